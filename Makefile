@@ -1,0 +1,81 @@
+# A thin front of CMake; `make help` names the targets. Each kind of build lies in build/KIND, see CMakePresets.json.
+
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 30
+BENCH_ARGS ?=
+MAKEFLAGS += --no-print-directory
+
+# $(call build,KIND,OPTION...) configures and builds; $(call test,KIND) runs the tests of that build.
+build = cmake --preset $(1) $(2) && cmake --build build/$(1) -j $(JOBS)
+test = ctest --test-dir build/$(1) -j $(JOBS) --output-on-failure --no-tests=error
+
+.PHONY: all help test check strict dev asan valgrind clang coverage fuzz bench demo install format format-check abi clean
+
+all: ## build the library and the command (build/release)
+	$(call build,release,-DTESELA_BUILD_TESTS=OFF)
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
+
+test: ## run the tests
+	$(call build,release,-DTESELA_BUILD_TESTS=ON)
+	$(call test,release)
+
+check: strict dev asan valgrind clang ## everything a change must pass
+
+strict: ## the release build with warnings as errors (some come with optimization only)
+	$(call build,release,-DTESELA_WERROR=ON)
+
+dev: ## tests with asserts on and warnings as errors
+	$(call build,dev)
+	$(call test,dev)
+
+asan: ## tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	$(call build,asan)
+	$(call test,asan)
+
+valgrind: ## unit tests under valgrind
+	$(call build,dev)
+	$(call test,dev) -C Valgrind -L valgrind
+
+clang: ## build with clang, warnings as errors
+	$(call build,clang)
+
+coverage: ## run the tests and require 90 % of the lines of src/
+	$(call build,coverage)
+	find build/coverage -name '*.gcda' -delete
+	$(call test,coverage)
+	gcovr --root . --filter src/ --object-directory build/coverage --print-summary --fail-under-line 90
+
+fuzz: ## look for new failing inputs, FUZZ_SECONDS for each target
+	$(call build,fuzz)
+	@set -e; for target in build/fuzz/fuzz/fuzz_*; do \
+	  name=$${target##*/fuzz_}; mkdir -p build/fuzz/corpus/$$name; \
+	  echo "== $$name"; \
+	  $$target -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -artifact_prefix=build/fuzz/$$name- \
+	    build/fuzz/corpus/$$name fuzz/corpus/$$name; \
+	done
+
+bench: all ## run the benchmarks (BENCH_ARGS goes to each)
+	@set -e; for program in build/release/bench/bench_*; do echo "== $$program"; $$program $(BENCH_ARGS); done
+
+demo: all ## a memory report explained
+	build/release/tesela report examples/oom_report.txt
+
+install: all ## install under PREFIX (and DESTDIR)
+	cmake --install build/release --prefix $(PREFIX)
+
+format: ## format the C files
+	$(c_files) | xargs clang-format -i
+
+format-check: ## exit 1 if `make format` would change a file
+	$(c_files) | xargs clang-format --dry-run --Werror
+
+c_files = find include src cli tests fuzz bench -name '*.[ch]'
+
+abi: all ## rewrite abi/tesela.symbols from the library
+	tools/update-abi.sh build/release/libtesela.so
+
+clean: ## remove build/
+	rm -rf build

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * report_input.h - the inputs of report and diff: files, folders, standard input.
+ */
+#ifndef TESELA_CLI_REPORT_INPUT_H
+#define TESELA_CLI_REPORT_INPUT_H
+
+#include <tesela/report.h>
+
+#include "options.h"
+
+/*
+ * Read everything the words name into a report and finish it. A folder stands for all text files in and below
+ * it, in order of their names; links to folders are not followed there, binary files (a NUL byte in the first
+ * block) are passed over. `-` is standard input.
+ *
+ * Returns CLI_YES; CLI_BAD after saying why, if a word could not be read (what could be read is in the
+ * report) or nothing was recognised in any; CLI_FAILED without memory. *report must be destroyed in any case.
+ */
+int report_input_read(const cli_context *cli, int n_words, const char *const *words, tesela_report **report);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * draw.h - layouts as pictures in text.
+ *
+ * A grid shows two dims of a layout, one down and one across, and in each cell the place of the element:
+ * f32[3,5] in tiles of 2 x 2 is
+ *
+ *           0   1     2   3     4  ·5
+ *       ┏━━━━━━━━━┳━━━━━━━━━┳━━━━━━━━━┓
+ *     0 ┃   0   1 ┃   4   5 ┃   8  ·9 ┃
+ *     1 ┃   2   3 ┃   6   7 ┃  10 ·11 ┃
+ *       ┣━━━━━━━━━╋━━━━━━━━━╋━━━━━━━━━┫
+ *     2 ┃  12  13 ┃  16  17 ┃  20 ·21 ┃
+ *    ·3 ┃ ·14 ·15 ┃ ·18 ·19 ┃ ·22 ·23 ┃
+ *       ┗━━━━━━━━━┻━━━━━━━━━┻━━━━━━━━━┛
+ *
+ * A dot marks padding: a cell that has a place and no element. Lines stand where a dim was split: heavy at
+ * the largest step of its digits, light at the next, dashed at the others. A linear picture shows the same
+ * the other way round: the places in order, and in each cell the element.
+ *
+ * The *sides* of a picture are what one can put down or across: the dims, in their order; where dims were
+ * joined as a whole (XLA's `*`) one side stands for all of them, in the place of the first.
+ *
+ * All work is for the cells that are drawn, whatever the size of the array. No function here allocates.
+ */
+#ifndef TESELA_DRAW_H
+#define TESELA_DRAW_H
+
+#include <tesela/layout.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TESELA_DRAW_MAX_CELLS 256 ///< cells in one row of a picture, and rows
+
+/// What a picture shows of one side.
+typedef struct tesela_draw_range {
+  int64_t first; ///< index of the first cell
+  int64_t end;   ///< index after the last; -1: all that follow, padding included
+  bool fixed;    ///< the side is not drawn; the picture is the slice at `first`
+} tesela_draw_range;
+
+/// How to draw. {0} is right: the default slice, 80 columns, 24 rows of cells, Unicode, no colour.
+///
+/// Padding that no digit of a dim reaches is a digit of its own (TESELA_HOLE) and seldom in the picture: of
+/// f32[1,200] in tiles of 2 x 128 the second row. To have it in its place, draw the layout of the padded
+/// array, f32[2,256], and give 1,200 as `shape`.
+typedef struct tesela_draw_options {
+  int32_t width;    ///< columns of text a line may have; 0: 80
+  int32_t max_rows; ///< rows of cells, or lines of a linear picture; 0: 24
+  bool ascii;       ///< + - | = ~ .. in place of box-drawing characters, the dot and the ellipsis
+  bool color;       ///< ANSI colours: one for each tile of four neighbours, faint padding
+  int32_t n_slice;  ///< entries of slice; 0: default
+  /// rank extents, each up to that of the layout: what is beyond is padding. NULL: those of the layout.
+  const int64_t *shape;
+  /// rank sizes of first-level tiles, which have the heavy lines; 0: not tiled. NULL: a block is what the
+  /// first digit of a dim counts.
+  const int64_t *tile;
+  /// Grid: one entry a side, two at most not fixed. By default the two sides with the smallest strides, the
+  /// others fixed at 0. Linear: one entry, a range of places.
+  tesela_draw_range slice[TESELA_MAX_RANK];
+} tesela_draw_options;
+
+/// One side of a picture.
+typedef struct tesela_draw_side {
+  int32_t n_dims; ///< dims it stands for: several if they are joined; 0: the places of a linear picture
+  int32_t dim[TESELA_MAX_RANK]; ///< those, the most significant first
+  int64_t extent;               ///< indices 0 .. extent-1 have elements
+  int64_t padded;               ///< cells, padding included
+  int64_t shown;                ///< cells in the picture; 1 for a fixed side
+  int64_t first;                ///< index of the first cell in the window
+  int64_t end;                  ///< index after the last cell in the window
+} tesela_draw_side;
+
+/// What a picture shows and what it leaves out.
+typedef struct tesela_draw_view {
+  int32_t n_sides; ///< entries a slice has
+  int32_t down;    ///< side whose cells go down; TESELA_HOLE: padding alone; -1: a single row
+  int32_t across;  ///< side whose cells go across; likewise
+  bool cut;        ///< cells of the window were left out
+  bool
+      bare; ///< some padding has no cell in any slice: of joined parts of dims, of holes, behind the last slice
+  tesela_draw_side side[TESELA_MAX_RANK];
+} tesela_draw_view;
+
+/// Find out what tesela_draw_grid would draw, without drawing.
+///
+/// Example: f32[2,3,5]{2,1,0:T(2,2)}, options {0}: three sides, down 1, across 2; side 1 has extent 3,
+/// padded 4.
+///
+/// @return as tesela_draw_grid
+TESELA_API tesela_status tesela_draw_view_of(const tesela_layout *layout, const tesela_draw_options *options,
+                                             tesela_draw_view *view, tesela_error *err);
+
+/// The same for tesela_draw_linear: one side, the places.
+TESELA_API tesela_status tesela_draw_linear_view_of(const tesela_layout *layout,
+                                                    const tesela_draw_options *options,
+                                                    tesela_draw_view *view, tesela_error *err);
+
+/// Draw a two-dimensional slice of a layout: a line of column indices (none for a single cell), then the rows in a frame.
+///
+/// What does not fit is left out and marked by an ellipsis; the first and the last cells, those at the first
+/// tile border and at the end of the elements stay. With several axes a cell has the places joined by `:`. Of
+/// several copies the first is shown. A layout without elements prints nothing.
+///
+/// @param layout   a finished layout
+/// @param options  NULL means {0}
+/// @param to       receives UTF-8 (with ascii: ASCII) lines, each with its newline
+/// @return TESELA_OK; TESELA_E_INVALID for a layout that is not finished, or more than two sides that are not
+///         fixed; TESELA_E_MISMATCH if n_slice is not the number of sides; TESELA_E_RANGE for an index
+///         outside its side or an empty range; TESELA_E_OVERFLOW if a padded dim exceeds int64; TESELA_E_STOPPED.
+TESELA_API tesela_status tesela_draw_grid(const tesela_layout *layout, const tesela_draw_options *options,
+                                          const tesela_writer *to, tesela_error *err);
+
+/// Draw the places in their order, each with its element as an index (`2,3`) or the dot for padding. A line
+/// takes the largest piece of the layout that is not more than one tile and fits the width.
+///
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED for several axes, or where a place has no single element
+///         (tesela_layout_element_at); TESELA_E_MISMATCH, TESELA_E_RANGE, TESELA_E_INVALID and
+///         TESELA_E_STOPPED as for tesela_draw_grid.
+TESELA_API tesela_status tesela_draw_linear(const tesela_layout *layout, const tesela_draw_options *options,
+                                            const tesela_writer *to, tesela_error *err);
+
+/// Print the meaning of the marks of a grid, one or two lines: what a number is, what the dot is, what the
+/// lines enclose; for the default slice also whether some padding is in no slice.
+///
+/// Example: "Each number is a place in memory; · is padding. Heavy lines: blocks of 2 x 2."
+TESELA_API tesela_status tesela_draw_legend(const tesela_layout *layout, const tesela_draw_options *options,
+                                            const tesela_writer *to, tesela_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

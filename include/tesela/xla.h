@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * xla.h - XLA shapes with tiled layouts: values, text, meaning.
+ *
+ * A tesela_xla_shape is what the text `f32[3,5]{1,0:T(2,2)}` says, field by field; a plain value. Its meaning as a
+ * relation is a tesela_layout (tesela_xla_to_layout). A tesela_xla_tree holds a text with tuples.
+ * Bitcasts are in xla_bitcast.h, the spellings of JAX and PJRT and program shapes in xla_interchange.h.
+ *
+ * Source: XLA's tiled-layout document and the behaviour of layout.cc, shape_util.cc, layout_util.cc; where those
+ * are careless (wrapping S(300), T(2,2} accepted, `*` ignored when indexing) tesela refuses or does it right:
+ * docs/xla.md lists each.
+ */
+#ifndef TESELA_XLA_H
+#define TESELA_XLA_H
+
+#include <tesela/layout.h>
+#include <tesela/program.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TESELA_XLA_COMBINE INT64_MIN   ///< a tile entry `*`: joined with the next more minor dim
+#define TESELA_XLA_UNBOUNDED INT64_MIN ///< a dim `?`
+#define TESELA_XLA_MAX_TILES 16        ///< tile levels
+#define TESELA_XLA_MAX_TILE_NUMBERS 64 ///< entries of all levels together
+#define TESELA_XLA_MAX_SPLITS 8        ///< split configs
+#define TESELA_XLA_MAX_SPLIT_POINTS 64 ///< cut points of all split configs together
+#define TESELA_XLA_PHYSICAL_TEXT 256   ///< bytes of the canonical text of P(...), the NUL included
+
+/// SC(dim:points): where one physical dim is cut between memories. Moves no element.
+typedef struct tesela_xla_split {
+  int32_t dim;      ///< physical dim, 0 is the most major
+  int32_t n_points; ///< its cut points stand at tesela_xla_layout.split_point[first]
+  int32_t first;
+} tesela_xla_split;
+
+/// What stands between the braces. Of each array only the part in use is meaningful: the entries that `rank`,
+/// `n_tiles`, `n_tile_numbers`, `n_splits` and `n_split_points` count, and `physical` up to its NUL. The rest is
+/// never read and may hold anything.
+typedef struct tesela_xla_layout {
+  int32_t rank;
+  int32_t minor_to_major[TESELA_MAX_RANK];   ///< minor_to_major[0] is the dim that varies fastest
+  int32_t n_tiles;                           ///< tile levels
+  int32_t n_tile_numbers;                    ///< entries of all levels
+  int32_t tile_rank[TESELA_XLA_MAX_TILES];   ///< entries of each level
+  int64_t tile[TESELA_XLA_MAX_TILE_NUMBERS]; ///< the entries, level after level; TESELA_XLA_COMBINE is `*`
+  int64_t tail;                              ///< L: elements are padded to a multiple of it; 1 = not
+  tesela_dtype index_type;                   ///< #(...), TESELA_DTYPE_NONE if absent; sparse arrays only
+  tesela_dtype pointer_type;                 ///< *(...), likewise
+  int64_t element_bits;                      ///< E: bits an element takes; 0 = by type
+  int32_t memory_space;                      ///< S: -128 .. 127; 0 = default
+  int32_t n_splits, n_split_points;
+  tesela_xla_split split[TESELA_XLA_MAX_SPLITS];
+  int64_t split_point[TESELA_XLA_MAX_SPLIT_POINTS];
+  int64_t metadata_bytes; ///< M: bytes of dynamic-shape metadata in front of the data; 0 = none
+  char physical[TESELA_XLA_PHYSICAL_TEXT]; ///< P: canonical text of the physical shape; "" = none
+} tesela_xla_layout;
+
+typedef enum tesela_xla_kind {
+  TESELA_XLA_ARRAY,
+  TESELA_XLA_BUFFER, ///< b(array)
+  TESELA_XLA_TOKEN,  ///< token[]
+  TESELA_XLA_OPAQUE, ///< opaque[]
+  TESELA_XLA_TUPLE,  ///< only in a tree
+} tesela_xla_kind;
+
+/// One array, buffer, token or opaque. Only dim[0] .. dim[rank-1] are meaningful.
+typedef struct tesela_xla_shape {
+  tesela_xla_kind kind;
+  tesela_dtype dtype;
+  int32_t rank;
+  uint32_t dynamic;             ///< bit d: dim d is `<=dim[d]` (or `?`)
+  int64_t dim[TESELA_MAX_RANK]; ///< extent, bound of a dynamic dim, or TESELA_XLA_UNBOUNDED
+  bool has_layout; ///< false: printed without braces; `layout` is then the default order all the same
+  tesela_xla_layout layout;
+} tesela_xla_shape;
+
+/* ---- text ------------------------------------------------------------------------------------------------- */
+
+/// How to read. Flags.
+enum {
+  TESELA_XLA_STRICT = 0,
+  TESELA_XLA_LENIENT = 1, ///< also sloppy forms and the document's spelling; what was mended is reported
+  TESELA_XLA_KEEP_BARE =
+      2, ///< has_layout stays false for a shape of rank >= 1 without braces (default: it gets
+         ///< the default order); a scalar always has its empty layout
+};
+
+/// One thing a lenient reader mended. A strict one notes D(...) here, which it reads and drops as XLA does.
+typedef struct tesela_xla_repair {
+  int64_t at;    ///< byte in the text
+  char what[88]; ///< "type F32 read as f32"
+} tesela_xla_repair;
+
+#define TESELA_XLA_MAX_REPAIRS 8
+typedef struct tesela_xla_repairs {
+  int32_t count; ///< all repairs; the first TESELA_XLA_MAX_REPAIRS are kept below
+  tesela_xla_repair repair[TESELA_XLA_MAX_REPAIRS];
+} tesela_xla_repairs;
+
+/// Read one array, buffer, token or opaque. The whole text must be used (blanks and comments around are fine).
+///
+/// Example: "f32[3,5]{1,0:T(2,2)}" -> dims 3, 5; order 1, 0; one tile 2, 2.
+///
+/// Strict reading refuses what XLA's parser or validation refuses, and what XLA accepts by accident; each refusal
+/// names the byte, what was found and what is allowed. The result passed tesela_xla_validate.
+///
+/// @param text     `length` bytes; need not end in NUL; any bytes
+/// @param flags    TESELA_XLA_STRICT, or TESELA_XLA_LENIENT | TESELA_XLA_KEEP_BARE
+/// @param repairs  receives what lenient reading mended; may be NULL
+/// @return TESELA_OK; TESELA_E_SYNTAX, TESELA_E_RANGE, TESELA_E_INVALID, TESELA_E_OVERFLOW, TESELA_E_LIMIT;
+///         a tuple is TESELA_E_UNSUPPORTED (tesela_xla_tree_create reads those). O(length), no allocation.
+TESELA_API tesela_status tesela_xla_parse(const char *text, size_t length, int32_t flags,
+                                          tesela_xla_shape *shape, tesela_xla_repairs *repairs,
+                                          tesela_error *err);
+
+/// Read an array at the start of a longer text (blanks in front are fine) and say how many bytes it took. As in XLA's
+/// grammar a brace belongs to it if a number or a colon follows: in "f32[42] {0} add(" the shape takes 11 bytes, in
+/// "f32[42] {\n %x = ..." 7. For scanners of logs and HLO text.
+TESELA_API tesela_status tesela_xla_parse_prefix(const char *text, size_t length, int32_t flags,
+                                                 tesela_xla_shape *shape, size_t *used,
+                                                 tesela_xla_repairs *repairs, tesela_error *err);
+
+/// Read a layout alone: "{1,0:T(2,2)}"; its rank is the number of dims it lists. Here #, * and P are accepted too,
+/// and validated only against each other; P keeps its shape (a tuple, too) as canonical text, TESELA_E_LIMIT if that
+/// is longer than TESELA_XLA_PHYSICAL_TEXT allows.
+TESELA_API tesela_status tesela_xla_parse_layout(const char *text, size_t length, int32_t flags,
+                                                 tesela_xla_layout *layout, tesela_xla_repairs *repairs,
+                                                 tesela_error *err);
+
+/// Print exactly as XLA does: "f32[3,5]{1,0:T(2,2)}", no blanks, T L # * E S SC P M in this order, defaults left out.
+/// with_layout false prints "f32[3,5]" only. A shape that tesela_xla_validate refuses is refused here, too, and
+/// nothing is printed.
+TESELA_API tesela_status tesela_xla_print(const tesela_xla_shape *shape, bool with_layout,
+                                          const tesela_writer *to, tesela_error *err);
+
+/// Print a layout alone: "{1,0:T(2,2)}"; "{}" for rank 0 without attributes.
+TESELA_API tesela_status tesela_xla_print_layout(const tesela_xla_layout *layout, const tesela_writer *to,
+                                                 tesela_error *err);
+
+/// Attributes of a layout that are kept and printed but take no part in the mapping: bits TESELA_XLA_KEPT_*.
+enum {
+  TESELA_XLA_KEPT_INDEX_TYPE = 1,
+  TESELA_XLA_KEPT_POINTER_TYPE = 2,
+  TESELA_XLA_KEPT_SPACE = 4,
+  TESELA_XLA_KEPT_SPLITS = 8,
+  TESELA_XLA_KEPT_PHYSICAL = 16,
+  TESELA_XLA_KEPT_METADATA = 32,
+  TESELA_XLA_KEPT_DYNAMIC = 64, ///< a bounded dim counts with its bound
+};
+TESELA_API uint32_t tesela_xla_kept(const tesela_xla_shape *shape);
+/// Words for one bit: "S: memory space", NULL for anything else.
+TESELA_API const char *tesela_xla_kept_text(uint32_t bit);
+
+/* ---- tuples ----------------------------------------------------------------------------------------------- */
+
+/// A text with tuples, as a flat list of nodes in reading order. Owns memory; immutable after creation, so any
+/// number of threads may read one.
+typedef struct tesela_xla_tree tesela_xla_tree;
+
+#define TESELA_XLA_MAX_DEPTH 8192 ///< nesting of tuples, as XLA's parser
+
+typedef struct tesela_xla_node {
+  tesela_xla_kind kind;
+  int32_t parent;                ///< node index, -1 for the root
+  int32_t next;                  ///< node after this whole subtree
+  int32_t n_members;             ///< of a tuple
+  const tesela_xla_shape *shape; ///< NULL for a tuple; owned by the tree
+} tesela_xla_node;
+
+/// Read "(f32[2]{0}, (s32[], pred[3]{0}))" or a single array; same rules as tesela_xla_parse. No recursion. One
+/// allocation, about 2 KiB a leaf, and none for a text that is refused.
+/// @return as tesela_xla_parse, and TESELA_E_MEMORY, TESELA_E_LIMIT beyond TESELA_XLA_MAX_DEPTH.
+TESELA_API tesela_status tesela_xla_tree_create(tesela_xla_tree **tree, const char *text, size_t length,
+                                                int32_t flags, const tesela_allocator *allocator,
+                                                tesela_xla_repairs *repairs, tesela_error *err);
+TESELA_API void tesela_xla_tree_destroy(tesela_xla_tree *tree);
+TESELA_API int32_t tesela_xla_tree_count(const tesela_xla_tree *tree);
+/// Node i, 0 <= i < count; node 0 is the root.
+TESELA_API tesela_xla_node tesela_xla_tree_node(const tesela_xla_tree *tree, int32_t i);
+/// Print as XLA does, with `, ` between members and `, ` and an index comment before every fifth.
+TESELA_API tesela_status tesela_xla_tree_print(const tesela_xla_tree *tree, bool with_layout,
+                                               const tesela_writer *to, tesela_error *err);
+/// Sum of the sizes of all arrays in it: definition and allocator; tokens, opaques and the tables of tuples count 0.
+/// Overflow is TESELA_E_OVERFLOW, an array with a `?` dim TESELA_E_UNSUPPORTED.
+TESELA_API tesela_status tesela_xla_tree_bytes(const tesela_xla_tree *tree, int64_t *bytes,
+                                               int64_t *allocated, tesela_error *err);
+/// Do all arrays and buffers in it have a layout, does any, does any have E? Tokens and opaques do not count. (XLA:
+/// HasLayout, HasAnyLayout, HasCustomElementSizeInBits.) Only a tree read with TESELA_XLA_KEEP_BARE, or cleared, can
+/// lack layouts.
+TESELA_API bool tesela_xla_tree_has_layout(const tesela_xla_tree *tree);
+TESELA_API bool tesela_xla_tree_has_any_layout(const tesela_xla_tree *tree);
+TESELA_API bool tesela_xla_tree_has_element_bits(const tesela_xla_tree *tree);
+/// Compare leaf by leaf with the same options as tesela_xla_layout_equal; *equal. TESELA_XLA_ORDER_IF_UNTILED looks at
+/// a whole tree: the order alone counts if no array in one of the two has tiles (XLA: ShapeLayout).
+TESELA_API tesela_status tesela_xla_tree_equal(const tesela_xla_tree *a, const tesela_xla_tree *b,
+                                               uint32_t ignore, bool *equal, tesela_error *err);
+/// A new tree with every array given the default layout (row-major, no tiles) or without layouts (has_layout false,
+/// but for scalars, see TESELA_XLA_KEEP_BARE).
+TESELA_API tesela_status tesela_xla_tree_with_default_layouts(tesela_xla_tree **out,
+                                                              const tesela_xla_tree *tree,
+                                                              const tesela_allocator *allocator,
+                                                              tesela_error *err);
+TESELA_API tesela_status tesela_xla_tree_clear_layouts(tesela_xla_tree **out, const tesela_xla_tree *tree,
+                                                       const tesela_allocator *allocator, tesela_error *err);
+/// A new tree with `shapes`' dims and `layouts`' layouts, leaf by leaf; TESELA_E_MISMATCH if the structures or ranks
+/// differ (XLA: CopyLayoutBetweenShapes), and what tesela_xla_validate says if a layout does not fit its new dims.
+TESELA_API tesela_status tesela_xla_tree_copy_layouts(tesela_xla_tree **out, const tesela_xla_tree *shapes,
+                                                      const tesela_xla_tree *layouts,
+                                                      const tesela_allocator *allocator, tesela_error *err);
+
+/* ---- build and check -------------------------------------------------------------------------------------- */
+
+/// A layout with this order and nothing else. minor_to_major NULL: the default order {rank-1, ..., 0}.
+/// TESELA_E_INVALID if it is no permutation.
+TESELA_API tesela_status tesela_xla_layout_make(tesela_xla_layout *layout, int32_t rank,
+                                                const int32_t *minor_to_major, tesela_error *err);
+/// The same from the order most major first (JAX's spelling).
+TESELA_API tesela_status tesela_xla_layout_make_major_to_minor(tesela_xla_layout *layout, int32_t rank,
+                                                               const int32_t *major_to_minor,
+                                                               tesela_error *err);
+/// {0, 1, ..., rank-1}: dim 0 fastest.
+TESELA_API tesela_status tesela_xla_layout_make_ascending(tesela_xla_layout *layout, int32_t rank,
+                                                          tesela_error *err);
+/// An array of a type, dims and a layout (NULL: default), validated. A dim TESELA_XLA_UNBOUNDED is marked dynamic; for
+/// bounded dynamic dims set the bits of `dynamic` afterwards.
+TESELA_API tesela_status tesela_xla_shape_make(tesela_xla_shape *shape, tesela_dtype dtype, int32_t rank,
+                                               const int64_t *dim, const tesela_xla_layout *layout,
+                                               tesela_error *err);
+/// Add a tile level of n entries >= 1 or TESELA_XLA_COMBINE (not the last). TESELA_E_INVALID for n < 1 or a last
+/// TESELA_XLA_COMBINE, TESELA_E_RANGE for another entry < 1, TESELA_E_LIMIT when tiles or entries run out.
+TESELA_API tesela_status tesela_xla_layout_add_tile(tesela_xla_layout *layout, int32_t n,
+                                                    const int64_t *entries, tesela_error *err);
+/// SC: cut physical dim `dim` (0 = most major) at n points >= 1 that go up. TESELA_E_INVALID if they do not or the dim is
+/// cut already; TESELA_E_RANGE; TESELA_E_LIMIT. Whether the points lie inside the dim is seen when there is a shape.
+TESELA_API tesela_status tesela_xla_layout_add_split(tesela_xla_layout *layout, int32_t dim, int32_t n,
+                                                     const int64_t *points, tesela_error *err);
+/// Everything XLA's validation checks and more (docs/xla.md, "What is refused"); the error says which field.
+TESELA_API tesela_status tesela_xla_validate(const tesela_xla_shape *shape, tesela_error *err);
+
+/* ---- meaning ---------------------------------------------------------------------------------------------- */
+
+/// The relation: one axis "memory", places in elements. Extent = size by the definition (every level pads, then L).
+///
+/// Example: f32[3,5]{1,0:T(2,2)} -> extents 2,3,2,2; element (2,3) at 17.
+///
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED for token, opaque, tuple and `?` dims; TESELA_E_OVERFLOW;
+///         TESELA_E_LIMIT if the digits do not fit.
+TESELA_API tesela_status tesela_xla_to_layout(const tesela_xla_shape *shape, tesela_layout *layout,
+                                              tesela_error *err);
+
+/// Bounds after `level` tile levels (0: the physical bounds, most major first). bounds has room for
+/// TESELA_MAX_DIGITS. f32[3,5]{1,0:T(2,2)}: level 0 -> 3,5; level 1 -> 2,3,2,2.
+TESELA_API tesela_status tesela_xla_bounds(const tesela_xla_shape *shape, int32_t level, int64_t *bounds,
+                                           int32_t *n_bounds, tesela_error *err);
+
+/// The pad-reshape-transpose program of a shape: the order of the dims; per level leading ones and joins, pad,
+/// reshape, transpose; then the tail.
+/// @return as tesela_xla_size; TESELA_E_LIMIT for more steps or numbers than a program holds.
+TESELA_API tesela_status tesela_xla_program(const tesela_xla_shape *shape, tesela_program *program,
+                                            tesela_error *err);
+
+/// Sizes of a shape in bytes.
+typedef struct tesela_xla_sizes {
+  int64_t logical_elements;
+  int64_t logical_bytes;  ///< as tesela_sizes
+  int64_t unpadded_bytes; ///< elements * byte width of the type: what XLA's reports call unpadded; ignores E
+  int64_t elements;       ///< by the definition: every level pads, then L
+  int64_t bits_per_element; ///< E, else 8 * byte width
+  int64_t bytes;            ///< by the definition
+  int64_t
+      allocated_bytes; ///< XLA's allocator (ArraySize): top tile only; no tile: L ignored; splits: largest share
+  double expansion;    ///< bytes / logical_bytes; 1 if both are 0
+} tesela_xla_sizes;
+/// Example: f32[8,8]{1,0:T(4,4)(3,1)}: 64 elements, 256 bytes of data; 96 places, 384 bytes; 256 allocated.
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED for token, opaque, tuple and `?` dims; TESELA_E_OVERFLOW; what
+///         tesela_xla_validate says of a shape that is not valid.
+TESELA_API tesela_status tesela_xla_size(const tesela_xla_shape *shape, tesela_xla_sizes *sizes,
+                                         tesela_error *err);
+
+/// Bytes up to the last element: one more than the largest place of an element, times the bits, rounded up; 0 without
+/// elements. What a copy of the data has to reach; less than `bytes` of tesela_xla_size by the padding at the end.
+///
+/// Example: f32[3,5]{1,0:T(2,2)}: the last element stands at place 20 of 24, so 84 bytes.
+///
+/// @return as tesela_xla_to_layout; TESELA_E_UNSUPPORTED also where `*` joins parts of dims and more than 2^20 places at
+///         the end are padding.
+TESELA_API tesela_status tesela_xla_data_bytes(const tesela_xla_shape *shape, int64_t *bytes,
+                                               tesela_error *err);
+
+/// Bytes of the values in a serialized literal: dense, whatever the layout; pred, s1, u1 eight in a byte, 2-bit types
+/// four, 4-bit types two, the others as wide as E or the type says; and 4 bytes a dim if one is dynamic. (XLA's
+/// SerializedSize adds 8 bytes and the encoded shape.) pred[3,5] -> 2, f32[3,5] -> 60.
+TESELA_API tesela_status tesela_xla_serialized_bytes(const tesela_xla_shape *shape, int64_t *bytes,
+                                                     tesela_error *err);
+
+/// One cause of padding: a bound that was rounded up.
+typedef enum tesela_xla_pad_kind {
+  TESELA_XLA_PAD_TILE,  ///< a tile level rounds a bound up
+  TESELA_XLA_PAD_TAIL,  ///< L rounds the element count up
+  TESELA_XLA_PAD_WIDTH, ///< E widens the element: extent = natural bits, padded = E
+} tesela_xla_pad_kind;
+typedef struct tesela_xla_pad {
+  tesela_xla_pad_kind kind;
+  int32_t level; ///< tile level from 0; -1 for TAIL and WIDTH
+  int32_t entry; ///< entry of the tile, 0 is the most major one; -1 for TAIL and WIDTH
+  int32_t
+      from_end; ///< position of the bound in the list that the level meets, counted from the most minor (0); of
+                ///< a join, its most minor part; -1 for TAIL and WIDTH
+  uint32_t dims;  ///< logical dims that feed the bound (several for a join), bit d = dim d; 0: a leading one.
+                  ///< TAIL: all dims. WIDTH: 0
+  int64_t tile;   ///< tile extent (or L, or E)
+  int64_t extent; ///< the bound before
+  int64_t padded; ///< the bound after: a multiple of tile
+} tesela_xla_pad;
+
+/// Every bound that padding makes larger, in the order of levels, most major bound first; then the tail, then the
+/// width. The product of padded/extent over all is elements * bits / (logical elements * natural bits), where the
+/// natural bits are 8 * byte width of the type, or E if that is less (no dim being 0).
+///
+/// Example: f32[20,200]{1,0:T(8,128)}: 20 -> 24 for dim 0 and 200 -> 256 for dim 1; 24/20 * 256/200 = 6144/4000.
+///
+/// @param capacity  entries that fit; *n receives how many there are (may exceed capacity)
+TESELA_API tesela_status tesela_xla_padding(const tesela_xla_shape *shape, int32_t capacity,
+                                            tesela_xla_pad *pads, int32_t *n, tesela_error *err);
+
+/// Strides in bytes by the order of the dims alone (XLA's ByteStrides): f32[3,5,7] -> 140,28,4. TESELA_E_UNSUPPORTED
+/// if E is no multiple of 8 or tiles move elements.
+TESELA_API tesela_status tesela_xla_byte_strides(const tesela_xla_shape *shape, int64_t *strides,
+                                                 tesela_error *err);
+/// Largest distance between neighbouring cut points of a logical dim, the ends included (XLA: MaxSplitSize):
+/// [150,200,100]{0,1,2} SC(0:30)(1:40,130): 150, 90, 70.
+TESELA_API tesela_status tesela_xla_max_split_size(const tesela_xla_shape *shape, int32_t dim, int64_t *size,
+                                                   tesela_error *err);
+/// Product of those over all dims (XLA: MaxElementsInPerSplit): 945000 in that example.
+TESELA_API tesela_status tesela_xla_max_split_elements(const tesela_xla_shape *shape, int64_t *elements,
+                                                       tesela_error *err);
+/// How many elements one 32-bit word of a 1-D interleaved array holds (XLA: PackedFactorFor1DInterleavedArray):
+/// bf16[1024]{0:T(1024)(128)(2,1)} -> 2; 1 for anything else.
+TESELA_API int64_t tesela_xla_packed_factor(const tesela_xla_shape *shape);
+
+/* ---- order of dims ---------------------------------------------------------------------------------------- */
+
+TESELA_API bool
+tesela_xla_is_descending(const tesela_xla_layout *layout); ///< {n-1,...,0}: XLA HasDescendingLayout
+TESELA_API bool tesela_xla_is_ascending(const tesela_xla_layout *layout); ///< {0,...,n-1}
+/// The dim at physical position p, 0 = most major (XLA: Major); -1 if outside.
+TESELA_API int32_t tesela_xla_major(const tesela_xla_layout *layout, int32_t p);
+/// The dim at physical position p, 0 = most minor (XLA: Minor); -1 if outside.
+TESELA_API int32_t tesela_xla_minor(const tesela_xla_layout *layout, int32_t p);
+/// position[d] = physical position of logical dim d, 0 = most major (XLA: MakeLogicalToPhysical).
+TESELA_API void tesela_xla_logical_to_physical(const tesela_xla_layout *layout, int32_t *position);
+/// Do these dims stand next to each other in the physical order (XLA: AreDimensionsConsecutive)?
+TESELA_API bool tesela_xla_are_consecutive(const tesela_xla_layout *layout, int32_t n, const int32_t *dims);
+/// No tile, or tiles that move nothing and pad nothing for these dims; exact, not conservative as XLA's
+/// IsUntiledLayout.
+TESELA_API tesela_status tesela_xla_is_untiled(const tesela_xla_shape *shape, bool *untiled,
+                                               tesela_error *err);
+
+/* ---- compare ---------------------------------------------------------------------------------------------- */
+
+/// Flags: what a comparison ignores (XLA: Layout::Equal).
+enum {
+  TESELA_XLA_IGNORE_TILES = 1,
+  TESELA_XLA_IGNORE_TAIL = 2,
+  TESELA_XLA_IGNORE_INDEX_TYPE = 4,
+  TESELA_XLA_IGNORE_POINTER_TYPE = 8,
+  TESELA_XLA_IGNORE_ELEMENT_BITS = 16,
+  TESELA_XLA_IGNORE_SPACE = 32,
+  TESELA_XLA_IGNORE_SPLITS = 64,
+  TESELA_XLA_IGNORE_PHYSICAL = 128,
+  TESELA_XLA_ORDER_ONLY = 255,       ///< compare minor_to_major alone
+  TESELA_XLA_IGNORE_DYNAMIC = 256,   ///< of shapes: a bounded dim equals a static one
+  TESELA_XLA_ORDER_IF_UNTILED = 512, ///< compare the order alone if one side has no tiles
+};
+/// Field by field; M never takes part, as in XLA.
+TESELA_API bool tesela_xla_layout_equal(const tesela_xla_layout *a, const tesela_xla_layout *b,
+                                        uint32_t ignore);
+/// A number that is equal for equal layouts (with ignore = 0); stable across runs and machines.
+TESELA_API uint64_t tesela_xla_layout_hash(const tesela_xla_layout *layout);
+/// Kind, type, dims (with dynamic marks) and layouts.
+TESELA_API bool tesela_xla_shape_equal(const tesela_xla_shape *a, const tesela_xla_shape *b, uint32_t ignore);
+
+/* ---- edit ------------------------------------------------------------------------------------------------- */
+
+/* An edit changes the shape only if it succeeds. Split configs name physical dims; they go where their dim goes. */
+
+/// Remove a dim and renumber order and split configs; tiles stay, so elements can move (XLA:
+/// Layout::DeleteDimension, which renumbers split configs as if they named logical dims).
+TESELA_API tesela_status tesela_xla_delete_dim(tesela_xla_shape *shape, int32_t dim, tesela_error *err);
+/// Remove the dims of extent 1 (XLA: DropDegenerateDimensions).
+TESELA_API tesela_status tesela_xla_drop_ones(tesela_xla_shape *shape, tesela_error *err);
+/// Keep the dims whose bit is set in `keep`; bits beyond the rank do not matter (XLA: FilterDimensions).
+TESELA_API tesela_status tesela_xla_keep_dims(tesela_xla_shape *shape, uint32_t keep, tesela_error *err);
+/// Relabel: new dim k is old dim permutation[k]; memory stays as it is (XLA: PermuteDimensions).
+TESELA_API tesela_status tesela_xla_permute_dims(tesela_xla_shape *shape, const int32_t *permutation,
+                                                 tesela_error *err);
+/// Make a dim the most major / most minor of the order; the others keep theirs (XLA: MoveDimToMajor / Minor).
+TESELA_API tesela_status tesela_xla_move_to_major(tesela_xla_layout *layout, int32_t dim, tesela_error *err);
+TESELA_API tesela_status tesela_xla_move_to_minor(tesela_xla_layout *layout, int32_t dim, tesela_error *err);
+/// Same memory, dims renamed so that the order is {n-1,...,0}
+/// (XLA: MakeShapeWithDescendingLayoutAndSamePhysicalLayout).
+TESELA_API tesela_status tesela_xla_normalize_order(tesela_xla_shape *shape, tesela_error *err);
+/// No tiles (XLA: ClearTiles).
+TESELA_API void tesela_xla_clear_tiles(tesela_xla_layout *layout);
+/// Drop tiles, S, P, E, L, M; keep order and SC (XLA: DeviceShapeToHostShape).
+TESELA_API void tesela_xla_to_host(tesela_xla_shape *shape);
+/// Is it such a host shape already (XLA: DeviceShapeIsHostShape)?
+TESELA_API bool tesela_xla_is_host(const tesela_xla_shape *shape);
+/// Set E to the value width for types below a byte, except pred (XLA: UpdateElementSizeInBits); `pack` false clears it.
+TESELA_API void tesela_xla_update_element_bits(tesela_xla_shape *shape, bool pack);
+
+/* ---- formats ---------------------------------------------------------------------------------------------- */
+
+/// A named format of the XLA tiled-layout document.
+typedef struct tesela_xla_format {
+  const char *name;    ///< "16-bit"
+  const char *example; ///< a shape in it, "bf16[20,200]{1,0:T(8,128)(2,1)}"
+  const char *tiles;   ///< "T(8,128)(2,1)", "" for none
+  const char *use;     ///< what it is for, one sentence
+} tesela_xla_format;
+/// The seven formats in the document's order; *n receives 7. Static.
+TESELA_API const tesela_xla_format *tesela_xla_formats(int32_t *n);
+
+/// Options for tesela_xla_choose.
+enum {
+  TESELA_XLA_CHOOSE_ALTERNATIVE_16BIT = 1, ///< (8,128)(2,1,1,1) for 16-bit types of rank >= 2
+  TESELA_XLA_CHOOSE_LARGE_TILE =
+      2, ///< (16,128)(2,1), (32,128)(4,1), (64,128)(8,1) for more rows than the usual tile
+  TESELA_XLA_CHOOSE_EARLY_TPU = 4, ///< as for v2 and v3; otherwise as from v4 on
+  TESELA_XLA_CHOOSE_ARGUMENT =
+      8, ///< as for an argument of a program: below 16 bits large tiles where they divide
+};
+/// Give a shape the tiles a TPU compiler would: 8x128 by element width, small tiles for a short second-minor
+/// dim, 1-D and scalar tiles; no tiles for a dim of 0. The order of the dims and the other attributes stay. E decides
+/// if there is one; types of 2 and 4 bits get E(2) and E(4), but on early TPUs.
+///
+/// Example: bf16[20,200]{1,0} -> bf16[20,200]{1,0:T(8,128)(2,1)}; f32[3,200] -> T(4,128). s8[64,200] -> T(8,128)(4,1),
+/// and as an argument T(32,128)(4,1), which takes as much room.
+///
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED for types for which no rule is known (docs/xla.md, "The TPU's choice").
+TESELA_API tesela_status tesela_xla_choose(tesela_xla_shape *shape, uint32_t options, tesela_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * finish.c - check a built layout and put its digits in the order that mapping and inverse need.
+ *
+ *   digit[0 .. n_mapped-1]         with a source, extent not 1: by source, then decreasing step
+ *   digit[n_mapped .. n_active-1]  replicas and holes, in the order they were added
+ *   digit[n_active .. ]            always 0 and at one place: extent 1, or a hole without a stride
+ *   by_place                       the active ones by target, then decreasing |stride|
+ *
+ * After this every place and every partial sum of an element fits in int64, so mapping adds without checks.
+ */
+#include "layout/layout.h"
+
+static int digit_class(const tesela_digit *digit) {
+  if (digit->extent == 1 || (digit->source == TESELA_HOLE && digit->stride == 0)) return 2;
+  return digit->source < 0 ? 1 : 0;
+}
+
+/* Order of layout->digit; 0 keeps the order in which they came. */
+static int digit_order(const tesela_digit *a, const tesela_digit *b) {
+  int class_a = digit_class(a), class_b = digit_class(b);
+  if (class_a != class_b) return class_a - class_b;
+  if (class_a == 1) return 0;
+  if (a->source != b->source) return a->source < b->source ? -1 : 1;
+  if (a->step != b->step) return a->step > b->step ? -1 : 1;
+  return 0;
+}
+
+static void sort_digits(tesela_layout *layout) {
+  tesela_digit *digit = layout->digit;
+  for (int32_t i = 1; i < layout->n_digits; i++) {
+    if (digit_order(&digit[i - 1], &digit[i]) <= 0) continue;
+    tesela_digit moved = digit[i];
+    int32_t k = i;
+    for (; k > 0 && digit_order(&digit[k - 1], &moved) > 0; k--) digit[k] = digit[k - 1];
+    digit[k] = moved;
+  }
+  layout->n_mapped = layout->n_active = 0;
+  for (int32_t i = 0; i < layout->n_digits; i++) {
+    int class = digit_class(&digit[i]);
+    layout->n_mapped += class == 0;
+    layout->n_active += class <= 1;
+  }
+}
+
+static uint64_t magnitude(int64_t x) { return x < 0 ? 0 - (uint64_t)x : (uint64_t)x; }
+
+static bool before_in_place(const tesela_layout *layout, int32_t a, int32_t b) {
+  const tesela_digit *da = &layout->digit[a], *db = &layout->digit[b];
+  int32_t ta = tesela__target(layout, da), tb = tesela__target(layout, db);
+  if (ta != tb) return ta < tb;
+  return magnitude(da->stride) > magnitude(db->stride);
+}
+
+static void sort_by_place(tesela_layout *layout) {
+  for (int32_t i = 0; i < layout->n_active; i++) {
+    int32_t k = i;
+    for (; k > 0 && before_in_place(layout, i, layout->by_place[k - 1]); k--)
+      layout->by_place[k] = layout->by_place[k - 1];
+    layout->by_place[k] = (uint8_t)i;
+  }
+}
+
+/* Smallest and largest sum of the digits of one target, and whether two of their values can meet. A broadcast digit of
+   a dim is no overlap, since with 0 in its place the element exists as well; of a join that cannot be said. */
+typedef struct reach {
+  int64_t low, high;
+  bool overlap, empty;
+} reach;
+
+static bool reach_of(const tesela_layout *layout, int32_t target, reach *out) {
+  reach r = {0, 0, false, false};
+  for (int32_t i = layout->n_active - 1; i >= 0; i--) { /* increasing stride */
+    const tesela_digit *digit = &layout->digit[layout->by_place[i]];
+    if (tesela__target(layout, digit) != target) continue;
+    if (digit->extent == 0) {
+      r.empty = true;
+      continue;
+    }
+    int64_t span, below;
+    if (!tesela__sub(r.high, r.low, &below)) return false;
+    if (!tesela__mul(digit->extent - 1, digit->stride, &span)) return false;
+    if (digit->stride == 0 ? digit->source >= layout->rank : magnitude(digit->stride) <= (uint64_t)below)
+      r.overlap = true;
+    if (!tesela__add(span < 0 ? r.low : r.high, span, span < 0 ? &r.low : &r.high)) return false;
+  }
+  *out = r;
+  return true;
+}
+
+/* All bits up to the highest one that is set. */
+static int64_t filled(int64_t bits) {
+  for (int32_t shift = 1; shift < 63; shift *= 2) bits |= bits >> shift;
+  return bits;
+}
+
+/* An upper bound of the swizzled places when the plain ones go up to `high`. A stage may set the bits `target`, and
+   where `high` has one of these, a smaller place may have all bits below it. */
+static int64_t swizzled_high(const tesela_layout *layout, int32_t axis, int64_t high) {
+  for (int32_t s = 0; s < layout->n_swizzles; s++) {
+    const tesela_swizzle *stage = &layout->swizzle[s];
+    if (stage->axis != axis) continue;
+    int32_t from = stage->shift < 0 ? stage->base : stage->base + stage->shift;
+    int32_t to = stage->shift < 0 ? stage->base - stage->shift : stage->base;
+    int64_t target = tesela__min(((int64_t)1 << stage->bits) - 1, filled(high >> from)) << to;
+    high |= target | filled(high & target);
+  }
+  return high;
+}
+
+static tesela_status finish_axis(tesela_layout *layout, int32_t a, tesela_error *err) {
+  tesela_axis *axis = &layout->axis[a];
+  reach r;
+  int64_t low, high;
+  if (!reach_of(layout, a, &r) || !tesela__add(axis->offset, r.low, &low) ||
+      !tesela__add(axis->offset, r.high, &high) || high == INT64_MAX)
+    goto overflow;
+  axis->overlap = r.overlap && !tesela__is_empty(layout);
+  if (r.empty || tesela__is_empty(layout)) {
+    if (axis->extent < 0) axis->extent = 0;
+    return TESELA_OK;
+  }
+  if (low < 0)
+    return tesela__fail(err, TESELA_E_RANGE, -1, "places on axis %s start at %" PRId64 "; 0 is the first",
+                        axis->name, low);
+  high = swizzled_high(layout, a, high);
+  if (high == INT64_MAX) goto overflow;
+  if (axis->extent < 0) axis->extent = high + 1;
+  if (high >= axis->extent)
+    return tesela__fail(err, TESELA_E_RANGE, -1,
+                        "places on axis %s reach %" PRId64 "; the axis has %" PRId64 " places", axis->name,
+                        high, axis->extent);
+  return TESELA_OK;
+overflow:
+  return tesela__fail(err, TESELA_E_OVERFLOW, -1, "the places on axis %s do not fit in 64 bits", axis->name);
+}
+
+static tesela_status finish_join(tesela_layout *layout, int32_t j, tesela_error *err) {
+  tesela_join *join = &layout->join[j];
+  reach r;
+  int64_t low, high;
+  if (!reach_of(layout, layout->n_axes + j, &r) || !tesela__add(join->offset, r.low, &low) ||
+      !tesela__add(join->offset, r.high, &high))
+    return tesela__fail(err, TESELA_E_OVERFLOW, -1, "the values of join %" PRId32 " do not fit in 64 bits",
+                        j);
+  join->overlap = r.overlap && !tesela__is_empty(layout);
+  if (!r.empty && join->extent > 0 && (low < 0 || high >= join->extent))
+    return tesela__fail(err, TESELA_E_RANGE, -1,
+                        "join %" PRId32 " has values %" PRId64 " to %" PRId64 "; 0 to %" PRId64
+                        " are possible",
+                        j, low, high, join->extent - 1);
+  return TESELA_OK;
+}
+
+static tesela_status check_digits(const tesela_layout *layout, tesela_error *err) {
+  int64_t copies = 1;
+  for (int32_t i = 0; i < layout->n_digits; i++) {
+    const tesela_digit *digit = &layout->digit[i];
+    if (digit->axis < 0 && digit->join < 0)
+      return tesela__fail(err, TESELA_E_INVALID, -1, "digit %" PRId32 " (extent %" PRId64 ") is not placed",
+                          i, digit->extent);
+    if (digit->source != TESELA_REPLICA) continue;
+    if (digit->extent > 1 && digit->stride == 0)
+      return tesela__fail(err, TESELA_E_INVALID, -1, "digit %" PRId32 " is a replica without a stride", i);
+    if (!tesela__mul(copies, digit->extent, &copies))
+      return tesela__fail(err, TESELA_E_OVERFLOW, -1, "the number of copies does not fit in 64 bits");
+  }
+  return TESELA_OK;
+}
+
+tesela_status tesela_layout_finish(tesela_layout *layout, tesela_error *err) {
+  if (layout->finished) return TESELA_OK;
+  tesela_status status = check_digits(layout, err);
+  if (status != TESELA_OK) return status;
+  sort_digits(layout);
+  sort_by_place(layout);
+  for (int32_t j = 0; j < layout->n_joins && status == TESELA_OK; j++) status = finish_join(layout, j, err);
+  for (int32_t a = 0; a < layout->n_axes && status == TESELA_OK; a++) status = finish_axis(layout, a, err);
+  if (status == TESELA_OK) layout->finished = true;
+  return status;
+}

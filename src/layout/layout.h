@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * layout.h - what the files of the layout core share.
+ */
+#ifndef TESELA_SRC_LAYOUT_H
+#define TESELA_SRC_LAYOUT_H
+
+#include <tesela/layout.h>
+
+#include "base/base.h"
+
+/* Coordinates: dims 0 .. rank-1, then joins. */
+enum { TESELA__MAX_COORDINATES = TESELA_MAX_RANK + TESELA_MAX_JOINS };
+
+static inline int32_t tesela__n_coordinates(const tesela_layout *layout) {
+  return layout->rank + layout->n_joins;
+}
+
+static inline int64_t tesela__coordinate_extent(const tesela_layout *layout, int32_t coordinate) {
+  return coordinate < layout->rank ? layout->shape[coordinate]
+                                   : layout->join[coordinate - layout->rank].extent;
+}
+
+/* Where a digit goes, as one number: axis a, or n_axes + join. */
+static inline int32_t tesela__target(const tesela_layout *layout, const tesela_digit *digit) {
+  return digit->axis >= 0 ? digit->axis : layout->n_axes + digit->join;
+}
+
+/* Active digits of one coordinate: first .. first+n-1, by decreasing step. */
+typedef struct tesela__chain {
+  int32_t first, n;
+} tesela__chain;
+tesela__chain tesela__chain_of(const tesela_layout *layout, int32_t coordinate);
+
+/* The chain is even: every digit but the first fills the step before it exactly. */
+bool tesela__chain_is_even(const tesela_layout *layout, tesela__chain chain);
+
+/* Does any dim have extent 0? Then there is no element. */
+bool tesela__is_empty(const tesela_layout *layout);
+
+/* Values of all coordinates of an element and its places before any swizzle; no range check. `value` has room for
+   all coordinates. */
+void tesela__map(const tesela_layout *layout, const int64_t *index, int64_t *value, int64_t *place);
+
+/* The values of all active digits and coordinates at a place on each axis; false: padding. No checks. */
+bool tesela__locate(const tesela_layout *layout, const int64_t *place, int64_t *q, int64_t *value);
+
+/* How many places from one on hold elements that go on along one dim by a fixed step, nothing carrying on the way;
+   q and value are what tesela__locate gave. *dim is -1 if the answer is 1 for want of such a dim. */
+int64_t tesela__places_without_carry(const tesela_layout *layout, const int64_t *q, const int64_t *value,
+                                     int32_t *dim, int64_t *step);
+
+/* TESELA_E_RANGE for a place outside an axis. */
+tesela_status tesela__check_place(const tesela_layout *layout, const int64_t *place, tesela_error *err);
+
+/* TESELA_E_INVALID for a layout that is not finished. */
+tesela_status tesela__check_finished(const tesela_layout *layout, tesela_error *err);
+
+/* Can one go along the places of this layout: finished, one axis, no swizzle; `unique`: and each place has one
+   element (no replicas, no overlap)? `what` names the operation in the message. */
+tesela_status tesela__check_plain(const tesela_layout *layout, bool unique, const char *what,
+                                  tesela_error *err);
+
+#endif

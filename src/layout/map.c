@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * map.c - element to place and place to element.
+ *
+ * Forward, in the order of digit[]: take the coordinate apart by decreasing step, add each quotient times its
+ * stride to an axis or to a later join. Backward: take each place apart by decreasing stride, put joins together
+ * from the last to the first, take them apart into their parts, and put the dims together. A value that no
+ * element has, anywhere on the way, is padding.
+ */
+#include "layout/layout.h"
+
+tesela__chain tesela__chain_of(const tesela_layout *layout, int32_t coordinate) {
+  tesela__chain chain = {0, 0};
+  while (chain.first < layout->n_mapped && layout->digit[chain.first].source < coordinate) chain.first++;
+  while (chain.first + chain.n < layout->n_mapped &&
+         layout->digit[chain.first + chain.n].source == coordinate)
+    chain.n++;
+  return chain;
+}
+
+bool tesela__chain_is_even(const tesela_layout *layout, tesela__chain chain) {
+  const tesela_digit *digit = &layout->digit[chain.first];
+  for (int32_t k = 1; k < chain.n; k++)
+    if (digit[k - 1].step % digit[k].step != 0 || digit[k - 1].step / digit[k].step != digit[k].extent)
+      return false;
+  return true;
+}
+
+bool tesela__is_empty(const tesela_layout *layout) {
+  for (int32_t d = 0; d < layout->rank; d++)
+    if (layout->shape[d] == 0) return true;
+  return false;
+}
+
+static int64_t swizzle_stage(const tesela_swizzle *stage, int64_t place) {
+  int64_t mask = ((int64_t)1 << stage->bits) - 1;
+  int32_t from = stage->shift < 0 ? stage->base : stage->base + stage->shift;
+  int32_t to = stage->shift < 0 ? stage->base - stage->shift : stage->base;
+  return place ^ ((place >> from & mask) << to);
+}
+
+static int64_t swizzle(const tesela_layout *layout, int32_t axis, int64_t place) {
+  for (int32_t s = 0; s < layout->n_swizzles; s++)
+    if (layout->swizzle[s].axis == axis) place = swizzle_stage(&layout->swizzle[s], place);
+  return place;
+}
+
+/* Each stage is its own inverse; undo them in reverse order. */
+static int64_t unswizzle(const tesela_layout *layout, int32_t axis, int64_t place) {
+  for (int32_t s = layout->n_swizzles - 1; s >= 0; s--)
+    if (layout->swizzle[s].axis == axis) place = swizzle_stage(&layout->swizzle[s], place);
+  return place;
+}
+
+void tesela__map(const tesela_layout *layout, const int64_t *index, int64_t *value, int64_t *place) {
+  for (int32_t d = 0; d < layout->rank; d++) value[d] = index[d];
+  for (int32_t j = 0; j < layout->n_joins; j++) value[layout->rank + j] = layout->join[j].offset;
+  for (int32_t a = 0; a < layout->n_axes; a++) place[a] = layout->axis[a].offset;
+  int32_t source = -1;
+  int64_t rest = 0;
+  for (int32_t i = 0; i < layout->n_mapped; i++) {
+    const tesela_digit *digit = &layout->digit[i];
+    if (digit->source != source) {
+      source = digit->source;
+      rest = value[source];
+    }
+    int64_t q = rest;
+    if (digit->step != 1) {
+      q = rest / digit->step;
+      rest -= q * digit->step;
+    } else {
+      rest = 0;
+    }
+    if (digit->axis >= 0)
+      place[digit->axis] += q * digit->stride;
+    else
+      value[layout->rank + digit->join] += q * digit->stride;
+  }
+}
+
+tesela_status tesela__check_finished(const tesela_layout *layout, tesela_error *err) {
+  if (layout->finished) return TESELA_OK;
+  return tesela__fail(err, TESELA_E_INVALID, -1, "the layout is not finished (tesela_layout_finish)");
+}
+
+static tesela_status check_index(const tesela_layout *layout, const int64_t *index, tesela_error *err) {
+  for (int32_t d = 0; d < layout->rank; d++) {
+    if (index[d] >= 0 && index[d] < layout->shape[d]) continue;
+    if (layout->shape[d] == 0)
+      return tesela__fail(err, TESELA_E_RANGE, -1,
+                          "index[%" PRId32 "] is %" PRId64 "; dim %" PRId32
+                          " has extent 0, so there is no element",
+                          d, index[d], d);
+    return tesela__fail(err, TESELA_E_RANGE, -1,
+                        "index[%" PRId32 "] is %" PRId64 "; the shape allows 0 to %" PRId64, d, index[d],
+                        layout->shape[d] - 1);
+  }
+  return TESELA_OK;
+}
+
+tesela_status tesela_layout_place_of(const tesela_layout *layout, const int64_t *index, int64_t *place,
+                                     tesela_error *err) {
+  tesela_status status = tesela__check_finished(layout, err);
+  if (status == TESELA_OK) status = check_index(layout, index, err);
+  if (status != TESELA_OK) return status;
+  int64_t value[TESELA__MAX_COORDINATES];
+  tesela__map(layout, index, value, place);
+  for (int32_t a = 0; a < layout->n_axes && layout->n_swizzles > 0; a++)
+    place[a] = swizzle(layout, a, place[a]);
+  return TESELA_OK;
+}
+
+int64_t tesela_layout_copies(const tesela_layout *layout) {
+  int64_t copies = 1; /* fits: finish checked it */
+  for (int32_t i = layout->n_mapped; i < layout->n_active; i++)
+    if (layout->digit[i].source == TESELA_REPLICA) copies *= layout->digit[i].extent;
+  return copies;
+}
+
+tesela_status tesela_layout_copy_of(const tesela_layout *layout, const int64_t *index, int64_t k,
+                                    int64_t *place, tesela_error *err) {
+  int64_t copies = tesela_layout_copies(layout), value[TESELA__MAX_COORDINATES];
+  tesela_status status = tesela__check_finished(layout, err);
+  if (status == TESELA_OK) status = check_index(layout, index, err);
+  if (status != TESELA_OK) return status;
+  if (k < 0 || k >= copies)
+    return tesela__fail(err, TESELA_E_RANGE, -1, "copy %" PRId64 "; there are %" PRId64, k, copies);
+  tesela__map(layout, index, value, place);
+  for (int32_t i = layout->n_active - 1; i >= layout->n_mapped; i--) {
+    const tesela_digit *digit = &layout->digit[i];
+    if (digit->source != TESELA_REPLICA) continue;
+    place[digit->axis] += k % digit->extent * digit->stride;
+    k /= digit->extent;
+  }
+  for (int32_t a = 0; a < layout->n_axes; a++) place[a] = swizzle(layout, a, place[a]);
+  return TESELA_OK;
+}
+
+/* Take `rest` apart into the digits of a target by decreasing |stride|; q[i] for digit i. False: a gap. */
+static bool take_apart(const tesela_layout *layout, int32_t target, int64_t rest, int64_t *q) {
+  for (int32_t i = 0; i < layout->n_active; i++) {
+    const tesela_digit *digit = &layout->digit[layout->by_place[i]];
+    if (digit->stride < 0 && tesela__target(layout, digit) == target)
+      rest -= (digit->extent - 1) * digit->stride;
+  }
+  if (rest < 0) return false;
+  for (int32_t i = 0; i < layout->n_active; i++) {
+    int32_t number = layout->by_place[i];
+    const tesela_digit *digit = &layout->digit[number];
+    if (tesela__target(layout, digit) != target) continue;
+    q[number] = 0;
+    if (digit->stride == 0) continue;
+    int64_t size = digit->stride < 0 ? -digit->stride : digit->stride;
+    int64_t value = rest / size;
+    if (value >= digit->extent) return false;
+    rest -= value * size;
+    q[number] = digit->stride < 0 ? digit->extent - 1 - value : value;
+    if (digit->source == TESELA_HOLE && q[number] != 0) return false;
+  }
+  return rest == 0;
+}
+
+/* Put a coordinate together from its digits, the finest first; every partial value must fit under the next step. */
+static bool put_together(const tesela_layout *layout, int32_t coordinate, const int64_t *q, int64_t *value) {
+  tesela__chain chain = tesela__chain_of(layout, coordinate);
+  int64_t sum = 0;
+  for (int32_t k = chain.n - 1; k >= 0; k--) {
+    int32_t i = chain.first + k;
+    int64_t limit = k > 0 ? layout->digit[i - 1].step : tesela__coordinate_extent(layout, coordinate);
+    sum += q[i] * layout->digit[i].step; /* fits: split checked extent * step, and the rest is below a step */
+    if (sum >= limit) return false;
+  }
+  *value = sum;
+  return true;
+}
+
+bool tesela__locate(const tesela_layout *layout, const int64_t *place, int64_t *q, int64_t *value) {
+  if (tesela__is_empty(layout)) return false; /* and nothing of it was checked against int64 */
+  for (int32_t a = 0; a < layout->n_axes; a++)
+    if (!take_apart(layout, a, unswizzle(layout, a, place[a]) - layout->axis[a].offset, q)) return false;
+  for (int32_t c = tesela__n_coordinates(layout) - 1; c >= 0; c--) {
+    if (!put_together(layout, c, q, &value[c])) return false;
+    int32_t j = c - layout->rank;
+    if (j >= 0 && !take_apart(layout, layout->n_axes + j, value[c] - layout->join[j].offset, q)) return false;
+  }
+  return true;
+}
+
+tesela_status tesela__check_place(const tesela_layout *layout, const int64_t *place, tesela_error *err) {
+  for (int32_t a = 0; a < layout->n_axes; a++) {
+    const tesela_axis *axis = &layout->axis[a];
+    if (axis->extent == 0)
+      return tesela__fail(err, TESELA_E_RANGE, -1, "place %" PRId64 " on axis %s; it has no places", place[a],
+                          axis->name);
+    if (place[a] < 0 || place[a] >= axis->extent)
+      return tesela__fail(err, TESELA_E_RANGE, -1,
+                          "place %" PRId64 " on axis %s; 0 to %" PRId64 " are possible", place[a], axis->name,
+                          axis->extent - 1);
+  }
+  return TESELA_OK;
+}
+
+static tesela_status check_no_overlap(const tesela_layout *layout, tesela_error *err) {
+  for (int32_t a = 0; a < layout->n_axes; a++)
+    if (layout->axis[a].overlap)
+      return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                          "the strides on axis %s overlap, so a place has no single "
+                          "element",
+                          layout->axis[a].name);
+  for (int32_t j = 0; j < layout->n_joins; j++)
+    if (layout->join[j].overlap)
+      return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                          "the parts of join %" PRId32 " overlap, so a place has no "
+                          "single element",
+                          j);
+  return TESELA_OK;
+}
+
+tesela_status tesela__check_plain(const tesela_layout *layout, bool unique, const char *what,
+                                  tesela_error *err) {
+  tesela_status status = tesela__check_finished(layout, err);
+  if (status != TESELA_OK) return status;
+  if (layout->n_axes != 1)
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s needs one axis; the layout has %" PRId32, what,
+                        layout->n_axes);
+  if (layout->n_swizzles > 0)
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s of a swizzled layout is not defined", what);
+  if (!unique) return TESELA_OK;
+  if (tesela_layout_copies(layout) != 1)
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                        "%s needs one place per element; the layout has replicas", what);
+  return check_no_overlap(layout, err);
+}
+
+tesela_status tesela_layout_element_at(const tesela_layout *layout, const int64_t *place, int64_t *index,
+                                       bool *padding, tesela_error *err) {
+  tesela_status status = tesela__check_finished(layout, err);
+  if (status == TESELA_OK) status = tesela__check_place(layout, place, err);
+  if (status == TESELA_OK) status = check_no_overlap(layout, err);
+  if (status != TESELA_OK) return status;
+  int64_t q[TESELA_MAX_DIGITS], value[TESELA__MAX_COORDINATES];
+  *padding = !tesela__locate(layout, place, q, value);
+  for (int32_t d = 0; d < layout->rank && !*padding; d++) index[d] = value[d];
+  return TESELA_OK;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * xla_print.h - pieces of XLA text for printers that put several of them together.
+ */
+#ifndef TESELA_SRC_XLA_PRINT_H
+#define TESELA_SRC_XLA_PRINT_H
+
+#include "base/base.h"
+#include <tesela/xla.h>
+
+/* An array, buffer, token or opaque. */
+void tesela__xla_put_shape(tesela__sink *sink, const tesela_xla_shape *shape, bool with_layout);
+
+/* What stands in front of member k of a tuple: nothing, ", ", or in front of every fifth an index comment. */
+void tesela__xla_put_separator(tesela__sink *sink, int32_t k);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * feed.c - chunks of bytes become lines, lines are given to those who know them.
+ *
+ * A line that lies in one chunk is read where it lies; only the unfinished end of a chunk is copied. Order of
+ * trial: plain HLO instruction, memory report, other HLO text. A line with the two characters \n in front of
+ * words of a memory report is many lines: an exception printed as one.
+ */
+#include "report/scan.h"
+
+enum { MAX_INPUTS = 65536 }; /* what comes then is added to the last one */
+
+static const tesela_report_options default_options = {
+    .line_bytes = 16 << 20, .shapes = 1 << 20, .entries = 1 << 16, .waiting = 1 << 18};
+
+bool tesela__report_no_memory(tesela_report *report) {
+  report->failed = TESELA_E_MEMORY;
+  return false;
+}
+
+static tesela_status fail_report_memory(tesela_error *err) {
+  return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory to go on reading");
+}
+
+/* ---- create, destroy ----------------------------------------------------------------------------------- */
+
+static int64_t limit_or(int64_t option, int64_t fallback) { return option ? option : fallback; }
+
+tesela_status tesela_report_create(tesela_report **report, const tesela_report_options *options,
+                                   const tesela_allocator *allocator, tesela_error *err) {
+  tesela_report_options given = options ? *options : default_options;
+  if (given.line_bytes < 0 || given.shapes < 0 || given.entries < 0 || given.waiting < 0)
+    return tesela__fail(err, TESELA_E_RANGE, -1, "a limit of a report is negative; 0 takes the default");
+  tesela_allocator memory = tesela__allocator(allocator);
+  tesela_report *made = tesela__alloc(&memory, sizeof *made, alignof(tesela_report));
+  if (!made)
+    return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a report of %zu bytes", sizeof *made);
+  memset(made, 0, sizeof *made);
+  made->allocator = memory;
+  made->options = (tesela_report_options){
+      .line_bytes = limit_or(given.line_bytes, default_options.line_bytes),
+      .shapes = tesela__min(limit_or(given.shapes, default_options.shapes), INT32_MAX / 8),
+      .entries = tesela__min(limit_or(given.entries, default_options.entries), INT32_MAX / 8),
+      .waiting = tesela__min(limit_or(given.waiting, default_options.waiting), INT32_MAX / 8)};
+  made->module.entry_call = -1;
+  made->memory.section = -1;
+  *report = made;
+  return TESELA_OK;
+}
+
+void tesela_report_destroy(tesela_report *report) {
+  if (!report) return;
+  tesela_allocator memory = report->allocator;
+  tesela__module *module = &report->module;
+  void *const owned[] = {
+      report->carry,   report->shape,       report->shape_index,     report->array,       report->seen,
+      report->section, report->input,       module->computation,     module->call,        module->waiting,
+      module->index,   module->frames.file, module->frames.location, module->frames.frame};
+  for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) tesela__release(&memory, owned[i]);
+  tesela__arena_clear(&report->text, &memory);
+  tesela__arena_clear(&module->text, &memory);
+  tesela__release(&memory, report);
+}
+
+/* ---- lines --------------------------------------------------------------------------------------------- */
+
+/* Where a memory report goes on behind the two characters \n, and in *cut where the part before ends; NULL if
+ * it does not. */
+static const char *next_escaped_line(tesela__span text, const char **cut) {
+  const char *end = text.text + text.n;
+  for (const char *p; (p = tesela__find_by_start(text, "\\n")) != NULL; text = tesela__from(text, p + 2)) {
+    const char *next = tesela__skip_blanks(p + 2, end);
+    if (!tesela__memory_starts_word(tesela__between(next, end))) continue;
+    *cut = p;
+    return next;
+  }
+  return NULL;
+}
+
+static bool other_line(tesela_report *report, tesela__span line) {
+  bool is_one;
+  const char *next, *cut;
+  while ((next = next_escaped_line(line, &cut)) != NULL) {
+    if (!tesela__memory_line(report, tesela__between(line.text, cut), &is_one)) return false;
+    line = tesela__from(line, next);
+  }
+  if (!tesela__memory_line(report, line, &is_one) || is_one) return report->failed == TESELA_OK;
+  return tesela__hlo_line(report, line, &is_one);
+}
+
+static bool read_report_line(tesela_report *report, const char *text, size_t n, bool cut) {
+  bool is_one;
+  report->line++;
+  report->input[report->n_inputs - 1].lines++;
+  size_t limit = (size_t)report->options.line_bytes;
+  if (n > limit) {
+    n = limit;
+    cut = true;
+  }
+  if (cut)
+    tesela__report_note(report, TESELA_REPORT_CUT_LINE, report->line,
+                        "a line has more than %zu bytes; what comes "
+                        "behind them was not read",
+                        limit);
+  tesela__span line = {text, n};
+  if (!tesela__hlo_plain_instruction(report, line, &is_one)) return false;
+  return is_one || other_line(report, line);
+}
+
+/* Keep the start of a line whose end is still to come, up to the limit. */
+static bool carry_bytes(tesela_report *report, const char *bytes, size_t n) {
+  size_t limit = (size_t)report->options.line_bytes, room = limit - report->n_carry;
+  if (n > room) {
+    n = room;
+    report->carry_cut = true;
+  }
+  void *grown = report->carry;
+  if (!tesela__grow(&report->allocator, &grown, 1, &report->cap_carry, report->n_carry + n))
+    return tesela__report_no_memory(report);
+  report->carry = grown;
+  if (n > 0) memcpy(report->carry + report->n_carry, bytes, n);
+  report->n_carry += n;
+  return true;
+}
+
+static bool read_carried(tesela_report *report) {
+  bool cut = report->carry_cut;
+  size_t n = report->n_carry;
+  report->n_carry = 0;
+  report->carry_cut = false;
+  return read_report_line(report, report->carry, n, cut);
+}
+
+static bool feed_bytes(tesela_report *report, const char *bytes, size_t length) {
+  while (length > 0) {
+    const char *newline = memchr(bytes, '\n', length);
+    size_t n = newline ? (size_t)(newline - bytes) : length;
+    if (!newline) return carry_bytes(report, bytes, n);
+    if (report->n_carry > 0) {
+      if (!carry_bytes(report, bytes, n) || !read_carried(report)) return false;
+    } else if (!read_report_line(report, bytes, n, false)) {
+      return false;
+    }
+    bytes += n + 1;
+    length -= n + 1;
+  }
+  return true;
+}
+
+/* What is still open in an input when it ends. */
+static bool end_input(tesela_report *report) {
+  if (report->n_carry > 0 && !read_carried(report)) return false;
+  return tesela__memory_end(report) && tesela__module_end(report);
+}
+
+/* ---- the stream ---------------------------------------------------------------------------------------- */
+
+static tesela_status check_unfinished(const tesela_report *report, tesela_error *err) {
+  if (report->failed != TESELA_OK) return fail_report_memory(err);
+  if (report->finished)
+    return tesela__fail(err, TESELA_E_INVALID, -1, "the report is finished; nothing can be added");
+  return TESELA_OK;
+}
+
+static bool add_input(tesela_report *report, const char *name) {
+  if (report->n_inputs >= MAX_INPUTS) return true;
+  void *inputs = report->input;
+  const char *copy = tesela__arena_copy(&report->text, &report->allocator, tesela__text(name));
+  if (!copy || !tesela__grow(&report->allocator, &inputs, sizeof *report->input, &report->cap_inputs,
+                             report->n_inputs + 1))
+    return tesela__report_no_memory(report);
+  report->input = inputs;
+  report->input[report->n_inputs++] = (tesela_report_input){.name = copy};
+  report->line = 0;
+  return true;
+}
+
+tesela_status tesela_report_begin_input(tesela_report *report, const char *name, tesela_error *err) {
+  tesela_status status = check_unfinished(report, err);
+  if (status != TESELA_OK) return status;
+  if (!end_input(report) || !add_input(report, name)) return fail_report_memory(err);
+  return TESELA_OK;
+}
+
+tesela_status tesela_report_feed(tesela_report *report, const char *bytes, size_t length, tesela_error *err) {
+  tesela_status status = check_unfinished(report, err);
+  if (status != TESELA_OK) return status;
+  if (report->n_inputs == 0 && !add_input(report, "")) return fail_report_memory(err);
+  tesela__report_add(report, &report->input[report->n_inputs - 1].bytes, (int64_t)length);
+  return feed_bytes(report, bytes, length) ? TESELA_OK : fail_report_memory(err);
+}
+
+tesela_status tesela_report_finish(tesela_report *report, tesela_error *err) {
+  tesela_status status = check_unfinished(report, err);
+  if (status != TESELA_OK) return status;
+  if (!end_input(report)) return fail_report_memory(err);
+  report->finished = true;
+  return TESELA_OK;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hlo.c - one line of HLO text.
+ *
+ *   HloModule jit_step, entry_computation_layout={(f32[8,3]{1,0:T(8,128)})->f32[]}     a module starts
+ *   ENTRY %main.5 (x: f32[8,3]) -> f32[] {                                             a computation starts
+ *     %copy.1 = f32[8,3]{0,1:T(4,128)} copy(%x), metadata={op_name="..."}              an instruction
+ *   }                                                                                  the computation ends
+ *
+ * Most lines of a dump are plain instructions and go through tesela__hlo_plain_instruction alone; anything
+ * else, and instructions behind the prefix of a log, take the slower tesela__hlo_line.
+ */
+#include <stdio.h>
+
+#include "report/scan.h"
+
+/* ---- an instruction ------------------------------------------------------------------------------------ */
+
+/* The instruction whose name starts at p: `name = shape opcode(`. */
+static bool read_instruction(const char *p, const char *end, tesela__instruction *out) {
+  const char *name = p;
+  p = tesela__skip_name(p, end);
+  out->name = tesela__between(name, p);
+  if (p == name || !tesela__looking_at(p, end, " = ")) return false;
+  const char *shape = p + 3;
+  p = tesela__skip_shape(shape, end);
+  if (!p) return false;
+  out->shape = tesela__between(shape, p);
+  if (tesela__looking_at(p, end, "{}")) p += 2; /* an old way to write a scalar's layout */
+  const char *opcode = p = tesela__skip_blanks(p, end);
+  p = tesela__skip_name(p, end);
+  if (p == opcode || p == end || *p != '(') return false;
+  out->opcode = tesela__between(opcode, p);
+  out->rest = tesela__between(p, end);
+  return true;
+}
+
+bool tesela__hlo_plain_instruction(tesela_report *report, tesela__span line, bool *is_one) {
+  const char *end = line.text + line.n, *p = tesela__skip_blanks(line.text, end);
+  tesela__instruction instruction;
+  if (tesela__looking_at(p, end, "ROOT ")) p += 5;
+  if (p < end && *p == '%') p++;
+  *is_one = read_instruction(p, end, &instruction);
+  return !*is_one || tesela__hlo_count(report, &instruction);
+}
+
+/* An instruction behind a prefix: the name is what stands before a " = ". */
+static bool prefixed_instruction(tesela__span line, tesela__instruction *out) {
+  tesela__span rest = line;
+  for (const char *equal; (equal = tesela__find(rest, " =")); rest = tesela__from(line, equal + 2)) {
+    const char *name = equal;
+    while (name > line.text && tesela__is_name(name[-1])) name--;
+    if (read_instruction(name, line.text + line.n, out)) return true;
+  }
+  return false;
+}
+
+void tesela__hlo_label(tesela__span text, tesela__instruction *out) {
+  const char *end = text.text + text.n, *p = tesela__skip_blanks(text.text, end);
+  if (p < end && *p == '%') p++;
+  if (read_instruction(p, end, out)) return;
+  /* "broadcast.6 = broadcast(bitcast.2)", a name alone, or an opcode alone */
+  const char *name = p;
+  p = tesela__skip_name(p, end);
+  *out = (tesela__instruction){tesela__between(name, p), {"", 0}, {"", 0}, text};
+  if (!tesela__looking_at(p, end, " = ")) return;
+  const char *opcode = p + 3;
+  p = tesela__skip_name(opcode, end);
+  if (p < end && *p == '(') out->opcode = tesela__between(opcode, p);
+}
+
+/* ---- module and computations --------------------------------------------------------------------------- */
+
+/* entry_computation_layout={(arguments)->results}: the bytes of both. */
+static bool entry_layout(tesela_report *report, tesela__span header) {
+  static const char key[] = "entry_computation_layout={";
+  const char *p = tesela__find(header, key), *end = header.text + header.n;
+  if (!p) return true;
+  int32_t number = report->module.section;
+  tesela_report_section *section = &report->section[number];
+  int64_t *n = &section->n_arguments, *bytes = &section->argument_bytes,
+          *data = &section->argument_data_bytes;
+  section->n_arguments = section->n_results = 0;
+  for (p += sizeof key - 1; p < end && *p != '}';) {
+    if (tesela__looking_at(p, end, "->")) {
+      n = &section->n_results;
+      bytes = &section->result_bytes;
+      data = &section->result_data_bytes;
+    }
+    const char *array = p;
+    if (!(p = tesela__skip_array(p, end))) {
+      p = tesela__skip_name(array, end);
+      if (p == array) p++;
+      continue;
+    }
+    const tesela__shape *shape;
+    int32_t index;
+    if (!tesela__report_shape(report, tesela__between(array, p), &shape, &index)) return false;
+    if (!shape || shape->state != TESELA__SHAPE_SIZED) continue;
+    ++*n;
+    tesela__report_add(report, bytes, shape->stored);
+    tesela__report_add(report, data, shape->data);
+  }
+  return true;
+}
+
+/* The name in a computation's header, n = 0 if the line is none. *entry: it has the word ENTRY. Behind the
+ * prefix of a log the name must have a `%` or come after ENTRY. */
+static tesela__span computation_name(tesela__span line, bool *entry) {
+  static const tesela__span none = {"", 0};
+  const char *end = line.text + line.n, *p = tesela__find(line, "ENTRY ");
+  *entry = p && (p == line.text || !tesela__is_name(p[-1]));
+  bool marked = true;
+  if (*entry)
+    p += 6;
+  else if (!(p = memchr(line.text, '%', line.n))) {
+    p = line.text;
+    marked = false;
+  }
+  if (p < end && *p == '%') p++;
+  const char *name = p;
+  p = tesela__skip_name(p, end);
+  if (p == name || !(tesela__looking_at(p, end, " (") || tesela__looking_at(p, end, " {"))) return none;
+  if (!marked && p[1] == '(' && !tesela__find(line, "->")) return none;
+  return tesela__between(name, p);
+}
+
+/* A `}` that ends a computation: alone, with attributes, or behind a prefix. */
+static bool ends_computation(const tesela_report *report, tesela__span line) {
+  if (report->module.where == TESELA__OUTSIDE || line.n == 0) return false;
+  if (line.text[0] == '}') return line.n == 1 || line.text[1] == ',' || line.text[1] == ' ';
+  return line.text[line.n - 1] == '}' && line.text[line.n - 2] == ' ' && !memchr(line.text, '{', line.n);
+}
+
+bool tesela__hlo_line(tesela_report *report, tesela__span line, bool *is_one) {
+  line = tesela__trim(line);
+  if (!tesela__frames_line(report, line, is_one)) return false;
+  if (*is_one || line.n == 0) return true;
+  *is_one = true;
+  const char *module = tesela__find_by_start(line, "HloModule ");
+  if (module && (module == line.text || !tesela__is_name(module[-1]))) {
+    tesela__span rest = tesela__from(line, module + 10);
+    tesela__span name = tesela__between(rest.text, tesela__skip_name(rest.text, rest.text + rest.n));
+    if (name.n > 0) return tesela__module_begin(report, name) && entry_layout(report, rest);
+  }
+  if (ends_computation(report, line)) {
+    tesela__computation_end(report);
+    return true;
+  }
+  bool entry;
+  if (line.text[line.n - 1] == '{') {
+    tesela__span name = computation_name(line, &entry);
+    if (name.n > 0) return tesela__computation_begin(report, name, entry);
+  }
+  tesela__instruction instruction;
+  if (prefixed_instruction(line, &instruction)) return tesela__hlo_count(report, &instruction);
+  *is_one = false;
+  return true;
+}
+
+/* ---- metadata ------------------------------------------------------------------------------------------ */
+
+/* Behind `key=`, NULL if there is none; `key` starts a word. */
+static const char *find_key(tesela__span text, const char *key) {
+  char word[40];
+  size_t n = strlen(key);
+  memcpy(word, key, n);
+  memcpy(word + n, "=", 2);
+  for (const char *p; (p = tesela__find(text, word)); text = tesela__from(text, p + 1))
+    if (p == text.text || p[-1] == ' ' || p[-1] == '{' || p[-1] == ',') return p + n + 1;
+  return NULL;
+}
+
+tesela__span tesela__hlo_metadata(tesela__span text, const char *key) {
+  static const tesela__span none = {"", 0};
+  const char *p = find_key(text, key), *end = text.text + text.n;
+  if (!p) return none;
+  size_t slashes = 0; /* \" in a text that was printed with escapes */
+  while (p < end && *p == '\\') p++, slashes++;
+  if (p == end || *p++ != '"') return none;
+  const char *value = p;
+  for (; (p = memchr(p, '"', (size_t)(end - p))) != NULL; p++) {
+    size_t before = 0;
+    while (p - before > value && p[-1 - (ptrdiff_t)before] == '\\') before++;
+    if (before <= slashes) return tesela__between(value, p - before);
+  }
+  return tesela__between(value, end); /* cut */
+}
+
+tesela__span tesela__hlo_location(const tesela_report *report, tesela__span text, char *room, size_t size) {
+  tesela__span file = tesela__hlo_metadata(text, "source_file");
+  const char *p = find_key(text, file.n > 0 ? "source_line" : "stack_frame_id"), *end = text.text + text.n;
+  int32_t number = 0;
+  if (!p) return file;
+  for (; p < end && tesela__is_digit(*p) && number < INT32_MAX / 16; p++) number = number * 10 + (*p - '0');
+  if (file.n == 0 && !tesela__frames_find(report, number, &file, &number)) return file;
+  int n = snprintf(room, size, "%.*s:%" PRId32, (int)tesela__min((int64_t)file.n, 400), file.text, number);
+  return (tesela__span){room, n > 0 && (size_t)n < size ? (size_t)n : 0};
+}

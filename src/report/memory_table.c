@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory_table.c - entries of memory reports that are one line: rows of a table, and messages about one
+ * array.
+ *
+ *   cumulative_size;       size;       offset; used_by_n_values; shapes_list
+ *    14.30GiB( 62%);   14.30GiB;            0;                2; 2×s32[30000000,12], bf16[3,4]
+ *
+ * A row is one stretch of memory that several arrays use at different times. The shapes have no layout; the
+ * array that needs all of the size stands for the row (memory_shape.c finds it).
+ */
+#include <stdio.h>
+
+#include "report/scan.h"
+
+enum { N_CELLS = 5 };
+
+/* Cut a row at its first four semicolons; false if it has fewer. */
+static bool cut_cells(tesela__span line, tesela__span cell[N_CELLS]) {
+  const char *p = line.text, *end = line.text + line.n;
+  for (int i = 0; i < N_CELLS; i++) {
+    const char *cut = i < N_CELLS - 1 ? memchr(p, ';', (size_t)(end - p)) : end;
+    if (!cut) return false;
+    cell[i] = tesela__trim(tesela__between(p, cut));
+    p = cut < end ? cut + 1 : end;
+  }
+  return true;
+}
+
+bool tesela__memory_row(tesela_report *report, tesela__span line, bool *is_one) {
+  tesela__span cell[N_CELLS];
+  tesela_report_printed size;
+  *is_one = false;
+  if (!cut_cells(line, cell) || !tesela__memory_figure(cell[1], &size)) return true;
+  if (cell[0].n == 0 || cell[0].text[cell[0].n - 1] != ')') return true;
+  *is_one = true;
+  if (!tesela__memory_open_entry(report, report->memory.last_number + 1)) return false;
+  tesela__entry *entry = &report->memory.entry;
+  tesela__memory_set_field(entry, TESELA__FIELD_SIZE, cell[1]);
+  tesela__memory_set_field(entry, TESELA__FIELD_SHAPE, cell[4]);
+  tesela__memory_set_field(entry, TESELA__FIELD_OFFSET, cell[2]);
+  char users[64];
+  snprintf(users, sizeof users, "%.*s value%s", (int)tesela__min((int64_t)cell[3].n, 20), cell[3].text,
+           cell[3].n == 1 && cell[3].text[0] == '1' ? "" : "s in turn");
+  tesela__memory_set_field(entry, TESELA__FIELD_ALLOCATION, tesela__text(users));
+  return tesela__memory_close_entry(report);
+}
+
+/* A number of bytes behind a word, as the compiler would print it; "" if there is none. */
+static tesela__span bytes_behind(tesela__span line, const char *word, char text[TESELA_UNITS_TEXT]) {
+  const char *p = tesela__find(line, word), *end = line.text + line.n;
+  int64_t bytes = 0;
+  bool fits = p != NULL;
+  text[0] = '\0';
+  if (p)
+    for (p += strlen(word); p < end && tesela__is_digit(*p); p++)
+      fits = fits && tesela__mul(bytes, 10, &bytes) && tesela__add(bytes, *p - '0', &bytes);
+  if (fits) tesela_units_print(bytes, TESELA_UNITS_XLA, text);
+  return tesela__text(text);
+}
+
+/* What stands between a word and a quote. */
+static tesela__span quoted_behind(tesela__span line, const char *word) {
+  const char *p = tesela__find(line, word);
+  if (!p) return (tesela__span){"", 0};
+  tesela__span rest = tesela__from(line, p + strlen(word));
+  const char *quote = memchr(rest.text, '\'', rest.n);
+  return quote ? tesela__between(rest.text, quote) : (tesela__span){"", 0};
+}
+
+bool tesela__memory_message(tesela_report *report, tesela__span line) {
+  char size[TESELA_UNITS_TEXT], limit[TESELA_UNITS_TEXT];
+  tesela_report_section *section = &report->section[report->memory.section];
+  if (!tesela__memory_open_entry(report, report->memory.last_number + 1)) return false;
+  tesela__entry *entry = &report->memory.entry;
+  const char *label = tesela__find(line, " on stack for ");
+  if (label) tesela__memory_set_field(entry, TESELA__FIELD_LABEL, tesela__from(line, label + 14));
+  tesela__memory_set_field(entry, TESELA__FIELD_SHAPE, quoted_behind(line, "shape = '"));
+  tesela__memory_set_field(entry, TESELA__FIELD_ALLOCATION, quoted_behind(line, "tag = '"));
+  tesela__memory_set_field(entry, TESELA__FIELD_SIZE, bytes_behind(line, "Allocation (size=", size));
+  if (!label) {
+    tesela__memory_figure(tesela__text(size), &section->figure[TESELA_REPORT_USED]);
+    tesela__memory_figure(bytes_behind(line, "exceed memory (size=", limit),
+                          &section->figure[TESELA_REPORT_CAPACITY]);
+  }
+  return tesela__memory_close_entry(report);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scan.h - looking at a line of text that is not ended by NUL.
+ */
+#ifndef TESELA_SRC_REPORT_SCAN_H
+#define TESELA_SRC_REPORT_SCAN_H
+
+#include "report/state.h"
+
+static inline bool tesela__is_digit(char c) { return c >= '0' && c <= '9'; }
+static inline bool tesela__is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+static inline bool tesela__is_name(char c) { /* of an HLO name */
+  return (c >= 'a' && c <= 'z') || tesela__is_digit(c) || (c >= 'A' && c <= 'Z') || c == '.' || c == '_' ||
+         c == '-';
+}
+
+static inline tesela__span tesela__between(const char *start, const char *end) {
+  return (tesela__span){start, (size_t)(end - start)};
+}
+
+static inline tesela__span tesela__text(const char *text) { return (tesela__span){text, strlen(text)}; }
+
+/* What is left of a span from `p` on. */
+static inline tesela__span tesela__from(tesela__span span, const char *p) {
+  return tesela__between(p, span.text + span.n);
+}
+
+static inline const char *tesela__skip_blanks(const char *p, const char *end) {
+  while (p < end && tesela__is_blank(*p)) p++;
+  return p;
+}
+
+static inline const char *tesela__skip_name(const char *p, const char *end) {
+  while (p < end && tesela__is_name(*p)) p++;
+  return p;
+}
+
+static inline bool tesela__looking_at(const char *p, const char *end, const char *word) {
+  size_t n = strlen(word);
+  return (size_t)(end - p) >= n && memcmp(p, word, n) == 0;
+}
+
+/* Does a word start at p, and not in the middle of another? */
+static inline bool tesela__at_word(tesela__span line, const char *p) {
+  return p == line.text || !tesela__is_name(p[-1]);
+}
+
+/* Without blanks at both ends. */
+static inline tesela__span tesela__trim(tesela__span span) {
+  while (span.n > 0 && tesela__is_blank(span.text[span.n - 1])) span.n--;
+  const char *start = tesela__skip_blanks(span.text, span.text + span.n);
+  return tesela__from(span, start);
+}
+
+/* The first place of a word in a text, NULL if there is none. Looks for the word's last character, so a word
+ * that ends in a rare one ("=", ":") is found fast. */
+static inline const char *tesela__find(tesela__span text, const char *word) {
+  size_t n = strlen(word);
+  if (n == 0) return text.text;
+  if (text.n < n) return NULL;
+  const char *p = text.text + n - 1, *end = text.text + text.n;
+  while ((p = memchr(p, word[n - 1], (size_t)(end - p))) != NULL) {
+    if (memcmp(p - (n - 1), word, n) == 0) return p - (n - 1);
+    p++;
+  }
+  return NULL;
+}
+
+/* The same, looking for the first character, so for words that start with a rare one. */
+static inline const char *tesela__find_by_start(tesela__span text, const char *word) {
+  const char *p = text.text, *end = text.text + text.n;
+  for (; (p = memchr(p, word[0], (size_t)(end - p))) != NULL; p++)
+    if (tesela__looking_at(p, end, word)) return p;
+  return NULL;
+}
+
+/* Behind the array shape that starts here, layout included: "f32[2,3]{1,0:T(2,2)}"; NULL if none does. Not
+ * checked further: the shape's own reader does. */
+static inline const char *tesela__skip_array(const char *p, const char *end) {
+  const char *start = p;
+  while (p < end && ((*p >= 'a' && *p <= 'z') || tesela__is_digit(*p))) p++;
+  if (p == start || p == end || *p != '[') return NULL;
+  while (p < end && *p != ']') p++;
+  if (p == end) return NULL;
+  p++;
+  if (end - p < 2 || *p != '{' || !(tesela__is_digit(p[1]) || p[1] == ':')) return p;
+  const char *close = memchr(p, '}', (size_t)(end - p));
+  return close ? close + 1 : NULL;
+}
+
+#endif

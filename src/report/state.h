@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * state.h - what a report holds while it reads, and which file does what with it.
+ *
+ *   feed.c          chunks -> lines -> pieces; inputs; create, finish, destroy
+ *   hlo.c           one line of HLO text: instruction, computation header, module header
+ *   hlo_count.c     the arrays of one instruction
+ *   opcodes.c       which results are arrays of their own
+ *   frames.c        source lines, from tables in front of a module
+ *   computations.c  the arrays of a computation wait until it is known to count
+ *   memory_text.c memory_heading.c memory_table.c    one line of a memory report
+ *   memory_entry.c memory_shape.c    an entry of one: its row, its shape, the compiler's figures against ours
+ *   table.c         distinct shapes, and the rows of the report
+ *   sections.c      memory reports and modules; notes; names
+ *   query.c         totals and top lists of a finished report
+ *   reasons.c advice.c diff.c units.c    need no state
+ */
+#ifndef TESELA_SRC_REPORT_STATE_H
+#define TESELA_SRC_REPORT_STATE_H
+
+#include <tesela/report.h>
+
+#include "base/base.h"
+
+/* A stretch of text that is not ended by NUL. */
+typedef struct tesela__span {
+  const char *text;
+  size_t n;
+} tesela__span;
+
+/* An HLO instruction, as stretches of its line; rest starts at the operands. */
+typedef struct tesela__instruction {
+  tesela__span name, shape, opcode, rest;
+} tesela__instruction;
+
+/* ---- arena.c: texts that live as long as the report ---------------------------------------------------- */
+
+typedef struct tesela__arena {
+  struct tesela__arena_block *blocks;
+  size_t bytes; /* copied since the last clear */
+} tesela__arena;
+
+/* A copy that ends in NUL; NULL: no memory. */
+const char *tesela__arena_copy(tesela__arena *arena, const tesela_allocator *allocator, tesela__span text);
+void tesela__arena_clear(tesela__arena *arena, const tesela_allocator *allocator);
+
+/* ---- table.c, sections.c
+ * ----------------------------------------------------------------------------------------- */
+
+typedef enum tesela__shape_state {
+  TESELA__SHAPE_SIZED,
+  TESELA__SHAPE_NO_ARRAY,   /* token, opaque: takes no memory here */
+  TESELA__SHAPE_UNBOUNDED,  /* a dim `?` */
+  TESELA__SHAPE_UNREADABLE, /* looks like a shape, is none */
+  TESELA__SHAPE_FOREIGN,    /* the type is unknown: the line is no HLO text; never kept */
+} tesela__shape_state;
+
+/* A distinct shape text and what it means. */
+typedef struct tesela__shape {
+  const char *text;
+  uint32_t length;
+  tesela__shape_state state;
+  uint64_t hash;
+  bool tiled, ordered; /* has T(...), has braces */
+  int32_t space;
+  int64_t stored, data, unpadded;
+  int32_t array[TESELA_REPORT_N_ROLES]; /* its row per role, -1: none yet */
+} tesela__shape;
+
+/* A row, and what is needed to count it fast. */
+typedef struct tesela__array {
+  tesela_report_array public;
+  uint32_t stamp;      /* serial of the computation that waits with it */
+  int32_t stamp_entry; /* its entry there */
+} tesela__array;
+
+/* Where an array was seen: what becomes of it in the row. Spans into the line. */
+typedef struct tesela__sighting {
+  tesela__span name, opcode, rest; /* rest: behind the opcode, has the metadata */
+  int64_t line;
+} tesela__sighting;
+
+/* ---- frames.c: source lines of a module ---------------------------------------------------------------- */
+
+typedef enum tesela__frame_table {
+  TESELA__TABLE_NONE,
+  TESELA__TABLE_FILES,
+  TESELA__TABLE_LOCATIONS,
+  TESELA__TABLE_FRAMES,
+  TESELA__TABLE_OTHER, /* one that is not needed */
+} tesela__frame_table;
+
+typedef struct tesela__location {
+  int32_t file, line;
+} tesela__location;
+
+typedef struct tesela__frames {
+  tesela__frame_table table; /* that is being read */
+  const char **file;         /* row i - 1 has number i */
+  tesela__location *location;
+  int32_t *frame; /* its location */
+  size_t n_files, cap_files, n_locations, cap_locations, n_frames, cap_frames;
+} tesela__frames;
+
+/* ---- computations.c ------------------------------------------------------------------------------------ */
+
+typedef struct tesela__waiting { /* arrays of one row in one computation */
+  int32_t array, next;
+  int64_t count, line;
+  const char *name, *opcode, *op_name, *op_type, *location; /* in the waiting arena; NULL: not kept */
+} tesela__waiting;
+
+typedef struct tesela__call {
+  uint64_t callee;
+  int32_t next;
+} tesela__call;
+
+typedef struct tesela__computation {
+  uint64_t name;
+  int32_t first_waiting, first_call, next_reached;
+  bool counted; /* a call from counted text reaches it */
+  bool helper;  /* by its name it is a fusion's or a wrapper's */
+} tesela__computation;
+
+typedef enum tesela__where {
+  TESELA__OUTSIDE, /* of any computation: counts */
+  TESELA__ENTRY,   /* counts */
+  TESELA__CALLED,  /* counts, by its name */
+  TESELA__WAITING, /* counts if it is called */
+  TESELA__FUSED,   /* never counts */
+} tesela__where;
+
+typedef struct tesela__module {
+  bool open; /* a header or an instruction was seen */
+  bool entry_seen;
+  tesela__where where;
+  int32_t section;
+  uint64_t fingerprint; /* of the rows that counted, in their order */
+  int32_t current;      /* computation, in WAITING */
+  uint32_t serial;      /* of the current computation, over all modules */
+  tesela__computation *computation;
+  tesela__waiting *waiting;
+  tesela__call *call;
+  size_t n_computations, cap_computations, n_waiting, cap_waiting, n_calls, cap_calls;
+  int32_t entry_call; /* calls of counted text, -1: none */
+  int32_t *index;     /* hash of names -> computation */
+  size_t index_size;
+  tesela__arena text;
+  tesela__frames frames;
+} tesela__module;
+
+/* ---- memory_text.c ------------------------------------------------------------------------------------- */
+
+typedef enum tesela__field {
+  TESELA__FIELD_SIZE,
+  TESELA__FIELD_OPERATOR,
+  TESELA__FIELD_SHAPE,
+  TESELA__FIELD_UNPADDED,
+  TESELA__FIELD_EXTRA,
+  TESELA__FIELD_LABEL,
+  TESELA__FIELD_ALLOCATION,
+  TESELA__FIELD_OFFSET, /* of a table */
+  TESELA__N_FIELDS,
+} tesela__field;
+
+enum { TESELA__FIELD_TEXT = 1024 };
+
+/* The entry that is being read. */
+typedef struct tesela__entry {
+  bool open;
+  int64_t number, line;
+  uint32_t length[TESELA__N_FIELDS]; /* 0: not there */
+  char text[TESELA__N_FIELDS][TESELA__FIELD_TEXT];
+} tesela__entry;
+
+typedef enum tesela__part { /* of a memory report: which words are expected on the next lines */
+                            TESELA__PART_NONE,
+                            TESELA__PART_USAGE,
+                            TESELA__PART_REQUIREMENT,
+                            TESELA__PART_LIST,
+                            TESELA__PART_TABLE,
+} tesela__part;
+
+typedef struct tesela__memory_text {
+  int32_t section; /* -1: none is open */
+  tesela__part part;
+  int quiet;     /* lines without a word of a report since the last one with */
+  bool listed;   /* the section has its list */
+  int32_t space; /* memory space of what follows; TESELA_REPORT_ANY: the shape says it */
+  int64_t last_number;
+  tesela__entry entry;
+} tesela__memory_text;
+
+/* ---- the report ---------------------------------------------------------------------------------------- */
+
+struct tesela_report {
+  tesela_allocator allocator;
+  tesela_report_options options;
+  tesela_status failed; /* once an allocation failed, only destroy is left */
+  bool finished;
+
+  char *carry; /* an unfinished line */
+  size_t n_carry, cap_carry;
+  bool carry_cut;
+  int64_t line; /* number of the current one, from 1, in the current input */
+
+  tesela__shape *shape;
+  size_t n_shapes, cap_shapes;
+  tesela__shape unlisted_shape; /* the last one that was not kept */
+  int32_t *shape_index;
+  size_t shape_index_size;
+
+  tesela__array *array;
+  size_t n_arrays, cap_arrays;
+  int64_t n_entries;                                      /* rows that are entries of memory reports */
+  tesela_report_totals unlisted[TESELA_REPORT_N_SOURCES]; /* counted beyond the limits */
+  uint64_t *seen;                                         /* hashes of entries, 0: free */
+  size_t n_seen, seen_size;
+
+  tesela_report_section *section;
+  size_t n_sections, cap_sections;
+  tesela_report_input *input;
+  size_t n_inputs, cap_inputs;
+  tesela_report_note note[TESELA_REPORT_N_NOTES]; /* count 0: there is none */
+
+  tesela__module module;
+  tesela__memory_text memory;
+  tesela__arena text;
+};
+
+/* Remember that memory ran out; returns false for `return tesela__report_no_memory(report)`. */
+bool tesela__report_no_memory(tesela_report *report);
+
+/* ---- functions between the files; all return false only when memory ran out ---------------------------- */
+
+/* The shape of a text, read and measured once. *found is the shape, valid until the next call, or NULL when
+ * the type is unknown; *index its number, -1 when the table is full. */
+bool tesela__report_shape(tesela_report *report, tesela__span text, const tesela__shape **found,
+                          int32_t *index);
+/* Read and measure without keeping. */
+void tesela__report_measure(tesela__span text, tesela__shape *shape);
+/* The row of a shape and role; made if need be, with count 0. */
+bool tesela__report_row(tesela_report *report, int32_t shape, tesela_report_role role, int32_t *row);
+/* A new row; its fields are set, its texts empty, its count 0. */
+bool tesela__report_new_row(tesela_report *report, int32_t *row);
+/* Add arrays of a row to its section; fills in its first sighting. */
+bool tesela__report_count(tesela_report *report, int32_t row, int64_t count, int32_t section,
+                          const tesela__sighting *sighting);
+/* Add arrays to a section alone. */
+void tesela__report_section_add(tesela_report *report, int32_t section, int64_t stored, int64_t data,
+                                int64_t count);
+/* Add one array to a section and to the unlisted ones. */
+void tesela__report_count_unlisted(tesela_report *report, tesela_report_source source, int32_t section,
+                                   int64_t stored, int64_t data);
+void tesela__report_add(tesela_report *report, int64_t *sum, int64_t value); /* saturates, with a note */
+bool tesela__report_new_section(tesela_report *report, tesela_report_source source, tesela__span name,
+                                int32_t *section);
+/* Count a note; the text is that of the first case. */
+void tesela__report_note(tesela_report *report, tesela_report_note_kind kind, int64_t line,
+                         const char *format, ...) TESELA_PRINTF(4, 5);
+
+/* hlo.c. *is_one: the line is an instruction, a header or an end of HLO text. */
+bool tesela__hlo_plain_instruction(tesela_report *report, tesela__span line, bool *is_one);
+bool tesela__hlo_line(tesela_report *report, tesela__span line, bool *is_one);
+/* What can be told of a label: an instruction, "name = opcode(...)", or a word. Parts that are not there
+ * are empty. */
+void tesela__hlo_label(tesela__span text, tesela__instruction *out);
+/* The value of metadata such as op_name="..." in a text; n = 0 if it is not there. */
+tesela__span tesela__hlo_metadata(tesela__span text, const char *key);
+/* source_file and source_line, or what stack_frame_id stands for, as "file:12"; in `room` if both are
+ * there. */
+tesela__span tesela__hlo_location(const tesela_report *report, tesela__span text, char *room, size_t size);
+
+/* hlo_count.c */
+bool tesela__hlo_count(tesela_report *report, const tesela__instruction *instruction);
+/* Behind the shape or tuple that starts at p, NULL if none does. */
+const char *tesela__skip_shape(const char *p, const char *end);
+
+/* frames.c: a line of one of the tables, if it is one; the file and line of a stack frame; forget all. */
+bool tesela__frames_line(tesela_report *report, tesela__span line, bool *is_one);
+bool tesela__frames_find(const tesela_report *report, int32_t id, tesela__span *file, int32_t *line);
+void tesela__frames_clear(tesela__frames *frames);
+
+/* computations.c */
+bool tesela__computation_begin(tesela_report *report, tesela__span name, bool entry);
+void tesela__computation_end(tesela_report *report);
+bool tesela__computation_count(tesela_report *report, int32_t row, const tesela__sighting *sighting);
+bool tesela__computation_calls(tesela_report *report, tesela__span callee);
+bool tesela__module_begin(tesela_report *report, tesela__span name);
+bool tesela__module_need_section(tesela_report *report);
+bool tesela__module_end(tesela_report *report);
+
+/* memory_text.c: a line, if it is one of a memory report; the end of an input. */
+bool tesela__memory_line(tesela_report *report, tesela__span line, bool *is_one);
+bool tesela__memory_end(tesela_report *report);
+bool tesela__memory_open_entry(tesela_report *report, int64_t number);
+void tesela__memory_set_field(tesela__entry *entry, tesela__field field,
+                              tesela__span value); /* if it has none */
+/* Does a word of a report start here? */
+bool tesela__memory_starts_word(tesela__span text);
+
+/* memory_heading.c */
+bool tesela__memory_heading(tesela_report *report, tesela__span line, bool *is_one);
+bool tesela__memory_starts_heading(tesela__span text);
+/* Can this line start a report or an entry? A quick look; false is certain. */
+bool tesela__memory_may_start(tesela__span line);
+/* "    program          19.46G" under a heading. */
+bool tesela__memory_figure_line(tesela_report *report, tesela__span line);
+/* The figure a text starts with, "14.00G"; false and bytes -1 if there is none with a unit. */
+bool tesela__memory_figure(tesela__span text, tesela_report_printed *printed);
+/* Go on with the open report, or start one. Closes the entry. */
+bool tesela__memory_need_section(tesela_report *report, bool start, tesela__span space);
+
+/* memory_table.c: a row of a table; a message about one array. */
+bool tesela__memory_row(tesela_report *report, tesela__span line, bool *is_one);
+bool tesela__memory_message(tesela_report *report, tesela__span line);
+
+/* memory_entry.c: the entry that is open, if one is, becomes a row. */
+bool tesela__memory_close_entry(tesela_report *report);
+/* Was a thing with this number seen earlier? Remembers it if not, up to options.entries of them. */
+bool tesela__report_seen(tesela_report *report, uint64_t identity, bool *seen);
+
+/* memory_shape.c: which shape stands for the entry, its bytes, and which printed figures differ. Takes
+ * facts with the printed figures and the label. */
+typedef struct tesela__entry_facts {
+  tesela_report_array array; /* without texts */
+  tesela__span shape, fitted, operation, allocation;
+  tesela__instruction label;
+  int64_t unpadded;      /* of `shape`, as the compiler counts it */
+  char fitted_text[512]; /* of `fitted` */
+} tesela__entry_facts;
+void tesela__memory_measure(tesela_report *report, const tesela__entry *entry, tesela__entry_facts *facts);
+
+/* advice.c: the order with these two most minor dims, the rest descending. second -1: rank 1. */
+void tesela__report_set_order(tesela_xla_layout *layout, int32_t minor, int32_t second);
+
+/* query.c: is the row in a question? Rows that never counted are in none. */
+bool tesela__report_matches(const tesela_report_array *array, const tesela_report_filter *filter);
+
+/* Hash of a text. */
+uint64_t tesela__report_hash(const char *text, size_t n);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * choose.c - the tiles a TPU compiler gives an array.
+ *
+ * One table, by the bits of an element, from compiled programs (tests/data/tpu_tiles.tsv has 30870 choices;
+ * the test replays them). Elements of less than 32 bits are interleaved so that those of one column share a
+ * word:
+ *
+ *   scalar      T(scalar)
+ *   vector      T(x) with x a power of two >= n, then (128)(p,1) for p elements in a word
+ *   the rest    T(rows,128) with rows a power of two >= the second most minor extent, then (p,1)
+ *
+ * The powers stay within the limits of the table. A dim of 0 gets no tiles.
+ */
+#include "xla/xla.h"
+
+#include "base/base.h"
+
+enum { LANES = 128 };
+
+typedef struct tpu_rule {
+  int32_t bits;          /* of an element; 32 stands for 32 and more */
+  bool early;            /* for v2 and v3 */
+  int64_t scalar;        /* tile of a scalar */
+  int64_t side, longest; /* of a vector's tile: least and most */
+  int64_t rows, most;    /* of a tile: least and most */
+  int64_t whole;         /* rows that fill 8 rows of words; 0 if never seen */
+  int64_t per_word;      /* interleaved elements, 1 for none */
+  int64_t packed;        /* E, 0 for none */
+} tpu_rule;
+
+/* Left: from v4 on; right: v2 and v3. */
+static const tpu_rule tpu_rules[] = {
+    {32, false, 128, 128, 1024, 1, 8, 0, 1, 0},       {32, true, 256, 256, 1024, 2, 8, 0, 1, 0},
+    {16, false, 256, 256, 1024, 2, 8, 16, 2, 0},      {16, true, 512, 512, 1024, 4, 8, 0, 2, 0},
+    {8, false, 512, 512, 1024, 4, 8, 32, 4, 0},       {8, true, 1024, 1024, 1024, 8, 8, 0, 4, 0},
+    {4, false, 1024, 1024, 1024, 8, 8, 64, 8, 4},     {4, true, 1024, 1024, 1024, 8, 8, 0, 4, 0},
+    {2, false, 2048, 2048, 2048, 16, 16, 128, 16, 2}, {2, true, 1024, 1024, 2048, 16, 16, 0, 4, 0},
+};
+
+/* NULL if no rule is known. */
+static const tpu_rule *find_rule(int64_t bits, bool early) {
+  if (bits == 64 || bits == 128) bits = 32;
+  for (size_t i = 0; i < sizeof tpu_rules / sizeof tpu_rules[0]; i++)
+    if (tpu_rules[i].bits == bits && tpu_rules[i].early == early) return &tpu_rules[i];
+  return NULL;
+}
+
+/* Bits that decide: E if there is one, else the type's, whole bytes for pred. */
+static int64_t deciding_bits(const tesela_xla_shape *shape) {
+  bool packed = shape->layout.element_bits == 0 && shape->dtype != TESELA_PRED;
+  return packed ? tesela_dtype_bits(shape->dtype) : tesela__xla_bits(shape);
+}
+
+/* The least power of two times `least` that is n or more, but `most` at most. */
+static int64_t power_within(int64_t least, int64_t most, int64_t n) {
+  while (least < most && least < n) least *= 2;
+  return least;
+}
+
+static int64_t choose_rows(const tpu_rule *rule, uint32_t options, int64_t extent) {
+  bool large = (options & TESELA_XLA_CHOOSE_LARGE_TILE) && extent > rule->most;
+  bool argument = (options & TESELA_XLA_CHOOSE_ARGUMENT) && rule->bits < 16;
+  if (rule->whole > 0 && (large || (argument && extent % rule->whole == 0))) return rule->whole;
+  return power_within(rule->rows, rule->most, extent);
+}
+
+static void put_tile(tesela_xla_layout *layout, int32_t n, const int64_t *entries) {
+  layout->tile_rank[layout->n_tiles++] = n;
+  for (int32_t i = 0; i < n; i++) layout->tile[layout->n_tile_numbers++] = entries[i];
+}
+
+static void add_tiles(const tesela_xla_shape *shape, const tpu_rule *rule, uint32_t options,
+                      tesela_xla_layout *layout) {
+  static const int64_t lanes[] = {LANES}, alternative[] = {8, LANES}, across[] = {2, 1, 1, 1};
+  const int64_t scalar[] = {rule->scalar}, interleaved[] = {rule->per_word, 1};
+  if (shape->rank == 0) {
+    put_tile(layout, 1, scalar);
+    return;
+  }
+  if (shape->rank >= 2 && rule->bits == 16 && (options & TESELA_XLA_CHOOSE_ALTERNATIVE_16BIT)) {
+    put_tile(layout, 2, alternative);
+    put_tile(layout, 4, across);
+    return;
+  }
+  if (shape->rank == 1) {
+    const int64_t vector[] = {power_within(rule->side, rule->longest, shape->dim[0])};
+    put_tile(layout, 1, vector);
+    if (rule->per_word > 1) put_tile(layout, 1, lanes);
+  } else {
+    const int64_t tile[] = {choose_rows(rule, options, shape->dim[tesela_xla_minor(layout, 1)]), LANES};
+    put_tile(layout, 2, tile);
+  }
+  if (rule->per_word > 1) put_tile(layout, 2, interleaved);
+}
+
+tesela_status tesela_xla_choose(tesela_xla_shape *shape, uint32_t options, tesela_error *err) {
+  int64_t elements = 0;
+  tesela_status status = tesela__xla_check_sized(shape, err);
+  if (status != TESELA_OK) return status;
+  const tpu_rule *rule = find_rule(deciding_bits(shape), options & TESELA_XLA_CHOOSE_EARLY_TPU);
+  if (!rule)
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                        "no TPU tiles are known for elements of %" PRId64
+                        " bit%s (%s), only for 2, 4, 8, 16, 32, 64 and 128 bits",
+                        deciding_bits(shape), deciding_bits(shape) == 1 ? "" : "s",
+                        tesela_dtype_name(shape->dtype));
+  tesela_xla_shape chosen = *shape;
+  tesela_xla_clear_tiles(&chosen.layout);
+  if (chosen.layout.element_bits == 0) chosen.layout.element_bits = rule->packed;
+  if (tesela__xla_product(shape->rank, shape->dim, &elements) && elements > 0)
+    add_tiles(shape, rule, options, &chosen.layout);
+  chosen.has_layout = true;
+  return tesela__xla_replace(shape, &chosen, err);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * validate.c - the one gate: what makes an XLA shape valid, whoever built it.
+ *
+ *   numbers    each in the range of its field; one table, also used while reading text
+ *   kind       type, dims and layout fit it
+ *   layout     validate_layout.c
+ *   sizes      the bytes of the data, and of the padded data, fit in 64 bits
+ *
+ * XLA checks these in three places, some by aborting, and no padded size at all.
+ */
+#include "xla/validate.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/base.h"
+#include "xla/xla.h"
+
+/* ---- numbers ---- */
+
+/* field, least, most, words before and after the number in a refusal, what belongs there */
+#define NUMBER_RULES(X)                                                                                     \
+  X(TESELA__XLA_DIM, 0, INT64_MAX, "dim ", ": a dim is 0 or more", "a dim: a number, <=number or ?")        \
+  X(TESELA__XLA_ORDER, 0, TESELA_MAX_RANK - 1, "order entry ", ": the order lists dims, which are 0 to 31", \
+    "the number of a dim")                                                                                  \
+  X(TESELA__XLA_TILE, 1, INT64_MAX, "tile extent ",                                                         \
+    ": a tile extent is 1 or more, or * to combine the dim with the next", "a tile extent: a number or *")  \
+  X(TESELA__XLA_TAIL, 1, INT64_MAX, "L(", "): a tail alignment is 1 or more", "a number of elements")       \
+  X(TESELA__XLA_BITS, 0, INT64_MAX, "E(", "): the bits of an element are 0 (by type) or more",              \
+    "a number of bits")                                                                                     \
+  X(TESELA__XLA_SPACE, INT8_MIN, INT8_MAX, "S(", "): a memory space is -128 to 127",                        \
+    "the number of a memory space")                                                                         \
+  X(TESELA__XLA_SPLIT, 0, TESELA_MAX_RANK - 1, "SC(", ":...): a physical dim is 0 (the most major) to 31",  \
+    "the number of a physical dim")                                                                         \
+  X(TESELA__XLA_POINT, 1, INT64_MAX, "cut point ", ": a cut point is 1 or more", "a cut point: a number")   \
+  X(TESELA__XLA_METADATA, 0, INT64_MAX, "M(", "): metadata takes 0 bytes or more", "a number of bytes")
+
+static const struct {
+  int64_t least, most;
+  const char *before, *after, *expected;
+} xla_number_rules[] = {
+#define TESELA__ROW(field, least, most, before, after, expected) \
+  [field] = {least, most, before, after, expected},
+    NUMBER_RULES(TESELA__ROW)
+#undef TESELA__ROW
+};
+#undef NUMBER_RULES
+
+const char *tesela__xla_expected(tesela__xla_field field) { return xla_number_rules[field].expected; }
+
+tesela_status tesela__xla_check_number(tesela__xla_field field, int64_t value, int64_t at,
+                                       tesela_error *err) {
+  if (value >= xla_number_rules[field].least && value <= xla_number_rules[field].most) return TESELA_OK;
+  return tesela__fail(err, TESELA_E_RANGE, at, "%s%" PRId64 "%s", xla_number_rules[field].before, value,
+                      xla_number_rules[field].after);
+}
+
+tesela_status tesela__xla_refuse(tesela__xla_fault *fault, tesela_error *err, tesela__xla_field field,
+                                 int32_t index, tesela_status status, const char *format, ...) {
+  char message[sizeof err->message];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(message, sizeof message, format, args);
+  va_end(args);
+  *fault = (tesela__xla_fault){field, index};
+  return tesela__fail(err, status, -1, "%s", message);
+}
+
+tesela_status tesela__xla_check_item(tesela__xla_field field, int32_t index, int64_t value,
+                                     tesela__xla_fault *fault, tesela_error *err) {
+  tesela_status status = tesela__xla_check_number(field, value, -1, err);
+  if (status != TESELA_OK) *fault = (tesela__xla_fault){field, index};
+  return status;
+}
+
+/* ---- dims and sizes ---- */
+
+static tesela_status xla_check_dims(const tesela_xla_shape *shape, tesela__xla_fault *fault,
+                                    tesela_error *err) {
+  if (shape->rank < 0 || shape->rank > TESELA_MAX_RANK)
+    return tesela__xla_refuse(fault, err, TESELA__XLA_DIM, TESELA__XLA_WHOLE, TESELA_E_LIMIT,
+                              "%" PRId32 " dims; 0 to %d are possible", shape->rank, TESELA_MAX_RANK);
+  if (shape->rank < TESELA_MAX_RANK && shape->dynamic >> shape->rank != 0)
+    return tesela__xla_refuse(fault, err, TESELA__XLA_DIM, TESELA__XLA_WHOLE, TESELA_E_INVALID,
+                              "a dynamic mark beyond the last of %" PRId32 " dims", shape->rank);
+  for (int32_t d = 0; d < shape->rank; d++) {
+    if (shape->dim[d] == TESELA_XLA_UNBOUNDED && shape->dynamic >> d & 1) continue;
+    tesela_status status = tesela__xla_check_item(TESELA__XLA_DIM, d, shape->dim[d], fault, err);
+    if (status != TESELA_OK) return status;
+  }
+  return TESELA_OK;
+}
+
+/* Do so many elements fit? The bytes are rounded up once. */
+static bool xla_bytes_fit(int64_t elements, int64_t bits) {
+  int64_t whole, rest, bytes;
+  return tesela__mul(elements / 8, bits, &whole) && tesela__mul(elements % 8, bits, &rest) &&
+         tesela__add(whole, tesela__ceil_div(rest, 8), &bytes);
+}
+
+static tesela_status xla_size_overflow(const tesela_xla_shape *shape, tesela__xla_field field,
+                                       tesela__xla_fault *fault, tesela_error *err) {
+  const char *how = field == TESELA__XLA_DIM    ? ""
+                    : field == TESELA__XLA_TILE ? " padded by its tiles"
+                    : field == TESELA__XLA_TAIL ? " padded to a multiple of L"
+                                                : " with E bits an element";
+  return tesela__xla_refuse(fault, err, field, TESELA__XLA_WHOLE, TESELA_E_OVERFLOW,
+                            "dimensions overflow: the bytes of this %s array%s do not fit in 64 bits",
+                            tesela_dtype_name(shape->dtype), how);
+}
+
+/* Unbounded dims count as 1, as in XLA; with one of them there is no padded size. */
+static tesela_status xla_check_sizes(const tesela_xla_shape *shape, tesela__xla_fault *fault,
+                                     tesela_error *err) {
+  const tesela_xla_layout *layout = &shape->layout;
+  int64_t dim[TESELA_MAX_RANK], elements, bytes;
+  bool unbounded = false;
+  for (int32_t d = 0; d < shape->rank; d++) {
+    dim[d] = shape->dim[d] == TESELA_XLA_UNBOUNDED ? 1 : shape->dim[d];
+    unbounded |= shape->dim[d] == TESELA_XLA_UNBOUNDED;
+  }
+  if (!tesela__xla_product(shape->rank, dim, &elements) ||
+      !tesela__mul(elements, tesela_dtype_bytes(shape->dtype), &bytes))
+    return xla_size_overflow(shape, TESELA__XLA_DIM, fault, err);
+  if (unbounded) return TESELA_OK;
+  if (layout->n_tiles > 0) {
+    tesela__xla_bounds bounds;
+    if (tesela__xla_bounds_at(shape, layout->n_tiles, &bounds, NULL) != TESELA_OK ||
+        !tesela__xla_product(bounds.n, bounds.extent, &elements))
+      return xla_size_overflow(shape, TESELA__XLA_TILE, fault, err);
+  }
+  if (!tesela__round_up(elements, layout->tail, &elements))
+    return xla_size_overflow(shape, TESELA__XLA_TAIL, fault, err);
+  if (!xla_bytes_fit(elements, tesela__xla_bits(shape)))
+    return xla_size_overflow(shape,
+                             layout->element_bits != 0 ? TESELA__XLA_BITS
+                             : layout->tail > 1        ? TESELA__XLA_TAIL
+                                                       : TESELA__XLA_TILE,
+                             fault, err);
+  return TESELA_OK;
+}
+
+/* ---- the gate ---- */
+
+/* Without xla_braces the layout is the default order all the same. */
+static tesela_status xla_check_bare(const tesela_xla_layout *layout, int32_t rank, tesela__xla_fault *fault,
+                                    tesela_error *err) {
+  bool plain = layout->rank == rank && layout->n_tiles == 0 && layout->tail == 1 &&
+               layout->element_bits == 0 && layout->memory_space == 0 && layout->n_splits == 0 &&
+               layout->metadata_bytes == 0 && layout->index_type == TESELA_DTYPE_NONE &&
+               layout->pointer_type == TESELA_DTYPE_NONE && layout->physical[0] == '\0';
+  for (int32_t i = 0; plain && i < rank; i++) plain = layout->minor_to_major[i] == rank - 1 - i;
+  if (plain) return TESELA_OK;
+  return tesela__xla_refuse(fault, err, TESELA__XLA_ORDER, TESELA__XLA_WHOLE, TESELA_E_INVALID,
+                            "has_layout is false, but the layout is not the default order");
+}
+
+static tesela_status xla_check_array(const tesela_xla_shape *shape, tesela__xla_fault *fault,
+                                     tesela_error *err) {
+  const tesela_xla_layout *layout = &shape->layout;
+  if (tesela_dtype_family_of(shape->dtype) == TESELA_FAMILY_NONE)
+    return tesela__xla_refuse(fault, err, TESELA__XLA_SHAPE, TESELA__XLA_WHOLE, TESELA_E_INVALID,
+                              "an array has a type with values; this one has %s",
+                              tesela_dtype_name(shape->dtype) ? tesela_dtype_name(shape->dtype) : "no type");
+  tesela_status status = xla_check_dims(shape, fault, err);
+  if (status != TESELA_OK) return status;
+  status = shape->has_layout ? tesela__xla_check_layout_of(layout, shape->rank, shape->dim, fault, err)
+                             : xla_check_bare(layout, shape->rank, fault, err);
+  return status == TESELA_OK ? xla_check_sizes(shape, fault, err) : status;
+}
+
+tesela_status tesela__xla_check_shape(const tesela_xla_shape *shape, tesela__xla_fault *fault,
+                                      tesela_error *err) {
+  switch (shape->kind) {
+  case TESELA_XLA_ARRAY:
+  case TESELA_XLA_BUFFER:
+    return xla_check_array(shape, fault, err);
+  case TESELA_XLA_TOKEN:
+  case TESELA_XLA_OPAQUE:
+    if (shape->rank == 0 && !shape->has_layout &&
+        shape->dtype == (shape->kind == TESELA_XLA_TOKEN ? TESELA_TOKEN : TESELA_OPAQUE))
+      return TESELA_OK;
+    return tesela__xla_refuse(fault, err, TESELA__XLA_SHAPE, TESELA__XLA_WHOLE, TESELA_E_INVALID,
+                              "a token or opaque has its own type, no dims and no layout");
+  case TESELA_XLA_TUPLE:
+    break;
+  }
+  return tesela__xla_refuse(fault, err, TESELA__XLA_SHAPE, TESELA__XLA_WHOLE, TESELA_E_INVALID,
+                            "a shape is an array, buffer, token or opaque");
+}
+
+tesela_status tesela_xla_validate(const tesela_xla_shape *shape, tesela_error *err) {
+  tesela__xla_fault fault;
+  return tesela__xla_check_shape(shape, &fault, err);
+}

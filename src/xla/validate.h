@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * validate.h - the one gate every XLA shape passes, and the plain value behind it.
+ *
+ * A reader of text asks the gate twice: tesela__xla_check_number for each number while it still has its byte,
+ * and tesela__xla_check_shape at the end. What the gate refuses then is named by a field, and the reader
+ * finds the byte.
+ */
+#ifndef TESELA_SRC_XLA_VALIDATE_H
+#define TESELA_SRC_XLA_VALIDATE_H
+
+#include <tesela/xla.h>
+
+typedef enum tesela__xla_field {
+  TESELA__XLA_SHAPE,
+  TESELA__XLA_DIM,
+  TESELA__XLA_ORDER,
+  TESELA__XLA_TILE,
+  TESELA__XLA_TAIL,
+  TESELA__XLA_INDEX_TYPE,
+  TESELA__XLA_POINTER_TYPE,
+  TESELA__XLA_BITS,
+  TESELA__XLA_SPACE,
+  TESELA__XLA_SPLIT,
+  TESELA__XLA_POINT,
+  TESELA__XLA_PHYSICAL,
+  TESELA__XLA_METADATA,
+} tesela__xla_field;
+
+/* Where a shape is wrong: item `index` of a field (dims, order, tile numbers of all levels, split configs,
+ * cut points), or TESELA__XLA_WHOLE for the field as such. */
+typedef struct tesela__xla_fault {
+  tesela__xla_field field;
+  int32_t index;
+} tesela__xla_fault;
+
+#define TESELA__XLA_WHOLE (-1)
+
+/* Is this number possible in this field at all? TESELA_E_RANGE with `at` otherwise. A combined tile entry and
+ * an unbounded dim are no numbers. */
+tesela_status tesela__xla_check_number(tesela__xla_field field, int64_t value, int64_t at, tesela_error *err);
+
+/* What belongs into the field, for "expected ...": "a dim: a number, <=number or ?". */
+const char *tesela__xla_expected(tesela__xla_field field);
+
+/* The gate. *fault says where; it is written on failure only. */
+tesela_status tesela__xla_check_shape(const tesela_xla_shape *shape, tesela__xla_fault *fault,
+                                      tesela_error *err);
+/* The gate for a layout of `rank` dims; `dim` are the logical dims, NULL for a layout alone. */
+tesela_status tesela__xla_check_layout_of(const tesela_xla_layout *layout, int32_t rank, const int64_t *dim,
+                                          tesela__xla_fault *fault, tesela_error *err);
+
+/* Fill *fault and err. */
+tesela_status tesela__xla_refuse(tesela__xla_fault *fault, tesela_error *err, tesela__xla_field field,
+                                 int32_t index, tesela_status status, const char *format, ...)
+    TESELA_PRINTF(6, 7);
+/* tesela__xla_check_number for a number that stands in a struct. */
+tesela_status tesela__xla_check_item(tesela__xla_field field, int32_t index, int64_t value,
+                                     tesela__xla_fault *fault, tesela_error *err);
+
+/* Start a layout of `rank` dims without attributes; the order is left to the caller. */
+void tesela__xla_layout_start(tesela_xla_layout *layout, int32_t rank);
+/* {rank-1, ..., 0}, and no attributes. */
+void tesela__xla_layout_default(tesela_xla_layout *layout, int32_t rank);
+
+/* Copy only what is in use: a shape has 2 KiB of room and seldom uses a tenth. */
+void tesela__xla_layout_copy(tesela_xla_layout *dst, const tesela_xla_layout *src);
+void tesela__xla_shape_copy(tesela_xla_shape *dst, const tesela_xla_shape *src);
+
+#endif

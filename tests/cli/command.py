@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running the command, for the tests beside this file."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+SOURCE = Path(os.environ.get("TESELA_SOURCE") or HERE.parents[1])
+BUILD = Path(os.environ.get("TESELA_BUILD") or SOURCE / "build/release")
+TESELA = Path(os.environ.get("TESELA") or BUILD / "tesela")
+
+
+def environment(**more):
+    """No colour, width or locale from whoever runs the tests; the command first on PATH."""
+    unwanted = ("COLUMNS", "NO_COLOR", "TERM", "LANG", "LC_CTYPE")
+    env = {name: value for name, value in os.environ.items() if name not in unwanted}
+    env["PATH"] = f"{TESELA.parent}{os.pathsep}{env['PATH']}"
+    return {**env, "LC_ALL": "C", "TERM": "xterm", **more}
+
+
+def run(*words, text=b"", env=None, **how):
+    """The finished process; text goes to its standard input."""
+    text = text.encode() if isinstance(text, str) else text
+    if "stdin" not in how:
+        how["input"] = text
+    how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **how}
+    return subprocess.run([TESELA, *words], env=environment(**(env or {})), timeout=120, **how)
+
+
+def ask(*requests):
+    """The responses to requests, each a dict or a line of text."""
+    lines = [r if isinstance(r, (str, bytes)) else json.dumps(r) for r in requests]
+    lines = [line.encode() if isinstance(line, str) else line for line in lines]
+    done = run("query", text=b"".join(line + b"\n" for line in lines))
+    assert (done.returncode, done.stderr) == (0, b"")
+    responses = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(responses) == len(requests)
+    return responses
+
+
+def one(request):
+    return ask(request)[0]
+
+
+def good(request):
+    response = one(request)
+    assert response.pop("ok") is True, response
+    assert response.pop("id") == request.get("id")
+    return response
+
+
+def error(request):
+    response = one(request)
+    assert set(response) == {"id", "ok", "error"} and response["ok"] is False
+    assert set(response["error"]) <= {"code", "message", "at", "field"}
+    assert response["error"]["message"]
+    return response["error"]
+
+
+def where(layout, indices):
+    return good({"op": "where", "layout": layout, "indices": [list(index) for index in indices]})["places"]
+
+
+def what(layout, places):
+    return good({"op": "what", "layout": layout, "places": list(places)})["indices"]

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""check_includes.py finds planted faults, each in a small tree of its own, and nothing else."""
+
+import pytest
+from check_includes import wrong_includes
+
+TREE = {
+    "include/tesela/tesela.h": "#include <tesela/base.h>\n#include <tesela/layout.h>\n",
+    "include/tesela/base.h": "#include <stdint.h>\n",
+    "include/tesela/layout.h": "#include <tesela/base.h>\n",
+    "include/tesela/walk.h": "#include <tesela/layout.h>\n",
+    "include/tesela/report.h": "#include <tesela/layout.h>\n",
+    "src/tesela.c": '#include "base/error.c"\n#include "report/report.c"\n',
+    "src/base/base.h": "#include <tesela/base.h>\n",
+    "src/base/error.c": '#include "base/base.h"\n',
+    "src/xla/xla.h": '#include "layout/size.h"\n',
+    "src/layout/size.h": '#include "base/base.h"\n',
+    "src/report/report.c": '#include <tesela/report.h>\n\n#include "base/base.h"\n#include "xla/xla.h"\n',
+    "src/relayout/run.c": '#include "kernels/kernels.inc"\n',
+    "src/kernels/kernels.inc": "/* nothing */\n",
+    "cli/main.c": '#include <jansson.h>\n#include <tesela/tesela.h>\n#include "verbs.h"\n',
+    "cli/verbs.h": "",
+}
+
+FAULTS = [
+    ("an arrow that points back", "src/base/error.c", '#include "layout/size.h"', "base may include: only itself"),
+    ("back through a public header", "src/base/base.h", "#include <tesela/walk.h>", "base may include: only itself"),
+    ("an arrow to a neighbour", "src/xla/xla.h", '#include "report/report.c"', "xla may include: base layout"),
+    ("between public headers", "include/tesela/layout.h", "#include <tesela/report.h>", "layout may include: base"),
+    ("everything from inside", "src/layout/size.h", "#include <tesela/tesela.h>", "layout may include: base"),
+    ("a relative path", "src/base/error.c", '#include "../layout/size.h"', "base may include: only itself"),
+    ("spaces in the line", "src/base/error.c", '  #  include  "layout/size.h"', "base may include: only itself"),
+    ("from a list", "src/kernels/kernels.inc", '#include "relayout/run.c"', "kernels may include: base"),
+    ("the inside in a public header", "include/tesela/base.h", '#include "base/base.h"', "public headers only"),
+    ("the inside in the command", "cli/main.c", '#include "base/base.h"', "no such file"),
+    ("the inside by a path", "cli/main.c", '#include "../src/base/base.h"', "public headers only"),
+    ("jansson in the library", "src/layout/size.h", "#include <jansson.h>", "only cli/ may use it"),
+    ("a file that is not there", "src/base/error.c", '#include "base/bsae.h"', "no such file"),
+    ("a module nobody described", "src/new/new.c", '#include "base/base.h"', "not a module"),
+]
+
+
+@pytest.fixture
+def tree(tmp_path):
+    for name, text in TREE.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_right_tree(tree):
+    assert wrong_includes(tree) == []
+
+
+@pytest.mark.parametrize("name, file, line, reason", FAULTS, ids=[row[0] for row in FAULTS])
+def test_planted_fault(tree, name, file, line, reason):
+    (tree / file).parent.mkdir(exist_ok=True)
+    (tree / file).write_text(TREE.get(file, "") + line + "\n")
+    found = wrong_includes(tree)
+    assert len(found) == 1
+    assert found[0].startswith(f"{file}:{TREE.get(file, '').count(chr(10)) + 1}: ")
+    assert reason in found[0]

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * support_report.h - reports of texts, for the unit tests of tesela_report.
+ */
+#ifndef UNIT_SUPPORT_REPORT_H
+#define UNIT_SUPPORT_REPORT_H
+
+#include "support_xla.h"
+
+/* The finished report of a text, fed in chunks of `chunk` bytes (0: at once). */
+tesela_report *report_of(const char *text, size_t length, size_t chunk, const tesela_report_options *options);
+/* Of a text that ends in NUL. */
+tesela_report *report_text(const char *text);
+
+/* Everything a report answers, as one text to compare; to be freed. */
+char *report_dump(const tesela_report *report);
+
+/* The first row by waste; the test fails if there is none. */
+const tesela_report_array *first_row(const tesela_report *report);
+/* The note of a kind, NULL if there is none. */
+const tesela_report_note *note_of(const tesela_report *report, tesela_report_note_kind kind);
+
+/* An allocator that fails after some allocations, and counts. */
+typedef struct fault {
+  long countdown; /* allocations that succeed; < 0: all */
+  long live;
+  size_t bytes, most; /* live, and the most there were */
+} fault;
+tesela_allocator fault_allocator(fault *f);
+
+/* A text of many kinds of lines: a memory report, HLO text with loops, a log. */
+extern const char mixed_text[];
+
+#endif

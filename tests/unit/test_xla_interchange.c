@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_xla_interchange.c - lists and program shapes, layout modes, JAX's spelling, PJRT's arrays, byte strides.
+ */
+#include "support_xla.h"
+
+typedef struct fault {
+  long countdown, live;
+} fault;
+
+static void *fault_alloc(void *user, size_t size, size_t align) {
+  fault *f = user;
+  (void)align;
+  if (f->countdown-- <= 0) return NULL;
+  f->live++;
+  return malloc(size);
+}
+
+static void fault_release(void *user, void *memory) {
+  fault *f = user;
+  f->live--;
+  free(memory);
+}
+
+static void same(const char *name, const char *got, const char *want) {
+  if (strcmp(got, want) != 0) fail_msg("%s: '%s', not '%s'", name, got, want);
+}
+
+static tesela_xla_layout layout_of(const char *text) {
+  tesela_xla_layout layout;
+  OK(tesela_xla_parse_layout(text, strlen(text), TESELA_XLA_STRICT, &layout, NULL, &e_));
+  return layout;
+}
+
+static void check_layout(const char *name, const tesela_xla_layout *layout, const char *want) {
+  char text[TEXT];
+  tesela_buffer buffer = {text, TEXT, 0};
+  tesela_writer to = tesela_buffer_writer(&buffer);
+  OK(tesela_xla_print_layout(layout, &to, &e_));
+  same(name, text, want);
+}
+
+/* ---- lists ---- */
+
+static void lists_are_read_as_tuples(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *printed;
+  } rows[] = {
+      {"{}", "()"},
+      {" { f32[2]{0} , s32[] } ", "(f32[2]{0}, s32[])"},
+      {"{(f32[2], ()), ((s8[3]))}", "((f32[2]{0}, ()), ((s8[3]{0})))"},
+      {"{f32[2]{0:T(2)}/*index=1*/,pred[]}", "(f32[2]{0:T(2)}, pred[])"},
+  };
+  for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+    tesela_xla_tree *tree = NULL;
+    char text[TEXT];
+    tesela_buffer buffer = {text, TEXT, 0};
+    tesela_writer to = tesela_buffer_writer(&buffer);
+    OK(tesela_xla_tree_create_list(&tree, rows[r].text, strlen(rows[r].text), 0, NULL, NULL, &e_));
+    OK(tesela_xla_tree_print(tree, true, &to, &e_));
+    same(rows[r].text, text, rows[r].printed);
+    tesela_xla_tree_destroy(tree);
+  }
+}
+
+static void wrong_lists_are_refused(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    tesela_status status;
+    int64_t at;
+  } rows[] = {
+      {"", TESELA_E_SYNTAX, 0},           {"f32[2]", TESELA_E_SYNTAX, 0},
+      {"{", TESELA_E_SYNTAX, 1},          {"{f32[2]", TESELA_E_SYNTAX, 7},
+      {"{f32[2])", TESELA_E_SYNTAX, 7},   {"{f32[2],}", TESELA_E_SYNTAX, 8},
+      {"{f32[2]} x", TESELA_E_SYNTAX, 9}, {"{f32[2]{1}}", TESELA_E_RANGE, 8},
+      {"{{f32[2]}}", TESELA_E_SYNTAX, 1},
+  };
+  for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+    tesela_xla_tree *tree = NULL;
+    tesela_error err = {.at = -7};
+    tesela_status status =
+        tesela_xla_tree_create_list(&tree, rows[r].text, strlen(rows[r].text), 0, NULL, NULL, &err);
+    AGREE(rows[r].text, status, rows[r].status);
+    AGREE(rows[r].text, err.at, rows[r].at);
+    assert_null(tree);
+  }
+}
+
+/* ---- program shapes ---- */
+
+static const struct {
+  const char *text, *plain, *with_layout;
+} program_rows[] = {
+    {"(x: f32[2]{0}, (unknown): s32[]) -> f32[2]{0}", "(x: f32[2], (unknown): s32[]) -> f32[2]",
+     "(x: f32[2]{0}, (unknown): s32[]) -> f32[2]{0}"},
+    {"()->()", "() -> ()", "() -> ()"},
+    {"(f32[2]{0:T(2)})->(f32[2], s8[])", "((unknown): f32[2]) -> (f32[2], s8[])",
+     "((unknown): f32[2]{0:T(2)}) -> (f32[2]{0}, s8[])"},
+    {"(b: f32[2], c: b(f32[2]), d: (f32[], (s8[])))->token[]",
+     "(b: f32[2], c: b(f32[2]), d: (f32[], (s8[]))) -> token[]",
+     "(b: f32[2]{0}, c: b(f32[2]{0}), d: (f32[], (s8[]))) -> token[]"},
+    {"(p.1: s8[], p-2: s8[], p_3: s8[], s8: s8[], e: s8[], f: s8[]) -> (s8[],s8[],s8[],s8[],s8[],s8[])",
+     "(p.1: s8[], p-2: s8[], p_3: s8[], s8: s8[], e: s8[], f: s8[]) -> "
+     "(s8[], s8[], s8[], s8[], s8[], /*index=5*/s8[])",
+     "(p.1: s8[], p-2: s8[], p_3: s8[], s8: s8[], e: s8[], f: s8[]) -> "
+     "(s8[], s8[], s8[], s8[], s8[], /*index=5*/s8[])"},
+};
+
+static tesela_xla_program_shape *program_of(const char *text) {
+  tesela_xla_program_shape *program = NULL;
+  OK(tesela_xla_program_shape_create(&program, text, strlen(text), 0, NULL, NULL, &e_));
+  return program;
+}
+
+static void print_program(const tesela_xla_program_shape *program, bool with_layout, char text[TEXT]) {
+  tesela_buffer buffer = {text, TEXT, 0};
+  tesela_writer to = tesela_buffer_writer(&buffer);
+  OK(tesela_xla_program_shape_print(program, with_layout, &to, &e_));
+}
+
+static void program_shapes_are_read_and_printed(void **state) {
+  (void)state;
+  for (size_t r = 0; r < sizeof program_rows / sizeof program_rows[0]; r++) {
+    char text[TEXT], again[TEXT];
+    tesela_xla_program_shape *program = program_of(program_rows[r].text);
+    print_program(program, false, text);
+    same(program_rows[r].text, text, program_rows[r].plain);
+    print_program(program, true, text);
+    same(program_rows[r].text, text, program_rows[r].with_layout);
+    tesela_xla_program_shape_destroy(program);
+    program = program_of(text);
+    print_program(program, true, again);
+    same(program_rows[r].text, again, text);
+    tesela_xla_program_shape_destroy(program);
+  }
+  tesela_xla_program_shape_destroy(NULL);
+}
+
+static void program_shapes_have_parts(void **state) {
+  (void)state;
+  tesela_xla_program_shape *program = program_of("(x: f32[2], (s8[3], s8[4]), y.2: (s16[])) -> (u8[], u8[])");
+  const tesela_xla_tree *parameters = tesela_xla_program_shape_parameters(program);
+  assert_int_equal(tesela_xla_tree_count(parameters), 7);
+  assert_int_equal(tesela_xla_tree_node(parameters, 0).n_members, 3);
+  assert_int_equal(tesela_xla_tree_count(tesela_xla_program_shape_result(program)), 3);
+  same("first", tesela_xla_program_shape_name(program, 0), "x");
+  same("second", tesela_xla_program_shape_name(program, 1), "");
+  same("third", tesela_xla_program_shape_name(program, 2), "y.2");
+  assert_null(tesela_xla_program_shape_name(program, 3));
+  assert_null(tesela_xla_program_shape_name(program, -1));
+  tesela_xla_program_shape_destroy(program);
+}
+
+static void wrong_program_shapes_are_refused(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    tesela_status status;
+    int64_t at;
+  } rows[] = {
+      {"", TESELA_E_SYNTAX, 0},
+      {"f32[2] -> f32[2]", TESELA_E_SYNTAX, 0},
+      {"(f32[2])", TESELA_E_SYNTAX, 8},
+      {"(f32[2]) - > f32[2]", TESELA_E_SYNTAX, 9},
+      {"(f32[2]) ->", TESELA_E_SYNTAX, 11},
+      {"(x: ) -> f32[2]", TESELA_E_SYNTAX, 4},
+      {"(x : f32[2]) -> f32[2]", TESELA_E_SYNTAX, 1},
+      {"(x: f32[2], ) -> f32[2]", TESELA_E_SYNTAX, 12},
+      {"(x: (y: f32[2])) -> f32[2]", TESELA_E_SYNTAX, 5},
+      {"(f32[2]) -> f32[2], f32[3]", TESELA_E_SYNTAX, 18},
+      {"(f32[2]{0,0}) -> f32[2]", TESELA_E_INVALID, 7},
+  };
+  for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+    tesela_xla_program_shape *program = NULL;
+    tesela_error err = {.at = -7};
+    tesela_status status =
+        tesela_xla_program_shape_create(&program, rows[r].text, strlen(rows[r].text), 0, NULL, NULL, &err);
+    AGREE(rows[r].text, status, rows[r].status);
+    AGREE(rows[r].text, err.at, rows[r].at);
+    assert_null(program);
+  }
+}
+
+static void every_allocation_may_fail(void **state) {
+  (void)state;
+  static const char program_text[] = "(x: f32[2], s8[]) -> (f32[2])", list_text[] = "{f32[2], s8[]}";
+  for (long n = 0;; n++) {
+    fault f = {.countdown = n};
+    tesela_allocator allocator = {&f, fault_alloc, fault_release};
+    tesela_xla_program_shape *program = NULL;
+    tesela_status status = tesela_xla_program_shape_create(&program, program_text, sizeof program_text - 1, 0,
+                                                           &allocator, NULL, NULL);
+    if (status == TESELA_OK) {
+      assert_int_equal(n, 3);
+      tesela_xla_program_shape_destroy(program);
+    } else {
+      assert_int_equal(status, TESELA_E_MEMORY);
+      assert_null(program);
+    }
+    assert_int_equal(f.live, 0);
+    if (status == TESELA_OK) break;
+  }
+  fault f = {.countdown = 0};
+  tesela_allocator allocator = {&f, fault_alloc, fault_release};
+  tesela_xla_tree *tree = NULL;
+  assert_int_equal(
+      tesela_xla_tree_create_list(&tree, list_text, sizeof list_text - 1, 0, &allocator, NULL, NULL),
+      TESELA_E_MEMORY);
+  assert_null(tree);
+}
+
+static void program_shapes_cut_anywhere_are_answered(void **state) {
+  (void)state;
+  static const char text[] =
+      "(x.1: f32[2]{0:T(2)}, (unknown): (s8[], ()), /* c */ b(s4[3]{0:E(4)})) -> (f32[2], token[])";
+  for (size_t length = 0; length < sizeof text - 1; length++)
+    for (int32_t flags = 0; flags < 4; flags++) {
+      tesela_xla_program_shape *program = NULL;
+      tesela_error err = {.at = -7};
+      char *copy = malloc(length ? length : 1); /* exactly as long, for the sanitizer */
+      assert_non_null(copy);
+      memcpy(copy, text, length);
+      tesela_status status = tesela_xla_program_shape_create(&program, copy, length, flags, NULL, NULL, &err);
+      free(copy);
+      if (status == TESELA_OK || program || err.at < 0 || err.at > (int64_t)length)
+        fail_msg("%zu bytes, flags %d: %s at %" PRId64, length, flags, tesela_status_code(status), err.at);
+    }
+  tesela_xla_program_shape_destroy(program_of(text));
+}
+
+/* ---- layout modes ---- */
+
+static void layout_modes_are_words_or_layouts(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    tesela_status status;
+    tesela_xla_mode_kind kind;
+  } rows[] = {
+      {"default", TESELA_OK, TESELA_XLA_MODE_DEFAULT},
+      {"auto", TESELA_OK, TESELA_XLA_MODE_AUTO},
+      {"{1,0:T(8,128)(2,1)}", TESELA_OK, TESELA_XLA_MODE_LAYOUT},
+      {"{}", TESELA_OK, TESELA_XLA_MODE_LAYOUT},
+      {"", TESELA_E_SYNTAX, TESELA_XLA_MODE_LAYOUT},
+      {"Auto", TESELA_E_SYNTAX, TESELA_XLA_MODE_LAYOUT},
+      {"automatic", TESELA_E_SYNTAX, TESELA_XLA_MODE_LAYOUT},
+      {"{1,1}", TESELA_E_INVALID, TESELA_XLA_MODE_LAYOUT},
+  };
+  for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+    tesela_xla_layout_mode mode;
+    tesela_xla_repairs repairs = {.count = -7};
+    char text[TEXT];
+    tesela_buffer buffer = {text, TEXT, 0};
+    tesela_writer to = tesela_buffer_writer(&buffer);
+    tesela_status status =
+        tesela_xla_parse_layout_mode(rows[r].text, strlen(rows[r].text), 0, &mode, &repairs, NULL);
+    AGREE(rows[r].text, status, rows[r].status);
+    if (status != TESELA_OK) continue;
+    AGREE(rows[r].text, mode.kind, rows[r].kind);
+    AGREE(rows[r].text, repairs.count, 0);
+    OK(tesela_xla_print_layout_mode(&mode, &to, &e_));
+    same("mode", text, rows[r].text);
+  }
+}
+
+/* ---- JAX ---- */
+
+static const struct {
+  const char *jax, *layout;
+  bool printed; /* and JAX shows this layout so */
+} jax_rows[] = {
+    {"Layout(major_to_minor=(0, 1), tiling=((8, 128), (2, 1)), sub_byte_element_size_in_bits=0)",
+     "{1,0:T(8,128)(2,1)}", true},
+    {"Layout(major_to_minor=(1, 0, 2), tiling=((8, 128),), sub_byte_element_size_in_bits=4)",
+     "{2,0,1:T(8,128)E(4)}", true},
+    {"Layout(major_to_minor=(0,), tiling=((1024,), (128,), (2, 1)), sub_byte_element_size_in_bits=0)",
+     "{0:T(1024)(128)(2,1)}", true},
+    {"Layout(major_to_minor=(), tiling=(), sub_byte_element_size_in_bits=0)", "{}", true},
+    {"Layout(major_to_minor=(0, 1), tiling=None, sub_byte_element_size_in_bits=0)", "{1,0}", false},
+    {"DeviceLocalLayout(major_to_minor=(0, 1), _tiling=((8, 128),), _sub_byte_element_size_in_bits=0)",
+     "{1,0:T(8,128)}", false},
+    {"Layout((0,1), ((8,128),), 4)", "{1,0:T(8,128)E(4)}", false},
+    {"Layout((0,1), sub_byte_element_size_in_bits=4)", "{1,0:E(4)}", false},
+    {" Layout ( tiling = [ [8,128] ] , major_to_minor = [1 , 0] , ) ", "{0,1:T(8,128)}", false},
+};
+
+static void jax_layouts_are_read_and_printed(void **state) {
+  (void)state;
+  for (size_t r = 0; r < sizeof jax_rows / sizeof jax_rows[0]; r++) {
+    tesela_xla_layout layout;
+    char text[TEXT];
+    tesela_buffer buffer = {text, TEXT, 0};
+    tesela_writer to = tesela_buffer_writer(&buffer);
+    uint32_t lost = 7;
+    OK(tesela_xla_parse_jax(jax_rows[r].jax, strlen(jax_rows[r].jax), &layout, &e_));
+    check_layout(jax_rows[r].jax, &layout, jax_rows[r].layout);
+    OK(tesela_xla_print_jax(&layout, &to, &lost, &e_));
+    if (jax_rows[r].printed) same(jax_rows[r].layout, text, jax_rows[r].jax);
+    AGREE(jax_rows[r].jax, lost, 0);
+  }
+}
+
+static void wrong_jax_layouts_are_refused(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    tesela_status status;
+    int64_t at;
+  } rows[] = {
+      {"", TESELA_E_SYNTAX, 0},
+      {"Format(Layout((0,)))", TESELA_E_SYNTAX, 0},
+      {"Layout", TESELA_E_SYNTAX, 6},
+      {"Layout()", TESELA_E_SYNTAX, 7},
+      {"Layout(tiling=())", TESELA_E_INVALID, 0},
+      {"Layout(major_to_minor=0)", TESELA_E_SYNTAX, 22},
+      {"Layout(major_to_minor=(0 1))", TESELA_E_SYNTAX, 25},
+      {"Layout(major_to_minor=(0,0))", TESELA_E_INVALID, 22},
+      {"Layout(major_to_minor=(4294967296,))", TESELA_E_INVALID, 22},
+      {"Layout(major_to_minor=(0,), major_to_minor=(0,))", TESELA_E_INVALID, 28},
+      {"Layout(major_to_minor=(0,), ((8,),))", TESELA_E_SYNTAX, 28},
+      {"Layout(major_to_minor=(0,), tiling=(8,))", TESELA_E_SYNTAX, 36},
+      {"Layout(major_to_minor=(0,), tiling=((0,),))", TESELA_E_RANGE, 36},
+      {"Layout(major_to_minor=(0,), tiling=((-1,),))", TESELA_E_SYNTAX, 37},
+      {"Layout(major_to_minor=(0,), tiling=((9223372036854775808,),))", TESELA_E_RANGE, 37},
+      {"Layout(major_to_minor=(0,), tiles=((8,),))", TESELA_E_SYNTAX, 28},
+      {"Layout((0,), (), 0, 0)", TESELA_E_SYNTAX, 20},
+      {"Layout((0,)) x", TESELA_E_SYNTAX, 13},
+      {"Layout((0,)", TESELA_E_SYNTAX, 11},
+      {"Layout(major_to_minor=(0]", TESELA_E_SYNTAX, 24},
+      {"Layout((0,)\x01)", TESELA_E_SYNTAX, 11},
+      {"Layout((0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0))", TESELA_E_LIMIT, 72},
+  };
+  for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+    tesela_xla_layout layout = {.rank = -7};
+    tesela_error err = {.at = -7};
+    AGREE(rows[r].text, tesela_xla_parse_jax(rows[r].text, strlen(rows[r].text), &layout, &err),
+          rows[r].status);
+    AGREE(rows[r].text, err.at, rows[r].at);
+    AGREE(rows[r].text, layout.rank, -7);
+  }
+}
+
+/* ---- PJRT ---- */
+
+static void what_others_cannot_say_is_named(void **state) {
+  (void)state;
+  static const struct {
+    const char *layout;
+    uint32_t by_jax, by_pjrt;
+  } rows[] = {
+      {"{1,0:T(8,128)}", 0, 0},
+      {"{0:E(4)}", 0, TESELA_XLA_IGNORE_ELEMENT_BITS},
+      {"{0:L(8)S(1)}", TESELA_XLA_IGNORE_TAIL | TESELA_XLA_IGNORE_SPACE,
+       TESELA_XLA_IGNORE_TAIL | TESELA_XLA_IGNORE_SPACE},
+      {"{0:#(u32)*(u8)SC(0:2)P(f32[3])}",
+       TESELA_XLA_IGNORE_INDEX_TYPE | TESELA_XLA_IGNORE_POINTER_TYPE | TESELA_XLA_IGNORE_SPLITS |
+           TESELA_XLA_IGNORE_PHYSICAL,
+       TESELA_XLA_IGNORE_INDEX_TYPE | TESELA_XLA_IGNORE_POINTER_TYPE | TESELA_XLA_IGNORE_SPLITS |
+           TESELA_XLA_IGNORE_PHYSICAL},
+  };
+  tesela_buffer nowhere = {NULL, 0, 0};
+  tesela_writer to = tesela_buffer_writer(&nowhere);
+  for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+    tesela_xla_layout layout = layout_of(rows[r].layout), back;
+    tesela_xla_pjrt_tiled tiled;
+    uint32_t lost;
+    OK(tesela_xla_print_jax(&layout, &to, &lost, &e_));
+    AGREE(rows[r].layout, lost, rows[r].by_jax);
+    OK(tesela_xla_to_pjrt_tiled(&layout, &tiled, &lost, &e_));
+    AGREE(rows[r].layout, lost, rows[r].by_pjrt);
+    OK(tesela_xla_from_pjrt_tiled(&back, tiled.minor_to_major, tiled.minor_to_major_size, tiled.tile_dims,
+                                  tiled.tile_dim_sizes, tiled.num_tiles, &e_));
+    AGREE(rows[r].layout, tesela_xla_layout_equal(&back, &layout, lost), true);
+  }
+  tesela_xla_layout joined = layout_of("{1,0:T(*,128)}");
+  assert_int_equal(tesela_xla_print_jax(&joined, &to, NULL, NULL), TESELA_E_UNSUPPORTED);
+}
+
+static void pjrt_arrays_are_flat(void **state) {
+  (void)state;
+  tesela_xla_layout layout = layout_of("{1,0:T(*,128)(2,1)}"), back = {.rank = -7};
+  tesela_xla_pjrt_tiled tiled;
+  OK(tesela_xla_to_pjrt_tiled(&layout, &tiled, NULL, &e_));
+  assert_int_equal(tiled.minor_to_major_size, 2);
+  assert_int_equal(tiled.minor_to_major[0], 1);
+  assert_int_equal(tiled.minor_to_major[1], 0);
+  assert_int_equal(tiled.num_tiles, 2);
+  static const int64_t dims[] = {INT64_MIN, 128, 2, 1};
+  assert_memory_equal(tiled.tile_dims, dims, sizeof dims);
+  assert_int_equal(tiled.tile_dim_sizes[0], 2);
+  assert_int_equal(tiled.tile_dim_sizes[1], 2);
+  static const int64_t twice[] = {0, 0}, far[] = {0, 4294967297}, order[] = {1, 0}, bad[] = {-1, 128};
+  static const size_t sizes[] = {2}, none[] = {0}, many[] = {65};
+  assert_int_equal(tesela_xla_from_pjrt_tiled(&back, twice, 2, NULL, NULL, 0, NULL), TESELA_E_INVALID);
+  assert_int_equal(tesela_xla_from_pjrt_tiled(&back, far, 2, NULL, NULL, 0, NULL), TESELA_E_INVALID);
+  assert_int_equal(tesela_xla_from_pjrt_tiled(&back, order, 33, NULL, NULL, 0, NULL), TESELA_E_LIMIT);
+  assert_int_equal(tesela_xla_from_pjrt_tiled(&back, order, 2, bad, sizes, 1, NULL), TESELA_E_RANGE);
+  assert_int_equal(tesela_xla_from_pjrt_tiled(&back, order, 2, bad, none, 1, NULL), TESELA_E_INVALID);
+  assert_int_equal(tesela_xla_from_pjrt_tiled(&back, order, 2, bad, many, 1, NULL), TESELA_E_LIMIT);
+  assert_int_equal(back.rank, -7);
+}
+
+/* ---- byte strides ---- */
+
+static const struct {
+  const char *name;
+  int32_t rank;
+  int64_t dim[3], strides[3];
+  const char *order; /* NULL: not dense */
+} dense_rows[] = {
+    {"row-major", 3, {3, 5, 7}, {140, 28, 4}, "{2,1,0}"},
+    {"column-major", 2, {3, 5}, {4, 12}, "{0,1}"},
+    {"mixed", 3, {2, 3, 5}, {60, 4, 12}, "{1,2,0}"},
+    {"a one with any stride", 2, {1, 5}, {-999, 4}, "{1,0}"},
+    {"a one at the end", 2, {5, 1}, {4, 0}, "{1,0}"},
+    {"ones alone", 3, {1, 1, 1}, {4, 4, 4}, "{2,1,0}"},
+    {"no elements", 2, {0, 5}, {3, 3}, "{1,0}"},
+    {"a scalar", 0, {0}, {0}, "{}"},
+    {"a gap", 2, {3, 5}, {24, 4}, NULL},
+    {"backwards", 2, {3, 5}, {20, -4}, NULL},
+    {"a broadcast", 2, {3, 5}, {0, 4}, NULL},
+    {"overlapping", 2, {2, 2}, {4, 4}, NULL},
+};
+
+static void dense_strides_say_an_order(void **state) {
+  (void)state;
+  for (size_t r = 0; r < sizeof dense_rows / sizeof dense_rows[0]; r++) {
+    tesela_xla_layout layout = {.rank = -7};
+    tesela_status status = tesela_xla_layout_from_byte_strides(
+        &layout, TESELA_F32, dense_rows[r].rank, dense_rows[r].dim, dense_rows[r].strides, NULL);
+    AGREE(dense_rows[r].name, status, dense_rows[r].order ? TESELA_OK : TESELA_E_UNSUPPORTED);
+    if (dense_rows[r].order)
+      check_layout(dense_rows[r].name, &layout, dense_rows[r].order);
+    else
+      AGREE(dense_rows[r].name, layout.rank, -7);
+  }
+}
+
+/* The strides of a shape say its order again, for all orders of some dims. */
+static void strides_and_order_agree(void **state) {
+  (void)state;
+  static const int32_t orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  static const int64_t dim[] = {3, 5, 7};
+  for (size_t k = 0; k < 6; k++) {
+    tesela_xla_layout layout, back;
+    tesela_xla_shape shape;
+    int64_t strides[3];
+    OK(tesela_xla_layout_make(&layout, 3, orders[k], &e_));
+    OK(tesela_xla_shape_make(&shape, TESELA_BF16, 3, dim, &layout, &e_));
+    OK(tesela_xla_byte_strides(&shape, strides, &e_));
+    OK(tesela_xla_layout_from_byte_strides(&back, TESELA_BF16, 3, dim, strides, &e_));
+    AGREE("order", tesela_xla_layout_equal(&layout, &back, 0), true);
+  }
+}
+
+static void any_strides_are_a_relation(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    int64_t dim[2], strides[2], first, index[2], place;
+    tesela_status status;
+  } rows[] = {
+      {"row-major", {3, 5}, {20, 4}, 0, {2, 3}, 13, TESELA_OK},
+      {"rows backwards", {3, 5}, {-20, 4}, 10, {2, 3}, 3, TESELA_OK},
+      {"all backwards", {3, 5}, {-20, -4}, 14, {2, 3}, 1, TESELA_OK},
+      {"a gap between rows", {3, 5}, {32, 4}, 0, {2, 3}, 19, TESELA_OK},
+      {"a broadcast", {3, 5}, {0, 4}, 0, {2, 3}, 3, TESELA_OK},
+      {"a one backwards", {1, 5}, {-20, 4}, 0, {0, 3}, 3, TESELA_OK},
+      {"between elements", {3, 5}, {20, 2}, 0, {0, 0}, 0, TESELA_E_UNSUPPORTED},
+      {"a negative extent", {-3, 5}, {20, 4}, 0, {0, 0}, 0, TESELA_E_RANGE},
+      {"too far", {INT64_MAX, 5}, {-16, 4}, 0, {0, 0}, 0, TESELA_E_OVERFLOW},
+  };
+  for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+    tesela_layout layout;
+    int64_t place;
+    tesela_status status = tesela_xla_strided(&layout, TESELA_F32, 2, rows[r].dim, rows[r].strides, NULL);
+    AGREE(rows[r].name, status, rows[r].status);
+    if (status != TESELA_OK) continue;
+    AGREE(rows[r].name, layout.axis[0].offset, rows[r].first);
+    OK(tesela_layout_place_of(&layout, rows[r].index, &place, &e_));
+    AGREE(rows[r].name, place, rows[r].place);
+  }
+  tesela_layout layout;
+  assert_int_equal(tesela_xla_strided(&layout, TESELA_TOKEN, 0, NULL, NULL, NULL), TESELA_E_UNSUPPORTED);
+  assert_int_equal(tesela_xla_strided(&layout, TESELA_F32, 33, NULL, NULL, NULL), TESELA_E_LIMIT);
+}
+
+/* ---- split configs ---- */
+
+static void split_configs_are_added(void **state) {
+  (void)state;
+  static const int64_t one[] = {30}, two[] = {40, 130}, down[] = {5, 3}, zero[] = {0};
+  tesela_xla_layout layout = layout_of("{0,1,2}");
+  OK(tesela_xla_layout_add_split(&layout, 0, 1, one, &e_));
+  OK(tesela_xla_layout_add_split(&layout, 1, 2, two, &e_));
+  check_layout("two", &layout, "{0,1,2:SC(0:30)(1:40,130)}");
+  assert_int_equal(tesela_xla_layout_add_split(&layout, 1, 1, one, NULL), TESELA_E_INVALID);
+  assert_int_equal(tesela_xla_layout_add_split(&layout, 2, 2, down, NULL), TESELA_E_INVALID);
+  assert_int_equal(tesela_xla_layout_add_split(&layout, 2, 1, zero, NULL), TESELA_E_RANGE);
+  assert_int_equal(tesela_xla_layout_add_split(&layout, 3, 1, one, NULL), TESELA_E_RANGE);
+  assert_int_equal(tesela_xla_layout_add_split(&layout, 2, -1, one, NULL), TESELA_E_LIMIT);
+  assert_int_equal(tesela_xla_layout_add_split(&layout, 2, 62, one, NULL), TESELA_E_LIMIT);
+  check_layout("unchanged", &layout, "{0,1,2:SC(0:30)(1:40,130)}");
+  tesela_xla_layout many = layout_of("{0,1,2,3,4,5,6,7,8}");
+  for (int32_t dim = 0; dim < TESELA_XLA_MAX_SPLITS; dim++)
+    OK(tesela_xla_layout_add_split(&many, dim, 1, one, &e_));
+  assert_int_equal(tesela_xla_layout_add_split(&many, 8, 1, one, NULL), TESELA_E_LIMIT);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(lists_are_read_as_tuples),
+      cmocka_unit_test(wrong_lists_are_refused),
+      cmocka_unit_test(program_shapes_are_read_and_printed),
+      cmocka_unit_test(program_shapes_have_parts),
+      cmocka_unit_test(wrong_program_shapes_are_refused),
+      cmocka_unit_test(every_allocation_may_fail),
+      cmocka_unit_test(program_shapes_cut_anywhere_are_answered),
+      cmocka_unit_test(layout_modes_are_words_or_layouts),
+      cmocka_unit_test(jax_layouts_are_read_and_printed),
+      cmocka_unit_test(wrong_jax_layouts_are_refused),
+      cmocka_unit_test(what_others_cannot_say_is_named),
+      cmocka_unit_test(pjrt_arrays_are_flat),
+      cmocka_unit_test(dense_strides_say_an_order),
+      cmocka_unit_test(strides_and_order_agree),
+      cmocka_unit_test(any_strides_are_a_relation),
+      cmocka_unit_test(split_configs_are_added),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
