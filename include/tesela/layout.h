@@ -43,21 +43,21 @@ extern "C" {
 
 /// One digit of a coordinate.
 typedef struct tesela_digit {
-  int64_t extent; ///< values 0 .. extent-1, padding included
-  int64_t step;   ///< units of the source coordinate per value, >= 1
-  int64_t stride; ///< places per value on `axis`, or weight per value in `join`; 0 and negative allowed
-  int16_t source; ///< coordinate: dim (< rank) or join (rank + j); TESELA_REPLICA or TESELA_HOLE
-  int16_t axis;   ///< axis it is placed on; -1: not on an axis
-  int16_t join;   ///< join it is a part of; -1: of none
-  int16_t reserved;
+  int64_t extent;  ///< values 0 .. extent-1, padding included
+  int64_t step;    ///< units of the source coordinate per value, >= 1
+  int64_t stride;  ///< places per value on `axis`, or weight per value in `join`; 0 and negative allowed
+  int16_t source;  ///< coordinate: dim (< rank) or join (rank + j); TESELA_REPLICA or TESELA_HOLE
+  int16_t axis;    ///< axis it is placed on; -1: not on an axis
+  int16_t join;    ///< join it is a part of; -1: of none
+  int16_t part_of; ///< of a hole that a split made: the coordinate it is a part of, plus 1; else 0
 } tesela_digit;
 
 /// One set of places, 0 .. extent-1.
 typedef struct tesela_axis {
   char name[TESELA_AXIS_NAME]; ///< "memory", "thread", "local", ...
-  bool overlap;                ///< set by finish: two values of the digits can share a place
-  int64_t offset;              ///< place at which all digits are 0
-  int64_t extent;              ///< number of places, padding and gaps included
+  bool overlap;   ///< set by finish: two values of the digits may share a place, judged by their strides
+  int64_t offset; ///< place at which all digits are 0
+  int64_t extent; ///< number of places, padding and gaps included
 } tesela_axis;
 
 /// A joined coordinate: offset + sum of part * weight over the digits whose `join` names it.
@@ -79,7 +79,7 @@ typedef struct tesela_swizzle {
 typedef struct tesela_layout {
   int32_t rank;
   int32_t n_digits; ///< all digits; those of extent 1 stand last, they are always 0
-  int32_t n_active; ///< digits of another extent: those with a source first, then replicas and holes
+  int32_t n_active; ///< digits of another extent: with a source first, then others that have a stride
   int32_t n_mapped; ///< active digits with a source, sorted by source, then decreasing step
   int32_t n_joins, n_axes, n_swizzles;
   int32_t bits;       ///< bits one element takes in its place
@@ -111,7 +111,8 @@ TESELA_API tesela_status tesela_layout_begin(tesela_layout *layout, tesela_dtype
 /// Example: a digit of extent 5 split by 2 becomes extents 3 and 2, room for 6.
 ///
 /// @return TESELA_OK; TESELA_E_RANGE for t < 1 or no such digit; TESELA_E_LIMIT when digits run out;
-///         TESELA_E_INVALID if the digit is placed already; TESELA_E_OVERFLOW.
+///         TESELA_E_INVALID if the digit is placed already, or is a replica that t does not divide;
+///         TESELA_E_OVERFLOW.
 TESELA_API tesela_status tesela_layout_split(tesela_layout *layout, int32_t digit, int64_t t, int32_t *lo,
                                              tesela_error *err);
 
@@ -120,7 +121,7 @@ TESELA_API tesela_status tesela_layout_split(tesela_layout *layout, int32_t digi
 /// Example: digits of extents 11 and 10 join to a digit of extent 110; (6, 2) is 62.
 ///
 /// @return TESELA_OK; TESELA_E_RANGE for n < 1 or no such digit; TESELA_E_INVALID if one is placed or joined
-///         already, or has no source; TESELA_E_LIMIT; TESELA_E_OVERFLOW.
+///         already, stands twice, or is a replica (holes may be joined); TESELA_E_LIMIT; TESELA_E_OVERFLOW.
 TESELA_API tesela_status tesela_layout_join(tesela_layout *layout, int32_t n, const int32_t *digits,
                                             int32_t *joined, tesela_error *err);
 
@@ -156,8 +157,8 @@ TESELA_API tesela_status tesela_layout_add_swizzle(tesela_layout *layout, tesela
 /// Check and finish a layout: every digit is placed or joined, every place fits the axis and int64, the last
 /// step of each coordinate is 1. Sorts the digits (numbers given out before are void afterwards).
 ///
-/// @return TESELA_OK; TESELA_E_INVALID for a digit that went nowhere; TESELA_E_RANGE for a place < 0 or beyond
-///         the axis; TESELA_E_OVERFLOW.
+/// @return TESELA_OK; TESELA_E_INVALID for a digit that went nowhere or a replica without a stride; TESELA_E_RANGE for
+///         a place < 0 or beyond the axis; TESELA_E_OVERFLOW if places or the number of copies exceed int64.
 TESELA_API tesela_status tesela_layout_finish(tesela_layout *layout, tesela_error *err);
 
 /// A strided view: place = offset + sum of index * stride on one axis "memory".
@@ -207,7 +208,7 @@ TESELA_API tesela_status tesela_layout_places(const tesela_layout *layout, int32
 ///
 /// @param place  layout->n_axes numbers, 0 <= place[a] < axis[a].extent
 /// @return TESELA_OK; TESELA_E_RANGE for a place outside the axis; TESELA_E_UNSUPPORTED when the digits of an
-///         axis overlap (windows), so that a place has no single element.
+///         axis or of a join overlap (windows, a broadcast inside a join), so that a place has no single element.
 /// O(n_digits), no allocation.
 TESELA_API tesela_status tesela_layout_element_at(const tesela_layout *layout, const int64_t *place,
                                                   int64_t *index, bool *padding, tesela_error *err);
@@ -224,8 +225,9 @@ typedef struct tesela_run {
 ///
 /// Example: f32[20,200]{1,0:T(8,128)}: at place 0 length 128, step 1; at place 1096 (the end of row 0) padding.
 ///
-/// @return TESELA_OK; TESELA_E_RANGE; TESELA_E_UNSUPPORTED for several axes, replicas, a swizzle or overlap.
-/// O(n_digits^2), plus, where joins or uneven steps stay in canonical form, one step per run of the innermost dim.
+/// @return TESELA_OK; TESELA_E_RANGE; TESELA_E_UNSUPPORTED for several axes, replicas, a swizzle or overlap,
+///         and for a run of more than 2^20 pieces, which only joins that canonical form keeps can make.
+/// O(n_digits^2) for each piece; without such joins there are about two a digit.
 TESELA_API tesela_status tesela_layout_run(const tesela_layout *layout, int64_t place, tesela_run *run,
                                            tesela_error *err);
 
@@ -253,8 +255,8 @@ TESELA_API tesela_status tesela_layout_padded_extent(const tesela_layout *layout
 
 /* ---- form, equality, composition -------------------------------------------------------------------------- */
 
-/// The simplest digits for the same relation, axes and sizes: neighbours with one slope merged, digits that are
-/// always 0 dropped, joins whose cuts fall on the borders of their parts taken apart, replicas and holes merged.
+/// The simplest digits for the same relation, axes and sizes: neighbours with one slope merged where their steps
+/// divide, digits that are always 0 dropped, joins whose cuts fall on the borders of their parts taken apart, replicas and holes merged.
 /// canonical(canonical(x)) = canonical(x). Layouts whose splits divide and that need no join have equal relations
 /// exactly if their canonical digits are equal.
 ///
@@ -266,7 +268,7 @@ TESELA_API tesela_status tesela_layout_canonical(const tesela_layout *layout, te
 typedef struct tesela_difference {
   bool same;                      ///< every element has the same places in both
   bool have_index;                ///< the first element (row-major order) whose places differ is in `index`
-  bool same_extent;               ///< the axes have the same numbers of places
+  bool same_extent;               ///< the axes have the same numbers of places of the same width
   int64_t index[TESELA_MAX_RANK]; ///< valid if have_index
   char reason[96];                ///< why not same, one line: "shapes differ: [3,5] and [3,6]", "" if same
 } tesela_difference;

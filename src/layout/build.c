@@ -6,7 +6,7 @@
  * The steps follow from the splits: splitting a digit of step s by t leaves x div (s*t) and (x div s) mod t, and in
  * the greedy reading (quotients by decreasing step, the rest goes on) that stays right whatever t is. A part that can
  * only be 0 becomes a hole: it takes places, but says nothing. So the steps of a coordinate strictly decrease. Such a
- * hole keeps in `reserved` of which coordinate it is a part, plus 1: tesela_layout_padded_extent counts it.
+ * hole keeps in `part_of` of which coordinate it is a part, plus 1: tesela_layout_padded_extent counts it.
  */
 #include "layout/layout.h"
 
@@ -80,7 +80,7 @@ static int64_t limit_of(const tesela_layout *layout, const tesela_digit *digit) 
 }
 
 static void make_hole(tesela_digit *digit) {
-  digit->reserved = (int16_t)(digit->source + 1);
+  digit->part_of = (int16_t)(digit->source + 1);
   digit->source = TESELA_HOLE;
 }
 

@@ -31,7 +31,7 @@ tesela_status tesela_layout_padded_extent(const tesela_layout *layout, int32_t d
   for (int32_t i = 0; i < layout->n_digits; i++) {
     const tesela_digit *digit = &layout->digit[i];
     bool always_0 =
-        digit->source == TESELA_HOLE && digit->reserved == dim + 1; /* a part that split made a hole */
+        digit->source == TESELA_HOLE && digit->part_of == dim + 1; /* a part that split made a hole */
     if ((digit->source == dim || always_0) && !tesela__mul(product, digit->extent, &product))
       return tesela__fail(err, TESELA_E_OVERFLOW, -1, "the padded extent does not fit in 64 bits");
   }
