@@ -263,14 +263,14 @@ static void say_nothing_found(const input_walk *walk) {
     lines += input->lines;
   }
   say_error(walk->cli,
-            "nothing recognised in %" PRId64 " input%s (%" PRId64 " bytes, %" PRId64 " lines). Looked for:\n"
+            "nothing recognised in %" PRId64 " input%s (%" PRId64 " bytes, %" PRId64 " line%s). Looked for:\n"
             "  memory reports, as XLA prints them when a program does not fit:\n"
             "    Largest program allocations in hbm:\n"
             "      1. Size: 14.00G\n"
             "         Shape: s32[29360128,10]{1,0:T(8,128)}\n"
             "  HLO text, as XLA_FLAGS=--xla_dump_to=FOLDER or compiled.as_text() gives it:\n"
             "    %%name = f32[8,128]{1,0:T(8,128)} opcode(operands)",
-            walk->n_read, walk->n_read == 1 ? "" : "s", bytes, lines);
+            walk->n_read, walk->n_read == 1 ? "" : "s", bytes, lines, lines == 1 ? "" : "s");
 }
 
 int report_input_read(const cli_context *cli, int n_words, const char *const *words, tesela_report **report) {

@@ -464,7 +464,7 @@ def test_bad_options(words):
 def test_nothing_recognised(tmp_path):
     done = run("report", text="hello\n")
     assert (done.returncode, done.stdout) == (2, b"")
-    assert b"nothing recognised in 1 input (6 bytes, 1 lines)" in done.stderr
+    assert b"nothing recognised in 1 input (6 bytes, 1 line)" in done.stderr
     assert b"Largest program allocations" in done.stderr and b"HLO text" in done.stderr
     assert run("report", str(tmp_path)).returncode == 2
     assert b"no text files" in run("report", str(tmp_path)).stderr
