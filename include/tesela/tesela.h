@@ -8,7 +8,9 @@
 #include <tesela/dtype.h>
 #include <tesela/layout.h>
 #include <tesela/program.h>
+#include <tesela/relayout.h>
 #include <tesela/report.h>
+#include <tesela/values.h>
 #include <tesela/walk.h>
 #include <tesela/xla.h>
 #include <tesela/xla_bitcast.h>

@@ -75,8 +75,18 @@ tesela_status tesela__sink_finish(tesela__sink *sink, tesela_error *err);
 #define TESELA__X86 0
 #define TESELA__TARGET(isa)
 #endif
+#if defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__)
+#define TESELA__NEON 1
+#else
+#define TESELA__NEON 0
+#endif
 
-enum { TESELA__CPU_AVX2 = 1 };
+enum {
+  TESELA__CPU_NEON = 1,
+  TESELA__CPU_AVX2 = 2,
+  TESELA__CPU_AVX512 = 4, /* F, BW, VL and DQ */
+  TESELA__CPU_VBMI = 8,   /* with AVX512: byte permutes */
+};
 unsigned tesela__cpu(void); /* the TESELA__CPU_* bits of the CPU that runs */
 
 /* ---- memory ----------------------------------------------------------------------------------------------- */

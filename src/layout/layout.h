@@ -42,6 +42,9 @@ bool tesela__is_empty(const tesela_layout *layout);
    all coordinates. */
 void tesela__map(const tesela_layout *layout, const int64_t *index, int64_t *value, int64_t *place);
 
+/* The place on an axis after its swizzles. */
+int64_t tesela__swizzle(const tesela_layout *layout, int32_t axis, int64_t place);
+
 /* The values of all active digits and coordinates at a place on each axis; false: padding. No checks. */
 bool tesela__locate(const tesela_layout *layout, const int64_t *place, int64_t *q, int64_t *value);
 

@@ -39,7 +39,7 @@ static int64_t swizzle_stage(const tesela_swizzle *stage, int64_t place) {
   return place ^ ((place >> from & mask) << to);
 }
 
-static int64_t swizzle(const tesela_layout *layout, int32_t axis, int64_t place) {
+int64_t tesela__swizzle(const tesela_layout *layout, int32_t axis, int64_t place) {
   for (int32_t s = 0; s < layout->n_swizzles; s++)
     if (layout->swizzle[s].axis == axis) place = swizzle_stage(&layout->swizzle[s], place);
   return place;
@@ -106,7 +106,7 @@ tesela_status tesela_layout_place_of(const tesela_layout *layout, const int64_t 
   int64_t value[TESELA__MAX_COORDINATES];
   tesela__map(layout, index, value, place);
   for (int32_t a = 0; a < layout->n_axes && layout->n_swizzles > 0; a++)
-    place[a] = swizzle(layout, a, place[a]);
+    place[a] = tesela__swizzle(layout, a, place[a]);
   return TESELA_OK;
 }
 
@@ -132,7 +132,7 @@ tesela_status tesela_layout_copy_of(const tesela_layout *layout, const int64_t *
     place[digit->axis] += k % digit->extent * digit->stride;
     k /= digit->extent;
   }
-  for (int32_t a = 0; a < layout->n_axes; a++) place[a] = swizzle(layout, a, place[a]);
+  for (int32_t a = 0; a < layout->n_axes; a++) place[a] = tesela__swizzle(layout, a, place[a]);
   return TESELA_OK;
 }
 

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * convert_c.c - one row of neighbours from one type to another, in portable C: what every conversion means.
+ *
+ * Narrowing floats rounds to nearest, ties to even, in integers, so that the rounding mode does not matter; what is too
+ * large becomes infinity, a NaN stays one, is made quiet and keeps its sign and upper bits, as the instructions for it
+ * do on x86 and Arm.
+ */
+#include "kernels/kernels.h"
+
+/* Number e of an array of DST made from number e of an array of SRC, for n numbers. */
+#define CONVERT(name, DST, SRC, expression)                            \
+  void name(unsigned char *dst, const unsigned char *src, int64_t n) { \
+    for (int64_t e = 0; e < n; e++) {                                  \
+      SRC x;                                                           \
+      memcpy(&x, src + e * (int64_t)sizeof x, sizeof x);               \
+      DST y = (expression);                                            \
+      memcpy(dst + e * (int64_t)sizeof y, &y, sizeof y);               \
+    }                                                                  \
+  }
+
+/* ---- floats ------------------------------------------------------------------------------------------------ */
+
+static inline uint16_t bf16_of_f32_c(uint32_t x) {
+  uint32_t rounded = x + 0x7fff + (x >> 16 & 1);
+  return (uint16_t)((x & 0x7fffffff) > 0x7f800000 ? x >> 16 | 0x40 : rounded >> 16);
+}
+
+static inline uint16_t f16_of_f32_c(uint32_t x) {
+  uint32_t sign = x >> 16 & 0x8000, size = x & 0x7fffffff, half;
+  if (size > 0x7f800000) {
+    half = 0x7e00 | (size >> 13 & 0x3ff);
+  } else if (size >= 0x477ff000) { /* 65520: halfway between the largest number and 2^16 */
+    half = 0x7c00;
+  } else if (size >= 0x38800000) { /* 2^-14: a normal number of f16, exponent bias 15 for 127 */
+    half = (size - (112u << 23) + 0xfff + (size >> 13 & 1)) >> 13;
+  } else if (size >= 0x33000000) { /* 2^-25: half the smallest subnormal; count units of 2^-24 */
+    uint32_t shift = 126 - (size >> 23), units = (size & 0x7fffff) | 0x800000;
+    half = (units + (1u << (shift - 1)) - 1 + (units >> shift & 1)) >> shift;
+  } else {
+    half = 0;
+  }
+  return (uint16_t)(sign | half);
+}
+
+static inline uint32_t f32_of_f16_c(uint16_t x) {
+  uint32_t sign = (uint32_t)(x & 0x8000) << 16, exponent = x >> 10 & 31, fraction = x & 0x3ff;
+  if (exponent == 31) return sign | 0x7f800000 | (fraction ? 0x400000 | fraction << 13 : 0);
+  if (exponent) return sign | (exponent + 112) << 23 | fraction << 13;
+  if (!fraction) return sign;
+  uint32_t shift = (uint32_t)__builtin_clz(fraction) - 21; /* so that bit 10 becomes the hidden one */
+  return sign | (113 - shift) << 23 | (fraction << shift & 0x3ff) << 13;
+}
+
+CONVERT(tesela__k_f32_to_bf16_c, uint16_t, uint32_t, bf16_of_f32_c(x))
+CONVERT(tesela__k_bf16_to_f32_c, uint32_t, uint16_t, (uint32_t)x << 16)
+CONVERT(tesela__k_f32_to_f16_c, uint16_t, uint32_t, f16_of_f32_c(x))
+CONVERT(tesela__k_f16_to_f32_c, uint32_t, uint16_t, f32_of_f16_c(x))
+
+typedef struct pair_c {
+  float hi, lo;
+} pair_c;
+
+/* hi is the nearest float; lo is the nearest to what is left, 0 where hi is not finite. */
+static inline pair_c split_c(double x) {
+  float hi = (float)x;
+  return (pair_c){hi, __builtin_isfinite(hi) ? (float)(x - (double)hi) : 0.0f};
+}
+
+CONVERT(tesela__k_split_f64_c, pair_c, double, split_c(x))
+CONVERT(tesela__k_merge_f64_c, double, pair_c, (double)x.hi + (double)x.lo)
+
+/* ---- byte order -------------------------------------------------------------------------------------------- */
+
+typedef struct halves_c {
+  uint64_t first, second;
+} halves_c;
+
+static inline halves_c swap128_c(halves_c x) {
+  return (halves_c){__builtin_bswap64(x.second), __builtin_bswap64(x.first)};
+}
+
+CONVERT(tesela__k_swap16_c, uint16_t, uint16_t, __builtin_bswap16(x))
+CONVERT(tesela__k_swap32_c, uint32_t, uint32_t, __builtin_bswap32(x))
+CONVERT(tesela__k_swap64_c, uint64_t, uint64_t, __builtin_bswap64(x))
+CONVERT(tesela__k_swap128_c, halves_c, halves_c, swap128_c(x))
+
+/* A complex number is two numbers. */
+void tesela__k_swap_c64_c(unsigned char *dst, const unsigned char *src, int64_t n) {
+  tesela__k_swap32_c(dst, src, 2 * n);
+}
+void tesela__k_swap_c128_c(unsigned char *dst, const unsigned char *src, int64_t n) {
+  tesela__k_swap64_c(dst, src, 2 * n);
+}
+
+/* ---- s4 ---------------------------------------------------------------------------------------------------- */
+
+static inline unsigned s4_of_s8_c(unsigned char byte) {
+  int x = byte < 128 ? byte : byte - 256;
+  return (unsigned)(x < -8 ? -8 : x > 7 ? 7 : x) & 15;
+}
+
+void tesela__k_s8_to_s4_c(unsigned char *dst, const unsigned char *src, int64_t n) {
+  for (int64_t e = 0; e + 1 < n; e += 2)
+    dst[e / 2] = (unsigned char)(s4_of_s8_c(src[e]) | s4_of_s8_c(src[e + 1]) << 4);
+  if (n & 1) dst[n / 2] = (unsigned char)((dst[n / 2] & 0xf0) | s4_of_s8_c(src[n - 1]));
+}
+
+void tesela__k_s4_to_s8_c(unsigned char *dst, const unsigned char *src, int64_t n) {
+  for (int64_t e = 0; e < n; e++) {
+    unsigned x = (unsigned)src[e / 2] >> (e & 1) * 4 & 15;
+    dst[e] = (unsigned char)((x ^ 8) - 8);
+  }
+}
+
+/* ---- pred -------------------------------------------------------------------------------------------------- */
+
+CONVERT(tesela__k_pred8_to_32_c, uint32_t, uint8_t, x != 0)
+CONVERT(tesela__k_pred32_to_8_c, uint8_t, uint32_t, x != 0)
+
+/* 1 <= n <= 8 elements of `width` bytes, the first in bit 0. */
+static inline unsigned pred_bits_c(const unsigned char *src, int64_t width, int64_t n) {
+  unsigned bits = 0;
+  for (int64_t e = 0; e < n; e++) {
+    unsigned any = 0;
+    for (int64_t b = 0; b < width; b++) any |= src[e * width + b];
+    bits |= (unsigned)(any != 0) << e;
+  }
+  return bits;
+}
+
+static inline void pred_pack_c(unsigned char *dst, const unsigned char *src, int64_t width, int64_t n) {
+  for (int64_t e = 0; e + 8 <= n; e += 8) dst[e / 8] = (unsigned char)pred_bits_c(src + e * width, width, 8);
+  if (n & 7) {
+    unsigned last = pred_bits_c(src + (n & ~(int64_t)7) * width, width, n & 7);
+    dst[n / 8] = (unsigned char)((dst[n / 8] & 0xffu << (n & 7)) | last);
+  }
+}
+
+void tesela__k_pred8_to_1_c(unsigned char *dst, const unsigned char *src, int64_t n) {
+  pred_pack_c(dst, src, 1, n);
+}
+void tesela__k_pred32_to_1_c(unsigned char *dst, const unsigned char *src, int64_t n) {
+  pred_pack_c(dst, src, 4, n);
+}
+
+void tesela__k_pred1_to_8_c(unsigned char *dst, const unsigned char *src, int64_t n) {
+  for (int64_t e = 0; e < n; e++) dst[e] = src[e / 8] >> (e & 7) & 1;
+}
+void tesela__k_pred1_to_32_c(unsigned char *dst, const unsigned char *src, int64_t n) {
+  for (int64_t e = 0; e < n; e++) {
+    uint32_t x = src[e / 8] >> (e & 7) & 1;
+    memcpy(dst + e * 4, &x, 4);
+  }
+}
+
+#undef CONVERT

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kernels.h - the inner loops of relayout, and the one table they are picked from.
+ *
+ * Kernels move bits and do not care what they mean. All of them take base addresses and tables of byte offsets, so that
+ * any nest of loops can stand around them. None reads or writes a byte outside what its contract names. There is no
+ * alignment to keep unless it is stated. `stream` allows stores past the cache (non-temporal): the kernel then uses them
+ * for whole 64-byte lines of dst that are aligned, and ordinary stores for the rest; the caller calls tesela__fence when
+ * all is done.
+ */
+#ifndef TESELA_SRC_KERNELS_H
+#define TESELA_SRC_KERNELS_H
+
+#include <tesela/base.h>
+
+#include "base/base.h"
+
+/* What kinds of kernels there are; `width` and `k` of a table row mean what is said here. */
+typedef enum tesela__kernel_kind {
+  /* rows: row i of `count` goes from src + src_off[i] to dst + dst_off[i] (bytes, may be any int64) */
+  TESELA__K_COPY,       /* n bytes a row; width 0 */
+  TESELA__K_INTERLEAVE, /* k streams of n elements of `width` bytes, stream s at src + src_pitch*s, become n*k
+                             neighbours: element e of stream s goes to number e*k + s. Table k 0: any k */
+  TESELA__K_DEINTERLEAVE, /* the reverse: number e*k + s of src goes to element e of stream s at dst + dst_pitch*s */
+  TESELA__K_STRIDED, /* n elements of `width` bytes, src_pitch and dst_pitch bytes apart (0 and negative allowed) */
+  TESELA__K_STRIDED_BITS, /* n elements of `width` BITS (1, 2, 4), pitches and all offsets in bits; width 1, 2, 4. Other
+                             bits of a byte of dst are kept */
+  TESELA__K_COPY_BITS, /* n bits a row, offsets in bits from the base addresses; width 0; other bits are kept */
+  /* blocks */
+  TESELA__K_TRANSPOSE, /* elements of `width` bytes; see tesela__transpose_fn */
+  /* one row, contiguous */
+  TESELA__K_CONVERT,   /* `width` is a tesela__conversion; see tesela__convert_fn */
+  TESELA__K_BIT_BLOCK, /* `width` is 1, 2 or 4 bits; see tesela__bit_block_fn */
+  TESELA__K_STREAM,    /* see tesela__stream_fn; width 0 */
+} tesela__kernel_kind;
+
+typedef struct tesela__rows {
+  int64_t n;         /* bytes, elements or bits of a row, >= 1 */
+  int64_t k;         /* streams */
+  int64_t src_pitch; /* between streams or elements, see the kind */
+  int64_t dst_pitch;
+  bool stream;
+} tesela__rows;
+
+typedef void tesela__rows_fn(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
+                             const unsigned char *src, const int64_t *src_off, int64_t count);
+
+/* A block of `rows` x `cols` elements, 1 <= rows, cols <= block of the table row:
+     element i of dst row j (at dst + dst_off[j])  =  element j of src row i (at src + src_off[i])
+   Reads `cols` elements of each src row, writes `rows` elements of each dst row. With `stream` set, rows == block and
+   every dst row is aligned to 64 bytes and block*width is a multiple of 64: all stores are non-temporal. */
+typedef void tesela__transpose_fn(unsigned char *dst, const int64_t *dst_off, const unsigned char *src,
+                                  const int64_t *src_off, int32_t rows, int32_t cols, bool stream);
+
+/* n neighbours from src to dst; elements below 8 bits are packed from the low bits of byte 0 on, and the unused high
+   bits of the last byte of dst are kept. dst and src do not overlap. */
+typedef void tesela__convert_fn(unsigned char *dst, const unsigned char *src, int64_t n);
+
+/* Small transposes inside an element of 4, 8 or 16 bytes, "rows x columns x bits": a matrix of rows x columns numbers of
+   these bits, row by row, becomes its transpose. Symbol, value, name, src bits, dst bits. */
+#define TESELA__MIX_MAP(X)                         \
+  X(TESELA__MIX_2X2X8, 21, "mix2x2x8", 32, 32)     \
+  X(TESELA__MIX_2X4X8, 22, "mix2x4x8", 64, 64)     \
+  X(TESELA__MIX_4X2X8, 23, "mix4x2x8", 64, 64)     \
+  X(TESELA__MIX_2X8X8, 24, "mix2x8x8", 128, 128)   \
+  X(TESELA__MIX_8X2X8, 25, "mix8x2x8", 128, 128)   \
+  X(TESELA__MIX_4X4X8, 26, "mix4x4x8", 128, 128)   \
+  X(TESELA__MIX_2X2X16, 27, "mix2x2x16", 64, 64)   \
+  X(TESELA__MIX_2X4X16, 28, "mix2x4x16", 128, 128) \
+  X(TESELA__MIX_4X2X16, 29, "mix4x2x16", 128, 128) \
+  X(TESELA__MIX_2X2X32, 30, "mix2x2x32", 128, 128)
+
+/* symbol, value, name, src bits, dst bits */
+#define TESELA__CONVERSION_MAP(X)                \
+  X(TESELA__F32_TO_BF16, 1, "f32->bf16", 32, 16) \
+  X(TESELA__BF16_TO_F32, 2, "bf16->f32", 16, 32) \
+  X(TESELA__F32_TO_F16, 3, "f32->f16", 32, 16)   \
+  X(TESELA__F16_TO_F32, 4, "f16->f32", 16, 32)   \
+  X(TESELA__S8_TO_S4, 5, "s8->s4", 8, 4)         \
+  X(TESELA__S4_TO_S8, 6, "s4->s8", 4, 8)         \
+  X(TESELA__PRED8_TO_1, 7, "pred8->1", 8, 1)     \
+  X(TESELA__PRED1_TO_8, 8, "pred1->8", 1, 8)     \
+  X(TESELA__PRED8_TO_32, 9, "pred8->32", 8, 32)  \
+  X(TESELA__PRED32_TO_8, 10, "pred32->8", 32, 8) \
+  X(TESELA__PRED1_TO_32, 11, "pred1->32", 1, 32) \
+  X(TESELA__PRED32_TO_1, 12, "pred32->1", 32, 1) \
+  X(TESELA__SPLIT_F64, 13, "f64->2xf32", 64, 64) \
+  X(TESELA__MERGE_F64, 14, "2xf32->f64", 64, 64) \
+  X(TESELA__SWAP16, 15, "swap16", 16, 16)        \
+  X(TESELA__SWAP32, 16, "swap32", 32, 32)        \
+  X(TESELA__SWAP64, 17, "swap64", 64, 64)        \
+  X(TESELA__SWAP128, 18, "swap128", 128, 128)    \
+  X(TESELA__SWAP_C64, 19, "swap2x32", 64, 64)    \
+  X(TESELA__SWAP_C128, 20, "swap2x64", 128, 128) \
+  TESELA__MIX_MAP(X)
+
+typedef enum tesela__conversion {
+  TESELA__CONVERSION_NONE = 0,
+#define TESELA__ROW(symbol, value, name, src_bits, dst_bits) symbol = value,
+  TESELA__CONVERSION_MAP(TESELA__ROW)
+#undef TESELA__ROW
+} tesela__conversion;
+
+/* Sub-byte transposes, first half. m = 8 / width elements share a byte. The m rows of `bytes` bytes at src + src_off[i]
+   become m rows at dst + dst_pitch*j, so that byte c of row j holds element c*m + j of each src row: that of row i in
+   bits i*width .. i*width + width-1. */
+typedef void tesela__bit_block_fn(unsigned char *dst, int64_t dst_pitch, const unsigned char *src,
+                                  const int64_t *src_off, int64_t bytes);
+
+/* Copy lines*64 bytes from src (any alignment) to dst (aligned to 64) with non-temporal stores. */
+typedef void tesela__stream_fn(unsigned char *dst, const unsigned char *src, int64_t lines);
+
+typedef void tesela__any_fn(void);
+
+typedef struct tesela__kernel {
+  const char *name;
+  tesela__any_fn *fn; /* cast to the type of its kind */
+  unsigned isa;       /* TESELA__CPU_* bits it needs, 0 for C */
+  tesela__kernel_kind kind;
+  int32_t width;
+  int32_t k;     /* streams of (de)interleave, 0 any; else 0 */
+  int32_t block; /* rows and cols of a transpose block; else 0 */
+} tesela__kernel;
+
+/* The last row of the table for (kind, width, k) whose instruction set is in `isa` (TESELA__CPU_* bits); rows with k 0
+   serve every k. NULL if there is none; the C kernels serve every width and k, so only for a nonsensical question. */
+const tesela__kernel *tesela__kernel_find(tesela__kernel_kind kind, int32_t width, int32_t k, unsigned isa);
+
+/* The whole table, for tests and benches. */
+const tesela__kernel *tesela__kernels(int32_t *n);
+
+/* Make streamed stores of this thread visible before anything after. */
+void tesela__fence(void);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mix_avx2.c - small transposes inside elements: one byte shuffle for 16 bytes.
+ */
+#include "kernels/kernels.h"
+#include "kernels/mix.h"
+
+#if TESELA__X86
+#include <immintrin.h>
+
+/* Where each of 16 bytes comes from; elements of 4 and 8 bytes repeat. */
+static inline void set_mix_table(unsigned char table[16], int rows, int cols, int width) {
+  int size = rows * cols * width;
+  for (int i = 0; i < 16; i++) {
+    int number = i % size / width, c = number / rows, r = number % rows;
+    table[i] = (unsigned char)(i - i % size + (r * cols + c) * width + i % width);
+  }
+}
+
+TESELA__TARGET("avx2")
+static inline void mix_vectors(unsigned char *dst, const unsigned char *src, int64_t bytes,
+                               const unsigned char *table) {
+  __m256i order = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)table));
+  int64_t at = 0;
+  for (; at + 32 <= bytes; at += 32) {
+    __m256i x = _mm256_loadu_si256((const __m256i *)(const void *)(src + at));
+    _mm256_storeu_si256((__m256i *)(void *)(dst + at), _mm256_shuffle_epi8(x, order));
+  }
+  for (; at < bytes; at++) dst[at] = src[at - at % 16 + table[at % 16]];
+}
+
+#define MIX_AVX2(name, rows, cols, width)                                                    \
+  TESELA__TARGET("avx2")                                                                     \
+  void tesela__k_mix##name##_avx2(unsigned char *dst, const unsigned char *src, int64_t n) { \
+    unsigned char table[16];                                                                 \
+    set_mix_table(table, rows, cols, width);                                                 \
+    mix_vectors(dst, src, n *(rows * cols * width), table);                                  \
+  }
+TESELA__MIXES(MIX_AVX2)
+#undef MIX_AVX2
+#endif

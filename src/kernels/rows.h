@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rows.h - what the row kernels of the instruction sets share: the C kernels they fall back on, short copies, tables.
+ */
+#ifndef TESELA_SRC_ROWS_H
+#define TESELA_SRC_ROWS_H
+
+#include "kernels/kernels.h"
+
+#define TESELA__INLINE static inline __attribute__((always_inline)) /* as in transpose.h */
+
+/* Before a loop of a few steps over vectors. Clang unrolls those by itself, and takes minutes under sanitizers if it is
+   told to where the number of steps is not known yet; without optimization gcc warns that it will not. */
+#if defined(__clang__) || !defined(__OPTIMIZE__)
+#define TESELA__UNROLL_GCC
+#else
+#define TESELA__UNROLL_GCC _Pragma("GCC unroll 16")
+#endif
+
+tesela__rows_fn tesela__k_copy_c, tesela__k_interleave1_c, tesela__k_interleave2_c, tesela__k_interleave4_c,
+    tesela__k_interleave8_c, tesela__k_deinterleave1_c, tesela__k_deinterleave2_c, tesela__k_deinterleave4_c,
+    tesela__k_deinterleave8_c;
+tesela__stream_fn tesela__k_stream_avx2;
+tesela__bit_block_fn tesela__k_bit_block1_c, tesela__k_bit_block2_c, tesela__k_bit_block4_c;
+tesela__convert_fn tesela__k_f32_to_bf16_c, tesela__k_bf16_to_f32_c, tesela__k_f32_to_f16_c,
+    tesela__k_f16_to_f32_c, tesela__k_s8_to_s4_c, tesela__k_s4_to_s8_c, tesela__k_pred8_to_1_c,
+    tesela__k_pred1_to_8_c, tesela__k_pred8_to_32_c, tesela__k_pred32_to_8_c, tesela__k_pred1_to_32_c,
+    tesela__k_pred32_to_1_c, tesela__k_split_f64_c, tesela__k_merge_f64_c, tesela__k_swap16_c,
+    tesela__k_swap32_c, tesela__k_swap64_c, tesela__k_swap128_c;
+
+/* 1 <= n <= 64 bytes: two overlapping moves of the largest power of two, four above 32. */
+static inline void tesela__copy_short(unsigned char *dst, const unsigned char *src, size_t n) {
+  unsigned char a[16], b[16], c[16], d[16];
+  if (n > 32) {
+    memcpy(a, src, 16), memcpy(b, src + 16, 16), memcpy(c, src + n - 32, 16), memcpy(d, src + n - 16, 16);
+    memcpy(dst, a, 16), memcpy(dst + 16, b, 16), memcpy(dst + n - 32, c, 16), memcpy(dst + n - 16, d, 16);
+  } else if (n >= 16) {
+    memcpy(a, src, 16), memcpy(b, src + n - 16, 16);
+    memcpy(dst, a, 16), memcpy(dst + n - 16, b, 16);
+  } else if (n >= 8) {
+    memcpy(a, src, 8), memcpy(b, src + n - 8, 8);
+    memcpy(dst, a, 8), memcpy(dst + n - 8, b, 8);
+  } else if (n >= 4) {
+    memcpy(a, src, 4), memcpy(b, src + n - 4, 4);
+    memcpy(dst, a, 4), memcpy(dst + n - 4, b, 4);
+  } else {
+    a[0] = src[0], a[1] = src[n / 2], a[2] = src[n - 1];
+    dst[0] = a[0], dst[n / 2] = a[1], dst[n - 1] = a[2];
+  }
+}
+
+/* How many bytes of a stream, whole elements below 64, come before `dst`, which moves on by `step` for each of them, is
+   at a cache line; -1 if it never is. */
+static inline int64_t tesela__peel(const unsigned char *dst, int64_t width, int64_t step) {
+  for (int64_t bytes = 0; bytes < 64; bytes += width)
+    if ((((uintptr_t)dst + (uintptr_t)(bytes * step)) & 63) == 0) return bytes;
+  return -1;
+}
+
+/* Define the conversion `symbol`: `step(dst, src)` converts N elements of whole bytes. The last step is made to end with
+   the row, so that it converts some elements twice; what is too short for that, or has an end inside a byte, is left to
+   the C kernel. */
+#define TESELA__CONVERT(symbol, isa, c_kernel, step, N, src_bits, dst_bits)                  \
+  TESELA__TARGET(isa) void symbol(unsigned char *dst, const unsigned char *src, int64_t n) { \
+    int64_t e = 0;                                                                           \
+    for (; e + (N) <= n; e += (N)) step(dst + e * (dst_bits) / 8, src + e * (src_bits) / 8); \
+    if (e == n) return;                                                                      \
+    if (n >= (N) && (dst_bits) >= 8 && (src_bits) >= 8)                                      \
+      step(dst + (n - (N)) * (dst_bits) / 8, src + (n - (N)) * (src_bits) / 8);              \
+    else                                                                                     \
+      c_kernel(dst + e * (dst_bits) / 8, src + e * (src_bits) / 8, n - e);                   \
+  }
+
+/* A table of bytes 0 <= p < 16 or 64: `entry` is a macro of (p, x, y). */
+#define TESELA__EACH4(entry, p, x, y) \
+  entry(p, x, y), entry(p + 1, x, y), entry(p + 2, x, y), entry(p + 3, x, y)
+#define TESELA__EACH16(entry, p, x, y)                                                                 \
+  TESELA__EACH4(entry, p, x, y), TESELA__EACH4(entry, p + 4, x, y), TESELA__EACH4(entry, p + 8, x, y), \
+      TESELA__EACH4(entry, p + 12, x, y)
+#define TESELA__EACH64(entry, x, y)                                                                 \
+  TESELA__EACH16(entry, 0, x, y), TESELA__EACH16(entry, 16, x, y), TESELA__EACH16(entry, 32, x, y), \
+      TESELA__EACH16(entry, 48, x, y)
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rows_avx2.c - copies of rows and of whole cache lines with AVX2; rows_avx512.c says how.
+ *
+ * Without masks the ends of a row are moves that overlap, or, where whole lines go past the cache, short moves.
+ */
+#include "kernels/rows.h"
+
+#if TESELA__X86
+#include <immintrin.h>
+
+#define AVX2 TESELA__TARGET("avx2")
+
+enum { FETCH_AHEAD_AVX2 = 4096 }; /* bytes; measured in rows_avx512.c */
+
+AVX2 static inline __m256i load_avx2(const unsigned char *src) {
+  return _mm256_loadu_si256((const void *)src);
+}
+AVX2 static inline void store_avx2(unsigned char *dst, __m256i x) { _mm256_storeu_si256((void *)dst, x); }
+AVX2 static inline void stream_avx2(unsigned char *dst, __m256i x) { _mm256_stream_si256((void *)dst, x); }
+
+/* n >= 32; the last vector overlaps the one before it. */
+AVX2 static inline void copy_row_avx2(unsigned char *dst, const unsigned char *src, int64_t n) {
+  int64_t at = 0;
+  for (; at + 128 <= n; at += 128) {
+    __m256i a = load_avx2(src + at), b = load_avx2(src + at + 32);
+    __m256i c = load_avx2(src + at + 64), d = load_avx2(src + at + 96);
+    store_avx2(dst + at, a), store_avx2(dst + at + 32, b);
+    store_avx2(dst + at + 64, c), store_avx2(dst + at + 96, d);
+  }
+  for (; at + 32 <= n; at += 32) store_avx2(dst + at, load_avx2(src + at));
+  if (at < n) store_avx2(dst + n - 32, load_avx2(src + n - 32));
+}
+
+AVX2 static inline void stream_lines_avx2(unsigned char *dst, const unsigned char *src, int64_t lines) {
+  for (; lines >= 2; lines -= 2, dst += 128, src += 128) {
+    __m256i a = load_avx2(src), b = load_avx2(src + 32), c = load_avx2(src + 64), d = load_avx2(src + 96);
+    stream_avx2(dst, a), stream_avx2(dst + 32, b);
+    stream_avx2(dst + 64, c), stream_avx2(dst + 96, d);
+  }
+  if (lines) stream_avx2(dst, load_avx2(src)), stream_avx2(dst + 32, load_avx2(src + 32));
+}
+
+AVX2 void tesela__k_stream_avx2(unsigned char *dst, const unsigned char *src, int64_t lines) {
+  for (; lines >= 2 + FETCH_AHEAD_AVX2 / 64; lines -= 2, dst += 128, src += 128) {
+    _mm_prefetch((const char *)src + FETCH_AHEAD_AVX2, _MM_HINT_T0);
+    _mm_prefetch((const char *)src + FETCH_AHEAD_AVX2 + 64, _MM_HINT_T0);
+    stream_lines_avx2(dst, src, 2);
+  }
+  stream_lines_avx2(dst, src, lines);
+}
+
+static inline void stream_row_avx2(unsigned char *dst, const unsigned char *src, int64_t n) {
+  int64_t head = tesela__min(n, (int64_t)(-(uintptr_t)dst & 63)), lines = (n - head) / 64;
+  if (head) tesela__copy_short(dst, src, (size_t)head);
+  tesela__k_stream_avx2(dst + head, src + head, lines);
+  head += lines * 64;
+  if (head < n) tesela__copy_short(dst + head, src + head, (size_t)(n - head));
+}
+
+AVX2 void tesela__k_copy_avx2(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
+                              const unsigned char *src, const int64_t *src_off, int64_t count) {
+  int64_t n = rows->n;
+  if (rows->stream && n >= 64) {
+    for (int64_t i = 0; i < count; i++) stream_row_avx2(dst + dst_off[i], src + src_off[i], n);
+  } else if (n <= 32 || n > 256) { /* short moves, memcpy */
+    tesela__k_copy_c(rows, dst, dst_off, src, src_off, count);
+  } else {
+    for (int64_t i = 0; i < count; i++) copy_row_avx2(dst + dst_off[i], src + src_off[i], n);
+  }
+}
+
+#undef AVX2
+#endif

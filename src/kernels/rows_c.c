@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rows_c.c - rows of bytes and of whole elements, in portable C: copy, interleave, deinterleave, strided, stream.
+ *
+ * The reference of the other instruction sets and their fallback; `stream` has no meaning here. Elements move through
+ * memcpy of a constant size, which compilers turn into one move; loops with a constant width and k are theirs to
+ * vectorise.
+ */
+#include "kernels/rows.h"
+
+void tesela__k_copy_c(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
+                      const unsigned char *src, const int64_t *src_off, int64_t count) {
+  size_t n = (size_t)rows->n;
+  if (n <= 64)
+    for (int64_t i = 0; i < count; i++) tesela__copy_short(dst + dst_off[i], src + src_off[i], n);
+  else
+    for (int64_t i = 0; i < count; i++) memcpy(dst + dst_off[i], src + src_off[i], n);
+}
+
+void tesela__k_stream_c(unsigned char *dst, const unsigned char *src, int64_t lines) {
+  memcpy(dst, src, (size_t)lines * 64);
+}
+
+/* ---- k streams --------------------------------------------------------------------------------------------- */
+
+static inline void interleave_row_c(unsigned char *dst, const unsigned char *src, int64_t n, int64_t k,
+                                    int64_t pitch, int64_t width) {
+  for (int64_t e = 0; e < n; e++)
+    for (int64_t s = 0; s < k; s++)
+      memcpy(dst + (e * k + s) * width, src + s * pitch + e * width, (size_t)width);
+}
+
+static inline void deinterleave_row_c(unsigned char *dst, const unsigned char *src, int64_t n, int64_t k,
+                                      int64_t pitch, int64_t width) {
+  for (int64_t e = 0; e < n; e++)
+    for (int64_t s = 0; s < k; s++)
+      memcpy(dst + s * pitch + e * width, src + (e * k + s) * width, (size_t)width);
+}
+
+#define STREAMS(name, row, pitch, width)                                                                    \
+  void name(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off, const unsigned char *src, \
+            const int64_t *src_off, int64_t count) {                                                        \
+    for (int64_t i = 0; i < count; i++) {                                                                   \
+      unsigned char *to = dst + dst_off[i];                                                                 \
+      const unsigned char *from = src + src_off[i];                                                         \
+      switch (rows->k) {                                                                                    \
+      case 2:                                                                                               \
+        row(to, from, rows->n, 2, rows->pitch, width);                                                      \
+        break;                                                                                              \
+      case 3:                                                                                               \
+        row(to, from, rows->n, 3, rows->pitch, width);                                                      \
+        break;                                                                                              \
+      case 4:                                                                                               \
+        row(to, from, rows->n, 4, rows->pitch, width);                                                      \
+        break;                                                                                              \
+      default:                                                                                              \
+        row(to, from, rows->n, rows->k, rows->pitch, width);                                                \
+      }                                                                                                     \
+    }                                                                                                       \
+  }
+STREAMS(tesela__k_interleave1_c, interleave_row_c, src_pitch, 1)
+STREAMS(tesela__k_interleave2_c, interleave_row_c, src_pitch, 2)
+STREAMS(tesela__k_interleave4_c, interleave_row_c, src_pitch, 4)
+STREAMS(tesela__k_interleave8_c, interleave_row_c, src_pitch, 8)
+STREAMS(tesela__k_interleave16_c, interleave_row_c, src_pitch, 16)
+STREAMS(tesela__k_deinterleave1_c, deinterleave_row_c, dst_pitch, 1)
+STREAMS(tesela__k_deinterleave2_c, deinterleave_row_c, dst_pitch, 2)
+STREAMS(tesela__k_deinterleave4_c, deinterleave_row_c, dst_pitch, 4)
+STREAMS(tesela__k_deinterleave8_c, deinterleave_row_c, dst_pitch, 8)
+STREAMS(tesela__k_deinterleave16_c, deinterleave_row_c, dst_pitch, 16)
+#undef STREAMS
+
+/* ---- strided ----------------------------------------------------------------------------------------------- */
+
+static inline void strided_row_c(unsigned char *dst, const unsigned char *src, int64_t n, int64_t dst_pitch,
+                                 int64_t src_pitch, int64_t width) {
+  for (int64_t e = 0; e < n; e++) memcpy(dst + e * dst_pitch, src + e * src_pitch, (size_t)width);
+}
+
+/* The same element n times: a line of them, again and again. */
+static void repeat_row_c(unsigned char *dst, const unsigned char *element, int64_t n, int64_t width) {
+  unsigned char line[64];
+  int64_t bytes = n * width, at = 0;
+  for (; at < 64; at += width) memcpy(line + at, element, (size_t)width);
+  for (at = 0; at + 64 <= bytes; at += 64) memcpy(dst + at, line, 64);
+  memcpy(dst + at, line, (size_t)(bytes - at));
+}
+
+/* The elements of a word in the opposite order; width is 1, 2 or 4. */
+static inline uint64_t reverse_word_c(uint64_t x, int64_t width) {
+  if (width <= 2) x = __builtin_bswap64(x);
+  if (width == 2) x = (x & 0x00ff00ff00ff00ff) << 8 | (x >> 8 & 0x00ff00ff00ff00ff);
+  if (width == 4) x = x << 32 | x >> 32;
+  return x;
+}
+
+/* Neighbours in the opposite order; src is the address of the last one in memory, the first one to go. */
+static inline void reverse_row_c(unsigned char *dst, const unsigned char *src, int64_t n, int64_t width) {
+  int64_t e = 0, many = 8 / width;
+  for (; width < 8 && e + many <= n; e += many) {
+    uint64_t x;
+    memcpy(&x, src - (e + many - 1) * width, 8);
+    x = reverse_word_c(x, width);
+    memcpy(dst + e * width, &x, 8);
+  }
+  strided_row_c(dst + e * width, src - e * width, n - e, width, -width, width);
+}
+
+#define STRIDED(name, width)                                                                                \
+  void name(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off, const unsigned char *src, \
+            const int64_t *src_off, int64_t count) {                                                        \
+    for (int64_t i = 0; i < count; i++) {                                                                   \
+      unsigned char *to = dst + dst_off[i];                                                                 \
+      const unsigned char *from = src + src_off[i];                                                         \
+      if (rows->dst_pitch == (width) && rows->src_pitch == 0)                                               \
+        repeat_row_c(to, from, rows->n, width);                                                             \
+      else if (rows->dst_pitch == (width) && rows->src_pitch == -(width))                                   \
+        reverse_row_c(to, from, rows->n, width);                                                            \
+      else                                                                                                  \
+        strided_row_c(to, from, rows->n, rows->dst_pitch, rows->src_pitch, width);                          \
+    }                                                                                                       \
+  }
+STRIDED(tesela__k_strided1_c, 1)
+STRIDED(tesela__k_strided2_c, 2)
+STRIDED(tesela__k_strided4_c, 4)
+STRIDED(tesela__k_strided8_c, 8)
+STRIDED(tesela__k_strided16_c, 16)
+#undef STRIDED

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rows_interleave_avx2.c - 2, 3, 4 or 8 streams become neighbours, and back, with shuffles inside halves of vectors.
+ *
+ * A step takes 32 bytes of each of k streams to k vectors of neighbours, by the same rounds of pairs as
+ * rows_interleave_avx512.c. Three streams are shuffled in groups of 3 x 16 bytes, one in each half of three vectors. The
+ * last step of a row overlaps the one before it; shorter rows are left to C.
+ */
+#include "kernels/rows.h"
+
+#if TESELA__X86
+#include <immintrin.h>
+
+#define AVX2 TESELA__TARGET("avx2")
+
+/* ---- three streams ------------------------------------------------------------------------------------------ */
+
+/* Byte p of vector v of the neighbours as a byte of stream s, and the reverse; none (0x80) if it is another stream's.
+   vs is 3 * v + s. */
+#define WEAVE3(p, w, vs)                                                         \
+  ((16 * ((vs) / 3) + (p)) / (w) % 3 == (vs) % 3                                 \
+       ? (16 * ((vs) / 3) + (p)) / (w) / 3 * (w) + (16 * ((vs) / 3) + (p)) % (w) \
+       : 0x80)
+/* sv is 3 * s + v. */
+#define UNWEAVE3(p, w, sv)                                       \
+  ((((p) / (w)*3 + (sv) / 3) * (w) + (p) % (w)) / 16 == (sv) % 3 \
+       ? (((p) / (w)*3 + (sv) / 3) * (w) + (p) % (w)) % 16       \
+       : 0x80)
+#define NINE(entry, w)                                                                                    \
+  {                                                                                                       \
+    {TESELA__EACH16(entry, 0, w, 0)}, {TESELA__EACH16(entry, 0, w, 1)}, {TESELA__EACH16(entry, 0, w, 2)}, \
+        {TESELA__EACH16(entry, 0, w, 3)}, {TESELA__EACH16(entry, 0, w, 4)},                               \
+        {TESELA__EACH16(entry, 0, w, 5)}, {TESELA__EACH16(entry, 0, w, 6)},                               \
+        {TESELA__EACH16(entry, 0, w, 7)}, {                                                               \
+      TESELA__EACH16(entry, 0, w, 8)                                                                      \
+    }                                                                                                     \
+  }
+
+static const uint8_t weave3_tables_avx2[4][9][16] = {NINE(WEAVE3, 1), NINE(WEAVE3, 2), NINE(WEAVE3, 4),
+                                                     NINE(WEAVE3, 8)};
+static const uint8_t unweave3_tables_avx2[4][9][16] = {NINE(UNWEAVE3, 1), NINE(UNWEAVE3, 2),
+                                                       NINE(UNWEAVE3, 4), NINE(UNWEAVE3, 8)};
+
+AVX2 TESELA__INLINE __m256i shuffle3_avx2(const __m256i *v, const uint8_t (*table)[16]) {
+  __m256i part[3];
+  TESELA__UNROLL_GCC
+  for (int i = 0; i < 3; i++)
+    part[i] = _mm256_shuffle_epi8(v[i], _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)table[i])));
+  return _mm256_or_si256(_mm256_or_si256(part[0], part[1]), part[2]);
+}
+
+AVX2 TESELA__INLINE void weave3_avx2(__m256i *v, int width) {
+  const uint8_t(*table)[16] = weave3_tables_avx2[__builtin_ctz((unsigned)width)];
+  __m256i x = shuffle3_avx2(v, table), y = shuffle3_avx2(v, table + 3), z = shuffle3_avx2(v, table + 6);
+  v[0] = _mm256_permute2x128_si256(x, y, 0x20); /* the low halves are the first 48 bytes, */
+  v[1] = _mm256_permute2x128_si256(z, x, 0x30); /* the high ones the others */
+  v[2] = _mm256_permute2x128_si256(y, z, 0x31);
+}
+
+AVX2 TESELA__INLINE void unweave3_avx2(__m256i *v, int width) {
+  const uint8_t(*table)[16] = unweave3_tables_avx2[__builtin_ctz((unsigned)width)];
+  __m256i group[3] = {_mm256_permute2x128_si256(v[0], v[1], 0x30),
+                      _mm256_permute2x128_si256(v[0], v[2], 0x21),
+                      _mm256_permute2x128_si256(v[1], v[2], 0x30)};
+  TESELA__UNROLL_GCC
+  for (int s = 0; s < 3; s++) v[s] = shuffle3_avx2(group, table + 3 * s);
+}
+
+/* ---- 2, 4 and 8 streams: rounds of pairs --------------------------------------------------------------------- */
+
+AVX2 TESELA__INLINE void weave_pair_avx2(__m256i *a, __m256i *b, int width) {
+  __m256i x = _mm256_permute4x64_epi64(*a, 0xd8), y = _mm256_permute4x64_epi64(*b, 0xd8);
+  *a = width == 1   ? _mm256_unpacklo_epi8(x, y)
+       : width == 2 ? _mm256_unpacklo_epi16(x, y)
+       : width == 4 ? _mm256_unpacklo_epi32(x, y)
+                    : _mm256_unpacklo_epi64(x, y);
+  *b = width == 1   ? _mm256_unpackhi_epi8(x, y)
+       : width == 2 ? _mm256_unpackhi_epi16(x, y)
+       : width == 4 ? _mm256_unpackhi_epi32(x, y)
+                    : _mm256_unpackhi_epi64(x, y);
+}
+
+/* The even elements in the low half, the odd ones in the high half. */
+AVX2 TESELA__INLINE __m256i part_avx2(__m256i x, int width) {
+  __m128i order = width == 1   ? _mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15)
+                  : width == 2 ? _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15)
+                               : _mm_setr_epi8(0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15);
+  if (width < 8) x = _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(order));
+  return _mm256_permute4x64_epi64(x, 0xd8);
+}
+
+AVX2 TESELA__INLINE void unweave_pair_avx2(__m256i *a, __m256i *b, int width) {
+  __m256i x = part_avx2(*a, width), y = part_avx2(*b, width);
+  *a = _mm256_permute2x128_si256(x, y, 0x20);
+  *b = _mm256_permute2x128_si256(x, y, 0x31);
+}
+
+AVX2 TESELA__INLINE void weave_avx2(__m256i *v, int width, int k) {
+  if (k == 3) {
+    weave3_avx2(v, width);
+    return;
+  }
+  TESELA__UNROLL_GCC
+  for (int s = 0; s < k / 2; s++) weave_pair_avx2(&v[s], &v[s + k / 2], width);
+  if (k == 8) {
+    TESELA__UNROLL_GCC
+    for (int i = 0; i < k; i += 4)
+      weave_pair_avx2(&v[i], &v[i + 2], width), weave_pair_avx2(&v[i + 1], &v[i + 3], width);
+  }
+  if (k > 2) {
+    TESELA__UNROLL_GCC
+    for (int i = 0; i < k; i += 2) weave_pair_avx2(&v[i], &v[i + 1], width);
+  }
+}
+
+AVX2 TESELA__INLINE void unweave_avx2(__m256i *v, int width, int k) {
+  if (k == 3) {
+    unweave3_avx2(v, width);
+    return;
+  }
+  if (k > 2) {
+    TESELA__UNROLL_GCC
+    for (int i = 0; i < k; i += 2) unweave_pair_avx2(&v[i], &v[i + 1], width);
+  }
+  if (k == 8) {
+    TESELA__UNROLL_GCC
+    for (int i = 0; i < k; i += 4)
+      unweave_pair_avx2(&v[i], &v[i + 2], width), unweave_pair_avx2(&v[i + 1], &v[i + 3], width);
+  }
+  TESELA__UNROLL_GCC
+  for (int s = 0; s < k / 2; s++) unweave_pair_avx2(&v[s], &v[s + k / 2], width);
+}
+
+/* ---- rows --------------------------------------------------------------------------------------------------- */
+
+AVX2 TESELA__INLINE void put_avx2(unsigned char *dst, __m256i v, bool stream) {
+  if (stream)
+    _mm256_stream_si256((void *)dst, v);
+  else
+    _mm256_storeu_si256((void *)dst, v);
+}
+
+/* 32 bytes of each stream from byte `at` on; `pitch` is that of the streams. */
+AVX2 TESELA__INLINE void weave_step_avx2(unsigned char *dst, const unsigned char *src, int64_t pitch,
+                                         int64_t at, bool stream, int width, int k) {
+  __m256i v[8];
+  TESELA__UNROLL_GCC
+  for (int s = 0; s < k; s++) v[s] = _mm256_loadu_si256((const void *)(src + s * pitch + at));
+  weave_avx2(v, width, k);
+  TESELA__UNROLL_GCC
+  for (int i = 0; i < k; i++) put_avx2(dst + k * at + 32 * i, v[i], stream);
+}
+
+AVX2 TESELA__INLINE void unweave_step_avx2(unsigned char *dst, const unsigned char *src, int64_t pitch,
+                                           int64_t at, bool stream, int width, int k) {
+  __m256i v[8];
+  TESELA__UNROLL_GCC
+  for (int i = 0; i < k; i++) v[i] = _mm256_loadu_si256((const void *)(src + k * at + 32 * i));
+  unweave_avx2(v, width, k);
+  TESELA__UNROLL_GCC
+  for (int s = 0; s < k; s++) put_avx2(dst + s * pitch + at, v[s], stream);
+}
+
+/* The steps that bytes `from` to `to` of a stream have room for. */
+#define STEPS(name, step, width, k)                                                                \
+  AVX2 static void name(unsigned char *dst, const unsigned char *src, int64_t pitch, int64_t from, \
+                        int64_t to, bool stream) {                                                 \
+    for (int64_t at = from; at + 32 <= to; at += 32) step(dst, src, pitch, at, stream, width, k);  \
+  }
+
+typedef void steps_avx2(unsigned char *dst, const unsigned char *src, int64_t pitch, int64_t from, int64_t to,
+                        bool stream);
+
+/* A row of 32 `bytes` or more a stream; whole lines begin after `head` bytes, never if it is negative. */
+static inline void row_avx2(steps_avx2 *steps, unsigned char *dst, const unsigned char *src, int64_t pitch,
+                            int64_t bytes, int64_t head) {
+  int64_t at = 0;
+  if (head >= 0 && head + 64 <= bytes) {
+    if (head) steps(dst, src, pitch, 0, 32, false);
+    if (head > 32) steps(dst, src, pitch, head - 32, head, false);
+    at = head + (bytes - head) / 64 * 64;
+    steps(dst, src, pitch, head, at, true);
+  }
+  steps(dst, src, pitch, at, bytes, false);
+  if ((bytes - at) % 32) steps(dst, src, pitch, bytes - 32, bytes, false);
+}
+
+#define KERNEL(name, steps, c_kernel, width, pitch, head)                                                   \
+  void name(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off, const unsigned char *src, \
+            const int64_t *src_off, int64_t count) {                                                        \
+    if (rows->n * (width) < 32) {                                                                           \
+      c_kernel(rows, dst, dst_off, src, src_off, count);                                                    \
+      return;                                                                                               \
+    }                                                                                                       \
+    for (int64_t i = 0; i < count; i++) {                                                                   \
+      unsigned char *to = dst + dst_off[i];                                                                 \
+      row_avx2(steps, to, src + src_off[i], rows->pitch, rows->n * (width), rows->stream ? (head) : -1);    \
+    }                                                                                                       \
+  }
+
+#define KERNELS(width, k)                                                               \
+  STEPS(weave##width##_x##k##_avx2, weave_step_avx2, width, k)                          \
+  STEPS(unweave##width##_x##k##_avx2, unweave_step_avx2, width, k)                      \
+  KERNEL(tesela__k_interleave##width##_x##k##_avx2, weave##width##_x##k##_avx2,         \
+         tesela__k_interleave##width##_c, width, src_pitch, tesela__peel(to, width, k)) \
+  KERNEL(tesela__k_deinterleave##width##_x##k##_avx2, unweave##width##_x##k##_avx2,     \
+         tesela__k_deinterleave##width##_c, width, dst_pitch,                           \
+         rows->dst_pitch % 64 ? -1 : tesela__peel(to, width, 1))
+#define WIDTHS(k) KERNELS(1, k) KERNELS(2, k) KERNELS(4, k) KERNELS(8, k)
+WIDTHS(2)
+WIDTHS(3)
+WIDTHS(4)
+WIDTHS(8)
+
+#undef WIDTHS
+#undef KERNELS
+#undef KERNEL
+#undef STEPS
+#undef NINE
+#undef UNWEAVE3
+#undef WEAVE3
+#undef AVX2
+#endif

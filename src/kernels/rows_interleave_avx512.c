@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rows_interleave_avx512.c - 2, 3, 4 or 8 streams become neighbours, and back, with permutes of bytes (VBMI).
+ *
+ * A step takes 64 bytes of each of k streams to k vectors of neighbours. Two streams need a permute of two vectors for
+ * each result (weave, unweave); 4 and 8 streams are rounds of that; three streams take two permutes for each result.
+ * The width of an element is in the tables of byte numbers only. The rest of a row is the same step with masks.
+ */
+#include "kernels/rows.h"
+
+#if TESELA__X86
+#include <immintrin.h>
+
+#define VBMI TESELA__TARGET("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")
+
+/* ---- tables: byte p of a result is this byte of the vectors after each other ------------------------------- */
+
+/* Two streams, first result (the second is 32 bytes on); even elements (the odd ones are one element on). */
+#define WEAVE(p, w, unused) ((p) / (w) % 2 * 64 + (p) / (w) / 2 * (w) + (p) % (w))
+#define UNWEAVE(p, w, unused) ((p) / (w)*2 * (w) + (p) % (w))
+/* Three streams, result v; stream s. */
+#define WEAVE3(p, w, v) \
+  ((64 * (v) + (p)) / (w) % 3 * 64 + (64 * (v) + (p)) / (w) / 3 * (w) + (64 * (v) + (p)) % (w))
+#define UNWEAVE3(p, w, s) (((p) / (w)*3 + (s)) * (w) + (p) % (w))
+
+typedef struct permutes_avx512 {
+  uint8_t weave[64], unweave[64], weave3[3][64], unweave3[3][64];
+} permutes_avx512;
+
+#define PERMUTES(w)                                                                                          \
+  {                                                                                                          \
+    {TESELA__EACH64(WEAVE, w, 0)}, {TESELA__EACH64(UNWEAVE, w, 0)},                                          \
+        {{TESELA__EACH64(WEAVE3, w, 0)}, {TESELA__EACH64(WEAVE3, w, 1)}, {TESELA__EACH64(WEAVE3, w, 2)}}, {  \
+      {TESELA__EACH64(UNWEAVE3, w, 0)}, {TESELA__EACH64(UNWEAVE3, w, 1)}, { TESELA__EACH64(UNWEAVE3, w, 2) } \
+    }                                                                                                        \
+  }
+
+static const permutes_avx512 permute_tables_avx512[] = {PERMUTES(1), PERMUTES(2), PERMUTES(4), PERMUTES(8),
+                                                        PERMUTES(16)};
+
+static inline const permutes_avx512 *permutes_of_avx512(int64_t width) {
+  return &permute_tables_avx512[__builtin_ctz((unsigned)width)];
+}
+
+/* What a step works with: the two tables of 2^i streams, the three of three streams. */
+typedef struct weaver_avx512 {
+  __m512i table[3];
+  __mmask64 third[3]; /* which bytes come from the third vector */
+} weaver_avx512;
+
+VBMI static inline weaver_avx512 weaver_of_avx512(int64_t width, int64_t k, bool back) {
+  const permutes_avx512 *tables = permutes_of_avx512(width);
+  weaver_avx512 weaver;
+  if (k == 3) {
+    TESELA__UNROLL_GCC
+    for (int i = 0; i < 3; i++) {
+      weaver.table[i] = _mm512_loadu_si512(back ? tables->unweave3[i] : tables->weave3[i]);
+      weaver.third[i] = _mm512_movepi8_mask(weaver.table[i]); /* 128 and up */
+    }
+  } else {
+    weaver.table[0] = _mm512_loadu_si512(back ? tables->unweave : tables->weave);
+    weaver.table[1] = _mm512_add_epi8(weaver.table[0], _mm512_set1_epi8((char)(back ? width : 32)));
+  }
+  return weaver;
+}
+
+/* ---- steps -------------------------------------------------------------------------------------------------- */
+
+VBMI TESELA__INLINE void pair_avx512(const weaver_avx512 *weaver, __m512i *a, __m512i *b) {
+  __m512i x = *a, y = *b;
+  *a = _mm512_permutex2var_epi8(x, weaver->table[0], y);
+  *b = _mm512_permutex2var_epi8(x, weaver->table[1], y);
+}
+
+VBMI TESELA__INLINE void three_avx512(const weaver_avx512 *weaver, __m512i *v) {
+  __m512i x = v[0], y = v[1], z = v[2];
+  TESELA__UNROLL_GCC
+  for (int i = 0; i < 3; i++)
+    v[i] = _mm512_mask_permutexvar_epi8(_mm512_permutex2var_epi8(x, weaver->table[i], y), weaver->third[i],
+                                        weaver->table[i], z);
+}
+
+/* v[0..k-1]: one vector of each stream -> neighbours in order. Pairs of streams that are k/2 apart come first. */
+VBMI TESELA__INLINE void weave_avx512(const weaver_avx512 *weaver, __m512i *v, int k) {
+  if (k == 3) {
+    three_avx512(weaver, v);
+  } else if (k == 2) {
+    pair_avx512(weaver, &v[0], &v[1]);
+  } else if (k == 4) { /* v[s] and v[s+2] become parts 0 and 1 of the streams s, s+2 */
+    pair_avx512(weaver, &v[0], &v[2]), pair_avx512(weaver, &v[1], &v[3]);
+    pair_avx512(weaver, &v[0], &v[1]), pair_avx512(weaver, &v[2], &v[3]);
+  } else {
+    TESELA__UNROLL_GCC
+    for (int s = 0; s < 4; s++) pair_avx512(weaver, &v[s], &v[s + 4]);
+    TESELA__UNROLL_GCC
+    for (int i = 0; i < 8; i += 4)
+      pair_avx512(weaver, &v[i], &v[i + 2]), pair_avx512(weaver, &v[i + 1], &v[i + 3]);
+    TESELA__UNROLL_GCC
+    for (int i = 0; i < 8; i += 2) pair_avx512(weaver, &v[i], &v[i + 1]);
+  }
+}
+
+/* The reverse: the same rounds from the last to the first. */
+VBMI TESELA__INLINE void unweave_avx512(const weaver_avx512 *weaver, __m512i *v, int k) {
+  if (k == 3) {
+    three_avx512(weaver, v);
+  } else if (k == 2) {
+    pair_avx512(weaver, &v[0], &v[1]);
+  } else if (k == 4) {
+    pair_avx512(weaver, &v[0], &v[1]), pair_avx512(weaver, &v[2], &v[3]);
+    pair_avx512(weaver, &v[0], &v[2]), pair_avx512(weaver, &v[1], &v[3]);
+  } else {
+    TESELA__UNROLL_GCC
+    for (int i = 0; i < 8; i += 2) pair_avx512(weaver, &v[i], &v[i + 1]);
+    TESELA__UNROLL_GCC
+    for (int i = 0; i < 8; i += 4)
+      pair_avx512(weaver, &v[i], &v[i + 2]), pair_avx512(weaver, &v[i + 1], &v[i + 3]);
+    TESELA__UNROLL_GCC
+    for (int s = 0; s < 4; s++) pair_avx512(weaver, &v[s], &v[s + 4]);
+  }
+}
+
+/* ---- rows --------------------------------------------------------------------------------------------------- */
+
+/* The low n bytes of a vector; all for n >= 64, none for n <= 0. */
+static inline __mmask64 mask_of_avx512(int64_t n) {
+  return n >= 64 ? ~UINT64_C(0) : n > 0 ? ~UINT64_C(0) >> (64 - n) : 0;
+}
+
+VBMI TESELA__INLINE void put_avx512(unsigned char *dst, __m512i v, bool stream) {
+  if (stream)
+    _mm512_stream_si512((void *)dst, v);
+  else
+    _mm512_storeu_si512(dst, v);
+}
+
+/* Rows have at most two masked ends, for which vectors go through memory: one masked move of each kind, not inlined, since
+   sanitizers check each byte of one. */
+#define APART VBMI static __attribute__((noinline)) void
+
+/* The low `bytes` of k vectors that are `pitch` apart. */
+APART load_streams_avx512(__m512i *v, const unsigned char *src, int64_t pitch, int64_t bytes, int k) {
+  for (int s = 0; s < k; s++) v[s] = _mm512_maskz_loadu_epi8(mask_of_avx512(bytes), src + s * pitch);
+}
+APART store_streams_avx512(unsigned char *dst, int64_t pitch, const __m512i *v, int64_t bytes, int k) {
+  for (int s = 0; s < k; s++) _mm512_mask_storeu_epi8(dst + s * pitch, mask_of_avx512(bytes), v[s]);
+}
+
+/* `bytes` in a run: what lies beyond them is 0, or not stored. */
+APART load_run_avx512(__m512i *v, const unsigned char *src, int64_t bytes, int k) {
+  for (int i = 0; i < k; i++, bytes -= 64)
+    v[i] = bytes > 0 ? _mm512_maskz_loadu_epi8(mask_of_avx512(bytes), src + 64 * i) : _mm512_setzero_si512();
+}
+APART store_run_avx512(unsigned char *dst, const __m512i *v, int64_t bytes) {
+  for (int i = 0; bytes > 0; i++, bytes -= 64)
+    _mm512_mask_storeu_epi8(dst + 64 * i, mask_of_avx512(bytes), v[i]);
+}
+
+/* `bytes` < 64 of each stream. */
+VBMI TESELA__INLINE void weave_part_avx512(const weaver_avx512 *weaver, unsigned char *dst,
+                                           const unsigned char *src, int64_t pitch, int64_t bytes, int k) {
+  __m512i v[8];
+  load_streams_avx512(v, src, pitch, bytes, k);
+  weave_avx512(weaver, v, k);
+  store_run_avx512(dst, v, bytes * k);
+}
+
+VBMI TESELA__INLINE void unweave_part_avx512(const weaver_avx512 *weaver, unsigned char *dst, int64_t pitch,
+                                             const unsigned char *src, int64_t bytes, int k) {
+  __m512i v[8];
+  load_run_avx512(v, src, bytes * k, k);
+  unweave_avx512(weaver, v, k);
+  store_streams_avx512(dst, pitch, v, bytes, k);
+}
+
+VBMI TESELA__INLINE void weave_row_avx512(const weaver_avx512 *weaver, const tesela__rows *rows,
+                                          unsigned char *dst, const unsigned char *src, int64_t width,
+                                          int k) {
+  int64_t bytes = rows->n * width, pitch = rows->src_pitch;
+  int64_t at = rows->stream ? tesela__peel(dst, width, k) : -1;
+  bool stream = at >= 0 && at <= bytes;
+  if (!stream) at = 0;
+  if (at) weave_part_avx512(weaver, dst, src, pitch, at, k);
+  for (; at + 64 <= bytes; at += 64) {
+    __m512i v[8];
+    TESELA__UNROLL_GCC
+    for (int s = 0; s < k; s++) v[s] = _mm512_loadu_si512(src + s * pitch + at);
+    weave_avx512(weaver, v, k);
+    TESELA__UNROLL_GCC
+    for (int i = 0; i < k; i++) put_avx512(dst + k * at + 64 * i, v[i], stream);
+  }
+  if (at < bytes) weave_part_avx512(weaver, dst + k * at, src + at, pitch, bytes - at, k);
+}
+
+VBMI TESELA__INLINE void unweave_row_avx512(const weaver_avx512 *weaver, const tesela__rows *rows,
+                                            unsigned char *dst, const unsigned char *src, int64_t width,
+                                            int k) {
+  int64_t bytes = rows->n * width, pitch = rows->dst_pitch;
+  int64_t at = rows->stream && pitch % 64 == 0 ? tesela__peel(dst, width, 1) : -1;
+  bool stream = at >= 0 && at <= bytes;
+  if (!stream) at = 0;
+  if (at) unweave_part_avx512(weaver, dst, pitch, src, at, k);
+  for (; at + 64 <= bytes; at += 64) {
+    __m512i v[8];
+    TESELA__UNROLL_GCC
+    for (int i = 0; i < k; i++) v[i] = _mm512_loadu_si512(src + k * at + 64 * i);
+    unweave_avx512(weaver, v, k);
+    TESELA__UNROLL_GCC
+    for (int s = 0; s < k; s++) put_avx512(dst + s * pitch + at, v[s], stream);
+  }
+  if (at < bytes) unweave_part_avx512(weaver, dst + at, pitch, src + k * at, bytes - at, k);
+}
+
+/* ---- kernels: one body for each k, which the widths share ---------------------------------------------------- */
+
+#define BODY(name, row, k, back)                                                                          \
+  VBMI static void name(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,             \
+                        const unsigned char *src, const int64_t *src_off, int64_t count, int64_t width) { \
+    weaver_avx512 weaver = weaver_of_avx512(width, k, back);                                              \
+    for (int64_t i = 0; i < count; i++) row(&weaver, rows, dst + dst_off[i], src + src_off[i], width, k); \
+  }
+#define KERNEL(name, body, width)                                                                           \
+  void name(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off, const unsigned char *src, \
+            const int64_t *src_off, int64_t count) {                                                        \
+    body(rows, dst, dst_off, src, src_off, count, width);                                                   \
+  }
+#define KERNELS(k)                                                        \
+  BODY(weave_x##k##_avx512, weave_row_avx512, k, false)                   \
+  BODY(unweave_x##k##_avx512, unweave_row_avx512, k, true)                \
+  KERNEL(tesela__k_interleave1_x##k##_avx512, weave_x##k##_avx512, 1)     \
+  KERNEL(tesela__k_interleave2_x##k##_avx512, weave_x##k##_avx512, 2)     \
+  KERNEL(tesela__k_interleave4_x##k##_avx512, weave_x##k##_avx512, 4)     \
+  KERNEL(tesela__k_interleave8_x##k##_avx512, weave_x##k##_avx512, 8)     \
+  KERNEL(tesela__k_interleave16_x##k##_avx512, weave_x##k##_avx512, 16)   \
+  KERNEL(tesela__k_deinterleave1_x##k##_avx512, unweave_x##k##_avx512, 1) \
+  KERNEL(tesela__k_deinterleave2_x##k##_avx512, unweave_x##k##_avx512, 2) \
+  KERNEL(tesela__k_deinterleave4_x##k##_avx512, unweave_x##k##_avx512, 4) \
+  KERNEL(tesela__k_deinterleave8_x##k##_avx512, unweave_x##k##_avx512, 8) \
+  KERNEL(tesela__k_deinterleave16_x##k##_avx512, unweave_x##k##_avx512, 16)
+KERNELS(2)
+KERNELS(3)
+KERNELS(4)
+KERNELS(8)
+
+#undef KERNELS
+#undef KERNEL
+#undef BODY
+#undef PERMUTES
+#undef UNWEAVE3
+#undef WEAVE3
+#undef UNWEAVE
+#undef WEAVE
+#undef APART
+#undef VBMI
+#endif

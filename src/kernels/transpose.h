@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * transpose.h - what the vector transposes share; see tesela__transpose_fn for what they do.
+ *
+ * Every block has M = 64 / width rows, so that a row of a full block is one 64-byte line on both sides. A vector
+ * register is seen as lanes of 16 bytes, L = 16 / width elements each. L vectors are transposed inside their lanes by
+ * log2(L) stages that are all alike: with v[0..L-1] before a stage and t[0..L-1] after it,
+ *
+ *   t[2i], t[2i+1] = the low, the high halves of the lanes of v[i] and v[i + L/2], element by element in turn
+ *
+ *   L = 4, one lane:  v0 a0 a1 a2 a3     a0 c0 a1 c1     a0 b0 c0 d0
+ *                     v1 b0 b1 b2 b3  -> a2 c2 a3 c3  -> a1 b1 c1 d1
+ *                     v2 c0 c1 c2 c3     b0 d0 b1 d1     a2 b2 c2 d2
+ *                     v3 d0 d1 d2 d3     b2 d2 b3 d3     a3 b3 c3 d3
+ *
+ * The functions are written once for all widths: they are inlined where `width` is a literal, and their loops are
+ * unrolled, so that arrays of vectors become registers.
+ */
+#ifndef TESELA_SRC_TRANSPOSE_H
+#define TESELA_SRC_TRANSPOSE_H
+
+#include "kernels/kernels.h"
+
+#define TESELA__INLINE static inline __attribute__((always_inline))
+#if defined(__clang__)
+#define TESELA__UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define TESELA__UNROLL _Pragma("GCC unroll 16")
+#endif
+
+/* The arguments of a tesela__transpose_fn. */
+typedef struct tesela__block {
+  unsigned char *dst;
+  const int64_t *dst_off;
+  const unsigned char *src;
+  const int64_t *src_off;
+  int32_t rows, cols;
+  bool stream;
+} tesela__block;
+
+/* Copy n bytes, 1 to 16: two moves of a fixed size that may cover some bytes twice. */
+static inline void tesela__copy_part(unsigned char *dst, const unsigned char *src, size_t n) {
+  if (n >= 8) {
+    memcpy(dst, src, 8);
+    memcpy(dst + n - 8, src + n - 8, 8);
+  } else if (n >= 4) {
+    memcpy(dst, src, 4);
+    memcpy(dst + n - 4, src + n - 4, 4);
+  } else {
+    dst[0] = src[0];
+    dst[n / 2] = src[n / 2];
+    dst[n - 1] = src[n - 1];
+  }
+}
+
+/* n bytes, 1 to 15, as a little-endian number of 128 bits, low half first; made in registers, since a load that waits
+   for several smaller stores is slow. */
+static inline void tesela__load_part(uint64_t part[2], const unsigned char *src, size_t n) {
+  part[0] = part[1] = 0;
+  if (n >= 8) {
+    memcpy(&part[0], src, 8);
+    if (n == 8) return;
+    memcpy(&part[1], src + n - 8, 8);
+    part[1] >>= 8 * (16 - n);
+  } else if (n >= 4) {
+    uint32_t low, high;
+    memcpy(&low, src, 4);
+    memcpy(&high, src + n - 4, 4);
+    part[0] = low | (uint64_t)high << 8 * (n - 4);
+  } else {
+    part[0] = src[0] | (uint64_t)src[n / 2] << 8 * (n / 2) | (uint64_t)src[n - 1] << 8 * (n - 1);
+  }
+}
+
+/* Define the kernel `symbol` as a call of `body(width, &block)`. */
+#define TESELA__TRANSPOSE(symbol, isa, body, width)                                                         \
+  TESELA__TARGET(isa)                                                                                       \
+  void symbol(unsigned char *dst, const int64_t *dst_off, const unsigned char *src, const int64_t *src_off, \
+              int32_t rows, int32_t cols, bool stream) {                                                    \
+    const tesela__block block = {dst, dst_off, src, src_off, rows, cols, stream};                           \
+    body(width, &block);                                                                                    \
+  }
+
+#endif

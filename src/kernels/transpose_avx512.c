@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * transpose_avx512.c - transposes of blocks of one 64-byte line a row; the scheme is in transpose.h.
+ *
+ * Three ways, by the form of the block:
+ *   lines   read each src row whole, transpose inside lanes, then transpose the 4x4 lanes of 4 groups of rows:
+ *           every line is touched once, so rows that fall into one cache set do no harm
+ *   strip   few columns: collect lanes of 4 rows into a vector while reading, and no lane has to move
+ *   few     few rows: one group, whose lanes are pieces of dst rows as they are
+ * Parts of rows are read and written under masks, which touch no other byte.
+ */
+#include "kernels/transpose.h"
+
+#if TESELA__X86
+#include <immintrin.h>
+
+#define TESELA__AVX512 "avx512f,avx512bw,avx512vl,avx512dq"
+
+/* The first `bytes` bytes of a line, 1 to 64. */
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512)
+__mmask64 first512(int32_t bytes) { return ~(uint64_t)0 >> (64 - bytes); }
+
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512)
+__m512i low512(int width, __m512i a, __m512i b) {
+  switch (width) {
+  case 1:
+    return _mm512_unpacklo_epi8(a, b);
+  case 2:
+    return _mm512_unpacklo_epi16(a, b);
+  case 4:
+    return _mm512_unpacklo_epi32(a, b);
+  default:
+    return _mm512_unpacklo_epi64(a, b);
+  }
+}
+
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512)
+__m512i high512(int width, __m512i a, __m512i b) {
+  switch (width) {
+  case 1:
+    return _mm512_unpackhi_epi8(a, b);
+  case 2:
+    return _mm512_unpackhi_epi16(a, b);
+  case 4:
+    return _mm512_unpackhi_epi32(a, b);
+  default:
+    return _mm512_unpackhi_epi64(a, b);
+  }
+}
+
+/* One stage of transpose.h. */
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void stage512(int width, __m512i *to, const __m512i *from) {
+  const int half = 8 / width;
+  TESELA__UNROLL for (int i = 0; i < half; i++) {
+    to[2 * i] = low512(width, from[i], from[i + half]);
+    to[2 * i + 1] = high512(width, from[i], from[i + half]);
+  }
+}
+
+/* Transpose 16 / width vectors inside their lanes. */
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void zip512(int width, __m512i *to, const __m512i *from) {
+  __m512i a[16], b[16];
+  switch (width) {
+  case 1:
+    stage512(1, a, from);
+    stage512(1, b, a);
+    stage512(1, a, b);
+    stage512(1, to, a);
+    break;
+  case 2:
+    stage512(2, a, from);
+    stage512(2, b, a);
+    stage512(2, to, b);
+    break;
+  case 4:
+    stage512(4, a, from);
+    stage512(4, to, a);
+    break;
+  case 8:
+    stage512(8, to, from);
+    break;
+  default:
+    to[0] = from[0];
+  }
+}
+
+/* Transpose the 4x4 lanes of v. */
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void lanes512(__m512i *v) {
+  const __m512i even01 = _mm512_shuffle_i32x4(v[0], v[1], 0x88),
+                odd01 = _mm512_shuffle_i32x4(v[0], v[1], 0xdd);
+  const __m512i even23 = _mm512_shuffle_i32x4(v[2], v[3], 0x88),
+                odd23 = _mm512_shuffle_i32x4(v[2], v[3], 0xdd);
+  v[0] = _mm512_shuffle_i32x4(even01, even23, 0x88);
+  v[1] = _mm512_shuffle_i32x4(odd01, odd23, 0x88);
+  v[2] = _mm512_shuffle_i32x4(even01, even23, 0xdd);
+  v[3] = _mm512_shuffle_i32x4(odd01, odd23, 0xdd);
+}
+
+/* Write the elements of dst row j that the block has. */
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void put512(int width, const tesela__block *b, int32_t j,
+                                                          __m512i v) {
+  unsigned char *to = b->dst + b->dst_off[j];
+  if (b->stream)
+    _mm512_stream_si512((void *)to, v);
+  else if (b->rows == 64 / width)
+    _mm512_storeu_si512(to, v);
+  else
+    _mm512_mask_storeu_epi8(to, first512(b->rows * width), v);
+}
+
+/* Group g: src rows g*L to g*L + L-1, transposed inside lanes, to mid[4*e + g]. `whole`: no row or column is missing. */
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void group512(int width, bool whole, const tesela__block *b,
+                                                            int32_t g, __m512i *mid) {
+  const int32_t lane = 16 / width;
+  __m512i v[16], t[16];
+  TESELA__UNROLL for (int32_t i = 0; i < lane; i++) {
+    const int32_t row = g * lane + i;
+    if (whole)
+      v[i] = _mm512_loadu_si512(b->src + b->src_off[row]);
+    else if (row < b->rows)
+      v[i] = _mm512_maskz_loadu_epi8(first512(b->cols * width), b->src + b->src_off[row]);
+    else
+      v[i] = _mm512_setzero_si512();
+  }
+  zip512(width, t, v);
+  TESELA__UNROLL for (int32_t e = 0; e < lane; e++) mid[4 * e + g] = t[e];
+}
+
+/* dst rows e, L + e, 2L + e and 3L + e from mid[4*e] to mid[4*e + 3]. */
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void finish512(int width, bool whole, const tesela__block *b,
+                                                             int32_t e, const __m512i *mid) {
+  const int32_t lane = 16 / width;
+  __m512i v[4] = {mid[4 * e], mid[4 * e + 1], mid[4 * e + 2], mid[4 * e + 3]};
+  lanes512(v);
+  TESELA__UNROLL for (int32_t q = 0; q < 4; q++) {
+    if (whole || q * lane + e < b->cols) put512(width, b, q * lane + e, v[q]);
+  }
+}
+
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void lines512(int width, bool whole, const tesela__block *b) {
+  const int32_t lane = 16 / width;
+  __m512i mid[64]; /* for wide elements all of it lives in registers */
+  if (width >= 4) {
+    TESELA__UNROLL for (int32_t g = 0; g < 4; g++) group512(width, whole, b, g, mid);
+    TESELA__UNROLL for (int32_t e = 0; e < lane; e++) finish512(width, whole, b, e, mid);
+  } else {
+    for (int32_t g = 0; g < 4; g++) group512(width, whole, b, g, mid);
+    for (int32_t e = 0; e < lane; e++) finish512(width, whole, b, e, mid);
+  }
+}
+
+/* v with the `piece` of src row `row` from column `first` on as its lane g, if the block has that row. */
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512)
+__m512i lane512(int width, const tesela__block *b, int32_t first, __mmask16 piece, int32_t row, int g,
+                __m512i v) {
+  if (row >= b->rows) return v;
+  const __m128i part = _mm_maskz_loadu_epi8(piece, b->src + b->src_off[row] + first * width);
+  return _mm512_mask_broadcast_i32x4(v, (__mmask16)(0xf << 4 * g), part);
+}
+
+/* Up to L columns from column `first` on: lane g of vector i is the piece of src row g*L + i. */
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void strip512(int width, const tesela__block *b,
+                                                            int32_t first) {
+  const int32_t lane = 16 / width;
+  const int32_t cols = b->cols - first < lane ? b->cols - first : lane;
+  const __mmask16 piece = (__mmask16)first512(cols * width);
+  __m512i v[16], t[16];
+  TESELA__UNROLL for (int32_t i = 0; i < lane; i++) {
+    v[i] = lane512(width, b, first, piece, i, 0, _mm512_setzero_si512());
+    v[i] = lane512(width, b, first, piece, lane + i, 1, v[i]);
+    v[i] = lane512(width, b, first, piece, 2 * lane + i, 2, v[i]);
+    v[i] = lane512(width, b, first, piece, 3 * lane + i, 3, v[i]);
+  }
+  zip512(width, t, v);
+  TESELA__UNROLL for (int32_t e = 0; e < lane; e++) {
+    if (e < cols) put512(width, b, first + e, t[e]);
+  }
+}
+
+/* Up to L rows: lane q of vector e is dst row q*L + e. */
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void few512(int width, const tesela__block *b) {
+  const int32_t lane = 16 / width;
+  const __mmask16 piece = (__mmask16)first512(b->rows * width);
+  __m512i v[16], t[16];
+  TESELA__UNROLL for (int32_t i = 0; i < lane; i++) {
+    v[i] = _mm512_setzero_si512();
+    if (i < b->rows) v[i] = _mm512_maskz_loadu_epi8(first512(b->cols * width), b->src + b->src_off[i]);
+  }
+  zip512(width, t, v);
+  for (int32_t j = 0; j < b->cols; j++) {
+    const uint32_t q = (uint32_t)j / (uint32_t)lane, e = (uint32_t)j % (uint32_t)lane;
+    _mm_mask_storeu_epi8(b->dst + b->dst_off[j], piece, _mm_load_si128((const __m128i *)&t[e] + q));
+  }
+}
+
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void transpose512(int width, const tesela__block *b) {
+  const int32_t lane = 16 / width;
+  if (b->rows == 4 * lane && b->cols == 4 * lane)
+    lines512(width, true, b);
+  else if (b->rows <= lane)
+    few512(width, b);
+  else if (b->cols <= (width <= 2 ? 2 * lane : lane)) /* where two strips beat lines */
+    for (int32_t first = 0; first < b->cols; first += lane) strip512(width, b, first);
+  else
+    lines512(width, false, b);
+}
+
+TESELA__TRANSPOSE(tesela__k_transpose_x8_avx512, TESELA__AVX512, transpose512, 1)
+TESELA__TRANSPOSE(tesela__k_transpose_x16_avx512, TESELA__AVX512, transpose512, 2)
+TESELA__TRANSPOSE(tesela__k_transpose_x32_avx512, TESELA__AVX512, transpose512, 4)
+TESELA__TRANSPOSE(tesela__k_transpose_x64_avx512, TESELA__AVX512, transpose512, 8)
+TESELA__TRANSPOSE(tesela__k_transpose_x128_avx512, TESELA__AVX512, transpose512, 16)
+
+#undef TESELA__AVX512
+#endif

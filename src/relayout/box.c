@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * box.c - partial tiles become boxes: products of loops that run in full, with no test inside.
+ *
+ * A coordinate of 1000 with digits of steps 128 and 1 is two boxes: values 0..6 of the first digit with all 128 of the
+ * second, and value 7 with 104. Several coordinates give the products of their boxes.
+ *
+ * Padding of dst is cut the same way: digit values from which on no element follows, in full; then, for the last value
+ * that has elements, what remains of the digits below.
+ */
+#include "relayout/plan.h"
+
+bool tesela__box_add(tesela__box *box, int64_t n, int64_t ss, int64_t ds) {
+  if (n == 1) return true;
+  if (box->n_loops == TESELA__MAX_LOOPS) return false;
+  box->loop[box->n_loops++] = (tesela__loop){n, ss, ds};
+  return true;
+}
+
+static int64_t step_size(int64_t x) { return x < 0 ? -x : x; }
+
+static bool stands_before(const tesela__loop *a, const tesela__loop *b) {
+  if (step_size(a->ds) != step_size(b->ds)) return step_size(a->ds) > step_size(b->ds);
+  return step_size(a->ss) > step_size(b->ss);
+}
+
+static bool merge_one(tesela__box *box) {
+  for (int32_t i = 0; i < box->n_loops; i++)
+    for (int32_t j = 0; j < box->n_loops; j++) {
+      tesela__loop *outer = &box->loop[i], *inner = &box->loop[j];
+      if (i == j || outer->ss != inner->n * inner->ss || outer->ds != inner->n * inner->ds) continue;
+      inner->n *= outer->n;
+      box->loop[i] = box->loop[--box->n_loops];
+      return true;
+    }
+  return false;
+}
+
+void tesela__box_simplify(tesela__box *box) {
+  while (merge_one(box)) continue;
+  for (int32_t i = 1; i < box->n_loops; i++) {
+    tesela__loop loop = box->loop[i];
+    int32_t j = i;
+    for (; j > 0 && stands_before(&loop, &box->loop[j - 1]); j--) box->loop[j] = box->loop[j - 1];
+    box->loop[j] = loop;
+  }
+}
+
+/* ---- boxes of one coordinate ------------------------------------------------------------------------------- */
+
+/* Digits of one coordinate: by decreasing step, each with the room it has (only padding needs to know it). */
+typedef struct cut_digit {
+  int64_t step, room, ss, ds;
+} cut_digit;
+
+typedef struct cut {
+  const cut_digit *digit;
+  int32_t n;
+  tesela__box *box; /* what is built; the loops from `first` on are this coordinate's */
+  bool (*take)(void *data);
+  void *data;
+} cut;
+
+static bool with_loop(const cut *c, int32_t i, int64_t n, bool (*then)(const cut *, int32_t, int64_t),
+                      int64_t limit) {
+  int32_t mark = c->box->n_loops;
+  bool go_on = tesela__box_add(c->box, n, c->digit[i].ss, c->digit[i].ds) && then(c, i + 1, limit);
+  c->box->n_loops = mark;
+  return go_on;
+}
+
+static bool at_value(const cut *c, int32_t i, int64_t value, bool (*then)(const cut *, int32_t, int64_t),
+                     int64_t limit) {
+  c->box->src += value * c->digit[i].ss;
+  c->box->dst += value * c->digit[i].ds;
+  bool go_on = then(c, i + 1, limit);
+  c->box->src -= value * c->digit[i].ss;
+  c->box->dst -= value * c->digit[i].ds;
+  return go_on;
+}
+
+/* All combinations of digits i.. that make a number below `limit`. */
+static bool cut_elements(const cut *c, int32_t i, int64_t limit) {
+  if (i == c->n) return c->take(c->data);
+  int64_t step = c->digit[i].step, whole = limit / step, rest = limit % step;
+  if (whole > 0 && !with_loop(c, i, whole, cut_elements, step)) return false;
+  return rest == 0 || at_value(c, i, whole, cut_elements, rest);
+}
+
+static bool cut_all(const cut *c, int32_t i, int64_t limit) {
+  (void)limit;
+  return i == c->n ? c->take(c->data) : with_loop(c, i, c->digit[i].room, cut_all, 0);
+}
+
+/* All combinations of digits i.. that make none, by the room the digits have. */
+static bool cut_padding(const cut *c, int32_t i, int64_t limit) {
+  if (i == c->n) return true;
+  int64_t step = c->digit[i].step, whole = limit / step, rest = limit % step;
+  int64_t used = whole + (rest > 0);
+  if (whole > 0 && !with_loop(c, i, whole, cut_padding, step)) return false;
+  if (rest > 0 && !at_value(c, i, whole, cut_padding, rest)) return false;
+  if (used >= c->digit[i].room) return true;
+  c->box->src += used * c->digit[i].ss;
+  c->box->dst += used * c->digit[i].ds;
+  bool go_on = with_loop(c, i, c->digit[i].room - used, cut_all, 0);
+  c->box->src -= used * c->digit[i].ss;
+  c->box->dst -= used * c->digit[i].ds;
+  return go_on;
+}
+
+/* ---- boxes of the elements --------------------------------------------------------------------------------- */
+
+typedef struct element_boxes {
+  const tesela__problem *problem;
+  tesela__box *box;
+  cut_digit digit[2 * TESELA_MAX_DIGITS];
+  int32_t coordinate; /* that is cut next */
+  int32_t n_taken;
+  bool (*take)(void *data, tesela__box *box);
+  void *data;
+} element_boxes;
+
+static bool take_copy(bool (*take)(void *data, tesela__box *box), void *data, const tesela__box *box) {
+  tesela__box copy;
+  copy.src = box->src;
+  copy.dst = box->dst;
+  copy.n_loops = box->n_loops;
+  memcpy(copy.loop, box->loop, (size_t)box->n_loops * sizeof box->loop[0]);
+  tesela__box_simplify(&copy);
+  return take(data, &copy);
+}
+
+static bool next_coordinate(void *data) {
+  element_boxes *boxes = data;
+  const tesela__problem *problem = boxes->problem;
+  if (boxes->coordinate == problem->n_coordinates)
+    return ++boxes->n_taken <= TESELA__MAX_PIECES && take_copy(boxes->take, boxes->data, boxes->box);
+  const tesela__coordinate *c = &problem->coordinate[boxes->coordinate++];
+  bool go_on =
+      cut_elements(&(cut){&boxes->digit[c->first], c->n, boxes->box, next_coordinate, boxes}, 0, c->extent);
+  boxes->coordinate--;
+  return go_on;
+}
+
+bool tesela__problem_boxes(const tesela__problem *problem, bool (*take)(void *data, tesela__box *box),
+                           void *data) {
+  tesela__box box;
+  box.src = problem->src_offset;
+  box.dst = problem->dst_offset;
+  box.n_loops = 0;
+  for (int32_t i = 0; i < problem->n_replicas; i++)
+    if (!tesela__box_add(&box, problem->replica[i].n, 0, problem->replica[i].ds)) return false;
+  element_boxes boxes = {.problem = problem, .box = &box, .take = take, .data = data};
+  for (int32_t i = 0; i < problem->n_digits; i++)
+    boxes.digit[i] = (cut_digit){problem->digit[i].step, 0, problem->digit[i].ss, problem->digit[i].ds};
+  return next_coordinate(&boxes);
+}
+
+/* ---- boxes of the padding ---------------------------------------------------------------------------------- */
+
+/* A list of digits of dst that go together: those of a dim, or one hole or replica. */
+typedef struct padding_group {
+  int32_t first, n;
+  int64_t limit; /* numbers below it are elements; -1: all are */
+} padding_group;
+
+typedef struct padding_boxes {
+  int32_t n_groups, group, padded; /* the group that is cut next; the one whose padding is taken */
+  padding_group groups[TESELA_MAX_DIGITS];
+  cut_digit digit[TESELA_MAX_DIGITS];
+  tesela__box *box;
+  int32_t n_taken;
+  bool (*take)(void *data, tesela__box *box);
+  void *data;
+} padding_boxes;
+
+/* Before the padded group: elements; in it: its padding; behind it: everything. */
+static bool next_group(void *data) {
+  padding_boxes *boxes = data;
+  if (boxes->group == boxes->n_groups)
+    return ++boxes->n_taken <= TESELA__MAX_PIECES && take_copy(boxes->take, boxes->data, boxes->box);
+  int32_t number = boxes->group++;
+  const padding_group *g = &boxes->groups[number];
+  cut c = {&boxes->digit[g->first], g->n, boxes->box, next_group, boxes};
+  bool go_on;
+  if (number > boxes->padded || g->limit < 0)
+    go_on = cut_all(&c, 0, 0);
+  else
+    go_on = number == boxes->padded ? cut_padding(&c, 0, g->limit) : cut_elements(&c, 0, g->limit);
+  boxes->group--;
+  return go_on;
+}
+
+static void add_group(padding_boxes *boxes, const tesela_layout *dst, int32_t first, int32_t n,
+                      int64_t limit) {
+  padding_group *g = &boxes->groups[boxes->n_groups++];
+  *g = (padding_group){boxes->n_groups == 1 ? 0 : g[-1].first + g[-1].n, n, limit};
+  for (int32_t i = 0; i < n; i++) {
+    const tesela_digit *digit = &dst->digit[first + i];
+    boxes->digit[g->first + i] = (cut_digit){digit->step, digit->extent, 0, digit->stride * dst->bits};
+  }
+}
+
+/* Is a part of a join a dim, whole, so that no padding hides in it? */
+static bool is_whole_dim(const tesela_layout *dst, const tesela_digit *digit) {
+  return digit->source >= 0 && digit->source < dst->rank && digit->step == 1 &&
+         tesela__chain_of(dst, digit->source).n == 1 && digit->extent == dst->shape[digit->source];
+}
+
+static bool chain_is_on_axis(const tesela_layout *dst, tesela__chain chain) {
+  for (int32_t k = 0; k < chain.n; k++)
+    if (dst->digit[chain.first + k].axis < 0) return false;
+  return true;
+}
+
+/* A group for each coordinate on the axis. false: padding cannot be told from elements this way. */
+static bool set_groups(padding_boxes *boxes, const tesela_layout *dst) {
+  bool simple = dst->n_swizzles == 0 && !tesela__is_empty(dst);
+  for (int32_t i = 0; i < dst->n_active; i++) {
+    const tesela_digit *digit = &dst->digit[i];
+    tesela__chain chain = digit->source < 0 ? (tesela__chain){i, 1} : tesela__chain_of(dst, digit->source);
+    if (digit->axis < 0) {
+      simple = simple && is_whole_dim(dst, digit);
+    } else if (digit->source < 0) {
+      add_group(boxes, dst, i, 1, digit->source == TESELA_HOLE ? 1 : -1);
+    } else if (!chain_is_on_axis(dst, chain)) {
+      simple = false;
+      add_group(boxes, dst, i, 1, -1);
+    } else if (chain.first == i) {
+      add_group(boxes, dst, i, chain.n, tesela__coordinate_extent(dst, digit->source));
+    }
+  }
+  for (int32_t j = 0; j < dst->n_joins; j++)
+    simple = simple && !dst->join[j].overlap && dst->join[j].offset == 0;
+  return simple;
+}
+
+/* Places behind the last one the digits reach. */
+static bool take_tail(padding_boxes *boxes, const tesela_layout *dst) {
+  int64_t end = dst->axis[0].offset + 1;
+  bool reached = true;
+  for (int32_t i = 0; i < dst->n_active; i++) {
+    const tesela_digit *digit = &dst->digit[i];
+    if (digit->axis < 0) continue;
+    reached = reached && digit->extent > 0;
+    if (digit->stride > 0) end += (digit->extent - 1) * digit->stride;
+  }
+  if (!reached) end = dst->axis[0].offset;
+  if (end >= dst->axis[0].extent || dst->n_swizzles) return true;
+  tesela__box tail = {.src = 0, .dst = end * dst->bits, .n_loops = 1};
+  tail.loop[0] = (tesela__loop){dst->axis[0].extent - end, 0, dst->bits};
+  return boxes->take(boxes->data, &tail);
+}
+
+bool tesela__padding_boxes(const tesela_layout *dst, bool everything, bool *all,
+                           bool (*take)(void *data, tesela__box *box), void *data) {
+  tesela__box box;
+  box.src = 0;
+  box.dst = dst->axis[0].offset * dst->bits;
+  box.n_loops = 0;
+  padding_boxes boxes = {.box = &box, .take = take, .data = data};
+  *all = !set_groups(&boxes, dst) || everything;
+  bool go_on = true;
+  if (*all) {
+    boxes.padded = -1;
+    go_on = next_group(&boxes);
+  }
+  for (boxes.padded = 0; !*all && go_on && boxes.padded < boxes.n_groups; boxes.padded++)
+    if (boxes.groups[boxes.padded].limit >= 0) go_on = next_group(&boxes);
+  return go_on && take_tail(&boxes, dst);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * in_place_fill.c - the padding of dst, after all elements have been moved.
+ *
+ * The boxes of padding are those that plans fill. Where boxes cannot tell padding from elements, or too many would be
+ * needed, there is one box of all places that the digits reach, and of each place in it is asked what it holds.
+ */
+#include "relayout/in_place.h"
+
+typedef struct padding_fill {
+  tesela__in_place *run;
+  bool ask;    /* what does each place hold? */
+  int64_t end; /* one behind the last place asked; 0: none was */
+} padding_fill;
+
+static void write_pattern(const tesela__in_place *run, int64_t place, int64_t n) {
+  const uint8_t *pattern = run->plan->fill_pattern;
+  int64_t whole = (int64_t)sizeof run->plan->fill_pattern, bytes = n * run->element_bytes;
+  unsigned char *to = run->buffer + place * run->element_bytes;
+  for (int64_t at = 0; at < bytes; at += whole)
+    memcpy(to + at, pattern, (size_t)tesela__min(bytes - at, whole));
+}
+
+static bool holds_padding(const tesela_layout *dst, int64_t place) {
+  int64_t index[TESELA_MAX_RANK];
+  bool padding = false;
+  (void)tesela_layout_element_at(dst, &place, index, &padding, NULL);
+  return padding;
+}
+
+/* n neighbours, before any swizzle. */
+static bool fill_places(padding_fill *fill, int64_t first, int64_t n) {
+  const tesela_layout *dst = fill->run->map->dst;
+  if (!fill->ask) {
+    write_pattern(fill->run, first, n);
+    return tesela__in_place_go_on(fill->run, 1 + n * fill->run->element_bytes / 1024);
+  }
+  for (int64_t i = 0; i < n; i++) {
+    int64_t place = tesela__swizzle(dst, 0, first + i);
+    fill->end = tesela__max(fill->end, place + 1);
+    if (holds_padding(dst, place)) write_pattern(fill->run, place, 1);
+    if (!tesela__in_place_go_on(fill->run, 1)) return false;
+  }
+  return true;
+}
+
+static bool fill_loops(padding_fill *fill, const tesela__box *box, int32_t i, int64_t bit) {
+  int64_t bits = fill->run->map->dst->bits;
+  if (i == box->n_loops) return fill_places(fill, bit / bits, 1);
+  const tesela__loop *loop = &box->loop[i];
+  if (i == box->n_loops - 1 && loop->ds == bits) return fill_places(fill, bit / bits, loop->n);
+  for (int64_t k = 0; k < loop->n; k++)
+    if (!fill_loops(fill, box, i + 1, bit + k * loop->ds)) return false;
+  return true;
+}
+
+static bool fill_box(void *data, tesela__box *box) { return fill_loops(data, box, 0, box->dst); }
+
+bool tesela__in_place_fill(tesela__in_place *run) {
+  const tesela_layout *dst = &run->plan->dst;
+  padding_fill fill = {.run = run};
+  if (run->plan->fill == TESELA_FILL_LEAVE) return true;
+  if (!tesela__padding_boxes(dst, false, &fill.ask, fill_box, &fill) &&
+      (run->stopped || !tesela__padding_boxes(dst, true, &fill.ask, fill_box, &fill)))
+    return false;
+  if (dst->n_swizzles > 0) { /* the boxes do not know where it ends; all of its places were asked */
+    int64_t end = fill.end > 0 ? fill.end : dst->axis[0].offset;
+    write_pattern(run, end, dst->axis[0].extent - end);
+  }
+  return true;
+}

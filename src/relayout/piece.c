@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * piece.c - a box and its solver become a piece: the tile that fit.c chose, tables of its offsets, the levels of loops
+ * around it, and how its stores go.
+ */
+#include "relayout/solve.h"
+
+/* ---- tables ------------------------------------------------------------------------------------------------ */
+
+static tesela_status reserve_table(tesela_plan *plan, int64_t n, int64_t *at, tesela_error *err) {
+  void *table = plan->table;
+  bool grown = tesela__grow(&plan->allocator, &table, sizeof *plan->table, &plan->table_capacity,
+                            plan->n_table + (size_t)n);
+  plan->table = table;
+  if (!grown)
+    return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a table of %" PRId64 " offsets", n);
+  *at = (int64_t)plan->n_table;
+  plan->n_table += (size_t)n;
+  return TESELA_OK;
+}
+
+/* Offsets of the entries of a side, on src or on dst. */
+static tesela_status side_table(tesela_plan *plan, const tesela__tile_side *s, bool src, int64_t *at,
+                                tesela_error *err) {
+  tesela_status status = reserve_table(plan, s->entries, at, err);
+  if (status != TESELA_OK) return status;
+  int64_t *table = &plan->table[*at], n = 1;
+  table[0] = 0;
+  for (int32_t i = 0; i < s->n; i++) {
+    int64_t step = src ? s->loop[i].ss : s->loop[i].ds;
+    int64_t count = i == s->n - 1 ? s->chunk : s->loop[i].n;
+    for (int64_t v = 1; v < count; v++)
+      for (int64_t e = 0; e < n; e++) table[v * n + e] = table[e] + v * step;
+    n *= count;
+  }
+  return TESELA_OK;
+}
+
+/* ---- levels ------------------------------------------------------------------------------------------------ */
+
+static int64_t step_rank(const tesela__level *l) {
+  int64_t ss = l->ss < 0 ? -l->ss : l->ss, ds = l->ds < 0 ? -l->ds : l->ds;
+  return tesela__min(ss, ds);
+}
+
+static void add_plain_level(tesela__piece *piece, const tesela__loop *loop) {
+  tesela__level l = {loop->n, loop->ss, loop->ds, 0, TESELA__PLAIN};
+  int32_t i = piece->n_levels++;
+  for (; i > 0 && step_rank(&piece->level[i - 1]) < step_rank(&l); i--) piece->level[i] = piece->level[i - 1];
+  piece->level[i] = l;
+}
+
+static void add_tile_level(tesela__piece *piece, const tesela__loop *loop, int64_t chunk, int64_t entries,
+                           tesela__level_kind kind) {
+  int64_t n = tesela__ceil_div(loop->n, chunk), last = loop->n - (n - 1) * chunk;
+  if (n <= 1) return;
+  piece->level[piece->n_levels++] =
+      (tesela__level){n, chunk * loop->ss, chunk * loop->ds, last * (entries / chunk), kind};
+}
+
+/* Steps of the last level where several elements share a byte, so that those of the loop are 0. */
+static void set_level_bits(tesela__piece *piece, tesela__level_kind kind, int64_t entries, int32_t src_bits,
+                           int32_t dst_bits) {
+  if (piece->n_levels == 0 || piece->level[piece->n_levels - 1].kind != kind) return;
+  tesela__level *l = &piece->level[piece->n_levels - 1];
+  if (src_bits) l->ss = entries * src_bits / 8;
+  if (dst_bits) l->ds = entries * dst_bits / 8;
+}
+
+static void add_levels(tesela__builder *b) {
+  tesela__piece *piece = b->piece;
+  const tesela__box *box = b->job->box;
+  int32_t src_bits = b->job->src_bits, dst_bits = b->job->dst_bits;
+  bool parts = piece->transpose_fn && (b->job->group > 1 || b->job->ws == 0);
+  for (int32_t i = 0; i < box->n_loops; i++)
+    if (!b->used[i]) add_plain_level(piece, &box->loop[i]);
+  if (b->a.n) add_tile_level(piece, &b->a.loop[b->a.n - 1], b->a.chunk, b->a.entries, TESELA__TILE_A);
+  if (parts) set_level_bits(piece, TESELA__TILE_A, b->a.entries, src_bits, 0);
+  if (b->b.n) add_tile_level(piece, &b->b.loop[b->b.n - 1], b->b.chunk, b->b.entries, TESELA__TILE_B);
+  if (parts && b->job->group > 1) set_level_bits(piece, TESELA__TILE_B, b->b.entries, 0, dst_bits);
+  if (b->run.n) {
+    tesela__loop run = {b->run.n, piece->run_src, piece->run_dst};
+    add_tile_level(piece, &run, b->chunk, b->chunk, TESELA__TILE_RUN);
+    if (piece->convert_fn && piece->solver != TESELA_SOLVER_STRIDED) /* units of elements */
+      set_level_bits(piece, TESELA__TILE_RUN, b->chunk, src_bits, dst_bits);
+  }
+  piece->n_tiles = 1;
+  for (int32_t i = 0; i < piece->n_levels; i++) piece->n_tiles *= piece->level[i].n;
+}
+
+/* ---- what memory likes ------------------------------------------------------------------------------------- */
+
+static bool all_lines(const tesela_plan *plan, int64_t table, int64_t n) {
+  int64_t bits = 0;
+  for (int64_t i = 0; i < n; i++) bits |= plan->table[table + i];
+  return bits % TESELA__LINE == 0;
+}
+
+static void set_stores(tesela__builder *b) {
+  tesela__piece *piece = b->piece;
+  const tesela_plan *plan = b->job->plan;
+  bool blocks = piece->transpose_fn != NULL;
+  piece->stream = plan->stream && !piece->bitwise && piece->solver != TESELA_SOLVER_STRIDED;
+  if (b->job->random)
+    piece->stream =
+        !piece->bitwise && piece->solver != TESELA_SOLVER_STRIDED && tesela__random(b->job->random) % 2;
+  int64_t bits = 0;
+  for (int32_t i = 0; i < piece->n_levels; i++) bits |= piece->level[i].ds;
+  if (!blocks) bits |= piece->entry_dst;
+  if (piece->tail) bits |= 1;
+  if (piece->solver == TESELA_SOLVER_DEINTERLEAVE) bits |= piece->rows.dst_pitch;
+  piece->lines = bits % TESELA__LINE == 0 && all_lines(plan, piece->da, b->a.entries) &&
+                 (blocks || all_lines(plan, piece->db, b->b.entries));
+  int64_t row = b->b.entries / piece->group * piece->entry_dst;
+  piece->stage = !piece->fill && !piece->weave_fn && !piece->bitwise && b->b.dense &&
+                 piece->solver != TESELA_SOLVER_STRIDED && piece->solver != TESELA_SOLVER_DEINTERLEAVE &&
+                 row >= TESELA__LINE &&
+                 tesela__stage_pitch(row) * (blocks ? piece->block : 1) <= TESELA__STAGE;
+  if (piece->convert_fn && plan->dst.bits < 8 && b->run.n % (8 / plan->dst.bits))
+    piece->stage = false; /* the last byte of a row is not the row's alone */
+  const tesela__level *inner = piece->n_levels ? &piece->level[piece->n_levels - 1] : NULL;
+  if (piece->stream && piece->stage) piece->isa |= tesela__kernel_for(b->job, TESELA__K_STREAM, 0, 0)->isa;
+  piece->carry = piece->stage && b->a.entries <= 512 && inner &&
+                 (inner->kind == TESELA__TILE_B || inner->kind == TESELA__TILE_RUN);
+}
+
+/* In the order of addresses; the tables are nearly sorted runs, and short. */
+static void sort_offsets(int64_t *table, int64_t n) {
+  for (int64_t gap = n / 2; gap > 0; gap /= 2)
+    for (int64_t i = gap; i < n; i++) {
+      int64_t offset = table[i], j = i;
+      for (; j >= gap && table[j - gap] > offset; j -= gap) table[j] = table[j - gap];
+      table[j] = offset;
+    }
+}
+
+/* The stretches of src that a tile reads: for each entry of B (of A, of each stream) one; neighbours are joined where all
+   stretches can be. */
+static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
+  tesela__piece *piece = b->piece;
+  tesela_plan *plan = b->job->plan;
+  if (!piece->stream || piece->fill) return TESELA_OK;
+  int64_t streams = piece->solver == TESELA_SOLVER_INTERLEAVE ? piece->rows.k : 1;
+  bool a_dense = piece->transpose_fn || (b->a.dense && piece->solver != TESELA_SOLVER_INTERLEAVE);
+  int64_t na = a_dense ? 1 : b->a.entries, n = na * b->b.entries * streams;
+  int64_t bytes =
+      piece->transpose_fn ? b->a.extent : piece->run * piece->run_src * (a_dense ? b->a.entries : 1);
+  if (piece->convert_fn)
+    bytes = tesela__max(piece->transpose_fn ? b->a.entries : piece->run, 8) * b->job->src_bits / 8;
+  if (piece->bit_block_fn) bytes = b->a.entries / piece->group;
+  if (n > 4096 || bytes > 16384) return TESELA_OK;
+  tesela_status status = reserve_table(plan, n, &piece->prefetch, err);
+  if (status != TESELA_OK) return status;
+  int64_t *table = &plan->table[piece->prefetch];
+  for (int64_t s = 0, at = 0; s < streams; s++)
+    for (int64_t i = 0; i < b->b.entries; i++)
+      for (int64_t j = 0; j < na; j++)
+        table[at++] = plan->table[piece->sb + i] + plan->table[piece->sa + j] + s * piece->rows.src_pitch;
+  sort_offsets(table, n);
+  int64_t joined = 1;
+  while (joined < n && table[joined] == table[joined - 1] + bytes) joined++;
+  bool even = n % joined == 0;
+  for (int64_t i = 0; i < n && even; i++) even = table[i] == table[i - i % joined] + i % joined * bytes;
+  if (!even) joined = 1;
+  for (int64_t i = 0; i < n / joined; i++) table[i] = table[i * joined];
+  piece->n_prefetch = (int32_t)(n / joined);
+  piece->prefetch_lines = (int32_t)tesela__ceil_div(joined * bytes + TESELA__LINE - 1, TESELA__LINE);
+  return TESELA_OK;
+}
+
+/* Tables of the transpose out of packed rows: pack_src[j][g] row g of the j-th kind, pack_dst[j][c] its dst rows. */
+static tesela_status set_packing(tesela__builder *b, tesela_error *err) {
+  tesela__piece *piece = b->piece;
+  tesela_plan *plan = b->job->plan;
+  if (!piece->transpose_fn || piece->weave_fn || (!piece->convert_fn && !piece->bit_block_fn))
+    return TESELA_OK;
+  int64_t m = piece->group, na = b->a.entries, nb = b->b.entries;
+  piece->pack_pitch = na / m * piece->width;
+  tesela_status status = reserve_table(plan, nb, &piece->pack_src, err);
+  if (status == TESELA_OK) status = reserve_table(plan, na, &piece->pack_dst, err);
+  if (status != TESELA_OK) return status;
+  for (int64_t j = 0; j < m; j++) {
+    for (int64_t g = 0; g < nb / m; g++)
+      plan->table[piece->pack_src + j * (nb / m) + g] = (g * m + j) * piece->pack_pitch;
+    for (int64_t c = 0; c < na / m; c++)
+      plan->table[piece->pack_dst + j * (na / m) + c] = plan->table[piece->da + c * m + j];
+  }
+  return TESELA_OK;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------------------- */
+
+static int64_t box_bytes(const tesela__job *job) {
+  int64_t n = 1;
+  for (int32_t i = 0; i < job->box->n_loops; i++) n *= job->box->loop[i].n;
+  if (job->group > 1) return n / job->group;
+  return job->bitwise || job->wd == 0 ? tesela__ceil_div(n * job->plan->dst.bits, 8) : n * job->wd;
+}
+
+static tesela_status new_piece(tesela_plan *plan, tesela__piece **piece, tesela_error *err) {
+  void *pieces = plan->piece;
+  bool grown = tesela__grow(&plan->allocator, &pieces, sizeof *plan->piece, &plan->piece_capacity,
+                            (size_t)plan->n_pieces + 1);
+  plan->piece = pieces;
+  if (!grown) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a piece of the plan");
+  *piece = &plan->piece[plan->n_pieces];
+  memset(*piece, 0, sizeof **piece);
+  return TESELA_OK;
+}
+
+tesela_status tesela__piece_build(const tesela__job *job, tesela_solver solver, tesela_error *err) {
+  tesela_plan *plan = job->plan;
+  tesela__piece *piece = NULL;
+  tesela_status status = new_piece(plan, &piece, err);
+  if (status != TESELA_OK) return status;
+  tesela__builder b = {.job = job, .piece = piece};
+  b.a.entries = b.b.entries = b.a.extent = b.b.extent = b.a.chunk = b.b.chunk = 1;
+  b.a.dense = b.b.dense = true;
+  b.a.most = b.b.most = TESELA__MAX_TILE;
+  piece->solver = solver;
+  piece->fill = job->fill;
+  piece->group = 1;
+  piece->src = job->box->src;
+  piece->dst = job->box->dst;
+  piece->bytes = box_bytes(job);
+  piece->tail = job->tail;
+  piece->src_bits = job->src_bits;
+  piece->dst_bits = job->dst_bits;
+  tesela__fit_tile(&b, solver);
+  add_levels(&b);
+  piece->na = (int32_t)b.a.entries;
+  piece->nb = (int32_t)b.b.entries;
+  piece->rows.n = piece->run;
+  status = side_table(plan, &b.a, true, &piece->sa, err);
+  if (status == TESELA_OK) status = side_table(plan, &b.a, false, &piece->da, err);
+  if (status == TESELA_OK) status = side_table(plan, &b.b, true, &piece->sb, err);
+  if (status == TESELA_OK) status = side_table(plan, &b.b, false, &piece->db, err);
+  if (status == TESELA_OK) set_stores(&b);
+  if (status == TESELA_OK) status = set_prefetch(&b, err);
+  if (status == TESELA_OK) status = set_packing(&b, err);
+  if (status != TESELA_OK) return status;
+  plan->n_pieces++;
+  plan->n_fills += piece->fill;
+  plan->bitwise = plan->bitwise || piece->bitwise;
+  plan->total_bytes += piece->bytes;
+  return TESELA_OK;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * solve.h - a box as its solver sees it.
+ */
+#ifndef TESELA_SRC_SOLVE_H
+#define TESELA_SRC_SOLVE_H
+
+#include "relayout/plan.h"
+
+/* A box with the loops that are special found. Units are bytes, or bits where `bitwise`. */
+typedef struct tesela__job {
+  tesela_plan *plan;
+  tesela__box *box;
+  bool fill, bitwise;
+  int32_t ws, wd; /* width of an element on each side, in these units */
+  int32_t group;  /* elements that share a byte, if several do and blocks of them can be moved; else 1 */
+  int32_t shared, a, b;          /* loops that are contiguous on both sides, on src, on dst; -1: none */
+  tesela__conversion conversion; /* the plan's, or a mix inside elements that are made of several */
+  int32_t src_bits, dst_bits;    /* of an element for the conversion, or for blocks of bits */
+  int64_t tail;                  /* bytes of padding behind each row that are filled with it */
+  uint64_t *random;              /* of options.shuffle; NULL: none */
+} tesela__job;
+
+/* The loop of a box with these steps, of several the longest; -1: none. A step of -1 stands for any. */
+int32_t tesela__find_loop(const tesela__box *box, int64_t ss, int64_t ds);
+void tesela__drop_loop(tesela__box *box, int32_t i);
+
+/* Are all steps and bases whole bytes, but for the src step of loop i and the dst step of loop j (-1: none)? */
+bool tesela__is_bytewise(const tesela__box *box, int32_t i, int32_t j);
+
+/* Set the units, the element and the special loops of a job whose box counts in bits. units.c */
+void tesela__set_units(tesela__job *job);
+
+/* Fill in a piece for the solver, which applies. piece.c. TESELA_E_MEMORY. */
+tesela_status tesela__piece_build(const tesela__job *job, tesela_solver solver, tesela_error *err);
+
+/* One side of the tile: loops, the one with the shortest steps first; of the last only `chunk` steps. */
+typedef struct tesela__tile_side {
+  int32_t n;
+  tesela__loop loop[TESELA__MAX_LOOPS];
+  int64_t chunk;
+  int64_t entries; /* of a full tile, at most `most` */
+  int64_t most;
+  int64_t extent; /* bytes it covers on its own side, without a gap */
+  bool dense;
+} tesela__tile_side;
+
+/* How long the stretches of a tile are to be, in bytes, and a tile in all. */
+typedef struct tesela__tile_target {
+  int64_t in, out, total;
+} tesela__tile_target;
+
+typedef struct tesela__builder {
+  const tesela__job *job;
+  tesela__piece *piece;
+  bool used[TESELA__MAX_LOOPS];
+  tesela__loop run; /* the loop row kernels move along; n 0: none */
+  int64_t chunk;    /* steps of it in a tile */
+  tesela__tile_target target;
+  tesela__tile_side a, b;
+} tesela__builder;
+
+static inline const tesela__kernel *tesela__kernel_for(const tesela__job *job, tesela__kernel_kind kind,
+                                                       int32_t width, int64_t k) {
+  return tesela__kernel_find(kind, width, (int32_t)k, job->plan->isa);
+}
+
+/* Choose kernel, run and tile. fit.c */
+void tesela__fit_tile(tesela__builder *b, tesela_solver solver);
+
+/* The next number of the seed. */
+static inline uint64_t tesela__random(uint64_t *state) {
+  uint64_t x = *state += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+#endif

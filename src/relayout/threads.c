@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * threads.c - what the machine has, and threads that live no longer than one call.
+ *
+ * No pool is kept, so that a process may fork at any time and nothing has to be torn down. Starting and joining a
+ * thread costs about 20 us; the callers start none for less than a millisecond of work.
+ *
+ * Chunks are handed out by a counter: a thread that is started late or is slow takes fewer, and one that cannot be
+ * started at all leaves its chunk to the others. The calling thread takes chunk 0 in any case.
+ */
+/* For sched_getaffinity. It counts before the first header only, so src/tesela.c says it at its top as well. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include "relayout/plan.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+enum {
+  MOST_THREADS = 1023,    /* that are started: with the caller, one for each of 1024 chunks */
+  THREAD_STACK = 1 << 20, /* TESELA_PLAN_STACK, and room for the C library and for instrumented builds */
+  GUESSED_CACHE = 16 << 20
+};
+
+static int32_t count_cpus(void) {
+#ifdef CPU_COUNT
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set) > 0 ? CPU_COUNT(&set) : 1;
+#endif
+  long n = sysconf(_SC_NPROCESSORS_ONLN);
+  return n < 1 ? 1 : n > INT32_MAX ? INT32_MAX : (int32_t)n;
+}
+
+int32_t tesela__cpu_count(void) {
+  static _Atomic int32_t known; /* 0: not asked yet; threads that ask at the same time get the same answer */
+  int32_t n = atomic_load_explicit(&known, memory_order_relaxed);
+  if (n == 0) atomic_store_explicit(&known, n = count_cpus(), memory_order_relaxed);
+  return n;
+}
+
+static int64_t ask_cache_bytes(void) {
+#ifdef _SC_LEVEL3_CACHE_SIZE
+  long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  if (bytes > 0) return bytes;
+#endif
+  return GUESSED_CACHE;
+}
+
+int64_t tesela__cache_bytes(void) {
+  static _Atomic int64_t known;
+  int64_t bytes = atomic_load_explicit(&known, memory_order_relaxed);
+  if (bytes == 0) atomic_store_explicit(&known, bytes = ask_cache_bytes(), memory_order_relaxed);
+  return bytes;
+}
+
+/* ---- chunks ----------------------------------------------------------------------------------------------- */
+
+typedef struct chunk_queue {
+  void (*chunk)(void *data, int32_t i);
+  void *data;
+  int32_t n;
+  atomic_int next; /* the first chunk that nobody has taken; up to n plus the number of threads */
+} chunk_queue;
+
+static void *take_chunks(void *argument) {
+  chunk_queue *queue = argument;
+  for (;;) {
+    int32_t i = atomic_fetch_add_explicit(&queue->next, 1, memory_order_relaxed);
+    if (i >= queue->n) return NULL;
+    queue->chunk(queue->data, i);
+  }
+}
+
+/* Signals to the process are for the program's own threads. Those that a thread raises by what it does itself, such as
+   SIGBUS in a mapped file, must reach it. Returns whether *old is to be restored. */
+static bool block_signals(sigset_t *old) {
+  static const int own[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV};
+  sigset_t all;
+  sigfillset(&all);
+  for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) sigdelset(&all, own[i]);
+  return pthread_sigmask(SIG_SETMASK, &all, old) == 0;
+}
+
+/* Start up to n threads that take chunks; they inherit the signal mask. How many there are. */
+static int32_t start_threads(chunk_queue *queue, int32_t n, pthread_t *thread) {
+  pthread_attr_t attributes;
+  sigset_t old;
+  int32_t started = 0;
+  if (pthread_attr_init(&attributes) != 0) return 0;
+  bool blocked = block_signals(&old);
+  if (pthread_attr_setstacksize(&attributes, THREAD_STACK) == 0)
+    while (started < n && pthread_create(&thread[started], &attributes, take_chunks, queue) == 0) started++;
+  if (blocked) (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+  (void)pthread_attr_destroy(&attributes);
+  return started;
+}
+
+void tesela__run_chunks(const tesela_executor *executor, int32_t n, void (*chunk)(void *data, int32_t i),
+                        void *data) {
+  if (n < 1) return;
+  if (n > 1 && executor) {
+    executor->run(executor->user, n, chunk, data);
+    return;
+  }
+  chunk_queue queue = {.chunk = chunk, .data = data, .n = n};
+  atomic_init(&queue.next, 1);
+  pthread_t thread[MOST_THREADS];
+  int32_t started = n > 1 ? start_threads(&queue, n <= MOST_THREADS ? n - 1 : MOST_THREADS, thread) : 0;
+  chunk(data, 0);
+  (void)take_chunks(&queue);
+  for (int32_t i = 0; i < started; i++) (void)pthread_join(thread[i], NULL);
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tile.c - one tile: calls of the kernel over its entries, with a share of the next tile's prefetch at each call.
+ *
+ * Three ways out: straight to dst; the same with streaming stores; or through the staging buffer. There a tile's dst rows
+ * (one for each entry of A, dense over B) are put together at the phase they have in their line, and leave as whole
+ * lines. A line that the tile does not finish is carried to the next tile of the same rows; only where a row begins and
+ * where it ends are parts of lines written.
+ */
+#include "relayout/tile.h"
+
+/* ---- filling ----------------------------------------------------------------------------------------------- */
+
+void tesela__fill_row(unsigned char *dst, int64_t n, const unsigned char *pattern) {
+  if (memcmp(pattern, pattern + 1, 15) == 0) {
+    memset(dst, pattern[0], (size_t)n);
+    return;
+  }
+  int64_t done = tesela__min(n, 16);
+  memcpy(dst, pattern, (size_t)done);
+  for (; done < n; done += tesela__min(done, n - done))
+    memcpy(dst + done, dst, (size_t)tesela__min(done, n - done));
+}
+
+static void tile_fill(const tesela__worker *w, const tesela__tile *tile) {
+  const int64_t *db = &w->plan->table[w->piece->db];
+  for (int64_t b = 0; b < tile->nb; b++)
+    tesela__fill_row(tile->dst + db[b], tile->run, w->plan->fill_pattern);
+}
+
+/* ---- bits -------------------------------------------------------------------------------------------------- */
+
+static void tile_bits(const tesela__worker *w, const tesela__tile *tile) {
+  const tesela__piece *piece = w->piece;
+  const int64_t *table = w->plan->table;
+  unsigned char pattern[80];
+  tesela__rows rows = piece->rows;
+  rows.n = tile->run;
+  rows.stream = false;
+  for (size_t i = 0; i < sizeof pattern && piece->fill; i += 16)
+    memcpy(pattern + i, w->plan->fill_pattern, 16);
+  for (int64_t a = 0; a < tile->na; a++)
+    for (int64_t b = 0; b < tile->nb; b++) {
+      int64_t to = tile->dst_bit + table[piece->da + a] + table[piece->db + b];
+      int64_t from = piece->fill ? 0 : tile->src_bit + table[piece->sa + a] + table[piece->sb + b];
+      piece->rows_fn(&rows, tile->dst, &to, piece->fill ? pattern : tile->src, &from, 1);
+    }
+}
+
+/* Strided elements that are converted. */
+static void tile_strided_convert(const tesela__worker *w, const tesela__tile *tile) {
+  const tesela__piece *piece = w->piece;
+  const int64_t *table = w->plan->table;
+  tesela__mover mover = tesela__mover_of(w->plan);
+  int64_t unit = piece->bitwise ? 1 : 8;
+  for (int64_t a = 0; a < tile->na; a++)
+    for (int64_t b = 0; b < tile->nb; b++) {
+      int64_t from = tile->src_bit + (table[piece->sa + a] + table[piece->sb + b]) * unit;
+      int64_t to = tile->dst_bit + (table[piece->da + a] + table[piece->db + b]) * unit;
+      tesela__move(&mover, tile->run, tile->dst, to, piece->run_dst * unit, tile->src, from,
+                   piece->run_src * unit);
+    }
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------- */
+
+static void convert_rows(const tesela__worker *w, unsigned char *dst, const int64_t *db,
+                         const unsigned char *src, const int64_t *sb, int64_t n, int64_t nb) {
+  for (int64_t b = 0; b < nb; b++) w->piece->convert_fn(dst + db[b], src + sb[b], n);
+}
+
+/* One row that is converted, 2 KiB at a time. */
+static void convert_long_row(tesela__worker *w, unsigned char *dst, const unsigned char *src, int64_t n) {
+  const tesela__piece *piece = w->piece;
+  enum { STEP = 512 };
+  for (int64_t at = 0; at < n; at += STEP) {
+    int64_t m = tesela__min(STEP, n - at);
+    piece->convert_fn(dst + at * piece->dst_bits / 8, src + at * piece->src_bits / 8, m);
+    tesela__prefetch_some(&w->prefetch);
+  }
+}
+
+/* The rows of one entry of A, about 4 KiB at a time so that the prefetch goes along. */
+static void some_rows(tesela__worker *w, const tesela__rows *rows, unsigned char *dst,
+                      const unsigned char *src, int64_t nb, int64_t group) {
+  const tesela__piece *piece = w->piece;
+  const int64_t *db = &w->plan->table[piece->db], *sb = &w->plan->table[piece->sb];
+  if (piece->convert_fn && nb == 1) {
+    convert_long_row(w, dst, src, rows->n);
+    return;
+  }
+  for (int64_t b = 0; b < nb; b += group) {
+    int64_t n = tesela__min(group, nb - b);
+    if (piece->convert_fn)
+      convert_rows(w, dst, db + b, src, sb + b, rows->n, n);
+    else
+      piece->rows_fn(rows, dst, db + b, src, sb + b, n);
+    for (int64_t i = b; i < b + n && piece->tail; i++)
+      tesela__fill_row(dst + db[i] + piece->entry_dst - piece->tail, piece->tail, w->plan->fill_pattern);
+    tesela__prefetch_some(&w->prefetch);
+  }
+}
+
+static int64_t rows_at_a_time(const tesela__piece *piece) {
+  return tesela__max(1, 4096 / tesela__max(1, piece->entry_dst));
+}
+
+static void tile_rows(tesela__worker *w, const tesela__tile *tile) {
+  const tesela__piece *piece = w->piece;
+  const int64_t *da = &w->plan->table[piece->da], *sa = &w->plan->table[piece->sa];
+  tesela__rows rows = piece->rows;
+  rows.n = tile->run;
+  rows.stream = w->store == TESELA__STORE_STREAM;
+  int64_t group = rows_at_a_time(piece);
+  for (int64_t a = 0; a < tile->na; a++)
+    some_rows(w, &rows, tile->dst + da[a], tile->src + sa[a], tile->nb, group);
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------------------ */
+
+/* What a transpose reads: the tile itself, or rows packed before. */
+typedef struct block_source {
+  const unsigned char *src;
+  const int64_t *src_off, *dst_off; /* of rows (side B), of columns (side A) */
+  int64_t rows, cols;
+} block_source;
+
+/* All blocks of columns a .. a+n-1, n at most a block. */
+static void blocks_along(tesela__worker *w, const block_source *s, int64_t a, int32_t n, unsigned char *dst,
+                         const int64_t *dst_off, bool stream) {
+  const tesela__piece *piece = w->piece;
+  int32_t block = piece->block;
+  const unsigned char *src = s->src + a * piece->width;
+  for (int64_t b = 0; b < s->rows; b += block) {
+    int32_t rows = (int32_t)tesela__min(block, s->rows - b);
+    piece->transpose_fn(dst + b * piece->width, dst_off, src, s->src_off + b, rows, n,
+                        stream && rows == block);
+    tesela__prefetch_some(&w->prefetch);
+  }
+}
+
+static void blocks_direct(tesela__worker *w, const block_source *s, unsigned char *dst) {
+  bool stream = w->store == TESELA__STORE_STREAM;
+  int32_t block = w->piece->block;
+  for (int64_t a = 0; a < s->cols; a += block)
+    blocks_along(w, s, a, (int32_t)tesela__min(block, s->cols - a), dst, s->dst_off + a, stream);
+}
+
+/* ---- staging ----------------------------------------------------------------------------------------------- */
+
+/* Send a row of n bytes to `dst`; it lies in `row` from the phase of dst in its line on. With `carry`, a line that the
+   last tile began is in front of it, and the line this tile begins goes there. Full tiles have rows of a line at least,
+   so a carried line is whole up to where it ends. */
+static void flush_row(const tesela__tile *tile, unsigned char *dst, unsigned char *row, int64_t n,
+                      unsigned char *carry, tesela__stream_fn *stream) {
+  int64_t phase = (int64_t)((uintptr_t)dst % TESELA__LINE), end = phase + n, first = 0;
+  int64_t whole = end / TESELA__LINE * TESELA__LINE;
+  unsigned char *line = dst - phase;
+  if (phase && (!carry || tile->begins)) {
+    first = tesela__min(TESELA__LINE, end);
+    memcpy(dst, row + phase, (size_t)(first - phase));
+  }
+  if (whole > first) stream(line + first, row + first, (whole - first) / TESELA__LINE);
+  first = tesela__max(first, whole);
+  if (end == first) return;
+  if (carry && !tile->ends)
+    memcpy(carry, row + first, TESELA__LINE);
+  else
+    memcpy(line + first, row + first, (size_t)(end - first));
+}
+
+/* Stage `n` dst rows from entry a of side A on, by blocks or by rows. */
+typedef struct staged_rows {
+  int64_t a, n, bytes, pitch;
+} staged_rows;
+
+static void stage_blocks(tesela__worker *w, const block_source *s, const staged_rows *r,
+                         const int64_t *phase_off) {
+  blocks_along(w, s, r->a, (int32_t)r->n, w->stage, phase_off, false);
+}
+
+static void stage_rows(tesela__worker *w, const tesela__tile *tile, const staged_rows *r,
+                       const int64_t *phase_off) {
+  tesela__rows rows = w->piece->rows;
+  rows.n = tile->run;
+  rows.stream = false;
+  int64_t group = rows_at_a_time(w->piece);
+  for (int64_t i = 0; i < r->n; i++)
+    some_rows(w, &rows, w->stage + phase_off[i], tile->src + w->plan->table[w->piece->sa + r->a + i],
+              tile->nb, group);
+}
+
+/* A tile through the staging buffer; s is NULL for row kernels. */
+static void tile_staged(tesela__worker *w, const tesela__tile *tile, const block_source *s,
+                        unsigned char *carry) {
+  const tesela__piece *piece = w->piece;
+  const tesela__kernel *kernel = tesela__kernel_find(TESELA__K_STREAM, 0, 0, w->plan->isa);
+  tesela__stream_fn *stream = (tesela__stream_fn *)kernel->fn;
+  int64_t phase_off[TESELA__LINE];
+  const int64_t *da = s ? s->dst_off : &w->plan->table[piece->da];
+  int64_t na = s ? s->cols : tile->na;
+  int64_t bytes = s ? s->rows * piece->width
+                    : (tile->nb - 1) * piece->entry_dst +
+                          (piece->convert_fn ? tesela__ceil_div(tile->run * piece->dst_bits, 8)
+                                             : tile->run * piece->run_dst + piece->tail);
+  staged_rows r = {.bytes = bytes, .pitch = tesela__stage_pitch(bytes)};
+  int64_t most = tesela__min(s ? piece->block : TESELA__LINE, TESELA__STAGE / r.pitch);
+  for (r.a = 0; r.a < na; r.a += r.n) {
+    r.n = tesela__min(most, na - r.a);
+    for (int64_t i = 0; i < r.n; i++) {
+      phase_off[i] = i * r.pitch + (int64_t)((uintptr_t)(tile->dst + da[r.a + i]) % TESELA__LINE);
+      if (carry && !tile->begins)
+        memcpy(w->stage + i * r.pitch, carry + (r.a + i) * TESELA__LINE, TESELA__LINE);
+    }
+    s ? stage_blocks(w, s, &r, phase_off) : stage_rows(w, tile, &r, phase_off);
+    for (int64_t i = 0; i < r.n; i++)
+      flush_row(tile, tile->dst + da[r.a + i], w->stage + i * r.pitch, bytes,
+                carry ? carry + (r.a + i) * TESELA__LINE : NULL, stream);
+  }
+}
+
+/* ---- packing before a transpose ---------------------------------------------------------------------------- */
+
+/* Convert or regroup the rows of the tile into the pack buffer. */
+static void pack_rows(const tesela__worker *w, const tesela__tile *tile) {
+  const tesela__piece *piece = w->piece;
+  const int64_t *sb = &w->plan->table[piece->sb];
+  int64_t m = piece->group;
+  for (int64_t b = 0; b < tile->nb; b += m) {
+    unsigned char *row = w->pack + b * piece->pack_pitch;
+    if (piece->bit_block_fn)
+      piece->bit_block_fn(row, piece->pack_pitch, tile->src, sb + b, tile->na / m);
+    else
+      piece->convert_fn(row, tile->src + sb[b], tile->na);
+  }
+}
+
+/* The m byte rows of each group of packed rows are streams (j, g): byte c of stream j*groups + g is that of element
+   c*m + j. Interleaved they are dst; or src, taken apart, is such streams. */
+static void tile_woven_bits(tesela__worker *w, const tesela__tile *tile) {
+  const tesela__piece *piece = w->piece;
+  const int64_t *table = w->plan->table, zero = 0;
+  int64_t m = piece->group, pitch = piece->pack_pitch, k = piece->weaves_out ? tile->nb : tile->na,
+          groups = k / m;
+  int64_t bytes = (piece->weaves_out ? tile->na : tile->nb) / m, off[8];
+  tesela__rows rows = {.n = bytes, .k = k, .src_pitch = pitch, .dst_pitch = pitch};
+  if (!piece->weaves_out) piece->weave_fn(&rows, w->pack, &zero, tile->src, &zero, 1);
+  for (int64_t g = 0; g < groups; g++) {
+    for (int64_t j = 0; j < m; j++) off[j] = (j * groups + g) * pitch;
+    const int64_t *da = &table[piece->da + g * m];
+    if (piece->weaves_out)
+      piece->bit_block_fn(w->pack + g * pitch, groups * pitch, tile->src, &table[piece->sb + g * m], bytes);
+    else
+      piece->bit_block_fn(tile->dst + da[0], da[1] - da[0], w->pack, off, bytes);
+  }
+  rows.stream = piece->stream;
+  if (piece->weaves_out) piece->weave_fn(&rows, tile->dst, &zero, w->pack, &zero, 1);
+}
+
+static void tile_packed(tesela__worker *w, const tesela__tile *tile) {
+  const tesela__piece *piece = w->piece;
+  const int64_t *table = w->plan->table;
+  int64_t m = piece->group, full_a = piece->na / m, full_b = piece->nb / m;
+  pack_rows(w, tile);
+  for (int64_t j = 0; j < m; j++) {
+    block_source s = {w->pack, &table[piece->pack_src + j * full_b], &table[piece->pack_dst + j * full_a],
+                      tile->nb / m, tile->na / m};
+    unsigned char *carry = piece->carry ? w->carry + j * full_a * TESELA__LINE : NULL;
+    if (w->store == TESELA__STORE_STAGED)
+      tile_staged(w, tile, &s, carry);
+    else
+      blocks_direct(w, &s, tile->dst);
+  }
+}
+
+/* ---- all --------------------------------------------------------------------------------------------------- */
+
+void tesela__tile_run(tesela__worker *w, const tesela__tile *tile) {
+  const tesela__piece *piece = w->piece;
+  const int64_t *table = w->plan->table;
+  unsigned char *carry = piece->carry ? w->carry : NULL;
+  bool staged = w->store == TESELA__STORE_STAGED;
+  if (piece->bitwise && !piece->convert_fn) {
+    tile_bits(w, tile);
+  } else if (piece->fill) {
+    tile_fill(w, tile);
+  } else if (piece->solver == TESELA_SOLVER_STRIDED && piece->convert_fn) {
+    tile_strided_convert(w, tile);
+  } else if (piece->weave_fn) {
+    tile_woven_bits(w, tile);
+  } else if (piece->pack_pitch) {
+    tile_packed(w, tile);
+  } else if (piece->transpose_fn) {
+    block_source s = {tile->src, &table[piece->sb], &table[piece->da], tile->nb, tile->na};
+    staged ? tile_staged(w, tile, &s, carry) : blocks_direct(w, &s, tile->dst);
+  } else {
+    staged ? tile_staged(w, tile, NULL, carry) : tile_rows(w, tile);
+  }
+  while (w->prefetch.at_row < w->prefetch.n_rows) tesela__prefetch_some(&w->prefetch);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tile.h - one tile of a piece, and what a thread needs to do tiles.
+ */
+#ifndef TESELA_SRC_TILE_H
+#define TESELA_SRC_TILE_H
+
+#include "relayout/plan.h"
+
+/* How the stores of a piece go, decided when the address of dst is known. */
+typedef enum tesela__store {
+  TESELA__STORE_CACHED, /* straight to dst */
+  TESELA__STORE_STREAM, /* straight to dst, past the cache */
+  TESELA__STORE_STAGED, /* whole lines past the cache, out of a buffer */
+} tesela__store;
+
+/* Addresses to be prefetched while a tile is worked on: the stretches that the next tile reads. */
+typedef struct tesela__prefetch {
+  const unsigned char *base;
+  const int64_t *row;
+  int32_t n_rows, lines;          /* 0 rows: nothing to do */
+  int32_t at_row, at_line, share; /* lines at a time */
+} tesela__prefetch;
+
+/* One tile: where, and how much of it there is. */
+typedef struct tesela__tile {
+  unsigned char *dst;
+  const unsigned char *src;
+  int64_t dst_bit, src_bit; /* of bitwise pieces: behind dst and src, 0..7 */
+  int64_t na, nb, run;
+  bool begins, ends; /* of carried pieces: nothing is carried in; nothing is to be carried out */
+} tesela__tile;
+
+/* What a thread has while it works on a piece. */
+typedef struct tesela__worker {
+  const tesela_plan *plan;
+  const tesela__piece *piece;
+  tesela__store store;
+  tesela__prefetch prefetch;
+  unsigned char *stage; /* TESELA__STAGE bytes, line-aligned; NULL unless staged */
+  unsigned char *carry; /* a line for each entry of side A */
+  unsigned char *pack;  /* TESELA__STAGE bytes; NULL unless rows are packed before the transpose */
+} tesela__worker;
+
+/* Moves n elements at a fixed distance on each side, converting them; what strided pieces and the gather use. */
+typedef struct tesela__mover {
+  int32_t ws, wd;              /* bits of an element */
+  tesela__rows_fn *take, *put; /* strided kernels of these widths */
+  tesela__convert_fn *convert; /* NULL: bits are moved, by take */
+} tesela__mover;
+
+tesela__mover tesela__mover_of(const tesela_plan *plan);
+
+/* Offsets and pitches in bits from the base addresses; n any. */
+void tesela__move(const tesela__mover *mover, int64_t n, unsigned char *dst, int64_t dst_bit,
+                  int64_t dst_pitch, const unsigned char *src, int64_t src_bit, int64_t src_pitch);
+
+/* n bytes of a fill pattern. */
+void tesela__fill_row(unsigned char *dst, int64_t n, const unsigned char *pattern);
+
+void tesela__tile_run(tesela__worker *worker, const tesela__tile *tile);
+
+/* Ask for the next lines. */
+static inline void tesela__prefetch_some(tesela__prefetch *p) {
+  int32_t left = p->share, row = p->at_row, line = p->at_line;
+  while (left > 0 && row < p->n_rows) {
+    int32_t n = p->lines - line < left ? p->lines - line : left;
+    const unsigned char *at = p->base + p->row[row] + (int64_t)line * TESELA__LINE;
+    for (int32_t i = 0; i < n; i++, at += TESELA__LINE) __builtin_prefetch(at, 0, 3);
+    left -= n;
+    line += n;
+    if (line < p->lines) break;
+    line = 0;
+    row++;
+  }
+  p->at_row = row;
+  p->at_line = line;
+}
+
+#endif

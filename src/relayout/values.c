@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * values.c - the elements of a tensor in logical order.
+ */
+#include "relayout/values.h"
+
+#include <assert.h>
+
+#include "layout/layout.h"
+
+static bool has_value_width(int32_t bits) { return bits >= 1 && bits <= 128 && (bits & (bits - 1)) == 0; }
+
+/* The first element of a swizzled layout that is not passed yet. */
+static void look_at_element(tesela__values *v) {
+  v->stride = 0;
+  v->left = 1;
+  if (v->more) v->place = tesela__values_copy(v, 0);
+}
+
+static void look_at_run(tesela__values *v) {
+  v->more = v->walk.more;
+  v->place = v->walk.place;
+  v->stride = v->walk.stride;
+  v->left = v->walk.left + 1;
+}
+
+tesela_status tesela__values_begin(tesela__values *v, const tesela_layout *layout, tesela_error *err) {
+  tesela_status status = tesela__check_finished(layout, err);
+  if (status != TESELA_OK) return status;
+  if (layout->n_axes != 1)
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                        "a buffer of values has one axis; the layout has %" PRId32, layout->n_axes);
+  if (!has_value_width(layout->bits))
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                        "elements of %" PRId32 " bits; 1, 2, 4, 8, 16, 32, 64 and 128 are possible",
+                        layout->bits);
+  v->layout = layout;
+  v->swizzled = layout->n_swizzles > 0;
+  if (v->swizzled) {
+    v->more = !tesela__is_empty(layout);
+    v->index = v->coordinate;
+    memset(v->coordinate, 0, sizeof v->coordinate);
+    look_at_element(v);
+    return TESELA_OK;
+  }
+  v->index = v->walk.index;
+  status = tesela_walk_begin(&v->walk, layout, err);
+  if (status == TESELA_OK) look_at_run(v);
+  return status;
+}
+
+void tesela__values_skip(tesela__values *v, int64_t n) {
+  if (v->swizzled) {
+    v->more = tesela_index_next(v->layout->rank, v->layout->shape, v->coordinate);
+    look_at_element(v);
+    return;
+  }
+  tesela_walk *walk = &v->walk; /* in its run by n-1, then one more, which may end the run */
+  walk->place += (n - 1) * walk->stride;
+  walk->left -= n - 1;
+  if (n > 1) *walk->moving += n - 1;
+  tesela_walk_next(walk);
+  look_at_run(v);
+}
+
+int64_t tesela__values_copy(const tesela__values *v, int64_t k) {
+  int64_t place[1] = {0};
+  if (k == 0 && !v->swizzled) return v->place;
+  tesela_status status = tesela_layout_copy_of(v->layout, v->index, k, place, NULL);
+  assert(status == TESELA_OK);
+  (void)status;
+  return place[0];
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * values.h - the elements of a tensor in logical order, as stretches of equal stride.
+ *
+ *   for (tesela__values_begin(&v, ...); v.more; tesela__values_skip(&v, v.left))
+ *     elements 0 .. v.left-1 from v.index on are at places v.place + i * v.stride
+ *
+ * A stretch is what a tesela_walk takes in one run; in a swizzled layout, which a walk refuses, it is one element.
+ */
+#ifndef TESELA_SRC_VALUES_H
+#define TESELA_SRC_VALUES_H
+
+#include <tesela/walk.h>
+
+#include "base/base.h"
+
+typedef struct tesela__values {
+  bool more;            /* the rest is valid */
+  int64_t place;        /* of the first element of the stretch, its first copy */
+  int64_t stride;       /* places from one element to the next */
+  int64_t left;         /* elements of the stretch, >= 1 */
+  const int64_t *index; /* the first element */
+  /* The rest is the walk's own. */
+  const tesela_layout *layout;
+  bool swizzled;
+  tesela_walk walk;                    /* not swizzled */
+  int64_t coordinate[TESELA_MAX_RANK]; /* swizzled */
+} tesela__values;
+
+/* Start at element 0; `layout` must outlive the walk, which must not be copied. TESELA_E_INVALID for an unfinished layout,
+   TESELA_E_UNSUPPORTED for one without exactly one axis or for a width that no buffer of values has. */
+tesela_status tesela__values_begin(tesela__values *v, const tesela_layout *layout, tesela_error *err);
+
+/* On by 1 <= n <= left elements. */
+void tesela__values_skip(tesela__values *v, int64_t n);
+
+/* The place of copy k of the first element of the stretch; those of the others follow by `stride`, too. */
+int64_t tesela__values_copy(const tesela__values *v, int64_t k);
+
+/* The element at a place, bits < 8. (place * bits fits: a buffer holds those bits.) */
+static inline unsigned tesela__values_bits(const uint8_t *data, int64_t place, int32_t bits) {
+  int64_t bit = place * bits;
+  return data[bit >> 3] >> (bit & 7) & ((1u << bits) - 1);
+}
+
+#endif
