@@ -31,12 +31,32 @@ static void wrapped(const cli_term *term, const char *text, const char *end, int
   fputc('\n', term->file);
 }
 
+enum { INDENT = 2, COLUMN = 26, NAME = 160 };
+
+/* A name after INDENT columns, broken behind a | where it is wider than the terminal. Returns the columns used. */
+static int put_name(const cli_term *term, const char *name) {
+  int room = term->width - INDENT;
+  while ((int)strlen(name) > room) {
+    char part[NAME];
+    int length = room < NAME - 1 ? room : NAME - 1;
+    while (length > 0 && name[length - 1] != '|') length--;
+    if (length == 0) break;
+    snprintf(part, sizeof part, "%.*s", length, name);
+    cli_styled(term, "1", part);
+    fprintf(term->file, "\n%*s", INDENT + 4, "");
+    name += length;
+    room = term->width - INDENT - 4;
+  }
+  cli_styled(term, "1", name);
+  return INDENT + (int)strlen(name);
+}
+
 /* A name and what it is: in a row, or in two when the name is long. */
 static void entry(const cli_term *term, const char *name, const char *summary) {
-  enum { INDENT = 2, COLUMN = 26 };
-  int used = INDENT + (int)strlen(name);
   fprintf(term->file, "%*s", INDENT, "");
-  cli_styled(term, "1", name);
+  bool broken = INDENT + (int)strlen(name) > term->width;
+  int used = put_name(term, name);
+  if (broken) used = COLUMN;
   if (used + 2 > COLUMN)
     fprintf(term->file, "\n%*s", COLUMN, "");
   else
@@ -50,7 +70,7 @@ static void options(const cli_term *term, const char *title, const cli_option *o
   cli_styled(term, "1", title);
   fputc('\n', term->file);
   for (; option->name; option++) {
-    char name[80], letter[6] = "";
+    char name[NAME], letter[6] = "";
     if (option->letter) snprintf(letter, sizeof letter, "-%c, ", option->letter);
     snprintf(name, sizeof name, "%s--%s%s%s", letter, option->name, option->value ? "=" : "",
              option->value ? option->value : "");
@@ -76,7 +96,7 @@ static void paragraphs(const cli_term *term, const char *text) {
 static void command_help(const cli_term *term) {
   fputs("tesela: physical layouts of tensors\n\nusage: tesela VERB ...\n\n", term->file);
   for (int i = 0; i < cli_n_verbs; i++) {
-    char name[64];
+    char name[NAME];
     snprintf(name, sizeof name, "%s %s", cli_verbs[i].name, cli_verbs[i].args);
     entry(term, name, cli_verbs[i].summary);
   }

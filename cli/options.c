@@ -9,6 +9,21 @@
 #define END \
   { NULL, 0, NULL, NULL }
 
+/* Of the verbs that copy tensors between files. */
+#define COPY_OPTIONS                                                                         \
+  {"threads", 0, "N", "copy with at most N threads; unless told, one for each CPU allowed"}, \
+      {"memory", 0, "SIZE", "keep about SIZE of the files in memory at a time: 1GiB"}, {     \
+    "isa", 0, "best|c|neon|avx2|avx512", "use no instructions beyond these"                  \
+  }
+
+/* Of the verbs that run ways of copying side by side. */
+#define WAYS_OPTIONS(solver, isa)                                                                       \
+  {"solver", 0, "all|any|memcpy|rows|transpose|interleave|deinterleave|bits|strided|gather",            \
+   "force this one; any is the planner's choice, all are those that apply; " solver " unless told"},    \
+      {"isa", 0, "all|best|c|neon|avx2|avx512", "no instructions beyond these; " isa " unless told"}, { \
+    "threads", 0, "N", "copy with at most N threads; unless told, one for each CPU allowed"             \
+  }
+
 const cli_option cli_common_options[] = {
     {"json", 0, NULL, "print JSON"},
     {"color", 0, "auto|always|never", "colour; auto: on a terminal, unless NO_COLOR is set"},
@@ -19,6 +34,29 @@ const cli_option cli_common_options[] = {
 
 static const cli_option no_options[] = {END};
 
+static const cli_option bench_options[] = {
+    WAYS_OPTIONS("any", "best"),
+    {"rounds", 'r', "N", "measure N times, 15 unless told"},
+    END,
+};
+
+static const cli_option check_options[] = {
+    WAYS_OPTIONS("all", "all"),
+    {"seed", 0, "N", "other data; 1 unless told"},
+    END,
+};
+
+static const cli_option cmp_options[] = {
+    {"a", 0, "LAYOUT", "of FILE_A: f32[20,200]{1,0}; braces alone where the file says type and dims"},
+    {"b", 0, "LAYOUT", "of FILE_B"},
+    {"layout", 'l', "LAYOUT", "of both"},
+    {"dtype", 0, "TYPE", "the type of elements that a file calls otherwise: bf16 for <V2"},
+    {"tensor", 0, "NAME", "only this tensor of .safetensors files; unless told, all, by name"},
+    {"tensor-a", 0, "NAME", "which one of FILE_A"},
+    {"tensor-b", 0, "NAME", "which one of FILE_B"},
+    END,
+};
+
 static const cli_option diff_options[] = {
     {"top", 'n', "N", "show the first N changes, 10 unless told; 0: all"},
     {"units", 'u', "iec|si|bytes|xla", "GiB, GB, bytes, or G as XLA prints it"},
@@ -27,9 +65,51 @@ static const cli_option diff_options[] = {
     END,
 };
 
+static const cli_option digest_options[] = {
+    {"layout", 'l', "LAYOUT", "of each FILE: f32[20,200]{1,0}; braces alone where it says type and dims"},
+    {"dtype", 0, "TYPE", "the type of elements that a file calls otherwise: bf16 for <V2"},
+    {"tensor", 0, "NAME", "only this tensor of a .safetensors; unless told, all"},
+    END,
+};
+
 static const cli_option help_options[] = {
     {"man", 0, NULL, "print the manual page"},
     {"completion", 0, "bash|zsh|fish", "print the completions for a shell"},
+    END,
+};
+
+static const cli_option pack_options[] = {
+    {"output", 'o', "FILE", "write to FILE; - or no -o is standard output"},
+    {"to", 't', "LAYOUT", "for every tensor that no rule takes: {1,0:T(8,128)}"},
+    {"from", 'f', "LAYOUT", "of a raw FILE: f32[1000,200]{1,0}"},
+    {"dtype", 0, "TYPE", "the type of elements that the file calls otherwise: bf16 for <V2"},
+    {"fill", 0, "VALUE", "what goes into padding: zero (unless told), leave, 1.5, 0x7fc0"},
+    COPY_OPTIONS,
+    END,
+};
+
+static const cli_option plan_options[] = {
+    {"explain", 'e', NULL, "print the loops, each piece, and what every solver said"},
+    {"fill", 0, "VALUE", "what goes into padding: zero (unless told), leave, 1.5, 0x7fc0"},
+    {"solver", 0, "any|memcpy|rows|transpose|interleave|deinterleave|bits|strided|gather",
+     "use this one wherever it applies"},
+    {"isa", 0, "best|c|neon|avx2|avx512", "use no instructions beyond these"},
+    {"threads", 0, "N", "at most N threads; unless told, one for each CPU allowed"},
+    {"effort", 0, "estimate|measure", "measure runs several plans and keeps the fastest"},
+    END,
+};
+
+static const cli_option relayout_options[] = {
+    {"output", 'o', "FILE", "write to FILE; - or no -o is standard output"},
+    {"from", 'f', "LAYOUT", "of FILE; others than raw ones say it themselves"},
+    {"to", 't', "LAYOUT", "to write: {1,0:T(8,128)}, or with type and dims"},
+    {"format", 0, "raw|npy|safetensors", "of the output; by its name unless told, raw without one"},
+    {"transform", 0, "none|swap|convert|split|merge",
+     "on the way: reverse the bytes of numbers, convert to the type of --to, f64 to two f32, two f32 to f64"},
+    {"tensor", 0, "NAME", "which tensor of a .safetensors"},
+    {"dtype", 0, "TYPE", "the type of elements that the file calls otherwise: bf16 for <V2"},
+    {"fill", 0, "VALUE", "what goes into padding: zero (unless told), leave, 1.5, 0x7fc0"},
+    COPY_OPTIONS,
     END,
 };
 
@@ -51,6 +131,14 @@ static const cli_option show_options[] = {
     {"rows", 0, "N", "rows of cells in a picture (24)"},
     {"width", 0, "N", "columns of text (those of the terminal)"},
     {"only", 0, "words|picture", "leave out the other part"},
+    END,
+};
+
+static const cli_option unpack_options[] = {
+    {"output", 'o', "FILE", "write to FILE; - or no -o is standard output"},
+    {"tensor", 0, "NAME", "only this tensor"},
+    {"format", 0, "raw|npy|safetensors", "of the output; by its name unless told, raw without one"},
+    COPY_OPTIONS,
     END,
 };
 
@@ -118,6 +206,86 @@ static const char diff_details[] =
     "dims, then by operation; names that the compiler numbers anew do not count. Exit status 0 means "
     "that no array changed.";
 
+static const char relayout_details[] =
+    "Copies a tensor to another layout. FILE is raw bytes, .npy or .safetensors, found from its first bytes; "
+    "- is "
+    "standard input. Raw bytes need --from; the others say type, dims and order themselves (a .npy its "
+    "fortran_order; "
+    "big-endian numbers are swapped on the way), and --from, if given, must agree. --to may be braces "
+    "alone.\n\n"
+    "The output is raw unless its name or --format says .npy (dims in order or in reverse, no padding) or "
+    ".safetensors (any layout, recorded in the metadata as pack does). It is written under another name in "
+    "the same folder and renamed when it is whole, so it may be FILE itself.\n\n"
+    "Files are mapped, not read, so a file may be larger than the machine's memory. With --memory a copy "
+    "that changes which dim is contiguous goes window by window, and in small chunks; after each of them, if "
+    "more than half of SIZE is in memory, all pages of both files are let go.\n\n"
+    "  $ tesela relayout x.npy -o x.tiled --to '{1,0:T(8,128)}'\n"
+    "  $ tesela relayout x.tiled -o y.npy --from 'f32[1000,200]{1,0:T(8,128)}' --to '{1,0}'";
+
+static const char pack_details[] =
+    "Writes a .safetensors whose tensors are in the layouts of a device, each layout recorded in the "
+    "metadata under "
+    "tesela.layout.NAME. For other readers a packed tensor is a list of its places, padding included. A RULE "
+    "is "
+    "PATTERN={...}: it takes the tensors whose name matches (* ? [a-z]) and that have as many dims as the "
+    "braces "
+    "list; the first RULE that does counts, --to comes last, and what none takes is copied as it is. A "
+    "tensor that is "
+    "packed already is refused. FILE may be raw or .npy, too; its tensor is named \"tensor\".\n\n"
+    "  $ tesela pack model.safetensors -o tpu.safetensors '*.weight={1,0:T(8,128)(2,1)}'\n"
+    "  $ tesela pack x.npy -o x.safetensors --to '{0,1:T(8,128)}'";
+
+static const char unpack_details[] =
+    "Undoes pack: every tensor with a recorded layout gets its type and dims back, row-major, and the record "
+    "goes; "
+    "other tensors and other metadata stay. A tensor of a type that the format lacks (s4 of 4 bits) becomes "
+    "a "
+    "list of U8 with its row-major layout recorded; pack takes it again. One tensor can be written as .npy "
+    "or "
+    "raw.\n\n"
+    "  $ tesela unpack tpu.safetensors -o model.safetensors\n"
+    "  $ tesela unpack tpu.safetensors --tensor wte.weight -o wte.npy";
+
+static const char plan_details[] =
+    "A PROBLEM says what the data is and what it shall become: on the right of the arrow stands a "
+    "layout in braces, or a whole shape, whose type may be another one. Prints how tesela would copy "
+    "it, in one line.\n\n"
+    "  $ tesela plan 'f32[1024,1024]{1,0} -> {1,0:T(8,128)}'\n"
+    "  ...\n"
+    "  $ tesela plan --explain 'f32[20,200]{1,0} -> bf16[20,200]{1,0:T(8,128)(2,1)}'";
+
+static const char check_details[] =
+    "Copies random data with every solver that applies to the PROBLEM and every instruction set of this "
+    "machine, with padding set to zero, left, and set to a value, and compares every element, all "
+    "padding and the bytes around with what the definition of the two layouts says, element by element. "
+    "Exit status 1 means that one was wrong; its first wrong element is named. The two sides may take 1 "
+    "GiB together.\n\n"
+    "  $ tesela check 'f32[1000,200]{1,0} -> {0,1:T(8,128)}'";
+
+static const char bench_details[] =
+    "Checks first, as check does, then measures: each round runs memcpy and every way of copying one "
+    "after the other. Prints the best and the median time, the rate in 10^9 bytes read "
+    "and written a second, the rate beside that of memcpy on one thread (the median of all rounds), and "
+    "the time to make the plan.\n\n"
+    "  $ tesela bench 'f32[4096,4096]{1,0} -> {0,1}' --threads=1\n"
+    "  $ tesela bench 'bf16[2048,2048]{1,0} -> {1,0:T(8,128)(2,1)}' --solver=all --isa=all";
+
+static const char cmp_details[] =
+    "Compares the values of two tensors whatever their layouts; padding does not count, -0 and 0 "
+    "differ. A FILE is raw bytes, .npy or .safetensors; raw bytes need a LAYOUT. Of .safetensors with "
+    "several tensors those of one name are compared. Exit status 0 means the same; else the first element "
+    "that differs is printed, with its place and its value in each, and how many differ.\n\n"
+    "  $ tesela cmp x.raw x.tiled --a='f32[20,200]{1,0}' --b='f32[20,200]{1,0:T(8,128)}'\n"
+    "  same";
+
+static const char digest_details[] =
+    "Prints a fingerprint of the values of each FILE, 128 bits in hexadecimal, that is the same for "
+    "every layout of one tensor. It covers the type, the width of an element, the dims and the bits of "
+    "all elements; padding does not count. It is not cryptographic. Each tensor of a .safetensors with "
+    "several has a line of its own, FILE:NAME.\n\n"
+    "  $ tesela digest x.npy\n"
+    "  $ tesela digest --layout='f32[20,200]{1,0:T(8,128)}' x.tiled y.tiled";
+
 static const char formats_details[] =
     "Prints the seven formats that XLA's tiled-layout document names: tiles, an example, what each is "
     "for.";
@@ -142,6 +310,22 @@ const cli_verb cli_verbs[] = {
      report_details, report_options},
     {"diff", cmd_diff, "BEFORE AFTER", 2, 2,
      "the arrays that changed between two memory reports or HLO texts", diff_details, diff_options},
+    {"relayout", cmd_relayout, "FILE --to=LAYOUT [-o OUT]", 1, 1, "write a tensor in another layout",
+     relayout_details, relayout_options},
+    {"pack", cmd_pack, "FILE [RULE...] [--to=LAYOUT] [-o OUT]", 1, ANY,
+     "write tensors in a device's layouts, with the layouts recorded", pack_details, pack_options},
+    {"unpack", cmd_unpack, "FILE [-o OUT]", 1, 1, "write packed tensors row-major again", unpack_details,
+     unpack_options},
+    {"cmp", cmd_cmp, "FILE_A FILE_B", 2, 2, "do two files hold the same values, whatever their layouts?",
+     cmp_details, cmp_options},
+    {"digest", cmd_digest, "FILE...", 1, ANY, "a fingerprint of the values that no layout changes",
+     digest_details, digest_options},
+    {"plan", cmd_plan, "PROBLEM", 1, 1, "how a tensor is copied to another layout", plan_details,
+     plan_options},
+    {"check", cmd_check, "PROBLEM", 1, 1, "every way of copying against the definition", check_details,
+     check_options},
+    {"bench", cmd_bench, "PROBLEM", 1, 1, "how fast a tensor is copied, beside memcpy", bench_details,
+     bench_options},
     {"formats", cmd_formats, "", 0, 0, "the formats of the tiled-layout document", formats_details,
      no_options},
     {"query", cmd_query, "", 0, 0, "answer requests in JSON, one a line", query_details, no_options},

@@ -13,10 +13,10 @@ const char pages_layout_text[] =
     "A LAYOUT is an XLA shape, f32[3,5]{1,0:T(2,2)}; xla: in front of it says so and changes nothing. Sloppy "
     "spellings are mended, and a note on standard error says what was mended.";
 
-const char pages_exit_text[] = "Data goes to standard output, words to standard error. For show, where, "
-                               "what, report and diff the word - is "
-                               "standard input. The exit status is 0 for yes or done, 1 for no, different, "
-                               "or over a limit, 2 for bad usage or input, 3 when tesela itself fails.";
+const char pages_exit_text[] =
+    "Data goes to standard output, words to standard error. For show, where, what and for every file that is "
+    "read the word - is standard input. The exit status is 0 for yes or done, 1 for no, different, or over a "
+    "limit, 2 for bad usage or input, 3 when tesela itself fails.";
 
 /* ---- manual page ------------------------------------------------------------------------------------------
  */

@@ -2,8 +2,8 @@
 /*
  * parse.c - the command line, read by the table of options.c.
  *
- * Options may stand anywhere, before the verb only those that every verb has. `--` ends them; `-` and
- * negative numbers are words. An option given twice has its last value.
+ * Options may stand anywhere, before the verb only those that every verb has. `--` ends them; `-`, negative
+ * numbers and what begins with an arrow are words. An option given twice has its last value.
  */
 #include <assert.h>
 #include <errno.h>
@@ -176,7 +176,7 @@ static bool take_letters(cli_context *cli, const char *word, words *rest) {
 }
 
 static bool is_option(const char *word) {
-  return word[0] == '-' && word[1] != '\0' && !(word[1] >= '0' && word[1] <= '9');
+  return word[0] == '-' && word[1] != '\0' && word[1] != '>' && !(word[1] >= '0' && word[1] <= '9');
 }
 
 static bool take_words(cli_context *cli, words *rest) {

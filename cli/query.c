@@ -25,6 +25,8 @@ const char *query_type_words(query_type type) {
   switch (type) {
   case QUERY_LAYOUT:
     return "string, an XLA shape";
+  case QUERY_TARGET:
+    return "string, an XLA shape or a layout in braces";
   case QUERY_TEXT:
     return "string";
   case QUERY_INDICES:
@@ -94,6 +96,7 @@ static tesela_status check_field(query *q, const query_op *op, const query_field
   }
   switch (field->type) {
   case QUERY_LAYOUT:
+  case QUERY_TARGET:
   case QUERY_TEXT:
     right = json_is_string(value);
     break;

@@ -4,7 +4,8 @@
  * reference.
  *
  *   query.c       reads a request, checks its fields by the table of ops, puts the response together
- *   query_ops.c   the table of ops, and some of them; query_xla.c has those about XLA shapes as such
+ *   query_ops.c   the table of ops, and some of them; query_xla.c has those about XLA shapes as such,
+ *                 query_relayout.c those that copy
  *
  * A new op is one row in the table and one function. When it is called, the fields it requires are there and
  * all of the right type; it writes fields of the response, or fails, and then what it wrote is taken back.
@@ -30,6 +31,7 @@ void query_refuse(tesela_status status, const char *message, json_writer *out);
 
 typedef enum query_type {
   QUERY_LAYOUT,  /* a string, one XLA shape */
+  QUERY_TARGET,  /* a string, one XLA shape, or a layout in braces for the shape of another field */
   QUERY_TEXT,    /* any string */
   QUERY_INDICES, /* a list of lists of integers */
   QUERY_PLACES,  /* a list of integers */
@@ -60,6 +62,9 @@ typedef struct query_op {
   query_field field[QUERY_FIELDS]; /* ends with a row of zeros, or is full */
 } query_op;
 
+/* query_relayout.c */
+tesela_status query_op_plan(query *q);
+tesela_status query_op_relayout(query *q);
 /* query_xla.c */
 tesela_status query_op_choose(query *q);
 tesela_status query_op_info(query *q);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * convert.h - what becomes of one element on its way to another type, for check to believe: straight from the words of
+ * tesela_transform_check, sharing nothing with the library's kernels.
+ */
+#ifndef TESELA_CLI_CONVERT_H
+#define TESELA_CLI_CONVERT_H
+
+#include <tesela/layout.h>
+
+#include "value.h"
+
+/* Is there a definition here for elements of `from` that become elements of `to`? */
+bool convert_is_defined(const tesela_layout *from, const tesela_layout *to);
+
+/* The element that `value` becomes; only where that is defined. */
+void convert_value(const tesela_layout *from, const tesela_layout *to, const uint8_t value[VALUE_BYTES],
+                   uint8_t out[VALUE_BYTES]);
+
+/* Is an element of `to` as wanted? Any NaN will do where a NaN is wanted. */
+bool convert_same(const tesela_layout *from, const tesela_layout *to, const uint8_t got[VALUE_BYTES],
+                  const uint8_t want[VALUE_BYTES]);
+
+#endif

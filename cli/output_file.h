@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * output_file.h - a file that is there whole or not at all.
+ *
+ *   output_file out;
+ *   int status = output_file_create(cli, path, size, &out);
+ *   if (status == CLI_YES) ... write out.data[0 .. size-1] ...; status = output_file_finish(&out);
+ *   output_file_abandon(&out);
+ *
+ * The bytes go to a file of another name in the same folder, which takes the final name when it is whole. What was
+ * there before stays until then, so it may be the input. Whatever ends the process earlier, nothing half is under
+ * the final name; a failure, SIGINT, SIGTERM and SIGHUP also remove the other file.
+ *
+ * Standard output ("-") and paths that are no regular file (a pipe, /dev/full) are written at the end, from a
+ * file without a name.
+ */
+#ifndef TESELA_CLI_OUTPUT_FILE_H
+#define TESELA_CLI_OUTPUT_FILE_H
+
+#include "options.h"
+
+typedef struct output_file {
+  const cli_context *cli;
+  const char *name; /* for messages: the path, or "standard output" */
+  char *path;       /* the final name, links followed; NULL for standard output */
+  char *unfinished; /* the name until then; NULL if there is none (any more) */
+  bool stream;      /* written at the end */
+  int fd;
+  uint8_t *data; /* mapped; zeros at first; never NULL */
+  int64_t size;
+} output_file;
+
+/* Make room for `size` bytes. Returns an exit status after saying why; then there is nothing to abandon. */
+int output_file_create(const cli_context *cli, const char *path, int64_t size, output_file *out);
+/* All is written: give it its name. A reader of standard output that left is no failure. */
+int output_file_finish(output_file *out);
+/* Give up, unless it is finished; release memory. */
+void output_file_abandon(output_file *out);
+
+/* From a signal handler: remove the file that is not finished. */
+void output_file_remove_unfinished(void);
+
+#endif

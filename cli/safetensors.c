@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * safetensors.c - the header of .safetensors files.
+ */
+#include "safetensors.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "say.h"
+
+enum { LENGTH = 8, HEADER_LIMIT = 100000000, KEY_TEXT = 4096 };
+
+static const struct {
+  const char *name;
+  tesela_dtype dtype;
+} types[] = {
+    {"BOOL", TESELA_PRED},        {"U8", TESELA_U8},   {"I8", TESELA_S8},   {"F8_E5M2", TESELA_F8E5M2},
+    {"F8_E4M3", TESELA_F8E4M3FN}, {"I16", TESELA_S16}, {"U16", TESELA_U16}, {"F16", TESELA_F16},
+    {"BF16", TESELA_BF16},        {"I32", TESELA_S32}, {"U32", TESELA_U32}, {"F32", TESELA_F32},
+    {"F64", TESELA_F64},          {"I64", TESELA_S64}, {"U64", TESELA_U64}, {"F8_E8M0", TESELA_F8E8M0FNU},
+    {"C64", TESELA_C64},
+};
+
+static tesela_dtype type_of(const char *name) {
+  for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+    if (strcmp(types[i].name, name) == 0) return types[i].dtype;
+  return TESELA_DTYPE_NONE;
+}
+
+const char *safetensors_type(tesela_dtype dtype) {
+  for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+    if (types[i].dtype == dtype) return types[i].name;
+  return NULL;
+}
+
+/* ---- read ---------------------------------------------------------------------------------------------- */
+
+static uint64_t length_of(const uint8_t *data) {
+  uint64_t length = 0;
+  for (int i = 0; i < LENGTH; i++) length |= (uint64_t)data[i] << (8 * i);
+  return length;
+}
+
+/* There is no magic: a length that no raw data would have by accident, and the beginning of a JSON object. */
+bool safetensors_begins(const uint8_t *data, int64_t size) {
+  return size > LENGTH + 1 && data[LENGTH] == '{' && memchr("\"} \t\r\n", data[LENGTH + 1], 6) &&
+         length_of(data) >> 40 == 0;
+}
+
+typedef struct reading {
+  const cli_context *cli;
+  tensor_file *file;
+  const uint8_t *data; /* behind the header */
+  int64_t bytes;
+} reading;
+
+static bool wrong(const reading *r, const char *name, const char *what) {
+  char quote[SAY_QUOTE];
+  tensor_file_wrong(r->cli, r->file->name, "tensor %s %s", say_quote(name, quote), what);
+  return false;
+}
+
+/* A list of at most `most` integers >= 0 from `value`; -1 if it is none. */
+static int32_t read_integers(const json_t *value, int32_t most, int64_t *out) {
+  size_t n = json_array_size(value);
+  if (!json_is_array(value) || n > (size_t)most) return -1;
+  for (size_t i = 0; i < n; i++) {
+    const json_t *item = json_array_get(value, i);
+    if (!json_is_integer(item) || json_integer_value(item) < 0) return -1;
+    out[i] = json_integer_value(item);
+  }
+  return (int32_t)n;
+}
+
+/* Bytes of the data by type and shape. */
+static bool size_of(const tensor_entry *entry, int64_t *bytes) {
+  int64_t n = entry->bits / 8;
+  for (int32_t d = 0; d < entry->rank; d++)
+    if (entry->shape[d] == 0) n = 0;
+  for (int32_t d = 0; d < entry->rank; d++)
+    if (__builtin_mul_overflow(n, entry->shape[d], &n)) return false;
+  *bytes = n;
+  return true;
+}
+
+static bool read_entry(const reading *r, const char *name, const json_t *value, tensor_entry *entry) {
+  int64_t offset[2], bytes;
+  *entry = (tensor_entry){.name = name, .type = json_string_value(json_object_get(value, "dtype"))};
+  if (!entry->type) return wrong(r, name, "has no dtype");
+  entry->dtype = type_of(entry->type);
+  entry->bits = 8 * tesela_dtype_bytes(entry->dtype);
+  entry->swapped = __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ && entry->bits > 8;
+  entry->rank = read_integers(json_object_get(value, "shape"), TESELA_MAX_RANK, entry->shape);
+  if (entry->rank < 0) return wrong(r, name, "has a shape that is no list of up to 32 extents");
+  if (read_integers(json_object_get(value, "data_offsets"), 2, offset) != 2)
+    return wrong(r, name, "has data_offsets that are no two numbers");
+  if (offset[0] > offset[1] || offset[1] > r->bytes)
+    return wrong(r, name, "has data_offsets outside the file; is it cut off?");
+  entry->bytes = offset[1] - offset[0];
+  entry->data = r->data + offset[0];
+  if (entry->bits == 0) return true; /* a type that is not known can be copied, its size not be checked */
+  if (!size_of(entry, &bytes)) return wrong(r, name, "has a shape whose size does not fit in 64 bits");
+  if (bytes != entry->bytes) return wrong(r, name, "has data_offsets that do not fit its shape and dtype");
+  return true;
+}
+
+static int by_data(const void *a, const void *b) {
+  const tensor_entry *const *x = a, *const *y = b;
+  if ((*x)->data != (*y)->data) return (*x)->data < (*y)->data ? -1 : 1;
+  return (*x)->bytes < (*y)->bytes ? -1 : (*x)->bytes > (*y)->bytes;
+}
+
+/* The data of all tensors: no two share a byte, none is left over. */
+static bool covers_file(const reading *r) {
+  int64_t n = r->file->n_entries;
+  const tensor_entry **sorted = malloc((size_t)(n + 1) * sizeof *sorted);
+  if (!sorted) {
+    say_error(r->cli, "no memory");
+    return false;
+  }
+  for (int64_t i = 0; i < n; i++) sorted[i] = &r->file->entry[i];
+  qsort(sorted, (size_t)n, sizeof *sorted, by_data);
+  const uint8_t *end = r->data;
+  bool right = true;
+  for (int64_t i = 0; i < n && right; i++) {
+    if (sorted[i]->data != end)
+      right = wrong(r, sorted[i]->name,
+                    sorted[i]->data < end ? "shares bytes with another one" : "has unused bytes before it");
+    end = sorted[i]->data + sorted[i]->bytes;
+  }
+  free(sorted);
+  if (right && end != r->data + r->bytes) {
+    tensor_file_wrong(r->cli, r->file->name, "%" PRId64 " bytes behind the last tensor",
+                      (int64_t)(r->data + r->bytes - end));
+    right = false;
+  }
+  return right;
+}
+
+static bool read_metadata(const reading *r, json_t *metadata) {
+  const char *key;
+  json_t *value;
+  if (!json_is_object(metadata)) {
+    tensor_file_wrong(r->cli, r->file->name, "its __metadata__ is no object of strings");
+    return false;
+  }
+  json_object_foreach(metadata, key, value) if (!json_is_string(value)) {
+    char quote[SAY_QUOTE];
+    tensor_file_wrong(r->cli, r->file->name, "its __metadata__ %s is no string", say_quote(key, quote));
+    return false;
+  }
+  r->file->metadata = metadata;
+  return true;
+}
+
+/* "tesela.layout.<tensor>"; false if it is too long to be one of ours. */
+static bool layout_key(const char *name, char key[KEY_TEXT]) {
+  int n = snprintf(key, KEY_TEXT, "%s%s", SAFETENSORS_LAYOUT_KEY, name);
+  return n > 0 && n < KEY_TEXT;
+}
+
+static bool read_entries(const reading *r) {
+  tensor_file *file = r->file;
+  const char *name;
+  json_t *value;
+  char key[KEY_TEXT];
+  file->entry = calloc(json_object_size(file->header) + 1, sizeof *file->entry);
+  if (!file->entry) {
+    say_error(r->cli, "no memory");
+    return false;
+  }
+  json_t *metadata = json_object_get(file->header, "__metadata__");
+  if (metadata && !read_metadata(r, metadata)) return false;
+  json_object_foreach(file->header, name, value) {
+    if (value == metadata) continue;
+    tensor_entry *entry = &file->entry[file->n_entries++];
+    if (!json_is_object(value)) return wrong(r, name, "is no object");
+    if (!read_entry(r, name, value, entry)) return false;
+    if (metadata && layout_key(name, key)) entry->packed = json_string_value(json_object_get(metadata, key));
+  }
+  return covers_file(r);
+}
+
+int safetensors_read(const cli_context *cli, tensor_file *file) {
+  uint64_t length = length_of(file->map);
+  char quote[SAY_QUOTE];
+  json_error_t bad;
+  if (length > HEADER_LIMIT)
+    return tensor_file_wrong(cli, file->name, "its header has %" PRIu64 " bytes; %d are allowed", length,
+                             HEADER_LIMIT);
+  if ((int64_t)length > file->size - LENGTH)
+    return tensor_file_wrong(cli, file->name,
+                             "cut off: a header of %" PRIu64 " bytes is announced, %" PRId64 " are there",
+                             length, file->size - LENGTH);
+  file->header = json_loadb((const char *)file->map + LENGTH, length, JSON_REJECT_DUPLICATES, &bad);
+  if (!file->header)
+    return tensor_file_wrong(cli, file->name, "its header is no JSON: %s (byte %d)",
+                             say_quote(bad.text, quote), bad.position);
+  if (!json_is_object(file->header))
+    return tensor_file_wrong(cli, file->name, "its header is no JSON object");
+  int64_t begin = LENGTH + (int64_t)length;
+  reading r = {cli, file, file->map + begin, file->size - begin};
+  return read_entries(&r) ? CLI_YES : CLI_BAD;
+}
+
+/* ---- write --------------------------------------------------------------------------------------------- */
+
+/* Is this the key of a layout of one of the tensors? Their names are in `names`. */
+static bool is_layout_key(const char *key, const json_t *names) {
+  size_t n = sizeof SAFETENSORS_LAYOUT_KEY - 1;
+  return strncmp(key, SAFETENSORS_LAYOUT_KEY, n) == 0 && json_object_get(names, key + n);
+}
+
+static void put_metadata(json_writer *j, int64_t n, const safetensors_item *items, json_t *metadata,
+                         const json_t *names) {
+  const char *key;
+  json_t *value;
+  char text[KEY_TEXT];
+  bool any = false;
+  for (int64_t i = 0; i < n; i++) any = any || items[i].layout;
+  json_object_foreach(metadata, key, value) any = any || !is_layout_key(key, names);
+  if (!any) return;
+  jw_key(j, "__metadata__");
+  jw_object(j);
+  json_object_foreach(metadata, key, value) if (!is_layout_key(key, names))
+      jw_put_str(j, key, json_string_value(value));
+  for (int64_t i = 0; i < n; i++)
+    if (items[i].layout && layout_key(items[i].name, text)) jw_put_str(j, text, items[i].layout);
+  jw_end(j);
+}
+
+static void put_items(json_writer *j, int64_t n, const safetensors_item *items) {
+  for (int64_t i = 0; i < n; i++) {
+    jw_key(j, items[i].name);
+    jw_object(j);
+    jw_put_str(j, "dtype", items[i].type);
+    jw_key(j, "shape");
+    jw_ints(j, items[i].rank, items[i].shape);
+    jw_key(j, "data_offsets");
+    jw_ints(j, 2, (int64_t[]){items[i].begin, items[i].end});
+    jw_end(j);
+  }
+}
+
+/* The length in front of a JSON text, blanks behind it; takes it over. */
+static char *framed(json_writer *j, int64_t *length) {
+  size_t n = (j->length + LENGTH - 1) / LENGTH * LENGTH;
+  char *text = j->failed ? NULL : malloc(LENGTH + n);
+  if (text) {
+    for (int i = 0; i < LENGTH; i++) text[i] = (char)((uint64_t)n >> (8 * i) & 255);
+    memcpy(text + LENGTH, j->text, j->length);
+    memset(text + LENGTH + j->length, ' ', n - j->length);
+    *length = LENGTH + (int64_t)n;
+  }
+  jw_free(j);
+  return text;
+}
+
+char *safetensors_header(int64_t n, const safetensors_item *items, const struct json_t *metadata,
+                         int64_t *length) {
+  json_writer j = {0};
+  json_t *names = json_object();
+  for (int64_t i = 0; i < n && names; i++)
+    if (json_object_set_new(names, items[i].name, json_true()) != 0) {
+      json_decref(names);
+      names = NULL;
+    }
+  if (!names) return NULL;
+  jw_object(&j);
+  put_metadata(&j, n, items, (json_t *)(uintptr_t)metadata, names);
+  put_items(&j, n, items);
+  jw_end(&j);
+  json_decref(names);
+  return framed(&j, length);
+}
