@@ -4,13 +4,14 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 30
 BENCH_ARGS ?=
+PYTHON ?= python3
 MAKEFLAGS += --no-print-directory
 
 # $(call build,KIND,OPTION...) configures and builds; $(call test,KIND) runs the tests of that build.
 build = cmake --preset $(1) $(2) && cmake --build build/$(1) -j $(JOBS)
 test = ctest --test-dir build/$(1) -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: all help test check strict dev asan valgrind clang coverage fuzz bench demo install format format-check abi clean
+.PHONY: all help test check strict dev asan tsan valgrind clang coverage fuzz bench bench-peers demo install format format-check abi clean
 
 all: ## build the library and the command (build/release)
 	$(call build,release,-DTESELA_BUILD_TESTS=OFF)
@@ -34,6 +35,10 @@ dev: ## tests with asserts on and warnings as errors
 asan: ## tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	$(call build,asan)
 	$(call test,asan)
+
+tsan: ## unit tests under ThreadSanitizer
+	$(call build,tsan)
+	$(call test,tsan) -R unit
 
 valgrind: ## unit tests under valgrind
 	$(call build,dev)
@@ -59,6 +64,12 @@ fuzz: ## look for new failing inputs, FUZZ_SECONDS for each target
 
 bench: all ## run the benchmarks (BENCH_ARGS goes to each)
 	@set -e; for program in build/release/bench/bench_*; do echo "== $$program"; $$program $(BENCH_ARGS); done
+
+bench-peers: all ## relayout against oneDNN, HPTT, numpy and torch, those that are there (see bench/RESULTS.md)
+	@set -e; for program in build/release/bench/peer_*; do \
+	  if [ -x "$$program" ]; then echo "== $$program"; $$program; fi; \
+	done
+	$(PYTHON) bench/peers.py --library=build/release/libtesela.so
 
 demo: all ## a memory report explained
 	build/release/tesela report examples/oom_report.txt

@@ -23,13 +23,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
 #else
 
-#include "../cli/json.c"
-#include "../cli/kind.c"
-#include "../cli/nearest.c"
-#include "../cli/query.c"
-#include "../cli/query_ops.c"
-#include "../cli/query_xla.c"
-#include "../cli/utf8.c"
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "../cli/query.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -76,9 +76,12 @@ def test_help_of_each_verb(verb):
     for word in verbs[0]["details"].split():
         assert word in text
     for option in verbs[0]["options"]:
-        assert f"--{option['name']}" in text
+        value = f"={option['value']}" if option["value"] else ""
+        assert f"--{option['name']}{value}" in text.replace("| ", "|")
     assert "--json" in text
     assert not any(len(line) > 80 for line in done.stdout.decode().splitlines() if line[:2] != "  ")
+    options = done.stdout.decode().partition("\nOptions\n")[2].splitlines()
+    assert not any(len(line) > 80 for line in options)
 
 
 def test_help_without_a_verb():
@@ -274,7 +277,7 @@ def test_a_line_that_is_too_long():
 
 def test_the_help_names_the_verbs_that_read_standard_input():
     words = " ".join(run("help").stdout.decode().split())
-    assert "For show, where, what, report and diff the word - is standard input." in words
+    assert "For show, where, what and for every file that is read the word - is standard input." in words
     for verb in (["show", "-"], ["where", LAYOUT, "-"], ["what", LAYOUT, "-"]):
         done = run(*verb, text="f32[2]\n" if verb[0] == "show" else "0,0\n" if verb[0] == "where" else "0\n")
         assert done.returncode == 0 and done.stdout

@@ -10,7 +10,8 @@ The word after the fence says what a block is:
     c               a complete program: compiles against the library and runs
     python          a complete program
     text output     what the program just before prints
-    json query      requests to `tesela query`, each followed by its response, compared as JSON values
+    json query      requests to `tesela query`, each followed by its response, compared as JSON values; a text "..."
+                    stands for any text
     text, make, cmake, ebnf    to be read, not run
 
 Any other word is a mistake. The blocks of one document run in order in one folder that has a copy of examples/.
@@ -173,6 +174,15 @@ def check_program(command, block, folder):
         compare(printed, block.output, "the program")
 
 
+def alike(says, prints):
+    """Equal as JSON values; "..." is any text."""
+    if isinstance(says, dict) and isinstance(prints, dict):
+        return says.keys() == prints.keys() and all(alike(says[key], prints[key]) for key in says)
+    if isinstance(says, list) and isinstance(prints, list):
+        return len(says) == len(prints) and all(map(alike, says, prints))
+    return says == prints or (says == "..." and isinstance(prints, str))
+
+
 def check_query(block, folder):
     lines = [line for line in block.text.splitlines() if line.strip()]
     requests, expected = lines[::2], lines[1::2]
@@ -181,7 +191,7 @@ def check_query(block, folder):
     if not len(requests) == len(expected) == len(responses):
         raise Wrong(f"{len(requests)} requests, {len(expected)} responses written, {len(responses)} printed")
     for request, says, prints in zip(requests, expected, responses):
-        if json.loads(says) != json.loads(prints):
+        if not alike(json.loads(says), json.loads(prints)):
             raise Wrong(f"{request}\n---- the document says\n{says}\n---- it answers\n{prints}")
 
 

@@ -46,6 +46,7 @@ GOOD = {
     "the library": "```c\n#include <tesela/tesela.h>\nint main(void) { return !tesela_version(); }\n```",
     "a program in Python": "```python\nprint(1)\n```\n```text output\n1\n```",
     "set-up that is there": "```sh setup\n$ ./bootstrap test\nmake check JOBS=4 # comment\n```",
+    "any text of a response": '```json query\n{"op": "version"}\n{"id": null, "ok": true, "version": "..."}\n```',
     "blocks that are only read": "```text\nx\n```\n~~~ebnf\nx = y\n~~~\n```make\nx:\n```",
 }
 
@@ -72,6 +73,8 @@ BAD = {
     "no such target": "```sh setup\n$ ./bootstrap everything\n```",
     "no such make target": "```sh setup\n$ make everything\n```",
     "a request without a response": '```json query\n{"id": 1, "op": "none"}\n```',
+    "no text in a response": '```json query\n{"op": "version"}\n{"id": "...", "ok": true, "version": "..."}\n```',
+    "a text too few": '```json query\n{"op": "version"}\n{"id": null, "ok": true}\n```',
     "a wrong response": '```json query\n{"id": 1, "op": "none"}\n{"id": 2, "ok": true}\n```',
 }
 

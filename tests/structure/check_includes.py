@@ -29,7 +29,8 @@ MAY_INCLUDE = {
 
 # Public headers that are not named after their module.
 PUBLIC = {
-    "dtype": "layout", "program": "layout", "walk": "layout", "xla_bitcast": "xla", "xla_interchange": "xla"
+    "dtype": "layout", "program": "layout", "walk": "layout", "xla_bitcast": "xla", "xla_interchange": "xla",
+    "values": "relayout"
 }
 
 # Third-party headers and the only folder that may use them.

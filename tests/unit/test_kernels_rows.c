@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_kernels_rows.c - every row kernel of the table that this CPU can run, against loops written from the contracts
+ * in kernels.h: element by element, bit by bit.
+ *
+ * Rows lie in an arena whose both ends are followed by memory that may not be touched, often flush against one of
+ * them; src may not be written, and all bytes of dst that a row does not name must stay.
+ */
+#include "support_kernels.h"
+
+enum { MOST_ROWS = 6, TRIALS = 1500 };
+
+/* ---- rows -------------------------------------------------------------------------------------------------- */
+
+typedef struct rows_case {
+  tesela__rows rows;
+  int64_t width; /* of an element: bytes, bits for the bit kinds, 1 for copies */
+  int64_t count, dst_off[MOST_ROWS], src_off[MOST_ROWS];
+  int64_t dst_base, src_base; /* places in the arenas */
+} rows_case;
+
+/* Bytes [low, high) of a row, in the unit of its offset. */
+typedef struct reach {
+  int64_t low, high;
+} reach;
+
+static bool in_bits(tesela__kernel_kind kind) {
+  return kind == TESELA__K_STRIDED_BITS || kind == TESELA__K_COPY_BITS;
+}
+
+static reach reach_of(int64_t n, int64_t pitch,
+                      int64_t size) { /* n things of `size` that are `pitch` apart */
+  int64_t last = (n - 1) * pitch;
+  return (reach){last < 0 ? last : 0, (last < 0 ? 0 : last) + size};
+}
+
+static void reaches(tesela__kernel_kind kind, const rows_case *c, reach *dst, reach *src) {
+  const tesela__rows *rows = &c->rows;
+  int64_t size = rows->n * c->width;
+  *dst = *src = (reach){0, size};
+  switch (kind) {
+  case TESELA__K_INTERLEAVE:
+    *dst = (reach){0, size * rows->k};
+    *src = reach_of(rows->k, rows->src_pitch, size);
+    break;
+  case TESELA__K_DEINTERLEAVE:
+    *dst = reach_of(rows->k, rows->dst_pitch, size);
+    *src = (reach){0, size * rows->k};
+    break;
+  case TESELA__K_STRIDED:
+  case TESELA__K_STRIDED_BITS:
+    *dst = reach_of(rows->n, rows->dst_pitch, c->width);
+    *src = reach_of(rows->n, rows->src_pitch, c->width);
+    break;
+  default:
+    break;
+  }
+}
+
+/* n, k and pitches; dst never overlaps itself. */
+static void draw_row(const tesela__kernel *kernel, rows_case *c) {
+  tesela__rows *rows = &c->rows;
+  int64_t width = c->width = kernel->width ? kernel->width : 1;
+  *rows = (tesela__rows){.k = 1, .stream = below(2)};
+  int64_t sign = below(2) ? 1 : -1;
+  switch (kernel->kind) {
+  case TESELA__K_COPY:
+    rows->n = draw_size(below(8) ? 900 : 12000);
+    break;
+  case TESELA__K_COPY_BITS:
+    rows->n = draw_size(2000);
+    break;
+  case TESELA__K_INTERLEAVE:
+  case TESELA__K_DEINTERLEAVE: {
+    rows->k = kernel->k ? kernel->k : 1 + below(below(4) ? 4 : 20);
+    rows->n = draw_size(below(8) ? 1000 / width : 8000 / width / rows->k);
+    int64_t size = rows->n * width;
+    bool in = kernel->kind == TESELA__K_INTERLEAVE;
+    int64_t pitch = below(4) ? size + below(3) * below(100) : (size + 63) / 64 * 64;
+    if (in && below(4) == 0) pitch = below(size + 1); /* streams of src may overlap */
+    *(in ? &rows->src_pitch : &rows->dst_pitch) = sign * pitch;
+    break;
+  }
+  case TESELA__K_STRIDED:
+  case TESELA__K_STRIDED_BITS:
+    rows->n = draw_size(300);
+    rows->dst_pitch = sign * (width + (below(2) ? 0 : below(40)));
+    rows->src_pitch = (below(2) ? 1 : -1) * (below(2) ? width : below(2) * below(60));
+    break;
+  default:
+    fail_msg("%s: not a row kernel", kernel->name);
+  }
+}
+
+/* Rows one after the other in dst with gaps, anywhere in src; false if they do not fit. */
+static bool draw_places(tesela__kernel_kind kind, rows_case *c) {
+  int64_t unit = in_bits(kind) ? 8 : 1, whole = ARENA * unit;
+  bool lines = below(2); /* rows of dst begin at whole cache lines, if the first one does */
+  reach dst, src;
+  reaches(kind, c, &dst, &src);
+  int64_t dst_size = dst.high - dst.low, src_size = src.high - src.low, end = 0, gap = 0;
+  c->count = below(3) ? 1 + below(MOST_ROWS) : 1;
+  for (int64_t i = 0; i < c->count; i++) {
+    if (lines) end = (end + 64 * unit - 1) / (64 * unit) * (64 * unit);
+    c->dst_off[i] = end - dst.low;
+    end += dst_size;
+    if (!lines) end += gap = below(2) * below(200);
+  }
+  if (!lines) end -= gap;
+  if (end > whole / 2 || src_size > whole / 2) return false;
+  int64_t bytes = (end + unit - 1) / unit, at = place(bytes) * unit;
+  if (lines && below(4)) at = at / (64 * unit) * (64 * unit);
+  if (unit > 1 && at + end + 7 < whole) at += below(8);
+  c->dst_base = below(ARENA);
+  c->src_base = below(ARENA);
+  for (int64_t i = 0; i < c->count; i++) {
+    int64_t from = place((src_size + unit - 1) / unit) * unit;
+    if (unit > 1 && from + src_size + 7 < whole) from += below(8);
+    c->dst_off[i] += at - c->dst_base * unit;
+    c->src_off[i] = from - src.low - c->src_base * unit;
+  }
+  for (int64_t i = c->count; i > 1; i--) { /* in any order */
+    int64_t j = below(i), swap = c->dst_off[i - 1];
+    c->dst_off[i - 1] = c->dst_off[j], c->dst_off[j] = swap;
+  }
+  return true;
+}
+
+static void move_bytes(const rows_case *c, int64_t to, int64_t from) { /* one element */
+  for (int64_t b = 0; b < c->width; b++) want[c->dst_base + to + b] = src_arena[c->src_base + from + b];
+}
+
+static void move_bit(const rows_case *c, int64_t to, int64_t from) {
+  to += c->dst_base * 8, from += c->src_base * 8;
+  unsigned bit = src_arena[from / 8] >> from % 8 & 1;
+  want[to / 8] = (unsigned char)((want[to / 8] & ~(1u << to % 8)) | bit << to % 8);
+}
+
+static void expect_row(tesela__kernel_kind kind, const rows_case *c, int64_t to, int64_t from) {
+  const tesela__rows *rows = &c->rows;
+  for (int64_t e = 0; e < rows->n; e++) {
+    switch (kind) {
+    case TESELA__K_COPY:
+      move_bytes(c, to + e, from + e);
+      break;
+    case TESELA__K_INTERLEAVE:
+      for (int64_t s = 0; s < rows->k; s++)
+        move_bytes(c, to + (e * rows->k + s) * c->width, from + rows->src_pitch * s + e * c->width);
+      break;
+    case TESELA__K_DEINTERLEAVE:
+      for (int64_t s = 0; s < rows->k; s++)
+        move_bytes(c, to + rows->dst_pitch * s + e * c->width, from + (e * rows->k + s) * c->width);
+      break;
+    case TESELA__K_STRIDED:
+      move_bytes(c, to + e * rows->dst_pitch, from + e * rows->src_pitch);
+      break;
+    case TESELA__K_STRIDED_BITS:
+      for (int64_t b = 0; b < c->width; b++)
+        move_bit(c, to + e * rows->dst_pitch + b, from + e * rows->src_pitch + b);
+      break;
+    case TESELA__K_COPY_BITS:
+      move_bit(c, to + e, from + e);
+      break;
+    default:
+      fail();
+    }
+  }
+}
+
+static void try_rows(const tesela__kernel *kernel) {
+  rows_case c = {.count = 0};
+  char what[200];
+  draw_row(kernel, &c);
+  if (!draw_places(kernel->kind, &c)) return;
+  reset_dst();
+  for (int64_t i = 0; i < c.count; i++) expect_row(kernel->kind, &c, c.dst_off[i], c.src_off[i]);
+  ((tesela__rows_fn *)kernel->fn)(&c.rows, dst_arena + c.dst_base, c.dst_off, src_arena + c.src_base,
+                                  c.src_off, c.count);
+  tesela__fence();
+  snprintf(what, sizeof what,
+           "%" PRId64 " rows, n %" PRId64 ", k %" PRId64 ", dst pitch %" PRId64 ", src pitch %" PRId64
+           ", stream %d, dst %" PRId64,
+           c.count, c.rows.n, c.rows.k, c.rows.dst_pitch, c.rows.src_pitch, c.rows.stream,
+           c.dst_off[0] + c.dst_base * (in_bits(kernel->kind) ? 8 : 1));
+  check_dst(kernel, what);
+}
+
+/* ---- blocks of bits, streams ------------------------------------------------------------------------------- */
+
+static void try_bit_block(const tesela__kernel *kernel) {
+  int64_t width = kernel->width, m = 8 / width, bytes = draw_size(600), src_off[8];
+  int64_t pitch = bytes + below(2) * below(100), size = pitch * (m - 1) + bytes, at = place(size);
+  char what[100];
+  if (below(2)) at += pitch * (m - 1), pitch = -pitch;
+  for (int64_t i = 0; i < m; i++) src_off[i] = place(bytes);
+  reset_dst();
+  for (int64_t i = 0; i < m; i++)
+    for (int64_t e = 0; e < m * bytes; e++) {
+      rows_case c = {.width = width};
+      int64_t row = at + pitch * (e % m), bit = (row + e / m) * 8 + i * width;
+      for (int64_t b = 0; b < width; b++) move_bit(&c, bit + b, src_off[i] * 8 + e * width + b);
+    }
+  ((tesela__bit_block_fn *)kernel->fn)(dst_arena + at, pitch, src_arena, src_off, bytes);
+  snprintf(what, sizeof what, "%" PRId64 " bytes, pitch %" PRId64, bytes, pitch);
+  check_dst(kernel, what);
+}
+
+static void try_stream(const tesela__kernel *kernel) {
+  int64_t lines = below(200), at = place(lines * 64) / 64 * 64, from = place(lines * 64);
+  char what[100];
+  reset_dst();
+  memcpy(want + at, src_arena + from, (size_t)lines * 64);
+  ((tesela__stream_fn *)kernel->fn)(dst_arena + at, src_arena + from, lines);
+  tesela__fence();
+  snprintf(what, sizeof what, "%" PRId64 " lines", lines);
+  check_dst(kernel, what);
+}
+
+/* ---- tests -------------------------------------------------------------------------------------------------- */
+
+static void test_rows(void **unused) {
+  (void)unused;
+  fill_src();
+  protect_src(true);
+  try_kinds(TESELA__K_COPY, TESELA__K_COPY_BITS, try_rows, TRIALS);
+}
+
+static void test_bit_blocks(void **unused) {
+  (void)unused;
+  fill_src();
+  protect_src(true);
+  try_kinds(TESELA__K_BIT_BLOCK, TESELA__K_BIT_BLOCK, try_bit_block, TRIALS);
+}
+
+static void test_streams(void **unused) {
+  (void)unused;
+  fill_src();
+  protect_src(true);
+  try_kinds(TESELA__K_STREAM, TESELA__K_STREAM, try_stream, TRIALS);
+}
+
+/* Without any instruction set there is a kernel for every question, and it is one of the C kernels. */
+static void test_c_serves_everything(void **unused) {
+  (void)unused;
+  static const struct {
+    tesela__kernel_kind kind;
+    int32_t widths[6]; /* ends with -1 */
+    int32_t most_k;
+  } rows[] = {
+      {TESELA__K_COPY, {0, -1}, 0},
+      {TESELA__K_INTERLEAVE, {1, 2, 4, 8, 16, -1}, 9},
+      {TESELA__K_DEINTERLEAVE, {1, 2, 4, 8, 16, -1}, 9},
+      {TESELA__K_STRIDED, {1, 2, 4, 8, 16, -1}, 0},
+      {TESELA__K_STRIDED_BITS, {1, 2, 4, -1}, 0},
+      {TESELA__K_COPY_BITS, {0, -1}, 0},
+      {TESELA__K_BIT_BLOCK, {1, 2, 4, -1}, 0},
+      {TESELA__K_STREAM, {0, -1}, 0},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (const int32_t *width = rows[i].widths; *width >= 0; width++)
+      for (int32_t k = 0; k <= rows[i].most_k; k++) {
+        const tesela__kernel *kernel = tesela__kernel_find(rows[i].kind, *width, k, 0);
+        assert_non_null(kernel);
+        assert_int_equal(kernel->isa, 0);
+      }
+#define ROW(symbol, value, name, src_bits, dst_bits) \
+  assert_non_null(tesela__kernel_find(TESELA__K_CONVERT, symbol, 0, 0));
+  TESELA__CONVERSION_MAP(ROW)
+#undef ROW
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_c_serves_everything),
+      cmocka_unit_test(test_rows),
+      cmocka_unit_test(test_bit_blocks),
+      cmocka_unit_test(test_streams),
+  };
+  return cmocka_run_group_tests(tests, set_up_arenas, NULL);
+}

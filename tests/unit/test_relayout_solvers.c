@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_relayout_solvers.c - each solver on the kinds of copies it is for, and around its edges.
+ *
+ * A row names a solver that must apply to its pair; asked for, it must be what the largest piece uses, and right for
+ * extents around a base (multiples of blocks, one more, one less), on every instruction set, streamed or not, with the
+ * base addresses at any phase of a cache line.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "support_relayout.h"
+
+typedef struct row {
+  const char *name;
+  tesela_solver solver;
+  int32_t bits, rank;
+  int64_t shape[4];
+  const char *dst, *src; /* digits, see support_relayout.h */
+} row;
+
+static const row rows[] = {
+    {"all bytes in one run", TESELA_SOLVER_MEMCPY, 32, 2, {16, 33}, "0 1", "0 1"},
+    {"one run, whatever the order", TESELA_SOLVER_MEMCPY, 16, 3, {5, 8, 16}, "2 0 1", "2 0 1"},
+    {"one run out of a sub-view", TESELA_SOLVER_MEMCPY, 8, 2, {1, 100}, "0 1 +3", "0@200 1@1 +77"},
+    {"nibbles in one run", TESELA_SOLVER_MEMCPY, 4, 2, {16, 32}, "0 1", "0 1"},
+    {"rows of another pitch", TESELA_SOLVER_ROWS, 32, 2, {33, 64}, "0@80 1@1", "0 1"},
+    {"rows out of another pitch", TESELA_SOLVER_ROWS, 8, 2, {33, 100}, "0 1", "0@131 1@1 +5"},
+    {"rows in another order", TESELA_SOLVER_ROWS, 64, 3, {8, 9, 16}, "1 0 2", "0 1 2"},
+    {"rows backwards", TESELA_SOLVER_ROWS, 16, 2, {17, 32}, "0 1", "0@-32 1@1 +512"},
+    {"one row again and again", TESELA_SOLVER_ROWS, 16, 2, {17, 32}, "0 1", "0@0 1@1"},
+    {"rows of tiles", TESELA_SOLVER_ROWS, 32, 2, {32, 256}, "0/8 1/128 0 1", "0 1"},
+    {"rows of nibbles", TESELA_SOLVER_ROWS, 4, 2, {32, 256}, "0/8 1/128 0 1", "0 1"},
+    {"rows of bits", TESELA_SOLVER_ROWS, 1, 2, {32, 256}, "0/8 1/128 0 1", "0 1"},
+    {"rows of sticks", TESELA_SOLVER_ROWS, 16, 2, {32, 192}, "1/64 0 1", "0 1"},
+    {"transpose of bytes", TESELA_SOLVER_TRANSPOSE, 8, 2, {128, 192}, "1 0", "0 1"},
+    {"transpose of 2 bytes", TESELA_SOLVER_TRANSPOSE, 16, 2, {96, 160}, "1 0", "0 1"},
+    {"transpose of 4 bytes", TESELA_SOLVER_TRANSPOSE, 32, 2, {64, 96}, "1 0", "0 1"},
+    {"transpose of 8 bytes", TESELA_SOLVER_TRANSPOSE, 64, 2, {48, 80}, "1 0", "0 1"},
+    {"transpose of 16 bytes", TESELA_SOLVER_TRANSPOSE, 128, 2, {32, 48}, "1 0", "0 1"},
+    {"transpose into a pitch", TESELA_SOLVER_TRANSPOSE, 32, 2, {64, 96}, "1@101 0@1 +7", "0@100 1@1 +3"},
+    {"transpose in the middle of others",
+     TESELA_SOLVER_TRANSPOSE,
+     32,
+     4,
+     {3, 32, 5, 48},
+     "2 3 0 1",
+     "0 1 2 3"},
+    {"transpose into tiles", TESELA_SOLVER_TRANSPOSE, 32, 2, {64, 256}, "0/8 1/128 0 1", "1 0"},
+    {"transpose of tiles", TESELA_SOLVER_TRANSPOSE, 32, 2, {128, 128}, "1/8 0/128 1 0", "0/8 1/128 0 1"},
+    {"transpose of sticks", TESELA_SOLVER_TRANSPOSE, 16, 2, {128, 128}, "0/64 1 0", "1/64 0 1"},
+    {"transpose of rows backwards", TESELA_SOLVER_TRANSPOSE, 32, 2, {64, 96}, "1 0", "0@-96 1@1 +6048"},
+    {"channels last to blocks", TESELA_SOLVER_TRANSPOSE, 32, 3, {2, 32, 100}, "0 1/16 2 1", "0 1 2"},
+    {"two rows of bf16", TESELA_SOLVER_INTERLEAVE, 16, 2, {64, 128}, "0/2 1 0", "0 1"},
+    {"four rows of bytes", TESELA_SOLVER_INTERLEAVE, 8, 2, {64, 128}, "0/4 1 0", "0 1"},
+    {"three rows of f32", TESELA_SOLVER_INTERLEAVE, 32, 2, {3, 400}, "1 0", "0 1"},
+    {"eight rows of bytes", TESELA_SOLVER_INTERLEAVE, 8, 2, {8, 500}, "1 0", "0 1"},
+    {"five rows of f64", TESELA_SOLVER_INTERLEAVE, 64, 2, {5, 100}, "1 0", "0 1"},
+    {"pairs in tiles", TESELA_SOLVER_INTERLEAVE, 16, 2, {32, 256}, "0/8 1/128 0/2 1 0", "0 1"},
+    {"pairs of f32 out of pairs", TESELA_SOLVER_DEINTERLEAVE, 32, 2, {32, 128}, "0 1", "0/2 1 0"},
+    {"bf16 out of pairs", TESELA_SOLVER_DEINTERLEAVE, 16, 2, {64, 128}, "0 1", "0/2 1 0"},
+    {"bytes out of fours", TESELA_SOLVER_DEINTERLEAVE, 8, 2, {64, 128}, "0 1", "0/4 1 0"},
+    {"three colours", TESELA_SOLVER_DEINTERLEAVE, 8, 2, {3, 1000}, "0 1", "1 0"},
+    {"seven of them", TESELA_SOLVER_DEINTERLEAVE, 16, 2, {7, 200}, "0 1", "1 0"},
+    {"pairs out of tiles", TESELA_SOLVER_DEINTERLEAVE, 16, 2, {32, 256}, "0 1", "0/8 1/128 0/2 1 0"},
+    {"nibbles transposed", TESELA_SOLVER_BITS, 4, 2, {128, 192}, "1 0", "0 1"},
+    {"2 bits transposed", TESELA_SOLVER_BITS, 2, 2, {128, 192}, "1 0", "0 1"},
+    {"bits transposed", TESELA_SOLVER_BITS, 1, 2, {128, 256}, "1 0", "0 1"},
+    {"nibbles of tiles transposed", TESELA_SOLVER_BITS, 4, 2, {64, 128}, "1/8 0/32 1 0", "0/8 1/32 0 1"},
+    {"nibbles with pitches", TESELA_SOLVER_BITS, 4, 2, {64, 96}, "1@70 0@1", "0@110 1@1"},
+    {"element by element", TESELA_SOLVER_STRIDED, 32, 2, {33, 65}, "1 0", "0 1"},
+    {"every third", TESELA_SOLVER_STRIDED, 16, 1, {500}, "0@3", "0@5"},
+    {"reversed", TESELA_SOLVER_STRIDED, 8, 1, {500}, "0", "0@-1 +499"},
+    {"nibbles reversed", TESELA_SOLVER_STRIDED, 4, 1, {501}, "0", "0@-1 +500"},
+    {"one value everywhere", TESELA_SOLVER_STRIDED, 64, 2, {30, 20}, "0 1", "0@0 1@0"},
+    {"splits that do not nest", TESELA_SOLVER_GATHER, 32, 2, {50, 60}, "0/7 1 0", "0/5 1 0"},
+    {"gather of what is regular", TESELA_SOLVER_GATHER, 8, 2, {50, 60}, "1 0", "0 1"},
+    {"gather of nibbles into tiles", TESELA_SOLVER_GATHER, 4, 2, {50, 60}, "0/8 1/16 0 1", "1 0"},
+};
+
+static void make(const row *r, const int64_t *shape, pair *p) {
+  *p = (pair){.fill = TESELA_FILL_VALUE};
+  memset(p->fill_value, 0x66, sizeof p->fill_value);
+  assert_true(layout_of_digits(&p->dst, TESELA_DTYPE_NONE, r->bits, r->rank, shape, r->dst));
+  assert_true(layout_of_digits(&p->src, TESELA_DTYPE_NONE, r->bits, r->rank, shape, r->src));
+}
+
+static void run(const row *r, const bench *b, const trial *t, bool must_apply) {
+  char reason[REASON], how[PAIR_TEXT], what[PAIR_TEXT];
+  tesela_plan_info info;
+  if (!bench_run(b, t, &info, reason)) {
+    trial_text(t, how);
+    pair_text(&b->p, what);
+    print_error("%s\n%s\n", what, how);
+    fail_msg("%s: %s", r->name, reason);
+  }
+  if (must_apply && info.solver != r->solver)
+    fail_msg("%s: %s does it, not %s", r->name, tesela_solver_name(info.solver),
+             tesela_solver_name(r->solver));
+}
+
+/* The row as it stands must use its solver, at each phase of a line, on each instruction set. */
+static void test_rows(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    pair p;
+    bench b;
+    make(&rows[i], rows[i].shape, &p);
+    assert_true(bench_make(&b, &p, i));
+    for (int isa = TESELA_ISA_BEST; isa <= TESELA_ISA_AVX512; isa++) {
+      if (!tesela_isa_available((tesela_isa)isa)) continue;
+      trial t = {.options = {.solver = rows[i].solver, .isa = (tesela_isa)isa, .threads = 1}, .at_end = true};
+      run(&rows[i], &b, &t, true);
+      t.at_end = false;
+      for (int phase = 0; phase < 64; phase += slow_run() ? 21 : 7) {
+        t.dst_shift = (uint8_t)phase;
+        t.src_shift = (uint8_t)(phase * 5 % 64);
+        t.options.shuffle = (uint64_t)phase; /* tiles and kinds of stores at random */
+        run(&rows[i], &b, &t, phase == 0);
+      }
+    }
+    bench_free(&b);
+  }
+}
+
+/* Its neighbours: an extent more or less. The solver may give parts to others; all must be right. */
+static void test_neighbours(void **state) {
+  (void)state;
+  uint64_t random = 99;
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (int k = 0; k < (slow_run() ? 2 : 12); k++) {
+      int64_t shape[4];
+      pair p;
+      bench b;
+      for (int d = 0; d < rows[i].rank; d++) {
+        shape[d] = rows[i].shape[d] - (int64_t)(mixed(&random) % 4);
+        if (shape[d] < 1) shape[d] = 1;
+      }
+      make(&rows[i], shape, &p);
+      assert_true(bench_make(&b, &p, i));
+      for (int j = 0; j < 3; j++) {
+        trial t;
+        draw_trial(&random, &t);
+        t.options.solver = j < 2 ? rows[i].solver : TESELA_SOLVER_ANY;
+        run(&rows[i], &b, &t, false);
+      }
+      bench_free(&b);
+    }
+}
+
+/* Small matrices side by side, each of which becomes its transpose: r x c numbers of `bits` on both sides. */
+static const struct {
+  const char *kernel;
+  int32_t bits;
+  int64_t r, c;
+} mixes[] = {
+    {"mix2x2x8", 8, 2, 2},   {"mix2x4x8", 8, 2, 4},   {"mix4x2x8", 8, 4, 2},   {"mix2x8x8", 8, 2, 8},
+    {"mix8x2x8", 8, 8, 2},   {"mix4x4x8", 8, 4, 4},   {"mix2x2x16", 16, 2, 2}, {"mix2x4x16", 16, 2, 4},
+    {"mix4x2x16", 16, 4, 2}, {"mix2x2x32", 32, 2, 2},
+};
+
+/* Does the plan say that it uses a kernel of this name? */
+static bool uses(const pair *p, const char *kernel) {
+  char text[8000];
+  tesela_buffer words = {text, sizeof text, 0};
+  tesela_writer to = tesela_buffer_writer(&words);
+  tesela_plan *plan = NULL;
+  assert_int_equal(tesela_plan_create(&plan, &p->dst, &p->src, NULL, NULL), TESELA_OK);
+  assert_int_equal(tesela_plan_explain(plan, &to, NULL), TESELA_OK);
+  tesela_plan_destroy(plan);
+  return strstr(text, kernel);
+}
+
+/* The matrices one after another (`other` false) or transposed themselves; `less`: partial ones at both edges. */
+static void check_mix(size_t i, bool other, int64_t less) {
+  char dst[40], src[40];
+  int64_t r = mixes[i].r, c = mixes[i].c, shape[2] = {r * 40 - less, c * 24 - less};
+  snprintf(src, sizeof src, "0/%d 1/%d 0 1", (int)r, (int)c);
+  snprintf(dst, sizeof dst, other ? "1/%d 0/%d 1 0" : "0/%d 1/%d 1 0", (int)(other ? c : r),
+           (int)(other ? r : c));
+  row mixed_row = {mixes[i].kernel, TESELA_SOLVER_ANY, mixes[i].bits, 2, {0}, dst, src};
+  pair p;
+  bench b;
+  make(&mixed_row, shape, &p);
+  if (!uses(&p, mixes[i].kernel)) fail_msg("%s is not used", mixes[i].kernel);
+  assert_true(bench_make(&b, &p, i));
+  for (int isa = TESELA_ISA_BEST; isa <= TESELA_ISA_AVX512; isa++)
+    for (uint64_t k = 0; k < 3; k++) {
+      if (!tesela_isa_available((tesela_isa)isa)) continue;
+      trial t = {.options = {.isa = (tesela_isa)isa, .threads = 1, .shuffle = k}, .at_end = k == 0};
+      t.dst_shift = t.src_shift = (uint8_t)(k * 3);
+      run(&mixed_row, &b, &t, false);
+    }
+  bench_free(&b);
+}
+
+static void test_mixes(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof mixes / sizeof mixes[0]; i++)
+    for (int64_t less = 0; less < 2; less++) {
+      check_mix(i, false, less);
+      check_mix(i, true, less);
+    }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_rows),
+      cmocka_unit_test(test_neighbours),
+      cmocka_unit_test(test_mixes),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
