@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""numpy and torch against tesela on the cases of relayout_cases.json, in one process.
+
+    bench/peers.py [--library=build/release/libtesela.so] [--only=TEXT] [--rounds=N] [--threads=N] [FILE...]
+
+numpy is needed, torch is optional; each copies between two strided views of the same buffers, which is how a user says
+such a move there: the digits of both sides are split until they agree, then `copyto` or `copy_` moves the lot. Where
+dst has padding the user first sets the buffer to zero; 4-bit elements move as bytes where whole bytes stay together,
+and are taken apart into bytes and put together again where not. The results are compared with tesela's.
+
+Prints the median of the pairwise ratios (speed of tesela over the peer's) and their geometric means. Goals: 5x over the
+suite, slower on no case.
+"""
+
+import argparse
+import ctypes
+import json
+import math
+import mmap
+import pathlib
+import statistics
+import sys
+import time
+
+import numpy as np
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+HERE = pathlib.Path(__file__).resolve().parent
+BITS = {"s4": 4, "u8": 8, "s8": 8, "bf16": 16, "f16": 16, "f32": 32, "f64": 64, "c128": 128}
+BUFFER_BYTES = 600 << 20
+
+
+# ---- tesela through ctypes ------------------------------------------------------------------------------------------
+
+
+class PlanOptions(ctypes.Structure):
+    """tesela_plan_options of tesela/relayout.h."""
+
+    _fields_ = [
+        ("fill", ctypes.c_int),
+        ("fill_value", ctypes.c_uint8 * 16),
+        ("transform", ctypes.c_int),
+        ("threads", ctypes.c_int32),
+        ("isa", ctypes.c_int),
+        ("effort", ctypes.c_int),
+        ("solver", ctypes.c_int),
+        ("memory_bytes", ctypes.c_int64),
+        ("shuffle", ctypes.c_uint64),
+        ("allocator", ctypes.c_void_p),
+    ]
+
+
+class Tesela:
+    """The few functions that a plan from digits needs. A tesela_layout is a plain value of some 6 KiB: 64 KiB hold it."""
+
+    LAYOUT_BYTES = 64 << 10
+
+    def __init__(self, path):
+        self.library = ctypes.CDLL(str(path))
+        self.run = self.library.tesela_plan_run
+        self.run.argtypes = [ctypes.c_void_p] * 5
+        self.error = ctypes.create_string_buffer(1024)
+
+    def must(self, status):
+        if status != 0:
+            text = self.error.raw[16:].split(b"\0")[0].decode()  # tesela_error: status, at, message
+            raise SystemExit(f"tesela: status {status}: {text}")
+
+    def layout(self, bits, shape, digits):
+        t, layout = self.library, ctypes.create_string_buffer(self.LAYOUT_BYTES)
+        extents = (ctypes.c_int64 * len(shape))(*shape)
+        self.must(t.tesela_layout_begin(layout, 0, bits, len(shape), extents, self.error))
+        number, rest = {}, list(range(len(shape)))
+        for dim, step, _ in sorted(digits, key=lambda digit: -digit[1]):
+            number[dim, step] = rest[dim]
+            if step > 1:
+                low = ctypes.c_int32()
+                self.must(t.tesela_layout_split(layout, rest[dim], ctypes.c_int64(step), ctypes.byref(low), self.error))
+                rest[dim] = low.value
+        axis = ctypes.c_int32()
+        self.must(t.tesela_layout_add_axis(layout, b"memory", ctypes.byref(axis), self.error))
+        order = (ctypes.c_int32 * len(digits))(*(number[dim, step] for dim, step, _ in digits))
+        one = ctypes.c_int64(1)
+        self.must(t.tesela_layout_place_row_major(layout, len(digits), order, axis, one, None, self.error))
+        self.must(t.tesela_layout_finish(layout, self.error))
+        return layout
+
+    def plan(self, case, threads):
+        plan, options = ctypes.c_void_p(), PlanOptions(threads=threads)
+        dst, src = (self.layout(BITS[case["dtype"]], case["shape"], case[side]) for side in ("to_digits", "from_digits"))
+        self.must(self.library.tesela_plan_create(ctypes.byref(plan), dst, src, ctypes.byref(options), self.error))
+        return plan
+
+
+# ---- the same move in numpy's terms ---------------------------------------------------------------------------------
+
+
+def in_bytes(case):
+    """A case of 4-bit elements whose innermost digits are alike on both sides, told in pairs; None if they are not."""
+    case = json.loads(json.dumps(case))
+    inner = case["from_digits"][-1][0]
+    if case["to_digits"][-1][:2] != [inner, 1] or case["shape"][inner] % 2:
+        return None
+    for digit in case["from_digits"] + case["to_digits"]:
+        if digit[0] != inner:
+            continue
+        if digit[1] == 1:
+            digit[2] //= 2
+        elif digit[1] % 2:
+            return None
+        else:
+            digit[1] //= 2
+    case["shape"][inner] //= 2
+    case["dtype"] = "u8"
+    return case
+
+
+def padded_shape(case):
+    """Extents that the steps of both sides divide."""
+    shape = list(case["shape"])
+    for digits in (case["from_digits"], case["to_digits"]):
+        for dim, step, extent in digits:
+            if step == max(s for d, s, _ in digits if d == dim):
+                shape[dim] = max(shape[dim], step * extent)
+    return shape
+
+
+def view(buffer, digits, shape, steps):
+    """The buffer of one side with an axis for each (dim, step) of `steps`, those of dim 0 first.
+
+    Steps of a dim are refined to those of both sides; a side that has fewer digits has them split."""
+    extents, names = [], []
+    for dim, step, extent in digits:
+        inner = sorted((s for s in steps[dim] if step <= s < step * extent), reverse=True)
+        for upper, s in zip([step * extent] + inner, inner):
+            if upper % s:
+                raise ValueError("steps that do not divide")
+            extents.append(upper // s)
+            names.append((dim, s))
+    order = [names.index((dim, s)) for dim in range(len(shape)) for s in sorted(steps[dim], reverse=True) if (dim, s) in names]
+    return buffer.reshape(extents).transpose(order)
+
+
+class Move:
+    """One case for numpy or torch: prepared views, `run` copies."""
+
+    def __init__(self, case, dst, src, tensor):
+        self.tensor = tensor
+        self.nibbles = None
+        if case["dtype"] == "s4":
+            pairs = in_bytes(case)
+            if pairs is None:
+                return self.prepare_nibbles(case, dst, src)
+            case = pairs
+        kind = {1: np.uint8, 2: np.int16, 4: np.float32, 8: np.float64, 16: np.complex128}[BITS[case["dtype"]] // 8]
+        shape = case["shape"]
+        count = [math.prod(extent for _, _, extent in case[side]) for side in ("to_digits", "from_digits")]
+        flat = [b[: n * np.dtype(kind).itemsize].view(kind) for b, n in zip((dst, src), count)]
+        if tensor:
+            flat = [torch.from_numpy(f) for f in flat]
+        self.flat = flat[0]
+        self.pad = count[0] != math.prod(shape)
+        if count[1] != math.prod(shape) or self.pad:
+            return self.prepare_padded(case, flat, shape)
+        steps = self.steps(case)
+        self.dst, self.src = (self.view(f, case[s], shape, steps) for f, s in zip(flat, ("to_digits", "from_digits")))
+        self.parts = [(self.dst, self.src)]
+        return None
+
+    def view(self, flat, digits, shape, steps):
+        if not self.tensor:
+            return view(flat, digits, shape, steps)
+        order = view(np.empty(math.prod(e for _, _, e in digits), np.uint8), digits, shape, steps)
+        return torch.as_strided(flat, order.shape, order.strides)
+
+    @staticmethod
+    def steps(case):
+        steps = [set() for _ in case["shape"]]
+        for dim, step, _ in case["from_digits"] + case["to_digits"]:
+            steps[dim].add(step)
+        return steps
+
+    def prepare_padded(self, case, flat, shape):
+        """The tiled side whole, the plain side through a padded copy, as `np.pad` makes it; that copy is part of the run."""
+        tiled = 0 if self.pad else 1
+        digits = case[("to_digits", "from_digits")[tiled]]
+        padded = padded_shape(case)
+        plain_digits = [[d, 1, padded[d]] for d in range(len(padded))]
+        other = case[("to_digits", "from_digits")[1 - tiled]]
+        if other != [[d, 1, shape[d]] for d in range(len(shape))]:
+            raise ValueError("padding on a side that is not tiled")
+        size = math.prod(padded)
+        self.whole = torch.empty(size, dtype=flat[0].dtype) if self.tensor else np.empty(size, flat[0].dtype)
+        steps = self.steps(case)
+        whole_view = self.view(self.whole, plain_digits, padded, steps)
+        tiled_view = self.view(flat[tiled], digits, padded, steps)
+        inner = self.whole.reshape(padded)[tuple(slice(0, n) for n in shape)]
+        plain = flat[1 - tiled].reshape(shape)
+        self.whole[:] = 0
+        self.parts = [(inner, plain), (tiled_view, whole_view)] if tiled == 0 else [(whole_view, tiled_view), (plain, inner)]
+
+    def prepare_nibbles(self, case, dst, src):
+        rows, cols = case["shape"]
+        if [digit[:2] for digit in case["to_digits"]] != [[1, 1], [0, 1]]:
+            raise ValueError("a move of nibbles that is no transpose")
+        d, s = dst[: rows * cols // 2].reshape(cols, rows // 2), src[: rows * cols // 2].reshape(rows, cols // 2)
+        if self.tensor:
+            d, s = torch.from_numpy(d), torch.from_numpy(s)
+        self.nibbles = (d, s)
+
+    def run(self):
+        if self.nibbles:
+            d, s = self.nibbles
+            for low, column in ((0, d[0::2]), (4, d[1::2])):
+                part = (s.T >> low) & 15
+                column[...] = part[:, 0::2] | (part[:, 1::2] << 4)
+        elif self.tensor:
+            for d, s in self.parts:
+                d.copy_(s)
+        else:
+            for d, s in self.parts:
+                np.copyto(d, s)
+
+
+# ---- the race -------------------------------------------------------------------------------------------------------
+
+
+def buffer(size):
+    memory = mmap.mmap(-1, size)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        memory.madvise(mmap.MADV_HUGEPAGE)
+    array = np.frombuffer(memory, np.uint8)
+    array[:] = 1
+    return array
+
+
+def seconds(run, repeat):
+    start = time.perf_counter_ns()
+    for _ in range(repeat):
+        run()
+    return (time.perf_counter_ns() - start) / repeat * 1e-9
+
+
+def compare(tesela, case, dst, src, threads, rounds):
+    """{"numpy": ratio, "torch": ratio} of one case."""
+    plan = tesela.plan(case, threads)
+    address = [ctypes.c_void_p(b.ctypes.data) for b in (dst, src)]
+    ways = {"tesela": lambda: tesela.run(plan, address[0], address[1], None, None)}
+    size = case["to_bytes"]
+    dst[:size] = 0xA5
+    tesela.must(ways["tesela"]())
+    expected = dst[:size].copy()
+    for name in ("numpy", "torch") if torch else ("numpy",):
+        try:
+            move = Move(case, dst, src, name == "torch")
+        except ValueError as reason:
+            print(f"{case['name']}: {name}: {reason}")
+            continue
+        dst[:size] = 0x5A
+        move.run()
+        if not np.array_equal(dst[:size], expected):
+            raise SystemExit(f"{case['name']}: {name} and tesela differ")
+        ways[name] = move.run
+    times = {name: [] for name in ways}
+    repeat = {name: max(1, int(1e-3 / (seconds(run, 1) + 1e-9))) for name, run in ways.items()}
+    for _ in range(rounds):
+        for name, run in ways.items():
+            times[name].append(seconds(run, repeat[name]))
+    tesela.library.tesela_plan_destroy(plan)
+    ratio = {n: statistics.median(b / a for a, b in zip(times["tesela"], times[n])) for n in ways if n != "tesela"}
+    return ratio, case["counted_bytes"] / statistics.median(times["tesela"]) * 1e-9
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--library", default=HERE.parent / "build" / "release" / "libtesela.so")
+    options.add_argument("--only", default="")
+    options.add_argument("--rounds", type=int, default=5)
+    options.add_argument("--threads", type=int, default=1)
+    options.add_argument("files", nargs="*", default=[HERE / "relayout_cases.json"])
+    arguments = options.parse_args()
+    tesela = Tesela(arguments.library)
+    tesela.library.tesela_plan_destroy.argtypes = [ctypes.c_void_p]
+    if torch:
+        torch.set_num_threads(arguments.threads)
+    dst, src = buffer(BUFFER_BYTES), buffer(BUFFER_BYTES)
+    src.view(np.uint64)[:] = np.random.default_rng(1).integers(0, 1 << 62, BUFFER_BYTES // 8, dtype=np.uint64)
+    print(f"numpy {np.__version__}, torch {torch.__version__ if torch else 'absent'}, {arguments.threads} threads")
+    print(f"{'case':44} {'GB/s':>7} {'/ numpy':>8} {'/ torch':>8}")
+    ratios = {"numpy": [], "torch": []}
+    for file in arguments.files:
+        for case in json.loads(pathlib.Path(file).read_text())["cases"]:
+            if arguments.only not in case["name"]:
+                continue
+            ratio, speed = compare(tesela, case, dst, src, arguments.threads, arguments.rounds)
+            cells = "".join(f" {ratio[n]:8.2f}" if n in ratio else f" {'-':>8}" for n in ratios)
+            slower = "  SLOWER" if any(r < 1 for r in ratio.values()) else ""
+            print(f"{case['name']:44} {speed:7.1f}{cells}{slower}", flush=True)
+            for name, r in ratio.items():
+                ratios[name].append(r)
+    for name, all_ratios in ratios.items():
+        if all_ratios:
+            mean, low = statistics.geometric_mean(all_ratios), sum(r < 1 for r in all_ratios)
+            print(f"geometric mean over {len(all_ratios)} cases: {mean:.2f} x {name}; slower on {low}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
