@@ -157,7 +157,8 @@ static bool element_at(const bench_case *c, const case_side *side, int64_t place
 static bool same_bits(int32_t bits, const unsigned char *a, int64_t i, const unsigned char *b, int64_t j) {
   if (bits >= 8) return memcmp(a + i * (bits / 8), b + j * (bits / 8), (size_t)bits / 8) == 0;
   unsigned mask = (1u << bits) - 1;
-  return (a[i * bits / 8] >> (i * bits % 8) & mask) == (b[j * bits / 8] >> (j * bits % 8) & mask);
+  return ((unsigned)a[i * bits / 8] >> (i * bits % 8) & mask) ==
+         ((unsigned)b[j * bits / 8] >> (j * bits % 8) & mask);
 }
 
 static bool place_right(const bench_case *c, const unsigned char *dst, const unsigned char *src,

@@ -40,7 +40,7 @@ int64_t tesela__values_copy(const tesela__values *v, int64_t k);
 /* The element at a place, bits < 8. (place * bits fits: a buffer holds those bits.) */
 static inline unsigned tesela__values_bits(const uint8_t *data, int64_t place, int32_t bits) {
   int64_t bit = place * bits;
-  return data[bit >> 3] >> (bit & 7) & ((1u << bits) - 1);
+  return (unsigned)data[bit >> 3] >> (bit & 7) & ((1u << bits) - 1);
 }
 
 #endif

@@ -70,7 +70,7 @@ static uint64_t get(const unsigned char *memory, int64_t e,
   if (bits >= 8)
     memcpy(&x, memory + e * (bits / 8), (size_t)bits / 8);
   else
-    x = memory[e * bits / 8] >> e * bits % 8 & ((1u << bits) - 1);
+    x = (unsigned)memory[e * bits / 8] >> e * bits % 8 & ((1u << bits) - 1);
   return x;
 }
 
