@@ -110,6 +110,9 @@ typedef void tesela__bit_block_fn(unsigned char *dst, int64_t dst_pitch, const u
 /* Copy lines*64 bytes from src (any alignment) to dst (aligned to 64) with non-temporal stores. */
 typedef void tesela__stream_fn(unsigned char *dst, const unsigned char *src, int64_t lines);
 
+/* For the steps of kernels: constant arguments must become constants. */
+#define TESELA__INLINE static inline __attribute__((always_inline))
+
 typedef void tesela__any_fn(void);
 
 typedef struct tesela__kernel {

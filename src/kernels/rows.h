@@ -7,8 +7,6 @@
 
 #include "kernels/kernels.h"
 
-#define TESELA__INLINE static inline __attribute__((always_inline)) /* as in transpose.h */
-
 /* Before a loop of a few steps over vectors. Clang unrolls those by itself, and takes minutes under sanitizers if it is
    told to where the number of steps is not known yet; without optimization gcc warns that it will not. */
 #if defined(__clang__) || !defined(__OPTIMIZE__)

@@ -21,7 +21,6 @@
 
 #include "kernels/kernels.h"
 
-#define TESELA__INLINE static inline __attribute__((always_inline))
 #if defined(__clang__)
 #define TESELA__UNROLL _Pragma("clang loop unroll(full)")
 #else

@@ -171,7 +171,7 @@ static void flush_row(const tesela__tile *tile, unsigned char *dst, unsigned cha
 
 /* Stage `n` dst rows from entry a of side A on, by blocks or by rows. */
 typedef struct staged_rows {
-  int64_t a, n, bytes, pitch;
+  int64_t a, n, pitch;
 } staged_rows;
 
 static void stage_blocks(tesela__worker *w, const block_source *s, const staged_rows *r,
@@ -203,7 +203,7 @@ static void tile_staged(tesela__worker *w, const tesela__tile *tile, const block
                     : (tile->nb - 1) * piece->entry_dst +
                           (piece->convert_fn ? tesela__ceil_div(tile->run * piece->dst_bits, 8)
                                              : tile->run * piece->run_dst + piece->tail);
-  staged_rows r = {.bytes = bytes, .pitch = tesela__stage_pitch(bytes)};
+  staged_rows r = {.pitch = tesela__stage_pitch(bytes)};
   int64_t most = tesela__min(s ? piece->block : TESELA__LINE, TESELA__STAGE / r.pitch);
   for (r.a = 0; r.a < na; r.a += r.n) {
     r.n = tesela__min(most, na - r.a);
