@@ -3,13 +3,22 @@
 #ifndef TESELA_H
 #define TESELA_H
 
+#include <tesela/access.h>
 #include <tesela/base.h>
+#include <tesela/codegen.h>
 #include <tesela/draw.h>
+#include <tesela/draw_register.h>
 #include <tesela/dtype.h>
+#include <tesela/exchange.h>
+#include <tesela/fragment.h>
+#include <tesela/infer.h>
 #include <tesela/layout.h>
 #include <tesela/program.h>
+#include <tesela/register.h>
+#include <tesela/register_text.h>
 #include <tesela/relayout.h>
 #include <tesela/report.h>
+#include <tesela/tile_memory.h>
 #include <tesela/values.h>
 #include <tesela/walk.h>
 #include <tesela/xla.h>

@@ -18,6 +18,10 @@
 tesela_status tesela__fail(tesela_error *err, tesela_status status, int64_t at, const char *format, ...)
     TESELA_PRINTF(4, 5);
 
+/* The same with the finer reason. */
+tesela_status tesela__refuse(tesela_error *err, tesela_status status, tesela_reason reason,
+                             const char *format, ...) TESELA_PRINTF(4, 5);
+
 /* ---- checked int64: false when the result does not fit; *out is then unspecified -------------------------- */
 
 static inline bool tesela__add(int64_t a, int64_t b, int64_t *out) {
@@ -65,6 +69,11 @@ void tesela__put_int(tesela__sink *sink, int64_t value);
 void tesela__putf(tesela__sink *sink, const char *format, ...) TESELA_PRINTF(2, 3); /* up to 255 bytes */
 /* Pass on what is left. TESELA_E_STOPPED if the writer refused. */
 tesela_status tesela__sink_finish(tesela__sink *sink, tesela_error *err);
+
+/* Edits between two words: letters to insert, drop, change, or swap with a neighbour, whatever their case. Of a word beyond
+ * TESELA__EDITS_WORD bytes the length of the longer one. */
+enum { TESELA__EDITS_WORD = 48 };
+size_t tesela__edits(const char *a, size_t n, const char *b, size_t m);
 
 /* ---- what the CPU can do ---------------------------------------------------------------------------------- */
 

@@ -32,6 +32,28 @@ const char *tesela_status_text(tesela_status status) {
   return "not a status of tesela";
 }
 
+/* Rows of the list, by number. */
+static const struct {
+  tesela_reason reason;
+  const char *code, *text;
+} reason_rows[] = {
+#define TESELA__ROW(symbol, value, code, text) {symbol, code, text},
+    TESELA_REASON_MAP(TESELA__ROW)
+#undef TESELA__ROW
+};
+
+const char *tesela_reason_code(tesela_reason reason) {
+  for (size_t i = 0; i < sizeof reason_rows / sizeof reason_rows[0]; i++)
+    if (reason_rows[i].reason == reason) return reason_rows[i].code;
+  return "";
+}
+
+const char *tesela_reason_text(tesela_reason reason) {
+  for (size_t i = 0; i < sizeof reason_rows / sizeof reason_rows[0]; i++)
+    if (reason_rows[i].reason == reason) return reason_rows[i].text;
+  return "";
+}
+
 const char *tesela_version(void) {
   return STRING(TESELA_VERSION_MAJOR) "." STRING(TESELA_VERSION_MINOR) "." STRING(TESELA_VERSION_PATCH);
 }
@@ -46,16 +68,34 @@ static void cut_at_character(char *text, size_t length) {
   if (length - (start - 1) < want) text[start - 1] = '\0';
 }
 
-tesela_status tesela__fail(tesela_error *err, tesela_status status, int64_t at, const char *format, ...) {
-  if (!err) return status;
+/* Everything but the reason, which is none. */
+static void fill_error(tesela_error *err, tesela_status status, int64_t at, const char *format,
+                       va_list args) {
   err->status = status;
+  err->reason = TESELA_REASON_NONE;
   err->at = at;
-  va_list args;
-  va_start(args, format);
   int length = vsnprintf(err->message, sizeof err->message, format, args);
-  va_end(args);
   if (length < 0) err->message[0] = '\0';
   if (length >= (int)sizeof err->message) cut_at_character(err->message, sizeof err->message - 1);
+}
+
+tesela_status tesela__fail(tesela_error *err, tesela_status status, int64_t at, const char *format, ...) {
+  if (!err) return status;
+  va_list args;
+  va_start(args, format);
+  fill_error(err, status, at, format, args);
+  va_end(args);
+  return status;
+}
+
+tesela_status tesela__refuse(tesela_error *err, tesela_status status, tesela_reason reason,
+                             const char *format, ...) {
+  if (!err) return status;
+  va_list args;
+  va_start(args, format);
+  fill_error(err, status, -1, format, args);
+  va_end(args);
+  err->reason = reason;
   return status;
 }
 

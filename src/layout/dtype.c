@@ -117,23 +117,6 @@ tesela_dtype tesela__dtype_alias(const char *name, size_t length) {
 
 /* ---- the nearest name ---- */
 
-static size_t edit_distance(const char *a, size_t n, const char *b) {
-  size_t row[LONGEST_NAME * 2 + 1], m = strlen(b);
-  for (size_t j = 0; j <= m; j++) row[j] = j;
-  for (size_t i = 1; i <= n; i++) {
-    size_t corner = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= m; j++) {
-      size_t above = row[j], best = corner + (a[i - 1] != b[j - 1]);
-      if (above + 1 < best) best = above + 1;
-      if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-      row[j] = best;
-      corner = above;
-    }
-  }
-  return row[m];
-}
-
 const char *tesela_dtype_suggest(const char *name, size_t length) {
   char lower[LONGEST_FOREIGN];
   bool sure;
@@ -144,7 +127,7 @@ const char *tesela_dtype_suggest(const char *name, size_t length) {
   size_t best_distance = length > 4 ? 3 : 2; /* at most 2 edits, 1 for short names */
   for (int i = 0; i < N_DTYPES; i++) {
     if (!dtype_rows[i].name) continue;
-    size_t distance = edit_distance(lower, length, dtype_rows[i].name);
+    size_t distance = tesela__edits(lower, length, dtype_rows[i].name, strlen(dtype_rows[i].name));
     if (distance < best_distance) {
       best = dtype_rows[i].name;
       best_distance = distance;

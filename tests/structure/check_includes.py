@@ -16,21 +16,24 @@ MAY_INCLUDE = {
     "base": "",
     "layout": "base",
     "xla": "base layout",
-    "notation": "base layout xla",
     "register": "base layout",
+    "tile": "base layout register",
+    "notation": "base layout xla register tile",
+    "infer": "base layout register tile notation",
     "device": "base layout",
     "kernels": "base",
     "relayout": "base layout kernels",
     "graph": "base layout",
     "report": "base layout xla notation",
-    "draw": "base layout xla notation",
-    "codegen": "base layout",
+    "draw": "base layout xla register notation",
+    "codegen": "base layout register tile",
 }
 
 # Public headers that are not named after their module.
 PUBLIC = {
     "dtype": "layout", "program": "layout", "walk": "layout", "xla_bitcast": "xla", "xla_interchange": "xla",
-    "values": "relayout"
+    "values": "relayout", "fragment": "register", "tile_memory": "tile", "access": "tile",
+    "exchange": "tile", "register_text": "notation", "draw_register": "draw"
 }
 
 # Third-party headers and the only folder that may use them.

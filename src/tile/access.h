@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * access.h - what the files of tile accesses share: a register tile laid over a tile in memory, digit by digit.
+ *
+ * In most tiles the modes of registers and memory have a common refinement: then each digit of a thread id or a local id
+ * moves the place by a fixed number of elements, whatever the others are, and
+ *
+ *   place(thread, local) = swizzle(P[thread] + Q[local])
+ *
+ *   local(2,1).spatial(8,4).local(1,4) over 16x16 row-major: thread digits, fastest first, (4, 4) (8, 16); local digits
+ *   (4, 1) (2, 128). Thread 5 at local id 6: 1*4 + 1*16 + 2*1 + 1*128.
+ *
+ * A dim whose modes do not refine each other (2x3 over 3x2) is *rough*, from the largest cut on that both allow: digits above
+ * it add up to an index, which is taken apart by the modes of the memory for every register.
+ *
+ * Places are sums of a tile that was accepted: they stay below memory->size and need no checks.
+ */
+#ifndef TESELA_SRC_TILE_ACCESS_H
+#define TESELA_SRC_TILE_ACCESS_H
+
+#include <tesela/access.h>
+
+#include "base/base.h"
+
+/* Threads times registers are 2^24 at most: room enough. */
+enum {
+  TESELA__ACCESS_DIGITS = 24,                       /* each of extent 2 or more */
+  TESELA__ACCESS_ROUGH = 9,                         /* rough dims have an extent of 6 or more */
+  TESELA__ACCESS_MODES = 24 + TESELA__ACCESS_ROUGH, /* one of each rough dim is cut */
+  TESELA__ACCESS_BANKS = 128,
+  TESELA__ACCESS_KEYS = 256, /* words of a phase: banks + 2 * warp at most, or those of one vector */
+};
+
+/* A digit of a thread or local id. */
+typedef struct tesela__access_digit {
+  int64_t extent; /* > 1 */
+  int64_t stride; /* elements of memory per step, or steps of the index of a rough dim */
+  int32_t part;   /* number of the rough dim, -1 for memory */
+} tesela__access_digit;
+
+typedef struct tesela__access_digits {
+  int32_t n; /* fastest first */
+  tesela__access_digit digit[TESELA__ACCESS_DIGITS];
+} tesela__access_digits;
+
+/* Modes of memory of one dim, innermost first: a run in mode_extent, mode_stride and mode_end. */
+typedef struct tesela__access_modes {
+  int32_t first, n;
+} tesela__access_modes;
+
+/* An XOR stage: bits from `from` on act on those from `to` on. Without one all is 0. */
+typedef struct tesela__access_swizzle {
+  uint64_t mask;
+  int32_t from, to;
+} tesela__access_swizzle;
+
+typedef struct tesela__access {
+  int32_t bits;
+  int32_t max_vector_bytes;
+  int64_t threads, locals; /* threads * locals <= TESELA_ACCESS_LIMIT */
+  int64_t offset;
+  tesela__access_swizzle swizzle;
+  tesela__access_digits thread, local;
+  int32_t n_rough;
+  tesela__access_modes rough[TESELA__ACCESS_ROUGH];
+  int64_t mode_extent[TESELA__ACCESS_MODES], mode_stride[TESELA__ACCESS_MODES];
+  int64_t mode_end[TESELA__ACCESS_MODES]; /* indices of the dim below the end of the mode */
+} tesela__access;
+
+/* Where a walk over thread or local ids stands: its share of the place, and of the index along each rough dim. */
+typedef struct tesela__access_walk {
+  const tesela__access_digits *digits;
+  int64_t place;
+  int64_t part[TESELA__ACCESS_ROUGH];
+  int64_t at[TESELA__ACCESS_DIGITS];
+} tesela__access_walk;
+
+/* The shares of up to TESELA_ACCESS_WARP threads. */
+typedef struct tesela__access_lanes {
+  int32_t n;
+  int64_t place[TESELA_ACCESS_WARP];
+  int64_t part[TESELA_ACCESS_WARP][TESELA__ACCESS_ROUGH];
+} tesela__access_lanes;
+
+/* How the vectors of a phase meet the banks. A bank delivers `1 << shift` bytes, in `deliveries` wavefronts; vectors that
+ * are wider than a bank and aligned to themselves are taken as one wide bank's. */
+typedef struct tesela__access_phase {
+  int32_t lanes;      /* threads of a phase */
+  int32_t shift;      /* log2 of the bytes of a bank */
+  int32_t groups;     /* banks, a power of two */
+  int64_t deliveries; /* wavefronts of one word of a bank */
+  int64_t span;       /* a vector from byte x on reads words x >> shift .. (x + span) >> shift */
+} tesela__access_phase;
+
+/* The defaults in place of zeros (machine may be NULL), and the ranges. TESELA_E_RANGE. */
+tesela_status tesela__access_machine(const tesela_access_machine *machine, tesela_access_machine *full,
+                                     tesela_error *err);
+
+/* Lay registers over memory. TESELA_E_RANGE (bits), TESELA_E_MISMATCH, TESELA_E_LIMIT, TESELA_E_OVERFLOW (bits of memory). */
+tesela_status tesela__access_make(tesela__access *access, const tesela_register *registers,
+                                  const tesela_tile_memory *memory, int32_t bits,
+                                  const tesela_access_machine *full, tesela_error *err);
+
+void tesela__access_start(tesela__access_walk *walk, const tesela__access_digits *digits, int64_t id);
+
+static inline void tesela__access_next(tesela__access_walk *walk) {
+  const tesela__access_digits *digits = walk->digits;
+  for (int32_t i = 0; i < digits->n; i++) {
+    const tesela__access_digit *digit = &digits->digit[i];
+    int64_t *share = digit->part < 0 ? &walk->place : &walk->part[digit->part];
+    if (++walk->at[i] < digit->extent) {
+      *share += digit->stride;
+      return;
+    }
+    *share -= digit->stride * (digit->extent - 1);
+    walk->at[i] = 0;
+  }
+}
+
+/* Take the shares of n threads, and step over them. */
+void tesela__access_take(tesela__access_lanes *lanes, const tesela__access *access,
+                         tesela__access_walk *thread, int32_t n);
+
+static inline int64_t tesela__access_xor(const tesela__access_swizzle *swizzle, int64_t x) {
+  uint64_t y = ((uint64_t)x >> swizzle->from) & swizzle->mask;
+  return (int64_t)((uint64_t)x ^ (y << swizzle->to));
+}
+
+int64_t tesela__access_through_rough(const tesela__access *access, const int64_t *thread_part,
+                                     const int64_t *local_part);
+
+/* The place of a register: from the thread's shares and the local id's. */
+static inline int64_t tesela__access_place(const tesela__access *access, int64_t thread_place,
+                                           const int64_t *thread_part, const tesela__access_walk *local) {
+  int64_t place = access->offset + thread_place + local->place;
+  if (access->n_rough > 0) place += tesela__access_through_rough(access, thread_part, local->part);
+  return tesela__access_xor(&access->swizzle, place);
+}
+
+/* ---- vectors (access_vector.c) ------------------------------------------------------------------------------- */
+
+/* Bytes of a vector of v elements that an instruction could move; 0 if there is no such instruction. */
+int32_t tesela__access_vector_bytes(const tesela__access *access, int64_t v);
+
+/* Do vectors of v elements do for every thread? tesela__access_vector_bytes(v) > 0. */
+bool tesela__access_fits(const tesela__access *access, int64_t v);
+
+/* The same by following every register, threads first; where false, the first register that does not do. */
+bool tesela__access_follow(const tesela__access *access, int64_t v, int64_t *bad_thread, int64_t *bad_local);
+
+/* The widest vector that fits; 0 if none does. */
+int64_t tesela__access_widest(const tesela__access *access);
+
+/* 0 becomes the widest; anything else must do. TESELA_E_RANGE, TESELA_E_INVALID. */
+tesela_status tesela__access_choose(const tesela__access *access, int64_t asked, int64_t *vector,
+                                    tesela_error *err);
+
+/* ---- phases (access_phase.c) ----------------------------------------------------------------------------------- */
+
+/* lanes 0: as many as the banks can serve at once. */
+tesela__access_phase tesela__access_phase_of(const tesela_access_machine *full, int64_t vector_bytes,
+                                             int32_t lanes);
+
+/* The same bank by bank, whatever the width of a vector; lanes is left 0. */
+tesela__access_phase tesela__access_phase_by_bank(const tesela_access_machine *full, int64_t vector_bytes);
+
+/* Wavefronts of n vectors that start at these bytes. `words`, if not NULL, receives the words of each bank. */
+int64_t tesela__access_wavefronts(const tesela__access_phase *phase, int32_t n, const int64_t *bytes,
+                                  uint8_t *words);
+
+/* Wavefronts of all instructions, with warps of `warp`; or some number above `most` if they exceed it. */
+int64_t tesela__access_total(const tesela__access *access, const tesela__access_phase *phase, int32_t warp,
+                             int64_t vector, int64_t most);
+
+/* Phases of all instructions. */
+int64_t tesela__access_phases(const tesela__access *access, const tesela__access_phase *phase, int32_t warp,
+                              int64_t vector);
+
+/* Everything of tesela_access_cost. */
+void tesela__access_count(const tesela__access *access, const tesela__access_phase *phase,
+                          const tesela_access_machine *full, int64_t vector, tesela_access_cost *cost);
+
+/* ---- ldmatrix (access_ldmatrix.c) ------------------------------------------------------------------------------- */
+
+enum { TESELA__LDMATRIX_ROWS = 8, TESELA__LDMATRIX_LANES = 32, TESELA__LDMATRIX_ROW_BYTES = 16 };
+
+/* The layout of the row reads of a tile: thread 8 * warp + row holds the elements of a row, tile after tile. False if the
+ * registers are no multiple of an atom; why (of `room` bytes, or NULL) receives the reason. */
+bool tesela__ldmatrix_rows(const tesela_register *registers, int32_t bits, bool *transposed,
+                           tesela_register *quotient, tesela_register *rows, char *why, size_t room);
+
+#endif
