@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_formats.c - the verb formats: the formats of XLA's tiled-layout document.
+ * cmd_formats.c - the verb formats: the formats of XLA's tiled-layout document, fragments
+ * (formats_fragments.c), the functions of expressions (formats_functions.c).
  */
 #include <inttypes.h>
 #include <string.h>
 #include <tesela/xla.h>
 
+#include "formats.h"
 #include "json.h"
-#include "options.h"
 
 static int print_json(const tesela_xla_format *format, int32_t n) {
   json_writer j = {0};
@@ -33,6 +34,8 @@ static int width(int before, const char *text) {
 
 int cmd_formats(const cli_context *cli) {
   int32_t n;
+  if (cli_has(cli, "fragments")) return formats_fragments(cli);
+  if (cli_has(cli, "functions")) return formats_functions(cli);
   const tesela_xla_format *format = tesela_xla_formats(&n);
   if (cli->json) return print_json(format, n);
   int name = 0, example = 0;

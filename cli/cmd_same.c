@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd_same.c - the verb same: do two layouts put every element at the same place? Tuples are compared member by
- * member, up to the first that differs.
+ * member, up to the first that differs. same_expression.c compares register layouts and tiles in memory.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include "input.h"
 #include "json.h"
 #include "kind.h"
+#include "same_expression.h"
 #include "say.h"
 
 enum { MAX_PATH = 32, PATH_TEXT = 400 };
@@ -206,9 +207,18 @@ static void print_text(const comparison *c) {
   }
 }
 
+static bool is_expression(const char *text) {
+  layout_kind kind;
+  size_t used;
+  tesela_error err;
+  if (kind_of(text, strlen(text), &kind, &used, &err) != TESELA_OK) return err.status == TESELA_E_SYNTAX;
+  return kind != KIND_XLA;
+}
+
 int cmd_same(const cli_context *cli) {
   comparison c = {.a.name = "A", .b.name = "B"};
   int status;
+  if (is_expression(cli->arg[0]) || is_expression(cli->arg[1])) return same_any(cli);
   if (read_side(cli, cli->arg[0], &c.a, &status) && read_side(cli, cli->arg[1], &c.b, &status)) {
     c.tuples = tesela_xla_tree_node(c.a.tree, 0).kind == TESELA_XLA_TUPLE ||
                tesela_xla_tree_node(c.b.tree, 0).kind == TESELA_XLA_TUPLE;

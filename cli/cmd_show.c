@@ -76,11 +76,13 @@ static int show_array(const cli_context *cli, const char *text, size_t length) {
 
 static int show_text_of(const cli_context *cli, const char *text, size_t length) {
   size_t used = 0;
+  layout_kind kind;
   tesela_error err;
-  bool known = kind_prefix(text, length, &used, &err) == TESELA_OK;
-  while (known && used < length && memchr(" \t\r\n", text[used], 4)) used++;
-  return known && used < length && text[used] == '(' ? show_tuple(cli, text, length)
-                                                     : show_array(cli, text, length);
+  if (kind_of(text, length, &kind, &used, &err) != TESELA_OK) return say_failure_in(cli, text, length, &err);
+  if (kind != KIND_XLA) return show_expression(cli, text, length);
+  if (!show_no_table_options(cli)) return CLI_BAD;
+  while (used < length && memchr(" \t\r\n", text[used], 4)) used++;
+  return used < length && text[used] == '(' ? show_tuple(cli, text, length) : show_array(cli, text, length);
 }
 
 /* Several layouts, from lines: a blank line between them. */

@@ -3,7 +3,7 @@
  * cmd_what.c - the verb what: the element at a place.
  *
  * A line for each place: an index, or the word padding. With --bytes a line has every element with a bit in
- * the byte.
+ * the byte. Places of a register layout are thread:local, and every one holds an element.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -15,6 +15,7 @@
 
 typedef struct what {
   const cli_context *cli;
+  const any_layout *any;
   const tesela_layout *layout;
   int64_t bytes; /* of all places; 0: places are asked for */
   bool words;
@@ -38,7 +39,7 @@ static void print_words(const what *w, int64_t place, bool padding) {
   int bit;
   cli_flush();
   fprintf(stderr, "%s at place %" PRId64, padding ? "padding" : "an element", place);
-  if (place_to_byte(place, w->layout->bits, &byte, &bit)) {
+  if (w->any->kind == KIND_XLA && place_to_byte(place, w->layout->bits, &byte, &bit)) {
     fprintf(stderr, ", byte %" PRId64, byte);
     if (w->layout->bits % 8) fprintf(stderr, ", bit %d", bit);
   }
@@ -85,8 +86,39 @@ static int what_byte(what *w, int64_t byte) {
   return status;
 }
 
+/* {"thread":5,"local":3,"index":[9,3]} */
+static int what_register(what *w, const char *text, size_t length) {
+  const tesela_register *layout = &w->any->registers;
+  tesela_error err = {.at = -1};
+  int64_t thread, local, index[TESELA_MAX_RANK];
+  if (input_register(text, length, layout, &thread, &local, &err) != TESELA_OK)
+    return say_failure_in(w->cli, text, length, &err);
+  if (tesela_register_get_global(layout, thread, local, index, &err) != TESELA_OK)
+    return say_failure(w->cli, &err);
+  if (w->cli->json) {
+    json_writer *j = &w->json;
+    jw_object(j);
+    jw_put_int(j, "thread", thread);
+    jw_put_int(j, "local", local);
+    jw_key(j, "index");
+    jw_ints(j, layout->rank, index);
+    jw_end(j);
+    return jw_line(j, stdout) || ferror(stdout) ? CLI_YES : CLI_FAILED;
+  }
+  input_print_index(layout->rank, index);
+  putchar('\n');
+  if (w->words) {
+    cli_flush();
+    fprintf(stderr,
+            "an element in register %" PRId64 " of %" PRId64 " of thread %" PRId64 " of %" PRId64 "\n", local,
+            layout->local_size, thread, layout->spatial_size);
+  }
+  return CLI_YES;
+}
+
 static int what_one(void *user, const char *text, size_t length) {
   what *w = user;
+  if (w->any->kind == KIND_REGISTER) return what_register(w, text, length);
   tesela_error err = {.at = -1};
   int64_t number, count = w->bytes ? w->bytes : w->layout->axis[0].extent;
   if (input_number(text, length, w->bytes ? "byte" : "place", count, &number, &err) != TESELA_OK)
@@ -97,16 +129,19 @@ static int what_one(void *user, const char *text, size_t length) {
 }
 
 int cmd_what(const cli_context *cli) {
-  tesela_xla_shape shape;
+  any_layout any;
   tesela_layout layout;
   tesela_sizes sizes;
   tesela_error err = {.at = -1};
   int status;
-  if (!input_layout(cli, cli->arg[0], strlen(cli->arg[0]), &shape, &layout, &status)) return status;
+  if (!input_any(cli, cli->arg[0], strlen(cli->arg[0]), &any, &layout, &status)) return status;
   bool bytes = cli_has(cli, "bytes");
+  if (bytes && any.kind != KIND_XLA)
+    return say_usage(cli, "--bytes is for XLA layouts; the elements of %s have no width",
+                     kind_words(any.kind));
   if (bytes && tesela_layout_sizes(&layout, &sizes, &err) != TESELA_OK) return say_failure(cli, &err);
   bool one = cli->n_args == 2 && strcmp(cli->arg[1], "-") != 0;
-  what w = {cli, &layout, 0, cli_has(cli, "words") || (one && cli->out.terminal && !cli->json), {0}};
+  what w = {cli, &any, &layout, 0, cli_has(cli, "words") || (one && cli->out.terminal && !cli->json), {0}};
   if (bytes && sizes.bytes > 0) w.bytes = sizes.bytes;
   status = input_each(cli, 1, what_one, &w);
   jw_free(&w.json);

@@ -87,6 +87,20 @@ bool input_layout(const cli_context *cli, const char *text, size_t length, tesel
   return true;
 }
 
+bool input_any(const cli_context *cli, const char *text, size_t length, any_layout *any,
+               tesela_layout *layout, int *status) {
+  tesela_error err = {.at = -1};
+  layout_kind kind;
+  size_t used;
+  if (kind_of(text, length, &kind, &used, &err) == TESELA_OK && kind == KIND_XLA) {
+    any->kind = KIND_XLA;
+    return input_layout(cli, text, length, &any->shape, layout, status);
+  }
+  if (kind_read_any(text, length, TESELA_XLA_LENIENT, any, layout, NULL, &err) == TESELA_OK) return true;
+  *status = say_failure_in(cli, text, length, &err);
+  return false;
+}
+
 char *input_canonical(const tesela_xla_shape *shape) {
   tesela_buffer buffer = {NULL, 0, 0};
   for (int pass = 0; pass < 2; pass++) { /* measure, then print */
@@ -149,6 +163,24 @@ tesela_status input_number(const char *text, size_t length, const char *what, in
   if (s.at < length) return fail(err, TESELA_E_SYNTAX, (int64_t)s.at, "a %s is one integer", what);
   *number = value;
   return TESELA_OK;
+}
+
+tesela_status input_register(const char *text, size_t length, const tesela_register *layout, int64_t *thread,
+                             int64_t *local, tesela_error *err) {
+  scanner s = {text, length, 0};
+  skip_blanks(&s);
+  tesela_status status = scan_number(&s, "thread", -1, layout->spatial_size, thread, err);
+  if (status != TESELA_OK) return status;
+  skip_blanks(&s);
+  if (peek(&s) != ':')
+    return fail(err, TESELA_E_SYNTAX, (int64_t)s.at, "here should be a colon and a local id: 5:3");
+  s.at++;
+  skip_blanks(&s);
+  status = scan_number(&s, "local id", -1, layout->local_size, local, err);
+  if (status != TESELA_OK) return status;
+  skip_blanks(&s);
+  if (s.at == length) return TESELA_OK;
+  return fail(err, TESELA_E_SYNTAX, (int64_t)s.at, "a register is written thread:local, 5:3");
 }
 
 tesela_status input_index(const char *text, size_t length, const tesela_layout *layout, int64_t *index,

@@ -1,14 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kind.h - which notation a LAYOUT text is in: `xla:` in front says so, else its form tells.
+ * kind.h - which notation a LAYOUT text is in: `xla:`, `register:`, `shared:` or `global:` in front says so, else its form
+ * tells. What begins as a function or a fragment of register_text.h does is an expression; all else is an XLA shape.
  */
 #ifndef TESELA_CLI_KIND_H
 #define TESELA_CLI_KIND_H
 
+#include <tesela/register_text.h>
 #include <tesela/xla.h>
 
-/* The bytes of a prefix like `xla:` to skip, 0 if there is none. TESELA_E_UNSUPPORTED for a kind that this
- * version does not read. */
+typedef enum layout_kind {
+  KIND_XLA,
+  KIND_REGISTER,
+  KIND_SHARED,
+  KIND_GLOBAL,
+  KIND_EXPRESSION, /* one of the three before, once it is read */
+} layout_kind;
+
+/* A layout of any kind. */
+typedef struct any_layout {
+  layout_kind kind;          /* never KIND_EXPRESSION */
+  tesela_xla_shape shape;    /* KIND_XLA */
+  tesela_register registers; /* KIND_REGISTER */
+  tesela_tile_memory memory; /* KIND_SHARED, KIND_GLOBAL */
+} any_layout;
+
+/* "a register layout": for messages. */
+const char *kind_words(layout_kind kind);
+/* "register": what may stand in front. */
+const char *kind_name(layout_kind kind);
+/* The kind with such a name; KIND_EXPRESSION if there is none. */
+layout_kind kind_named(const char *name, size_t length);
+
+/* Which kind a text is, and the bytes of a prefix to skip. TESELA_E_UNSUPPORTED for a prefix that is none;
+ * TESELA_E_SYNTAX for what can only be the name of a fragment and is none. */
+tesela_status kind_of(const char *text, size_t length, layout_kind *kind, size_t *used, tesela_error *err);
+
+/* Read a LAYOUT of any kind; XLA shapes as kind_read does. The relation it means goes to `layout`, unless that is NULL:
+ * of a register layout with the axes thread and local, of a tile in memory in elements of 8 bits. */
+tesela_status kind_read_any(const char *text, size_t length, int32_t flags, any_layout *any,
+                            tesela_layout *layout, tesela_xla_repairs *repairs, tesela_error *err);
+
+/* Read an expression without a prefix that is to be of a kind other than XLA's. */
+tesela_status kind_read_expression(const char *text, size_t length, layout_kind wanted, any_layout *any,
+                                   tesela_error *err);
+
+/* ---- XLA shapes alone ------------------------------------------------------------------------------------- */
+
+/* The bytes of a prefix `xla:` to skip, 0 if there is none. TESELA_E_UNSUPPORTED for another kind. */
 tesela_status kind_prefix(const char *text, size_t length, size_t *used, tesela_error *err);
 
 /* Move what was found behind a prefix: positions count from the start of the whole text. */

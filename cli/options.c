@@ -6,6 +6,14 @@
 
 #include <stddef.h>
 
+/* Of the verbs about threads that run in warps, and about their memory. */
+#define WARP_OPTION \
+  { "warp", 0, "N", "threads of a warp, up to 64; 32 unless told" }
+#define MACHINE_OPTIONS                                                       \
+  WARP_OPTION, {"banks", 0, "N", "banks of shared memory; 32 unless told"}, { \
+    "bank-bytes", 0, "N", "bytes of a bank; 4 unless told"                    \
+  }
+
 #define END \
   { NULL, 0, NULL, NULL }
 
@@ -72,6 +80,12 @@ static const cli_option digest_options[] = {
     END,
 };
 
+static const cli_option formats_options[] = {
+    {"fragments", 'f', NULL, "the fragments of matrix instructions instead"},
+    {"functions", 0, NULL, "the functions of register expressions instead"},
+    END,
+};
+
 static const cli_option help_options[] = {
     {"man", 0, NULL, "print the manual page"},
     {"completion", 0, "bash|zsh|fish", "print the completions for a shell"},
@@ -131,6 +145,33 @@ static const cli_option show_options[] = {
     {"rows", 0, "N", "rows of cells in a picture (24)"},
     {"width", 0, "N", "columns of text (those of the terminal)"},
     {"only", 0, "words|picture", "leave out the other part"},
+    {"format", 0, "STYLE",
+     "how the table of a register layout looks: simple (unless told), grid, plain, csv, ..."},
+    {"by", 0, "element|thread", "rows of a register layout are rows of the tile, or threads"},
+    {"warp", 0, "N", "threads of a warp, for the colours; 32 unless told, 64 of a fragment of 64 lanes"},
+    END,
+};
+
+static const cli_option access_options[] = {
+    {"dtype", 0, "TYPE", "of the elements; f16 unless told"},
+    {"vector", 0, "N", "elements of a vector; the widest unless told"},
+    MACHINE_OPTIONS,
+    END,
+};
+
+static const cli_option convert_options[] = {
+    {"dtype", 0, "TYPE", "of the elements; f16 unless told"},
+    {"through", 0, "any|shuffle|shared",
+     "use only shuffles, or only shared memory, where registers alone do not do"},
+    WARP_OPTION,
+    {"cuda", 0, "NAME", "print CUDA: a device function NAME and a kernel NAME_kernel"},
+    END,
+};
+
+static const cli_option swizzle_options[] = {
+    {"dtype", 0, "TYPE", "of the elements; f16 unless told"},
+    {"ldmatrix", 0, NULL, "use ldmatrix and stmatrix where they apply"},
+    MACHINE_OPTIONS,
     END,
 };
 
@@ -150,6 +191,7 @@ static const cli_option what_options[] = {
 
 static const cli_option where_options[] = {
     {"words", 'w', NULL, "say it in words, too: byte and bit (as on a terminal)"},
+    {"warp", 0, "N", "threads of a warp, for the words; 32 unless told, 64 of a fragment of 64 lanes"},
     END,
 };
 
@@ -162,31 +204,71 @@ static const char show_details[] =
     "--slice has an entry for each dim: an index, a range 8:16, or : for all of it; one or two dims with "
     "a range are drawn. Without it the two dims that vary fastest are. With --linear it is one range of "
     "places.\n\n"
+    "Of a register layout the text and a table are printed, and nothing else: a cell is thread: register, "
+    "with copies [threads]: register; three dims are several tables. With --by=thread the rows are threads, "
+    "the columns their registers, the cells elements. --format has the styles of the Python package "
+    "tabulate: "
+    "simple, plain, lines, grid, rounded, heavy, mixed, double, fancy, outline, simple_outline, "
+    "rounded_outline, heavy_outline, mixed_outline, double_outline, fancy_outline, github, pipe, orgtbl, "
+    "jira, "
+    "presto, pretty, psql, rst, tsv, html, and csv and json, which have no text in front; simple_grid is "
+    "simple, and so on. Colours are warps, shades groups of four threads. --only=words has the facts: an "
+    "expression, threads, registers, what matrix instructions it is made of: one name for all operands that "
+    "are laid out alike, and how many others there are. --json has all of them under made_of.\n\n"
     "The word - reads layouts from standard input, one a line; with --json each is one line.\n\n"
     "  $ tesela show --only=picture 'f32[2,3]{1,0}'\n"
     "  dim 0 down, dim 1 across\n"
     "     0 1 2\n"
-    "  ...";
+    "  ...\n\n"
+    "  $ tesela show 'local(2, 1).spatial(2, 3)' --format=grid\n"
+    "  RegisterLayout(shape=[4, 3], mode_shape=[2, 2, 3], spatial_modes=[1, 2], local_modes=[0])\n"
+    "  +------+------+------+\n"
+    "  | 0: 0 | 1: 0 | 2: 0 |\n"
+    "  +------+------+------+\n"
+    "  | 3: 0 | 4: 0 | 5: 0 |\n"
+    "  +------+------+------+\n"
+    "  | 0: 1 | 1: 1 | 2: 1 |\n"
+    "  +------+------+------+\n"
+    "  | 3: 1 | 4: 1 | 5: 1 |\n"
+    "  +------+------+------+\n\n"
+    "  $ tesela show mma.m16n8k16.f16.A\n"
+    "  $ tesela show --by=thread 'reduce(spatial(8, 4), dims=[1])'\n"
+    "  $ tesela show 'shared_row_major_swizzle(8, 64, nbytes=2)'";
 
 static const char where_details[] =
     "Prints the place of each INDEX in memory, counted in elements from the first one, one a line. An "
-    "INDEX is written 2,3 or [2,3] or (2,3); - reads more of them from standard input, one a line.\n\n"
+    "INDEX is written 2,3 or [2,3] or (2,3); - reads more of them from standard input, one a line. In a "
+    "register "
+    "layout a place is thread: register; an element in several threads has them all on its line.\n\n"
     "  $ tesela where 'f32[3,5]{1,0:T(2,2)}' 2,3\n"
-    "  17";
+    "  17\n\n"
+    "  $ tesela where mma.m16n8k8.f16.C 9,3\n"
+    "  5: 3\n\n"
+    "  $ tesela where 'reduce(spatial(3, 4), dims=[0])' 1\n"
+    "  1: 0  5: 0  9: 0";
 
 static const char what_details[] =
     "Prints the index of the element at each PLACE, one a line, or the word padding. A PLACE counts "
-    "elements, or bytes with --bytes; - reads more of them from standard input, one a line.\n\n"
+    "elements, or bytes with --bytes; - reads more of them from standard input, one a line. Of a register "
+    "layout "
+    "it is thread:register.\n\n"
     "  $ tesela what 'f32[3,5]{1,0:T(2,2)}' 17 9\n"
     "  2,3\n"
-    "  padding";
+    "  padding\n\n"
+    "  $ tesela what mma.m16n8k8.f16.C 5:3\n"
+    "  9,3";
 
 static const char same_details[] =
     "Compares two layouts of one shape, or two tuples member by member. Exit status 0 means that every "
     "element is at the same place in "
     "both, 1 that one is not; the first such element is printed. Element types of one width and "
     "the sizes of the padding may differ: a note says so.\n\n"
+    "Two register layouts are the same if every element is in the same threads and in the same register of "
+    "them, "
+    "however that is written. A tile in memory may be compared with an XLA layout.\n\n"
     "  $ tesela same 'f32[24,128]{1,0:T(8,128)}' 'f32[24,128]{1,0}'\n"
+    "  same\n\n"
+    "  $ tesela same 'local(2, 1).spatial(8, 4).local(1, 2)' mma.m16n8k8.f16.C\n"
     "  same";
 
 static const char report_details[] =
@@ -286,9 +368,46 @@ static const char digest_details[] =
     "  $ tesela digest x.npy\n"
     "  $ tesela digest --layout='f32[20,200]{1,0:T(8,128)}' x.tiled y.tiled";
 
+static const char access_details[] =
+    "Says what moving a tile between registers and memory costs: the widest vector of each thread, "
+    "instructions, and "
+    "for shared memory the wavefronts and bank conflicts of each phase and whether ldmatrix does it; for "
+    "global memory "
+    "the sectors moved. REGISTERS is a register layout, MEMORY a shared_.. or global_.. one. "
+    "docs/register.md has both "
+    "languages.\n\n"
+    "  $ tesela access mma.m16n8k16.f16.A 'shared_row_major(16, 16)'\n"
+    "  $ tesela access 'spatial(32, 1).local(1, 32)' 'shared_row_major(32, 32)' --dtype=f32 --vector=1\n"
+    "  $ tesela access mfma.f32_32x32x8_f16.A 'shared_row_major(32, 8)' --warp=64";
+
+static const char swizzle_details[] =
+    "Finds the layout in shared memory, plain, swizzled or with padded rows, that has the fewest wavefronts "
+    "when the "
+    "given register layouts write and read a tile, and prints it.\n\n"
+    "  $ tesela swizzle 'spatial(32, 1).local(1, 32)' 'spatial(1, 32).local(32, 1)' --dtype=f32";
+
+static const char convert_details[] =
+    "Plans how threads that hold a tile in layout FROM come to hold it in layout TO: not at all, by moves "
+    "within each "
+    "thread, by rounds of shuffles, or through shared memory. With --cuda the plan is printed as source "
+    "code.\n\n"
+    "  $ tesela convert 'local(2).spatial(32)' 'spatial(32).local(2)' --dtype=f32";
+
+static const char infer_details[] =
+    "Reads a kernel program - tensors, some with layouts, and operations on "
+    "them - and finds the layouts of the others, "
+    "or says which two contradict, with exit status 1 (--json then has "
+    "a field conflict). docs/infer.md has the language. - is standard input.\n\n"
+    "  $ tesela infer matmul.kernel";
+
 static const char formats_details[] =
     "Prints the seven formats that XLA's tiled-layout document names: tiles, an example, what each is "
-    "for.";
+    "for. With --fragments it prints how the matrix instructions of GPUs place their operands in registers: "
+    "name, shape, types, the row and the column of element i of a lane (g is lane/4, t is lane%4), and the "
+    "layout "
+    "as an expression. Each name is a LAYOUT; where it has N, a number stands there. With --functions it "
+    "prints "
+    "the functions from which register layouts and tiles in memory are written.";
 
 static const char query_details[] =
     "Reads one request a line from standard input and answers each with one line, in order. "
@@ -326,8 +445,16 @@ const cli_verb cli_verbs[] = {
      check_options},
     {"bench", cmd_bench, "PROBLEM", 1, 1, "how fast a tensor is copied, beside memcpy", bench_details,
      bench_options},
-    {"formats", cmd_formats, "", 0, 0, "the formats of the tiled-layout document", formats_details,
+    {"access", cmd_access, "REGISTERS MEMORY", 2, 2, "what moving a register tile to or from memory costs",
+     access_details, access_options},
+    {"swizzle", cmd_swizzle, "REGISTERS...", 1, ANY,
+     "the layout in shared memory with the fewest bank conflicts", swizzle_details, swizzle_options},
+    {"convert", cmd_convert, "FROM TO", 2, 2, "how one register layout becomes another", convert_details,
+     convert_options},
+    {"infer", cmd_infer, "FILE", 1, 1, "layouts for all tensors of a kernel program", infer_details,
      no_options},
+    {"formats", cmd_formats, "", 0, 0, "the formats of the tiled-layout document", formats_details,
+     formats_options},
     {"query", cmd_query, "", 0, 0, "answer requests in JSON, one a line", query_details, no_options},
     {"version", cmd_version, "", 0, 0, "print the version", "", no_options},
     {"help", cmd_help, "[VERB]", 0, 1, "print the help of a verb, the manual page, completions", help_details,

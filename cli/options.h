@@ -93,13 +93,16 @@ bool cli_parse(cli_context *cli, int argc, char **argv, int *status);
 void help_print(const cli_verb *verb, const cli_term *term);
 
 /* The verbs, each in cmd_<verb>.c. */
+int cmd_access(const cli_context *cli);
 int cmd_bench(const cli_context *cli);
 int cmd_check(const cli_context *cli);
 int cmd_cmp(const cli_context *cli);
+int cmd_convert(const cli_context *cli);
 int cmd_diff(const cli_context *cli);
 int cmd_digest(const cli_context *cli);
 int cmd_formats(const cli_context *cli);
 int cmd_help(const cli_context *cli);
+int cmd_infer(const cli_context *cli);
 int cmd_pack(const cli_context *cli);
 int cmd_plan(const cli_context *cli);
 int cmd_query(const cli_context *cli);
@@ -107,6 +110,7 @@ int cmd_relayout(const cli_context *cli);
 int cmd_report(const cli_context *cli);
 int cmd_same(const cli_context *cli);
 int cmd_show(const cli_context *cli);
+int cmd_swizzle(const cli_context *cli);
 int cmd_unpack(const cli_context *cli);
 int cmd_version(const cli_context *cli);
 int cmd_what(const cli_context *cli);

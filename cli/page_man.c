@@ -11,7 +11,12 @@
 
 const char pages_layout_text[] =
     "A LAYOUT is an XLA shape, f32[3,5]{1,0:T(2,2)}; xla: in front of it says so and changes nothing. Sloppy "
-    "spellings are mended, and a note on standard error says what was mended.";
+    "spellings are mended, and a note on standard error says what was mended. For show, where, what, same "
+    "and query "
+    "it may also be a register layout, local(3, 4).spatial(2, 3), a fragment of a matrix instruction, "
+    "mma.m16n8k16.f16.A, or a tile in memory, shared_row_major(8, 64); register:, shared: or global: in "
+    "front "
+    "demands that kind.";
 
 const char pages_exit_text[] =
     "Data goes to standard output, words to standard error. For show, where, what and for every file that is "

@@ -17,12 +17,15 @@ tesela_status query_fail(query *q, tesela_status status, int64_t at, const char 
   vsnprintf(q->err->message, sizeof q->err->message, format, args);
   va_end(args);
   q->err->status = status;
+  q->err->reason = TESELA_REASON_NONE;
   q->err->at = at;
   return status;
 }
 
 const char *query_type_words(query_type type) {
   switch (type) {
+  case QUERY_ANY:
+    return "string, a layout";
   case QUERY_LAYOUT:
     return "string, an XLA shape";
   case QUERY_TARGET:
@@ -32,9 +35,15 @@ const char *query_type_words(query_type type) {
   case QUERY_INDICES:
     return "list of lists of integers";
   case QUERY_PLACES:
-    return "list of integers";
+    return "list of integers or of pairs";
   case QUERY_FLAG:
     return "true or false";
+  case QUERY_NUMBER:
+    return "integer";
+  case QUERY_TEXTS:
+    return "list of strings";
+  case QUERY_NUMBERS:
+    return "list of integers";
   }
   return "";
 }
@@ -54,6 +63,30 @@ tesela_status query_layout(query *q, const char *field, tesela_xla_shape *shape,
   return kind_read(json_string_value(text), json_string_length(text), q->flags, shape, layout, NULL, q->err);
 }
 
+tesela_status query_any(query *q, const char *field, any_layout *any, tesela_layout *layout) {
+  const json_t *text = query_get(q, field);
+  return kind_read_any(json_string_value(text), json_string_length(text), q->flags, any, layout, NULL,
+                       q->err);
+}
+
+tesela_status query_index(query *q, int32_t rank, const int64_t *shape, const json_t *list, size_t i,
+                          int64_t *index) {
+  if (json_array_size(list) != (size_t)rank)
+    return query_fail(q, TESELA_E_INVALID, -1, "indices[%zu] has %zu coordinates; the rank is %" PRId32, i,
+                      json_array_size(list), rank);
+  for (int32_t d = 0; d < rank; d++) {
+    index[d] = json_integer_value(json_array_get(list, (size_t)d));
+    if (index[d] >= 0 && index[d] < shape[d]) continue;
+    if (shape[d] == 0)
+      return query_fail(q, TESELA_E_RANGE, -1, "indices[%zu][%" PRId32 "]: the extent is 0, nothing is there",
+                        i, d);
+    return query_fail(q, TESELA_E_RANGE, -1,
+                      "indices[%zu][%" PRId32 "] is %" PRId64 "; the shape allows 0 to %" PRId64, i, d,
+                      index[d], shape[d] - 1);
+  }
+  return TESELA_OK;
+}
+
 /* Is every item of a list an integer? Otherwise *bad is the first that is not. */
 static bool all_integers(const json_t *list, size_t *bad) {
   for (*bad = 0; *bad < json_array_size(list); ++*bad)
@@ -63,7 +96,8 @@ static bool all_integers(const json_t *list, size_t *bad) {
 
 static tesela_status check_list(query *q, const query_field *field, const json_t *value) {
   size_t bad = 0, inner = 0;
-  if (field->type == QUERY_PLACES) {
+  if (field->type == QUERY_NUMBERS ||
+      (field->type == QUERY_PLACES && !json_is_array(json_array_get(value, 0)))) {
     if (all_integers(value, &bad)) return TESELA_OK;
     return query_fail(q, TESELA_E_INVALID, -1, "%s[%zu] is no integer", field->name, bad);
   }
@@ -74,6 +108,13 @@ static tesela_status check_list(query *q, const query_field *field, const json_t
     if (!all_integers(list, &inner))
       return query_fail(q, TESELA_E_INVALID, -1, "%s[%zu][%zu] is no integer", field->name, bad, inner);
   }
+  return TESELA_OK;
+}
+
+static tesela_status check_texts(query *q, const query_field *field, const json_t *value) {
+  for (size_t i = 0; i < json_array_size(value); i++)
+    if (!json_is_string(json_array_get(value, i)))
+      return query_fail(q, TESELA_E_INVALID, -1, "%s[%zu] is no string", field->name, i);
   return TESELA_OK;
 }
 
@@ -95,6 +136,7 @@ static tesela_status check_field(query *q, const query_op *op, const query_field
     return query_fail(q, TESELA_E_INVALID, -1, "op %s needs the field %s: %s", op->name, field->name, takes);
   }
   switch (field->type) {
+  case QUERY_ANY:
   case QUERY_LAYOUT:
   case QUERY_TARGET:
   case QUERY_TEXT:
@@ -107,11 +149,19 @@ static tesela_status check_field(query *q, const query_op *op, const query_field
   case QUERY_FLAG:
     right = json_is_boolean(value);
     break;
+  case QUERY_NUMBER:
+    right = json_is_integer(value);
+    break;
+  case QUERY_TEXTS:
+  case QUERY_NUMBERS:
+    right = json_is_array(value);
+    break;
   }
   if (!right) return query_fail(q, TESELA_E_INVALID, -1, "the field %s takes this: %s", field->name, takes);
   if (field->words && !is_word(field->words, json_string_value(value)))
     return query_fail(q, TESELA_E_UNSUPPORTED, -1, "the field %s takes one of these: %s", field->name,
                       field->words);
+  if (field->type == QUERY_TEXTS) return check_texts(q, field, value);
   return json_is_array(value) ? check_list(q, field, value) : TESELA_OK;
 }
 
@@ -211,7 +261,8 @@ static void refuse(const json_t *id, const tesela_error *err, const char *field,
   begin(out, id, false);
   jw_key(out, "error");
   jw_object(out);
-  jw_put_str(out, "code", tesela_status_code(err->status));
+  if (err->reason != TESELA_REASON_NONE) jw_put_str(out, "code", tesela_reason_code(err->reason));
+  jw_put_str(out, err->reason != TESELA_REASON_NONE ? "status" : "code", tesela_status_code(err->status));
   jw_put_str(out, "message", err->message);
   if (err->at >= 0) jw_put_int(out, "at", err->at);
   if (field) jw_put_str(out, "field", field);

@@ -5,7 +5,8 @@
  *
  *   query.c       reads a request, checks its fields by the table of ops, puts the response together
  *   query_ops.c   the table of ops, and some of them; query_xla.c has those about XLA shapes as such,
- *                 query_relayout.c those that copy
+ *                 query_register.c those about register layouts, query_tile.c
+ *                 those about moving tiles, query_relayout.c those that copy
  *
  * A new op is one row in the table and one function. When it is called, the fields it requires are there and
  * all of the right type; it writes fields of the response, or fails, and then what it wrote is taken back.
@@ -16,6 +17,7 @@
 #include <tesela/xla.h>
 
 #include "json.h"
+#include "kind.h"
 
 #define QUERY_LINE_LIMIT ((size_t)16 << 20) /* bytes of a request */
 
@@ -30,12 +32,16 @@ void query_refuse(tesela_status status, const char *message, json_writer *out);
  */
 
 typedef enum query_type {
+  QUERY_ANY,     /* a string, a layout of any kind */
   QUERY_LAYOUT,  /* a string, one XLA shape */
   QUERY_TARGET,  /* a string, one XLA shape, or a layout in braces for the shape of another field */
   QUERY_TEXT,    /* any string */
   QUERY_INDICES, /* a list of lists of integers */
-  QUERY_PLACES,  /* a list of integers */
+  QUERY_PLACES,  /* a list of integers or, of register layouts, of lists [thread, local] */
   QUERY_FLAG,    /* true or false */
+  QUERY_NUMBER,  /* an integer */
+  QUERY_TEXTS,   /* a list of strings */
+  QUERY_NUMBERS, /* a list of integers */
 } query_type;
 
 typedef struct query_field {
@@ -45,7 +51,7 @@ typedef struct query_field {
   const char *words; /* QUERY_TEXT: the texts allowed, "tpu|..."; NULL: any */
 } query_field;
 
-#define QUERY_FIELDS 6
+#define QUERY_FIELDS 8
 
 typedef struct query {
   const json_t *request;
@@ -62,9 +68,22 @@ typedef struct query_op {
   query_field field[QUERY_FIELDS]; /* ends with a row of zeros, or is full */
 } query_op;
 
+/* query_register.c */
+tesela_status query_op_fragment(query *q);
+tesela_status query_op_locate_at(query *q);
+tesela_status query_op_register(query *q);
+tesela_status query_op_shared(query *q);
+tesela_status query_op_show(query *q);
 /* query_relayout.c */
 tesela_status query_op_plan(query *q);
 tesela_status query_op_relayout(query *q);
+/* query_tile.c */
+tesela_status query_op_bank_conflicts(query *q);
+tesela_status query_op_convert(query *q);
+tesela_status query_op_infer(query *q);
+tesela_status query_op_ldmatrix(query *q);
+tesela_status query_op_swizzle(query *q);
+tesela_status query_op_vector_width(query *q);
 /* query_xla.c */
 tesela_status query_op_choose(query *q);
 tesela_status query_op_info(query *q);
@@ -83,6 +102,11 @@ tesela_status query_fail(query *q, tesela_status status, int64_t at, const char 
 /* The value of a field; NULL if an optional one is not there. */
 const json_t *query_get(query *q, const char *field);
 bool query_flag(query *q, const char *field);
+/* Read a field of type QUERY_ANY; layout may be NULL. */
+tesela_status query_any(query *q, const char *field, any_layout *any, tesela_layout *layout);
+/* indices[i] as an index of a shape. */
+tesela_status query_index(query *q, int32_t rank, const int64_t *shape, const json_t *list, size_t i,
+                          int64_t *index);
 /* Read a field of type QUERY_LAYOUT; layout may be NULL. */
 tesela_status query_layout(query *q, const char *field, tesela_xla_shape *shape, tesela_layout *layout);
 

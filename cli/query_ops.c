@@ -5,14 +5,23 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "expression.h"
 #include "query.h"
+#include "same_expression.h"
 
 /* ---- where, what ------------------------------------------------------------------------------------------
  */
 
-/* The places of one element, an integer or for several copies a list. */
-static tesela_status put_places(query *q, const tesela_layout *layout, const int64_t *index) {
+/* The places of one element: an integer, for several copies a list, in registers {"threads":[..],"local":n}. */
+static tesela_status put_places(query *q, const any_layout *any, const tesela_layout *layout,
+                                const int64_t *index) {
   int64_t copies = tesela_layout_copies(layout), place[TESELA_MAX_AXES];
+  if (any->kind == KIND_REGISTER) {
+    jw_object(q->out);
+    tesela_status status = expression_put_place(q->out, &any->registers, index, q->err);
+    jw_end(q->out);
+    return status;
+  }
   if (copies > 1) jw_list(q->out);
   for (int64_t k = 0; k < copies; k++) {
     tesela_status status = tesela_layout_copy_of(layout, index, k, place, q->err);
@@ -23,63 +32,74 @@ static tesela_status put_places(query *q, const tesela_layout *layout, const int
   return TESELA_OK;
 }
 
-static tesela_status take_index(query *q, const tesela_layout *layout, const json_t *list, size_t i,
-                                int64_t *index) {
-  if (json_array_size(list) != (size_t)layout->rank)
-    return query_fail(q, TESELA_E_INVALID, -1, "indices[%zu] has %zu coordinates; the rank is %" PRId32, i,
-                      json_array_size(list), layout->rank);
-  for (int32_t d = 0; d < layout->rank; d++) {
-    index[d] = json_integer_value(json_array_get(list, (size_t)d));
-    if (index[d] >= 0 && index[d] < layout->shape[d]) continue;
-    if (layout->shape[d] == 0)
-      return query_fail(q, TESELA_E_RANGE, -1, "indices[%zu][%" PRId32 "]: the extent is 0, nothing is there",
-                        i, d);
-    return query_fail(q, TESELA_E_RANGE, -1,
-                      "indices[%zu][%" PRId32 "] is %" PRId64 "; the shape allows 0 to %" PRId64, i, d,
-                      index[d], layout->shape[d] - 1);
-  }
-  return TESELA_OK;
-}
-
 static tesela_status op_where(query *q) {
-  tesela_xla_shape shape;
+  any_layout any;
   tesela_layout layout;
-  tesela_status status = query_layout(q, "layout", &shape, &layout);
+  tesela_status status = query_any(q, "layout", &any, &layout);
   if (status != TESELA_OK) return status;
   const json_t *indices = query_get(q, "indices");
   jw_key(q->out, "places");
   jw_list(q->out);
   for (size_t i = 0; i < json_array_size(indices); i++) {
     int64_t index[TESELA_MAX_RANK];
-    status = take_index(q, &layout, json_array_get(indices, i), i, index);
-    if (status == TESELA_OK) status = put_places(q, &layout, index);
+    status = query_index(q, layout.rank, layout.shape, json_array_get(indices, i), i, index);
+    if (status == TESELA_OK) status = put_places(q, &any, &layout, index);
     if (status != TESELA_OK) return status;
   }
   jw_end(q->out);
   return TESELA_OK;
 }
 
+/* The element in a register: places[i] is [thread, local]. */
+static tesela_status put_held(query *q, const tesela_register *layout, const json_t *pair, size_t i) {
+  static const char *const names[] = {"thread", "local id"};
+  const int64_t extent[] = {layout->spatial_size, layout->local_size};
+  int64_t place[2], index[TESELA_MAX_RANK];
+  if (json_array_size(pair) != 2)
+    return query_fail(q, TESELA_E_INVALID, -1, "places[%zu] is no list [thread, local]", i);
+  for (size_t k = 0; k < 2; k++) {
+    place[k] = json_integer_value(json_array_get(pair, k));
+    if (place[k] < 0 || place[k] >= extent[k])
+      return query_fail(q, TESELA_E_RANGE, -1, "places[%zu][%zu] is %" PRId64 "; a %s is 0 to %" PRId64, i, k,
+                        place[k], names[k], extent[k] - 1);
+  }
+  tesela_status status = tesela_register_get_global(layout, place[0], place[1], index, q->err);
+  if (status == TESELA_OK) jw_ints(q->out, layout->rank, index);
+  return status;
+}
+
+/* The element at a place in memory. */
+static tesela_status put_element(query *q, const tesela_layout *layout, const json_t *number, size_t i) {
+  int64_t place = json_integer_value(number), extent = layout->axis[0].extent, index[TESELA_MAX_RANK];
+  bool padding;
+  if (!json_is_integer(number))
+    return query_fail(q, TESELA_E_INVALID, -1, "places[%zu] is no integer; pairs are for register layouts",
+                      i);
+  if (place < 0 || place >= extent)
+    return query_fail(q, TESELA_E_RANGE, -1, "places[%zu] is %" PRId64 "; the layout has %" PRId64 " places",
+                      i, place, extent);
+  tesela_status status = tesela_layout_element_at(layout, &place, index, &padding, q->err);
+  if (status != TESELA_OK) return status;
+  if (padding)
+    jw_null(q->out);
+  else
+    jw_ints(q->out, layout->rank, index);
+  return TESELA_OK;
+}
+
 static tesela_status op_what(query *q) {
-  tesela_xla_shape shape;
+  any_layout any;
   tesela_layout layout;
-  tesela_status status = query_layout(q, "layout", &shape, &layout);
+  tesela_status status = query_any(q, "layout", &any, &layout);
   if (status != TESELA_OK) return status;
   const json_t *places = query_get(q, "places");
-  int64_t extent = layout.axis[0].extent;
   jw_key(q->out, "indices");
   jw_list(q->out);
   for (size_t i = 0; i < json_array_size(places); i++) {
-    int64_t place = json_integer_value(json_array_get(places, i)), index[TESELA_MAX_RANK];
-    bool padding;
-    if (place < 0 || place >= extent)
-      return query_fail(q, TESELA_E_RANGE, -1,
-                        "places[%zu] is %" PRId64 "; the layout has %" PRId64 " places", i, place, extent);
-    status = tesela_layout_element_at(&layout, &place, index, &padding, q->err);
+    const json_t *place = json_array_get(places, i);
+    status =
+        any.kind == KIND_REGISTER ? put_held(q, &any.registers, place, i) : put_element(q, &layout, place, i);
     if (status != TESELA_OK) return status;
-    if (padding)
-      jw_null(q->out);
-    else
-      jw_ints(q->out, layout.rank, index);
   }
   jw_end(q->out);
   return TESELA_OK;
@@ -89,14 +109,14 @@ static tesela_status op_what(query *q) {
  */
 
 static tesela_status op_same(query *q) {
-  tesela_xla_shape shape;
-  tesela_layout a, b;
+  any_layout a, b;
+  tesela_layout left, right;
   tesela_difference difference;
-  tesela_status status = query_layout(q, "a", &shape, &a);
-  if (status == TESELA_OK) status = query_layout(q, "b", &shape, &b);
+  tesela_status status = query_any(q, "a", &a, &left);
+  if (status == TESELA_OK) status = query_any(q, "b", &b, &right);
   if (status != TESELA_OK) return status;
   q->field = NULL;
-  status = tesela_layout_compare(&a, &b, &difference, q->err);
+  status = same_compare(&a, &b, &difference, q->err);
   if (status != TESELA_OK) return status;
   jw_put_bool(q->out, "same", difference.same);
   jw_put_bool(q->out, "same_size", difference.same_extent);
@@ -105,11 +125,11 @@ static tesela_status op_same(query *q) {
   if (difference.have_index) {
     jw_object(q->out);
     jw_key(q->out, "index");
-    jw_ints(q->out, a.rank, difference.index);
+    jw_ints(q->out, left.rank, difference.index);
     jw_key(q->out, "a");
-    status = put_places(q, &a, difference.index);
+    status = put_places(q, &a, &left, difference.index);
     jw_key(q->out, "b");
-    if (status == TESELA_OK) status = put_places(q, &b, difference.index);
+    if (status == TESELA_OK) status = put_places(q, &b, &right, difference.index);
     jw_end(q->out);
   } else {
     jw_null(q->out);
@@ -174,24 +194,49 @@ static tesela_status op_ops(query *q) {
 #define OPTIONAL(name, type) \
   { name, type, true, NULL }
 
+#define MACHINE \
+  OPTIONAL("warp", QUERY_NUMBER), OPTIONAL("banks", QUERY_NUMBER), OPTIONAL("bank_bytes", QUERY_NUMBER)
+
 const query_op query_ops[] = {
-    {"info", query_op_info, "sizes, digits and padding of a layout", {REQUIRED("layout", QUERY_LAYOUT)}},
+    {"info", query_op_info, "sizes, digits and padding of a layout", {REQUIRED("layout", QUERY_ANY)}},
     {"where",
      op_where,
      "the places of elements",
-     {REQUIRED("layout", QUERY_LAYOUT), REQUIRED("indices", QUERY_INDICES)}},
+     {REQUIRED("layout", QUERY_ANY), REQUIRED("indices", QUERY_INDICES)}},
     {"what",
      op_what,
      "the elements at places",
-     {REQUIRED("layout", QUERY_LAYOUT), REQUIRED("places", QUERY_PLACES)}},
+     {REQUIRED("layout", QUERY_ANY), REQUIRED("places", QUERY_PLACES)}},
     {"same",
      op_same,
      "do two layouts put every element at the same place?",
-     {REQUIRED("a", QUERY_LAYOUT), REQUIRED("b", QUERY_LAYOUT)}},
+     {REQUIRED("a", QUERY_ANY), REQUIRED("b", QUERY_ANY)}},
     {"parse",
      query_op_parse,
      "a text, read and printed in its canonical form",
-     {REQUIRED("text", QUERY_TEXT), {"notation", QUERY_TEXT, true, "xla"}}},
+     {REQUIRED("text", QUERY_TEXT), {"notation", QUERY_TEXT, true, "xla|register|shared|global"}}},
+    {"show",
+     query_op_show,
+     "a picture of a layout",
+     {REQUIRED("layout", QUERY_ANY),
+      OPTIONAL("format", QUERY_TEXT),
+      {"by", QUERY_TEXT, true, "element|thread"}}},
+    {"register",
+     query_op_register,
+     "a register layout and who holds each element",
+     {REQUIRED("expr", QUERY_TEXT), OPTIONAL("table", QUERY_FLAG)}},
+    {"locate_at",
+     query_op_locate_at,
+     "does a thread hold an element?",
+     {REQUIRED("expr", QUERY_TEXT), REQUIRED("index", QUERY_NUMBERS), REQUIRED("thread", QUERY_NUMBER)}},
+    {"shared",
+     query_op_shared,
+     "a tile in shared or global memory and its places",
+     {REQUIRED("expr", QUERY_TEXT), OPTIONAL("indices", QUERY_INDICES)}},
+    {"fragment",
+     query_op_fragment,
+     "an operand of a matrix instruction in registers",
+     {REQUIRED("name", QUERY_TEXT), OPTIONAL("table", QUERY_FLAG)}},
     {"program",
      query_op_program,
      "a layout as pads, reshapes and transposes",
@@ -219,6 +264,38 @@ const query_op query_ops[] = {
       REQUIRED("data_hex", QUERY_TEXT),
       OPTIONAL("fill", QUERY_TEXT),
       {"transform", QUERY_TEXT, true, "swap|convert|split|merge"}}},
+    {"vector_width",
+     query_op_vector_width,
+     "the widest vector of a register tile to or from memory",
+     {REQUIRED("register", QUERY_TEXT), REQUIRED("memory", QUERY_TEXT), REQUIRED("dtype", QUERY_TEXT),
+      MACHINE}},
+    {"bank_conflicts",
+     query_op_bank_conflicts,
+     "what moving a register tile to or from memory costs",
+     {REQUIRED("register", QUERY_TEXT), REQUIRED("memory", QUERY_TEXT), REQUIRED("dtype", QUERY_TEXT),
+      OPTIONAL("vector", QUERY_NUMBER), MACHINE}},
+    {"ldmatrix",
+     query_op_ldmatrix,
+     "does ldmatrix or stmatrix move this tile?",
+     {REQUIRED("register", QUERY_TEXT), REQUIRED("memory", QUERY_TEXT), REQUIRED("dtype", QUERY_TEXT)}},
+    {"swizzle",
+     query_op_swizzle,
+     "the layout in shared memory with the fewest conflicts",
+     {OPTIONAL("writes", QUERY_TEXTS), OPTIONAL("reads", QUERY_TEXTS), REQUIRED("dtype", QUERY_TEXT),
+      OPTIONAL("ldmatrix", QUERY_FLAG), MACHINE}},
+    {"convert",
+     query_op_convert,
+     "how one register layout becomes another",
+     {REQUIRED("from", QUERY_TEXT),
+      REQUIRED("to", QUERY_TEXT),
+      REQUIRED("dtype", QUERY_TEXT),
+      {"through", QUERY_TEXT, true, "any|shuffle|shared"},
+      OPTIONAL("cuda", QUERY_TEXT),
+      OPTIONAL("warp", QUERY_NUMBER)}},
+    {"infer",
+     query_op_infer,
+     "layouts for all tensors of a kernel program",
+     {REQUIRED("program", QUERY_TEXT)}},
     {"formats", op_formats, "the formats of the tiled-layout document", {{0}}},
     {"version", op_version, "the version of the library", {{0}}},
     {"ops", op_ops, "this list", {{0}}},

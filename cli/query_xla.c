@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query_xla.c - the ops that say what an XLA shape is: info, parse, program, choose.
+ * query_xla.c - the ops that say what an XLA shape is, program and choose, and info and parse, which take any layout.
  */
 #include <string.h>
 
-#include "kind.h"
+#include "expression.h"
 #include "query.h"
 
 /* ---- info -------------------------------------------------------------------------------------------------
@@ -79,32 +79,49 @@ static void put_sizes(json_writer *out, const tesela_xla_shape *shape, const tes
   jw_real(out, sizes->expansion);
 }
 
-tesela_status query_op_info(query *q) {
+static void put_digits(json_writer *out, const tesela_layout *layout) {
+  jw_key(out, "digits");
+  jw_list(out);
+  for (int32_t i = 0; i < layout->n_active; i++) put_digit(out, layout, &layout->digit[i]);
+  jw_end(out);
+}
+
+static tesela_status put_info(query *q, const tesela_xla_shape *shape, const tesela_layout *layout) {
   enum { PADS = TESELA_XLA_MAX_TILE_NUMBERS + 2 };
-  tesela_xla_shape shape;
-  tesela_layout layout;
   tesela_xla_sizes sizes;
   tesela_xla_pad pad[PADS];
   int64_t bounds[TESELA_MAX_DIGITS];
   int32_t n_bounds = 0, n_pads = 0;
-  tesela_status status = query_layout(q, "layout", &shape, &layout);
-  if (status == TESELA_OK) status = tesela_xla_size(&shape, &sizes, q->err);
+  tesela_status status = tesela_xla_size(shape, &sizes, q->err);
   if (status == TESELA_OK)
-    status = tesela_xla_bounds(&shape, shape.layout.n_tiles, bounds, &n_bounds, q->err);
-  if (status == TESELA_OK) status = tesela_xla_padding(&shape, PADS, pad, &n_pads, q->err);
+    status = tesela_xla_bounds(shape, shape->layout.n_tiles, bounds, &n_bounds, q->err);
+  if (status == TESELA_OK) status = tesela_xla_padding(shape, PADS, pad, &n_pads, q->err);
   if (status != TESELA_OK) return status;
-  put_sizes(q->out, &shape, &sizes);
-  put_shape(q->out, "canonical", &shape);
-  jw_key(q->out, "digits");
-  jw_list(q->out);
-  for (int32_t i = 0; i < layout.n_active; i++) put_digit(q->out, &layout, &layout.digit[i]);
-  jw_end(q->out);
+  put_sizes(q->out, shape, &sizes);
+  put_shape(q->out, "canonical", shape);
+  put_digits(q->out, layout);
   jw_key(q->out, "bounds");
   jw_ints(q->out, n_bounds, bounds);
   jw_key(q->out, "padding");
   jw_list(q->out);
   for (int32_t i = 0; i < n_pads && i < PADS; i++) put_pad(q->out, &pad[i]);
   jw_end(q->out);
+  return TESELA_OK;
+}
+
+tesela_status query_op_info(query *q) {
+  any_layout any;
+  tesela_layout layout;
+  tesela_status status = query_any(q, "layout", &any, &layout);
+  if (status != TESELA_OK) return status;
+  if (any.kind == KIND_XLA) return put_info(q, &any.shape, &layout);
+  jw_put_str(q->out, "kind", kind_name(any.kind));
+  jw_put_int(q->out, "rank", layout.rank);
+  if (any.kind == KIND_REGISTER)
+    expression_put_register(q->out, &any.registers, NULL);
+  else
+    expression_put_memory(q->out, &any.memory);
+  put_digits(q->out, &layout);
   return TESELA_OK;
 }
 
@@ -148,15 +165,33 @@ static void put_repairs(json_writer *out, const tesela_xla_repairs *repairs) {
   jw_end(out);
 }
 
-tesela_status query_op_parse(query *q) {
+/* A register layout or a tile in memory; nothing of it is dropped, nothing mended. */
+static tesela_status parse_expression(query *q, const char *text, size_t length, layout_kind wanted) {
+  any_layout any;
+  tesela_xla_repairs none = {0};
+  tesela_status status = kind_read_expression(text, length, wanted, &any, q->err);
+  if (status != TESELA_OK) return status;
+  jw_put_str(q->out, "kind", kind_name(any.kind));
+  jw_key(q->out, "printed");
+  tesela_writer to = jw_text_begin(q->out);
+  if (any.kind == KIND_REGISTER)
+    status = tesela_register_print(&any.registers, &to, q->err);
+  else
+    status = tesela_tile_memory_print(&any.memory, &to, q->err);
+  jw_text_end(q->out);
+  jw_key(q->out, "kept");
+  jw_list(q->out);
+  jw_end(q->out);
+  put_dropped(q->out, &none);
+  if (q->flags & TESELA_XLA_LENIENT) put_repairs(q->out, &none);
+  return status;
+}
+
+static tesela_status parse_xla(query *q, const char *text, size_t length, size_t used) {
   tesela_xla_tree *tree = NULL;
   tesela_xla_repairs repairs = {0};
-  size_t used;
-  const json_t *text = query_get(q, "text");
-  tesela_status status = kind_prefix(json_string_value(text), json_string_length(text), &used, q->err);
-  if (status != TESELA_OK) return status;
-  status = tesela_xla_tree_create(&tree, json_string_value(text) + used, json_string_length(text) - used,
-                                  q->flags, NULL, &repairs, q->err);
+  tesela_status status =
+      tesela_xla_tree_create(&tree, text + used, length - used, q->flags, NULL, &repairs, q->err);
   kind_shift(used, &repairs, status == TESELA_OK ? NULL : q->err);
   if (status != TESELA_OK) return status;
   jw_key(q->out, "printed");
@@ -167,6 +202,21 @@ tesela_status query_op_parse(query *q) {
   put_dropped(q->out, &repairs);
   if (q->flags & TESELA_XLA_LENIENT) put_repairs(q->out, &repairs);
   tesela_xla_tree_destroy(tree);
+  return status;
+}
+
+tesela_status query_op_parse(query *q) {
+  size_t used;
+  layout_kind kind;
+  const json_t *notation = query_get(q, "notation"), *field = query_get(q, "text");
+  const char *text = json_string_value(field);
+  size_t length = json_string_length(field);
+  tesela_status status = kind_of(text, length, &kind, &used, q->err);
+  if (status != TESELA_OK) return status;
+  if (notation) kind = kind_named(json_string_value(notation), json_string_length(notation));
+  if (kind == KIND_XLA) return parse_xla(q, text, length, used);
+  status = parse_expression(q, text + used, length - used, kind);
+  if (status != TESELA_OK) kind_shift(used, NULL, q->err);
   return status;
 }
 

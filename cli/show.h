@@ -8,6 +8,7 @@
  *   show_picture.c  the picture, its window and its notes
  *   show_json.c     the same facts as JSON
  *   show_tuple.c    tuples: a table of the arrays in it
+ *   show_expression.c  register layouts and tiles in memory
  */
 #ifndef TESELA_CLI_SHOW_H
 #define TESELA_CLI_SHOW_H
@@ -70,10 +71,25 @@ void show_no_size(const tesela_xla_shape *shape, show_text *out);
 /* A text that starts with a parenthesis: one line for each array, and the total. An exit status. */
 int show_tuple(const cli_context *cli, const char *text, size_t length);
 
+/* A register layout or a tile in memory. An exit status. */
+int show_expression(const cli_context *cli, const char *text, size_t length);
+/* None of the options that are for register layouts? False: said. */
+bool show_no_table_options(const cli_context *cli);
+
 /* How to draw, by the options of the verb. False: said on stderr. */
 bool show_picture_options(const cli_context *cli, tesela_draw_options *options);
 /* Can it be drawn so: are the slices there? False: said on stderr. */
 bool show_picture_check(const cli_context *cli, const tesela_xla_shape *shape,
+                        const tesela_draw_options *options);
+/* The same, of any layout with the axis memory. */
+bool show_picture_check_layout(const cli_context *cli, const tesela_layout *layout,
+                               const tesela_draw_options *options);
+/* What is drawn of an array: the padded one, without its dynamic marks; tile receives the first-level tile of each dim, as
+   tesela_draw_options takes it. */
+tesela_status show_picture_of(const tesela_xla_shape *shape, tesela_layout *layout, int64_t *tile,
+                              tesela_error *err);
+/* Draw a layout that has elements; an exit status. */
+int show_picture_layout(const cli_context *cli, const tesela_layout *layout,
                         const tesela_draw_options *options);
 /* Draw an array that has elements, with notes on what was left out; an exit status. */
 int show_picture(const cli_context *cli, const tesela_xla_shape *shape, tesela_draw_options *options);

@@ -239,10 +239,11 @@ static int draw_line(const cli_context *cli, const tesela_layout *layout,
   return CLI_YES;
 }
 
-/* What is drawn: the padded array, without its dynamic marks. */
-static tesela_status drawn_layout(const tesela_xla_shape *shape, tesela_layout *layout, tesela_error *err) {
+tesela_status show_picture_of(const tesela_xla_shape *shape, tesela_layout *layout, int64_t *tile,
+                              tesela_error *err) {
   tesela_xla_shape padded = *shape;
   padded.dynamic = 0;
+  first_tiles(&shape->layout, tile);
   show_padded_dims(shape, padded.dim);
   return tesela_xla_to_layout(&padded, layout, err);
 }
@@ -259,19 +260,14 @@ static bool ranges_fit(const cli_context *cli, const tesela_draw_view *view,
   return true;
 }
 
-bool show_picture_check(const cli_context *cli, const tesela_xla_shape *shape,
-                        const tesela_draw_options *options) {
+bool show_picture_check_layout(const cli_context *cli, const tesela_layout *layout,
+                               const tesela_draw_options *options) {
   tesela_draw_view view;
-  tesela_layout layout;
   tesela_error err;
   bool all = cli_has(cli, "all");
   if (!all && options->n_slice == 0) return true;
-  tesela_draw_options drawn = *options;
-  drawn.shape = shape->dim;
-  tesela_status status = drawn_layout(shape, &layout, &err);
-  if (status == TESELA_OK)
-    status = cli_has(cli, "linear") ? tesela_draw_linear_view_of(&layout, &drawn, &view, &err)
-                                    : tesela_draw_view_of(&layout, &drawn, &view, &err);
+  tesela_status status = cli_has(cli, "linear") ? tesela_draw_linear_view_of(layout, options, &view, &err)
+                                                : tesela_draw_view_of(layout, options, &view, &err);
   if (status != TESELA_OK) {
     say_failure(cli, &err);
     return false;
@@ -285,13 +281,31 @@ bool show_picture_check(const cli_context *cli, const tesela_xla_shape *shape,
   return false;
 }
 
+bool show_picture_check(const cli_context *cli, const tesela_xla_shape *shape,
+                        const tesela_draw_options *options) {
+  tesela_layout layout;
+  tesela_error err;
+  int64_t tile[TESELA_MAX_RANK];
+  tesela_draw_options drawn = *options;
+  drawn.shape = shape->dim;
+  if (!cli_has(cli, "all") && options->n_slice == 0) return true;
+  if (show_picture_of(shape, &layout, tile, &err) == TESELA_OK)
+    return show_picture_check_layout(cli, &layout, &drawn);
+  say_failure(cli, &err);
+  return false;
+}
+
+int show_picture_layout(const cli_context *cli, const tesela_layout *layout,
+                        const tesela_draw_options *options) {
+  return cli_has(cli, "linear") ? draw_line(cli, layout, options) : draw_grids(cli, layout, options);
+}
+
 int show_picture(const cli_context *cli, const tesela_xla_shape *shape, tesela_draw_options *options) {
   tesela_layout layout;
   tesela_error err;
   int64_t tile[TESELA_MAX_RANK];
-  first_tiles(&shape->layout, tile);
-  if (drawn_layout(shape, &layout, &err) != TESELA_OK) return say_failure(cli, &err);
+  if (show_picture_of(shape, &layout, tile, &err) != TESELA_OK) return say_failure(cli, &err);
   options->shape = shape->dim;
   options->tile = tile;
-  return cli_has(cli, "linear") ? draw_line(cli, &layout, options) : draw_grids(cli, &layout, options);
+  return show_picture_layout(cli, &layout, options);
 }

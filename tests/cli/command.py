@@ -54,7 +54,7 @@ def good(request):
 def error(request):
     response = one(request)
     assert set(response) == {"id", "ok", "error"} and response["ok"] is False
-    assert set(response["error"]) <= {"code", "message", "at", "field"}
+    assert set(response["error"]) <= {"code", "status", "message", "at", "field"}
     assert response["error"]["message"]
     return response["error"]
 

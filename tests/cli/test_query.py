@@ -362,4 +362,6 @@ def test_the_reference_names_every_code():
     text = (SOURCE / "docs/query.md").read_text()
     header = (SOURCE / "include/tesela/base.h").read_text()
     codes = set(re.findall(r'X\(TESELA_E_\w+, -\d+, "(\w+)"', header)) - {"IO", "STOPPED"}
-    assert codes == set(re.findall(r"^\| `([A-Z]+)`", text, re.M))
+    reasons = set(re.findall(r'X\(TESELA_REASON_\w+, \d+, "(\w+)"', header))
+    tables = [set(re.findall(r"^\| `([A-Z_]+)`", text.split(head)[1].split("\n\n")[0], re.M)) for head in ("| code |", "| reason |")]
+    assert tables == [codes, reasons] and len(reasons) > 20

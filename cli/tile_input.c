@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tile_input.c - words of the verbs about tiles.
+ */
+#include "tile_input.h"
+
+#include <string.h>
+
+#include "say.h"
+
+bool tile_input_register(const cli_context *cli, const char *text, tesela_register *out, int *status) {
+  tesela_error err = {.at = -1};
+  if (tesela_register_parse(text, strlen(text), out, &err) == TESELA_OK) return true;
+  *status = say_failure_in(cli, text, strlen(text), &err);
+  return false;
+}
+
+bool tile_input_memory(const cli_context *cli, const char *text, tesela_tile_memory *out, int *status) {
+  tesela_error err = {.at = -1};
+  if (tesela_tile_memory_parse(text, strlen(text), out, &err) == TESELA_OK) return true;
+  *status = say_failure_in(cli, text, strlen(text), &err);
+  return false;
+}
+
+const char *tile_input_near_dtype(const char *name) {
+  const char *near = tesela_dtype_suggest(name, strlen(name));
+  return near && tesela_dtype_bits(tesela_dtype_find(near, strlen(near))) > 0 ? near : NULL;
+}
+
+bool tile_input_dtype(const cli_context *cli, tesela_dtype *dtype, int32_t *bits) {
+  const char *name = cli_value(cli, "dtype");
+  char quote[SAY_QUOTE];
+  *dtype = name ? tesela_dtype_find(name, strlen(name)) : TESELA_F16;
+  *bits = tesela_dtype_bits(*dtype);
+  if (*bits > 0) return true;
+  if (*name == '\0') {
+    say_usage(cli, "--dtype is empty; it takes a type of elements: f16");
+    return false;
+  }
+  const char *near = tile_input_near_dtype(name);
+  say_usage(cli, "--dtype is %s, which is no type of elements%s%s%s", say_quote(name, quote),
+            near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+  return false;
+}
+
+bool tile_input_machine(const cli_context *cli, tesela_access_machine *machine) {
+  int64_t warp, banks, bank_bytes;
+  if (!cli_integer(cli, "warp", 1, TESELA_ACCESS_WARP, 0, &warp) ||
+      !cli_integer(cli, "banks", 1, 128, 0, &banks) ||
+      !cli_integer(cli, "bank-bytes", 1, 128, 0, &bank_bytes))
+    return false;
+  *machine = (tesela_access_machine){
+      .warp = (int32_t)warp, .banks = (int32_t)banks, .bank_bytes = (int32_t)bank_bytes};
+  return true;
+}
+
+static int tile_write(void *user, const char *text, size_t length) {
+  (void)user;
+  return fwrite(text, 1, length, stdout) != length;
+}
+
+tesela_writer tile_stdout(void) { return (tesela_writer){tile_write, NULL}; }
+
+int tile_print_json(json_writer *j) {
+  jw_end(j);
+  bool done = jw_line(j, stdout) || ferror(stdout);
+  jw_free(j);
+  return done ? CLI_YES : CLI_FAILED;
+}

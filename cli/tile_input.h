@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tile_input.h - words of the verbs about tiles: a register layout, a tile in memory, the type of its elements.
+ */
+#ifndef TESELA_CLI_TILE_INPUT_H
+#define TESELA_CLI_TILE_INPUT_H
+
+#include <tesela/access.h>
+#include <tesela/register_text.h>
+
+#include "json.h"
+#include "options.h"
+
+/* Read an expression that is a register layout, or a tile in memory. false: said, with the exit status in *status. */
+bool tile_input_register(const cli_context *cli, const char *text, tesela_register *out, int *status);
+bool tile_input_memory(const cli_context *cli, const char *text, tesela_tile_memory *out, int *status);
+
+/* The type --dtype names, f16 unless told, and its width. */
+bool tile_input_dtype(const cli_context *cli, tesela_dtype *dtype, int32_t *bits);
+
+/* The type of elements that a word may stand for, NULL if none is near. */
+const char *tile_input_near_dtype(const char *name);
+
+/* The machine that --warp, --banks and --bank-bytes tell, NVIDIA's unless told. */
+bool tile_input_machine(const cli_context *cli, tesela_access_machine *machine);
+
+/* A writer to standard output. */
+tesela_writer tile_stdout(void);
+/* Close the object that is open, write the line, free the writer; an exit status. */
+int tile_print_json(json_writer *j);
+
+#endif
