@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * support_exchange.c - see support_exchange.h.
+ *
+ * A pair is made of digits: factors of the dims in random order of size. Each side says which digits are threads of the warp,
+ * which threads beyond it, and which registers. Digits beyond the warp are the same on both sides for a pair of "the same
+ * warps".
+ */
+#include "support_exchange.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+uint64_t exchange_seed(void) {
+  const char *text = getenv("TESELA_SEED");
+  uint64_t seed = text ? strtoull(text, NULL, 0) : (uint64_t)time(NULL);
+  printf("TESELA_SEED=%" PRIu64 "\n", seed);
+  return seed;
+}
+
+int64_t exchange_below(exchange_random *r, int64_t n) {
+  r->state = r->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  uint64_t x = r->state ^ r->state >> 29;
+  return (int64_t)((x * UINT64_C(0xbf58476d1ce4e5b9) >> 33) % (uint64_t)n);
+}
+
+int64_t exchange_element(const tesela_register *layout, int64_t thread, int64_t local) {
+  int64_t digit[TESELA_REGISTER_MODES] = {0}, number = 0;
+  for (int32_t i = layout->n_spatial - 1; i >= 0; i--) {
+    int64_t m = layout->spatial_modes[i], extent = m < 0 ? -m : layout->mode_shape[m];
+    if (m >= 0) digit[m] = thread % extent;
+    thread /= extent;
+  }
+  for (int32_t i = layout->n_local - 1; i >= 0; i--) {
+    int32_t m = layout->local_modes[i];
+    digit[m] = local % layout->mode_shape[m];
+    local /= layout->mode_shape[m];
+  }
+  for (int32_t m = 0; m < layout->n_modes; m++) number = number * layout->mode_shape[m] + digit[m];
+  return number;
+}
+
+/* ---- random pairs ------------------------------------------------------------------------------------------- */
+
+enum { DIGITS = 14 };
+
+typedef struct digits {
+  int32_t rank, n;
+  int64_t shape[3], mode[DIGITS];
+} digits;
+
+static void draw_digits(exchange_random *r, bool powers, digits *d) {
+  static const int64_t primes[] = {2, 2, 2, 3, 2, 5, 2, 3};
+  d->rank = (int32_t)exchange_below(r, 3) + 1;
+  d->n = 0;
+  int64_t all = 1;
+  for (int32_t k = 0; k < d->rank; k++) {
+    d->shape[k] = 1;
+    int64_t n = exchange_below(r, 10 / d->rank + 1);
+    for (int64_t i = 0; i < n && d->n < DIGITS; i++) {
+      int64_t p = powers ? 2 : primes[exchange_below(r, 8)];
+      if (all * p > 1024) break;
+      all *= p;
+      d->shape[k] *= p;
+      d->mode[d->n++] = p;
+    }
+  }
+}
+
+static void mix(exchange_random *r, int32_t *list, int32_t n) {
+  for (int32_t i = n - 1; i > 0; i--) {
+    int32_t k = (int32_t)exchange_below(r, i + 1), keep = list[i];
+    list[i] = list[k];
+    list[k] = keep;
+  }
+}
+
+static void build(tesela_register *out, const digits *d, int32_t n_spatial, const int64_t *spatial,
+                  int32_t n_local, const int32_t *local) {
+  int64_t wide[DIGITS];
+  tesela_error err;
+  for (int32_t i = 0; i < n_local; i++) wide[i] = local[i];
+  if (tesela_register_make_raw(out, d->rank, d->shape, d->n, d->mode, n_spatial, spatial, n_local, wide,
+                               &err) != TESELA_OK) {
+    printf("a random layout was refused: %s\n", err.message);
+    abort();
+  }
+}
+
+/* One side: digits 0 .. outer-1 of `order` are threads beyond the warp, in this order. Of the others some go into the
+ * warp, with replicas if asked for, and up to `warp` threads; what is left are registers. `fill`: exactly that many. */
+static void draw_side(exchange_random *r, const digits *d, const int32_t *order, int32_t outer, int64_t warp,
+                      bool replicas, bool fill, tesela_register *out) {
+  int32_t rest[DIGITS], local[DIGITS], n_rest = 0, n_local = 0, n_spatial = 0;
+  int64_t spatial[2 * DIGITS + 8], threads = 1;
+  for (int32_t i = 0; i < outer; i++) spatial[n_spatial++] = order[i];
+  for (int32_t i = outer; i < d->n; i++) rest[n_rest++] = order[i];
+  mix(r, rest, n_rest);
+  for (int32_t i = 0; i < n_rest; i++) {
+    int64_t p = d->mode[rest[i]];
+    if (replicas && exchange_below(r, 4) == 0) {
+      int64_t n = exchange_below(r, 3) + 1;
+      if (warp % (threads * n) == 0) {
+        threads *= n;
+        spatial[n_spatial++] = -n;
+      }
+    }
+    if (warp % (threads * p) == 0 && exchange_below(r, 3) > 0) {
+      threads *= p;
+      spatial[n_spatial++] = rest[i];
+    } else {
+      local[n_local++] = rest[i];
+    }
+  }
+  mix(r, local, n_local);
+  if ((fill || replicas) && threads < warp && warp % threads == 0) {
+    int64_t at = outer + exchange_below(r, n_spatial - outer + 1);
+    memmove(spatial + at + 1, spatial + at, (size_t)(n_spatial - at) * sizeof *spatial);
+    spatial[at] = -(warp / threads);
+    n_spatial++;
+  }
+  build(out, d, n_spatial, spatial, n_local, local);
+}
+
+void exchange_pair(exchange_random *r, int32_t warp, tesela_register *dst, tesela_register *src) {
+  static const int64_t blocks[] = {1, 2, 6, 24, 32, 33, 48, 64, 96, 120, 128, 256};
+  digits d;
+  int32_t order[DIGITS];
+  bool powers = exchange_below(r, 2), replicas = exchange_below(r, 3) == 0;
+  draw_digits(r, powers, &d);
+  for (int32_t i = 0; i < d.n; i++) order[i] = i;
+  mix(r, order, d.n);
+  int64_t like = exchange_below(r, 4);
+  if (like == 0) { /* unrelated, blocks of other sizes */
+    draw_side(r, &d, order, 0, blocks[exchange_below(r, 12)], replicas, false, src);
+    draw_side(r, &d, order, 0, blocks[exchange_below(r, 12)], replicas, false, dst);
+  } else if (like == 1) { /* the same threads, registers in another order */
+    draw_side(r, &d, order, 0, blocks[exchange_below(r, 12)], replicas, false, src);
+    *dst = *src;
+    mix(r, dst->local_modes, dst->n_local);
+  } else { /* the same warps */
+    int32_t outer = (int32_t)exchange_below(r, d.n < 4 ? d.n + 1 : 4);
+    int64_t lanes = outer == 0 && exchange_below(r, 2) ? blocks[exchange_below(r, 5)] : warp;
+    draw_side(r, &d, order, outer, lanes, replicas, true, src);
+    draw_side(r, &d, order, outer, lanes, replicas, true, dst);
+  }
+}
+
+/* ---- values --------------------------------------------------------------------------------------------------- */
+
+unsigned char *exchange_values(const tesela_register *layout, int32_t bits, size_t *bytes) {
+  size_t element = (size_t)(bits + 7) / 8;
+  *bytes = (size_t)(layout->spatial_size * layout->local_size) * element;
+  unsigned char *values = malloc(*bytes + 1), *at = values;
+  for (int64_t t = 0; t < layout->spatial_size; t++)
+    for (int64_t l = 0; l < layout->local_size; l++) {
+      uint64_t x = (uint64_t)exchange_element(layout, t, l) * UINT64_C(0x9e3779b97f4a7c15);
+      x ^= x >> 31;
+      for (size_t b = 0; b < element; b++) {
+        if (b % 8 == 0) x = x * UINT64_C(0xbf58476d1ce4e5b9) + b;
+        *at++ = (unsigned char)(x >> (56 - 8 * (b % 8)));
+      }
+    }
+  return values;
+}
+
+tesela_status exchange_convert(const tesela_exchange *plan, const tesela_register *dst,
+                               const tesela_register *src, int32_t bits, bool *right, tesela_error *err) {
+  size_t n_src, n_dst;
+  unsigned char *from = exchange_values(src, bits, &n_src), *want = exchange_values(dst, bits, &n_dst);
+  unsigned char *got = malloc(n_dst);
+  memset(got, 0xa5, n_dst);
+  tesela_status status = tesela_exchange_run(plan, got, from, NULL, err);
+  *right = memcmp(got, want, n_dst) == 0;
+  free(from);
+  free(want);
+  free(got);
+  return status;
+}
+
+void exchange_layout(tesela_register *out, int32_t n, const int64_t *modes, int32_t n_spatial,
+                     const int64_t *spatial, int32_t n_local, const int64_t *local) {
+  int64_t elements = 1;
+  tesela_error err;
+  for (int32_t m = 0; m < n; m++) elements *= modes[m];
+  if (tesela_register_make_raw(out, 1, &elements, n, modes, n_spatial, spatial, n_local, local, &err) ==
+      TESELA_OK)
+    return;
+  printf("a layout of a test was refused: %s\n", err.message);
+  abort();
+}
+
+static int text_side(char *at, size_t room, const tesela_register *layout) {
+  int n = snprintf(at, room, "shape[");
+  for (int32_t i = 0; i < layout->rank; i++)
+    n += snprintf(at + n, room - (size_t)n, "%s%" PRId64, i ? "," : "", layout->shape[i]);
+  n += snprintf(at + n, room - (size_t)n, "] modes[");
+  for (int32_t i = 0; i < layout->n_modes; i++)
+    n += snprintf(at + n, room - (size_t)n, "%s%" PRId64, i ? "," : "", layout->mode_shape[i]);
+  n += snprintf(at + n, room - (size_t)n, "] spatial[");
+  for (int32_t i = 0; i < layout->n_spatial; i++)
+    n += snprintf(at + n, room - (size_t)n, "%s%" PRId64, i ? "," : "", layout->spatial_modes[i]);
+  n += snprintf(at + n, room - (size_t)n, "] local[");
+  for (int32_t i = 0; i < layout->n_local; i++)
+    n += snprintf(at + n, room - (size_t)n, "%s%" PRId32, i ? "," : "", layout->local_modes[i]);
+  return n + snprintf(at + n, room - (size_t)n, "]");
+}
+
+const char *exchange_text(const tesela_register *dst, const tesela_register *src, int32_t bits) {
+  static char text[2048];
+  int n = snprintf(text, sizeof text, "%" PRId32 " bits, src ", bits);
+  n += text_side(text + n, sizeof text - (size_t)n, src);
+  n += snprintf(text + n, sizeof text - (size_t)n, " dst ");
+  text_side(text + n, sizeof text - (size_t)n, dst);
+  return text;
+}

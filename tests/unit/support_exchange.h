@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * support_exchange.h - random pairs of register layouts, and what a conversion between them must give.
+ *
+ * The definition is read from the mode lists alone: the digits of a thread and a local id, put back into modes, are the
+ * row-major number of the element over mode_shape.
+ */
+#ifndef TESELA_TEST_SUPPORT_EXCHANGE_H
+#define TESELA_TEST_SUPPORT_EXCHANGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <tesela/tesela.h>
+
+typedef struct exchange_random {
+  uint64_t state;
+} exchange_random;
+
+uint64_t exchange_seed(void);                          /* TESELA_SEED, or one that is printed */
+int64_t exchange_below(exchange_random *r, int64_t n); /* 0 .. n-1 */
+
+/* The row-major number of the element at (thread, local), by definition. */
+int64_t exchange_element(const tesela_register *layout, int64_t thread, int64_t local);
+
+/* Two layouts of one shape. What they are like is drawn too: unrelated; the same threads; the same warps of `warp`; with
+ * or without copies; powers of two or not. */
+void exchange_pair(exchange_random *r, int32_t warp, tesela_register *dst, tesela_register *src);
+
+/* All bytes of src, each element's bytes made of its number; what dst must be. The caller frees. */
+unsigned char *exchange_values(const tesela_register *layout, int32_t bits, size_t *bytes);
+
+/* A layout of one dim, from its lists. */
+void exchange_layout(tesela_register *out, int32_t n, const int64_t *modes, int32_t n_spatial,
+                     const int64_t *spatial, int32_t n_local, const int64_t *local);
+
+/* Run a plan on the values of src; *right says whether dst is what it must be. */
+tesela_status exchange_convert(const tesela_exchange *plan, const tesela_register *dst,
+                               const tesela_register *src, int32_t bits, bool *right, tesela_error *err);
+
+/* The pair in one line, for messages. Static memory. */
+const char *exchange_text(const tesela_register *dst, const tesela_register *src, int32_t bits);
+
+#endif

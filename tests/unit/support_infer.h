@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * support_infer.h - kernel programs run by the definition, on small integers, with a set of registers for each thread.
+ */
+#ifndef TESELA_SUPPORT_INFER_H
+#define TESELA_SUPPORT_INFER_H
+
+#include <tesela/tesela.h>
+
+/* What came of a run: the line of the first operation that cannot run on these layouts, and why; 0 if all ran and every
+ * value is right. */
+typedef struct infer_run {
+  int64_t line;
+  char what[200];
+} infer_run;
+
+/* Run `text` on the layouts that `program` (inferred from it) has for its tensors. All of them must be known. */
+infer_run infer_simulate(const tesela_kernel_program *program, const char *text);
+
+/* Does a thread hold an element, by its row-major number? */
+bool infer_holds(const tesela_register *layout, int64_t thread, int64_t element);
+
+#endif
