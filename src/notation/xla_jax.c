@@ -99,7 +99,7 @@ static tesela_status jax_open(jax_reader *reader, char *close, bool *more) {
 static tesela_status jax_numbers(jax_reader *reader, int32_t most, const char *what, int64_t *numbers,
                                  int32_t *n) {
   char close;
-  bool more;
+  bool more = false;
   tesela_status status = jax_open(reader, &close, &more);
   for (*n = 0; status == TESELA_OK && more; ++*n) {
     if (*n == most)
@@ -137,7 +137,7 @@ static tesela_status jax_order(jax_reader *reader, tesela_xla_layout *layout) {
 
 static tesela_status jax_tiling(jax_reader *reader, tesela_xla_layout *layout) {
   char close;
-  bool more;
+  bool more = false;
   if (jax_take_word(reader, "None")) return TESELA_OK;
   tesela_status status = jax_open(reader, &close, &more);
   while (status == TESELA_OK && more) {
