@@ -56,6 +56,10 @@ int64_t tesela__places_without_carry(const tesela_layout *layout, const int64_t 
 /* TESELA_E_RANGE for a place outside an axis. */
 tesela_status tesela__check_place(const tesela_layout *layout, const int64_t *place, tesela_error *err);
 
+/* TESELA_E_RANGE for an index outside a shape. */
+tesela_status tesela__check_index(int32_t rank, const int64_t *shape, const int64_t *index,
+                                  tesela_error *err);
+
 /* TESELA_E_INVALID for a layout that is not finished. */
 tesela_status tesela__check_finished(const tesela_layout *layout, tesela_error *err);
 

@@ -83,17 +83,18 @@ tesela_status tesela__check_finished(const tesela_layout *layout, tesela_error *
   return tesela__fail(err, TESELA_E_INVALID, -1, "the layout is not finished (tesela_layout_finish)");
 }
 
-static tesela_status check_index(const tesela_layout *layout, const int64_t *index, tesela_error *err) {
-  for (int32_t d = 0; d < layout->rank; d++) {
-    if (index[d] >= 0 && index[d] < layout->shape[d]) continue;
-    if (layout->shape[d] == 0)
+tesela_status tesela__check_index(int32_t rank, const int64_t *shape, const int64_t *index,
+                                  tesela_error *err) {
+  for (int32_t d = 0; d < rank; d++) {
+    if (index[d] >= 0 && index[d] < shape[d]) continue;
+    if (shape[d] == 0)
       return tesela__fail(err, TESELA_E_RANGE, -1,
                           "index[%" PRId32 "] is %" PRId64 "; dim %" PRId32
                           " has extent 0, so there is no element",
                           d, index[d], d);
     return tesela__fail(err, TESELA_E_RANGE, -1,
                         "index[%" PRId32 "] is %" PRId64 "; the shape allows 0 to %" PRId64, d, index[d],
-                        layout->shape[d] - 1);
+                        shape[d] - 1);
   }
   return TESELA_OK;
 }
@@ -101,7 +102,7 @@ static tesela_status check_index(const tesela_layout *layout, const int64_t *ind
 tesela_status tesela_layout_place_of(const tesela_layout *layout, const int64_t *index, int64_t *place,
                                      tesela_error *err) {
   tesela_status status = tesela__check_finished(layout, err);
-  if (status == TESELA_OK) status = check_index(layout, index, err);
+  if (status == TESELA_OK) status = tesela__check_index(layout->rank, layout->shape, index, err);
   if (status != TESELA_OK) return status;
   int64_t value[TESELA__MAX_COORDINATES];
   tesela__map(layout, index, value, place);
@@ -121,7 +122,7 @@ tesela_status tesela_layout_copy_of(const tesela_layout *layout, const int64_t *
                                     int64_t *place, tesela_error *err) {
   int64_t copies = tesela_layout_copies(layout), value[TESELA__MAX_COORDINATES];
   tesela_status status = tesela__check_finished(layout, err);
-  if (status == TESELA_OK) status = check_index(layout, index, err);
+  if (status == TESELA_OK) status = tesela__check_index(layout->rank, layout->shape, index, err);
   if (status != TESELA_OK) return status;
   if (k < 0 || k >= copies)
     return tesela__fail(err, TESELA_E_RANGE, -1, "copy %" PRId64 "; there are %" PRId64, k, copies);

@@ -4,17 +4,8 @@
  *
  * Both directions walk the lists from the fastest entry; an index is taken apart into modes from the last dim on.
  */
+#include "layout/layout.h"
 #include "register/register.h"
-
-static tesela_status place_check_index(const tesela_register *layout, const int64_t *index,
-                                       tesela_error *err) {
-  for (int32_t d = 0; d < layout->rank; d++)
-    if (index[d] < 0 || index[d] >= layout->shape[d])
-      return tesela__fail(err, TESELA_E_RANGE, -1,
-                          "index[%" PRId32 "] is %" PRId64 "; the shape allows 0 to %" PRId64, d, index[d],
-                          layout->shape[d] - 1);
-  return TESELA_OK;
-}
 
 /* The value of each mode. A mode is the last of its dim when the extents behind it fill the dim. */
 static void place_split(const tesela_register *layout, const int64_t *index, int64_t *value) {
@@ -73,7 +64,7 @@ int64_t tesela_register_copies(const tesela_register *layout) {
 tesela_status tesela_register_get_spatial(const tesela_register *layout, const int64_t *index, int64_t k,
                                           int64_t *thread, tesela_error *err) {
   int64_t value[TESELA_REGISTER_MODES];
-  tesela_status status = place_check_index(layout, index, err);
+  tesela_status status = tesela__check_index(layout->rank, layout->shape, index, err);
   if (status != TESELA_OK) return status;
   if (k < 0 || (k > 0 && k >= tesela_register_copies(layout)))
     return tesela__fail(err, TESELA_E_RANGE, -1, "copy %" PRId64 " is asked for; each element has %" PRId64,
@@ -86,7 +77,7 @@ tesela_status tesela_register_get_spatial(const tesela_register *layout, const i
 tesela_status tesela_register_get_local(const tesela_register *layout, const int64_t *index, int64_t *local,
                                         tesela_error *err) {
   int64_t value[TESELA_REGISTER_MODES];
-  tesela_status status = place_check_index(layout, index, err);
+  tesela_status status = tesela__check_index(layout->rank, layout->shape, index, err);
   if (status != TESELA_OK) return status;
   place_split(layout, index, value);
   *local = place_local(layout, value);
@@ -128,7 +119,7 @@ tesela_status tesela_register_locate_at(const tesela_register *layout, const int
                                         bool *holds, tesela_error *err) {
   int64_t value[TESELA_REGISTER_MODES];
   bool all = true;
-  tesela_status status = place_check_index(layout, index, err);
+  tesela_status status = tesela__check_index(layout->rank, layout->shape, index, err);
   if (status != TESELA_OK) return status;
   if (thread < 0 || thread >= layout->spatial_size)
     return tesela__fail(err, TESELA_E_RANGE, -1, "thread %" PRId64 " is asked for; the layout has %" PRId64,

@@ -6,6 +6,7 @@
  * reduced modes, then tesela__tile_finish, which knows the size and proves that all places fit in 64 bits. After that
  * sums over the modes are plain arithmetic.
  */
+#include "layout/layout.h"
 #include "tile/memory.h"
 
 #include <assert.h>
@@ -217,11 +218,7 @@ int64_t tesela__tile_place(const tesela_tile_memory *tile, const int64_t *index)
 
 tesela_status tesela_tile_memory_place(const tesela_tile_memory *layout, const int64_t *index, int64_t *place,
                                        tesela_error *err) {
-  for (int32_t d = 0; d < layout->rank; d++)
-    if (index[d] < 0 || index[d] >= layout->shape[d])
-      return tesela__fail(err, TESELA_E_RANGE, -1,
-                          "index[%" PRId32 "] is %" PRId64 "; the shape allows 0 to %" PRId64, d, index[d],
-                          layout->shape[d] - 1);
-  *place = tesela__tile_place(layout, index);
-  return TESELA_OK;
+  tesela_status status = tesela__check_index(layout->rank, layout->shape, index, err);
+  if (status == TESELA_OK) *place = tesela__tile_place(layout, index);
+  return status;
 }
