@@ -205,9 +205,12 @@ TESELA_API tesela_status tesela_plan_print(const tesela_plan *plan, const tesela
 TESELA_API tesela_status tesela_plan_explain(const tesela_plan *plan, const tesela_writer *to,
                                              tesela_error *err);
 
-/// Does a transform exist between two types? TESELA_TRANSFORM_CONVERT knows f32 <-> bf16 and f32 <-> f16 (round to nearest,
-/// ties to even; overflow to infinity; NaN stays NaN), s8 <-> s4 (values outside -8..7 are clamped), pred of different
-/// widths (anything but 0 is true, true is 1), and any type to itself.
+/// Does a transform exist between two types? TESELA_TRANSFORM_CONVERT knows, and any type to itself:
+///   f32, f16, bf16, each to each other   round to nearest, ties to even; overflow to infinity; NaN stays NaN
+///   s8 <-> s4                            values outside -8..7 are clamped
+///   s64, s16, s8 <-> s32; the same of u  to fewer bits the low ones are kept
+///   pred of different widths             anything but 0 is true, true is 1
+///   pred in 8 bits <-> f32, f16, bf16    true is 1; back, anything but 0 and -0 is true, NaN too
 /// @return TESELA_OK; TESELA_E_MISMATCH, TESELA_E_UNSUPPORTED with the reason.
 TESELA_API tesela_status tesela_transform_check(tesela_transform transform, tesela_dtype dst,
                                                 int32_t dst_bits, tesela_dtype src, int32_t src_bits,

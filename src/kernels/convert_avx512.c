@@ -24,10 +24,8 @@ TESELA__TARGET(ISA) static inline __m512i bf16_high_avx512(__m512i x) {
 }
 
 STEP f32_to_bf16_avx512(unsigned char *dst, const unsigned char *src) {
-  for (int i = 0; i < 2; i++) {
-    __m512i high = bf16_high_avx512(_mm512_loadu_si512(src + 64 * i));
-    _mm256_storeu_si256((void *)(dst + 32 * i), _mm512_cvtepi32_epi16(_mm512_srli_epi32(high, 16)));
-  }
+  __m512i high = bf16_high_avx512(_mm512_loadu_si512(src));
+  _mm256_storeu_si256((void *)dst, _mm512_cvtepi32_epi16(_mm512_srli_epi32(high, 16)));
 }
 
 STEP bf16_to_f32_avx512(unsigned char *dst, const unsigned char *src) {
@@ -137,7 +135,7 @@ STEP pred32_to_1_avx512(unsigned char *dst, const unsigned char *src) {
 
 #define CONVERT(name, N, src_bits, dst_bits) \
   TESELA__CONVERT(tesela__k_##name##_avx512, ISA, tesela__k_##name##_c, name##_avx512, N, src_bits, dst_bits)
-CONVERT(f32_to_bf16, 32, 32, 16)
+CONVERT(f32_to_bf16, 16, 32, 16)
 CONVERT(bf16_to_f32, 16, 16, 32)
 CONVERT(f32_to_f16, 16, 32, 16)
 CONVERT(f16_to_f32, 16, 16, 32)

@@ -56,6 +56,8 @@ CONVERT(tesela__k_f32_to_bf16_c, uint16_t, uint32_t, bf16_of_f32_c(x))
 CONVERT(tesela__k_bf16_to_f32_c, uint32_t, uint16_t, (uint32_t)x << 16)
 CONVERT(tesela__k_f32_to_f16_c, uint16_t, uint32_t, f16_of_f32_c(x))
 CONVERT(tesela__k_f16_to_f32_c, uint32_t, uint16_t, f32_of_f16_c(x))
+CONVERT(tesela__k_bf16_to_f16_c, uint16_t, uint16_t, f16_of_f32_c((uint32_t)x << 16))
+CONVERT(tesela__k_f16_to_bf16_c, uint16_t, uint16_t, bf16_of_f32_c(f32_of_f16_c(x)))
 
 typedef struct pair_c {
   float hi, lo;
@@ -117,6 +119,29 @@ void tesela__k_s4_to_s8_c(unsigned char *dst, const unsigned char *src, int64_t 
 
 CONVERT(tesela__k_pred8_to_32_c, uint32_t, uint8_t, x != 0)
 CONVERT(tesela__k_pred32_to_8_c, uint8_t, uint32_t, x != 0)
+
+/* As numbers: 1 and 0; back, both zeros of a float are false, a NaN is true. */
+CONVERT(tesela__k_pred8_to_f16_c, uint16_t, uint8_t, x ? 0x3c00 : 0)
+CONVERT(tesela__k_f16_to_pred8_c, uint8_t, uint16_t, (x & 0x7fff) != 0)
+CONVERT(tesela__k_pred8_to_bf16_c, uint16_t, uint8_t, x ? 0x3f80 : 0)
+CONVERT(tesela__k_bf16_to_pred8_c, uint8_t, uint16_t, (x & 0x7fff) != 0)
+CONVERT(tesela__k_pred8_to_f32_c, uint32_t, uint8_t, x ? 0x3f800000 : 0)
+CONVERT(tesela__k_f32_to_pred8_c, uint8_t, uint32_t, (x & 0x7fffffff) != 0)
+
+/* ---- integers: to more bits with the sign, or with zeros; to fewer, the low bits ---------------------------- */
+
+CONVERT(tesela__k_s64_to_s32_c, uint32_t, uint64_t, (uint32_t)x)
+CONVERT(tesela__k_s32_to_s64_c, int64_t, int32_t, x)
+CONVERT(tesela__k_s32_to_s8_c, uint8_t, uint32_t, (uint8_t)x)
+CONVERT(tesela__k_s8_to_s32_c, int32_t, int8_t, x)
+CONVERT(tesela__k_s32_to_s16_c, uint16_t, uint32_t, (uint16_t)x)
+CONVERT(tesela__k_s16_to_s32_c, int32_t, int16_t, x)
+CONVERT(tesela__k_u64_to_u32_c, uint32_t, uint64_t, (uint32_t)x)
+CONVERT(tesela__k_u32_to_u64_c, uint64_t, uint32_t, x)
+CONVERT(tesela__k_u32_to_u8_c, uint8_t, uint32_t, (uint8_t)x)
+CONVERT(tesela__k_u8_to_u32_c, uint32_t, uint8_t, x)
+CONVERT(tesela__k_u32_to_u16_c, uint16_t, uint32_t, (uint16_t)x)
+CONVERT(tesela__k_u16_to_u32_c, uint32_t, uint16_t, x)
 
 /* 1 <= n <= 8 elements of `width` bytes, the first in bit 0. */
 static inline unsigned pred_bits_c(const unsigned char *src, int64_t width, int64_t n) {

@@ -70,6 +70,30 @@ typedef void tesela__convert_fn(unsigned char *dst, const unsigned char *src, in
   X(TESELA__MIX_4X2X16, 29, "mix4x2x16", 128, 128) \
   X(TESELA__MIX_2X2X32, 30, "mix2x2x32", 128, 128)
 
+/* Between the types of hosts and devices: see tesela_transform_check for what they mean. Integers to fewer bits keep the
+   low ones. Symbol, value, name, src bits, dst bits. */
+#define TESELA__NUMBERS_MAP(X)                       \
+  X(TESELA__BF16_TO_F16, 31, "bf16->f16", 16, 16)    \
+  X(TESELA__F16_TO_BF16, 32, "f16->bf16", 16, 16)    \
+  X(TESELA__PRED8_TO_F16, 33, "pred8->f16", 8, 16)   \
+  X(TESELA__F16_TO_PRED8, 34, "f16->pred8", 16, 8)   \
+  X(TESELA__PRED8_TO_BF16, 35, "pred8->bf16", 8, 16) \
+  X(TESELA__BF16_TO_PRED8, 36, "bf16->pred8", 16, 8) \
+  X(TESELA__PRED8_TO_F32, 37, "pred8->f32", 8, 32)   \
+  X(TESELA__F32_TO_PRED8, 38, "f32->pred8", 32, 8)   \
+  X(TESELA__S64_TO_S32, 39, "s64->s32", 64, 32)      \
+  X(TESELA__S32_TO_S64, 40, "s32->s64", 32, 64)      \
+  X(TESELA__S32_TO_S8, 41, "s32->s8", 32, 8)         \
+  X(TESELA__S8_TO_S32, 42, "s8->s32", 8, 32)         \
+  X(TESELA__S32_TO_S16, 43, "s32->s16", 32, 16)      \
+  X(TESELA__S16_TO_S32, 44, "s16->s32", 16, 32)      \
+  X(TESELA__U64_TO_U32, 45, "u64->u32", 64, 32)      \
+  X(TESELA__U32_TO_U64, 46, "u32->u64", 32, 64)      \
+  X(TESELA__U32_TO_U8, 47, "u32->u8", 32, 8)         \
+  X(TESELA__U8_TO_U32, 48, "u8->u32", 8, 32)         \
+  X(TESELA__U32_TO_U16, 49, "u32->u16", 32, 16)      \
+  X(TESELA__U16_TO_U32, 50, "u16->u32", 16, 32)
+
 /* symbol, value, name, src bits, dst bits */
 #define TESELA__CONVERSION_MAP(X)                \
   X(TESELA__F32_TO_BF16, 1, "f32->bf16", 32, 16) \
@@ -92,6 +116,7 @@ typedef void tesela__convert_fn(unsigned char *dst, const unsigned char *src, in
   X(TESELA__SWAP128, 18, "swap128", 128, 128)    \
   X(TESELA__SWAP_C64, 19, "swap2x32", 64, 64)    \
   X(TESELA__SWAP_C128, 20, "swap2x64", 128, 128) \
+  TESELA__NUMBERS_MAP(X)                         \
   TESELA__MIX_MAP(X)
 
 typedef enum tesela__conversion {

@@ -37,6 +37,26 @@ static const struct {
     {TESELA_PRED, 32, TESELA_PRED, 8, TESELA__PRED32_TO_8},
     {TESELA_PRED, 1, TESELA_PRED, 32, TESELA__PRED1_TO_32},
     {TESELA_PRED, 32, TESELA_PRED, 1, TESELA__PRED32_TO_1},
+    {TESELA_BF16, 16, TESELA_F16, 16, TESELA__BF16_TO_F16},
+    {TESELA_F16, 16, TESELA_BF16, 16, TESELA__F16_TO_BF16},
+    {TESELA_PRED, 8, TESELA_F16, 16, TESELA__PRED8_TO_F16},
+    {TESELA_F16, 16, TESELA_PRED, 8, TESELA__F16_TO_PRED8},
+    {TESELA_PRED, 8, TESELA_BF16, 16, TESELA__PRED8_TO_BF16},
+    {TESELA_BF16, 16, TESELA_PRED, 8, TESELA__BF16_TO_PRED8},
+    {TESELA_PRED, 8, TESELA_F32, 32, TESELA__PRED8_TO_F32},
+    {TESELA_F32, 32, TESELA_PRED, 8, TESELA__F32_TO_PRED8},
+    {TESELA_S64, 64, TESELA_S32, 32, TESELA__S64_TO_S32},
+    {TESELA_S32, 32, TESELA_S64, 64, TESELA__S32_TO_S64},
+    {TESELA_S32, 32, TESELA_S8, 8, TESELA__S32_TO_S8},
+    {TESELA_S8, 8, TESELA_S32, 32, TESELA__S8_TO_S32},
+    {TESELA_S32, 32, TESELA_S16, 16, TESELA__S32_TO_S16},
+    {TESELA_S16, 16, TESELA_S32, 32, TESELA__S16_TO_S32},
+    {TESELA_U64, 64, TESELA_U32, 32, TESELA__U64_TO_U32},
+    {TESELA_U32, 32, TESELA_U64, 64, TESELA__U32_TO_U64},
+    {TESELA_U32, 32, TESELA_U8, 8, TESELA__U32_TO_U8},
+    {TESELA_U8, 8, TESELA_U32, 32, TESELA__U8_TO_U32},
+    {TESELA_U32, 32, TESELA_U16, 16, TESELA__U32_TO_U16},
+    {TESELA_U16, 16, TESELA_U32, 32, TESELA__U16_TO_U32},
 };
 
 static const char *type_name(tesela_dtype dtype) {
@@ -55,10 +75,12 @@ static tesela_status find_convert(tesela_dtype dst, int32_t dst_bits, tesela_dty
     *conversion = convert_rows_of_types[i].conversion;
     return TESELA_OK;
   }
-  return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                      "no conversion from %s in %" PRId32 " bits to %s in %" PRId32
-                      "; there are f32<->bf16, f32<->f16, s8<->s4, and pred in 1, 8 and 32 bits",
-                      type_name(src), src_bits, type_name(dst), dst_bits);
+  return tesela__fail(
+      err, TESELA_E_UNSUPPORTED, -1,
+      "no conversion from %s in %" PRId32 " bits to %s in %" PRId32
+      "; there are those between f32, f16 and bf16, between 32 bits and 8, 16 or 64 of s and of "
+      "u, s8<->s4, pred in 1, 8 and 32 bits, and pred in 8 <-> f32, f16 and bf16",
+      type_name(src), src_bits, type_name(dst), dst_bits);
 }
 
 static tesela_status find_swap(tesela_dtype dtype, int32_t bits, tesela__conversion *conversion,

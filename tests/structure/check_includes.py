@@ -14,16 +14,18 @@ from pathlib import Path
 
 MAY_INCLUDE = {
     "base": "",
+    "arena": "base",
+    "assign": "base",
     "layout": "base",
     "xla": "base layout",
     "register": "base layout",
     "tile": "base layout register",
-    "notation": "base layout xla register tile",
+    "notation": "base layout xla register tile device",
     "infer": "base layout register tile notation",
-    "device": "base layout",
     "kernels": "base",
     "relayout": "base layout kernels",
-    "graph": "base layout",
+    "device": "base layout relayout",
+    "graph": "base layout xla relayout notation device arena assign",
     "report": "base layout xla notation",
     "draw": "base layout xla register notation",
     "codegen": "base layout register tile",
@@ -33,7 +35,9 @@ MAY_INCLUDE = {
 PUBLIC = {
     "dtype": "layout", "program": "layout", "walk": "layout", "xla_bitcast": "xla", "xla_interchange": "xla",
     "values": "relayout", "fragment": "register", "tile_memory": "tile", "access": "tile",
-    "exchange": "tile", "register_text": "notation", "draw_register": "draw"
+    "exchange": "tile", "register_text": "notation", "draw_register": "draw", "target": "device", "dma": "device",
+    "device_view": "device", "transfer": "device", "device_text": "notation", "propagate": "graph",
+    "graph_loops": "graph", "graph_run": "graph", "graph_memory": "graph", "graph_padding": "graph", "graph_text": "graph"
 }
 
 # Third-party headers and the only folder that may use them.

@@ -7,5 +7,5 @@ cd "${TESELA_SOURCE:-.}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "${CC:-cc}" -std=c11 -Werror -Iinclude -Isrc -c src/tesela.c -o "$work/tesela.o"
-"${CC:-cc}" -std=c11 -Iinclude tests/structure/consumer/main.c "$work/tesela.o" -pthread -o "$work/consumer"
+"${CC:-cc}" -std=c11 -Iinclude tests/structure/consumer/main.c "$work/tesela.o" -pthread -lm -o "$work/consumer"
 "$work/consumer"

@@ -130,7 +130,72 @@ static void expect_mixed(int32_t conversion, unsigned char *dst, const unsigned 
              (size_t)bytes);
 }
 
+/* Integers between two widths: value by value, the sign's weight taken from the top bit. */
+static void expect_integer(unsigned char *dst, int64_t dst_bits, const unsigned char *src, int64_t src_bits,
+                           bool has_sign, int64_t e) {
+  uint64_t x = get(src, e, src_bits), value = 0; /* modulo 2^64, then 2^dst_bits */
+  for (int64_t bit = 0; bit < src_bits; bit++) {
+    uint64_t weight = (uint64_t)1 << bit;
+    if (x & weight) value = has_sign && bit == src_bits - 1 ? value - weight : value + weight;
+  }
+  if (dst_bits < 64) value &= ((uint64_t)1 << dst_bits) - 1;
+  put(dst, e, dst_bits, value);
+}
+
+/* Between the number types of hosts and devices; false: another conversion. */
+static bool expect_number(int32_t conversion, unsigned char *dst, const unsigned char *src, int64_t e) {
+  uint64_t x;
+  switch (conversion) {
+  case TESELA__BF16_TO_F16:
+    put(dst, e, 16, nearest(&f16, (uint32_t)get(src, e, 16) << 16));
+    return true;
+  case TESELA__F16_TO_BF16:
+    put(dst, e, 16, nearest(&bf16, wide_of_f16((uint16_t)get(src, e, 16))));
+    return true;
+  case TESELA__PRED8_TO_F16:
+  case TESELA__PRED8_TO_BF16:
+    put(dst, e, 16, get(src, e, 8) ? (conversion == TESELA__PRED8_TO_F16 ? 0x3c00 : 0x3f80) : 0);
+    return true;
+  case TESELA__F16_TO_PRED8:
+  case TESELA__BF16_TO_PRED8:
+    x = get(src, e, 16);
+    put(dst, e, 8, x != 0 && x != 0x8000);
+    return true;
+  case TESELA__PRED8_TO_F32: {
+    float one = get(src, e, 8) ? 1 : 0;
+    memcpy(dst + e * 4, &one, 4);
+    return true;
+  }
+  case TESELA__F32_TO_PRED8: {
+    float value;
+    memcpy(&value, src + e * 4, 4);
+    put(dst, e, 8, !(value == 0));
+    return true;
+  }
+#define INTEGER(from, to, has_sign, letter)          \
+  case TESELA__##letter##from##_TO_##letter##to:     \
+    expect_integer(dst, to, src, from, has_sign, e); \
+    return true;
+    INTEGER(64, 32, true, S)
+    INTEGER(32, 64, true, S)
+    INTEGER(32, 16, true, S)
+    INTEGER(16, 32, true, S)
+    INTEGER(32, 8, true, S)
+    INTEGER(8, 32, true, S)
+    INTEGER(64, 32, false, U)
+    INTEGER(32, 64, false, U)
+    INTEGER(32, 16, false, U)
+    INTEGER(16, 32, false, U)
+    INTEGER(32, 8, false, U)
+    INTEGER(8, 32, false, U)
+#undef INTEGER
+  default:
+    return false;
+  }
+}
+
 static void expect_element(int32_t conversion, unsigned char *dst, const unsigned char *src, int64_t e) {
+  if (expect_number(conversion, dst, src, e)) return;
   switch (conversion) {
   case TESELA__F32_TO_BF16:
     put(dst, e, 16, nearest(&bf16, (uint32_t)get(src, e, 32)));
@@ -233,6 +298,8 @@ static void draw_values(int32_t conversion, int64_t from, int64_t n) {
       memcpy(src + e * 8, conversion == TESELA__SPLIT_F64 ? (void *)&x : (void *)pair, 8);
     } else if ((conversion == TESELA__PRED8_TO_1 || conversion == TESELA__PRED8_TO_32) && below(2)) {
       src[e] = 0;
+    } else if (conversion == TESELA__F32_TO_PRED8 && below(2)) {
+      put(src, e, 32, below(2) ? 0x80000000u : (uint64_t)below(3));
     } else if ((conversion == TESELA__PRED32_TO_1 || conversion == TESELA__PRED32_TO_8) && below(3)) {
       put(src, e, 32, below(2) ? 1u << below(32) : 0);
     }
@@ -300,6 +367,17 @@ static const struct {
     {"the largest subnormal f16 is 1023 * 2^-24", TESELA__F16_TO_F32, 0x03ff, 0x387fc000},
     {"-2 as f16", TESELA__F16_TO_F32, 0xc000, 0xc0000000},
     {"7 and 100 and -100", TESELA__S8_TO_S4, 0x9c6407, 0x877},
+    {"2^16 of bf16 is infinite in f16", TESELA__BF16_TO_F16, 0x4780, 0x7c00},
+    {"1.5 from bf16", TESELA__BF16_TO_F16, 0x3fc0, 0x3e00},
+    {"1 + 2^-8 + 2^-9 in bf16 rounds up", TESELA__F16_TO_BF16, 0x3c06, 0x3f81},
+    {"true is 1", TESELA__PRED8_TO_F16, 0x02, 0x3c00},
+    {"-0 is false", TESELA__F16_TO_PRED8, 0x8000, 0},
+    {"a NaN is true", TESELA__F32_TO_PRED8, 0x7fc00000, 1},
+    {"the low half of 2^32 + 5", TESELA__S64_TO_S32, 0x100000005, 5},
+    {"-2 in more bits", TESELA__S32_TO_S64, 0xfffffffe, 0xfffffffffffffffe},
+    {"2^32 - 2 in more bits", TESELA__U32_TO_U64, 0xfffffffe, 0xfffffffe},
+    {"-128 in more bits", TESELA__S8_TO_S32, 0x80, 0xffffff80},
+    {"128 in more bits", TESELA__U8_TO_U32, 0x80, 0x80},
     {"1 has no rest", TESELA__SPLIT_F64, 0x3ff0000000000000, 0x000000003f800000},
     {"1 + 2^-30 is 1 and 2^-30", TESELA__SPLIT_F64, 0x3ff0000000400000, 0x308000003f800000},
     {"1 + 2^-24 + 2^-50 is 1 + 2^-23 and -2^-24", TESELA__SPLIT_F64, 0x3ff0000010000004, 0xb38000003f800001},

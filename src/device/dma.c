@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dma.c - the nests of a transfer: from digits to boxes, from boxes to nests.
+ *
+ *   digits   dma_digits.c    which device dims move, along which host dim; loops that are one
+ *   boxes    dma_cut.c       per host dim, few; dma_padding.c: the places that are left
+ *   nests    here            products of one box per host dim; host dim 0 varies slowest
+ *   limits   dma_limits.c    cut until the engine can run them
+ *
+ * Bounds: tuples apart (no two in one box) multiply over host dims. The least count of one host dim may be known by trying
+ * all; then each tuple apart of the others needs that many boxes for itself.
+ */
+#include "device/dma.h"
+
+typedef struct dma_maker {
+  tesela_dma *dma;
+  const tesela_device_layout *layout;
+  const tesela_dma_options *options;
+  tesela__dma_digit_list digits;
+  tesela__dma_boxes box[TESELA__DMA_CHAINS]; /* per chain */
+  int32_t bound;
+} dma_maker;
+
+static tesela_status dma_cut_chains(dma_maker *m, tesela_error *err) {
+  tesela__dma_bounds bounds[TESELA__DMA_CHAINS];
+  int64_t nests = 1, bound = 1;
+  for (int32_t c = 0; c < m->digits.n_chains; c++) {
+    const tesela__dma_chain *chain = &m->digits.chain[c];
+    int64_t step[TESELA__DMA_DIGITS];
+    for (int32_t k = 0; k < chain->n; k++) step[k] = m->digits.digit[chain->digit[k]].step;
+    tesela_status status = tesela__dma_cut(&m->box[c], &bounds[c], chain->n, step, chain->lo, chain->hi,
+                                           &m->dma->allocator, err);
+    if (status != TESELA_OK) return status;
+    nests *= (int64_t)m->box[c].n; /* both factors at most 2^20 */
+    if (nests > TESELA__DMA_NESTS)
+      return tesela__fail(err, TESELA_E_LIMIT, -1, "more than %d nests", TESELA__DMA_NESTS);
+  }
+  for (int32_t best = 0; best < m->digits.n_chains; best++) {
+    int64_t product = 1;
+    for (int32_t c = 0; c < m->digits.n_chains; c++) product *= c == best ? bounds[c].least : bounds[c].apart;
+    bound = tesela__max(bound, product); /* at most the nests */
+  }
+  m->bound = (int32_t)bound;
+  return TESELA_OK;
+}
+
+/* All products of one box per chain over all digits, chain 0 slowest. */
+static tesela_status dma_products(dma_maker *m, tesela__dma_boxes *all, tesela_error *err) {
+  size_t at[TESELA__DMA_CHAINS] = {0};
+  int32_t n = m->digits.n;
+  all->width = n;
+  for (bool more = !m->digits.empty; more;) {
+    int64_t start[TESELA__DMA_DIGITS], count[TESELA__DMA_DIGITS];
+    for (int32_t c = 0; c < m->digits.n_chains; c++) {
+      const tesela__dma_chain *chain = &m->digits.chain[c];
+      const int64_t *box = tesela__dma_box(&m->box[c], at[c]);
+      for (int32_t k = 0; k < chain->n; k++) {
+        start[chain->digit[k]] = box[k];
+        count[chain->digit[k]] = box[chain->n + k];
+      }
+    }
+    if (!tesela__dma_box_add(all, start, count, &m->dma->allocator))
+      return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for %zu nests", all->n + 1);
+    int32_t c = m->digits.n_chains - 1;
+    while (c >= 0 && ++at[c] == m->box[c].n) at[c--] = 0;
+    more = c >= 0;
+  }
+  return TESELA_OK;
+}
+
+/* Loops that continue each other on both sides, outer before inner, become one. */
+static void dma_coalesce(tesela_nest *nest) {
+  for (int32_t k = nest->n - 2; k >= 0; k--) {
+    int64_t range = nest->range[k + 1], device, host;
+    if (!tesela__mul(nest->device_stride[k + 1], range, &device) || device != nest->device_stride[k] ||
+        !tesela__mul(nest->host_stride[k + 1], range, &host) || host != nest->host_stride[k])
+      continue;
+    nest->range[k] *= range; /* elements: they fit */
+    nest->device_stride[k] = nest->device_stride[k + 1];
+    nest->host_stride[k] = nest->host_stride[k + 1];
+    nest->n--;
+    for (int32_t i = k + 1; i < nest->n; i++) {
+      nest->range[i] = nest->range[i + 1];
+      nest->device_stride[i] = nest->device_stride[i + 1];
+      nest->host_stride[i] = nest->host_stride[i + 1];
+    }
+  }
+}
+
+static void dma_add_loop(tesela_nest *nest, int32_t at, int64_t range, int64_t device, int64_t host) {
+  for (int32_t i = nest->n++; i > at; i--) {
+    nest->range[i] = nest->range[i - 1];
+    nest->device_stride[i] = nest->device_stride[i - 1];
+    nest->host_stride[i] = nest->host_stride[i - 1];
+  }
+  nest->range[at] = range;
+  nest->device_stride[at] = device;
+  nest->host_stride[at] = host;
+}
+
+/* Only loops that run more than once, by decreasing device stride. */
+static void dma_merged(const dma_maker *m, tesela_nest *nest, const int64_t *box) {
+  for (int32_t k = 0; k < m->digits.n; k++) {
+    const tesela__dma_digit *digit = &m->digits.digit[k];
+    int32_t at = nest->n;
+    if (box[m->digits.n + k] == 1) continue;
+    while (at > 0 && nest->device_stride[at - 1] < digit->device) at--;
+    dma_add_loop(nest, at, box[m->digits.n + k], digit->device, digit->host);
+  }
+  dma_coalesce(nest);
+}
+
+/* One loop per device dim; single places of padding between them in a loop of their own. */
+static tesela_status dma_plain(const dma_maker *m, tesela_nest *nest, const int64_t *box,
+                               const int64_t *host_stride, tesela_error *err) {
+  const tesela_device_layout *layout = m->layout;
+  for (int32_t j = 0; j < layout->n_dims; j++)
+    dma_add_loop(nest, j, 1, layout->dim[j].stride, host_stride[j]);
+  for (int32_t k = 0; k < m->digits.n; k++) {
+    const tesela__dma_digit *digit = &m->digits.digit[k];
+    int64_t count = box[m->digits.n + k];
+    if (digit->dim >= 0) {
+      nest->range[digit->dim] = count;
+    } else if (count > 1) {
+      if (nest->n == TESELA_DEVICE_DIMS)
+        return tesela__fail(err, TESELA_E_LIMIT, -1, "nests over padding need more than %d loops",
+                            TESELA_DEVICE_DIMS);
+      dma_add_loop(nest, nest->n, count, digit->device, 0);
+    }
+  }
+  return TESELA_OK;
+}
+
+/* Host strides of the loops in plain form: step times the stride of the owner. */
+static void dma_plain_strides(const dma_maker *m, const int64_t *strides, int64_t *out) {
+  const tesela_device_host *host = &m->layout->host;
+  int64_t unit[TESELA_MAX_RANK], pitch = 1;
+  for (int32_t d = host->rank - 1; d >= 0; d--) {
+    unit[d] = strides ? strides[d] : pitch;
+    if (!tesela__mul(pitch, host->shape[d], &pitch)) pitch = 0; /* only of no elements */
+  }
+  for (int32_t j = 0; j < m->layout->n_dims; j++) {
+    const tesela_device_dim *dim = &m->layout->dim[j];
+    out[j] = 0;
+    if (dim->dim < 0 || m->options->padding) continue;
+    if (!tesela__mul(dim->step, unit[dim->dim], &out[j])) out[j] = 0; /* a loop that runs once */
+  }
+}
+
+static tesela_status dma_nests(dma_maker *m, const tesela__dma_boxes *all, const int64_t *strides,
+                               tesela_error *err) {
+  int64_t host_stride[TESELA_DEVICE_DIMS];
+  const tesela_dma_limits *limits = m->options->limits;
+  if (m->options->plain) dma_plain_strides(m, strides, host_stride);
+  for (size_t i = 0; i < all->n; i++) {
+    const int64_t *box = tesela__dma_box(all, i);
+    tesela_nest nest = {.device_offset = m->digits.device_offset, .host_offset = m->digits.host_offset};
+    int64_t last;
+    for (int32_t k = 0; k < m->digits.n; k++) {
+      nest.device_offset += box[k] * m->digits.digit[k].device;
+      nest.host_offset += box[k] * m->digits.digit[k].host;
+    }
+    last = nest.device_offset;
+    for (int32_t k = 0; k < m->digits.n; k++) last += (box[m->digits.n + k] - 1) * m->digits.digit[k].device;
+    if (last >= m->layout->places)
+      return tesela__fail(err, TESELA_E_INVALID, -1,
+                          "an element is at place %" PRId64 "; the layout has %" PRId64 " places", last,
+                          m->layout->places);
+    tesela_status status = TESELA_OK;
+    if (m->options->plain)
+      status = dma_plain(m, &nest, box, host_stride, err);
+    else
+      dma_merged(m, &nest, box);
+    if (status == TESELA_OK)
+      status = limits
+                   ? tesela__dma_legalise(&m->dma->list, &nest, limits, m->layout->host.device_bits / 8, err)
+                   : tesela__dma_add(&m->dma->list, &nest, err);
+    if (status != TESELA_OK) return status;
+  }
+  return TESELA_OK;
+}
+
+static int64_t dma_elements(const tesela_nest *nest) {
+  int64_t n = 1;
+  for (int32_t k = 0; k < nest->n; k++) n *= nest->range[k];
+  return n;
+}
+
+/* The largest nest first, the others as they are. */
+static void dma_main_first(tesela__dma_list *list) {
+  size_t best = 0;
+  for (size_t i = 1; i < list->n; i++)
+    if (dma_elements(&list->nest[i]) > dma_elements(&list->nest[best])) best = i;
+  if (best == 0) return;
+  tesela_nest first = list->nest[best];
+  memmove(&list->nest[1], &list->nest[0], best * sizeof first);
+  list->nest[0] = first;
+}
+
+static void dma_swap(int64_t *number, int32_t n) {
+  for (int32_t i = 0; i < n / 2; i++) {
+    int64_t other = number[i];
+    number[i] = number[n - 1 - i], number[n - 1 - i] = other;
+  }
+}
+
+static void dma_finish(dma_maker *m) {
+  tesela_dma *dma = m->dma;
+  tesela_dma_facts *facts = &dma->facts;
+  const tesela_dma_limits *limits = m->options->limits;
+  int64_t bytes = m->layout->host.device_bits / 8, most = limits ? limits->max_burst / bytes : 0;
+  dma_main_first(&dma->list);
+  facts->n_nests = (int32_t)dma->list.n;
+  facts->bound = m->bound;
+  for (size_t i = 0; i < dma->list.n; i++) {
+    tesela_nest *nest = &dma->list.nest[i];
+    int64_t elements = dma_elements(nest), run = tesela__dma_burst(nest, most), run_bytes;
+    if (!tesela__mul(run, bytes, &run_bytes)) run_bytes = INT64_MAX;
+    facts->elements += elements;
+    facts->bursts += elements / run;
+    facts->most_burst_bytes = tesela__max(facts->most_burst_bytes, run_bytes);
+    facts->least_burst_bytes = i ? tesela__min(facts->least_burst_bytes, run_bytes) : run_bytes;
+    if (!m->options->innermost_first) continue;
+    dma_swap(nest->range, nest->n);
+    dma_swap(nest->device_stride, nest->n);
+    dma_swap(nest->host_stride, nest->n);
+  }
+  if (facts->bursts == 0) return;
+  int64_t whole = facts->elements / facts->bursts, rest = facts->elements % facts->bursts, part;
+  if (!tesela__mul(whole, bytes, &whole)) whole = INT64_MAX;
+  if (!tesela__mul(rest, bytes, &part)) part = 0;
+  facts->burst_bytes = tesela__add(whole, part / facts->bursts, &whole) ? whole : INT64_MAX;
+}
+
+static tesela_status dma_make(dma_maker *m, const int64_t *strides, int64_t offset, tesela_error *err) {
+  static const int64_t zeros[TESELA_MAX_RANK];
+  const tesela_dma_options *options = m->options;
+  if (options->padding) strides = zeros, offset = 0;
+  tesela_status status =
+      tesela__dma_digits(&m->digits, m->layout, strides, offset, options, !options->plain, err);
+  if (status != TESELA_OK) return status;
+  tesela__dma_boxes all = {0}, left = {0};
+  m->bound = 0;
+  if (m->digits.empty) {
+    m->digits.n = m->digits.n_chains = 0;
+  } else {
+    if (options->direction == TESELA_DMA_TO_HOST && !options->padding)
+      status = tesela__dma_check_host(&m->digits, err);
+    if (status == TESELA_OK) status = dma_cut_chains(m, err);
+    if (status == TESELA_OK) status = dma_products(m, &all, err);
+    if (status == TESELA_OK) status = tesela__dma_check_device(&m->digits, &all, err);
+  }
+  if (status == TESELA_OK && options->padding) {
+    status = tesela__dma_padding(&left, &m->bound, &m->digits, &all, m->layout, options->plain,
+                                 &m->dma->allocator, err);
+    tesela__dma_boxes elements = all;
+    all = left, left = elements;
+  }
+  if (status == TESELA_OK) status = dma_nests(m, &all, strides, err);
+  tesela__release(&m->dma->allocator, all.at);
+  tesela__release(&m->dma->allocator, left.at);
+  for (int32_t c = 0; c < TESELA__DMA_CHAINS; c++) tesela__release(&m->dma->allocator, m->box[c].at);
+  if (status == TESELA_OK) dma_finish(m);
+  return status;
+}
+
+tesela_status tesela_dma_create(tesela_dma **out, const tesela_device_layout *layout,
+                                const int64_t *host_strides, int64_t host_offset,
+                                const tesela_dma_options *options, tesela_error *err) {
+  static const tesela_dma_options none;
+  if (!options) options = &none;
+  if (options->direction != TESELA_DMA_TO_DEVICE && options->direction != TESELA_DMA_TO_HOST)
+    return tesela__fail(err, TESELA_E_RANGE, -1, "direction is %d; there are 0 and 1",
+                        (int)options->direction);
+  if (options->padding && (options->box_start || options->box_size))
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                        "padding belongs to the whole layout: there is no box of it");
+  tesela_status status = options->limits ? tesela__dma_check_limits(options->limits, err) : TESELA_OK;
+  if (status != TESELA_OK) return status;
+  tesela_allocator allocator = tesela__allocator(options->allocator);
+  tesela_dma *dma = tesela__alloc(&allocator, sizeof *dma, alignof(tesela_dma));
+  dma_maker *maker = dma ? tesela__alloc(&allocator, sizeof *maker, alignof(dma_maker)) : NULL;
+  if (!maker) {
+    tesela__release(&allocator, dma);
+    return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a list of nests");
+  }
+  memset(dma, 0, sizeof *dma);
+  memset(maker, 0, sizeof *maker);
+  dma->allocator = allocator;
+  dma->list.allocator = &dma->allocator;
+  dma->direction = options->direction;
+  dma->innermost_first = options->innermost_first;
+  dma->padding = options->padding;
+  maker->dma = dma, maker->layout = layout, maker->options = options;
+  status = dma_make(maker, host_strides, host_offset, err);
+  tesela__release(&allocator, maker);
+  if (status != TESELA_OK) {
+    tesela_dma_destroy(dma);
+    return status;
+  }
+  *out = dma;
+  return TESELA_OK;
+}
+
+void tesela_dma_destroy(tesela_dma *dma) {
+  if (!dma) return;
+  tesela_allocator allocator = dma->allocator;
+  tesela__release(&allocator, dma->list.nest);
+  tesela__release(&allocator, dma);
+}
+
+tesela_dma_facts tesela_dma_facts_of(const tesela_dma *dma) { return dma->facts; }
+
+const tesela_nest *tesela_dma_nest(const tesela_dma *dma, int32_t k) {
+  return k >= 0 && (size_t)k < dma->list.n ? &dma->list.nest[k] : NULL;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dma.h - what the files of dma.c share: digits, chains, boxes.
+ *
+ *   digits    the device dims whose digit moves at all, as (step, device stride, host stride)
+ *   chain     the digits of one host dim, steps strictly decreasing down to 1, and the coordinates [lo, hi) that move
+ *   boxes     products of digit ranges. Greedy splitting makes the digits of [lo, hi) a staircase; boxes tile it
+ *
+ *   200 in blocks of 64    digits (64, ..) (1, ..)    [0,200)  =  {0,1,2} x {0..63}  +  {3} x {0..7}
+ *
+ * Two facts carry everything. A tuple of digits belongs to a coordinate if and only if what stands behind each digit is below
+ * its step; so with a tuple every smaller one belongs too. Hence a box from tuple a up to tuple b lies in [lo, hi) exactly
+ * if b belongs, b's coordinate is below hi and a's is not below lo: O(digits) to test, whatever the sizes.
+ */
+#ifndef TESELA_SRC_DEVICE_DMA_H
+#define TESELA_SRC_DEVICE_DMA_H
+
+#include "base/base.h"
+
+#include <tesela/dma.h>
+
+enum {
+  TESELA__DMA_DIGITS = TESELA_DEVICE_DIMS + 1, /* one more for single places between the strides */
+  TESELA__DMA_CHAINS = TESELA_MAX_RANK + TESELA_DEVICE_DIMS,
+  TESELA__DMA_NESTS = 1 << 20,
+};
+
+typedef struct tesela__dma_digit {
+  int64_t step;         /* coordinates of the chain per digit */
+  int64_t device, host; /* places and host elements per digit */
+  int32_t dim;          /* device dim it came from; -1: none */
+} tesela__dma_digit;
+
+typedef struct tesela__dma_chain {
+  int64_t lo, hi, size; /* coordinates that move, of `size` in all */
+  int64_t unit;         /* host elements per coordinate */
+  int32_t n;
+  int8_t digit[TESELA__DMA_DIGITS]; /* numbers in tesela__dma_digit_list, steps decreasing */
+} tesela__dma_chain;
+
+typedef struct tesela__dma_digit_list {
+  int32_t n, n_chains;
+  bool empty;                         /* nothing moves */
+  int64_t device_offset, host_offset; /* of digit 0 everywhere, and of what never moves */
+  tesela__dma_digit digit[TESELA__DMA_DIGITS];
+  tesela__dma_chain chain[TESELA__DMA_CHAINS]; /* host dims in order, then replicated dims */
+} tesela__dma_digit_list;
+
+/* Box k is `width` starts, then `width` counts. */
+typedef struct tesela__dma_boxes {
+  int32_t width;
+  size_t n, capacity;
+  int64_t *at;
+} tesela__dma_boxes;
+
+static inline int64_t *tesela__dma_box(const tesela__dma_boxes *boxes, size_t k) {
+  return boxes->at + k * 2 * (size_t)boxes->width;
+}
+
+typedef struct tesela__dma_list {
+  const tesela_allocator *allocator;
+  tesela_nest *nest;
+  size_t n, capacity;
+} tesela__dma_list;
+
+/* digits: of a layout and a host. `fuse`: digits that continue each other on both sides become one. */
+tesela_status tesela__dma_digits(tesela__dma_digit_list *out, const tesela_device_layout *layout,
+                                 const int64_t *host_strides, int64_t host_offset,
+                                 const tesela_dma_options *options, bool fuse, tesela_error *err);
+
+bool tesela__dma_box_add(tesela__dma_boxes *boxes, const int64_t *start, const int64_t *count,
+                         const tesela_allocator *allocator);
+void tesela__dma_join_boxes(tesela__dma_boxes *boxes); /* those that abut, while there are some */
+
+/* Tuples of [lo, hi) that are in none of `taken` (may be NULL): where boxes may lie. */
+typedef struct tesela__dma_space {
+  int32_t n;
+  const int64_t *step;
+  int64_t lo, hi;
+  const tesela__dma_boxes *taken;
+} tesela__dma_space;
+/* Does the box from tuple a up to tuple b, both included, lie in the space? */
+bool tesela__dma_inside(const tesela__dma_space *space, const int64_t *a, const int64_t *b);
+
+/* Lower bounds for the boxes of a tiling, and fewer boxes where few tuples allow to try all.
+ * `apart`: so many tuples are there of which no two fit into one box. Products of spaces have the product of these.
+ * `least`: no tiling of this space has fewer. Of a product with another space: least times the other's apart. */
+typedef struct tesela__dma_bounds {
+  int32_t apart, least;
+} tesela__dma_bounds;
+tesela_status tesela__dma_bound(tesela__dma_bounds *bounds, const tesela__dma_space *space,
+                                tesela__dma_boxes *boxes, const tesela_allocator *allocator,
+                                tesela_error *err);
+tesela_status tesela__dma_search(int32_t *least, const tesela__dma_space *space, tesela__dma_boxes *boxes,
+                                 int32_t n_own, const int64_t *own, const tesela_allocator *allocator,
+                                 tesela_error *err);
+
+/* boxes: tile the tuples of [lo, hi) for steps that decrease to 1, n >= 1, lo < hi; in the order of their first
+ * coordinates. Boxes start empty and are released by the caller, also after a failure. */
+tesela_status tesela__dma_cut(tesela__dma_boxes *boxes, tesela__dma_bounds *bounds, int32_t n,
+                              const int64_t *step, int64_t lo, int64_t hi, const tesela_allocator *allocator,
+                              tesela_error *err);
+
+/* overlap: no place is named twice by boxes over `digits`; no host element by what moves. TESELA_E_UNSUPPORTED. */
+tesela_status tesela__dma_check_device(const tesela__dma_digit_list *digits, const tesela__dma_boxes *all,
+                                       tesela_error *err);
+tesela_status tesela__dma_check_host(const tesela__dma_digit_list *digits, tesela_error *err);
+
+/* padding: the places of [0, places) that `taken`, boxes over `digits`, leave. *digits becomes the digits of the result. */
+tesela_status tesela__dma_padding(tesela__dma_boxes *boxes, int32_t *bound, tesela__dma_digit_list *digits,
+                                  const tesela__dma_boxes *taken, const tesela_device_layout *layout,
+                                  bool plain, const tesela_allocator *allocator, tesela_error *err);
+
+/* limits: append `nest` to the list, cut until it keeps them. */
+tesela_status tesela__dma_check_limits(const tesela_dma_limits *limits, tesela_error *err);
+tesela_status tesela__dma_legalise(tesela__dma_list *list, const tesela_nest *nest,
+                                   const tesela_dma_limits *limits, int64_t bytes, tesela_error *err);
+tesela_status tesela__dma_add(tesela__dma_list *list, const tesela_nest *nest, tesela_error *err);
+/* Elements that follow each other on the device while the innermost loops run; `most`: at most so many, 0: any. */
+int64_t tesela__dma_burst(const tesela_nest *nest, int64_t most);
+
+/* What a list knows about itself, for printing. */
+struct tesela_dma {
+  tesela_allocator allocator;
+  tesela__dma_list list;
+  tesela_dma_facts facts;
+  tesela_dma_direction direction;
+  bool innermost_first, padding;
+};
+
+#endif

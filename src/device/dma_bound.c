@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dma_bound.c - how few boxes could do: tuples of which no two fit into one box.
+ *
+ * Two tuples fit into one box if the box that they span lies in the space (dma.h says how that is tested). A set without such
+ * a pair needs one box per tuple. It is picked greedily among corners of the boxes at hand: tuples that nothing in the
+ * space is above first. In coordinates from 0 on those are all in one box with no other of their kind.
+ */
+#include "device/dma.h"
+
+enum { DMA_BOUND_BOXES = 1024, DMA_FEW = 100, DMA_CORNERS = 16, DMA_ORDERS = 4 };
+
+/* Is the coordinate of this tuple one, below `hi` and not below `lo`? `proper`: check that the tuple belongs to it too. */
+static bool dma_within(const tesela__dma_space *space, const int64_t *tuple, bool proper, bool low,
+                       bool high) {
+  int64_t sum = 0, part;
+  for (int32_t k = space->n - 1; k >= 0; k--) {
+    if (!tesela__mul(tuple[k], space->step[k], &part) || !tesela__add(sum, part, &sum)) return false;
+    if (proper && k > 0 && sum >= space->step[k - 1]) return false;
+  }
+  return (!low || sum >= space->lo) && (!high || sum < space->hi);
+}
+
+/* Does the box from a up to b (both included) lie in the space? */
+bool tesela__dma_inside(const tesela__dma_space *space, const int64_t *a, const int64_t *b) {
+  if (!dma_within(space, b, true, false, true) || !dma_within(space, a, false, true, false)) return false;
+  for (size_t i = 0; space->taken && i < space->taken->n; i++) {
+    const int64_t *box = tesela__dma_box(space->taken, i);
+    bool meets = true;
+    for (int32_t k = 0; k < space->n && meets; k++)
+      meets = a[k] < box[k] + box[space->n + k] && box[k] <= b[k];
+    if (meets) return false;
+  }
+  return true;
+}
+
+static bool dma_together(const tesela__dma_space *space, const int64_t *x, const int64_t *y) {
+  int64_t low[TESELA__DMA_DIGITS], high[TESELA__DMA_DIGITS];
+  for (int32_t k = 0; k < space->n; k++) {
+    low[k] = tesela__min(x[k], y[k]);
+    high[k] = tesela__max(x[k], y[k]);
+  }
+  return tesela__dma_inside(space, low, high);
+}
+
+/* Is no tuple of the space one digit above (by = 1) or below (by = -1)? */
+static bool dma_extreme(const tesela__dma_space *space, const int64_t *tuple, int64_t by) {
+  int64_t next[TESELA__DMA_DIGITS];
+  memcpy(next, tuple, (size_t)space->n * sizeof *next);
+  for (int32_t k = 0; k < space->n; k++) {
+    next[k] += by;
+    if (next[k] >= 0 && tesela__dma_inside(space, next, next)) return false;
+    next[k] -= by;
+  }
+  return true;
+}
+
+/* Corner `which` of a box: bit i set puts the i-th digit that has more than one value at its end; the last bit all others. */
+static void dma_corner(int64_t *tuple, const int64_t *box, int32_t n, unsigned which) {
+  unsigned bit = 0;
+  for (int32_t k = 0; k < n; k++) {
+    bool end = (which >> bit & 1u) != 0;
+    if (box[n + k] > 1 && bit < 3) bit++;
+    tuple[k] = end ? box[k] + box[n + k] - 1 : box[k];
+  }
+}
+
+typedef struct dma_pick {
+  int64_t *tuple; /* of the set */
+  int32_t n, most;
+} dma_pick;
+
+static void dma_offer(dma_pick *pick, const tesela__dma_space *space, const int64_t *tuple) {
+  size_t width = (size_t)space->n;
+  if (pick->n == pick->most) return;
+  for (int32_t i = 0; i < pick->n; i++)
+    if (dma_together(space, tuple, pick->tuple + (size_t)i * width)) return;
+  memcpy(pick->tuple + (size_t)pick->n++ * width, tuple, width * sizeof *tuple);
+}
+
+/* One pass: ends that are extreme, starts that are extreme, then all corners; or in other orders. */
+static void dma_pass(dma_pick *pick, const tesela__dma_space *space, const tesela__dma_boxes *boxes,
+                     int32_t order) {
+  int64_t tuple[TESELA__DMA_DIGITS];
+  pick->n = 0;
+  for (int32_t turn = 0; turn < 2; turn++) {
+    bool ends = (turn == 0) == (order % 2 == 0);
+    for (int32_t i = 0; i < pick->most && order < 3; i++) {
+      dma_corner(tuple, tesela__dma_box(boxes, (size_t)i), space->n, ends ? DMA_CORNERS - 1 : 0);
+      if (dma_extreme(space, tuple, ends ? 1 : -1)) dma_offer(pick, space, tuple);
+    }
+    if (order == 2) break;
+  }
+  unsigned by =
+      pick->most > DMA_FEW ? DMA_CORNERS - 1 : 1; /* of many boxes the first and the last corner only */
+  for (unsigned which = 0; which < DMA_CORNERS; which += by)
+    for (int32_t i = 0; i < pick->most; i++) {
+      dma_corner(tuple, tesela__dma_box(boxes, (size_t)i), space->n,
+                 order % 2 ? which : DMA_CORNERS - 1 - which);
+      dma_offer(pick, space, tuple);
+    }
+}
+
+tesela_status tesela__dma_bound(tesela__dma_bounds *bounds, const tesela__dma_space *space,
+                                tesela__dma_boxes *boxes, const tesela_allocator *allocator,
+                                tesela_error *err) {
+  bounds->apart = bounds->least = boxes->n > 0;
+  if (boxes->n <= 1 || space->n == 0) return TESELA_OK;
+  dma_pick pick = {.most = boxes->n < DMA_BOUND_BOXES ? (int32_t)boxes->n : DMA_BOUND_BOXES}, best = pick;
+  size_t bytes = (size_t)pick.most * (size_t)space->n * sizeof *pick.tuple;
+  pick.tuple = tesela__alloc(allocator, 2 * bytes, alignof(int64_t));
+  if (!pick.tuple)
+    return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a bound of %zu bytes", 2 * bytes);
+  best.tuple = pick.tuple + (size_t)pick.most * (size_t)space->n;
+  for (int32_t order = 0; order < DMA_ORDERS && best.n < pick.most; order++) {
+    dma_pass(&pick, space, boxes, order);
+    if (pick.n <= best.n) continue;
+    memcpy(best.tuple, pick.tuple, bytes);
+    best.n = pick.n;
+  }
+  bounds->apart = best.n;
+  tesela_status status = tesela__dma_search(&bounds->least, space, boxes, best.n, best.tuple, allocator, err);
+  tesela__release(allocator, pick.tuple);
+  return status;
+}

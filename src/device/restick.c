@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* restick.c - the same sort of layout with another dim in the sticks. */
+#include "device/device.h"
+
+/* The one device dim of a host dim other than the lanes, -1 if there is not exactly one. TESELA_DIM_SYNTHETIC: the first. */
+static int32_t restick_other(const tesela_device_layout *layout, int32_t host_dim) {
+  int32_t found = -1;
+  for (int32_t j = 0; j < layout->n_dims - 1; j++) {
+    if (layout->dim[j].dim != host_dim) continue;
+    if (found >= 0) return host_dim == TESELA_DIM_SYNTHETIC ? found : -1;
+    found = j;
+  }
+  return found;
+}
+
+/* Elements along a dim as it is laid out: with blocks of lanes, the padding of the last stick does not count as such. Of a
+ * tensor without elements, whose places are not counted, they may be more than 64 bits can count. */
+static bool restick_laid_out(const tesela_device_layout *layout, int32_t blocks, int64_t *elements) {
+  const tesela_device_dim *dim = &layout->dim[blocks];
+  *elements = dim->dim < 0 ? 1 : layout->host.shape[dim->dim];
+  if (dim->dim < 0 || tesela__ceil_div(*elements, dim->step) == dim->extent) return true;
+  return tesela__mul(dim->extent, dim->step, elements);
+}
+
+tesela_status tesela_device_restick(tesela_device_layout *layout, const tesela_device_layout *from,
+                                    int32_t dim, tesela_error *err) {
+  const tesela_device_dim *lanes = &from->dim[from->n_dims - 1];
+  if (dim < 0 || dim >= from->host.rank)
+    return tesela__fail(err, TESELA_E_RANGE, -1, "dim %d of a tensor of rank %d", dim, from->host.rank);
+  int32_t blocks = restick_other(from, lanes->dim), whole = restick_other(from, dim);
+  if (from->stick_dims != 1 || lanes->dim == TESELA_DIM_REPLICATED || blocks < 0 || whole < 0 ||
+      (lanes->dim >= 0 && (lanes->step != 1 || from->dim[blocks].step != from->lanes)) ||
+      (dim != lanes->dim && from->dim[whole].step != 1))
+    return tesela__fail(
+        err, TESELA_E_UNSUPPORTED, -1,
+        "only a layout of blocks and lanes of one dim, the others whole, has other sticks to take");
+  int64_t stride = 1;
+  for (int32_t j = from->n_dims; j-- > 0; stride *= from->dim[j].extent)
+    if (from->dim[j].stride != stride)
+      return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                          "device dim %d has stride %lld; row-major it is %lld", j,
+                          (long long)from->dim[j].stride, (long long)stride);
+  tesela_device_dim dims[TESELA_DEVICE_DIMS];
+  for (int32_t j = 0; j < from->n_dims; j++) dims[j] = from->dim[j];
+  if (dim != lanes->dim) {
+    int64_t laid_out = from->dim[whole].extent, elements;
+    if (!restick_laid_out(from, blocks, &elements))
+      return tesela__fail(err, TESELA_E_OVERFLOW, -1, "device dim %d: %lld sticks have too many elements",
+                          blocks, (long long)from->dim[blocks].extent);
+    dims[whole] = (tesela_device_dim){elements, lanes->dim < 0 ? 0 : 1, 0, lanes->dim};
+    dims[blocks] = (tesela_device_dim){tesela__ceil_div(laid_out, from->lanes), from->lanes, 0, dim};
+    dims[from->n_dims - 1] = (tesela_device_dim){from->lanes, 1, 0, dim};
+  }
+  return tesela_device_from_dims(layout, &from->host, from->n_dims, dims, false, 1, err);
+}

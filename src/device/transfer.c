@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * transfer.c - tensors moved between host and device order, and between device layouts: a plan of relayout made from both
+ * layouts, with what is around it: types, padding, integers that do not fit, buffers that overlap.
+ */
+#include "device/transfer.h"
+
+struct tesela_transfer {
+  tesela_allocator allocator;
+  tesela_plan *plan;
+  tesela_layout src;
+  tesela_dtype to;
+  bool scan; /* src is looked through for integers outside low .. high */
+  int64_t low, high;
+  tesela_transfer_facts facts;
+};
+
+tesela_status tesela__transfer_host_layout(const tesela_device_host *host, const int64_t *strides,
+                                           int64_t offset, tesela_layout *out, tesela_error *err) {
+  return tesela_layout_strided(out, host->dtype, host->bits, host->rank, host->shape, strides, offset, err);
+}
+
+/* The layout of the core, with all digits that the device dims have: those no element reaches are padding, too. */
+static tesela_status transfer_device_layout(const tesela_device_layout *layout, tesela_layout *out,
+                                            tesela_error *err) {
+  tesela_layout made;
+  tesela_status status = tesela_device_to_layout(layout, &made, err);
+  for (int32_t j = 0; layout->places > 0 && j < layout->n_dims && status == TESELA_OK; j++) {
+    const tesela_device_dim *d = &layout->dim[j];
+    if (d->dim < 0 || d->extent < 2) continue;
+    int32_t i = 0, outer = j;
+    for (int32_t k = 0; k < j; k++) /* of equal steps the outer one is the digit, the others are always 0 */
+      if (layout->dim[k].dim == d->dim && layout->dim[k].step == d->step && outer == j) outer = k;
+    while (i < made.n_mapped &&
+           (made.digit[i].source != d->dim || made.digit[i].step != d->step || outer != j))
+      i++;
+    made.finished = false;
+    if (i < made.n_mapped) {
+      made.digit[i].extent = d->extent;
+      continue;
+    }
+    status = tesela_layout_add_digit(&made, TESELA_HOLE, d->extent, &i, err);
+    if (status == TESELA_OK) status = tesela_layout_place(&made, i, 0, d->stride, err);
+  }
+  if (status == TESELA_OK) status = tesela_layout_finish(&made, err);
+  if (status == TESELA_OK) *out = made;
+  return status;
+}
+
+/* ---- making -------------------------------------------------------------------------------------------------- */
+
+static tesela_status transfer_plan_options(tesela_plan_options *plan, const tesela_transfer_options *options,
+                                           const tesela_layout *dst, const tesela_layout *src,
+                                           tesela_error *err) {
+  *plan = (tesela_plan_options){
+      .fill = TESELA_FILL_LEAVE, .threads = options->threads, .allocator = options->allocator};
+  if (dst->dtype != src->dtype || dst->bits != src->bits) plan->transform = TESELA_TRANSFORM_CONVERT;
+  if (options->pad == TESELA_PAD_LEAVE) return TESELA_OK;
+  plan->fill = options->pad == TESELA_PAD_ZERO ? TESELA_FILL_ZERO : TESELA_FILL_VALUE;
+  return tesela__transfer_pad_bits(options->pad, options->value, dst->dtype, dst->bits, plan->fill_value,
+                                   err);
+}
+
+static tesela_status transfer_make(tesela_transfer **out, const tesela_layout *dst, const tesela_layout *src,
+                                   const tesela_transfer_options *options, tesela_error *err) {
+  tesela_plan_options plan_options;
+  tesela_plan *plan = NULL;
+  tesela_status status = transfer_plan_options(&plan_options, options, dst, src, err);
+  if (status == TESELA_OK) status = tesela_plan_create(&plan, dst, src, &plan_options, err);
+  if (status != TESELA_OK) return status;
+  tesela_allocator allocator = tesela__allocator(options->allocator);
+  tesela_transfer *made = tesela__alloc(&allocator, sizeof *made, alignof(tesela_transfer));
+  if (!made) {
+    tesela_plan_destroy(plan);
+    return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a transfer of %zu bytes", sizeof *made);
+  }
+  *made = (tesela_transfer){.allocator = allocator, .plan = plan, .src = *src, .to = dst->dtype};
+  made->scan = !options->lossy && tesela__transfer_narrows(src->dtype, dst->dtype, &made->low, &made->high);
+  tesela_transfer_facts *facts = &made->facts;
+  tesela_plan_describe(plan, &facts->plan);
+  facts->elements = 1;
+  for (int32_t d = 0; d < dst->rank; d++) facts->elements *= dst->shape[d]; /* begin checked it */
+  facts->bytes_read = facts->plan.bytes_read;
+  facts->bytes_written = facts->plan.bytes_written;
+  facts->src_bytes = facts->plan.src_bytes;
+  facts->dst_bytes = facts->plan.dst_bytes;
+  *out = made;
+  return TESELA_OK;
+}
+
+static const tesela_transfer_options transfer_defaults;
+
+tesela_status tesela_transfer_to_device(tesela_transfer **out, const tesela_device_layout *layout,
+                                        const int64_t *host_strides, int64_t host_offset,
+                                        const tesela_transfer_options *options, tesela_error *err) {
+  tesela_layout host, device;
+  tesela_status status = tesela__transfer_host_layout(&layout->host, host_strides, host_offset, &host, err);
+  if (status == TESELA_OK) status = transfer_device_layout(layout, &device, err);
+  if (status != TESELA_OK) return status;
+  return transfer_make(out, &device, &host, options ? options : &transfer_defaults, err);
+}
+
+tesela_status tesela_transfer_to_host(tesela_transfer **out, const tesela_device_layout *layout,
+                                      const int64_t *host_strides, int64_t host_offset,
+                                      const tesela_transfer_options *options, tesela_error *err) {
+  tesela_layout host, device;
+  tesela_transfer_options no_fill = options ? *options : transfer_defaults;
+  no_fill.pad = TESELA_PAD_LEAVE; /* a host tensor has none */
+  tesela_status status = tesela__transfer_host_layout(&layout->host, host_strides, host_offset, &host, err);
+  if (status == TESELA_OK) status = tesela_device_to_layout(layout, &device, err);
+  return status == TESELA_OK ? transfer_make(out, &host, &device, &no_fill, err) : status;
+}
+
+tesela_status tesela_transfer_between(tesela_transfer **out, const tesela_device_layout *dst,
+                                      const tesela_device_layout *src, const tesela_transfer_options *options,
+                                      tesela_error *err) {
+  tesela_layout to, from;
+  tesela_status status = transfer_device_layout(dst, &to, err);
+  if (status == TESELA_OK) status = tesela_device_to_layout(src, &from, err);
+  return status == TESELA_OK ? transfer_make(out, &to, &from, options ? options : &transfer_defaults, err)
+                             : status;
+}
+
+void tesela_transfer_destroy(tesela_transfer *transfer) {
+  if (!transfer) return;
+  tesela_allocator allocator = transfer->allocator;
+  tesela_plan_destroy(transfer->plan);
+  tesela__release(&allocator, transfer);
+}
+
+tesela_transfer_facts tesela_transfer_facts_of(const tesela_transfer *transfer) { return transfer->facts; }
+
+/* ---- running ------------------------------------------------------------------------------------------------- */
+
+static bool transfer_overlaps(const tesela_transfer *transfer, const void *dst, const void *src) {
+  uintptr_t to = (uintptr_t)dst, from = (uintptr_t)src;
+  if (transfer->facts.src_bytes == 0 || transfer->facts.dst_bytes == 0) return false;
+  return to < from ? from - to < (uintptr_t)transfer->facts.dst_bytes
+                   : to - from < (uintptr_t)transfer->facts.src_bytes;
+}
+
+/* The lowest byte of src that is read: what lies before it need not be the caller's. */
+static int64_t transfer_first_byte(const tesela_layout *src) {
+  int64_t first = src->axis[0].offset;
+  for (int32_t i = 0; i < src->n_active; i++)
+    if (src->digit[i].axis >= 0 && src->digit[i].stride < 0)
+      first += (src->digit[i].extent - 1) * src->digit[i].stride; /* finish checked these sums */
+  return first * src->bits / 8;
+}
+
+tesela_status tesela_transfer_run(const tesela_transfer *transfer, void *dst, const void *src,
+                                  const tesela_run_options *options, tesela_error *err) {
+  tesela_status status = TESELA_OK;
+  if (transfer->scan)
+    status = tesela__transfer_scan(&transfer->src, src, transfer->low, transfer->high, transfer->to, err);
+  if (status != TESELA_OK) return status;
+  if (!transfer_overlaps(transfer, dst, src)) return tesela_plan_run(transfer->plan, dst, src, options, err);
+  int64_t bytes = transfer->facts.src_bytes, first = transfer_first_byte(&transfer->src);
+  unsigned char *copy = tesela__alloc(&transfer->allocator, (size_t)bytes, 64);
+  if (!copy)
+    return tesela__fail(err, TESELA_E_MEMORY, -1,
+                        "no memory for a copy of the %" PRId64 " bytes of src, which dst overlaps", bytes);
+  memcpy(copy + first, (const unsigned char *)src + first, (size_t)(bytes - first));
+  status = tesela_plan_run(transfer->plan, dst, copy, options, err);
+  tesela__release(&transfer->allocator, copy);
+  return status;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * transfer.h - what the files on transfers share.
+ *
+ *   transfer.c         making and running: a plan of relayout, and copies of src where it overlaps dst
+ *   transfer_pad.c     the bits of what padding is filled with
+ *   transfer_scan.c    integers that the narrower type cannot hold
+ *   transfer_verify.c  a dump of device memory against the host tensor
+ */
+#ifndef TESELA_SRC_TRANSFER_H
+#define TESELA_SRC_TRANSFER_H
+
+#include <tesela/transfer.h>
+
+#include "base/base.h"
+
+/* The bits of what padding receives, in a type of so many bits; pad is not TESELA_PAD_LEAVE. TESELA_E_RANGE for a value out of the
+   type's range, TESELA_E_UNSUPPORTED for a type that has no such value, or none that is known here. */
+tesela_status tesela__transfer_pad_bits(tesela_pad pad, double value, tesela_dtype dtype, int32_t bits,
+                                        uint8_t out[16], tesela_error *err);
+
+/* Can values of the integer type `from` be too large or small for the integer type `to`? Then these are its limits. */
+bool tesela__transfer_narrows(tesela_dtype from, tesela_dtype to, int64_t *low, int64_t *high);
+
+/* TESELA_E_RANGE with the first element of src (row-major) outside low .. high. */
+tesela_status tesela__transfer_scan(const tesela_layout *src, const void *data, int64_t low, int64_t high,
+                                    tesela_dtype to, tesela_error *err);
+
+/* The host tensor of a device layout as a layout of the core; strides NULL: row-major. */
+tesela_status tesela__transfer_host_layout(const tesela_device_host *host, const int64_t *strides,
+                                           int64_t offset, tesela_layout *out, tesela_error *err);
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.c - a program from its inputs to its outputs.
+ *
+ * Buffers are made when their node runs: poison is written to every place and every mark is cleared, but for a result that takes
+ * an operand's place, which is cleaned of what is not its own once it is complete. Memory is one block for each buffer, or the
+ * planned arena and scratchpad and a block for each buffer that is outside of both.
+ */
+#include "graph/run.h"
+#include "graph/graph.h"
+
+/* ---- memory ------------------------------------------------------------------------------------------------- */
+
+enum { RUN_HEAD = 64 }; /* bytes in front of a block's contents: they are aligned to that */
+
+void *tesela__run_take(tesela__run *run, tesela__run_block **list, int64_t count, size_t size) {
+  int64_t bytes;
+  if (!tesela__mul(count, (int64_t)size, &bytes) || !tesela__add(bytes, RUN_HEAD, &bytes) ||
+      (uint64_t)bytes > SIZE_MAX)
+    return NULL;
+  tesela__run_block *block = tesela__alloc(&run->allocator, (size_t)bytes, RUN_HEAD);
+  if (!block) return NULL;
+  block->next = *list;
+  *list = block;
+  return (uint8_t *)block + RUN_HEAD;
+}
+
+void tesela__run_drop(tesela__run *run, tesela__run_block **list) {
+  while (*list) {
+    tesela__run_block *next = (*list)->next;
+    tesela__release(&run->allocator, *list);
+    *list = next;
+  }
+}
+
+static tesela_status run_no_memory(tesela_error *err) {
+  return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the buffers of a program");
+}
+
+/* ---- buffers ------------------------------------------------------------------------------------------------ */
+
+/* How a buffer's elements are stored. */
+static tesela_status run_describe(tesela__run *run, int32_t node, tesela_error *err) {
+  const tesela_node *of = tesela_graph_node(run->graph, node);
+  tesela__run_buffer *buffer = &run->buffer[node];
+  buffer->host = of->dtype;
+  buffer->class = tesela__run_class_of(of->dtype);
+  buffer->dtype = of->dtype;
+  int32_t bits = of->bits;
+  buffer->places = 1;
+  for (int32_t d = 0; d < of->rank; d++) buffer->places *= of->shape[d]; /* the graph checked it */
+  if (!run->plain) {
+    if (!of->layout)
+      return tesela__fail(err, TESELA_E_INVALID, -1, "%.80s has no layout: propagate, or run it plain",
+                          of->name);
+    buffer->dtype = of->layout->host.device_dtype;
+    bits = of->layout->host.device_bits;
+    buffer->places = of->layout->places;
+  }
+  if (!tesela__run_known(buffer->host) || !tesela__run_known(buffer->dtype) || bits % 8 != 0 || bits > 128)
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%.80s has type %s: it cannot be computed with",
+                        of->name, of->dtype == TESELA_DTYPE_NONE ? "none" : tesela_dtype_name(of->dtype));
+  buffer->width = bits / 8;
+  return TESELA_OK;
+}
+
+static tesela_status run_describe_all(tesela__run *run, tesela_error *err) {
+  tesela_status status = TESELA_OK;
+  for (int32_t k = 0; k < tesela_graph_count(run->graph) && status == TESELA_OK; k++) {
+    const tesela_node *node = tesela_graph_node(run->graph, k);
+    run->buffer[k] = (tesela__run_buffer){.bytes = NULL};
+    if (node->op == TESELA_OP_FALLBACK)
+      return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%.80s is a fallback (%.60s): it cannot be run",
+                          node->name, node->opcode ? node->opcode : "?");
+    if (node->buffer != k) continue;
+    status = run_describe(run, k, err);
+    run->grain = (int32_t)tesela__gcd(run->grain, run->buffer[k].width);
+    const tesela_graph_place *place = run->memory ? tesela_graph_memory_of(run->memory, k) : NULL;
+    if (status == TESELA_OK && run->memory && !place)
+      return tesela__fail(err, TESELA_E_INVALID, -1, "%.80s has no place in the plan of memory", node->name);
+    if (place && !place->external) run->grain = (int32_t)tesela__gcd(run->grain, place->offset);
+  }
+  return status;
+}
+
+/* A block of bytes and the marks for it. */
+static tesela_status run_block(tesela__run *run, int64_t bytes, uint8_t **memory, int32_t **mark,
+                               tesela_error *err) {
+  *memory = tesela__run_take(run, &run->blocks, bytes, 1);
+  *mark = tesela__run_take(run, &run->blocks, tesela__ceil_div(bytes, run->grain), sizeof **mark);
+  if (!*memory || !*mark) return run_no_memory(err);
+  for (int64_t i = 0; i < tesela__ceil_div(bytes, run->grain); i++) (*mark)[i] = 0;
+  run->facts.arena_bytes += bytes;
+  return TESELA_OK;
+}
+
+static tesela_status run_own_block(tesela__run *run, int32_t node, tesela_error *err) {
+  tesela__run_buffer *buffer = &run->buffer[node];
+  const tesela_device_layout *layout = tesela_graph_node(run->graph, node)->layout;
+  int64_t bytes = buffer->places * buffer->width;
+  tesela_status status = TESELA_OK;
+  if (!run->plain) {
+    tesela_device_sizes sizes;
+    status = tesela_device_sizes_of(layout, run->target, &sizes, err);
+    if (status == TESELA_OK) bytes = tesela__max(bytes, sizes.allocation_bytes);
+  }
+  return status != TESELA_OK ? status : run_block(run, bytes, &buffer->bytes, &buffer->mark, err);
+}
+
+/* A planned place must hold the buffer: the plan may be of another graph. */
+static tesela_status run_planned(tesela__run *run, int32_t node, uint8_t *memory, int32_t *mark, int64_t size,
+                                 tesela_error *err) {
+  const tesela_graph_place *place = tesela_graph_memory_of(run->memory, node);
+  tesela__run_buffer *buffer = &run->buffer[node];
+  int64_t bytes = buffer->places * buffer->width;
+  if (place->offset < 0 || bytes > place->bytes || place->offset > size - bytes)
+    return tesela__fail(err, TESELA_E_INVALID, -1,
+                        "%.80s needs %" PRId64 " bytes; the plan of memory has %" PRId64 " at %" PRId64,
+                        tesela_graph_node(run->graph, node)->name, bytes, place->bytes, place->offset);
+  buffer->bytes = memory + place->offset;
+  buffer->mark = mark + place->offset / run->grain;
+  buffer->taken = place->in_place_of >= 0;
+  return TESELA_OK;
+}
+
+static tesela_status run_buffers(tesela__run *run, tesela_error *err) {
+  uint8_t *memory[2] = {NULL, NULL};
+  int32_t *mark[2] = {NULL, NULL};
+  int64_t size[2] = {0, 0};
+  tesela_status status = TESELA_OK;
+  if (run->memory) {
+    tesela_graph_memory_facts facts = tesela_graph_memory_facts_of(run->memory);
+    size[0] = facts.arena.peak;
+    size[1] = facts.scratchpad.peak;
+    for (int32_t i = 0; i < 2 && status == TESELA_OK; i++)
+      status = run_block(run, size[i], &memory[i], &mark[i], err);
+  }
+  for (int32_t k = 0; k < tesela_graph_count(run->graph) && status == TESELA_OK; k++) {
+    if (tesela_graph_node(run->graph, k)->buffer != k) continue;
+    const tesela_graph_place *place = run->memory ? tesela_graph_memory_of(run->memory, k) : NULL;
+    if (place && !place->external)
+      status = run_planned(run, k, memory[place->scratchpad], mark[place->scratchpad],
+                           size[place->scratchpad], err);
+    else
+      status = run_own_block(run, k, err);
+  }
+  return status;
+}
+
+/* Poison where the buffer has not written; `all`: everywhere. */
+static void run_clean(tesela__run *run, int32_t node, bool all) {
+  tesela__run_buffer *buffer = &run->buffer[node];
+  int32_t n = buffer->width / run->grain;
+  for (int64_t p = 0; p < buffer->places; p++) {
+    int32_t *mark = buffer->mark + p * n;
+    bool own = !all;
+    for (int32_t i = 0; i < n; i++) own = own && mark[i] == node + 1;
+    if (own) continue;
+    tesela__run_poison(buffer->dtype, buffer->bytes + p * buffer->width, buffer->width);
+    for (int32_t i = 0; i < n; i++) mark[i] = 0;
+  }
+}
+
+/* ---- the program -------------------------------------------------------------------------------------------- */
+
+static tesela_status run_node(tesela__run *run, int32_t node, tesela_error *err) {
+  const tesela_node *of = tesela_graph_node(run->graph, node);
+  if (of->view || of->op == TESELA_OP_INPUT) return TESELA_OK;
+  bool own = of->buffer == node, taken = own && run->buffer[node].taken;
+  if (own && !taken) run_clean(run, node, true);
+  tesela_status status = tesela__run_operator(run, node, err);
+  tesela__run_drop(run, &run->scratch);
+  if (status != TESELA_OK) return status;
+  if (taken) run_clean(run, node, false);
+  run->facts.operators++;
+  if (of->op == TESELA_OP_MOVE)
+    run->facts.moved += run->buffer[tesela_graph_node(run->graph, of->operand[0])->buffer].places;
+  return TESELA_OK;
+}
+
+static tesela_status run_inputs(tesela__run *run, const void *const *inputs, tesela_error *err) {
+  tesela_status status = TESELA_OK;
+  for (int32_t k = 0, n = 0; k < tesela_graph_count(run->graph) && status == TESELA_OK; k++) {
+    if (tesela_graph_node(run->graph, k)->op != TESELA_OP_INPUT) continue;
+    run_clean(run, k, true);
+    status = tesela__run_input(run, k, inputs[n++], err);
+    tesela__run_drop(run, &run->scratch);
+  }
+  return status;
+}
+
+static tesela_status run_outputs(tesela__run *run, void *const *outputs, tesela_error *err) {
+  tesela_status status = TESELA_OK;
+  for (int32_t k = 0, n = 0; k < tesela_graph_count(run->graph) && status == TESELA_OK; k++) {
+    if (!tesela_graph_node(run->graph, k)->output) continue;
+    status = tesela__run_output(run, k, outputs[n++], err);
+    tesela__run_drop(run, &run->scratch);
+  }
+  return status;
+}
+
+static void run_inspect(const tesela__run *run) {
+  for (int32_t k = 0; k < tesela_graph_count(run->graph) && run->hooks.inspect; k++)
+    if (tesela_graph_node(run->graph, k)->buffer == k)
+      run->hooks.inspect(run->hooks.user, k, &run->buffer[k], run->grain);
+}
+
+static tesela_status run_all(tesela__run *run, const void *const *inputs, void *const *outputs,
+                             tesela_error *err) {
+  int32_t count = tesela_graph_count(run->graph);
+  run->buffer = tesela__run_take(run, &run->blocks, count, sizeof *run->buffer);
+  if (!run->buffer) return run_no_memory(err);
+  tesela_status status = run_describe_all(run, err);
+  if (status == TESELA_OK && run->grain == 0) run->grain = 1;
+  if (status == TESELA_OK) status = run_buffers(run, err);
+  if (status == TESELA_OK) status = run_inputs(run, inputs, err);
+  for (int32_t k = 0; k < count && status == TESELA_OK; k++) status = run_node(run, k, err);
+  if (status == TESELA_OK) status = run_outputs(run, outputs, err);
+  if (status == TESELA_OK) run_inspect(run);
+  return status;
+}
+
+tesela_status tesela__graph_run(const tesela_graph *graph, const tesela_target *target,
+                                const void *const *inputs, void *const *outputs,
+                                const tesela_graph_run_options *options, const tesela__run_hooks *hooks,
+                                tesela_graph_run_facts *facts, tesela_error *err) {
+  tesela__run run = {.graph = graph,
+                     .target = target,
+                     .plain = options && options->plain,
+                     .allocator = tesela__allocator(options ? options->allocator : NULL)};
+  if (hooks) run.hooks = *hooks;
+  if (!run.plain && options) run.memory = options->memory;
+  tesela_status status = run_all(&run, inputs, outputs, err);
+  tesela__run_drop(&run, &run.scratch);
+  tesela__run_drop(&run, &run.blocks);
+  if (status == TESELA_OK && facts) *facts = run.facts;
+  return status;
+}
+
+tesela_status tesela_graph_run(const tesela_graph *graph, const tesela_target *target,
+                               const void *const *inputs, void *const *outputs,
+                               const tesela_graph_run_options *options, tesela_graph_run_facts *facts,
+                               tesela_error *err) {
+  return tesela__graph_run(graph, target, inputs, outputs, options, NULL, facts, err);
+}
