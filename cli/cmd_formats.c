@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd_formats.c - the verb formats: the formats of XLA's tiled-layout document, fragments
- * (formats_fragments.c), the functions of expressions (formats_functions.c).
+ * (formats_fragments.c), the functions of expressions (formats_functions.c), rules of operators (formats_rules.c).
  */
 #include <inttypes.h>
 #include <string.h>
@@ -36,6 +36,7 @@ int cmd_formats(const cli_context *cli) {
   int32_t n;
   if (cli_has(cli, "fragments")) return formats_fragments(cli);
   if (cli_has(cli, "functions")) return formats_functions(cli);
+  if (cli_has(cli, "rules")) return formats_rules(cli);
   const tesela_xla_format *format = tesela_xla_formats(&n);
   if (cli->json) return print_json(format, n);
   int name = 0, example = 0;

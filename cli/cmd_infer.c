@@ -2,42 +2,16 @@
 /*
  * cmd_infer.c - the verb infer: layouts for all tensors of a kernel program.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "say.h"
+#include "text_file.h"
 #include "tile_input.h"
 #include "tile_json.h"
 
 enum { PROGRAM_LIMIT = 1 << 20 }; /* bytes that are read; the library's own limit is lower */
-
-/* The whole of a small file; - is standard input. NULL: said, *status set. */
-static char *program_read(const cli_context *cli, const char *path, size_t *length, int *status) {
-  char quote[SAY_QUOTE], *text = malloc(PROGRAM_LIMIT + 1);
-  bool standard = strcmp(path, "-") == 0;
-  FILE *file = standard ? stdin : fopen(path, "rb");
-  *status = text ? CLI_BAD : CLI_FAILED;
-  if (!text || !file) {
-    say_error(cli, "%s: %s", say_quote(path, quote), strerror(text ? errno : ENOMEM));
-    if (file && !standard) fclose(file);
-    free(text);
-    return NULL;
-  }
-  errno = 0;
-  *length = fread(text, 1, PROGRAM_LIMIT + 1, file);
-  bool failed = ferror(file), large = *length > PROGRAM_LIMIT;
-  int why = errno;
-  if (!standard) fclose(file);
-  if (!failed && !large) return text;
-  if (large)
-    say_error(cli, "%s is longer than %d bytes", say_quote(path, quote), PROGRAM_LIMIT);
-  else
-    say_error(cli, "%s: %s", say_quote(path, quote), strerror(why));
-  free(text);
-  return NULL;
-}
 
 static int infer_json(const tesela_kernel_program *program) {
   json_writer j = {0};
@@ -79,7 +53,7 @@ int cmd_infer(const cli_context *cli) {
   int status;
   tesela_error err = {.at = -1};
   tesela_kernel_program *program = NULL;
-  char *text = program_read(cli, cli->arg[0], &length, &status);
+  char *text = text_file_read(cli, cli->arg[0], PROGRAM_LIMIT, &length, &status);
   if (!text) return status;
   if (tesela_kernel_program_create(&program, text, length, NULL, &err) == TESELA_OK)
     status = infer_run(cli, program, text, length);

@@ -62,12 +62,13 @@ static int read_rules(packing *p) {
   return status;
 }
 
-/* The number of dims that a LAYOUT or its braces list; -1 after saying that it is none. */
-static int32_t rank_of(const cli_context *cli, const char *text) {
+/* The number of dims that a LAYOUT or its braces list, `rank` for one that lists none; -1 after saying that it is none. */
+static int32_t rank_of(const cli_context *cli, const char *text, int32_t rank) {
   tesela_xla_layout braces;
   tesela_xla_shape shape;
   tesela_error err;
   int status;
+  if (strncmp(text, "stick(", 6) == 0) return rank;
   if (*text != '{') {
     status = tensor_layout_text(cli, text, NULL, &shape, NULL);
     return status == CLI_YES ? shape.rank : -1;
@@ -84,7 +85,7 @@ static const rule *find_rule(packing *p, const char *name, int32_t rank, int *st
     rule *r = &p->rule[i];
     if (fnmatch(r->pattern, name, 0) != 0) continue;
     r->n_names++;
-    int32_t listed = rank_of(p->cli, r->layout);
+    int32_t listed = rank_of(p->cli, r->layout, rank);
     if (listed < 0) *status = CLI_BAD;
     if (listed < 0) return NULL;
     if (listed != rank) continue;

@@ -79,6 +79,9 @@ static int show_text_of(const cli_context *cli, const char *text, size_t length)
   layout_kind kind;
   tesela_error err;
   if (kind_of(text, length, &kind, &used, &err) != TESELA_OK) return say_failure_in(cli, text, length, &err);
+  if (kind == KIND_DEVICE) return show_device(cli, text, length);
+  if (cli_has(cli, "target"))
+    return say_usage(cli, "--target is for device layouts; this is %s", kind_words(kind));
   if (kind != KIND_XLA) return show_expression(cli, text, length);
   if (!show_no_table_options(cli)) return CLI_BAD;
   while (used < length && memchr(" \t\r\n", text[used], 4)) used++;

@@ -39,7 +39,8 @@ static void print_words(const what *w, int64_t place, bool padding) {
   int bit;
   cli_flush();
   fprintf(stderr, "%s at place %" PRId64, padding ? "padding" : "an element", place);
-  if (w->any->kind == KIND_XLA && place_to_byte(place, w->layout->bits, &byte, &bit)) {
+  bool typed = w->any->kind == KIND_XLA || w->any->kind == KIND_DEVICE;
+  if (typed && place_to_byte(place, w->layout->bits, &byte, &bit)) {
     fprintf(stderr, ", byte %" PRId64, byte);
     if (w->layout->bits % 8) fprintf(stderr, ", bit %d", bit);
   }
@@ -136,8 +137,8 @@ int cmd_what(const cli_context *cli) {
   int status;
   if (!input_any(cli, cli->arg[0], strlen(cli->arg[0]), &any, &layout, &status)) return status;
   bool bytes = cli_has(cli, "bytes");
-  if (bytes && any.kind != KIND_XLA)
-    return say_usage(cli, "--bytes is for XLA layouts; the elements of %s have no width",
+  if (bytes && any.kind != KIND_XLA && any.kind != KIND_DEVICE)
+    return say_usage(cli, "--bytes is for XLA and device layouts; the elements of %s have no width",
                      kind_words(any.kind));
   if (bytes && tesela_layout_sizes(&layout, &sizes, &err) != TESELA_OK) return say_failure(cli, &err);
   bool one = cli->n_args == 2 && strcmp(cli->arg[1], "-") != 0;

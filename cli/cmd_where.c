@@ -34,7 +34,7 @@ static void print_json(where *w, const int64_t *index, int64_t place) {
   jw_key(j, "index");
   jw_ints(j, w->layout->rank, index);
   jw_put_int(j, "place", place);
-  if (w->any->kind == KIND_XLA) {
+  if (w->any->kind == KIND_XLA || w->any->kind == KIND_DEVICE) {
     jw_key(j, "byte");
     fits ? jw_int(j, byte) : jw_null(j);
     jw_key(j, "bit");
@@ -47,14 +47,14 @@ static void print_json(where *w, const int64_t *index, int64_t place) {
 static void print_words(const where *w, int64_t place) {
   int64_t byte;
   int bit;
-  bool typed = w->any->kind == KIND_XLA;
+  bool xla = w->any->kind == KIND_XLA, typed = xla || w->any->kind == KIND_DEVICE;
   fprintf(stderr, "place %" PRId64, place);
   if (typed && place_to_byte(place, w->layout->bits, &byte, &bit)) {
     fprintf(stderr, ", byte %" PRId64, byte);
     if (w->layout->bits % 8) fprintf(stderr, ", bit %d", bit);
   }
   fprintf(stderr, " (of %" PRId64 " places)\n", w->layout->axis[0].extent);
-  if (typed && w->any->shape.layout.metadata_bytes > 0)
+  if (xla && w->any->shape.layout.metadata_bytes > 0)
     fprintf(stderr, "bytes count from the data, behind %" PRId64 " bytes of metadata\n",
             w->any->shape.layout.metadata_bytes);
 }

@@ -12,4 +12,7 @@ int formats_fragments(const cli_context *cli);
 /* The functions of register expressions. An exit status. */
 int formats_functions(const cli_context *cli);
 
+/* The rules of operators about device layouts. An exit status. */
+int formats_rules(const cli_context *cli);
+
 #endif

@@ -16,6 +16,7 @@ static const struct {
     [KIND_REGISTER] = {"register", "a register layout"},
     [KIND_SHARED] = {"shared", "a tile in shared memory"},
     [KIND_GLOBAL] = {"global", "a tile in global memory"},
+    [KIND_DEVICE] = {"device", "a device layout"},
     [KIND_EXPRESSION] = {"", "a register layout or a tile in memory"},
 };
 
@@ -41,7 +42,9 @@ static tesela_status find_kind(const char *text, size_t length, const char *allo
   while (blanks + n < length && is_letter(word[n])) n++;
   *used = 0;
   if (n == 0 || blanks + n == length || word[n] != ':') {
-    *kind = tesela_expression_looks_like(text, length) ? KIND_EXPRESSION : KIND_XLA;
+    *kind = tesela_device_text_is(text, length)          ? KIND_DEVICE
+            : tesela_expression_looks_like(text, length) ? KIND_EXPRESSION
+                                                         : KIND_XLA;
     return TESELA_OK;
   }
   *kind = kind_named(word, n);
@@ -81,7 +84,7 @@ static tesela_status check_fragment(const char *text, size_t length, tesela_erro
 
 tesela_status kind_of(const char *text, size_t length, layout_kind *kind, size_t *used, tesela_error *err) {
   tesela_status status =
-      find_kind(text, length, "the kinds are xla, register, shared and global", kind, used, err);
+      find_kind(text, length, "the kinds are xla, register, shared, global and device", kind, used, err);
   return status == TESELA_OK && *kind == KIND_XLA && *used == 0 ? check_fragment(text, length, err) : status;
 }
 
@@ -94,6 +97,7 @@ void kind_shift(size_t used, tesela_xla_repairs *repairs, tesela_error *err) {
 /* ---- expressions ------------------------------------------------------------------------------------------ */
 
 static tesela_status relation_of(const any_layout *any, tesela_layout *layout, tesela_error *err) {
+  if (any->kind == KIND_DEVICE) return tesela_device_to_layout(&any->device, layout, err);
   if (any->kind == KIND_REGISTER)
     return tesela_register_to_layout(&any->registers, TESELA_DTYPE_NONE, 8, layout, err);
   return tesela_tile_memory_to_layout(&any->memory, TESELA_DTYPE_NONE, 8, layout, err);
@@ -102,6 +106,12 @@ static tesela_status relation_of(const any_layout *any, tesela_layout *layout, t
 tesela_status kind_read_expression(const char *text, size_t length, layout_kind wanted, any_layout *any,
                                    tesela_error *err) {
   tesela_expression read;
+  if (wanted == KIND_DEVICE) {
+    *err = (tesela_error){.status = TESELA_E_MISMATCH, .at = 0};
+    snprintf(err->message, sizeof err->message, "this is %s; %s is read here", kinds[KIND_DEVICE].words,
+             kinds[KIND_EXPRESSION].words);
+    return err->status;
+  }
   tesela_status status = tesela_expression_parse(text, length, &read, err);
   if (status != TESELA_OK) return status;
   if (read.kind == TESELA_EXPRESSION_REGISTER) {
@@ -128,7 +138,12 @@ tesela_status kind_read_any(const char *text, size_t length, int32_t flags, any_
     any->kind = KIND_XLA;
     return kind_read(text, length, flags, &any->shape, layout, repairs, err);
   }
-  status = kind_read_expression(text + used, length - used, kind, any, err);
+  if (kind == KIND_DEVICE) {
+    any->kind = KIND_DEVICE;
+    status = tesela_device_parse(&any->device, text + used, length - used, NULL, err);
+  } else {
+    status = kind_read_expression(text + used, length - used, kind, any, err);
+  }
   if (status != TESELA_OK) {
     kind_shift(used, NULL, err);
     return status;
@@ -140,12 +155,27 @@ tesela_status kind_read_any(const char *text, size_t length, int32_t flags, any_
 
 tesela_status kind_prefix(const char *text, size_t length, size_t *used, tesela_error *err) {
   layout_kind kind;
-  tesela_status status = find_kind(text, length, "the kind is xla", &kind, used, err);
-  if (status != TESELA_OK || kind == KIND_XLA) return status;
+  tesela_status status = find_kind(text, length, "the kinds are xla and device", &kind, used, err);
+  if (status != TESELA_OK || kind == KIND_XLA || kind == KIND_DEVICE) return status;
   *used = 0;
   *err = (tesela_error){.status = TESELA_E_UNSUPPORTED, .at = 0};
   snprintf(err->message, sizeof err->message, "this is %s; an XLA layout is read here", kinds[kind].words);
   return err->status;
+}
+
+/* A device layout as the XLA shape that says the same. */
+static tesela_status read_device(const char *text, size_t length, tesela_xla_shape *shape,
+                                 tesela_error *err) {
+  tesela_device_layout device;
+  tesela_xla_layout layout;
+  tesela_status status = tesela_device_parse(&device, text, length, NULL, err);
+  if (status != TESELA_OK) return status;
+  err->at = -1;
+  status = tesela_device_to_xla(&device, &layout, err);
+  if (status == TESELA_OK)
+    status = tesela_xla_shape_make(shape, device.host.device_dtype, device.host.rank, device.host.shape,
+                                   &layout, err);
+  return status;
 }
 
 tesela_status kind_read(const char *text, size_t length, int32_t flags, tesela_xla_shape *shape,
@@ -153,7 +183,12 @@ tesela_status kind_read(const char *text, size_t length, int32_t flags, tesela_x
   size_t used;
   tesela_status status = kind_prefix(text, length, &used, err);
   if (status != TESELA_OK) return status;
-  status = tesela_xla_parse(text + used, length - used, flags, shape, repairs, err);
+  if (tesela_device_text_is(text + used, length - used)) {
+    if (repairs) *repairs = (tesela_xla_repairs){0};
+    status = read_device(text + used, length - used, shape, err);
+  } else {
+    status = tesela_xla_parse(text + used, length - used, flags, shape, repairs, err);
+  }
   kind_shift(used, status == TESELA_OK ? repairs : NULL, status == TESELA_OK ? NULL : err);
   if (status != TESELA_OK || !layout) return status;
   return tesela_xla_to_layout(shape, layout, err);

@@ -14,6 +14,10 @@
     "bank-bytes", 0, "N", "bytes of a bank; 4 unless told"                    \
   }
 
+/* Of the verbs that take device layouts. */
+#define TARGET_OPTION \
+  { "target", 0, "TARGET", "of a device layout: spyre (unless told), tiles, or a file that describes one" }
+
 #define END \
   { NULL, 0, NULL, NULL }
 
@@ -83,6 +87,7 @@ static const cli_option digest_options[] = {
 static const cli_option formats_options[] = {
     {"fragments", 'f', NULL, "the fragments of matrix instructions instead"},
     {"functions", 0, NULL, "the functions of register expressions instead"},
+    {"rules", 0, NULL, "what operators of a program ask of device layouts instead"},
     END,
 };
 
@@ -149,6 +154,7 @@ static const cli_option show_options[] = {
      "how the table of a register layout looks: simple (unless told), grid, plain, csv, ..."},
     {"by", 0, "element|thread", "rows of a register layout are rows of the tile, or threads"},
     {"warp", 0, "N", "threads of a warp, for the colours; 32 unless told, 64 of a fragment of 64 lanes"},
+    TARGET_OPTION,
     END,
 };
 
@@ -156,6 +162,54 @@ static const cli_option access_options[] = {
     {"dtype", 0, "TYPE", "of the elements; f16 unless told"},
     {"vector", 0, "N", "elements of a vector; the widest unless told"},
     MACHINE_OPTIONS,
+    END,
+};
+
+static const cli_option dma_options[] = {
+    TARGET_OPTION,
+    {"strides", 0, "S,S,...", "of the host tensor, in elements; row-major unless told"},
+    {"offset", 0, "N", "of its first element"},
+    {"box", 0, "A:B,...", "only these elements, a range for each dim"},
+    {"to-host", 0, NULL, "from the device to the host"},
+    {"plain", 0, NULL, "a loop for each device dim, none merged"},
+    {"innermost-first", 0, NULL, "the innermost loop first"},
+    {"padding", 0, NULL, "the places that hold no element instead: what a fill writes"},
+    {"source", 0, NULL, "print the loops as source"},
+    {"max-dims", 0, "N", "loops of a nest at most; the target's limit unless told, as all limits"},
+    {"max-extent", 0, "N", "iterations of a loop at most"},
+    {"alignment", 0, "BYTES", "of device offsets and strides"},
+    {"min-burst", 0, "BYTES", "contiguous on the device at least"},
+    {"max-burst", 0, "BYTES", "contiguous at most"},
+    END,
+};
+
+static const cli_option graph_options[] = {
+    {"target", 0, "TARGET",
+     "the program's own, or spyre, unless told: spyre, tiles, or a file that describes one"},
+    {"mode", 0, "strict|auto", "no moves, or those of least price; propagate is strict unless told"},
+    {"share", 0, NULL, "consumers that need the same copy share it"},
+    {"spread", 0, NULL, "moves may go to one element per stick"},
+    {"compact", 0, NULL, "moves may start from one element per stick"},
+    {"materialise", 0, NULL, "copy operands that no move suits: reshapes across sticks"},
+    {"proof", 0, NULL, "print what each edge pays"},
+    {"effort", 0, "N", "steps of search"},
+    {"hlo", 0, NULL, "print the program as HLO text, with layouts and moves"},
+    {"loops", 0, "NAME", "print the loops of one operator over tiled memory"},
+    {"cores", 0, "N", "with --loops: divide it over N cores"},
+    {"padding", 0, NULL, "print what padding lanes hold, and which operators would read it"},
+    {"capacity", 0, "BYTES", "plan: exit 1 if the arena needs more"},
+    {"scratchpad", 0, "BYTES", "plan: fast memory, for the buffers with most traffic"},
+    {"no-reuse", 0, NULL, "plan: no result in an operand's place"},
+    {"inputs", 0, NULL, "plan: inputs and outputs are in the arena, too"},
+    {"csv", 0, NULL, "plan: print buffers as CSV"},
+    {"seed", 0, "N", "run: other inputs; 1 unless told"},
+    END,
+};
+
+static const cli_option verify_options[] = {
+    TARGET_OPTION,
+    {"from", 'f', "LAYOUT", "of FILE, if it is raw and not row-major"},
+    {"tensor", 0, "NAME", "which tensor of a .safetensors"},
     END,
 };
 
@@ -215,6 +269,12 @@ static const char show_details[] =
     "simple, and so on. Colours are warps, shades groups of four threads. --only=words has the facts: an "
     "expression, threads, registers, what matrix instructions it is made of: one name for all operands that "
     "are laid out alike, and how many others there are. --json has all of them under made_of.\n\n"
+    "Of a device layout there is a table: a row for each device dim, outermost first, with its host dim, the "
+    "elements of it that one digit steps over, and the strides on both sides; then sizes, padding, and the "
+    "same "
+    "layout in every notation that can say it, XLA's included. --target says types, stick bytes and order "
+    "where "
+    "the text does not, and what an allocation takes; docs/device.md has the format of its FILE.\n\n"
     "The word - reads layouts from standard input, one a line; with --json each is one line.\n\n"
     "  $ tesela show --only=picture 'f32[2,3]{1,0}'\n"
     "  dim 0 down, dim 1 across\n"
@@ -233,7 +293,8 @@ static const char show_details[] =
     "  +------+------+------+\n\n"
     "  $ tesela show mma.m16n8k16.f16.A\n"
     "  $ tesela show --by=thread 'reduce(spatial(8, 4), dims=[1])'\n"
-    "  $ tesela show 'shared_row_major_swizzle(8, 64, nbytes=2)'";
+    "  $ tesela show 'shared_row_major_swizzle(8, 64, nbytes=2)'\n"
+    "  $ tesela show 'f16[1000,200] stick(dim_order=[0,1])'";
 
 static const char where_details[] =
     "Prints the place of each INDEX in memory, counted in elements from the first one, one a line. An "
@@ -245,7 +306,9 @@ static const char where_details[] =
     "  $ tesela where mma.m16n8k8.f16.C 9,3\n"
     "  5: 3\n\n"
     "  $ tesela where 'reduce(spatial(3, 4), dims=[0])' 1\n"
-    "  1: 0  5: 0  9: 0";
+    "  1: 0  5: 0  9: 0\n\n"
+    "  $ tesela where 'f16[1000,200] stick(dim_order=[0,1])' 2,70\n"
+    "  64134";
 
 static const char what_details[] =
     "Prints the index of the element at each PLACE, one a line, or the word padding. A PLACE counts "
@@ -265,10 +328,13 @@ static const char same_details[] =
     "the sizes of the padding may differ: a note says so.\n\n"
     "Two register layouts are the same if every element is in the same threads and in the same register of "
     "them, "
-    "however that is written. A tile in memory may be compared with an XLA layout.\n\n"
+    "however that is written. Tiles in memory, device layouts and XLA layouts are compared with each "
+    "other.\n\n"
     "  $ tesela same 'f32[24,128]{1,0:T(8,128)}' 'f32[24,128]{1,0}'\n"
     "  same\n\n"
     "  $ tesela same 'local(2, 1).spatial(8, 4).local(1, 2)' mma.m16n8k8.f16.C\n"
+    "  same\n\n"
+    "  $ tesela same 'f16[1024,256] stick(dim_order=[0,1])' 'f16[1024,256]{0,1:T(64,1)}'\n"
     "  same";
 
 static const char report_details[] =
@@ -393,6 +459,38 @@ static const char convert_details[] =
     "code.\n\n"
     "  $ tesela convert 'local(2).spatial(32)' 'spatial(32).local(2)' --dtype=f32";
 
+static const char dma_details[] =
+    "Prints a transfer between a host tensor and a device layout as loop nests: ranges, device strides and "
+    "host strides of "
+    "each, in elements. They are disjoint and cover exactly the elements there are. Neighbours are merged "
+    "unless --plain "
+    "is given; limits of the engine, the target's or those given, cut nests until each keeps them, or are "
+    "refused with what "
+    "would be needed.\n\n"
+    "  $ tesela dma 'f16[1000,200] stick(dim_order=[0,1])'\n"
+    "  $ tesela dma 'f16[1000,200] stick(dim_order=[0,1])' --strides=1,1000 --to-host --source";
+
+static const char graph_details[] = "TASK is propagate, assign, plan or run; FILE is a program in HLO text "
+                                    "or in JSON (docs/graph.md has the form), - is standard "
+                                    "input. propagate carries device layouts through the program without "
+                                    "moves, and names the first operator that no layout "
+                                    "suits; assign puts in the moves it needs at least price; plan gives "
+                                    "every buffer a place in memory, and takes a list of "
+                                    "buffers in CSV, too; run executes the program on tiled memory and on "
+                                    "plain memory and compares the bits. Exit status 1: no "
+                                    "layout suits, the capacity does not suffice, results differ.\n\n"
+                                    "  $ tesela graph propagate model.hlo\n"
+                                    "  $ tesela graph assign linear.json --proof\n"
+                                    "  $ tesela graph plan buffers.csv --capacity=1048576 --csv";
+
+static const char verify_details[] =
+    "Says whether DUMP, bytes of device memory from the first place on, holds the tensor of FILE in a device "
+    "layout. FILE is "
+    "raw (row-major), .npy or .safetensors. Exit status 1: an element differs; the first is printed, with "
+    "what "
+    "lies there instead and which element has that value. Padding does not count.\n\n"
+    "  $ tesela verify 'f16[1000,200] stick(dim_order=[0,1])' dump.bin x.npy";
+
 static const char infer_details[] =
     "Reads a kernel program - tensors, some with layouts, and operations on "
     "them - and finds the layouts of the others, "
@@ -407,7 +505,9 @@ static const char formats_details[] =
     "layout "
     "as an expression. Each name is a LAYOUT; where it has N, a number stands there. With --functions it "
     "prints "
-    "the functions from which register layouts and tiles in memory are written.";
+    "the functions from which register layouts and tiles in memory are written, with --rules what the "
+    "operators of a "
+    "program ask of the device layouts of their operands (docs/graph.md).";
 
 static const char query_details[] =
     "Reads one request a line from standard input and answers each with one line, in order. "
@@ -451,6 +551,12 @@ const cli_verb cli_verbs[] = {
      "the layout in shared memory with the fewest bank conflicts", swizzle_details, swizzle_options},
     {"convert", cmd_convert, "FROM TO", 2, 2, "how one register layout becomes another", convert_details,
      convert_options},
+    {"dma", cmd_dma, "DEVICE_LAYOUT", 1, 1, "a transfer between host and device as loop nests", dma_details,
+     dma_options},
+    {"verify", cmd_verify, "DEVICE_LAYOUT DUMP FILE", 3, 3, "does a dump of device memory hold a tensor?",
+     verify_details, verify_options},
+    {"graph", cmd_graph, "TASK FILE", 2, 2, "device layouts, moves and memory for a program", graph_details,
+     graph_options},
     {"infer", cmd_infer, "FILE", 1, 1, "layouts for all tensors of a kernel program", infer_details,
      no_options},
     {"formats", cmd_formats, "", 0, 0, "the formats of the tiled-layout document", formats_details,

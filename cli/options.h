@@ -53,7 +53,7 @@ typedef struct cli_verb {
 } cli_verb;
 
 #define ANY (-1)
-#define CLI_MAX_OPTIONS 16 /* of one verb, the common ones not counted */
+#define CLI_MAX_OPTIONS 24 /* of one verb, the common ones not counted */
 #define CLI_MAX_COMMON 8
 
 /* What the command line says. */
@@ -100,7 +100,9 @@ int cmd_cmp(const cli_context *cli);
 int cmd_convert(const cli_context *cli);
 int cmd_diff(const cli_context *cli);
 int cmd_digest(const cli_context *cli);
+int cmd_dma(const cli_context *cli);
 int cmd_formats(const cli_context *cli);
+int cmd_graph(const cli_context *cli);
 int cmd_help(const cli_context *cli);
 int cmd_infer(const cli_context *cli);
 int cmd_pack(const cli_context *cli);
@@ -112,6 +114,7 @@ int cmd_same(const cli_context *cli);
 int cmd_show(const cli_context *cli);
 int cmd_swizzle(const cli_context *cli);
 int cmd_unpack(const cli_context *cli);
+int cmd_verify(const cli_context *cli);
 int cmd_version(const cli_context *cli);
 int cmd_what(const cli_context *cli);
 int cmd_where(const cli_context *cli);

@@ -14,9 +14,11 @@ const char pages_layout_text[] =
     "spellings are mended, and a note on standard error says what was mended. For show, where, what, same "
     "and query "
     "it may also be a register layout, local(3, 4).spatial(2, 3), a fragment of a matrix instruction, "
-    "mma.m16n8k16.f16.A, or a tile in memory, shared_row_major(8, 64); register:, shared: or global: in "
-    "front "
-    "demands that kind.";
+    "mma.m16n8k16.f16.A, a tile in memory, shared_row_major(8, 64), or a device layout, f16[1000,200] "
+    "stick(dim_order=[0,1]), three tuples ((4, 1000, 64), (64000, 64, 1), (64, 200, 1)) or "
+    "SpyreTensorLayout(device_size=[4, 1000, 64], ...); register:, shared:, global: or device: in front "
+    "demands "
+    "that kind.";
 
 const char pages_exit_text[] =
     "Data goes to standard output, words to standard error. For show, where, what and for every file that is "

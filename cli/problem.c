@@ -32,6 +32,30 @@ static tesela_status read_braces(const char *text, size_t length, int32_t flags,
   return tesela_xla_validate(shape, err);
 }
 
+/* stick(...) alone, for the type and the dims of another shape: put behind them, it is a whole text. */
+static tesela_status read_stick(const char *text, size_t length, int32_t flags, const tesela_xla_shape *of,
+                                tesela_xla_shape *shape, tesela_xla_repairs *repairs, tesela_error *err) {
+  char whole[4096];
+  tesela_buffer buffer = {whole, sizeof whole, 0};
+  tesela_writer to = tesela_buffer_writer(&buffer);
+  tesela_xla_print(of, false, &to, NULL);
+  size_t front = buffer.length;
+  if (front + 1 + length >= sizeof whole) {
+    *err = (tesela_error){.status = TESELA_E_LIMIT, .at = -1};
+    snprintf(err->message, sizeof err->message, "a device layout of more than %zu bytes",
+             sizeof whole - 1 - front);
+    return err->status;
+  }
+  whole[front] = ' ';
+  memcpy(whole + front + 1, text, length);
+  tesela_status status = kind_read(whole, front + 1 + length, flags, shape, NULL, repairs, err);
+  if (status != TESELA_OK && err->at >= 0) {
+    err->at -= (int64_t)front + 1;
+    if (err->at < 0) err->at = 0;
+  }
+  return status;
+}
+
 tesela_status problem_read_side(const char *text, size_t length, int32_t flags, const tesela_xla_shape *of,
                                 problem_side *side, tesela_xla_repairs *repairs, tesela_error *err) {
   size_t used = 0, blanks;
@@ -42,6 +66,9 @@ tesela_status problem_read_side(const char *text, size_t length, int32_t flags, 
   if (of && blanks < length && text[blanks] == '{') {
     status = read_braces(text + blanks, length - blanks, flags, of, &side->shape, repairs, err);
     kind_shift(blanks, status == TESELA_OK ? repairs : NULL, status == TESELA_OK ? NULL : err);
+  } else if (of && length - blanks >= 6 && memcmp(text + blanks, "stick(", 6) == 0) {
+    status = read_stick(text + blanks, length - blanks, flags, of, &side->shape, repairs, err);
+    kind_shift(blanks, NULL, status == TESELA_OK ? NULL : err);
   } else {
     status = kind_read(text, length, flags, &side->shape, NULL, repairs, err);
   }

@@ -30,7 +30,7 @@ typedef struct problem {
  * in *status. */
 bool problem_read(const cli_context *cli, const char *text, problem *p, int *status);
 
-/* Read one side: a LAYOUT or, if `of` is not NULL, a layout in braces for that shape. As kind_read otherwise. */
+/* Read one side: a LAYOUT or, if `of` is not NULL, a layout in braces, or stick(...), for that shape. As kind_read otherwise. */
 tesela_status problem_read_side(const char *text, size_t length, int32_t flags, const tesela_xla_shape *of,
                                 problem_side *side, tesela_xla_repairs *repairs, tesela_error *err);
 

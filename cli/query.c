@@ -44,6 +44,12 @@ const char *query_type_words(query_type type) {
     return "list of strings";
   case QUERY_NUMBERS:
     return "list of integers";
+  case QUERY_OBJECT:
+    return "object";
+  case QUERY_OBJECTS:
+    return "list of objects";
+  case QUERY_DEVICE:
+    return "string or object, a device layout";
   }
   return "";
 }
@@ -154,7 +160,14 @@ static tesela_status check_field(query *q, const query_op *op, const query_field
     break;
   case QUERY_TEXTS:
   case QUERY_NUMBERS:
+  case QUERY_OBJECTS:
     right = json_is_array(value);
+    break;
+  case QUERY_OBJECT:
+    right = json_is_object(value);
+    break;
+  case QUERY_DEVICE:
+    right = json_is_object(value) || json_is_string(value);
     break;
   }
   if (!right) return query_fail(q, TESELA_E_INVALID, -1, "the field %s takes this: %s", field->name, takes);
@@ -162,6 +175,7 @@ static tesela_status check_field(query *q, const query_op *op, const query_field
     return query_fail(q, TESELA_E_UNSUPPORTED, -1, "the field %s takes one of these: %s", field->name,
                       field->words);
   if (field->type == QUERY_TEXTS) return check_texts(q, field, value);
+  if (field->type == QUERY_OBJECTS) return TESELA_OK; /* the op says which item is wrong */
   return json_is_array(value) ? check_list(q, field, value) : TESELA_OK;
 }
 
@@ -257,7 +271,8 @@ static void begin(json_writer *out, const json_t *id, bool ok) {
   jw_put_bool(out, "ok", ok);
 }
 
-static void refuse(const json_t *id, const tesela_error *err, const char *field, json_writer *out) {
+static void refuse(const json_t *id, const tesela_error *err, const char *field, const char *error_at,
+                   json_writer *out) {
   begin(out, id, false);
   jw_key(out, "error");
   jw_object(out);
@@ -267,13 +282,14 @@ static void refuse(const json_t *id, const tesela_error *err, const char *field,
   if (err->at >= 0) jw_put_int(out, "at", err->at);
   if (field) jw_put_str(out, "field", field);
   jw_end(out);
+  if (*error_at) jw_put_str(out, "error_at", error_at);
   jw_end(out);
 }
 
 void query_refuse(tesela_status status, const char *message, json_writer *out) {
   tesela_error err = {.status = status, .at = -1};
   snprintf(err.message, sizeof err.message, "%s", message);
-  refuse(NULL, &err, NULL, out);
+  refuse(NULL, &err, NULL, "", out);
 }
 
 /* What jansson says about a line it cannot read. */
@@ -301,7 +317,7 @@ static void refuse_json(const json_error_t *error, json_writer *out) {
     snprintf(err.message, sizeof err.message, "no memory to read the request");
   else
     snprintf(err.message, sizeof err.message, "the line is not JSON that can be read: %s", error->text);
-  refuse(NULL, &err, NULL, out);
+  refuse(NULL, &err, NULL, "", out);
 }
 
 void query_line(const char *line, size_t length, json_writer *out) {
@@ -322,7 +338,7 @@ void query_line(const char *line, size_t length, json_writer *out) {
     out->length = mark.length;
     out->comma = mark.comma;
     out->depth = mark.depth;
-    refuse(json_object_get(request, "id"), &err, q.field, out);
+    refuse(json_object_get(request, "id"), &err, q.field, q.error_at, out);
   }
   json_decref(request);
 }

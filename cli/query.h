@@ -6,7 +6,8 @@
  *   query.c       reads a request, checks its fields by the table of ops, puts the response together
  *   query_ops.c   the table of ops, and some of them; query_xla.c has those about XLA shapes as such,
  *                 query_register.c those about register layouts, query_tile.c
- *                 those about moving tiles, query_relayout.c those that copy
+ *                 those about moving tiles, query_relayout.c those that copy, query_device.c those about device
+ *                 layouts, query_graph.c those about programs
  *
  * A new op is one row in the table and one function. When it is called, the fields it requires are there and
  * all of the right type; it writes fields of the response, or fails, and then what it wrote is taken back.
@@ -42,6 +43,9 @@ typedef enum query_type {
   QUERY_NUMBER,  /* an integer */
   QUERY_TEXTS,   /* a list of strings */
   QUERY_NUMBERS, /* a list of integers */
+  QUERY_OBJECT,  /* an object; the op checks its members */
+  QUERY_OBJECTS, /* a list of objects */
+  QUERY_DEVICE,  /* a device layout: a string, or an object */
 } query_type;
 
 typedef struct query_field {
@@ -51,14 +55,15 @@ typedef struct query_field {
   const char *words; /* QUERY_TEXT: the texts allowed, "tpu|..."; NULL: any */
 } query_field;
 
-#define QUERY_FIELDS 8
+#define QUERY_FIELDS 12
 
 typedef struct query {
   const json_t *request;
   json_writer *out;
   tesela_error *err;
-  int32_t flags;     /* how texts are read: TESELA_XLA_STRICT or TESELA_XLA_LENIENT */
-  const char *field; /* the field that is looked at, for the error */
+  int32_t flags;      /* how texts are read: TESELA_XLA_STRICT or TESELA_XLA_LENIENT */
+  const char *field;  /* the field that is looked at, for the error */
+  char error_at[256]; /* of a failure: the operator of a program that is at fault; "" for none */
 } query;
 
 typedef struct query_op {
@@ -68,6 +73,14 @@ typedef struct query_op {
   query_field field[QUERY_FIELDS]; /* ends with a row of zeros, or is full */
 } query_op;
 
+/* query_device.c */
+tesela_status query_op_device_layout(query *q);
+tesela_status query_op_dma(query *q);
+tesela_status query_op_restickify(query *q);
+tesela_status query_op_view(query *q);
+/* query_graph.c */
+tesela_status query_op_plan_memory(query *q);
+tesela_status query_op_propagate(query *q);
 /* query_register.c */
 tesela_status query_op_fragment(query *q);
 tesela_status query_op_locate_at(query *q);

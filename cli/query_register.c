@@ -7,6 +7,7 @@
 
 #include <tesela/draw_register.h>
 
+#include "device.h"
 #include "expression.h"
 #include "query.h"
 #include "show.h"
@@ -184,6 +185,11 @@ static tesela_status show_grid(query *q, const any_layout *any, tesela_layout *l
   if (any->kind == KIND_XLA) {
     status = show_picture_of(&any->shape, layout, tile, q->err);
     options.shape = any->shape.dim;
+    options.tile = tile;
+  }
+  if (any->kind == KIND_DEVICE) {
+    status = device_picture_of(&any->device, layout, tile, q->err);
+    options.shape = any->device.host.shape;
     options.tile = tile;
   }
   if (status != TESELA_OK) return status;

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "device.h"
 #include "expression.h"
 #include "query.h"
 
@@ -117,12 +118,14 @@ tesela_status query_op_info(query *q) {
   if (any.kind == KIND_XLA) return put_info(q, &any.shape, &layout);
   jw_put_str(q->out, "kind", kind_name(any.kind));
   jw_put_int(q->out, "rank", layout.rank);
-  if (any.kind == KIND_REGISTER)
+  if (any.kind == KIND_DEVICE)
+    status = device_put(q->out, &any.device, NULL, q->err);
+  else if (any.kind == KIND_REGISTER)
     expression_put_register(q->out, &any.registers, NULL);
   else
     expression_put_memory(q->out, &any.memory);
-  put_digits(q->out, &layout);
-  return TESELA_OK;
+  if (status == TESELA_OK) put_digits(q->out, &layout);
+  return status;
 }
 
 /* ---- parse ------------------------------------------------------------------------------------------------
@@ -165,19 +168,33 @@ static void put_repairs(json_writer *out, const tesela_xla_repairs *repairs) {
   jw_end(out);
 }
 
-/* A register layout or a tile in memory; nothing of it is dropped, nothing mended. */
-static tesela_status parse_expression(query *q, const char *text, size_t length, layout_kind wanted) {
+static tesela_status print_any(const any_layout *any, const tesela_writer *to, tesela_error *err) {
+  static const tesela_device_notation order[] = {TESELA_DEVICE_SHORT, TESELA_DEVICE_PRINTED};
+  tesela_status status = TESELA_E_UNSUPPORTED;
+  if (any->kind == KIND_REGISTER) return tesela_register_print(&any->registers, to, err);
+  if (any->kind != KIND_DEVICE) return tesela_tile_memory_print(&any->memory, to, err);
+  for (size_t i = 0; i < sizeof order / sizeof order[0] && status == TESELA_E_UNSUPPORTED; i++)
+    status = tesela_device_print(&any->device, order[i], to, err);
+  return status == TESELA_E_UNSUPPORTED ? tesela_device_print(&any->device, TESELA_DEVICE_TUPLES, to, err)
+                                        : status;
+}
+
+/* A layout of another kind than XLA's; nothing of it is dropped, nothing mended. */
+static tesela_status parse_other(query *q, const char *text, size_t length, layout_kind wanted) {
   any_layout any;
   tesela_xla_repairs none = {0};
-  tesela_status status = kind_read_expression(text, length, wanted, &any, q->err);
+  tesela_status status = TESELA_OK;
+  if (wanted == KIND_DEVICE) {
+    any.kind = KIND_DEVICE;
+    status = tesela_device_parse(&any.device, text, length, NULL, q->err);
+  } else {
+    status = kind_read_expression(text, length, wanted, &any, q->err);
+  }
   if (status != TESELA_OK) return status;
   jw_put_str(q->out, "kind", kind_name(any.kind));
   jw_key(q->out, "printed");
   tesela_writer to = jw_text_begin(q->out);
-  if (any.kind == KIND_REGISTER)
-    status = tesela_register_print(&any.registers, &to, q->err);
-  else
-    status = tesela_tile_memory_print(&any.memory, &to, q->err);
+  status = print_any(&any, &to, q->err);
   jw_text_end(q->out);
   jw_key(q->out, "kept");
   jw_list(q->out);
@@ -215,7 +232,7 @@ tesela_status query_op_parse(query *q) {
   if (status != TESELA_OK) return status;
   if (notation) kind = kind_named(json_string_value(notation), json_string_length(notation));
   if (kind == KIND_XLA) return parse_xla(q, text, length, used);
-  status = parse_expression(q, text + used, length - used, kind);
+  status = parse_other(q, text + used, length - used, kind);
   if (status != TESELA_OK) kind_shift(used, NULL, q->err);
   return status;
 }

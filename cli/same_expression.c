@@ -21,9 +21,13 @@ static tesela_status relation_beside(const any_layout *any, const any_layout *ot
   tesela_dtype dtype = TESELA_DTYPE_NONE;
   int32_t bits = 8;
   if (any->kind == KIND_XLA) return tesela_xla_to_layout(&any->shape, layout, err);
+  if (any->kind == KIND_DEVICE) return tesela_device_to_layout(&any->device, layout, err);
   if (any->kind == KIND_REGISTER)
     return tesela_register_to_layout(&any->registers, TESELA_DTYPE_NONE, 8, layout, err);
-  if (other->kind == KIND_XLA && tesela_xla_to_layout(&other->shape, &beside, NULL) == TESELA_OK) {
+  tesela_status known = other->kind == KIND_XLA      ? tesela_xla_to_layout(&other->shape, &beside, NULL)
+                        : other->kind == KIND_DEVICE ? tesela_device_to_layout(&other->device, &beside, NULL)
+                                                     : TESELA_E_UNSUPPORTED;
+  if (known == TESELA_OK) {
     dtype = beside.dtype;
     bits = beside.bits;
   }
@@ -176,6 +180,7 @@ int same_any(const cli_context *cli) {
     if (any[i].kind == KIND_REGISTER && expression_check_copies(&any[i].registers, &err) != TESELA_OK)
       return say_failure(cli, &err);
   int32_t rank = any[0].kind == KIND_XLA        ? any[0].shape.rank
+                 : any[0].kind == KIND_DEVICE   ? any[0].device.host.rank
                  : any[0].kind == KIND_REGISTER ? any[0].registers.rank
                                                 : any[0].memory.rank;
   return cli->json ? print_any_json(cli, rank, &d) : print_any_text(cli, rank, &d);

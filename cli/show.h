@@ -9,6 +9,7 @@
  *   show_json.c     the same facts as JSON
  *   show_tuple.c    tuples: a table of the arrays in it
  *   show_expression.c  register layouts and tiles in memory
+ *   show_device.c   device layouts
  */
 #ifndef TESELA_CLI_SHOW_H
 #define TESELA_CLI_SHOW_H
@@ -31,6 +32,11 @@ void show_add_dims(show_text *to, int32_t n, const int32_t *dims); /* "dim 1", "
 /* The same for bits of dims, as they are joined: the most major of the layout first. */
 void show_add_joined(show_text *to, const tesela_xla_layout *layout, uint32_t dims);
 void show_add_bytes(show_text *to, int64_t bytes); /* "96 B", "24.00 KiB (24576 B)" */
+
+/* How much of `whole` is not `part`: "22%", never 0 or 100 where it is something else. */
+void show_add_percent(show_text *to, double part, double whole);
+/* A label of the words and a text, continued under the text. */
+void show_wrapped(const cli_context *cli, const char *label, const char *text);
 
 #define SHOW_MAX_PADS 96
 
@@ -73,6 +79,8 @@ int show_tuple(const cli_context *cli, const char *text, size_t length);
 
 /* A register layout or a tile in memory. An exit status. */
 int show_expression(const cli_context *cli, const char *text, size_t length);
+/* A device layout. An exit status. */
+int show_device(const cli_context *cli, const char *text, size_t length);
 /* None of the options that are for register layouts? False: said. */
 bool show_no_table_options(const cli_context *cli);
 

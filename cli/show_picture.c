@@ -99,7 +99,7 @@ static void add_slice(show_text *to, const tesela_draw_view *view, bool window) 
 
 static void put_notes(const tesela_draw_view *view, int64_t slices, int64_t drawn) {
   show_text text = {.length = 0};
-  if (view->cut) {
+  if (view->cut && view->n_sides > 0) {
     show_add(&text, "Cells are left out. A part of it all: --slice ");
     add_slice(&text, view, true);
     show_add(&text, "\n");

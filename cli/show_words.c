@@ -39,8 +39,7 @@ void show_add_bytes(show_text *to, int64_t bytes) {
   if (bytes >= 1024) show_add(to, " (%" PRId64 " B)", bytes);
 }
 
-/* How much of `whole` is not `part`, in percent; never 0 or 100 where it is something else. */
-static void add_percent(show_text *to, double part, double whole) {
+void show_add_percent(show_text *to, double part, double whole) {
   double percent = 100 * (1 - part / whole);
   if (percent > 0 && percent < 1)
     show_add(to, "under 1%%");
@@ -94,7 +93,7 @@ void show_pad(const tesela_xla_layout *layout, const tesela_xla_pad *pad, show_t
                      : pad->kind == TESELA_XLA_PAD_WIDTH ? " bits"
                                                          : "";
   show_add(out, ": %" PRId64 " of %" PRId64 "%s used (", pad->extent, pad->padded, unit);
-  add_percent(out, (double)pad->extent, (double)pad->padded);
+  show_add_percent(out, (double)pad->extent, (double)pad->padded);
   show_add(out, " padding)");
 }
 
@@ -119,7 +118,7 @@ void show_verdict(const show_facts *facts, show_text *out) {
   } else if (sizes->bytes == sizes->logical_bytes || !largest) {
     show_add(out, "no padding");
   } else {
-    add_percent(out, (double)sizes->logical_bytes, (double)sizes->bytes);
+    show_add_percent(out, (double)sizes->logical_bytes, (double)sizes->bytes);
     show_add(out, " of the memory is padding, %s ", facts->n_pads == 1 ? "all from" : "most from");
     add_cause(out, &facts->shape->layout, largest);
   }
@@ -147,8 +146,7 @@ static size_t line_end(const char *text, size_t room) {
   return last > 0 ? last : room;
 }
 
-/* A label and a text, continued under the text. */
-static void print_wrapped(const cli_context *cli, const char *label, const char *text) {
+void show_wrapped(const cli_context *cli, const char *label, const char *text) {
   size_t room = (size_t)(cli->out.width - LABEL - 2);
   printf("  ");
   cli_styled(&cli->out, "1", label);
@@ -188,7 +186,7 @@ static void print_array(const cli_context *cli, const tesela_xla_shape *shape, c
              sizes->bits_per_element == 8 ? "" : "s");
   else
     show_add(&text, "%" PRId64 " bit%s", sizes->bits_per_element, sizes->bits_per_element == 1 ? "" : "s");
-  print_wrapped(cli, "array", text.text);
+  show_wrapped(cli, "array", text.text);
 }
 
 /* The tiles a TPU would give an array that was written without any, where that is known. */
@@ -206,7 +204,7 @@ static void print_tpu(const cli_context *cli, const tesela_xla_shape *shape) {
   show_add(&text, "%s takes ", layout);
   show_add_bytes(&text, sizes.bytes);
   show_add(&text, " (tesela_xla_choose)");
-  print_wrapped(cli, "on a TPU", text.text);
+  show_wrapped(cli, "on a TPU", text.text);
 }
 
 static void print_levels(const cli_context *cli, const tesela_xla_shape *shape) {
@@ -214,10 +212,10 @@ static void print_levels(const cli_context *cli, const tesela_xla_shape *shape) 
     show_text label = {.length = 0}, text = {.length = 0};
     show_add(&label, "level %" PRId32, level + 1);
     show_level(shape, level, &text);
-    print_wrapped(cli, label.text, text.text);
+    show_wrapped(cli, label.text, text.text);
   }
   if (shape->layout.n_tiles > 0) return;
-  print_wrapped(cli, "tiles", "none");
+  show_wrapped(cli, "tiles", "none");
   print_tpu(cli, shape);
 }
 
@@ -229,7 +227,7 @@ static void print_memory(const cli_context *cli, const show_facts *facts) {
   if (facts->n_bounds > 1) show_add(&text, " row-major: ");
   if (layout->tail > 1) show_add(&text, "rounded up to a multiple of %" PRId64 ": ", layout->tail);
   show_add(&text, "%" PRId64 " place%s", facts->sizes.elements, facts->sizes.elements == 1 ? "" : "s");
-  print_wrapped(cli, "memory", text.text);
+  show_wrapped(cli, "memory", text.text);
 }
 
 static void print_sizes(const cli_context *cli, const tesela_xla_sizes *sizes) {
@@ -241,19 +239,19 @@ static void print_sizes(const cli_context *cli, const tesela_xla_sizes *sizes) {
     show_add_bytes(&text, sizes->bytes);
     show_add(&text, ": %.2f times", sizes->expansion);
   }
-  print_wrapped(cli, "size", text.text);
+  show_wrapped(cli, "size", text.text);
   if (sizes->allocated_bytes == sizes->bytes) return;
   text.length = 0;
   show_add(&text, "XLA's allocator takes ");
   show_add_bytes(&text, sizes->allocated_bytes);
-  print_wrapped(cli, "", text.text);
+  show_wrapped(cli, "", text.text);
 }
 
 static void print_pads(const cli_context *cli, const show_facts *facts) {
   for (int32_t i = 0; i < facts->n_pads; i++) {
     show_text text = {.length = 0};
     show_pad(&facts->shape->layout, &facts->pad[i], &text);
-    print_wrapped(cli, i == 0 ? "padding" : "", text.text);
+    show_wrapped(cli, i == 0 ? "padding" : "", text.text);
   }
 }
 
@@ -264,7 +262,7 @@ static void print_kept(const cli_context *cli, const tesela_xla_shape *shape) {
     if (!(kept & bit)) continue;
     show_text text = {.length = 0};
     show_add(&text, "%s; moves no element", tesela_xla_kept_text(bit));
-    print_wrapped(cli, label, text.text);
+    show_wrapped(cli, label, text.text);
     label = "";
   }
 }
@@ -286,7 +284,7 @@ static void print_advice(const cli_context *cli, const show_facts *facts) {
   show_text text = {.length = 0};
   show_add(&text, "%s; %s takes ", words, shape);
   show_add_bytes(&text, advice[0].bytes);
-  print_wrapped(cli, "advice", text.text);
+  show_wrapped(cli, "advice", text.text);
 }
 
 uint32_t show_bounded(const tesela_xla_shape *shape) {
@@ -313,15 +311,15 @@ void show_words_no_size(const cli_context *cli, const tesela_xla_shape *shape) {
   show_text what = {.length = 0}, order = {.length = 0}, size = {.length = 0};
   show_no_size(shape, &size);
   if (shape->kind == TESELA_XLA_TOKEN || shape->kind == TESELA_XLA_OPAQUE) {
-    print_wrapped(cli, "kind", size.text);
+    show_wrapped(cli, "kind", size.text);
     return;
   }
   add_dims(&what, shape);
   show_add(&what, "%s", tesela_dtype_name(shape->dtype));
-  print_wrapped(cli, "array", what.text);
+  show_wrapped(cli, "array", what.text);
   show_order(shape, &order);
-  print_wrapped(cli, "order", order.text);
-  print_wrapped(cli, "size", size.text);
+  show_wrapped(cli, "order", order.text);
+  show_wrapped(cli, "size", size.text);
   tesela_xla_shape bounded = *shape;
   bounded.dynamic = show_bounded(shape);
   print_kept(cli, &bounded);
@@ -332,7 +330,7 @@ void show_words(const cli_context *cli, const show_facts *facts) {
   show_order(facts->shape, &order);
   show_verdict(facts, &verdict);
   print_array(cli, facts->shape, facts);
-  if (facts->shape->rank > 0) print_wrapped(cli, "order", order.text);
+  if (facts->shape->rank > 0) show_wrapped(cli, "order", order.text);
   print_levels(cli, facts->shape);
   if (facts->sizes.logical_elements > 0) {
     print_memory(cli, facts);
@@ -340,6 +338,6 @@ void show_words(const cli_context *cli, const show_facts *facts) {
     print_pads(cli, facts);
   }
   print_kept(cli, facts->shape);
-  print_wrapped(cli, "verdict", verdict.text);
+  show_wrapped(cli, "verdict", verdict.text);
   print_advice(cli, facts);
 }

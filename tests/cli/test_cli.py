@@ -130,7 +130,7 @@ printf '%s\\n' "${COMPREPLY[@]}" """
         (["tesela", "where", "--color", "=", "a"], ["auto", "always"]),
         (["tesela", "where", "--color", "="], ["auto", "always", "never"]),
         (["tesela", "help", "--completion", "z"], ["zsh"]),
-        (["tesela", "help", "ver"], ["version"]),
+        (["tesela", "help", "ver"], ["verify", "version"]),
     ],
 )
 def test_bash_completion(words, expected, tmp_path):
@@ -143,7 +143,7 @@ def test_bash_completion(words, expected, tmp_path):
 @pytest.mark.skipif(not shutil.which("fish"), reason="no fish")
 @pytest.mark.parametrize(
     "line, expected",
-    [("tesela wh", {"where", "what"}), ("tesela where --wo", {"--words"}), ("tesela help ver", {"version"})],
+    [("tesela wh", {"where", "what"}), ("tesela where --wo", {"--words"}), ("tesela help ver", {"verify", "version"})],
 )
 def test_fish_completion(line, expected, tmp_path):
     file = tmp_path / "completion"

@@ -327,7 +327,7 @@ def test_tsv():
 
 
 def test_spaces():
-    assert report_json("--space", "0", STEP)["totals"]["hlo"]["arrays"] == 14
+    assert report_json("--space", "0", STEP)["totals"]["hlo"]["arrays"] == 15
     assert report_json("--space", "1", STEP)["totals"]["hlo"]["stored_bytes"] == 4096
     assert "S(1) 4.0 KiB" in report(STEP)
 
@@ -493,7 +493,7 @@ def test_folders(tmp_path):
     done = run("report", "--json", str(tmp_path))
     found = json.loads(done.stdout)
     assert {Path(i["name"]).name for i in found["inputs"]} == {"deep.log", "empty", "step.hlo"}
-    assert found["totals"]["hlo"]["arrays"] == 15
+    assert found["totals"]["hlo"]["arrays"] == 16
     assert done.returncode == 2 and b"gone" in done.stderr  # a link to nothing cannot be read
 
 

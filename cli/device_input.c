@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * device_input.c - the option --target, the name of a built-in target or a file that describes one; and the text of a device
+ * layout that is for it.
+ */
+#include "device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "say.h"
+#include "text_file.h"
+
+enum { TARGET_LIMIT = 1 << 20 }; /* bytes of a target file */
+
+bool device_target(const cli_context *cli, tesela_target *own, const tesela_target **target, int *status) {
+  const char *name = cli_value(cli, "target");
+  *target = name ? tesela_target_find(name) : NULL;
+  if (!name || *target) return true;
+  size_t length;
+  tesela_error err = {.at = -1};
+  char *text = text_file_read(cli, name, TARGET_LIMIT, &length, status);
+  if (!text && !strpbrk(name, "./")) fprintf(stderr, "A built-in target is spyre or tiles.\n");
+  if (!text) return false;
+  bool done = tesela_target_read(own, text, length, &err) == TESELA_OK;
+  if (done)
+    *target = own;
+  else
+    *status = text_file_fail(cli, name, text, length, &err);
+  free(text);
+  return done;
+}
+
+bool device_read(const cli_context *cli, const char *text, tesela_target *own, const tesela_target **target,
+                 tesela_device_layout *layout, int *status) {
+  tesela_error err = {.at = -1};
+  if (!device_target(cli, own, target, status)) return false;
+  if (!*target) *target = tesela_target_find("spyre");
+  size_t skip = strncmp(text, "device:", 7) == 0 ? 7 : 0;
+  tesela_device_text_options reading = {.target = *target};
+  if (tesela_device_parse(layout, text + skip, strlen(text) - skip, &reading, &err) == TESELA_OK) return true;
+  if (err.at >= 0) err.at += (int64_t)skip;
+  *status = say_failure_in(cli, text, strlen(text), &err);
+  return false;
+}
+
+const tesela_target *device_target_of(const tesela_device_host *host) {
+  const tesela_target *target;
+  for (int32_t k = 0; (target = tesela_target_at(k)) != NULL; k++) {
+    tesela_target_type type;
+    if (target->stick_bytes == host->stick_bytes &&
+        tesela_target_type_of(target, host->dtype, &type, NULL, NULL) == TESELA_OK &&
+        type.device == host->device_dtype && type.device_bits == host->device_bits)
+      return target;
+  }
+  return NULL;
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * graph_check.c - graph run: a program is run on tiled memory, in the arena that was planned, and on plain memory; the bits of
+ * the results are compared.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tesela/graph_run.h>
+#include <tesela/values.h>
+
+#include "graph_print.h"
+#include "json.h"
+#include "say.h"
+#include "tile_input.h"
+#include "value.h"
+
+/* The tensors outside the program. */
+typedef struct check_data {
+  int32_t n_inputs, n_outputs;
+  void **input, **tiled, **plain;
+  void **memory; /* of the inputs: an input with negative strides begins inside its own */
+  int64_t *output_bytes;
+  int32_t *output_node;
+} check_data;
+
+static void check_free(check_data *data) {
+  for (int32_t k = 0; k < data->n_inputs && data->memory; k++) free(data->memory[k]);
+  for (int32_t k = 0; k < data->n_outputs && data->tiled && data->plain; k++) {
+    free(data->tiled[k]);
+    free(data->plain[k]);
+  }
+  free(data->input);
+  free(data->memory);
+  free(data->tiled);
+  free(data->plain);
+  free(data->output_bytes);
+  free(data->output_node);
+}
+
+static uint64_t check_random(uint64_t *state) {
+  *state += 0x9e3779b97f4a7c15U;
+  uint64_t x = *state;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebU;
+  return x ^ x >> 31;
+}
+
+/* Values an input is looked up by are below the extent of what they look in; -1: not an index. */
+static int64_t index_limit(const tesela_graph *graph, int32_t input) {
+  const tesela_node *node;
+  int64_t limit = -1;
+  for (int32_t k = 0; (node = tesela_graph_node(graph, k)); k++) {
+    if ((node->op != TESELA_OP_GATHER && node->op != TESELA_OP_SCATTER) || node->n_operands < 2) continue;
+    if (tesela_graph_node(graph, node->operand[1])->buffer != input) continue;
+    int64_t extent = tesela_graph_node(graph, node->operand[0])->shape[node->dim[0]];
+    limit = limit < 0 || extent < limit ? extent : limit;
+  }
+  return limit;
+}
+
+/* The values that inputs are drawn from: floats between -1 and 1 in steps of 1/64, which every float type has; small integers;
+ * indices in range. */
+enum { CHECK_VALUES = 129 };
+
+static int32_t check_values(const tesela_node *node, int64_t limit, uint8_t values[CHECK_VALUES][16]) {
+  tesela_dtype_family family = tesela_dtype_family_of(node->dtype);
+  tesela_error err = {.at = -1};
+  int32_t n = family == TESELA_FAMILY_BOOL ? 2 : family == TESELA_FAMILY_FLOAT ? CHECK_VALUES : 17;
+  if (limit > 0) n = limit < CHECK_VALUES ? (int32_t)limit : CHECK_VALUES;
+  for (int32_t k = 0; k < n; k++) {
+    char text[40];
+    if (family == TESELA_FAMILY_BOOL)
+      snprintf(text, sizeof text, "%s", k ? "true" : "false");
+    else if (family == TESELA_FAMILY_FLOAT)
+      snprintf(text, sizeof text, "%g", (double)(k - 64) / 64);
+    else
+      snprintf(text, sizeof text, "%" PRId32, limit <= 0 && family == TESELA_FAMILY_SIGNED ? k - 8 : k);
+    memset(values[k], 0, 16);
+    if (value_read(text, node->dtype, node->bits, values[k], &err) != TESELA_OK) return k > 0 ? k : 1;
+  }
+  return n;
+}
+
+/* All that is made outside the program, in bytes; a run of more takes minutes. */
+#define CHECK_BYTES ((int64_t)1 << 30)
+
+/* The elements from the first to the last in memory that a host tensor takes with its strides, and how many of them are before
+ * element 0; false if they are more than CHECK_BYTES. */
+static bool check_span(const tesela_node *node, int64_t *elements, int64_t *before) {
+  int64_t span[2] = {0, 0}; /* behind and before element 0 */
+  *elements = *before = 0;
+  for (int32_t d = 0; d < node->rank; d++)
+    if (node->shape[d] == 0) return true;
+  for (int32_t d = 0; d < node->rank; d++) {
+    int64_t part, *side = &span[node->host_stride[d] < 0];
+    if (node->host_stride[d] == INT64_MIN ||
+        __builtin_mul_overflow(node->shape[d] - 1, llabs(node->host_stride[d]), &part) ||
+        part > CHECK_BYTES - *side)
+      return false;
+    *side += part;
+  }
+  *before = span[1];
+  *elements = span[0] + span[1] + 1;
+  return true;
+}
+
+/* Count the bytes of a tensor; false if all are more than CHECK_BYTES. */
+static bool check_count(int64_t elements, int64_t width, int64_t *bytes, int64_t *all) {
+  return !__builtin_mul_overflow(elements, width, bytes) && *bytes <= CHECK_BYTES - *all &&
+         (*all += *bytes, true);
+}
+
+typedef enum check_made { CHECK_DONE, CHECK_LARGE, CHECK_NO_MEMORY } check_made;
+
+static check_made check_input(const tesela_graph *graph, int32_t number, const tesela_node *node,
+                              uint64_t *state, int64_t *all, check_data *data) {
+  int64_t elements, before, bytes, width = (node->bits + 7) / 8, limit = index_limit(graph, number);
+  uint8_t values[CHECK_VALUES][16];
+  if (!check_span(node, &elements, &before) || !check_count(elements, width, &bytes, all)) return CHECK_LARGE;
+  uint8_t *memory = calloc(1, (size_t)bytes + 16);
+  if (!memory) return CHECK_NO_MEMORY;
+  data->memory[data->n_inputs] = memory;
+  data->input[data->n_inputs++] = memory + before * width;
+  uint64_t n = (uint64_t)check_values(node, limit, values);
+  for (int64_t at = 0; at < bytes; at += width) /* what has no type may be wider; a run refuses it */
+    memcpy(memory + at, values[check_random(state) % n], width < 16 ? (size_t)width : 16);
+  return CHECK_DONE;
+}
+
+static check_made check_output(const tesela_node *node, int32_t number, int64_t *all, check_data *data) {
+  int64_t elements = 1, bytes;
+  for (int32_t d = 0; d < node->rank; d++)
+    if (node->shape[d] == 0) elements = 0;
+  for (int32_t d = 0; d < node->rank && elements > 0; d++)
+    if (__builtin_mul_overflow(elements, node->shape[d], &elements)) return CHECK_LARGE;
+  if (!check_count(elements, 2 * ((node->bits + 7) / 8), &bytes, all)) return CHECK_LARGE;
+  int32_t o = data->n_outputs++;
+  data->output_node[o] = number;
+  data->output_bytes[o] = bytes / 2;
+  data->tiled[o] = calloc(1, (size_t)bytes / 2 + 16);
+  data->plain[o] = calloc(1, (size_t)bytes / 2 + 16);
+  return data->tiled[o] && data->plain[o] ? CHECK_DONE : CHECK_NO_MEMORY;
+}
+
+/* Make inputs, and room for outputs; *at is the node that could not be made. */
+static check_made check_make(const tesela_graph *graph, uint64_t seed, check_data *data,
+                             const tesela_node **at) {
+  size_t count = (size_t)tesela_graph_count(graph) + 1;
+  int64_t all = 0;
+  check_made made = CHECK_DONE;
+  *data = (check_data){0};
+  data->input = calloc(count, sizeof *data->input);
+  data->memory = calloc(count, sizeof *data->memory);
+  data->tiled = calloc(count, sizeof *data->tiled);
+  data->plain = calloc(count, sizeof *data->plain);
+  data->output_bytes = calloc(count, sizeof *data->output_bytes);
+  data->output_node = calloc(count, sizeof *data->output_node);
+  if (!data->input || !data->memory || !data->tiled || !data->plain || !data->output_bytes ||
+      !data->output_node)
+    return CHECK_NO_MEMORY;
+  for (int32_t k = 0; made == CHECK_DONE && (*at = tesela_graph_node(graph, k)); k++) {
+    if ((*at)->op == TESELA_OP_INPUT) made = check_input(graph, k, *at, &seed, &all, data);
+    if (made == CHECK_DONE && (*at)->output) made = check_output(*at, k, &all, data);
+    if (made != CHECK_DONE) break;
+  }
+  return made;
+}
+
+/* ---- what came out ----------------------------------------------------------------------------------------------- */
+
+static void check_digest(const tesela_node *node, const void *data, char text[33]) {
+  uint8_t digest[16] = {0};
+  tesela_layout layout;
+  tesela_error err = {.at = -1};
+  text[0] = '\0';
+  if (tesela_layout_strided(&layout, node->dtype, node->bits, node->rank, node->shape, NULL, 0, &err) !=
+          TESELA_OK ||
+      tesela_values_digest(&layout, data, digest, &err) != TESELA_OK)
+    return;
+  for (int i = 0; i < 16; i++) snprintf(text + 2 * i, 3, "%02x", digest[i]);
+}
+
+typedef struct check_result {
+  const graph_work *work;
+  const check_data *data;
+  tesela_graph_run_facts tiled, plain;
+  int32_t different;
+} check_result;
+
+static void check_words(const check_result *r) {
+  char shape[GRAPH_SHAPE_TEXT], name[GRAPH_NAME_TEXT], digest[33];
+  printf("%-24s  %-24s  %-32s  %s\n", "output", "shape", "digest", "tiled and plain");
+  for (int32_t o = 0; o < r->data->n_outputs; o++) {
+    const tesela_node *node = tesela_graph_node(r->work->in.graph, r->data->output_node[o]);
+    bool same = memcmp(r->data->tiled[o], r->data->plain[o], (size_t)r->data->output_bytes[o]) == 0;
+    check_digest(node, r->data->plain[o], digest);
+    printf("%-24s  %-24s  %-32s  %s\n", graph_name_text(node, name), graph_shape_text(node, shape), digest,
+           same ? "same bits" : "DIFFER");
+  }
+  printf("\n%" PRId64 " operators on tiled memory, %" PRId64 " elements, %" PRId64 " moved; arena %" PRId64
+         " bytes; %" PRId64 " elements of padding were read\n",
+         r->tiled.operators, r->tiled.elements, r->tiled.moved, r->tiled.arena_bytes, r->tiled.poison_read);
+}
+
+static int check_json(const check_result *r) {
+  json_writer j = {0};
+  char digest[33];
+  jw_object(&j);
+  jw_put_bool(&j, "same", r->different == 0);
+  jw_key(&j, "outputs");
+  jw_list(&j);
+  for (int32_t o = 0; o < r->data->n_outputs; o++) {
+    const tesela_node *node = tesela_graph_node(r->work->in.graph, r->data->output_node[o]);
+    check_digest(node, r->data->plain[o], digest);
+    jw_object(&j);
+    jw_put_str(&j, "name", node->name);
+    jw_key(&j, "size");
+    jw_ints(&j, node->rank, node->shape);
+    jw_put_str(&j, "digest", digest);
+    jw_put_bool(&j, "same",
+                memcmp(r->data->tiled[o], r->data->plain[o], (size_t)r->data->output_bytes[o]) == 0);
+    jw_end(&j);
+  }
+  jw_end(&j);
+  jw_put_int(&j, "operators", r->tiled.operators);
+  jw_put_int(&j, "elements", r->tiled.elements);
+  jw_put_int(&j, "moved", r->tiled.moved);
+  jw_put_int(&j, "arena_bytes", r->tiled.arena_bytes);
+  jw_put_int(&j, "poison_read", r->tiled.poison_read);
+  return tile_print_json(&j);
+}
+
+/* ---- both runs --------------------------------------------------------------------------------------------------- */
+
+static tesela_status check_runs(check_result *r, const tesela_graph_memory *memory, tesela_error *err) {
+  const check_data *data = r->data;
+  tesela_graph_run_options options = {.memory = memory};
+  tesela_status status =
+      tesela_graph_run(r->work->placed, &r->work->in.target, (const void *const *)data->input, data->tiled,
+                       &options, &r->tiled, err);
+  options = (tesela_graph_run_options){.plain = true};
+  if (status == TESELA_OK)
+    status = tesela_graph_run(r->work->in.graph, &r->work->in.target, (const void *const *)data->input,
+                              data->plain, &options, &r->plain, err);
+  for (int32_t o = 0; o < data->n_outputs; o++)
+    r->different += memcmp(data->tiled[o], data->plain[o], (size_t)data->output_bytes[o]) != 0;
+  return status;
+}
+
+int graph_check(const cli_context *cli, const graph_work *work) {
+  tesela_graph_memory *memory = NULL;
+  check_data data;
+  check_result r = {.work = work, .data = &data};
+  tesela_error err = {.at = -1};
+  int64_t seed;
+  int status = CLI_YES;
+  if (!cli_integer(cli, "seed", 0, INT64_MAX, 1, &seed)) return CLI_BAD;
+  if (tesela_graph_plan_memory(&memory, work->placed, &work->in.target, NULL, &err) != TESELA_OK)
+    return say_failure(cli, &err);
+  const tesela_node *at = NULL;
+  check_made made = check_make(work->in.graph, (uint64_t)seed, &data, &at);
+  if (made == CHECK_NO_MEMORY) {
+    say_error(cli, "no memory for the inputs and outputs of the program");
+    status = CLI_FAILED;
+  } else if (made == CHECK_LARGE) {
+    say_error(cli, "with %s the inputs and outputs take more than %" PRId64 " bytes, the most for a run",
+              at->name, CHECK_BYTES);
+    status = CLI_BAD;
+  } else if (check_runs(&r, memory, &err) != TESELA_OK) {
+    status = say_failure(cli, &err);
+  } else if (cli->json) {
+    status = check_json(&r);
+  } else {
+    check_words(&r);
+  }
+  check_free(&data);
+  tesela_graph_memory_destroy(memory);
+  return status == CLI_YES && (r.different > 0 || r.tiled.poison_read > 0) ? CLI_NO : status;
+}

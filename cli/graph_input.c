@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* graph_input.c - programs from files: HLO text, or JSON. */
+#include "graph_input.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+#include "graph_json.h"
+#include "say.h"
+#include "text_file.h"
+
+enum { GRAPH_FILE_LIMIT = 256 << 20 };
+
+static int read_json(const cli_context *cli, const char *path, const char *text, size_t length,
+                     graph_input *in) {
+  json_error_t what;
+  tesela_error err = {.at = -1};
+  tesela_target own;
+  const tesela_target *named;
+  int status = CLI_BAD;
+  json_t *value = json_loadb(text, length, JSON_REJECT_DUPLICATES, &what);
+  if (!value) {
+    err = (tesela_error){.status = TESELA_E_SYNTAX, .at = what.position};
+    snprintf(err.message, sizeof err.message, "this is not JSON that can be read: %.160s", what.text);
+    return text_file_fail(cli, path, text, length, &err);
+  }
+  jr_object object = {value, "the program", &err};
+  bool ok = device_target(cli, &own, &named, &status);
+  if (ok && !(ok = graph_json_read(&object, NULL, &in->graph, &in->target)))
+    status = text_file_fail(cli, path, text, length, &err);
+  if (ok && named) in->target = *named;
+  json_decref(value);
+  return ok ? CLI_YES : status;
+}
+
+int graph_input_read(const cli_context *cli, const char *path, graph_input *in) {
+  size_t length, at = 0;
+  int status;
+  tesela_target own;
+  const tesela_target *target;
+  tesela_error err = {.at = -1};
+  memset(in, 0, sizeof *in);
+  char *text = text_file_read(cli, path, GRAPH_FILE_LIMIT, &length, &status);
+  if (!text) return status;
+  while (at < length && text[at] && strchr(" \t\r\n", text[at])) at++;
+  if (at < length && text[at] == '{') {
+    status = read_json(cli, path, text, length, in);
+  } else if (device_target(cli, &own, &target, &status)) {
+    in->target = target ? *target : *tesela_target_find("spyre");
+    tesela_status read = tesela_graph_read_hlo(&in->graph, text, length, &in->target, NULL, &in->facts, &err);
+    status = read == TESELA_OK ? CLI_YES : text_file_fail(cli, path, text, length, &err);
+  }
+  free(text);
+  return status;
+}

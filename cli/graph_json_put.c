@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* graph_json_put.c - programs to JSON. What is printed reads back to an equal program. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "graph_json.h"
+
+static void put_dims(json_writer *j, const char *key, int32_t n, const int32_t *values) {
+  int64_t wide[TESELA_GRAPH_RANK];
+  for (int32_t k = 0; k < n; k++) wide[k] = values[k];
+  jw_key(j, key);
+  jw_ints(j, n, wide);
+}
+
+static void put_list(json_writer *j, const char *key, int32_t n, const int64_t *values) {
+  jw_key(j, key);
+  jw_ints(j, n, values);
+}
+
+/* JSON has no number for these: "inf", "-inf", "nan". */
+static void put_value(json_writer *j, double value) {
+  jw_key(j, "value");
+  if (isfinite(value))
+    jw_real(j, value);
+  else
+    jw_str(j, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+}
+
+void graph_json_put_layout(json_writer *j, const tesela_device_layout *layout, bool with_stick) {
+  int64_t size[TESELA_DEVICE_DIMS], map[TESELA_DEVICE_DIMS];
+  tesela_device_sizes sizes;
+  jw_object(j);
+  if (with_stick && tesela_device_stick(layout) >= TESELA_STICK_SPARSE)
+    jw_put_int(j, "stick", tesela_device_stick(layout));
+  for (int32_t k = 0; k < layout->n_dims; k++) size[k] = layout->dim[k].extent;
+  put_list(j, "device_size", layout->n_dims, size);
+  if (tesela_device_stride_map(layout, NULL, map, NULL) == TESELA_OK)
+    put_list(j, "stride_map", layout->n_dims, map);
+  if (tesela_device_sizes_of(layout, NULL, &sizes, NULL) == TESELA_OK)
+    jw_put_int(j, "device_bytes", sizes.device_bytes);
+  jw_end(j);
+}
+
+static void put_conv(json_writer *j, const tesela_conv2d *conv) {
+  static const char *const keys[] = {"x", "w", "result"}, *const usual[] = {"nchw", "oihw", "nchw"};
+  const int32_t *const dims[] = {conv->x, conv->w, conv->result};
+  jw_key(j, "conv");
+  jw_object(j);
+  for (int k = 0; k < 3; k++) {
+    char order[5] = "????";
+    for (int d = 0; d < 4; d++) order[dims[k][d] & 3] = usual[k][d];
+    jw_put_str(j, keys[k], order);
+  }
+  put_list(j, "stride", 2, conv->stride);
+  put_list(j, "dilation", 2, conv->dilation);
+  put_list(j, "low", 2, conv->low);
+  put_list(j, "high", 2, conv->high);
+  jw_end(j);
+}
+
+/* The attributes that an operator has. */
+static void put_attributes(json_writer *j, const tesela_graph *graph, const tesela_node *node) {
+  int32_t rank = node->n_operands > 0 ? tesela_graph_node(graph, node->operand[0])->rank : node->rank;
+  switch (node->op) {
+  case TESELA_OP_CONSTANT:
+    put_value(j, node->value);
+    if (node->n_dims > 0) put_dims(j, "dims", node->n_dims, node->dim);
+    break;
+  case TESELA_OP_REDUCE:
+    put_dims(j, "dims", node->n_dims, node->dim);
+    jw_put_bool(j, "keepdim", node->keepdim);
+    break;
+  case TESELA_OP_MATMUL:
+    jw_put_int(j, "labels", node->n_labels);
+    put_dims(j, "x_label", rank, node->label[0]);
+    put_dims(j, "y_label", tesela_graph_node(graph, node->operand[1])->rank, node->label[1]);
+    break;
+  case TESELA_OP_CONV2D:
+    put_conv(j, &node->conv);
+    break;
+  case TESELA_OP_PAD:
+    put_list(j, "low", rank, node->low);
+    put_list(j, "high", rank, node->high);
+    put_list(j, "step", rank, node->step);
+    put_value(j, node->value);
+    break;
+  case TESELA_OP_WRITE:
+    put_list(j, "start", rank, node->start);
+    put_list(j, "step", rank, node->step);
+    break;
+  case TESELA_OP_SLICE:
+    put_list(j, "start", rank, node->start);
+    put_list(j, "length", rank, node->shape);
+    put_list(j, "step", rank, node->step);
+    break;
+  case TESELA_OP_GATHER:
+  case TESELA_OP_SCATTER:
+  case TESELA_OP_CAT:
+  case TESELA_OP_PERMUTE:
+  case TESELA_OP_SQUEEZE:
+  case TESELA_OP_UNSQUEEZE:
+  case TESELA_OP_EXPAND:
+    put_dims(j, "dims", node->n_dims, node->dim);
+    break;
+  default:
+    break;
+  }
+  if (node->in_place) jw_put_bool(j, "in_place", true);
+}
+
+static void put_input(json_writer *j, const tesela_node *node) {
+  jw_key(j, node->name);
+  jw_object(j);
+  put_list(j, "size", node->rank, node->shape);
+  if (node->dtype != TESELA_DTYPE_NONE) jw_put_str(j, "dtype", tesela_dtype_name(node->dtype));
+  int64_t stride = 1;
+  bool row_major = true;
+  for (int32_t d = node->rank; d-- > 0; stride *= node->shape[d] > 0 ? node->shape[d] : 1)
+    row_major = row_major && node->host_stride[d] == stride;
+  if (!row_major) put_list(j, "strides", node->rank, node->host_stride);
+  int32_t stick = node->layout ? tesela_device_stick(node->layout) : node->stick;
+  if (stick >= TESELA_STICK_SPARSE) jw_put_int(j, "stick", stick);
+  jw_end(j);
+}
+
+static bool gives_shape(tesela_op op) {
+  return op == TESELA_OP_CONSTANT || op == TESELA_OP_FALLBACK || op == TESELA_OP_MATMUL ||
+         op == TESELA_OP_RESHAPE || op == TESELA_OP_EXPAND;
+}
+
+static void put_op(json_writer *j, const tesela_graph *graph, const tesela_node *node) {
+  jw_object(j);
+  jw_put_str(j, "op", tesela_op_name(node->op));
+  if (node->fn != TESELA_FN_NONE) jw_put_str(j, "fn", tesela_fn_name(node->fn));
+  if (node->opcode) jw_put_str(j, "opcode", node->opcode);
+  jw_put_str(j, "out", node->name);
+  jw_key(j, "in");
+  jw_list(j);
+  for (int32_t k = 0; k < node->n_operands; k++) jw_str(j, tesela_graph_node(graph, node->operand[k])->name);
+  jw_end(j);
+  if (gives_shape(node->op)) put_list(j, "size", node->rank, node->shape);
+  if (node->dtype != TESELA_DTYPE_NONE) jw_put_str(j, "dtype", tesela_dtype_name(node->dtype));
+  put_attributes(j, graph, node);
+  if (node->layout) {
+    jw_key(j, "layout");
+    graph_json_put_layout(j, node->layout, true);
+  }
+  jw_end(j);
+}
+
+const char *const graph_json_hints[] = {
+    [TESELA_HINT_REQUIRE] = "require", [TESELA_HINT_FORBID] = "forbid",
+    [TESELA_HINT_PREFER] = "prefer",   [TESELA_HINT_FORBID_MOVE] = "forbid_move",
+    [TESELA_HINT_FREE] = "free",       NULL};
+
+static void put_hint(json_writer *j, const tesela_graph *graph, const tesela_hint *hint) {
+  jw_object(j);
+  jw_put_str(j, "node", tesela_graph_node(graph, hint->node)->name);
+  jw_put_str(j, "kind", graph_json_hints[hint->kind]);
+  if (hint->kind == TESELA_HINT_FORBID_MOVE)
+    jw_put_int(j, "operand", hint->operand);
+  else if (hint->kind != TESELA_HINT_FREE)
+    jw_put_int(j, "stick", hint->stick);
+  if (hint->kind == TESELA_HINT_PREFER) jw_put_int(j, "price", hint->price);
+  jw_end(j);
+}
+
+void graph_json_put(json_writer *j, const tesela_graph *graph) {
+  const tesela_node *node;
+  const tesela_hint *hint;
+  jw_object(j);
+  for (int32_t k = 0; (node = tesela_graph_node(graph, k)); k++) /* tensors without a type have one width */
+    if (node->dtype == TESELA_DTYPE_NONE) {
+      jw_put_int(j, "elem_bytes", node->bits / 8);
+      break;
+    }
+  jw_key(j, "inputs");
+  jw_object(j);
+  for (int32_t k = 0; (node = tesela_graph_node(graph, k)); k++)
+    if (node->op == TESELA_OP_INPUT) put_input(j, node);
+  jw_end(j);
+  jw_key(j, "ops");
+  jw_list(j);
+  for (int32_t k = 0; (node = tesela_graph_node(graph, k)) && !j->failed; k++)
+    if (node->op != TESELA_OP_INPUT) put_op(j, graph, node);
+  jw_end(j);
+  jw_key(j, "outputs");
+  jw_list(j);
+  for (int32_t k = 0; (node = tesela_graph_node(graph, k)); k++)
+    if (node->output) jw_str(j, node->name);
+  jw_end(j);
+  if (tesela_graph_hint_count(graph) > 0) {
+    jw_key(j, "hints");
+    jw_list(j);
+    for (int32_t k = 0; (hint = tesela_graph_hint_at(graph, k)); k++) put_hint(j, graph, hint);
+    jw_end(j);
+  }
+  jw_end(j);
+}

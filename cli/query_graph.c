@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * query_graph.c - the ops about programs: propagate, plan_memory.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tesela/arena.h>
+#include <tesela/propagate.h>
+
+#include "json_device.h"
+#include "graph_json.h"
+#include "query.h"
+
+/* ---- propagate --------------------------------------------------------------------------------------------------- */
+
+enum { MOST_STICKS = TESELA_GRAPH_RANK + 1 };
+
+static int32_t output_sticks(const tesela_propagation *p, int32_t k, int32_t sticks[MOST_STICKS]) {
+  int32_t n = tesela_propagation_sticks(p, k, MOST_STICKS, sticks);
+  if (n > 0) return n;
+  return tesela_propagation_stick(p, k, sticks, NULL) == TESELA_OK ? 1 : 0;
+}
+
+static void put_sticks(json_writer *j, const tesela_graph *graph, const tesela_propagation *p) {
+  const tesela_node *node;
+  jw_key(j, "output_sticks");
+  jw_object(j);
+  for (int32_t k = 0; (node = tesela_graph_node(graph, k)); k++) {
+    int32_t sticks[MOST_STICKS], n = node->output ? output_sticks(p, k, sticks) : 0;
+    if (!node->output) continue;
+    jw_key(j, node->name);
+    jw_list(j);
+    for (int32_t i = 0; i < n; i++) jw_int(j, sticks[i]);
+    jw_end(j);
+  }
+  jw_end(j);
+}
+
+/* A layout for each stick of each output: that of its buffer. */
+static tesela_status put_layouts(query *q, const tesela_graph *graph, const tesela_propagation *p) {
+  const tesela_node *node;
+  jw_key(q->out, "output_layouts");
+  jw_object(q->out);
+  for (int32_t k = 0; (node = tesela_graph_node(graph, k)); k++) {
+    int32_t sticks[MOST_STICKS], n = node->output ? output_sticks(p, k, sticks) : 0;
+    if (!node->output) continue;
+    jw_key(q->out, node->name);
+    jw_object(q->out);
+    for (int32_t i = 0; i < n; i++) {
+      char name[16];
+      tesela_device_layout layout;
+      tesela_status status = tesela_propagation_layout(p, node->buffer, sticks[i], &layout, q->err);
+      if (status != TESELA_OK) return status;
+      snprintf(name, sizeof name, "%d", (int)sticks[i]);
+      jw_key(q->out, name);
+      graph_json_put_layout(q->out, &layout, false);
+    }
+    jw_end(q->out);
+  }
+  jw_end(q->out);
+  return TESELA_OK;
+}
+
+static void put_moves(json_writer *j, const tesela_graph *graph, const tesela_propagation *p) {
+  const tesela_move *move;
+  jw_key(j, "moves");
+  jw_list(j);
+  for (int32_t k = 0; (move = tesela_propagation_move(p, k)); k++) {
+    jw_object(j);
+    jw_put_str(j, "at", tesela_graph_node(graph, move->node)->name);
+    jw_put_int(j, "operand", move->operand);
+    jw_put_str(j, "buffer", tesela_graph_node(graph, move->buffer)->name);
+    jw_put_int(j, "from", move->from);
+    jw_put_int(j, "to", move->to);
+    jw_put_int(j, "price", move->price);
+    jw_end(j);
+  }
+  jw_end(j);
+}
+
+/* No layout suits an operator: an error that names it. */
+static tesela_status refuse_graph(query *q, const tesela_graph *graph, const tesela_propagation *p) {
+  tesela_propagate_facts facts = tesela_propagation_facts_of(p);
+  const tesela_node *node = tesela_graph_node(graph, facts.error_node);
+  char text[sizeof q->err->message];
+  tesela_buffer buffer = {text, sizeof text, 0};
+  tesela_writer to = tesela_buffer_writer(&buffer);
+  tesela_propagation_explain(p, false, &to, NULL);
+  for (char *at = text; *at; at++) /* one line */
+    if (*at == '\n') *at = at[1] ? ';' : '\0';
+  query_fail(q, TESELA_E_MISMATCH, -1, "%s", text);
+  q->err->reason = TESELA_REASON_CONFLICT;
+  snprintf(q->error_at, sizeof q->error_at, "%s", node ? node->name : "");
+  return TESELA_E_MISMATCH;
+}
+
+static tesela_status put_propagation(query *q, const tesela_graph *graph, const tesela_propagation *p) {
+  tesela_propagate_facts facts = tesela_propagation_facts_of(p);
+  if (!facts.ok) return refuse_graph(q, graph, p);
+  jw_put_int(q->out, "restickify_elems", facts.moved);
+  jw_put_int(q->out, "restickifies", facts.n_moves);
+  jw_put_int(q->out, "cost", facts.cost);
+  jw_put_int(q->out, "bound", facts.bound);
+  jw_put_bool(q->out, "proven", facts.proven);
+  put_sticks(q->out, graph, p);
+  put_moves(q->out, graph, p);
+  return put_layouts(q, graph, p);
+}
+
+tesela_status query_op_propagate(query *q) {
+  jr_object in = {query_get(q, "graph"), "graph", q->err};
+  tesela_graph *graph;
+  tesela_target target;
+  tesela_propagation *p = NULL;
+  const char *mode = json_string_value(query_get(q, "mode"));
+  const char *target_name = json_string_value(query_get(q, "target"));
+  tesela_propagate_options options = {
+      .mode = mode && strcmp(mode, "strict") == 0 ? TESELA_PROPAGATE_STRICT : TESELA_PROPAGATE_AUTO,
+      .share = query_flag(q, "share"),
+      .spread = query_flag(q, "spread"),
+      .compact = query_flag(q, "compact"),
+      .all_sticks = true,
+  };
+  q->field = NULL;
+  if (!graph_json_read(&in, target_name, &graph, &target)) return q->err->status;
+  tesela_status status = tesela_graph_propagate(&p, graph, &target, &options, q->err);
+  if (status == TESELA_OK) status = put_propagation(q, graph, p);
+  tesela_propagation_destroy(p);
+  tesela_graph_destroy(graph);
+  return status;
+}
+
+/* ---- plan_memory -------------------------------------------------------------------------------------------------- */
+
+static bool read_buffer(query *q, size_t i, const json_t *value, tesela_arena_buffer *buffer) {
+  char where[40];
+  jr_object in = {value, where, q->err};
+  const char *id;
+  snprintf(where, sizeof where, "buffers[%zu]", i);
+  if (!json_is_object(value)) return jr_fail(&in, TESELA_E_INVALID, "%s is no object", where);
+  memset(buffer, 0, sizeof *buffer);
+  if (!jr_done(&in, "id|lower|upper|size|alignment|offset|weight") || !jr_text(&in, "id", where, &id) ||
+      !jr_int(&in, "lower", JR_NEEDED, &buffer->lower) || !jr_int(&in, "upper", JR_NEEDED, &buffer->upper) ||
+      !jr_int(&in, "size", JR_NEEDED, &buffer->size) || !jr_int(&in, "alignment", 0, &buffer->alignment) ||
+      !jr_int(&in, "offset", TESELA_ARENA_FREE, &buffer->offset) ||
+      !jr_int(&in, "weight", 0, &buffer->weight))
+    return false;
+  if (strlen(id) >= sizeof buffer->id)
+    return jr_fail(&in, TESELA_E_LIMIT, "%s.id has %zu bytes; allowed are up to %zu", where, strlen(id),
+                   sizeof buffer->id - 1);
+  memcpy(buffer->id, id, strlen(id) + 1);
+  return true;
+}
+
+static void put_buffers(json_writer *j, size_t n, const tesela_arena_buffer *buffers) {
+  jw_key(j, "offsets");
+  jw_list(j);
+  for (size_t i = 0; i < n; i++) {
+    if (buffers[i].offset == TESELA_ARENA_SPILLED)
+      jw_null(j);
+    else
+      jw_int(j, buffers[i].offset);
+  }
+  jw_end(j);
+}
+
+static void put_arena(query *q, const tesela_arena_facts *facts) {
+  jw_put_int(q->out, "peak", facts->peak);
+  jw_put_int(q->out, "bound", facts->bound);
+  jw_put_bool(q->out, "proven", facts->proven);
+  jw_put_int(q->out, "live", facts->live);
+  jw_put_int(q->out, "total", facts->total);
+  jw_put_int(q->out, "first_fit", facts->first_fit);
+  jw_put_int(q->out, "spilled", facts->spilled);
+  jw_key(q->out, "fragmentation");
+  jw_real(q->out, tesela_arena_fragmentation(facts));
+}
+
+tesela_status query_op_plan_memory(query *q) {
+  jr_object in = {q->request, "the request", q->err};
+  tesela_arena_facts facts;
+  tesela_arena_options options = {.spill = query_flag(q, "spill")};
+  q->field = "capacity";
+  if (!jr_int_in(&in, "capacity", 0, 0, INT64_MAX, &options.capacity)) return q->err->status;
+  const json_t *list = query_get(q, "buffers");
+  size_t n = json_array_size(list);
+  if (n > 1 << 20) return query_fail(q, TESELA_E_LIMIT, -1, "%zu buffers; allowed are up to 1048576", n);
+  tesela_arena_buffer *buffers = malloc((n + 1) * sizeof *buffers);
+  if (!buffers) return query_fail(q, TESELA_E_MEMORY, -1, "no memory for %zu buffers", n);
+  bool ok = true;
+  for (size_t i = 0; ok && i < n; i++) ok = read_buffer(q, i, json_array_get(list, i), &buffers[i]);
+  q->field = ok ? NULL : q->field;
+  tesela_status status =
+      ok ? tesela_arena_plan((int32_t)n, buffers, &options, &facts, q->err) : q->err->status;
+  if (status == TESELA_OK) {
+    put_buffers(q->out, n, buffers);
+    put_arena(q, &facts);
+  }
+  free(buffers);
+  return status;
+}
