@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * support_graph_build.h - small programs for tests: inputs from texts like "f16[2,3]".
+ */
+#ifndef TESELA_TESTS_SUPPORT_GRAPH_BUILD_H
+#define TESELA_TESTS_SUPPORT_GRAPH_BUILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tesela/tesela.h>
+
+/* "f16[2,3]" taken apart; fails the test if it is not of that form. A type "-" is none, with 16 bits. */
+typedef struct build_shape {
+  tesela_dtype dtype;
+  int32_t rank;
+  int64_t shape[TESELA_GRAPH_RANK + 4];
+} build_shape;
+const char *build_read(const char *text, build_shape *out); /* what follows, blanks skipped */
+
+/* An input of that shape; fails the test if it cannot be added. */
+int32_t build_input(tesela_graph *graph, const char *name, const char *shape);
+/* Inputs x0, x1, ... for "f16[2,3] s32[7]"; their number. */
+int32_t build_inputs(tesela_graph *graph, const char *shapes, int32_t *node);
+/* Is node k of this shape and type? */
+bool build_is(const tesela_graph *graph, int32_t k, const char *shape);
+
+#endif
