@@ -57,6 +57,32 @@ int32_t build_inputs(tesela_graph *graph, const char *shapes, int32_t *node) {
   return n;
 }
 
+void build_lay_out(tesela_graph *graph, const tesela_target *target, int32_t node, int32_t stick) {
+  const tesela_node *of = tesela_graph_node(graph, node);
+  tesela_device_host host;
+  tesela_device_layout layout;
+  tesela_error err = {.message = ""};
+  if (tesela_device_host_of(&host, target, of->dtype, of->rank, of->shape, &err) != TESELA_OK ||
+      tesela_device_with_stick(&layout, &host, target, stick, &err) != TESELA_OK ||
+      tesela_graph_set_layout(graph, node, &layout, &err) != TESELA_OK)
+    fail_msg("stick %d of %s: %s", (int)stick, of->name, err.message);
+}
+
+int32_t build_node(tesela_graph *graph, const tesela_target *target, tesela_node_spec spec, int32_t stick) {
+  int32_t node = -1;
+  tesela_error err = {.message = ""};
+  if (tesela_graph_add(graph, &spec, &node, &err) != TESELA_OK) fail_msg("node: %s", err.message);
+  if (tesela_graph_node(graph, node)->buffer == node) build_lay_out(graph, target, node, stick);
+  return node;
+}
+
+int32_t build_laid_out(tesela_graph *graph, const tesela_target *target, const char *name, const char *shape,
+                       int32_t stick) {
+  int32_t node = build_input(graph, name, shape);
+  build_lay_out(graph, target, node, stick);
+  return node;
+}
+
 bool build_is(const tesela_graph *graph, int32_t k, const char *shape) {
   build_shape s;
   build_read(shape, &s);

@@ -23,6 +23,17 @@ const char *build_read(const char *text, build_shape *out); /* what follows, bla
 int32_t build_input(tesela_graph *graph, const char *name, const char *shape);
 /* Inputs x0, x1, ... for "f16[2,3] s32[7]"; their number. */
 int32_t build_inputs(tesela_graph *graph, const char *shapes, int32_t *node);
+/* Lay out a buffer in sticks along a dim; fails the test if it cannot be. */
+void build_lay_out(tesela_graph *graph, const tesela_target *target, int32_t node, int32_t stick);
+/* A node, and an input, whose buffer is laid out in sticks along a dim; fails the test if it cannot be. */
+int32_t build_node(tesela_graph *graph, const tesela_target *target, tesela_node_spec spec, int32_t stick);
+int32_t build_laid_out(tesela_graph *graph, const tesela_target *target, const char *name, const char *shape,
+                       int32_t stick);
+/* Members of a tesela_node_spec. */
+#define NODES(...) \
+  .operand = (const int32_t[]){__VA_ARGS__}, .n_operands = (int32_t)(sizeof((int32_t[]){__VA_ARGS__}) / 4)
+#define DIMS(...) \
+  .dims = (const int32_t[]){__VA_ARGS__}, .n_dims = (int32_t)(sizeof((int32_t[]){__VA_ARGS__}) / 4)
 /* Is node k of this shape and type? */
 bool build_is(const tesela_graph *graph, int32_t k, const char *shape);
 

@@ -34,33 +34,11 @@ static tesela_graph *graph;
 
 static const tesela_target *spyre(void) { return tesela_target_find("spyre"); }
 
-static void set_stick(int32_t node, int32_t stick) {
-  const tesela_node *of = tesela_graph_node(graph, node);
-  tesela_device_host host;
-  tesela_device_layout layout;
-  OK(tesela_device_host_of(&host, spyre(), of->dtype, of->rank, of->shape, &e_));
-  OK(tesela_device_with_stick(&layout, &host, spyre(), stick, &e_));
-  OK(tesela_graph_set_layout(graph, node, &layout, &e_));
-}
-
-/* An input in sticks along a dim. */
 static int32_t input(const char *name, const char *shape, int32_t stick) {
-  int32_t node = build_input(graph, name, shape);
-  set_stick(node, stick);
-  return node;
+  return build_laid_out(graph, spyre(), name, shape, stick);
 }
 
-static int32_t add(tesela_node_spec spec, int32_t stick) {
-  int32_t node;
-  OK(tesela_graph_add(graph, &spec, &node, &e_));
-  if (tesela_graph_node(graph, node)->buffer == node) set_stick(node, stick);
-  return node;
-}
-
-#define NODES(...) \
-  .operand = (const int32_t[]){__VA_ARGS__}, .n_operands = (int32_t)(sizeof((int32_t[]){__VA_ARGS__}) / 4)
-#define DIMS(...) \
-  .dims = (const int32_t[]){__VA_ARGS__}, .n_dims = (int32_t)(sizeof((int32_t[]){__VA_ARGS__}) / 4)
+static int32_t add(tesela_node_spec spec, int32_t stick) { return build_node(graph, spyre(), spec, stick); }
 
 /* "3*64@1 100@0 64@1l 4*64@2f 64@2fl": extent, step if above 1, dim, folded, lane */
 static void check_loops(int32_t node, const char *want) {
@@ -250,8 +228,8 @@ static void refusals(void **unused) {
   assert_int_equal(tesela_graph_loops(graph, x, &loops, NULL), TESELA_E_UNSUPPORTED);
   assert_int_equal(tesela_graph_loops(graph, -1, &loops, NULL), TESELA_E_RANGE);
   assert_int_equal(tesela_graph_loops(graph, 9, &loops, NULL), TESELA_E_RANGE);
-  set_stick(x, 1);
-  set_stick(t, 1);
+  build_lay_out(graph, spyre(), x, 1);
+  build_lay_out(graph, spyre(), t, 1);
   OK(tesela_graph_loops(graph, t, &loops, &e_));
   assert_int_equal(tesela_graph_loop_place(graph, &loops, t, 0, &place, &before, NULL), TESELA_E_UNSUPPORTED);
   assert_int_equal(tesela_graph_loop_place(graph, &loops, t, 2, &place, &before, NULL), TESELA_E_RANGE);

@@ -33,32 +33,12 @@ static tesela_graph_memory *memory;
 
 static const tesela_target *spyre(void) { return tesela_target_find("spyre"); }
 
-static void set_stick(int32_t node, int32_t stick) {
-  const tesela_node *of = tesela_graph_node(graph, node);
-  tesela_device_host host;
-  tesela_device_layout layout;
-  OK(tesela_device_host_of(&host, spyre(), of->dtype, of->rank, of->shape, &e_));
-  OK(tesela_device_with_stick(&layout, &host, spyre(), stick, &e_));
-  OK(tesela_graph_set_layout(graph, node, &layout, &e_));
-}
-
 static int32_t input(const char *name, const char *shape, int32_t stick) {
-  int32_t node = build_input(graph, name, shape);
-  set_stick(node, stick);
-  return node;
+  return build_laid_out(graph, spyre(), name, shape, stick);
 }
 
-static int32_t add(tesela_node_spec spec, int32_t stick) {
-  int32_t node;
-  OK(tesela_graph_add(graph, &spec, &node, &e_));
-  if (tesela_graph_node(graph, node)->buffer == node) set_stick(node, stick);
-  return node;
-}
+static int32_t add(tesela_node_spec spec, int32_t stick) { return build_node(graph, spyre(), spec, stick); }
 
-#define NODES(...) \
-  .operand = (const int32_t[]){__VA_ARGS__}, .n_operands = (int32_t)(sizeof((int32_t[]){__VA_ARGS__}) / 4)
-#define DIMS(...) \
-  .dims = (const int32_t[]){__VA_ARGS__}, .n_dims = (int32_t)(sizeof((int32_t[]){__VA_ARGS__}) / 4)
 #define UNARY(f, x) \
   (tesela_node_spec) { .op = TESELA_OP_POINTWISE, .fn = TESELA_FN_##f, NODES(x) }
 #define BINARY(f, x, y) \

@@ -26,11 +26,6 @@
     tesela_error e_ = {.message = ""};                              \
     if ((call) != TESELA_OK) fail_msg("%s: %s", #call, e_.message); \
   } while (0)
-#define NODES(...) \
-  .operand = (const int32_t[]){__VA_ARGS__}, .n_operands = (int32_t)(sizeof((int32_t[]){__VA_ARGS__}) / 4)
-#define DIMS(...) \
-  .dims = (const int32_t[]){__VA_ARGS__}, .n_dims = (int32_t)(sizeof((int32_t[]){__VA_ARGS__}) / 4)
-
 static uint64_t seed;
 static tesela_graph *graph;
 static tesela_padding *padding;
@@ -49,27 +44,11 @@ static int end(void **unused) {
   return 0;
 }
 
-static void set_stick(int32_t node, int32_t stick) {
-  const tesela_node *of = tesela_graph_node(graph, node);
-  tesela_device_host host;
-  tesela_device_layout layout;
-  OK(tesela_device_host_of(&host, target, of->dtype, of->rank, of->shape, &e_));
-  OK(tesela_device_with_stick(&layout, &host, target, stick, &e_));
-  OK(tesela_graph_set_layout(graph, node, &layout, &e_));
-}
-
 static int32_t input(const char *name, const char *shape, int32_t stick) {
-  int32_t node = build_input(graph, name, shape);
-  set_stick(node, stick);
-  return node;
+  return build_laid_out(graph, target, name, shape, stick);
 }
 
-static int32_t add(tesela_node_spec spec, int32_t stick) {
-  int32_t node;
-  OK(tesela_graph_add(graph, &spec, &node, &e_));
-  if (tesela_graph_node(graph, node)->buffer == node) set_stick(node, stick);
-  return node;
-}
+static int32_t add(tesela_node_spec spec, int32_t stick) { return build_node(graph, target, spec, stick); }
 static int32_t unary(tesela_fn fn, int32_t x, int32_t stick) {
   return add((tesela_node_spec){.op = TESELA_OP_POINTWISE, .fn = fn, NODES(x)}, stick);
 }
@@ -229,9 +208,9 @@ static void matmul(void **unused) {
         {r, 1, 0, 100, 128, 0, TESELA_PADDING_OUTSIDE, TESELA_PADDING_MASK});
   is(r, TESELA_PADDING_GARBAGE);
   target = tesela_target_find("tiles");
-  set_stick(x, 1);
-  set_stick(y, 1);
-  set_stick(r, 1);
+  build_lay_out(graph, target, x, 1);
+  build_lay_out(graph, target, y, 1);
+  build_lay_out(graph, target, r, 1);
   look(zeros, leave);
   READS({r, 0, 1, 100, 128, 0, TESELA_PADDING_VALUE, TESELA_PADDING_FINE},
         {r, 1, 0, 100, 128, 0, TESELA_PADDING_VALUE, TESELA_PADDING_FINE});

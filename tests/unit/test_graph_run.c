@@ -27,11 +27,6 @@
     tesela_error e_ = {.message = ""};                              \
     if ((call) != TESELA_OK) fail_msg("%s: %s", #call, e_.message); \
   } while (0)
-#define NODES(...) \
-  .operand = (const int32_t[]){__VA_ARGS__}, .n_operands = (int32_t)(sizeof((int32_t[]){__VA_ARGS__}) / 4)
-#define DIMS(...) \
-  .dims = (const int32_t[]){__VA_ARGS__}, .n_dims = (int32_t)(sizeof((int32_t[]){__VA_ARGS__}) / 4)
-
 static tesela_graph *graph;
 
 static int begin(void **unused) {
