@@ -80,20 +80,24 @@ static tesela_status solve_bound(tesela__assign_run *run, tesela__assign_bound *
 static tesela_status solve_parts(tesela__assign_run *run, tesela__assign_graph *g, int32_t depth,
                                  int64_t weight, tesela__assign_answer *x);
 
+/* Eliminate if that takes tables of no more than `most`; else begin a bound. */
+static tesela_status solve_begin(tesela__assign_run *run, const tesela__assign_graph *g, int64_t most,
+                                 tesela__assign_answer *x, tesela__assign_bound *b, bool *done) {
+  tesela__key cost;
+  tesela_status status = tesela__assign_eliminate(g, most, x->state, &cost, done, &run->work);
+  if (status != TESELA_OK) return status;
+  if (!*done) return tesela__assign_bound_begin(b, g);
+  x->upper = x->lower = cost;
+  return TESELA_OK;
+}
+
 /* Eliminate, or search. */
 static tesela_status solve_finish(tesela__assign_run *run, const tesela__assign_graph *g,
                                   tesela__assign_answer *x) {
   tesela__assign_bound b;
-  tesela__key cost;
   bool done;
-  tesela_status status = tesela__assign_eliminate(g, SOLVE_POSSIBLE, x->state, &cost, &done, &run->work);
-  if (status != TESELA_OK) return status;
-  if (done) {
-    x->upper = x->lower = cost;
-    return TESELA_OK;
-  }
-  status = tesela__assign_bound_begin(&b, g);
-  if (status != TESELA_OK) return status;
+  tesela_status status = solve_begin(run, g, SOLVE_POSSIBLE, x, &b, &done);
+  if (status != TESELA_OK || done) return status;
   status = solve_bound(run, &b, x);
   if (status == TESELA_OK && !tesela__assign_is_closed(run, x)) status = tesela__assign_search(run, &b, x);
   tesela__assign_bound_end(&b);
@@ -104,16 +108,9 @@ static tesela_status solve_finish(tesela__assign_run *run, const tesela__assign_
 static tesela_status solve_part(tesela__assign_run *run, tesela__assign_graph *g, int32_t depth,
                                 tesela__assign_answer *x) {
   tesela__assign_bound b;
-  tesela__key cost;
   bool done;
-  tesela_status status = tesela__assign_eliminate(g, SOLVE_CHEAP, x->state, &cost, &done, &run->work);
-  if (status != TESELA_OK) return status;
-  if (done) {
-    x->upper = x->lower = cost;
-    return TESELA_OK;
-  }
-  status = tesela__assign_bound_begin(&b, g);
-  if (status != TESELA_OK) return status;
+  tesela_status status = solve_begin(run, g, SOLVE_CHEAP, x, &b, &done);
+  if (status != TESELA_OK || done) return status;
   status = solve_bound(run, &b, x);
   const bool closed = status == TESELA_OK && tesela__assign_is_closed(run, x);
   if (status == TESELA_OK && !closed) tesela__assign_commit(&b, g);

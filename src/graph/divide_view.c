@@ -7,6 +7,7 @@
  * and the last; where joins tie coordinates together, the elements are gone through.
  */
 #include "graph/loops.h"
+#include "layout/layout.h"
 
 typedef struct touch_sets {
   const tesela_op_loops *loops;
@@ -105,35 +106,21 @@ static bool touch_any(const touch_sets *v) {
   return true;
 }
 
-/* What value x of a coordinate adds to the place. */
-static int64_t touch_part(const tesela_layout *base, int32_t coordinate, int64_t x, bool *moved) {
-  int64_t place = 0;
-  for (int32_t i = 0; i < base->n_mapped; i++) {
-    const tesela_digit *digit = &base->digit[i];
-    if (digit->source != coordinate) continue;
-    place += x / digit->step * digit->stride;
-    x %= digit->step;
-    *moved = true;
-  }
-  return place;
-}
-
 /* Without joins: the least and greatest part of each coordinate. */
 static void touch_sum(const touch_sets *v, tesela_core_view *view) {
   const tesela_layout *base = &v->tensor->base;
   *view = (tesela_core_view){base->axis[0].offset, base->axis[0].offset, 1};
   for (int32_t c = 0; c < base->rank; c++) {
     int64_t least = INT64_MAX, most = INT64_MIN;
-    bool moved = false;
     for (int64_t x = 0; x < base->shape[c]; x++) {
       if (!v->set[c][x]) continue;
-      int64_t part = touch_part(base, c, x, &moved);
+      int64_t part = tesela__coordinate_place(base, c, x);
       least = tesela__min(least, part);
       most = tesela__max(most, part);
     }
     view->first += least;
     view->last += most;
-    if (moved) view->places *= v->count[c];
+    if (tesela__chain_of(base, c).n > 0) view->places *= v->count[c];
   }
 }
 
@@ -142,11 +129,8 @@ static tesela_status touch_walk(const touch_sets *v, tesela_core_view *view, tes
   const tesela_layout *base = &v->tensor->base;
   int64_t x[TESELA_MAX_RANK] = {0};
   *view = (tesela_core_view){INT64_MAX, INT64_MIN, 1};
-  for (int32_t c = 0; c < base->rank; c++) {
-    bool moved = false;
-    touch_part(base, c, 0, &moved);
-    if (moved) view->places *= v->count[c];
-  }
+  for (int32_t c = 0; c < base->rank; c++)
+    if (tesela__chain_of(base, c).n > 0) view->places *= v->count[c];
   for (;;) {
     bool in = true;
     for (int32_t c = 0; c < base->rank; c++) in = in && v->set[c][x[c]];

@@ -48,4 +48,7 @@ tesela_status tesela__op_loops(const tesela_graph *graph, int32_t node, bool pla
 tesela_status tesela__loop_place(const tesela_op_loops *loops, const tesela__op_tensor *tensor, int64_t extra,
                                  tesela_layout *place, int64_t *before, tesela_error *err);
 
+/* What value x of a coordinate adds to the place. */
+int64_t tesela__coordinate_place(const tesela_layout *base, int32_t coordinate, int64_t x);
+
 #endif

@@ -6,6 +6,7 @@
  * moves one dim of the buffer. A reshape across dims does carry; the core composes it.
  */
 #include "graph/loops.h"
+#include "layout/layout.h"
 
 /* The view of a node's tensor on its buffer, coordinate by coordinate; false if a carry goes from one to another. */
 static bool tensor_view(const tesela_node *node, const tesela_node *buffer, tesela__op_tensor *tensor) {
@@ -97,4 +98,14 @@ bool tesela__op_tensor_looked_up(const tesela__op_tensor *tensor) {
   for (int32_t d = 0; d < tensor->rank; d++)
     if (tensor->index[d].dim[0] == TESELA_INDEX_LOOKUP) return true;
   return false;
+}
+
+int64_t tesela__coordinate_place(const tesela_layout *base, int32_t coordinate, int64_t x) {
+  tesela__chain chain = tesela__chain_of(base, coordinate);
+  int64_t place = 0;
+  for (int32_t i = chain.first; i < chain.first + chain.n; i++) {
+    place += x / base->digit[i].step * base->digit[i].stride;
+    x %= base->digit[i].step;
+  }
+  return place;
 }

@@ -23,14 +23,22 @@ static bool copy_empty(int32_t rank, const int64_t *shape) {
   return false;
 }
 
+/* The tensor in its buffer; its host tensor must have an address if it has elements. */
+static tesela_status copy_begin(tesela__run *run, const tesela_node *of, int32_t node, const void *host,
+                                const char *what, tesela__run_tensor *tensor, tesela_error *err) {
+  tesela__op_tensor at;
+  tesela_status status = tesela__tensor_of(run->graph, node, run->plain, &at, err);
+  if (status == TESELA_OK) status = tesela__run_tensor_make(run, &at, NULL, tensor, err);
+  if (status == TESELA_OK && !host && !copy_empty(of->rank, of->shape))
+    status = tesela__fail(err, TESELA_E_INVALID, -1, "no address for %s %.80s", what, of->name);
+  return status;
+}
+
 tesela_status tesela__run_input(tesela__run *run, int32_t node, const void *host, tesela_error *err) {
   const tesela_node *of = tesela_graph_node(run->graph, node);
-  tesela__op_tensor at;
   tesela__run_tensor tensor;
-  tesela_status status = tesela__tensor_of(run->graph, node, run->plain, &at, err);
-  if (status == TESELA_OK) status = tesela__run_tensor_make(run, &at, NULL, &tensor, err);
+  tesela_status status = copy_begin(run, of, node, host, "input", &tensor, err);
   if (status != TESELA_OK || copy_empty(of->rank, of->shape)) return status;
-  if (!host) return tesela__fail(err, TESELA_E_INVALID, -1, "no address for input %.80s", of->name);
   int64_t index[TESELA_GRAPH_RANK] = {0}, place;
   int64_t bytes = tesela_dtype_bytes(of->dtype);
   const tesela__run_buffer *buffer = tensor.buffer;
@@ -53,12 +61,9 @@ tesela_status tesela__run_input(tesela__run *run, int32_t node, const void *host
 
 tesela_status tesela__run_output(tesela__run *run, int32_t node, void *host, tesela_error *err) {
   const tesela_node *of = tesela_graph_node(run->graph, node);
-  tesela__op_tensor at;
   tesela__run_tensor tensor;
-  tesela_status status = tesela__tensor_of(run->graph, node, run->plain, &at, err);
-  if (status == TESELA_OK) status = tesela__run_tensor_make(run, &at, NULL, &tensor, err);
+  tesela_status status = copy_begin(run, of, node, host, "output", &tensor, err);
   if (status != TESELA_OK || copy_empty(of->rank, of->shape)) return status;
-  if (!host) return tesela__fail(err, TESELA_E_INVALID, -1, "no address for output %.80s", of->name);
   int64_t index[TESELA_GRAPH_RANK] = {0}, place;
   int32_t bytes = tesela_dtype_bytes(of->dtype);
   const tesela__run_buffer *buffer = tensor.buffer;

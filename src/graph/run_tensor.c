@@ -13,25 +13,13 @@ static tesela_status tensor_no_memory(tesela_error *err) {
   return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for tables of places");
 }
 
-/* What value x of a coordinate adds to the place. */
-static int64_t tensor_part(const tesela_layout *base, int32_t coordinate, int64_t x) {
-  int64_t place = 0;
-  for (int32_t i = 0; i < base->n_mapped; i++) {
-    const tesela_digit *digit = &base->digit[i];
-    if (digit->source != coordinate) continue;
-    place += x / digit->step * digit->stride;
-    x %= digit->step;
-  }
-  return place;
-}
-
 static tesela_status tensor_tables(tesela__run *run, tesela__run_tensor *tensor, tesela_error *err) {
   const tesela_layout *base = &tensor->at.base;
   if (base->n_joins > 0) return TESELA_OK;
   for (int32_t c = 0; c < base->rank; c++) {
     int64_t *table = tesela__run_take(run, &run->scratch, base->shape[c], sizeof *table);
     if (!table) return tensor_no_memory(err);
-    for (int64_t x = 0; x < base->shape[c]; x++) table[x] = tensor_part(base, c, x);
+    for (int64_t x = 0; x < base->shape[c]; x++) table[x] = tesela__coordinate_place(base, c, x);
     tensor->table[c] = table;
   }
   return TESELA_OK;
