@@ -23,8 +23,7 @@ extern "C" {
 ///
 /// @param name  a C identifier of up to 100 characters
 /// @return TESELA_OK; TESELA_E_INVALID for a name that is none; TESELA_E_UNSUPPORTED for other widths, a warp that is not
-///         32, more than 1024 threads, and a layout in shared memory that is no sum over thread and local id (those that
-///         tesela_synthesize finds are); TESELA_E_STOPPED.
+///         32, and more than 1024 threads; TESELA_E_STOPPED.
 TESELA_API tesela_status tesela_codegen_exchange_cuda(const tesela_exchange *plan, const char *name,
                                                       const tesela_writer *to, tesela_error *err);
 

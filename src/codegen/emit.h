@@ -51,8 +51,7 @@ typedef struct tesela__emit_digit {
 bool tesela__emit_digit_sum(tesela__emit *e, const char *lead, const char *number, int64_t size, int32_t n,
                             tesela__emit_digit *digit, const char *suffix);
 
-/* A plan through shared memory: can it be said? What stands before the conversion, and its body. */
-tesela_status tesela__emit_check_memory(const tesela_exchange *plan, tesela_error *err);
+/* A plan through shared memory: what stands before the conversion, and its body. */
 void tesela__emit_memory_helpers(tesela__emit *e, const tesela_exchange *plan);
 void tesela__emit_through_memory(tesela__emit *e, const tesela_exchange *plan);
 

@@ -218,7 +218,7 @@ static tesela_status cuda_check(const tesela_exchange *plan, const char *name, t
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
                         "the plan needs a block of %" PRId64 " threads, CUDA has up to %d",
                         plan->facts.threads, CUDA_THREADS);
-  return plan->facts.kind == TESELA_EXCHANGE_SHARED ? tesela__emit_check_memory(plan, err) : TESELA_OK;
+  return TESELA_OK;
 }
 
 tesela_status tesela_codegen_exchange_cuda(const tesela_exchange *plan, const char *name,

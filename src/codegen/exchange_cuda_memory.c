@@ -2,9 +2,10 @@
 /*
  * exchange_cuda_memory.c - a plan through shared memory as CUDA C++.
  *
- * The place of a register before the swizzle is a sum: what the digits of the thread add to it and what the local id does. So
- * each thread computes its part once, and each vector adds a constant. That holds for every layout in which a dim has one
- * stride, which those found for a plan are; it is checked all the same, register by register.
+ * The place of a register before the swizzle is a sum over the dims of the tile. What a dim adds is mostly a sum again: of what
+ * the digits of the thread add and what the local id does, so that each thread computes its part once and each vector adds a
+ * constant. Where a dim lies in blocks that digits of the thread run across it is not: then each thread computes its coordinate
+ * there, and each vector asks a function for the place of that coordinate and its own.
  */
 #include "codegen/emit.h"
 
@@ -12,63 +13,93 @@
 
 typedef struct memory_side {
   const tesela_register *layout;
-  tesela_tile_memory plain; /* without swizzle */
-  int64_t vector;           /* elements */
-  bool swizzled;
+  const tesela_tile_memory *memory;
+  int64_t vector;            /* elements */
+  bool sum[TESELA_MAX_RANK]; /* is what the dim adds a sum of what thread and local id do? */
 } memory_side;
 
 /* ---- places ------------------------------------------------------------------------------------------------------ */
 
-static memory_side memory_side_of(const tesela_exchange *plan, bool store) {
-  memory_side s = {.layout = store ? &plan->src : &plan->dst, .plain = plan->memory};
-  s.swizzled = plan->memory.swizzle.bits > 0;
-  s.plain.swizzle = (tesela_tile_swizzle){0, 0, 0};
-  s.vector = store ? plan->write_vector : plan->read_vector;
-  return s;
+/* The modes of a dim, as digits of its coordinate; their number. */
+static int32_t memory_dim_digits(const tesela_tile_memory *m, int32_t dim, tesela__emit_digit *digit) {
+  int32_t mode = 0, n = 0;
+  for (int32_t d = 0; d <= dim; d++) {
+    int64_t left = m->shape[d];
+    for (n = 0; left > 1; n++, mode++) {
+      left /= m->mode_shape[mode];
+      digit[n] = (tesela__emit_digit){left, m->mode_shape[mode], m->mode_strides[mode]};
+    }
+  }
+  return n;
 }
 
-/* Of a register, before the swizzle. */
-static int64_t memory_place(const memory_side *s, int64_t thread, int64_t local) {
-  int64_t index[TESELA_MAX_RANK], place = 0;
-  tesela_register_get_global(s->layout, thread, local, index, NULL);
-  tesela_tile_memory_place(&s->plain, index, &place, NULL);
+/* What a dim adds to a place. */
+static int64_t memory_dim_place(const tesela_tile_memory *m, int32_t dim, int64_t coordinate) {
+  tesela__emit_digit digit[TESELA_REGISTER_MODES];
+  int32_t n = memory_dim_digits(m, dim, digit);
+  int64_t place = 0;
+  for (int32_t i = 0; i < n; i++) place += coordinate / digit[i].step % digit[i].extent * digit[i].weight;
   return place;
 }
 
-/* The digits of the thread, each with what its step adds to the place. */
+static int64_t memory_coordinate(const memory_side *s, int64_t thread, int64_t local, int32_t dim) {
+  int64_t index[TESELA_MAX_RANK];
+  tesela_register_get_global(s->layout, thread, local, index, NULL);
+  return index[dim];
+}
+
+/* The digits of the thread, slowest first, with weight 0. */
 static void memory_thread_digits(const memory_side *s, tesela__emit_digit *digit) {
-  int64_t step = 1, zero = memory_place(s, 0, 0);
+  int64_t step = 1;
   for (int32_t i = s->layout->n_spatial - 1; i >= 0; i--) {
     int64_t m = s->layout->spatial_modes[i], extent = m < 0 ? -m : s->layout->mode_shape[m];
-    digit[i] = (tesela__emit_digit){step, extent, extent > 1 ? memory_place(s, step, 0) - zero : 0};
+    digit[i] = (tesela__emit_digit){step, extent, 0};
     step *= extent;
   }
 }
 
-static bool memory_is_a_sum(const memory_side *s) {
+/* Give each digit what its step adds to the coordinate of a dim, or to the place by way of it. */
+static void memory_add_weights(const memory_side *s, int32_t dim, bool place, tesela__emit_digit *digit) {
+  for (int32_t i = 0; i < s->layout->n_spatial; i++) {
+    int64_t step = digit[i].extent > 1 ? memory_coordinate(s, digit[i].step, 0, dim) : 0;
+    digit[i].weight += place ? memory_dim_place(s->memory, dim, step) : step;
+  }
+}
+
+static bool memory_dim_is_a_sum(const memory_side *s, int32_t dim) {
   tesela__emit_digit digit[TESELA_REGISTER_MODES];
   memory_thread_digits(s, digit);
+  memory_add_weights(s, dim, true, digit);
   for (int64_t t = 0; t < s->layout->spatial_size; t++) {
     int64_t sum = 0;
-    for (int32_t i = 0; i < s->layout->n_spatial; i++) {
-      if (digit[i].weight < 0) return false;
+    for (int32_t i = 0; i < s->layout->n_spatial; i++)
       sum += t / digit[i].step % digit[i].extent * digit[i].weight;
-    }
     for (int64_t l = 0; l < s->layout->local_size; l++)
-      if (memory_place(s, t, l) != sum + memory_place(s, 0, l)) return false;
+      if (memory_dim_place(s->memory, dim, memory_coordinate(s, t, l, dim)) !=
+          sum + memory_dim_place(s->memory, dim, memory_coordinate(s, 0, l, dim)))
+        return false;
   }
   return true;
 }
 
-tesela_status tesela__emit_check_memory(const tesela_exchange *plan, tesela_error *err) {
-  memory_side store = memory_side_of(plan, true), load = memory_side_of(plan, false);
-  if (memory_is_a_sum(&store) && memory_is_a_sum(&load)) return TESELA_OK;
-  return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                      "the layout in shared memory is no sum of what thread and local id add to a place");
+static memory_side memory_side_of(const tesela_exchange *plan, bool store) {
+  memory_side s = {.layout = store ? &plan->src : &plan->dst, .memory = &plan->memory};
+  s.vector = store ? plan->write_vector : plan->read_vector;
+  for (int32_t d = 0; d < s.memory->rank; d++) s.sum[d] = memory_dim_is_a_sum(&s, d);
+  return s;
 }
 
 void tesela__emit_memory_helpers(tesela__emit *e, const tesela_exchange *plan) {
   const tesela_tile_swizzle *swizzle = &plan->memory.swizzle;
+  memory_side store = memory_side_of(plan, true), load = memory_side_of(plan, false);
+  for (int32_t d = 0; d < plan->memory.rank; d++) {
+    tesela__emit_digit digit[TESELA_REGISTER_MODES];
+    if (store.sum[d] && load.sum[d]) continue;
+    int32_t n = memory_dim_digits(&plan->memory, d, digit);
+    TESELA__EMIT(e, "static __device__ __forceinline__ uint32_t %N_dim%D(uint32_t i) {\n  return ", d);
+    tesela__emit_digit_sum(e, "", "i", plan->memory.shape[d], n, digit, "u");
+    tesela__puts(&e->sink, ";\n}\n\n");
+  }
   if (swizzle->bits > 0)
     TESELA__EMIT(e,
                  "static __device__ __forceinline__ uint32_t %N_swizzle(uint32_t x) {\n"
@@ -80,10 +111,14 @@ void tesela__emit_memory_helpers(tesela__emit *e, const tesela_exchange *plan) {
 
 /* The place of the vector that starts at a local id. */
 static void memory_vector_place(tesela__emit *e, const memory_side *s, int64_t local) {
-  if (s->swizzled)
-    TESELA__EMIT(e, "%N_swizzle(base + %Du)", memory_place(s, 0, local));
-  else
-    TESELA__EMIT(e, "base + %Du", memory_place(s, 0, local));
+  int64_t constant = s->memory->offset;
+  for (int32_t d = 0; d < s->memory->rank; d++)
+    if (s->sum[d]) constant += memory_dim_place(s->memory, d, memory_coordinate(s, 0, local, d));
+  if (s->memory->swizzle.bits > 0) TESELA__EMIT(e, "%N_swizzle(", 0);
+  TESELA__EMIT(e, "base + %Du", constant);
+  for (int32_t d = 0; d < s->memory->rank; d++)
+    if (!s->sum[d]) TESELA__EMIT(e, " + %N_dim%D(i%D + %Du)", d, d, memory_coordinate(s, 0, local, d));
+  if (s->memory->swizzle.bits > 0) tesela__puts(&e->sink, ")");
 }
 
 /* The type a vector moves as. */
@@ -162,14 +197,28 @@ static void memory_threads(tesela__emit *e, const memory_side *s, bool store) {
   tesela__puts(&e->sink, ") {\n");
 }
 
+/* A number of the thread as a constant. */
+static void memory_thread_number(tesela__emit *e, const memory_side *s, tesela__emit_digit *digit) {
+  if (!tesela__emit_digit_sum(e, "", "thread", s->layout->spatial_size, s->layout->n_spatial, digit, "u"))
+    tesela__puts(&e->sink, "0");
+  tesela__puts(&e->sink, ";\n");
+}
+
 /* The part of the thread. */
 static void memory_base(tesela__emit *e, const memory_side *s) {
   tesela__emit_digit digit[TESELA_REGISTER_MODES];
   memory_thread_digits(s, digit);
+  for (int32_t d = 0; d < s->memory->rank; d++)
+    if (s->sum[d]) memory_add_weights(s, d, true, digit);
   tesela__puts(&e->sink, "    const uint32_t base = ");
-  if (!tesela__emit_digit_sum(e, "", "thread", s->layout->spatial_size, s->layout->n_spatial, digit, "u"))
-    tesela__puts(&e->sink, "0");
-  tesela__puts(&e->sink, ";\n");
+  memory_thread_number(e, s, digit);
+  for (int32_t d = 0; d < s->memory->rank; d++) {
+    if (s->sum[d]) continue;
+    memory_thread_digits(s, digit);
+    memory_add_weights(s, d, false, digit);
+    TESELA__EMIT(e, "    const uint32_t i%D = ", d);
+    memory_thread_number(e, s, digit);
+  }
 }
 
 void tesela__emit_through_memory(tesela__emit *e, const tesela_exchange *plan) {

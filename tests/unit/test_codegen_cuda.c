@@ -225,7 +225,18 @@ static const struct {
      "RegisterLayout(shape=[6,6], mode_shape=[2,3,2,3], spatial_modes=[0], local_modes=[3,1,2])", 16},
     {"spatial(2,4).local(2,4)",
      "RegisterLayout(shape=[4,16], mode_shape=[4,16], spatial_modes=[-16], local_modes=[0,1])", 16},
+    /* dim 0 lies in blocks of 4; the threads have it as 2 of 10, 5 of 2, 2 of 1: no sum */
+    {"RegisterLayout(shape=[20,4], mode_shape=[2,5,2,2,2], spatial_modes=[-3,3,4,0,-2], local_modes=[1,2])",
+     "RegisterLayout(shape=[20,4], mode_shape=[2,5,2,2,2], spatial_modes=[-3,3,1,0,-2], local_modes=[4,2])",
+     64},
 };
+
+/* A dim in blocks that the threads run across: its place is asked for, not added. */
+static void check_blocks(const cuda_batch *b, int number) {
+  char want[64];
+  snprintf(want, sizeof want, "grep -q 'case%d_dim0(i0 + ' cases.cu", number);
+  if (!runs(b, "%s", want)) fail_msg("no blocks in the layout of the plan: see %s", b->folder);
+}
 
 /* The swizzle of a plan as code, from the definition of its numbers. */
 static void check_swizzle(const cuda_batch *b, int number) {
@@ -258,6 +269,7 @@ static void typical_plans_run_on_the_host(void **state) {
   int wrong = wrong_case(&b);
   if (wrong >= 0) fail_msg("case%d is wrong: see %s", wrong, b.folder);
   check_swizzle(&b, 3);
+  check_blocks(&b, b.n - 1);
   end_batch(&b);
 }
 
