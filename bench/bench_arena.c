@@ -2,7 +2,8 @@
 /*
  * bench_arena.c - the memory planner on problems with a known answer, or on CSV files.
  *
- *   bench_arena                      rectangles cut into buffers: the least peak is the height of the rectangle
+ *   bench_arena                      rectangles cut into buffers: the least peak is the height of the rectangle; and networks,
+ *                                    forward and backward
  *   bench_arena FOLDER [CAPACITY]    every *.csv of a folder, such as the challenging ones of MiniMalloc (CAPACITY 1048576)
  *
  * Every plan is checked before its row is printed. Goals: 100 cut buffers reach the least peak; the CSV files fit in
@@ -78,8 +79,8 @@ static void cut(int32_t n, int64_t steps, int64_t height, tesela_arena_buffer *b
 }
 
 static void rectangles(void) {
-  static tesela_arena_buffer b[10000];
-  static const int32_t sizes[] = {100, 1000, 10000};
+  static tesela_arena_buffer b[100000];
+  static const int32_t sizes[] = {100, 1000, 10000, 100000};
   printf("%-10s %8s %10s %12s %10s %8s %10s\n", "cut into", "seed", "least", "first fit", "peak", "proven",
          "ms");
   for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
@@ -91,6 +92,46 @@ static void rectangles(void) {
              (double)naive.facts.peak / (1 << 20), (double)best.facts.peak / (1 << 20),
              best.facts.proven ? "yes" : "no", best.ms);
     }
+}
+
+/* ---- networks ---------------------------------------------------------------------------------------------- */
+
+/* A network of some layers, forward and backward: each has two activations that live until its gradients are made, in widths that
+ * vary, and in both directions some temporaries that live a few steps; its gradient lives until the next one's is made. */
+static int32_t network(int32_t layers, tesela_arena_buffer *b) {
+  enum { STEPS = 8 };
+  int64_t end = 2 * (int64_t)STEPS * layers, width = 64;
+  int32_t n = 0;
+  for (int32_t k = 0; k < layers; k++) {
+    int64_t forth = (int64_t)STEPS * k, back = end - forth - STEPS;
+    if (below(6) == 0) width = 16 << below(5);
+    b[n++] = (tesela_arena_buffer){.lower = forth + 1, .upper = back + 3, .size = 1024 * width};
+    b[n++] =
+        (tesela_arena_buffer){.lower = forth + 4, .upper = back + 6, .size = 1024 * (width / 2 + below(64))};
+    b[n++] = (tesela_arena_buffer){.lower = back + 2, .upper = back + STEPS + 4, .size = 1024 * width};
+    for (int32_t t = 0; t < 6; t++) {
+      int64_t from = (t % 2 ? back : forth) + below(STEPS);
+      b[n++] = (tesela_arena_buffer){
+          .lower = from, .upper = from + 1 + below(6), .size = 256 * (1 + below(4 * width))};
+    }
+  }
+  for (int32_t i = 0; i < n; i++) b[i].offset = TESELA_ARENA_FREE;
+  return n;
+}
+
+static void networks(void) {
+  static tesela_arena_buffer b[9 * 12000];
+  static const int32_t layers[] = {12, 100, 1000, 12000};
+  printf("\n%-10s %8s %12s %12s %10s %8s %10s\n", "layers", "buffers", "bound", "first fit", "peak", "proven",
+         "ms");
+  for (size_t k = 0; k < sizeof layers / sizeof *layers; k++) {
+    chance = 1;
+    int32_t n = network(layers[k], b);
+    outcome naive = plan(n, b, 0, true), best = plan(n, b, 0, false);
+    printf("%-10" PRId32 " %8" PRId32 " %12" PRId64 " %11.3fx %9.3fx %8s %10.1f\n", layers[k], n,
+           best.facts.bound, (double)naive.facts.peak / (double)best.facts.bound,
+           (double)best.facts.peak / (double)best.facts.bound, best.facts.proven ? "yes" : "no", best.ms);
+  }
 }
 
 /* ---- files ------------------------------------------------------------------------------------------------- */
@@ -151,9 +192,11 @@ static void run_folder(const char *folder, int64_t capacity) {
 }
 
 int main(int argc, char **argv) {
-  if (argc > 1)
+  if (argc > 1) {
     run_folder(argv[1], argc > 2 ? strtoll(argv[2], NULL, 10) : 0);
-  else
+  } else {
     rectangles();
+    networks();
+  }
   return 0;
 }

@@ -7,7 +7,7 @@
  * Sizes leave the caches. Counted are the bytes read and written; memcpy runs with as many threads and moves as many. `noise`
  * is the spread of the transfer's rounds (90th over 10th percentile).
  *
- *   bench_transfer [threads]      1 and 2 threads if none is given
+ *   bench_transfer [threads [word [rounds]]]   1 and 2 threads if none is given; only what has the word in its name
  */
 #include <string.h>
 
@@ -15,6 +15,9 @@
 #include "timing.h"
 
 enum { ROUNDS = 9, BUFFER_BYTES = 288 << 20 };
+
+static int rounds = ROUNDS;
+static const char *word = ""; /* only transfers with it in their name */
 
 static unsigned char *host_buffer, *device_buffer, *other_buffer;
 
@@ -43,6 +46,7 @@ static int ascending(const void *a, const void *b) {
 
 static void race_transfer(const char *what, tesela_transfer *transfer, void *dst, const void *src,
                           int threads) {
+  if (!strstr(what, word)) return;
   tesela_transfer_facts facts = tesela_transfer_facts_of(transfer);
   timed_transfer timed = {transfer, dst, src};
   size_t half = (size_t)(facts.bytes_read + facts.bytes_written) / 2;
@@ -51,12 +55,12 @@ static void race_transfer(const char *what, tesela_transfer *transfer, void *dst
   racer ours = {.run = run_transfer, .data = &timed, .bytes = 2.0 * (double)half};
   racer theirs = {.run = race_memcpy, .data = &copy, .bytes = 2.0 * (double)half};
   racer *both[] = {&ours, &theirs};
-  race(both, 2, ROUNDS);
-  double ratio = race_ratio(&ours, &theirs, ROUNDS), sorted[ROUNDS];
+  race(both, 2, rounds);
+  double ratio = race_ratio(&ours, &theirs, rounds), sorted[RACE_MOST_ROUNDS];
   memcpy(sorted, ours.ns, sizeof sorted);
-  qsort(sorted, ROUNDS, sizeof sorted[0], ascending);
-  printf("  %-58s %d %8.1f %8.1f %7.2f  %5.2f\n", what, threads, race_gbs(&ours, ROUNDS),
-         race_gbs(&theirs, ROUNDS), ratio, sorted[ROUNDS - 1 - ROUNDS / 10] / sorted[ROUNDS / 10]);
+  qsort(sorted, (size_t)rounds, sizeof sorted[0], ascending);
+  printf("  %-58s %d %8.1f %8.1f %7.2f  %5.2f\n", what, threads, race_gbs(&ours, rounds),
+         race_gbs(&theirs, rounds), ratio, sorted[rounds - 1 - rounds / 10] / sorted[rounds / 10]);
   fflush(stdout);
 }
 
@@ -91,7 +95,17 @@ static void fill_host(const tesela_device_host *host, int64_t elements) {
   }
 }
 
+/* Is one of the case's three transfers asked for? */
+static bool is_asked_for(const transfer_case *c) {
+  char what[3][120];
+  snprintf(what[0], sizeof what[0], "%s: to device", c->name);
+  snprintf(what[1], sizeof what[1], "%s: to host", c->name);
+  snprintf(what[2], sizeof what[2], "%s: sticks along dim %d", c->name, (int)c->stick);
+  return strstr(what[0], word) || strstr(what[1], word) || strstr(what[2], word);
+}
+
 static void run_case(const transfer_case *c, int threads) {
+  if (!is_asked_for(c)) return;
   const tesela_target *target = tesela_target_find(c->target);
   tesela_device_layout layout, other;
   tesela_transfer *to, *back, *between;
@@ -183,7 +197,10 @@ static void time_views(void) {
 int main(int argc, char **argv) {
   int first = argc > 1 ? atoi(argv[1]) : 1, last = argc > 1 ? first : 2;
   if (first < 1) race_fail("threads: 1 or more");
-  time_views();
+  if (argc > 2) word = argv[2];
+  if (argc > 3) rounds = atoi(argv[3]);
+  if (rounds < 1 || rounds > RACE_MOST_ROUNDS) race_fail("rounds: 1 to %d", RACE_MOST_ROUNDS);
+  if (argc < 3) time_views();
   host_buffer = race_buffer(BUFFER_BYTES);
   device_buffer = race_buffer(BUFFER_BYTES);
   other_buffer = race_buffer(BUFFER_BYTES);

@@ -106,6 +106,16 @@ static bool read_box(const jr_object *in, int32_t rank, int64_t start[], int64_t
                  rank);
 }
 
+/* The limit on nests was the response's own: if it is what refused the transfer, that is said instead. */
+static tesela_status refuse_many(query *q) {
+  char says[sizeof q->err->message];
+  const char *many = strstr(q->err->message, "this transfer needs");
+  if (!many && strstr(q->err->message, "nests are allowed")) many = q->err->message;
+  if (!many) return q->err->status;
+  snprintf(says, sizeof says, "%s", many);
+  return query_fail(q, TESELA_E_LIMIT, -1, "%s; a response lists up to %d", says, JSON_DEVICE_NESTS);
+}
+
 tesela_status query_op_dma(query *q) {
   jr_object in = query_object(q), limits = query_member(q, "limits"), box = query_member(q, "box");
   json_device device;
@@ -117,25 +127,23 @@ tesela_status query_op_dma(query *q) {
   if (!json_device_read(&in, &device) || (limits.value && !read_limits(&limits, &most)) ||
       (box.value && !read_box(&box, device.layout.host.rank, start, size)))
     return q->err->status;
+  bool capped = most.max_nests == 0 || most.max_nests > JSON_DEVICE_NESTS;
+  if (capped) most.max_nests = JSON_DEVICE_NESTS; /* more are not made */
   tesela_dma *dma;
   tesela_dma_options options = {
       .direction = direction && strcmp(direction, "to_host") == 0 ? TESELA_DMA_TO_HOST : TESELA_DMA_TO_DEVICE,
       .plain = form && strcmp(form, "plain") == 0,
       .padding = query_flag(q, "padding"),
-      .limits = limits.value ? &most : NULL,
+      .limits = &most,
       .box_start = box.value ? start : NULL,
       .box_size = box.value ? size : NULL,
   };
   q->field = NULL;
   tesela_status status =
       tesela_dma_create(&dma, &device.layout, device.host_strides, device.host_offset, &options, q->err);
+  if (capped && status == TESELA_E_UNSUPPORTED) return refuse_many(q);
   if (status != TESELA_OK) return status;
   tesela_dma_facts facts = tesela_dma_facts_of(dma);
-  if (facts.n_nests > JSON_DEVICE_NESTS) {
-    tesela_dma_destroy(dma);
-    return query_fail(q, TESELA_E_LIMIT, -1, "%d nests; a response lists up to %d", facts.n_nests,
-                      JSON_DEVICE_NESTS);
-  }
   jw_key(q->out, "nests");
   json_device_put_nests(q->out, dma);
   jw_put_int(q->out, "count", facts.n_nests);

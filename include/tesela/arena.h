@@ -12,8 +12,8 @@
  *   c     3     6    4             0
  *
  * The least peak is hard to find in general (dynamic storage allocation). The planner places buffers by several orders,
- * improves the best, and then searches exactly; `proven` says that no plan has a lower peak. The least peak is
- * never below the most bytes that live at one step (`bound`).
+ * improves the best by putting some in and others out, and searches exactly; `proven` says that no plan has a lower
+ * peak. The least peak is never below the most bytes that live at one step (`bound`).
  */
 #ifndef TESELA_ARENA_H
 #define TESELA_ARENA_H
@@ -73,10 +73,10 @@ typedef struct tesela_arena_facts {
 ///         TESELA_E_LIMIT if no plan within `capacity` was found (never with spill): the message says whether there is
 ///         none (the bound is above it) or the search ended, and the best peak; TESELA_E_OVERFLOW if the sizes, each with
 ///         its alignment less 1, and the highest fixed place add up to 2^62 or more, or the weights do; TESELA_E_MEMORY.
-/// Deterministic: equal buffers and options give equal plans on every machine. The search goes on until the peak is
-/// proven or `effort` is spent, two seconds or so by default; `first_fit` is O(n log n). Problems so large that one straight
-/// search would take more than `effort` (some 3,000 buffers, by default; 16,384 ever) are planned by orders only, those with more
-/// than 2^23 pairs of buffers that live together by first fit, forward and backward in time, O(n log n).
+/// Deterministic: equal buffers and options give equal plans on every machine. The work goes on until the peak is
+/// proven or `effort` is spent, two seconds or so by default; `first_fit` is O(n log n). Buffers that never meet in time, and those
+/// that live above or below all others, are planned apart. Problems of which one straight search would take more than an eighth
+/// of `effort` (some 1,000 buffers, by default) are improved but not searched exactly. Memory is O(n), 0.4 KB a buffer or so.
 TESELA_API tesela_status tesela_arena_plan(int32_t n, tesela_arena_buffer *buffers,
                                            const tesela_arena_options *options, tesela_arena_facts *facts,
                                            tesela_error *err);

@@ -76,7 +76,7 @@ TESELA_API void tesela_transfer_destroy(tesela_transfer *transfer);
 
 /// Run. dst and src may overlap in any way, the same address included: then the result is as if src had been copied away
 /// first (memory for that is taken and released, TESELA_E_MEMORY). `src` and `dst` are addresses of device place 0, or of
-/// host element offset 0.
+/// host element offset 0. Progress is called while elements are copied, not while integers are looked through before.
 /// @return TESELA_OK; TESELA_E_RANGE for a value that does not fit (dst is untouched then); TESELA_E_STOPPED; TESELA_E_MEMORY.
 TESELA_API tesela_status tesela_transfer_run(const tesela_transfer *transfer, void *dst, const void *src,
                                              const tesela_run_options *options, tesela_error *err);

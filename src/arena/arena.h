@@ -7,6 +7,8 @@
  *   check.c    is it right?                                       rise.c    placing from the bottom up
  *   search.c   exact: fits below a capacity, or not               rounds.c  what is searched for, and how long
  *   plan.c     all of it, for the caller                          spill*.c  which buffers to leave out
+ *   split.c    independent parts                                  meeting.c who lives together with an item
+ *   evict.c    one in, others out, below a top                    descend.c below which top, and how long
  *   csv*.c     buffers as text
  *
  * A section is a step at which as many buffers live as can: of the steps between a first end and the next start only
@@ -24,7 +26,7 @@
 #include "base/base.h"
 
 #define TESELA__ARENA_MOST (INT64_C(1) << 62) /* all sums of sizes stay below it */
-enum { TESELA__ARENA_STEP = 1024, TESELA__ARENA_BUFFERS = 1 << 20, TESELA__ARENA_PAIRS = 1 << 23 };
+enum { TESELA__ARENA_STEP = 1024, TESELA__ARENA_BUFFERS = 1 << 20 };
 
 typedef struct tesela__arena_item {
   int64_t lower, size, alignment, weight;
@@ -38,15 +40,16 @@ typedef struct tesela__arena_problem {
   tesela_allocator memory;
   tesela__arena_item *item;
   int32_t n, n_sections, n_fixed;
-  int32_t *start; /* n_sections + 1 */
-  int32_t *fixed; /* items that are fixed, by offset */
-  int64_t *live;  /* bytes alive, by section */
-  int32_t *near;  /* items that live with an item: near[near_at[i]] to near[near_at[i + 1]]; NULL: too many */
-  int64_t *near_at;               /* n + 1 */
+  int32_t *start;                 /* n_sections + 1 */
+  int32_t *fixed;                 /* items that are fixed, by offset */
+  int64_t *live;                  /* bytes alive, by section */
+  int32_t *latest, n_leaves;      /* last sections of blocks of items, a tree: meeting.c */
+  int32_t *list;                  /* what tesela__arena_meeting found */
   int64_t *best;                  /* offsets of the best plan, by item */
   int64_t best_peak;              /* INT64_MAX: there is none */
   int64_t most_live, bound, unit; /* peaks are multiples of unit */
   int64_t work, limit;            /* units of work */
+  bool plain;                     /* nothing is fixed, and all alignments are 1 */
 } tesela__arena_problem;
 
 static inline bool tesela__arena_meet(const tesela__arena_item *a, const tesela__arena_item *b) {
@@ -65,6 +68,9 @@ tesela_status tesela__arena_validate(int32_t n, const tesela_arena_buffer *buffe
 /* Build from buffers that were validated; `keep` (may be NULL) says which. On failure nothing is left to close. */
 tesela_status tesela__arena_open(tesela__arena_problem *arena, int32_t n, const tesela_arena_buffer *buffers,
                                  const bool *keep, const tesela_allocator *memory, tesela_error *err);
+/* Items `list` of another problem, their index the one there. */
+tesela_status tesela__arena_open_part(tesela__arena_problem *arena, const tesela__arena_problem *of,
+                                      int32_t n, const int32_t *list, tesela_error *err);
 void tesela__arena_close(tesela__arena_problem *arena);
 /* The lowest aligned offset from `from` on that meets no fixed item that lives with item i. */
 int64_t tesela__arena_past_fixed(tesela__arena_problem *arena, int32_t i, int64_t from);
@@ -102,7 +108,13 @@ int32_t tesela__arena_tree_next(const tesela__arena_tree *tree, int32_t node); /
 /* The first after `node` (-1: of all) that is at least `size` long. */
 int32_t tesela__arena_tree_fit(const tesela__arena_tree *tree, int32_t node, int64_t size);
 
-/* ---- sweep.c, place.c -------------------------------------------------------------------------------------- */
+/* ---- meeting.c --------------------------------------------------------------------------------------------- */
+
+bool tesela__arena_meeting_open(tesela__arena_problem *arena); /* false: no memory */
+/* The items that live with item i, to arena->list; their number. */
+int32_t tesela__arena_meeting(tesela__arena_problem *arena, int32_t i);
+
+/* ---- sweep.c, place.c, rise.c -------------------------------------------------------------------------------------- */
 
 typedef enum tesela__arena_sweep_order {
   TESELA__ARENA_FORTH,       /* by lower, then index: what a naive planner does */
@@ -118,15 +130,16 @@ enum { TESELA__ARENA_ORDERS = 4 }; /* large, long, large and long, crowded */
 /* Items by an order, the most urgent first. `shake` != 0: every key times 0.7 to 1.3, by chance. */
 void tesela__arena_order(tesela__arena_problem *arena, int32_t order, uint64_t shake,
                          tesela__arena_key *keys);
-/* Lists of neighbours for placing; leaves arena->near NULL if there are more than TESELA__ARENA_PAIRS pairs. */
-tesela_status tesela__arena_near(tesela__arena_problem *arena, tesela_error *err);
+/* splitmix64: the same numbers everywhere. */
+uint64_t tesela__arena_chance(uint64_t *state);
 /* The lowest free offset of item i among the placed, or with `best` that in the smallest gap. `scratch`: n keys. */
 int64_t tesela__arena_gap(tesela__arena_problem *arena, int32_t i, bool best, tesela__arena_key *scratch);
 /* From the bottom up, by an order among those of one offset; *good: all are placed, and the peak is below the limit. */
 tesela_status tesela__arena_rise(tesela__arena_problem *arena, const tesela__arena_key *order, int64_t limit,
-                                 bool *good, tesela_error *err);
-/* Place by the orders and improve them, until `target` is reached. */
-tesela_status tesela__arena_place(tesela__arena_problem *arena, int64_t target, tesela_error *err);
+                                 int64_t until, bool *good, tesela_error *err);
+/* Place by the orders until `target` is reached or the work is `until`. */
+tesela_status tesela__arena_place(tesela__arena_problem *arena, int64_t target, int64_t until,
+                                  tesela_error *err);
 
 /* ---- search.c, rounds.c ------------------------------------------------------------------------------------ */
 
@@ -145,9 +158,17 @@ void tesela__arena_search_close(tesela__arena_search *search);
 tesela__arena_answer tesela__arena_search_run(tesela__arena_search *search, const tesela__arena_key *order,
                                               bool tight, int64_t capacity, int64_t limit, int64_t *need);
 
+/* About the work of a search that never goes back. */
+int64_t tesela__arena_rounds_straight(const tesela__arena_problem *arena);
 /* Search until a plan fits below `capacity` (0: until the peak is the least) or the work is spent. */
-tesela_status tesela__arena_rounds(tesela__arena_problem *arena, int64_t capacity, tesela_error *err);
-/* All heuristics, then the search: until arena->best_peak <= capacity, or with 0 the least. */
+tesela_status tesela__arena_rounds(tesela__arena_problem *arena, int64_t capacity, int64_t until,
+                                   tesela_error *err);
+/* Go down from the best plan by evicting: until its peak is <= capacity, or with 0 the bound, or the work is `until`. */
+tesela_status tesela__arena_descend(tesela__arena_problem *arena, int64_t capacity, int64_t until,
+                                    tesela_error *err);
+/* All heuristics, then the search: until arena->best_peak <= capacity, or with 0 the least (no lower than the bound). */
+tesela_status tesela__arena_solve_part(tesela__arena_problem *arena, int64_t capacity, tesela_error *err);
+/* The same, in independent parts. */
 tesela_status tesela__arena_solve(tesela__arena_problem *arena, int64_t capacity, tesela_error *err);
 /* ---- spill.c, spill_exact.c -------------------------------------------------------------------------------- */
 

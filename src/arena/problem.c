@@ -43,11 +43,9 @@ void tesela__arena_sort(tesela__arena_key *keys, int32_t n) {
 
 static bool arena_takes_bytes(const tesela_arena_buffer *b) { return b->size > 0 && b->upper > b->lower; }
 
-/* Items and their sections, still in the order of the caller. `keys` holds 2 n. */
-static void arena_find_sections(tesela__arena_problem *a, int32_t n, const tesela_arena_buffer *buffers,
-                                const bool *keep, tesela__arena_key *keys) {
-  tesela__arena_key *starts = keys, *ends = keys + n;
-  bool began = false;
+/* The caller's buffers as items, in their order, and when they begin and end. */
+static void arena_take_buffers(tesela__arena_problem *a, int32_t n, const tesela_arena_buffer *buffers,
+                               const bool *keep, tesela__arena_key *starts, tesela__arena_key *ends) {
   for (int32_t i = 0; i < n; i++) {
     const tesela_arena_buffer *b = &buffers[i];
     if (!arena_takes_bytes(b) || (keep && !keep[i])) continue;
@@ -62,6 +60,24 @@ static void arena_find_sections(tesela__arena_problem *a, int32_t n, const tesel
     ends[a->n] = (tesela__arena_key){b->upper, a->n};
     a->n++;
   }
+}
+
+/* Some items of another problem, the same. */
+static void arena_take_items(tesela__arena_problem *a, int32_t n, const tesela__arena_problem *of,
+                             const int32_t *list, tesela__arena_key *starts, tesela__arena_key *ends) {
+  for (int32_t k = 0; k < n; k++) {
+    a->item[k] = of->item[list[k]];
+    a->item[k].index = list[k];
+    starts[k] = (tesela__arena_key){a->item[k].first, k};
+    ends[k] = (tesela__arena_key){a->item[k].last, k};
+  }
+  a->n = n;
+}
+
+/* Items still in the order in which they were taken. */
+static void arena_find_sections(tesela__arena_problem *a, tesela__arena_key *starts,
+                                tesela__arena_key *ends) {
+  bool began = false;
   tesela__arena_sort(starts, a->n);
   tesela__arena_sort(ends, a->n);
   for (int32_t s = 0, e = 0; e < a->n;) {
@@ -95,23 +111,29 @@ static void arena_order_items(tesela__arena_problem *a, tesela__arena_key *keys)
     }
 }
 
+/* If sizes are multiples of all alignments, so are sums of sizes, and nothing has to be aligned. */
+static void arena_find_unit(tesela__arena_problem *a) {
+  a->plain = a->n_fixed == 0 && a->n > 0;
+  for (int32_t i = 0; i < a->n; i++) a->plain = a->plain && a->unit % a->item[i].alignment == 0;
+  if (!a->plain) a->unit = 1;
+  for (int32_t i = 0; i < a->n && a->plain; i++) a->item[i].alignment = 1;
+}
+
 static void arena_sum_sections(tesela__arena_problem *a, tesela__arena_key *keys) {
   memset(a->live, 0, ((size_t)a->n_sections + 1) * sizeof *a->live);
   int32_t section = 0;
-  bool exact = false;
   for (int32_t i = 0; i < a->n; i++) {
     const tesela__arena_item *x = &a->item[i];
     while (section <= x->first) a->start[section++] = i;
     a->live[x->first] += x->size;
     a->live[x->last] -= x->size;
     a->unit = tesela__gcd(a->unit, x->size);
-    if (x->alignment > 1 || x->fixed >= 0) exact = true;
     if (x->fixed < 0) continue;
     keys[a->n_fixed++] = (tesela__arena_key){x->fixed, i};
     a->bound = tesela__max(a->bound, x->fixed + x->size);
   }
   while (section <= a->n_sections) a->start[section++] = a->n;
-  if (exact || a->n == 0) a->unit = 1;
+  arena_find_unit(a);
   for (int32_t s = 0; s < a->n_sections; s++) {
     a->most_live = tesela__max(a->most_live, a->live[s]);
     a->live[s + 1] += a->live[s];
@@ -121,8 +143,9 @@ static void arena_sum_sections(tesela__arena_problem *a, tesela__arena_key *keys
   for (int32_t k = 0; k < a->n_fixed; k++) a->fixed[k] = keys[k].item;
 }
 
-tesela_status tesela__arena_open(tesela__arena_problem *a, int32_t n, const tesela_arena_buffer *buffers,
-                                 const bool *keep, const tesela_allocator *memory, tesela_error *err) {
+/* Room for n items; 2 n keys. NULL: no memory, and nothing is left to close. */
+static tesela__arena_key *arena_make_room(tesela__arena_problem *a, int32_t n,
+                                          const tesela_allocator *memory) {
   size_t most = (size_t)n + 1;
   *a = (tesela__arena_problem){
       .memory = tesela__allocator(memory), .best_peak = INT64_MAX, .limit = INT64_MAX};
@@ -132,16 +155,40 @@ tesela_status tesela__arena_open(tesela__arena_problem *a, int32_t n, const tese
   a->fixed = tesela__alloc(&a->memory, most * sizeof *a->fixed, alignof(int32_t));
   a->live = tesela__alloc(&a->memory, most * sizeof *a->live, alignof(int64_t));
   a->best = tesela__alloc(&a->memory, most * sizeof *a->best, alignof(int64_t));
-  bool good = keys && a->item && a->start && a->fixed && a->live && a->best;
+  if (keys && a->item && a->start && a->fixed && a->live && a->best) return keys;
+  tesela__release(&a->memory, keys);
+  tesela__arena_close(a);
+  return NULL;
+}
+
+static tesela_status arena_finish(tesela__arena_problem *a, tesela__arena_key *keys, tesela_error *err) {
+  bool good = keys != NULL;
   if (good) {
-    arena_find_sections(a, n, buffers, keep, keys);
+    arena_find_sections(a, keys, keys + a->n);
     arena_order_items(a, keys);
     arena_sum_sections(a, keys);
+    good = tesela__arena_meeting_open(a);
   }
   tesela__release(&a->memory, keys);
   if (good) return TESELA_OK;
   tesela__arena_close(a);
-  return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory to plan %" PRId32 " buffers", n);
+  return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory to plan buffers");
+}
+
+tesela_status tesela__arena_open(tesela__arena_problem *a, int32_t n, const tesela_arena_buffer *buffers,
+                                 const bool *keep, const tesela_allocator *memory, tesela_error *err) {
+  int32_t m = 0;
+  for (int32_t i = 0; i < n; i++) m += arena_takes_bytes(&buffers[i]) && (!keep || keep[i]);
+  tesela__arena_key *keys = arena_make_room(a, m, memory);
+  if (keys) arena_take_buffers(a, n, buffers, keep, keys, keys + m);
+  return arena_finish(a, keys, err);
+}
+
+tesela_status tesela__arena_open_part(tesela__arena_problem *a, const tesela__arena_problem *of, int32_t n,
+                                      const int32_t *list, tesela_error *err) {
+  tesela__arena_key *keys = arena_make_room(a, n, &of->memory);
+  if (keys) arena_take_items(a, n, of, list, keys, keys + n);
+  return arena_finish(a, keys, err);
 }
 
 void tesela__arena_close(tesela__arena_problem *a) {
@@ -150,8 +197,8 @@ void tesela__arena_close(tesela__arena_problem *a) {
   tesela__release(&a->memory, a->fixed);
   tesela__release(&a->memory, a->live);
   tesela__release(&a->memory, a->best);
-  tesela__release(&a->memory, a->near);
-  tesela__release(&a->memory, a->near_at);
+  tesela__release(&a->memory, a->latest);
+  tesela__release(&a->memory, a->list);
   *a = (tesela__arena_problem){.memory = a->memory};
 }
 

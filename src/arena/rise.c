@@ -32,7 +32,7 @@ static void rise_sink(rise_state *r, int32_t at) {
   r->at[moved] = at;
 }
 
-static bool rise_run(rise_state *r, int64_t limit) {
+static bool rise_run(rise_state *r, int64_t limit, int64_t until) {
   tesela__arena_problem *a = r->arena;
   for (int32_t k = 0; k < a->n; k++) r->at[r->heap[k]] = k;
   for (int32_t k = a->n / 2; k-- > 0;) rise_sink(r, k);
@@ -40,15 +40,16 @@ static bool rise_run(rise_state *r, int64_t limit) {
     int32_t i = r->heap[0];
     tesela__arena_item *x = &a->item[i];
     int64_t top = r->low[i] + x->size;
-    if (top >= limit || a->work >= a->limit) return false;
+    if (top >= limit || a->work >= until) return false;
     x->offset = r->low[i];
-    for (int64_t k = a->near_at[i]; k < a->near_at[i + 1]; k++) {
-      int32_t j = a->near[k];
+    int32_t m = tesela__arena_meeting(a, i);
+    for (int32_t k = 0; k < m; k++) {
+      int32_t j = a->list[k];
       if (a->item[j].offset >= 0 || a->item[j].fixed >= 0 || r->low[j] >= top) continue;
       r->low[j] = tesela__arena_past_fixed(a, j, top);
       rise_sink(r, r->at[j]);
     }
-    a->work += 2 * (a->near_at[i + 1] - a->near_at[i]) + 8;
+    a->work += 4 * m + 32;
     r->heap[0] = r->heap[r->n - 1];
     r->at[r->heap[0]] = 0;
     if (r->n > 1) {
@@ -61,7 +62,7 @@ static bool rise_run(rise_state *r, int64_t limit) {
 }
 
 tesela_status tesela__arena_rise(tesela__arena_problem *a, const tesela__arena_key *order, int64_t limit,
-                                 bool *good, tesela_error *err) {
+                                 int64_t until, bool *good, tesela_error *err) {
   size_t most = (size_t)a->n + 1;
   rise_state r = {.arena = a, .n = a->n};
   r.low = tesela__alloc(&a->memory, most * sizeof *r.low, alignof(int64_t));
@@ -77,7 +78,7 @@ tesela_status tesela__arena_rise(tesela__arena_problem *a, const tesela__arena_k
       r.heap[k] = i;
       r.low[i] = a->item[i].fixed >= 0 ? a->item[i].fixed : tesela__arena_past_fixed(a, i, 0);
     }
-    *good = rise_run(&r, limit);
+    *good = rise_run(&r, limit, until);
   } else {
     status = tesela__fail(err, TESELA_E_MEMORY, -1, "no memory to place %" PRId32 " buffers", a->n);
   }

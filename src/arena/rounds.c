@@ -21,8 +21,8 @@ typedef struct rounds_state {
   int32_t round;
 } rounds_state;
 
-/* About the work of a search that never goes back: each decision looks at what is left, half of all on average. */
-static int64_t rounds_straight(const tesela__arena_problem *a) {
+/* Each decision looks at what is left, half of all on average. */
+int64_t tesela__arena_rounds_straight(const tesela__arena_problem *a) {
   int64_t look = 0;
   for (int32_t i = 0; i < a->n; i++) look += 2 + a->item[i].last - a->item[i].first;
   return look / 2 * a->n; /* below 2^60 */
@@ -54,11 +54,14 @@ static tesela__arena_answer rounds_turn(rounds_state *r, int64_t target) {
   return answer;
 }
 
-tesela_status tesela__arena_rounds(tesela__arena_problem *a, int64_t capacity, tesela_error *err) {
+tesela_status tesela__arena_rounds(tesela__arena_problem *a, int64_t capacity, int64_t until,
+                                   tesela_error *err) {
   rounds_state r = {.arena = a, .limit = ROUNDS_FIRST, .missed = -1};
   tesela__arena_answer answer = TESELA__ARENA_ENDED;
-  if (a->n == 0 || a->work >= a->limit || rounds_straight(a) > a->limit) return TESELA_OK;
-  r.limit = tesela__max(r.limit, rounds_straight(a));
+  if (a->n == 0 || a->work >= until || tesela__arena_rounds_straight(a) > until - a->work) return TESELA_OK;
+  int64_t limit = a->limit;
+  a->limit = until;
+  r.limit = tesela__max(r.limit, tesela__arena_rounds_straight(a));
   r.search = tesela__arena_search_open(a);
   r.order = tesela__alloc(&a->memory, (size_t)a->n * sizeof *r.order, alignof(tesela__arena_key));
   if (!r.search || !r.order) answer = TESELA__ARENA_MEMORY;
@@ -72,6 +75,7 @@ tesela_status tesela__arena_rounds(tesela__arena_problem *a, int64_t capacity, t
     r.missed = target;
     if (capacity > 0) r.limit += r.limit / 2;
   }
+  a->limit = limit;
   tesela__arena_search_close(r.search);
   tesela__release(&a->memory, r.order);
   if (answer != TESELA__ARENA_MEMORY) return TESELA_OK;

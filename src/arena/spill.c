@@ -61,11 +61,11 @@ static void spill_order(spill_state *w, int32_t order) {
   tesela__arena_sort(w->order, a->n);
 }
 
-/* The weight that lies in the way of item i at an offset; INT64_MAX if something fixed does. */
-static int64_t spill_in_the_way(const tesela__arena_problem *a, int32_t i, int64_t at) {
+/* The weight that lies in the way of item i, of its n neighbours in a->list, at an offset; INT64_MAX if something fixed does. */
+static int64_t spill_in_the_way(const tesela__arena_problem *a, int32_t i, int32_t n, int64_t at) {
   int64_t weight = 0;
-  for (int64_t k = a->near_at[i]; k < a->near_at[i + 1]; k++) {
-    const tesela__arena_item *y = &a->item[a->near[k]];
+  for (int32_t k = 0; k < n; k++) {
+    const tesela__arena_item *y = &a->item[a->list[k]];
     if (y->offset < 0 || y->offset >= at + a->item[i].size || y->offset + y->size <= at) continue;
     if (y->fixed >= 0) return INT64_MAX;
     weight += y->weight;
@@ -77,24 +77,25 @@ static int64_t spill_in_the_way(const tesela__arena_problem *a, int32_t i, int64
 static bool spill_swap(spill_state *w, int32_t i) {
   tesela__arena_problem *a = w->arena;
   tesela__arena_item *x = &a->item[i];
-  int64_t found = -1, least = x->weight, near = a->near_at[i + 1] - a->near_at[i];
-  a->work += near * near;
-  for (int64_t k = a->near_at[i] - 1; k < a->near_at[i + 1]; k++) {
-    const tesela__arena_item *y = k < a->near_at[i] ? NULL : &a->item[a->near[k]];
+  int64_t found = -1, least = x->weight;
+  int32_t near = tesela__arena_meeting(a, i);
+  a->work += (int64_t)near * near;
+  for (int32_t k = -1; k < near; k++) {
+    const tesela__arena_item *y = k < 0 ? NULL : &a->item[a->list[k]];
     if (y && y->offset < 0) continue;
     int64_t at = tesela__arena_up(y ? y->offset + y->size : 0, x->alignment);
-    int64_t weight = at + x->size > w->capacity ? INT64_MAX : spill_in_the_way(a, i, at);
+    int64_t weight = at + x->size > w->capacity ? INT64_MAX : spill_in_the_way(a, i, near, at);
     if (weight >= least) continue;
     least = weight;
     found = at;
   }
   if (found < 0) return false;
   int32_t n = 0;
-  for (int64_t k = a->near_at[i]; k < a->near_at[i + 1]; k++) {
-    tesela__arena_item *y = &a->item[a->near[k]];
+  for (int32_t k = 0; k < near; k++) {
+    tesela__arena_item *y = &a->item[a->list[k]];
     if (y->offset < 0 || y->offset >= found + x->size || y->offset + y->size <= found) continue;
     y->offset = -1;
-    w->gone[n++] = a->near[k];
+    w->gone[n++] = a->list[k];
   }
   x->offset = found;
   for (int32_t k = 0; k < n; k++) spill_insert(w, w->gone[k], true);
@@ -191,8 +192,6 @@ static tesela_status spill_search(tesela__arena_problem *a, int32_t n, const tes
   if (a->bound <= options->capacity)
     status = tesela__arena_spill_try(n, buffers, NULL, options, kept->limit / 4, kept, &answer, err);
   if (status != TESELA_OK || answer == TESELA__ARENA_FOUND) return status;
-  status = tesela__arena_near(a, err);
-  if (status != TESELA_OK || !a->near) return status;
   a->limit = kept->limit / 4;
   status = spill_place(a, options->capacity, false, kept, err);
   kept->work += a->work;

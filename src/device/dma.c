@@ -21,6 +21,17 @@ typedef struct dma_maker {
   int32_t bound;
 } dma_maker;
 
+/* So many nests there will be at least: none is made if the engine takes fewer. Padding has other nests than elements. */
+static tesela_status dma_check_count(const dma_maker *m, int64_t nests, tesela_error *err) {
+  const tesela_dma_limits *limits = m->options->padding ? NULL : m->options->limits;
+  if (limits && limits->max_nests && limits->max_nests < TESELA__DMA_NESTS && nests > limits->max_nests)
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                        "max_nests is %" PRId64 "; this transfer needs %" PRId64
+                        " nests, without the other limits",
+                        limits->max_nests, nests);
+  return TESELA_OK;
+}
+
 static tesela_status dma_cut_chains(dma_maker *m, tesela_error *err) {
   tesela__dma_bounds bounds[TESELA__DMA_CHAINS];
   int64_t nests = 1, bound = 1;
@@ -35,6 +46,8 @@ static tesela_status dma_cut_chains(dma_maker *m, tesela_error *err) {
     if (nests > TESELA__DMA_NESTS)
       return tesela__fail(err, TESELA_E_LIMIT, -1, "more than %d nests", TESELA__DMA_NESTS);
   }
+  tesela_status status = dma_check_count(m, nests, err);
+  if (status != TESELA_OK) return status;
   for (int32_t best = 0; best < m->digits.n_chains; best++) {
     int64_t product = 1;
     for (int32_t c = 0; c < m->digits.n_chains; c++) product *= c == best ? bounds[c].least : bounds[c].apart;

@@ -178,15 +178,12 @@ bool tesela__dma_box_add(tesela__dma_boxes *boxes, const int64_t *start, const i
   return true;
 }
 
-/* The boxes that dma_count found. */
+/* The boxes that dma_count found, exactly as many. */
 static void dma_emit(dma_cutter *c, int32_t level, int64_t lo, int64_t hi) {
   if (c->status != TESELA_OK) return;
   if (level == c->n - 1) {
     c->start[level] = lo, c->length[level] = hi - lo;
-    if (c->boxes->n >= TESELA__DMA_NESTS)
-      c->status = TESELA_E_LIMIT;
-    else if (!tesela__dma_box_add(c->boxes, c->start, c->length, c->allocator))
-      c->status = TESELA_E_MEMORY;
+    if (!tesela__dma_box_add(c->boxes, c->start, c->length, c->allocator)) c->status = TESELA_E_MEMORY;
     return;
   }
   int64_t m = c->step[level], cut = 0;
@@ -274,7 +271,7 @@ tesela_status tesela__dma_cut(tesela__dma_boxes *boxes, tesela__dma_bounds *boun
                               tesela_error *err) {
   dma_cutter c = {.n = n, .step = step, .allocator = allocator, .status = TESELA_OK, .boxes = boxes};
   boxes->width = n, boxes->n = 0;
-  dma_count(&c, 0, lo, hi);
+  if (dma_count(&c, 0, lo, hi) > TESELA__DMA_NESTS && c.status == TESELA_OK) c.status = TESELA_E_LIMIT;
   dma_emit(&c, 0, lo, hi);
   tesela__release(allocator, c.table);
   if (c.status == TESELA_OK) tesela__dma_join_boxes(boxes);

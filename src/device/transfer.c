@@ -9,9 +9,8 @@ struct tesela_transfer {
   tesela_allocator allocator;
   tesela_plan *plan;
   tesela_layout src;
-  tesela_dtype to;
-  bool scan; /* src is looked through for integers outside low .. high */
-  int64_t low, high;
+  bool looks; /* src is looked through for integers that do not fit */
+  tesela__look look;
   tesela_transfer_facts facts;
 };
 
@@ -74,10 +73,17 @@ static tesela_status transfer_make(tesela_transfer **out, const tesela_layout *d
     tesela_plan_destroy(plan);
     return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a transfer of %zu bytes", sizeof *made);
   }
-  *made = (tesela_transfer){.allocator = allocator, .plan = plan, .src = *src, .to = dst->dtype};
-  made->scan = !options->lossy && tesela__transfer_narrows(src->dtype, dst->dtype, &made->low, &made->high);
+  *made = (tesela_transfer){.allocator = allocator, .plan = plan, .src = *src};
   tesela_transfer_facts *facts = &made->facts;
   tesela_plan_describe(plan, &facts->plan);
+  made->look = (tesela__look){.src = &made->src, .to = dst->dtype, .threads = facts->plan.threads};
+  made->looks =
+      !options->lossy && tesela__transfer_narrows(src->dtype, dst->dtype, &made->look.low, &made->look.high);
+  if (made->looks) status = tesela__look_make(&made->look, &made->allocator, err);
+  if (status != TESELA_OK) {
+    tesela_transfer_destroy(made);
+    return status;
+  }
   facts->elements = 1;
   for (int32_t d = 0; d < dst->rank; d++) facts->elements *= dst->shape[d]; /* begin checked it */
   facts->bytes_read = facts->plan.bytes_read;
@@ -125,6 +131,7 @@ void tesela_transfer_destroy(tesela_transfer *transfer) {
   if (!transfer) return;
   tesela_allocator allocator = transfer->allocator;
   tesela_plan_destroy(transfer->plan);
+  tesela__release(&allocator, transfer->look.box);
   tesela__release(&allocator, transfer);
 }
 
@@ -151,8 +158,8 @@ static int64_t transfer_first_byte(const tesela_layout *src) {
 tesela_status tesela_transfer_run(const tesela_transfer *transfer, void *dst, const void *src,
                                   const tesela_run_options *options, tesela_error *err) {
   tesela_status status = TESELA_OK;
-  if (transfer->scan)
-    status = tesela__transfer_scan(&transfer->src, src, transfer->low, transfer->high, transfer->to, err);
+  if (transfer->looks)
+    status = tesela__look_run(&transfer->look, src, options ? options->executor : NULL, err);
   if (status != TESELA_OK) return status;
   if (!transfer_overlaps(transfer, dst, src)) return tesela_plan_run(transfer->plan, dst, src, options, err);
   int64_t bytes = transfer->facts.src_bytes, first = transfer_first_byte(&transfer->src);

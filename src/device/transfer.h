@@ -13,6 +13,7 @@
 #include <tesela/transfer.h>
 
 #include "base/base.h"
+#include "relayout/plan.h"
 
 /* The bits of what padding receives, in a type of so many bits; pad is not TESELA_PAD_LEAVE. TESELA_E_RANGE for a value out of the
    type's range, TESELA_E_UNSUPPORTED for a type that has no such value, or none that is known here. */
@@ -22,9 +23,22 @@ tesela_status tesela__transfer_pad_bits(tesela_pad pad, double value, tesela_dty
 /* Can values of the integer type `from` be too large or small for the integer type `to`? Then these are its limits. */
 bool tesela__transfer_narrows(tesela_dtype from, tesela_dtype to, int64_t *low, int64_t *high);
 
+/* A look at all integers of src before any is written. */
+typedef struct tesela__look {
+  const tesela_layout *src;
+  tesela_dtype to;
+  int64_t low, high; /* what `to` holds */
+  int32_t threads;
+  int32_t n_boxes; /* of src's places; 0: none are known, all goes in row-major order */
+  tesela__box *box;
+} tesela__look;
+
+/* Set the boxes; the rest is set. TESELA_E_MEMORY. They are the caller's to release. */
+tesela_status tesela__look_make(tesela__look *look, const tesela_allocator *allocator, tesela_error *err);
+
 /* TESELA_E_RANGE with the first element of src (row-major) outside low .. high. */
-tesela_status tesela__transfer_scan(const tesela_layout *src, const void *data, int64_t low, int64_t high,
-                                    tesela_dtype to, tesela_error *err);
+tesela_status tesela__look_run(const tesela__look *look, const void *data, const tesela_executor *executor,
+                               tesela_error *err);
 
 /* The host tensor of a device layout as a layout of the core; strides NULL: row-major. */
 tesela_status tesela__transfer_host_layout(const tesela_device_host *host, const int64_t *strides,

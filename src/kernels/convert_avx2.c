@@ -4,13 +4,13 @@
  *
  * Each is a step of N elements, named like the conversion, and a line at the end of the file.
  */
-#include "kernels/rows.h"
+#include "kernels/convert.h"
 
 #if TESELA__X86
 #include <immintrin.h>
 
 #define ISA "avx2,f16c"
-#define STEP TESELA__TARGET(ISA) TESELA__INLINE void
+#define STEP(name) TESELA__STEP(ISA, name)
 
 /* ---- floats -------------------------------------------------------------------------------------------------- */
 
@@ -24,62 +24,62 @@ TESELA__TARGET(ISA) static inline __m256i bf16_avx2(__m256i x) {
   return _mm256_srli_epi32(_mm256_blendv_epi8(rounded, quiet, nan), 16);
 }
 
-STEP f32_to_bf16_avx2(unsigned char *dst, const unsigned char *src) {
+STEP(f32_to_bf16_avx2) {
   __m256i a = bf16_avx2(_mm256_loadu_si256((const void *)src));
   __m256i b = bf16_avx2(_mm256_loadu_si256((const void *)(src + 32)));
-  _mm256_storeu_si256((void *)dst, _mm256_permute4x64_epi64(_mm256_packus_epi32(a, b), 0xd8));
+  tesela__put32(dst, _mm256_permute4x64_epi64(_mm256_packus_epi32(a, b), 0xd8), past);
 }
 
-STEP bf16_to_f32_avx2(unsigned char *dst, const unsigned char *src) {
+STEP(bf16_to_f32_avx2) {
   __m256i x = _mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)src));
-  _mm256_storeu_si256((void *)dst, _mm256_slli_epi32(x, 16));
+  tesela__put32(dst, _mm256_slli_epi32(x, 16), past);
 }
 
-STEP f32_to_f16_avx2(unsigned char *dst, const unsigned char *src) {
+STEP(f32_to_f16_avx2) {
   __m256 x = _mm256_loadu_ps((const void *)src);
-  _mm_storeu_si128((void *)dst, _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
+  tesela__put16(dst, _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT), past);
 }
 
-STEP f16_to_f32_avx2(unsigned char *dst, const unsigned char *src) {
-  _mm256_storeu_ps((void *)dst, _mm256_cvtph_ps(_mm_loadu_si128((const void *)src)));
+STEP(f16_to_f32_avx2) {
+  tesela__put32(dst, _mm256_castps_si256(_mm256_cvtph_ps(_mm_loadu_si128((const void *)src))), past);
 }
 
-STEP split_f64_avx2(unsigned char *dst, const unsigned char *src) {
+STEP(split_f64_avx2) {
   __m256d x = _mm256_loadu_pd((const void *)src);
   __m128 hi = _mm256_cvtpd_ps(x);
   __m128 lo = _mm256_cvtpd_ps(_mm256_sub_pd(x, _mm256_cvtps_pd(hi)));
   __m128 size = _mm_andnot_ps(_mm_set1_ps(-0.0f), hi);
   lo = _mm_and_ps(lo, _mm_cmplt_ps(size, _mm_set1_ps(__builtin_inff()))); /* false for a NaN */
-  _mm_storeu_ps((void *)dst, _mm_unpacklo_ps(hi, lo));
-  _mm_storeu_ps((void *)(dst + 16), _mm_unpackhi_ps(hi, lo));
+  tesela__put16(dst, _mm_castps_si128(_mm_unpacklo_ps(hi, lo)), past);
+  tesela__put16(dst + 16, _mm_castps_si128(_mm_unpackhi_ps(hi, lo)), past);
 }
 
-STEP merge_f64_avx2(unsigned char *dst, const unsigned char *src) {
+STEP(merge_f64_avx2) {
   __m128 a = _mm_loadu_ps((const void *)src), b = _mm_loadu_ps((const void *)(src + 16));
   __m256d hi = _mm256_cvtps_pd(_mm_shuffle_ps(a, b, 0x88)), lo = _mm256_cvtps_pd(_mm_shuffle_ps(a, b, 0xdd));
-  _mm256_storeu_pd((void *)dst, _mm256_add_pd(hi, lo));
+  tesela__put32(dst, _mm256_castpd_si256(_mm256_add_pd(hi, lo)), past);
 }
 
 /* ---- byte order ---------------------------------------------------------------------------------------------- */
 
 /* Byte p of each 16 of dst is byte `order[p]` of those of src. */
 TESELA__TARGET(ISA)
-TESELA__INLINE void shuffle_avx2(unsigned char *dst, const unsigned char *src, __m128i order) {
+TESELA__INLINE void shuffle_avx2(unsigned char *dst, const unsigned char *src, __m128i order, bool past) {
   __m256i x = _mm256_loadu_si256((const void *)src);
-  _mm256_storeu_si256((void *)dst, _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(order)));
+  tesela__put32(dst, _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(order)), past);
 }
 
-STEP swap16_avx2(unsigned char *dst, const unsigned char *src) {
-  shuffle_avx2(dst, src, _mm_setr_epi8(1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14));
+STEP(swap16_avx2) {
+  shuffle_avx2(dst, src, _mm_setr_epi8(1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14), past);
 }
-STEP swap32_avx2(unsigned char *dst, const unsigned char *src) {
-  shuffle_avx2(dst, src, _mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
+STEP(swap32_avx2) {
+  shuffle_avx2(dst, src, _mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12), past);
 }
-STEP swap64_avx2(unsigned char *dst, const unsigned char *src) {
-  shuffle_avx2(dst, src, _mm_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8));
+STEP(swap64_avx2) {
+  shuffle_avx2(dst, src, _mm_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8), past);
 }
-STEP swap128_avx2(unsigned char *dst, const unsigned char *src) {
-  shuffle_avx2(dst, src, _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
+STEP(swap128_avx2) {
+  shuffle_avx2(dst, src, _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), past);
 }
 
 /* ---- s4, pred ------------------------------------------------------------------------------------------------ */
@@ -92,15 +92,15 @@ TESELA__TARGET(ISA) static inline __m256i s4_pairs_avx2(const unsigned char *src
   return _mm256_maddubs_epi16(x, _mm256_set1_epi16(0x1001)); /* low + 16 * high */
 }
 
-STEP s8_to_s4_avx2(unsigned char *dst, const unsigned char *src) {
+STEP(s8_to_s4_avx2) {
   __m256i x = _mm256_packus_epi16(s4_pairs_avx2(src), s4_pairs_avx2(src + 32));
-  _mm256_storeu_si256((void *)dst, _mm256_permute4x64_epi64(x, 0xd8));
+  tesela__put32(dst, _mm256_permute4x64_epi64(x, 0xd8), past);
 }
 
-STEP s4_to_s8_avx2(unsigned char *dst, const unsigned char *src) {
+STEP(s4_to_s8_avx2) {
   __m256i x = _mm256_cvtepu8_epi16(_mm_loadu_si128((const void *)src)), eight = _mm256_set1_epi8(8);
   x = _mm256_and_si256(_mm256_or_si256(x, _mm256_slli_epi16(x, 4)), _mm256_set1_epi8(15));
-  _mm256_storeu_si256((void *)dst, _mm256_sub_epi8(_mm256_xor_si256(x, eight), eight));
+  tesela__put32(dst, _mm256_sub_epi8(_mm256_xor_si256(x, eight), eight), past);
 }
 
 /* Which of 32 bytes are 0: all bits of those. */
@@ -124,31 +124,31 @@ TESELA__TARGET(ISA) static inline void put_bits_avx2(unsigned char *dst, __m256i
   memcpy(dst, &bits, 4);
 }
 
-STEP pred8_to_1_avx2(unsigned char *dst, const unsigned char *src) { put_bits_avx2(dst, zero8_avx2(src)); }
-STEP pred32_to_1_avx2(unsigned char *dst, const unsigned char *src) { put_bits_avx2(dst, zero32_avx2(src)); }
+STEP(pred8_to_1_avx2) { put_bits_avx2(dst, zero8_avx2(src)); }
+STEP(pred32_to_1_avx2) { put_bits_avx2(dst, zero32_avx2(src)); }
 
-STEP pred32_to_8_avx2(unsigned char *dst, const unsigned char *src) {
-  _mm256_storeu_si256((void *)dst, _mm256_add_epi8(zero32_avx2(src), _mm256_set1_epi8(1))); /* -1 + 1 */
+STEP(pred32_to_8_avx2) {
+  tesela__put32(dst, _mm256_add_epi8(zero32_avx2(src), _mm256_set1_epi8(1)), past); /* -1 + 1 */
 }
 
-STEP pred8_to_32_avx2(unsigned char *dst, const unsigned char *src) {
+STEP(pred8_to_32_avx2) {
   __m128i x = _mm_min_epu8(_mm_loadl_epi64((const void *)src), _mm_set1_epi8(1));
-  _mm256_storeu_si256((void *)dst, _mm256_cvtepu8_epi32(x));
+  tesela__put32(dst, _mm256_cvtepu8_epi32(x), past);
 }
 
-STEP pred1_to_8_avx2(unsigned char *dst, const unsigned char *src) {
+STEP(pred1_to_8_avx2) {
   int32_t bits;
   memcpy(&bits, src, 4);
   const __m256i byte = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2,
                                         2, 3, 3, 3, 3, 3, 3, 3, 3);
   const __m256i bit = _mm256_set1_epi64x((int64_t)0x8040201008040201);
   __m256i x = _mm256_and_si256(_mm256_shuffle_epi8(_mm256_set1_epi32(bits), byte), bit);
-  _mm256_storeu_si256((void *)dst, _mm256_min_epu8(x, _mm256_set1_epi8(1)));
+  tesela__put32(dst, _mm256_min_epu8(x, _mm256_set1_epi8(1)), past);
 }
 
-STEP pred1_to_32_avx2(unsigned char *dst, const unsigned char *src) {
+STEP(pred1_to_32_avx2) {
   __m256i x = _mm256_and_si256(_mm256_set1_epi32(*src), _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128));
-  _mm256_storeu_si256((void *)dst, _mm256_min_epu32(x, _mm256_set1_epi32(1)));
+  tesela__put32(dst, _mm256_min_epu32(x, _mm256_set1_epi32(1)), past);
 }
 
 /* ---- kernels ------------------------------------------------------------------------------------------------- */
@@ -177,8 +177,22 @@ CONVERT(swap128, 2, 128, 128)
 TESELA__TARGET(ISA) void tesela__k_swap_c64_avx2(unsigned char *dst, const unsigned char *src, int64_t n) {
   tesela__k_swap32_avx2(dst, src, 2 * n);
 }
+TESELA__TARGET(ISA)
+void tesela__k_swap_c64_avx2_rows(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
+                                  const unsigned char *src, const int64_t *src_off, int64_t count) {
+  tesela__rows twice = *rows;
+  twice.n *= 2;
+  tesela__k_swap32_avx2_rows(&twice, dst, dst_off, src, src_off, count);
+}
 TESELA__TARGET(ISA) void tesela__k_swap_c128_avx2(unsigned char *dst, const unsigned char *src, int64_t n) {
   tesela__k_swap64_avx2(dst, src, 2 * n);
+}
+TESELA__TARGET(ISA)
+void tesela__k_swap_c128_avx2_rows(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
+                                   const unsigned char *src, const int64_t *src_off, int64_t count) {
+  tesela__rows twice = *rows;
+  twice.n *= 2;
+  tesela__k_swap64_avx2_rows(&twice, dst, dst_off, src, src_off, count);
 }
 
 #undef CONVERT

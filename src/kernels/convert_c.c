@@ -6,7 +6,7 @@
  * large becomes infinity, a NaN stays one, is made quiet and keeps its sign and upper bits, as the instructions for it
  * do on x86 and Arm.
  */
-#include "kernels/kernels.h"
+#include "kernels/convert.h"
 
 /* Number e of an array of DST made from number e of an array of SRC, for n numbers. */
 #define CONVERT(name, DST, SRC, expression)                            \
@@ -180,3 +180,32 @@ void tesela__k_pred1_to_32_c(unsigned char *dst, const unsigned char *src, int64
 }
 
 #undef CONVERT
+
+/* ---- rows of a few elements -------------------------------------------------------------------------------- */
+
+static inline void copy_short_row_c(unsigned char *dst, const unsigned char *src, int64_t n) {
+  if (n <= 64)
+    tesela__copy_short(dst, src, (size_t)n);
+  else
+    memcpy(dst, src, (size_t)n);
+}
+
+void tesela__convert_short_rows(tesela__convert_fn *convert, int64_t src_bytes, int64_t dst_bytes,
+                                const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
+                                const unsigned char *src, const int64_t *src_off, int64_t count) {
+  enum { ROOM = 512 };
+  unsigned char in[ROOM], out[ROOM];
+  int64_t in_row = rows->n * src_bytes, out_row = rows->n * dst_bytes;
+  int64_t most = ROOM / tesela__max(in_row, out_row);
+  for (int64_t i = 0; i < count; i += most) {
+    int64_t m = tesela__min(most, count - i);
+    bool dense = true; /* dst rows follow each other */
+    for (int64_t j = 0; j < m; j++) {
+      copy_short_row_c(in + j * in_row, src + src_off[i + j], in_row);
+      dense = dense && dst_off[i + j] == dst_off[i] + j * out_row;
+    }
+    convert(dense ? dst + dst_off[i] : out, in, m * rows->n);
+    for (int64_t j = 0; j < m && !dense; j++)
+      copy_short_row_c(dst + dst_off[i + j], out + j * out_row, out_row);
+  }
+}

@@ -5,20 +5,20 @@
  *
  * Each is a step of N elements, named like the conversion, and a line at the end of the file.
  */
-#include "kernels/rows.h"
+#include "kernels/convert.h"
 
 #if TESELA__X86
 #include <immintrin.h>
 
 #define ISA "avx2,f16c"
-#define STEP TESELA__TARGET(ISA) TESELA__INLINE void
+#define STEP(name) TESELA__STEP(ISA, name)
 
-STEP bf16_to_f16_avx2(unsigned char *dst, const unsigned char *src) {
+STEP(bf16_to_f16_avx2) {
   __m256i x = _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)src)), 16);
-  _mm_storeu_si128((void *)dst, _mm256_cvtps_ph(_mm256_castsi256_ps(x), _MM_FROUND_TO_NEAREST_INT));
+  tesela__put16(dst, _mm256_cvtps_ph(_mm256_castsi256_ps(x), _MM_FROUND_TO_NEAREST_INT), past);
 }
 
-STEP f16_to_bf16_avx2(unsigned char *dst, const unsigned char *src) {
+STEP(f16_to_bf16_avx2) {
   __m256i x =
       _mm256_castps_si256(_mm256_cvtph_ps(_mm_loadu_si128((const void *)src))); /* NaNs are quiet now */
   __m256i odd = _mm256_and_si256(_mm256_srli_epi32(x, 16), _mm256_set1_epi32(1));
@@ -26,31 +26,22 @@ STEP f16_to_bf16_avx2(unsigned char *dst, const unsigned char *src) {
   __m256i nan =
       _mm256_cmpgt_epi32(_mm256_and_si256(x, _mm256_set1_epi32(0x7fffffff)), _mm256_set1_epi32(0x7f800000));
   __m256i high = _mm256_srli_epi32(_mm256_blendv_epi8(rounded, x, nan), 16);
-  _mm_storeu_si128((void *)dst,
-                   _mm_packus_epi32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1)));
+  tesela__put16(dst, _mm_packus_epi32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1)), past);
 }
 
-STEP s64_to_s32_avx2(unsigned char *dst, const unsigned char *src) {
+STEP(s64_to_s32_avx2) {
   __m256 a = _mm256_loadu_ps((const void *)src), b = _mm256_loadu_ps((const void *)(src + 32));
   __m256i low = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88)); /* quarters 0, 2, 1, 3 */
-  _mm256_storeu_si256((void *)dst, _mm256_permute4x64_epi64(low, 0xd8));
+  tesela__put32(dst, _mm256_permute4x64_epi64(low, 0xd8), past);
 }
-STEP s32_to_s64_avx2(unsigned char *dst, const unsigned char *src) {
-  _mm256_storeu_si256((void *)dst, _mm256_cvtepi32_epi64(_mm_loadu_si128((const void *)src)));
-}
-STEP u32_to_u64_avx2(unsigned char *dst, const unsigned char *src) {
-  _mm256_storeu_si256((void *)dst, _mm256_cvtepu32_epi64(_mm_loadu_si128((const void *)src)));
-}
+STEP(s32_to_s64_avx2) { tesela__put32(dst, _mm256_cvtepi32_epi64(_mm_loadu_si128((const void *)src)), past); }
+STEP(u32_to_u64_avx2) { tesela__put32(dst, _mm256_cvtepu32_epi64(_mm_loadu_si128((const void *)src)), past); }
 
-STEP s8_to_s32_avx2(unsigned char *dst, const unsigned char *src) {
-  _mm256_storeu_si256((void *)dst, _mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)src)));
-}
-STEP u8_to_u32_avx2(unsigned char *dst, const unsigned char *src) {
-  _mm256_storeu_si256((void *)dst, _mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)src)));
-}
+STEP(s8_to_s32_avx2) { tesela__put32(dst, _mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)src)), past); }
+STEP(u8_to_u32_avx2) { tesela__put32(dst, _mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)src)), past); }
 
 /* The low byte of each number to the front of its half, then both fronts together. */
-STEP s32_to_s8_avx2(unsigned char *dst, const unsigned char *src) {
+STEP(s32_to_s8_avx2) {
   const __m256i low =
       _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1));
   __m256i x = _mm256_shuffle_epi8(_mm256_loadu_si256((const void *)src), low);

@@ -6,7 +6,7 @@
  * any nest of loops can stand around them. None reads or writes a byte outside what its contract names. There is no
  * alignment to keep unless it is stated. `stream` allows stores past the cache (non-temporal): the kernel then uses them
  * for whole 64-byte lines of dst that are aligned, and ordinary stores for the rest; the caller calls tesela__fence when
- * all is done.
+ * all is done. Conversions of rows stream whole steps of 16 bytes or more, at addresses that are a multiple of theirs.
  */
 #ifndef TESELA_SRC_KERNELS_H
 #define TESELA_SRC_KERNELS_H
@@ -146,8 +146,9 @@ typedef struct tesela__kernel {
   unsigned isa;       /* TESELA__CPU_* bits it needs, 0 for C */
   tesela__kernel_kind kind;
   int32_t width;
-  int32_t k;     /* streams of (de)interleave, 0 any; else 0 */
-  int32_t block; /* rows and cols of a transpose block; else 0 */
+  int32_t k;             /* streams of (de)interleave, 0 any; else 0 */
+  int32_t block;         /* rows and cols of a transpose block; else 0 */
+  tesela__rows_fn *rows; /* of a conversion: fn for each row of n elements; NULL: there is none */
 } tesela__kernel;
 
 /* The last row of the table for (kind, width, k) whose instruction set is in `isa` (TESELA__CPU_* bits); rows with k 0

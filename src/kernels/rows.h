@@ -60,20 +60,6 @@ static inline int64_t tesela__peel(const unsigned char *dst, int64_t width, int6
   return -1;
 }
 
-/* Define the conversion `symbol`: `step(dst, src)` converts N elements of whole bytes. The last step is made to end with
-   the row, so that it converts some elements twice; what is too short for that, or has an end inside a byte, is left to
-   the C kernel. */
-#define TESELA__CONVERT(symbol, isa, c_kernel, step, N, src_bits, dst_bits)                  \
-  TESELA__TARGET(isa) void symbol(unsigned char *dst, const unsigned char *src, int64_t n) { \
-    int64_t e = 0;                                                                           \
-    for (; e + (N) <= n; e += (N)) step(dst + e * (dst_bits) / 8, src + e * (src_bits) / 8); \
-    if (e == n) return;                                                                      \
-    if (n >= (N) && (dst_bits) >= 8 && (src_bits) >= 8)                                      \
-      step(dst + (n - (N)) * (dst_bits) / 8, src + (n - (N)) * (src_bits) / 8);              \
-    else                                                                                     \
-      c_kernel(dst + e * (dst_bits) / 8, src + e * (src_bits) / 8, n - e);                   \
-  }
-
 /* A table of bytes 0 <= p < 16 or 64: `entry` is a macro of (p, x, y). */
 #define TESELA__EACH4(entry, p, x, y) \
   entry(p, x, y), entry(p + 1, x, y), entry(p + 2, x, y), entry(p + 3, x, y)

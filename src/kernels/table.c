@@ -16,14 +16,21 @@
 #define TESELA__TYPE_TESELA__K_STREAM tesela__stream_fn
 
 #define TESELA__KERNEL(fn, isa, kind, width, k, block) extern TESELA__TYPE_##kind fn;
+#define TESELA__CONVERTER(fn, isa, width) \
+  extern tesela__convert_fn fn;           \
+  extern tesela__rows_fn fn##_rows;
 #include "kernels/kernels.inc"
 #undef TESELA__KERNEL
+#undef TESELA__CONVERTER
 
 static const tesela__kernel kernel_table[] = {
 #define TESELA__KERNEL(fn, isa, kind, width, k, block) \
-  {#fn, (tesela__any_fn *)fn, isa, kind, width, k, block},
+  {#fn, (tesela__any_fn *)fn, isa, kind, width, k, block, NULL},
+#define TESELA__CONVERTER(fn, isa, width) \
+  {#fn, (tesela__any_fn *)fn, isa, TESELA__K_CONVERT, width, 0, 0, fn##_rows},
 #include "kernels/kernels.inc"
 #undef TESELA__KERNEL
+#undef TESELA__CONVERTER
 };
 
 const tesela__kernel *tesela__kernels(int32_t *n) {

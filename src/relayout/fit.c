@@ -9,7 +9,7 @@
  *   f32 transpose 7264 x 7264     a tile of 64 x 64: 256 bytes from each row, 256 to each row
  *   f32 (8,128) tiles             a run of 512 bytes; side B takes the 8 rows of a tile, 4 KiB in dst
  *
- * Small tiles are better than large ones: what is prefetched is the next tile, and one too large drives itself out of the
+ * Small tiles are better than large ones: what is prefetched is a later tile, and one too large drives itself out of the
  * cache. Sizes: bench/bench_relayout on a 2-core AMD EPYC (Zen 5) with AVX-512, 2026-11.
  */
 #include "relayout/solve.h"
@@ -86,6 +86,7 @@ static void start_convert(tesela__builder *b) {
   const tesela__kernel *kernel =
       tesela__kernel_for(b->job, TESELA__K_CONVERT, (int32_t)b->job->conversion, 0);
   b->piece->convert_fn = (tesela__convert_fn *)kernel->fn;
+  b->piece->convert_rows_fn = kernel->rows;
   b->piece->kernel = kernel->name;
   b->piece->isa |= kernel->isa;
 }

@@ -34,11 +34,11 @@ static void gather_stretch(const gathering *g, const tesela__values *to, const t
   }
 }
 
-/* The places a swizzled layout's digits reach, one by one; then those behind the last one. */
+/* The places a swizzled layout's digits reach, one by one; then those behind the last one and behind the offset. */
 static void fill_swizzled(const gathering *g) {
   const tesela_layout *dst = &g->plan->dst;
   tesela__mover mover = g->mover;
-  int64_t count[TESELA_MAX_DIGITS] = {0}, place = dst->axis[0].offset, end = 0;
+  int64_t count[TESELA_MAX_DIGITS] = {0}, place = dst->axis[0].offset, end = place;
   const unsigned char *pattern = g->plan->fill_pattern;
   mover.convert = NULL;
   mover.ws = mover.wd;
@@ -46,7 +46,6 @@ static void fill_swizzled(const gathering *g) {
   bool none = false;
   for (int32_t i = 0; i < dst->n_active; i++)
     none = none || (dst->digit[i].axis >= 0 && dst->digit[i].extent == 0);
-  if (none) end = place;
   for (int32_t i = none ? -1 : 0; i >= 0;) {
     int64_t at = tesela__swizzle(dst, 0, place);
     end = tesela__max(end, at + 1);

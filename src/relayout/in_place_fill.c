@@ -64,7 +64,7 @@ bool tesela__in_place_fill(tesela__in_place *run) {
       (run->stopped || !tesela__padding_boxes(dst, true, &fill.ask, fill_box, &fill)))
     return false;
   if (dst->n_swizzles > 0) { /* the boxes do not know where it ends; all of its places were asked */
-    int64_t end = fill.end > 0 ? fill.end : dst->axis[0].offset;
+    int64_t end = tesela__max(fill.end, dst->axis[0].offset);
     write_pattern(run, end, dst->axis[0].extent - end);
   }
   return true;

@@ -116,7 +116,8 @@ typedef struct tesela__piece {
   bool fill;    /* write the fill value; there is no src */
   bool bitwise; /* STRIDED_BITS or COPY_BITS: offsets in bits */
   bool stream;  /* stores past the cache, prefetch of the next tile */
-  bool lines;   /* all that is written starts and ends at lines if the base does */
+  bool lines;   /* all that is written starts and ends at lines if the base does; converted rows that follow
+                   each other need only start there */
   bool stage;   /* the dst rows of a tile are dense: it can go through the staging buffer */
   bool carry;   /* TILE_B is the innermost level: a line begun is carried to the next tile */
   int32_t n_levels, width, block;
@@ -132,6 +133,8 @@ typedef struct tesela__piece {
   tesela__rows_fn *rows_fn;
   tesela__transpose_fn *transpose_fn;
   tesela__convert_fn *convert_fn;
+  tesela__rows_fn *convert_rows_fn;   /* the same for rows; NULL: there is none */
+  tesela__stream_fn *stream_fn;       /* of staged rows */
   int32_t src_bits, dst_bits;         /* of an element as convert_fn takes and makes it */
   tesela__bit_block_fn *bit_block_fn; /* BITS */
   int32_t group;                      /* BITS: elements in a byte; else 1 */
@@ -143,6 +146,7 @@ typedef struct tesela__piece {
   unsigned isa;       /* TESELA__CPU_* bits of the kernels */
   int64_t pack_pitch; /* of rows that are converted or regrouped before the transpose */
   int32_t n_prefetch, prefetch_lines; /* segments of src in a tile, lines of each; 0: no prefetch */
+  int32_t n_ahead;                    /* the tile that many on is prefetched */
   int64_t sa, da, sb, db, prefetch;   /* tables: where they begin in plan->table */
   int64_t pack_src, pack_dst;         /* tables of the transpose out of packed rows */
   tesela__level level[TESELA__MAX_LOOPS + 3];

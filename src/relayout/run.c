@@ -3,7 +3,8 @@
  * run.c - all pieces of a plan, in chunks on threads.
  *
  * A chunk is a range of tiles of every piece, the fills first. Tiles are counted in the order of the levels, so a range
- * is a stretch of dst but for its edges. An odometer runs one tile ahead of the work: its position is what is prefetched.
+ * is a stretch of dst but for its edges. A second odometer runs some tiles ahead of the work: its position is what is
+ * prefetched.
  */
 #include <pthread.h>
 #include <time.h>
@@ -62,7 +63,7 @@ static tesela__store store_of(const tesela__piece *piece, const unsigned char *d
   if (!piece->stream) return TESELA__STORE_CACHED;
   bool converts = piece->convert_fn && !piece->transpose_fn;
   bool whole = !piece->transpose_fn || piece->block * piece->width % TESELA__LINE == 0;
-  if (!converts && whole && piece->lines && aligned) return TESELA__STORE_STREAM;
+  if (whole && piece->lines && aligned) return TESELA__STORE_STREAM;
   if (!converts && !piece->transpose_fn && !piece->fill && !piece->tail && piece->entry_dst >= 256)
     return TESELA__STORE_STREAM;
   return piece->stage ? TESELA__STORE_STAGED : TESELA__STORE_CACHED;
@@ -89,13 +90,13 @@ static void set_tile(tesela__tile *tile, const tile_odometer *o, const plan_run 
   }
 }
 
-/* How many lines to ask for at each call of a kernel, so that the stretches of the next tile are all asked for. */
+/* How many lines to ask for at each call of a kernel, so that the stretches of a tile are all asked for. */
 static int32_t prefetch_share(const tesela__piece *piece) {
   int64_t lines = (int64_t)piece->n_prefetch * piece->prefetch_lines;
   int64_t per_call =
       piece->transpose_fn ? piece->block : tesela__max(1, 4096 / tesela__max(1, piece->entry_dst));
-  if (piece->convert_fn && !piece->transpose_fn && piece->nb == 1) per_call = 1;
-  int64_t pieces_of_run = piece->convert_fn && !piece->transpose_fn ? tesela__ceil_div(piece->run, 512) : 1;
+  bool long_row = piece->convert_fn && !piece->transpose_fn && piece->nb == 1;
+  int64_t pieces_of_run = long_row ? tesela__ceil_div(piece->run, 512) : 1;
   int64_t columns = piece->transpose_fn ? tesela__ceil_div(piece->na, piece->block) : piece->na;
   int64_t calls = columns * tesela__ceil_div(piece->nb, per_call) * pieces_of_run;
   return (int32_t)tesela__max(1, tesela__ceil_div(lines, tesela__max(1, calls)));
@@ -108,18 +109,28 @@ static void run_tiles(tesela__worker *w, plan_run *run, int64_t first, int64_t e
   const tesela__level *inner = piece->n_levels ? &piece->level[piece->n_levels - 1] : NULL;
   bool prefetches = piece->n_prefetch > 0;
   int32_t share = prefetches ? prefetch_share(piece) : 0;
-  tile_odometer o;
+  tile_odometer o, ahead; /* of the work, of the prefetch */
+  int64_t distance = prefetches ? piece->n_ahead : 0;
   seek_tile(&o, piece, first);
+  ahead.piece = piece;
+  ahead.src = ahead.dst = 0;
+  if (prefetches && first + distance < end) seek_tile(&ahead, piece, first + distance);
   for (int64_t t = first; t < end; t++) {
     tesela__tile tile;
     set_tile(&tile, &o, run);
     tile.begins = t == first || (inner && o.at[piece->n_levels - 1] == 0);
     tile.ends = t == end - 1 || (inner && o.at[piece->n_levels - 1] == inner->n - 1);
     if (t < end - 1) next_tile(&o);
-    w->prefetch = (tesela__prefetch){run->src + o.src, &w->plan->table[piece->prefetch], 0, 0, 0, 0, share};
-    if (prefetches && t < end - 1) {
-      w->prefetch.n_rows = piece->n_prefetch;
-      w->prefetch.lines = piece->prefetch_lines;
+    w->prefetch.n_rows = 0;
+    if (prefetches && t + distance < end) {
+      w->prefetch = (tesela__prefetch){run->src + ahead.src,
+                                       &w->plan->table[piece->prefetch],
+                                       piece->n_prefetch,
+                                       piece->prefetch_lines,
+                                       0,
+                                       0,
+                                       share};
+      if (t + distance < end - 1) next_tile(&ahead);
     }
     tesela__tile_run(w, &tile);
   }

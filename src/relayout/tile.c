@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tile.c - one tile: calls of the kernel over its entries, with a share of the next tile's prefetch at each call.
+ * tile.c - one tile: calls of the kernel over its entries, with a share of a later tile's prefetch at each call.
  *
  * Three ways out: straight to dst; the same with streaming stores; or through the staging buffer. There a tile's dst rows
  * (one for each entry of A, dense over B) are put together at the phase they have in their line, and leave as whole
@@ -64,18 +64,24 @@ static void tile_strided_convert(const tesela__worker *w, const tesela__tile *ti
 
 /* ---- rows -------------------------------------------------------------------------------------------------- */
 
-static void convert_rows(const tesela__worker *w, unsigned char *dst, const int64_t *db,
-                         const unsigned char *src, const int64_t *sb, int64_t n, int64_t nb) {
-  for (int64_t b = 0; b < nb; b++) w->piece->convert_fn(dst + db[b], src + sb[b], n);
+static void convert_rows(const tesela__piece *piece, const tesela__rows *rows, unsigned char *dst,
+                         const int64_t *db, const unsigned char *src, const int64_t *sb, int64_t nb) {
+  if (piece->convert_rows_fn)
+    piece->convert_rows_fn(rows, dst, db, src, sb, nb);
+  else
+    for (int64_t b = 0; b < nb; b++) piece->convert_fn(dst + db[b], src + sb[b], rows->n);
 }
 
 /* One row that is converted, 2 KiB at a time. */
-static void convert_long_row(tesela__worker *w, unsigned char *dst, const unsigned char *src, int64_t n) {
+static void convert_long_row(tesela__worker *w, const tesela__rows *rows, unsigned char *dst,
+                             const unsigned char *src) {
   const tesela__piece *piece = w->piece;
   enum { STEP = 512 };
-  for (int64_t at = 0; at < n; at += STEP) {
-    int64_t m = tesela__min(STEP, n - at);
-    piece->convert_fn(dst + at * piece->dst_bits / 8, src + at * piece->src_bits / 8, m);
+  tesela__rows part = *rows;
+  for (int64_t at = 0; at < rows->n; at += STEP) {
+    int64_t to = at * piece->dst_bits / 8, from = at * piece->src_bits / 8;
+    part.n = tesela__min(STEP, rows->n - at);
+    convert_rows(piece, &part, dst, &to, src, &from, 1);
     tesela__prefetch_some(&w->prefetch);
   }
 }
@@ -86,13 +92,13 @@ static void some_rows(tesela__worker *w, const tesela__rows *rows, unsigned char
   const tesela__piece *piece = w->piece;
   const int64_t *db = &w->plan->table[piece->db], *sb = &w->plan->table[piece->sb];
   if (piece->convert_fn && nb == 1) {
-    convert_long_row(w, dst, src, rows->n);
+    convert_long_row(w, rows, dst + db[0], src + sb[0]);
     return;
   }
   for (int64_t b = 0; b < nb; b += group) {
     int64_t n = tesela__min(group, nb - b);
     if (piece->convert_fn)
-      convert_rows(w, dst, db + b, src, sb + b, rows->n, n);
+      convert_rows(piece, rows, dst, db + b, src, sb + b, n);
     else
       piece->rows_fn(rows, dst, db + b, src, sb + b, n);
     for (int64_t i = b; i < b + n && piece->tail; i++)
@@ -194,8 +200,6 @@ static void stage_rows(tesela__worker *w, const tesela__tile *tile, const staged
 static void tile_staged(tesela__worker *w, const tesela__tile *tile, const block_source *s,
                         unsigned char *carry) {
   const tesela__piece *piece = w->piece;
-  const tesela__kernel *kernel = tesela__kernel_find(TESELA__K_STREAM, 0, 0, w->plan->isa);
-  tesela__stream_fn *stream = (tesela__stream_fn *)kernel->fn;
   int64_t phase_off[TESELA__LINE];
   const int64_t *da = s ? s->dst_off : &w->plan->table[piece->da];
   int64_t na = s ? s->cols : tile->na;
@@ -215,7 +219,7 @@ static void tile_staged(tesela__worker *w, const tesela__tile *tile, const block
     s ? stage_blocks(w, s, &r, phase_off) : stage_rows(w, tile, &r, phase_off);
     for (int64_t i = 0; i < r.n; i++)
       flush_row(tile, tile->dst + da[r.a + i], w->stage + i * r.pitch, bytes,
-                carry ? carry + (r.a + i) * TESELA__LINE : NULL, stream);
+                carry ? carry + (r.a + i) * TESELA__LINE : NULL, piece->stream_fn);
   }
 }
 

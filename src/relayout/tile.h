@@ -14,7 +14,7 @@ typedef enum tesela__store {
   TESELA__STORE_STAGED, /* whole lines past the cache, out of a buffer */
 } tesela__store;
 
-/* Addresses to be prefetched while a tile is worked on: the stretches that the next tile reads. */
+/* Addresses to be prefetched while a tile is worked on: the stretches that a later tile reads. */
 typedef struct tesela__prefetch {
   const unsigned char *base;
   const int64_t *row;

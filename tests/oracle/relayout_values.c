@@ -106,6 +106,15 @@ static void merge_f64(const unsigned char in[16], unsigned char out[16]) {
   write_f64(out, value_of(&F32, read_number(in, 4)) + value_of(&F32, read_number(in + 4, 4)));
 }
 
+/* Of whole bytes: what the bytes that are missing would be, or the low ones. */
+static void convert_integer(const tesela_layout *dst, const tesela_layout *src, const unsigned char in[16],
+                            unsigned char out[16]) {
+  int from = src->bits / 8;
+  bool has_sign = src->dtype == TESELA_S8 || src->dtype == TESELA_S16 || src->dtype == TESELA_S32;
+  bool negative = has_sign && in[from - 1] >= 128;
+  for (int i = 0; i < dst->bits / 8; i++) out[i] = i < from ? in[i] : negative ? 255 : 0;
+}
+
 static void convert(const tesela_layout *dst, const tesela_layout *src, const unsigned char in[16],
                     unsigned char out[16]) {
   const float_format *to = format_of(dst->dtype), *from = format_of(src->dtype);
@@ -114,6 +123,10 @@ static void convert(const tesela_layout *dst, const tesela_layout *src, const un
     memcpy(out, in, 16);
   } else if (to && from) {
     write_number(out, dst->bits / 8, nearest_code(to, value_of(from, read_number(in, src->bits / 8))));
+  } else if (dst->dtype == TESELA_PRED && from) { /* a NaN is no zero */
+    out[0] = value_of(from, read_number(in, src->bits / 8)) != 0;
+  } else if (src->dtype == TESELA_PRED && to) {
+    write_number(out, dst->bits / 8, nearest_code(to, in[0] != 0));
   } else if (dst->dtype == TESELA_PRED) {
     for (int i = 0; i < 16; i++)
       if (in[i] != 0) out[0] = 1;
@@ -121,9 +134,11 @@ static void convert(const tesela_layout *dst, const tesela_layout *src, const un
     int x = in[0] < 128 ? in[0] : in[0] - 256;
     x = x > 7 ? 7 : x < -8 ? -8 : x;
     out[0] = (unsigned char)(x < 0 ? x + 16 : x);
-  } else {
-    assert(dst->dtype == TESELA_S8 && src->dtype == TESELA_S4);
+  } else if (src->dtype == TESELA_S4) {
+    assert(dst->dtype == TESELA_S8);
     out[0] = (unsigned char)(in[0] < 8 ? in[0] : in[0] + 240);
+  } else {
+    convert_integer(dst, src, in, out);
   }
 }
 

@@ -26,7 +26,8 @@ compile() {
 
 # What the tests share.
 objects=$work/tesela.o
-for source in tests/unit/support_kernels*.c tests/unit/support_relayout*.c tests/oracle/relayout_*.c; do
+for source in tests/unit/support_seed.c tests/unit/support_kernels*.c tests/unit/support_relayout*.c \
+  tests/oracle/relayout_*.c; do
   [ -e "$source" ] || continue
   object=$work/$(basename "$source" .c).o
   compile "$object" -c "$source"

@@ -4,11 +4,6 @@
  */
 #include "support_arena.h"
 
-uint64_t arena_seed(void) {
-  const char *text = getenv("TESELA_SEED");
-  return text ? strtoull(text, NULL, 10) : 20261121;
-}
-
 int64_t arena_random(uint64_t *state, int64_t n) {
   *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return (int64_t)((*state >> 20) % (uint64_t)n);

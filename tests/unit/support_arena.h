@@ -5,11 +5,10 @@
 #ifndef UNIT_SUPPORT_ARENA_H
 #define UNIT_SUPPORT_ARENA_H
 
-#include "support_report.h"
+#include "support_xla.h"
 
 enum { ARENA_MOST = 512 };
 
-uint64_t arena_seed(void);                        /* TESELA_SEED, or today's */
 int64_t arena_random(uint64_t *state, int64_t n); /* 0 to n - 1 */
 
 /* Do two buffers live at one step and both take up bytes? */

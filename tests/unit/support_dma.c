@@ -4,15 +4,6 @@
  */
 #include "support_dma.h"
 
-uint64_t dma_seed(void) {
-  static uint64_t seed;
-  if (seed) return seed;
-  const char *text = getenv("TESELA_SEED");
-  seed = text ? strtoull(text, NULL, 10) : 20261121;
-  printf("TESELA_SEED=%" PRIu64 "\n", seed);
-  return seed;
-}
-
 int64_t dma_below(uint64_t *state, int64_t n) {
   uint64_t z = (*state += 0x9E3779B97F4A7C15u);
   z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;

@@ -42,7 +42,6 @@ typedef struct dma_map {
   uint8_t *times; /* how often a place is named */
 } dma_map;
 
-uint64_t dma_seed(void); /* TESELA_SEED, or a fixed one; printed once */
 int64_t dma_below(uint64_t *state, int64_t n);
 
 /* Depends on the seed alone. `interleave`: device strides are any small numbers, elements may meet. */

@@ -4,6 +4,7 @@
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "support_kernels.h"
+#include "support_seed.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -69,8 +70,7 @@ void fill_src(void) {
 
 int set_up_arenas(void **unused) {
   (void)unused;
-  const char *text = getenv("TESELA_SEED");
-  kernel_seed = text ? strtoull(text, NULL, 10) : 20240229;
+  kernel_seed = test_seed(20240229);
   dst_arena = guarded();
   src_arena = guarded();
   fill_random(before, ARENA);

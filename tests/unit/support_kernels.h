@@ -24,7 +24,7 @@ enum { ARENA = 1 << 16 };
 extern unsigned char *dst_arena, *src_arena; /* ARENA bytes each, guarded on both sides */
 extern unsigned char before[ARENA];          /* what reset_dst leaves in dst_arena and want */
 extern unsigned char want[ARENA];
-extern uint64_t kernel_seed; /* TESELA_SEED, or a fixed one */
+extern uint64_t kernel_seed; /* see support_seed.h */
 
 int set_up_arenas(void **unused); /* for cmocka_run_group_tests */
 void fill_src(void);              /* new numbers in src_arena */

@@ -14,11 +14,6 @@
 
 /* ---- random numbers ------------------------------------------------------------------------------------------ */
 
-uint64_t reg_seed(void) {
-  const char *text = getenv("TESELA_SEED");
-  return text ? strtoull(text, NULL, 10) : 20261121;
-}
-
 uint64_t reg_next(reg_rng *rng) {
   uint64_t z = rng->state += UINT64_C(0x9e3779b97f4a7c15);
   z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);

@@ -12,9 +12,6 @@
 
 /* ---- random numbers ------------------------------------------------------------------------------------------ */
 
-/// TESELA_SEED, or a fixed number.
-uint64_t reg_seed(void);
-
 typedef struct reg_rng {
   uint64_t state;
 } reg_rng;

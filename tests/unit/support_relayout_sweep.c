@@ -6,6 +6,7 @@
  * for the same kind of reason.
  */
 #include "support_relayout.h"
+#include "support_seed.h"
 
 #if defined(__has_feature) /* clang's way to say it */
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
@@ -103,7 +104,8 @@ static void simplify_bytes(const sweep *s, failure *f) {
 static void report(const sweep *s, failure *f) {
   char text[PAIR_TEXT], reason[REASON] = "";
   pair p;
-  fprintf(stderr, "\nTESELA_SEED=%" PRIu64 " fails: %s; the smallest pair found:\n", f->seed, f->reason);
+  fprintf(stderr, "\nTESELA_SEED=%" PRIu64 " TESELA_SEEDS=1 fails: %s; the smallest pair found:\n", f->seed,
+          f->reason);
   simplify_trial(s, f);
   simplify_bytes(s, f);
   (void)fails(s, f, &f->t, &p, reason);
@@ -142,9 +144,9 @@ static bool sweep_pair(sweep *s, uint64_t seed) {
 }
 
 bool sweep_run(sweep *s) {
-  const char *seed = getenv("TESELA_SEED"), *seeds = getenv("TESELA_SEEDS");
-  uint64_t first = seed ? strtoull(seed, NULL, 10) : s->seed;
-  int n = seeds ? atoi(seeds) : seed ? 1 : s->n_pairs;
+  const char *seeds = getenv("TESELA_SEEDS");
+  const uint64_t first = test_seed(s->seed);
+  const int n = seeds ? atoi(seeds) : s->n_pairs;
   for (int i = 0; i < n; i++)
     if (!sweep_pair(s, first + (uint64_t)i)) return false;
   return true;

@@ -4,8 +4,6 @@
  */
 #include "support_report.h"
 
-#include <stdalign.h>
-
 const char mixed_text[] =
     "starting up\n"
     "2026-11-21 10:00:00.123: E net.cc:76] Ran out of memory in memory space hbm. Used 19.46G of 15.48G hbm. "
@@ -163,35 +161,3 @@ char *report_dump(const tesela_report *report) {
   }
   return d.text;
 }
-
-/* ---- memory -------------------------------------------------------------------------------------------- */
-
-/* In front of each piece, for the count of bytes. */
-typedef union header {
-  size_t bytes;
-  max_align_t align;
-} header;
-
-static void *fault_alloc(void *user, size_t size, size_t align) {
-  fault *f = user;
-  if (align > alignof(max_align_t)) fail_msg("alignment %zu", align);
-  if (f->countdown == 0) return NULL;
-  if (f->countdown > 0) f->countdown--;
-  header *memory = malloc(sizeof *memory + size);
-  assert_non_null(memory);
-  memory->bytes = size;
-  f->live++;
-  f->bytes += size;
-  if (f->bytes > f->most) f->most = f->bytes;
-  return memory + 1;
-}
-
-static void fault_release(void *user, void *memory) {
-  fault *f = user;
-  header *piece = (header *)memory - 1;
-  f->live--;
-  f->bytes -= piece->bytes;
-  free(piece);
-}
-
-tesela_allocator fault_allocator(fault *f) { return (tesela_allocator){f, fault_alloc, fault_release}; }

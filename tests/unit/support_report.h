@@ -20,14 +20,6 @@ const tesela_report_array *first_row(const tesela_report *report);
 /* The note of a kind, NULL if there is none. */
 const tesela_report_note *note_of(const tesela_report *report, tesela_report_note_kind kind);
 
-/* An allocator that fails after some allocations, and counts. */
-typedef struct fault {
-  long countdown; /* allocations that succeed; < 0: all */
-  long live;
-  size_t bytes, most; /* live, and the most there were */
-} fault;
-tesela_allocator fault_allocator(fault *f);
-
 /* A text of many kinds of lines: a memory report, HLO text with loops, a log. */
 extern const char mixed_text[];
 

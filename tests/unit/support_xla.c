@@ -42,8 +42,3 @@ tesela_xla_shape shape_of_array(const struct oracle_array *array, const char *ty
   OK(tesela_xla_shape_make(&shape, dtype, array->rank, array->dim, &layout, &e_));
   return shape;
 }
-
-uint64_t first_seed(void) {
-  const char *text = getenv("TESELA_SEED");
-  return text ? strtoull(text, NULL, 10) : 20261121;
-}

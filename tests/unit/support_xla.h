@@ -45,7 +45,4 @@ void check_text(const char *name, const tesela_xla_shape *shape, const char *wan
 /* The shape of an oracle array; nothing is read or printed on the way. */
 tesela_xla_shape shape_of_array(const struct oracle_array *array, const char *type);
 
-/* TESELA_SEED, or a fixed one. */
-uint64_t first_seed(void);
-
 #endif

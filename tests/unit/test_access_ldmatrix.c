@@ -2,7 +2,8 @@
 /*
  * test_access_ldmatrix.c - plans for ldmatrix: when there is one, what it reads, what it costs, why there is none.
  *
- * Random tiles are compared with the oracle, which takes the registers apart lane by lane.
+ * Random tiles are compared with the oracle, which takes the registers apart lane by lane. TESELA_SEED
+ * sets the seed.
  */
 #include <inttypes.h>
 #include <setjmp.h>

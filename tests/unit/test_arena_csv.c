@@ -4,6 +4,8 @@
  * seed.
  */
 #include "support_arena.h"
+#include "support_fault.h"
+#include "support_seed.h"
 
 static tesela_arena_buffer *read_good(const char *text, int32_t *n) {
   tesela_arena_buffer *b = NULL;
@@ -184,8 +186,7 @@ static void written_and_read(void **state) {
   (void)state;
   static const char *pieces[] = {"a", ",", "\"",          " ", "\t", "\xC3\xA9", "\xF0\x9F\x98\x80",
                                  "#", "z", "\xEF\xBB\xBF"};
-  uint64_t seed = arena_seed();
-  print_message("TESELA_SEED=%" PRIu64 "\n", seed);
+  uint64_t seed = first_seed();
   for (uint64_t k = 0; k < 2000; k++) {
     tesela_arena_buffer made[20], *b = NULL;
     char text[8192];

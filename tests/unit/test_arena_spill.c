@@ -5,6 +5,8 @@
  * A subset fits if its least peak by all orders of placing is not above the capacity. TESELA_SEED sets the seed.
  */
 #include "support_arena.h"
+#include "support_fault.h"
+#include "support_seed.h"
 
 static tesela_arena_buffer weighing(int64_t lower, int64_t upper, int64_t size, int64_t weight) {
   return (tesela_arena_buffer){
@@ -96,9 +98,8 @@ static int64_t most_weight(int32_t n, const tesela_arena_buffer *b, int64_t capa
 
 static void against_all_subsets(void **state) {
   (void)state;
-  uint64_t seed = arena_seed();
+  uint64_t seed = first_seed();
   int32_t some = 0;
-  print_message("TESELA_SEED=%" PRIu64 "\n", seed);
   for (uint64_t k = 0; k < 1500; k++) {
     tesela_arena_buffer made[10], b[10];
     uint64_t random = seed + k;
@@ -129,7 +130,7 @@ static void against_all_subsets(void **state) {
 static void larger_ones(void **state) {
   (void)state;
   static tesela_arena_buffer made[ARENA_MOST], b[ARENA_MOST], again[ARENA_MOST];
-  uint64_t seed = arena_seed();
+  uint64_t seed = first_seed();
   for (uint64_t k = 0; k < 24; k++) {
     uint64_t random = seed + k;
     int32_t n = 30 + (int32_t)arena_random(&random, 300);

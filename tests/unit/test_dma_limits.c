@@ -3,6 +3,7 @@
  * test_dma_limits.c - nests within the limits of an engine: each limit kept, the same elements moved, or an error that names one.
  */
 #include "support_dma.h"
+#include "support_seed.h"
 
 enum { CASES = 4000 };
 
@@ -150,7 +151,7 @@ static bool names_limit(const char *message, const tesela_dma_limits *limits) {
 static void random_limits_are_kept(void **state) {
   (void)state;
   int64_t refused = 0, cut = 0;
-  for (uint64_t s = dma_seed(); s < dma_seed() + CASES; s++) {
+  for (uint64_t s = first_seed(); s < first_seed() + CASES; s++) {
     dma_case c;
     dma_case_random(&c, s, false);
     uint64_t other = ~s, *r = &other;

@@ -6,6 +6,7 @@
  * synthetic dims; hosts are permuted, gapped, broadcast, reversed, shifted. TESELA_SEED sets the first seed.
  */
 #include "support_dma.h"
+#include "support_seed.h"
 
 enum { CASES = 2000, SMALL_CELLS = 12 };
 
@@ -80,7 +81,7 @@ static void check_facts(const dma_case *c, const tesela_dma *dma, const dma_map 
 static void transfers_move_what_the_definition_says(void **state) {
   (void)state;
   int64_t lists = 0, tight = 0, fewer = 0;
-  for (uint64_t s = dma_seed(); s < dma_seed() + CASES; s++) {
+  for (uint64_t s = first_seed(); s < first_seed() + CASES; s++) {
     dma_case c;
     dma_case_random(&c, s, false);
     for (int way = 0; way < 4; way++) {
@@ -121,7 +122,7 @@ static void transfers_move_what_the_definition_says(void **state) {
 static void padding_is_what_elements_leave(void **state) {
   (void)state;
   int64_t lists = 0, tight = 0;
-  for (uint64_t s = dma_seed(); s < dma_seed() + CASES; s++) {
+  for (uint64_t s = first_seed(); s < first_seed() + CASES; s++) {
     dma_case c;
     dma_case_random(&c, s, false);
     dma_map held;
@@ -158,7 +159,7 @@ static void padding_is_what_elements_leave(void **state) {
 static void to_host_writes_no_element_twice(void **state) {
   (void)state;
   int64_t refused = 0;
-  for (uint64_t s = dma_seed(); s < dma_seed() + CASES; s++) {
+  for (uint64_t s = first_seed(); s < first_seed() + CASES; s++) {
     dma_case c;
     dma_case_random(&c, s, false);
     tesela_dma_options options = {.direction = TESELA_DMA_TO_HOST, .box_start = c.start, .box_size = c.size};
@@ -201,7 +202,7 @@ static void to_host_writes_no_element_twice(void **state) {
 static void elements_that_meet_are_refused(void **state) {
   (void)state;
   int64_t refused = 0, padded = 0, unsettled = 0;
-  for (uint64_t s = dma_seed(); s < dma_seed() + CASES; s++) {
+  for (uint64_t s = first_seed(); s < first_seed() + CASES; s++) {
     dma_case c;
     dma_case_random(&c, s, true);
     dma_map found, expected;
@@ -293,7 +294,7 @@ static void random_uneven(struct oracle_device *d, int dim, uint64_t *r) {
 static void counts_and_bounds_enclose_the_fewest(void **state) {
   (void)state;
   int64_t least = 0, tight = 0, all = 0;
-  for (uint64_t s = dma_seed(); s < dma_seed() + 3 * CASES; s++) {
+  for (uint64_t s = first_seed(); s < first_seed() + 3 * CASES; s++) {
     uint64_t state_ = s, *r = &state_;
     dma_case c = {.seed = s, .oracle = {.rank = 1 + (int)dma_below(r, 2)}};
     int64_t digit[SMALL_CELLS][ORACLE_DEVICE_DIMS], index[2], cells = 1;

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 #include <tesela/tesela.h>
 
+#include "support_fault.h"
 #include "support_graph_build.h"
 #include "support_graph_text.h"
 #include "support_report.h"

@@ -2,7 +2,7 @@
 /*
  * test_kernels_convert.c - every conversion kernel of the table that this CPU can run, against what the conversion
  * means, said element by element: the nearest number of a type is searched in the list of its numbers, widening is a
- * lookup in that list.
+ * lookup in that list. TESELA_SEED sets the seed.
  */
 #include "support_kernels.h"
 

@@ -4,7 +4,7 @@
  * in kernels.h: element by element, bit by bit.
  *
  * Rows lie in an arena whose both ends are followed by memory that may not be touched, often flush against one of
- * them; src may not be written, and all bytes of dst that a row does not name must stay.
+ * them; src may not be written, and all bytes of dst that a row does not name must stay. TESELA_SEED sets the seed.
  */
 #include "support_kernels.h"
 

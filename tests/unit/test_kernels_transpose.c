@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "kernels/kernels.h"
+#include "support_seed.h"
 
 #ifndef MAP_ANONYMOUS /* needs more than the POSIX that the tests ask for */
 #define MAP_ANONYMOUS 0x20
@@ -273,8 +274,7 @@ static void planted_faults_are_noticed(void **unused) {
 }
 
 int main(void) {
-  const char *text = getenv("TESELA_SEED");
-  random_state = seed = text ? strtoull(text, NULL, 10) : 20260307;
+  random_state = seed = test_seed(20260307);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(kernels_follow_the_definition),
       cmocka_unit_test(every_width_has_a_kernel_for_every_cpu),

@@ -8,7 +8,9 @@
 
 #include <pthread.h>
 
-#include "support_report.h"
+#include "support_fault.h"
+#include "support_xla.h"
+#include "support_seed.h"
 
 /* ---- questions -------------------------------------------------------------------------------------------- */
 

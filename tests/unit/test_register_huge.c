@@ -10,12 +10,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "support_register.h"
+#include "support_seed.h"
 
 #define OK(call)                                                    \
   do {                                                              \
@@ -124,7 +124,7 @@ static bool locates(const tesela_register *layout, const int64_t *index, int64_t
 
 static void huge_layouts_are_their_definition(void **state) {
   (void)state;
-  reg_rng rng = {reg_seed()};
+  reg_rng rng = {first_seed()};
   int64_t past_2_61 = 0;
   for (int round = 0; round < ROUNDS; round++) {
     register_lists l;
@@ -163,14 +163,14 @@ static void huge_layouts_are_their_definition(void **state) {
     assert_true(tesela_register_same(&form, &made));
   }
   print_message("%" PRId64 " of %d with more than 2^61 threads times registers (TESELA_SEED=%" PRIu64 ")\n",
-                past_2_61, ROUNDS, reg_seed());
+                past_2_61, ROUNDS, first_seed());
   assert_true(past_2_61 > ROUNDS / 10);
 }
 
 /* compose by its formula at random elements; and both quotients. */
 static void huge_products(void **state) {
   (void)state;
-  reg_rng rng = {reg_seed()};
+  reg_rng rng = {first_seed()};
   for (int round = 0; round < ROUNDS; round++) {
     register_lists l[2];
     tesela_register part[2], whole, back;

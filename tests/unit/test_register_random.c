@@ -11,12 +11,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "support_register.h"
+#include "support_seed.h"
 
 #define OK(call)                                                    \
   do {                                                              \
@@ -211,11 +211,11 @@ static void operations_are_their_definitions(void **state) {
   (void)state;
   int64_t counts[RELATION_KINDS][2] = {{0}};
   for (uint64_t i = 0; i < CASES; i++) {
-    reg_rng rng = {reg_seed() + i};
+    reg_rng rng = {first_seed() + i};
     example x;
     char what[64];
     random_example(&rng, &x);
-    (void)snprintf(what, sizeof what, "TESELA_SEED=%" PRIu64 ": %s", reg_seed() + i,
+    (void)snprintf(what, sizeof what, "TESELA_SEED=%" PRIu64 ": %s", first_seed() + i,
                    relation_op_name(x.op.kind));
     check_example(&x, what, counts[x.op.kind]);
     relation_free(&x.table_a);
@@ -227,7 +227,6 @@ static void operations_are_their_definitions(void **state) {
                   counts[kind][0], counts[kind][1]);
     assert_true(counts[kind][0] > CASES / 200 && (total || counts[kind][1] > CASES / 2000));
   }
-  print_message("TESELA_SEED=%" PRIu64 "\n", reg_seed());
 }
 
 /* ---- lists with faults --------------------------------------------------------------------------------------------- */
@@ -260,7 +259,7 @@ static void lists_are_refused_for_what_they_break(void **state) {
   (void)state;
   int64_t counts[2] = {0};
   for (uint64_t i = 0; i < CASES; i++) {
-    reg_rng rng = {reg_seed() + i};
+    reg_rng rng = {first_seed() + i};
     register_lists lists;
     tesela_register out;
     tesela_error err = {.message = ""};
@@ -268,7 +267,7 @@ static void lists_are_refused_for_what_they_break(void **state) {
     reg_random_lists(&rng, 64, &lists);
     for (int64_t n = reg_below(&rng, 3); n >= 0; n--) spoil_lists(&rng, &lists);
     uint32_t faults = register_lists_faults(&lists);
-    (void)snprintf(what, sizeof what, "TESELA_SEED=%" PRIu64, reg_seed() + i);
+    (void)snprintf(what, sizeof what, "TESELA_SEED=%" PRIu64, first_seed() + i);
     tesela_status status = reg_make(&out, &lists, false, &err);
     counts[faults != 0]++;
     if (faults) {
@@ -330,7 +329,7 @@ static void covers_is_its_definition(void **state) {
   (void)state;
   int64_t yes = 0, no = 0;
   for (uint64_t i = 0; i < CASES; i++) {
-    reg_rng rng = {reg_seed() + i};
+    reg_rng rng = {first_seed() + i};
     register_lists lists;
     tesela_register have, need;
     relation table_have, table_need;
@@ -344,8 +343,8 @@ static void covers_is_its_definition(void **state) {
     relation_of_lists(&table_need, &lists);
     OK(tesela_register_covers(&have, &need, &covers, &e_));
     if (covers != relation_covers(&table_have, &table_need))
-      fail_msg("TESELA_SEED=%" PRIu64 ": %s covers %s: %d", reg_seed() + i, reg_text(&have), reg_text(&need),
-               covers);
+      fail_msg("TESELA_SEED=%" PRIu64 ": %s covers %s: %d", first_seed() + i, reg_text(&have),
+               reg_text(&need), covers);
     yes += covers;
     no += !covers;
     relation_free(&table_have);
@@ -418,7 +417,7 @@ static void check_bears_anything(void **state) {
   (void)state;
   int64_t accepted = 0;
   for (uint64_t i = 0; i < CASES; i++) {
-    reg_rng rng = {reg_seed() + i};
+    reg_rng rng = {first_seed() + i};
     register_lists lists;
     tesela_register layout, made;
     tesela_error err;
@@ -427,14 +426,14 @@ static void check_bears_anything(void **state) {
     copy_lists(&layout, &made);
     for (int64_t n = reg_below(&rng, 3); n >= 0; n--) overwrite(&rng, &layout);
     if (tesela_register_check(&layout, &err) != TESELA_OK) {
-      if (err.message[0] == '\0') fail_msg("TESELA_SEED=%" PRIu64 ": no message", reg_seed() + i);
+      if (err.message[0] == '\0') fail_msg("TESELA_SEED=%" PRIu64 ": no message", first_seed() + i);
       continue;
     }
     accepted++;
     lists_of_register(&lists, &layout);
     OK(reg_make(&made, &lists, true, &e_));
     if (!reg_equal(&made, &layout))
-      fail_msg("TESELA_SEED=%" PRIu64 ": %s", reg_seed() + i, reg_text(&layout));
+      fail_msg("TESELA_SEED=%" PRIu64 ": %s", first_seed() + i, reg_text(&layout));
   }
   print_message("%" PRId64 " of %d accepted\n", accepted, CASES);
   assert_true(accepted > CASES / 50 && accepted < CASES / 2);

@@ -5,7 +5,9 @@
  * Figures are by hand: an array of f32 in tiles of 8x128 takes rows rounded up to 8 times columns rounded up
  * to 128 times 4 bytes. Memory reports: test_report_memory.c. Reasons, advice, diff: test_report_answers.c.
  */
+#include "support_fault.h"
 #include "support_report.h"
+#include "support_seed.h"
 
 /* ---- what counts --------------------------------------------------------------------------------------- */
 
@@ -365,7 +367,7 @@ static void test_memory_does_not_grow(void **state) {
   (void)state;
   size_t most[2];
   for (int long_one = 0; long_one < 2; long_one++) {
-    fault f = {.countdown = -1};
+    fault f = {.countdown = -1, .weigh = true};
     tesela_allocator allocator = fault_allocator(&f);
     tesela_report *report = NULL;
     const char *module = strstr(mixed_text, "HloModule"), *body = strchr(module, '\n') + 1;
@@ -456,7 +458,6 @@ static void test_damaged_text(void **state) {
   (void)state;
   uint64_t seed = first_seed();
   static char text[2 * 8192];
-  print_message("seed %" PRIu64 "\n", seed);
   for (int i = 0; i < 3000; i++) {
     size_t n = strlen(mixed_text);
     memcpy(text, mixed_text, n);

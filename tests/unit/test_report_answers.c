@@ -2,7 +2,9 @@
 /*
  * test_report_answers.c - what a finished report answers: top lists, filters, reasons, advice, what changed.
  */
+#include "support_fault.h"
 #include "support_report.h"
+#include "support_seed.h"
 
 /* ---- top lists ----------------------------------------------------------------------------------------- */
 

@@ -11,14 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 #include <tesela/tesela.h>
 
 #include "support_device_view.h"
+#include "support_seed.h"
 
 enum { GUARD = 96, MOST = 1 << 20 };
 
@@ -315,9 +314,7 @@ static void check_between(void) {
 
 static void random_transfers(void **state) {
   (void)state;
-  const char *text = getenv("TESELA_SEED");
-  seed = text ? strtoull(text, NULL, 0) : (uint64_t)time(NULL) * 2654435761u;
-  printf("TESELA_SEED=%" PRIu64 "\n", seed);
+  seed = first_seed();
   for (int t = 0; t < 700; t++) {
     do view_draw_base(&seed, &base);
     while (base.layout.places > 30000 || base.span > 20000);

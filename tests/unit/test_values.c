@@ -9,6 +9,7 @@
  * TESELA_SEED sets the first seed; a failure prints the seed.
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#include "support_seed.h"
 #include "support_xla.h"
 
 #include <sys/mman.h>

@@ -3,6 +3,7 @@
  * test_xla_bitcast.c - free transposes and reshapes: worked cases, and random pairs against the oracle's
  * places.
  */
+#include "support_seed.h"
 #include "support_xla.h"
 
 static const struct {

@@ -2,6 +2,7 @@
 /*
  * test_xla_data_size.c - bytes up to the last element against the oracle's places; bytes of serialized values.
  */
+#include "support_seed.h"
 #include "support_xla.h"
 
 static const struct {

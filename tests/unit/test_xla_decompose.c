@@ -3,6 +3,7 @@
  * test_xla_decompose.c - what a bitcast means, aligned layouts, dims that a reshape leaves alone: worked cases, and
  * random pairs where every element is followed through the chain.
  */
+#include "support_seed.h"
 #include "support_xla.h"
 
 static int below(uint64_t *state, int n) { return (int)(oracle_next(state) % (uint64_t)n); }

@@ -2,6 +2,7 @@
 /*
  * test_xla_edit.c - edits of shapes, each as the text before and the text after.
  */
+#include "support_seed.h"
 #include "support_xla.h"
 
 /* ---- edits: a shape, what is done to it, the shape it becomes ---- */

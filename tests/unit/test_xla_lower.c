@@ -2,6 +2,7 @@
 /*
  * test_xla_lower.c - shapes as relations and as programs: worked cases, and random ones against the oracle.
  */
+#include "support_seed.h"
 #include "support_xla.h"
 
 enum { SEEDS = 3000, MOST = 600 };
@@ -234,7 +235,6 @@ static void compare_program(const sample *s) {
 static void test_random(void **state) {
   (void)state;
   static sample s;
-  print_message("TESELA_SEED=%" PRIu64 "\n", first_seed());
   for (uint64_t k = 0; k < SEEDS; k++) {
     tesela_layout layout;
     draw(&s, first_seed() + k);

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "support_seed.h"
 #include "support_xla.h"
 
 /* ---- sizes ---- */

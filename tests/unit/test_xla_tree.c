@@ -2,30 +2,12 @@
 /*
  * test_xla_tree.c - texts with tuples: nodes, printing, refusals, depth, sizes, copies, memory that runs out.
  */
+#include "support_fault.h"
 #include "support_xla.h"
 
 enum { LONG = 4096 };
 
 /* ---- helpers ---- */
-
-/* An allocator that counts what is live and fails after `countdown` good allocations. */
-typedef struct fault {
-  long countdown, live;
-} fault;
-
-static void *fault_alloc(void *user, size_t size, size_t align) {
-  fault *f = user;
-  (void)align;
-  if (f->countdown-- <= 0) return NULL;
-  f->live++;
-  return malloc(size);
-}
-
-static void fault_release(void *user, void *memory) {
-  fault *f = user;
-  f->live--;
-  free(memory);
-}
 
 static tesela_status create(tesela_xla_tree **tree, const char *text, size_t length, int32_t flags,
                             tesela_xla_repairs *repairs, tesela_error *err) {
@@ -421,7 +403,7 @@ static void no_memory_is_an_answer(void **state) {
   for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++)
     for (long n = 0;; n++) {
       fault f = {.countdown = n}; /* the allocation after n good ones fails */
-      tesela_allocator allocator = {&f, fault_alloc, fault_release};
+      tesela_allocator allocator = fault_allocator(&f);
       tesela_xla_tree *tree = NULL;
       tesela_status status = makers[i](&tree, &allocator);
       if (status == TESELA_OK) {
@@ -441,18 +423,18 @@ static void no_memory_is_an_answer(void **state) {
 static void a_wrong_text_takes_no_memory(void **state) {
   (void)state;
   static const char text[] = "(f32[2],f32[2],f32[2],f32[2],f32[2],f32[2],f32[2],f32[2.0])";
-  fault f = {.countdown = 0};
-  tesela_allocator allocator = {&f, fault_alloc, fault_release};
+  fault f = {.countdown = 0, .once = true};
+  tesela_allocator allocator = fault_allocator(&f);
   tesela_xla_tree *tree = NULL;
   assert_int_equal(tesela_xla_tree_create(&tree, text, strlen(text), 0, &allocator, NULL, NULL),
                    TESELA_E_SYNTAX);
-  assert_int_equal(f.countdown, 0);
+  assert_int_equal(f.countdown, 0); /* none was asked for */
 }
 
 static void refused_copies_give_their_memory_back(void **state) {
   (void)state;
   fault f = {.countdown = 10};
-  tesela_allocator allocator = {&f, fault_alloc, fault_release};
+  tesela_allocator allocator = fault_allocator(&f);
   tesela_xla_tree *shapes = tree_of("(f32[2])"), *layouts = tree_of("(f32[8]{0:SC(0:4)})"), *made = NULL;
   assert_int_equal(tesela_xla_tree_copy_layouts(&made, shapes, layouts, &allocator, NULL), TESELA_E_RANGE);
   assert_null(made);

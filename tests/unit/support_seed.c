@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * support_seed.c - see support_seed.h.
+ */
+#include "support_seed.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Decimal or hexadecimal and nothing else: strtoull alone takes blanks, signs, octal numbers and text after the number. */
+static bool seed_of(const char *text, uint64_t *seed) {
+  const bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+  const char *digits = hex ? text + 2 : text;
+  if (!isxdigit((unsigned char)digits[0])) return false;
+  char *end;
+  errno = 0;
+  const unsigned long long number = strtoull(digits, &end, hex ? 16 : 10);
+  if (errno != 0 || number > INT64_MAX || end == digits || *end != '\0') return false;
+  *seed = number;
+  return true;
+}
+
+uint64_t test_seed(uint64_t fallback) {
+  static bool printed;
+  static uint64_t last;
+  const char *text = getenv("TESELA_SEED");
+  uint64_t seed = fallback;
+  if (text && !seed_of(text, &seed)) {
+    fprintf(stderr,
+            "TESELA_SEED is \"%s\"; a seed is a number below 2^63, decimal or 0x and hexadecimal digits\n",
+            text);
+    exit(EXIT_FAILURE);
+  }
+  if (!printed || seed != last) printf("TESELA_SEED=%" PRIu64 "\n", seed);
+  printed = true;
+  last = seed;
+  return seed;
+}
+
+uint64_t first_seed(void) { return test_seed(20261121); }

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * support_seed.h - where a random test begins: at the number that the environment gives as TESELA_SEED, or at a fixed one.
+ *
+ * Never at the clock: what a run of the tests says depends on the source alone. `make soak` gives other numbers.
+ */
+#ifndef TESELA_TESTS_SUPPORT_SEED_H
+#define TESELA_TESTS_SUPPORT_SEED_H
+
+#include <stdint.h>
+
+/* TESELA_SEED, decimal or 0x.., or the fallback; printed, so that a run that fails names it. Text that is no such number
+ * ends the program with a message and a status that is not 0. */
+uint64_t test_seed(uint64_t fallback);
+
+/* The same with the fallback of most tests. */
+uint64_t first_seed(void);
+
+#endif
