@@ -3,6 +3,8 @@
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 30
+SOAK_MINUTES ?= 10
+SOAK_KIND ?= dev
 BENCH_ARGS ?=
 PYTHON ?= python3
 MAKEFLAGS += --no-print-directory
@@ -11,7 +13,7 @@ MAKEFLAGS += --no-print-directory
 build = cmake --preset $(1) $(2) && cmake --build build/$(1) -j $(JOBS)
 test = ctest --test-dir build/$(1) -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: all help test check strict dev asan tsan valgrind clang coverage fuzz bench bench-peers demo install format format-check abi clean
+.PHONY: all help test check strict dev asan tsan valgrind clang coverage fuzz soak bench bench-peers demo install format format-check abi clean
 
 all: ## build the library and the command (build/release)
 	$(call build,release,-DTESELA_BUILD_TESTS=OFF)
@@ -60,6 +62,15 @@ fuzz: ## look for new failing inputs, FUZZ_SECONDS for each target
 	  echo "== $$name"; \
 	  $$target -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -artifact_prefix=build/fuzz/$$name- \
 	    build/fuzz/corpus/$$name fuzz/corpus/$$name; \
+	done
+
+soak: ## run the random tests with ever new seeds, SOAK_MINUTES long, in the build SOAK_KIND (dev, asan, ...)
+	$(call build,$(SOAK_KIND))
+	@end=$$(($$(date +%s) + 60 * $(SOAK_MINUTES))); \
+	while now=$$(date +%s); [ $$now -lt $$end ]; do \
+	  seed=$$((now * 1000003)); \
+	  echo "== TESELA_SEED=$$seed"; \
+	  TESELA_SEED=$$seed $(call test,$(SOAK_KIND)) -L random || { echo "TESELA_SEED=$$seed fails"; exit 1; }; \
 	done
 
 bench: all ## run the benchmarks (BENCH_ARGS goes to each)

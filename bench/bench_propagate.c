@@ -2,14 +2,13 @@
 /*
  * bench_propagate.c - layouts for programs of 1000 operators: time of each phase, price, gap to the bound.
  *
- *   transformer   layers of attention, normalisation and a feed-forward net; weights as [out,in], so most products
- *                 transpose one
- *   free weights  the same, weights may come in any stick
- *   squares       pointwise operators, each of two of the last 12 tensors, each transposed or not, inputs in random sticks
- *   cubes         the same with permutations of three dims and the last 4 tensors
- *   cubes, hard   with the last 12: every tensor depends on every other, by chance; no proof is in reach
+ * Programs as models have them (programs.h), with weights as they come, laid out freely, or one set for all layers. And
  *
- * Median of a few rounds, in ms. The goal is 10 s, and a gap of 1 % (the hard one aside).
+ *   squares   pointwise operators, each of two of the last 12 tensors, each transposed or not, inputs in random sticks
+ *   cubes     the same with permutations of three dims and the last 4 or 12 tensors: every tensor depends on every other
+ *   sums      of each two of 60 inputs, all of them outputs
+ *
+ * Median of a few rounds, in ms. The goal is 10 s, and a gap of 1 %. An argument: only programs whose name has it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,113 +16,11 @@
 
 #include <tesela/tesela.h>
 
+#include "programs.h"
 #include "race.h"
 #include "timing.h"
 
-enum { OPERATORS = 1000, ROUNDS = 5, WINDOW = 12 };
-
-static const struct kind {
-  const char *name;
-  bool free_weights;
-  int32_t rank, window; /* of permuted tensors; 0: a transformer */
-  int phases;
-} kinds[] = {
-    {"transformer", false, 0, 0, 4}, {"free weights", true, 0, 0, 4},      {"squares", false, 2, WINDOW, 4},
-    {"cubes", false, 3, 4, 4},       {"cubes, hard", false, 3, WINDOW, 1},
-};
-
-typedef struct builder {
-  tesela_graph *graph;
-  const struct kind *kind;
-  int32_t operators;
-  uint64_t state;
-} builder;
-
-static int32_t add(builder *b, const tesela_node_spec *spec) {
-  int32_t node;
-  tesela_error err;
-  if (tesela_graph_add(b->graph, spec, &node, &err) != TESELA_OK) race_fail("%s", err.message);
-  if (spec->op != TESELA_OP_INPUT && spec->op < TESELA_OP_PERMUTE) b->operators++;
-  return node;
-}
-
-static int32_t input(builder *b, int32_t rank, const int64_t *shape, int32_t stick) {
-  return add(b,
-             &(tesela_node_spec){
-                 .op = TESELA_OP_INPUT, .dtype = TESELA_F16, .rank = rank, .shape = shape, .stick = stick});
-}
-
-static int32_t pointwise(builder *b, tesela_fn fn, int32_t x, int32_t y) {
-  return add(b, &(tesela_node_spec){.op = TESELA_OP_POINTWISE,
-                                    .fn = fn,
-                                    .n_operands = y < 0 ? 1 : 2,
-                                    .operand = (const int32_t[]){x, y}});
-}
-
-static int32_t reduce(builder *b, tesela_fn fn, int32_t x, int32_t dim) {
-  return add(b, &(tesela_node_spec){.op = TESELA_OP_REDUCE,
-                                    .fn = fn,
-                                    .n_operands = 1,
-                                    .operand = &x,
-                                    .n_dims = 1,
-                                    .dims = &dim,
-                                    .keepdim = true});
-}
-
-static int32_t matmul(builder *b, int32_t x, int32_t y) {
-  return add(
-      b, &(tesela_node_spec){.op = TESELA_OP_MATMUL, .n_operands = 2, .operand = (const int32_t[]){x, y}});
-}
-
-static int32_t permute(builder *b, int32_t x, int32_t n, const int32_t *dims) {
-  return add(b, &(tesela_node_spec){
-                    .op = TESELA_OP_PERMUTE, .n_operands = 1, .operand = &x, .n_dims = n, .dims = dims});
-}
-
-static int32_t reshape(builder *b, int32_t x, int32_t rank, const int64_t *shape) {
-  return add(b, &(tesela_node_spec){
-                    .op = TESELA_OP_RESHAPE, .n_operands = 1, .operand = &x, .rank = rank, .shape = shape});
-}
-
-static int32_t linear(builder *b, int32_t x, int64_t in, int64_t out) {
-  int32_t w = input(b, 2, (const int64_t[]){out, in}, b->kind->free_weights ? TESELA_STICK_FREE : 1);
-  int32_t bias = input(b, 1, &out, 0);
-  int32_t y = matmul(b, x, permute(b, w, 2, (const int32_t[]){1, 0}));
-  return pointwise(b, TESELA_FN_ADD, y, bias);
-}
-
-static int32_t normal(builder *b, int32_t x, int64_t width) {
-  int32_t centred = pointwise(b, TESELA_FN_SUB, x, reduce(b, TESELA_FN_MEAN, x, 2));
-  int32_t variance = reduce(b, TESELA_FN_MEAN, pointwise(b, TESELA_FN_MUL, centred, centred), 2);
-  int32_t y = pointwise(b, TESELA_FN_MUL, centred, pointwise(b, TESELA_FN_RSQRT, variance, -1));
-  return pointwise(b, TESELA_FN_MUL, y, input(b, 1, &width, 0));
-}
-
-static void layer(builder *b, int32_t *x) {
-  enum { BATCH = 2, WORDS = 384, WIDTH = 768, HEADS = 12, HEAD = 64 };
-  static const int32_t swap[] = {0, 2, 1, 3}, transpose[] = {0, 1, 3, 2};
-  int32_t n = normal(b, *x, WIDTH), qkv[3];
-  for (int i = 0; i < 3; i++) {
-    int32_t y = reshape(b, linear(b, n, WIDTH, WIDTH), 4, (const int64_t[]){BATCH, WORDS, HEADS, HEAD});
-    qkv[i] = permute(b, y, 4, swap);
-  }
-  int32_t scores = matmul(b, qkv[0], permute(b, qkv[1], 4, transpose));
-  int32_t shifted = pointwise(b, TESELA_FN_SUB, scores, reduce(b, TESELA_FN_MAX, scores, 3));
-  int32_t e = pointwise(b, TESELA_FN_EXP, shifted, -1);
-  int32_t soft = pointwise(b, TESELA_FN_DIV, e, reduce(b, TESELA_FN_SUM, e, 3));
-  int32_t mixed = permute(b, matmul(b, soft, qkv[2]), 4, swap);
-  int32_t copied = add(b, &(tesela_node_spec){.op = TESELA_OP_CLONE, .n_operands = 1, .operand = &mixed});
-  int32_t y = reshape(b, copied, 3, (const int64_t[]){BATCH, WORDS, WIDTH});
-  *x = pointwise(b, TESELA_FN_ADD, *x, linear(b, y, WIDTH, WIDTH));
-  y = linear(b, normal(b, *x, WIDTH), WIDTH, 4 * WIDTH);
-  y = linear(b, pointwise(b, TESELA_FN_TANH, y, -1), 4 * WIDTH, WIDTH);
-  *x = pointwise(b, TESELA_FN_ADD, *x, y);
-}
-
-static void transformer(builder *b) {
-  int32_t x = input(b, 3, (const int64_t[]){2, 384, 768}, 2);
-  while (b->operators < OPERATORS) layer(b, &x);
-}
+enum { ROUNDS = 5, WINDOW = 12, ADDENDS = 60 };
 
 static uint64_t next(builder *b) {
   b->state = b->state * 6364136223846793005u + 1442695040888963407u;
@@ -131,34 +28,71 @@ static uint64_t next(builder *b) {
 }
 
 /* One of the last tensors, permuted at random. */
-static int32_t turned(builder *b, const int32_t *node, int32_t n) {
-  int32_t rank = b->kind->rank, window = n < b->kind->window ? n : b->kind->window;
+static int32_t turned(builder *b, const int32_t *node, int32_t n, int32_t rank, int32_t window) {
   static const int32_t order[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
   static const int32_t pair[2][2] = {{0, 1}, {1, 0}};
   int32_t x = node[n - 1 - (int32_t)(next(b) % (uint64_t)window)];
   return permute(b, x, rank, rank == 2 ? pair[next(b) % 2] : order[next(b) % 6]);
 }
 
-static void transposes(builder *b) {
-  int32_t rank = b->kind->rank;
+static void permuted(builder *b, int32_t rank, int32_t window) {
   static int32_t node[OPERATORS + WINDOW];
   int32_t n = 0;
-  for (; n < b->kind->window; n++)
+  for (; n < window; n++)
     node[n] = input(b, rank, rank == 2 ? (const int64_t[]){512, 512} : (const int64_t[]){64, 64, 64},
                     (int32_t)(next(b) % (uint64_t)rank));
   for (; b->operators < OPERATORS; n++) {
-    int32_t x = turned(b, node, n);
-    node[n] = pointwise(b, TESELA_FN_ADD, x, turned(b, node, n));
+    int32_t x = turned(b, node, n, rank, window);
+    node[n] = pointwise(b, TESELA_FN_ADD, x, turned(b, node, n, rank, window));
   }
 }
 
-static void build(builder *b) {
+static void squares(builder *b) { permuted(b, 2, WINDOW); }
+static void cubes(builder *b) { permuted(b, 3, 4); }
+static void many_cubes(builder *b) { permuted(b, 3, WINDOW); }
+
+static void sums(builder *b) {
+  int32_t node[ADDENDS];
+  for (int32_t i = 0; i < ADDENDS; i++)
+    node[i] = input(b, 3, (const int64_t[]){64, 64, 64}, (int32_t)(next(b) % 3));
+  for (int32_t i = 0; i < ADDENDS; i++)
+    for (int32_t j = 0; j < i; j++)
+      tesela_graph_set_output(b->graph, pointwise(b, TESELA_FN_ADD, node[i], node[j]), NULL);
+}
+
+static const struct kind {
+  const char *name;
+  void (*make)(builder *);
+  bool free_weights, tied;
+} kinds[] = {
+    {"transformer", transformer, false, false},
+    {"transformer, free weights", transformer, true, false},
+    {"transformer, tied free weights", transformer, true, true},
+    {"mixture of experts", mixture, false, false},
+    {"mixture of experts, free weights", mixture, true, false},
+    {"mixture of experts, tied free weights", mixture, true, true},
+    {"training", training, false, false},
+    {"training, free weights", training, true, false},
+    {"training, tied free weights", training, true, true},
+    {"unet", unet, false, false},
+    {"unet, free weights", unet, true, false},
+    {"unet, tied free weights", unet, true, true},
+    {"dense blocks", dense, false, false},
+    {"dense blocks, free weights", dense, true, false},
+    {"dense blocks, tied free weights", dense, true, true},
+    {"squares of the last 12", squares, false, false},
+    {"cubes of the last 4", cubes, false, false},
+    {"cubes of the last 12", many_cubes, false, false},
+    {"sums", sums, false, false},
+};
+
+static void build(builder *b, const struct kind *kind) {
   if (tesela_graph_create(&b->graph, NULL, NULL) != TESELA_OK) race_fail("no graph");
   b->state = 1;
-  if (b->kind->rank == 0)
-    transformer(b);
-  else
-    transposes(b);
+  b->next_weight = WEIGHTS;
+  b->free_weights = kind->free_weights;
+  b->tied = kind->tied;
+  kind->make(b);
   tesela_graph_set_output(b->graph, tesela_graph_count(b->graph) - 1, NULL);
 }
 
@@ -199,21 +133,23 @@ static void bench_one(builder *b, const phase *what) {
          facts.proven ? " (proven)" : "", facts.core, facts.buffers);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
   static const phase phases[] = {
       {"auto", {.mode = TESELA_PROPAGATE_AUTO}},
       {"strict", {.mode = TESELA_PROPAGATE_STRICT}},
       {"all sticks", {.mode = TESELA_PROPAGATE_AUTO, .all_sticks = true}},
       {"shared", {.mode = TESELA_PROPAGATE_AUTO, .share = true}},
+      {"all, shared", {.mode = TESELA_PROPAGATE_AUTO, .all_sticks = true, .share = true}},
   };
   printf("bench_propagate: medians of up to %d rounds\n", ROUNDS);
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-    builder b = {.kind = &kinds[k]};
+    builder b = {0};
+    if (argc > 1 && !strstr(kinds[k].name, argv[1])) continue;
     double start = bench_now();
-    build(&b);
+    build(&b, &kinds[k]);
     printf("%s: %" PRId32 " operators, %" PRId32 " nodes, built in %.2f ms\n", kinds[k].name, b.operators,
            tesela_graph_count(b.graph), (bench_now() - start) / 1e6);
-    for (int i = 0; i < kinds[k].phases; i++) bench_one(&b, &phases[i]);
+    for (size_t i = 0; i < sizeof phases / sizeof *phases; i++) bench_one(&b, &phases[i]);
     tesela_graph_destroy(b.graph);
   }
   return 0;

@@ -20,7 +20,11 @@
 
 /* ---- propagate, assign ------------------------------------------------------------------------------------------- */
 
-static void assign_json(json_writer *j, const graph_work *work) {
+static bool graph_copies(const cli_context *cli) {
+  return cli_has(cli, "copies") || cli_has(cli, "materialise");
+}
+
+static void assign_json(const cli_context *cli, json_writer *j, const graph_work *work) {
   tesela_propagate_facts facts = tesela_propagation_facts_of(work->layouts);
   const tesela_move *move;
   const tesela_node *at = tesela_graph_node(work->in.graph, facts.error_node);
@@ -33,6 +37,10 @@ static void assign_json(json_writer *j, const graph_work *work) {
   }
   jw_put_int(j, "restickify_elems", facts.moved);
   jw_put_int(j, "restickifies", facts.n_moves);
+  if (graph_copies(cli)) {
+    jw_put_int(j, "copied_elems", facts.copied);
+    jw_put_int(j, "copies", facts.n_copies);
+  }
   jw_put_int(j, "cost", facts.cost);
   jw_put_int(j, "bound", facts.bound);
   jw_put_bool(j, "proven", facts.proven);
@@ -43,6 +51,7 @@ static void assign_json(json_writer *j, const graph_work *work) {
     jw_put_str(j, "at", tesela_graph_node(work->in.graph, move->node)->name);
     jw_put_int(j, "operand", move->operand);
     jw_put_str(j, "buffer", tesela_graph_node(work->in.graph, move->buffer)->name);
+    if (move->view >= 0) jw_put_str(j, "view", tesela_graph_node(work->in.graph, move->view)->name);
     jw_put_int(j, "from", move->from);
     jw_put_int(j, "to", move->to);
     jw_put_int(j, "price", move->price);
@@ -86,7 +95,7 @@ static int graph_assign(const cli_context *cli, const graph_work *work) {
     json_writer j = {0};
     jw_object(&j);
     tesela_error err = {.at = -1};
-    assign_json(&j, work);
+    assign_json(cli, &j, work);
     if (work->placed && cli_has(cli, "padding") && !graph_padding_put(&j, work, &err)) {
       jw_free(&j);
       return say_failure(cli, &err);
@@ -105,6 +114,7 @@ static bool graph_options(const cli_context *cli, bool strict, tesela_propagate_
       .share = cli_has(cli, "share"),
       .spread = cli_has(cli, "spread"),
       .compact = cli_has(cli, "compact"),
+      .copies = graph_copies(cli),
   };
   return cli_integer(cli, "effort", 1, INT64_MAX, 0, &options->effort);
 }
@@ -115,22 +125,38 @@ static void graph_free(graph_work *work) {
   tesela_graph_destroy(work->in.graph);
 }
 
-/* Copies in front of operands that no move of a buffer suits. */
-static int graph_materialise(const cli_context *cli, const tesela_propagate_options *options,
-                             graph_work *work) {
-  tesela_error err = {.at = -1};
-  tesela_graph *made;
-  int32_t inserted;
-  if (!cli_has(cli, "materialise")) return CLI_YES;
-  if (tesela_graph_materialise(&made, work->in.graph, &work->in.target, options, &inserted, &err) !=
-      TESELA_OK)
-    return say_failure(cli, &err);
-  tesela_graph_destroy(work->in.graph);
-  work->in.graph = made;
-  if (inserted > 0)
-    say_note(cli, "%" PRId32 " cop%s in front of operands that no move suits", inserted,
-             inserted == 1 ? "y" : "ies");
-  return CLI_YES;
+static void graph_note_copies(const cli_context *cli, const graph_work *work) {
+  tesela_propagate_facts facts = tesela_propagation_facts_of(work->layouts);
+  if (facts.n_copies > 0)
+    say_note(cli, "%" PRId32 " cop%s of views, %" PRId64 " elements", facts.n_copies,
+             facts.n_copies == 1 ? "y" : "ies", facts.copied);
+}
+
+/* Layouts; to materialise is to copy views, and if that does not do, to move to and from one element per stick. */
+static tesela_status graph_lay_out(tesela_propagate_options options, bool materialise, graph_work *work,
+                                   tesela_error *err) {
+  options.copies = options.copies || materialise;
+  tesela_status status =
+      tesela_graph_propagate(&work->layouts, work->in.graph, &work->in.target, &options, err);
+  if (status != TESELA_OK || !materialise || tesela_propagation_facts_of(work->layouts).ok) return status;
+  tesela_propagation_destroy(work->layouts);
+  work->layouts = NULL;
+  options.spread = options.compact = true;
+  return tesela_graph_propagate(&work->layouts, work->in.graph, &work->in.target, &options, err);
+}
+
+/* Why there are no layouts; where moves do not help, whether --materialise does. */
+static void graph_say_why(const cli_context *cli, const tesela_propagate_options *options, graph_work *work) {
+  tesela_writer to = tile_stdout();
+  tesela_propagation_explain(work->layouts, false, &to, NULL);
+  if (options->mode == TESELA_PROPAGATE_STRICT || cli_has(cli, "materialise")) return;
+  tesela_propagation_destroy(work->layouts);
+  work->layouts = NULL;
+  if (graph_lay_out(*options, true, work, NULL) != TESELA_OK) return;
+  tesela_propagate_facts facts = tesela_propagation_facts_of(work->layouts);
+  if (facts.ok && cli_flush())
+    say_note(cli, "--materialise lays it out: %" PRId64 " elements moved and copied",
+             facts.moved + facts.copied);
 }
 
 /* Read, find layouts, and put them into the program. CLI_NO: no layouts, which is said on stdout. */
@@ -139,20 +165,18 @@ static int graph_place(const cli_context *cli, bool strict, graph_work *work) {
   tesela_propagate_options options;
   if (!graph_options(cli, strict, &options)) return CLI_BAD;
   int status = graph_input_read(cli, cli->arg[1], &work->in);
-  if (status == CLI_YES) status = graph_materialise(cli, &options, work);
   if (status != CLI_YES) return status;
-  if (tesela_graph_propagate(&work->layouts, work->in.graph, &work->in.target, &options, &err) != TESELA_OK)
+  if (graph_lay_out(options, cli_has(cli, "materialise"), work, &err) != TESELA_OK)
     return say_failure(cli, &err);
   if (!tesela_propagation_facts_of(work->layouts).ok) {
-    if (cli->json) {
+    if (cli->json)
       status = graph_assign(cli, work);
-    } else {
-      tesela_writer to = tile_stdout();
-      tesela_propagation_explain(work->layouts, false, &to, NULL);
-    }
+    else
+      graph_say_why(cli, &options, work);
     return status == CLI_YES ? CLI_NO : status;
   }
   if (tesela_graph_apply(&work->placed, work->layouts, &err) != TESELA_OK) return say_failure(cli, &err);
+  graph_note_copies(cli, work);
   return CLI_YES;
 }
 

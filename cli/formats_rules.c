@@ -34,6 +34,14 @@ static const char *rules_operand(const tesela_rule *rule, char text[16]) {
   return text;
 }
 
+/* "matmul", "reduce.prod", "fallback exx2" */
+static const char *rules_operator(const tesela_rule *rule, char text[80]) {
+  bool fn = rule->fn != TESELA_FN_NONE;
+  snprintf(text, 80, "%s%s%s%s%s", tesela_op_name(rule->op), fn ? "." : "",
+           fn ? tesela_fn_name(rule->fn) : "", rule->opcode[0] ? " " : "", rule->opcode);
+  return text;
+}
+
 static const char *rules_says(const tesela_rule *rule) {
   return rule->operand == TESELA_RULE_RESULT ? tesela_yield_name(rule->yield) : tesela_need_name(rule->need);
 }
@@ -46,6 +54,8 @@ static int rules_json(void) {
   for (int32_t k = 0; (rule = tesela_rule_at(k)) != NULL; k++) {
     jw_object(&j);
     jw_put_str(&j, "op", tesela_op_name(rule->op));
+    if (rule->fn != TESELA_FN_NONE) jw_put_str(&j, "fn", tesela_fn_name(rule->fn));
+    if (rule->opcode[0]) jw_put_str(&j, "opcode", rule->opcode);
     jw_put_str(&j, "operand", rules_operand(rule, text));
     jw_put_str(&j, rule->operand == TESELA_RULE_RESULT ? "is" : "needs", rules_says(rule));
     jw_end(&j);
@@ -68,9 +78,15 @@ int formats_rules(const cli_context *cli) {
   if (cli->json) return rules_json();
   rules_words("an operand needs", rules_needs, sizeof rules_needs / sizeof *rules_needs);
   rules_words("the result's stick is", rules_yields, sizeof rules_yields / sizeof *rules_yields);
-  printf("%-9s  %-7s  %s\n", "operator", "operand", "rule");
+  char operator_text[80];
+  size_t width = 0;
+  for (int32_t k = 0; (rule = tesela_rule_at(k)) != NULL; k++) {
+    size_t length = strlen(rules_operator(rule, operator_text));
+    if (length > width) width = length;
+  }
+  printf("%-*s  %-7s  %s\n", (int)width, "operator", "operand", "rule");
   for (int32_t k = 0; (rule = tesela_rule_at(k)) != NULL; k++)
-    printf("%-9s  %-7s  %s %s\n", tesela_op_name(rule->op), rules_operand(rule, text),
+    printf("%-*s  %-7s  %s %s\n", (int)width, rules_operator(rule, operator_text), rules_operand(rule, text),
            rule->operand == TESELA_RULE_RESULT ? "is" : "needs", rules_says(rule));
   return CLI_YES;
 }

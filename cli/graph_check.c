@@ -12,10 +12,20 @@
 #include <tesela/values.h>
 
 #include "graph_print.h"
+#include "graph_progress.h"
 #include "json.h"
 #include "say.h"
 #include "tile_input.h"
 #include "value.h"
+
+/* The values that inputs of a type are drawn from, integers below `limit` if that is above 0. */
+enum { CHECK_VALUES = 129 };
+typedef struct check_choice {
+  tesela_dtype dtype;
+  int32_t bits, n;
+  int64_t limit;
+  uint8_t value[CHECK_VALUES][16];
+} check_choice;
 
 /* The tensors outside the program. */
 typedef struct check_data {
@@ -24,6 +34,7 @@ typedef struct check_data {
   void **memory; /* of the inputs: an input with negative strides begins inside its own */
   int64_t *output_bytes;
   int32_t *output_node;
+  check_choice choice; /* of the last input */
 } check_data;
 
 static void check_free(check_data *data) {
@@ -61,13 +72,13 @@ static int64_t index_limit(const tesela_graph *graph, int32_t input) {
   return limit;
 }
 
-/* The values that inputs are drawn from: floats between -1 and 1 in steps of 1/64, which every float type has; small integers;
- * indices in range. */
-enum { CHECK_VALUES = 129 };
-
-static int32_t check_values(const tesela_node *node, int64_t limit, uint8_t values[CHECK_VALUES][16]) {
+/* Floats between -1 and 1, multiples of 1/64 as far as the type has them; small integers; indices in range. */
+static void check_values(const tesela_node *node, int64_t limit, check_choice *choice) {
   tesela_dtype_family family = tesela_dtype_family_of(node->dtype);
   tesela_error err = {.at = -1};
+  if (choice->n > 0 && choice->dtype == node->dtype && choice->bits == node->bits && choice->limit == limit)
+    return;
+  *choice = (check_choice){.dtype = node->dtype, .bits = node->bits, .limit = limit};
   int32_t n = family == TESELA_FAMILY_BOOL ? 2 : family == TESELA_FAMILY_FLOAT ? CHECK_VALUES : 17;
   if (limit > 0) n = limit < CHECK_VALUES ? (int32_t)limit : CHECK_VALUES;
   for (int32_t k = 0; k < n; k++) {
@@ -78,10 +89,9 @@ static int32_t check_values(const tesela_node *node, int64_t limit, uint8_t valu
       snprintf(text, sizeof text, "%g", (double)(k - 64) / 64);
     else
       snprintf(text, sizeof text, "%" PRId32, limit <= 0 && family == TESELA_FAMILY_SIGNED ? k - 8 : k);
-    memset(values[k], 0, 16);
-    if (value_read(text, node->dtype, node->bits, values[k], &err) != TESELA_OK) return k > 0 ? k : 1;
+    choice->n += value_read(text, node->dtype, node->bits, choice->value[choice->n], &err) == TESELA_OK;
   }
-  return n;
+  if (choice->n == 0) choice->n = 1; /* zeros */
 }
 
 /* All that is made outside the program, in bytes; a run of more takes minutes. */
@@ -118,15 +128,15 @@ typedef enum check_made { CHECK_DONE, CHECK_LARGE, CHECK_NO_MEMORY } check_made;
 static check_made check_input(const tesela_graph *graph, int32_t number, const tesela_node *node,
                               uint64_t *state, int64_t *all, check_data *data) {
   int64_t elements, before, bytes, width = (node->bits + 7) / 8, limit = index_limit(graph, number);
-  uint8_t values[CHECK_VALUES][16];
   if (!check_span(node, &elements, &before) || !check_count(elements, width, &bytes, all)) return CHECK_LARGE;
   uint8_t *memory = calloc(1, (size_t)bytes + 16);
   if (!memory) return CHECK_NO_MEMORY;
   data->memory[data->n_inputs] = memory;
   data->input[data->n_inputs++] = memory + before * width;
-  uint64_t n = (uint64_t)check_values(node, limit, values);
+  check_values(node, limit, &data->choice);
+  uint64_t n = (uint64_t)data->choice.n;
   for (int64_t at = 0; at < bytes; at += width) /* what has no type may be wider; a run refuses it */
-    memcpy(memory + at, values[check_random(state) % n], width < 16 ? (size_t)width : 16);
+    memcpy(memory + at, data->choice.value[check_random(state) % n], width < 16 ? (size_t)width : 16);
   return CHECK_DONE;
 }
 
@@ -192,17 +202,36 @@ typedef struct check_result {
 
 static void check_words(const check_result *r) {
   char shape[GRAPH_SHAPE_TEXT], name[GRAPH_NAME_TEXT], digest[33];
-  printf("%-24s  %-24s  %-32s  %s\n", "output", "shape", "digest", "tiled and plain");
+  int wide = 24;
+  for (int32_t o = 0; o < r->data->n_outputs; o++) {
+    const tesela_node *node = tesela_graph_node(r->work->in.graph, r->data->output_node[o]);
+    int length = (int)strlen(graph_name_text(node->name, name));
+    wide = length > wide ? length : wide;
+  }
+  printf("%-*s  %-24s  %-32s  %s\n", wide, "output", "shape", "digest", "tiled and plain");
   for (int32_t o = 0; o < r->data->n_outputs; o++) {
     const tesela_node *node = tesela_graph_node(r->work->in.graph, r->data->output_node[o]);
     bool same = memcmp(r->data->tiled[o], r->data->plain[o], (size_t)r->data->output_bytes[o]) == 0;
     check_digest(node, r->data->plain[o], digest);
-    printf("%-24s  %-24s  %-32s  %s\n", graph_name_text(node, name), graph_shape_text(node, shape), digest,
-           same ? "same bits" : "DIFFER");
+    printf("%-*s  %-24s  %-32s  %s\n", wide, graph_name_text(node->name, name), graph_shape_text(node, shape),
+           digest, same ? "same bits" : "DIFFER");
   }
   printf("\n%" PRId64 " operators on tiled memory, %" PRId64 " elements, %" PRId64 " moved; arena %" PRId64
          " bytes; %" PRId64 " elements of padding were read\n",
          r->tiled.operators, r->tiled.elements, r->tiled.moved, r->tiled.arena_bytes, r->tiled.poison_read);
+}
+
+/* Both runs store elements as the device does: say so where that loses something. */
+static void check_note(const cli_context *cli, const graph_work *work) {
+  const tesela_node *node;
+  for (int32_t k = 0; (node = tesela_graph_node(work->placed, k)); k++) {
+    if (!node->layout || tesela_dtype_family_of(node->dtype) != TESELA_FAMILY_FLOAT) continue;
+    tesela_dtype device = node->layout->host.device_dtype;
+    if (device == node->dtype) continue;
+    say_note(cli, "%s is stored as %s on %s, here on plain memory as well", tesela_dtype_name(node->dtype),
+             tesela_dtype_name(device), work->in.target.name);
+    return;
+  }
 }
 
 static int check_json(const check_result *r) {
@@ -235,16 +264,22 @@ static int check_json(const check_result *r) {
 
 /* ---- both runs --------------------------------------------------------------------------------------------------- */
 
-static tesela_status check_runs(check_result *r, const tesela_graph_memory *memory, tesela_error *err) {
+static tesela_status check_runs(check_result *r, const tesela_graph_memory *memory, graph_progress *progress,
+                                tesela_error *err) {
   const check_data *data = r->data;
-  tesela_graph_run_options options = {.memory = memory};
+  tesela_graph_run_options options = {
+      .memory = memory, .progress = graph_progress_call, .progress_user = progress};
+  progress->what = "on tiled memory";
   tesela_status status =
       tesela_graph_run(r->work->placed, &r->work->in.target, (const void *const *)data->input, data->tiled,
                        &options, &r->tiled, err);
-  options = (tesela_graph_run_options){.plain = true};
+  options.memory = NULL;
+  options.plain = options.device_types = true;
+  progress->what = "on plain memory";
   if (status == TESELA_OK)
     status = tesela_graph_run(r->work->in.graph, &r->work->in.target, (const void *const *)data->input,
                               data->plain, &options, &r->plain, err);
+  graph_progress_hide(progress);
   for (int32_t o = 0; o < data->n_outputs; o++)
     r->different += memcmp(data->tiled[o], data->plain[o], (size_t)data->output_bytes[o]) != 0;
   return status;
@@ -261,6 +296,8 @@ int graph_check(const cli_context *cli, const graph_work *work) {
   if (tesela_graph_plan_memory(&memory, work->placed, &work->in.target, NULL, &err) != TESELA_OK)
     return say_failure(cli, &err);
   const tesela_node *at = NULL;
+  graph_progress progress;
+  graph_progress_begin(cli, &progress);
   check_made made = check_make(work->in.graph, (uint64_t)seed, &data, &at);
   if (made == CHECK_NO_MEMORY) {
     say_error(cli, "no memory for the inputs and outputs of the program");
@@ -269,14 +306,16 @@ int graph_check(const cli_context *cli, const graph_work *work) {
     say_error(cli, "with %s the inputs and outputs take more than %" PRId64 " bytes, the most for a run",
               at->name, CHECK_BYTES);
     status = CLI_BAD;
-  } else if (check_runs(&r, memory, &err) != TESELA_OK) {
-    status = say_failure(cli, &err);
+  } else if (check_runs(&r, memory, &progress, &err) != TESELA_OK) {
+    if (err.status != TESELA_E_STOPPED) status = say_failure(cli, &err);
   } else if (cli->json) {
     status = check_json(&r);
   } else {
     check_words(&r);
+    check_note(cli, work);
   }
   check_free(&data);
   tesela_graph_memory_destroy(memory);
+  graph_progress_end();
   return status == CLI_YES && (r.different > 0 || r.tiled.poison_read > 0) ? CLI_NO : status;
 }

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "nearest.h"
@@ -31,31 +32,72 @@ static bool graph_narrow(const jr_object *op, const char *key, int32_t n, const 
   return true;
 }
 
-/* conv: {"x": "nchw", "w": "oihw", "result": "nchw", "stride": [1,1], "dilation": [1,1], "low": [0,0], "high": [0,0]} */
+/* The letters of a conv's dims: batch, channel, spatial dims, groups. */
+enum { CONV_ROLES = 6 };
+static const char *const conv_letters[] = {"nc", "oi", "nc"}, *const conv_spatial[] = {"w", "hw", "dhw"};
+
+/* An order of letters as places; each letter but those of the spatial dims may be left out. */
+static bool graph_conv_places(const jr_object *in, const char *key, const char *order, const char *letters,
+                              tesela_conv2d *conv, int32_t place[CONV_ROLES]) {
+  char roles[CONV_ROLES] = {letters[0], letters[1], 0, 0, 0, 'g'};
+  size_t used = 0;
+  memcpy(roles + 2, conv_spatial[conv->spatial - 1], (size_t)conv->spatial);
+  for (int32_t d = 0; d < CONV_ROLES; d++) {
+    const char *at = roles[d] ? strchr(order, roles[d]) : NULL;
+    place[d] = at ? (int32_t)(at - order) : -1;
+    used += at != NULL;
+    if (!at && d >= 2 && d < 2 + conv->spatial)
+      return jr_fail(in, TESELA_E_INVALID, "conv.%s is %.20s; it has no %c", key, order, roles[d]);
+  }
+  if (used != strlen(order))
+    return jr_fail(in, TESELA_E_INVALID, "conv.%s is %.20s; it takes an order of %s%s, and g for groups", key,
+                   order, letters, conv_spatial[conv->spatial - 1]);
+  return true;
+}
+
+/* How many spatial dims: from the letters of an order, else from a list of the window, else 2. */
+static bool graph_conv_spatial(const jr_object *in, tesela_conv2d *conv) {
+  static const char *const keys[] = {"x", "w", "result"};
+  static const char *const lists[] = {"stride", "dilation", "x_dilation", "low", "high"};
+  size_t n = 0;
+  for (int k = 0; k < 3 && n == 0; k++) {
+    const json_t *order = json_object_get(in->value, keys[k]);
+    for (const char *c = json_is_string(order) ? json_string_value(order) : ""; *c; c++)
+      n += *c == 'd' || *c == 'h' || *c == 'w';
+  }
+  for (int k = 0; k < 5 && n == 0; k++) n = json_array_size(json_object_get(in->value, lists[k]));
+  if (n > 3) return jr_fail(in, TESELA_E_RANGE, "conv has %zu spatial dims; there are 1 to 3", n);
+  conv->spatial = n == 0 ? 2 : (int32_t)n;
+  return true;
+}
+
+/* conv: {"x": "nchw", "w": "oihw", "result": "nchw", "stride": [1,1], "dilation": [1,1], "x_dilation": [1,1], "low": [0,0],
+ * "high": [0,0]} */
 static bool graph_conv(const jr_object *op, tesela_conv2d *conv) {
-  static const char *const keys[] = {"x", "w", "result"}, *const usual[] = {"nchw", "oihw", "nchw"};
-  static const char *const pairs[] = {"stride", "dilation", "low", "high"};
-  int32_t *const dims[] = {conv->x, conv->w, conv->result};
-  int64_t *const numbers[] = {conv->stride, conv->dilation, conv->low, conv->high};
+  static const char *const keys[] = {"x", "w", "result"};
+  static const char *const lists[] = {"stride", "dilation", "x_dilation", "low", "high"};
+  int32_t *const places[] = {conv->x, conv->w, conv->result};
+  int64_t *const numbers[] = {conv->stride, conv->dilation, conv->x_dilation, conv->low, conv->high};
   jr_object in;
   if (!jr_member(op, "conv", false, &in)) return false;
-  if (in.value && !jr_done(&in, "x|w|result|stride|dilation|low|high")) return false;
+  if (!in.value) return true;
+  if (!jr_done(&in, "x|w|result|stride|dilation|x_dilation|low|high") || !graph_conv_spatial(&in, conv))
+    return false;
   for (int k = 0; k < 3; k++) {
-    const char *order = usual[k];
-    if (in.value && !jr_text(&in, keys[k], usual[k], &order)) return false;
-    for (int d = 0; d < 4; d++) {
-      const char *at = strchr(order, usual[k][d]);
-      if (!at || strlen(order) != 4)
-        return jr_fail(op, TESELA_E_INVALID, "conv.%s is %.20s; it takes an order of %s", keys[k], order,
-                       usual[k]);
-      dims[k][d] = (int32_t)(at - order);
-    }
+    char usual[8];
+    const char *order;
+    snprintf(usual, sizeof usual, "%s%s", conv_letters[k], conv_spatial[conv->spatial - 1]);
+    if (!jr_text(&in, keys[k], usual, &order) ||
+        !graph_conv_places(&in, keys[k], order, conv_letters[k], conv, places[k]))
+      return false;
+    if (places[k][5] >= 0) conv->grouped = 1;
   }
-  for (int k = 0; k < 4; k++) {
+  for (int k = 0; k < 5; k++) {
     int32_t n = -1;
-    if (in.value && !jr_ints(&in, pairs[k], false, 2, &n, numbers[k])) return false;
-    if (n < 0) numbers[k][0] = numbers[k][1] = k < 2 ? 1 : 0;
-    if (n >= 0 && n != 2) return jr_fail(op, TESELA_E_INVALID, "conv.%s takes two numbers", pairs[k]);
+    if (!jr_ints(&in, lists[k], false, 3, &n, numbers[k])) return false;
+    for (int32_t i = 0; n < 0 && i < 3; i++) numbers[k][i] = k < 3;
+    if (n >= 0 && n != conv->spatial)
+      return jr_fail(op, TESELA_E_INVALID, "conv.%s takes %d numbers", lists[k], (int)conv->spatial);
   }
   return true;
 }
@@ -105,6 +147,8 @@ bool graph_json_attributes(const jr_object *op, graph_lists *lists, tesela_node_
       !graph_numbers(op, "step", &n, lists->step, &spec->step) ||
       !graph_numbers(op, "low", &n, lists->low, &spec->low) ||
       !graph_numbers(op, "high", &n, lists->high, &spec->high) ||
+      !graph_numbers(op, "dilation", &n, lists->dilation, &spec->dilation) ||
+      !graph_numbers(op, "x_dilation", &n, lists->x_dilation, &spec->x_dilation) ||
       !graph_labels(op, "x_label", lists->label[0], &spec->x_label, spec) ||
       !graph_labels(op, "y_label", lists->label[1], &spec->y_label, spec))
     return false;
@@ -113,13 +157,15 @@ bool graph_json_attributes(const jr_object *op, graph_lists *lists, tesela_node_
   spec->dims = dims ? lists->dims : NULL;
   return graph_narrow(op, dims_key, spec->n_dims, lists->dims64, lists->dims) &&
          graph_conv(op, &spec->conv) && graph_value(op, &spec->value) &&
-         jr_flag(op, "keepdim", &spec->keepdim) && jr_flag(op, "in_place", &spec->in_place);
+         jr_flag(op, "keepdim", &spec->keepdim) && jr_flag(op, "in_place", &spec->in_place) &&
+         jr_flag(op, "reverse", &spec->reverse);
 }
 
 bool graph_json_check_lists(const tesela_graph *graph, const jr_object *op, const tesela_node_spec *spec) {
-  static const char *const keys[] = {"start", "length", "step", "low", "high"};
+  static const char *const keys[] = {"start", "length", "step", "low", "high", "dilation", "x_dilation"};
   int32_t rank = spec->n_operands > 0 ? tesela_graph_node(graph, spec->operand[0])->rank : spec->rank;
   int32_t expected = spec->op == TESELA_OP_SLICE && spec->n_dims > 0 ? spec->n_dims : rank;
+  if (spec->op == TESELA_OP_ALONG) expected = 1;
   for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
     const json_t *list = json_object_get(op->value, keys[k]);
     size_t n = json_is_array(list) ? json_array_size(list) : list ? 1 : (size_t)expected;
@@ -159,9 +205,8 @@ bool graph_json_names(const jr_object *op, tesela_node_spec *spec) {
                    near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
   }
   spec->op = (tesela_op)number;
-  number = fn                                ? tesela_fn_find(fn, strlen(fn))
-           : spec->op == TESELA_OP_POINTWISE ? TESELA_FN_FUSED
-                                             : TESELA_FN_NONE;
+  bool fused = spec->op == TESELA_OP_POINTWISE || spec->op == TESELA_OP_ALONG;
+  number = fn ? tesela_fn_find(fn, strlen(fn)) : fused ? TESELA_FN_FUSED : TESELA_FN_NONE;
   if (number < 0) {
     const char *near = nearest(fn, graph_fn_name, NULL);
     return jr_fail(op, TESELA_E_INVALID, "%s: there is no function %.40s%s%s%s", op->name, fn,

@@ -13,6 +13,7 @@
 typedef struct graph_lists {
   int64_t shape[TESELA_GRAPH_RANK], strides[TESELA_GRAPH_RANK], dims64[TESELA_GRAPH_RANK];
   int64_t start[TESELA_GRAPH_RANK], length[TESELA_GRAPH_RANK], step[TESELA_GRAPH_RANK];
+  int64_t dilation[TESELA_GRAPH_RANK], x_dilation[TESELA_GRAPH_RANK];
   int64_t low[TESELA_GRAPH_RANK], high[TESELA_GRAPH_RANK];
   int32_t dims[TESELA_GRAPH_RANK], label[2][TESELA_GRAPH_RANK];
   int32_t *operand;

@@ -43,19 +43,29 @@ void graph_json_put_layout(json_writer *j, const tesela_device_layout *layout, b
 }
 
 static void put_conv(json_writer *j, const tesela_conv2d *conv) {
-  static const char *const keys[] = {"x", "w", "result"}, *const usual[] = {"nchw", "oihw", "nchw"};
-  const int32_t *const dims[] = {conv->x, conv->w, conv->result};
+  static const char *const keys[] = {"x", "w", "result"}, *const letters[] = {"nc", "oi", "nc"},
+                           *const spatial[] = {"w", "hw", "dhw"};
+  const int32_t *const places[] = {conv->x, conv->w, conv->result};
+  int32_t n = conv->spatial;
   jw_key(j, "conv");
   jw_object(j);
   for (int k = 0; k < 3; k++) {
-    char order[5] = "????";
-    for (int d = 0; d < 4; d++) order[dims[k][d] & 3] = usual[k][d];
+    char order[8] = "";
+    const char roles[6] = {letters[k][0],
+                           letters[k][1],
+                           spatial[n - 1][0],
+                           spatial[n - 1][n > 1],
+                           n > 2 ? spatial[n - 1][2] : '?',
+                           'g'};
+    for (int d = 0; d < 6; d++)
+      if (places[k][d] >= 0 && places[k][d] < 7) order[places[k][d]] = roles[d];
     jw_put_str(j, keys[k], order);
   }
-  put_list(j, "stride", 2, conv->stride);
-  put_list(j, "dilation", 2, conv->dilation);
-  put_list(j, "low", 2, conv->low);
-  put_list(j, "high", 2, conv->high);
+  put_list(j, "stride", n, conv->stride);
+  put_list(j, "dilation", n, conv->dilation);
+  put_list(j, "x_dilation", n, conv->x_dilation);
+  put_list(j, "low", n, conv->low);
+  put_list(j, "high", n, conv->high);
   jw_end(j);
 }
 
@@ -85,6 +95,14 @@ static void put_attributes(json_writer *j, const tesela_graph *graph, const tese
     put_list(j, "step", rank, node->step);
     put_value(j, node->value);
     break;
+  case TESELA_OP_POOL:
+    put_list(j, "length", rank, node->length);
+    put_list(j, "step", rank, node->step);
+    put_list(j, "low", rank, node->low);
+    put_list(j, "high", rank, node->high);
+    put_list(j, "dilation", rank, node->dilation);
+    put_list(j, "x_dilation", rank, node->x_dilation);
+    break;
   case TESELA_OP_WRITE:
     put_list(j, "start", rank, node->start);
     put_list(j, "step", rank, node->step);
@@ -93,6 +111,11 @@ static void put_attributes(json_writer *j, const tesela_graph *graph, const tese
     put_list(j, "start", rank, node->start);
     put_list(j, "length", rank, node->shape);
     put_list(j, "step", rank, node->step);
+    break;
+  case TESELA_OP_ALONG:
+    put_dims(j, "dims", node->n_dims, node->dim);
+    jw_put_int(j, "length", node->shape[node->dim[0]]);
+    if (node->fn != TESELA_FN_FUSED) jw_put_bool(j, "reverse", node->reverse);
     break;
   case TESELA_OP_GATHER:
   case TESELA_OP_SCATTER:

@@ -16,8 +16,15 @@ typedef struct graph_reader {
   int32_t bits; /* of tensors without a type */
 } graph_reader;
 
+/* A fallback may give a token, which is nothing in memory. */
 static bool graph_dtype(const graph_reader *r, const jr_object *op, tesela_node_spec *spec) {
+  const json_t *name = json_object_get(op->value, "dtype");
   spec->bits = r->bits;
+  if (spec->op == TESELA_OP_FALLBACK && json_is_string(name) &&
+      strcmp(json_string_value(name), "token") == 0) {
+    spec->dtype = TESELA_TOKEN;
+    return true;
+  }
   return json_device_dtype(op, &spec->dtype);
 }
 
@@ -117,8 +124,9 @@ static bool graph_op(const graph_reader *r, size_t i, const json_t *value) {
   int32_t node;
   snprintf(where, sizeof where, "ops[%zu]", i);
   if (!json_is_object(value)) return jr_fail(&op, TESELA_E_INVALID, "ops[%zu] is no object", i);
-  bool ok = jr_done(&op, "op|out|in|fn|opcode|dtype|size|dims|dim|start|length|step|low|high|value|keepdim|"
-                         "in_place|labels|x_label|y_label|conv|layout") &&
+  bool ok = jr_done(&op, "op|out|in|fn|opcode|dtype|size|dims|dim|start|length|step|low|high|dilation|x_"
+                         "dilation|value|keepdim|"
+                         "reverse|in_place|labels|x_label|y_label|conv|layout") &&
             graph_json_names(&op, &spec);
   if (ok && spec.name) snprintf(where, sizeof where, "ops[%zu] (%.40s)", i, spec.name);
   ok = ok && graph_operands(r, &op, &lists, &spec) && graph_json_attributes(&op, &lists, &spec) &&

@@ -54,7 +54,8 @@ static void padding_buffers(const graph_work *work, const tesela_padding *paddin
   for (int32_t k = 0; k < count; k++) {
     const tesela_node *node = padding_row(work, k, &places);
     if (!node) continue;
-    int length = (int)strlen(graph_name_text(node, name)), shown = (int)strlen(graph_shape_text(node, shape));
+    int length = (int)strlen(graph_name_text(node->name, name)),
+        shown = (int)strlen(graph_shape_text(node, shape));
     if (length > wide) wide = length;
     if (shown > type) type = shown > PADDING_TYPE_SHOWN ? PADDING_TYPE_SHOWN : shown;
   }
@@ -63,7 +64,7 @@ static void padding_buffers(const graph_work *work, const tesela_padding *paddin
     const tesela_node *node = padding_row(work, k, &places);
     if (!node || n++ >= PADDING_ROWS) continue;
     tesela_padding_state state = tesela_padding_state_of(padding, k);
-    printf("%-*s  %-*s  %14" PRId64 "  %s\n", wide, graph_name_text(node, name), type,
+    printf("%-*s  %-*s  %14" PRId64 "  %s\n", wide, graph_name_text(node->name, name), type,
            graph_shape_text(node, shape), places, padding_text(&state, text));
   }
   if (n > PADDING_ROWS) printf(".. %" PRId32 " more; --json has all\n", n - PADDING_ROWS);
@@ -78,9 +79,9 @@ static int32_t padding_reads(const graph_work *work, const tesela_padding *paddi
   int32_t fine = 0;
   for (*count = 0; (read = tesela_padding_read_at(padding, *count)); (*count)++) {
     const tesela_node *node = tesela_graph_node(work->placed, read->node);
-    int length[2] = {
-        (int)strlen(graph_name_text(node, name)),
-        (int)strlen(graph_name_text(tesela_graph_node(work->placed, node->operand[read->operand]), operand))};
+    int length[2] = {(int)strlen(graph_name_text(node->name, name)),
+                     (int)strlen(graph_name_text(
+                         tesela_graph_node(work->placed, node->operand[read->operand])->name, operand))};
     for (int i = 0; i < 2; i++)
       if (length[i] > wide[i]) wide[i] = length[i];
     fine += read->verdict == TESELA_PADDING_FINE;
@@ -91,9 +92,10 @@ static int32_t padding_reads(const graph_work *work, const tesela_padding *paddi
   for (int32_t k = 0; k < PADDING_ROWS && (read = tesela_padding_read_at(padding, k)); k++) {
     const tesela_node *node = tesela_graph_node(work->placed, read->node);
     snprintf(indices, sizeof indices, "%" PRId64 "..%" PRId64, read->from, read->to - 1);
-    printf("%-*s  %-*s  %3" PRId32 "  %-12s  %-9s  %-9s  %s\n", wide[0], graph_name_text(node, name), wide[1],
-           graph_name_text(tesela_graph_node(work->placed, node->operand[read->operand]), operand), read->dim,
-           indices, padding_text(&read->needed, needs), padding_text(&read->found, finds),
+    printf("%-*s  %-*s  %3" PRId32 "  %-12s  %-9s  %-9s  %s\n", wide[0], graph_name_text(node->name, name),
+           wide[1],
+           graph_name_text(tesela_graph_node(work->placed, node->operand[read->operand])->name, operand),
+           read->dim, indices, padding_text(&read->needed, needs), padding_text(&read->found, finds),
            padding_advice(read, advice));
   }
   if (*count > PADDING_ROWS) printf(".. %" PRId32 " more; --json has all\n", *count - PADDING_ROWS);
@@ -131,7 +133,7 @@ static void padding_say_fills(const graph_work *work, const tesela_padding_fill 
     const tesela_node *node = tesela_graph_node(work->placed, k);
     if (node->op != TESELA_OP_INPUT || fill[input++].pad == TESELA_PAD_LEAVE) continue;
     if (said++ < PADDING_ROWS)
-      printf("%s %s with %s", said > 1 ? "," : "", graph_name_text(node, name),
+      printf("%s %s with %s", said > 1 ? "," : "", graph_name_text(node->name, name),
              padding_fills[fill[input - 1].pad]);
   }
   printf(said > PADDING_ROWS ? ", ..\n" : "\n");

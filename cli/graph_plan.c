@@ -14,7 +14,7 @@
 #include "tile_input.h"
 #include "tile_json.h"
 
-enum { CSV_LIMIT = 256 << 20, PLAN_ROWS = 200 };
+enum { CSV_LIMIT = 256 << 20 };
 
 static void plan_arena_words(const char *name, const tesela_arena_facts *facts) {
   printf("%-11s %" PRId64 " bytes at the peak, %s; %" PRId64 " live at most, fragmentation %.1f%%\n", name,
@@ -41,44 +41,43 @@ static void plan_arena_json(json_writer *j, const char *name, const tesela_arena
   jw_end(j);
 }
 
+static int plan_no_memory(const cli_context *cli, int32_t n) {
+  say_error(cli, "no memory for %" PRId32 " buffers", n);
+  return CLI_FAILED;
+}
+
 /* ---- buffers of a program ------------------------------------------------------------------------------------- */
 
 static const char *plan_where(const tesela_graph_place *place) {
   return place->external ? "outside" : place->scratchpad ? "scratchpad" : "arena";
 }
 
-static void plan_table(const graph_work *work, const tesela_graph_memory *memory) {
+/* The places as rows, to be freed; *n of them. */
+static graph_plan_row *plan_rows(const graph_work *work, const tesela_graph_memory *memory, int32_t *n) {
   const tesela_graph_place *place;
-  char name[GRAPH_NAME_TEXT];
-  int width = 6;
-  int32_t n = 0;
-  for (int32_t k = 0; (place = tesela_graph_memory_place(memory, k)); k++, n++) {
-    int length = (int)strlen(graph_name_text(tesela_graph_node(work->placed, place->node), name));
-    if (length > width) width = length;
-  }
-  printf("%-*s  %12s  %11s  %-10s  %12s\n", width, "buffer", "bytes", "nodes", "where", "offset");
-  for (int32_t k = 0; k < PLAN_ROWS && (place = tesela_graph_memory_place(memory, k)); k++) {
-    char nodes[40];
-    snprintf(nodes, sizeof nodes, "%" PRId32 "..%" PRId32, place->lower, place->upper - 1);
-    printf("%-*s  %12" PRId64 "  %11s  %-10s  ", width,
-           graph_name_text(tesela_graph_node(work->placed, place->node), name), place->bytes, nodes,
-           plan_where(place));
-    if (place->external)
-      printf("%12s\n", "-");
-    else
-      printf("%12" PRId64, place->offset);
+  for (*n = 0; tesela_graph_memory_place(memory, *n);) ++*n;
+  graph_plan_row *rows = calloc((size_t)*n + 1, sizeof *rows);
+  for (int32_t k = 0; rows && (place = tesela_graph_memory_place(memory, k)); k++) {
+    rows[k] = (graph_plan_row){.name = tesela_graph_node(work->placed, place->node)->name,
+                               .where = plan_where(place),
+                               .lower = place->lower,
+                               .upper = place->upper,
+                               .bytes = place->bytes,
+                               .offset = place->external ? -1 : place->offset,
+                               .arena = place->scratchpad};
     if (!place->external && place->in_place_of >= 0)
-      printf("  in the place of %s",
-             graph_name_text(tesela_graph_node(work->placed, place->in_place_of), name));
-    if (!place->external) putchar('\n');
+      rows[k].in_place_of = tesela_graph_node(work->placed, place->in_place_of)->name;
   }
-  if (n > PLAN_ROWS) printf(".. %" PRId32 " more; --json has all\n", n - PLAN_ROWS);
-  putchar('\n');
+  return rows;
 }
 
-static void plan_words(const graph_work *work, const tesela_graph_memory *memory) {
+static int plan_words(const cli_context *cli, const graph_work *work, const tesela_graph_memory *memory) {
   tesela_graph_memory_facts facts = tesela_graph_memory_facts_of(memory);
-  plan_table(work, memory);
+  int32_t n;
+  graph_plan_row *rows = plan_rows(work, memory, &n);
+  if (!rows) return plan_no_memory(cli, n);
+  graph_plan_print(cli, n, rows);
+  free(rows);
   plan_arena_words("arena", &facts.arena);
   if (facts.scratchpad.total > 0) plan_arena_words("scratchpad", &facts.scratchpad);
   printf("%-11s %" PRId64 " bytes if each buffer had its own, %" PRId64
@@ -89,6 +88,7 @@ static void plan_words(const graph_work *work, const tesela_graph_memory *memory
   if (facts.traffic_saved > 0)
     printf("%-11s %" PRId64 " of %" PRId64 " bytes stay in the scratchpad\n", "traffic", facts.traffic_saved,
            facts.traffic);
+  return CLI_YES;
 }
 
 static int plan_json(const graph_work *work, const tesela_graph_memory *memory) {
@@ -140,10 +140,7 @@ static int plan_csv(const cli_context *cli, const graph_work *work, const tesela
   int32_t n = 0, m = 0;
   while (tesela_graph_memory_place(memory, n)) n++;
   tesela_arena_buffer *buffers = calloc((size_t)n + 1, sizeof *buffers);
-  if (!buffers) {
-    say_error(cli, "no memory for %" PRId32 " buffers", n);
-    return CLI_FAILED;
-  }
+  if (!buffers) return plan_no_memory(cli, n);
   for (int32_t k = 0; (place = tesela_graph_memory_place(memory, k)); k++) {
     if (place->external || place->scratchpad || place->in_place_of >= 0) continue;
     tesela_arena_buffer *buffer = &buffers[m++];
@@ -185,7 +182,7 @@ int graph_plan(const cli_context *cli, const graph_work *work) {
   else if (cli_has(cli, "csv"))
     status = plan_csv(cli, work, memory);
   else
-    plan_words(work, memory);
+    status = plan_words(cli, work, memory);
   tesela_graph_memory_destroy(memory);
   return status;
 }
@@ -214,6 +211,17 @@ static int csv_print(const cli_context *cli, int32_t n, const tesela_arena_buffe
     tesela_arena_write_csv(n, buffers, &to, NULL);
     return CLI_YES;
   }
+  graph_plan_row *rows = calloc((size_t)n + 1, sizeof *rows);
+  if (!rows) return plan_no_memory(cli, n);
+  for (int32_t k = 0; k < n; k++)
+    rows[k] = (graph_plan_row){.name = buffers[k].id,
+                               .where = "arena",
+                               .lower = buffers[k].lower,
+                               .upper = buffers[k].upper,
+                               .bytes = buffers[k].size,
+                               .offset = buffers[k].offset};
+  graph_plan_print(cli, n, rows);
+  free(rows);
   printf("%-11s %" PRId32 ", %" PRId64 " bytes in all\n", "buffers", n, facts->total);
   plan_arena_words("arena", facts);
   printf("%-11s %" PRId64 " bytes by first fit\n", "beside", facts->first_fit);

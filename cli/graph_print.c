@@ -22,12 +22,11 @@ const char *graph_shape_text(const tesela_node *node, char text[GRAPH_SHAPE_TEXT
   return text;
 }
 
-const char *graph_name_text(const tesela_node *node, char text[GRAPH_NAME_TEXT]) {
-  size_t length = strlen(node->name), shown = length;
+const char *graph_name_text(const char *name, char text[GRAPH_NAME_TEXT]) {
+  size_t length = strlen(name), shown = length;
   if (length >= GRAPH_NAME_TEXT)
-    for (shown = GRAPH_NAME_TEXT - 3; shown > 0 && ((unsigned char)node->name[shown] & 0xc0) == 0x80;)
-      shown--;
-  snprintf(text, GRAPH_NAME_TEXT, "%.*s%s", (int)shown, node->name, shown < length ? ".." : "");
+    for (shown = GRAPH_NAME_TEXT - 3; shown > 0 && ((unsigned char)name[shown] & 0xc0) == 0x80;) shown--;
+  snprintf(text, GRAPH_NAME_TEXT, "%.*s%s", (int)shown, name, shown < length ? ".." : "");
   return text;
 }
 
@@ -67,7 +66,7 @@ static void row_layout(const tesela_device_layout *layout, graph_row row) {
 static void row_make(const tesela_graph *graph, const tesela_node *node, graph_row row) {
   char shape[GRAPH_SHAPE_TEXT], name[GRAPH_NAME_TEXT];
   memset(row, 0, sizeof(graph_row));
-  snprintf(row[COLUMN_NAME], COLUMN_TEXT, "%s", graph_name_text(node, name));
+  snprintf(row[COLUMN_NAME], COLUMN_TEXT, "%s", graph_name_text(node->name, name));
   snprintf(row[COLUMN_OP], COLUMN_TEXT, "%s%s%.20s", node->opcode ? node->opcode : tesela_op_name(node->op),
            node->fn ? " " : "", node->fn ? tesela_fn_name(node->fn) : "");
   snprintf(row[COLUMN_SHAPE], COLUMN_TEXT, "%s", graph_shape_text(node, shape));
@@ -75,7 +74,7 @@ static void row_make(const tesela_graph *graph, const tesela_node *node, graph_r
     row_layout(node->layout, row);
   else if (node->buffer != tesela_graph_find(graph, node->name))
     snprintf(row[COLUMN_STICK], COLUMN_TEXT, "(%s)",
-             graph_name_text(tesela_graph_node(graph, node->buffer), name));
+             graph_name_text(tesela_graph_node(graph, node->buffer)->name, name));
 }
 
 void graph_print_table(const graph_work *work) {

@@ -72,6 +72,7 @@ static void put_moves(json_writer *j, const tesela_graph *graph, const tesela_pr
     jw_put_str(j, "at", tesela_graph_node(graph, move->node)->name);
     jw_put_int(j, "operand", move->operand);
     jw_put_str(j, "buffer", tesela_graph_node(graph, move->buffer)->name);
+    if (move->view >= 0) jw_put_str(j, "view", tesela_graph_node(graph, move->view)->name);
     jw_put_int(j, "from", move->from);
     jw_put_int(j, "to", move->to);
     jw_put_int(j, "price", move->price);
@@ -101,6 +102,10 @@ static tesela_status put_propagation(query *q, const tesela_graph *graph, const 
   if (!facts.ok) return refuse_graph(q, graph, p);
   jw_put_int(q->out, "restickify_elems", facts.moved);
   jw_put_int(q->out, "restickifies", facts.n_moves);
+  if (query_flag(q, "copies")) {
+    jw_put_int(q->out, "copied_elems", facts.copied);
+    jw_put_int(q->out, "copies", facts.n_copies);
+  }
   jw_put_int(q->out, "cost", facts.cost);
   jw_put_int(q->out, "bound", facts.bound);
   jw_put_bool(q->out, "proven", facts.proven);
@@ -121,6 +126,7 @@ tesela_status query_op_propagate(query *q) {
       .share = query_flag(q, "share"),
       .spread = query_flag(q, "spread"),
       .compact = query_flag(q, "compact"),
+      .copies = query_flag(q, "copies"),
       .all_sticks = true,
   };
   q->field = NULL;

@@ -47,17 +47,27 @@ typedef struct tesela_index {
 
 #define TESELA_INDEX_LOOKUP (-2)
 
-/// Attributes of conv2d: positions of the dims in the operands and the result, and the window.
+/// Attributes of conv2d: where the dims stand in the operands and the result, and the window. Entries 0 and 1 are named below,
+/// 2, 3 and 4 the spatial dims (height, width; or depth, height, width; or width), 5 the groups. -1: there is no such dim.
+///
+/// Groups are a dim of their own, of x, of w and of the result: a view splits channels into groups (permute, reshape), another joins
+/// those of the result. Without a channel in x and w (a depthwise convolution) nothing is summed but the window; w and the
+/// result may then have an out channel, or not.
 typedef struct tesela_conv2d {
-  int32_t x[4];      ///< which dims of x are batch, channel, height, width
-  int32_t w[4];      ///< which dims of w are out channel, in channel, height, width
-  int32_t result[4]; ///< which dims of the result are batch, out channel, height, width
-  int64_t stride[2], dilation[2], low[2], high[2]; ///< height, width; padding before and behind
+  int32_t x[6];      ///< which dims of x are batch, channel, spatial dims, groups
+  int32_t w[6];      ///< which dims of w are out channel, in channel, spatial dims, groups
+  int32_t result[6]; ///< which dims of the result are batch, out channel, spatial dims, groups
+  int64_t stride[3], dilation[3], low[3],
+      high[3]; ///< of each spatial dim: steps of the window, of its elements; padding before and behind
+  int64_t x_dilation
+      [3]; ///< 0 as 1: elements of x stand so far apart, with nothing between (a transposed convolution)
+  int32_t spatial; ///< 1 to 3; 0: 2
+  int32_t grouped; ///< 1: entries 5 count
 } tesela_conv2d;
 
 /// A node to add. Start from zeros; what an operator uses stands below, the rest is ignored. Operand k's number is
 /// operand[k]; the shape of the result follows from the operands unless the operator is marked s: then `shape` says it.
-/// Dims below 0 count from the end. A list that is NULL is zeros (start, low, high, conv.low) or ones (step, conv.stride).
+/// Dims below 0 count from the end. A list that is NULL is zeros (start, low, high) or ones (step, dilations, length of pool).
 ///
 ///   input s       stick, strides (of the host tensor, NULL: row-major); rank 0: stick 0 is TESELA_STICK_SPARSE
 ///   constant s    value; dims[0] with n_dims 1: counts along that dim instead (value + index)
@@ -65,11 +75,11 @@ typedef struct tesela_conv2d {
 ///                 second; comparisons and isfinite: pred); opcode of a FUSED function
 ///   reduce        fn SUM, PROD, MEAN, MAX, MIN, AND, OR, XOR; dims folded (n_dims 0: all); keepdim
 ///   matmul        as NumPy's matmul; or labels: x_label, y_label, n_labels, rank; a dim of 1 may have label -1: no index
-///   conv2d        conv; positions that are all 0 mean 0, 1, 2, 3
+///   conv2d        conv; positions that are all 0 mean 0, 1, 2, 3 (groups: batch or none, groups, channels, spatial dims)
 ///   gather        operand 0 x, 1 indices; dims[0]: the dim looked up (n_dims 0: dim 0)
-///   scatter       operand 0 x, 1 indices, 2 values; dims[0]; fn NONE sets, ADD adds; in_place
+///   scatter       operand 0 x, 1 indices, 2 values; dims[0]; fn NONE sets, ADD adds; in_place; an index of -1 leaves out
 ///   cat           dims[0]
-///   pad           low, high, step[d] - 1 values between elements; value; low and high may be negative
+///   pad           low, high, step[d] - 1 values between elements; value; low and high, less than 2^62, may be negative
 ///   write         operand 0 x, 1 piece; start, step per dim; in_place
 ///   clone, move   move: layout of the result is given later
 ///   fallback s    opcode; any operands; dtype TESELA_TOKEN with rank 0: nothing in memory (a tuple of results)
@@ -79,6 +89,14 @@ typedef struct tesela_conv2d {
 ///   expand s      dims: operand dim d becomes result dim dims[d] (n_dims 0: aligned at the end); -1 in shape keeps
 ///   slice         start, step, length per dim; step may be negative; n_dims dims[] with one entry each, or all dims; length
 ///                 NULL: to the end
+///   along         fn CUMSUM .. ARGSORT, of every line of operand 0 along dims[0] (n_dims 0: the last dim); reverse: cumulative
+///                 from the end, or the greatest first; length[0]: of a sorted line only the first so many (top-k), NULL: all; dtype
+///                 if not the operand's (ARGSORT: s32). Or FUSED with an opcode: operands of one shape, any length[0]
+///   pool          fn SUM, PROD, MAX, MIN, AND, OR, XOR; per dim: length of the window, its step, low and high padding, dilation of the
+///                 window and x_dilation (elements of x stand so far apart). What is no element is not folded in
+///
+/// Windows of conv2d and pool: strides, steps and dilations are up to 2^32; borders (those of pad, too), the padded dim and the
+/// window are below 2^62.
 ///
 /// in_place (write, scatter): the node is operand 0's view of its buffer with new values. Earlier values of the buffer are gone,
 /// through any view. Refused if another operand reads that buffer, if operand 0 repeats elements, or the value is an output.
@@ -96,11 +114,12 @@ typedef struct tesela_node_spec {
   const int64_t *strides;
   int32_t n_dims;
   const int32_t *dims;
-  const int64_t *start, *length, *step, *low, *high;
+  const int64_t *start, *length, *step, *low, *high, *dilation, *x_dilation;
   int32_t n_labels; ///< iteration dims; labels 0 .. rank-1 are the result's dims
   const int32_t *x_label, *y_label;
   double value;
   bool keepdim, in_place;
+  bool reverse;  ///< along
   int32_t stick; ///< input: stick dim it comes with, TESELA_STICK_SPARSE, or TESELA_STICK_FREE
   tesela_conv2d conv;
 } tesela_node_spec;
@@ -126,10 +145,11 @@ typedef struct tesela_node {
   int32_t n_dims, n_labels;
   int32_t dim[TESELA_GRAPH_RANK]; ///< attributes, completed: no negative dims, none left out
   int64_t start[TESELA_GRAPH_RANK], step[TESELA_GRAPH_RANK], low[TESELA_GRAPH_RANK], high[TESELA_GRAPH_RANK];
-  int32_t label[2][TESELA_GRAPH_RANK]; ///< matmul
+  int64_t length[TESELA_GRAPH_RANK], dilation[TESELA_GRAPH_RANK], x_dilation[TESELA_GRAPH_RANK]; ///< pool
+  int32_t label[2][TESELA_GRAPH_RANK];                                                           ///< matmul
   tesela_conv2d conv;
   double value;
-  bool keepdim;
+  bool keepdim, reverse;
   int32_t stick;                      ///< input: as given; else TESELA_STICK_FREE
   const tesela_device_layout *layout; ///< of a buffer, once one is set; NULL for views and before
 } tesela_node;
@@ -149,7 +169,8 @@ TESELA_API void tesela_graph_destroy(tesela_graph *graph);
 /// @return TESELA_OK; TESELA_E_INVALID for operands that are no nodes, shapes or types that do not fit together, a name that is
 ///         taken, a reshape that needs a copy (its operand's strides do not allow a view: clone it first), a use of a buffer's
 ///         earlier value after it was overwritten in place, attributes that contradict; TESELA_E_RANGE for a dim or extent that
-///         is none; TESELA_E_LIMIT for a rank above TESELA_GRAPH_RANK or a name that is too long; TESELA_E_OVERFLOW; TESELA_E_MEMORY.
+///         is none; TESELA_E_LIMIT for a rank above TESELA_GRAPH_RANK or a name that is too long; TESELA_E_OVERFLOW
+///         for a tensor of more than 2^63 bits, or windows and borders beyond their limits; TESELA_E_MEMORY.
 ///         The graph is unchanged then.
 TESELA_API tesela_status tesela_graph_add(tesela_graph *graph, const tesela_node_spec *spec, int32_t *node,
                                           tesela_error *err);
@@ -187,7 +208,8 @@ TESELA_API tesela_status tesela_graph_iteration(const tesela_graph *graph, int32
                                                 tesela_iteration *iteration, tesela_error *err);
 
 /// How operand k of a node is indexed: one entry for each dim of the operand tensor. A dim of 1 that is repeated has no index.
-/// Scatter runs over its result's dims, then the indices' (folded); its values are indexed as gather's result.
+/// Scatter runs over its result's dims, then the indices' (folded); its values are indexed as gather's result. Along runs over
+/// its result's dims, then the operand's dim that it goes along (folded): each element needs the whole line.
 /// TESELA_E_RANGE for a node or operand that is none; TESELA_E_UNSUPPORTED for reshape and fallback.
 TESELA_API tesela_status tesela_graph_operand_index(const tesela_graph *graph, int32_t node, int32_t k,
                                                     tesela_index index[TESELA_GRAPH_RANK], tesela_error *err);
@@ -229,6 +251,10 @@ TESELA_API const tesela_rule *tesela_rule_at(int32_t k);
 /// Example: TESELA_OP_MATMUL, operand 0: TESELA_NEED_CONTRACTED, price -1 (hard).
 TESELA_API const tesela_rule *tesela_rule_of(const tesela_target *target, tesela_op op, tesela_fn fn,
                                              int32_t operand);
+
+/// The same of a node, whose opcode counts, too. Example: a FALLBACK "all-reduce", operand 0: TESELA_NEED_RESULT.
+TESELA_API const tesela_rule *tesela_rule_of_node(const tesela_target *target, const tesela_node *node,
+                                                  int32_t operand);
 
 #ifdef __cplusplus
 }

@@ -24,7 +24,7 @@ typedef struct tesela_loop {
   int64_t extent, step;
   int32_t dim;
   bool lane;   ///< inside a stick
-  bool folded; ///< of a dim that is summed over
+  bool folded; ///< of a dim that is summed over, or run along
 } tesela_loop;
 
 typedef struct tesela_op_loops {
@@ -71,7 +71,8 @@ TESELA_API tesela_status tesela_graph_loop_place(const tesela_graph *graph, cons
 ///
 /// Buffers are arrays of elements in their places, called as their nodes, or v7 for node 7 if that is no identifier of C. A fold
 /// has a variable of type `value` that starts from a number or from `least` or `greatest`; functions have the names of
-/// tesela_fn_name.
+/// tesela_fn_name. Of an operator that runs along a dim the line is read first: sort(line, 130, 2) is element 2 of a line of 130
+/// after sorting, sort_reverse of the greatest first.
 /// @return as tesela_graph_loops and tesela_graph_loop_place; TESELA_E_STOPPED.
 TESELA_API tesela_status tesela_graph_print_loops(const tesela_graph *graph, int32_t node,
                                                   const tesela_writer *to, tesela_error *err);
@@ -93,16 +94,16 @@ typedef struct tesela_division {
 } tesela_division;
 
 /// Divide an operator over up to `cores` cores along its device dims. Sticks are atomic; at most one folded loop is cut, and only
-/// if cutting the others leaves cores idle and it brings more to work; factors divide their loops, so that all cores do the same. Of
-/// the divisions that use most cores, the one whose cores read least: the counters of the loops that each operand moves with; then
-/// the one that cuts the outer loops more.
+/// if cutting the others leaves cores idle and it brings more to work (never that of a line that an operator runs along);
+/// factors divide their loops, so that all cores do the same. Of the divisions that use most cores, the one whose cores read
+/// least: the counters of the loops that each operand moves with; then the one that cuts the outer loops more.
 ///
 /// Example: matmul f16[6,256] x f16[256,192], loops 3 blocks, 6 rows, 64 lanes, folded 4 blocks, 64 lanes: 32 cores are 18 without
 /// the fold, 24 with it: 1 x 6 x 4.
 ///
 /// @param forced  TESELA_DEVICE_DIMS factors to use instead, 0: free; NULL: all free
-/// @return TESELA_OK; TESELA_E_RANGE for cores below 1 or above 65536, a factor that does not divide its loop or cuts lanes, two
-///         folded loops cut, or factors that need more cores; as tesela_graph_loops. Divisions are gone through, 2^20 at most.
+/// @return TESELA_OK; TESELA_E_RANGE for cores below 1 or above 65536, a factor that does not divide its loop or cuts lanes or a line,
+///         two folded loops cut, or factors that need more cores; as tesela_graph_loops. Divisions are gone through, 2^20 at most.
 TESELA_API tesela_status tesela_graph_divide(const tesela_graph *graph, int32_t node, int32_t cores,
                                              const int64_t *forced, tesela_division *division,
                                              tesela_error *err);

@@ -29,13 +29,14 @@ typedef struct tesela_graph_read_facts {
 /// name itself. A node that an instruction takes besides its own has a word behind: y.clone in front of a reshape y that needs a
 /// copy. Inputs are in the order of parameter numbers (a tuple's elements where they are taken out of it), TESELA_STICK_FREE
 /// unless their tiles are a stick layout of the reading target (NULL: all are free). What a printed program says in
-/// frontend_attributes (below) counts before all else. Elementwise operations without a function here are FUSED.
+/// frontend_attributes (below) counts before all else. Elementwise operations without a function here are FUSED. A dynamic dim
+/// (<=8) counts as long as it may be; what an operation computes of one is a fallback unless it goes element by element.
 ///
 /// @param facts  may be NULL
 /// @return TESELA_OK; TESELA_E_SYNTAX with err->at for text that is no HLO module or an instruction that cannot be read;
-///         TESELA_E_INVALID for an operand or computation that there is not, shapes that contradict; TESELA_E_UNSUPPORTED for a
-///         dynamic dim; TESELA_E_LIMIT for calls nested deeper than 64, more than 2^20 instructions (those of calls as often as
-///         they are called), a rank above TESELA_GRAPH_RANK; what tesela_graph_add says of a node; TESELA_E_MEMORY.
+///         TESELA_E_INVALID for an operand or computation that there is not, shapes that contradict; TESELA_E_LIMIT for
+///         calls nested deeper than 64, more than 2^20 instructions (those of calls as often as they are called), a rank above
+///         TESELA_GRAPH_RANK; what tesela_graph_add says of a node; TESELA_E_MEMORY.
 /// A dump of 700 instructions, 170 KB, takes about 2 ms.
 TESELA_API tesela_status tesela_graph_read_hlo(tesela_graph **graph, const char *text, size_t length,
                                                const tesela_target *target, const tesela_allocator *allocator,

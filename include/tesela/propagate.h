@@ -12,6 +12,14 @@
  *
  * The price of a move is the device elements of the buffer as it lies, padding included, or what the caller's function says. The
  * plan has the least total price, and among those the fewest moves; `proven` says so, else `bound` says how far off it may be.
+ *
+ * Some views have their lanes along no dim, in whatever sticks their buffer lies: a reshape that joins a part of a stick with
+ * another dim, a slice from the middle of a stick. With `copies` a view may be copied instead, at the price of the copy's device
+ * elements; copies and moves are one plan of least price.
+ *
+ *   x f16[72,2,50] in sticks along 2, r = reshape x to [72,100], o = r @ y
+ *     no stick of x has the 100 in its lanes: an error, with moves or without
+ *     with copies: one copy of r in sticks along 1, 9216 elements
  */
 #ifndef TESELA_PROPAGATE_H
 #define TESELA_PROPAGATE_H
@@ -29,39 +37,51 @@ typedef enum tesela_propagate_mode {
 
 typedef struct tesela_propagate_options {
   tesela_propagate_mode mode;
-  bool share;      ///< consumers that need the same copy of a buffer share it
-  bool spread;     ///< moves may go to one element per stick
-  bool compact;    ///< moves may start from one element per stick
+  bool share;   ///< consumers that need the same copy of a buffer, or of a view, share it
+  bool spread;  ///< moves may go to one element per stick
+  bool compact; ///< moves may start from one element per stick
+  bool copies;  ///< views may be copied in front of operands, also where mode is strict: see tesela_move.view
   bool all_sticks; ///< find every stick each output has in some cheapest plan
-  int64_t effort;  ///< steps of search; 0: 500,000, some seconds at most
-  int64_t (*price)(void *user, const tesela_device_layout *from,
-                   const tesela_device_layout *to); ///< NULL: device elements
+  int64_t effort;  ///< steps of search, or 4000 sums of elimination each; 0: 500,000, some seconds
+  int64_t (*price)(
+      void *user, const tesela_device_layout *from,
+      const tesela_device_layout *to); ///< NULL: device elements, of a move `from`, of a copy `to`
   void *user;
   const tesela_allocator *allocator; ///< NULL: malloc and free; must outlive the result
 } tesela_propagate_options;
 
 typedef struct tesela_propagation tesela_propagation;
 
-/// A move in front of an operand.
+/// A move in front of an operand: of its buffer, or (options.copies) of a view of it, which gets a buffer of its own.
+///
+/// What is copied is the operand, or one of the (at most 8) views between it and the value it shows, which are rebuilt on the
+/// copy: a slice that is then repeated is copied before. Not copied is what shows all of a buffer with its dims in another order,
+/// as a move does that (but for a value that was written in place through such a view: no move copies it); what is written in
+/// place; what a hint forbids to move; and what takes more than 2^48 elements. Copies to and from one element per stick are
+/// moves of that kind (`spread`, `compact`), unless the tensor has no other layout. Where copies are shared, so are those of
+/// views that show the same of one value. A copy is paid for by each operand otherwise, as a move is.
 typedef struct tesela_move {
   int32_t node, operand; ///< who needs it
   int32_t buffer;        ///< what is moved
-  int32_t from, to;      ///< stick dims of the buffer, or TESELA_STICK_SPARSE
+  int32_t from, to;      ///< stick dims of the buffer (`to` of a view: of the view), or TESELA_STICK_SPARSE
   int64_t price;         ///< 0 if it is a copy that an earlier move made
   int32_t shared;        ///< that earlier move, or -1
+  int32_t view;          ///< the view that is copied; -1: the buffer itself
 } tesela_move;
 
 typedef struct tesela_propagate_facts {
-  bool ok;            ///< every operator has a layout
-  bool proven;        ///< no plan is cheaper (or: there is none)
-  int32_t n_moves;    ///< copies made
-  int64_t cost;       ///< sum of prices, soft needs and preferences
-  int64_t bound;      ///< no plan costs less
-  int64_t moved;      ///< elements moved: the part of the cost that moves are
-  int32_t buffers;    ///< that take a layout
-  int32_t core;       ///< of them, left to the search after reduction
+  bool ok;         ///< every operator has a layout
+  bool proven;     ///< no plan is cheaper (or: there is none)
+  int32_t n_moves; ///< buffers moved, each copy counted
+  int64_t cost;    ///< sum of prices, soft needs and preferences
+  int64_t bound;   ///< no plan costs less
+  int64_t moved;   ///< elements moved: the part of the cost that moves are
+  int32_t buffers; ///< that take a layout
+  int32_t core;    ///< choices left to elimination or search after reduction; with share a buffer may be two
   int32_t error_node; ///< the first operator without a layout, -1 if ok
   int32_t error_operand;
+  int32_t n_copies; ///< views copied
+  int64_t copied;   ///< elements of these copies: the part of the cost that they are
 } tesela_propagate_facts;
 
 /// Find layouts.
@@ -71,6 +91,9 @@ typedef struct tesela_propagate_facts {
 /// layouts are preferred, then those without one element per stick. What cannot be decided counts as not legal.
 ///
 /// Example: the program above, spyre, auto: ok, cost 32768 in one move; strict: not ok, error_node t1.
+///
+/// Memory is that of the program's choices, and, where they hang together so much that they are eliminated or searched, up to
+/// 256 MiB more while it runs; if that is refused, TESELA_E_MEMORY. Deterministic: it depends on neither time nor addresses.
 ///
 /// @param graph    must outlive the result and not change meanwhile; the target is copied
 /// @param options  NULL: strict, all zeros
@@ -95,7 +118,8 @@ TESELA_API tesela_status tesela_propagation_stick(const tesela_propagation *p, i
 TESELA_API tesela_status tesela_propagation_layout(const tesela_propagation *p, int32_t node, int32_t stick,
                                                    tesela_device_layout *layout, tesela_error *err);
 /// Every stick that a node's buffer has in some cheapest plan (options.all_sticks, outputs only): ascending in sticks[], as many
-/// as there is room for; the number of them is returned.
+/// as there is room for; the number of them is returned. Where choices hang together too much to find all at once, each stick is
+/// tried with options.effort of its own; once that is not enough for one, those not found yet are left out.
 TESELA_API int32_t tesela_propagation_sticks(const tesela_propagation *p, int32_t node, int32_t room,
                                              int32_t *sticks);
 /// Move k, 0 <= k < the number of edges that need one (n_moves and those shared), in the order of the nodes; NULL behind.
@@ -113,23 +137,23 @@ TESELA_API tesela_status tesela_propagation_explain(const tesela_propagation *p,
                                                     const tesela_writer *to, tesela_error *err);
 
 /// The program with layouts on every buffer and the moves as nodes: a MOVE in front of the operand, the views between rebuilt on
-/// it. Names of the other nodes stay; a move of buffer a to stick 1 is a.stick1. It uses the propagation's allocator, which must
-/// outlive it.
+/// it. Names of the other nodes stay; a move of buffer a to stick 1 is a.stick1, a copy of view r is r.copy. It uses the
+/// propagation's allocator, which must outlive it.
 /// @return TESELA_OK; TESELA_E_UNSUPPORTED if not ok; TESELA_E_MEMORY.
 TESELA_API tesela_status tesela_graph_apply(tesela_graph **out, const tesela_propagation *p,
                                             tesela_error *err);
 
-/// The program with copies in front of operands that no move of a buffer suits: views whose lanes run across sticks, such as a
-/// reshape that joins a part of a stick with another dim. A copy is a MOVE of the view; its result has a buffer of its own.
-/// Copies are put in one by one, where propagation fails first, and each lets it come further; so none stands where layouts
-/// can be had without, but another choice may need fewer; nor do operators share them. What the copies move is not part of the
-/// price of a propagation. Where a hint forbids a move there is no copy either. Each copy takes some propagations of the program.
+/// The program with the copies of views that its cheapest plan has (options.copies, set or not), without its moves and layouts. A
+/// copy is a MOVE of the view, r.copy; its result has a buffer of its own, and other passes need not know of copies: propagation
+/// of the new program costs no more than the plan without them. If copies of views do not do, the plan is one with moves to and
+/// from one element per stick (spread, compact), and these become nodes, too.
 ///
 /// Example: x f16[72,2,50] in sticks along 2 is reshaped to [72,100] and multiplied: one copy of the reshaped tensor.
 ///
 /// @param options   as for tesela_graph_propagate; NULL: auto
 /// @param inserted  receives the number of copies; may be NULL
-/// @return TESELA_OK also if the program still has no layouts: propagation says why; as tesela_graph_propagate.
+/// @return TESELA_OK also if the program has no layouts even so: it has no copies then, and propagation says why; as
+///         tesela_graph_propagate.
 TESELA_API tesela_status tesela_graph_materialise(tesela_graph **out, const tesela_graph *graph,
                                                   const tesela_target *target,
                                                   const tesela_propagate_options *options, int32_t *inserted,

@@ -27,6 +27,7 @@ extern "C" {
 #define TESELA_TARGET_TYPES 40 ///< rows of types
 #define TESELA_TARGET_RULES 64 ///< rows of rules
 #define TESELA_TARGET_TILES 4  ///< levels of tiles
+#define TESELA_RULE_OPCODE 64  ///< bytes of an opcode that a rule is for, the NUL included
 
 /* symbol, value, name, device dims for dim_order p0..pn with stick s = pn. Outermost first; blocks and lanes are of s. */
 #define TESELA_ORDER_MAP(X)                                                                                \
@@ -64,7 +65,9 @@ typedef enum tesela_order {
   X(TESELA_OP_SQUEEZE, 16, "squeeze", "view: a dim of 1 goes")                               \
   X(TESELA_OP_UNSQUEEZE, 17, "unsqueeze", "view: a dim of 1 comes")                          \
   X(TESELA_OP_EXPAND, 18, "expand", "view: dims repeated, or put in front")                  \
-  X(TESELA_OP_SLICE, 19, "slice", "view: start, step and length along dims")
+  X(TESELA_OP_SLICE, 19, "slice", "view: start, step and length along dims")                 \
+  X(TESELA_OP_ALONG, 20, "along", "runs along a dim: sort, top-k, cumulative sum")           \
+  X(TESELA_OP_POOL, 21, "pool", "folds windows along dims with sum, min, max")
 
 typedef enum tesela_op {
 #define TESELA__ROW(symbol, value, name, text) symbol = value,
@@ -73,51 +76,69 @@ typedef enum tesela_op {
 } tesela_op;
 
 /* symbol, value, name, operands (0: as many as dims to fold or pieces need), what a pointwise operator or a fold computes */
-#define TESELA_FN_MAP(X)                                                \
-  X(TESELA_FN_NONE, 0, "none", 0, "no function")                        \
-  X(TESELA_FN_ADD, 1, "add", 2, "x + y")                                \
-  X(TESELA_FN_SUB, 2, "sub", 2, "x - y")                                \
-  X(TESELA_FN_MUL, 3, "mul", 2, "x * y")                                \
-  X(TESELA_FN_DIV, 4, "div", 2, "x / y; of integers towards 0")         \
-  X(TESELA_FN_MAX, 5, "max", 2, "the greater; NaN if one is")           \
-  X(TESELA_FN_MIN, 6, "min", 2, "the less; NaN if one is")              \
-  X(TESELA_FN_POW, 7, "pow", 2, "x to the y")                           \
-  X(TESELA_FN_REM, 8, "rem", 2, "remainder with the sign of x")         \
-  X(TESELA_FN_AND, 9, "and", 2, "bits of integers; logic of bool")      \
-  X(TESELA_FN_OR, 10, "or", 2, "bits of integers; logic of bool")       \
-  X(TESELA_FN_XOR, 11, "xor", 2, "bits of integers; logic of bool")     \
-  X(TESELA_FN_EQ, 12, "eq", 2, "1 if x == y, else 0")                   \
-  X(TESELA_FN_NE, 13, "ne", 2, "1 if x != y, else 0")                   \
-  X(TESELA_FN_LT, 14, "lt", 2, "1 if x < y, else 0")                    \
-  X(TESELA_FN_LE, 15, "le", 2, "1 if x <= y, else 0")                   \
-  X(TESELA_FN_GT, 16, "gt", 2, "1 if x > y, else 0")                    \
-  X(TESELA_FN_GE, 17, "ge", 2, "1 if x >= y, else 0")                   \
-  X(TESELA_FN_SELECT, 18, "select", 3, "y if x is not 0, else z")       \
-  X(TESELA_FN_CLAMP, 19, "clamp", 3, "y, not below x, not above z")     \
-  X(TESELA_FN_COPY, 20, "copy", 1, "x; converted to the result's type") \
-  X(TESELA_FN_NEG, 21, "neg", 1, "-x")                                  \
-  X(TESELA_FN_ABS, 22, "abs", 1, "|x|")                                 \
-  X(TESELA_FN_EXP, 23, "exp", 1, "e to the x")                          \
-  X(TESELA_FN_EXPM1, 24, "expm1", 1, "e to the x, minus 1")             \
-  X(TESELA_FN_LOG, 25, "log", 1, "natural logarithm")                   \
-  X(TESELA_FN_LOG1P, 26, "log1p", 1, "natural logarithm of 1 + x")      \
-  X(TESELA_FN_SQRT, 27, "sqrt", 1, "square root")                       \
-  X(TESELA_FN_RSQRT, 28, "rsqrt", 1, "1 / sqrt(x)")                     \
-  X(TESELA_FN_TANH, 29, "tanh", 1, "hyperbolic tangent")                \
-  X(TESELA_FN_SIGMOID, 30, "sigmoid", 1, "1 / (1 + exp(-x))")           \
-  X(TESELA_FN_RELU, 31, "relu", 1, "max(x, 0)")                         \
-  X(TESELA_FN_SIN, 32, "sin", 1, "sine")                                \
-  X(TESELA_FN_COS, 33, "cos", 1, "cosine")                              \
-  X(TESELA_FN_ERF, 34, "erf", 1, "error function")                      \
-  X(TESELA_FN_FLOOR, 35, "floor", 1, "greatest integer not above x")    \
-  X(TESELA_FN_CEIL, 36, "ceil", 1, "least integer not below x")         \
-  X(TESELA_FN_SIGN, 37, "sign", 1, "-1, 0 or 1")                        \
-  X(TESELA_FN_NOT, 38, "not", 1, "bits of integers; logic of bool")     \
-  X(TESELA_FN_ISFINITE, 39, "isfinite", 1, "1 if x is finite, else 0")  \
-  X(TESELA_FN_SUM, 40, "sum", 0, "fold: the sum, from 0")               \
-  X(TESELA_FN_PROD, 41, "prod", 0, "fold: the product, from 1")         \
-  X(TESELA_FN_MEAN, 42, "mean", 0, "fold: the sum over the count")      \
-  X(TESELA_FN_FUSED, 43, "fused", 0, "an unknown function of its operands, element by element")
+#define TESELA_FN_MAP(X)                                                                        \
+  X(TESELA_FN_NONE, 0, "none", 0, "no function")                                                \
+  X(TESELA_FN_ADD, 1, "add", 2, "x + y")                                                        \
+  X(TESELA_FN_SUB, 2, "sub", 2, "x - y")                                                        \
+  X(TESELA_FN_MUL, 3, "mul", 2, "x * y")                                                        \
+  X(TESELA_FN_DIV, 4, "div", 2, "x / y; of integers towards 0")                                 \
+  X(TESELA_FN_MAX, 5, "max", 2, "the greater; NaN if one is")                                   \
+  X(TESELA_FN_MIN, 6, "min", 2, "the less; NaN if one is")                                      \
+  X(TESELA_FN_POW, 7, "pow", 2, "x to the y")                                                   \
+  X(TESELA_FN_REM, 8, "rem", 2, "remainder with the sign of x")                                 \
+  X(TESELA_FN_AND, 9, "and", 2, "bits of integers; logic of bool")                              \
+  X(TESELA_FN_OR, 10, "or", 2, "bits of integers; logic of bool")                               \
+  X(TESELA_FN_XOR, 11, "xor", 2, "bits of integers; logic of bool")                             \
+  X(TESELA_FN_EQ, 12, "eq", 2, "1 if x == y, else 0")                                           \
+  X(TESELA_FN_NE, 13, "ne", 2, "1 if x != y, else 0")                                           \
+  X(TESELA_FN_LT, 14, "lt", 2, "1 if x < y, else 0")                                            \
+  X(TESELA_FN_LE, 15, "le", 2, "1 if x <= y, else 0")                                           \
+  X(TESELA_FN_GT, 16, "gt", 2, "1 if x > y, else 0")                                            \
+  X(TESELA_FN_GE, 17, "ge", 2, "1 if x >= y, else 0")                                           \
+  X(TESELA_FN_SELECT, 18, "select", 3, "y if x is not 0, else z")                               \
+  X(TESELA_FN_CLAMP, 19, "clamp", 3, "y, not below x, not above z")                             \
+  X(TESELA_FN_COPY, 20, "copy", 1, "x; converted to the result's type")                         \
+  X(TESELA_FN_NEG, 21, "neg", 1, "-x")                                                          \
+  X(TESELA_FN_ABS, 22, "abs", 1, "|x|")                                                         \
+  X(TESELA_FN_EXP, 23, "exp", 1, "e to the x")                                                  \
+  X(TESELA_FN_EXPM1, 24, "expm1", 1, "e to the x, minus 1")                                     \
+  X(TESELA_FN_LOG, 25, "log", 1, "natural logarithm")                                           \
+  X(TESELA_FN_LOG1P, 26, "log1p", 1, "natural logarithm of 1 + x")                              \
+  X(TESELA_FN_SQRT, 27, "sqrt", 1, "square root")                                               \
+  X(TESELA_FN_RSQRT, 28, "rsqrt", 1, "1 / sqrt(x)")                                             \
+  X(TESELA_FN_TANH, 29, "tanh", 1, "hyperbolic tangent")                                        \
+  X(TESELA_FN_SIGMOID, 30, "sigmoid", 1, "1 / (1 + exp(-x))")                                   \
+  X(TESELA_FN_RELU, 31, "relu", 1, "max(x, 0)")                                                 \
+  X(TESELA_FN_SIN, 32, "sin", 1, "sine")                                                        \
+  X(TESELA_FN_COS, 33, "cos", 1, "cosine")                                                      \
+  X(TESELA_FN_ERF, 34, "erf", 1, "error function")                                              \
+  X(TESELA_FN_FLOOR, 35, "floor", 1, "greatest integer not above x")                            \
+  X(TESELA_FN_CEIL, 36, "ceil", 1, "least integer not below x")                                 \
+  X(TESELA_FN_SIGN, 37, "sign", 1, "-1, 0 or 1")                                                \
+  X(TESELA_FN_NOT, 38, "not", 1, "bits of integers; logic of bool")                             \
+  X(TESELA_FN_ISFINITE, 39, "isfinite", 1, "1 if x is finite, else 0")                          \
+  X(TESELA_FN_SUM, 40, "sum", 0, "fold: the sum, from 0")                                       \
+  X(TESELA_FN_PROD, 41, "prod", 0, "fold: the product, from 1")                                 \
+  X(TESELA_FN_MEAN, 42, "mean", 0, "fold: the sum over the count")                              \
+  X(TESELA_FN_FUSED, 43, "fused", 0, "an unknown function of its operands, element by element") \
+  X(TESELA_FN_CUMSUM, 44, "cumsum", 0, "along: sum of the elements up to this one")             \
+  X(TESELA_FN_CUMPROD, 45, "cumprod", 0, "along: product of the elements up to this one")       \
+  X(TESELA_FN_CUMMAX, 46, "cummax", 0, "along: the greatest up to this one; NaN once one is")   \
+  X(TESELA_FN_CUMMIN, 47, "cummin", 0, "along: the least up to this one; NaN once one is")      \
+  X(TESELA_FN_SORT, 48, "sort", 0,                                                              \
+    "along: the elements from the least on; NaN last; equal ones keep their order")             \
+  X(TESELA_FN_ARGSORT, 49, "argsort", 0, "along: where the elements of sort come from")         \
+  X(TESELA_FN_SHIFT_LEFT, 50, "shift_left", 2, "bits of x by y places; 0 beyond")               \
+  X(TESELA_FN_SHIFT_RIGHT, 51, "shift_right", 2, "bits of x by y places, sign in front")        \
+  X(TESELA_FN_SHIFT_RIGHT_LOGICAL, 52, "shift_right_logical", 2, "the same, 0 in front")        \
+  X(TESELA_FN_POPCNT, 53, "popcnt", 1, "how many bits are 1")                                   \
+  X(TESELA_FN_CLZ, 54, "clz", 1, "how many bits in front are 0")                                \
+  X(TESELA_FN_ROUND, 55, "round", 1, "nearest integer, ties away from 0")                       \
+  X(TESELA_FN_ROUND_EVEN, 56, "round_even", 1, "nearest integer, ties to even")                 \
+  X(TESELA_FN_TAN, 57, "tan", 1, "tangent")                                                     \
+  X(TESELA_FN_CBRT, 58, "cbrt", 1, "cube root")                                                 \
+  X(TESELA_FN_ATAN2, 59, "atan2", 2, "angle of the point y, x")                                 \
+  X(TESELA_FN_BITCAST, 60, "bitcast", 1, "the bits of x as the result's type, of the same width")
 
 typedef enum tesela_fn {
 #define TESELA__ROW(symbol, value, name, operands, text) symbol = value,
@@ -139,7 +160,10 @@ typedef enum tesela_fn {
     "as result, and the dim that is looked up is not in its lanes")                         \
   X(TESELA_NEED_SEAM, 6, "seam", "as result, and its part of the result starts on a stick") \
   X(TESELA_NEED_SAME, 7, "same", "the same device layout as operand 0, field by field")     \
-  X(TESELA_NEED_DEFAULT, 8, "default", "the target's default layout")
+  X(TESELA_NEED_DEFAULT, 8, "default", "the target's default layout")                       \
+  X(TESELA_NEED_UNFOLDED, 9, "unfolded",                                                    \
+    "a dim that is neither folded nor run along in its lanes, or always lane 0")            \
+  X(TESELA_NEED_LAST, 10, "last", "its last dim in its lanes")
 
 typedef enum tesela_need {
 #define TESELA__ROW(symbol, value, name, text) symbol = value,
@@ -154,7 +178,8 @@ typedef enum tesela_need {
     "the dim in the operand's lanes; one per stick if it is folded away")                              \
   X(TESELA_YIELD_COLUMN, 2, "column", "a dim of the second operand only (n of a matmul)")              \
   X(TESELA_YIELD_DEFAULT, 3, "default", "the target's default layout")                                 \
-  X(TESELA_YIELD_TARGET, 4, "target", "that of operand 0, which is written to")
+  X(TESELA_YIELD_TARGET, 4, "target", "that of operand 0, which is written to")                        \
+  X(TESELA_YIELD_SPARSE, 5, "sparse", "one element per stick")
 
 typedef enum tesela_yield {
 #define TESELA__ROW(symbol, value, name, text) symbol = value,
@@ -162,8 +187,13 @@ typedef enum tesela_yield {
 #undef TESELA__ROW
 } tesela_yield;
 
-/// What an operator asks of one operand, or gives. The most specific row counts: with a function before without, with an operand
-/// number before TESELA_RULE_ALL; among equals, a target's row before the table of rules every target starts from.
+/// What an operator asks of one operand, or gives. The most specific row counts: with an opcode before without, then with a
+/// function before without, then with an operand number before TESELA_RULE_ALL; among equals, a target's row before the table of
+/// rules every target starts from.
+///
+/// Of an operator that the graph does not know (TESELA_OP_FALLBACK) an operand of the result's shape is taken to have the
+/// result's dims, one by one. How dims of another shape go with the result's is not known: only the needs any, clean, last, same
+/// and default can be met by such an operand, and no result can follow it.
 typedef struct tesela_rule {
   tesela_op op;
   tesela_fn fn; ///< TESELA_FN_NONE: all
@@ -171,7 +201,9 @@ typedef struct tesela_rule {
       operand; ///< 0 ..; TESELA_RULE_ALL: those without a row of their own; TESELA_RULE_RESULT: `yield` counts
   tesela_need need;
   tesela_yield yield;
-  int64_t price; ///< -1: hard; else soft: what it costs in elements if the need is not met
+  int64_t
+      price; ///< -1: hard; else soft: what it costs in elements if the need is not met, or the result lies elsewhere
+  char opcode[TESELA_RULE_OPCODE]; ///< of a FALLBACK or FUSED node, "all-reduce"; "": all
 } tesela_rule;
 
 #define TESELA_RULE_ALL (-1)

@@ -12,6 +12,7 @@
 #include <tesela/device_view.h>
 #include <tesela/dma.h>
 #include <tesela/draw.h>
+#include <tesela/draw_arena.h>
 #include <tesela/draw_register.h>
 #include <tesela/dtype.h>
 #include <tesela/exchange.h>

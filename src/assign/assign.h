@@ -7,7 +7,7 @@
  * moves). A cost may be infinite: the state or pair is forbidden.
  *
  *   reduce.c      R0, R1, R2: a node with at most two neighbours goes, its best answers become costs of theirs
- *   eliminate.c   the same for nodes with any number of neighbours, where the tables stay small
+ *   eliminate.c   the same for nodes with any number of neighbours, where the tables stay small; order.c: in which order
  *   bound.c       what no assignment goes below: costs are shifted between edges and nodes, and the least of each add up
  *   search.c      branch and bound on what is left; local.c has found a first answer
  *
@@ -16,7 +16,7 @@
  *
  * Memory of a problem: 16 bytes for each cost given. Of solving: as much again for each level of parts (12 at most, each
  * part smaller than what it was taken from), a table for each node that R2 takes out, 48 bytes for each state of an end of
- * an edge of the core, and up to 64 MiB for elimination and 256 MiB for the changes that a search can undo.
+ * an edge of the core, and up to 256 MiB for elimination and 256 MiB for the changes that a search can undo.
  */
 #ifndef TESELA_SRC_ASSIGN_ASSIGN_H
 #define TESELA_SRC_ASSIGN_ASSIGN_H
@@ -62,9 +62,16 @@ typedef struct tesela__assigned {
 
 /* Solve. state[number of nodes] is written if feasible. fixed (may be NULL): a state each node must take, -1: free; one
  * that the node does not have makes it not feasible. effort: most nodes of the search tree, 0: 1,000,000; a node that
- * looks at more than 1000 costs counts for more, so that the default is a matter of seconds. The problem is unchanged and
- * can be solved again. TESELA_OK also if not feasible; TESELA_E_MEMORY: state and result are as before. Deterministic. */
+ * looks at more than 1000 costs counts for more, and so does elimination for each 4000 sums, so that the default is a matter
+ * of seconds. The problem is unchanged and can be solved again. TESELA_OK also if not feasible; TESELA_E_MEMORY: state and
+ * result are as before. Deterministic. */
 tesela_status tesela__assign_solve(const tesela__assign *problem, const int32_t *fixed, int64_t effort,
                                    int32_t *state, tesela__assigned *result);
+
+/* The least cost of any assignment with each state of each node: one node after another, as they were added. *exact: false if
+ * that takes too much (effort: as for tesela__assign_solve); then nothing with the state costs less, and tesela__assign_solve
+ * with `fixed` tells. TESELA_E_MEMORY. */
+tesela_status tesela__assign_least(const tesela__assign *problem, int64_t effort, tesela__cost *least,
+                                   bool *exact);
 
 #endif

@@ -140,12 +140,21 @@ static void bound_hand_out(tesela__assign_bound *b, int32_t v, bool ahead) {
   }
 }
 
+/* What v has collected: with each of its states all else costs nothing or more. */
+static void bound_note(tesela__assign_bound *b, int32_t v) {
+  for (int64_t at = b->node_at[v]; at < b->node_at[v] + b->g->node[v].n; at++) {
+    const tesela__key known = tesela__key_add(b->base, b->value[at]);
+    if (known > b->least[at]) b->least[at] = known;
+  }
+}
+
 bool tesela__assign_sweep(tesela__assign_bound *b) {
   const int32_t n = b->g->n_nodes;
   bool dropped = false;
   for (int32_t k = 0; k < 2 * n; k++) {
     const int32_t v = k < n ? k : 2 * n - 1 - k;
     tesela__assign_collect(b, v);
+    if (b->least) bound_note(b, v);
     if (tesela__assign_settle(b, v, &dropped) == 0) return false;
     bound_hand_out(b, v, k < n);
   }

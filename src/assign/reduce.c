@@ -260,17 +260,32 @@ static bool reduce_dominance(reducer *r) {
   return any;
 }
 
+/* Make all edges normal, and what dies by that. */
+static void reduce_edges(reducer *r) {
+  for (int32_t v = 0; v < r->g->n_nodes; v++)
+    for (int32_t h = r->g->node[v].first, next; h >= 0; h = next) {
+      next = tesela__assign_next(r->g, h);
+      if (!(h & 1)) reduce_normalise(r, h >> 1);
+    }
+  reduce_settle(r);
+}
+
+tesela_status tesela__assign_normalise(tesela__assign_graph *g) {
+  tesela__assign_pool pool = {.allocator = g->pool.allocator};
+  reducer r = {.g = g};
+  const bool memory = reduce_begin(&r, &pool);
+  if (memory) reduce_edges(&r);
+  tesela__assign_give_back(&pool);
+  return memory ? TESELA_OK : TESELA_E_MEMORY;
+}
+
 tesela_status tesela__assign_reduce(tesela__assign_graph *g, bool dominance) {
   tesela__assign_pool pool = {.allocator = g->pool.allocator};
   reducer r = {.g = g};
   if (!reduce_begin(&r, &pool)) r.no_memory = true;
   for (int32_t v = 0; v < g->n_nodes && !r.no_memory; v++)
     if (!g->node[v].gone) reduce_list(&r, v);
-  for (int32_t v = 0; v < g->n_nodes && !r.no_memory; v++)
-    for (int32_t h = g->node[v].first, next; h >= 0; h = next) {
-      next = tesela__assign_next(g, h);
-      if (!(h & 1)) reduce_normalise(&r, h >> 1);
-    }
+  if (!r.no_memory) reduce_edges(&r);
   while (!r.no_memory && !g->impossible) {
     reduce_settle(&r);
     if (g->impossible || reduce_one(&r)) continue;

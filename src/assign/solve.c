@@ -18,8 +18,8 @@
 
 enum {
   SOLVE_DEPTH = 12,
-  SOLVE_CHEAP = 1 << 18,    /* sums for elimination without a second thought */
-  SOLVE_POSSIBLE = 1 << 26, /* where the alternative is a search */
+  SOLVE_CHEAP = 1 << 22,    /* sums for elimination without a second thought */
+  SOLVE_POSSIBLE = 1 << 30, /* where the alternative is a search */
   SOLVE_LEAF = 1 << 19,     /* at the end of a branch of the search */
   SOLVE_SWEEPS = 400,
   SOLVE_ROUND_EVERY = 8, /* sweeps to an answer, and to a look whether they still pay */
@@ -27,6 +27,7 @@ enum {
   SOLVE_PATIENCE = 200,  /* such rounds from the best answer without a better one */
   SOLVE_EFFORT = 1000000,
   SOLVE_WORK_PER_NODE = 1000, /* costs looked at for one unit of effort, on average */
+  SOLVE_SUMS_PER_WORK = 4,    /* sums of elimination that take as long as one of these */
 };
 static const int64_t SOLVE_SWEEP_WORK = (int64_t)1 << 30;
 
@@ -80,11 +81,20 @@ static tesela_status solve_bound(tesela__assign_run *run, tesela__assign_bound *
 static tesela_status solve_parts(tesela__assign_run *run, tesela__assign_graph *g, int32_t depth,
                                  int64_t weight, tesela__assign_answer *x);
 
-/* Eliminate if that takes tables of no more than `most`; else begin a bound. */
+/* Sums for elimination that the rest of the effort allows, where it is that or a search. */
+static int64_t solve_sums(const tesela__assign_run *run) {
+  const int64_t left = tesela__max(run->most_work - run->work, 0);
+  return tesela__max(tesela__min(left, SOLVE_POSSIBLE / SOLVE_SUMS_PER_WORK) * SOLVE_SUMS_PER_WORK,
+                     SOLVE_CHEAP);
+}
+
+/* Eliminate if that takes no more than `most` sums; else begin a bound. */
 static tesela_status solve_begin(tesela__assign_run *run, const tesela__assign_graph *g, int64_t most,
                                  tesela__assign_answer *x, tesela__assign_bound *b, bool *done) {
   tesela__key cost;
-  tesela_status status = tesela__assign_eliminate(g, most, x->state, &cost, done, &run->work);
+  int64_t sums = 0;
+  tesela_status status = tesela__assign_eliminate(g, most, x->state, &cost, done, &sums);
+  run->work += sums / SOLVE_SUMS_PER_WORK;
   if (status != TESELA_OK) return status;
   if (!*done) return tesela__assign_bound_begin(b, g);
   x->upper = x->lower = cost;
@@ -96,7 +106,7 @@ static tesela_status solve_finish(tesela__assign_run *run, const tesela__assign_
                                   tesela__assign_answer *x) {
   tesela__assign_bound b;
   bool done;
-  tesela_status status = solve_begin(run, g, SOLVE_POSSIBLE, x, &b, &done);
+  tesela_status status = solve_begin(run, g, solve_sums(run), x, &b, &done);
   if (status != TESELA_OK || done) return status;
   status = solve_bound(run, &b, x);
   if (status == TESELA_OK && !tesela__assign_is_closed(run, x)) status = tesela__assign_search(run, &b, x);
@@ -315,12 +325,17 @@ static void solve_report(const tesela__assign_run *run, const tesela__assign *pr
   *result = done;
 }
 
+int64_t tesela__assign_most_work(int64_t effort) {
+  if (effort <= 0) effort = SOLVE_EFFORT;
+  return effort > INT64_MAX / SOLVE_WORK_PER_NODE ? INT64_MAX : effort * SOLVE_WORK_PER_NODE;
+}
+
 tesela_status tesela__assign_solve(const tesela__assign *problem, const int32_t *fixed, int64_t effort,
                                    int32_t *state, tesela__assigned *result) {
   tesela__assign_graph g;
   tesela__assign_run run = {.most = effort > 0 ? effort : SOLVE_EFFORT, .leaf = SOLVE_LEAF};
   solve_measure(problem, &run);
-  run.most_work = run.most > INT64_MAX / SOLVE_WORK_PER_NODE ? INT64_MAX : run.most * SOLVE_WORK_PER_NODE;
+  run.most_work = tesela__assign_most_work(effort);
   tesela_status status = tesela__assign_load(&g, problem, fixed);
   if (status != TESELA_OK) return status;
   tesela__assign_answer x = {tesela__assign_take(&g.pool, g.n_nodes, sizeof *x.state), TESELA__KEY_INFINITE,

@@ -8,8 +8,10 @@
  *   reduce.c      R0, R1, R2, states that cannot be best, edges that say nothing; and the way back
  *   bound.c       a lower bound by shifting costs between edges and nodes
  *   local.c       better answers from an answer: single nodes, then whole forests at a time
- *   eliminate.c   nodes taken out in a good order, whatever number of neighbours they have, if the tables stay small
+ *   eliminate.c   nodes taken out, whatever number of neighbours they have, if the tables stay small
+ *   order.c       in which order
  *   search.c      branch and bound
+ *   least.c       the least cost with each state of each node
  *
  * A pair (elements, moves) is one integer, a key: elements * 2^62 + moves. No sum of moves reaches 2^62 (at most 2^30
  * nodes and as many edges, each below 2^30), so keys are ordered as pairs are, and sums of keys are keys of sums. From
@@ -140,6 +142,9 @@ tesela__key tesela__assign_sum(const tesela__assign_graph *g, const int32_t *sta
 
 /* ---- reduce.c --------------------------------------------------------------------------------------------- */
 
+/* Shift what edges cost in any case to nodes, and cut those that say nothing more. No node goes. Sets impossible. */
+tesela_status tesela__assign_normalise(tesela__assign_graph *g);
+
 /* Reduce as far as it goes; with `dominance` also states that another of the same node always beats. Sets impossible. */
 tesela_status tesela__assign_reduce(tesela__assign_graph *g, bool dominance);
 
@@ -161,9 +166,10 @@ typedef struct tesela__assign_bound {
   tesela__key *value; /* of nodes, then of halves */
   int64_t *node_at, *half_at;
   int64_t n_values;
-  tesela__key base;  /* no assignment costs less */
-  tesela__key limit; /* assignments of this and more are of no interest */
-  int64_t work;      /* costs looked at */
+  tesela__key base;   /* no assignment costs less */
+  tesela__key limit;  /* assignments of this and more are of no interest */
+  tesela__key *least; /* if not NULL: no assignment with a state costs less; in the order of `value` */
+  int64_t work;       /* costs looked at */
   /* changes since the search began; off while now is 0 */
   tesela__assign_undo *undo;
   size_t n_undo, undo_capacity;
@@ -203,17 +209,40 @@ void tesela__assign_commit(const tesela__assign_bound *b, tesela__assign_graph *
 tesela_status tesela__assign_improve(const tesela__assign_graph *g, int32_t rounds, int32_t *state,
                                      int64_t *work);
 
+/* ---- order.c ---------------------------------------------------------------------------------------------- */
+
+typedef struct tesela__assign_order {
+  tesela_allocator allocator;
+  int32_t *node, *rank; /* the nodes as they go; which one each is */
+  int64_t *size;        /* of the table that each leaves */
+  int64_t *scope_at, *ends;
+  int32_t *n_scope, *scope; /* [scope_at]: its neighbours when it goes, the next to go first */
+  int64_t n_list;
+  size_t capacity;
+  int64_t sums, entries, peak; /* to be computed; of all tables; of those that are needed at one time */
+} tesela__assign_order;
+
+/* An order that takes no more than `most` sums; *fits: there is one. It lives in the pool, and must be dropped in any case. */
+tesela_status tesela__assign_order_find(const tesela__assign_graph *g, int64_t most,
+                                        tesela__assign_pool *pool, tesela__assign_order *order, bool *fits);
+void tesela__assign_order_drop(tesela__assign_order *order);
+
 /* ---- eliminate.c ------------------------------------------------------------------------------------------ */
 
 /* The least cost of the graph and its states, if no more than `most` sums are needed for it; *done says so. */
 tesela_status tesela__assign_eliminate(const tesela__assign_graph *g, int64_t most, int32_t *state,
                                        tesela__key *cost, bool *done, int64_t *work);
 
+/* The least cost of the graph with each state of each node, one node after another, if no more than `most` sums are needed
+ * for a pass; there are two. *done: if not, least is as before. */
+tesela_status tesela__assign_eliminate_all(const tesela__assign_graph *g, int64_t most, tesela__key *least,
+                                           bool *done);
+
 /* ---- search.c, solve.c ------------------------------------------------------------------------------------ */
 
 typedef struct tesela__assign_run {
   int64_t effort, most;    /* nodes of the search tree */
-  int64_t work, most_work; /* costs looked at in the search */
+  int64_t work, most_work; /* costs looked at in the search, and sums of elimination: solve.c */
   tesela__key step;        /* costs differ by this at least, or not at all */
   int64_t moves;           /* in no assignment there are more */
   int64_t leaf;            /* sums for elimination of the rest of a branch; 0: it is not tried */
@@ -224,6 +253,9 @@ typedef struct tesela__assign_answer {
   int32_t *state;
   tesela__key upper, lower;
 } tesela__assign_answer;
+
+/* Costs that an effort allows to be looked at; 0: the default. */
+int64_t tesela__assign_most_work(int64_t effort);
 
 /* Is there nothing left to find? */
 static inline bool tesela__assign_is_closed(const tesela__assign_run *run, const tesela__assign_answer *x) {

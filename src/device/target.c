@@ -164,6 +164,18 @@ static tesela_status target_check_rules(const tesela_target *target, tesela_erro
         rule->operand < TESELA_RULE_RESULT || rule->price < -1)
       return tesela__fail(err, TESELA_E_RANGE, -1, "rule %d of target %s names what is not there", k,
                           target->name);
+    if (memchr(rule->opcode, '\0', sizeof rule->opcode) == NULL)
+      return tesela__fail(err, TESELA_E_RANGE, -1, "rule %d of target %s has an opcode without an end", k,
+                          target->name);
+    bool unknown =
+        rule->op == TESELA_OP_FALLBACK ||
+        (rule->fn == TESELA_FN_FUSED && (rule->op == TESELA_OP_POINTWISE || rule->op == TESELA_OP_ALONG));
+    if (rule->opcode[0] != '\0' && !unknown)
+      return tesela__fail(
+          err, TESELA_E_INVALID, -1,
+          "rule %d of target %s has opcode %s; fallback, pointwise.fused and along.fused have "
+          "one",
+          k, target->name, rule->opcode);
   }
   return TESELA_OK;
 }

@@ -38,6 +38,8 @@ static const struct add_row {
     {TESELA_OP_UNSQUEEZE, 1, 1, tesela__view_unsqueeze, true, false},
     {TESELA_OP_EXPAND, 1, 1, tesela__view_expand, true, false},
     {TESELA_OP_SLICE, 1, 1, tesela__view_slice, true, false},
+    {TESELA_OP_ALONG, 1, ADD_MANY, tesela__shape_along, false, false},
+    {TESELA_OP_POOL, 1, 1, tesela__shape_pool, false, false},
 };
 
 /* ---- operands ---- */
@@ -126,7 +128,8 @@ static tesela_status add_check_name(const tesela_graph *graph, const tesela_node
 
 /* A name for a node without one: "add.7", or with the next number that is free. */
 static void add_make_name(const tesela_graph *graph, const tesela_node_spec *spec, char *name) {
-  const char *word = spec->op == TESELA_OP_POINTWISE || spec->op == TESELA_OP_REDUCE
+  const char *word = spec->op == TESELA_OP_POINTWISE || spec->op == TESELA_OP_REDUCE ||
+                             spec->op == TESELA_OP_ALONG || spec->op == TESELA_OP_POOL
                          ? tesela_fn_name(spec->fn)
                          : tesela_op_name(spec->op);
   int64_t number = graph->count;
@@ -237,7 +240,8 @@ static tesela_status add_fill(const tesela_graph *graph, const tesela_node_spec 
   tesela_status status = add_check_operands(graph, row, node, err);
   if (status != TESELA_OK) return status;
   node->view = row->view;
-  if (node->op != TESELA_OP_POINTWISE && node->op != TESELA_OP_REDUCE && node->op != TESELA_OP_SCATTER)
+  if (node->op != TESELA_OP_POINTWISE && node->op != TESELA_OP_REDUCE && node->op != TESELA_OP_SCATTER &&
+      node->op != TESELA_OP_ALONG && node->op != TESELA_OP_POOL)
     node->fn = TESELA_FN_NONE;
   if (node->op != TESELA_OP_FALLBACK && node->fn != TESELA_FN_FUSED) node->opcode = NULL;
   if (node->op != TESELA_OP_CONSTANT && node->op != TESELA_OP_PAD) node->value = 0;

@@ -130,10 +130,17 @@ void tesela__graph_spec_of(const tesela_node *node, tesela_node_spec *spec) {
                              .high = node->high,
                              .value = node->value,
                              .keepdim = node->keepdim,
+                             .reverse = node->reverse,
                              .in_place = node->in_place,
                              .stick = node->stick,
                              .conv = node->conv};
   if (node->op == TESELA_OP_INPUT) spec->strides = node->host_stride;
+  if (node->op == TESELA_OP_ALONG) spec->length = &node->shape[node->dim[0]];
+  if (node->op == TESELA_OP_POOL) {
+    spec->length = node->length;
+    spec->dilation = node->dilation;
+    spec->x_dilation = node->x_dilation;
+  }
   if (node->op == TESELA_OP_MATMUL) {
     spec->n_labels = node->n_labels;
     spec->x_label = node->label[0];

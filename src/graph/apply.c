@@ -3,9 +3,11 @@
  * apply.c - a program with the layouts that propagation found, and its moves as nodes.
  *
  * Nodes are added again in their order. In front of an operator that needs a moved operand come a MOVE of the value and the
- * views that lie between it and the operand; copies that are shared, and views of them, are made once.
+ * views that lie between it and the operand; copies that are shared, and views of them, are made once. A copy of a view is a MOVE
+ * of that view, and only the views behind it are made again.
  *
  *   a_t = permute a; t1 = add a_t x     a.stick0 = move a; a_t.stick0 = permute a.stick0; t1 = add a_t.stick0 x
+ *   r = reshape x; o = matmul r y       r.copy = move r; o = matmul r.copy y
  */
 #include <stdio.h>
 
@@ -15,11 +17,15 @@
 typedef struct apply_copy {
   int32_t node, move;   /* of the program; the move that made the copy */
   int32_t made, before; /* in the new program; the one before of the same node */
-  int32_t stick, name;  /* that the move is to; which of the names for it was free: .stick1, .stick1.2, ... */
+  int32_t stick;        /* that the move is to, or APPLY_VIEW */
+  int32_t name;         /* which of the names for it was free: .stick1, .stick1.2, ... */
 } apply_copy;
+
+enum { APPLY_VIEW = INT32_MIN };
 
 typedef struct apply_state {
   const tesela_propagation *p;
+  tesela__apply_part part;
   tesela_graph *graph;
   int32_t *node; /* of the program -> of the new one */
   int32_t *last; /* newest copy of each node, -1 */
@@ -40,6 +46,7 @@ static int32_t apply_name(const apply_state *a, int32_t node, int32_t stick, cha
   int32_t k = a->last[node];
   while (k >= 0 && a->copy[k].stick != stick) k = a->copy[k].before;
   if (stick >= 0) snprintf(what, sizeof what, "stick%" PRId32, stick);
+  if (stick == APPLY_VIEW) snprintf(what, sizeof what, "copy");
   for (k = k < 0 ? 1 : a->copy[k].name + 1;; k++) { /* those before are taken */
     if (k == 1)
       snprintf(end, sizeof end, ".%s", what);
@@ -76,18 +83,42 @@ static int32_t apply_copy_of(const apply_state *a, int32_t node, int32_t move) {
   return -1;
 }
 
+static const tesela__copyable *apply_copyable(const tesela_propagation *p, const tesela_move *move) {
+  int32_t value = move->view;
+  while (tesela_graph_node(p->graph, value)->view) value = tesela_graph_node(p->graph, value)->operand[0];
+  int32_t k = p->last_copyable[value];
+  while (p->copyable[k].node != move->view) k = p->copyable[k].before;
+  return &p->copyable[k];
+}
+
+/* The layout of a copy of a view. */
+static tesela_status apply_view_layout(apply_state *a, const tesela_move *move, int32_t made,
+                                       tesela_error *err) {
+  const tesela__copyable *copy = apply_copyable(a->p, move);
+  const tesela__family *family = &a->p->families[copy->family];
+  return tesela_graph_set_layout(a->graph, made, &family->layout[tesela__family_candidate(family, move->to)],
+                                 err);
+}
+
 /* Add what stands for node `k` on the copy of a move: the copy itself, or a view of it. */
 static tesela_status apply_add_copy(apply_state *a, int32_t k, int32_t own, const tesela_move *move,
                                     tesela_node_spec *spec, int32_t *made, tesela_error *err) {
   char name[TESELA_GRAPH_NAME];
-  apply_copy copy = {.node = k, .move = own, .stick = move->to};
-  copy.name = apply_name(a, k, move->to, name);
+  apply_copy copy = {.node = k, .move = own, .stick = move->view < 0 ? move->to : APPLY_VIEW};
+  copy.name = apply_name(a, k, copy.stick, name);
   spec->name = name;
   tesela_status status = tesela_graph_add(a->graph, spec, &copy.made, err);
-  if (status == TESELA_OK && spec->op == TESELA_OP_MOVE)
-    status = apply_layout(a, move->buffer, move->to, copy.made, err);
+  if (status == TESELA_OK && spec->op == TESELA_OP_MOVE && a->part == TESELA__APPLY_ALL)
+    status = move->view < 0 ? apply_layout(a, move->buffer, move->to, copy.made, err)
+                            : apply_view_layout(a, move, copy.made, err);
   *made = copy.made;
   return status == TESELA_OK ? apply_remember(a, copy, err) : status;
+}
+
+/* What a move copies, on the way from an operand to its value: the value, or a view that shows what `move->view` does. */
+static bool apply_is_source(const tesela_graph *graph, const tesela_move *move, int32_t at) {
+  const tesela_node *node = tesela_graph_node(graph, at);
+  return move->view < 0 ? !node->view : tesela__same_view(node, tesela_graph_node(graph, move->view));
 }
 
 /* Node `k`, a value or a view of one, on the copy that move number `number` makes. */
@@ -96,13 +127,15 @@ static tesela_status apply_on_copy(apply_state *a, int32_t k, int32_t number, in
   const tesela_graph *graph = a->p->graph;
   const tesela_move *move = &a->p->move[number];
   int32_t own = move->shared >= 0 ? move->shared : number, depth = 0, at = k;
-  for (; tesela_graph_node(graph, at)->view; at = tesela_graph_node(graph, at)->operand[0]) {
+  for (; !apply_is_source(graph, move, at); at = tesela_graph_node(graph, at)->operand[0]) {
     if (apply_copy_of(a, at, own) >= 0) break;
     depth++;
   }
+  if (move->view >= 0 && apply_is_source(graph, move, at))
+    at = move->view; /* the one that others read, too */
   int32_t below = apply_copy_of(a, at, own);
   tesela_status status = TESELA_OK;
-  if (below < 0) { /* the value itself */
+  if (below < 0) { /* the value itself, or the view of it */
     const tesela_node *value = tesela_graph_node(graph, at);
     tesela_node_spec spec = {.op = TESELA_OP_MOVE,
                              .dtype = value->dtype,
@@ -124,6 +157,14 @@ static tesela_status apply_on_copy(apply_state *a, int32_t k, int32_t number, in
   return status;
 }
 
+/* Is a move put into the program? */
+static bool apply_wants(const apply_state *a, int32_t number) {
+  if (number < 0 || a->part == TESELA__APPLY_ALL) return number >= 0;
+  const tesela_move *move = &a->p->move[number];
+  bool sparse = move->from == TESELA_STICK_SPARSE || move->to == TESELA_STICK_SPARSE;
+  return move->view >= 0 || (a->part == TESELA__APPLY_COPIES_AND_SPARSE && sparse);
+}
+
 /* A node with its operands, moved or not. */
 static tesela_status apply_node(apply_state *a, int32_t k, const tesela__operator *op, tesela_error *err) {
   const tesela_propagation *p = a->p;
@@ -137,24 +178,25 @@ static tesela_status apply_node(apply_state *a, int32_t k, const tesela__operato
   for (int32_t i = 0; i < node->n_operands; i++) a->operand[i] = a->node[node->operand[i]];
   for (int32_t e = op ? op->first : 0; op && e < op->first + op->n; e++) {
     int32_t i = p->edge[e].operand;
-    if (p->edge_move[e] < 0) continue;
+    if (!apply_wants(a, p->edge_move[e])) continue;
     tesela_status status = apply_on_copy(a, node->operand[i], p->edge_move[e], &a->operand[i], err);
     if (status != TESELA_OK) return status;
   }
   tesela__graph_spec_of(node, &spec);
   spec.operand = a->operand;
-  bool layout = node->buffer == k && p->chosen[k] >= 0;
+  bool all = a->part == TESELA__APPLY_ALL, layout = all && node->buffer == k && p->chosen[k] >= 0;
   int32_t stick = layout ? tesela__family_of(p, k)->stick[p->chosen[k]] : 0;
-  if (node->op == TESELA_OP_INPUT && stick >= TESELA_STICK_SPARSE) spec.stick = stick;
+  if (node->op == TESELA_OP_INPUT && layout && stick >= TESELA_STICK_SPARSE) spec.stick = stick;
   tesela_status status = tesela_graph_add(a->graph, &spec, &a->node[k], err);
   if (status == TESELA_OK && layout) status = apply_layout(a, k, stick, a->node[k], err);
+  if (status == TESELA_OK && !all && node->layout)
+    status = tesela_graph_set_layout(a->graph, a->node[k], node->layout, err);
   return status;
 }
 
-tesela_status tesela_graph_apply(tesela_graph **out, const tesela_propagation *p, tesela_error *err) {
-  if (!p->facts.ok)
-    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "propagation found no layouts for the program");
-  apply_state a = {.p = p};
+tesela_status tesela__graph_apply(tesela_graph **out, const tesela_propagation *p, tesela__apply_part part,
+                                  tesela_error *err) {
+  apply_state a = {.p = p, .part = part};
   size_t room = (size_t)p->count + 1;
   a.node = tesela__alloc(&p->allocator, room * sizeof *a.node, alignof(int32_t));
   a.last = tesela__alloc(&p->allocator, room * sizeof *a.last, alignof(int32_t));
@@ -163,7 +205,7 @@ tesela_status tesela_graph_apply(tesela_graph **out, const tesela_propagation *p
   for (int32_t k = 0; status == TESELA_OK && k < p->count; k++) a.last[k] = -1;
   for (int32_t k = 0, o = 0; status == TESELA_OK && k < p->count; k++) {
     while (o < p->n_operators && p->operator_[o].node < k) o++;
-    bool is_operator = o < p->n_operators && p->operator_[o].node == k;
+    bool is_operator = p->facts.ok && o < p->n_operators && p->operator_[o].node == k;
     status = apply_node(&a, k, is_operator ? &p->operator_[o] : NULL, err);
   }
   if (status == TESELA_OK) status = tesela__graph_copy_marks(a.graph, p->graph, a.node, err);
@@ -176,4 +218,10 @@ tesela_status tesela_graph_apply(tesela_graph **out, const tesela_propagation *p
   else
     tesela_graph_destroy(a.graph);
   return status;
+}
+
+tesela_status tesela_graph_apply(tesela_graph **out, const tesela_propagation *p, tesela_error *err) {
+  if (!p->facts.ok)
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "propagation found no layouts for the program");
+  return tesela__graph_apply(out, p, TESELA__APPLY_ALL, err);
 }

@@ -17,6 +17,7 @@ typedef struct cores_search {
   uint64_t reads[TESELA_DEVICE_DIMS]; /* bit k: operand k moves with the loop */
   int32_t n_operands;
   bool fold; /* a folded loop may be cut */
+  bool line; /* the folded loop is a line that each element needs as a whole: it is never cut */
   int64_t effort;
   int64_t factor[TESELA_DEVICE_DIMS], best[TESELA_DEVICE_DIMS];
   int64_t best_cores;
@@ -47,7 +48,7 @@ static void cores_try(cores_search *s, int32_t l, int64_t product, bool folded) 
     return;
   }
   const tesela_loop *loop = &s->loops->loop[l];
-  bool whole = loop->lane || loop->extent == 0 || (loop->folded && (folded || !s->fold));
+  bool whole = loop->lane || loop->extent == 0 || (loop->folded && (folded || !s->fold || s->line));
   int64_t most = s->cores / product;
   for (int64_t f = tesela__min(most, tesela__max(loop->extent, 1)); f >= 1; f--) {
     if (s->forced[l] > 0 ? f != s->forced[l] : f > 1 && (whole || loop->extent % f != 0)) continue;
@@ -70,6 +71,10 @@ static tesela_status cores_check(const cores_search *s, tesela_error *err) {
                           " parts; factors divide their loop, lanes are not cut",
                           l, loop->extent, loop->lane ? " lanes" : "", f);
     cut += loop->folded && f > 1;
+    if (loop->folded && f > 1 && s->line)
+      return tesela__fail(
+          err, TESELA_E_RANGE, -1,
+          "loop %" PRId32 " is cut into %" PRId64 " parts; each element needs the whole line along it", l, f);
     if (!tesela__mul(product, f, &product) || product > s->cores)
       return tesela__fail(err, TESELA_E_RANGE, -1, "the factors given need more than %" PRId32 " cores",
                           s->cores);
@@ -155,7 +160,7 @@ static void cores_balance(const tesela_op_loops *loops, tesela_division *divisio
 
 static void cores_search_all(cores_search *s) {
   cores_try(s, 0, 1, false);
-  if (s->best_cores >= s->cores) return;
+  if (s->best_cores >= s->cores || s->line) return;
   cores_search folded = *s;
   folded.fold = true;
   folded.effort = 0;
@@ -171,6 +176,7 @@ tesela_status tesela_graph_divide(const tesela_graph *graph, int32_t node, int32
     return tesela__fail(err, TESELA_E_RANGE, -1, "%" PRId32 " cores; 1 to %d are possible", cores,
                         CORES_MOST);
   tesela_status status = tesela_graph_loops(graph, node, &loops, err);
+  if (status == TESELA_OK) s.line = tesela_graph_node(graph, node)->op == TESELA_OP_ALONG;
   if (status == TESELA_OK && forced) {
     memcpy(s.forced, forced, sizeof s.forced);
     status = cores_check(&s, err);

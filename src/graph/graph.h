@@ -57,7 +57,7 @@ tesela__graph_shape tesela__shape_input, tesela__shape_constant, tesela__shape_p
     tesela__shape_reduce, tesela__shape_matmul, tesela__shape_conv2d, tesela__shape_gather,
     tesela__shape_scatter, tesela__shape_cat, tesela__shape_pad, tesela__shape_write, tesela__shape_copy,
     tesela__shape_fallback, tesela__view_permute, tesela__view_reshape, tesela__view_squeeze,
-    tesela__view_unsqueeze, tesela__view_expand, tesela__view_slice;
+    tesela__view_unsqueeze, tesela__view_expand, tesela__view_slice, tesela__shape_along, tesela__shape_pool;
 
 /* ---- what shape functions share ---- */
 
@@ -68,6 +68,16 @@ tesela_status tesela__graph_fail(tesela_error *err, tesela_status status, const 
 enum { TESELA__SHAPE_TEXT = 96 };
 /* "[128,256]", cut with ".." if too long. */
 const char *tesela__shape_text(char text[TESELA__SHAPE_TEXT], int32_t rank, const int64_t *shape);
+
+/* AND, OR, XOR and NOT are of integers and bool, and so are shifts and counts of bits; fine for all other functions. */
+tesela_status tesela__graph_check_bits(const tesela_graph *graph, const tesela_node *node, tesela_error *err);
+/* How a window moves along a dim: it reads x at (stride * out + dilation * element - low) / x_dilation. */
+typedef struct tesela__window {
+  int64_t stride, dilation, x_dilation, low, high;
+} tesela__window;
+/* How many places a window of k elements has along a dim of n. The first three are 1 or more. false: they exceed 2^32, or a border,
+ * the padded dim or the window 2^62. So indices fit, even of counters that run on to the end of a stick. */
+bool tesela__window_places(int64_t n, int64_t k, const tesela__window *window, int64_t *places);
 
 /* spec->shape as the node's: extents >= 0, `least` (0 or -1) allowed. */
 tesela_status tesela__graph_given_shape(const tesela_node_spec *spec, int64_t least, tesela_node *node,

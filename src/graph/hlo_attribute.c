@@ -72,6 +72,7 @@ int32_t tesela__hlo_list(const tesela__hlo_module *m, const tesela__hlo_instruct
   if (rest.at == 0) return -1;
   int32_t n = 0;
   rest = tesela__hlo_trim(m->text, rest);
+  if (rest.n > 0 && m->text[rest.at + rest.n - 1] == ',') return -1;
   while (rest.n > 0) {
     int64_t value;
     if (n == room || !tesela__hlo_integer(m->text, tesela__hlo_cut(m->text, &rest, ','), &value)) return -1;
@@ -79,4 +80,29 @@ int32_t tesela__hlo_list(const tesela__hlo_module *m, const tesela__hlo_instruct
     list[n++] = (int32_t)value;
   }
   return n;
+}
+
+int32_t tesela__hlo_list_or_none(const tesela__hlo_module *m, const tesela__hlo_instruction *in,
+                                 const char *key, int32_t room, int32_t *list) {
+  return tesela__hlo_attribute(m, in, key).at == 0 ? 0 : tesela__hlo_list(m, in, key, room, list);
+}
+
+bool tesela__hlo_elements(const tesela__hlo_module *m, const tesela__hlo_instruction *in, int32_t n,
+                          tesela_xla_shape *shape) {
+  tesela__hlo_reader r = {m->text, m->length, in->shape, NULL};
+  if (!tesela__hlo_take(&r, '(')) return false;
+  for (int32_t k = 0; k < n; k++) {
+    size_t used;
+    if (k > 0 && !tesela__hlo_take(&r, ',')) return false;
+    tesela__hlo_blanks(&r);
+    if (r.at >= r.length || r.text[r.at] == '(' ||
+        tesela_xla_parse_prefix(r.text + r.at, r.length - r.at, TESELA_XLA_STRICT, &shape[k], &used, NULL,
+                                NULL) != TESELA_OK)
+      return false;
+    r.at += used;
+    if (shape[k].kind != TESELA_XLA_ARRAY || shape[k].dynamic != 0 || shape[k].rank > TESELA_GRAPH_RANK)
+      return false;
+    if (r.length - r.at >= 2 && memcmp(r.text + r.at, "{}", 2) == 0) r.at += 2; /* an old scalar */
+  }
+  return tesela__hlo_take(&r, ')');
 }

@@ -80,8 +80,6 @@ tesela_status tesela__hlo_array(tesela__hlo_build *b, const tesela__hlo_instruct
     shape->rank = 0;
     shape->dtype = TESELA_TOKEN;
   }
-  if (shape->dynamic != 0)
-    return tesela__hlo_fail(b, in, TESELA_E_UNSUPPORTED, "its shape has a dynamic dim");
   if (shape->rank > TESELA_GRAPH_RANK)
     return tesela__hlo_fail(b, in, TESELA_E_LIMIT, "rank %" PRId32 "; %d dims are allowed", shape->rank,
                             TESELA_GRAPH_RANK);
@@ -191,6 +189,21 @@ static tesela_status build_layout(tesela__hlo_build *b, const tesela__hlo_instru
   return status == TESELA_OK ? tesela_graph_set_layout(b->graph, node, &layout, b->err) : status;
 }
 
+/* Dynamic dims count as long as their bound. That is right for what goes element by element and what passes values on; false: what an
+ * operator computes of a dynamic tensor depends on its true extent. */
+static bool build_bounded(const tesela__hlo_build *b, const tesela__hlo_instruction *in,
+                          const tesela__hlo_opcode *opcode, bool dynamic) {
+  static tesela__hlo_handler *const plain[] = {
+      tesela__hlo_pointwise, tesela__hlo_map,        tesela__hlo_parameter, tesela__hlo_tuple,
+      tesela__hlo_element,   tesela__hlo_same_value, tesela__hlo_call,      tesela__hlo_copy_start,
+      tesela__hlo_done,      tesela__hlo_transpose};
+  for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+    if (opcode->build == plain[i]) return true;
+  for (int32_t k = 0; k < in->n_operands && !dynamic; k++)
+    dynamic = b->module->instruction[b->module->operand[in->operand + k]].dynamic;
+  return !dynamic;
+}
+
 tesela_status tesela__hlo_instruction_value(tesela__hlo_build *b, const tesela__hlo_instruction *in,
                                             tesela__hlo_value *out) {
   tesela_xla_shape shape = {.rank = 0};
@@ -205,6 +218,7 @@ tesela_status tesela__hlo_instruction_value(tesela__hlo_build *b, const tesela__
   for (int32_t d = 0; d < shape.rank; d++) b->shape[d] = shape.dim[d];
   *out = (tesela__hlo_value){.node = TESELA__HLO_UNSET};
   const tesela__hlo_opcode *opcode = tesela__hlo_opcode_find(b->module->text, in->opcode);
+  if (opcode && b->module->dynamic && !build_bounded(b, in, opcode, shape.dynamic != 0)) opcode = NULL;
   if (tesela__hlo_has_note(b->module, in, &note))
     status = tesela__hlo_from_note(b, in, note, out);
   else if (opcode)

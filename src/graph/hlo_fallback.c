@@ -4,6 +4,8 @@
  *
  * A tuple stands for the arrays in it, however deep.
  */
+#include <stdio.h>
+
 #include "graph/hlo.h"
 
 enum { FALLBACK_LEAVES = 1 << 16, FALLBACK_NESTED = 8 };
@@ -35,9 +37,20 @@ static tesela_status fallback_leaves(tesela__hlo_build *b, const tesela__hlo_ins
   return TESELA_OK;
 }
 
+/* What the operator is called. A permutation of parts of an array into another has a name of its own: rules say that the
+ * common one keeps the layout of what comes in. */
+static void fallback_opcode(const tesela__hlo_build *b, const tesela__hlo_instruction *in,
+                            char opcode[TESELA_GRAPH_NAME]) {
+  const char *text = b->module->text;
+  tesela__hlo_span word = tesela__hlo_attribute(b->module, in, "custom_call_target");
+  if (word.n == 0) word = in->opcode;
+  bool in_place = in->n_operands > 1 && tesela__hlo_same(text, word, "collective-permute");
+  snprintf(opcode, TESELA_GRAPH_NAME, "%.*s%s", (int)tesela__min((int64_t)word.n, TESELA_GRAPH_NAME),
+           text + word.at, in_place ? "-in-place" : "");
+}
+
 tesela_status tesela__hlo_fallback(tesela__hlo_build *b, const tesela__hlo_instruction *in,
                                    tesela__hlo_value *out) {
-  const char *text = b->module->text;
   char opcode[TESELA_GRAPH_NAME];
   int32_t ignored;
   fallback_list list = {0};
@@ -47,11 +60,7 @@ tesela_status tesela__hlo_fallback(tesela__hlo_build *b, const tesela__hlo_instr
       status = tesela__hlo_operand(b, in, k, &ignored);
     if (status == TESELA_OK) status = fallback_leaves(b, in, *tesela__hlo_value_of(b, in, k), 0, &list);
   }
-  tesela__hlo_span word = tesela__hlo_attribute(b->module, in, "custom_call_target");
-  if (word.n == 0) word = in->opcode;
-  size_t length = word.n < sizeof opcode - 1 ? word.n : sizeof opcode - 1;
-  memcpy(opcode, text + word.at, length);
-  opcode[length] = '\0';
+  fallback_opcode(b, in, opcode);
   tesela_node_spec spec = {.op = TESELA_OP_FALLBACK,
                            .opcode = opcode,
                            .dtype = in->tuple ? TESELA_TOKEN : b->dtype,

@@ -45,8 +45,7 @@ tesela_fn tesela__hlo_region(const tesela__hlo_build *b, const tesela__hlo_instr
   return both ? opcode->fn : TESELA_FN_NONE;
 }
 
-/* What a fold with fn is, and the value it may start from without a difference. */
-static bool fold_neutral(tesela_fn fn, tesela_dtype dtype, tesela_fn *fold, double *neutral) {
+bool tesela__hlo_neutral(tesela_fn fn, tesela_dtype dtype, tesela_fn *fold, double *neutral) {
   tesela_dtype_family family = tesela_dtype_family_of(dtype);
   int32_t bits = tesela_dtype_bits(dtype);
   bool is_float = family == TESELA_FAMILY_FLOAT, is_signed = family == TESELA_FAMILY_SIGNED;
@@ -85,8 +84,9 @@ tesela_status tesela__hlo_reduce(tesela__hlo_build *b, const tesela__hlo_instruc
   bool second;
   tesela_fn fn = tesela__hlo_region(b, in, &second), fold;
   int32_t n = tesela__hlo_list(b->module, in, "dimensions", TESELA_GRAPH_RANK, dims);
-  if (in->tuple || in->n_operands != 2 || n < 0 || !fold_neutral(fn, b->dtype, &fold, &neutral))
-    return TESELA_OK;
+  if (n < 0) return TESELA_OK;
+  if (in->tuple || in->n_operands != 2 || !tesela__hlo_neutral(fn, b->dtype, &fold, &neutral))
+    return n == 1 ? tesela__hlo_fold_along(b, in, dims[0], out) : TESELA_OK;
   tesela_status status = tesela__hlo_operand(b, in, 0, &x);
   if (status != TESELA_OK) return status;
   bool plain = tesela__hlo_scalar(b, in, 1, &start) && start == neutral;

@@ -6,7 +6,7 @@
  *                             slice_sizes={1,8}                                       x[i] as f32[5,8]
  *
  * The dims of the result (of the values, for scatter) may stand in any order, and the dim that is looked up may stay as a
- * dim of 1: a permutation and an unsqueeze (squeeze) say that.
+ * dim of 1: a permutation and an unsqueeze (squeeze) say that. All others: hlo_lookup_many.c.
  */
 #include "graph/hlo.h"
 
@@ -27,11 +27,10 @@ static bool lookup_ascending(int32_t n, const int32_t *list, int32_t below) {
 static bool lookup_read(const tesela__hlo_module *m, const tesela__hlo_instruction *in,
                         const char *const keys[4], int32_t rank, lookup *l) {
   int32_t gone[TESELA_GRAPH_RANK], map, batch[TESELA_GRAPH_RANK];
-  int32_t n_gone = tesela__hlo_list(m, in, keys[1], TESELA_GRAPH_RANK, gone);
+  int32_t n_gone = tesela__hlo_list_or_none(m, in, keys[1], TESELA_GRAPH_RANK, gone);
   l->n_window = tesela__hlo_list(m, in, keys[0], TESELA_GRAPH_RANK, l->window);
   if (tesela__hlo_list(m, in, keys[2], 1, &map) != 1 || map >= l->x_rank || l->n_window < 0) return false;
-  if (tesela__hlo_list(m, in, keys[3], TESELA_GRAPH_RANK, batch) > 0) return false;
-  if (n_gone < 0) n_gone = 0;
+  if (n_gone < 0 || tesela__hlo_list_or_none(m, in, keys[3], TESELA_GRAPH_RANK, batch) != 0) return false;
   l->dim = map;
   l->kept = n_gone == 0;
   if (!l->kept && (n_gone != 1 || gone[0] != map)) return false;
@@ -98,19 +97,22 @@ tesela_status tesela__hlo_gather(tesela__hlo_build *b, const tesela__hlo_instruc
                                  tesela__hlo_value *out) {
   static const char *const keys[4] = {"offset_dims", "collapsed_slice_dims", "start_index_map",
                                       "operand_batching_dims"};
-  int32_t operand[2], sizes[TESELA_GRAPH_RANK], order[TESELA_GRAPH_RANK], dims[TESELA_GRAPH_RANK], node = -1;
+  int32_t operand[2], whole[2], sizes[TESELA_GRAPH_RANK], order[TESELA_GRAPH_RANK], dims[TESELA_GRAPH_RANK];
+  int32_t node = -1;
   lookup l = {0};
   if (in->n_operands != 2) return TESELA_OK;
   tesela_status status = tesela__hlo_operand(b, in, 0, &operand[0]);
   if (status == TESELA_OK) status = lookup_indices(b, in, &l, &operand[1]);
-  if (status != TESELA_OK || operand[1] < 0) return status;
+  if (status == TESELA_OK) status = tesela__hlo_operand(b, in, 1, &whole[1]);
+  if (status != TESELA_OK) return status;
+  whole[0] = operand[0];
   const tesela_node *x = tesela__graph_at(b->graph, operand[0]);
   l.x_rank = x->rank;
-  if (!lookup_read(b->module, in, keys, b->rank, &l) || !lookup_order(&l, b->rank, order) ||
+  if (operand[1] < 0 || !lookup_read(b->module, in, keys, b->rank, &l) || !lookup_order(&l, b->rank, order) ||
       tesela__hlo_list(b->module, in, "slice_sizes", TESELA_GRAPH_RANK, sizes) != x->rank)
-    return TESELA_OK;
+    return tesela__hlo_gather_many(b, in, whole, out);
   for (int32_t d = 0; d < x->rank; d++)
-    if (sizes[d] != (d == l.dim ? 1 : x->shape[d])) return TESELA_OK;
+    if (sizes[d] != (d == l.dim ? 1 : x->shape[d])) return tesela__hlo_gather_many(b, in, whole, out);
   bool turn = !tesela__hlo_is_identity(b->rank, order);
   status = lookup_squeeze(b, in, &l, &operand[1]);
   tesela_node_spec spec = {
@@ -136,7 +138,7 @@ tesela_status tesela__hlo_scatter(tesela__hlo_build *b, const tesela__hlo_instru
                                   tesela__hlo_value *out) {
   static const char *const keys[4] = {"update_window_dims", "inserted_window_dims",
                                       "scatter_dims_to_operand_dims", "input_batching_dims"};
-  int32_t operand[3], order[TESELA_GRAPH_RANK];
+  int32_t operand[3], whole[3], order[TESELA_GRAPH_RANK];
   lookup l = {0};
   bool second;
   tesela_fn fn = tesela__hlo_region(b, in, &second);
@@ -144,15 +146,20 @@ tesela_status tesela__hlo_scatter(tesela__hlo_build *b, const tesela__hlo_instru
   tesela_status status = tesela__hlo_operand(b, in, 0, &operand[0]);
   if (status == TESELA_OK) status = tesela__hlo_operand(b, in, 2, &operand[2]);
   if (status == TESELA_OK) status = lookup_indices(b, in, &l, &operand[1]);
-  if (status != TESELA_OK || operand[1] < 0) return status;
+  if (status == TESELA_OK) status = tesela__hlo_operand(b, in, 1, &whole[1]);
+  if (status != TESELA_OK) return status;
+  whole[0] = operand[0], whole[2] = operand[2];
   const tesela_node *x = tesela__graph_at(b->graph, operand[0]),
                     *values = tesela__graph_at(b->graph, operand[2]);
+  tesela_fn set = second ? TESELA_FN_NONE : TESELA_FN_ADD;
   l.x_rank = x->rank;
-  if (!lookup_read(b->module, in, keys, values->rank, &l) || !lookup_order(&l, values->rank, order))
-    return TESELA_OK;
+  if (operand[1] < 0 || !lookup_read(b->module, in, keys, values->rank, &l) ||
+      !lookup_order(&l, values->rank, order))
+    return tesela__hlo_scatter_many(b, in, set, whole, out);
   for (int32_t d = 0, w = 0; d < x->rank; d++) { /* whole rows only */
     if (d == l.dim && !l.kept) continue;
-    if (values->shape[l.window[w++]] != (d == l.dim ? 1 : x->shape[d])) return TESELA_OK;
+    if (values->shape[l.window[w++]] != (d == l.dim ? 1 : x->shape[d]))
+      return tesela__hlo_scatter_many(b, in, set, whole, out);
   }
   status = lookup_squeeze(b, in, &l, &operand[1]);
   if (status == TESELA_OK && !tesela__hlo_is_identity(values->rank, order))
@@ -163,11 +170,7 @@ tesela_status tesela__hlo_scatter(tesela__hlo_build *b, const tesela__hlo_instru
         .op = TESELA_OP_SQUEEZE, .n_operands = 1, .operand = &operand[2], .n_dims = 1, .dims = &at};
     status = tesela__hlo_add(b, in, "rows", &more, &operand[2]);
   }
-  tesela_node_spec spec = {.op = TESELA_OP_SCATTER,
-                           .fn = second ? TESELA_FN_NONE : TESELA_FN_ADD,
-                           .n_operands = 3,
-                           .operand = operand,
-                           .n_dims = 1,
-                           .dims = &l.dim};
+  tesela_node_spec spec = {
+      .op = TESELA_OP_SCATTER, .fn = set, .n_operands = 3, .operand = operand, .n_dims = 1, .dims = &l.dim};
   return status == TESELA_OK ? tesela__hlo_add(b, in, NULL, &spec, &out->node) : status;
 }

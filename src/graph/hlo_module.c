@@ -12,6 +12,8 @@
  */
 #include "graph/hlo.h"
 
+enum { MODULE_ATTRIBUTES = 64 }; /* of one instruction, computation or module */
+
 /* ---- names ---- */
 
 static uint64_t module_hash(const tesela__hlo_module *m, tesela__hlo_span name, int32_t computation) {
@@ -20,8 +22,8 @@ static uint64_t module_hash(const tesela__hlo_module *m, tesela__hlo_span name, 
   return hash ^ hash >> 31;
 }
 
-static bool module_same_name(const tesela__hlo_module *m, tesela__hlo_span a, tesela__hlo_span b) {
-  return a.n == b.n && memcmp(m->text + a.at, m->text + b.at, a.n) == 0;
+static bool module_same_text(const char *text, tesela__hlo_span a, tesela__hlo_span b) {
+  return a.n == b.n && memcmp(text + a.at, text + b.at, a.n) == 0;
 }
 
 /* Slots hold numbers from 1 of instructions; computations follow as negative numbers from -1. */
@@ -31,9 +33,9 @@ static int32_t *module_slot(const tesela__hlo_module *m, tesela__hlo_span name, 
     int32_t k = m->slot[i];
     if (k == 0) return &m->slot[i];
     if (k > 0 && m->instruction[k - 1].computation == computation &&
-        module_same_name(m, m->instruction[k - 1].name, name))
+        module_same_text(m->text, m->instruction[k - 1].name, name))
       return &m->slot[i];
-    if (k < 0 && computation == -1 && module_same_name(m, m->computation[-k - 1].name, name))
+    if (k < 0 && computation == -1 && module_same_text(m->text, m->computation[-k - 1].name, name))
       return &m->slot[i];
   }
 }
@@ -69,8 +71,8 @@ static tesela_status module_no_memory(tesela_error *err) {
 
 /* ---- shapes ---- */
 
-/* Pass over a shape: a tuple's brackets, or an array. */
-static tesela_status module_shape(tesela__hlo_reader *r, bool *tuple) {
+/* Pass over a shape: a tuple's brackets, or an array. *dynamic: set if a dim of an array is. */
+static tesela_status module_shape(tesela__hlo_reader *r, bool *tuple, bool *dynamic) {
   tesela__hlo_span inside;
   *tuple = tesela__hlo_peek(r, '(');
   if (*tuple) return tesela__hlo_take_group(r, &inside);
@@ -83,6 +85,7 @@ static tesela_status module_shape(tesela__hlo_reader *r, bool *tuple) {
     return tesela__fail(r->err, status, (int64_t)r->at + (inner.at > 0 ? inner.at : 0), "%s", inner.message);
   r->at += used;
   if (r->length - r->at >= 2 && memcmp(r->text + r->at, "{}", 2) == 0) r->at += 2; /* an old scalar */
+  *dynamic = *dynamic || shape.dynamic != 0;
   return TESELA_OK;
 }
 
@@ -92,7 +95,7 @@ static tesela_status module_shape(tesela__hlo_reader *r, bool *tuple) {
 static tesela_status module_operand(tesela__hlo_module *m, tesela__hlo_reader *r,
                                     tesela__hlo_instruction *in) {
   char shown[TESELA__HLO_SHOWN];
-  bool tuple;
+  bool tuple, dynamic = false;
   tesela_status status;
   tesela__hlo_blanks(r);
   size_t start = r->at;
@@ -102,7 +105,7 @@ static tesela_status module_operand(tesela__hlo_module *m, tesela__hlo_reader *r
     shaped = r->at > start && r->text[start] != '%' && r->at < r->length && r->text[r->at] == '[';
     r->at = start;
   }
-  if (shaped && (status = module_shape(r, &tuple)) != TESELA_OK) return status;
+  if (shaped && (status = module_shape(r, &tuple, &dynamic)) != TESELA_OK) return status;
   tesela__hlo_span name = tesela__hlo_take_name(r);
   if (name.n == 0) return tesela__hlo_unexpected(r, "the name of an operand");
   int32_t found = m->n_slots ? *module_slot(m, name, in->computation) : 0;
@@ -140,12 +143,22 @@ static tesela_status module_operands(tesela__hlo_module *m, tesela__hlo_reader *
   return TESELA_OK;
 }
 
-/* `, key=value` as often as there is one. */
+/* `, key=value` as often as there is one, each key once. */
 static tesela_status module_attributes(tesela__hlo_reader *r, tesela__hlo_span *span) {
   size_t start = r->at;
-  while (tesela__hlo_take(r, ',')) {
+  char shown[TESELA__HLO_SHOWN];
+  tesela__hlo_span key[MODULE_ATTRIBUTES];
+  for (int32_t n = 0; tesela__hlo_take(r, ','); n++) {
     tesela__hlo_span value;
-    if (tesela__hlo_take_name(r).n == 0) return tesela__hlo_unexpected(r, "the name of an attribute");
+    if (n == MODULE_ATTRIBUTES)
+      return tesela__fail(r->err, TESELA_E_LIMIT, (int64_t)r->at, "more than %d attributes",
+                          MODULE_ATTRIBUTES);
+    key[n] = tesela__hlo_take_name(r);
+    if (key[n].n == 0) return tesela__hlo_unexpected(r, "the name of an attribute");
+    for (int32_t k = 0; k < n; k++)
+      if (module_same_text(r->text, key[k], key[n]))
+        return tesela__fail(r->err, TESELA_E_INVALID, (int64_t)key[n].at, "the attribute %s stands twice",
+                            tesela__hlo_shown(r->text, key[n], shown));
     if (!tesela__hlo_take(r, '=')) return tesela__hlo_unexpected(r, "'='");
     tesela_status status = tesela__hlo_take_value(r, &value);
     if (status != TESELA_OK) return status;
@@ -156,7 +169,9 @@ static tesela_status module_attributes(tesela__hlo_reader *r, tesela__hlo_span *
 
 /* Which operands of an instruction count for their value alone: starts, fills, what a fold starts with. */
 static int32_t module_first_scalar(const tesela__hlo_module *m, const tesela__hlo_instruction *in) {
-  if (tesela__hlo_same(m->text, in->opcode, "reduce")) return in->n_operands / 2;
+  if (tesela__hlo_same(m->text, in->opcode, "reduce") ||
+      tesela__hlo_same(m->text, in->opcode, "reduce-window"))
+    return in->n_operands / 2;
   if (tesela__hlo_same(m->text, in->opcode, "pad") || tesela__hlo_same(m->text, in->opcode, "dynamic-slice"))
     return 1;
   if (tesela__hlo_same(m->text, in->opcode, "dynamic-update-slice")) return 2;
@@ -172,7 +187,7 @@ static tesela_status module_instruction(tesela__hlo_module *m, tesela__hlo_reade
   if (!tesela__hlo_take(r, '=')) return tesela__hlo_unexpected(r, "'='");
   tesela__hlo_blanks(r);
   in.shape = r->at;
-  tesela_status status = module_shape(r, &in.tuple);
+  tesela_status status = module_shape(r, &in.tuple, &in.dynamic);
   if (status != TESELA_OK) return status;
   in.opcode = tesela__hlo_take_name(r);
   if (in.opcode.n == 0) return tesela__hlo_unexpected(r, "an opcode");
@@ -198,6 +213,7 @@ static tesela_status module_instruction(tesela__hlo_module *m, tesela__hlo_reade
   }
   tesela__hlo_computation *c = &m->computation[in.computation];
   if (root) c->root = (int32_t)m->n_instructions;
+  m->dynamic = m->dynamic || in.dynamic;
   m->instruction[m->n_instructions++] = in;
   *slot = (int32_t)m->n_instructions;
   c->n++;
@@ -210,7 +226,7 @@ static tesela_status module_computation(tesela__hlo_module *m, tesela__hlo_reade
   char shown[TESELA__HLO_SHOWN];
   tesela__hlo_span inside;
   tesela_status status;
-  bool tuple, entry = tesela__hlo_take_word(r, "ENTRY");
+  bool tuple, dynamic = false, entry = tesela__hlo_take_word(r, "ENTRY");
   tesela__hlo_computation c = {.first = (int32_t)m->n_instructions, .root = -1};
   c.name = tesela__hlo_take_name(r);
   if (c.name.n == 0) return tesela__hlo_unexpected(r, "a computation");
@@ -219,7 +235,7 @@ static tesela_status module_computation(tesela__hlo_module *m, tesela__hlo_reade
     if (!tesela__hlo_take(r, '-') || !tesela__hlo_take(r, '>'))
       return tesela__hlo_unexpected(r, "'->' and a shape");
     tesela__hlo_blanks(r);
-    if ((status = module_shape(r, &tuple)) != TESELA_OK) return status;
+    if ((status = module_shape(r, &tuple, &dynamic)) != TESELA_OK) return status;
   }
   if (!tesela__hlo_take(r, '{')) return tesela__hlo_unexpected(r, "'{'");
   void *room = m->computation;

@@ -18,7 +18,8 @@ bool tesela__hlo_has_note(const tesela__hlo_module *m, const tesela__hlo_instruc
 /* What the keys of a note fill. */
 typedef struct note_lists {
   int64_t start[TESELA_GRAPH_RANK], step[TESELA_GRAPH_RANK], low[TESELA_GRAPH_RANK], high[TESELA_GRAPH_RANK];
-  int64_t strides[TESELA_GRAPH_RANK];
+  int64_t strides[TESELA_GRAPH_RANK], length[TESELA_GRAPH_RANK], dilation[TESELA_GRAPH_RANK],
+      x_dilation[TESELA_GRAPH_RANK];
   int32_t dims[TESELA_GRAPH_RANK], x[TESELA_GRAPH_RANK], y[TESELA_GRAPH_RANK];
   char opcode[TESELA_GRAPH_NAME];
 } note_lists;
@@ -80,6 +81,9 @@ static int64_t *note_dims_of(note_lists *lists, const char *text, tesela__hlo_sp
               {"step", lists->step, &spec->step},
               {"low", lists->low, &spec->low},
               {"high", lists->high, &spec->high},
+              {"length", lists->length, &spec->length},
+              {"dilation", lists->dilation, &spec->dilation},
+              {"x_dilation", lists->x_dilation, &spec->x_dilation},
               {"strides", lists->strides, &spec->strides}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
     if (tesela__hlo_same(text, key, rows[i].word)) {
@@ -89,23 +93,39 @@ static int64_t *note_dims_of(note_lists *lists, const char *text, tesela__hlo_sp
   return NULL;
 }
 
+/* conv.x, conv.w, conv.result: places of batch, channel and spatial dims; conv.groups: those of the groups in the three. */
+static bool note_places(const char *text, tesela__hlo_span key, tesela__hlo_span value, tesela_conv2d *conv,
+                        bool *known) {
+  static const char *const words[3] = {"conv.x", "conv.w", "conv.result"};
+  int32_t *const places[3] = {conv->x, conv->w, conv->result}, list[3], n;
+  *known = true;
+  for (int32_t i = 0; i < 3; i++)
+    if (tesela__hlo_same(text, key, words[i])) {
+      if (!note_list32(text, value, 5, places[i], &n)) return false;
+      bool same = conv->spatial == 0 || conv->spatial == n - 2;
+      conv->spatial = n - 2;
+      return same && n > 2;
+    }
+  *known = tesela__hlo_same(text, key, "conv.groups");
+  if (!*known || !note_list32(text, value, 3, list, &n) || n != 3) return false;
+  for (int32_t i = 0; i < 3; i++) places[i][5] = list[i];
+  conv->grouped = 1;
+  return true;
+}
+
 static bool note_conv(const char *text, tesela__hlo_span key, tesela__hlo_span value, tesela_conv2d *conv) {
-  int32_t n;
   const struct {
     const char *word;
-    int32_t *places;
     int64_t *window;
-  } rows[] = {{"conv.x", conv->x, NULL},
-              {"conv.w", conv->w, NULL},
-              {"conv.result", conv->result, NULL},
-              {"conv.stride", NULL, conv->stride},
-              {"conv.dilation", NULL, conv->dilation},
-              {"conv.low", NULL, conv->low},
-              {"conv.high", NULL, conv->high}};
+  } rows[] = {{"conv.stride", conv->stride},
+              {"conv.dilation", conv->dilation},
+              {"conv.x_dilation", conv->x_dilation},
+              {"conv.low", conv->low},
+              {"conv.high", conv->high}};
+  bool known, places = note_places(text, key, value, conv, &known);
+  if (known) return places;
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-    if (tesela__hlo_same(text, key, rows[i].word))
-      return rows[i].places ? note_list32(text, value, 4, rows[i].places, &n)
-                            : note_list64(text, value, 2, rows[i].window);
+    if (tesela__hlo_same(text, key, rows[i].word)) return note_list64(text, value, 3, rows[i].window);
   return false;
 }
 
@@ -133,8 +153,10 @@ static bool note_key(const char *text, tesela__hlo_span key, tesela__hlo_span va
   if (tesela__hlo_same(text, key, "stick")) return note_number(text, value, &spec->stick);
   if (tesela__hlo_same(text, key, "bits")) return note_number(text, value, &spec->bits);
   if (tesela__hlo_same(text, key, "value")) return tesela__hlo_number(text, value, &spec->value);
-  if (tesela__hlo_same(text, key, "keepdim") || tesela__hlo_same(text, key, "in_place")) {
+  if (tesela__hlo_same(text, key, "keepdim") || tesela__hlo_same(text, key, "in_place") ||
+      tesela__hlo_same(text, key, "reverse")) {
     bool ok = note_number(text, value, &flag);
+    if (text[key.at] == 'r') spec->reverse = ok && flag == 1;
     if (text[key.at] == 'k') spec->keepdim = ok && flag == 1;
     if (text[key.at] == 'i') spec->in_place = ok && flag == 1;
     return ok;
@@ -169,13 +191,19 @@ tesela_status tesela__hlo_from_note(tesela__hlo_build *b, const tesela__hlo_inst
   if (op < 0)
     return tesela__fail(b->err, TESELA_E_SYNTAX, (int64_t)word.at, "%s is no class of operators",
                         tesela__hlo_shown(text, word, shown));
-  tesela_node_spec spec = {.op = (tesela_op)op, .rank = b->rank, .shape = b->shape, .length = b->shape};
+  tesela_node_spec spec = {.op = (tesela_op)op, .rank = b->rank, .shape = b->shape};
+  if (spec.op != TESELA_OP_POOL) spec.length = b->shape;
   while ((note = tesela__hlo_trim(text, note)).n > 0) {
     tesela__hlo_span value = tesela__hlo_cut(text, &note, ' '), key = tesela__hlo_cut(text, &value, '=');
     if (!note_key(text, key, value, &lists, &spec, b->rank))
       return tesela__fail(b->err, TESELA_E_SYNTAX, (int64_t)key.at,
                           "%s is no key, or its value is not of its kind",
                           tesela__hlo_shown(text, key, shown));
+  }
+  if (spec.op == TESELA_OP_ALONG) { /* its length is one number */
+    int32_t d = spec.n_dims > 0 ? spec.dims[0] : -1;
+    if (d < 0) d += b->rank;
+    spec.length = d >= 0 && d < b->rank ? &b->shape[d] : NULL;
   }
   spec.x_label = lists.x;
   spec.y_label = lists.y;

@@ -77,7 +77,7 @@ void tesela__hlo_print_operands(tesela__hlo_printer *p, const tesela_node *node)
 
 static bool print_needs_region(const tesela_graph *graph, const tesela_node *node) {
   tesela__hlo_printer probe = {graph, NULL, 0};
-  return (node->op == TESELA_OP_REDUCE || node->op == TESELA_OP_SCATTER) &&
+  return (node->op == TESELA_OP_REDUCE || node->op == TESELA_OP_POOL || node->op == TESELA_OP_SCATTER) &&
          tesela__hlo_print_op(&probe, node);
 }
 
@@ -132,7 +132,7 @@ static void print_noted(tesela__hlo_printer *p, const tesela_node *node) {
   }
   tesela__hlo_print_operands(p, node);
   if (node->op < TESELA_OP_CLONE || node->op == TESELA_OP_FALLBACK || node->op == TESELA_OP_EXPAND ||
-      node->op == TESELA_OP_SLICE)
+      node->op == TESELA_OP_SLICE || node->op == TESELA_OP_ALONG || node->op == TESELA_OP_POOL)
     tesela__puts(sink, ", custom_call_target=\"tesela\"");
 }
 

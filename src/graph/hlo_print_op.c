@@ -83,14 +83,15 @@ static void op_scalar(tesela__hlo_printer *p, const tesela_node *node, const cha
   tesela__puts(p->sink, "  %");
   tesela__puts(p->sink, name);
   tesela__putf(p->sink, " = %s[] constant(", type);
-  if (node->op == TESELA_OP_REDUCE) op_neutral(p->sink, node);
+  if (node->op == TESELA_OP_REDUCE || node->op == TESELA_OP_POOL) op_neutral(p->sink, node);
   if (node->op == TESELA_OP_PAD) op_value(p->sink, node->dtype, node->value);
   if (node->op == TESELA_OP_WRITE) tesela__put_int(p->sink, node->start[k]);
   tesela__puts(p->sink, ")\n");
 }
 
 void tesela__hlo_print_before(tesela__hlo_printer *p, const tesela_node *node) {
-  if (node->op == TESELA_OP_REDUCE) op_scalar(p, node, "start", -1, tesela__hlo_type_name(node));
+  if (node->op == TESELA_OP_REDUCE || node->op == TESELA_OP_POOL)
+    op_scalar(p, node, "start", -1, tesela__hlo_type_name(node));
   if (node->op == TESELA_OP_PAD) op_scalar(p, node, "value", -1, tesela__hlo_type_name(node));
   for (int32_t d = 0; d < node->rank && node->op == TESELA_OP_WRITE; d++)
     op_scalar(p, node, "start", d, "s64");
@@ -114,8 +115,9 @@ static void op_with_scalars(tesela__hlo_printer *p, const char *opcode, const te
   tesela__putc(p->sink, ')');
 }
 
-void tesela__hlo_print_with_scalar(tesela__hlo_printer *p, const char *opcode, const tesela_node *node) {
-  op_with_scalars(p, opcode, node, "value", -1);
+void tesela__hlo_print_with_scalar(tesela__hlo_printer *p, const char *opcode, const tesela_node *node,
+                                   const char *word) {
+  op_with_scalars(p, opcode, node, word, -1);
 }
 
 /* ---- given ---- */
@@ -222,30 +224,6 @@ static bool op_matmul(tesela__hlo_printer *p, const tesela_node *node) {
   return true;
 }
 
-static void op_letters(tesela__sink *sink, const int32_t at[4], const char *letters) {
-  char text[5] = "";
-  for (int32_t i = 0; i < 4; i++) text[at[i]] = letters[i];
-  tesela__puts(sink, text);
-}
-
-static bool op_conv2d(tesela__hlo_printer *p, const tesela_node *node) {
-  const tesela_conv2d *c = &node->conv;
-  const tesela_node *w = tesela__graph_operand(p->graph, node, 1);
-  if (!p->sink) return true;
-  op_word(p, "convolution", node);
-  tesela__putf(p->sink, ", window={size=%" PRId64 "x%" PRId64, w->shape[c->w[2]], w->shape[c->w[3]]);
-  tesela__putf(p->sink, " stride=%" PRId64 "x%" PRId64, c->stride[0], c->stride[1]);
-  tesela__putf(p->sink, " pad=%" PRId64 "_%" PRId64 "x%" PRId64 "_%" PRId64, c->low[0], c->high[0], c->low[1],
-               c->high[1]);
-  tesela__putf(p->sink, " rhs_dilate=%" PRId64 "x%" PRId64 "}, dim_labels=", c->dilation[0], c->dilation[1]);
-  op_letters(p->sink, c->x, "bf01");
-  tesela__putc(p->sink, '_');
-  op_letters(p->sink, c->w, "oi01");
-  tesela__puts(p->sink, "->");
-  op_letters(p->sink, c->result, "bf01");
-  return true;
-}
-
 /* ---- tables of the rest ---- */
 
 bool tesela__hlo_print_op(tesela__hlo_printer *p, const tesela_node *node) {
@@ -262,7 +240,9 @@ bool tesela__hlo_print_op(tesela__hlo_printer *p, const tesela_node *node) {
   case TESELA_OP_MATMUL:
     return op_matmul(p, node);
   case TESELA_OP_CONV2D:
-    return op_conv2d(p, node);
+    return tesela__hlo_print_convolution(p, node);
+  case TESELA_OP_POOL:
+    return tesela__hlo_print_reduce_window(p, node);
   case TESELA_OP_WRITE:
     for (int32_t d = 0; d < node->rank; d++)
       if (node->step[d] != 1 || node->start[d] >= (int64_t)1 << 53) return false;

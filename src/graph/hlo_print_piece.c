@@ -62,7 +62,7 @@ static bool piece_pad(tesela__hlo_printer *p, const tesela_node *node) {
       tesela_dtype_family_of(node->dtype) == TESELA_FAMILY_COMPLEX || !tesela__hlo_plain_value(node))
     return false;
   if (!p->sink) return true;
-  tesela__hlo_print_with_scalar(p, "pad", node);
+  tesela__hlo_print_with_scalar(p, "pad", node, "value");
   tesela__puts(p->sink, ", padding=");
   for (int32_t d = 0; d < node->rank; d++) {
     tesela__putf(p->sink, "%s%" PRId64 "_%" PRId64, d > 0 ? "x" : "", node->low[d], node->high[d]);
@@ -151,26 +151,35 @@ static void note_put_opcode(tesela__sink *sink, const char *opcode) {
 }
 
 static void note_put_conv(tesela__sink *sink, const tesela_conv2d *conv) {
-  note_put32(sink, "conv.x", 4, conv->x);
-  note_put32(sink, "conv.w", 4, conv->w);
-  note_put32(sink, "conv.result", 4, conv->result);
-  note_put64(sink, "conv.stride", 2, conv->stride);
-  note_put64(sink, "conv.dilation", 2, conv->dilation);
-  note_put64(sink, "conv.low", 2, conv->low);
-  note_put64(sink, "conv.high", 2, conv->high);
+  const int32_t groups[3] = {conv->x[5], conv->w[5], conv->result[5]};
+  note_put32(sink, "conv.x", 2 + conv->spatial, conv->x);
+  note_put32(sink, "conv.w", 2 + conv->spatial, conv->w);
+  note_put32(sink, "conv.result", 2 + conv->spatial, conv->result);
+  if (conv->grouped) note_put32(sink, "conv.groups", 3, groups);
+  note_put64(sink, "conv.stride", conv->spatial, conv->stride);
+  note_put64(sink, "conv.dilation", conv->spatial, conv->dilation);
+  note_put64(sink, "conv.x_dilation", conv->spatial, conv->x_dilation);
+  note_put64(sink, "conv.low", conv->spatial, conv->low);
+  note_put64(sink, "conv.high", conv->spatial, conv->high);
 }
 
 void tesela__hlo_print_note(tesela__hlo_printer *p, const tesela_node *node) {
   tesela__sink *sink = p->sink;
   bool steps = node->op == TESELA_OP_WRITE || node->op == TESELA_OP_SLICE;
+  bool borders = node->op == TESELA_OP_PAD || node->op == TESELA_OP_POOL;
   tesela__puts(sink, tesela_op_name(node->op));
   if (node->fn != TESELA_FN_NONE) tesela__putf(sink, " fn=%s", tesela_fn_name(node->fn));
   if (node->opcode) note_put_opcode(sink, node->opcode);
   if (node->n_dims > 0) note_put32(sink, "dims", node->n_dims, node->dim);
   if (steps) note_put64(sink, "start", node->rank, node->start);
-  if (steps || node->op == TESELA_OP_PAD) note_put64(sink, "step", node->rank, node->step);
-  if (node->op == TESELA_OP_PAD) note_put64(sink, "low", node->rank, node->low);
-  if (node->op == TESELA_OP_PAD) note_put64(sink, "high", node->rank, node->high);
+  if (steps || borders) note_put64(sink, "step", node->rank, node->step);
+  if (borders) note_put64(sink, "low", node->rank, node->low);
+  if (borders) note_put64(sink, "high", node->rank, node->high);
+  if (node->op == TESELA_OP_POOL) {
+    note_put64(sink, "length", node->rank, node->length);
+    note_put64(sink, "dilation", node->rank, node->dilation);
+    note_put64(sink, "x_dilation", node->rank, node->x_dilation);
+  }
   if (node->op == TESELA_OP_MATMUL) {
     tesela__putf(sink, " labels=%" PRId32, node->n_labels);
     note_put32(sink, "x", tesela__graph_operand(p->graph, node, 0)->rank, node->label[0]);
@@ -186,6 +195,7 @@ void tesela__hlo_print_note(tesela__hlo_printer *p, const tesela_node *node) {
     note_put64(sink, "strides", node->rank, node->host_stride);
   }
   if (node->keepdim) tesela__puts(sink, " keepdim=1");
+  if (node->reverse) tesela__puts(sink, " reverse=1");
   if (node->in_place) tesela__puts(sink, " in_place=1");
   if (node->dtype == TESELA_DTYPE_NONE) tesela__putf(sink, " bits=%" PRId32, node->bits);
 }

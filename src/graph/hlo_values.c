@@ -42,7 +42,7 @@ tesela_status tesela__hlo_iota(tesela__hlo_build *b, const tesela__hlo_instructi
 
 /* ---- tuples ---- */
 
-static tesela_status hlo_make_tuple(tesela__hlo_build *b, int32_t n, tesela__hlo_value *out) {
+tesela_status tesela__hlo_make_tuple(tesela__hlo_build *b, int32_t n, tesela__hlo_value *out) {
   void *pool = b->pool;
   if (b->n_pool + (size_t)n > INT32_MAX ||
       !tesela__grow(&b->allocator, &pool, sizeof *b->pool, &b->pool_room, b->n_pool + (size_t)n))
@@ -56,7 +56,7 @@ static tesela_status hlo_make_tuple(tesela__hlo_build *b, int32_t n, tesela__hlo
 tesela_status tesela__hlo_tuple(tesela__hlo_build *b, const tesela__hlo_instruction *in,
                                 tesela__hlo_value *out) {
   int32_t ignored;
-  tesela_status status = hlo_make_tuple(b, in->n_operands, out);
+  tesela_status status = tesela__hlo_make_tuple(b, in->n_operands, out);
   for (int32_t k = 0; k < in->n_operands && status == TESELA_OK; k++) {
     if (tesela__hlo_value_of(b, in, k)->node == TESELA__HLO_CONSTANT)
       status = tesela__hlo_operand(b, in, k, &ignored);
@@ -105,7 +105,7 @@ tesela_status tesela__hlo_copy_start(tesela__hlo_build *b, const tesela__hlo_ins
   tesela_status status = tesela__hlo_operand(b, in, 0, &x);
   tesela_node_spec spec = {.op = TESELA_OP_POINTWISE, .fn = TESELA_FN_COPY, .n_operands = 1, .operand = &x};
   if (status == TESELA_OK) status = tesela__hlo_add(b, in, NULL, &spec, &copy);
-  if (status == TESELA_OK) status = hlo_make_tuple(b, 2, out);
+  if (status == TESELA_OK) status = tesela__hlo_make_tuple(b, 2, out);
   if (status != TESELA_OK) return status;
   b->pool[out->first] = (tesela__hlo_value){.node = copy};
   b->pool[out->first + 1] = (tesela__hlo_value){.node = x};
@@ -134,8 +134,9 @@ static tesela_fn hlo_direction(tesela__hlo_build *b, const tesela__hlo_instructi
   return TESELA_FN_NONE;
 }
 
+/* `called`: what the function is called if it is not the opcode. */
 static tesela_status hlo_elementwise(tesela__hlo_build *b, const tesela__hlo_instruction *in, tesela_fn fn,
-                                     tesela__hlo_value *out) {
+                                     const char *called, tesela__hlo_value *out) {
   char opcode[32] = "";
   if (in->tuple || in->n_operands == 0) return TESELA_OK;
   int32_t *operand = tesela__alloc(&b->allocator, (size_t)in->n_operands * sizeof *operand, alignof(int32_t));
@@ -147,12 +148,14 @@ static tesela_status hlo_elementwise(tesela__hlo_build *b, const tesela__hlo_ins
     status = tesela__hlo_operand(b, in, k, &operand[k]);
   tesela_node_spec spec = {.op = TESELA_OP_POINTWISE,
                            .fn = fn,
-                           .opcode = opcode[0] ? opcode : NULL,
+                           .opcode = called      ? called
+                                     : opcode[0] ? opcode
+                                                 : NULL,
                            .dtype = b->dtype,
                            .n_operands = in->n_operands,
                            .operand = operand};
   bool same = true; /* a bitcast-convert to another width changes the shape */
-  if (status == TESELA_OK && fn == TESELA_FN_FUSED) {
+  if (status == TESELA_OK && (fn == TESELA_FN_FUSED || fn == TESELA_FN_BITCAST)) {
     const tesela_node *x = tesela__graph_at(b->graph, operand[0]);
     same = x->rank == b->rank && memcmp(x->shape, b->shape, (size_t)b->rank * sizeof *x->shape) == 0;
   }
@@ -165,10 +168,15 @@ tesela_status tesela__hlo_pointwise(tesela__hlo_build *b, const tesela__hlo_inst
                                     tesela__hlo_value *out) {
   tesela_fn fn = tesela__hlo_opcode_find(b->module->text, in->opcode)->fn;
   if (tesela__hlo_same(b->module->text, in->opcode, "compare")) fn = hlo_direction(b, in);
-  return fn == TESELA_FN_NONE ? TESELA_OK : hlo_elementwise(b, in, fn, out);
+  return fn == TESELA_FN_NONE ? TESELA_OK : hlo_elementwise(b, in, fn, NULL, out);
 }
 
 tesela_status tesela__hlo_map(tesela__hlo_build *b, const tesela__hlo_instruction *in,
                               tesela__hlo_value *out) {
-  return hlo_elementwise(b, in, TESELA_FN_FUSED, out);
+  return hlo_elementwise(b, in, TESELA_FN_FUSED, NULL, out);
+}
+
+tesela_status tesela__hlo_fused(tesela__hlo_build *b, const tesela__hlo_instruction *in, const char *opcode,
+                                tesela__hlo_value *out) {
+  return hlo_elementwise(b, in, TESELA_FN_FUSED, opcode, out);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hlo_views.c - opcodes that are views, and those that put pieces together: broadcast, transpose, reshape, slice, reverse,
- * concatenate, pad, dynamic-slice and dynamic-update-slice from places that are known.
+ * concatenate, pad, dynamic-slice and dynamic-update-slice from places that are known (else: hlo_lookup_many.c).
  */
 #include "graph/hlo.h"
 
@@ -123,8 +123,9 @@ tesela_status tesela__hlo_dynamic_slice(tesela__hlo_build *b, const tesela__hlo_
   tesela_status status = tesela__hlo_operand(b, in, 0, &x);
   if (status != TESELA_OK) return status;
   const tesela_node *from = tesela__graph_at(b->graph, x);
-  if (b->rank != from->rank || !views_starts(b, in, 1, from->rank, from->shape, b->shape, start))
-    return TESELA_OK;
+  if (b->rank != from->rank) return TESELA_OK;
+  if (!views_starts(b, in, 1, from->rank, from->shape, b->shape, start))
+    return tesela__hlo_slice_many(b, in, x, out);
   tesela_node_spec spec = {
       .op = TESELA_OP_SLICE, .n_operands = 1, .operand = &x, .start = start, .length = b->shape};
   return tesela__hlo_add(b, in, NULL, &spec, &out->node);
@@ -139,8 +140,9 @@ tesela_status tesela__hlo_dynamic_update(tesela__hlo_build *b, const tesela__hlo
   if (status != TESELA_OK) return status;
   const tesela_node *x = tesela__graph_at(b->graph, operand[0]),
                     *piece = tesela__graph_at(b->graph, operand[1]);
-  if (x->rank != piece->rank || !views_starts(b, in, 2, x->rank, x->shape, piece->shape, start))
-    return TESELA_OK;
+  if (x->rank != piece->rank) return TESELA_OK;
+  if (!views_starts(b, in, 2, x->rank, x->shape, piece->shape, start))
+    return tesela__hlo_update_many(b, in, operand[0], operand[1], out);
   tesela_node_spec spec = {.op = TESELA_OP_WRITE, .n_operands = 2, .operand = operand, .start = start};
   return tesela__hlo_add(b, in, NULL, &spec, &out->node);
 }
@@ -163,6 +165,20 @@ tesela_status tesela__hlo_concatenate(tesela__hlo_build *b, const tesela__hlo_in
   return status;
 }
 
+/* A value that is not known: it is everywhere, and x is written into it. */
+static tesela_status views_pad_unknown(tesela__hlo_build *b, const tesela__hlo_instruction *in, int32_t x,
+                                       const int64_t *low, const int64_t *step, tesela__hlo_value *out) {
+  int32_t value, operand[2] = {0, x};
+  tesela_status status = tesela__hlo_operand(b, in, 1, &value);
+  if (status != TESELA_OK || tesela__graph_at(b->graph, value)->rank > 0 || b->rank == 0) return status;
+  tesela_node_spec expand = {
+      .op = TESELA_OP_EXPAND, .n_operands = 1, .operand = &value, .rank = b->rank, .shape = b->shape};
+  tesela_node_spec write = {
+      .op = TESELA_OP_WRITE, .n_operands = 2, .operand = operand, .start = low, .step = step};
+  status = tesela__hlo_add(b, in, "value", &expand, &operand[0]);
+  return status == TESELA_OK ? tesela__hlo_add(b, in, NULL, &write, &out->node) : status;
+}
+
 tesela_status tesela__hlo_pad(tesela__hlo_build *b, const tesela__hlo_instruction *in,
                               tesela__hlo_value *out) {
   int64_t low[TESELA_GRAPH_RANK], high[TESELA_GRAPH_RANK], step[TESELA_GRAPH_RANK];
@@ -171,7 +187,7 @@ tesela_status tesela__hlo_pad(tesela__hlo_build *b, const tesela__hlo_instructio
   double value;
   tesela_status status = tesela__hlo_operand(b, in, 0, &x);
   if (status != TESELA_OK) return status;
-  if (!tesela__hlo_scalar(b, in, 1, &value)) return TESELA_OK;
+  bool known = tesela__hlo_scalar(b, in, 1, &value), cuts = false;
   tesela__hlo_span rest = tesela__hlo_attribute(b->module, in, "padding");
   for (int32_t d = 0; d < tesela__graph_at(b->graph, x)->rank; d++) { /* low_high or low_high_between */
     tesela__hlo_span dim = tesela__hlo_cut(text, &rest, 'x');
@@ -180,7 +196,9 @@ tesela_status tesela__hlo_pad(tesela__hlo_build *b, const tesela__hlo_instructio
         !tesela__hlo_integer(text, tesela__hlo_cut(text, &dim, '_'), &high[d]) ||
         (dim.n > 0 && !tesela__hlo_integer(text, dim, &step[d])) || !tesela__add(step[d], 1, &step[d]))
       return TESELA_OK;
+    cuts = cuts || low[d] < 0 || high[d] < 0;
   }
+  if (!known) return cuts || in->n_operands != 2 ? TESELA_OK : views_pad_unknown(b, in, x, low, step, out);
   tesela_node_spec spec = {.op = TESELA_OP_PAD,
                            .n_operands = 1,
                            .operand = &x,

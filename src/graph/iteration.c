@@ -6,9 +6,11 @@
  *   pointwise, clone    the result's                          aligned at the end; a repeated dim of 1 has no index
  *   reduce              those that stay, then those folded    their own
  *   matmul              labels                                their labels
- *   conv2d              the result's, then channel, h, w      h: stride * out + dilation * window - low
+ *   conv2d              the result's, then channel, window    (stride * out + dilation * window - low) / x_dilation
+ *   pool                the result's, then the windows'       as conv2d's x
  *   gather              the result's                          x: looked up in one dim, else its own; indices: in its place
  *   scatter             the result's, then the indices'       x: its own; indices: theirs; values: as gather's result
+ *   along               the result's, then the line's         their own, the line's in the dim that it goes along
  *   cat, pad, write     the result's                          i - start, where that is an element of the operand
  *   views               the result's                          what the view says; reshape has no such expression
  */
@@ -61,12 +63,22 @@ tesela_status tesela_graph_iteration(const tesela_graph *graph, int32_t k, tesel
   case TESELA_OP_CONV2D:
     iteration_of_shape(node, &it);
     other = tesela__graph_operand(graph, node, 1);
-    for (int32_t i = 1; i < 4; i++) it.extent[it.n++] = other->shape[node->conv.w[i]];
+    for (int32_t i = 1; i < 5; i++)
+      if (node->conv.w[i] >= 0) it.extent[it.n++] = other->shape[node->conv.w[i]];
     break;
   case TESELA_OP_SCATTER:
     iteration_of_shape(node, &it);
     other = tesela__graph_operand(graph, node, 1);
     for (int32_t d = 0; d < other->rank; d++) it.extent[it.n++] = other->shape[d];
+    break;
+  case TESELA_OP_ALONG:
+    iteration_of_shape(node, &it);
+    it.extent[it.n++] = tesela__graph_operand(graph, node, 0)->shape[node->dim[0]];
+    break;
+  case TESELA_OP_POOL:
+    iteration_of_shape(node, &it);
+    for (int32_t d = 0; d < node->rank; d++)
+      if (node->length[d] != 1) it.extent[it.n++] = node->length[d];
     break;
   default:
     iteration_of_shape(node, &it);
@@ -96,16 +108,17 @@ static void index_reduce(const tesela_node *node, const tesela_node *x, tesela_i
 
 static void index_conv2d(const tesela_node *node, int32_t k, tesela_index *index) {
   const tesela_conv2d *conv = &node->conv;
-  if (k == 1) {
-    index[conv->w[0]] = iteration_dim(conv->result[1]);
-    for (int32_t i = 1; i < 4; i++) index[conv->w[i]] = iteration_dim(4 + i - 1);
-    return;
-  }
-  index[conv->x[0]] = iteration_dim(conv->result[0]);
-  index[conv->x[1]] = iteration_dim(4);
-  for (int32_t i = 0; i < 2; i++)
-    index[conv->x[2 + i]] =
-        (tesela_index){{conv->result[2 + i], 5 + i}, {conv->stride[i], conv->dilation[i]}, -conv->low[i], 1};
+  int32_t next = node->rank; /* what is folded: the channel, then the window */
+  const int32_t *at = k == 0 ? conv->x : conv->w;
+  if (at[5] >= 0) index[at[5]] = iteration_dim(conv->result[5]);
+  if (at[0] >= 0) index[at[0]] = iteration_dim(conv->result[k]);
+  if (at[1] >= 0) index[at[1]] = iteration_dim(next++);
+  for (int32_t i = 0; i < conv->spatial; i++, next++)
+    index[at[2 + i]] = k == 1 ? iteration_dim(next)
+                              : (tesela_index){{conv->result[2 + i], next},
+                                               {conv->stride[i], conv->dilation[i]},
+                                               -conv->low[i],
+                                               conv->x_dilation[i]};
 }
 
 /* gather's operands, and scatter's values (k 2): x's dims with the indices' in the place of the one looked up. */
@@ -124,6 +137,16 @@ static void index_lookup(const tesela_node *node, const tesela_node *x, const te
   else
     for (int32_t d = 0; d < x->rank - 1 + rank; d++)
       index[d] = iteration_dim(d < looked ? d : d < looked + rank ? x->rank + d - looked : d - rank + 1);
+}
+
+static void index_pool(const tesela_node *node, tesela_index *index) {
+  for (int32_t d = 0, next = node->rank; d < node->rank; d++) {
+    bool window = node->length[d] != 1;
+    index[d] = (tesela_index){{d, window ? next++ : -1},
+                              {node->step[d], window ? node->dilation[d] : 0},
+                              -node->low[d],
+                              node->x_dilation[d]};
+  }
 }
 
 static void index_cat(const tesela_graph *graph, const tesela_node *node, int32_t k, tesela_index *index) {
@@ -197,6 +220,12 @@ tesela_status tesela_graph_operand_index(const tesela_graph *graph, int32_t numb
     break;
   case TESELA_OP_SLICE:
     index_slice(node, index);
+    break;
+  case TESELA_OP_ALONG:
+    for (int32_t d = 0; d < x->rank; d++) index[d] = iteration_dim(d == node->dim[0] ? node->rank : d);
+    break;
+  case TESELA_OP_POOL:
+    index_pool(node, index);
     break;
   default:
     index_pointwise(node, x, index);

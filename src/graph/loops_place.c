@@ -25,6 +25,11 @@ static tesela_status place_overflow(tesela_error *err) {
   return tesela__fail(err, TESELA_E_OVERFLOW, -1, "places of an operand do not fit in 64 bits");
 }
 
+static tesela_status place_no_layout(tesela_error *err) {
+  return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                      "a window over the border of a view that goes across dims has no layout");
+}
+
 static tesela_status place_put(place_build *b, tesela_digit digit, tesela_error *err) {
   if (b->out->n_digits == TESELA_MAX_DIGITS)
     return tesela__fail(err, TESELA_E_LIMIT, -1, "the place of an operand needs more than %d digits",
@@ -153,14 +158,27 @@ static tesela_status place_coordinates(place_build *b, tesela_error *err) {
     } else if (first >= 0 && steps != 0) {
       int64_t low;
       if (!tesela__add(offset, b->low[c], &low)) return place_overflow(err);
-      if (low < 0)
-        return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                            "a window over the border of a view that goes across dims has no layout");
+      if (low < 0) return place_no_layout(err);
       least = offset;
     }
     int64_t high;
     if (!tesela__add(least, b->high[c], &high) || high == INT64_MAX) return place_overflow(err);
     b->out->join[b->first_coordinate + c] = (tesela_join){.extent = high + 1, .offset = least};
+  }
+  return TESELA_OK;
+}
+
+/* Digits of base that go further than in base may take its joins below 0, where their strides are negative. */
+static tesela_status place_joins_begin_at_0(const place_build *b, tesela_error *err) {
+  for (int32_t j = 0; j < b->tensor->base.n_joins; j++) {
+    int32_t join = b->first_coordinate + b->tensor->base.rank + j;
+    int64_t low = b->out->join[join].offset, high = 0;
+    for (int32_t i = 0; i < b->out->n_digits; i++) {
+      const tesela_digit *digit = &b->out->digit[i];
+      if (digit->join == join && !place_widen(&low, &high, digit->extent, digit->stride))
+        return place_overflow(err);
+    }
+    if (low < 0) return place_no_layout(err);
   }
   return TESELA_OK;
 }
@@ -191,6 +209,8 @@ static tesela_status place_base(place_build *b, tesela_error *err) {
       if (status != TESELA_OK) return status;
     }
   }
+  tesela_status below = place_joins_begin_at_0(b, err);
+  if (below != TESELA_OK) return below;
   for (int32_t i = base->n_mapped; i < base->n_active; i++) {
     if (base->digit[i].source != TESELA_REPLICA) continue;
     tesela_status status = place_put(b, base->digit[i], err);

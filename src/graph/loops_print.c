@@ -48,11 +48,7 @@ static void print_pieces(tesela__print *s) {
   tesela__op_tensor tensor;
   int32_t least = s->node->in_place ? 1 : 0;
   if (s->node->in_place && tesela__print_tensor(s, 1, &tensor)) {
-    tesela__print_line(s);
-    tesela__puts(s->sink, "if (");
-    if (!tesela__print_exists(s, &tensor)) tesela__putc(s->sink, '1');
-    tesela__putc(s->sink, ')');
-    s->depth++;
+    s->depth += tesela__print_exists(s, &tensor, true);
     tesela__print_result(s);
     tesela__print_operand(s, 1);
     tesela__putc(s->sink, ';');
@@ -62,7 +58,7 @@ static void print_pieces(tesela__print *s) {
   bool open = true;
   for (int32_t k = s->node->n_operands - 1; k >= least && open; k--) {
     if (!tesela__print_tensor(s, k, &tensor)) return;
-    open = tesela__print_exists(s, &tensor);
+    open = tesela__print_exists(s, &tensor, false);
     if (open) tesela__puts(s->sink, " ? ");
     tesela__print_element(s, &tensor, false);
     if (s->status != TESELA_OK) return;
@@ -90,9 +86,14 @@ static void print_gather(tesela__print *s) {
   tesela__putc(s->sink, '}');
 }
 
+/* A fold of operand 0 alone. */
+static bool print_folds_one(const tesela__print *s) {
+  return s->node->op == TESELA_OP_REDUCE || s->node->op == TESELA_OP_POOL;
+}
+
 /* What a fold starts from. */
 static const char *print_first(const tesela__print *s) {
-  switch (s->node->op == TESELA_OP_REDUCE ? s->node->fn : TESELA_FN_SUM) {
+  switch (print_folds_one(s) ? s->node->fn : TESELA_FN_SUM) {
   case TESELA_FN_PROD:
     return "1";
   case TESELA_FN_MAX:
@@ -138,8 +139,13 @@ static void print_scatter(tesela__print *s) {
 /* The statement inside the folded loops. */
 static void print_step(tesela__print *s) {
   tesela_fn fn = s->node->fn;
-  if (s->node->op == TESELA_OP_REDUCE) {
-    tesela__print_line(s);
+  if (s->node->op == TESELA_OP_CONV2D || s->node->op == TESELA_OP_POOL) { /* a window over the border */
+    tesela__op_tensor tensor;
+    if (!tesela__print_tensor(s, 0, &tensor)) return;
+    s->depth += tesela__print_exists(s, &tensor, true);
+  }
+  tesela__print_line(s);
+  if (print_folds_one(s)) {
     tesela__puts(s->sink, "sum = ");
     print_call(s,
                fn == TESELA_FN_SUM || fn == TESELA_FN_MEAN ? TESELA_FN_ADD
@@ -147,16 +153,6 @@ static void print_step(tesela__print *s) {
                                                            : fn,
                "sum", 0, 1);
   } else {
-    tesela__op_tensor tensor;
-    if (!tesela__print_tensor(s, 0, &tensor)) return;
-    tesela__print_line(s);
-    if (s->node->op == TESELA_OP_CONV2D) {
-      tesela__puts(s->sink, "if (");
-      if (!tesela__print_exists(s, &tensor)) tesela__putc(s->sink, '1');
-      tesela__putc(s->sink, ')');
-      s->depth++;
-      tesela__print_line(s);
-    }
     tesela__puts(s->sink, "sum = add(sum, ");
     print_call(s, TESELA_FN_MUL, NULL, 0, 2);
     tesela__putc(s->sink, ')');
@@ -189,11 +185,65 @@ static void print_fold(tesela__print *s) {
   tesela__putc(s->sink, '}');
 }
 
+/* "line", or "line1" where there are several. */
+static void print_line_name(tesela__print *s, int32_t k) {
+  tesela__puts(s->sink, "line");
+  if (s->node->n_operands > 1) tesela__put_int(s->sink, k);
+}
+
+/* The line of each operand is read, then one element of what comes of it is written. */
+static void print_along(tesela__print *s) {
+  int32_t dim = s->node->rank; /* that of the line */
+  int64_t extent = s->loops.iteration.extent[dim];
+  tesela__terms_sum at = {.constant = 0}, element = {.constant = 0};
+  tesela__print_open(s);
+  int32_t depth = s->depth;
+  for (int32_t k = 0; k < s->node->n_operands; k++) {
+    tesela__print_line(s);
+    tesela__puts(s->sink, "value ");
+    print_line_name(s, k);
+    tesela__putf(s->sink, "[%" PRId64 "];", extent);
+  }
+  print_loops(s, s->n_outer, s->loops.n);
+  bool block = s->node->n_operands > 1 && s->depth > depth;
+  if (block) tesela__puts(s->sink, " {");
+  tesela__print_dim(s, dim, 1, &at);
+  for (int32_t k = 0; k < s->node->n_operands; k++) {
+    tesela__print_line(s);
+    print_line_name(s, k);
+    tesela__putc(s->sink, '[');
+    tesela__terms_put(&s->text, &at, s->sink);
+    tesela__puts(s->sink, "] = ");
+    tesela__print_operand(s, k);
+    tesela__putc(s->sink, ';');
+  }
+  if (block) {
+    s->depth--;
+    tesela__print_line(s);
+    tesela__putc(s->sink, '}');
+  }
+  s->depth = depth;
+  tesela__print_result(s);
+  tesela__putf(s->sink, "%s%s(", tesela_fn_name(s->node->fn), s->node->reverse ? "_reverse" : "");
+  for (int32_t k = 0; k < s->node->n_operands; k++) {
+    print_line_name(s, k);
+    tesela__puts(s->sink, ", ");
+  }
+  tesela__print_dim(s, s->node->dim[0], 1, &element);
+  tesela__putf(s->sink, "%" PRId64 ", ", extent);
+  tesela__terms_put(&s->text, &element, s->sink);
+  tesela__puts(s->sink, ");");
+  s->depth = depth - 1;
+  tesela__print_line(s);
+  tesela__putc(s->sink, '}');
+}
+
 static void print_body(tesela__print *s) {
   switch (s->node->op) {
   case TESELA_OP_REDUCE:
   case TESELA_OP_MATMUL:
   case TESELA_OP_CONV2D:
+  case TESELA_OP_POOL:
     print_fold(s);
     break;
   case TESELA_OP_SCATTER:
@@ -201,6 +251,9 @@ static void print_body(tesela__print *s) {
     break;
   case TESELA_OP_GATHER:
     print_gather(s);
+    break;
+  case TESELA_OP_ALONG:
+    print_along(s);
     break;
   case TESELA_OP_CAT:
   case TESELA_OP_PAD:

@@ -34,7 +34,7 @@ void tesela__print_dim(tesela__print *s, int32_t dim, int64_t by, tesela__terms_
 /* "if (..)" for counters that go beyond their dims, of the loops from .. to-1; true: it was printed. */
 bool tesela__print_inside(tesela__print *s, int32_t from, int32_t to);
 /* The conditions under which operand k has an element, given that the iteration is inside; false: it always has one. */
-bool tesela__print_exists(tesela__print *s, const tesela__op_tensor *tensor);
+bool tesela__print_exists(tesela__print *s, const tesela__op_tensor *tensor, bool line);
 /* Operand k; false: it failed, s->status says how. */
 bool tesela__print_tensor(tesela__print *s, int32_t k, tesela__op_tensor *tensor);
 /* "a[..]". The result's: a line of its own, with loops over copies in front; s->written is its place. */

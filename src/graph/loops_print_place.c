@@ -37,8 +37,11 @@ static bool print_is_identifier(const char *name) {
   if (length == 0 || length > 63 || (name[0] >= '0' && name[0] <= '9')) return false;
   if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != length) return false;
   if (digits > 0 && digits == length - 1 && strchr("vcr", name[0])) return false;
+  if (strncmp(name, "line", 4) == 0 && strspn(name + 4, "0123456789") == length - 4) return false;
   for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
     if (strcmp(taken[i], name) == 0) return false;
+  const char *tail = strstr(name, "_reverse");
+  if (tail && tail[8] == '\0') length = (size_t)(tail - name); /* of a function that runs along a dim */
   return tesela_fn_find(name, length) < 0;
 }
 
@@ -59,9 +62,19 @@ void tesela__print_dim(tesela__print *s, int32_t dim, int64_t by, tesela__terms_
       tesela__terms_add(&s->text, sum, s->counter[l], s->loops.loop[l].step * by);
 }
 
-static void print_condition(tesela__print *s, bool *any, const char *between, const tesela__terms_sum *sum,
+/* What stands in front of a condition: of the first one of a line of its own, "if (". */
+static void print_before_condition(tesela__print *s, bool any, bool line) {
+  if (any) {
+    tesela__puts(s->sink, " && ");
+  } else if (line) {
+    tesela__print_line(s);
+    tesela__puts(s->sink, "if (");
+  }
+}
+
+static void print_condition(tesela__print *s, bool *any, bool line, const tesela__terms_sum *sum,
                             const char *relation, int64_t number) {
-  if (*any) tesela__puts(s->sink, between);
+  print_before_condition(s, *any, line);
   *any = true;
   tesela__terms_put(&s->text, sum, s->sink);
   tesela__puts(s->sink, relation);
@@ -79,18 +92,15 @@ bool tesela__print_inside(tesela__print *s, int32_t from, int32_t to) {
     tesela__print_dim(s, i, 1, &sum);
     tesela__terms_range(&s->text, &sum, &low, &high);
     if (!here || high < s->loops.iteration.extent[i]) continue;
-    if (!any) {
-      tesela__print_line(s);
-      tesela__puts(s->sink, "if (");
-    }
-    print_condition(s, &any, " && ", &sum, " < ", s->loops.iteration.extent[i]);
+    print_condition(s, &any, true, &sum, " < ", s->loops.iteration.extent[i]);
   }
   if (any) tesela__putc(s->sink, ')');
   return any;
 }
 
-/* The conditions under which operand k has an element, given that the iteration is inside; false: it always has one. */
-bool tesela__print_exists(tesela__print *s, const tesela__op_tensor *tensor) {
+/* The conditions under which the operand has an element, given that the iteration is inside, `line`: as "if (..)" on a line of
+ * its own; false: it always has one, nothing is printed. */
+bool tesela__print_exists(tesela__print *s, const tesela__op_tensor *tensor, bool line) {
   bool any = false;
   for (int32_t d = 0; d < tensor->rank; d++) {
     const tesela_index *index = &tensor->index[d];
@@ -105,16 +115,17 @@ bool tesela__print_exists(tesela__print *s, const tesela__op_tensor *tensor) {
       tesela__print_dim(s, index->dim[i], index->factor[i], &sum);
     }
     int64_t end = tensor->shape[d] > 0 ? (tensor->shape[d] - 1) * index->divide + 1 : 0;
-    if (low < 0) print_condition(s, &any, " && ", &sum, " >= ", 0);
-    if (high >= end) print_condition(s, &any, " && ", &sum, " < ", end);
+    if (low < 0) print_condition(s, &any, line, &sum, " >= ", 0);
+    if (high >= end) print_condition(s, &any, line, &sum, " < ", end);
     if (index->divide > 1 && (high > low || low % index->divide != 0)) {
-      if (any) tesela__puts(s->sink, " && ");
+      print_before_condition(s, any, line);
       any = true;
       tesela__putc(s->sink, '(');
       tesela__terms_put(&s->text, &sum, s->sink);
       tesela__putf(s->sink, ")%%%" PRId64 " == 0", index->divide);
     }
   }
+  if (any && line) tesela__putc(s->sink, ')');
   return any;
 }
 

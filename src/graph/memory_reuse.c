@@ -6,6 +6,8 @@
  * where the operand's element of that iteration lies; as places of different elements differ, no other iteration reads there. An
  * operator reads all operands of an element before it writes the element, so that suffices. Every operand that lies in the buffer must
  * be such a one. Of a scatter only operand 0 may go: its values are read after the copy of operand 0.
+ *
+ * The buffer may be larger than the result, and lives on as it is: of several the one with the fewest bytes is taken.
  */
 #include "graph/loops.h"
 #include "graph/memory.h"
@@ -70,6 +72,13 @@ static bool reuse_operand(const tesela__memory_plan *plan, int32_t k, int32_t o,
   return k + 1 < plan->count || !reuse_is_output(plan, buffer);
 }
 
+/* The bytes that live on if the place of operand o is taken: of the first buffer that had it. */
+static int64_t reuse_bytes(const tesela__memory_plan *plan, int32_t k, int32_t o) {
+  int32_t at = plan->place_of[tesela_graph_node(plan->graph, k)->operand[o]];
+  while (plan->place[at].in_place_of >= 0) at = plan->place_of[plan->place[at].in_place_of];
+  return plan->place[at].bytes;
+}
+
 void tesela__memory_reuse(tesela__memory_plan *plan) {
   for (int32_t i = 0; i < plan->n; i++) {
     tesela_graph_place *place = &plan->place[i];
@@ -77,13 +86,17 @@ void tesela__memory_reuse(tesela__memory_plan *plan) {
     tesela_op_loops loops;
     tesela_layout result;
     bool known = false;
+    int64_t least = INT64_MAX;
     if (place->external) continue;
-    for (int32_t o = 0; o < node->n_operands && place->in_place_of < 0; o++) {
+    for (int32_t o = 0; o < node->n_operands; o++) {
       if (!reuse_ends(plan, place->node, o)) continue;
+      int64_t bytes = reuse_bytes(plan, place->node, o);
+      if (bytes >= least) continue;
       if (!known && !reuse_result(plan, place->node, &loops, &result)) break;
       known = true;
-      if (reuse_operand(plan, place->node, o, &loops, &result))
-        place->in_place_of = plan->place[plan->place_of[node->operand[o]]].node;
+      if (!reuse_operand(plan, place->node, o, &loops, &result)) continue;
+      place->in_place_of = plan->place[plan->place_of[node->operand[o]]].node;
+      least = bytes;
     }
   }
 }

@@ -77,8 +77,8 @@ typedef struct tesela__pad_node {
 
 /* A folded dim that is read beyond its extent. */
 typedef struct tesela__pad_group {
-  int32_t node, n; /* operands */
-  int32_t dim[2];  /* of each operand; -1: it has none there */
+  int32_t node, first, n; /* operands */
+  int32_t dim[2];         /* of each operand; -1: it has none there */
   tesela__pad_sight sight[2];
   int64_t from, to;
 } tesela__pad_group;
@@ -128,6 +128,9 @@ bool tesela__pad_is_zero(tesela_dtype dtype, const tesela__pad_value *v);
 bool tesela__pad_is_finite(tesela_dtype dtype, const tesela__pad_value *v);
 tesela_padding_state tesela__pad_state(tesela_padding_kind kind, tesela_dtype dtype,
                                        const tesela__pad_value *v);
+
+/* The fold that an operator's folded dims go through; TESELA_FN_MEAN where nothing is neutral to it. */
+tesela_fn tesela__pad_fold_of(const tesela_node *node);
 
 /* ---- a pass ---- */
 

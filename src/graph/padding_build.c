@@ -6,7 +6,8 @@
  * own extent: in its padding if the view ends where the buffer ends, and there is room for all of it. Where several dims of the
  * result have padding, an operand is in its padding if one of those dims leads it there.
  *
- * Folds: a folded dim goes on to the end of an operand's last stick, or of its padding.
+ * Folds: a folded dim goes on to the end of an operand's last stick, or of its padding; so does a line that is run along, but where
+ * what lies behind an element does not count.
  */
 #include "graph/padding.h"
 
@@ -118,9 +119,13 @@ static tesela_status pad_node_cases(pad_build *b, tesela__pad_node *at, tesela_e
   case TESELA_OP_REDUCE:
   case TESELA_OP_MATMUL:
   case TESELA_OP_CONV2D:
+  case TESELA_OP_POOL:
   case TESELA_OP_GATHER:
     told = b->node->n_operands <= PAD_OPERANDS && b->node->fn != TESELA_FN_FUSED &&
            pad_cases(b, b->node->n_operands, b->node->op == TESELA_OP_GATHER, &at->cases, &status, err);
+    break;
+  case TESELA_OP_ALONG: /* lines beside the others; behind the end of a line no operand is in padding, which tells nothing */
+    told = b->node->n_operands == 1 && pad_cases(b, 1, false, &at->cases, &status, err);
     break;
   case TESELA_OP_SCATTER:
   case TESELA_OP_WRITE: /* of operand 0; of the others all padding counts */
@@ -213,10 +218,10 @@ static pad_reach pad_reach_of(const pad_build *b, int32_t k, int32_t i) {
   return pad_open(e, n);
 }
 
-static tesela_status pad_add_group(pad_build *b, const pad_reach *reach, int32_t n, int64_t from,
-                                   tesela_error *err) {
+static tesela_status pad_add_group(pad_build *b, const pad_reach *reach, int32_t first, int32_t n,
+                                   int64_t from, tesela_error *err) {
   tesela_padding *padding = b->padding;
-  tesela__pad_group group = {.node = b->number, .n = n, .from = from, .to = from};
+  tesela__pad_group group = {.node = b->number, .first = first, .n = n, .from = from, .to = from};
   for (int32_t k = 0; k < n; k++) group.to = tesela__max(group.to, reach[k].own);
   if (group.to == from) return TESELA_OK;
   for (int32_t k = 0; k < n; k++) {
@@ -250,7 +255,20 @@ static tesela_status pad_folds(pad_build *b, tesela_error *err) {
       status = pad_operand(b, k, err);
       if (status == TESELA_OK) reach[k] = pad_reach_of(b, k, i);
     }
-    if (status == TESELA_OK) status = pad_add_group(b, reach, n, b->iteration.extent[i], err);
+    if (status == TESELA_OK) status = pad_add_group(b, reach, 0, n, b->iteration.extent[i], err);
+  }
+  return status;
+}
+
+/* Each operand by itself goes along its line, the last iteration dim. */
+static tesela_status pad_lines(pad_build *b, tesela_error *err) {
+  int32_t i = b->iteration.n - 1;
+  tesela_status status = TESELA_OK;
+  for (int32_t k = 0; k < b->node->n_operands && status == TESELA_OK; k++) {
+    status = pad_operand(b, k, err);
+    if (status != TESELA_OK) return status;
+    pad_reach reach = pad_reach_of(b, k, i);
+    status = pad_add_group(b, &reach, k, 1, b->iteration.extent[i], err);
   }
   return status;
 }
@@ -258,7 +276,8 @@ static tesela_status pad_folds(pad_build *b, tesela_error *err) {
 /* ---- nodes --------------------------------------------------------------------------------------------------- */
 
 static bool pad_is_fold(const tesela_node *node) {
-  return node->op == TESELA_OP_REDUCE || node->op == TESELA_OP_MATMUL || node->op == TESELA_OP_CONV2D;
+  return node->op == TESELA_OP_REDUCE || node->op == TESELA_OP_MATMUL || node->op == TESELA_OP_CONV2D ||
+         node->op == TESELA_OP_POOL;
 }
 
 static tesela_status pad_node(pad_build *b, tesela_error *err) {
@@ -279,6 +298,8 @@ static tesela_status pad_node(pad_build *b, tesela_error *err) {
   if (node->view || node->op == TESELA_OP_INPUT || node->op == TESELA_OP_FALLBACK) return TESELA_OK;
   status = tesela_graph_iteration(graph, b->number, &b->iteration, err);
   if (status == TESELA_OK && pad_is_fold(node)) status = pad_folds(b, err);
+  bool ahead = node->reverse || node->fn < TESELA_FN_CUMSUM || node->fn > TESELA_FN_CUMMIN;
+  if (status == TESELA_OK && node->op == TESELA_OP_ALONG && ahead) status = pad_lines(b, err);
   if (status != TESELA_OK || !at->any || node->op == TESELA_OP_CONSTANT || node->op == TESELA_OP_CLONE ||
       node->op == TESELA_OP_MOVE)
     return status;

@@ -30,6 +30,11 @@ static tesela__pad_value pad_case(const tesela_padding *p, const tesela_node *no
     return node->n_operands > 3 ? pad_none : tesela__pad_apply(node->fn, node->n_operands, type, v, result);
   case TESELA_OP_REDUCE:
     return mask ? tesela__pad_fold(node->fn, type[0], &v[0], result) : pad_none;
+  case TESELA_OP_ALONG: /* a line of one value */
+    if (!mask || node->fn == TESELA_FN_ARGSORT || node->fn == TESELA_FN_FUSED) return pad_none;
+    if (node->fn != TESELA_FN_SORT)
+      return tesela__pad_fold(tesela__pad_fold_of(node), type[0], &v[0], result);
+    return v[0].known ? tesela__pad_round(result, tesela__run_class_of(type[0]->dtype), v[0].v) : pad_none;
   case TESELA_OP_MATMUL:
   case TESELA_OP_CONV2D: {
     bool floats = tesela__run_class_of(type[0]->dtype) == TESELA__RUN_FLOAT ||
@@ -170,7 +175,8 @@ static tesela_padding_verdict pad_judge(const tesela_node *node, const tesela__p
   bool padding = group->sight[k] == TESELA__PAD_PADDING;
   if (group->n == 1) {
     if (!padding) return TESELA_PADDING_MASK;
-    return tesela__pad_is_neutral(node->fn, type[0], &v[0]) ? TESELA_PADDING_FINE : TESELA_PADDING_FILL;
+    return tesela__pad_is_neutral(tesela__pad_fold_of(node), type[0], &v[0]) ? TESELA_PADDING_FINE
+                                                                             : TESELA_PADDING_FILL;
   }
   if (pad_product_fine(group, k, type, v)) return TESELA_PADDING_FINE;
   bool alone = group->dim[1 - k] < 0 && !tesela__pad_is_finite(type[1 - k]->dtype, &v[1 - k]) &&
@@ -185,7 +191,7 @@ static bool pad_reads(const tesela_padding *p, const tesela__pad_group *group, i
   tesela__pad_value v[2] = {pad_none, pad_none}, needed;
   bool all = true;
   for (int32_t k = 0; k < group->n; k++) {
-    int32_t operand = node->operand[k];
+    int32_t operand = node->operand[group->first + k];
     type[k] = &p->node[operand];
     if (group->sight[k] == TESELA__PAD_PADDING) v[k] = p->hold[operand];
     if (group->sight[k] == TESELA__PAD_ELEMENTS) v[k] = p->uniform[operand];
@@ -193,10 +199,10 @@ static bool pad_reads(const tesela_padding *p, const tesela__pad_group *group, i
   for (int32_t k = 0; k < group->n; k++) {
     if (group->dim[k] < 0) continue;
     tesela_padding_read *read = &p->read[(*n)++];
-    needed = tesela__pad_neutral(node->op == TESELA_OP_REDUCE ? node->fn : TESELA_FN_SUM, type[k]);
+    needed = tesela__pad_neutral(tesela__pad_fold_of(node), type[k]);
     *read = (tesela_padding_read){
         .node = group->node,
-        .operand = k,
+        .operand = group->first + k,
         .dim = group->dim[k],
         .from = group->from,
         .to = group->to,

@@ -59,6 +59,9 @@ tesela_status tesela__pad_fill_value(const tesela_padding_fill *fill, const tese
     if (device != TESELA__RUN_FLOAT && fill->value != floor(fill->value)) return TESELA_OK;
     v = tesela__run_round(type->device, TESELA__RUN_FLOAT, (tesela__run_value){.f = fill->value});
   }
+  bool infinite = fill->pad == TESELA_PAD_MINUS_INF || fill->pad == TESELA_PAD_PLUS_INF;
+  if (infinite && device == TESELA__RUN_FLOAT && !isinf(v.f))
+    return TESELA_OK; /* a type without infinities: the transfer refuses it */
   tesela__run_class host = tesela__run_class_of(type->dtype);
   if (host != TESELA__RUN_FLOAT && device == TESELA__RUN_FLOAT && v.f != floor(v.f)) return TESELA_OK;
   tesela__pad_value as_host = {true, tesela__run_convert(host, device, v)}, made;
@@ -82,7 +85,11 @@ static bool pad_is_exact(tesela_fn fn, double x, double y) {
     return x == 0 || isinf(x);
   case TESELA_FN_SIN:
   case TESELA_FN_COS:
+  case TESELA_FN_TAN:
+  case TESELA_FN_CBRT:
     return x == 0;
+  case TESELA_FN_ATAN2:
+    return false;
   case TESELA_FN_LOG:
   case TESELA_FN_RSQRT:
     return x == 0 || x == 1 || isinf(x);
@@ -136,6 +143,7 @@ tesela__pad_value tesela__pad_apply(tesela_fn fn, int32_t n, const tesela__pad_n
     if (!tesela__run_known(dtype[k])) return pad_unknown;
   }
   tesela__run_class in = tesela__run_class_in(fn, n, dtype);
+  if (fn == TESELA_FN_BITCAST) return pad_unknown;
   if (fn == TESELA_FN_SELECT) return pad_select(in, type, v, result);
   for (int32_t k = 0; k < n; k++) {
     all = all && v[k].known;
@@ -143,7 +151,7 @@ tesela__pad_value tesela__pad_apply(tesela_fn fn, int32_t n, const tesela__pad_n
   }
   if (!all) return in == TESELA__RUN_FLOAT ? pad_unknown : pad_decided(fn, n, type, v, result);
   if (in == TESELA__RUN_FLOAT && !pad_is_exact(fn, given[0].f, given[n > 1].f)) return pad_unknown;
-  tesela__run_value value = tesela__run_apply(fn, in, dtype[0] == TESELA_PRED, given);
+  tesela__run_value value = tesela__run_apply(fn, in, dtype[0], given);
   return tesela__pad_round(result, tesela__run_class_out(fn, in), value);
 }
 
@@ -156,6 +164,23 @@ bool tesela__pad_is_zero(tesela_dtype dtype, const tesela__pad_value *v) {
 
 bool tesela__pad_is_finite(tesela_dtype dtype, const tesela__pad_value *v) {
   return v->known && (tesela__run_class_of(dtype) != TESELA__RUN_FLOAT || isfinite(v->v.f));
+}
+
+tesela_fn tesela__pad_fold_of(const tesela_node *node) {
+  if (node->op == TESELA_OP_REDUCE || node->op == TESELA_OP_POOL) return node->fn;
+  if (node->op != TESELA_OP_ALONG) return TESELA_FN_SUM;
+  switch (node->fn) {
+  case TESELA_FN_CUMSUM:
+    return TESELA_FN_SUM;
+  case TESELA_FN_CUMPROD:
+    return TESELA_FN_PROD;
+  case TESELA_FN_CUMMAX:
+    return TESELA_FN_MAX;
+  case TESELA_FN_CUMMIN:
+    return TESELA_FN_MIN;
+  default:
+    return TESELA_FN_MEAN;
+  }
 }
 
 tesela__pad_value tesela__pad_neutral(tesela_fn fn, const tesela__pad_node *type) {

@@ -2,8 +2,8 @@
 /*
  * propagate.c - layouts for a program: solve it, or find the first operator that cannot be; answer questions.
  *
- * If there is no answer, the first nodes of the program are tried: as more nodes only add needs, the smallest number of them
- * without an answer is found by halving.
+ * If there is no answer, the first nodes of the program are tried: as more nodes only add needs, the smallest number of
+ * them without an answer is found by halving.
  */
 #include "graph/propagate.h"
 
@@ -18,6 +18,7 @@ void tesela_propagation_destroy(tesela_propagation *p) {
     tesela__release(&allocator, p->families[f].layout);
     tesela__release(&allocator, p->families[f].price);
   }
+  for (int32_t c = 0; c < p->n_copyables; c++) tesela__release(&allocator, p->copyable[c].price);
   void *const items[] = {p->family,
                          p->allowed,
                          p->prefer,
@@ -26,6 +27,9 @@ void tesela_propagation_destroy(tesela_propagation *p) {
                          p->edge,
                          p->operator_,
                          p->holder,
+                         p->copyable,
+                         p->way,
+                         p->last_copyable,
                          p->family_slots.slot,
                          p->agreement_slots.slot,
                          p->scratch,
@@ -69,13 +73,37 @@ static tesela_propagation *propagate_new(const tesela_graph *graph, const tesela
 
 /* ---- moves ---- */
 
-/* The earlier move that made a copy of the same value, -1 if there is none. */
+/* The earlier move that made a copy of the same value, or of the same view of it; -1 if there is none. */
 static int32_t propagate_copy_of(const tesela_propagation *p, const tesela__edge *edge, const int32_t *last,
-                                 const int32_t *before, const int32_t *edge_of, int32_t to) {
+                                 const int32_t *before, const int32_t *edge_of, const tesela_move *move) {
   if (!p->options.share) return -1;
   for (int32_t k = last[edge->buffer]; k >= 0; k = before[k])
-    if (p->move[k].shared < 0 && p->move[k].to == to && p->edge[edge_of[k]].value == edge->value) return k;
+    if (p->move[k].shared < 0 && p->move[k].to == move->to && p->move[k].view == move->view &&
+        p->edge[edge_of[k]].value == edge->value)
+      return k;
   return -1;
+}
+
+tesela_move tesela__propagate_move(const tesela_propagation *p, const tesela__edge *edge, int32_t from,
+                                   int32_t place) {
+  const tesela__family *family = tesela__family_of(p, edge->buffer), *copies = family;
+  tesela__place at = tesela__place_at(p, edge, place);
+  const tesela__copyable *copy = at.way < 0 ? NULL : &p->copyable[p->way[at.way].copy];
+  if (copy) copies = &p->families[copy->family];
+  const int64_t *price = copy ? copy->price : family->price;
+  return (tesela_move){.node = edge->node,
+                       .operand = edge->operand,
+                       .buffer = edge->buffer,
+                       .from = family->stick[from],
+                       .to = copies->stick[at.candidate],
+                       .price = price[from * copies->n + at.candidate],
+                       .shared = -1,
+                       .view = copy ? copy->node : -1};
+}
+
+static void propagate_count(tesela_propagate_facts *facts, const tesela_move *move) {
+  *(move->view < 0 ? &facts->moved : &facts->copied) += move->price;
+  *(move->view < 0 ? &facts->n_moves : &facts->n_copies) += 1;
 }
 
 /* List the moves; *saved is what copies would cost that are there already. */
@@ -93,19 +121,16 @@ static tesela_status propagate_moves(tesela_propagation *p, const tesela__model 
   for (int32_t o = 0; made && o < p->n_operators; o++)
     for (int32_t e = p->operator_[o].first; e < p->operator_[o].first + p->operator_[o].n; e++) {
       const tesela__edge *edge = &p->edge[e];
-      const tesela__family *family = tesela__family_of(p, edge->buffer);
-      int32_t from = p->chosen[edge->buffer], to = tesela__model_target(model, p, o, e, moves);
+      int32_t place = tesela__model_target(model, p, o, e, moves);
       p->edge_move[e] = -1;
-      if (to == from) continue;
-      tesela_move move = {edge->node, edge->operand, edge->buffer, family->stick[from], family->stick[to], 0,
-                          -1};
-      move.shared = propagate_copy_of(p, edge, last, before, edge_of, move.to);
-      int64_t price = family->price[from * family->n + to];
-      *saved += move.shared < 0 ? 0 : price;
+      if (place == p->chosen[edge->buffer]) continue;
+      tesela_move move = tesela__propagate_move(p, edge, p->chosen[edge->buffer], place);
+      move.shared = propagate_copy_of(p, edge, last, before, edge_of, &move);
       if (move.shared < 0) {
-        move.price = price;
-        p->facts.moved += move.price;
-        p->facts.n_moves++;
+        propagate_count(&p->facts, &move);
+      } else {
+        *saved += move.price;
+        move.price = 0;
       }
       p->edge_move[e] = p->n_moves;
       edge_of[p->n_moves] = e;
@@ -179,29 +204,6 @@ static tesela_status propagate_solve(tesela_propagation *p, tesela_error *err) {
   return status;
 }
 
-/* Every candidate of the outputs with which nothing gets dearer. */
-static tesela_status propagate_all_sticks(tesela_propagation *p, tesela_error *err) {
-  tesela_status status = TESELA_OK;
-  for (int32_t k = 0; k < p->count && status == TESELA_OK; k++) {
-    const tesela_node *node = tesela_graph_node(p->graph, k);
-    int32_t buffer = node->buffer;
-    if (!node->output || p->chosen[buffer] < 0 || p->best[buffer] != 0) continue;
-    p->best[buffer] = tesela__stick_bit(p->chosen[buffer]);
-    for (int32_t c = 0; c < tesela__family_of(p, buffer)->n && status == TESELA_OK; c++) {
-      tesela__model model;
-      tesela__model_part part = tesela__model_whole(p);
-      part.buffer = buffer;
-      part.allowed = tesela__stick_bit(c);
-      if (c == p->chosen[buffer] || !(p->allowed[buffer] & part.allowed)) continue;
-      status = tesela__model_solve(&model, p, &part, err);
-      if (status == TESELA_OK && model.result.feasible && model.result.cost.elements <= p->facts.cost)
-        p->best[buffer] |= part.allowed;
-      tesela__model_free(&model);
-    }
-  }
-  return status;
-}
-
 /* ---- no answer ---- */
 
 static tesela_status propagate_feasible(const tesela_propagation *p, int32_t nodes, int32_t from, int32_t to,
@@ -265,7 +267,7 @@ tesela_status tesela_graph_propagate(tesela_propagation **out, const tesela_grap
   for (int32_t k = 0; k < p->count; k++) p->facts.buffers += p->family[k] >= 0;
   if (status == TESELA_OK) status = propagate_solve(p, err);
   if (status == TESELA_OK && !p->facts.ok) status = propagate_blame(p, err);
-  if (status == TESELA_OK && p->facts.ok && p->options.all_sticks) status = propagate_all_sticks(p, err);
+  if (status == TESELA_OK && p->facts.ok && p->options.all_sticks) status = tesela__propagate_outputs(p, err);
   if (status == TESELA_OK)
     *out = p;
   else

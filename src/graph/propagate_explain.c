@@ -44,7 +44,10 @@ static size_t explain_way_text(const tesela_move *move, char text[64]) {
   tesela_writer writer = tesela_buffer_writer(&buffer);
   tesela__sink sink;
   tesela__sink_init(&sink, &writer);
-  tesela__explain_stick(&sink, move->from);
+  if (move->view >= 0)
+    tesela__puts(&sink, "a copy");
+  else
+    tesela__explain_stick(&sink, move->from);
   tesela__puts(&sink, " -> ");
   tesela__explain_stick(&sink, move->to);
   tesela__sink_finish(&sink, NULL);
@@ -71,13 +74,18 @@ static void explain_number(char text[64], int64_t value) {
   tesela__sink_finish(&sink, NULL);
 }
 
+/* What a move copies: a buffer, or a view. */
+static const char *explain_moved(const tesela_propagation *p, const tesela_move *move) {
+  return tesela_graph_node(p->graph, move->view >= 0 ? move->view : move->buffer)->name;
+}
+
 static void explain_table(tesela__explain *x) {
   const tesela_propagation *p = x->p;
   explain_columns width = {4, 7, 6, 10};
   char way[64], number[64], price[64];
   for (int32_t k = 0; k < p->n_moves; k++) {
     size_t node = strlen(tesela_graph_node(p->graph, p->move[k].node)->name);
-    size_t buffer = strlen(tesela_graph_node(p->graph, p->move[k].buffer)->name);
+    size_t buffer = strlen(explain_moved(p, &p->move[k]));
     size_t length = explain_way_text(&p->move[k], way);
     if (node > width.node) width.node = node;
     if (buffer > width.buffer) width.buffer = buffer;
@@ -90,8 +98,7 @@ static void explain_table(tesela__explain *x) {
     explain_number(number, move->operand);
     explain_number(price, move->price);
     bool shared = move->shared >= 0;
-    explain_row(x, &width, tesela_graph_node(p->graph, move->node)->name, number,
-                tesela_graph_node(p->graph, move->buffer)->name, way,
+    explain_row(x, &width, tesela_graph_node(p->graph, move->node)->name, number, explain_moved(p, move), way,
                 shared ? "0, the copy is there" : price);
   }
 }
@@ -100,9 +107,12 @@ static void explain_answer(tesela__explain *x, bool proof) {
   const tesela_propagate_facts *facts = &x->p->facts;
   tesela__putf(&x->sink, "cost %" PRId64 ": %" PRId64 " elements in %" PRId32 " move%s", facts->cost,
                facts->moved, facts->n_moves, facts->n_moves == 1 ? "" : "s");
-  if (facts->cost != facts->moved)
+  if (facts->n_copies > 0)
+    tesela__putf(&x->sink, ", %" PRId64 " in %" PRId32 " cop%s of views", facts->copied, facts->n_copies,
+                 facts->n_copies == 1 ? "y" : "ies");
+  if (facts->cost != facts->moved + facts->copied)
     tesela__putf(&x->sink, ", %" PRId64 " for needs and preferences that are not met",
-                 facts->cost - facts->moved);
+                 facts->cost - facts->moved - facts->copied);
   tesela__putf(&x->sink, "\nbound %" PRId64 ": %s\n", facts->bound,
                facts->proven ? "no plan is cheaper"
                              : "the search ended before the cost was proven the least");

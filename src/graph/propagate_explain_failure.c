@@ -70,6 +70,29 @@ static void explain_operand(tesela__explain *x, const tesela_node *op, int32_t k
   tesela__putc(&x->sink, '\n');
 }
 
+/* Operands that cannot meet a need since nobody knows how the operator reads them. */
+static void explain_apart(tesela__explain *x, const tesela__operator *op) {
+  const tesela_node *node = tesela_graph_node(x->p->graph, op->node);
+  bool follows = tesela_rule_of_node(&x->p->target, node, TESELA_RULE_RESULT)->yield == TESELA_YIELD_SURVIVES;
+  for (const tesela__edge *edge = &x->p->edge[op->first]; edge < &x->p->edge[op->first + op->n]; edge++)
+    if (tesela__need_apart(x->p->graph, node, edge->operand) &&
+        (tesela__need_follows(edge->need) || (follows && edge->operand == 0)))
+      tesela__putf(&x->sink,
+                   "  operand %" PRId32
+                   " has another shape than the result: how its dims go with those of the "
+                   "result is not known of %.60s, so it cannot meet this\n",
+                   edge->operand, node->opcode ? node->opcode : "an unknown operator");
+}
+
+/* The need of an operand as it counts: a depthwise convolution has no dim that is summed over, and no column. */
+static tesela_need explain_need_of(const tesela__explain *x, const tesela__edge *edge) {
+  const tesela_node *node = tesela_graph_node(x->p->graph, edge->node);
+  bool depthwise = node->op == TESELA_OP_CONV2D && node->conv.x[1] < 0;
+  if (depthwise && (edge->need == TESELA_NEED_CONTRACTED || edge->need == TESELA_NEED_COLUMN))
+    return TESELA_NEED_RESULT;
+  return edge->need;
+}
+
 /* What each operand needs: one line if all need the same. */
 static void explain_needed(tesela__explain *x, const tesela__operator *op) {
   const tesela__edge *edge = &x->p->edge[op->first];
@@ -81,7 +104,7 @@ static void explain_needed(tesela__explain *x, const tesela__operator *op) {
       tesela__puts(&x->sink, "  needs: ");
     else
       tesela__putf(&x->sink, "  operand %" PRId32 " needs: ", edge[e].operand);
-    tesela__puts(&x->sink, explain_needs[edge[e].need]);
+    tesela__puts(&x->sink, explain_needs[explain_need_of(x, &edge[e])]);
     tesela__putc(&x->sink, '\n');
   }
   for (int32_t e = 0; e < op->n; e++)
@@ -91,6 +114,7 @@ static void explain_needed(tesela__explain *x, const tesela__operator *op) {
                    " some layouts could not be judged within a fixed effort: they count as "
                    "not legal\n",
                    edge[e].operand);
+  explain_apart(x, op);
 }
 
 /* May the result have its stick at a label, as far as it is known? */
@@ -106,26 +130,31 @@ static bool explain_label(const tesela__explain *x, const tesela__operator *op, 
   return false;
 }
 
-/* Where the rule for results and what is asked of the buffer leave nothing, say so. */
+/* Where the rule for results and what is asked of the buffer leave nothing, or the target has nothing, say so. */
 static void explain_result(tesela__explain *x, const tesela_node *node, const tesela__operator *op) {
   for (int32_t label = 0; label <= node->rank; label++)
     if (explain_label(x, op, label)) return;
-  const tesela_rule *rule = tesela_rule_of(&x->p->target, node->op, node->fn, TESELA_RULE_RESULT);
+  const tesela_rule *rule = tesela_rule_of_node(&x->p->target, node, TESELA_RULE_RESULT);
+  const tesela__family *family = tesela__family_of(x->p, op->buffer);
+  bool has = op->mode || family->given >= 0;
+  for (int32_t c = 0; c < family->n && !has; c++) has = op->may >> tesela__label_of(family, c) & 1;
   tesela__puts(&x->sink, "  result: ");
   tesela__puts(&x->sink, explain_yields[rule->yield]);
-  tesela__puts(&x->sink, "; hints, or a layout that is set or written to, leave none of these\n");
+  tesela__puts(&x->sink, has ? "; hints, or a layout that is set or written to, leave none of these\n"
+                             : "; the target has no such layout of it\n");
 }
 
-/* The cheapest move that makes an operand legal for a label: where to, -1 if none; 0 elements and its own place if it is. */
+/* The cheapest move that makes a label possible for an operand: where to, -1 if none; 0 elements and its own place if it is. */
 static int32_t explain_way(const tesela__explain *x, const tesela__edge *edge, int32_t label,
                            int64_t *price) {
   const tesela__family *family = tesela__family_of(x->p, edge->buffer);
   int32_t from = tesela__model_candidate(&x->before, edge->buffer), best = -1;
   *price = 0;
-  if (edge->legal[label] >> from & 1 || edge->price >= 0) return from;
+  if (!tesela__cost_is_infinite(tesela__suits_cost(edge, &edge->suits, label, from))) return from;
   for (int32_t to = 0; to < family->n && edge->movable; to++) {
     int64_t cost = family->price[from * family->n + to];
-    if (!(edge->legal[label] >> to & 1) || cost < 0 || (best >= 0 && cost >= *price)) continue;
+    bool useful = tesela__suits_useful(edge, &edge->suits, label) >> to & 1;
+    if (!useful || cost < 0 || (best >= 0 && cost >= *price)) continue;
     best = to;
     *price = cost;
   }
@@ -197,6 +226,19 @@ static bool explain_own_moves(tesela__explain *x, const tesela__operator *op) {
   return true;
 }
 
+/* What might help, but is not asked for. */
+static void explain_off(tesela__explain *x, const tesela_propagate_options *options) {
+  bool moves = !options->spread || !options->compact;
+  if (moves || !options->copies) tesela__puts(&x->sink, "; so may ");
+  if (!options->copies) tesela__puts(&x->sink, moves ? "copies of views, and " : "copies of views");
+  if (moves)
+    tesela__putf(&x->sink, "moves %s one element per stick",
+                 options->spread    ? "from"
+                 : options->compact ? "to"
+                                    : "to and from");
+  tesela__puts(&x->sink, moves || !options->copies ? ", which are off\n" : "\n");
+}
+
 /* Moves anywhere before. */
 static tesela_status explain_far_moves(tesela__explain *x, const tesela__operator *op, tesela_error *err) {
   const tesela_propagation *p = x->p;
@@ -207,24 +249,23 @@ static tesela_status explain_far_moves(tesela__explain *x, const tesela__operato
   part.ties = true;
   tesela_status status = tesela__model_solve(&model, p, &part, err);
   int32_t said = 0;
+  bool copied = false;
   if (status == TESELA_OK && !model.result.feasible) {
     tesela__puts(&x->sink, "  no moves of stick dims fix it: a clone, or another layout of an input, may");
-    if (!p->options.spread || !p->options.compact)
-      tesela__putf(&x->sink, "; so may moves %s one element per stick, which are off",
-                   p->options.spread    ? "from"
-                   : p->options.compact ? "to"
-                                        : "to and from");
-    tesela__putc(&x->sink, '\n');
+    explain_off(x, &p->options);
   }
   for (int32_t o = 0; status == TESELA_OK && model.result.feasible && o <= x->op; o++)
     for (int32_t e = p->operator_[o].first; e < p->operator_[o].first + p->operator_[o].n; e++) {
       const tesela__edge *edge = &p->edge[e];
-      const tesela__family *family = tesela__family_of(p, edge->buffer);
       int32_t from = tesela__model_candidate(&model, edge->buffer),
-              to = tesela__model_target(&model, p, o, e, true);
-      if (to == from) continue;
-      tesela__puts(&x->sink, said++ == 0 ? "  would fix it: move " : ", and ");
-      explain_move(x, edge->buffer, family->stick[to], family->price[from * family->n + to]);
+              place = tesela__model_target(&model, p, o, e, true);
+      if (place == from) continue;
+      tesela_move move = tesela__propagate_move(p, edge, from, place);
+      bool copy = move.view >= 0;
+      tesela__puts(&x->sink, said++ == 0 ? "  would fix it: " : ", and ");
+      tesela__puts(&x->sink, copy ? "copy " : said == 1 || copied ? "move " : "");
+      copied = copy;
+      explain_move(x, move.view >= 0 ? move.view : move.buffer, move.to, move.price);
       tesela__puts(&x->sink, " in front of ");
       tesela__puts(&x->sink, tesela_graph_node(p->graph, edge->node)->name);
     }

@@ -144,7 +144,12 @@ static tesela_status family_add(tesela_propagation *p, int32_t k, const tesela_d
   *family = (tesela__family){.hash = hash, .node = k, .given = -1, .rank = node->rank};
   tesela_error why = {.message = ""};
   tesela_status status = family_fill(p, node, given, family, &why);
-  if (status != TESELA_OK) return tesela__fail(err, status, -1, "%.40s: %s", node->name, why.message);
+  if (status != TESELA_OK) {
+    tesela__release(&p->allocator, family->layout);
+    tesela__release(&p->allocator, family->price);
+    p->n_families--;
+    return tesela__fail(err, status, -1, "%.40s: %s", node->name, why.message);
+  }
   p->family[k] = p->n_families - 1;
   return TESELA_OK;
 }
@@ -166,6 +171,15 @@ static tesela_status family_find(tesela_propagation *p, int32_t k, tesela_error 
   }
   tesela_status status = family_add(p, k, NULL, hash, err);
   if (status == TESELA_OK) p->family_slots.slot[i] = p->n_families;
+  return status;
+}
+
+tesela_status tesela__family_of_copy(tesela_propagation *p, int32_t node, int32_t *number,
+                                     tesela_error *err) {
+  int32_t own = p->family[node]; /* of the value itself, if that is what is copied */
+  tesela_status status = family_find(p, node, err);
+  if (status == TESELA_OK) *number = p->family[node];
+  p->family[node] = own;
   return status;
 }
 

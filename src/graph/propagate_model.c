@@ -3,13 +3,14 @@
  * propagate_model.c - a program as an assignment problem, and what a solution says.
  *
  *   variable                      states
- *   each buffer                   its candidates; with shared copies, each with every set of copies that may pay
+ *   each buffer                   its candidates
+ *   where a value is had          with shared copies: sets of candidates, for values that several operands may have moved
  *   an operator's label           where it is not said by its buffer's candidate: in place, given layouts
- *   where operand 0 lies          for operators with an operand that must lie in the same way
- *   a later value of a buffer     candidate and copies, where copies are shared and the buffer was overwritten
+ *   where an operand is read      for operators with an operand that must lie in the same way, and shared copies of views
  *
- * An operand is an edge between its operator's label and its buffer: 0 if the candidate is legal, else the cheapest move to
- * one that is, the price of a soft need, or infinite. With shared copies the states pay, and edges only ask for a copy.
+ * An operand is an edge between its operator's label and its buffer: 0 if the candidate suits, else the cheapest move to one
+ * that does, the price of what is soft and not met, or infinite. With shared copies the edge from the buffer to where its value
+ * is had pays for moves, and operands only ask that the value is had in a candidate that suits.
  * propagate_states.c makes the states.
  */
 #include "graph/propagate.h"
@@ -24,8 +25,8 @@ static bool model_shares(const tesela_propagation *p, const tesela__model_part *
   return part->moves && p->options.share && !part->apart;
 }
 
-/* The copies an edge uses: number of its buffer, or count + number of its holder. */
-static int32_t model_holder_number(const tesela_propagation *p, const tesela__edge *edge) {
+/* The value an edge reads: number of its buffer, or count + number of its holder. */
+static int32_t model_value_number(const tesela_propagation *p, const tesela__edge *edge) {
   return edge->holder == 0 ? edge->buffer : p->count + edge->holder - 1;
 }
 
@@ -40,12 +41,18 @@ static void model_count_uses(tesela__model *m, const tesela_propagation *p, cons
     m->uses[i] = 0;
     m->useful[i] = 0;
   }
+  for (int32_t i = 0; i < p->n_copyables; i++) {
+    m->copy_uses[i] = 0;
+    m->copy_useful[i] = 0;
+  }
+  for (int32_t e = 0; e < p->n_edges && p->options.share && !part->apart; e++)
+    if (model_counts(part, &p->edge[e])) tesela__model_count_copies(m, p, &p->edge[e]);
   for (int32_t e = 0; e < p->n_edges && model_shares(p, part); e++) {
     const tesela__edge *edge = &p->edge[e];
     if (!edge->movable || !model_counts(part, edge)) continue;
-    int32_t i = model_holder_number(p, edge);
+    int32_t i = model_value_number(p, edge);
     m->uses[i]++;
-    for (int32_t label = 0; label < TESELA__LABELS; label++) m->useful[i] |= edge->legal[label];
+    m->useful[i] |= tesela__suits_of_any(edge, &edge->suits);
   }
 }
 
@@ -67,15 +74,11 @@ static bool model_buffer(tesela__model *m, const tesela_propagation *p, const te
                          const tesela__operator *op) {
   const tesela__family *family = tesela__family_of(p, op->buffer);
   tesela__sticks allowed = p->allowed[op->buffer];
-  if (part->buffer == op->buffer) allowed &= part->allowed;
-  bool shares = m->uses[op->buffer] > 1;
-  tesela__sticks useful = m->useful[op->buffer];
-  int32_t most = shares ? tesela__model_most_copies(m, family, allowed, useful, m->uses[op->buffer]) : 0;
-  if (!tesela__model_begin(m, shares, &m->of_buffer[op->buffer])) return false;
+  if (!tesela__model_begin(m, &m->of_buffer[op->buffer])) return false;
   for (int32_t c = 0; c < family->n; c++) {
     tesela__cost cost = model_own_cost(p, part, op, c);
     if (!(allowed >> c & 1) || tesela__cost_is_infinite(cost)) continue;
-    if (!tesela__model_push_copies(m, family, c, useful, most, cost)) return false;
+    if (!tesela__model_push(m, c, 0, cost)) return false;
   }
   return tesela__model_end(m);
 }
@@ -97,7 +100,7 @@ static const tesela__model_state *model_states(const tesela__model *m, int32_t v
 static bool model_mode(tesela__model *m, const tesela_propagation *p, const tesela__operator *op,
                        int32_t number) {
   int32_t rank = tesela_graph_node(p->graph, op->node)->rank, buffer = m->of_buffer[op->buffer];
-  if (!tesela__model_begin(m, false, &m->of_operator[number])) return false;
+  if (!tesela__model_begin(m, &m->of_operator[number])) return false;
   for (int32_t label = 0; label <= rank; label++)
     if (op->may >> label & 1 || op->price >= 0)
       if (!tesela__model_push(m, label, 0, (tesela__cost){op->may >> label & 1 ? 0 : op->price, 0}))
@@ -114,69 +117,11 @@ static bool model_mode(tesela__model *m, const tesela_propagation *p, const tese
   return model_link(m, mode, buffer);
 }
 
-/* Variable of the value an edge reads; that of a later value is made when it is first needed. */
-static bool model_holder(tesela__model *m, const tesela_propagation *p, const tesela__edge *edge,
-                         int32_t *variable) {
-  int32_t number = model_holder_number(p, edge), buffer = m->of_buffer[edge->buffer];
-  *variable = buffer;
-  if (edge->holder == 0 || m->uses[number] < 2) return true;
-  *variable = m->of_holder[edge->holder - 1];
-  if (*variable >= 0) return true;
-  const tesela__family *family = tesela__family_of(p, edge->buffer);
-  int32_t most =
-      tesela__model_most_copies(m, family, p->allowed[edge->buffer], m->useful[number], m->uses[number]);
-  if (!tesela__model_begin(m, true, variable)) return false;
-  for (int32_t c = 0; c < family->n; c++)
-    if (p->allowed[edge->buffer] >> c & 1 &&
-        !tesela__model_push_copies(m, family, c, m->useful[number], most, model_free()))
-      return false;
-  if (!tesela__model_end(m) || !model_pairs(m, *variable, buffer)) return false;
-  m->of_holder[edge->holder - 1] = *variable;
-  int32_t n = m->variable[*variable].n, w = m->variable[buffer].n;
-  for (int32_t i = 0; i < n; i++)
-    for (int32_t j = 0; j < w; j++)
-      m->cost[i * w + j] = model_states(m, *variable)[i].candidate == model_states(m, buffer)[j].candidate
-                               ? model_free()
-                               : TESELA__COST_INFINITE;
-  return model_link(m, *variable, buffer);
-}
-
 /* ---- edges ---- */
 
-/* Is the variable the one whose states have the copies that an edge uses? */
-static bool model_is_shared(const tesela__model *m, const tesela_propagation *p, const tesela__edge *edge,
-                            int32_t variable) {
-  return m->variable[variable].shares &&
-         variable == (edge->holder == 0 ? m->of_buffer[edge->buffer] : m->of_holder[edge->holder - 1]) &&
-         m->uses[model_holder_number(p, edge)] > 1;
-}
-
-/* To have an operand in a candidate: it is there, is copied there for others anyway, or moves. */
-static tesela__cost model_reach(const tesela__family *family, const tesela__model_state *state, bool shared,
-                                bool moves, int32_t to) {
-  if (state->candidate == to) return model_free();
-  if (!moves) return TESELA__COST_INFINITE;
-  if (shared) return state->copies >> to & 1 ? model_free() : TESELA__COST_INFINITE;
-  int64_t price = family->price[state->candidate * family->n + to];
-  return price < 0 ? TESELA__COST_INFINITE : (tesela__cost){price, TESELA__MOVE_UNIT};
-}
-
-/* The cheapest way to a candidate of `legal`; *best is it, or where it lies if the need is not met. */
-static tesela__cost model_meet(const tesela__edge *edge, const tesela__family *family,
-                               const tesela__model_state *state, bool shared, bool moves,
-                               tesela__sticks legal, int32_t *best) {
-  tesela__cost least = edge->price < 0 ? TESELA__COST_INFINITE : (tesela__cost){edge->price, 0};
-  *best = state->candidate;
-  if (legal >> state->candidate & 1) return model_free();
-  for (int32_t turn = 0; turn <= family->n; turn++) { /* the default layout first */
-    int32_t to = turn == 0 ? family->preset : turn - 1;
-    if (!(legal >> to & 1)) continue;
-    tesela__cost cost = model_reach(family, state, shared, moves, to);
-    if (tesela__cost_compare(cost, least) >= 0) continue;
-    least = cost;
-    *best = to;
-  }
-  return least;
+/* Does an edge use a copy that others may use? */
+static bool model_is_shared(const tesela__model *m, const tesela_propagation *p, const tesela__edge *edge) {
+  return edge->movable && m->uses[model_value_number(p, edge)] > 1;
 }
 
 static int32_t model_state_label(const tesela_propagation *p, const tesela__operator *op,
@@ -184,70 +129,98 @@ static int32_t model_state_label(const tesela_propagation *p, const tesela__oper
   return op->mode ? state->candidate : tesela__label_of(tesela__family_of(p, op->buffer), state->candidate);
 }
 
-/* An operand between its operator's label and its buffer. */
+/* An operand between its operator's label and its buffer, or where its value is had. */
 static bool model_operand(tesela__model *m, const tesela_propagation *p, const tesela__model_part *part,
                           int32_t number, const tesela__edge *edge) {
   const tesela__operator *op = &p->operator_[number];
-  int32_t a = m->of_operator[number], b, best;
-  if (!model_holder(m, p, edge, &b) || !model_pairs(m, a, b)) return false;
-  bool shared = model_is_shared(m, p, edge, b), moves = part->moves && edge->movable;
+  const tesela__family *family = tesela__family_of(p, edge->buffer);
+  bool shared = model_is_shared(m, p, edge), moves = part->moves && edge->movable;
+  int32_t a = m->of_operator[number], b = m->of_buffer[edge->buffer], best;
+  if (shared && !tesela__model_sets(m, p, model_value_number(p, edge), edge->buffer, &b)) return false;
+  if (!model_pairs(m, a, b)) return false;
   int32_t n = m->variable[a].n, w = m->variable[b].n;
   for (int32_t i = 0; i < n; i++) {
     int32_t label = model_state_label(p, op, &model_states(m, a)[i]);
-    for (int32_t j = 0; j < w; j++)
-      m->cost[i * w + j] = model_meet(edge, tesela__family_of(p, edge->buffer), &model_states(m, b)[j],
-                                      shared, moves, label < 0 ? 0 : edge->legal[label], &best);
+    for (int32_t j = 0; j < w; j++) {
+      const tesela__model_state *state = &model_states(m, b)[j];
+      tesela__cost *cost = &m->cost[i * w + j];
+      if (shared) {
+        *cost = tesela__suits_had(edge, family, -1, state->copies, label, &best);
+        continue;
+      }
+      *cost = tesela__suits_meet(edge, family, state->candidate, moves, label, &best);
+      tesela__place_cheapest_copy(p, edge, label, state->candidate, cost, &best);
+    }
   }
   return model_link(m, a, b);
 }
 
-/* Candidates of an operand that are the very layout of one of operand 0. */
-static tesela__sticks model_equal(const tesela__family *first, int32_t at, const tesela__family *family) {
-  tesela__sticks equal = 0;
-  for (int32_t c = 0; c < family->n; c++)
-    if (tesela_device_equal(&first->layout[at], &family->layout[c])) equal |= tesela__stick_bit(c);
-  return equal;
+/* A place is a candidate that the value is had in, or another place. */
+static bool model_place_had(tesela__model *m, const tesela_propagation *p, const tesela__edge *edge,
+                            int32_t place) {
+  int32_t n = tesela__family_of(p, edge->buffer)->n, had;
+  if (!tesela__model_sets(m, p, model_value_number(p, edge), edge->buffer, &had)) return false;
+  if (!model_pairs(m, place, had)) return false;
+  for (int32_t i = 0; i < m->variable[place].n; i++)
+    for (int32_t j = 0; j < m->variable[had].n; j++)
+      m->cost[i * m->variable[had].n + j] =
+          i >= n || model_states(m, had)[j].copies >> i & 1 ? model_free() : TESELA__COST_INFINITE;
+  return model_link(m, place, had);
 }
 
-/* Operand 0 of an operator with an operand that must lie as it does: a variable of its own, for where it is moved to. */
-static bool model_first(tesela__model *m, const tesela_propagation *p, const tesela__model_part *part,
-                        int32_t number, const tesela__edge *edge) {
-  const tesela__operator *op = &p->operator_[number];
+/* The place where an operand is read, as a variable of its own. */
+static bool model_place(tesela__model *m, const tesela_propagation *p, const tesela__model_part *part,
+                        const tesela__edge *edge, int32_t *place) {
   const tesela__family *family = tesela__family_of(p, edge->buffer);
-  int32_t a = m->of_operator[number], b, first;
-  if (!model_holder(m, p, edge, &b) || !tesela__model_begin(m, false, &first)) return false;
-  for (int32_t c = 0; c < family->n; c++)
-    if (!tesela__model_push(m, c, 0, model_free())) return false;
-  if (!tesela__model_end(m) || !model_pairs(m, first, b)) return false;
-  m->of_first[number] = first;
-  bool shared = model_is_shared(m, p, edge, b), moves = part->moves && edge->movable;
-  for (int32_t i = 0; i < family->n; i++)
-    for (int32_t j = 0; j < m->variable[b].n; j++)
-      m->cost[i * m->variable[b].n + j] = model_reach(family, &model_states(m, b)[j], shared, moves, i);
-  if (!model_link(m, first, b) || !model_pairs(m, first, a)) return false;
-  for (int32_t i = 0; i < family->n; i++)
+  int32_t n = tesela__place_count(p, edge), b = m->of_buffer[edge->buffer];
+  if (!tesela__model_begin(m, place)) return false;
+  for (int32_t i = 0; i < n; i++)
+    if (!tesela__model_push(m, i, 0, model_free())) return false;
+  if (!tesela__model_end(m) || !model_pairs(m, *place, b)) return false;
+  m->of_place[edge - p->edge] = *place;
+  bool shared = model_is_shared(m, p, edge), moves = part->moves && edge->movable;
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t j = 0; j < m->variable[b].n; j++) {
+      int32_t from = model_states(m, b)[j].candidate;
+      tesela__cost *cost = &m->cost[i * m->variable[b].n + j];
+      if (i >= family->n)
+        *cost = tesela__place_copy_cost(m, p, edge, i, from);
+      else
+        *cost = shared ? model_free() : tesela__suits_reach(family, from, moves, i);
+    }
+  return model_link(m, *place, b) && (!shared || model_place_had(m, p, edge, *place)) &&
+         tesela__model_tie_copies(m, p, edge, *place);
+}
+
+/* An operand whose place is a variable: operand 0 where another must lie as it does, or one that can read shared copies. */
+static bool model_placed(tesela__model *m, const tesela_propagation *p, const tesela__model_part *part,
+                         int32_t number, const tesela__edge *edge) {
+  const tesela__operator *op = &p->operator_[number];
+  int32_t a = m->of_operator[number], place;
+  if (!model_place(m, p, part, edge, &place) || !model_pairs(m, place, a)) return false;
+  if (op->same && edge->operand == 0) m->of_first[number] = place;
+  for (int32_t i = 0; i < m->variable[place].n; i++)
     for (int32_t j = 0; j < m->variable[a].n; j++) {
       int32_t label = model_state_label(p, op, &model_states(m, a)[j]);
-      bool legal = label >= 0 && edge->legal[label] >> i & 1;
-      m->cost[i * m->variable[a].n + j] = legal             ? model_free()
-                                          : edge->price < 0 ? TESELA__COST_INFINITE
-                                                            : (tesela__cost){edge->price, 0};
+      m->cost[i * m->variable[a].n + j] = tesela__place_cost(p, edge, i, label);
     }
-  return model_link(m, first, a);
+  return model_link(m, place, a);
 }
 
+/* An operand that must have the very layout of operand 0. */
 static bool model_same(tesela__model *m, const tesela_propagation *p, const tesela__model_part *part,
                        int32_t number, const tesela__edge *edge, const tesela__edge *edge_0) {
-  const tesela__family *zero = tesela__family_of(p, edge_0->buffer);
-  const tesela__family *family = tesela__family_of(p, edge->buffer);
-  int32_t first = m->of_first[number], b, best;
-  if (!model_holder(m, p, edge, &b) || !model_pairs(m, first, b)) return false;
-  bool shared = model_is_shared(m, p, edge, b), moves = part->moves && edge->movable;
-  for (int32_t i = 0; i < zero->n; i++)
-    for (int32_t j = 0; j < m->variable[b].n; j++)
-      m->cost[i * m->variable[b].n + j] = model_meet(edge, family, &model_states(m, b)[j], shared, moves,
-                                                     model_equal(zero, i, family), &best);
-  return model_link(m, first, b);
+  int32_t first = m->of_first[number], place;
+  if (!model_place(m, p, part, edge, &place) || !model_pairs(m, first, place)) return false;
+  int32_t n = m->variable[first].n, w = m->variable[place].n;
+  const tesela__cost other = edge->price < 0 ? TESELA__COST_INFINITE : (tesela__cost){edge->price, 0};
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t j = 0; j < w; j++)
+      m->cost[i * w + j] =
+          tesela_device_equal(tesela__place_layout(p, edge_0, i), tesela__place_layout(p, edge, j))
+              ? model_free()
+              : other;
+  return model_link(m, first, place);
 }
 
 static bool model_operator(tesela__model *m, const tesela_propagation *p, const tesela__model_part *part,
@@ -260,10 +233,11 @@ static bool model_operator(tesela__model *m, const tesela_propagation *p, const 
     const tesela__edge *edge = &p->edge[e];
     bool same = op->same && edge->need == TESELA_NEED_SAME && edge->operand > 0, done;
     if (!model_counts(part, edge) || (same && m->of_first[number] < 0)) continue;
-    if (op->same && edge->operand == 0)
-      done = model_first(m, p, part, number, edge);
-    else if (same)
+    if (same)
       done = model_same(m, p, part, number, edge, &p->edge[op->first]);
+    else if ((op->same && edge->operand == 0) || tesela__model_shares_copies(m, p, edge) ||
+             (edge->n_ways > 0 && model_is_shared(m, p, edge)))
+      done = model_placed(m, p, part, number, edge);
     else
       done = model_operand(m, p, part, number, edge);
     if (!done) return false;
@@ -285,13 +259,19 @@ static bool model_start(tesela__model *m, const tesela_propagation *p) {
   m->of_buffer = model_numbers(m, p->count);
   m->of_operator = model_numbers(m, p->n_operators);
   m->of_first = model_numbers(m, p->n_operators);
-  m->of_holder = model_numbers(m, p->n_holders);
+  m->of_set = model_numbers(m, n);
   m->uses = model_numbers(m, n);
   m->useful = tesela__alloc(&m->allocator, ((size_t)n + 1) * sizeof *m->useful, alignof(tesela__sticks));
-  return m->problem && m->of_buffer && m->of_operator && m->of_first && m->of_holder && m->uses && m->useful;
+  m->of_copy = model_numbers(m, p->n_copyables);
+  m->copy_uses = model_numbers(m, p->n_copyables);
+  m->of_place = model_numbers(m, p->n_edges);
+  size_t copies = (size_t)p->n_copyables + 1;
+  m->copy_useful = tesela__alloc(&m->allocator, copies * sizeof *m->copy_useful, alignof(tesela__sticks));
+  return m->problem && m->of_buffer && m->of_operator && m->of_first && m->of_set && m->uses && m->useful &&
+         m->of_copy && m->copy_uses && m->of_place && m->copy_useful;
 }
 
-tesela_status tesela__model_solve(tesela__model *model, const tesela_propagation *p,
+tesela_status tesela__model_build(tesela__model *model, const tesela_propagation *p,
                                   const tesela__model_part *part, tesela_error *err) {
   *model = (tesela__model){.allocator = p->allocator};
   bool made = model_start(model, p);
@@ -299,19 +279,34 @@ tesela_status tesela__model_solve(tesela__model *model, const tesela_propagation
   for (int32_t o = 0; o < p->n_operators && made && p->operator_[o].node < part->nodes; o++)
     made = model_operator(model, p, part, o);
   if (made) model->answer = model_numbers(model, model->n_variables);
-  tesela_status status = made && model->answer
-                             ? tesela__assign_solve(model->problem, NULL,
-                                                    p->options.effort > 0 ? p->options.effort : MODEL_EFFORT,
-                                                    model->answer, &model->result)
-                             : TESELA_E_MEMORY;
-  if (status != TESELA_OK) return tesela__fail(err, status, -1, "no memory for the assignment of layouts");
-  return TESELA_OK;
+  if (made && model->answer) return TESELA_OK;
+  return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the assignment of layouts");
+}
+
+int64_t tesela__model_effort(const tesela_propagation *p) {
+  return p->options.effort > 0 ? p->options.effort : MODEL_EFFORT;
+}
+
+tesela_status tesela__model_answer(tesela__model *model, const tesela_propagation *p, const int32_t *fixed,
+                                   tesela_error *err) {
+  if (tesela__assign_solve(model->problem, fixed, tesela__model_effort(p), model->answer, &model->result) ==
+      TESELA_OK)
+    return TESELA_OK;
+  return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the assignment of layouts");
+}
+
+tesela_status tesela__model_solve(tesela__model *model, const tesela_propagation *p,
+                                  const tesela__model_part *part, tesela_error *err) {
+  tesela_status status = tesela__model_build(model, p, part, err);
+  return status == TESELA_OK ? tesela__model_answer(model, p, NULL, err) : status;
 }
 
 void tesela__model_free(tesela__model *model) {
   tesela__assign_free(model->problem);
-  void *const items[] = {model->variable, model->state,     model->cost, model->of_buffer, model->of_operator,
-                         model->of_first, model->of_holder, model->uses, model->useful,    model->answer};
+  void *const items[] = {model->variable,    model->state,    model->cost,      model->of_buffer,
+                         model->of_operator, model->of_first, model->of_set,    model->uses,
+                         model->useful,      model->of_copy,  model->copy_uses, model->copy_useful,
+                         model->of_place,    model->answer};
   for (size_t i = 0; i < sizeof items / sizeof *items; i++) tesela__release(&model->allocator, items[i]);
   *model = (tesela__model){.allocator = model->allocator};
 }
@@ -332,20 +327,16 @@ int32_t tesela__model_label(const tesela__model *model, const tesela_propagation
 
 int32_t tesela__model_target(const tesela__model *model, const tesela_propagation *p, int32_t op,
                              int32_t edge, bool moves) {
-  const tesela__operator *o = &p->operator_[op];
   const tesela__edge *e = &p->edge[edge];
   const tesela__family *family = tesela__family_of(p, e->buffer);
-  int32_t number = model_holder_number(p, e), best;
-  int32_t variable = e->holder > 0 && model->uses[number] > 1 ? model->of_holder[e->holder - 1]
-                                                              : model->of_buffer[e->buffer];
-  const tesela__model_state *state = model_chosen(model, variable);
-  int32_t first = model->of_first[op];
-  if (first >= 0 && e->operand == 0) return model_chosen(model, first)->candidate;
-  int32_t label = tesela__model_label(model, p, op);
-  tesela__sticks legal = label < 0 ? 0 : e->legal[label];
-  if (first >= 0 && e->need == TESELA_NEED_SAME)
-    legal = model_equal(tesela__family_of(p, p->edge[o->first].buffer), model_chosen(model, first)->candidate,
-                        family);
-  model_meet(e, family, state, model_is_shared(model, p, e, variable), moves && e->movable, legal, &best);
+  if (model->of_place[edge] >= 0) return model_chosen(model, model->of_place[edge])->candidate;
+  int32_t label = tesela__model_label(model, p, op), from = tesela__model_candidate(model, e->buffer);
+  int32_t had = model_is_shared(model, p, e) ? model->of_set[model_value_number(p, e)] : -1, best = from;
+  if (had >= 0) {
+    (void)tesela__suits_had(e, family, from, model_chosen(model, had)->copies, label, &best);
+    return best;
+  }
+  tesela__cost cost = tesela__suits_meet(e, family, from, moves && e->movable, label, &best);
+  tesela__place_cheapest_copy(p, e, label, from, &cost, &best);
   return best;
 }

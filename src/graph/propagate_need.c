@@ -7,13 +7,16 @@
  *
  *   result     lane of the result's stick dim; or always lane 0, and the same along that dim
  *   clean      lane of some dim, or always lane 0
- *   contracted lane of a dim that is summed over (of a convolution: the channels)
- *   column     lane of the result's stick dim, and only operand 1 has that dim
+ *   contracted lane of a dim that is summed over (of a convolution: the channels; without any, depthwise: as result)
+ *   column     lane of the result's stick dim, and only operand 1 has that dim (of a depthwise convolution: as result)
  *   not_indexed  as result; for a dim of the indices nothing may depend on what is looked up
  *   seam       as result; if it is cut along the result's stick dim, it starts on a stick
+ *   unfolded   lane of a dim that is not folded, or always lane 0; the dim that an operator runs along counts as folded
+ *   last       lane of the operand's last dim
  *
  * A dim that is not there counts as one of extent 1: x[M,K] @ y[K] has a column of 1, so y lies in lanes 0 and the result, too.
- * What is judged unknown is not legal. An operand of which nothing is read is always legal.
+ * What is judged unknown is not legal, nor is what asks for the result's dims of an operand whose dims have nothing known to do
+ * with them. An operand of which nothing is read is always legal.
  */
 #include "graph/propagate.h"
 
@@ -24,6 +27,7 @@ typedef struct need_case {
   int32_t rank;   /* of the result: the label of one element per stick */
   int64_t lanes;  /* the greater of the operand's and the result's */
   int64_t extent; /* of the result dim that is the label; 1 for one element per stick */
+  int32_t last;   /* last dim of the operand, -1: it has none */
 } need_case;
 
 static bool need_lane_zero(const need_case *c) {
@@ -39,6 +43,7 @@ static bool need_aligned(const need_case *c, int32_t axis) {
 /* As the result, whose stick is at `label`. */
 static bool need_result(const need_case *c, int32_t label, bool seam) {
   const tesela__operand_axes *axes = c->axes;
+  if (label < c->rank && axes->windows >> label & 1 && c->extent > 1) return false; /* lanes would shift */
   if (label == c->rank || axes->of_label[label] < 0) return need_lane_zero(c);
   int32_t a = axes->of_label[label];
   bool on_stick = axes->position[a] % c->lanes == 0;
@@ -66,6 +71,23 @@ static bool need_clean(const need_case *c) {
     if (need_aligned(c, a)) return true;
   return need_lane_zero(c);
 }
+
+static bool need_unfolded(const need_case *c) {
+  for (int32_t a = 0; a < c->axes->view.rank; a++)
+    if (!c->axes->folded[a] && need_aligned(c, a)) return true;
+  return need_lane_zero(c);
+}
+
+/* A last dim without an axis has one element. */
+static bool need_last(const need_case *c) {
+  for (int32_t a = 0; a < c->axes->view.rank; a++)
+    if (c->axes->dim[a] == c->last) return need_aligned(c, a);
+  return need_lane_zero(c);
+}
+
+enum {
+  NEED_DEPTHWISE = -2
+}; /* a convolution without channels: its groups are looked at one by one, as in pointwise operators */
 
 /* `channel`: of a convolution, the axis of the channels; -1: any dim that is summed over counts. */
 static bool need_contracted(const need_case *c, int32_t channel) {
@@ -101,11 +123,15 @@ static bool need_met(tesela_need need, const need_case *c, int32_t label, int32_
   case TESELA_NEED_CLEAN:
     return need_clean(c);
   case TESELA_NEED_CONTRACTED:
-    return need_contracted(c, channel);
+    return channel == NEED_DEPTHWISE ? need_result(c, label, false) : need_contracted(c, channel);
   case TESELA_NEED_COLUMN:
-    return need_column(c, label);
+    return channel == NEED_DEPTHWISE ? need_result(c, label, false) : need_column(c, label);
   case TESELA_NEED_NOT_INDEXED:
     return need_not_indexed(c, label, gather);
+  case TESELA_NEED_UNFOLDED:
+    return need_unfolded(c);
+  case TESELA_NEED_LAST:
+    return need_last(c);
   default:
     return true; /* any; same and default are judged by the buffer's layout */
   }
@@ -113,9 +139,22 @@ static bool need_met(tesela_need need, const need_case *c, int32_t label, int32_
 
 /* ---- an operand ---- */
 
+bool tesela__need_apart(const tesela_graph *graph, const tesela_node *node, int32_t k) {
+  const tesela_node *operand = tesela_graph_node(graph, node->operand[k]);
+  return node->op == TESELA_OP_FALLBACK &&
+         (operand->rank != node->rank ||
+          memcmp(operand->shape, node->shape, (size_t)node->rank * sizeof *node->shape) != 0);
+}
+
+bool tesela__need_follows(tesela_need need) {
+  return need != TESELA_NEED_ANY && need != TESELA_NEED_CLEAN && need != TESELA_NEED_LAST &&
+         need != TESELA_NEED_SAME && need != TESELA_NEED_DEFAULT;
+}
+
 /* The axis of an operand of a convolution that is indexed by its channels. */
 static int32_t need_channel(const tesela__need_operator *op, int32_t k, const tesela__operand_axes *axes) {
   if (op->node->op != TESELA_OP_CONV2D) return -1;
+  if (op->node->conv.x[1] < 0) return NEED_DEPTHWISE;
   int32_t dim = k == 0 ? op->node->conv.x[1] : op->node->conv.w[1];
   for (int32_t a = 0; a < axes->view.rank; a++)
     if (axes->dim[a] == dim) return a;
@@ -126,12 +165,17 @@ tesela_status tesela__need_judge(const tesela__need_operator *op, const tesela_r
                                  tesela_error *err) {
   tesela_propagation *p = op->p;
   tesela__operand_axes axes;
-  int32_t family_number = p->family[edge->buffer], agreements = 0;
+  int32_t family_number = op->seen ? op->seen_family : p->family[edge->buffer], agreements = 0;
+  const tesela_node *tensor =
+      op->seen ? op->seen : tesela_graph_node(p->graph, op->node->operand[edge->operand]);
   tesela_status status =
-      tesela__operand_axes_of(p->graph, op->number, edge->operand, &op->iteration, &axes, err);
+      tesela__operand_axes_on(p->graph, op->number, edge->operand, tensor, &op->iteration, &axes, err);
   if (status != TESELA_OK) return status;
   const tesela__family *family = &p->families[family_number];
-  need_case c = {.axes = &axes, .rank = op->node->rank, .lanes = tesela__max(family->lanes, op->lanes)};
+  need_case c = {.axes = &axes,
+                 .rank = op->node->rank,
+                 .lanes = tesela__max(family->lanes, op->lanes),
+                 .last = tensor->rank - 1};
   if (!axes.empty) {
     status = tesela__agreements_of(p, family_number, &axes.view, c.lanes, &agreements, err);
     if (status != TESELA_OK) return status;
@@ -141,13 +185,16 @@ tesela_status tesela__need_judge(const tesela__need_operator *op, const tesela_r
   bool survives = op->survives && edge->operand == 0, gather = op->node->op == TESELA_OP_GATHER;
   for (int32_t label = 0; label <= c.rank; label++)
     for (int32_t k = 0; k < family->n; k++) {
-      bool met = axes.empty;
+      bool met = axes.empty, follow = axes.empty || !survives;
       c.extent = label == c.rank ? 1 : op->node->shape[label];
-      if (!met) {
+      if (!axes.empty) {
         c.how = p->agreements[agreements].how[k];
-        met = need_met(rule->need, &c, label, channel, gather) && (!survives || need_survives(&c, label));
+        met = !(axes.apart && tesela__need_follows(rule->need)) &&
+              need_met(rule->need, &c, label, channel, gather);
+        follow = follow || (!axes.apart && need_survives(&c, label));
       }
-      if (met) edge->legal[label] |= tesela__stick_bit(k);
+      if (met) edge->suits.need[label] |= tesela__stick_bit(k);
+      if (follow) edge->suits.follow[label] |= tesela__stick_bit(k);
     }
   return TESELA_OK;
 }

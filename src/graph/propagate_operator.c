@@ -48,20 +48,24 @@ static tesela_status perform_edge(tesela__need_operator *op, int32_t k, const te
                        .operand = k,
                        .buffer = buffer,
                        .value = perform_value(p->graph, op->node->operand[k]),
+                       .follows = follows,
                        .price = rule->price,
+                       .follow_price = op->follow_price,
                        .need = rule->need};
   edge.movable = perform_whole(p->graph, edge.value) && !(op->node->in_place && k == 0) &&
                  !tesela__move_forbidden(p->graph, op->number, k);
   tesela_status status = TESELA_OK;
   const tesela__family *family = tesela__family_of(p, buffer);
   if ((rule->need == TESELA_NEED_DEFAULT || rule->need == TESELA_NEED_SAME) && !follows) {
-    for (int32_t label = 0; label <= op->node->rank; label++)
-      edge.legal[label] =
+    for (int32_t label = 0; label <= op->node->rank; label++) {
+      edge.suits.follow[label] = tesela__stick_bits(family->n);
+      edge.suits.need[label] =
           rule->need == TESELA_NEED_SAME ? tesela__stick_bits(family->n) : tesela__stick_bit(family->preset);
+    }
   } else {
     status = tesela__need_judge(op, rule, &edge, err);
     for (int32_t label = 0; label <= op->node->rank && rule->need == TESELA_NEED_DEFAULT; label++)
-      edge.legal[label] &= tesela__stick_bit(family->preset);
+      edge.suits.need[label] &= tesela__stick_bit(family->preset);
   }
   if (status != TESELA_OK) return status;
   void *items = p->edge;
@@ -69,7 +73,7 @@ static tesela_status perform_edge(tesela__need_operator *op, int32_t k, const te
     return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for operands");
   p->edge = items;
   p->edge[p->n_edges++] = edge;
-  return TESELA_OK;
+  return p->options.copies ? tesela__propagate_copies(op, rule, err) : TESELA_OK;
 }
 
 /* ---- the result ---- */
@@ -79,6 +83,7 @@ static tesela_status perform_columns(const tesela__need_operator *op, tesela__st
                                      tesela_error *err) {
   tesela__operand_axes x, y;
   int32_t rank = op->node->rank;
+  bool depthwise = op->node->op == TESELA_OP_CONV2D && op->node->conv.x[1] < 0; /* groups, too */
   *may = 0;
   if (op->node->n_operands < 2) {
     *may = tesela__stick_bits(rank + 1);
@@ -88,8 +93,8 @@ static tesela_status perform_columns(const tesela__need_operator *op, tesela__st
   if (status == TESELA_OK)
     status = tesela__operand_axes_of(op->p->graph, op->number, 1, &op->iteration, &y, err);
   for (int32_t r = 0; r < rank && status == TESELA_OK; r++)
-    if (x.of_label[r] < 0 && y.of_label[r] >= 0) *may |= tesela__stick_bit(r);
-  if (*may == 0) *may = tesela__stick_bit(rank);
+    if (y.of_label[r] >= 0 && (x.of_label[r] < 0 || depthwise)) *may |= tesela__stick_bit(r);
+  if (*may == 0 || depthwise) *may |= tesela__stick_bit(rank);
   return status;
 }
 
@@ -133,6 +138,7 @@ static tesela_status perform_yield(const tesela__need_operator *op, const tesela
   made->may = tesela__stick_bits(node->rank + 1);
   made->price = rule->price;
   if (rule->yield == TESELA_YIELD_COLUMN) status = perform_columns(op, &made->may, err);
+  if (rule->yield == TESELA_YIELD_SPARSE) made->may = tesela__stick_bit(node->rank);
   made->mode = node->n_operands > 0 && (node->in_place || family->given >= 0);
   if (rule->yield == TESELA_YIELD_DEFAULT && (made->mode || family->preset != family->given))
     made->may = tesela__stick_bit(made->mode ? (node->rank > 0 ? node->rank - 1 : 0)
@@ -144,17 +150,18 @@ static tesela_status perform_yield(const tesela__need_operator *op, const tesela
 static tesela_status perform_add(tesela__need_operator *op, tesela_error *err) {
   tesela_propagation *p = op->p;
   const tesela_node *node = op->node;
-  const tesela_rule *rule = tesela_rule_of(&p->target, node->op, node->fn, TESELA_RULE_RESULT);
+  const tesela_rule *rule = tesela_rule_of_node(&p->target, node, TESELA_RULE_RESULT);
   tesela__operator made = {.node = op->number, .buffer = node->buffer, .first = p->n_edges, .price = -1};
   bool result = p->family[node->buffer] >= 0;
   op->lanes = result ? tesela__family_of(p, node->buffer)->lanes : 0;
   op->survives = rule->yield == TESELA_YIELD_SURVIVES && node->n_operands > 0 && result;
+  op->follow_price = rule->price;
   tesela_status status = tesela_graph_iteration(p->graph, op->number, &op->iteration, err);
   if (status == TESELA_OK && result) status = perform_yield(op, rule, &made, err);
   for (int32_t k = 1; k < node->n_operands && !made.same; k++)
-    made.same = tesela_rule_of(&p->target, node->op, node->fn, k)->need == TESELA_NEED_SAME;
+    made.same = tesela_rule_of_node(&p->target, node, k)->need == TESELA_NEED_SAME;
   for (int32_t k = 0; k < node->n_operands && status == TESELA_OK && result; k++)
-    status = perform_edge(op, k, tesela_rule_of(&p->target, node->op, node->fn, k), made.same, err);
+    status = perform_edge(op, k, tesela_rule_of_node(&p->target, node, k), made.same, err);
   made.n = p->n_edges - made.first;
   if (status != TESELA_OK || !result) return status;
   void *items = p->operator_;
@@ -192,9 +199,13 @@ static tesela_status perform_holders(tesela_propagation *p, tesela_error *err) {
 static tesela_status perform_check_sum(const tesela_propagation *p, tesela_error *err) {
   int64_t sum = 0;
   bool fits = true;
-  for (int32_t e = 0; e < p->n_edges && fits; e++)
-    fits = tesela__add(sum, tesela__family_of(p, p->edge[e].buffer)->most, &sum) &&
-           tesela__add(sum, tesela__max(p->edge[e].price, 0), &sum);
+  for (int32_t e = 0; e < p->n_edges && fits; e++) {
+    const tesela__edge *edge = &p->edge[e];
+    int64_t most = tesela__family_of(p, edge->buffer)->most;
+    for (int32_t w = edge->first_way; w < edge->first_way + edge->n_ways; w++)
+      most = tesela__max(most, p->copyable[p->way[w].copy].most);
+    fits = tesela__add(sum, most, &sum) && tesela__add(sum, tesela__max(edge->price, 0), &sum);
+  }
   for (int32_t o = 0; o < p->n_operators && fits; o++)
     fits = tesela__add(sum, tesela__max(p->operator_[o].price, 0), &sum);
   for (int32_t h = 0; h < tesela_graph_hint_count(p->graph) && fits; h++)

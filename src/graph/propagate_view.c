@@ -29,6 +29,8 @@ typedef struct axes_source {
   int32_t looked; /* dim that is looked up, -1 */
 } axes_source;
 
+enum { AXES_WINDOW = -2 }; /* of an iteration dim: it moves a window */
+
 /* One dim of the operand becomes an axis. No operator has one index in two dims of an operand. */
 static void axes_add(const axes_source *from, int32_t d, const tesela_index *index,
                      int32_t of_iteration[TESELA_GRAPH_ITERATION], tesela__operand_axes *axes) {
@@ -53,17 +55,44 @@ static void axes_add(const axes_source *from, int32_t d, const tesela_index *ind
   axes->position[a] = position;
   axes->step[a] = tesela__max(index->divide, 1);
   if (d == from->looked) axes->lookup = a;
-  if (!plain) return;
-  of_iteration[at] = a;
+  if (at >= 0) of_iteration[at] = plain ? a : AXES_WINDOW;
+}
+
+/* An operand of an unknown operator: its own dims, which are the result's if it has that shape. */
+static void axes_unknown(const tesela_graph *graph, const tesela_node *op, int32_t k,
+                         const tesela_node *tensor, tesela__operand_axes *axes) {
+  *axes = (tesela__operand_axes){.view = {.rank = tensor->rank, .offset = tensor->offset}, .lookup = -1};
+  axes->apart = tesela__need_apart(graph, op, k);
+  for (int32_t r = 0; r < op->rank; r++) axes->of_label[r] = axes->apart ? -1 : r;
+  for (int32_t a = 0; a < tensor->rank; a++) {
+    axes->view.shape[a] = tensor->shape[a];
+    axes->view.stride[a] = tensor->stride[a];
+    axes->dim[a] = a;
+    axes->plain[a] = true;
+    axes->label_of[a] = axes->apart ? -1 : a;
+    axes->step[a] = 1;
+    if (tensor->shape[a] == 0) axes->empty = true;
+  }
 }
 
 tesela_status tesela__operand_axes_of(const tesela_graph *graph, int32_t node, int32_t k,
                                       const tesela_iteration *iteration, tesela__operand_axes *axes,
                                       tesela_error *err) {
+  const tesela_node *tensor = tesela_graph_node(graph, tesela_graph_node(graph, node)->operand[k]);
+  return tesela__operand_axes_on(graph, node, k, tensor, iteration, axes, err);
+}
+
+tesela_status tesela__operand_axes_on(const tesela_graph *graph, int32_t node, int32_t k,
+                                      const tesela_node *tensor, const tesela_iteration *iteration,
+                                      tesela__operand_axes *axes, tesela_error *err) {
   tesela_index index[TESELA_GRAPH_RANK];
   int32_t of_iteration[TESELA_GRAPH_ITERATION];
   const tesela_node *op = tesela_graph_node(graph, node);
-  axes_source from = {tesela_graph_node(graph, op->operand[k]), iteration, -1};
+  axes_source from = {tensor, iteration, -1};
+  if (op->op == TESELA_OP_FALLBACK) {
+    axes_unknown(graph, op, k, tensor, axes);
+    return TESELA_OK;
+  }
   tesela_status status = tesela_graph_operand_index(graph, node, k, index, err);
   if (status != TESELA_OK) return status;
   if ((op->op == TESELA_OP_GATHER || op->op == TESELA_OP_SCATTER) && k == 0) from.looked = op->dim[0];
@@ -72,7 +101,8 @@ tesela_status tesela__operand_axes_of(const tesela_graph *graph, int32_t node, i
   for (int32_t d = 0; d < from.tensor->rank; d++) axes_add(&from, d, &index[d], of_iteration, axes);
   for (int32_t r = 0; r < op->rank; r++) {
     int32_t at = iteration->result[r], a = at < 0 ? -1 : of_iteration[at];
-    axes->of_label[r] = a;
+    axes->of_label[r] = a < 0 ? -1 : a;
+    if (a == AXES_WINDOW) axes->windows |= (uint32_t)1 << r;
     if (a < 0) continue;
     axes->label_of[a] = r;
     axes->folded[a] = false;

@@ -56,12 +56,23 @@ static tesela_status run_describe(tesela__run *run, int32_t node, tesela_error *
     buffer->dtype = of->layout->host.device_dtype;
     bits = of->layout->host.device_bits;
     buffer->places = of->layout->places;
+  } else if (run->device_types) {
+    tesela_target_type type;
+    if (tesela_target_type_of(run->target, of->dtype, &type, NULL, NULL) == TESELA_OK) {
+      buffer->dtype = type.device;
+      bits = type.device_bits;
+    }
   }
   if (!tesela__run_known(buffer->host) || !tesela__run_known(buffer->dtype) || bits % 8 != 0 || bits > 128)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%.80s has type %s: it cannot be computed with",
                         of->name, of->dtype == TESELA_DTYPE_NONE ? "none" : tesela_dtype_name(of->dtype));
+  if (bits / 8 < tesela__run_bytes(buffer->dtype))
+    return tesela__fail(err, TESELA_E_INVALID, -1,
+                        "%.80s is laid out in elements of %" PRId32 " bits; %s has more", of->name, bits,
+                        tesela_dtype_name(buffer->dtype));
   buffer->width = bits / 8;
-  return TESELA_OK;
+  int64_t bytes; /* from here on they fit */
+  return tesela__mul(buffer->places, buffer->width, &bytes) ? TESELA_OK : run_no_memory(err);
 }
 
 static tesela_status run_describe_all(tesela__run *run, tesela_error *err) {
@@ -89,7 +100,7 @@ static tesela_status run_block(tesela__run *run, int64_t bytes, uint8_t **memory
   *memory = tesela__run_take(run, &run->blocks, bytes, 1);
   *mark = tesela__run_take(run, &run->blocks, tesela__ceil_div(bytes, run->grain), sizeof **mark);
   if (!*memory || !*mark) return run_no_memory(err);
-  for (int64_t i = 0; i < tesela__ceil_div(bytes, run->grain); i++) (*mark)[i] = 0;
+  memset(*mark, 0, (size_t)tesela__ceil_div(bytes, run->grain) * sizeof **mark);
   run->facts.arena_bytes += bytes;
   return TESELA_OK;
 }
@@ -147,34 +158,96 @@ static tesela_status run_buffers(tesela__run *run, tesela_error *err) {
   return status;
 }
 
-/* Poison where the buffer has not written; `all`: everywhere. */
-static void run_clean(tesela__run *run, int32_t node, bool all) {
+/* Poison everywhere, and no marks. */
+static void run_poison(tesela__run *run, int32_t node) {
   tesela__run_buffer *buffer = &run->buffer[node];
-  int32_t n = buffer->width / run->grain;
+  int64_t all = buffer->places * buffer->width, done = buffer->width;
+  if (all == 0) return;
+  tesela__run_poison(buffer->dtype, buffer->bytes, buffer->width);
+  for (; done < all; done = tesela__min(2 * done, all)) /* twice as much each time */
+    memcpy(buffer->bytes + done, buffer->bytes, (size_t)tesela__min(done, all - done));
+  memset(buffer->mark, 0, (size_t)(all / run->grain) * sizeof *buffer->mark);
+}
+
+/* Poison where the buffer has not written. */
+static void run_clean(tesela__run *run, int32_t node) {
+  tesela__run_buffer *buffer = &run->buffer[node];
+  int32_t n = buffer->width / run->grain, width = buffer->width;
   for (int64_t p = 0; p < buffer->places; p++) {
     int32_t *mark = buffer->mark + p * n;
-    bool own = !all;
+    bool own = true;
     for (int32_t i = 0; i < n; i++) own = own && mark[i] == node + 1;
     if (own) continue;
-    tesela__run_poison(buffer->dtype, buffer->bytes + p * buffer->width, buffer->width);
+    tesela__run_poison(buffer->dtype, buffer->bytes + p * width, width);
     for (int32_t i = 0; i < n; i++) mark[i] = 0;
   }
 }
 
+/* ---- progress ----------------------------------------------------------------------------------------------- */
+
+enum { RUN_CALL_EVERY = 1 << 20 }; /* results and products: some ms */
+
+/* The product of extents, at most `most`. */
+static int64_t run_product(int32_t n, const int64_t *extent, int64_t most) {
+  int64_t all = 1;
+  for (int32_t i = 0; i < n; i++)
+    if (!tesela__mul(all, extent[i], &all) || all > most) return most;
+  return all;
+}
+
+/* The results of an operator; and the products that it folds, the values that it scatters, or the elements of its lines, as often as
+ * they are gone through. Far too many count as some. */
+static int64_t run_work(const tesela_graph *graph, int32_t node) {
+  const int64_t most = INT64_MAX / 8 / (tesela_graph_count(graph) + 1);
+  const tesela_node *of = tesela_graph_node(graph, node);
+  tesela_iteration iteration;
+  if (of->view || of->op == TESELA_OP_INPUT) return 0;
+  int64_t results = run_product(of->rank, of->shape, most);
+  if (tesela_graph_iteration(graph, node, &iteration, NULL) != TESELA_OK) return results;
+  bool scatters = of->op == TESELA_OP_SCATTER, along = of->op == TESELA_OP_ALONG;
+  if (scatters) iteration.extent[of->dim[0]] = 1;
+  if (along) iteration.extent[of->dim[0]] = tesela__run_along_times(of->fn, iteration.extent[of->rank]);
+  int64_t all = run_product(iteration.n, iteration.extent, most);
+  return results + (scatters || along || all > results ? all : 0);
+}
+
+static int run_call(tesela__run *run) {
+  run->next_call = run->worked + RUN_CALL_EVERY;
+  return run->progress ? run->progress(run->progress_user, run->worked, run->work) : 0;
+}
+
+tesela_status tesela__run_worked(tesela__run *run, int64_t n, tesela_error *err) {
+  run->worked = tesela__min(run->work, run->worked + n);
+  if (run->worked < run->next_call || run_call(run) == 0) return TESELA_OK;
+  return tesela__fail(err, TESELA_E_STOPPED, -1, "the progress callback asked to stop");
+}
+
 /* ---- the program -------------------------------------------------------------------------------------------- */
+
+/* What a move costs by default: the places of the buffer; of a view, which is copied, those of the copy. */
+static int64_t run_moved(const tesela__run *run, int32_t node) {
+  const tesela_node *from = tesela_graph_node(run->graph, tesela_graph_node(run->graph, node)->operand[0]);
+  const tesela_node *buffer = tesela_graph_node(run->graph, from->buffer);
+  bool whole = from->rank == buffer->rank && from->offset == 0;
+  for (int32_t d = 0; d < from->rank && whole; d++)
+    whole =
+        from->shape[d] == buffer->shape[d] && (from->shape[d] <= 1 || from->stride[d] == buffer->stride[d]);
+  return run->buffer[whole ? from->buffer : node].places;
+}
 
 static tesela_status run_node(tesela__run *run, int32_t node, tesela_error *err) {
   const tesela_node *of = tesela_graph_node(run->graph, node);
   if (of->view || of->op == TESELA_OP_INPUT) return TESELA_OK;
   bool own = of->buffer == node, taken = own && run->buffer[node].taken;
-  if (own && !taken) run_clean(run, node, true);
+  int64_t worked = run->worked + run_work(run->graph, node);
+  if (own && !taken) run_poison(run, node);
   tesela_status status = tesela__run_operator(run, node, err);
   tesela__run_drop(run, &run->scratch);
   if (status != TESELA_OK) return status;
-  if (taken) run_clean(run, node, false);
+  if (taken) run_clean(run, node);
+  run->worked = worked; /* what it folded less, at borders, is done, too */
   run->facts.operators++;
-  if (of->op == TESELA_OP_MOVE)
-    run->facts.moved += run->buffer[tesela_graph_node(run->graph, of->operand[0])->buffer].places;
+  if (of->op == TESELA_OP_MOVE) run->facts.moved += run_moved(run, node);
   return TESELA_OK;
 }
 
@@ -182,7 +255,7 @@ static tesela_status run_inputs(tesela__run *run, const void *const *inputs, tes
   tesela_status status = TESELA_OK;
   for (int32_t k = 0, n = 0; k < tesela_graph_count(run->graph) && status == TESELA_OK; k++) {
     if (tesela_graph_node(run->graph, k)->op != TESELA_OP_INPUT) continue;
-    run_clean(run, k, true);
+    run_poison(run, k);
     status = tesela__run_input(run, k, inputs[n++], err);
     tesela__run_drop(run, &run->scratch);
   }
@@ -213,6 +286,7 @@ static tesela_status run_all(tesela__run *run, const void *const *inputs, void *
   tesela_status status = run_describe_all(run, err);
   if (status == TESELA_OK && run->grain == 0) run->grain = 1;
   if (status == TESELA_OK) status = run_buffers(run, err);
+  for (int32_t k = 0; k < count && status == TESELA_OK; k++) run->work += run_work(run->graph, k);
   if (status == TESELA_OK) status = run_inputs(run, inputs, err);
   for (int32_t k = 0; k < count && status == TESELA_OK; k++) status = run_node(run, k, err);
   if (status == TESELA_OK) status = run_outputs(run, outputs, err);
@@ -228,6 +302,11 @@ tesela_status tesela__graph_run(const tesela_graph *graph, const tesela_target *
                      .target = target,
                      .plain = options && options->plain,
                      .allocator = tesela__allocator(options ? options->allocator : NULL)};
+  if (options) {
+    run.progress = options->progress;
+    run.progress_user = options->progress_user;
+  }
+  run.device_types = run.plain && options->device_types && target;
   if (hooks) run.hooks = *hooks;
   if (!run.plain && options) run.memory = options->memory;
   tesela_status status = run_all(&run, inputs, outputs, err);

@@ -1,35 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_operator.c - one operator, element by element, over its loops.
+ * run_operator.c - one operator, block by block, over its loops.
  *
- * The loops of the result are counters in the order of device memory; counters beyond an extent (padding) are passed over. For each
- * element the folded dims are gone through, then the element is written: all operands of an element are read before. So a
- * result may lie on an operand whose element of the same index lies at the same place: what a later element reads there is not yet
- * overwritten, since places of elements differ.
+ * The loops of the result are counters in the order of device memory; counters beyond an extent (padding) are passed over. All operands
+ * of a block are read before it is written. So a result may lie on an operand whose element of the same index lies at the same
+ * place: what a later element reads there is not yet overwritten, since places of elements differ. Where a result meets an
+ * operand in any other way, the blocks are single elements: a wrong plan then shows as it does on hardware.
  */
-#include "graph/run.h"
-
-typedef struct operator_state {
-  tesela__run *run;
-  const tesela_node *node;
-  tesela_op_loops loops;
-  tesela_core_share share;
-  int32_t n_outer; /* loops of the result, in front of the folded ones */
-  int64_t counter[TESELA_DEVICE_DIMS];
-  int64_t iteration[TESELA_GRAPH_ITERATION];
-  tesela__run_tensor *result, *operand; /* the operands, n of them */
-  /* what the function of the node needs */
-  tesela__run_class in;
-  tesela_fn fold;
-  tesela__run_value first;
-  tesela_dtype *dtype;
-  tesela__run_value *value;
-} operator_state;
+#include "graph/run_operator.h"
 
 /* ---- loops ---- */
 
-/* Loops from .. to-1 at their start. False if one is empty. */
-static bool operator_begin(operator_state *s, int32_t from, int32_t to) {
+bool tesela__run_begin(tesela__run_state *s, int32_t from, int32_t to) {
   for (int32_t l = from; l < to; l++) s->iteration[s->loops.loop[l].dim] = 0;
   for (int32_t l = from; l < to; l++) {
     s->counter[l] = 0;
@@ -39,210 +21,129 @@ static bool operator_begin(operator_state *s, int32_t from, int32_t to) {
   return true;
 }
 
-/* On to the next counters; false behind the last. */
-static bool operator_next(operator_state *s, int32_t from, int32_t to) {
+bool tesela__run_next(tesela__run_state *s, int32_t from, int32_t to) {
   for (int32_t l = to - 1; l >= from; l--) {
     const tesela_loop *loop = &s->loops.loop[l];
-    if (++s->counter[l] < s->share.extent[l]) {
-      s->iteration[loop->dim] += loop->step;
-      return true;
-    }
+    s->counter[l] += s->most[l];
+    s->iteration[loop->dim] += s->most[l] * loop->step;
+    if (s->counter[l] < s->share.extent[l]) return true;
+    s->iteration[loop->dim] -= s->counter[l] * loop->step;
     s->counter[l] = 0;
-    s->iteration[loop->dim] -= (s->share.extent[l] - 1) * loop->step;
   }
   return false;
 }
 
-static bool operator_inside(const operator_state *s, int32_t from, int32_t to) {
-  for (int32_t l = from; l < to; l++)
-    if (s->iteration[s->loops.loop[l].dim] >= s->loops.iteration.extent[s->loops.loop[l].dim]) return false;
+bool tesela__run_inside(tesela__run_state *s, int32_t from, int32_t to) {
+  for (int32_t l = from; l < to; l++) {
+    const tesela_loop *loop = &s->loops.loop[l];
+    int64_t left = s->loops.iteration.extent[loop->dim] - s->iteration[loop->dim];
+    if (left <= 0) return false;
+    s->count[l] = tesela__min(tesela__min(s->most[l], s->share.extent[l] - s->counter[l]),
+                              tesela__ceil_div(left, loop->step));
+  }
   return true;
 }
 
-/* ---- elements ---- */
-
-static tesela__run_class operator_class(const tesela__run_tensor *tensor) { return tensor->buffer->class; }
-
-/* Operand k at this iteration as a value of the class computed in; false: no element there. */
-static bool operator_read(operator_state *s, int32_t k, tesela__run_value *value) {
-  const tesela__run_tensor *tensor = &s->operand[k];
-  int64_t place;
-  if (!tesela__run_locate(tensor, s->iteration, 0, &place)) return false;
-  *value = tesela__run_convert(s->in, operator_class(tensor), tesela__run_read(s->run, tensor, place));
-  return true;
+tesela__run_line tesela__run_line_of(const tesela__run_state *s, int32_t loop) {
+  if (loop < 0) return (tesela__run_line){-1, 0};
+  return (tesela__run_line){s->loops.loop[loop].dim, s->loops.loop[loop].step};
 }
 
-static tesela_status operator_pointwise(operator_state *s, int64_t place, tesela_error *err) {
-  for (int32_t k = 0; k < s->node->n_operands; k++) {
-    const tesela__run_tensor *tensor = &s->operand[k];
-    int64_t at;
-    if (!tesela__run_locate(tensor, s->iteration, 0, &at)) return TESELA_OK;
-    tesela__run_value value = tesela__run_read(s->run, tensor, at);
-    bool asked = k == 0 && s->node->fn == TESELA_FN_SELECT;
-    s->value[k] = asked ? tesela__run_round(TESELA_PRED, operator_class(tensor), value)
-                        : tesela__run_convert(s->in, operator_class(tensor), value);
-  }
-  tesela__run_value value = tesela__run_apply(s->node->fn, s->in, s->dtype[0] == TESELA_PRED, s->value);
-  return tesela__run_write(s->run, s->result, place, tesela__run_class_out(s->node->fn, s->in), value, err);
+int64_t tesela__run_count(const tesela__run_state *s, int32_t loop) { return loop < 0 ? 1 : s->count[loop]; }
+
+bool tesela__run_meets(const tesela__run_state *s, int32_t k) {
+  const tesela__run_buffer *a = s->result->buffer, *b = s->operand[k].buffer;
+  uintptr_t to = (uintptr_t)a->bytes, from = (uintptr_t)b->bytes;
+  return to < from + (uintptr_t)(b->places * b->width) && from < to + (uintptr_t)(a->places * a->width);
 }
 
-static tesela_status operator_constant(operator_state *s, int64_t place, tesela_error *err) {
-  double value = s->node->value;
-  if (s->node->n_dims > 0) value += (double)s->iteration[s->node->dim[0]];
-  return tesela__run_write(s->run, s->result, place, TESELA__RUN_FLOAT, (tesela__run_value){.f = value}, err);
+/* ---- what there is for each class of operators ---- */
+
+typedef tesela_status run_step(tesela__run_state *s, tesela_error *err);
+
+static const struct {
+  tesela_op op;
+  bool alone;       /* in blocks of single elements where the result meets an operand */
+  run_step *begin;  /* before the first block; may choose the row and the column */
+  run_step *block;  /* one block */
+  run_step *finish; /* behind the last */
+} operator_steps[] = {
+    {TESELA_OP_POINTWISE, false, NULL, tesela__run_pointwise_block, NULL}, /* it looks itself */
+    {TESELA_OP_CONSTANT, false, NULL, tesela__run_constant_block, NULL},
+    {TESELA_OP_REDUCE, true, tesela__run_fold_begin, tesela__run_fold_block, NULL},
+    {TESELA_OP_MATMUL, true, tesela__run_fold_begin, tesela__run_fold_block, NULL},
+    {TESELA_OP_CONV2D, true, tesela__run_fold_begin, tesela__run_fold_block, NULL},
+    {TESELA_OP_POOL, true, tesela__run_fold_begin, tesela__run_fold_block, NULL},
+    {TESELA_OP_GATHER, true, NULL, tesela__run_gather_block, NULL},
+    {TESELA_OP_SCATTER, true, NULL, tesela__run_copy_block, tesela__run_scatter},
+    {TESELA_OP_CLONE, true, NULL, tesela__run_copy_block, NULL}, /* and all others: cat, pad, write, move */
+};
+enum { OPERATOR_STEPS = sizeof operator_steps / sizeof operator_steps[0] };
+
+static int32_t operator_steps_of(tesela_op op) {
+  int32_t k = 0;
+  while (k < OPERATOR_STEPS - 1 && operator_steps[k].op != op) k++;
+  return k;
 }
 
-/* reduce, matmul, conv2d: operands multiplied, if there are two, and folded. */
-static tesela_status operator_fold(operator_state *s, int64_t place, tesela_error *err) {
-  tesela__run_value sum[2] = {s->first}, factor[2];
-  int64_t count = 0;
-  bool more = operator_begin(s, s->n_outer, s->loops.n);
-  for (; more; more = operator_next(s, s->n_outer, s->loops.n)) {
-    if (!operator_inside(s, s->n_outer, s->loops.n)) continue;
-    count++;
-    if (!operator_read(s, 0, &sum[1])) continue; /* a window over the border adds nothing */
-    if (s->node->n_operands > 1) {
-      factor[0] = sum[1];
-      if (!operator_read(s, 1, &factor[1])) continue;
-      sum[1] = tesela__run_apply(TESELA_FN_MUL, s->in, false, factor);
-    }
-    sum[0] = tesela__run_apply(s->fold, s->in, false, sum);
-  }
-  if (s->node->op == TESELA_OP_REDUCE && s->node->fn == TESELA_FN_MEAN) {
-    sum[1] = tesela__run_convert(s->in, TESELA__RUN_SIGNED, (tesela__run_value){.i = count});
-    sum[0] = tesela__run_apply(TESELA_FN_DIV, s->in, false, sum);
-  }
-  return tesela__run_write(s->run, s->result, place, s->in, sum[0], err);
-}
+/* ---- blocks ---- */
 
-/* An index that is looked up, inside the dim. */
-static tesela_status operator_looked_up(operator_state *s, int64_t place, int64_t *at, tesela_error *err) {
-  const tesela__run_tensor *indices = &s->operand[1];
-  int64_t extent = s->operand[0].at.shape[s->node->dim[0]];
-  tesela__run_value index = tesela__run_read(s->run, indices, place);
-  *at = tesela__run_convert(TESELA__RUN_SIGNED, operator_class(indices), index).i;
-  if (*at >= 0 && *at < extent) return TESELA_OK;
-  return tesela__fail(err, TESELA_E_INVALID, -1,
-                      "%.80s looks up index %" PRId64 "; dim %" PRId32 " of operand 0 has 0 to %" PRId64,
-                      s->node->name, *at, s->node->dim[0], extent - 1);
-}
-
-static tesela_status operator_gather(operator_state *s, int64_t place, tesela_error *err) {
-  int64_t from, at;
-  if (!tesela__run_locate(&s->operand[1], s->iteration, 0, &from)) return TESELA_OK;
-  tesela_status status = operator_looked_up(s, from, &at, err);
-  if (status != TESELA_OK || !tesela__run_locate(&s->operand[0], s->iteration, at, &from)) return status;
-  return tesela__run_pass(s->run, s->result, place, &s->operand[0], from, err);
-}
-
-/* cat, pad, write, clone, move, and the part of a scatter that stays: the last operand that has an element here. */
-static tesela_status operator_copy(operator_state *s, int64_t place, tesela_error *err) {
-  int32_t n = s->node->op == TESELA_OP_SCATTER ? 1 : s->node->n_operands;
-  int32_t least = s->node->in_place ? 1 : 0; /* operand 0 is there already */
-  int64_t from;
-  for (int32_t k = n - 1; k >= least; k--)
-    if (tesela__run_locate(&s->operand[k], s->iteration, 0, &from))
-      return tesela__run_pass(s->run, s->result, place, &s->operand[k], from, err);
-  if (s->node->op != TESELA_OP_PAD) return TESELA_OK;
-  return tesela__run_write(s->run, s->result, place, TESELA__RUN_FLOAT,
-                           (tesela__run_value){.f = s->node->value}, err);
-}
-
-typedef tesela_status operator_element(operator_state *s, int64_t place, tesela_error *err);
-
-static operator_element *operator_of(tesela_op op) {
-  switch (op) {
-  case TESELA_OP_POINTWISE:
-    return operator_pointwise;
-  case TESELA_OP_CONSTANT:
-    return operator_constant;
-  case TESELA_OP_REDUCE:
-  case TESELA_OP_MATMUL:
-  case TESELA_OP_CONV2D:
-    return operator_fold;
-  case TESELA_OP_GATHER:
-    return operator_gather;
-  default:
-    return operator_copy;
-  }
+/* The innermost loop is the row unless it is short and another is longer. */
+static void operator_row(tesela__run_state *s) {
+  enum { SHORT = 16 };
+  s->row = s->n_outer - 1;
+  s->column = -1;
+  for (int32_t l = 0; l < s->loops.n; l++) s->most[l] = 1;
+  for (int32_t l = s->n_outer - 2; l >= 0; l--)
+    if (s->share.extent[s->row] < SHORT && s->share.extent[l] > s->share.extent[s->row]) s->row = l;
+  if (s->row >= 0) s->most[s->row] = RUN_ROW;
 }
 
 /* One share of an operator. */
-static tesela_status operator_share(operator_state *s, tesela_error *err) {
-  operator_element *element = operator_of(s->node->op);
+static tesela_status operator_share(tesela__run_state *s, int32_t steps, tesela_error *err) {
   tesela_status status = TESELA_OK;
   memset(s->iteration, 0, sizeof s->iteration);
-  bool more = operator_begin(s, 0, s->n_outer);
-  for (; more && status == TESELA_OK; more = operator_next(s, 0, s->n_outer)) {
-    int64_t place;
-    if (!operator_inside(s, 0, s->n_outer)) continue;
-    tesela__run_locate(s->result, s->iteration, 0, &place);
-    status = element(s, place, err);
-    s->run->facts.elements++;
+  bool more = tesela__run_begin(s, 0, s->n_outer);
+  for (; more && status == TESELA_OK; more = tesela__run_next(s, 0, s->n_outer)) {
+    if (!tesela__run_inside(s, 0, s->n_outer)) continue;
+    status = operator_steps[steps].block(s, err);
+    int64_t n = tesela__run_count(s, s->row) * tesela__run_count(s, s->column);
+    s->run->facts.elements += n;
+    if (status == TESELA_OK) status = tesela__run_worked(s->run, n, err);
   }
   return status;
 }
 
-/* The updates of a scatter, in the row-major order of the values; each one is rounded. */
-static tesela_status operator_scatter(operator_state *s, tesela_error *err) {
-  const tesela__run_tensor *values = &s->operand[2];
-  int64_t *index = s->iteration;
-  memset(index, 0, sizeof s->iteration);
-  for (int32_t d = 0; d < values->at.rank; d++)
-    if (values->at.shape[d] == 0) return TESELA_OK;
-  for (;;) {
-    int64_t to, from, at;
-    /* every dim of the values is an iteration dim of its own; that of the dim looked up is set to the index */
-    tesela__run_locate(&s->operand[1], index, 0, &from);
-    tesela_status status = operator_looked_up(s, from, &at, err);
-    if (status != TESELA_OK) return status;
-    index[s->node->dim[0]] = at;
-    tesela__run_locate(values, index, 0, &from);
-    tesela__run_locate(s->result, index, 0, &to);
-    if (s->node->fn == TESELA_FN_ADD) {
-      tesela__run_value sum[2] = {tesela__run_read(s->run, s->result, to),
-                                  tesela__run_read(s->run, values, from)};
-      sum[0] = tesela__run_convert(s->in, operator_class(s->result), sum[0]);
-      sum[1] = tesela__run_convert(s->in, operator_class(values), sum[1]);
-      status = tesela__run_write(s->run, s->result, to, s->in,
-                                 tesela__run_apply(TESELA_FN_ADD, s->in, false, sum), err);
-    } else {
-      status = tesela__run_pass(s->run, s->result, to, values, from, err);
-    }
-    if (status != TESELA_OK) return status;
-    int32_t d = values->at.rank - 1;
-    for (; d >= 0; d--) {
-      int64_t *i = &index[values->at.index[d].dim[0]];
-      if (++*i < values->at.shape[d]) break;
-      *i = 0;
-    }
-    if (d < 0) return TESELA_OK;
-  }
-}
-
 /* ---- the operator ---- */
 
-static tesela_status operator_no_memory(tesela_error *err) {
+tesela_status tesela__run_no_memory(tesela_error *err) {
   return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory to run an operator");
 }
 
-static tesela_status operator_tensor(operator_state *s, int32_t node, int32_t k, tesela__run_tensor *tensor,
-                                     tesela_error *err) {
+static tesela_status operator_tensor(tesela__run_state *s, int32_t node, int32_t k,
+                                     tesela__run_tensor *tensor, tesela_error *err) {
   tesela__op_tensor at;
   tesela_status status = tesela__op_tensor_of(s->run->graph, node, k, s->run->plain, &at, err);
-  return status != TESELA_OK ? status
-                             : tesela__run_tensor_make(s->run, &at, &s->loops.iteration, tensor, err);
+  return status != TESELA_OK ? status : tesela__run_tensor_make(s->run, &at, tensor, err);
 }
 
-/* Result, operands and types. */
-static tesela_status operator_tensors(operator_state *s, int32_t node, tesela_error *err) {
+/* Result, operands, their types, and a row of each. */
+static tesela_status operator_tensors(tesela__run_state *s, int32_t node, tesela_error *err) {
   tesela__run *run = s->run;
   int32_t n = s->node->n_operands;
   s->result = tesela__run_take(run, &run->scratch, n + 1, sizeof *s->result);
   s->dtype = tesela__run_take(run, &run->scratch, n, sizeof *s->dtype);
-  s->value = tesela__run_take(run, &run->scratch, n, sizeof *s->value);
-  if (!s->result || !s->dtype || !s->value) return operator_no_memory(err);
+  s->from = tesela__run_take(run, &run->scratch, n, sizeof *s->from);
+  s->from_list = tesela__run_take(run, &run->scratch, n, sizeof *s->from_list);
+  s->value = tesela__run_take(run, &run->scratch, n + 1, sizeof *s->value);
+  int64_t *places = tesela__run_take(run, &run->scratch, n + 1, RUN_ROW * sizeof *places);
+  tesela__run_value *values = tesela__run_take(run, &run->scratch, n + 1, RUN_ROW * sizeof *values);
+  if (!s->result || !s->dtype || !s->from || !s->from_list || !s->value || !places || !values)
+    return tesela__run_no_memory(err);
   s->operand = s->result + 1;
+  s->to_list = places + (ptrdiff_t)n * RUN_ROW;
+  for (int32_t k = 0; k < n; k++) s->from_list[k] = places + (ptrdiff_t)k * RUN_ROW;
+  for (int32_t k = 0; k <= n; k++) s->value[k] = values + (ptrdiff_t)k * RUN_ROW;
   tesela_status status = operator_tensor(s, node, -1, s->result, err);
   for (int32_t k = 0; k < n && status == TESELA_OK; k++) {
     status = operator_tensor(s, node, k, &s->operand[k], err);
@@ -252,13 +153,14 @@ static tesela_status operator_tensors(operator_state *s, int32_t node, tesela_er
 }
 
 /* The class that is computed in. */
-static void operator_types(operator_state *s) {
+static void operator_types(tesela__run_state *s) {
   tesela_dtype result = s->result->buffer->host;
   switch (s->node->op) {
   case TESELA_OP_POINTWISE:
     s->in = tesela__run_class_in(s->node->fn, s->node->n_operands, s->dtype);
     break;
   case TESELA_OP_REDUCE:
+  case TESELA_OP_POOL:
     s->in = tesela__run_class_of(s->dtype[0]);
     if (s->node->fn == TESELA_FN_MEAN && tesela__run_class_of(result) == TESELA__RUN_FLOAT)
       s->in = TESELA__RUN_FLOAT;
@@ -279,7 +181,18 @@ static void operator_types(operator_state *s) {
   }
 }
 
-static void operator_whole(operator_state *s) {
+/* Bits are taken for another type's of the same width only. */
+static tesela_status operator_bits(const tesela__run_state *s, tesela_error *err) {
+  tesela_dtype from = s->node->n_operands > 0 ? s->dtype[0] : TESELA_DTYPE_NONE, to = s->node->dtype;
+  if (s->node->op != TESELA_OP_POINTWISE || s->node->fn != TESELA_FN_BITCAST ||
+      tesela_dtype_bits(from) == tesela_dtype_bits(to))
+    return TESELA_OK;
+  return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                      "%.80s takes the bits of %s for %s: only types of the same width can be run",
+                      s->node->name, tesela_dtype_name(from), tesela_dtype_name(to));
+}
+
+static void operator_whole(tesela__run_state *s) {
   for (int32_t l = 0; l < s->loops.n; l++) {
     s->share.start[l] = 0;
     s->share.extent[l] = s->loops.loop[l].extent;
@@ -287,30 +200,42 @@ static void operator_whole(operator_state *s) {
   }
 }
 
+/* Row, column, and single elements where the result meets an operand. */
+static tesela_status operator_blocks(tesela__run_state *s, int32_t steps, tesela_error *err) {
+  operator_row(s);
+  tesela_status status = operator_steps[steps].begin ? operator_steps[steps].begin(s, err) : TESELA_OK;
+  for (int32_t k = 0; k < s->node->n_operands; k++)
+    for (int32_t l = 0; l < s->n_outer; l++)
+      if (operator_steps[steps].alone && tesela__run_meets(s, k)) s->most[l] = 1;
+  return status;
+}
+
 /* Share by share, for tests of the division: the folded loops stay whole. */
-static tesela_status operator_divided(operator_state *s, int32_t node, tesela_error *err) {
+static tesela_status operator_divided(tesela__run_state *s, int32_t node, int32_t steps, tesela_error *err) {
   int64_t forced[TESELA_DEVICE_DIMS] = {0};
-  tesela_division division;
+  tesela_division division = {0};
   for (int32_t l = s->n_outer; l < s->loops.n; l++) forced[l] = 1;
   tesela_status status =
       tesela_graph_divide(s->run->graph, node, s->run->hooks.cores, forced, &division, err);
   for (int32_t c = 0; c < division.cores && status == TESELA_OK; c++) {
     int32_t core = s->run->hooks.backwards ? division.cores - 1 - c : c;
     status = tesela_graph_share(&s->loops, &division, core, &s->share, err);
-    if (status == TESELA_OK) status = operator_share(s, err);
+    if (status == TESELA_OK) status = operator_share(s, steps, err);
   }
   return status;
 }
 
 tesela_status tesela__run_operator(tesela__run *run, int32_t node, tesela_error *err) {
-  operator_state *s = tesela__run_take(run, &run->scratch, 1, sizeof *s);
-  if (!s) return operator_no_memory(err);
-  *s = (operator_state){.run = run, .node = tesela_graph_node(run->graph, node)};
-  if (s->node->op == TESELA_OP_POINTWISE && s->node->fn == TESELA_FN_FUSED)
+  tesela__run_state *s = tesela__run_take(run, &run->scratch, 1, sizeof *s);
+  if (!s) return tesela__run_no_memory(err);
+  if (tesela_graph_node(run->graph, node)->op == TESELA_OP_ALONG) return tesela__run_along(run, node, err);
+  *s = (tesela__run_state){.run = run, .node = tesela_graph_node(run->graph, node)};
+  if (s->node->fn == TESELA_FN_FUSED)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%.80s computes what nobody knows: it cannot be run",
                         s->node->name);
   tesela_status status = tesela__op_loops(run->graph, node, run->plain, &s->loops, err);
   if (status == TESELA_OK) status = operator_tensors(s, node, err);
+  if (status == TESELA_OK) status = operator_bits(s, err);
   if (status != TESELA_OK) return status;
   operator_whole(s);
   operator_types(s);
@@ -318,7 +243,11 @@ tesela_status tesela__run_operator(tesela__run *run, int32_t node, tesela_error 
   if (copies && run->hooks.cores == 0)
     status = tesela__run_relayout(run, node, s->result, &s->operand[0], &done, err);
   if (status != TESELA_OK || done) return status;
-  status = run->hooks.cores > 0 && !run->plain ? operator_divided(s, node, err) : operator_share(s, err);
-  if (status == TESELA_OK && s->node->op == TESELA_OP_SCATTER) status = operator_scatter(s, err);
+  int32_t steps = operator_steps_of(s->node->op);
+  status = operator_blocks(s, steps, err);
+  if (status != TESELA_OK) return status;
+  status = run->hooks.cores > 0 && !run->plain ? operator_divided(s, node, steps, err)
+                                               : operator_share(s, steps, err);
+  if (status == TESELA_OK && operator_steps[steps].finish) status = operator_steps[steps].finish(s, err);
   return status;
 }

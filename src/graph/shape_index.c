@@ -96,6 +96,7 @@ tesela_status tesela__shape_cat(const tesela_graph *graph, const tesela_node_spe
 tesela_status tesela__shape_pad(const tesela_graph *graph, const tesela_node_spec *spec, tesela_node *node,
                                 tesela_error *err) {
   for (int32_t d = 0; d < node->rank; d++) {
+    const int64_t most = INT64_C(1) << 62; /* of a border: places relative to its start are in 64 bits */
     int64_t n = node->shape[d], extent, border;
     node->low[d] = spec->low ? spec->low[d] : 0;
     node->high[d] = spec->high ? spec->high[d] : 0;
@@ -105,8 +106,10 @@ tesela_status tesela__shape_pad(const tesela_graph *graph, const tesela_node_spe
                                 "step %" PRId64 " of dim %" PRId32 "; it is 1 or more", node->step[d], d);
     bool fits = tesela__mul(tesela__max(n - 1, 0), node->step[d], &extent) &&
                 tesela__add(extent, n > 0, &extent) && tesela__add(node->low[d], node->high[d], &border) &&
-                tesela__add(extent, border, &extent) && node->low[d] > INT64_MIN;
-    if (!fits) return tesela__graph_fail(err, TESELA_E_OVERFLOW, node, "dim %" PRId32 " exceeds 2^63", d);
+                tesela__add(extent, border, &extent) && node->low[d] > -most && node->low[d] < most;
+    if (!fits)
+      return tesela__graph_fail(err, TESELA_E_OVERFLOW, node,
+                                "dim %" PRId32 " exceeds 2^63, or a border of it 2^62", d);
     if (extent < 0)
       return tesela__graph_fail(err, TESELA_E_RANGE, node,
                                 "dim %" PRId32 " of %" PRId64 " elements cut by %" PRId64 " and %" PRId64

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shape_matmul.c - shapes of matmul and conv2d.
+ * shape_matmul.c - shape of matmul.
  *
  * A matmul is said by labels: each dim of x and y has the number of an iteration dim; 0 .. rank-1 are the result's dims, the
  * others are summed. NumPy's rules are turned into labels:
@@ -110,72 +110,6 @@ tesela_status tesela__shape_matmul(const tesela_graph *graph, const tesela_node_
   for (int32_t d = 0; d < TESELA_GRAPH_RANK; d++) node->label[0][d] = node->label[1][d] = -1;
   tesela_status status =
       spec->x_label || spec->y_label ? matmul_labels(spec, x, y, node, err) : matmul_numpy(x, y, node, err);
-  if (status == TESELA_OK) tesela__graph_type_of_first(graph, node);
-  return status;
-}
-
-/* ---- conv2d ---- */
-
-/* Positions of the dims of one operand: all 0 means 0, 1, 2, 3. */
-static tesela_status conv_positions(const char *what, int32_t at[4], const tesela_node *node,
-                                    tesela_error *err) {
-  static const int32_t in_order[4] = {0, 1, 2, 3};
-  if (at[0] == 0 && at[1] == 0 && at[2] == 0 && at[3] == 0) memcpy(at, in_order, sizeof in_order);
-  uint32_t seen = 0;
-  for (int32_t i = 0; i < 4; i++) {
-    if (at[i] < 0 || at[i] > 3)
-      return tesela__graph_fail(err, TESELA_E_RANGE, node, "conv.%s names dim %" PRId32 "; there are 4 dims",
-                                what, at[i]);
-    if (seen >> at[i] & 1)
-      return tesela__graph_fail(err, TESELA_E_INVALID, node, "conv.%s names dim %" PRId32 " twice", what,
-                                at[i]);
-    seen |= (uint32_t)1 << at[i];
-  }
-  return TESELA_OK;
-}
-
-/* How often a window of `k` elements fits: one dim of the result. */
-static tesela_status conv_extent(tesela_node *node, int32_t i, int64_t n, int64_t k, int64_t *extent,
-                                 tesela_error *err) {
-  tesela_conv2d *conv = &node->conv;
-  static const char *const side[2] = {"height", "width"};
-  if (conv->stride[i] == 0) conv->stride[i] = 1;
-  if (conv->dilation[i] == 0) conv->dilation[i] = 1;
-  if (conv->stride[i] < 1 || conv->dilation[i] < 1)
-    return tesela__graph_fail(err, TESELA_E_RANGE, node,
-                              "stride %" PRId64 " and dilation %" PRId64 " of the %s; they are 1 or more",
-                              conv->stride[i], conv->dilation[i], side[i]);
-  int64_t padded, window;
-  if (!tesela__add(n, conv->low[i], &padded) || !tesela__add(padded, conv->high[i], &padded) ||
-      !tesela__mul(tesela__max(k - 1, 0), conv->dilation[i], &window) ||
-      !tesela__sub(padded, window, &padded) || conv->low[i] == INT64_MIN)
-    return tesela__graph_fail(err, TESELA_E_OVERFLOW, node, "the padded %s exceeds 2^63", side[i]);
-  /* padded - 1 is now the last place where a window can start */
-  *extent = k > 0 && padded > 0 ? (padded - 1) / conv->stride[i] + 1 : 0;
-  return TESELA_OK;
-}
-
-tesela_status tesela__shape_conv2d(const tesela_graph *graph, const tesela_node_spec *spec, tesela_node *node,
-                                   tesela_error *err) {
-  const tesela_node *x = tesela__graph_operand(graph, node, 0), *w = tesela__graph_operand(graph, node, 1);
-  tesela_conv2d *conv = &node->conv;
-  *conv = spec->conv;
-  if (x->rank != 4 || w->rank != 4) return matmul_no_fit(x, w, node, "must have 4 dims each", err);
-  tesela_status status = conv_positions("x", conv->x, node, err);
-  if (status == TESELA_OK) status = conv_positions("w", conv->w, node, err);
-  if (status == TESELA_OK) status = conv_positions("result", conv->result, node, err);
-  if (status != TESELA_OK) return status;
-  int64_t in = x->shape[conv->x[1]], taken = w->shape[conv->w[1]];
-  if (in != taken)
-    return tesela__graph_fail(
-        err, TESELA_E_INVALID, node,
-        "x has %" PRId64 " channels, w takes %" PRId64 "; groups are not said by conv2d", in, taken);
-  node->rank = 4;
-  node->shape[conv->result[0]] = x->shape[conv->x[0]];
-  node->shape[conv->result[1]] = w->shape[conv->w[0]];
-  for (int32_t i = 0; i < 2 && status == TESELA_OK; i++)
-    status = conv_extent(node, i, x->shape[conv->x[2 + i]], w->shape[conv->w[2 + i]],
-                         &node->shape[conv->result[2 + i]], err);
   if (status == TESELA_OK) tesela__graph_type_of_first(graph, node);
   return status;
 }

@@ -49,11 +49,12 @@ static bool plain_is_comparison(tesela_fn fn) {
 }
 
 static bool plain_has_bits(tesela_fn fn) {
-  return fn == TESELA_FN_AND || fn == TESELA_FN_OR || fn == TESELA_FN_XOR || fn == TESELA_FN_NOT;
+  return fn == TESELA_FN_AND || fn == TESELA_FN_OR || fn == TESELA_FN_XOR || fn == TESELA_FN_NOT ||
+         (fn >= TESELA_FN_SHIFT_LEFT && fn <= TESELA_FN_CLZ);
 }
 
-/* AND, OR, XOR and NOT are of integers and bool. */
-static tesela_status plain_check_bits(const tesela_graph *graph, const tesela_node *node, tesela_error *err) {
+tesela_status tesela__graph_check_bits(const tesela_graph *graph, const tesela_node *node,
+                                       tesela_error *err) {
   if (!plain_has_bits(node->fn)) return TESELA_OK;
   for (int32_t k = 0; k < node->n_operands; k++) {
     tesela_dtype dtype = tesela__graph_operand(graph, node, k)->dtype;
@@ -91,7 +92,7 @@ tesela_status tesela__shape_pointwise(const tesela_graph *graph, const tesela_no
   if (want > 0 && node->n_operands != want)
     return tesela__graph_fail(err, TESELA_E_INVALID, node, "%" PRId32 " operands; %s takes %" PRId32,
                               node->n_operands, tesela_fn_name(node->fn), want);
-  tesela_status status = plain_check_bits(graph, node, err);
+  tesela_status status = tesela__graph_check_bits(graph, node, err);
   for (int32_t k = 1; k < node->n_operands && status == TESELA_OK; k++) {
     const tesela_node *operand = tesela__graph_operand(graph, node, k);
     char have[TESELA__SHAPE_TEXT], other[TESELA__SHAPE_TEXT];
@@ -121,7 +122,7 @@ tesela_status tesela__shape_reduce(const tesela_graph *graph, const tesela_node_
     return tesela__graph_fail(err, TESELA_E_INVALID, node,
                               "%s is no fold; there are sum, prod, mean, max, min, and, or, xor",
                               tesela_fn_name(node->fn));
-  tesela_status status = plain_check_bits(graph, node, err);
+  tesela_status status = tesela__graph_check_bits(graph, node, err);
   if (status == TESELA_OK) status = tesela__graph_dims(spec, node->rank, node, err);
   if (status != TESELA_OK) return status;
   if (spec->n_dims == 0)

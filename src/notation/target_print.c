@@ -53,6 +53,7 @@ static void target_put_rules(tesela__sink *sink, const tesela_target *target) {
     target_put_key(sink, "rule");
     tesela__puts(sink, tesela_op_name(rule->op));
     if (rule->fn != TESELA_FN_NONE) tesela__putf(sink, ".%s", tesela_fn_name(rule->fn));
+    if (rule->opcode[0]) tesela__putf(sink, " \"%s\"", rule->opcode);
     if (rule->operand == TESELA_RULE_RESULT)
       tesela__putf(sink, " result is %s", tesela_yield_name(rule->yield));
     else if (rule->operand == TESELA_RULE_ALL)
@@ -82,6 +83,12 @@ static tesela_status target_check_said(const tesela_target *target, tesela_error
       return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
                           "rule %" PRId32 " has a %s for %s; a file does not say that", k,
                           result ? "need" : "yield", result ? "the result" : "an operand");
+    for (const char *c = rule->opcode; *c; c++)
+      if (*c == '"' || *c == '#' || *c == '\n' || *c == '\r')
+        return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                            "rule %" PRId32 " is of opcode %s; a file takes none with a quote, # or an end "
+                            "of a line in it",
+                            k, rule->opcode);
   }
   return TESELA_OK;
 }

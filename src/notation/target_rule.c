@@ -6,6 +6,7 @@
  *   rule matmul 0 needs contracted                            rule none: the same
  *   rule pointwise.exp all needs any costs 100
  *   rule reduce result is survives
+ *   rule fallback "all-reduce" all needs result              operators that the graph does not know, by opcode
  */
 #include "notation/device_read.h"
 #include "notation/target_text.h"
@@ -100,6 +101,30 @@ static tesela_status target_rule_word(tesela__target_reader *r, const char *what
   return TESELA_OK;
 }
 
+/* "all-reduce", behind an operator that has an opcode; nothing if no quote comes next. */
+static tesela_status target_rule_opcode(tesela__target_reader *r, tesela_rule *rule) {
+  size_t n = 0;
+  tesela__target_blanks(r);
+  if (r->at >= r->end || r->text[r->at] != '"') return TESELA_OK;
+  bool fused = rule->fn == TESELA_FN_FUSED || rule->fn == TESELA_FN_NONE;
+  if (rule->op != TESELA_OP_FALLBACK &&
+      !(fused && (rule->op == TESELA_OP_POINTWISE || rule->op == TESELA_OP_ALONG)))
+    return tesela__target_fail(r, TESELA_E_INVALID, r->at,
+                               "%s has no opcode; fallback, pointwise.fused and along.fused have one",
+                               tesela_op_name(rule->op));
+  if (rule->op != TESELA_OP_FALLBACK) rule->fn = TESELA_FN_FUSED;
+  const char *word = r->text + r->at + 1;
+  while (r->at + 1 + n < r->end && word[n] != '"') n++;
+  if (r->at + 1 + n >= r->end)
+    return tesela__target_fail(r, TESELA_E_SYNTAX, r->at, "an opcode without the quote behind it");
+  if (n == 0 || n >= TESELA_RULE_OPCODE)
+    return tesela__target_fail(r, TESELA_E_LIMIT, r->at, "an opcode of %zu bytes; 1 to %d are possible", n,
+                               TESELA_RULE_OPCODE - 1);
+  memcpy(rule->opcode, word, n);
+  r->at += n + 2;
+  return TESELA_OK;
+}
+
 static tesela_status target_rule_operand(tesela__target_reader *r, tesela_rule *rule) {
   int64_t number;
   int32_t word;
@@ -141,6 +166,7 @@ tesela_status tesela__target_rule(tesela__target_reader *r) {
     return TESELA_OK;
   }
   tesela_status status = target_rule_op(r, &rule);
+  if (status == TESELA_OK) status = target_rule_opcode(r, &rule);
   if (status == TESELA_OK) status = target_rule_operand(r, &rule);
   if (status == TESELA_OK && tesela__target_take(r, "costs"))
     status = tesela__target_number(r, "a price in elements", 0, INT64_MAX, &rule.price);

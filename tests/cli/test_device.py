@@ -14,7 +14,7 @@ sys.path.insert(0, str(SOURCE / "tests" / "oracle"))
 import device_oracle as oracle  # noqa: E402
 
 VECTORS = json.loads((SOURCE / "tests" / "vectors" / "spyre_seed_examples.json").read_text())
-SEED = int(os.environ.get("TESELA_SEED", "20261121"))
+SEED = int(os.environ.get("TESELA_SEED", "20261121"), 0)
 CASES = VECTORS["layouts"] + [case for case in VECTORS["rfc_examples"] if "layout" in case]
 
 

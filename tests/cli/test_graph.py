@@ -10,7 +10,7 @@ import pytest
 from command import SOURCE, ask, error, good, one, run
 
 VECTORS = json.loads((SOURCE / "tests" / "vectors" / "spyre_seed_examples.json").read_text())
-SEED = int(os.environ.get("TESELA_SEED", "20261121"))
+SEED = int(os.environ.get("TESELA_SEED", "20261121"), 0)
 EXAMPLES = SOURCE / "examples"
 
 

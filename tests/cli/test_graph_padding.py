@@ -31,7 +31,9 @@ NEEDED = {"sum": 0, "prod": 1, "max": "-inf", "min": "inf", "mean": "-"}
 
 @pytest.mark.parametrize("fn", NEEDED)
 def test_a_fold_needs_its_neutral_value(tmp_path, fn):
-    found = answer(program(tmp_path, {"x": SHAPE}, [reduce(fn, "r", "x")], ["r"]))
+    (tmp_path / "any.target").write_text("target any\nlike spyre\nrule reduce.prod all needs clean\n")
+    graph = program(tmp_path, {"x": SHAPE}, [reduce(fn, "r", "x")], ["r"])
+    found = answer(graph, f"--target={tmp_path / 'any.target'}")
     verdict = "mask" if fn == "mean" else "fill"
     assert found["padding_reads"] == [
         {"at": "r", "operand": 0, "dim": 1, "reads": [100, 128], "needs": NEEDED[fn], "finds": "garbage", "verdict": verdict}

@@ -22,7 +22,7 @@ sys.path.insert(0, str(HERE.parent / "oracle"))
 
 from xla_oracle import Array  # noqa: E402
 
-SEED = int(os.environ.get("TESELA_SEED") or 20261123)
+SEED = int(os.environ.get("TESELA_SEED", "20261123"), 0)
 PROBLEM = "f32[3,5]{1,0} -> {1,0:T(2,2)}"
 TILED = "f32[3,5]{1,0:T(2,2)}"
 SOLVERS = ["memcpy", "rows", "transpose", "interleave", "deinterleave", "bits", "strided", "gather"]

@@ -23,7 +23,7 @@ ENTRIES = [
     for part in ("worked_examples", "formats", "random", "real_texts", "report_examples")
     for entry in VECTORS[part]
 ]
-SEED = int(os.environ.get("TESELA_SEED") or 20260801)
+SEED = int(os.environ.get("TESELA_SEED", "20260801"), 0)
 BATCHES, BATCH = 16, 25  # random layouts
 
 

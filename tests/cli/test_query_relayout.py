@@ -19,7 +19,7 @@ sys.path.insert(0, str(HERE.parent / "oracle"))
 
 from xla_oracle import COMBINE, Array  # noqa: E402
 
-SEED = int(os.environ.get("TESELA_SEED") or 20261122)
+SEED = int(os.environ.get("TESELA_SEED", "20261122"), 0)
 BATCHES, BATCH = 12, 40
 WIDTHS = {1, 2, 4, 8, 16, 32, 64, 128}
 

@@ -16,7 +16,7 @@ sys.path.insert(0, str(HERE.parent / "oracle"))
 
 import register_oracle as oracle  # noqa: E402
 
-SEED = int(os.environ.get("TESELA_SEED") or 20261121)
+SEED = int(os.environ.get("TESELA_SEED", "20261121"), 0)
 BATCHES, BATCH, DEPTH = 8, 40, 6
 PRIMITIVES = ("spatial", "local", "column_spatial", "column_local")
 OLD_NAMES = {"local": "repeat", "column_local": "column_repeat", "auto_local_spatial": "auto_repeat_spatial"}

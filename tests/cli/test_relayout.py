@@ -4,6 +4,7 @@ something goes wrong."""
 
 import json
 import os
+import pathlib
 import pty
 import random
 import signal
@@ -16,7 +17,7 @@ import pytest
 from command import TESELA, environment, run
 from tensor_bytes import Array, elements, npy, npy_dict, placed, read_safetensors, safetensors, swapped
 
-SEED = int(os.environ.get("TESELA_SEED") or 20261121)
+SEED = int(os.environ.get("TESELA_SEED", "20261121"), 0)
 BIG = "u8[16384,8192]"  # 128 MiB: a copy long enough to be disturbed
 
 
@@ -479,6 +480,12 @@ def test_an_old_file_stays_when_the_input_is_wrong(file):
 # ---- in the middle of a copy ----
 
 
+def heed_signals():
+    """Undo what the tests were started with: nohup and a shell's & leave signals ignored."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def disturbed(tmp_path, disturb):
     """Start a long copy over a file that exists and disturb it as soon as its unfinished output is there. Returns what the
     process said, its status and the files left beside the input and the old one; again if it was done before that."""
@@ -489,7 +496,7 @@ def disturbed(tmp_path, disturb):
         out.write_bytes(b"old")
         child = subprocess.Popen(
             [TESELA, "relayout", path, "-o", out, f"--from={BIG}", "--to={0,1}", "--threads=1", "--isa=c"],
-            stderr=subprocess.PIPE, env=environment(),
+            stderr=subprocess.PIPE, env=environment(), preexec_fn=heed_signals,
         )  # fmt: skip
         while child.poll() is None and len(list(tmp_path.iterdir())) == 2:
             time.sleep(0.0005)
@@ -526,7 +533,8 @@ def test_an_ignored_signal_stays_ignored(tmp_path):
     child = subprocess.Popen(["bash", "-c", script], stdin=subprocess.PIPE, cwd=tmp_path, env=environment())
     child.stdin.write(b"ab")
     child.stdin.flush()
-    time.sleep(0.1)
+    while pathlib.Path(f"/proc/{child.pid}/comm").read_text() != "tesela\n":  # no trap yet, perhaps
+        time.sleep(0.001)
     child.send_signal(signal.SIGHUP)
     child.stdin.write(b"cd")
     child.stdin.close()

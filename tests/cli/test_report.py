@@ -24,7 +24,7 @@ VECTORS = json.loads((SOURCE / "tests/vectors/xla_seed_examples.json").read_text
 SHARED = Path(os.environ.get("TESELA_SHARED") or SOURCE.parent / "shared") / "real_hlo"
 OOM = SOURCE / "examples/oom_report.txt"
 STEP = SOURCE / "examples/step.hlo.txt"
-SEED = int(os.environ.get("TESELA_SEED") or 20261121)
+SEED = int(os.environ.get("TESELA_SEED", "20261121"), 0)
 UTF8 = {"LC_ALL": "C.UTF-8"}
 
 

@@ -434,26 +434,32 @@ static int pointwise(const tesela_node *node, tensor **x, tensor *out) {
   return 0;
 }
 
-static int reduce(const tesela_node *node, const tensor *x, tensor *out) {
-  tesela_fn fn = node->fn;
-  tesela_dtype in = wide(1, &x->dtype);
-  if (fn == TESELA_FN_MEAN && real(out->dtype)) in = TESELA_F64;
-  bool r = in == TESELA_F64;
-  int bits = 8 * width(x->dtype);
+/* What a fold of values of a type starts from, as a real or as an integer. */
+static number fold_first(tesela_fn fn, tesela_dtype t, bool r) {
+  int bits = 8 * width(t);
   number first = r ? a_real(0) : an_integer(0);
   if (fn == TESELA_FN_PROD) first = r ? a_real(1) : an_integer(1);
   if (fn == TESELA_FN_AND) first = an_integer(-1);
   if (fn == TESELA_FN_MAX)
     first = r ? a_real(-(double)INFINITY)
-              : an_integer(!has_sign(x->dtype) ? 0
-                           : bits == 64        ? INT64_MIN
-                                               : -((int64_t)1 << (bits - 1)));
+              : an_integer(!has_sign(t) ? 0
+                           : bits == 64 ? INT64_MIN
+                                        : -((int64_t)1 << (bits - 1)));
   if (fn == TESELA_FN_MIN)
-    first = r                         ? a_real((double)INFINITY)
-            : x->dtype == TESELA_PRED ? an_integer(1)
-            : has_sign(x->dtype)      ? an_integer((int64_t)(((uint64_t)1 << (bits - 1)) - 1))
-            : bits == 64              ? an_integer(-1)
-                                      : an_integer(((int64_t)1 << bits) - 1);
+    first = r                  ? a_real((double)INFINITY)
+            : t == TESELA_PRED ? an_integer(1)
+            : has_sign(t)      ? an_integer((int64_t)(((uint64_t)1 << (bits - 1)) - 1))
+            : bits == 64       ? an_integer(-1)
+                               : an_integer(((int64_t)1 << bits) - 1);
+  return first;
+}
+
+static int reduce(const tesela_node *node, const tensor *x, tensor *out) {
+  tesela_fn fn = node->fn;
+  tesela_dtype in = wide(1, &x->dtype);
+  if (fn == TESELA_FN_MEAN && real(out->dtype)) in = TESELA_F64;
+  bool r = in == TESELA_F64;
+  number first = fold_first(fn, x->dtype, r);
   number *sum = malloc((size_t)(out->n + 1) * sizeof *sum);
   int64_t *count = calloc((size_t)(out->n + 1), sizeof *count);
   for (int64_t e = 0; e < out->n; e++) sum[e] = first;
@@ -482,6 +488,58 @@ static int reduce(const tesela_node *node, const tensor *x, tensor *out) {
   }
   free(sum);
   free(count);
+  return 0;
+}
+
+/* Does x stand behind y, neither being equal to the other? NaN stands behind all others. */
+static bool behind(tesela_dtype t, number x, number y) {
+  if (x.real && isnan(x.f)) return !isnan(y.f);
+  return compare(t, x, y) == 1;
+}
+
+/* Cumulative: all elements from the line's beginning (its end) to each are folded anew. Sorted: an element's rank is the number of
+ * those in front of it, which are less (greater), or equal and in front of it before. */
+static int along(const tesela_node *node, const tensor *x, tensor *out) {
+  static const tesela_fn steps[] = {TESELA_FN_ADD, TESELA_FN_MUL, TESELA_FN_MAX, TESELA_FN_MIN};
+  tesela_dtype in = wide(1, &x->dtype);
+  int32_t d = node->dim[0];
+  int64_t n = x->shape[d];
+  bool sum = node->fn == TESELA_FN_CUMSUM, r = in == TESELA_F64;
+  if (node->fn < TESELA_FN_CUMSUM || node->fn > TESELA_FN_ARGSORT || node->fn == TESELA_FN_FUSED) return 2;
+  for (int64_t e = 0; e < x->n; e++) {
+    int64_t index[RANK], own, rank = 0;
+    unrank(e, x->rank, x->shape, index);
+    own = index[d];
+    if (node->fn == TESELA_FN_SORT || node->fn == TESELA_FN_ARGSORT) {
+      for (index[d] = 0; index[d] < n; index[d]++) {
+        number other = x->at[rank_of(x, index)], this = x->at[e];
+        bool in_front = node->reverse ? behind(in, other, this) : behind(in, this, other);
+        bool equal = !behind(in, other, this) && !behind(in, this, other);
+        rank += in_front || (equal && index[d] < own);
+      }
+      index[d] = rank;
+      if (rank >= out->shape[d]) continue;
+      out->at[rank_of(out, index)] = node->fn == TESELA_FN_SORT
+                                         ? rounded(out->dtype, x->dtype, x->at[e])
+                                         : rounded(out->dtype, TESELA_S64, an_integer(own));
+      continue;
+    }
+    bool any = sum || node->fn == TESELA_FN_CUMPROD;
+    number all = r ? a_real(sum ? 0 : 1) : an_integer(sum ? 0 : 1);
+    for (int64_t i = 0; i < n; i++) {
+      index[d] = node->reverse ? n - 1 - i : i;
+      if (node->reverse ? index[d] < own : index[d] > own) break;
+      number v = x->at[rank_of(x, index)];
+      if (r) v = a_real(as_real(x->dtype, v));
+      if (!any)
+        all = v;
+      else if (!binary(steps[node->fn - TESELA_FN_CUMSUM], in, all, v, &all))
+        return 2;
+      any = true;
+    }
+    index[d] = own;
+    out->at[rank_of(out, index)] = rounded(out->dtype, in, all);
+  }
   return 0;
 }
 
@@ -518,26 +576,76 @@ static int matmul(const tesela_node *node, tensor **x, tensor *out) {
   return 0;
 }
 
+/* The next index of a box, row-major; false: it was the last, all are 0 again. */
+static bool step(int32_t n, const int64_t *extent, int64_t *index) {
+  for (int32_t d = n - 1; d >= 0; d--) {
+    if (++index[d] < extent[d]) return true;
+    index[d] = 0;
+  }
+  return false;
+}
+
+/* Where element `k` of the window at `o` is in x; false: between its elements. */
+static bool window_at(int64_t o, int64_t stride, int64_t k, int64_t dilation, int64_t low, int64_t spread,
+                      int64_t *at) {
+  int64_t spread_at = o * stride + k * dilation - low;
+  *at = spread_at < 0 ? -1 : spread_at / spread;
+  return spread_at % spread == 0;
+}
+
+/* The definition: for each place of the window and each channel, the product of what x and w have there. */
 static int conv2d(const tesela_node *node, tensor **x, tensor *out) {
   const tesela_conv2d *c = &node->conv;
   tesela_dtype t[2] = {x[0]->dtype, x[1]->dtype}, in = wide(2, t);
   for (int64_t e = 0; e < out->n; e++) {
-    int64_t o[RANK], i[RANK], w[RANK];
+    int64_t o[RANK], i[RANK], w[RANK], k[3] = {0}, extent[3],
+                                       channels = c->w[1] < 0 ? 1 : x[1]->shape[c->w[1]];
     number sum = in == TESELA_F64 ? a_real(0) : an_integer(0);
-    unrank(e, 4, out->shape, o);
-    i[c->x[0]] = o[c->result[0]];
-    w[c->w[0]] = o[c->result[1]];
-    for (int64_t ch = 0; ch < x[1]->shape[c->w[1]]; ch++)
-      for (int64_t h = 0; h < x[1]->shape[c->w[2]]; h++)
-        for (int64_t k = 0; k < x[1]->shape[c->w[3]]; k++) {
-          w[c->w[1]] = i[c->x[1]] = ch;
-          w[c->w[2]] = h;
-          w[c->w[3]] = k;
-          i[c->x[2]] = o[c->result[2]] * c->stride[0] + h * c->dilation[0] - c->low[0];
-          i[c->x[3]] = o[c->result[3]] * c->stride[1] + k * c->dilation[1] - c->low[1];
-          if (inside(x[0], i)) sum = product_sum(in, sum, x[0], rank_of(x[0], i), x[1], rank_of(x[1], w));
+    unrank(e, out->rank, out->shape, o);
+    if (c->x[0] >= 0) i[c->x[0]] = o[c->result[0]];
+    if (c->w[0] >= 0) w[c->w[0]] = o[c->result[1]];
+    if (c->grouped) i[c->x[5]] = w[c->w[5]] = o[c->result[5]];
+    for (int32_t d = 0; d < c->spatial; d++) extent[d] = x[1]->shape[c->w[2 + d]];
+    for (int64_t ch = 0; ch < channels; ch++) do {
+        bool element = true;
+        if (c->w[1] >= 0) w[c->w[1]] = i[c->x[1]] = ch;
+        for (int32_t d = 0; d < c->spatial; d++) {
+          w[c->w[2 + d]] = k[d];
+          element = window_at(o[c->result[2 + d]], c->stride[d], k[d], c->dilation[d], c->low[d],
+                              c->x_dilation[d], &i[c->x[2 + d]]) &&
+                    element;
         }
+        if (element && inside(x[0], i))
+          sum = product_sum(in, sum, x[0], rank_of(x[0], i), x[1], rank_of(x[1], w));
+      } while (step(c->spatial, extent, k));
     out->at[e] = rounded(out->dtype, in, sum);
+  }
+  return 0;
+}
+
+/* All elements of a window, gone through anew for each. */
+static int pool(const tesela_node *node, const tensor *x, tensor *out) {
+  tesela_fn fn = node->fn == TESELA_FN_SUM    ? TESELA_FN_ADD
+                 : node->fn == TESELA_FN_PROD ? TESELA_FN_MUL
+                                              : node->fn;
+  tesela_dtype in = wide(1, &x->dtype);
+  bool r = in == TESELA_F64;
+  for (int64_t e = 0; e < out->n; e++) {
+    int64_t o[RANK], i[RANK], k[RANK] = {0};
+    number all = fold_first(node->fn, x->dtype, r);
+    unrank(e, out->rank, out->shape, o);
+    do {
+      bool element = true;
+      for (int32_t d = 0; d < x->rank; d++)
+        element = window_at(o[d], node->step[d], k[d], node->dilation[d], node->low[d], node->x_dilation[d],
+                            &i[d]) &&
+                  element;
+      if (!element || !inside(x, i)) continue;
+      number v = x->at[rank_of(x, i)];
+      if (r) v = a_real(as_real(x->dtype, v));
+      if (!binary(fn, in, all, v, &all)) return 2;
+    } while (step(x->rank, node->length, k));
+    out->at[e] = rounded(out->dtype, in, all);
   }
   return 0;
 }
@@ -551,6 +659,7 @@ static int gather(const tesela_node *node, tensor **x, tensor *out) {
     for (int32_t d = 0; d < x[0]->rank; d++)
       own[d] = d < looked ? index[d] : index[d + n - 1 < 0 ? 0 : d + n - 1];
     own[looked] = at;
+    if (at == -1) continue; /* nowhere */
     if (at < 0 || at >= x[0]->shape[looked]) return 1;
     out->at[e] = rounded(out->dtype, x[0]->dtype, x[0]->at[rank_of(x[0], own)]);
   }
@@ -567,6 +676,7 @@ static int scatter(const tesela_node *node, tensor **x, tensor *out) {
     for (int32_t d = 0; d < out->rank; d++)
       own[d] = d < looked ? index[d] : index[d + n - 1 < 0 ? 0 : d + n - 1];
     own[looked] = at;
+    if (at == -1) continue; /* nowhere */
     if (at < 0 || at >= out->shape[looked]) return 1;
     number *to = &out->at[rank_of(out, own)];
     if (node->fn == TESELA_FN_ADD) {
@@ -654,10 +764,14 @@ static int compute(const tesela_node *node, tensor **x, tensor *out) {
     return pointwise(node, x, out);
   case TESELA_OP_REDUCE:
     return reduce(node, x[0], out);
+  case TESELA_OP_ALONG:
+    return along(node, x[0], out);
   case TESELA_OP_MATMUL:
     return matmul(node, x, out);
   case TESELA_OP_CONV2D:
     return conv2d(node, x, out);
+  case TESELA_OP_POOL:
+    return pool(node, x[0], out);
   case TESELA_OP_GATHER:
     return gather(node, x, out);
   case TESELA_OP_SCATTER:

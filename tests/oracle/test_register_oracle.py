@@ -23,7 +23,7 @@ import register_oracle as oracle  # noqa: E402
 from register_oracle import Refused, Relation, evaluate  # noqa: E402
 
 VECTORS = json.loads((HERE.parent / "vectors" / "tilus_seed_examples.json").read_text())
-SEED = int(os.environ.get("TESELA_SEED") or 20261121)
+SEED = int(os.environ.get("TESELA_SEED", "20261121"), 0)
 CASES = VECTORS["cases"]
 GOOD = [case for case in CASES if case["ok"]]
 BAD = [case for case in CASES if not case["ok"]]

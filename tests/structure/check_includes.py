@@ -27,7 +27,7 @@ MAY_INCLUDE = {
     "device": "base layout relayout",
     "graph": "base layout xla relayout notation device arena assign",
     "report": "base layout xla notation",
-    "draw": "base layout xla register notation",
+    "draw": "base arena layout xla register notation",
     "codegen": "base layout register tile",
 }
 
@@ -35,7 +35,7 @@ MAY_INCLUDE = {
 PUBLIC = {
     "dtype": "layout", "program": "layout", "walk": "layout", "xla_bitcast": "xla", "xla_interchange": "xla",
     "values": "relayout", "fragment": "register", "tile_memory": "tile", "access": "tile",
-    "exchange": "tile", "register_text": "notation", "draw_register": "draw", "target": "device", "dma": "device",
+    "exchange": "tile", "register_text": "notation", "draw_register": "draw", "draw_arena": "draw", "target": "device", "dma": "device",
     "device_view": "device", "transfer": "device", "device_text": "notation", "propagate": "graph",
     "graph_loops": "graph", "graph_run": "graph", "graph_memory": "graph", "graph_padding": "graph", "graph_text": "graph"
 }

@@ -65,7 +65,7 @@ bool access_oracle_synthesize(int32_t n_uses, const tesela_access_use *uses, int
 /* ---- random cases --------------------------------------------------------------------------------------------- */
 
 int64_t access_random(int64_t n); /* 0 .. n-1 */
-void access_random_start(void);   /* TESELA_SEED, or the time; prints it */
+void access_random_start(void);   /* begin at first_seed() */
 
 /* A shape of up to `most` elements; power: powers of two only. */
 int32_t access_random_shape(int64_t *shape, int64_t most, bool power);

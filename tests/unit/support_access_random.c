@@ -3,11 +3,11 @@
  * support_access_random.c - random tiles: register layouts and memories that agree with nothing, or with much.
  */
 #include "support_access.h"
+#include "support_seed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static uint64_t oracle_state;
 
@@ -19,10 +19,7 @@ int64_t access_random(int64_t n) {
 }
 
 void access_random_start(void) {
-  const char *text = getenv("TESELA_SEED");
-  uint64_t seed = text ? strtoull(text, NULL, 10) : (uint64_t)time(NULL);
-  printf("TESELA_SEED=%llu\n", (unsigned long long)seed);
-  oracle_state = seed * UINT64_C(0x9e3779b97f4a7c15) + 88172645463325252;
+  oracle_state = first_seed() * UINT64_C(0x9e3779b97f4a7c15) + 88172645463325252;
   if (oracle_state == 0) oracle_state = 1;
 }
 

@@ -6,13 +6,6 @@
 
 __extension__ typedef __int128 assign_wide;
 
-uint64_t assign_seed(void) {
-  const char *text = getenv("TESELA_SEED");
-  const uint64_t seed = text ? strtoull(text, NULL, 0) : (uint64_t)time(NULL);
-  printf("TESELA_SEED=%" PRIu64 "\n", seed);
-  return seed;
-}
-
 int32_t assign_draw(uint64_t *seed, int32_t n) {
   *seed = *seed * 6364136223846793005u + 1442695040888963407u;
   return (int32_t)((*seed >> 33) % (uint64_t)n);

@@ -38,7 +38,6 @@ typedef struct assign_kind {
   bool alike;             /* nothing where states are the same */
 } assign_kind;
 
-uint64_t assign_seed(void); /* TESELA_SEED, or of the clock; printed */
 int32_t assign_draw(uint64_t *seed, int32_t n);
 void assign_draw_case(assign_case *c, const assign_kind *kind, uint64_t *seed);
 

@@ -14,13 +14,6 @@
 #include <string.h>
 #include <time.h>
 
-uint64_t exchange_seed(void) {
-  const char *text = getenv("TESELA_SEED");
-  uint64_t seed = text ? strtoull(text, NULL, 0) : (uint64_t)time(NULL);
-  printf("TESELA_SEED=%" PRIu64 "\n", seed);
-  return seed;
-}
-
 int64_t exchange_below(exchange_random *r, int64_t n) {
   r->state = r->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   uint64_t x = r->state ^ r->state >> 29;

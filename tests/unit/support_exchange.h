@@ -17,7 +17,6 @@ typedef struct exchange_random {
   uint64_t state;
 } exchange_random;
 
-uint64_t exchange_seed(void);                          /* TESELA_SEED, or one that is printed */
 int64_t exchange_below(exchange_random *r, int64_t n); /* 0 .. n-1 */
 
 /* The row-major number of the element at (thread, local), by definition. */

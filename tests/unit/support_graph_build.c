@@ -68,6 +68,18 @@ void build_lay_out(tesela_graph *graph, const tesela_target *target, int32_t nod
     fail_msg("stick %d of %s: %s", (int)stick, of->name, err.message);
 }
 
+void build_lay_out_all(tesela_graph *graph, const tesela_target *target) {
+  for (int32_t k = 0; k < tesela_graph_count(graph); k++) {
+    const tesela_node *node = tesela_graph_node(graph, k);
+    tesela_device_layout layout;
+    tesela_error err = {.message = ""};
+    if (node->buffer != k) continue;
+    if (tesela_device_default(&layout, target, node->dtype, node->rank, node->shape, &err) != TESELA_OK ||
+        tesela_graph_set_layout(graph, k, &layout, &err) != TESELA_OK)
+      fail_msg("layout of %s: %s", node->name, err.message);
+  }
+}
+
 int32_t build_node(tesela_graph *graph, const tesela_target *target, tesela_node_spec spec, int32_t stick) {
   int32_t node = -1;
   tesela_error err = {.message = ""};

@@ -25,6 +25,8 @@ int32_t build_input(tesela_graph *graph, const char *name, const char *shape);
 int32_t build_inputs(tesela_graph *graph, const char *shapes, int32_t *node);
 /* Lay out a buffer in sticks along a dim; fails the test if it cannot be. */
 void build_lay_out(tesela_graph *graph, const tesela_target *target, int32_t node, int32_t stick);
+/* Lay out all buffers as the target does unless told otherwise; fails the test if one cannot be. */
+void build_lay_out_all(tesela_graph *graph, const tesela_target *target);
 /* A node, and an input, whose buffer is laid out in sticks along a dim; fails the test if it cannot be. */
 int32_t build_node(tesela_graph *graph, const tesela_target *target, tesela_node_spec spec, int32_t stick);
 int32_t build_laid_out(tesela_graph *graph, const tesela_target *target, const char *name, const char *shape,
@@ -34,6 +36,9 @@ int32_t build_laid_out(tesela_graph *graph, const tesela_target *target, const c
   .operand = (const int32_t[]){__VA_ARGS__}, .n_operands = (int32_t)(sizeof((int32_t[]){__VA_ARGS__}) / 4)
 #define DIMS(...) \
   .dims = (const int32_t[]){__VA_ARGS__}, .n_dims = (int32_t)(sizeof((int32_t[]){__VA_ARGS__}) / 4)
+/* Dims, and numbers. */
+#define D(...) ((const int32_t[]){__VA_ARGS__})
+#define N(...) ((const int64_t[]){__VA_ARGS__})
 /* Is node k of this shape and type? */
 bool build_is(const tesela_graph *graph, int32_t k, const char *shape);
 

@@ -39,23 +39,38 @@ static void put32(lines *l, const char *word, int32_t n, const int32_t *list) {
 static void put_attributes(lines *l, const tesela_graph *graph, const tesela_node *node) {
   if (node->op == TESELA_OP_CONSTANT) put(l, " %g", node->value);
   if (node->n_dims > 0) put32(l, " dims", node->n_dims, node->dim);
+  if (node->reverse) put(l, " reverse");
   if (node->op == TESELA_OP_SLICE || node->op == TESELA_OP_WRITE) put64(l, " start", node->rank, node->start);
   if (node->op == TESELA_OP_SLICE || node->op == TESELA_OP_WRITE || node->op == TESELA_OP_PAD)
     put64(l, " step", node->rank, node->step);
   if (node->op == TESELA_OP_PAD) put64(l, " low", node->rank, node->low);
   if (node->op == TESELA_OP_PAD) put64(l, " high", node->rank, node->high);
+  if (node->op == TESELA_OP_POOL) {
+    put64(l, " length", node->rank, node->length);
+    put64(l, " step", node->rank, node->step);
+    put64(l, " low", node->rank, node->low);
+    put64(l, " high", node->rank, node->high);
+    put64(l, " dilation", node->rank, node->dilation);
+    put64(l, " x_dilation", node->rank, node->x_dilation);
+  }
   if (node->op == TESELA_OP_MATMUL) {
     put32(l, " x", tesela_graph_node(graph, node->operand[0])->rank, node->label[0]);
     put32(l, " y", tesela_graph_node(graph, node->operand[1])->rank, node->label[1]);
   }
   if (node->op == TESELA_OP_CONV2D) {
-    put32(l, " conv", 4, node->conv.x);
-    put32(l, "", 4, node->conv.w);
-    put32(l, "", 4, node->conv.result);
-    put64(l, " stride", 2, node->conv.stride);
-    put64(l, " dilation", 2, node->conv.dilation);
-    put64(l, " low", 2, node->conv.low);
-    put64(l, " high", 2, node->conv.high);
+    const tesela_conv2d *conv = &node->conv;
+    const int32_t groups[3] = {conv->x[5], conv->w[5], conv->result[5]};
+    int32_t n = conv->spatial;
+    put32(l, " conv", 2 + n, conv->x);
+    put32(l, "", 2 + n, conv->w);
+    put32(l, "", 2 + n, conv->result);
+    if (conv->grouped) put32(l, " groups", 3, groups);
+    put64(l, " stride", n, conv->stride);
+    put64(l, " dilation", n, conv->dilation);
+    if (conv->x_dilation[0] * conv->x_dilation[1] * conv->x_dilation[2] != 1)
+      put64(l, " x_dilation", n, conv->x_dilation);
+    put64(l, " low", n, conv->low);
+    put64(l, " high", n, conv->high);
   }
 }
 
@@ -89,8 +104,9 @@ bool graph_same_node(const tesela_node *a, const tesela_node *b, const char **wh
   if (!SAME(op) || !SAME(fn) || !SAME(dtype) || !SAME(bits) || !SAME(rank) || !SAME(shape) ||
       !SAME(n_operands) || !SAME(buffer) || !SAME(offset) || !SAME(stride) || !SAME(host_stride) ||
       !SAME(view) || !SAME(in_place) || !SAME(output) || !SAME(n_dims) || !SAME(n_labels) || !SAME(dim) ||
-      !SAME(start) || !SAME(step) || !SAME(low) || !SAME(high) || !SAME(label) || !SAME(conv) ||
-      !SAME(value) || !SAME(keepdim) || !SAME(stick))
+      !SAME(start) || !SAME(step) || !SAME(low) || !SAME(high) || !SAME(length) || !SAME(dilation) ||
+      !SAME(x_dilation) || !SAME(label) || !SAME(conv) || !SAME(value) || !SAME(keepdim) || !SAME(reverse) ||
+      !SAME(stick))
     return false;
 #undef SAME
   *what = "name";

@@ -7,6 +7,10 @@
 
 #include <tesela/tesela.h>
 
+/* The program that a text says, and a tensor of it; text that says none fails the test under that name. */
+tesela_kernel_program *infer_program(const char *name, const char *text);
+tesela_tensor infer_tensor(const tesela_kernel_program *program, const char *name);
+
 /* What came of a run: the line of the first operation that cannot run on these layouts, and why; 0 if all ran and every
  * value is right. */
 typedef struct infer_run {

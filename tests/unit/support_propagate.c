@@ -47,7 +47,8 @@ static void read_type(prog_statement *s, const char *word) {
 
 static bool is_typed(const char *op) {
   return strcmp(op, "input") == 0 || strcmp(op, "constant") == 0 || strcmp(op, "fallback") == 0 ||
-         strcmp(op, "cast") == 0;
+         strcmp(op, "cast") == 0 || strcmp(op, "keeps") == 0 || strcmp(op, "stats") == 0 ||
+         strcmp(op, "norm") == 0;
 }
 
 static void read_word(prog *p, prog_statement *s, int position, const char *word) {
@@ -95,17 +96,37 @@ static const struct {
   const char *word;
   tesela_op op;
   tesela_fn fn;
+  const char *opcode;
 } words[] = {
-    {"input", TESELA_OP_INPUT, TESELA_FN_NONE},     {"constant", TESELA_OP_CONSTANT, TESELA_FN_NONE},
-    {"pw", TESELA_OP_POINTWISE, TESELA_FN_FUSED},   {"cast", TESELA_OP_POINTWISE, TESELA_FN_COPY},
-    {"sum", TESELA_OP_REDUCE, TESELA_FN_SUM},       {"keep", TESELA_OP_REDUCE, TESELA_FN_SUM},
-    {"matmul", TESELA_OP_MATMUL, TESELA_FN_NONE},   {"gather", TESELA_OP_GATHER, TESELA_FN_NONE},
-    {"scatter", TESELA_OP_SCATTER, TESELA_FN_NONE}, {"cat", TESELA_OP_CAT, TESELA_FN_NONE},
-    {"pad", TESELA_OP_PAD, TESELA_FN_NONE},         {"write", TESELA_OP_WRITE, TESELA_FN_NONE},
-    {"clone", TESELA_OP_CLONE, TESELA_FN_NONE},     {"fallback", TESELA_OP_FALLBACK, TESELA_FN_NONE},
-    {"permute", TESELA_OP_PERMUTE, TESELA_FN_NONE}, {"reshape", TESELA_OP_RESHAPE, TESELA_FN_NONE},
-    {"squeeze", TESELA_OP_SQUEEZE, TESELA_FN_NONE}, {"unsqueeze", TESELA_OP_UNSQUEEZE, TESELA_FN_NONE},
-    {"expand", TESELA_OP_EXPAND, TESELA_FN_NONE},   {"slice", TESELA_OP_SLICE, TESELA_FN_NONE},
+    {"prod", TESELA_OP_REDUCE, TESELA_FN_PROD, NULL},
+    {"sort", TESELA_OP_ALONG, TESELA_FN_SORT, NULL},
+    {"rank", TESELA_OP_ALONG, TESELA_FN_ARGSORT, NULL},
+    {"cum", TESELA_OP_ALONG, TESELA_FN_CUMSUM, NULL},
+    {"line", TESELA_OP_ALONG, TESELA_FN_FUSED, "median"},
+    {"keeps", TESELA_OP_FALLBACK, TESELA_FN_NONE, "all-reduce"},
+    {"stats", TESELA_OP_FALLBACK, TESELA_FN_NONE, "exx2"},
+    {"norm", TESELA_OP_FALLBACK, TESELA_FN_NONE, "layernormnorm"},
+    {"input", TESELA_OP_INPUT, TESELA_FN_NONE, NULL},
+    {"constant", TESELA_OP_CONSTANT, TESELA_FN_NONE, NULL},
+    {"pw", TESELA_OP_POINTWISE, TESELA_FN_FUSED, NULL},
+    {"cast", TESELA_OP_POINTWISE, TESELA_FN_COPY, NULL},
+    {"sum", TESELA_OP_REDUCE, TESELA_FN_SUM, NULL},
+    {"keep", TESELA_OP_REDUCE, TESELA_FN_SUM, NULL},
+    {"matmul", TESELA_OP_MATMUL, TESELA_FN_NONE, NULL},
+    {"gather", TESELA_OP_GATHER, TESELA_FN_NONE, NULL},
+    {"scatter", TESELA_OP_SCATTER, TESELA_FN_NONE, NULL},
+    {"cat", TESELA_OP_CAT, TESELA_FN_NONE, NULL},
+    {"pad", TESELA_OP_PAD, TESELA_FN_NONE, NULL},
+    {"write", TESELA_OP_WRITE, TESELA_FN_NONE, NULL},
+    {"clone", TESELA_OP_CLONE, TESELA_FN_NONE, NULL},
+    {"move", TESELA_OP_MOVE, TESELA_FN_NONE, NULL},
+    {"fallback", TESELA_OP_FALLBACK, TESELA_FN_NONE, NULL},
+    {"permute", TESELA_OP_PERMUTE, TESELA_FN_NONE, NULL},
+    {"reshape", TESELA_OP_RESHAPE, TESELA_FN_NONE, NULL},
+    {"squeeze", TESELA_OP_SQUEEZE, TESELA_FN_NONE, NULL},
+    {"unsqueeze", TESELA_OP_UNSQUEEZE, TESELA_FN_NONE, NULL},
+    {"expand", TESELA_OP_EXPAND, TESELA_FN_NONE, NULL},
+    {"slice", TESELA_OP_SLICE, TESELA_FN_NONE, NULL},
 };
 
 /* The spec of a statement; `dims` and `operand` are room for it. */
@@ -115,9 +136,11 @@ static void spec_of(const prog_statement *s, tesela_node_spec *spec, int32_t *op
     if (strcmp(words[i].word, s->op) == 0) {
       spec->op = words[i].op;
       spec->fn = words[i].fn;
+      spec->opcode = words[i].opcode;
     }
   if (spec->op == TESELA_OP_INPUT && strcmp(s->op, "input") != 0) fail_msg("no operator: %s", s->op);
-  if (spec->fn == TESELA_FN_FUSED && s->n_in < 3) spec->fn = s->n_in == 1 ? TESELA_FN_NEG : TESELA_FN_ADD;
+  bool plain = spec->op == TESELA_OP_POINTWISE && spec->fn == TESELA_FN_FUSED;
+  if (plain && s->n_in < 3) spec->fn = s->n_in == 1 ? TESELA_FN_NEG : TESELA_FN_ADD;
   for (int k = 0; k < s->n_in; k++) operand[k] = s->in[k];
   spec->operand = operand;
   spec->n_operands = s->n_in;
@@ -126,10 +149,10 @@ static void spec_of(const prog_statement *s, tesela_node_spec *spec, int32_t *op
   spec->stick = s->stick;
   spec->keepdim = strcmp(s->op, "keep") == 0;
   spec->value = 1;
-  bool dims_first = spec->op == TESELA_OP_REDUCE || spec->op == TESELA_OP_GATHER ||
-                    spec->op == TESELA_OP_SCATTER || spec->op == TESELA_OP_CAT ||
-                    spec->op == TESELA_OP_PERMUTE || spec->op == TESELA_OP_SQUEEZE ||
-                    spec->op == TESELA_OP_UNSQUEEZE || spec->op == TESELA_OP_SLICE;
+  bool dims_first =
+      spec->op == TESELA_OP_REDUCE || spec->op == TESELA_OP_GATHER || spec->op == TESELA_OP_SCATTER ||
+      spec->op == TESELA_OP_CAT || spec->op == TESELA_OP_PERMUTE || spec->op == TESELA_OP_SQUEEZE ||
+      spec->op == TESELA_OP_UNSQUEEZE || spec->op == TESELA_OP_SLICE || spec->op == TESELA_OP_ALONG;
   if (dims_first && s->n_lists > 0) {
     spec->n_dims = s->n_list[0];
     for (int k = 0; k < s->n_list[0]; k++) dims[k] = (int32_t)s->list[0][k];
@@ -144,6 +167,7 @@ static void spec_of(const prog_statement *s, tesela_node_spec *spec, int32_t *op
     spec->length = s->list[2];
     spec->step = s->list[3];
   }
+  if (spec->op == TESELA_OP_ALONG && s->n_lists > 1) spec->length = s->list[1];
   if (spec->op == TESELA_OP_PAD) {
     spec->low = s->list[0];
     spec->high = s->list[1];

@@ -7,12 +7,14 @@
  *   a = input f16[256,128] 1        stick 1; - is one element per stick, ? any
  *   k = constant f16[8,8]           s = fallback f16[4] a b
  *   t = pw a b                      u = cast f32 a             (pw: neg of one, add of two, unknown of more)
- *   r = sum a 0,1   q = keep a 1    (keepdim)
+ *   r = sum a 0,1   q = keep a 1    (keepdim)                  p = prod a 1
+ *   s = sort a 1 4   i = rank a 1 4   c = cum a 1   u = line a b 1 4      along dim 1, 4 elements left; line is unknown
+ *   r = keeps f16[8,4] a   s = stats f16[8,1] a   n = norm f16[8,4] a b   fallbacks: all-reduce, exx2, layernormnorm
  *   m = matmul a b                  c = cat 0 a b c
  *   g = gather e i 0                w = scatter x i v 0        in place: scatter! x i v 0
  *   p = pad x 1,0 0,2 1,1           w = write x piece 0,4 1,1  in place: write! x piece 0,4 1,1
  *   v = permute a 1,0 | reshape a 4,2 | squeeze a 0 | unsqueeze a 1 | expand a 4,8 | slice a 1 start length step
- *   k = clone a
+ *   k = clone a                   m = move a
  */
 #ifndef SUPPORT_PROPAGATE_H
 #define SUPPORT_PROPAGATE_H

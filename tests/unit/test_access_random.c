@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_access_random.c - vectors, costs and banks of random tiles, and of tiles of many dims, against the oracle in
- * support_access.c, which fills tables of places by the mode lists and counts.
+ * support_access.c, which fills tables of places by the mode lists and counts. TESELA_SEED sets the seed.
  */
 #include <inttypes.h>
 #include <setjmp.h>

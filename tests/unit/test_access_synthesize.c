@@ -3,7 +3,7 @@
  * test_access_synthesize.c - is the layout that tesela_synthesize finds the best of its family?
  *
  * The oracle makes every member of the family, lays the tile out by it place by place, and counts; chosen layout, counts
- * and the number of candidates must be the same. Known answers follow by hand.
+ * and the number of candidates must be the same. Known answers follow by hand. TESELA_SEED sets the seed.
  */
 #include <inttypes.h>
 #include <setjmp.h>

@@ -3,6 +3,8 @@
  * test_assign.c - the assignment of states to nodes: against going through all assignments, and by rows.
  */
 #include "support_assign.h"
+#include "support_fault.h"
+#include "support_seed.h"
 
 #define INFINITE \
   { INT64_MAX, 0 }
@@ -89,9 +91,9 @@ static void solve_and_check(const char *name, const assign_case *c, const int32_
   memset(answer, 0xee, sizeof answer);
   memset(again, 0xee, sizeof again);
   assert_int_equal(tesela__assign_solve(problem, fixed, 0, answer, &result), TESELA_OK);
-  const char *fault = assign_fault(c, fixed, best, true, answer, &result);
-  if (fault)
-    fail_msg("%s: %s: {%" PRId64 ", %" PRId64 "}, not {%" PRId64 ", %" PRId64 "}", name, fault,
+  const char *wrong = assign_fault(c, fixed, best, true, answer, &result);
+  if (wrong)
+    fail_msg("%s: %s: {%" PRId64 ", %" PRId64 "}, not {%" PRId64 ", %" PRId64 "}", name, wrong,
              result.cost.elements, result.cost.moves, best.elements, best.moves);
   assert_int_equal(tesela__assign_solve(problem, fixed, 0, again, &second), TESELA_OK);
   assert_memory_equal(answer, again, sizeof answer);
@@ -143,7 +145,7 @@ static const assign_kind kinds[] = {
 
 static void random_problems_have_the_least_cost(void **state) {
   (void)state;
-  uint64_t seed = assign_seed();
+  uint64_t seed = first_seed();
   for (int k = 0; k < 1200; k++) {
     static assign_case c;
     int32_t fixed[ASSIGN_NODES];
@@ -213,24 +215,6 @@ static void planted_faults_are_noticed(void **state) {
 
 /* ---- memory -------------------------------------------------------------------------------------------------- */
 
-typedef struct fault {
-  long countdown, live;
-} fault;
-
-static void *fault_alloc(void *user, size_t size, size_t align) {
-  fault *f = user;
-  (void)align;
-  if (f->countdown-- <= 0) return NULL;
-  f->live++;
-  return malloc(size);
-}
-
-static void fault_release(void *user, void *memory) {
-  fault *f = user;
-  f->live--;
-  free(memory);
-}
-
 /* A dense problem: elimination is too dear, so that bound and search come in. */
 static void dense_case(assign_case *c, int32_t n, int32_t elements, int32_t moves, uint64_t seed) {
   c->n = n;
@@ -254,14 +238,14 @@ static void every_allocation_may_fail(void **state) {
   static assign_case c;
   dense_case(&c, 14, 40, 1, 3);
   for (long n = 0;; n++) {
-    fault f = {n, 0};
-    const tesela_allocator allocator = {&f, fault_alloc, fault_release};
+    fault f = {.countdown = n};
+    const tesela_allocator allocator = fault_allocator(&f);
     int32_t answer[ASSIGN_NODES] = {-9};
     tesela__assigned result = {.effort = 99};
     tesela__assign *problem = assign_build(&c, &allocator);
     tesela_status status = TESELA_E_MEMORY;
     if (problem) {
-      const long before = f.live;
+      const int64_t before = f.live;
       status = tesela__assign_solve(problem, NULL, 30, answer, &result);
       assert_int_equal(f.live, before);
       if (status != TESELA_OK) {

@@ -20,6 +20,7 @@
 #include <tesela/tesela.h>
 
 #include "support_exchange.h"
+#include "support_seed.h"
 
 #define OK(call)                                                    \
   do {                                                              \
@@ -162,7 +163,7 @@ static void random_plans_run_on_the_host(void **state) {
   (void)state;
   static const int32_t widths[] = {8, 16, 32, 64};
   if (!have_compiler()) skip();
-  exchange_random r = {exchange_seed()};
+  exchange_random r = {first_seed()};
   cuda_batch b;
   start_batch(&b);
   int kinds[4] = {0};

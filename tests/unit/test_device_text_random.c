@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 #include <tesela/tesela.h>
@@ -22,6 +21,7 @@
 #endif
 
 #include "device_oracle.h"
+#include "support_seed.h"
 #include "xla_oracle.h"
 
 enum { TEXT = 8192, NOTATIONS = TESELA_DEVICE_STRIDE_MAP + 1 };
@@ -346,9 +346,6 @@ int main(void) {
       cmocka_unit_test(worked_examples_are_read),
 #endif
   };
-  const char *text = getenv("TESELA_SEED");
-  seed = text ? strtoull(text, NULL, 10) : (uint64_t)time(NULL);
-  seed |= 1;
-  printf("TESELA_SEED=%" PRIu64 "\n", seed);
+  seed = first_seed() | 1;
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

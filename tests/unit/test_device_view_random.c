@@ -9,13 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
 #include "support_device_view.h"
+#include "support_seed.h"
 
 static drawn_base base;
 static tesela_host_view view;
@@ -182,10 +181,8 @@ static void check_case(void) {
 
 static void random_views(void **state) {
   (void)state;
-  const char *text = getenv("TESELA_SEED");
-  uint64_t seed = text ? strtoull(text, NULL, 0) : (uint64_t)time(NULL) * 2654435761u;
+  uint64_t seed = first_seed();
   int64_t trials = 6000;
-  printf("TESELA_SEED=%" PRIu64 "\n", seed);
   for (int64_t t = 0; t < trials; t++) {
     if (t % 4 == 0) view_draw_base(&seed, &base);
     view_draw_view(&seed, &base, &view);

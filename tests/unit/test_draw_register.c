@@ -15,6 +15,8 @@
 #include <cmocka.h>
 #include <tesela/tesela.h>
 
+#include "support_seed.h"
+
 #define OK(call)                                                    \
   do {                                                              \
     tesela_error e_ = {.message = ""};                              \
@@ -207,9 +209,7 @@ static void element_cell(const tesela_register *layout, int64_t table, int64_t r
 
 static void random_layouts_show_every_element(void **state) {
   (void)state;
-  const char *seed = getenv("TESELA_SEED");
-  random_state = seed ? strtoull(seed, NULL, 10) : 20261121;
-  print_message("TESELA_SEED=%" PRIu64 "\n", random_state);
+  random_state = first_seed();
   int64_t several = 0, copied = 0;
   for (int trial = 0; trial < 400; trial++) {
     tesela_register layout = draw_layout();

@@ -16,6 +16,7 @@
 
 #include "tile/exchange.h"
 #include "support_exchange.h"
+#include "support_fault.h"
 
 #define OK(call)                                                    \
   do {                                                              \
@@ -79,23 +80,6 @@ static void options_and_refusals(void **state) {
 
 /* ---- faults ----------------------------------------------------------------------------------------------------- */
 
-typedef struct fault {
-  int64_t countdown, live;
-} fault;
-
-static void *fault_alloc(void *user, size_t size, size_t align) {
-  fault *f = user;
-  (void)align;
-  if (f->countdown-- == 0) return NULL;
-  f->live++;
-  return malloc(size);
-}
-
-static void fault_release(void *user, void *memory) {
-  ((fault *)user)->live--;
-  free(memory);
-}
-
 /* Four warps that differ: replicas of a mode of 3 across warps of 32. */
 static void odd_pair(tesela_register *dst, tesela_register *src, bool shared) {
   exchange_layout(src, 4, (const int64_t[]){3, 5, 2, 4}, 3, (const int64_t[]){1, 0, 3}, 1,
@@ -120,8 +104,8 @@ static void every_allocation_may_fail(void **state) {
       odd_pair(&dst, &src, shared);
     }
     for (;; n++) {
-      fault f = {n, 0};
-      tesela_allocator alloc = {&f, fault_alloc, fault_release};
+      fault f = {.countdown = n, .once = true};
+      tesela_allocator alloc = fault_allocator(&f);
       tesela_exchange *plan = NULL;
       tesela_status status = tesela_exchange_create(&plan, &dst, &src, 16, NULL, &alloc, NULL);
       if (status == TESELA_OK) {
@@ -136,8 +120,8 @@ static void every_allocation_may_fail(void **state) {
     assert_true(n >= 5);
     tesela_exchange *plan;
     OK(tesela_exchange_create(&plan, &dst, &src, 16, NULL, NULL, &e_));
-    fault f = {0, 0};
-    tesela_allocator alloc = {&f, fault_alloc, fault_release};
+    fault f = {.countdown = 0, .once = true};
+    tesela_allocator alloc = fault_allocator(&f);
     char bytes[4096] = {0}, out[4096];
     assert_int_equal(tesela_exchange_run(plan, out, bytes, &alloc, NULL), TESELA_E_MEMORY);
     tesela_exchange_destroy(plan);

@@ -13,13 +13,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 #include <tesela/tesela.h>
 #ifdef TESELA_TEST_JANSSON
 #include <jansson.h>
 #endif
+
+#include "support_seed.h"
 
 #define OK(call)                                                    \
   do {                                                              \
@@ -326,9 +327,7 @@ static void other_names_are_refused_at_their_byte(void **state) {
 /* Names with bytes changed, dropped and added: found or refused, and what is said is a line of text. */
 static void random_names_are_found_or_refused(void **state) {
   (void)state;
-  const char *given = getenv("TESELA_SEED");
-  uint64_t seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
-  print_message("TESELA_SEED=%" PRIu64 "\n", seed);
+  uint64_t seed = first_seed();
   int32_t count, refused = 0;
   const tesela_fragment *entry = tesela_fragments(&count);
   for (int32_t round = 0; round < 4000; round++) {

@@ -15,13 +15,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 #include <tesela/tesela.h>
 
 #include "support_graph_build.h"
 #include "support_graph_random.h"
+#include "support_seed.h"
 
 #define OK(call)                                                    \
   do {                                                              \
@@ -44,9 +44,10 @@ typedef struct operation {
 } operation;
 
 static bool draw(operation *o, uint64_t number) {
-  static const tesela_op ops[] = {TESELA_OP_POINTWISE, TESELA_OP_REDUCE,  TESELA_OP_MATMUL,  TESELA_OP_CONV2D,
-                                  TESELA_OP_GATHER,    TESELA_OP_SCATTER, TESELA_OP_CAT,     TESELA_OP_PAD,
-                                  TESELA_OP_WRITE,     TESELA_OP_CLONE,   TESELA_OP_CONSTANT};
+  static const tesela_op ops[] = {
+      TESELA_OP_POINTWISE, TESELA_OP_REDUCE, TESELA_OP_MATMUL, TESELA_OP_CONV2D, TESELA_OP_GATHER,
+      TESELA_OP_SCATTER,   TESELA_OP_CAT,    TESELA_OP_PAD,    TESELA_OP_WRITE,  TESELA_OP_CLONE,
+      TESELA_OP_CONSTANT,  TESELA_OP_ALONG,  TESELA_OP_POOL};
   *o = (operation){.number = number, .state = number * UINT64_C(0x9e3779b97f4a7c15) + 1};
   tesela_op op = ops[random_below(&o->state, (int64_t)(sizeof ops / sizeof ops[0]))];
   bool ok = random_program_of(&o->p, &o->state, op, TESELA_DTYPE_NONE);
@@ -170,7 +171,8 @@ static void check_best(const operation *o, int32_t cores, const tesela_division 
   best whole = {0, 0}, cut;
   go_through(o, cores, 0, 0, 1, factor, &whole);
   cut = whole;
-  if (whole.cores < cores) {
+  bool line = tesela_graph_node(o->p.graph, o->node)->op == TESELA_OP_ALONG; /* never cut */
+  if (whole.cores < cores && !line) {
     cut = (best){0, 0};
     go_through(o, cores, 1, 0, 1, factor, &cut);
     if (cut.cores == whole.cores) cut = whole; /* a fold is cut only for more cores */
@@ -386,9 +388,7 @@ static void repeated_elements_are_one_place(void **unused) {
 }
 
 int main(void) {
-  const char *given = getenv("TESELA_SEED");
-  seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
-  print_message("TESELA_SEED=%" PRIu64 "\n", seed);
+  seed = first_seed();
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(matmul_over_32_cores),
       cmocka_unit_test(padding_is_no_work),

@@ -23,8 +23,6 @@
     tesela_error e_ = {.message = ""};                              \
     if ((call) != TESELA_OK) fail_msg("%s: %s", #call, e_.message); \
   } while (0)
-#define D(...) ((const int32_t[]){__VA_ARGS__})
-#define N(...) ((const int64_t[]){__VA_ARGS__})
 
 static void index_text(const tesela_index *index, char *text, size_t room) {
   size_t n = 0;

@@ -11,15 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 #include <tesela/tesela.h>
 
 #include "support_graph_build.h"
 #include "support_graph_random.h"
+#include "support_seed.h"
 
 #define OK(call)                                                    \
   do {                                                              \
@@ -307,9 +306,7 @@ static void places_of_random_programs(void **unused) {
 }
 
 int main(void) {
-  const char *given = getenv("TESELA_SEED");
-  seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
-  print_message("TESELA_SEED=%" PRIu64 "\n", seed);
+  seed = first_seed();
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(loops_of_a_result, begin, end),
       cmocka_unit_test_setup_teardown(loops_that_fold, begin, end),

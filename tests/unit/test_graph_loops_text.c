@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -22,6 +21,7 @@
 
 #include "graph_oracle.h"
 #include "support_graph_random.h"
+#include "support_seed.h"
 
 #define OK(call)                                                    \
   do {                                                              \
@@ -72,6 +72,29 @@ static const char prelude[] =
     "static inline value sigmoid(value x) { return 1 / (1 + exp(-x)); }\n"
     "static inline value relu(value x) { return max(x, 0); }\n"
     "static inline value sign(value x) { return isnan(x) ? x : (x > 0) - (x < 0); }\n"
+    "static inline int64_t at(const value *x, int64_t n, int64_t i, int down) { /* element i after sorting "
+    "*/\n"
+    "  for (int64_t a = 0; a < n; a++) {\n"
+    "    int64_t front = 0;\n"
+    "    for (int64_t b = 0; b < n; b++)\n"
+    "      front += (down ? x[b] > x[a] : x[b] < x[a]) || (x[b] == x[a] && b < a);\n"
+    "    if (front == i) return a;\n"
+    "  }\n"
+    "  return -1;\n}\n"
+    "static inline value fold(const value *x, int64_t n, int64_t i, int down, value f(value, value), value "
+    "y) {\n"
+    "  if (!down) for (int64_t k = 0; k <= i; k++) y = f(y, x[k]);\n"
+    "  if (down) for (int64_t k = n - 1; k >= i; k--) y = f(y, x[k]);\n"
+    "  return y;\n}\n"
+    "#define sort(x, n, i) x[at(x, n, i, 0)]\n#define sort_reverse(x, n, i) x[at(x, n, i, 1)]\n"
+    "#define cumsum(x, n, i) fold(x, n, i, 0, add, 0)\n#define cumsum_reverse(x, n, i) fold(x, n, i, 1, add, "
+    "0)\n"
+    "#define cumprod(x, n, i) fold(x, n, i, 0, mul, 1)\n"
+    "#define cumprod_reverse(x, n, i) fold(x, n, i, 1, mul, 1)\n"
+    "#define cummax(x, n, i) fold(x, n, i, 0, max, least)\n"
+    "#define cummax_reverse(x, n, i) fold(x, n, i, 1, max, least)\n"
+    "#define cummin(x, n, i) fold(x, n, i, 0, min, greatest)\n"
+    "#define cummin_reverse(x, n, i) fold(x, n, i, 1, min, greatest)\n"
     "static inline value one_if_finite(value x) { return isfinite(x) ? 1 : 0; }\n"
     "#undef isfinite\n#define isfinite(x) one_if_finite(x)\n";
 
@@ -203,9 +226,10 @@ static void write_data(FILE *data, const compiled *c) {
 
 static void text_computes(void **unused) {
   (void)unused;
-  static const tesela_op ops[] = {TESELA_OP_POINTWISE, TESELA_OP_REDUCE,  TESELA_OP_MATMUL,  TESELA_OP_CONV2D,
-                                  TESELA_OP_GATHER,    TESELA_OP_SCATTER, TESELA_OP_CAT,     TESELA_OP_PAD,
-                                  TESELA_OP_WRITE,     TESELA_OP_CLONE,   TESELA_OP_CONSTANT};
+  static const tesela_op ops[] = {
+      TESELA_OP_POINTWISE, TESELA_OP_REDUCE, TESELA_OP_MATMUL, TESELA_OP_CONV2D, TESELA_OP_GATHER,
+      TESELA_OP_SCATTER,   TESELA_OP_CAT,    TESELA_OP_PAD,    TESELA_OP_WRITE,  TESELA_OP_CLONE,
+      TESELA_OP_CONSTANT,  TESELA_OP_ALONG,  TESELA_OP_POOL};
   const char *cc = getenv("CC");
   char command[512], folder[64], path[128];
   if (!cc || !*cc) cc = "cc";
@@ -253,9 +277,7 @@ static void text_computes(void **unused) {
 }
 
 int main(void) {
-  const char *given = getenv("TESELA_SEED");
-  seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
-  print_message("TESELA_SEED=%" PRIu64 "\n", seed);
+  seed = first_seed();
   const struct CMUnitTest tests[] = {cmocka_unit_test(text_computes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,13 +13,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 #include <tesela/tesela.h>
 
+#include "support_fault.h"
 #include "support_graph_build.h"
 #include "support_graph_random.h"
+#include "support_seed.h"
 
 #define OK(call)                                                    \
   do {                                                              \
@@ -321,23 +322,10 @@ static void random_plans(void **unused) {
 
 /* ---- allocations ------------------------------------------------------------------------------------------------- */
 
-static int64_t left, given;
-static void *alloc(void *user, size_t size, size_t align) {
-  (void)user;
-  if (left-- == 0) return NULL;
-  given++;
-  void *block = NULL;
-  return posix_memalign(&block, align < sizeof(void *) ? sizeof(void *) : align, size) == 0 ? block : NULL;
-}
-static void release(void *user, void *block) {
-  (void)user;
-  given--;
-  free(block);
-}
-
 static void allocations_fail(void **unused) {
   (void)unused;
-  tesela_allocator allocator = {NULL, alloc, release};
+  fault f = {.once = true};
+  tesela_allocator allocator = fault_allocator(&f);
   uint64_t state = 77;
   random_program p;
   random_program_make(&p, &state, 8);
@@ -346,17 +334,17 @@ static void allocations_fail(void **unused) {
   int32_t failures = 0;
   for (int64_t k = 0;; k++) {
     tesela_graph_memory *made = NULL;
-    left = k;
+    f.countdown = k;
     tesela_status status = tesela_graph_plan_memory(&made, p.graph, &p.target, &options, NULL);
     if (status != TESELA_OK) {
       assert_int_equal(status, TESELA_E_MEMORY);
       assert_null(made);
-      assert_int_equal(given, 0);
+      assert_int_equal(f.live, 0);
       failures++;
       continue;
     }
     tesela_graph_memory_destroy(made);
-    assert_int_equal(given, 0);
+    assert_int_equal(f.live, 0);
     break;
   }
   assert_true(failures > 6);
@@ -372,9 +360,7 @@ static void nothing_to_plan(void **unused) {
 }
 
 int main(void) {
-  const char *given_seed = getenv("TESELA_SEED");
-  seed = given_seed ? strtoull(given_seed, NULL, 10) : (uint64_t)time(NULL);
-  print_message("TESELA_SEED=%" PRIu64 "\n", seed);
+  seed = first_seed();
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(a_chain, begin, end),
       cmocka_unit_test_setup_teardown(places_that_are_not_taken, begin, end),

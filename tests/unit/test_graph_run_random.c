@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 #include <tesela/tesela.h>
@@ -22,6 +21,7 @@
 #include "graph/run.h"
 #include "graph_oracle.h"
 #include "support_graph_random.h"
+#include "support_seed.h"
 
 enum { PROGRAMS = 500, OF_A_CLASS = 60 };
 
@@ -171,7 +171,7 @@ static void test_programs(void **unused) {
 /* Every class of operators by itself, so that none is missed by chance. */
 static void test_classes(void **unused) {
   (void)unused;
-  for (int op = TESELA_OP_CONSTANT; op <= TESELA_OP_SLICE; op++) {
+  for (int op = TESELA_OP_CONSTANT; op <= TESELA_OP_POOL; op++) {
     int32_t done = 0;
     if (op == TESELA_OP_FALLBACK) continue;
     for (int32_t k = 0; k < 4 * OF_A_CLASS && done < OF_A_CLASS; k++) {
@@ -189,9 +189,7 @@ static void test_classes(void **unused) {
 }
 
 int main(void) {
-  const char *given = getenv("TESELA_SEED");
-  seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
-  print_message("TESELA_SEED=%" PRIu64 "\n", seed);
+  seed = first_seed();
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_classes),
       cmocka_unit_test(test_programs),

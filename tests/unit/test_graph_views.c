@@ -12,14 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 #include <tesela/tesela.h>
 
 #include "support_graph_build.h"
+#include "support_seed.h"
 
 #define OK(call)                                                    \
   do {                                                              \
@@ -275,10 +274,8 @@ static void chains_of_views_name_the_right_elements(void **state) {
 }
 
 int main(void) {
-  const char *given = getenv("TESELA_SEED");
-  seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
+  seed = first_seed();
   dice = seed * 2654435769u + 88172645463325252u;
-  print_message("TESELA_SEED=%" PRIu64 "\n", seed);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(chains_of_views_name_the_right_elements),
   };

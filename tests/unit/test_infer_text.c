@@ -16,6 +16,8 @@
 #include <cmocka.h>
 #include <tesela/tesela.h>
 
+#include "support_fault.h"
+
 #define T "threads 32\n"
 #define X T "register x: f32[4, 8] = spatial(4, 8)\n"
 #define XY X "register y: f32[4, 8]\n"
@@ -365,22 +367,6 @@ static void a_long_chain_is_followed(void **state) {
 
 /* ---- memory that runs out ------------------------------------------------------------------------------------------------ */
 
-typedef struct fault {
-  long countdown, live;
-} fault;
-
-static void *fault_alloc(void *user, size_t size, size_t align) {
-  fault *f = user;
-  if (f->countdown-- == 0) return NULL;
-  f->live++;
-  return aligned_alloc(align, (size + align - 1) / align * align);
-}
-
-static void fault_release(void *user, void *memory) {
-  ((fault *)user)->live--;
-  free(memory);
-}
-
 static int swallow(void *user, const char *text, size_t length) {
   (void)user, (void)text, (void)length;
   return 0;
@@ -394,8 +380,8 @@ static void every_allocation_may_fail(void **state) {
       "register z: f32[32, 16] = spatial(32, 2).local(1, 8)\nregister y: f32[32, 16]\n"
       "load ta, ga\nstore sa, ta\nload ra, sa\ndot acc, ra, rb, acc\nconvert y, z\ncopy z, acc\n";
   for (long n = 0;; n++) {
-    fault f = {.countdown = n};
-    tesela_allocator allocator = {&f, fault_alloc, fault_release};
+    fault f = {.countdown = n, .once = true};
+    tesela_allocator allocator = fault_allocator(&f);
     tesela_kernel_program *program = NULL;
     tesela_status status = tesela_kernel_program_create(&program, text, sizeof text - 1, &allocator, NULL);
     if (status == TESELA_OK) {

@@ -11,20 +11,15 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 #include <tesela/tesela.h>
 
 #include "../oracle/xla_oracle.h"
+#include "support_seed.h"
 
 enum { SEEDS = 3000, MOST = 600 };
-
-static uint64_t first_seed(void) {
-  const char *text = getenv("TESELA_SEED");
-  return text ? strtoull(text, NULL, 10) : 20261121;
-}
 
 #define OK(call)                                                    \
   do {                                                              \
@@ -327,6 +322,5 @@ int main(void) {
       cmocka_unit_test(comparison_agrees_with_enumeration),
       cmocka_unit_test(composition_agrees_with_its_definition),
   };
-  printf("seed %" PRIu64 " (TESELA_SEED)\n", first_seed());
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 #include <tesela/tesela.h>
 
+#include "support_fault.h"
 #include "support_graph_build.h"
 #include "support_relayout.h"
 
@@ -191,23 +192,6 @@ static void in_place_stays(void **state) {
 
 /* ---- allocations ---- */
 
-typedef struct failing {
-  int64_t left, live;
-} failing;
-
-static void *failing_alloc(void *user, size_t size, size_t align) {
-  failing *f = user;
-  (void)align;
-  if (f->left-- == 0) return NULL;
-  f->live++;
-  return aligned_alloc(64, (size + 63) / 64 * 64);
-}
-
-static void failing_release(void *user, void *memory) {
-  ((failing *)user)->live--;
-  free(memory);
-}
-
 static void every_allocation_fails_once(void **state) {
   (void)state;
   tesela_target target = small_target();
@@ -215,8 +199,8 @@ static void every_allocation_fails_once(void **state) {
   int32_t x = flattened(graph, "x"), y = build_input(graph, "y", "f32[15,7]");
   OK(tesela_graph_set_output(graph, matmul(graph, x, y), &e_));
   for (int64_t n = 0;; n += slow_run() ? 7 : 1) {
-    failing f = {.left = n};
-    tesela_allocator allocator = {&f, failing_alloc, failing_release};
+    fault f = {.countdown = n, .once = true};
+    tesela_allocator allocator = fault_allocator(&f);
     tesela_propagate_options options = {.mode = TESELA_PROPAGATE_AUTO, .allocator = &allocator};
     tesela_status status = tesela_graph_materialise(&made, graph, &target, &options, NULL, NULL);
     if (status == TESELA_OK) {

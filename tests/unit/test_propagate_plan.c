@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "support_fault.h"
 #include "support_propagate.h"
 
 static int append(void *user, const char *text, size_t length) {
@@ -73,14 +74,16 @@ static void copies_are_shared_if_asked(void **state) {
   tesela_propagate_options share = {.mode = TESELA_PROPAGATE_AUTO, .share = true};
   prog_check(graph, prog_spyre(), share, true, 2 * 4096, 2, "c", 1);
   tesela_propagation *p = prog_propagate(graph, prog_spyre(), share);
-  static const tesela_move moves[] = {
-      {4, 0, 0, 1, 0, 4096, -1}, {5, 0, 0, 1, 0, 0, 0}, {6, 0, 0, 1, 0, 0, 0}, {6, 1, 1, 0, 1, 4096, -1}};
+  static const tesela_move moves[] = {{4, 0, 0, 1, 0, 4096, -1, -1},
+                                      {5, 0, 0, 1, 0, 0, 0, -1},
+                                      {6, 0, 0, 1, 0, 0, 0, -1},
+                                      {6, 1, 1, 0, 1, 4096, -1, -1}};
   for (int32_t k = 0; k < 4; k++) {
     const tesela_move *move = tesela_propagation_move(p, k);
     assert_non_null(move);
     if (move->node != moves[k].node || move->operand != moves[k].operand || move->buffer != moves[k].buffer ||
         move->from != moves[k].from || move->to != moves[k].to || move->price != moves[k].price ||
-        move->shared != moves[k].shared)
+        move->shared != moves[k].shared || move->view != moves[k].view)
       fail_msg("move %d: node %d operand %d buffer %d", (int)k, (int)move->node, (int)move->operand,
                (int)move->buffer);
   }
@@ -251,9 +254,8 @@ static void answers_say_why(void **state) {
        "  operand 0  a  f16[5]  lanes along dim 0   (stick 0)\n"
        "  operand 1  x  f16[5]  always lane 0   (one element per stick)\n"
        "  needs: the result's stick dim in its lanes, or lane 0 and the same along them\n"
-       "  no moves of stick dims fix it: a clone, or another layout of an input, may; so may moves to and "
-       "from one "
-       "element per stick, which are off\n",
+       "  no moves of stick dims fix it: a clone, or another layout of an input, may; so may copies of "
+       "views, and moves to and from one element per stick, which are off\n",
        true, false},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -290,8 +292,8 @@ static void a_result_may_be_to_blame(void **state) {
       "  operand 0  x  f16[64,64]  lanes along dim 0   (stick 0)\n"
       "  result: the target's default layout; hints, or a layout that is set or written to, leave none of "
       "these\n"
-      "  no moves of stick dims fix it: a clone, or another layout of an input, may; so may moves to and "
-      "from one element per stick, which are off\n");
+      "  no moves of stick dims fix it: a clone, or another layout of an input, may; so may copies of views, "
+      "and moves to and from one element per stick, which are off\n");
   tesela_propagation_destroy(p);
   tesela_graph_destroy(graph);
 }
@@ -382,22 +384,6 @@ static void what_cannot_be_asked_is_refused(void **state) {
 
 /* ---- memory ---- */
 
-typedef struct fault {
-  long countdown, live;
-} fault;
-
-static void *fault_alloc(void *user, size_t size, size_t align) {
-  fault *f = user;
-  if (f->countdown-- <= 0) return NULL;
-  f->live++;
-  return aligned_alloc(align < sizeof(void *) ? sizeof(void *) : align, (size + 63) / 64 * 64);
-}
-
-static void fault_release(void *user, void *memory) {
-  ((fault *)user)->live--;
-  free(memory);
-}
-
 static void allocations_may_fail(void **state) {
   (void)state;
   static const char *const programs[] = {
@@ -413,8 +399,8 @@ static void allocations_may_fail(void **state) {
     prog_add_hint(graph, TESELA_HINT_PREFER, "x", 1, -1, 3);
     for (long n = 0;; n++) {
       char text[4096] = "";
-      fault f = {n, 0};
-      tesela_allocator allocator = {&f, fault_alloc, fault_release};
+      fault f = {.countdown = n};
+      tesela_allocator allocator = fault_allocator(&f);
       tesela_propagation *p = NULL;
       tesela_graph *applied = NULL;
       tesela_writer writer = {append, text};

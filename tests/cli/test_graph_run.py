@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tesela graph run` while it works: what it says on a terminal, and how it stops."""
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import time
+
+import pytest
+from command import TESELA, environment, run
+
+# 32 products of matrices, 34 billion of numbers: nobody waits for its end.
+CHAIN = ["a", *(f"c{k}" for k in range(32))]
+LONG = {
+    "target": "spyre",
+    "inputs": {name: {"size": [1024, 1024], "dtype": "f16", "stick": 1} for name in ("a", "b")},
+    "ops": [{"op": "matmul", "out": out, "in": [x, "b"]} for x, out in zip(CHAIN, CHAIN[1:])],
+    "outputs": [CHAIN[-1]],
+}
+SHORT = {
+    "target": "spyre",
+    "inputs": {"a": {"size": [4, 64], "dtype": "f8e4m3fn", "stick": 1}},
+    "ops": [{"op": "pointwise", "fn": "neg", "out": "c", "in": ["a"]}],
+    "outputs": ["c"],
+}
+
+
+@pytest.fixture(name="program")
+def fixture_program(tmp_path):
+    path = tmp_path / "long.json"
+    path.write_text(json.dumps(LONG))
+    return path
+
+
+def start(program, stderr):
+    words = [TESELA, "graph", "run", program]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=stderr, env=environment())
+
+
+def read_until(descriptor, word, seconds):
+    """What is read until it has `word`, or until the time is over."""
+    text, end = b"", time.monotonic() + seconds
+    while word not in text and time.monotonic() < end:
+        if select.select([descriptor], [], [], 0.1)[0]:
+            text += os.read(descriptor, 4096)
+    return text
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_it(program, number):
+    """It dies of the signal, as a shell expects, with nothing on stdout and, as nobody looks, nothing on stderr."""
+    with start(program, stderr=subprocess.PIPE) as job:
+        time.sleep(0.7)
+        assert job.poll() is None
+        job.send_signal(number)
+        out, err = job.communicate(timeout=20)
+    assert (job.returncode, out, err) == (-number, b"", b"")
+
+
+def test_progress_on_a_terminal(program):
+    """A line that is written over, and taken away when a signal stops the run."""
+    terminal, theirs = pty.openpty()
+    with start(program, stderr=theirs) as job:
+        os.close(theirs)
+        text = read_until(terminal, b"memory", 20)
+        job.send_signal(signal.SIGINT)
+        out = job.communicate(timeout=20)[0]
+    if select.select([terminal], [], [], 0)[0]:
+        text += os.read(terminal, 4096)
+    os.close(terminal)
+    assert (job.returncode, out) == (-signal.SIGINT, b"")
+    assert b"%  on tiled memory \x1b[K" in text and text.startswith(b"\r")
+    assert text.endswith(b"\r\x1b[K") and b"\n" not in text
+
+
+def test_eight_bit_floats(tmp_path):
+    """Inputs are drawn from what the type has; both runs agree."""
+    path = tmp_path / "short.json"
+    path.write_text(json.dumps(SHORT))
+    done = run("graph", "run", path, "--json")
+    assert (done.returncode, done.stderr) == (0, b"")
+    answer = json.loads(done.stdout)
+    assert answer["same"] and answer["elements"] == 256
