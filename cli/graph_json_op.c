@@ -199,6 +199,10 @@ bool graph_json_names(const jr_object *op, tesela_node_spec *spec) {
     if ((unsigned char)*at < ' ' || *at == 0x7f)
       return jr_fail(op, TESELA_E_INVALID, "%s.opcode has a control character in it", op->name);
   int32_t number = tesela_op_find(name, strlen(name));
+  if (number < 0 && tesela_fn_find(name, strlen(name)) > TESELA_FN_NONE)
+    return jr_fail(op, TESELA_E_INVALID,
+                   "%s: there is no op %.40s; it is a function, \"fn\" of pointwise, reduce, along or pool",
+                   op->name, name);
   if (number < 0 || number == TESELA_OP_INPUT) {
     const char *near = nearest(name, graph_op_name, NULL);
     return jr_fail(op, TESELA_E_INVALID, "%s: there is no op %.40s%s%s%s", op->name, name,

@@ -80,6 +80,7 @@ REFUSED = [
     ("an operand nobody makes", graph_of({"op": "clone", "out": "o", "in": ["y"]}, x=X), "y"),
     ("a misspelt operand", graph_of({"op": "clone", "out": "o", "in": ["weigth"]}, weight=X), "did you mean weight"),
     ("no such op", graph_of({"op": "pointwize", "out": "o", "in": ["x"]}, x=X), "did you mean pointwise"),
+    ("a function as op", graph_of({"op": "add", "out": "o", "in": ["x", "x"]}, x=X), '"fn" of pointwise'),
     ("no such function", graph_of({"op": "pointwise", "fn": "ad", "out": "o", "in": ["x"]}, x=X), "add"),
     ("no such member", graph_of({"op": "clone", "out": "o", "in": ["x"], "dimz": 1}, x=X), "did you mean dim"),
     ("shapes that do not fit", graph_of({"op": "matmul", "out": "o", "in": ["x", "x"]}, x=X), "ops[0] (o)"),
