@@ -71,6 +71,7 @@ extern "C" {
 #define TESELA_KERNEL_TENSORS 1024  ///< tensors of it
 #define TESELA_KERNEL_NAME 63       ///< bytes of a tensor's name
 #define TESELA_KERNEL_THREADS 65536 ///< threads of it
+#define TESELA_KERNEL_GRIDS 256     ///< runs of its rules with different grids of warps
 
 /// A program and what is known about it. Owns its memory; nothing of the text is kept.
 typedef struct tesela_kernel_program tesela_kernel_program;
@@ -151,6 +152,17 @@ typedef struct tesela_kernel_conflict {
   int64_t index[TESELA_MAX_RANK];
   bool repairable; ///< a conversion from `has` to `needs` exists; `repair` is what it costs
   tesela_exchange_facts repair;
+  /// A load, store or copy that the threads cannot do: tesela_access_cost_of refuses it, and `why` ends in its reason.
+  /// Then `tensor` is the one in memory, `memory` its layout, `other` what is moved, `has` and `needs` the registers it is
+  /// moved from or to (of a copy: those that it would go through); no index and no conversion. `repairable`: in the layout
+  /// `would_do` it could be; not repairable: in no layout, since the registers of a thread are not whole bytes together.
+  bool is_access;
+  bool would_do_for_all; ///< so could every other load, store and copy of `tensor`
+  tesela_tile_memory memory, would_do;
+  /// Runs of the rules with different grids of warps, 1 where no grid has a part in the conflict. All that could have
+  /// helped were tried unless `grids_left`.
+  int64_t grids_tried;
+  bool grids_left;
 } tesela_kernel_conflict;
 
 /// Belongs to the program; found is false unless the last infer ended in a conflict.
