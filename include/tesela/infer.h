@@ -66,12 +66,13 @@
 extern "C" {
 #endif
 
-#define TESELA_KERNEL_TEXT 65536    ///< bytes of a program
-#define TESELA_KERNEL_LINES 4096    ///< lines of it
-#define TESELA_KERNEL_TENSORS 1024  ///< tensors of it
-#define TESELA_KERNEL_NAME 63       ///< bytes of a tensor's name
-#define TESELA_KERNEL_THREADS 65536 ///< threads of it
-#define TESELA_KERNEL_GRIDS 256     ///< runs of its rules with different grids of warps
+#define TESELA_KERNEL_TEXT 65536         ///< bytes of a program
+#define TESELA_KERNEL_LINES 4096         ///< lines of it
+#define TESELA_KERNEL_TENSORS 1024       ///< tensors of it
+#define TESELA_KERNEL_NAME 63            ///< bytes of a tensor's name
+#define TESELA_KERNEL_THREADS 65536      ///< threads of it
+#define TESELA_KERNEL_GRIDS 256          ///< runs of its rules with different grids of warps
+#define TESELA_KERNEL_GRID_TENSORS 65536 ///< tensors of all those runs together
 
 /// A program and what is known about it. Owns its memory; nothing of the text is kept.
 typedef struct tesela_kernel_program tesela_kernel_program;
@@ -155,7 +156,8 @@ typedef struct tesela_kernel_conflict {
   /// A load, store or copy that the threads cannot do: tesela_access_cost_of refuses it, and `why` ends in its reason.
   /// Then `tensor` is the one in memory, `memory` its layout, `other` what is moved, `has` and `needs` the registers it is
   /// moved from or to (of a copy: those that it would go through); no index and no conversion. `repairable`: in the layout
-  /// `would_do` it could be; not repairable: in no layout, since the registers of a thread are not whole bytes together.
+  /// `would_do` it could be; not repairable: in no layout, since the registers of a thread are not whole bytes together,
+  /// or since the other side of a copy cannot be moved at all.
   bool is_access;
   bool would_do_for_all; ///< so could every other load, store and copy of `tensor`
   tesela_tile_memory memory, would_do;

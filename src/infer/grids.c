@@ -27,7 +27,7 @@ typedef struct grids_run {
 
 typedef struct grids_search {
   tesela_kernel_program *program;
-  int32_t n;
+  int32_t n, most;
   grids_run run[TESELA_KERNEL_GRIDS];
   int32_t *order; /* of the run that is expanded: the steps that chose, in order; owned */
 } grids_search;
@@ -73,7 +73,7 @@ static int32_t grids_order(grids_search *search) {
   return grids_that_matter(program);
 }
 
-/* All children of a run, until one has no conflict. */
+/* All children of a run, those first that differ last, until one has no conflict. */
 static tesela_status grids_expand(grids_search *search, int32_t parent, bool *left, tesela_error *err) {
   tesela_kernel_program *program = search->program;
   bool late;
@@ -83,10 +83,10 @@ static tesela_status grids_expand(grids_search *search, int32_t parent, bool *le
   int32_t first = parent == 0 ? 0 : program->step[search->run[parent].step].decided;
   int32_t n = grids_order(search);
   search->run[parent].expanded = true;
-  for (int32_t k = first; k < n; k++) {
+  for (int32_t k = n - 1; k >= first; k--) {
     int32_t grids = tesela__infer_dot_grids(program, &program->step[search->order[k]]);
     for (int32_t grid = 1; grid < grids; grid++) {
-      if (search->n == TESELA_KERNEL_GRIDS) {
+      if (search->n == search->most) {
         *left = true;
         return TESELA_E_INVALID;
       }
@@ -113,6 +113,7 @@ static tesela_status grids_search_all(grids_search *search, bool *left, tesela_e
 tesela_status tesela__infer_grids(tesela_kernel_program *program, bool late, int64_t *tried, bool *left,
                                   tesela_error *err) {
   grids_search search = {.program = program, .n = 1};
+  int64_t room = TESELA_KERNEL_GRID_TENSORS / (int64_t)program->n_tensors;
   if (grids_that_matter(program) == 0) return TESELA_E_INVALID;
   search.order =
       tesela__alloc(&program->allocator, program->n_steps * sizeof *search.order, alignof(int32_t));
@@ -120,6 +121,7 @@ tesela_status tesela__infer_grids(tesela_kernel_program *program, bool late, int
     program->conflict.found = false;
     return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for other grids of warps");
   }
+  search.most = (int32_t)tesela__min(TESELA_KERNEL_GRIDS, room);
   search.run[0] = (grids_run){.parent = -1};
   grids_note(&search, &search.run[0], late);
   tesela_status status = grids_search_all(&search, left, err);

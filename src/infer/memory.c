@@ -114,14 +114,13 @@ tesela_status tesela__infer_memory_registers(const tesela_kernel_program *progra
   int64_t widest;
   tesela_status status = infer_memory_deal(program, tensor, memory, out, vector);
   if (status != TESELA_OK) return status;
-  if (!memory) {
-    if (tesela_tile_memory_row_major(&plain, TESELA_TILE_SHARED, tensor->rank, tensor->shape, NULL) !=
-        TESELA_OK)
-      return TESELA_OK;
-    memory = &plain;
-  }
+  if (tesela_tile_memory_row_major(&plain, TESELA_TILE_SHARED, tensor->rank, tensor->shape, NULL) !=
+      TESELA_OK)
+    return TESELA_OK;
+  if (!memory) memory = &plain;
   if (tesela__access_possible(out, memory, bits, &widest, NULL) == TESELA_E_INVALID &&
-      tesela__infer_memory_blocks(program, memory, bits, &blocks, &widest)) {
+      (tesela__infer_memory_blocks(program, memory, bits, &blocks, &widest) ||
+       tesela__infer_memory_blocks(program, &plain, bits, &blocks, &widest))) { /* for the check to refuse */
     *out = blocks;
     *vector = widest;
   }
@@ -148,13 +147,18 @@ tesela_status tesela__infer_rule_memory(tesela_kernel_program *program, tesela__
                             vector, outside->name);
 }
 
-bool tesela__infer_memory_folds(const tesela_tile_memory *memory) {
+const char *tesela__infer_memory_folds(const tesela_tile_memory *memory) {
+  static const char sure[] = "has several elements in one place";
+  tesela_layout core;
   int64_t elements = 1; /* fits: the modes are those of a tensor */
   for (int32_t m = 0; m < memory->n_modes; m++) {
-    if (memory->mode_shape[m] > 1 && memory->mode_strides[m] == 0) return true;
+    if (memory->mode_shape[m] > 1 && memory->mode_strides[m] == 0) return sure;
     elements *= memory->mode_shape[m];
   }
-  return elements > memory->size;
+  if (elements > memory->size) return sure;
+  if (tesela_tile_memory_to_layout(memory, TESELA_U8, 8, &core, NULL) == TESELA_OK && !core.axis[0].overlap)
+    return NULL;
+  return "has strides that overlap, so several elements may be in one place";
 }
 
 /* ---- memory that is left open ------------------------------------------------------------------------------------------- */

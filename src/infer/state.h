@@ -254,8 +254,8 @@ tesela_status tesela__infer_memory_registers(const tesela_kernel_program *progra
 /* blocks.c: likewise for elements of less than a byte. False: no threads can move what is in this memory. */
 bool tesela__infer_memory_blocks(const tesela_kernel_program *program, const tesela_tile_memory *memory,
                                  int32_t bits, tesela_register *out, int64_t *vector);
-/* Do two elements surely have one place? For stores. */
-bool tesela__infer_memory_folds(const tesela_tile_memory *memory);
+/* May a store put two elements in one place? NULL: no; else what its layout "has". */
+const char *tesela__infer_memory_folds(const tesela_tile_memory *memory);
 
 /* ---- check.c ---------------------------------------------------------------------------------------------------------- */
 

@@ -333,6 +333,14 @@ def test_an_access_that_no_thread_can_do_in_json():
     assert "conflict" not in json.loads(done("infer", "--json", "-", text=mended))
 
 
+def test_the_example_of_attention_has_its_layouts_without_warps():
+    text = (SOURCE / "examples/attention.kernel").read_text()
+    answer = json.loads(done("infer", "--json", "-", text=text.replace("warps=[4, 1]", "")))
+    assert "conflict" not in answer and all(tensor["rule"] for tensor in answer["tensors"])
+    rules = {tensor["name"]: tensor["rule"] for tensor in answer["tensors"]}
+    assert rules["s"] == "line 28, dot: grid of warps chosen, [4, 1] after a conflict"
+
+
 def test_other_errors_of_infer_print_no_json(tmp_path):
     assert said("infer", "--json", "-", text="threads x\n")
     assert "conflict" not in json.loads(done("infer", "--json", "-", text=PROGRAM))

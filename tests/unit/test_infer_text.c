@@ -143,6 +143,12 @@ static const struct {
      "line 5: s is in shared memory; the tensors of elementwise are in registers"},
     {T "global g: f32[4, 8] = global_strides([4, 8], [0, 1])\nregister x: f32[4, 8]\n$store g, x\n",
      TESELA_E_INVALID, "line 4: the layout of g has several elements in one place: it cannot be written"},
+    /* [0, 1] and [1, 0] at place 2, and nothing at 1 and 3 */
+    {T "global g: f32[2, 2] = global_strides([2, 2], [2, 2])\nregister x: f32[2, 2]\n$store g, x\n",
+     TESELA_E_INVALID,
+     "line 4: the layout of g has strides that overlap, so several elements may be in one place: it cannot "
+     "be "
+     "written"},
 
     {ABC "$dot c, b, a\n", TESELA_E_INVALID, "line 5: [16, 8] times [16, 16] is not [16, 8]"},
     {ABC "register d: f16[16, 8]\n$dot c, a, b, d\n", TESELA_E_INVALID,
