@@ -56,6 +56,13 @@
  * Then every operation is checked: does each thread have, in its registers, what it needs of each operand? Where it has
  * not, the answer is a conflict in the terms of the program: operation, line, tensor, the layout it has and the one it
  * needs, the first thread and element that show it; and, since a `convert` would repair it, what that costs (exchange.h).
+ * Loads, stores and copies between memories are checked as access.h does it; a conflict has a layout of the memory that
+ * would do. (A copy goes through registers, in the layout that 7 gives to a load of its source or a store to its result.)
+ *
+ * A conflict on which grids of level 5 have a part is not the last word: other grids are tried, all that warps= can say, by
+ * runs of the rules as long as there are fewer than TESELA_KERNEL_GRIDS of them, with TESELA_KERNEL_GRID_TENSORS tensors.
+ * The run that came furthest is changed first, its last grid first, in the order of registers; the first run without a
+ * conflict is the answer. docs/infer.md, "Other warps", has the details.
  */
 #ifndef TESELA_INFER_H
 #define TESELA_INFER_H
@@ -119,7 +126,8 @@ TESELA_API void tesela_kernel_program_destroy(tesela_kernel_program *program); /
 ///
 /// @return TESELA_OK; TESELA_E_INVALID, reason CONFLICT: an operation cannot run on these layouts
 ///         (tesela_kernel_program_conflict); TESELA_E_UNSUPPORTED: some tensors cannot be known (the message names them);
-///         TESELA_E_LIMIT where tesela_register_covers has one; TESELA_E_MEMORY (err->at is -1).
+///         TESELA_E_LIMIT where tesela_register_covers has one, and for elements of less than a byte in tiles beyond
+///         TESELA_ACCESS_LIMIT; TESELA_E_OVERFLOW for memory of 2^63 bits; TESELA_E_MEMORY (err->at is -1).
 ///         err->at is the byte of the operation, or of the tensor. Layouts found so far stay readable.
 TESELA_API tesela_status tesela_kernel_program_infer(tesela_kernel_program *program, tesela_error *err);
 

@@ -157,8 +157,11 @@ static kernel random_kernel(void) {
     if (i > 0 && chance(5) == 0) put_tiles(given, sizeof given, m, n, k.warps, "C");
     PUT("register c%d: f32[%" PRId64 ", %" PRId64 "]%s\n", i, 16 * m, 8 * n, given);
     PUT("register h%d: f16[%" PRId64 ", %" PRId64 "]\n", i, 16 * m, 8 * n);
-    PUT("register t%d: f32[%" PRId64 ", 1]\nregister e%d: f32[%" PRId64 ", %" PRId64 "]\n", i, 16 * m, i,
-        16 * m, 8 * n);
+    PUT("register e%d: f32[%" PRId64 ", %" PRId64 "]\n", i, 16 * m, 8 * n);
+    given[0] = '\0';
+    if (chance(4) == 0) put_tiles(given, sizeof given, m, n, k.warps, "C");
+    PUT("register t%d: f32[%" PRId64 ", 1]%s%s%s\n", i, 16 * m, given[0] ? " = reduce(" : "",
+        given[0] ? given + strlen(" = ") : "", given[0] ? ", dims=[1], keepdims=True)" : "");
     char left[8] = "x";
     if (i > 0) snprintf(left, sizeof left, "h%d", i - 1);
     if (chance(2))
