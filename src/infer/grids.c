@@ -39,7 +39,7 @@ static void grids_set(grids_search *search, int32_t run) {
     search->program->step[search->run[run].step].grid = search->run[run].grid;
 }
 
-/* Note how far a run came; one that ended in something else than a conflict is the last. */
+/* Note how far a run came. Another failure than a conflict counts as no way at all. */
 static void grids_note(grids_search *search, grids_run *run, bool late) {
   const tesela_kernel_program *program = search->program;
   run->late = program->failed && late;
