@@ -495,7 +495,7 @@ static const char verify_details[] =
 static const char infer_details[] =
     "Reads a kernel program - tensors, some with layouts, and operations on "
     "them - and finds the layouts of the others, "
-    "or says which two contradict, with exit status 1 (--json then has "
+    "or says what contradicts, with exit status 1 (--json then has "
     "a field conflict). docs/infer.md has the language. - is standard input.\n\n"
     "  $ tesela infer matmul.kernel";
 
