@@ -95,7 +95,7 @@ static void put(dump *d, const char *format, ...) {
   for (;;) {
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(d->text + d->length, d->capacity - d->length, format, args);
+    int n = vsnprintf(d->text ? d->text + d->length : NULL, d->capacity - d->length, format, args);
     va_end(args);
     assert_true(n >= 0);
     if ((size_t)n < d->capacity - d->length) {
