@@ -56,7 +56,10 @@ tesela_status tesela__infer_refuse(tesela_kernel_program *program, const tesela_
                                        .has = clash->has,
                                        .needs = clash->needs};
   tesela_status status = infer_check_repair(program, clash, conflict, err);
-  if (status != TESELA_OK) return status;
+  if (status != TESELA_OK) {
+    *conflict = (tesela_kernel_conflict){0}; /* half of it is no answer */
+    return status;
+  }
   conflict->have_index = infer_check_first(&clash->has, &clash->needs, &conflict->thread, conflict->index);
   status = tesela__refuse(err, TESELA_E_INVALID, TESELA_REASON_CONFLICT,
                           "line %" PRId64 ": %s: the layout of %s does not fit that of %s: %s", step->line,
