@@ -88,6 +88,8 @@ static tesela_status fail(json_text *doc, tesela_status status, int64_t at, cons
 tesela_status json_text_read(json_text *doc, const char *text, size_t length, size_t flags,
                              tesela_error *err) {
   json_error_t bad;
+  json_malloc_t usual_malloc;
+  json_free_t usual_free;
   *doc = (json_text){0};
   if (length > SIZE_MAX / 512) return fail(doc, TESELA_E_LIMIT, -1, "the text is too long", err);
   size_t size = memory_for(text, length);
@@ -97,9 +99,10 @@ tesela_status json_text_read(json_text *doc, const char *text, size_t length, si
   piece.size = size;
   piece.used = 0;
   piece.refused = false;
+  json_get_alloc_funcs(&usual_malloc, &usual_free);
   json_set_alloc_funcs(take, give_back);
   doc->value = json_loadb(text, length, flags | JSON_REJECT_DUPLICATES, &bad);
-  piece.size = piece.used = 0;
+  json_set_alloc_funcs(usual_malloc, usual_free);
   if (piece.refused) return fail(doc, TESELA_E_MEMORY, -1, "no memory to read the JSON", err);
   if (!doc->value) return fail(doc, status_of(&bad), bad.position, bad.text, err);
   return TESELA_OK;
