@@ -391,6 +391,20 @@ def test_verb(group, line, inputs, tmp_path):
     check(words, given, tmp_path / "sweep", fault, statuses=(2,) if group == "refused" else (0, 1))
 
 
+def timed_fault(whole, how, run):
+    """The same for `bench`, whose numbers are never twice the same: so many lines, with so many words."""
+    shape = [len(line.split()) for line in run.out.splitlines()]
+    same = shape == [len(line.split()) for line in whole.out.splitlines()] and run.status == 0
+    part = run.status == 3 and shape == []
+    return fault(whole, how, Run(run.status, whole.out if same else b"" if part else run.out, run.err, run.files))
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_verbs_that_time(form, inputs, tmp_path):
+    words = ["bench", "f32[4,8]{1,0} -> {0,1}", "--isa=c", "--threads=1", "--rounds=3", *form]
+    check(words, "/dev/null", tmp_path / "sweep", timed_fault)
+
+
 @pytest.mark.parametrize(
     "line",
     [
