@@ -9,9 +9,9 @@ calls by name. It shares nothing with the library but the sizes of the vectors a
 import json
 import math
 import os
-import signal
 import random
 import re
+import signal
 import subprocess
 from collections import Counter
 from pathlib import Path
