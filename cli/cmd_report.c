@@ -158,10 +158,10 @@ static int print_report(const report_view *view) {
   if (view->cli->json)
     done = report_print_json(view);
   else if (cli_has(view->cli, "tsv"))
-    report_print_tsv(view);
+    done = report_print_tsv(view);
   else
-    report_print_people(view);
-  if (view->cli->json || cli_has(view->cli, "tsv")) report_say_rows_left(view);
+    done = report_print_people(view);
+  if (done && (view->cli->json || cli_has(view->cli, "tsv"))) report_say_rows_left(view);
   return done || ferror(stdout) ? CLI_YES : CLI_FAILED;
 }
 
@@ -175,8 +175,9 @@ int cmd_report(const cli_context *cli) {
                                 : report_input_read(cli, cli->n_args, cli->arg, &report);
   if (status != CLI_FAILED && report && tesela_report_n_sections(report) > 0) {
     view.report = report;
-    int printed = print_report(&view), within = check_limits(&view);
-    if (status == CLI_YES) status = printed != CLI_YES ? printed : within;
+    int printed = print_report(&view), within = printed == CLI_YES ? check_limits(&view) : CLI_YES;
+    if (printed != CLI_YES) status = printed;
+    if (status == CLI_YES) status = within;
   }
   tesela_report_destroy(report);
   return status;

@@ -101,19 +101,6 @@ bool input_any(const cli_context *cli, const char *text, size_t length, any_layo
   return false;
 }
 
-char *input_canonical(const tesela_xla_shape *shape) {
-  tesela_buffer buffer = {NULL, 0, 0};
-  for (int pass = 0; pass < 2; pass++) { /* measure, then print */
-    tesela_writer to = tesela_buffer_writer(&buffer);
-    if (tesela_xla_print(shape, true, &to, NULL) != TESELA_OK) break;
-    if (pass == 1) return buffer.text;
-    buffer = (tesela_buffer){malloc(buffer.length + 1), buffer.length + 1, 0};
-    if (!buffer.text) return NULL;
-  }
-  free(buffer.text);
-  return NULL;
-}
-
 /* ---- numbers ----------------------------------------------------------------------------------------------
  */
 

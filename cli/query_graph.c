@@ -88,7 +88,8 @@ static tesela_status refuse_graph(query *q, const tesela_graph *graph, const tes
   char text[sizeof q->err->message];
   tesela_buffer buffer = {text, sizeof text, 0};
   tesela_writer to = tesela_buffer_writer(&buffer);
-  tesela_propagation_explain(p, false, &to, NULL);
+  tesela_status status = tesela_propagation_explain(p, false, &to, q->err);
+  if (status != TESELA_OK) return status;
   for (char *at = text; *at; at++) /* one line */
     if (*at == '\n') *at = at[1] ? ';' : '\0';
   query_fail(q, TESELA_E_MISMATCH, -1, "%s", text);

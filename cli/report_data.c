@@ -300,14 +300,20 @@ static void put_tsv_row(const report_view *view, const tesela_report_array *arra
   printf("\t%" PRId64 "\n", array->line);
 }
 
-void report_print_tsv(const report_view *view) {
-  puts("source\trole\tshape\tcount\tstored_bytes\tdata_bytes\tpadding_bytes\tmemory_space\tname\topcode\top_"
-       "name\t"
-       "op_type\tlocation\tallocation\tinput\tline");
+bool report_print_tsv(const report_view *view) {
+  const tesela_report_array **row[TESELA_REPORT_N_SOURCES];
+  int64_t n[TESELA_REPORT_N_SOURCES] = {0};
+  bool done = true;
+  for (int source = 0; source < TESELA_REPORT_N_SOURCES; source++)
+    done = (row[source] = report_rows(view, (tesela_report_source)source, &n[source])) && done;
+  if (done)
+    puts(
+        "source\trole\tshape\tcount\tstored_bytes\tdata_bytes\tpadding_bytes\tmemory_space\tname\topcode\top_"
+        "name\t"
+        "op_type\tlocation\tallocation\tinput\tline");
   for (int source = 0; source < TESELA_REPORT_N_SOURCES; source++) {
-    int64_t n = 0;
-    const tesela_report_array **row = report_rows(view, (tesela_report_source)source, &n);
-    for (int64_t i = 0; i < n && !ferror(stdout); i++) put_tsv_row(view, row[i]);
-    free(row);
+    for (int64_t i = 0; done && i < n[source] && !ferror(stdout); i++) put_tsv_row(view, row[source][i]);
+    free(row[source]);
   }
+  return done;
 }

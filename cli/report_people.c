@@ -284,7 +284,7 @@ static void print_table(const report_view *view, const tesela_report_array **row
 
 /* ---- all of it ----------------------------------------------------------------------------------------- */
 
-static void print_source(const report_view *view, tesela_report_source source) {
+static bool print_source(const report_view *view, tesela_report_source source) {
   tesela_report_filter filter = report_filter(view, source);
   tesela_report_totals totals = tesela_report_total(view->report, &filter);
   int64_t n = 0;
@@ -299,17 +299,20 @@ static void print_source(const report_view *view, tesela_report_source source) {
     if (totals.rows > n) printf("%*s  ... and %" PRId64 " more; --top 0 shows all\n", 3, "", totals.rows - n);
     for (int64_t i = 0; i < n && !ferror(stdout); i++) report_print_details(view, i + 1, row[i]);
   }
+  bool done = row != NULL;
   free(row);
+  return done;
 }
 
-void report_print_people(const report_view *view) {
+bool report_print_people(const report_view *view) {
   bool printed = false;
   print_notes(view, true, "");
   for (int source = 0; source < TESELA_REPORT_N_SOURCES; source++) {
     if (report_n_sections(view, (tesela_report_source)source) == 0) continue;
     if (printed) puts("");
-    print_source(view, (tesela_report_source)source);
+    if (!print_source(view, (tesela_report_source)source)) return false;
     printed = true;
   }
   print_notes(view, false, "\n");
+  return !report_line_lost();
 }

@@ -41,11 +41,11 @@ double report_share(const tesela_report_totals *totals);
 bool report_shape(const tesela_report_array *array, tesela_xla_shape *shape);
 
 /* report_people.c, report_details.c */
-void report_print_people(const report_view *view);
+bool report_print_people(const report_view *view);
 void report_print_details(const report_view *view, int64_t number, const tesela_report_array *array);
 /* report_data.c. false: no memory or ferror(stdout). */
 bool report_print_json(const report_view *view);
-void report_print_tsv(const report_view *view);
+bool report_print_tsv(const report_view *view);
 
 /* report_text.c: pieces of text. */
 
@@ -78,5 +78,7 @@ typedef struct report_line {
 } report_line;
 void report_line_begin(report_line *line, const cli_term *out);
 void report_line_end(report_line *line, int indent);
+/* Was a line lost, or not wrapped, for want of memory? */
+bool report_line_lost(void);
 
 #endif

@@ -105,10 +105,13 @@ void report_put_count(int64_t n, const char *noun) { printf("%" PRId64 " %s%s", 
 
 /* ---- lines --------------------------------------------------------------------------------------------- */
 
+static bool line_lost;
+
 void report_line_begin(report_line *line, const cli_term *out) {
   *line = (report_line){.term = *out, .out = out};
   FILE *memory = out->terminal ? open_memstream(&line->text, &line->length) : NULL;
   if (memory) line->term.file = memory;
+  line_lost = line_lost || (out->terminal && !memory);
 }
 
 /* Print words until the line is full, then go on below. A word alone may be longer than a line. */
@@ -132,9 +135,15 @@ static void print_wrapped(const cli_term *out, const char *text, int indent) {
   }
 }
 
+bool report_line_lost(void) { return line_lost; }
+
 void report_line_end(report_line *line, int indent) {
-  if (line->term.file != line->out->file && fclose(line->term.file) == 0)
-    print_wrapped(line->out, line->text, indent);
+  if (line->term.file != line->out->file) {
+    bool whole = !ferror(line->term.file);
+    whole = fclose(line->term.file) == 0 && line->text && whole;
+    if (whole) print_wrapped(line->out, line->text, indent);
+    line_lost = line_lost || !whole;
+  }
   free(line->text);
   fputs("\n", line->out->file);
 }

@@ -92,7 +92,7 @@ int tensor_file_open(const cli_context *cli, const char *path, tensor_file **fil
 void tensor_file_close(tensor_file *file) {
   if (!file) return;
   tensor_unmap(file->fd, file->map, file->size);
-  json_decref(file->header);
+  json_text_free(&file->header);
   free(file->entry);
   free(file);
 }

@@ -202,15 +202,6 @@ def test_a_closed_stdout_is_an_error(words):
     assert b"standard output: " in done.stderr
 
 
-@pytest.mark.parametrize("words", PRINTING, ids=" ".join)
-def test_a_reader_that_left_is_no_error(words):
-    read, write = os.pipe()
-    os.close(read)
-    done = run(*words, text=b'{"op":"version"}\n', stdout=write)
-    os.close(write)
-    assert (done.returncode, done.stderr) == (0, b"")
-
-
 @pytest.mark.parametrize("words", [["where", LAYOUT, "-"], ["query"]], ids=" ".join)
 def test_an_endless_stream_ends_with_its_reader(words):
     feed = "2,3" if words[0] == "where" else '{"op":"version"}'

@@ -365,3 +365,28 @@ def test_the_reference_names_every_code():
     reasons = set(re.findall(r'X\(TESELA_REASON_\w+, \d+, "(\w+)"', header))
     tables = [set(re.findall(r"^\| `([A-Z_]+)`", text.split(head)[1].split("\n\n")[0], re.M)) for head in ("| code |", "| reason |")]
     assert tables == [codes, reasons] and len(reasons) > 20
+
+
+# ---- the memory that a request needs ----
+
+SHAPES = {
+    "numbers": lambda n: [1] * n,
+    "empty lists": lambda n: [[]] * n,
+    "empty objects": lambda n: [{}] * n,
+    "one in each list": lambda n: [[[1]]] * n,
+    "one in each object": lambda n: [{"": 1}] * n,
+    "keys of one object": lambda n: {f"{k:x}": 0 for k in range(n)},
+    "long keys": lambda n: {"k" * 1000 + str(k): 0 for k in range(n // 100)},
+    "empty strings": lambda n: [""] * n,
+    "escaped strings": lambda n: ['"\\\n,:[{' * 3] * n,
+    "one long string": lambda n: "x,:" * n,
+    "one long number": lambda n: float("1" * 300),
+    "deep": lambda n: json.loads("[" * 400 + "]" * 400),
+}
+
+
+@pytest.mark.parametrize("n", [1, 9, 1000, 70001])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_memory_for_any_shape(shape, n):
+    """The piece that is reserved for a request is large enough whatever the request is made of."""
+    assert one({"op": "version", "mine": SHAPES[shape](n), "id": 7})["ok"]
