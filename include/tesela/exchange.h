@@ -7,13 +7,23 @@
  *
  *   nothing   every register holds its element already
  *   permute   each thread has all it needs: registers move within a thread
- *   shuffle   each warp has all it needs: rounds of shfl.sync, in each of which a lane offers one unit and takes one
+ *   shuffle   each warp has all it needs: rounds of shfl.sync, in each of which a lane offers one word and takes one
  *   shared    units are written to shared memory, a barrier, and read, by a layout found for the two (access.h)
  *
  * Registers move in *units* of up to 32 bits: as many elements as always go from one thread to one thread together, a power
  * of two of them. They need not be neighbours among the registers of a thread: of column_local(2,2).spatial(8,4).local(1,2)
  * of f16 and its transpose, registers 0 and 2 go together, and words made of such pairs take half the rounds. An element of
  * more than 32 bits is a unit of several words, and each round shuffles each of them once.
+ *
+ * A word is a unit, or where units are narrower than 32 bits and that takes fewer rounds, several *parts*, each a unit. Then
+ * rounds come in *phases*: at the start of each a lane packs its words by byte permutes, from words of the phase before or from
+ * units of src, and a unit may go by way of other lanes. Of local(32,1).spatial(1,32) to spatial(32,1).local(1,32), f16, each lane
+ * needs one unit of each other lane: 31 rounds. In 8 rounds lane and lane ^ 1 exchange packed halves, then each has two units
+ * at a time for 16 lanes: 15 rounds more.
+ *
+ * Fewest means: of all plans in which a round is one 32-bit shuffle; every lane offers a register made of any bits it has by
+ * then, also of what others gave it, and takes that of one lane. A plan is of fewest rounds if it has least_rounds; that
+ * is a lower bound, and where the plan has more rounds, nothing is said.
  *
  * A unit that a thread has already it moves itself, in no round. In a round several lanes may take what one offers. Threads
  * of the block that src or dst lacks have no registers on that side. The last warp of a block may have fewer lanes: its
@@ -48,12 +58,15 @@ typedef struct tesela_exchange_facts {
   int64_t threads;              ///< of the block: the larger of both sides
   int64_t src_units, dst_units; ///< per thread
   int64_t rounds;               ///< shuffle: rounds, of the warp that needs most
-  /// shuffle: no plan has fewer: the most units that a lane must take, or that lanes which hold the same must offer, one a
-  /// round and lane. rounds is equal where dst has no element in two lanes of a warp
+  /// shuffle: no plan has fewer, by what lanes must take, must offer, and must take for others (see above). Equal to rounds where
+  /// units have 32 bits or 64, and dst has no element in two lanes of a warp
   int64_t least_rounds;
   int64_t moves;        ///< units that a thread moves inside itself, at most; 0 for nothing and shared
   int64_t shared_bytes; ///< shared: bytes of shared memory
   int64_t wavefronts;   ///< shared: of writing and reading (access.h), all threads of src counted
+  int64_t parts;        ///< units that a word of a round has room for; 1 where words are units
+  int64_t phases;       ///< shuffle: of the warp that has most; 1 where words are units
+  int64_t permutes;     ///< byte permutes with which a lane packs words and takes units out of them, at most
 } tesela_exchange_facts;
 
 typedef struct tesela_exchange_options {
@@ -87,10 +100,12 @@ TESELA_API tesela_exchange_facts tesela_exchange_facts_of(const tesela_exchange 
 /// The layout in shared memory of a plan of that kind; NULL for the others. Belongs to the plan.
 TESELA_API const tesela_tile_memory *tesela_exchange_memory(const tesela_exchange *plan);
 
-/// What `thread` does in a shuffle round: it offers unit `offer` of src (-1: nothing that matters), takes from thread
-/// `from` (of its own warp) and writes to unit `into` of dst; into -1: it takes nothing, and `from` is itself.
+/// What `thread` does in a shuffle round: it offers word `offer` of the start of `phase` (-1: nothing that matters), takes from
+/// thread `from` (of its own warp) and has that as word `into` of the end of the phase; into -1: it takes nothing, and
+/// `from` is itself. Where facts.parts is 1, words are units, of src at the start and of dst at the end. A warp that
+/// needs fewer rounds than others has nothing to do in the last ones; its phase is -1 then.
 typedef struct tesela_exchange_step {
-  int64_t thread, offer, from, into;
+  int64_t thread, offer, from, into, phase;
 } tesela_exchange_step;
 
 /// TESELA_E_RANGE outside 0 .. rounds-1 and 0 .. threads-1.

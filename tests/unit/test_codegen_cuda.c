@@ -220,6 +220,11 @@ static const struct {
     {"spatial(4,1).local(1,8).spatial(8,4).local(1,2)", "spatial(32,4).local(1,16)", 16},
     {"spatial(4,32)", "column_spatial(4,32)", 64},
     {"spatial(32).local(8)", "local(8).spatial(32)", 8},
+    /* words of several units in phases */
+    {"local(32,1).spatial(1,32)", "spatial(32,1).local(1,32)", 16},
+    {"local(32,1).spatial(1,32)", "spatial(32,1).local(1,32)", 8},
+    {"spatial(24).local(24)", "local(24).spatial(24)", 8}, /* lanes that are no power of two */
+    {"spatial(32)", "RegisterLayout(shape=[32], mode_shape=[32], spatial_modes=[-32], local_modes=[0])", 8},
     {"spatial(48).local(3)", "local(3).spatial(48)", 32},
     /* 6 lanes to 2: the pattern of a round leaves the warp where lanes take nothing */
     {"RegisterLayout(shape=[6,6], mode_shape=[2,3,2,3], spatial_modes=[2,3], local_modes=[1,0])",

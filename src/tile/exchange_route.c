@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exchange_route.c - routes of narrow units: which go together in a word, and by way of which lanes.
+ *
+ * A word has room for several units. Where a lane needs less than a word of each of many lanes, words go half empty; in two
+ * phases they need not: a unit of lane s for lane j goes by way of the lane that has some digits of s and the others of j.
+ * Lanes that differ in some digits only thus gather what goes to the same lanes (or share out what came for all of them).
+ *
+ *   local(32,1).spatial(1,32) to spatial(32,1).local(1,32), f16: lane s has one unit for each lane j. First by way of the lane with the
+ *   bits 1 to 4 of s and bit 0 of j: 16 units go to lane ^ 1, 8 words. Then two units go to each of 15 lanes: 23 rounds.
+ *
+ * Each phase may be parted likewise. What a phase costs is estimated by the words that a lane takes and offers, which is what
+ * rounds of words need if every word is for one lane (exchange_rounds.c). Another remedy, where a lane offers to many, is that
+ * they take the same words, each its part of them.
+ */
+#include "tile/exchange.h"
+
+/* The lane between two: digits of the one and digits of the other. */
+typedef struct route_way {
+  int32_t mask;         /* the bits of the second lane; 0: */
+  int32_t step, extent; /* one digit of it: lane / step % extent */
+  bool flip;            /* the two change places */
+} route_way;
+
+static int32_t route_between(const route_way *way, int32_t a, int32_t b) {
+  int32_t x = way->flip ? b : a, y = way->flip ? a : b;
+  if (way->mask) return (x & ~way->mask) | (y & way->mask);
+  return x + (y / way->step % way->extent - x / way->step % way->extent) * way->step;
+}
+
+/* ---- what a phase costs ----------------------------------------------------------------------------------------- */
+
+typedef struct route_cost {
+  int32_t units[TESELA__LANES][TESELA__LANES]; /* from a lane, to lanes (the first of those that share) */
+  int32_t offered[TESELA__LANES];              /* different units that a lane offers */
+  int32_t seen[TESELA__LANES], given[TESELA__LANES], group[TESELA__LANES];
+  bool copies; /* one unit goes to several lanes */
+} route_cost;
+
+static void route_count(route_cost *c, int32_t unit, int32_t from, int32_t to, int32_t group) {
+  if (c->seen[to] == unit) return;
+  c->seen[to] = unit;
+  if (from == to) return;
+  if (c->given[from] == unit)
+    c->copies = true;
+  else
+    c->offered[from]++;
+  c->given[from] = unit;
+  if (c->group[group] == unit) return; /* those that share have it from one lane */
+  c->group[group] = unit;
+  c->units[from][group]++;
+}
+
+static int64_t route_words(const tesela__route *r, const route_cost *c, int32_t shared) {
+  int64_t takes[TESELA__LANES] = {0}, most = 0;
+  for (int32_t from = 0; from < r->lanes; from++) {
+    int64_t offers = 0;
+    for (int32_t to = 0; to < r->lanes; to++) {
+      if (c->units[from][to] == 0) continue;
+      int64_t words = (c->units[from][to] + r->parts - 1) / r->parts;
+      takes[to] += words;
+      offers += words;
+    }
+    if (c->copies && !shared) offers = tesela__ceil_div(c->offered[from], r->parts);
+    most = tesela__max(most, offers);
+  }
+  for (int32_t to = 0; to < r->lanes; to++) most = tesela__max(most, takes[to]);
+  return most;
+}
+
+static void route_clear(route_cost *c) {
+  memset(c, 0, sizeof *c);
+  memset(c->seen, 0xff, sizeof c->seen);
+  memset(c->given, 0xff, sizeof c->given);
+  memset(c->group, 0xff, sizeof c->group);
+}
+
+static int64_t route_phase(const tesela__route *r, int32_t phase, int32_t shared) {
+  route_cost c;
+  route_clear(&c);
+  for (int64_t i = 0; i < r->n_takes; i++) {
+    const tesela__route_take *t = &r->take[i];
+    int32_t to = t->lane[phase + 1];
+    route_count(&c, t->unit, t->lane[phase], to, to & ~shared);
+  }
+  return route_words(r, &c, shared);
+}
+
+/* ---- parting a phase ---------------------------------------------------------------------------------------------- */
+
+/* The lane from which the first half goes, and the lane between; a lane that has the unit in src needs it from none. */
+static int32_t route_middle(const tesela__route *r, const route_way *way, const uint8_t *target,
+                            int32_t phase, const tesela__route_take *t, int32_t *from) {
+  const tesela__warp_program *w = r->w;
+  *from = t->lane[phase];
+  if (*from == t->lane[phase + 1]) return *from;
+  int32_t middle = route_between(way, *from, target[t->lane[phase + 1]]);
+  if (phase == 0 && middle < w->src_lanes && w->src_class[middle] == w->src_class[*from]) *from = middle;
+  return middle;
+}
+
+static int64_t route_parted(const tesela__route *r, int32_t phase, const route_way *way,
+                            const uint8_t *target, int64_t less_than) {
+  route_cost c[2];
+  route_clear(&c[0]);
+  route_clear(&c[1]);
+  for (int64_t i = 0; i < r->n_takes; i++) {
+    const tesela__route_take *t = &r->take[i];
+    int32_t from, to = t->lane[phase + 1], middle = route_middle(r, way, target, phase, t, &from);
+    route_count(&c[0], t->unit, from, middle, middle);
+    route_count(&c[1], t->unit, middle, to, to);
+  }
+  int64_t first = route_words(r, &c[0], 0);
+  return first >= less_than ? first : first + route_words(r, &c[1], 0);
+}
+
+static void route_part(tesela__route *r, int32_t phase, const route_way *way, const uint8_t *target) {
+  for (int64_t i = 0; i < r->n_takes; i++) {
+    tesela__route_take *t = &r->take[i];
+    int32_t from, middle = route_middle(r, way, target, phase, t, &from);
+    for (int32_t k = r->n_phases + 1; k > phase + 1; k--) t->lane[k] = t->lane[k - 1];
+    t->lane[phase] = (uint8_t)from;
+    t->lane[phase + 1] = (uint8_t)middle;
+  }
+  r->n_phases++;
+}
+
+/* ---- the choice ------------------------------------------------------------------------------------------------- */
+
+typedef struct route_best {
+  route_way way;
+  int32_t phase;
+  bool turned; /* the target is that of the linear pattern */
+  int64_t gain;
+} route_best;
+
+typedef struct route_search {
+  tesela__route *r;
+  int64_t cost[TESELA__ROUTE_LANES];
+  uint8_t same[TESELA__LANES], turned[TESELA__LANES];
+  bool may_turn;
+  route_best best;
+} route_search;
+
+static void route_try(route_search *s, int32_t phase, const route_way *way) {
+  for (int turned = 0; turned <= (s->may_turn && phase + 1 == s->r->n_phases); turned++) {
+    int64_t cost = route_parted(s->r, phase, way, turned ? s->turned : s->same, s->cost[phase]);
+    if (s->cost[phase] - cost <= s->best.gain) continue;
+    s->best = (route_best){*way, phase, turned, s->cost[phase] - cost};
+  }
+}
+
+static int32_t route_set_bits(int32_t x) {
+  int32_t n = 0;
+  for (; x; x &= x - 1) n++;
+  return n;
+}
+
+/* Few digits of the one lane or few of the other: so many lanes as units go to a word. */
+static void route_try_all(route_search *s, int32_t phase) {
+  int32_t lanes = s->r->lanes, parts = s->r->parts;
+  for (int flip = 0; flip < 2; flip++) {
+    if ((lanes & (lanes - 1)) == 0) {
+      for (int32_t mask = 1; mask < lanes - 1; mask++)
+        if (1 << route_set_bits(mask) <= parts && route_set_bits(mask) < route_set_bits(lanes - 1))
+          route_try(s, phase, &(route_way){.mask = mask, .flip = flip});
+      continue;
+    }
+    for (int32_t step = 1; step < lanes; step++)
+      for (int32_t extent = 2; lanes % step == 0 && extent <= parts && step * extent <= lanes; extent++)
+        if (lanes / step % extent == 0 && extent < lanes)
+          route_try(s, phase, &(route_way){.step = step, .extent = extent, .flip = flip});
+  }
+}
+
+/* Lanes may share words: the one that cost least. */
+static void route_share(route_search *s, int32_t phase) {
+  int32_t all = 1;
+  while (all < s->r->lanes) all *= 2;
+  for (int32_t shared = 1; shared < all; shared = 2 * shared + 1) {
+    int64_t cost = route_phase(s->r, phase, shared);
+    if (cost >= s->cost[phase]) continue;
+    s->cost[phase] = cost;
+    s->r->shared[phase] = (uint8_t)shared;
+  }
+}
+
+int64_t tesela__route_choose(tesela__route *r, int64_t enough) {
+  route_search s = {.r = r};
+  r->n_phases = 1;
+  memset(r->shared, 0, sizeof r->shared);
+  for (int32_t lane = 0; lane < r->lanes; lane++) s.same[lane] = (uint8_t)lane;
+  s.may_turn = tesela__linear_lanes(r->w, r->dst_units, s.turned);
+  for (int32_t lane = 0; s.may_turn && lane < r->lanes; lane++)
+    if (s.turned[lane] != lane)
+      break;
+    else if (lane + 1 == r->lanes)
+      s.may_turn = false;
+  int64_t sum = s.cost[0] = route_phase(r, 0, 0);
+  while (sum > enough && r->n_phases + 2 < TESELA__ROUTE_LANES) {
+    s.best.gain = 0;
+    for (int32_t phase = 0; phase < r->n_phases; phase++) route_try_all(&s, phase);
+    if (s.best.gain == 0) break;
+    int32_t phase = s.best.phase;
+    route_part(r, phase, &s.best.way, s.best.turned ? s.turned : s.same);
+    memmove(s.cost + phase + 1, s.cost + phase, (size_t)(r->n_phases - phase - 1) * sizeof *s.cost);
+    sum = 0;
+    for (int32_t k = 0; k < r->n_phases; k++) {
+      if (k == phase || k == phase + 1) s.cost[k] = route_phase(r, k, 0);
+      sum += s.cost[k];
+    }
+  }
+  sum = 0;
+  for (int32_t phase = 0; phase < r->n_phases; phase++) {
+    route_share(&s, phase);
+    sum += s.cost[phase];
+  }
+  return sum;
+}
