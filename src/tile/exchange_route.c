@@ -31,8 +31,8 @@ static int32_t route_between(const route_way *way, int32_t a, int32_t b) {
 /* ---- what a phase costs ----------------------------------------------------------------------------------------- */
 
 typedef struct route_cost {
-  int32_t units[TESELA__LANES][TESELA__LANES]; /* from a lane, to lanes (the first of those that share) */
-  int32_t offered[TESELA__LANES];              /* different units that a lane offers */
+  int32_t units[TESELA__LANES][TESELA__LANES];  /* from a lane, to lanes (the first of those that share) */
+  uint64_t which[TESELA__LANES][TESELA__LANES]; /* sums over these units: equal words have equal sums */
   int32_t seen[TESELA__LANES], given[TESELA__LANES], group[TESELA__LANES];
   bool copies; /* one unit goes to several lanes */
 } route_cost;
@@ -41,31 +41,42 @@ static void route_count(route_cost *c, int32_t unit, int32_t from, int32_t to, i
   if (c->seen[to] == unit) return;
   c->seen[to] = unit;
   if (from == to) return;
-  if (c->given[from] == unit)
-    c->copies = true;
-  else
-    c->offered[from]++;
+  if (c->given[from] == unit) c->copies = true;
   c->given[from] = unit;
   if (c->group[group] == unit) return; /* those that share have it from one lane */
   c->group[group] = unit;
   c->units[from][group]++;
+  uint64_t x = (uint64_t)(unit + 1) * UINT64_C(0x9e3779b97f4a7c15);
+  c->which[from][group] += (x ^ x >> 31) * UINT64_C(0xbf58476d1ce4e5b9);
 }
 
-static int64_t route_words(const tesela__route *r, const route_cost *c, int32_t shared) {
-  int64_t takes[TESELA__LANES] = {0}, most = 0;
+/* The most words that a lane offers, and that one takes. */
+typedef struct route_most {
+  int64_t offers, takes;
+} route_most;
+
+static route_most route_words(const tesela__route *r, const route_cost *c) {
+  int64_t takes[TESELA__LANES] = {0};
+  route_most most = {0, 0};
   for (int32_t from = 0; from < r->lanes; from++) {
     int64_t offers = 0;
     for (int32_t to = 0; to < r->lanes; to++) {
       if (c->units[from][to] == 0) continue;
       int64_t words = (c->units[from][to] + r->parts - 1) / r->parts;
       takes[to] += words;
-      offers += words;
+      int32_t first = c->copies ? 0 : to; /* that takes the same */
+      while (c->which[from][first] != c->which[from][to]) first++;
+      if (first == to) offers += words;
     }
-    if (c->copies && !shared) offers = tesela__ceil_div(c->offered[from], r->parts);
-    most = tesela__max(most, offers);
+    most.offers = tesela__max(most.offers, offers);
   }
-  for (int32_t to = 0; to < r->lanes; to++) most = tesela__max(most, takes[to]);
+  for (int32_t to = 0; to < r->lanes; to++) most.takes = tesela__max(most.takes, takes[to]);
   return most;
+}
+
+static int64_t route_rounds(const tesela__route *r, const route_cost *c) {
+  route_most most = route_words(r, c);
+  return tesela__max(most.offers, most.takes);
 }
 
 static void route_clear(route_cost *c) {
@@ -75,7 +86,7 @@ static void route_clear(route_cost *c) {
   memset(c->group, 0xff, sizeof c->group);
 }
 
-static int64_t route_phase(const tesela__route *r, int32_t phase, int32_t shared) {
+static route_most route_phase(const tesela__route *r, int32_t phase, int32_t shared) {
   route_cost c;
   route_clear(&c);
   for (int64_t i = 0; i < r->n_takes; i++) {
@@ -83,7 +94,24 @@ static int64_t route_phase(const tesela__route *r, int32_t phase, int32_t shared
     int32_t to = t->lane[phase + 1];
     route_count(&c, t->unit, t->lane[phase], to, to & ~shared);
   }
-  return route_words(r, &c, shared);
+  return route_words(r, &c);
+}
+
+/* Where lanes offer more than any takes, lanes may share words: which bits of theirs cost least. Returns the rounds. */
+static int64_t route_share(tesela__route *r, int32_t phase) {
+  route_most most = route_phase(r, phase, 0);
+  int64_t rounds = tesela__max(most.offers, most.takes);
+  int32_t all = 1;
+  r->shared[phase] = 0;
+  if (most.offers <= most.takes) return rounds;
+  while (all < r->lanes) all *= 2;
+  for (int32_t shared = all - 1; shared > 0; shared--) {
+    most = route_phase(r, phase, shared);
+    if (tesela__max(most.offers, most.takes) >= rounds) continue;
+    rounds = tesela__max(most.offers, most.takes);
+    r->shared[phase] = (uint8_t)shared;
+  }
+  return rounds;
 }
 
 /* ---- parting a phase ---------------------------------------------------------------------------------------------- */
@@ -110,8 +138,8 @@ static int64_t route_parted(const tesela__route *r, int32_t phase, const route_w
     route_count(&c[0], t->unit, from, middle, middle);
     route_count(&c[1], t->unit, middle, to, to);
   }
-  int64_t first = route_words(r, &c[0], 0);
-  return first >= less_than ? first : first + route_words(r, &c[1], 0);
+  int64_t first = route_rounds(r, &c[0]);
+  return first >= less_than ? first : first + route_rounds(r, &c[1]);
 }
 
 static void route_part(tesela__route *r, int32_t phase, const route_way *way, const uint8_t *target) {
@@ -173,47 +201,26 @@ static void route_try_all(route_search *s, int32_t phase) {
   }
 }
 
-/* Lanes may share words: the one that cost least. */
-static void route_share(route_search *s, int32_t phase) {
-  int32_t all = 1;
-  while (all < s->r->lanes) all *= 2;
-  for (int32_t shared = 1; shared < all; shared = 2 * shared + 1) {
-    int64_t cost = route_phase(s->r, phase, shared);
-    if (cost >= s->cost[phase]) continue;
-    s->cost[phase] = cost;
-    s->r->shared[phase] = (uint8_t)shared;
-  }
-}
-
 int64_t tesela__route_choose(tesela__route *r, int64_t enough) {
   route_search s = {.r = r};
   r->n_phases = 1;
   memset(r->shared, 0, sizeof r->shared);
   for (int32_t lane = 0; lane < r->lanes; lane++) s.same[lane] = (uint8_t)lane;
   s.may_turn = tesela__linear_lanes(r->w, r->dst_units, s.turned);
-  for (int32_t lane = 0; s.may_turn && lane < r->lanes; lane++)
-    if (s.turned[lane] != lane)
-      break;
-    else if (lane + 1 == r->lanes)
-      s.may_turn = false;
-  int64_t sum = s.cost[0] = route_phase(r, 0, 0);
+  if (s.may_turn) s.may_turn = memcmp(s.turned, s.same, (size_t)r->lanes) != 0;
+  int64_t sum = s.cost[0] = route_share(r, 0);
   while (sum > enough && r->n_phases + 2 < TESELA__ROUTE_LANES) {
     s.best.gain = 0;
     for (int32_t phase = 0; phase < r->n_phases; phase++) route_try_all(&s, phase);
     if (s.best.gain == 0) break;
     int32_t phase = s.best.phase;
+    size_t after = (size_t)(r->n_phases - phase - 1);
+    memmove(s.cost + phase + 2, s.cost + phase + 1, after * sizeof *s.cost);
+    memmove(r->shared + phase + 2, r->shared + phase + 1, after);
     route_part(r, phase, &s.best.way, s.best.turned ? s.turned : s.same);
-    memmove(s.cost + phase + 1, s.cost + phase, (size_t)(r->n_phases - phase - 1) * sizeof *s.cost);
+    for (int32_t k = phase; k < phase + 2; k++) s.cost[k] = route_share(r, k);
     sum = 0;
-    for (int32_t k = 0; k < r->n_phases; k++) {
-      if (k == phase || k == phase + 1) s.cost[k] = route_phase(r, k, 0);
-      sum += s.cost[k];
-    }
-  }
-  sum = 0;
-  for (int32_t phase = 0; phase < r->n_phases; phase++) {
-    route_share(&s, phase);
-    sum += s.cost[phase];
+    for (int32_t k = 0; k < r->n_phases; k++) sum += s.cost[k];
   }
   return sum;
 }
