@@ -304,6 +304,7 @@
 #include "tile/access_phase.c"
 #include "tile/access_vector.c"
 #include "tile/exchange.c"
+#include "tile/exchange_ask.c"
 #include "tile/exchange_bound.c"
 #include "tile/exchange_form.c"
 #include "tile/exchange_linear.c"

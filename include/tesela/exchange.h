@@ -87,7 +87,9 @@ typedef struct tesela_exchange_options {
 ///         TESELA_E_LIMIT for more than TESELA_ACCESS_LIMIT registers of all threads; TESELA_E_UNSUPPORTED if options
 ///         leave no way; TESELA_E_MEMORY.
 ///
-/// O(registers) for the tables, and for each warp unlike those before it O(units taken * warp) for the rounds.
+/// O(registers) for the tables, and for each warp unlike those before it O(units taken * warp) for the rounds. Where units are
+/// narrower than 32 bits and fewer rounds may do, some hundreds of ways to route units in phases are weighed, each in
+/// O(units taken + warp^2); warps that take more than 65536 units are left with one unit a round.
 TESELA_API tesela_status tesela_exchange_create(tesela_exchange **out, const tesela_register *dst,
                                                 const tesela_register *src, int32_t bits,
                                                 const tesela_exchange_options *options,
@@ -111,6 +113,31 @@ typedef struct tesela_exchange_step {
 /// TESELA_E_RANGE outside 0 .. rounds-1 and 0 .. threads-1.
 TESELA_API tesela_status tesela_exchange_step_of(const tesela_exchange *plan, int64_t round, int64_t thread,
                                                  tesela_exchange_step *step, tesela_error *err);
+
+/// A phase of the rounds of a warp. Where words are units, there is one, and its words are the units of src and of dst.
+typedef struct tesela_exchange_phase {
+  int64_t phases;               ///< of this warp; 0 where nothing is shuffled
+  int64_t rounds;               ///< of the phase
+  int64_t src_words, dst_words; ///< per thread, at its start and at its end
+} tesela_exchange_phase;
+
+/// Phase 0 is always there, with all counts 0 in a plan that is no shuffle. TESELA_E_RANGE for a phase or a thread outside.
+/// Example: of the transpose of 32 x 32 f16 above phase 0 has 8 rounds, phase 1 has 15, and both 16 words at either end.
+TESELA_API tesela_status tesela_exchange_phase_of(const tesela_exchange *plan, int64_t phase, int64_t thread,
+                                                  tesela_exchange_phase *out, tesela_error *err);
+
+/// What part k of a word is at the start of a phase: part `*part` of word `*from` at the end of the phase before; in phase 0
+/// `*from` is a unit of src, and `*part` 0. With `phase` the number of phases, `word` is a unit of dst and k is 0: where it
+/// is at last. *from -1: nothing. Part k has the bits from k * unit * bits on. Where words are units, it is the unit
+/// itself. TESELA_E_RANGE for what is not there.
+TESELA_API tesela_status tesela_exchange_part_of(const tesela_exchange *plan, int64_t phase, int64_t thread,
+                                                 int64_t word, int64_t k, int64_t *from, int64_t *part,
+                                                 tesela_error *err);
+
+/// Which word of the start of a phase a thread keeps as `word` of its end; -1 if it takes that one from another.
+/// TESELA_E_RANGE for what is not there.
+TESELA_API tesela_status tesela_exchange_kept_of(const tesela_exchange *plan, int64_t phase, int64_t thread,
+                                                 int64_t word, int64_t *from, tesela_error *err);
 
 /// Which register is element k of a unit: its local id in src, or in dst. Element k lies at bit k * bits of the word that
 /// moves. Example: spatial(4).local(6) of f16 to itself: unit 1 is registers 2 and 3.

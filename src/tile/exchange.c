@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exchange.c - plans that turn one register layout into another: the kind, the program of each warp, questions.
+ * exchange.c - plans that turn one register layout into another: the kind, the program of each warp.
  *
  * For each dst unit of each lane: which class of lanes of its warp holds it in src. If all are a lane's own, nothing has
  * to leave a thread; if all are somewhere in the warp, rounds of shuffles do; else the tile goes through shared memory.
@@ -293,63 +293,4 @@ void tesela_exchange_destroy(tesela_exchange *plan) {
   tesela_allocator alloc = plan->alloc;
   drop_programs(plan);
   tesela__release(&alloc, plan);
-}
-
-/* ---- asking ------------------------------------------------------------------------------------------------- */
-
-tesela_exchange_facts tesela_exchange_facts_of(const tesela_exchange *plan) { return plan->facts; }
-
-const tesela_tile_memory *tesela_exchange_memory(const tesela_exchange *plan) {
-  return plan->facts.kind == TESELA_EXCHANGE_SHARED ? &plan->memory : NULL;
-}
-
-tesela_status tesela_exchange_register_of(const tesela_exchange *plan, bool of_src, int64_t unit, int64_t k,
-                                          int64_t *local, tesela_error *err) {
-  int64_t units = of_src ? plan->facts.src_units : plan->facts.dst_units;
-  if (unit < 0 || unit >= units || k < 0 || k >= plan->facts.unit)
-    return tesela__fail(err, TESELA_E_RANGE, -1,
-                        "there is no element %" PRId64 " of unit %" PRId64 "; a thread has %" PRId64
-                        " units of %" PRId64,
-                        k, unit, units, plan->facts.unit);
-  *local = tesela__unit_register(of_src ? plan->units.src : plan->units.dst, plan->units.n, unit, k);
-  return TESELA_OK;
-}
-
-tesela_status tesela_exchange_step_of(const tesela_exchange *plan, int64_t round, int64_t thread,
-                                      tesela_exchange_step *step, tesela_error *err) {
-  if (round < 0 || round >= plan->facts.rounds)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "there is no round %" PRId64 "; the plan has %" PRId64,
-                        round, plan->facts.rounds);
-  if (thread < 0 || thread >= plan->facts.threads)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "there is no thread %" PRId64 "; the block has %" PRId64,
-                        thread, plan->facts.threads);
-  const tesela__warp_program *w = &plan->program[plan->program_of[thread / plan->warp]];
-  *step = (tesela_exchange_step){thread, -1, thread, -1, -1};
-  if (round >= w->rounds) return TESELA_OK;
-  int32_t phase = 0;
-  while (round >= tesela__phase_moves(w, phase)->rounds) round -= tesela__phase_moves(w, phase++)->rounds;
-  const tesela__warp_program *moves = tesela__phase_moves(w, phase);
-  int64_t lane = thread % plan->warp, at = round * plan->warp + lane;
-  step->phase = phase;
-  step->offer = moves->offer[at];
-  step->into = moves->into[at];
-  if (step->into >= 0) step->from = thread - lane + moves->from[at];
-  return TESELA_OK;
-}
-
-tesela_status tesela_exchange_move_of(const tesela_exchange *plan, int64_t thread, int64_t into,
-                                      int64_t *from, tesela_error *err) {
-  int64_t units = plan->facts.dst_units;
-  if (thread < 0 || thread >= plan->dst.spatial_size)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "there is no thread %" PRId64 "; dst has %" PRId64, thread,
-                        plan->dst.spatial_size);
-  if (into < 0 || into >= units)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "there is no unit %" PRId64 "; a thread of dst has %" PRId64,
-                        into, units);
-  *from = -1;
-  if (plan->facts.kind == TESELA_EXCHANGE_SHARED) return TESELA_OK;
-  const tesela__warp_program *w = &plan->program[plan->program_of[thread / plan->warp]];
-  int32_t lane = (int32_t)(thread % plan->warp);
-  if (tesela__own(w, units, lane, into)) *from = w->need_unit[lane * units + into];
-  return TESELA_OK;
 }

@@ -3,7 +3,8 @@
  * exchange.h - what the files of exchange plans share: tables of a pair of layouts, the program of a warp, the plan.
  *
  *   exchange_table.c   element numbers of threads and local ids; who holds an element; the unit
- *   exchange.c         create, the kind, questions
+ *   exchange.c         create, the kind
+ *   exchange_ask.c     questions
  *   exchange_rounds.c  shuffle rounds in which each lane takes one word: colouring, patterns that are tried first
  *   exchange_linear.c  the pattern of layouts whose numbers are powers of two
  *   exchange_bound.c   how many shuffles are needed at least

@@ -20,7 +20,7 @@ typedef struct bound_lane {
   int64_t all;                /* of all classes */
   int64_t first;              /* the most of one class, at most a word */
   int64_t alone, alone_words; /* needed by no other lane; of them whole words that come from one class */
-  int64_t alone_rest[33];     /* how many classes have a rest of so many bits */
+  uint8_t alone_rest[32];     /* how many classes have a rest of so many bits */
 } bound_lane;
 
 typedef struct bound_work {
@@ -54,7 +54,7 @@ static void bound_lane_needs(bound_work *b, int32_t lane) {
     of_class[class] += b->bits;
     if (b->takers[class * b->src_units + w->need_unit[at]] == 1) alone[class] += b->bits;
   }
-  for (int c = 0; c < TESELA__LANES; c++) {
+  for (int32_t c = 0; c < w->src_lanes; c++) {
     l->all += of_class[c];
     l->first = tesela__max(l->first, tesela__min(of_class[c], 32));
     l->alone += alone[c];

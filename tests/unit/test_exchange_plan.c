@@ -74,6 +74,22 @@ static void options_and_refusals(void **state) {
   assert_int_equal(tesela_exchange_step_of(plan, 0, 8, &step, &err), TESELA_E_RANGE);
   assert_int_equal(tesela_exchange_move_of(plan, 8, 0, &from, &err), TESELA_E_RANGE);
   assert_int_equal(tesela_exchange_move_of(plan, 0, 4, &from, &err), TESELA_E_RANGE);
+  tesela_exchange_phase phase;
+  int64_t part;
+  OK(tesela_exchange_phase_of(plan, 0, 7, &phase, &e_));
+  assert_true(phase.phases > 0 && phase.rounds > 0);
+  assert_int_equal(tesela_exchange_phase_of(plan, -1, 0, &phase, &err), TESELA_E_RANGE);
+  assert_int_equal(tesela_exchange_phase_of(plan, 0, 8, &phase, &err), TESELA_E_RANGE);
+  OK(tesela_exchange_phase_of(plan, 0, 0, &phase, &e_));
+  int64_t last = phase.phases;
+  assert_int_equal(tesela_exchange_phase_of(plan, last, 0, &phase, &err), TESELA_E_RANGE);
+  assert_int_equal(tesela_exchange_part_of(plan, last + 1, 0, 0, 0, &from, &part, &err), TESELA_E_RANGE);
+  assert_int_equal(tesela_exchange_part_of(plan, last, 0, 4, 0, &from, &part, &err), TESELA_E_RANGE);
+  assert_int_equal(tesela_exchange_part_of(plan, last, 0, 0, 1, &from, &part, &err), TESELA_E_RANGE);
+  assert_int_equal(tesela_exchange_part_of(plan, 0, 0, -1, 0, &from, &part, &err), TESELA_E_RANGE);
+  assert_int_equal(tesela_exchange_part_of(plan, 0, 8, 0, 0, &from, &part, NULL), TESELA_E_RANGE);
+  assert_int_equal(tesela_exchange_kept_of(plan, 0, 0, phase.dst_words + 64, &from, &err), TESELA_E_RANGE);
+  assert_int_equal(tesela_exchange_kept_of(plan, last, 0, 0, &from, &err), TESELA_E_RANGE);
   tesela_exchange_destroy(plan);
   tesela_exchange_destroy(NULL);
 }
