@@ -89,7 +89,7 @@ typedef struct tesela_exchange_options {
 ///
 /// O(registers) for the tables, and for each warp unlike those before it O(units taken * warp) for the rounds. Where units are
 /// narrower than 32 bits and fewer rounds may do, some hundreds of ways to route units in phases are weighed, each in
-/// O(units taken + warp^2); warps that take more than 65536 units are left with one unit a round.
+/// O(units taken + warp^2); after 131072 registers of unlike warps the others are left with one unit a round.
 TESELA_API tesela_status tesela_exchange_create(tesela_exchange **out, const tesela_register *dst,
                                                 const tesela_register *src, int32_t bits,
                                                 const tesela_exchange_options *options,

@@ -166,6 +166,7 @@ static void drop_programs(tesela_exchange *plan) {
 static tesela_status plan_rounds(tesela_exchange *plan, tesela_error *err) {
   tesela_exchange_facts *facts = &plan->facts;
   const tesela_allocator *alloc = &plan->alloc;
+  int64_t routed = 0;
   for (size_t k = 0; k < plan->n_programs; k++) {
     tesela__warp_program *w = &plan->program[k];
     int64_t src_units = facts->src_units, dst_units = facts->dst_units, shuffles;
@@ -175,7 +176,9 @@ static tesela_status plan_rounds(tesela_exchange *plan, tesela_error *err) {
           tesela__rounds_least(w, src_units, dst_units, facts->unit * facts->bits, alloc, &shuffles, err);
     if (status != TESELA_OK) return status;
     w->least = shuffles / facts->words;
-    if (plan->parts > 1 && w->rounds > w->least)
+    bool fewer = plan->parts > 1 && w->rounds > w->least;
+    routed += fewer ? plan->warp * tesela__max(src_units, dst_units) : 0;
+    if (fewer && routed <= TESELA__ROUTE_TAKES)
       status = tesela__rounds_pack(w, plan->warp, src_units, dst_units, plan->parts, alloc, err);
     if (status != TESELA_OK) return status;
     facts->rounds = tesela__max(facts->rounds, w->rounds);

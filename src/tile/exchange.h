@@ -142,7 +142,7 @@ tesela_status tesela__rounds_pack(tesela__warp_program *w, int32_t warp, int64_t
 
 /* ---- routes: by which lanes units go ------------------------------------------------------------------------------ */
 
-enum { TESELA__ROUTE_LANES = 8, TESELA__ROUTE_TAKES = 1 << 16 };
+enum { TESELA__ROUTE_LANES = 8, TESELA__ROUTE_TAKES = 1 << 17 }; /* takes of all warps */
 
 /* A unit and a lane that needs it, ascending by unit; lane[0] has it in src, lane[n] needs it, phase i takes it from lane[i]
  * to lane[i + 1]. A unit is class * src_units + its number. */
@@ -157,12 +157,14 @@ typedef struct tesela__route {
   int32_t lanes, parts, n_phases;
   int64_t src_units, dst_units, n_takes;
   tesela__route_take *take;
+  struct tesela__route_cost *cost; /* room to count in */
   uint8_t
       shared[TESELA__ROUTE_LANES]; /* of a phase: lanes that differ in these bits only take the same words */
 } tesela__route;
 
-/* Choose lanes and phases, starting from one phase straight from lane to lane. Returns an estimate of the rounds. */
-int64_t tesela__route_choose(tesela__route *route, int64_t enough);
+/* Choose lanes and phases, starting from one phase straight from lane to lane; *rounds is an estimate. TESELA_E_MEMORY. */
+tesela_status tesela__route_choose(tesela__route *route, int64_t enough, const tesela_allocator *alloc,
+                                   int64_t *rounds, tesela_error *err);
 
 /* A layout in shared memory for both sides: memory, vectors, shared_bytes and wavefronts of the plan. */
 tesela_status tesela__exchange_memory_plan(tesela_exchange *plan, tesela_error *err);

@@ -180,20 +180,25 @@ static void pack_keys(const pack_work *p, int32_t number, bool word, int32_t *ke
 }
 
 /* Lanes that take the same word are one class. */
-static void pack_classes(pack_work *p, int32_t number) {
+static tesela_status pack_classes(pack_work *p, int32_t number, tesela_error *err) {
   tesela__exchange_phase *phase = &p->phase[number];
   tesela__warp_program *m = &phase->moves;
-  for (int64_t i = 0; i < p->route.lanes * phase->src_words; i++) p->count[i] = -1;
+  size_t n = (size_t)(p->route.lanes * phase->src_words);
+  uint8_t *takers = tesela__alloc(p->alloc, n, 1);
+  if (!takers) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the words of a phase");
+  memset(takers, TESELA__NO_LANE, n);
   for (int32_t lane = 0; lane < p->route.lanes; lane++)
     for (int64_t i = 0; i < phase->dst_words; i++) {
       int64_t at = lane * phase->dst_words + i;
-      int32_t *taker = &p->count[m->need_class[at] * phase->src_words + m->need_unit[at]];
+      uint8_t *taker = &takers[m->need_class[at] * phase->src_words + m->need_unit[at]];
       if (m->need_class[at] == lane) continue;
-      if (*taker < 0) *taker = lane;
+      if (*taker == TESELA__NO_LANE) *taker = (uint8_t)lane;
       uint8_t a = m->dst_class[lane], b = m->dst_class[*taker], low = a < b ? a : b;
       for (int32_t k = 0; k < p->route.lanes && a != b; k++)
         if (m->dst_class[k] == a || m->dst_class[k] == b) m->dst_class[k] = low;
     }
+  tesela__release(p->alloc, takers);
+  return TESELA_OK;
 }
 
 static tesela_status pack_end(pack_work *p, int32_t number, int32_t *key, tesela_error *err) {
@@ -219,7 +224,8 @@ static tesela_status pack_end(pack_work *p, int32_t number, int32_t *key, tesela
     memset(m->need_class + lane * phase->dst_words, lane, (size_t)phase->dst_words);
   }
   pack_ends(p, number);
-  pack_classes(p, number);
+  tesela_status status = pack_classes(p, number, err);
+  if (status != TESELA_OK) return status;
   return tesela__rounds_plan(m, p->warp, phase->src_words, phase->dst_words, p->alloc, err);
 }
 
@@ -255,7 +261,9 @@ static tesela_status pack_phases(pack_work *p, tesela__warp_program *w, int32_t 
   int64_t rounds = 0;
   tesela_status status = TESELA_OK;
   pack_takes(p, key, unsorted);
-  if (tesela__route_choose(&p->route, w->least) >= w->rounds) return TESELA_OK;
+  status = tesela__route_choose(&p->route, w->least, p->alloc, &rounds, err);
+  if (status != TESELA_OK || rounds >= w->rounds) return status;
+  rounds = 0;
   for (int32_t i = 0; i < p->route.n_phases && status == TESELA_OK; i++) {
     status = pack_start(p, i, key, err);
     if (status == TESELA_OK) status = pack_end(p, i, key, err);
@@ -273,9 +281,7 @@ tesela_status tesela__rounds_pack(tesela__warp_program *w, int32_t warp, int64_t
   *r = (tesela__route){.w = w, .parts = parts, .src_units = src_units, .dst_units = dst_units};
   r->lanes = w->src_lanes > w->dst_lanes ? w->src_lanes : w->dst_lanes;
   r->n_takes = w->dst_lanes * dst_units;
-  p.buckets =
-      tesela__max(TESELA__LANES * PACK_KEYS, tesela__max(w->src_lanes * src_units, r->lanes * r->n_takes));
-  if (r->n_takes > TESELA__ROUTE_TAKES || src_units > TESELA__ROUTE_TAKES) return TESELA_OK;
+  p.buckets = tesela__max(TESELA__LANES * PACK_KEYS, tesela__max(w->src_lanes * src_units, r->n_takes));
   size_t n = (size_t)r->n_takes;
   p.entry = tesela__alloc(alloc, n * sizeof *p.entry, alignof(pack_entry));
   r->take = tesela__alloc(alloc, 2 * n * sizeof *r->take, alignof(tesela__route_take));

@@ -30,7 +30,7 @@ static int32_t route_between(const route_way *way, int32_t a, int32_t b) {
 
 /* ---- what a phase costs ----------------------------------------------------------------------------------------- */
 
-typedef struct route_cost {
+typedef struct tesela__route_cost {
   int32_t units[TESELA__LANES][TESELA__LANES];  /* from a lane, to lanes (the first of those that share) */
   uint64_t which[TESELA__LANES][TESELA__LANES]; /* sums over these units: equal words have equal sums */
   int32_t seen[TESELA__LANES], given[TESELA__LANES], group[TESELA__LANES];
@@ -79,22 +79,24 @@ static int64_t route_rounds(const tesela__route *r, const route_cost *c) {
   return tesela__max(most.offers, most.takes);
 }
 
-static void route_clear(route_cost *c) {
-  memset(c, 0, sizeof *c);
-  memset(c->seen, 0xff, sizeof c->seen);
-  memset(c->given, 0xff, sizeof c->given);
-  memset(c->group, 0xff, sizeof c->group);
+static void route_clear(route_cost *c, int32_t lanes) {
+  for (int32_t lane = 0; lane < lanes; lane++) {
+    memset(c->units[lane], 0, (size_t)lanes * sizeof c->units[lane][0]);
+    memset(c->which[lane], 0, (size_t)lanes * sizeof c->which[lane][0]);
+    c->seen[lane] = c->given[lane] = c->group[lane] = -1;
+  }
+  c->copies = false;
 }
 
 static route_most route_phase(const tesela__route *r, int32_t phase, int32_t shared) {
-  route_cost c;
-  route_clear(&c);
+  route_cost *c = r->cost;
+  route_clear(c, r->lanes);
   for (int64_t i = 0; i < r->n_takes; i++) {
     const tesela__route_take *t = &r->take[i];
     int32_t to = t->lane[phase + 1];
-    route_count(&c, t->unit, t->lane[phase], to, to & ~shared);
+    route_count(c, t->unit, t->lane[phase], to, to & ~shared);
   }
-  return route_words(r, &c);
+  return route_words(r, c);
 }
 
 /* Where lanes offer more than any takes, lanes may share words: which bits of theirs cost least. Returns the rounds. */
@@ -129,9 +131,9 @@ static int32_t route_middle(const tesela__route *r, const route_way *way, const 
 
 static int64_t route_parted(const tesela__route *r, int32_t phase, const route_way *way,
                             const uint8_t *target, int64_t less_than) {
-  route_cost c[2];
-  route_clear(&c[0]);
-  route_clear(&c[1]);
+  route_cost *c = r->cost;
+  route_clear(&c[0], r->lanes);
+  route_clear(&c[1], r->lanes);
   for (int64_t i = 0; i < r->n_takes; i++) {
     const tesela__route_take *t = &r->take[i];
     int32_t from, to = t->lane[phase + 1], middle = route_middle(r, way, target, phase, t, &from);
@@ -201,7 +203,7 @@ static void route_try_all(route_search *s, int32_t phase) {
   }
 }
 
-int64_t tesela__route_choose(tesela__route *r, int64_t enough) {
+static int64_t route_choose(tesela__route *r, int64_t enough) {
   route_search s = {.r = r};
   r->n_phases = 1;
   memset(r->shared, 0, sizeof r->shared);
@@ -223,4 +225,14 @@ int64_t tesela__route_choose(tesela__route *r, int64_t enough) {
     for (int32_t k = 0; k < r->n_phases; k++) sum += s.cost[k];
   }
   return sum;
+}
+
+tesela_status tesela__route_choose(tesela__route *r, int64_t enough, const tesela_allocator *alloc,
+                                   int64_t *rounds, tesela_error *err) {
+  r->cost = tesela__alloc(alloc, 2 * sizeof *r->cost, alignof(route_cost));
+  if (!r->cost) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory to choose routes in a warp");
+  *rounds = route_choose(r, enough);
+  tesela__release(alloc, r->cost);
+  r->cost = NULL;
+  return TESELA_OK;
 }
