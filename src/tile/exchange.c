@@ -194,7 +194,7 @@ static tesela_status choose_kind(exchange_builder *b, const tesela_exchange_opti
                                  tesela_error *err) {
   tesela_exchange *plan = b->plan;
   tesela_exchange_facts *facts = &plan->facts;
-  bool in_warps;
+  bool in_warps = false;
   tesela_status status = all_needs(b, &in_warps, err);
   if (status != TESELA_OK) return status;
   facts->kind = in_warps ? TESELA_EXCHANGE_NOTHING : TESELA_EXCHANGE_SHARED;

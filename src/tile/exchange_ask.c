@@ -96,7 +96,7 @@ static tesela_status ask_word(int64_t word, int64_t words, int64_t k, int64_t pa
 tesela_status tesela_exchange_part_of(const tesela_exchange *plan, int64_t phase, int64_t thread,
                                       int64_t word, int64_t k, int64_t *from, int64_t *part,
                                       tesela_error *err) {
-  tesela_exchange_phase facts;
+  tesela_exchange_phase facts = {.phases = 0};
   tesela_status status = tesela_exchange_phase_of(plan, 0, thread, &facts, err);
   if (status != TESELA_OK) return status;
   bool last = phase == facts.phases;

@@ -232,7 +232,7 @@ static void print_counts(tesela__sink *sink, const tesela_exchange_facts *facts)
     tesela__putf(sink, "; any plan of 32-bit shuffles needs at least %" PRId64 "\n", facts->least_rounds);
   if (facts->parts == 1) return;
   tesela__putf(sink, "a word has up to %" PRId64 " units; a lane does up to ", facts->parts);
-  print_count(sink, facts->permutes, "byte permute");
+  print_count(sink, facts->permutes, facts->unit * facts->bits % 8 == 0 ? "byte permute" : "permute");
   tesela__putc(sink, '\n');
 }
 
