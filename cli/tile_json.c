@@ -67,6 +67,9 @@ static void put_facts(json_writer *j, const tesela_exchange_facts *f) {
   jw_put_int(j, "threads", f->threads);
   jw_put_int(j, "rounds", f->rounds);
   jw_put_int(j, "least_rounds", f->least_rounds);
+  jw_put_int(j, "parts", f->parts);
+  jw_put_int(j, "phases", f->phases);
+  jw_put_int(j, "permutes", f->permutes);
   jw_put_int(j, "moves", f->moves);
   jw_put_int(j, "shared_bytes", f->shared_bytes);
   jw_put_int(j, "wavefronts", f->wavefronts);

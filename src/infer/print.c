@@ -143,7 +143,7 @@ static void infer_print_facts(const tesela_exchange_facts *facts, tesela__sink *
     break;
   case TESELA_EXCHANGE_SHUFFLE:
     tesela__putf(sink, "%" PRId64 " shuffle%s of %" PRId64 " bits", shuffles, infer_print_plural(shuffles),
-                 facts->unit * facts->bits / facts->words);
+                 facts->unit * facts->bits * facts->parts / facts->words);
     break;
   case TESELA_EXCHANGE_SHARED:
     tesela__putf(sink, "%" PRId64 " byte%s of shared memory, ", facts->shared_bytes,

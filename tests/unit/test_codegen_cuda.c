@@ -4,7 +4,9 @@
  *
  * Many plans are written to one file and compiled as C++ with tests/structure/cuda_on_host.h, which runs a block on the host;
  * where there is nvcc some typical ones are compiled by it as well, and must need no stack; where there is a GPU they run
- * there. What comes out is compared with the definition and with tesela_exchange_run.
+ * there. What comes out is compared with the definition and with tesela_exchange_run. With TESELA_KEEP=1 the files stay, and
+ *   nvcc -arch=native cases.cu -o program && ./program <in | cmp - want
+ * checks them on another machine that has this tree at the same place.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -66,9 +68,9 @@ static size_t bytes_of(const tesela_register *layout, int32_t bits) {
   return (size_t)(layout->spatial_size * layout->local_size) * (size_t)(bits / 8);
 }
 
-/* cases.cu: every plan as case0, case1, ..., and a main that runs them; in: the values of all. */
+/* cases.cu: every plan as case0, case1, ..., and a main that runs them; in: the values of all; want: what must come out. */
 static void write_batch(const cuda_batch *b) {
-  FILE *code = open_in(b, "cases.cu", "w"), *in = open_in(b, "in", "wb");
+  FILE *code = open_in(b, "cases.cu", "w"), *in = open_in(b, "in", "wb"), *want = open_in(b, "want", "wb");
   tesela_writer to = {to_file, code};
   const char *source = getenv("TESELA_SOURCE");
   char here[1024];
@@ -84,6 +86,9 @@ static void write_batch(const cuda_batch *b) {
     if (b->plant && i == b->n / 2) values[bytes / 2] ^= 1;
     fwrite(values, 1, bytes, in);
     free(values);
+    values = exchange_values(&b->cases[i].dst, b->cases[i].bits, &bytes);
+    fwrite(values, 1, bytes, want);
+    free(values);
   }
   fprintf(code, "\nint main() {\n");
   for (int i = 0; i < b->n; i++)
@@ -93,6 +98,7 @@ static void write_batch(const cuda_batch *b) {
   fprintf(code, "}\n");
   assert_int_equal(fclose(code), 0);
   assert_int_equal(fclose(in), 0);
+  assert_int_equal(fclose(want), 0);
 }
 
 static bool runs(const cuda_batch *b, const char *format, const char *argument) {
@@ -132,7 +138,8 @@ static void start_batch(cuda_batch *b) {
 
 static void end_batch(cuda_batch *b) {
   for (int i = 0; i < b->n; i++) tesela_exchange_destroy(b->cases[i].plan);
-  if (!getenv("TESELA_KEEP")) runs(b, "rm -f cases.cu in out program log cases.o && rmdir %s", b->folder);
+  if (!getenv("TESELA_KEEP"))
+    runs(b, "rm -f cases.cu in want out program log cases.o && rmdir %s", b->folder);
 }
 
 /* ---- on the host -------------------------------------------------------------------------------------------------- */
@@ -220,6 +227,11 @@ static const struct {
     {"spatial(4,1).local(1,8).spatial(8,4).local(1,2)", "spatial(32,4).local(1,16)", 16},
     {"spatial(4,32)", "column_spatial(4,32)", 64},
     {"spatial(32).local(8)", "local(8).spatial(32)", 8},
+    /* words of several units in phases */
+    {"local(32,1).spatial(1,32)", "spatial(32,1).local(1,32)", 16},
+    {"local(32,1).spatial(1,32)", "spatial(32,1).local(1,32)", 8},
+    {"spatial(24).local(24)", "local(24).spatial(24)", 8}, /* lanes that are no power of two */
+    {"spatial(32)", "RegisterLayout(shape=[32], mode_shape=[32], spatial_modes=[-32], local_modes=[0])", 8},
     {"spatial(48).local(3)", "local(3).spatial(48)", 32},
     /* 6 lanes to 2: the pattern of a round leaves the warp where lanes take nothing */
     {"RegisterLayout(shape=[6,6], mode_shape=[2,3,2,3], spatial_modes=[2,3], local_modes=[1,0])",
@@ -249,6 +261,33 @@ static void check_swizzle(const cuda_batch *b, int number) {
   snprintf(want + n, sizeof want - (size_t)n, "'return x ^ (x >> %d & %du) << %d;'",
            (int)(m->swizzle.base + m->swizzle.shift), (1 << m->swizzle.bits) - 1, (int)m->swizzle.base);
   if (!runs(b, "%s", want)) fail_msg("not the swizzle of the plan: see %s", b->folder);
+}
+
+/* The permutes that a plan says it needs are those of its code, and the shifts that take units out of words. */
+static void permutes_are_those_of_the_code(void **state) {
+  (void)state;
+  static char text[1 << 20];
+  for (size_t i = 0; i < sizeof typical / sizeof typical[0]; i++) {
+    tesela_register src, dst;
+    tesela_exchange *plan;
+    tesela_buffer buffer = {text, sizeof text - 1, 0};
+    tesela_writer to = tesela_buffer_writer(&buffer);
+    parse(&src, typical[i].src);
+    parse(&dst, typical[i].dst);
+    OK(tesela_exchange_create(&plan, &dst, &src, typical[i].bits, NULL, NULL, &e_));
+    OK(tesela_codegen_exchange_cuda(plan, "f", &to, &e_));
+    text[buffer.length] = '\0';
+    int64_t permutes = 0;
+    bool one = !strstr(text, "if (warp");
+    for (const char *at = text; (at = strstr(at, "__byte_perm(")); at++) permutes++;
+    bool packed = tesela_exchange_facts_of(plan).parts > 1;
+    for (const char *line = strstr(text, "\n    d"); packed && line; line = strstr(line + 1, "\n    d")) {
+      const char *shift = strstr(line, " >> "), *end = strstr(line + 1, "\n");
+      permutes += shift && shift < end;
+    }
+    if (one) assert_int_equal(tesela_exchange_facts_of(plan).permutes, permutes);
+    tesela_exchange_destroy(plan);
+  }
 }
 
 static void start_typical(cuda_batch *b) {
@@ -338,7 +377,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_plans_run_on_the_host),  cmocka_unit_test(a_planted_fault_is_seen),
       cmocka_unit_test(typical_plans_run_on_the_host), cmocka_unit_test(typical_plans_compile_for_gpus),
-      cmocka_unit_test(names_and_widths_are_checked),
+      cmocka_unit_test(names_and_widths_are_checked),  cmocka_unit_test(permutes_are_those_of_the_code),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
