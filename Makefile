@@ -14,18 +14,19 @@ MAKEFLAGS += --no-print-directory
 build = cmake --preset $(1) $(2) && cmake --build build/$(1) -j $(JOBS)
 test = ctest --test-dir build/$(1) -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: all help test check strict strict-clang dev clang asan asan-clang corpora tsan valgrind coverage fuzz soak gpu bench \
+.PHONY: all help test check strict strict-clang dev clang asan asan-clang corpora tsan valgrind coverage fuzz soak nvcc gpu bench \
   bench-peers demo install format format-check abi clean
 
 all: ## build the library and the command (build/release)
 	$(call build,release,-DTESELA_BUILD_TESTS=OFF)
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z -]*\):.*## /\1\t/p' Makefile | expand -t 14
 
 test: ## run the tests
 	$(call build,release,-DTESELA_BUILD_TESTS=ON)
 	$(call test,release)
+	@echo "not run here: make nvcc (needs nvcc), make gpu (nvcc and a GPU), make bench-peers (oneDNN, HPTT, numpy, torch)"
 
 check: ## everything a change must pass, by parts; goes on where it was cut off (PARTS='asan tsan': only these)
 	@tools/check.sh $(PARTS)
@@ -92,9 +93,9 @@ bench-peers: all ## relayout against oneDNN, HPTT, numpy and torch, those that a
 	done
 	$(PYTHON) bench/peers.py --library=build/release/libtesela.so
 
-gpu: ## run the generated CUDA on a GPU; needs nvcc and a device, so no other target does this
+nvcc gpu: ## the generated CUDA compiled by nvcc; run on a GPU (no other target needs either)
 	$(call build,release,-DTESELA_BUILD_TESTS=ON)
-	ctest --test-dir build/release -C Gpu -L gpu --output-on-failure --no-tests=error
+	ctest --test-dir build/release -C $@ -R '^$@[.]' --output-on-failure --no-tests=error
 
 demo: all ## a memory report explained
 	build/release/tesela report examples/oom_report.txt
