@@ -143,7 +143,7 @@ typedef struct tesela_report_candidate {
   int64_t stored_bytes;  ///< of one array so laid out
   int64_t data_bytes;    ///< of one array so laid out, <= stored_bytes
   int64_t padding_bytes; ///< stored_bytes - data_bytes
-  int32_t layouts;       ///< choices of the two most minor dims and of tiles that give the size, >= 1
+  int32_t layouts;       ///< choices of the two most minor dims and the first tile that give the size, >= 1
 } tesela_report_candidate;
 
 /// An entry of a memory report, or all arrays of one shape and role in HLO text. Texts belong to the report.
@@ -185,7 +185,8 @@ typedef struct tesela_report_array {
       *candidate;       ///< n_candidates of them, likeliest first: those without padding and those
                         ///< in the default order, then the default order, then the least padding
   int32_t n_candidates; ///< 0 if one shape is certain or none is known; 1 only of a row that is incomplete
-  int32_t layouts; ///< choices of minor dims and tiles that give the size of `fitted`; 1 if the text has them
+  int32_t
+      layouts; ///< choices of minor dims and first tile that give the size of `fitted`; 1 if the text has them
   bool
       explained; ///< `fitted` is padded for the same reasons in all these layouts, so tesela_report_reasons holds
   bool decided;    ///< HLO text or a buffer assignment said which candidate or layout it is

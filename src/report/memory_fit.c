@@ -116,7 +116,14 @@ static bool try_layout(fit_search *search, const tesela_xla_shape *shape, const 
   return true;
 }
 
-/* The tiles that compilers choose in one order; those that come out equal count once. */
+/* Do two layouts of one order round up to the same first tile, with elements of the same bits? Later tiles take no
+ * room. */
+static bool same_room(const tesela_xla_layout *a, const tesela_xla_layout *b) {
+  return a->element_bits == b->element_bits && a->tile_rank[0] == b->tile_rank[0] &&
+         memcmp(a->tile, b->tile, (size_t)a->tile_rank[0] * sizeof a->tile[0]) == 0;
+}
+
+/* The tiles that compilers choose in one order; those that take the same room count once. */
 static void try_tiles(fit_search *search, const tesela_xla_shape *ordered, int32_t minor, int32_t second,
                       bool by_default) {
   tesela_xla_layout fitting[N_CHOICES];
@@ -126,7 +133,7 @@ static void try_tiles(fit_search *search, const tesela_xla_shape *ordered, int32
     tesela__layout_choice choice = {.tiles = c, .minor = minor, .second = second};
     if (tesela_xla_choose(&tried, choices[c], NULL) != TESELA_OK || tried.layout.n_tiles == 0) continue;
     bool seen = false;
-    for (int i = 0; i < n && !seen; i++) seen = tesela_xla_layout_equal(&fitting[i], &tried.layout, 0);
+    for (int i = 0; i < n && !seen; i++) seen = same_room(&fitting[i], &tried.layout);
     if (!seen && try_layout(search, &tried, &choice, by_default)) fitting[n++] = tried.layout;
   }
 }
