@@ -114,6 +114,8 @@ int report_put_array(const cli_term *term, const tesela_report_array *array, int
     put += report_put(term, laid_out(array->candidate[i].shape, array->candidate[i].fitted),
                       columns < 0 ? -1 : columns - put);
   }
+  if (array->incomplete && (columns < 0 || put < columns))
+    put += report_put(term, ", or one that cannot be read", columns < 0 ? -1 : columns - put);
   return put;
 }
 

@@ -134,7 +134,6 @@ static void take_candidates(tesela__entry_facts *facts, const tesela__fit *fit, 
     least = tesela__min(least, fit[i].least_padding);
     most = tesela__max(most, fit[i].most_padding);
   }
-  array->incomplete = fits->unread;
   if (fits->unread) {
     least_data = least = 0;
     most_data = most = array->stored_bytes;
@@ -173,39 +172,69 @@ static void note_without_shape(tesela_report *report, const tesela__entry *entry
                         entry->number);
 }
 
-/* What is not in the list of a table's row: a value that has no shape there can be the one with the size. */
-static void check_complete(const tesela__entry *entry, tesela__fits *fits) {
-  fits->unread = fits->unread || fits->values < entry->values;
+/* A row with a part that cannot be read, or with fewer values than use it: the one with the size may be missing. */
+static void note_incomplete(tesela_report *report, const tesela__entry *entry, const tesela__fits *fits) {
+  int shown = (int)tesela__min((int64_t)entry->shapes.n, 120);
+  if (fits->values < entry->values)
+    tesela__report_note(report, TESELA_REPORT_UNREADABLE, entry->line,
+                        "entry %" PRId64 ": the shapes of %" PRId64 " of its %" PRId64
+                        " values can be read in %.*s; another may be the one with its size",
+                        entry->number, fits->values, entry->values, shown, entry->shapes.text);
+  else
+    tesela__report_note(report, TESELA_REPORT_UNREADABLE, entry->line,
+                        "entry %" PRId64
+                        ": not all of %.*s can be read; another shape may be the one with its size",
+                        entry->number, shown, entry->shapes.text);
 }
 
-bool tesela__memory_measure(tesela_report *report, const tesela__entry *entry, tesela__entry_facts *facts) {
-  bool row = entry->shapes.n > 0;
+static void take_what_fits(tesela_report *report, tesela__entry_facts *facts, const tesela__fits *fits) {
+  const tesela_report_printed *size = &facts->array.size;
+  facts->array.incomplete = fits->unread;
+  if (fits->n_arrays > 0 && !size->text[0])
+    take_shape(facts, &fits->first);
+  else if (fits->n == 1 && !fits->unread)
+    take_fit(facts, &report->fit[0]);
+  else if (fits->n > 0)
+    take_candidates(facts, report->fit, fits);
+  else if (fits->n_arrays > 0)
+    take_unequal(facts, fits);
+  else
+    take_printed_bytes(&facts->array, 0, tesela__max(size->bytes, 0));
+}
+
+static bool measure_row(tesela_report *report, const tesela__entry *entry, tesela__entry_facts *facts) {
+  tesela__fits fits;
+  if (!tesela__fit_list(report, entry->shapes, TESELA__FIT_ROW, &facts->array.size, &fits)) return false;
+  fits.unread = fits.unread || fits.values < entry->values;
+  take_what_fits(report, facts, &fits);
+  if (fits.unread)
+    note_incomplete(report, entry, &fits);
+  else if (fits.n_arrays == 0 && fits.n == 0)
+    note_without_shape(report, entry, entry->shapes, false);
+  return true;
+}
+
+/* An entry of a list: its shape, else the result in its label. */
+static bool measure_listed(tesela_report *report, const tesela__entry *entry, tesela__entry_facts *facts) {
   tesela__span text = {entry->text[TESELA__FIELD_SHAPE], entry->length[TESELA__FIELD_SHAPE]};
   tesela__span label = label_shape(facts->label.shape);
+  tesela__fit_kind kind = entry->peak ? TESELA__FIT_ANY_DEVICE : TESELA__FIT_TPU;
   const tesela_report_printed *size = &facts->array.size;
   tesela__fits fits, of_label;
-  tesela__fit_kind kind = row ? TESELA__FIT_ROW : entry->peak ? TESELA__FIT_ANY_DEVICE : TESELA__FIT_TPU;
-  if (row) text = entry->shapes;
   if (!tesela__fit_list(report, text, kind, size, &fits)) return false;
-  if (row) check_complete(entry, &fits);
-  bool unread = text.n > 0 && (row ? fits.unread : *text.text != '(');
-  if (!row) fits.unread = false;
   if (fits.n == 0 && label.n > 0) {
     if (!tesela__fit_list(report, label, kind, size, &of_label)) return false;
     if (of_label.n > 0 || fits.n_arrays == 0) fits = of_label;
   }
-  if (fits.n_arrays > 0 && !size->text[0])
-    take_shape(facts, &fits.first);
-  else if (fits.n == 1 && !fits.unread)
-    take_fit(facts, &report->fit[0]);
-  else if (fits.n > 0)
-    take_candidates(facts, report->fit, &fits);
-  else if (fits.n_arrays > 0)
-    take_unequal(facts, &fits);
-  else
-    take_printed_bytes(&facts->array, 0, tesela__max(size->bytes, 0));
-  if (fits.n_arrays + (int64_t)fits.n == 0 || (row && unread))
-    note_without_shape(report, entry, text, unread);
+  fits.unread = false;
+  take_what_fits(report, facts, &fits);
+  if (fits.n_arrays == 0) note_without_shape(report, entry, text, text.n > 0 && *text.text != '(');
+  return true;
+}
+
+bool tesela__memory_measure(tesela_report *report, const tesela__entry *entry, tesela__entry_facts *facts) {
+  bool row = entry->shapes.n > 0;
+  if (!(row ? measure_row : measure_listed)(report, entry, facts)) return false;
   if (facts->array.disagree) note_differences(report, entry, facts);
   return true;
 }
