@@ -246,6 +246,53 @@ def test_other_text_decides(part, form, tmp_path):
     assert min(seen.values()) > 0, seen
 
 
+# ---- a real table ----
+
+TABLES = SOURCE / "tests/data/tables"
+
+
+def real_values():
+    """{(memory space, offset): layouts} of the arrays in the compiler's own assignment of memory."""
+    values = {}
+    for line in (TABLES / "reshaped.assignment.txt").read_text().splitlines():
+        if value := re.match(r" value: <.*> \(size=(\d+),offset=(\d+)\): ([a-z].*)$", line):
+            array = Array.from_text(value[3])
+            assert array.allocated_bytes == int(value[1])
+            values.setdefault((array.memory_space, int(value[2])), []).append(array)
+    return values
+
+
+def real_rows(*beside):
+    """(row of the report, arrays that have its size there) for every row of the real table that has one."""
+    table = TABLES / "reshaped.table.txt"
+    lines, values = table.read_text().splitlines(), real_values()
+    for line, array in by_line(report_json(str(table), *map(str, beside), text="")).items():
+        _, size, offset, _, listed = (cell.strip() for cell in lines[line - 1].split(";", 4))
+        shapes = re.sub(r"\d+×", "", listed).split(", ")
+        there = values.get((array["memory_space"], int(offset)), [])
+        there = [a for a in there if printed(a.allocated_bytes) == size and text_of(a.dtype, a.dims) in shapes]
+        if there and not listed.startswith("("):
+            yield array, there
+
+
+@pytest.mark.parametrize("beside", [(), ("reshaped.hlo.txt",), ("reshaped.assignment.txt",)])
+def test_rows_of_a_real_table(beside):
+    decided = []
+    for array, there in real_rows(*(TABLES / name for name in beside)):
+        shapes = {text_of(a.dtype, a.dims) for a in there}
+        padding = {a.allocated_bytes - a.count * a.type_bytes for a in there}
+        assert array["least_padding_bytes"] <= min(padding) and max(padding) <= array["most_padding_bytes"]
+        if array["candidates"]:
+            assert shapes <= {c["shape"] for c in array["candidates"]}
+        else:
+            assert shapes == {array["shape"]}
+        if array["decided"]:
+            decided.append(array["shape"])
+            assert array["fitted"] in {re.sub(r"/\*.*?\*/", "", a.text()) for a in there}
+    assert ("s32[1024,3136,22]" in decided) == bool(beside)
+    assert len(list(real_rows())) > 10
+
+
 # ---- single rows ----
 
 ISSUE = HEAD + "  16.00GiB(100%); 16.00GiB; 0; 3; bf16[3,32,4096,8,64], 2×f32[32,8,4096,4096]\n"
