@@ -11,6 +11,7 @@
  *                    buffers:", messages about a single array, and the totals around them; behind any line
  *                    prefix, cut, repeated, or as one line with the two characters \n for a newline
  *   HLO text         instructions `%name = shape opcode(operands), attributes`, alone or in modules
+ *   assignments      the values of a compiler's buffer assignment, only for what they say of a memory report's rows
  *
  * How arrays of HLO text are counted, each once:
  *
@@ -179,16 +180,13 @@ typedef struct tesela_report_array {
   int32_t input;                                          ///< tesela_report_input_at
   int64_t line;                                           ///< line of the first, from 1
   int64_t least_padding_bytes, most_padding_bytes;        ///< of one array; equal if the padding is known
-  const char *listed; ///< the shapes of a table's row as they stand there, at most 1000 bytes;
-                      ///< "" elsewhere
-  const tesela_report_candidate
-      *candidate;       ///< n_candidates of them, likeliest first: those without padding and those
-                        ///< in the default order, then the default order, then the least padding
+  const char *listed; ///< the shapes of a table's row as they stand there, at most 1000 bytes; else ""
+  /// n_candidates shapes, likeliest first: the default order before others, then the least padding.
+  const tesela_report_candidate *candidate;
   int32_t n_candidates; ///< 0 if one shape is certain or none is known; 1 only of a row that is incomplete
-  int32_t
-      layouts; ///< choices of minor dims and first tile that give the size of `fitted`; 1 if the text has them
-  bool
-      explained; ///< `fitted` is padded for the same reasons in all these layouts, so tesela_report_reasons holds
+  int32_t layouts;      ///< of `fitted`, as tesela_report_candidate.layouts; 1 if the text has the layout
+  /// `fitted` is padded for the same reasons in all these layouts, so tesela_report_reasons holds.
+  bool explained;
   bool decided;    ///< HLO text or a buffer assignment said which candidate or layout it is
   bool incomplete; ///< a part of the row cannot be read, or is missing: the one with the size may be there
   bool granule;    ///< a scalar or the table of a tuple that the allocator rounded up to its least piece

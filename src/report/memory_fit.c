@@ -10,8 +10,8 @@
  * text has no tiles, with the tiles that TPU compilers use in some order of the dims. Tiles pad the two most minor dims,
  * so an order is a choice of these two. A scalar and the table of a tuple also fit the least pieces of allocators.
  *
- * Everything that fits is kept, likeliest first: what has no padding or the default order, then the default order,
- * then the least padding. Work: at most MOST_SHAPES shapes, for each rank^2 orders times N_CHOICES tiles.
+ * Everything that fits is kept, likeliest first: the default order before others, then the least padding, then the
+ * usual tiles. Work: at most MOST_SHAPES shapes, for each rank^2 orders times N_CHOICES tiles.
  */
 #include <stdlib.h>
 
@@ -75,8 +75,6 @@ static int hash_reason(void *user, const char *text, size_t length) {
 /* Less than 0 if a is likelier than b, 0 if neither is. */
 static int compare_likelihood(const tesela__fit *a, const tesela__fit *b) {
   int64_t a_padding = a->stored - a->data, b_padding = b->stored - b->data;
-  bool a_good = a->by_default || a_padding == 0, b_good = b->by_default || b_padding == 0;
-  if (a_good != b_good) return a_good ? -1 : 1;
   if (a->by_default != b->by_default) return a->by_default ? -1 : 1;
   if (a_padding != b_padding) return a_padding < b_padding ? -1 : 1;
   return (a->choice.tiles > b->choice.tiles) - (a->choice.tiles < b->choice.tiles);
