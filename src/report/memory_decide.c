@@ -163,7 +163,7 @@ static void move_sum(int64_t *sum, int64_t before, int64_t after) {
 static void take_support(tesela_report *report, tesela__array *row, const char *shape, const support *found) {
   tesela_report_array *array = &row->public;
   tesela_report_section *section = &report->section[array->section];
-  tesela__bytes before = tesela__report_bytes(array);
+  tesela__array_bytes before = tesela__report_bytes(array);
   array->shape = shape;
   array->fitted = found->first->shape;
   array->sized = found->one_size;

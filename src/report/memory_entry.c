@@ -191,7 +191,7 @@ bool tesela__memory_close_entry(tesela_report *report) {
   int32_t section = report->memory.section;
   tesela__entry_facts facts = {.shape = {"", 0}, .fitted = {"", 0}};
   if (!read_entry(report, entry, &facts)) return false;
-  tesela__bytes bytes = tesela__report_bytes(&facts.array);
+  tesela__array_bytes bytes = tesela__report_bytes(&facts.array);
   if (facts.array.size.bytes < 0 && !facts.array.sized) {
     tesela__report_note(report, TESELA_REPORT_NO_SIZE, entry->line,
                         "entry %" PRId64 " has neither size nor shape; it is not counted", entry->number);

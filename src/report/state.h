@@ -49,9 +49,9 @@ void tesela__arena_clear(tesela__arena *arena, const tesela_allocator *allocator
 
 /* ---- table.c, sections.c ------------------------------------------------------------------------------- */
 
-typedef struct tesela__bytes { /* of one array */
+typedef struct tesela__array_bytes { /* of one array */
   int64_t stored, data, least_padding, most_padding;
-} tesela__bytes;
+} tesela__array_bytes;
 
 typedef enum tesela__shape_state {
   TESELA__SHAPE_SIZED,
@@ -312,12 +312,13 @@ bool tesela__report_new_row(tesela_report *report, int32_t *row);
 bool tesela__report_count(tesela_report *report, int32_t row, int64_t count, int32_t section,
                           const tesela__sighting *sighting);
 /* The bytes of a row's arrays. */
-tesela__bytes tesela__report_bytes(const tesela_report_array *array);
+tesela__array_bytes tesela__report_bytes(const tesela_report_array *array);
 /* Add arrays to a section alone. */
-void tesela__report_section_add(tesela_report *report, int32_t section, tesela__bytes bytes, int64_t count);
+void tesela__report_section_add(tesela_report *report, int32_t section, tesela__array_bytes bytes,
+                                int64_t count);
 /* Add one array to a section and to the unlisted ones. */
 void tesela__report_count_unlisted(tesela_report *report, tesela_report_source source, int32_t section,
-                                   tesela__bytes bytes);
+                                   tesela__array_bytes bytes);
 void tesela__report_add(tesela_report *report, int64_t *sum, int64_t value); /* saturates, with a note */
 bool tesela__report_new_section(tesela_report *report, tesela_report_source source, tesela__span name,
                                 int32_t *section);

@@ -179,12 +179,13 @@ static void add_times(tesela_report *report, int64_t *sum, int64_t value, int64_
   tesela__report_add(report, sum, tesela__mul(value, count, &product) ? product : INT64_MAX);
 }
 
-tesela__bytes tesela__report_bytes(const tesela_report_array *array) {
-  return (tesela__bytes){array->stored_bytes, array->data_bytes, array->least_padding_bytes,
-                         array->most_padding_bytes};
+tesela__array_bytes tesela__report_bytes(const tesela_report_array *array) {
+  return (tesela__array_bytes){array->stored_bytes, array->data_bytes, array->least_padding_bytes,
+                               array->most_padding_bytes};
 }
 
-void tesela__report_section_add(tesela_report *report, int32_t number, tesela__bytes bytes, int64_t count) {
+void tesela__report_section_add(tesela_report *report, int32_t number, tesela__array_bytes bytes,
+                                int64_t count) {
   tesela_report_section *section = &report->section[number];
   tesela__report_add(report, &section->arrays, count);
   tesela__report_add(report, &report->input[section->input].arrays, count);
@@ -234,7 +235,7 @@ bool tesela__report_count(tesela_report *report, int32_t row, int64_t count, int
 }
 
 void tesela__report_count_unlisted(tesela_report *report, tesela_report_source source, int32_t section,
-                                   tesela__bytes bytes) {
+                                   tesela__array_bytes bytes) {
   tesela_report_totals *totals = &report->unlisted[source];
   tesela__report_add(report, &totals->arrays, 1);
   tesela__report_add(report, &totals->stored_bytes, bytes.stored);
