@@ -370,13 +370,14 @@ def test_the_program_decides(hlo, decided):
 
 
 @pytest.mark.parametrize("offset, decided", [(0, True), (4096, False)])
-def test_offsets_of_a_buffer_assignment(offset, decided):
+def test_offsets_of_a_buffer_assignment(offset, decided, tmp_path):
     text = (
-        f"allocation 3: size 17179869184, preallocated-temp:\n"
+        f"BufferAssignment:\nallocation 3: size 17179869184, preallocated-temp:\n"
         f" value: <12 fusion.1 @0> (size=17179869184,offset={offset}): {UNPADDED}\n"
         f" value: <13 copy.1 @0> (size=805306368,offset=0): {BF16}{{4,3,2,1,0:T(8,128)(2,1)}}\n"
     )
-    array = report_json(text=ISSUE + text)["arrays"][0]
+    (tmp_path / "assignment.txt").write_text(text)
+    array = report_json("-", str(tmp_path / "assignment.txt"), text=ISSUE)["arrays"][0]
     assert array["decided"] == decided and (array["shape"] == F32) == decided
     assert run("report", text=text).returncode == 2  # alone it is no report
 
