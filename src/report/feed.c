@@ -53,9 +53,10 @@ void tesela_report_destroy(tesela_report *report) {
   tesela_allocator memory = report->allocator;
   tesela__module *module = &report->module;
   void *const owned[] = {
-      report->carry,   report->shape,       report->shape_index,     report->array,       report->seen,
-      report->section, report->input,       module->computation,     module->call,        module->waiting,
-      module->index,   module->frames.file, module->frames.location, module->frames.frame};
+      report->carry,       report->fit,     report->value,   report->shape,       report->shape_index,
+      report->array,       report->seen,    report->section, report->input,       module->computation,
+      module->call,        module->waiting, module->index,   module->frames.file, module->frames.location,
+      module->frames.frame};
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) tesela__release(&memory, owned[i]);
   tesela__arena_clear(&report->text, &memory);
   tesela__arena_clear(&module->text, &memory);
@@ -193,7 +194,7 @@ tesela_status tesela_report_feed(tesela_report *report, const char *bytes, size_
 tesela_status tesela_report_finish(tesela_report *report, tesela_error *err) {
   tesela_status status = check_unfinished(report, err);
   if (status != TESELA_OK) return status;
-  if (!end_input(report)) return fail_report_memory(err);
+  if (!end_input(report) || !tesela__memory_decide(report)) return fail_report_memory(err);
   report->finished = true;
   return TESELA_OK;
 }

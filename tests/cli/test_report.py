@@ -318,7 +318,7 @@ def test_orders():
 
 def test_tsv():
     lines = [line.split("\t") for line in report("--tsv", "--top", "0", STEP, OOM).splitlines()]
-    assert all(len(line) == len(lines[0]) == 16 for line in lines)
+    assert all(len(line) == len(lines[0]) == 17 for line in lines)
     rows = [dict(zip(lines[0], line, strict=True)) for line in lines[1:]]
     totals = report_json(STEP, OOM)["totals"]
     for source in ("hlo", "memory_report"):
@@ -373,16 +373,17 @@ HUGE = b"%b = f32[999999999999,999999999999]{1,0} add(%x)\n"
         # the compiler's total is 24.03G
         (("--max-bytes", "16GiB"), NO_LIST, 1, b"the compiler's total is 24.03 GiB"),
         (("--max-bytes", "25GiB"), NO_LIST, 0, b""),
-        (("--max-waste", "10%"), NO_LIST, 2, b"cannot be checked: no array has a readable shape"),
+        (("--max-waste", "10%"), NO_LIST, 3, b"cannot be checked: no array has a readable shape"),
         (("--max-waste", "10%", "--max-bytes", "16GiB"), NO_LIST, 1, b"24.03 GiB"),
-        (("--max-waste", "10%", "--space", "7"), REPORTS[3], 2, b"in that memory space"),
-        (("--max-waste", "1%"), CUT, 2, b"cannot be checked"),
+        (("--max-waste", "10%", "--space", "7"), REPORTS[3], 3, b"in that memory space"),
+        (("--max-waste", "1%"), CUT, 3, b"cannot tell whether the padding is above 1%; it is 0% to 100%"),
+        (("--max-waste", "100%"), CUT, 0, b""),
         (("--max-bytes", "1GiB"), CUT, 1, b"1.09 GiB are stored"),
         (("--max-bytes", "1"), b"Peak buffers:\n", 2, b"neither a list nor a total"),
         (("--max-waste", "1%"), b"Program hbm requirement 4.0G:\n    HLO temp  4.0G (25.0% utilization: "
          b"Unpadded (1.00G) Padded (4.00G))\n", 1, b"75% of the compiler's HLO temp is padding"),
         (("--max-bytes", "1"), HUGE, 2, b"cannot be checked"),
-        (("--max-waste", "1%"), HUGE, 2, b"cannot be checked"),
+        (("--max-waste", "1%"), HUGE, 3, b"cannot be checked"),
         (("--max-waste", "1%"), b"%a = f32[0]{0} add(%x)\n", 0, b""),
     ],
 )  # fmt: skip
