@@ -146,6 +146,7 @@
 #include "graph/propagate_operator.c"
 #include "graph/propagate_outputs.c"
 #include "graph/propagate_places.c"
+#include "graph/propagate_share.c"
 #include "graph/propagate_states.c"
 #include "graph/propagate_suits.c"
 #include "graph/propagate_view.c"
