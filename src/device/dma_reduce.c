@@ -21,8 +21,8 @@ static tesela_status dma_copy(tesela__dma_list *out, const tesela__dma_list *lis
 }
 
 /* Cut all nests of a list to the limits; into `out` if that is empty or longer. */
-static tesela_status dma_within(tesela__dma_list *out, const tesela__dma_list *list,
-                                const tesela_dma_limits *limits, int64_t bytes, tesela_error *err) {
+static tesela_status dma_cut_all(tesela__dma_list *out, const tesela__dma_list *list,
+                                 const tesela_dma_limits *limits, int64_t bytes, tesela_error *err) {
   tesela__dma_list cut = {.allocator = list->allocator};
   tesela_status status = TESELA_OK;
   for (size_t i = 0; i < list->n && status == TESELA_OK; i++)
@@ -59,9 +59,9 @@ static tesela_status dma_limited(tesela__dma_list *out, int32_t *least, const te
   if (!small && limits.max_nests && (int64_t)fewer->n > limits.max_nests)
     return dma_too_many(&limits, fewer->n, err);
   if (small) limits.max_nests = 0; /* lists are tried: how many nests there are is known at the end */
-  tesela_status status = dma_within(out, boxes, &limits, bytes, &why);
+  tesela_status status = dma_cut_all(out, boxes, &limits, bytes, &why);
   if (fewer->n < boxes->n && (status == TESELA_OK || status == TESELA_E_UNSUPPORTED)) {
-    tesela_status again = dma_within(out, fewer, &limits, bytes, &other);
+    tesela_status again = dma_cut_all(out, fewer, &limits, bytes, &other);
     if (again == TESELA_E_MEMORY) return tesela__fail(err, again, -1, "%s", other.message);
     if (again == TESELA_OK) status = TESELA_OK;
   }
