@@ -44,6 +44,8 @@ static void assign_json(const cli_context *cli, json_writer *j, const graph_work
   jw_put_int(j, "cost", facts.cost);
   jw_put_int(j, "bound", facts.bound);
   jw_put_bool(j, "proven", facts.proven);
+  jw_put_int(j, "operators", facts.operators);
+  jw_put_int(j, "unknown", facts.unknown);
   jw_key(j, "moves");
   jw_list(j);
   for (int32_t k = 0; (move = tesela_propagation_move(work->layouts, k)); k++) {

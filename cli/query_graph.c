@@ -110,6 +110,8 @@ static tesela_status put_propagation(query *q, const tesela_graph *graph, const 
   jw_put_int(q->out, "cost", facts.cost);
   jw_put_int(q->out, "bound", facts.bound);
   jw_put_bool(q->out, "proven", facts.proven);
+  jw_put_int(q->out, "operators", facts.operators);
+  jw_put_int(q->out, "unknown", facts.unknown);
   put_sticks(q->out, graph, p);
   put_moves(q->out, graph, p);
   return put_layouts(q, graph, p);

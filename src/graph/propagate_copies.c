@@ -90,7 +90,7 @@ static bool copies_start(tesela_propagation *p) {
 static tesela_status copies_find(tesela_propagation *p, int32_t k, int32_t value, int32_t *number,
                                  tesela_error *err) {
   const tesela_node *node = tesela_graph_node(p->graph, k);
-  tesela__copyable made = {.node = k, .value = value, .most = -1};
+  tesela__copyable made = {.node = k, .value = value, .slot = -1, .most = -1};
   void *items = p->copyable;
   if (!copies_start(p)) return copies_no_memory(err);
   for (*number = p->last_copyable[value]; *number >= 0; *number = p->copyable[*number].before)

@@ -134,10 +134,18 @@ static void hint(way *w, tesela_hint h) {
   w->hint[w->n_hints++] = h;
 }
 
-/* The statement of the copy that edge e reads: a new one, or with shared copies one there is. */
+/* Do two edges go to one operator, from the same tensor? */
+static bool same_operand(const search *s, int a, int b) {
+  const tesela_node *node = tesela_graph_node(s->graph, s->edge[a].node);
+  return s->edge[a].node == s->edge[b].node &&
+         shows_the_same(s->graph, node->operand[s->edge[a].operand], node->operand[s->edge[b].operand]);
+}
+
+/* The statement of the copy that edge e reads: a new one, or one there is: of the same operand, with shared copies of any. */
 static int copy_for(const search *s, way *w, int e) {
   option o = s->edge[e].option[s->pick[e]];
-  for (int i = 0; i < w->n_copies && s->options.share; i++) {
+  for (int i = 0; i < w->n_copies; i++) {
+    if (!s->options.share && !same_operand(s, w->edge[i], e)) continue;
     option other = s->edge[w->edge[i]].option[s->pick[w->edge[i]]];
     if (other.stick == o.stick && shows_the_same(s->graph, o.node, other.node)) return w->copy[i];
   }

@@ -29,6 +29,20 @@ static bool may_move(const search *w, const need *n, int to) {
          to <= w->t[n->buffer].rank && (to != 0 || w->t[n->buffer].rank > 0);
 }
 
+/* Does an operand before operand i of statement k show the same of the same value, and was moved there? It is one operand then. */
+static bool moved_before(const search *w, int k, int i, int to) {
+  const need *all = w->op[k].need;
+  const tensor *t = &w->t[all[i].seen];
+  for (int j = 0; j < i; j++) {
+    const tensor *other = &w->t[all[j].seen];
+    bool same = all[j].value == all[i].value && other->rank == t->rank && w->went[k][j] == to;
+    for (int d = 0; d < t->rank && same; d++) same = other->shape[d] == t->shape[d];
+    for (int64_t e = 0; same && e < t->n; e++) same = other->element[e] == t->element[e];
+    if (same) return true;
+  }
+  return false;
+}
+
 static void statement(search *w, int k, int64_t cost, int64_t moves);
 
 /* Needs i .. of statement k for a label, each with every place for its operand. */
@@ -41,14 +55,15 @@ static void operands(search *w, int k, int label, int i, int64_t cost, int64_t m
   }
   const need *n = &op->need[i];
   int at = w->stick[n->buffer];
+  w->went[k][i] = -1;
   if (n->legal[label][at]) { /* to move it all the same is never cheaper */
     operands(w, k, label, i + 1, cost, moves);
     return;
   }
   for (int to = 0; to <= w->t[n->buffer].rank; to++) {
     if (to == at || !n->legal[label][to] || !may_move(w, n, to)) continue;
-    bool there = w->options->share && w->copied[n->value][to];
-    if (there) {
+    w->went[k][i] = to;
+    if (w->options->share ? w->copied[n->value][to] : moved_before(w, k, i, to)) {
       operands(w, k, label, i + 1, cost, moves);
       continue;
     }
