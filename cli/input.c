@@ -13,6 +13,7 @@
 
 #include "kind.h"
 #include "lines.h"
+#include "message.h"
 #include "say.h"
 
 enum { LINE_LIMIT = 1 << 16, SUGGESTION = 160 };
@@ -23,7 +24,7 @@ static tesela_status fail(tesela_error *err, tesela_status status, int64_t at, c
 static tesela_status fail(tesela_error *err, tesela_status status, int64_t at, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  vsnprintf(err->message, sizeof err->message, format, args);
+  message_put(err->message, sizeof err->message, format, args);
   va_end(args);
   err->status = status;
   err->at = at;

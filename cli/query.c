@@ -6,16 +6,18 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "json_text.h"
 #include "kind.h"
+#include "message.h"
 #include "nearest.h"
 
 tesela_status query_fail(query *q, tesela_status status, int64_t at, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  vsnprintf(q->err->message, sizeof q->err->message, format, args);
+  message_put(q->err->message, sizeof q->err->message, format, args);
   va_end(args);
   q->err->status = status;
   q->err->reason = TESELA_REASON_NONE;
@@ -272,14 +274,14 @@ static void begin(json_writer *out, const json_t *id, bool ok) {
   jw_put_bool(out, "ok", ok);
 }
 
-static void refuse(const json_t *id, const tesela_error *err, const char *field, const char *error_at,
-                   json_writer *out) {
+static void refuse(const json_t *id, const tesela_error *err, const char *message, const char *field,
+                   const char *error_at, json_writer *out) {
   begin(out, id, false);
   jw_key(out, "error");
   jw_object(out);
   if (err->reason != TESELA_REASON_NONE) jw_put_str(out, "code", tesela_reason_code(err->reason));
   jw_put_str(out, err->reason != TESELA_REASON_NONE ? "status" : "code", tesela_status_code(err->status));
-  jw_put_str(out, "message", err->message);
+  jw_put_str(out, "message", message ? message : err->message);
   if (err->at >= 0) jw_put_int(out, "at", err->at);
   if (field) jw_put_str(out, "field", field);
   jw_end(out);
@@ -290,7 +292,7 @@ static void refuse(const json_t *id, const tesela_error *err, const char *field,
 void query_refuse(tesela_status status, const char *message, json_writer *out) {
   tesela_error err = {.status = status, .at = -1};
   snprintf(err.message, sizeof err.message, "%s", message);
-  refuse(NULL, &err, NULL, "", out);
+  refuse(NULL, &err, NULL, NULL, "", out);
 }
 
 /* A line that cannot be read. */
@@ -300,7 +302,7 @@ static void refuse_text(const tesela_error *bad, json_writer *out) {
     snprintf(err.message, sizeof err.message, "no memory to read the request");
   else
     snprintf(err.message, sizeof err.message, "the line is not JSON that can be read: %.160s", bad->message);
-  refuse(NULL, &err, NULL, "", out);
+  refuse(NULL, &err, NULL, NULL, "", out);
 }
 
 void query_line(const char *line, size_t length, json_writer *out) {
@@ -320,7 +322,8 @@ void query_line(const char *line, size_t length, json_writer *out) {
     out->length = mark.length;
     out->comma = mark.comma;
     out->depth = mark.depth;
-    refuse(id, &err, q.field, q.error_at, out);
+    refuse(id, &err, q.message, q.field, q.error_at, out);
   }
+  free(q.message);
   json_text_free(&request);
 }

@@ -219,6 +219,7 @@
 #include "layout/finish.c"
 #include "layout/index.c"
 #include "layout/map.c"
+#include "layout/overlap.c"
 #include "layout/profile.c"
 #include "layout/program.c"
 #include "layout/run.c"

@@ -199,6 +199,10 @@ static inline int32_t tesela__label_of(const tesela__family *family, int32_t can
 
 /* ---- propagate_family.c ---- */
 
+/* Is a layout with this stick one element per stick: without a stick dim, or with one of extent 1? Of a tensor that has no
+ * other layout, one of at most one element, none is. */
+bool tesela__stick_is_sparse(int32_t rank, const int64_t *shape, int32_t stick);
+bool tesela__family_sparse(const tesela__family *family, int32_t candidate);
 /* Families of all buffers, what each may be, preferences. */
 tesela_status tesela__propagate_families(tesela_propagation *p, tesela_error *err);
 /* Double the slots of a hashed list as it grows to n; false: no memory. hash: of entry k. */

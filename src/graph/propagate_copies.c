@@ -51,8 +51,7 @@ bool tesela__same_view(const tesela_node *a, const tesela_node *b) {
 /* May a buffer in `from` be copied to `to`? What has no other layout than one element per stick is no move to or from it. */
 static bool copies_may(const tesela_propagate_options *options, const tesela__family *family, int32_t from,
                        const tesela__family *copies, int32_t to) {
-  bool spreads = copies->stick[to] == TESELA_STICK_SPARSE && to != copies->preset;
-  bool compacts = family->stick[from] == TESELA_STICK_SPARSE && from != family->preset;
+  bool spreads = tesela__family_sparse(copies, to), compacts = tesela__family_sparse(family, from);
   return (options->spread || !spreads) && (options->compact || !compacts);
 }
 

@@ -23,9 +23,17 @@ static bool worse(const search *w, int64_t cost, int64_t moves) {
   return w->any_moves || moves >= w->best_moves;
 }
 
+/* Each element in a stick of its own, where another layout would have several in one. */
+static bool one_per_stick(const tensor *t, int stick) {
+  bool longer = false;
+  for (int d = 0; d < t->rank; d++) longer = longer || t->shape[d] > 1;
+  return longer && (stick == 0 || t->shape[stick - 1] == 1);
+}
+
 static bool may_move(const search *w, const need *n, int to) {
-  int from = w->stick[n->buffer];
-  return n->movable && (to != 0 || w->options->spread) && (from != 0 || w->options->compact) &&
+  const tensor *t = &w->t[n->buffer];
+  bool spreads = to <= t->rank && one_per_stick(t, to), compacts = one_per_stick(t, w->stick[n->buffer]);
+  return n->movable && (!spreads || w->options->spread) && (!compacts || w->options->compact) &&
          to <= w->t[n->buffer].rank && (to != 0 || w->t[n->buffer].rank > 0);
 }
 
@@ -118,7 +126,8 @@ static void begin(search *w) {
       is_free = is_free || (w->options->hint[h].kind == TESELA_HINT_FREE && w->options->hint[h].node == k);
     for (int stick = 0; stick <= w->t[k].rank; stick++) {
       bool input = prog_is(s, "input");
-      w->allowed[k][stick] = !input || w->t[k].rank == 0 || (is_free ? stick > 0 : stick == s->stick + 1);
+      w->allowed[k][stick] = !input || w->t[k].rank == 0 ||
+                             (is_free ? stick > 0 && !one_per_stick(&w->t[k], stick) : stick == s->stick + 1);
       for (int h = 0; h < w->options->n_hints; h++) {
         const prog_hint *hint = &w->options->hint[h];
         if (hint->node != k) continue;
