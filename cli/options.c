@@ -204,6 +204,8 @@ static const cli_option graph_options[] = {
     {"inputs", 0, NULL, "plan: inputs and outputs are in the arena, too"},
     {"csv", 0, NULL, "plan: print buffers as CSV"},
     {"seed", 0, "N", "run: other inputs; 1 unless told"},
+    {"max-steps", 0, "N", "run: refuse a program of more results and products (default: 10000000000)"},
+    {"max-bytes", 0, "SIZE", "run: refuse a program that takes more memory (default: 4GiB)"},
     END,
 };
 
