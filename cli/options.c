@@ -14,6 +14,10 @@
     "bank-bytes", 0, "N", "bytes of a bank; 4 unless told"                    \
   }
 
+/* Of the verbs that look for a layout in shared memory. */
+#define SEARCH_OPTION \
+  { "max-steps", 0, "N", "give up a search of more than N steps (default: 67108864)" }
+
 /* Of the verbs that take device layouts. */
 #define TARGET_OPTION \
   { "target", 0, "TARGET", "of a device layout: spyre (unless told), tiles, or a file that describes one" }
@@ -221,6 +225,7 @@ static const cli_option convert_options[] = {
     {"through", 0, "any|shuffle|shared",
      "use only shuffles, or only shared memory, where registers alone do not do"},
     WARP_OPTION,
+    SEARCH_OPTION,
     {"cuda", 0, "NAME", "print CUDA: a device function NAME and a kernel NAME_kernel"},
     END,
 };
@@ -228,6 +233,7 @@ static const cli_option convert_options[] = {
 static const cli_option swizzle_options[] = {
     {"dtype", 0, "TYPE", "of the elements; f16 unless told"},
     {"ldmatrix", 0, NULL, "use ldmatrix and stmatrix where they apply"},
+    SEARCH_OPTION,
     MACHINE_OPTIONS,
     END,
 };
