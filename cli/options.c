@@ -181,6 +181,7 @@ static const cli_option dma_options[] = {
     {"source", 0, NULL, "print the loops as source"},
     {"max-dims", 0, "N", "loops of a nest at most; the target's limit unless told, as all limits"},
     {"max-extent", 0, "N", "iterations of a loop at most"},
+    {"max-nests", 0, "N", "nests at most, up to 1048576 (default: the target's limit, or 65536)"},
     {"alignment", 0, "BYTES", "of device offsets and strides"},
     {"min-burst", 0, "BYTES", "contiguous on the device at least"},
     {"max-burst", 0, "BYTES", "contiguous at most"},
