@@ -25,6 +25,10 @@
 #define END \
   { NULL, 0, NULL, NULL }
 
+/* Of the verbs that read tensors in files. */
+#define HEADER_OPTION \
+  { "max-header", 0, "SIZE", "memory for the header of a .safetensors at most (default: 256MiB)" }
+
 /* Of the verbs that copy tensors between files. */
 #define COPY_OPTIONS                                                                         \
   {"threads", 0, "N", "copy with at most N threads; unless told, one for each CPU allowed"}, \
@@ -33,6 +37,8 @@
   }
 
 /* Of the verbs that run ways of copying side by side. */
+#define TRIAL_OPTION \
+  { "max-bytes", 0, "SIZE", "refuse a problem with more bytes on both sides (default: 1GiB)" }
 #define WAYS_OPTIONS(solver, isa)                                                                       \
   {"solver", 0, "all|any|memcpy|rows|transpose|interleave|deinterleave|bits|strided|gather",            \
    "force this one; any is the planner's choice, all are those that apply; " solver " unless told"},    \
@@ -53,12 +59,14 @@ static const cli_option no_options[] = {END};
 static const cli_option bench_options[] = {
     WAYS_OPTIONS("any", "best"),
     {"rounds", 'r', "N", "measure N times, 15 unless told"},
+    TRIAL_OPTION,
     END,
 };
 
 static const cli_option check_options[] = {
     WAYS_OPTIONS("all", "all"),
     {"seed", 0, "N", "other data; 1 unless told"},
+    TRIAL_OPTION,
     END,
 };
 
@@ -70,6 +78,7 @@ static const cli_option cmp_options[] = {
     {"tensor", 0, "NAME", "only this tensor of .safetensors files; unless told, all, by name"},
     {"tensor-a", 0, "NAME", "which one of FILE_A"},
     {"tensor-b", 0, "NAME", "which one of FILE_B"},
+    HEADER_OPTION,
     END,
 };
 
@@ -85,6 +94,7 @@ static const cli_option digest_options[] = {
     {"layout", 'l', "LAYOUT", "of each FILE: f32[20,200]{1,0}; braces alone where it says type and dims"},
     {"dtype", 0, "TYPE", "the type of elements that a file calls otherwise: bf16 for <V2"},
     {"tensor", 0, "NAME", "only this tensor of a .safetensors; unless told, all"},
+    HEADER_OPTION,
     END,
 };
 
@@ -108,6 +118,7 @@ static const cli_option pack_options[] = {
     {"dtype", 0, "TYPE", "the type of elements that the file calls otherwise: bf16 for <V2"},
     {"fill", 0, "VALUE", "what goes into padding: zero (unless told), leave, 1.5, 0x7fc0"},
     COPY_OPTIONS,
+    HEADER_OPTION,
     END,
 };
 
@@ -133,6 +144,7 @@ static const cli_option relayout_options[] = {
     {"dtype", 0, "TYPE", "the type of elements that the file calls otherwise: bf16 for <V2"},
     {"fill", 0, "VALUE", "what goes into padding: zero (unless told), leave, 1.5, 0x7fc0"},
     COPY_OPTIONS,
+    HEADER_OPTION,
     END,
 };
 
@@ -218,6 +230,7 @@ static const cli_option verify_options[] = {
     TARGET_OPTION,
     {"from", 'f', "LAYOUT", "of FILE, if it is raw and not row-major"},
     {"tensor", 0, "NAME", "which tensor of a .safetensors"},
+    HEADER_OPTION,
     END,
 };
 
@@ -244,6 +257,7 @@ static const cli_option unpack_options[] = {
     {"tensor", 0, "NAME", "only this tensor"},
     {"format", 0, "raw|npy|safetensors", "of the output; by its name unless told, raw without one"},
     COPY_OPTIONS,
+    HEADER_OPTION,
     END,
 };
 
