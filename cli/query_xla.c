@@ -212,10 +212,8 @@ static tesela_status check_arrays(query *q, const char *text, size_t length) {
   const json_t *field = query_get(q, "max_arrays");
   int64_t most = field ? json_integer_value(field) : PARSE_ARRAYS, n = 0;
   for (size_t i = 0; i < length; i++) n += text[i] == '[';
-  if (most < 1) {
-    q->field = "max_arrays";
-    return query_fail(q, TESELA_E_RANGE, -1, "max_arrays is %" PRId64 "; it is 1 or more", most);
-  }
+  if (most < 1) return query_fail(q, TESELA_E_RANGE, -1, "max_arrays is %" PRId64 "; it is 1 or more", most);
+  q->field = "text";
   if (n <= most) return TESELA_OK;
   return query_fail(q, TESELA_E_LIMIT, -1, "the text has %" PRId64 " arrays; max_arrays is %" PRId64, n,
                     most);
