@@ -66,7 +66,7 @@ static void search(access_run *c) {
   tesela_error err;
   tesela_access_use uses[2] = {{&c->registers[0], c->of->vector, false, 1},
                                {&c->registers[1], c->of->vector, c->of->ldmatrix, 1}};
-  if (tesela_synthesize(2, uses, c->of->bits, 0, NULL, &c->found, &err) != TESELA_OK)
+  if (tesela_synthesize(2, uses, c->of->bits, NULL, NULL, &c->found, &err) != TESELA_OK)
     race_fail("%s: %s", c->of->name, err.message);
 }
 

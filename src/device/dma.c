@@ -33,7 +33,8 @@ static tesela_status dma_check_count(const dma_maker *m, int64_t nests, tesela_e
                         "max_nests is %" PRId64 "; the list found has %" PRId64
                         " nests, without the other limits",
                         limits->max_nests, nests);
-  return TESELA_OK;
+  int64_t most = tesela__max(m->dma->list.most, TESELA_DMA_NESTS);
+  return nests > most ? tesela__dma_too_many(most, err) : TESELA_OK;
 }
 
 static tesela_status dma_cut_chains(dma_maker *m, tesela_error *err) {
@@ -286,6 +287,7 @@ tesela_status tesela_dma_create(tesela_dma **out, const tesela_device_layout *la
   memset(maker, 0, sizeof *maker);
   dma->allocator = allocator;
   dma->list.allocator = &dma->allocator;
+  dma->list.most = tesela__dma_most(options->limits);
   dma->direction = options->direction;
   dma->innermost_first = options->innermost_first;
   dma->padding = options->padding;

@@ -364,9 +364,9 @@ def test_runs_of_any_host_tensor(tensor):
     ({"size": [3, 70], "dtype": "c64"}, "c64"),
     ({"size": [3, 70], "dtype": "c128"}, "c128"),
     ({"size": [3, 70]}, "type none"),
-    ({"size": [2**16, 2**15], "dtype": "f16"}, "with x the inputs and outputs take more than 1073741824 bytes"),
-    ({"size": [3, 70], "dtype": "f16", "strides": [2**58, 1]}, "take more than 1073741824 bytes"),
-    ({"size": [3, 70], "dtype": "f16", "strides": [-(2**40), 1]}, "take more than 1073741824 bytes"),
+    ({"size": [2**16, 2**15], "dtype": "f16"}, "the inputs and outputs take more than 4.00 GiB; --max-bytes=SIZE raises"),
+    ({"size": [3, 70], "dtype": "f16", "strides": [2**58, 1]}, "take more than 4.00 GiB"),
+    ({"size": [3, 70], "dtype": "f16", "strides": [-(2**40), 1]}, "take more than 4.00 GiB"),
 ])
 def test_what_is_not_run(tensor, says):
     done = graph("run", "-", text=program(**tensor))
