@@ -175,7 +175,7 @@ static tesela_status dma_all_nests(dma_maker *m, const tesela__dma_boxes *all, c
     m->least = 1;
     return dma_nests(m, &m->dma->list, all, strides, m->options->limits, err);
   }
-  tesela__dma_list boxes = {.allocator = m->dma->list.allocator};
+  tesela__dma_list boxes = {.allocator = m->dma->list.allocator, .most = m->dma->list.most};
   tesela_status status = dma_nests(m, &boxes, all, strides, NULL, err);
   if (status == TESELA_OK)
     status = tesela__dma_reduce(&m->dma->list, &m->least, &boxes, m->options, m->layout->host.device_bits / 8,
