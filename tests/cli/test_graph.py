@@ -465,6 +465,28 @@ def test_an_operand_that_repeats_moves_once():
     assert repeated("x", two) == (32768, 2)
 
 
+def test_a_broadcast_constant_is_a_constant(tmp_path):
+    """A product needs lanes along its dims, which a scalar has not; a constant of the whole shape may lie in any stick, so the
+    program is feasible, free, and computes what it computes with a constant of the whole shape."""
+    scalar = {"op": "constant", "out": "c", "in": [], "dtype": "f16", "size": [], "value": 2}
+    turned = [{"op": "expand", "out": "t", "in": ["c"], "size": [128, 256]},
+              {"op": "permute", "out": "w", "in": ["t"], "dims": [1, 0]}]  # fmt: skip
+    product = {"op": "matmul", "out": "y", "in": ["x", "w"]}
+    inputs = {"x": {"size": [64, 256], "dtype": "f16", "stick": 1}}
+    program = {"inputs": inputs, "ops": [scalar, *turned, product], "outputs": ["y"]}
+    whole = {"inputs": inputs, "ops": [{**scalar, "out": "w", "size": [256, 128]}, product], "outputs": ["y"]}
+    digests = set()
+    for number, one in enumerate((program, whole)):
+        file = tmp_path / f"{number}.json"
+        file.write_text(json.dumps(one))
+        assigned = json.loads(graph("assign", "--json", file).stdout)
+        assert assigned["cost"] == 0
+        done = json.loads(graph("run", "--json", file).stdout)
+        assert done["same"]
+        digests.add(done["outputs"][0]["digest"])
+    assert len(digests) == 1
+
+
 @pytest.mark.parametrize("file", sorted(CPU.glob("*.hlo.txt")) + [EXAMPLES / "block.hlo"], ids=lambda file: file.name)
 def test_every_dump_has_an_answer(file):
     """Layouts, or a reason: no layout suits (1), or a type that the target has not (2)."""
