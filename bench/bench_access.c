@@ -111,7 +111,6 @@ int main(void) {
            "), Swizzle(base=%d, bits=%d, shift=%d), %" PRId64 " elements\n",
            c->found.candidates, c->found.wavefronts, c->found.least, c->found.plain, z->base, z->bits,
            z->shift, c->found.memory.size);
-    bench_figure("access.least_ratio", (double)c->found.wavefronts / (double)c->found.least);
   }
   return 0;
 }
