@@ -15,7 +15,7 @@ import time
 
 import numpy as np
 import pytest
-from command import TESELA, environment, run
+from command import SANITIZED, TESELA, environment, only_if, run
 from tensor_bytes import Array, elements, npy, npy_dict, placed, read_safetensors, safetensors, swapped
 
 SEED = int(os.environ.get("TESELA_SEED", "20261121"), 0)
@@ -560,7 +560,7 @@ def test_memory_is_bounded(tmp_path):
     assert bound < free - (64 << 10)
 
 
-@pytest.mark.skipif("sanitize" in os.environ.get("CFLAGS", ""), reason="a sanitizer's own memory would count")
+@only_if(not SANITIZED)  # a sanitizer's own memory would count
 def test_memory_of_a_transpose_is_bounded(tmp_path):
     """Each page of the source that is touched brings its neighbours along, which belong to other windows: three times
     the bound is allowed. The values are those of the whole copy."""
