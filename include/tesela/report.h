@@ -94,7 +94,13 @@ extern "C" {
   X(TESELA_REPORT_BY_NAME, "counted_by_name", true)     \
   X(TESELA_REPORT_PASSED_OVER, "passed_over", true)     \
   X(TESELA_REPORT_TOO_MANY, "too_many", true)           \
-  X(TESELA_REPORT_SATURATED, "saturated", true)
+  X(TESELA_REPORT_SATURATED, "saturated", true)         \
+  X(TESELA_REPORT_MIXED, "mixed", true)                 \
+  X(TESELA_REPORT_BROKEN, "broken_line", true)          \
+  X(TESELA_REPORT_CUT_MODULE, "cut_module", true)       \
+  X(TESELA_REPORT_NO_ENTRY, "no_entry", true)           \
+  X(TESELA_REPORT_SPLIT, "split_by_prefix", false)      \
+  X(TESELA_REPORT_JOINED, "joined_lines", false)
 
 #define TESELA__ROW(symbol, ...) symbol,
 typedef enum tesela_report_source {

@@ -196,13 +196,15 @@ static bool use_heading(tesela_report *report, tesela__span line, const struct h
 
 /* What no line that starts a report is without; each starts with a character that is rare in logs. */
 static const char *const signs[] = {
-    "Used ",     "Total ",         "Program ",          "Output size ",   "Largest program ", "Peak buffers:",
-    "Memory Sp", "HLO temporarie", "Scoped allocation", ") would exceed", "_size;",           "Size:",
+    "Used ",         "Total ",    "Program ",       "Output size ",      "Largest program ",
+    "Peak buffers:", "Memory Sp", "HLO temporarie", "Scoped allocation", ") would exceed",
+    "_size;",        "Size:",     "XLA label:",     "XLA Label:",
 };
 
 bool tesela__memory_may_start(tesela__span line) {
-  static const bool rare[256] = {['U'] = true, ['T'] = true, ['P'] = true, ['O'] = true, ['L'] = true,
-                                 ['M'] = true, ['H'] = true, ['S'] = true, [')'] = true, ['_'] = true};
+  static const bool rare[256] = {
+      ['U'] = true, ['T'] = true, ['P'] = true, ['O'] = true, ['L'] = true, ['M'] = true,
+      ['H'] = true, ['S'] = true, [')'] = true, ['_'] = true, ['X'] = true};
   const char *end = line.text + line.n;
   for (const char *p = line.text; p < end; p++) {
     if (!rare[(unsigned char)*p]) continue;

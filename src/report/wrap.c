@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wrap.c - lines that a terminal or an editor cut at its width are put together again.
+ *
+ *   %fusion.1 = f32[4096,20,24]{2,1,0:T(8,128)} fusion(%p, %q), kind=kLoop, calls=%f
+ *   used_computation.3, metadata={op_name="jit(step)"}
+ *
+ * In such a text no line is longer than the width, and those that were cut have just that length. So only a line as
+ * long as the longest so far is held back until the next one is seen, which in a text that was not cut hardly ever
+ * happens; where the next one starts nothing new, it is added, and what has the same length goes on. Lengths are
+ * counted with and without the prefix of a process, in bytes and in characters.
+ */
+#include "report/scan.h"
+
+enum { NARROWEST = 40, WIDEST = 1000 };
+
+static tesela__width width_of(tesela__span line) {
+  tesela__width width = {line.n, 0};
+  for (size_t i = 0; i < line.n; i++) width.columns += ((unsigned char)line.text[i] & 0xc0) != 0x80;
+  return width;
+}
+
+static bool is_as_wide(tesela__width width, tesela__width other) {
+  return width.bytes == other.bytes || width.columns == other.columns;
+}
+
+/* ---- brackets and quotes of what is held --------------------------------------------------------------- */
+
+static void count_brackets(tesela__wrap *wrap, tesela__span piece) {
+  for (size_t i = 0; i < piece.n; i++) {
+    char c = piece.text[i];
+    if (c == '"' && wrap->before != '\\') wrap->quoted = !wrap->quoted;
+    if (!wrap->quoted && (c == '(' || c == '[' || c == '{')) wrap->depth++;
+    if (!wrap->quoted && (c == ')' || c == ']' || c == '}')) wrap->depth--;
+    wrap->before = wrap->before == '\\' && c == '\\' ? '\0' : c;
+  }
+}
+
+/* Can the line end here? The brace that opens a computation stays open. */
+static bool is_whole(const tesela__wrap *wrap) {
+  return !wrap->quoted && (wrap->depth == 0 || (wrap->depth == 1 && wrap->before == '{'));
+}
+
+/* ---- does a line start something? ---------------------------------------------------------------------- */
+
+static bool is_table_row(tesela__span text) {
+  const char *p = text.text, *end = text.text + text.n;
+  while (p < end && tesela__is_digit(*p)) p++;
+  return p > text.text && (tesela__looking_at(p, end, " {") || tesela__looking_at(p, end, " \""));
+}
+
+/* Do both start alike, but for the first character (a level), up to a sign that ends the prefix of a log? */
+static bool has_same_prefix(const tesela__wrap *wrap, tesela__span line) {
+  for (size_t i = 1; i < wrap->n && i < line.n && wrap->text.text[i] == line.text[i]; i++)
+    if (memchr("]:|>", line.text[i], 4)) return true;
+  return false;
+}
+
+static bool is_start(const tesela__wrap *wrap, tesela__span line) {
+  tesela__span text = tesela__trim(line);
+  if (has_same_prefix(wrap, line)) return true;
+  if (text.n == 0 || tesela__hlo_starts(text) || tesela__memory_starts_word(text)) return true;
+  if (tesela__memory_may_start(line) || tesela__find(line, "HloModule ")) return true;
+  if (tesela__hlo_has_instruction(line)) return true;
+  if (!is_whole(wrap)) return false;
+  return text.text[0] == '}' || is_table_row(text) || (line.text[0] == '%' && line.text[line.n - 1] == '{');
+}
+
+/* Is it worth while to hold a line? One that says nothing to a report is not. */
+static bool matters(const tesela_report *report, tesela__span line) {
+  return report->module.open || report->memory.entry.open || report->memory.part != TESELA__PART_NONE ||
+         tesela__hlo_starts(line) || tesela__memory_may_start(line) || tesela__find(line, "HloModule ");
+}
+
+/* ---- holding ------------------------------------------------------------------------------------------- */
+
+bool tesela__wrap_flush(tesela_report *report) {
+  tesela__wrap *wrap = &report->wrap;
+  if (wrap->n == 0) return true;
+  int64_t line = report->line;
+  tesela__span all = {wrap->text.text, wrap->n};
+  wrap->n = 0;
+  report->line = wrap->line;
+  bool going_on = tesela__read_line(report, all, 0);
+  report->line = line;
+  return going_on;
+}
+
+static bool hold_piece(tesela_report *report, tesela__span line) {
+  tesela__wrap *wrap = &report->wrap;
+  if (!tesela__clean_room(report, &wrap->text, wrap->n + line.n)) return false;
+  memcpy(wrap->text.text + wrap->n, line.text, line.n);
+  wrap->n += line.n;
+  count_brackets(wrap, line);
+  return true;
+}
+
+/* Where the held line goes on with this one, add it. *done: there is nothing more to do with it. */
+static bool go_on(tesela_report *report, tesela__span line, tesela__span full, bool *done) {
+  tesela__wrap *wrap = &report->wrap;
+  bool prefixed = line.n != full.n;
+  const tesela__width *piece = &wrap->piece[wrap->prefixed && !prefixed];
+  tesela__width width = width_of(line);
+  *done = false;
+  if (wrap->n == 0) return true;
+  bool fits = (prefixed ? wrap->prefixed : true) && width.columns <= piece->columns &&
+              wrap->n + line.n <= (size_t)report->options.line_bytes;
+  if (!fits || is_start(wrap, line)) return tesela__wrap_flush(report);
+  *done = true;
+  tesela__report_note(report, TESELA_REPORT_JOINED, wrap->line,
+                      "lines cut at %zu characters were put together again", piece->columns);
+  if (!hold_piece(report, line)) return false;
+  if (is_as_wide(width, *piece)) return true;
+  return tesela__wrap_flush(report);
+}
+
+bool tesela__wrap_line(tesela_report *report, tesela__span line, tesela__span full) {
+  tesela__wrap *wrap = &report->wrap;
+  bool done;
+  if (!go_on(report, line, full, &done)) return false;
+  if (done) return true;
+  bool header = tesela__looking_at(line.text, line.text + line.n, "HloModule ");
+  if (header) wrap->most[0] = wrap->most[1] = (tesela__width){0, 0};
+  if (line.n < wrap->most[0].columns && full.n < wrap->most[1].columns)
+    return tesela__read_line(report, line, 0);
+  tesela__width width[2] = {width_of(line), width_of(full)};
+  bool wide = false;
+  for (int k = 0; k < 2; k++) {
+    tesela__width *most = &wrap->most[k];
+    wide = wide || width[k].bytes >= most->bytes || width[k].columns >= most->columns;
+    if (width[k].bytes > most->bytes) most->bytes = width[k].bytes;
+    if (width[k].columns > most->columns) most->columns = width[k].columns;
+  }
+  if (!wide || width[0].columns < NARROWEST || width[0].columns > WIDEST || !matters(report, line))
+    return tesela__read_line(report, line, 0);
+  wrap->piece[0] = width[0];
+  wrap->piece[1] = width[1];
+  wrap->prefixed = line.n != full.n;
+  wrap->line = report->line;
+  wrap->depth = 0;
+  wrap->quoted = false;
+  wrap->before = '\0';
+  return hold_piece(report, line);
+}
