@@ -34,7 +34,10 @@ static const char *skip_sequence(const char *p, const char *end) {
     while (p < end && *p >= 0x20 && *p < 0x40) p++;
     return p < end && *p >= 0x40 ? p + 1 : p;
   }
-  if (kind != ']') return p;
+  if (kind != ']') { /* "(B": what stands between, then one character */
+    for (; kind >= 0x20 && kind < 0x30 && p < end; kind = *p++) continue;
+    return p;
+  }
   for (; p < end; p++) { /* a title or a link: to BEL or ESC \ */
     if (*p == '\a') return p + 1;
     if (*p == ESCAPE) return p + 1 < end ? p + 2 : end;
@@ -167,6 +170,8 @@ bool tesela__clean_is_escaped(tesela__span line, bool instruction) {
   quote_scan scan = {.at = line.text, .started = instruction};
   for (const char *p = line.text; p < end && (p = memchr(p, '\\', (size_t)(end - p))) != NULL;) {
     const char *run = p;
+    if (!instruction && (tesela__looking_at(p, end, "\\x1b[") || tesela__looking_at(p, end, "\\u001b[")))
+      return true;
     while (p < end && *p == '\\') p++;
     if (p == end || *p != 'n') continue;
     for (p++; p < end && (tesela__is_blank(*p) || tesela__looking_at(p, end, "\\t"));)

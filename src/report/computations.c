@@ -264,10 +264,22 @@ static bool take_sighting(tesela_report *report, const tesela__waiting *pair) {
   return true;
 }
 
+/* A list in the order of the text. */
+static int32_t in_order(tesela__module *module, int32_t first) {
+  int32_t before = -1;
+  while (first >= 0) {
+    int32_t next = module->waiting[first].next;
+    module->waiting[first].next = before;
+    before = first;
+    first = next;
+  }
+  return before;
+}
+
 /* Count what waits in a list: in the totals, or where another process printed it already in the section alone. */
 static bool count_waiting(tesela_report *report, int32_t first_waiting, bool repeated) {
   tesela__module *module = &report->module;
-  for (int32_t w = first_waiting; w >= 0; w = module->waiting[w].next) {
+  for (int32_t w = in_order(module, first_waiting); w >= 0; w = module->waiting[w].next) {
     const tesela__waiting *pair = &module->waiting[w];
     const tesela_report_array *array = &report->array[pair->array].public;
     bool first = array->count == 0;

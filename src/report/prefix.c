@@ -28,7 +28,7 @@ static const char *skip_colon(const char *p, const char *end) {
 }
 
 /* "[rank3]", "[pod/trainer-2/main]", "[1,3]". */
-static const char *skip_brackets(const char *p, const char *end, tesela__span *who) {
+static const char *skip_brackets(const char *p, const char *end, tesela__span *who, bool numbers) {
   const char *start = ++p;
   bool letter = false, digit = false, other = false;
   for (; p < end && *p != ']' && p - start < 300; p++) {
@@ -42,7 +42,7 @@ static const char *skip_brackets(const char *p, const char *end, tesela__span *w
       return NULL;
   }
   bool pod = tesela__looking_at(start, end, "pod/");
-  if (p >= end || *p != ']' || (!pod && (!digit || (other && !letter)))) return NULL;
+  if (p >= end || *p != ']' || (!pod && (!digit || (!letter && (other || !numbers))))) return NULL;
   *who = tesela__between(start, p++);
   if (p < end && *p != ':' && *p != ' ' && *p != '<') return NULL;
   return skip_colon(p, end);
@@ -90,13 +90,18 @@ size_t tesela__rank_prefix(tesela__span line, uint64_t *who) {
     tesela__span one;
     next = skip_time(skip_time(next, end), end);
     if (next == end) break;
-    const char *close = *next == '['   ? skip_brackets(next, end, &one)
-                        : *next == '(' ? skip_process(next, end, &one)
-                                       : skip_word(next, end, &one);
+    const char *close = NULL;
+    if (*next == '[') /* behind a prefix "[9,129]" is text */
+      close = skip_brackets(next, end, &one, i == 0);
+    else if (*next == '(')
+      close = skip_process(next, end, &one);
+    else if (i == 0) /* behind a prefix "3: " is text */
+      close = skip_word(next, end, &one);
     if (!close) break;
     name = (name ^ tesela__report_hash(one.text, one.n)) * UINT64_C(0x9e3779b97f4a7c15);
     p = behind = close;
   }
+  if (behind > line.text) behind = skip_time(behind, end);
   *who = name;
   return (size_t)(behind - line.text);
 }

@@ -219,8 +219,8 @@ typedef struct tesela__wrap {
   size_t n; /* 0: none is held */
   int64_t line;
   tesela__width piece[2], most[2];
-  bool prefixed, quoted;
-  char before; /* the last character */
+  bool prefixed, quoted, one_line; /* the last: \\n stands for its newlines */
+  char before;                     /* the last character */
   int64_t depth;
 } tesela__wrap;
 
@@ -301,6 +301,8 @@ size_t tesela__rank_prefix(tesela__span line, uint64_t *who);
 
 /* streams.c: the stream of a line, which loses its prefix; go on with one; the end of an input; forget all. */
 bool tesela__stream_of(tesela_report *report, tesela__span *line, size_t *number);
+/* May a report, a module or a part of one start on this line? */
+bool tesela__starts_something(tesela__span line);
 void tesela__stream_select(tesela_report *report, size_t number);
 bool tesela__streams_end(tesela_report *report);
 void tesela__streams_clear(tesela_report *report);

@@ -66,9 +66,9 @@ static bool add_stream(tesela_report *report, uint64_t who, tesela__span prefix)
   return stream->prefix || tesela__report_no_memory(report);
 }
 
-/* Does a report, a module or a part of one start on this line? */
-static bool starts_something(tesela__span line) {
-  return tesela__memory_may_start(line) || tesela__hlo_starts(line) || tesela__find(line, "HloModule ");
+bool tesela__starts_something(tesela__span line) {
+  return tesela__memory_may_start(line) || tesela__hlo_starts(line) || tesela__find(line, "HloModule ") ||
+         tesela__find(line, " memory ");
 }
 
 bool tesela__stream_of(tesela_report *report, tesela__span *line, size_t *number) {
@@ -79,7 +79,7 @@ bool tesela__stream_of(tesela_report *report, tesela__span *line, size_t *number
   tesela__span rest = tesela__from(*line, line->text + prefix);
   size_t found = report->n_streams > 1 ? find_stream(report, who) : report->n_streams;
   if (found >= report->n_streams) {
-    if (!starts_something(rest)) return true;
+    if (!tesela__starts_something(rest)) return true;
     if (report->n_streams >= MAX_STREAMS) {
       tesela__report_note(
           report, TESELA_REPORT_MIXED, report->line,

@@ -38,7 +38,9 @@ static void count_brackets(tesela__wrap *wrap, tesela__span piece) {
 
 /* Can the line end here? The brace that opens a computation stays open. */
 static bool is_whole(const tesela__wrap *wrap) {
-  return !wrap->quoted && (wrap->depth == 0 || (wrap->depth == 1 && wrap->before == '{'));
+  const char *text = wrap->text.text;
+  bool opens = wrap->n > 1 && text[wrap->n - 1] == '{' && text[wrap->n - 2] == ' ';
+  return !wrap->quoted && (wrap->depth == 0 || (wrap->depth == 1 && opens));
 }
 
 /* ---- does a line start something? ---------------------------------------------------------------------- */
@@ -58,10 +60,17 @@ static bool has_same_prefix(const tesela__wrap *wrap, tesela__span line) {
 
 static bool is_start(const tesela__wrap *wrap, tesela__span line) {
   tesela__span text = tesela__trim(line);
-  if (has_same_prefix(wrap, line)) return true;
-  if (text.n == 0 || tesela__hlo_starts(text) || tesela__memory_starts_word(text)) return true;
-  if (tesela__memory_may_start(line) || tesela__find(line, "HloModule ")) return true;
-  if (tesela__hlo_has_instruction(line)) return true;
+  tesela__span held = {wrap->text.text, wrap->n};
+  if (text.n == 0 || has_same_prefix(wrap, line)) return true;
+  if (wrap->one_line) return false;
+  if (tesela__find(held, " on stack for ")) /* its sentences go on with words that are figures elsewhere */
+    return tesela__memory_starts_word(text) && !(*text.text >= 'a' && *text.text <= 'z');
+  if (tesela__hlo_starts(text) || tesela__memory_starts_word(text) || tesela__find(line, "HloModule "))
+    return true;
+  bool ends = held.n > 1 && memchr(".:)}>", held.text[held.n - 1], 5) &&
+              !tesela__is_digit(held.text[held.n - 2]); /* "24." goes on */
+  if (ends && tesela__memory_may_start(held) && tesela__memory_may_start(line)) return true;
+  if (tesela__hlo_has_instruction(line) && tesela__hlo_has_instruction(held)) return true;
   if (!is_whole(wrap)) return false;
   return text.text[0] == '}' || is_table_row(text) || (line.text[0] == '%' && line.text[line.n - 1] == '{');
 }
@@ -69,7 +78,7 @@ static bool is_start(const tesela__wrap *wrap, tesela__span line) {
 /* Is it worth while to hold a line? One that says nothing to a report is not. */
 static bool matters(const tesela_report *report, tesela__span line) {
   return report->module.open || report->memory.entry.open || report->memory.part != TESELA__PART_NONE ||
-         tesela__hlo_starts(line) || tesela__memory_may_start(line) || tesela__find(line, "HloModule ");
+         tesela__starts_something(line);
 }
 
 /* ---- holding ------------------------------------------------------------------------------------------- */
@@ -91,6 +100,8 @@ static bool hold_piece(tesela_report *report, tesela__span line) {
   if (!tesela__clean_room(report, &wrap->text, wrap->n + line.n)) return false;
   memcpy(wrap->text.text + wrap->n, line.text, line.n);
   wrap->n += line.n;
+  tesela__span all = {wrap->text.text, wrap->n};
+  wrap->one_line = wrap->one_line || (tesela__find(line, "\\n") && !tesela__hlo_starts(all));
   count_brackets(wrap, line);
   return true;
 }
@@ -138,7 +149,7 @@ bool tesela__wrap_line(tesela_report *report, tesela__span line, tesela__span fu
   wrap->prefixed = line.n != full.n;
   wrap->line = report->line;
   wrap->depth = 0;
-  wrap->quoted = false;
+  wrap->quoted = wrap->one_line = false;
   wrap->before = '\0';
   return hold_piece(report, line);
 }
