@@ -284,6 +284,7 @@
 #include "report/computations.c"
 #include "report/diff.c"
 #include "report/feed.c"
+#include "report/foreign.c"
 #include "report/frames.c"
 #include "report/hlo.c"
 #include "report/hlo_count.c"

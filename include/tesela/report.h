@@ -232,6 +232,16 @@ TESELA_API tesela_status tesela_report_begin_input(tesela_report *report, const 
 TESELA_API tesela_status tesela_report_feed(tesela_report *report, const char *bytes, size_t length,
                                             tesela_error *err);
 
+/// What an input is that is no text of a compiler, by its first bytes: compressed data, UTF-16, MLIR, protobuf,
+/// arrays and models, any other binary data.
+///
+/// Example: "\x1f\x8b..." -> "gzip data", *instead "decompress it first: zcat FILE".
+///
+/// @param bytes    the start of the input; up to 4096 bytes are looked at
+/// @param instead  receives what to do, where "FILE" stands for its name; static text, set also for NULL
+/// @return static text; NULL: it may be a report or HLO text. tesela_report_feed reads any bytes all the same.
+TESELA_API const char *tesela_report_foreign(const char *bytes, size_t length, const char **instead);
+
 /// The end of the input. Everything below may be asked afterwards, not before.
 /// @return TESELA_OK; TESELA_E_MEMORY.
 TESELA_API tesela_status tesela_report_finish(tesela_report *report, tesela_error *err);
