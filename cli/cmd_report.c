@@ -129,9 +129,9 @@ static int check_bytes(const report_view *view, tesela_report_source source, con
     say_error(view->cli, "%s: the compiler's total is %s; --max-bytes allows %s", name,
               report_bytes(view, total, found), allowed);
   if (totals->stored_bytes > view->max_bytes || total > view->max_bytes) return CLI_NO;
-  if (unlisted == 0 &&
-      (totals->arrays > 0 || source == TESELA_REPORT_MEMORY || view->space != TESELA_REPORT_ANY))
-    return CLI_YES;
+  tesela_report_filter anywhere = {(int32_t)source, TESELA_REPORT_ANY, TESELA_REPORT_ANY};
+  bool measured = source == TESELA_REPORT_MEMORY || tesela_report_total(view->report, &anywhere).arrays > 0;
+  if (unlisted == 0 && measured) return CLI_YES;
   say_error(view->cli, "%s: --max-bytes cannot be checked: %s", name,
             source == TESELA_REPORT_HLO ? "no array has a readable shape"
                                         : "a memory report gives neither a list nor a total for it");

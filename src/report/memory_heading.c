@@ -133,6 +133,12 @@ static const struct heading_row {
      {{"with size ", TESELA_REPORT_USED},
       {"limit ", TESELA_REPORT_CAPACITY},
       {"limit by ", TESELA_REPORT_EXCEEDED}}},
+    {"The window shape is ",
+     NULL,
+     "memory space ",
+     TESELA__PART_NONE,
+     IS_ENTRY,
+     {{NULL, TESELA_REPORT_N_FIGURES}}},
     {") would exceed memory (size=",
      NULL,
      "space=",
@@ -198,7 +204,7 @@ static bool use_heading(tesela_report *report, tesela__span line, const struct h
 static const char *const signs[] = {
     "Used ",         "Total ",    "Program ",       "Output size ",      "Largest program ",
     "Peak buffers:", "Memory Sp", "HLO temporarie", "Scoped allocation", ") would exceed",
-    "_size;",        "Size:",     "XLA label:",     "XLA Label:",
+    "_size;",        "Size:",     "XLA label:",     "XLA Label:",        "The window",
 };
 
 bool tesela__memory_may_start(tesela__span line) {
