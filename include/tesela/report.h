@@ -9,8 +9,12 @@
  *   memory reports   what XLA prints when a program does not fit: the numbered list "Largest program
  *                    allocations in hbm:", the tables "Memory usage report:" of 2026, the list "Peak
  *                    buffers:", messages about a single array, and the totals around them; behind any line
- *                    prefix, cut, repeated, or as one line with the two characters \n for a newline
+ *                    prefix, cut, repeated
  *   HLO text         instructions `%name = shape opcode(operands), attributes`, alone or in modules
+ *
+ * Both are read behind colours of a terminal, entities of HTML, cut at its width, as one line with the two characters
+ * \n for a newline (Python's repr, a JSON string), or as lines of several processes that have their rank, host or pod
+ * in front; the last are split by that prefix, and what several processes print alike counts once.
  *
  * How arrays of HLO text are counted, each once:
  *
@@ -21,6 +25,7 @@
  *   2. The entry computation counts; its parameters are the arguments. Any other computation counts only if a
  *      `while`, `conditional` or `call` of a counted computation names it; its parameters are its caller's
  *      arrays. So what a fusion, a reduction or a custom call computes inside never counts.
+ *      Where it is missing, the arguments and results of entry_computation_layout stand for it.
  *   3. Computations named fused_... belong to fusions and are passed over without being kept. Where the call
  *      cannot be seen (the text ends before the entry computation, or more than the memory bound waits for a
  *      caller) a computation counts unless its name contains "fus" or starts with "wrapped_"; a note says so.
