@@ -85,6 +85,8 @@ static const char *skip_time(const char *p, const char *end) {
 size_t tesela__rank_prefix(tesela__span line, uint64_t *who) {
   const char *p = line.text, *end = line.text + line.n, *behind = line.text;
   uint64_t name = 0;
+  const char *first = tesela__skip_blanks(p, end);
+  if (first == end || *first == '%' || *first == '}') return 0; /* most lines of a dump */
   for (int i = 0; i < 3; i++) {
     const char *next = tesela__skip_blanks(p, end);
     tesela__span one;

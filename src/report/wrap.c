@@ -109,11 +109,11 @@ static bool hold_piece(tesela_report *report, tesela__span line) {
 /* Where the held line goes on with this one, add it. *done: there is nothing more to do with it. */
 static bool go_on(tesela_report *report, tesela__span line, tesela__span full, bool *done) {
   tesela__wrap *wrap = &report->wrap;
+  *done = false;
+  if (wrap->n == 0) return true;
   bool prefixed = line.n != full.n;
   const tesela__width *piece = &wrap->piece[wrap->prefixed && !prefixed];
   tesela__width width = width_of(line);
-  *done = false;
-  if (wrap->n == 0) return true;
   bool fits = (prefixed ? wrap->prefixed : true) && width.columns <= piece->columns &&
               wrap->n + line.n <= (size_t)report->options.line_bytes;
   if (!fits || is_start(wrap, line)) return tesela__wrap_flush(report);
