@@ -94,7 +94,8 @@ static bool read_report_line(tesela_report *report, const char *text, size_t n, 
                         limit);
   if (n > 0 && text[n - 1] == '\r') n--;
   tesela__span line = {text, n};
-  if (!tesela__clean_line(report, &report->clean, &line)) return false;
+  if ((report->unclean || report->carry_unclean) && !tesela__clean_line(report, &report->clean, &line))
+    return false;
   tesela__span full = line;
   if (!tesela__stream_of(report, &line, &number)) return false;
   tesela__stream_select(report, number);
@@ -116,6 +117,7 @@ static bool carry_bytes(tesela_report *report, const char *bytes, size_t n) {
   report->carry = grown;
   if (n > 0) memcpy(report->carry + report->n_carry, bytes, n);
   report->n_carry += n;
+  report->carry_unclean = report->carry_unclean || report->unclean;
   return true;
 }
 
@@ -124,7 +126,9 @@ static bool read_carried(tesela_report *report) {
   size_t n = report->n_carry;
   report->n_carry = 0;
   report->carry_cut = false;
-  return read_report_line(report, report->carry, n, cut);
+  bool going_on = read_report_line(report, report->carry, n, cut);
+  report->carry_unclean = false;
+  return going_on;
 }
 
 static bool feed_bytes(tesela_report *report, const char *bytes, size_t length) {
@@ -183,6 +187,8 @@ tesela_status tesela_report_feed(tesela_report *report, const char *bytes, size_
   if (status != TESELA_OK) return status;
   if (report->n_inputs == 0 && !add_input(report, "")) return fail_report_memory(err);
   tesela__report_add(report, &report->input[report->n_inputs - 1].bytes, (int64_t)length);
+  tesela__span chunk = {bytes, length}; /* most have no colour and no entity: then no line is looked at */
+  report->unclean = tesela__clean_has(chunk, '\033') || tesela__clean_has(chunk, '&');
   return feed_bytes(report, bytes, length) ? TESELA_OK : fail_report_memory(err);
 }
 

@@ -244,6 +244,7 @@ struct tesela_report {
   char *carry; /* an unfinished line */
   size_t n_carry, cap_carry;
   bool carry_cut;
+  bool unclean, carry_unclean; /* the chunk, or what is carried, may have colours or entities */
   tesela__bytes clean, unescaped[TESELA__CLEAN_DEPTH];
   tesela__stream **stream; /* 0: lines without a prefix; n_streams 0: there is no other */
   size_t n_streams, cap_streams, current;
