@@ -6,6 +6,7 @@ FUZZ_SECONDS ?= 30
 SOAK_MINUTES ?= 10
 SOAK_KIND ?= dev
 BENCH_ARGS ?=
+PARTS ?=
 PYTHON ?= python3
 MAKEFLAGS += --no-print-directory
 
@@ -13,41 +14,56 @@ MAKEFLAGS += --no-print-directory
 build = cmake --preset $(1) $(2) && cmake --build build/$(1) -j $(JOBS)
 test = ctest --test-dir build/$(1) -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: all help test check strict dev asan tsan valgrind clang coverage fuzz soak bench bench-peers demo install format format-check abi clean
+.PHONY: all help test check strict strict-clang dev clang asan asan-clang corpora tsan valgrind coverage fuzz soak nvcc gpu bench \
+  bench-peers demo install format format-check abi clean
 
 all: ## build the library and the command (build/release)
 	$(call build,release,-DTESELA_BUILD_TESTS=OFF)
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z -]*\):.*## /\1\t/p' Makefile | expand -t 14
 
 test: ## run the tests
 	$(call build,release,-DTESELA_BUILD_TESTS=ON)
 	$(call test,release)
+	@echo "not run here: make nvcc (needs nvcc), make gpu (nvcc and a GPU), make bench-peers (oneDNN, HPTT, numpy, torch)"
 
-check: strict dev asan valgrind clang ## everything a change must pass
+check: ## everything a change must pass, by parts; goes on where it was cut off (PARTS='asan tsan': only these)
+	@tools/check.sh $(PARTS)
 
 strict: ## the release build with warnings as errors (some come with optimization only)
-	$(call build,release,-DTESELA_WERROR=ON)
+	$(call build,strict)
+
+strict-clang: ## the same with clang
+	$(call build,strict-clang)
 
 dev: ## tests with asserts on and warnings as errors
 	$(call build,dev)
 	$(call test,dev)
 
+clang: ## dev with clang: unit tests
+	$(call build,clang)
+	$(call test,clang) -R '^(unit|fuzz)[.]'
+
 asan: ## tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	$(call build,asan)
 	$(call test,asan)
 
+asan-clang: ## unit tests and fuzz corpora under clang's
+	$(call build,asan-clang)
+	$(call test,asan-clang) -R '^(unit|fuzz)[.]'
+
+corpora: ## fuzz corpora under AddressSanitizer and UndefinedBehaviorSanitizer
+	cmake --preset asan && cmake --build build/asan -j $(JOBS) --target fuzz_targets
+	$(call test,asan) -R '^fuzz[.]'
+
 tsan: ## unit tests under ThreadSanitizer
 	$(call build,tsan)
-	$(call test,tsan) -R unit
+	$(call test,tsan) -R '^unit[.]'
 
 valgrind: ## unit tests under valgrind
-	$(call build,dev)
-	$(call test,dev) -C Valgrind -L valgrind
-
-clang: ## build with clang, warnings as errors
-	$(call build,clang)
+	$(call build,valgrind)
+	$(call test,valgrind) -C Valgrind -L valgrind
 
 coverage: ## run the tests and require 90 % of the lines of src/
 	$(call build,coverage)
@@ -55,14 +71,9 @@ coverage: ## run the tests and require 90 % of the lines of src/
 	$(call test,coverage)
 	gcovr --root . --filter src/ --object-directory build/coverage --print-summary --fail-under-line 90
 
-fuzz: ## look for new failing inputs, FUZZ_SECONDS for each target
+fuzz: ## replay the corpora and look for new failing inputs, FUZZ_SECONDS for each target
 	$(call build,fuzz)
-	@set -e; for target in build/fuzz/fuzz/fuzz_*; do \
-	  name=$${target##*/fuzz_}; mkdir -p build/fuzz/corpus/$$name; \
-	  echo "== $$name"; \
-	  $$target -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -artifact_prefix=build/fuzz/$$name- \
-	    build/fuzz/corpus/$$name fuzz/corpus/$$name; \
-	done
+	@ls build/fuzz/fuzz/fuzz_* | xargs -P $(JOBS) -n 1 tools/fuzz.sh $(FUZZ_SECONDS)
 
 soak: ## run the random tests with ever new seeds, SOAK_MINUTES long, in the build SOAK_KIND (dev, asan, ...)
 	$(call build,$(SOAK_KIND))
@@ -73,14 +84,18 @@ soak: ## run the random tests with ever new seeds, SOAK_MINUTES long, in the bui
 	  TESELA_SEED=$$seed $(call test,$(SOAK_KIND)) -L random || { echo "TESELA_SEED=$$seed fails"; exit 1; }; \
 	done
 
-bench: all ## run the benchmarks (BENCH_ARGS goes to each)
-	@set -e; for program in build/release/bench/bench_*; do echo "== $$program"; $$program $(BENCH_ARGS); done
+bench: all ## measure what bench/claims.tsv claims, three runs each: claim, measured, verdict (BENCH_ARGS: bench names)
+	$(PYTHON) bench/claims.py $(BENCH_ARGS)
 
 bench-peers: all ## relayout against oneDNN, HPTT, numpy and torch, those that are there (see bench/RESULTS.md)
 	@set -e; for program in build/release/bench/peer_*; do \
 	  if [ -x "$$program" ]; then echo "== $$program"; $$program; fi; \
 	done
 	$(PYTHON) bench/peers.py --library=build/release/libtesela.so
+
+nvcc gpu: ## the generated CUDA compiled by nvcc; run on a GPU (no other target needs either)
+	$(call build,release,-DTESELA_BUILD_TESTS=ON)
+	ctest --test-dir build/release -C $@ -R '^$@[.]' --output-on-failure --no-tests=error
 
 demo: all ## a memory report explained
 	build/release/tesela report examples/oom_report.txt

@@ -63,7 +63,9 @@ int cmd_check(const cli_context *cli) {
   status = trial_find_ways(cli, true, &t);
   if (status == CLI_YES) {
     status = trial_check(cli, &t);
-    if (cli->json)
+    if (status > CLI_NO)
+      ; /* nothing was found out */
+    else if (cli->json)
       status = print_json(&t, status == CLI_YES);
     else
       print_table(&t);

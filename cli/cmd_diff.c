@@ -16,7 +16,9 @@ typedef struct diff_view {
   int64_t n; /* changes to show */
 } diff_view;
 
+/* The shape with its layout; of a row whose shape is not certain, all that it lists. */
 static const char *shape_of(const tesela_report_array *array) {
+  if (array->n_candidates > 0) return array->listed;
   return array->fitted[0] ? array->fitted : array->shape;
 }
 
@@ -80,7 +82,7 @@ static void put_signed(const report_view *view, int64_t bytes) {
 }
 
 static void print_totals(const diff_view *view, tesela_report_source source) {
-  char bytes[4][TESELA_UNITS_TEXT];
+  char bytes[2][TESELA_UNITS_TEXT], padding[2][REPORT_RANGE];
   tesela_report_filter filter = report_filter(&view->before, source);
   tesela_report_totals before = tesela_report_total(view->before.report, &filter);
   tesela_report_totals after = tesela_report_total(view->after.report, &filter);
@@ -89,8 +91,8 @@ static void print_totals(const diff_view *view, tesela_report_source source) {
          source == TESELA_REPORT_MEMORY ? "memory reports" : "HLO text",
          report_bytes(&view->before, before.stored_bytes, bytes[0]),
          report_bytes(&view->before, after.stored_bytes, bytes[1]),
-         report_bytes(&view->before, before.padding_bytes, bytes[2]),
-         report_bytes(&view->before, after.padding_bytes, bytes[3]));
+         report_range(&view->before, before.padding_bytes, before.most_padding_bytes, padding[0]),
+         report_range(&view->before, after.padding_bytes, after.most_padding_bytes, padding[1]));
 }
 
 /* What the two arrays have in common, and how they differ: "f32[8,3] {1,0} -> {0,1}". */
@@ -142,6 +144,14 @@ static void print_people(const diff_view *view) {
 
 /* ---- JSON and TSV -------------------------------------------------------------------------------------- */
 
+static void put_known(json_writer *j, const char *name, bool known, int64_t value) {
+  jw_key(j, name);
+  if (known)
+    jw_int(j, value);
+  else
+    jw_null(j);
+}
+
 static void put_totals(json_writer *j, const char *name, const report_view *view) {
   jw_key(j, name);
   jw_object(j);
@@ -152,8 +162,10 @@ static void put_totals(json_writer *j, const char *name, const report_view *view
     jw_object(j);
     jw_put_int(j, "arrays", totals.arrays);
     jw_put_int(j, "stored_bytes", totals.stored_bytes);
-    jw_put_int(j, "data_bytes", totals.data_bytes);
-    jw_put_int(j, "padding_bytes", totals.padding_bytes);
+    put_known(j, "data_bytes", totals.unknown_arrays == 0, totals.data_bytes);
+    put_known(j, "padding_bytes", totals.padding_bytes == totals.most_padding_bytes, totals.padding_bytes);
+    jw_put_int(j, "least_padding_bytes", totals.padding_bytes);
+    jw_put_int(j, "most_padding_bytes", totals.most_padding_bytes);
     jw_end(j);
   }
   jw_end(j);
@@ -169,11 +181,8 @@ static void put_array(json_writer *j, const char *name, const tesela_report_arra
   jw_put_str(j, "shape", shape_of(array)[0] ? shape_of(array) : NULL);
   jw_put_int(j, "count", array->count);
   jw_put_int(j, "stored_bytes", array->stored_bytes);
-  jw_key(j, "data_bytes");
-  if (array->data_known)
-    jw_int(j, array->data_bytes);
-  else
-    jw_null(j);
+  put_known(j, "data_bytes", array->data_known, array->data_bytes);
+  jw_put_bool(j, "certain", array->n_candidates == 0);
   jw_put_str(j, "name", array->name[0] ? array->name : NULL);
   jw_put_str(j, "opcode", array->opcode[0] ? array->opcode : NULL);
   jw_put_str(j, "op_name", array->op_name[0] ? array->op_name : NULL);

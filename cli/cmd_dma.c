@@ -122,6 +122,18 @@ static void dma_table(const tesela_dma *dma, bool padding) {
   if (shown < n) printf("   .. %" PRId32 " more; --json has all\n", n - shown);
 }
 
+/* What is proven of the number of nests, and of which lists. */
+static void dma_claim(const tesela_dma_facts *facts, const tesela_dma_limits *limits) {
+  bool limited = limits->max_dims || limits->max_extent || limits->alignment > 1 || limits->min_burst > 1 ||
+                 limits->max_burst;
+  if (facts->bound == facts->n_nests)
+    printf(" (no list %shas fewer)", limited ? "within the limits " : "");
+  else if (facts->digit_bound == facts->n_nests)
+    printf(" (no list of digit ranges has fewer; at least %" PRId32 " are needed)", facts->bound);
+  else
+    printf(" (at least %" PRId32 " are needed)", facts->bound);
+}
+
 static void dma_words(const tesela_dma *dma, const json_device *device, const tesela_dma_options *options) {
   tesela_dma_facts facts = tesela_dma_facts_of(dma);
   char headline[DEVICE_TEXT];
@@ -131,10 +143,7 @@ static void dma_words(const tesela_dma *dma, const json_device *device, const te
          : options->direction == TESELA_DMA_TO_HOST ? "to the host"
                                                     : "to the device");
   printf("%" PRId32 " nest%s", facts.n_nests, facts.n_nests == 1 ? "" : "s");
-  if (facts.bound == facts.n_nests)
-    printf(" (no list has fewer)");
-  else
-    printf(" (at least %" PRId32 " are needed)", facts.bound);
+  dma_claim(&facts, options->limits);
   printf(", %" PRId64 " %s", facts.elements, options->padding ? "places" : "elements");
   if (facts.bursts > 0)
     printf(", %" PRId64 " burst%s of %" PRId64 " bytes%s", facts.bursts, facts.bursts == 1 ? "" : "s",
@@ -157,6 +166,7 @@ static int dma_json(const cli_context *cli, const tesela_dma *dma, const json_de
   json_device_put_nests(&j, dma);
   jw_put_int(&j, "count", facts.n_nests);
   jw_put_int(&j, "bound", facts.bound);
+  jw_put_int(&j, "digit_bound", facts.digit_bound);
   jw_put_int(&j, "elements", facts.elements);
   jw_put_int(&j, "bursts", facts.bursts);
   jw_put_int(&j, "burst_bytes", facts.burst_bytes);

@@ -44,6 +44,8 @@ static void assign_json(const cli_context *cli, json_writer *j, const graph_work
   jw_put_int(j, "cost", facts.cost);
   jw_put_int(j, "bound", facts.bound);
   jw_put_bool(j, "proven", facts.proven);
+  jw_put_int(j, "operators", facts.operators);
+  jw_put_int(j, "unknown", facts.unknown);
   jw_key(j, "moves");
   jw_list(j);
   for (int32_t k = 0; (move = tesela_propagation_move(work->layouts, k)); k++) {
@@ -86,8 +88,7 @@ static int assign_text(const cli_context *cli, const graph_work *work) {
   if (name) return graph_print_loops(cli, work, name);
   if (cli_has(cli, "padding")) return graph_print_padding(cli, work);
   graph_print_table(work);
-  tesela_propagation_explain(work->layouts, cli_has(cli, "proof"), &to, NULL);
-  return CLI_YES;
+  return say_printed(cli, tesela_propagation_explain(work->layouts, cli_has(cli, "proof"), &to, &err), &err);
 }
 
 static int graph_assign(const cli_context *cli, const graph_work *work) {
@@ -145,18 +146,23 @@ static tesela_status graph_lay_out(tesela_propagate_options options, bool materi
   return tesela_graph_propagate(&work->layouts, work->in.graph, &work->in.target, &options, err);
 }
 
-/* Why there are no layouts; where moves do not help, whether --materialise does. */
-static void graph_say_why(const cli_context *cli, const tesela_propagate_options *options, graph_work *work) {
+/* Why there are no layouts; where moves do not help, whether --materialise does. CLI_NO when it is said. */
+static int graph_say_why(const cli_context *cli, const tesela_propagate_options *options, graph_work *work) {
   tesela_writer to = tile_stdout();
-  tesela_propagation_explain(work->layouts, false, &to, NULL);
-  if (options->mode == TESELA_PROPAGATE_STRICT || cli_has(cli, "materialise")) return;
+  tesela_error err = {.at = -1};
+  int printed = say_printed(cli, tesela_propagation_explain(work->layouts, false, &to, &err), &err);
+  if (printed != CLI_YES) return printed;
+  if (options->mode == TESELA_PROPAGATE_STRICT || cli_has(cli, "materialise")) return CLI_NO;
   tesela_propagation_destroy(work->layouts);
   work->layouts = NULL;
-  if (graph_lay_out(*options, true, work, NULL) != TESELA_OK) return;
+  tesela_status status = graph_lay_out(*options, true, work, &err);
+  if (status == TESELA_E_MEMORY) return say_failure(cli, &err);
+  if (status != TESELA_OK) return CLI_NO;
   tesela_propagate_facts facts = tesela_propagation_facts_of(work->layouts);
   if (facts.ok && cli_flush())
     say_note(cli, "--materialise lays it out: %" PRId64 " elements moved and copied",
              facts.moved + facts.copied);
+  return CLI_NO;
 }
 
 /* Read, find layouts, and put them into the program. CLI_NO: no layouts, which is said on stdout. */
@@ -169,10 +175,7 @@ static int graph_place(const cli_context *cli, bool strict, graph_work *work) {
   if (graph_lay_out(options, cli_has(cli, "materialise"), work, &err) != TESELA_OK)
     return say_failure(cli, &err);
   if (!tesela_propagation_facts_of(work->layouts).ok) {
-    if (cli->json)
-      status = graph_assign(cli, work);
-    else
-      graph_say_why(cli, &options, work);
+    status = cli->json ? graph_assign(cli, work) : graph_say_why(cli, &options, work);
     return status == CLI_YES ? CLI_NO : status;
   }
   if (tesela_graph_apply(&work->placed, work->layouts, &err) != TESELA_OK) return say_failure(cli, &err);

@@ -38,6 +38,7 @@ static int infer_run(const cli_context *cli, tesela_kernel_program *program, con
   tesela_status status = tesela_kernel_program_infer(program, &err);
   bool conflict = tesela_kernel_program_conflict(program)->found;
   int printed = CLI_YES;
+  if (status == TESELA_E_MEMORY) return say_failure(cli, &err);
   if (!cli->json)
     tesela_kernel_program_print(program, &to, NULL);
   else if (status == TESELA_OK || conflict)

@@ -9,6 +9,7 @@
 #include "kind.h"
 #include "say.h"
 #include "show.h"
+#include "tile_input.h"
 
 static bool wants(const cli_context *cli, const char *part) {
   const char *only = cli_value(cli, "only");
@@ -17,9 +18,10 @@ static bool wants(const cli_context *cli, const char *part) {
 
 /* The canonical text, as a headline. */
 static void print_text(const cli_context *cli, const tesela_xla_shape *shape) {
-  char *text = input_canonical(shape);
-  if (text) cli_styled(&cli->out, "1", text);
-  free(text);
+  tesela_writer to = tile_stdout();
+  cli_styled_begin(&cli->out, "1");
+  tesela_xla_print(shape, true, &to, NULL);
+  cli_styled_end(&cli->out);
   printf("\n");
 }
 

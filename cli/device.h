@@ -26,8 +26,9 @@ bool device_target(const cli_context *cli, tesela_target *own, const tesela_targ
 bool device_read(const cli_context *cli, const char *text, tesela_target *own, const tesela_target **target,
                  tesela_device_layout *layout, int *status);
 
-/* The built-in target that stores the host's type so, in such sticks; NULL if none does. */
-const tesela_target *device_target_of(const tesela_device_host *host);
+/* The target that stores the host's type so, in such sticks: the one given (may be NULL), else a built-in one; NULL if none
+ * does. */
+const tesela_target *device_target_of(const tesela_device_host *host, const tesela_target *given);
 
 /* The text in a notation; "" if it cannot say the layout. `err` may be NULL. */
 tesela_status device_print(const tesela_device_layout *layout, tesela_device_notation notation,

@@ -100,7 +100,7 @@ tesela_status device_put(json_writer *j, const tesela_device_layout *layout, con
   const tesela_device_host *host = &layout->host;
   char text[DEVICE_TEXT];
   tesela_device_sizes sizes;
-  if (!target) target = device_target_of(host);
+  target = device_target_of(host, target);
   tesela_status status = tesela_device_sizes_of(layout, target, &sizes, err);
   if (status != TESELA_OK) return status;
   device_headline(layout, text);

@@ -167,7 +167,7 @@ static const char *type_name(tesela_dtype dtype) {
 }
 
 static void put_sides(const cli_context *cli, const tesela_device_layout *layout,
-                      const tesela_device_sizes *sizes) {
+                      const tesela_device_sizes *sizes, const char *target) {
   const tesela_device_host *host = &layout->host;
   show_text text = {.length = 0};
   if (host->rank > 1) {
@@ -178,8 +178,9 @@ static void put_sides(const cli_context *cli, const tesela_device_layout *layout
            sizes->elements == 1 ? "" : "s", host->bits / 8, host->bits == 8 ? "" : "s");
   show_wrapped(cli, "host", text.text);
   text.length = 0;
-  show_add(&text, "%s in sticks of %" PRId64 " bytes: %" PRId64 " lane%s of %" PRId32 " byte%s",
-           type_name(host->device_dtype), host->stick_bytes, layout->lanes, layout->lanes == 1 ? "" : "s",
+  show_add(&text, "%s in sticks of %" PRId64 " bytes", type_name(host->device_dtype), host->stick_bytes);
+  if (target) show_add(&text, " (target %s)", target);
+  show_add(&text, ": %" PRId64 " lane%s of %" PRId32 " byte%s", layout->lanes, layout->lanes == 1 ? "" : "s",
            host->device_bits / 8, host->device_bits == 8 ? "" : "s");
   if (layout->format == TESELA_STICKS_SPARSE) show_add(&text, "; one element per stick, in lane 0");
   if (layout->format == TESELA_STICKS_PAIR) show_add(&text, "; two elements per stick, in lanes 0 and 1");
@@ -296,12 +297,13 @@ int device_words(const cli_context *cli, const tesela_device_layout *layout, con
   tesela_error err = {.at = -1};
   char text[DEVICE_TEXT];
   int32_t n = 0;
-  if (!target) target = device_target_of(&layout->host);
+  const tesela_target *given = target;
+  target = device_target_of(&layout->host, given);
   if (tesela_device_sizes_of(layout, target, &sizes, &err) != TESELA_OK) return say_failure(cli, &err);
   device_headline(layout, text);
   cli_styled(&cli->out, "1", text);
   putchar('\n');
-  put_sides(cli, layout, &sizes);
+  put_sides(cli, layout, &sizes, given && target == given ? given->name : NULL);
   put_table(cli, layout);
   put_sizes(cli, layout, &sizes, target);
   int32_t worst = sizes.elements > 0 ? put_waste(cli, layout, &n) : TESELA_DIM_REPLICATED;

@@ -7,6 +7,7 @@
 
 #include "device.h"
 #include "graph_json.h"
+#include "json_text.h"
 #include "say.h"
 #include "text_file.h"
 
@@ -14,23 +15,24 @@ enum { GRAPH_FILE_LIMIT = 256 << 20 };
 
 static int read_json(const cli_context *cli, const char *path, const char *text, size_t length,
                      graph_input *in) {
-  json_error_t what;
-  tesela_error err = {.at = -1};
+  json_text doc;
+  tesela_error err = {.at = -1}, bad;
   tesela_target own;
   const tesela_target *named;
   int status = CLI_BAD;
-  json_t *value = json_loadb(text, length, JSON_REJECT_DUPLICATES, &what);
-  if (!value) {
-    err = (tesela_error){.status = TESELA_E_SYNTAX, .at = what.position};
-    snprintf(err.message, sizeof err.message, "this is not JSON that can be read: %.160s", what.text);
+  if (json_text_read(&doc, text, length, 0, &bad) != TESELA_OK) {
+    err = (tesela_error){.status = bad.status, .at = bad.at};
+    bool memory = bad.status == TESELA_E_MEMORY;
+    snprintf(err.message, sizeof err.message, "%s%.160s",
+             memory ? "" : "this is not JSON that can be read: ", bad.message);
     return text_file_fail(cli, path, text, length, &err);
   }
-  jr_object object = {value, "the program", &err};
+  jr_object object = {doc.value, "the program", &err};
   bool ok = device_target(cli, &own, &named, &status);
   if (ok && !(ok = graph_json_read(&object, NULL, &in->graph, &in->target)))
     status = text_file_fail(cli, path, text, length, &err);
   if (ok && named) in->target = *named;
-  json_decref(value);
+  json_text_free(&doc);
   return ok ? CLI_YES : status;
 }
 

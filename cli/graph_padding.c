@@ -110,10 +110,15 @@ static const char *const padding_fills[] = {[TESELA_PAD_LEAVE] = "leave",
                                             [TESELA_PAD_PLUS_INF] = "inf",
                                             [TESELA_PAD_VALUE] = "value"};
 
-/* Fills for the inputs, to free; NULL: not found. */
+/* Fills for the inputs, to free; NULL: *err says why. */
 static tesela_padding_fill *padding_suggested(const graph_work *work, const tesela_padding *padding,
                                               int32_t *fine, tesela_error *err) {
-  tesela_padding_fill *fill = calloc((size_t)tesela_graph_count(work->placed) + 1, sizeof *fill);
+  int32_t n = tesela_graph_count(work->placed);
+  tesela_padding_fill *fill = calloc((size_t)n + 1, sizeof *fill);
+  if (!fill) {
+    err->status = TESELA_E_MEMORY;
+    snprintf(err->message, sizeof err->message, "no memory for the fills of %" PRId32 " buffers", n);
+  }
   if (fill && tesela_padding_suggest(padding, fill, fine, err) == TESELA_OK) return fill;
   free(fill);
   return NULL;

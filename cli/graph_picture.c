@@ -19,15 +19,17 @@ static int picture_write(void *user, const char *text, size_t length) {
   return fwrite(text, 1, length, user) != length;
 }
 
-/* Draw the buffers of one arena; those that are in the picture get their marks. To be freed; NULL: no memory. */
-static char *picture_of(const cli_context *cli, int32_t n, const graph_plan_row *rows, int32_t arena,
-                        char *marks) {
+/* Draw the buffers of one arena; those that are in the picture get their marks. *text is to be freed; NULL: nothing was
+ * drawn. false: no memory. */
+static bool picture_of(const cli_context *cli, int32_t n, const graph_plan_row *rows, int32_t arena,
+                       char *marks, char **text) {
   tesela_draw_arena_options options = {
       .width = cli->out.width, .max_rows = PLAN_HEIGHT, .ascii = !cli->out.utf8, .color = cli->out.color};
   tesela_arena_buffer *buffers = calloc((size_t)n + 1, sizeof *buffers);
-  char *own = malloc((size_t)n + 1), *text = NULL;
+  char *own = malloc((size_t)n + 1);
   size_t length;
-  FILE *memory = buffers && own ? open_memstream(&text, &length) : NULL;
+  FILE *memory = buffers && own ? open_memstream(text, &length) : NULL;
+  bool done = memory != NULL;
   for (int32_t k = 0; memory && k < n; k++) {
     buffers[k].lower = rows[k].lower;
     buffers[k].upper = rows[k].upper;
@@ -36,17 +38,19 @@ static char *picture_of(const cli_context *cli, int32_t n, const graph_plan_row 
   }
   if (memory) {
     tesela_writer to = {picture_write, memory};
-    bool drawn = tesela_draw_arena(n, buffers, &options, own, &to, NULL) == TESELA_OK;
-    for (int32_t k = 0; drawn && k < n; k++)
+    tesela_status status = tesela_draw_arena(n, buffers, &options, own, &to, NULL);
+    for (int32_t k = 0; status == TESELA_OK && k < n; k++)
       if (own[k] != ' ') marks[k] = own[k];
-    if (fclose(memory) != 0 || !drawn) {
-      free(text);
-      text = NULL;
+    done = !ferror(memory) && status != TESELA_E_MEMORY;
+    done = fclose(memory) == 0 && *text && done;
+    if (!done || status != TESELA_OK) {
+      free(*text);
+      *text = NULL;
     }
   }
   free(buffers);
   free(own);
-  return text;
+  return done;
 }
 
 static void plan_table(int32_t n, const graph_plan_row *rows, const char *marks) {
@@ -72,17 +76,17 @@ static void plan_table(int32_t n, const graph_plan_row *rows, const char *marks)
   if (n > PLAN_ROWS) printf(".. %" PRId32 " more; --json has all\n", n - PLAN_ROWS);
 }
 
-void graph_plan_print(const cli_context *cli, int32_t n, const graph_plan_row *rows) {
+bool graph_plan_print(const cli_context *cli, int32_t n, const graph_plan_row *rows) {
   char *marks = malloc((size_t)n + 1), *text[PLAN_ARENAS] = {NULL, NULL};
-  if (marks) {
-    memset(marks, ' ', (size_t)n + 1);
-    for (int32_t a = 0; a < PLAN_ARENAS; a++) text[a] = picture_of(cli, n, rows, a, marks);
-    plan_table(n, rows, marks);
-  }
+  bool done = marks != NULL;
+  if (done) memset(marks, ' ', (size_t)n + 1);
+  for (int32_t a = 0; done && a < PLAN_ARENAS; a++) done = picture_of(cli, n, rows, a, marks, &text[a]);
+  if (done) plan_table(n, rows, marks);
   for (int32_t a = 0; a < PLAN_ARENAS; a++) {
-    if (text[a] && *text[a]) printf("\n%s", text[a]);
+    if (done && text[a] && *text[a]) printf("\n%s", text[a]);
     free(text[a]);
   }
-  putchar('\n');
+  if (done) putchar('\n');
   free(marks);
+  return done;
 }

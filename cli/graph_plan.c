@@ -76,8 +76,9 @@ static int plan_words(const cli_context *cli, const graph_work *work, const tese
   int32_t n;
   graph_plan_row *rows = plan_rows(work, memory, &n);
   if (!rows) return plan_no_memory(cli, n);
-  graph_plan_print(cli, n, rows);
+  bool printed = graph_plan_print(cli, n, rows);
   free(rows);
+  if (!printed) return plan_no_memory(cli, n);
   plan_arena_words("arena", &facts.arena);
   if (facts.scratchpad.total > 0) plan_arena_words("scratchpad", &facts.scratchpad);
   printf("%-11s %" PRId64 " bytes if each buffer had its own, %" PRId64
@@ -220,8 +221,9 @@ static int csv_print(const cli_context *cli, int32_t n, const tesela_arena_buffe
                                .upper = buffers[k].upper,
                                .bytes = buffers[k].size,
                                .offset = buffers[k].offset};
-  graph_plan_print(cli, n, rows);
+  bool printed = graph_plan_print(cli, n, rows);
   free(rows);
+  if (!printed) return plan_no_memory(cli, n);
   printf("%-11s %" PRId32 ", %" PRId64 " bytes in all\n", "buffers", n, facts->total);
   plan_arena_words("arena", facts);
   printf("%-11s %" PRId64 " bytes by first fit\n", "beside", facts->first_fit);

@@ -42,8 +42,8 @@ typedef struct graph_plan_row {
   int32_t arena;  /* each has a picture of its own */
 } graph_plan_row;
 
-/* graph_picture.c: a plan as a table and as pictures of its arenas, 0 and 1. */
-void graph_plan_print(const cli_context *cli, int32_t n, const graph_plan_row *rows);
+/* graph_picture.c: a plan as a table and as pictures of its arenas, 0 and 1. false: no memory, nothing printed. */
+bool graph_plan_print(const cli_context *cli, int32_t n, const graph_plan_row *rows);
 
 /* graph_plan.c */
 int graph_plan(const cli_context *cli, const graph_work *work);

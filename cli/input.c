@@ -13,6 +13,7 @@
 
 #include "kind.h"
 #include "lines.h"
+#include "message.h"
 #include "say.h"
 
 enum { LINE_LIMIT = 1 << 16, SUGGESTION = 160 };
@@ -23,7 +24,7 @@ static tesela_status fail(tesela_error *err, tesela_status status, int64_t at, c
 static tesela_status fail(tesela_error *err, tesela_status status, int64_t at, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  vsnprintf(err->message, sizeof err->message, format, args);
+  message_put(err->message, sizeof err->message, format, args);
   va_end(args);
   err->status = status;
   err->at = at;
@@ -99,19 +100,6 @@ bool input_any(const cli_context *cli, const char *text, size_t length, any_layo
   if (kind_read_any(text, length, TESELA_XLA_LENIENT, any, layout, NULL, &err) == TESELA_OK) return true;
   *status = say_failure_in(cli, text, length, &err);
   return false;
-}
-
-char *input_canonical(const tesela_xla_shape *shape) {
-  tesela_buffer buffer = {NULL, 0, 0};
-  for (int pass = 0; pass < 2; pass++) { /* measure, then print */
-    tesela_writer to = tesela_buffer_writer(&buffer);
-    if (tesela_xla_print(shape, true, &to, NULL) != TESELA_OK) break;
-    if (pass == 1) return buffer.text;
-    buffer = (tesela_buffer){malloc(buffer.length + 1), buffer.length + 1, 0};
-    if (!buffer.text) return NULL;
-  }
-  free(buffer.text);
-  return NULL;
 }
 
 /* ---- numbers ----------------------------------------------------------------------------------------------

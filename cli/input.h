@@ -24,9 +24,6 @@ bool input_any(const cli_context *cli, const char *text, size_t length, any_layo
 /* Say what was mended, as notes. */
 void input_repairs(const cli_context *cli, const tesela_xla_repairs *repairs);
 
-/* The canonical text of a shape, to be freed; NULL without memory. */
-char *input_canonical(const tesela_xla_shape *shape);
-
 /* An index of a layout: "2,3", "[2,3]" or "(2,3)"; "[]" for rank 0. */
 tesela_status input_index(const char *text, size_t length, const tesela_layout *layout, int64_t *index,
                           tesela_error *err);

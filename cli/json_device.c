@@ -66,6 +66,13 @@ static bool device_types(const jr_object *in, tesela_target *target, tesela_devi
   return true;
 }
 
+/* Has the target tensors of this rank? */
+static bool device_rank(const jr_object *in, const tesela_target *target, int32_t rank) {
+  if (rank <= target->max_rank) return true;
+  return jr_fail(in, TESELA_E_LIMIT, "rank %" PRId32 "; target %s has tensors of rank 0 to %" PRId32, rank,
+                 target->name, target->max_rank);
+}
+
 /* size, strides (row-major unless told) and offset of a tensor. */
 static bool device_sizes(const jr_object *in, int32_t *rank, int64_t *shape, int64_t *strides,
                          int64_t *offset) {
@@ -226,7 +233,7 @@ bool json_device_read(const jr_object *in, json_device *out) {
   memset(&host, 0, sizeof host);
   if (!jr_member(in, "host", true, &size) || !jr_done(&size, "size|strides|offset") ||
       !device_sizes(&size, &host.rank, host.shape, out->host_strides, &out->host_offset) ||
-      !device_types(in, &target, &host))
+      !device_types(in, &target, &host) || !device_rank(in, &target, host.rank))
     return false;
   const json_t *text = json_object_get(in->value, "layout");
   if (json_is_string(text)) {
@@ -246,7 +253,7 @@ bool json_device_read_base(const jr_object *in, json_device *out) {
   memset(&host, 0, sizeof host);
   return jr_member(in, "base", true, &base) &&
          device_sizes(&base, &host.rank, host.shape, out->host_strides, &out->host_offset) &&
-         device_types(in, &target, &host) &&
+         device_types(in, &target, &host) && device_rank(in, &target, host.rank) &&
          device_layout_of(&base, &target, &host, out->host_strides, &out->layout);
 }
 

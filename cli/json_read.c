@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "message.h"
 #include "nearest.h"
 
 const char JR_TEXT_NEEDED[] = "";
@@ -14,7 +15,7 @@ const char JR_TEXT_NEEDED[] = "";
 bool jr_fail(const jr_object *in, tesela_status status, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  vsnprintf(in->err->message, sizeof in->err->message, format, args);
+  message_put(in->err->message, sizeof in->err->message, format, args);
   va_end(args);
   in->err->status = status;
   in->err->reason = TESELA_REASON_NONE;

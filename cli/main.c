@@ -11,7 +11,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <locale.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -35,29 +34,55 @@ static bool reader_left(int fd) {
   return poll(&poll_fd, 1, 0) == 1 && (poll_fd.revents & POLLERR);
 }
 
-/* Write out what is left on stdout. A reader that left early has what it wanted: that is no failure. */
-static int finish_output(const cli_context *cli, int status) {
-  if (cli_flush()) return status;
-  int reason = cli_flush_error();
-  if (reason == EPIPE || reader_left(STDOUT_FILENO)) return status;
-  say_error(cli, "standard output: %s", reason ? strerror(reason) : "cannot be written");
+/* Is what goes to stdout data for programs? Else it is tables and pictures for people. */
+static bool prints_data(const cli_context *cli) {
+  static const char *const verbs[] = {"digest", "pack",    "query", "relayout",
+                                      "unpack", "version", "what",  "where"};
+  static const char *const options[] = {"completion", "csv", "cuda", "hlo", "man", "source", "tsv"};
+  if (cli->json || !cli->verb) return cli->json;
+  for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
+    if (strcmp(cli->verb->name, verbs[i]) == 0) return true;
+  for (int k = 0; cli->verb->options[k].name; k++)
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+      if (cli->own[k] && strcmp(cli->verb->options[k].name, options[i]) == 0) return true;
+  return false;
+}
+
+/* Write out what is left on stdout and close it: some file systems say only then that they have no room. Returns 0, the
+ * errno, or -1 where it is not known. */
+static int write_rest(void) {
+  if (!cli_flush()) return cli_flush_error() ? cli_flush_error() : reader_left(STDOUT_FILENO) ? EPIPE : -1;
+  return close(STDOUT_FILENO) == 0 ? 0 : errno;
+}
+
+/* A reader that left early has seen what it wanted of a table; data that it did not get is lost, and the process ends
+ * as SIGPIPE would have ended it, or, where that is ignored, as for any other failure. */
+static int finish_output(const cli_context *cli, bool pipes_kill, int status) {
+  int reason = write_rest();
+  if (cli_reader_left()) reason = EPIPE;
+  if (reason == 0 || (reason == EPIPE && !prints_data(cli))) return status;
+  if (reason == EPIPE && pipes_kill) {
+    signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
+  }
+  say_error(cli, "standard output: %s", reason > 0 ? strerror(reason) : "cannot be written");
   return CLI_FAILED;
 }
 
 int main(int argc, char **argv) {
   fill_closed_streams();
-  signal(SIGPIPE, SIG_IGN);
-  setlocale(LC_CTYPE, "");
+  bool pipes_kill = signal(SIGPIPE, SIG_IGN) == SIG_DFL;
 
   cli_context cli = {0};
   int status = CLI_FAILED;
   cli.arg = calloc((size_t)argc + 1, sizeof *cli.arg);
   if (!cli.arg) {
-    fputs("tesela: no memory\n", stderr);
+    fputs("tesela: error: no memory\n", stderr);
     return CLI_FAILED;
   }
   if (cli_parse(&cli, argc, argv, &status)) status = cli.verb->run(&cli);
-  status = finish_output(&cli, status);
+  if (status == CLI_FAILED && cli_flush() && !say_spoke()) say_error(&cli, "no memory");
+  status = finish_output(&cli, pipes_kill, status);
   free(cli.arg);
   return status;
 }

@@ -138,7 +138,8 @@ static const cli_option report_options[] = {
     {"units", 'u', "iec|si|bytes|xla", "GiB, GB, bytes, or G as XLA prints it"},
     {"space", 0, "N", "only arrays of memory space N; 0 is the device's main one"},
     {"tsv", 0, NULL, "print tab-separated values, a line for each array"},
-    {"max-waste", 0, "SHARE", "exit 1 if more of the stored bytes is padding: 10%"},
+    {"max-waste", 0, "SHARE",
+     "exit 1 if more of the stored bytes is padding: 10%; 3 if the report cannot tell"},
     {"max-bytes", 0, "SIZE", "exit 1 if more bytes are stored: 16GiB"},
     END,
 };
@@ -495,7 +496,7 @@ static const char verify_details[] =
 static const char infer_details[] =
     "Reads a kernel program - tensors, some with layouts, and operations on "
     "them - and finds the layouts of the others, "
-    "or says which two contradict, with exit status 1 (--json then has "
+    "or says what contradicts, with exit status 1 (--json then has "
     "a field conflict). docs/infer.md has the language. - is standard input.\n\n"
     "  $ tesela infer matmul.kernel";
 

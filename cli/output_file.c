@@ -106,7 +106,11 @@ static int open_unfinished(output_file *out) {
   have_unfinished = out->fd >= 0;
   hold_stops(SIG_UNBLOCK);
   if (out->fd < 0) return fail_output(out, "");
-  if (!out->unfinished) return fail_output(out, "");
+  if (!out->unfinished) {
+    output_file_remove_unfinished();
+    errno = ENOMEM;
+    return fail_output(out, "");
+  }
   return CLI_YES;
 }
 
@@ -164,7 +168,6 @@ int output_file_create(const cli_context *cli, const char *path, int64_t size, o
 
 /* ---- finish -------------------------------------------------------------------------------------------- */
 
-/* A reader that leaves early has what it wanted. */
 static int write_stream(output_file *out) {
   int fd = out->path ? open(out->path, O_WRONLY | O_CLOEXEC) : STDOUT_FILENO, status = CLI_YES;
   if (fd < 0) return fail_output(out, "");
@@ -172,7 +175,10 @@ static int write_stream(output_file *out) {
     int64_t rest = out->size - at;
     ssize_t n = write(fd, out->data + at, rest < WRITE_BLOCK ? (size_t)rest : WRITE_BLOCK);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0 && errno == EPIPE) break;
+    if (n < 0 && errno == EPIPE) {
+      cli_lose_reader();
+      break;
+    }
     if (n < 0) status = fail_output(out, "");
     if (n > 0) at += n;
     if (at % (64 * WRITE_BLOCK) < n) tensor_drop_pages(out->data, out->size, false);

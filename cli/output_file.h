@@ -32,7 +32,7 @@ typedef struct output_file {
 
 /* Make room for `size` bytes. Returns an exit status after saying why; then there is nothing to abandon. */
 int output_file_create(const cli_context *cli, const char *path, int64_t size, output_file *out);
-/* All is written: give it its name. A reader of standard output that left is no failure. */
+/* All is written: give it its name. For a reader that left see cli_lose_reader. */
 int output_file_finish(output_file *out);
 /* Give up, unless it is finished; release memory. */
 void output_file_abandon(output_file *out);

@@ -23,7 +23,10 @@ const char pages_layout_text[] =
 const char pages_exit_text[] =
     "Data goes to standard output, words to standard error. For show, where, what and for every file that is "
     "read the word - is standard input. The exit status is 0 for yes or done, 1 for no, different, or over a "
-    "limit, 2 for bad usage or input, 3 when tesela itself fails.";
+    "limit, 2 for bad usage or input, 3 when tesela itself fails, as for "
+    "lack of memory or room. Data that a closed pipe loses ends tesela by SIGPIPE; tables and pictures may "
+    "be "
+    "left unread.";
 
 /* ---- manual page ------------------------------------------------------------------------------------------
  */

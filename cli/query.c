@@ -6,15 +6,18 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "json_text.h"
 #include "kind.h"
+#include "message.h"
 #include "nearest.h"
 
 tesela_status query_fail(query *q, tesela_status status, int64_t at, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  vsnprintf(q->err->message, sizeof q->err->message, format, args);
+  message_put(q->err->message, sizeof q->err->message, format, args);
   va_end(args);
   q->err->status = status;
   q->err->reason = TESELA_REASON_NONE;
@@ -271,14 +274,14 @@ static void begin(json_writer *out, const json_t *id, bool ok) {
   jw_put_bool(out, "ok", ok);
 }
 
-static void refuse(const json_t *id, const tesela_error *err, const char *field, const char *error_at,
-                   json_writer *out) {
+static void refuse(const json_t *id, const tesela_error *err, const char *message, const char *field,
+                   const char *error_at, json_writer *out) {
   begin(out, id, false);
   jw_key(out, "error");
   jw_object(out);
   if (err->reason != TESELA_REASON_NONE) jw_put_str(out, "code", tesela_reason_code(err->reason));
   jw_put_str(out, err->reason != TESELA_REASON_NONE ? "status" : "code", tesela_status_code(err->status));
-  jw_put_str(out, "message", err->message);
+  jw_put_str(out, "message", message ? message : err->message);
   if (err->at >= 0) jw_put_int(out, "at", err->at);
   if (field) jw_put_str(out, "field", field);
   jw_end(out);
@@ -289,56 +292,38 @@ static void refuse(const json_t *id, const tesela_error *err, const char *field,
 void query_refuse(tesela_status status, const char *message, json_writer *out) {
   tesela_error err = {.status = status, .at = -1};
   snprintf(err.message, sizeof err.message, "%s", message);
-  refuse(NULL, &err, NULL, "", out);
+  refuse(NULL, &err, NULL, NULL, "", out);
 }
 
-/* What jansson says about a line it cannot read. */
-static void refuse_json(const json_error_t *error, json_writer *out) {
-  tesela_error err = {.status = TESELA_E_SYNTAX, .at = error->position};
-  switch (json_error_code(error)) {
-  case json_error_out_of_memory:
-    err.status = TESELA_E_MEMORY;
-    break;
-  case json_error_stack_overflow:
-    err.status = TESELA_E_LIMIT;
-    break;
-  case json_error_numeric_overflow:
-    err.status = TESELA_E_RANGE;
-    break;
-  case json_error_duplicate_key:
-    err.status = TESELA_E_INVALID;
-    break;
-  default:
-    break;
-  }
-  if (*error->text == '\0')
-    err = (tesela_error){.status = TESELA_E_MEMORY, .at = -1}; /* all that jansson says */
-  if (err.status == TESELA_E_MEMORY)
+/* A line that cannot be read. */
+static void refuse_text(const tesela_error *bad, json_writer *out) {
+  tesela_error err = {.status = bad->status, .at = bad->at};
+  if (bad->status == TESELA_E_MEMORY)
     snprintf(err.message, sizeof err.message, "no memory to read the request");
   else
-    snprintf(err.message, sizeof err.message, "the line is not JSON that can be read: %s", error->text);
-  refuse(NULL, &err, NULL, "", out);
+    snprintf(err.message, sizeof err.message, "the line is not JSON that can be read: %.160s", bad->message);
+  refuse(NULL, &err, NULL, NULL, "", out);
 }
 
 void query_line(const char *line, size_t length, json_writer *out) {
-  json_error_t json_error;
-  json_t *request =
-      json_loadb(line, length, JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &json_error);
-  if (!request) {
-    refuse_json(&json_error, out);
+  json_text request;
+  tesela_error err = {.at = -1}, bad;
+  if (json_text_read(&request, line, length, JSON_DECODE_ANY | JSON_ALLOW_NUL, &bad) != TESELA_OK) {
+    refuse_text(&bad, out);
     return;
   }
-  tesela_error err = {.at = -1};
-  query q = {.request = request, .out = out, .err = &err};
+  const json_t *id = json_object_get(request.value, "id");
+  query q = {.request = request.value, .out = out, .err = &err};
   json_writer mark = *out;
-  begin(out, json_object_get(request, "id"), true);
+  begin(out, id, true);
   if (answer(&q) == TESELA_OK) {
     jw_end(out);
   } else { /* take back what was written */
     out->length = mark.length;
     out->comma = mark.comma;
     out->depth = mark.depth;
-    refuse(json_object_get(request, "id"), &err, q.field, q.error_at, out);
+    refuse(id, &err, q.message, q.field, q.error_at, out);
   }
-  json_decref(request);
+  free(q.message);
+  json_text_free(&request);
 }

@@ -64,6 +64,7 @@ typedef struct query {
   int32_t flags;      /* how texts are read: TESELA_XLA_STRICT or TESELA_XLA_LENIENT */
   const char *field;  /* the field that is looked at, for the error */
   char error_at[256]; /* of a failure: the operator of a program that is at fault; "" for none */
+  char *message;      /* of a failure: all of a text too long for err; NULL: err has it. Owned */
 } query;
 
 typedef struct query_op {

@@ -109,7 +109,7 @@ static bool read_box(const jr_object *in, int32_t rank, int64_t start[], int64_t
 /* The limit on nests was the response's own: if it is what refused the transfer, that is said instead. */
 static tesela_status refuse_many(query *q) {
   char says[sizeof q->err->message];
-  const char *many = strstr(q->err->message, "this transfer needs");
+  const char *many = strstr(q->err->message, "the list found has");
   if (!many && strstr(q->err->message, "nests are allowed")) many = q->err->message;
   if (!many) return q->err->status;
   snprintf(says, sizeof says, "%s", many);
@@ -148,6 +148,7 @@ tesela_status query_op_dma(query *q) {
   json_device_put_nests(q->out, dma);
   jw_put_int(q->out, "count", facts.n_nests);
   jw_put_int(q->out, "bound", facts.bound);
+  jw_put_int(q->out, "digit_bound", facts.digit_bound);
   jw_put_int(q->out, "elements", facts.elements);
   jw_put_int(q->out, "bursts", facts.bursts);
   jw_put_int(q->out, "burst_bytes", facts.burst_bytes);

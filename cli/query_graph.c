@@ -85,13 +85,23 @@ static void put_moves(json_writer *j, const tesela_graph *graph, const tesela_pr
 static tesela_status refuse_graph(query *q, const tesela_graph *graph, const tesela_propagation *p) {
   tesela_propagate_facts facts = tesela_propagation_facts_of(p);
   const tesela_node *node = tesela_graph_node(graph, facts.error_node);
-  char text[sizeof q->err->message];
-  tesela_buffer buffer = {text, sizeof text, 0};
+  tesela_buffer buffer = {NULL, 0, 0};
   tesela_writer to = tesela_buffer_writer(&buffer);
-  tesela_propagation_explain(p, false, &to, NULL);
+  tesela_status status = tesela_propagation_explain(p, false, &to, q->err);
+  if (status != TESELA_OK) return status;
+  char *text = malloc(buffer.length + 1);
+  if (!text) return query_fail(q, TESELA_E_MEMORY, -1, "no memory for a message of %zu bytes", buffer.length);
+  buffer = (tesela_buffer){text, buffer.length + 1, 0};
+  to = tesela_buffer_writer(&buffer);
+  status = tesela_propagation_explain(p, false, &to, q->err);
+  if (status != TESELA_OK) {
+    free(text);
+    return status;
+  }
   for (char *at = text; *at; at++) /* one line */
     if (*at == '\n') *at = at[1] ? ';' : '\0';
   query_fail(q, TESELA_E_MISMATCH, -1, "%s", text);
+  q->message = text;
   q->err->reason = TESELA_REASON_CONFLICT;
   snprintf(q->error_at, sizeof q->error_at, "%s", node ? node->name : "");
   return TESELA_E_MISMATCH;
@@ -109,6 +119,8 @@ static tesela_status put_propagation(query *q, const tesela_graph *graph, const 
   jw_put_int(q->out, "cost", facts.cost);
   jw_put_int(q->out, "bound", facts.bound);
   jw_put_bool(q->out, "proven", facts.proven);
+  jw_put_int(q->out, "operators", facts.operators);
+  jw_put_int(q->out, "unknown", facts.unknown);
   put_sticks(q->out, graph, p);
   put_moves(q->out, graph, p);
   return put_layouts(q, graph, p);

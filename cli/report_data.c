@@ -15,21 +15,33 @@ static int64_t times(int64_t bytes, int64_t count) {
 
 /* ---- JSON ---------------------------------------------------------------------------------------------- */
 
+static void put_known(json_writer *j, const char *name, bool known, int64_t value) {
+  if (known) {
+    jw_put_int(j, name, value);
+    return;
+  }
+  jw_key(j, name);
+  jw_null(j);
+}
+
 static void put_totals(json_writer *j, const char *name, const tesela_report_totals *totals) {
   jw_key(j, name);
   jw_object(j);
   jw_put_int(j, "arrays", totals->arrays);
   jw_put_int(j, "rows", totals->rows);
   jw_put_int(j, "stored_bytes", totals->stored_bytes);
-  jw_put_int(j, "data_bytes", totals->data_bytes);
-  jw_put_int(j, "padding_bytes", totals->padding_bytes);
+  bool known = totals->padding_bytes == totals->most_padding_bytes;
+  put_known(j, "data_bytes", totals->unknown_arrays == 0, totals->data_bytes);
+  put_known(j, "padding_bytes", known, totals->padding_bytes);
+  jw_put_int(j, "least_padding_bytes", totals->padding_bytes);
+  jw_put_int(j, "most_padding_bytes", totals->most_padding_bytes);
   jw_put_int(j, "unknown_arrays", totals->unknown_arrays);
   jw_put_int(j, "unknown_bytes", totals->unknown_bytes);
   jw_key(j, "waste");
-  if (totals->arrays == totals->unknown_arrays)
+  if (totals->arrays == 0 || !known)
     jw_null(j);
   else
-    jw_real(j, report_share(totals));
+    jw_real(j, report_share(totals->padding_bytes, totals->stored_bytes));
   jw_end(j);
 }
 
@@ -145,13 +157,27 @@ static const char *input_name(const report_view *view, int32_t input) {
   return from ? from->name : "";
 }
 
-static void put_known(json_writer *j, const char *name, bool known, int64_t value) {
-  if (known) {
-    jw_put_int(j, name, value);
-    return;
+/* How certain the shape is. */
+static void put_choice(json_writer *j, const tesela_report_array *array) {
+  jw_put_str(j, "listed", or_null(array->listed));
+  jw_key(j, "candidates");
+  jw_list(j);
+  for (int32_t i = 0; i < array->n_candidates; i++) {
+    const tesela_report_candidate *candidate = &array->candidate[i];
+    jw_object(j);
+    jw_put_str(j, "shape", candidate->shape);
+    jw_put_str(j, "fitted", or_null(candidate->fitted));
+    jw_put_int(j, "stored_bytes", candidate->stored_bytes);
+    jw_put_int(j, "data_bytes", candidate->data_bytes);
+    jw_put_int(j, "padding_bytes", candidate->padding_bytes);
+    jw_put_int(j, "layouts", candidate->layouts);
+    jw_end(j);
   }
-  jw_key(j, name);
-  jw_null(j);
+  jw_end(j);
+  jw_put_int(j, "layouts", array->layouts);
+  jw_put_bool(j, "incomplete", array->incomplete);
+  jw_put_bool(j, "decided", array->decided);
+  jw_put_bool(j, "granule", array->granule);
 }
 
 static void put_array(json_writer *j, const report_view *view, const tesela_report_array *array) {
@@ -163,7 +189,10 @@ static void put_array(json_writer *j, const report_view *view, const tesela_repo
   jw_put_int(j, "count", array->count);
   jw_put_int(j, "stored_bytes", array->stored_bytes);
   put_known(j, "data_bytes", array->data_known, array->data_bytes);
-  put_known(j, "padding_bytes", array->data_known, array->stored_bytes - array->data_bytes);
+  put_known(j, "padding_bytes", array->least_padding_bytes == array->most_padding_bytes,
+            array->least_padding_bytes);
+  jw_put_int(j, "least_padding_bytes", array->least_padding_bytes);
+  jw_put_int(j, "most_padding_bytes", array->most_padding_bytes);
   jw_put_bool(j, "sized", array->sized);
   jw_put_int(j, "memory_space", array->memory_space);
   jw_put_str(j, "name", or_null(array->name));
@@ -176,6 +205,7 @@ static void put_array(json_writer *j, const report_view *view, const tesela_repo
   jw_put_int(j, "line", array->line);
   jw_put_int(j, "section", array->section);
   put_compiler(j, array);
+  put_choice(j, array);
   put_reasons_and_advice(j, array);
   jw_end(j);
 }
@@ -206,6 +236,8 @@ static void put_section(json_writer *j, const report_view *view, const tesela_re
   jw_put_int(j, "repeated", section->repeated);
   jw_put_int(j, "stored_bytes", section->stored_bytes);
   jw_put_int(j, "data_bytes", section->data_bytes);
+  jw_put_int(j, "least_padding_bytes", section->least_padding_bytes);
+  jw_put_int(j, "most_padding_bytes", section->most_padding_bytes);
   if (section->n_arguments >= 0) {
     jw_put_int(j, "entry_arguments", section->n_arguments);
     jw_put_int(j, "entry_argument_bytes", section->argument_bytes);
@@ -289,15 +321,29 @@ bool report_print_json(const report_view *view) {
 
 /* ---- TSV ----------------------------------------------------------------------------------------------- */
 
+static void put_tsv_known(bool known, int64_t bytes) {
+  putchar('\t');
+  if (known) printf("%" PRId64, bytes);
+}
+
+/* The shapes that a row can be: "f32[8,3]{1,0:T(8,128)} | s32[24]". */
+static void put_tsv_candidates(const tesela_report_array *array) {
+  putchar('\t');
+  for (int32_t i = 0; i < array->n_candidates; i++) {
+    const tesela_report_candidate *candidate = &array->candidate[i];
+    if (i > 0) fputs(" | ", stdout);
+    report_put_cell(candidate->fitted[0] ? candidate->fitted : candidate->shape);
+  }
+}
+
 static void put_tsv_row(const report_view *view, const tesela_report_array *array) {
   printf("%s\t%s\t", tesela_report_source_name(array->source), tesela_report_role_name(array->role));
   report_put_cell(array->shape);
   int64_t stored = times(array->stored_bytes, array->count), data = times(array->data_bytes, array->count);
   printf("\t%" PRId64 "\t%" PRId64, array->count, stored);
-  if (array->data_known)
-    printf("\t%" PRId64 "\t%" PRId64, data, stored - data);
-  else
-    fputs("\t\t", stdout);
+  put_tsv_known(array->data_known, data);
+  put_tsv_known(array->least_padding_bytes == array->most_padding_bytes,
+                times(array->least_padding_bytes, array->count));
   printf("\t%" PRId32, array->memory_space);
   const char *const cells[] = {array->name,
                                array->opcode,
@@ -310,17 +356,25 @@ static void put_tsv_row(const report_view *view, const tesela_report_array *arra
     putchar('\t');
     report_put_cell(cells[i]);
   }
-  printf("\t%" PRId64 "\n", array->line);
+  printf("\t%" PRId64, array->line);
+  put_tsv_candidates(array);
+  putchar('\n');
 }
 
-void report_print_tsv(const report_view *view) {
-  puts("source\trole\tshape\tcount\tstored_bytes\tdata_bytes\tpadding_bytes\tmemory_space\tname\topcode\top_"
-       "name\t"
-       "op_type\tlocation\tallocation\tinput\tline");
+bool report_print_tsv(const report_view *view) {
+  const tesela_report_array **row[TESELA_REPORT_N_SOURCES];
+  int64_t n[TESELA_REPORT_N_SOURCES] = {0};
+  bool done = true;
+  for (int source = 0; source < TESELA_REPORT_N_SOURCES; source++)
+    done = (row[source] = report_rows(view, (tesela_report_source)source, &n[source])) && done;
+  if (done)
+    puts(
+        "source\trole\tshape\tcount\tstored_bytes\tdata_bytes\tpadding_bytes\tmemory_space\tname\topcode\top_"
+        "name\t"
+        "op_type\tlocation\tallocation\tinput\tline\tcandidates");
   for (int source = 0; source < TESELA_REPORT_N_SOURCES; source++) {
-    int64_t n = 0;
-    const tesela_report_array **row = report_rows(view, (tesela_report_source)source, &n);
-    for (int64_t i = 0; i < n && !ferror(stdout); i++) put_tsv_row(view, row[i]);
-    free(row);
+    for (int64_t i = 0; done && i < n[source] && !ferror(stdout); i++) put_tsv_row(view, row[source][i]);
+    free(row[source]);
   }
+  return done;
 }

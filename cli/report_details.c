@@ -110,7 +110,7 @@ static void print_advice(const report_view *view, const tesela_report_array *arr
     tesela_report_advice_words(shape, &advice[i], &to, NULL);
     end_line(&line);
   }
-  if (n > 0 || array->stored_bytes == array->data_bytes) return;
+  if (n > 0 || array->most_padding_bytes == 0) return;
   begin_line(view, &line, "instead");
   fputs("no order of the dims, standard tile format or merge of neighbouring dims saves a hundredth",
         line.term.file);
@@ -153,7 +153,13 @@ static void print_compiler(const report_view *view, const tesela_report_array *a
     fputs("; ", line.term.file);
     cli_styled(&line.term, "1;31", "DISAGREES");
     fputs(" with the shape: no known tile gives it that size", line.term.file);
-  } else if (!array->sized)
+  } else if (array->granule && array->n_candidates == 0)
+    fputs(": the least piece of the allocator", line.term.file);
+  else if (array->n_candidates > 0)
+    fputs(": the same", line.term.file);
+  else if (!array->sized && array->shape[0])
+    fputs(": the same, rounded", line.term.file);
+  else if (!array->sized)
     fputs("; taken from the report, as no shape says it", line.term.file);
   else if (array->disagree)
     put_disagreement(&line.term, array);
@@ -162,20 +168,61 @@ static void print_compiler(const report_view *view, const tesela_report_array *a
   end_line(&line);
 }
 
-void report_print_details(const report_view *view, int64_t number, const tesela_report_array *array) {
-  tesela_xla_shape shape;
+/* ---- one of -------------------------------------------------------------------------------------------- */
+
+/* The shapes that the row can be, likeliest first. */
+static void print_candidates(const report_view *view, const tesela_report_array *array) {
   report_line line;
-  if (array->stored_bytes == array->data_bytes && !array->disagree && array->sized) return;
-  printf("\n%" PRId64 ". ", number);
-  report_put(&view->cli->out, array->shape[0] ? array->shape : "(no shape)", -1);
-  puts("");
-  print_maker(view, array);
-  if (array->fitted[0]) {
-    begin_line(view, &line, "tiled as");
-    report_put(&line.term, array->fitted, -1);
-    fputs(", which fits the compiler's size; the log shows no tile", line.term.file);
+  for (int32_t i = 0; i < array->n_candidates; i++) {
+    const tesela_report_candidate *candidate = &array->candidate[i];
+    char data[TESELA_UNITS_TEXT], padding[TESELA_UNITS_TEXT];
+    begin_line(view, &line, i == 0 ? "one of" : "");
+    report_put(&line.term, candidate->fitted[0] ? candidate->fitted : candidate->shape, -1);
+    if (candidate->padding_bytes == 0)
+      fputs(": no padding", line.term.file);
+    else
+      fprintf(line.term.file, ": %s of data, %s of padding", report_bytes(view, candidate->data_bytes, data),
+              report_bytes(view, candidate->padding_bytes, padding));
+    if (candidate->layouts > 1)
+      fprintf(line.term.file, " (%" PRId32 " layouts have the size)", candidate->layouts);
     end_line(&line);
   }
+  if (array->incomplete) {
+    begin_line(view, &line, "");
+    fputs("or a shape of the row that cannot be read", line.term.file);
+    end_line(&line);
+  }
+}
+
+static void print_fitted(const report_view *view, const tesela_report_array *array) {
+  report_line line;
+  begin_line(view, &line, "tiled as");
+  report_put(&line.term, array->fitted, -1);
+  if (array->decided)
+    fputs(", as in the program's text that was read with the report", line.term.file);
+  else
+    fputs(", which fits the compiler's size; the log shows no tile", line.term.file);
+  end_line(&line);
+  if (array->layouts == 1 || array->explained) return;
+  begin_line(view, &line, "or as");
+  fprintf(line.term.file, "%" PRId32 " other layout%s that fit%s, padded in other ways", array->layouts - 1,
+          array->layouts == 2 ? "" : "s", array->layouts == 2 ? "s" : "");
+  end_line(&line);
+}
+
+void report_print_details(const report_view *view, int64_t number, const tesela_report_array *array) {
+  tesela_xla_shape shape;
+  bool granule = array->granule && array->n_candidates == 0;
+  if (array->most_padding_bytes == 0 && !array->disagree && (array->sized || granule)) return;
+  printf("\n%" PRId64 ". ", number);
+  if (array->n_candidates > 0)
+    printf("one of %" PRId32 " shapes", array->n_candidates + array->incomplete);
+  else
+    report_put(&view->cli->out, array->shape[0] ? array->shape : "(no shape)", -1);
+  puts("");
+  print_maker(view, array);
+  if (array->n_candidates > 0) print_candidates(view, array);
+  if (array->fitted[0]) print_fitted(view, array);
   if (report_shape(array, &shape)) {
     print_reasons(view, &shape);
     print_advice(view, array, &shape);

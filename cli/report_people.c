@@ -28,7 +28,7 @@ static void print_no_space(const report_view *view, tesela_report_source source)
 
 static void print_headline(const report_view *view, tesela_report_source source,
                            const tesela_report_totals *totals) {
-  char text[160], padding[TESELA_UNITS_TEXT], stored[TESELA_UNITS_TEXT], percent[REPORT_PERCENT];
+  char text[200], padding[REPORT_RANGE], stored[TESELA_UNITS_TEXT], percent[REPORT_RANGE];
   tesela_report_filter everywhere = {(int32_t)source, TESELA_REPORT_ANY, TESELA_REPORT_ANY};
   if (totals->arrays == 0 && tesela_report_total(view->report, &everywhere).arrays > 0) {
     print_no_space(view, source);
@@ -40,15 +40,15 @@ static void print_headline(const report_view *view, tesela_report_source source,
          "also in an HLO dump: XLA_FLAGS=--xla_dump_to=FOLDER, then tesela report FOLDER");
     return;
   }
-  report_bytes(view, totals->padding_bytes, padding);
+  int64_t least = totals->padding_bytes, most = totals->most_padding_bytes;
   report_bytes(view, totals->stored_bytes, stored);
   if (totals->arrays == 0)
     snprintf(text, sizeof text, "no array with a shape that can be read");
-  else if (totals->arrays == totals->unknown_arrays)
+  else if (totals->arrays == totals->unknown_arrays && least == 0 && most == totals->stored_bytes)
     snprintf(text, sizeof text, "%s stored; how much of it is padding is not known", stored);
   else
-    snprintf(text, sizeof text, "%s of %s stored is padding (%s)", padding, stored,
-             report_percent(report_share(totals), percent));
+    snprintf(text, sizeof text, "%s of %s stored is padding (%s)", report_range(view, least, most, padding),
+             stored, report_range_share(least, most, totals->stored_bytes, percent));
   cli_styled(&view->cli->out, "1", text);
   fputs("\n", stdout);
   report_put_count(totals->arrays, "array");
@@ -60,11 +60,11 @@ static void print_headline(const report_view *view, tesela_report_source source,
 }
 
 /* "  26.42 MiB  81% padding  arguments" */
-static void print_share(const report_view *view, int64_t stored, int64_t data, const char *name) {
-  char bytes[TESELA_UNITS_TEXT], percent[REPORT_PERCENT];
-  tesela_report_totals totals = {.stored_bytes = stored, .padding_bytes = stored - data};
+static void print_share(const report_view *view, int64_t stored, int64_t least, int64_t most,
+                        const char *name) {
+  char bytes[TESELA_UNITS_TEXT], percent[REPORT_RANGE];
   printf("  %10s %5s padding  ", report_bytes(view, stored, bytes),
-         report_percent(report_share(&totals), percent));
+         report_range_share(least, most, stored, percent));
   report_put(&view->cli->out, name, 40);
 }
 
@@ -82,7 +82,7 @@ static void print_roles(const report_view *view) {
     filter.role = (int32_t)rows[i].role;
     tesela_report_totals totals = tesela_report_total(view->report, &filter);
     if (totals.arrays == 0) continue;
-    print_share(view, totals.stored_bytes, totals.data_bytes, rows[i].words);
+    print_share(view, totals.stored_bytes, totals.padding_bytes, totals.most_padding_bytes, rows[i].words);
     puts("");
   }
 }
@@ -143,7 +143,7 @@ static void print_compiler_totals(const report_view *view, const tesela_report_s
 }
 
 static void print_section(const report_view *view, const tesela_report_section *section) {
-  print_share(view, section->stored_bytes, section->data_bytes,
+  print_share(view, section->stored_bytes, section->least_padding_bytes, section->most_padding_bytes,
               section->name[0] ? section->name : "(no name)");
   fputs("  ", stdout);
   report_put_place(view, section->input, section->line);
@@ -219,16 +219,14 @@ static table_cells cells_of(const report_view *view, const tesela_report_array *
   report_bytes(view, times(array->stored_bytes, array->count), cells.stored);
   report_bytes(view, times(array->data_bytes, array->count), cells.data);
   report_ratio(array->stored_bytes, array->data_bytes, cells.ratio);
-  if (!array->data_known) {
-    snprintf(cells.data, sizeof cells.data, "?");
-    snprintf(cells.ratio, sizeof cells.ratio, "?");
-  }
+  if (!array->data_known) snprintf(cells.data, sizeof cells.data, "?");
+  if (array->least_padding_bytes != array->most_padding_bytes) snprintf(cells.ratio, sizeof cells.ratio, "?");
   snprintf(cells.count, sizeof cells.count, "%" PRId64, array->count);
   return cells;
 }
 
 static void put_bar(const cli_term *term, const tesela_report_array *array) {
-  if (!array->data_known) {
+  if (array->least_padding_bytes != array->most_padding_bytes) {
     fprintf(term->file, "%-*s", BAR, "?");
     return;
   }
@@ -272,11 +270,7 @@ static void print_table(const report_view *view, const tesela_report_array **row
     if (counted) printf("  %*s", count, cells.count);
     if (hlo) printf("  %-*s", role, tesela_report_role_name(row[i]->role));
     fputs("  ", stdout);
-    report_put(term,
-               row[i]->fitted[0]  ? row[i]->fitted
-               : row[i]->shape[0] ? row[i]->shape
-                                  : "(no shape)",
-               room);
+    report_put_array(term, row[i], room);
     puts("");
     if (ferror(stdout)) return;
   }
@@ -284,7 +278,7 @@ static void print_table(const report_view *view, const tesela_report_array **row
 
 /* ---- all of it ----------------------------------------------------------------------------------------- */
 
-static void print_source(const report_view *view, tesela_report_source source) {
+static bool print_source(const report_view *view, tesela_report_source source) {
   tesela_report_filter filter = report_filter(view, source);
   tesela_report_totals totals = tesela_report_total(view->report, &filter);
   int64_t n = 0;
@@ -299,17 +293,20 @@ static void print_source(const report_view *view, tesela_report_source source) {
     if (totals.rows > n) printf("%*s  ... and %" PRId64 " more; --top 0 shows all\n", 3, "", totals.rows - n);
     for (int64_t i = 0; i < n && !ferror(stdout); i++) report_print_details(view, i + 1, row[i]);
   }
+  bool done = row != NULL;
   free(row);
+  return done;
 }
 
-void report_print_people(const report_view *view) {
+bool report_print_people(const report_view *view) {
   bool printed = false;
   print_notes(view, true, "");
   for (int source = 0; source < TESELA_REPORT_N_SOURCES; source++) {
     if (report_n_sections(view, (tesela_report_source)source) == 0) continue;
     if (printed) puts("");
-    print_source(view, (tesela_report_source)source);
+    if (!print_source(view, (tesela_report_source)source)) return false;
     printed = true;
   }
   print_notes(view, false, "\n");
+  return !report_line_lost();
 }

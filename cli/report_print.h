@@ -37,17 +37,18 @@ int64_t report_n_sections(const report_view *view, tesela_report_source source);
 int64_t report_rows_left(const report_view *view);
 void report_say_rows_left(const report_view *view);
 
-/* Padding / stored, 0 for nothing. */
-double report_share(const tesela_report_totals *totals);
-/* The shape whose layout an array has, as a value; false if it has none that can be read. */
+/* Bytes of padding as a share of those stored, 0 for nothing. */
+double report_share(int64_t padding, int64_t stored);
+/* The shape whose layout an array has, as a value, if the reasons of its padding are those of the shape; false if it
+ * has none that can be read, or several that differ. */
 bool report_shape(const tesela_report_array *array, tesela_xla_shape *shape);
 
 /* report_people.c, report_details.c */
-void report_print_people(const report_view *view);
+bool report_print_people(const report_view *view);
 void report_print_details(const report_view *view, int64_t number, const tesela_report_array *array);
 /* report_data.c. false: no memory or ferror(stdout). */
 bool report_print_json(const report_view *view);
-void report_print_tsv(const report_view *view);
+bool report_print_tsv(const report_view *view);
 
 /* report_text.c: pieces of text. */
 
@@ -64,6 +65,13 @@ const char *report_percent(double share, char text[REPORT_PERCENT]);
 const char *report_ratio(int64_t stored, int64_t data, char text[REPORT_RATIO]);
 /* A number of bytes in the units of the view. */
 const char *report_bytes(const report_view *view, int64_t bytes, char text[TESELA_UNITS_TEXT]);
+/* "20.56 GiB"; "0 B to 15.62 GiB" if that is all that is known. */
+#define REPORT_RANGE (2 * TESELA_UNITS_TEXT + 4)
+const char *report_range(const report_view *view, int64_t least, int64_t most, char text[REPORT_RANGE]);
+/* The same as a share of the bytes stored: "88%", "0% to 98%". */
+const char *report_range_share(int64_t least, int64_t most, int64_t stored, char text[REPORT_RANGE]);
+/* What an array is, in a table: its shape, or those it can be one of. */
+int report_put_array(const cli_term *term, const tesela_report_array *array, int columns);
 /* "train.log:16", "line 16" of standard input. */
 void report_place(const report_view *view, const cli_term *term, int32_t input, int64_t line);
 void report_put_place(const report_view *view, int32_t input, int64_t line); /* on stdout */
@@ -80,5 +88,7 @@ typedef struct report_line {
 } report_line;
 void report_line_begin(report_line *line, const cli_term *out);
 void report_line_end(report_line *line, int indent);
+/* Was a line lost, or not wrapped, for want of memory? */
+bool report_line_lost(void);
 
 #endif

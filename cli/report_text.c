@@ -87,6 +87,38 @@ const char *report_bytes(const report_view *view, int64_t bytes, char text[TESEL
   return text;
 }
 
+const char *report_range(const report_view *view, int64_t least, int64_t most, char text[REPORT_RANGE]) {
+  char from[TESELA_UNITS_TEXT], to[TESELA_UNITS_TEXT];
+  report_bytes(view, least, from);
+  report_bytes(view, most, to);
+  snprintf(text, REPORT_RANGE, strcmp(from, to) == 0 ? "%s" : "%s to %s", from, to);
+  return text;
+}
+
+const char *report_range_share(int64_t least, int64_t most, int64_t stored, char text[REPORT_RANGE]) {
+  char from[REPORT_PERCENT], to[REPORT_PERCENT];
+  report_percent(report_share(least, stored), from);
+  report_percent(report_share(most, stored), to);
+  snprintf(text, REPORT_RANGE, strcmp(from, to) == 0 ? "%s" : "%s to %s", from, to);
+  return text;
+}
+
+static const char *laid_out(const char *shape, const char *fitted) { return fitted[0] ? fitted : shape; }
+
+int report_put_array(const cli_term *term, const tesela_report_array *array, int columns) {
+  const char *shape = laid_out(array->shape, array->fitted);
+  if (array->n_candidates == 0) return report_put(term, shape[0] ? shape : "(no shape)", columns);
+  int put = report_put(term, "one of ", columns);
+  for (int32_t i = 0; i < array->n_candidates && (columns < 0 || put < columns); i++) {
+    if (i > 0) put += report_put(term, ", ", columns < 0 ? -1 : columns - put);
+    put += report_put(term, laid_out(array->candidate[i].shape, array->candidate[i].fitted),
+                      columns < 0 ? -1 : columns - put);
+  }
+  if (array->incomplete && (columns < 0 || put < columns))
+    put += report_put(term, ", or one that cannot be read", columns < 0 ? -1 : columns - put);
+  return put;
+}
+
 void report_place(const report_view *view, const cli_term *term, int32_t input, int64_t line) {
   const tesela_report_input *from = tesela_report_input_at(view->report, input);
   if (!from || from->name[0] == '\0' || strcmp(from->name, "-") == 0) {
@@ -105,10 +137,13 @@ void report_put_count(int64_t n, const char *noun) { printf("%" PRId64 " %s%s", 
 
 /* ---- lines --------------------------------------------------------------------------------------------- */
 
+static bool line_lost;
+
 void report_line_begin(report_line *line, const cli_term *out) {
   *line = (report_line){.term = *out, .out = out};
   FILE *memory = out->terminal ? open_memstream(&line->text, &line->length) : NULL;
   if (memory) line->term.file = memory;
+  line_lost = line_lost || (out->terminal && !memory);
 }
 
 /* Print words until the line is full, then go on below. A word alone may be longer than a line. */
@@ -132,9 +167,15 @@ static void print_wrapped(const cli_term *out, const char *text, int indent) {
   }
 }
 
+bool report_line_lost(void) { return line_lost; }
+
 void report_line_end(report_line *line, int indent) {
-  if (line->term.file != line->out->file && fclose(line->term.file) == 0)
-    print_wrapped(line->out, line->text, indent);
+  if (line->term.file != line->out->file) {
+    bool whole = !ferror(line->term.file);
+    whole = fclose(line->term.file) == 0 && line->text && whole;
+    if (whole) print_wrapped(line->out, line->text, indent);
+    line_lost = line_lost || !whole;
+  }
   free(line->text);
   fputs("\n", line->out->file);
 }
@@ -210,12 +251,12 @@ void report_say_rows_left(const report_view *view) {
     say_note(view->cli, "%" PRId64 " of %" PRId64 " rows; --top 0 gives all", all - memory - hlo, all);
 }
 
-double report_share(const tesela_report_totals *totals) {
-  return totals->stored_bytes > 0 ? (double)totals->padding_bytes / (double)totals->stored_bytes : 0;
+double report_share(int64_t padding, int64_t stored) {
+  return stored > 0 ? (double)padding / (double)stored : 0;
 }
 
 bool report_shape(const tesela_report_array *array, tesela_xla_shape *shape) {
   const char *text = array->fitted[0] ? array->fitted : array->shape;
-  return array->sized &&
+  return array->sized && array->n_candidates == 0 && array->explained &&
          tesela_xla_parse(text, strlen(text), TESELA_XLA_STRICT, shape, NULL, NULL) == TESELA_OK;
 }

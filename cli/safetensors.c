@@ -113,14 +113,16 @@ static int by_data(const void *a, const void *b) {
   return (*x)->bytes < (*y)->bytes ? -1 : (*x)->bytes > (*y)->bytes;
 }
 
+static int no_memory(const reading *r) {
+  say_error(r->cli, "%s: no memory for its header", r->file->name);
+  return CLI_FAILED;
+}
+
 /* The data of all tensors: no two share a byte, none is left over. */
-static bool covers_file(const reading *r) {
+static int covers_file(const reading *r) {
   int64_t n = r->file->n_entries;
   const tensor_entry **sorted = malloc((size_t)(n + 1) * sizeof *sorted);
-  if (!sorted) {
-    say_error(r->cli, "no memory");
-    return false;
-  }
+  if (!sorted) return no_memory(r);
   for (int64_t i = 0; i < n; i++) sorted[i] = &r->file->entry[i];
   qsort(sorted, (size_t)n, sizeof *sorted, by_data);
   const uint8_t *end = r->data;
@@ -137,7 +139,7 @@ static bool covers_file(const reading *r) {
                       (int64_t)(r->data + r->bytes - end));
     right = false;
   }
-  return right;
+  return right ? CLI_YES : CLI_BAD;
 }
 
 static bool read_metadata(const reading *r, json_t *metadata) {
@@ -162,23 +164,23 @@ static bool layout_key(const char *name, char key[KEY_TEXT]) {
   return n > 0 && n < KEY_TEXT;
 }
 
-static bool read_entries(const reading *r) {
+static int read_entries(const reading *r) {
   tensor_file *file = r->file;
   const char *name;
   json_t *value;
   char key[KEY_TEXT];
-  file->entry = calloc(json_object_size(file->header) + 1, sizeof *file->entry);
-  if (!file->entry) {
-    say_error(r->cli, "no memory");
-    return false;
-  }
-  json_t *metadata = json_object_get(file->header, "__metadata__");
-  if (metadata && !read_metadata(r, metadata)) return false;
-  json_object_foreach(file->header, name, value) {
+  file->entry = calloc(json_object_size(file->header.value) + 1, sizeof *file->entry);
+  if (!file->entry) return no_memory(r);
+  json_t *metadata = json_object_get(file->header.value, "__metadata__");
+  if (metadata && !read_metadata(r, metadata)) return CLI_BAD;
+  json_object_foreach(file->header.value, name, value) {
     if (value == metadata) continue;
     tensor_entry *entry = &file->entry[file->n_entries++];
-    if (!json_is_object(value)) return wrong(r, name, "is no object");
-    if (!read_entry(r, name, value, entry)) return false;
+    if (!json_is_object(value)) {
+      wrong(r, name, "is no object");
+      return CLI_BAD;
+    }
+    if (!read_entry(r, name, value, entry)) return CLI_BAD;
     if (metadata && layout_key(name, key)) entry->packed = json_string_value(json_object_get(metadata, key));
   }
   return covers_file(r);
@@ -187,7 +189,7 @@ static bool read_entries(const reading *r) {
 int safetensors_read(const cli_context *cli, tensor_file *file) {
   uint64_t length = length_of(file->map);
   char quote[SAY_QUOTE];
-  json_error_t bad;
+  tesela_error bad;
   if (length > HEADER_LIMIT)
     return tensor_file_wrong(cli, file->name, "its header has %" PRIu64 " bytes; %d are allowed", length,
                              HEADER_LIMIT);
@@ -195,37 +197,48 @@ int safetensors_read(const cli_context *cli, tensor_file *file) {
     return tensor_file_wrong(cli, file->name,
                              "cut off: a header of %" PRIu64 " bytes is announced, %" PRId64 " are there",
                              length, file->size - LENGTH);
-  file->header = json_loadb((const char *)file->map + LENGTH, length, JSON_REJECT_DUPLICATES, &bad);
-  if (!file->header)
-    return tensor_file_wrong(cli, file->name, "its header is no JSON: %s (byte %d)",
-                             say_quote(bad.text, quote), bad.position);
-  if (!json_is_object(file->header))
-    return tensor_file_wrong(cli, file->name, "its header is no JSON object");
   int64_t begin = LENGTH + (int64_t)length;
   reading r = {cli, file, file->map + begin, file->size - begin};
-  return read_entries(&r) ? CLI_YES : CLI_BAD;
+  switch (json_text_read(&file->header, (const char *)file->map + LENGTH, length, 0, &bad)) {
+  case TESELA_OK:
+    break;
+  case TESELA_E_MEMORY:
+    return no_memory(&r);
+  default:
+    return tensor_file_wrong(cli, file->name, "its header is no JSON: %s (byte %" PRId64 ")",
+                             say_quote(bad.message, quote), bad.at);
+  }
+  if (!json_is_object(file->header.value))
+    return tensor_file_wrong(cli, file->name, "its header is no JSON object");
+  return read_entries(&r);
 }
 
 /* ---- write --------------------------------------------------------------------------------------------- */
 
-/* Is this the key of a layout of one of the tensors? Their names are in `names`. */
-static bool is_layout_key(const char *key, const json_t *names) {
-  size_t n = sizeof SAFETENSORS_LAYOUT_KEY - 1;
-  return strncmp(key, SAFETENSORS_LAYOUT_KEY, n) == 0 && json_object_get(names, key + n);
+static int by_name(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Is this the key of a layout of one of the n tensors? Their names, sorted, are `names`. */
+static bool is_layout_key(const char *key, int64_t n, const char *const *names) {
+  size_t begin = sizeof SAFETENSORS_LAYOUT_KEY - 1;
+  if (strncmp(key, SAFETENSORS_LAYOUT_KEY, begin) != 0) return false;
+  key += begin;
+  return bsearch(&key, names, (size_t)n, sizeof *names, by_name);
 }
 
 static void put_metadata(json_writer *j, int64_t n, const safetensors_item *items, json_t *metadata,
-                         const json_t *names) {
+                         const char *const *names) {
   const char *key;
   json_t *value;
   char text[KEY_TEXT];
   bool any = false;
   for (int64_t i = 0; i < n; i++) any = any || items[i].layout;
-  json_object_foreach(metadata, key, value) any = any || !is_layout_key(key, names);
+  json_object_foreach(metadata, key, value) any = any || !is_layout_key(key, n, names);
   if (!any) return;
   jw_key(j, "__metadata__");
   jw_object(j);
-  json_object_foreach(metadata, key, value) if (!is_layout_key(key, names))
+  json_object_foreach(metadata, key, value) if (!is_layout_key(key, n, names))
       jw_put_str(j, key, json_string_value(value));
   for (int64_t i = 0; i < n; i++)
     if (items[i].layout && layout_key(items[i].name, text)) jw_put_str(j, text, items[i].layout);
@@ -259,20 +272,16 @@ static char *framed(json_writer *j, int64_t *length) {
   return text;
 }
 
-char *safetensors_header(int64_t n, const safetensors_item *items, const struct json_t *metadata,
-                         int64_t *length) {
+char *safetensors_header(int64_t n, const safetensors_item *items, const json_t *metadata, int64_t *length) {
   json_writer j = {0};
-  json_t *names = json_object();
-  for (int64_t i = 0; i < n && names; i++)
-    if (json_object_set_new(names, items[i].name, json_true()) != 0) {
-      json_decref(names);
-      names = NULL;
-    }
+  const char **names = malloc((size_t)(n + 1) * sizeof *names);
   if (!names) return NULL;
+  for (int64_t i = 0; i < n; i++) names[i] = items[i].name;
+  qsort(names, (size_t)n, sizeof *names, by_name);
   jw_object(&j);
   put_metadata(&j, n, items, (json_t *)(uintptr_t)metadata, names);
   put_items(&j, n, items);
   jw_end(&j);
-  json_decref(names);
+  free(names);
   return framed(&j, length);
 }

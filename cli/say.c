@@ -20,8 +20,13 @@ static void say(const cli_context *cli, const char *sgr, const char *kind, const
   fputc('\n', stderr);
 }
 
+static bool spoke;
+
+bool say_spoke(void) { return spoke; }
+
 void say_error(const cli_context *cli, const char *format, ...) {
   va_list args;
+  spoke = true;
   va_start(args, format);
   say(cli, "1;31", "error: ", format, args);
   va_end(args);
@@ -63,6 +68,10 @@ int say_exit(tesela_status status) {
 int say_failure(const cli_context *cli, const tesela_error *err) {
   say_error(cli, "%s", err->message);
   return say_exit(err->status);
+}
+
+int say_printed(const cli_context *cli, tesela_status status, const tesela_error *err) {
+  return status == TESELA_OK || ferror(stdout) ? CLI_YES : say_failure(cli, err);
 }
 
 int say_failure_in(const cli_context *cli, const char *text, size_t length, const tesela_error *err) {

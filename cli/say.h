@@ -13,6 +13,8 @@
  */
 void say_error(const cli_context *cli, const char *format, ...) TESELA_PRINTF(2, 3);
 void say_note(const cli_context *cli, const char *format, ...) TESELA_PRINTF(2, 3);
+/* Was an error said? */
+bool say_spoke(void);
 /* An error in how the command was called, and where to read about it. Returns CLI_BAD. */
 int say_usage(const cli_context *cli, const char *format, ...) TESELA_PRINTF(2, 3);
 
@@ -21,8 +23,11 @@ int say_exit(tesela_status status);
 /* The message of an error; returns its exit status. */
 int say_failure(const cli_context *cli, const tesela_error *err);
 
+/* The same after a print to stdout, whose own failure is main's business: CLI_YES then. */
+int say_printed(const cli_context *cli, tesela_status status, const tesela_error *err);
+
 /*
- * The same with the text that was read, one line, and a caret under byte err->at:
+ * The message with the text that was read, one line, and a caret under byte err->at:
  *
  *   tesela: tile extent is 0; a tile extent is 1 or more
  *     f32[3,5]{1,0:T(0,2)}

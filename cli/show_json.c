@@ -2,9 +2,6 @@
 /*
  * show_json.c - the facts of one array as JSON; the sentences are those of the words.
  */
-#include <stdlib.h>
-
-#include "input.h"
 #include "show.h"
 
 static void put_dims(json_writer *j, uint32_t dims) {
@@ -17,10 +14,11 @@ static void put_dims(json_writer *j, uint32_t dims) {
 static void put_array(json_writer *j, const tesela_xla_shape *shape) {
   int64_t order[TESELA_MAX_RANK];
   for (int32_t i = 0; i < shape->rank; i++) order[i] = shape->layout.minor_to_major[i];
-  char *text = input_canonical(shape);
   show_text words = {.length = 0};
-  jw_put_str(j, "layout", text);
-  free(text);
+  jw_key(j, "layout");
+  tesela_writer to = jw_text_begin(j);
+  tesela_xla_print(shape, true, &to, NULL);
+  jw_text_end(j);
   jw_put_str(j, "type", tesela_dtype_name(shape->dtype));
   jw_key(j, "dims"); /* null: unbounded */
   jw_list(j);

@@ -10,6 +10,7 @@
 #include "kind.h"
 #include "say.h"
 #include "show.h"
+#include "tile_input.h"
 
 enum { MAX_LINES = 200, MAX_SHAPE = 60, MAX_PATH = 32 };
 
@@ -69,10 +70,19 @@ static void print_bytes(int64_t bytes) {
   printf("  %10s", text);
 }
 
+static int shape_length(const tesela_xla_shape *shape) {
+  tesela_buffer buffer = {NULL, 0, 0};
+  tesela_writer to = tesela_buffer_writer(&buffer);
+  tesela_xla_print(shape, true, &to, NULL);
+  return (int)buffer.length;
+}
+
 static void print_leaf(const leaf *l, int path_columns, int shape_columns) {
-  char *text = input_canonical(l->shape);
-  printf("  %-*s  %-*s", path_columns, l->path.text, shape_columns, text ? text : "");
-  free(text);
+  tesela_writer to = tile_stdout();
+  printf("  %-*s  ", path_columns, l->path.text);
+  tesela_xla_print(l->shape, true, &to, NULL);
+  int rest = shape_columns - shape_length(l->shape);
+  printf("%*s", rest > 0 ? rest : 0, "");
   if (l->sized) {
     print_bytes(l->facts.sizes.logical_bytes);
     print_bytes(l->facts.sizes.bytes);
@@ -88,9 +98,7 @@ static void print_table(const cli_context *cli, const tuple *t, int64_t limit) {
   int64_t leaves = 0, data = 0;
   int path_columns = 6, shape_columns = 5;
   for (int32_t node = 0; next_leaf(t, &node, &l); leaves++) {
-    char *text = input_canonical(l.shape);
-    int columns = text ? (int)strlen(text) : 0;
-    free(text);
+    int columns = shape_length(l.shape);
     if (columns <= MAX_SHAPE && columns > shape_columns) shape_columns = columns;
     if ((int)l.path.length > path_columns) path_columns = (int)l.path.length;
     if (l.sized && __builtin_add_overflow(data, l.facts.sizes.logical_bytes, &data)) data = INT64_MAX;

@@ -15,6 +15,7 @@
 #include "npy.h"
 #include "problem.h"
 #include "safetensors.h"
+#include "message.h"
 #include "say.h"
 #include "tensor_file_map.h"
 
@@ -24,7 +25,7 @@ int tensor_file_wrong(const cli_context *cli, const char *file_name, const char 
   char message[MESSAGE], quote[SAY_QUOTE];
   va_list args;
   va_start(args, format);
-  vsnprintf(message, sizeof message, format, args);
+  message_put(message, sizeof message, format, args);
   va_end(args);
   say_error(cli, "%s: %s", say_quote(file_name, quote), message);
   return CLI_BAD;
@@ -92,7 +93,7 @@ int tensor_file_open(const cli_context *cli, const char *path, tensor_file **fil
 void tensor_file_close(tensor_file *file) {
   if (!file) return;
   tensor_unmap(file->fd, file->map, file->size);
-  json_decref(file->header);
+  json_text_free(&file->header);
   free(file->entry);
   free(file);
 }

@@ -185,7 +185,7 @@ static int copy_one(writing *w, int64_t i, uint8_t *dst) {
   int status = tensor_file_read(job->cli, job->in, item->entry, &job->says, &from);
   if (status != CLI_YES) return status;
   if (tesela_xla_to_layout(&item->to, &to, &err) != TESELA_OK) return say_failure(job->cli, &err);
-  if (job->cli->json) w->out[i].from = text_of(&from.shape);
+  if (job->cli->json && !(w->out[i].from = text_of(&from.shape))) return no_memory(job);
   return tensor_copy(&w->copies, &to, dst, &from, w->out[i].plan);
 }
 
@@ -210,33 +210,29 @@ static int copy_all(writing *w, output_file *file) {
 
 /* ---- say ----------------------------------------------------------------------------------------------- */
 
-static bool print_json(const writing *w) {
+static void put_answer(json_writer *j, const writing *w) {
   static const char *const formats[] = {"raw", "npy", "safetensors"};
   const tensor_job *job = w->job;
-  json_writer j = {0};
-  jw_object(&j);
-  jw_put_str(&j, "output", job->path);
-  jw_put_str(&j, "format", formats[job->format]);
-  jw_put_int(&j, "bytes", w->bytes);
-  jw_key(&j, "tensors");
-  jw_list(&j);
+  jw_object(j);
+  jw_put_str(j, "output", job->path);
+  jw_put_str(j, "format", formats[job->format]);
+  jw_put_int(j, "bytes", w->bytes);
+  jw_key(j, "tensors");
+  jw_list(j);
   for (int64_t i = 0; i < job->n; i++) {
     const written *out = &w->out[i];
     if (job->item[i].as_is) continue;
-    jw_object(&j);
-    if (job->format == TENSOR_SAFETENSORS) jw_put_str(&j, "name", job->item[i].name);
-    jw_put_str(&j, "from", out->from);
-    jw_put_str(&j, "to", out->to);
-    jw_put_int(&j, "offset", w->header_bytes + out->begin);
-    jw_put_int(&j, "bytes", out->bytes);
-    jw_put_str(&j, "plan", out->plan);
-    jw_end(&j);
+    jw_object(j);
+    if (job->format == TENSOR_SAFETENSORS) jw_put_str(j, "name", job->item[i].name);
+    jw_put_str(j, "from", out->from);
+    jw_put_str(j, "to", out->to);
+    jw_put_int(j, "offset", w->header_bytes + out->begin);
+    jw_put_int(j, "bytes", out->bytes);
+    jw_put_str(j, "plan", out->plan);
+    jw_end(j);
   }
-  jw_end(&j);
-  jw_end(&j);
-  bool done = jw_line(&j, stdout) || ferror(stdout);
-  jw_free(&j);
-  return done;
+  jw_end(j);
+  jw_end(j);
 }
 
 /* ---- all of it ----------------------------------------------------------------------------------------- */
@@ -245,10 +241,14 @@ static int write_file(writing *w) {
   output_file file;
   int status = output_file_create(w->job->cli, w->job->path, w->bytes, &file);
   if (status != CLI_YES) return status;
+  json_writer j = {0}; /* put together before the file is there */
   status = copy_all(w, &file);
+  if (status == CLI_YES && w->job->cli->json) put_answer(&j, w);
+  if (j.failed) status = no_memory(w->job);
   if (status == CLI_YES) status = output_file_finish(&file);
   output_file_abandon(&file);
-  if (status == CLI_YES && w->job->cli->json && !print_json(w)) status = CLI_FAILED;
+  if (status == CLI_YES && w->job->cli->json && !jw_line(&j, stdout) && !ferror(stdout)) status = CLI_FAILED;
+  jw_free(&j);
   return status;
 }
 

@@ -27,9 +27,17 @@ cli_term cli_term_of(FILE *file, cli_color color, bool ascii);
  * free. */
 void cli_styled(const cli_term *term, const char *sgr, const char *text);
 
+/* The same for what is printed in between. */
+void cli_styled_begin(const cli_term *term, const char *sgr);
+void cli_styled_end(const cli_term *term);
+
 /* Write out what was printed to stdout so far. false, now and from then on, if that failed; cli_flush_error is the
  * errno of the first failure, 0 if nobody said one. */
 bool cli_flush(void);
 int cli_flush_error(void);
+
+/* Note that a reader left before it had all data, and ask for it: main sees to how the process ends. */
+void cli_lose_reader(void);
+bool cli_reader_left(void);
 
 #endif

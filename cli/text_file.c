@@ -35,6 +35,7 @@ char *text_file_read(const cli_context *cli, const char *path, size_t limit, siz
   FILE *file = standard ? stdin : fopen(path, "rb");
   *status = CLI_BAD;
   if (!file) {
+    if (errno == ENOMEM) *status = CLI_FAILED;
     say_error(cli, "%s: %s", say_quote(path, quote), strerror(errno));
     return NULL;
   }

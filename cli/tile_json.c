@@ -67,6 +67,9 @@ static void put_facts(json_writer *j, const tesela_exchange_facts *f) {
   jw_put_int(j, "threads", f->threads);
   jw_put_int(j, "rounds", f->rounds);
   jw_put_int(j, "least_rounds", f->least_rounds);
+  jw_put_int(j, "parts", f->parts);
+  jw_put_int(j, "phases", f->phases);
+  jw_put_int(j, "permutes", f->permutes);
   jw_put_int(j, "moves", f->moves);
   jw_put_int(j, "shared_bytes", f->shared_bytes);
   jw_put_int(j, "wavefronts", f->wavefronts);
@@ -117,6 +120,25 @@ static void put_tensor(json_writer *j, const tesela_tensor *t) {
   jw_end(j);
 }
 
+/* What a conversion costs, or the layout in memory that would do. */
+static void put_repair(json_writer *j, const tesela_kernel_conflict *c) {
+  jw_key(j, "repair");
+  if (!c->repairable) {
+    jw_null(j);
+    return;
+  }
+  jw_object(j);
+  if (c->is_access) {
+    jw_put_str(j, "kind", "memory");
+    jw_put_str(j, "tensor", c->tensor);
+    put_memory(j, "memory", &c->would_do);
+    jw_put_bool(j, "every_access", c->would_do_for_all);
+  } else {
+    put_facts(j, &c->repair);
+  }
+  jw_end(j);
+}
+
 static void put_conflict(json_writer *j, const tesela_kernel_conflict *c) {
   jw_key(j, "conflict");
   jw_object(j);
@@ -128,19 +150,15 @@ static void put_conflict(json_writer *j, const tesela_kernel_conflict *c) {
   jw_put_bool(j, "is_result", c->is_result);
   jw_put_str(j, "why", c->why);
   put_registers(j, "has", &c->has);
-  put_registers(j, "needs", &c->needs);
+  put_registers(j, "needs", c->is_access ? NULL : &c->needs);
+  if (c->is_access) put_memory(j, "memory", &c->memory);
   jw_key(j, "thread");
   c->have_index ? jw_int(j, c->thread) : jw_null(j);
   jw_key(j, "index");
   c->have_index ? jw_ints(j, c->needs.rank, c->index) : jw_null(j);
-  jw_key(j, "repair");
-  if (c->repairable) {
-    jw_object(j);
-    put_facts(j, &c->repair);
-    jw_end(j);
-  } else {
-    jw_null(j);
-  }
+  put_repair(j, c);
+  jw_put_int(j, "grids_tried", c->grids_tried);
+  jw_put_bool(j, "grids_left", c->grids_left);
   jw_end(j);
 }
 

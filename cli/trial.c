@@ -238,7 +238,8 @@ int trial_find_ways(const cli_context *cli, bool all, trial *t) {
   return status;
 }
 
-static void run_way(trial *t, trial_way *way, const tesela_plan_options *filled) {
+/* An exit status: a way that does not work is an answer, no memory is none. */
+static int run_way(const cli_context *cli, trial *t, trial_way *way, const tesela_plan_options *filled) {
   tesela_plan_options options = way->options;
   tesela_plan *plan = NULL;
   tesela_error err = {.at = -1};
@@ -248,12 +249,14 @@ static void run_way(trial *t, trial_way *way, const tesela_plan_options *filled)
   tesela_status status = tesela_plan_create(&plan, &t->p->to.layout, &t->p->from.layout, &options, &err);
   if (status == TESELA_OK) status = tesela_plan_run(plan, t->dst, t->src, NULL, &err);
   tesela_plan_destroy(plan);
+  if (status == TESELA_E_MEMORY) return say_failure(cli, &err);
   if (status == TESELA_OK) {
     compare(t, way);
   } else {
     way->ok = false;
     snprintf(way->wrong, sizeof way->wrong, "%.190s", err.message);
   }
+  return CLI_YES;
 }
 
 int trial_check(const cli_context *cli, trial *t) {
@@ -264,12 +267,14 @@ int trial_check(const cli_context *cli, trial *t) {
     filled[2].fill_value[i] = (uint8_t)((0x9d - 5 * i) & (bits < 8 ? (1 << bits) - 1 : 255));
   if (!t->defined)
     say_note(cli, "the values of this conversion are not checked, only padding and the bytes around");
+  int status = CLI_YES;
   bool right = true;
   for (size_t f = 0; f < sizeof filled / sizeof filled[0]; f++) {
     put_together(t, &filled[f]);
-    for (int i = 0; i < t->n_ways; i++)
-      if (t->way[i].ok) run_way(t, &t->way[i], &filled[f]);
+    for (int i = 0; i < t->n_ways && status == CLI_YES; i++)
+      if (t->way[i].ok) status = run_way(cli, t, &t->way[i], &filled[f]);
   }
+  if (status != CLI_YES) return status;
   for (int i = 0; i < t->n_ways; i++) right = right && t->way[i].ok;
   return right ? CLI_YES : CLI_NO;
 }

@@ -15,13 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "message.h"
+
 static tesela_status fail(tesela_error *err, tesela_status status, const char *format, ...)
     TESELA_PRINTF(3, 4);
 
 static tesela_status fail(tesela_error *err, tesela_status status, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  vsnprintf(err->message, sizeof err->message, format, args);
+  message_put(err->message, sizeof err->message, format, args);
   va_end(args);
   err->status = status;
   err->at = -1;

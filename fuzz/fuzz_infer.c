@@ -54,12 +54,33 @@ static void check_tensor(const tesela_kernel_program *program, const tesela_tens
   }
 }
 
-static void check_conflict(const tesela_kernel_conflict *conflict, tesela_status status, size_t size) {
+/* It cannot be done as it is, and can in the layout that would do; of a copy other registers may be meant. */
+static void check_access(const tesela_kernel_program *program, const tesela_kernel_conflict *conflict) {
+  tesela_tensor tensor =
+      tesela_kernel_program_tensor(program, tesela_kernel_program_find(program, conflict->tensor));
+  tesela_tensor other =
+      tesela_kernel_program_tensor(program, tesela_kernel_program_find(program, conflict->other));
+  int32_t bits = tesela_dtype_bits(tensor.dtype);
+  tesela_vector_width width;
+  require(tesela_vector_width_of(&conflict->has, &conflict->memory, bits, NULL, &width, NULL) == TESELA_OK &&
+              width.bytes == 0,
+          "an access that can be done");
+  if (!conflict->repairable || !other.registers) return;
+  require(tesela_vector_width_of(&conflict->has, &conflict->would_do, bits, NULL, &width, NULL) ==
+                  TESELA_OK &&
+              width.bytes > 0,
+          "a layout that would not do");
+}
+
+static void check_conflict(const tesela_kernel_program *program, tesela_status status, size_t size) {
+  const tesela_kernel_conflict *conflict = tesela_kernel_program_conflict(program);
   bool has = false, needs = false;
   require(conflict->found == (status == TESELA_E_INVALID), "a conflict and the status differ");
   if (!conflict->found) return;
   require(conflict->at >= 0 && (size_t)conflict->at < size && conflict->line >= 1,
           "a conflict without a place");
+  require(conflict->why[0] != '\0', "a conflict without a reason");
+  if (conflict->is_access) check_access(program, conflict);
   if (!conflict->have_index) return;
   require(tesela_register_locate_at(&conflict->needs, conflict->index, conflict->thread, &needs, NULL) ==
                   TESELA_OK &&
@@ -81,9 +102,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }
   status = tesela_kernel_program_infer(program, &err);
   require(status == TESELA_OK || status == TESELA_E_INVALID || status == TESELA_E_UNSUPPORTED ||
-              status == TESELA_E_LIMIT,
+              status == TESELA_E_LIMIT || status == TESELA_E_OVERFLOW,
           "a status that infer has not");
-  check_conflict(tesela_kernel_program_conflict(program), status, size);
+  check_conflict(program, status, size);
   for (int32_t i = 0; i < tesela_kernel_program_count(program); i++) {
     tesela_tensor tensor = tesela_kernel_program_tensor(program, i);
     check_tensor(program, &tensor, status == TESELA_OK);

@@ -9,6 +9,7 @@ runs on any x86-64 Linux machine:
     python tools/make_dumps.py dumps                   tests/data/hlo/{tpu,cpu}/NAME.hlo.txt and NAME.json
     python tools/make_dumps.py tiles                   tests/data/tpu_tiles.tsv
     python tools/make_dumps.py report onehot           one out-of-memory report, on stdout; --log: the compiler's log
+    python tools/make_dumps.py table reshaped          tests/data/tables/NAME.{table,hlo,assignment}.txt
     python tools/make_dumps.py check                   needs no jax: compares the files with the rules in
                                                        tests/data/hlo/README.md and prints the figures
 
@@ -482,6 +483,31 @@ def report_segmentation():
     return "v5e:2x2", jax.value_and_grad(loss), (p, arg("f32", 288, 448, 640, 3), arg("s32", 288, 448, 640))
 
 
+def table_reshaped(rows=1024):
+    """Arrays of equal padded size that use one stretch of memory in turn: 21 and 22 columns are 24 rows of tiles."""
+    def step(x):
+        with jax.named_scope("model/sort"):
+            x = lax.optimization_barrier(lax.sort(x, dimension=0))
+        with jax.named_scope("model/widen"):
+            x = lax.optimization_barrier(jnp.concatenate([x, x[..., :1]], -1))
+        with jax.named_scope("model/flatten"):
+            x = lax.optimization_barrier(jnp.transpose(x.reshape(rows, -1)))
+        return x.astype(jnp.float32), x.sum(1)
+    return "v5e:2x2", step, (arg("s32", rows, 3136, 21),)
+
+
+def make_table(name, folder):
+    """Writes the memory table of a program that fits, and its HLO and buffer assignment, which know the layouts."""
+    with tempfile.TemporaryDirectory() as dump:
+        os.environ["XLA_FLAGS"] = f"--xla_dump_to={dump}"
+        start()
+        target, function, values = globals()["table_" + name]()
+        jax.jit(function, **on_one_device(target)).lower(*values).compile()
+        for end, kept in (("-memory-usage-report", "table"), ("", "hlo"), ("-buffer-assignment", "assignment")):
+            text = next(pathlib.Path(dump).glob(f"*.after_optimizations{end}.txt")).read_text()
+            (pathlib.Path(folder) / f"{name}.{kept}.txt").write_text(neutral(text))
+
+
 def make_report(name, from_log):
     """Prints the text of the compiler's error, or the entry in its log file, where newer ones put the long form."""
     with tempfile.TemporaryDirectory() as logs:
@@ -659,6 +685,7 @@ def main():
     report = verbs.add_parser("report")
     report.add_argument("name", choices=["onehot", "single", "vmem", "segmentation"])
     report.add_argument("--log", action="store_true", help="the entry in the compiler's log instead of the error text")
+    verbs.add_parser("table").add_argument("name", choices=["reshaped"])
     verbs.add_parser("check")
     given = words.parse_args()
     if given.verb == "dumps":
@@ -667,6 +694,9 @@ def main():
         make_tiles()
     elif given.verb == "report":
         make_report(given.name, given.log)
+    elif given.verb == "table":
+        (ROOT / "tables").mkdir(exist_ok=True)
+        make_table(given.name, ROOT / "tables")
     else:
         sys.exit(check())
 

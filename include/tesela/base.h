@@ -94,7 +94,7 @@ typedef struct tesela_error {
   tesela_status status;
   tesela_reason reason; ///< finer than the status where a module says so, else TESELA_REASON_NONE
   int64_t at;           ///< byte in the text that was read, counted from 0; -1 when there is no text
-  char message[248];    ///< one line, no newline, NUL-terminated UTF-8, cut at a character if too long
+  char message[248]; ///< one line, no newline, NUL-terminated UTF-8, cut at a word, with "...", if too long
 } tesela_error;
 
 /// The code of a status as it stands in JSON: tesela_status_code(TESELA_E_SYNTAX) is "SYNTAX".

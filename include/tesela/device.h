@@ -4,7 +4,7 @@
  *
  * A device layout is a list of *device dims*, outermost first. Each is (host dim, step, extent): its digit counts steps of
  * `step` elements along that host dim. A host coordinate is split greedily: largest step first, on equal steps the outer device
- * dim first. What no host coordinate reaches is padding. The last `stick_dims` device dims are the lanes of a stick.
+ * dim first; a device dim of extent 1 takes no digit, whatever its step. What no host coordinate reaches is padding. The last `stick_dims` device dims are the lanes of a stick.
  *
  *   f16[1000,200], sticks of 128 bytes (64 lanes) along dim 1, rows outside:
  *

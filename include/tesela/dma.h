@@ -15,8 +15,8 @@
  *
  * Two forms. In *plain* form a nest has one loop per device dim, in the order of the device dims. In *merged* form (the default)
  * device dims that continue each other on both sides are one before anything is cut, loops of one iteration are gone, and
- * loops stand by decreasing device stride. In both a nest is a product of ranges of digits, and nests that abut are one.
- * f16[200] is one merged nest of 200, two plain ones of 3x64 and 1x8.
+ * loops stand by decreasing device stride. In plain form each loop runs over a range of its dim's digits. In merged form nests may
+ * have any strides; those whose union is a nest are one. f16[200] is one merged nest of 200, two plain ones of 3x64 and 1x8.
  *
  * Source: RFC, section Padded tensors; the greedy split of nested, uneven tiles is device.h's.
  */
@@ -58,8 +58,14 @@ typedef struct tesela_dma_options {
 /// What a list of nests is, in numbers.
 typedef struct tesela_dma_facts {
   int32_t n_nests;
-  int32_t bound;    ///< no list of nests of this form has fewer, within limits or without: there are so many
-                    ///< elements (or places) of which no two fit into one nest, or all lists were tried
+  /// No list of nests has fewer, whatever strides they have, loops by decreasing device stride, each within the limits. It is
+  /// n_nests where a transfer of at most 64 elements (or places) had all lists tried; 2 where the elements are not their own
+  /// mirror image, as those of a nest are; otherwise 1.
+  int32_t bound;
+  /// No list has fewer whose loops run over ranges of digits (of device dims; in merged form those that continue each other on both
+  /// sides are one): there are so many elements of which no two fit into one such nest, or all such lists were tried. Other
+  /// nests may be fewer: n_nests may be below this number.
+  int32_t digit_bound;
   int64_t elements; ///< moved, each copy counted; or places of padding
   int64_t bursts;   ///< runs of neighbours on the device while the innermost loops run, over all nests: loops
                     ///< are one run as long as each steps by what those inside it span, and max_burst is kept
@@ -72,7 +78,7 @@ typedef struct tesela_dma tesela_dma;
 /// The nests of a transfer.
 ///
 /// Example: f16[1000,200] above: two nests, bound 2. f16[200], one row of sticks: one merged nest of 200 (both sides are
-/// contiguous), two plain ones.
+/// contiguous), two plain ones. Columns 60 to 129 of f16[10,200]: 3 nests, digit_bound 3, bound 2.
 ///
 /// @param host_strides  of the host tensor, rank numbers; NULL: row-major
 /// @param host_offset   of element 0
@@ -83,7 +89,8 @@ typedef struct tesela_dma tesela_dma;
 ///         for a box of padding; TESELA_E_INVALID for a layout with a coordinate, or an element, that has no place;
 ///         TESELA_E_RANGE for a box outside the shape, a limit below 0, a field of the layout out of its range;
 ///         TESELA_E_LIMIT for more than 2^20 nests, or padding around more than 4096; TESELA_E_OVERFLOW; TESELA_E_MEMORY.
-/// O(nests), not of elements; up to 2^16 steps more per host dim where the least count is not at hand.
+/// O(nests), not of elements; up to 2^16 steps more per host dim where the least count is not at hand. At most 768 nests are
+/// compared pair by pair to join them; of at most 64 elements 2^16 steps try lists, and limits refuse only if no list keeps them.
 TESELA_API tesela_status tesela_dma_create(tesela_dma **out, const tesela_device_layout *layout,
                                            const int64_t *host_strides, int64_t host_offset,
                                            const tesela_dma_options *options, tesela_error *err);

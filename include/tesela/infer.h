@@ -56,6 +56,13 @@
  * Then every operation is checked: does each thread have, in its registers, what it needs of each operand? Where it has
  * not, the answer is a conflict in the terms of the program: operation, line, tensor, the layout it has and the one it
  * needs, the first thread and element that show it; and, since a `convert` would repair it, what that costs (exchange.h).
+ * Loads, stores and copies between memories are checked as access.h does it; a conflict has a layout of the memory that
+ * would do. (A copy goes through registers, in the layout that 7 gives to a load of its source or a store to its result.)
+ *
+ * A conflict on which grids of level 5 have a part is not the last word: other grids are tried, all that warps= can say, by
+ * runs of the rules as long as there are fewer than TESELA_KERNEL_GRIDS of them, with TESELA_KERNEL_GRID_TENSORS tensors.
+ * The run that came furthest is changed first, its last grid first, in the order of registers; the first run without a
+ * conflict is the answer. docs/infer.md, "Other warps", has the details.
  */
 #ifndef TESELA_INFER_H
 #define TESELA_INFER_H
@@ -66,11 +73,13 @@
 extern "C" {
 #endif
 
-#define TESELA_KERNEL_TEXT 65536    ///< bytes of a program
-#define TESELA_KERNEL_LINES 4096    ///< lines of it
-#define TESELA_KERNEL_TENSORS 1024  ///< tensors of it
-#define TESELA_KERNEL_NAME 63       ///< bytes of a tensor's name
-#define TESELA_KERNEL_THREADS 65536 ///< threads of it
+#define TESELA_KERNEL_TEXT 65536         ///< bytes of a program
+#define TESELA_KERNEL_LINES 4096         ///< lines of it
+#define TESELA_KERNEL_TENSORS 1024       ///< tensors of it
+#define TESELA_KERNEL_NAME 63            ///< bytes of a tensor's name
+#define TESELA_KERNEL_THREADS 65536      ///< threads of it
+#define TESELA_KERNEL_GRIDS 256          ///< runs of its rules with different grids of warps
+#define TESELA_KERNEL_GRID_TENSORS 65536 ///< tensors of all those runs together
 
 /// A program and what is known about it. Owns its memory; nothing of the text is kept.
 typedef struct tesela_kernel_program tesela_kernel_program;
@@ -117,7 +126,8 @@ TESELA_API void tesela_kernel_program_destroy(tesela_kernel_program *program); /
 ///
 /// @return TESELA_OK; TESELA_E_INVALID, reason CONFLICT: an operation cannot run on these layouts
 ///         (tesela_kernel_program_conflict); TESELA_E_UNSUPPORTED: some tensors cannot be known (the message names them);
-///         TESELA_E_LIMIT where tesela_register_covers has one; TESELA_E_MEMORY (err->at is -1).
+///         TESELA_E_LIMIT where tesela_register_covers has one, and for elements of less than a byte in tiles beyond
+///         TESELA_ACCESS_LIMIT; TESELA_E_OVERFLOW for memory of 2^63 bits; TESELA_E_MEMORY (err->at is -1).
 ///         err->at is the byte of the operation, or of the tensor. Layouts found so far stay readable.
 TESELA_API tesela_status tesela_kernel_program_infer(tesela_kernel_program *program, tesela_error *err);
 
@@ -151,6 +161,18 @@ typedef struct tesela_kernel_conflict {
   int64_t index[TESELA_MAX_RANK];
   bool repairable; ///< a conversion from `has` to `needs` exists; `repair` is what it costs
   tesela_exchange_facts repair;
+  /// A load, store or copy that the threads cannot do: tesela_access_cost_of refuses it, and `why` ends in its reason.
+  /// Then `tensor` is the one in memory, `memory` its layout, `other` what is moved, `has` and `needs` the registers it is
+  /// moved from or to (of a copy: those that it would go through); no index and no conversion. `repairable`: in the layout
+  /// `would_do` it could be; not repairable: in no layout, since the registers of a thread are not whole bytes together,
+  /// or since the other side of a copy cannot be moved at all.
+  bool is_access;
+  bool would_do_for_all; ///< so could every other load, store and copy of `tensor`
+  tesela_tile_memory memory, would_do;
+  /// Runs of the rules with different grids of warps, 1 where no grid has a part in the conflict. All that could have
+  /// helped were tried unless `grids_left`.
+  int64_t grids_tried;
+  bool grids_left;
 } tesela_kernel_conflict;
 
 /// Belongs to the program; found is false unless the last infer ended in a conflict.

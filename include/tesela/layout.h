@@ -55,16 +55,20 @@ typedef struct tesela_digit {
 /// One set of places, 0 .. extent-1.
 typedef struct tesela_axis {
   char name[TESELA_AXIS_NAME]; ///< "memory", "thread", "local", ...
-  bool overlap;   ///< set by finish: two values of the digits may share a place, judged by their strides
-  int64_t offset; ///< place at which all digits are 0
-  int64_t extent; ///< number of places, padding and gaps included
+  bool overlap;   ///< set by finish: two values of the digits share a place, or that was not decided
+  bool undecided; ///< set by finish: it was not decided
+  bool
+      interleaved; ///< set by finish: none share a place, although a stride is within what smaller ones reach
+  int64_t offset;  ///< place at which all digits are 0
+  int64_t extent;  ///< number of places, padding and gaps included
 } tesela_axis;
 
 /// A joined coordinate: offset + sum of part * weight over the digits whose `join` names it.
 typedef struct tesela_join {
-  bool overlap;   ///< set by finish: two values of the parts can give one number
-  int64_t extent; ///< values 0 .. extent-1
-  int64_t offset; ///< value at which all parts are 0
+  bool overlap; ///< set by finish: two values of the parts give one number, or that was not decided
+  bool undecided, interleaved; ///< set by finish: as of an axis
+  int64_t extent;              ///< values 0 .. extent-1
+  int64_t offset;              ///< value at which all parts are 0
 } tesela_join;
 
 /// An XOR stage on an axis: some bits of the place act on `bits` others, |shift| positions away. With m = 2^bits - 1:
@@ -206,10 +210,15 @@ TESELA_API tesela_status tesela_layout_places(const tesela_layout *layout, int32
 /// Where a stride is 0 (a broadcast dim) several elements share the place; the answer is the one whose
 /// coordinate on such digits is 0.
 ///
+/// Strides may interleave: extents 3 and 2 with strides 2 and 3 put (1,1) at place 5, and nothing else. Whether two
+/// values share a place is decided exactly, by a search of at most 2^14 steps when the layout is finished; beyond that,
+/// and where values of a join meet that may belong to no element, it is not decided, and refused.
+///
 /// @param place  layout->n_axes numbers, 0 <= place[a] < axis[a].extent
 /// @return TESELA_OK; TESELA_E_RANGE for a place outside the axis; TESELA_E_UNSUPPORTED when the digits of an
-///         axis or of a join overlap (windows, a broadcast inside a join), so that a place has no single element.
-/// O(n_digits), no allocation.
+///         axis or of a join overlap (windows, a broadcast inside a join), so that a place has no single element, or
+///         when that is not decided; the message says which.
+/// O(n_digits), no allocation; of interleaved strides a search of at most 2^15 steps.
 TESELA_API tesela_status tesela_layout_element_at(const tesela_layout *layout, const int64_t *place,
                                                   int64_t *index, bool *padding, tesela_error *err);
 

@@ -37,9 +37,11 @@ typedef enum tesela_propagate_mode {
 
 typedef struct tesela_propagate_options {
   tesela_propagate_mode mode;
-  bool share;   ///< consumers that need the same copy of a buffer, or of a view, share it
-  bool spread;  ///< moves may go to one element per stick
-  bool compact; ///< moves may start from one element per stick
+  bool
+      share; ///< consumers that need the same copy of a buffer, or of a view, share it. Without, each operand pays for its
+      ///< own; operands of one operator that read the same value in the same view are one
+  bool spread;  ///< moves may go to one element per stick, or to a stick dim of extent 1, which is the same
+  bool compact; ///< moves may start from one element per stick, or from a stick dim of extent 1
   bool copies;  ///< views may be copied in front of operands, also where mode is strict: see tesela_move.view
   bool all_sticks; ///< find every stick each output has in some cheapest plan
   int64_t effort;  ///< steps of search, or 4000 sums of elimination each; 0: 500,000, some seconds
@@ -58,8 +60,9 @@ typedef struct tesela_propagation tesela_propagation;
 /// copy: a slice that is then repeated is copied before. Not copied is what shows all of a buffer with its dims in another order,
 /// as a move does that (but for a value that was written in place through such a view: no move copies it); what is written in
 /// place; what a hint forbids to move; and what takes more than 2^48 elements. Copies to and from one element per stick are
-/// moves of that kind (`spread`, `compact`), unless the tensor has no other layout. Where copies are shared, so are those of
-/// views that show the same of one value. A copy is paid for by each operand otherwise, as a move is.
+/// moves of that kind (`spread`, `compact`), unless the tensor has one element. Where copies are shared, so are those of
+/// views that show the same of one value. A copy is paid for by each operand otherwise, as a move is; an operand
+/// that an operator reads twice (x * x) pays once.
 typedef struct tesela_move {
   int32_t node, operand; ///< who needs it
   int32_t buffer;        ///< what is moved
@@ -70,8 +73,8 @@ typedef struct tesela_move {
 } tesela_move;
 
 typedef struct tesela_propagate_facts {
-  bool ok;         ///< every operator has a layout
-  bool proven;     ///< no plan is cheaper (or: there is none)
+  bool ok;     ///< every operator has a layout
+  bool proven; ///< no plan is cheaper (or: there is none), of the operators that are looked at: see `unknown`
   int32_t n_moves; ///< buffers moved, each copy counted
   int64_t cost;    ///< sum of prices, soft needs and preferences
   int64_t bound;   ///< no plan costs less
@@ -80,8 +83,12 @@ typedef struct tesela_propagate_facts {
   int32_t core;    ///< choices left to elimination or search after reduction; with share a buffer may be two
   int32_t error_node; ///< the first operator without a layout, -1 if ok
   int32_t error_operand;
-  int32_t n_copies; ///< views copied
-  int64_t copied;   ///< elements of these copies: the part of the cost that they are
+  int32_t n_copies;  ///< views copied
+  int64_t copied;    ///< elements of these copies: the part of the cost that they are
+  int32_t operators; ///< looked at: nodes that are no view, input, constant or unknown
+  int32_t
+      unknown; ///< not looked at: fallbacks without a rule for their opcode (a while and what is in it, a custom
+               ///< call). What they ask is not known: cost, bound and `proven` say nothing of it
 } tesela_propagate_facts;
 
 /// Find layouts.

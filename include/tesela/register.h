@@ -162,17 +162,18 @@ TESELA_API tesela_status tesela_register_compose(tesela_register *out, const tes
 TESELA_API tesela_status tesela_register_concat(tesela_register *out, const tesela_register *a,
                                                 const tesela_register *b, tesela_error *err);
 
-/// The q with q * divisor = layout. Complete: found whenever there is one, replicas split and merged as needed; there is
-/// never more than one.
+/// The q of the layout's rank with q * divisor = layout. Complete: found whenever there is one, replicas split and merged
+/// as needed; there is never more than one.
 ///
-/// Example: spatial(12) / spatial(4) = spatial(3); spatial(6) / local(3) is refused.
+/// Example: spatial(12) / spatial(4) = spatial(3); spatial(6) / local(3) is refused, and so is spatial(4) / spatial(1,2),
+/// since every product with spatial(1,2) has two dims or more.
 ///
-/// @return TESELA_OK; TESELA_E_INVALID, reason NOT_DIVISIBLE; the message names the dim or the list where it fails.
-///         Dims of extent 1 in front of the divisor are ignored.
+/// @return TESELA_OK; TESELA_E_INVALID, reason NOT_DIVISIBLE; the message names the dim or the list where it fails, or
+///         the ranks where the divisor has more dims than the layout. A divisor of fewer dims is extended by leading 1s.
 TESELA_API tesela_status tesela_register_divide(tesela_register *out, const tesela_register *layout,
                                                 const tesela_register *divisor, tesela_error *err);
 
-/// The q with divisor * q = layout. Complete likewise. Example: local(2).spatial(6) by local(2).spatial(2) is
+/// The q of the layout's rank with divisor * q = layout. Complete likewise. Example: local(2).spatial(6) by local(2).spatial(2) is
 /// spatial(3). TESELA_E_INVALID, reason NOT_LEFT_DIVISIBLE.
 TESELA_API tesela_status tesela_register_left_divide(tesela_register *out, const tesela_register *layout,
                                                      const tesela_register *divisor, tesela_error *err);

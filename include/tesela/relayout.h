@@ -123,8 +123,9 @@ typedef struct tesela_plan_options {
 /// @param options  NULL: all defaults
 /// @return TESELA_OK; TESELA_E_INVALID for an unfinished layout; TESELA_E_MISMATCH if the shapes differ, or the types or
 ///         widths and the transform does not bridge them; TESELA_E_UNSUPPORTED for a layout with another number of
-///         axes than 1, element widths other than 1, 2, 4, 8, 16, 32, 64 and 128 bits, dst digits that may overlap
-///         (two elements at one place), a forced solver that does not apply, a transform that does not exist;
+///         axes than 1, element widths other than 1, 2, 4, 8, 16, 32, 64 and 128 bits, dst digits that overlap (two
+///         elements at one place) or of which that was not decided, padding to fill between strides of dst that
+///         interleave, a forced solver that does not apply, a transform that does not exist;
 ///         TESELA_E_RANGE for an option outside its range; TESELA_E_OVERFLOW if the bits of a side exceed int64;
 ///         TESELA_E_MEMORY.
 /// A few microseconds, a few allocations; any thread. The layouts are copied.

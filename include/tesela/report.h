@@ -11,6 +11,7 @@
  *                    buffers:", messages about a single array, and the totals around them; behind any line
  *                    prefix, cut, repeated
  *   HLO text         instructions `%name = shape opcode(operands), attributes`, alone or in modules
+ *   assignments      the values of a compiler's buffer assignment, only for what they say of a memory report's rows
  *
  * Both are read behind colours of a terminal, entities of HTML, cut at its width, as one line with the two characters
  * \n for a newline (Python's repr, a JSON string), or as lines of several processes that have their rank, host or pod
@@ -36,7 +37,7 @@
  *
  *   stored   bytes the compiler's allocator takes for the shape (tesela_xla_sizes.allocated_bytes)
  *   data     bytes of the elements alone (tesela_xla_sizes.logical_bytes, at most stored)
- *   padding  stored - data
+ *   padding  stored - data; of an entry whose shape is not certain, between two numbers
  *
  * Reading keeps distinct shapes, entries of memory reports and one unfinished line, each up to a limit; it
  * does not grow with the length of the input. Sums that leave int64 stay at INT64_MAX and a note says so.
@@ -89,6 +90,7 @@ extern "C" {
   X(TESELA_REPORT_DISAGREE, "disagree", true)           \
   X(TESELA_REPORT_UNREADABLE, "unreadable_shape", true) \
   X(TESELA_REPORT_UNBOUNDED, "unbounded_shape", true)   \
+  X(TESELA_REPORT_ONE_OF, "one_of", false)              \
   X(TESELA_REPORT_NO_TILE, "no_tile", false)            \
   X(TESELA_REPORT_NO_SHAPE, "no_shape", false)          \
   X(TESELA_REPORT_NO_SIZE, "no_size", false)            \
@@ -144,11 +146,31 @@ enum {
   TESELA_REPORT_EXPANSION_DIFFERS = 8,
 };
 
+/// A shape that can be the one that an entry of a memory report is about: under some order of the dims and some tiles
+/// it takes the bytes that the compiler printed. Texts belong to the report.
+typedef struct tesela_report_candidate {
+  const char
+      *shape; ///< "f32[32,8,4096,4096]" as it stands in the text; a tuple stands for its table of pointers
+  const char *fitted;    ///< with the first order and tiles that give the size; "" if it needs none
+  int64_t stored_bytes;  ///< of one array so laid out
+  int64_t data_bytes;    ///< of one array so laid out, <= stored_bytes
+  int64_t padding_bytes; ///< stored_bytes - data_bytes
+  int32_t layouts;       ///< choices of the two most minor dims and the first tile that give the size, >= 1
+} tesela_report_candidate;
+
 /// An entry of a memory report, or all arrays of one shape and role in HLO text. Texts belong to the report.
+///
+/// A row of a table is memory that several values use in turn: "16.00GiB; 0; 3; bf16[3,32,4096,8,64],
+/// 2×f32[32,8,4096,4096]". The shapes have no layout, and one of them has that size. If several of them can have it, the
+/// row has candidates: f32[32,8,4096,4096] without padding, bf16[3,32,4096,8,64]{0,4,3,2,1:T(8,128)(2,1)} with 15.62 GiB
+/// of it. Then the bytes stored are known and the padding lies between two numbers. HLO text after optimisation or a
+/// buffer assignment that is read with the report decides, if every candidate's type and dims occur in it and only one of
+/// the candidates takes these bytes there.
 typedef struct tesela_report_array {
   tesela_report_source source;
   tesela_report_role role;
-  const char *shape; ///< "s32[29360128,10]{1,0:T(8,128)}" as it stands in the text; "" if none does
+  const char *
+      shape; ///< "s32[29360128,10]{1,0:T(8,128)}" as it stands in the text; "" if none does, or one of several
   const char
       *fitted; ///< the shape with the tile that gives the compiler's size, where the text has none; or ""
   const char *name;       ///< instruction, "iota.2"; of several arrays the first; "" if not known
@@ -160,7 +182,7 @@ typedef struct tesela_report_array {
   int64_t count;          ///< arrays, >= 1
   int64_t stored_bytes;   ///< of one array
   int64_t data_bytes;     ///< of one array, <= stored_bytes
-  bool data_known;        ///< false: nothing says how much is data; data_bytes is stored_bytes
+  bool data_known;        ///< false: data_bytes is the most that can be data
   bool sized;             ///< the bytes are those of `shape` or `fitted`; else the compiler's rounded figures
   int32_t memory_space;   ///< S(n) of the shape; 0 is the device's main memory
   uint32_t disagree;      ///< TESELA_REPORT_*_DIFFERS
@@ -168,6 +190,17 @@ typedef struct tesela_report_array {
   int32_t section;                                        ///< tesela_report_section_at
   int32_t input;                                          ///< tesela_report_input_at
   int64_t line;                                           ///< line of the first, from 1
+  int64_t least_padding_bytes, most_padding_bytes;        ///< of one array; equal if the padding is known
+  const char *listed; ///< the shapes of a table's row as they stand there, at most 1000 bytes; else ""
+  /// n_candidates shapes, likeliest first: the default order before others, then the least padding.
+  const tesela_report_candidate *candidate;
+  int32_t n_candidates; ///< 0 if one shape is certain or none is known; 1 only of a row that is incomplete
+  int32_t layouts;      ///< of `fitted`, as tesela_report_candidate.layouts; 1 if the text has the layout
+  /// `fitted` is padded for the same reasons in all these layouts, so tesela_report_reasons holds.
+  bool explained;
+  bool decided;    ///< HLO text or a buffer assignment said which candidate or layout it is
+  bool incomplete; ///< a part of the row cannot be read, or is missing: the one with the size may be there
+  bool granule;    ///< a scalar or the table of a tuple that the allocator rounded up to its least piece
 } tesela_report_array;
 
 /// One memory report, or one HLO module (or the instructions outside any). Texts belong to the report.
@@ -178,6 +211,7 @@ typedef struct tesela_report_section {
   int64_t line;     ///< where it starts
   int64_t arrays;   ///< arrays in it, those a repeated report shares with an earlier one included
   int64_t stored_bytes, data_bytes;
+  int64_t least_padding_bytes, most_padding_bytes;
   int64_t repeated; ///< entries that an earlier report has too; the grand total counts them once
   int64_t n_arguments, argument_bytes,
       argument_data_bytes;                               ///< from entry_computation_layout; n is -1 without
@@ -199,8 +233,10 @@ typedef struct tesela_report_note {
 typedef struct tesela_report_totals {
   int64_t arrays; ///< arrays in memory
   int64_t rows;   ///< entries tesela_report_top can return
-  int64_t stored_bytes, data_bytes, padding_bytes;
+  int64_t stored_bytes, data_bytes;
+  int64_t padding_bytes;                 ///< at least
   int64_t unknown_arrays, unknown_bytes; ///< arrays without data_known, and what they store
+  int64_t most_padding_bytes;            ///< padding_bytes where the padding of every array is known
 } tesela_report_totals;
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
@@ -264,7 +300,7 @@ typedef struct tesela_report_filter {
 } tesela_report_filter;
 
 typedef enum tesela_report_order {
-  TESELA_REPORT_BY_WASTE,     ///< padding bytes of all arrays of the row
+  TESELA_REPORT_BY_WASTE,     ///< least padding bytes of all arrays of the row
   TESELA_REPORT_BY_SIZE,      ///< stored bytes of all arrays of the row
   TESELA_REPORT_BY_EXPANSION, ///< stored / data
 } tesela_report_order;

@@ -45,6 +45,9 @@ static inline bool tesela__round_up(int64_t n, int64_t t, int64_t *out) {
 static inline int64_t tesela__min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t tesela__max(int64_t a, int64_t b) { return a > b ? a : b; }
 
+/* End a text that was cut to room - 1 bytes at a word, with "..." after it; room is 8 or more. */
+void tesela__end_cut(char *text, size_t room);
+
 int64_t tesela__gcd(int64_t a, int64_t b); /* a, b >= 0; gcd(0, b) = b */
 
 /* ---- text ------------------------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #define STRING_(x) #x
 #define STRING(x) STRING_(x)
@@ -58,14 +59,15 @@ const char *tesela_version(void) {
   return STRING(TESELA_VERSION_MAJOR) "." STRING(TESELA_VERSION_MINOR) "." STRING(TESELA_VERSION_PATCH);
 }
 
-/* Cut a text that vsnprintf filled at the last whole UTF-8 character. */
-static void cut_at_character(char *text, size_t length) {
-  size_t start = length;
-  while (start > 0 && ((unsigned char)text[start - 1] & 0xC0) == 0x80) start--;
-  if (start == 0) return;
-  unsigned char lead = (unsigned char)text[start - 1];
-  size_t want = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  if (length - (start - 1) < want) text[start - 1] = '\0';
+void tesela__end_cut(char *text, size_t room) {
+  size_t limit = room - sizeof "...", end = limit;
+  while (end > limit / 2 && text[end] != ' ') end--;
+  bool word = text[end] == ' ';
+  if (!word) end = limit;
+  while (end > 0 &&
+         (word ? strchr(" ,;:", text[end - 1]) != NULL : ((unsigned char)text[end] & 0xC0) == 0x80))
+    end--;
+  memcpy(text + end, "...", sizeof "...");
 }
 
 /* Everything but the reason, which is none. */
@@ -76,7 +78,7 @@ static void fill_error(tesela_error *err, tesela_status status, int64_t at, cons
   err->at = at;
   int length = vsnprintf(err->message, sizeof err->message, format, args);
   if (length < 0) err->message[0] = '\0';
-  if (length >= (int)sizeof err->message) cut_at_character(err->message, sizeof err->message - 1);
+  if (length >= (int)sizeof err->message) tesela__end_cut(err->message, sizeof err->message);
 }
 
 tesela_status tesela__fail(tesela_error *err, tesela_status status, int64_t at, const char *format, ...) {

@@ -4,6 +4,7 @@
  *
  *   emit.c                  names; a number that depends on the lane, as an expression
  *   exchange_cuda.c         a conversion: registers and shuffles, the kernel around it
+ *   exchange_cuda_words.c   words of several units in it
  *   exchange_cuda_memory.c  a conversion through shared memory
  *   register_c.c            thread and local id of an element, in C
  */
@@ -13,6 +14,7 @@
 #include <tesela/codegen.h>
 
 #include "base/base.h"
+#include "tile/exchange.h"
 
 enum { TESELA__EMIT_LANES = 32 };
 
@@ -50,6 +52,12 @@ typedef struct tesela__emit_digit {
  * nothing, if it is 0. */
 bool tesela__emit_digit_sum(tesela__emit *e, const char *lead, const char *number, int64_t size, int32_t n,
                             tesela__emit_digit *digit, const char *suffix);
+
+/* The expression of a word at the start of a phase; of the unit that is part 0 of `made`. `before`: the words of the phase before. */
+void tesela__emit_word(tesela__emit *e, const tesela_exchange *plan, const tesela__word_parts *made,
+                       const char *before);
+void tesela__emit_part(tesela__emit *e, const tesela_exchange *plan, const tesela__word_parts *made,
+                       const char *before);
 
 /* A plan through shared memory: what stands before the conversion, and its body. */
 void tesela__emit_memory_helpers(tesela__emit *e, const tesela_exchange *plan);

@@ -3,10 +3,13 @@
  * exchange_cuda.c - a plan as CUDA C++: registers, shuffles, and a kernel around it.
  *
  * Units are variables: s0, s1, ... of src, d0, d1, ... of dst, 32 bits (or 64), packed of narrower elements and taken apart
- * at the end; y0, y1, ... are what the rounds bring. What a lane offers is a choice among the s by bits of the lane, what it
+ * at the end; y0, y1, ... are what the rounds bring. In phase 0 words a0_0, a0_1, ... are packed by __byte_perm from the s, rounds bring
+ * y0_0, y0_1, ..., and the words b0_0, b0_1, ... are what there is at its end; phase 1 packs a1_0, a1_1, ... from these. What a lane offers is a choice among the s by bits of the lane, what it
  * keeps one among the y and s. Nothing is indexed by what is known at run time only, so that all stays in registers.
  * Warps that differ run different blocks of an if, whole warps each.
  */
+#include <stdio.h>
+
 #include "codegen/emit.h"
 
 #include "tile/exchange.h"
@@ -57,9 +60,10 @@ typedef struct cuda_round {
 
 /* A round as code sees it: a lane that would take nothing takes its own unit from itself where the patterns of the others say
  * so. It could keep that unit as well, but the exception would cost more than the rule. */
-static cuda_round cuda_round_of(const tesela_exchange *plan, const tesela__warp_program *w, int64_t round) {
+static cuda_round cuda_round_of(const tesela_exchange *plan, const tesela__warp_program *w, int64_t units,
+                                int64_t round) {
   cuda_round r;
-  int64_t units = plan->facts.dst_units, row = round * plan->warp;
+  int64_t row = round * plan->warp;
   for (int32_t lane = 0; lane < plan->warp; lane++) {
     r.offer[lane] = w->offer[row + lane];
     r.into[lane] = w->into[row + lane];
@@ -90,15 +94,22 @@ static void cuda_stay_inside(cuda_round *r, int32_t lanes, int32_t warp) {
     if (r->from[lane] < 0) r->from[lane] = lane;
 }
 
-static void cuda_rounds(tesela__emit *e, const tesela_exchange *plan, const tesela__warp_program *w) {
-  const tesela__emit_names units = {"s", "", INT32_MAX};
+/* What the rounds move: the variables of units or words, and how many there are at the end. */
+typedef struct cuda_names {
+  char start[16], round[16], end[32]; /* s, y, d; end with what declares it */
+  int64_t units;
+} cuda_names;
+
+static void cuda_rounds(tesela__emit *e, const tesela_exchange *plan, const tesela__warp_program *w,
+                        const cuda_names *n) {
+  const tesela__emit_names units = {n->start, "", INT32_MAX};
   int32_t lanes = w->src_lanes > w->dst_lanes ? w->src_lanes : w->dst_lanes;
   uint32_t mask = lanes == 32 ? ~UINT32_C(0) : (UINT32_C(1) << lanes) - 1;
   for (int64_t round = 0; round < w->rounds; round++) {
-    cuda_round r = cuda_round_of(plan, w, round);
+    cuda_round r = cuda_round_of(plan, w, n->units, round);
     if (lanes < 32) cuda_stay_inside(&r, lanes, plan->warp);
-    tesela__putf(&e->sink, "    const %s y%" PRId64 " = __shfl_sync(0x%" PRIx32 "u, ", cuda_unit_type(plan),
-                 round, mask);
+    tesela__putf(&e->sink, "    const %s %s%" PRId64 " = __shfl_sync(0x%" PRIx32 "u, ", cuda_unit_type(plan),
+                 n->round, round, mask);
     tesela__emit_lane_choice(e, &units, r.offer, plan->warp);
     tesela__puts(&e->sink, ", (int)(");
     tesela__emit_lane_number(e, r.from, plan->warp);
@@ -108,26 +119,74 @@ static void cuda_rounds(tesela__emit *e, const tesela_exchange *plan, const tese
 
 /* Each unit of dst is, lane by lane, what some round brought, or the lane's own. Written for some units at a time, so that rounds
  * are not looked at for each. */
-static void cuda_results(tesela__emit *e, const tesela_exchange *plan, const tesela__warp_program *w,
-                         int64_t first, int64_t last) {
-  const tesela__emit_names names = {"y", "s", (int32_t)w->rounds};
-  int64_t units = plan->facts.dst_units;
+static void cuda_some_results(tesela__emit *e, const tesela_exchange *plan, const tesela__warp_program *w,
+                              const cuda_names *n, int64_t first, int64_t last) {
+  const tesela__emit_names names = {n->round, n->start, (int32_t)w->rounds};
   int32_t source[CUDA_AT_ONCE][TESELA__EMIT_LANES];
   for (int64_t into = first; into < last; into++)
     for (int32_t lane = 0; lane < plan->warp; lane++)
-      source[into - first][lane] = lane < w->dst_lanes && tesela__own(w, units, lane, into)
-                                       ? names.split + w->need_unit[lane * units + into]
+      source[into - first][lane] = lane < w->dst_lanes && tesela__own(w, n->units, lane, into)
+                                       ? names.split + w->need_unit[lane * n->units + into]
                                        : -1;
   for (int64_t round = 0; round < w->rounds; round++) {
-    cuda_round r = cuda_round_of(plan, w, round);
+    cuda_round r = cuda_round_of(plan, w, n->units, round);
     for (int32_t lane = 0; lane < plan->warp; lane++)
       if (r.into[lane] >= first && r.into[lane] < last) source[r.into[lane] - first][lane] = (int32_t)round;
   }
   for (int64_t into = first; into < last; into++) {
-    TESELA__EMIT(e, "    d%D = ", into);
+    tesela__putf(&e->sink, "    %s%" PRId64 " = ", n->end, into);
     tesela__emit_lane_choice(e, &names, source[into - first], plan->warp);
     tesela__puts(&e->sink, ";\n");
   }
+}
+
+static void cuda_results(tesela__emit *e, const tesela_exchange *plan, const tesela__warp_program *w,
+                         const cuda_names *n) {
+  for (int64_t u = 0; u < n->units && w->dst_lanes > 0; u += CUDA_AT_ONCE)
+    cuda_some_results(e, plan, w, n, u, tesela__min(u + CUDA_AT_ONCE, n->units));
+}
+
+/* ---- phases ------------------------------------------------------------------------------------------------- */
+
+static void cuda_phases(tesela__emit *e, const tesela_exchange *plan, const tesela__warp_program *w) {
+  tesela__word_parts made;
+  char before[16] = "s";
+  for (int32_t i = 0; i < w->n_phases; i++) {
+    const tesela__exchange_phase *phase = &w->phase[i];
+    cuda_names n = {.units = phase->dst_words};
+    snprintf(n.start, sizeof n.start, "a%d_", (int)i);
+    snprintf(n.round, sizeof n.round, "y%d_", (int)i);
+    snprintf(n.end, sizeof n.end, "const uint32_t b%d_", (int)i);
+    for (int64_t word = 0; word < phase->src_words; word++) {
+      tesela__phase_word(&made, plan, w, i, word);
+      if (made.n == 0) continue;
+      tesela__putf(&e->sink, "    const uint32_t %s%" PRId64 " = ", n.start, word);
+      tesela__emit_word(e, plan, &made, before);
+      tesela__puts(&e->sink, ";\n");
+    }
+    cuda_rounds(e, plan, &phase->moves, &n);
+    cuda_results(e, plan, &phase->moves, &n);
+    snprintf(before, sizeof before, "b%d_", (int)i);
+  }
+  for (int64_t unit = 0; unit < plan->facts.dst_units; unit++) {
+    tesela__phase_word(&made, plan, w, w->n_phases, unit);
+    if (made.n == 0) continue;
+    TESELA__EMIT(e, "    d%D = ", unit);
+    tesela__emit_part(e, plan, &made, before);
+    tesela__puts(&e->sink, ";\n");
+  }
+}
+
+/* ---- all warps ------------------------------------------------------------------------------------------------------ */
+
+static void cuda_program(tesela__emit *e, const tesela_exchange *plan, const tesela__warp_program *w) {
+  const cuda_names units = {"s", "y", "d", plan->facts.dst_units};
+  if (w->n_phases) {
+    cuda_phases(e, plan, w);
+    return;
+  }
+  cuda_rounds(e, plan, w, &units);
+  cuda_results(e, plan, w, &units);
 }
 
 /* if (the warps that run program k) */
@@ -162,9 +221,7 @@ static void cuda_registers(tesela__emit *e, const tesela_exchange *plan) {
       cuda_warps(e, plan, (int32_t)k);
     else
       tesela__puts(&e->sink, "  {\n");
-    cuda_rounds(e, plan, &plan->program[k]);
-    for (int64_t u = 0; u < plan->facts.dst_units && plan->program[k].dst_lanes > 0; u += CUDA_AT_ONCE)
-      cuda_results(e, plan, &plan->program[k], u, tesela__min(u + CUDA_AT_ONCE, plan->facts.dst_units));
+    cuda_program(e, plan, &plan->program[k]);
     tesela__puts(&e->sink, "  }");
   }
   tesela__puts(&e->sink, "\n");

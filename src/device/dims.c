@@ -16,35 +16,51 @@ tesela__device_chain tesela__device_chain_of(int32_t n_dims, const tesela_device
   return chain;
 }
 
-/* Every coordinate of a host dim must have digits. The digits above one are 0 for a coordinate below their steps, so the
- * smallest one without a place is step * extent of a digit that is too small. */
+/* What a chain leaves of a host dim, and the device dim whose digits end first; small is -1 if none does. */
+typedef struct dims_rest {
+  int64_t rest, least; /* of the coordinate; the smallest one without a place */
+  int32_t small;
+} dims_rest;
+
+/* The digits above one are 0 for a coordinate below their steps, so the smallest coordinate without a place is
+ * step * extent of a digit that is too small. `ones`: dims of extent 1 take digits, too. */
+static dims_rest dims_follow(const tesela_device_dim *dims, const tesela__device_chain *chain, int64_t size,
+                             bool ones, int64_t reached[TESELA_DEVICE_DIMS]) {
+  dims_rest left = {.rest = size, .least = INT64_MAX, .small = -1};
+  for (int32_t k = 0; k < chain->n; k++) {
+    const tesela_device_dim *dim = &dims[chain->dim[k]];
+    bool digit = ones || dim->extent != 1;
+    reached[chain->dim[k]] = digit ? tesela__ceil_div(left.rest, dim->step) : 1;
+    int64_t first;
+    if (reached[chain->dim[k]] > dim->extent && tesela__mul(dim->step, dim->extent, &first) &&
+        first < left.least) {
+      left.least = first;
+      left.small = chain->dim[k];
+    }
+    if (digit) left.rest = tesela__min(left.rest, dim->step);
+  }
+  return left;
+}
+
+/* Every coordinate of a host dim must have digits. A device dim of extent 1 takes none; where the others leave a coordinate
+ * without a place it is named as the digit it would be: the blocks of a dim that has more than one. */
 static tesela_status dims_check_chain(const tesela_device_host *host, int32_t host_dim, int32_t n_dims,
                                       const tesela_device_dim *dims, int64_t reached[TESELA_DEVICE_DIMS],
                                       tesela_error *err) {
   tesela__device_chain chain = tesela__device_chain_of(n_dims, dims, host_dim);
-  int64_t rest = host->shape[host_dim], least = INT64_MAX;
-  int32_t small = -1;
-  for (int32_t k = 0; k < chain.n; k++) {
-    const tesela_device_dim *dim = &dims[chain.dim[k]];
-    reached[chain.dim[k]] = tesela__ceil_div(rest, dim->step);
-    int64_t first;
-    if (reached[chain.dim[k]] > dim->extent && tesela__mul(dim->step, dim->extent, &first) && first < least) {
-      least = first;
-      small = chain.dim[k];
-    }
-    rest = tesela__min(rest, dim->step);
-  }
+  dims_rest left = dims_follow(dims, &chain, host->shape[host_dim], false, reached);
+  if (left.small < 0 && left.rest <= 1) return TESELA_OK;
+  left = dims_follow(dims, &chain, host->shape[host_dim], true, reached);
+  int32_t small = left.small;
   if (small >= 0)
     return tesela__fail(err, TESELA_E_INVALID, -1,
                         "device dim %d (step %lld, extent %lld) is too small for host dim %d of %lld: "
                         "coordinate %lld has no place",
                         small, (long long)dims[small].step, (long long)dims[small].extent, host_dim,
-                        (long long)host->shape[host_dim], (long long)least);
-  if (rest > 1)
-    return tesela__fail(
-        err, TESELA_E_INVALID, -1, "host dim %d of %lld has %s: coordinates 0 and 1 would meet", host_dim,
-        (long long)host->shape[host_dim], chain.n == 0 ? "no device dim" : "no device dim of step 1");
-  return TESELA_OK;
+                        (long long)host->shape[host_dim], (long long)left.least);
+  return tesela__fail(err, TESELA_E_INVALID, -1, "host dim %d of %lld has %s: coordinates 0 and 1 would meet",
+                      host_dim, (long long)host->shape[host_dim],
+                      chain.n == 0 ? "no device dim" : "no device dim of step 1");
 }
 
 static tesela_status dims_check_ranges(const tesela_device_host *host, int32_t n_dims,

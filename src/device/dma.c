@@ -5,6 +5,7 @@
  *   digits   dma_digits.c    which device dims move, along which host dim; loops that are one
  *   boxes    dma_cut.c       per host dim, few; dma_padding.c: the places that are left
  *   nests    here            products of one box per host dim; host dim 0 varies slowest
+ *   fewer    dma_reduce.c    nests that together are one, merged form only; of few elements all lists are tried
  *   limits   dma_limits.c    cut until the engine can run them
  *
  * Bounds: tuples apart (no two in one box) multiply over host dims. The least count of one host dim may be known by trying
@@ -18,15 +19,18 @@ typedef struct dma_maker {
   const tesela_dma_options *options;
   tesela__dma_digit_list digits;
   tesela__dma_boxes box[TESELA__DMA_CHAINS]; /* per chain */
-  int32_t bound;
+  int32_t bound;                             /* for products of digit ranges */
+  int32_t least;                             /* for any nests, within the limits */
 } dma_maker;
 
-/* So many nests there will be at least: none is made if the engine takes fewer. Padding has other nests than elements. */
+/* So many nests there will be unless they are few enough to be joined: none is made if the engine takes fewer. Padding has
+ * other nests than elements. */
 static tesela_status dma_check_count(const dma_maker *m, int64_t nests, tesela_error *err) {
   const tesela_dma_limits *limits = m->options->padding ? NULL : m->options->limits;
-  if (limits && limits->max_nests && limits->max_nests < TESELA__DMA_NESTS && nests > limits->max_nests)
+  if (limits && limits->max_nests && limits->max_nests < TESELA__DMA_NESTS && nests > limits->max_nests &&
+      !tesela__dma_few((size_t)nests))
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                        "max_nests is %" PRId64 "; this transfer needs %" PRId64
+                        "max_nests is %" PRId64 "; the list found has %" PRId64
                         " nests, without the other limits",
                         limits->max_nests, nests);
   return TESELA_OK;
@@ -81,46 +85,14 @@ static tesela_status dma_products(dma_maker *m, tesela__dma_boxes *all, tesela_e
   return TESELA_OK;
 }
 
-/* Loops that continue each other on both sides, outer before inner, become one. */
-static void dma_coalesce(tesela_nest *nest) {
-  for (int32_t k = nest->n - 2; k >= 0; k--) {
-    int64_t range = nest->range[k + 1], device, host;
-    if (!tesela__mul(nest->device_stride[k + 1], range, &device) || device != nest->device_stride[k] ||
-        !tesela__mul(nest->host_stride[k + 1], range, &host) || host != nest->host_stride[k])
-      continue;
-    nest->range[k] *= range; /* elements: they fit */
-    nest->device_stride[k] = nest->device_stride[k + 1];
-    nest->host_stride[k] = nest->host_stride[k + 1];
-    nest->n--;
-    for (int32_t i = k + 1; i < nest->n; i++) {
-      nest->range[i] = nest->range[i + 1];
-      nest->device_stride[i] = nest->device_stride[i + 1];
-      nest->host_stride[i] = nest->host_stride[i + 1];
-    }
-  }
-}
-
-static void dma_add_loop(tesela_nest *nest, int32_t at, int64_t range, int64_t device, int64_t host) {
-  for (int32_t i = nest->n++; i > at; i--) {
-    nest->range[i] = nest->range[i - 1];
-    nest->device_stride[i] = nest->device_stride[i - 1];
-    nest->host_stride[i] = nest->host_stride[i - 1];
-  }
-  nest->range[at] = range;
-  nest->device_stride[at] = device;
-  nest->host_stride[at] = host;
-}
-
 /* Only loops that run more than once, by decreasing device stride. */
 static void dma_merged(const dma_maker *m, tesela_nest *nest, const int64_t *box) {
   for (int32_t k = 0; k < m->digits.n; k++) {
     const tesela__dma_digit *digit = &m->digits.digit[k];
-    int32_t at = nest->n;
-    if (box[m->digits.n + k] == 1) continue;
-    while (at > 0 && nest->device_stride[at - 1] < digit->device) at--;
-    dma_add_loop(nest, at, box[m->digits.n + k], digit->device, digit->host);
+    if (box[m->digits.n + k] > 1)
+      tesela__dma_sort_loop(nest, box[m->digits.n + k], digit->device, digit->host);
   }
-  dma_coalesce(nest);
+  tesela__dma_coalesce(nest);
 }
 
 /* One loop per device dim; single places of padding between them in a loop of their own. */
@@ -128,7 +100,7 @@ static tesela_status dma_plain(const dma_maker *m, tesela_nest *nest, const int6
                                const int64_t *host_stride, tesela_error *err) {
   const tesela_device_layout *layout = m->layout;
   for (int32_t j = 0; j < layout->n_dims; j++)
-    dma_add_loop(nest, j, 1, layout->dim[j].stride, host_stride[j]);
+    tesela__dma_add_loop(nest, j, 1, layout->dim[j].stride, host_stride[j]);
   for (int32_t k = 0; k < m->digits.n; k++) {
     const tesela__dma_digit *digit = &m->digits.digit[k];
     int64_t count = box[m->digits.n + k];
@@ -138,7 +110,7 @@ static tesela_status dma_plain(const dma_maker *m, tesela_nest *nest, const int6
       if (nest->n == TESELA_DEVICE_DIMS)
         return tesela__fail(err, TESELA_E_LIMIT, -1, "nests over padding need more than %d loops",
                             TESELA_DEVICE_DIMS);
-      dma_add_loop(nest, nest->n, count, digit->device, 0);
+      tesela__dma_add_loop(nest, nest->n, count, digit->device, 0);
     }
   }
   return TESELA_OK;
@@ -160,50 +132,62 @@ static void dma_plain_strides(const dma_maker *m, const int64_t *strides, int64_
   }
 }
 
-static tesela_status dma_nests(dma_maker *m, const tesela__dma_boxes *all, const int64_t *strides,
-                               tesela_error *err) {
-  int64_t host_stride[TESELA_DEVICE_DIMS];
-  const tesela_dma_limits *limits = m->options->limits;
-  if (m->options->plain) dma_plain_strides(m, strides, host_stride);
-  for (size_t i = 0; i < all->n; i++) {
-    const int64_t *box = tesela__dma_box(all, i);
-    tesela_nest nest = {.device_offset = m->digits.device_offset, .host_offset = m->digits.host_offset};
-    int64_t last;
-    for (int32_t k = 0; k < m->digits.n; k++) {
-      nest.device_offset += box[k] * m->digits.digit[k].device;
-      nest.host_offset += box[k] * m->digits.digit[k].host;
-    }
-    last = nest.device_offset;
-    for (int32_t k = 0; k < m->digits.n; k++) last += (box[m->digits.n + k] - 1) * m->digits.digit[k].device;
-    if (last >= m->layout->places)
-      return tesela__fail(err, TESELA_E_INVALID, -1,
-                          "an element is at place %" PRId64 "; the layout has %" PRId64 " places", last,
-                          m->layout->places);
-    tesela_status status = TESELA_OK;
-    if (m->options->plain)
-      status = dma_plain(m, &nest, box, host_stride, err);
-    else
-      dma_merged(m, &nest, box);
-    if (status == TESELA_OK)
-      status = limits
-                   ? tesela__dma_legalise(&m->dma->list, &nest, limits, m->layout->host.device_bits / 8, err)
-                   : tesela__dma_add(&m->dma->list, &nest, err);
-    if (status != TESELA_OK) return status;
+/* The nest of a box, as it is without limits. */
+static tesela_status dma_nest_of(const dma_maker *m, tesela_nest *nest, const int64_t *box,
+                                 const int64_t *host_stride, tesela_error *err) {
+  *nest = (tesela_nest){.device_offset = m->digits.device_offset, .host_offset = m->digits.host_offset};
+  for (int32_t k = 0; k < m->digits.n; k++) {
+    nest->device_offset += box[k] * m->digits.digit[k].device;
+    nest->host_offset += box[k] * m->digits.digit[k].host;
   }
+  int64_t last = nest->device_offset;
+  for (int32_t k = 0; k < m->digits.n; k++) last += (box[m->digits.n + k] - 1) * m->digits.digit[k].device;
+  if (last >= m->layout->places)
+    return tesela__fail(err, TESELA_E_INVALID, -1,
+                        "an element is at place %" PRId64 "; the layout has %" PRId64 " places", last,
+                        m->layout->places);
+  if (m->options->plain) return dma_plain(m, nest, box, host_stride, err);
+  dma_merged(m, nest, box);
   return TESELA_OK;
 }
 
-static int64_t dma_elements(const tesela_nest *nest) {
-  int64_t n = 1;
-  for (int32_t k = 0; k < nest->n; k++) n *= nest->range[k];
-  return n;
+/* A nest per box, cut where there are limits. */
+static tesela_status dma_nests(const dma_maker *m, tesela__dma_list *list, const tesela__dma_boxes *all,
+                               const int64_t *strides, const tesela_dma_limits *limits, tesela_error *err) {
+  int64_t host_stride[TESELA_DEVICE_DIMS];
+  tesela_status status = TESELA_OK;
+  if (m->options->plain) dma_plain_strides(m, strides, host_stride);
+  for (size_t i = 0; i < all->n && status == TESELA_OK; i++) {
+    tesela_nest nest;
+    status = dma_nest_of(m, &nest, tesela__dma_box(all, i), host_stride, err);
+    if (status != TESELA_OK) return status;
+    status = limits ? tesela__dma_legalise(list, &nest, limits, m->layout->host.device_bits / 8, err)
+                    : tesela__dma_add(list, &nest, err);
+  }
+  return status;
+}
+
+/* Nests of few boxes may be fewer still; of many they are made and cut one by one. */
+static tesela_status dma_all_nests(dma_maker *m, const tesela__dma_boxes *all, const int64_t *strides,
+                                   tesela_error *err) {
+  if (!tesela__dma_few(all->n)) {
+    m->least = 1;
+    return dma_nests(m, &m->dma->list, all, strides, m->options->limits, err);
+  }
+  tesela__dma_list boxes = {.allocator = m->dma->list.allocator};
+  tesela_status status = dma_nests(m, &boxes, all, strides, NULL, err);
+  if (status == TESELA_OK)
+    status = tesela__dma_reduce(&m->dma->list, &m->least, &boxes, m->options, m->layout->host.device_bits / 8,
+                                err);
+  tesela__release(boxes.allocator, boxes.nest);
+  return status;
 }
 
 /* The largest nest first, the others as they are. */
 static void dma_main_first(tesela__dma_list *list) {
   size_t best = 0;
   for (size_t i = 1; i < list->n; i++)
-    if (dma_elements(&list->nest[i]) > dma_elements(&list->nest[best])) best = i;
+    if (tesela__dma_elements(&list->nest[i]) > tesela__dma_elements(&list->nest[best])) best = i;
   if (best == 0) return;
   tesela_nest first = list->nest[best];
   memmove(&list->nest[1], &list->nest[0], best * sizeof first);
@@ -224,10 +208,11 @@ static void dma_finish(dma_maker *m) {
   int64_t bytes = m->layout->host.device_bits / 8, most = limits ? limits->max_burst / bytes : 0;
   dma_main_first(&dma->list);
   facts->n_nests = (int32_t)dma->list.n;
-  facts->bound = m->bound;
+  facts->bound = m->least;
+  facts->digit_bound = m->bound;
   for (size_t i = 0; i < dma->list.n; i++) {
     tesela_nest *nest = &dma->list.nest[i];
-    int64_t elements = dma_elements(nest), run = tesela__dma_burst(nest, most), run_bytes;
+    int64_t elements = tesela__dma_elements(nest), run = tesela__dma_burst(nest, most), run_bytes;
     if (!tesela__mul(run, bytes, &run_bytes)) run_bytes = INT64_MAX;
     facts->elements += elements;
     facts->bursts += elements / run;
@@ -269,7 +254,7 @@ static tesela_status dma_make(dma_maker *m, const int64_t *strides, int64_t offs
     tesela__dma_boxes elements = all;
     all = left, left = elements;
   }
-  if (status == TESELA_OK) status = dma_nests(m, &all, strides, err);
+  if (status == TESELA_OK) status = dma_all_nests(m, &all, strides, err);
   tesela__release(&m->dma->allocator, all.at);
   tesela__release(&m->dma->allocator, left.at);
   for (int32_t c = 0; c < TESELA__DMA_CHAINS; c++) tesela__release(&m->dma->allocator, m->box[c].at);

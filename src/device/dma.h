@@ -119,6 +119,34 @@ tesela_status tesela__dma_add(tesela__dma_list *list, const tesela_nest *nest, t
 /* Elements that follow each other on the device while the innermost loops run; `most`: at most so many, 0: any. */
 int64_t tesela__dma_burst(const tesela_nest *nest, int64_t most);
 
+/* Does a nest keep the limits (max_nests apart) as it is? */
+bool tesela__dma_keeps(const tesela_nest *nest, const tesela_dma_limits *limits, int64_t bytes);
+
+/* nest: loops. `sort`: by decreasing device stride. Coalesce: loops that continue each other on both sides become one. */
+void tesela__dma_add_loop(tesela_nest *nest, int32_t at, int64_t range, int64_t device, int64_t host);
+void tesela__dma_sort_loop(tesela_nest *nest, int64_t range, int64_t device, int64_t host);
+void tesela__dma_remove_loop(tesela_nest *nest, int32_t k);
+void tesela__dma_coalesce(tesela_nest *nest);
+int64_t tesela__dma_elements(const tesela_nest *nest);
+/* Few enough to look at all pairs. */
+bool tesela__dma_few(size_t n);
+/* Two nests whose union is a nest become one, while there are some; not where they are many. Loops by decreasing stride. */
+void tesela__dma_join_nests(tesela__dma_list *list);
+/* No list of nests with any strides that names the same has fewer: 0, 1, or 2 if a corner lacks its mirror image. */
+int32_t tesela__dma_least(const tesela__dma_list *list);
+
+/* fewest: have all nests together so few elements that lists are tried? Then replace the list by one with fewer nests, if
+ * there is one (limits: that keep them). *kept: the nests at hand keep the limits; if not, any list that does is fewer, and *kept
+ * says whether there is one. *least grows where all lists were tried. */
+bool tesela__dma_is_small(const tesela__dma_list *list);
+tesela_status tesela__dma_fewest(tesela__dma_list *list, bool *kept, int32_t *least,
+                                 const tesela_dma_limits *limits, int64_t bytes, tesela_error *err);
+
+/* reduce: `boxes`, nests without limits, few, as nests within the limits and, in merged form, fewer. `out` starts empty. No list
+ * that keeps the limits has fewer than *least. */
+tesela_status tesela__dma_reduce(tesela__dma_list *out, int32_t *least, const tesela__dma_list *boxes,
+                                 const tesela_dma_options *options, int64_t bytes, tesela_error *err);
+
 /* What a list knows about itself, for printing. */
 struct tesela_dma {
   tesela_allocator allocator;

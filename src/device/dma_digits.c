@@ -40,11 +40,11 @@ static tesela_status dma_check_dims(const tesela_device_layout *layout, tesela_e
   return TESELA_OK;
 }
 
-/* Device dims of host dim d, largest step first, equal steps outer first. */
+/* Device dims of host dim d that take digits, so none of extent 1: largest step first, equal steps outer first. */
 static int32_t dma_owned(const tesela_device_layout *layout, int32_t d, int8_t list[TESELA_DEVICE_DIMS]) {
   int32_t n = 0;
   for (int32_t j = 0; j < layout->n_dims; j++) {
-    if (layout->dim[j].dim != d) continue;
+    if (layout->dim[j].dim != d || layout->dim[j].extent == 1) continue;
     int32_t at = n++;
     for (; at > 0 && layout->dim[list[at - 1]].step < layout->dim[j].step; at--) list[at] = list[at - 1];
     list[at] = (int8_t)j;

@@ -65,7 +65,7 @@ static tesela_status dma_push(dma_engine *engine, const tesela__dma_list *list, 
       (engine->limit.max_nests && list->n + engine->n >= (size_t)engine->limit.max_nests)) {
     if (engine->limit.max_nests && engine->limit.max_nests < TESELA__DMA_NESTS)
       return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                          "max_nests is %" PRId64 "; this transfer needs more within the other limits",
+                          "max_nests is %" PRId64 "; the list found has more nests within the other limits",
                           engine->limit.max_nests);
     return tesela__fail(err, TESELA_E_LIMIT, -1, "more than %d nests", TESELA__DMA_NESTS);
   }
@@ -75,15 +75,6 @@ static tesela_status dma_push(dma_engine *engine, const tesela__dma_list *list, 
   if (!grown) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for %zu nests", engine->n + 1);
   engine->todo[engine->n++] = *nest;
   return TESELA_OK;
-}
-
-static void dma_remove_loop(tesela_nest *nest, int32_t k) {
-  nest->n--;
-  for (; k < nest->n; k++) {
-    nest->range[k] = nest->range[k + 1];
-    nest->device_stride[k] = nest->device_stride[k + 1];
-    nest->host_stride[k] = nest->host_stride[k + 1];
-  }
 }
 
 /* The last loop that runs more than once, or -1. */
@@ -97,7 +88,7 @@ static int32_t dma_innermost(const tesela_nest *nest) {
 static int32_t dma_drop_ones(tesela_nest *nest, int32_t k) {
   for (int32_t i = nest->n - 1; i >= 0; i--) {
     if (nest->range[i] != 1) continue;
-    dma_remove_loop(nest, i);
+    tesela__dma_remove_loop(nest, i);
     k -= i < k;
   }
   return k;
@@ -166,7 +157,7 @@ static tesela_status dma_unroll(dma_engine *engine, const tesela__dma_list *list
     tesela_nest part = *nest;
     part.device_offset += i * part.device_stride[k];
     part.host_offset += i * part.host_stride[k];
-    dma_remove_loop(&part, k);
+    tesela__dma_remove_loop(&part, k);
     tesela_status status = dma_push(engine, list, &part, err);
     if (status != TESELA_OK) return status;
   }
@@ -269,14 +260,29 @@ static tesela_status dma_step(dma_engine *engine, tesela__dma_list *list, tesela
   return status;
 }
 
+static dma_engine dma_engine_of(const tesela_dma_limits *limits, int64_t bytes) {
+  int64_t alignment = tesela__max(limits->alignment, 1);
+  return (dma_engine){.limit = *limits,
+                      .bytes = bytes,
+                      .unit = alignment / tesela__gcd(alignment, bytes),
+                      .burst = limits->max_burst / bytes,
+                      .least = tesela__max(1, tesela__ceil_div(limits->min_burst, bytes))};
+}
+
+bool tesela__dma_keeps(const tesela_nest *nest, const tesela_dma_limits *limits, int64_t bytes) {
+  dma_engine engine = dma_engine_of(limits, bytes);
+  int32_t inner = dma_innermost(nest);
+  if (limits->max_dims && nest->n > limits->max_dims) return false;
+  for (int32_t k = 0; k < nest->n; k++)
+    if (limits->max_extent && nest->range[k] > limits->max_extent) return false;
+  if (engine.burst && inner >= 0 && nest->device_stride[inner] == 1 && nest->range[inner] > engine.burst)
+    return false;
+  return dma_check_nest(&engine, nest, NULL) == TESELA_OK;
+}
+
 tesela_status tesela__dma_legalise(tesela__dma_list *list, const tesela_nest *nest,
                                    const tesela_dma_limits *limits, int64_t bytes, tesela_error *err) {
-  int64_t alignment = tesela__max(limits->alignment, 1);
-  dma_engine engine = {.limit = *limits,
-                       .bytes = bytes,
-                       .unit = alignment / tesela__gcd(alignment, bytes),
-                       .burst = limits->max_burst / bytes,
-                       .least = tesela__max(1, tesela__ceil_div(limits->min_burst, bytes))};
+  dma_engine engine = dma_engine_of(limits, bytes);
   if (limits->max_burst && engine.burst == 0)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
                         "max_burst is %" PRId64 " bytes; an element has %" PRId64, limits->max_burst, bytes);

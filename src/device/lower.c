@@ -11,7 +11,7 @@ static tesela_status lower_dim(const tesela_device_layout *layout, int32_t host_
   tesela_status status = TESELA_OK;
   for (int32_t k = 0; k < chain.n && rest > 1 && status == TESELA_OK; k++) {
     const tesela_device_dim *dim = &layout->dim[chain.dim[k]];
-    if (dim->step >= rest) continue;
+    if (dim->extent == 1 || dim->step >= rest) continue;
     stride = dim->stride;
     rest = dim->step;
     if (dim->step == 1) break;

@@ -7,7 +7,8 @@
  * that place the elements differently make the text ambiguous, which is refused.
  *
  * A step as large as the host dim makes an idle digit: it is always 0. It matters not which host dim has such a digit, so only
- * the likeliest of those is tried, and for a device dim of extent 1 no other.
+ * the likeliest of those is tried. A device dim of extent 1 takes no digit: it has one owner, the likeliest idle one or
+ * else the likeliest.
  */
 #include <string.h>
 
@@ -55,9 +56,8 @@ static void map_owners(map_search *search, int32_t j) {
     owner[kept++] = owner[k];
   }
   search->n_owners[j] = kept;
-  if (idle < 0 || search->dim[j].extent != 1) return;
-  memset(search->active[j], 0, sizeof search->active[j]);
-  owner[0] = idle;
+  if (kept == 0 || search->dim[j].extent != 1) return;
+  if (idle >= 0) owner[0] = idle;
   search->n_owners[j] = 1;
 }
 
@@ -111,6 +111,7 @@ static bool map_reaches(const map_search *search, int32_t j, int32_t d) {
   int64_t extent = search->host->shape[d], room = 1;
   bool one = false;
   for (int32_t k = 0; k < search->n; k++) {
+    if (search->dim[k].extent == 1) continue;
     int64_t step = search->active[k][d];
     if (k < j || search->n_owners[k] == 0) step = search->dim[k].dim == d ? search->dim[k].step : 0;
     if (step == 0 || step >= extent) continue;

@@ -29,7 +29,9 @@ static tesela_status transfer_device_layout(const tesela_device_layout *layout, 
     if (d->dim < 0 || d->extent < 2) continue;
     int32_t i = 0, outer = j;
     for (int32_t k = 0; k < j; k++) /* of equal steps the outer one is the digit, the others are always 0 */
-      if (layout->dim[k].dim == d->dim && layout->dim[k].step == d->step && outer == j) outer = k;
+      if (layout->dim[k].dim == d->dim && layout->dim[k].step == d->step && layout->dim[k].extent > 1 &&
+          outer == j)
+        outer = k;
     while (i < made.n_mapped &&
            (made.digit[i].source != d->dim || made.digit[i].step != d->step || outer != j))
       i++;

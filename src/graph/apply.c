@@ -161,7 +161,9 @@ static tesela_status apply_on_copy(apply_state *a, int32_t k, int32_t number, in
 static bool apply_wants(const apply_state *a, int32_t number) {
   if (number < 0 || a->part == TESELA__APPLY_ALL) return number >= 0;
   const tesela_move *move = &a->p->move[number];
-  bool sparse = move->from == TESELA_STICK_SPARSE || move->to == TESELA_STICK_SPARSE;
+  const tesela_node *buffer = tesela_graph_node(a->p->graph, move->buffer);
+  bool sparse = tesela__stick_is_sparse(buffer->rank, buffer->shape, move->from) ||
+                tesela__stick_is_sparse(buffer->rank, buffer->shape, move->to);
   return move->view >= 0 || (a->part == TESELA__APPLY_COPIES_AND_SPARSE && sparse);
 }
 

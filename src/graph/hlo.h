@@ -175,7 +175,10 @@ tesela__hlo_value *tesela__hlo_value_of(tesela__hlo_build *b, const tesela__hlo_
 /* Operand k as a node. TESELA_E_INVALID if there is none or it is a tuple. */
 tesela_status tesela__hlo_operand(tesela__hlo_build *b, const tesela__hlo_instruction *in, int32_t k,
                                   int32_t *node);
-/* Operand k as a constant that is known. */
+/* The same of an operator that needs its operand's lanes: a view of a constant is a constant of its own shape, in any stick. */
+tesela_status tesela__hlo_operand_laid_out(tesela__hlo_build *b, const tesela__hlo_instruction *in, int32_t k,
+                                           int32_t *node);
+/* Operand k as a constant that is known, through views of it. */
 bool tesela__hlo_scalar(tesela__hlo_build *b, const tesela__hlo_instruction *in, int32_t k, double *value);
 /* Add a node of the instruction. `suffix` NULL: it has the instruction's name, else that and the suffix. */
 tesela_status tesela__hlo_add(tesela__hlo_build *b, const tesela__hlo_instruction *in, const char *suffix,

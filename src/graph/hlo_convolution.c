@@ -211,8 +211,8 @@ tesela_status tesela__hlo_convolution(tesela__hlo_build *b, const tesela__hlo_in
       !convolution_count(b->module, in, "feature_group_count", &c.features) ||
       !convolution_count(b->module, in, "batch_group_count", &c.batches))
     return TESELA_OK;
-  tesela_status status = tesela__hlo_operand(b, in, 0, &operand[0]);
-  if (status == TESELA_OK) status = tesela__hlo_operand(b, in, 1, &operand[1]);
+  tesela_status status = tesela__hlo_operand_laid_out(b, in, 0, &operand[0]);
+  if (status == TESELA_OK) status = tesela__hlo_operand_laid_out(b, in, 1, &operand[1]);
   if (status != TESELA_OK || !convolution_fits(b, &c, operand)) return status;
   if (c.spatial == 0) return convolution_product(b, in, &c, operand, out);
   status = convolution_reverse(b, in, &c, &operand[1]);

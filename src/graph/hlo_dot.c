@@ -18,7 +18,7 @@ tesela_status tesela__hlo_dot(tesela__hlo_build *b, const tesela__hlo_instructio
   int32_t label[2][TESELA_GRAPH_RANK], next;
   if (in->n_operands != 2) return TESELA_OK;
   for (int32_t k = 0; k < 2; k++) {
-    tesela_status status = tesela__hlo_operand(b, in, k, &operand[k]);
+    tesela_status status = tesela__hlo_operand_laid_out(b, in, k, &operand[k]);
     if (status != TESELA_OK) return status;
     n_batch[k] = tesela__hlo_list(b->module, in, batch_key[k], TESELA_GRAPH_RANK, batch[k]);
     n_sum[k] = tesela__hlo_list(b->module, in, sum_key[k], TESELA_GRAPH_RANK, sum[k]);

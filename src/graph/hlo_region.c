@@ -3,8 +3,9 @@
  * hlo_region.c - small computations on scalars, computed: what the comparison of a sort or a fold of pairs does.
  *
  * Such a computation only compares: what it gives depends on the order of its parameters and on where they stand to 0, to the
- * infinities and to NaN. So it is known once it was computed for values in every order. Anything else in it, as arithmetic or
- * other constants, makes it unknown.
+ * infinities and to NaN. So it is known once it was computed for values in every order. Floats may be compared by their bits, as
+ * compilers expand a total order: bits below 0 are subtracted from the greatest integer, or xor it, and compared as
+ * integers. Anything else in it, as other arithmetic or constants, makes it unknown.
  */
 #include <math.h>
 
@@ -12,12 +13,19 @@
 
 enum { REGION_MOST = 64 }; /* instructions of a computation that is computed */
 
+typedef struct region_number {
+  double x;           /* a float, or a truth value */
+  tesela_dtype whole; /* the type of an integer; TESELA_DTYPE_NONE: it is none */
+  int64_t i;          /* then its value; of 64 bits without a sign its bits */
+  bool of_float;      /* then it is made of the bits of a float */
+} region_number;
+
 typedef struct region {
   const tesela__hlo_module *m;
   const tesela__hlo_computation *c;
   const double *parameter;
   int32_t n;
-  double value[REGION_MOST];
+  region_number value[REGION_MOST];
 } region;
 
 static tesela_dtype region_type(const region *r, const tesela__hlo_instruction *in) {
@@ -34,8 +42,12 @@ static const tesela__hlo_instruction *region_operand(const region *r, const tese
   return &r->m->instruction[r->m->operand[in->operand + k]];
 }
 
-static double region_value(const region *r, const tesela__hlo_instruction *in, int32_t k) {
-  return r->value[r->m->operand[in->operand + k] - r->c->first];
+static const region_number *region_value(const region *r, const tesela__hlo_instruction *in, int32_t k) {
+  return &r->value[r->m->operand[in->operand + k] - r->c->first];
+}
+
+static bool region_true(const region *r, const tesela__hlo_instruction *in, int32_t k) {
+  return region_value(r, in, k)->x != 0;
 }
 
 /* Less in the total order of floats: -NaN, -inf .. -0, 0 .. inf, NaN. */
@@ -46,38 +58,105 @@ static bool region_less(double x, double y, bool total) {
   return x < y || (x == 0 && y == 0 && signbit(x) && !signbit(y));
 }
 
-static bool region_compare(const region *r, const tesela__hlo_instruction *in, double *value) {
+static bool region_compare(const region *r, const tesela__hlo_instruction *in, region_number *value) {
   static const char *const words[] = {"EQ", "NE", "LT", "LE", "GT", "GE"};
   tesela__hlo_span word = tesela__hlo_attribute(r->m, in, "direction");
-  double x = region_value(r, in, 0), y = region_value(r, in, 1);
+  const region_number *a = region_value(r, in, 0), *b = region_value(r, in, 1);
+  if (a->whole != b->whole) return false;
   bool total = tesela__hlo_same(r->m->text, tesela__hlo_attribute(r->m, in, "type"), "TOTALORDER") &&
                tesela_dtype_family_of(region_type(r, region_operand(r, in, 0))) == TESELA_FAMILY_FLOAT;
-  bool less = region_less(x, y, total), greater = region_less(y, x, total);
-  bool equal = total ? !less && !greater : x == y;
+  bool less = region_less(a->x, b->x, total), greater = region_less(b->x, a->x, total);
+  bool equal = total ? !less && !greater : a->x == b->x;
+  if (a->whole != TESELA_DTYPE_NONE) {
+    bool unsigned_ = tesela_dtype_family_of(a->whole) == TESELA_FAMILY_UNSIGNED;
+    less = unsigned_ ? (uint64_t)a->i < (uint64_t)b->i : a->i < b->i;
+    equal = a->i == b->i;
+    greater = !less && !equal;
+  }
   const bool is[] = {equal, !equal, less, less || equal, greater, greater || equal};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (tesela__hlo_same(r->m->text, word, words[i])) {
-      *value = is[i];
+      *value = (region_number){.x = is[i]};
       return true;
     }
   return false;
 }
 
-/* 0, NaN, infinities, truth values; and the integer that turns the bits of a negative float into its place. */
-static bool region_constant(const region *r, const tesela__hlo_instruction *in, double *value) {
-  if (!tesela__hlo_number(r->m->text, tesela__hlo_trim(r->m->text, in->inside), value)) return false;
-  return *value == 0 || isnan(*value) || isinf(*value) || *value == (double)INT32_MAX ||
-         region_type(r, in) == TESELA_PRED;
+/* The greatest number of a signed type: without its sign, that many bits of a float of this width. 0: no integer. */
+static int64_t region_most(tesela_dtype dtype) {
+  tesela_dtype_family family = tesela_dtype_family_of(dtype);
+  int32_t bits = tesela_dtype_bits(dtype);
+  if ((family != TESELA_FAMILY_SIGNED && family != TESELA_FAMILY_UNSIGNED) || bits < 8) return 0;
+  return (int64_t)(UINT64_MAX >> (65 - bits));
 }
 
-/* The bits of an f32 as an s32. */
-static bool region_bits(const region *r, const tesela__hlo_instruction *in, double *value) {
-  if (region_type(r, in) != TESELA_S32 || region_type(r, region_operand(r, in, 0)) != TESELA_F32)
+/* An integer as its type has it: the low bits, with a sign or without. */
+static int64_t region_wrap(tesela_dtype dtype, uint64_t bits) {
+  int32_t unused = 64 - tesela_dtype_bits(dtype);
+  if (tesela_dtype_family_of(dtype) == TESELA_FAMILY_UNSIGNED) return (int64_t)(bits << unused >> unused);
+  uint64_t sign = (uint64_t)1 << (63 - unused);
+  bits = bits << unused >> unused;
+  return bits & sign ? (int64_t)(bits - sign) - (int64_t)(sign - 1) - 1 : (int64_t)bits;
+}
+
+/* 0, NaN, infinities, truth values; and the integer that turns the bits of a negative float into its place. */
+static bool region_constant(const region *r, const tesela__hlo_instruction *in, region_number *value) {
+  tesela_dtype dtype = region_type(r, in);
+  tesela__hlo_span text = tesela__hlo_trim(r->m->text, in->inside);
+  if (region_most(dtype) > 0) {
+    value->whole = dtype;
+    return tesela__hlo_integer(r->m->text, text, &value->i) &&
+           (value->i == 0 || value->i == region_most(dtype));
+  }
+  if (!tesela__hlo_number(r->m->text, text, &value->x)) return false;
+  return value->x == 0 || isnan(value->x) || isinf(value->x) || dtype == TESELA_PRED;
+}
+
+/* The bits of a float of 16, 32 or 64 bits that holds x exactly; NaN has one code, and its sign. */
+static bool region_float_bits(tesela_dtype dtype, double x, uint64_t *bits) {
+  uint64_t sign = signbit(x) != 0;
+  uint32_t narrow;
+  float single = (float)x;
+  memcpy(&narrow, &single, sizeof narrow);
+  if (dtype == TESELA_F64) memcpy(bits, &x, sizeof *bits);
+  if (dtype == TESELA_F32) *bits = narrow;
+  if (dtype == TESELA_BF16) *bits = narrow >> 16;
+  if (dtype == TESELA_F16) { /* 5 bits of the exponent, less 112 */
+    uint32_t exponent = narrow >> 23 & 255, fraction = narrow >> 13 & 1023;
+    bool normal = exponent > 112 && exponent < 143;
+    if (!normal && exponent != 255 && x != 0) return false;
+    *bits = sign << 15 | (exponent == 255 ? 31 : normal ? exponent - 112 : 0) << 10 | fraction;
+  }
+  bool lost =
+      (dtype == TESELA_BF16 && (narrow & 0xffff) != 0) || (dtype == TESELA_F16 && (narrow & 0x1fff) != 0);
+  return (dtype == TESELA_F64 || dtype == TESELA_F32 || dtype == TESELA_BF16 || dtype == TESELA_F16) && !lost;
+}
+
+/* The bits of a float as an integer, or of an integer with a sign or without. */
+static bool region_bits(const region *r, const tesela__hlo_instruction *in, region_number *value) {
+  const region_number *from = region_value(r, in, 0);
+  tesela_dtype dtype = region_type(r, in), old = region_type(r, region_operand(r, in, 0));
+  uint64_t bits = (uint64_t)from->i;
+  if (region_most(dtype) == 0 || tesela_dtype_bits(old) != tesela_dtype_bits(dtype)) return false;
+  if (from->whole == TESELA_DTYPE_NONE && !region_float_bits(old, from->x, &bits)) return false;
+  *value = (region_number){.whole = dtype, .i = region_wrap(dtype, bits), .of_float = true};
+  if (from->whole != TESELA_DTYPE_NONE) value->of_float = from->of_float || from->i == region_most(old);
+  return true;
+}
+
+/* The greatest number less the bits of a float, or different from them: of negative ones, their places below 0. */
+static bool region_mirror(const region *r, const tesela__hlo_instruction *in, bool subtract,
+                          region_number *value) {
+  const region_number *a = region_value(r, in, 0), *b = region_value(r, in, 1);
+  tesela_dtype dtype = region_type(r, in);
+  const region_number *bits = a->i == region_most(dtype) && b->of_float ? b : a;
+  const region_number *most = bits == b ? a : b;
+  if (region_most(dtype) == 0 || a->whole != dtype || b->whole != dtype || !bits->of_float ||
+      most->i != region_most(dtype) || (subtract && most != a))
     return false;
-  float narrow = (float)region_value(r, in, 0);
-  int32_t bits;
-  memcpy(&bits, &narrow, sizeof bits);
-  *value = bits;
+  uint64_t x = (uint64_t)a->i, y = (uint64_t)b->i;
+  *value =
+      (region_number){.whole = dtype, .i = region_wrap(dtype, subtract ? x - y : x ^ y), .of_float = true};
   return true;
 }
 
@@ -87,72 +166,123 @@ static bool region_widens(const region *r, const tesela__hlo_instruction *in) {
          tesela_dtype_bits(from) <= tesela_dtype_bits(to);
 }
 
-static bool region_logic(const region *r, const tesela__hlo_instruction *in, double *value) {
-  double x = region_value(r, in, 0), y = in->n_operands > 1 ? region_value(r, in, 1) : 0;
-  if (tesela__hlo_same(r->m->text, in->opcode, "xor") && region_type(r, in) == TESELA_S32) {
-    *value = (double)((int64_t)x ^ (int64_t)y);
-    return true;
-  }
+static bool region_logic(const region *r, const tesela__hlo_instruction *in, region_number *value) {
+  bool x = region_true(r, in, 0), y = in->n_operands > 1 && region_true(r, in, 1), known = true;
   if (region_type(r, in) != TESELA_PRED) return false;
-  bool known = true;
   if (tesela__hlo_same(r->m->text, in->opcode, "and"))
-    *value = x != 0 && y != 0;
+    value->x = x && y;
   else if (tesela__hlo_same(r->m->text, in->opcode, "or"))
-    *value = x != 0 || y != 0;
+    value->x = x || y;
   else if (tesela__hlo_same(r->m->text, in->opcode, "xor"))
-    *value = (x != 0) != (y != 0);
+    value->x = x != y;
   else if (tesela__hlo_same(r->m->text, in->opcode, "not"))
-    *value = x == 0;
+    value->x = !x;
   else
     known = false;
   return known;
 }
 
-static bool region_step(const region *r, const tesela__hlo_instruction *in, double *value) {
+static bool region_parameter(const region *r, const tesela__hlo_instruction *in, region_number *value) {
+  int64_t number;
+  tesela_dtype dtype = region_type(r, in);
+  if (!tesela__hlo_integer(r->m->text, in->inside, &number) || number < 0 || number >= r->n) return false;
+  value->x = r->parameter[number];
+  if (region_most(dtype) > 0)
+    *value =
+        (region_number){.whole = dtype, .i = region_wrap(dtype, (uint64_t)(int64_t)r->parameter[number])};
+  return dtype != TESELA_DTYPE_NONE;
+}
+
+/* The less (the greater) of two; NaN if one is. */
+static region_number region_extreme(const region_number *a, const region_number *b, bool least) {
+  if (a->whole != TESELA_DTYPE_NONE) return least == (b->i < a->i) ? *b : *a;
+  if (isnan(a->x) || isnan(b->x)) return (region_number){.x = (double)NAN};
+  return least == (b->x < a->x) ? *b : *a;
+}
+
+static bool region_convert(const region *r, const tesela__hlo_instruction *in, region_number *value) {
+  *value = *region_value(r, in, 0);
+  if (value->whole != TESELA_DTYPE_NONE) value->whole = region_type(r, in);
+  return region_widens(r, in);
+}
+
+static bool region_step(const region *r, const tesela__hlo_instruction *in, region_number *value) {
+  enum {
+    PARAMETER,
+    CONSTANT,
+    COMPARE,
+    SELECT,
+    MINIMUM,
+    MAXIMUM,
+    XOR,
+    SUBTRACT,
+    COPY,
+    CONVERT,
+    BITS,
+    TUPLE,
+    LOGIC
+  };
   static const struct {
     const char *opcode;
-    int32_t operands;
-  } rows[] = {{"parameter", 0}, {"constant", 0}, {"compare", 2}, {"select", 3}, {"minimum", 2},
-              {"maximum", 2},   {"and", 2},      {"or", 2},      {"xor", 2},    {"not", 1},
-              {"copy", 1},      {"convert", 1},  {"bitcast", 1}, {"tuple", -1}, {"bitcast-convert", 1},
-              {NULL, 0}};
-  int64_t number;
+    int32_t operands, kind;
+  } rows[] = {{"parameter", 0, PARAMETER},
+              {"constant", 0, CONSTANT},
+              {"compare", 2, COMPARE},
+              {"select", 3, SELECT},
+              {"minimum", 2, MINIMUM},
+              {"maximum", 2, MAXIMUM},
+              {"xor", 2, XOR},
+              {"subtract", 2, SUBTRACT},
+              {"copy", 1, COPY},
+              {"convert", 1, CONVERT},
+              {"bitcast", 1, BITS},
+              {"bitcast-convert", 1, BITS},
+              {"tuple", -1, TUPLE},
+              {"and", 2, LOGIC},
+              {"or", 2, LOGIC},
+              {"not", 1, LOGIC},
+              {NULL, 0, 0}};
   int32_t k = 0;
   while (rows[k].opcode && !tesela__hlo_same(r->m->text, in->opcode, rows[k].opcode)) k++;
   if (!rows[k].opcode || (rows[k].operands >= 0 && rows[k].operands != in->n_operands)) return false;
-  *value = 0;
-  switch (k) {
-  case 0:
-    if (!tesela__hlo_integer(r->m->text, in->inside, &number) || number < 0 || number >= r->n) return false;
-    *value = r->parameter[number];
-    return region_type(r, in) != TESELA_DTYPE_NONE;
-  case 1:
+  *value = (region_number){.x = 0};
+  switch (rows[k].kind) {
+  case PARAMETER:
+    return region_parameter(r, in, value);
+  case CONSTANT:
     return region_constant(r, in, value);
-  case 2:
+  case COMPARE:
     return region_compare(r, in, value);
-  case 3:
-    *value = region_value(r, in, region_value(r, in, 0) != 0 ? 1 : 2);
+  case SELECT:
+    *value = *region_value(r, in, region_true(r, in, 0) ? 1 : 2);
     return true;
-  case 4:
-  case 5: {
-    double x = region_value(r, in, 0), y = region_value(r, in, 1);
-    *value = isnan(x) || isnan(y) ? (double)NAN : (k == 4) == (y < x) ? y : x;
+  case MINIMUM:
+  case MAXIMUM:
+    if (region_value(r, in, 0)->whole != region_value(r, in, 1)->whole || region_value(r, in, 0)->of_float)
+      return false;
+    *value = region_extreme(region_value(r, in, 0), region_value(r, in, 1), rows[k].kind == MINIMUM);
     return true;
-  }
-  case 10:
-    *value = region_value(r, in, 0);
+  case XOR:
+    return region_type(r, in) == TESELA_PRED ? region_logic(r, in, value)
+                                             : region_mirror(r, in, false, value);
+  case SUBTRACT:
+    return region_mirror(r, in, true, value);
+  case COPY:
+    *value = *region_value(r, in, 0);
     return true;
-  case 11:
-    *value = region_value(r, in, 0);
-    return region_widens(r, in);
-  case 12:
-  case 14:
+  case CONVERT:
+    return region_convert(r, in, value);
+  case BITS:
     return region_bits(r, in, value);
-  case 13:
+  case TUPLE:
     return true;
   default:
     return region_logic(r, in, value);
   }
+}
+
+static double region_result(const region_number *value) {
+  return value->whole != TESELA_DTYPE_NONE ? (double)value->i : value->x;
 }
 
 bool tesela__hlo_region_compute(const tesela__hlo_module *m, int32_t computation, int32_t n,
@@ -162,10 +292,10 @@ bool tesela__hlo_region_compute(const tesela__hlo_module *m, int32_t computation
   for (int32_t i = 0; i < r.c->n; i++)
     if (!region_step(&r, &m->instruction[r.c->first + i], &r.value[i])) return false;
   const tesela__hlo_instruction *root = &m->instruction[r.c->root];
-  if (!root->tuple) result[0] = r.value[r.c->root - r.c->first];
+  if (!root->tuple) result[0] = region_result(&r.value[r.c->root - r.c->first]);
   if (!root->tuple) return n_results == 1;
   if (root->n_operands != n_results || !tesela__hlo_same(m->text, root->opcode, "tuple")) return false;
-  for (int32_t k = 0; k < n_results; k++) result[k] = region_value(&r, root, k);
+  for (int32_t k = 0; k < n_results; k++) result[k] = region_result(region_value(&r, root, k));
   return true;
 }
 

@@ -73,13 +73,15 @@ static tesela_propagation *propagate_new(const tesela_graph *graph, const tesela
 
 /* ---- moves ---- */
 
-/* The earlier move that made a copy of the same value, or of the same view of it; -1 if there is none. */
+/* The earlier move that made a copy of the same value, or of the same view of it, for a same operand or, with shared copies, any;
+ * -1 if there is none. */
 static int32_t propagate_copy_of(const tesela_propagation *p, const tesela__edge *edge, const int32_t *last,
                                  const int32_t *before, const int32_t *edge_of, const tesela_move *move) {
-  if (!p->options.share) return -1;
-  for (int32_t k = last[edge->buffer]; k >= 0; k = before[k])
+  if (!p->options.share && edge->holder == 0) return -1;
+  for (int32_t k = last[edge->buffer]; k >= 0 && (p->options.share || p->move[k].node == edge->node);
+       k = before[k])
     if (p->move[k].shared < 0 && p->move[k].to == move->to && p->move[k].view == move->view &&
-        p->edge[edge_of[k]].value == edge->value)
+        p->edge[edge_of[k]].value == edge->value && p->edge[edge_of[k]].holder == edge->holder)
       return k;
   return -1;
 }
@@ -247,6 +249,28 @@ static tesela_status propagate_blame(tesela_propagation *p, tesela_error *err) {
 
 /* ---- questions ---- */
 
+/* An element of a fallback's results is no operator: it is part of that fallback. */
+static bool propagate_element(const tesela_node *node) {
+  return node->op == TESELA_OP_FALLBACK && node->opcode && strcmp(node->opcode, "get-tuple-element") == 0;
+}
+
+bool tesela__propagate_unknown(const tesela_propagation *p, const tesela_node *node) {
+  return node->op == TESELA_OP_FALLBACK && !propagate_element(node) &&
+         tesela_rule_of_node(&p->target, node, TESELA_RULE_RESULT)->opcode[0] == '\0';
+}
+
+/* How many operators were looked at, and how many not. */
+static void propagate_looked_at(tesela_propagation *p) {
+  for (int32_t k = 0; k < p->count; k++) {
+    const tesela_node *node = tesela_graph_node(p->graph, k);
+    bool given = node->op == TESELA_OP_INPUT || node->op == TESELA_OP_CONSTANT;
+    if (tesela__propagate_unknown(p, node))
+      p->facts.unknown++;
+    else if (!node->view && !given && !propagate_element(node))
+      p->facts.operators++;
+  }
+}
+
 tesela_status tesela_graph_propagate(tesela_propagation **out, const tesela_graph *graph,
                                      const tesela_target *target, const tesela_propagate_options *options,
                                      tesela_error *err) {
@@ -265,6 +289,7 @@ tesela_status tesela_graph_propagate(tesela_propagation **out, const tesela_grap
   status = tesela__propagate_families(p, err);
   if (status == TESELA_OK) status = tesela__propagate_needs(p, err);
   for (int32_t k = 0; k < p->count; k++) p->facts.buffers += p->family[k] >= 0;
+  propagate_looked_at(p);
   if (status == TESELA_OK) status = propagate_solve(p, err);
   if (status == TESELA_OK && !p->facts.ok) status = propagate_blame(p, err);
   if (status == TESELA_OK && p->facts.ok && p->options.all_sticks) status = tesela__propagate_outputs(p, err);

@@ -8,6 +8,7 @@
  *   propagate_copies.c           views that may be copied in front of an operand, and what the copies suit
  *   propagate_suits.c            what it costs to read an operand where it lies
  *   propagate_operator.c         operators, their edges and results
+ *   propagate_share.c            which operands read the same copies
  *   propagate_states.c           variables of an assignment problem: candidates, and sets of copies
  *   propagate_places.c           where an operand can be had: a candidate of its buffer, or a copy of a view
  *   propagate_model.c            the program, or its first nodes, as such a problem, and back
@@ -103,6 +104,7 @@ typedef struct tesela__copyable {
   int32_t node;          /* the first that was met */
   int32_t value, before; /* the one before of the same value */
   int32_t family;        /* of the copy */
+  int32_t slot, by;      /* its last slot, -1: none yet; the holder that this is for */
   int64_t *price; /* [candidate of the buffer * n of the family + candidate], -1: there is no such copy */
   int64_t most;   /* the dearest; -1: there is none */
 } tesela__copyable;
@@ -117,6 +119,7 @@ typedef struct tesela__suits {
 /* An operand read from a copy of a view. */
 typedef struct tesela__way {
   int32_t copy;
+  int32_t slot; /* ways of one slot share copies: with shared copies a view's, else a view's of one holder */
   tesela__suits suits;
 } tesela__way;
 
@@ -125,7 +128,8 @@ typedef struct tesela__edge {
   int32_t node, operand, buffer;
   int32_t value; /* node of the buffer's value that is read: the buffer, or what wrote in place */
   int32_t
-      holder; /* with shared copies: 0 those of the buffer's first value, else number of another one's, from 1 */
+      holder; /* edges of one holder share copies of the value, from 1; 0: with shared copies all that read the buffer's
+                     first value, else none */
   bool movable, unknown;
   bool follows;         /* the result's stick is where the lanes of this operand survive */
   int64_t price;        /* -1: the need is hard; else what it costs not to meet it */
@@ -146,7 +150,8 @@ typedef struct tesela__operator {
   tesela__sticks under[TESELA__LABELS]; /* mode: candidates of the buffer that give a label */
 } tesela__operator;
 
-/* Values of buffers whose copies are shared among themselves only: all but the first of a buffer. */
+/* A value whose copies some edges share: with shared copies any but the first of a buffer; without, one that an operator reads
+ * more than once in the same view. */
 typedef struct tesela__holder {
   int32_t buffer, value;
 } tesela__holder;
@@ -163,7 +168,7 @@ struct tesela_propagation {
   tesela__sticks *allowed; /* candidates of each node that is a buffer */
   int64_t *prefer;         /* [node * TESELA__CANDIDATES + candidate]; NULL: no preferences */
 
-  int32_t n_families, n_agreements, n_edges, n_operators, n_holders, n_moves, n_copyables, n_ways;
+  int32_t n_families, n_agreements, n_edges, n_operators, n_holders, n_moves, n_copyables, n_slots, n_ways;
   size_t family_capacity, agreement_capacity, edge_capacity, operator_capacity, holder_capacity;
   size_t copyable_capacity, way_capacity;
   tesela__family *families;
@@ -194,6 +199,10 @@ static inline int32_t tesela__label_of(const tesela__family *family, int32_t can
 
 /* ---- propagate_family.c ---- */
 
+/* Is a layout with this stick one element per stick: without a stick dim, or with one of extent 1? Of a tensor that has no
+ * other layout, one of at most one element, none is. */
+bool tesela__stick_is_sparse(int32_t rank, const int64_t *shape, int32_t stick);
+bool tesela__family_sparse(const tesela__family *family, int32_t candidate);
 /* Families of all buffers, what each may be, preferences. */
 tesela_status tesela__propagate_families(tesela_propagation *p, tesela_error *err);
 /* Double the slots of a hashed list as it grows to n; false: no memory. hash: of entry k. */
@@ -278,6 +287,11 @@ bool tesela__move_forbidden(const tesela_graph *graph, int32_t node, int32_t ope
 /* Operators and edges of the whole program. */
 tesela_status tesela__propagate_needs(tesela_propagation *p, tesela_error *err);
 
+/* ---- propagate_share.c ---- */
+
+/* Holders of the edges, slots of the ways. */
+tesela_status tesela__propagate_share(tesela_propagation *p, tesela_error *err);
+
 /* ---- propagate_model.c ---- */
 
 typedef struct tesela__model_state {
@@ -303,8 +317,9 @@ typedef struct tesela__model {
   int32_t *of_set;        /* variable of where a value is had: of buffers, then of holders; -1 */
   int32_t *uses;          /* edges that may move, for each buffer; then for each holder */
   tesela__sticks *useful; /* what they may move to */
-  int32_t *of_copy;       /* variable of the copies that are made of a view, where they are shared */
-  int32_t *copy_uses;     /* edges that may read copies of it */
+  int32_t
+      *of_copy; /* of each slot: variable of the copies that are made, where several edges may read them */
+  int32_t *copy_uses; /* such edges */
   tesela__sticks *copy_useful;
   int32_t *of_place; /* variable of where an edge reads; -1 */
   bool capped;       /* not all sets of copies are there */
@@ -395,6 +410,9 @@ bool tesela__model_sets(tesela__model *m, const tesela_propagation *p, int32_t n
 /* The move that brings an operand from a candidate of its buffer to a place; its price, whoever pays. */
 tesela_move tesela__propagate_move(const tesela_propagation *p, const tesela__edge *edge, int32_t from,
                                    int32_t place);
+
+/* A fallback of which nothing is known but shapes: no rule has its opcode. */
+bool tesela__propagate_unknown(const tesela_propagation *p, const tesela_node *node);
 
 /* ---- propagate_outputs.c ---- */
 

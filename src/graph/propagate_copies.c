@@ -51,8 +51,7 @@ bool tesela__same_view(const tesela_node *a, const tesela_node *b) {
 /* May a buffer in `from` be copied to `to`? What has no other layout than one element per stick is no move to or from it. */
 static bool copies_may(const tesela_propagate_options *options, const tesela__family *family, int32_t from,
                        const tesela__family *copies, int32_t to) {
-  bool spreads = copies->stick[to] == TESELA_STICK_SPARSE && to != copies->preset;
-  bool compacts = family->stick[from] == TESELA_STICK_SPARSE && from != family->preset;
+  bool spreads = tesela__family_sparse(copies, to), compacts = tesela__family_sparse(family, from);
   return (options->spread || !spreads) && (options->compact || !compacts);
 }
 
@@ -90,7 +89,7 @@ static bool copies_start(tesela_propagation *p) {
 static tesela_status copies_find(tesela_propagation *p, int32_t k, int32_t value, int32_t *number,
                                  tesela_error *err) {
   const tesela_node *node = tesela_graph_node(p->graph, k);
-  tesela__copyable made = {.node = k, .value = value, .most = -1};
+  tesela__copyable made = {.node = k, .value = value, .slot = -1, .most = -1};
   void *items = p->copyable;
   if (!copies_start(p)) return copies_no_memory(err);
   for (*number = p->last_copyable[value]; *number >= 0; *number = p->copyable[*number].before)

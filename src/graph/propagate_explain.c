@@ -103,6 +103,26 @@ static void explain_table(tesela__explain *x) {
   }
 }
 
+/* What is proven, and of how much of the program. */
+static void explain_bound(tesela__explain *x) {
+  const tesela_propagation *p = x->p;
+  const tesela_propagate_facts *facts = &p->facts;
+  int32_t first = 0;
+  tesela__putf(&x->sink, "\nbound %" PRId64 ": %s", facts->bound,
+               facts->proven ? "no plan is cheaper"
+                             : "the search ended before the cost was proven the least");
+  if (facts->unknown > 0) {
+    while (!tesela__propagate_unknown(p, tesela_graph_node(p->graph, first))) first++;
+    const tesela_node *node = tesela_graph_node(p->graph, first);
+    tesela__putf(&x->sink, " for the %" PRId32 " operator%s looked at", facts->operators,
+                 facts->operators == 1 ? "" : "s");
+    tesela__putf(&x->sink, "\nnot looked at: %" PRId32 " operator%s without rules (%.60s = %.40s%s)",
+                 facts->unknown, facts->unknown == 1 ? "" : "s", node->name,
+                 node->opcode ? node->opcode : "fallback", facts->unknown == 1 ? "" : ", ..");
+  }
+  tesela__putc(&x->sink, '\n');
+}
+
 static void explain_answer(tesela__explain *x, bool proof) {
   const tesela_propagate_facts *facts = &x->p->facts;
   tesela__putf(&x->sink, "cost %" PRId64 ": %" PRId64 " elements in %" PRId32 " move%s", facts->cost,
@@ -113,9 +133,7 @@ static void explain_answer(tesela__explain *x, bool proof) {
   if (facts->cost != facts->moved + facts->copied)
     tesela__putf(&x->sink, ", %" PRId64 " for needs and preferences that are not met",
                  facts->cost - facts->moved - facts->copied);
-  tesela__putf(&x->sink, "\nbound %" PRId64 ": %s\n", facts->bound,
-               facts->proven ? "no plan is cheaper"
-                             : "the search ended before the cost was proven the least");
+  explain_bound(x);
   tesela__putf(&x->sink, "%" PRId32 " buffers, %" PRId32 " of them left to the search\n", facts->buffers,
                facts->core);
   if (proof && x->p->n_moves > 0) explain_table(x);

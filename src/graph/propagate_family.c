@@ -74,8 +74,15 @@ int32_t tesela__family_candidate(const tesela__family *family, int32_t stick) {
   return -1;
 }
 
-static bool family_is_sparse(const tesela__family *family, int32_t c) {
-  return family->stick[c] == TESELA_STICK_SPARSE;
+bool tesela__stick_is_sparse(int32_t rank, const int64_t *shape, int32_t stick) {
+  bool longer = false;
+  for (int32_t d = 0; d < rank; d++) longer = longer || shape[d] > 1;
+  return longer && (stick == TESELA_STICK_SPARSE || (stick >= 0 && shape[stick] == 1));
+}
+
+bool tesela__family_sparse(const tesela__family *family, int32_t candidate) {
+  return tesela__stick_is_sparse(family->rank, family->layout[candidate].host.shape,
+                                 family->stick[candidate]);
 }
 
 /* Prices of all moves of a family. */
@@ -86,8 +93,8 @@ static tesela_status family_prices(tesela_propagation *p, tesela__family *family
       int64_t *price = &family->price[from * family->n + to];
       *price = -1;
       if (to == from || to == family->given) continue;
-      if (family_is_sparse(family, to) && !options->spread) continue;
-      if (family_is_sparse(family, from) && !options->compact) continue;
+      if (tesela__family_sparse(family, to) && !options->spread) continue;
+      if (tesela__family_sparse(family, from) && !options->compact) continue;
       *price = options->price ? options->price(options->user, &family->layout[from], &family->layout[to])
                               : family->layout[from].places;
       if (*price < 0)
@@ -190,9 +197,11 @@ static tesela_status family_input(tesela_propagation *p, int32_t k, bool is_free
   const tesela_node *node = tesela_graph_node(p->graph, k);
   const tesela__family *family = tesela__family_of(p, k);
   if (is_free) {
-    int32_t sparse = tesela__family_candidate(family, TESELA_STICK_SPARSE);
-    p->allowed[k] = tesela__stick_bits(family->n);
-    if (family->n > 1 && sparse >= 0) p->allowed[k] &= ~tesela__stick_bit(sparse);
+    p->allowed[k] = 0;
+    for (int32_t c = 0; c < family->n; c++)
+      if (family->stick[c] != TESELA_STICK_SPARSE && !tesela__family_sparse(family, c))
+        p->allowed[k] |= tesela__stick_bit(c);
+    if (p->allowed[k] == 0) p->allowed[k] = tesela__stick_bits(family->n);
     return TESELA_OK;
   }
   int32_t stick = node->rank == 0 ? TESELA_STICK_SPARSE : node->stick;

@@ -4,7 +4,8 @@
  *
  *   variable                      states
  *   each buffer                   its candidates
- *   where a value is had          with shared copies: sets of candidates, for values that several operands may have moved
+ *   where a value is had          sets of candidates, for values that several operands may have moved and share copies of: all
+ *                                 with shared copies, else those of one operator
  *   an operator's label           where it is not said by its buffer's candidate: in place, given layouts
  *   where an operand is read      for operators with an operand that must lie in the same way, and shared copies of views
  *
@@ -21,8 +22,9 @@ static tesela__cost model_free(void) { return (tesela__cost){0, 0}; }
 
 /* ---- the variables of a part of a program ---- */
 
-static bool model_shares(const tesela_propagation *p, const tesela__model_part *part) {
-  return part->moves && p->options.share && !part->apart;
+/* May an edge read copies that others move? */
+static bool model_may_share(const tesela_propagation *p, const tesela__edge *edge) {
+  return edge->movable && (p->options.share || edge->holder > 0);
 }
 
 /* The value an edge reads: number of its buffer, or count + number of its holder. */
@@ -41,15 +43,15 @@ static void model_count_uses(tesela__model *m, const tesela_propagation *p, cons
     m->uses[i] = 0;
     m->useful[i] = 0;
   }
-  for (int32_t i = 0; i < p->n_copyables; i++) {
+  for (int32_t i = 0; i < p->n_slots; i++) {
     m->copy_uses[i] = 0;
     m->copy_useful[i] = 0;
   }
-  for (int32_t e = 0; e < p->n_edges && p->options.share && !part->apart; e++)
+  for (int32_t e = 0; e < p->n_edges && !part->apart; e++)
     if (model_counts(part, &p->edge[e])) tesela__model_count_copies(m, p, &p->edge[e]);
-  for (int32_t e = 0; e < p->n_edges && model_shares(p, part); e++) {
+  for (int32_t e = 0; e < p->n_edges && part->moves && !part->apart; e++) {
     const tesela__edge *edge = &p->edge[e];
-    if (!edge->movable || !model_counts(part, edge)) continue;
+    if (!model_may_share(p, edge) || !model_counts(part, edge)) continue;
     int32_t i = model_value_number(p, edge);
     m->uses[i]++;
     m->useful[i] |= tesela__suits_of_any(edge, &edge->suits);
@@ -121,7 +123,7 @@ static bool model_mode(tesela__model *m, const tesela_propagation *p, const tese
 
 /* Does an edge use a copy that others may use? */
 static bool model_is_shared(const tesela__model *m, const tesela_propagation *p, const tesela__edge *edge) {
-  return edge->movable && m->uses[model_value_number(p, edge)] > 1;
+  return model_may_share(p, edge) && m->uses[model_value_number(p, edge)] > 1;
 }
 
 static int32_t model_state_label(const tesela_propagation *p, const tesela__operator *op,
@@ -262,10 +264,10 @@ static bool model_start(tesela__model *m, const tesela_propagation *p) {
   m->of_set = model_numbers(m, n);
   m->uses = model_numbers(m, n);
   m->useful = tesela__alloc(&m->allocator, ((size_t)n + 1) * sizeof *m->useful, alignof(tesela__sticks));
-  m->of_copy = model_numbers(m, p->n_copyables);
-  m->copy_uses = model_numbers(m, p->n_copyables);
+  m->of_copy = model_numbers(m, p->n_slots);
+  m->copy_uses = model_numbers(m, p->n_slots);
   m->of_place = model_numbers(m, p->n_edges);
-  size_t copies = (size_t)p->n_copyables + 1;
+  size_t copies = (size_t)p->n_slots + 1;
   m->copy_useful = tesela__alloc(&m->allocator, copies * sizeof *m->copy_useful, alignof(tesela__sticks));
   return m->problem && m->of_buffer && m->of_operator && m->of_first && m->of_set && m->uses && m->useful &&
          m->of_copy && m->copy_uses && m->of_place && m->copy_useful;

@@ -173,28 +173,6 @@ static tesela_status perform_add(tesela__need_operator *op, tesela_error *err) {
   return TESELA_OK;
 }
 
-/* ---- values that were overwritten ---- */
-
-/* With shared copies: a value of a buffer other than the first that is moved has copies of its own. */
-static tesela_status perform_holders(tesela_propagation *p, tesela_error *err) {
-  for (int32_t e = 0; e < p->n_edges; e++) {
-    tesela__edge *edge = &p->edge[e];
-    edge->holder = 0;
-    if (edge->value == edge->buffer) continue;
-    for (int32_t h = p->n_holders; h > 0 && edge->holder == 0; h--)
-      if (p->holder[h - 1].value == edge->value) edge->holder = h;
-    if (edge->holder > 0) continue;
-    void *items = p->holder;
-    if (!tesela__grow(&p->allocator, &items, sizeof *p->holder, &p->holder_capacity,
-                      (size_t)p->n_holders + 1))
-      return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for operands");
-    p->holder = items;
-    p->holder[p->n_holders++] = (tesela__holder){edge->buffer, edge->value};
-    edge->holder = p->n_holders;
-  }
-  return TESELA_OK;
-}
-
 /* All prices together must stay a number that the solver can add. */
 static tesela_status perform_check_sum(const tesela_propagation *p, tesela_error *err) {
   int64_t sum = 0;
@@ -227,6 +205,6 @@ tesela_status tesela__propagate_needs(tesela_propagation *p, tesela_error *err) 
     status = perform_add(&op, &why);
     if (status != TESELA_OK) return tesela__fail(err, status, -1, "%.40s: %s", op.node->name, why.message);
   }
-  if (status == TESELA_OK) status = perform_holders(p, err);
+  if (status == TESELA_OK) status = tesela__propagate_share(p, err);
   return status == TESELA_OK ? perform_check_sum(p, err) : status;
 }

@@ -2,8 +2,8 @@
 /*
  * propagate_places.c - where an operand can be had: a candidate of its buffer, or a copy of a view.
  *
- * A copy that only one edge can read is an option of that edge, at its price. Where copies are shared and several edges can read
- * copies of one view, the copies that are made are a variable, which pays for them, and so is the place each of these edges reads:
+ * A copy that only one edge can read is an option of that edge, at its price. Where copies are shared, or an operator reads a value
+ * more than once, and several edges can read copies of one view, the copies that are made are a variable, which pays for them, and so is the place each of these edges reads:
  *
  *   label of the operator -- place -- candidate of the buffer
  *                              |
@@ -56,7 +56,7 @@ tesela__cost tesela__place_copy_cost(const tesela__model *m, const tesela_propag
                                      const tesela__edge *edge, int32_t place, int32_t from) {
   tesela__place at = tesela__place_at(p, edge, place);
   int32_t copy = p->way[at.way].copy;
-  if (m->copy_uses[copy] > 1) return (tesela__cost){0, 0};
+  if (m->copy_uses[p->way[at.way].slot] > 1) return (tesela__cost){0, 0};
   return places_price(&p->copyable[copy], places_family(p, at.way)->n, from, at.candidate);
 }
 
@@ -85,14 +85,14 @@ void tesela__place_cheapest_copy(const tesela_propagation *p, const tesela__edge
 bool tesela__model_shares_copies(const tesela__model *m, const tesela_propagation *p,
                                  const tesela__edge *edge) {
   for (int32_t w = edge->first_way; w < edge->first_way + edge->n_ways; w++)
-    if (m->copy_uses[p->way[w].copy] > 1) return true;
+    if (m->copy_uses[p->way[w].slot] > 1) return true;
   return false;
 }
 
 void tesela__model_count_copies(tesela__model *m, const tesela_propagation *p, const tesela__edge *edge) {
   for (int32_t w = edge->first_way; w < edge->first_way + edge->n_ways; w++) {
-    m->copy_uses[p->way[w].copy]++;
-    m->copy_useful[p->way[w].copy] |= tesela__suits_of_any(edge, &p->way[w].suits);
+    m->copy_uses[p->way[w].slot]++;
+    m->copy_useful[p->way[w].slot] |= tesela__suits_of_any(edge, &p->way[w].suits);
   }
 }
 
@@ -134,18 +134,20 @@ static bool places_push(tesela__model *m, tesela__sticks useful, int32_t uses) {
   return true;
 }
 
-/* The variable of the copies of a view, made when it is first needed, and tied to its buffer. */
-static bool places_copies(tesela__model *m, const tesela_propagation *p, int32_t copy, int32_t *variable) {
+/* The variable of the copies that a way can read, made when it is first needed, and tied to the buffer. */
+static bool places_copies(tesela__model *m, const tesela_propagation *p, const tesela__way *way,
+                          int32_t *variable) {
+  int32_t copy = way->copy, slot = way->slot;
   const tesela__copyable *of = &p->copyable[copy];
   int32_t n = p->families[of->family].n;
   int32_t buffer = m->of_buffer[tesela_graph_node(p->graph, of->node)->buffer];
-  *variable = m->of_copy[copy];
+  *variable = m->of_copy[slot];
   if (*variable >= 0) return true;
   if (!tesela__model_begin(m, variable) ||
-      !places_push(m, m->copy_useful[copy] & places_can(p, copy), m->copy_uses[copy]) ||
+      !places_push(m, m->copy_useful[slot] & places_can(p, copy), m->copy_uses[slot]) ||
       !tesela__model_end(m))
     return false;
-  m->of_copy[copy] = *variable;
+  m->of_copy[slot] = *variable;
   tesela__model_variable a = m->variable[*variable], b = m->variable[buffer];
   if (!tesela__model_costs(m, (size_t)a.n * (size_t)b.n)) return false;
   for (int32_t i = 0; i < a.n; i++)
@@ -163,11 +165,11 @@ bool tesela__model_tie_copies(tesela__model *m, const tesela_propagation *p, con
                               int32_t place) {
   int32_t base = tesela__family_of(p, edge->buffer)->n;
   for (int32_t w = edge->first_way; w < edge->first_way + edge->n_ways; w++) {
-    int32_t copy = p->way[w].copy, n = places_family(p, w)->n, made;
+    int32_t n = places_family(p, w)->n, made;
     int32_t first = base;
     base += n;
-    if (m->copy_uses[copy] < 2) continue;
-    if (!places_copies(m, p, copy, &made)) return false;
+    if (m->copy_uses[p->way[w].slot] < 2) continue;
+    if (!places_copies(m, p, &p->way[w], &made)) return false;
     tesela__model_variable a = m->variable[place], b = m->variable[made];
     if (!tesela__model_costs(m, (size_t)a.n * (size_t)b.n)) return false;
     for (int32_t i = 0; i < a.n; i++)

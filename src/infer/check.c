@@ -45,6 +45,11 @@ static tesela_status infer_check_repair(tesela_kernel_program *program, const te
 tesela_status tesela__infer_refuse(tesela_kernel_program *program, const tesela__infer_step *step,
                                    const tesela__infer_clash *clash, tesela_error *err) {
   tesela_kernel_conflict *conflict = &program->conflict;
+  program->failed = step;
+  if (program->quiet) {
+    conflict->found = true;
+    return TESELA_E_INVALID;
+  }
   *conflict = (tesela_kernel_conflict){.found = true,
                                        .is_result = clash->is_result,
                                        .line = step->line,
@@ -56,7 +61,10 @@ tesela_status tesela__infer_refuse(tesela_kernel_program *program, const tesela_
                                        .has = clash->has,
                                        .needs = clash->needs};
   tesela_status status = infer_check_repair(program, clash, conflict, err);
-  if (status != TESELA_OK) return status;
+  if (status != TESELA_OK) {
+    *conflict = (tesela_kernel_conflict){0}; /* half of it is no answer */
+    return status;
+  }
   conflict->have_index = infer_check_first(&clash->has, &clash->needs, &conflict->thread, conflict->index);
   status = tesela__refuse(err, TESELA_E_INVALID, TESELA_REASON_CONFLICT,
                           "line %" PRId64 ": %s: the layout of %s does not fit that of %s: %s", step->line,
@@ -93,7 +101,7 @@ static tesela_status infer_check_needs(const tesela__infer_step *step, const tes
 tesela_status tesela__infer_check_move(tesela_kernel_program *program, const tesela__infer_step *step,
                                        tesela_error *err) {
   const tesela__infer_tensor *result = tesela__infer_arg(program, step, 0);
-  if (result->space != TESELA_TENSOR_REGISTER) return TESELA_OK;
+  if (result->space != TESELA_TENSOR_REGISTER) return tesela__infer_check_access(program, step, err);
   for (int32_t i = 1; i < step->n; i++) {
     tesela__infer_clash clash = {.tensor = tesela__infer_arg(program, step, i),
                                  .other = result,
@@ -124,7 +132,7 @@ tesela_status tesela__infer_check_reduce(tesela_kernel_program *program, const t
   return tesela__infer_demand(program, step, &clash, err);
 }
 
-/* Loads, stores and conversions run on any layouts; shapes and threads were compared when they were read. */
+/* Conversions run on any layouts; shapes and threads were compared when they were read. */
 tesela_status tesela__infer_check_nothing(tesela_kernel_program *program, const tesela__infer_step *step,
                                           tesela_error *err) {
   (void)program, (void)step, (void)err;

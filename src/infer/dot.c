@@ -13,6 +13,8 @@
  */
 #include "infer/state.h"
 
+#include <stdio.h>
+
 /* ---- the tiles ---------------------------------------------------------------------------------------------------- */
 
 /* What a (side 0) or b (side 1) is for a d whose tiles are `tiles`. */
@@ -95,24 +97,58 @@ static dot_parts dot_of(const tesela_kernel_program *program, const tesela__infe
   return dot;
 }
 
-/* The grid with the fewest registers for a and b, of those the one with the most rows. For each number of rows as many
- * columns as can be: a warp that only repeats another one saves no registers. */
+/* Grids of warps in the order in which they are chosen: fewest registers for a and b, then most rows, then most columns. */
+typedef struct dot_choice {
+  int64_t registers, rows, columns;
+} dot_choice;
+
+static bool dot_before(const dot_choice *a, const dot_choice *b) {
+  if (a->registers != b->registers) return a->registers < b->registers;
+  return a->rows != b->rows ? a->rows > b->rows : a->columns > b->columns;
+}
+
+/* The first grid after `last` (NULL: of all), and how many there are: rows and columns of warps that share the tiles evenly,
+ * the warps left over hold copies. */
+static int32_t dot_next_grid(const dot_parts *dot, const dot_choice *last, dot_choice *next) {
+  int32_t n = 0;
+  next->registers = -1;
+  for (int64_t rows = tesela__min(dot->warps, dot->m); rows >= 1; rows--) {
+    if (dot->warps % rows != 0 || dot->m % rows != 0) continue;
+    for (int64_t columns = tesela__min(dot->warps / rows, dot->n); columns >= 1; columns--) {
+      if (dot->warps / rows % columns != 0 || dot->n % columns != 0) continue;
+      const dot_choice one = {
+          /* fewer than a and b have elements */
+          dot->m / rows * dot->atom->a.local_size + dot->n / columns * dot->atom->b.local_size, rows,
+          columns};
+      n++;
+      if ((!last || dot_before(last, &one)) && (next->registers < 0 || dot_before(&one, next))) *next = one;
+    }
+  }
+  return n;
+}
+
+/* The grid that a step says or, by its number, has chosen. */
+static dot_choice dot_chosen(const dot_parts *dot, const tesela__infer_step *step) {
+  dot_choice last, next;
+  if (step->keys & TESELA__INFER_KEY_WARPS) return (dot_choice){0, step->warps[0], step->warps[1]};
+  (void)dot_next_grid(dot, NULL, &next);
+  for (int32_t i = 0; i < step->grid; i++) {
+    last = next;
+    (void)dot_next_grid(dot, &last, &next);
+  }
+  return next;
+}
+
 static tesela_status dot_best_grid(const dot_parts *dot, const tesela__infer_step *step,
                                    tesela_register *out) {
-  int64_t fewest = 0, rows = 0, columns = 0;
-  if (step->keys & TESELA__INFER_KEY_WARPS)
-    return dot_grid(dot->warps / (step->warps[0] * step->warps[1]), step->warps[0], step->warps[1], dot->m,
-                    dot->n, out);
-  for (int64_t wm = tesela__min(dot->warps, dot->m); wm >= 1; wm--) {
-    if (dot->warps % wm != 0 || dot->m % wm != 0) continue;
-    int64_t wn = tesela__gcd(dot->warps / wm, dot->n); /* registers: fewer than a and b have elements */
-    int64_t registers = dot->m / wm * dot->atom->a.local_size + dot->n / wn * dot->atom->b.local_size;
-    if (rows > 0 && registers >= fewest) continue;
-    fewest = registers;
-    rows = wm;
-    columns = wn;
-  }
-  return dot_grid(dot->warps / rows / columns, rows, columns, dot->m, dot->n, out);
+  dot_choice grid = dot_chosen(dot, step);
+  return dot_grid(dot->warps / grid.rows / grid.columns, grid.rows, grid.columns, dot->m, dot->n, out);
+}
+
+int32_t tesela__infer_dot_grids(const tesela_kernel_program *program, const tesela__infer_step *step) {
+  dot_choice first;
+  dot_parts dot = dot_of(program, step);
+  return step->keys & TESELA__INFER_KEY_WARPS ? 1 : dot_next_grid(&dot, NULL, &first);
 }
 
 /* ---- rules ----------------------------------------------------------------------------------------------------------- */
@@ -161,13 +197,19 @@ static tesela_status dot_from_result(tesela_kernel_program *program, const tesel
 
 /* With nothing to go by, or d and c in layouts that no instruction leaves: what is unknown still gets its layout, so that
  * the check can say what is wrong. */
-static tesela_status dot_from_grid(tesela_kernel_program *program, const tesela__infer_step *step,
+static tesela_status dot_from_grid(tesela_kernel_program *program, tesela__infer_step *step,
                                    const dot_parts *dot, bool *gave, tesela_error *err) {
   tesela_register tiles;
-  const char *rule =
-      step->keys & TESELA__INFER_KEY_WARPS ? "grid of warps as written" : "grid of warps chosen";
+  char rule[100] = "grid of warps as written";
+  dot_choice grid = dot_chosen(dot, step);
   if (dot_known_tiles(dot, &tiles) || dot_best_grid(dot, step, &tiles) != TESELA_OK) return TESELA_OK;
+  if (!(step->keys & TESELA__INFER_KEY_WARPS)) snprintf(rule, sizeof rule, "grid of warps chosen");
+  if (step->grid > 0)
+    snprintf(rule, sizeof rule, "grid of warps chosen, [%" PRId64 ", %" PRId64 "] after a conflict",
+             grid.rows, grid.columns);
+  step->decided = ++program->n_decided; /* before what it gives, which depends on it */
   tesela_status status = dot_give_result(program, step, dot, &tiles, rule, gave, err);
+  if (!*gave) step->decided = 0, program->n_decided--;
   return *gave || status != TESELA_OK ? status : dot_give_operands(program, step, dot, &tiles, gave, err);
 }
 

@@ -87,13 +87,12 @@ tesela_status tesela__infer_fit_convert(tesela_kernel_program *program, tesela__
 
 /* A store must not put two elements in one place. */
 static tesela_status fit_written(const tesela__infer_tensor *result, tesela_error *err) {
-  if (result->space == TESELA_TENSOR_REGISTER || !result->memory ||
-      !tesela__infer_memory_folds(result->memory))
-    return TESELA_OK;
-  return tesela__fail(err, TESELA_E_INVALID, -1,
-                      "the layout of %s has several elements in one place: it cannot be "
-                      "written",
-                      result->name);
+  const char *folds = NULL;
+  if (result->space != TESELA_TENSOR_REGISTER && result->memory)
+    folds = tesela__infer_memory_folds(result->memory);
+  if (!folds) return TESELA_OK;
+  return tesela__fail(err, TESELA_E_INVALID, -1, "the layout of %s %s: it cannot be written", result->name,
+                      folds);
 }
 
 static tesela_status fit_transfer(tesela_kernel_program *program, tesela__infer_step *step,

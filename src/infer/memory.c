@@ -4,12 +4,15 @@
  *
  * A load or store of which nothing is known: dims in the order of the memory's strides, the fastest last; along it vectors
  * of up to 16 bytes, as long as they are contiguous and aligned and no thread loses its own; the vectors dealt to the threads
- * one after the other, so that neighbouring threads touch neighbouring memory. Threads that are too many hold copies.
+ * one after the other, so that neighbouring threads touch neighbouring memory. Threads that are too many hold copies. Where
+ * that cannot be loaded, since elements are less than a byte, more of them stay in one thread.
  *
  * Memory of which nothing is known: global is row-major; shared is what tesela_synthesize finds for all registers that are
  * loaded from it or stored to it.
  */
 #include "infer/state.h"
+
+#include "tile/access.h"
 
 enum { INFER_VECTOR_BITS = 128 };
 
@@ -72,12 +75,11 @@ static int64_t infer_memory_vector(const tesela_kernel_program *program, const t
   return vector;
 }
 
-/* The layout of registers for a tensor of this shape and memory: copies * local(rest).spatial(..).local(vector), dims in the
- * order of the memory. Threads beyond the largest number that divides both hold copies. */
-static tesela_status infer_memory_registers(const tesela_kernel_program *program,
-                                            const tesela__infer_tensor *tensor,
-                                            const tesela_tile_memory *memory, tesela_register *out,
-                                            int64_t *vector) {
+/* Vectors along the fastest dim, dealt to the threads: copies * local(rest).spatial(..).local(vector), dims in the order of
+ * the memory. Threads beyond the largest number that divides both hold copies. */
+static tesela_status infer_memory_deal(const tesela_kernel_program *program,
+                                       const tesela__infer_tensor *tensor, const tesela_tile_memory *memory,
+                                       tesela_register *out, int64_t *vector) {
   int64_t order[TESELA_MAX_RANK], back[TESELA_MAX_RANK], outer[TESELA_MAX_RANK], inner[TESELA_MAX_RANK];
   tesela_register run, copies;
   int32_t rank = tensor->rank;
@@ -102,6 +104,29 @@ static tesela_status infer_memory_registers(const tesela_kernel_program *program
   return status;
 }
 
+tesela_status tesela__infer_memory_registers(const tesela_kernel_program *program,
+                                             const tesela__infer_tensor *tensor,
+                                             const tesela_tile_memory *memory, tesela_register *out,
+                                             int64_t *vector) {
+  int32_t bits = tesela_dtype_bits(tensor->dtype);
+  tesela_tile_memory plain;
+  tesela_register blocks;
+  int64_t widest;
+  tesela_status status = infer_memory_deal(program, tensor, memory, out, vector);
+  if (status != TESELA_OK) return status;
+  if (tesela_tile_memory_row_major(&plain, TESELA_TILE_SHARED, tensor->rank, tensor->shape, NULL) !=
+      TESELA_OK)
+    return TESELA_OK;
+  if (!memory) memory = &plain;
+  if (tesela__access_possible(out, memory, bits, &widest, NULL) == TESELA_E_INVALID &&
+      (tesela__infer_memory_blocks(program, memory, bits, &blocks, &widest) ||
+       tesela__infer_memory_blocks(program, &plain, bits, &blocks, &widest))) { /* for the check to refuse */
+    *out = blocks;
+    *vector = widest;
+  }
+  return TESELA_OK;
+}
+
 /* ---- the rule -------------------------------------------------------------------------------------------------------------- */
 
 tesela_status tesela__infer_rule_memory(tesela_kernel_program *program, tesela__infer_step *step,
@@ -116,19 +141,24 @@ tesela_status tesela__infer_rule_memory(tesela_kernel_program *program, tesela__
     outside = swapped;
   }
   if (level != TESELA__INFER_MEMORY || inside->registers) return TESELA_OK;
-  if (infer_memory_registers(program, inside, outside->memory, &layout, &vector) != TESELA_OK)
+  if (tesela__infer_memory_registers(program, inside, outside->memory, &layout, &vector) != TESELA_OK)
     return TESELA_OK;
   return tesela__infer_give(program, inside, &layout, step, gave, err, "vectors of %" PRId64 " as %s lies",
                             vector, outside->name);
 }
 
-bool tesela__infer_memory_folds(const tesela_tile_memory *memory) {
+const char *tesela__infer_memory_folds(const tesela_tile_memory *memory) {
+  static const char sure[] = "has several elements in one place";
+  tesela_layout core;
   int64_t elements = 1; /* fits: the modes are those of a tensor */
   for (int32_t m = 0; m < memory->n_modes; m++) {
-    if (memory->mode_shape[m] > 1 && memory->mode_strides[m] == 0) return true;
+    if (memory->mode_shape[m] > 1 && memory->mode_strides[m] == 0) return sure;
     elements *= memory->mode_shape[m];
   }
-  return elements > memory->size;
+  if (elements > memory->size) return sure;
+  if (tesela_tile_memory_to_layout(memory, TESELA_U8, 8, &core, NULL) == TESELA_OK && !core.axis[0].overlap)
+    return NULL;
+  return "has strides that overlap, so several elements may be in one place";
 }
 
 /* ---- memory that is left open ------------------------------------------------------------------------------------------- */
@@ -156,7 +186,7 @@ static bool infer_memory_use(const tesela_kernel_program *program, const tesela_
     int64_t vector;
     if (tesela__infer_arg(program, step, i) != shared) continue;
     if (other->space != TESELA_TENSOR_REGISTER)
-      return infer_memory_registers(program, shared, other->memory, registers, &vector) == TESELA_OK;
+      return tesela__infer_memory_registers(program, shared, other->memory, registers, &vector) == TESELA_OK;
     if (!other->registers) return false;
     *registers = *other->registers;
     return true;
@@ -205,6 +235,10 @@ static tesela_status infer_memory_of_shared(tesela_kernel_program *program, tese
   int32_t n = infer_memory_uses(program, shared, layouts, uses), bits = tesela_dtype_bits(shared->dtype);
   if (n > 0 && tesela_synthesize(n, uses, bits, 0, NULL, &found, NULL) == TESELA_OK)
     return tesela__infer_give_memory(program, shared, &found.memory, rule, err);
+  if (n > 0 && tesela__infer_memory_for(program, shared, NULL, &found.memory)) {
+    rule = "the first that all its loads and stores can use";
+    return tesela__infer_give_memory(program, shared, &found.memory, rule, err);
+  }
   if (infer_memory_plain(shared, &found.memory, &rule) != TESELA_OK) return TESELA_OK; /* too large for any */
   return tesela__infer_give_memory(program, shared, &found.memory, rule, err);
 }

@@ -22,7 +22,7 @@
     tesela__infer_fit_elementwise, tesela__infer_rule_move, tesela__infer_check_move, tesela__infer_same,   \
     tesela__infer_broadcast)                                                                                \
   X("load", "r, m", "memory to registers", 2, 2, 0, 0, tesela__infer_fit_load, tesela__infer_rule_memory,   \
-    tesela__infer_check_nothing, NULL, NULL)                                                                \
+    tesela__infer_check_access, NULL, NULL)                                                                 \
   X("permute", "y, x dims=[..]", "dim k of y is dim dims[k] of x", 2, 2, TESELA__INFER_KEY_DIMS,            \
     TESELA__INFER_KEY_DIMS, tesela__infer_fit_permute, tesela__infer_rule_move, tesela__infer_check_move,   \
     tesela__infer_permute, tesela__infer_unpermute)                                                         \
@@ -36,7 +36,7 @@
     TESELA__INFER_KEY_DIMS, tesela__infer_fit_squeeze, tesela__infer_rule_move, tesela__infer_check_move,   \
     tesela__infer_squeeze, tesela__infer_unsqueeze)                                                         \
   X("store", "m, r", "registers to memory", 2, 2, 0, 0, tesela__infer_fit_store, tesela__infer_rule_memory, \
-    tesela__infer_check_nothing, NULL, NULL)                                                                \
+    tesela__infer_check_access, NULL, NULL)                                                                 \
   X("transpose", "y, x", "the last two dims swapped", 2, 2, 0, 0, tesela__infer_fit_transpose,              \
     tesela__infer_rule_move, tesela__infer_check_move, tesela__infer_permute, tesela__infer_unpermute)      \
   X("unsqueeze", "y, x dims=[..]", "with dims of extent 1 at these positions of y", 2, 2,                   \

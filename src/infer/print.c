@@ -143,7 +143,7 @@ static void infer_print_facts(const tesela_exchange_facts *facts, tesela__sink *
     break;
   case TESELA_EXCHANGE_SHUFFLE:
     tesela__putf(sink, "%" PRId64 " shuffle%s of %" PRId64 " bits", shuffles, infer_print_plural(shuffles),
-                 facts->unit * facts->bits / facts->words);
+                 facts->unit * facts->bits * facts->parts / facts->words);
     break;
   case TESELA_EXCHANGE_SHARED:
     tesela__putf(sink, "%" PRId64 " byte%s of shared memory, ", facts->shared_bytes,
@@ -229,7 +229,32 @@ static tesela_status infer_print_conversions(const tesela_kernel_program *progra
   return status;
 }
 
-static void infer_print_conflict(const tesela_kernel_conflict *conflict, int32_t rank, tesela__sink *sink) {
+/* Where the tile is, where it could be. */
+static void infer_print_access(const tesela_kernel_conflict *conflict, tesela__sink *sink) {
+  const tesela_writer to = {infer_print_pass, sink};
+  tesela__putf(sink, "line %" PRId64 ": %s: %s\n  registers ", conflict->line, conflict->operation,
+               conflict->why);
+  tesela_register_print_expression(&conflict->has, &to, NULL);
+  tesela__putf(sink, "\n  %s is in ", conflict->tensor);
+  infer_print_memory(&conflict->memory, sink);
+  if (!conflict->repairable) {
+    tesela__puts(sink, "\n  no layout in memory would do\n");
+    return;
+  }
+  tesela__puts(sink,
+               conflict->would_do_for_all ? "\n  this would do: " : "\n  for this access alone would do: ");
+  infer_print_memory(&conflict->would_do, sink);
+  tesela__putc(sink, '\n');
+}
+
+/* Other grids of warps. */
+static void infer_print_tried(const tesela_kernel_conflict *conflict, tesela__sink *sink) {
+  if (conflict->grids_tried <= 1) return;
+  tesela__putf(sink, "  %" PRId64 " choices of warps were tried, each has a conflict; %s\n",
+               conflict->grids_tried, conflict->grids_left ? "there are more" : "no other can help");
+}
+
+static void infer_print_clash(const tesela_kernel_conflict *conflict, int32_t rank, tesela__sink *sink) {
   const tesela_writer to = {infer_print_pass, sink};
   tesela__putf(sink, "line %" PRId64 ": %s: the layout of %s ", conflict->line, conflict->operation,
                conflict->tensor);
@@ -251,6 +276,14 @@ static void infer_print_conflict(const tesela_kernel_conflict *conflict, int32_t
   tesela__putc(sink, '\n');
 }
 
+static void infer_print_conflict(const tesela_kernel_conflict *conflict, tesela__sink *sink) {
+  if (conflict->is_access)
+    infer_print_access(conflict, sink);
+  else
+    infer_print_clash(conflict, conflict->needs.rank, sink);
+  infer_print_tried(conflict, sink);
+}
+
 tesela_status tesela_kernel_program_print(const tesela_kernel_program *program, const tesela_writer *to,
                                           tesela_error *err) {
   size_t widths[INFER_PRINT_COLUMNS] = {0};
@@ -265,6 +298,6 @@ tesela_status tesela_kernel_program_print(const tesela_kernel_program *program, 
     infer_print_row(i == 0 ? NULL : &program->tensor[i - 1], widths, &sink);
   tesela_status status = infer_print_conversions(program, &sink, err);
   if (status != TESELA_OK) return status;
-  if (program->conflict.found) infer_print_conflict(&program->conflict, program->conflict.needs.rank, &sink);
+  if (program->conflict.found) infer_print_conflict(&program->conflict, &sink);
   return tesela__sink_finish(&sink, err);
 }

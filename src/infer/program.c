@@ -57,6 +57,7 @@ tesela_status tesela__infer_give(tesela_kernel_program *program, tesela__infer_t
   if (!kept) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the layout of %s", tensor->name);
   tesela_register_reduced(kept, layout);
   tensor->registers = kept;
+  tensor->decided = program->n_decided;
   *gave = true;
   int n = 0;
   if (step)
@@ -75,6 +76,7 @@ tesela_status tesela__infer_give_memory(tesela_kernel_program *program, tesela__
   if (!kept) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the layout of %s", tensor->name);
   *kept = *memory;
   tensor->memory = kept;
+  tensor->decided = program->n_decided;
   snprintf(tensor->rule, sizeof tensor->rule, "%s", rule);
   return TESELA_OK;
 }

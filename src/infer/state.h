@@ -7,7 +7,9 @@
  *   solve.c    the levels of infer.h               rules.c    layouts through operations that move nothing
  *   seed.c     which load, store or convert first  atom.c     matrix instructions
  *   dot.c      the matrix product                  memory.c   layouts for loads, shared memory
- *   check.c    does every thread have it?          print.c    the table
+ *   check.c    does every thread have it?          access.c   can the threads load, store and copy so?
+ *   blocks.c   registers for less than a byte
+ *   grids.c    other warps after a conflict        print.c    the table
  */
 #ifndef TESELA_SRC_INFER_STATE_H
 #define TESELA_SRC_INFER_STATE_H
@@ -39,7 +41,8 @@ typedef struct tesela__infer_tensor {
   tesela_dtype dtype;
   int32_t rank;
   bool given;
-  bool trial; /* seed.c: unknown before the trial */
+  bool trial;      /* seed.c: unknown before the trial */
+  int32_t decided; /* grids of warps that were chosen before it had its layout, that which gave it included */
   int64_t shape[TESELA_MAX_RANK];
   int64_t elements;
   int64_t line, at;           /* of the name in its declaration */
@@ -77,6 +80,8 @@ typedef struct tesela__infer_step {
   int64_t dims[TESELA_MAX_RANK]; /* from 0 on after fit */
   int64_t warps[2];
   int32_t tried[TESELA__INFER_LEVELS]; /* 1 + how many of its tensors were known when the rule was asked */
+  int32_t grid;    /* dot: which of its grids of warps is chosen, 0 the one with the fewest registers */
+  int32_t decided; /* dot: its grid was chosen as the first (1), second, ..; 0: it followed from others */
 } tesela__infer_step;
 
 struct tesela_kernel_program {
@@ -90,7 +95,11 @@ struct tesela_kernel_program {
   size_t n_args, cap_args;
   tesela__infer_atom *atom;
   size_t n_atoms, cap_atoms;
+  int32_t n_decided;                /* grids of warps chosen so far */
+  bool quiet;                       /* grids.c: a conflict is only found, not explained */
+  const tesela__infer_step *failed; /* the operation of the conflict */
   tesela_kernel_conflict conflict;
+  char why[512]; /* of a conflict about memory */
 };
 
 /* One row of the table of operations. */
@@ -223,6 +232,8 @@ tesela_status tesela__infer_dot_fit(tesela_kernel_program *program, tesela__infe
 /* Read an instruction's name; *atom receives its number. */
 tesela_status tesela__infer_atom_find(tesela_kernel_program *program, const char *name, size_t length,
                                       int32_t *atom, tesela_error *err);
+/* How many grids of warps a dot can have: 1 if it says warps=. */
+int32_t tesela__infer_dot_grids(const tesela_kernel_program *program, const tesela__infer_step *step);
 tesela_status tesela__infer_rule_dot(tesela_kernel_program *program, tesela__infer_step *step,
                                      tesela__infer_level level, bool *gave, tesela_error *err);
 tesela_status tesela__infer_check_dot(tesela_kernel_program *program, const tesela__infer_step *step,
@@ -234,8 +245,17 @@ tesela_status tesela__infer_rule_memory(tesela_kernel_program *program, tesela__
                                         tesela__infer_level level, bool *gave, tesela_error *err);
 tesela_status tesela__infer_global_memory(tesela_kernel_program *program, tesela_error *err);
 tesela_status tesela__infer_shared_memory(tesela_kernel_program *program, tesela_error *err);
-/* Do two elements surely have one place? For stores. */
-bool tesela__infer_memory_folds(const tesela_tile_memory *memory);
+/* The layout of registers in which a tensor in this memory (NULL: row-major) is loaded or stored if nothing else is said,
+ * and the elements of its vectors. */
+tesela_status tesela__infer_memory_registers(const tesela_kernel_program *program,
+                                             const tesela__infer_tensor *tensor,
+                                             const tesela_tile_memory *memory, tesela_register *out,
+                                             int64_t *vector);
+/* blocks.c: likewise for elements of less than a byte. False: no threads can move what is in this memory. */
+bool tesela__infer_memory_blocks(const tesela_kernel_program *program, const tesela_tile_memory *memory,
+                                 int32_t bits, tesela_register *out, int64_t *vector);
+/* May a store put two elements in one place? NULL: no; else what its layout "has". */
+const char *tesela__infer_memory_folds(const tesela_tile_memory *memory);
 
 /* ---- check.c ---------------------------------------------------------------------------------------------------------- */
 
@@ -245,6 +265,29 @@ tesela_status tesela__infer_check_reduce(tesela_kernel_program *program, const t
                                          tesela_error *err);
 tesela_status tesela__infer_check_nothing(tesela_kernel_program *program, const tesela__infer_step *step,
                                           tesela_error *err);
+
+/* ---- access.c ---------------------------------------------------------------------------------------------------------- */
+
+/* Of loads and stores, and of copies between memories. */
+tesela_status tesela__infer_check_access(tesela_kernel_program *program, const tesela__infer_step *step,
+                                         tesela_error *err);
+
+/* A layout of a tensor in memory that does for all its loads, stores and copies whose other side is known, or (`only` not
+ * NULL) for that one. False if there is none among those that are tried: row-major, column-major, each dim the fastest, and
+ * the orders in which threads hold their registers. */
+bool tesela__infer_memory_for(const tesela_kernel_program *program, const tesela__infer_tensor *tensor,
+                              const tesela__infer_step *only, tesela_tile_memory *memory);
+
+/* ---- solve.c, grids.c -------------------------------------------------------------------------------------------------- */
+
+/* Forget what was inferred, infer all layouts with the grids that the steps say, check all operations. Where it fails with a
+ * conflict program->failed is the operation, and *late says whether all that does not wait for shared memory passed. */
+tesela_status tesela__infer_once(tesela_kernel_program *program, bool *late, tesela_error *err);
+
+/* After a conflict with the first grids: other grids, until there is none. TESELA_OK: found, the layouts are there.
+ * *tried receives how many were tried, *left whether there are more that may do. */
+tesela_status tesela__infer_grids(tesela_kernel_program *program, bool late, int64_t *tried, bool *left,
+                                  tesela_error *err);
 
 /* Two layouts that do not fit. */
 typedef struct tesela__infer_clash {

@@ -61,15 +61,16 @@ static void sort_by_place(tesela_layout *layout) {
   }
 }
 
-/* Smallest and largest sum of the digits of one target, and whether two of their values can meet. A broadcast digit of
-   a dim is no overlap, since with 0 in its place the element exists as well; of a join that cannot be said. */
+/* Smallest and largest sum of the digits of one target, and whether their strides nest: then no two of their values meet. A
+   broadcast digit of a dim is no overlap, since with 0 in its place the element exists as well; of a join that cannot
+   be said. */
 typedef struct reach {
   int64_t low, high;
-  bool overlap, empty;
+  bool nested, empty;
 } reach;
 
 static bool reach_of(const tesela_layout *layout, int32_t target, reach *out) {
-  reach r = {0, 0, false, false};
+  reach r = {0, 0, true, false};
   for (int32_t i = layout->n_active - 1; i >= 0; i--) { /* increasing stride */
     const tesela_digit *digit = &layout->digit[layout->by_place[i]];
     if (tesela__target(layout, digit) != target) continue;
@@ -81,7 +82,7 @@ static bool reach_of(const tesela_layout *layout, int32_t target, reach *out) {
     if (!tesela__sub(r.high, r.low, &below)) return false;
     if (!tesela__mul(digit->extent - 1, digit->stride, &span)) return false;
     if (digit->stride == 0 ? digit->source >= layout->rank : magnitude(digit->stride) <= (uint64_t)below)
-      r.overlap = true;
+      r.nested = false;
     if (!tesela__add(span < 0 ? r.low : r.high, span, span < 0 ? &r.low : &r.high)) return false;
   }
   *out = r;
@@ -108,6 +109,17 @@ static int64_t swizzled_high(const tesela_layout *layout, int32_t axis, int64_t 
   return high;
 }
 
+/* Do values of a target that do not nest share places? */
+static void decide(const tesela_layout *layout, int32_t target, const reach *r, bool *overlap,
+                   bool *undecided, bool *interleaved) {
+  tesela__sharing sharing = TESELA__PLACES_UNIQUE;
+  bool nested = r->nested || tesela__is_empty(layout);
+  if (!nested) sharing = tesela__places_shared(layout, target);
+  *overlap = sharing != TESELA__PLACES_UNIQUE;
+  *undecided = sharing == TESELA__PLACES_UNDECIDED;
+  *interleaved = !nested && sharing == TESELA__PLACES_UNIQUE;
+}
+
 static tesela_status finish_axis(tesela_layout *layout, int32_t a, tesela_error *err) {
   tesela_axis *axis = &layout->axis[a];
   reach r;
@@ -115,7 +127,7 @@ static tesela_status finish_axis(tesela_layout *layout, int32_t a, tesela_error 
   if (!reach_of(layout, a, &r) || !tesela__add(axis->offset, r.low, &low) ||
       !tesela__add(axis->offset, r.high, &high) || high == INT64_MAX)
     goto overflow;
-  axis->overlap = r.overlap && !tesela__is_empty(layout);
+  decide(layout, a, &r, &axis->overlap, &axis->undecided, &axis->interleaved);
   if (r.empty || tesela__is_empty(layout)) {
     if (axis->extent < 0) axis->extent = 0;
     return TESELA_OK;
@@ -143,7 +155,7 @@ static tesela_status finish_join(tesela_layout *layout, int32_t j, tesela_error 
       !tesela__add(join->offset, r.high, &high))
     return tesela__fail(err, TESELA_E_OVERFLOW, -1, "the values of join %" PRId32 " do not fit in 64 bits",
                         j);
-  join->overlap = r.overlap && !tesela__is_empty(layout);
+  decide(layout, layout->n_axes + j, &r, &join->overlap, &join->undecided, &join->interleaved);
   if (!r.empty && join->extent > 0 && (low < 0 || high >= join->extent))
     return tesela__fail(err, TESELA_E_RANGE, -1,
                         "join %" PRId32 " has values %" PRId64 " to %" PRId64 "; 0 to %" PRId64

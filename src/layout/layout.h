@@ -42,6 +42,20 @@ bool tesela__is_empty(const tesela_layout *layout);
    all coordinates. */
 void tesela__map(const tesela_layout *layout, const int64_t *index, int64_t *value, int64_t *place);
 
+/* Put a coordinate together from its digits, the finest first; false: a value that no element has. */
+bool tesela__put_together(const tesela_layout *layout, int32_t coordinate, const int64_t *q, int64_t *value);
+
+/* Does a place (a number, of a join) belong to two values of the digits of a target? For strides that do not nest. */
+typedef enum tesela__sharing {
+  TESELA__PLACES_UNIQUE,
+  TESELA__PLACES_SHARED,
+  TESELA__PLACES_UNDECIDED
+} tesela__sharing;
+tesela__sharing tesela__places_shared(const tesela_layout *layout, int32_t target);
+
+/* The values of the digits of an interleaved target, whose sum is `place`, into their q; false: none of an element. */
+bool tesela__value_at(const tesela_layout *layout, int32_t target, int64_t place, int64_t *q);
+
 /* The place on an axis after its swizzles. */
 int64_t tesela__swizzle(const tesela_layout *layout, int32_t axis, int64_t place);
 

@@ -139,6 +139,12 @@ tesela_status tesela_layout_copy_of(const tesela_layout *layout, const int64_t *
 
 /* Take `rest` apart into the digits of a target by decreasing |stride|; q[i] for digit i. False: a gap. */
 static bool take_apart(const tesela_layout *layout, int32_t target, int64_t rest, int64_t *q) {
+  if (target < layout->n_axes ? layout->axis[target].interleaved
+                              : layout->join[target - layout->n_axes].interleaved) {
+    for (int32_t i = 0; i < layout->n_active; i++)
+      if (tesela__target(layout, &layout->digit[i]) == target) q[i] = 0;
+    return tesela__value_at(layout, target, rest, q);
+  }
   for (int32_t i = 0; i < layout->n_active; i++) {
     const tesela_digit *digit = &layout->digit[layout->by_place[i]];
     if (digit->stride < 0 && tesela__target(layout, digit) == target)
@@ -161,8 +167,8 @@ static bool take_apart(const tesela_layout *layout, int32_t target, int64_t rest
   return rest == 0;
 }
 
-/* Put a coordinate together from its digits, the finest first; every partial value must fit under the next step. */
-static bool put_together(const tesela_layout *layout, int32_t coordinate, const int64_t *q, int64_t *value) {
+/* Every partial value must fit under the next step. */
+bool tesela__put_together(const tesela_layout *layout, int32_t coordinate, const int64_t *q, int64_t *value) {
   tesela__chain chain = tesela__chain_of(layout, coordinate);
   int64_t sum = 0;
   for (int32_t k = chain.n - 1; k >= 0; k--) {
@@ -180,7 +186,7 @@ bool tesela__locate(const tesela_layout *layout, const int64_t *place, int64_t *
   for (int32_t a = 0; a < layout->n_axes; a++)
     if (!take_apart(layout, a, unswizzle(layout, a, place[a]) - layout->axis[a].offset, q)) return false;
   for (int32_t c = tesela__n_coordinates(layout) - 1; c >= 0; c--) {
-    if (!put_together(layout, c, q, &value[c])) return false;
+    if (!tesela__put_together(layout, c, q, &value[c])) return false;
     int32_t j = c - layout->rank;
     if (j >= 0 && !take_apart(layout, layout->n_axes + j, value[c] - layout->join[j].offset, q)) return false;
   }
@@ -204,15 +210,20 @@ tesela_status tesela__check_place(const tesela_layout *layout, const int64_t *pl
 static tesela_status check_no_overlap(const tesela_layout *layout, tesela_error *err) {
   for (int32_t a = 0; a < layout->n_axes; a++)
     if (layout->axis[a].overlap)
-      return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                          "the strides on axis %s overlap, so a place has no single "
-                          "element",
-                          layout->axis[a].name);
+      return tesela__fail(
+          err, TESELA_E_UNSUPPORTED, -1,
+          layout->axis[a].undecided
+              ? "it is not decided whether the strides on axis %s overlap, so that a place has no "
+                "single element"
+              : "the strides on axis %s overlap, so a place has no single element",
+          layout->axis[a].name);
   for (int32_t j = 0; j < layout->n_joins; j++)
     if (layout->join[j].overlap)
       return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                          "the parts of join %" PRId32 " overlap, so a place has no "
-                          "single element",
+                          layout->join[j].undecided ? "it is not decided whether the parts of join %" PRId32
+                                                      " overlap, so that a place has no single element"
+                                                    : "the parts of join %" PRId32
+                                                      " overlap, so a place has no single element",
                           j);
   return TESELA_OK;
 }

@@ -10,6 +10,8 @@
  *   padding    the rest of the values of a level, when 0 in all faster ones would be no element either (digits that
  *              grow make no element of padding); and what no values give
  *
+ * Places of interleaved strides are no odometer: they are looked at one by one, MOST_BLOCKS times.
+ *
  * Blocks grow and shrink as a carry does, so their number is about twice the number of digits. A join may hide more:
  * what its parts make of a value is looked at a stretch of the fastest digit at a time, MOST_BLOCKS times.
  */
@@ -254,7 +256,10 @@ tesela_status tesela_layout_run(const tesela_layout *layout, int64_t place, tese
     if (blocks == MOST_BLOCKS)
       return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
                           "the run from place %" PRId64 " is in more than %d pieces", place, MOST_BLOCKS);
-    found.length += padding ? padding_block(&o, at) : element_block(&o, at, found.step);
+    if (layout->axis[0].interleaved)
+      found.length++;
+    else
+      found.length += padding ? padding_block(&o, at) : element_block(&o, at, found.step);
   }
   *run = found;
   return TESELA_OK;

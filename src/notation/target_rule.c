@@ -127,7 +127,7 @@ static tesela_status target_rule_opcode(tesela__target_reader *r, tesela_rule *r
 
 static tesela_status target_rule_operand(tesela__target_reader *r, tesela_rule *rule) {
   int64_t number;
-  int32_t word;
+  int32_t word = 0;
   if (tesela__target_take(r, "result")) {
     rule->operand = TESELA_RULE_RESULT;
     if (!tesela__target_take(r, "is"))

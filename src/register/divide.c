@@ -114,17 +114,17 @@ static tesela_status divide_build(tesela_register *out, const divide_side *whole
 /* The divisor's shape in the rank of the whole, and the quotient's. */
 static tesela_status divide_shapes(const divide_side *whole, divide_side *divisor, tesela_reason reason,
                                    int64_t *shape, tesela_error *err) {
-  int32_t more = divisor->layout.rank - whole->layout.rank;
-  for (int32_t d = 0; d < more; d++)
-    if (divisor->layout.shape[d] != 1)
-      return tesela__refuse(err, TESELA_E_INVALID, reason,
-                            "the divisor has %" PRId32 " dims, the layout %" PRId32, divisor->layout.rank,
-                            whole->layout.rank);
+  int32_t lead = whole->layout.rank - divisor->layout.rank;
+  if (lead < 0)
+    return tesela__refuse(err, TESELA_E_INVALID, reason,
+                          "the divisor has rank %" PRId32 ", the layout rank %" PRId32
+                          "; a product has the larger rank of its factors",
+                          divisor->layout.rank, whole->layout.rank);
   for (int list = 0; list < 2; list++)
     for (int32_t i = 0; i < divisor->n[list]; i++)
-      if (divisor->digit[list][i].dim >= 0) divisor->digit[list][i].dim -= more;
+      if (divisor->digit[list][i].dim >= 0) divisor->digit[list][i].dim += lead;
   for (int32_t d = 0; d < whole->layout.rank; d++) {
-    int64_t extent = d + more >= 0 ? divisor->layout.shape[d + more] : 1;
+    int64_t extent = d >= lead ? divisor->layout.shape[d - lead] : 1;
     if (whole->layout.shape[d] % extent != 0)
       return tesela__refuse(err, TESELA_E_INVALID, reason,
                             "dim %" PRId32 " has extent %" PRId64 "; the divisor's %" PRId64

@@ -231,7 +231,7 @@ static bool set_groups(padding_boxes *boxes, const tesela_layout *dst) {
     }
   }
   for (int32_t j = 0; j < dst->n_joins; j++)
-    simple = simple && !dst->join[j].overlap && dst->join[j].offset == 0;
+    simple = simple && !dst->join[j].overlap && !dst->join[j].interleaved && dst->join[j].offset == 0;
   return simple;
 }
 

@@ -133,7 +133,7 @@ static void set_direction(tesela__direction *direction, const tesela__problem *p
   direction->from_offset = direction->from->axis[0].offset;
   direction->to_offset = direction->to->axis[0].offset;
   direction->n = direction->n_coordinates = 0;
-  direction->by_jumps = !problem->irregular;
+  direction->by_jumps = !problem->irregular && !direction->from->axis[0].interleaved;
   for (int32_t c = 0; c < problem->n_coordinates && direction->by_jumps; c++)
     direction->by_jumps = add_jumps(direction, problem, c, to_src);
   sort_jumps(direction);

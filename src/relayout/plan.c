@@ -114,18 +114,21 @@ static tesela_status check_shapes(const tesela_layout *dst, const tesela_layout 
   return TESELA_OK;
 }
 
-/* Could two elements share a place of dst? */
+/* Do two elements share a place of dst? */
 static tesela_status check_unique(const tesela_layout *dst, tesela_error *err) {
-  bool shared = dst->axis[0].overlap;
-  for (int32_t j = 0; j < dst->n_joins; j++) shared = shared || dst->join[j].overlap;
+  bool overlap = dst->axis[0].overlap, shared = overlap && !dst->axis[0].undecided;
+  for (int32_t j = 0; j < dst->n_joins; j++) {
+    overlap = overlap || dst->join[j].overlap;
+    shared = shared || (dst->join[j].overlap && !dst->join[j].undecided);
+  }
   for (int32_t i = 0; i < dst->n_mapped; i++) {
     const tesela_digit *digit = &dst->digit[i];
     shared = shared || (digit->stride == 0 && tesela__coordinate_extent(dst, digit->source) > digit->step);
   }
-  if (shared && !tesela__is_empty(dst))
-    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                        "elements of dst may share places, judged by its strides");
-  return TESELA_OK;
+  if ((!overlap && !shared) || tesela__is_empty(dst)) return TESELA_OK;
+  return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                      shared ? "elements of dst share places"
+                             : "it is not decided whether elements of dst share places");
 }
 
 /* ---- the pieces -------------------------------------------------------------------------------------------- */
@@ -152,7 +155,7 @@ static void forget_pieces(tesela_plan *plan) {
   plan->largest = -1;
 }
 
-/* Places without an element that dst's digits reach, and those behind them. */
+/* Places without an element that dst's digits reach, and those behind them; -1: values of padding may share places. */
 static int64_t padding_places(const tesela_layout *dst) {
   int64_t places = 1, elements = tesela_layout_copies(dst), end = dst->axis[0].offset + 1;
   for (int32_t i = 0; i < dst->n_active; i++) {
@@ -162,6 +165,7 @@ static int64_t padding_places(const tesela_layout *dst) {
     if (digit->stride > 0 && digit->extent > 0 && places > 0) end += (digit->extent - 1) * digit->stride;
   }
   for (int32_t d = 0; d < dst->rank; d++) elements *= dst->shape[d];
+  if (dst->axis[0].interleaved && places != elements) return -1;
   int64_t tail =
       dst->n_swizzles ? 0 : tesela__max(0, dst->axis[0].extent - (places ? end : dst->axis[0].offset));
   return places - elements + tail;
@@ -271,6 +275,9 @@ tesela_status tesela__plan_pieces(tesela_plan *plan, tesela_error *err) {
   tesela_status status = tesela_layout_canonical(&plan->dst, &dst, err);
   if (status == TESELA_OK) status = tesela_layout_canonical(&plan->src, &src, err);
   if (status != TESELA_OK) return status;
+  if (plan->fill != TESELA_FILL_LEAVE && padding_places(&plan->dst) < 0)
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                        "the strides of dst interleave and its digits have padding, which cannot be filled");
   plan->info.in_place = tesela__in_place_possible(&dst, &src);
   plan->info.in_place_scratch_bytes = plan->info.in_place ? tesela__in_place_scratch_bytes(&dst, &src) : 0;
   tesela__problem_set(&problem, &dst, &src);

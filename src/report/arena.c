@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arena.c - texts that live as long as their owner: copied into blocks, released all at once.
+ * arena.c - texts and lists that live as long as their owner: in blocks that are released all at once.
  */
 #include "report/state.h"
 
@@ -12,22 +12,35 @@ struct tesela__arena_block {
   char text[];
 };
 
-const char *tesela__arena_copy(tesela__arena *arena, const tesela_allocator *allocator, tesela__span text) {
-  if (text.n == 0) return "";
+/* Room for `n` bytes at a multiple of `align`; NULL: no memory. */
+static char *arena_room(tesela__arena *arena, const tesela_allocator *allocator, size_t n, size_t align) {
   struct tesela__arena_block *block = arena->blocks;
-  if (!block || block->size - block->used <= text.n) {
-    size_t size = text.n < ARENA_BLOCK ? ARENA_BLOCK : text.n + 1;
+  size_t most = n + align - 1; /* wherever the block's free part starts */
+  if (!block || block->size - block->used < most) {
+    size_t size = most < ARENA_BLOCK ? ARENA_BLOCK : most;
     block = tesela__alloc(allocator, sizeof *block + size, alignof(struct tesela__arena_block));
     if (!block) return NULL;
     *block = (struct tesela__arena_block){.next = arena->blocks, .size = size};
     arena->blocks = block;
   }
-  char *copy = block->text + block->used;
+  size_t skip = (align - (uintptr_t)(block->text + block->used) % align) % align;
+  char *room = block->text + block->used + skip;
+  block->used += skip + n;
+  arena->bytes += skip + n;
+  return room;
+}
+
+const char *tesela__arena_copy(tesela__arena *arena, const tesela_allocator *allocator, tesela__span text) {
+  if (text.n == 0) return "";
+  char *copy = arena_room(arena, allocator, text.n + 1, 1);
+  if (!copy) return NULL;
   memcpy(copy, text.text, text.n);
   copy[text.n] = '\0';
-  block->used += text.n + 1;
-  arena->bytes += text.n + 1;
   return copy;
+}
+
+void *tesela__arena_take(tesela__arena *arena, const tesela_allocator *allocator, size_t bytes) {
+  return arena_room(arena, allocator, bytes, alignof(max_align_t));
 }
 
 void tesela__arena_clear(tesela__arena *arena, const tesela_allocator *allocator) {

@@ -285,8 +285,7 @@ static bool count_waiting(tesela_report *report, int32_t first_waiting, bool rep
     bool first = array->count == 0;
     if (repeated) {
       tesela__report_add(report, &report->section[module->section].repeated, pair->count);
-      tesela__report_section_add(report, module->section, array->stored_bytes, array->data_bytes,
-                                 pair->count);
+      tesela__report_section_add(report, module->section, tesela__report_bytes(array), pair->count);
     } else if (!tesela__report_count(report, pair->array, pair->count, module->section, NULL) ||
                (first && !take_sighting(report, pair))) {
       return false;

@@ -56,14 +56,15 @@ static int compare_dims(const diff_item *a, const diff_item *b) {
   return a->n_dims_text < b->n_dims_text ? -1 : a->n_dims_text > b->n_dims_text;
 }
 
-/* Arrays without a shape are equal if their bytes and names are. */
+/* Arrays without a shape are equal if their bytes, the shapes of their row and their names are. */
 static int compare_shape(const diff_item *a, const diff_item *b) {
   int order = compare_kind(a, b);
   if (order == 0) order = strcmp(shape_text(a->array), shape_text(b->array));
   if (order != 0 || shape_text(a->array)[0] != '\0') return order;
   if (a->array->stored_bytes != b->array->stored_bytes)
     return a->array->stored_bytes < b->array->stored_bytes ? -1 : 1;
-  order = strcmp(a->array->op_name, b->array->op_name);
+  order = strcmp(a->array->listed, b->array->listed);
+  if (order == 0) order = strcmp(a->array->op_name, b->array->op_name);
   return order != 0 ? order : strcmp(a->array->name, b->array->name);
 }
 

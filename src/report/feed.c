@@ -56,9 +56,9 @@ void tesela_report_destroy(tesela_report *report) {
   tesela_allocator memory = report->allocator;
   tesela__streams_clear(report);
   tesela__module_release(&report->module, &memory);
-  void *const owned[] = {report->carry,  report->shape,         report->shape_index, report->array,
-                         report->seen,   report->section,       report->input,       report->clean.text,
-                         report->stream, report->wrap.text.text};
+  void *const owned[] = {report->carry,       report->fit,        report->value,  report->shape,
+                         report->shape_index, report->array,      report->seen,   report->section,
+                         report->input,       report->clean.text, report->stream, report->wrap.text.text};
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) tesela__release(&memory, owned[i]);
   for (int i = 0; i < TESELA__CLEAN_DEPTH; i++) tesela__release(&memory, report->unescaped[i].text);
   tesela__arena_clear(&report->text, &memory);
@@ -195,7 +195,7 @@ tesela_status tesela_report_feed(tesela_report *report, const char *bytes, size_
 tesela_status tesela_report_finish(tesela_report *report, tesela_error *err) {
   tesela_status status = check_unfinished(report, err);
   if (status != TESELA_OK) return status;
-  if (!end_input(report)) return fail_report_memory(err);
+  if (!end_input(report) || !tesela__memory_decide(report)) return fail_report_memory(err);
   report->finished = true;
   return TESELA_OK;
 }

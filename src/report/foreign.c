@@ -10,25 +10,23 @@ static const struct {
   size_t n;
   const char *what, *instead;
 } magic_rows[] = {
-#define TESELA__MAGIC(bytes, what, instead) {bytes, sizeof bytes - 1, what, instead},
-    TESELA__MAGIC("\x1f\x8b", "gzip data", "decompress it first: zcat FILE") TESELA__MAGIC(
-        "\x28\xb5\x2f\xfd", "zstd data",
-        "decompress it first: zstdcat FILE") TESELA__MAGIC("\xfd"
-                                                           "7zXZ",
-                                                           "xz data", "decompress it first: xzcat FILE")
-        TESELA__MAGIC("BZh", "bzip2 data", "decompress it first: bzcat FILE") TESELA__MAGIC(
-            "\x04\x22\x4d\x18", "lz4 data", "decompress it first: lz4cat FILE")
-            TESELA__MAGIC("PK\x03\x04", "a zip archive", "unpack it first: unzip -p FILE") TESELA__MAGIC(
-                "\xff\xfe", "UTF-16 text", "convert it first: iconv -f UTF-16 -t UTF-8 FILE")
-                TESELA__MAGIC("\xfe\xff", "UTF-16 text", "convert it first: iconv -f UTF-16 -t UTF-8 FILE")
-                    TESELA__MAGIC("\x93NUMPY", "a NumPy array", NULL) TESELA__MAGIC(
-                        "\x89HDF", "an HDF5 file", NULL) TESELA__MAGIC("GGUF", "a GGUF model", NULL)
-                        TESELA__MAGIC("\x7f"
-                                      "ELF",
-                                      "an ELF program", NULL) TESELA__MAGIC("%PDF-", "a PDF document", NULL)
-                            TESELA__MAGIC("\x89PNG", "a PNG picture", NULL)
-                                TESELA__MAGIC("ML\xefR", "MLIR bytecode", NULL)
-                                    TESELA__MAGIC("BufferAssignment:", "XLA's buffer assignment", NULL)
+#define TESELA__MAGIC(bytes, what, instead) \
+  { bytes, sizeof bytes - 1, what, instead }
+    TESELA__MAGIC("\x1f\x8b", "gzip data", "decompress it first: zcat FILE"),
+    TESELA__MAGIC("\x28\xb5\x2f\xfd", "zstd data", "decompress it first: zstdcat FILE"),
+    TESELA__MAGIC("\xfd\x37zXZ", "xz data", "decompress it first: xzcat FILE"),
+    TESELA__MAGIC("BZh", "bzip2 data", "decompress it first: bzcat FILE"),
+    TESELA__MAGIC("\x04\x22\x4d\x18", "lz4 data", "decompress it first: lz4cat FILE"),
+    TESELA__MAGIC("PK\x03\x04", "a zip archive", "unpack it first: unzip -p FILE"),
+    TESELA__MAGIC("\xff\xfe", "UTF-16 text", "convert it first: iconv -f UTF-16 -t UTF-8 FILE"),
+    TESELA__MAGIC("\xfe\xff", "UTF-16 text", "convert it first: iconv -f UTF-16 -t UTF-8 FILE"),
+    TESELA__MAGIC("\x93NUMPY", "a NumPy array", NULL),
+    TESELA__MAGIC("\x89HDF", "an HDF5 file", NULL),
+    TESELA__MAGIC("GGUF", "a GGUF model", NULL),
+    TESELA__MAGIC("\x7f\x45LF", "an ELF program", NULL),
+    TESELA__MAGIC("%PDF-", "a PDF document", NULL),
+    TESELA__MAGIC("\x89PNG", "a PNG picture", NULL),
+    TESELA__MAGIC("ML\xefR", "MLIR bytecode", NULL),
 #undef TESELA__MAGIC
 };
 

@@ -90,8 +90,9 @@ static bool count_array(tesela_report *report, tesela__span text, tesela_report_
   }
   if (!tesela__module_need_section(report)) return false;
   if (index < 0) {
-    tesela__report_count_unlisted(report, TESELA_REPORT_HLO, report->module.section, shape->stored,
-                                  shape->data);
+    int64_t padding = shape->stored - shape->data;
+    tesela__report_count_unlisted(report, TESELA_REPORT_HLO, report->module.section,
+                                  (tesela__array_bytes){shape->stored, shape->data, padding, padding});
     return true;
   }
   return tesela__report_row(report, index, role, &row) && tesela__computation_count(report, row, sighting);

@@ -8,6 +8,8 @@
  */
 #include "report/scan.h"
 
+enum { LISTED_TEXT = 1000 };
+
 static tesela__span entry_field(const tesela__entry *entry, tesela__field field) {
   return (tesela__span){entry->text[field], entry->length[field]};
 }
@@ -23,7 +25,7 @@ static void read_expansion(tesela__span extra, tesela_report_printed *printed) {
   printed->text[x - rest.text + 1] = '\0';
 }
 
-static void read_entry(tesela_report *report, const tesela__entry *entry, tesela__entry_facts *facts) {
+static bool read_entry(tesela_report *report, const tesela__entry *entry, tesela__entry_facts *facts) {
   tesela_report_array *array = &facts->array;
   tesela__span label = entry_field(entry, TESELA__FIELD_LABEL),
                extra = entry_field(entry, TESELA__FIELD_EXTRA);
@@ -40,8 +42,9 @@ static void read_entry(tesela_report *report, const tesela__entry *entry, tesela
   tesela__memory_figure(entry_field(entry, TESELA__FIELD_UNPADDED), &array->unpadded);
   tesela__memory_figure(extra, &array->extra);
   read_expansion(extra, &array->expansion);
-  tesela__memory_measure(report, entry, facts);
+  if (!tesela__memory_measure(report, entry, facts)) return false;
   if (report->memory.space != TESELA_REPORT_ANY) array->memory_space = report->memory.space;
+  return true;
 }
 
 /* ---- seen before? -------------------------------------------------------------------------------------- */
@@ -51,6 +54,7 @@ static uint64_t entry_identity(const tesela__entry *entry) {
   uint64_t hash = (uint64_t)entry->number;
   for (int f = 0; f < TESELA__N_FIELDS; f++)
     hash = (hash ^ tesela__report_hash(entry->text[f], entry->length[f])) * UINT64_C(0x9e3779b97f4a7c15) + 1;
+  hash ^= tesela__report_hash(entry->shapes.text, entry->shapes.n);
   return hash ? hash : 1;
 }
 
@@ -86,11 +90,23 @@ bool tesela__report_seen(tesela_report *report, uint64_t identity, bool *seen) {
 
 /* ---- the row ------------------------------------------------------------------------------------------- */
 
-static bool keep_texts(tesela_report *report, tesela_report_array *array, const tesela__entry_facts *facts) {
+/* The list of a row, cut between two shapes if it is long. */
+static tesela__span cut_list(tesela__span list, char room[LISTED_TEXT]) {
+  size_t n = 0;
+  if (list.n < LISTED_TEXT) return list;
+  for (size_t i = 0; i < LISTED_TEXT - 4; i++)
+    if (list.text[i] == ',' && list.text[i + 1] == ' ') n = i;
+  memcpy(room, list.text, n);
+  memcpy(room + n, ", ...", 5);
+  return (tesela__span){room, n + 5};
+}
+
+static bool keep_texts(tesela_report *report, tesela_report_array *array, const tesela__entry *entry,
+                       const tesela__entry_facts *facts) {
   static const tesela__span nothing = {"", 0};
   const tesela__instruction *label = &facts->label;
   tesela__span metadata = facts->operation.n > 0 ? facts->operation : label->rest;
-  char room[512];
+  char room[512], listed[LISTED_TEXT];
   bool is_word = label->opcode.n == 0 && label->rest.n == label->name.n; /* "XLA Label: fusion" */
   const struct {
     const char **to;
@@ -104,12 +120,52 @@ static bool keep_texts(tesela_report *report, tesela_report_array *array, const 
       {&array->op_type, tesela__hlo_metadata(metadata, "op_type")},
       {&array->location, tesela__hlo_location(report, metadata, room, sizeof room)},
       {&array->allocation, facts->allocation},
+      {&array->listed, cut_list(entry->shapes, listed)},
   };
   for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
     const char *copy = tesela__arena_copy(&report->text, &report->allocator, parts[i].from);
     if (!copy) return tesela__report_no_memory(report);
     *parts[i].to = copy;
   }
+  return true;
+}
+
+/* The offset of a row; -1 if there is none. */
+static int64_t read_offset(tesela__span text) {
+  int64_t offset = text.n > 0 ? 0 : -1;
+  for (size_t i = 0; i < text.n; i++)
+    if (!tesela__is_digit(text.text[i]) || !tesela__mul(offset, 10, &offset) ||
+        !tesela__add(offset, text.text[i] - '0', &offset))
+      return -1;
+  return offset;
+}
+
+/* The candidates of a row, with copies of their texts. */
+static bool keep_candidates(tesela_report *report, tesela_report_array *array, size_t n) {
+  if (report->n_candidates + (int64_t)n > report->options.entries) {
+    tesela__report_note(
+        report, TESELA_REPORT_TOO_MANY, report->line,
+        "more shapes that can have the size of their row than are kept; the others are not listed");
+    return true;
+  }
+  tesela_report_candidate *kept = tesela__arena_take(&report->text, &report->allocator, n * sizeof *kept);
+  if (!kept) return tesela__report_no_memory(report);
+  for (size_t i = 0; i < n; i++) {
+    const tesela__fit *fit = &report->fit[i];
+    char room[512];
+    kept[i] =
+        (tesela_report_candidate){.shape = tesela__arena_copy(&report->text, &report->allocator, fit->shape),
+                                  .fitted = tesela__arena_copy(&report->text, &report->allocator,
+                                                               tesela__fit_text(fit, room, sizeof room)),
+                                  .stored_bytes = fit->stored,
+                                  .data_bytes = fit->data,
+                                  .padding_bytes = fit->stored - fit->data,
+                                  .layouts = fit->layouts};
+    if (!kept[i].shape || !kept[i].fitted) return tesela__report_no_memory(report);
+  }
+  array->candidate = kept;
+  array->n_candidates = (int32_t)n;
+  report->n_candidates += (int64_t)n;
   return true;
 }
 
@@ -120,7 +176,10 @@ static bool add_entry(tesela_report *report, const tesela__entry *entry, const t
   *array = facts->array;
   array->line = entry->line;
   array->input = report->section[section].input;
-  if (!keep_texts(report, array, facts)) return false;
+  report->array[row].number = entry->number;
+  report->array[row].offset = read_offset(entry_field(entry, TESELA__FIELD_OFFSET));
+  if (!keep_texts(report, array, entry, facts)) return false;
+  if (facts->n_candidates > 0 && !keep_candidates(report, array, facts->n_candidates)) return false;
   report->n_entries++;
   return tesela__report_count(report, row, 1, section, NULL);
 }
@@ -131,8 +190,8 @@ bool tesela__memory_close_entry(tesela_report *report) {
   entry->open = false;
   int32_t section = report->memory.section;
   tesela__entry_facts facts = {.shape = {"", 0}, .fitted = {"", 0}};
-  read_entry(report, entry, &facts);
-  int64_t stored = facts.array.stored_bytes, data = facts.array.data_bytes;
+  if (!read_entry(report, entry, &facts)) return false;
+  tesela__array_bytes bytes = tesela__report_bytes(&facts.array);
   if (facts.array.size.bytes < 0 && !facts.array.sized) {
     tesela__report_note(report, TESELA_REPORT_NO_SIZE, entry->line,
                         "entry %" PRId64 " has neither size nor shape; it is not counted", entry->number);
@@ -144,10 +203,10 @@ bool tesela__memory_close_entry(tesela_report *report) {
     tesela__report_note(report, TESELA_REPORT_REPEATED, entry->line,
                         "the same entries stand in several reports; the totals count each once");
     report->section[section].repeated++;
-    tesela__report_section_add(report, section, stored, data, 1);
+    tesela__report_section_add(report, section, bytes, 1);
     return true;
   }
   if (report->n_entries < report->options.entries) return add_entry(report, entry, &facts);
-  tesela__report_count_unlisted(report, TESELA_REPORT_MEMORY, section, stored, data);
+  tesela__report_count_unlisted(report, TESELA_REPORT_MEMORY, section, bytes);
   return true;
 }

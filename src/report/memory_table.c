@@ -6,8 +6,9 @@
  *   cumulative_size;       size;       offset; used_by_n_values; shapes_list
  *    14.30GiB( 62%);   14.30GiB;            0;                2; 2×s32[30000000,12], bf16[3,4]
  *
- * A row is one stretch of memory that several arrays use at different times. The shapes have no layout; the
- * array that needs all of the size stands for the row (memory_shape.c finds it).
+ * A row is one stretch of memory that several arrays use at different times. The shapes have no layout; one of
+ * them needs all of the size (memory_fit.c finds which can). The list is read where it stands: it may be longer than a
+ * field of an entry.
  */
 #include <stdio.h>
 
@@ -27,6 +28,16 @@ static bool cut_cells(tesela__span line, tesela__span cell[N_CELLS]) {
   return true;
 }
 
+/* The number of values that use a row; 0 if it cannot be read. */
+static int64_t count_of(tesela__span cell) {
+  int64_t count = 0;
+  for (size_t i = 0; i < cell.n && count < INT32_MAX; i++) {
+    if (!tesela__is_digit(cell.text[i])) return 0;
+    count = count * 10 + (cell.text[i] - '0');
+  }
+  return count;
+}
+
 bool tesela__memory_row(tesela_report *report, tesela__span line, bool *is_one) {
   tesela__span cell[N_CELLS];
   tesela_report_printed size;
@@ -43,6 +54,8 @@ bool tesela__memory_row(tesela_report *report, tesela__span line, bool *is_one) 
   snprintf(users, sizeof users, "%.*s value%s", (int)tesela__min((int64_t)cell[3].n, 20), cell[3].text,
            cell[3].n == 1 && cell[3].text[0] == '1' ? "" : "s in turn");
   tesela__memory_set_field(entry, TESELA__FIELD_ALLOCATION, tesela__text(users));
+  entry->shapes = cell[4];
+  entry->values = count_of(cell[3]);
   return tesela__memory_close_entry(report);
 }
 

@@ -65,6 +65,9 @@ bool tesela__memory_open_entry(tesela_report *report, int64_t number) {
   memory->entry.doubled = false;
   memory->entry.number = number;
   memory->entry.line = report->line;
+  memory->entry.shapes.n = 0;
+  memory->entry.values = 0;
+  memory->entry.peak = false;
   memset(memory->entry.length, 0, sizeof memory->entry.length);
   return true;
 }
@@ -185,7 +188,11 @@ static bool read_part(tesela_report *report, tesela__span line, bool *is_one) {
   if (memory->part == TESELA__PART_TABLE) return tesela__memory_row(report, line, is_one);
   int64_t buffer = memory->part == TESELA__PART_LIST ? buffer_number(line) : -1;
   *is_one = true;
-  if (buffer >= 0) return tesela__memory_open_entry(report, buffer);
+  if (buffer >= 0) {
+    bool opened = tesela__memory_open_entry(report, buffer);
+    memory->entry.peak = true;
+    return opened;
+  }
   if (memory->entry.open && tesela__find(line, "==========")) return tesela__memory_close_entry(report);
   *is_one = tesela__memory_figure_line(report, line);
   return true;
@@ -193,7 +200,7 @@ static bool read_part(tesela_report *report, tesela__span line, bool *is_one) {
 
 bool tesela__memory_line(tesela_report *report, tesela__span line, bool *is_one) {
   tesela__memory_text *memory = &report->memory;
-  *is_one = false;
+  if (!tesela__memory_value(report, line, is_one) || *is_one) return report->failed == TESELA_OK;
   bool idle = memory->part == TESELA__PART_NONE && !memory->entry.open;
   if (idle && !tesela__memory_may_start(line)) return true;
   if (!tesela__memory_heading(report, line, is_one)) return false;

@@ -38,6 +38,8 @@ tesela_report_totals tesela_report_total(const tesela_report *report, const tese
     }
     saturating_add(&totals.stored_bytes, saturating_times(array->stored_bytes, array->count));
     saturating_add(&totals.data_bytes, saturating_times(array->data_bytes, array->count));
+    saturating_add(&totals.padding_bytes, saturating_times(array->least_padding_bytes, array->count));
+    saturating_add(&totals.most_padding_bytes, saturating_times(array->most_padding_bytes, array->count));
   }
   for (int source = 0; source < TESELA_REPORT_N_SOURCES; source++) {
     const tesela_report_totals *more = &report->unlisted[source];
@@ -46,8 +48,9 @@ tesela_report_totals tesela_report_total(const tesela_report *report, const tese
     saturating_add(&totals.arrays, more->arrays);
     saturating_add(&totals.stored_bytes, more->stored_bytes);
     saturating_add(&totals.data_bytes, more->data_bytes);
+    saturating_add(&totals.padding_bytes, more->padding_bytes);
+    saturating_add(&totals.most_padding_bytes, more->most_padding_bytes);
   }
-  totals.padding_bytes = totals.stored_bytes - totals.data_bytes;
   return totals;
 }
 
@@ -58,7 +61,7 @@ static int64_t row_size(const tesela_report_array *array) {
 }
 
 static int64_t row_waste(const tesela_report_array *array) {
-  return saturating_times(array->stored_bytes - array->data_bytes, array->count);
+  return saturating_times(array->least_padding_bytes, array->count);
 }
 
 static double row_expansion(const tesela_report_array *array) {

@@ -59,7 +59,8 @@ void tesela__report_note(tesela_report *report, tesela_report_note_kind kind, in
   note->line = line;
   va_list args;
   va_start(args, format);
-  vsnprintf(note->text, sizeof note->text, format, args);
+  if (vsnprintf(note->text, sizeof note->text, format, args) >= (int)sizeof note->text)
+    tesela__end_cut(note->text, sizeof note->text);
   va_end(args);
 }
 

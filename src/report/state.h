@@ -13,6 +13,7 @@
  *   computations.c  the arrays of a computation wait until it is known to count
  *   memory_text.c memory_heading.c memory_table.c    one line of a memory report
  *   memory_entry.c memory_shape.c    an entry of one: its row, its shape, the compiler's figures against ours
+ *   memory_fit.c memory_decide.c     which shapes have the size of an entry; which of them HLO text says it is
  *   table.c         distinct shapes, and the rows of the report
  *   sections.c      memory reports and modules; notes; names
  *   query.c         totals and top lists of a finished report
@@ -45,10 +46,15 @@ typedef struct tesela__arena {
 
 /* A copy that ends in NUL; NULL: no memory. */
 const char *tesela__arena_copy(tesela__arena *arena, const tesela_allocator *allocator, tesela__span text);
+/* Room for a list, at any alignment; NULL: no memory. */
+void *tesela__arena_take(tesela__arena *arena, const tesela_allocator *allocator, size_t bytes);
 void tesela__arena_clear(tesela__arena *arena, const tesela_allocator *allocator);
 
-/* ---- table.c, sections.c
- * ----------------------------------------------------------------------------------------- */
+/* ---- table.c, sections.c ------------------------------------------------------------------------------- */
+
+typedef struct tesela__array_bytes { /* of one array */
+  int64_t stored, data, least_padding, most_padding;
+} tesela__array_bytes;
 
 typedef enum tesela__shape_state {
   TESELA__SHAPE_SIZED,
@@ -75,6 +81,8 @@ typedef struct tesela__array {
   tesela_report_array public;
   uint32_t stamp;      /* serial of the computation that waits with it */
   int32_t stamp_entry; /* its entry there */
+  int64_t number;      /* of an entry of a memory report */
+  int64_t offset;      /* of a table's row, -1: not known */
 } tesela__array;
 
 /* Where an array was seen: what becomes of it in the row. Spans into the line. */
@@ -178,6 +186,9 @@ typedef struct tesela__entry {
   bool open;
   bool doubled; /* its first line came twice: two processes write the same */
   int64_t number, line;
+  tesela__span shapes;               /* of a table's row, in its line; n = 0 elsewhere */
+  int64_t values;                    /* that use the row */
+  bool peak;                         /* of a list of peak buffers, which every backend prints */
   uint32_t length[TESELA__N_FIELDS]; /* 0: not there */
   char text[TESELA__N_FIELDS][TESELA__FIELD_TEXT];
 } tesela__entry;
@@ -189,6 +200,53 @@ typedef enum tesela__part { /* of a memory report: which words are expected on t
                             TESELA__PART_LIST,
                             TESELA__PART_TABLE,
 } tesela__part;
+
+/* ---- memory_fit.c -------------------------------------------------------------------------------------- */
+
+/* Tiles and order of a shape that has none: a row of the table of choices, -1 for as it stands; the two most minor
+ * dims, -1 for as they stand. */
+typedef struct tesela__layout_choice {
+  int32_t tiles, minor, second;
+} tesela__layout_choice;
+
+/* A shape that can have the size of an entry. */
+typedef struct tesela__fit {
+  tesela__span shape;           /* in the text of the entry */
+  tesela__layout_choice choice; /* the likeliest */
+  bool by_default;              /* it is in the default order */
+  bool granule;                 /* a scalar or table in the least piece of an allocator */
+  int32_t space, layouts;
+  int64_t stored, data; /* with that choice */
+  int64_t unpadded;
+  int64_t least_padding, most_padding, least_data, most_data; /* over all layouts */
+  bool one_size, explained; /* the same bytes, the same reasons in all of them */
+} tesela__fit;
+
+/* What the list belongs to: an entry of any backend, which may have no tiles; one of a TPU; a row of a TPU's table,
+ * where a tuple stands for the table of its members. */
+typedef enum tesela__fit_kind {
+  TESELA__FIT_ANY_DEVICE,
+  TESELA__FIT_TPU,
+  TESELA__FIT_ROW,
+} tesela__fit_kind;
+
+typedef struct tesela__fits {
+  size_t n;                      /* in report->fit, likeliest first */
+  tesela__shape first;           /* array of the list; FOREIGN if there is none */
+  int64_t n_arrays;              /* that have a size */
+  int64_t least_data, most_data; /* of the arrays */
+  int64_t values;                /* with their counts */
+  bool unread;                   /* a part of the list could not be read */
+} tesela__fits;
+
+/* ---- memory_decide.c ----------------------------------------------------------------------------------- */
+
+/* An array with its tiles, of a buffer assignment or of HLO text. */
+typedef struct tesela__value {
+  const char *shape;
+  int64_t offset, stored, data; /* offset -1: of HLO text */
+  int32_t space;
+} tesela__value;
 
 typedef struct tesela__memory_text {
   int32_t section; /* -1: none is open */
@@ -272,6 +330,13 @@ struct tesela_report {
   size_t n_inputs, cap_inputs;
   tesela_report_note note[TESELA_REPORT_N_NOTES]; /* count 0: there is none */
 
+  tesela__fit *fit; /* of the entry that is being read */
+  size_t cap_fits;
+  int64_t n_candidates; /* that are kept, over all rows */
+  tesela__value *value; /* of buffer assignments */
+  size_t n_values, cap_values;
+  bool values_cut; /* there were more */
+
   tesela__module module;
   tesela__memory_text memory;
   tesela__wrap wrap;
@@ -325,12 +390,14 @@ bool tesela__report_new_row(tesela_report *report, int32_t *row);
 /* Add arrays of a row to its section; fills in its first sighting. */
 bool tesela__report_count(tesela_report *report, int32_t row, int64_t count, int32_t section,
                           const tesela__sighting *sighting);
+/* The bytes of a row's arrays. */
+tesela__array_bytes tesela__report_bytes(const tesela_report_array *array);
 /* Add arrays to a section alone. */
-void tesela__report_section_add(tesela_report *report, int32_t section, int64_t stored, int64_t data,
+void tesela__report_section_add(tesela_report *report, int32_t section, tesela__array_bytes bytes,
                                 int64_t count);
 /* Add one array to a section and to the unlisted ones. */
 void tesela__report_count_unlisted(tesela_report *report, tesela_report_source source, int32_t section,
-                                   int64_t stored, int64_t data);
+                                   tesela__array_bytes bytes);
 void tesela__report_add(tesela_report *report, int64_t *sum, int64_t value); /* saturates, with a note */
 bool tesela__report_new_section(tesela_report *report, tesela_report_source source, tesela__span name,
                                 int32_t *section);
@@ -406,6 +473,18 @@ bool tesela__memory_close_entry(tesela_report *report);
 /* Was a thing with this number seen earlier? Remembers it if not, up to options.entries of them. */
 bool tesela__report_seen(tesela_report *report, uint64_t identity, bool *seen);
 
+/* memory_fit.c */
+
+/* Is this number of bytes printed so, rounded as the compiler rounds ("14.00G", "2.63GiB", "0B")? */
+bool tesela__prints_as(int64_t bytes, const tesela_report_printed *printed);
+/* Take the next shape or tuple from "2×f32[3], (f32[2], u32[])", and how often it is there; n = 0 if none is next. */
+tesela__span tesela__next_listed(tesela__span *list, int64_t *count);
+/* The shapes of a list that can have a size, in report->fit. */
+bool tesela__fit_list(tesela_report *report, tesela__span list, tesela__fit_kind kind,
+                      const tesela_report_printed *size, tesela__fits *fits);
+/* The shape of a fit with its likeliest tiles, in `room`; "" if it needs none. */
+tesela__span tesela__fit_text(const tesela__fit *fit, char *room, size_t size);
+
 /* memory_shape.c: which shape stands for the entry, its bytes, and which printed figures differ. Takes
  * facts with the printed figures and the label. */
 typedef struct tesela__entry_facts {
@@ -413,9 +492,15 @@ typedef struct tesela__entry_facts {
   tesela__span shape, fitted, operation, allocation;
   tesela__instruction label;
   int64_t unpadded;      /* of `shape`, as the compiler counts it */
+  size_t n_candidates;   /* in report->fit; 0: `shape` is certain */
   char fitted_text[512]; /* of `fitted` */
 } tesela__entry_facts;
-void tesela__memory_measure(tesela_report *report, const tesela__entry *entry, tesela__entry_facts *facts);
+bool tesela__memory_measure(tesela_report *report, const tesela__entry *entry, tesela__entry_facts *facts);
+
+/* memory_decide.c: a line of a buffer assignment, if it is one; what HLO text and assignments say of the rows whose
+ * shape is not certain, at the end. */
+bool tesela__memory_value(tesela_report *report, tesela__span line, bool *is_one);
+bool tesela__memory_decide(tesela_report *report);
 
 /* advice.c: the order with these two most minor dims, the rest descending. second -1: rank 1. */
 void tesela__report_set_order(tesela_xla_layout *layout, int32_t minor, int32_t second);

@@ -137,8 +137,12 @@ bool tesela__report_new_row(tesela_report *report, int32_t *row) {
                                       .op_type = "",
                                       .location = "",
                                       .allocation = "",
+                                      .listed = "",
                                       .data_known = true,
-                                      .sized = true}};
+                                      .sized = true,
+                                      .layouts = 1,
+                                      .explained = true},
+                           .offset = -1};
   tesela_report_array *public = &array->public;
   public->size.bytes = public->unpadded.bytes = public->extra.bytes = public->expansion.bytes = -1;
   public->input = (int32_t)report->n_inputs - 1;
@@ -157,6 +161,7 @@ bool tesela__report_row(tesela_report *report, int32_t shape_number, tesela_repo
   array->shape = shape->text;
   array->stored_bytes = shape->stored;
   array->data_bytes = shape->data;
+  array->least_padding_bytes = array->most_padding_bytes = shape->stored - shape->data;
   array->memory_space = shape->space;
   return true;
 }
@@ -174,13 +179,20 @@ static void add_times(tesela_report *report, int64_t *sum, int64_t value, int64_
   tesela__report_add(report, sum, tesela__mul(value, count, &product) ? product : INT64_MAX);
 }
 
-void tesela__report_section_add(tesela_report *report, int32_t number, int64_t stored, int64_t data,
+tesela__array_bytes tesela__report_bytes(const tesela_report_array *array) {
+  return (tesela__array_bytes){array->stored_bytes, array->data_bytes, array->least_padding_bytes,
+                               array->most_padding_bytes};
+}
+
+void tesela__report_section_add(tesela_report *report, int32_t number, tesela__array_bytes bytes,
                                 int64_t count) {
   tesela_report_section *section = &report->section[number];
   tesela__report_add(report, &section->arrays, count);
   tesela__report_add(report, &report->input[section->input].arrays, count);
-  add_times(report, &section->stored_bytes, stored, count);
-  add_times(report, &section->data_bytes, data, count);
+  add_times(report, &section->stored_bytes, bytes.stored, count);
+  add_times(report, &section->data_bytes, bytes.data, count);
+  add_times(report, &section->least_padding_bytes, bytes.least_padding, count);
+  add_times(report, &section->most_padding_bytes, bytes.most_padding, count);
 }
 
 /* Copies of what is known of the first array of a row. */
@@ -216,17 +228,19 @@ bool tesela__report_count(tesela_report *report, int32_t row, int64_t count, int
   }
   if (array->source == TESELA_REPORT_HLO) report->module.fingerprint += tesela__row_mark(row, count);
   tesela__report_add(report, &array->count, count);
-  tesela__report_section_add(report, section, array->stored_bytes, array->data_bytes, count);
+  tesela__report_section_add(report, section, tesela__report_bytes(array), count);
   return true;
 }
 
 void tesela__report_count_unlisted(tesela_report *report, tesela_report_source source, int32_t section,
-                                   int64_t stored, int64_t data) {
+                                   tesela__array_bytes bytes) {
   tesela_report_totals *totals = &report->unlisted[source];
   tesela__report_add(report, &totals->arrays, 1);
-  tesela__report_add(report, &totals->stored_bytes, stored);
-  tesela__report_add(report, &totals->data_bytes, data);
-  tesela__report_section_add(report, section, stored, data, 1);
+  tesela__report_add(report, &totals->stored_bytes, bytes.stored);
+  tesela__report_add(report, &totals->data_bytes, bytes.data);
+  tesela__report_add(report, &totals->padding_bytes, bytes.least_padding);
+  tesela__report_add(report, &totals->most_padding_bytes, bytes.most_padding);
+  tesela__report_section_add(report, section, bytes, 1);
   tesela__report_note(report, TESELA_REPORT_TOO_MANY, report->line,
                       "more distinct shapes or entries than are kept; "
                       "the others are in the totals, not in the lists");

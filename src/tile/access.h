@@ -155,6 +155,12 @@ int64_t tesela__access_widest(const tesela__access *access);
 tesela_status tesela__access_choose(const tesela__access *access, int64_t asked, int64_t *vector,
                                     tesela_error *err);
 
+/* Can the threads do this access at all, with vectors of some width? What tesela_access_cost_of says with vector 0 on
+ * NVIDIA's machine, without counting; *vector receives the widest. Elements of whole bytes can be moved one at a time, so
+ * for them TESELA_ACCESS_LIMIT is no limit here (*vector is 1 beyond it). */
+tesela_status tesela__access_possible(const tesela_register *registers, const tesela_tile_memory *memory,
+                                      int32_t bits, int64_t *vector, tesela_error *err);
+
 /* ---- phases (access_phase.c) ----------------------------------------------------------------------------------- */
 
 /* lanes 0: as many as the banks can serve at once. */

@@ -163,6 +163,19 @@ tesela_status tesela__access_choose(const tesela__access *access, int64_t asked,
   return TESELA_OK;
 }
 
+tesela_status tesela__access_possible(const tesela_register *registers, const tesela_tile_memory *memory,
+                                      int32_t bits, int64_t *vector, tesela_error *err) {
+  tesela_access_machine full;
+  tesela__access access;
+  (void)tesela__access_machine(NULL, &full, NULL);
+  tesela_status status = tesela__access_make(&access, registers, memory, bits, &full, err);
+  if (status == TESELA_E_LIMIT && bits % 8 == 0) {
+    *vector = 1;
+    return TESELA_OK;
+  }
+  return status != TESELA_OK ? status : tesela__access_choose(&access, 0, vector, err);
+}
+
 /* ---- renamed registers ------------------------------------------------------------------------------------------ */
 
 /* Without a swizzle and with digits that do not overlap - sorted by stride, each steps over all that is below it - the

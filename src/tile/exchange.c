@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exchange.c - plans that turn one register layout into another: the kind, the program of each warp, questions.
+ * exchange.c - plans that turn one register layout into another: the kind, the program of each warp.
  *
  * For each dst unit of each lane: which class of lanes of its warp holds it in src. If all are a lane's own, nothing has
  * to leave a thread; if all are somewhere in the warp, rounds of shuffles do; else the tile goes through shared memory.
@@ -28,7 +28,13 @@ static tesela_status program_room(const tesela_exchange *plan, tesela__warp_prog
   return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for what a warp needs: %zu units", n);
 }
 
-static void program_release(const tesela_allocator *alloc, tesela__warp_program *w) {
+void tesela__program_release(const tesela_allocator *alloc, tesela__warp_program *w) {
+  for (int32_t i = 0; i < w->n_phases; i++) {
+    tesela__program_release(alloc, &w->phase[i].moves); /* which has no phases */
+    tesela__release(alloc, w->phase[i].part);
+  }
+  tesela__release(alloc, w->phase);
+  tesela__release(alloc, w->result);
   tesela__release(alloc, w->need_unit);
   tesela__release(alloc, w->need_class);
   tesela__release(alloc, w->offer);
@@ -102,7 +108,7 @@ static tesela_status program_of_needs(exchange_builder *b, int32_t *number, tese
                           plan->n_programs + 1);
   plan->program = items;
   if (status != TESELA_OK) {
-    program_release(&plan->alloc, &next);
+    tesela__program_release(&plan->alloc, &next);
     return status;
   }
   *number = (int32_t)plan->n_programs;
@@ -148,7 +154,7 @@ static tesela_exchange_kind kind_of_warp(const tesela_exchange *plan, const tese
 }
 
 static void drop_programs(tesela_exchange *plan) {
-  for (size_t k = 0; k < plan->n_programs; k++) program_release(&plan->alloc, &plan->program[k]);
+  for (size_t k = 0; k < plan->n_programs; k++) tesela__program_release(&plan->alloc, &plan->program[k]);
   tesela__release(&plan->alloc, plan->program);
   tesela__release(&plan->alloc, plan->program_of);
   plan->program = NULL;
@@ -156,15 +162,30 @@ static void drop_programs(tesela_exchange *plan) {
   plan->n_programs = plan->capacity = 0;
 }
 
+/* One unit a round; if fewer might do, several to a word. */
 static tesela_status plan_rounds(tesela_exchange *plan, tesela_error *err) {
   tesela_exchange_facts *facts = &plan->facts;
+  const tesela_allocator *alloc = &plan->alloc;
+  int64_t routed = 0;
   for (size_t k = 0; k < plan->n_programs; k++) {
     tesela__warp_program *w = &plan->program[k];
-    tesela_status status =
-        tesela__rounds_plan(w, plan->warp, facts->src_units, facts->dst_units, &plan->alloc, err);
+    int64_t src_units = facts->src_units, dst_units = facts->dst_units, shuffles;
+    tesela_status status = tesela__rounds_plan(w, plan->warp, src_units, dst_units, alloc, err);
+    if (status == TESELA_OK)
+      status =
+          tesela__rounds_least(w, src_units, dst_units, facts->unit * facts->bits, alloc, &shuffles, err);
+    if (status != TESELA_OK) return status;
+    w->least = shuffles / facts->words;
+    bool fewer = plan->parts > 1 && w->rounds > w->least;
+    routed += fewer ? plan->warp * tesela__max(src_units, dst_units) : 0;
+    if (fewer && routed <= TESELA__ROUTE_TAKES)
+      status = tesela__rounds_pack(w, plan->warp, src_units, dst_units, plan->parts, alloc, err);
     if (status != TESELA_OK) return status;
     facts->rounds = tesela__max(facts->rounds, w->rounds);
     facts->least_rounds = tesela__max(facts->least_rounds, w->least);
+    facts->phases = tesela__max(facts->phases, w->n_phases ? w->n_phases : 1);
+    if (w->n_phases) facts->parts = plan->parts;
+    facts->permutes = tesela__max(facts->permutes, tesela__program_permutes(plan, w));
   }
   return TESELA_OK;
 }
@@ -173,7 +194,7 @@ static tesela_status choose_kind(exchange_builder *b, const tesela_exchange_opti
                                  tesela_error *err) {
   tesela_exchange *plan = b->plan;
   tesela_exchange_facts *facts = &plan->facts;
-  bool in_warps;
+  bool in_warps = false;
   tesela_status status = all_needs(b, &in_warps, err);
   if (status != TESELA_OK) return status;
   facts->kind = in_warps ? TESELA_EXCHANGE_NOTHING : TESELA_EXCHANGE_SHARED;
@@ -233,6 +254,8 @@ static void fill_facts(tesela_exchange *plan, const tesela__exchange_table *tabl
   plan->units = tesela__exchange_units(table, bits);
   facts->unit = INT64_C(1) << plan->units.n;
   facts->words = tesela__ceil_div(facts->unit * bits, 32);
+  facts->parts = 1;
+  plan->parts = (int32_t)tesela__max(1, 32 / (facts->unit * bits));
   facts->threads = tesela__max(plan->dst.spatial_size, plan->src.spatial_size);
   facts->src_units = plan->src.local_size / facts->unit;
   facts->dst_units = plan->dst.local_size / facts->unit;
@@ -258,7 +281,7 @@ tesela_status tesela_exchange_create(tesela_exchange **out, const tesela_registe
     fill_facts(plan, &b.table, bits);
     status = choose_kind(&b, &chosen, err);
   }
-  program_release(&alloc, &b.spare);
+  tesela__program_release(&alloc, &b.spare);
   tesela__release(&alloc, b.class_of);
   tesela__release(&alloc, b.table.memory);
   if (status == TESELA_OK)
@@ -273,59 +296,4 @@ void tesela_exchange_destroy(tesela_exchange *plan) {
   tesela_allocator alloc = plan->alloc;
   drop_programs(plan);
   tesela__release(&alloc, plan);
-}
-
-/* ---- asking ------------------------------------------------------------------------------------------------- */
-
-tesela_exchange_facts tesela_exchange_facts_of(const tesela_exchange *plan) { return plan->facts; }
-
-const tesela_tile_memory *tesela_exchange_memory(const tesela_exchange *plan) {
-  return plan->facts.kind == TESELA_EXCHANGE_SHARED ? &plan->memory : NULL;
-}
-
-tesela_status tesela_exchange_register_of(const tesela_exchange *plan, bool of_src, int64_t unit, int64_t k,
-                                          int64_t *local, tesela_error *err) {
-  int64_t units = of_src ? plan->facts.src_units : plan->facts.dst_units;
-  if (unit < 0 || unit >= units || k < 0 || k >= plan->facts.unit)
-    return tesela__fail(err, TESELA_E_RANGE, -1,
-                        "there is no element %" PRId64 " of unit %" PRId64 "; a thread has %" PRId64
-                        " units of %" PRId64,
-                        k, unit, units, plan->facts.unit);
-  *local = tesela__unit_register(of_src ? plan->units.src : plan->units.dst, plan->units.n, unit, k);
-  return TESELA_OK;
-}
-
-tesela_status tesela_exchange_step_of(const tesela_exchange *plan, int64_t round, int64_t thread,
-                                      tesela_exchange_step *step, tesela_error *err) {
-  if (round < 0 || round >= plan->facts.rounds)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "there is no round %" PRId64 "; the plan has %" PRId64,
-                        round, plan->facts.rounds);
-  if (thread < 0 || thread >= plan->facts.threads)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "there is no thread %" PRId64 "; the block has %" PRId64,
-                        thread, plan->facts.threads);
-  const tesela__warp_program *w = &plan->program[plan->program_of[thread / plan->warp]];
-  int64_t lane = thread % plan->warp, at = round * plan->warp + lane;
-  *step = (tesela_exchange_step){thread, -1, thread, -1};
-  if (round >= w->rounds) return TESELA_OK;
-  step->offer = w->offer[at];
-  step->into = w->into[at];
-  if (step->into >= 0) step->from = thread - lane + w->from[at];
-  return TESELA_OK;
-}
-
-tesela_status tesela_exchange_move_of(const tesela_exchange *plan, int64_t thread, int64_t into,
-                                      int64_t *from, tesela_error *err) {
-  int64_t units = plan->facts.dst_units;
-  if (thread < 0 || thread >= plan->dst.spatial_size)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "there is no thread %" PRId64 "; dst has %" PRId64, thread,
-                        plan->dst.spatial_size);
-  if (into < 0 || into >= units)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "there is no unit %" PRId64 "; a thread of dst has %" PRId64,
-                        into, units);
-  *from = -1;
-  if (plan->facts.kind == TESELA_EXCHANGE_SHARED) return TESELA_OK;
-  const tesela__warp_program *w = &plan->program[plan->program_of[thread / plan->warp]];
-  int32_t lane = (int32_t)(thread % plan->warp);
-  if (tesela__own(w, units, lane, into)) *from = w->need_unit[lane * units + into];
-  return TESELA_OK;
 }

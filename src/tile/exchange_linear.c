@@ -177,6 +177,18 @@ static tesela_status linear_rounds(const linear_work *k, tesela__warp_program *w
   return TESELA_OK;
 }
 
+bool tesela__linear_lanes(const tesela__warp_program *w, int64_t dst_units, uint8_t *from) {
+  linear_work k = {.w = w, .lanes = w->src_lanes, .units = dst_units};
+  k.lane_bits = bits_of(w->src_lanes);
+  k.unit_bits = bits_of(dst_units);
+  if (!linear_read(&k)) return false;
+  linear_reach(&k);
+  if (!linear_identity(&k) && !linear_general(&k)) return false;
+  for (int32_t lane = 0; lane < k.lanes; lane++)
+    from[lane] = (uint8_t)sum_of_columns(k.from_of_lane, k.lane_bits, lane);
+  return true;
+}
+
 tesela_status tesela__rounds_linear(tesela__warp_program *w, int32_t warp, int64_t dst_units, int64_t rounds,
                                     const tesela_allocator *alloc, bool *found, tesela_error *err) {
   linear_work k = {.w = w, .lanes = w->src_lanes, .units = dst_units};

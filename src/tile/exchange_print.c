@@ -4,7 +4,7 @@
  *
  *   shuffle: 32 threads, 32-bit elements, 1 in a unit
  *   a thread has 2 units of src and 2 of dst; 1 at most stays in it
- *   2 rounds, no plan has fewer
+ *   2 rounds; no plan of 32-bit shuffles has fewer
  *   all warps:
  *     unit 0 = own unit 0 (lanes 0x00000001)
  *     round 0: from b0*2 ^ b1*4 ^ b2*8 ^ b3*16 ^ b4*1, a lane offers unit b0*1; into unit b4*1 (lanes 0x7ffffffe)
@@ -73,8 +73,9 @@ static void print_mask(tesela__sink *sink, const int32_t *value, int32_t warp, i
   if (!all) tesela__putf(sink, " (lanes 0x%0*" PRIx64 ")", warp > 32 ? 16 : 8, mask);
 }
 
-static void print_moves(tesela__sink *sink, const tesela_exchange *plan, const tesela__warp_program *w) {
-  int64_t units = plan->facts.dst_units;
+/* "unit 0 = own unit 1", or of words; `units` at the end. */
+static void print_moves(tesela__sink *sink, const tesela_exchange *plan, const tesela__warp_program *w,
+                        int64_t units, const char *what) {
   for (int64_t into = 0; into < units; into++) {
     int32_t unit[TESELA__LANES];
     bool any = false;
@@ -84,28 +85,76 @@ static void print_moves(tesela__sink *sink, const tesela_exchange *plan, const t
       any = any || own;
     }
     if (!any) continue;
-    tesela__puts(sink, "  unit ");
-    tesela__put_int(sink, into);
-    print_lanes(sink, " = own unit", unit, plan->warp);
+    tesela__putf(sink, *what == 'u' ? "  %s %" PRId64 " = own" : "  into %s %" PRId64 ": own", what, into);
+    print_lanes(sink, *what == 'u' ? " unit" : " word", unit, plan->warp);
     print_mask(sink, unit, plan->warp, w->dst_lanes);
     tesela__putc(sink, '\n');
   }
 }
 
-static void print_rounds(tesela__sink *sink, const tesela_exchange *plan, const tesela__warp_program *w) {
+static void print_rounds(tesela__sink *sink, const tesela_exchange *plan, const tesela__warp_program *w,
+                         int64_t first, const char *what) {
   for (int64_t round = 0; round < w->rounds; round++) {
     const int32_t *into = w->into + round * plan->warp;
     int32_t from[TESELA__LANES];
     for (int32_t lane = 0; lane < plan->warp; lane++)
       from[lane] = into[lane] < 0 ? -1 : w->from[round * plan->warp + lane];
     tesela__puts(sink, "  round ");
-    tesela__put_int(sink, round);
+    tesela__put_int(sink, first + round);
     print_lanes(sink, ": from", from, plan->warp);
-    print_lanes(sink, ", a lane offers unit", w->offer + round * plan->warp, plan->warp);
-    print_lanes(sink, "; into unit", into, plan->warp);
+    tesela__putf(sink, ", a lane offers %s", what);
+    print_lanes(sink, "", w->offer + round * plan->warp, plan->warp);
+    tesela__putf(sink, "; into %s", what);
+    print_lanes(sink, "", into, plan->warp);
     print_mask(sink, into, plan->warp, w->dst_lanes);
     tesela__putc(sink, '\n');
   }
+}
+
+/* "word 0 = unit 2 | unit 4", low bits first; "word 1 part 0" of words of the phase before; "-" where there is nothing. */
+static void print_parts(tesela__sink *sink, const tesela_exchange *plan, const tesela__warp_program *w,
+                        int32_t phase, int64_t word, tesela__word_parts *made) {
+  tesela__phase_word(made, plan, w, phase, word);
+  if (made->n == 0) return;
+  tesela__putf(sink, phase < w->n_phases ? "  word %" PRId64 " =" : "  unit %" PRId64 " =", word);
+  for (int32_t k = 0; k < made->n; k++) {
+    if (k) tesela__puts(sink, " |");
+    if (made->source_of[k] < 0) {
+      tesela__puts(sink, " -");
+      continue;
+    }
+    int32_t source[TESELA__LANES];
+    for (int32_t lane = 0; lane < TESELA__LANES; lane++)
+      source[lane] = made->part[k][lane] < 0 ? -1 : made->source[made->source_of[k]][lane];
+    print_lanes(sink, phase ? " word" : " unit", source, plan->warp);
+    if (phase) print_lanes(sink, " part", made->part[k], plan->warp);
+  }
+  tesela__putc(sink, '\n');
+}
+
+static void print_phases(tesela__sink *sink, const tesela_exchange *plan, const tesela__warp_program *w) {
+  tesela__word_parts made;
+  int64_t first = 0;
+  for (int32_t i = 0; i < w->n_phases; i++) {
+    const tesela__exchange_phase *phase = &w->phase[i];
+    tesela__putf(sink, " phase %" PRId32 ":\n", i);
+    for (int64_t word = 0; word < phase->src_words; word++) print_parts(sink, plan, w, i, word, &made);
+    print_moves(sink, plan, &phase->moves, phase->dst_words, "word");
+    print_rounds(sink, plan, &phase->moves, first, "word");
+    first += phase->moves.rounds;
+  }
+  tesela__puts(sink, " units of dst:\n");
+  for (int64_t unit = 0; unit < plan->facts.dst_units; unit++)
+    print_parts(sink, plan, w, w->n_phases, unit, &made);
+}
+
+static void print_program(tesela__sink *sink, const tesela_exchange *plan, const tesela__warp_program *w) {
+  if (w->n_phases) {
+    print_phases(sink, plan, w);
+    return;
+  }
+  print_moves(sink, plan, w, plan->facts.dst_units, "unit");
+  print_rounds(sink, plan, w, 0, "unit");
 }
 
 /* "warps 0 to 3, 6:", the warps that run program k. */
@@ -176,10 +225,15 @@ static void print_counts(tesela__sink *sink, const tesela_exchange_facts *facts)
   if (facts->kind != TESELA_EXCHANGE_SHUFFLE) return;
   print_count(sink, facts->rounds, "round");
   if (facts->words > 1) tesela__putf(sink, " of %" PRId64 " words", facts->words);
+  if (facts->phases > 1) tesela__putf(sink, " in %" PRId64 " phases", facts->phases);
   if (facts->rounds == facts->least_rounds)
-    tesela__puts(sink, ", no plan has fewer\n");
+    tesela__puts(sink, "; no plan of 32-bit shuffles has fewer\n");
   else
-    tesela__putf(sink, ", no plan has fewer than %" PRId64 "\n", facts->least_rounds);
+    tesela__putf(sink, "; any plan of 32-bit shuffles needs at least %" PRId64 "\n", facts->least_rounds);
+  if (facts->parts == 1) return;
+  tesela__putf(sink, "a word has up to %" PRId64 " units; a lane does up to ", facts->parts);
+  print_count(sink, facts->permutes, facts->unit * facts->bits % 8 == 0 ? "byte permute" : "permute");
+  tesela__putc(sink, '\n');
 }
 
 tesela_status tesela_exchange_print(const tesela_exchange *plan, const tesela_writer *to, tesela_error *err) {
@@ -197,8 +251,7 @@ tesela_status tesela_exchange_print(const tesela_exchange *plan, const tesela_wr
     if (facts->unit > 1) print_unit(&sink, plan);
     for (size_t k = 0; k < plan->n_programs; k++) {
       print_warps(&sink, plan, (int32_t)k);
-      print_moves(&sink, plan, &plan->program[k]);
-      print_rounds(&sink, plan, &plan->program[k]);
+      print_program(&sink, plan, &plan->program[k]);
     }
   }
   return tesela__sink_finish(&sink, err);

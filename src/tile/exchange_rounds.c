@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exchange_rounds.c - shuffle rounds of a warp: as few as possible.
+ * exchange_rounds.c - shuffle rounds of a warp, one unit a lane in each: as few as possible.
  *
- * In a round a lane offers one unit, which any number of lanes may take, and takes at most one. So no plan has fewer rounds
- * than a lane has units to take; nor fewer than ceil(D / m) where m lanes hold the same (a class of src) and D different
- * units of theirs have to leave them.
+ * In a round a lane offers one unit, which any number of lanes may take, and takes at most one. So no plan of such rounds
+ * has fewer than a lane has units to take; nor fewer than ceil(D / m) where m lanes hold the same (a class of src) and D
+ * different units of theirs have to leave them. (What rounds need that carry several units: exchange_bound.c.)
  *
  * Units to take are edges between lanes; rounds are colours. A bipartite graph with at most n edges at a vertex can be
  * coloured with n colours (König), so the bound is met if each edge stands for itself. It need not be where one unit goes to
@@ -287,7 +287,6 @@ static tesela_status best_rounds(round_work *work, tesela_error *err) {
   int64_t together = tesela__max(most_of(work->takes_of_all), most_per_member(work, work->wanted));
   int64_t rounds = tesela__min(single, together);
   bool found = false;
-  work->w->least = tesela__max(takes, most_per_member(work, work->wanted));
   tesela_status status =
       tesela__rounds_linear(work->w, work->warp, work->dst_units, rounds, work->alloc, &found, err);
   for (int add = 0; add < 2 && status == TESELA_OK && !found; add++)

@@ -2,7 +2,8 @@
 /*
  * exchange_run.c - execute a plan on the host, step by step, and notice what no step has written.
  *
- * It follows the steps of the plan, not the layouts: what a GPU would get from them is what comes out. Only where the trip
+ * It follows the steps of the plan, not the layouts: what a GPU would get from them is what comes out. Of words in phases it is
+ * followed where each part comes from, word by word. Only where the trip
  * goes through shared memory the places come from the layouts, as in the code that is made of a plan.
  */
 #include "tile/exchange.h"
@@ -55,6 +56,7 @@ static tesela_status run_moves(exchange_state *s, tesela_error *err) {
 static tesela_status run_round(exchange_state *s, int64_t round, tesela_error *err) {
   tesela_status status = TESELA_OK;
   for (int64_t t = 0; t < s->plan->facts.threads && status == TESELA_OK; t++) {
+    if (s->plan->program[s->plan->program_of[t / s->plan->warp]].n_phases) continue;
     tesela_exchange_step mine, other;
     status = tesela_exchange_step_of(s->plan, round, t, &mine, err);
     if (status != TESELA_OK || mine.into < 0) continue;
@@ -63,6 +65,108 @@ static tesela_status run_round(exchange_state *s, int64_t round, tesela_error *e
   }
   return status;
 }
+
+/* ---- phases ------------------------------------------------------------------------------------------------------- */
+
+/* Words of a warp in the making. A part is where it comes from: thread * src_units + unit; -1 for nothing. */
+typedef struct run_words {
+  int64_t words; /* of a lane */
+  int64_t *part; /* [(lane * words + word) * parts + k] */
+} run_words;
+
+static int64_t *run_word(const exchange_state *s, const run_words *w, int64_t lane, int64_t word) {
+  return w->part + (lane * w->words + word) * s->plan->parts;
+}
+
+/* The units of src: each a word of one part. */
+static void run_src_words(const exchange_state *s, int64_t start, run_words *w) {
+  w->words = s->plan->facts.src_units;
+  for (int64_t lane = 0; lane < s->plan->warp; lane++)
+    for (int64_t u = 0; u < w->words; u++) {
+      int64_t *part = run_word(s, w, lane, u);
+      for (int32_t k = 0; k < s->plan->parts; k++) part[k] = -1;
+      if (start + lane < s->plan->src.spatial_size) part[0] = (start + lane) * w->words + u;
+    }
+}
+
+static void run_pack(const exchange_state *s, const tesela__exchange_phase *phase, const run_words *before,
+                     run_words *w) {
+  int64_t lanes = phase->moves.src_lanes, n = phase->src_words * s->plan->parts;
+  w->words = phase->src_words;
+  for (int64_t lane = 0; lane < lanes; lane++)
+    for (int64_t i = 0; i < n; i++) {
+      int32_t place = phase->part[lane * n + i];
+      w->part[lane * n + i] = place < 0 ? -1 : *(run_word(s, before, lane, 0) + place);
+    }
+}
+
+/* The words at the end: a lane's own, and what the rounds bring. */
+static void run_phase(const exchange_state *s, const tesela__exchange_phase *phase, const run_words *start,
+                      run_words *end) {
+  const tesela__warp_program *m = &phase->moves;
+  size_t bytes = (size_t)s->plan->parts * sizeof *end->part;
+  end->words = phase->dst_words;
+  for (int32_t lane = 0; lane < m->src_lanes; lane++)
+    for (int64_t i = 0; i < end->words; i++) {
+      int64_t *word = run_word(s, end, lane, i);
+      memset(word, 0xff, bytes);
+      if (tesela__own(m, end->words, lane, i))
+        memcpy(word, run_word(s, start, lane, m->need_unit[lane * end->words + i]), bytes);
+    }
+  for (int64_t round = 0; round < m->rounds; round++)
+    for (int32_t lane = 0; lane < m->src_lanes; lane++) {
+      int64_t at = round * s->plan->warp + lane, from = round * s->plan->warp + m->from[at];
+      if (m->into[at] < 0 || m->offer[from] < 0) continue;
+      memcpy(run_word(s, end, lane, m->into[at]), run_word(s, start, m->from[at], m->offer[from]), bytes);
+    }
+}
+
+static tesela_status run_results(exchange_state *s, const tesela__warp_program *w, int64_t start,
+                                 const run_words *words, tesela_error *err) {
+  int64_t units = s->plan->facts.dst_units, src_units = s->plan->facts.src_units;
+  for (int32_t lane = 0; lane < w->dst_lanes; lane++)
+    for (int64_t into = 0; into < units; into++) {
+      int64_t part = *(run_word(s, words, lane, 0) + w->result[lane * units + into]);
+      if (part < 0)
+        return tesela__fail(err, TESELA_E_INVALID, -1,
+                            "thread %" PRId64 " has nothing for unit %" PRId64 " of dst", start + lane, into);
+      tesela_status status = copy_unit(s, start + lane, into, part / src_units, part % src_units, err);
+      if (status != TESELA_OK) return status;
+    }
+  return TESELA_OK;
+}
+
+/* One warp, phase after phase; words of the phase before, of the start and of the end take turns. */
+static tesela_status run_phases(exchange_state *s, const tesela__warp_program *w, int64_t start,
+                                const tesela_allocator *alloc, tesela_error *err) {
+  int64_t most = s->plan->facts.src_units;
+  for (int32_t i = 0; i < w->n_phases; i++)
+    most = tesela__max(most, tesela__max(w->phase[i].src_words, w->phase[i].dst_words));
+  size_t n = (size_t)(s->plan->warp * most * s->plan->parts);
+  int64_t *memory = tesela__alloc(alloc, 2 * n * sizeof *memory, alignof(int64_t));
+  if (!memory) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the words of a warp");
+  run_words ends = {.part = memory}, starts = {.part = memory + n};
+  run_src_words(s, start, &ends);
+  for (int32_t i = 0; i < w->n_phases; i++) {
+    run_pack(s, &w->phase[i], &ends, &starts);
+    run_phase(s, &w->phase[i], &starts, &ends);
+  }
+  tesela_status status = run_results(s, w, start, &ends, err);
+  tesela__release(alloc, memory);
+  return status;
+}
+
+static tesela_status run_warps(exchange_state *s, const tesela_allocator *alloc, tesela_error *err) {
+  tesela_status status = TESELA_OK;
+  if (s->plan->facts.kind != TESELA_EXCHANGE_SHUFFLE) return TESELA_OK;
+  for (int64_t i = 0; i < s->plan->n_warps && status == TESELA_OK; i++) {
+    const tesela__warp_program *w = &s->plan->program[s->plan->program_of[i]];
+    if (w->n_phases) status = run_phases(s, w, i * s->plan->warp, alloc, err);
+  }
+  return status;
+}
+
+/* ---- all together ------------------------------------------------------------------------------------------------- */
 
 /* Each register of each thread of one side: to memory (by the first copy only), or from it. */
 static tesela_status run_through_memory(exchange_state *s, bool store, tesela_error *err) {
@@ -91,7 +195,7 @@ static tesela_status run_through_memory(exchange_state *s, bool store, tesela_er
   return TESELA_OK;
 }
 
-static tesela_status run_steps(exchange_state *s, tesela_error *err) {
+static tesela_status run_steps(exchange_state *s, const tesela_allocator *alloc, tesela_error *err) {
   const tesela_exchange_facts *facts = &s->plan->facts;
   tesela_status status;
   if (facts->kind == TESELA_EXCHANGE_SHARED) {
@@ -101,6 +205,7 @@ static tesela_status run_steps(exchange_state *s, tesela_error *err) {
     status = run_moves(s, err);
     for (int64_t round = 0; round < facts->rounds && status == TESELA_OK; round++)
       status = run_round(s, round, err);
+    if (status == TESELA_OK) status = run_warps(s, alloc, err);
   }
   int64_t locals = s->plan->dst.local_size;
   for (int64_t i = 0; i < s->plan->dst.spatial_size * locals && status == TESELA_OK; i++)
@@ -126,7 +231,7 @@ tesela_status tesela_exchange_run(const tesela_exchange *plan, void *dst, const 
   memset(s.written, 0, registers + places);
   s.stored = s.written + registers;
   s.memory = (char *)s.stored + places;
-  tesela_status status = run_steps(&s, err);
+  tesela_status status = run_steps(&s, &alloc, err);
   tesela__release(&alloc, s.written);
   return status;
 }

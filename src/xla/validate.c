@@ -58,7 +58,7 @@ tesela_status tesela__xla_check_number(tesela__xla_field field, int64_t value, i
 
 tesela_status tesela__xla_refuse(tesela__xla_fault *fault, tesela_error *err, tesela__xla_field field,
                                  int32_t index, tesela_status status, const char *format, ...) {
-  char message[sizeof err->message];
+  char message[2 * sizeof err->message]; /* what is too long is cut by tesela__fail */
   va_list args;
   va_start(args, format);
   vsnprintf(message, sizeof message, format, args);

@@ -11,7 +11,6 @@ import json
 import os
 import pty
 import re
-import shutil
 import subprocess
 import time
 
@@ -43,7 +42,7 @@ def strip(lines):
     return lines
 
 
-@pytest.mark.parametrize("command, line, expected", golden())
+@pytest.mark.parametrize("command, line, expected", list(golden()))
 def test_golden(command, line, expected):
     done = subprocess.run(
         ["sh", "-c", command], env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -91,7 +90,6 @@ def test_help_without_a_verb():
     assert bare.stderr == run("help").stdout
 
 
-@pytest.mark.skipif(not shutil.which("mandoc"), reason="no mandoc")
 def test_manual_page(tmp_path):
     page = tmp_path / "tesela.1"
     page.write_bytes(run("help", "--man").stdout)
@@ -107,8 +105,6 @@ def test_manual_page(tmp_path):
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completions_are_accepted(shell, tmp_path):
-    if not shutil.which(shell):
-        pytest.skip(f"no {shell}")
     file = tmp_path / "completion"
     file.write_bytes(run("help", f"--completion={shell}").stdout)
     assert file.stat().st_size > 500
@@ -119,7 +115,6 @@ BASH = """source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tesela
 printf '%s\\n' "${COMPREPLY[@]}" """
 
 
-@pytest.mark.skipif(not shutil.which("bash"), reason="no bash")
 @pytest.mark.parametrize(
     "words, expected",
     [
@@ -140,7 +135,6 @@ def test_bash_completion(words, expected, tmp_path):
     assert done.stdout.split() == expected
 
 
-@pytest.mark.skipif(not shutil.which("fish"), reason="no fish")
 @pytest.mark.parametrize(
     "line, expected",
     [("tesela wh", {"where", "what"}), ("tesela where --wo", {"--words"}), ("tesela help ver", {"verify", "version"})],
@@ -206,15 +200,6 @@ def test_a_closed_stdout_is_an_error(words):
     )
     assert done.returncode == 3
     assert b"standard output: " in done.stderr
-
-
-@pytest.mark.parametrize("words", PRINTING, ids=" ".join)
-def test_a_reader_that_left_is_no_error(words):
-    read, write = os.pipe()
-    os.close(read)
-    done = run(*words, text=b'{"op":"version"}\n', stdout=write)
-    os.close(write)
-    assert (done.returncode, done.stderr) == (0, b"")
 
 
 @pytest.mark.parametrize("words", [["where", LAYOUT, "-"], ["query"]], ids=" ".join)

@@ -193,8 +193,14 @@ def test_target(tmp_path):
     own.write_text("target own\nlike spyre\nstick 64\nalignment 4096\n")
     text = told("show", "--only=words", f"--target={own}", "f16[40,60] stick()")
     assert text.startswith("f16[40,60] stick(dim_order=[0,1], stick=64)\n")
-    assert "32 lanes" in text and "the target own allocates 8.0 KiB (8192 B)" in text
-    assert "in sticks of 64 bytes" in told("show", "--only=words", "--target=tiles", "f32[40,60] stick()")
+    assert "in sticks of 64 bytes (target own): 32 lanes" in text and "the target own allocates 8.0 KiB (8192 B)" in text
+    assert "in sticks of 64 bytes (target tiles)" in told(
+        "show", "--only=words", "--target=tiles", "f32[40,60] stick()"
+    )
+    other = "f16[40,60] stick(target=tiles)"  # the text says another target than --target
+    assert "(target" not in told("show", "--only=words", f"--target={own}", other)
+    assert json.loads(told("show", "--json", f"--target={own}", other))["target"] == "tiles"
+    assert json.loads(told("show", "--json", f"--target={own}", "f16[40,60] stick()"))["target"] == "own"
     own.write_text("target own\nstik 64\n")
     message = said("show", f"--target={own}", "f16[40,60] stick()")
     assert "line 2: unknown key 'stik'; did you mean stick?" in message and "\n  stik 64\n  ^\n" in message

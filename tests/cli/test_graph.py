@@ -204,7 +204,7 @@ def test_json_says_what_the_query_says():
     linear = EXAMPLES / "linear.json"
     by_verb = table(graph("assign", "--json", linear))
     by_query = good({"op": "propagate", "graph": json.loads(linear.read_text())})
-    for key in ("restickify_elems", "restickifies", "cost", "bound", "proven", "moves"):
+    for key in ("restickify_elems", "restickifies", "cost", "bound", "proven", "operators", "unknown", "moves"):
         assert by_verb[key] == by_query[key]
     failed = graph("propagate", "--json", linear)
     assert (failed.returncode, table(failed)["error_at"]) == (1, "h")
@@ -406,6 +406,63 @@ def test_a_compiled_module_goes_through_all(file):
         assert answer["same"] and answer["poison_read"] == 0
     else:
         assert graph("run", file).returncode == 2
+
+
+WHILE = """HloModule m
+body { p = (f16[128,128], s32[]) parameter(0)
+  x = f16[128,128] get-tuple-element(p), index=0
+  i = s32[] get-tuple-element(p), index=1
+  t = f16[128,128] transpose(x), dimensions={1,0}
+  y = f16[128,128] add(x, t)
+  ROOT r = (f16[128,128], s32[]) tuple(y, i) }
+cond { q = (f16[128,128], s32[]) parameter(0)
+  j = s32[] get-tuple-element(q), index=1
+  c = s32[] constant(3)
+  ROOT l = pred[] compare(j, c), direction=LT }
+ENTRY e { a = f16[128,128] parameter(0)
+  z = s32[] constant(0)
+  in = (f16[128,128], s32[]) tuple(a, z)
+  w = (f16[128,128], s32[]) while(in), condition=cond, body=body
+  b = f16[128,128] get-tuple-element(w), index=0
+  ROOT o = f16[128,128] negate(b) }
+"""
+
+
+def test_what_was_not_looked_at_is_named(tmp_path):
+    """The body of the loop adds a tensor to its transpose, which no layout suits without a move: nothing is claimed of it."""
+    file = tmp_path / "while.hlo"
+    file.write_text(WHILE)
+    said = graph("assign", file).stdout.decode()
+    assert "no plan is cheaper for the 1 operator looked at\nnot looked at: 1 operator without rules (w = while)" in said
+    answer = table(graph("assign", "--json", file))
+    assert (answer["operators"], answer["unknown"]) == (1, 1)
+    said = graph("assign", EXAMPLES / "linear.json").stdout.decode()
+    assert "no plan is cheaper\n" in said and "not looked at" not in said
+
+
+def repeated(inputs, ops):
+    """Cost and moves of a program whose result is wanted in sticks along 0."""
+    hint = {"node": "q", "kind": "require", "stick": 0}
+    tensors = {name: {"size": [128, 128], "dtype": "f16", "stick": 1} for name in inputs}
+    answer = good({"op": "propagate", "graph": {"inputs": tensors, "ops": ops, "hints": [hint], "outputs": ["q"]}})
+    assert answer["proven"] and answer["bound"] == answer["cost"]
+    return answer["cost"], answer["restickifies"]
+
+
+def test_an_operand_that_repeats_moves_once():
+    """x * x in other sticks is one move of 128*128 elements; so are two views that show the same. x and its transpose are two
+    operands, of which one is in the sticks wanted; two operators that need x elsewhere pay for it each."""
+    mul = {"op": "pointwise", "fn": "mul", "out": "q"}
+    turn = [{"op": "permute", "out": name, "in": ["x"], "dims": [1, 0]} for name in "ab"]
+    same = [{"op": "unsqueeze", "out": name, "in": ["x"], "dim": 0} for name in "uv"]
+    back = [{"op": "squeeze", "out": name, "in": [of], "dim": 0} for name, of in (("y", "u"), ("z", "v"))]
+    assert repeated("x", [{**mul, "in": ["x", "x"]}]) == (16384, 1)
+    assert repeated("x", [*same, *back, {**mul, "in": ["y", "z"]}]) == (16384, 1)
+    assert repeated("x", [*turn, {**mul, "in": ["a", "b"]}]) == (0, 0)
+    assert repeated("x", [*turn[:1], {**mul, "in": ["x", "a"]}]) == (16384, 1)
+    assert repeated("xy", [{**mul, "in": ["x", "y"]}]) == (32768, 2)
+    two = [{**mul, "out": "r", "in": ["x", "x"]}, {**mul, "in": ["x", "r"]}]
+    assert repeated("x", two) == (32768, 2)
 
 
 @pytest.mark.parametrize("file", sorted(CPU.glob("*.hlo.txt")) + [EXAMPLES / "block.hlo"], ids=lambda file: file.name)

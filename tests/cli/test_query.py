@@ -365,3 +365,54 @@ def test_the_reference_names_every_code():
     reasons = set(re.findall(r'X\(TESELA_REASON_\w+, \d+, "(\w+)"', header))
     tables = [set(re.findall(r"^\| `([A-Z_]+)`", text.split(head)[1].split("\n\n")[0], re.M)) for head in ("| code |", "| reason |")]
     assert tables == [codes, reasons] and len(reasons) > 20
+
+
+# ---- the memory that a request needs ----
+
+SHAPES = {
+    "numbers": lambda n: [1] * n,
+    "empty lists": lambda n: [[]] * n,
+    "empty objects": lambda n: [{}] * n,
+    "one in each list": lambda n: [[[1]]] * n,
+    "one in each object": lambda n: [{"": 1}] * n,
+    "keys of one object": lambda n: {f"{k:x}": 0 for k in range(n)},
+    "long keys": lambda n: {"k" * 1000 + str(k): 0 for k in range(n // 100)},
+    "empty strings": lambda n: [""] * n,
+    "escaped strings": lambda n: ['"\\\n,:[{' * 3] * n,
+    "one long string": lambda n: "x,:" * n,
+    "one long number": lambda n: float("1" * 300),
+    "deep": lambda n: json.loads("[" * 400 + "]" * 400),
+}
+
+
+@pytest.mark.parametrize("n", [1, 9, 1000, 70001])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_memory_for_any_shape(shape, n):
+    """The piece that is reserved for a request is large enough whatever the request is made of."""
+    assert one({"op": "version", "mine": SHAPES[shape](n), "id": 7})["ok"]
+
+
+def test_targets_stop_at_their_rank():
+    def request(rank, **more):
+        return {"op": "device_layout", "host": {"size": [2] * rank}, "dtype": "f16", "layout": {}, **more}
+
+    for target, most in (("spyre", 6), ("tiles", 8)):
+        good(request(most, target=target))
+        said = error(request(most + 1, target=target))
+        assert said["code"] == "LIMIT"
+        assert said["message"] == f"rank {most + 1}; target {target} has tensors of rank 0 to {most}"
+    good(request(9))  # without a target: plain sticks
+
+
+def test_messages_are_whole_or_end_at_a_word():
+    long = "a_rather_long_name_for_a_tensor_of_this_program_"
+    inputs = {long + n: {"size": [s], "dtype": "f16", "stick": 0} for n, s in (("one", 96), ("two", 32))}
+    cat = {"op": "cat", "out": long + "out", "in": list(inputs), "dim": 0}
+    graph = {"inputs": inputs, "ops": [cat], "outputs": [long + "out"]}
+    said = one({"op": "propagate", "graph": graph})["error"]
+    assert said["code"] == "CONFLICT" and len(said["message"]) > 248
+    assert said["message"].endswith("one element per stick, which are off")  # what propagate prints last
+    long_key = " ".join(["word"] * 80)
+    said = error({"op": "device_layout", "host": {"size": [2], long_key: 1}, "layout": {}})
+    assert said["message"].endswith(("...", "offset")), said
+    assert len(said["message"].encode()) < 248

@@ -300,6 +300,7 @@ def test_a_conflict_in_json():
     has, needs, repair, why = (conflict.pop(name) for name in ("has", "needs", "repair", "why"))
     assert conflict == {
         "line": 10, "operation": "copy", "tensor": "b", "other": "c", "is_result": False, "thread": 0, "index": [1, 0],
+        "grids_tried": 1, "grids_left": False,
     }  # fmt: skip
     assert good({"op": "same", "a": has, "b": "spatial(32, 1).local(1, 32)"})["same"]
     assert good({"op": "same", "a": needs, "b": "local(32, 1).spatial(1, 32)"})["same"]
@@ -308,6 +309,36 @@ def test_a_conflict_in_json():
     plan = good({"op": "convert", "from": has, "to": needs, "dtype": "f32"})
     assert repair == {name: plan[name] for name in repair}
     assert error({"op": "infer", "program": text})["code"] == "CONFLICT"
+
+
+def test_an_access_that_no_thread_can_do_in_json():
+    """Lane t of the fragment has rows 2t and 2t + 1 of a column: half bytes side by side where columns are, not rows."""
+    text = (
+        "threads 32\nglobal g: u4[16, 8]\nregister r: u4[16, 8] = mma.m16n8k16.f16.B\nload r, g\n"
+    )
+    process = run("infer", "--json", "-", text=text)
+    assert process.returncode == 1 and b"line 4: load: the threads cannot read r from g" in process.stderr
+    conflict = json.loads(process.stdout)["conflict"]
+    has, memory, repair, why = (conflict.pop(name) for name in ("has", "memory", "repair", "why"))
+    assert conflict == {
+        "line": 4, "at": 74, "operation": "load", "tensor": "g", "other": "r", "is_result": False,
+        "needs": None, "thread": None, "index": None, "grids_tried": 1, "grids_left": False,
+    }  # fmt: skip
+    refused = said("access", has, memory, "--dtype=u4")
+    assert refused.split("error: ")[1].strip() == why.split("from g: ")[1]
+    assert (repair["kind"], repair["tensor"], repair["every_access"]) == ("memory", "g", True)
+    assert good({"op": "same", "a": repair["memory"], "b": "global_column_major(16, 8)"})["same"]
+    assert done("access", has, repair["memory"], "--dtype=u4").startswith("vector        2 elements, 1 byte\n")
+    mended = text.replace("u4[16, 8]\nreg", f"u4[16, 8] = {repair['memory']}\nreg")
+    assert "conflict" not in json.loads(done("infer", "--json", "-", text=mended))
+
+
+def test_the_example_of_attention_has_its_layouts_without_warps():
+    text = (SOURCE / "examples/attention.kernel").read_text()
+    answer = json.loads(done("infer", "--json", "-", text=text.replace("warps=[4, 1]", "")))
+    assert "conflict" not in answer and all(tensor["rule"] for tensor in answer["tensors"])
+    rules = {tensor["name"]: tensor["rule"] for tensor in answer["tensors"]}
+    assert rules["s"] == "line 28, dot: grid of warps chosen, [4, 1] after a conflict"
 
 
 def test_other_errors_of_infer_print_no_json(tmp_path):

@@ -4,11 +4,14 @@
  */
 #include "device_oracle.h"
 
-/* The device dim of host dim `host` with the largest step among those not done, the outermost of equals; -1: none. */
+/* The device dim of host dim `host` with the largest step among those not done, the outermost of equals; -1: none. A device
+ * dim of extent 1 takes no digit. */
 static int largest_step(const struct oracle_device *d, int host, const char *done) {
   int best = -1;
   for (int j = 0; j < d->n; j++)
-    if (d->dim[j].dim == host && !done[j] && (best < 0 || d->dim[j].step > d->dim[best].step)) best = j;
+    if (d->dim[j].dim == host && d->dim[j].extent != 1 && !done[j] &&
+        (best < 0 || d->dim[j].step > d->dim[best].step))
+      best = j;
   return best;
 }
 

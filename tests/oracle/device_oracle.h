@@ -3,7 +3,7 @@
  * device_oracle.h - where an element of a host tensor is on a device, by the definition and one element at a time.
  *
  * Shares nothing with src/ and includes none of its headers. A host coordinate is split by decreasing step, on equal steps the
- * outer device dim first; the place is the sum of digits times strides. Numbers are small enough for int64 by the
+ * outer device dim first; a device dim of extent 1 takes no digit. The place is the sum of digits times strides. Numbers are small enough for int64 by the
  * caller's care.
  */
 #ifndef ORACLE_DEVICE_ORACLE_H

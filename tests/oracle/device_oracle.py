@@ -2,7 +2,7 @@
 """Device layouts by their definition, one element at a time: where each host element lies, and what loop nests move.
 
 A layout is a list of device dims (host dim, step, extent, stride); a host coordinate is split by decreasing step, on
-equal steps the outer device dim first. Shares nothing with src/.
+equal steps the outer device dim first; a device dim of extent 1 takes no digit. Shares nothing with src/.
 """
 
 import itertools
@@ -30,6 +30,8 @@ def place(dims, index):
     """The place of an element, None if a device dim is too small; replicas and synthetic dims are at digit 0."""
     rest, total = list(index), 0
     for _, j in sorted((-step, j) for j, (dim, step, _, _) in enumerate(dims) if dim >= 0):
+        if dims[j][2] == 1:
+            continue  # takes no digit
         dim, step, extent, stride = dims[j]
         digit, rest[dim] = divmod(rest[dim], step)
         if digit >= extent:

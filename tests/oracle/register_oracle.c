@@ -446,20 +446,18 @@ static uint32_t reduce_to(relation *out, const relation_op *op, const relation *
 
 /* ---- two layouts ---------------------------------------------------------------------------------------------- */
 
-/* A shape with ones in front, as long as `rank`; false if more than ones would have to go. */
-static bool padded_shape(const relation *r, int32_t rank, int64_t *shape) {
+/* A shape with leading ones, as long as `rank`, which is not below r's. */
+static void padded_shape(const relation *r, int32_t rank, int64_t *shape) {
   int32_t more = rank - r->rank;
-  for (int32_t d = 0; d < -more; d++)
-    if (r->shape[d] != 1) return false;
+  if (more < 0) abort();
   for (int32_t d = 0; d < rank; d++) shape[d] = d < more ? 1 : r->shape[d - more];
-  return true;
 }
 
 static void compose(relation *out, const relation *outer, const relation *inner) {
   int32_t rank = outer->rank > inner->rank ? outer->rank : inner->rank;
   int64_t big[LISTS_MOST], small[LISTS_MOST], shape[LISTS_MOST], hi[LISTS_MOST], lo[LISTS_MOST];
-  (void)padded_shape(outer, rank, big);
-  (void)padded_shape(inner, rank, small);
+  padded_shape(outer, rank, big);
+  padded_shape(inner, rank, small);
   for (int32_t d = 0; d < rank; d++) shape[d] = big[d] * small[d];
   begin(out, rank, shape, outer->threads * inner->threads, outer->locals * inner->locals,
         outer->copies * inner->copies);
@@ -501,7 +499,7 @@ static uint32_t repeat_to(relation *out, const relation_op *op, const relation *
   uint32_t refused = bad_shape(op);
   if (refused) return refused | REFUSED(NOT_REPEATABLE);
   if (a->rank > op->n) return REFUSED(NOT_REPEATABLE);
-  (void)padded_shape(a, op->n, tile);
+  padded_shape(a, op->n, tile);
   for (int32_t d = 0; d < op->n; d++) {
     if (op->list[d] % tile[d] != 0) return REFUSED(NOT_REPEATABLE);
     times[d] = op->list[d] / tile[d];
@@ -514,7 +512,8 @@ static uint32_t repeat_to(relation *out, const relation_op *op, const relation *
  * composing. */
 bool relation_quotient(relation *q, const relation *l, const relation *r, bool left) {
   int64_t divisor[LISTS_MOST], shape[LISTS_MOST], index[LISTS_MOST];
-  if (!padded_shape(r, l->rank, divisor)) return false;
+  if (r->rank > l->rank) return false; /* a product has the larger rank of its factors */
+  padded_shape(r, l->rank, divisor);
   for (int32_t d = 0; d < l->rank; d++) {
     if (l->shape[d] % divisor[d] != 0) return false;
     shape[d] = l->shape[d] / divisor[d];

@@ -334,10 +334,8 @@ def reduce_to(a, shape):
 
 
 def padded(shape, rank):
-    """With leading ones, or without those that are too many; None if that cannot be."""
+    """With leading ones; None for a shape of larger rank."""
     shape = list(shape)
-    while len(shape) > rank and shape[0] == 1:
-        shape.pop(0)
     return [1] * (rank - len(shape)) + shape if len(shape) <= rank else None
 
 

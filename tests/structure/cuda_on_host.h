@@ -129,6 +129,17 @@ static inline uint64_t __shfl_sync(unsigned mask, uint64_t value, int from) {
   return shuffle(mask, value, from);
 }
 
+/* Byte i of the result is byte (s >> 4 * i & 7) of x, then y; with bit 3 it would be its sign, which no plan asks for. */
+static inline uint32_t __byte_perm(uint32_t x, uint32_t y, uint32_t s) {
+  uint64_t bytes = (uint64_t)y << 32 | x;
+  uint32_t result = 0;
+  for (int i = 0; i < 4; i++) {
+    if (s >> 4 * i & 8) fault("a byte permute that asks for a sign", block.name);
+    result |= (uint32_t)(bytes >> 8 * (s >> 4 * i & 7) & 0xff) << 8 * i;
+  }
+  return result;
+}
+
 static inline void __syncthreads() {
   unsigned me = threadIdx.x;
   block.thread[me].barriers++;

@@ -29,7 +29,7 @@ check ./with_pkg_config
 
 cmake -S "$consumer" -B cmake -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_C_COMPILER="${CC:-cc}" >>log
 cmake --build cmake >>log
-check cmake/with_shared
+check cmake/with_package
 check cmake/with_static
 
 if [ -x "$TESELA" ]; then

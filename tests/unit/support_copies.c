@@ -79,13 +79,20 @@ static bool may_not(const tesela_graph *graph, int node, int operand) {
   return tesela_graph_node(graph, node)->in_place && operand == 0;
 }
 
+/* Each element in a stick of its own, where another layout would have several in one. */
+static bool one_per_stick(const tesela_node *node, int stick) {
+  bool longer = false;
+  for (int d = 0; d < node->rank; d++) longer = longer || node->shape[d] > 1;
+  return longer && (stick < 0 || node->shape[stick] == 1);
+}
+
 static void add_options(search *s, edge *e, int k) {
   const tesela_node *node = tesela_graph_node(s->graph, k);
   for (int i = 0; i < e->n; i++)
     if (e->option[i].node >= 0 && shows_the_same(s->graph, e->option[i].node, k)) return;
   if (is_transposed(s->graph, k)) return;
   for (int stick = -1; stick < node->rank; stick++)
-    if (stick >= 0 || s->options.spread || node->rank == 0) {
+    if (s->options.spread || !one_per_stick(node, stick)) {
       assert_true(e->n < OPTIONS);
       e->option[e->n++] = (option){k, stick};
     }
@@ -119,7 +126,7 @@ typedef struct way {
   int map[PROG_STATEMENTS];
   int n_copies, copy[COPIES], edge[COPIES]; /* statement of each copy; the edge it was made for */
   int n_hints;
-  tesela_hint hint[4 * COPIES + 16];
+  tesela_hint hint[8 * COPIES + 16];
 } way;
 
 static int push(way *w, const prog_statement *statement, const char *name) {
@@ -134,10 +141,18 @@ static void hint(way *w, tesela_hint h) {
   w->hint[w->n_hints++] = h;
 }
 
-/* The statement of the copy that edge e reads: a new one, or with shared copies one there is. */
+/* Do two edges go to one operator, from the same tensor? */
+static bool same_operand(const search *s, int a, int b) {
+  const tesela_node *node = tesela_graph_node(s->graph, s->edge[a].node);
+  return s->edge[a].node == s->edge[b].node &&
+         shows_the_same(s->graph, node->operand[s->edge[a].operand], node->operand[s->edge[b].operand]);
+}
+
+/* The statement of the copy that edge e reads: a new one, or one there is: of the same operand, with shared copies of any. */
 static int copy_for(const search *s, way *w, int e) {
   option o = s->edge[e].option[s->pick[e]];
-  for (int i = 0; i < w->n_copies && s->options.share; i++) {
+  for (int i = 0; i < w->n_copies; i++) {
+    if (!s->options.share && !same_operand(s, w->edge[i], e)) continue;
     option other = s->edge[w->edge[i]].option[s->pick[w->edge[i]]];
     if (other.stick == o.stick && shows_the_same(s->graph, o.node, other.node)) return w->copy[i];
   }
@@ -145,8 +160,10 @@ static int copy_for(const search *s, way *w, int e) {
   int made = push(w, &move, "copy"), buffer = tesela_graph_node(s->graph, o.node)->buffer;
   if (made < 0) return -1;
   hint(w, (tesela_hint){.kind = TESELA_HINT_REQUIRE, .node = made, .stick = o.stick});
-  if (!s->options.compact && tesela_graph_node(s->graph, buffer)->rank > 0)
-    hint(w, (tesela_hint){.kind = TESELA_HINT_FORBID, .node = w->map[buffer], .stick = TESELA_STICK_SPARSE});
+  const tesela_node *from = tesela_graph_node(s->graph, buffer);
+  for (int stick = -1; stick < from->rank && !s->options.compact; stick++)
+    if (one_per_stick(from, stick))
+      hint(w, (tesela_hint){.kind = TESELA_HINT_FORBID, .node = w->map[buffer], .stick = stick});
   w->copy[w->n_copies] = made;
   w->edge[w->n_copies++] = e;
   return made;

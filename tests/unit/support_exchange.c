@@ -174,6 +174,114 @@ tesela_status exchange_convert(const tesela_exchange *plan, const tesela_registe
   return status;
 }
 
+/* ---- a plan, followed by its answers ------------------------------------------------------------------------------ */
+
+/* Words of all threads: part k of word w of thread t is the element of its unit's first register, or -1. */
+typedef struct follow_words {
+  int64_t words, parts, *element;
+} follow_words;
+
+static int64_t *follow_part(const follow_words *w, int64_t thread, int64_t word, int64_t k) {
+  return &w->element[(thread * w->words + word) * w->parts + k];
+}
+
+static follow_words follow_room(const tesela_exchange *plan) {
+  tesela_exchange_facts facts = tesela_exchange_facts_of(plan);
+  follow_words w = {facts.src_units > facts.dst_units ? facts.src_units : facts.dst_units, facts.parts, NULL};
+  for (int64_t t = 0; t < facts.threads; t++) {
+    tesela_exchange_phase p;
+    tesela_exchange_phase_of(plan, 0, t, &p, NULL);
+    for (int64_t i = 0; i < p.phases; i++) {
+      tesela_exchange_phase_of(plan, i, t, &p, NULL);
+      if (p.src_words > w.words) w.words = p.src_words;
+      if (p.dst_words > w.words) w.words = p.dst_words;
+    }
+  }
+  size_t n = (size_t)(facts.threads * w.words * w.parts);
+  w.element = malloc(n * sizeof *w.element);
+  memset(w.element, 0xff, n * sizeof *w.element);
+  return w;
+}
+
+static int64_t follow_phases(const tesela_exchange *plan, int64_t thread) {
+  tesela_exchange_phase p;
+  tesela_exchange_phase_of(plan, 0, thread, &p, NULL);
+  return p.phases;
+}
+
+/* What each thread has of the words before: parts of its words in a phase, or units of dst after the last. */
+static void follow_pack(const tesela_exchange *plan, int64_t phase, const follow_words *before,
+                        follow_words *now) {
+  tesela_exchange_facts facts = tesela_exchange_facts_of(plan);
+  for (int64_t t = 0; t < facts.threads; t++) {
+    int64_t phases = follow_phases(plan, t), at = phase < phases ? phase : phases, from, part;
+    for (int64_t w = 0; w < now->words; w++)
+      for (int64_t k = 0; k < now->parts; k++) {
+        *follow_part(now, t, w, k) = -1;
+        if (tesela_exchange_part_of(plan, at, t, w, k, &from, &part, NULL) == TESELA_OK && from >= 0)
+          *follow_part(now, t, w, k) = *follow_part(before, t, from, part);
+      }
+  }
+}
+
+static void follow_copy(const follow_words *to, int64_t t, int64_t into, const follow_words *from,
+                        int64_t other, int64_t word) {
+  memcpy(follow_part(to, t, into, 0), follow_part(from, other, word, 0),
+         (size_t)to->parts * sizeof *to->element);
+}
+
+static void follow_phase(const tesela_exchange *plan, int64_t phase, const follow_words *start,
+                         follow_words *end) {
+  tesela_exchange_facts facts = tesela_exchange_facts_of(plan);
+  for (int64_t t = 0; t < facts.threads; t++) {
+    int64_t kept;
+    if (phase >= follow_phases(plan, t)) continue; /* its words stay, while other warps go on */
+    memset(follow_part(end, t, 0, 0), 0xff, (size_t)(end->words * end->parts) * sizeof *end->element);
+    for (int64_t w = 0; tesela_exchange_kept_of(plan, phase, t, w, &kept, NULL) == TESELA_OK; w++)
+      if (kept >= 0) follow_copy(end, t, w, start, t, kept);
+    for (int64_t round = 0; round < facts.rounds; round++) {
+      tesela_exchange_step mine, other;
+      tesela_exchange_step_of(plan, round, t, &mine, NULL);
+      if (mine.phase != phase || mine.into < 0) continue;
+      tesela_exchange_step_of(plan, round, mine.from, &other, NULL);
+      if (other.offer >= 0) follow_copy(end, t, mine.into, start, mine.from, other.offer);
+    }
+  }
+}
+
+static bool follow_is_right(const tesela_exchange *plan, const tesela_register *dst,
+                            const follow_words *units) {
+  tesela_exchange_facts facts = tesela_exchange_facts_of(plan);
+  for (int64_t t = 0; t < dst->spatial_size; t++)
+    for (int64_t u = 0; u < facts.dst_units; u++) {
+      int64_t local;
+      tesela_exchange_register_of(plan, false, u, 0, &local, NULL);
+      if (*follow_part(units, t, u, 0) != exchange_element(dst, t, local)) return false;
+    }
+  return true;
+}
+
+bool exchange_follow(const tesela_exchange *plan, const tesela_register *dst, const tesela_register *src) {
+  tesela_exchange_facts facts = tesela_exchange_facts_of(plan);
+  if (facts.kind != TESELA_EXCHANGE_SHUFFLE) return true;
+  follow_words ends = follow_room(plan), starts = follow_room(plan);
+  for (int64_t t = 0; t < src->spatial_size; t++)
+    for (int64_t u = 0; u < facts.src_units; u++) {
+      int64_t local;
+      tesela_exchange_register_of(plan, true, u, 0, &local, NULL);
+      *follow_part(&ends, t, u, 0) = exchange_element(src, t, local);
+    }
+  for (int64_t phase = 0; phase < facts.phases; phase++) {
+    follow_pack(plan, phase, &ends, &starts);
+    follow_phase(plan, phase, &starts, &ends);
+  }
+  follow_pack(plan, facts.phases, &ends, &starts);
+  bool right = follow_is_right(plan, dst, &starts);
+  free(ends.element);
+  free(starts.element);
+  return right;
+}
+
 void exchange_layout(tesela_register *out, int32_t n, const int64_t *modes, int32_t n_spatial,
                      const int64_t *spatial, int32_t n_local, const int64_t *local) {
   int64_t elements = 1;

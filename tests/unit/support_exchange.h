@@ -37,6 +37,10 @@ void exchange_layout(tesela_register *out, int32_t n, const int64_t *modes, int3
 tesela_status exchange_convert(const tesela_exchange *plan, const tesela_register *dst,
                                const tesela_register *src, int32_t bits, bool *right, tesela_error *err);
 
+/* The same by what the plan says of its phases, rounds and words, in a loop written here; a plan through shared memory is
+ * right without a look. */
+bool exchange_follow(const tesela_exchange *plan, const tesela_register *dst, const tesela_register *src);
+
 /* The pair in one line, for messages. Static memory. */
 const char *exchange_text(const tesela_register *dst, const tesela_register *src, int32_t bits);
 

@@ -101,6 +101,59 @@ static int64_t place_in(const tesela_tile_memory *memory, int64_t element) {
   return memory->swizzle.bits > 0 ? place ^ bits << memory->swizzle.base : place;
 }
 
+/* ---- what a thread can move ----------------------------------------------------------------------------------------- */
+
+int32_t infer_bits(tesela_dtype dtype) { /* the first number in the name: u4, bf16, f4e2m1fn */
+  const char *name = tesela_dtype_name(dtype);
+  return strcmp(name, "pred") == 0 ? 8 : atoi(name + strcspn(name, "0123456789"));
+}
+
+/* Is a run of so many bits a vector? Bytes, 1, 2, 4, 8 or 16 of them; one element alone may have any number. */
+static bool is_vector(int64_t elements, int64_t bits) {
+  int64_t all = elements * bits;
+  if (elements == 1) return all % 8 == 0;
+  return all == 8 || all == 16 || all == 32 || all == 64 || all == 128;
+}
+
+/* Bit by bit: vectors of v registers lie side by side, each from a multiple of its size on. */
+static bool moves_by(const tesela_register *layout, const tesela_tile_memory *memory, int64_t bits,
+                     int64_t v) {
+  for (int64_t t = 0; t < layout->spatial_size; t++)
+    for (int64_t l = 0; l < layout->local_size; l += v) {
+      int64_t start = place_in(memory, element_in(layout, t, l)) * bits;
+      if (start % (v * bits) != 0) return false;
+      for (int64_t j = 1; j < v; j++)
+        if (place_in(memory, element_in(layout, t, l + j)) * bits != start + j * bits) return false;
+    }
+  return true;
+}
+
+bool infer_can_move(const tesela_register *layout, const tesela_tile_memory *memory, int32_t bits) {
+  for (int64_t v = 1; v <= layout->local_size; v++)
+    if (layout->local_size % v == 0 && is_vector(v, bits) && moves_by(layout, memory, bits, v)) return true;
+  return false;
+}
+
+/* Elements that go through one register at a time go together in both: the fewest that are bytes are side by side and
+ * aligned in the result, and so they are in the source. */
+bool infer_can_copy(const tesela_tile_memory *to, const tesela_tile_memory *from, int32_t bits) {
+  int64_t v = 1, elements = 1;
+  while (v <= 8 && !is_vector(v, bits)) v++;
+  for (int32_t d = 0; d < to->rank; d++) elements *= to->shape[d];
+  if (v > 8) return false;
+  for (int64_t e = 0; v > 1 && e < elements; e++) {
+    int64_t place = place_in(to, e), first = place - place % v;
+    for (int64_t j = 0; j < v; j++) {
+      int64_t k = 0;
+      while (k < elements && place_in(to, k) != first + j) k++;
+      if (k == elements) return false; /* a place of the byte has no element */
+      int64_t source = place_in(from, k), start = place_in(from, e) - place % v;
+      if (start % v != 0 || source != start + j) return false;
+    }
+  }
+  return true;
+}
+
 static void open_tensor(machine *m, int32_t i) {
   tensor *x = &m->tensors[i];
   x->t = tesela_kernel_program_tensor(m->program, i);
@@ -232,11 +285,15 @@ static bool run_transfer(machine *m, const operation *op) {
   if (dst->t.memory)
     for (int64_t p = 0; p < dst->t.memory->size; p++) dst->value[p] = UNSET;
   if (src->t.memory && dst->t.memory) {
+    if (!infer_can_copy(dst->t.memory, src->t.memory, infer_bits(dst->t.dtype)))
+      return wrong(m, "no bytes of %s are bytes of %s", src->t.name, dst->t.name);
     for (int64_t e = 0; e < src->elements; e++)
       dst->value[place_in(dst->t.memory, e)] = src->value[place_in(src->t.memory, e)];
     return true;
   }
   const tensor *inside = src->t.memory ? dst : src, *outside = src->t.memory ? src : dst;
+  if (!infer_can_move(inside->t.registers, outside->t.memory, infer_bits(inside->t.dtype)))
+    return wrong(m, "no vectors of %s and %s", inside->t.name, outside->t.name);
   for (int64_t k = 0; k < inside->threads * inside->registers && ok; k++) {
     int64_t *place = &outside->value[place_in(outside->t.memory, inside->element[k])];
     if (inside == dst)

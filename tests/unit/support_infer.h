@@ -21,6 +21,12 @@ typedef struct infer_run {
 /* Run `text` on the layouts that `program` (inferred from it) has for its tensors. All of them must be known. */
 infer_run infer_simulate(const tesela_kernel_program *program, const char *text);
 
+/* Bits of an element; can all threads move all of their registers from or to a tile in memory, in vectors of whole bytes?
+ * Can a tile in memory be copied through registers? From bits and places alone. */
+int32_t infer_bits(tesela_dtype dtype);
+bool infer_can_move(const tesela_register *layout, const tesela_tile_memory *memory, int32_t bits);
+bool infer_can_copy(const tesela_tile_memory *to, const tesela_tile_memory *from, int32_t bits);
+
 /* Does a thread hold an element, by its row-major number? */
 bool infer_holds(const tesela_register *layout, int64_t thread, int64_t element);
 

@@ -337,6 +337,7 @@ void prog_operate(search *w, int k) {
     int operand = from[i], o = s->in[operand];
     op->need[i].buffer = w->t[o].buffer;
     op->need[i].value = w->value[o];
+    op->need[i].seen = o;
     /* what is written in place does not move; only a whole value of a buffer does */
     bool whole =
         w->t[w->value[o]].n == w->t[w->t[o].buffer].n && w->t[w->value[o]].rank == w->t[w->t[o].buffer].rank;

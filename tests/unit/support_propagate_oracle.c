@@ -23,10 +23,32 @@ static bool worse(const search *w, int64_t cost, int64_t moves) {
   return w->any_moves || moves >= w->best_moves;
 }
 
+/* Each element in a stick of its own, where another layout would have several in one. */
+static bool one_per_stick(const tensor *t, int stick) {
+  bool longer = false;
+  for (int d = 0; d < t->rank; d++) longer = longer || t->shape[d] > 1;
+  return longer && (stick == 0 || t->shape[stick - 1] == 1);
+}
+
 static bool may_move(const search *w, const need *n, int to) {
-  int from = w->stick[n->buffer];
-  return n->movable && (to != 0 || w->options->spread) && (from != 0 || w->options->compact) &&
+  const tensor *t = &w->t[n->buffer];
+  bool spreads = to <= t->rank && one_per_stick(t, to), compacts = one_per_stick(t, w->stick[n->buffer]);
+  return n->movable && (!spreads || w->options->spread) && (!compacts || w->options->compact) &&
          to <= w->t[n->buffer].rank && (to != 0 || w->t[n->buffer].rank > 0);
+}
+
+/* Does an operand before operand i of statement k show the same of the same value, and was moved there? It is one operand then. */
+static bool moved_before(const search *w, int k, int i, int to) {
+  const need *all = w->op[k].need;
+  const tensor *t = &w->t[all[i].seen];
+  for (int j = 0; j < i; j++) {
+    const tensor *other = &w->t[all[j].seen];
+    bool same = all[j].value == all[i].value && other->rank == t->rank && w->went[k][j] == to;
+    for (int d = 0; d < t->rank && same; d++) same = other->shape[d] == t->shape[d];
+    for (int64_t e = 0; same && e < t->n; e++) same = other->element[e] == t->element[e];
+    if (same) return true;
+  }
+  return false;
 }
 
 static void statement(search *w, int k, int64_t cost, int64_t moves);
@@ -41,14 +63,15 @@ static void operands(search *w, int k, int label, int i, int64_t cost, int64_t m
   }
   const need *n = &op->need[i];
   int at = w->stick[n->buffer];
+  w->went[k][i] = -1;
   if (n->legal[label][at]) { /* to move it all the same is never cheaper */
     operands(w, k, label, i + 1, cost, moves);
     return;
   }
   for (int to = 0; to <= w->t[n->buffer].rank; to++) {
     if (to == at || !n->legal[label][to] || !may_move(w, n, to)) continue;
-    bool there = w->options->share && w->copied[n->value][to];
-    if (there) {
+    w->went[k][i] = to;
+    if (w->options->share ? w->copied[n->value][to] : moved_before(w, k, i, to)) {
       operands(w, k, label, i + 1, cost, moves);
       continue;
     }
@@ -103,7 +126,8 @@ static void begin(search *w) {
       is_free = is_free || (w->options->hint[h].kind == TESELA_HINT_FREE && w->options->hint[h].node == k);
     for (int stick = 0; stick <= w->t[k].rank; stick++) {
       bool input = prog_is(s, "input");
-      w->allowed[k][stick] = !input || w->t[k].rank == 0 || (is_free ? stick > 0 : stick == s->stick + 1);
+      w->allowed[k][stick] = !input || w->t[k].rank == 0 ||
+                             (is_free ? stick > 0 && !one_per_stick(&w->t[k], stick) : stick == s->stick + 1);
       for (int h = 0; h < w->options->n_hints; h++) {
         const prog_hint *hint = &w->options->hint[h];
         if (hint->node != k) continue;

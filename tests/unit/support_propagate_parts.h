@@ -29,7 +29,7 @@ typedef struct tensor {
 /* An operand that needs something: may its buffer lie in `stick` if the result's is at `label`? Label and stick: 0 is one
  * element per stick, 1 + d is dim d. */
 typedef struct need {
-  int buffer, value;
+  int buffer, value, seen; /* seen: the statement that is read */
   bool movable;
   bool legal[STICKS][STICKS];
 } need;
@@ -50,8 +50,9 @@ typedef struct search {
   int64_t lanes[PROG_STATEMENTS];
   bool allowed[PROG_STATEMENTS][STICKS];
   int64_t prefer[PROG_STATEMENTS][STICKS];
-  int stick[PROG_STATEMENTS];           /* of each buffer, while it is tried */
-  bool copied[PROG_STATEMENTS][STICKS]; /* value, stick: there is a copy */
+  int stick[PROG_STATEMENTS];               /* of each buffer, while it is tried */
+  bool copied[PROG_STATEMENTS][STICKS];     /* value, stick: there is a copy */
+  int went[PROG_STATEMENTS][PROG_OPERANDS]; /* where each need's operand was moved, -1: nowhere */
   int deepest;
   bool found, any_moves; /* any_moves: the number of moves does not matter */
   int64_t best, best_moves;

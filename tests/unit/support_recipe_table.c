@@ -58,6 +58,30 @@ int64_t table_place_number(const tesela_layout *layout, int64_t key) {
   return number;
 }
 
+/* What finish says of overlap against the table: said of nested strides never; where not said, each place has one answer; where
+ * said and decided, and each digit has all its values apart, some place has several. */
+static void check_overlap(table *t) {
+  const recipe *r = &t->r;
+  bool undecided = false, shared = false, joins = false;
+  t->overlap = false;
+  for (int a = 0; a < r->n_axes; a++) {
+    t->overlap = t->overlap || t->layout.axis[a].overlap;
+    undecided = undecided || t->layout.axis[a].undecided;
+  }
+  for (int j = 0; j < t->layout.n_joins; j++) {
+    t->overlap = t->overlap || t->layout.join[j].overlap;
+    undecided = undecided || t->layout.join[j].undecided;
+    joins = true;
+  }
+  for (int64_t p = 0; p < t->n_places; p++) shared = shared || t->answers[p] > 1;
+  for (int64_t e = 0; e < t->n_elements; e++) shared = shared || t->n_keys[e] < t->n_copies;
+  if (recipe_is_empty(r)) shared = false;
+  AGREE(r, "overlap of nested strides", t->overlap && !recipe_overlaps(r), false);
+  AGREE(r, "a shared place without overlap", shared && !t->overlap, false);
+  AGREE(r, "overlap without a shared place", t->overlap && !undecided && !shared, false);
+  AGREE(r, "not decided without joins", undecided && !joins, false);
+}
+
 void table_places(table *t) {
   const recipe *r = &t->r;
   int64_t index[4];
@@ -80,7 +104,7 @@ void table_places(table *t) {
       t->answers[p]++;
     }
   }
-  t->overlap = recipe_overlaps(r);
+  check_overlap(t);
 }
 
 /* ---- random recipes ----------------------------------------------------------------------------------------- */

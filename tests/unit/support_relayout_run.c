@@ -151,7 +151,8 @@ void bench_free(bench *b) {
 
 int expected_support(const bench *b) {
   if (b->dst.collide) return -1;
-  bool may_overlap = b->p.dst.axis[0].overlap;
+  bool may_overlap =
+      b->p.dst.axis[0].overlap || (b->p.dst.axis[0].interleaved && b->p.fill != TESELA_FILL_LEAVE);
   for (int32_t j = 0; j < b->p.dst.n_joins; j++) may_overlap |= b->p.dst.join[j].overlap;
   return may_overlap ? 0 : 1;
 }

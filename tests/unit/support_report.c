@@ -95,7 +95,7 @@ static void put(dump *d, const char *format, ...) {
   for (;;) {
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(d->text + d->length, d->capacity - d->length, format, args);
+    int n = vsnprintf(d->text ? d->text + d->length : NULL, d->capacity - d->length, format, args);
     va_end(args);
     assert_true(n >= 0);
     if ((size_t)n < d->capacity - d->length) {
@@ -123,6 +123,12 @@ static void put_rows(dump *d, const tesela_report *report) {
         a->data_bytes, a->sized, a->memory_space, a->disagree);
     put(d, "%s|%s|%s|%s section %d line %d:%" PRId64 "\n", a->size.text, a->unpadded.text, a->extra.text,
         a->expansion.text, a->section, a->input, a->line);
+    put(d, "  padding %" PRId64 " to %" PRId64 " layouts %d %d%d%d%d listed %s\n", a->least_padding_bytes,
+        a->most_padding_bytes, a->layouts, a->explained, a->decided, a->incomplete, a->granule, a->listed);
+    for (int32_t c = 0; c < a->n_candidates; c++)
+      put(d, "  or %s %s %" PRId64 "/%" PRId64 " padding %" PRId64 " layouts %d\n", a->candidate[c].shape,
+          a->candidate[c].fitted, a->candidate[c].stored_bytes, a->candidate[c].data_bytes,
+          a->candidate[c].padding_bytes, a->candidate[c].layouts);
   }
   free(row);
 }
@@ -132,6 +138,7 @@ static void put_sections(dump *d, const tesela_report *report) {
     const tesela_report_section *s = tesela_report_section_at(report, i);
     put(d, "section %d %s %d:%" PRId64 " %" PRId64 " arrays %" PRId64 "/%" PRId64 " repeated %" PRId64,
         s->source, s->name, s->input, s->line, s->arrays, s->stored_bytes, s->data_bytes, s->repeated);
+    put(d, " padding %" PRId64 " to %" PRId64, s->least_padding_bytes, s->most_padding_bytes);
     put(d, " arguments %" PRId64 ":%" PRId64 "/%" PRId64 " results %" PRId64 ":%" PRId64 "/%" PRId64,
         s->n_arguments, s->argument_bytes, s->argument_data_bytes, s->n_results, s->result_bytes,
         s->result_data_bytes);
@@ -146,8 +153,8 @@ static void put_sections(dump *d, const tesela_report *report) {
 char *report_dump(const tesela_report *report) {
   dump d = {NULL, 0, 0};
   tesela_report_totals totals = tesela_report_total(report, NULL);
-  put(&d, "total %" PRId64 " %" PRId64 "/%" PRId64 "\n", totals.arrays, totals.stored_bytes,
-      totals.data_bytes);
+  put(&d, "total %" PRId64 " %" PRId64 "/%" PRId64 " padding %" PRId64 " to %" PRId64 "\n", totals.arrays,
+      totals.stored_bytes, totals.data_bytes, totals.padding_bytes, totals.most_padding_bytes);
   put_rows(&d, report);
   put_sections(&d, report);
   for (int64_t i = 0; i < tesela_report_n_notes(report); i++) {

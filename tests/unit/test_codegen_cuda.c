@@ -4,7 +4,9 @@
  *
  * Many plans are written to one file and compiled as C++ with tests/structure/cuda_on_host.h, which runs a block on the host;
  * where there is nvcc some typical ones are compiled by it as well, and must need no stack; where there is a GPU they run
- * there. What comes out is compared with the definition and with tesela_exchange_run.
+ * there. What comes out is compared with the definition and with tesela_exchange_run. With TESELA_KEEP=1 the files stay, and
+ *   nvcc -arch=native cases.cu -o program && ./program <in | cmp - want
+ * checks them on another machine that has this tree at the same place.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -66,9 +68,9 @@ static size_t bytes_of(const tesela_register *layout, int32_t bits) {
   return (size_t)(layout->spatial_size * layout->local_size) * (size_t)(bits / 8);
 }
 
-/* cases.cu: every plan as case0, case1, ..., and a main that runs them; in: the values of all. */
+/* cases.cu: every plan as case0, case1, ..., and a main that runs them; in: the values of all; want: what must come out. */
 static void write_batch(const cuda_batch *b) {
-  FILE *code = open_in(b, "cases.cu", "w"), *in = open_in(b, "in", "wb");
+  FILE *code = open_in(b, "cases.cu", "w"), *in = open_in(b, "in", "wb"), *want = open_in(b, "want", "wb");
   tesela_writer to = {to_file, code};
   const char *source = getenv("TESELA_SOURCE");
   char here[1024];
@@ -84,6 +86,9 @@ static void write_batch(const cuda_batch *b) {
     if (b->plant && i == b->n / 2) values[bytes / 2] ^= 1;
     fwrite(values, 1, bytes, in);
     free(values);
+    values = exchange_values(&b->cases[i].dst, b->cases[i].bits, &bytes);
+    fwrite(values, 1, bytes, want);
+    free(values);
   }
   fprintf(code, "\nint main() {\n");
   for (int i = 0; i < b->n; i++)
@@ -93,6 +98,7 @@ static void write_batch(const cuda_batch *b) {
   fprintf(code, "}\n");
   assert_int_equal(fclose(code), 0);
   assert_int_equal(fclose(in), 0);
+  assert_int_equal(fclose(want), 0);
 }
 
 static bool runs(const cuda_batch *b, const char *format, const char *argument) {
@@ -132,7 +138,8 @@ static void start_batch(cuda_batch *b) {
 
 static void end_batch(cuda_batch *b) {
   for (int i = 0; i < b->n; i++) tesela_exchange_destroy(b->cases[i].plan);
-  if (!getenv("TESELA_KEEP")) runs(b, "rm -f cases.cu in out program log cases.o && rmdir %s", b->folder);
+  if (!getenv("TESELA_KEEP"))
+    runs(b, "rm -f cases.cu in want out program log cases.o && rmdir %s", b->folder);
 }
 
 /* ---- on the host -------------------------------------------------------------------------------------------------- */
@@ -153,16 +160,9 @@ static void run_on_host(const cuda_batch *b) {
   if (!runs(b, "./program <in >out%s", "")) fail_msg("the code fails: see %s", b->folder);
 }
 
-static bool have_compiler(void) {
-  char command[256];
-  snprintf(command, sizeof command, "command -v %s >/dev/null", compiler());
-  return system(command) == 0;
-}
-
 static void random_plans_run_on_the_host(void **state) {
   (void)state;
   static const int32_t widths[] = {8, 16, 32, 64};
-  if (!have_compiler()) skip();
   exchange_random r = {first_seed()};
   cuda_batch b;
   start_batch(&b);
@@ -188,7 +188,6 @@ static void random_plans_run_on_the_host(void **state) {
 /* The comparison sees one bit. */
 static void a_planted_fault_is_seen(void **state) {
   (void)state;
-  if (!have_compiler()) skip();
   cuda_batch b;
   start_batch(&b);
   tesela_register dst, src;
@@ -220,6 +219,11 @@ static const struct {
     {"spatial(4,1).local(1,8).spatial(8,4).local(1,2)", "spatial(32,4).local(1,16)", 16},
     {"spatial(4,32)", "column_spatial(4,32)", 64},
     {"spatial(32).local(8)", "local(8).spatial(32)", 8},
+    /* words of several units in phases */
+    {"local(32,1).spatial(1,32)", "spatial(32,1).local(1,32)", 16},
+    {"local(32,1).spatial(1,32)", "spatial(32,1).local(1,32)", 8},
+    {"spatial(24).local(24)", "local(24).spatial(24)", 8}, /* lanes that are no power of two */
+    {"spatial(32)", "RegisterLayout(shape=[32], mode_shape=[32], spatial_modes=[-32], local_modes=[0])", 8},
     {"spatial(48).local(3)", "local(3).spatial(48)", 32},
     /* 6 lanes to 2: the pattern of a round leaves the warp where lanes take nothing */
     {"RegisterLayout(shape=[6,6], mode_shape=[2,3,2,3], spatial_modes=[2,3], local_modes=[1,0])",
@@ -251,6 +255,33 @@ static void check_swizzle(const cuda_batch *b, int number) {
   if (!runs(b, "%s", want)) fail_msg("not the swizzle of the plan: see %s", b->folder);
 }
 
+/* The permutes that a plan says it needs are those of its code, and the shifts that take units out of words. */
+static void permutes_are_those_of_the_code(void **state) {
+  (void)state;
+  static char text[1 << 20];
+  for (size_t i = 0; i < sizeof typical / sizeof typical[0]; i++) {
+    tesela_register src, dst;
+    tesela_exchange *plan;
+    tesela_buffer buffer = {text, sizeof text - 1, 0};
+    tesela_writer to = tesela_buffer_writer(&buffer);
+    parse(&src, typical[i].src);
+    parse(&dst, typical[i].dst);
+    OK(tesela_exchange_create(&plan, &dst, &src, typical[i].bits, NULL, NULL, &e_));
+    OK(tesela_codegen_exchange_cuda(plan, "f", &to, &e_));
+    text[buffer.length] = '\0';
+    int64_t permutes = 0;
+    bool one = !strstr(text, "if (warp");
+    for (const char *at = text; (at = strstr(at, "__byte_perm(")); at++) permutes++;
+    bool packed = tesela_exchange_facts_of(plan).parts > 1;
+    for (const char *line = strstr(text, "\n    d"); packed && line; line = strstr(line + 1, "\n    d")) {
+      const char *shift = strstr(line, " >> "), *end = strstr(line + 1, "\n");
+      permutes += shift && shift < end;
+    }
+    if (one) assert_int_equal(tesela_exchange_facts_of(plan).permutes, permutes);
+    tesela_exchange_destroy(plan);
+  }
+}
+
 static void start_typical(cuda_batch *b) {
   start_batch(b);
   for (size_t i = 0; i < sizeof typical / sizeof typical[0]; i++) {
@@ -263,7 +294,6 @@ static void start_typical(cuda_batch *b) {
 
 static void typical_plans_run_on_the_host(void **state) {
   (void)state;
-  if (!have_compiler()) skip();
   cuda_batch b;
   start_typical(&b);
   run_on_host(&b);
@@ -274,9 +304,9 @@ static void typical_plans_run_on_the_host(void **state) {
   end_batch(&b);
 }
 
+/* What needs nvcc: `make nvcc` asks for it. */
 static void typical_plans_compile_for_gpus(void **state) {
   (void)state;
-  if (system("command -v nvcc >/dev/null") != 0) skip();
   cuda_batch b;
   start_typical(&b);
   write_batch(&b);
@@ -288,11 +318,20 @@ static void typical_plans_compile_for_gpus(void **state) {
   char want[128];
   snprintf(want, sizeof want, "test $(grep -c '0 bytes stack frame, 0 bytes spill stores' log) -eq %d", b.n);
   if (!runs(&b, "%s || { cat log; false; }", want)) fail_msg("the code needs a stack: see %s", b.folder);
-  if (system("nvidia-smi >/dev/null 2>&1") == 0) {
-    if (!runs(&b, "./program <in >out%s", "")) fail_msg("the code fails: see %s", b.folder);
-    int wrong = wrong_case(&b);
-    if (wrong >= 0) fail_msg("case%d is wrong on the GPU: see %s", wrong, b.folder);
-  }
+  end_batch(&b);
+}
+
+/* What needs a GPU: `make gpu` asks for it. */
+static void plans_run_on_a_gpu(void **state) {
+  (void)state;
+  cuda_batch b;
+  start_typical(&b);
+  write_batch(&b);
+  if (!runs(&b, "nvcc -arch=native %s cases.cu -o program >log 2>&1 || { cat log; false; }", ""))
+    fail_msg("nvcc refuses the code: see %s", b.folder);
+  if (!runs(&b, "./program <in >out%s", "")) fail_msg("the code fails: see %s", b.folder);
+  int wrong = wrong_case(&b);
+  if (wrong >= 0) fail_msg("case%d is wrong on the GPU: see %s", wrong, b.folder);
   end_batch(&b);
 }
 
@@ -334,11 +373,15 @@ static void names_and_widths_are_checked(void **state) {
   tesela_exchange_destroy(plan);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_plans_run_on_the_host),  cmocka_unit_test(a_planted_fault_is_seen),
-      cmocka_unit_test(typical_plans_run_on_the_host), cmocka_unit_test(typical_plans_compile_for_gpus),
-      cmocka_unit_test(names_and_widths_are_checked),
+      cmocka_unit_test(random_plans_run_on_the_host),   cmocka_unit_test(a_planted_fault_is_seen),
+      cmocka_unit_test(typical_plans_run_on_the_host),  cmocka_unit_test(names_and_widths_are_checked),
+      cmocka_unit_test(permutes_are_those_of_the_code),
   };
+  const struct CMUnitTest nvcc[] = {cmocka_unit_test(typical_plans_compile_for_gpus)};
+  const struct CMUnitTest gpu[] = {cmocka_unit_test(plans_run_on_a_gpu)};
+  if (argc > 1 && strcmp(argv[1], "nvcc") == 0) return cmocka_run_group_tests(nvcc, NULL, NULL);
+  if (argc > 1 && strcmp(argv[1], "gpu") == 0) return cmocka_run_group_tests(gpu, NULL, NULL);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

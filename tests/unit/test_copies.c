@@ -72,8 +72,10 @@ static void a_move_where_that_is_cheaper(void **state) {
   (void)state;
   /* the same rows repeated: of x 64 places are moved; the copy of the view would take 8 * 64 */
   static const char text[] = "x = input f16[64,1] 0; e = expand x 64,8; y = input f16[64,8] 1; o = pw e y";
-  expect(text, prog_automatic, true, 64, 1, 0, 0);
-  expect(text, copies, true, 64, 1, 0, 0);
+  tesela_propagate_options spread = prog_automatic, both = copies;
+  spread.spread = both.spread = true; /* a stick along the dim of 1 is one element per stick */
+  expect(text, spread, true, 64, 1, 0, 0);
+  expect(text, both, true, 64, 1, 0, 0);
 }
 
 static void what_is_repeated_is_copied_before(void **state) {

@@ -68,9 +68,21 @@ static void stride_maps_by_hand(void **state) {
   OK(tesela_device_from_stride_map(&layout, &host, (const int64_t[]){1, 0}, 3, (const int64_t[]){2, 5, 64},
                                    (const int64_t[]){0, 1, 0}, &e_));
   assert_string_equal(device_text(&layout), "1:64:2 0:1:5 1:1:64");
+  /* a device dim of extent 1 takes no digit, whatever its step: one element per stick, as published */
+  host = device_host(1, (const int64_t[]){60}, 16, 128);
+  OK(tesela_device_from_stride_map(&layout, &host, NULL, 6, (const int64_t[]){1, 1, 1, 1, 60, 64},
+                                   (const int64_t[]){1, 1, 1, 64, 1, 1}, &e_));
+  assert_string_equal(device_text(&layout), "0:1:1 0:1:1 0:1:1 0:64:1 0:1:60 0:1:64");
+  device_agrees(&layout);
+  OK(tesela_device_from_stride_map(&layout, &host, NULL, 3, (const int64_t[]){1, 1, 64},
+                                   (const int64_t[]){2, 1, 1}, &e_));
+  device_agrees(&layout);
+  tesela_error err;
+  assert_int_equal(tesela_device_from_stride_map(&layout, &host, NULL, 3, (const int64_t[]){1, 1, 64},
+                                                 (const int64_t[]){1, 1, 2}, &err),
+                   TESELA_E_INVALID); /* nobody else counts single elements */
   /* both dims have stride 1: 1 can be either */
   host = device_host(2, (const int64_t[]){8, 8}, 16, 128);
-  tesela_error err;
   assert_int_equal(tesela_device_from_stride_map(&layout, &host, (const int64_t[]){1, 1}, 2,
                                                  (const int64_t[]){8, 64}, (const int64_t[]){1, 1}, &err),
                    TESELA_E_UNSUPPORTED);
@@ -85,9 +97,10 @@ static bool places_of_reading(const tesela_device_host *host, int32_t n, const i
     int64_t index[3], rest = e, place = 0, digit[5] = {0};
     for (int32_t d = host->rank; d-- > 0; rest /= host->shape[d]) index[d] = rest % host->shape[d];
     for (int32_t d = 0; d < host->rank; d++)
-      for (int64_t s = 18; s > 0; s--) /* the largest step first; of equal ones the outer dim */
+      for (int64_t s = 18; s > 0;
+           s--) /* the largest step first; of equal ones the outer dim; none of extent 1 */
         for (int32_t j = 0; j < n; j++)
-          if (owner[j] == d && step[j] == s) {
+          if (owner[j] == d && step[j] == s && size[j] > 1) {
             digit[j] = index[d] / s;
             index[d] %= s;
           }

@@ -145,8 +145,8 @@ static void plain_nests_of_published_cases(void **state) {
     tesela_dma_options options = {.plain = true};
     DMA_OK(tesela_dma_create(&dma, &c.layout, published[i].stride, published[i].offset, &options, &e_));
     tesela_dma_facts facts = tesela_dma_facts_of(dma);
-    if (facts.n_nests != published[i].n_nests || facts.bound != published[i].n_nests)
-      fail_msg("%s: %d nests, bound %d", published[i].id, facts.n_nests, facts.bound);
+    if (facts.n_nests != published[i].n_nests || facts.digit_bound != published[i].n_nests)
+      fail_msg("%s: %d nests, bound %d", published[i].id, facts.n_nests, facts.digit_bound);
     for (int k = 0; k < facts.n_nests; k++) {
       const tesela_nest *nest = tesela_dma_nest(dma, k);
       size_t bytes = (size_t)c.oracle.n * sizeof(int64_t);
@@ -262,8 +262,8 @@ static void loops_that_continue_on_both_sides_are_one(void **state) {
     tesela_dma_options options = {.box_start = rows[i].box, .box_size = rows[i].box + 2};
     tesela_dma *dma = dma_make(&c, &options);
     tesela_dma_facts facts = tesela_dma_facts_of(dma);
-    if (facts.n_nests != rows[i].n_nests || facts.bound != rows[i].n_nests)
-      fail_msg("%s: %d nests, bound %d", rows[i].name, facts.n_nests, facts.bound);
+    if (facts.n_nests != rows[i].n_nests || facts.digit_bound != rows[i].n_nests)
+      fail_msg("%s: %d nests, bound %d", rows[i].name, facts.n_nests, facts.digit_bound);
     dma_check_text(dma, 0, rows[i].first);
     tesela_dma_destroy(dma);
   }

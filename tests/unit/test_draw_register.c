@@ -118,7 +118,7 @@ static int64_t below(int64_t n) {
 
 static tesela_register draw_layout(void) {
   int64_t shape[8], modes[16], spatial[20], local[16];
-  int32_t rank = (int32_t)below(6), n_modes = 0, n_spatial = 0, n_local = 0, order[16];
+  int32_t rank = (int32_t)below(6), n_modes = 0, n_spatial = 0, n_local = 0, order[16] = {0};
   int64_t size = 1, copies = 1;
   for (int32_t d = 0; d < rank; d++) {
     shape[d] = 1;

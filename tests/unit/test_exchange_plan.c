@@ -74,6 +74,22 @@ static void options_and_refusals(void **state) {
   assert_int_equal(tesela_exchange_step_of(plan, 0, 8, &step, &err), TESELA_E_RANGE);
   assert_int_equal(tesela_exchange_move_of(plan, 8, 0, &from, &err), TESELA_E_RANGE);
   assert_int_equal(tesela_exchange_move_of(plan, 0, 4, &from, &err), TESELA_E_RANGE);
+  tesela_exchange_phase phase;
+  int64_t part;
+  OK(tesela_exchange_phase_of(plan, 0, 7, &phase, &e_));
+  assert_true(phase.phases > 0 && phase.rounds > 0);
+  assert_int_equal(tesela_exchange_phase_of(plan, -1, 0, &phase, &err), TESELA_E_RANGE);
+  assert_int_equal(tesela_exchange_phase_of(plan, 0, 8, &phase, &err), TESELA_E_RANGE);
+  OK(tesela_exchange_phase_of(plan, 0, 0, &phase, &e_));
+  int64_t last = phase.phases;
+  assert_int_equal(tesela_exchange_phase_of(plan, last, 0, &phase, &err), TESELA_E_RANGE);
+  assert_int_equal(tesela_exchange_part_of(plan, last + 1, 0, 0, 0, &from, &part, &err), TESELA_E_RANGE);
+  assert_int_equal(tesela_exchange_part_of(plan, last, 0, 4, 0, &from, &part, &err), TESELA_E_RANGE);
+  assert_int_equal(tesela_exchange_part_of(plan, last, 0, 0, 1, &from, &part, &err), TESELA_E_RANGE);
+  assert_int_equal(tesela_exchange_part_of(plan, 0, 0, -1, 0, &from, &part, &err), TESELA_E_RANGE);
+  assert_int_equal(tesela_exchange_part_of(plan, 0, 8, 0, 0, &from, &part, NULL), TESELA_E_RANGE);
+  assert_int_equal(tesela_exchange_kept_of(plan, 0, 0, phase.dst_words + 64, &from, &err), TESELA_E_RANGE);
+  assert_int_equal(tesela_exchange_kept_of(plan, last, 0, 0, &from, &err), TESELA_E_RANGE);
   tesela_exchange_destroy(plan);
   tesela_exchange_destroy(NULL);
 }
@@ -94,10 +110,13 @@ static void odd_pair(tesela_register *dst, tesela_register *src, bool shared) {
 
 static void every_allocation_may_fail(void **state) {
   (void)state;
-  for (int shared = 0; shared < 3; shared++) {
+  for (int shared = 0; shared < 4; shared++) {
     tesela_register dst, src;
     int64_t n = 0;
-    if (shared == 2) { /* an all-gather among lanes that are no power of two: coloured */
+    if (shared == 3) { /* rows to columns: in phases */
+      exchange_layout(&src, 2, (const int64_t[]){8, 8}, 1, (const int64_t[]){0}, 1, (const int64_t[]){1});
+      exchange_layout(&dst, 2, (const int64_t[]){8, 8}, 1, (const int64_t[]){1}, 1, (const int64_t[]){0});
+    } else if (shared == 2) { /* an all-gather among lanes that are no power of two: coloured */
       exchange_layout(&src, 2, (const int64_t[]){3, 5}, 1, (const int64_t[]){0}, 1, (const int64_t[]){1});
       exchange_layout(&dst, 2, (const int64_t[]){3, 5}, 2, (const int64_t[]){-2, 1}, 1, (const int64_t[]){0});
     } else {
@@ -124,6 +143,12 @@ static void every_allocation_may_fail(void **state) {
     tesela_allocator alloc = fault_allocator(&f);
     char bytes[4096] = {0}, out[4096];
     assert_int_equal(tesela_exchange_run(plan, out, bytes, &alloc, NULL), TESELA_E_MEMORY);
+    tesela_exchange_facts facts = tesela_exchange_facts_of(plan);
+    if (shared == 3) assert_int_equal(facts.phases, 2);
+    f = (fault){.countdown = 1, .once = true}; /* words in phases take a second one */
+    tesela_status second = tesela_exchange_run(plan, out, bytes, &alloc, NULL);
+    assert_int_equal(second, facts.parts > 1 ? TESELA_E_MEMORY : TESELA_OK);
+    assert_int_equal(f.live, 0);
     tesela_exchange_destroy(plan);
   }
 }
@@ -175,6 +200,45 @@ static void planted_faults_are_seen(void **state) {
   assert_true(planted > 40);
 }
 
+/* The same of words in phases: a part, a step or a result that is another one. */
+static void planted_faults_in_phases_are_seen(void **state) {
+  (void)state;
+  tesela_register dst, src;
+  exchange_layout(&src, 2, (const int64_t[]){32, 32}, 1, (const int64_t[]){0}, 1, (const int64_t[]){1});
+  exchange_layout(&dst, 2, (const int64_t[]){32, 32}, 1, (const int64_t[]){1}, 1, (const int64_t[]){0});
+  exchange_random r = {7};
+  for (int i = 0; i < 60; i++) {
+    tesela_exchange *plan;
+    OK(tesela_exchange_create(&plan, &dst, &src, 8, NULL, NULL, &e_));
+    tesela__warp_program *w = &plan->program[0];
+    tesela__exchange_phase *phase = &w->phase[exchange_below(&r, w->n_phases)];
+    tesela__warp_program *m = &phase->moves;
+    int64_t at = exchange_below(&r, m->rounds * plan->warp);
+    while (m->into[at] < 0 || m->offer[at] < 0) at = exchange_below(&r, m->rounds * plan->warp);
+    int64_t part = exchange_below(&r, 32 * phase->src_words * plan->parts);
+    int64_t result = exchange_below(&r, 32 * plan->facts.dst_units);
+    switch (i % 4) {
+    case 0:
+      phase->part[part] = phase->part[part] == 0 ? plan->parts : 0;
+      break;
+    case 1:
+      m->into[at] = -1;
+      break;
+    case 2:
+      m->from[at] = (uint8_t)((m->from[at] + 1) % 32);
+      break;
+    default:
+      w->result[result] = w->result[result] == 0;
+      break;
+    }
+    bool right = false;
+    tesela_status status = exchange_convert(plan, &dst, &src, 8, &right, NULL);
+    if (status == TESELA_OK && right) fail_msg("fault %d not seen", i % 4);
+    if (i % 4 == 1) assert_int_equal(status, TESELA_E_INVALID);
+    tesela_exchange_destroy(plan);
+  }
+}
+
 /* ---- printing --------------------------------------------------------------------------------------------------- */
 
 static const char *printed(const tesela_register *dst, const tesela_register *src, int32_t bits) {
@@ -205,7 +269,7 @@ static void plans_print_their_patterns(void **state) {
       printed(&dst, &src, 32),
       "shuffle: 32 threads, 32-bit elements, 1 in a unit\n"
       "a thread has 2 units of src and 2 of dst; 1 at most stays in it\n"
-      "2 rounds, no plan has fewer\n"
+      "2 rounds; no plan of 32-bit shuffles has fewer\n"
       "all warps:\n"
       "  unit 0 = own unit 0 (lanes 0x00000001)\n"
       "  unit 1 = own unit 1 (lanes 0x80000000)\n"
@@ -220,7 +284,7 @@ static void plans_print_their_patterns(void **state) {
       printed(&dst, &src, 8),
       "shuffle: 3 threads, 8-bit elements, 1 in a unit\n"
       "a thread has 3 units of src and 3 of dst; 1 at most stays in it\n"
-      "2 rounds, no plan has fewer\n"
+      "2 rounds; no plan of 32-bit shuffles has fewer\n"
       "all warps:\n"
       "  unit 0 = own unit 0 (lanes 0x00000001)\n"
       "  unit 1 = own unit 1 (lanes 0x00000002)\n"
@@ -244,7 +308,7 @@ static void plans_print_their_patterns(void **state) {
   assert_string_equal(printed(&dst, &src, 32),
                       "shuffle: 34 threads, 32-bit elements, 1 in a unit\n"
                       "a thread has 2 units of src and 2 of dst; 1 at most stays in it\n"
-                      "1 round, no plan has fewer\n"
+                      "1 round; no plan of 32-bit shuffles has fewer\n"
                       "warp 0:\n"
                       "  unit 0 = own unit 0 (lanes 0x55555555)\n"
                       "  unit 1 = own unit 1 (lanes 0xaaaaaaaa)\n"
@@ -266,9 +330,8 @@ static void plans_print_their_patterns(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(options_and_refusals),
-      cmocka_unit_test(every_allocation_may_fail),
-      cmocka_unit_test(planted_faults_are_seen),
+      cmocka_unit_test(options_and_refusals),       cmocka_unit_test(every_allocation_may_fail),
+      cmocka_unit_test(planted_faults_are_seen),    cmocka_unit_test(planted_faults_in_phases_are_seen),
       cmocka_unit_test(plans_print_their_patterns),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

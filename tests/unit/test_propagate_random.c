@@ -66,7 +66,7 @@ static void prepare(const prog_maker *m, const prog_options *o) {
 }
 
 typedef struct tally {
-  int programs, strict, possible, moved, ran, core;
+  int programs, strict, possible, moved, ran, core, twice;
 } tally;
 
 static int write_nothing(void *user, const char *text, size_t length) {
@@ -205,6 +205,10 @@ static bool agree(prog_maker *m, const tesela_target *target, const prog_options
   sum->possible += o->moves && right.ok;
   sum->moved += o->moves && right.ok && right.moves > 0;
   sum->core += facts.core > 0;
+  bool twice = false; /* an operand that repeats is moved once */
+  for (int32_t k = 0; !o->share && tesela_propagation_move(p, k); k++)
+    twice = twice || tesela_propagation_move(p, k)->shared >= 0;
+  sum->twice += twice;
   if (!same) explain(m, o, what);
   tesela_propagation_destroy(p);
   return same;
@@ -235,10 +239,11 @@ static void programs_agree_with_exhaustive_search(void **state) {
     }
     tesela_graph_destroy(m.graph);
   }
-  print_message(
-      "%d programs: %d without moves, %d with, %d of them moved; %d left something to search, %d ran\n",
-      sum.programs, sum.strict, sum.possible, sum.moved, sum.core, sum.ran);
+  print_message("%d programs: %d without moves, %d with, %d of them moved, %d an operand that repeats; %d "
+                "left something to search, %d ran\n",
+                sum.programs, sum.strict, sum.possible, sum.moved, sum.twice, sum.core, sum.ran);
   assert_int_equal(wrong, 0);
+  if (!rounds_text) assert_true(sum.twice > 0);
 }
 
 int main(void) {

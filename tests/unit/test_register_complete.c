@@ -4,6 +4,9 @@
  * that the definition asks for, found in a list of all register layouts of that shape and those sizes. And covers against
  * its definition.
  *
+ * Quotients of different ranks: all layouts up to 4 elements with dims of 1 anywhere, up to rank 3, by all of them; a
+ * quotient exists if one of them composes to the layout.
+ *
  * Quotients: layouts up to 8 elements with up to two replicas, up to 12 with up to one, up to 24 without any, by all
  * divisors. Reshapes: all layouts of 12, 16 and 24 elements to all shapes. In slow runs (slow_run) a part of it;
  * TESELA_SEED chooses which.
@@ -193,6 +196,72 @@ static void quotients_exist_exactly_if_a_layout_is_one(void **state) {
   free_catalogue(&all);
 }
 
+/* ---- quotients of different ranks --------------------------------------------------------------------------------- */
+
+/* Every layout of the catalogue with dims of 1 put in at every place, up to rank 3. */
+static size_t spread_ones(const catalogue *all, item *spread, size_t room) {
+  size_t n = 0;
+  for (size_t i = 0; i < all->n; i++)
+    for (int32_t rank = all->item[i].table.rank; rank <= 3; rank++)
+      for (uint32_t own = 0; own < 1U << rank; own++) { /* bit d: dim d is one of the layout's */
+        int64_t shape[3];
+        int32_t k = 0;
+        for (int32_t d = 0; d < rank; d++) {
+          bool take = (own >> d & 1) && k < all->item[i].table.rank;
+          shape[d] = take ? all->item[i].table.shape[k] : 1;
+          k += (int32_t)(own >> d & 1);
+        }
+        if (k != all->item[i].table.rank) continue;
+        if (n == room) abort();
+        spread[n++] = with_ones(&all->item[i], rank, shape);
+      }
+  return n;
+}
+
+/* Does one of the layouts compose to l with r, by the definition of compose? */
+static bool composes(const item *spread, size_t n, const item *l, const item *r, bool left) {
+  relation_op compose = {.kind = RELATION_COMPOSE};
+  for (size_t i = 0; i < n; i++) {
+    const relation *q = &spread[i].table;
+    relation product;
+    if (q->elements * r->table.elements != l->table.elements) continue;
+    (void)relation_apply(&product, &compose, left ? &r->table : q, left ? q : &r->table);
+    bool same = relation_equal(&product, &l->table);
+    relation_free(&product);
+    if (same) return true;
+  }
+  return false;
+}
+
+static void quotients_of_other_ranks(void **state) {
+  (void)state;
+  enum { ROOM = 1024 };
+  static item spread[ROOM];
+  catalogue all = {0};
+  int64_t exist = 0, more = 0;
+  collect(&all, 1, 4, 2);
+  size_t n = spread_ones(&all, spread, ROOM);
+  for (size_t i = 0; i < n; i++)
+    for (size_t k = 0; k < n; k++)
+      for (int left = 0; left < 2; left++) {
+        const item *l = &spread[i], *r = &spread[k];
+        if (l->table.elements % r->table.elements != 0) continue;
+        bool exists = composes(spread, n, l, r, left);
+        counts count = {0};
+        check_quotient(l, r, left, &all, &count);
+        if (exists != (count.exist == 1))
+          fail_msg("%s by %s, %s: %d by composing", reg_text(&l->layout), reg_text(&r->layout),
+                   left ? "left" : "right", exists);
+        exist += exists;
+        more += r->table.rank > l->table.rank;
+      }
+  print_message("%zu layouts with dims of 1: %" PRId64 " quotients, %" PRId64 " divisors of larger rank\n", n,
+                exist, more);
+  assert_true(exist > 100 && more > 100);
+  for (size_t i = 0; i < n; i++) relation_free(&spread[i].table);
+  free_catalogue(&all);
+}
+
 /* ---- reshape ------------------------------------------------------------------------------------------------------ */
 
 typedef struct shapes {
@@ -297,6 +366,7 @@ static void covers_is_its_definition(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(quotients_exist_exactly_if_a_layout_is_one),
+      cmocka_unit_test(quotients_of_other_ranks),
       cmocka_unit_test(reshapes_exist_exactly_if_modes_say_them),
       cmocka_unit_test(covers_is_its_definition),
   };

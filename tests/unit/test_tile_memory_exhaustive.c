@@ -56,7 +56,7 @@ static void check_orders(const known *k, int64_t *dims, int32_t n) {
     assert_int_equal(tesela_tile_memory_permute(&t, &t, n, dims, NULL), TESELA_OK);
     check_picked(k, &t, n, dims, "permute");
   }
-  for (int32_t d = 0; d < k->tile.rank; d++) {
+  for (int32_t d = 0; d < k->tile.rank && n < 4; d++) {
     bool twice = false;
     for (int32_t i = 0; i < n; i++) twice = twice || dims[i] == d;
     if (twice) continue;

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * grids.c - after a conflict: other grids of warps for the products whose grid was chosen.
+ *
+ * A trial is a run of all rules in which some products take another grid than their first. The grids of a run are chosen
+ * one after the other, and each run has those of its parent up to one product, which takes another grid; after it all take
+ * their first again, if they choose at all. So every way to choose is met once:
+ *
+ *   run 0: d1 d2 d3 their first grid        its children: d1 another; d2 another; d3 another
+ *   run 5: d2 its third                     its children: d3 another, and what is chosen after d2 now
+ *
+ * Children are made of the run that came furthest: whose first conflict stands last in the text, conflicts at shared
+ * memory that was searched for after all others; of equals the earliest run. A product is not tried that chose after all
+ * tensors of the conflict had their layouts: the conflict would be the same. So a conflict that no product has a part in
+ * is known at once, and where the search ends before its limit no grids do.
+ */
+#include "infer/state.h"
+
+/* One run. Its grids are those of its parent, but `grid` for `step`. */
+typedef struct grids_run {
+  int32_t parent; /* -1: the first run */
+  int32_t step, grid;
+  bool expanded;
+  bool late; /* how far it came: only what waits for shared memory failed, */
+  size_t at; /* and the operation of the conflict */
+} grids_run;
+
+typedef struct grids_search {
+  tesela_kernel_program *program;
+  int32_t n, most;
+  grids_run run[TESELA_KERNEL_GRIDS];
+  int32_t *order; /* of the run that is expanded: the steps that chose, in order; owned */
+} grids_search;
+
+/* The steps choose as they did in this run, or are to. */
+static void grids_set(grids_search *search, int32_t run) {
+  for (size_t s = 0; s < search->program->n_steps; s++) search->program->step[s].grid = 0;
+  for (; search->run[run].parent >= 0; run = search->run[run].parent)
+    search->program->step[search->run[run].step].grid = search->run[run].grid;
+}
+
+/* Note how far a run came. Another failure than a conflict counts as no way at all. */
+static void grids_note(grids_search *search, grids_run *run, bool late) {
+  const tesela_kernel_program *program = search->program;
+  run->late = program->failed && late;
+  run->at = program->failed ? (size_t)(program->failed - program->step) : 0;
+}
+
+/* The run to make children of; -1: all have theirs. */
+static int32_t grids_furthest(const grids_search *search) {
+  int32_t best = -1;
+  for (int32_t i = 0; i < search->n; i++) {
+    const grids_run *run = &search->run[i], *other = &search->run[best < 0 ? i : best];
+    if (run->expanded) continue;
+    if (best < 0 || (run->late != other->late ? run->late : run->at > other->at)) best = i;
+  }
+  return best;
+}
+
+/* Choices made before all tensors of the conflict had their layouts; all if it is another failure. */
+static int32_t grids_that_matter(const tesela_kernel_program *program) {
+  int32_t most = program->failed ? 0 : program->n_decided;
+  for (int32_t i = 0; program->failed && i < program->failed->n; i++)
+    most = (int32_t)tesela__max(most, tesela__infer_arg(program, program->failed, i)->decided);
+  return most;
+}
+
+/* The steps that chose in the last run, in order; returns how many of the first of them matter to its conflict. */
+static int32_t grids_order(grids_search *search) {
+  const tesela_kernel_program *program = search->program;
+  for (size_t s = 0; s < program->n_steps; s++)
+    if (program->step[s].decided > 0) search->order[program->step[s].decided - 1] = (int32_t)s;
+  return grids_that_matter(program);
+}
+
+/* All children of a run, those first that differ last, until one has no conflict. */
+static tesela_status grids_expand(grids_search *search, int32_t parent, bool *left, tesela_error *err) {
+  tesela_kernel_program *program = search->program;
+  bool late;
+  grids_set(search, parent);
+  tesela_status status = tesela__infer_once(program, &late, err);
+  if (status == TESELA_E_MEMORY) return status;
+  int32_t first = parent == 0 ? 0 : program->step[search->run[parent].step].decided;
+  int32_t n = grids_order(search);
+  search->run[parent].expanded = true;
+  for (int32_t k = n - 1; k >= first; k--) {
+    int32_t grids = tesela__infer_dot_grids(program, &program->step[search->order[k]]);
+    for (int32_t grid = 1; grid < grids; grid++) {
+      if (search->n == search->most) {
+        *left = true;
+        return TESELA_E_INVALID;
+      }
+      grids_run *run = &search->run[search->n];
+      *run = (grids_run){.parent = parent, .step = search->order[k], .grid = grid};
+      grids_set(search, search->n++);
+      status = tesela__infer_once(program, &late, err);
+      if (status == TESELA_OK || status == TESELA_E_MEMORY) return status;
+      grids_note(search, run, late);
+    }
+  }
+  return TESELA_E_INVALID;
+}
+
+static tesela_status grids_search_all(grids_search *search, bool *left, tesela_error *err) {
+  for (;;) {
+    int32_t next = grids_furthest(search);
+    if (next < 0) return TESELA_E_INVALID;
+    tesela_status status = grids_expand(search, next, left, err);
+    if (status != TESELA_E_INVALID || *left) return status;
+  }
+}
+
+tesela_status tesela__infer_grids(tesela_kernel_program *program, bool late, int64_t *tried, bool *left,
+                                  tesela_error *err) {
+  grids_search search = {.program = program, .n = 1};
+  int64_t room = TESELA_KERNEL_GRID_TENSORS / (int64_t)program->n_tensors;
+  if (grids_that_matter(program) == 0) return TESELA_E_INVALID;
+  search.order =
+      tesela__alloc(&program->allocator, program->n_steps * sizeof *search.order, alignof(int32_t));
+  if (!search.order) {
+    program->conflict.found = false;
+    return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for other grids of warps");
+  }
+  search.most = (int32_t)tesela__min(TESELA_KERNEL_GRIDS, room);
+  search.run[0] = (grids_run){.parent = -1};
+  grids_note(&search, &search.run[0], late);
+  tesela_status status = grids_search_all(&search, left, err);
+  tesela__release(&program->allocator, search.order);
+  *tried = search.n;
+  program->conflict.found = status == TESELA_E_INVALID;
+  return status;
+}
