@@ -31,6 +31,7 @@ typedef struct input_walk {
   int64_t n_refused; /* files that were named */
   int64_t looked;    /* bytes that were searched for the message of a runtime */
   bool runtime;      /* it was there */
+  bool assignment;   /* an input starts as XLA's buffer assignment */
   char block[BLOCK];
 } input_walk;
 
@@ -120,7 +121,10 @@ static bool read_descriptor(input_walk *walk, int fd, const char *name, bool fou
       }
     }
     if (total == 0) {
+      static const char assignment[] = "BufferAssignment:";
       walk->n_read++;
+      walk->assignment = walk->assignment || ((size_t)n >= sizeof assignment - 1 &&
+                                              memcmp(walk->block, assignment, sizeof assignment - 1) == 0);
       if (tesela_report_begin_input(walk->report, name, &err) != TESELA_OK) return no_memory(walk);
     }
     if (n == 0) return true;
@@ -260,6 +264,11 @@ static void say_nothing_found(const input_walk *walk) {
         "  in the compile-time report, if the program did not fit (\"Largest program allocations in "
         "hbm:\"),\n"
         "  and the arrays in a dump: XLA_FLAGS=--xla_dump_to=FOLDER, then tesela report FOLDER");
+    return;
+  }
+  if (walk->assignment) {
+    say_error(walk->cli, "a buffer assignment alone: it decides between the candidates of a memory report, "
+                         "which is to be given with it; its arrays are not counted");
     return;
   }
   int64_t bytes = 0, lines = 0;
