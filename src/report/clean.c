@@ -6,8 +6,8 @@
  *   &lt; &#62; &quot;   entities of HTML become their characters
  *   'a\n  b'            a text that stands on one line, as Python's repr or as a JSON string, becomes its lines
  *
- * Memory reports and HLO text are read behind this one place. A line without one of the three characters that
- * start such a thing is not copied. What is decoded is never longer than it was, so each buffer has room for one
+ * Memory reports and HLO text are read behind this one place. A chunk without one of the three characters that start
+ * such a thing costs three walks of memchr, and a line without one is not copied. What is decoded is never longer than it was, so each buffer has room for one
  * line.
  */
 #include "report/scan.h"
@@ -22,7 +22,9 @@ bool tesela__clean_room(tesela_report *report, tesela__bytes *bytes, size_t n) {
   return true;
 }
 
-bool tesela__clean_has(tesela__span line, char c) { return line.n > 0 && memchr(line.text, c, line.n); }
+bool tesela__clean_is_marked(const char *bytes, size_t n) {
+  return n > 0 && (memchr(bytes, ESCAPE, n) || memchr(bytes, '&', n) || memchr(bytes, '\\', n));
+}
 
 /* ---- colours ------------------------------------------------------------------------------------------- */
 
@@ -138,7 +140,8 @@ static size_t decode_entities(char *text, size_t n) {
 }
 
 bool tesela__clean_line(tesela_report *report, tesela__bytes *room, tesela__span *line) {
-  if (!tesela__clean_has(*line, ESCAPE) && !tesela__clean_has(*line, '&')) return true;
+  if (line->n == 0 || (!memchr(line->text, ESCAPE, line->n) && !memchr(line->text, '&', line->n)))
+    return true;
   if (!tesela__clean_room(report, room, line->n)) return false;
   size_t n = drop_sequences(line->text, line->n, room->text);
   *line = (tesela__span){room->text, decode_entities(room->text, n)};

@@ -163,7 +163,7 @@ static bool add_waiting(tesela_report *report, int32_t row, int32_t *first, tese
 static bool let_wait(tesela_report *report, int32_t row, int32_t *first, const tesela__sighting *sighting) {
   tesela__module *module = &report->module;
   tesela__array *array = &report->array[row];
-  tesela__waiting *pair;
+  tesela__waiting *pair = NULL;
   if (array->stamp == module->serial) {
     module->waiting[array->stamp_entry].count++;
     return true;
@@ -192,7 +192,7 @@ bool tesela__computation_count(tesela_report *report, int32_t row, const tesela_
 
 /* Its row is made only if it counts: until then the number of its shape stands for it, twice, and its role. */
 bool tesela__module_layout(tesela_report *report, int32_t shape, bool is_result) {
-  tesela__waiting *pair;
+  tesela__waiting *pair = NULL;
   if (is_waiting_full(report)) return true;
   if (!add_waiting(report, 2 * shape + is_result, &report->module.first_layout, &pair)) return false;
   pair->line = report->line;

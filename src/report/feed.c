@@ -69,7 +69,7 @@ void tesela_report_destroy(tesela_report *report) {
 
 bool tesela__read_line(tesela_report *report, tesela__span line, int depth) {
   bool is_one;
-  if (depth < TESELA__CLEAN_DEPTH && tesela__clean_has(line, '\\') &&
+  if (depth < TESELA__CLEAN_DEPTH && line.n > 0 && memchr(line.text, '\\', line.n) &&
       tesela__clean_is_escaped(line, tesela__hlo_is_plain(line)))
     return tesela__clean_escaped(report, line, depth);
   if (!tesela__hlo_plain_instruction(report, line, &is_one)) return false;
@@ -77,6 +77,26 @@ bool tesela__read_line(tesela_report *report, tesela__span line, int depth) {
   if (!is_one && !tesela__hlo_line(report, line, &is_one)) return false;
   if (is_one) report->owner = report->current;
   return true;
+}
+
+/* The two shortcuts of most lines. An instruction of HLO text has no
+ * prefix; if it is shorter than the longest line, it ends where it ends. */
+static bool is_inner_line(const tesela_report *report, tesela__span line) {
+  const tesela__wrap *wrap = &report->wrap;
+  const char *first = tesela__skip_blanks(line.text, line.text + line.n);
+  return report->n_streams == 0 && wrap->n == 0 && line.n < wrap->most[0].columns &&
+         line.n < wrap->most[1].columns && first < line.text + line.n && *first == '%';
+}
+
+/* A line of a log, while nothing is being read: whatever its prefix, no report and no HLO text starts on it. */
+static bool says_nothing(const tesela_report *report, tesela__span line) {
+  if (report->module.open || report->module.assignment || report->memory.entry.open ||
+      report->n_streams > 0 || report->memory.part != TESELA__PART_NONE || report->wrap.n > 0)
+    return false;
+  return line.n == 0 || (!memchr(line.text, '=', line.n) && !memchr(line.text, '%', line.n) &&
+                         line.text[line.n - 1] != '{' && !tesela__find_by_start(line, "ENTRY ") &&
+                         !tesela__find_by_start(line, "BufferAssignment:") &&
+                         !tesela__find_by_start(line, "value: <") && !tesela__starts_something(line));
 }
 
 static bool read_report_line(tesela_report *report, const char *text, size_t n, bool cut) {
@@ -94,12 +114,17 @@ static bool read_report_line(tesela_report *report, const char *text, size_t n, 
                         limit);
   if (n > 0 && text[n - 1] == '\r') n--;
   tesela__span line = {text, n};
-  if ((report->unclean || report->carry_unclean) && !tesela__clean_line(report, &report->clean, &line))
-    return false;
+  bool marked = report->marked || report->carry_marked;
+  if (marked && !tesela__clean_line(report, &report->clean, &line)) return false;
+  if (!marked && is_inner_line(report, line)) return tesela__read_line(report, line, TESELA__CLEAN_DEPTH);
+  if (!marked && says_nothing(report, line)) {
+    tesela__wrap_measure(report, line);
+    return true;
+  }
   tesela__span full = line;
   if (!tesela__stream_of(report, &line, &number)) return false;
   tesela__stream_select(report, number);
-  if (!tesela__wrap_line(report, line, full)) return false;
+  if (!tesela__wrap_line(report, line, full, marked)) return false;
   report->held_by = report->wrap.n > 0 ? number : SIZE_MAX;
   return true;
 }
@@ -117,7 +142,7 @@ static bool carry_bytes(tesela_report *report, const char *bytes, size_t n) {
   report->carry = grown;
   if (n > 0) memcpy(report->carry + report->n_carry, bytes, n);
   report->n_carry += n;
-  report->carry_unclean = report->carry_unclean || report->unclean;
+  report->carry_marked = report->carry_marked || report->marked;
   return true;
 }
 
@@ -127,7 +152,7 @@ static bool read_carried(tesela_report *report) {
   report->n_carry = 0;
   report->carry_cut = false;
   bool going_on = read_report_line(report, report->carry, n, cut);
-  report->carry_unclean = false;
+  report->carry_marked = false;
   return going_on;
 }
 
@@ -187,8 +212,7 @@ tesela_status tesela_report_feed(tesela_report *report, const char *bytes, size_
   if (status != TESELA_OK) return status;
   if (report->n_inputs == 0 && !add_input(report, "")) return fail_report_memory(err);
   tesela__report_add(report, &report->input[report->n_inputs - 1].bytes, (int64_t)length);
-  tesela__span chunk = {bytes, length}; /* most have no colour and no entity: then no line is looked at */
-  report->unclean = tesela__clean_has(chunk, '\033') || tesela__clean_has(chunk, '&');
+  report->marked = tesela__clean_is_marked(bytes, length);
   return feed_bytes(report, bytes, length) ? TESELA_OK : fail_report_memory(err);
 }
 

@@ -179,6 +179,7 @@ static bool ends_computation(const tesela_report *report, tesela__span line) {
 /* A line that starts as HLO text and is none: it was cut, or other text stands in it. */
 static void note_broken(tesela_report *report, tesela__span line) {
   const char *end = line.text + line.n, *p = tesela__skip_blanks(line.text, end);
+  if (!report->module.open && !memchr(line.text, '=', line.n)) return;
   bool instruction = instruction_starts(p, end) != NULL;
   bool header = report->module.open && tesela__hlo_starts(line) && !instruction;
   if ((!instruction || report->module.where == TESELA__FUSED) && !header) return;

@@ -208,12 +208,17 @@ static const char *const signs[] = {
 };
 
 bool tesela__memory_may_start(tesela__span line) {
-  static const bool rare[256] = {
-      ['U'] = true, ['T'] = true, ['P'] = true, ['O'] = true, ['L'] = true, ['M'] = true,
-      ['H'] = true, ['S'] = true, [')'] = true, ['_'] = true, ['X'] = true};
+  static const unsigned char rare[256] = {['U'] = 1, ['T'] = 1, ['P'] = 1, ['O'] = 1, ['L'] = 1, ['M'] = 1,
+                                          ['H'] = 1, ['S'] = 1, [')'] = 1, ['_'] = 1, ['X'] = 1};
   const char *end = line.text + line.n;
   for (const char *p = line.text; p < end; p++) {
-    if (!rare[(unsigned char)*p]) continue;
+    const unsigned char *u = (const unsigned char *)p;
+    while (end - p > 8 && !(rare[u[0]] | rare[u[1]] | rare[u[2]] | rare[u[3]] | rare[u[4]] | rare[u[5]] |
+                            rare[u[6]] | rare[u[7]])) {
+      p += 8;
+      u += 8;
+    }
+    if (!rare[*u]) continue;
     for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
       if (signs[i][0] == *p && tesela__looking_at(p, end, signs[i])) return true;
   }

@@ -77,16 +77,18 @@ static const char *skip_word(const char *p, const char *end, tesela__span *who) 
 /* "2026-11-21T10:00:00.123Z" and the blank behind it; p itself if there is none. */
 static const char *skip_time(const char *p, const char *end) {
   const char *start = p;
+  static const unsigned char kind[256] = {
+      ['0'] = 1, ['1'] = 1, ['2'] = 1, ['3'] = 1, ['4'] = 1, ['5'] = 1, ['6'] = 1, ['7'] = 1, ['8'] = 1,
+      ['9'] = 1, ['.'] = 1, [','] = 1, ['+'] = 1, ['T'] = 1, ['Z'] = 1, [':'] = 2, ['-'] = 2};
   int marks = 0;
-  for (; p < end && (tesela__is_digit(*p) || memchr(":.,-+TZ", *p, 7)); p++) marks += *p == ':' || *p == '-';
-  return p < end && *p == ' ' && marks >= 2 && tesela__is_digit(*start) ? p + 1 : start;
+  if (p == end || !tesela__is_digit(*p)) return p;
+  for (; p < end && kind[(unsigned char)*p]; p++) marks += kind[(unsigned char)*p] == 2;
+  return p < end && *p == ' ' && marks >= 2 ? p + 1 : start;
 }
 
 size_t tesela__rank_prefix(tesela__span line, uint64_t *who) {
   const char *p = line.text, *end = line.text + line.n, *behind = line.text;
   uint64_t name = 0;
-  const char *first = tesela__skip_blanks(p, end);
-  if (first == end || *first == '%' || *first == '}') return 0; /* most lines of a dump */
   for (int i = 0; i < 3; i++) {
     const char *next = tesela__skip_blanks(p, end);
     tesela__span one;

@@ -277,8 +277,9 @@ typedef struct tesela__wrap {
   size_t n; /* 0: none is held */
   int64_t line;
   tesela__width piece[2], most[2];
-  bool prefixed, quoted, one_line; /* the last: \\n stands for its newlines */
-  char before;                     /* the last character */
+  size_t scanned;                          /* bytes whose brackets are counted */
+  bool prefixed, marked, quoted, one_line; /* the last: \\n stands for its newlines */
+  char before;                             /* the last character */
   int64_t depth;
 } tesela__wrap;
 
@@ -302,7 +303,7 @@ struct tesela_report {
   char *carry; /* an unfinished line */
   size_t n_carry, cap_carry;
   bool carry_cut;
-  bool unclean, carry_unclean; /* the chunk, or what is carried, may have colours or entities */
+  bool marked, carry_marked; /* the chunk, or what is carried, may have something to clean */
   tesela__bytes clean, unescaped[TESELA__CLEAN_DEPTH];
   tesela__stream **stream; /* 0: lines without a prefix; n_streams 0: there is no other */
   size_t n_streams, cap_streams, current;
@@ -355,7 +356,8 @@ bool tesela__read_line(tesela_report *report, tesela__span line, int depth);
 
 /* clean.c */
 bool tesela__clean_room(tesela_report *report, tesela__bytes *bytes, size_t n);
-bool tesela__clean_has(tesela__span line, char c);
+/* Is there a character that starts something to clean? */
+bool tesela__clean_is_marked(const char *bytes, size_t n);
 /* Without colours and entities; *line stays where it is, or stands in `room`. */
 bool tesela__clean_line(tesela_report *report, tesela__bytes *room, tesela__span *line);
 /* Do lines of a report stand here as one, with \n between them? `instruction`: it starts with a plain one. */
@@ -373,9 +375,12 @@ void tesela__stream_select(tesela_report *report, size_t number);
 bool tesela__streams_end(tesela_report *report);
 void tesela__streams_clear(tesela_report *report);
 
-/* wrap.c: read a line, or hold it until the next one; read what is held. `full`: with its prefix. */
-bool tesela__wrap_line(tesela_report *report, tesela__span line, tesela__span full);
+/* wrap.c: read a line, or hold it until the next one; read what is held. `full`: with its prefix; `marked`: it may be
+ * a text on one line. */
+bool tesela__wrap_line(tesela_report *report, tesela__span line, tesela__span full, bool marked);
 bool tesela__wrap_flush(tesela_report *report);
+/* Keep the width of a line that starts nothing. */
+void tesela__wrap_measure(tesela_report *report, tesela__span line);
 
 /* The shape of a text, read and measured once. *found is the shape, valid until the next call, or NULL when
  * the type is unknown; *index its number, -1 when the table is full. */

@@ -67,13 +67,15 @@ static bool add_stream(tesela_report *report, uint64_t who, tesela__span prefix)
 }
 
 bool tesela__starts_something(tesela__span line) {
-  return tesela__memory_may_start(line) || tesela__hlo_starts(line) || tesela__find(line, "HloModule ") ||
-         tesela__find(line, " memory ");
+  return tesela__memory_may_start(line) || tesela__hlo_starts(line) ||
+         tesela__find_by_start(line, "HloModule ") || tesela__find(line, " memory");
 }
 
 bool tesela__stream_of(tesela_report *report, tesela__span *line, size_t *number) {
   uint64_t who;
-  size_t prefix = tesela__rank_prefix(*line, &who);
+  const char *first = tesela__skip_blanks(line->text, line->text + line->n);
+  bool bare = first == line->text + line->n || *first == '%' || *first == '}'; /* most lines of a dump */
+  size_t prefix = bare ? 0 : tesela__rank_prefix(*line, &who);
   *number = report->held_by != SIZE_MAX ? report->held_by : report->owner;
   if (prefix == 0) return true;
   tesela__span rest = tesela__from(*line, line->text + prefix);

@@ -26,9 +26,10 @@ static bool is_as_wide(tesela__width width, tesela__width other) {
 
 /* ---- brackets and quotes of what is held --------------------------------------------------------------- */
 
-static void count_brackets(tesela__wrap *wrap, tesela__span piece) {
-  for (size_t i = 0; i < piece.n; i++) {
-    char c = piece.text[i];
+/* Of what was added since it was asked last: hardly ever is it asked at all. */
+static void count_brackets(tesela__wrap *wrap) {
+  for (; wrap->scanned < wrap->n; wrap->scanned++) {
+    char c = wrap->text.text[wrap->scanned];
     if (c == '"' && wrap->before != '\\') wrap->quoted = !wrap->quoted;
     if (!wrap->quoted && (c == '(' || c == '[' || c == '{')) wrap->depth++;
     if (!wrap->quoted && (c == ')' || c == ']' || c == '}')) wrap->depth--;
@@ -37,8 +38,9 @@ static void count_brackets(tesela__wrap *wrap, tesela__span piece) {
 }
 
 /* Can the line end here? The brace that opens a computation stays open. */
-static bool is_whole(const tesela__wrap *wrap) {
+static bool is_whole(tesela__wrap *wrap) {
   const char *text = wrap->text.text;
+  count_brackets(wrap);
   bool opens = wrap->n > 1 && text[wrap->n - 1] == '{' && text[wrap->n - 2] == ' ';
   return !wrap->quoted && (wrap->depth == 0 || (wrap->depth == 1 && opens));
 }
@@ -58,7 +60,7 @@ static bool has_same_prefix(const tesela__wrap *wrap, tesela__span line) {
   return false;
 }
 
-static bool is_start(const tesela__wrap *wrap, tesela__span line) {
+static bool is_start(tesela__wrap *wrap, tesela__span line) {
   tesela__span text = tesela__trim(line);
   tesela__span held = {wrap->text.text, wrap->n};
   if (text.n == 0 || has_same_prefix(wrap, line)) return true;
@@ -81,6 +83,11 @@ static bool matters(const tesela_report *report, tesela__span line) {
          tesela__starts_something(line);
 }
 
+/* Read a line at once; without a mark it is no text on one line. */
+static bool pass_line(tesela_report *report, tesela__span line, bool marked) {
+  return tesela__read_line(report, line, marked ? 0 : TESELA__CLEAN_DEPTH);
+}
+
 /* ---- holding ------------------------------------------------------------------------------------------- */
 
 bool tesela__wrap_flush(tesela_report *report) {
@@ -90,27 +97,30 @@ bool tesela__wrap_flush(tesela_report *report) {
   tesela__span all = {wrap->text.text, wrap->n};
   wrap->n = 0;
   report->line = wrap->line;
-  bool going_on = tesela__read_line(report, all, 0);
+  bool going_on = pass_line(report, all, wrap->marked);
   report->line = line;
   return going_on;
 }
 
-static bool hold_piece(tesela_report *report, tesela__span line) {
+static bool hold_piece(tesela_report *report, tesela__span line, bool marked) {
   tesela__wrap *wrap = &report->wrap;
   if (!tesela__clean_room(report, &wrap->text, wrap->n + line.n)) return false;
   memcpy(wrap->text.text + wrap->n, line.text, line.n);
+  wrap->marked = wrap->marked || marked;
   wrap->n += line.n;
-  tesela__span all = {wrap->text.text, wrap->n};
-  wrap->one_line = wrap->one_line || (tesela__find(line, "\\n") && !tesela__hlo_starts(all));
-  count_brackets(wrap, line);
+  if (marked && !wrap->one_line && tesela__find(line, "\\n"))
+    wrap->one_line = !tesela__hlo_starts((tesela__span){wrap->text.text, wrap->n});
   return true;
 }
 
 /* Where the held line goes on with this one, add it. *done: there is nothing more to do with it. */
-static bool go_on(tesela_report *report, tesela__span line, tesela__span full, bool *done) {
+static bool go_on(tesela_report *report, tesela__span line, tesela__span full, bool marked, bool *done) {
   tesela__wrap *wrap = &report->wrap;
   *done = false;
   if (wrap->n == 0) return true;
+  if (!wrap->one_line && tesela__hlo_starts(line) &&
+      tesela__hlo_starts((tesela__span){wrap->text.text, wrap->n}))
+    return tesela__wrap_flush(report); /* nearly always */
   bool prefixed = line.n != full.n;
   const tesela__width *piece = &wrap->piece[wrap->prefixed && !prefixed];
   tesela__width width = width_of(line);
@@ -120,21 +130,13 @@ static bool go_on(tesela_report *report, tesela__span line, tesela__span full, b
   *done = true;
   tesela__report_note(report, TESELA_REPORT_JOINED, wrap->line,
                       "lines cut at %zu characters were put together again", piece->columns);
-  if (!hold_piece(report, line)) return false;
+  if (!hold_piece(report, line, marked)) return false;
   if (is_as_wide(width, *piece)) return true;
   return tesela__wrap_flush(report);
 }
 
-bool tesela__wrap_line(tesela_report *report, tesela__span line, tesela__span full) {
-  tesela__wrap *wrap = &report->wrap;
-  bool done;
-  if (!go_on(report, line, full, &done)) return false;
-  if (done) return true;
-  bool header = tesela__looking_at(line.text, line.text + line.n, "HloModule ");
-  if (header) wrap->most[0] = wrap->most[1] = (tesela__width){0, 0};
-  if (line.n < wrap->most[0].columns && full.n < wrap->most[1].columns)
-    return tesela__read_line(report, line, 0);
-  tesela__width width[2] = {width_of(line), width_of(full)};
+/* Is the line as wide as the widest so far? Keeps the widths of the widest. */
+static bool is_widest(tesela__wrap *wrap, const tesela__width width[2]) {
   bool wide = false;
   for (int k = 0; k < 2; k++) {
     tesela__width *most = &wrap->most[k];
@@ -142,14 +144,40 @@ bool tesela__wrap_line(tesela_report *report, tesela__span line, tesela__span fu
     if (width[k].bytes > most->bytes) most->bytes = width[k].bytes;
     if (width[k].columns > most->columns) most->columns = width[k].columns;
   }
-  if (!wide || width[0].columns < NARROWEST || width[0].columns > WIDEST || !matters(report, line))
-    return tesela__read_line(report, line, 0);
+  return wide;
+}
+
+void tesela__wrap_measure(tesela_report *report, tesela__span line) {
+  tesela__wrap *wrap = &report->wrap;
+  if (line.n <= wrap->most[0].columns && line.n <= wrap->most[1].columns) return;
+  tesela__width width = width_of(line);
+  is_widest(wrap, (tesela__width[2]){width, width});
+}
+
+bool tesela__wrap_line(tesela_report *report, tesela__span line, tesela__span full, bool marked) {
+  tesela__wrap *wrap = &report->wrap;
+  const tesela__width *most = wrap->most;
+  bool done, prefixed = line.n != full.n;
+  if (!go_on(report, line, full, marked, &done)) return false;
+  if (done) return true;
+  if (tesela__looking_at(line.text, line.text + line.n, "HloModule "))
+    wrap->most[0] = wrap->most[1] = (tesela__width){0, 0};
+  if (line.n < most[0].columns && full.n < most[1].columns) return pass_line(report, line, marked);
+  /* in a log many lines have one width, and most of them start nothing */
+  bool widens = line.n > most[0].columns || full.n > most[1].columns;
+  if (!widens && !matters(report, line)) return pass_line(report, line, marked);
+  tesela__width width[2] = {width_of(line)};
+  width[1] = prefixed ? width_of(full) : width[0];
+  if (!is_widest(wrap, width) || width[0].columns < NARROWEST || width[0].columns > WIDEST)
+    return pass_line(report, line, marked);
+  if (widens && !matters(report, line)) return pass_line(report, line, marked);
   wrap->piece[0] = width[0];
   wrap->piece[1] = width[1];
-  wrap->prefixed = line.n != full.n;
+  wrap->prefixed = prefixed;
   wrap->line = report->line;
   wrap->depth = 0;
-  wrap->quoted = wrap->one_line = false;
+  wrap->scanned = 0;
+  wrap->quoted = wrap->one_line = wrap->marked = false;
   wrap->before = '\0';
-  return hold_piece(report, line);
+  return hold_piece(report, line, marked);
 }
