@@ -309,6 +309,7 @@
 #include "report/query.c"
 #include "report/reasons.c"
 #include "report/sections.c"
+#include "report/signs.c"
 #include "report/streams.c"
 #include "report/table.c"
 #include "report/units.c"

@@ -79,13 +79,15 @@ bool tesela__read_line(tesela_report *report, tesela__span line, int depth) {
   return true;
 }
 
-/* The two shortcuts of most lines. An instruction of HLO text has no
- * prefix; if it is shorter than the longest line, it ends where it ends. */
+/* The two shortcuts of most lines. Those of HLO text have no prefix, and one that is shorter than the longest line
+ * ends where it ends. */
 static bool is_inner_line(const tesela_report *report, tesela__span line) {
   const tesela__wrap *wrap = &report->wrap;
-  const char *first = tesela__skip_blanks(line.text, line.text + line.n);
-  return report->n_streams == 0 && wrap->n == 0 && line.n < wrap->most[0].columns &&
-         line.n < wrap->most[1].columns && first < line.text + line.n && *first == '%';
+  if (report->n_streams > 0 || wrap->n > 0 || line.n >= wrap->most[0].columns ||
+      line.n >= wrap->most[1].columns)
+    return false;
+  const char *end = line.text + line.n, *p = tesela__skip_blanks(line.text, end);
+  return p == end || *p == '%' || *p == '}' || tesela__looking_at(p, end, "ROOT %");
 }
 
 /* A line of a log, while nothing is being read: whatever its prefix, no report and no HLO text starts on it. */
@@ -94,9 +96,7 @@ static bool says_nothing(const tesela_report *report, tesela__span line) {
       report->n_streams > 0 || report->memory.part != TESELA__PART_NONE || report->wrap.n > 0)
     return false;
   return line.n == 0 || (!memchr(line.text, '=', line.n) && !memchr(line.text, '%', line.n) &&
-                         line.text[line.n - 1] != '{' && !tesela__find_by_start(line, "ENTRY ") &&
-                         !tesela__find_by_start(line, "BufferAssignment:") &&
-                         !tesela__find_by_start(line, "value: <") && !tesela__starts_something(line));
+                         line.text[line.n - 1] != '{' && !tesela__may_start(line));
 }
 
 static bool read_report_line(tesela_report *report, const char *text, size_t n, bool cut) {

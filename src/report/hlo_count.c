@@ -169,6 +169,7 @@ static void note_no_callee(tesela_report *report, const tesela__instruction *ins
 static bool count_calls(tesela_report *report, const tesela__instruction *instruction) {
   int missing = 0, found = 0;
   for (size_t i = 0; i < sizeof call_rows / sizeof call_rows[0]; i++) {
+    if (*instruction->opcode.text != *call_rows[i].opcode) continue;
     size_t n = strlen(call_rows[i].opcode);
     if (instruction->opcode.n != n || memcmp(instruction->opcode.text, call_rows[i].opcode, n) != 0) continue;
     const char *p = tesela__find(instruction->rest, call_rows[i].attribute);

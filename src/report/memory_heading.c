@@ -200,31 +200,6 @@ static bool use_heading(tesela_report *report, tesela__span line, const struct h
   return row->effect != IS_ENTRY || tesela__memory_message(report, line);
 }
 
-/* What no line that starts a report is without; each starts with a character that is rare in logs. */
-static const char *const signs[] = {
-    "Used ",         "Total ",    "Program ",       "Output size ",      "Largest program ",
-    "Peak buffers:", "Memory Sp", "HLO temporarie", "Scoped allocation", ") would exceed",
-    "_size;",        "Size:",     "XLA label:",     "XLA Label:",        "The window",
-};
-
-bool tesela__memory_may_start(tesela__span line) {
-  static const unsigned char rare[256] = {['U'] = 1, ['T'] = 1, ['P'] = 1, ['O'] = 1, ['L'] = 1, ['M'] = 1,
-                                          ['H'] = 1, ['S'] = 1, [')'] = 1, ['_'] = 1, ['X'] = 1};
-  const char *end = line.text + line.n;
-  for (const char *p = line.text; p < end; p++) {
-    const unsigned char *u = (const unsigned char *)p;
-    while (end - p > 8 && !(rare[u[0]] | rare[u[1]] | rare[u[2]] | rare[u[3]] | rare[u[4]] | rare[u[5]] |
-                            rare[u[6]] | rare[u[7]])) {
-      p += 8;
-      u += 8;
-    }
-    if (!rare[*u]) continue;
-    for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
-      if (signs[i][0] == *p && tesela__looking_at(p, end, signs[i])) return true;
-  }
-  return false;
-}
-
 static bool matches_heading(tesela__span line, const struct heading_row *row) {
   tesela_report_printed figure;
   const char *p = tesela__find(line, row->word);

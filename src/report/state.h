@@ -5,6 +5,7 @@
  *   feed.c          chunks -> lines -> pieces; inputs; create, finish, destroy
  *   clean.c         colours, entities and escapes of a line; a text on one line becomes its lines
  *   prefix.c streams.c    lines of several processes are read as several texts
+ *   signs.c         can anything start on a line?
  *   wrap.c          lines that were cut at the width of a terminal are put together again
  *   hlo.c           one line of HLO text: instruction, computation header, module header
  *   hlo_count.c     the arrays of one instruction
@@ -457,11 +458,15 @@ void tesela__memory_set_field(tesela__entry *entry, tesela__field field,
 /* Does a word of a report start here? */
 bool tesela__memory_starts_word(tesela__span text);
 
+/* signs.c */
+/* Can this line start a report or an entry? A quick look; false is certain. */
+bool tesela__memory_may_start(tesela__span line);
+/* Or a module, its entry computation, a buffer assignment? */
+bool tesela__may_start(tesela__span line);
+
 /* memory_heading.c */
 bool tesela__memory_heading(tesela_report *report, tesela__span line, bool *is_one);
 bool tesela__memory_starts_heading(tesela__span text);
-/* Can this line start a report or an entry? A quick look; false is certain. */
-bool tesela__memory_may_start(tesela__span line);
 /* "    program          19.46G" under a heading. */
 bool tesela__memory_figure_line(tesela_report *report, tesela__span line);
 /* The figure a text starts with, "14.00G"; false and bytes -1 if there is none with a unit. */

@@ -67,8 +67,7 @@ static bool add_stream(tesela_report *report, uint64_t who, tesela__span prefix)
 }
 
 bool tesela__starts_something(tesela__span line) {
-  return tesela__memory_may_start(line) || tesela__hlo_starts(line) ||
-         tesela__find_by_start(line, "HloModule ") || tesela__find(line, " memory");
+  return tesela__may_start(line) || tesela__hlo_starts(line);
 }
 
 bool tesela__stream_of(tesela_report *report, tesela__span *line, size_t *number) {
