@@ -304,6 +304,7 @@
 #include "report/memory_shape.c"
 #include "report/memory_table.c"
 #include "report/memory_text.c"
+#include "report/module_end.c"
 #include "report/opcodes.c"
 #include "report/prefix.c"
 #include "report/query.c"

@@ -12,6 +12,7 @@
  *   opcodes.c       which results are arrays of their own
  *   frames.c        source lines, from tables in front of a module
  *   computations.c  the arrays of a computation wait until it is known to count
+ *   module_end.c    the end of a module: what counts of them
  *   memory_text.c memory_heading.c memory_table.c    one line of a memory report
  *   memory_entry.c memory_shape.c    an entry of one: its row, its shape, the compiler's figures against ours
  *   memory_fit.c memory_decide.c     which shapes have the size of an entry; which of them HLO text says it is
@@ -373,6 +374,11 @@ bool tesela__stream_of(tesela_report *report, tesela__span *line, size_t *number
 /* May a report, a module or a part of one start on this line? */
 bool tesela__starts_something(tesela__span line);
 void tesela__stream_select(tesela_report *report, size_t number);
+/* Has the current line the prefix of a process? Then the entry computation waits too: another one may print the same
+ * module. */
+static inline bool tesela__stream_is_one_of_several(const tesela_report *report) {
+  return report->current > 0;
+}
 bool tesela__streams_end(tesela_report *report);
 void tesela__streams_clear(tesela_report *report);
 
@@ -444,9 +450,14 @@ bool tesela__computation_count(tesela_report *report, int32_t row, const tesela_
 bool tesela__computation_calls(tesela_report *report, tesela__span callee);
 bool tesela__module_begin(tesela_report *report, tesela__span name);
 bool tesela__module_need_section(tesela_report *report);
-bool tesela__module_end(tesela_report *report);
+/* The number of a computation by the hash of its name, -1: not seen. */
+int32_t tesela__computation_find(const tesela__module *module, uint64_t name);
+void tesela__computation_note_by_name(tesela_report *report, const char *why);
 /* An argument or result of the header: counts if the entry computation is not there. */
 bool tesela__module_layout(tesela_report *report, int32_t shape, bool is_result);
+
+/* module_end.c */
+bool tesela__module_end(tesela_report *report);
 void tesela__module_release(tesela__module *module, const tesela_allocator *allocator);
 
 /* memory_text.c: a line, if it is one of a memory report; the end of an input. */
