@@ -95,8 +95,9 @@ static bool says_nothing(const tesela_report *report, tesela__span line) {
   if (report->module.open || report->module.assignment || report->memory.entry.open ||
       report->n_streams > 0 || report->memory.part != TESELA__PART_NONE || report->wrap.n > 0)
     return false;
-  return line.n == 0 || (!memchr(line.text, '=', line.n) && !memchr(line.text, '%', line.n) &&
-                         line.text[line.n - 1] != '{' && !tesela__may_start(line));
+  tesela__span text = tesela__trim(line);
+  return text.n == 0 || (!memchr(text.text, '=', text.n) && !memchr(text.text, '%', text.n) &&
+                         text.text[text.n - 1] != '{' && !tesela__may_start(line));
 }
 
 static bool read_report_line(tesela_report *report, const char *text, size_t n, bool cut) {
