@@ -38,11 +38,24 @@ static int64_t count_of(tesela__span cell) {
   return count;
 }
 
+/* "16.00GiB( 99%);", the first cell. */
+bool tesela__memory_starts_row(tesela__span text) {
+  const char *cut = memchr(text.text, ';', text.n);
+  return cut && cut - text.text > 1 && cut[-1] == ')' && cut[-2] == '%' &&
+         memchr(text.text, '(', (size_t)(cut - text.text));
+}
+
 bool tesela__memory_row(tesela_report *report, tesela__span line, bool *is_one) {
   tesela__span cell[N_CELLS];
   tesela_report_printed size;
   *is_one = false;
-  if (!cut_cells(line, cell) || !tesela__memory_figure(cell[1], &size)) return true;
+  if (!cut_cells(line, cell) || !tesela__memory_figure(cell[1], &size)) {
+    if (tesela__memory_starts_row(line))
+      tesela__report_note(report, TESELA_REPORT_BROKEN, report->line,
+                          "a row of a table cannot be read to its end; it is not counted: %.*s",
+                          (int)tesela__min((int64_t)line.n, 120), line.text);
+    return true;
+  }
   if (cell[0].n == 0 || cell[0].text[cell[0].n - 1] != ')') return true;
   *is_one = true;
   if (!tesela__memory_open_entry(report, report->memory.last_number + 1)) return false;

@@ -238,6 +238,6 @@ bool tesela__memory_starts_word(tesela__span text) {
   while (p < end && (tesela__is_digit(*p) || *p == '.')) p++;
   if (p > digits && (tesela__looking_at(p, end, " Size:") || tesela__looking_at(p, end, "\\. Size:")))
     return true;
-  if (p > digits && memchr(p, ';', (size_t)(end - p))) return true; /* a row of a table */
+  if (p > digits && tesela__memory_starts_row(text)) return true;
   return tesela__memory_starts_heading(text);
 }

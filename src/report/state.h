@@ -486,6 +486,7 @@ bool tesela__memory_figure(tesela__span text, tesela_report_printed *printed);
 bool tesela__memory_need_section(tesela_report *report, bool start, tesela__span space);
 
 /* memory_table.c: a row of a table; a message about one array. */
+bool tesela__memory_starts_row(tesela__span text);
 bool tesela__memory_row(tesela_report *report, tesela__span line, bool *is_one);
 bool tesela__memory_message(tesela_report *report, tesela__span line);
 

@@ -60,7 +60,22 @@ static bool has_same_prefix(const tesela__wrap *wrap, tesela__span line) {
   return false;
 }
 
-static bool is_start(tesela__wrap *wrap, tesela__span line) {
+static bool is_row_of_memory(const tesela_report *report, tesela__span held) {
+  int cells = 1;
+  for (size_t i = 0; i < held.n; i++) cells += held.text[i] == ';';
+  return report->memory.part == TESELA__PART_TABLE && cells >= 5;
+}
+
+/* After a bracket or quote that closes all of a line comes a sign or a blank, never a name; in a row of a table, whose
+ * shapes stand in a list, a comma. */
+static bool cannot_follow(const tesela_report *report, tesela__span held, tesela__span line) {
+  if (held.n == 0 || !memchr("]})\"", held.text[held.n - 1], 4)) return false;
+  if (tesela__is_name(*line.text) && *line.text != '.') return true;
+  return is_row_of_memory(report, held) && *line.text != ',' && *line.text != '{';
+}
+
+static bool is_start(tesela_report *report, tesela__span line) {
+  tesela__wrap *wrap = &report->wrap;
   tesela__span text = tesela__trim(line);
   tesela__span held = {wrap->text.text, wrap->n};
   if (text.n == 0 || has_same_prefix(wrap, line)) return true;
@@ -74,6 +89,7 @@ static bool is_start(tesela__wrap *wrap, tesela__span line) {
   if (ends && tesela__memory_may_start(held) && tesela__memory_may_start(line)) return true;
   if (tesela__hlo_has_instruction(line) && tesela__hlo_has_instruction(held)) return true;
   if (!is_whole(wrap)) return false;
+  if (cannot_follow(report, held, line)) return true;
   return text.text[0] == '}' || is_table_row(text) || (line.text[0] == '%' && line.text[line.n - 1] == '{');
 }
 
@@ -126,7 +142,7 @@ static bool go_on(tesela_report *report, tesela__span line, tesela__span full, b
   tesela__width width = width_of(line);
   bool fits = (prefixed ? wrap->prefixed : true) && width.columns <= piece->columns &&
               wrap->n + line.n <= (size_t)report->options.line_bytes;
-  if (!fits || is_start(wrap, line)) return tesela__wrap_flush(report);
+  if (!fits || is_start(report, line)) return tesela__wrap_flush(report);
   *done = true;
   tesela__report_note(report, TESELA_REPORT_JOINED, wrap->line,
                       "lines cut at %zu characters were put together again", piece->columns);

@@ -118,6 +118,34 @@ def test_wrapped(file):
         same(clean, read(wrap("".join(f"[rank3]: {line}\n" for line in text.splitlines()), width)))
 
 
+TABLE = (SOURCE / "examples/memory_table.txt").read_text()
+
+
+@pytest.mark.parametrize("between", ["step 12 loss 2.5", "  step 12", "(12)", "x", "   ", "[12] {}"])
+def test_a_line_that_nobody_knows_after_the_longest_one(between):
+    """The longest line of a table or list is not cut: what comes next is no part of it."""
+    for text in (TABLE, *(f.read_text() for f in REPORTS)):
+        lines = text.splitlines()
+        widest = max(range(len(lines)), key=lambda i: (len(lines[i]) if "[" in lines[i][-40:] else 0, i))
+        if lines[widest][-1:] not in ("]", "}", ")"):
+            continue
+        clean = read("".join(f"{line}\n" for line in lines[: widest + 1]))
+        found = read("".join(f"{line}\n" for line in [*lines[: widest + 1], between]))
+        same(clean, found)
+        assert "joined_lines" not in {n["code"] for n in found["notes"]}
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120])
+def test_wrapped_table(width):
+    same(read(TABLE), read(wrap(TABLE, width)))
+
+
+def test_a_row_that_is_cut_is_said():
+    text = TABLE[: TABLE.rindex("16.25GiB") + 40] + "\n"
+    found = read(text)
+    assert loud(found) == {"broken_line"} and found["totals"]["memory_report"]["arrays"] == 1
+
+
 def interleave(texts, rng):
     """The lines of several texts, each in its order."""
     lines = [text.splitlines(keepends=True) for text in texts]
