@@ -12,7 +12,7 @@
  */
 #include "report/scan.h"
 
-enum { ESCAPE = '\033', DEPTH = TESELA__CLEAN_DEPTH };
+enum { ESCAPE = '\033', DEPTH = TESELA__CLEAN_DEPTH, LONGEST_ENTITY = 10 };
 
 bool tesela__clean_room(tesela_report *report, tesela__bytes *bytes, size_t n) {
   void *grown = bytes->text;
@@ -144,9 +144,22 @@ bool tesela__clean_line(tesela_report *report, tesela__bytes *room, tesela__span
     return true;
   if (!tesela__clean_room(report, room, line->n)) return false;
   size_t n = drop_sequences(line->text, line->n, room->text);
+  tesela__width raw = tesela__width_of((tesela__span){room->text, n});
   *line = (tesela__span){room->text, decode_entities(room->text, n)};
+  if (line->n != n) report->raw = raw;
   return true;
 }
+
+size_t tesela__clean_open_entity(tesela__span line) {
+  for (size_t i = 1; i <= LONGEST_ENTITY && i <= line.n; i++) {
+    char c = line.text[line.n - i];
+    if (c == '&') return line.n - i;
+    if (c != '#' && !tesela__is_name(c)) break;
+  }
+  return line.n;
+}
+
+size_t tesela__clean_entities(char *text, size_t n) { return decode_entities(text, n); }
 
 /* ---- a text on one line -------------------------------------------------------------------------------- */
 

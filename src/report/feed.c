@@ -116,6 +116,7 @@ static bool read_report_line(tesela_report *report, const char *text, size_t n, 
   if (n > 0 && text[n - 1] == '\r') n--;
   tesela__span line = {text, n};
   bool marked = report->marked || report->carry_marked;
+  report->raw = (tesela__width){0, 0};
   if (marked && !tesela__clean_line(report, &report->clean, &line)) return false;
   if (!marked && is_inner_line(report, line)) return tesela__read_line(report, line, TESELA__CLEAN_DEPTH);
   if (!marked && says_nothing(report, line)) {

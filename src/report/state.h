@@ -273,15 +273,18 @@ typedef struct tesela__width {
   size_t bytes, columns;
 } tesela__width;
 
-/* A line that may go on in the next one. Two widths each: without and with the prefix of the line. */
+/* A line that may go on in the next one. Widths: without and with the prefix of the line, and as it stood before its
+ * entities were decoded. */
+enum { TESELA__N_WIDTHS = 3 };
+
 typedef struct tesela__wrap {
   tesela__bytes text;
   size_t n; /* 0: none is held */
   int64_t line;
-  tesela__width piece[2], most[2];
-  size_t scanned;                          /* bytes whose brackets are counted */
-  bool prefixed, marked, quoted, one_line; /* the last: \\n stands for its newlines */
-  char before;                             /* the last character */
+  tesela__width piece[TESELA__N_WIDTHS], most[TESELA__N_WIDTHS];
+  size_t scanned;                                    /* bytes whose brackets are counted */
+  bool prefixed, marked, entities, quoted, one_line; /* the last: \\n stands for its newlines */
+  char before;                                       /* the last character */
   int64_t depth;
 } tesela__wrap;
 
@@ -305,6 +308,7 @@ struct tesela_report {
   char *carry; /* an unfinished line */
   size_t n_carry, cap_carry;
   bool carry_cut;
+  tesela__width raw;         /* of the line before its entities were decoded; 0: it has none */
   bool marked, carry_marked; /* the chunk, or what is carried, may have something to clean */
   tesela__bytes clean, unescaped[TESELA__CLEAN_DEPTH];
   tesela__stream **stream; /* 0: lines without a prefix; n_streams 0: there is no other */
@@ -362,6 +366,9 @@ bool tesela__clean_room(tesela_report *report, tesela__bytes *bytes, size_t n);
 bool tesela__clean_is_marked(const char *bytes, size_t n);
 /* Without colours and entities; *line stays where it is, or stands in `room`. */
 bool tesela__clean_line(tesela_report *report, tesela__bytes *room, tesela__span *line);
+/* Where an entity starts that the end of a line cuts, n if none does; decode in place, returns the bytes left. */
+size_t tesela__clean_open_entity(tesela__span line);
+size_t tesela__clean_entities(char *text, size_t n);
 /* Do lines of a report stand here as one, with \n between them? `instruction`: it starts with a plain one. */
 bool tesela__clean_is_escaped(tesela__span line, bool instruction);
 bool tesela__clean_escaped(tesela_report *report, tesela__span line, int depth);
@@ -382,6 +389,7 @@ static inline bool tesela__stream_is_one_of_several(const tesela_report *report)
 bool tesela__streams_end(tesela_report *report);
 void tesela__streams_clear(tesela_report *report);
 
+tesela__width tesela__width_of(tesela__span line); /* wrap.c */
 /* wrap.c: read a line, or hold it until the next one; read what is held. `full`: with its prefix; `marked`: it may be
  * a text on one line. */
 bool tesela__wrap_line(tesela_report *report, tesela__span line, tesela__span full, bool marked);

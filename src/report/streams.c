@@ -109,7 +109,7 @@ bool tesela__streams_end(tesela_report *report) {
     if (!tesela__wrap_flush(report) || !tesela__memory_end(report) || !tesela__module_end(report))
       return false;
     report->module.assignment = false;
-    report->wrap.most[0] = report->wrap.most[1] = (tesela__width){0, 0};
+    memset(report->wrap.most, 0, sizeof report->wrap.most);
   }
   tesela__stream_select(report, 0);
   tesela__streams_clear(report);

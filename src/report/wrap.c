@@ -14,7 +14,7 @@
 
 enum { NARROWEST = 40, WIDEST = 1000 };
 
-static tesela__width width_of(tesela__span line) {
+tesela__width tesela__width_of(tesela__span line) {
   tesela__width width = {line.n, 0};
   for (size_t i = 0; i < line.n; i++) width.columns += ((unsigned char)line.text[i] & 0xc0) != 0x80;
   return width;
@@ -28,7 +28,8 @@ static bool is_as_wide(tesela__width width, tesela__width other) {
 
 /* Of what was added since it was asked last: hardly ever is it asked at all. */
 static void count_brackets(tesela__wrap *wrap) {
-  for (; wrap->scanned < wrap->n; wrap->scanned++) {
+  size_t end = wrap->marked ? tesela__clean_open_entity((tesela__span){wrap->text.text, wrap->n}) : wrap->n;
+  for (; wrap->scanned < end; wrap->scanned++) {
     char c = wrap->text.text[wrap->scanned];
     if (c == '"' && wrap->before != '\\') wrap->quoted = !wrap->quoted;
     if (!wrap->quoted && (c == '(' || c == '[' || c == '{')) wrap->depth++;
@@ -42,7 +43,7 @@ static bool is_whole(tesela__wrap *wrap) {
   const char *text = wrap->text.text;
   count_brackets(wrap);
   bool opens = wrap->n > 1 && text[wrap->n - 1] == '{' && text[wrap->n - 2] == ' ';
-  return !wrap->quoted && (wrap->depth == 0 || (wrap->depth == 1 && opens));
+  return wrap->scanned == wrap->n && !wrap->quoted && (wrap->depth == 0 || (wrap->depth == 1 && opens));
 }
 
 /* ---- does a line start something? ---------------------------------------------------------------------- */
@@ -121,9 +122,12 @@ bool tesela__wrap_flush(tesela_report *report) {
 static bool hold_piece(tesela_report *report, tesela__span line, bool marked) {
   tesela__wrap *wrap = &report->wrap;
   if (!tesela__clean_room(report, &wrap->text, wrap->n + line.n)) return false;
+  size_t open = tesela__clean_open_entity((tesela__span){wrap->text.text, wrap->n});
   memcpy(wrap->text.text + wrap->n, line.text, line.n);
+  bool cut = wrap->marked && open < wrap->n; /* in the middle of an entity */
   wrap->marked = wrap->marked || marked;
   wrap->n += line.n;
+  if (cut) wrap->n = open + tesela__clean_entities(wrap->text.text + open, wrap->n - open);
   if (marked && !wrap->one_line && tesela__find(line, "\\n"))
     wrap->one_line = !tesela__hlo_starts((tesela__span){wrap->text.text, wrap->n});
   return true;
@@ -139,22 +143,25 @@ static bool go_on(tesela_report *report, tesela__span line, tesela__span full, b
     return tesela__wrap_flush(report); /* nearly always */
   bool prefixed = line.n != full.n;
   const tesela__width *piece = &wrap->piece[wrap->prefixed && !prefixed];
-  tesela__width width = width_of(line);
-  bool fits = (prefixed ? wrap->prefixed : true) && width.columns <= piece->columns &&
+  tesela__width width = tesela__width_of(line),
+                raw = report->raw.bytes ? report->raw : tesela__width_of(full);
+  bool fits = (prefixed ? wrap->prefixed : true) &&
+              (width.columns <= piece->columns || raw.columns <= wrap->piece[2].columns) &&
               wrap->n + line.n <= (size_t)report->options.line_bytes;
   if (!fits || is_start(report, line)) return tesela__wrap_flush(report);
   *done = true;
   tesela__report_note(report, TESELA_REPORT_JOINED, wrap->line,
-                      "lines cut at %zu characters were put together again", piece->columns);
+                      "lines cut at %zu characters were put together again",
+                      wrap->entities ? wrap->piece[2].columns : piece->columns);
   if (!hold_piece(report, line, marked)) return false;
-  if (is_as_wide(width, *piece)) return true;
+  if (is_as_wide(width, *piece) || is_as_wide(raw, wrap->piece[2])) return true;
   return tesela__wrap_flush(report);
 }
 
 /* Is the line as wide as the widest so far? Keeps the widths of the widest. */
-static bool is_widest(tesela__wrap *wrap, const tesela__width width[2]) {
+static bool is_widest(tesela__wrap *wrap, const tesela__width width[TESELA__N_WIDTHS]) {
   bool wide = false;
-  for (int k = 0; k < 2; k++) {
+  for (int k = 0; k < TESELA__N_WIDTHS; k++) {
     tesela__width *most = &wrap->most[k];
     wide = wide || width[k].bytes >= most->bytes || width[k].columns >= most->columns;
     if (width[k].bytes > most->bytes) most->bytes = width[k].bytes;
@@ -166,8 +173,8 @@ static bool is_widest(tesela__wrap *wrap, const tesela__width width[2]) {
 void tesela__wrap_measure(tesela_report *report, tesela__span line) {
   tesela__wrap *wrap = &report->wrap;
   if (line.n <= wrap->most[0].columns && line.n <= wrap->most[1].columns) return;
-  tesela__width width = width_of(line);
-  is_widest(wrap, (tesela__width[2]){width, width});
+  tesela__width width = tesela__width_of(line);
+  is_widest(wrap, (tesela__width[TESELA__N_WIDTHS]){width, width, width});
 }
 
 bool tesela__wrap_line(tesela_report *report, tesela__span line, tesela__span full, bool marked) {
@@ -177,18 +184,21 @@ bool tesela__wrap_line(tesela_report *report, tesela__span line, tesela__span fu
   if (!go_on(report, line, full, marked, &done)) return false;
   if (done) return true;
   if (tesela__looking_at(line.text, line.text + line.n, "HloModule "))
-    wrap->most[0] = wrap->most[1] = (tesela__width){0, 0};
-  if (line.n < most[0].columns && full.n < most[1].columns) return pass_line(report, line, marked);
+    memset(wrap->most, 0, sizeof wrap->most);
+  if (line.n < most[0].columns && full.n < most[1].columns && report->raw.columns < most[2].columns)
+    return pass_line(report, line, marked);
   /* in a log many lines have one width, and most of them start nothing */
-  bool widens = line.n > most[0].columns || full.n > most[1].columns;
+  bool widens = line.n > most[0].columns || full.n > most[1].columns || report->raw.columns > most[2].columns;
   if (!widens && !matters(report, line)) return pass_line(report, line, marked);
-  tesela__width width[2] = {width_of(line)};
-  width[1] = prefixed ? width_of(full) : width[0];
-  if (!is_widest(wrap, width) || width[0].columns < NARROWEST || width[0].columns > WIDEST)
+  tesela__width width[TESELA__N_WIDTHS] = {tesela__width_of(line)};
+  width[1] = prefixed ? tesela__width_of(full) : width[0];
+  width[2] = report->raw.bytes ? report->raw : width[1];
+  size_t prefix = width[1].columns - width[0].columns;
+  if (!is_widest(wrap, width) || width[2].columns - prefix < NARROWEST || width[0].columns > WIDEST)
     return pass_line(report, line, marked);
   if (widens && !matters(report, line)) return pass_line(report, line, marked);
-  wrap->piece[0] = width[0];
-  wrap->piece[1] = width[1];
+  memcpy(wrap->piece, width, sizeof width);
+  wrap->entities = report->raw.bytes > 0;
   wrap->prefixed = prefixed;
   wrap->line = report->line;
   wrap->depth = 0;

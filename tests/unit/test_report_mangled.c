@@ -90,12 +90,25 @@ static void make_wrapped_ranks(made_text *out) {
   put_wrapped(out, ranks.text, ranks.n, 90);
 }
 
+/* The source of a page, cut at a width. */
+static void make_wrapped_entities(made_text *out) {
+  static made_text page;
+  page.n = 0;
+  make_entities(&page);
+  put_wrapped(out, page.text, page.n, 90);
+}
+
 static const struct {
   const char *name;
   void (*make)(made_text *out);
 } ways[] = {
-    {"colours", make_coloured}, {"entities", make_entities}, {"one line", make_one_line},
-    {"wrapped", make_wrapped},  {"ranks", make_ranks},       {"wrapped ranks", make_wrapped_ranks},
+    {"colours", make_coloured},
+    {"entities", make_entities},
+    {"one line", make_one_line},
+    {"wrapped", make_wrapped},
+    {"ranks", make_ranks},
+    {"wrapped ranks", make_wrapped_ranks},
+    {"wrapped entities", make_wrapped_entities},
 };
 enum { N_WAYS = sizeof ways / sizeof ways[0] };
 
