@@ -282,11 +282,13 @@ static int compare(const cli_context *cli, diff_view *view) {
 int cmd_diff(const cli_context *cli) {
   diff_view view = {.before = {.cli = cli}};
   tesela_report *before = NULL, *after = NULL;
+  static report_skipped skipped;
   if (!report_view_options(&view.before)) return CLI_BAD;
   if (strcmp(cli->arg[0], "-") == 0 && strcmp(cli->arg[1], "-") == 0)
     return say_usage(cli, "standard input can be only one of the two");
-  int status = report_input_read(cli, 1, &cli->arg[0], &before);
-  if (status == CLI_YES) status = report_input_read(cli, 1, &cli->arg[1], &after);
+  int status = report_input_read(cli, 1, &cli->arg[0], &before, &skipped);
+  report_skipped_free(&skipped);
+  if (status == CLI_YES) status = report_input_read(cli, 1, &cli->arg[1], &after, &skipped);
   if (status == CLI_YES) {
     view.after = view.before;
     view.before.report = before;
@@ -295,5 +297,6 @@ int cmd_diff(const cli_context *cli) {
   }
   tesela_report_destroy(before);
   tesela_report_destroy(after);
+  report_skipped_free(&skipped);
   return status;
 }

@@ -144,18 +144,30 @@ static int check_bytes(const report_view *view, tesela_report_source source, con
     say_error(view->cli, "%s: the compiler's total is %s; --max-bytes allows %s", name,
               report_bytes(view, total, found), allowed);
   if (totals->stored_bytes > view->max_bytes || total > view->max_bytes) return CLI_NO;
-  if (unlisted == 0 &&
-      (totals->arrays > 0 || source == TESELA_REPORT_MEMORY || view->space != TESELA_REPORT_ANY))
-    return CLI_YES;
+  tesela_report_filter anywhere = {(int32_t)source, TESELA_REPORT_ANY, TESELA_REPORT_ANY};
+  bool measured = source == TESELA_REPORT_MEMORY || tesela_report_total(view->report, &anywhere).arrays > 0;
+  if (unlisted == 0 && measured) return CLI_YES;
   say_error(view->cli, "%s: --max-bytes cannot be checked: %s", name,
             source == TESELA_REPORT_HLO ? "no array has a readable shape"
                                         : "a memory report gives neither a list nor a total for it");
-  return CLI_BAD;
+  return CLI_FAILED;
+}
+
+/* The first note that arrays are missing or stand with the wrong figures: within a limit is then no answer. */
+static const tesela_report_note *what_is_missing(const report_view *view) {
+  for (int64_t i = 0; i < tesela_report_n_notes(view->report); i++) {
+    const tesela_report_note *note = tesela_report_note_at(view->report, i);
+    if (note->kind == TESELA_REPORT_MIXED || note->kind == TESELA_REPORT_BROKEN ||
+        note->kind == TESELA_REPORT_CUT_MODULE || note->kind == TESELA_REPORT_NO_ENTRY)
+      return note;
+  }
+  return NULL;
 }
 
 /* Memory reports and HLO text have totals of their own, and a limit holds for each. */
 static int check_limits(const report_view *view) {
   int status = CLI_YES;
+  const tesela_report_note *missing = what_is_missing(view);
   for (int i = 0; i < TESELA_REPORT_N_SOURCES; i++) {
     tesela_report_source source = (tesela_report_source)i;
     tesela_report_filter filter = report_filter(view, source);
@@ -164,6 +176,10 @@ static int check_limits(const report_view *view) {
     if (report_n_sections(view, source) == 0) continue;
     if (view->max_waste >= 0) status = worse_of(status, check_waste(view, source, name, &totals));
     if (view->max_bytes >= 0) status = worse_of(status, check_bytes(view, source, name, &totals));
+  }
+  if (status == CLI_YES && missing && (view->max_waste >= 0 || view->max_bytes >= 0)) {
+    say_error(view->cli, "cannot tell whether the limit holds: %s", missing->text);
+    status = CLI_FAILED;
   }
   return status;
 }
@@ -184,16 +200,19 @@ int cmd_report(const cli_context *cli) {
   static const char *const standard_input[] = {"-"};
   report_view view = {.cli = cli, .order = order_of(cli)};
   tesela_report *report = NULL;
+  static report_skipped skipped;
   if (!report_view_options(&view) || !read_limits(&view)) return CLI_BAD;
   if (cli->n_args == 0 && isatty(STDIN_FILENO)) return say_usage(cli, "no FILE; - reads standard input");
-  int status = cli->n_args == 0 ? report_input_read(cli, 1, standard_input, &report)
-                                : report_input_read(cli, cli->n_args, cli->arg, &report);
+  int status = cli->n_args == 0 ? report_input_read(cli, 1, standard_input, &report, &skipped)
+                                : report_input_read(cli, cli->n_args, cli->arg, &report, &skipped);
   if (status != CLI_FAILED && report && tesela_report_n_sections(report) > 0) {
     view.report = report;
+    view.skipped = &skipped;
     int printed = print_report(&view), within = printed == CLI_YES ? check_limits(&view) : CLI_YES;
     if (printed != CLI_YES) status = printed;
     if (status == CLI_YES) status = within;
   }
   tesela_report_destroy(report);
+  report_skipped_free(&skipped);
   return status;
 }

@@ -29,7 +29,7 @@ typedef enum cli_exit {
   CLI_YES = 0,    /* yes, done */
   CLI_NO = 1,     /* no, differs, over the limit */
   CLI_BAD = 2,    /* bad usage or input */
-  CLI_FAILED = 3, /* our own failure: cannot write, no memory; main says the latter if nobody did */
+  CLI_FAILED = 3, /* our own failure: cannot write, no memory (main says it if nobody did); cannot tell */
 } cli_exit;
 
 /* One option. The list of a verb ends with a row of zeros. */

@@ -293,6 +293,18 @@ static void put_sections_notes_inputs(json_writer *j, const report_view *view) {
   jw_end(j);
 }
 
+static void put_skipped(json_writer *j, const report_skipped *skipped) {
+  jw_key(j, "skipped");
+  jw_list(j);
+  for (int64_t i = 0; skipped && i < skipped->n && i < REPORT_SKIPPED; i++) {
+    jw_object(j);
+    jw_put_str(j, "name", skipped->file[i].name);
+    jw_put_str(j, "why", skipped->file[i].why);
+    jw_end(j);
+  }
+  jw_end(j);
+}
+
 bool report_print_json(const report_view *view) {
   json_writer j = {0};
   jw_object(&j);
@@ -300,6 +312,7 @@ bool report_print_json(const report_view *view) {
   put_arrays(&j, view);
   jw_put_int(&j, "rows_left_out", report_rows_left(view));
   put_sections_notes_inputs(&j, view);
+  put_skipped(&j, view->skipped);
   jw_end(&j);
   bool done = jw_line(&j, stdout);
   jw_free(&j);

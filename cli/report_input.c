@@ -26,11 +26,12 @@ typedef struct input_walk {
   char **path; /* still to be visited; the last one is next */
   size_t n_paths, capacity;
   int status;
+  report_skipped *skipped;
   int64_t n_read;    /* inputs */
-  int64_t n_earlier; /* dumps from before optimisation that were passed over */
-  int64_t n_stages;  /* dumps of other stages of a module that were */
+  int64_t n_refused; /* files that were named */
   int64_t looked;    /* bytes that were searched for the message of a runtime */
   bool runtime;      /* it was there */
+  bool assignment;   /* an input starts as XLA's buffer assignment */
   char block[BLOCK];
 } input_walk;
 
@@ -48,20 +49,30 @@ static bool no_memory(input_walk *walk) {
 
 /* ---- one file ------------------------------------------------------------------------------------------ */
 
-/* What a file of compressed text starts with. */
-static const char *compression_of(const char *block, size_t n) {
-  static const struct {
-    const char *start, *tool;
-  } rows[] = {{"\x1f\x8b", "zcat"},
-              {"\x28\xb5\x2f\xfd", "zstdcat"},
-              {"\xfd"
-               "7zXZ",
-               "xzcat"},
-              {"BZh", "bzcat"}};
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-    if (n >= strlen(rows[i].start) && memcmp(block, rows[i].start, strlen(rows[i].start)) == 0)
-      return rows[i].tool;
-  return NULL;
+/* A file that was found in a folder and is not read. */
+static bool skip_file(input_walk *walk, const char *name, const char *why) {
+  report_skipped *skipped = walk->skipped;
+  if (skipped->n++ >= REPORT_SKIPPED) return true;
+  size_t n = strlen(name) + 1;
+  char *copy = malloc(n);
+  if (!copy) return no_memory(walk);
+  memcpy(copy, name, n);
+  skipped->file[skipped->n - 1].name = copy;
+  skipped->file[skipped->n - 1].why = why;
+  return true;
+}
+
+/* Refuse a file that is no text of a compiler, and say what to do instead. */
+static void refuse_file(input_walk *walk, const char *name, const char *what, const char *instead) {
+  char quoted[SAY_QUOTE];
+  const char *file = strstr(instead, " FILE");
+  if (file)
+    say_error(walk->cli, "%s is %s; %s | tesela %s -", say_quote(name, quoted), what, instead,
+              walk->cli->verb->name);
+  else
+    say_error(walk->cli, "%s is %s; %s", say_quote(name, quoted), what, instead);
+  walk->status = CLI_BAD;
+  walk->n_refused++;
 }
 
 /* The words of a runtime that could not allocate: they name no array. Only needed if nothing else is there,
@@ -93,7 +104,6 @@ static bool feed_block(input_walk *walk, size_t n) {
 /* Read fd to its end. `found` means that it was found in a folder: a file that is no text is passed over.
  * Returns false only if there is no point in going on. */
 static bool read_descriptor(input_walk *walk, int fd, const char *name, bool found) {
-  char quoted[SAY_QUOTE];
   tesela_error err;
   for (int64_t total = 0;;) {
     ssize_t n = read(fd, walk->block, BLOCK);
@@ -103,17 +113,18 @@ static bool read_descriptor(input_walk *walk, int fd, const char *name, bool fou
       return true;
     }
     if (total == 0 && n > 0) {
-      const char *tool = compression_of(walk->block, (size_t)n);
-      if (found && memchr(walk->block, 0, (size_t)n)) return true;
-      if (tool) {
-        say_error(walk->cli, "%s is compressed; read it with: %s FILE | tesela %s -", say_quote(name, quoted),
-                  tool, walk->cli->verb->name);
-        walk->status = CLI_BAD;
+      const char *instead, *what = tesela_report_foreign(walk->block, (size_t)n, &instead);
+      if (what && found) return skip_file(walk, name, what);
+      if (what) {
+        refuse_file(walk, name, what, instead);
         return true;
       }
     }
     if (total == 0) {
+      static const char assignment[] = "BufferAssignment:";
       walk->n_read++;
+      walk->assignment = walk->assignment || ((size_t)n >= sizeof assignment - 1 &&
+                                              memcmp(walk->block, assignment, sizeof assignment - 1) == 0);
       if (tesela_report_begin_input(walk->report, name, &err) != TESELA_OK) return no_memory(walk);
     }
     if (n == 0) return true;
@@ -166,9 +177,10 @@ static bool is_final_dump(const char *name) {
 }
 
 /* Of the names first .. end-1, sorted, drop the other stages of a module whose last one is there: they hold
- * the same arrays, not yet or once more. Those from before optimisation have a note of their own. */
-static void drop_stages(input_walk *walk, size_t first) {
+ * the same arrays, not yet or once more. Those from before optimisation have a reason of their own. */
+static bool drop_stages(input_walk *walk, size_t first) {
   size_t kept = first;
+  bool going_on = true;
   for (size_t start = first, end; start < walk->n_paths; start = end) {
     const char *slash = strrchr(walk->path[start], '/'), *name = slash ? slash + 1 : walk->path[start];
     size_t n = module_name(name), all = (size_t)(name - walk->path[start]) + n;
@@ -179,14 +191,16 @@ static void drop_stages(input_walk *walk, size_t first) {
     }
     for (size_t i = start; i < end; i++) {
       bool drop = final && !is_final_dump(walk->path[i]) && !is_earlier_dump(walk->path[i]);
-      walk->n_stages += drop;
-      if (drop)
-        free(walk->path[i]);
-      else
+      if (!drop) {
         walk->path[kept++] = walk->path[i];
+        continue;
+      }
+      if (going_on) going_on = skip_file(walk, walk->path[i], "another stage of a module that is read");
+      free(walk->path[i]);
     }
   }
   walk->n_paths = kept;
+  return going_on;
 }
 
 static bool push_folder(input_walk *walk, const char *folder) {
@@ -203,8 +217,7 @@ static bool push_folder(input_walk *walk, const char *folder) {
   closedir(dir);
   if (walk->n_paths > first)
     qsort(walk->path + first, walk->n_paths - first, sizeof *walk->path, name_comes_later);
-  drop_stages(walk, first);
-  return going_on;
+  return drop_stages(walk, first) && going_on;
 }
 
 /* Read a path: a file, or a folder, whose members are put on the list. */
@@ -216,13 +229,10 @@ static bool read_path(input_walk *walk, const char *path, bool found) {
   }
   if (S_ISDIR(info.st_mode)) {
     bool is_link = lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
-    return found && is_link ? true : push_folder(walk, path);
+    return found && is_link ? skip_file(walk, path, "a link to a folder") : push_folder(walk, path);
   }
-  if (found && !S_ISREG(info.st_mode)) return true;
-  if (found && is_earlier_dump(path)) {
-    walk->n_earlier++;
-    return true;
-  }
+  if (found && !S_ISREG(info.st_mode)) return skip_file(walk, path, "no regular file");
+  if (found && is_earlier_dump(path)) return skip_file(walk, path, "from before optimisation");
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
     walk_failed(walk, path);
@@ -256,6 +266,11 @@ static void say_nothing_found(const input_walk *walk) {
         "  and the arrays in a dump: XLA_FLAGS=--xla_dump_to=FOLDER, then tesela report FOLDER");
     return;
   }
+  if (walk->assignment) {
+    say_error(walk->cli, "a buffer assignment alone: it decides between the candidates of a memory report, "
+                         "which is to be given with it; its arrays are not counted");
+    return;
+  }
   int64_t bytes = 0, lines = 0;
   for (int64_t i = 0; i < tesela_report_n_inputs(walk->report); i++) {
     const tesela_report_input *input = tesela_report_input_at(walk->report, i);
@@ -273,7 +288,39 @@ static void say_nothing_found(const input_walk *walk) {
             walk->n_read, walk->n_read == 1 ? "" : "s", bytes, lines, lines == 1 ? "" : "s");
 }
 
-int report_input_read(const cli_context *cli, int n_words, const char *const *words, tesela_report **report) {
+/* One line: how many files of folders were not read, and why. */
+static void say_skipped(const input_walk *walk) {
+  const report_skipped *skipped = walk->skipped;
+  char line[1024] = "";
+  size_t n = 0;
+  int64_t kept = skipped->n < REPORT_SKIPPED ? skipped->n : REPORT_SKIPPED;
+  if (skipped->n == 0) return;
+  for (int64_t i = 0; i < kept && n < sizeof line; i++) {
+    const char *why = skipped->file[i].why;
+    int64_t count = 0;
+    bool said = false;
+    for (int64_t k = 0; k < kept; k++) {
+      said = said || (k < i && strcmp(skipped->file[k].why, why) == 0);
+      count += strcmp(skipped->file[k].why, why) == 0;
+    }
+    if (said) continue;
+    const char *slash = strrchr(skipped->file[i].name, '/');
+    char quoted[SAY_QUOTE];
+    n += (size_t)snprintf(line + n, sizeof line - n, "%s%s%s: %s", n ? "; " : "",
+                          say_quote(slash ? slash + 1 : skipped->file[i].name, quoted),
+                          count > 1 ? " and others" : "", why);
+  }
+  say_note(walk->cli, "%" PRId64 " file%s skipped (%s); name a file to read it", skipped->n,
+           skipped->n == 1 ? "" : "s", line);
+}
+
+void report_skipped_free(report_skipped *skipped) {
+  for (int64_t i = 0; i < skipped->n && i < REPORT_SKIPPED; i++) free(skipped->file[i].name);
+  skipped->n = 0;
+}
+
+int report_input_read(const cli_context *cli, int n_words, const char *const *words, tesela_report **report,
+                      report_skipped *skipped) {
   tesela_error err;
   *report = NULL;
   tesela_status status = tesela_report_create(report, NULL, NULL, &err);
@@ -285,6 +332,7 @@ int report_input_read(const cli_context *cli, int n_words, const char *const *wo
   }
   walk->cli = cli;
   walk->report = *report;
+  walk->skipped = skipped;
   bool going_on = true;
   for (int i = 0; i < n_words && going_on; i++) going_on = read_word(walk, words[i]);
   if (going_on && tesela_report_finish(*report, &err) != TESELA_OK) going_on = no_memory(walk);
@@ -295,13 +343,7 @@ int report_input_read(const cli_context *cli, int n_words, const char *const *wo
       say_error(cli, "no text files there");
     walk->status = CLI_BAD;
   }
-  if (walk->n_earlier > 0)
-    say_note(cli, "%" PRId64 " file%s from before optimisation passed over; name them to read them",
-             walk->n_earlier, walk->n_earlier == 1 ? "" : "s");
-  if (walk->n_stages > 0)
-    say_note(cli,
-             "%" PRId64 " file%s of other stages of the same modules passed over; name them to read them",
-             walk->n_stages, walk->n_stages == 1 ? "" : "s");
+  say_skipped(walk);
   int exit_status = walk->status;
   while (walk->n_paths > 0) free(walk->path[--walk->n_paths]);
   free(walk->path);

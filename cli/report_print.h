@@ -8,11 +8,13 @@
 #include <tesela/report.h>
 
 #include "options.h"
+#include "report_input.h"
 
 /* What was asked. */
 typedef struct report_view {
   const cli_context *cli;
   const tesela_report *report;
+  const report_skipped *skipped; /* NULL: none */
   tesela_units units;
   tesela_report_order order;
   int64_t top;       /* rows to show, INT64_MAX: all */

@@ -9,9 +9,13 @@
  *   memory reports   what XLA prints when a program does not fit: the numbered list "Largest program
  *                    allocations in hbm:", the tables "Memory usage report:" of 2026, the list "Peak
  *                    buffers:", messages about a single array, and the totals around them; behind any line
- *                    prefix, cut, repeated, or as one line with the two characters \n for a newline
+ *                    prefix, cut, repeated
  *   HLO text         instructions `%name = shape opcode(operands), attributes`, alone or in modules
  *   assignments      the values of a compiler's buffer assignment, only for what they say of a memory report's rows
+ *
+ * Both are read behind colours of a terminal, entities of HTML, cut at its width, as one line with the two characters
+ * \n for a newline (Python's repr, a JSON string), or as lines of several processes that have their rank, host or pod
+ * in front; the last are split by that prefix, and what several processes print alike counts once.
  *
  * How arrays of HLO text are counted, each once:
  *
@@ -22,6 +26,7 @@
  *   2. The entry computation counts; its parameters are the arguments. Any other computation counts only if a
  *      `while`, `conditional` or `call` of a counted computation names it; its parameters are its caller's
  *      arrays. So what a fusion, a reduction or a custom call computes inside never counts.
+ *      Where it is missing, the arguments and results of entry_computation_layout stand for it.
  *   3. Computations named fused_... belong to fusions and are passed over without being kept. Where the call
  *      cannot be seen (the text ends before the entry computation, or more than the memory bound waits for a
  *      caller) a computation counts unless its name contains "fus" or starts with "wrapped_"; a note says so.
@@ -96,7 +101,13 @@ extern "C" {
   X(TESELA_REPORT_BY_NAME, "counted_by_name", true)     \
   X(TESELA_REPORT_PASSED_OVER, "passed_over", true)     \
   X(TESELA_REPORT_TOO_MANY, "too_many", true)           \
-  X(TESELA_REPORT_SATURATED, "saturated", true)
+  X(TESELA_REPORT_SATURATED, "saturated", true)         \
+  X(TESELA_REPORT_MIXED, "mixed", true)                 \
+  X(TESELA_REPORT_BROKEN, "broken_line", true)          \
+  X(TESELA_REPORT_CUT_MODULE, "cut_module", true)       \
+  X(TESELA_REPORT_NO_ENTRY, "no_entry", true)           \
+  X(TESELA_REPORT_SPLIT, "split_by_prefix", false)      \
+  X(TESELA_REPORT_JOINED, "joined_lines", false)
 
 #define TESELA__ROW(symbol, ...) symbol,
 typedef enum tesela_report_source {
@@ -261,6 +272,16 @@ TESELA_API tesela_status tesela_report_begin_input(tesela_report *report, const 
 /// About 1 GB/s for HLO text (bench/bench_report.c).
 TESELA_API tesela_status tesela_report_feed(tesela_report *report, const char *bytes, size_t length,
                                             tesela_error *err);
+
+/// What an input is that is no text of a compiler, by its first bytes: compressed data, UTF-16, MLIR, protobuf,
+/// arrays and models, any other binary data.
+///
+/// Example: "\x1f\x8b..." -> "gzip data", *instead "decompress it first: zcat FILE".
+///
+/// @param bytes    the start of the input; up to 4096 bytes are looked at
+/// @param instead  receives what to do, where "FILE" stands for its name; static text, set also for NULL
+/// @return static text; NULL: it may be a report or HLO text. tesela_report_feed reads any bytes all the same.
+TESELA_API const char *tesela_report_foreign(const char *bytes, size_t length, const char **instead);
 
 /// The end of the input. Everything below may be asked afterwards, not before.
 /// @return TESELA_OK; TESELA_E_MEMORY.

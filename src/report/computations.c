@@ -4,9 +4,7 @@
  *
  * HLO text puts a computation before those that call it, so that when `body` is read nobody knows yet whether
  * it is the body of a loop (its arrays are in memory) or what a fusion computes (they are not). Its arrays
- * wait as (row, count) pairs, its calls as hashes of names. At the end of the module everything that a walk
- * along the calls of `while`, `conditional` and `call` reaches from the entry computation is counted, the
- * rest is dropped.
+ * wait as (row, count) pairs, its calls as hashes of names. module_end.c counts what calls reach, at the end.
  *
  * Memory: one pair for each computation and distinct row in it, up to options.waiting; fused_...
  * computations, by far the most, are passed over at once. Beyond the limit the name decides (report.h, rule
@@ -30,7 +28,7 @@ static bool helps_by_name(tesela__span name) {
   return false;
 }
 
-static void note_by_name(tesela_report *report, const char *why) {
+void tesela__computation_note_by_name(tesela_report *report, const char *why) {
   tesela__report_note(report, TESELA_REPORT_BY_NAME, report->line,
                       "%s, so whether a computation counts was decided "
                       "by its name",
@@ -49,6 +47,8 @@ bool tesela__module_begin(tesela_report *report, tesela__span name) {
   tesela__module *module = &report->module;
   if (!tesela__module_end(report)) return false;
   module->open = true;
+  module->outside_seen = module->assignment = false;
+  module->serial = ++report->serial;
   return tesela__report_new_section(report, TESELA_REPORT_HLO, name, &module->section);
 }
 
@@ -58,6 +58,10 @@ static size_t computation_place(const tesela__module *module, uint64_t name) {
   size_t mask = module->index_size - 1, at = (size_t)name & mask;
   while (module->index[at] >= 0 && module->computation[module->index[at]].name != name) at = (at + 1) & mask;
   return at;
+}
+
+int32_t tesela__computation_find(const tesela__module *module, uint64_t name) {
+  return module->index ? module->index[computation_place(module, name)] : -1;
 }
 
 static bool computation_index_grow(tesela_report *report) {
@@ -79,19 +83,24 @@ static bool computation_index_grow(tesela_report *report) {
 
 static bool is_waiting_full(const tesela_report *report) {
   size_t limit = (size_t)report->options.waiting;
-  const tesela__module *module = &report->module;
-  return module->n_waiting >= limit || module->n_computations >= limit || module->n_calls >= limit;
+  return report->n_waiting >= limit || report->n_computations >= limit || report->n_all_calls >= limit;
 }
 
 bool tesela__computation_begin(tesela_report *report, tesela__span name, bool entry) {
   tesela__module *module = &report->module;
   if (!tesela__module_need_section(report)) return false;
-  module->serial++;
+  if (module->where != TESELA__OUTSIDE || (entry && module->entry_seen))
+    tesela__report_note(report, TESELA_REPORT_MIXED, report->line,
+                        "%s: lines of two texts are mixed, or a text is cut; arrays may be counted that are "
+                        "not in memory, or be missing",
+                        module->where != TESELA__OUTSIDE ? "a computation starts before the last one ends"
+                                                         : "a module has two entry computations");
+  module->serial = ++report->serial;
   module->entry_seen = module->entry_seen || entry;
   module->where = entry ? TESELA__ENTRY : is_fused_name(name) ? TESELA__FUSED : TESELA__WAITING;
   if (module->where != TESELA__WAITING) return true;
   if (is_waiting_full(report)) {
-    note_by_name(report, "more computations wait for a caller than are kept");
+    tesela__computation_note_by_name(report, "more computations wait for a caller than are kept");
     module->where = helps_by_name(name) ? TESELA__FUSED : TESELA__CALLED;
     return true;
   }
@@ -104,12 +113,16 @@ bool tesela__computation_begin(tesela_report *report, tesela__span name, bool en
   uint64_t hash = tesela__report_hash(name.text, name.n);
   module->current = (int32_t)module->n_computations;
   module->index[computation_place(module, hash)] = module->current; /* of two with one name the later one */
+  report->n_computations++;
   module->computation[module->n_computations++] = (tesela__computation){
       .name = hash, .first_waiting = -1, .first_call = -1, .next_reached = -1, .helper = helps_by_name(name)};
   return true;
 }
 
-void tesela__computation_end(tesela_report *report) { report->module.where = TESELA__OUTSIDE; }
+void tesela__computation_end(tesela_report *report) {
+  report->module.where = TESELA__OUTSIDE;
+  report->module.serial = ++report->serial;
+}
 
 /* ---- its arrays ---------------------------------------------------------------------------------------- */
 
@@ -134,33 +147,55 @@ static bool keep_sighting(tesela_report *report, tesela__waiting *waiting, const
   return true;
 }
 
-static bool let_wait(tesela_report *report, int32_t row, const tesela__sighting *sighting) {
+/* A pair at the start of a list. */
+static bool add_waiting(tesela_report *report, int32_t row, int32_t *first, tesela__waiting **pair) {
   tesela__module *module = &report->module;
-  tesela__array *array = &report->array[row];
-  if (array->stamp == module->serial) {
-    module->waiting[array->stamp_entry].count++;
-    return true;
-  }
   void *waiting = module->waiting;
   if (!tesela__grow(&report->allocator, &waiting, sizeof *module->waiting, &module->cap_waiting,
                     module->n_waiting + 1))
     return tesela__report_no_memory(report);
   module->waiting = waiting;
-  tesela__computation *computation = &module->computation[module->current];
-  tesela__waiting *pair = &module->waiting[module->n_waiting];
-  *pair = (tesela__waiting){.array = row, .next = computation->first_waiting, .count = 1};
-  if (!keep_sighting(report, pair, sighting)) return false;
+  *pair = &module->waiting[module->n_waiting];
+  **pair = (tesela__waiting){.array = row, .next = *first, .count = 1};
+  *first = (int32_t)module->n_waiting++;
+  report->n_waiting++;
+  return true;
+}
+
+static bool let_wait(tesela_report *report, int32_t row, int32_t *first, const tesela__sighting *sighting) {
+  tesela__module *module = &report->module;
+  tesela__array *array = &report->array[row];
+  tesela__waiting *pair = NULL;
+  if (array->stamp == module->serial) {
+    module->waiting[array->stamp_entry].count++;
+    return true;
+  }
+  if (!add_waiting(report, row, first, &pair) || !keep_sighting(report, pair, sighting)) return false;
   array->stamp = module->serial;
-  array->stamp_entry = computation->first_waiting = (int32_t)module->n_waiting++;
+  array->stamp_entry = *first;
   return true;
 }
 
 bool tesela__computation_count(tesela_report *report, int32_t row, const tesela__sighting *sighting) {
   tesela__module *module = &report->module;
-  if (module->where == TESELA__WAITING && !is_waiting_full(report)) return let_wait(report, row, sighting);
-  if (module->where == TESELA__WAITING) note_by_name(report, "more arrays wait for a caller than are kept");
-  if (module->where == TESELA__WAITING && module->computation[module->current].helper) return true;
+  bool full = is_waiting_full(report), waits = module->where == TESELA__WAITING;
+  bool outer = module->where == TESELA__ENTRY || module->where == TESELA__OUTSIDE;
+  if (waits && !full)
+    return let_wait(report, row, &module->computation[module->current].first_waiting, sighting);
+  if (outer && !full && tesela__stream_is_one_of_several(report))
+    return let_wait(report, row, &module->first_waiting, sighting);
+  if (waits) tesela__computation_note_by_name(report, "more arrays wait for a caller than are kept");
+  if (waits && module->computation[module->current].helper) return true;
   return tesela__report_count(report, row, 1, module->section, sighting);
+}
+
+/* Its row is made only if it counts: until then the number of its shape stands for it, twice, and its role. */
+bool tesela__module_layout(tesela_report *report, int32_t shape, bool is_result) {
+  tesela__waiting *pair = NULL;
+  if (is_waiting_full(report)) return true;
+  if (!add_waiting(report, 2 * shape + is_result, &report->module.first_layout, &pair)) return false;
+  pair->line = report->line;
+  return true;
 }
 
 bool tesela__computation_calls(tesela_report *report, tesela__span callee) {
@@ -172,8 +207,8 @@ bool tesela__computation_calls(tesela_report *report, tesela__span callee) {
                         (int)tesela__min((int64_t)callee.n, 120), callee.text);
     return true;
   }
-  if (module->n_calls >= (size_t)report->options.waiting) {
-    note_by_name(report, "more calls stand in a module than are kept");
+  if (report->n_all_calls >= (size_t)report->options.waiting) {
+    tesela__computation_note_by_name(report, "more calls stand in a module than are kept");
     return true;
   }
   void *calls = module->call;
@@ -186,97 +221,6 @@ bool tesela__computation_calls(tesela_report *report, tesela__span callee) {
   module->call[module->n_calls] =
       (tesela__call){.callee = tesela__report_hash(callee.text, callee.n), .next = *first};
   *first = (int32_t)module->n_calls++;
-  return true;
-}
-
-/* ---- the end of the module ----------------------------------------------------------------------------- */
-
-/* Put the computations that a list of calls names on the list of reached ones, unless they were. */
-static void reach_calls(tesela__module *module, int32_t call, int32_t *reached) {
-  for (; call >= 0 && module->index; call = module->call[call].next) {
-    int32_t callee = module->index[computation_place(module, module->call[call].callee)];
-    if (callee < 0 || module->computation[callee].counted) continue;
-    module->computation[callee].counted = true;
-    module->computation[callee].next_reached = *reached;
-    *reached = callee;
-  }
-}
-
-static bool count_waiting(tesela_report *report, const tesela__computation *computation) {
-  tesela__module *module = &report->module;
-  for (int32_t w = computation->first_waiting; w >= 0; w = module->waiting[w].next) {
-    const tesela__waiting *pair = &module->waiting[w];
-    tesela_report_array *array = &report->array[pair->array].public;
-    bool first = array->count == 0;
-    if (!tesela__report_count(report, pair->array, pair->count, module->section, NULL)) return false;
-    if (!first) continue;
-    array->line = pair->line;
-    array->input = report->section[module->section].input;
-    const char *from[] = {pair->name, pair->opcode, pair->op_name, pair->op_type, pair->location};
-    const char **to[] = {&array->name, &array->opcode, &array->op_name, &array->op_type, &array->location};
-    for (size_t i = 0; i < sizeof from / sizeof from[0]; i++) {
-      if (!from[i]) continue;
-      *to[i] =
-          tesela__arena_copy(&report->text, &report->allocator, (tesela__span){from[i], strlen(from[i])});
-      if (!*to[i]) return tesela__report_no_memory(report);
-    }
-  }
-  return true;
-}
-
-/* Without the entry computation nobody calls the outermost ones: their names decide. */
-static void reach_by_name(tesela_report *report, int32_t *reached) {
-  tesela__module *module = &report->module;
-  for (size_t i = 0; i < module->n_computations; i++) {
-    tesela__computation *computation = &module->computation[i];
-    if (computation->helper || computation->counted) continue;
-    note_by_name(report, "the text ends before the entry computation");
-    computation->counted = true;
-    computation->next_reached = *reached;
-    *reached = (int32_t)i;
-  }
-}
-
-/* A module that came before, under the same name and with the same arrays, counts twice: say so. */
-static bool note_same_module(tesela_report *report) {
-  tesela__module *module = &report->module;
-  const tesela_report_section *section = &report->section[module->section];
-  uint64_t identity = module->fingerprint ^ (uint64_t)section->stored_bytes ^
-                      tesela__report_hash(section->name, strlen(section->name));
-  bool seen;
-  module->fingerprint = 0;
-  if (section->name[0] == '\0' || section->arrays == 0) return true;
-  if (!tesela__report_seen(report, identity ? identity : 1, &seen)) return false;
-  if (seen)
-    tesela__report_note(
-        report, TESELA_REPORT_SAME_MODULE, section->line,
-        "module %.120s has the same arrays as an earlier module of that name; both are counted, so "
-        "the sums may hold one program twice",
-        section->name);
-  return true;
-}
-
-bool tesela__module_end(tesela_report *report) {
-  tesela__module *module = &report->module;
-  if (!module->open) return true;
-  int32_t reached = -1;
-  reach_calls(module, module->entry_call, &reached);
-  if (!module->entry_seen) reach_by_name(report, &reached);
-  while (reached >= 0) {
-    const tesela__computation *computation = &module->computation[reached];
-    reached = computation->next_reached;
-    reach_calls(module, computation->first_call, &reached);
-    if (!count_waiting(report, computation)) return false;
-  }
-  if (!note_same_module(report)) return false;
-  module->open = module->entry_seen = false;
-  module->where = TESELA__OUTSIDE;
-  module->entry_call = -1;
-  module->n_computations = module->n_waiting = module->n_calls = 0;
-  tesela__release(&report->allocator, module->index);
-  module->index = NULL;
-  module->index_size = 0;
-  tesela__arena_clear(&module->text, &report->allocator);
-  tesela__frames_clear(&module->frames);
+  report->n_all_calls++;
   return true;
 }

@@ -2,9 +2,11 @@
 /*
  * feed.c - chunks of bytes become lines, lines are given to those who know them.
  *
- * A line that lies in one chunk is read where it lies; only the unfinished end of a chunk is copied. Order of
- * trial: plain HLO instruction, memory report, other HLO text. A line with the two characters \n in front of
- * words of a memory report is many lines: an exception printed as one.
+ *   bytes -> a line -> clean.c: colours, entities -> streams.c: whose it is -> wrap.c: whole again -> clean.c: a text
+ *   on one line becomes its lines -> plain HLO instruction, or memory report, or other HLO text
+ *
+ * A line that lies in one chunk and needs no cleaning is read where it lies; only the unfinished end of a chunk is
+ * copied.
  */
 #include "report/scan.h"
 
@@ -42,8 +44,9 @@ tesela_status tesela_report_create(tesela_report **report, const tesela_report_o
       .shapes = tesela__min(limit_or(given.shapes, default_options.shapes), INT32_MAX / 8),
       .entries = tesela__min(limit_or(given.entries, default_options.entries), INT32_MAX / 8),
       .waiting = tesela__min(limit_or(given.waiting, default_options.waiting), INT32_MAX / 8)};
-  made->module.entry_call = -1;
+  made->module.entry_call = made->module.first_waiting = made->module.first_layout = -1;
   made->memory.section = -1;
+  made->held_by = SIZE_MAX;
   *report = made;
   return TESELA_OK;
 }
@@ -51,49 +54,56 @@ tesela_status tesela_report_create(tesela_report **report, const tesela_report_o
 void tesela_report_destroy(tesela_report *report) {
   if (!report) return;
   tesela_allocator memory = report->allocator;
-  tesela__module *module = &report->module;
-  void *const owned[] = {
-      report->carry,       report->fit,     report->value,   report->shape,       report->shape_index,
-      report->array,       report->seen,    report->section, report->input,       module->computation,
-      module->call,        module->waiting, module->index,   module->frames.file, module->frames.location,
-      module->frames.frame};
+  tesela__streams_clear(report);
+  tesela__module_release(&report->module, &memory);
+  void *const owned[] = {report->carry,       report->fit,        report->value,  report->shape,
+                         report->shape_index, report->array,      report->seen,   report->section,
+                         report->input,       report->clean.text, report->stream, report->wrap.text.text};
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) tesela__release(&memory, owned[i]);
+  for (int i = 0; i < TESELA__CLEAN_DEPTH; i++) tesela__release(&memory, report->unescaped[i].text);
   tesela__arena_clear(&report->text, &memory);
-  tesela__arena_clear(&module->text, &memory);
   tesela__release(&memory, report);
 }
 
 /* ---- lines --------------------------------------------------------------------------------------------- */
 
-/* Where a memory report goes on behind the two characters \n, and in *cut where the part before ends; NULL if
- * it does not. */
-static const char *next_escaped_line(tesela__span text, const char **cut) {
-  const char *end = text.text + text.n;
-  for (const char *p; (p = tesela__find_by_start(text, "\\n")) != NULL; text = tesela__from(text, p + 2)) {
-    const char *next = tesela__skip_blanks(p + 2, end);
-    if (!tesela__memory_starts_word(tesela__between(next, end))) continue;
-    *cut = p;
-    return next;
-  }
-  return NULL;
+bool tesela__read_line(tesela_report *report, tesela__span line, int depth) {
+  bool is_one;
+  if (depth < TESELA__CLEAN_DEPTH && line.n > 0 && memchr(line.text, '\\', line.n) &&
+      tesela__clean_is_escaped(line, tesela__hlo_is_plain(line)))
+    return tesela__clean_escaped(report, line, depth);
+  if (!tesela__hlo_plain_instruction(report, line, &is_one)) return false;
+  if (!is_one && !tesela__memory_line(report, line, &is_one)) return false;
+  if (!is_one && !tesela__hlo_line(report, line, &is_one)) return false;
+  if (is_one) report->owner = report->current;
+  return true;
 }
 
-static bool other_line(tesela_report *report, tesela__span line) {
-  bool is_one;
-  const char *next, *cut;
-  while ((next = next_escaped_line(line, &cut)) != NULL) {
-    if (!tesela__memory_line(report, tesela__between(line.text, cut), &is_one)) return false;
-    line = tesela__from(line, next);
-  }
-  if (!tesela__memory_line(report, line, &is_one) || is_one) return report->failed == TESELA_OK;
-  return tesela__hlo_line(report, line, &is_one);
+/* The two shortcuts of most lines. Those of HLO text have no prefix, and one that is shorter than the longest line
+ * ends where it ends. */
+static bool is_inner_line(const tesela_report *report, tesela__span line) {
+  const tesela__wrap *wrap = &report->wrap;
+  if (report->n_streams > 0 || wrap->n > 0 || line.n >= wrap->most[0].columns ||
+      line.n >= wrap->most[1].columns)
+    return false;
+  const char *end = line.text + line.n, *p = tesela__skip_blanks(line.text, end);
+  return p == end || *p == '%' || *p == '}' || tesela__looking_at(p, end, "ROOT %");
+}
+
+/* A line of a log, while nothing is being read: whatever its prefix, no report and no HLO text starts on it. */
+static bool says_nothing(const tesela_report *report, tesela__span line) {
+  if (report->module.open || report->module.assignment || report->memory.entry.open ||
+      report->n_streams > 0 || report->memory.part != TESELA__PART_NONE || report->wrap.n > 0)
+    return false;
+  tesela__span text = tesela__trim(line);
+  return text.n == 0 || (!memchr(text.text, '=', text.n) && !memchr(text.text, '%', text.n) &&
+                         text.text[text.n - 1] != '{' && !tesela__may_start(line));
 }
 
 static bool read_report_line(tesela_report *report, const char *text, size_t n, bool cut) {
-  bool is_one;
   report->line++;
   report->input[report->n_inputs - 1].lines++;
-  size_t limit = (size_t)report->options.line_bytes;
+  size_t limit = (size_t)report->options.line_bytes, number;
   if (n > limit) {
     n = limit;
     cut = true;
@@ -103,9 +113,22 @@ static bool read_report_line(tesela_report *report, const char *text, size_t n, 
                         "a line has more than %zu bytes; what comes "
                         "behind them was not read",
                         limit);
+  if (n > 0 && text[n - 1] == '\r') n--;
   tesela__span line = {text, n};
-  if (!tesela__hlo_plain_instruction(report, line, &is_one)) return false;
-  return is_one || other_line(report, line);
+  bool marked = report->marked || report->carry_marked;
+  report->raw = (tesela__width){0, 0};
+  if (marked && !tesela__clean_line(report, &report->clean, &line)) return false;
+  if (!marked && is_inner_line(report, line)) return tesela__read_line(report, line, TESELA__CLEAN_DEPTH);
+  if (!marked && says_nothing(report, line)) {
+    tesela__wrap_measure(report, line);
+    return true;
+  }
+  tesela__span full = line;
+  if (!tesela__stream_of(report, &line, &number)) return false;
+  tesela__stream_select(report, number);
+  if (!tesela__wrap_line(report, line, full, marked)) return false;
+  report->held_by = report->wrap.n > 0 ? number : SIZE_MAX;
+  return true;
 }
 
 /* Keep the start of a line whose end is still to come, up to the limit. */
@@ -121,6 +144,7 @@ static bool carry_bytes(tesela_report *report, const char *bytes, size_t n) {
   report->carry = grown;
   if (n > 0) memcpy(report->carry + report->n_carry, bytes, n);
   report->n_carry += n;
+  report->carry_marked = report->carry_marked || report->marked;
   return true;
 }
 
@@ -129,7 +153,9 @@ static bool read_carried(tesela_report *report) {
   size_t n = report->n_carry;
   report->n_carry = 0;
   report->carry_cut = false;
-  return read_report_line(report, report->carry, n, cut);
+  bool going_on = read_report_line(report, report->carry, n, cut);
+  report->carry_marked = false;
+  return going_on;
 }
 
 static bool feed_bytes(tesela_report *report, const char *bytes, size_t length) {
@@ -151,7 +177,7 @@ static bool feed_bytes(tesela_report *report, const char *bytes, size_t length) 
 /* What is still open in an input when it ends. */
 static bool end_input(tesela_report *report) {
   if (report->n_carry > 0 && !read_carried(report)) return false;
-  return tesela__memory_end(report) && tesela__module_end(report);
+  return tesela__streams_end(report);
 }
 
 /* ---- the stream ---------------------------------------------------------------------------------------- */
@@ -188,6 +214,7 @@ tesela_status tesela_report_feed(tesela_report *report, const char *bytes, size_
   if (status != TESELA_OK) return status;
   if (report->n_inputs == 0 && !add_input(report, "")) return fail_report_memory(err);
   tesela__report_add(report, &report->input[report->n_inputs - 1].bytes, (int64_t)length);
+  report->marked = tesela__clean_is_marked(bytes, length);
   return feed_bytes(report, bytes, length) ? TESELA_OK : fail_report_memory(err);
 }
 

@@ -35,13 +35,47 @@ static bool read_instruction(const char *p, const char *end, tesela__instruction
   return true;
 }
 
-bool tesela__hlo_plain_instruction(tesela_report *report, tesela__span line, bool *is_one) {
+/* A plain instruction from the start of its line. */
+static bool plain_instruction(tesela__span line, tesela__instruction *out) {
   const char *end = line.text + line.n, *p = tesela__skip_blanks(line.text, end);
-  tesela__instruction instruction;
   if (tesela__looking_at(p, end, "ROOT ")) p += 5;
   if (p < end && *p == '%') p++;
-  *is_one = read_instruction(p, end, &instruction);
+  return read_instruction(p, end, out);
+}
+
+bool tesela__hlo_is_plain(tesela__span line) {
+  tesela__instruction instruction;
+  return plain_instruction(line, &instruction);
+}
+
+bool tesela__hlo_plain_instruction(tesela_report *report, tesela__span line, bool *is_one) {
+  tesela__instruction instruction;
+  *is_one = plain_instruction(line, &instruction);
   return !*is_one || tesela__hlo_count(report, &instruction);
+}
+
+/* Behind `name = ` or `%name = ` and an array's type, or a tuple of them, whether or not it is complete; else
+ * NULL. */
+static const char *instruction_starts(const char *p, const char *end) {
+  if (tesela__looking_at(p, end, "ROOT ")) p += 5;
+  if (p < end && *p == '%') p++;
+  const char *name = p;
+  p = tesela__skip_name(p, end);
+  if (p == name || !tesela__looking_at(p, end, " = ")) return NULL;
+  for (p += 3; p < end && *p == '(';) p++;
+  const char *type = p;
+  while (p < end && ((*p >= 'a' && *p <= 'z') || tesela__is_digit(*p))) p++;
+  return p < end && *p == '[' && tesela_dtype_find(type, (size_t)(p - type)) != TESELA_DTYPE_NONE ? p : NULL;
+}
+
+bool tesela__hlo_starts(tesela__span text) {
+  const char *end = text.text + text.n, *p = tesela__skip_blanks(text.text, end);
+  if (tesela__looking_at(p, end, "HloModule ") || tesela__looking_at(p, end, "ENTRY ")) return true;
+  if (instruction_starts(p, end)) return true;
+  if (p == end || *p != '%') return false;
+  const char *name = ++p;
+  p = tesela__skip_name(p, end);
+  return p > name && (tesela__looking_at(p, end, " (") || tesela__looking_at(p, end, " {"));
 }
 
 /* An instruction behind a prefix: the name is what stands before a " = ". */
@@ -53,6 +87,11 @@ static bool prefixed_instruction(tesela__span line, tesela__instruction *out) {
     if (read_instruction(name, line.text + line.n, out)) return true;
   }
   return false;
+}
+
+bool tesela__hlo_has_instruction(tesela__span line) {
+  tesela__instruction instruction;
+  return prefixed_instruction(line, &instruction);
 }
 
 void tesela__hlo_label(tesela__span text, tesela__instruction *out) {
@@ -97,10 +136,15 @@ static bool entry_layout(tesela_report *report, tesela__span header) {
     int32_t index;
     if (!tesela__report_shape(report, tesela__between(array, p), &shape, &index)) return false;
     if (!shape || shape->state != TESELA__SHAPE_SIZED) continue;
+    bool result = n == &section->n_results;
     ++*n;
     tesela__report_add(report, bytes, shape->stored);
     tesela__report_add(report, data, shape->data);
+    if (index >= 0 && !tesela__module_layout(report, index, result)) return false;
   }
+  if (p == end)
+    tesela__report_note(report, TESELA_REPORT_BROKEN, report->line,
+                        "the line ends inside entry_computation_layout: arguments and results are missing");
   return true;
 }
 
@@ -132,6 +176,19 @@ static bool ends_computation(const tesela_report *report, tesela__span line) {
   return line.text[line.n - 1] == '}' && line.text[line.n - 2] == ' ' && !memchr(line.text, '{', line.n);
 }
 
+/* A line that starts as HLO text and is none: it was cut, or other text stands in it. */
+static void note_broken(tesela_report *report, tesela__span line) {
+  const char *end = line.text + line.n, *p = tesela__skip_blanks(line.text, end);
+  if (!report->module.open && !memchr(line.text, '=', line.n)) return;
+  bool instruction = instruction_starts(p, end) != NULL;
+  bool header = report->module.open && tesela__hlo_starts(line) && !instruction;
+  if ((!instruction || report->module.where == TESELA__FUSED) && !header) return;
+  tesela__report_note(report, TESELA_REPORT_BROKEN, report->line,
+                      "a line starts as %s but cannot be read to its end; it is not counted: %.*s",
+                      instruction ? "an instruction" : "a computation",
+                      (int)tesela__min((int64_t)line.n, 120), line.text);
+}
+
 bool tesela__hlo_line(tesela_report *report, tesela__span line, bool *is_one) {
   line = tesela__trim(line);
   if (!tesela__frames_line(report, line, is_one)) return false;
@@ -142,6 +199,14 @@ bool tesela__hlo_line(tesela_report *report, tesela__span line, bool *is_one) {
     tesela__span rest = tesela__from(line, module + 10);
     tesela__span name = tesela__between(rest.text, tesela__skip_name(rest.text, rest.text + rest.n));
     if (name.n > 0) return tesela__module_begin(report, name) && entry_layout(report, rest);
+  }
+  if (tesela__looking_at(line.text, line.text + line.n, "BufferAssignment:")) {
+    if (!tesela__module_end(report)) return false;
+    report->module.assignment = true;
+  }
+  if (report->module.assignment) {
+    *is_one = false;
+    return true;
   }
   if (ends_computation(report, line)) {
     tesela__computation_end(report);
@@ -154,6 +219,7 @@ bool tesela__hlo_line(tesela_report *report, tesela__span line, bool *is_one) {
   }
   tesela__instruction instruction;
   if (prefixed_instruction(line, &instruction)) return tesela__hlo_count(report, &instruction);
+  note_broken(report, line);
   *is_one = false;
   return true;
 }

@@ -158,15 +158,30 @@ static bool note_calls(tesela_report *report, tesela__span names) {
   return true;
 }
 
+/* A loop, branch or call without the computations it runs is cut: their arrays will not be found. */
+static void note_no_callee(tesela_report *report, const tesela__instruction *instruction) {
+  tesela__report_note(report, TESELA_REPORT_BROKEN, report->line,
+                      "%.*s %.*s does not name what it runs: the line is cut, and arrays are missing",
+                      (int)tesela__min((int64_t)instruction->opcode.n, 40), instruction->opcode.text,
+                      (int)tesela__min((int64_t)instruction->name.n, 120), instruction->name.text);
+}
+
 static bool count_calls(tesela_report *report, const tesela__instruction *instruction) {
+  int missing = 0, found = 0;
   for (size_t i = 0; i < sizeof call_rows / sizeof call_rows[0]; i++) {
+    if (*instruction->opcode.text != *call_rows[i].opcode) continue;
     size_t n = strlen(call_rows[i].opcode);
     if (instruction->opcode.n != n || memcmp(instruction->opcode.text, call_rows[i].opcode, n) != 0) continue;
     const char *p = tesela__find(instruction->rest, call_rows[i].attribute);
+    missing += !p;
+    found += p != NULL;
     if (!p) continue;
     p += strlen(call_rows[i].attribute);
     if (!note_calls(report, tesela__from(instruction->rest, p))) return false;
   }
+  /* a loop has both of its two, a branch either one list or two names */
+  if (missing > 0 && found < (missing + found == 3 ? 1 : missing + found))
+    note_no_callee(report, instruction);
   return true;
 }
 
@@ -177,6 +192,7 @@ static bool is_opcode_word(tesela__span opcode, const char *word) {
 bool tesela__hlo_count(tesela_report *report, const tesela__instruction *instruction) {
   tesela__where where = report->module.where;
   if (where == TESELA__FUSED) return true;
+  report->module.outside_seen = report->module.outside_seen || where == TESELA__OUTSIDE;
   tesela_report_opcode_rule rule = tesela_report_opcode(instruction->opcode.text, instruction->opcode.n);
   tesela__sighting sighting = {instruction->name, instruction->opcode, instruction->rest, report->line};
   tesela__span shape = instruction->shape;

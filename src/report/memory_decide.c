@@ -32,9 +32,10 @@ static int64_t number_behind(tesela__span line, const char *word) {
 
 bool tesela__memory_value(tesela_report *report, tesela__span line, bool *is_one) {
   tesela__shape shape;
+  const char *first = tesela__skip_blanks(line.text, line.text + line.n);
   *is_one = false;
+  if (!tesela__looking_at(first, line.text + line.n, "value: <")) return true;
   line = tesela__trim(line);
-  if (!tesela__looking_at(line.text, line.text + line.n, "value: <")) return true;
   const char *start = tesela__find(line, "): ");
   int64_t offset = number_behind(line, ",offset=");
   if (!start || offset < 0 || number_behind(line, "(size=") < 0) return true;

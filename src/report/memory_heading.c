@@ -133,6 +133,12 @@ static const struct heading_row {
      {{"with size ", TESELA_REPORT_USED},
       {"limit ", TESELA_REPORT_CAPACITY},
       {"limit by ", TESELA_REPORT_EXCEEDED}}},
+    {"The window shape is ",
+     NULL,
+     "memory space ",
+     TESELA__PART_NONE,
+     IS_ENTRY,
+     {{NULL, TESELA_REPORT_N_FIGURES}}},
     {") would exceed memory (size=",
      NULL,
      "space=",
@@ -192,24 +198,6 @@ static bool use_heading(tesela_report *report, tesela__span line, const struct h
   if (row->effect == STARTS_LIST) memory->listed = true;
   if (space != TESELA_REPORT_ANY) memory->space = space;
   return row->effect != IS_ENTRY || tesela__memory_message(report, line);
-}
-
-/* What no line that starts a report is without; each starts with a character that is rare in logs. */
-static const char *const signs[] = {
-    "Used ",     "Total ",         "Program ",          "Output size ",   "Largest program ", "Peak buffers:",
-    "Memory Sp", "HLO temporarie", "Scoped allocation", ") would exceed", "_size;",           "Size:",
-};
-
-bool tesela__memory_may_start(tesela__span line) {
-  static const bool rare[256] = {['U'] = true, ['T'] = true, ['P'] = true, ['O'] = true, ['L'] = true,
-                                 ['M'] = true, ['H'] = true, ['S'] = true, [')'] = true, ['_'] = true};
-  const char *end = line.text + line.n;
-  for (const char *p = line.text; p < end; p++) {
-    if (!rare[(unsigned char)*p]) continue;
-    for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
-      if (signs[i][0] == *p && tesela__looking_at(p, end, signs[i])) return true;
-  }
-  return false;
 }
 
 static bool matches_heading(tesela__span line, const struct heading_row *row) {

@@ -38,11 +38,24 @@ static int64_t count_of(tesela__span cell) {
   return count;
 }
 
+/* "16.00GiB( 99%);", the first cell. */
+bool tesela__memory_starts_row(tesela__span text) {
+  const char *cut = memchr(text.text, ';', text.n);
+  return cut && cut - text.text > 1 && cut[-1] == ')' && cut[-2] == '%' &&
+         memchr(text.text, '(', (size_t)(cut - text.text));
+}
+
 bool tesela__memory_row(tesela_report *report, tesela__span line, bool *is_one) {
   tesela__span cell[N_CELLS];
   tesela_report_printed size;
   *is_one = false;
-  if (!cut_cells(line, cell) || !tesela__memory_figure(cell[1], &size)) return true;
+  if (!cut_cells(line, cell) || !tesela__memory_figure(cell[1], &size)) {
+    if (tesela__memory_starts_row(line))
+      tesela__report_note(report, TESELA_REPORT_BROKEN, report->line,
+                          "a row of a table cannot be read to its end; it is not counted: %.*s",
+                          (int)tesela__min((int64_t)line.n, 120), line.text);
+    return true;
+  }
   if (cell[0].n == 0 || cell[0].text[cell[0].n - 1] != ')') return true;
   *is_one = true;
   if (!tesela__memory_open_entry(report, report->memory.last_number + 1)) return false;
@@ -81,17 +94,36 @@ static tesela__span quoted_behind(tesela__span line, const char *word) {
   return quote ? tesela__between(rest.text, quote) : (tesela__span){"", 0};
 }
 
+/* The block of an operand that a kernel holds, "The window shape is f32[60000,6]", with the tiles it gets there. */
+static tesela__span window_behind(tesela__span line, tesela_buffer *room) {
+  static const char key[] = "The window shape is ";
+  const char *p = tesela__find(line, key), *end = line.text + line.n;
+  tesela_xla_shape shape;
+  tesela_writer writer = tesela_buffer_writer(room);
+  const char *close = p ? tesela__skip_array(p + sizeof key - 1, end) : NULL;
+  if (!close) return (tesela__span){"", 0};
+  p += sizeof key - 1;
+  if (tesela_xla_parse(p, (size_t)(close - p), TESELA_XLA_STRICT, &shape, NULL, NULL) != TESELA_OK ||
+      shape.layout.n_tiles > 0 || tesela_xla_choose(&shape, 0, NULL) != TESELA_OK ||
+      tesela_xla_print(&shape, true, &writer, NULL) != TESELA_OK || room->length >= room->capacity)
+    return tesela__between(p, close);
+  return (tesela__span){room->text, room->length};
+}
+
 bool tesela__memory_message(tesela_report *report, tesela__span line) {
   char size[TESELA_UNITS_TEXT], limit[TESELA_UNITS_TEXT];
   tesela_report_section *section = &report->section[report->memory.section];
   if (!tesela__memory_open_entry(report, report->memory.last_number + 1)) return false;
   tesela__entry *entry = &report->memory.entry;
   const char *label = tesela__find(line, " on stack for ");
+  char room[512];
+  tesela_buffer buffer = {room, sizeof room, 0};
+  tesela__memory_set_field(entry, TESELA__FIELD_SHAPE, window_behind(line, &buffer));
   if (label) tesela__memory_set_field(entry, TESELA__FIELD_LABEL, tesela__from(line, label + 14));
   tesela__memory_set_field(entry, TESELA__FIELD_SHAPE, quoted_behind(line, "shape = '"));
   tesela__memory_set_field(entry, TESELA__FIELD_ALLOCATION, quoted_behind(line, "tag = '"));
   tesela__memory_set_field(entry, TESELA__FIELD_SIZE, bytes_behind(line, "Allocation (size=", size));
-  if (!label) {
+  if (size[0] && !label) {
     tesela__memory_figure(tesela__text(size), &section->figure[TESELA_REPORT_USED]);
     tesela__memory_figure(bytes_behind(line, "exceed memory (size=", limit),
                           &section->figure[TESELA_REPORT_CAPACITY]);

@@ -62,6 +62,7 @@ bool tesela__memory_open_entry(tesela_report *report, int64_t number) {
   if (memory->part != TESELA__PART_TABLE) memory->part = TESELA__PART_LIST;
   memory->last_number = number;
   memory->entry.open = true;
+  memory->entry.doubled = false;
   memory->entry.number = number;
   memory->entry.line = report->line;
   memory->entry.shapes.n = 0;
@@ -111,6 +112,50 @@ static bool opened_again(const tesela__entry *entry, int64_t number, tesela__spa
          memcmp(entry->text[TESELA__FIELD_SIZE], value.text, value.n) == 0;
 }
 
+static void note_mixed(tesela_report *report, const char *what) {
+  tesela__report_note(
+      report, TESELA_REPORT_MIXED, report->line,
+      "%s: lines of two reports are mixed, or some are missing; figures may stand with the wrong "
+      "entry",
+      what);
+}
+
+static bool is_value(const tesela__entry *entry, tesela__field field, tesela__span value) {
+  value = tesela__trim(value);
+  size_t n = value.n < TESELA__FIELD_TEXT ? value.n : TESELA__FIELD_TEXT;
+  return entry->length[field] == n && memcmp(entry->text[field], value.text, n) == 0;
+}
+
+/* An entry whose first line is not there. It has the number of the last one, so that the list goes on. */
+static bool open_headless(tesela_report *report) {
+  tesela__memory_text *memory = &report->memory;
+  int64_t number = memory->last_number;
+  bool going_on = tesela__memory_close_entry(report) && tesela__memory_open_entry(report, number + 1);
+  memory->last_number = number;
+  return going_on;
+}
+
+/* A field that the entry cannot take: none is open, or it has one already. A second shape is a second entry; a
+ * label alone is what is left of one. */
+static bool place_field(tesela_report *report, tesela__field field, tesela__span value) {
+  tesela__memory_text *memory = &report->memory;
+  tesela__entry *entry = &memory->entry;
+  bool listing = memory->part == TESELA__PART_LIST && memory->last_number > 0;
+  if (!entry->open) {
+    bool label = field == TESELA__FIELD_LABEL;
+    if (listing && field != TESELA__FIELD_SIZE) note_mixed(report, "a field stands outside of any entry");
+    return label || (listing && field == TESELA__FIELD_SHAPE) ? open_headless(report) : true;
+  }
+  if (entry->length[field] == 0) return true;
+  bool same = is_value(entry, field, value);
+  if (field == TESELA__FIELD_SHAPE && !(same && entry->doubled)) {
+    note_mixed(report, "an entry has two shapes and is counted as two");
+    return open_headless(report);
+  }
+  if (!same) note_mixed(report, "an entry has a field twice");
+  return true;
+}
+
 static bool read_fields(tesela_report *report, tesela__span line, bool *is_one) {
   tesela__entry *entry = &report->memory.entry;
   const struct field_row *row = NULL;
@@ -118,8 +163,15 @@ static bool read_fields(tesela_report *report, tesela__span line, bool *is_one) 
     tesela__span rest = tesela__from(line, p + strlen(row->word));
     tesela__span value = tesela__between(rest.text, next_field(rest));
     int64_t number = row->field == TESELA__FIELD_SIZE ? entry_number(line, p) : -1;
-    if (number >= 0 && !opened_again(entry, number, value) && !tesela__memory_open_entry(report, number))
+    if (number >= 0 && opened_again(entry, number, value)) {
+      entry->doubled = true;
+    } else if (number >= 0) {
+      if (entry->open && entry->number == number && entry->length[TESELA__FIELD_SHAPE] == 0)
+        note_mixed(report, "an entry starts twice");
+      if (!tesela__memory_open_entry(report, number)) return false;
+    } else if (!place_field(report, row->field, value)) {
       return false;
+    }
     if (!entry->open) return true;
     *is_one = true;
     tesela__memory_set_field(entry, row->field, value);
@@ -186,6 +238,6 @@ bool tesela__memory_starts_word(tesela__span text) {
   while (p < end && (tesela__is_digit(*p) || *p == '.')) p++;
   if (p > digits && (tesela__looking_at(p, end, " Size:") || tesela__looking_at(p, end, "\\. Size:")))
     return true;
-  if (p > digits && memchr(p, ';', (size_t)(end - p))) return true; /* a row of a table */
+  if (p > digits && tesela__memory_starts_row(text)) return true;
   return tesela__memory_starts_heading(text);
 }

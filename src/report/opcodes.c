@@ -49,8 +49,9 @@ tesela_report_opcode_rule tesela_report_opcode(const char *opcode, size_t length
   size_t low = 0, high = sizeof opcode_rows / sizeof opcode_rows[0];
   while (low < high) {
     size_t middle = (low + high) / 2;
-    int order = strncmp(opcode_rows[middle].opcode, opcode, length);
-    if (order == 0 && strlen(opcode_rows[middle].opcode) == length) return opcode_rows[middle].rule;
+    const char *name = opcode_rows[middle].opcode;
+    int order = length > 0 && *name != *opcode ? *name - *opcode : strncmp(name, opcode, length);
+    if (order == 0 && strlen(name) == length) return opcode_rows[middle].rule;
     if (order < 0)
       low = middle + 1;
     else

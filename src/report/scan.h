@@ -10,8 +10,19 @@
 static inline bool tesela__is_digit(char c) { return c >= '0' && c <= '9'; }
 static inline bool tesela__is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 static inline bool tesela__is_name(char c) { /* of an HLO name */
-  return (c >= 'a' && c <= 'z') || tesela__is_digit(c) || (c >= 'A' && c <= 'Z') || c == '.' || c == '_' ||
-         c == '-';
+  static const bool is_name[256] = {
+      ['a'] = true, ['b'] = true, ['c'] = true, ['d'] = true, ['e'] = true, ['f'] = true, ['g'] = true,
+      ['h'] = true, ['i'] = true, ['j'] = true, ['k'] = true, ['l'] = true, ['m'] = true, ['n'] = true,
+      ['o'] = true, ['p'] = true, ['q'] = true, ['r'] = true, ['s'] = true, ['t'] = true, ['u'] = true,
+      ['v'] = true, ['w'] = true, ['x'] = true, ['y'] = true, ['z'] = true, ['0'] = true, ['1'] = true,
+      ['2'] = true, ['3'] = true, ['4'] = true, ['5'] = true, ['6'] = true, ['7'] = true, ['8'] = true,
+      ['9'] = true, ['A'] = true, ['B'] = true, ['C'] = true, ['D'] = true, ['E'] = true, ['F'] = true,
+      ['G'] = true, ['H'] = true, ['I'] = true, ['J'] = true, ['K'] = true, ['L'] = true, ['M'] = true,
+      ['N'] = true, ['O'] = true, ['P'] = true, ['Q'] = true, ['R'] = true, ['S'] = true, ['T'] = true,
+      ['U'] = true, ['V'] = true, ['W'] = true, ['X'] = true, ['Y'] = true, ['Z'] = true, ['.'] = true,
+      ['_'] = true, ['-'] = true,
+  };
+  return is_name[(unsigned char)c];
 }
 
 static inline tesela__span tesela__between(const char *start, const char *end) {

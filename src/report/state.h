@@ -3,11 +3,16 @@
  * state.h - what a report holds while it reads, and which file does what with it.
  *
  *   feed.c          chunks -> lines -> pieces; inputs; create, finish, destroy
+ *   clean.c         colours, entities and escapes of a line; a text on one line becomes its lines
+ *   prefix.c streams.c    lines of several processes are read as several texts
+ *   signs.c         can anything start on a line?
+ *   wrap.c          lines that were cut at the width of a terminal are put together again
  *   hlo.c           one line of HLO text: instruction, computation header, module header
  *   hlo_count.c     the arrays of one instruction
  *   opcodes.c       which results are arrays of their own
  *   frames.c        source lines, from tables in front of a module
  *   computations.c  the arrays of a computation wait until it is known to count
+ *   module_end.c    the end of a module: what counts of them
  *   memory_text.c memory_heading.c memory_table.c    one line of a memory report
  *   memory_entry.c memory_shape.c    an entry of one: its row, its shape, the compiler's figures against ours
  *   memory_fit.c memory_decide.c     which shapes have the size of an entry; which of them HLO text says it is
@@ -141,11 +146,16 @@ typedef enum tesela__where {
 typedef struct tesela__module {
   bool open; /* a header or an instruction was seen */
   bool entry_seen;
+  bool outside_seen; /* so was an array outside any computation */
+  bool assignment;   /* the text is XLA's buffer assignment: its instructions are no HLO text */
   tesela__where where;
   int32_t section;
-  uint64_t fingerprint; /* of the rows that counted, in their order */
+  uint64_t fingerprint; /* of the rows that counted, in any order */
   int32_t current;      /* computation, in WAITING */
   uint32_t serial;      /* of the current computation, over all modules */
+  int32_t
+      first_waiting; /* arrays of the entry computation, where one of several processes prints the module */
+  int32_t first_layout; /* arguments and results of the header, for a module without its entry computation */
   tesela__computation *computation;
   tesela__waiting *waiting;
   tesela__call *call;
@@ -176,6 +186,7 @@ enum { TESELA__FIELD_TEXT = 1024 };
 /* The entry that is being read. */
 typedef struct tesela__entry {
   bool open;
+  bool doubled; /* its first line came twice: two processes write the same */
   int64_t number, line;
   tesela__span shapes;               /* of a table's row, in its line; n = 0 elsewhere */
   int64_t values;                    /* that use the row */
@@ -249,6 +260,43 @@ typedef struct tesela__memory_text {
   tesela__entry entry;
 } tesela__memory_text;
 
+/* ---- clean.c, wrap.c, streams.c ------------------------------------------------------------------------ */
+
+enum { TESELA__CLEAN_DEPTH = 4 }; /* texts in texts: a JSON string of Python's repr of ... */
+
+typedef struct tesela__bytes {
+  char *text;
+  size_t capacity;
+} tesela__bytes;
+
+typedef struct tesela__width {
+  size_t bytes, columns;
+} tesela__width;
+
+/* A line that may go on in the next one. Widths: without and with the prefix of the line, and as it stood before its
+ * entities were decoded. */
+enum { TESELA__N_WIDTHS = 3 };
+
+typedef struct tesela__wrap {
+  tesela__bytes text;
+  size_t n; /* 0: none is held */
+  int64_t line;
+  tesela__width piece[TESELA__N_WIDTHS], most[TESELA__N_WIDTHS];
+  size_t scanned;                                    /* bytes whose brackets are counted */
+  bool prefixed, marked, entities, quoted, one_line; /* the last: \\n stands for its newlines */
+  char before;                                       /* the last character */
+  int64_t depth;
+} tesela__wrap;
+
+/* What one of several processes writes. */
+typedef struct tesela__stream {
+  uint64_t who;
+  const char *prefix;
+  tesela__module module;
+  tesela__memory_text memory;
+  tesela__wrap wrap;
+} tesela__stream;
+
 /* ---- the report ---------------------------------------------------------------------------------------- */
 
 struct tesela_report {
@@ -260,7 +308,15 @@ struct tesela_report {
   char *carry; /* an unfinished line */
   size_t n_carry, cap_carry;
   bool carry_cut;
-  int64_t line; /* number of the current one, from 1, in the current input */
+  tesela__width raw;         /* of the line before its entities were decoded; 0: it has none */
+  bool marked, carry_marked; /* the chunk, or what is carried, may have something to clean */
+  tesela__bytes clean, unescaped[TESELA__CLEAN_DEPTH];
+  tesela__stream **stream; /* 0: lines without a prefix; n_streams 0: there is no other */
+  size_t n_streams, cap_streams, current;
+  size_t owner;       /* stream of the last line that was recognised */
+  size_t held_by;     /* stream that holds the line before this one; SIZE_MAX: none */
+  size_t last_stream; /* with a prefix */
+  int64_t line;       /* number of the current one, from 1, in the current input */
 
   tesela__shape *shape;
   size_t n_shapes, cap_shapes;
@@ -290,6 +346,9 @@ struct tesela_report {
 
   tesela__module module;
   tesela__memory_text memory;
+  tesela__wrap wrap;
+  uint32_t serial;                               /* of the last computation that began */
+  size_t n_waiting, n_computations, n_all_calls; /* of all streams, against options.waiting */
   tesela__arena text;
 };
 
@@ -297,6 +356,46 @@ struct tesela_report {
 bool tesela__report_no_memory(tesela_report *report);
 
 /* ---- functions between the files; all return false only when memory ran out ---------------------------- */
+
+/* feed.c: a line as the compiler wrote it; depth of the texts it was taken from. */
+bool tesela__read_line(tesela_report *report, tesela__span line, int depth);
+
+/* clean.c */
+bool tesela__clean_room(tesela_report *report, tesela__bytes *bytes, size_t n);
+/* Is there a character that starts something to clean? */
+bool tesela__clean_is_marked(const char *bytes, size_t n);
+/* Without colours and entities; *line stays where it is, or stands in `room`. */
+bool tesela__clean_line(tesela_report *report, tesela__bytes *room, tesela__span *line);
+/* Where an entity starts that the end of a line cuts, n if none does; decode in place, returns the bytes left. */
+size_t tesela__clean_open_entity(tesela__span line);
+size_t tesela__clean_entities(char *text, size_t n);
+/* Do lines of a report stand here as one, with \n between them? `instruction`: it starts with a plain one. */
+bool tesela__clean_is_escaped(tesela__span line, bool instruction);
+bool tesela__clean_escaped(tesela_report *report, tesela__span line, int depth);
+
+/* prefix.c: bytes of the prefix of a process, 0 without one; *who stands for the process. */
+size_t tesela__rank_prefix(tesela__span line, uint64_t *who);
+
+/* streams.c: the stream of a line, which loses its prefix; go on with one; the end of an input; forget all. */
+bool tesela__stream_of(tesela_report *report, tesela__span *line, size_t *number);
+/* May a report, a module or a part of one start on this line? */
+bool tesela__starts_something(tesela__span line);
+void tesela__stream_select(tesela_report *report, size_t number);
+/* Has the current line the prefix of a process? Then the entry computation waits too: another one may print the same
+ * module. */
+static inline bool tesela__stream_is_one_of_several(const tesela_report *report) {
+  return report->current > 0;
+}
+bool tesela__streams_end(tesela_report *report);
+void tesela__streams_clear(tesela_report *report);
+
+tesela__width tesela__width_of(tesela__span line); /* wrap.c */
+/* wrap.c: read a line, or hold it until the next one; read what is held. `full`: with its prefix; `marked`: it may be
+ * a text on one line. */
+bool tesela__wrap_line(tesela_report *report, tesela__span line, tesela__span full, bool marked);
+bool tesela__wrap_flush(tesela_report *report);
+/* Keep the width of a line that starts nothing. */
+void tesela__wrap_measure(tesela_report *report, tesela__span line);
 
 /* The shape of a text, read and measured once. *found is the shape, valid until the next call, or NULL when
  * the type is unknown; *index its number, -1 when the table is full. */
@@ -329,6 +428,10 @@ void tesela__report_note(tesela_report *report, tesela_report_note_kind kind, in
 /* hlo.c. *is_one: the line is an instruction, a header or an end of HLO text. */
 bool tesela__hlo_plain_instruction(tesela_report *report, tesela__span line, bool *is_one);
 bool tesela__hlo_line(tesela_report *report, tesela__span line, bool *is_one);
+bool tesela__hlo_is_plain(tesela__span line);
+bool tesela__hlo_has_instruction(tesela__span line); /* anywhere in it */
+/* Does a line of HLO text start here, by a word that hardly anything else starts with? */
+bool tesela__hlo_starts(tesela__span text);
 /* What can be told of a label: an instruction, "name = opcode(...)", or a word. Parts that are not there
  * are empty. */
 void tesela__hlo_label(tesela__span text, tesela__instruction *out);
@@ -355,7 +458,15 @@ bool tesela__computation_count(tesela_report *report, int32_t row, const tesela_
 bool tesela__computation_calls(tesela_report *report, tesela__span callee);
 bool tesela__module_begin(tesela_report *report, tesela__span name);
 bool tesela__module_need_section(tesela_report *report);
+/* The number of a computation by the hash of its name, -1: not seen. */
+int32_t tesela__computation_find(const tesela__module *module, uint64_t name);
+void tesela__computation_note_by_name(tesela_report *report, const char *why);
+/* An argument or result of the header: counts if the entry computation is not there. */
+bool tesela__module_layout(tesela_report *report, int32_t shape, bool is_result);
+
+/* module_end.c */
 bool tesela__module_end(tesela_report *report);
+void tesela__module_release(tesela__module *module, const tesela_allocator *allocator);
 
 /* memory_text.c: a line, if it is one of a memory report; the end of an input. */
 bool tesela__memory_line(tesela_report *report, tesela__span line, bool *is_one);
@@ -366,11 +477,15 @@ void tesela__memory_set_field(tesela__entry *entry, tesela__field field,
 /* Does a word of a report start here? */
 bool tesela__memory_starts_word(tesela__span text);
 
+/* signs.c */
+/* Can this line start a report or an entry? A quick look; false is certain. */
+bool tesela__memory_may_start(tesela__span line);
+/* Or a module, its entry computation, a buffer assignment? */
+bool tesela__may_start(tesela__span line);
+
 /* memory_heading.c */
 bool tesela__memory_heading(tesela_report *report, tesela__span line, bool *is_one);
 bool tesela__memory_starts_heading(tesela__span text);
-/* Can this line start a report or an entry? A quick look; false is certain. */
-bool tesela__memory_may_start(tesela__span line);
 /* "    program          19.46G" under a heading. */
 bool tesela__memory_figure_line(tesela_report *report, tesela__span line);
 /* The figure a text starts with, "14.00G"; false and bytes -1 if there is none with a unit. */
@@ -379,6 +494,7 @@ bool tesela__memory_figure(tesela__span text, tesela_report_printed *printed);
 bool tesela__memory_need_section(tesela_report *report, bool start, tesela__span space);
 
 /* memory_table.c: a row of a table; a message about one array. */
+bool tesela__memory_starts_row(tesela__span text);
 bool tesela__memory_row(tesela_report *report, tesela__span line, bool *is_one);
 bool tesela__memory_message(tesela_report *report, tesela__span line);
 
@@ -421,6 +537,13 @@ void tesela__report_set_order(tesela_xla_layout *layout, int32_t minor, int32_t 
 
 /* query.c: is the row in a question? Rows that never counted are in none. */
 bool tesela__report_matches(const tesela_report_array *array, const tesela_report_filter *filter);
+
+/* What arrays of a row add to the fingerprint of a module; their order does not matter. */
+static inline uint64_t tesela__row_mark(int32_t row, int64_t count) {
+  uint64_t mark = ((uint64_t)row + 1) * UINT64_C(0x9e3779b97f4a7c15);
+  mark = (mark ^ mark >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+  return (mark ^ mark >> 32) * (uint64_t)count;
+}
 
 /* Hash of a text. */
 uint64_t tesela__report_hash(const char *text, size_t n);

@@ -226,9 +226,7 @@ bool tesela__report_count(tesela_report *report, int32_t row, int64_t count, int
     array->section = section;
     if (sighting && !fill_sighting(report, array, sighting)) return false;
   }
-  if (array->source == TESELA_REPORT_HLO)
-    report->module.fingerprint =
-        (report->module.fingerprint ^ (uint64_t)row << 32 ^ (uint64_t)count) * UINT64_C(0x9e3779b97f4a7c15);
+  if (array->source == TESELA_REPORT_HLO) report->module.fingerprint += tesela__row_mark(row, count);
   tesela__report_add(report, &array->count, count);
   tesela__report_section_add(report, section, tesela__report_bytes(array), count);
   return true;

@@ -334,12 +334,12 @@ def test_spaces():
 
 
 def test_names_from_outside_do_no_harm():
-    text = b'%a = f32[8,3]{1,0:T(8,128)} add(%x), metadata={op_name="\x1b[31mred\xff\xe2\x80\xae"}\n'
+    text = b'%a = f32[8,3]{1,0:T(8,128)} add(%x), metadata={op_name="\x9b31m\x07red\xff\xe2\x80\xae"}\n'
     shown = run("report", text=text, env=UTF8)
     assert shown.returncode == 0
-    assert b"\x1b" not in shown.stdout and b"\xe2\x80\xae" not in shown.stdout
+    assert b"\x07" not in shown.stdout and b"\xe2\x80\xae" not in shown.stdout
     shown.stdout.decode()
-    assert json.loads(run("report", "--json", text=text).stdout)["arrays"][0]["op_name"].startswith("\x1b[31mred\ufffd")
+    assert json.loads(run("report", "--json", text=text).stdout)["arrays"][0]["op_name"].startswith("\ufffd31m\x07red\ufffd")
 
 
 # ---- limits ----
@@ -379,10 +379,10 @@ HUGE = b"%b = f32[999999999999,999999999999]{1,0} add(%x)\n"
         (("--max-waste", "1%"), CUT, 3, b"cannot tell whether the padding is above 1%; it is 0% to 100%"),
         (("--max-waste", "100%"), CUT, 0, b""),
         (("--max-bytes", "1GiB"), CUT, 1, b"1.09 GiB are stored"),
-        (("--max-bytes", "1"), b"Peak buffers:\n", 2, b"neither a list nor a total"),
+        (("--max-bytes", "1"), b"Peak buffers:\n", 3, b"neither a list nor a total"),
         (("--max-waste", "1%"), b"Program hbm requirement 4.0G:\n    HLO temp  4.0G (25.0% utilization: "
          b"Unpadded (1.00G) Padded (4.00G))\n", 1, b"75% of the compiler's HLO temp is padding"),
-        (("--max-bytes", "1"), HUGE, 2, b"cannot be checked"),
+        (("--max-bytes", "1"), HUGE, 3, b"cannot be checked"),
         (("--max-waste", "1%"), HUGE, 3, b"cannot be checked"),
         (("--max-waste", "1%"), b"%a = f32[0]{0} add(%x)\n", 0, b""),
     ],
@@ -483,6 +483,126 @@ def test_unreadable(tmp_path):
     assert done.returncode == 2 and b"zcat FILE | tesela report -" in done.stderr
 
 
+MLIR = b"module @jit_f attributes {mhlo.num_partitions = 1 : i32} {\n  func.func public @main() {\n"
+FOREIGN = [
+    (b"\x1f\x8b\x08" + bytes(50), "gzip data", "zcat FILE | tesela report -"),
+    (b"\x28\xb5\x2f\xfd" + bytes(50), "zstd data", "zstdcat FILE | tesela report -"),
+    (STEP.read_text().encode("utf-16"), "UTF-16 text", "iconv -f UTF-16 -t UTF-8 FILE | tesela report -"),
+    (STEP.read_text().encode("utf-16-le"), "UTF-16 text", "iconv -f UTF-16LE -t UTF-8 FILE | tesela report -"),
+    (STEP.read_text().encode("utf-16-be"), "UTF-16 text", "iconv -f UTF-16BE -t UTF-8 FILE | tesela report -"),
+    (b"\x93NUMPY\x01\x00v\x00{'descr'", "a NumPy array", "compiled.as_text()"),
+    ((70).to_bytes(8, "little") + b'{"w":{"dtype":"F32"' + bytes(60), "a safetensors file", "compiled.as_text()"),
+    (b"PK\x03\x04" + bytes(50), "a zip archive", "unzip -p FILE | tesela report -"),
+    (b"\n\x05hello\x12\x00\x1a\x01\x02", "a binary protobuf (.pb)", "--xla_dump_to=FOLDER"),
+    (MLIR, "MLIR text (StableHLO)", "compiled.as_text()"),
+    (b'// a comment\n#loc = loc("x")\n' + MLIR, "MLIR text (StableHLO)", "compiled.as_text()"),
+    (b"ML\xefR" + bytes(20), "MLIR bytecode", "compiled.as_text()"),
+    (b"text and then \0 a zero", "binary data", "compiled.as_text()"),
+]
+
+
+@pytest.mark.parametrize("data, what, instead", FOREIGN, ids=lambda x: x if isinstance(x, str) else "")
+def test_what_is_no_text_is_refused_in_one_sentence(tmp_path, data, what, instead):
+    file = tmp_path / "file"
+    file.write_bytes(data + STEP.read_bytes())
+    done = run("report", str(file))
+    assert (done.returncode, done.stdout) == (2, b"")
+    lines = done.stderr.decode().splitlines()
+    assert len(lines) == 1 and what in lines[0] and instead in lines[0]
+    (tmp_path / "step.txt").write_bytes(STEP.read_bytes())
+    found = report_json(tmp_path)
+    assert [(Path(s["name"]).name, s["why"].startswith(what)) for s in found["skipped"]] == [("file", True)]
+    assert found["totals"] == report_json(STEP)["totals"]
+
+
+def test_a_foreign_file_is_read_only_at_its_start():
+    """A pipe that never ends: the answer comes all the same."""
+    with subprocess.Popen(["sh", "-c", "printf '\\377\\376'; exec yes"], stdout=subprocess.PIPE) as endless:
+        done = run("report", "-", stdin=endless.stdout)
+        endless.kill()
+    assert done.returncode == 2 and b"UTF-16" in done.stderr
+
+
+ASSIGNMENT = """BufferAssignment:
+allocation 0: size 16, parameter 0, shape |f32[2,2]| at ShapeIndex {}:
+ value: <1 x.1 @0> (size=16,offset=0): f32[2,2]{1,0}
+Used values:
+<0 y.1 @0>
+ from instruction: %y.1 = f32[2,2]{1,0} parameter(0)
+"""
+
+
+def test_buffer_assignment_is_no_hlo_text(tmp_path):
+    assert report_json("-", str(STEP), text="a log\n" + ASSIGNMENT)["totals"] == report_json(STEP)["totals"]
+    assert run("report", text="a log\n" + ASSIGNMENT).returncode == 2
+
+
+# ---- parts that are missing ----
+
+
+def codes(found):
+    return {n["code"] for n in found["notes"] if n["loud"]}
+
+
+def test_an_excerpt_without_entry_has_arguments_and_results():
+    for dump in DUMPS[::5]:
+        lines = dump.read_text().splitlines(keepends=True)
+        whole, found = report_json(dump)["sections"][0], report_json(text=lines[0])
+        assert codes(found) == {"no_entry"}
+        roles = found["totals"]["roles"]
+        for role, kind in (("argument", "argument"), ("result", "result")):
+            got = roles.get(role, {"arrays": 0, "stored_bytes": 0})
+            assert got["arrays"] == whole[f"entry_{kind}s"]
+            assert got["stored_bytes"] == whole[f"entry_{kind}_bytes"]
+        assert "only the" in found["notes"][0]["text"]
+
+
+def test_a_text_that_is_cut_is_said():
+    text = STEP.read_text()
+    entry = text.index("ENTRY")
+    assert "cut_module" in codes(report_json(text=text[: entry + 600].rsplit("\n", 1)[0] + "\n"))
+    assert "broken_line" in codes(report_json(text=text.replace(", body=", "", 1).replace("condition=", "", 1)))
+    assert "broken_line" in codes(report_json(text=text[:entry].rsplit("{", 1)[0] + "{\n  %a = f32[8,\n"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "HloModule m\n", "%t = token[] after-all()\n", "HloModule m\nENTRY %m () -> () {\n}\n",
+        "  XLA label: register allocator spill slots\n", "Peak buffers:\n", "%a = f32[?]{0} add(%x)\n",
+        "HloModule m, entry_computation_layout={()->()}\n",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("limit", [("--max-waste", "100%"), ("--max-bytes", "1T"), ("--max-bytes", "1T", "--space", "0")])
+def test_no_array_is_never_within_a_limit(text, limit):
+    done = run("report", *limit, text=text)
+    assert done.returncode in (2, 3) and (done.returncode == 3 or b"nothing recognised" in done.stderr)
+
+
+def test_missing_arrays_are_never_within_a_limit():
+    text = STEP.read_text()
+    assert run("report", "--max-bytes", "1T", text=text[: text.index("ENTRY")]).returncode == 3
+
+
+def test_labels_and_shapes_that_stand_alone():
+    found = report_json(text="     XLA label: %a = f32[8,3]{1,0:T(8,128)} fusion(%x), kind=kLoop\n")
+    assert found["totals"]["memory_report"]["stored_bytes"] == 4096 and found["totals"]["hlo"]["arrays"] == 0
+    two = "  1. Size: 4.0K\n     Shape: f32[8,3]{1,0:T(8,128)}\n     Shape: f32[16,3]{1,0:T(8,128)}\n"
+    found = report_json(text=two)
+    assert sorted(a["stored_bytes"] for a in found["arrays"]) == [4096, 8192]
+    assert codes(found) == {"mixed"}
+
+
+def test_the_window_of_a_kernel():
+    """60000 rows of 6 of 128 lanes: 60000 * 128 * 4 bytes, of which 60000 * 6 * 4 are data."""
+    message = (SOURCE / "tests/data/reports/vmem-kernel-libtpu0.0.42.txt").read_text().splitlines()[1]
+    said = "It is the window of operand 0. The window shape is f32[60000,6], the full shape is f32[60000,130]."
+    for text in (message + " " + said, said):
+        (array,) = report_json(text=text + "\n")["arrays"]
+        assert (array["stored_bytes"], array["data_bytes"]) == (30720000, 1440000)
+        assert array["reasons"] == ["dim 1 (6) is minor and fills 6 of 128 lanes: x21.3"]
+
+
 def test_folders(tmp_path):
     (tmp_path / "a/b").mkdir(parents=True)
     (tmp_path / "a/b/deep.log").write_text(OOM.read_text())
@@ -497,6 +617,9 @@ def test_folders(tmp_path):
     assert {Path(i["name"]).name for i in found["inputs"]} == {"deep.log", "empty", "step.hlo"}
     assert found["totals"]["hlo"]["arrays"] == 16
     assert done.returncode == 2 and b"gone" in done.stderr  # a link to nothing cannot be read
+    why = {Path(s["name"]).name: s["why"] for s in found["skipped"]}
+    assert why == {"binary": "binary data", "loop": "a link to a folder", "pipe": "no regular file"}
+    assert b"3 files skipped (" in done.stderr and done.stderr.count(b"skipped") == 1
 
 
 def test_dumps_from_before_optimisation(tmp_path):
@@ -504,7 +627,7 @@ def test_dumps_from_before_optimisation(tmp_path):
         (tmp_path / f"module_0001.jit_step.{stage}_optimizations.txt").write_text(STEP.read_text())
     done = run("report", "--json", str(tmp_path))
     assert json.loads(done.stdout)["totals"] == report_json(STEP)["totals"]
-    assert done.returncode == 0 and b"1 file from before optimisation passed over" in done.stderr
+    assert done.returncode == 0 and b"1 file skipped" in done.stderr and b"from before optimisation" in done.stderr
     named = tmp_path / "module_0001.jit_step.before_optimizations.txt"
     assert report_json(named)["totals"] == report_json(STEP)["totals"]
 
@@ -525,8 +648,9 @@ def test_stages_of_one_module_count_once(tmp_path):
     assert [Path(i["name"]).name[:31] for i in found["inputs"]] == [
         "module_0001.jit_step.after_opti", "module_0002.jit_step.after_fusi",
     ]  # fmt: skip
-    assert done.returncode == 0 and b"1 file from before optimisation passed over" in done.stderr
-    assert b"4 files of other stages of the same modules passed over; name them" in done.stderr
+    assert done.returncode == 0 and b"5 files skipped" in done.stderr and b"from before optimisation" in done.stderr
+    assert b"and others: another stage of a module that is read" in done.stderr
+    assert len(found["skipped"]) == 5
 
 
 def test_a_module_that_comes_twice_is_said(tmp_path):

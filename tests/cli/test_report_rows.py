@@ -379,7 +379,8 @@ def test_offsets_of_a_buffer_assignment(offset, decided, tmp_path):
     (tmp_path / "assignment.txt").write_text(text)
     array = report_json("-", str(tmp_path / "assignment.txt"), text=ISSUE)["arrays"][0]
     assert array["decided"] == decided and (array["shape"] == F32) == decided
-    assert run("report", text=text).returncode == 2  # alone it is no report
+    alone = run("report", text=text)
+    assert alone.returncode == 2 and b"a buffer assignment alone" in alone.stderr
 
 
 def test_pieces_of_the_allocator_agree():
