@@ -17,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from command import SOURCE, TESELA, environment, run
+from command import SANITIZED, SOURCE, TESELA, environment, only_if, run
 
 DUMPS = sorted((SOURCE / "tests/data/hlo").glob("*/*.hlo.txt"))
 REPORTS = sorted((SOURCE / "tests/data/reports").glob("*.txt"))
@@ -218,7 +218,7 @@ def test_published_figures(row):
     assert array["compiler"]["disagrees"] == []
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="no collection of published texts")
+@only_if(SHARED.is_dir())  # a collection of published texts
 def test_published_report():
     text = (SHARED / "oom_onehot_report.txt").read_text()
     found = report_json(text=text)
@@ -232,7 +232,7 @@ def test_published_report():
     assert [n["code"] for n in wrong["notes"] if n["loud"]] == ["disagree"]
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="no collection of published texts")
+@only_if(SHARED.is_dir())  # a collection of published texts
 def test_published_profile():
     found = report_json(SHARED / "xplane_host_offload_ops.hlo.txt")
     assert found["totals"]["hlo"]["arrays"] == 11  # all-reduce, broadcast, 3 fusions, 6 destinations
@@ -697,6 +697,7 @@ def test_a_full_disk():
         assert run("report", str(OOM), stdout=full).returncode == 3
 
 
+@only_if(not SANITIZED)  # a sanitizer reserves address space
 def test_memory_stays_small():
     """A pipe of 200 MB is read with an address space of 120 MB."""
     line = "%a = f32[8,3]{1,0:T(8,128)} add(%x)"
@@ -704,8 +705,6 @@ def test_memory_stays_small():
         ["sh", "-c", f"yes '{line}' | head -c 200000000 | ( ulimit -v 120000; exec {TESELA} report --json - )"],
         env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120,
     )  # fmt: skip
-    if b"AddressSanitizer" in done.stderr:
-        pytest.skip("the sanitizer reserves address space")
     assert done.returncode == 0, done.stderr.decode()
     assert json.loads(done.stdout)["totals"]["hlo"]["arrays"] == 200000000 // (len(line) + 1)
 
