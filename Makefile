@@ -14,7 +14,7 @@ MAKEFLAGS += --no-print-directory
 build = cmake --preset $(1) $(2) && cmake --build build/$(1) -j $(JOBS)
 test = ctest --test-dir build/$(1) -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: all help test check strict strict-clang dev clang asan asan-clang corpora tsan valgrind coverage fuzz soak nvcc gpu bench \
+.PHONY: all help test check strict strict-clang dev clang asan asan-clang corpora tsan sweep valgrind coverage fuzz soak nvcc gpu bench \
   bench-peers demo install format format-check abi clean
 
 all: ## build the library and the command (build/release)
@@ -60,6 +60,10 @@ corpora: ## fuzz corpora under AddressSanitizer and UndefinedBehaviorSanitizer
 tsan: ## unit tests under ThreadSanitizer
 	$(call build,tsan)
 	$(call test,tsan) -R '^unit[.]'
+
+sweep: ## fail each allocation of each command (make test fails a sample of them)
+	$(call build,release,-DTESELA_BUILD_TESTS=ON)
+	TESELA_SWEEP=full $(call test,release) -L alloc
 
 valgrind: ## unit tests under valgrind
 	$(call build,valgrind)

@@ -74,6 +74,7 @@ int main(void) {
     };
     printf("%s and %s\n", pairs[k][0], pairs[k][1]);
     bench_compare("  ns a call", ways, sizeof ways / sizeof ways[0], &c);
+    bench_figure("form.compare_ns", ways[2].ns);
   }
   return 0;
 }

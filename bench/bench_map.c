@@ -151,6 +151,9 @@ int main(void) {
         {"tesela_scan, a place", scan_all, (double)sizes.elements, 0},
     };
     bench_compare(c.text, ways, sizeof ways / sizeof ways[0], &c);
+    bench_figure("map.iterate_ns", ways[4].ns);
+    bench_figure("map.iterate_ns", ways[5].ns);
+    if (k == 0) bench_figure("map.batch_ratio", ways[2].ns / ways[0].ns);
   }
   return 0;
 }

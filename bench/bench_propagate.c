@@ -131,6 +131,9 @@ static void bench_one(builder *b, const phase *what) {
          median_of(apply, rounds) / 1e6, facts.n_moves, facts.moved, facts.bound,
          facts.cost ? 100.0 * (double)(facts.cost - facts.bound) / (double)facts.cost : 0,
          facts.proven ? " (proven)" : "", facts.core, facts.buffers);
+  bench_figure("propagate.ms", median_of(solve, rounds) / 1e6);
+  bench_figure("propagate.gap_percent",
+               facts.cost ? 100.0 * (double)(facts.cost - facts.bound) / (double)facts.cost : 0);
 }
 
 int main(int argc, char **argv) {

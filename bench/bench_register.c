@@ -147,15 +147,16 @@ int main(void) {
     const char *name;
     void (*work)(void *);
     double units, goal;
+    const char *figure;
   } rows[] = {
-      {"compose", compose, CALLS, 1000},
-      {"divide", divide, CALLS, 1000},
-      {"get_spatial", get_spatial, CALLS, 50},
-      {"get_local", get_local, CALLS, 50},
-      {"get_global", get_global, CALLS, 50},
-      {"exchange_create, nothing", plan_nothing, 1, 1e6},
-      {"exchange_create, shuffle", plan_shuffle, 1, 1e6},
-      {"exchange_create, shared", plan_shared, 1, 1e6},
+      {"compose", compose, CALLS, 1000, "register.algebra_ns"},
+      {"divide", divide, CALLS, 1000, "register.algebra_ns"},
+      {"get_spatial", get_spatial, CALLS, 50, "register.question_ns"},
+      {"get_local", get_local, CALLS, 50, "register.question_ns"},
+      {"get_global", get_global, CALLS, 50, "register.question_ns"},
+      {"exchange_create, nothing", plan_nothing, 1, 1e6, "register.plan_ns"},
+      {"exchange_create, shuffle", plan_shuffle, 1, 1e6, "register.plan_ns"},
+      {"exchange_create, shared", plan_shared, 1, 1e6, "register.plan_ns"},
   };
   enum { N = sizeof rows / sizeof rows[0] };
   bench_way ways[N];
@@ -163,8 +164,7 @@ int main(void) {
   for (int i = 0; i < N; i++) ways[i] = (bench_way){rows[i].name, rows[i].work, rows[i].units, 0};
   bench_compare("register layouts, 128x128 over 128 threads", ways, N, NULL);
   printf("%-28s %12s %12s\n", "", "goal ns", "median ns");
-  for (int i = 0; i < N; i++)
-    printf("%-28s %12.0f %12.1f%s\n", rows[i].name, rows[i].goal, ways[i].ns,
-           ways[i].ns > rows[i].goal ? "  above" : "");
+  for (int i = 0; i < N; i++) printf("%-28s %12.0f %12.1f\n", rows[i].name, rows[i].goal, ways[i].ns);
+  for (int i = 0; i < N; i++) bench_figure(rows[i].figure, ways[i].ns);
   return 0;
 }

@@ -109,6 +109,6 @@ int main(void) {
       {"tesela_xla_parse + _to_layout", read_layouts, units, 0},
   };
   bench_compare("layout texts, ns a text", ways, sizeof ways / sizeof ways[0], &c);
-  printf("  %.2f million texts read a second\n", 1000.0 / ways[1].ns);
+  bench_figure("text.read_millions", 1000.0 / ways[1].ns);
   return 0;
 }

@@ -61,6 +61,7 @@ static void race_transfer(const char *what, tesela_transfer *transfer, void *dst
   qsort(sorted, (size_t)rounds, sizeof sorted[0], ascending);
   printf("  %-58s %d %8.1f %8.1f %7.2f  %5.2f\n", what, threads, race_gbs(&ours, rounds),
          race_gbs(&theirs, rounds), ratio, sorted[rounds - 1 - rounds / 10] / sorted[rounds / 10]);
+  bench_figure(threads == 1 ? "transfer.ratio_1" : "transfer.ratio_2", ratio);
   fflush(stdout);
 }
 

@@ -49,4 +49,7 @@ static inline void bench_compare(const char *title, bench_way *ways, int n, void
   }
 }
 
+/* A measured number that claims.tsv may claim something about; claims.py reads these lines. A name may come several times. */
+static inline void bench_figure(const char *name, double value) { printf("figure %s %.6g\n", name, value); }
+
 #endif

@@ -43,16 +43,18 @@ int cmd_convert(const cli_context *cli) {
   tesela_exchange *plan;
   tesela_error err = {.at = -1};
   int32_t bits;
-  int64_t warp;
+  int64_t warp, max_steps;
   int status;
   if (!tile_input_register(cli, cli->arg[0], &src, &status)) return status;
   if (!tile_input_register(cli, cli->arg[1], &dst, &status)) return status;
-  if (!tile_input_dtype(cli, &dtype, &bits) || !cli_integer(cli, "warp", 1, TESELA_ACCESS_WARP, 0, &warp))
+  if (!tile_input_dtype(cli, &dtype, &bits) || !cli_integer(cli, "warp", 1, TESELA_ACCESS_WARP, 0, &warp) ||
+      !cli_integer(cli, "max-steps", 1, INT64_MAX, 0, &max_steps))
     return CLI_BAD;
   const char *through = cli_value(cli, "through");
   tesela_exchange_options options = {.warp = (int32_t)warp,
                                      .no_shuffle = through && strcmp(through, "shared") == 0,
-                                     .no_shared = through && strcmp(through, "shuffle") == 0};
+                                     .no_shared = through && strcmp(through, "shuffle") == 0,
+                                     .max_steps = max_steps};
   if (tesela_exchange_create(&plan, &dst, &src, bits, &options, NULL, &err) != TESELA_OK)
     return say_failure(cli, &err);
   status = convert_print(cli, plan);

@@ -70,6 +70,7 @@ static bool dma_limits(const cli_context *cli, const tesela_target *target, tese
   *limits = target->dma;
   if (!cli_integer(cli, "max-dims", 1, TESELA_DEVICE_DIMS, limits->max_dims, &dims) ||
       !cli_integer(cli, "max-extent", 1, INT64_MAX, limits->max_extent, &limits->max_extent) ||
+      !cli_integer(cli, "max-nests", 1, 1 << 20, limits->max_nests, &limits->max_nests) ||
       !cli_integer(cli, "alignment", 1, INT64_MAX, limits->alignment, &limits->alignment) ||
       !cli_integer(cli, "min-burst", 1, INT64_MAX, limits->min_burst, &limits->min_burst) ||
       !cli_integer(cli, "max-burst", 1, INT64_MAX, limits->max_burst, &limits->max_burst))

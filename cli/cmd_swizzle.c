@@ -22,10 +22,13 @@ int cmd_swizzle(const cli_context *cli) {
   tesela_dtype dtype;
   tesela_synthesis found;
   tesela_access_machine machine;
+  tesela_synthesis_options options = {0};
   tesela_error err = {.at = -1};
   int32_t bits;
   int status = CLI_YES;
-  if (!tile_input_dtype(cli, &dtype, &bits) || !tile_input_machine(cli, &machine)) return CLI_BAD;
+  if (!tile_input_dtype(cli, &dtype, &bits) || !tile_input_machine(cli, &machine) ||
+      !cli_integer(cli, "max-steps", 1, INT64_MAX, 0, &options.max_steps))
+    return CLI_BAD;
   size_t n = (size_t)cli->n_args;
   tesela_register *layouts = malloc(n * sizeof *layouts);
   tesela_access_use *uses = calloc(n, sizeof *uses);
@@ -38,7 +41,7 @@ int cmd_swizzle(const cli_context *cli) {
     read = tile_input_register(cli, cli->arg[i], &layouts[i], &status);
     uses[i] = (tesela_access_use){.registers = &layouts[i], .ldmatrix = cli_has(cli, "ldmatrix")};
   }
-  if (read && tesela_synthesize((int32_t)n, uses, bits, 0, &machine, &found, &err) != TESELA_OK) {
+  if (read && tesela_synthesize((int32_t)n, uses, bits, &options, &machine, &found, &err) != TESELA_OK) {
     read = false;
     status = say_failure(cli, &err);
   }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <tesela/graph_run.h>
+#include <tesela/report.h>
 #include <tesela/values.h>
 
 #include "graph_print.h"
@@ -34,7 +35,8 @@ typedef struct check_data {
   void **memory; /* of the inputs: an input with negative strides begins inside its own */
   int64_t *output_bytes;
   int32_t *output_node;
-  check_choice choice; /* of the last input */
+  check_choice choice;      /* of the last input */
+  int64_t bytes, max_bytes; /* of the tensors, and of all that a run takes */
 } check_data;
 
 static void check_free(check_data *data) {
@@ -94,12 +96,9 @@ static void check_values(const tesela_node *node, int64_t limit, check_choice *c
   if (choice->n == 0) choice->n = 1; /* zeros */
 }
 
-/* All that is made outside the program, in bytes; a run of more takes minutes. */
-#define CHECK_BYTES ((int64_t)1 << 30)
-
 /* The elements from the first to the last in memory that a host tensor takes with its strides, and how many of them are before
- * element 0; false if they are more than CHECK_BYTES. */
-static bool check_span(const tesela_node *node, int64_t *elements, int64_t *before) {
+ * element 0; false if they are more than `most`. */
+static bool check_span(const tesela_node *node, int64_t most, int64_t *elements, int64_t *before) {
   int64_t span[2] = {0, 0}; /* behind and before element 0 */
   *elements = *before = 0;
   for (int32_t d = 0; d < node->rank; d++)
@@ -107,8 +106,7 @@ static bool check_span(const tesela_node *node, int64_t *elements, int64_t *befo
   for (int32_t d = 0; d < node->rank; d++) {
     int64_t part, *side = &span[node->host_stride[d] < 0];
     if (node->host_stride[d] == INT64_MIN ||
-        __builtin_mul_overflow(node->shape[d] - 1, llabs(node->host_stride[d]), &part) ||
-        part > CHECK_BYTES - *side)
+        __builtin_mul_overflow(node->shape[d] - 1, llabs(node->host_stride[d]), &part) || part > most - *side)
       return false;
     *side += part;
   }
@@ -117,51 +115,67 @@ static bool check_span(const tesela_node *node, int64_t *elements, int64_t *befo
   return true;
 }
 
-/* Count the bytes of a tensor; false if all are more than CHECK_BYTES. */
-static bool check_count(int64_t elements, int64_t width, int64_t *bytes, int64_t *all) {
-  return !__builtin_mul_overflow(elements, width, bytes) && *bytes <= CHECK_BYTES - *all &&
-         (*all += *bytes, true);
+/* Count the bytes of a tensor; false if all are more than allowed. */
+static bool check_count(int64_t elements, int64_t width, int64_t *bytes, check_data *data) {
+  return !__builtin_mul_overflow(elements, width, bytes) && *bytes <= data->max_bytes - data->bytes &&
+         (data->bytes += *bytes, true);
 }
 
 typedef enum check_made { CHECK_DONE, CHECK_LARGE, CHECK_NO_MEMORY } check_made;
 
+static int64_t check_width(const tesela_node *node) { return (node->bits + 7) / 8; }
+
 static check_made check_input(const tesela_graph *graph, int32_t number, const tesela_node *node,
-                              uint64_t *state, int64_t *all, check_data *data) {
-  int64_t elements, before, bytes, width = (node->bits + 7) / 8, limit = index_limit(graph, number);
-  if (!check_span(node, &elements, &before) || !check_count(elements, width, &bytes, all)) return CHECK_LARGE;
-  uint8_t *memory = calloc(1, (size_t)bytes + 16);
+                              uint64_t *state, check_data *data) {
+  int64_t elements, before, width = check_width(node), limit = index_limit(graph, number);
+  (void)check_span(node, data->max_bytes, &elements, &before); /* it was counted */
+  uint8_t *memory = calloc(1, (size_t)(elements * width) + 16);
   if (!memory) return CHECK_NO_MEMORY;
   data->memory[data->n_inputs] = memory;
   data->input[data->n_inputs++] = memory + before * width;
   check_values(node, limit, &data->choice);
   uint64_t n = (uint64_t)data->choice.n;
-  for (int64_t at = 0; at < bytes; at += width) /* what has no type may be wider; a run refuses it */
+  for (int64_t at = 0; at < elements * width;
+       at += width) /* what has no type may be wider; a run refuses it */
     memcpy(memory + at, data->choice.value[check_random(state) % n], width < 16 ? (size_t)width : 16);
   return CHECK_DONE;
 }
 
-static check_made check_output(const tesela_node *node, int32_t number, int64_t *all, check_data *data) {
-  int64_t elements = 1, bytes;
+static int64_t check_elements(const tesela_node *node) {
+  int64_t elements = 1;
   for (int32_t d = 0; d < node->rank; d++)
-    if (node->shape[d] == 0) elements = 0;
-  for (int32_t d = 0; d < node->rank && elements > 0; d++)
-    if (__builtin_mul_overflow(elements, node->shape[d], &elements)) return CHECK_LARGE;
-  if (!check_count(elements, 2 * ((node->bits + 7) / 8), &bytes, all)) return CHECK_LARGE;
+    if (node->shape[d] == 0) return 0;
+  for (int32_t d = 0; d < node->rank; d++)
+    if (__builtin_mul_overflow(elements, node->shape[d], &elements)) return INT64_MAX;
+  return elements;
+}
+
+static check_made check_output(const tesela_node *node, int32_t number, check_data *data) {
   int32_t o = data->n_outputs++;
   data->output_node[o] = number;
-  data->output_bytes[o] = bytes / 2;
-  data->tiled[o] = calloc(1, (size_t)bytes / 2 + 16);
-  data->plain[o] = calloc(1, (size_t)bytes / 2 + 16);
+  data->output_bytes[o] = check_elements(node) * check_width(node);
+  data->tiled[o] = calloc(1, (size_t)data->output_bytes[o] + 16);
+  data->plain[o] = calloc(1, (size_t)data->output_bytes[o] + 16);
   return data->tiled[o] && data->plain[o] ? CHECK_DONE : CHECK_NO_MEMORY;
 }
 
-/* Make inputs, and room for outputs; *at is the node that could not be made. */
-static check_made check_make(const tesela_graph *graph, uint64_t seed, check_data *data,
-                             const tesela_node **at) {
+/* Bytes of all inputs and outputs, before one is made; *at is the node with which they are too many. */
+static check_made check_count_all(const tesela_graph *graph, check_data *data, const tesela_node **at) {
+  for (int32_t k = 0; (*at = tesela_graph_node(graph, k)); k++) {
+    int64_t elements, before, bytes, width = check_width(*at);
+    if ((*at)->op == TESELA_OP_INPUT && (!check_span(*at, data->max_bytes, &elements, &before) ||
+                                         !check_count(elements, width, &bytes, data)))
+      return CHECK_LARGE;
+    if ((*at)->output && !check_count(check_elements(*at), 2 * width, &bytes, data)) return CHECK_LARGE;
+  }
+  return CHECK_DONE;
+}
+
+/* Make inputs, and room for outputs. */
+static check_made check_make(const tesela_graph *graph, uint64_t seed, check_data *data) {
   size_t count = (size_t)tesela_graph_count(graph) + 1;
-  int64_t all = 0;
+  const tesela_node *at;
   check_made made = CHECK_DONE;
-  *data = (check_data){0};
   data->input = calloc(count, sizeof *data->input);
   data->memory = calloc(count, sizeof *data->memory);
   data->tiled = calloc(count, sizeof *data->tiled);
@@ -171,10 +185,9 @@ static check_made check_make(const tesela_graph *graph, uint64_t seed, check_dat
   if (!data->input || !data->memory || !data->tiled || !data->plain || !data->output_bytes ||
       !data->output_node)
     return CHECK_NO_MEMORY;
-  for (int32_t k = 0; made == CHECK_DONE && (*at = tesela_graph_node(graph, k)); k++) {
-    if ((*at)->op == TESELA_OP_INPUT) made = check_input(graph, k, *at, &seed, &all, data);
-    if (made == CHECK_DONE && (*at)->output) made = check_output(*at, k, &all, data);
-    if (made != CHECK_DONE) break;
+  for (int32_t k = 0; made == CHECK_DONE && (at = tesela_graph_node(graph, k)); k++) {
+    if (at->op == TESELA_OP_INPUT) made = check_input(graph, k, at, &seed, data);
+    if (made == CHECK_DONE && at->output) made = check_output(at, k, data);
   }
   return made;
 }
@@ -264,17 +277,70 @@ static int check_json(const check_result *r) {
 
 /* ---- both runs --------------------------------------------------------------------------------------------------- */
 
+/* The options of the run on tiled memory, or on plain memory. */
+static tesela_graph_run_options check_options(bool plain, const tesela_graph_memory *memory,
+                                              graph_progress *progress) {
+  return (tesela_graph_run_options){.plain = plain,
+                                    .device_types = plain,
+                                    .memory = plain ? NULL : memory,
+                                    .progress = graph_progress_call,
+                                    .progress_user = progress,
+                                    .max_steps = INT64_MAX, /* check_allowed */
+                                    .max_bytes = INT64_MAX};
+}
+
+/* Both runs together keep --max-steps; the larger one and the tensors --max-bytes. Says why not. */
+static int check_allowed(const cli_context *cli, const graph_work *work, const tesela_graph_memory *memory,
+                         check_data *data) {
+  const tesela_node *at;
+  tesela_graph_run_needs tiled, plain;
+  tesela_error err = {.at = -1};
+  int64_t max_steps;
+  char text[3][TESELA_UNITS_TEXT];
+  if (!cli_integer(cli, "max-steps", 1, INT64_MAX, TESELA_GRAPH_RUN_STEPS, &max_steps) ||
+      !cli_size(cli, "max-bytes", TESELA_GRAPH_RUN_BYTES, &data->max_bytes))
+    return CLI_BAD;
+  tesela_units_print(data->max_bytes, TESELA_UNITS_IEC, text[2]);
+  if (check_count_all(work->in.graph, data, &at) != CHECK_DONE) {
+    say_error(cli, "with %.80s the inputs and outputs take more than %s; --max-bytes=SIZE raises this limit",
+              at->name, text[2]);
+    return CLI_BAD;
+  }
+  tesela_graph_run_options options = check_options(false, memory, NULL);
+  tesela_status status = tesela_graph_run_needs_of(work->placed, &work->in.target, &options, &tiled, &err);
+  options = check_options(true, NULL, NULL);
+  if (status == TESELA_OK)
+    status = tesela_graph_run_needs_of(work->in.graph, &work->in.target, &options, &plain, &err);
+  if (status != TESELA_OK) return say_failure(cli, &err);
+  if (tiled.steps > max_steps || plain.steps > max_steps) {
+    const tesela_graph_run_needs *more = tiled.steps > max_steps ? &tiled : &plain;
+    at = tesela_graph_node(more == &tiled ? work->placed : work->in.graph, more->node);
+    say_error(cli,
+              "a run takes %" PRId64 " steps (results and products), most of them for %.80s; at most %" PRId64
+              " are run, --max-steps=N raises this limit",
+              more->steps, at->name, max_steps);
+    return CLI_BAD;
+  }
+  int64_t buffers = tiled.bytes > plain.bytes ? tiled.bytes : plain.bytes;
+  if (buffers <= data->max_bytes - data->bytes) return CLI_YES;
+  tesela_units_print(data->bytes, TESELA_UNITS_IEC, text[0]);
+  tesela_units_print(buffers, TESELA_UNITS_IEC, text[1]);
+  say_error(cli,
+            "a run takes %s for inputs and outputs and %s for buffers and their marks; at most %s are taken, "
+            "--max-bytes=SIZE raises this limit",
+            text[0], text[1], text[2]);
+  return CLI_BAD;
+}
+
 static tesela_status check_runs(check_result *r, const tesela_graph_memory *memory, graph_progress *progress,
                                 tesela_error *err) {
   const check_data *data = r->data;
-  tesela_graph_run_options options = {
-      .memory = memory, .progress = graph_progress_call, .progress_user = progress};
+  tesela_graph_run_options options = check_options(false, memory, progress);
   progress->what = "on tiled memory";
   tesela_status status =
       tesela_graph_run(r->work->placed, &r->work->in.target, (const void *const *)data->input, data->tiled,
                        &options, &r->tiled, err);
-  options.memory = NULL;
-  options.plain = options.device_types = true;
+  options = check_options(true, NULL, progress);
   progress->what = "on plain memory";
   if (status == TESELA_OK)
     status = tesela_graph_run(r->work->in.graph, &r->work->in.target, (const void *const *)data->input,
@@ -285,35 +351,36 @@ static tesela_status check_runs(check_result *r, const tesela_graph_memory *memo
   return status;
 }
 
+/* Both runs, and what came out. */
+static int check_all(const cli_context *cli, check_result *r, const tesela_graph_memory *memory,
+                     uint64_t seed, check_data *data) {
+  graph_progress progress;
+  tesela_error err = {.at = -1};
+  int status = check_allowed(cli, r->work, memory, data);
+  if (status != CLI_YES) return status;
+  graph_progress_begin(cli, &progress);
+  if (check_make(r->work->in.graph, seed, data) != CHECK_DONE) {
+    say_error(cli, "no memory for the inputs and outputs of the program");
+    return CLI_FAILED;
+  }
+  if (check_runs(r, memory, &progress, &err) != TESELA_OK)
+    return err.status == TESELA_E_STOPPED ? CLI_YES : say_failure(cli, &err);
+  if (cli->json) return check_json(r);
+  check_words(r);
+  check_note(cli, r->work);
+  return CLI_YES;
+}
+
 int graph_check(const cli_context *cli, const graph_work *work) {
   tesela_graph_memory *memory = NULL;
-  check_data data;
+  check_data data = {0};
   check_result r = {.work = work, .data = &data};
   tesela_error err = {.at = -1};
   int64_t seed;
-  int status = CLI_YES;
   if (!cli_integer(cli, "seed", 0, INT64_MAX, 1, &seed)) return CLI_BAD;
   if (tesela_graph_plan_memory(&memory, work->placed, &work->in.target, NULL, &err) != TESELA_OK)
     return say_failure(cli, &err);
-  const tesela_node *at = NULL;
-  graph_progress progress;
-  graph_progress_begin(cli, &progress);
-  check_made made = check_make(work->in.graph, (uint64_t)seed, &data, &at);
-  if (made == CHECK_NO_MEMORY) {
-    say_error(cli, "no memory for the inputs and outputs of the program");
-    status = CLI_FAILED;
-  } else if (made == CHECK_LARGE) {
-    say_error(cli, "with %s the inputs and outputs take more than %" PRId64 " bytes, the most for a run",
-              at->name, CHECK_BYTES);
-    status = CLI_BAD;
-  } else if (check_runs(&r, memory, &progress, &err) != TESELA_OK) {
-    if (err.status != TESELA_E_STOPPED) status = say_failure(cli, &err);
-  } else if (cli->json) {
-    status = check_json(&r);
-  } else {
-    check_words(&r);
-    check_note(cli, work);
-  }
+  int status = check_all(cli, &r, memory, (uint64_t)seed, &data);
   check_free(&data);
   tesela_graph_memory_destroy(memory);
   graph_progress_end();

@@ -93,6 +93,30 @@ static bool graph_operands(const graph_reader *r, const jr_object *op, graph_lis
   return true;
 }
 
+/* Products and convolutions need lanes of their operands. A view of a constant has those of the constant; a constant of the view's
+ * own shape may have any. */
+static bool graph_constants(const graph_reader *r, const jr_object *op, const tesela_node_spec *spec,
+                            graph_lists *lists) {
+  if (spec->op != TESELA_OP_MATMUL && spec->op != TESELA_OP_CONV2D) return true;
+  for (int32_t k = 0; k < spec->n_operands; k++) {
+    const tesela_node *shown = tesela_graph_node(r->graph, lists->operand[k]);
+    const tesela_node *constant = tesela_graph_constant(r->graph, lists->operand[k]);
+    int64_t shape[TESELA_GRAPH_RANK];
+    char name[200];
+    if (!constant || !shown->view) continue;
+    memcpy(shape, shown->shape, (size_t)shown->rank * sizeof *shape); /* the graph grows */
+    snprintf(name, sizeof name, "%.160s.constant%" PRId32, spec->name ? spec->name : "", k);
+    tesela_node_spec own = {.op = TESELA_OP_CONSTANT,
+                            .name = spec->name && tesela_graph_find(r->graph, name) < 0 ? name : NULL,
+                            .dtype = constant->dtype,
+                            .rank = shown->rank,
+                            .shape = shape,
+                            .value = constant->value};
+    if (tesela_graph_add(r->graph, &own, &lists->operand[k], op->err) != TESELA_OK) return false;
+  }
+  return true;
+}
+
 /* A program that was printed with layouts: their sticks are required. */
 static bool graph_layout(const graph_reader *r, const jr_object *op, int32_t node) {
   jr_object layout;
@@ -130,7 +154,8 @@ static bool graph_op(const graph_reader *r, size_t i, const json_t *value) {
             graph_json_names(&op, &spec);
   if (ok && spec.name) snprintf(where, sizeof where, "ops[%zu] (%.40s)", i, spec.name);
   ok = ok && graph_operands(r, &op, &lists, &spec) && graph_json_attributes(&op, &lists, &spec) &&
-       graph_dtype(r, &op, &spec) && graph_json_check_lists(r->graph, &op, &spec);
+       graph_dtype(r, &op, &spec) && graph_json_check_lists(r->graph, &op, &spec) &&
+       graph_constants(r, &op, &spec, &lists);
   if (ok) {
     graph_json_fit_function(&spec);
     tesela_error err = {.at = -1};

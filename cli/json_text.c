@@ -18,7 +18,7 @@
 static const size_t ALIGN = 16, BASE = 4096, ITEM = 80, LIST = 112, OBJECT = 208, KEY = 176;
 enum { DEPTH = 2048 };
 
-static size_t memory_for(const char *text, size_t length) {
+size_t json_text_memory(const char *text, size_t length) {
   size_t memory = BASE, longest = 0, begin = 0;
   bool inside = false; /* a string */
   int depth = 0;
@@ -46,7 +46,7 @@ static size_t memory_for(const char *text, size_t length) {
 static struct {
   char *memory;
   size_t size, used;
-  bool refused; /* jansson wanted more than memory_for says */
+  bool refused; /* jansson wanted more than json_text_memory says */
 } piece;
 
 static void *take(size_t size) {
@@ -92,7 +92,7 @@ tesela_status json_text_read(json_text *doc, const char *text, size_t length, si
   json_free_t usual_free;
   *doc = (json_text){0};
   if (length > SIZE_MAX / 512) return fail(doc, TESELA_E_LIMIT, -1, "the text is too long", err);
-  size_t size = memory_for(text, length);
+  size_t size = json_text_memory(text, length);
   doc->memory = malloc(size);
   if (!doc->memory) return fail(doc, TESELA_E_MEMORY, -1, "no memory to read the JSON", err);
   piece.memory = doc->memory;

@@ -30,6 +30,8 @@ typedef struct json_text {
  * is up to 128 bytes for each byte of the text, and is touched only as far as it is used. */
 tesela_status json_text_read(json_text *doc, const char *text, size_t length, size_t flags,
                              tesela_error *err);
+/* The size of that piece. */
+size_t json_text_memory(const char *text, size_t length);
 void json_text_free(json_text *doc); /* one of zeros is fine */
 
 #endif

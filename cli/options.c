@@ -14,12 +14,20 @@
     "bank-bytes", 0, "N", "bytes of a bank; 4 unless told"                    \
   }
 
+/* Of the verbs that look for a layout in shared memory. */
+#define SEARCH_OPTION \
+  { "max-steps", 0, "N", "give up a search of more than N steps (default: 67108864)" }
+
 /* Of the verbs that take device layouts. */
 #define TARGET_OPTION \
   { "target", 0, "TARGET", "of a device layout: spyre (unless told), tiles, or a file that describes one" }
 
 #define END \
   { NULL, 0, NULL, NULL }
+
+/* Of the verbs that read tensors in files. */
+#define HEADER_OPTION \
+  { "max-header", 0, "SIZE", "memory for the header of a .safetensors at most (default: 256MiB)" }
 
 /* Of the verbs that copy tensors between files. */
 #define COPY_OPTIONS                                                                         \
@@ -29,6 +37,8 @@
   }
 
 /* Of the verbs that run ways of copying side by side. */
+#define TRIAL_OPTION \
+  { "max-bytes", 0, "SIZE", "refuse a problem with more bytes on both sides (default: 1GiB)" }
 #define WAYS_OPTIONS(solver, isa)                                                                       \
   {"solver", 0, "all|any|memcpy|rows|transpose|interleave|deinterleave|bits|strided|gather",            \
    "force this one; any is the planner's choice, all are those that apply; " solver " unless told"},    \
@@ -49,12 +59,14 @@ static const cli_option no_options[] = {END};
 static const cli_option bench_options[] = {
     WAYS_OPTIONS("any", "best"),
     {"rounds", 'r', "N", "measure N times, 15 unless told"},
+    TRIAL_OPTION,
     END,
 };
 
 static const cli_option check_options[] = {
     WAYS_OPTIONS("all", "all"),
     {"seed", 0, "N", "other data; 1 unless told"},
+    TRIAL_OPTION,
     END,
 };
 
@@ -66,6 +78,7 @@ static const cli_option cmp_options[] = {
     {"tensor", 0, "NAME", "only this tensor of .safetensors files; unless told, all, by name"},
     {"tensor-a", 0, "NAME", "which one of FILE_A"},
     {"tensor-b", 0, "NAME", "which one of FILE_B"},
+    HEADER_OPTION,
     END,
 };
 
@@ -81,6 +94,7 @@ static const cli_option digest_options[] = {
     {"layout", 'l', "LAYOUT", "of each FILE: f32[20,200]{1,0}; braces alone where it says type and dims"},
     {"dtype", 0, "TYPE", "the type of elements that a file calls otherwise: bf16 for <V2"},
     {"tensor", 0, "NAME", "only this tensor of a .safetensors; unless told, all"},
+    HEADER_OPTION,
     END,
 };
 
@@ -104,6 +118,7 @@ static const cli_option pack_options[] = {
     {"dtype", 0, "TYPE", "the type of elements that the file calls otherwise: bf16 for <V2"},
     {"fill", 0, "VALUE", "what goes into padding: zero (unless told), leave, 1.5, 0x7fc0"},
     COPY_OPTIONS,
+    HEADER_OPTION,
     END,
 };
 
@@ -129,6 +144,7 @@ static const cli_option relayout_options[] = {
     {"dtype", 0, "TYPE", "the type of elements that the file calls otherwise: bf16 for <V2"},
     {"fill", 0, "VALUE", "what goes into padding: zero (unless told), leave, 1.5, 0x7fc0"},
     COPY_OPTIONS,
+    HEADER_OPTION,
     END,
 };
 
@@ -178,6 +194,7 @@ static const cli_option dma_options[] = {
     {"source", 0, NULL, "print the loops as source"},
     {"max-dims", 0, "N", "loops of a nest at most; the target's limit unless told, as all limits"},
     {"max-extent", 0, "N", "iterations of a loop at most"},
+    {"max-nests", 0, "N", "nests at most, up to 1048576 (default: the target's limit, or 65536)"},
     {"alignment", 0, "BYTES", "of device offsets and strides"},
     {"min-burst", 0, "BYTES", "contiguous on the device at least"},
     {"max-burst", 0, "BYTES", "contiguous at most"},
@@ -205,6 +222,8 @@ static const cli_option graph_options[] = {
     {"inputs", 0, NULL, "plan: inputs and outputs are in the arena, too"},
     {"csv", 0, NULL, "plan: print buffers as CSV"},
     {"seed", 0, "N", "run: other inputs; 1 unless told"},
+    {"max-steps", 0, "N", "run: refuse a program of more results and products (default: 10000000000)"},
+    {"max-bytes", 0, "SIZE", "run: refuse a program that takes more memory (default: 4GiB)"},
     END,
 };
 
@@ -212,6 +231,7 @@ static const cli_option verify_options[] = {
     TARGET_OPTION,
     {"from", 'f', "LAYOUT", "of FILE, if it is raw and not row-major"},
     {"tensor", 0, "NAME", "which tensor of a .safetensors"},
+    HEADER_OPTION,
     END,
 };
 
@@ -220,6 +240,7 @@ static const cli_option convert_options[] = {
     {"through", 0, "any|shuffle|shared",
      "use only shuffles, or only shared memory, where registers alone do not do"},
     WARP_OPTION,
+    SEARCH_OPTION,
     {"cuda", 0, "NAME", "print CUDA: a device function NAME and a kernel NAME_kernel"},
     END,
 };
@@ -227,6 +248,7 @@ static const cli_option convert_options[] = {
 static const cli_option swizzle_options[] = {
     {"dtype", 0, "TYPE", "of the elements; f16 unless told"},
     {"ldmatrix", 0, NULL, "use ldmatrix and stmatrix where they apply"},
+    SEARCH_OPTION,
     MACHINE_OPTIONS,
     END,
 };
@@ -236,6 +258,7 @@ static const cli_option unpack_options[] = {
     {"tensor", 0, "NAME", "only this tensor"},
     {"format", 0, "raw|npy|safetensors", "of the output; by its name unless told, raw without one"},
     COPY_OPTIONS,
+    HEADER_OPTION,
     END,
 };
 

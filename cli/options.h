@@ -85,6 +85,9 @@ const char *cli_value(const cli_context *cli, const char *name);
 bool cli_integer(const cli_context *cli, const char *name, int64_t low, int64_t high, int64_t otherwise,
                  int64_t *out);
 
+/* The value as a size in bytes, "4GiB"; likewise. */
+bool cli_size(const cli_context *cli, const char *name, int64_t otherwise, int64_t *out);
+
 /* Read the command line. Returns true with a verb to run, or false with *status after saying why. *cli->arg
  * has room for argc words, given by the caller. */
 bool cli_parse(cli_context *cli, int argc, char **argv, int *status);

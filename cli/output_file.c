@@ -3,10 +3,14 @@
  * output_file.c - a file that is there whole or not at all.
  *
  * Space is reserved before the first byte is written, so that a full disk is an error here and not a SIGBUS in the
- * middle of a copy. A process has one output at a time: its unfinished name stands in a static buffer for the
- * signal handlers.
+ * middle of a copy. The bytes have no name until they are whole (O_TMPFILE), so that nothing is left of a process that
+ * is killed; they are linked to a name of their own beside the final one, which a rename then gives them. Where the file
+ * system or /proc does not allow that, they have the name beside from the beginning. Only names that this process made
+ * are ever removed.
+ *
+ * A process has one output at a time: its unfinished name stands in a static buffer for the signal handlers.
  */
-#define _DEFAULT_SOURCE /* realpath, SIGXFSZ */
+#define _GNU_SOURCE /* O_TMPFILE, SIGXFSZ */
 
 #include "output_file.h"
 
@@ -25,7 +29,7 @@
 #include "say.h"
 #include "tensor_file_map.h"
 
-enum { PATH_BYTES = 4096, TRIES = 100, WRITE_BLOCK = 1 << 20 };
+enum { PATH_BYTES = 4096, TRIES = 100, LINKS = 40, WRITE_BLOCK = 1 << 20 };
 
 /* ---- signals ------------------------------------------------------------------------------------------- */
 
@@ -74,22 +78,59 @@ static int fail_output(const output_file *out, const char *what) {
              : CLI_FAILED;
 }
 
-/* Open `unfinished_name`, a new file beside out->path: ".model.npy.1a2b3c.tesela". */
-static int open_beside(const output_file *out) {
-  const char *slash = strrchr(out->path, '/'), *name = slash ? slash + 1 : out->path;
-  int folder = (int)(name - out->path);
+/* The folder of `path`, as text that ends in a slash or is empty. */
+static int folder_length(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? (int)(slash + 1 - path) : 0;
+}
+
+/* The path by which the system finds a descriptor of ours, to link it. */
+static const char *by_descriptor(int fd, char text[32]) {
+  snprintf(text, 32, "/proc/self/fd/%d", fd);
+  return text;
+}
+
+/* A file without a name in the folder of out->path; -1 where there is none, or no way to link it later. */
+static int open_unnamed(const output_file *out, mode_t mode) {
+  int fd = -1;
+#ifdef O_TMPFILE
+  char folder[PATH_BYTES], text[32];
+  int length = snprintf(folder, sizeof folder, "%.*s.", folder_length(out->path), out->path);
+  if (length < 0 || (size_t)length >= sizeof folder) return -1;
+  fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+  if (fd >= 0 && access(by_descriptor(fd, text), F_OK) != 0) {
+    close(fd);
+    fd = -1;
+  }
+#endif
+  return fd;
+}
+
+/* Take the name `unfinished_name`, which nobody else has: for a new file, or for the unnamed one `fd`. */
+static int take_name(int fd, mode_t mode) {
+  char text[32];
+  if (fd < 0) return open(unfinished_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  return linkat(AT_FDCWD, by_descriptor(fd, text), AT_FDCWD, unfinished_name, AT_SYMLINK_FOLLOW) == 0 ? fd
+                                                                                                      : -1;
+}
+
+/* A name beside out->path, ".model.npy.1a2b3c.tesela", for a new file, or for the unnamed one `fd`. Returns the
+ * descriptor, or -1. Stop signals are held. */
+static int name_beside(const output_file *out, int fd, mode_t mode) {
+  int folder = folder_length(out->path);
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   unsigned long seed = (unsigned long)now.tv_nsec ^ ((unsigned long)getpid() << 12);
   for (int i = 0; i < TRIES; i++, seed = seed * 69069 + 1) {
     int length = snprintf(unfinished_name, sizeof unfinished_name, "%.*s.%.200s.%06lx.tesela", folder,
-                          out->path, name, seed >> 4 & 0xffffff);
+                          out->path, out->path + folder, seed >> 4 & 0xffffff);
     if (length < 0 || (size_t)length >= sizeof unfinished_name) {
       errno = ENAMETOOLONG;
       return -1;
     }
-    int fd = open(unfinished_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd >= 0 || errno != EEXIST) return fd;
+    int named = take_name(fd, mode);
+    have_unfinished = named >= 0;
+    if (named >= 0 || errno != EEXIST) return named;
   }
   return -1;
 }
@@ -99,19 +140,18 @@ static int open_unfinished(output_file *out) {
     out->fd = tensor_unnamed_file();
     return out->fd >= 0 ? CLI_YES : fail_output(out, "no temporary file (TMPDIR says where): ");
   }
+  mode_t mode = out->replaces ? 0600 : 0666; /* the old file's comes at the end */
   catch_stops();
+  out->fd = open_unnamed(out, mode);
+  if (out->fd >= 0) return CLI_YES;
   hold_stops(SIG_BLOCK);
-  out->fd = open_beside(out);
-  if (out->fd >= 0) out->unfinished = strdup(unfinished_name);
-  have_unfinished = out->fd >= 0;
+  out->fd = name_beside(out, -1, mode);
   hold_stops(SIG_UNBLOCK);
-  if (out->fd < 0) return fail_output(out, "");
-  if (!out->unfinished) {
-    output_file_remove_unfinished();
-    errno = ENOMEM;
-    return fail_output(out, "");
-  }
-  return CLI_YES;
+  if (out->fd >= 0) return CLI_YES;
+  if (!out->replaces || (errno != EACCES && errno != EPERM)) return fail_output(out, "");
+  return fail_output(
+      out, "its folder takes no new file, and a file is replaced as a whole (-o - > FILE writes into "
+           "one): ");
 }
 
 /* `size` bytes that are there, mapped. */
@@ -138,27 +178,74 @@ static int make_room(output_file *out) {
   return CLI_YES;
 }
 
+/* The descriptor that a path means: 1 for "-" and /dev/stdout, N for /dev/fd/N; -1 if it means none. */
+static int descriptor_of(const char *path) {
+  static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+  if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
+  if (strcmp(path, "/dev/stderr") == 0) return STDERR_FILENO;
+  for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+    size_t n = strlen(folders[i]), digits = strlen(path) > n ? strspn(path + n, "0123456789") : 0;
+    if (strncmp(path, folders[i], n) == 0 && digits > 0 && digits < 6 && !path[n + digits])
+      return atoi(path + n);
+  }
+  return -1;
+}
+
+bool output_file_is_standard(const char *path) { return descriptor_of(path) == STDOUT_FILENO; }
+
+/* `path` with the links at its end followed, whether or not there is a file; NULL after setting errno. */
+static char *follow_links(const char *path) {
+  char at[PATH_BYTES], link[PATH_BYTES];
+  if (strlen(path) >= sizeof at) {
+    errno = ENAMETOOLONG;
+    return NULL;
+  }
+  memcpy(at, path, strlen(path) + 1);
+  for (int i = 0; i < LINKS; i++) {
+    ssize_t n = readlink(at, link, sizeof link - 1);
+    if (n < 0) return strdup(at);
+    link[n] = '\0';
+    int folder = link[0] == '/' ? 0 : folder_length(at);
+    if ((size_t)folder + (size_t)n >= sizeof at) break;
+    memcpy(at + folder, link, (size_t)n + 1);
+  }
+  errno = ELOOP;
+  return NULL;
+}
+
+static int look_at_descriptor(output_file *out) {
+  if (out->to == STDOUT_FILENO) out->name = "standard output";
+  out->stream = true;
+  if (!isatty(out->to)) return CLI_YES;
+  char quote[SAY_QUOTE];
+  return say_usage(out->cli, "%s is a terminal; -o FILE or a pipe takes the data",
+                   say_quote(out->name, quote));
+}
+
 /* Where the bytes go in the end: links are followed, so that a link stays one. */
 static int look_at_path(output_file *out, const char *path) {
   struct stat info;
-  if (strcmp(path, "-") == 0) {
-    out->name = "standard output";
-    out->stream = true;
-    if (!out->cli->out.terminal) return CLI_YES;
-    return say_usage(out->cli, "standard output is a terminal; -o FILE or a pipe takes the data");
-  }
-  if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+  out->to = descriptor_of(path);
+  if (out->to >= 0) return look_at_descriptor(out);
+  bool exists = stat(path, &info) == 0;
+  if (!exists && (errno != ENOENT || !*path)) return fail_output(out, "");
+  if (exists && S_ISDIR(info.st_mode)) {
     errno = EISDIR;
     return fail_output(out, "");
   }
-  bool exists = stat(path, &info) == 0;
   out->stream = exists && !S_ISREG(info.st_mode);
-  out->path = exists && !out->stream ? realpath(path, NULL) : strdup(path);
+  out->replaces = exists && !out->stream;
+  out->mode = info.st_mode & 07777;
+  out->owner = info.st_uid;
+  out->group = info.st_gid;
+  if (out->replaces && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
+    return fail_output(out, "is read-only and stays: ");
+  out->path = follow_links(path);
   return out->path ? CLI_YES : fail_output(out, "");
 }
 
 int output_file_create(const cli_context *cli, const char *path, int64_t size, output_file *out) {
-  *out = (output_file){.cli = cli, .name = path, .fd = -1, .size = size};
+  *out = (output_file){.cli = cli, .name = path, .to = -1, .fd = -1, .size = size};
   int status = look_at_path(out, path);
   if (status == CLI_YES) status = open_unfinished(out);
   if (status == CLI_YES) status = make_room(out);
@@ -169,7 +256,7 @@ int output_file_create(const cli_context *cli, const char *path, int64_t size, o
 /* ---- finish -------------------------------------------------------------------------------------------- */
 
 static int write_stream(output_file *out) {
-  int fd = out->path ? open(out->path, O_WRONLY | O_CLOEXEC) : STDOUT_FILENO, status = CLI_YES;
+  int fd = out->path ? open(out->path, O_WRONLY | O_CLOEXEC) : out->to, status = CLI_YES;
   if (fd < 0) return fail_output(out, "");
   for (int64_t at = 0; at < out->size && status == CLI_YES;) {
     int64_t rest = out->size - at;
@@ -187,24 +274,48 @@ static int write_stream(output_file *out) {
   return status;
 }
 
-/* After munmap and close nothing can fail any more but the rename. */
+/* The mode of the file that is replaced, and as far as this process may its owner and group. Where the group cannot be
+ * kept, its new members get what others have; where either cannot, nothing runs as the owner or the group. A file system
+ * without owners or modes has none to keep. */
+static void keep_owner_and_mode(const output_file *out) {
+  mode_t mode = out->mode;
+  bool group = fchown(out->fd, (uid_t)-1, out->group) == 0;
+  bool owner = fchown(out->fd, out->owner, (gid_t)-1) == 0;
+  if (!group) mode &= (mode_t)~070 | ((mode & 07) << 3);
+  if (!group || !owner) mode &= 01777;
+  int kept = fchmod(out->fd, mode);
+  (void)kept;
+}
+
+/* May fail where there is nothing to sync. */
+static bool sync_descriptor(int fd) { return fsync(fd) == 0 || errno == EINVAL || errno == EOPNOTSUPP; }
+
+/* The rename itself is on the disk. A folder that may be written and not read cannot be asked for that. */
+static int sync_folder(const output_file *out) {
+  char folder[PATH_BYTES + 2];
+  snprintf(folder, sizeof folder, "%.*s.", folder_length(out->path), out->path);
+  int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), status = CLI_YES;
+  if (fd < 0) return CLI_YES;
+  if (!sync_descriptor(fd)) status = fail_output(out, "is written, but its folder cannot be synced: ");
+  close(fd);
+  return status;
+}
+
+/* All bytes are on the disk before the name is. */
 static int give_name(output_file *out) {
   int reason = 0;
   if (out->size > 0 && munmap(out->data, (size_t)out->size) != 0) reason = errno;
   out->size = 0;
-  if (close(out->fd) != 0 && reason == 0) reason = errno;
-  out->fd = -1;
+  if (out->replaces) keep_owner_and_mode(out);
+  if (reason == 0 && !sync_descriptor(out->fd)) reason = errno;
   errno = reason;
   if (reason != 0) return fail_output(out, "");
   hold_stops(SIG_BLOCK);
-  bool done = rename(out->unfinished, out->path) == 0;
-  if (done) {
-    have_unfinished = 0;
-    free(out->unfinished);
-    out->unfinished = NULL;
-  }
+  bool done =
+      (have_unfinished || name_beside(out, out->fd, 0) >= 0) && rename(unfinished_name, out->path) == 0;
+  if (done) have_unfinished = 0;
   hold_stops(SIG_UNBLOCK);
-  return done ? CLI_YES : fail_output(out, "");
+  return done ? sync_folder(out) : fail_output(out, "");
 }
 
 int output_file_finish(output_file *out) { return out->stream ? write_stream(out) : give_name(out); }
@@ -212,8 +323,7 @@ int output_file_finish(output_file *out) { return out->stream ? write_stream(out
 void output_file_abandon(output_file *out) {
   if (out->size > 0 && out->data) munmap(out->data, (size_t)out->size);
   if (out->fd >= 0) close(out->fd);
-  if (out->unfinished) output_file_remove_unfinished();
-  free(out->unfinished);
+  output_file_remove_unfinished();
   free(out->path);
   *out = (output_file){.fd = -1};
 }

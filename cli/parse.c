@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tesela/report.h>
+
 #include "nearest.h"
 #include "options.h"
 #include "say.h"
@@ -70,6 +72,15 @@ bool cli_integer(const cli_context *cli, const char *name, int64_t low, int64_t 
   }
   *out = value;
   return true;
+}
+
+bool cli_size(const cli_context *cli, const char *name, int64_t otherwise, int64_t *out) {
+  const char *text = cli_value(cli, name);
+  tesela_error err;
+  *out = otherwise;
+  if (!text || tesela_units_parse(text, strlen(text), out, NULL, &err) == TESELA_OK) return true;
+  say_usage(cli, "--%s: %s", name, err.message);
+  return false;
 }
 
 /* ---- errors -----------------------------------------------------------------------------------------------

@@ -44,6 +44,15 @@ static tesela_status take_number(query *q, const char *field, int32_t most, int3
   return TESELA_OK;
 }
 
+/* Steps of a search; 0: the field is not there. */
+static tesela_status take_steps(query *q, int64_t *steps) {
+  const json_t *value = query_get(q, "max_steps");
+  *steps = json_integer_value(value);
+  return !value || *steps > 0
+             ? TESELA_OK
+             : query_fail(q, TESELA_E_RANGE, -1, "max_steps is %" PRId64 "; it is 1 or more", *steps);
+}
+
 static tesela_status take_machine(query *q, tesela_access_machine *machine) {
   *machine = (tesela_access_machine){0};
   tesela_status status = take_number(q, "warp", TESELA_ACCESS_WARP, &machine->warp);
@@ -126,9 +135,11 @@ tesela_status query_op_swizzle(query *q) {
   size_t n = json_array_size(query_get(q, "writes")) + json_array_size(query_get(q, "reads"));
   tesela_synthesis found;
   tesela_access_machine machine;
+  tesela_synthesis_options options = {0};
   int32_t bits;
   tesela_status status = take_bits(q, &bits);
   if (status == TESELA_OK) status = take_machine(q, &machine);
+  if (status == TESELA_OK) status = take_steps(q, &options.max_steps);
   if (status != TESELA_OK) return status;
   if (n == 0 || n > 64)
     return query_fail(q, TESELA_E_INVALID, -1, "writes and reads have %zu layouts; 1 to 64", n);
@@ -137,7 +148,7 @@ tesela_status query_op_swizzle(query *q) {
   status = layouts && uses ? take_uses(q, layouts, uses) : query_fail(q, TESELA_E_MEMORY, -1, "no memory");
   if (status == TESELA_OK) {
     q->field = NULL;
-    status = tesela_synthesize((int32_t)n, uses, bits, 0, &machine, &found, q->err);
+    status = tesela_synthesize((int32_t)n, uses, bits, &options, &machine, &found, q->err);
   }
   free(layouts);
   free(uses);
@@ -151,15 +162,18 @@ tesela_status query_op_convert(query *q) {
   tesela_register dst, src;
   tesela_exchange *plan;
   int32_t bits, warp = 0;
+  int64_t max_steps = 0;
   tesela_status status = take_register(q, "from", &src);
   if (status == TESELA_OK) status = take_register(q, "to", &dst);
   if (status == TESELA_OK) status = take_bits(q, &bits);
   if (status == TESELA_OK) status = take_number(q, "warp", TESELA_ACCESS_WARP, &warp);
+  if (status == TESELA_OK) status = take_steps(q, &max_steps);
   if (status != TESELA_OK) return status;
   const char *through = json_string_value(query_get(q, "through"));
   tesela_exchange_options options = {.warp = warp,
                                      .no_shuffle = through && strcmp(through, "shared") == 0,
-                                     .no_shared = through && strcmp(through, "shuffle") == 0};
+                                     .no_shared = through && strcmp(through, "shuffle") == 0,
+                                     .max_steps = max_steps};
   q->field = NULL;
   status = tesela_exchange_create(&plan, &dst, &src, bits, &options, NULL, q->err);
   if (status != TESELA_OK) return status;

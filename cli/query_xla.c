@@ -2,6 +2,7 @@
 /*
  * query_xla.c - the ops that say what an XLA shape is, program and choose, and info and parse, which take any layout.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "device.h"
@@ -204,11 +205,26 @@ static tesela_status parse_other(query *q, const char *text, size_t length, layo
   return status;
 }
 
+enum { PARSE_ARRAYS = 50000 }; /* a tree has about 2 KiB for each */
+
+/* Has the text no more arrays than max_arrays? Each has a bracket. */
+static tesela_status check_arrays(query *q, const char *text, size_t length) {
+  const json_t *field = query_get(q, "max_arrays");
+  int64_t most = field ? json_integer_value(field) : PARSE_ARRAYS, n = 0;
+  for (size_t i = 0; i < length; i++) n += text[i] == '[';
+  if (most < 1) return query_fail(q, TESELA_E_RANGE, -1, "max_arrays is %" PRId64 "; it is 1 or more", most);
+  q->field = "text";
+  if (n <= most) return TESELA_OK;
+  return query_fail(q, TESELA_E_LIMIT, -1, "the text has %" PRId64 " arrays; max_arrays is %" PRId64, n,
+                    most);
+}
+
 static tesela_status parse_xla(query *q, const char *text, size_t length, size_t used) {
   tesela_xla_tree *tree = NULL;
   tesela_xla_repairs repairs = {0};
-  tesela_status status =
-      tesela_xla_tree_create(&tree, text + used, length - used, q->flags, NULL, &repairs, q->err);
+  tesela_status status = check_arrays(q, text, length);
+  if (status != TESELA_OK) return status;
+  status = tesela_xla_tree_create(&tree, text + used, length - used, q->flags, NULL, &repairs, q->err);
   kind_shift(used, &repairs, status == TESELA_OK ? NULL : q->err);
   if (status != TESELA_OK) return status;
   jw_key(q->out, "printed");

@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tesela/report.h>
+
 #include "json.h"
 #include "say.h"
 
-enum { LENGTH = 8, HEADER_LIMIT = 100000000, KEY_TEXT = 4096 };
+enum { LENGTH = 8, HEADER_LIMIT = 100000000, HEADER_MEMORY = 256 << 20, KEY_TEXT = 4096 };
 
 static const struct {
   const char *name;
@@ -186,6 +188,29 @@ static int read_entries(const reading *r) {
   return covers_file(r);
 }
 
+/* Memory that reading a header takes, from above: the JSON, and an entry for each tensor. */
+static int64_t header_memory(const char *text, uint64_t length) {
+  int64_t memory = (int64_t)json_text_memory(text, length);
+  for (uint64_t i = 0; i < length; i++)
+    if (text[i] == '{') memory += (int64_t)sizeof(tensor_entry);
+  return memory;
+}
+
+/* Does the header keep --max-header? */
+static bool header_allowed(const cli_context *cli, const tensor_file *file, uint64_t length) {
+  char takes[TESELA_UNITS_TEXT], allowed[TESELA_UNITS_TEXT];
+  int64_t most, memory = header_memory((const char *)file->map + LENGTH, length);
+  if (!cli_size(cli, "max-header", HEADER_MEMORY, &most)) return false;
+  if (memory <= most) return true;
+  tesela_units_print(memory, TESELA_UNITS_IEC, takes);
+  tesela_units_print(most, TESELA_UNITS_IEC, allowed);
+  tensor_file_wrong(cli, file->name,
+                    "its header of %" PRIu64
+                    " bytes may take %s of memory; at most %s are taken, --max-header=SIZE raises this limit",
+                    length, takes, allowed);
+  return false;
+}
+
 int safetensors_read(const cli_context *cli, tensor_file *file) {
   uint64_t length = length_of(file->map);
   char quote[SAY_QUOTE];
@@ -197,6 +222,7 @@ int safetensors_read(const cli_context *cli, tensor_file *file) {
     return tensor_file_wrong(cli, file->name,
                              "cut off: a header of %" PRIu64 " bytes is announced, %" PRId64 " are there",
                              length, file->size - LENGTH);
+  if (!header_allowed(cli, file, length)) return CLI_BAD;
   int64_t begin = LENGTH + (int64_t)length;
   reading r = {cli, file, file->map + begin, file->size - begin};
   switch (json_text_read(&file->header, (const char *)file->map + LENGTH, length, 0, &bad)) {

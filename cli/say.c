@@ -65,8 +65,20 @@ int say_exit(tesela_status status) {
   }
 }
 
+/* A limit that the message names as the field of the library, max_steps: the option that raises it. */
+static void say_option_of_limit(const cli_context *cli, const tesela_error *err) {
+  for (const cli_option *o = cli->verb->options; err->status == TESELA_E_LIMIT && o->name; o++) {
+    char field[32];
+    size_t n = strlen(o->name);
+    if (strncmp(o->name, "max-", 4) != 0 || n >= sizeof field) continue;
+    for (size_t i = 0; i <= n; i++) field[i] = o->name[i] == '-' ? '_' : o->name[i];
+    if (strstr(err->message, field)) fprintf(stderr, "--%s=%s raises this limit.\n", o->name, o->value);
+  }
+}
+
 int say_failure(const cli_context *cli, const tesela_error *err) {
   say_error(cli, "%s", err->message);
+  say_option_of_limit(cli, err);
   return say_exit(err->status);
 }
 

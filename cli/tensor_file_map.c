@@ -5,7 +5,7 @@
  * A mapped file can become shorter, and then touching what is gone raises SIGBUS, as a failing device does. There is
  * nothing to go on with: the handler says so, removes the unfinished output and ends the process with CLI_FAILED.
  */
-#define _DEFAULT_SOURCE /* madvise */
+#define _GNU_SOURCE /* madvise, O_TMPFILE */
 
 #include "tensor_file_map.h"
 
@@ -48,6 +48,10 @@ int tensor_unnamed_file(void) {
   const char *folder = getenv("TMPDIR");
   char path[4096];
   if (!folder || !*folder) folder = "/var/tmp";
+#ifdef O_TMPFILE
+  int unnamed = open(folder, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+  if (unnamed >= 0) return unnamed;
+#endif
   int length = snprintf(path, sizeof path, "%s/tesela-XXXXXX", folder);
   if (length < 0 || (size_t)length >= sizeof path) {
     errno = ENAMETOOLONG;

@@ -254,7 +254,7 @@ static int write_file(writing *w) {
 
 int tensor_write(const tensor_job *job) {
   writing w = {.job = job};
-  if (job->cli->json && strcmp(job->path, "-") == 0)
+  if (job->cli->json && output_file_is_standard(job->path))
     return say_usage(job->cli, "standard output takes the data or JSON, not both");
   int status = tensor_copies_begin(job->cli, job->fill, &w.copies);
   if (status != CLI_YES) return status;

@@ -43,10 +43,13 @@ static uint8_t *aligned(int64_t bytes) {
 
 int trial_begin(const cli_context *cli, const problem *p, uint64_t seed, trial *t) {
   *t = (trial){.p = p, .defined = convert_is_defined(&p->from.layout, &p->to.layout)};
-  if (p->from.bytes > TRIAL_BYTES || p->to.bytes > TRIAL_BYTES - p->from.bytes) {
+  int64_t most;
+  if (!cli_size(cli, "max-bytes", TRIAL_BYTES, &most)) return CLI_BAD;
+  if (p->from.bytes > most || p->to.bytes > most - p->from.bytes) {
     say_error(cli,
-              "the two sides take %" PRId64 " and %" PRId64 " bytes; together up to %" PRId64 " are checked",
-              p->from.bytes, p->to.bytes, TRIAL_BYTES);
+              "the two sides take %" PRId64 " and %" PRId64 " bytes; together up to %" PRId64
+              " are checked, --max-bytes=SIZE raises this limit",
+              p->from.bytes, p->to.bytes, most);
     return CLI_BAD;
   }
   int64_t both =

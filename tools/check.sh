@@ -19,6 +19,7 @@ clang       clang
 asan        asan
 asan-clang  asan-clang
 tsan        tsan
+sweep       sweep
 valgrind    valgrind
 fuzz        fuzz FUZZ_SECONDS=60
 coverage    coverage

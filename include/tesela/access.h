@@ -170,6 +170,14 @@ typedef struct tesela_synthesis {
   int64_t candidates; ///< layouts that were compared: the family as far as it fits in max_bytes
 } tesela_synthesis;
 
+/// Limits of the search. The cost of a use of a candidate is found by looking at the vectors that threads move, those of one
+/// phase or of all: a step is one of them, some ns; a use of a candidate is 64 more.
+typedef struct tesela_synthesis_options {
+  int64_t max_bytes; ///< of the layout; 0: twice the tile
+  int64_t max_steps; ///< a search that needs more is given up; 0: TESELA_SYNTHESIS_STEPS
+} tesela_synthesis_options;
+#define TESELA_SYNTHESIS_STEPS (INT64_C(1) << 26) ///< about half a second
+
 /// The shared-memory layout of a tile with the fewest wavefronts for given uses. The family, with P = banks * bank_bytes:
 ///
 ///   orders    leading dims slowest, in order; the last two dims in either order. The fastest dim is called a row.
@@ -189,14 +197,15 @@ typedef struct tesela_synthesis {
 /// Example: written in rows, spatial(1,32).local(32,1), and read in columns, spatial(32,1).local(1,32), f32, vector 1:
 /// Swizzle(base=0, bits=5, shift=5), 64 wavefronts, which is the least; shared_row_major has 32 + 1024.
 ///
-/// @param max_bytes  of the layout; 0: twice the tile
-/// @return TESELA_OK; TESELA_E_MISMATCH if shapes differ; TESELA_E_RANGE for no uses, a weight, vector or max_bytes below
+/// @param options  NULL: {0}
+/// @return TESELA_OK; TESELA_E_MISMATCH if shapes differ; TESELA_E_RANGE for no uses, a weight, vector or limit below
 ///         0, bits or machine out of range; TESELA_E_INVALID if no candidate allows the vectors; TESELA_E_LIMIT, also if
-///         max_bytes is less than the tile; TESELA_E_OVERFLOW for weights too large. 128x128 in 128 threads: about 2 ms;
+///         max_bytes is less than the tile or the search needs more than max_steps; TESELA_E_OVERFLOW for weights too large. 128x128 in 128 threads: about 2 ms;
 ///         other extents than powers of two: tens of ms.
 TESELA_API tesela_status tesela_synthesize(int32_t n_uses, const tesela_access_use *uses, int32_t bits,
-                                           int64_t max_bytes, const tesela_access_machine *machine,
-                                           tesela_synthesis *found, tesela_error *err);
+                                           const tesela_synthesis_options *options,
+                                           const tesela_access_machine *machine, tesela_synthesis *found,
+                                           tesela_error *err);
 
 #ifdef __cplusplus
 }

@@ -29,6 +29,9 @@
 extern "C" {
 #endif
 
+#define TESELA_DMA_NESTS \
+  (1 << 16) ///< of a transfer at most, unless its limits have a max_nests; that counts up to 2^20
+
 /// One loop nest, outermost loop first. n may be 0: one element.
 typedef struct tesela_nest {
   int32_t n;
@@ -88,7 +91,8 @@ typedef struct tesela_dma tesela_dma;
 ///         if strides interleave so much that either is not settled by a bounded search, or the padding cannot be told;
 ///         for a box of padding; TESELA_E_INVALID for a layout with a coordinate, or an element, that has no place;
 ///         TESELA_E_RANGE for a box outside the shape, a limit below 0, a field of the layout out of its range;
-///         TESELA_E_LIMIT for more than 2^20 nests, or padding around more than 4096; TESELA_E_OVERFLOW; TESELA_E_MEMORY.
+///         TESELA_E_LIMIT for more than TESELA_DMA_NESTS nests without max_nests, 2^20
+///         with it, or padding around more than 4096; TESELA_E_OVERFLOW; TESELA_E_MEMORY.
 /// O(nests), not of elements; up to 2^16 steps more per host dim where the least count is not at hand. At most 768 nests are
 /// compared pair by pair to join them; of at most 64 elements 2^16 steps try lists, and limits refuse only if no list keeps them.
 TESELA_API tesela_status tesela_dma_create(tesela_dma **out, const tesela_device_layout *layout,

@@ -73,6 +73,9 @@ typedef struct tesela_exchange_options {
   int32_t warp;    ///< lanes; 0: 32; at most 64
   bool no_shuffle; ///< go through shared memory where registers alone do not do
   bool no_shared;  ///< TESELA_E_UNSUPPORTED where registers and shuffles do not do
+  /// Of the search for a layout in shared memory (access.h), or for shuffles: dst units times lanes squared, of each warp
+  /// unlike those before; 0: TESELA_SYNTHESIS_STEPS.
+  int64_t max_steps;
 } tesela_exchange_options;
 
 /// Plan a conversion.
@@ -84,7 +87,8 @@ typedef struct tesela_exchange_options {
 /// @param bits     of an element, 1 to 128
 /// @param options  NULL: {0}
 /// @return TESELA_OK; TESELA_E_MISMATCH if the shapes differ; TESELA_E_RANGE for bits or options->warp out of range;
-///         TESELA_E_LIMIT for more than TESELA_ACCESS_LIMIT registers of all threads; TESELA_E_UNSUPPORTED if options
+///         TESELA_E_LIMIT for more than TESELA_ACCESS_LIMIT registers of all threads, or a search of more than
+///         max_steps; TESELA_E_UNSUPPORTED if options
 ///         leave no way; TESELA_E_MEMORY.
 ///
 /// O(registers) for the tables, and for each warp unlike those before it O(units taken * warp) for the rounds. Where units are

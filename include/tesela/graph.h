@@ -191,6 +191,12 @@ TESELA_API tesela_status tesela_graph_set_layout(tesela_graph *graph, int32_t no
 TESELA_API int32_t tesela_graph_count(const tesela_graph *graph);
 /// Node k; NULL outside 0 .. count-1. Belongs to the graph; valid until the next change of the graph.
 TESELA_API const tesela_node *tesela_graph_node(const tesela_graph *graph, int32_t k);
+/// The constant that node k shows: itself, or what it is a view of, if all elements are one known value (no `dims` count along
+/// it) and the views keep its type.
+///
+/// Example: a constant 1 of f16[], expanded to f16[256,128] and transposed: each of the three nodes gives the first.
+/// @return NULL for any other node, and outside 0 .. count-1. Belongs to the graph; valid until its next change. O(views).
+TESELA_API const tesela_node *tesela_graph_constant(const tesela_graph *graph, int32_t k);
 /// The node of that name, -1 if there is none. O(1) on average.
 TESELA_API int32_t tesela_graph_find(const tesela_graph *graph, const char *name);
 

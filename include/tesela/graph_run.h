@@ -37,6 +37,9 @@
 extern "C" {
 #endif
 
+#define TESELA_GRAPH_RUN_STEPS INT64_C(10000000000) ///< of a run at most, by default: a minute or so
+#define TESELA_GRAPH_RUN_BYTES (INT64_C(1) << 32)   ///< of its buffers and their marks at most, by default
+
 typedef struct tesela_graph_run_options {
   bool plain;                        ///< row-major host buffers instead of device layouts
   const tesela_graph_memory *memory; ///< buffers at their planned places in one arena; NULL: each its own
@@ -47,7 +50,31 @@ typedef struct tesela_graph_run_options {
   void *progress_user;
   /// plain: elements are stored in the device types of the target, if it has them, so that the bits are those of tiled memory.
   bool device_types;
+  /// A run that needs more (tesela_graph_run_needs) is refused before it begins; 0: TESELA_GRAPH_RUN_STEPS and _BYTES.
+  int64_t max_steps, max_bytes;
 } tesela_graph_run_options;
+
+/// What a run needs.
+typedef struct tesela_graph_run_needs {
+  /// Results and products of all operators (of a scatter its values, of what runs along a dim its elements each time that
+  /// they are gone through): what progress counts. About 0.5 to 5 ns each.
+  int64_t steps;
+  int64_t
+      bytes; ///< of buffers and their marks, in the arena and outside; steps and bytes above 2^60 count as that
+  int32_t node; ///< the one with most of the steps; -1: the graph is empty
+} tesela_graph_run_needs;
+
+/// Count what a run with these options would need, without running: for a limit of one's own, or to say how long it takes.
+/// Does not check the limits of the options. O(nodes).
+///
+/// Example: c = dot(a, b) of three f32[8192,8192]: steps 2^39 + 2^26 (products and results).
+///
+/// @param options  as for tesela_graph_run; NULL: all zeros
+/// @return TESELA_OK; what tesela_graph_run returns for a node that cannot be run, or a buffer without a layout;
+///         TESELA_E_MEMORY
+TESELA_API tesela_status tesela_graph_run_needs_of(const tesela_graph *graph, const tesela_target *target,
+                                                   const tesela_graph_run_options *options,
+                                                   tesela_graph_run_needs *needs, tesela_error *err);
 
 /// What ran.
 typedef struct tesela_graph_run_facts {
@@ -72,7 +99,9 @@ typedef struct tesela_graph_run_facts {
 /// @param outputs  one address for each output node in the order of nodes: receives the tensor row-major, in the node's type
 /// @return TESELA_OK; TESELA_E_UNSUPPORTED for a fallback, a FUSED function, a bitcast to another width, a type that cannot be computed with
 ///         (complex, below 8 bits); TESELA_E_INVALID if a buffer has no layout (unless plain) or one of elements narrower than its device
-///         type; an index that is looked up and outside its dim (but -1 in a scatter); a plan of memory that is not this graph's; TESELA_E_RANGE for an integer that the device type cannot hold; TESELA_E_MEMORY;
+///         type; an index that is looked up and outside its dim (but -1 in a scatter); a plan of memory that is not this graph's;
+///         TESELA_E_RANGE for an integer that the device type cannot hold, or a limit below 0;
+///         TESELA_E_LIMIT, before anything is done, if the run needs more than max_steps or max_bytes; TESELA_E_MEMORY;
 ///         TESELA_E_STOPPED if progress asked to stop.
 ///         Outputs are written once all operators have run.
 TESELA_API tesela_status tesela_graph_run(const tesela_graph *graph, const tesela_target *target,

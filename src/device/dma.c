@@ -33,7 +33,8 @@ static tesela_status dma_check_count(const dma_maker *m, int64_t nests, tesela_e
                         "max_nests is %" PRId64 "; the list found has %" PRId64
                         " nests, without the other limits",
                         limits->max_nests, nests);
-  return TESELA_OK;
+  int64_t most = tesela__max(m->dma->list.most, TESELA_DMA_NESTS);
+  return nests > most ? tesela__dma_too_many(most, err) : TESELA_OK;
 }
 
 static tesela_status dma_cut_chains(dma_maker *m, tesela_error *err) {
@@ -174,7 +175,7 @@ static tesela_status dma_all_nests(dma_maker *m, const tesela__dma_boxes *all, c
     m->least = 1;
     return dma_nests(m, &m->dma->list, all, strides, m->options->limits, err);
   }
-  tesela__dma_list boxes = {.allocator = m->dma->list.allocator};
+  tesela__dma_list boxes = {.allocator = m->dma->list.allocator, .most = m->dma->list.most};
   tesela_status status = dma_nests(m, &boxes, all, strides, NULL, err);
   if (status == TESELA_OK)
     status = tesela__dma_reduce(&m->dma->list, &m->least, &boxes, m->options, m->layout->host.device_bits / 8,
@@ -286,6 +287,7 @@ tesela_status tesela_dma_create(tesela_dma **out, const tesela_device_layout *la
   memset(maker, 0, sizeof *maker);
   dma->allocator = allocator;
   dma->list.allocator = &dma->allocator;
+  dma->list.most = tesela__dma_most(options->limits);
   dma->direction = options->direction;
   dma->innermost_first = options->innermost_first;
   dma->padding = options->padding;

@@ -22,8 +22,13 @@
 enum {
   TESELA__DMA_DIGITS = TESELA_DEVICE_DIMS + 1, /* one more for single places between the strides */
   TESELA__DMA_CHAINS = TESELA_MAX_RANK + TESELA_DEVICE_DIMS,
-  TESELA__DMA_NESTS = 1 << 20,
+  TESELA__DMA_NESTS = 1 << 20, /* whatever the limits say */
 };
+
+/* Nests that are made at most. */
+static inline int64_t tesela__dma_most(const tesela_dma_limits *limits) {
+  return limits && limits->max_nests ? tesela__min(limits->max_nests, TESELA__DMA_NESTS) : TESELA_DMA_NESTS;
+}
 
 typedef struct tesela__dma_digit {
   int64_t step;         /* coordinates of the chain per digit */
@@ -61,6 +66,7 @@ typedef struct tesela__dma_list {
   const tesela_allocator *allocator;
   tesela_nest *nest;
   size_t n, capacity;
+  int64_t most; /* nests: tesela__dma_most */
 } tesela__dma_list;
 
 /* digits: of a layout and a host. `fuse`: digits that continue each other on both sides become one. */
@@ -115,6 +121,8 @@ tesela_status tesela__dma_padding(tesela__dma_boxes *boxes, int32_t *bound, tese
 tesela_status tesela__dma_check_limits(const tesela_dma_limits *limits, tesela_error *err);
 tesela_status tesela__dma_legalise(tesela__dma_list *list, const tesela_nest *nest,
                                    const tesela_dma_limits *limits, int64_t bytes, tesela_error *err);
+/* There would be more than list->most. */
+tesela_status tesela__dma_too_many(int64_t most, tesela_error *err);
 tesela_status tesela__dma_add(tesela__dma_list *list, const tesela_nest *nest, tesela_error *err);
 /* Elements that follow each other on the device while the innermost loops run; `most`: at most so many, 0: any. */
 int64_t tesela__dma_burst(const tesela_nest *nest, int64_t most);

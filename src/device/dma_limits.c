@@ -48,9 +48,17 @@ int64_t tesela__dma_burst(const tesela_nest *nest, int64_t most) {
   return run;
 }
 
+tesela_status tesela__dma_too_many(int64_t most, tesela_error *err) {
+  if (most == TESELA__DMA_NESTS)
+    return tesela__fail(err, TESELA_E_LIMIT, -1, "more than %" PRId64 " nests", most);
+  return tesela__fail(err, TESELA_E_LIMIT, -1,
+                      "more than %" PRId64 " nests; max_nests is not given, and may be up to %d", most,
+                      TESELA__DMA_NESTS);
+}
+
 tesela_status tesela__dma_add(tesela__dma_list *list, const tesela_nest *nest, tesela_error *err) {
-  if (list->n >= TESELA__DMA_NESTS)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "more than %d nests", TESELA__DMA_NESTS);
+  int64_t most = tesela__max(list->most, TESELA_DMA_NESTS); /* fewer are the engine's limit: dma_push */
+  if ((int64_t)list->n >= most) return tesela__dma_too_many(most, err);
   void *at = list->nest;
   bool grown = tesela__grow(list->allocator, &at, sizeof *nest, &list->capacity, list->n + 1);
   list->nest = at;
@@ -61,13 +69,12 @@ tesela_status tesela__dma_add(tesela__dma_list *list, const tesela_nest *nest, t
 
 static tesela_status dma_push(dma_engine *engine, const tesela__dma_list *list, const tesela_nest *nest,
                               tesela_error *err) {
-  if (list->n + engine->n >= TESELA__DMA_NESTS ||
-      (engine->limit.max_nests && list->n + engine->n >= (size_t)engine->limit.max_nests)) {
+  if ((int64_t)(list->n + engine->n) >= list->most) {
     if (engine->limit.max_nests && engine->limit.max_nests < TESELA__DMA_NESTS)
       return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
                           "max_nests is %" PRId64 "; the list found has more nests within the other limits",
                           engine->limit.max_nests);
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "more than %d nests", TESELA__DMA_NESTS);
+    return tesela__dma_too_many(list->most, err);
   }
   void *at = engine->todo;
   bool grown = tesela__grow(list->allocator, &at, sizeof *nest, &engine->capacity, engine->n + 1);
@@ -146,11 +153,11 @@ static tesela_status dma_split(dma_engine *engine, const tesela__dma_list *list,
 /* A nest per iteration of loop `k`. */
 static tesela_status dma_unroll(dma_engine *engine, const tesela__dma_list *list, const tesela_nest *nest,
                                 int32_t k, tesela_error *err) {
-  int64_t most = engine->limit.max_nests ? engine->limit.max_nests : TESELA__DMA_NESTS;
+  int64_t most = list->most;
   if (nest->range[k] > most)
     return tesela__fail(err, engine->limit.max_nests ? TESELA_E_UNSUPPORTED : TESELA_E_LIMIT, -1,
                         "max_dims is %" PRId32 ", max_extent %" PRId64 ", max_burst %" PRId64
-                        ": a loop of %" PRId64 " is unrolled, and %" PRId64 " nests are allowed",
+                        ": a loop of %" PRId64 " is unrolled, and %" PRId64 " nests are allowed (max_nests)",
                         engine->limit.max_dims, engine->limit.max_extent, engine->limit.max_burst,
                         nest->range[k], most);
   for (int64_t i = nest->range[k] - 1; i >= 0; i--) {

@@ -23,7 +23,7 @@ static tesela_status dma_copy(tesela__dma_list *out, const tesela__dma_list *lis
 /* Cut all nests of a list to the limits; into `out` if that is empty or longer. */
 static tesela_status dma_cut_all(tesela__dma_list *out, const tesela__dma_list *list,
                                  const tesela_dma_limits *limits, int64_t bytes, tesela_error *err) {
-  tesela__dma_list cut = {.allocator = list->allocator};
+  tesela__dma_list cut = {.allocator = list->allocator, .most = tesela__dma_most(limits)};
   tesela_status status = TESELA_OK;
   for (size_t i = 0; i < list->n && status == TESELA_OK; i++)
     status = tesela__dma_legalise(&cut, &list->nest[i], limits, bytes, err);
@@ -76,7 +76,7 @@ static tesela_status dma_limited(tesela__dma_list *out, int32_t *least, const te
 
 tesela_status tesela__dma_reduce(tesela__dma_list *out, int32_t *least, const tesela__dma_list *boxes,
                                  const tesela_dma_options *options, int64_t bytes, tesela_error *err) {
-  tesela__dma_list fewer = {.allocator = boxes->allocator};
+  tesela__dma_list fewer = {.allocator = boxes->allocator, .most = boxes->most};
   bool kept = true;
   tesela_status status = dma_copy(&fewer, boxes, err);
   *least = tesela__dma_least(boxes);

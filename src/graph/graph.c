@@ -35,6 +35,13 @@ const tesela_node *tesela_graph_node(const tesela_graph *graph, int32_t k) {
   return k >= 0 && k < graph->count ? &graph->entry[k]->node : NULL;
 }
 
+const tesela_node *tesela_graph_constant(const tesela_graph *graph, int32_t k) {
+  const tesela_node *shown = tesela_graph_node(graph, k), *node = shown;
+  while (node && node->view) node = tesela__graph_operand(graph, node, 0);
+  return node && node->op == TESELA_OP_CONSTANT && node->n_dims == 0 && node->dtype == shown->dtype ? node
+                                                                                                    : NULL;
+}
+
 /* ---- names ---- */
 
 uint64_t tesela__graph_hash(const char *name, size_t length) {

@@ -56,19 +56,11 @@ tesela_status tesela__hlo_operand(tesela__hlo_build *b, const tesela__hlo_instru
   return TESELA_OK;
 }
 
-/* The constant that a node shows, through any views of it: all its elements are one known value. NULL if it is none. */
-static const tesela_node *build_constant(const tesela__hlo_build *b, int32_t number) {
-  const tesela_node *node = tesela__graph_at(b->graph, number);
-  tesela_dtype dtype = node->dtype;
-  while (node->view) node = tesela__graph_operand(b->graph, node, 0);
-  return node->op == TESELA_OP_CONSTANT && node->n_dims == 0 && node->dtype == dtype ? node : NULL;
-}
-
 tesela_status tesela__hlo_operand_laid_out(tesela__hlo_build *b, const tesela__hlo_instruction *in, int32_t k,
                                            int32_t *number) {
   tesela_status status = tesela__hlo_operand(b, in, k, number);
   if (status != TESELA_OK || !tesela__graph_at(b->graph, *number)->view) return status;
-  const tesela_node *view = tesela__graph_at(b->graph, *number), *constant = build_constant(b, *number);
+  const tesela_node *view = tesela__graph_at(b->graph, *number), *constant = tesela_graph_constant(b->graph, *number);
   if (!constant) return TESELA_OK;
   char suffix[24];
   int64_t shape[TESELA_GRAPH_RANK];
@@ -90,7 +82,7 @@ bool tesela__hlo_scalar(tesela__hlo_build *b, const tesela__hlo_instruction *in,
     return tesela__hlo_literal(b->module, &b->module->instruction[value->first], 1, &splat, number, NULL) ==
            TESELA_OK;
   if (value->node < 0) return false;
-  const tesela_node *constant = build_constant(b, value->node);
+  const tesela_node *constant = tesela_graph_constant(b->graph, value->node);
   if (constant) *number = constant->value;
   return constant != NULL;
 }

@@ -256,8 +256,8 @@ tesela_status tesela__need_judge(const tesela__need_operator *op, const tesela_r
 
 /* ---- propagate_copies.c ---- */
 
-/* Do two nodes show the same of their buffers? */
-bool tesela__same_view(const tesela_node *a, const tesela_node *b);
+/* An order of what nodes show of their buffers: 0 if it is the same. The stride of a dim of extent 1 has no part in it. */
+int tesela__compare_views(const tesela_node *a, const tesela_node *b);
 /* Copies that the last edge can read instead. */
 tesela_status tesela__propagate_copies(const tesela__need_operator *op, const tesela_rule *rule,
                                        tesela_error *err);

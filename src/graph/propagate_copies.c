@@ -40,10 +40,16 @@ static bool copies_is_buffer(const tesela_graph *graph, const tesela_node *node)
   return left == 0;
 }
 
-bool tesela__same_view(const tesela_node *a, const tesela_node *b) {
-  size_t bytes = (size_t)a->rank * sizeof *a->shape;
-  return a->rank == b->rank && a->offset == b->offset && memcmp(a->shape, b->shape, bytes) == 0 &&
-         memcmp(a->stride, b->stride, bytes) == 0;
+static int copies_by_number(int64_t a, int64_t b) { return (a > b) - (a < b); }
+
+int tesela__compare_views(const tesela_node *a, const tesela_node *b) {
+  int by = copies_by_number(a->offset, b->offset);
+  if (!by) by = copies_by_number(a->rank, b->rank);
+  for (int32_t d = 0; !by && d < a->rank; d++) {
+    by = copies_by_number(a->shape[d], b->shape[d]);
+    if (!by && a->shape[d] != 1) by = copies_by_number(a->stride[d], b->stride[d]);
+  }
+  return by;
 }
 
 /* ---- what copies cost ---- */
@@ -93,7 +99,8 @@ static tesela_status copies_find(tesela_propagation *p, int32_t k, int32_t value
   void *items = p->copyable;
   if (!copies_start(p)) return copies_no_memory(err);
   for (*number = p->last_copyable[value]; *number >= 0; *number = p->copyable[*number].before)
-    if (tesela__same_view(tesela_graph_node(p->graph, p->copyable[*number].node), node)) return TESELA_OK;
+    if (tesela__compare_views(tesela_graph_node(p->graph, p->copyable[*number].node), node) == 0)
+      return TESELA_OK;
   tesela_error why = {.message = ""};
   tesela_status status = tesela__family_of_copy(p, k, &made.family, &why);
   if (status == TESELA_E_MEMORY || status == TESELA_E_RANGE)

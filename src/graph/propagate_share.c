@@ -21,13 +21,7 @@ static int share_by_number(int64_t a, int64_t b) { return (a > b) - (a < b); }
 static int share_compare(const share_entry *a, const share_entry *b) {
   int by = share_by_number(a->operator_, b->operator_);
   if (!by) by = share_by_number(a->value, b->value);
-  if (!by) by = share_by_number(a->node->offset, b->node->offset);
-  if (!by) by = share_by_number(a->node->rank, b->node->rank);
-  for (int32_t d = 0; d < a->node->rank && !by; d++) {
-    by = share_by_number(a->node->shape[d], b->node->shape[d]);
-    if (!by) by = share_by_number(a->node->stride[d], b->node->stride[d]);
-  }
-  return by;
+  return by ? by : tesela__compare_views(a->node, b->node);
 }
 
 static int share_order(const void *x, const void *y) {

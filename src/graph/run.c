@@ -94,28 +94,46 @@ static tesela_status run_describe_all(tesela__run *run, tesela_error *err) {
   return status;
 }
 
+/* Bytes of marks for a block; what does not fit is more than there is. */
+static int64_t run_marks(const tesela__run *run, int64_t bytes) {
+  int64_t marks;
+  bool fits = tesela__mul(tesela__ceil_div(bytes, run->grain), (int64_t)sizeof(int32_t), &marks);
+  return fits ? marks : INT64_MAX;
+}
+
 /* A block of bytes and the marks for it. */
 static tesela_status run_block(tesela__run *run, int64_t bytes, uint8_t **memory, int32_t **mark,
                                tesela_error *err) {
   *memory = tesela__run_take(run, &run->blocks, bytes, 1);
-  *mark = tesela__run_take(run, &run->blocks, tesela__ceil_div(bytes, run->grain), sizeof **mark);
+  *mark = tesela__run_take(run, &run->blocks, run_marks(run, bytes), 1);
   if (!*memory || !*mark) return run_no_memory(err);
-  memset(*mark, 0, (size_t)tesela__ceil_div(bytes, run->grain) * sizeof **mark);
+  memset(*mark, 0, (size_t)run_marks(run, bytes));
   run->facts.arena_bytes += bytes;
   return TESELA_OK;
 }
 
+/* Bytes of a buffer that is not in the plan. */
+static tesela_status run_own_bytes(const tesela__run *run, int32_t node, int64_t *bytes, tesela_error *err) {
+  const tesela__run_buffer *buffer = &run->buffer[node];
+  const tesela_device_layout *layout = tesela_graph_node(run->graph, node)->layout;
+  *bytes = buffer->places * buffer->width;
+  tesela_device_sizes sizes;
+  tesela_status status = run->plain ? TESELA_OK : tesela_device_sizes_of(layout, run->target, &sizes, err);
+  if (!run->plain && status == TESELA_OK) *bytes = tesela__max(*bytes, sizes.allocation_bytes);
+  return status;
+}
+
 static tesela_status run_own_block(tesela__run *run, int32_t node, tesela_error *err) {
   tesela__run_buffer *buffer = &run->buffer[node];
-  const tesela_device_layout *layout = tesela_graph_node(run->graph, node)->layout;
-  int64_t bytes = buffer->places * buffer->width;
-  tesela_status status = TESELA_OK;
-  if (!run->plain) {
-    tesela_device_sizes sizes;
-    status = tesela_device_sizes_of(layout, run->target, &sizes, err);
-    if (status == TESELA_OK) bytes = tesela__max(bytes, sizes.allocation_bytes);
-  }
+  int64_t bytes;
+  tesela_status status = run_own_bytes(run, node, &bytes, err);
   return status != TESELA_OK ? status : run_block(run, bytes, &buffer->bytes, &buffer->mark, err);
+}
+
+/* Is the buffer of a node in the arena or the scratchpad? */
+static bool run_is_planned(const tesela__run *run, int32_t node) {
+  const tesela_graph_place *place = run->memory ? tesela_graph_memory_of(run->memory, node) : NULL;
+  return place && !place->external;
 }
 
 /* A planned place must hold the buffer: the plan may be of another graph. */
@@ -148,12 +166,9 @@ static tesela_status run_buffers(tesela__run *run, tesela_error *err) {
   }
   for (int32_t k = 0; k < tesela_graph_count(run->graph) && status == TESELA_OK; k++) {
     if (tesela_graph_node(run->graph, k)->buffer != k) continue;
-    const tesela_graph_place *place = run->memory ? tesela_graph_memory_of(run->memory, k) : NULL;
-    if (place && !place->external)
-      status = run_planned(run, k, memory[place->scratchpad], mark[place->scratchpad],
-                           size[place->scratchpad], err);
-    else
-      status = run_own_block(run, k, err);
+    bool planned = run_is_planned(run, k);
+    int32_t at = planned && tesela_graph_memory_of(run->memory, k)->scratchpad;
+    status = planned ? run_planned(run, k, memory[at], mark[at], size[at], err) : run_own_block(run, k, err);
   }
   return status;
 }
@@ -198,7 +213,7 @@ static int64_t run_product(int32_t n, const int64_t *extent, int64_t most) {
 /* The results of an operator; and the products that it folds, the values that it scatters, or the elements of its lines, as often as
  * they are gone through. Far too many count as some. */
 static int64_t run_work(const tesela_graph *graph, int32_t node) {
-  const int64_t most = INT64_MAX / 8 / (tesela_graph_count(graph) + 1);
+  const int64_t most = (INT64_C(1) << 59) / (tesela_graph_count(graph) + 1); /* and as much for results */
   const tesela_node *of = tesela_graph_node(graph, node);
   tesela_iteration iteration;
   if (of->view || of->op == TESELA_OP_INPUT) return 0;
@@ -209,6 +224,54 @@ static int64_t run_work(const tesela_graph *graph, int32_t node) {
   if (along) iteration.extent[of->dim[0]] = tesela__run_along_times(of->fn, iteration.extent[of->rank]);
   int64_t all = run_product(iteration.n, iteration.extent, most);
   return results + (scatters || along || all > results ? all : 0);
+}
+
+/* A block and its marks more. */
+static void run_need_block(const tesela__run *run, int64_t bytes, tesela_graph_run_needs *needs) {
+  const int64_t most = INT64_C(1) << 60;
+  if (!tesela__add(bytes, run_marks(run, bytes), &bytes) || !tesela__add(needs->bytes, bytes, &bytes))
+    bytes = most;
+  needs->bytes = tesela__min(bytes, most);
+}
+
+/* Steps and memory, before either is spent. */
+static tesela_status run_needs(tesela__run *run, tesela_graph_run_needs *needs, tesela_error *err) {
+  tesela_status status = TESELA_OK;
+  int64_t largest = -1;
+  *needs = (tesela_graph_run_needs){.node = -1};
+  if (run->memory) {
+    tesela_graph_memory_facts facts = tesela_graph_memory_facts_of(run->memory);
+    run_need_block(run, facts.arena.peak, needs);
+    run_need_block(run, facts.scratchpad.peak, needs);
+  }
+  for (int32_t k = 0; k < tesela_graph_count(run->graph) && status == TESELA_OK; k++) {
+    int64_t work = run_work(run->graph, k), bytes = 0;
+    needs->steps += work;
+    if (work > largest) largest = work, needs->node = k;
+    if (tesela_graph_node(run->graph, k)->buffer != k || run_is_planned(run, k)) continue;
+    status = run_own_bytes(run, k, &bytes, err);
+    if (status == TESELA_OK) run_need_block(run, bytes, needs);
+  }
+  return status;
+}
+
+/* Does the run keep the limits of its options? */
+static tesela_status run_check(const tesela__run *run, const tesela_graph_run_needs *needs,
+                               const tesela_graph_run_options *options, tesela_error *err) {
+  int64_t steps = options && options->max_steps ? options->max_steps : TESELA_GRAPH_RUN_STEPS;
+  int64_t bytes = options && options->max_bytes ? options->max_bytes : TESELA_GRAPH_RUN_BYTES;
+  if (steps < 0 || bytes < 0)
+    return tesela__fail(err, TESELA_E_RANGE, -1,
+                        "max_steps is %" PRId64 ", max_bytes %" PRId64 "; expected 0 or more", steps, bytes);
+  if (needs->steps > steps)
+    return tesela__fail(err, TESELA_E_LIMIT, -1,
+                        "the run takes %" PRId64 " steps, most of them for %.80s; max_steps is %" PRId64,
+                        needs->steps, tesela_graph_node(run->graph, needs->node)->name, steps);
+  if (needs->bytes > bytes)
+    return tesela__fail(err, TESELA_E_LIMIT, -1,
+                        "the buffers of the run take %" PRId64 " bytes; max_bytes is %" PRId64, needs->bytes,
+                        bytes);
+  return TESELA_OK;
 }
 
 static int run_call(tesela__run *run) {
@@ -278,15 +341,24 @@ static void run_inspect(const tesela__run *run) {
       run->hooks.inspect(run->hooks.user, k, &run->buffer[k], run->grain);
 }
 
-static tesela_status run_all(tesela__run *run, const void *const *inputs, void *const *outputs,
-                             tesela_error *err) {
-  int32_t count = tesela_graph_count(run->graph);
-  run->buffer = tesela__run_take(run, &run->blocks, count, sizeof *run->buffer);
+/* What each buffer is. */
+static tesela_status run_begin(tesela__run *run, tesela_graph_run_needs *needs, tesela_error *err) {
+  run->buffer = tesela__run_take(run, &run->blocks, tesela_graph_count(run->graph), sizeof *run->buffer);
   if (!run->buffer) return run_no_memory(err);
   tesela_status status = run_describe_all(run, err);
   if (status == TESELA_OK && run->grain == 0) run->grain = 1;
+  if (status == TESELA_OK) status = run_needs(run, needs, err);
+  run->work = needs->steps;
+  return status;
+}
+
+static tesela_status run_all(tesela__run *run, const void *const *inputs, void *const *outputs,
+                             const tesela_graph_run_options *options, tesela_error *err) {
+  int32_t count = tesela_graph_count(run->graph);
+  tesela_graph_run_needs needs = {0};
+  tesela_status status = run_begin(run, &needs, err);
+  if (status == TESELA_OK) status = run_check(run, &needs, options, err);
   if (status == TESELA_OK) status = run_buffers(run, err);
-  for (int32_t k = 0; k < count && status == TESELA_OK; k++) run->work += run_work(run->graph, k);
   if (status == TESELA_OK) status = run_inputs(run, inputs, err);
   for (int32_t k = 0; k < count && status == TESELA_OK; k++) status = run_node(run, k, err);
   if (status == TESELA_OK) status = run_outputs(run, outputs, err);
@@ -294,10 +366,8 @@ static tesela_status run_all(tesela__run *run, const void *const *inputs, void *
   return status;
 }
 
-tesela_status tesela__graph_run(const tesela_graph *graph, const tesela_target *target,
-                                const void *const *inputs, void *const *outputs,
-                                const tesela_graph_run_options *options, const tesela__run_hooks *hooks,
-                                tesela_graph_run_facts *facts, tesela_error *err) {
+static tesela__run run_of(const tesela_graph *graph, const tesela_target *target,
+                          const tesela_graph_run_options *options) {
   tesela__run run = {.graph = graph,
                      .target = target,
                      .plain = options && options->plain,
@@ -307,9 +377,28 @@ tesela_status tesela__graph_run(const tesela_graph *graph, const tesela_target *
     run.progress_user = options->progress_user;
   }
   run.device_types = run.plain && options->device_types && target;
-  if (hooks) run.hooks = *hooks;
   if (!run.plain && options) run.memory = options->memory;
-  tesela_status status = run_all(&run, inputs, outputs, err);
+  return run;
+}
+
+tesela_status tesela_graph_run_needs_of(const tesela_graph *graph, const tesela_target *target,
+                                        const tesela_graph_run_options *options,
+                                        tesela_graph_run_needs *needs, tesela_error *err) {
+  tesela__run run = run_of(graph, target, options);
+  tesela_graph_run_needs found = {0};
+  tesela_status status = run_begin(&run, &found, err);
+  tesela__run_drop(&run, &run.blocks);
+  if (status == TESELA_OK) *needs = found;
+  return status;
+}
+
+tesela_status tesela__graph_run(const tesela_graph *graph, const tesela_target *target,
+                                const void *const *inputs, void *const *outputs,
+                                const tesela_graph_run_options *options, const tesela__run_hooks *hooks,
+                                tesela_graph_run_facts *facts, tesela_error *err) {
+  tesela__run run = run_of(graph, target, options);
+  if (hooks) run.hooks = *hooks;
+  tesela_status status = run_all(&run, inputs, outputs, options, err);
   tesela__run_drop(&run, &run.scratch);
   tesela__run_drop(&run, &run.blocks);
   if (status == TESELA_OK && facts) *facts = run.facts;

@@ -227,13 +227,21 @@ static tesela_status infer_memory_plain(const tesela__infer_tensor *shared, tese
   return tesela_tile_memory_row_major(memory, TESELA_TILE_SHARED, shared->rank, shared->shape, NULL);
 }
 
+/* Steps of search for each of the tiles that have no layout: all together take about as long as one may. */
+static int64_t infer_memory_steps(const tesela_kernel_program *program) {
+  int64_t n = 1;
+  for (size_t i = 0; i < program->n_tensors; i++) n += program->tensor[i].space == TESELA_TENSOR_SHARED;
+  return tesela__max(TESELA_SYNTHESIS_STEPS / n, 1);
+}
+
 static tesela_status infer_memory_of_shared(tesela_kernel_program *program, tesela__infer_tensor *shared,
                                             tesela_register *layouts, tesela_access_use *uses,
                                             tesela_error *err) {
   tesela_synthesis found;
   const char *rule = "the fewest bank conflicts for its loads and stores";
   int32_t n = infer_memory_uses(program, shared, layouts, uses), bits = tesela_dtype_bits(shared->dtype);
-  if (n > 0 && tesela_synthesize(n, uses, bits, 0, NULL, &found, NULL) == TESELA_OK)
+  const tesela_synthesis_options limits = {.max_steps = infer_memory_steps(program)};
+  if (n > 0 && tesela_synthesize(n, uses, bits, &limits, NULL, &found, NULL) == TESELA_OK)
     return tesela__infer_give_memory(program, shared, &found.memory, rule, err);
   if (n > 0 && tesela__infer_memory_for(program, shared, NULL, &found.memory)) {
     rule = "the first that all its loads and stores can use";

@@ -174,9 +174,10 @@ tesela__access_phase tesela__access_phase_by_bank(const tesela_access_machine *f
 int64_t tesela__access_wavefronts(const tesela__access_phase *phase, int32_t n, const int64_t *bytes,
                                   uint8_t *words);
 
-/* Wavefronts of all instructions, with warps of `warp`; or some number above `most` if they exceed it. */
+/* Wavefronts of all instructions, with warps of `warp`; or some number above `most` if they exceed it. Vectors that are
+ * looked at are taken off *steps; below 0 the number means nothing. */
 int64_t tesela__access_total(const tesela__access *access, const tesela__access_phase *phase, int32_t warp,
-                             int64_t vector, int64_t most);
+                             int64_t vector, int64_t most, int64_t *steps);
 
 /* Phases of all instructions. */
 int64_t tesela__access_phases(const tesela__access *access, const tesela__access_phase *phase, int32_t warp,

@@ -121,15 +121,16 @@ static int64_t phase_first(const tesela__access *access, const tesela__access_ph
 
 /* No rough dims, no swizzle. `vector` fits, so shares of threads and local ids are multiples of it, whole bytes each. */
 static int64_t phase_total_plain(const tesela__access *access, const tesela__access_phase *phase,
-                                 int32_t warp, int64_t vector, int64_t most) {
+                                 int32_t warp, int64_t vector, int64_t most, int64_t *steps) {
   int64_t alike[TESELA__ACCESS_BANKS] = {0}; /* instructions by their bytes modulo a word */
   int64_t word = INT64_C(1) << phase->shift, total = 0;
   tesela__access_walk walk;
   tesela__access_start(&walk, &access->local, 0);
   for (int64_t l = 0; l < access->locals; l++, tesela__access_next(&walk))
     if (l % vector == 0) alike[walk.place * access->bits / 8 % word]++;
+  *steps -= access->locals;
   tesela__access_start(&walk, &access->thread, 0);
-  for (int64_t first = 0; first < access->threads && total <= most;) {
+  for (int64_t first = 0; first < access->threads && total <= most && *steps >= 0;) {
     int64_t here = tesela__min(warp - first % warp, access->threads - first), shares[TESELA_ACCESS_WARP];
     int32_t n = (int32_t)tesela__min(here, phase->lanes);
     for (int32_t i = 0; i < n; i++, tesela__access_next(&walk))
@@ -137,6 +138,7 @@ static int64_t phase_total_plain(const tesela__access *access, const tesela__acc
     for (int64_t rest = 0; rest < word; rest++) {
       int64_t bytes[TESELA_ACCESS_WARP];
       if (alike[rest] == 0) continue;
+      *steps -= n;
       for (int32_t i = 0; i < n; i++) bytes[i] = shares[i] + rest;
       total += alike[rest] * tesela__access_wavefronts(phase, n, bytes, NULL);
     }
@@ -161,7 +163,7 @@ static void phase_skip(tesela__access_walk *local, int64_t n) {
 }
 
 static int64_t phase_total_followed(const tesela__access *access, const tesela__access_phase *phase,
-                                    int32_t warp, int64_t vector, int64_t most) {
+                                    int32_t warp, int64_t vector, int64_t most, int64_t *steps) {
   tesela__access_walk thread, local;
   tesela__access_lanes lanes;
   int64_t bytes[TESELA_ACCESS_WARP], total = 0;
@@ -169,7 +171,9 @@ static int64_t phase_total_followed(const tesela__access *access, const tesela__
   for (int64_t first = 0; first < access->threads; first += warp) {
     tesela__access_take(&lanes, access, &thread, (int32_t)tesela__min(warp, access->threads - first));
     tesela__access_start(&local, &access->local, 0);
-    for (int64_t l = 0; l < access->locals && total <= most; l += vector, phase_skip(&local, vector)) {
+    for (int64_t l = 0; l < access->locals && total <= most && *steps >= 0;
+         l += vector, phase_skip(&local, vector)) {
+      *steps -= lanes.n;
       phase_bytes(access, &lanes, &local, bytes);
       for (int32_t i = 0; i < lanes.n; i += phase->lanes)
         total += tesela__access_wavefronts(phase, (int32_t)tesela__min(phase->lanes, lanes.n - i), bytes + i,
@@ -180,12 +184,14 @@ static int64_t phase_total_followed(const tesela__access *access, const tesela__
 }
 
 int64_t tesela__access_total(const tesela__access *access, const tesela__access_phase *phase, int32_t warp,
-                             int64_t vector, int64_t most) {
-  if (phase_apart(access, phase, warp))
+                             int64_t vector, int64_t most, int64_t *steps) {
+  if (phase_apart(access, phase, warp)) {
+    *steps -= phase->lanes;
     return phase_first(access, phase) * tesela__access_phases(access, phase, warp, vector);
+  }
   if (access->n_rough == 0 && access->swizzle.mask == 0)
-    return phase_total_plain(access, phase, warp, vector, most);
-  return phase_total_followed(access, phase, warp, vector, most);
+    return phase_total_plain(access, phase, warp, vector, most, steps);
+  return phase_total_followed(access, phase, warp, vector, most, steps);
 }
 
 /* ---- everything, for one layout ------------------------------------------------------------------------------------- */

@@ -162,11 +162,26 @@ static void drop_programs(tesela_exchange *plan) {
   plan->n_programs = plan->capacity = 0;
 }
 
+/* Rounds are tried lane by lane for each unit of each lane, in all warps that are unlike. */
+static tesela_status check_steps(const tesela_exchange *plan, tesela_error *err) {
+  int64_t most = plan->max_steps ? plan->max_steps : TESELA_SYNTHESIS_STEPS;
+  int64_t steps =
+      plan->facts.dst_units * (int64_t)plan->n_programs; /* of all warps: at most TESELA_ACCESS_LIMIT */
+  steps *= (int64_t)plan->warp * plan->warp;
+  if (steps <= most) return TESELA_OK;
+  return tesela__fail(err, TESELA_E_LIMIT, -1,
+                      "finding shuffles for %" PRId64 " units of each thread takes %" PRId64
+                      " steps; max_steps is %" PRId64,
+                      plan->facts.dst_units, steps, most);
+}
+
 /* One unit a round; if fewer might do, several to a word. */
 static tesela_status plan_rounds(tesela_exchange *plan, tesela_error *err) {
   tesela_exchange_facts *facts = &plan->facts;
   const tesela_allocator *alloc = &plan->alloc;
   int64_t routed = 0;
+  tesela_status checked = check_steps(plan, err);
+  if (checked != TESELA_OK) return checked;
   for (size_t k = 0; k < plan->n_programs; k++) {
     tesela__warp_program *w = &plan->program[k];
     int64_t src_units = facts->src_units, dst_units = facts->dst_units, shuffles;
@@ -275,6 +290,7 @@ tesela_status tesela_exchange_create(tesela_exchange **out, const tesela_registe
   if (!plan) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a plan of %zu bytes", sizeof *plan);
   *plan = (tesela_exchange){.alloc = alloc, .dst = *dst, .src = *src};
   plan->full_warp = chosen.warp ? chosen.warp : 32;
+  plan->max_steps = chosen.max_steps;
   exchange_builder b = {.plan = plan};
   status = tesela__exchange_table_make(&b.table, dst, src, &alloc, err);
   if (status == TESELA_OK) {

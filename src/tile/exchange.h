@@ -106,6 +106,7 @@ struct tesela_exchange {
   tesela__unit_digits units;
   int32_t parts;     /* units that fit a word of 32 bits */
   int32_t full_warp; /* as asked for */
+  int64_t max_steps; /* likewise */
   int32_t warp;      /* lanes of the first warp: the same, or all threads if they are fewer */
   int64_t n_warps;
   int32_t *program_of;           /* of a warp; NULL for a plan through shared memory */

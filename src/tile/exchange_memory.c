@@ -11,9 +11,10 @@
 static tesela_status choose_memory(tesela_exchange *plan, int32_t bits, tesela_error *err) {
   const tesela_access_machine machine = {.warp = plan->full_warp};
   const tesela_access_use uses[] = {{.registers = &plan->src}, {.registers = &plan->dst}};
+  const tesela_synthesis_options limits = {.max_steps = plan->max_steps};
   tesela_synthesis found;
   tesela_vector_width write, read;
-  tesela_status status = tesela_synthesize(2, uses, bits, 0, &machine, &found, err);
+  tesela_status status = tesela_synthesize(2, uses, bits, &limits, &machine, &found, err);
   if (status == TESELA_OK)
     status = tesela_vector_width_of(&plan->src, &found.memory, bits, &machine, &write, err);
   if (status == TESELA_OK)

@@ -30,7 +30,8 @@ typedef struct synth_search {
   const int64_t *shape;
   tesela_access_machine full;
   int64_t elements, max_bytes, candidates;
-  int64_t plain; /* wavefronts of row-major, -1 if it does not allow the vectors */
+  int64_t max_steps, steps; /* steps: that are left; below 0: too few */
+  int64_t plain;            /* wavefronts of row-major, -1 if it does not allow the vectors */
   bool found;
   synth_candidate best;
   synth_score score;
@@ -142,15 +143,16 @@ static void synth_try(synth_search *s, const synth_candidate *c) {
   synth_memory(s, c, &memory);
   synth_score score = {.bytes = synth_bytes(s, memory.size)};
   bool first = !c->swapped && c->block == 0 && c->padding == 0 && c->swizzle.bits == 0;
-  if (score.bytes > s->max_bytes) return;
+  if (score.bytes > s->max_bytes || s->steps < 0) return;
   s->candidates++;
+  s->steps -= 64 * (int64_t)s->n_uses;
   if (!synth_hopeful(s, &memory, score.bytes)) return;
   for (int32_t i = 0; i < s->n_uses; i++) {
     int64_t weight = synth_weight(&s->uses[i]);
     int64_t most = s->found ? (s->score.wavefronts - score.wavefronts) / weight : INT64_MAX - 1;
     (void)synth_way_of(s, &s->uses[i], &memory, &way); /* hopeful: it does */
-    int64_t wavefronts = tesela__access_total(&way.access, &way.phase, way.warp, way.vector, most);
-    if (wavefronts > most) return;
+    int64_t wavefronts = tesela__access_total(&way.access, &way.phase, way.warp, way.vector, most, &s->steps);
+    if (wavefronts > most || s->steps < 0) return;
     score.wavefronts += weight * wavefronts;
     score.instructions += weight * way.instructions;
   }
@@ -270,7 +272,9 @@ static tesela_status synth_check(const synth_search *s, int64_t *least, tesela_e
   return TESELA_OK;
 }
 
-static tesela_status synth_begin(synth_search *s, int64_t max_bytes, tesela_error *err) {
+static tesela_status synth_begin(synth_search *s, const tesela_synthesis_options *options,
+                                 tesela_error *err) {
+  const int64_t max_bytes = options->max_bytes;
   s->rank = s->uses[0].registers->rank;
   s->shape = s->uses[0].registers->shape;
   s->elements = 1;
@@ -283,7 +287,11 @@ static tesela_status synth_begin(synth_search *s, int64_t max_bytes, tesela_erro
   int64_t bytes = synth_bytes(s, s->elements);
   if (max_bytes < 0)
     return tesela__fail(err, TESELA_E_RANGE, -1, "max_bytes is %" PRId64 "; it is 0 or more", max_bytes);
+  if (options->max_steps < 0)
+    return tesela__fail(err, TESELA_E_RANGE, -1, "max_steps is %" PRId64 "; it is 0 or more",
+                        options->max_steps);
   s->max_bytes = max_bytes == 0 ? 2 * bytes : max_bytes;
+  s->steps = s->max_steps = options->max_steps == 0 ? TESELA_SYNTHESIS_STEPS : options->max_steps;
   if (bytes > s->max_bytes)
     return tesela__fail(err, TESELA_E_LIMIT, -1, "the tile needs %" PRId64 " bytes; max_bytes is %" PRId64,
                         bytes, max_bytes);
@@ -291,18 +299,24 @@ static tesela_status synth_begin(synth_search *s, int64_t max_bytes, tesela_erro
 }
 
 tesela_status tesela_synthesize(int32_t n_uses, const tesela_access_use *uses, int32_t bits,
-                                int64_t max_bytes, const tesela_access_machine *machine,
+                                const tesela_synthesis_options *options, const tesela_access_machine *machine,
                                 tesela_synthesis *found, tesela_error *err) {
+  static const tesela_synthesis_options none;
   synth_search s = {.n_uses = n_uses, .bits = bits, .uses = uses, .plain = -1};
   tesela_tile_memory memory, made;
   int64_t least;
   tesela_status status = tesela__access_machine(machine, &s.full, err);
   if (status == TESELA_OK && n_uses < 1)
     status = tesela__fail(err, TESELA_E_RANGE, -1, "%" PRId32 " uses; there must be one", n_uses);
-  if (status == TESELA_OK) status = synth_begin(&s, max_bytes, err);
+  if (status == TESELA_OK) status = synth_begin(&s, options ? options : &none, err);
   if (status == TESELA_OK) status = synth_check(&s, &least, err);
   if (status != TESELA_OK) return status;
   synth_family(&s);
+  if (s.steps < 0)
+    return tesela__fail(err, TESELA_E_LIMIT, -1,
+                        "comparing layouts for %" PRId32 " uses of %" PRId64
+                        " elements takes more steps (vectors looked at) than max_steps, %" PRId64,
+                        s.n_uses, s.elements, s.max_steps);
   if (!s.found)
     return tesela__fail(err, TESELA_E_INVALID, -1,
                         "none of %" PRId64 " layouts allows the vectors of all uses", s.candidates);

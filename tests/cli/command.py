@@ -11,6 +11,13 @@ SOURCE = Path(os.environ.get("TESELA_SOURCE") or HERE.parents[1])
 BUILD = Path(os.environ.get("TESELA_BUILD") or SOURCE / "build/release")
 TESELA = Path(os.environ.get("TESELA") or BUILD / "tesela")
 
+SANITIZED = "sanitize" in os.environ.get("CFLAGS", "")
+
+
+def only_if(condition):
+    """Leaves a test out where it cannot run; one that skips counts as failed."""
+    return lambda test: test if condition else None
+
 
 def environment(**more):
     """No colour, width or locale from whoever runs the tests; the command first on PATH."""

@@ -36,7 +36,7 @@ def fixture_program(tmp_path):
 
 
 def start(program, stderr):
-    words = [TESELA, "graph", "run", program]
+    words = [TESELA, "graph", "run", "--max-steps=100000000000", program]
     return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=stderr, env=environment())
 
 
@@ -84,3 +84,24 @@ def test_eight_bit_floats(tmp_path):
     assert (done.returncode, done.stderr) == (0, b"")
     answer = json.loads(done.stdout)
     assert answer["same"] and answer["elements"] == 256
+
+
+def says(*options, program=SHORT):
+    done = run("graph", "run", "-", *options, text=json.dumps(program))
+    return done.returncode, done.stderr.decode()
+
+
+def test_limits():
+    """256 results; two tensors of 256 bytes and another for the second run; buffers with a mark of 4 bytes for every byte of
+    f8, and as f16 on the device for every two, in tiles that are not looked at here."""
+    assert says("--max-steps=256") == (0, "")
+    status, said = says("--max-steps=255")
+    assert status == 2 and "takes 256 steps" in said and "most of them for c" in said
+    assert "at most 255 are run, --max-steps=N raises" in said
+    status, said = says("--max-bytes=767")
+    assert status == 2 and "with c the inputs and outputs take more than 767 B; --max-bytes=SIZE raises" in said
+    status, said = says("--max-bytes=768")
+    assert status == 2 and "a run takes 768 B for inputs and outputs and " in said
+    assert says("--max-bytes=64KiB") == (0, "")
+    status, said = says(program=LONG)  # before the inputs are made
+    assert status == 2 and f"takes {32 * (2**30 + 2**20)} steps" in said and "--max-steps=N" in said

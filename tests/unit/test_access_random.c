@@ -95,10 +95,11 @@ static void check_totals(const tesela_register *r, const tesela_tile_memory *m, 
   tesela__access access;
   assert_int_equal(tesela__access_make(&access, r, m, bits, machine, NULL), TESELA_OK);
   tesela__access_phase phase = tesela__access_phase_of(machine, v * bits / 8, 0);
-  assert_int_equal(tesela__access_total(&access, &phase, machine->warp, v, INT64_MAX - 1),
+  int64_t steps = INT64_MAX;
+  assert_int_equal(tesela__access_total(&access, &phase, machine->warp, v, INT64_MAX - 1, &steps),
                    expected->wavefronts);
   assert_int_equal(tesela__access_phases(&access, &phase, machine->warp, v), expected->phases);
-  assert_true(tesela__access_total(&access, &phase, machine->warp, v, expected->wavefronts - 1) >=
+  assert_true(tesela__access_total(&access, &phase, machine->warp, v, expected->wavefronts - 1, &steps) >=
               expected->wavefronts);
 }
 

@@ -124,8 +124,9 @@ static void known_tiles_get_the_layouts_people_use(void **state) {
                                  {&read, rows[i].vector, rows[i].ldmatrix, 1}};
     tesela_synthesis s;
     tesela_error err;
-    if (tesela_synthesize(rows[i].read ? 2 : 1, uses, rows[i].bits, rows[i].max_bytes, NULL, &s, &err) !=
-        TESELA_OK)
+    if (tesela_synthesize(rows[i].read ? 2 : 1, uses, rows[i].bits,
+                          &(tesela_synthesis_options){.max_bytes = rows[i].max_bytes}, NULL, &s,
+                          &err) != TESELA_OK)
       fail_msg("%s: %s", rows[i].name, err.message);
     const tesela_tile_swizzle *z = &s.memory.swizzle;
     if (s.wavefronts != rows[i].wavefronts || s.least != rows[i].least || s.plain != rows[i].plain ||
@@ -143,14 +144,14 @@ static void what_exceeds_all_banks_takes_several_wavefronts(void **state) {
   tesela_register r = registers_of("spatial(8,4).local(1,2)");
   tesela_access_use use = {&r, 0, true, 3};
   tesela_synthesis s; /* 128 bytes, 8 banks of 4 bytes: 4 wavefronts */
-  assert_int_equal(tesela_synthesize(1, &use, 16, 0, &(tesela_access_machine){.banks = 8}, &s, NULL),
+  assert_int_equal(tesela_synthesize(1, &use, 16, NULL, &(tesela_access_machine){.banks = 8}, &s, NULL),
                    TESELA_OK);
   assert_int_equal(s.least, 12);
   assert_int_equal(s.wavefronts, 12);
   assert_int_equal(s.instructions, 3);
   r = registers_of("spatial(4,1).local(1,4)"); /* vectors of 16 bytes, 2 banks: 2 wavefronts each */
   use = (tesela_access_use){&r, 4, false, 0};
-  assert_int_equal(tesela_synthesize(1, &use, 32, 0, &(tesela_access_machine){.banks = 2}, &s, NULL),
+  assert_int_equal(tesela_synthesize(1, &use, 32, NULL, &(tesela_access_machine){.banks = 2}, &s, NULL),
                    TESELA_OK);
   assert_int_equal(s.least, 8);
   assert_int_equal(s.wavefronts, 8);
@@ -167,25 +168,56 @@ static void refusals_of_a_search(void **state) {
                     heavy = {&r, 0, false, INT64_MAX / 2}, wide = {&r, 8, false, 0},
                     three = {&r, 3, false, 0}, huge = {&large, 0, false, 0};
   tesela_access_use mixed[2] = {one, {&other, 0, false, 0}};
-  assert_int_equal(tesela_synthesize(0, &one, 32, 0, NULL, &s, NULL), TESELA_E_RANGE);
-  assert_int_equal(tesela_synthesize(1, &below, 32, 0, NULL, &s, NULL), TESELA_E_RANGE);
-  assert_int_equal(tesela_synthesize(1, &weight, 32, 0, NULL, &s, NULL), TESELA_E_RANGE);
-  assert_int_equal(tesela_synthesize(1, &heavy, 32, 0, NULL, &s, NULL), TESELA_E_OVERFLOW);
-  assert_int_equal(tesela_synthesize(1, &one, 0, 0, NULL, &s, NULL), TESELA_E_RANGE);
-  assert_int_equal(tesela_synthesize(1, &one, 129, 0, NULL, &s, NULL), TESELA_E_RANGE);
-  assert_int_equal(tesela_synthesize(1, &one, 32, -1, NULL, &s, NULL), TESELA_E_RANGE);
-  assert_int_equal(tesela_synthesize(1, &one, 32, 511, NULL, &s, NULL), TESELA_E_LIMIT);
-  assert_int_equal(tesela_synthesize(1, &huge, 32, 0, NULL, &s, NULL), TESELA_E_LIMIT);
-  assert_int_equal(tesela_synthesize(2, mixed, 32, 0, NULL, &s, &err), TESELA_E_MISMATCH);
+  assert_int_equal(tesela_synthesize(0, &one, 32, NULL, NULL, &s, NULL), TESELA_E_RANGE);
+  assert_int_equal(tesela_synthesize(1, &below, 32, NULL, NULL, &s, NULL), TESELA_E_RANGE);
+  assert_int_equal(tesela_synthesize(1, &weight, 32, NULL, NULL, &s, NULL), TESELA_E_RANGE);
+  assert_int_equal(tesela_synthesize(1, &heavy, 32, NULL, NULL, &s, NULL), TESELA_E_OVERFLOW);
+  assert_int_equal(tesela_synthesize(1, &one, 0, NULL, NULL, &s, NULL), TESELA_E_RANGE);
+  assert_int_equal(tesela_synthesize(1, &one, 129, NULL, NULL, &s, NULL), TESELA_E_RANGE);
+  assert_int_equal(
+      tesela_synthesize(1, &one, 32, &(tesela_synthesis_options){.max_bytes = -1}, NULL, &s, NULL),
+      TESELA_E_RANGE);
+  assert_int_equal(
+      tesela_synthesize(1, &one, 32, &(tesela_synthesis_options){.max_bytes = 511}, NULL, &s, NULL),
+      TESELA_E_LIMIT);
+  assert_int_equal(tesela_synthesize(1, &huge, 32, NULL, NULL, &s, NULL), TESELA_E_LIMIT);
+  assert_int_equal(tesela_synthesize(2, mixed, 32, NULL, NULL, &s, &err), TESELA_E_MISMATCH);
   assert_non_null(strstr(err.message, "in use 1 and"));
-  assert_int_equal(tesela_synthesize(1, &wide, 32, 0, NULL, &s, NULL), TESELA_E_INVALID);
-  assert_int_equal(tesela_synthesize(1, &three, 32, 0, NULL, &s, NULL), TESELA_E_INVALID);
-  assert_int_equal(tesela_synthesize(1, &one, 6, 0, NULL, &s, NULL), TESELA_E_INVALID);
-  assert_int_equal(tesela_synthesize(1, &one, 32, 0, &(tesela_access_machine){.banks = 5}, &s, NULL),
+  assert_int_equal(tesela_synthesize(1, &wide, 32, NULL, NULL, &s, NULL), TESELA_E_INVALID);
+  assert_int_equal(tesela_synthesize(1, &three, 32, NULL, NULL, &s, NULL), TESELA_E_INVALID);
+  assert_int_equal(tesela_synthesize(1, &one, 6, NULL, NULL, &s, NULL), TESELA_E_INVALID);
+  assert_int_equal(tesela_synthesize(1, &one, 32, NULL, &(tesela_access_machine){.banks = 5}, &s, NULL),
                    TESELA_E_RANGE);
   assert_int_equal(s.wavefronts, 77);
-  assert_int_equal(tesela_synthesize(1, &one, 32, 512, NULL, &s, NULL), TESELA_OK);
+  assert_int_equal(
+      tesela_synthesize(1, &one, 32, &(tesela_synthesis_options){.max_bytes = 512}, NULL, &s, NULL),
+      TESELA_OK);
   assert_int_equal(s.memory.size, 128);
+}
+
+/* What cannot be told from one phase: no extent is a power of two, and the swizzle of a tile that has one is not alike. A search
+ * that is given up says so, and more steps bring it to the same end as the default ones. */
+static void a_search_is_given_up(void **state) {
+  (void)state;
+  tesela_register r[2] = {registers_of("spatial(6,1).local(1,60)"), registers_of("local(6,2).spatial(1,30)")};
+  tesela_access_use uses[2] = {{&r[0], 0, false, 0}, {&r[1], 0, false, 0}};
+  tesela_synthesis s, limited;
+  tesela_error err;
+  tesela_synthesis_options options = {.max_steps = 1};
+  assert_int_equal(tesela_synthesize(2, uses, 8, NULL, NULL, &s, NULL), TESELA_OK);
+  limited = s;
+  for (; tesela_synthesize(2, uses, 8, &options, NULL, &s, &err) != TESELA_OK; options.max_steps *= 2) {
+    char says[80];
+    assert_int_equal(err.status, TESELA_E_LIMIT);
+    snprintf(says, sizeof says, "2 uses of 360 elements takes more steps");
+    if (!strstr(err.message, says)) fail_msg("%s, not: %s", err.message, says);
+    snprintf(says, sizeof says, "max_steps, %" PRId64, options.max_steps);
+    if (!strstr(err.message, says)) fail_msg("%s, not: %s", err.message, says);
+  }
+  assert_true(options.max_steps > 64 * s.candidates && options.max_steps < TESELA_SYNTHESIS_STEPS);
+  assert_memory_equal(&s, &limited, sizeof s);
+  options.max_steps = -1;
+  assert_int_equal(tesela_synthesize(2, uses, 8, &options, NULL, &s, NULL), TESELA_E_RANGE);
 }
 
 /* ---- against the whole family ------------------------------------------------------------------------------------ */
@@ -194,7 +226,8 @@ static void compare(const char *name, int32_t n, const tesela_access_use *uses, 
                     int64_t max_bytes, const tesela_access_machine *machine) {
   tesela_synthesis s, e;
   tesela_error err;
-  tesela_status status = tesela_synthesize(n, uses, bits, max_bytes, machine, &s, &err);
+  tesela_status status = tesela_synthesize(n, uses, bits, &(tesela_synthesis_options){.max_bytes = max_bytes},
+                                           machine, &s, &err);
   bool found = access_oracle_synthesize(n, uses, bits, max_bytes, machine, &e);
   if (!found) {
     if (status != TESELA_E_INVALID) fail_msg("%s: %d, but no candidate does", name, (int)status);
@@ -310,7 +343,7 @@ static void the_usual_swizzle_is_never_better(void **state) {
       assert_true(access_oracle_use(&uses[i], &m, bits, &machines[0], &wavefronts, &instructions));
       usual += wavefronts;
     }
-    assert_int_equal(tesela_synthesize(2, uses, bits, 0, NULL, &s, NULL), TESELA_OK);
+    assert_int_equal(tesela_synthesize(2, uses, bits, NULL, NULL, &s, NULL), TESELA_OK);
     if (s.wavefronts > usual)
       fail_msg("case %d: %" PRId64 " wavefronts, %" PRId64 " by the usual one", n, s.wavefronts, usual);
     equal += s.wavefronts == usual;
@@ -325,6 +358,7 @@ int main(void) {
       cmocka_unit_test(known_tiles_get_the_layouts_people_use),
       cmocka_unit_test(what_exceeds_all_banks_takes_several_wavefronts),
       cmocka_unit_test(refusals_of_a_search),
+      cmocka_unit_test(a_search_is_given_up),
       cmocka_unit_test(usual_tiles_agree_with_the_family),
       cmocka_unit_test(random_uses_agree_with_the_family),
       cmocka_unit_test(the_usual_swizzle_is_never_better),

@@ -254,7 +254,7 @@ static void the_written_form(void **state) {
 static void every_allocation_fails_once(void **state) {
   (void)state;
   char text[2000] = HEAD;
-  for (int i = 0; i < 50; i++) snprintf(text + strlen(text), 20, "b%d,0,%d,4\n", i, i);
+  for (int i = 0; i < 50; i++) snprintf(text + strlen(text), 40, "b%d,0,%d,4\n", i, i);
   fault f = {.countdown = 0};
   tesela_allocator allocator = fault_allocator(&f);
   long count = 0;

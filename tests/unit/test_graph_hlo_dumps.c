@@ -112,7 +112,7 @@ static void dumps_of_compilers_are_read(void **state) {
   modules = 0;
   fallbacks = 0;
   read_folder("examples", &modules, &fallbacks, &nodes);
-  assert_int_equal(modules, 6);
+  assert_int_equal(modules, 7);
   assert_int_equal(fallbacks, 6); /* of both steps: a gather whose rows are not said, a loop and its result */
 }
 

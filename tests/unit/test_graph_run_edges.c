@@ -67,7 +67,10 @@ static void huge_tensors_are_refused(void **unused) {
   for (int32_t device = 0; device < 2; device++) {
     fault f = {.countdown = -1, .limit = LARGE};
     const tesela_allocator allocator = fault_allocator(&f);
-    const tesela_graph_run_options options = {.plain = true, .device_types = device, .allocator = &allocator};
+    tesela_graph_run_options options = {.plain = true, .device_types = device, .allocator = &allocator};
+    assert_int_equal(tesela_graph_run(graph, &target, NULL, (void *const[]){&out}, &options, NULL, NULL),
+                     device ? TESELA_E_MEMORY : TESELA_E_LIMIT);
+    options.max_steps = options.max_bytes = INT64_MAX;
     assert_int_equal(tesela_graph_run(graph, &target, NULL, (void *const[]){&out}, &options, NULL, NULL),
                      TESELA_E_MEMORY);
     assert_int_equal(f.live, 0);

@@ -162,7 +162,7 @@ static kernel random_kernel(void) {
     if (chance(4) == 0) put_tiles(given, sizeof given, m, n, k.warps, "C");
     PUT("register t%d: f32[%" PRId64 ", 1]%s%s%s\n", i, 16 * m, given[0] ? " = reduce(" : "",
         given[0] ? given + strlen(" = ") : "", given[0] ? ", dims=[1], keepdims=True)" : "");
-    char left[8] = "x";
+    char left[16] = "x";
     if (i > 0) snprintf(left, sizeof left, "h%d", i - 1);
     if (chance(2))
       snprintf(k.line[i], sizeof k.line[i],

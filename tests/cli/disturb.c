@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * disturb.c - preloaded into the command by test_output_file.py: calls that make files fail, or the process is killed before
+ * one of them.
+ *
+ *   DISTURB_FAIL=tmpfile:95      these fail with this errno: tmpfile, proc, fallocate, fsync, link, rename; several with
+ *                                blanks between
+ *   DISTURB_KILL=3               SIGKILL before the third call of all that stand here
+ */
+#define _GNU_SOURCE
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+/* The errno that calls of this name fail with, 0: they do not. */
+static int failure(const char *name) {
+  static int calls;
+  const char *kill_at = getenv("DISTURB_KILL"), *fail = getenv("DISTURB_FAIL");
+  if (kill_at && ++calls == atoi(kill_at)) kill(getpid(), SIGKILL);
+  size_t n = strlen(name);
+  while (fail && *fail) {
+    if (strncmp(fail, name, n) == 0 && fail[n] == ':') return atoi(fail + n + 1);
+    fail = strchr(fail, ' ');
+    fail += fail != NULL;
+  }
+  return 0;
+}
+
+static int no_file(const char *name, int flags) {
+  errno = failure((flags & O_TMPFILE) == O_TMPFILE ? "tmpfile" : name);
+  return errno;
+}
+
+int open(const char *path, int flags, ...) {
+  va_list list;
+  va_start(list, flags);
+  mode_t mode = va_arg(list, mode_t);
+  va_end(list);
+  return no_file("open", flags) ? -1 : REAL(open)(path, flags, mode);
+}
+
+int open64(const char *path, int flags, ...) {
+  va_list list;
+  va_start(list, flags);
+  mode_t mode = va_arg(list, mode_t);
+  va_end(list);
+  return no_file("open", flags) ? -1 : REAL(open)(path, flags, mode);
+}
+
+int access(const char *path, int how) {
+  int reason = strncmp(path, "/proc/", 6) == 0 ? failure("proc") : 0;
+  if (reason == 0) return REAL(access)(path, how);
+  errno = reason;
+  return -1;
+}
+
+int posix_fallocate(int fd, off_t at, off_t size) {
+  int reason = failure("fallocate");
+  return reason ? reason : REAL(posix_fallocate)(fd, at, size);
+}
+
+int posix_fallocate64(int fd, off64_t at, off64_t size) {
+  int reason = failure("fallocate");
+  return reason ? reason : REAL(posix_fallocate)(fd, at, size);
+}
+
+int fchmod(int fd, mode_t mode) { return (errno = failure("chmod")) ? -1 : REAL(fchmod)(fd, mode); }
+
+int fchown(int fd, uid_t owner, gid_t group) {
+  return (errno = failure("chown")) ? -1 : REAL(fchown)(fd, owner, group);
+}
+
+int fsync(int fd) { return (errno = failure("fsync")) ? -1 : REAL(fsync)(fd); }
+
+int linkat(int from, const char *old, int to, const char *name, int flags) {
+  return (errno = failure("link")) ? -1 : REAL(linkat)(from, old, to, name, flags);
+}
+
+int rename(const char *old, const char *name) {
+  return (errno = failure("rename")) ? -1 : REAL(rename)(old, name);
+}
+
+int close(int fd) {
+  failure("close");
+  return REAL(close)(fd);
+}
+
+int unlink(const char *path) {
+  failure("unlink");
+  return REAL(unlink)(path);
+}

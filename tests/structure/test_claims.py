@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""bench/claims.tsv and the benches agree: what is claimed is printed by a bench, and judged by the median of its runs."""
+
+import importlib.util
+import os
+import pathlib
+import re
+
+SOURCE = pathlib.Path(os.environ.get("TESELA_SOURCE", "."))
+spec = importlib.util.spec_from_file_location("claims", SOURCE / "bench/claims.py")
+claims = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(claims)
+
+ROWS = claims.read_claims((SOURCE / "bench/claims.tsv").read_text())
+
+
+def test_benches_print_the_figures_that_are_claimed():
+    assert len(ROWS) >= 20
+    for claim, bench, figure, together, relation, _ in ROWS:
+        source = (SOURCE / f"bench/{bench}.c").read_text()
+        names = [text.replace(".", r"\.").replace("%s", r"\w+").replace("%d", r"\d")
+                 for text in re.findall(r'"(\w+\.[\w.%]+)"', source)]  # fmt: skip
+        assert any(re.fullmatch(name, figure) for name in names), claim
+        assert together in claims.TOGETHER and relation in claims.HOLDS
+
+
+def test_a_claim_is_judged_by_the_median_of_its_runs():
+    row = ("speed", "bench_x", "x", "max", "<=", 2.0)
+    runs = [claims.figures_of(f"table\nfigure x {a}\nfigure y 9\nfigure x {b}\n") for a, b in ((1, 5), (1, 2), (0.5, 1))]
+    assert claims.judge(row, runs) == ("speed: <= 2", "2 (1 to 5)", "holds")
+    assert claims.judge((*row[:4], "<=", 1.9), runs)[2] == "missed"
+    assert claims.judge((*row[:3], "sum", ">=", 3.0), runs) == ("speed: >= 3", "3 (1.5 to 6)", "holds")
+    assert claims.judge((*row[:3], "mean", ">=", 1.5), runs)[1:] == ("1.414 (0.7071 to 2.236)", "missed")
