@@ -153,7 +153,7 @@ bool tesela__memory_need_section(tesela_report *report, bool there_already, tese
   if (!tesela__memory_close_entry(report)) return false;
   if (memory->section >= 0 && !there_already) return true;
   memory->listed = false;
-  memory->last_number = 0;
+  memory->last_number = memory->cumulative = 0;
   memory->space = TESELA_REPORT_ANY;
   return tesela__report_new_section(report, TESELA_REPORT_MEMORY, space, &memory->section);
 }
@@ -184,10 +184,22 @@ static bool starts_another(const tesela_report *report, const struct heading_row
   return memory->listed || (row->figure[0].word && has_figure(report, row->figure[0].figure));
 }
 
+/* After "Memory Space:" comes the heading of its rows, and the last row has 100%: else two tables are mixed. */
+static void start_table(tesela_report *report, const struct heading_row *row, bool same_space) {
+  tesela__memory_text *memory = &report->memory;
+  bool starts_twice = row->effect == STARTS && !memory->listed && same_space;
+  bool starts_inside =
+      row->effect == STARTS_LIST && memory->cumulative > 0 && !(memory->all && memory->headed);
+  if (starts_twice || starts_inside) tesela__memory_note_mixed(report, "a table starts inside another");
+  memory->cumulative = 0;
+  if (row->effect != GOES_ON) memory->headed = row->effect == STARTS_LIST;
+}
+
 static bool use_heading(tesela_report *report, tesela__span line, const struct heading_row *row) {
   tesela__memory_text *memory = &report->memory;
   int32_t space = space_number(line);
-  if (row->effect == GOES_ON && memory->section < 0) return true;
+  bool was_open = memory->section >= 0;
+  if (row->effect == GOES_ON && !was_open) return true;
   if (row->effect != GOES_ON && !tesela__memory_need_section(report, starts_another(report, row, space),
                                                              space_name(line, row->before_name)))
     return false;
@@ -195,6 +207,7 @@ static bool use_heading(tesela_report *report, tesela__span line, const struct h
   for (int i = 0; i < 3 && row->figure[i].word; i++)
     rest = take_figure(report, rest, row->figure[i].word, row->figure[i].figure);
   if (row->part != TESELA__PART_NONE) memory->part = row->part;
+  if (row->part == TESELA__PART_TABLE) start_table(report, row, was_open && space == memory->space);
   if (row->effect == STARTS_LIST) memory->listed = true;
   if (space != TESELA_REPORT_ANY) memory->space = space;
   return row->effect != IS_ENTRY || tesela__memory_message(report, line);

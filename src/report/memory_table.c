@@ -45,6 +45,19 @@ bool tesela__memory_starts_row(tesela__span text) {
          memchr(text.text, '(', (size_t)(cut - text.text));
 }
 
+/* The cumulative size grows from row to row, and no two rows are equal: else two processes write the same table. */
+static void check_order(tesela_report *report, tesela__span cumulative, tesela__span row) {
+  tesela__memory_text *memory = &report->memory;
+  tesela_report_printed printed;
+  uint64_t hash = tesela__report_hash(row.text, row.n);
+  if (!tesela__memory_figure(cumulative, &printed)) return;
+  if (memory->cumulative > printed.bytes || (memory->cumulative == printed.bytes && memory->row == hash))
+    tesela__memory_note_mixed(report, "a row of a table stands twice or after a later one");
+  memory->cumulative = printed.bytes;
+  memory->row = hash;
+  memory->all = tesela__find(cumulative, "100%)") != NULL;
+}
+
 bool tesela__memory_row(tesela_report *report, tesela__span line, bool *is_one) {
   tesela__span cell[N_CELLS];
   tesela_report_printed size;
@@ -58,6 +71,7 @@ bool tesela__memory_row(tesela_report *report, tesela__span line, bool *is_one) 
   }
   if (cell[0].n == 0 || cell[0].text[cell[0].n - 1] != ')') return true;
   *is_one = true;
+  check_order(report, cell[0], tesela__between(cell[1].text, line.text + line.n));
   if (!tesela__memory_open_entry(report, report->memory.last_number + 1)) return false;
   tesela__entry *entry = &report->memory.entry;
   tesela__memory_set_field(entry, TESELA__FIELD_SIZE, cell[1]);

@@ -112,7 +112,7 @@ static bool opened_again(const tesela__entry *entry, int64_t number, tesela__spa
          memcmp(entry->text[TESELA__FIELD_SIZE], value.text, value.n) == 0;
 }
 
-static void note_mixed(tesela_report *report, const char *what) {
+void tesela__memory_note_mixed(tesela_report *report, const char *what) {
   tesela__report_note(
       report, TESELA_REPORT_MIXED, report->line,
       "%s: lines of two reports are mixed, or some are missing; figures may stand with the wrong "
@@ -143,16 +143,17 @@ static bool place_field(tesela_report *report, tesela__field field, tesela__span
   bool listing = memory->part == TESELA__PART_LIST && memory->last_number > 0;
   if (!entry->open) {
     bool label = field == TESELA__FIELD_LABEL;
-    if (listing && field != TESELA__FIELD_SIZE) note_mixed(report, "a field stands outside of any entry");
+    if (listing && field != TESELA__FIELD_SIZE)
+      tesela__memory_note_mixed(report, "a field stands outside of any entry");
     return label || (listing && field == TESELA__FIELD_SHAPE) ? open_headless(report) : true;
   }
   if (entry->length[field] == 0) return true;
   bool same = is_value(entry, field, value);
   if (field == TESELA__FIELD_SHAPE && !(same && entry->doubled)) {
-    note_mixed(report, "an entry has two shapes and is counted as two");
+    tesela__memory_note_mixed(report, "an entry has two shapes and is counted as two");
     return open_headless(report);
   }
-  if (!same) note_mixed(report, "an entry has a field twice");
+  if (!same) tesela__memory_note_mixed(report, "an entry has a field twice");
   return true;
 }
 
@@ -167,7 +168,7 @@ static bool read_fields(tesela_report *report, tesela__span line, bool *is_one) 
       entry->doubled = true;
     } else if (number >= 0) {
       if (entry->open && entry->number == number && entry->length[TESELA__FIELD_SHAPE] == 0)
-        note_mixed(report, "an entry starts twice");
+        tesela__memory_note_mixed(report, "an entry starts twice");
       if (!tesela__memory_open_entry(report, number)) return false;
     } else if (!place_field(report, row->field, value)) {
       return false;

@@ -22,13 +22,13 @@ static const sign memory_signs[] = {
 };
 
 static const sign other_signs[] = {
-    {" memory", 6}, {"HloModule ", 0}, {"ENTRY ", 0}, {"BufferAssignment:", 0}};
+    {"Allocation (size=", 0}, {" memory", 6}, {"HloModule ", 0}, {"ENTRY ", 0}, {"BufferAssignment:", 0}};
 
 /* Of each rare character, which ones may come next; both are 0 for others. */
 static const char follows[256][2] = {
-    ['U'] = {'s', 's'}, ['T'] = {'o', 'o'}, ['P'] = {'r', 'e'}, ['O'] = {'u', 'u'}, ['L'] = {'a', 'a'},
-    ['M'] = {'e', 'e'}, ['H'] = {'L', 'l'}, ['E'] = {'N', 'N'}, ['B'] = {'u', 'u'}, ['y'] = {' ', ' '},
-    ['S'] = {'c', 'i'}, ['X'] = {'L', 'L'}, ['w'] = {'o', 'i'}, ['z'] = {'e', 'e'},
+    ['A'] = {'l', 'l'}, ['U'] = {'s', 's'}, ['T'] = {'o', 'o'}, ['P'] = {'r', 'e'}, ['O'] = {'u', 'u'},
+    ['L'] = {'a', 'a'}, ['M'] = {'e', 'e'}, ['H'] = {'L', 'l'}, ['E'] = {'N', 'N'}, ['B'] = {'u', 'u'},
+    ['y'] = {' ', ' '}, ['S'] = {'c', 'i'}, ['X'] = {'L', 'L'}, ['w'] = {'o', 'i'}, ['z'] = {'e', 'e'},
 };
 
 static bool is_listed(const sign *signs, size_t n, tesela__span line, const char *p) {

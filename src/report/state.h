@@ -257,6 +257,10 @@ typedef struct tesela__memory_text {
   bool listed;   /* the section has its list */
   int32_t space; /* memory space of what follows; TESELA_REPORT_ANY: the shape says it */
   int64_t last_number;
+  int64_t cumulative; /* of the last row of a table, 0: none */
+  uint64_t row;       /* its hash */
+  bool all;           /* it is the last: "(100%)" */
+  bool headed;        /* the line "cumulative_size; ..." came before it */
   tesela__entry entry;
 } tesela__memory_text;
 
@@ -494,6 +498,7 @@ bool tesela__memory_figure(tesela__span text, tesela_report_printed *printed);
 bool tesela__memory_need_section(tesela_report *report, bool start, tesela__span space);
 
 /* memory_table.c: a row of a table; a message about one array. */
+void tesela__memory_note_mixed(tesela_report *report, const char *what);
 bool tesela__memory_starts_row(tesela__span text);
 bool tesela__memory_row(tesela_report *report, tesela__span line, bool *is_one);
 bool tesela__memory_message(tesela_report *report, tesela__span line);

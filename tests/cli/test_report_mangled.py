@@ -258,3 +258,16 @@ def test_mixed_reports_without_prefixes_are_said():
         for round in range(5):
             found = read(interleave([file.read_text()] * 2, random.Random(SEED + round)))
             assert "mixed" in loud(found)
+
+
+def test_mixed_tables_without_prefixes_are_said():
+    """A table has one heading, and its cumulative sizes grow: two that are mixed are one, or a loud note says so."""
+    print("seed", SEED)
+    one, said = read(TABLE)["totals"]["memory_report"], 0
+    for round in range(60):
+        rng = random.Random(SEED + round)
+        found = read(interleave([TABLE, TABLE], rng))
+        said += "mixed" in loud(found)
+        assert loud(found) or found["totals"]["memory_report"] == one, round
+    assert said >= 20
+    assert not loud(read(TABLE + TABLE))
