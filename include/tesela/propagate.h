@@ -39,7 +39,7 @@ typedef struct tesela_propagate_options {
   tesela_propagate_mode mode;
   bool
       share; ///< consumers that need the same copy of a buffer, or of a view, share it. Without, each operand pays for its
-      ///< own; operands of one operator that read the same value in the same view are one
+  ///< own; operands of one operator that read the same value in the same view are one
   bool spread;  ///< moves may go to one element per stick, or to a stick dim of extent 1, which is the same
   bool compact; ///< moves may start from one element per stick, or from a stick dim of extent 1
   bool copies;  ///< views may be copied in front of operands, also where mode is strict: see tesela_move.view

@@ -118,7 +118,8 @@ static tesela_status apply_add_copy(apply_state *a, int32_t k, int32_t own, cons
 /* What a move copies, on the way from an operand to its value: the value, or a view that shows what `move->view` does. */
 static bool apply_is_source(const tesela_graph *graph, const tesela_move *move, int32_t at) {
   const tesela_node *node = tesela_graph_node(graph, at);
-  return move->view < 0 ? !node->view : tesela__compare_views(node, tesela_graph_node(graph, move->view)) == 0;
+  return move->view < 0 ? !node->view
+                        : tesela__compare_views(node, tesela_graph_node(graph, move->view)) == 0;
 }
 
 /* Node `k`, a value or a view of one, on the copy that move number `number` makes. */

@@ -60,7 +60,8 @@ tesela_status tesela__hlo_operand_laid_out(tesela__hlo_build *b, const tesela__h
                                            int32_t *number) {
   tesela_status status = tesela__hlo_operand(b, in, k, number);
   if (status != TESELA_OK || !tesela__graph_at(b->graph, *number)->view) return status;
-  const tesela_node *view = tesela__graph_at(b->graph, *number), *constant = tesela_graph_constant(b->graph, *number);
+  const tesela_node *view = tesela__graph_at(b->graph, *number),
+                    *constant = tesela_graph_constant(b->graph, *number);
   if (!constant) return TESELA_OK;
   char suffix[24];
   int64_t shape[TESELA_GRAPH_RANK];

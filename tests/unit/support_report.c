@@ -93,9 +93,10 @@ static void put(dump *d, const char *format, ...) TESELA_PRINTF(2, 3);
 
 static void put(dump *d, const char *format, ...) {
   for (;;) {
+    char nothing[1]; /* for a text of no room */
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(d->text ? d->text + d->length : NULL, d->capacity - d->length, format, args);
+    int n = vsnprintf(d->text ? d->text + d->length : nothing, d->capacity - d->length, format, args);
     va_end(args);
     assert_true(n >= 0);
     if ((size_t)n < d->capacity - d->length) {

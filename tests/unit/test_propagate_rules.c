@@ -146,8 +146,9 @@ static void rules_of_a_target_are_data(void **state) {
 
   graph = prog_graph_of("a = input f16[128,64] 0; b = input f16[128,64] 1; o = pw a b; p = pw a a");
   prog_check(graph, prog_spyre(), prog_automatic, true, 8192, 1, "p", 0);
-  target = with_rule((tesela_rule){TESELA_OP_POINTWISE, TESELA_FN_NONE, TESELA_RULE_ALL, TESELA_NEED_DEFAULT,
-                                   TESELA_YIELD_ANY, -1, ""}); /* a moves for o, and for p, which reads it twice */
+  target =
+      with_rule((tesela_rule){TESELA_OP_POINTWISE, TESELA_FN_NONE, TESELA_RULE_ALL, TESELA_NEED_DEFAULT,
+                              TESELA_YIELD_ANY, -1, ""}); /* a moves for o, and for p, which reads it twice */
   prog_check(graph, &target, prog_automatic, true, 2 * 8192, 2, "o", -9);
   tesela_propagate_options share = {.mode = TESELA_PROPAGATE_AUTO, .share = true};
   prog_check(graph, &target, share, true, 8192, 1, "o", -9);
