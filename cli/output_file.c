@@ -90,7 +90,7 @@ static const char *by_descriptor(int fd, char text[32]) {
   return text;
 }
 
-/* A file without a name in the folder of out->path; -1 where there is none, or no way to link it later. */
+/* A file without a name in the folder of out->path; -1 where the system cannot make one, or cannot link it later. */
 static int open_unnamed(const output_file *out, mode_t mode) {
   int fd = -1;
 #ifdef O_TMPFILE

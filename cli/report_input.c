@@ -62,7 +62,7 @@ static bool skip_file(input_walk *walk, const char *name, const char *why) {
   return true;
 }
 
-/* Refuse a file that is no text of a compiler, and say what to do instead. */
+/* Refuse a file that no compiler wrote as text, and say what to do instead. */
 static void refuse_file(input_walk *walk, const char *name, const char *what, const char *instead) {
   char quoted[SAY_QUOTE];
   const char *file = strstr(instead, " FILE");
