@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "assign/assign.h"
+#include "solve/assign/assign.h"
 #include "race.h"
 #include "timing.h"
 

@@ -10,11 +10,11 @@
 #ifndef TESELA_CLI_DEVICE_H
 #define TESELA_CLI_DEVICE_H
 
-#include <tesela/device_text.h>
+#include <tesela/notation.h>
 
 #include "json.h"
-#include "options.h"
-#include "show.h"
+#include "main/options.h"
+#include "show/show.h"
 
 #define DEVICE_TEXT 4096 /* bytes of a printed device layout; 48 device dims of 19 digits have room */
 

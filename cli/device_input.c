@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "say.h"
-#include "text_file.h"
+#include "main/say.h"
+#include "main/text_file.h"
 
 enum { TARGET_LIMIT = 1 << 20 }; /* bytes of a target file */
 

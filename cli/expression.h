@@ -6,11 +6,11 @@
 #ifndef TESELA_CLI_EXPRESSION_H
 #define TESELA_CLI_EXPRESSION_H
 
-#include <tesela/fragment.h>
+#include <tesela/register.h>
 
 #include "json.h"
 #include "kind.h"
-#include "options.h"
+#include "main/options.h"
 
 #define EXPRESSION_LIST ((int64_t)1 << 20) /* elements, threads, offsets in one list at most */
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nearest.h"
+#include "main/nearest.h"
 
 /* A list of up to TESELA_GRAPH_RANK numbers, or one number where a list of one is meant. *at: NULL if it is not there. */
 static bool graph_numbers(const jr_object *op, const char *key, int32_t *n, int64_t *room,

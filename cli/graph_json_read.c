@@ -7,7 +7,7 @@
 
 #include "graph_json_op.h"
 #include "json_device.h"
-#include "nearest.h"
+#include "main/nearest.h"
 
 /* What a node is made from while it is read. */
 typedef struct graph_reader {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utf8.h"
+#include "main/utf8.h"
 
 static bool grow(json_writer *j, size_t more) {
   if (j->failed) return false;

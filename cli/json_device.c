@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <tesela/device_text.h>
+#include <tesela/notation.h>
 
-#include "nearest.h"
+#include "main/nearest.h"
 
 /* ---- targets and hosts ------------------------------------------------------------------------------------------ */
 

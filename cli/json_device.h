@@ -6,8 +6,6 @@
 #define TESELA_CLI_JSON_DEVICE_H
 
 #include <tesela/device.h>
-#include <tesela/device_view.h>
-#include <tesela/dma.h>
 
 #include "json.h"
 #include "json_read.h"

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "message.h"
-#include "nearest.h"
+#include "main/message.h"
+#include "main/nearest.h"
 
 const char JR_TEXT_NEEDED[] = "";
 

@@ -4,7 +4,7 @@
  */
 #include "kind.h"
 
-#include <tesela/fragment.h>
+#include <tesela/register.h>
 
 #include <stdio.h>
 #include <string.h>

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kind.h - which notation a LAYOUT text is in: `xla:`, `register:`, `shared:`, `global:` or `device:` in front says so, else its
- * form tells. What begins as a device layout does (device_text.h) is one; what begins as a function or a fragment of
- * register_text.h does is an expression; all else is an XLA shape.
+ * form tells. What begins as a device layout does (notation.h) is one; what begins as a function or a fragment of
+ * notation.h does is an expression; all else is an XLA shape.
  */
 #ifndef TESELA_CLI_KIND_H
 #define TESELA_CLI_KIND_H
 
-#include <tesela/device_text.h>
-#include <tesela/register_text.h>
+#include <tesela/notation.h>
 #include <tesela/xla.h>
 
 typedef enum layout_kind {

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "say.h"
+#include "main/say.h"
 
 static const char magic[] = "\x93NUMPY";
 enum { MAGIC = 6, HEADER_LIMIT = 1 << 20, TYPE_TEXT = 16 };

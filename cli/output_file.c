@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "say.h"
+#include "main/say.h"
 #include "tensor_file_map.h"
 
 enum { PATH_BYTES = 4096, TRIES = 100, LINKS = 40, WRITE_BLOCK = 1 << 20 };

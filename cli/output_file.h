@@ -22,7 +22,7 @@
 
 #include <sys/types.h>
 
-#include "options.h"
+#include "main/options.h"
 
 typedef struct output_file {
   const cli_context *cli;

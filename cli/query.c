@@ -11,8 +11,8 @@
 
 #include "json_text.h"
 #include "kind.h"
-#include "message.h"
-#include "nearest.h"
+#include "main/message.h"
+#include "main/nearest.h"
 
 tesela_status query_fail(query *q, tesela_status status, int64_t at, const char *format, ...) {
   va_list args;

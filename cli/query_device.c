@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include <tesela/transfer.h>
+#include <tesela/device.h>
 
 #include "json_device.h"
 #include "query.h"

@@ -7,7 +7,7 @@
 
 #include "expression.h"
 #include "query.h"
-#include "same_expression.h"
+#include "verbs/same_expression.h"
 
 /* ---- where, what ------------------------------------------------------------------------------------------
  */

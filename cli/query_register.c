@@ -5,12 +5,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <tesela/draw_register.h>
+#include <tesela/draw.h>
 
 #include "device.h"
 #include "expression.h"
 #include "query.h"
-#include "show.h"
+#include "show/show.h"
 
 static tesela_status too_many(query *q, const char *what) {
   return query_fail(q, TESELA_E_LIMIT, -1, "there are more %s than the %" PRId64 " that are listed", what,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "problem.h"
+#include "verbs/problem.h"
 #include "query.h"
 
 enum { MOST_BYTES = 16 << 20 }; /* of either side of relayout */

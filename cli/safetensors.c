@@ -11,7 +11,7 @@
 #include <tesela/report.h>
 
 #include "json.h"
-#include "say.h"
+#include "main/say.h"
 
 enum { LENGTH = 8, HEADER_LIMIT = 100000000, HEADER_MEMORY = 256 << 20, KEY_TEXT = 4096 };
 

@@ -11,12 +11,12 @@
 
 #include <jansson.h>
 
-#include "input.h"
+#include "main/input.h"
 #include "npy.h"
-#include "problem.h"
+#include "verbs/problem.h"
 #include "safetensors.h"
-#include "message.h"
-#include "say.h"
+#include "main/message.h"
+#include "main/say.h"
 #include "tensor_file_map.h"
 
 enum { MESSAGE = 1024 };

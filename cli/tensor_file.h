@@ -23,7 +23,7 @@
 #include <tesela/xla.h>
 
 #include "json_text.h"
-#include "options.h"
+#include "main/options.h"
 
 typedef enum tensor_format { TENSOR_RAW, TENSOR_NPY, TENSOR_SAFETENSORS } tensor_format;
 

@@ -9,8 +9,8 @@
 #include <tesela/report.h>
 #include <time.h>
 
-#include "say.h"
-#include "problem.h"
+#include "main/say.h"
+#include "verbs/problem.h"
 
 enum { MAX_THREADS = 1024 };
 #define SECOND INT64_C(1000000000)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "safetensors.h"
-#include "say.h"
+#include "main/say.h"
 #include "tensor_file_write.h"
 
 /* ---- formats ------------------------------------------------------------------------------------------- */

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "output_file.h"
-#include "say.h"
+#include "main/say.h"
 
 enum { BLOCK = 256 * 1024 };
 

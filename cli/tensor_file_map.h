@@ -5,7 +5,7 @@
 #ifndef TESELA_CLI_TENSOR_FILE_MAP_H
 #define TESELA_CLI_TENSOR_FILE_MAP_H
 
-#include "options.h"
+#include "main/options.h"
 
 /* Map the file `path`, "-" for standard input; what is no regular file is written to an unnamed file first. *map is
  * NULL for an empty one. Returns an exit status after saying why. Release with tensor_unmap. */

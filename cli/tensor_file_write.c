@@ -16,7 +16,7 @@
 #include "npy.h"
 #include "output_file.h"
 #include "safetensors.h"
-#include "say.h"
+#include "main/say.h"
 #include "tensor_file_bound.h"
 
 enum { NAME_LIMIT = 4000, RECORD_TEXT = 4096, MAX_ALIGN = 16 };

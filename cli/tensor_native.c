@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "say.h"
+#include "main/say.h"
 
 /* A copy with the bytes of each number reversed; both halves of a complex one are numbers. */
 static uint8_t *swap(const tensor *t) {

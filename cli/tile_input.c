@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "say.h"
+#include "main/say.h"
 
 bool tile_input_register(const cli_context *cli, const char *text, tesela_register *out, int *status) {
   tesela_error err = {.at = -1};

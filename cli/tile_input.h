@@ -6,10 +6,10 @@
 #define TESELA_CLI_TILE_INPUT_H
 
 #include <tesela/access.h>
-#include <tesela/register_text.h>
+#include <tesela/notation.h>
 
 #include "json.h"
-#include "options.h"
+#include "main/options.h"
 
 /* Read an expression that is a register layout, or a tile in memory. false: said, with the exit status in *status. */
 bool tile_input_register(const cli_context *cli, const char *text, tesela_register *out, int *status);

@@ -5,9 +5,8 @@
 #ifndef TESELA_CLI_TILE_JSON_H
 #define TESELA_CLI_TILE_JSON_H
 
-#include <tesela/codegen.h>
-#include <tesela/infer.h>
-#include <tesela/register_text.h>
+#include <tesela/access.h>
+#include <tesela/notation.h>
 
 #include "json.h"
 

@@ -8,7 +8,7 @@
 #ifndef TESELA_CLI_VALUE_H
 #define TESELA_CLI_VALUE_H
 
-#include <tesela/dtype.h>
+#include <tesela/layout.h>
 
 #define VALUE_BYTES 16
 #define VALUE_TEXT 80 /* room for what is shown */

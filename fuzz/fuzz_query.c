@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
 #include <jansson.h>
 
-#include "../cli/query.h"
+#include "query.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The catalogue of tensor-core fragments: formulas in, register layouts out.
 
-    fragments.py            write src/register/fragments.inc and the tables of docs/fragments.md
+    fragments.py            write src/gpu/register/fragments.inc and the tables of docs/fragments.md
     fragments.py --check    exit 1 if they are not what this program would write
 
 Every instruction is written down once, with the formulas of its operands; fragment_layout.py derives the layouts and
@@ -33,7 +33,7 @@ from fragments_nvidia import (  # noqa: E402
 )
 
 TREE = Path(__file__).resolve().parent.parent
-INC = TREE / "src/register/fragments.inc"
+INC = TREE / "src/gpu/register/fragments.inc"
 DOC = TREE / "docs/fragments.md"
 BEGIN, END = "<!-- tables: written by tools/fragments.py -->", "<!-- end of the tables -->"
 

@@ -17,14 +17,14 @@
  *
  * Sources: CUDA C++ Programming Guide, "Shared Memory" (banks) and "Device Memory Accesses"; PTX ISA, ldmatrix.
  * Everything here is exact for the given tile: it follows each thread, not a bound. Layouts must be what register.h and
- * tile_memory.h make; they are not checked again. No function allocates; all may run in any number of threads. Stack: up
+ * register.h make; they are not checked again. No function allocates; all may run in any number of threads. Stack: up
  * to 32 KiB. Tiles of up to TESELA_ACCESS_LIMIT threads times registers, beyond that TESELA_E_LIMIT; TESELA_E_OVERFLOW if
  * the memory has 2^63 bits or more.
  */
 #ifndef TESELA_ACCESS_H
 #define TESELA_ACCESS_H
 
-#include <tesela/tile_memory.h>
+#include <tesela/register.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -207,7 +207,388 @@ TESELA_API tesela_status tesela_synthesize(int32_t n_uses, const tesela_access_u
                                            const tesela_access_machine *machine, tesela_synthesis *found,
                                            tesela_error *err);
 
+/*
+ * ==== Turning one register layout into another: a plan of moves, shuffles, or a trip through shared memory
+ *
+ * dst and src are register layouts of one shape. Each register of each thread of dst must receive its element from some
+ * register that holds it in src. What is needed at least decides the kind:
+ *
+ *   nothing   every register holds its element already
+ *   permute   each thread has all it needs: registers move within a thread
+ *   shuffle   each warp has all it needs: rounds of shfl.sync, in each of which a lane offers one word and takes one
+ *   shared    units are written to shared memory, a barrier, and read, by a layout found for the two (access.h)
+ *
+ * Registers move in *units* of up to 32 bits: as many elements as always go from one thread to one thread together, a power
+ * of two of them. They need not be neighbours among the registers of a thread: of column_local(2,2).spatial(8,4).local(1,2)
+ * of f16 and its transpose, registers 0 and 2 go together, and words made of such pairs take half the rounds. An element of
+ * more than 32 bits is a unit of several words, and each round shuffles each of them once.
+ *
+ * A word is a unit, or where units are narrower than 32 bits and that takes fewer rounds, several *parts*, each a unit. Then
+ * rounds come in *phases*: at the start of each a lane packs its words by byte permutes, from words of the phase before or from
+ * units of src, and a unit may go by way of other lanes. Of local(32,1).spatial(1,32) to spatial(32,1).local(1,32), f16, each lane
+ * needs one unit of each other lane: 31 rounds. In 8 rounds lane and lane ^ 1 exchange packed halves, then each has two units
+ * at a time for 16 lanes: 15 rounds more.
+ *
+ * Fewest means: of all plans in which a round is one 32-bit shuffle; every lane offers a register made of any bits it has by
+ * then, also of what others gave it, and takes that of one lane. A plan is of fewest rounds if it has least_rounds; that
+ * is a lower bound, and where the plan has more rounds, nothing is said.
+ *
+ * A unit that a thread has already it moves itself, in no round. In a round several lanes may take what one offers. Threads
+ * of the block that src or dst lacks have no registers on that side. The last warp of a block may have fewer lanes: its
+ * shuffles name those.
+ *
+ * A plan owns memory (tables of a few bytes a register); it is immutable and shared between threads as one likes.
+ */
+
+typedef enum tesela_exchange_kind {
+  TESELA_EXCHANGE_NOTHING,
+  TESELA_EXCHANGE_PERMUTE,
+  TESELA_EXCHANGE_SHUFFLE,
+  TESELA_EXCHANGE_SHARED,
+} tesela_exchange_kind;
+
+typedef struct tesela_exchange tesela_exchange;
+
+/// What a plan is, in numbers.
+typedef struct tesela_exchange_facts {
+  tesela_exchange_kind kind;
+  int32_t bits;                 ///< of an element
+  int64_t unit;                 ///< elements that move together
+  int64_t words;                ///< 32-bit words of a unit: shfl.sync instructions of a round
+  int64_t threads;              ///< of the block: the larger of both sides
+  int64_t src_units, dst_units; ///< per thread
+  int64_t rounds;               ///< shuffle: rounds, of the warp that needs most
+  /// shuffle: no plan has fewer, by what lanes must take, must offer, and must take for others (see above). Equal to rounds where
+  /// units have 32 bits or 64, and dst has no element in two lanes of a warp
+  int64_t least_rounds;
+  int64_t moves;        ///< units that a thread moves inside itself, at most; 0 for nothing and shared
+  int64_t shared_bytes; ///< shared: bytes of shared memory
+  int64_t wavefronts;   ///< shared: of writing and reading (access.h), all threads of src counted
+  int64_t parts;        ///< units that a word of a round has room for; 1 where words are units
+  int64_t phases;       ///< shuffle: of the warp that has most; 1 where words are units
+  int64_t permutes;     ///< byte permutes with which a lane packs words and takes units out of them, at most
+} tesela_exchange_facts;
+
+typedef struct tesela_exchange_options {
+  int32_t warp;    ///< lanes; 0: 32; at most 64
+  bool no_shuffle; ///< go through shared memory where registers alone do not do
+  bool no_shared;  ///< TESELA_E_UNSUPPORTED where registers and shuffles do not do
+  /// Of the search for a layout in shared memory (access.h), or for shuffles: dst units times lanes squared, of each warp
+  /// unlike those before; 0: TESELA_SYNTHESIS_STEPS.
+  int64_t max_steps;
+} tesela_exchange_options;
+
+/// Plan a conversion.
+///
+/// Example: local(2).spatial(32) to spatial(32).local(2) is a shuffle: thread t needs elements 2t and 2t + 1 of threads
+/// 2t % 32 and (2t + 1) % 32, so 2 rounds; only threads 0 and 31 have one of theirs. spatial(64) to local(2).spatial(32)
+/// is shared: element 32 is in warp 1, and warp 0 needs it.
+///
+/// @param bits     of an element, 1 to 128
+/// @param options  NULL: {0}
+/// @return TESELA_OK; TESELA_E_MISMATCH if the shapes differ; TESELA_E_RANGE for bits or options->warp out of range;
+///         TESELA_E_LIMIT for more than TESELA_ACCESS_LIMIT registers of all threads, or a search of more than
+///         max_steps; TESELA_E_UNSUPPORTED if options
+///         leave no way; TESELA_E_MEMORY.
+///
+/// O(registers) for the tables, and for each warp unlike those before it O(units taken * warp) for the rounds. Where units are
+/// narrower than 32 bits and fewer rounds may do, some hundreds of ways to route units in phases are weighed, each in
+/// O(units taken + warp^2); after 131072 registers of unlike warps the others are left with one unit a round.
+TESELA_API tesela_status tesela_exchange_create(tesela_exchange **out, const tesela_register *dst,
+                                                const tesela_register *src, int32_t bits,
+                                                const tesela_exchange_options *options,
+                                                const tesela_allocator *allocator, tesela_error *err);
+/// NULL is fine.
+TESELA_API void tesela_exchange_destroy(tesela_exchange *plan);
+
+TESELA_API tesela_exchange_facts tesela_exchange_facts_of(const tesela_exchange *plan);
+
+/// The layout in shared memory of a plan of that kind; NULL for the others. Belongs to the plan.
+TESELA_API const tesela_tile_memory *tesela_exchange_memory(const tesela_exchange *plan);
+
+/// What `thread` does in a shuffle round: it offers word `offer` of the start of `phase` (-1: nothing that matters), takes from
+/// thread `from` (of its own warp) and has that as word `into` of the end of the phase; into -1: it takes nothing, and
+/// `from` is itself. Where facts.parts is 1, words are units, of src at the start and of dst at the end. A warp that
+/// needs fewer rounds than others has nothing to do in the last ones; its phase is -1 then.
+typedef struct tesela_exchange_step {
+  int64_t thread, offer, from, into, phase;
+} tesela_exchange_step;
+
+/// TESELA_E_RANGE outside 0 .. rounds-1 and 0 .. threads-1.
+TESELA_API tesela_status tesela_exchange_step_of(const tesela_exchange *plan, int64_t round, int64_t thread,
+                                                 tesela_exchange_step *step, tesela_error *err);
+
+/// A phase of the rounds of a warp. Where words are units, there is one, and its words are the units of src and of dst.
+typedef struct tesela_exchange_phase {
+  int64_t phases;               ///< of this warp; 0 where nothing is shuffled
+  int64_t rounds;               ///< of the phase
+  int64_t src_words, dst_words; ///< per thread, at its start and at its end
+} tesela_exchange_phase;
+
+/// Phase 0 is always there, with all counts 0 in a plan that is no shuffle. TESELA_E_RANGE for a phase or a thread outside.
+/// Example: of the transpose of 32 x 32 f16 above phase 0 has 8 rounds, phase 1 has 15, and both 16 words at either end.
+TESELA_API tesela_status tesela_exchange_phase_of(const tesela_exchange *plan, int64_t phase, int64_t thread,
+                                                  tesela_exchange_phase *out, tesela_error *err);
+
+/// What part k of a word is at the start of a phase: part `*part` of word `*from` at the end of the phase before; in phase 0
+/// `*from` is a unit of src, and `*part` 0. With `phase` the number of phases, `word` is a unit of dst and k is 0: where it
+/// is at last. *from -1: nothing. Part k has the bits from k * unit * bits on. Where words are units, it is the unit
+/// itself. TESELA_E_RANGE for what is not there.
+TESELA_API tesela_status tesela_exchange_part_of(const tesela_exchange *plan, int64_t phase, int64_t thread,
+                                                 int64_t word, int64_t k, int64_t *from, int64_t *part,
+                                                 tesela_error *err);
+
+/// Which word of the start of a phase a thread keeps as `word` of its end; -1 if it takes that one from another.
+/// TESELA_E_RANGE for what is not there.
+TESELA_API tesela_status tesela_exchange_kept_of(const tesela_exchange *plan, int64_t phase, int64_t thread,
+                                                 int64_t word, int64_t *from, tesela_error *err);
+
+/// Which register is element k of a unit: its local id in src, or in dst. Element k lies at bit k * bits of the word that
+/// moves. Example: spatial(4).local(6) of f16 to itself: unit 1 is registers 2 and 3.
+/// TESELA_E_RANGE for a unit or element that there is not.
+TESELA_API tesela_status tesela_exchange_register_of(const tesela_exchange *plan, bool of_src, int64_t unit,
+                                                     int64_t k, int64_t *local, tesela_error *err);
+
+/// Units that `thread` moves inside itself: dst unit `into` comes from its own src unit `*from`; -1 if it comes from
+/// elsewhere, as all do in a plan through shared memory. TESELA_E_RANGE for a thread or unit that dst has not.
+TESELA_API tesela_status tesela_exchange_move_of(const tesela_exchange *plan, int64_t thread, int64_t into,
+                                                 int64_t *from, tesela_error *err);
+
+/// Execute a plan on the host, step by step as a GPU would: registers are arrays of bytes, thread after thread, each
+/// element in ceil(bits / 8) bytes. dst has dst.local_size elements a thread, for each thread of dst; src likewise; they do
+/// not overlap. A read of something that no step wrote, or a register of dst left out, is TESELA_E_INVALID: it would be a
+/// fault of the plan.
+/// @return TESELA_OK; TESELA_E_MEMORY.
+TESELA_API tesela_status tesela_exchange_run(const tesela_exchange *plan, void *dst, const void *src,
+                                             const tesela_allocator *allocator, tesela_error *err);
+
+/// Print the plan for people, deterministic: the kind, the counts, each round with the pattern of its lanes where it has
+/// one - "lane ^ 1", "(lane + 4) mod 32", or "2 ^ b0*1 ^ b3*4", where b3 is bit 3 of the lane - else a table.
+/// TESELA_E_STOPPED.
+TESELA_API tesela_status tesela_exchange_print(const tesela_exchange *plan, const tesela_writer *to,
+                                               tesela_error *err);
+
+/*
+ * ==== Plans and layouts as source code
+ */
+
+/// CUDA C++ of a conversion between register layouts, compilable by itself:
+///
+///   __device__ void NAME(T (&dst)[N], const T (&src)[M], void *shared);     the conversion
+///   __global__ void NAME_kernel(T *dst, const T *src);                      loads src, converts, stores dst
+///
+/// T is an unsigned integer of the element's width (8, 16, 32 or 64 bits). The kernel's src and dst are as
+/// tesela_exchange_run has them, so that the two can be compared bit by bit; one block of the plan's threads, in
+/// threadIdx.x. `shared` is NULL or shared_bytes of the plan's facts, aligned to 16; no thread may still read it when NAME
+/// begins, and all threads of the block call NAME together. Registers are indexed by constants only.
+///
+/// @param name  a C identifier of up to 100 characters
+/// @return TESELA_OK; TESELA_E_INVALID for a name that is none; TESELA_E_UNSUPPORTED for other widths, a warp that is not
+///         32, and more than 1024 threads; TESELA_E_STOPPED.
+TESELA_API tesela_status tesela_codegen_exchange_cuda(const tesela_exchange *plan, const char *name,
+                                                      const tesela_writer *to, tesela_error *err);
+
+/// C of a register layout, compilable by itself, div and mod by constants only; `__host__ __device__` under CUDA:
+///
+///   int64_t NAME_thread(const int64_t *index, int64_t copy)             as tesela_register_get_spatial
+///   int64_t NAME_local(const int64_t *index)                            as tesela_register_get_local
+///   void NAME_index(int64_t thread, int64_t local, int64_t *index)      as tesela_register_get_global
+///
+/// They check nothing. @return TESELA_OK; TESELA_E_INVALID for a name that is no C identifier of up to 100 characters;
+/// TESELA_E_STOPPED.
+TESELA_API tesela_status tesela_codegen_register_c(const tesela_register *layout, const char *name,
+                                                   const tesela_writer *to, tesela_error *err);
+
+/*
+ * ==== Layouts for all tensors of a small kernel program, from those of some
+ *
+ * A program is a list of tensors - in registers, shared or global memory - and operations on them, as text, one on a
+ * line:
+ *
+ *   threads 128
+ *   global   ga: f16[64, 32] = global_row_major(64, 32)
+ *   shared   sa: f16[64, 32]
+ *   shared   sb: f16[32, 64] = shared_row_major_swizzle(32, 64, nbytes=2)
+ *   register ra: f16[64, 32]
+ *   register rb: f16[32, 64]
+ *   register acc: f32[64, 64]
+ *   copy sa, ga                           # memory to memory
+ *   load ra, sa                           # the result first, then what it is made of
+ *   load rb, sb
+ *   dot acc, ra, rb, acc atom=mma.m16n8k16.f16 warps=[2, 2]
+ *
+ * Grammar (blanks between words as one likes; LF or CRLF; `#` to the end of the line is a comment):
+ *
+ *   program     = { [ statement ] newline }
+ *   statement   = threads | declaration | operation
+ *   threads     = "threads" INTEGER                            once, before everything else
+ *   declaration = space NAME ":" TYPE "[" [ INTEGER { "," INTEGER } ] "]" [ "=" EXPRESSION ]
+ *   space       = "register" | "shared" | "global"
+ *   operation   = OPERATION NAME { "," NAME } { KEY "=" value }
+ *   value       = "True" | "False" | "[" [ INTEGER { "," INTEGER } ] "]" | FRAGMENT
+ *
+ * NAME is a letter or _ and then letters, digits and _; TYPE a name of layout.h; EXPRESSION one of notation.h, up to
+ * the end of the line; FRAGMENT a name of register.h without the operand ("mma.m16n8k16.f16"). Operations and their keys
+ * are rows of one table, tesela_kernel_operations(). A tensor is a variable: it may be written and read as often as one
+ * likes, and must be declared before.
+ *
+ * A layout in registers has exactly `threads` threads; a tile that fewer of them hold is replicated over the rest.
+ *
+ * tesela_kernel_program_infer gives layouts to tensors that have none. Rules are tried level by level, in each level
+ * operation after operation; after each layout found it starts at level 1 again. So the answer depends on the text alone.
+ *
+ *   0  global memory is row-major
+ *   1  the result of an operation, all of whose operands of its shape are known
+ *   2  operands, from a result that is known
+ *   3  dot: d is c and c is d; A and B from them; c and d from A, or from B
+ *   4  the result, from one operand that holds each element once
+ *   5  dot: c and d by the grid of warps that needs the fewest registers, or by warps=
+ *   6  the result, from any operand of its shape
+ *   7  what is loaded or stored, most elements first: vectors of up to 16 bytes, dealt to the threads in turn
+ *   8  convert: the layout of the other side, first the results of converts, then what is converted
+ *   9  what 7 and 8 left: results of converts, then loads and stores, then what is converted
+ *  10  shared memory: that with the fewest bank conflicts for all loads and stores
+ *
+ * 7 and 8 leave a tensor to 9 if some operation that its layout reaches, by levels 1 to 6, has another tensor that stays
+ * unknown: that one may be found differently, and the two need not fit. So what is reduced from a converted tensor and
+ * then stored gets its layout from the convert, not from the store.
+ *
+ * Then every operation is checked: does each thread have, in its registers, what it needs of each operand? Where it has
+ * not, the answer is a conflict in the terms of the program: operation, line, tensor, the layout it has and the one it
+ * needs, the first thread and element that show it; and, since a `convert` would repair it, what that costs (access.h).
+ * Loads, stores and copies between memories are checked as access.h does it; a conflict has a layout of the memory that
+ * would do. (A copy goes through registers, in the layout that 7 gives to a load of its source or a store to its result.)
+ *
+ * A conflict on which grids of level 5 have a part is not the last word: other grids are tried, all that warps= can say, by
+ * runs of the rules as long as there are fewer than TESELA_KERNEL_GRIDS of them, with TESELA_KERNEL_GRID_TENSORS tensors.
+ * The run that came furthest is changed first, its last grid first, in the order of registers; the first run without a
+ * conflict is the answer. docs/infer.md, "Other warps", has the details.
+ */
+
+#define TESELA_KERNEL_TEXT 65536         ///< bytes of a program
+#define TESELA_KERNEL_LINES 4096         ///< lines of it
+#define TESELA_KERNEL_TENSORS 1024       ///< tensors of it
+#define TESELA_KERNEL_NAME 63            ///< bytes of a tensor's name
+#define TESELA_KERNEL_THREADS 65536      ///< threads of it
+#define TESELA_KERNEL_GRIDS 256          ///< runs of its rules with different grids of warps
+#define TESELA_KERNEL_GRID_TENSORS 65536 ///< tensors of all those runs together
+
+/// A program and what is known about it. Owns its memory; nothing of the text is kept.
+typedef struct tesela_kernel_program tesela_kernel_program;
+
+typedef enum tesela_tensor_space {
+  TESELA_TENSOR_REGISTER,
+  TESELA_TENSOR_SHARED,
+  TESELA_TENSOR_GLOBAL,
+} tesela_tensor_space;
+
+/// One tensor of a program. Pointers belong to the program.
+typedef struct tesela_tensor {
+  const char *name;
+  tesela_tensor_space space;
+  tesela_dtype dtype;
+  int32_t rank;
+  const int64_t *shape;
+  bool given;                       ///< its layout stands in the program
+  const tesela_register *registers; ///< NULL if it is not in registers, or not known
+  const tesela_tile_memory *memory; ///< NULL if it is in registers, or not known
+  const char
+      *rule;    ///< why it has its layout: "given", "line 12, dot: operand A of acc"; "" while it has none
+  int64_t line; ///< of its declaration, from 1
+} tesela_tensor;
+
+/// Read a program.
+///
+/// Example: "threads 32\nregister x: f32[64]\nelementwise x\n" has one tensor; "threads 32\nload x, y\n" is
+/// TESELA_E_INVALID at byte 16, where x stands, which is not declared.
+///
+/// @param text       `length` bytes, no NUL needed; any bytes
+/// @param allocator  NULL: malloc and free; used until destroy
+/// @return TESELA_OK; TESELA_E_SYNTAX for a text outside the grammar, an unknown operation, key, type or fragment (with
+///         the nearest known name); TESELA_E_INVALID for a name declared twice or not at all, a tensor in the wrong space,
+///         shapes or types that do not fit the operation, a layout of another shape or number of threads; what the reader
+///         of expressions refuses, with its reason; TESELA_E_RANGE and TESELA_E_OVERFLOW for integers; TESELA_E_LIMIT;
+///         TESELA_E_MEMORY. err->at is the byte of the text and the message begins with the line.
+TESELA_API tesela_status tesela_kernel_program_create(tesela_kernel_program **out, const char *text,
+                                                      size_t length, const tesela_allocator *allocator,
+                                                      tesela_error *err);
+TESELA_API void tesela_kernel_program_destroy(tesela_kernel_program *program); ///< NULL is fine
+
+/// Infer all layouts and check all operations, as said at the top. A second call has the same answer.
+///
+/// @return TESELA_OK; TESELA_E_INVALID, reason CONFLICT: an operation cannot run on these layouts
+///         (tesela_kernel_program_conflict); TESELA_E_UNSUPPORTED: some tensors cannot be known (the message names them);
+///         TESELA_E_LIMIT where tesela_register_covers has one, and for elements of less than a byte in tiles beyond
+///         TESELA_ACCESS_LIMIT; TESELA_E_OVERFLOW for memory of 2^63 bits; TESELA_E_MEMORY (err->at is -1).
+///         err->at is the byte of the operation, or of the tensor. Layouts found so far stay readable.
+TESELA_API tesela_status tesela_kernel_program_infer(tesela_kernel_program *program, tesela_error *err);
+
+/// Threads of the block.
+TESELA_API int64_t tesela_kernel_program_threads(const tesela_kernel_program *program);
+
+/// How many tensors there are, and one of them, in the order of the program. {.name = ""} for a number outside.
+TESELA_API int32_t tesela_kernel_program_count(const tesela_kernel_program *program);
+TESELA_API tesela_tensor tesela_kernel_program_tensor(const tesela_kernel_program *program, int32_t i);
+
+/// Number of the tensor of that name, -1 if there is none. O(tensors).
+TESELA_API int32_t tesela_kernel_program_find(const tesela_kernel_program *program, const char *name);
+
+/// After a conflict: everything that is known about it. `has` is where the values of `tensor` are, `needs` where they have
+/// to be. For an operand `has` is its layout; for a result (`is_result`) `has` is where the operation leaves it and
+/// `needs` is its layout. Where no modes say an operand's reshape both are flattened to one dim.
+typedef struct tesela_kernel_conflict {
+  bool found;
+  bool is_result;
+  int64_t line;          ///< of the operation, from 1
+  int64_t at;            ///< byte of its first word
+  const char *operation; ///< "dot"
+  const char *tensor;    ///< the operand (or result) that does not fit
+  const char *other;     ///< the tensor it must fit
+  const char *why;       ///< one line of what is needed: "each thread needs its own operands"
+  tesela_register has;
+  tesela_register needs;
+  bool
+      have_index; ///< `thread` needs the element `index` and has it not: the first thread, then its first register
+  int64_t thread;
+  int64_t index[TESELA_MAX_RANK];
+  bool repairable; ///< a conversion from `has` to `needs` exists; `repair` is what it costs
+  tesela_exchange_facts repair;
+  /// A load, store or copy that the threads cannot do: tesela_access_cost_of refuses it, and `why` ends in its reason.
+  /// Then `tensor` is the one in memory, `memory` its layout, `other` what is moved, `has` and `needs` the registers it is
+  /// moved from or to (of a copy: those that it would go through); no index and no conversion. `repairable`: in the layout
+  /// `would_do` it could be; not repairable: in no layout, since the registers of a thread are not whole bytes together,
+  /// or since the other side of a copy cannot be moved at all.
+  bool is_access;
+  bool would_do_for_all; ///< so could every other load, store and copy of `tensor`
+  tesela_tile_memory memory, would_do;
+  /// Runs of the rules with different grids of warps, 1 where no grid has a part in the conflict. All that could have
+  /// helped were tried unless `grids_left`.
+  int64_t grids_tried;
+  bool grids_left;
+} tesela_kernel_conflict;
+
+/// Belongs to the program; found is false unless the last infer ended in a conflict.
+TESELA_API const tesela_kernel_conflict *tesela_kernel_program_conflict(const tesela_kernel_program *program);
+
+/// Print an aligned table: each tensor with its space, type and shape, the rule that gave its layout, and the layout ("?" if unknown);
+/// then what each convert costs; then the conflict, if there is one. Equal conversions are planned once; when plans have
+/// been made for 2^26 registers of all threads, both sides counted, further ones are not (their lines say so; the first
+/// always is, up to the limit of tesela_exchange_create). TESELA_E_STOPPED; TESELA_E_MEMORY.
+TESELA_API tesela_status tesela_kernel_program_print(const tesela_kernel_program *program,
+                                                     const tesela_writer *to, tesela_error *err);
+
+/// One operation of the language.
+typedef struct tesela_kernel_operation {
+  const char *name;     ///< "reduce"
+  const char *operands; ///< "r, x dims=[..] keepdims=False"
+  const char *summary;  ///< one line
+} tesela_kernel_operation;
+
+/// All of them, sorted by name; *n receives how many. Static memory.
+TESELA_API const tesela_kernel_operation *tesela_kernel_operations(int32_t *n);
+
 #ifdef __cplusplus
 }
 #endif
+
 #endif

@@ -2,7 +2,7 @@
 /*
  * graph.h - a program of tensor operators, as device layouts need to see it.
  *
- * A graph is a list of *nodes* in an order in which they can run. Each node is one operator (target.h lists the classes) with one
+ * A graph is a list of *nodes* in an order in which they can run. Each node is one operator (device.h lists the classes) with one
  * result tensor; nodes are numbered from 0 and are their result. A tensor is seen through a strided *view* of a *buffer*: the
  * node whose memory holds it, row-major over that node's shape. Views (permute, reshape, squeeze, unsqueeze, expand, slice)
  * move no data: their buffer is their operand's. A node that writes in place has its operand 0's buffer.
@@ -20,8 +20,9 @@
 #ifndef TESELA_GRAPH_H
 #define TESELA_GRAPH_H
 
+#include <tesela/arena.h>
 #include <tesela/device.h>
-#include <tesela/target.h>
+#include <tesela/relayout.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -262,7 +263,423 @@ TESELA_API const tesela_rule *tesela_rule_of(const tesela_target *target, tesela
 TESELA_API const tesela_rule *tesela_rule_of_node(const tesela_target *target, const tesela_node *node,
                                                   int32_t operand);
 
+/*
+ * ==== Programs from HLO text and back
+ *
+ * The text of a module as compilers dump it. The entry computation becomes the graph; fusions and calls are inlined. What no
+ * class of operators says (loops, custom calls, sorts, ...) becomes a fallback node: it takes and gives default layouts.
+ */
+
+/// What reading noticed.
+typedef struct tesela_graph_read_facts {
+  int64_t instructions; ///< read, over all computations that were used
+  int64_t fallbacks;    ///< nodes that no class says
+  int64_t inlined;      ///< fusions and calls
+} tesela_graph_read_facts;
+
+/// Read HLO text.
+///
+/// Example: "HloModule m\nENTRY e { x = f32[4]{0} parameter(0)\n ROOT y = f32[4]{0} negate(x)\n}": an input and a pointwise NEG.
+///
+/// Names are those of the text without %; an inlined computation's get the caller's name and a dot in front, its root the caller's
+/// name itself. A node that an instruction takes besides its own has a word behind: y.clone in front of a reshape y that needs a
+/// copy. Inputs are in the order of parameter numbers (a tuple's elements where they are taken out of it), TESELA_STICK_FREE
+/// unless their tiles are a stick layout of the reading target (NULL: all are free). What a printed program says in
+/// frontend_attributes (below) counts before all else. Elementwise operations without a function here are FUSED. A dynamic dim
+/// (<=8) counts as long as it may be; what an operation computes of one is a fallback unless it goes element by element.
+///
+/// @param facts  may be NULL
+/// @return TESELA_OK; TESELA_E_SYNTAX with err->at for text that is no HLO module or an instruction that cannot be read;
+///         TESELA_E_INVALID for an operand or computation that there is not, shapes that contradict; TESELA_E_LIMIT for
+///         calls nested deeper than 64, more than 2^20 instructions (those of calls as often as they are called), a rank above
+///         TESELA_GRAPH_RANK; what tesela_graph_add says of a node; TESELA_E_MEMORY.
+/// A dump of 700 instructions, 170 KB, takes about 2 ms.
+TESELA_API tesela_status tesela_graph_read_hlo(tesela_graph **graph, const char *text, size_t length,
+                                               const tesela_target *target, const tesela_allocator *allocator,
+                                               tesela_graph_read_facts *facts, tesela_error *err);
+
+/// Print a graph as HLO text, one instruction for each node. Layouts that are set are printed as XLA layouts where those say
+/// them, f16[1000,200]{0,1:T(64,1)}, and exactly in frontend_attributes={device_layout="..."}. Views have no layout of their own:
+/// their shape is printed row-major, and frontend_attributes={buffer="x"} names the buffer. A node that no HLO operation says
+/// exactly is a custom-call, or the nearest operation, with a note: frontend_attributes={tesela="reduce fn=mean dims=1"}.
+/// The text reads back to an equal graph (without hints), whatever the reading target.
+///
+/// Example: a matmul y of a and b: `ROOT %y = f16[2,4]{1,0} dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}`.
+///
+/// @param name  of the module; NULL: graph
+/// @return TESELA_OK; TESELA_E_STOPPED; what tesela_device_print says of a layout.
+TESELA_API tesela_status tesela_graph_print_hlo(const tesela_graph *graph, const char *name,
+                                                const tesela_writer *to, tesela_error *err);
+
+/*
+ * ==== Each operator as loops over tiled memory, and its division over cores
+ *
+ * The loops of an operator are the device dims of its result, then those of what it folds: an element's iteration indices are
+ * digits of these loops, and the place of each operand and of the result is an expression in them.
+ *
+ *   t1 = a + b, f16[100,130] in sticks along dim 1: loops block 3, row 100, lane 64; valid where block*64 + lane < 130
+ *     a, b, t1 at block*6400 + row*64 + lane
+ *
+ * A code generator can emit kernels from this; tesela_graph_run executes programs by the same loops.
+ */
+
+/// One loop: its counter times `step` is added to iteration dim `dim`.
+typedef struct tesela_loop {
+  int64_t extent, step;
+  int32_t dim;
+  bool lane;   ///< inside a stick
+  bool folded; ///< of a dim that is summed over, or run along
+} tesela_loop;
+
+typedef struct tesela_op_loops {
+  tesela_iteration iteration;
+  int32_t n;
+  tesela_loop loop[TESELA_DEVICE_DIMS]; ///< outermost first
+  int32_t n_operands;
+} tesela_op_loops;
+
+/// The loops of a node of a graph with layouts: the device dims of the result as far as elements reach (a dim of 40 has 40 lanes of
+/// 64), then the folded dims in their order, in blocks and lanes where an operand has its lanes along them. Loops of one pass
+/// are left out, replicated dims are none: an element is written to all its places. Steps of a dim that do not divide
+/// each other are left to the loop below them, so that each iteration index has exactly one set of counters; a result that
+/// is written into a view of a buffer has one loop a dim.
+///
+/// Example: matmul of f16[128,256] in sticks along 1 and f16[256,64]: loops row 128, lane 64; folded block 4, lane 64.
+///
+/// @return TESELA_OK; TESELA_E_RANGE; TESELA_E_UNSUPPORTED for a view, an input, a
+/// fallback; TESELA_E_INVALID without layouts; TESELA_E_LIMIT; TESELA_E_OVERFLOW.
+TESELA_API tesela_status tesela_graph_loops(const tesela_graph *graph, int32_t node, tesela_op_loops *loops,
+                                            tesela_error *err);
+
+/// The place of operand k (-1: the result) as a layout of the core whose elements are the loops' counters: shape = the extents.
+/// Place p of it is place p - *before of the buffer: *before is above 0 where counters reach in front of the buffer, as a window over
+/// the border does. Where iteration dims are beyond their extents (padding), or an operand has no element (windows, pieces), the
+/// place means nothing.
+///
+/// Example: f16[100,130] in sticks along 1: place {2, 5, 1} = 2*6400 + 5*64 + 1 = 13121, *before 0.
+///
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED for the operand that is looked up by another's values, and for a window on a view that
+///         goes across dims of its buffer; TESELA_E_RANGE; TESELA_E_LIMIT; TESELA_E_OVERFLOW.
+TESELA_API tesela_status tesela_graph_loop_place(const tesela_graph *graph, const tesela_op_loops *loops,
+                                                 int32_t node, int32_t k, tesela_layout *place,
+                                                 int64_t *before, tesela_error *err);
+
+/// Print the loops of a node as C-like source: loops, the conditions for padding and borders where they can fail, and an
+/// assignment with every place as an expression of /, %, * and +. Deterministic.
+///
+///   for (int64_t c0 = 0; c0 < 3; c0++)
+///     for (int64_t c1 = 0; c1 < 100; c1++)
+///       for (int64_t c2 = 0; c2 < 64; c2++)
+///         if (c0*64 + c2 < 130)
+///           t1[c0*6400 + c1*64 + c2] = add(a[c0*6400 + c1*64 + c2], b[c0*6400 + c1*64 + c2]);
+///
+/// Buffers are arrays of elements in their places, called as their nodes, or v7 for node 7 if that is no identifier of C. A fold
+/// has a variable of type `value` that starts from a number or from `least` or `greatest`; functions have the names of
+/// tesela_fn_name. Of an operator that runs along a dim the line is read first: sort(line, 130, 2) is element 2 of a line of 130
+/// after sorting, sort_reverse of the greatest first.
+/// @return as tesela_graph_loops and tesela_graph_loop_place; TESELA_E_STOPPED.
+TESELA_API tesela_status tesela_graph_print_loops(const tesela_graph *graph, int32_t node,
+                                                  const tesela_writer *to, tesela_error *err);
+
+/* ---- division over cores --------------------------------------------------------------------------------------------- */
+
+/// What one core does: counters start .. start + extent - 1 of each loop.
+typedef struct tesela_core_share {
+  int64_t start[TESELA_DEVICE_DIMS], extent[TESELA_DEVICE_DIMS];
+} tesela_core_share;
+
+typedef struct tesela_division {
+  int32_t cores;                      ///< that have work: product of the factors
+  int32_t n;                          ///< loops
+  int64_t factor[TESELA_DEVICE_DIMS]; ///< parts that each loop is cut into; lanes are never cut
+  int32_t folded; ///< the one folded loop that is cut, or -1: its partial results must be combined
+  int64_t most;   ///< iterations of the busiest core, padding not counted
+  double balance; ///< most over the iterations / cores, >= 1
+} tesela_division;
+
+/// Divide an operator over up to `cores` cores along its device dims. Sticks are atomic; at most one folded loop is cut, and only
+/// if cutting the others leaves cores idle and it brings more to work (never that of a line that an operator runs along);
+/// factors divide their loops, so that all cores do the same. Of the divisions that use most cores, the one whose cores read
+/// least: the counters of the loops that each operand moves with; then the one that cuts the outer loops more.
+///
+/// Example: matmul f16[6,256] x f16[256,192], loops 3 blocks, 6 rows, 64 lanes, folded 4 blocks, 64 lanes: 32 cores are 18 without
+/// the fold, 24 with it: 1 x 6 x 4.
+///
+/// @param forced  TESELA_DEVICE_DIMS factors to use instead, 0: free; NULL: all free
+/// @return TESELA_OK; TESELA_E_RANGE for cores below 1 or above 65536, a factor that does not divide its loop or cuts lanes or a line,
+///         two folded loops cut, or factors that need more cores; as tesela_graph_loops. Divisions are gone through, 2^20 at most.
+TESELA_API tesela_status tesela_graph_divide(const tesela_graph *graph, int32_t node, int32_t cores,
+                                             const int64_t *forced, tesela_division *division,
+                                             tesela_error *err);
+
+/// The share of core c, 0 <= c < division->cores; cores count row-major over the factors.
+TESELA_API tesela_status tesela_graph_share(const tesela_op_loops *loops, const tesela_division *division,
+                                            int32_t c, tesela_core_share *share, tesela_error *err);
+
+/// The places of operand k (-1: the result) that core c touches: the least and the greatest, and how many distinct ones. None:
+/// 0, -1, 0. Of elements with several places the first is read, all are written. A dim that is looked up counts whole.
+typedef struct tesela_core_view {
+  int64_t first, last, places;
+} tesela_core_view;
+TESELA_API tesela_status tesela_graph_core_view(const tesela_graph *graph, int32_t node,
+                                                const tesela_op_loops *loops, const tesela_core_share *share,
+                                                int32_t k, tesela_core_view *view, tesela_error *err);
+
+/*
+ * ==== What the padding of each buffer of a program holds, and which operators would read it
+ *
+ * An accelerator computes whole sticks: lanes without an element are read and written as others are. What they hold is garbage
+ * unless somebody wrote it, and it spreads: exp of garbage may be infinite, and a matmul that sums over such lanes makes every
+ * element of its result NaN. tesela_graph_run computes elements only; this is for those who generate code.
+ *
+ *   x f16[4,100] in sticks along 1, filled with zeros behind column 100
+ *   e = exp(x)         the padding of e holds 1
+ *   z = sum of e, 1    reads lanes 100 to 127 of e: it needs 0 there and finds 1: mask them, or fill them with 0
+ *
+ * Model. An operator goes through every digit of the device dims of its result, and of its operands along what it folds: indices
+ * then exceed extents, and an operand is read where such an index lies. Values are computed as tesela_graph_run computes
+ * them; functions that accelerators approximate only where they are exact (exp of 0, of an infinity). Whether elements
+ * are finite is not known: 0 * element is not 0, but for integers. What cannot be told is garbage, which is always a right
+ * answer; so is all padding of layouts with gaps, copies or uneven steps, and that of one element per stick unless it was filled.
+ */
+
+/// What padding receives when a tensor is written. LEAVE: nothing, it is garbage.
+typedef struct tesela_padding_fill {
+  tesela_pad pad;
+  double value; ///< TESELA_PAD_VALUE
+} tesela_padding_fill;
+
+typedef struct tesela_padding_options {
+  const tesela_padding_fill *input;  ///< one for each INPUT node, in the order of nodes; NULL: all are left
+  tesela_padding_fill copy;          ///< what clone and move write to the padding of their result
+  const tesela_allocator *allocator; ///< NULL: malloc and free; must outlive the result
+} tesela_padding_options;
+
+typedef enum tesela_padding_kind {
+  TESELA_PADDING_NONE,     ///< there is none
+  TESELA_PADDING_VALUE,    ///< one value in every place of it
+  TESELA_PADDING_GARBAGE,  ///< anything
+  TESELA_PADDING_ELEMENTS, ///< of a read: elements of the buffer that the operator's view does not show
+  TESELA_PADDING_OUTSIDE,  ///< of a read: the buffer has no places there
+} tesela_padding_kind;
+
+typedef struct tesela_padding_state {
+  tesela_padding_kind kind;
+  bool integer;  ///< VALUE: `whole` says it exactly
+  double value;  ///< VALUE: of a float type, or the nearest to `whole`
+  int64_t whole; ///< VALUE: of integers and bool; of u64 its bits
+} tesela_padding_state;
+
+typedef enum tesela_padding_verdict {
+  TESELA_PADDING_FINE, ///< what is read changes nothing
+  TESELA_PADDING_FILL, ///< it must be masked, or hold `needed`
+  TESELA_PADDING_MASK, ///< it must be masked: no fill of this operand helps
+} tesela_padding_verdict;
+
+/// A dim that an operator folds, and whose last stick, or padding, reaches beyond it. If all reads of an operator are FINE, it
+/// may fold whole sticks. One operand of a product that holds 0 does where all others hold finite values; the mean of padding is
+/// never right: it counts.
+typedef struct tesela_padding_read {
+  int32_t node, operand, dim;
+  int64_t from, to;                   ///< indices from .. to-1 along `dim` are read beyond it
+  tesela_padding_state needed, found; ///< needed: VALUE, or NONE where no value is known to do
+  tesela_padding_verdict verdict;
+} tesela_padding_read;
+
+typedef struct tesela_padding tesela_padding;
+
+/// What padding holds.
+///
+/// @param graph    with layouts on every buffer (tesela_graph_apply); must outlive the result and not change meanwhile
+/// @param options  NULL: all zeros
+/// @return TESELA_OK; TESELA_E_INVALID for a buffer without a layout; TESELA_E_RANGE for a fill that is none, or a value that
+///         the device's type has not; TESELA_E_OVERFLOW; TESELA_E_MEMORY.
+/// Some microseconds for each node.
+TESELA_API tesela_status tesela_graph_padding(tesela_padding **out, const tesela_graph *graph,
+                                              const tesela_padding_options *options, tesela_error *err);
+/// NULL is fine.
+TESELA_API void tesela_padding_destroy(tesela_padding *padding);
+
+/// What the padding of a node's buffer holds once the node has run: NONE, VALUE or GARBAGE; GARBAGE for a node that is none.
+/// Example: relu of a buffer whose padding holds -inf: VALUE 0.
+TESELA_API tesela_padding_state tesela_padding_state_of(const tesela_padding *padding, int32_t node);
+
+/// Read k, in the order of nodes; NULL behind the last.
+TESELA_API const tesela_padding_read *tesela_padding_read_at(const tesela_padding *padding, int32_t k);
+
+/// Find fills of inputs (LEAVE, ZERO, MINUS_INF, PLUS_INF) with which most reads are FINE: by steps that change one input at a time,
+/// from the given fills and from one fill for all; no search for the best of all. Inputs that make no difference are left.
+///
+/// Example: the program at the top of this file with a max in front of exp: x MINUS_INF makes both reads FINE.
+///
+/// @param fill  receives one for each INPUT node, in the order of nodes
+/// @param fine  receives how many reads are FINE with them; may be NULL
+/// @return TESELA_OK; TESELA_E_MEMORY.
+TESELA_API tesela_status tesela_padding_suggest(const tesela_padding *padding, tesela_padding_fill *fill,
+                                                int32_t *fine, tesela_error *err);
+
+/*
+ * ==== An arena for the buffers of a program: live ranges, true sizes, reuse
+ *
+ * A buffer lives from the node that makes it to the last node that reads it, through any view; an output to the end, an input
+ * from the start. Its size is the device layout's, padding included, rounded up to the target's alignment. A result may take the
+ * place of an operand that ends there, if each of its elements lies where the operand's element of the same index lay.
+ *
+ *   0 x, 1 a = neg x, 2 b = exp a, 3 b.T, 4 c = b + b.T, 5 d = neg c      f16[64,64], 8192 bytes each; x and d are the caller's
+ *     a lives at nodes 1 and 2, b at 2 to 4 in a's place, c at 4 and 5 not in b's: elements of b.T lie elsewhere. Peak 16384 of 24576
+ *
+ * Why that suffices: an operator reads all operands of an element before it writes the element, and no other element reads there.
+ */
+
+typedef struct tesela_graph_memory_options {
+  int64_t capacity;   ///< bytes; 0: as many as needed
+  int64_t scratchpad; ///< bytes of fast memory that buffers are kept in first, by traffic saved; 0: none
+  int64_t effort;     ///< as tesela_arena_options
+  bool no_reuse;      ///< no result in an operand's place
+  bool inputs;        ///< inputs and outputs are in the arena too
+  const tesela_allocator *allocator;
+} tesela_graph_memory_options;
+
+typedef struct tesela_graph_memory tesela_graph_memory;
+
+/// Where a buffer is.
+typedef struct tesela_graph_place {
+  int32_t node;              ///< the buffer
+  int32_t lower, upper;      ///< nodes lower .. upper-1
+  int64_t bytes;             ///< of its layout, rounded up to the alignment
+  int64_t offset;            ///< in the arena, or in the scratchpad
+  bool scratchpad, external; ///< external: an input or output outside the arena, offset -1
+  int32_t in_place_of;       ///< the buffer whose place it takes, -1
+} tesela_graph_place;
+
+typedef struct tesela_graph_memory_facts {
+  tesela_arena_facts arena, scratchpad;
+  int64_t
+      host_bytes; ///< sum of the host tensors' bytes of those not external: what planning without padding would count
+  int64_t naive;    ///< sum of their device bytes: no reuse at all
+  int64_t external; ///< bytes of inputs and outputs outside the arena
+  int64_t traffic,
+      traffic_saved; ///< bytes read and written by operators (each element once an operand, padding not counted), and those of buffers that stay in the scratchpad
+  int32_t reused;    ///< results in an operand's place
+} tesela_graph_memory_facts;
+
+/// Plan memory for a graph whose buffers all have layouts (tesela_graph_apply).
+/// @return TESELA_OK; TESELA_E_INVALID if a buffer has no layout; TESELA_E_LIMIT if the capacity does not suffice (as
+///         tesela_arena_plan); TESELA_E_OVERFLOW; TESELA_E_MEMORY.
+TESELA_API tesela_status tesela_graph_plan_memory(tesela_graph_memory **out, const tesela_graph *graph,
+                                                  const tesela_target *target,
+                                                  const tesela_graph_memory_options *options,
+                                                  tesela_error *err);
+/// NULL is fine.
+TESELA_API void tesela_graph_memory_destroy(tesela_graph_memory *memory);
+TESELA_API tesela_graph_memory_facts tesela_graph_memory_facts_of(const tesela_graph_memory *memory);
+/// Place k in the order of nodes; NULL behind the last.
+TESELA_API const tesela_graph_place *tesela_graph_memory_place(const tesela_graph_memory *memory, int32_t k);
+/// The place of a node's buffer; NULL if it has none.
+TESELA_API const tesela_graph_place *tesela_graph_memory_of(const tesela_graph_memory *memory, int32_t node);
+
+/*
+ * ==== The reference execution of a program, on tiled buffers or on plain ones
+ *
+ * Each operator is computed element by element in double precision (integers in 64 bits) and rounded once to its result's type, folds in
+ * the row-major order of the folded dims; so an execution on tiled memory and one on plain memory give the same bits. (Hardware
+ * that adds in f32 gives others.) How many elements are computed at once, and in which order, does not show. What the last bit depends
+ * on:
+ *
+ *   types       f64 if any operand is a float, else 64-bit integers, unsigned if all operands are; select's first operand counts not;
+ *               exp, sqrt, sin and the like in f64 always; mean of integers in f64 if its result is a float
+ *   rounding    floats to nearest, ties to even, any NaN to one NaN; integers keep their low bits; a float to an integer towards 0 and
+ *               into the range, NaN to 0; pred is 1 for all but 0; what is only copied keeps its bits
+ *   no infinity types without one have NaN beyond their greatest number; fnuz have no -0; f8e8m0fnu, whose numbers are the powers of two
+ *               from 2^-127 to 2^127, has NaN for 0 and below, its least number below that, the greater of two at half way
+ *   integers    x / 0 has all bits set, the remainder of x by 0 is x; a negative power is 0 unless the base is 1 or -1
+ *   bits        shifts and counts of bits are of operand 0's type; a shift by its width or more, or by less than 0, leaves 0, or the sign;
+ *               bitcast takes the bits of operand 0 as rounded to its type
+ *   max, min    of equal ones the first; NaN if one is
+ *   conv2d      windows over the border skip what is not there; so do those of pool
+ *   scatter     values in row-major order, each addition rounded; those of index -1 are left out
+ *   empty folds 0, 1 (prod), the least or greatest value (max, min: -inf, inf, or the ends of the range), all bits (and)
+ *
+ * On the device an element is stored in its device type: floats are rounded again, an integer that does not fit is refused.
+ *
+ * Buffers start as poison: every element is a signalling NaN with a payload (of the finite 8-bit floats a NaN, in an integer bytes of
+ * 0xAD), so that padding which is read shows; and a mark for every few bytes says for which buffer they were last written, so that it is counted.
+ */
+
+#define TESELA_GRAPH_RUN_STEPS INT64_C(10000000000) ///< of a run at most, by default: a minute or so
+#define TESELA_GRAPH_RUN_BYTES (INT64_C(1) << 32)   ///< of its buffers and their marks at most, by default
+
+typedef struct tesela_graph_run_options {
+  bool plain;                        ///< row-major host buffers instead of device layouts
+  const tesela_graph_memory *memory; ///< buffers at their planned places in one arena; NULL: each its own
+  const tesela_allocator *allocator;
+  /// NULL: none. Told of results and products instead of bytes (of values that are scattered, too, and of elements of a line each time
+  /// that it is gone through), every 2^20 of them or less often; TESELA_E_STOPPED if it wants.
+  tesela_progress *progress;
+  void *progress_user;
+  /// plain: elements are stored in the device types of the target, if it has them, so that the bits are those of tiled memory.
+  bool device_types;
+  /// A run that needs more (tesela_graph_run_needs) is refused before it begins; 0: TESELA_GRAPH_RUN_STEPS and _BYTES.
+  int64_t max_steps, max_bytes;
+} tesela_graph_run_options;
+
+/// What a run needs.
+typedef struct tesela_graph_run_needs {
+  /// Results and products of all operators (of a scatter its values, of what runs along a dim its elements each time that
+  /// they are gone through): what progress counts. About 0.5 to 5 ns each.
+  int64_t steps;
+  int64_t
+      bytes; ///< of buffers and their marks, in the arena and outside; steps and bytes above 2^60 count as that
+  int32_t node; ///< the one with most of the steps; -1: the graph is empty
+} tesela_graph_run_needs;
+
+/// Count what a run with these options would need, without running: for a limit of one's own, or to say how long it takes.
+/// Does not check the limits of the options. O(nodes).
+///
+/// Example: c = dot(a, b) of three f32[8192,8192]: steps 2^39 + 2^26 (products and results).
+///
+/// @param options  as for tesela_graph_run; NULL: all zeros
+/// @return TESELA_OK; what tesela_graph_run returns for a node that cannot be run, or a buffer without a layout;
+///         TESELA_E_MEMORY
+TESELA_API tesela_status tesela_graph_run_needs_of(const tesela_graph *graph, const tesela_target *target,
+                                                   const tesela_graph_run_options *options,
+                                                   tesela_graph_run_needs *needs, tesela_error *err);
+
+/// What ran.
+typedef struct tesela_graph_run_facts {
+  int64_t operators; ///< computed
+  int64_t elements;  ///< of results, computed
+  /// Device elements of the buffers that moves copied, of copies of views those of the copy, padding included: what they
+  /// cost by default.
+  int64_t moved;
+  int64_t arena_bytes; ///< memory used for buffers
+  int64_t poison_read; ///< elements read that nobody had written for that buffer: 0 in a right plan
+} tesela_graph_run_facts;
+
+/// Run a program. For reference, not for speed: about 0.5 ns for each product of a matmul, some 5 ns for each element that is read
+/// or written, its marks included. One thread; beside the buffers and a mark of 4 bytes for every few bytes of them it takes some
+/// 200 KiB, 12 KiB for each operand of an operator, tables of places (12 bytes for each index of each of their dims), 32 bytes for each
+/// element of a line that is sorted or summed up, and what the relayout engine takes.
+///
+/// Example: a.T + x of two f16 inputs, applied: inputs {a, x}, outputs {t1}; facts.moved is the price of the move.
+///
+/// @param target   says how much is allocated for a buffer, and has the device types; may be NULL
+/// @param inputs   one address for each INPUT node in the order of nodes: host tensors with the node's host strides and type
+/// @param outputs  one address for each output node in the order of nodes: receives the tensor row-major, in the node's type
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED for a fallback, a FUSED function, a bitcast to another width, a type that cannot be computed with
+///         (complex, below 8 bits); TESELA_E_INVALID if a buffer has no layout (unless plain) or one of elements narrower than its device
+///         type; an index that is looked up and outside its dim (but -1 in a scatter); a plan of memory that is not this graph's;
+///         TESELA_E_RANGE for an integer that the device type cannot hold, or a limit below 0;
+///         TESELA_E_LIMIT, before anything is done, if the run needs more than max_steps or max_bytes; TESELA_E_MEMORY;
+///         TESELA_E_STOPPED if progress asked to stop.
+///         Outputs are written once all operators have run.
+TESELA_API tesela_status tesela_graph_run(const tesela_graph *graph, const tesela_target *target,
+                                          const void *const *inputs, void *const *outputs,
+                                          const tesela_graph_run_options *options,
+                                          tesela_graph_run_facts *facts, tesela_error *err);
+
 #ifdef __cplusplus
 }
 #endif
+
 #endif

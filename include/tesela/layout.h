@@ -25,11 +25,93 @@
 #ifndef TESELA_LAYOUT_H
 #define TESELA_LAYOUT_H
 
-#include <tesela/dtype.h>
+#include <tesela/base.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/*
+ * ==== Element types: name, width of the value, width of its ordinary storage
+ *
+ * Source: XLA's primitive types (xla_data.proto, primitive_util.cc); the numbers are XLA's, so that they can
+ * be exchanged with it.
+ */
+
+/* symbol, number, name, bits of the value, bytes one element takes when nothing else is said, family */
+#define TESELA_DTYPE_MAP(X)                                               \
+  X(TESELA_PRED, 1, "pred", 1, 1, TESELA_FAMILY_BOOL)                     \
+  X(TESELA_S8, 2, "s8", 8, 1, TESELA_FAMILY_SIGNED)                       \
+  X(TESELA_S16, 3, "s16", 16, 2, TESELA_FAMILY_SIGNED)                    \
+  X(TESELA_S32, 4, "s32", 32, 4, TESELA_FAMILY_SIGNED)                    \
+  X(TESELA_S64, 5, "s64", 64, 8, TESELA_FAMILY_SIGNED)                    \
+  X(TESELA_U8, 6, "u8", 8, 1, TESELA_FAMILY_UNSIGNED)                     \
+  X(TESELA_U16, 7, "u16", 16, 2, TESELA_FAMILY_UNSIGNED)                  \
+  X(TESELA_U32, 8, "u32", 32, 4, TESELA_FAMILY_UNSIGNED)                  \
+  X(TESELA_U64, 9, "u64", 64, 8, TESELA_FAMILY_UNSIGNED)                  \
+  X(TESELA_F16, 10, "f16", 16, 2, TESELA_FAMILY_FLOAT)                    \
+  X(TESELA_F32, 11, "f32", 32, 4, TESELA_FAMILY_FLOAT)                    \
+  X(TESELA_F64, 12, "f64", 64, 8, TESELA_FAMILY_FLOAT)                    \
+  X(TESELA_OPAQUE, 14, "opaque", 0, 0, TESELA_FAMILY_NONE)                \
+  X(TESELA_C64, 15, "c64", 64, 8, TESELA_FAMILY_COMPLEX)                  \
+  X(TESELA_BF16, 16, "bf16", 16, 2, TESELA_FAMILY_FLOAT)                  \
+  X(TESELA_TOKEN, 17, "token", 0, 0, TESELA_FAMILY_NONE)                  \
+  X(TESELA_C128, 18, "c128", 128, 16, TESELA_FAMILY_COMPLEX)              \
+  X(TESELA_F8E5M2, 19, "f8e5m2", 8, 1, TESELA_FAMILY_FLOAT)               \
+  X(TESELA_F8E4M3FN, 20, "f8e4m3fn", 8, 1, TESELA_FAMILY_FLOAT)           \
+  X(TESELA_S4, 21, "s4", 4, 1, TESELA_FAMILY_SIGNED)                      \
+  X(TESELA_U4, 22, "u4", 4, 1, TESELA_FAMILY_UNSIGNED)                    \
+  X(TESELA_F8E4M3B11FNUZ, 23, "f8e4m3b11fnuz", 8, 1, TESELA_FAMILY_FLOAT) \
+  X(TESELA_F8E5M2FNUZ, 24, "f8e5m2fnuz", 8, 1, TESELA_FAMILY_FLOAT)       \
+  X(TESELA_F8E4M3FNUZ, 25, "f8e4m3fnuz", 8, 1, TESELA_FAMILY_FLOAT)       \
+  X(TESELA_S2, 26, "s2", 2, 1, TESELA_FAMILY_SIGNED)                      \
+  X(TESELA_U2, 27, "u2", 2, 1, TESELA_FAMILY_UNSIGNED)                    \
+  X(TESELA_F8E4M3, 28, "f8e4m3", 8, 1, TESELA_FAMILY_FLOAT)               \
+  X(TESELA_F8E3M4, 29, "f8e3m4", 8, 1, TESELA_FAMILY_FLOAT)               \
+  X(TESELA_S1, 30, "s1", 1, 1, TESELA_FAMILY_SIGNED)                      \
+  X(TESELA_U1, 31, "u1", 1, 1, TESELA_FAMILY_UNSIGNED)                    \
+  X(TESELA_F4E2M1FN, 32, "f4e2m1fn", 4, 1, TESELA_FAMILY_FLOAT)           \
+  X(TESELA_F8E8M0FNU, 33, "f8e8m0fnu", 8, 1, TESELA_FAMILY_FLOAT)         \
+  X(TESELA_F6E3M2FN, 35, "f6e3m2fn", 6, 1, TESELA_FAMILY_FLOAT)           \
+  X(TESELA_F6E2M3FN, 36, "f6e2m3fn", 6, 1, TESELA_FAMILY_FLOAT)
+
+typedef enum tesela_dtype {
+  TESELA_DTYPE_NONE = 0, ///< no type: "not given"
+#define TESELA__ROW(symbol, number, name, bits, bytes, family) symbol = number,
+  TESELA_DTYPE_MAP(TESELA__ROW)
+#undef TESELA__ROW
+} tesela_dtype;
+
+typedef enum tesela_dtype_family {
+  TESELA_FAMILY_NONE, ///< token and opaque: no array of them exists
+  TESELA_FAMILY_BOOL,
+  TESELA_FAMILY_SIGNED,
+  TESELA_FAMILY_UNSIGNED,
+  TESELA_FAMILY_FLOAT,
+  TESELA_FAMILY_COMPLEX,
+} tesela_dtype_family;
+
+/// Name of a type, "bf16" for TESELA_BF16; NULL for TESELA_DTYPE_NONE and numbers that are no type.
+TESELA_API const char *tesela_dtype_name(tesela_dtype dtype);
+
+/// The type a text of `length` bytes names, in lower case exactly: "bf16" -> TESELA_BF16. TESELA_DTYPE_NONE
+/// for any other text. O(1).
+TESELA_API tesela_dtype tesela_dtype_find(const char *name, size_t length);
+
+/// The known name nearest to a text nobody knows, for an error message: "fp16", "float16" and "F16" -> "f16".
+/// NULL if nothing is near.
+TESELA_API const char *tesela_dtype_suggest(const char *name, size_t length);
+
+/// Bits the value has: 1 for pred, 4 for s4, 6 for f6e3m2fn, 32 for f32; 0 for token, opaque and no type.
+TESELA_API int32_t tesela_dtype_bits(tesela_dtype dtype);
+
+/// Bytes one element takes when the layout does not say otherwise: 1 for pred and s4, 4 for f32; 0 for token.
+TESELA_API int32_t tesela_dtype_bytes(tesela_dtype dtype);
+
+/// Family of a type; TESELA_FAMILY_NONE for token, opaque and no type.
+TESELA_API tesela_dtype_family tesela_dtype_family_of(tesela_dtype dtype);
+
+/* ==== Layouts ==== */
 
 #define TESELA_MAX_RANK 32    ///< dims of a layout
 #define TESELA_MAX_DIGITS 128 ///< digits, those that go into joins included
@@ -301,7 +383,212 @@ TESELA_API tesela_status tesela_layout_compare(const tesela_layout *a, const tes
 TESELA_API tesela_status tesela_layout_compose(const tesela_layout *outer, const tesela_layout *inner,
                                                tesela_layout *out, tesela_error *err);
 
+/*
+ * ==== A layout as the array operations that make it: transpose, pad, reshape
+ *
+ * The second formulation of tiling (XLA's tiled-layout document, "Tiling as pad, reshape, transpose"): start from
+ * the dense row-major logical array and apply the steps in order; the row-major order of the last array is memory.
+ *
+ *   f32[3,5]{1,0:T(2,2)}     pad 1,1         -> [4,6]
+ *                            reshape         -> [2,2,3,2]
+ *                            transpose 0,2,1,3 -> [2,3,2,2]
+ */
+
+#define TESELA_PROGRAM_STEPS 72     ///< steps of a program
+#define TESELA_PROGRAM_NUMBERS 4096 ///< numbers of all its steps and of the shapes after them
+
+#define TESELA_LEVEL_ORDER (-1) ///< tesela_step.level: the order of the dims
+
+typedef enum tesela_step_kind {
+  TESELA_STEP_TRANSPOSE, ///< out[k] = in[number[k]]
+  TESELA_STEP_PAD,       ///< number[k] cells more at the end of dim k
+  TESELA_STEP_RESHAPE,   ///< number[k] is the new extent of dim k; the row-major order stays
+} tesela_step_kind;
+
+/// One step; its `rank` numbers stand at tesela_program.number[first], the shape after it at [shape].
+typedef struct tesela_step {
+  tesela_step_kind kind;
+  int32_t
+      level; ///< tile level it belongs to, from 0; or TESELA_LEVEL_ORDER; tesela_program.n_levels: tail padding
+  int32_t rank;  ///< numbers, and dims of the array after the step
+  int32_t first; ///< where the numbers stand
+  int32_t shape; ///< where the shape after the step stands
+} tesela_step;
+
+/// A program. A plain value.
+typedef struct tesela_program {
+  int32_t rank; ///< dims of the logical array
+  int32_t n_steps, n_numbers;
+  int32_t n_levels; ///< tile levels of the layout; INT32_MAX if nobody said, as after tesela_program_begin
+  int64_t dim[TESELA_MAX_RANK];
+  tesela_step step[TESELA_PROGRAM_STEPS];
+  int64_t number[TESELA_PROGRAM_NUMBERS];
+} tesela_program;
+
+/// Start a program on a dense row-major array of these dims (NULL if rank is 0).
+/// @return TESELA_OK; TESELA_E_LIMIT for rank > TESELA_MAX_RANK; TESELA_E_RANGE for a negative dim;
+///         TESELA_E_OVERFLOW if the number of elements exceeds int64.
+TESELA_API tesela_status tesela_program_begin(tesela_program *program, int32_t rank, const int64_t *dim,
+                                              tesela_error *err);
+
+/// Add a step of n numbers, at most TESELA_MAX_DIGITS. A step that changes nothing (pads 0, permutes nothing,
+/// reshapes to the same shape) is left out.
+///
+/// Example: on [3,5], PAD {1,1} makes [4,6], then RESHAPE {2,2,3,2}; RESHAPE {5,5} is TESELA_E_INVALID.
+///
+/// @return TESELA_OK; TESELA_E_INVALID if it does not fit the shape so far; TESELA_E_OVERFLOW; TESELA_E_LIMIT.
+///         On failure the program keeps its steps.
+TESELA_API tesela_status tesela_program_add(tesela_program *program, tesela_step_kind kind, int32_t level,
+                                            int32_t n, const int64_t *numbers, tesela_error *err);
+
+/// The shape after `n_steps` steps of the program; *rank its number of dims. Points into the program. NULL if it
+/// has fewer steps.
+TESELA_API const int64_t *tesela_program_shape(const tesela_program *program, int32_t n_steps, int32_t *rank);
+
+/// Elements of the last array.
+TESELA_API int64_t tesela_program_elements(const tesela_program *program);
+
+/// The row-major number of the logical element that the program puts at `place`, -1 if it is a padded cell.
+/// @return TESELA_OK; TESELA_E_RANGE for a place outside 0 .. elements-1. O(steps * rank).
+TESELA_API tesela_status tesela_program_source(const tesela_program *program, int64_t place, int64_t *element,
+                                               tesela_error *err);
+
+/// Execute: dst receives tesela_program_elements() cells of `width` bytes, from src (dense row-major), padded cells
+/// get the `width` bytes at fill. dst and src must not overlap. O(elements * steps * rank): a definition, not a
+/// fast copy.
+/// @return TESELA_OK; TESELA_E_RANGE for a width of 0.
+TESELA_API tesela_status tesela_program_run(const tesela_program *program, void *dst, const void *src,
+                                            size_t width, const void *fill, tesela_error *err);
+
+/// Print one step a line: "level 0: pad [1,1] -> [4,6]"; "order:" and "tail:" in front of steps of no tile level.
+/// A program without steps prints nothing.
+TESELA_API tesela_status tesela_program_print(const tesela_program *program, const tesela_writer *to,
+                                              tesela_error *err);
+
+/*
+ * ==== Iteration: all elements in logical order, all places in physical order; and indices as plain numbers
+ *
+ * Walk and scan are plain values that advance by additions: one addition inside a run, a carry between runs, no
+ * division.
+ *
+ *   tesela_walk walk;
+ *   if (tesela_walk_begin(&walk, &layout, err) == TESELA_OK)
+ *     for (; walk.more; tesela_walk_next(&walk)) use(walk.index, walk.place);
+ */
+
+/// All elements in row-major order of the shape, with their place on axis 0 (the first copy).
+typedef struct tesela_walk {
+  bool more;                      ///< index and place are valid
+  int64_t place;                  ///< place of the element
+  int64_t index[TESELA_MAX_RANK]; ///< the element
+  /* The rest is the walk's own. */
+  int64_t *moving;                  ///< the coordinate that moves in a run
+  int64_t stride;                   ///< places between neighbours of the run
+  int64_t left;                     ///< elements of the run after this one
+  int64_t run;                      ///< elements of the run
+  const tesela_layout *layout;      ///< the caller's, must outlive the walk
+  int32_t inner;                    ///< last dim of an extent above 1, -1: none
+  bool general;                     ///< joins or uneven steps: a run starts with a full mapping
+  int64_t share[TESELA_MAX_RANK];   ///< what each dim adds to place
+  int64_t count[TESELA_MAX_DIGITS]; ///< value of each digit at the start of the run
+  uint8_t first[TESELA_MAX_RANK], n[TESELA_MAX_RANK]; ///< the digits of each dim
+} tesela_walk;
+
+/// Start at element 0. TESELA_E_UNSUPPORTED if the layout has a swizzle or not exactly one axis. `walk` must not
+/// be copied (it points into itself).
+TESELA_API tesela_status tesela_walk_begin(tesela_walk *walk, const tesela_layout *layout, tesela_error *err);
+
+/// Out of the run: carries. Called by tesela_walk_next.
+TESELA_API void tesela_walk_carry(tesela_walk *walk);
+
+/// The next element; more is false after the last. O(1) amortised.
+static inline void tesela_walk_next(tesela_walk *walk) {
+  if (walk->left > 0) {
+    walk->left--;
+    walk->place += walk->stride;
+    ++*walk->moving;
+  } else {
+    tesela_walk_carry(walk);
+  }
+}
+
+/// All places of axis 0 in increasing order, with the element there or padding.
+typedef struct tesela_scan {
+  bool more;                      ///< place (and index, unless padding) are valid
+  bool padding;                   ///< no element here; index is not meaningful
+  int64_t place;                  ///< 0, 1, 2, ...
+  int64_t index[TESELA_MAX_RANK]; ///< the element
+  /* The rest is the scan's own. */
+  int64_t *moving;             ///< the coordinate that moves in a run
+  int64_t step;                ///< by how much
+  int64_t left;                ///< places of the run after this one
+  int64_t pending;             ///< padded places after the run, of the same digit
+  int64_t start;               ///< the moving coordinate at the start of the run
+  int64_t room;                ///< the extent of the moving coordinate
+  int64_t length;              ///< places of a whole run
+  int64_t none;                ///< what moves when no coordinate does: a hole's value
+  const tesela_layout *layout; ///< the caller's, must outlive the scan
+  int32_t n_bad;               ///< coordinates at or beyond their extent, and holes not at 0
+  int32_t n_levels;
+  bool general; ///< joins, uneven steps or gaps: a run starts with a full inverse
+  struct {
+    int64_t *at;                   ///< the coordinate it moves, or a hole's value
+    int64_t count, extent, step;   ///< value now, values, what one adds to *at
+    int64_t room;                  ///< *at below this is no padding
+  } level[TESELA_MAX_DIGITS];      ///< digits after the moving one, fastest first
+  int64_t hole[TESELA_MAX_DIGITS]; ///< values of the holes
+} tesela_scan;
+
+/// Start at place 0. TESELA_E_UNSUPPORTED if the layout has a swizzle, replicas, overlap or not exactly one axis.
+/// `scan` must not be copied (it points into itself).
+TESELA_API tesela_status tesela_scan_begin(tesela_scan *scan, const tesela_layout *layout, tesela_error *err);
+
+/// Out of the run: carries. Called by tesela_scan_next.
+TESELA_API void tesela_scan_carry(tesela_scan *scan);
+
+/// The next place; more is false after the last. O(1) amortised.
+static inline void tesela_scan_next(tesela_scan *scan) {
+  if (scan->left > 0) {
+    scan->left--;
+    scan->place++;
+    *scan->moving += scan->step;
+  } else {
+    tesela_scan_carry(scan);
+  }
+}
+
+/* ---- indices without a layout ----------------------------------------------------------------------------- */
+
+/// Number of an element when all are counted in one order of the dims, the last one fastest.
+///
+/// Example: shape (3,5), index (2,3): 13. With minor_to_major {0,1} the first dim is fastest: 11.
+///
+/// @param shape           `rank` extents; 0 <= index[d] < shape[d]
+/// @param minor_to_major  the dims, fastest first, as XLA lists them; NULL: {rank-1, ..., 0}
+/// @return TESELA_OK; TESELA_E_RANGE for a coordinate outside the shape; TESELA_E_INVALID if the order is no
+///         permutation; TESELA_E_LIMIT for rank > TESELA_MAX_RANK; TESELA_E_OVERFLOW.
+TESELA_API tesela_status tesela_index_to_number(int32_t rank, const int64_t *shape,
+                                                const int32_t *minor_to_major, const int64_t *index,
+                                                int64_t *number, tesela_error *err);
+
+/// The element with a number, 0 <= number < product of the shape. Statuses as above.
+TESELA_API tesela_status tesela_index_from_number(int32_t rank, const int64_t *shape,
+                                                  const int32_t *minor_to_major, int64_t number,
+                                                  int64_t *index, tesela_error *err);
+
+/// The next index in row-major order; false after the last one, and the index is all 0 then.
+///
+/// Example: in shape (3,5) (1,4) becomes (2,0), and (2,4) becomes (0,0) and the answer is false.
+TESELA_API bool tesela_index_next(int32_t rank, const int64_t *shape, int64_t *index);
+
+/// Is 0 <= index[d] < shape[d] for every d?
+TESELA_API bool tesela_index_in_bounds(int32_t rank, const int64_t *shape, const int64_t *index);
+
+/// -1, 0 or 1: does `a` stand before, at or behind `b` in row-major order?
+TESELA_API int tesela_index_compare(int32_t rank, const int64_t *a, const int64_t *b);
+
 #ifdef __cplusplus
 }
 #endif
+
 #endif

@@ -3,7 +3,7 @@
  * propagate.h - device layouts carried through a program, and the moves it needs at least price.
  *
  * Every buffer takes one layout of its target's family: a stick dim, the other dims in host order, or one element per stick
- * (tesela_device_with_stick). Operators ask things of their operands (the rules of target.h); views move nothing. An operand
+ * (tesela_device_with_stick). Operators ask things of their operands (the rules of device.h); views move nothing. An operand
  * that does not meet its need is *moved* first: its buffer is copied to another stick dim (restickify).
  *
  *   a f16[256,128] in sticks along 1, x f16[128,256] along 1, t1 = a.T + x

@@ -4,7 +4,7 @@
  *
  * A tesela_xla_shape is what the text `f32[3,5]{1,0:T(2,2)}` says, field by field; a plain value. Its meaning as a
  * relation is a tesela_layout (tesela_xla_to_layout). A tesela_xla_tree holds a text with tuples.
- * Bitcasts are in xla_bitcast.h, the spellings of JAX and PJRT and program shapes in xla_interchange.h.
+ * Bitcasts are in xla.h, the spellings of JAX and PJRT and program shapes in xla.h.
  *
  * Source: XLA's tiled-layout document and the behaviour of layout.cc, shape_util.cc, layout_util.cc; where those
  * are careless (wrapping S(300), T(2,2} accepted, `*` ignored when indexing) tesela refuses or does it right:
@@ -14,7 +14,6 @@
 #define TESELA_XLA_H
 
 #include <tesela/layout.h>
-#include <tesela/program.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -442,7 +441,222 @@ enum {
 /// @return TESELA_OK; TESELA_E_UNSUPPORTED for types for which no rule is known (docs/xla.md, "The TPU's choice").
 TESELA_API tesela_status tesela_xla_choose(tesela_xla_shape *shape, uint32_t options, tesela_error *err);
 
+/*
+ * ==== When does a transpose or a reshape of an XLA shape move nothing, and what does a bitcast mean?
+ *
+ * XLA asks about the order of the dims alone; its answers are the functions that end in _order_only. The others know
+ * the tiles: every element keeps its place, and the sizes and the width of an element are equal.
+ *
+ *   f32[4,128]{1,0:T(4,128)} -> f32[4,1,128]{2,1,0:T(1,128)}    free
+ *   f32[4,256]{1,0:T(4,128)} -> f32[4,1,256]{2,1,0:T(1,128)}    by the order free, but row 1 moves from 128 to 256
+ */
+
+/// Is a transpose (output dim k is input dim permutation[k]) from `in` to `out` without any data movement, tiles,
+/// padding and element width considered? XLA's TransposeIsBitcast looks at the order only.
+///
+/// Yes if type and bits per element are equal, bytes and allocated bytes are equal, and every element keeps its
+/// place. S and M take no part. Example: f32[16,256]{1,0:T(8,128)} to f32[256,16]{0,1} is none, whatever the order.
+///
+/// @return TESELA_OK; TESELA_E_MISMATCH if the dims do not fit; TESELA_E_INVALID if it is no permutation;
+///         TESELA_E_UNSUPPORTED as tesela_xla_size and tesela_layout_compare.
+TESELA_API tesela_status tesela_xla_transpose_is_bitcast(const tesela_xla_shape *in,
+                                                         const tesela_xla_shape *out,
+                                                         const int32_t *permutation, bool *bitcast,
+                                                         tesela_error *err);
+/// The same for a reshape (equal row-major element numbers). TESELA_E_MISMATCH if the numbers of elements differ.
+///
+/// Example: f32[16,256]{1,0:T(8,128)} to f32[2,8,2,128]{3,1,2,0} is a bitcast: the tiles become dims.
+TESELA_API tesela_status tesela_xla_reshape_is_bitcast(const tesela_xla_shape *in,
+                                                       const tesela_xla_shape *out, bool *bitcast,
+                                                       tesela_error *err);
+/// XLA's own answers, which look at the order of the dims only.
+TESELA_API tesela_status tesela_xla_transpose_is_bitcast_order_only(const tesela_xla_shape *in,
+                                                                    const tesela_xla_shape *out,
+                                                                    const int32_t *permutation, bool *bitcast,
+                                                                    tesela_error *err);
+TESELA_API tesela_status tesela_xla_reshape_is_bitcast_order_only(const tesela_xla_shape *in,
+                                                                  const tesela_xla_shape *out, bool *bitcast,
+                                                                  tesela_error *err);
+
+/* ---- what a bitcast means --------------------------------------------------------------------------------- */
+
+typedef enum tesela_xla_bitcast_kind {
+  TESELA_XLA_BITCAST_NONE,      ///< none of the following keeps every element where it is
+  TESELA_XLA_BITCAST_RESHAPE,   ///< equal row-major element numbers
+  TESELA_XLA_BITCAST_TRANSPOSE, ///< dim k of the output is a dim of the input
+  TESELA_XLA_BITCAST_CHAIN,     ///< transpose, reshape, transpose
+} tesela_xla_bitcast_kind;
+
+/// A bitcast as a chain: transpose the input to `from`, reshape that to `to`, transpose this to the output. Of a single
+/// step the other two change nothing; they are filled all the same.
+typedef struct tesela_xla_bitcast {
+  tesela_xla_bitcast_kind kind;       ///< for NONE the rest is not set
+  int32_t in_order[TESELA_MAX_RANK];  ///< dim k of `from` is dim in_order[k] of the input
+  int32_t out_order[TESELA_MAX_RANK]; ///< dim k of the output is dim out_order[k] of `to`
+  tesela_xla_shape from,
+      to; ///< of a CHAIN: input and output with their dims renamed so that the order is {n-1,...,0}
+} tesela_xla_bitcast;
+
+/// What kind of bitcast, if any, leads from `in` to `out` without moving an element? A reshape is preferred to a
+/// transpose, this to the chain. (XLA: DecomposeBitcast; IsReshapeOrTransposeBitcast is the question for the first two
+/// kinds, IsDecomposableBitcast that for any.) The types must be equal; for a bitcast-convert of one width give both
+/// shapes the same type.
+///
+/// Example: f32[6,4]{0,1} to f32[2,12]{0,1} is a CHAIN: f32[4,6]{1,0}, reshaped to f32[12,2]{1,0}.
+///
+/// @return TESELA_OK; TESELA_E_MISMATCH if the numbers of elements differ; otherwise as the tests above.
+TESELA_API tesela_status tesela_xla_decompose_bitcast(const tesela_xla_shape *in, const tesela_xla_shape *out,
+                                                      tesela_xla_bitcast *bitcast, tesela_error *err);
+/// XLA's own answer: by the order alone any two shapes with equal elements are a chain apart.
+TESELA_API tesela_status tesela_xla_decompose_bitcast_order_only(const tesela_xla_shape *in,
+                                                                 const tesela_xla_shape *out,
+                                                                 tesela_xla_bitcast *bitcast,
+                                                                 tesela_error *err);
+
+/// Give `out` the layout that makes a reshape from `in` a bitcast: its order follows from in's; tiles, L, E, S and M are
+/// in's (XLA: AlignLayouts, which drops them). Two orders are tried, with the dims of 1 beside their neighbours and in
+/// front of all others. *aligned false: neither is a bitcast, and `out` keeps the layout it has.
+///
+/// Example: f32[20,200]{1,0:T(8,128)} and f32[20,1,200]: aligned as {2,0,1:T(8,128)}.
+///
+/// @return as tesela_xla_reshape_is_bitcast.
+TESELA_API tesela_status tesela_xla_align(const tesela_xla_shape *in, tesela_xla_shape *out, bool *aligned,
+                                          tesela_error *err);
+/// XLA's own answer: the order alone; out's layout gets no tiles or other attributes.
+TESELA_API tesela_status tesela_xla_align_order_only(const tesela_xla_shape *in, tesela_xla_shape *out,
+                                                     bool *aligned, tesela_error *err);
+
+/// Which dims does a reshape leave as they are? out_dim[d] is the dim of `out` with the coordinate of dim d of `in` for
+/// every element, -1 if there is none. Layouts take no part. (XLA: DimensionsUnmodifiedByReshape and
+/// ReshapeLeavesDimensionsUnmodified.) Without elements: all dims if the shapes are equal, otherwise none.
+///
+/// Example: [2,3,5,7,12] to [6,5,1,7,3,4]: -1, -1, 1, 3, -1.
+///
+/// @param out_dim  receives in->rank numbers
+TESELA_API tesela_status tesela_xla_reshape_unmodified(const tesela_xla_shape *in,
+                                                       const tesela_xla_shape *out, int32_t *out_dim,
+                                                       tesela_error *err);
+
+/*
+ * ==== XLA layouts as others spell them: lists and program shapes, JAX, PJRT, byte strides
+ */
+
+/* ---- several shapes in one text --------------------------------------------------------------------------- */
+
+/// Read "{f32[2]{0}, (s32[], pred[3]{0})}" (XLA: ParseShapeList) as a tree: its root is a tuple of the shapes.
+/// Otherwise as tesela_xla_tree_create.
+TESELA_API tesela_status tesela_xla_tree_create_list(tesela_xla_tree **tree, const char *text, size_t length,
+                                                     int32_t flags, const tesela_allocator *allocator,
+                                                     tesela_xla_repairs *repairs, tesela_error *err);
+
+/// What goes into a computation and what comes out. Owns memory; immutable after creation.
+typedef struct tesela_xla_program_shape tesela_xla_program_shape;
+
+/// Read "(x: f32[2]{0}, (unknown): s32[]) -> f32[2]{0}". Names may be missing, so that an entry_computation_layout is
+/// read, too: "(f32[2]{0})->(f32[2]{0})". Statuses as tesela_xla_tree_create.
+TESELA_API tesela_status tesela_xla_program_shape_create(tesela_xla_program_shape **program, const char *text,
+                                                         size_t length, int32_t flags,
+                                                         const tesela_allocator *allocator,
+                                                         tesela_xla_repairs *repairs, tesela_error *err);
+TESELA_API void tesela_xla_program_shape_destroy(tesela_xla_program_shape *program);
+/// The parameters as a tree whose root is a tuple of them. Belongs to the program shape, as the next two.
+TESELA_API const tesela_xla_tree *
+tesela_xla_program_shape_parameters(const tesela_xla_program_shape *program);
+/// Name of parameter i, "" if it has none; NULL if there is no such parameter.
+TESELA_API const char *tesela_xla_program_shape_name(const tesela_xla_program_shape *program, int32_t i);
+TESELA_API const tesela_xla_tree *tesela_xla_program_shape_result(const tesela_xla_program_shape *program);
+/// Print as XLA does, which leaves out layouts: "(x: f32[2], (unknown): s32[]) -> f32[2]".
+TESELA_API tesela_status tesela_xla_program_shape_print(const tesela_xla_program_shape *program,
+                                                        bool with_layout, const tesela_writer *to,
+                                                        tesela_error *err);
+
+/* ---- layout modes ----------------------------------------------------------------------------------------- */
+
+typedef enum tesela_xla_mode_kind {
+  TESELA_XLA_MODE_DEFAULT, ///< "default"
+  TESELA_XLA_MODE_AUTO,    ///< "auto": the compiler chooses
+  TESELA_XLA_MODE_LAYOUT,  ///< this layout
+} tesela_xla_mode_kind;
+
+/// What a program asks for its argument or result (XLA: LayoutMode, the attribute mhlo.layout_mode).
+typedef struct tesela_xla_layout_mode {
+  tesela_xla_mode_kind kind;
+  tesela_xla_layout layout; ///< only set for TESELA_XLA_MODE_LAYOUT
+} tesela_xla_layout_mode;
+
+/// Read "default", "auto" or a layout, "{1,0:T(8,128)}"; statuses as tesela_xla_parse_layout.
+TESELA_API tesela_status tesela_xla_parse_layout_mode(const char *text, size_t length, int32_t flags,
+                                                      tesela_xla_layout_mode *mode,
+                                                      tesela_xla_repairs *repairs, tesela_error *err);
+TESELA_API tesela_status tesela_xla_print_layout_mode(const tesela_xla_layout_mode *mode,
+                                                      const tesela_writer *to, tesela_error *err);
+
+/* ---- JAX -------------------------------------------------------------------------------------------------- */
+
+/// Read what JAX shows and takes for a layout, keywords in any order:
+///   Layout(major_to_minor=(0, 1), tiling=((8, 128), (2, 1)), sub_byte_element_size_in_bits=0)    is {1,0:T(8,128)(2,1)}
+/// Also with DeviceLocalLayout in front, underscores before the last two keywords (JAX before 2025), and positional
+/// arguments. tiling None and () are no tiles.
+///
+/// @return TESELA_OK; TESELA_E_SYNTAX, TESELA_E_RANGE, TESELA_E_INVALID, TESELA_E_LIMIT with the byte in the text.
+TESELA_API tesela_status tesela_xla_parse_jax(const char *text, size_t length, tesela_xla_layout *layout,
+                                              tesela_error *err);
+/// Print it so. L, S, SC, #, *, P and M have no place there: *lost (may be NULL) receives the TESELA_XLA_IGNORE_* flags
+/// of those that are not the default (M has none). TESELA_E_UNSUPPORTED for a tile with `*`.
+TESELA_API tesela_status tesela_xla_print_jax(const tesela_xla_layout *layout, const tesela_writer *to,
+                                              uint32_t *lost, tesela_error *err);
+
+/* ---- PJRT ------------------------------------------------------------------------------------------------- */
+
+/// The arrays of a PJRT_Buffer_MemoryLayout_Tiled, under its names; a plain value, so point the fields of the C struct
+/// here.
+typedef struct tesela_xla_pjrt_tiled {
+  int64_t minor_to_major[TESELA_MAX_RANK];
+  size_t minor_to_major_size;
+  int64_t
+      tile_dims[TESELA_XLA_MAX_TILE_NUMBERS];  ///< all tiles, one after the other; TESELA_XLA_COMBINE is `*`
+  size_t tile_dim_sizes[TESELA_XLA_MAX_TILES]; ///< entries of each
+  size_t num_tiles;
+} tesela_xla_pjrt_tiled;
+
+/// Example: {1,0:T(8,128)(2,1)} -> minor_to_major 1 0, tile_dims 8 128 2 1, tile_dim_sizes 2 2.
+/// *lost (may be NULL) as in tesela_xla_print_jax; E is lost here, too. What tesela_xla_print_layout refuses is refused.
+TESELA_API tesela_status tesela_xla_to_pjrt_tiled(const tesela_xla_layout *layout,
+                                                  tesela_xla_pjrt_tiled *tiled, uint32_t *lost,
+                                                  tesela_error *err);
+/// The other way. TESELA_E_INVALID, TESELA_E_RANGE or TESELA_E_LIMIT if the arrays are no layout.
+TESELA_API tesela_status tesela_xla_from_pjrt_tiled(tesela_xla_layout *layout, const int64_t *minor_to_major,
+                                                    size_t minor_to_major_size, const int64_t *tile_dims,
+                                                    const size_t *tile_dim_sizes, size_t num_tiles,
+                                                    tesela_error *err);
+
+/* ---- byte strides ----------------------------------------------------------------------------------------- */
+
+/* The way from a shape to strides is tesela_xla_byte_strides. */
+
+/// The order of the dims that dense byte strides say; strides of dims of 1 do not matter, nor do any without elements.
+/// (XLA's ByteStridesIsMajorToMinor: and is it descending?)
+///
+/// Example: f32[2,3,5] with strides 60,4,12 -> {1,2,0}.
+///
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED if they leave gaps, overlap or are negative: tesela_xla_strided reads those;
+///         otherwise as tesela_xla_shape_make.
+TESELA_API tesela_status tesela_xla_layout_from_byte_strides(tesela_xla_layout *layout, tesela_dtype dtype,
+                                                             int32_t rank, const int64_t *dim,
+                                                             const int64_t *byte_strides, tesela_error *err);
+/// Any byte strides (PJRT_Buffer_MemoryLayout_Strides, NumPy) as a relation: places count elements from the lowest
+/// address. Element 0, where the data pointer of such a buffer points, is at layout->axis[0].offset.
+///
+/// Example: f32[3,5] with strides -20,4: element (0,0) is at 10, (2,3) at 3.
+///
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED for strides that are no multiples of the type's bytes; otherwise as
+///         tesela_layout_strided.
+TESELA_API tesela_status tesela_xla_strided(tesela_layout *layout, tesela_dtype dtype, int32_t rank,
+                                            const int64_t *dim, const int64_t *byte_strides,
+                                            tesela_error *err);
+
 #ifdef __cplusplus
 }
 #endif
+
 #endif

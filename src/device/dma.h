@@ -17,7 +17,7 @@
 
 #include "base/base.h"
 
-#include <tesela/dma.h>
+#include <tesela/device.h>
 
 enum {
   TESELA__DMA_DIGITS = TESELA_DEVICE_DIMS + 1, /* one more for single places between the strides */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names.c - names of the enumerations of target.h, and back. */
+/* names.c - names of the enumerations of device.h, and back. */
 #include <string.h>
 
-#include <tesela/target.h>
+#include <tesela/device.h>
 
 static const char *const order_names[] = {
 #define TESELA__ROW(symbol, value, name, text) [value] = name,

@@ -10,7 +10,7 @@
 #ifndef TESELA_SRC_TRANSFER_H
 #define TESELA_SRC_TRANSFER_H
 
-#include <tesela/transfer.h>
+#include <tesela/device.h>
 
 #include "base/base.h"
 #include "relayout/plan.h"

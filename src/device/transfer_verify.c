@@ -7,7 +7,7 @@
  */
 #include "device/transfer.h"
 
-#include <tesela/values.h>
+#include <tesela/relayout.h>
 
 /* The host tensor in the device's type, row-major. */
 static tesela_status verify_expected(const tesela_device_layout *layout, const int64_t *host_strides,

@@ -2,7 +2,7 @@
 /*
  * view.h - what the files on views of device layouts share.
  *
- *   view.c       the public functions: errors, feeds
+ *   device_view.c       the public functions: errors, feeds
  *   view_form.c  view index -> device place, as a layout
  *   view_lane.c  whose index is the lane, and how an operand stands to the sticks of an iteration
  *   view_test.c  the same asked of samples, and of the comparison of layouts
@@ -10,7 +10,7 @@
 #ifndef TESELA_SRC_VIEW_H
 #define TESELA_SRC_VIEW_H
 
-#include <tesela/device_view.h>
+#include <tesela/device.h>
 
 #include "base/base.h"
 #include "layout/layout.h"

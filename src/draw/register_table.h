@@ -5,8 +5,8 @@
 #ifndef TESELA_SRC_REGISTER_TABLE_H
 #define TESELA_SRC_REGISTER_TABLE_H
 
-#include <tesela/draw_register.h>
-#include <tesela/register_text.h>
+#include <tesela/draw.h>
+#include <tesela/notation.h>
 
 #include "base/base.h"
 

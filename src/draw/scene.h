@@ -2,7 +2,7 @@
 /*
  * scene.h - what the files of the drawing share: sides, chosen positions, frames.
  *
- *   layout -> sides (side.c) -> which two, which window (view.c) -> which cells fit (pick.c)
+ *   layout -> sides (side.c) -> which two, which window (draw_view.c) -> which cells fit (pick.c)
  *          -> frame and cells as text (grid.c, linear.c, with cell.c and frame.c)
  *
  * A *position* counts the cells along a side, padding included: 0 .. extent-1. Where every split fills its
@@ -89,7 +89,7 @@ int64_t tesela__side_elements(const tesela__scene *scene, const tesela__side *si
 /* Write the coordinates of a value into `index`, by dim. */
 void tesela__side_index(const tesela__scene *scene, const tesela__side *side, int64_t value, int64_t *index);
 
-/* ---- view.c ------------------------------------------------------------------------------------------ */
+/* ---- draw_view.c ------------------------------------------------------------------------------------------ */
 
 /* Sides, slice and window by the options. */
 tesela_status tesela__scene_make(tesela__scene *scene, const tesela_layout *layout,

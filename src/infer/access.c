@@ -2,7 +2,7 @@
 /*
  * access.c - can the threads load, store and copy so? And where not: which layout of the memory would do?
  *
- * Every access is judged by the function that tesela_access_cost_of asks (tile/access.h): each thread moves all of its
+ * Every access is judged by the function that tesela_access_cost_of asks (gpu/access/access.h): each thread moves all of its
  * registers in vectors of whole bytes, from aligned places. Elements of whole bytes can always be moved, one at a time;
  * those of less than a byte only in company, and a thread that has every second one of a row has none.
  *
@@ -14,11 +14,11 @@
  * the registers of a thread one after the other, thread after thread. It fails only if the registers of a thread are not
  * whole bytes together.
  */
-#include "infer/state.h"
+#include "infer/infer_state.h"
 
 #include <stdio.h>
 
-#include "tile/access.h"
+#include "gpu/access/access.h"
 
 /* ---- one access --------------------------------------------------------------------------------------------------- */
 

@@ -2,10 +2,10 @@
 /*
  * atom.c - which matrix instruction a dot uses, and whether its tensors suit it.
  *
- * An atom is a name of fragment.h without the operand: mma.m16n8k16.f16 stands for three layouts, .A, .B and .C. Where a
+ * An atom is a name of register.h without the operand: mma.m16n8k16.f16 stands for three layouts, .A, .B and .C. Where a
  * program names none, the first row for the type of A is taken whose extents divide those of the dot.
  */
-#include "infer/state.h"
+#include "infer/infer_state.h"
 
 /* The type of a tensor in names of fragments. f32 goes through the instructions as tf32, 19 of its bits. */
 static const struct {

@@ -6,9 +6,9 @@
  * moves fastest in memory that it can load and store: 2, 4 or 8 elements of the fastest mode, or all of it and 2, 4 or 8 of
  * the next, and so on. The blocks are dealt to the threads in turn.
  */
-#include "infer/state.h"
+#include "infer/infer_state.h"
 
-#include "tile/access.h"
+#include "gpu/access/access.h"
 
 /* Modes of memory by descending stride; those that do not move first. */
 static void blocks_order(const tesela_tile_memory *memory, int32_t *order) {

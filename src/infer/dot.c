@@ -11,7 +11,7 @@
  * (m, n, k counted in tiles.) With nothing known q_d is a grid of warps. From an a whose k is not spread over warps the
  * way back is nearly determined: warps that share rows of a take columns of d in turn, as far as they divide them.
  */
-#include "infer/state.h"
+#include "infer/infer_state.h"
 
 #include <stdio.h>
 

@@ -14,7 +14,7 @@
  * tensors of the conflict had their layouts: the conflict would be the same. So a conflict that no product has a part in
  * is known at once, and where the search ends before its limit no grids do.
  */
-#include "infer/state.h"
+#include "infer/infer_state.h"
 
 /* One run. Its grids are those of its parent, but `grid` for `step`. */
 typedef struct grids_run {

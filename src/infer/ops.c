@@ -2,7 +2,7 @@
 /*
  * ops.c - the operations of a kernel program, one table; and the nearest of some names.
  */
-#include "infer/state.h"
+#include "infer/infer_state.h"
 
 /* ---- the table ---------------------------------------------------------------------------------------------------------- */
 

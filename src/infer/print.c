@@ -5,7 +5,7 @@
  * Cells are printed twice: first only to learn how wide each column is, then for good. Columns are as wide as their
  * widest cell, up to a bound beyond which a row sticks out.
  */
-#include "infer/state.h"
+#include "infer/infer_state.h"
 
 enum { INFER_PRINT_COLUMNS = 5 }; /* the last is as wide as it is */
 

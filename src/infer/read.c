@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * read.c - the text of a kernel program, line by line, into tensors and steps. The grammar stands in infer.h.
+ * read.c - the text of a kernel program, line by line, into tensors and steps. The grammar stands in access.h.
  *
  * One pass, no tree: a name must be declared before it is used, so everything is known when it is read. Expressions are
- * cut out (up to the end of the line or a comment) and given to the reader of register_text.h. Every message begins with
+ * cut out (up to the end of the line or a comment) and given to the reader of notation.h. Every message begins with
  * the line, and err->at is the byte in the whole text.
  */
 #include "infer/reader.h"

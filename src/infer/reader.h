@@ -5,7 +5,7 @@
 #ifndef TESELA_SRC_INFER_READER_H
 #define TESELA_SRC_INFER_READER_H
 
-#include "infer/state.h"
+#include "infer/infer_state.h"
 
 /* Where the reader is. */
 typedef struct infer_reader {

@@ -8,7 +8,7 @@
  * and taken back if one of them has a tensor that stays unknown. It is another one's turn then, and what follows from that
  * may settle both. Only where no trial ends well one is taken all the same.
  */
-#include "infer/state.h"
+#include "infer/infer_state.h"
 
 /* ---- the order ----------------------------------------------------------------------------------------------------- */
 

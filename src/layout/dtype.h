@@ -5,7 +5,7 @@
 #ifndef TESELA_SRC_DTYPE_H
 #define TESELA_SRC_DTYPE_H
 
-#include <tesela/dtype.h>
+#include <tesela/layout.h>
 
 /* The type that another spelling means without doubt: "F32", "float32", "fp32", "int8", "bool". Not "fp8" or
    "long", which mean different types to different people. TESELA_DTYPE_NONE for any other text. */

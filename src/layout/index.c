@@ -4,7 +4,7 @@
  *
  *   shape (3,5)   last dim fastest: (2,3) is 2*5 + 3 = 13   first dim fastest: 3*3 + 2 = 11
  */
-#include <tesela/walk.h>
+#include <tesela/layout.h>
 
 #include "layout/layout.h"
 

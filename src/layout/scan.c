@@ -6,7 +6,7 @@
  * one dim by its step, and the number of dims beyond their extent (n_bad) tells padding. A run is one turn of the fastest
  * digit, its padded end apart. With joins, uneven steps or gaps a run starts with a full inverse.
  */
-#include <tesela/walk.h>
+#include <tesela/layout.h>
 
 #include "layout/layout.h"
 

@@ -2,11 +2,11 @@
 /*
  * walk.c - all elements in logical order.
  *
- * Inside a run only the finest digit of the innermost dim moves (walk.h does that inline). Between runs the digits
+ * Inside a run only the finest digit of the innermost dim moves (layout.h does that inline). Between runs the digits
  * of the dims count like an odometer: additions and comparisons. Where a digit feeds a join, or steps do not
  * divide each other, a run starts with a full mapping instead, and is as long as nothing carries.
  */
-#include <tesela/walk.h>
+#include <tesela/layout.h>
 
 #include "layout/layout.h"
 

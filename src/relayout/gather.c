@@ -7,7 +7,7 @@
  * Padding is filled before: all places that dst's digits reach, so elements are written over the fill. One thread, two
  * walks of memory on the stack, whatever the sizes.
  */
-#include <tesela/walk.h>
+#include <tesela/layout.h>
 
 #include "relayout/tile.h"
 #include "relayout/values.h"

@@ -14,7 +14,7 @@
  * place looks along its cycle until it meets a smaller one, which for the permutations of layouts is soon, but not
  * always. One thread does it all, since cycles run through the whole buffer; options->executor is not used.
  */
-#include <tesela/walk.h>
+#include <tesela/layout.h>
 
 #include "relayout/in_place.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * piece.c - a box and its solver become a piece: the tile that fit.c chose, tables of its offsets, the levels of loops
+ * piece.c - a box and its solver become a piece: the tile that relayout_fit.c chose, tables of its offsets, the levels of loops
  * around it, and how its stores go.
  */
 #include "relayout/solve.h"

@@ -2,12 +2,12 @@
 /*
  * plan.h - what the files of relayout share: the problem, the pieces of a plan, the plan.
  *
- *   problem.c   two layouts -> coordinates with the digits of both sides refined to common ones
+ *   relayout_problem.c   two layouts -> coordinates with the digits of both sides refined to common ones
  *   box.c       partial tiles -> boxes: products of full loops, no tests inside; padding -> boxes to fill
- *   units.c     one box, as coarse as it can be: bytes, wide elements, blocks
- *   solve.c     its solver; fit.c its tile; piece.c a piece of the plan, with tables
- *   plan.c      create, destroy, describe
- *   run.c       all pieces, in chunks on threads
+ *   relayout_units.c     one box, as coarse as it can be: bytes, wide elements, blocks
+ *   relayout_solve.c     its solver; relayout_fit.c its tile; piece.c a piece of the plan, with tables
+ *   relayout_plan.c      create, destroy, describe
+ *   relayout_run.c       all pieces, in chunks on threads
  *   tile.c      one tile of a piece, straight or through a buffer for rows that are not line-aligned
  *   gather.c    what regular loops cannot say
  */
@@ -206,13 +206,13 @@ tesela_status tesela__conversion_find(tesela_transform transform, tesela_dtype d
 /* Name of a conversion, "f32->bf16". */
 const char *tesela__conversion_name(tesela__conversion conversion);
 
-/* Pieces for all of a plan whose options and layouts are set; forgets those it had. plan.c */
+/* Pieces for all of a plan whose options and layouts are set; forgets those it had. relayout_plan.c */
 tesela_status tesela__plan_pieces(tesela_plan *plan, tesela_error *err);
 
 /* Run variants on buffers of their own and keep the fastest tuning. measure.c */
 tesela_status tesela__plan_measure(tesela_plan *plan, tesela_error *err);
 
-/* Make a piece of a box (in bits) and add it to the plan. solve.c */
+/* Make a piece of a box (in bits) and add it to the plan. relayout_solve.c */
 tesela_status tesela__add_piece(tesela_plan *plan, tesela__box *box, bool fill, uint64_t *random,
                                 tesela_error *err);
 

@@ -28,7 +28,7 @@ void tesela__drop_loop(tesela__box *box, int32_t i);
 /* Are all steps and bases whole bytes, but for the src step of loop i and the dst step of loop j (-1: none)? */
 bool tesela__is_bytewise(const tesela__box *box, int32_t i, int32_t j);
 
-/* Set the units, the element and the special loops of a job whose box counts in bits. units.c */
+/* Set the units, the element and the special loops of a job whose box counts in bits. relayout_units.c */
 void tesela__set_units(tesela__job *job);
 
 /* Fill in a piece for the solver, which applies. piece.c. TESELA_E_MEMORY. */
@@ -65,7 +65,7 @@ static inline const tesela__kernel *tesela__kernel_for(const tesela__job *job, t
   return tesela__kernel_find(kind, width, (int32_t)k, job->plan->isa);
 }
 
-/* Choose kernel, run and tile. fit.c */
+/* Choose kernel, run and tile. relayout_fit.c */
 void tesela__fit_tile(tesela__builder *b, tesela_solver solver);
 
 /* The next number of the seed. */

@@ -10,7 +10,7 @@
 #ifndef TESELA_SRC_VALUES_H
 #define TESELA_SRC_VALUES_H
 
-#include <tesela/walk.h>
+#include <tesela/layout.h>
 
 #include "base/base.h"
 

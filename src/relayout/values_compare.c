@@ -5,7 +5,7 @@
  * Both sides are walked in logical order, by stretches of the elements that neither side breaks. Two contiguous ones are
  * one memcmp; only where a stretch differs its elements are looked at one by one.
  */
-#include <tesela/values.h>
+#include <tesela/relayout.h>
 
 #include "relayout/values.h"
 

@@ -23,7 +23,7 @@
  *   lo = mix(mix(mix(mix(s[0]) ^ s[1]) ^ s[2]) ^ s[3])
  *   hi = mix(mix(mix(mix(s[3]) + s[2]) + s[1]) + s[0])
  */
-#include <tesela/values.h>
+#include <tesela/relayout.h>
 
 #include "relayout/values.h"
 

@@ -7,7 +7,7 @@
  * shape, but no element number: a reshape. All are measured, none is guessed: rank^2 orders, twice, and
  * rank^2 merges, at well below a microsecond each.
  */
-#include "report/state.h"
+#include "report/report_state.h"
 
 typedef struct advice_search {
   tesela_report_advice *advice;

@@ -10,7 +10,7 @@
  * computations, by far the most, are passed over at once. Beyond the limit the name decides (report.h, rule
  * 3).
  */
-#include "report/state.h"
+#include "report/report_state.h"
 
 enum { WAITING_TEXT = 16 << 20 }; /* bytes of names that wait; beyond, rows have none */
 

@@ -13,7 +13,7 @@
  * and what is still left is gone or new. Each pass is one sort and one walk over runs of equal keys.
  */
 #include "report/heap.h"
-#include "report/state.h"
+#include "report/report_state.h"
 
 /* A row of one of the reports, with the arrays that are not paired yet. */
 typedef struct diff_item {

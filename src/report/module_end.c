@@ -6,7 +6,7 @@
  * counted, the rest is dropped. Where the entry computation is missing, the arguments and results in the header stand
  * for it. Where another process printed the same module, its arrays are in the totals already.
  */
-#include "report/state.h"
+#include "report/report_state.h"
 
 /* ---- what calls reach ---------------------------------------------------------------------------------- */
 

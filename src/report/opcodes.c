@@ -5,7 +5,7 @@
  * One line per opcode that is not ordinary, sorted by name; then the endings; the rest is ordinary: every
  * array of the result is one in memory.
  */
-#include "report/state.h"
+#include "report/report_state.h"
 
 #define COUNTS(which) TESELA_REPORT_COUNTS_##which
 #define ROLE(which) TESELA_REPORT_##which

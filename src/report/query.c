@@ -6,7 +6,7 @@
  * and any number of threads may ask.
  */
 #include "report/heap.h"
-#include "report/state.h"
+#include "report/report_state.h"
 
 bool tesela__report_matches(const tesela_report_array *array, const tesela_report_filter *filter) {
   if (array->count == 0) return false;

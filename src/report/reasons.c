@@ -8,7 +8,7 @@
  *   pred[64]{0:T(256)E(32)}          every pred takes 32 bits instead of 8: x4.00
  */
 #include "report/heap.h"
-#include "report/state.h"
+#include "report/report_state.h"
 
 enum { MAX_PADS = TESELA_XLA_MAX_TILE_NUMBERS + 2 };
 

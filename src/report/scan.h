@@ -5,7 +5,7 @@
 #ifndef TESELA_SRC_REPORT_SCAN_H
 #define TESELA_SRC_REPORT_SCAN_H
 
-#include "report/state.h"
+#include "report/report_state.h"
 
 static inline bool tesela__is_digit(char c) { return c >= '0' && c <= '9'; }
 static inline bool tesela__is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }

@@ -3,7 +3,7 @@
  * sections.c - memory reports and modules as they are found, and the notes about them; names of the public
  * lists.
  */
-#include "report/state.h"
+#include "report/report_state.h"
 
 #include <stdarg.h>
 #include <stdio.h>

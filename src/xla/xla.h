@@ -17,8 +17,6 @@
 #define TESELA_SRC_XLA_XLA_H
 
 #include <tesela/xla.h>
-#include <tesela/xla_bitcast.h>
-#include <tesela/xla_interchange.h>
 
 /* Bounds that are joined and tiled together: bounds first .. first+n-1, counted behind the new ones. */
 typedef struct tesela__xla_group {

@@ -298,7 +298,7 @@ def spoiled(tmp_path_factory):
     cc = [os.environ.get("CC") or "cc", "-std=c11", "-D_POSIX_C_SOURCE=200809L", *flags, f"-I{SOURCE / 'include'}"]
     subprocess.run([*cc, "-c", "fault.c"], cwd=folder, check=True)
     subprocess.run(
-        [*cc, "-Dtesela_plan_run=spoiled_run", *sorted((SOURCE / "cli").glob("*.c")), "fault.o",
+        [*cc, "-Dtesela_plan_run=spoiled_run", f"-I{SOURCE}/cli", *sorted((SOURCE / "cli").rglob("*.c")), "fault.o",
          BUILD / "libtesela.a", "-ljansson", "-pthread", "-lm", "-o", "tesela"], cwd=folder, check=True,
     )  # fmt: skip
 
@@ -639,7 +639,7 @@ NUMBERS = {"f32": 11, "bf16": 16, "s4": 21, "pred": 1}
 
 
 def type_number(name):
-    header = (SOURCE / "include/tesela/dtype.h").read_text()
+    header = (SOURCE / "include/tesela/layout.h").read_text()
     return int(re.search(rf'X\(TESELA_\w+, (\d+), "{name}"', header)[1])
 
 

@@ -58,7 +58,7 @@ def test_each_example_is_for_its_solver(tmp_path):
 
 def types():
     """Types with an ordinary width of their own, and the narrow ones packed."""
-    listed = re.findall(r'X\(TESELA_\w+, \d+, "(\w+)", (\d+), (\d+), TESELA_FAMILY_\w+\)', HEADERS["dtype.h"])
+    listed = re.findall(r'X\(TESELA_\w+, \d+, "(\w+)", (\d+), (\d+), TESELA_FAMILY_\w+\)', HEADERS["layout.h"])
     whole = [(name, "") for name, bits, size in listed if int(size) > 0]
     narrow = [(name, f"E({bits})") for name, bits, size in listed if int(bits) in (1, 2, 4)]
     return whole + narrow + [("pred", "E(8)"), ("pred", "E(32)")]
@@ -137,7 +137,7 @@ def test_fills_are_those_of_the_header():
     [
         ("pieces", "src/relayout/plan.h", r"TESELA__MAX_PIECES = (\d+)"),
         ("plans in a cache", "src/relayout/cache.c", r"MAX_CAPACITY = (\d+)"),
-        ("threads", "src/relayout/plan.c", r"o->threads > (\d+)"),
+        ("threads", "src/relayout/relayout_plan.c", r"o->threads > (\d+)"),
     ],
 )
 def test_limit(what, file, words):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The catalogue of fragments: what tools/fragments.py would write is there, and it is what the makers' documents say.
 
-The second half reads src/register/fragments.inc, decodes the layouts here, and compares every slot with formulas
+The second half reads src/gpu/register/fragments.inc, decodes the layouts here, and compares every slot with formulas
 entered once more, in another form than in the generator: PTX conditions on i, element -> (lane, slot) for AMD, strides
 of CuTe for wgmma and tcgen05, and wmma as several mma side by side.
 """

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "assign/assign.h"
+#include "solve/assign/assign.h"
 
 enum { ASSIGN_NODES = 64, ASSIGN_EDGES = 192, ASSIGN_STATES = 6 };
 

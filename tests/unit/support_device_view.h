@@ -8,7 +8,7 @@
 #ifndef UNIT_SUPPORT_DEVICE_VIEW_H
 #define UNIT_SUPPORT_DEVICE_VIEW_H
 
-#include <tesela/device_view.h>
+#include <tesela/device.h>
 
 enum { VIEW_STORAGE = 60000, VIEW_ELEMENTS = 4000 };
 

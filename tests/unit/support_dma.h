@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <tesela/dma.h>
+#include <tesela/device.h>
 
 #include "device_oracle.h"
 

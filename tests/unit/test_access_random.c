@@ -15,7 +15,7 @@
 #include <cmocka.h>
 #include <tesela/tesela.h>
 
-#include "tile/access.h"
+#include "gpu/access/access.h"
 #include "support_access.h"
 
 /* A tile of 32 dims, ten of 2, the others 1; nine dims of 6 that are all taken apart as 2x3 and 3x2. */

@@ -6,7 +6,7 @@
  */
 #include "support_assign.h"
 
-#include "assign/work.h"
+#include "solve/assign/work.h"
 #include "support_seed.h"
 
 static const assign_kind kinds[] = {

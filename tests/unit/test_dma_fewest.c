@@ -4,7 +4,7 @@
  *
  * The elements are those of the definition (device_oracle.h), at most 10. A nest is what dma.h says: an offset and loops on both
  * sides that name elements of the transfer, none twice; in merged form loops stand by decreasing device stride, and the limits are those of
- * target.h. Every nest is made, one loop inside the other, and every set of elements gets the fewest nests that split it.
+ * device.h. Every nest is made, one loop inside the other, and every set of elements gets the fewest nests that split it.
  */
 #include "support_dma.h"
 #include "support_seed.h"

@@ -6,7 +6,7 @@
 #include "support_fault.h"
 #include "support_seed.h"
 
-#include <tesela/draw_arena.h>
+#include <tesela/draw.h>
 
 enum { STEPS = 90, BYTES = 120, ROOM = 1 << 16 };
 

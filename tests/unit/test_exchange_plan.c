@@ -14,7 +14,7 @@
 #include <cmocka.h>
 #include <tesela/tesela.h>
 
-#include "tile/exchange.h"
+#include "gpu/exchange/exchange.h"
 #include "support_exchange.h"
 #include "support_fault.h"
 

@@ -17,8 +17,8 @@
 #include <cmocka.h>
 #include <tesela/tesela.h>
 
-#include "graph/memory.h"
-#include "graph/run.h"
+#include "graph/memory/graph_memory.h"
+#include "graph/run/run.h"
 #include "graph_oracle.h"
 #include "support_graph_build.h"
 #include "support_graph_random.h"

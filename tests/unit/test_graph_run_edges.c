@@ -15,7 +15,7 @@
 #include <cmocka.h>
 #include <tesela/tesela.h>
 
-#include "graph/run.h"
+#include "graph/run/run.h"
 #include "support_fault.h"
 #include "support_graph_build.h"
 

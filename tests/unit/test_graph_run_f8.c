@@ -17,7 +17,7 @@
 #include <cmocka.h>
 #include <tesela/tesela.h>
 
-#include "graph/run.h"
+#include "graph/run/run.h"
 #include "support_graph_build.h"
 #include "support_graph_random.h"
 #include "support_seed.h"

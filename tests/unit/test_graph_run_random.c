@@ -18,7 +18,7 @@
 #include <cmocka.h>
 #include <tesela/tesela.h>
 
-#include "graph/run.h"
+#include "graph/run/run.h"
 #include "graph_oracle.h"
 #include "support_graph_random.h"
 #include "support_seed.h"

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 #include <tesela/tesela.h>
 
-#include "graph/memory.h"
+#include "graph/memory/graph_memory.h"
 #include "support_graph_random.h"
 #include "support_seed.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_infer_conflicts.c - which conflicts a program has, what stays unknown, and how that is said, worked
- * out by hand from the rules of infer.h.
+ * out by hand from the rules of access.h.
  */
 #include <inttypes.h>
 #include <setjmp.h>

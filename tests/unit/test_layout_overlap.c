@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 #include <tesela/tesela.h>
-#include <tesela/walk.h>
+#include <tesela/layout.h>
 
 #include "support_relayout.h"
 #include "support_seed.h"

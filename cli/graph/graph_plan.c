@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* graph_plan.c - graph plan: offsets for the buffers of a program, or of a list of buffers in CSV. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tesela/graph.h>
+
+#include "graph_json.h"
+#include "graph/graph_print.h"
+#include "main/say.h"
+#include "main/text_file.h"
+#include "tile_input.h"
+#include "tile_json.h"
+
+enum { CSV_LIMIT = 256 << 20 };
+
+static void plan_arena_words(const char *name, const tesela_arena_facts *facts) {
+  printf("%-11s %" PRId64 " bytes at the peak, %s; %" PRId64 " live at most, fragmentation %.1f%%\n", name,
+         facts->peak, facts->proven ? "the least there is" : "not proven to be the least", facts->live,
+         100 * tesela_arena_fragmentation(facts));
+  if (!facts->proven) printf("%-11s no plan is below %" PRId64 " bytes\n", "", facts->bound);
+  if (facts->n_spilled > 0)
+    printf("%-11s %" PRId32 " buffers of %" PRId64 " bytes did not fit\n", "", facts->n_spilled,
+           facts->spilled);
+}
+
+static void plan_arena_json(json_writer *j, const char *name, const tesela_arena_facts *facts) {
+  jw_key(j, name);
+  jw_object(j);
+  jw_put_int(j, "peak", facts->peak);
+  jw_put_int(j, "bound", facts->bound);
+  jw_put_bool(j, "proven", facts->proven);
+  jw_put_int(j, "live", facts->live);
+  jw_put_int(j, "total", facts->total);
+  jw_put_int(j, "first_fit", facts->first_fit);
+  jw_put_int(j, "spilled", facts->spilled);
+  jw_key(j, "fragmentation");
+  jw_real(j, tesela_arena_fragmentation(facts));
+  jw_end(j);
+}
+
+static int plan_no_memory(const cli_context *cli, int32_t n) {
+  say_error(cli, "no memory for %" PRId32 " buffers", n);
+  return CLI_FAILED;
+}
+
+/* ---- buffers of a program ------------------------------------------------------------------------------------- */
+
+static const char *plan_where(const tesela_graph_place *place) {
+  return place->external ? "outside" : place->scratchpad ? "scratchpad" : "arena";
+}
+
+/* The places as rows, to be freed; *n of them. */
+static graph_plan_row *plan_rows(const graph_work *work, const tesela_graph_memory *memory, int32_t *n) {
+  const tesela_graph_place *place;
+  for (*n = 0; tesela_graph_memory_place(memory, *n);) ++*n;
+  graph_plan_row *rows = calloc((size_t)*n + 1, sizeof *rows);
+  for (int32_t k = 0; rows && (place = tesela_graph_memory_place(memory, k)); k++) {
+    rows[k] = (graph_plan_row){.name = tesela_graph_node(work->placed, place->node)->name,
+                               .where = plan_where(place),
+                               .lower = place->lower,
+                               .upper = place->upper,
+                               .bytes = place->bytes,
+                               .offset = place->external ? -1 : place->offset,
+                               .arena = place->scratchpad};
+    if (!place->external && place->in_place_of >= 0)
+      rows[k].in_place_of = tesela_graph_node(work->placed, place->in_place_of)->name;
+  }
+  return rows;
+}
+
+static int plan_words(const cli_context *cli, const graph_work *work, const tesela_graph_memory *memory) {
+  tesela_graph_memory_facts facts = tesela_graph_memory_facts_of(memory);
+  int32_t n;
+  graph_plan_row *rows = plan_rows(work, memory, &n);
+  if (!rows) return plan_no_memory(cli, n);
+  bool printed = graph_plan_print(cli, n, rows);
+  free(rows);
+  if (!printed) return plan_no_memory(cli, n);
+  plan_arena_words("arena", &facts.arena);
+  if (facts.scratchpad.total > 0) plan_arena_words("scratchpad", &facts.scratchpad);
+  printf("%-11s %" PRId64 " bytes if each buffer had its own, %" PRId64
+         " by first fit; host tensors have %" PRId64 "\n",
+         "beside", facts.naive, facts.arena.first_fit, facts.host_bytes);
+  printf("%-11s %" PRId64 " bytes of inputs and outputs; %" PRId32 " results in an operand's place\n",
+         "outside", facts.external, facts.reused);
+  if (facts.traffic_saved > 0)
+    printf("%-11s %" PRId64 " of %" PRId64 " bytes stay in the scratchpad\n", "traffic", facts.traffic_saved,
+           facts.traffic);
+  return CLI_YES;
+}
+
+static int plan_json(const graph_work *work, const tesela_graph_memory *memory) {
+  json_writer j = {0};
+  const tesela_graph_place *place;
+  tesela_graph_memory_facts facts = tesela_graph_memory_facts_of(memory);
+  jw_object(&j);
+  jw_key(&j, "buffers");
+  jw_list(&j);
+  for (int32_t k = 0; (place = tesela_graph_memory_place(memory, k)); k++) {
+    jw_object(&j);
+    jw_put_str(&j, "name", tesela_graph_node(work->placed, place->node)->name);
+    jw_put_int(&j, "lower", place->lower);
+    jw_put_int(&j, "upper", place->upper);
+    jw_put_int(&j, "bytes", place->bytes);
+    jw_put_str(&j, "where", plan_where(place));
+    jw_put_int(&j, "offset", place->offset);
+    jw_put_str(&j, "in_place_of",
+               place->in_place_of >= 0 ? tesela_graph_node(work->placed, place->in_place_of)->name : NULL);
+    jw_end(&j);
+  }
+  jw_end(&j);
+  plan_arena_json(&j, "arena", &facts.arena);
+  plan_arena_json(&j, "scratchpad", &facts.scratchpad);
+  jw_put_int(&j, "host_bytes", facts.host_bytes);
+  jw_put_int(&j, "naive", facts.naive);
+  jw_put_int(&j, "external", facts.external);
+  jw_put_int(&j, "reused", facts.reused);
+  jw_put_int(&j, "traffic", facts.traffic);
+  jw_put_int(&j, "traffic_saved", facts.traffic_saved);
+  return tile_print_json(&j);
+}
+
+/* The last node at which a place is used: by its buffer, or by a result that took it. */
+static int32_t plan_upper(const tesela_graph_memory *memory, const tesela_graph_place *place) {
+  const tesela_graph_place *next;
+  int32_t upper = place->upper, node = place->node;
+  for (int32_t k = 0; (next = tesela_graph_memory_place(memory, k)); k++) /* in the order of nodes */
+    if (next->in_place_of == node) {
+      node = next->node;
+      upper = next->upper > upper ? next->upper : upper;
+    }
+  return upper;
+}
+
+/* The buffers in the arena as CSV, for other planners. */
+static int plan_csv(const cli_context *cli, const graph_work *work, const tesela_graph_memory *memory) {
+  const tesela_graph_place *place;
+  int32_t n = 0, m = 0;
+  while (tesela_graph_memory_place(memory, n)) n++;
+  tesela_arena_buffer *buffers = calloc((size_t)n + 1, sizeof *buffers);
+  if (!buffers) return plan_no_memory(cli, n);
+  for (int32_t k = 0; (place = tesela_graph_memory_place(memory, k)); k++) {
+    if (place->external || place->scratchpad || place->in_place_of >= 0) continue;
+    tesela_arena_buffer *buffer = &buffers[m++];
+    snprintf(buffer->id, sizeof buffer->id, "%.*s", TESELA_ARENA_ID - 1,
+             tesela_graph_node(work->placed, place->node)->name);
+    buffer->lower = place->lower;
+    buffer->upper = plan_upper(memory, place);
+    buffer->size = place->bytes;
+    buffer->offset = place->offset;
+  }
+  tesela_writer to = tile_stdout();
+  tesela_arena_write_csv(m, buffers, &to, NULL);
+  free(buffers);
+  return CLI_YES;
+}
+
+/* Sizes like 2MiB of an option; 0 without it. */
+static bool plan_numbers(const cli_context *cli, int64_t *capacity, int64_t *scratchpad, int64_t *effort) {
+  return cli_integer(cli, "capacity", 0, INT64_MAX, 0, capacity) &&
+         cli_integer(cli, "scratchpad", 0, INT64_MAX, 0, scratchpad) &&
+         cli_integer(cli, "effort", 1, INT64_MAX, 0, effort);
+}
+
+int graph_plan(const cli_context *cli, const graph_work *work) {
+  tesela_graph_memory *memory;
+  tesela_error err = {.at = -1};
+  tesela_graph_memory_options options = {.no_reuse = cli_has(cli, "no-reuse"),
+                                         .inputs = cli_has(cli, "inputs")};
+  int status = CLI_YES;
+  if (!plan_numbers(cli, &options.capacity, &options.scratchpad, &options.effort)) return CLI_BAD;
+  tesela_status planned = tesela_graph_plan_memory(&memory, work->placed, &work->in.target, &options, &err);
+  if (planned == TESELA_E_LIMIT) {
+    say_error(cli, "%s", err.message);
+    return CLI_NO;
+  }
+  if (planned != TESELA_OK) return say_failure(cli, &err);
+  if (cli->json)
+    status = plan_json(work, memory);
+  else if (cli_has(cli, "csv"))
+    status = plan_csv(cli, work, memory);
+  else
+    status = plan_words(cli, work, memory);
+  tesela_graph_memory_destroy(memory);
+  return status;
+}
+
+/* ---- a list of buffers ------------------------------------------------------------------------------------------- */
+
+bool graph_is_csv(const char *path) {
+  size_t length = strlen(path);
+  return length > 4 && strcmp(path + length - 4, ".csv") == 0;
+}
+
+static int csv_print(const cli_context *cli, int32_t n, const tesela_arena_buffer *buffers,
+                     const tesela_arena_facts *facts) {
+  if (cli->json) {
+    json_writer j = {0};
+    jw_object(&j);
+    jw_key(&j, "offsets");
+    jw_object(&j);
+    for (int32_t k = 0; k < n; k++) jw_put_int(&j, buffers[k].id, buffers[k].offset);
+    jw_end(&j);
+    plan_arena_json(&j, "arena", facts);
+    return tile_print_json(&j);
+  }
+  if (cli_has(cli, "csv")) {
+    tesela_writer to = tile_stdout();
+    tesela_arena_write_csv(n, buffers, &to, NULL);
+    return CLI_YES;
+  }
+  graph_plan_row *rows = calloc((size_t)n + 1, sizeof *rows);
+  if (!rows) return plan_no_memory(cli, n);
+  for (int32_t k = 0; k < n; k++)
+    rows[k] = (graph_plan_row){.name = buffers[k].id,
+                               .where = "arena",
+                               .lower = buffers[k].lower,
+                               .upper = buffers[k].upper,
+                               .bytes = buffers[k].size,
+                               .offset = buffers[k].offset};
+  bool printed = graph_plan_print(cli, n, rows);
+  free(rows);
+  if (!printed) return plan_no_memory(cli, n);
+  printf("%-11s %" PRId32 ", %" PRId64 " bytes in all\n", "buffers", n, facts->total);
+  plan_arena_words("arena", facts);
+  printf("%-11s %" PRId64 " bytes by first fit\n", "beside", facts->first_fit);
+  return CLI_YES;
+}
+
+int graph_plan_csv(const cli_context *cli) {
+  tesela_arena_buffer *buffers;
+  tesela_arena_facts facts;
+  tesela_arena_options options = {0};
+  tesela_error err = {.at = -1};
+  size_t length;
+  int32_t n;
+  int64_t scratchpad;
+  int status;
+  if (!plan_numbers(cli, &options.capacity, &scratchpad, &options.effort)) return CLI_BAD;
+  char *text = text_file_read(cli, cli->arg[1], CSV_LIMIT, &length, &status);
+  if (!text) return status;
+  tesela_status done = tesela_arena_read_csv(text, length, &buffers, &n, NULL, &err);
+  if (done != TESELA_OK) status = text_file_fail(cli, cli->arg[1], text, length, &err);
+  free(text);
+  if (done != TESELA_OK) return status;
+  done = tesela_arena_plan(n, buffers, &options, &facts, &err);
+  if (done == TESELA_OK)
+    status = csv_print(cli, n, buffers, &facts);
+  else if (done == TESELA_E_LIMIT)
+    say_error(cli, "%s", err.message), status = CLI_NO;
+  else
+    status = say_failure(cli, &err);
+  tesela_arena_free(buffers, NULL);
+  return status;
+}

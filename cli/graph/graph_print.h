@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * graph_print.h - what the files of the verb graph share: a program on its way, and tables of it.
+ */
+#ifndef TESELA_CLI_GRAPH_PRINT_H
+#define TESELA_CLI_GRAPH_PRINT_H
+
+#include <tesela/propagate.h>
+
+#include "graph/graph_input.h"
+#include "json.h"
+
+typedef struct graph_work {
+  graph_input in;
+  tesela_propagation *layouts;
+  tesela_graph *placed; /* with layouts and moves */
+} graph_work;
+
+/* A row for each node: operator, type and shape, stick, device sizes, bytes, padding. */
+void graph_print_table(const graph_work *work);
+/* "f16[128,256]" */
+#define GRAPH_SHAPE_TEXT 96
+const char *graph_shape_text(const tesela_node *node, char text[GRAPH_SHAPE_TEXT]);
+
+/* A name; of a long one the first 38 bytes, no part of a character, and .. */
+#define GRAPH_NAME_TEXT 41
+const char *graph_name_text(const char *name, char text[GRAPH_NAME_TEXT]);
+
+/* The loops of a node over tiled memory, and with --cores their division. */
+int graph_print_loops(const cli_context *cli, const graph_work *work, const char *name);
+
+/* graph_padding.c: what padding holds, as tables, or as members of the object that is open; false: *err says why not. */
+int graph_print_padding(const cli_context *cli, const graph_work *work);
+bool graph_padding_put(json_writer *j, const graph_work *work, tesela_error *err);
+
+/* A buffer of a memory plan. */
+typedef struct graph_plan_row {
+  const char *name, *where;
+  const char *in_place_of; /* NULL */
+  int64_t lower, upper, bytes;
+  int64_t offset; /* -1: not placed */
+  int32_t arena;  /* each has a picture of its own */
+} graph_plan_row;
+
+/* graph_picture.c: a plan as a table and as pictures of its arenas, 0 and 1. false: no memory, nothing printed. */
+bool graph_plan_print(const cli_context *cli, int32_t n, const graph_plan_row *rows);
+
+/* graph_plan.c */
+int graph_plan(const cli_context *cli, const graph_work *work);
+bool graph_is_csv(const char *path); /* by its name: .csv */
+int graph_plan_csv(const cli_context *cli);
+
+/* graph_check.c */
+int graph_check(const cli_context *cli, const graph_work *work);
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input.c - what people write as arguments.
+ */
+#include "main/input.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kind.h"
+#include "main/lines.h"
+#include "main/message.h"
+#include "main/say.h"
+
+enum { LINE_LIMIT = 1 << 16, SUGGESTION = 160 };
+
+static tesela_status fail(tesela_error *err, tesela_status status, int64_t at, const char *format, ...)
+    TESELA_PRINTF(4, 5);
+
+static tesela_status fail(tesela_error *err, tesela_status status, int64_t at, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  message_put(err->message, sizeof err->message, format, args);
+  va_end(args);
+  err->status = status;
+  err->at = at;
+  return status;
+}
+
+/* ---- layouts ----------------------------------------------------------------------------------------------
+ */
+
+/* text[at] replaced by `by` (inserted, if drop is 0), if that makes a layout with nothing left to mend. */
+static bool mends(const char *text, size_t length, size_t at, size_t drop, const char *by,
+                  char into[SUGGESTION]) {
+  size_t n = strlen(by);
+  tesela_xla_shape shape;
+  tesela_xla_repairs repairs = {0};
+  tesela_error err;
+  if (at + drop > length || length + n - drop >= SUGGESTION) return false;
+  memcpy(into, text, at);
+  memcpy(into + at, by, n);
+  memcpy(into + at + n, text + at + drop, length - at - drop);
+  length += n - drop;
+  into[length] = '\0';
+  return kind_read(into, length, TESELA_XLA_STRICT, &shape, NULL, &repairs, &err) == TESELA_OK &&
+         repairs.count == 0;
+}
+
+/* Say a small change that makes a text a layout, if there is one. Nothing that was written is taken away, but for a
+   separator: what is left would be a layout, seldom the one that was meant. */
+static void suggest(const char *text, size_t length, int64_t at) {
+  static const struct {
+    size_t drop;
+    const char *by;
+  } changes[] = {{0, ")"}, {0, "]"}, {0, "}"}, {0, ","}, {0, ":"}, {0, "T"}, {1, ","}, {0, "0"}};
+  char mended[SUGGESTION], quote[SAY_QUOTE];
+  if (at < 0) return;
+  bool separator = (size_t)at < length && memchr(";:.|/", text[at], 5);
+  for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++)
+    if ((changes[i].drop == 0 || separator) &&
+        mends(text, length, (size_t)at, changes[i].drop, changes[i].by, mended)) {
+      fprintf(stderr, "Did you mean %s?\n", say_quote(mended, quote));
+      return;
+    }
+}
+
+void input_repairs(const cli_context *cli, const tesela_xla_repairs *repairs) {
+  char quote[SAY_QUOTE];
+  for (int32_t i = 0; i < repairs->count && i < TESELA_XLA_MAX_REPAIRS; i++)
+    say_note(cli, "%s (byte %" PRId64 ")", say_quote(repairs->repair[i].what, quote), repairs->repair[i].at);
+}
+
+bool input_layout(const cli_context *cli, const char *text, size_t length, tesela_xla_shape *shape,
+                  tesela_layout *layout, int *status) {
+  tesela_error err = {.at = -1};
+  tesela_xla_repairs repairs = {0};
+  if (kind_read(text, length, TESELA_XLA_LENIENT, shape, layout, &repairs, &err) != TESELA_OK) {
+    *status = say_failure_in(cli, text, length, &err);
+    suggest(text, length, err.at);
+    return false;
+  }
+  input_repairs(cli, &repairs);
+  return true;
+}
+
+bool input_any(const cli_context *cli, const char *text, size_t length, any_layout *any,
+               tesela_layout *layout, int *status) {
+  tesela_error err = {.at = -1};
+  layout_kind kind;
+  size_t used;
+  if (kind_of(text, length, &kind, &used, &err) == TESELA_OK && kind == KIND_XLA) {
+    any->kind = KIND_XLA;
+    return input_layout(cli, text, length, &any->shape, layout, status);
+  }
+  if (kind_read_any(text, length, TESELA_XLA_LENIENT, any, layout, NULL, &err) == TESELA_OK) return true;
+  *status = say_failure_in(cli, text, length, &err);
+  return false;
+}
+
+/* ---- numbers ----------------------------------------------------------------------------------------------
+ */
+
+typedef struct scanner {
+  const char *text;
+  size_t length, at;
+} scanner;
+
+static void skip_blanks(scanner *s) {
+  while (s->at < s->length && (s->text[s->at] == ' ' || s->text[s->at] == '\t' || s->text[s->at] == '\r'))
+    s->at++;
+}
+
+static char peek(scanner *s) { return s->at < s->length ? s->text[s->at] : '\0'; }
+
+/* An integer from 0 to count-1; `what` and `d` (if not -1) name it: "coordinate 1". */
+static tesela_status scan_number(scanner *s, const char *what, int32_t d, int64_t count, int64_t *number,
+                                 tesela_error *err) {
+  char name[48];
+  int64_t value = 0, at = (int64_t)s->at;
+  bool negative = peek(s) == '-', large = false;
+  snprintf(name, sizeof name, d < 0 ? "%s" : "%s %" PRId32, what, d);
+  s->at += negative;
+  if (peek(s) < '0' || peek(s) > '9') return fail(err, TESELA_E_SYNTAX, at, "%s is no integer", name);
+  for (; peek(s) >= '0' && peek(s) <= '9'; s->at++)
+    large = large || __builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, peek(s) - '0', &value);
+  int digits = (int)s->at - (int)at;
+  if (negative ? value == 0 && !large : !large && value < count) {
+    *number = value;
+    return TESELA_OK;
+  }
+  if (count == 0)
+    return fail(err, TESELA_E_RANGE, at, "%s is outside: the extent is 0, nothing is there", name);
+  return fail(err, TESELA_E_RANGE, at, "%s is %.*s; 0 to %" PRId64 " is allowed", name,
+              digits > 40 ? 40 : digits, s->text + at, count - 1);
+}
+
+tesela_status input_number(const char *text, size_t length, const char *what, int64_t count, int64_t *number,
+                           tesela_error *err) {
+  scanner s = {text, length, 0};
+  int64_t value = 0;
+  skip_blanks(&s);
+  tesela_status status = scan_number(&s, what, -1, count, &value, err);
+  if (status != TESELA_OK) return status;
+  skip_blanks(&s);
+  if (s.at < length) return fail(err, TESELA_E_SYNTAX, (int64_t)s.at, "a %s is one integer", what);
+  *number = value;
+  return TESELA_OK;
+}
+
+tesela_status input_register(const char *text, size_t length, const tesela_register *layout, int64_t *thread,
+                             int64_t *local, tesela_error *err) {
+  scanner s = {text, length, 0};
+  skip_blanks(&s);
+  tesela_status status = scan_number(&s, "thread", -1, layout->spatial_size, thread, err);
+  if (status != TESELA_OK) return status;
+  skip_blanks(&s);
+  if (peek(&s) != ':')
+    return fail(err, TESELA_E_SYNTAX, (int64_t)s.at, "here should be a colon and a local id: 5:3");
+  s.at++;
+  skip_blanks(&s);
+  status = scan_number(&s, "local id", -1, layout->local_size, local, err);
+  if (status != TESELA_OK) return status;
+  skip_blanks(&s);
+  if (s.at == length) return TESELA_OK;
+  return fail(err, TESELA_E_SYNTAX, (int64_t)s.at, "a register is written thread:local, 5:3");
+}
+
+tesela_status input_index(const char *text, size_t length, const tesela_layout *layout, int64_t *index,
+                          tesela_error *err) {
+  scanner s = {text, length, 0};
+  skip_blanks(&s);
+  char close = peek(&s) == '[' ? ']' : peek(&s) == '(' ? ')' : '\0';
+  s.at += close != '\0';
+  for (int32_t d = 0; d < layout->rank; d++) {
+    skip_blanks(&s);
+    if (d > 0 && peek(&s) == ',')
+      s.at++;
+    else if (d > 0)
+      return fail(err, TESELA_E_INVALID, (int64_t)s.at,
+                  "%" PRId32 " coordinate%s and then no comma; the rank is %" PRId32, d, d == 1 ? "" : "s",
+                  layout->rank);
+    skip_blanks(&s);
+    tesela_status status = scan_number(&s, "coordinate", d, layout->shape[d], &index[d], err);
+    if (status != TESELA_OK) return status;
+  }
+  skip_blanks(&s);
+  if (peek(&s) == ',' && layout->rank > 0)
+    return fail(err, TESELA_E_INVALID, (int64_t)s.at,
+                "more than %" PRId32 " coordinates; the rank is %" PRId32, layout->rank, layout->rank);
+  if (close && peek(&s) != close)
+    return fail(err, TESELA_E_SYNTAX, (int64_t)s.at, "here should be %c", close);
+  s.at += close != '\0';
+  skip_blanks(&s);
+  if (s.at == length) return TESELA_OK;
+  return fail(err, TESELA_E_SYNTAX, (int64_t)s.at,
+              layout->rank == 0 ? "the rank is 0; its only index is []" : "an index is written 2,3 or [2,3]");
+}
+
+void input_print_index(int32_t rank, const int64_t *index) {
+  if (rank == 0) fputs("[]", stdout);
+  for (int32_t d = 0; d < rank; d++) printf("%s%" PRId64, d ? "," : "", index[d]);
+}
+
+/* ---- words and lines --------------------------------------------------------------------------------------
+ */
+
+static bool is_blank(const char *text, size_t length) {
+  while (length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\t' || text[length - 1] == '\r'))
+    length--;
+  return length == 0;
+}
+
+static int each_line(const cli_context *cli, int (*each)(void *user, const char *text, size_t length),
+                     void *user) {
+  line_reader lines = lines_begin(STDIN_FILENO, LINE_LIMIT);
+  const char *text;
+  size_t length;
+  line_result got;
+  int64_t number = 0;
+  int status = CLI_YES;
+  while (status == CLI_YES && (got = lines_next(&lines, &text, &length)) != LINE_END) {
+    number++;
+    if (got == LINE_FAILED) {
+      status = errno == ENOMEM ? CLI_FAILED : CLI_BAD;
+      say_error(cli, "standard input: %s", strerror(errno));
+    } else if (got == LINE_TOO_LONG) {
+      status = CLI_BAD;
+      say_error(cli, "the line is longer than %d bytes", LINE_LIMIT);
+    } else if (!is_blank(text, length)) {
+      status = each(user, text, length);
+    }
+    if (ferror(stdout)) break; /* nobody reads on, or nothing can be written: main sees to it */
+  }
+  if (status != CLI_YES) fprintf(stderr, "This was line %" PRId64 " of standard input.\n", number);
+  lines_end(&lines);
+  return status;
+}
+
+int input_each(const cli_context *cli, int first, int (*each)(void *user, const char *text, size_t length),
+               void *user) {
+  int status = CLI_YES;
+  for (int i = first; i < cli->n_args && status == CLI_YES && !ferror(stdout); i++)
+    status = strcmp(cli->arg[i], "-") == 0 ? each_line(cli, each, user)
+                                           : each(user, cli->arg[i], strlen(cli->arg[i]));
+  return status;
+}

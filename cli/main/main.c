@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main.c - the command `tesela`: reads the command line, runs the verb, sees to its output.
+ *
+ *   options.c         the table of verbs and options; parse.c reads the command line by it, help.c prints it
+ *   cmd_<verb>.c      one verb each, on the public headers and jansson alone
+ *   say.c term.c      words on stderr; what a terminal can show
+ *   input.c lines.c   a LAYOUT argument; standard input line by line
+ *   tensor_file*.c    tensors in files: npy.c and safetensors.c read and write headers, output_file.c makes files
+ *   json.c utf8.c     text
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "main/options.h"
+#include "main/say.h"
+
+/* A standard stream that was closed would be the next file that is opened. What takes its place fails when
+ * used. */
+static void fill_closed_streams(void) {
+  static const int flags[] = {O_WRONLY, O_RDONLY, O_WRONLY};
+  for (int fd = 0; fd < 3; fd++)
+    if (fcntl(fd, F_GETFD) == -1 && errno == EBADF && open("/dev/null", flags[fd]) != fd) _exit(CLI_FAILED);
+}
+
+/* Does nobody read what we write to this pipe any more? */
+static bool reader_left(int fd) {
+  struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
+  return poll(&poll_fd, 1, 0) == 1 && (poll_fd.revents & POLLERR);
+}
+
+/* Is what goes to stdout data for programs? Else it is tables and pictures for people. */
+static bool prints_data(const cli_context *cli) {
+  static const char *const verbs[] = {"digest", "pack",    "query", "relayout",
+                                      "unpack", "version", "what",  "where"};
+  static const char *const options[] = {"completion", "csv", "cuda", "hlo", "man", "source", "tsv"};
+  if (cli->json || !cli->verb) return cli->json;
+  for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
+    if (strcmp(cli->verb->name, verbs[i]) == 0) return true;
+  for (int k = 0; cli->verb->options[k].name; k++)
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+      if (cli->own[k] && strcmp(cli->verb->options[k].name, options[i]) == 0) return true;
+  return false;
+}
+
+/* Write out what is left on stdout and close it: some file systems say only then that they have no room. Returns 0, the
+ * errno, or -1 where it is not known. */
+static int write_rest(void) {
+  if (!cli_flush()) return cli_flush_error() ? cli_flush_error() : reader_left(STDOUT_FILENO) ? EPIPE : -1;
+  return close(STDOUT_FILENO) == 0 ? 0 : errno;
+}
+
+/* A reader that left early has seen what it wanted of a table; data that it did not get is lost, and the process ends
+ * as SIGPIPE would have ended it, or, where that is ignored, as for any other failure. */
+static int finish_output(const cli_context *cli, bool pipes_kill, int status) {
+  int reason = write_rest();
+  if (cli_reader_left()) reason = EPIPE;
+  if (reason == 0 || (reason == EPIPE && !prints_data(cli))) return status;
+  if (reason == EPIPE && pipes_kill) {
+    signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
+  }
+  say_error(cli, "standard output: %s", reason > 0 ? strerror(reason) : "cannot be written");
+  return CLI_FAILED;
+}
+
+int main(int argc, char **argv) {
+  fill_closed_streams();
+  bool pipes_kill = signal(SIGPIPE, SIG_IGN) == SIG_DFL;
+
+  cli_context cli = {0};
+  int status = CLI_FAILED;
+  cli.arg = calloc((size_t)argc + 1, sizeof *cli.arg);
+  if (!cli.arg) {
+    fputs("tesela: error: no memory\n", stderr);
+    return CLI_FAILED;
+  }
+  if (cli_parse(&cli, argc, argv, &status)) status = cli.verb->run(&cli);
+  if (status == CLI_FAILED && cli_flush() && !say_spoke()) say_error(&cli, "no memory");
+  status = finish_output(&cli, pipes_kill, status);
+  free(cli.arg);
+  return status;
+}

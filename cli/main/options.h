@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * options.h - verbs and options: one table, from which the command line is read and the help text, the man
+ * page and the shell completions are made.
+ *
+ * A new verb is one row in the table of options.c and one function `int cmd_<verb>(const cli_context *cli)`
+ * in cmd_<verb>.c, which returns a cli_exit:
+ *
+ *   {"where", cmd_where, "LAYOUT INDEX...", 2, ANY, "the place of an element", where_details, where_options},
+ *
+ * When it is called, the words are counted and the options checked; it asks for them by name:
+ *
+ *   for (int i = 1; i < cli->n_args; i++) ... cli->arg[i] ...
+ *   if (cli_has(cli, "bytes")) ...
+ *   const char *path = cli_value(cli, "output");     NULL if not given
+ *
+ * Data goes to stdout with printf and the like, words to stderr through say.h. main flushes stdout and sees
+ * to a full disk and a reader that left; a loop that writes without end looks at ferror(stdout) now and then.
+ */
+#ifndef TESELA_CLI_OPTIONS_H
+#define TESELA_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "main/term.h"
+
+typedef enum cli_exit {
+  CLI_YES = 0,    /* yes, done */
+  CLI_NO = 1,     /* no, differs, over the limit */
+  CLI_BAD = 2,    /* bad usage or input */
+  CLI_FAILED = 3, /* our own failure: cannot write, no memory (main says it if nobody did); cannot tell */
+} cli_exit;
+
+/* One option. The list of a verb ends with a row of zeros. */
+typedef struct cli_option {
+  const char *name;  /* "output": --output=X or --output X */
+  char letter;       /* 'o': -o X or -oX as well; 0: none */
+  const char *value; /* what follows: "FILE", "N", or the words allowed, "auto|always|never"; NULL: nothing */
+  const char *summary; /* "write to FILE" */
+} cli_option;
+
+typedef struct cli_context cli_context;
+
+typedef struct cli_verb {
+  const char *name;
+  int (*run)(const cli_context *cli);
+  const char *args;       /* "LAYOUT INDEX..."; a word FILE is completed with file names */
+  int min_args, max_args; /* max_args ANY: no limit */
+  const char *summary;    /* half a line, lower case */
+  const char *details; /* paragraphs divided by "\n\n"; a line that starts with two blanks stands as it is */
+  const cli_option *options; /* its own; the common ones hold for every verb */
+} cli_verb;
+
+#define ANY (-1)
+#define CLI_MAX_OPTIONS 24 /* of one verb, the common ones not counted */
+#define CLI_MAX_COMMON 8
+
+/* What the command line says. */
+struct cli_context {
+  const cli_verb *verb;
+  int n_args;
+  const char **arg;
+  bool json;                        /* --json */
+  cli_term out;                     /* stdout */
+  cli_term err;                     /* stderr */
+  const char *own[CLI_MAX_OPTIONS]; /* by position in verb->options; "" for an option without a value */
+  const char *common[CLI_MAX_COMMON];
+};
+
+/* The table, and the options every verb has. */
+extern const cli_verb cli_verbs[];
+extern const int cli_n_verbs;
+extern const cli_option cli_common_options[];
+
+const cli_verb *cli_find_verb(const char *name);                /* NULL if there is none */
+int cli_unknown_verb(const cli_context *cli, const char *name); /* says so, with a suggestion; CLI_BAD */
+
+/* Was it given? An option the verb does not have is a mistake in the program (assert). */
+bool cli_has(const cli_context *cli, const char *name);
+/* The value that was given last, NULL if none was. */
+const char *cli_value(const cli_context *cli, const char *name);
+/* The value as an integer within low .. high; `otherwise` if it was not given. false: said on stderr,
+ * CLI_BAD. */
+bool cli_integer(const cli_context *cli, const char *name, int64_t low, int64_t high, int64_t otherwise,
+                 int64_t *out);
+
+/* The value as a size in bytes, "4GiB"; likewise. */
+bool cli_size(const cli_context *cli, const char *name, int64_t otherwise, int64_t *out);
+
+/* Read the command line. Returns true with a verb to run, or false with *status after saying why. *cli->arg
+ * has room for argc words, given by the caller. */
+bool cli_parse(cli_context *cli, int argc, char **argv, int *status);
+
+/* help.c: the help of one verb, or (NULL) of the command. */
+void help_print(const cli_verb *verb, const cli_term *term);
+
+/* The verbs, each in cmd_<verb>.c. */
+int cmd_access(const cli_context *cli);
+int cmd_bench(const cli_context *cli);
+int cmd_check(const cli_context *cli);
+int cmd_cmp(const cli_context *cli);
+int cmd_convert(const cli_context *cli);
+int cmd_diff(const cli_context *cli);
+int cmd_digest(const cli_context *cli);
+int cmd_dma(const cli_context *cli);
+int cmd_formats(const cli_context *cli);
+int cmd_graph(const cli_context *cli);
+int cmd_help(const cli_context *cli);
+int cmd_infer(const cli_context *cli);
+int cmd_pack(const cli_context *cli);
+int cmd_plan(const cli_context *cli);
+int cmd_query(const cli_context *cli);
+int cmd_relayout(const cli_context *cli);
+int cmd_report(const cli_context *cli);
+int cmd_same(const cli_context *cli);
+int cmd_show(const cli_context *cli);
+int cmd_swizzle(const cli_context *cli);
+int cmd_unpack(const cli_context *cli);
+int cmd_verify(const cli_context *cli);
+int cmd_version(const cli_context *cli);
+int cmd_what(const cli_context *cli);
+int cmd_where(const cli_context *cli);
+
+#endif

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * parse.c - the command line, read by the table of options.c.
+ *
+ * Options may stand anywhere, before the verb only those that every verb has. `--` ends them; `-`, negative
+ * numbers and what begins with an arrow are words. An option given twice has its last value.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tesela/report.h>
+
+#include "main/nearest.h"
+#include "main/options.h"
+#include "main/say.h"
+
+const cli_verb *cli_find_verb(const char *name) {
+  for (int i = 0; i < cli_n_verbs; i++)
+    if (strcmp(cli_verbs[i].name, name) == 0) return &cli_verbs[i];
+  return NULL;
+}
+
+/* ---- asked for by name ------------------------------------------------------------------------------------
+ */
+
+/* An option by its name, or by its letter if that is not 0; NULL if the verb has none. Its value stands at
+ * *at of cli->own, or of cli->common if *common. */
+static const cli_option *find(const cli_context *cli, const char *name, size_t length, char letter,
+                              bool *common, int *at) {
+  const cli_option *lists[] = {cli->verb ? cli->verb->options : NULL, cli_common_options};
+  for (int list = 0; list < 2; list++)
+    for (int i = 0; lists[list] && lists[list][i].name; i++) {
+      const cli_option *o = &lists[list][i];
+      bool hit =
+          letter ? o->letter == letter : strlen(o->name) == length && memcmp(o->name, name, length) == 0;
+      if (!hit) continue;
+      *common = list == 1;
+      *at = i;
+      return o;
+    }
+  return NULL;
+}
+
+const char *cli_value(const cli_context *cli, const char *name) {
+  bool common = false;
+  int at = 0;
+  const cli_option *option = find(cli, name, strlen(name), 0, &common, &at);
+  assert(option && "the table has no such option");
+  if (!option) return NULL;
+  return common ? cli->common[at] : cli->own[at];
+}
+
+bool cli_has(const cli_context *cli, const char *name) { return cli_value(cli, name) != NULL; }
+
+bool cli_integer(const cli_context *cli, const char *name, int64_t low, int64_t high, int64_t otherwise,
+                 int64_t *out) {
+  const char *text = cli_value(cli, name);
+  if (!text) {
+    *out = otherwise;
+    return true;
+  }
+  char *end, quote[SAY_QUOTE];
+  errno = 0;
+  long long value = strtoll(text, &end, 10);
+  if (end == text || *end || errno || value < low || value > high) {
+    say_usage(cli, "--%s is %s; it takes an integer from %" PRId64 " to %" PRId64, name,
+              say_quote(text, quote), low, high);
+    return false;
+  }
+  *out = value;
+  return true;
+}
+
+bool cli_size(const cli_context *cli, const char *name, int64_t otherwise, int64_t *out) {
+  const char *text = cli_value(cli, name);
+  tesela_error err;
+  *out = otherwise;
+  if (!text || tesela_units_parse(text, strlen(text), out, NULL, &err) == TESELA_OK) return true;
+  say_usage(cli, "--%s: %s", name, err.message);
+  return false;
+}
+
+/* ---- errors -----------------------------------------------------------------------------------------------
+ */
+
+static const char *verb_name(const void *user, int i) {
+  (void)user;
+  return i < cli_n_verbs ? cli_verbs[i].name : NULL;
+}
+
+static const char *option_name(const void *user, int i) {
+  const cli_context *cli = user;
+  int n = 0;
+  for (; cli->verb && cli->verb->options[n].name; n++)
+    if (n == i) return cli->verb->options[n].name;
+  return cli_common_options[i - n].name;
+}
+
+int cli_unknown_verb(const cli_context *cli, const char *word) {
+  char quote[SAY_QUOTE];
+  const char *near = nearest(word, verb_name, NULL);
+  say_error(cli, "there is no verb %s%s%s%s", say_quote(word, quote), near ? "; did you mean " : "",
+            near ? near : "", near ? "?" : "");
+  fputs("The list: tesela help\n", stderr);
+  return CLI_BAD;
+}
+
+static int unknown_option(const cli_context *cli, const char *word, size_t length) {
+  char quote[SAY_QUOTE], name[SAY_QUOTE];
+  snprintf(name, sizeof name, "%.*s", (int)(length < 64 ? length : 64), word);
+  const char *near = nearest(name, option_name, cli);
+  return say_usage(cli, "there is no option --%s%s%s%s", say_quote(name, quote),
+                   near ? "; did you mean --" : "", near ? near : "", near ? "?" : "");
+}
+
+/* Is `value` one of the words in "auto|always|never"? What is no list of words allows anything. */
+static bool allowed(const char *words, const char *value) {
+  size_t length = strlen(value);
+  if (!strchr(words, '|')) return true;
+  for (const char *word = words; word; word = strchr(word, '|') ? strchr(word, '|') + 1 : NULL)
+    if (strcspn(word, "|") == length && memcmp(word, value, length) == 0) return true;
+  return false;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------------------
+ */
+
+typedef struct words {
+  char **next, **end;
+} words;
+
+/* Give an option its value: what stands behind it in the word, or else the next word. */
+static bool take_value(cli_context *cli, const cli_option *option, const char **slot, const char *inside,
+                       words *rest) {
+  char quote[SAY_QUOTE];
+  if (!option->value) {
+    *slot = "";
+    if (!inside) return true;
+    say_usage(cli, "--%s takes no value", option->name);
+    return false;
+  }
+  if (!inside && rest->next < rest->end) inside = *rest->next++;
+  if (!inside) {
+    say_usage(cli, "--%s needs a value: %s", option->name, option->value);
+    return false;
+  }
+  if (!allowed(option->value, inside)) {
+    say_usage(cli, "--%s is %s; it takes %s", option->name, say_quote(inside, quote), option->value);
+    return false;
+  }
+  *slot = inside;
+  return true;
+}
+
+static bool take_long(cli_context *cli, const char *word, words *rest) {
+  bool common;
+  int at;
+  size_t length = strcspn(word, "=");
+  const cli_option *option = find(cli, word, length, 0, &common, &at);
+  if (!option) {
+    unknown_option(cli, word, length);
+    return false;
+  }
+  const char **slot = common ? &cli->common[at] : &cli->own[at];
+  return take_value(cli, option, slot, word[length] ? word + length + 1 : NULL, rest);
+}
+
+/* "-abc": letters without values in a row; what follows a letter with a value is its value. */
+static bool take_letters(cli_context *cli, const char *word, words *rest) {
+  for (; *word; word++) {
+    bool common;
+    int at;
+    char letter[2] = {*word, '\0'}, quote[SAY_QUOTE];
+    const cli_option *option = find(cli, NULL, 0, *word, &common, &at);
+    if (!option) {
+      say_usage(cli, "there is no option -%s", say_quote(letter, quote));
+      return false;
+    }
+    const char **slot = common ? &cli->common[at] : &cli->own[at];
+    if (!take_value(cli, option, slot, option->value && word[1] ? word + 1 : NULL, rest)) return false;
+    if (option->value) break;
+  }
+  return true;
+}
+
+static bool is_option(const char *word) {
+  return word[0] == '-' && word[1] != '\0' && word[1] != '>' && !(word[1] >= '0' && word[1] <= '9');
+}
+
+static bool take_words(cli_context *cli, words *rest) {
+  bool options = true;
+  while (rest->next < rest->end) {
+    const char *word = *rest->next++;
+    if (options && strcmp(word, "--") == 0) {
+      options = false;
+    } else if (options && !cli->verb && (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)) {
+      cli->verb = cli_find_verb("version");
+    } else if (options && is_option(word)) {
+      if (!(word[1] == '-' ? take_long(cli, word + 2, rest) : take_letters(cli, word + 1, rest)))
+        return false;
+    } else if (!cli->verb) {
+      cli->verb = cli_find_verb(word);
+      if (!cli->verb) {
+        cli_unknown_verb(cli, word);
+        return false;
+      }
+    } else {
+      cli->arg[cli->n_args++] = word;
+    }
+  }
+  return true;
+}
+
+/* How streams are written, by the options that were read so far. */
+static void look_at_streams(cli_context *cli) {
+  const char *color = cli_value(cli, "color");
+  cli_color wish = CLI_COLOR_AUTO;
+  if (color && strcmp(color, "always") == 0) wish = CLI_COLOR_ALWAYS;
+  if (color && strcmp(color, "never") == 0) wish = CLI_COLOR_NEVER;
+  bool ascii = cli_has(cli, "ascii");
+  cli->out = cli_term_of(stdout, wish, ascii);
+  cli->err = cli_term_of(stderr, wish, ascii);
+  cli->json = cli_has(cli, "json");
+}
+
+static bool right_number_of_words(const cli_context *cli) {
+  const cli_verb *verb = cli->verb;
+  if (cli->n_args >= verb->min_args && (verb->max_args == ANY || cli->n_args <= verb->max_args)) return true;
+  char quote[SAY_QUOTE];
+  if (verb->max_args != ANY && cli->n_args > verb->max_args)
+    say_usage(cli, "%s: one word too many: %s", verb->name, say_quote(cli->arg[verb->max_args], quote));
+  else
+    say_usage(cli, "%s: a word is missing; it takes %s", verb->name, verb->args);
+  return false;
+}
+
+bool cli_parse(cli_context *cli, int argc, char **argv, int *status) {
+  words rest = {argv + (argc > 0), argv + argc};
+  *status = CLI_BAD;
+  look_at_streams(cli);
+  if (!take_words(cli, &rest)) return false;
+  look_at_streams(cli);
+  if (cli_has(cli, "help")) {
+    help_print(cli->verb, &cli->out);
+    *status = CLI_YES;
+    return false;
+  }
+  if (!cli->verb) {
+    help_print(NULL, &cli->err);
+    return false;
+  }
+  return right_number_of_words(cli);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * term.c - what a stream can show.
+ */
+#include "main/term.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static bool wants_color(bool terminal, cli_color color) {
+  if (color != CLI_COLOR_AUTO) return color == CLI_COLOR_ALWAYS;
+  const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+  if (no_color && *no_color) return false;
+  return terminal && !(term && strcmp(term, "dumb") == 0);
+}
+
+static int width_of(int fd) {
+  const char *columns = getenv("COLUMNS");
+  long width = columns ? strtol(columns, NULL, 10) : 0;
+  struct winsize size;
+  if (width <= 0 && ioctl(fd, TIOCGWINSZ, &size) == 0) width = size.ws_col;
+  if (width <= 0) width = 80;
+  return width < 20 ? 20 : width > 1000 ? 1000 : (int)width;
+}
+
+/* The codeset of the locale for characters, by its name: setlocale would ask for memory, and be silent without. */
+static bool locale_is_utf8(void) {
+  static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+  const char *locale = NULL;
+  for (size_t i = 0; i < sizeof names / sizeof names[0] && !(locale && *locale); i++)
+    locale = getenv(names[i]);
+  const char *codeset = locale ? strchr(locale, '.') : NULL;
+  size_t length = codeset ? strcspn(++codeset, "@") : 0;
+  return (length == 5 && strncasecmp(codeset, "UTF-8", length) == 0) ||
+         (length == 4 && strncasecmp(codeset, "UTF8", length) == 0);
+}
+
+cli_term cli_term_of(FILE *file, cli_color color, bool ascii) {
+  int fd = fileno(file);
+  bool terminal = isatty(fd) == 1;
+  return (cli_term){
+      .file = file,
+      .terminal = terminal,
+      .color = wants_color(terminal, color),
+      .utf8 = !ascii && locale_is_utf8(),
+      .width = width_of(fd),
+  };
+}
+
+void cli_styled_begin(const cli_term *term, const char *sgr) {
+  if (term->color) fprintf(term->file, "\033[%sm", sgr);
+}
+
+void cli_styled_end(const cli_term *term) {
+  if (term->color) fputs("\033[0m", term->file);
+}
+
+void cli_styled(const cli_term *term, const char *sgr, const char *text) {
+  cli_styled_begin(term, sgr);
+  fputs(text, term->file);
+  cli_styled_end(term);
+}
+
+static int first_errno;
+
+bool cli_flush(void) {
+  errno = 0;
+  if (fflush(stdout) == 0 && !ferror(stdout)) return true;
+  if (first_errno == 0) first_errno = errno;
+  return false;
+}
+
+int cli_flush_error(void) { return first_errno; }
+
+static bool reader_left;
+
+void cli_lose_reader(void) { reader_left = true; }
+
+bool cli_reader_left(void) { return reader_left; }

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * report_input.c - the inputs of report and diff: files, folders, standard input.
+ *
+ * Folders are walked with a list of paths that are still to be visited, not by recursion; the names of one
+ * folder come in their order, so that output does not depend on the file system.
+ */
+#include "report/report_input.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "main/say.h"
+
+enum { BLOCK = 256 * 1024, LOOKED = 4 << 20 };
+
+typedef struct input_walk {
+  const cli_context *cli;
+  tesela_report *report;
+  char **path; /* still to be visited; the last one is next */
+  size_t n_paths, capacity;
+  int status;
+  report_skipped *skipped;
+  int64_t n_read;    /* inputs */
+  int64_t n_refused; /* files that were named */
+  int64_t looked;    /* bytes that were searched for the message of a runtime */
+  bool runtime;      /* it was there */
+  bool assignment;   /* an input starts as XLA's buffer assignment */
+  char block[BLOCK];
+} input_walk;
+
+static void walk_failed(input_walk *walk, const char *name) {
+  char quoted[SAY_QUOTE];
+  say_error(walk->cli, "%s: %s", say_quote(name, quoted), strerror(errno));
+  if (walk->status == CLI_YES) walk->status = CLI_BAD;
+}
+
+static bool no_memory(input_walk *walk) {
+  say_error(walk->cli, "no memory");
+  walk->status = CLI_FAILED;
+  return false;
+}
+
+/* ---- one file ------------------------------------------------------------------------------------------ */
+
+/* A file that was found in a folder and is not read. */
+static bool skip_file(input_walk *walk, const char *name, const char *why) {
+  report_skipped *skipped = walk->skipped;
+  if (skipped->n++ >= REPORT_SKIPPED) return true;
+  size_t n = strlen(name) + 1;
+  char *copy = malloc(n);
+  if (!copy) return no_memory(walk);
+  memcpy(copy, name, n);
+  skipped->file[skipped->n - 1].name = copy;
+  skipped->file[skipped->n - 1].why = why;
+  return true;
+}
+
+/* Refuse a file that no compiler wrote as text, and say what to do instead. */
+static void refuse_file(input_walk *walk, const char *name, const char *what, const char *instead) {
+  char quoted[SAY_QUOTE];
+  const char *file = strstr(instead, " FILE");
+  if (file)
+    say_error(walk->cli, "%s is %s; %s | tesela %s -", say_quote(name, quoted), what, instead,
+              walk->cli->verb->name);
+  else
+    say_error(walk->cli, "%s is %s; %s", say_quote(name, quoted), what, instead);
+  walk->status = CLI_BAD;
+  walk->n_refused++;
+}
+
+/* The words of a runtime that could not allocate: they name no array. Only needed if nothing else is there,
+ * so the first megabytes will do. */
+static void look_for_runtime(input_walk *walk, size_t n) {
+  static const char *const words[] = {"Out of memory while trying to allocate ",
+                                      "Error allocating device buffer", "Attempting to allocate "};
+  if (walk->runtime || walk->looked > LOOKED) return;
+  walk->looked += (int64_t)n;
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    const char *p = walk->block, *end = p + n;
+    size_t length = strlen(words[i]);
+    for (; (p = memchr(p, words[i][0], (size_t)(end - p))) && (size_t)(end - p) >= length; p++)
+      if (memcmp(p, words[i], length) == 0) {
+        walk->runtime = true;
+        return;
+      }
+  }
+}
+
+static bool feed_block(input_walk *walk, size_t n) {
+  tesela_error err;
+  look_for_runtime(walk, n);
+  if (tesela_report_feed(walk->report, walk->block, n, &err) == TESELA_OK) return true;
+  walk->status = say_failure(walk->cli, &err);
+  return false;
+}
+
+/* Read fd to its end. `found` means that it was found in a folder: a file that is no text is passed over.
+ * Returns false only if there is no point in going on. */
+static bool read_descriptor(input_walk *walk, int fd, const char *name, bool found) {
+  tesela_error err;
+  for (int64_t total = 0;;) {
+    ssize_t n = read(fd, walk->block, BLOCK);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      walk_failed(walk, name);
+      return true;
+    }
+    if (total == 0 && n > 0) {
+      const char *instead, *what = tesela_report_foreign(walk->block, (size_t)n, &instead);
+      if (what && found) return skip_file(walk, name, what);
+      if (what) {
+        refuse_file(walk, name, what, instead);
+        return true;
+      }
+    }
+    if (total == 0) {
+      static const char assignment[] = "BufferAssignment:";
+      walk->n_read++;
+      walk->assignment = walk->assignment || ((size_t)n >= sizeof assignment - 1 &&
+                                              memcmp(walk->block, assignment, sizeof assignment - 1) == 0);
+      if (tesela_report_begin_input(walk->report, name, &err) != TESELA_OK) return no_memory(walk);
+    }
+    if (n == 0) return true;
+    total += n;
+    if (!feed_block(walk, (size_t)n)) return false;
+  }
+}
+
+/* ---- folders ------------------------------------------------------------------------------------------- */
+
+static bool push_path(input_walk *walk, const char *folder, const char *name) {
+  size_t n = strlen(folder), m = strlen(name);
+  if (walk->n_paths == walk->capacity) {
+    size_t more = walk->capacity ? walk->capacity * 2 : 64;
+    char **grown = realloc(walk->path, more * sizeof *grown);
+    if (!grown) return no_memory(walk);
+    walk->path = grown;
+    walk->capacity = more;
+  }
+  char *path = malloc(n + m + 2);
+  if (!path) return no_memory(walk);
+  memcpy(path, folder, n);
+  if (n > 0 && folder[n - 1] != '/') path[n++] = '/';
+  memcpy(path + n, name, m + 1);
+  walk->path[walk->n_paths++] = path;
+  return true;
+}
+
+static int name_comes_later(const void *a, const void *b) {
+  return -strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* XLA dumps a module before and after optimisation; before, its arrays have no tiles and are others. */
+static bool is_earlier_dump(const char *path) {
+  const char *name = strrchr(path, '/');
+  return strstr(name ? name : path, "before_optimizations") != NULL;
+}
+
+/* How much of a file's name in a dump is that of its module: "module_0001.jit_step."; 0: it is none. */
+static size_t module_name(const char *name) {
+  const char *dot = strncmp(name, "module_", 7) == 0 ? strchr(name, '.') : NULL;
+  if (dot) dot = strchr(dot + 1, '.');
+  return dot ? (size_t)(dot - name) + 1 : 0;
+}
+
+static bool is_final_dump(const char *name) {
+  static const char end[] = "after_optimizations.txt";
+  size_t n = strlen(name);
+  return n >= sizeof end - 1 && strcmp(name + n - (sizeof end - 1), end) == 0;
+}
+
+/* Of the names first .. end-1, sorted, drop the other stages of a module whose last one is there: they hold
+ * the same arrays, not yet or once more. Those from before optimisation have a reason of their own. */
+static bool drop_stages(input_walk *walk, size_t first) {
+  size_t kept = first;
+  bool going_on = true;
+  for (size_t start = first, end; start < walk->n_paths; start = end) {
+    const char *slash = strrchr(walk->path[start], '/'), *name = slash ? slash + 1 : walk->path[start];
+    size_t n = module_name(name), all = (size_t)(name - walk->path[start]) + n;
+    bool final = false;
+    for (end = start; end < walk->n_paths && (end == start || n > 0); end++) {
+      if (strncmp(walk->path[end], walk->path[start], all) != 0) break;
+      final = final || (n > 0 && is_final_dump(walk->path[end]));
+    }
+    for (size_t i = start; i < end; i++) {
+      bool drop = final && !is_final_dump(walk->path[i]) && !is_earlier_dump(walk->path[i]);
+      if (!drop) {
+        walk->path[kept++] = walk->path[i];
+        continue;
+      }
+      if (going_on) going_on = skip_file(walk, walk->path[i], "another stage of a module that is read");
+      free(walk->path[i]);
+    }
+  }
+  walk->n_paths = kept;
+  return going_on;
+}
+
+static bool push_folder(input_walk *walk, const char *folder) {
+  DIR *dir = opendir(folder);
+  if (!dir) {
+    walk_failed(walk, folder);
+    return true;
+  }
+  size_t first = walk->n_paths;
+  bool going_on = true;
+  for (struct dirent *entry; going_on && (entry = readdir(dir));)
+    if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+      going_on = push_path(walk, folder, entry->d_name);
+  closedir(dir);
+  if (walk->n_paths > first)
+    qsort(walk->path + first, walk->n_paths - first, sizeof *walk->path, name_comes_later);
+  return drop_stages(walk, first) && going_on;
+}
+
+/* Read a path: a file, or a folder, whose members are put on the list. */
+static bool read_path(input_walk *walk, const char *path, bool found) {
+  struct stat info, link;
+  if (stat(path, &info) != 0) {
+    walk_failed(walk, path);
+    return true;
+  }
+  if (S_ISDIR(info.st_mode)) {
+    bool is_link = lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
+    return found && is_link ? skip_file(walk, path, "a link to a folder") : push_folder(walk, path);
+  }
+  if (found && !S_ISREG(info.st_mode)) return skip_file(walk, path, "no regular file");
+  if (found && is_earlier_dump(path)) return skip_file(walk, path, "from before optimisation");
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    walk_failed(walk, path);
+    return true;
+  }
+  bool going_on = read_descriptor(walk, fd, path, found);
+  close(fd);
+  return going_on;
+}
+
+static bool read_word(input_walk *walk, const char *word) {
+  if (strcmp(word, "-") == 0) return read_descriptor(walk, STDIN_FILENO, "-", false);
+  bool going_on = read_path(walk, word, false);
+  while (going_on && walk->n_paths > 0) {
+    char *path = walk->path[--walk->n_paths];
+    going_on = read_path(walk, path, true);
+    free(path);
+  }
+  return going_on;
+}
+
+/* ---- all of them --------------------------------------------------------------------------------------- */
+
+static void say_nothing_found(const input_walk *walk) {
+  if (walk->runtime) {
+    say_error(
+        walk->cli,
+        "only a runtime's message that an allocation failed: it has no list of arrays. The list stands\n"
+        "  in the compile-time report, if the program did not fit (\"Largest program allocations in "
+        "hbm:\"),\n"
+        "  and the arrays in a dump: XLA_FLAGS=--xla_dump_to=FOLDER, then tesela report FOLDER");
+    return;
+  }
+  if (walk->assignment) {
+    say_error(walk->cli, "a buffer assignment alone: it decides between the candidates of a memory report, "
+                         "which is to be given with it; its arrays are not counted");
+    return;
+  }
+  int64_t bytes = 0, lines = 0;
+  for (int64_t i = 0; i < tesela_report_n_inputs(walk->report); i++) {
+    const tesela_report_input *input = tesela_report_input_at(walk->report, i);
+    bytes += input->bytes;
+    lines += input->lines;
+  }
+  say_error(walk->cli,
+            "nothing recognised in %" PRId64 " input%s (%" PRId64 " bytes, %" PRId64 " line%s). Looked for:\n"
+            "  memory reports, as XLA prints them when a program does not fit:\n"
+            "    Largest program allocations in hbm:\n"
+            "      1. Size: 14.00G\n"
+            "         Shape: s32[29360128,10]{1,0:T(8,128)}\n"
+            "  HLO text, as XLA_FLAGS=--xla_dump_to=FOLDER or compiled.as_text() gives it:\n"
+            "    %%name = f32[8,128]{1,0:T(8,128)} opcode(operands)",
+            walk->n_read, walk->n_read == 1 ? "" : "s", bytes, lines, lines == 1 ? "" : "s");
+}
+
+/* One line: how many files of folders were not read, and why. */
+static void say_skipped(const input_walk *walk) {
+  const report_skipped *skipped = walk->skipped;
+  char line[1024] = "";
+  size_t n = 0;
+  int64_t kept = skipped->n < REPORT_SKIPPED ? skipped->n : REPORT_SKIPPED;
+  if (skipped->n == 0) return;
+  for (int64_t i = 0; i < kept && n < sizeof line; i++) {
+    const char *why = skipped->file[i].why;
+    int64_t count = 0;
+    bool said = false;
+    for (int64_t k = 0; k < kept; k++) {
+      said = said || (k < i && strcmp(skipped->file[k].why, why) == 0);
+      count += strcmp(skipped->file[k].why, why) == 0;
+    }
+    if (said) continue;
+    const char *slash = strrchr(skipped->file[i].name, '/');
+    char quoted[SAY_QUOTE];
+    n += (size_t)snprintf(line + n, sizeof line - n, "%s%s%s: %s", n ? "; " : "",
+                          say_quote(slash ? slash + 1 : skipped->file[i].name, quoted),
+                          count > 1 ? " and others" : "", why);
+  }
+  say_note(walk->cli, "%" PRId64 " file%s skipped (%s); name a file to read it", skipped->n,
+           skipped->n == 1 ? "" : "s", line);
+}
+
+void report_skipped_free(report_skipped *skipped) {
+  for (int64_t i = 0; i < skipped->n && i < REPORT_SKIPPED; i++) free(skipped->file[i].name);
+  skipped->n = 0;
+}
+
+int report_input_read(const cli_context *cli, int n_words, const char *const *words, tesela_report **report,
+                      report_skipped *skipped) {
+  tesela_error err;
+  *report = NULL;
+  tesela_status status = tesela_report_create(report, NULL, NULL, &err);
+  if (status != TESELA_OK) return say_failure(cli, &err);
+  input_walk *walk = calloc(1, sizeof *walk);
+  if (!walk) {
+    say_error(cli, "no memory");
+    return CLI_FAILED;
+  }
+  walk->cli = cli;
+  walk->report = *report;
+  walk->skipped = skipped;
+  bool going_on = true;
+  for (int i = 0; i < n_words && going_on; i++) going_on = read_word(walk, words[i]);
+  if (going_on && tesela_report_finish(*report, &err) != TESELA_OK) going_on = no_memory(walk);
+  if (going_on && tesela_report_n_sections(*report) == 0) {
+    if (walk->n_read > 0)
+      say_nothing_found(walk);
+    else if (walk->status == CLI_YES)
+      say_error(cli, "no text files there");
+    walk->status = CLI_BAD;
+  }
+  say_skipped(walk);
+  int exit_status = walk->status;
+  while (walk->n_paths > 0) free(walk->path[--walk->n_paths]);
+  free(walk->path);
+  free(walk);
+  return exit_status;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_show.c - the verb show: a layout in words, and its picture.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "main/input.h"
+#include "kind.h"
+#include "main/say.h"
+#include "show/show.h"
+#include "tile_input.h"
+
+static bool wants(const cli_context *cli, const char *part) {
+  const char *only = cli_value(cli, "only");
+  return !only || strcmp(only, part) == 0;
+}
+
+/* The canonical text, as a headline. */
+static void print_text(const cli_context *cli, const tesela_xla_shape *shape) {
+  tesela_writer to = tile_stdout();
+  cli_styled_begin(&cli->out, "1");
+  tesela_xla_print(shape, true, &to, NULL);
+  cli_styled_end(&cli->out);
+  printf("\n");
+}
+
+static int print_json(const tesela_xla_shape *shape, const show_facts *facts) {
+  json_writer j = {0};
+  jw_object(&j);
+  if (facts)
+    show_json(&j, facts);
+  else
+    show_json_no_size(&j, shape);
+  jw_end(&j);
+  bool done = jw_line(&j, stdout);
+  jw_free(&j);
+  return done ? CLI_YES : CLI_FAILED;
+}
+
+/* token[], opaque[] and `?`: what they are, and that they have no size. */
+static int say_no_size(const cli_context *cli, const tesela_xla_shape *shape, const tesela_error *err) {
+  if (err->status != TESELA_E_UNSUPPORTED) return say_failure(cli, err);
+  if (cli->json) return print_json(shape, NULL);
+  bool words = wants(cli, "words");
+  if (words) {
+    print_text(cli, shape);
+    show_words_no_size(cli, shape);
+  }
+  if (wants(cli, "picture")) printf("%sThere is nothing to draw: no size.\n", words ? "\n" : "");
+  return CLI_YES;
+}
+
+static int show_array(const cli_context *cli, const char *text, size_t length) {
+  int status;
+  tesela_xla_shape shape;
+  tesela_error err;
+  show_facts facts;
+  tesela_draw_options options;
+  if (!show_picture_options(cli, &options)) return CLI_BAD;
+  if (!input_layout(cli, text, length, &shape, NULL, &status)) return status;
+  if (show_facts_of(&shape, &facts, &err) != TESELA_OK) return say_no_size(cli, &shape, &err);
+  if (cli->json) return print_json(&shape, &facts);
+  bool words = wants(cli, "words"), picture = wants(cli, "picture"), any = facts.sizes.logical_elements > 0;
+  if (picture && any && !show_picture_check(cli, &shape, &options)) return CLI_BAD;
+  if (words) {
+    print_text(cli, &shape);
+    show_words(cli, &facts);
+  }
+  if (!picture) return CLI_YES;
+  if (!any) {
+    printf("%sThere is nothing to draw: no elements.\n", words ? "\n" : "");
+    return CLI_YES;
+  }
+  if (words) printf("\n");
+  return show_picture(cli, &shape, &options);
+}
+
+static int show_text_of(const cli_context *cli, const char *text, size_t length) {
+  size_t used = 0;
+  layout_kind kind;
+  tesela_error err;
+  if (kind_of(text, length, &kind, &used, &err) != TESELA_OK) return say_failure_in(cli, text, length, &err);
+  if (kind == KIND_DEVICE) return show_device(cli, text, length);
+  if (cli_has(cli, "target"))
+    return say_usage(cli, "--target is for device layouts; this is %s", kind_words(kind));
+  if (kind != KIND_XLA) return show_expression(cli, text, length);
+  if (!show_no_table_options(cli)) return CLI_BAD;
+  while (used < length && memchr(" \t\r\n", text[used], 4)) used++;
+  return used < length && text[used] == '(' ? show_tuple(cli, text, length) : show_array(cli, text, length);
+}
+
+/* Several layouts, from lines: a blank line between them. */
+typedef struct several {
+  const cli_context *cli;
+  bool second;
+} several;
+
+static int show_line(void *user, const char *text, size_t length) {
+  several *s = user;
+  if (s->second && !s->cli->json) printf("\n");
+  s->second = true;
+  return show_text_of(s->cli, text, length);
+}
+
+int cmd_show(const cli_context *cli) {
+  several s = {cli, false};
+  return input_each(cli, 0, show_line, &s);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * show_expression.c - register layouts and tiles in memory: the table or picture, facts in words, JSON.
+ *
+ * Of a register layout nothing but its text and its table is printed, byte for byte what other tools print for it. So its
+ * box-drawing characters do not depend on the locale, unless somebody looks at them.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include <tesela/draw.h>
+
+#include "expression.h"
+#include "main/input.h"
+#include "verbs/made_of.h"
+#include "main/say.h"
+#include "show/show.h"
+
+static int write_stdout(void *user, const char *text, size_t length) {
+  (void)user;
+  return fwrite(text, 1, length, stdout) != length;
+}
+
+static const tesela_writer to_stdout = {write_stdout, NULL};
+
+static bool wants(const cli_context *cli, const char *part) {
+  const char *only = cli_value(cli, "only");
+  return !only || strcmp(only, part) == 0;
+}
+
+/* ---- register layouts ---------------------------------------------------------------------------------- */
+
+/* Options of pictures that tables do not have. */
+static bool table_options(const cli_context *cli) {
+  static const char *const others[] = {"slice", "linear", "all", "rows", "width"};
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    if (cli_has(cli, others[i])) {
+      say_usage(cli, "--%s is for pictures of memory; the table of a register layout is whole", others[i]);
+      return false;
+    }
+  return true;
+}
+
+bool show_no_table_options(const cli_context *cli) {
+  static const char *const others[] = {"format", "by", "warp"};
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    if (cli_has(cli, others[i])) {
+      say_usage(cli, "--%s is for register layouts", others[i]);
+      return false;
+    }
+  return true;
+}
+
+/* Is the style one for programs, whose text has no line in front? */
+static bool bare_style(const char *style) {
+  return style && (strcmp(style, "csv") == 0 || strcmp(style, "json") == 0);
+}
+
+/* A writer to stdout that counts the columns of the widest line, the first `skip` lines and escape sequences left out. */
+typedef struct wide {
+  int skip;
+  bool escape;
+  int64_t column, widest;
+} wide;
+
+static int write_wide(void *user, const char *text, size_t length) {
+  wide *w = user;
+  for (size_t i = 0; i < length; i++) {
+    char c = text[i];
+    if (c == '\n') {
+      w->column = 0;
+      w->skip -= w->skip > 0;
+    } else if (c == '\033' || w->escape) {
+      w->escape = c != 'm';
+    } else if (w->skip == 0 && ((unsigned char)c & 0xc0) != 0x80) { /* no further byte of a character */
+      if (++w->column > w->widest) w->widest = w->column;
+    }
+  }
+  return write_stdout(NULL, text, length);
+}
+
+/* Tables are never cut; who looks at one that does not fit is told what helps. */
+static void note_wide(const cli_context *cli, const wide *w) {
+  if (cli->out.terminal && w->widest > cli->out.width)
+    say_note(cli,
+             "the table is %" PRId64 " columns wide; --format=plain, --by=thread or less -S show it better",
+             w->widest);
+}
+
+static int print_table(const cli_context *cli, const tesela_register *layout, int64_t warp) {
+  tesela_error err;
+  const char *by = cli_value(cli, "by");
+  tesela_draw_register_options options = {.style = cli_value(cli, "format")};
+  options.by_thread = by && strcmp(by, "thread") == 0;
+  options.header = wants(cli, "words") && !bare_style(options.style);
+  options.color = cli->out.color;
+  options.ascii = cli_has(cli, "ascii") || (cli->out.terminal && !cli->out.utf8);
+  options.warp = (int32_t)warp;
+  wide w = {.skip = options.header};
+  tesela_writer to = {write_wide, &w};
+  tesela_status status = tesela_draw_register(layout, &options, &to, &err);
+  if (status == TESELA_E_STOPPED) return CLI_YES; /* main sees to the output */
+  if (status != TESELA_OK) return say_failure(cli, &err);
+  putchar('\n');
+  if (!bare_style(options.style)) note_wide(cli, &w);
+  return CLI_YES;
+}
+
+static void words_of_fragment(const tesela_fragment *entry) {
+  printf("  fragment    %s of %s, %s; %s", entry->operand[0] ? entry->operand : "registers",
+         entry->instruction, entry->types, entry->since);
+  printf("\n  axes        %s", entry->axes);
+  if (entry->block[0]) printf("; block %s", entry->block);
+  printf("; row %s, column %s\n", entry->row, entry->col);
+  if (entry->note[0]) printf("  note        %s\n", entry->note);
+}
+
+static int print_words(const tesela_register *layout, const char *text, size_t length) {
+  const tesela_fragment *entry = expression_fragment(text, length);
+  int64_t copies = tesela_register_copies(layout);
+  tesela_register_print(layout, &to_stdout, NULL);
+  printf("\n  expression  ");
+  tesela_register_print_expression(layout, &to_stdout, NULL);
+  printf("\n  threads     %" PRId64 ", with %" PRId64 " register%s each", layout->spatial_size,
+         layout->local_size, layout->local_size == 1 ? "" : "s");
+  if (copies > 1) printf("; every element in %" PRId64 " threads", copies);
+  printf("\n");
+  if (entry) words_of_fragment(entry);
+  return made_of_print(layout, text, length) ? CLI_YES : CLI_FAILED;
+}
+
+static int print_json(const any_layout *any, const char *text, size_t length) {
+  json_writer j = {0};
+  bool done = true;
+  jw_object(&j);
+  if (any->kind == KIND_REGISTER) {
+    const tesela_fragment *entry = expression_fragment(text, length);
+    jw_put_str(&j, "kind", "register");
+    expression_put_register(&j, &any->registers, NULL);
+    jw_put_str(&j, "fragment", entry ? entry->name : NULL);
+    done = made_of_json(&j, &any->registers, text, length);
+  } else {
+    jw_put_str(&j, "kind", "memory");
+    expression_put_memory(&j, &any->memory);
+  }
+  jw_end(&j);
+  done = done && jw_line(&j, stdout);
+  jw_free(&j);
+  return done ? CLI_YES : CLI_FAILED;
+}
+
+static int show_register(const cli_context *cli, const any_layout *any, const char *text, size_t length) {
+  int64_t warp;
+  if (!table_options(cli) || !expression_warp(cli, text, length, &warp)) return CLI_BAD;
+  if (cli->json) return print_json(any, text, length);
+  if (wants(cli, "picture")) return print_table(cli, &any->registers, warp);
+  return print_words(&any->registers, text, length);
+}
+
+/* ---- tiles in memory ------------------------------------------------------------------------------------- */
+
+static void words_of_memory(const cli_context *cli, const tesela_tile_memory *memory) {
+  int64_t elements = 1;
+  char text[2048];
+  tesela_buffer buffer = {text, sizeof text, 0};
+  tesela_writer to = tesela_buffer_writer(&buffer);
+  for (int32_t d = 0; d < memory->rank; d++) elements *= memory->shape[d];
+  tesela_tile_memory_print(memory, &to, NULL);
+  cli_styled(&cli->out, "1", text);
+  printf("\n  tile        %" PRId64 " element%s in %" PRId64 " place%s", elements, elements == 1 ? "" : "s",
+         memory->size, memory->size == 1 ? "" : "s");
+  if (memory->offset > 0) printf(", from place %" PRId64, memory->offset);
+  printf("\n");
+  const tesela_tile_swizzle *s = &memory->swizzle;
+  if (s->bits == 0) return;
+  int64_t mask = (INT64_C(1) << s->bits) - 1;
+  printf("  swizzle     place ^ (place >> %d & %" PRId64 ") << %d\n",
+         s->shift >= 0 ? s->base + s->shift : s->base, mask, s->shift >= 0 ? s->base : s->base - s->shift);
+}
+
+static int show_memory(const cli_context *cli, const any_layout *any, const tesela_layout *layout) {
+  tesela_draw_options options;
+  if (!show_no_table_options(cli)) return CLI_BAD;
+  if (!show_picture_options(cli, &options)) return CLI_BAD;
+  if (cli->json) return print_json(any, NULL, 0);
+  bool words = wants(cli, "words"), picture = wants(cli, "picture");
+  if (picture && !show_picture_check_layout(cli, layout, &options)) return CLI_BAD;
+  if (words) words_of_memory(cli, &any->memory);
+  if (words && picture) printf("\n");
+  return picture ? show_picture_layout(cli, layout, &options) : CLI_YES;
+}
+
+int show_expression(const cli_context *cli, const char *text, size_t length) {
+  any_layout any;
+  tesela_layout layout;
+  int status;
+  if (!input_any(cli, text, length, &any, &layout, &status)) return status;
+  if (any.kind == KIND_REGISTER) return show_register(cli, &any, text, length);
+  return show_memory(cli, &any, &layout);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_cmp.c - the verb cmp: do two files hold the same values, whatever their layouts?
+ *
+ * Of .safetensors with several tensors those of one name are compared; one that only one file has is a difference.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <tesela/relayout.h>
+
+#include "main/input.h"
+#include "json.h"
+#include "main/say.h"
+#include "tensor_native.h"
+#include "value.h"
+
+typedef struct cmp {
+  tensor_native a, b;
+  tesela_values_difference d;
+  int64_t elements;
+} cmp;
+
+/* Two files and what is said about them. */
+typedef struct pair {
+  const cli_context *cli;
+  const tensor_file *a, *b;
+  tensor_says says_a, says_b;
+} pair;
+
+/* {"place":17,"bits":"0x3f800000","value":"1"} */
+static void put_side(json_writer *j, const char *name, const tensor *t, int64_t place, const uint8_t *value) {
+  char text[VALUE_TEXT];
+  jw_key(j, name);
+  jw_object(j);
+  jw_put_int(j, "place", place);
+  jw_put_str(j, "bits", value_bits(value, t->layout.bits, text));
+  value_number(value, t->layout.dtype, t->layout.bits, text);
+  jw_put_str(j, "value", *text ? text : NULL);
+  jw_end(j);
+}
+
+static void put_result(json_writer *j, const cmp *c) {
+  jw_put_bool(j, "same", c->d.same);
+  jw_put_int(j, "elements", c->elements);
+  jw_put_int(j, "n_different", c->d.n_different);
+  if (c->d.same) return;
+  jw_key(j, "first_difference");
+  jw_object(j);
+  jw_key(j, "index");
+  jw_ints(j, c->a.tensor.layout.rank, c->d.index);
+  put_side(j, "a", &c->a.tensor, c->d.place_a, c->d.a);
+  put_side(j, "b", &c->b.tensor, c->d.place_b, c->d.b);
+  jw_end(j);
+}
+
+static int print_json(const cmp *c) {
+  json_writer j = {0};
+  jw_object(&j);
+  put_result(&j, c);
+  jw_end(&j);
+  bool done = jw_line(&j, stdout) || ferror(stdout);
+  jw_free(&j);
+  return done ? CLI_YES : CLI_FAILED;
+}
+
+static void print_side(const char *name, const tensor *t, int64_t place, const uint8_t *value) {
+  char bits[VALUE_TEXT], number[VALUE_TEXT];
+  value_number(value, t->layout.dtype, t->layout.bits, number);
+  printf("  %s  place %-12" PRId64 "  %s%s%s\n", name, place, value_bits(value, t->layout.bits, bits),
+         *number ? "  " : "", number);
+}
+
+static void print_text(const cmp *c) {
+  if (c->d.same) {
+    puts("same");
+    return;
+  }
+  int32_t rank = c->a.tensor.layout.rank;
+  fputs("differ: first at [", stdout);
+  if (rank > 0) input_print_index(rank, c->d.index);
+  printf("]; %" PRId64 " of %" PRId64 " element%s\n", c->d.n_different, c->elements,
+         c->elements == 1 ? "" : "s");
+  print_side("a", &c->a.tensor, c->d.place_a, c->d.a);
+  print_side("b", &c->b.tensor, c->d.place_b, c->d.b);
+}
+
+/* ---- two tensors --------------------------------------------------------------------------------------- */
+
+static void free_sides(cmp *c) {
+  tensor_native_free(&c->a);
+  tensor_native_free(&c->b);
+}
+
+/* Entries of NULL: the tensors that are named, or the only ones. Returns CLI_YES with c->d set, to be freed with
+   free_sides; else a status after saying why. */
+static int compare(const pair *p, const tensor_entry *a, const tensor_entry *b, cmp *c) {
+  tesela_error err = {.at = -1};
+  tesela_sizes sizes;
+  *c = (cmp){0};
+  int exit_status = tensor_native_read(p->cli, p->a, a, &p->says_a, &c->a);
+  if (exit_status == CLI_YES) exit_status = tensor_native_read(p->cli, p->b, b, &p->says_b, &c->b);
+  if (exit_status == CLI_YES) {
+    const tensor *ta = &c->a.tensor, *tb = &c->b.tensor;
+    tesela_status status = tesela_values_compare(&ta->layout, c->a.data, &tb->layout, c->b.data, &c->d, &err);
+    if (status == TESELA_OK) status = tesela_layout_sizes(&ta->layout, &sizes, &err);
+    if (status == TESELA_OK) c->elements = sizes.logical_elements;
+    if (status != TESELA_OK) exit_status = say_failure(p->cli, &err);
+  }
+  if (exit_status != CLI_YES) free_sides(c);
+  return exit_status;
+}
+
+static int compare_two(const pair *p) {
+  cmp c;
+  int status = compare(p, NULL, NULL, &c);
+  if (status != CLI_YES) return status;
+  if (p->cli->json)
+    status = print_json(&c);
+  else
+    print_text(&c);
+  if (status == CLI_YES && !c.d.same) status = CLI_NO;
+  free_sides(&c);
+  return status;
+}
+
+/* ---- all tensors, by name ------------------------------------------------------------------------------ */
+
+static const tensor_entry *find_entry(const tensor_file *file, const char *name) {
+  for (int64_t i = 0; i < file->n_entries; i++)
+    if (strcmp(file->entry[i].name, name) == 0) return &file->entry[i];
+  return NULL;
+}
+
+/* One name that a and b (one may be NULL) have. Only what differs is printed as text. */
+static int compare_named(const pair *p, const tensor_entry *a, const tensor_entry *b, json_writer *j) {
+  const char *name = a ? a->name : b->name, *only = !b ? "a" : !a ? "b" : NULL;
+  char quote[SAY_QUOTE];
+  cmp c = {0};
+  int status = only ? CLI_NO : compare(p, a, b, &c);
+  if (status > CLI_NO) {
+    fprintf(stderr, "This was for tensor %s.\n", say_quote(name, quote));
+    return status;
+  }
+  if (!only && !c.d.same) status = CLI_NO;
+  if (p->cli->json) {
+    jw_object(j);
+    jw_put_str(j, "name", name);
+    if (only) jw_put_bool(j, "same", false);
+    if (only) jw_put_str(j, "only_in", only);
+    if (!only) put_result(j, &c);
+    jw_end(j);
+  } else if (status == CLI_NO) {
+    printf("%s: ", say_quote(name, quote));
+    if (only) printf("only in %s\n", only);
+    if (!only) print_text(&c);
+  }
+  free_sides(&c);
+  return status;
+}
+
+static int compare_all(const pair *p) {
+  json_writer j = {0};
+  int64_t n = 0, n_different = 0;
+  int worst = CLI_YES;
+  jw_object(&j);
+  jw_key(&j, "tensors");
+  jw_list(&j);
+  for (int64_t i = 0; i < p->a->n_entries + p->b->n_entries && !ferror(stdout); i++) {
+    bool in_a = i < p->a->n_entries;
+    const tensor_entry *a = in_a ? &p->a->entry[i] : NULL;
+    const tensor_entry *b = in_a ? find_entry(p->b, a->name) : &p->b->entry[i - p->a->n_entries];
+    if (!in_a && find_entry(p->a, b->name)) continue;
+    int status = compare_named(p, a, b, &j);
+    n++;
+    n_different += status == CLI_NO;
+    if (status > worst) worst = status;
+  }
+  jw_end(&j);
+  jw_put_bool(&j, "same", worst == CLI_YES);
+  jw_end(&j);
+  if (!p->cli->json && worst == CLI_YES) printf("same: %" PRId64 " tensors\n", n);
+  if (!p->cli->json && worst == CLI_NO)
+    printf("differ: %" PRId64 " of %" PRId64 " tensors\n", n_different, n);
+  if (p->cli->json && worst <= CLI_NO && !jw_line(&j, stdout) && !ferror(stdout)) worst = CLI_FAILED;
+  jw_free(&j);
+  return worst;
+}
+
+/* ---- the verb ------------------------------------------------------------------------------------------ */
+
+/* What is said about one side: its own option, or the one for both. */
+static const char *either(const cli_context *cli, const char *own, const char *both) {
+  return cli_value(cli, own) ? cli_value(cli, own) : cli_value(cli, both);
+}
+
+int cmd_cmp(const cli_context *cli) {
+  const char *dtype = cli_value(cli, "dtype");
+  tensor_file *a = NULL, *b = NULL;
+  pair p = {.cli = cli,
+            .says_a = {either(cli, "a", "layout"), dtype, either(cli, "tensor-a", "tensor"), "--a"},
+            .says_b = {either(cli, "b", "layout"), dtype, either(cli, "tensor-b", "tensor"), "--b"}};
+  if (strcmp(cli->arg[0], "-") == 0 && strcmp(cli->arg[1], "-") == 0)
+    return say_usage(cli, "standard input can be only one of the two");
+  int status = tensor_file_open(cli, cli->arg[0], &a);
+  if (status == CLI_YES) status = tensor_file_open(cli, cli->arg[1], &b);
+  p.a = a;
+  p.b = b;
+  if (status == CLI_YES) {
+    bool named = p.says_a.name || p.says_b.name;
+    bool several = tensor_native_goes_through(a, &p.says_a) || tensor_native_goes_through(b, &p.says_b);
+    bool all = !named && several && a->format == TENSOR_SAFETENSORS && b->format == TENSOR_SAFETENSORS;
+    status = all ? compare_all(&p) : compare_two(&p);
+  }
+  tensor_file_close(a);
+  tensor_file_close(b);
+  return status;
+}

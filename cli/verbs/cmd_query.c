@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_query.c - the verb query: requests in JSON from standard input, one a line, each answered with one
+ * line.
+ *
+ * A request that fails is answered and the next one goes on; the exit status is 0 even so. Lines of blanks
+ * are passed over. What was answered is written before the next request is waited for.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "main/lines.h"
+#include "main/options.h"
+#include "query.h"
+#include "main/say.h"
+
+static bool is_blank(const char *text, size_t length) {
+  for (size_t i = 0; i < length; i++)
+    if (!strchr(" \t\r", text[i]) || text[i] == '\0') return false;
+  return true;
+}
+
+static void print_answer(json_writer *out) {
+  if (out->failed) { /* no memory for this answer; there is enough for this one */
+    jw_free(out);
+    fputs("{\"id\":null,\"ok\":false,\"error\":{\"code\":\"MEMORY\",\"message\":\"no memory for the "
+          "response\"}}\n",
+          stdout);
+    return;
+  }
+  jw_line(out, stdout);
+}
+
+int cmd_query(const cli_context *cli) {
+  line_reader lines = lines_begin(STDIN_FILENO, QUERY_LINE_LIMIT);
+  json_writer out = {0};
+  const char *text;
+  size_t length;
+  int status = CLI_YES;
+  while (!ferror(stdout)) {
+    line_result got = lines_next(&lines, &text, &length);
+    if (got == LINE_END) break;
+    if (got == LINE_FAILED) {
+      status = errno == ENOMEM ? CLI_FAILED : CLI_BAD;
+      say_error(cli, "standard input: %s", strerror(errno));
+      break;
+    }
+    if (got == LINE_READ && is_blank(text, length)) continue;
+    if (got == LINE_READ)
+      query_line(text, length, &out);
+    else
+      query_refuse(TESELA_E_LIMIT, "the line is longer than 16 MiB; the rest of it is passed over", &out);
+    print_answer(&out);
+  }
+  jw_free(&out);
+  lines_end(&lines);
+  return status;
+}

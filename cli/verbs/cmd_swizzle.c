@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_swizzle.c - the verb swizzle: the shared-memory layout with the fewest bank conflicts for the register layouts that
+ * write and read a tile.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "main/say.h"
+#include "tile_input.h"
+#include "tile_json.h"
+
+static int swizzle_json(const tesela_synthesis *found) {
+  json_writer j = {0};
+  jw_object(&j);
+  tile_json_synthesis(&j, found);
+  return tile_print_json(&j);
+}
+
+int cmd_swizzle(const cli_context *cli) {
+  tesela_dtype dtype;
+  tesela_synthesis found;
+  tesela_access_machine machine;
+  tesela_synthesis_options options = {0};
+  tesela_error err = {.at = -1};
+  int32_t bits;
+  int status = CLI_YES;
+  if (!tile_input_dtype(cli, &dtype, &bits) || !tile_input_machine(cli, &machine) ||
+      !cli_integer(cli, "max-steps", 1, INT64_MAX, 0, &options.max_steps))
+    return CLI_BAD;
+  size_t n = (size_t)cli->n_args;
+  tesela_register *layouts = malloc(n * sizeof *layouts);
+  tesela_access_use *uses = calloc(n, sizeof *uses);
+  bool read = layouts && uses;
+  if (!read) {
+    say_error(cli, "no memory for %zu layouts", n);
+    status = CLI_FAILED;
+  }
+  for (size_t i = 0; read && i < n; i++) {
+    read = tile_input_register(cli, cli->arg[i], &layouts[i], &status);
+    uses[i] = (tesela_access_use){.registers = &layouts[i], .ldmatrix = cli_has(cli, "ldmatrix")};
+  }
+  if (read && tesela_synthesize((int32_t)n, uses, bits, &options, &machine, &found, &err) != TESELA_OK) {
+    read = false;
+    status = say_failure(cli, &err);
+  }
+  free(layouts);
+  free(uses);
+  if (!read) return status;
+  if (cli->json) return swizzle_json(&found);
+  tesela_writer to = tile_stdout();
+  tesela_tile_memory_print(&found.memory, &to, NULL);
+  putchar('\n');
+  printf("wavefronts    %" PRId64 "; at least %" PRId64 ", row-major %" PRId64 "\n", found.wavefronts,
+         found.least, found.plain);
+  printf("compared      %" PRId64 " layouts\n", found.candidates);
+  return CLI_YES;
+}

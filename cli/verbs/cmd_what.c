@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_what.c - the verb what: the element at a place.
+ *
+ * A line for each place: an index, or the word padding. With --bytes a line has every element with a bit in
+ * the byte. Places of a register layout are thread:local, and every one holds an element.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "main/input.h"
+#include "json.h"
+#include "verbs/place.h"
+#include "main/say.h"
+
+typedef struct what {
+  const cli_context *cli;
+  const any_layout *any;
+  const tesela_layout *layout;
+  int64_t bytes; /* of all places; 0: places are asked for */
+  bool words;
+  json_writer json;
+} what;
+
+static void print_json(what *w, int64_t place, bool padding, const int64_t *index) {
+  json_writer *j = &w->json;
+  jw_object(j);
+  jw_put_int(j, "place", place);
+  jw_key(j, "index");
+  if (padding)
+    jw_null(j);
+  else
+    jw_ints(j, w->layout->rank, index);
+  jw_end(j);
+}
+
+static void print_words(const what *w, int64_t place, bool padding) {
+  int64_t byte;
+  int bit;
+  cli_flush();
+  fprintf(stderr, "%s at place %" PRId64, padding ? "padding" : "an element", place);
+  bool typed = w->any->kind == KIND_XLA || w->any->kind == KIND_DEVICE;
+  if (typed && place_to_byte(place, w->layout->bits, &byte, &bit)) {
+    fprintf(stderr, ", byte %" PRId64, byte);
+    if (w->layout->bits % 8) fprintf(stderr, ", bit %d", bit);
+  }
+  fprintf(stderr, " (of %" PRId64 " places)\n", w->layout->axis[0].extent);
+}
+
+/* Places first .. last, on one line. */
+static int print_places(what *w, int64_t first, int64_t last) {
+  for (int64_t place = first; place <= last; place++) {
+    tesela_error err = {.at = -1};
+    int64_t index[TESELA_MAX_RANK];
+    bool padding;
+    if (tesela_layout_element_at(w->layout, &place, index, &padding, &err) != TESELA_OK)
+      return say_failure(w->cli, &err);
+    if (w->cli->json) {
+      print_json(w, place, padding, index);
+      continue;
+    }
+    if (place > first) putchar(' ');
+    if (padding)
+      fputs("padding", stdout);
+    else
+      input_print_index(w->layout->rank, index);
+    if (place == last) putchar('\n');
+    if (w->words) print_words(w, place, padding);
+  }
+  return CLI_YES;
+}
+
+/* A list of what is there, in JSON a list in an object:
+ * {"byte":3,"elements":[{"place":6,"index":[0,6]},...]}. */
+static int what_byte(what *w, int64_t byte) {
+  int64_t first, last, places = w->layout->axis[0].extent;
+  places_in_byte(byte, w->layout->bits, &first, &last);
+  if (last >= places) last = places - 1; /* the last byte may be filled up */
+  if (!w->cli->json) return print_places(w, first, last);
+  jw_object(&w->json);
+  jw_put_int(&w->json, "byte", byte);
+  jw_key(&w->json, "elements");
+  jw_list(&w->json);
+  int status = print_places(w, first, last);
+  jw_end(&w->json);
+  jw_end(&w->json);
+  return status;
+}
+
+/* {"thread":5,"local":3,"index":[9,3]} */
+static int what_register(what *w, const char *text, size_t length) {
+  const tesela_register *layout = &w->any->registers;
+  tesela_error err = {.at = -1};
+  int64_t thread, local, index[TESELA_MAX_RANK];
+  if (input_register(text, length, layout, &thread, &local, &err) != TESELA_OK)
+    return say_failure_in(w->cli, text, length, &err);
+  if (tesela_register_get_global(layout, thread, local, index, &err) != TESELA_OK)
+    return say_failure(w->cli, &err);
+  if (w->cli->json) {
+    json_writer *j = &w->json;
+    jw_object(j);
+    jw_put_int(j, "thread", thread);
+    jw_put_int(j, "local", local);
+    jw_key(j, "index");
+    jw_ints(j, layout->rank, index);
+    jw_end(j);
+    return jw_line(j, stdout) || ferror(stdout) ? CLI_YES : CLI_FAILED;
+  }
+  input_print_index(layout->rank, index);
+  putchar('\n');
+  if (w->words) {
+    cli_flush();
+    fprintf(stderr,
+            "an element in register %" PRId64 " of %" PRId64 " of thread %" PRId64 " of %" PRId64 "\n", local,
+            layout->local_size, thread, layout->spatial_size);
+  }
+  return CLI_YES;
+}
+
+static int what_one(void *user, const char *text, size_t length) {
+  what *w = user;
+  if (w->any->kind == KIND_REGISTER) return what_register(w, text, length);
+  tesela_error err = {.at = -1};
+  int64_t number, count = w->bytes ? w->bytes : w->layout->axis[0].extent;
+  if (input_number(text, length, w->bytes ? "byte" : "place", count, &number, &err) != TESELA_OK)
+    return say_failure_in(w->cli, text, length, &err);
+  int status = w->bytes ? what_byte(w, number) : print_places(w, number, number);
+  if (w->cli->json && status == CLI_YES) jw_line(&w->json, stdout);
+  return w->json.failed ? CLI_FAILED : status;
+}
+
+int cmd_what(const cli_context *cli) {
+  any_layout any;
+  tesela_layout layout;
+  tesela_sizes sizes;
+  tesela_error err = {.at = -1};
+  int status;
+  if (!input_any(cli, cli->arg[0], strlen(cli->arg[0]), &any, &layout, &status)) return status;
+  bool bytes = cli_has(cli, "bytes");
+  if (bytes && any.kind != KIND_XLA && any.kind != KIND_DEVICE)
+    return say_usage(cli, "--bytes is for XLA and device layouts; the elements of %s have no width",
+                     kind_words(any.kind));
+  if (bytes && tesela_layout_sizes(&layout, &sizes, &err) != TESELA_OK) return say_failure(cli, &err);
+  bool one = cli->n_args == 2 && strcmp(cli->arg[1], "-") != 0;
+  what w = {cli, &any, &layout, 0, cli_has(cli, "words") || (one && cli->out.terminal && !cli->json), {0}};
+  if (bytes && sizes.bytes > 0) w.bytes = sizes.bytes;
+  status = input_each(cli, 1, what_one, &w);
+  jw_free(&w.json);
+  return status;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_where.c - the verb where: the place of an element.
+ *
+ * A line for each index. An element with several copies has its places on one line, with blanks between; those of a register
+ * layout are written thread: local.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "expression.h"
+#include "main/input.h"
+#include "verbs/place.h"
+#include "main/say.h"
+
+typedef struct where {
+  const cli_context *cli;
+  const any_layout *any;
+  const tesela_layout *layout;
+  bool words;
+  int64_t warp; /* threads of one */
+  json_writer json;
+} where;
+
+/* ---- places in memory ------------------------------------------------------------------------------------- */
+
+/* {"index":[2,3],"place":17,"byte":68,"bit":0}; of a tile, whose elements have no width, without byte and bit */
+static void print_json(where *w, const int64_t *index, int64_t place) {
+  int64_t byte;
+  int bit;
+  bool fits = place_to_byte(place, w->layout->bits, &byte, &bit);
+  json_writer *j = &w->json;
+  jw_object(j);
+  jw_key(j, "index");
+  jw_ints(j, w->layout->rank, index);
+  jw_put_int(j, "place", place);
+  if (w->any->kind == KIND_XLA || w->any->kind == KIND_DEVICE) {
+    jw_key(j, "byte");
+    fits ? jw_int(j, byte) : jw_null(j);
+    jw_key(j, "bit");
+    fits ? jw_int(j, bit) : jw_null(j);
+  }
+  jw_end(j);
+  jw_line(j, stdout);
+}
+
+static void print_words(const where *w, int64_t place) {
+  int64_t byte;
+  int bit;
+  bool xla = w->any->kind == KIND_XLA, typed = xla || w->any->kind == KIND_DEVICE;
+  fprintf(stderr, "place %" PRId64, place);
+  if (typed && place_to_byte(place, w->layout->bits, &byte, &bit)) {
+    fprintf(stderr, ", byte %" PRId64, byte);
+    if (w->layout->bits % 8) fprintf(stderr, ", bit %d", bit);
+  }
+  fprintf(stderr, " (of %" PRId64 " places)\n", w->layout->axis[0].extent);
+  if (xla && w->any->shape.layout.metadata_bytes > 0)
+    fprintf(stderr, "bytes count from the data, behind %" PRId64 " bytes of metadata\n",
+            w->any->shape.layout.metadata_bytes);
+}
+
+static int where_in_memory(where *w, const int64_t *index) {
+  tesela_error err = {.at = -1};
+  int64_t place[TESELA_MAX_AXES], copies = tesela_layout_copies(w->layout);
+  for (int64_t k = 0; k < copies; k++) {
+    if (tesela_layout_copy_of(w->layout, index, k, place, &err) != TESELA_OK)
+      return say_failure(w->cli, &err);
+    if (w->cli->json)
+      print_json(w, index, place[0]);
+    else
+      printf("%s%" PRId64, k ? " " : "", place[0]);
+  }
+  if (w->json.failed) return CLI_FAILED;
+  if (!w->cli->json) putchar('\n');
+  if (w->words) {
+    cli_flush();
+    print_words(w, place[0]);
+  }
+  return CLI_YES;
+}
+
+/* ---- threads and registers -------------------------------------------------------------------------------- */
+
+/* {"index":[9,3],"threads":[5],"local":3} */
+static int print_register_json(where *w, const int64_t *index) {
+  tesela_error err = {.at = -1};
+  json_writer *j = &w->json;
+  jw_object(j);
+  jw_key(j, "index");
+  jw_ints(j, w->any->registers.rank, index);
+  if (expression_put_place(j, &w->any->registers, index, &err) != TESELA_OK) return say_failure(w->cli, &err);
+  jw_end(j);
+  return jw_line(j, stdout) || ferror(stdout) ? CLI_YES : CLI_FAILED;
+}
+
+static int where_in_registers(where *w, const int64_t *index) {
+  const tesela_register *layout = &w->any->registers;
+  tesela_error err = {.at = -1};
+  int64_t thread = 0, local, copies = tesela_register_copies(layout);
+  if (w->cli->json) return print_register_json(w, index);
+  if (expression_check_copies(layout, &err) != TESELA_OK ||
+      tesela_register_get_local(layout, index, &local, &err) != TESELA_OK)
+    return say_failure(w->cli, &err);
+  for (int64_t k = 0; k < copies && !ferror(stdout); k++) {
+    if (tesela_register_get_spatial(layout, index, k, &thread, &err) != TESELA_OK)
+      return say_failure(w->cli, &err);
+    printf("%s%" PRId64 ": %" PRId64, k > 0 ? "  " : "", thread, local);
+  }
+  putchar('\n');
+  if (!w->words) return CLI_YES;
+  cli_flush();
+  fprintf(stderr, "register %" PRId64 " of %" PRId64, local, layout->local_size);
+  if (copies == 1)
+    fprintf(stderr, " in thread %" PRId64, thread);
+  else
+    fprintf(stderr, " in %" PRId64 " threads", copies);
+  fprintf(stderr, " of %" PRId64, layout->spatial_size);
+  if (copies == 1)
+    fprintf(stderr, ": warp %" PRId64 ", lane %" PRId64 " of %" PRId64, thread / w->warp, thread % w->warp,
+            w->warp);
+  fprintf(stderr, "\n");
+  return CLI_YES;
+}
+
+/* ---- the verb --------------------------------------------------------------------------------------------- */
+
+static int where_one(void *user, const char *text, size_t length) {
+  where *w = user;
+  tesela_error err = {.at = -1};
+  int64_t index[TESELA_MAX_RANK];
+  if (input_index(text, length, w->layout, index, &err) != TESELA_OK)
+    return say_failure_in(w->cli, text, length, &err);
+  return w->any->kind == KIND_REGISTER ? where_in_registers(w, index) : where_in_memory(w, index);
+}
+
+int cmd_where(const cli_context *cli) {
+  any_layout any;
+  tesela_layout layout;
+  int status;
+  if (!input_any(cli, cli->arg[0], strlen(cli->arg[0]), &any, &layout, &status)) return status;
+  int64_t warp;
+  if (!expression_warp(cli, cli->arg[0], strlen(cli->arg[0]), &warp)) return CLI_BAD;
+  if (cli_has(cli, "warp") && any.kind != KIND_REGISTER)
+    return say_usage(cli, "--warp is for register layouts");
+  bool one = cli->n_args == 2 && strcmp(cli->arg[1], "-") != 0;
+  where w = {cli,  &any, &layout, cli_has(cli, "words") || (one && cli->out.terminal && !cli->json),
+             warp, {0}};
+  status = input_each(cli, 1, where_one, &w);
+  jw_free(&w.json);
+  return status;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * formats_rules.c - formats --rules: what operators of a program ask of device layouts, and the words for it.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <tesela/graph.h>
+
+#include "verbs/formats.h"
+#include "json.h"
+
+typedef struct rules_word {
+  const char *name, *text;
+} rules_word;
+
+static const rules_word rules_needs[] = {
+#define TESELA__ROW(symbol, value, name, text) {name, text},
+    TESELA_NEED_MAP(TESELA__ROW)
+#undef TESELA__ROW
+};
+
+static const rules_word rules_yields[] = {
+#define TESELA__ROW(symbol, value, name, text) {name, text},
+    TESELA_YIELD_MAP(TESELA__ROW)
+#undef TESELA__ROW
+};
+
+/* "0", "all", "result" */
+static const char *rules_operand(const tesela_rule *rule, char text[16]) {
+  if (rule->operand == TESELA_RULE_ALL) return "all";
+  if (rule->operand == TESELA_RULE_RESULT) return "result";
+  snprintf(text, 16, "%" PRId32, rule->operand);
+  return text;
+}
+
+/* "matmul", "reduce.prod", "fallback exx2" */
+static const char *rules_operator(const tesela_rule *rule, char text[80]) {
+  bool fn = rule->fn != TESELA_FN_NONE;
+  snprintf(text, 80, "%s%s%s%s%s", tesela_op_name(rule->op), fn ? "." : "",
+           fn ? tesela_fn_name(rule->fn) : "", rule->opcode[0] ? " " : "", rule->opcode);
+  return text;
+}
+
+static const char *rules_says(const tesela_rule *rule) {
+  return rule->operand == TESELA_RULE_RESULT ? tesela_yield_name(rule->yield) : tesela_need_name(rule->need);
+}
+
+static int rules_json(void) {
+  json_writer j = {0};
+  const tesela_rule *rule;
+  char text[16];
+  jw_list(&j);
+  for (int32_t k = 0; (rule = tesela_rule_at(k)) != NULL; k++) {
+    jw_object(&j);
+    jw_put_str(&j, "op", tesela_op_name(rule->op));
+    if (rule->fn != TESELA_FN_NONE) jw_put_str(&j, "fn", tesela_fn_name(rule->fn));
+    if (rule->opcode[0]) jw_put_str(&j, "opcode", rule->opcode);
+    jw_put_str(&j, "operand", rules_operand(rule, text));
+    jw_put_str(&j, rule->operand == TESELA_RULE_RESULT ? "is" : "needs", rules_says(rule));
+    jw_end(&j);
+  }
+  jw_end(&j);
+  bool done = jw_line(&j, stdout) || ferror(stdout);
+  jw_free(&j);
+  return done ? CLI_YES : CLI_FAILED;
+}
+
+static void rules_words(const char *heading, const rules_word *word, size_t n) {
+  puts(heading);
+  for (size_t k = 0; k < n; k++) printf("  %-11s  %s\n", word[k].name, word[k].text);
+  putchar('\n');
+}
+
+int formats_rules(const cli_context *cli) {
+  const tesela_rule *rule;
+  char text[16];
+  if (cli->json) return rules_json();
+  rules_words("an operand needs", rules_needs, sizeof rules_needs / sizeof *rules_needs);
+  rules_words("the result's stick is", rules_yields, sizeof rules_yields / sizeof *rules_yields);
+  char operator_text[80];
+  size_t width = 0;
+  for (int32_t k = 0; (rule = tesela_rule_at(k)) != NULL; k++) {
+    size_t length = strlen(rules_operator(rule, operator_text));
+    if (length > width) width = length;
+  }
+  printf("%-*s  %-7s  %s\n", (int)width, "operator", "operand", "rule");
+  for (int32_t k = 0; (rule = tesela_rule_at(k)) != NULL; k++)
+    printf("%-*s  %-7s  %s %s\n", (int)width, rules_operator(rule, operator_text), rules_operand(rule, text),
+           rule->operand == TESELA_RULE_RESULT ? "is" : "needs", rules_says(rule));
+  return CLI_YES;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * problem.h - a relayout problem in one line, for plan, check, bench and bug reports:
+ *
+ *   f32[1024,1024]{1,0} -> {1,0:T(8,128)}
+ *
+ * On the left what the data is; on the right what it shall become: a layout alone, or a whole shape, whose type may be
+ * another one (a conversion).
+ */
+#ifndef TESELA_CLI_PROBLEM_H
+#define TESELA_CLI_PROBLEM_H
+
+#include <tesela/relayout.h>
+#include <tesela/xla.h>
+
+#include "main/options.h"
+
+typedef struct problem_side {
+  tesela_xla_shape shape;
+  tesela_layout layout;
+  int64_t bytes; /* of all places */
+} problem_side;
+
+typedef struct problem {
+  problem_side from, to;
+  tesela_transform transform; /* NONE, or CONVERT if type or width differ */
+} problem;
+
+/* Read a problem line, leniently; what was mended is said as notes. Returns false after saying why, with the exit status
+ * in *status. */
+bool problem_read(const cli_context *cli, const char *text, problem *p, int *status);
+
+/* Read one side: a LAYOUT or, if `of` is not NULL, a layout in braces, or stick(...), for that shape. As kind_read otherwise. */
+tesela_status problem_read_side(const char *text, size_t length, int32_t flags, const tesela_xla_shape *of,
+                                problem_side *side, tesela_xla_repairs *repairs, tesela_error *err);
+
+/* The transformation between the two sides when nobody asked for one. */
+tesela_transform problem_transform(const problem *p);
+
+/* The options --threads, --isa and --solver of a verb, and the problem's transformation; "all" stays BEST and ANY.
+ * Returns false after saying why: CLI_BAD. */
+bool problem_options(const cli_context *cli, const problem *p, tesela_plan_options *options);
+
+/* What --fill says: "zero" (also NULL), "leave", or one element of `to`. false after saying what is wrong: CLI_BAD. */
+bool problem_fill(const cli_context *cli, const char *text, const tesela_layout *to,
+                  tesela_plan_options *options);
+
+/* Print the line, both sides in full: "f32[8,128]{1,0} -> f32[8,128]{1,0:T(8,128)}". */
+void problem_print(const problem *p, const tesela_writer *to);
+
+#endif

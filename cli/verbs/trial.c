@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trial.c - a problem with data, run and compared with the definition.
+ */
+#include "verbs/trial.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tesela/layout.h>
+
+#include "verbs/convert.h"
+#include "main/say.h"
+
+enum { SIDE = 4096 }; /* bytes in front of the destination and behind it, and the alignment of both buffers */
+
+/* ---- buffers ---------------------------------------------------------------------------------------------- */
+
+static uint64_t next_random(uint64_t *state) { /* splitmix64 */
+  uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
+  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+  return x ^ x >> 31;
+}
+
+static void fill_random(uint8_t *data, int64_t bytes, uint64_t seed) {
+  for (int64_t i = 0; i < bytes; i += 8) {
+    uint64_t word = next_random(&seed);
+    memcpy(data + i, &word, (size_t)(bytes - i < 8 ? bytes - i : 8));
+  }
+}
+
+/* What a byte of the destination holds before a run. */
+static uint8_t pattern(int64_t i) { return (uint8_t)(0xc3 ^ i * 7); }
+
+static int64_t room_bytes(const problem *p) { return p->to.bytes + 2 * SIDE; }
+
+static uint8_t *aligned(int64_t bytes) {
+  void *memory;
+  return posix_memalign(&memory, SIDE, (size_t)bytes) == 0 ? memory : NULL;
+}
+
+int trial_begin(const cli_context *cli, const problem *p, uint64_t seed, trial *t) {
+  *t = (trial){.p = p, .defined = convert_is_defined(&p->from.layout, &p->to.layout)};
+  int64_t most;
+  if (!cli_size(cli, "max-bytes", TRIAL_BYTES, &most)) return CLI_BAD;
+  if (p->from.bytes > most || p->to.bytes > most - p->from.bytes) {
+    say_error(cli,
+              "the two sides take %" PRId64 " and %" PRId64 " bytes; together up to %" PRId64
+              " are checked, --max-bytes=SIZE raises this limit",
+              p->from.bytes, p->to.bytes, most);
+    return CLI_BAD;
+  }
+  int64_t both =
+      p->from.bytes > p->to.bytes ? p->from.bytes : p->to.bytes; /* bench copies as much as moves */
+  t->src = aligned(both + SIDE);
+  t->room = aligned(both + 2 * SIDE);
+  t->want = aligned(room_bytes(p));
+  if (!t->src || !t->room || !t->want) {
+    say_error(cli, "no memory for %" PRId64 " bytes", p->from.bytes + 2 * p->to.bytes);
+    trial_end(t);
+    return CLI_FAILED;
+  }
+  t->dst = t->room + SIDE;
+  fill_random(t->src, both + SIDE, seed);
+  memset(t->room, 0, (size_t)(both + 2 * SIDE));
+  return CLI_YES;
+}
+
+void trial_end(trial *t) {
+  for (int i = 0; i < t->n_ways; i++) tesela_plan_destroy(t->way[i].plan);
+  free(t->src);
+  free(t->room);
+  free(t->want);
+  *t = (trial){0};
+}
+
+/* ---- what must come out ----------------------------------------------------------------------------------- */
+
+static void place_of(const tesela_layout *layout, const int64_t *index, int64_t *place) {
+  int64_t places[TESELA_MAX_AXES] = {0};
+  tesela_layout_place_of(layout, index, places, NULL); /* every index is inside */
+  *place = places[0];
+}
+
+/* What an element shall be; also where it comes from and goes to. */
+static void want_element(const trial *t, const int64_t *index, int64_t *to, uint8_t want[VALUE_BYTES]) {
+  const tesela_layout *src = &t->p->from.layout, *dst = &t->p->to.layout;
+  int64_t from;
+  uint8_t value[VALUE_BYTES];
+  place_of(src, index, &from);
+  place_of(dst, index, to);
+  value_at(t->src, from, src->bits, value);
+  convert_value(src, dst, value, want);
+}
+
+static bool is_empty(const tesela_layout *layout) {
+  for (int32_t d = 0; d < layout->rank; d++)
+    if (layout->shape[d] == 0) return true;
+  return false;
+}
+
+/* Padding: in the layouts that a problem line can name every place without an element. */
+static void want_padding(const trial *t, const tesela_plan_options *options) {
+  static const uint8_t zero[VALUE_BYTES] = {0};
+  const tesela_layout *dst = &t->p->to.layout;
+  const uint8_t *value = options->fill == TESELA_FILL_VALUE ? options->fill_value : zero;
+  if (options->fill == TESELA_FILL_LEAVE) return;
+  for (int64_t place = 0; place < dst->axis[0].extent; place++)
+    value_put(t->want + SIDE, place, dst->bits, value);
+}
+
+static void put_together(const trial *t, const tesela_plan_options *options) {
+  const tesela_layout *dst = &t->p->to.layout;
+  int64_t index[TESELA_MAX_RANK] = {0}, to;
+  uint8_t want[VALUE_BYTES];
+  for (int64_t i = 0; i < room_bytes(t->p); i++) t->want[i] = pattern(i);
+  want_padding(t, options);
+  if (is_empty(dst)) return;
+  do {
+    want_element(t, index, &to, want);
+    value_put(t->want + SIDE, to, dst->bits, want);
+  } while (tesela_index_next(dst->rank, dst->shape, index));
+}
+
+/* ---- what came out ---------------------------------------------------------------------------------------- */
+
+/* "0x3f800000 (1)", or the bits alone where they are no number. */
+static void show_value(const uint8_t *value, const tesela_layout *of, char into[VALUE_TEXT]) {
+  char number[VALUE_TEXT];
+  value_bits(value, of->bits, into);
+  value_number(value, of->dtype, of->bits, number);
+  size_t used = strlen(into);
+  if (*number) snprintf(into + used, VALUE_TEXT - used, " (%.30s)", number);
+}
+
+static void say_wrong(trial_way *way, const char *what, const uint8_t *got, const uint8_t *want,
+                      const tesela_layout *dst) {
+  char is[VALUE_TEXT], should[VALUE_TEXT];
+  show_value(got, dst, is);
+  show_value(want, dst, should);
+  snprintf(way->wrong, sizeof way->wrong, "%.90s is %s, not %s", what, is, should);
+  way->ok = false;
+}
+
+static void name_index(const char *text, int32_t rank, const int64_t *index, int64_t place, char into[90]) {
+  int n = snprintf(into, 90, "%s", text);
+  for (int32_t d = 0; d < rank && n < 64; d++)
+    n += snprintf(into + n, (size_t)(90 - n), "%s%" PRId64, d ? "," : "[", index[d]);
+  snprintf(into + n, (size_t)(90 - n), "%s at place %" PRId64, rank ? "]" : "", place);
+}
+
+/* The first element in row-major order that is wrong. Those that are right (a NaN with other bits) are taken over into
+   what is wanted, so that the rest can be compared as bytes. */
+static bool elements_right(const trial *t, trial_way *way) {
+  const tesela_layout *src = &t->p->from.layout, *dst = &t->p->to.layout;
+  int64_t index[TESELA_MAX_RANK] = {0}, to;
+  uint8_t got[VALUE_BYTES], want[VALUE_BYTES];
+  if (is_empty(dst)) return true;
+  do {
+    want_element(t, index, &to, want);
+    value_at(t->dst, to, dst->bits, got);
+    if (t->defined && !convert_same(src, dst, got, want)) {
+      char name[90];
+      name_index("element ", dst->rank, index, to, name);
+      say_wrong(way, name, got, want, dst);
+      return false;
+    }
+    value_put(t->dst, to, dst->bits, want);
+  } while (tesela_index_next(dst->rank, dst->shape, index));
+  return true;
+}
+
+static bool padding_right(const trial *t, trial_way *way) {
+  const tesela_layout *dst = &t->p->to.layout;
+  for (int64_t place = 0; place < dst->axis[0].extent; place++) {
+    uint8_t got[VALUE_BYTES], want[VALUE_BYTES];
+    char name[90];
+    value_at(t->dst, place, dst->bits, got);
+    value_at(t->want + SIDE, place, dst->bits, want);
+    if (memcmp(got, want, VALUE_BYTES) == 0) continue;
+    name_index("padding", 0, NULL, place, name);
+    say_wrong(way, name, got, want, dst);
+    return false;
+  }
+  return true;
+}
+
+static void compare(const trial *t, trial_way *way) {
+  int64_t size = room_bytes(t->p), i = 0;
+  if (memcmp(t->room, t->want, (size_t)size) == 0) return;
+  if (!elements_right(t, way) || !padding_right(t, way)) return;
+  while (i < size && t->room[i] == t->want[i]) i++;
+  if (i == size) return;
+  way->ok = false;
+  snprintf(way->wrong, sizeof way->wrong, "byte %" PRId64 " was written, which is %s", i - SIDE,
+           i < SIDE ? "in front of the destination" : "behind its last place");
+}
+
+/* ---- running ---------------------------------------------------------------------------------------------- */
+
+const char *trial_solver(const trial_way *way) { return tesela_solver_name(way->options.solver); }
+
+const char *trial_isa(const trial_way *way) { return tesela_isa_name(way->options.isa); }
+
+/* Add one way, if it applies. A solver that was asked for by name and does not is said. */
+static int add_way(const cli_context *cli, trial *t, const tesela_plan_options *options, bool named) {
+  trial_way *way = &t->way[t->n_ways];
+  tesela_error err = {.at = -1};
+  *way = (trial_way){.options = *options, .ok = true};
+  tesela_status status = tesela_plan_create(&way->plan, &t->p->to.layout, &t->p->from.layout, options, &err);
+  if (status == TESELA_E_UNSUPPORTED && options->solver != TESELA_SOLVER_ANY && !named) return CLI_YES;
+  if (status != TESELA_OK) return say_failure(cli, &err);
+  tesela_buffer buffer = {way->line, sizeof way->line, 0};
+  tesela_writer to = tesela_buffer_writer(&buffer);
+  tesela_plan_print(way->plan, &to, NULL);
+  t->n_ways++;
+  return CLI_YES;
+}
+
+static bool is_all(const cli_context *cli, const char *option, bool otherwise) {
+  const char *value = cli_value(cli, option);
+  return value ? strcmp(value, "all") == 0 : otherwise;
+}
+
+int trial_find_ways(const cli_context *cli, bool all, trial *t) {
+  tesela_plan_options options;
+  if (!problem_options(cli, t->p, &options)) return CLI_BAD;
+  bool all_solvers = is_all(cli, "solver", all), all_isas = is_all(cli, "isa", all);
+  int solver = (int)options.solver, isa = (int)options.isa, status = CLI_YES;
+  for (int s = all_solvers ? 0 : solver; tesela_solver_name((tesela_solver)s) && status == CLI_YES; s++) {
+    for (int i = all_isas ? TESELA_ISA_C : isa; tesela_isa_name((tesela_isa)i) && status == CLI_YES; i++) {
+      options.solver = (tesela_solver)s;
+      options.isa = (tesela_isa)i;
+      if (tesela_isa_available(options.isa)) status = add_way(cli, t, &options, !all_solvers);
+      if (!all_isas) break;
+    }
+    if (!all_solvers) break;
+  }
+  return status;
+}
+
+/* An exit status: a way that does not work is an answer, no memory is none. */
+static int run_way(const cli_context *cli, trial *t, trial_way *way, const tesela_plan_options *filled) {
+  tesela_plan_options options = way->options;
+  tesela_plan *plan = NULL;
+  tesela_error err = {.at = -1};
+  options.fill = filled->fill;
+  memcpy(options.fill_value, filled->fill_value, sizeof options.fill_value);
+  for (int64_t i = 0; i < room_bytes(t->p); i++) t->room[i] = pattern(i);
+  tesela_status status = tesela_plan_create(&plan, &t->p->to.layout, &t->p->from.layout, &options, &err);
+  if (status == TESELA_OK) status = tesela_plan_run(plan, t->dst, t->src, NULL, &err);
+  tesela_plan_destroy(plan);
+  if (status == TESELA_E_MEMORY) return say_failure(cli, &err);
+  if (status == TESELA_OK) {
+    compare(t, way);
+  } else {
+    way->ok = false;
+    snprintf(way->wrong, sizeof way->wrong, "%.190s", err.message);
+  }
+  return CLI_YES;
+}
+
+int trial_check(const cli_context *cli, trial *t) {
+  tesela_plan_options filled[] = {
+      {.fill = TESELA_FILL_ZERO}, {.fill = TESELA_FILL_LEAVE}, {.fill = TESELA_FILL_VALUE}};
+  int32_t bits = t->p->to.layout.bits;
+  for (int i = 0; i < VALUE_BYTES && i * 8 < bits; i++)
+    filled[2].fill_value[i] = (uint8_t)((0x9d - 5 * i) & (bits < 8 ? (1 << bits) - 1 : 255));
+  if (!t->defined)
+    say_note(cli, "the values of this conversion are not checked, only padding and the bytes around");
+  int status = CLI_YES;
+  bool right = true;
+  for (size_t f = 0; f < sizeof filled / sizeof filled[0]; f++) {
+    put_together(t, &filled[f]);
+    for (int i = 0; i < t->n_ways && status == CLI_YES; i++)
+      if (t->way[i].ok) status = run_way(cli, t, &t->way[i], &filled[f]);
+  }
+  if (status != CLI_YES) return status;
+  for (int i = 0; i < t->n_ways; i++) right = right && t->way[i].ok;
+  return right ? CLI_YES : CLI_NO;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * notation.h - texts that are layouts: register layouts and tiles in memory, device layouts, targets. XLA's shapes are in xla.h.
+ */
+#ifndef TESELA_NOTATION_H
+#define TESELA_NOTATION_H
+
+#include <tesela/device.h>
+#include <tesela/register.h>
+#include <tesela/xla.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * ==== Register layouts and tiles in memory as text
+ *
+ *   RegisterLayout(shape=[6, 12], mode_shape=[3, 2, 4, 3], spatial_modes=[1, 3], local_modes=[0, 2])
+ *   local(3, 4).spatial(2, 3)          local(3, 4) * spatial(2, 3)        compose(local(3, 4), spatial(2, 3))
+ *   reduce(spatial(3, 4), dims=[0])    spatial(12) / spatial(4)           mma.m16n8k16.f16.A
+ *   shared_row_major(8, 64)            SharedLayout(shape=[8, 64], mode_shape=[8, 64], mode_strides=[64, 1], ...)
+ *
+ * Grammar (white space and a trailing comma anywhere they may stand in Python):
+ *
+ *   expression = term { ("*" | "/") term }                     left to right
+ *   term       = primary { "." NAME "(" arguments ")" }        a method is a function of what stands before it
+ *   primary    = NAME "(" arguments ")" | fragment | "(" expression ")"
+ *   fragment   = NAME { "." NAME }                             a name of register.h
+ *   arguments  = [ argument { "," argument } [ "," ] ]
+ *   argument   = [ NAME "=" ] ( INTEGER | list | "True" | "False" | "None" | expression )
+ *   list       = "[" [ INTEGER { "," INTEGER } [ "," ] ] "]" | the same in round brackets with a comma
+ *
+ * The methods local, spatial, column_local, column_spatial and repeat compose with that layout on the right; every other
+ * function may be a method of its first argument. One table lists them all: tesela_expression_functions(). A function of
+ * register layouts that register.h has too (compose, permute, reshape, ...) takes either; shared_permute, global_slice
+ * and the like take their kind alone. Both sides of "*" are of one kind; "/" divides register layouts.
+ *
+ * "*shape" in a table row: numbers one by one or one list. For a list one number will do: reduce(spatial(3, 4), 0).
+ */
+
+#define TESELA_EXPRESSION_DEPTH 32     ///< parentheses and calls in each other
+#define TESELA_EXPRESSION_LENGTH 65536 ///< bytes of an expression
+
+typedef enum tesela_expression_kind {
+  TESELA_EXPRESSION_REGISTER,
+  TESELA_EXPRESSION_MEMORY
+} tesela_expression_kind;
+
+/// What an expression is: a register layout, or a tile in shared or global memory.
+typedef struct tesela_expression {
+  tesela_expression_kind kind;
+  tesela_register registers; ///< if kind is TESELA_EXPRESSION_REGISTER
+  tesela_tile_memory memory; ///< if kind is TESELA_EXPRESSION_MEMORY
+} tesela_expression;
+
+/// Read and evaluate an expression.
+///
+/// Example: "local(3, 4).spatial(2, 3)" is the first layout above; "spatial(3, 0)" is TESELA_E_RANGE with reason
+/// SHAPE_NOT_POSITIVE and err->at 0, where the call begins.
+///
+/// @param text  `length` bytes, no NUL needed; any bytes
+/// @return TESELA_OK; TESELA_E_SYNTAX for a text outside the grammar: err->at is the byte, the message says what was
+///         found and what may stand there, and the nearest name for an unknown one; TESELA_E_LIMIT for nesting beyond
+///         TESELA_EXPRESSION_DEPTH or a longer text; TESELA_E_OVERFLOW for an integer beyond 64 bits; what a function of
+///         register.h or register.h refuses, with its reason, at the byte where its call begins (of a method: its
+///         name; else the "*" or "/"); TESELA_E_MISMATCH for a layout of another kind than a function takes.
+/// Any thread; O(length) and the cost of the operations. The C stack must have room for 160 KiB.
+TESELA_API tesela_status tesela_expression_parse(const char *text, size_t length, tesela_expression *out,
+                                                 tesela_error *err);
+
+/// The same for a register layout alone: TESELA_E_MISMATCH if the expression is a tile in memory.
+TESELA_API tesela_status tesela_register_parse(const char *text, size_t length, tesela_register *out,
+                                               tesela_error *err);
+
+/// The same for a tile in memory alone.
+TESELA_API tesela_status tesela_tile_memory_parse(const char *text, size_t length, tesela_tile_memory *out,
+                                                  tesela_error *err);
+
+/// Could this text be an expression: does it begin with a name and "(", the name being one of the table or at least three
+/// letters that are not near a type, or with a family of fragments and a dot? Blanks and "(" may stand before it. For
+/// tools that read several notations. No error, O(1) behind these.
+TESELA_API bool tesela_expression_looks_like(const char *text, size_t length);
+
+/// Print "RegisterLayout(shape=[6, 12], mode_shape=[3, 2, 4, 3], spatial_modes=[1, 3], local_modes=[0, 2])", as given:
+/// read back it is identical.
+/// @return TESELA_OK; TESELA_E_STOPPED; what tesela_register_check refuses.
+TESELA_API tesela_status tesela_register_print(const tesela_register *layout, const tesela_writer *to,
+                                               tesela_error *err);
+
+/// Print "SharedLayout(shape=[8, 64], mode_shape=[8, 64], mode_strides=[64, 1], swizzle=Swizzle(base=3, bits=3,
+/// shift=3))" or "GlobalLayout(shape=.., mode_shape=.., mode_strides=..)"; offset=.. and size=.. only where they are not
+/// 0 and what the rest says. Read back it is the same layout, size included.
+/// @return TESELA_OK; TESELA_E_STOPPED; what tesela_tile_memory_make refuses of its fields; TESELA_E_RANGE for a size
+///         below the least.
+TESELA_API tesela_status tesela_tile_memory_print(const tesela_tile_memory *layout, const tesela_writer *to,
+                                                  tesela_error *err);
+
+/// Print a register layout as an expression: a chain of as few of local, spatial, column_local, column_spatial and
+/// replicated as there can be, that read back is identical to the reduced layout; "local(2, 1).spatial(8, 4).local(1, 2)",
+/// "spatial(4) * replicated(1, num_workers=3)". Where no chain says it (an outer mode of a dim is a faster digit than an
+/// inner one), as tesela_register_print does. Statuses likewise; O(n_spatial * n_local * rank).
+TESELA_API tesela_status tesela_register_print_expression(const tesela_register *layout,
+                                                          const tesela_writer *to, tesela_error *err);
+
+/// One function of the expression language.
+typedef struct tesela_expression_function {
+  const char *name;      ///< "reduce"
+  const char *arguments; ///< "layout, dims, keepdims=False"
+  const char *summary;   ///< one line
+} tesela_expression_function;
+
+/// All of them, sorted by name; *n receives how many, n may be NULL. Static memory.
+TESELA_API const tesela_expression_function *tesela_expression_functions(int32_t *n);
+
+/*
+ * ==== Device layouts and targets as text
+ *
+ *   three tuples   f16[1024,256] ((4, 1024, 64), (65536, 64, 1), (64, 256, 1))     ranges, device strides, host strides
+ *   printed        SpyreTensorLayout(device_size=[4, 1024, 64], device_strides=[65536, 64, 1], dim_map =[1, 0, 1],
+ *                  num_stick_dims=1, format="Dense"), and the later forms with dim_map or stride_map and device_dtype=
+ *   short          f16[1000,200] stick(dim_order=[0,1])
+ *
+ * The host shape may stand in front of each form, `f16[1024,256]`; the short form must have it. Without it, three tuples are read
+ * as a host tensor of rank 1 (the storage), and printed forms take the shape their dim_map and sizes say, or that of the caller.
+ *
+ * short form: stick(KEY=VALUE, ...) with
+ *   dim_order=[0,1]         the last one in sticks; -1 behind all: one element per stick; default 0 .. rank-1
+ *   order=generic           generic, stick_outer, inner_pair, generic_jan26, tiles; default: the target's
+ *   target=spyre            types, stick bytes, order and tiles from it; default spyre
+ *   stick=128               stick bytes instead of the target's
+ *   pad_to={0:96}           dims laid out longer than they are
+ *   dims=[(1,64,4),...]     device dims (host dim, step, extent) instead of dim_order and order; stick_dims=1
+ *   device_size=[...], stride_map=[...]    instead of dim_order and order
+ *   device_strides=[...]    beside dims or device_size: not row-major
+ *   device_dtype=f16, device_bits=16       how the device stores an element, instead of the target's type
+ *
+ * A dim_map has no steps: those of lanes are 1, those of the other device dim of a host dim its lanes, all others 1. Where a
+ * host dim has several device dims in or outside the stick that is refused; stride_map says it. In three tuples and stride_map
+ * a host stride of -1 is a synthetic dim, 0 a replicated one.
+ */
+
+/// Notations of a device layout.
+typedef enum tesela_device_notation {
+  TESELA_DEVICE_SHORT, ///< f16[1000,200] stick(dim_order=[0,1])
+  TESELA_DEVICE_TUPLES, ///< ((..), (..), (..)), with the host shape in front if there is padding, which a nest does not tell
+  TESELA_DEVICE_PRINTED, ///< SpyreTensorLayout(device_size=.., device_strides=.., dim_map =.., num_stick_dims=.., format=..)
+  TESELA_DEVICE_DIM_MAP,    ///< SpyreTensorLayout(device_size=.., dim_map =.., device_dtype=..)
+  TESELA_DEVICE_STRIDE_MAP, ///< SpyreTensorLayout(device_size=.., stride_map =.., device_dtype=..)
+} tesela_device_notation;
+
+typedef struct tesela_device_text_options {
+  const tesela_target *target;    ///< default of texts that name none; NULL: spyre
+  const tesela_device_host *host; ///< shape and types of texts that do not say them; NULL: none
+  const int64_t *host_strides;    ///< for stride_map and host strides in tuples; NULL: row-major
+} tesela_device_text_options;
+
+/// Is this text one of a device layout, by its first characters? For a command that tells notations apart.
+TESELA_API bool tesela_device_text_is(const char *text, size_t length);
+
+/// Read a device layout in any of its notations.
+///
+/// Example: "f16[1000,200] stick(dim_order=[0,1], order=stick_outer)": extents 4, 1000, 64.
+///
+/// @return TESELA_OK; TESELA_E_SYNTAX with err->at; TESELA_E_INVALID, TESELA_E_RANGE, ... as the constructors of device.h, with
+///         err->at at the field; TESELA_E_UNSUPPORTED if a text needs the host shape and there is none.
+TESELA_API tesela_status tesela_device_parse(tesela_device_layout *layout, const char *text, size_t length,
+                                             const tesela_device_text_options *options, tesela_error *err);
+
+/// Print a device layout. What is printed reads back to an equal layout (with the host given for forms without).
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED if the notation cannot say the layout; TESELA_E_STOPPED.
+TESELA_API tesela_status tesela_device_print(const tesela_device_layout *layout,
+                                             tesela_device_notation notation, const tesela_writer *to,
+                                             tesela_error *err);
+
+/// The same layout in XLA's notation, of an array of host.shape and host.device_dtype: order and tiles, and E(bits) if the
+/// device stores elements wider than their type is. What a program in HLO text says of a tensor on the device.
+///
+/// Example: f16[1000,200] in sticks along dim 1: {0,1:T(64,1)}; f16[256] with one element per stick: {0:T(64,1)}.
+/// The result has been compared: each element is at the same place, and there are as many places.
+///
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED if no order and tiles say it (a replicated dim, strides that do not divide each other,
+///         steps that do not, in some orders); what tesela_device_to_layout says. No allocation, some microseconds.
+TESELA_API tesela_status tesela_device_to_xla(const tesela_device_layout *layout, tesela_xla_layout *out,
+                                              tesela_error *err);
+
+/// Read a target from text, one `key value` a line, # starts a comment (docs/device.md, Target files):
+///
+///   target     mine          # a name; the first line
+///   like       spyre         # start from a built-in target; otherwise from tesela_target_plain
+///   stick      64            # bytes
+///   alignment  64
+///   max_rank   8
+///   order      tiles 32x32 16x16
+///   type       s64 -> s32    # host -> device; `s8 -> s8 in 32` stores 8 bits in 32; `type none` first: no others
+///   sparse     yes
+///   keep_host_bytes no
+///   cores      8
+///   scratchpad 1048576
+///   dma        max_dims=4 max_extent=65535 alignment=64 min_burst=64 max_burst=4096 max_nests=1024
+///   rule       matmul 0 needs contracted         # operand number, `all`; a price after `costs` makes it soft
+///   rule       pointwise.exp 0 needs any costs 100
+///   rule       reduce result is survives         # `rule none` first: without those of `like`
+///
+/// Keys but type and rule stand once; an error says the number of the line. `stick` sets the alignment, too, if both were equal.
+///
+/// @return TESELA_OK; TESELA_E_SYNTAX, TESELA_E_RANGE, TESELA_E_INVALID with err->at; TESELA_E_LIMIT.
+TESELA_API tesela_status tesela_target_read(tesela_target *target, const char *text, size_t length,
+                                            tesela_error *err);
+
+/// Print a target as such a file, every key of it; reading it gives an equal target.
+/// @return TESELA_OK; what tesela_target_check says; TESELA_E_UNSUPPORTED for a name that is no word, a rule with a need for the
+///         result or a yield for an operand; TESELA_E_STOPPED.
+TESELA_API tesela_status tesela_target_print(const tesela_target *target, const tesela_writer *to,
+                                             tesela_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * create.c - the primitive register layouts: every dim one mode, all of them spatial or all local.
+ */
+#include "gpu/register/register.h"
+
+/* Dims as modes, those of 1 left out by reducing. */
+static tesela_status create_begin(tesela_register *result, int32_t rank, const int64_t *shape,
+                                  tesela_error *err) {
+  int64_t elements;
+  tesela_status status = tesela__check_extents(rank, shape, &elements, err);
+  if (status != TESELA_OK) return status;
+  tesela__register_clear(result);
+  result->rank = result->n_modes = rank;
+  for (int32_t d = 0; d < rank; d++) result->shape[d] = result->mode_shape[d] = shape[d];
+  return TESELA_OK;
+}
+
+static tesela_status create_end(tesela_register *out, tesela_register *result, tesela_error *err) {
+  tesela_status status = tesela__register_sizes(result, err);
+  if (status == TESELA_OK) tesela_register_reduced(out, result);
+  return status;
+}
+
+/* order[ranks[d]] = d. */
+static tesela_status create_order(int32_t rank, const int64_t *ranks, int32_t *order, tesela_error *err) {
+  uint32_t seen = 0;
+  for (int32_t d = 0; d < rank; d++) {
+    int64_t r = ranks ? ranks[d] : d;
+    if (r < 0 || r >= rank)
+      return tesela__refuse(err, TESELA_E_RANGE, TESELA_REASON_RANKS_OUT_OF_RANGE,
+                            "ranks[%" PRId32 "] is %" PRId64 "; with %" PRId32
+                            " dims it may be 0 to %" PRId32,
+                            d, r, rank, rank - 1);
+    if (seen >> r & 1)
+      return tesela__refuse(err, TESELA_E_INVALID, TESELA_REASON_RANKS_DUPLICATE,
+                            "ranks[%" PRId32 "] is %" PRId64 ", which stands before; each rank stands once",
+                            d, r);
+    seen |= UINT32_C(1) << r;
+    order[r] = d;
+  }
+  return TESELA_OK;
+}
+
+static tesela_status create_ordered(tesela_register *out, bool spatial, int32_t rank, const int64_t *shape,
+                                    const int64_t *ranks, tesela_error *err) {
+  tesela_register result;
+  int32_t order[TESELA_MAX_RANK];
+  tesela_status status = create_begin(&result, rank, shape, err);
+  if (status == TESELA_OK) status = create_order(rank, ranks, order, err);
+  if (status != TESELA_OK) return status;
+  for (int32_t i = 0; i < rank; i++) {
+    if (spatial)
+      result.spatial_modes[result.n_spatial++] = order[i];
+    else
+      result.local_modes[result.n_local++] = order[i];
+  }
+  return create_end(out, &result, err);
+}
+
+tesela_status tesela_register_spatial(tesela_register *out, int32_t rank, const int64_t *shape,
+                                      const int64_t *ranks, tesela_error *err) {
+  return create_ordered(out, true, rank, shape, ranks, err);
+}
+
+tesela_status tesela_register_local(tesela_register *out, int32_t rank, const int64_t *shape,
+                                    const int64_t *ranks, tesela_error *err) {
+  return create_ordered(out, false, rank, shape, ranks, err);
+}
+
+static tesela_status create_column(tesela_register *out, bool spatial, int32_t rank, const int64_t *shape,
+                                   tesela_error *err) {
+  int64_t ranks[TESELA_MAX_RANK];
+  for (int32_t d = 0; d < rank && d < TESELA_MAX_RANK; d++) ranks[d] = rank - 1 - d;
+  return create_ordered(out, spatial, rank, shape, ranks, err);
+}
+
+tesela_status tesela_register_column_spatial(tesela_register *out, int32_t rank, const int64_t *shape,
+                                             tesela_error *err) {
+  return create_column(out, true, rank, shape, err);
+}
+
+tesela_status tesela_register_column_local(tesela_register *out, int32_t rank, const int64_t *shape,
+                                           tesela_error *err) {
+  return create_column(out, false, rank, shape, err);
+}
+
+static tesela_status check_workers(const char *name, int64_t n, tesela_error *err) {
+  if (n >= 1) return TESELA_OK;
+  return tesela__refuse(err, TESELA_E_RANGE, TESELA_REASON_WORKERS_NOT_POSITIVE,
+                        "%s is %" PRId64 "; there must be 1 or more", name, n);
+}
+
+tesela_status tesela_register_replicated(tesela_register *out, int32_t rank, const int64_t *shape,
+                                         int64_t workers, tesela_error *err) {
+  tesela_register result;
+  tesela_status status = create_begin(&result, rank, shape, err);
+  if (status == TESELA_OK) status = check_workers("num_workers", workers, err);
+  if (status != TESELA_OK) return status;
+  result.spatial_modes[result.n_spatial++] = -workers;
+  for (int32_t d = 0; d < rank; d++) result.local_modes[result.n_local++] = d;
+  return create_end(out, &result, err);
+}
+
+tesela_status tesela_register_auto_local_spatial(tesela_register *out, int64_t threads, int32_t rank,
+                                                 const int64_t *shape, tesela_error *err) {
+  int64_t elements, left = threads, near[TESELA_MAX_RANK], rest[TESELA_MAX_RANK];
+  tesela_register outer, inner;
+  tesela_status status = tesela__check_extents(rank, shape, &elements, err);
+  if (status == TESELA_OK) status = check_workers("num_threads", threads, err);
+  if (status != TESELA_OK) return status;
+  if (elements % threads != 0 && threads % elements != 0)
+    return tesela__refuse(err, TESELA_E_INVALID, TESELA_REASON_THREADS_DO_NOT_FIT,
+                          "%" PRId64 " threads and %" PRId64 " elements: neither divides the other", threads,
+                          elements);
+  for (int32_t d = rank - 1; d >= 0; d--) {
+    near[d] = tesela__gcd(left, shape[d]);
+    rest[d] = shape[d] / near[d];
+    left /= near[d];
+  }
+  status = left > 1 ? tesela_register_replicated(&outer, rank, rest, left, err)
+                    : tesela_register_local(&outer, rank, rest, NULL, err);
+  if (status == TESELA_OK) status = tesela_register_spatial(&inner, rank, near, NULL, err);
+  return status == TESELA_OK ? tesela_register_compose(out, &outer, &inner, err) : status;
+}

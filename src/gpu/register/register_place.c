@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * register_place.c - which thread and register holds an element, and what a thread holds in a register.
+ *
+ * Both directions walk the lists from the fastest entry; an index is taken apart into modes from the last dim on.
+ */
+#include "layout/layout.h"
+#include "gpu/register/register.h"
+
+/* The value of each mode. A mode is the last of its dim when the extents behind it fill the dim. */
+static void place_split(const tesela_register *layout, const int64_t *index, int64_t *value) {
+  int32_t d = layout->rank;
+  int64_t have = 1, rest = 0;
+  for (int32_t m = layout->n_modes - 1; m >= 0; m--) {
+    int64_t extent = layout->mode_shape[m];
+    value[m] = 0;
+    if (extent == 1) continue;
+    while (d == layout->rank || have == layout->shape[d]) { /* the dim is used up */
+      rest = index[--d];
+      have = 1;
+    }
+    have *= extent;
+    if (have == layout->shape[d]) {
+      value[m] = rest;
+    } else {
+      int64_t quotient = rest / extent;
+      value[m] = rest - quotient * extent;
+      rest = quotient;
+    }
+  }
+}
+
+/* The k-th thread; k is taken apart into replicas from the last one on. */
+static int64_t place_thread(const tesela_register *layout, const int64_t *value, int64_t k) {
+  int64_t thread = 0, stride = 1;
+  for (int32_t i = layout->n_spatial - 1; i >= 0; i--) {
+    int64_t mode = layout->spatial_modes[i];
+    if (mode >= 0) {
+      thread += value[mode] * stride;
+      stride *= layout->mode_shape[mode];
+    } else {
+      thread += k % -mode * stride;
+      k /= -mode;
+      stride *= -mode;
+    }
+  }
+  return thread;
+}
+
+static int64_t place_local(const tesela_register *layout, const int64_t *value) {
+  int64_t local = 0;
+  for (int32_t i = 0; i < layout->n_local; i++)
+    local = local * layout->mode_shape[layout->local_modes[i]] + value[layout->local_modes[i]];
+  return local;
+}
+
+int64_t tesela_register_copies(const tesela_register *layout) {
+  int64_t copies = 1;
+  for (int32_t i = 0; i < layout->n_spatial; i++)
+    if (layout->spatial_modes[i] < 0) copies *= -layout->spatial_modes[i];
+  return copies;
+}
+
+tesela_status tesela_register_get_spatial(const tesela_register *layout, const int64_t *index, int64_t k,
+                                          int64_t *thread, tesela_error *err) {
+  int64_t value[TESELA_REGISTER_MODES];
+  tesela_status status = tesela__check_index(layout->rank, layout->shape, index, err);
+  if (status != TESELA_OK) return status;
+  if (k < 0 || (k > 0 && k >= tesela_register_copies(layout)))
+    return tesela__fail(err, TESELA_E_RANGE, -1, "copy %" PRId64 " is asked for; each element has %" PRId64,
+                        k, tesela_register_copies(layout));
+  place_split(layout, index, value);
+  *thread = place_thread(layout, value, k);
+  return TESELA_OK;
+}
+
+tesela_status tesela_register_get_local(const tesela_register *layout, const int64_t *index, int64_t *local,
+                                        tesela_error *err) {
+  int64_t value[TESELA_REGISTER_MODES];
+  tesela_status status = tesela__check_index(layout->rank, layout->shape, index, err);
+  if (status != TESELA_OK) return status;
+  place_split(layout, index, value);
+  *local = place_local(layout, value);
+  return TESELA_OK;
+}
+
+tesela_status tesela_register_get_global(const tesela_register *layout, int64_t thread, int64_t local,
+                                         int64_t *index, tesela_error *err) {
+  int64_t value[TESELA_REGISTER_MODES];
+  if (thread < 0 || thread >= layout->spatial_size)
+    return tesela__fail(err, TESELA_E_RANGE, -1, "thread %" PRId64 " is asked for; the layout has %" PRId64,
+                        thread, layout->spatial_size);
+  if (local < 0 || local >= layout->local_size)
+    return tesela__fail(err, TESELA_E_RANGE, -1, "local id %" PRId64 " is asked for; a thread has %" PRId64,
+                        local, layout->local_size);
+  for (int32_t m = 0; m < layout->n_modes; m++) value[m] = 0; /* modes of 1 may be in no list */
+  for (int32_t i = layout->n_spatial - 1; i >= 0; i--) {
+    int64_t mode = layout->spatial_modes[i], extent = mode >= 0 ? layout->mode_shape[mode] : -mode;
+    int64_t quotient = i > 0 ? thread / extent : 0;
+    if (mode >= 0) value[mode] = thread - quotient * extent;
+    thread = quotient;
+  }
+  for (int32_t i = layout->n_local - 1; i >= 0; i--) {
+    int32_t mode = layout->local_modes[i];
+    int64_t extent = layout->mode_shape[mode], quotient = i > 0 ? local / extent : 0;
+    value[mode] = local - quotient * extent;
+    local = quotient;
+  }
+  for (int32_t d = 0, m = 0; d < layout->rank; d++) {
+    index[d] = 0;
+    for (int64_t have = 1; have < layout->shape[d]; have *= layout->mode_shape[m++])
+      index[d] = index[d] * layout->mode_shape[m] + value[m];
+    while (m < layout->n_modes && layout->mode_shape[m] == 1) m++;
+  }
+  return TESELA_OK;
+}
+
+tesela_status tesela_register_locate_at(const tesela_register *layout, const int64_t *index, int64_t thread,
+                                        bool *holds, tesela_error *err) {
+  int64_t value[TESELA_REGISTER_MODES];
+  bool all = true;
+  tesela_status status = tesela__check_index(layout->rank, layout->shape, index, err);
+  if (status != TESELA_OK) return status;
+  if (thread < 0 || thread >= layout->spatial_size)
+    return tesela__fail(err, TESELA_E_RANGE, -1, "thread %" PRId64 " is asked for; the layout has %" PRId64,
+                        thread, layout->spatial_size);
+  place_split(layout, index, value);
+  for (int32_t i = layout->n_spatial - 1; i >= 0 && all; i--) {
+    int64_t mode = layout->spatial_modes[i], extent = mode >= 0 ? layout->mode_shape[mode] : -mode;
+    all = mode < 0 || thread % extent == value[mode];
+    thread /= extent;
+  }
+  *holds = all;
+  return TESELA_OK;
+}

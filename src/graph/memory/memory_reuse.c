@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory_reuse.c - which results may take the place of an operand.
+ *
+ * Both are written as layouts of the operator's plain loops. If they are the same relation, the element that an iteration writes lies
+ * where the operand's element of that iteration lies; as places of different elements differ, no other iteration reads there. An
+ * operator reads all operands of an element before it writes the element, so that suffices. Every operand that lies in the buffer must
+ * be such a one. Of a scatter only operand 0 may go: its values are read after the copy of operand 0.
+ *
+ * The buffer may be larger than the result, and lives on as it is: of several the one with the fewest bytes is taken.
+ */
+#include "graph/loops/loops.h"
+#include "graph/memory/graph_memory.h"
+
+/* Does operand o of the node lie, element by element, where its result would? */
+static bool reuse_same_places(const tesela__memory_plan *plan, int32_t k, int32_t o,
+                              const tesela_op_loops *loops, const tesela_layout *result) {
+  tesela__op_tensor tensor;
+  tesela_layout operand;
+  tesela_difference difference;
+  int64_t before;
+  if (tesela__op_tensor_of(plan->graph, k, o, false, &tensor, NULL) != TESELA_OK) return false;
+  if (tesela__op_tensor_looked_up(&tensor)) return false;
+  if (tesela__loop_place(loops, &tensor, -1, &operand, &before, NULL) != TESELA_OK || before != 0)
+    return false;
+  operand.bits = result->bits; /* widths were compared; types do not matter */
+  operand.dtype = result->dtype;
+  return tesela_layout_compare(result, &operand, &difference, NULL) == TESELA_OK && difference.same;
+}
+
+/* The result's place; false: it takes nobody's. */
+static bool reuse_result(const tesela__memory_plan *plan, int32_t k, tesela_op_loops *loops,
+                         tesela_layout *result) {
+  tesela__op_tensor tensor;
+  int64_t before;
+  return tesela__op_loops(plan->graph, k, true, loops, NULL) == TESELA_OK &&
+         tesela__op_tensor_of(plan->graph, k, -1, false, &tensor, NULL) == TESELA_OK &&
+         tesela__loop_place(loops, &tensor, -1, result, &before, NULL) == TESELA_OK;
+}
+
+/* May the buffer of operand o end here and its bytes be the result's? */
+static bool reuse_ends(const tesela__memory_plan *plan, int32_t k, int32_t o) {
+  const tesela_node *node = tesela_graph_node(plan->graph, k);
+  int32_t from = plan->place_of[node->operand[o]], to = plan->place_of[k];
+  if (from < 0) return false;
+  const tesela_graph_place *a = &plan->place[from], *b = &plan->place[to];
+  const tesela_node *old = tesela_graph_node(plan->graph, a->node);
+  return !a->external && a->upper == k + 1 && a->node < k && b->bytes <= a->bytes &&
+         !(node->op == TESELA_OP_SCATTER && o > 0) &&
+         old->layout->host.device_bits == node->layout->host.device_bits;
+}
+
+/* An output's buffer lives on, whatever its upper end is: the last node may read it too. */
+static bool reuse_is_output(const tesela__memory_plan *plan, int32_t buffer) {
+  for (int32_t k = 0; k < plan->count; k++) {
+    const tesela_node *node = tesela_graph_node(plan->graph, k);
+    if (node->output && node->buffer == buffer) return true;
+  }
+  return false;
+}
+
+static bool reuse_operand(const tesela__memory_plan *plan, int32_t k, int32_t o, const tesela_op_loops *loops,
+                          const tesela_layout *result) {
+  const tesela_node *node = tesela_graph_node(plan->graph, k);
+  if (!reuse_ends(plan, k, o)) return false;
+  int32_t buffer = plan->place[plan->place_of[node->operand[o]]].node;
+  for (int32_t i = 0; i < node->n_operands; i++) {
+    if (tesela_graph_node(plan->graph, node->operand[i])->buffer != buffer) continue;
+    if (node->op == TESELA_OP_SCATTER && i > 0) return false;
+    if (!reuse_same_places(plan, k, i, loops, result)) return false;
+  }
+  return k + 1 < plan->count || !reuse_is_output(plan, buffer);
+}
+
+/* The bytes that live on if the place of operand o is taken: of the first buffer that had it. */
+static int64_t reuse_bytes(const tesela__memory_plan *plan, int32_t k, int32_t o) {
+  int32_t at = plan->place_of[tesela_graph_node(plan->graph, k)->operand[o]];
+  while (plan->place[at].in_place_of >= 0) at = plan->place_of[plan->place[at].in_place_of];
+  return plan->place[at].bytes;
+}
+
+void tesela__memory_reuse(tesela__memory_plan *plan) {
+  for (int32_t i = 0; i < plan->n; i++) {
+    tesela_graph_place *place = &plan->place[i];
+    const tesela_node *node = tesela_graph_node(plan->graph, place->node);
+    tesela_op_loops loops;
+    tesela_layout result;
+    bool known = false;
+    int64_t least = INT64_MAX;
+    if (place->external) continue;
+    for (int32_t o = 0; o < node->n_operands; o++) {
+      if (!reuse_ends(plan, place->node, o)) continue;
+      int64_t bytes = reuse_bytes(plan, place->node, o);
+      if (bytes >= least) continue;
+      if (!known && !reuse_result(plan, place->node, &loops, &result)) break;
+      known = true;
+      if (!reuse_operand(plan, place->node, o, &loops, &result)) continue;
+      place->in_place_of = plan->place[plan->place_of[node->operand[o]]].node;
+      least = bytes;
+    }
+  }
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hint.c - hints and directives: what the caller asks of layouts beside the operators' rules.
+ */
+#include "graph/program/graph.h"
+
+/* Of which nodes a hint may be: REQUIRE, FORBID and PREFER of a buffer, FORBID_MOVE of an operator, FREE of an input. */
+static tesela_status hint_check_node(const tesela_graph *graph, const tesela_hint *hint, tesela_error *err) {
+  const tesela_node *node = tesela__graph_at(graph, hint->node);
+  if (hint->kind == TESELA_HINT_FORBID_MOVE) {
+    if (node->view)
+      return tesela__graph_fail(err, TESELA_E_INVALID, node,
+                                "a view moves nothing; forbid moves of what reads it");
+    if (hint->operand < -1 || hint->operand >= node->n_operands)
+      return tesela__graph_fail(err, TESELA_E_RANGE, node,
+                                "operand %" PRId32 " is none; it has %" PRId32 ", and -1 is all of them",
+                                hint->operand, node->n_operands);
+    return TESELA_OK;
+  }
+  if (node->buffer != hint->node)
+    return tesela__graph_fail(err, TESELA_E_INVALID, node,
+                              "has no layout of its own; hint at its buffer, %.40s",
+                              tesela__graph_at(graph, node->buffer)->name);
+  if (hint->kind == TESELA_HINT_FREE) {
+    if (node->op != TESELA_OP_INPUT)
+      return tesela__graph_fail(err, TESELA_E_INVALID, node, "only an input may come in any stick");
+    return TESELA_OK;
+  }
+  if (hint->stick != TESELA_STICK_SPARSE && (hint->stick < 0 || hint->stick >= node->rank))
+    return tesela__graph_fail(err, TESELA_E_RANGE, node,
+                              "stick dim %" PRId32 "; there are %" PRId32
+                              " dims, and %d is one element per stick",
+                              hint->stick, node->rank, TESELA_STICK_SPARSE);
+  if (hint->kind == TESELA_HINT_PREFER && hint->price < 0)
+    return tesela__graph_fail(err, TESELA_E_RANGE, node, "price %" PRId64 "; it is 0 or more", hint->price);
+  return TESELA_OK;
+}
+
+tesela_status tesela_graph_hint(tesela_graph *graph, const tesela_hint *hint, tesela_error *err) {
+  if (hint->node < 0 || hint->node >= graph->count)
+    return tesela__fail(err, TESELA_E_RANGE, -1,
+                        "hint at node %" PRId32 ": the graph has nodes 0 to %" PRId32, hint->node,
+                        graph->count - 1);
+  if ((int)hint->kind < 0 || hint->kind > TESELA_HINT_FREE)
+    return tesela__fail(err, TESELA_E_RANGE, -1, "hint %d is none", (int)hint->kind);
+  tesela_status status = hint_check_node(graph, hint, err);
+  if (status != TESELA_OK) return status;
+  void *hints = graph->hint;
+  if (!tesela__grow(&graph->allocator, &hints, sizeof *hint, &graph->hint_capacity,
+                    (size_t)graph->n_hints + 1))
+    return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a hint");
+  graph->hint = hints;
+  graph->hint[graph->n_hints++] = *hint;
+  return TESELA_OK;
+}
+
+int32_t tesela_graph_hint_count(const tesela_graph *graph) { return graph->n_hints; }
+
+const tesela_hint *tesela_graph_hint_at(const tesela_graph *graph, int32_t k) {
+  return k >= 0 && k < graph->n_hints ? &graph->hint[k] : NULL;
+}

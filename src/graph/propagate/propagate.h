@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * propagate.h - what the files of propagation share.
+ *
+ *   propagate_family.c           which layouts a buffer can have, what a move between two of them costs, hints
+ *   propagate_view.c             how an operand lies under the indices of its operator; its lanes for each layout, remembered
+ *   propagate_need.c             the rules: which layouts of an operand suit which stick of the result
+ *   propagate_copies.c           views that may be copied in front of an operand, and what the copies suit
+ *   propagate_suits.c            what it costs to read an operand where it lies
+ *   propagate_operator.c         operators, their edges and results
+ *   propagate_share.c            which operands read the same copies
+ *   propagate_states.c           variables of an assignment problem: candidates, and sets of copies
+ *   propagate_places.c           where an operand can be had: a candidate of its buffer, or a copy of a view
+ *   propagate_model.c            the program, or its first nodes, as such a problem, and back
+ *   propagate.c                  solving it; the first operator that cannot be; questions
+ *   propagate_outputs.c          every stick that an output has in some cheapest plan
+ *   propagate_explain.c          why
+ *   propagate_explain_failure.c  why not
+ *   apply.c                      the program with its moves
+ *   materialise.c                the program with its copies alone
+ *
+ * A *candidate* is a layout a buffer can have: one for each stick dim, one element per stick, and a layout that was given
+ * and is none of these. Sets of candidates are bits. A *label* says where the result's stick is: its dim, or its rank for
+ * one element per stick. Operands are judged one by one for each label, so that a program is pairs of choices: the stick of a
+ * result and the layout of an operand's buffer.
+ */
+#ifndef TESELA_SRC_GRAPH_PROPAGATE_H
+#define TESELA_SRC_GRAPH_PROPAGATE_H
+
+#include <tesela/device.h>
+#include <tesela/propagate.h>
+
+#include "solve/assign/assign.h"
+#include "graph/program/graph.h"
+
+enum {
+  TESELA__CANDIDATES = TESELA_GRAPH_RANK + 2, /* dims, one per stick, given */
+  TESELA__LABELS = TESELA_GRAPH_RANK + 1,
+};
+
+/* Candidates, or labels, as bits. */
+typedef uint32_t tesela__sticks;
+
+static inline tesela__sticks tesela__stick_bit(int32_t k) { return (tesela__sticks)1 << k; }
+/* The first n. */
+static inline tesela__sticks tesela__stick_bits(int32_t n) {
+  return (tesela__sticks)(((uint64_t)1 << n) - 1);
+}
+
+/* What hashed lists have in common: slots of number + 1, 0 is free. */
+typedef struct tesela__slots {
+  int32_t *slot;
+  size_t n;
+} tesela__slots;
+
+/* The candidates of all buffers of one type and shape. */
+typedef struct tesela__family {
+  uint64_t hash;
+  int32_t node;   /* the first of them */
+  int32_t given;  /* candidate that is no other's stick, -1: none; such a family has one buffer */
+  int32_t n;      /* candidates */
+  int32_t preset; /* candidate of the default layout */
+  int32_t rank;
+  int32_t stick[TESELA__CANDIDATES];
+  int64_t lanes;
+  int64_t most;                 /* the dearest move */
+  tesela_device_layout *layout; /* of each candidate */
+  int64_t *price;               /* [from * n + to], -1: there is no such move */
+} tesela__family;
+
+/* A view of a buffer. */
+typedef struct tesela__buffer_view {
+  int32_t rank;
+  int64_t offset, shape[TESELA_GRAPH_RANK], stride[TESELA_GRAPH_RANK];
+} tesela__buffer_view;
+
+/* tesela_agreement of a view for each candidate and view dim; at [rank] of one element per stick. */
+typedef struct tesela__agreements {
+  uint64_t hash;
+  int32_t family;
+  int64_t lanes;
+  tesela__buffer_view view;
+  bool unknown; /* one of them is */
+  uint8_t how[TESELA__CANDIDATES][TESELA_GRAPH_RANK + 1];
+} tesela__agreements;
+
+/* An operand under the indices of its operator: a view whose dims, *axes*, each go with one of them. */
+typedef struct tesela__operand_axes {
+  tesela__buffer_view view;            /* the elements that are used */
+  int32_t of_label[TESELA_GRAPH_RANK]; /* result dim -> axis, -1: none */
+  int32_t label_of[TESELA_GRAPH_RANK]; /* axis -> result dim, -1: none */
+  int32_t dim[TESELA_GRAPH_RANK];      /* axis -> dim of the operand tensor, the first */
+  bool plain[TESELA_GRAPH_RANK];       /* its index is the iteration's, from `position` in steps of `step` */
+  bool folded[TESELA_GRAPH_RANK];      /* of a dim that is summed over */
+  int64_t position[TESELA_GRAPH_RANK], step[TESELA_GRAPH_RANK];
+  int32_t lookup;   /* axis that is looked up, -1: none */
+  uint32_t windows; /* bit r: result dim r moves a window along one of its dims */
+  bool empty;       /* nothing is ever read */
+  bool apart; /* how its dims go with the result's is not known: an unknown operator's, of another shape */
+} tesela__operand_axes;
+
+/* A view that may be copied in front of what reads it; views that show the same of one value are one. */
+typedef struct tesela__copyable {
+  int32_t node;          /* the first that was met */
+  int32_t value, before; /* the one before of the same value */
+  int32_t family;        /* of the copy */
+  int32_t slot, by;      /* its last slot, -1: none yet; the holder that this is for */
+  int64_t *price; /* [candidate of the buffer * n of the family + candidate], -1: there is no such copy */
+  int64_t most;   /* the dearest; -1: there is none */
+} tesela__copyable;
+
+/* The candidates of a buffer, or of copies of a view, that suit an operand, for each label. */
+typedef struct tesela__suits {
+  tesela__sticks need[TESELA__LABELS]; /* the operand's need is met */
+  tesela__sticks follow
+      [TESELA__LABELS]; /* the label is where its lanes survive; all where the result follows another or none */
+} tesela__suits;
+
+/* An operand read from a copy of a view. */
+typedef struct tesela__way {
+  int32_t copy;
+  int32_t slot; /* ways of one slot share copies: with shared copies a view's, else a view's of one holder */
+  tesela__suits suits;
+} tesela__way;
+
+/* An operand that needs something. */
+typedef struct tesela__edge {
+  int32_t node, operand, buffer;
+  int32_t value; /* node of the buffer's value that is read: the buffer, or what wrote in place */
+  int32_t
+      holder; /* edges of one holder share copies of the value, from 1; 0: with shared copies all that read the buffer's
+                     first value, else none */
+  bool movable, unknown;
+  bool follows;         /* the result's stick is where the lanes of this operand survive */
+  int64_t price;        /* -1: the need is hard; else what it costs not to meet it */
+  int64_t follow_price; /* the same of a result that does not follow */
+  tesela_need need;
+  tesela__suits suits;       /* candidates of the buffer */
+  int32_t first_way, n_ways; /* copies of views instead */
+} tesela__edge;
+
+/* An operator with a result. */
+typedef struct tesela__operator {
+  int32_t node, buffer;
+  int32_t first, n;   /* edges */
+  tesela__sticks may; /* labels the result can have */
+  int64_t price;      /* of another label; -1: none */
+  bool mode;          /* the label is not that of the buffer's candidate: in place, or a given layout */
+  bool same;          /* an operand must lie as operand 0 */
+  tesela__sticks under[TESELA__LABELS]; /* mode: candidates of the buffer that give a label */
+} tesela__operator;
+
+/* A value whose copies some edges share: with shared copies any but the first of a buffer; without, one that an operator reads
+ * more than once in the same view. */
+typedef struct tesela__holder {
+  int32_t buffer, value;
+} tesela__holder;
+
+struct tesela_propagation {
+  tesela_allocator allocator;
+  const tesela_graph *graph;
+  tesela_target target;
+  tesela_propagate_options options;
+  tesela_propagate_facts facts;
+
+  int32_t count;           /* nodes */
+  int32_t *family;         /* of each node that is a buffer, -1 */
+  tesela__sticks *allowed; /* candidates of each node that is a buffer */
+  int64_t *prefer;         /* [node * TESELA__CANDIDATES + candidate]; NULL: no preferences */
+
+  int32_t n_families, n_agreements, n_edges, n_operators, n_holders, n_moves, n_copyables, n_slots, n_ways;
+  size_t family_capacity, agreement_capacity, edge_capacity, operator_capacity, holder_capacity;
+  size_t copyable_capacity, way_capacity;
+  tesela__family *families;
+  tesela__agreements *agreements;
+  tesela__slots family_slots, agreement_slots;
+  tesela__edge *edge;
+  tesela__operator *operator_; /* in the order of the nodes */
+  tesela__holder *holder;
+  tesela__copyable *copyable;
+  tesela__way *way;
+  int32_t *last_copyable; /* options.copies: of each node that is a value, -1 */
+  tesela_device_view *scratch;
+
+  int32_t *chosen;      /* candidate of each buffer; -1 */
+  tesela__sticks *best; /* all_sticks: candidates in some cheapest plan */
+  tesela_move *move;    /* edges that need one, in the order of the nodes */
+  int32_t *edge_move;   /* of each edge, -1 */
+};
+
+static inline const tesela__family *tesela__family_of(const tesela_propagation *p, int32_t buffer) {
+  return &p->families[p->family[buffer]];
+}
+/* The label of a candidate as a buffer's own; -1 for a given layout. */
+static inline int32_t tesela__label_of(const tesela__family *family, int32_t candidate) {
+  if (candidate == family->given) return -1;
+  return family->stick[candidate] == TESELA_STICK_SPARSE ? family->rank : family->stick[candidate];
+}
+
+/* ---- propagate_family.c ---- */
+
+/* Is a layout with this stick one element per stick: without a stick dim, or with one of extent 1? Of a tensor that has no
+ * other layout, one of at most one element, none is. */
+bool tesela__stick_is_sparse(int32_t rank, const int64_t *shape, int32_t stick);
+bool tesela__family_sparse(const tesela__family *family, int32_t candidate);
+/* Families of all buffers, what each may be, preferences. */
+tesela_status tesela__propagate_families(tesela_propagation *p, tesela_error *err);
+/* Double the slots of a hashed list as it grows to n; false: no memory. hash: of entry k. */
+bool tesela__slots_room(tesela__slots *slots, const tesela_allocator *allocator, int32_t n,
+                        uint64_t (*hash)(const tesela_propagation *p, int32_t k),
+                        const tesela_propagation *p);
+/* FNV-1a over words. */
+uint64_t tesela__propagate_hash(uint64_t hash, int64_t word);
+/* The family of copies of a node's tensor. TESELA_E_UNSUPPORTED if the target has no layouts for it. */
+tesela_status tesela__family_of_copy(tesela_propagation *p, int32_t node, int32_t *number, tesela_error *err);
+/* Candidate with a stick, -1 if there is none. */
+int32_t tesela__family_candidate(const tesela__family *family, int32_t stick);
+
+/* ---- propagate_view.c ---- */
+
+/* How operand k of a node lies under its operator's indices. */
+tesela_status tesela__operand_axes_of(const tesela_graph *graph, int32_t node, int32_t k,
+                                      const tesela_iteration *iteration, tesela__operand_axes *axes,
+                                      tesela_error *err);
+/* The same for a tensor in place of the operand: of its shape, but seen through another view. */
+tesela_status tesela__operand_axes_on(const tesela_graph *graph, int32_t node, int32_t k,
+                                      const tesela_node *tensor, const tesela_iteration *iteration,
+                                      tesela__operand_axes *axes, tesela_error *err);
+/* The number of the agreements of a view of a buffer with sticks of `lanes`; computed once. */
+tesela_status tesela__agreements_of(tesela_propagation *p, int32_t family, const tesela__buffer_view *view,
+                                    int64_t lanes, int32_t *number, tesela_error *err);
+
+/* ---- propagate_need.c ---- */
+
+/* An operator while its operands are judged. */
+typedef struct tesela__need_operator {
+  tesela_propagation *p;
+  const tesela_node *node;
+  int32_t number;
+  tesela_iteration iteration;
+  int64_t lanes;        /* of the result, 0 without one */
+  bool survives;        /* the result's stick follows operand 0 */
+  int64_t follow_price; /* -1: it must; else what it costs if it does not */
+  const tesela_node
+      *seen;           /* an operand is read from a copy, through this view of it; NULL: from its buffer */
+  int32_t seen_family; /* of the copy */
+} tesela__need_operator;
+
+/* Is operand k of an unknown operator of another shape than the result? Then it is not known how their dims go together. */
+bool tesela__need_apart(const tesela_graph *graph, const tesela_node *node, int32_t k);
+/* Does a need ask how the operand's dims go with the result's? */
+bool tesela__need_follows(tesela_need need);
+/* Fill edge->suits. */
+tesela_status tesela__need_judge(const tesela__need_operator *op, const tesela_rule *rule, tesela__edge *edge,
+                                 tesela_error *err);
+
+/* ---- propagate_copies.c ---- */
+
+/* An order of what nodes show of their buffers: 0 if it is the same. The stride of a dim of extent 1 has no part in it. */
+int tesela__compare_views(const tesela_node *a, const tesela_node *b);
+/* Copies that the last edge can read instead. */
+tesela_status tesela__propagate_copies(const tesela__need_operator *op, const tesela_rule *rule,
+                                       tesela_error *err);
+
+/* ---- propagate_suits.c ---- */
+
+/* What an operand that reads a candidate pays for what is not met. */
+tesela__cost tesela__suits_cost(const tesela__edge *edge, const tesela__suits *suits, int32_t label,
+                                int32_t candidate);
+/* Candidates that it may pay to move to: they meet what is hard, and something. label -1: none. */
+tesela__sticks tesela__suits_useful(const tesela__edge *edge, const tesela__suits *suits, int32_t label);
+/* The same of any label. */
+tesela__sticks tesela__suits_of_any(const tesela__edge *edge, const tesela__suits *suits);
+/* To have an operand in a candidate: it is there, or moves. */
+tesela__cost tesela__suits_reach(const tesela__family *family, int32_t from, bool moves, int32_t to);
+/* The cheapest way to read an operand that lies in `from`, moved or not; *best is the candidate it is read in. */
+tesela__cost tesela__suits_meet(const tesela__edge *edge, const tesela__family *family, int32_t from,
+                                bool moves, int32_t label, int32_t *best);
+/* The same of one that is had in a set of candidates; among equals `from`, if it is not -1, then the default layout. */
+tesela__cost tesela__suits_had(const tesela__edge *edge, const tesela__family *family, int32_t from,
+                               tesela__sticks set, int32_t label, int32_t *best);
+
+/* ---- propagate_operator.c ---- */
+
+/* Does a hint forbid to move an operand? */
+bool tesela__move_forbidden(const tesela_graph *graph, int32_t node, int32_t operand);
+/* Operators and edges of the whole program. */
+tesela_status tesela__propagate_needs(tesela_propagation *p, tesela_error *err);
+
+/* ---- propagate_share.c ---- */
+
+/* Holders of the edges, slots of the ways. */
+tesela_status tesela__propagate_share(tesela_propagation *p, tesela_error *err);
+
+/* ---- propagate_model.c ---- */
+
+typedef struct tesela__model_state {
+  int32_t candidate;     /* or label, or place */
+  tesela__sticks copies; /* in what candidates a value is had, or copies of a view */
+} tesela__model_state;
+
+typedef struct tesela__model_variable {
+  int32_t first, n; /* states */
+} tesela__model_variable;
+
+typedef struct tesela__model {
+  tesela__assign *problem;
+  tesela_allocator allocator;
+  int32_t n_variables, n_states;
+  size_t variable_capacity, state_capacity, cost_capacity;
+  tesela__model_variable *variable;
+  tesela__model_state *state;
+  tesela__cost *cost;     /* scratch */
+  int32_t *of_buffer;     /* variable of each node that is a buffer */
+  int32_t *of_operator;   /* variable of the label of each operator */
+  int32_t *of_first;      /* variable of where operand 0 lies for each operator with `same`; -1 */
+  int32_t *of_set;        /* variable of where a value is had: of buffers, then of holders; -1 */
+  int32_t *uses;          /* edges that may move, for each buffer; then for each holder */
+  tesela__sticks *useful; /* what they may move to */
+  int32_t
+      *of_copy; /* of each slot: variable of the copies that are made, where several edges may read them */
+  int32_t *copy_uses; /* such edges */
+  tesela__sticks *copy_useful;
+  int32_t *of_place; /* variable of where an edge reads; -1 */
+  bool capped;       /* not all sets of copies are there */
+  int32_t *answer;   /* state of each variable */
+  tesela__assigned result;
+} tesela__model;
+
+/* Which part of the program, and how. */
+typedef struct tesela__model_part {
+  int32_t nodes;    /* the first so many */
+  int32_t from, to; /* operands of the last of them that count; others need nothing */
+  bool moves;       /* operands may be moved */
+  bool ties;        /* among equals default layouts */
+  bool apart;       /* each operand pays its own copy, also where copies are shared */
+} tesela__model_part;
+
+/* Costs count moves in units of this; below it are preferences among equals. */
+#define TESELA__MOVE_UNIT ((int64_t)1 << 20)
+
+static inline tesela__model_part tesela__model_whole(const tesela_propagation *p) {
+  return (tesela__model_part){
+      .nodes = p->count, .to = INT32_MAX, .moves = p->options.mode == TESELA_PROPAGATE_AUTO};
+}
+/* The problem. The model must be freed also after a failure. */
+tesela_status tesela__model_build(tesela__model *model, const tesela_propagation *p,
+                                  const tesela__model_part *part, tesela_error *err);
+/* Steps of search that a solution may take. */
+int64_t tesela__model_effort(const tesela_propagation *p);
+/* Solve what was built; fixed (may be NULL): a state for each variable, -1: any. */
+tesela_status tesela__model_answer(tesela__model *model, const tesela_propagation *p, const int32_t *fixed,
+                                   tesela_error *err);
+/* Build and solve. The model must be freed also after a failure. */
+tesela_status tesela__model_solve(tesela__model *model, const tesela_propagation *p,
+                                  const tesela__model_part *part, tesela_error *err);
+void tesela__model_free(tesela__model *model);
+/* The candidate a solved model gives a buffer, the label it gives an operator, and the place where operand `edge` is read: a
+ * candidate it is moved to (its buffer's own: nowhere), or a copy (propagate_places.c). */
+int32_t tesela__model_candidate(const tesela__model *model, int32_t buffer);
+int32_t tesela__model_label(const tesela__model *model, const tesela_propagation *p, int32_t op);
+int32_t tesela__model_target(const tesela__model *model, const tesela_propagation *p, int32_t op,
+                             int32_t edge, bool moves);
+
+/* ---- propagate_places.c ---- */
+
+/* The places of an edge are numbered: candidates of its buffer, then those of the copies of each way. */
+typedef struct tesela__place {
+  int32_t way;       /* -1: the buffer */
+  int32_t candidate; /* of the buffer, or of the copy */
+} tesela__place;
+
+int32_t tesela__place_count(const tesela_propagation *p, const tesela__edge *edge);
+tesela__place tesela__place_at(const tesela_propagation *p, const tesela__edge *edge, int32_t place);
+const tesela_device_layout *tesela__place_layout(const tesela_propagation *p, const tesela__edge *edge,
+                                                 int32_t place);
+/* What an edge pays for what is not met where it reads a place. */
+tesela__cost tesela__place_cost(const tesela_propagation *p, const tesela__edge *edge, int32_t place,
+                                int32_t label);
+/* What it costs to have a copy when the buffer lies in `from`; nothing where copies are shared: their variable pays. */
+tesela__cost tesela__place_copy_cost(const tesela__model *m, const tesela_propagation *p,
+                                     const tesela__edge *edge, int32_t place, int32_t from);
+/* The cheapest copy that suits a label (label -1: none does), if it is cheaper than *least, which it becomes with *place. */
+void tesela__place_cheapest_copy(const tesela_propagation *p, const tesela__edge *edge, int32_t label,
+                                 int32_t from, tesela__cost *least, int32_t *place);
+/* Count what an edge may read, where copies are shared. */
+void tesela__model_count_copies(tesela__model *m, const tesela_propagation *p, const tesela__edge *edge);
+/* Are copies that an edge can read shared with others? */
+bool tesela__model_shares_copies(const tesela__model *m, const tesela_propagation *p,
+                                 const tesela__edge *edge);
+/* Tie the variable of an edge's place to the copies that are made; false: no memory. */
+bool tesela__model_tie_copies(tesela__model *m, const tesela_propagation *p, const tesela__edge *edge,
+                              int32_t place);
+
+/* ---- propagate_states.c: false for no memory ---- */
+
+/* Begin a variable; its states are pushed until it ends. */
+bool tesela__model_begin(tesela__model *m, int32_t *variable);
+/* Add a state to the variable that was begun last. */
+bool tesela__model_push(tesela__model *m, int32_t candidate, tesela__sticks copies, tesela__cost cost);
+bool tesela__model_end(tesela__model *m);
+/* Room for n costs in m->cost. */
+bool tesela__model_costs(tesela__model *m, size_t n);
+/* The variable of where value `number` of a buffer is had, made when it is first needed. */
+bool tesela__model_sets(tesela__model *m, const tesela_propagation *p, int32_t number, int32_t buffer,
+                        int32_t *variable);
+
+/* ---- propagate.c ---- */
+
+/* The move that brings an operand from a candidate of its buffer to a place; its price, whoever pays. */
+tesela_move tesela__propagate_move(const tesela_propagation *p, const tesela__edge *edge, int32_t from,
+                                   int32_t place);
+
+/* A fallback of which nothing is known but shapes: no rule has its opcode. */
+bool tesela__propagate_unknown(const tesela_propagation *p, const tesela_node *node);
+
+/* ---- propagate_outputs.c ---- */
+
+/* options.all_sticks: candidates of the outputs with which nothing gets dearer, as p->best. */
+tesela_status tesela__propagate_outputs(tesela_propagation *p, tesela_error *err);
+
+/* ---- apply.c ---- */
+
+typedef enum tesela__apply_part {
+  TESELA__APPLY_ALL,               /* moves and layouts */
+  TESELA__APPLY_COPIES,            /* copies of views alone, none if propagation failed */
+  TESELA__APPLY_COPIES_AND_SPARSE, /* and moves to and from one element per stick */
+} tesela__apply_part;
+
+/* The program with what propagation found, or a part of it. */
+tesela_status tesela__graph_apply(tesela_graph **out, const tesela_propagation *p, tesela__apply_part part,
+                                  tesela_error *err);
+
+/* ---- propagate_explain.c ---- */
+
+typedef struct tesela__explain {
+  const tesela_propagation *p;
+  tesela__sink sink;
+  tesela__model before; /* the nodes before the operator */
+  int32_t op;           /* number of the operator that fails */
+  size_t name_width, type_width;
+} tesela__explain;
+
+void tesela__explain_stick(tesela__sink *sink, int32_t stick);
+/* "f16[4,8]", cut if too long; its length. */
+size_t tesela__explain_type(const tesela_node *node, char text[160]);
+void tesela__explain_padded(tesela__sink *sink, const char *text, size_t length, size_t width);
+
+/* ---- propagate_explain_failure.c ---- */
+
+tesela_status tesela__explain_failure(tesela__explain *x, tesela_error *err);
+
+#endif

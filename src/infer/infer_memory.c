@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * infer_memory.c - layouts for what is loaded and stored, and of memory that the program leaves open.
+ *
+ * A load or store of which nothing is known: dims in the order of the memory's strides, the fastest last; along it vectors
+ * of up to 16 bytes, as long as they are contiguous and aligned and no thread loses its own; the vectors dealt to the threads
+ * one after the other, so that neighbouring threads touch neighbouring memory. Threads that are too many hold copies. Where
+ * that cannot be loaded, since elements are less than a byte, more of them stay in one thread.
+ *
+ * Memory of which nothing is known: global is row-major; shared is what tesela_synthesize finds for all registers that are
+ * loaded from it or stored to it.
+ */
+#include "infer/infer_state.h"
+
+#include "gpu/access/access.h"
+
+enum { INFER_VECTOR_BITS = 128 };
+
+/* ---- how a tile lies in memory --------------------------------------------------------------------------------------- */
+
+/* For each dim the smallest stride of its modes; INT64_MAX if there is only one index. Unknown memory is row-major. */
+static void infer_memory_dim_strides(const tesela__infer_tensor *tensor, const tesela_tile_memory *memory,
+                                     int64_t *strides) {
+  int64_t below = 1;
+  for (int32_t d = tensor->rank - 1; d >= 0; d--) { /* fits: the product is the number of elements */
+    strides[d] = tensor->shape[d] == 1 ? INT64_MAX : below;
+    below *= tensor->shape[d];
+  }
+  for (int32_t d = 0, m = 0; memory && d < tensor->rank; d++) {
+    if (tensor->shape[d] == 1) continue;
+    strides[d] = INT64_MAX - 1;
+    for (int64_t left = tensor->shape[d]; left > 1 && m < memory->n_modes; left /= memory->mode_shape[m++])
+      if (memory->mode_shape[m] > 1) strides[d] = tesela__min(strides[d], memory->mode_strides[m]);
+  }
+}
+
+/* Dims by descending stride, those with one index first. */
+static void infer_memory_order(const tesela__infer_tensor *tensor, const tesela_tile_memory *memory,
+                               int64_t *order) {
+  int64_t strides[TESELA_MAX_RANK];
+  infer_memory_dim_strides(tensor, memory, strides);
+  for (int32_t d = 0; d < tensor->rank; d++) {
+    int32_t at = d;
+    for (; at > 0 && strides[order[at - 1]] < strides[d]; at--) order[at] = order[at - 1];
+    order[at] = d;
+  }
+}
+
+/* Elements along the fastest dim that lie side by side, and at multiples of how many such runs begin. */
+static int64_t infer_memory_run(const tesela__infer_tensor *tensor, const tesela_tile_memory *memory,
+                                int64_t fastest) {
+  if (!memory) return tensor->shape[fastest];
+  int64_t run = 1, steps = memory->offset;
+  for (int32_t m = 0; m < memory->n_modes; m++) {
+    if (memory->mode_shape[m] == 1) continue;
+    if (memory->mode_strides[m] == 1 && run == 1)
+      run = memory->mode_shape[m];
+    else
+      steps = tesela__gcd(steps, memory->mode_strides[m]);
+  }
+  if (memory->swizzle.bits > 0) {
+    int32_t low = memory->swizzle.base + (memory->swizzle.shift < 0 ? memory->swizzle.shift : 0);
+    steps = tesela__gcd(steps, low < 0 ? 1 : low > 62 ? 0 : INT64_C(1) << low);
+  }
+  return tesela__gcd(run, steps);
+}
+
+/* The longest vector: a power of two that divides the run and leaves as many threads something of their own as can be. */
+static int64_t infer_memory_vector(const tesela_kernel_program *program, const tesela__infer_tensor *tensor,
+                                   int64_t run) {
+  int64_t vector = 1, busy = tesela__gcd(program->threads, tensor->elements);
+  int32_t bits = tesela_dtype_bits(tensor->dtype);
+  for (int64_t wider = 2; wider * bits <= INFER_VECTOR_BITS; wider *= 2)
+    if (run % wider == 0 && tesela__gcd(program->threads, tensor->elements / wider) == busy) vector = wider;
+  return vector;
+}
+
+/* Vectors along the fastest dim, dealt to the threads: copies * local(rest).spatial(..).local(vector), dims in the order of
+ * the memory. Threads beyond the largest number that divides both hold copies. */
+static tesela_status infer_memory_deal(const tesela_kernel_program *program,
+                                       const tesela__infer_tensor *tensor, const tesela_tile_memory *memory,
+                                       tesela_register *out, int64_t *vector) {
+  int64_t order[TESELA_MAX_RANK], back[TESELA_MAX_RANK], outer[TESELA_MAX_RANK], inner[TESELA_MAX_RANK];
+  tesela_register run, copies;
+  int32_t rank = tensor->rank;
+  *vector = 1;
+  infer_memory_order(tensor, memory, order);
+  if (rank > 0)
+    *vector = infer_memory_vector(program, tensor, infer_memory_run(tensor, memory, order[rank - 1]));
+  for (int32_t k = 0; k < rank; k++) {
+    inner[k] = k == rank - 1 ? *vector : 1;
+    outer[k] = tensor->shape[order[k]] / inner[k];
+    back[order[k]] = k;
+  }
+  int64_t busy = tesela__gcd(program->threads, tensor->elements / *vector);
+  tesela_status status = tesela_register_auto_local_spatial(out, busy, rank, outer, NULL);
+  if (status == TESELA_OK)
+    status = tesela_register_replicated(&copies, 0, NULL, program->threads / busy, NULL);
+  if (status == TESELA_OK) status = tesela_register_compose(out, &copies, out, NULL);
+  if (status == TESELA_OK) status = tesela_register_local(&run, rank, inner, NULL, NULL);
+  if (status == TESELA_OK) status = tesela_register_compose(out, out, &run, NULL);
+  if (status == TESELA_OK) status = tesela_register_permute(out, out, rank, back, NULL);
+  if (status == TESELA_OK) tesela_register_canonical(out, out); /* 1 copy is none */
+  return status;
+}
+
+tesela_status tesela__infer_memory_registers(const tesela_kernel_program *program,
+                                             const tesela__infer_tensor *tensor,
+                                             const tesela_tile_memory *memory, tesela_register *out,
+                                             int64_t *vector) {
+  int32_t bits = tesela_dtype_bits(tensor->dtype);
+  tesela_tile_memory plain;
+  tesela_register blocks;
+  int64_t widest;
+  tesela_status status = infer_memory_deal(program, tensor, memory, out, vector);
+  if (status != TESELA_OK) return status;
+  if (tesela_tile_memory_row_major(&plain, TESELA_TILE_SHARED, tensor->rank, tensor->shape, NULL) !=
+      TESELA_OK)
+    return TESELA_OK;
+  if (!memory) memory = &plain;
+  if (tesela__access_possible(out, memory, bits, &widest, NULL) == TESELA_E_INVALID &&
+      (tesela__infer_memory_blocks(program, memory, bits, &blocks, &widest) ||
+       tesela__infer_memory_blocks(program, &plain, bits, &blocks, &widest))) { /* for the check to refuse */
+    *out = blocks;
+    *vector = widest;
+  }
+  return TESELA_OK;
+}
+
+/* ---- the rule -------------------------------------------------------------------------------------------------------------- */
+
+tesela_status tesela__infer_rule_memory(tesela_kernel_program *program, tesela__infer_step *step,
+                                        tesela__infer_level level, bool *gave, tesela_error *err) {
+  tesela__infer_tensor *inside = tesela__infer_arg(program, step, 0),
+                       *outside = tesela__infer_arg(program, step, 1);
+  tesela_register layout;
+  int64_t vector;
+  if (inside->space != TESELA_TENSOR_REGISTER) {
+    tesela__infer_tensor *swapped = inside;
+    inside = outside;
+    outside = swapped;
+  }
+  if (level != TESELA__INFER_MEMORY || inside->registers) return TESELA_OK;
+  if (tesela__infer_memory_registers(program, inside, outside->memory, &layout, &vector) != TESELA_OK)
+    return TESELA_OK;
+  return tesela__infer_give(program, inside, &layout, step, gave, err, "vectors of %" PRId64 " as %s lies",
+                            vector, outside->name);
+}
+
+const char *tesela__infer_memory_folds(const tesela_tile_memory *memory) {
+  static const char sure[] = "has several elements in one place";
+  tesela_layout core;
+  int64_t elements = 1; /* fits: the modes are those of a tensor */
+  for (int32_t m = 0; m < memory->n_modes; m++) {
+    if (memory->mode_shape[m] > 1 && memory->mode_strides[m] == 0) return sure;
+    elements *= memory->mode_shape[m];
+  }
+  if (elements > memory->size) return sure;
+  if (tesela_tile_memory_to_layout(memory, TESELA_U8, 8, &core, NULL) == TESELA_OK && !core.axis[0].overlap)
+    return NULL;
+  return "has strides that overlap, so several elements may be in one place";
+}
+
+/* ---- memory that is left open ------------------------------------------------------------------------------------------- */
+
+tesela_status tesela__infer_global_memory(tesela_kernel_program *program, tesela_error *err) {
+  for (size_t i = 0; i < program->n_tensors; i++) {
+    tesela__infer_tensor *tensor = &program->tensor[i];
+    tesela_tile_memory memory;
+    if (tensor->space != TESELA_TENSOR_GLOBAL || tensor->memory) continue;
+    if (tesela_tile_memory_row_major(&memory, TESELA_TILE_GLOBAL, tensor->rank, tensor->shape, NULL) !=
+        TESELA_OK)
+      continue;
+    tesela_status status =
+        tesela__infer_give_memory(program, tensor, &memory, "row-major, as nothing else is said", err);
+    if (status != TESELA_OK) return status;
+  }
+  return TESELA_OK;
+}
+
+/* The registers of one use: of a load or store, or those that a copy between memories would go through. */
+static bool infer_memory_use(const tesela_kernel_program *program, const tesela__infer_step *step,
+                             const tesela__infer_tensor *shared, tesela_register *registers) {
+  for (int32_t i = 0; i < 2 && step->n == 2; i++) {
+    const tesela__infer_tensor *other = tesela__infer_arg(program, step, 1 - i);
+    int64_t vector;
+    if (tesela__infer_arg(program, step, i) != shared) continue;
+    if (other->space != TESELA_TENSOR_REGISTER)
+      return tesela__infer_memory_registers(program, shared, other->memory, registers, &vector) == TESELA_OK;
+    if (!other->registers) return false;
+    *registers = *other->registers;
+    return true;
+  }
+  return false;
+}
+
+/* All uses of a shared tensor, equal ones once with their number as the weight. `room` for as many as there are steps. */
+static int32_t infer_memory_uses(const tesela_kernel_program *program, const tesela__infer_tensor *shared,
+                                 tesela_register *layouts, tesela_access_use *uses) {
+  int32_t n = 0;
+  for (size_t s = 0; s < program->n_steps; s++) {
+    const tesela__infer_step *step = &program->step[s];
+    bool reads = tesela__infer_arg(program, step, 0)->space == TESELA_TENSOR_REGISTER;
+    int32_t same = 0;
+    if (!infer_memory_use(program, step, shared, &layouts[n])) continue;
+    while (same < n &&
+           !(uses[same].ldmatrix == reads && tesela_register_identical(&layouts[same], &layouts[n])))
+      same++;
+    if (same == n) {
+      uses[n] = (tesela_access_use){.registers = &layouts[n], .ldmatrix = reads};
+      n++;
+    }
+    uses[same].weight++;
+  }
+  return n;
+}
+
+/* Row-major with a swizzle where the tile allows it. */
+static tesela_status infer_memory_plain(const tesela__infer_tensor *shared, tesela_tile_memory *memory,
+                                        const char **rule) {
+  int32_t bits = tesela_dtype_bits(shared->dtype);
+  *rule = "row-major with a swizzle";
+  if (bits % 8 == 0 &&
+      tesela_tile_memory_swizzled(memory, shared->rank, shared->shape, bits / 8, NULL) == TESELA_OK)
+    return TESELA_OK;
+  *rule = "row-major";
+  return tesela_tile_memory_row_major(memory, TESELA_TILE_SHARED, shared->rank, shared->shape, NULL);
+}
+
+/* Steps of search for each of the tiles that have no layout: all together take about as long as one may. */
+static int64_t infer_memory_steps(const tesela_kernel_program *program) {
+  int64_t n = 1;
+  for (size_t i = 0; i < program->n_tensors; i++) n += program->tensor[i].space == TESELA_TENSOR_SHARED;
+  return tesela__max(TESELA_SYNTHESIS_STEPS / n, 1);
+}
+
+static tesela_status infer_memory_of_shared(tesela_kernel_program *program, tesela__infer_tensor *shared,
+                                            tesela_register *layouts, tesela_access_use *uses,
+                                            tesela_error *err) {
+  tesela_synthesis found;
+  const char *rule = "the fewest bank conflicts for its loads and stores";
+  int32_t n = infer_memory_uses(program, shared, layouts, uses), bits = tesela_dtype_bits(shared->dtype);
+  const tesela_synthesis_options limits = {.max_steps = infer_memory_steps(program)};
+  if (n > 0 && tesela_synthesize(n, uses, bits, &limits, NULL, &found, NULL) == TESELA_OK)
+    return tesela__infer_give_memory(program, shared, &found.memory, rule, err);
+  if (n > 0 && tesela__infer_memory_for(program, shared, NULL, &found.memory)) {
+    rule = "the first that all its loads and stores can use";
+    return tesela__infer_give_memory(program, shared, &found.memory, rule, err);
+  }
+  if (infer_memory_plain(shared, &found.memory, &rule) != TESELA_OK) return TESELA_OK; /* too large for any */
+  return tesela__infer_give_memory(program, shared, &found.memory, rule, err);
+}
+
+tesela_status tesela__infer_shared_memory(tesela_kernel_program *program, tesela_error *err) {
+  tesela_status status = TESELA_OK;
+  tesela_register *layouts = NULL;
+  tesela_access_use *uses = NULL;
+  size_t room = program->n_steps + 1;
+  for (size_t i = 0; i < program->n_tensors && status == TESELA_OK; i++) {
+    tesela__infer_tensor *tensor = &program->tensor[i];
+    if (tensor->space != TESELA_TENSOR_SHARED || tensor->memory) continue;
+    if (!layouts)
+      layouts = tesela__alloc(&program->allocator, room * sizeof *layouts, alignof(tesela_register));
+    if (!uses) uses = tesela__alloc(&program->allocator, room * sizeof *uses, alignof(tesela_access_use));
+    if (!layouts || !uses)
+      status = tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the uses of %s", tensor->name);
+    else
+      status = infer_memory_of_shared(program, tensor, layouts, uses, err);
+  }
+  tesela__release(&program->allocator, layouts);
+  tesela__release(&program->allocator, uses);
+  return status;
+}

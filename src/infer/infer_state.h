@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * infer_state.h - a kernel program inside the library: tensors, steps, and what the files of src/infer share.
+ *
+ *   infer_program.c  making and asking                   read.c, read_operation.c, token.c  text -> tensors and steps
+ *   ops.c      the table of operations             infer_fit.c      what shapes they take
+ *   infer_solve.c    the levels of access.h               infer_rules.c    layouts through operations that move nothing
+ *   seed.c     which load, store or convert first  atom.c     matrix instructions
+ *   dot.c      the matrix product                  infer_memory.c   layouts for loads, shared memory
+ *   infer_check.c    does every thread have it?          access.c   can the threads load, store and copy so?
+ *   blocks.c   registers for less than a byte
+ *   grids.c    other warps after a conflict        print.c    the table
+ */
+#ifndef TESELA_SRC_INFER_STATE_H
+#define TESELA_SRC_INFER_STATE_H
+
+#include <tesela/register.h>
+#include <tesela/access.h>
+#include <tesela/notation.h>
+
+#include "base/base.h"
+
+/* The levels of access.h at which operations are asked; 0 and 10 are about memory alone. */
+typedef enum tesela__infer_level {
+  TESELA__INFER_FORWARD = 1,
+  TESELA__INFER_BACKWARD,
+  TESELA__INFER_DOT,
+  TESELA__INFER_ONE_OPERAND,
+  TESELA__INFER_DOT_GRID,
+  TESELA__INFER_ANY_OPERAND,
+  TESELA__INFER_MEMORY,
+  TESELA__INFER_CONVERT,
+  TESELA__INFER_REST,
+  TESELA__INFER_LEVELS,
+} tesela__infer_level;
+
+typedef struct tesela__infer_tensor {
+  char name[TESELA_KERNEL_NAME + 1];
+  char rule[160];
+  tesela_tensor_space space;
+  tesela_dtype dtype;
+  int32_t rank;
+  bool given;
+  bool trial;      /* seed.c: unknown before the trial */
+  int32_t decided; /* grids of warps that were chosen before it had its layout, that which gave it included */
+  int64_t shape[TESELA_MAX_RANK];
+  int64_t elements;
+  int64_t line, at;           /* of the name in its declaration */
+  tesela_register *registers; /* owned, NULL while unknown */
+  tesela_tile_memory *memory; /* owned, NULL while unknown */
+} tesela__infer_tensor;
+
+/* The fragments of a matrix instruction: a is [m,k], b [k,n], c [m,n], each with the same number of lanes. */
+typedef struct tesela__infer_atom {
+  char name[64];
+  tesela_register a, b, c;
+  const tesela_fragment *entry[3];
+} tesela__infer_atom;
+
+/* Keys of operations, as bits. */
+enum {
+  TESELA__INFER_KEY_DIMS = 1,
+  TESELA__INFER_KEY_KEEPDIMS = 2,
+  TESELA__INFER_KEY_ATOM = 4,
+  TESELA__INFER_KEY_WARPS = 8,
+};
+
+typedef struct tesela__infer_op tesela__infer_op;
+
+/* One operation of a program. */
+typedef struct tesela__infer_step {
+  const tesela__infer_op *op;
+  int64_t line, at; /* of its first word */
+  int64_t first;    /* its tensors are program->arg[first] ..; the first of them is the result */
+  int32_t n;
+  int32_t atom;  /* of program->atom, -1: none */
+  unsigned keys; /* those that were written */
+  bool keepdims;
+  int32_t n_dims;
+  int64_t dims[TESELA_MAX_RANK]; /* from 0 on after fit */
+  int64_t warps[2];
+  int32_t tried[TESELA__INFER_LEVELS]; /* 1 + how many of its tensors were known when the rule was asked */
+  int32_t grid;    /* dot: which of its grids of warps is chosen, 0 the one with the fewest registers */
+  int32_t decided; /* dot: its grid was chosen as the first (1), second, ..; 0: it followed from others */
+} tesela__infer_step;
+
+struct tesela_kernel_program {
+  tesela_allocator allocator;
+  int64_t threads;
+  tesela__infer_tensor *tensor;
+  size_t n_tensors, cap_tensors;
+  tesela__infer_step *step;
+  size_t n_steps, cap_steps;
+  int32_t *arg;
+  size_t n_args, cap_args;
+  tesela__infer_atom *atom;
+  size_t n_atoms, cap_atoms;
+  int32_t n_decided;                /* grids of warps chosen so far */
+  bool quiet;                       /* grids.c: a conflict is only found, not explained */
+  const tesela__infer_step *failed; /* the operation of the conflict */
+  tesela_kernel_conflict conflict;
+  char why[512]; /* of a conflict about memory */
+};
+
+/* One row of the table of operations. */
+struct tesela__infer_op {
+  const char *name;
+  int32_t least, most; /* tensors, the result included */
+  unsigned keys, needed;
+  /* Shapes, types and spaces; makes dims non-negative. Errors without a place: the reader knows it. */
+  tesela_status (*fit)(tesela_kernel_program *program, tesela__infer_step *step, tesela_error *err);
+  /* Give layouts at a level; *gave says whether it did. Fails only for want of memory. */
+  tesela_status (*rule)(tesela_kernel_program *program, tesela__infer_step *step, tesela__infer_level level,
+                        bool *gave, tesela_error *err);
+  /* All its register tensors known: can it run? Fills program->conflict and fails if not. */
+  tesela_status (*check)(tesela_kernel_program *program, const tesela__infer_step *step, tesela_error *err);
+  /* The layout of the result from that of an operand, and of an operand from that of the result; NULL: never. */
+  tesela_status (*image)(const tesela__infer_step *step, const tesela_register *operand,
+                         const tesela__infer_tensor *result, tesela_register *out);
+  tesela_status (*preimage)(const tesela__infer_step *step, const tesela_register *result,
+                            const tesela__infer_tensor *operand, tesela_register *out);
+};
+
+/* ---- infer_program.c -------------------------------------------------------------------------------------------------- */
+
+/* The tensor that stands at place i of a step; 0 is the result. */
+static inline tesela__infer_tensor *tesela__infer_arg(const tesela_kernel_program *program,
+                                                      const tesela__infer_step *step, int32_t i) {
+  return &program->tensor[program->arg[step->first + i]];
+}
+
+/* Number of a name, -1 if it is not declared. */
+int32_t tesela__infer_find(const tesela_kernel_program *program, const char *name, size_t length);
+
+/* Is there a layout? */
+static inline bool tesela__infer_known(const tesela__infer_tensor *tensor) {
+  return tensor->registers || tensor->memory;
+}
+
+/* How many tensors of a step have one. */
+static inline int32_t tesela__infer_count_known(const tesela_kernel_program *program,
+                                                const tesela__infer_step *step) {
+  int32_t known = 0;
+  for (int32_t i = 0; i < step->n; i++) known += tesela__infer_known(tesela__infer_arg(program, step, i));
+  return known;
+}
+
+/* Give a tensor a layout, unless it has one; `rule` is put behind "line 12, dot: " if there is a step. TESELA_E_MEMORY. */
+tesela_status tesela__infer_give(tesela_kernel_program *program, tesela__infer_tensor *tensor,
+                                 const tesela_register *layout, const tesela__infer_step *step, bool *gave,
+                                 tesela_error *err, const char *rule, ...) TESELA_PRINTF(7, 8);
+tesela_status tesela__infer_give_memory(tesela_kernel_program *program, tesela__infer_tensor *tensor,
+                                        const tesela_tile_memory *memory, const char *rule,
+                                        tesela_error *err);
+
+/* ---- read.c, ops.c ------------------------------------------------------------------------------------------------ */
+
+tesela_status tesela__infer_read(tesela_kernel_program *program, const char *text, size_t length,
+                                 tesela_error *err);
+
+/* The row of an operation, NULL for an unknown name; the nearest name, NULL if none is near. */
+const tesela__infer_op *tesela__infer_op_find(const char *name, size_t length);
+const char *tesela__infer_nearest(const char *name, size_t length, int32_t n,
+                                  const char *(*candidate)(const void *list, int32_t i), const void *list);
+const char *tesela__infer_op_nearest(const char *name, size_t length);
+
+/* ---- infer_fit.c: shapes, types and spaces ------------------------------------------------------------------------------ */
+
+tesela_status tesela__infer_fit_cast(tesela_kernel_program *program, tesela__infer_step *step,
+                                     tesela_error *err);
+tesela_status tesela__infer_fit_convert(tesela_kernel_program *program, tesela__infer_step *step,
+                                        tesela_error *err);
+tesela_status tesela__infer_fit_copy(tesela_kernel_program *program, tesela__infer_step *step,
+                                     tesela_error *err);
+tesela_status tesela__infer_fit_dot(tesela_kernel_program *program, tesela__infer_step *step,
+                                    tesela_error *err);
+tesela_status tesela__infer_fit_elementwise(tesela_kernel_program *program, tesela__infer_step *step,
+                                            tesela_error *err);
+tesela_status tesela__infer_fit_load(tesela_kernel_program *program, tesela__infer_step *step,
+                                     tesela_error *err);
+tesela_status tesela__infer_fit_permute(tesela_kernel_program *program, tesela__infer_step *step,
+                                        tesela_error *err);
+tesela_status tesela__infer_fit_reduce(tesela_kernel_program *program, tesela__infer_step *step,
+                                       tesela_error *err);
+tesela_status tesela__infer_fit_reshape(tesela_kernel_program *program, tesela__infer_step *step,
+                                        tesela_error *err);
+tesela_status tesela__infer_fit_squeeze(tesela_kernel_program *program, tesela__infer_step *step,
+                                        tesela_error *err);
+tesela_status tesela__infer_fit_store(tesela_kernel_program *program, tesela__infer_step *step,
+                                      tesela_error *err);
+tesela_status tesela__infer_fit_transpose(tesela_kernel_program *program, tesela__infer_step *step,
+                                          tesela_error *err);
+tesela_status tesela__infer_fit_unsqueeze(tesela_kernel_program *program, tesela__infer_step *step,
+                                          tesela_error *err);
+
+/* ---- seed.c: loads, stores and converts --------------------------------------------------------------------------- */
+
+/* The next layout at one of the levels MEMORY, CONVERT and REST. */
+tesela_status tesela__infer_seed(tesela_kernel_program *program, tesela__infer_level level, bool *gave,
+                                 tesela_error *err);
+
+/* ---- infer_rules.c ------------------------------------------------------------------------------------------------------- */
+
+tesela_status tesela__infer_same(const tesela__infer_step *step, const tesela_register *operand,
+                                 const tesela__infer_tensor *result, tesela_register *out);
+tesela_status tesela__infer_broadcast(const tesela__infer_step *step, const tesela_register *result,
+                                      const tesela__infer_tensor *operand, tesela_register *out);
+tesela_status tesela__infer_permute(const tesela__infer_step *step, const tesela_register *operand,
+                                    const tesela__infer_tensor *result, tesela_register *out);
+tesela_status tesela__infer_unpermute(const tesela__infer_step *step, const tesela_register *result,
+                                      const tesela__infer_tensor *operand, tesela_register *out);
+tesela_status tesela__infer_squeeze(const tesela__infer_step *step, const tesela_register *operand,
+                                    const tesela__infer_tensor *result, tesela_register *out);
+tesela_status tesela__infer_unsqueeze(const tesela__infer_step *step, const tesela_register *operand,
+                                      const tesela__infer_tensor *result, tesela_register *out);
+tesela_status tesela__infer_reshape(const tesela__infer_step *step, const tesela_register *from,
+                                    const tesela__infer_tensor *to, tesela_register *out);
+tesela_status tesela__infer_reduce(const tesela__infer_step *step, const tesela_register *operand,
+                                   const tesela__infer_tensor *result, tesela_register *out);
+tesela_status tesela__infer_unreduce(const tesela__infer_step *step, const tesela_register *result,
+                                     const tesela__infer_tensor *operand, tesela_register *out);
+tesela_status tesela__infer_rule_move(tesela_kernel_program *program, tesela__infer_step *step,
+                                      tesela__infer_level level, bool *gave, tesela_error *err);
+tesela_status tesela__infer_rule_convert(tesela_kernel_program *program, tesela__infer_step *step,
+                                         tesela__infer_level level, bool *gave, tesela_error *err);
+
+/* ---- dot.c ----------------------------------------------------------------------------------------------------------- */
+
+/* The instruction of a dot: that of atom= or the one for its types. Sets step->atom. */
+tesela_status tesela__infer_dot_fit(tesela_kernel_program *program, tesela__infer_step *step,
+                                    tesela_error *err);
+/* Read an instruction's name; *atom receives its number. */
+tesela_status tesela__infer_atom_find(tesela_kernel_program *program, const char *name, size_t length,
+                                      int32_t *atom, tesela_error *err);
+/* How many grids of warps a dot can have: 1 if it says warps=. */
+int32_t tesela__infer_dot_grids(const tesela_kernel_program *program, const tesela__infer_step *step);
+tesela_status tesela__infer_rule_dot(tesela_kernel_program *program, tesela__infer_step *step,
+                                     tesela__infer_level level, bool *gave, tesela_error *err);
+tesela_status tesela__infer_check_dot(tesela_kernel_program *program, const tesela__infer_step *step,
+                                      tesela_error *err);
+
+/* ---- infer_memory.c -------------------------------------------------------------------------------------------------------- */
+
+tesela_status tesela__infer_rule_memory(tesela_kernel_program *program, tesela__infer_step *step,
+                                        tesela__infer_level level, bool *gave, tesela_error *err);
+tesela_status tesela__infer_global_memory(tesela_kernel_program *program, tesela_error *err);
+tesela_status tesela__infer_shared_memory(tesela_kernel_program *program, tesela_error *err);
+/* The layout of registers in which a tensor in this memory (NULL: row-major) is loaded or stored if nothing else is said,
+ * and the elements of its vectors. */
+tesela_status tesela__infer_memory_registers(const tesela_kernel_program *program,
+                                             const tesela__infer_tensor *tensor,
+                                             const tesela_tile_memory *memory, tesela_register *out,
+                                             int64_t *vector);
+/* blocks.c: likewise for elements of less than a byte. False: no threads can move what is in this memory. */
+bool tesela__infer_memory_blocks(const tesela_kernel_program *program, const tesela_tile_memory *memory,
+                                 int32_t bits, tesela_register *out, int64_t *vector);
+/* May a store put two elements in one place? NULL: no; else what its layout "has". */
+const char *tesela__infer_memory_folds(const tesela_tile_memory *memory);
+
+/* ---- infer_check.c ---------------------------------------------------------------------------------------------------------- */
+
+tesela_status tesela__infer_check_move(tesela_kernel_program *program, const tesela__infer_step *step,
+                                       tesela_error *err);
+tesela_status tesela__infer_check_reduce(tesela_kernel_program *program, const tesela__infer_step *step,
+                                         tesela_error *err);
+tesela_status tesela__infer_check_nothing(tesela_kernel_program *program, const tesela__infer_step *step,
+                                          tesela_error *err);
+
+/* ---- access.c ---------------------------------------------------------------------------------------------------------- */
+
+/* Of loads and stores, and of copies between memories. */
+tesela_status tesela__infer_check_access(tesela_kernel_program *program, const tesela__infer_step *step,
+                                         tesela_error *err);
+
+/* A layout of a tensor in memory that does for all its loads, stores and copies whose other side is known, or (`only` not
+ * NULL) for that one. False if there is none among those that are tried: row-major, column-major, each dim the fastest, and
+ * the orders in which threads hold their registers. */
+bool tesela__infer_memory_for(const tesela_kernel_program *program, const tesela__infer_tensor *tensor,
+                              const tesela__infer_step *only, tesela_tile_memory *memory);
+
+/* ---- infer_solve.c, grids.c -------------------------------------------------------------------------------------------------- */
+
+/* Forget what was inferred, infer all layouts with the grids that the steps say, check all operations. Where it fails with a
+ * conflict program->failed is the operation, and *late says whether all that does not wait for shared memory passed. */
+tesela_status tesela__infer_once(tesela_kernel_program *program, bool *late, tesela_error *err);
+
+/* After a conflict with the first grids: other grids, until there is none. TESELA_OK: found, the layouts are there.
+ * *tried receives how many were tried, *left whether there are more that may do. */
+tesela_status tesela__infer_grids(tesela_kernel_program *program, bool late, int64_t *tried, bool *left,
+                                  tesela_error *err);
+
+/* Two layouts that do not fit. */
+typedef struct tesela__infer_clash {
+  const tesela__infer_tensor *tensor, *other;
+  bool is_result;
+  tesela_register has, needs;
+  const char *why;
+} tesela__infer_clash;
+
+/* Is it a conflict that a thread lacks an element? TESELA_OK if not; else fills program->conflict and fails. */
+tesela_status tesela__infer_demand(tesela_kernel_program *program, const tesela__infer_step *step,
+                                   const tesela__infer_clash *clash, tesela_error *err);
+/* It is a conflict, whatever the threads hold. */
+tesela_status tesela__infer_refuse(tesela_kernel_program *program, const tesela__infer_step *step,
+                                   const tesela__infer_clash *clash, tesela_error *err);
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * register_expression.c - layout expressions: terms, calls, methods, names of fragments; the public readers.
+ *
+ * Read from left to right and evaluated on the way: what has been read is a value, so a chain of any length needs one
+ * operand. Brackets and calls in each other are levels of recursion; there are at most TESELA_EXPRESSION_DEPTH.
+ *
+ * Errors stand at the byte of what is wrong; where an operation refuses its operands, at the first byte of its name, or
+ * at the '*' or '/'.
+ */
+#include "notation/register/register_read.h"
+
+#include <tesela/register.h>
+
+/* An error of an operation, which knows no text, happened here. */
+static tesela_status expression_refused(tesela__expression_reader *reader, size_t at, tesela_status status) {
+  if (reader->err && reader->err->at < 0) reader->err->at = (int64_t)at;
+  return status;
+}
+
+static tesela_status expression_enter(tesela__expression_reader *reader, size_t at) {
+  if (++reader->depth <= TESELA_EXPRESSION_DEPTH) return TESELA_OK;
+  return tesela__fail(reader->err, TESELA_E_LIMIT, (int64_t)at,
+                      "more than %d brackets and calls in each other", TESELA_EXPRESSION_DEPTH);
+}
+
+/* Make room for one more operand: *base is its number. */
+static tesela_status expression_push(tesela__expression_reader *reader, size_t at, int32_t *base) {
+  if (reader->n_operands >= TESELA__OPERANDS) /* not while each level adds at most two */
+    return tesela__fail(reader->err, TESELA_E_LIMIT, (int64_t)at, "more than %d layouts wait for others",
+                        (int)TESELA__OPERANDS);
+  *base = reader->n_operands++;
+  return TESELA_OK;
+}
+
+/* ---- calls ---- */
+
+static tesela_status expression_unknown(tesela__expression_reader *reader, size_t at, size_t length,
+                                        const char *near, const char *what) {
+  const char *name = reader->text + at;
+  return tesela__fail(reader->err, TESELA_E_SYNTAX, (int64_t)at, "no %s '%.*s%s'%s%.*s%s", what,
+                      tesela__expression_shown(length), name, tesela__expression_dots(length),
+                      near ? "; did you mean " : "", near ? (int)strcspn(near, ".") : 0, near ? near : "",
+                      near ? "?" : "");
+}
+
+/* Is each layout of the call of a kind that the function takes, and are all of one kind? */
+static tesela_status call_check_kinds(const tesela__function_call *call) {
+  const tesela__expression_reader *reader = call->reader;
+  int32_t first = 0;
+  for (int32_t k = 0; k < call->n; k++) {
+    const tesela__argument *argument = &call->argument[k];
+    if (!argument->given || argument->kind > TESELA__PARAMETER_SWIZZLE) continue;
+    int32_t kind = reader->operand[argument->operand].kind;
+    int32_t takes = argument->kind == TESELA__PARAMETER_SWIZZLE ? TESELA__OPERAND_SWIZZLE
+                    : first                                     ? first
+                                                                : call->takes;
+    if ((kind & takes) == 0)
+      return tesela__fail(reader->err, TESELA_E_MISMATCH, (int64_t)argument->at,
+                          "%.*s is %s; %s is needed: %s(%s)", (int)argument->name_length, argument->name,
+                          tesela__operand_text(kind), tesela__operand_text(takes), call->function->name,
+                          call->function->arguments);
+    if (argument->kind == TESELA__PARAMETER_LAYOUT) first = kind;
+  }
+  return TESELA_OK;
+}
+
+/* Arguments and result of a call whose '(' has just been taken; call->base receives the result. */
+static tesela_status expression_call_body(tesela__function_call *call, int32_t in_front) {
+  tesela__expression_reader *reader = call->reader;
+  tesela_status status = expression_enter(reader, call->at);
+  if (status == TESELA_OK) status = tesela__call_arguments(call, in_front);
+  if (status == TESELA_OK) status = call_check_kinds(call);
+  if (status != TESELA_OK) return status;
+  reader->depth--;
+  reader->n_operands = call->base;
+  int32_t base = 0;
+  status = expression_push(reader, call->at, &base);
+  if (status != TESELA_OK) return status;
+  status = call->evaluate(call, &reader->operand[base], reader->err);
+  return status == TESELA_OK ? TESELA_OK : expression_refused(reader, call->at, status);
+}
+
+/* NAME "(" arguments ")"; the reader stands at the name. */
+static tesela_status expression_call(tesela__expression_reader *reader, size_t length) {
+  tesela__function_call call = {.reader = reader, .at = reader->at, .base = reader->n_operands};
+  const char *name = reader->text + reader->at;
+  if (!tesela__function_find(name, length, &call))
+    return expression_unknown(reader, reader->at, length, tesela__function_nearest(name, length), "function");
+  reader->at += length;
+  tesela__expression_take(reader, '(');
+  return expression_call_body(&call, -1);
+}
+
+/* What a method does to the value on top of the operands. */
+static tesela_status expression_method(tesela__expression_reader *reader) {
+  int32_t top = reader->n_operands - 1;
+  tesela__function_call call = {.reader = reader, .base = top};
+  tesela__expression_peek(reader);
+  call.at = reader->at;
+  size_t length = tesela__expression_name(reader);
+  if (length == 0) return tesela__expression_unexpected(reader, "a function", NULL);
+  const char *name = reader->text + reader->at;
+  if (!tesela__function_find(name, length, &call))
+    return expression_unknown(reader, reader->at, length, tesela__function_nearest(name, length), "function");
+  reader->at += length;
+  if (!tesela__expression_take(reader, '('))
+    return tesela__expression_unexpected(reader, "'('", call.function);
+  if (!call.composes) return expression_call_body(&call, top);
+  call.base = top + 1;
+  tesela_status status = expression_call_body(&call, -1);
+  if (status != TESELA_OK) return status;
+  reader->n_operands--;
+  status = tesela__operand_compose(&reader->operand[top], &reader->operand[top + 1], reader->err);
+  return status == TESELA_OK ? TESELA_OK : expression_refused(reader, call.at, status);
+}
+
+/* ---- fragments ---- */
+
+static bool expression_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+/* Bytes of the first part of a name with dots. */
+static size_t fragment_head(const char *name) { return strcspn(name, "."); }
+
+static const char *fragment_candidate(const void *user, int32_t i) {
+  const int32_t *n = user;
+  int32_t count;
+  const tesela_fragment *entry = tesela_fragments(&count);
+  return i < *n && i < count ? entry[i].name : NULL;
+}
+
+/* Does a fragment's name begin with this word? */
+static bool fragment_family(const char *word, size_t length) {
+  int32_t n;
+  const tesela_fragment *entry = tesela_fragments(&n);
+  for (int32_t i = 0; i < n; i++)
+    if (fragment_head(entry[i].name) == length && memcmp(entry[i].name, word, length) == 0) return true;
+  return false;
+}
+
+/* Bytes of a name with dots at the reader. Its last part is not counted if '(' follows, which makes it a method, unless
+ * it is no function and belongs to the name of a fragment. */
+static size_t fragment_length(const tesela__expression_reader *reader) {
+  const char *name = reader->text + reader->at;
+  tesela__function_call call;
+  size_t left = reader->length - reader->at, end = 0, dot = 0, at;
+  for (; end < left && (tesela__expression_name_byte(name[end]) || name[end] == '.'); end++)
+    if (name[end] == '.') dot = end;
+  if (dot == 0 || dot + 1 == end) return dot == 0 ? end : dot;
+  for (at = end; at < left && expression_blank(name[at]);) at++;
+  if (at == left || name[at] != '(') return end;
+  bool method = tesela__function_find(name + dot + 1, end - dot - 1, &call);
+  return !method && tesela_fragment_find(name, end, NULL, NULL, NULL) == TESELA_OK ? end : dot;
+}
+
+/* A name without brackets. */
+static tesela_status expression_fragment(tesela__expression_reader *reader, size_t head) {
+  const char *name = reader->text + reader->at;
+  tesela__function_call call = {.reader = reader};
+  int32_t base = 0, n;
+  if (!fragment_family(name, head)) {
+    if (tesela__function_find(name, head, &call)) {
+      reader->at += head;
+      return tesela__expression_unexpected(reader, "'('", call.function);
+    }
+    const char *near = tesela__function_nearest(name, head);
+    tesela_fragments(&n);
+    if (!near) near = tesela__expression_nearest(name, head, fragment_candidate, &n);
+    return expression_unknown(reader, reader->at, head, near, "function or fragment");
+  }
+  size_t length = fragment_length(reader), at = reader->at;
+  tesela_status status = expression_push(reader, at, &base);
+  if (status != TESELA_OK) return status;
+  reader->operand[base].kind = TESELA__OPERAND_REGISTER;
+  status = tesela_fragment_find(name, length, &reader->operand[base].registers, NULL, reader->err);
+  if (status == TESELA_OK) {
+    reader->at += length;
+    return TESELA_OK;
+  }
+  if (reader->err) reader->err->at = (int64_t)at + (reader->err->at > 0 ? reader->err->at : 0);
+  return status;
+}
+
+/* ---- expressions ---- */
+
+/* A call, a fragment, or an expression in brackets. */
+static tesela_status expression_primary(tesela__expression_reader *reader) {
+  if (tesela__expression_take(reader, '(')) {
+    tesela_status status = expression_enter(reader, reader->at - 1);
+    if (status == TESELA_OK) status = tesela__expression_read(reader);
+    if (status != TESELA_OK) return status;
+    reader->depth--;
+    if (tesela__expression_take(reader, ')')) return TESELA_OK;
+    return tesela__expression_unexpected(reader, "'*', '/', '.' or ')'", NULL);
+  }
+  size_t at = reader->at, length = tesela__expression_name(reader);
+  if (length == 0) return tesela__expression_unexpected(reader, "a layout, such as spatial(8, 4),", NULL);
+  reader->at += length;
+  bool call = tesela__expression_peek(reader) == '(';
+  reader->at = at;
+  return call ? expression_call(reader, length) : expression_fragment(reader, length);
+}
+
+static tesela_status expression_term(tesela__expression_reader *reader) {
+  tesela_status status = expression_primary(reader);
+  while (status == TESELA_OK && tesela__expression_take(reader, '.')) status = expression_method(reader);
+  return status;
+}
+
+tesela_status tesela__expression_read(tesela__expression_reader *reader) {
+  tesela_status status = expression_term(reader);
+  for (;;) {
+    if (status != TESELA_OK) return status;
+    int c = tesela__expression_peek(reader);
+    if (c != '*' && c != '/') return TESELA_OK;
+    size_t at = reader->at++;
+    status = expression_term(reader);
+    if (status != TESELA_OK) return status;
+    tesela__operand *b = &reader->operand[--reader->n_operands], *a = b - 1;
+    status =
+        c == '*' ? tesela__operand_compose(a, b, reader->err) : tesela__operand_divide(a, b, reader->err);
+    if (status != TESELA_OK) return expression_refused(reader, at, status);
+  }
+}
+
+/* The whole text, into operand 0 of a reader that is filled in here. */
+static tesela_status expression_parse(tesela__expression_reader *reader, const char *text, size_t length,
+                                      int32_t takes, tesela_error *err) {
+  reader->text = text;
+  reader->length = length;
+  reader->at = 0;
+  reader->err = err;
+  reader->depth = reader->n_operands = 0;
+  if (length > TESELA_EXPRESSION_LENGTH)
+    return tesela__fail(err, TESELA_E_LIMIT, TESELA_EXPRESSION_LENGTH,
+                        "an expression of %zu bytes; at most %d are read", length, TESELA_EXPRESSION_LENGTH);
+  tesela_status status = tesela__expression_read(reader);
+  if (status != TESELA_OK) return status;
+  if (tesela__expression_peek(reader) >= 0)
+    return tesela__expression_unexpected(reader, "'*', '/', '.' or the end", NULL);
+  if ((reader->operand[0].kind & takes) == 0)
+    return tesela__fail(err, TESELA_E_MISMATCH, 0, "the expression is %s; %s is needed",
+                        tesela__operand_text(reader->operand[0].kind), tesela__operand_text(takes));
+  return TESELA_OK;
+}
+
+tesela_status tesela_expression_parse(const char *text, size_t length, tesela_expression *out,
+                                      tesela_error *err) {
+  tesela__expression_reader reader;
+  tesela_status status = expression_parse(&reader, text, length, TESELA__OPERAND_LAYOUT, err);
+  if (status != TESELA_OK) return status;
+  if (reader.operand[0].kind == TESELA__OPERAND_REGISTER) {
+    out->kind = TESELA_EXPRESSION_REGISTER;
+    out->registers = reader.operand[0].registers;
+  } else {
+    out->kind = TESELA_EXPRESSION_MEMORY;
+    out->memory = reader.operand[0].memory;
+  }
+  return TESELA_OK;
+}
+
+tesela_status tesela_register_parse(const char *text, size_t length, tesela_register *out,
+                                    tesela_error *err) {
+  tesela__expression_reader reader;
+  tesela_status status = expression_parse(&reader, text, length, TESELA__OPERAND_REGISTER, err);
+  if (status == TESELA_OK) *out = reader.operand[0].registers;
+  return status;
+}
+
+tesela_status tesela_tile_memory_parse(const char *text, size_t length, tesela_tile_memory *out,
+                                       tesela_error *err) {
+  tesela__expression_reader reader;
+  tesela_status status = expression_parse(&reader, text, length, TESELA__OPERAND_MEMORY, err);
+  if (status == TESELA_OK) *out = reader.operand[0].memory;
+  return status;
+}
+
+bool tesela_expression_looks_like(const char *text, size_t length) {
+  tesela__function_call call;
+  size_t at = 0, n = 0;
+  while (at < length && (text[at] == '(' || expression_blank(text[at]))) at++;
+  while (at + n < length && tesela__expression_name_byte(text[at + n])) n++;
+  if (n == 0 || n > TESELA__EXPRESSION_WORD || (text[at] >= '0' && text[at] <= '9')) return false;
+  if (at + n < length && text[at + n] == '.' && fragment_family(text + at, n)) return true;
+  bool known = tesela__function_find(text + at, n, &call);
+  if (!known && (n < 3 || tesela_dtype_suggest(text + at, n))) return false; /* b(..), f32(3,5) */
+  for (at += n; at < length && expression_blank(text[at]);) at++;
+  return at < length && text[at] == '(';
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * register_read.h - a reader and evaluator of layout expressions: one pass, no memory.
+ *
+ *   register_lex.c         blanks, names, numbers; what an error says; the nearest name
+ *   register_arguments.c   what stands between the brackets of a call, as the function's own text asks for it
+ *   register_expression.c  terms, calls, methods, fragments; the public readers
+ *   register_functions.c   the one table of functions
+ *   register_evaluate*.c   what each of them does
+ *   register_print.c       the printed forms
+ *   register_chain.c       the shortest chain of primitives that says a layout
+ *
+ * A layout that waits for another one (`a` in a * f(b), `outer` in compose(outer, inner)) lies on a stack of operands in
+ * the reader; every call that is open adds at most two. A list of numbers is not kept at all: its place in the text is
+ * noted, and the function that needs the numbers reads them there once more.
+ *
+ * On the C stack: 68 operands of 1576 bytes, 105 KiB, and what 32 levels of recursion and the operations need; 150 KiB
+ * measured for the deepest expressions, with gcc 12 -O2 on x86-64.
+ */
+#ifndef TESELA_SRC_REGISTER_READ_H
+#define TESELA_SRC_REGISTER_READ_H
+
+#include <tesela/notation.h>
+
+#include "base/base.h"
+
+/* What an operand is; what a function takes is a sum of these. */
+enum {
+  TESELA__OPERAND_REGISTER = 1,
+  TESELA__OPERAND_SHARED = 2,
+  TESELA__OPERAND_GLOBAL = 4,
+  TESELA__OPERAND_SWIZZLE = 8,
+  TESELA__OPERAND_MEMORY = TESELA__OPERAND_SHARED | TESELA__OPERAND_GLOBAL,
+  TESELA__OPERAND_LAYOUT = TESELA__OPERAND_REGISTER | TESELA__OPERAND_MEMORY,
+};
+
+typedef struct tesela__operand {
+  int32_t kind; /* one TESELA__OPERAND_ bit */
+  union {
+    tesela_register registers;
+    tesela_tile_memory memory;
+    tesela_tile_swizzle swizzle;
+  };
+} tesela__operand;
+
+/* Two a call that is open, and what the innermost one has: compose(a, a * a) without any call in it. */
+enum { TESELA__OPERANDS = 2 * TESELA_EXPRESSION_DEPTH + 4 };
+
+typedef struct tesela__expression_reader {
+  const char *text;
+  size_t length, at;
+  tesela_error *err;
+  int32_t depth; /* brackets and calls that are open */
+  int32_t n_operands;
+  tesela__operand operand[TESELA__OPERANDS];
+} tesela__expression_reader;
+
+/* ---- calls ---- */
+
+enum { TESELA__PARAMETERS = 6 };
+
+typedef enum tesela__parameter_kind {
+  TESELA__PARAMETER_LAYOUT,
+  TESELA__PARAMETER_SWIZZLE,
+  TESELA__PARAMETER_LIST,
+  TESELA__PARAMETER_NUMBER,
+  TESELA__PARAMETER_BOOL,
+} tesela__parameter_kind;
+
+/* One word of tesela_expression_function.arguments, and what the call says for it. */
+typedef struct tesela__argument {
+  const char *name;
+  int32_t name_length;
+  tesela__parameter_kind kind;
+  bool star;       /* "*shape": numbers one by one, or one list */
+  bool optional;   /* has a default */
+  bool seen;       /* stands in the call */
+  bool given;      /* has a value: of the call, or a default other than None */
+  int32_t count;   /* LIST: numbers, from byte `at` on */
+  int32_t operand; /* LAYOUT, SWIZZLE: its number on the stack */
+  size_t at;       /* first byte of its value, or of the call */
+  int64_t number;  /* NUMBER, BOOL */
+} tesela__argument;
+
+typedef struct tesela__function_call tesela__function_call;
+
+/* What a function does. `out` may be an operand of the call; its kind is set too. */
+typedef tesela_status tesela__evaluate(const tesela__function_call *call, tesela__operand *out,
+                                       tesela_error *err);
+
+struct tesela__function_call {
+  tesela__expression_reader *reader;
+  const tesela_expression_function *function;
+  tesela__evaluate *evaluate;
+  int32_t takes; /* kinds of operands that may stand for a layout */
+  bool composes; /* as a method: what stands before it * this */
+  int32_t base;  /* operand that receives the result */
+  size_t at;     /* byte of the name */
+  int32_t n;     /* arguments */
+  tesela__argument argument[TESELA__PARAMETERS];
+};
+
+/* ---- register_lex.c ---- */
+
+/* The next byte that is no blank, -1 at the end. The reader stands at it. */
+int tesela__expression_peek(tesela__expression_reader *reader);
+/* Take c if it comes next. */
+bool tesela__expression_take(tesela__expression_reader *reader, char c);
+/* Bytes of the name at the reader, 0 if there is none: letters, digits, underscores, no digit first. */
+size_t tesela__expression_name(const tesela__expression_reader *reader);
+bool tesela__expression_name_byte(char c);
+/* Does a number come next? */
+bool tesela__expression_number_next(tesela__expression_reader *reader);
+/* Read it; TESELA_E_SYNTAX for "3x", TESELA_E_OVERFLOW. */
+tesela_status tesela__expression_number(tesela__expression_reader *reader, int64_t *number);
+/* "found X; Y may stand here", and ": name(arguments)" of the function, which may be NULL. */
+tesela_status tesela__expression_unexpected(tesela__expression_reader *reader, const char *allowed,
+                                            const tesela_expression_function *function);
+/* The candidate that a misspelt word is nearest to, or NULL; `candidate` gives NULL behind the last one. */
+const char *tesela__expression_nearest(const char *word, size_t length,
+                                       const char *(*candidate)(const void *user, int32_t i),
+                                       const void *user);
+/* Bytes of a word to show in a message, and what follows if that is not all. */
+#define TESELA__EXPRESSION_WORD 40
+static inline int tesela__expression_shown(size_t length) {
+  return length <= TESELA__EXPRESSION_WORD ? (int)length : TESELA__EXPRESSION_WORD;
+}
+static inline const char *tesela__expression_dots(size_t length) {
+  return length <= TESELA__EXPRESSION_WORD ? "" : "...";
+}
+
+/* ---- register_arguments.c ---- */
+
+/* Read the arguments of a call, its ')' included; `in_front` is the operand that a method is called on, or -1. */
+tesela_status tesela__call_arguments(tesela__function_call *call, int32_t in_front);
+
+/* ---- register_expression.c ---- */
+
+/* Read an expression and leave its value on top of the operands. */
+tesela_status tesela__expression_read(tesela__expression_reader *reader);
+
+/* ---- register_evaluate.c, register_evaluate_tile.c ---- */
+
+typedef struct tesela__numbers {
+  int32_t n;
+  int64_t number[TESELA_REGISTER_MODES];
+} tesela__numbers;
+
+/* The numbers of argument k, once more from the text, where they were read without error. */
+void tesela__call_numbers(const tesela__function_call *call, int32_t k, tesela__numbers *list);
+/* The layout that stands for argument k. */
+const tesela__operand *tesela__call_operand(const tesela__function_call *call, int32_t k);
+/* Do arguments a and b, two lists that belong to each other, have the same length? */
+tesela_status tesela__call_same_length(const tesela__function_call *call, int32_t a,
+                                       const tesela__numbers *list_a, int32_t b,
+                                       const tesela__numbers *list_b, tesela_reason reason);
+/* a * b and a / b, into a. */
+tesela_status tesela__operand_compose(tesela__operand *a, const tesela__operand *b, tesela_error *err);
+tesela_status tesela__operand_divide(tesela__operand *a, const tesela__operand *b, tesela_error *err);
+/* "a register layout" */
+const char *tesela__operand_text(int32_t kind);
+
+tesela__evaluate tesela__eval_auto, tesela__eval_canonicalize, tesela__eval_column_local,
+    tesela__eval_column_spatial, tesela__eval_compose, tesela__eval_concat, tesela__eval_divide,
+    tesela__eval_flatten, tesela__eval_global_column, tesela__eval_global_parts, tesela__eval_global_row,
+    tesela__eval_global_strided, tesela__eval_layout, tesela__eval_layout_raw, tesela__eval_left_divide,
+    tesela__eval_local, tesela__eval_permute, tesela__eval_prepend, tesela__eval_reduce,
+    tesela__eval_reduce_to, tesela__eval_reduced, tesela__eval_repeat_to, tesela__eval_replicated,
+    tesela__eval_reshape, tesela__eval_retain, tesela__eval_shared_column, tesela__eval_shared_parts,
+    tesela__eval_shared_row, tesela__eval_shared_strided, tesela__eval_slice, tesela__eval_spatial,
+    tesela__eval_squeeze, tesela__eval_swizzle, tesela__eval_swizzled, tesela__eval_transpose,
+    tesela__eval_unsqueeze, tesela__eval_wgmma, tesela__eval_with_shape, tesela__eval_with_size,
+    tesela__eval_with_swizzle;
+
+/* ---- register_functions.c ---- */
+
+/* Fill in function, evaluate, takes and composes; false if no function has this name. */
+bool tesela__function_find(const char *name, size_t length, tesela__function_call *call);
+/* The function nearest to a misspelt name, or NULL. */
+const char *tesela__function_nearest(const char *name, size_t length);
+
+/* ---- register_chain.c ---- */
+
+/* Print the shortest chain that is exactly this reduced layout; *found says whether there is one. */
+void tesela__register_chain(const tesela_register *reduced, tesela__sink *sink, bool *found);
+
+#endif

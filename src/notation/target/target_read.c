@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * target_read.c - a target from text: one `key value` a line, by a table of keys.
+ *
+ * After each line the target is checked as a whole, so that what does not fit is said at the line that made it so.
+ */
+#include "notation/target/target_text.h"
+
+/* ---- values ---- */
+
+static tesela_status target_read_name(tesela__target_reader *r) {
+  size_t length = 0;
+  tesela__target_blanks(r);
+  while (r->at + length < r->end && tesela__target_name_byte(r->text[r->at + length])) length++;
+  if (length == 0) return tesela__target_unexpected(r, "a name of letters, digits, _ . and -");
+  if (length >= TESELA_TARGET_NAME)
+    return tesela__target_fail(r, TESELA_E_LIMIT, r->at, "a name of %zu bytes; 1 to %d are possible", length,
+                               TESELA_TARGET_NAME - 1);
+  memset(r->target->name, 0, sizeof r->target->name);
+  memcpy(r->target->name, r->text + r->at, length);
+  r->at += length;
+  return TESELA_OK;
+}
+
+static const char *target_built_in_at(int32_t i) {
+  const tesela_target *target = tesela_target_at(i);
+  return target ? target->name : NULL;
+}
+
+/* Everything but the name comes from a built-in target. */
+static tesela_status target_read_like(tesela__target_reader *r) {
+  size_t length = tesela__target_word(r);
+  if (length == 0) return tesela__target_unexpected(r, "the name of a built-in target");
+  for (int32_t i = 0; target_built_in_at(i); i++) {
+    if (strlen(target_built_in_at(i)) != length ||
+        memcmp(target_built_in_at(i), r->text + r->at, length) != 0)
+      continue;
+    tesela_target base = *tesela_target_at(i);
+    memcpy(base.name, r->target->name, sizeof base.name);
+    *r->target = base;
+    r->at += length;
+    return TESELA_OK;
+  }
+  return tesela__target_unknown(r, "built-in target", length, target_built_in_at);
+}
+
+static const char *target_order_at(int32_t i) { return tesela_order_name((tesela_order)i); }
+
+/* generic, or tiles 32x32 16x16 */
+static tesela_status target_read_order(tesela__target_reader *r) {
+  size_t length = tesela__target_word(r);
+  if (length == 0) return tesela__target_unexpected(r, "an order, generic or tiles 32x32 16x16");
+  int32_t order = tesela_order_find(r->text + r->at, length);
+  if (order < 0) return tesela__target_unknown(r, "order", length, target_order_at);
+  r->at += length;
+  r->target->order = (tesela_order)order;
+  r->target->n_tiles = 0;
+  memset(r->target->tile, 0, sizeof r->target->tile);
+  if (order != TESELA_ORDER_TILES) return TESELA_OK;
+  for (tesela__target_blanks(r); r->at < r->end; tesela__target_blanks(r)) {
+    int64_t *tile = r->target->tile[r->target->n_tiles];
+    if (r->target->n_tiles == TESELA_TARGET_TILES)
+      return tesela__target_fail(r, TESELA_E_LIMIT, r->at, "more than %d levels of tiles",
+                                 TESELA_TARGET_TILES);
+    tesela_status status = tesela__target_number(r, "rows of a tile", 1, 1 << 20, &tile[0]);
+    if (status == TESELA_OK && (r->at >= r->end || r->text[r->at] != 'x'))
+      return tesela__target_unexpected(r, "x and the columns of the tile, 32x32");
+    r->at++;
+    if (status == TESELA_OK) status = tesela__target_number(r, "columns of a tile", 1, 1 << 20, &tile[1]);
+    if (status != TESELA_OK) return status;
+    r->target->n_tiles++;
+  }
+  return r->target->n_tiles > 0 ? TESELA_OK : tesela__target_unexpected(r, "tiles, 32x32 16x16");
+}
+
+static tesela_status target_read_flag(tesela__target_reader *r, bool *flag) {
+  bool yes = tesela__target_take(r, "yes");
+  if (!yes && !tesela__target_take(r, "no")) return tesela__target_unexpected(r, "yes or no");
+  *flag = yes;
+  return TESELA_OK;
+}
+
+static tesela_status target_read_sparse(tesela__target_reader *r) {
+  return target_read_flag(r, &r->target->sparse);
+}
+static tesela_status target_read_keep(tesela__target_reader *r) {
+  return target_read_flag(r, &r->target->keep_host_bytes);
+}
+static tesela_status target_read_stick(tesela__target_reader *r) {
+  bool follows = r->target->alignment == r->target->stick_bytes;
+  tesela_status status = tesela__target_number(r, "bytes of a stick", 1, 1 << 20, &r->target->stick_bytes);
+  if (status == TESELA_OK && follows) r->target->alignment = r->target->stick_bytes;
+  return status;
+}
+static tesela_status target_read_alignment(tesela__target_reader *r) {
+  return tesela__target_number(r, "bytes of alignment", 1, (int64_t)1 << 30, &r->target->alignment);
+}
+static tesela_status target_read_scratchpad(tesela__target_reader *r) {
+  return tesela__target_number(r, "bytes of a scratchpad", 0, INT64_MAX, &r->target->scratchpad_bytes);
+}
+
+static tesela_status target_read_int32(tesela__target_reader *r, const char *what, int64_t most,
+                                       int32_t *value) {
+  int64_t number;
+  tesela_status status = tesela__target_number(r, what, 0, most, &number);
+  if (status == TESELA_OK) *value = (int32_t)number;
+  return status;
+}
+static tesela_status target_read_max_rank(tesela__target_reader *r) {
+  return target_read_int32(r, "a rank", TESELA_MAX_RANK, &r->target->max_rank);
+}
+static tesela_status target_read_cores(tesela__target_reader *r) {
+  return target_read_int32(r, "a number of cores", INT32_MAX, &r->target->cores);
+}
+
+static const char *const target_limits[] = {"max_dims",  "max_extent", "alignment", "min_burst",
+                                            "max_burst", "max_nests",  NULL};
+static const char *target_limit_at(int32_t i) { return target_limits[i]; }
+
+/* max_dims=4 max_extent=65535 ... */
+static tesela_status target_read_dma(tesela__target_reader *r) {
+  tesela_dma_limits *dma = &r->target->dma;
+  int64_t max_dims = dma->max_dims;
+  int64_t *const value[] = {&max_dims,       &dma->max_extent, &dma->alignment,
+                            &dma->min_burst, &dma->max_burst,  &dma->max_nests};
+  uint32_t seen = 0;
+  do {
+    int32_t k = 0;
+    size_t length = tesela__target_word(r), at = r->at;
+    if (length == 0) return tesela__target_unexpected(r, "a limit, max_dims=4");
+    while (target_limits[k] &&
+           (strlen(target_limits[k]) != length || memcmp(target_limits[k], r->text + at, length) != 0))
+      k++;
+    if (!target_limits[k]) return tesela__target_unknown(r, "limit", length, target_limit_at);
+    if (seen >> k & 1)
+      return tesela__target_fail(r, TESELA_E_INVALID, at, "%s stands twice", target_limits[k]);
+    seen |= (uint32_t)1 << k;
+    r->at += length;
+    if (!tesela__target_take(r, "=")) return tesela__target_unexpected(r, "= and a number");
+    tesela_status status =
+        tesela__target_number(r, target_limits[k], 0, k == 0 ? INT32_MAX : INT64_MAX, value[k]);
+    if (status != TESELA_OK) return status;
+    tesela__target_blanks(r);
+  } while (r->at < r->end);
+  dma->max_dims = (int32_t)max_dims;
+  return TESELA_OK;
+}
+
+/* ---- keys ---- */
+
+static const struct target_key {
+  const char *name;
+  bool many;
+  tesela_status (*read)(tesela__target_reader *r);
+} target_keys[] = {
+    {"target", false, target_read_name},           {"like", false, target_read_like},
+    {"stick", false, target_read_stick},           {"alignment", false, target_read_alignment},
+    {"max_rank", false, target_read_max_rank},     {"order", false, target_read_order},
+    {"type", true, tesela__target_type},           {"sparse", false, target_read_sparse},
+    {"keep_host_bytes", false, target_read_keep},  {"cores", false, target_read_cores},
+    {"scratchpad", false, target_read_scratchpad}, {"dma", false, target_read_dma},
+    {"rule", true, tesela__target_rule},
+};
+enum { TARGET_KEYS = sizeof target_keys / sizeof target_keys[0], TARGET_KEY_TARGET = 0, TARGET_KEY_LIKE = 1 };
+
+static const char *target_key_at(int32_t i) { return i < TARGET_KEYS ? target_keys[i].name : NULL; }
+
+/* One line that is not blank. `line_of` has the lines where keys stood before, 0 for none. */
+static tesela_status target_read_line(tesela__target_reader *r, int64_t *line_of, bool first, bool second) {
+  size_t length = tesela__target_word(r), at = r->at;
+  int32_t k = 0;
+  if (length == 0) return tesela__target_unexpected(r, "a key");
+  while (k < TARGET_KEYS &&
+         (strlen(target_keys[k].name) != length || memcmp(target_keys[k].name, r->text + at, length) != 0))
+    k++;
+  if (k == TARGET_KEYS) return tesela__target_unknown(r, "key", length, target_key_at);
+  if (line_of[k] > 0 && !target_keys[k].many)
+    return tesela__target_fail(r, TESELA_E_INVALID, at, "%s stands twice; first in line %" PRId64,
+                               target_keys[k].name, line_of[k]);
+  if (first != (k == TARGET_KEY_TARGET))
+    return tesela__target_fail(r, TESELA_E_INVALID, at,
+                               "%s stands before target; the first line is: target NAME",
+                               target_keys[k].name);
+  if (k == TARGET_KEY_LIKE && !second)
+    return tesela__target_fail(r, TESELA_E_INVALID, at,
+                               "like stands behind other keys; it comes right behind target");
+  line_of[k] = r->line;
+  r->at += length;
+  tesela__target_blanks(r);
+  r->value = r->at;
+  tesela_status status = target_keys[k].read(r);
+  if (status != TESELA_OK) return status;
+  tesela__target_blanks(r);
+  if (r->at < r->end) return tesela__target_unexpected(r, "the end of the line");
+  tesela_error err;
+  status = tesela_target_check(r->target, &err);
+  return status == TESELA_OK ? status : tesela__target_fail(r, status, r->value, "%s", err.message);
+}
+
+tesela_status tesela_target_read(tesela_target *target, const char *text, size_t length, tesela_error *err) {
+  tesela_target made;
+  tesela__target_reader r = {.text = text, .err = err, .target = &made};
+  int64_t line_of[TARGET_KEYS] = {0}, lines = 0;
+  tesela_status status = tesela_target_plain(&made, 128, err);
+  for (size_t start = 0; start < length && status == TESELA_OK;) {
+    size_t end = start, next;
+    while (end < length && text[end] != '\n') end++;
+    next = end + (end < length);
+    r.line++;
+    r.at = start;
+    for (size_t i = start; i < end; i++)
+      if (text[i] == '#') end = i;
+    while (end > start && (text[end - 1] == ' ' || text[end - 1] == '\t' || text[end - 1] == '\r')) end--;
+    r.end = end;
+    tesela__target_blanks(&r);
+    if (r.at < r.end) {
+      status = target_read_line(&r, line_of, lines == 0, lines == 1);
+      lines++;
+    }
+    start = next;
+  }
+  if (status != TESELA_OK) return status;
+  if (lines == 0)
+    return tesela__fail(err, TESELA_E_SYNTAX, 0, "there is nothing in it; the first line is: target NAME");
+  *target = made;
+  return TESELA_OK;
+}

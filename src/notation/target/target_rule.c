@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * target_rule.c - the lines of a target file that may stand many times.
+ *
+ *   type s64 -> s32            type s8 -> s8 in 32            type none: forget those of the target it is like
+ *   rule matmul 0 needs contracted                            rule none: the same
+ *   rule pointwise.exp all needs any costs 100
+ *   rule reduce result is survives
+ *   rule fallback "all-reduce" all needs result              operators that the graph does not know, by opcode
+ */
+#include "notation/device/device_read.h"
+#include "notation/target/target_text.h"
+
+/* ---- types ---- */
+
+static tesela_status target_dtype(tesela__target_reader *r, tesela_dtype *dtype) {
+  size_t length = tesela__target_word(r);
+  if (length == 0) return tesela__target_unexpected(r, "a type, such as f16");
+  *dtype = tesela_dtype_find(r->text + r->at, length);
+  if (tesela_dtype_bytes(*dtype) == 0) {
+    const char *near = tesela_dtype_suggest(r->text + r->at, length);
+    return tesela__target_fail(r, TESELA_E_SYNTAX, r->at, "unknown type '%.*s'%s%s%s",
+                               length < 24 ? (int)length : 24, r->text + r->at,
+                               near ? "; did you mean " : "; types are f16, s32, ...", near ? near : "",
+                               near ? "?" : "");
+  }
+  r->at += length;
+  return TESELA_OK;
+}
+
+tesela_status tesela__target_type(tesela__target_reader *r) {
+  tesela_target *target = r->target;
+  tesela_target_type row;
+  int64_t bits = 0;
+  if (tesela__target_take(r, "none")) {
+    if (r->own_types)
+      return tesela__target_fail(r, TESELA_E_INVALID, r->value,
+                                 "type none stands behind other types; it comes first");
+    target->n_types = 0;
+    memset(target->type, 0, sizeof target->type);
+    r->own_types = true;
+    return TESELA_OK;
+  }
+  tesela_status status = target_dtype(r, &row.host);
+  if (status == TESELA_OK && !tesela__target_take(r, "->"))
+    return tesela__target_unexpected(r, "-> and the device type");
+  if (status == TESELA_OK) status = target_dtype(r, &row.device);
+  if (status == TESELA_OK && tesela__target_take(r, "in"))
+    status = tesela__target_number(r, "bits", 8, 128, &bits);
+  if (status != TESELA_OK) return status;
+  row.device_bits = bits > 0 ? (int32_t)bits : 8 * tesela_dtype_bytes(row.device);
+  r->own_types = true;
+  for (int32_t k = 0; k < target->n_types; k++) {
+    if (target->type[k].host != row.host) continue;
+    target->type[k] = row;
+    return TESELA_OK;
+  }
+  if (target->n_types == TESELA_TARGET_TYPES)
+    return tesela__target_fail(r, TESELA_E_LIMIT, r->value, "more than %d types", TESELA_TARGET_TYPES);
+  target->type[target->n_types++] = row;
+  return TESELA_OK;
+}
+
+/* ---- rules ---- */
+
+static const char *target_op_at(int32_t i) { return tesela_op_name((tesela_op)i); }
+static const char *target_fn_at(int32_t i) { return tesela_fn_name((tesela_fn)i); }
+static const char *target_need_at(int32_t i) { return tesela_need_name((tesela_need)i); }
+static const char *target_yield_at(int32_t i) { return tesela_yield_name((tesela_yield)i); }
+
+/* matmul, or pointwise.exp */
+static tesela_status target_rule_op(tesela__target_reader *r, tesela_rule *rule) {
+  size_t length = tesela__target_word(r), dot = 0;
+  const char *word = r->text + r->at;
+  if (length == 0) return tesela__target_unexpected(r, "an operator, matmul or pointwise.exp");
+  while (dot < length && word[dot] != '.') dot++;
+  int32_t op = tesela_op_find(word, dot);
+  if (op < 0) return tesela__target_unknown(r, "operator", dot, target_op_at);
+  rule->op = (tesela_op)op;
+  rule->fn = TESELA_FN_NONE;
+  r->at += dot;
+  if (dot == length) return TESELA_OK;
+  r->at++;
+  if (dot + 1 == length) return tesela__target_unexpected(r, "a function behind the dot, pointwise.exp");
+  int32_t fn = tesela_fn_find(word + dot + 1, length - dot - 1);
+  if (fn < 0) return tesela__target_unknown(r, "function", length - dot - 1, target_fn_at);
+  rule->fn = (tesela_fn)fn;
+  r->at += length - dot - 1;
+  return TESELA_OK;
+}
+
+/* The name of a need or of a yield. */
+static tesela_status target_rule_word(tesela__target_reader *r, const char *what,
+                                      const char *(*name)(int32_t), int32_t (*find)(const char *, size_t),
+                                      int32_t *found) {
+  size_t length = tesela__target_word(r);
+  if (length == 0) return tesela__target_unexpected(r, what);
+  *found = find(r->text + r->at, length);
+  if (*found < 0) return tesela__target_unknown(r, what, length, name);
+  r->at += length;
+  return TESELA_OK;
+}
+
+/* "all-reduce", behind an operator that has an opcode; nothing if no quote comes next. */
+static tesela_status target_rule_opcode(tesela__target_reader *r, tesela_rule *rule) {
+  size_t n = 0;
+  tesela__target_blanks(r);
+  if (r->at >= r->end || r->text[r->at] != '"') return TESELA_OK;
+  bool fused = rule->fn == TESELA_FN_FUSED || rule->fn == TESELA_FN_NONE;
+  if (rule->op != TESELA_OP_FALLBACK &&
+      !(fused && (rule->op == TESELA_OP_POINTWISE || rule->op == TESELA_OP_ALONG)))
+    return tesela__target_fail(r, TESELA_E_INVALID, r->at,
+                               "%s has no opcode; fallback, pointwise.fused and along.fused have one",
+                               tesela_op_name(rule->op));
+  if (rule->op != TESELA_OP_FALLBACK) rule->fn = TESELA_FN_FUSED;
+  const char *word = r->text + r->at + 1;
+  while (r->at + 1 + n < r->end && word[n] != '"') n++;
+  if (r->at + 1 + n >= r->end)
+    return tesela__target_fail(r, TESELA_E_SYNTAX, r->at, "an opcode without the quote behind it");
+  if (n == 0 || n >= TESELA_RULE_OPCODE)
+    return tesela__target_fail(r, TESELA_E_LIMIT, r->at, "an opcode of %zu bytes; 1 to %d are possible", n,
+                               TESELA_RULE_OPCODE - 1);
+  memcpy(rule->opcode, word, n);
+  r->at += n + 2;
+  return TESELA_OK;
+}
+
+static tesela_status target_rule_operand(tesela__target_reader *r, tesela_rule *rule) {
+  int64_t number;
+  int32_t word = 0;
+  if (tesela__target_take(r, "result")) {
+    rule->operand = TESELA_RULE_RESULT;
+    if (!tesela__target_take(r, "is"))
+      return tesela__target_unexpected(r, "is, and which stick the result has");
+    tesela_status status =
+        target_rule_word(r, "stick of a result", target_yield_at, tesela_yield_find, &word);
+    if (status == TESELA_OK) rule->yield = (tesela_yield)word;
+    return status;
+  }
+  rule->operand = TESELA_RULE_ALL;
+  if (!tesela__target_take(r, "all")) {
+    tesela__target_blanks(r);
+    if (r->at >= r->end || ((r->text[r->at] < '0' || r->text[r->at] > '9') && r->text[r->at] != '-'))
+      return tesela__target_unexpected(r, "the number of an operand, all, or result");
+    tesela_status status = tesela__target_number(r, "the number of an operand", 0, INT32_MAX, &number);
+    if (status != TESELA_OK) return status;
+    rule->operand = (int32_t)number;
+  }
+  if (!tesela__target_take(r, "needs"))
+    return tesela__target_unexpected(r, "needs, and what the operand must be");
+  tesela_status status = target_rule_word(r, "need", target_need_at, tesela_need_find, &word);
+  if (status == TESELA_OK) rule->need = (tesela_need)word;
+  return status;
+}
+
+tesela_status tesela__target_rule(tesela__target_reader *r) {
+  tesela_target *target = r->target;
+  tesela_rule rule = {.need = TESELA_NEED_ANY, .yield = TESELA_YIELD_ANY, .price = -1};
+  if (tesela__target_take(r, "none")) {
+    if (r->own_rules)
+      return tesela__target_fail(r, TESELA_E_INVALID, r->value,
+                                 "rule none stands behind other rules; it comes first");
+    target->n_rules = 0;
+    memset(target->rule, 0, sizeof target->rule);
+    r->own_rules = true;
+    return TESELA_OK;
+  }
+  tesela_status status = target_rule_op(r, &rule);
+  if (status == TESELA_OK) status = target_rule_opcode(r, &rule);
+  if (status == TESELA_OK) status = target_rule_operand(r, &rule);
+  if (status == TESELA_OK && tesela__target_take(r, "costs"))
+    status = tesela__target_number(r, "a price in elements", 0, INT64_MAX, &rule.price);
+  if (status != TESELA_OK) return status;
+  r->own_rules = true;
+  if (target->n_rules == TESELA_TARGET_RULES)
+    return tesela__target_fail(r, TESELA_E_LIMIT, r->value, "more than %d rules", TESELA_TARGET_RULES);
+  target->rule[target->n_rules++] = rule;
+  return TESELA_OK;
+}

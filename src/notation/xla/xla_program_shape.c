@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * xla_program_shape.c - "(x: f32[2]{0}, (unknown): s32[]) -> f32[2]{0}": what a computation takes and gives.
+ *
+ * The parameters are a tree with a tuple at its root, the result is another; the names stand in one block, each with
+ * its NUL. As with trees the text is read twice, and a wrong one takes no memory.
+ */
+#include "notation/xla/xla_print.h"
+#include "notation/xla/xla_tree.h"
+#include "xla/xla_shape_tree.h"
+
+struct tesela_xla_program_shape {
+  tesela_allocator allocator;
+  tesela_xla_tree *parameters, *result;
+  size_t *name_at; /* of each parameter, in `names` */
+  char *names;
+};
+
+/* ---- reading ---- */
+
+/* Names as they are read: counted, and kept if there is a program. */
+typedef struct xla_names {
+  tesela_xla_program_shape *program; /* NULL: only count */
+  size_t n, bytes;
+} xla_names;
+
+static const char xla_unknown[] = "(unknown)";
+
+/* "name:" or nothing, as in XLA the colon hangs on the name. */
+static tesela_status xla_read_name(tesela__xla_reader *reader, void *user) {
+  xla_names *names = user;
+  size_t length = tesela__xla_word(reader), unknown = sizeof xla_unknown - 1;
+  const char *word = reader->text + reader->at;
+  size_t left = reader->length - reader->at;
+  if (left > unknown && word[unknown] == ':' && memcmp(word, xla_unknown, unknown) == 0) {
+    reader->at += unknown + 1;
+    length = 0;
+  } else if (length > 0 && left > length && word[length] == ':') {
+    reader->at += length + 1;
+  } else {
+    length = 0;
+  }
+  if (names->program) {
+    char *name = names->program->names + names->bytes;
+    memcpy(name, word, length);
+    name[length] = '\0';
+    names->program->name_at[names->n] = names->bytes;
+  }
+  names->n++;
+  names->bytes += length + 1;
+  return TESELA_OK;
+}
+
+static tesela_status xla_read_program_shape(tesela__xla_reader *reader, tesela__xla_builder *parameters,
+                                            tesela__xla_builder *result, xla_names *names) {
+  tesela_status status = tesela__xla_expect(reader, '(', "of the parameters");
+  if (status == TESELA_OK) status = tesela__xla_build_tuple(reader, parameters, ')', xla_read_name, names);
+  if (status != TESELA_OK) return status;
+  tesela__xla_peek(reader);
+  if (reader->length - reader->at < 2 || memcmp(reader->text + reader->at, "->", 2) != 0)
+    return tesela__xla_unexpected(reader, "'->' and the result", "");
+  reader->at += 2;
+  status = tesela__xla_build(reader, result);
+  return status == TESELA_OK ? tesela__xla_end(reader, "the result") : status;
+}
+
+void tesela_xla_program_shape_destroy(tesela_xla_program_shape *program) {
+  if (!program) return;
+  tesela_allocator allocator = program->allocator;
+  tesela_xla_tree_destroy(program->parameters);
+  tesela_xla_tree_destroy(program->result);
+  tesela__release(&allocator, program);
+}
+
+/* Memory for what was counted; NULL if there is none. */
+static tesela_xla_program_shape *xla_alloc_program(const tesela_allocator *allocator, const xla_names *names,
+                                                   const tesela__xla_builder *parameters,
+                                                   const tesela__xla_builder *result) {
+  tesela_allocator from = tesela__allocator(allocator);
+  size_t names_at = sizeof(tesela_xla_program_shape) + names->n * sizeof(size_t);
+  char *block = tesela__alloc(&from, names_at + names->bytes, alignof(max_align_t));
+  if (!block) return NULL;
+  tesela_xla_program_shape *program = (tesela_xla_program_shape *)(void *)block;
+  program->allocator = from;
+  program->name_at = (size_t *)(void *)(program + 1);
+  program->names = block + names_at;
+  program->parameters = tesela__xla_tree_alloc(allocator, parameters->n_nodes, parameters->n_leaves);
+  program->result = tesela__xla_tree_alloc(allocator, result->n_nodes, result->n_leaves);
+  if (program->parameters && program->result) return program;
+  tesela_xla_program_shape_destroy(program);
+  return NULL;
+}
+
+tesela_status tesela_xla_program_shape_create(tesela_xla_program_shape **program, const char *text,
+                                              size_t length, int32_t flags, const tesela_allocator *allocator,
+                                              tesela_xla_repairs *repairs, tesela_error *err) {
+  tesela_xla_repairs noted;
+  xla_names names = {NULL, 0, 0};
+  tesela__xla_builder parameters = tesela__xla_builder_make(NULL), result = parameters;
+  tesela__xla_reader reader = tesela__xla_reader_make(text, length, flags, &noted, err);
+  tesela_status status = xla_read_program_shape(&reader, &parameters, &result, &names);
+  if (status != TESELA_OK) return status;
+  tesela_xla_program_shape *made = xla_alloc_program(allocator, &names, &parameters, &result);
+  if (!made)
+    return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a program shape of %zu parameters", names.n);
+  names = (xla_names){made, 0, 0};
+  parameters = tesela__xla_builder_make(made->parameters);
+  result = tesela__xla_builder_make(made->result);
+  reader = tesela__xla_reader_make(text, length, flags, NULL, NULL);
+  xla_read_program_shape(&reader, &parameters, &result, &names); /* the same text, so it cannot fail */
+  tesela__xla_repairs_copy(repairs, &noted);
+  *program = made;
+  return TESELA_OK;
+}
+
+/* ---- looking at it ---- */
+
+const tesela_xla_tree *tesela_xla_program_shape_parameters(const tesela_xla_program_shape *program) {
+  return program->parameters;
+}
+
+const tesela_xla_tree *tesela_xla_program_shape_result(const tesela_xla_program_shape *program) {
+  return program->result;
+}
+
+const char *tesela_xla_program_shape_name(const tesela_xla_program_shape *program, int32_t i) {
+  bool there = i >= 0 && i < program->parameters->node[0].n_members;
+  return there ? program->names + program->name_at[i] : NULL;
+}
+
+/* XLA puts no index comments between parameters. */
+tesela_status tesela_xla_program_shape_print(const tesela_xla_program_shape *program, bool with_layout,
+                                             const tesela_writer *to, tesela_error *err) {
+  const tesela_xla_tree *parameters = program->parameters;
+  tesela__sink sink;
+  tesela__sink_init(&sink, to);
+  tesela__putc(&sink, '(');
+  for (int32_t node = 1, k = 0; node < parameters->n_nodes; node = parameters->node[node].next, k++) {
+    const char *name = tesela_xla_program_shape_name(program, k);
+    if (k > 0) tesela__puts(&sink, ", ");
+    tesela__puts(&sink, name[0] != '\0' ? name : xla_unknown);
+    tesela__puts(&sink, ": ");
+    tesela__xla_put_node(&sink, parameters, node, with_layout);
+  }
+  tesela__puts(&sink, ") -> ");
+  tesela__xla_put_node(&sink, program->result, 0, with_layout);
+  return tesela__sink_finish(&sink, err);
+}

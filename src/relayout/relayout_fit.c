@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * relayout_fit.c - the tile of a piece: which kernel, along which run, and how many entries on each side.
+ *
+ * The tile grows from the loops the solver needs: on side A by loops that go on where the tile's src ends, on side B by
+ * loops that go on where its dst ends, until it reads and writes stretches that are long enough for memory. The last loop
+ * of a side may be cut: the tile has a part of it, and a level of tiles takes the rest, the last one shorter.
+ *
+ *   f32 transpose 7264 x 7264     a tile of 64 x 64: 256 bytes from each row, 256 to each row
+ *   f32 (8,128) tiles             a run of 512 bytes; side B takes the 8 rows of a tile, 4 KiB in dst
+ *
+ * Small tiles are better than large ones: what is prefetched is a later tile, and one too large drives itself out of the
+ * cache. Sizes: bench/bench_relayout on a 2-core AMD EPYC (Zen 5) with AVX-512, 2026-11.
+ */
+#include "relayout/solve.h"
+
+/* ---- growth ------------------------------------------------------------------------------------------------ */
+
+/* Put a loop into a side, of which at most `most` entries may come. */
+static void side_add(tesela__tile_side *s, tesela__loop loop, int64_t most, int64_t multiple) {
+  int64_t room = tesela__max(1, tesela__min(most, s->most) / s->entries), chunk = tesela__min(loop.n, room);
+  if (chunk < loop.n && chunk > multiple) chunk -= chunk % multiple;
+  s->loop[s->n++] = loop;
+  s->chunk = chunk;
+  s->entries *= chunk;
+  s->extent *= chunk;
+}
+
+static bool side_is_cut(const tesela__tile_side *s) { return s->n > 0 && s->chunk < s->loop[s->n - 1].n; }
+
+/* The unused loop that goes on where the side's own bytes end. */
+static int32_t next_dense(const tesela__builder *b, const tesela__tile_side *s, bool src) {
+  const tesela__box *box = b->job->box;
+  for (int32_t i = 0; i < box->n_loops; i++)
+    if (!b->used[i] && (src ? box->loop[i].ss : box->loop[i].ds) == s->extent) return i;
+  return -1;
+}
+
+/* Until it covers `target` bytes. A loop of a row kernel that was cut may be cut later. */
+static void grow_side(tesela__builder *b, tesela__tile_side *s, bool src, int64_t target) {
+  if (side_is_cut(s) && s->extent < target && !b->piece->transpose_fn) {
+    tesela__loop last = s->loop[--s->n];
+    int64_t want = tesela__ceil_div(target, s->extent / s->chunk) * (s->entries / s->chunk);
+    s->entries /= s->chunk;
+    s->extent /= s->chunk;
+    side_add(s, last, want, 1);
+  }
+  while (s->extent < target && !side_is_cut(s)) {
+    int32_t i = next_dense(b, s, src);
+    if (i < 0) return;
+    int64_t want = tesela__ceil_div(target, s->extent) * s->entries;
+    b->used[i] = true;
+    side_add(s, b->job->box->loop[i], want, 1);
+  }
+}
+
+/* Too few rows in a tile: take the loop of the shortest dst steps, dense or not. */
+static void take_any(tesela__builder *b) {
+  const tesela__box *box = b->job->box;
+  for (int32_t i = box->n_loops - 1; i >= 0; i--) {
+    if (b->used[i]) continue;
+    b->used[i] = true;
+    b->b.dense = b->b.dense && box->loop[i].ds == b->b.extent;
+    side_add(&b->b, box->loop[i], 64, 1);
+    return;
+  }
+}
+
+/* ---- what each solver starts from -------------------------------------------------------------------------- */
+
+static void set_rows_kernel(tesela__builder *b, tesela__kernel_kind kind, int32_t width, int64_t k) {
+  const tesela__kernel *kernel = tesela__kernel_for(b->job, kind, width, k);
+  b->piece->rows_fn = (tesela__rows_fn *)kernel->fn;
+  b->piece->kernel = kernel->name;
+  b->piece->isa |= kernel->isa;
+  b->piece->rows.k = k;
+}
+
+static void set_run(tesela__builder *b, int32_t loop, int64_t most) {
+  b->run = b->job->box->loop[loop];
+  b->used[loop] = true;
+  b->chunk = tesela__min(b->run.n, most);
+}
+
+static void start_convert(tesela__builder *b) {
+  const tesela__kernel *kernel =
+      tesela__kernel_for(b->job, TESELA__K_CONVERT, (int32_t)b->job->conversion, 0);
+  b->piece->convert_fn = (tesela__convert_fn *)kernel->fn;
+  b->piece->convert_rows_fn = kernel->rows;
+  b->piece->kernel = kernel->name;
+  b->piece->isa |= kernel->isa;
+}
+
+/* Units of the run: bytes; bits of bitwise pieces; elements where they are converted. */
+static void start_rows(tesela__builder *b) {
+  const tesela__job *job = b->job;
+  tesela__piece *piece = b->piece;
+  bool converts = job->conversion && !job->fill;
+  int64_t unit = converts ? 1 : job->wd, most = converts ? 4096 : (64 << 10) / unit;
+  if (job->bitwise) most = job->fill ? 512 / unit : 1 << 16;
+  if (job->random) most = converts ? 512 : tesela__max(1, 512 / unit);
+  if (job->tail) most = INT64_MAX; /* whole rows, which are short */
+  if (job->shared >= 0) set_run(b, job->shared, most);
+  piece->run = job->shared >= 0 ? b->chunk * unit : unit;
+  piece->run_src = piece->run_dst = 1;
+  if (job->shared >= 0) b->run = (tesela__loop){b->run.n * unit, 1, 1};
+  b->chunk = piece->run;
+  piece->entry_dst = piece->run + job->tail;
+  piece->bitwise = job->bitwise;
+  if (converts) {
+    start_convert(b);
+    piece->entry_dst = tesela__ceil_div(piece->run * job->dst_bits, 8);
+  } else if (!job->fill) {
+    set_rows_kernel(b, job->bitwise ? TESELA__K_COPY_BITS : TESELA__K_COPY, 0, 0);
+  } else if (job->bitwise) {
+    set_rows_kernel(b, TESELA__K_COPY_BITS, 0, 0);
+  }
+}
+
+static void start_weave(tesela__builder *b, bool interleave) {
+  const tesela__job *job = b->job;
+  const tesela__loop *streams = &job->box->loop[interleave ? job->b : job->a];
+  int64_t k = streams->n, w = job->wd, most = tesela__max(64, (32 << 10) / (k * w) / 64 * 64);
+  if (job->random) most = 64;
+  if (job->tail) most = INT64_MAX; /* whole rows, which are short */
+  set_run(b, interleave ? job->a : job->b, most);
+  b->used[interleave ? job->b : job->a] = true;
+  set_rows_kernel(b, interleave ? TESELA__K_INTERLEAVE : TESELA__K_DEINTERLEAVE, (int32_t)w, k);
+  b->piece->run = b->chunk;
+  b->piece->run_src = interleave ? w : k * w;
+  b->piece->run_dst = interleave ? k * w : w;
+  b->piece->rows.src_pitch = streams->ss;
+  b->piece->rows.dst_pitch = streams->ds;
+  b->piece->entry_dst = b->chunk * b->piece->run_dst + job->tail;
+}
+
+static void start_strided(tesela__builder *b) {
+  const tesela__job *job = b->job;
+  tesela__piece *piece = b->piece;
+  piece->bitwise = job->bitwise;
+  piece->run = 1;
+  b->chunk = 1;
+  if (job->box->n_loops > 0) {
+    int32_t inner = job->box->n_loops - 1;
+    set_run(b, inner, job->conversion ? 64 : 256);
+    piece->run = b->chunk;
+    piece->run_src = piece->rows.src_pitch = b->run.ss;
+    piece->run_dst = piece->rows.dst_pitch = b->run.ds;
+  }
+  piece->entry_dst = job->bitwise ? 1 : job->wd;
+  if (job->conversion) {
+    start_convert(b);
+    return;
+  }
+  set_rows_kernel(b, job->bitwise ? TESELA__K_STRIDED_BITS : TESELA__K_STRIDED, job->wd, 0);
+}
+
+static tesela__tile_target random_target(uint64_t *random, int32_t most) {
+  static const int64_t sizes[] = {64, 128, 256, 512, 1024};
+  int64_t in = sizes[tesela__random(random) % (uint64_t)most],
+          out = sizes[tesela__random(random) % (uint64_t)most];
+  return (tesela__tile_target){in, out, in * out};
+}
+
+static tesela__tile_target target_of_rows(const tesela__job *job) {
+  const tesela__tuning *tuning = &job->plan->tuning;
+  if (job->random) return random_target(job->random, 5);
+  if (tuning->in) return (tesela__tile_target){tuning->in, tuning->out, tuning->total};
+  return (tesela__tile_target){8192, 1024, 8 << 10};
+}
+
+/* Of a transpose: few rows if they are far apart, since each is a page of its own, and of bytes. */
+static tesela__tile_target target_of_blocks(const tesela__job *job) {
+  enum { FAR = 256 << 10 };
+  const tesela__tuning *tuning = &job->plan->tuning;
+  int64_t pitch = job->box->loop[job->b].ss;
+  tesela__tile_target target = {256, job->wd >= 8 ? 512 : 256, 0};
+  if (job->wd == 1 || pitch >= FAR || pitch <= -FAR) target.out = 128;
+  if (tuning->in) target = (tesela__tile_target){tuning->in, tuning->out, 0};
+  if (job->random) target = random_target(job->random, job->wd == 1 ? 3 : 5);
+  return target;
+}
+
+/* What fits into the packing buffer: rows of `most` of A, as many as `most` of B. */
+static void set_most_packed(tesela__builder *b, int32_t m) {
+  enum { PACKED = 32 << 10 };
+  int64_t width = b->job->wd;
+  b->a.most = m == 2 ? 256 : m > 2 ? 64 * m : width <= 4 ? 128 : 512 / width;
+  b->b.most = PACKED * m / (b->a.most * width);
+}
+
+/* Blocks of bits with few elements on one side, dense with the other: (8,1) packs of nibbles. The bytes are interleaved. */
+static bool start_woven_bits(tesela__builder *b) {
+  enum { MOST_STREAMS = 16, WOVEN = 1024 };
+  const tesela__job *job = b->job;
+  tesela__loop a_loop = job->box->loop[job->a], b_loop = job->box->loop[job->b];
+  int64_t bits = job->dst_bits;
+  bool out = b_loop.n <= MOST_STREAMS && a_loop.ds * 8 == b_loop.n * bits;
+  bool in = a_loop.n <= MOST_STREAMS && b_loop.ss * 8 == a_loop.n * bits;
+  if (!out && !in) return false;
+  int64_t k = out ? b_loop.n : a_loop.n;
+  const tesela__kernel *kernel =
+      tesela__kernel_for(job, out ? TESELA__K_INTERLEAVE : TESELA__K_DEINTERLEAVE, 1, k);
+  b->piece->weave_fn = (tesela__rows_fn *)kernel->fn;
+  b->piece->kernel = kernel->name;
+  b->piece->weaves_out = out;
+  b->piece->isa |= kernel->isa;
+  tesela__tile_side *cut = out ? &b->a : &b->b;
+  side_add(&b->a, a_loop, WOVEN, 64);
+  side_add(&b->b, b_loop, WOVEN, 64);
+  b->used[job->a] = b->used[job->b] = true;
+  b->piece->pack_pitch = cut->entries / job->group;
+  return true;
+}
+
+static void start_transpose(tesela__builder *b) {
+  const tesela__job *job = b->job;
+  tesela__piece *piece = b->piece;
+  int32_t m = job->group;
+  const tesela__kernel *kernel = tesela__kernel_for(job, TESELA__K_TRANSPOSE, job->wd, 0);
+  piece->transpose_fn = (tesela__transpose_fn *)kernel->fn;
+  piece->kernel = kernel->name;
+  piece->isa |= kernel->isa;
+  piece->block = kernel->block;
+  piece->width = job->wd;
+  piece->group = m;
+  piece->run = 1;
+  piece->entry_dst = job->wd;
+  b->chunk = 1;
+  if (m > 1) {
+    const tesela__kernel *blocks = tesela__kernel_for(job, TESELA__K_BIT_BLOCK, job->plan->dst.bits, 0);
+    piece->bit_block_fn = (tesela__bit_block_fn *)blocks->fn;
+    piece->isa |= blocks->isa;
+    if (start_woven_bits(b)) return;
+  } else if (job->conversion) {
+    start_convert(b);
+  }
+  int64_t src_width = job->conversion ? job->src_bits : 8 * (int64_t)job->ws;
+  b->target = target_of_blocks(job);
+  int64_t na = b->target.in * 8 / src_width, nb = b->target.out / job->wd, multiple = 64 / job->wd;
+  if (m > 1 || job->conversion) set_most_packed(b, m);
+  if (m > 1) na = b->a.most, nb = b->b.most, multiple = 64;
+  b->a.extent = job->ws;
+  b->b.extent = job->wd;
+  side_add(&b->a, job->box->loop[job->a], tesela__max(na, multiple), job->ws ? multiple : 64);
+  side_add(&b->b, job->box->loop[job->b], tesela__max(nb, multiple), multiple);
+  b->used[job->a] = b->used[job->b] = true;
+}
+
+void tesela__fit_tile(tesela__builder *b, tesela_solver solver) {
+  const tesela__job *job = b->job;
+  b->target = target_of_rows(job);
+  switch (solver) {
+  case TESELA_SOLVER_MEMCPY:
+  case TESELA_SOLVER_ROWS:
+    start_rows(b);
+    break;
+  case TESELA_SOLVER_INTERLEAVE:
+  case TESELA_SOLVER_DEINTERLEAVE:
+    start_weave(b, solver == TESELA_SOLVER_INTERLEAVE);
+    break;
+  case TESELA_SOLVER_TRANSPOSE:
+  case TESELA_SOLVER_BITS:
+    start_transpose(b);
+    break;
+  default:
+    start_strided(b);
+    break;
+  }
+  bool blocks = b->piece->transpose_fn, whole = job->group == 1 && job->ws > 0 && job->wd > 0;
+  if (!blocks) {
+    bool converts = job->conversion && solver != TESELA_SOLVER_STRIDED;
+    b->a.extent = solver == TESELA_SOLVER_INTERLEAVE ? b->chunk * job->ws
+                  : converts                         ? b->piece->run * job->src_bits / 8
+                                                     : b->piece->run * b->piece->run_src;
+    b->b.extent = solver == TESELA_SOLVER_DEINTERLEAVE ? b->chunk * job->wd : b->piece->entry_dst;
+  }
+  bool grows =
+      !b->piece->bitwise && solver != TESELA_SOLVER_STRIDED && b->chunk >= b->run.n && (whole || job->fill);
+  if (grows) {
+    int64_t streams = solver == TESELA_SOLVER_DEINTERLEAVE ? b->piece->rows.k : 1;
+    grow_side(b, &b->b, false, b->target.out); /* first: a loop both sides could go on with is better there */
+    if (!job->fill) grow_side(b, &b->a, true, b->target.in);
+    if (!blocks) grow_side(b, &b->b, false, b->target.total / (b->a.entries * streams));
+  }
+  if (!blocks && b->b.entries == 1 && b->chunk >= b->run.n) take_any(b);
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * relayout_plan.c - plans are made, described and freed here.
+ */
+#include "relayout/solve.h"
+
+/* ---- lists ------------------------------------------------------------------------------------------------- */
+
+const char *tesela_solver_name(tesela_solver solver) {
+  switch (solver) {
+#define TESELA__ROW(symbol, value, name, text) \
+  case symbol:                                 \
+    return name;
+    TESELA_SOLVER_MAP(TESELA__ROW)
+#undef TESELA__ROW
+  }
+  return NULL;
+}
+
+const char *tesela_isa_name(tesela_isa isa) {
+  switch (isa) {
+#define TESELA__ROW(symbol, value, name) \
+  case symbol:                           \
+    return name;
+    TESELA_ISA_MAP(TESELA__ROW)
+#undef TESELA__ROW
+  }
+  return NULL;
+}
+
+/* The TESELA__CPU_* bits a cap allows. */
+static unsigned isa_bits(tesela_isa isa) {
+  switch (isa) {
+  case TESELA_ISA_C:
+    return 0;
+  case TESELA_ISA_NEON:
+    return TESELA__CPU_NEON;
+  case TESELA_ISA_AVX2:
+    return TESELA__CPU_AVX2;
+  default:
+    return ~0u;
+  }
+}
+
+bool tesela_isa_available(tesela_isa isa) {
+  unsigned cpu = tesela__cpu();
+  switch (isa) {
+  case TESELA_ISA_BEST:
+  case TESELA_ISA_C:
+    return true;
+  case TESELA_ISA_NEON:
+    return cpu & TESELA__CPU_NEON;
+  case TESELA_ISA_AVX2:
+    return cpu & TESELA__CPU_AVX2;
+  case TESELA_ISA_AVX512:
+    return cpu & TESELA__CPU_AVX512;
+  }
+  return false;
+}
+
+static tesela_isa best_isa(unsigned bits) {
+  if (bits & TESELA__CPU_AVX512) return TESELA_ISA_AVX512;
+  if (bits & TESELA__CPU_AVX2) return TESELA_ISA_AVX2;
+  return bits & TESELA__CPU_NEON ? TESELA_ISA_NEON : TESELA_ISA_C;
+}
+
+/* ---- checks ------------------------------------------------------------------------------------------------ */
+
+static tesela_status check_options(const tesela_plan_options *o, tesela_error *err) {
+  if (o->fill < TESELA_FILL_ZERO || o->fill > TESELA_FILL_VALUE)
+    return tesela__fail(err, TESELA_E_RANGE, -1, "fill %d is none", (int)o->fill);
+  if (o->effort < TESELA_EFFORT_ESTIMATE || o->effort > TESELA_EFFORT_MEASURE)
+    return tesela__fail(err, TESELA_E_RANGE, -1, "effort %d is none", (int)o->effort);
+  if (!tesela_solver_name(o->solver))
+    return tesela__fail(err, TESELA_E_RANGE, -1, "solver %d is none", (int)o->solver);
+  if (o->threads < 0 || o->threads > 1024)
+    return tesela__fail(err, TESELA_E_RANGE, -1, "%" PRId32 " threads; 0 to 1024 are possible", o->threads);
+  if (o->memory_bytes < 0)
+    return tesela__fail(err, TESELA_E_RANGE, -1, "memory_bytes is %" PRId64 "; 0 or more is possible",
+                        o->memory_bytes);
+  if (!tesela_isa_name(o->isa))
+    return tesela__fail(err, TESELA_E_RANGE, -1, "instruction set %d is none", (int)o->isa);
+  if (!tesela_isa_available(o->isa))
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "this CPU, or this build, has no %s",
+                        tesela_isa_name(o->isa));
+  return TESELA_OK;
+}
+
+static tesela_status check_side(const tesela_layout *layout, const char *name, tesela_error *err) {
+  tesela_status status = tesela__check_finished(layout, err);
+  if (status != TESELA_OK) return status;
+  if (layout->n_axes != 1)
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s has %" PRId32 " axes; a buffer has one", name,
+                        layout->n_axes);
+  if (layout->bits < 1 || layout->bits > 128 || (layout->bits & (layout->bits - 1)))
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                        "%s has elements of %" PRId32 " bits; 1, 2, 4, 8, 16, 32, 64 and 128 are possible",
+                        name, layout->bits);
+  int64_t bits;
+  if (!tesela__mul(layout->axis[0].extent, layout->bits, &bits))
+    return tesela__fail(err, TESELA_E_OVERFLOW, -1, "the bits of %s exceed 2^63", name);
+  return TESELA_OK;
+}
+
+static tesela_status check_shapes(const tesela_layout *dst, const tesela_layout *src, tesela_error *err) {
+  if (dst->rank != src->rank)
+    return tesela__fail(err, TESELA_E_MISMATCH, -1, "dst has rank %" PRId32 ", src %" PRId32, dst->rank,
+                        src->rank);
+  for (int32_t d = 0; d < dst->rank; d++)
+    if (dst->shape[d] != src->shape[d])
+      return tesela__fail(err, TESELA_E_MISMATCH, -1,
+                          "extent %" PRId64 " of dim %" PRId32 " in dst, %" PRId64 " in src", dst->shape[d],
+                          d, src->shape[d]);
+  return TESELA_OK;
+}
+
+/* Do two elements share a place of dst? */
+static tesela_status check_unique(const tesela_layout *dst, tesela_error *err) {
+  bool overlap = dst->axis[0].overlap, shared = overlap && !dst->axis[0].undecided;
+  for (int32_t j = 0; j < dst->n_joins; j++) {
+    overlap = overlap || dst->join[j].overlap;
+    shared = shared || (dst->join[j].overlap && !dst->join[j].undecided);
+  }
+  for (int32_t i = 0; i < dst->n_mapped; i++) {
+    const tesela_digit *digit = &dst->digit[i];
+    shared = shared || (digit->stride == 0 && tesela__coordinate_extent(dst, digit->source) > digit->step);
+  }
+  if ((!overlap && !shared) || tesela__is_empty(dst)) return TESELA_OK;
+  return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                      shared ? "elements of dst share places"
+                             : "it is not decided whether elements of dst share places");
+}
+
+/* ---- the pieces -------------------------------------------------------------------------------------------- */
+
+typedef struct piece_making {
+  tesela_plan *plan;
+  bool fill;
+  uint64_t *random;
+  tesela_status status;
+  tesela_error *err;
+} piece_making;
+
+static bool make_piece(void *data, tesela__box *box) {
+  piece_making *m = data;
+  m->status = tesela__add_piece(m->plan, box, m->fill, m->random, m->err);
+  return m->status == TESELA_OK;
+}
+
+static void forget_pieces(tesela_plan *plan) {
+  plan->n_pieces = plan->n_fills = 0;
+  plan->n_table = 0;
+  plan->total_bytes = 0;
+  plan->bitwise = plan->fill_first = false;
+  plan->largest = -1;
+}
+
+/* Places without an element that dst's digits reach, and those behind them; -1: values of padding may share places. */
+static int64_t padding_places(const tesela_layout *dst) {
+  int64_t places = 1, elements = tesela_layout_copies(dst), end = dst->axis[0].offset + 1;
+  for (int32_t i = 0; i < dst->n_active; i++) {
+    const tesela_digit *digit = &dst->digit[i];
+    if (digit->axis < 0) continue;
+    places *= digit->extent;
+    if (digit->stride > 0 && digit->extent > 0 && places > 0) end += (digit->extent - 1) * digit->stride;
+  }
+  for (int32_t d = 0; d < dst->rank; d++) elements *= dst->shape[d];
+  if (dst->axis[0].interleaved && places != elements) return -1;
+  int64_t tail =
+      dst->n_swizzles ? 0 : tesela__max(0, dst->axis[0].extent - (places ? end : dst->axis[0].offset));
+  return places - elements + tail;
+}
+
+static tesela_status make_fills(tesela_plan *plan, bool everything, uint64_t *random, tesela_error *err) {
+  piece_making m = {plan, true, random, TESELA_OK, err};
+  if (plan->fill == TESELA_FILL_LEAVE || padding_places(&plan->dst) == 0) return TESELA_OK;
+  if (tesela__padding_boxes(&plan->dst, everything, &plan->fill_first, make_piece, &m)) return TESELA_OK;
+  if (m.status != TESELA_OK) return m.status;
+  forget_pieces(plan); /* too many boxes: everything first */
+  if (tesela__padding_boxes(&plan->dst, true, &plan->fill_first, make_piece, &m) || m.status != TESELA_OK)
+    return m.status;
+  return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                      "dst has more than %d digits; its padding cannot be filled", (int)TESELA__MAX_LOOPS);
+}
+
+/* Fills that the rows before them do. */
+static void drop_taken_fills(tesela_plan *plan) {
+  int32_t kept = 0;
+  for (int32_t i = 0; i < plan->n_pieces; i++) {
+    if (plan->piece[i].n_tiles == 0) plan->total_bytes -= plan->piece[i].bytes;
+    if (plan->piece[i].n_tiles == 0) continue;
+    if (plan->largest == i) plan->largest = kept;
+    if (kept != i) plan->piece[kept] = plan->piece[i];
+    kept++;
+  }
+  plan->n_fills -= plan->n_pieces - kept;
+  plan->n_pieces = kept;
+}
+
+static tesela_status make_regular(tesela_plan *plan, const tesela__problem *problem, uint64_t *random,
+                                  tesela_error *err) {
+  tesela_status status = make_fills(plan, false, random, err);
+  if (status != TESELA_OK) return status;
+  piece_making m = {plan, false, random, TESELA_OK, err};
+  if (tesela__is_empty(&plan->dst) || tesela__problem_boxes(problem, make_piece, &m)) return TESELA_OK;
+  if (m.status == TESELA_OK) plan->irregular = "more partial tiles than a plan has pieces";
+  return m.status;
+}
+
+static tesela_status make_irregular(tesela_plan *plan, uint64_t *random, tesela_error *err) {
+  forget_pieces(plan);
+  if (plan->dst.n_swizzles == 0) {
+    tesela_status status = make_fills(plan, true, random, err);
+    if (status != TESELA_OK) return status;
+  }
+  for (int32_t i = TESELA_SOLVER_MEMCPY; i < TESELA__N_SOLVERS; i++)
+    plan->verdict[i] = (tesela__verdict){.why = plan->irregular};
+  plan->verdict[TESELA_SOLVER_GATHER] = (tesela__verdict){.applies = true, .cost = 40};
+  return TESELA_OK;
+}
+
+/* ---- facts ------------------------------------------------------------------------------------------------- */
+
+/* One place behind the last that the digits of a layout reach. */
+static int64_t last_reached(const tesela_layout *layout) {
+  if (tesela__is_empty(layout)) return 0;
+  if (layout->n_swizzles) return layout->axis[0].extent;
+  int64_t end = layout->axis[0].offset + 1;
+  for (int32_t i = 0; i < layout->n_active; i++) {
+    const tesela_digit *digit = &layout->digit[i];
+    if (digit->axis >= 0 && digit->stride > 0) end += (digit->extent - 1) * digit->stride;
+  }
+  return tesela__min(end, layout->axis[0].extent);
+}
+
+static int32_t threads_for(const tesela_plan *plan) {
+  enum { BYTES_A_THREAD = 2 << 20 };
+  int32_t most = plan->options.threads ? plan->options.threads : tesela__cpu_count();
+  if (plan->irregular || plan->bitwise) return 1;
+  if (plan->options.shuffle) return most;
+  int64_t useful = (plan->info.bytes_read + plan->info.bytes_written) / BYTES_A_THREAD;
+  return (int32_t)tesela__max(1, tesela__min(most, useful));
+}
+
+static void set_facts(tesela_plan *plan) {
+  tesela_plan_info *info = &plan->info;
+  int64_t elements = 1, copies = tesela_layout_copies(&plan->dst);
+  for (int32_t d = 0; d < plan->dst.rank; d++) elements *= plan->dst.shape[d];
+  int64_t padding = plan->fill == TESELA_FILL_LEAVE ? 0 : padding_places(&plan->dst);
+  if (!tesela__mul(elements, plan->src.bits, &info->bytes_read)) info->bytes_read = INT64_MAX;
+  info->bytes_read = tesela__ceil_div(info->bytes_read, 8);
+  info->bytes_written = tesela__ceil_div((elements * copies + padding) * plan->dst.bits, 8);
+  info->n_fills = plan->n_fills;
+  info->n_pieces = plan->irregular ? 1 : plan->n_pieces - plan->n_fills;
+  info->solver = plan->irregular     ? TESELA_SOLVER_GATHER
+                 : plan->largest < 0 ? TESELA_SOLVER_ANY
+                                     : plan->piece[plan->largest].solver;
+  unsigned isa = 0;
+  for (int32_t i = 0; i < plan->n_pieces; i++) isa |= plan->piece[i].isa;
+  info->isa = best_isa(isa);
+  info->scratch_bytes = 0;
+  for (int32_t i = 0; i < plan->n_pieces; i++)
+    if (plan->piece[i].pack_pitch || (plan->piece[i].stream && plan->piece[i].stage))
+      info->scratch_bytes = 2 * TESELA__STAGE + 512 * TESELA__LINE;
+  if (plan->irregular) plan->total_bytes += tesela__ceil_div(elements * copies * plan->dst.bits, 8);
+  info->threads = threads_for(plan);
+}
+
+tesela_status tesela__plan_pieces(tesela_plan *plan, tesela_error *err) {
+  tesela_layout dst, src;
+  tesela__problem problem;
+  uint64_t seed = plan->options.shuffle, *random = seed ? &seed : NULL;
+  forget_pieces(plan);
+  plan->irregular = NULL;
+  tesela_status status = tesela_layout_canonical(&plan->dst, &dst, err);
+  if (status == TESELA_OK) status = tesela_layout_canonical(&plan->src, &src, err);
+  if (status != TESELA_OK) return status;
+  if (plan->fill != TESELA_FILL_LEAVE && padding_places(&plan->dst) < 0)
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                        "the strides of dst interleave and its digits have padding, which cannot be filled");
+  plan->info.in_place = tesela__in_place_possible(&dst, &src);
+  plan->info.in_place_scratch_bytes = plan->info.in_place ? tesela__in_place_scratch_bytes(&dst, &src) : 0;
+  tesela__problem_set(&problem, &dst, &src);
+  plan->irregular = problem.irregular;
+  if (plan->options.solver == TESELA_SOLVER_GATHER || (random && tesela__random(random) % 16 == 0))
+    plan->irregular = "it is asked for";
+  if (!plan->irregular) status = make_regular(plan, &problem, random, err);
+  if (status == TESELA_OK && !plan->irregular) drop_taken_fills(plan);
+  if (status == TESELA_OK && plan->irregular) status = make_irregular(plan, random, err);
+  if (status == TESELA_OK) set_facts(plan);
+  return status;
+}
+
+/* Virtual machines report caches of hundreds of MiB, of which a process has a small share. */
+enum { STREAM_FROM = 16 << 20 };
+
+static tesela_status set_plan(tesela_plan *plan, tesela_error *err) {
+  const tesela_plan_options *o = &plan->options;
+  tesela_status status = tesela__conversion_find(o->transform, plan->dst.dtype, plan->dst.bits,
+                                                 plan->src.dtype, plan->src.bits, &plan->conversion, err);
+  if (status != TESELA_OK) return status;
+  plan->fill = o->fill;
+  int32_t bytes = plan->dst.bits / 8;
+  for (int32_t i = 0; i < 16 && o->fill == TESELA_FILL_VALUE; i++) {
+    unsigned low = o->fill_value[0] & ((1u << (plan->dst.bits & 7)) - 1u), value = 0;
+    for (int32_t bit = 0; bit < 8 && bytes == 0; bit += plan->dst.bits) value |= low << bit;
+    plan->fill_pattern[i] = bytes ? o->fill_value[i % bytes] : (uint8_t)value;
+  }
+  plan->isa = tesela__cpu() & isa_bits(o->isa);
+  plan->info.src_bytes = tesela__ceil_div(last_reached(&plan->src) * plan->src.bits, 8);
+  int64_t places = o->fill == TESELA_FILL_LEAVE ? last_reached(&plan->dst) : plan->dst.axis[0].extent;
+  plan->info.dst_bytes = tesela__ceil_div(places * plan->dst.bits, 8);
+  int64_t bytes_of_both;
+  if (!tesela__add(plan->info.src_bytes, plan->info.dst_bytes, &bytes_of_both)) bytes_of_both = INT64_MAX;
+  plan->stream = bytes_of_both > tesela__min(tesela__cache_bytes() / 2, STREAM_FROM);
+  if (plan->tuning.stream) plan->stream = plan->tuning.stream > 0;
+  status = tesela__plan_pieces(plan, err);
+  if (status != TESELA_OK) return status;
+  tesela_solver wanted = o->solver;
+  if (wanted == TESELA_SOLVER_ANY || plan->info.n_pieces == 0) return TESELA_OK;
+  for (int32_t i = 0; i < plan->n_pieces; i++)
+    if (!plan->piece[i].fill && plan->piece[i].solver == wanted) return TESELA_OK;
+  if (wanted == TESELA_SOLVER_GATHER) return TESELA_OK;
+  const char *why = plan->verdict[wanted].why;
+  return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "the solver %s does not apply: %s",
+                      tesela_solver_name(wanted), why ? why : "no piece is of its kind");
+}
+
+/* ---- create, destroy, describe ----------------------------------------------------------------------------- */
+
+tesela_status tesela_plan_create(tesela_plan **plan, const tesela_layout *dst, const tesela_layout *src,
+                                 const tesela_plan_options *options, tesela_error *err) {
+  static const tesela_plan_options defaults = {0};
+  const tesela_plan_options *o = options ? options : &defaults;
+  tesela_status status = check_options(o, err);
+  if (status == TESELA_OK) status = check_side(dst, "dst", err);
+  if (status == TESELA_OK) status = check_side(src, "src", err);
+  if (status == TESELA_OK) status = check_shapes(dst, src, err);
+  if (status == TESELA_OK) status = check_unique(dst, err);
+  if (status != TESELA_OK) return status;
+  tesela_allocator allocator = tesela__allocator(o->allocator);
+  tesela_plan *made = tesela__alloc(&allocator, sizeof *made, alignof(tesela_plan));
+  if (!made) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a plan of %zu bytes", sizeof *made);
+  memset(made, 0, sizeof *made);
+  atomic_init(&made->references, 1);
+  made->allocator = allocator;
+  made->dst = *dst;
+  made->src = *src;
+  made->options = *o;
+  made->options.allocator = NULL;
+  status = set_plan(made, err);
+  if (status == TESELA_OK && o->effort == TESELA_EFFORT_MEASURE) status = tesela__plan_measure(made, err);
+  if (status != TESELA_OK) {
+    tesela_plan_destroy(made);
+    return status;
+  }
+  *plan = made;
+  return TESELA_OK;
+}
+
+void tesela_plan_destroy(tesela_plan *plan) {
+  if (!plan || atomic_fetch_sub_explicit(&plan->references, 1, memory_order_acq_rel) != 1) return;
+  tesela_allocator allocator = plan->allocator;
+  tesela__release(&allocator, plan->piece);
+  tesela__release(&allocator, plan->table);
+  tesela__release(&allocator, plan->fill_box);
+  tesela__release(&allocator, plan);
+}
+
+void tesela_plan_describe(const tesela_plan *plan, tesela_plan_info *info) { *info = plan->info; }

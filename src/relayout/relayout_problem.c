@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * relayout_problem.c - two layouts over one shape, as coordinates whose digits are common to both sides.
+ *
+ * In:  the canonical layouts of both sides.
+ * Out: for each dim one list of digits (step, stride on each side); a dim is the sum of its digits' values times their
+ *      steps, each value below (step before) / step. The steps are those of both sides together:
+ *
+ *   dst f32[24,256]{1,0:T(8,128)}   dim 0: steps 8, 1     common: 8 (src 8 rows, dst 2048)  1 (src 256, dst 128)
+ *   src f32[24,256]{1,0}            dim 0: step 1
+ *
+ * That is right if taking the rest by a step of one side does not disturb the rests of the other: each step that only
+ * one side has must be a multiple of the next smaller step of the other. 8 and 6 are not; such dims are irregular.
+ *
+ * Joined dims are one coordinate where the other side has them contiguous (or joined as well); else irregular.
+ */
+#include "relayout/plan.h"
+
+/* Which coordinates the loops below have dealt with. */
+typedef struct problem_state {
+  tesela__problem *problem;
+  bool dim_done[TESELA_MAX_RANK];
+  bool dst_join_done[TESELA_MAX_JOINS], src_join_done[TESELA_MAX_JOINS];
+} problem_state;
+
+static void set_irregular(tesela__problem *problem, const char *why) {
+  if (!problem->irregular) problem->irregular = why;
+}
+
+/* ---- one coordinate: merge the steps of two chains --------------------------------------------------------- */
+
+/* The steps of a chain, and the stride per unit of each; a dim of one element has none. */
+typedef struct side_steps {
+  int32_t n;
+  int64_t step[TESELA_MAX_DIGITS], stride[TESELA_MAX_DIGITS];
+} side_steps;
+
+/* false: a digit goes into another join. */
+static bool side_of_chain(const tesela_layout *layout, int32_t coordinate, side_steps *s) {
+  tesela__chain chain = tesela__chain_of(layout, coordinate);
+  s->n = chain.n;
+  for (int32_t i = 0; i < chain.n; i++) {
+    const tesela_digit *digit = &layout->digit[chain.first + i];
+    if (digit->axis < 0) return false;
+    s->step[i] = digit->step;
+    s->stride[i] = digit->stride * layout->bits;
+  }
+  return true;
+}
+
+/* Does a step that only `other` has, put between the steps of `side`, leave side's rests alone? */
+static bool step_fits(const side_steps *s, int64_t step) {
+  for (int32_t i = 0; i < s->n; i++)
+    if (s->step[i] <= step) return step % s->step[i] == 0;
+  return true;
+}
+
+/* The stride of a common digit of this step: that of the side's digit it is a part of. */
+static int64_t stride_at(const side_steps *s, int64_t step) {
+  for (int32_t i = 0; i < s->n; i++)
+    if (s->step[i] <= step) return s->stride[i] * (step / s->step[i]);
+  return 0;
+}
+
+static void add_coordinate(tesela__problem *problem, int64_t extent, const side_steps *dst,
+                           const side_steps *src) {
+  tesela__coordinate *c = &problem->coordinate[problem->n_coordinates++];
+  *c = (tesela__coordinate){extent, problem->n_digits, 0};
+  int32_t i = 0, j = 0;
+  while (i < dst->n || j < src->n) {
+    int64_t a = i < dst->n ? dst->step[i] : 0, b = j < src->n ? src->step[j] : 0;
+    int64_t step = a > b ? a : b;
+    if ((a < step && !step_fits(dst, step)) || (b < step && !step_fits(src, step))) {
+      set_irregular(problem, "the splits of a dim on one side do not nest with the other side's");
+      return;
+    }
+    if (a == step) i++;
+    if (b == step) j++;
+    problem->digit[problem->n_digits++] = (tesela__digit){step, stride_at(src, step), stride_at(dst, step)};
+    c->n++;
+  }
+}
+
+/* ---- joins ------------------------------------------------------------------------------------------------- */
+
+/* The dims that join j of a layout puts together, whole and in this order; false if it is no such join. */
+static bool dims_of_join(const tesela_layout *layout, int32_t j, int32_t *n, int32_t *dims) {
+  *n = 0;
+  if (layout->join[j].offset != 0 || layout->join[j].overlap) return false;
+  for (int32_t i = 0; i < layout->n_active; i++) { /* by weight, the largest first */
+    const tesela_digit *digit = &layout->digit[layout->by_place[i]];
+    if (digit->join != j) continue;
+    if (digit->source < 0 || digit->source >= layout->rank || digit->step != 1) return false;
+    if (tesela__chain_of(layout, digit->source).n != 1) return false;
+    dims[(*n)++] = digit->source;
+  }
+  int64_t weight = 1;
+  for (int32_t i = *n - 1; i >= 0; i--) {
+    const tesela_digit *digit = &layout->digit[tesela__chain_of(layout, dims[i]).first];
+    if (digit->stride != weight) return false;
+    weight *= layout->shape[dims[i]];
+  }
+  return *n > 0;
+}
+
+/* How the other side has these dims: contiguous, as digits of one step each, or joined the same way. */
+static bool other_side(const tesela_layout *layout, int32_t n, const int32_t *dims, bool *join_done,
+                       side_steps *s) {
+  const tesela_digit *last = &layout->digit[tesela__chain_of(layout, dims[n - 1]).first];
+  if (tesela__chain_of(layout, dims[n - 1]).n != 1) return false;
+  if (last->join >= 0) {
+    int32_t m, same[TESELA_MAX_RANK];
+    if (!dims_of_join(layout, last->join, &m, same) || m != n) return false;
+    for (int32_t i = 0; i < n; i++)
+      if (same[i] != dims[i]) return false;
+    join_done[last->join] = true;
+    return side_of_chain(layout, layout->rank + last->join, s);
+  }
+  int64_t stride = last->stride;
+  for (int32_t i = n - 1; i >= 0; i--) {
+    tesela__chain chain = tesela__chain_of(layout, dims[i]);
+    const tesela_digit *digit = &layout->digit[chain.first];
+    if (chain.n != 1 || digit->axis < 0 || digit->stride != stride) return false;
+    if (!tesela__mul(stride, layout->shape[dims[i]], &stride)) return false;
+  }
+  *s = (side_steps){.n = 1, .step = {1}, .stride = {last->stride * layout->bits}};
+  return true;
+}
+
+/* Make one coordinate of each join of `layout` that the other side lets be one. */
+static void join_coordinates(problem_state *state, const tesela_layout *layout, bool *join_done,
+                             const tesela_layout *other, bool *other_done, bool layout_is_dst) {
+  for (int32_t j = 0; j < layout->n_joins; j++) {
+    int32_t n, dims[TESELA_MAX_RANK];
+    side_steps mine, theirs;
+    if (join_done[j]) continue;
+    if (!dims_of_join(layout, j, &n, dims) || !side_of_chain(layout, layout->rank + j, &mine) ||
+        !other_side(other, n, dims, other_done, &theirs)) {
+      set_irregular(state->problem, "dims are joined on one side and kept apart on the other");
+      return;
+    }
+    int64_t extent = 1; /* the join itself may have room for more */
+    for (int32_t i = 0; i < n; i++) {
+      state->dim_done[dims[i]] = true;
+      extent *= layout->shape[dims[i]];
+    }
+    add_coordinate(state->problem, extent, layout_is_dst ? &mine : &theirs, layout_is_dst ? &theirs : &mine);
+  }
+}
+
+/* ---- the whole --------------------------------------------------------------------------------------------- */
+
+static void add_replicas(tesela__problem *problem) {
+  const tesela_layout *dst = problem->dst;
+  for (int32_t i = dst->n_mapped; i < dst->n_active; i++) {
+    const tesela_digit *digit = &dst->digit[i];
+    if (digit->source != TESELA_REPLICA) continue;
+    if (digit->axis < 0) set_irregular(problem, "a replica is part of a join");
+    problem->replica[problem->n_replicas++] = (tesela__loop){digit->extent, 0, digit->stride * dst->bits};
+  }
+}
+
+void tesela__problem_set(tesela__problem *problem, const tesela_layout *dst, const tesela_layout *src) {
+  problem_state state = {.problem = problem};
+  problem->dst = dst;
+  problem->src = src;
+  problem->dst_bits = dst->bits;
+  problem->dst_offset = dst->axis[0].offset * dst->bits;
+  problem->src_offset = src->axis[0].offset * src->bits;
+  problem->n_coordinates = problem->n_digits = problem->n_replicas = 0;
+  problem->irregular = NULL;
+  if (dst->n_swizzles || src->n_swizzles) set_irregular(problem, "a swizzle mixes the bits of the place");
+  add_replicas(problem);
+  join_coordinates(&state, dst, state.dst_join_done, src, state.src_join_done, true);
+  join_coordinates(&state, src, state.src_join_done, dst, state.dst_join_done, false);
+  for (int32_t d = 0; d < dst->rank && !problem->irregular; d++) {
+    side_steps to, from;
+    if (state.dim_done[d] || dst->shape[d] == 1) continue;
+    if (!side_of_chain(dst, d, &to) || !side_of_chain(src, d, &from))
+      set_irregular(problem, "dims are joined on one side and kept apart on the other");
+    else
+      add_coordinate(problem, dst->shape[d], &to, &from);
+  }
+}

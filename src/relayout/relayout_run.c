@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * relayout_run.c - all pieces of a plan, in chunks on threads.
+ *
+ * A chunk is a range of tiles of every piece, the fills first. Tiles are counted in the order of the levels, so a range
+ * is a stretch of dst but for its edges. A second odometer runs some tiles ahead of the work: its position is what is
+ * prefetched.
+ */
+#include <pthread.h>
+#include <time.h>
+
+#include "relayout/tile.h"
+
+/* ---- the odometer ------------------------------------------------------------------------------------------ */
+
+typedef struct tile_odometer {
+  const tesela__piece *piece;
+  int64_t src, dst;
+  int64_t at[TESELA__MAX_LOOPS + 3];
+} tile_odometer;
+
+static void seek_tile(tile_odometer *o, const tesela__piece *piece, int64_t tile) {
+  o->piece = piece;
+  o->src = piece->src;
+  o->dst = piece->dst;
+  for (int32_t i = piece->n_levels - 1; i >= 0; i--) {
+    const tesela__level *l = &piece->level[i];
+    o->at[i] = tile % l->n;
+    tile /= l->n;
+    o->src += o->at[i] * l->ss;
+    o->dst += o->at[i] * l->ds;
+  }
+}
+
+static void next_tile(tile_odometer *o) {
+  for (int32_t i = o->piece->n_levels - 1; i >= 0; i--) {
+    const tesela__level *l = &o->piece->level[i];
+    o->src += l->ss;
+    o->dst += l->ds;
+    if (++o->at[i] < l->n) return;
+    o->at[i] = 0;
+    o->src -= l->n * l->ss;
+    o->dst -= l->n * l->ds;
+  }
+}
+
+/* ---- one piece --------------------------------------------------------------------------------------------- */
+
+typedef struct plan_run {
+  const tesela_plan *plan;
+  unsigned char *dst;
+  const unsigned char *src;
+  int32_t n_chunks;
+  int32_t first_piece, end_piece;
+  pthread_t caller; /* the thread that progress is called from */
+  const tesela_run_options *options;
+  atomic_llong done; /* bytes */
+  atomic_bool stopped;
+} plan_run;
+
+static tesela__store store_of(const tesela__piece *piece, const unsigned char *dst) {
+  bool aligned = (uintptr_t)dst % TESELA__LINE == 0;
+  if (!piece->stream) return TESELA__STORE_CACHED;
+  bool converts = piece->convert_fn && !piece->transpose_fn;
+  bool whole = !piece->transpose_fn || piece->block * piece->width % TESELA__LINE == 0;
+  if (whole && piece->lines && aligned) return TESELA__STORE_STREAM;
+  if (!converts && !piece->transpose_fn && !piece->fill && !piece->tail && piece->entry_dst >= 256)
+    return TESELA__STORE_STREAM;
+  return piece->stage ? TESELA__STORE_STAGED : TESELA__STORE_CACHED;
+}
+
+static void set_tile(tesela__tile *tile, const tile_odometer *o, const plan_run *run) {
+  const tesela__piece *piece = o->piece;
+  int64_t unit = piece->bitwise ? 8 : 1;
+  int64_t dst = piece->bitwise ? o->dst >> 3 : o->dst, src = piece->bitwise ? o->src >> 3 : o->src;
+  *tile = (tesela__tile){.dst = run->dst + dst,
+                         .src = piece->fill ? NULL : run->src + src,
+                         .dst_bit = o->dst - dst * unit,
+                         .src_bit = o->src - src * unit,
+                         .na = piece->na,
+                         .nb = piece->nb,
+                         .run = piece->run};
+  if (!piece->bitwise) tile->dst_bit = tile->src_bit = 0;
+  for (int32_t i = 0; i < piece->n_levels; i++) {
+    const tesela__level *l = &piece->level[i];
+    if (l->kind == TESELA__PLAIN || o->at[i] < l->n - 1) continue;
+    if (l->kind == TESELA__TILE_A) tile->na = l->last;
+    if (l->kind == TESELA__TILE_B) tile->nb = l->last;
+    if (l->kind == TESELA__TILE_RUN) tile->run = l->last;
+  }
+}
+
+/* How many lines to ask for at each call of a kernel, so that the stretches of a tile are all asked for. */
+static int32_t prefetch_share(const tesela__piece *piece) {
+  int64_t lines = (int64_t)piece->n_prefetch * piece->prefetch_lines;
+  int64_t per_call =
+      piece->transpose_fn ? piece->block : tesela__max(1, 4096 / tesela__max(1, piece->entry_dst));
+  bool long_row = piece->convert_fn && !piece->transpose_fn && piece->nb == 1;
+  int64_t pieces_of_run = long_row ? tesela__ceil_div(piece->run, 512) : 1;
+  int64_t columns = piece->transpose_fn ? tesela__ceil_div(piece->na, piece->block) : piece->na;
+  int64_t calls = columns * tesela__ceil_div(piece->nb, per_call) * pieces_of_run;
+  return (int32_t)tesela__max(1, tesela__ceil_div(lines, tesela__max(1, calls)));
+}
+
+static bool should_stop(plan_run *run) { return atomic_load_explicit(&run->stopped, memory_order_relaxed); }
+
+static void run_tiles(tesela__worker *w, plan_run *run, int64_t first, int64_t end) {
+  const tesela__piece *piece = w->piece;
+  const tesela__level *inner = piece->n_levels ? &piece->level[piece->n_levels - 1] : NULL;
+  bool prefetches = piece->n_prefetch > 0;
+  int32_t share = prefetches ? prefetch_share(piece) : 0;
+  tile_odometer o, ahead; /* of the work, of the prefetch */
+  int64_t distance = prefetches ? piece->n_ahead : 0;
+  seek_tile(&o, piece, first);
+  ahead.piece = piece;
+  ahead.src = ahead.dst = 0;
+  if (prefetches && first + distance < end) seek_tile(&ahead, piece, first + distance);
+  for (int64_t t = first; t < end; t++) {
+    tesela__tile tile;
+    set_tile(&tile, &o, run);
+    tile.begins = t == first || (inner && o.at[piece->n_levels - 1] == 0);
+    tile.ends = t == end - 1 || (inner && o.at[piece->n_levels - 1] == inner->n - 1);
+    if (t < end - 1) next_tile(&o);
+    w->prefetch.n_rows = 0;
+    if (prefetches && t + distance < end) {
+      w->prefetch = (tesela__prefetch){run->src + ahead.src,
+                                       &w->plan->table[piece->prefetch],
+                                       piece->n_prefetch,
+                                       piece->prefetch_lines,
+                                       0,
+                                       0,
+                                       share};
+      if (t + distance < end - 1) next_tile(&ahead);
+    }
+    tesela__tile_run(w, &tile);
+  }
+}
+
+/* With the buffers that staging and packing need. Kept apart so that plans without need no such stack. */
+static __attribute__((noinline)) void run_tiles_buffered(tesela__worker *w, plan_run *run, int64_t first,
+                                                         int64_t end) {
+  alignas(TESELA__LINE) unsigned char stage[TESELA__STAGE], pack[TESELA__STAGE], carry[512 * TESELA__LINE];
+  w->stage = stage;
+  w->pack = pack;
+  w->carry = carry;
+  run_tiles(w, run, first, end);
+}
+
+static void run_piece(plan_run *run, const tesela__piece *piece, int64_t first, int64_t end) {
+  if (first >= end) return;
+  tesela__worker w = {.plan = run->plan, .piece = piece};
+  w.store = piece->bitwise ? TESELA__STORE_CACHED : store_of(piece, run->dst + piece->dst);
+  if (w.store == TESELA__STORE_STAGED || piece->pack_pitch)
+    run_tiles_buffered(&w, run, first, end);
+  else
+    run_tiles(&w, run, first, end);
+}
+
+/* ---- chunks ------------------------------------------------------------------------------------------------ */
+
+static int64_t cut_point(int64_t n, int64_t i, int64_t of) { return n / of * i + n % of * i / of; }
+
+static double now_ms(void) {
+  struct timespec t;
+  timespec_get(&t, TIME_UTC);
+  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+/* About 8 MiB between two looks at the clock and at the request to stop. */
+static void run_piece_watched(plan_run *run, const tesela__piece *piece, int64_t first, int64_t end,
+                              bool reports, double *last) {
+  int64_t tile_bytes = piece->bytes / piece->n_tiles + 1, step = tesela__max(1, (8 << 20) / tile_bytes);
+  for (int64_t t = first; t < end && !should_stop(run); t += step) {
+    int64_t n = tesela__min(step, end - t);
+    run_piece(run, piece, t, t + n);
+    int64_t done = atomic_fetch_add(&run->done, n * (tile_bytes - 1)) + n * (tile_bytes - 1);
+    if (!reports || now_ms() - *last < 10) continue;
+    *last = now_ms();
+    done = tesela__min(done, run->plan->total_bytes);
+    if (run->options->progress(run->options->progress_user, done, run->plan->total_bytes))
+      atomic_store(&run->stopped, true);
+  }
+}
+
+static void run_chunk(void *data, int32_t chunk) {
+  plan_run *run = data;
+  const tesela_plan *plan = run->plan;
+  bool watched = run->options && run->options->progress;
+  double last = watched ? now_ms() : 0;
+  for (int32_t i = run->first_piece; i < run->end_piece; i++) {
+    const tesela__piece *piece = &plan->piece[i];
+    int64_t first = cut_point(piece->n_tiles, chunk, run->n_chunks);
+    int64_t end = cut_point(piece->n_tiles, chunk + 1, run->n_chunks);
+    if (watched)
+      run_piece_watched(run, piece, first, end, pthread_equal(run->caller, pthread_self()), &last);
+    else
+      run_piece(run, piece, first, end);
+  }
+  if (plan->stream || plan->options.shuffle) tesela__fence();
+}
+
+static void run_pieces(plan_run *run, int32_t first, int32_t end) {
+  run->first_piece = first;
+  run->end_piece = end;
+  if (first == end) return;
+  if (run->n_chunks == 1)
+    run_chunk(run, 0);
+  else
+    tesela__run_chunks(run->options ? run->options->executor : NULL, run->n_chunks, run_chunk, run);
+}
+
+static bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes) {
+  uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
+  return a_bytes > 0 && b_bytes > 0 && x < y + (uintptr_t)b_bytes && y < x + (uintptr_t)a_bytes;
+}
+
+tesela_status tesela_plan_run(const tesela_plan *plan, void *dst, const void *src,
+                              const tesela_run_options *options, tesela_error *err) {
+  if (overlap(dst, plan->info.dst_bytes, src, plan->info.src_bytes))
+    return tesela__fail(err, TESELA_E_INVALID, -1,
+                        "dst and src overlap: %" PRId64 " and %" PRId64
+                        " bytes; tesela_plan_run_in_place works within one buffer",
+                        plan->info.dst_bytes, plan->info.src_bytes);
+  plan_run run = {.plan = plan,
+                  .dst = dst,
+                  .src = src,
+                  .options = options,
+                  .n_chunks = plan->info.threads,
+                  .caller = pthread_self()};
+  if (plan->fill_first) run_pieces(&run, 0, plan->n_fills);
+  run_pieces(&run, plan->fill_first ? plan->n_fills : 0, plan->n_pieces);
+  if (should_stop(&run))
+    return tesela__fail(err, TESELA_E_STOPPED, -1, "the progress callback asked to stop");
+  return plan->irregular ? tesela__gather(plan, dst, src, options, atomic_load(&run.done), err) : TESELA_OK;
+}

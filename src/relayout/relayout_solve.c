@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * relayout_solve.c - which solver takes a box.
+ *
+ * In:  a box in bits.
+ * Out: a piece of the plan, by the cheapest solver that applies (or the one asked for).
+ *
+ * First the box is made as coarse as it can be: a run that is contiguous on both sides and 2, 4, 8 or 16 bytes long
+ * becomes one element; elements below 8 bits become bytes where whole bytes stay together. Then each solver says
+ * whether it applies and at what cost. Costs are times of memcpy, from measurements on large arrays
+ * (bench/bench_relayout, AVX-512, 2026-11); they only have to rank the solvers.
+ */
+#include "relayout/solve.h"
+
+static tesela__verdict applies(double cost) {
+  return (tesela__verdict){.applies = true, .cost = (float)cost};
+}
+
+static tesela__verdict refuses(const char *why) { return (tesela__verdict){.why = why}; }
+
+/* ---- what each solver says --------------------------------------------------------------------------------- */
+
+static tesela__verdict memcpy_verdict(const tesela__job *job) {
+  if (job->bitwise) return refuses("runs do not begin and end at bytes");
+  if (job->shared < 0 && job->box->n_loops > 0) return refuses("no loop is contiguous on both sides");
+  if (job->box->n_loops > 1) return refuses("more than one run");
+  if (job->conversion) return refuses("values are converted");
+  return applies(1);
+}
+
+static tesela__verdict rows_verdict(const tesela__job *job) {
+  int64_t run = job->shared < 0 ? 1 : job->box->loop[job->shared].n;
+  if (job->bitwise && (job->conversion || job->shared < 0))
+    return refuses("elements share bytes with others that go elsewhere");
+  if (job->conversion && job->shared < 0 && (job->ws == 0 || job->wd == 0))
+    return refuses("no loop is contiguous on both sides");
+  if (job->group > 1) return refuses("elements change their places within bytes");
+  double bytes = (double)run * job->dst_bits / 8;
+  if (!job->conversion && !job->bitwise) bytes = (double)run * job->wd;
+  return applies(1 + 48.0 / bytes * (job->bitwise ? 8 : 1));
+}
+
+/* a and b exist, and differ; else why not. */
+static const char *not_two_sides(const tesela__job *job) {
+  if (job->bitwise) return "elements share bytes";
+  if (job->shared >= 0) return "one loop is contiguous on both sides; rows does it";
+  if (job->a < 0) return "no loop is contiguous in src";
+  if (job->b < 0) return "no loop is contiguous in dst";
+  return NULL;
+}
+
+/* Elements that follow each other on one side from a loop on, the loops of the other side left out; up to 64. */
+static double chain_length(const tesela__job *job, int32_t from, int32_t not, bool src) {
+  const tesela__box *box = job->box;
+  int64_t n = box->loop[from].n, width = src ? job->ws : job->wd;
+  for (int32_t i = 0; i < box->n_loops && n < 64; i++) {
+    const tesela__loop *l = &box->loop[i];
+    if (i == from || i == not || (src ? l->ss : l->ds) != n * width) continue;
+    n *= l->n;
+    i = -1;
+  }
+  return (double)n;
+}
+
+static tesela__verdict transpose_verdict(const tesela__job *job) {
+  const char *why = not_two_sides(job);
+  if (why) return refuses(why);
+  if (job->group > 1) return refuses("elements share bytes; bits does it");
+  double block = 64.0 / job->wd;
+  double a = chain_length(job, job->a, job->b, true), b = chain_length(job, job->b, job->a, false);
+  double cost = 1.1;
+  if (a < block) cost += 0.1 * (block / a - 1);
+  if (b < block) cost += 0.1 * (block / b - 1);
+  if (a * b < 64) cost += 300 / (a * b * job->wd); /* a call of the kernel for few elements */
+  return applies(cost);
+}
+
+static bool has_few_streams(int64_t k, int32_t width) { return (k >= 2 && k <= 4) || (k == 8 && width <= 2); }
+
+static tesela__verdict weave_verdict(const tesela__job *job, const tesela__loop *run,
+                                     const tesela__loop *stream, int64_t pitch) {
+  if (pitch != stream->n * job->wd) return refuses("the k elements and the run are not dense on one side");
+  if (stream->n > 64) return refuses("more than 64 streams");
+  double cost = has_few_streams(stream->n, job->wd) ? 1.05 : 1.2 + 0.5 * (double)stream->n;
+  return applies(cost + 16.0 / (double)run->n);
+}
+
+/* Why k rows cannot be woven into one, or one into k; NULL if they may. */
+static const char *not_woven(const tesela__job *job) {
+  if (job->group > 1) return "elements share bytes; bits does it";
+  return job->conversion ? "values change on the way" : not_two_sides(job);
+}
+
+static tesela__verdict interleave_verdict(const tesela__job *job) {
+  const char *why = not_woven(job);
+  if (why) return refuses(why);
+  const tesela__loop *a = &job->box->loop[job->a], *b = &job->box->loop[job->b];
+  return weave_verdict(job, a, b, a->ds);
+}
+
+static tesela__verdict deinterleave_verdict(const tesela__job *job) {
+  const char *why = not_woven(job);
+  if (why) return refuses(why);
+  const tesela__loop *a = &job->box->loop[job->a], *b = &job->box->loop[job->b];
+  return weave_verdict(job, b, a, b->ss);
+}
+
+static tesela__verdict bits_verdict(const tesela__job *job) {
+  if (job->plan->dst.bits >= 8) return refuses("elements are whole bytes");
+  if (job->group <= 1) return refuses("no blocks of whole bytes on both sides");
+  return applies(2);
+}
+
+static tesela__verdict strided_verdict(const tesela__job *job) {
+  if (job->conversion != job->plan->conversion)
+    return refuses("elements are taken together in blocks of 4 to 16 bytes");
+  if (!job->bitwise && (job->group > 1 || job->ws == 0 || job->wd == 0))
+    return refuses("elements share bytes, and whole bytes of them can be moved");
+  return applies(job->bitwise ? 60 : 1 + 14.0 / job->wd);
+}
+
+static tesela__verdict gather_verdict(const tesela__job *job) {
+  (void)job;
+  return refuses("regular loops say it all");
+}
+
+static tesela__verdict (*const verdict_of[TESELA__N_SOLVERS])(const tesela__job *) = {
+    [TESELA_SOLVER_MEMCPY] = memcpy_verdict,
+    [TESELA_SOLVER_ROWS] = rows_verdict,
+    [TESELA_SOLVER_TRANSPOSE] = transpose_verdict,
+    [TESELA_SOLVER_INTERLEAVE] = interleave_verdict,
+    [TESELA_SOLVER_DEINTERLEAVE] = deinterleave_verdict,
+    [TESELA_SOLVER_BITS] = bits_verdict,
+    [TESELA_SOLVER_STRIDED] = strided_verdict,
+    [TESELA_SOLVER_GATHER] = gather_verdict,
+};
+
+/* ---- choice ------------------------------------------------------------------------------------------------ */
+
+static tesela_solver choose_solver(const tesela__job *job, tesela__verdict *verdict) {
+  tesela_solver best = TESELA_SOLVER_STRIDED, wanted = job->plan->options.solver;
+  int32_t n = 0;
+  for (int32_t i = TESELA_SOLVER_MEMCPY; i < TESELA__N_SOLVERS; i++) {
+    verdict[i] = verdict_of[i](job);
+    if (!verdict[i].applies) continue;
+    n++;
+    bool better = verdict[i].cost < verdict[best].cost || !verdict[best].applies;
+    if (job->random ? tesela__random(job->random) % (uint64_t)n == 0 : better) best = (tesela_solver)i;
+  }
+  return verdict[wanted].applies ? wanted : best;
+}
+
+/* A sub-byte transpose whose run is no multiple of the m elements in a byte: the rest is a box of its own. */
+static bool split_rest(const tesela_plan *plan, tesela__box *box, tesela__box *rest) {
+  int32_t bits = plan->dst.bits, m = 8 / bits;
+  if (plan->src.bits != bits || tesela__find_loop(box, bits, bits) >= 0) return false;
+  int32_t both[2] = {tesela__find_loop(box, bits, -1), tesela__find_loop(box, -1, bits)};
+  if (both[0] < 0 || both[1] < 0 || !tesela__is_bytewise(box, both[0], both[1])) return false;
+  for (int32_t i = 0; i < 2; i++) {
+    tesela__loop *loop = &box->loop[both[i]];
+    int64_t whole = loop->n - loop->n % m;
+    if (whole == 0 || whole == loop->n) continue;
+    *rest = *box;
+    rest->loop[both[i]].n = loop->n - whole;
+    rest->src += whole * loop->ss;
+    rest->dst += whole * loop->ds;
+    loop->n = whole;
+    if (rest->loop[both[i]].n == 1) tesela__drop_loop(rest, both[i]);
+    return true;
+  }
+  return false;
+}
+
+/* With a bound on memory, a transpose goes window by window: square ones, of which src and dst together fill the bound at
+   most. The loops that are longer than a window are cut; what remains of one is a box of its own. */
+static bool split_window(const tesela_plan *plan, tesela__box *box, tesela__box *rest, bool *has_rest) {
+  int64_t bound = plan->options.memory_bytes, bits = tesela__max(plan->dst.bits, plan->src.bits);
+  if (bound == 0 || plan->info.dst_bytes + plan->info.src_bytes <= bound) return false;
+  int64_t window = 1024;
+  while (window <= bound / bits / window)
+    window *= 2; /* then both sides have 2 * window^2 * bits/8 <= bound */
+  int32_t sides[2] = {tesela__find_loop(box, plan->src.bits, -1), tesela__find_loop(box, -1, plan->dst.bits)};
+  if (sides[0] < 0 || sides[1] < 0 || sides[0] == sides[1] || box->n_loops == TESELA__MAX_LOOPS) return false;
+  for (int32_t i = 0; i < 2; i++) {
+    tesela__loop *loop = &box->loop[sides[i]];
+    int64_t n = loop->n / window, left = loop->n % window;
+    if (n == 0 || (n == 1 && left == 0)) continue;
+    *has_rest = left > 0;
+    *rest = *box;
+    rest->loop[sides[i]].n = left;
+    rest->src += n * window * loop->ss;
+    rest->dst += n * window * loop->ds;
+    if (left == 1) tesela__drop_loop(rest, sides[i]);
+    loop->n = window;
+    return tesela__box_add(box, n, window * loop->ss, window * loop->ds);
+  }
+  return false;
+}
+
+static bool is_empty_box(const tesela__box *box) {
+  for (int32_t i = 0; i < box->n_loops; i++)
+    if (box->loop[i].n <= 0) return true;
+  return false;
+}
+
+/* ---- padding that follows rows ----------------------------------------------------------------------------- */
+
+/* Keep the box of a fill of whole bytes; its piece is the last one. */
+static tesela_status keep_fill(tesela_plan *plan, const tesela__box *box, tesela_error *err) {
+  void *kept = plan->fill_box;
+  bool grown = tesela__grow(&plan->allocator, &kept, sizeof *plan->fill_box, &plan->fill_box_capacity,
+                            (size_t)plan->n_pieces);
+  plan->fill_box = kept;
+  if (!grown) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a box of the plan");
+  plan->fill_box[plan->n_pieces - 1] = *box;
+  return TESELA_OK;
+}
+
+/* The box of what follows each row of the job directly, `bytes` behind its start: no src, no loop of the row. */
+static void box_behind(const tesela__job *job, bool weaves, int64_t bytes, tesela__box *behind) {
+  *behind = *job->box;
+  behind->dst += bytes;
+  behind->n_loops = 0;
+  for (int32_t i = 0; i < job->box->n_loops; i++)
+    if (weaves ? i != job->a && i != job->b : i != job->shared)
+      tesela__box_add(behind, job->box->loop[i].n, 0, job->box->loop[i].ds);
+  tesela__box_simplify(behind);
+}
+
+/* Bytes of padding right behind each row of the box, if one fill has just these; the fill is then not needed. */
+static int64_t take_tail_of_rows(const tesela__job *job, tesela_solver solver) {
+  tesela_plan *plan = job->plan;
+  tesela__box behind;
+  bool weaves = solver == TESELA_SOLVER_INTERLEAVE;
+  if (job->bitwise || job->conversion || plan->fill_first || (!weaves && solver != TESELA_SOLVER_ROWS))
+    return 0;
+  int64_t row = job->wd;
+  if (weaves) row *= job->box->loop[job->a].n * job->box->loop[job->b].n;
+  if (!weaves && job->shared >= 0) row *= job->box->loop[job->shared].n;
+  box_behind(job, weaves, row, &behind);
+  for (int32_t i = 0; i < plan->n_fills; i++) {
+    const tesela__box *fill = &plan->fill_box[i];
+    const tesela__piece *piece = &plan->piece[i];
+    if (piece->n_tiles == 0 || piece->bitwise || fill->dst != behind.dst) continue;
+    tesela__box rest = *fill;
+    int64_t bytes = plan->dst.bits / 8;
+    int32_t run = tesela__find_loop(&rest, 0, plan->dst.bits < 8 ? 1 : bytes);
+    if (run >= 0) bytes = rest.loop[run].n * tesela__max(1, bytes);
+    if (run >= 0) tesela__drop_loop(&rest, run);
+    bool same = rest.n_loops == behind.n_loops && bytes > 0 && bytes < 4096 && row < 32768;
+    for (int32_t k = 0; k < rest.n_loops && same; k++)
+      same = rest.loop[k].n == behind.loop[k].n && rest.loop[k].ds == behind.loop[k].ds;
+    if (!same) continue;
+    plan->piece[i].n_tiles = 0; /* drop_taken_fills takes it out */
+    return bytes;
+  }
+  return 0;
+}
+
+/* The loops as plan --explain shows them. Where elements share bytes, steps that count parts of a byte are 0 in the
+   job's box; in bits they are whole. */
+static void keep_shape(const tesela__job *job) {
+  tesela_plan *plan = job->plan;
+  tesela__box *shape = &plan->shape;
+  bool parts = job->group > 1 || job->ws == 0 || job->wd == 0;
+  *shape = *job->box;
+  plan->unit_bytes = parts || job->bitwise ? 0 : job->wd;
+  if (!parts) return;
+  for (int32_t i = 0; i < shape->n_loops; i++) {
+    shape->loop[i].ss *= 8;
+    shape->loop[i].ds *= 8;
+  }
+  int32_t a = job->shared >= 0 ? job->shared : job->a, b = job->shared >= 0 ? job->shared : job->b;
+  if (a >= 0) shape->loop[a].ss = plan->src.bits;
+  if (b >= 0) shape->loop[b].ds = plan->dst.bits;
+}
+
+tesela_status tesela__add_piece(tesela_plan *plan, tesela__box *box, bool fill, uint64_t *random,
+                                tesela_error *err) {
+  tesela__box rest;
+  if (is_empty_box(box)) return TESELA_OK;
+  if (!fill && plan->dst.bits < 8 && split_rest(plan, box, &rest)) {
+    tesela_status status = tesela__add_piece(plan, &rest, false, random, err);
+    return status == TESELA_OK ? tesela__add_piece(plan, box, false, random, err) : status;
+  }
+  bool has_rest = false;
+  while (!fill && split_window(plan, box, &rest, &has_rest)) {
+    tesela_status status = has_rest ? tesela__add_piece(plan, &rest, false, random, err) : TESELA_OK;
+    if (status != TESELA_OK) return status;
+  }
+  tesela__job job = {.plan = plan, .box = box, .fill = fill, .random = random};
+  tesela__set_units(&job);
+  if (fill) {
+    tesela_status status = tesela__piece_build(&job, TESELA_SOLVER_ROWS, err);
+    return status == TESELA_OK ? keep_fill(plan, box, err) : status;
+  }
+  tesela__verdict verdict[TESELA__N_SOLVERS] = {{0}};
+  tesela_solver solver = choose_solver(&job, verdict);
+  job.tail = take_tail_of_rows(&job, solver);
+  int64_t largest = plan->largest < 0 ? -1 : plan->piece[plan->largest].bytes;
+  tesela_status status = tesela__piece_build(&job, solver, err);
+  if (status != TESELA_OK || plan->piece[plan->n_pieces - 1].bytes <= largest) return status;
+  plan->largest = plan->n_pieces - 1;
+  keep_shape(&job);
+  memcpy(plan->verdict, verdict, sizeof verdict);
+  return TESELA_OK;
+}

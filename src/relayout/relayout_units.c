@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * relayout_units.c - a box in bits as coarse as it can be, and its special loops.
+ *
+ *   bytes     where whole bytes stay together; else bits, one by one
+ *   widen     a run that is contiguous on both sides and 2, 4, 8 or 16 bytes long is one element
+ *   blocks    two loops that fill 4, 8 or 16 bytes on both sides, in another order: one element that is mixed inside;
+ *             or below 8 bits, m rows of m elements that become m bytes
+ */
+#include "relayout/solve.h"
+
+/* The loop with these steps; of several the longest. A step of -1 stands for any. */
+int32_t tesela__find_loop(const tesela__box *box, int64_t ss, int64_t ds) {
+  int32_t found = -1;
+  for (int32_t i = 0; i < box->n_loops; i++) {
+    const tesela__loop *l = &box->loop[i];
+    if ((ss >= 0 && l->ss != ss) || (ds >= 0 && l->ds != ds)) continue;
+    if (found < 0 || l->n > box->loop[found].n) found = i;
+  }
+  return found;
+}
+
+void tesela__drop_loop(tesela__box *box, int32_t i) {
+  box->n_loops--;
+  for (; i < box->n_loops; i++) box->loop[i] = box->loop[i + 1];
+}
+
+/* Are all steps and bases but those of loops i and j whole bytes (of i: only on dst, of j: only on src)? */
+bool tesela__is_bytewise(const tesela__box *box, int32_t i, int32_t j) {
+  int64_t bits = box->src | box->dst;
+  for (int32_t k = 0; k < box->n_loops; k++) {
+    if (k != i) bits |= box->loop[k].ss;
+    if (k != j) bits |= box->loop[k].ds;
+  }
+  return bits % 8 == 0;
+}
+
+static void to_bytes(tesela__box *box) {
+  box->src /= 8;
+  box->dst /= 8;
+  for (int32_t i = 0; i < box->n_loops; i++) {
+    box->loop[i].ss /= 8;
+    box->loop[i].ds /= 8;
+  }
+}
+
+/* Elements of 2, 4, 8 or 16 bytes out of a short run. */
+static void widen(tesela__job *job) {
+  for (;;) {
+    int32_t i = tesela__find_loop(job->box, job->ws, job->wd);
+    int64_t bytes = i < 0 ? 0 : job->box->loop[i].n * job->wd;
+    if (bytes != 2 && bytes != 4 && bytes != 8 && bytes != 16) return;
+    if (job->fill || job->conversion) return;
+    tesela__drop_loop(job->box, i);
+    job->ws = job->wd = (int32_t)bytes;
+  }
+}
+
+static void find_loops(tesela__job *job) {
+  tesela__box *box = job->box;
+  job->shared = tesela__find_loop(box, job->fill ? 0 : job->ws, job->wd);
+  job->a = tesela__find_loop(box, job->ws, -1);
+  job->b = tesela__find_loop(box, -1, job->wd);
+}
+
+/* Two loops that make a block of 4, 8 or 16 bytes on both sides, in another order: the block becomes an element, and its
+   parts are mixed on the way. */
+static void take_block(tesela__job *job) {
+  static const struct {
+    int64_t rows, cols;
+    int32_t width;
+    tesela__conversion mix;
+  } mixes[] = {
+      {2, 2, 1, TESELA__MIX_2X2X8},  {2, 4, 1, TESELA__MIX_2X4X8},  {4, 2, 1, TESELA__MIX_4X2X8},
+      {2, 8, 1, TESELA__MIX_2X8X8},  {8, 2, 1, TESELA__MIX_8X2X8},  {4, 4, 1, TESELA__MIX_4X4X8},
+      {2, 2, 2, TESELA__MIX_2X2X16}, {2, 4, 2, TESELA__MIX_2X4X16}, {4, 2, 2, TESELA__MIX_4X2X16},
+      {2, 2, 4, TESELA__MIX_2X2X32},
+  };
+  if (job->fill || job->conversion || job->shared >= 0 || job->a < 0 || job->b < 0) return;
+  if (job->plan->options.solver != TESELA_SOLVER_ANY) return;
+  tesela__loop a = job->box->loop[job->a], b = job->box->loop[job->b];
+  if (a.ds != b.n * job->wd || b.ss != a.n * job->ws) return;
+  for (size_t i = 0; i < sizeof mixes / sizeof mixes[0]; i++) {
+    if (mixes[i].rows != b.n || mixes[i].cols != a.n || mixes[i].width != job->wd) continue;
+    tesela__drop_loop(job->box, job->a > job->b ? job->a : job->b);
+    tesela__drop_loop(job->box, job->a > job->b ? job->b : job->a);
+    job->ws = job->wd = (int32_t)(a.n * b.n) * job->wd;
+    job->src_bits = job->dst_bits = 8 * job->wd;
+    job->conversion = mixes[i].mix;
+    find_loops(job);
+    return;
+  }
+}
+
+/* Same width below 8 bits: bytes that stay together, or blocks of m rows of m elements. */
+static void set_units_of_bits(tesela__job *job) {
+  tesela__box *box = job->box;
+  int32_t bits = job->plan->dst.bits, m = 8 / bits;
+  find_loops(job);
+  if (job->shared >= 0 && box->loop[job->shared].n % m == 0 &&
+      tesela__is_bytewise(box, job->shared, job->shared)) {
+    tesela__loop *run = &box->loop[job->shared];
+    *run = (tesela__loop){run->n / m, job->fill ? 0 : 8, 8};
+    to_bytes(box);
+    job->ws = job->wd = 1;
+    job->bitwise = false;
+    if (run->n == 1) tesela__drop_loop(box, job->shared);
+  } else if (job->shared < 0 && job->a >= 0 && job->b >= 0 && !job->fill) {
+    tesela__loop *a = &box->loop[job->a], *b = &box->loop[job->b];
+    if (a->n % m || b->n % m || !tesela__is_bytewise(box, job->a, job->b)) return;
+    job->group = m;
+    job->bitwise = false;
+    to_bytes(box); /* a->ss and b->ds become 0: they count elements from here on */
+    job->ws = job->wd = 1;
+  }
+}
+
+/* Another width on each side, one below 8 bits: rows that begin and end at bytes on both; or rows on src and whole
+   bytes on dst, for a transpose. Steps of loops that count parts of bytes become 0 and are not used from here on. */
+static void set_units_of_conversion(tesela__job *job) {
+  find_loops(job);
+  bool rows = job->shared >= 0 && tesela__is_bytewise(job->box, job->shared, job->shared);
+  bool blocks = job->shared < 0 && job->a >= 0 && job->b >= 0 && job->plan->dst.bits >= 8 &&
+                tesela__is_bytewise(job->box, job->a, -1);
+  if (!rows && !blocks) return;
+  to_bytes(job->box);
+  job->ws /= 8;
+  job->wd /= 8;
+  job->bitwise = false;
+}
+
+/* Is element by element asked for, where that means bits? */
+static bool wants_bits(const tesela__job *job) {
+  return job->plan->options.solver == TESELA_SOLVER_STRIDED ||
+         (job->random && tesela__random(job->random) % 4 == 0);
+}
+
+/* Set the units: bytes if possible. */
+void tesela__set_units(tesela__job *job) {
+  const tesela_plan *plan = job->plan;
+  int32_t dst_bits = plan->dst.bits, src_bits = plan->src.bits;
+  job->group = 1;
+  job->conversion = job->fill ? TESELA__CONVERSION_NONE : plan->conversion;
+  job->src_bits = src_bits;
+  job->dst_bits = dst_bits;
+  job->bitwise = true;
+  job->ws = job->fill ? 0 : src_bits;
+  job->wd = dst_bits;
+  if (job->fill && dst_bits >= 8) src_bits = 8;
+  if (dst_bits >= 8 && src_bits >= 8) {
+    to_bytes(job->box);
+    job->ws /= 8;
+    job->wd /= 8;
+    job->bitwise = false;
+    widen(job);
+    find_loops(job);
+    take_block(job);
+  } else if (!job->fill && wants_bits(job)) {
+    find_loops(job);
+  } else if (job->fill || dst_bits == src_bits) {
+    set_units_of_bits(job);
+    if (!job->bitwise && job->group == 1) {
+      widen(job);
+      find_loops(job);
+    }
+  } else {
+    set_units_of_conversion(job);
+  }
+}

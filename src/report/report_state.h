@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * report_state.h - what a report holds while it reads, and which file does what with it.
+ *
+ *   feed.c          chunks -> lines -> pieces; inputs; create, finish, destroy
+ *   clean.c         colours, entities and escapes of a line; a text on one line becomes its lines
+ *   prefix.c streams.c    lines of several processes are read as several texts
+ *   signs.c         can anything start on a line?
+ *   wrap.c          lines that were cut at the width of a terminal are put together again
+ *   hlo.c           one line of HLO text: instruction, computation header, module header
+ *   hlo_count.c     the arrays of one instruction
+ *   opcodes.c       which results are arrays of their own
+ *   frames.c        source lines, from tables in front of a module
+ *   computations.c  the arrays of a computation wait until it is known to count
+ *   module_end.c    the end of a module: what counts of them
+ *   memory_text.c memory_heading.c memory_table.c    one line of a memory report
+ *   memory_entry.c report_memory_shape.c    an entry of one: its row, its shape, the compiler's figures against ours
+ *   memory_fit.c memory_decide.c     which shapes have the size of an entry; which of them HLO text says it is
+ *   report_table.c         distinct shapes, and the rows of the report
+ *   sections.c      memory reports and modules; notes; names
+ *   query.c         totals and top lists of a finished report
+ *   reasons.c advice.c diff.c report_units.c    need no state
+ */
+#ifndef TESELA_SRC_REPORT_STATE_H
+#define TESELA_SRC_REPORT_STATE_H
+
+#include <tesela/report.h>
+
+#include "base/base.h"
+
+/* A stretch of text that is not ended by NUL. */
+typedef struct tesela__span {
+  const char *text;
+  size_t n;
+} tesela__span;
+
+/* An HLO instruction, as stretches of its line; rest starts at the operands. */
+typedef struct tesela__instruction {
+  tesela__span name, shape, opcode, rest;
+} tesela__instruction;
+
+/* ---- report_arena.c: texts that live as long as the report ---------------------------------------------------- */
+
+typedef struct tesela__arena {
+  struct tesela__arena_block *blocks;
+  size_t bytes; /* copied since the last clear */
+} tesela__arena;
+
+/* A copy that ends in NUL; NULL: no memory. */
+const char *tesela__arena_copy(tesela__arena *arena, const tesela_allocator *allocator, tesela__span text);
+/* Room for a list, at any alignment; NULL: no memory. */
+void *tesela__arena_take(tesela__arena *arena, const tesela_allocator *allocator, size_t bytes);
+void tesela__arena_clear(tesela__arena *arena, const tesela_allocator *allocator);
+
+/* ---- report_table.c, sections.c ------------------------------------------------------------------------------- */
+
+typedef struct tesela__array_bytes { /* of one array */
+  int64_t stored, data, least_padding, most_padding;
+} tesela__array_bytes;
+
+typedef enum tesela__shape_state {
+  TESELA__SHAPE_SIZED,
+  TESELA__SHAPE_NO_ARRAY,   /* token, opaque: takes no memory here */
+  TESELA__SHAPE_UNBOUNDED,  /* a dim `?` */
+  TESELA__SHAPE_UNREADABLE, /* looks like a shape, is none */
+  TESELA__SHAPE_FOREIGN,    /* the type is unknown: the line is no HLO text; never kept */
+} tesela__shape_state;
+
+/* A distinct shape text and what it means. */
+typedef struct tesela__shape {
+  const char *text;
+  uint32_t length;
+  tesela__shape_state state;
+  uint64_t hash;
+  bool tiled, ordered; /* has T(...), has braces */
+  int32_t space;
+  int64_t stored, data, unpadded;
+  int32_t array[TESELA_REPORT_N_ROLES]; /* its row per role, -1: none yet */
+} tesela__shape;
+
+/* A row, and what is needed to count it fast. */
+typedef struct tesela__array {
+  tesela_report_array public;
+  uint32_t stamp;      /* serial of the computation that waits with it */
+  int32_t stamp_entry; /* its entry there */
+  int64_t number;      /* of an entry of a memory report */
+  int64_t offset;      /* of a table's row, -1: not known */
+} tesela__array;
+
+/* Where an array was seen: what becomes of it in the row. Spans into the line. */
+typedef struct tesela__sighting {
+  tesela__span name, opcode, rest; /* rest: behind the opcode, has the metadata */
+  int64_t line;
+} tesela__sighting;
+
+/* ---- frames.c: source lines of a module ---------------------------------------------------------------- */
+
+typedef enum tesela__frame_table {
+  TESELA__TABLE_NONE,
+  TESELA__TABLE_FILES,
+  TESELA__TABLE_LOCATIONS,
+  TESELA__TABLE_FRAMES,
+  TESELA__TABLE_OTHER, /* one that is not needed */
+} tesela__frame_table;
+
+typedef struct tesela__location {
+  int32_t file, line;
+} tesela__location;
+
+typedef struct tesela__frames {
+  tesela__frame_table table; /* that is being read */
+  const char **file;         /* row i - 1 has number i */
+  tesela__location *location;
+  int32_t *frame; /* its location */
+  size_t n_files, cap_files, n_locations, cap_locations, n_frames, cap_frames;
+} tesela__frames;
+
+/* ---- computations.c ------------------------------------------------------------------------------------ */
+
+typedef struct tesela__waiting { /* arrays of one row in one computation */
+  int32_t array, next;
+  int64_t count, line;
+  const char *name, *opcode, *op_name, *op_type, *location; /* in the waiting arena; NULL: not kept */
+} tesela__waiting;
+
+typedef struct tesela__call {
+  uint64_t callee;
+  int32_t next;
+} tesela__call;
+
+typedef struct tesela__computation {
+  uint64_t name;
+  int32_t first_waiting, first_call, next_reached;
+  bool counted; /* a call from counted text reaches it */
+  bool helper;  /* by its name it is a fusion's or a wrapper's */
+} tesela__computation;
+
+typedef enum tesela__where {
+  TESELA__OUTSIDE, /* of any computation: counts */
+  TESELA__ENTRY,   /* counts */
+  TESELA__CALLED,  /* counts, by its name */
+  TESELA__WAITING, /* counts if it is called */
+  TESELA__FUSED,   /* never counts */
+} tesela__where;
+
+typedef struct tesela__module {
+  bool open; /* a header or an instruction was seen */
+  bool entry_seen;
+  bool outside_seen; /* so was an array outside any computation */
+  bool assignment;   /* the text is XLA's buffer assignment: its instructions are no HLO text */
+  tesela__where where;
+  int32_t section;
+  uint64_t fingerprint; /* of the rows that counted, in any order */
+  int32_t current;      /* computation, in WAITING */
+  uint32_t serial;      /* of the current computation, over all modules */
+  int32_t
+      first_waiting; /* arrays of the entry computation, where one of several processes prints the module */
+  int32_t first_layout; /* arguments and results of the header, for a module without its entry computation */
+  tesela__computation *computation;
+  tesela__waiting *waiting;
+  tesela__call *call;
+  size_t n_computations, cap_computations, n_waiting, cap_waiting, n_calls, cap_calls;
+  int32_t entry_call; /* calls of counted text, -1: none */
+  int32_t *index;     /* hash of names -> computation */
+  size_t index_size;
+  tesela__arena text;
+  tesela__frames frames;
+} tesela__module;
+
+/* ---- memory_text.c ------------------------------------------------------------------------------------- */
+
+typedef enum tesela__field {
+  TESELA__FIELD_SIZE,
+  TESELA__FIELD_OPERATOR,
+  TESELA__FIELD_SHAPE,
+  TESELA__FIELD_UNPADDED,
+  TESELA__FIELD_EXTRA,
+  TESELA__FIELD_LABEL,
+  TESELA__FIELD_ALLOCATION,
+  TESELA__FIELD_OFFSET, /* of a table */
+  TESELA__N_FIELDS,
+} tesela__field;
+
+enum { TESELA__FIELD_TEXT = 1024 };
+
+/* The entry that is being read. */
+typedef struct tesela__entry {
+  bool open;
+  bool doubled; /* its first line came twice: two processes write the same */
+  int64_t number, line;
+  tesela__span shapes;               /* of a table's row, in its line; n = 0 elsewhere */
+  int64_t values;                    /* that use the row */
+  bool peak;                         /* of a list of peak buffers, which every backend prints */
+  uint32_t length[TESELA__N_FIELDS]; /* 0: not there */
+  char text[TESELA__N_FIELDS][TESELA__FIELD_TEXT];
+} tesela__entry;
+
+typedef enum tesela__part { /* of a memory report: which words are expected on the next lines */
+                            TESELA__PART_NONE,
+                            TESELA__PART_USAGE,
+                            TESELA__PART_REQUIREMENT,
+                            TESELA__PART_LIST,
+                            TESELA__PART_TABLE,
+} tesela__part;
+
+/* ---- memory_fit.c -------------------------------------------------------------------------------------- */
+
+/* Tiles and order of a shape that has none: a row of the table of choices, -1 for as it stands; the two most minor
+ * dims, -1 for as they stand. */
+typedef struct tesela__layout_choice {
+  int32_t tiles, minor, second;
+} tesela__layout_choice;
+
+/* A shape that can have the size of an entry. */
+typedef struct tesela__fit {
+  tesela__span shape;           /* in the text of the entry */
+  tesela__layout_choice choice; /* the likeliest */
+  bool by_default;              /* it is in the default order */
+  bool granule;                 /* a scalar or table in the least piece of an allocator */
+  int32_t space, layouts;
+  int64_t stored, data; /* with that choice */
+  int64_t unpadded;
+  int64_t least_padding, most_padding, least_data, most_data; /* over all layouts */
+  bool one_size, explained; /* the same bytes, the same reasons in all of them */
+} tesela__fit;
+
+/* What the list belongs to: an entry of any backend, which may have no tiles; one of a TPU; a row of a TPU's table,
+ * where a tuple stands for the table of its members. */
+typedef enum tesela__fit_kind {
+  TESELA__FIT_ANY_DEVICE,
+  TESELA__FIT_TPU,
+  TESELA__FIT_ROW,
+} tesela__fit_kind;
+
+typedef struct tesela__fits {
+  size_t n;                      /* in report->fit, likeliest first */
+  tesela__shape first;           /* array of the list; FOREIGN if there is none */
+  int64_t n_arrays;              /* that have a size */
+  int64_t least_data, most_data; /* of the arrays */
+  int64_t values;                /* with their counts */
+  bool unread;                   /* a part of the list could not be read */
+} tesela__fits;
+
+/* ---- memory_decide.c ----------------------------------------------------------------------------------- */
+
+/* An array with its tiles, of a buffer assignment or of HLO text. */
+typedef struct tesela__value {
+  const char *shape;
+  int64_t offset, stored, data; /* offset -1: of HLO text */
+  int32_t space;
+} tesela__value;
+
+typedef struct tesela__memory_text {
+  int32_t section; /* -1: none is open */
+  tesela__part part;
+  int quiet;     /* lines without a word of a report since the last one with */
+  bool listed;   /* the section has its list */
+  int32_t space; /* memory space of what follows; TESELA_REPORT_ANY: the shape says it */
+  int64_t last_number;
+  int64_t cumulative; /* of the last row of a table, 0: none */
+  uint64_t row;       /* its hash */
+  bool all;           /* it is the last: "(100%)" */
+  bool headed;        /* the line "cumulative_size; ..." came before it */
+  tesela__entry entry;
+} tesela__memory_text;
+
+/* ---- clean.c, wrap.c, streams.c ------------------------------------------------------------------------ */
+
+enum { TESELA__CLEAN_DEPTH = 4 }; /* texts in texts: a JSON string of Python's repr of ... */
+
+typedef struct tesela__bytes {
+  char *text;
+  size_t capacity;
+} tesela__bytes;
+
+typedef struct tesela__width {
+  size_t bytes, columns;
+} tesela__width;
+
+/* A line that may go on in the next one. Widths: without and with the prefix of the line, and as it stood before its
+ * entities were decoded. */
+enum { TESELA__N_WIDTHS = 3 };
+
+typedef struct tesela__wrap {
+  tesela__bytes text;
+  size_t n; /* 0: none is held */
+  int64_t line;
+  tesela__width piece[TESELA__N_WIDTHS], most[TESELA__N_WIDTHS];
+  size_t scanned;                                    /* bytes whose brackets are counted */
+  bool prefixed, marked, entities, quoted, one_line; /* the last: \\n stands for its newlines */
+  char before;                                       /* the last character */
+  int64_t depth;
+} tesela__wrap;
+
+/* What one of several processes writes. */
+typedef struct tesela__stream {
+  uint64_t who;
+  const char *prefix;
+  tesela__module module;
+  tesela__memory_text memory;
+  tesela__wrap wrap;
+} tesela__stream;
+
+/* ---- the report ---------------------------------------------------------------------------------------- */
+
+struct tesela_report {
+  tesela_allocator allocator;
+  tesela_report_options options;
+  tesela_status failed; /* once an allocation failed, only destroy is left */
+  bool finished;
+
+  char *carry; /* an unfinished line */
+  size_t n_carry, cap_carry;
+  bool carry_cut;
+  tesela__width raw;         /* of the line before its entities were decoded; 0: it has none */
+  bool marked, carry_marked; /* the chunk, or what is carried, may have something to clean */
+  tesela__bytes clean, unescaped[TESELA__CLEAN_DEPTH];
+  tesela__stream **stream; /* 0: lines without a prefix; n_streams 0: there is no other */
+  size_t n_streams, cap_streams, current;
+  size_t owner;       /* stream of the last line that was recognised */
+  size_t held_by;     /* stream that holds the line before this one; SIZE_MAX: none */
+  size_t last_stream; /* with a prefix */
+  int64_t line;       /* number of the current one, from 1, in the current input */
+
+  tesela__shape *shape;
+  size_t n_shapes, cap_shapes;
+  tesela__shape unlisted_shape; /* the last one that was not kept */
+  int32_t *shape_index;
+  size_t shape_index_size;
+
+  tesela__array *array;
+  size_t n_arrays, cap_arrays;
+  int64_t n_entries;                                      /* rows that are entries of memory reports */
+  tesela_report_totals unlisted[TESELA_REPORT_N_SOURCES]; /* counted beyond the limits */
+  uint64_t *seen;                                         /* hashes of entries, 0: free */
+  size_t n_seen, seen_size;
+
+  tesela_report_section *section;
+  size_t n_sections, cap_sections;
+  tesela_report_input *input;
+  size_t n_inputs, cap_inputs;
+  tesela_report_note note[TESELA_REPORT_N_NOTES]; /* count 0: there is none */
+
+  tesela__fit *fit; /* of the entry that is being read */
+  size_t cap_fits;
+  int64_t n_candidates; /* that are kept, over all rows */
+  tesela__value *value; /* of buffer assignments */
+  size_t n_values, cap_values;
+  bool values_cut; /* there were more */
+
+  tesela__module module;
+  tesela__memory_text memory;
+  tesela__wrap wrap;
+  uint32_t serial;                               /* of the last computation that began */
+  size_t n_waiting, n_computations, n_all_calls; /* of all streams, against options.waiting */
+  tesela__arena text;
+};
+
+/* Remember that memory ran out; returns false for `return tesela__report_no_memory(report)`. */
+bool tesela__report_no_memory(tesela_report *report);
+
+/* ---- functions between the files; all return false only when memory ran out ---------------------------- */
+
+/* feed.c: a line as the compiler wrote it; depth of the texts it was taken from. */
+bool tesela__read_line(tesela_report *report, tesela__span line, int depth);
+
+/* clean.c */
+bool tesela__clean_room(tesela_report *report, tesela__bytes *bytes, size_t n);
+/* Is there a character that starts something to clean? */
+bool tesela__clean_is_marked(const char *bytes, size_t n);
+/* Without colours and entities; *line stays where it is, or stands in `room`. */
+bool tesela__clean_line(tesela_report *report, tesela__bytes *room, tesela__span *line);
+/* Where an entity starts that the end of a line cuts, n if none does; decode in place, returns the bytes left. */
+size_t tesela__clean_open_entity(tesela__span line);
+size_t tesela__clean_entities(char *text, size_t n);
+/* Do lines of a report stand here as one, with \n between them? `instruction`: it starts with a plain one. */
+bool tesela__clean_is_escaped(tesela__span line, bool instruction);
+bool tesela__clean_escaped(tesela_report *report, tesela__span line, int depth);
+
+/* prefix.c: bytes of the prefix of a process, 0 without one; *who stands for the process. */
+size_t tesela__rank_prefix(tesela__span line, uint64_t *who);
+
+/* streams.c: the stream of a line, which loses its prefix; go on with one; the end of an input; forget all. */
+bool tesela__stream_of(tesela_report *report, tesela__span *line, size_t *number);
+/* May a report, a module or a part of one start on this line? */
+bool tesela__starts_something(tesela__span line);
+void tesela__stream_select(tesela_report *report, size_t number);
+/* Has the current line the prefix of a process? Then the entry computation waits too: another one may print the same
+ * module. */
+static inline bool tesela__stream_is_one_of_several(const tesela_report *report) {
+  return report->current > 0;
+}
+bool tesela__streams_end(tesela_report *report);
+void tesela__streams_clear(tesela_report *report);
+
+tesela__width tesela__width_of(tesela__span line); /* wrap.c */
+/* wrap.c: read a line, or hold it until the next one; read what is held. `full`: with its prefix; `marked`: it may be
+ * a text on one line. */
+bool tesela__wrap_line(tesela_report *report, tesela__span line, tesela__span full, bool marked);
+bool tesela__wrap_flush(tesela_report *report);
+/* Keep the width of a line that starts nothing. */
+void tesela__wrap_measure(tesela_report *report, tesela__span line);
+
+/* The shape of a text, read and measured once. *found is the shape, valid until the next call, or NULL when
+ * the type is unknown; *index its number, -1 when the table is full. */
+bool tesela__report_shape(tesela_report *report, tesela__span text, const tesela__shape **found,
+                          int32_t *index);
+/* Read and measure without keeping. */
+void tesela__report_measure(tesela__span text, tesela__shape *shape);
+/* The row of a shape and role; made if need be, with count 0. */
+bool tesela__report_row(tesela_report *report, int32_t shape, tesela_report_role role, int32_t *row);
+/* A new row; its fields are set, its texts empty, its count 0. */
+bool tesela__report_new_row(tesela_report *report, int32_t *row);
+/* Add arrays of a row to its section; fills in its first sighting. */
+bool tesela__report_count(tesela_report *report, int32_t row, int64_t count, int32_t section,
+                          const tesela__sighting *sighting);
+/* The bytes of a row's arrays. */
+tesela__array_bytes tesela__report_bytes(const tesela_report_array *array);
+/* Add arrays to a section alone. */
+void tesela__report_section_add(tesela_report *report, int32_t section, tesela__array_bytes bytes,
+                                int64_t count);
+/* Add one array to a section and to the unlisted ones. */
+void tesela__report_count_unlisted(tesela_report *report, tesela_report_source source, int32_t section,
+                                   tesela__array_bytes bytes);
+void tesela__report_add(tesela_report *report, int64_t *sum, int64_t value); /* saturates, with a note */
+bool tesela__report_new_section(tesela_report *report, tesela_report_source source, tesela__span name,
+                                int32_t *section);
+/* Count a note; the text is that of the first case. */
+void tesela__report_note(tesela_report *report, tesela_report_note_kind kind, int64_t line,
+                         const char *format, ...) TESELA_PRINTF(4, 5);
+
+/* hlo.c. *is_one: the line is an instruction, a header or an end of HLO text. */
+bool tesela__hlo_plain_instruction(tesela_report *report, tesela__span line, bool *is_one);
+bool tesela__hlo_line(tesela_report *report, tesela__span line, bool *is_one);
+bool tesela__hlo_is_plain(tesela__span line);
+bool tesela__hlo_has_instruction(tesela__span line); /* anywhere in it */
+/* Does a line of HLO text start here, by a word that hardly anything else starts with? */
+bool tesela__hlo_starts(tesela__span text);
+/* What can be told of a label: an instruction, "name = opcode(...)", or a word. Parts that are not there
+ * are empty. */
+void tesela__hlo_label(tesela__span text, tesela__instruction *out);
+/* The value of metadata such as op_name="..." in a text; n = 0 if it is not there. */
+tesela__span tesela__hlo_metadata(tesela__span text, const char *key);
+/* source_file and source_line, or what stack_frame_id stands for, as "file:12"; in `room` if both are
+ * there. */
+tesela__span tesela__hlo_location(const tesela_report *report, tesela__span text, char *room, size_t size);
+
+/* hlo_count.c */
+bool tesela__hlo_count(tesela_report *report, const tesela__instruction *instruction);
+/* Behind the shape or tuple that starts at p, NULL if none does. */
+const char *tesela__skip_shape(const char *p, const char *end);
+
+/* frames.c: a line of one of the tables, if it is one; the file and line of a stack frame; forget all. */
+bool tesela__frames_line(tesela_report *report, tesela__span line, bool *is_one);
+bool tesela__frames_find(const tesela_report *report, int32_t id, tesela__span *file, int32_t *line);
+void tesela__frames_clear(tesela__frames *frames);
+
+/* computations.c */
+bool tesela__computation_begin(tesela_report *report, tesela__span name, bool entry);
+void tesela__computation_end(tesela_report *report);
+bool tesela__computation_count(tesela_report *report, int32_t row, const tesela__sighting *sighting);
+bool tesela__computation_calls(tesela_report *report, tesela__span callee);
+bool tesela__module_begin(tesela_report *report, tesela__span name);
+bool tesela__module_need_section(tesela_report *report);
+/* The number of a computation by the hash of its name, -1: not seen. */
+int32_t tesela__computation_find(const tesela__module *module, uint64_t name);
+void tesela__computation_note_by_name(tesela_report *report, const char *why);
+/* An argument or result of the header: counts if the entry computation is not there. */
+bool tesela__module_layout(tesela_report *report, int32_t shape, bool is_result);
+
+/* module_end.c */
+bool tesela__module_end(tesela_report *report);
+void tesela__module_release(tesela__module *module, const tesela_allocator *allocator);
+
+/* memory_text.c: a line, if it is one of a memory report; the end of an input. */
+bool tesela__memory_line(tesela_report *report, tesela__span line, bool *is_one);
+bool tesela__memory_end(tesela_report *report);
+bool tesela__memory_open_entry(tesela_report *report, int64_t number);
+void tesela__memory_set_field(tesela__entry *entry, tesela__field field,
+                              tesela__span value); /* if it has none */
+/* Does a word of a report start here? */
+bool tesela__memory_starts_word(tesela__span text);
+
+/* signs.c */
+/* Can this line start a report or an entry? A quick look; false is certain. */
+bool tesela__memory_may_start(tesela__span line);
+/* Or a module, its entry computation, a buffer assignment? */
+bool tesela__may_start(tesela__span line);
+
+/* memory_heading.c */
+bool tesela__memory_heading(tesela_report *report, tesela__span line, bool *is_one);
+bool tesela__memory_starts_heading(tesela__span text);
+/* "    program          19.46G" under a heading. */
+bool tesela__memory_figure_line(tesela_report *report, tesela__span line);
+/* The figure a text starts with, "14.00G"; false and bytes -1 if there is none with a unit. */
+bool tesela__memory_figure(tesela__span text, tesela_report_printed *printed);
+/* Go on with the open report, or start one. Closes the entry. */
+bool tesela__memory_need_section(tesela_report *report, bool start, tesela__span space);
+
+/* memory_table.c: a row of a table; a message about one array. */
+void tesela__memory_note_mixed(tesela_report *report, const char *what);
+bool tesela__memory_starts_row(tesela__span text);
+bool tesela__memory_row(tesela_report *report, tesela__span line, bool *is_one);
+bool tesela__memory_message(tesela_report *report, tesela__span line);
+
+/* memory_entry.c: the entry that is open, if one is, becomes a row. */
+bool tesela__memory_close_entry(tesela_report *report);
+/* Was a thing with this number seen earlier? Remembers it if not, up to options.entries of them. */
+bool tesela__report_seen(tesela_report *report, uint64_t identity, bool *seen);
+
+/* memory_fit.c */
+
+/* Is this number of bytes printed so, rounded as the compiler rounds ("14.00G", "2.63GiB", "0B")? */
+bool tesela__prints_as(int64_t bytes, const tesela_report_printed *printed);
+/* Take the next shape or tuple from "2×f32[3], (f32[2], u32[])", and how often it is there; n = 0 if none is next. */
+tesela__span tesela__next_listed(tesela__span *list, int64_t *count);
+/* The shapes of a list that can have a size, in report->fit. */
+bool tesela__fit_list(tesela_report *report, tesela__span list, tesela__fit_kind kind,
+                      const tesela_report_printed *size, tesela__fits *fits);
+/* The shape of a fit with its likeliest tiles, in `room`; "" if it needs none. */
+tesela__span tesela__fit_text(const tesela__fit *fit, char *room, size_t size);
+
+/* report_memory_shape.c: which shape stands for the entry, its bytes, and which printed figures differ. Takes
+ * facts with the printed figures and the label. */
+typedef struct tesela__entry_facts {
+  tesela_report_array array; /* without texts */
+  tesela__span shape, fitted, operation, allocation;
+  tesela__instruction label;
+  int64_t unpadded;      /* of `shape`, as the compiler counts it */
+  size_t n_candidates;   /* in report->fit; 0: `shape` is certain */
+  char fitted_text[512]; /* of `fitted` */
+} tesela__entry_facts;
+bool tesela__memory_measure(tesela_report *report, const tesela__entry *entry, tesela__entry_facts *facts);
+
+/* memory_decide.c: a line of a buffer assignment, if it is one; what HLO text and assignments say of the rows whose
+ * shape is not certain, at the end. */
+bool tesela__memory_value(tesela_report *report, tesela__span line, bool *is_one);
+bool tesela__memory_decide(tesela_report *report);
+
+/* advice.c: the order with these two most minor dims, the rest descending. second -1: rank 1. */
+void tesela__report_set_order(tesela_xla_layout *layout, int32_t minor, int32_t second);
+
+/* query.c: is the row in a question? Rows that never counted are in none. */
+bool tesela__report_matches(const tesela_report_array *array, const tesela_report_filter *filter);
+
+/* What arrays of a row add to the fingerprint of a module; their order does not matter. */
+static inline uint64_t tesela__row_mark(int32_t row, int64_t count) {
+  uint64_t mark = ((uint64_t)row + 1) * UINT64_C(0x9e3779b97f4a7c15);
+  mark = (mark ^ mark >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+  return (mark ^ mark >> 32) * (uint64_t)count;
+}
+
+/* Hash of a text. */
+uint64_t tesela__report_hash(const char *text, size_t n);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * arena_plan.c - a plan for the caller: the naive one, then better ones, each step only as long as it is needed.
+ */
+#include "solve/arena/arena.h"
+
+enum { PLAN_EFFORT = 2000000, PLAN_TURNS = 6 };
+
+tesela_status tesela__arena_solve_part(tesela__arena_problem *a, int64_t capacity, tesela_error *err) {
+  static const tesela__arena_sweep_order sweeps[] = {TESELA__ARENA_FORTH_LARGE, TESELA__ARENA_BACK};
+  int64_t target = tesela__max(capacity, a->bound);
+  tesela_status status = TESELA_OK;
+  for (size_t k = 0; k < sizeof sweeps / sizeof *sweeps && a->best_peak > target && status == TESELA_OK;
+       k++) {
+    status = tesela__arena_sweep(a, sweeps[k], INT64_MAX, err);
+    if (status == TESELA_OK) tesela__arena_keep(a);
+  }
+  if (status != TESELA_OK || a->best_peak <= target) return status;
+  status = tesela__arena_place(a, target, a->work + (a->limit - a->work) / 8, err);
+  bool small = tesela__arena_rounds_straight(a) <= (a->limit - a->work) / 8;
+  for (int turn = PLAN_TURNS; turn > 0 && status == TESELA_OK && a->best_peak > target; turn--) {
+    int64_t share = small ? (a->limit - a->work) / turn : a->limit - a->work;
+    if (capacity == 0) target = tesela__max(target, a->bound); /* a search may have raised it */
+    if (a->work >= a->limit || (capacity > 0 && a->bound > capacity)) break;
+    if (turn % 2 == 0 && small) status = tesela__arena_rounds(a, capacity, a->work + share, err);
+    if (turn % 2 != 0) status = tesela__arena_descend(a, capacity, a->work + share, err);
+  }
+  return status;
+}
+
+static void arena_plan_facts(const tesela__arena_problem *a, int64_t first_fit, tesela_arena_facts *facts) {
+  *facts = (tesela_arena_facts){.peak = a->n > 0 ? a->best_peak : 0,
+                                .bound = a->bound,
+                                .live = a->most_live,
+                                .first_fit = first_fit,
+                                .effort = tesela__ceil_div(a->work, TESELA__ARENA_STEP)};
+  facts->proven = facts->peak == facts->bound;
+  for (int32_t i = 0; i < a->n; i++) facts->total += a->item[i].size;
+}
+
+/* Does the best plan fit? The reason if it does not. */
+static tesela_status arena_plan_fits(const tesela__arena_problem *a, int64_t capacity, tesela_error *err) {
+  if (capacity == 0 || a->n == 0 || a->best_peak <= capacity) return TESELA_OK;
+  if (a->bound > capacity)
+    return tesela__fail(err, TESELA_E_LIMIT, -1,
+                        "no plan fits in the capacity %" PRId64 ": every plan needs %" PRId64
+                        " or more; the best found needs %" PRId64,
+                        capacity, a->bound, a->best_peak);
+  return tesela__fail(err, TESELA_E_LIMIT, -1,
+                      "no plan was found within the capacity %" PRId64 ": the search ended after %" PRId64
+                      " steps; the best needs %" PRId64 ", and none can need less than %" PRId64,
+                      capacity, tesela__ceil_div(a->work, TESELA__ARENA_STEP), a->best_peak, a->bound);
+}
+
+static tesela_status arena_plan_all(int32_t n, tesela_arena_buffer *buffers,
+                                    const tesela_arena_options *options, int64_t limit,
+                                    tesela_arena_facts *facts, tesela_error *err) {
+  tesela__arena_problem a;
+  tesela_status status = tesela__arena_open(&a, n, buffers, NULL, options->allocator, err);
+  if (status != TESELA_OK) return status;
+  a.limit = limit;
+  status = tesela__arena_sweep(&a, TESELA__ARENA_FORTH, INT64_MAX, err);
+  if (status == TESELA_OK) {
+    tesela__arena_keep(&a);
+    int64_t first_fit = a.n > 0 ? a.best_peak : 0;
+    bool hopeless = options->capacity > 0 && a.bound > options->capacity;
+    if (!options->first_fit && !hopeless) status = tesela__arena_solve(&a, options->capacity, err);
+    if (status == TESELA_OK) status = arena_plan_fits(&a, options->capacity, err);
+    arena_plan_facts(&a, first_fit, facts);
+  }
+  if (status == TESELA_OK) {
+    for (int32_t i = 0; i < n; i++) {
+      if (buffers[i].offset < 0) buffers[i].offset = 0;
+      facts->kept_weight += buffers[i].weight; /* the sum was checked */
+    }
+    for (int32_t i = 0; i < a.n; i++) buffers[a.item[i].index].offset = a.best[i];
+  }
+  tesela__arena_close(&a);
+  return status;
+}
+
+tesela_status tesela_arena_plan(int32_t n, tesela_arena_buffer *buffers, const tesela_arena_options *options,
+                                tesela_arena_facts *facts, tesela_error *err) {
+  tesela_arena_options defaults = {.capacity = 0};
+  tesela_arena_facts found = {.peak = 0};
+  if (!options) options = &defaults;
+  tesela_status status = tesela__arena_validate(n, buffers, options, err);
+  if (status != TESELA_OK) return status;
+  int64_t effort = options->effort > 0 ? options->effort : PLAN_EFFORT, limit;
+  if (!tesela__mul(effort, TESELA__ARENA_STEP, &limit)) limit = INT64_MAX;
+  if (options->spill && options->capacity > 0)
+    status = tesela__arena_spill(n, buffers, options, limit, &found, err);
+  else
+    status = arena_plan_all(n, buffers, options, limit, &found, err);
+  if (status == TESELA_OK && facts) *facts = found;
+  return status;
+}

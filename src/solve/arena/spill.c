@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * spill.c - a scratchpad: which buffers to leave out, so that the rest fits and as little weight as possible is lost.
+ *
+ * All may fit. If not: buffers by how much weight they bring for the room and the time they take, each where there is room
+ * for it; then swaps, a buffer in for lighter ones in its way, as long as that gains; then the exact search.
+ */
+#include "solve/arena/arena.h"
+
+enum { SPILL_ORDERS = 3, SPILL_ROUNDS = 8 };
+
+typedef struct spill_state {
+  tesela__arena_problem *arena;
+  int64_t capacity;
+  tesela__arena_key *order, *scratch;
+  int32_t *gone; /* items that were pushed out by a swap */
+  tesela__arena_kept *kept;
+} spill_state;
+
+/* Remember the items' offsets if they keep more weight, or as much and more bytes. */
+static void spill_keep(const tesela__arena_problem *a, tesela__arena_kept *kept) {
+  int64_t weight = 0, bytes = 0;
+  for (int32_t i = 0; i < a->n; i++)
+    if (a->item[i].offset >= 0) {
+      weight += a->item[i].weight;
+      bytes += a->item[i].size;
+    }
+  if (weight < kept->weight || (weight == kept->weight && bytes <= kept->bytes)) return;
+  kept->weight = weight;
+  kept->bytes = bytes;
+  for (int32_t i = 0; i < kept->n; i++) kept->offset[i] = -1;
+  for (int32_t i = 0; i < a->n; i++) kept->offset[a->item[i].index] = a->item[i].offset;
+}
+
+/* Put an item where there is room for it below the capacity. */
+static bool spill_insert(spill_state *w, int32_t i, bool best) {
+  tesela__arena_item *x = &w->arena->item[i];
+  int64_t at = tesela__arena_gap(w->arena, i, best, w->scratch);
+  if (at + x->size > w->capacity) return false;
+  x->offset = at;
+  return true;
+}
+
+static void spill_insert_all(spill_state *w, bool best) {
+  for (int32_t k = 0; k < w->arena->n && w->arena->work < w->arena->limit; k++)
+    if (w->arena->item[w->order[k].item].offset < 0) spill_insert(w, w->order[k].item, best);
+}
+
+/* Weight by room and time, by room, by itself. */
+static void spill_order(spill_state *w, int32_t order) {
+  tesela__arena_problem *a = w->arena;
+  for (int32_t i = 0; i < a->n; i++) {
+    const tesela__arena_item *x = &a->item[i];
+    double worth = (double)x->weight;
+    if (order <= 1) worth /= (double)x->size;
+    if (order == 0) worth /= (double)(x->last - x->first);
+    int64_t bits; /* of doubles that are not negative the order is that of their bits */
+    memcpy(&bits, &worth, sizeof bits);
+    w->order[i] = (tesela__arena_key){-bits, i};
+  }
+  tesela__arena_sort(w->order, a->n);
+}
+
+/* The weight that lies in the way of item i, of its n neighbours in a->list, at an offset; INT64_MAX if something fixed does. */
+static int64_t spill_in_the_way(const tesela__arena_problem *a, int32_t i, int32_t n, int64_t at) {
+  int64_t weight = 0;
+  for (int32_t k = 0; k < n; k++) {
+    const tesela__arena_item *y = &a->item[a->list[k]];
+    if (y->offset < 0 || y->offset >= at + a->item[i].size || y->offset + y->size <= at) continue;
+    if (y->fixed >= 0) return INT64_MAX;
+    weight += y->weight;
+  }
+  return weight;
+}
+
+/* Bring item i in for lighter ones; those may find room elsewhere. */
+static bool spill_swap(spill_state *w, int32_t i) {
+  tesela__arena_problem *a = w->arena;
+  tesela__arena_item *x = &a->item[i];
+  int64_t found = -1, least = x->weight;
+  int32_t near = tesela__arena_meeting(a, i);
+  a->work += (int64_t)near * near;
+  for (int32_t k = -1; k < near; k++) {
+    const tesela__arena_item *y = k < 0 ? NULL : &a->item[a->list[k]];
+    if (y && y->offset < 0) continue;
+    int64_t at = tesela__arena_up(y ? y->offset + y->size : 0, x->alignment);
+    int64_t weight = at + x->size > w->capacity ? INT64_MAX : spill_in_the_way(a, i, near, at);
+    if (weight >= least) continue;
+    least = weight;
+    found = at;
+  }
+  if (found < 0) return false;
+  int32_t n = 0;
+  for (int32_t k = 0; k < near; k++) {
+    tesela__arena_item *y = &a->item[a->list[k]];
+    if (y->offset < 0 || y->offset >= found + x->size || y->offset + y->size <= found) continue;
+    y->offset = -1;
+    w->gone[n++] = a->list[k];
+  }
+  x->offset = found;
+  for (int32_t k = 0; k < n; k++) spill_insert(w, w->gone[k], true);
+  return true;
+}
+
+static void spill_greedy(spill_state *w) {
+  tesela__arena_problem *a = w->arena;
+  for (int32_t k = 0; k < 2 * SPILL_ORDERS && a->work < a->limit; k++) {
+    spill_order(w, k / 2);
+    for (int32_t i = 0; i < a->n; i++) a->item[i].offset = a->item[i].fixed;
+    spill_insert_all(w, k % 2);
+    bool more = true;
+    for (int32_t round = 0; round < SPILL_ROUNDS && more; round++) {
+      more = false;
+      for (int32_t j = 0; j < a->n && a->work < a->limit; j++)
+        if (a->item[w->order[j].item].offset < 0) more |= spill_swap(w, w->order[j].item);
+    }
+    spill_keep(a, w->kept);
+  }
+}
+
+tesela_status tesela__arena_spill_try(int32_t n, const tesela_arena_buffer *buffers, const bool *keep,
+                                      const tesela_arena_options *options, int64_t work,
+                                      tesela__arena_kept *kept, tesela__arena_answer *answer,
+                                      tesela_error *err) {
+  tesela__arena_problem a;
+  tesela_status status = tesela__arena_open(&a, n, buffers, keep, options->allocator, err);
+  if (status != TESELA_OK) return status;
+  a.limit = work;
+  *answer = a.bound > options->capacity ? TESELA__ARENA_NONE : TESELA__ARENA_ENDED;
+  if (*answer == TESELA__ARENA_ENDED) {
+    status = tesela__arena_solve(&a, options->capacity, err);
+    if (a.best_peak <= options->capacity) *answer = TESELA__ARENA_FOUND;
+    if (a.bound > options->capacity) *answer = TESELA__ARENA_NONE;
+  }
+  kept->work += a.work + a.n;
+  if (status == TESELA_OK && *answer == TESELA__ARENA_FOUND) {
+    for (int32_t i = 0; i < a.n; i++) a.item[i].offset = a.best[i];
+    spill_keep(&a, kept);
+  }
+  tesela__arena_close(&a);
+  return status;
+}
+
+/* ---- steps ------------------------------------------------------------------------------------------------- */
+
+/* Without lists of neighbours, only in the order of time. */
+static tesela_status spill_sweeps(tesela__arena_problem *a, int64_t capacity, bool one,
+                                  tesela__arena_kept *kept, tesela_error *err) {
+  tesela_status status = TESELA_OK;
+  for (int order = TESELA__ARENA_FORTH; order <= TESELA__ARENA_BACK && status == TESELA_OK; order++) {
+    status = tesela__arena_sweep(a, (tesela__arena_sweep_order)order, capacity, err);
+    if (status == TESELA_OK) spill_keep(a, kept);
+    if (one) break;
+  }
+  return status;
+}
+
+/* Greedy plans; then, with `fill`, what still fits into the best one. */
+static tesela_status spill_place(tesela__arena_problem *a, int64_t capacity, bool fill,
+                                 tesela__arena_kept *kept, tesela_error *err) {
+  size_t most = (size_t)a->n + 1;
+  spill_state w = {.arena = a, .capacity = capacity, .kept = kept};
+  w.order = tesela__alloc(&a->memory, 2 * most * sizeof *w.order, alignof(tesela__arena_key));
+  w.gone = tesela__alloc(&a->memory, most * sizeof *w.gone, alignof(int32_t));
+  tesela_status status = TESELA_OK;
+  if (!w.order || !w.gone) {
+    status = tesela__fail(err, TESELA_E_MEMORY, -1, "no memory to order %" PRId32 " buffers", a->n);
+  } else {
+    w.scratch = w.order + most;
+    if (!fill) {
+      spill_greedy(&w);
+    } else {
+      for (int32_t i = 0; i < a->n; i++) a->item[i].offset = kept->offset[a->item[i].index];
+      spill_order(&w, 0);
+      spill_insert_all(&w, true);
+      for (int32_t i = 0; i < a->n; i++) kept->offset[a->item[i].index] = a->item[i].offset;
+    }
+  }
+  tesela__release(&a->memory, w.order);
+  tesela__release(&a->memory, w.gone);
+  return status;
+}
+
+static tesela_status spill_search(tesela__arena_problem *a, int32_t n, const tesela_arena_buffer *buffers,
+                                  const tesela_arena_options *options, tesela__arena_kept *kept,
+                                  tesela_error *err) {
+  tesela__arena_answer answer = TESELA__ARENA_ENDED;
+  int64_t all = 0;
+  for (int32_t i = 0; i < a->n; i++) all += a->item[i].weight;
+  tesela_status status = spill_sweeps(a, options->capacity, options->first_fit, kept, err);
+  if (status != TESELA_OK || options->first_fit) return status;
+  if (a->bound <= options->capacity)
+    status = tesela__arena_spill_try(n, buffers, NULL, options, kept->limit / 4, kept, &answer, err);
+  if (status != TESELA_OK || answer == TESELA__ARENA_FOUND) return status;
+  a->limit = kept->limit / 4;
+  status = spill_place(a, options->capacity, false, kept, err);
+  kept->work += a->work;
+  if (status == TESELA_OK && kept->weight < all)
+    status = tesela__arena_spill_exact(n, buffers, options, kept, err);
+  a->limit = INT64_MAX;
+  return status == TESELA_OK ? spill_place(a, options->capacity, true, kept, err) : status;
+}
+
+/* ---- the answer -------------------------------------------------------------------------------------------- */
+
+static tesela_status spill_answer(const tesela__arena_problem *a, int32_t n, tesela_arena_buffer *buffers,
+                                  const tesela_arena_options *options, tesela__arena_kept *kept, bool *keep,
+                                  tesela_arena_facts *facts, tesela_error *err) {
+  tesela__arena_problem rest;
+  for (int32_t i = 0; i < n; i++) keep[i] = kept->offset[i] >= 0;
+  tesela_status status = tesela__arena_open(&rest, n, buffers, keep, options->allocator, err);
+  if (status != TESELA_OK) return status;
+  facts->live = rest.most_live;
+  facts->bound = rest.bound;
+  tesela__arena_close(&rest);
+  for (int32_t i = 0; i < n; i++) facts->kept_weight += buffers[i].weight;
+  for (int32_t i = 0; i < n; i++)
+    buffers[i].offset = tesela__max(buffers[i].offset, 0); /* those without bytes */
+  for (int32_t i = 0; i < a->n; i++) {
+    const tesela__arena_item *x = &a->item[i];
+    tesela_arena_buffer *b = &buffers[x->index];
+    facts->total += x->size;
+    b->offset = kept->offset[x->index];
+    if (b->offset >= 0) {
+      facts->peak = tesela__max(facts->peak, b->offset + b->size);
+      continue;
+    }
+    b->offset = TESELA_ARENA_SPILLED;
+    facts->n_spilled++;
+    facts->spilled += b->size;
+    facts->kept_weight -= b->weight;
+  }
+  int64_t all = facts->kept_weight;
+  for (int32_t i = 0; i < a->n; i++)
+    if (buffers[a->item[i].index].offset < 0) all += a->item[i].weight;
+  facts->proven = kept->proven || facts->kept_weight == all;
+  facts->effort = tesela__ceil_div(kept->work, TESELA__ARENA_STEP);
+  return TESELA_OK;
+}
+
+tesela_status tesela__arena_spill(int32_t n, tesela_arena_buffer *buffers,
+                                  const tesela_arena_options *options, int64_t limit,
+                                  tesela_arena_facts *facts, tesela_error *err) {
+  tesela__arena_problem a;
+  tesela__arena_kept kept = {.n = n, .weight = -1, .limit = limit};
+  tesela_status status = tesela__arena_open(&a, n, buffers, NULL, options->allocator, err);
+  if (status != TESELA_OK) return status;
+  bool *keep = tesela__alloc(&a.memory, (size_t)n, 1);
+  kept.offset = tesela__alloc(&a.memory, (size_t)n * sizeof *kept.offset, alignof(int64_t));
+  if (!keep || !kept.offset)
+    status = tesela__fail(err, TESELA_E_MEMORY, -1, "no memory to plan %" PRId32 " buffers", n);
+  for (int32_t i = 0; i < n && status == TESELA_OK; i++) kept.offset[i] = -1;
+  if (status == TESELA_OK) status = tesela__arena_sweep(&a, TESELA__ARENA_FORTH, INT64_MAX, err);
+  if (status == TESELA_OK) {
+    tesela__arena_keep(&a);
+    facts->first_fit = a.best_peak;
+    status = spill_search(&a, n, buffers, options, &kept, err);
+  }
+  if (status == TESELA_OK) status = spill_answer(&a, n, buffers, options, &kept, keep, facts, err);
+  tesela__release(&a.memory, kept.offset);
+  tesela__release(&a.memory, keep);
+  tesela__arena_close(&a);
+  return status;
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * assign_solve.c - the order in which a problem is solved.
+ *
+ *   1. the problem becomes a graph, which is reduced (R0, R1, R2); what is left is the core
+ *   2. each connected part of the core by itself, small ones first:
+ *        eliminate it if that is cheap; else
+ *        bound it by sweeps, round answers from the bound, improve them;
+ *        states that cannot be in a better answer go, shifted costs stay, reduce again;
+ *        each part of what is left like this as long as parts get smaller;
+ *        else eliminate if that is possible at all, else search
+ *   3. the nodes taken out get their states, the last one first
+ *
+ * Parts nest at most SOLVE_DEPTH deep, each smaller by a twentieth at least. So memory is a small multiple of the
+ * problem's, and what eliminate.c and assign_search.c say.
+ */
+#include "solve/assign/work.h"
+
+enum {
+  SOLVE_DEPTH = 12,
+  SOLVE_CHEAP = 1 << 22,    /* sums for elimination without a second thought */
+  SOLVE_POSSIBLE = 1 << 30, /* where the alternative is a search */
+  SOLVE_LEAF = 1 << 19,     /* at the end of a branch of the search */
+  SOLVE_SWEEPS = 400,
+  SOLVE_ROUND_EVERY = 8, /* sweeps to an answer, and to a look whether they still pay */
+  SOLVE_FORESTS = 24,    /* rounds of local search from each rounded answer */
+  SOLVE_PATIENCE = 200,  /* such rounds from the best answer without a better one */
+  SOLVE_EFFORT = 1000000,
+  SOLVE_WORK_PER_NODE = 1000, /* costs looked at for one unit of effort, on average */
+  SOLVE_SUMS_PER_WORK = 4,    /* sums of elimination that take as long as one of these */
+};
+static const int64_t SOLVE_SWEEP_WORK = (int64_t)1 << 30;
+
+/* ---- answers to one part -------------------------------------------------------------------------------------- */
+
+/* Improve `trial` and keep it if it is better. */
+static tesela_status solve_try(const tesela__assign_graph *g, int32_t rounds, int32_t *trial, int64_t *work,
+                               tesela__assign_answer *x) {
+  const tesela_status status = tesela__assign_improve(g, rounds, trial, work);
+  if (status != TESELA_OK) return status;
+  const tesela__key sum = tesela__assign_sum(g, trial);
+  if (sum >= x->upper) return TESELA_OK;
+  x->upper = sum;
+  memcpy(x->state, trial, (size_t)g->n_nodes * sizeof *trial);
+  return TESELA_OK;
+}
+
+/* Sweep until it no longer pays; better answers on the way. */
+static tesela_status solve_bound(tesela__assign_run *run, tesela__assign_bound *b, tesela__assign_answer *x) {
+  const tesela__assign_graph *g = b->g;
+  tesela__assign_pool pool = {.allocator = g->pool.allocator};
+  int32_t *trial = tesela__assign_take(&pool, g->n_nodes, sizeof *trial);
+  tesela_status status = trial ? TESELA_OK : TESELA_E_MEMORY;
+  tesela__key before = b->base;
+  int32_t next = SOLVE_ROUND_EVERY;
+  for (int32_t k = 0; k < SOLVE_SWEEPS && status == TESELA_OK && b->work < SOLVE_SWEEP_WORK; k++) {
+    b->limit = tesela__key_is_infinite(x->upper) ? x->upper : x->upper + 1;
+    const bool alive = tesela__assign_sweep(b);
+    x->lower = tesela__key_less(alive ? b->base : x->upper, x->upper);
+    if (!alive || tesela__assign_is_closed(run, x)) break;
+    if ((k + 1) % SOLVE_ROUND_EVERY != 0) continue;
+    if (k + 1 == next) { /* at 8, 16, 32, ... */
+      next *= 2;
+      tesela__assign_round(b, trial);
+      status = solve_try(g, SOLVE_FORESTS, trial, &b->work, x);
+    }
+    const tesela__key open = x->upper - b->base;
+    if (tesela__assign_is_closed(run, x) || b->base - before <= open / 1000) break;
+    before = b->base;
+  }
+  if (status == TESELA_OK && !tesela__assign_is_closed(run, x) && !tesela__key_is_infinite(x->upper)) {
+    memcpy(trial, x->state, (size_t)g->n_nodes * sizeof *trial);
+    status = solve_try(g, SOLVE_PATIENCE, trial, &b->work, x);
+  }
+  tesela__assign_give_back(&pool);
+  return status;
+}
+
+/* ---- parts of a graph ----------------------------------------------------------------------------------------- */
+
+static tesela_status solve_parts(tesela__assign_run *run, tesela__assign_graph *g, int32_t depth,
+                                 int64_t weight, tesela__assign_answer *x);
+
+/* Sums for elimination that the rest of the effort allows, where it is that or a search. */
+static int64_t solve_sums(const tesela__assign_run *run) {
+  const int64_t left = tesela__max(run->most_work - run->work, 0);
+  return tesela__max(tesela__min(left, SOLVE_POSSIBLE / SOLVE_SUMS_PER_WORK) * SOLVE_SUMS_PER_WORK,
+                     SOLVE_CHEAP);
+}
+
+/* Eliminate if that takes no more than `most` sums; else begin a bound. */
+static tesela_status solve_begin(tesela__assign_run *run, const tesela__assign_graph *g, int64_t most,
+                                 tesela__assign_answer *x, tesela__assign_bound *b, bool *done) {
+  tesela__key cost;
+  int64_t sums = 0;
+  tesela_status status = tesela__assign_eliminate(g, most, x->state, &cost, done, &sums);
+  run->work += sums / SOLVE_SUMS_PER_WORK;
+  if (status != TESELA_OK) return status;
+  if (!*done) return tesela__assign_bound_begin(b, g);
+  x->upper = x->lower = cost;
+  return TESELA_OK;
+}
+
+/* Eliminate, or search. */
+static tesela_status solve_finish(tesela__assign_run *run, const tesela__assign_graph *g,
+                                  tesela__assign_answer *x) {
+  tesela__assign_bound b;
+  bool done;
+  tesela_status status = solve_begin(run, g, solve_sums(run), x, &b, &done);
+  if (status != TESELA_OK || done) return status;
+  status = solve_bound(run, &b, x);
+  if (status == TESELA_OK && !tesela__assign_is_closed(run, x)) status = tesela__assign_search(run, &b, x);
+  tesela__assign_bound_end(&b);
+  return status;
+}
+
+/* A connected graph; g is used up. x->state may have an answer already, of cost x->upper. */
+static tesela_status solve_part(tesela__assign_run *run, tesela__assign_graph *g, int32_t depth,
+                                tesela__assign_answer *x) {
+  tesela__assign_bound b;
+  bool done;
+  tesela_status status = solve_begin(run, g, SOLVE_CHEAP, x, &b, &done);
+  if (status != TESELA_OK || done) return status;
+  status = solve_bound(run, &b, x);
+  const bool closed = status == TESELA_OK && tesela__assign_is_closed(run, x);
+  if (status == TESELA_OK && !closed) tesela__assign_commit(&b, g);
+  tesela__assign_bound_end(&b);
+  if (status != TESELA_OK || closed) return status;
+  const int64_t weight = tesela__assign_weight(g);
+  status = tesela__assign_reduce(g, true);
+  return status == TESELA_OK ? solve_parts(run, g, depth + 1, weight, x) : status;
+}
+
+/* The connected parts of what is left of g: their nodes one after another, and where each begins. */
+typedef struct solve_split {
+  int32_t *node, *first, n;
+  int32_t *order; /* of the parts: the smallest first */
+  int32_t *place, *state, *whole;
+} solve_split;
+
+static bool parts_find(solve_split *p, tesela__assign_pool *pool, const tesela__assign_graph *g) {
+  const int32_t n = g->n_nodes;
+  p->node = tesela__assign_take(pool, n, sizeof *p->node);
+  p->first = tesela__assign_take(pool, (int64_t)n + 1, sizeof *p->first);
+  p->order = tesela__assign_take(pool, n, sizeof *p->order);
+  p->place = tesela__assign_take(pool, n, sizeof *p->place);
+  p->state = tesela__assign_take(pool, n, sizeof *p->state);
+  p->whole = tesela__assign_take(pool, n, sizeof *p->whole);
+  if (!p->node || !p->first || !p->order || !p->place || !p->state || !p->whole) return false;
+  int32_t used = 0, done = 0;
+  for (int32_t v = 0; v < n; v++) p->place[v] = -1;
+  for (int32_t v = 0; v < n; v++) {
+    if (g->node[v].gone || p->place[v] >= 0) continue;
+    p->first[p->n++] = used;
+    p->place[v] = 0;
+    for (p->node[used++] = v; done < used; done++)
+      for (int32_t h = g->node[p->node[done]].first; h >= 0; h = tesela__assign_next(g, h)) {
+        const int32_t w = tesela__assign_other(g, h);
+        if (p->place[w] >= 0) continue;
+        p->place[w] = 0;
+        p->node[used++] = w;
+      }
+  }
+  p->first[p->n] = used;
+  return true;
+}
+
+static void parts_order(solve_split *p) {
+  for (int32_t k = 0; k < p->n; k++) {
+    const int32_t size = p->first[k + 1] - p->first[k];
+    int32_t at = k;
+    for (; at > 0 && p->first[p->order[at - 1] + 1] - p->first[p->order[at - 1]] > size; at--)
+      p->order[at] = p->order[at - 1];
+    p->order[at] = k;
+  }
+}
+
+/* Nodes in the order of the graph: sweeps follow it. */
+static void parts_sort(int32_t *node, int32_t n) {
+  for (int32_t i = n / 2 - 1 + n; i > 0; i--) { /* heap sort */
+    int32_t at = i >= n ? i - n : 0;
+    const int32_t end = i >= n ? n : i;
+    if (i < n) {
+      const int32_t top = node[0];
+      node[0] = node[i];
+      node[i] = top;
+    }
+    for (int32_t child; (child = 2 * at + 1) < end; at = child) {
+      if (child + 1 < end && node[child + 1] > node[child]) child++;
+      if (node[at] >= node[child]) break;
+      const int32_t keep = node[at];
+      node[at] = node[child];
+      node[child] = keep;
+    }
+  }
+}
+
+/* The answer of g as one of a part, if none of its states is dead by now. */
+static bool solve_hand_down(const tesela__assign_graph *part, const int32_t *whole, int32_t *state) {
+  for (int32_t v = 0; v < part->n_nodes; v++) {
+    state[v] = -1;
+    for (int32_t i = 0; i < part->node[v].n; i++)
+      if (part->node[v].origin_state[i] == whole[part->node[v].origin]) state[v] = i;
+    if (state[v] < 0) return false;
+  }
+  return true;
+}
+
+/* One part, with nodes and scratch from p. Adds to *sum; its states go to p->whole. */
+static tesela_status solve_one(tesela__assign_run *run, const tesela__assign_graph *g, solve_split *p,
+                               int32_t k, int32_t depth, int64_t weight, const tesela__assign_answer *x,
+                               tesela__assign_answer *sum) {
+  tesela__assign_graph part;
+  const int32_t n = p->first[k + 1] - p->first[k];
+  int32_t *node = &p->node[p->first[k]], *state = &p->state[p->first[k]];
+  parts_sort(node, n);
+  tesela_status status = tesela__assign_extract(&part, g, node, n, p->place);
+  if (status != TESELA_OK) return status;
+  tesela__assign_answer own = {state, TESELA__KEY_INFINITE, 0};
+  if (!tesela__key_is_infinite(x->upper) && solve_hand_down(&part, x->state, state))
+    own.upper = tesela__assign_sum(&part, state);
+  const bool smaller = tesela__assign_weight(&part) < weight - weight / 20;
+  status =
+      smaller && depth < SOLVE_DEPTH ? solve_part(run, &part, depth, &own) : solve_finish(run, &part, &own);
+  if (status == TESELA_OK) {
+    sum->lower = tesela__key_add(sum->lower, own.lower);
+    sum->upper = tesela__key_add(sum->upper, own.upper);
+    if (!tesela__key_is_infinite(own.upper))
+      for (int32_t v = 0; v < n; v++) p->whole[node[v]] = part.node[v].origin_state[state[v]];
+  }
+  tesela__assign_drop(&part);
+  return status;
+}
+
+/* All parts of g, reduced, and the way back. weight: of the graph before, that parts have to be smaller than. */
+static tesela_status solve_parts(tesela__assign_run *run, tesela__assign_graph *g, int32_t depth,
+                                 int64_t weight, tesela__assign_answer *x) {
+  tesela__assign_pool pool = {.allocator = g->pool.allocator};
+  tesela__assign_answer sum = {NULL, g->base, g->base};
+  solve_split p = {0};
+  tesela_status status = TESELA_OK;
+  if (g->impossible) { /* nothing is below x->upper */
+    x->lower = x->upper;
+    return TESELA_OK;
+  }
+  if (parts_find(&p, &pool, g))
+    parts_order(&p);
+  else
+    status = TESELA_E_MEMORY;
+  for (int32_t k = 0; k < p.n && status == TESELA_OK; k++)
+    status = solve_one(run, g, &p, p.order[k], depth, weight, x, &sum);
+  if (status == TESELA_OK) {
+    if (sum.upper < x->upper) {
+      tesela__assign_restore(g, p.whole);
+      memcpy(x->state, p.whole, (size_t)g->n_nodes * sizeof *p.whole);
+      x->upper = sum.upper;
+    }
+    if (sum.lower > x->lower) x->lower = sum.lower;
+    if (x->lower > x->upper) x->lower = x->upper;
+  }
+  tesela__assign_give_back(&pool);
+  return status;
+}
+
+/* ---- the problem ---------------------------------------------------------------------------------------------- */
+
+typedef struct solve_summary {
+  int64_t elements, moves; /* greatest common divisors of all finite costs; 0: all are 0 */
+  int64_t most_moves;      /* the sum of the most of each */
+} solve_summary;
+
+static void solve_look(solve_summary *s, int64_t n, const tesela__cost *cost) {
+  int64_t most = 0;
+  for (int64_t i = 0; i < n; i++) {
+    if (tesela__cost_is_infinite(cost[i])) continue;
+    if (s->elements != 1) s->elements = tesela__gcd(cost[i].elements, s->elements);
+    if (s->moves != 1) s->moves = tesela__gcd(cost[i].moves, s->moves);
+    most = tesela__max(most, cost[i].moves);
+  }
+  s->most_moves += most; /* below 2^62: see work.h */
+}
+
+/* What two assignments differ by at least in cost, if they differ; how many moves there are at most. */
+static void solve_measure(const tesela__assign *problem, tesela__assign_run *run) {
+  solve_summary s = {0, 0, 0};
+  for (int32_t v = 0; v < problem->n_nodes; v++) solve_look(&s, problem->node[v].a, problem->node[v].cost);
+  for (int32_t e = 0; e < problem->n_edges; e++) {
+    const tesela__assign_given *edge = &problem->edge[e];
+    solve_look(&s, (int64_t)problem->node[edge->a].a * problem->node[edge->b].a, edge->cost);
+  }
+  run->step = s.moves > 0 ? s.moves : tesela__max(s.elements, 1) * TESELA__KEY_UNIT;
+  run->moves = s.most_moves;
+}
+
+/* The cost in the problem as given. */
+static tesela__cost solve_cost(const tesela__assign *problem, const int32_t *state) {
+  tesela__cost sum = {0, 0};
+  for (int32_t v = 0; v < problem->n_nodes; v++) sum = tesela__cost_add(sum, problem->node[v].cost[state[v]]);
+  for (int32_t e = 0; e < problem->n_edges; e++) {
+    const tesela__assign_given *edge = &problem->edge[e];
+    sum = tesela__cost_add(sum,
+                           edge->cost[(int64_t)state[edge->a] * problem->node[edge->b].a + state[edge->b]]);
+  }
+  return sum;
+}
+
+/* The least pair that is not below a bound: moves that cannot be are another element. */
+static tesela__cost solve_lower(const tesela__assign_run *run, tesela__key lower) {
+  tesela__cost bound = {(int64_t)(lower / TESELA__KEY_UNIT), (int64_t)(lower % TESELA__KEY_UNIT)};
+  if (bound.moves > run->moves) bound = (tesela__cost){bound.elements + 1, 0};
+  return bound;
+}
+
+static void solve_report(const tesela__assign_run *run, const tesela__assign *problem,
+                         const tesela__assign_graph *g, const tesela__assign_answer *x, int32_t *state,
+                         tesela__assigned *result) {
+  tesela__assigned done = {.core = g->n_left, .effort = run->effort, .cost = TESELA__COST_INFINITE};
+  done.feasible = !tesela__key_is_infinite(x->upper);
+  done.proven = tesela__assign_is_closed(run, x);
+  if (done.feasible) {
+    for (int32_t v = 0; v < g->n_nodes; v++) state[v] = g->node[v].origin_state[x->state[v]];
+    done.cost = solve_cost(problem, state);
+  }
+  done.bound = done.proven ? done.cost : solve_lower(run, x->lower);
+  *result = done;
+}
+
+int64_t tesela__assign_most_work(int64_t effort) {
+  if (effort <= 0) effort = SOLVE_EFFORT;
+  return effort > INT64_MAX / SOLVE_WORK_PER_NODE ? INT64_MAX : effort * SOLVE_WORK_PER_NODE;
+}
+
+tesela_status tesela__assign_solve(const tesela__assign *problem, const int32_t *fixed, int64_t effort,
+                                   int32_t *state, tesela__assigned *result) {
+  tesela__assign_graph g;
+  tesela__assign_run run = {.most = effort > 0 ? effort : SOLVE_EFFORT, .leaf = SOLVE_LEAF};
+  solve_measure(problem, &run);
+  run.most_work = tesela__assign_most_work(effort);
+  tesela_status status = tesela__assign_load(&g, problem, fixed);
+  if (status != TESELA_OK) return status;
+  tesela__assign_answer x = {tesela__assign_take(&g.pool, g.n_nodes, sizeof *x.state), TESELA__KEY_INFINITE,
+                             0};
+  if (!x.state) status = TESELA_E_MEMORY;
+  if (status == TESELA_OK && !g.impossible) status = tesela__assign_reduce(&g, true);
+  if (status == TESELA_OK) status = solve_parts(&run, &g, 0, INT64_MAX, &x);
+  if (status == TESELA_OK) solve_report(&run, problem, &g, &x, state, result);
+  tesela__assign_drop(&g);
+  return status;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * least.c - what an assignment costs at least with each state of each node, for all of them at once.
+ *
+ * Nodes are taken out one after another and it is all handed back (eliminate.c); where the tables are too large for that,
+ * each state has the best bound that sweeps came to. Edges are made normal first, and those cut that say nothing: a node of
+ * one state is then nobody's neighbour.
+ */
+#include "solve/assign/work.h"
+
+enum {
+  LEAST_CHEAP = 1 << 22, /* sums for elimination whatever the effort */
+  LEAST_MOST = 1 << 30,  /* sums, and costs looked at by sweeps */
+  LEAST_SWEEPS = 400,
+};
+
+static int64_t least_states(const tesela__assign_graph *g) {
+  int64_t n = 0;
+  for (int32_t v = 0; v < g->n_nodes; v++) n += g->node[v].n;
+  return n;
+}
+
+/* What nothing with each state costs less than, by sweeps. */
+static tesela_status least_bound(const tesela__assign_graph *g, int64_t most, tesela__key *least) {
+  tesela__assign_bound b;
+  tesela_status status = tesela__assign_bound_begin(&b, g);
+  if (status != TESELA_OK) return status;
+  b.least = least;
+  bool alive = true;
+  for (int32_t k = 0; k < LEAST_SWEEPS && alive && b.work < most; k++) alive = tesela__assign_sweep(&b);
+  tesela__assign_bound_end(&b);
+  return TESELA_OK;
+}
+
+/* The same exactly, if that is possible; of a graph whose edges are normal. */
+static tesela_status least_exactly(const tesela__assign_graph *g, int64_t effort, tesela__key *least,
+                                   bool *exact) {
+  const int64_t most = tesela__min(tesela__assign_most_work(effort), LEAST_MOST);
+  for (int64_t i = 0, n = least_states(g); i < n; i++) least[i] = g->base;
+  const tesela_status status = tesela__assign_eliminate_all(g, tesela__max(most, LEAST_CHEAP), least, exact);
+  return status == TESELA_OK && !*exact ? least_bound(g, most, least) : status;
+}
+
+/* The nodes of a graph, all of them, without what is dead or says nothing. */
+static tesela_status least_tidy(tesela__assign_graph *tidy, tesela__assign_graph *g) {
+  int32_t *node = tesela__assign_take(&g->pool, g->n_nodes, sizeof *node);
+  int32_t *place = tesela__assign_take(&g->pool, g->n_nodes, sizeof *place);
+  if (!node || !place) return TESELA_E_MEMORY;
+  for (int32_t v = 0; v < g->n_nodes; v++) node[v] = v;
+  const tesela_status status = tesela__assign_extract(tidy, g, node, g->n_nodes, place);
+  if (status == TESELA_OK) tidy->base = g->base;
+  return status;
+}
+
+static void least_report(const tesela__assign *problem, const tesela__assign_graph *g,
+                         const tesela__assign_graph *tidy, const tesela__key *key, tesela__cost *least) {
+  for (int32_t v = 0; v < problem->n_nodes; v++) {
+    for (int32_t i = 0; i < problem->node[v].a; i++) least[i] = TESELA__COST_INFINITE;
+    for (int32_t i = 0; key && i < tidy->node[v].n; i++, key++)
+      if (!tesela__key_is_infinite(*key))
+        least[g->node[v].origin_state[tidy->node[v].origin_state[i]]] =
+            (tesela__cost){(int64_t)(*key / TESELA__KEY_UNIT), (int64_t)(*key % TESELA__KEY_UNIT)};
+    least += problem->node[v].a;
+  }
+}
+
+tesela_status tesela__assign_least(const tesela__assign *problem, int64_t effort, tesela__cost *least,
+                                   bool *exact) {
+  tesela__assign_graph g, tidy;
+  tesela_status status = tesela__assign_load(&g, problem, NULL);
+  if (status != TESELA_OK) return status;
+  if (!g.impossible) status = tesela__assign_normalise(&g);
+  *exact = g.impossible;
+  if (status == TESELA_OK && g.impossible) least_report(problem, &g, NULL, NULL, least);
+  if (status == TESELA_OK && !g.impossible && (status = least_tidy(&tidy, &g)) == TESELA_OK) {
+    tesela__key *key = tesela__assign_take(&tidy.pool, least_states(&tidy), sizeof *key);
+    status = key ? least_exactly(&tidy, effort, key, exact) : TESELA_E_MEMORY;
+    if (status == TESELA_OK) least_report(problem, &g, &tidy, key, least);
+    tesela__assign_drop(&tidy);
+  }
+  tesela__assign_drop(&g);
+  return status;
+}

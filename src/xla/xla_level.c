@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * xla_level.c - tile levels resolved against a number of bounds, and the bounds each level leaves.
+ *
+ *   f32[3,5]{1,0:T(2,2)}    level 0: 3 5      join: 3 5     split: 2 3 2 2
+ *   f32[8]{0:T(*,2,2)}      level 0: 8        join: 1 8     split: 1 4 2 2
+ */
+#include "xla/xla.h"
+
+#include "base/base.h"
+
+/* ---- what a level does ---- */
+
+static const int64_t *level_entries(const tesela_xla_layout *layout, int32_t level) {
+  const int64_t *entries = layout->tile;
+  for (int32_t k = 0; k < level; k++) entries += layout->tile_rank[k];
+  return entries;
+}
+
+void tesela__xla_level_of(const tesela_xla_layout *layout, int32_t level, int32_t n_bounds,
+                          tesela__xla_level *plan) {
+  const int64_t *entry = level_entries(layout, level);
+  int32_t rank = layout->tile_rank[level], first = 0;
+  plan->level = level;
+  plan->ones = rank > n_bounds ? rank - n_bounds : 0;
+  plan->untouched = rank > n_bounds ? 0 : n_bounds - rank;
+  plan->n_groups = 0;
+  for (int32_t i = 0; i < rank; i++) {
+    if (entry[i] == TESELA_XLA_COMBINE) continue;
+    plan->group[plan->n_groups++] = (tesela__xla_group){plan->untouched + first, i - first + 1, i, entry[i]};
+    first = i + 1;
+  }
+}
+
+/* ---- bounds ---- */
+
+bool tesela__xla_product(int32_t n, const int64_t *number, int64_t *product) {
+  *product = 1;
+  for (int32_t i = 0; i < n; i++)
+    if (number[i] == 0) *product = 0;
+  for (int32_t i = 0; i < n && *product != 0; i++)
+    if (!tesela__mul(*product, number[i], product)) return false;
+  return true;
+}
+
+void tesela__xla_bounds_begin(const tesela_xla_shape *shape, tesela__xla_bounds *bounds) {
+  bounds->n = shape->rank;
+  for (int32_t p = 0; p < shape->rank; p++) {
+    int32_t dim = tesela_xla_major(&shape->layout, p);
+    bounds->extent[p] = shape->dim[dim];
+    bounds->dims[p] = (uint32_t)1 << dim;
+  }
+}
+
+static void insert_ones(tesela__xla_bounds *bounds, int32_t ones) {
+  bounds->n += ones;
+  for (int32_t i = bounds->n - 1; i >= 0; i--) {
+    bounds->extent[i] = i < ones ? 1 : bounds->extent[i - ones];
+    bounds->dims[i] = i < ones ? 0 : bounds->dims[i - ones];
+  }
+}
+
+tesela_status tesela__xla_bounds_join(tesela__xla_bounds *bounds, const tesela__xla_level *plan,
+                                      tesela_error *err) {
+  insert_ones(bounds, plan->ones);
+  for (int32_t g = 0; g < plan->n_groups;
+       g++) { /* a group moves to the front, never past its own first bound */
+    const tesela__xla_group *group = &plan->group[g];
+    uint32_t dims = 0;
+    int64_t extent;
+    if (!tesela__xla_product(group->n, &bounds->extent[group->first], &extent))
+      return tesela__fail(err, TESELA_E_OVERFLOW, -1,
+                          "tile level %" PRId32 ": the extent of %" PRId32
+                          " combined dims does not fit in 64 bits",
+                          plan->level, group->n);
+    for (int32_t i = 0; i < group->n; i++) dims |= bounds->dims[group->first + i];
+    bounds->extent[plan->untouched + g] = extent;
+    bounds->dims[plan->untouched + g] = dims;
+  }
+  bounds->n = plan->untouched + plan->n_groups;
+  return TESELA_OK;
+}
+
+void tesela__xla_bounds_split(tesela__xla_bounds *bounds, const tesela__xla_level *plan) {
+  for (int32_t g = 0; g < plan->n_groups; g++) {
+    int32_t count = plan->untouched + g, tile = count + plan->n_groups;
+    bounds->extent[count] = tesela__ceil_div(bounds->extent[count], plan->group[g].tile);
+    bounds->extent[tile] = plan->group[g].tile;
+    bounds->dims[tile] = bounds->dims[count];
+  }
+  bounds->n += plan->n_groups;
+}
+
+tesela_status tesela__xla_bounds_at(const tesela_xla_shape *shape, int32_t level, tesela__xla_bounds *bounds,
+                                    tesela_error *err) {
+  tesela__xla_bounds_begin(shape, bounds);
+  for (int32_t k = 0; k < level; k++) {
+    tesela__xla_level plan;
+    tesela__xla_level_of(&shape->layout, k, bounds->n, &plan);
+    tesela_status status = tesela__xla_bounds_join(bounds, &plan, err);
+    if (status != TESELA_OK) return status;
+    tesela__xla_bounds_split(bounds, &plan);
+  }
+  return TESELA_OK;
+}
+
+tesela_status tesela_xla_bounds(const tesela_xla_shape *shape, int32_t level, int64_t *bounds,
+                                int32_t *n_bounds, tesela_error *err) {
+  tesela__xla_bounds found;
+  tesela_status status = tesela__xla_check_sized(shape, err);
+  if (status != TESELA_OK) return status;
+  if (level < 0 || level > shape->layout.n_tiles)
+    return tesela__fail(err, TESELA_E_RANGE, -1, "level is %" PRId32 "; the layout has levels 0 to %" PRId32,
+                        level, shape->layout.n_tiles);
+  status = tesela__xla_bounds_at(shape, level, &found, err);
+  if (status != TESELA_OK) return status;
+  for (int32_t i = 0; i < found.n; i++) bounds[i] = found.extent[i];
+  *n_bounds = found.n;
+  return TESELA_OK;
+}
+
+/* ---- checks ---- */
+
+tesela_status tesela__xla_check_sized(const tesela_xla_shape *shape, tesela_error *err) {
+  static const char *const unsized[] = {
+      [TESELA_XLA_TOKEN] = "a token", [TESELA_XLA_OPAQUE] = "an opaque", [TESELA_XLA_TUPLE] = "a tuple"};
+  if (shape->kind >= TESELA_XLA_TOKEN && shape->kind <= TESELA_XLA_TUPLE)
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s has no elements; an array is needed",
+                        unsized[shape->kind]);
+  tesela_status status = tesela_xla_validate(shape, err);
+  if (status != TESELA_OK) return status;
+  for (int32_t d = 0; d < shape->rank; d++)
+    if (shape->dim[d] == TESELA_XLA_UNBOUNDED)
+      return tesela__fail(
+          err, TESELA_E_UNSUPPORTED, -1,
+          "dim %" PRId32 " is ? (unbounded), so the array has no size; give it an extent or a bound", d);
+  return TESELA_OK;
+}
+
+tesela_status tesela__xla_check_dim(int32_t rank, int32_t dim, tesela_error *err) {
+  if (dim >= 0 && dim < rank) return TESELA_OK;
+  return tesela__fail(err, TESELA_E_RANGE, -1, "no dim %" PRId32 "; the rank is %" PRId32, dim, rank);
+}
+
+tesela_status tesela__xla_check_permutation(int32_t rank, const int32_t *permutation, tesela_error *err) {
+  uint32_t seen = 0;
+  for (int32_t k = 0; k < rank; k++) {
+    int32_t dim = permutation[k];
+    if (dim < 0 || dim >= rank)
+      return tesela__fail(err, TESELA_E_INVALID, -1,
+                          "permutation[%" PRId32 "] is %" PRId32 "; 0 to %" PRId32 " are possible", k, dim,
+                          rank - 1);
+    if (seen >> dim & 1)
+      return tesela__fail(err, TESELA_E_INVALID, -1, "dim %" PRId32 " stands twice in the permutation", dim);
+    seen |= (uint32_t)1 << dim;
+  }
+  return TESELA_OK;
+}
