@@ -205,6 +205,12 @@ int cmd_report(const cli_context *cli) {
   if (cli->n_args == 0 && isatty(STDIN_FILENO)) return say_usage(cli, "no FILE; - reads standard input");
   int status = cli->n_args == 0 ? report_input_read(cli, 1, standard_input, &report, &skipped)
                                 : report_input_read(cli, cli->n_args, cli->arg, &report, &skipped);
+  bool limited = view.max_waste >= 0 || view.max_bytes >= 0;
+  if (limited && status == CLI_BAD && report && tesela_report_n_inputs(report) > 0 &&
+      tesela_report_n_sections(report) == 0) {
+    say_error(cli, "cannot tell whether the limit holds: no array was found");
+    status = CLI_FAILED;
+  }
   if (status != CLI_FAILED && report && tesela_report_n_sections(report) > 0) {
     view.report = report;
     view.skipped = &skipped;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bench/claims.tsv and the benches agree: what is claimed is printed by a bench, and judged by the median of its runs."""
+"""bench/claims.tsv, the benches and bench/RESULTS.md agree: what is claimed is printed by a bench, judged by the median of its runs,
+and the table of results says no more than its own numbers."""
 
 import importlib.util
 import os
@@ -31,3 +32,13 @@ def test_a_claim_is_judged_by_the_median_of_its_runs():
     assert claims.judge((*row[:4], "<=", 1.9), runs)[2] == "missed"
     assert claims.judge((*row[:3], "sum", ">=", 3.0), runs) == ("speed: >= 3", "3 (1.5 to 6)", "holds")
     assert claims.judge((*row[:3], "mean", ">=", 1.5), runs)[1:] == ("1.414 (0.7071 to 2.236)", "missed")
+
+
+def test_results_judge_each_claim_by_their_own_numbers():
+    text = (SOURCE / "bench/RESULTS.md").read_text()
+    table = text.split(claims.BEGIN)[1].split(claims.END)[0]
+    rows = re.findall(r"^\| (.+): (<=|>=) (\S+) \| (\S+) \((\S+) to (\S+)\) \| (\w+) \| `(\w+)` \|$", table, re.M)
+    assert [(row[0], row[7], row[1], float(row[2])) for row in rows] == [(r[0], r[1], r[4], r[5]) for r in ROWS]
+    for claim, relation, bound, median, least, most, verdict, _ in rows:
+        assert float(least) <= float(median) <= float(most), claim
+        assert verdict == ("holds" if claims.HOLDS[relation](float(median), float(bound)) else "missed"), claim
