@@ -327,9 +327,8 @@ static tesela_status run_inputs(tesela__run *run, const void *const *inputs, tes
 
 static tesela_status run_outputs(tesela__run *run, void *const *outputs, tesela_error *err) {
   tesela_status status = TESELA_OK;
-  for (int32_t k = 0, n = 0; k < tesela_graph_count(run->graph) && status == TESELA_OK; k++) {
-    if (!tesela_graph_node(run->graph, k)->output) continue;
-    status = tesela__run_output(run, k, outputs[n++], err);
+  for (int32_t k = 0; k < tesela_graph_n_outputs(run->graph) && status == TESELA_OK; k++) {
+    status = tesela__run_output(run, tesela_graph_output(run->graph, k), outputs[k], err);
     tesela__run_drop(run, &run->scratch);
   }
   return status;
