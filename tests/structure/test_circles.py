@@ -8,7 +8,6 @@ import pytest
 
 # What is left of old circles; nothing is added here.
 KNOWN = [
-    "propagate_copies propagate_operator propagate_share",
     "hlo_print hlo_print_op hlo_print_piece hlo_print_window",
     "arena_plan spill spill_exact split",
     "edit validate validate_layout xla_level xla_lower xla_order xla_size",
