@@ -315,6 +315,7 @@
 #include "report/wrap.c"
 #include "solve/arena/arena_check.c"
 #include "solve/arena/arena_level.c"
+#include "solve/arena/arena_part.c"
 #include "solve/arena/arena_place.c"
 #include "solve/arena/arena_plan.c"
 #include "solve/arena/arena_problem.c"

@@ -9,7 +9,6 @@ import pytest
 # What is left of old circles; nothing is added here.
 KNOWN = [
     "hlo_print hlo_print_op hlo_print_piece hlo_print_window",
-    "arena_plan spill spill_exact split",
     "edit validate validate_layout xla_level xla_lower xla_order xla_size",
     "graph_run run_along run_copy run_element run_fold run_operator run_tensor",
     "access dot infer_check infer_fit infer_memory infer_program infer_rules ops read read_operation",
