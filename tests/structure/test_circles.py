@@ -9,7 +9,6 @@ import pytest
 # What is left of old circles; nothing is added here.
 KNOWN = [
     "hlo_print hlo_print_op hlo_print_piece hlo_print_window",
-    "edit validate validate_layout xla_level xla_lower xla_order xla_size",
     "graph_run run_along run_copy run_element run_fold run_operator run_tensor",
     "access dot infer_check infer_fit infer_memory infer_program infer_rules ops read read_operation",
     "hlo_along hlo_bitcast hlo_build hlo_collective hlo_convolution hlo_dot hlo_fallback hlo_fold hlo_linear hlo_lookup "
