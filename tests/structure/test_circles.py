@@ -11,8 +11,6 @@ KNOWN = [
     "hlo_print hlo_print_op hlo_print_piece hlo_print_window",
     "graph_run run_along run_copy run_element run_fold run_operator run_tensor",
     "access dot infer_check infer_fit infer_memory infer_program infer_rules ops read read_operation",
-    "hlo_along hlo_bitcast hlo_build hlo_collective hlo_convolution hlo_dot hlo_fallback hlo_fold hlo_linear hlo_lookup "
-    "hlo_lookup_many hlo_note hlo_opcodes hlo_parameter hlo_values hlo_views hlo_window",
     "clean computations feed frames hlo hlo_count memory_decide memory_entry memory_fit memory_heading memory_table "
     "memory_text module_end prefix report_memory_shape report_table sections streams wrap",
 ]  # fmt: skip

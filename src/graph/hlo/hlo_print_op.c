@@ -161,10 +161,9 @@ static bool op_pointwise(tesela__hlo_printer *p, const tesela_node *node) {
   const char *opcode = node->fn == TESELA_FN_FUSED ? node->opcode : tesela__hlo_opcode_of(node->fn);
   if (compare) opcode = "compare";
   if (!opcode || (compare && node->dtype != TESELA_PRED)) return false;
-  if (node->fn == TESELA_FN_FUSED) { /* one of HLO's that has no function here */
-    const tesela__hlo_opcode *row = tesela__hlo_opcode_find(opcode, (tesela__hlo_span){0, strlen(opcode)});
-    if (!row || row->build != tesela__hlo_pointwise || row->fn != TESELA_FN_FUSED) return false;
-  }
+  if (node->fn == TESELA_FN_FUSED && /* one of HLO's that has no function here */
+      tesela__hlo_function_of(opcode, (tesela__hlo_span){0, strlen(opcode)}) != TESELA_FN_FUSED)
+    return false;
   for (int32_t k = 0; k < node->n_operands; k++)
     if (!op_same_shape(node, tesela__graph_operand(p->graph, node, k))) return false;
   if (node->fn == TESELA_FN_COPY && tesela__graph_operand(p->graph, node, 0)->dtype == node->dtype)
