@@ -121,6 +121,7 @@
 #include "graph/hlo/hlo_print.c"
 #include "graph/hlo/hlo_print_op.c"
 #include "graph/hlo/hlo_print_piece.c"
+#include "graph/hlo/hlo_print_scalar.c"
 #include "graph/hlo/hlo_print_window.c"
 #include "graph/hlo/hlo_region.c"
 #include "graph/hlo/hlo_values.c"

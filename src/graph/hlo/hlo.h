@@ -16,7 +16,7 @@
  *   hlo_values.c, hlo_views.c, hlo_fold.c, hlo_window.c, hlo_along.c, hlo_dot.c, hlo_convolution.c, hlo_collective.c,
  *   hlo_lookup.c, hlo_lookup_many.c, hlo_linear.c, hlo_bitcast.c      these functions
  *   hlo_note.c      the notes with which printed programs say what HLO cannot, and their reading
- *   hlo_print.c, hlo_print_op.c, hlo_print_piece.c, hlo_print_window.c  printing
+ *   hlo_print.c, hlo_print_op.c, hlo_print_piece.c, hlo_print_window.c, hlo_print_scalar.c  printing
  */
 #ifndef TESELA_SRC_GRAPH_HLO_H
 #define TESELA_SRC_GRAPH_HLO_H
@@ -330,10 +330,11 @@ typedef struct tesela__hlo_printer {
 bool tesela__hlo_print_op(tesela__hlo_printer *p, const tesela_node *node);
 /* The same for lookups, pieces and views. */
 bool tesela__hlo_print_piece(tesela__hlo_printer *p, const tesela_node *node);
-/* Constants in front of an instruction that it needs and that are no nodes; operands with them behind. */
+/* Constants before an instruction that it needs and that are no nodes; operands with n of them after, -1: with the one. */
 void tesela__hlo_print_before(tesela__hlo_printer *p, const tesela_node *node);
-void tesela__hlo_print_with_scalar(tesela__hlo_printer *p, const char *opcode, const tesela_node *node,
-                                   const char *word);
+void tesela__hlo_print_with_scalars(tesela__hlo_printer *p, const char *opcode, const tesela_node *node,
+                                    const char *word, int32_t n);
+void tesela__hlo_print_value(tesela__sink *sink, tesela_dtype dtype, double value);
 /* The same for what has windows. */
 bool tesela__hlo_print_convolution(tesela__hlo_printer *p, const tesela_node *node);
 bool tesela__hlo_print_reduce_window(tesela__hlo_printer *p, const tesela_node *node);
