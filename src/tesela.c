@@ -193,6 +193,7 @@
 #include "infer/grids.c"
 #include "infer/infer_check.c"
 #include "infer/infer_fit.c"
+#include "infer/infer_give.c"
 #include "infer/infer_memory.c"
 #include "infer/infer_program.c"
 #include "infer/infer_rules.c"

@@ -8,7 +8,6 @@ import pytest
 
 # What is left of old circles; nothing is added here.
 KNOWN = [
-    "access dot infer_check infer_fit infer_memory infer_program infer_rules ops read read_operation",
     "clean computations feed frames hlo hlo_count memory_decide memory_entry memory_fit memory_heading memory_table "
     "memory_text module_end prefix report_memory_shape report_table sections streams wrap",
 ]  # fmt: skip
