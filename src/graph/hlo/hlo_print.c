@@ -17,18 +17,6 @@
 
 #include "graph/hlo/hlo.h"
 
-const char *tesela__hlo_type_name(const tesela_node *node) {
-  if (node->dtype != TESELA_DTYPE_NONE) return tesela_dtype_name(node->dtype);
-  return node->bits == 16 ? "u16" : node->bits == 32 ? "u32" : node->bits == 64 ? "u64" : "u8";
-}
-
-void tesela__hlo_print_list(tesela__sink *sink, int32_t n, const int32_t *list) {
-  for (int32_t i = 0; i < n; i++) {
-    if (i > 0) tesela__putc(sink, ',');
-    tesela__put_int(sink, list[i]);
-  }
-}
-
 /* The layout that is set, if XLA's notation says it of the node's type; else the default order. */
 static bool print_layout(tesela__sink *sink, const tesela_node *node) {
   tesela_xla_layout layout;
@@ -62,15 +50,6 @@ static void print_shape(tesela__sink *sink, const tesela_node *node) {
     if (d > 0) tesela__putc(sink, ',');
   }
   tesela__putc(sink, '}');
-}
-
-void tesela__hlo_print_operands(tesela__hlo_printer *p, const tesela_node *node) {
-  tesela__putc(p->sink, '(');
-  for (int32_t k = 0; k < node->n_operands; k++) {
-    tesela__puts(p->sink, k > 0 ? ", %" : "%");
-    tesela__puts(p->sink, tesela__graph_operand(p->graph, node, k)->name);
-  }
-  tesela__putc(p->sink, ')');
 }
 
 /* ---- regions ---- */
