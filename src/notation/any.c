@@ -227,14 +227,12 @@ static bool is_word(const char *word, const char *text, size_t length) {
   return strlen(word) == length && memcmp(word, text, length) == 0;
 }
 
-/* The kinds and notations that are read, "xla, jax, .. and device". */
+/* The notations that are read: "xla, jax, register, device". */
 static void list_names(char *out, size_t room) {
   size_t n = 0;
-  out[0] = '\0';
-  for (int i = 0; i < N_ROWS && any_rows[i].read; i++)
-    n += (size_t)snprintf(out + n, room - n, "%s%s",
-                          i ? i + 1 < N_ROWS && any_rows[i + 1].read ? ", " : " and " : "",
-                          any_rows[i].facts.name);
+  for (int i = 0; i < N_ROWS; i++)
+    if (any_rows[i].read && n < room)
+      n += (size_t)snprintf(out + n, room - n, "%s%s", n ? ", " : "", any_rows[i].facts.name);
 }
 
 static tesela_status find_wanted(const char *name, size_t length, int64_t at, any_wanted *wanted,
@@ -266,6 +264,7 @@ static bool allows(const any_wanted *wanted, const tesela__notation_row *row) {
 typedef struct any_text {
   const char *text; /* without blanks around it, behind a name with a colon */
   size_t length, used;
+  size_t at;    /* of it in the whole text */
   size_t array; /* bytes of an array before the layout */
   any_wanted named, demanded;
 } any_text;
@@ -288,6 +287,7 @@ static tesela_status split_text(const char *text, size_t length, const char *dem
   }
   while (length > at && any_blank(text[length - 1])) length--;
   t->text = text + at;
+  t->at = at;
   t->length = length - at;
   t->array = tesela__array_before(t->text, t->length);
   return status;
@@ -309,7 +309,7 @@ static tesela_status find_row(const any_text *t, const tesela__notation_row **ro
     if (may && n < 2) claim[n++] = &any_rows[i];
   }
   if (n == 2)
-    return tesela__fail(err, TESELA_E_INVALID, (int64_t)t->used,
+    return tesela__fail(err, TESELA_E_INVALID, (int64_t)t->at,
                         "this can be %s or %s; write %s: or %s: before it", claim[1]->facts.words,
                         claim[0]->facts.words, claim[1]->facts.name, claim[0]->facts.name);
   if (n == 1)
@@ -362,10 +362,9 @@ static bool can_be(const any_wanted *wanted, const tesela__notation_row *row) {
 static tesela_status refuse_kind(const any_text *t, const any_wanted *wanted, const char *words,
                                  tesela_error *err) {
   if (wanted == &t->named)
-    return tesela__fail(err, TESELA_E_MISMATCH, (int64_t)t->used, "this is %s, and %s: says %s", words,
+    return tesela__fail(err, TESELA_E_MISMATCH, (int64_t)t->at, "this is %s, and %s: says %s", words,
                         wanted->name, wanted->words);
-  return tesela__fail(err, TESELA_E_MISMATCH, (int64_t)t->used, "expected %s, found %s", wanted->words,
-                      words);
+  return tesela__fail(err, TESELA_E_MISMATCH, (int64_t)t->at, "expected %s, found %s", wanted->words, words);
 }
 
 static tesela_status check_row(const any_text *t, const tesela__notation_row *row, bool array,
@@ -374,13 +373,13 @@ static tesela_status check_row(const any_text *t, const tesela__notation_row *ro
   char names[120];
   list_names(names, sizeof names);
   if (!row->read)
-    return tesela__fail(err, TESELA_E_UNSUPPORTED, (int64_t)t->used,
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, (int64_t)t->at,
                         "this is %s (%s); tesela does not read that notation yet; it reads %s",
                         row->facts.words, row->facts.name, names);
   for (int i = 0; i < 2; i++)
     if (!can_be(wanted[i], row)) return refuse_kind(t, wanted[i], row->facts.words, err);
   if (!array && (row->facts.needs & TESELA_NEEDS_ARRAY))
-    return tesela__fail(err, TESELA_E_UNSUPPORTED, (int64_t)t->used, "%s needs type and dims before it: %s",
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, (int64_t)t->at, "%s needs type and dims before it: %s",
                         row->facts.words, row->facts.example);
   return TESELA_OK;
 }
@@ -413,18 +412,18 @@ tesela_status tesela_layout_read(const char *text, size_t length, const tesela_l
   tesela_status status = split_text(text, length, given.notation, &t, err);
   if (status == TESELA_OK) status = find_row(&t, &row, err);
   if (status != TESELA_OK) return status;
-  size_t skip = row->facts.needs & TESELA_NEEDS_ARRAY ? t.array : 0, at = (size_t)(t.text - text);
+  size_t skip = row->facts.needs & TESELA_NEEDS_ARRAY ? t.array : 0;
   status = check_row(&t, row, given.array || skip > 0, err);
   if (status != TESELA_OK) return status;
   if (skip > 0) {
-    status = any_shift(tesela_xla_parse(t.text, skip, given.flags, &array, &any.repairs, err), at,
+    status = any_shift(tesela_xla_parse(t.text, skip, given.flags, &array, &any.repairs, err), t.at,
                        &any.repairs, err);
     if (status != TESELA_OK) return status;
     given.array = &array;
   }
   any.notation = &row->facts;
   status = row->read(t.text + skip, t.length - skip, &given, &any, err);
-  status = any_shift(status, at + skip, &any.repairs, err);
+  status = any_shift(status, t.at + skip, &any.repairs, err);
   if (status == TESELA_OK) status = check_kind(&t, &any, err);
   if (status == TESELA_OK) *out = any;
   return status;
