@@ -262,10 +262,11 @@ static bool allows(const any_wanted *wanted, const tesela__notation_row *row) {
 
 /* A text in its parts. */
 typedef struct any_text {
-  const char *text; /* without blanks around it, behind a name with a colon */
+  const char *text; /* without blanks before it, after a name with a colon */
   size_t length, used;
-  size_t at;    /* of it in the whole text */
-  size_t array; /* bytes of an array before the layout */
+  size_t trimmed; /* bytes without blanks at the end */
+  size_t at;      /* of it in the whole text */
+  size_t array;   /* bytes of an array before the layout */
   any_wanted named, demanded;
 } any_text;
 
@@ -285,17 +286,17 @@ static tesela_status split_text(const char *text, size_t length, const char *dem
     t->used = at + n + 1;
     for (at = t->used; at < length && any_blank(text[at]);) at++;
   }
-  while (length > at && any_blank(text[length - 1])) length--;
   t->text = text + at;
   t->at = at;
-  t->length = length - at;
-  t->array = tesela__array_before(t->text, t->length);
+  t->length = t->trimmed = length - at;
+  while (t->trimmed > 0 && any_blank(t->text[t->trimmed - 1])) t->trimmed--;
+  t->array = tesela__array_before(t->text, t->trimmed);
   return status;
 }
 
 static bool claims(const tesela__notation_row *row, const any_text *t) {
   size_t skip = row->facts.needs & TESELA_NEEDS_ARRAY ? t->array : 0;
-  return row->looks_like(t->text + skip, t->length - skip);
+  return row->looks_like(t->text + skip, t->trimmed - skip);
 }
 
 static tesela_status find_row(const any_text *t, const tesela__notation_row **row, tesela_error *err) {
@@ -324,9 +325,9 @@ static tesela_status find_row(const any_text *t, const tesela__notation_row **ro
                                     : t->named.kind == TESELA_KIND_DEVICE ? ANY_DEVICE
                                                                           : ANY_EXPRESSION];
   else
-    *row = &any_rows[tesela_device_text_is(t->text, t->length)     ? ANY_DEVICE
-                     : tesela__near_expression(t->text, t->length) ? ANY_EXPRESSION
-                                                                   : ANY_XLA];
+    *row = &any_rows[tesela_device_text_is(t->text, t->trimmed)     ? ANY_DEVICE
+                     : tesela__near_expression(t->text, t->trimmed) ? ANY_EXPRESSION
+                                                                    : ANY_XLA];
   return TESELA_OK;
 }
 
