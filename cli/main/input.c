@@ -81,8 +81,11 @@ static void suggest(const char *text, size_t length, const tesela_layout_read_op
 static bool is_file(const cli_context *cli, const char *text, size_t length) {
   static const struct {
     const char *end, *reader;
-  } readers[] = {{".npy", "digest"},       {".safetensors", "digest"}, {".kernel", "infer"},
-                 {".json", "graph check"}, {".hlo", "graph check"},    {".target", "show LAYOUT --target"}};
+  } readers[] = {{".npy", "digest"},
+                 {".safetensors", "digest"},
+                 {".kernel", "infer"},
+                 {".json", "graph propagate"},
+                 {".target", "show LAYOUT --target"}};
   char name[SUGGESTION], quote[SAY_QUOTE];
   const char *reader = "report";
   struct stat st;

@@ -132,31 +132,30 @@ static tesela_status any_device_relation(const tesela_any_layout *any, tesela_la
   return tesela_device_to_layout(&any->device, layout, err);
 }
 
-#define KIND(kind) (UINT32_C(1) << (kind))
-
 enum { ANY_XLA, ANY_EXPRESSION = 2, ANY_DEVICE }; /* rows that texts go to that no row claims */
 
 /* What a row says stands in any.h. Rows without kinds are recognised, so that a message can name them. */
 static const tesela__notation_row any_rows[] = {
-    {{"xla", "an XLA layout", "f32[3,5]{1,0:T(2,2)}", 0, KIND(TESELA_KIND_XLA)},
+    {{"xla", "an XLA layout", "f32[3,5]{1,0:T(2,2)}", 0, TESELA__KIND(TESELA_KIND_XLA)},
      tesela__looks_xla,
      any_read_xla,
      any_print_xla,
      any_xla_relation},
     {{"jax", "a layout of JAX", "f32[3,5] Layout(major_to_minor=(0, 1), tiling=((2, 2),))",
-      TESELA_NEEDS_ARRAY, KIND(TESELA_KIND_XLA)},
+      TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_XLA)},
      tesela__looks_jax,
      any_read_jax,
      any_print_jax,
      any_xla_relation},
     {{"register", "a register layout or a tile in memory", "local(3, 4).spatial(2, 3)", 0,
-      KIND(TESELA_KIND_REGISTER) | KIND(TESELA_KIND_SHARED) | KIND(TESELA_KIND_GLOBAL)},
+      TESELA__KIND(TESELA_KIND_REGISTER) | TESELA__KIND(TESELA_KIND_SHARED) |
+          TESELA__KIND(TESELA_KIND_GLOBAL)},
      tesela__looks_expression,
      any_read_expression,
      any_print_expression,
      any_expression_relation},
     {{"device", "a device layout", "f16[1000,200] stick(dim_order=[0,1])", TESELA_NEEDS_TARGET,
-      KIND(TESELA_KIND_DEVICE)},
+      TESELA__KIND(TESELA_KIND_DEVICE)},
      tesela__looks_device,
      any_read_device,
      any_print_device,
@@ -186,10 +185,10 @@ static const tesela__notation_row any_rows[] = {
      NULL},
 };
 
-enum { N_ROWS = sizeof any_rows / sizeof any_rows[0] };
+enum { ANY_ROWS = sizeof any_rows / sizeof any_rows[0] };
 
 const tesela_notation *tesela_notation_at(int32_t i) {
-  return i >= 0 && i < N_ROWS ? &any_rows[i].facts : NULL;
+  return i >= 0 && i < ANY_ROWS ? &any_rows[i].facts : NULL;
 }
 
 /* ---- kinds -------------------------------------------------------------------------------------------------- */
@@ -203,14 +202,14 @@ static const struct {
 #undef TESELA__ROW
 };
 
-enum { N_KINDS = sizeof any_kinds / sizeof any_kinds[0] };
+enum { ANY_KINDS = sizeof any_kinds / sizeof any_kinds[0] };
 
 const char *tesela_kind_name(tesela_kind kind) {
-  return kind >= 1 && (int)kind <= N_KINDS ? any_kinds[kind - 1].name : NULL;
+  return kind >= 1 && (int)kind <= ANY_KINDS ? any_kinds[kind - 1].name : NULL;
 }
 
 const char *tesela_kind_words(tesela_kind kind) {
-  return kind >= 1 && (int)kind <= N_KINDS ? any_kinds[kind - 1].words : NULL;
+  return kind >= 1 && (int)kind <= ANY_KINDS ? any_kinds[kind - 1].words : NULL;
 }
 
 /* ---- what is demanded --------------------------------------------------------------------------------------- */
@@ -223,37 +222,37 @@ typedef struct any_wanted {
   const tesela__notation_row *row;
 } any_wanted;
 
-static bool is_word(const char *word, const char *text, size_t length) {
+static bool any_is_word(const char *word, const char *text, size_t length) {
   return strlen(word) == length && memcmp(word, text, length) == 0;
 }
 
 /* The notations that are read: "xla, jax, register, device". */
-static void list_names(char *out, size_t room) {
+static void any_list_names(char *out, size_t room) {
   size_t n = 0;
-  for (int i = 0; i < N_ROWS; i++)
+  for (int i = 0; i < ANY_ROWS; i++)
     if (any_rows[i].read && n < room)
       n += (size_t)snprintf(out + n, room - n, "%s%s", n ? ", " : "", any_rows[i].facts.name);
 }
 
-static tesela_status find_wanted(const char *name, size_t length, int64_t at, any_wanted *wanted,
-                                 tesela_error *err) {
+static tesela_status any_find_wanted(const char *name, size_t length, int64_t at, any_wanted *wanted,
+                                     tesela_error *err) {
   char names[120];
-  for (int k = 0; k < N_KINDS; k++)
-    if (is_word(any_kinds[k].name, name, length)) {
+  for (int k = 0; k < ANY_KINDS; k++)
+    if (any_is_word(any_kinds[k].name, name, length)) {
       *wanted = (any_wanted){any_kinds[k].name, any_kinds[k].words, any_kinds[k].kind, NULL};
       return TESELA_OK;
     }
-  for (int i = 0; i < N_ROWS; i++)
-    if (is_word(any_rows[i].facts.name, name, length)) {
+  for (int i = 0; i < ANY_ROWS; i++)
+    if (any_is_word(any_rows[i].facts.name, name, length)) {
       *wanted = (any_wanted){any_rows[i].facts.name, any_rows[i].facts.words, (tesela_kind)0, &any_rows[i]};
       return TESELA_OK;
     }
-  list_names(names, sizeof names);
+  any_list_names(names, sizeof names);
   return tesela__fail(err, TESELA_E_UNSUPPORTED, at, "unknown notation '%.*s'; expected %s, shared or global",
                       length < 40 ? (int)length : 40, name, names);
 }
 
-static bool allows(const any_wanted *wanted, const tesela__notation_row *row) {
+static bool any_allows(const any_wanted *wanted, const tesela__notation_row *row) {
   if (wanted->row) return row == wanted->row;
   return wanted->kind == 0 || (row->facts.kinds >> wanted->kind & 1) != 0;
 }
@@ -272,17 +271,17 @@ typedef struct any_text {
 
 static bool any_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-static tesela_status split_text(const char *text, size_t length, const char *demanded, any_text *t,
-                                tesela_error *err) {
+static tesela_status any_split(const char *text, size_t length, const char *demanded, any_text *t,
+                               tesela_error *err) {
   size_t at = 0, n = 0;
   tesela_status status = TESELA_OK;
   *t = (any_text){.text = text, .length = length};
-  if (demanded) status = find_wanted(demanded, strlen(demanded), -1, &t->demanded, err);
+  if (demanded) status = any_find_wanted(demanded, strlen(demanded), -1, &t->demanded, err);
   if (status != TESELA_OK) return status;
   while (at < length && any_blank(text[at])) at++;
   while (at + n < length && text[at + n] >= 'a' && text[at + n] <= 'z') n++;
   if (n > 0 && at + n < length && text[at + n] == ':') {
-    status = find_wanted(text + at, n, (int64_t)at, &t->named, err);
+    status = any_find_wanted(text + at, n, (int64_t)at, &t->named, err);
     t->used = at + n + 1;
     for (at = t->used; at < length && any_blank(text[at]);) at++;
   }
@@ -294,18 +293,18 @@ static tesela_status split_text(const char *text, size_t length, const char *dem
   return status;
 }
 
-static bool claims(const tesela__notation_row *row, const any_text *t) {
+static bool any_claims(const tesela__notation_row *row, const any_text *t) {
   size_t skip = row->facts.needs & TESELA_NEEDS_ARRAY ? t->array : 0;
   return row->looks_like(t->text + skip, t->trimmed - skip);
 }
 
-static tesela_status find_row(const any_text *t, const tesela__notation_row **row, tesela_error *err) {
+static tesela_status any_find_row(const any_text *t, const tesela__notation_row **row, tesela_error *err) {
   const tesela__notation_row *claim[2] = {NULL, NULL}, *other = NULL, *allowed = NULL;
   int n = 0;
-  for (int i = N_ROWS - 1; i >= 0; i--) { /* so that the first row of each sort is kept */
-    bool may = allows(&t->named, &any_rows[i]) && allows(&t->demanded, &any_rows[i]);
+  for (int i = ANY_ROWS - 1; i >= 0; i--) { /* so that the first row of each sort is kept */
+    bool may = any_allows(&t->named, &any_rows[i]) && any_allows(&t->demanded, &any_rows[i]);
     if (may) allowed = &any_rows[i];
-    if (!claims(&any_rows[i], t)) continue;
+    if (!any_claims(&any_rows[i], t)) continue;
     if (!may) other = &any_rows[i];
     if (may && n < 2) claim[n++] = &any_rows[i];
   }
@@ -335,8 +334,8 @@ tesela_status tesela_notation_find(const char *text, size_t length, const tesela
                                    size_t *used, tesela_error *err) {
   any_text t;
   const tesela__notation_row *row;
-  tesela_status status = split_text(text, length, NULL, &t, err);
-  if (status == TESELA_OK) status = find_row(&t, &row, err);
+  tesela_status status = any_split(text, length, NULL, &t, err);
+  if (status == TESELA_OK) status = any_find_row(&t, &row, err);
   if (status != TESELA_OK) return status;
   *notation = &row->facts;
   if (used) *used = t.used;
@@ -355,30 +354,30 @@ static tesela_status any_shift(tesela_status status, size_t by, tesela_xla_repai
 }
 
 /* Can a value of this row be what is demanded? A device layout may become an XLA layout. */
-static bool can_be(const any_wanted *wanted, const tesela__notation_row *row) {
-  return allows(wanted, row) ||
-         (wanted->kind == TESELA_KIND_XLA && row->facts.kinds == KIND(TESELA_KIND_DEVICE));
+static bool any_can_be(const any_wanted *wanted, const tesela__notation_row *row) {
+  return any_allows(wanted, row) ||
+         (wanted->kind == TESELA_KIND_XLA && row->facts.kinds == TESELA__KIND(TESELA_KIND_DEVICE));
 }
 
-static tesela_status refuse_kind(const any_text *t, const any_wanted *wanted, const char *words,
-                                 tesela_error *err) {
+static tesela_status any_refuse(const any_text *t, const any_wanted *wanted, const char *words,
+                                tesela_error *err) {
   if (wanted == &t->named)
     return tesela__fail(err, TESELA_E_MISMATCH, (int64_t)t->at, "this is %s, and %s: says %s", words,
                         wanted->name, wanted->words);
   return tesela__fail(err, TESELA_E_MISMATCH, (int64_t)t->at, "expected %s, found %s", wanted->words, words);
 }
 
-static tesela_status check_row(const any_text *t, const tesela__notation_row *row, bool array,
-                               tesela_error *err) {
+static tesela_status any_check_row(const any_text *t, const tesela__notation_row *row, bool array,
+                                   tesela_error *err) {
   const any_wanted *wanted[] = {&t->named, &t->demanded};
   char names[120];
-  list_names(names, sizeof names);
+  any_list_names(names, sizeof names);
   if (!row->read)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, (int64_t)t->at,
                         "this is %s (%s); tesela does not read that notation yet; it reads %s",
                         row->facts.words, row->facts.name, names);
   for (int i = 0; i < 2; i++)
-    if (!can_be(wanted[i], row)) return refuse_kind(t, wanted[i], row->facts.words, err);
+    if (!any_can_be(wanted[i], row)) return any_refuse(t, wanted[i], row->facts.words, err);
   if (!array && (row->facts.needs & TESELA_NEEDS_ARRAY))
     return tesela__fail(err, TESELA_E_UNSUPPORTED, (int64_t)t->at, "%s needs type and dims before it: %s",
                         row->facts.words, row->facts.example);
@@ -386,13 +385,13 @@ static tesela_status check_row(const any_text *t, const tesela__notation_row *ro
 }
 
 /* What was read as what is demanded. */
-static tesela_status check_kind(const any_text *t, tesela_any_layout *any, tesela_error *err) {
+static tesela_status any_check_kind(const any_text *t, tesela_any_layout *any, tesela_error *err) {
   const any_wanted *wanted[] = {&t->named, &t->demanded};
   for (int i = 0; i < 2; i++) {
     tesela_xla_shape shape;
     if (wanted[i]->kind == 0 || wanted[i]->kind == any->kind) continue;
     if (wanted[i]->kind != TESELA_KIND_XLA || any->kind != TESELA_KIND_DEVICE)
-      return refuse_kind(t, wanted[i], tesela_kind_words(any->kind), err);
+      return any_refuse(t, wanted[i], tesela_kind_words(any->kind), err);
     tesela_status status = tesela_any_to_xla(any, &shape, err);
     if (status != TESELA_OK) return status;
     any->kind = TESELA_KIND_XLA;
@@ -410,11 +409,11 @@ tesela_status tesela_layout_read(const char *text, size_t length, const tesela_l
   tesela_any_layout any = {.repairs = {0}};
   tesela_xla_shape array;
   any_text t;
-  tesela_status status = split_text(text, length, given.notation, &t, err);
-  if (status == TESELA_OK) status = find_row(&t, &row, err);
+  tesela_status status = any_split(text, length, given.notation, &t, err);
+  if (status == TESELA_OK) status = any_find_row(&t, &row, err);
   if (status != TESELA_OK) return status;
   size_t skip = row->facts.needs & TESELA_NEEDS_ARRAY ? t.array : 0;
-  status = check_row(&t, row, given.array || skip > 0, err);
+  status = any_check_row(&t, row, given.array || skip > 0, err);
   if (status != TESELA_OK) return status;
   if (skip > 0) {
     status = any_shift(tesela_xla_parse(t.text, skip, given.flags, &array, &any.repairs, err), t.at,
@@ -425,23 +424,23 @@ tesela_status tesela_layout_read(const char *text, size_t length, const tesela_l
   any.notation = &row->facts;
   status = row->read(t.text + skip, t.length - skip, &given, &any, err);
   status = any_shift(status, t.at + skip, &any.repairs, err);
-  if (status == TESELA_OK) status = check_kind(&t, &any, err);
+  if (status == TESELA_OK) status = any_check_kind(&t, &any, err);
   if (status == TESELA_OK) *out = any;
   return status;
 }
 
 /* ---- the value ---------------------------------------------------------------------------------------------- */
 
-static const tesela__notation_row *row_of(const tesela_any_layout *any) {
+static const tesela__notation_row *any_row_of(const tesela_any_layout *any) {
   return (const tesela__notation_row *)(const void *)any->notation; /* facts come first */
 }
 
 tesela_status tesela_any_to_layout(const tesela_any_layout *any, tesela_layout *layout, tesela_error *err) {
-  return row_of(any)->to_layout(any, layout, err);
+  return any_row_of(any)->to_layout(any, layout, err);
 }
 
 tesela_status tesela_any_print(const tesela_any_layout *any, const tesela_writer *to, tesela_error *err) {
-  return row_of(any)->print(any, to, err);
+  return any_row_of(any)->print(any, to, err);
 }
 
 tesela_status tesela_any_to_xla(const tesela_any_layout *any, tesela_xla_shape *shape, tesela_error *err) {

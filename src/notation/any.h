@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * any.h - the row of a notation. docs/notations.md, "How a notation is added", says how one is written.
+ * any.h - the row of a notation. docs/design.md, "How a notation is added", says how one is written.
  */
 #ifndef TESELA_NOTATION_ANY_H
 #define TESELA_NOTATION_ANY_H
 
 #include <tesela/notation.h>
+
+/* The bit of a kind in tesela_notation.kinds. */
+#define TESELA__KIND(kind) (UINT32_C(1) << (kind))
 
 /* A text has no blanks before it; of a notation with TESELA_NEEDS_ARRAY the array before it is taken off and stands in the options. */
 typedef struct tesela__notation_row {

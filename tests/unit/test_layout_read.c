@@ -85,6 +85,7 @@ static const struct {
     {"torch", "size=(2, 3), stride=(3, 1)"},
     {"einops", "b (h w) c -> b h w c"},
     {"einops", "batch (h w) c -> batch h w c"},
+    {"einops", "repeat (h w) -> repeat h w"},
     {"einops", "(h p1) (w p2) c -> h w (p1 p2 c)"},
     /* of texts without a notation: who says best what is wrong */
     {"xla", "g32[3]"},
