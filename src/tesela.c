@@ -243,6 +243,7 @@
 #include "layout/scan.c"
 #include "layout/walk.c"
 #include "notation/any.c"
+#include "notation/any_rows.c"
 #include "notation/device/device_build.c"
 #include "notation/device/device_fields.c"
 #include "notation/device/device_host.c"

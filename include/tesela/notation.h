@@ -78,11 +78,6 @@ TESELA_API tesela_status tesela_register_parse(const char *text, size_t length, 
 TESELA_API tesela_status tesela_tile_memory_parse(const char *text, size_t length, tesela_tile_memory *out,
                                                   tesela_error *err);
 
-/// Could this text be an expression: does it begin with a name and "(", the name being one of the table or at least three
-/// letters that are not near a type, or with a family of fragments and a dot? Blanks and "(" may stand before it. For
-/// tools that read several notations. No error, O(1) behind these.
-TESELA_API bool tesela_expression_looks_like(const char *text, size_t length);
-
 /// Print "RegisterLayout(shape=[6, 12], mode_shape=[3, 2, 4, 3], spatial_modes=[1, 3], local_modes=[0, 2])", as given:
 /// read back it is identical.
 /// @return TESELA_OK; TESELA_E_STOPPED; what tesela_register_check refuses.
@@ -159,9 +154,6 @@ typedef struct tesela_device_text_options {
   const tesela_target *targets; ///< that a text may name, before the built-in ones: stick(target=mine)
   int32_t n_targets;            ///< of them; `target` can be named, too
 } tesela_device_text_options;
-
-/// Is this text one of a device layout, by its first characters? For a command that tells notations apart.
-TESELA_API bool tesela_device_text_is(const char *text, size_t length);
 
 /// Read a device layout in any of its notations.
 ///

@@ -40,7 +40,31 @@ bool tesela__looks_einops(const char *text, size_t length);
 /* The bytes of an array before a text, "f32[3,5] " of "f32[3,5] Layout(..)"; 0 if no array or no text stands there. */
 size_t tesela__array_before(const char *text, size_t length);
 
-/* Is a text that no notation claims, since it is wrong, a register layout or tile with a misspelt name? */
+/* Does a text that no notation claims, since it is wrong, begin like a register layout or tile? */
 bool tesela__near_expression(const char *text, size_t length);
+
+/* ---- any_rows.c: what the rows read, print and lower ---- */
+
+tesela_status tesela__any_read_xla(const char *text, size_t length, const tesela_layout_read_options *options,
+                                   tesela_any_layout *out, tesela_error *err);
+tesela_status tesela__any_print_xla(const tesela_any_layout *any, const tesela_writer *to, tesela_error *err);
+tesela_status tesela__any_relate_xla(const tesela_any_layout *any, tesela_layout *layout, tesela_error *err);
+tesela_status tesela__any_read_jax(const char *text, size_t length, const tesela_layout_read_options *options,
+                                   tesela_any_layout *out, tesela_error *err);
+tesela_status tesela__any_print_jax(const tesela_any_layout *any, const tesela_writer *to, tesela_error *err);
+tesela_status tesela__any_read_expression(const char *text, size_t length,
+                                          const tesela_layout_read_options *options, tesela_any_layout *out,
+                                          tesela_error *err);
+tesela_status tesela__any_print_expression(const tesela_any_layout *any, const tesela_writer *to,
+                                           tesela_error *err);
+tesela_status tesela__any_relate_expression(const tesela_any_layout *any, tesela_layout *layout,
+                                            tesela_error *err);
+tesela_status tesela__any_read_device(const char *text, size_t length,
+                                      const tesela_layout_read_options *options, tesela_any_layout *out,
+                                      tesela_error *err);
+tesela_status tesela__any_print_device(const tesela_any_layout *any, const tesela_writer *to,
+                                       tesela_error *err);
+tesela_status tesela__any_relate_device(const tesela_any_layout *any, tesela_layout *layout,
+                                        tesela_error *err);
 
 #endif

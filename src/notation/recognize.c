@@ -124,7 +124,7 @@ bool tesela__looks_expression(const char *text, size_t length) {
 
 bool tesela__near_expression(const char *text, size_t length) {
   size_t end = 0;
-  if (tesela_expression_looks_like(text, length)) return true;
+  if (tesela__expression_near(text, length)) return true;
   while (end < length && looks_name(text[end])) end++;
   return end > 0 && looks_lower(text[0]) && end < length && text[end] == '.' &&
          !tesela_dtype_suggest(text, end);

@@ -38,7 +38,7 @@ static bool device_begins(const tesela__xla_reader *at) {
          tesela__edits(name, length - path, device_printed_name, sizeof device_printed_name - 1) < 4;
 }
 
-bool tesela_device_text_is(const char *text, size_t length) {
+bool tesela__device_near(const char *text, size_t length) {
   tesela__xla_reader in = device_reader(text, length, NULL);
   if (tesela__xla_take(&in, '(')) { /* of tuples of shapes the first thing is no number */
     int c = tesela__xla_take(&in, '(') ? tesela__xla_peek(&in) : -1;

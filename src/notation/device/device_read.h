@@ -109,6 +109,11 @@ tesela_status tesela__device_read_fields(tesela__xla_reader *in, tesela__device_
 /* "SEN169_FP16" of a type, NULL if it has none. */
 const char *tesela__device_format_name(tesela_dtype dtype);
 
+/* ---- device_parse.c ---- */
+
+/* Does a text begin as a device layout does, perhaps misspelt? */
+bool tesela__device_near(const char *text, size_t length);
+
 /* ---- device_host.c ---- */
 
 /* A text on its way to a layout. */
