@@ -48,9 +48,11 @@ def command(tmp_path_factory):
     rows.write_text(begin + table + piece["any.c"] + rest)
     cc = [*shlex.split(os.environ.get("CC", "cc")), *shlex.split(os.environ.get("CFLAGS", "").replace(";", " "))]
     library, toy = work / "tesela.o", work / "tesela"
+    sources = sorted((SOURCE / "cli").rglob("*.c"))
+    objects = [OBJECTS / f"{file.relative_to(SOURCE / 'cli')}.o" for file in sources]
     flags = ["-std=c11", "-O0", "-Werror", f"-I{SOURCE}/include", f"-I{work}/src"]
     subprocess.run([*cc, *flags, "-c", work / "src/tesela.c", "-o", library], check=True)
-    subprocess.run([*cc, *sorted(OBJECTS.rglob("*.o")), library, "-ljansson", "-pthread", "-lm", "-o", toy], check=True)
+    subprocess.run([*cc, *objects, library, "-ljansson", "-pthread", "-lm", "-o", toy], check=True)
 
     def run(*words, code=0, given=None):
         process = subprocess.run([toy, *words], input=given, capture_output=True, text=True, timeout=120)
