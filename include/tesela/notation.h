@@ -232,7 +232,7 @@ TESELA_API tesela_status tesela_target_print(const tesela_target *target, const 
   X(TESELA_KIND_SHARED, 3, "shared", "a tile in shared memory") \
   X(TESELA_KIND_GLOBAL, 4, "global", "a tile in global memory") \
   X(TESELA_KIND_DEVICE, 5, "device", "a device layout")         \
-  X(TESELA_KIND_RELATION, 6, "relation", "a layout")
+  X(TESELA_KIND_RELATION, 6, "relation", "a relation")
 
 typedef enum tesela_kind {
 #define TESELA__ROW(symbol, value, name, words) symbol = value,
@@ -277,7 +277,7 @@ TESELA_API tesela_status tesela_notation_find(const char *text, size_t length,
                                               const tesela_notation **notation, size_t *used,
                                               tesela_error *err);
 
-/// A layout as it was read: a plain value, copied with =, of some 5 KiB.
+/// A layout as it was read: a plain value, copied with =, of some 6 KiB.
 typedef struct tesela_any_layout {
   tesela_kind kind;
   const tesela_notation *notation; ///< that it was read from; static memory

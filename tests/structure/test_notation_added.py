@@ -66,7 +66,7 @@ def query(command, **request):
     return json.loads(command("query", given=json.dumps(request)))
 
 
-TEXT = "f32[3,5] pitch(8)"  # element (i,j) at i*8 + j, by the definition of the toy
+TEXT = "f32[3,5] row_stride(8)"  # element (i,j) at i*8 + j, by the definition of the toy
 
 
 def test_the_verbs_read_it(command):
@@ -91,7 +91,7 @@ def test_the_operations_read_it(command):
 
 
 def test_its_mistakes_are_said(command):
-    assert "expected pitch(8)" in command("show", "f32[3,5] pitch(8", code=2)
-    assert "a pitch needs type and dims before it: f32[3,5] pitch(8)" in command("show", "pitch(8)", code=2)
-    assert "this is an XLA layout, and toy: says a pitch" in command("show", "toy: f32[3,5]", code=2)
+    assert "expected row_stride(8)" in command("show", "f32[3,5] row_stride(8", code=2)
+    assert "a row stride needs type and dims before it: f32[3,5] row_stride(8)" in command("show", "row_stride(8)", code=2)
+    assert "this is an XLA layout, and toy: says a row stride" in command("show", "toy: f32[3,5]", code=2)
     assert "expected xla, jax, register, device, toy, shared or global" in command("show", "nope: 1", code=2)
