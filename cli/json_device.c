@@ -237,7 +237,8 @@ bool json_device_read(const jr_object *in, json_device *out) {
     return false;
   const json_t *text = json_object_get(in->value, "layout");
   if (json_is_string(text)) {
-    tesela_device_text_options options = {&target, &host, out->host_strides};
+    tesela_device_text_options options = {
+        .target = &target, .host = &host, .host_strides = out->host_strides};
     return tesela_device_parse(&out->layout, json_string_value(text), json_string_length(text), &options,
                                in->err) == TESELA_OK &&
            device_text_agrees(in, &host, &out->layout.host);

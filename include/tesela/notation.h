@@ -153,6 +153,7 @@ typedef struct tesela_device_text_options {
   const tesela_target *target;    ///< default of texts that name none; NULL: spyre
   const tesela_device_host *host; ///< shape and types of texts that do not say them; NULL: none
   const int64_t *host_strides;    ///< for stride_map and host strides in tuples; NULL: row-major
+  int64_t reserved[4];            ///< 0: room to grow (base.h)
 } tesela_device_text_options;
 
 /// Is this text one of a device layout, by its first characters? For a command that tells notations apart.

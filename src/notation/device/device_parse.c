@@ -39,6 +39,7 @@ static bool device_begins(const tesela__xla_reader *at) {
 }
 
 bool tesela_device_text_is(const char *text, size_t length) {
+  if (!text) return false;
   tesela__xla_reader in = device_reader(text, length, NULL);
   if (tesela__xla_take(&in, '(')) { /* of tuples of shapes the first thing is no number */
     int c = tesela__xla_take(&in, '(') ? tesela__xla_peek(&in) : -1;
@@ -150,6 +151,9 @@ static bool device_host_next(const tesela__xla_reader *at) {
 
 tesela_status tesela_device_parse(tesela_device_layout *layout, const char *text, size_t length,
                                   const tesela_device_text_options *options, tesela_error *err) {
+  TESELA__NEED(err, layout);
+  TESELA__NEED_LIST(err, text, length);
+  TESELA__NEED_CLEAR(err, options);
   static const tesela_device_text_options none;
   tesela__xla_reader in = device_reader(text, length, err);
   tesela__device_text said = {.dtype = TESELA_DTYPE_NONE, .stick_dims = 1};
