@@ -4,6 +4,15 @@
  *
  * Functions return a status; what they compute goes to out parameters, which change only on success. A
  * `tesela_error *err` may always be NULL. The library never prints, aborts, or reads the environment.
+ *
+ * Any other pointer that is NULL is refused with TESELA_E_INVALID and named, unless the function says what NULL means, or
+ * it is a list of 0 items. Functions without a status answer as for an empty thing: 0, false, NULL, -1 where a number is looked
+ * for, a struct of zeros; destroying NULL does nothing.
+ *
+ * Structs that callers fill in (options), and those of facts that are written to a caller's memory, end in
+ * `int64_t reserved[4]`: room for what later versions add, so that their size stays. Clear a struct before you fill it in,
+ * `{.threads = 1}` does: options whose `reserved` is not 0 are refused with TESELA_E_INVALID. Structs that are lent
+ * one at a time may become longer. A field of 0 always means what it means without the field.
  */
 #ifndef TESELA_BASE_H
 #define TESELA_BASE_H

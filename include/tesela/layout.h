@@ -332,6 +332,7 @@ typedef struct tesela_sizes {
   int64_t elements;         ///< places, padding included (product of the axis extents)
   int64_t bits;             ///< elements * bits per element
   int64_t bytes;            ///< rounded up once
+  int64_t reserved[4];      ///< 0: room to grow (base.h)
 } tesela_sizes;
 
 /// Example: f32[3,5]{1,0:T(2,2)}: 15 elements, 60 bytes of data; 24 places, 96 bytes.

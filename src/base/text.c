@@ -20,12 +20,14 @@ static int buffer_write(void *user, const char *text, size_t length) {
 }
 
 tesela_writer tesela_buffer_writer(tesela_buffer *buffer) {
+  if (!buffer) return (tesela_writer){0};
   if (buffer->capacity > 0 && buffer->length < buffer->capacity) buffer->text[buffer->length] = '\0';
   return (tesela_writer){buffer_write, buffer};
 }
 
 static void pass_on(tesela__sink *sink, const char *text, size_t length) {
-  if (!sink->stopped && length > 0 && sink->to->write(sink->to->user, text, length) != 0)
+  if (!sink->stopped && length > 0 &&
+      (!sink->to->write || sink->to->write(sink->to->user, text, length) != 0))
     sink->stopped = true;
 }
 

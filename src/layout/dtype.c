@@ -39,6 +39,7 @@ static const char dtype_names[N_DTYPES][16] = {
 };
 
 tesela_dtype tesela_dtype_find(const char *name, size_t length) {
+  if (!name) return TESELA_DTYPE_NONE;
   char padded[sizeof dtype_names[0]] = {0};
   if (length < 2 || length > LONGEST_NAME) return TESELA_DTYPE_NONE;
   memcpy(padded, name, length);
@@ -118,6 +119,7 @@ tesela_dtype tesela__dtype_alias(const char *name, size_t length) {
 /* ---- the nearest name ---- */
 
 const char *tesela_dtype_suggest(const char *name, size_t length) {
+  if (!name) return NULL;
   char lower[LONGEST_FOREIGN];
   bool sure;
   if (!dtype_lower(name, length, lower)) return NULL;

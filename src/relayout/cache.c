@@ -191,6 +191,7 @@ static void insert_entry(tesela_plan_cache *cache, cache_entry added, cache_entr
 
 tesela_status tesela_plan_cache_create(tesela_plan_cache **cache, int32_t capacity,
                                        const tesela_allocator *allocator, tesela_error *err) {
+  TESELA__NEED(err, cache);
   if (capacity < 1 || capacity > MAX_CAPACITY)
     return tesela__fail(err, TESELA_E_RANGE, -1, "capacity is %" PRId32 "; 1 to %d are possible", capacity,
                         MAX_CAPACITY);
@@ -255,6 +256,8 @@ static tesela_status make_entry(tesela_plan_cache *cache, tesela_plan **plan, co
 tesela_status tesela_plan_cache_get(tesela_plan_cache *cache, tesela_plan **plan, const tesela_layout *dst,
                                     const tesela_layout *src, const tesela_plan_options *options,
                                     tesela_error *err) {
+  TESELA__NEED(err, cache, plan, dst, src);
+  TESELA__NEED_CLEAR(err, options);
   static const tesela_plan_options defaults = {0};
   tesela_status status = tesela__check_finished(dst, err);
   if (status == TESELA_OK) status = tesela__check_finished(src, err);
@@ -273,6 +276,9 @@ tesela_status tesela_plan_cache_get(tesela_plan_cache *cache, tesela_plan **plan
 }
 
 void tesela_plan_cache_count(tesela_plan_cache *cache, int64_t *hits, int64_t *misses) {
+  if (hits) *hits = 0;
+  if (misses) *misses = 0;
+  if (!cache) return;
   pthread_mutex_lock(&cache->lock);
   if (hits) *hits = cache->hits;
   if (misses) *misses = cache->misses;

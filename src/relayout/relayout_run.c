@@ -216,6 +216,10 @@ static bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_byt
 
 tesela_status tesela_plan_run(const tesela_plan *plan, void *dst, const void *src,
                               const tesela_run_options *options, tesela_error *err) {
+  TESELA__NEED(err, plan);
+  TESELA__NEED_LIST(err, dst, plan->info.dst_bytes);
+  TESELA__NEED_LIST(err, src, plan->info.src_bytes);
+  TESELA__NEED_CLEAR(err, options);
   if (overlap(dst, plan->info.dst_bytes, src, plan->info.src_bytes))
     return tesela__fail(err, TESELA_E_INVALID, -1,
                         "dst and src overlap: %" PRId64 " and %" PRId64

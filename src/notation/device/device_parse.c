@@ -163,6 +163,9 @@ static bool device_host_next(const tesela__xla_reader *at) {
 
 tesela_status tesela_device_parse(tesela_device_layout *layout, const char *text, size_t length,
                                   const tesela_device_text_options *options, tesela_error *err) {
+  TESELA__NEED(err, layout);
+  TESELA__NEED_LIST(err, text, length);
+  TESELA__NEED_CLEAR(err, options);
   static const tesela_device_text_options none;
   tesela__xla_reader in = device_reader(text, length, err);
   if (!options) options = &none;

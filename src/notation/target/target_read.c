@@ -198,6 +198,8 @@ static tesela_status target_read_line(tesela__target_reader *r, int64_t *line_of
 }
 
 tesela_status tesela_target_read(tesela_target *target, const char *text, size_t length, tesela_error *err) {
+  TESELA__NEED(err, target);
+  TESELA__NEED_LIST(err, text, length);
   tesela_target made;
   tesela__target_reader r = {.text = text, .err = err, .target = &made};
   int64_t line_of[TARGET_KEYS] = {0}, lines = 0;

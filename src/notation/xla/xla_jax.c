@@ -121,7 +121,7 @@ static tesela_status jax_at(jax_reader *reader, size_t at, tesela_status status)
 
 static tesela_status jax_order(jax_reader *reader, tesela_xla_layout *layout) {
   int64_t dims[TESELA_MAX_RANK];
-  int32_t n, order[TESELA_MAX_RANK];
+  int32_t n, order[TESELA_MAX_RANK] = {0};
   tesela_xla_layout ordered;
   jax_peek(reader);
   size_t at = reader->at;
@@ -214,6 +214,8 @@ static tesela_status jax_read(jax_reader *reader, tesela_xla_layout *layout) {
 
 tesela_status tesela_xla_parse_jax(const char *text, size_t length, tesela_xla_layout *layout,
                                    tesela_error *err) {
+  TESELA__NEED(err, layout);
+  TESELA__NEED_LIST(err, text, length);
   jax_reader reader = {text, length, 0, err};
   tesela_xla_layout read;
   tesela__xla_layout_default(&read, 0);
@@ -262,6 +264,7 @@ static void jax_put_layout(tesela__sink *sink, const tesela_xla_layout *layout) 
 
 tesela_status tesela_xla_print_jax(const tesela_xla_layout *layout, const tesela_writer *to, uint32_t *lost,
                                    tesela_error *err) {
+  TESELA__NEED(err, layout, to);
   tesela__sink sink;
   tesela__xla_fault fault;
   tesela_status status = tesela__xla_check_layout_of(layout, layout->rank, NULL, &fault, err);
@@ -285,6 +288,8 @@ static const char *const xla_mode_words[] = {
 tesela_status tesela_xla_parse_layout_mode(const char *text, size_t length, int32_t flags,
                                            tesela_xla_layout_mode *mode, tesela_xla_repairs *repairs,
                                            tesela_error *err) {
+  TESELA__NEED(err, mode);
+  TESELA__NEED_LIST(err, text, length);
   for (size_t k = 0; k < sizeof xla_mode_words / sizeof xla_mode_words[0]; k++) {
     if (length != strlen(xla_mode_words[k]) || memcmp(text, xla_mode_words[k], length) != 0) continue;
     mode->kind = (tesela_xla_mode_kind)k;
@@ -301,6 +306,7 @@ tesela_status tesela_xla_parse_layout_mode(const char *text, size_t length, int3
 
 tesela_status tesela_xla_print_layout_mode(const tesela_xla_layout_mode *mode, const tesela_writer *to,
                                            tesela_error *err) {
+  TESELA__NEED(err, mode, to);
   tesela__sink sink;
   if (mode->kind == TESELA_XLA_MODE_LAYOUT) return tesela_xla_print_layout(&mode->layout, to, err);
   tesela__sink_init(&sink, to);
