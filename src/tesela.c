@@ -234,6 +234,7 @@
 #include "layout/overlap.c"
 #include "layout/profile.c"
 #include "layout/scan.c"
+#include "layout/value.c"
 #include "layout/walk.c"
 #include "notation/device/device_build.c"
 #include "notation/device/device_fields.c"

@@ -12,7 +12,6 @@
 #include "json.h"
 #include "main/say.h"
 #include "tensor_native.h"
-#include "value.h"
 
 typedef struct cmp {
   tensor_native a, b;
@@ -29,12 +28,12 @@ typedef struct pair {
 
 /* {"place":17,"bits":"0x3f800000","value":"1"} */
 static void put_side(json_writer *j, const char *name, const tensor *t, int64_t place, const uint8_t *value) {
-  char text[VALUE_TEXT];
+  char text[TESELA_VALUE_TEXT];
   jw_key(j, name);
   jw_object(j);
   jw_put_int(j, "place", place);
-  jw_put_str(j, "bits", value_bits(value, t->layout.bits, text));
-  value_number(value, t->layout.dtype, t->layout.bits, text);
+  jw_put_str(j, "bits", tesela_value_bits(value, t->layout.bits, text));
+  tesela_value_print(value, t->layout.dtype, t->layout.bits, text);
   jw_put_str(j, "value", *text ? text : NULL);
   jw_end(j);
 }
@@ -64,9 +63,9 @@ static int print_json(const cmp *c) {
 }
 
 static void print_side(const char *name, const tensor *t, int64_t place, const uint8_t *value) {
-  char bits[VALUE_TEXT], number[VALUE_TEXT];
-  value_number(value, t->layout.dtype, t->layout.bits, number);
-  printf("  %s  place %-12" PRId64 "  %s%s%s\n", name, place, value_bits(value, t->layout.bits, bits),
+  char bits[TESELA_VALUE_TEXT], number[TESELA_VALUE_TEXT];
+  tesela_value_print(value, t->layout.dtype, t->layout.bits, number);
+  printf("  %s  place %-12" PRId64 "  %s%s%s\n", name, place, tesela_value_bits(value, t->layout.bits, bits),
          *number ? "  " : "", number);
 }
 
