@@ -110,8 +110,8 @@ static int verify_run(const cli_context *cli, const tesela_device_layout *layout
   tesela_misplaced misplaced;
   tesela_error err = {.at = -1};
   if (!verify_shape(cli, &layout->host, t) || !verify_strides(cli, t, strides)) return CLI_BAD;
-  if (tesela_transfer_verify(layout, dump->map, dump->size, strides, 0, t->data, &misplaced, NULL, &err) !=
-      TESELA_OK)
+  if (tesela_transfer_verify(layout, dump->info.data, dump->info.bytes, strides, 0, t->data, &misplaced, NULL,
+                             &err) != TESELA_OK)
     return say_failure(cli, &err);
   int status = CLI_YES;
   if (cli->json)
@@ -135,7 +135,8 @@ int cmd_verify(const cli_context *cli) {
   if (status == CLI_YES) { /* raw bytes are the tensor row-major unless told */
     tensor_says says = {
         .layout = cli_value(cli, "from"), .name = cli_value(cli, "tensor"), .option = "--from"};
-    if (!says.layout && host->format == TENSOR_RAW) says.layout = verify_shape_text(&layout.host, shape);
+    if (!says.layout && host->info.format == TESELA_FILE_RAW)
+      says.layout = verify_shape_text(&layout.host, shape);
     status = tensor_file_pick(cli, host, &says, &t);
   }
   if (status == CLI_YES) status = verify_run(cli, &layout, dump, &t);

@@ -6,7 +6,6 @@
  * by looking at all of them.
  */
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
