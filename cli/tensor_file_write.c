@@ -36,6 +36,7 @@ typedef struct writing {
   int64_t bytes;
   int64_t start_ns, shown_ns; /* of the first progress, of the last line on the terminal; 0: not yet */
   bool shown;
+  json_writer answer;
 } writing;
 
 /* Does the path mean standard output? */
@@ -177,12 +178,11 @@ static void put_answer(json_writer *j, const writing *w) {
   jw_end(j);
 }
 
-static int print_answer(const writing *w) {
-  json_writer j = {0};
-  put_answer(&j, w);
-  bool done = jw_line(&j, stdout) || ferror(stdout);
-  jw_free(&j);
-  return done ? CLI_YES : CLI_FAILED;
+/* The answer is put together before the file is there: without memory there is neither. */
+static int make_answer(void *user) {
+  writing *w = user;
+  put_answer(&w->answer, w);
+  return w->answer.failed;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------------------- */
@@ -194,6 +194,7 @@ static int write_file(writing *w) {
   tesela_status status =
       tesela_file_write(job->path, job->format, job->n, w->item, &w->options, w->written, &w->bytes, &err);
   if (w->shown) fputs("\r\033[K", stderr);
+  if (w->answer.failed) return no_memory(job);
   if (status == TESELA_E_STOPPED) cli_lose_reader();
   if (status == TESELA_OK || status == TESELA_E_STOPPED) return CLI_YES;
   return say_file(job->cli, is_standard(job->path) ? "standard output" : job->path, &err);
@@ -205,7 +206,8 @@ int tensor_write(const tensor_job *job) {
   if (job->cli->json && is_standard(job->path))
     return say_usage(job->cli, "standard output takes the data or JSON, not both");
   if (job->cli->err.terminal) w.options.progress = show_progress;
-  w.options.progress_user = &w;
+  if (job->cli->json) w.options.ready = make_answer;
+  w.options.progress_user = w.options.ready_user = &w;
   int status = read_options(&w);
   if (status != CLI_YES) return status;
   w.made = calloc(n, sizeof *w.made);
@@ -214,7 +216,9 @@ int tensor_write(const tensor_job *job) {
   if (!w.made || !w.item || !w.written) status = no_memory(job);
   for (int64_t i = 0; i < job->n && status == CLI_YES; i++) status = prepare(&w, i);
   if (status == CLI_YES) status = write_file(&w);
-  if (status == CLI_YES && job->cli->json) status = print_answer(&w);
+  if (status == CLI_YES && job->cli->json && !jw_line(&w.answer, stdout) && !ferror(stdout))
+    status = CLI_FAILED;
+  jw_free(&w.answer);
   for (int64_t i = 0; i < job->n && w.made; i++) {
     free(w.made[i].from_text);
     free(w.made[i].to_text);

@@ -158,6 +158,10 @@ typedef struct tesela_file_write_options {
   tesela_progress
       *progress; ///< called now and then with the bytes of the whole output; stops if it returns other than 0
   void *progress_user;
+  /// Called when all is written and before the file gets its name; `written` and `bytes` are set. Any value but 0 stops, and
+  /// nothing is left: for what must not fail once the file is there. NULL: nothing is called.
+  int (*ready)(void *user);
+  void *ready_user;
   /// NULL, or TESELA_FILE_PATH bytes that hold the name of an unfinished file while there is one, else "": what a handler
   /// of a signal that ends the process unlinks.
   char *unfinished;
@@ -192,7 +196,7 @@ typedef struct tesela_file_written {
 ///         TESELA_E_UNSUPPORTED for a layout that the format does not hold, and as tesela_plan_create;
 ///         TESELA_E_MISMATCH as there, and if a tensor has not the bytes of `from`; TESELA_E_INVALID for a number of items
 ///         that the format does not hold, a name that stands twice, or NULL; TESELA_E_LIMIT for a name that is too long to keep a
-///         layout; TESELA_E_STOPPED if progress asked to stop, or nobody reads on; TESELA_E_OVERFLOW; TESELA_E_MEMORY.
+///         layout; TESELA_E_STOPPED if progress or ready asked to stop, or nobody reads on; TESELA_E_OVERFLOW; TESELA_E_MEMORY.
 TESELA_API tesela_status tesela_file_write(const char *path, tesela_file_format format, int64_t n,
                                            const tesela_file_item *items,
                                            const tesela_file_write_options *options,

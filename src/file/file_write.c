@@ -274,6 +274,8 @@ static tesela_status file_write_out(file_writing *w, const char *path) {
   if (status != TESELA_OK) return status;
   file_tell(w);
   status = file_copy_all(w, data);
+  if (status == TESELA_OK && w->options->ready && w->options->ready(w->options->ready_user) != 0)
+    status = tesela__fail(w->err, TESELA_E_STOPPED, -1, "the caller asked to stop");
   if (status == TESELA_OK) status = tesela__output_finish(output, w->err);
   tesela__output_close(output);
   return status;
@@ -296,9 +298,9 @@ tesela_status tesela_file_write(const char *path, tesela_file_format format, int
   for (int64_t i = 0; i < n && status == TESELA_OK; i++)
     status = file_describe_item(&w, &items[i], &w.out[i]);
   if (status == TESELA_OK) status = file_make_header(&w);
+  if (status == TESELA_OK && bytes) *bytes = w.bytes;
   if (status == TESELA_OK) status = file_write_out(&w, path);
   tesela__release(&w.allocator, w.out);
   tesela__release(&w.allocator, w.header);
-  if (status == TESELA_OK && bytes) *bytes = w.bytes;
   return status;
 }

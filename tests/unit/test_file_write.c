@@ -173,6 +173,13 @@ static int stop(void *user, int64_t done, int64_t total) {
   return 1;
 }
 
+static int refuse(void *user) {
+  uint8_t got[8];
+  assert_int_equal(read_output(got, sizeof got), 3); /* the name is still the old file's */
+  ++*(int *)user;
+  return 1;
+}
+
 static void what_fails_leaves_the_old_file(void **state) {
   (void)state;
   enum { LARGE = 4096 };
@@ -202,6 +209,11 @@ static void what_fails_leaves_the_old_file(void **state) {
                    TESELA_E_STOPPED);
   assert_int_equal(calls, 1);
   assert_string_equal(unfinished, "");
+  int readies = 0;
+  options = (tesela_file_write_options){.ready = refuse, .ready_user = &readies};
+  assert_int_equal(tesela_file_write(path_of_output, TESELA_FILE_RAW, 1, &item, &options, NULL, NULL, &err),
+                   TESELA_E_STOPPED);
+  assert_int_equal(readies, 1);
   options = (tesela_file_write_options){.plan.transform = TESELA_TRANSFORM_SPLIT};
   assert_int_not_equal(
       tesela_file_write(path_of_output, TESELA_FILE_RAW, 1, &item, &options, NULL, NULL, &err), TESELA_OK);
