@@ -90,7 +90,8 @@ typedef enum tesela_status {
   X(TESELA_REASON_NOT_LINEAR, 23, "NOT_LINEAR",                                                             \
     "offsets of the result are no sum over modes and one XOR stage")                                        \
   X(TESELA_REASON_SWIZZLE, 24, "SWIZZLE", "the swizzle does not survive the operation")                     \
-  X(TESELA_REASON_CONFLICT, 25, "CONFLICT", "the layouts of a program contradict each other")
+  X(TESELA_REASON_CONFLICT, 25, "CONFLICT", "the layouts of a program contradict each other")               \
+  X(TESELA_REASON_PATH, 26, "PATH", "the path cannot be opened, or not written")
 
 typedef enum tesela_reason {
 #define TESELA__ROW(symbol, value, code, text) symbol = value,

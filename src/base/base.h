@@ -110,6 +110,17 @@ void tesela__putf(tesela__sink *sink, const char *format, ...) TESELA_PRINTF(2, 
 /* Pass on what is left. TESELA_E_STOPPED if the writer refused. */
 tesela_status tesela__sink_finish(tesela__sink *sink, tesela_error *err);
 
+/* The length of the UTF-8 character at the beginning of a text, 1 to 4; 0 if there is none, or no valid one. */
+size_t tesela__utf8(const char *text, size_t length);
+
+/* A text from outside, made harmless and cut to what fits, for "%s" in a message: control characters and bytes that are not
+ * UTF-8 as \x1b. Returns `quoted`. */
+enum { TESELA__QUOTE = 96 };
+const char *tesela__quote(const char *text, size_t length, char quoted[TESELA__QUOTE]);
+
+/* The decimal point of strtod and printf follows the locale; that of tesela's texts does not. */
+char tesela__decimal_point(void);
+
 /* Edits between two words: letters to insert, drop, change, or swap with a neighbour, whatever their case. Of a word beyond
  * TESELA__EDITS_WORD bytes the length of the longer one. */
 enum { TESELA__EDITS_WORD = 48 };
