@@ -77,12 +77,14 @@ typedef struct tesela_file_info {
   const tesela_file_tensor *tensor; ///< in the order of the file's header
   int64_t n_texts;
   const tesela_file_text *text; ///< of the metadata of a .safetensors, in its order
+  int64_t reserved[4];          ///< 0: room to grow (base.h)
 } tesela_file_info;
 
 /// How to read. Zeros are the defaults.
 typedef struct tesela_file_options {
   int64_t max_header;                ///< most bytes of memory for the header of a .safetensors; 0: 256 MiB
   const tesela_allocator *allocator; ///< NULL: malloc and free; must outlive the file
+  int64_t reserved[4];               ///< 0: room to grow (base.h)
 } tesela_file_options;
 
 /// Open a file. The format is found from the first bytes, not from the name; a name that ends in .npy or .safetensors must
@@ -166,6 +168,7 @@ typedef struct tesela_file_write_options {
   /// of a signal that ends the process unlinks.
   char *unfinished;
   const tesela_allocator *allocator; ///< NULL: malloc and free
+  int64_t reserved[4];               ///< 0: room to grow (base.h)
 } tesela_file_write_options;
 
 /// What became of an item.

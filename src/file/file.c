@@ -49,7 +49,8 @@ static tesela_status file_read(tesela_file *file, const char *name, const tesela
 tesela_status tesela_file_open(tesela_file **file, const char *path, const tesela_file_options *options,
                                tesela_error *err) {
   tesela_file *made;
-  if (!file || !path) return tesela__fail(err, TESELA_E_INVALID, -1, "file and path must not be NULL");
+  TESELA__NEED(err, file, path);
+  TESELA__NEED_CLEAR(err, options);
   tesela_status status = file_new(&made, options, err);
   if (status != TESELA_OK) return status;
   status = tesela__mapping_open(&made->mapping, path, &made->allocator, err);
@@ -66,8 +67,9 @@ tesela_status tesela_file_open(tesela_file **file, const char *path, const tesel
 tesela_status tesela_file_open_memory(tesela_file **file, const void *data, int64_t bytes,
                                       const tesela_file_options *options, tesela_error *err) {
   tesela_file *made;
-  if (!file || (!data && bytes > 0))
-    return tesela__fail(err, TESELA_E_INVALID, -1, "file and data must not be NULL");
+  TESELA__NEED(err, file);
+  TESELA__NEED_LIST(err, data, bytes);
+  TESELA__NEED_CLEAR(err, options);
   if (bytes < 0) return tesela__fail(err, TESELA_E_RANGE, -1, "a file of %" PRId64 " bytes", bytes);
   tesela_status status = file_new(&made, options, err);
   if (status != TESELA_OK) return status;
@@ -94,9 +96,12 @@ void tesela_file_close(tesela_file *file) {
 
 /* ---- what it holds ----------------------------------------------------------------------------------------- */
 
-void tesela_file_describe(const tesela_file *file, tesela_file_info *info) { *info = file->info; }
+void tesela_file_describe(const tesela_file *file, tesela_file_info *info) {
+  if (info) *info = file ? file->info : (tesela_file_info){0};
+}
 
 const tesela_file_tensor *tesela_file_find(const tesela_file *file, const char *name) {
+  if (!file || !name) return NULL;
   int64_t low = 0, high = file->info.n_tensors;
   if (!file->by_name) return high == 1 && strcmp(file->tensor->name, name) == 0 ? file->tensor : NULL;
   while (low < high) {
@@ -113,6 +118,7 @@ const tesela_file_tensor *tesela_file_find(const tesela_file *file, const char *
 
 bool tesela_file_type(tesela_file_format format, tesela_dtype dtype, char type[16]) {
   const char *name = format == TESELA_FILE_SAFETENSORS ? tesela__safetensors_type(dtype) : "";
+  if (!type) return false;
   type[0] = '\0';
   if (format == TESELA_FILE_NPY) return tesela__npy_type(dtype, type);
   if (name) memcpy(type, name, strlen(name) + 1);
@@ -121,6 +127,7 @@ bool tesela_file_type(tesela_file_format format, tesela_dtype dtype, char type[1
 
 tesela_status tesela_file_layout(const tesela_file_tensor *tensor, tesela_dtype dtype, tesela_layout *layout,
                                  tesela_error *err) {
+  TESELA__NEED(err, tensor, layout);
   int64_t stride[TESELA_MAX_RANK], next = 1;
   int32_t rank = tensor->rank, bits = 8 * tesela_dtype_bytes(dtype);
   if (rank < 0) return tesela__fail(err, TESELA_E_INVALID, -1, "a raw file says no type and no shape");

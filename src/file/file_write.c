@@ -288,8 +288,11 @@ tesela_status tesela_file_write(const char *path, tesela_file_format format, int
   if (!options) options = &defaults;
   file_writing w = {
       .format = format, .n = n, .item = items, .options = options, .written = written, .err = err};
-  if (!path || n < 0 || (!items && n > 0) || n > INT64_MAX / (int64_t)sizeof(file_out))
-    return tesela__fail(err, TESELA_E_INVALID, -1, "path and items must not be NULL");
+  TESELA__NEED(err, path);
+  TESELA__NEED_LIST(err, items, n);
+  TESELA__NEED_CLEAR(err, options);
+  if (n < 0 || n > INT64_MAX / (int64_t)sizeof(file_out))
+    return tesela__fail(err, TESELA_E_INVALID, -1, "%" PRId64 " tensors", n);
   w.allocator = tesela__allocator(options->allocator);
   tesela_status status = file_check_format(&w);
   if (status != TESELA_OK) return status;

@@ -240,7 +240,7 @@ tesela_dtype tesela__dtype_alias(const char *name, size_t length) {
 
 tesela_status tesela_dtype_read(const char *name, size_t length, tesela_dtype *dtype, tesela_error *err) {
   char quoted[TESELA__QUOTE];
-  if (!name || !dtype) return tesela__fail(err, TESELA_E_INVALID, -1, "name and dtype must not be NULL");
+  TESELA__NEED(err, name, dtype);
   tesela_dtype found = tesela__dtype_alias(name, length);
   if (found != TESELA_DTYPE_NONE) {
     *dtype = found;

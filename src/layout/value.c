@@ -19,7 +19,8 @@ enum { VALUE_WORD = 400 }; /* bytes of the longest number that is read */
 
 void tesela_value_get(const void *data, int64_t place, int32_t bits, uint8_t value[TESELA_VALUE_BYTES]) {
   const uint8_t *bytes = data;
-  memset(value, 0, TESELA_VALUE_BYTES);
+  if (value) memset(value, 0, TESELA_VALUE_BYTES);
+  if (!value || !data) return;
   if (bits >= 8)
     memcpy(value, bytes + place * (bits / 8), (size_t)bits / 8);
   else
@@ -28,6 +29,7 @@ void tesela_value_get(const void *data, int64_t place, int32_t bits, uint8_t val
 
 void tesela_value_put(void *data, int64_t place, int32_t bits, const uint8_t *value) {
   uint8_t *bytes = data;
+  if (!data || !value) return;
   if (bits >= 8) {
     memcpy(bytes + place * (bits / 8), value, (size_t)bits / 8);
     return;
@@ -48,6 +50,8 @@ static void value_put_code(uint8_t *value, uint64_t code) {
 }
 
 const char *tesela_value_bits(const uint8_t *value, int32_t bits, char text[TESELA_VALUE_TEXT]) {
+  if (!value && text) text[0] = '\0';
+  if (!value || !text) return text;
   int n = snprintf(text, TESELA_VALUE_TEXT, "0x"), digits = (bits + 3) / 4;
   for (int i = digits - 1; i >= 0; i--)
     n += snprintf(text + n, (size_t)(TESELA_VALUE_TEXT - n), "%x", value[i / 2] >> i % 2 * 4 & 15);
@@ -174,9 +178,10 @@ static const char *value_print_complex(const uint8_t *value, tesela_dtype dtype,
 
 const char *tesela_value_print(const uint8_t *value, tesela_dtype dtype, int32_t bits,
                                char text[TESELA_VALUE_TEXT]) {
+  if (text) text[0] = '\0';
+  if (!value || !text) return text;
   int32_t width = tesela_dtype_bits(dtype);
   uint64_t code = value_get_code(value, bits < width ? bits : width);
-  text[0] = '\0';
   if (bits < width) return text; /* not enough to tell */
   switch (tesela_dtype_family_of(dtype)) {
   case TESELA_FAMILY_BOOL:
@@ -328,7 +333,7 @@ tesela_status tesela_value_read(const char *text, size_t length, tesela_dtype dt
   char word[VALUE_WORD];
   tesela_status status;
   tesela_dtype_family family = tesela_dtype_family_of(dtype);
-  if (!text || !value) return tesela__fail(err, TESELA_E_INVALID, -1, "text and value must not be NULL");
+  TESELA__NEED(err, text, value);
   if (bits < 1 || bits > 128 || (bits & (bits - 1)) != 0)
     return tesela__fail(err, TESELA_E_RANGE, -1,
                         "an element of %" PRId32 " bits; expected 1, 2, 4, 8, 16, 32, 64 or 128", bits);

@@ -211,6 +211,8 @@ static tesela_status any_find_row(const any_text *t, const tesela__notation_row 
 
 tesela_status tesela_notation_find(const char *text, size_t length, const tesela_notation **notation,
                                    size_t *used, tesela_error *err) {
+  TESELA__NEED(err, notation);
+  TESELA__NEED_LIST(err, text, length);
   any_text t;
   const tesela__notation_row *row;
   tesela_status status = any_split(text, length, NULL, &t, err);
@@ -282,6 +284,9 @@ static tesela_status any_check_kind(const any_text *t, tesela_any_layout *any, t
 
 tesela_status tesela_layout_read(const char *text, size_t length, const tesela_layout_read_options *options,
                                  tesela_any_layout *out, tesela_error *err) {
+  TESELA__NEED(err, out);
+  TESELA__NEED_LIST(err, text, length);
+  TESELA__NEED_CLEAR(err, options);
   tesela_layout_read_options given =
       options ? *options : (tesela_layout_read_options){.flags = TESELA_XLA_STRICT};
   const tesela__notation_row *row = NULL;
@@ -315,14 +320,17 @@ static const tesela__notation_row *any_row_of(const tesela_any_layout *any) {
 }
 
 tesela_status tesela_any_to_layout(const tesela_any_layout *any, tesela_layout *layout, tesela_error *err) {
+  TESELA__NEED(err, any, layout);
   return any_row_of(any)->to_layout(any, layout, err);
 }
 
 tesela_status tesela_any_print(const tesela_any_layout *any, const tesela_writer *to, tesela_error *err) {
+  TESELA__NEED(err, any, to);
   return any_row_of(any)->print(any, to, err);
 }
 
 tesela_status tesela_any_to_xla(const tesela_any_layout *any, tesela_xla_shape *shape, tesela_error *err) {
+  TESELA__NEED(err, any, shape);
   tesela_xla_layout layout;
   const tesela_device_host *host = &any->device.host;
   if (any->kind == TESELA_KIND_XLA) {
