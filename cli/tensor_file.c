@@ -15,7 +15,6 @@
 #include "npy.h"
 #include "verbs/problem.h"
 #include "safetensors.h"
-#include "main/message.h"
 #include "main/say.h"
 #include "tensor_file_map.h"
 
@@ -25,7 +24,7 @@ int tensor_file_wrong(const cli_context *cli, const char *file_name, const char 
   char message[MESSAGE], quote[SAY_QUOTE];
   va_list args;
   va_start(args, format);
-  message_put(message, sizeof message, format, args);
+  vsnprintf(message, sizeof message, format, args);
   va_end(args);
   say_error(cli, "%s: %s", say_quote(file_name, quote), message);
   return CLI_BAD;

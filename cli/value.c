@@ -15,18 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "main/message.h"
-
 static tesela_status fail(tesela_error *err, tesela_status status, const char *format, ...)
     TESELA_PRINTF(3, 4);
 
 static tesela_status fail(tesela_error *err, tesela_status status, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  message_put(err->message, sizeof err->message, format, args);
+  tesela_error_fill(err, status, -1, format, args);
   va_end(args);
-  err->status = status;
-  err->at = -1;
   return status;
 }
 
