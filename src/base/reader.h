@@ -59,8 +59,10 @@ static inline int tesela__read_peek(tesela__reader *r) {
     if (c > '/') return c;
     if (c == ' ' || c == '\t' || ((c == '\n' || c == '\r') && r->blanks >= TESELA__BLANKS_TEXT))
       r->at++;
-    else if (c != '/' || r->blanks < TESELA__BLANKS_COMMENTS || !tesela__read_comment(r))
+    else if (c != '/' || r->blanks < TESELA__BLANKS_COMMENTS)
       return c;
+    else if (!tesela__read_comment(r))
+      return (unsigned char)r->text[r->at];
   }
   return -1;
 }
