@@ -78,25 +78,21 @@ tesela_status tesela__read_expect(tesela__reader *r, char c, const char *where) 
 /* ---- integers and lists ---- */
 
 int tesela__read_scan(tesela__reader *r, size_t *end, int64_t *value) {
-  enum { ALWAYS_FIT = 18 };
+  const uint64_t last = (UINT64_MAX - 9) / 10; /* one more digit fits */
   bool negative = tesela__read_peek(r) == '-', fits = true;
   size_t first = r->at + negative, at = first;
-  int64_t sum = 0;
-  while (at < r->length && tesela__byte_is(r->text[at], TESELA__BYTE_DIGIT)) at++;
+  uint64_t sum = 0;
+  for (; at < r->length; at++) {
+    unsigned digit = (unsigned)(unsigned char)r->text[at] - '0';
+    if (digit > 9) break;
+    fits = fits && sum <= last;
+    sum = sum * 10 + digit;
+  }
   if (at == first || (at < r->length && tesela__byte_is(r->text[at], r->glue))) return 0;
   *end = at;
-  while (first < at && r->text[first] == '0') first++;
-  if (at - first <= ALWAYS_FIT) {
-    for (; first < at; first++) sum = sum * 10 + (r->text[first] - '0');
-    *value = negative ? -sum : sum;
-    return 1;
-  }
-  for (; first < at && fits; first++) {
-    int64_t digit = r->text[first] - '0';
-    fits = tesela__mul(sum, 10, &sum) && tesela__add(sum, negative ? -digit : digit, &sum);
-  }
-  *value = sum;
-  return fits ? 1 : -1;
+  if (!fits || sum > (uint64_t)INT64_MAX + negative) return -1;
+  *value = !negative ? (int64_t)sum : sum == 0 ? 0 : -(int64_t)(sum - 1) - 1;
+  return 1;
 }
 
 bool tesela__read_integer_next(tesela__reader *r) {
@@ -232,7 +228,7 @@ static char reader_lookalike(const tesela__reader *r, size_t *bytes) {
 }
 
 size_t tesela__read_lookalike(const tesela__reader *r, char ascii) {
-  size_t bytes;
+  size_t bytes = 0;
   return reader_lookalike(r, &bytes) == ascii ? bytes : 0;
 }
 

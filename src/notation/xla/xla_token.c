@@ -81,12 +81,12 @@ tesela_status tesela__xla_more(tesela__xla_reader *reader, char close, bool *mor
   if (sign > 0) {
     tesela__xla_repair(reader, comma, "'%.*s' read as ','", (int)sign, reader->in.text + comma);
     reader->in.at += sign;
-    *more = true;
+  } else if (!tesela__read_take(&reader->in, ',')) {
+    return tesela__read_more(&reader->in, close, false, more); /* says what is wrong */
+  } else if (reader->lenient && xla_closes(reader, close)) {
+    tesela__xla_repair(reader, comma, "',' before the end of a list left out");
     return TESELA_OK;
   }
-  tesela_status status = tesela__read_more(&reader->in, close, false, more);
-  if (status != TESELA_OK || !*more || !reader->lenient || !xla_closes(reader, close)) return status;
-  tesela__xla_repair(reader, comma, "',' before the end of a list left out");
-  *more = false;
+  *more = true;
   return TESELA_OK;
 }
