@@ -151,11 +151,37 @@ static void any_bytes_are_shown(void **state) {
   }
 }
 
+/* Every character, written by hand, is read; and of all strings of bytes no others are. */
+static void characters_are_utf8(void **state) {
+  (void)state;
+  uint32_t code;
+  for (uint32_t c = 0; c <= 0x10FFFF; c++) {
+    if (c >= 0xD800 && c < 0xE000) continue;
+    size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    static const uint32_t leads[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    char text[4];
+    for (size_t i = 0; i < n; i++)
+      text[i] = (char)(i == 0 ? leads[n] | c >> 6 * (n - 1) : 0x80 | (c >> 6 * (n - 1 - i) & 0x3F));
+    assert_int_equal(tesela_utf8_character(text, n, &code), n);
+    assert_int_equal(code, c);
+    assert_int_equal(tesela_utf8_character(text, n - (n > 1), &code), n > 1 ? 0 : 1); /* cut */
+  }
+  int64_t accepted[5] = {0};
+  for (uint32_t bytes = 0; bytes < 1 << 24; bytes++) {
+    const char text[] = {(char)(bytes >> 16), (char)(bytes >> 8 & 0xFF), (char)(bytes & 0xFF), (char)0x80};
+    accepted[tesela_utf8_character(text, 4, &code)]++;
+  }
+  assert_int_equal(accepted[1], 128 << 16);
+  assert_int_equal(accepted[2], (0x800 - 0x80) << 8);
+  assert_int_equal(accepted[3], 0x10000 - 0x800 - 0x800); /* without surrogates */
+  assert_int_equal(accepted[4], (0x110000 - 0x10000) / 64);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(lines_and_carets),           cmocka_unit_test(long_lines_are_cut_around_the_caret),
       cmocka_unit_test(a_narrow_terminal_of_ascii), cmocka_unit_test(a_writer_may_stop),
-      cmocka_unit_test(any_bytes_are_shown),
+      cmocka_unit_test(any_bytes_are_shown),        cmocka_unit_test(characters_are_utf8),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
