@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 static bool grow(json_writer *j, size_t more) {
   if (j->failed) return false;
   if (more <= j->capacity - j->length) return true;

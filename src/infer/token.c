@@ -15,7 +15,8 @@ tesela_status tesela__infer_reader_pass(infer_reader *reader, tesela_status stat
 }
 
 tesela_status tesela__infer_reader_list(infer_reader *reader, int32_t most, int64_t *list, int32_t *n) {
-  return tesela__read_integers(&reader->in, '[', false, "a list of integers, [0, 1]", TESELA_E_OVERFLOW, most, list, n);
+  return tesela__read_integers(&reader->in, '[', false, "a list of integers, [0, 1]", TESELA_E_OVERFLOW, most,
+                               list, n);
 }
 
 tesela_status tesela__infer_reader_name(infer_reader *reader, size_t *at, size_t *length) {
