@@ -57,7 +57,7 @@ static void sums(builder *b) {
     node[i] = input(b, 3, (const int64_t[]){64, 64, 64}, (int32_t)(next(b) % 3));
   for (int32_t i = 0; i < ADDENDS; i++)
     for (int32_t j = 0; j < i; j++)
-      tesela_graph_set_output(b->graph, pointwise(b, TESELA_FN_ADD, node[i], node[j]), NULL);
+      tesela_graph_add_output(b->graph, pointwise(b, TESELA_FN_ADD, node[i], node[j]), NULL);
 }
 
 static const struct kind {
@@ -93,7 +93,7 @@ static void build(builder *b, const struct kind *kind) {
   b->free_weights = kind->free_weights;
   b->tied = kind->tied;
   kind->make(b);
-  tesela_graph_set_output(b->graph, tesela_graph_count(b->graph) - 1, NULL);
+  tesela_graph_add_output(b->graph, tesela_graph_count(b->graph) - 1, NULL);
 }
 
 typedef struct phase {

@@ -210,7 +210,7 @@ static void training(builder *b) {
     int32_t dy = pointwise(b, TESELA_FN_MUL, grad, slope);
     int32_t dw = k % 3 == 0 ? matmul(b, transpose(b, x[k]), dy) : matmul(b, transpose(b, dy), x[k]);
     int32_t dx = k % 3 == 0 ? matmul(b, dy, transpose(b, w[k])) : matmul(b, dy, w[k]);
-    tesela_graph_set_output(b->graph, pointwise(b, TESELA_FN_SUB, w[k], dw), NULL);
+    tesela_graph_add_output(b->graph, pointwise(b, TESELA_FN_SUB, w[k], dw), NULL);
     grad = k % 2 == 1 ? dx : pointwise(b, TESELA_FN_ADD, dx, grad);
   }
 }

@@ -6,10 +6,9 @@
 #ifndef TESELA_CLI_EXPRESSION_H
 #define TESELA_CLI_EXPRESSION_H
 
-#include <tesela/register.h>
+#include <tesela/notation.h>
 
 #include "json.h"
-#include "kind.h"
 #include "main/options.h"
 
 #define EXPRESSION_LIST ((int64_t)1 << 20) /* elements, threads, offsets in one list at most */

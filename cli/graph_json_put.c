@@ -210,8 +210,8 @@ void graph_json_put(json_writer *j, const tesela_graph *graph) {
   jw_end(j);
   jw_key(j, "outputs");
   jw_list(j);
-  for (int32_t k = 0; (node = tesela_graph_node(graph, k)); k++)
-    if (node->output) jw_str(j, node->name);
+  for (int32_t k = 0; k < tesela_graph_n_outputs(graph); k++)
+    jw_str(j, tesela_graph_node(graph, tesela_graph_output(graph, k))->name);
   jw_end(j);
   if (tesela_graph_hint_count(graph) > 0) {
     jw_key(j, "hints");

@@ -205,7 +205,7 @@ static bool graph_read_all(const graph_reader *r) {
   for (size_t i = 0; i < json_array_size(outputs); i++) {
     int32_t node;
     if (!graph_use(r, "outputs", json_array_get(outputs, i), &node) ||
-        tesela_graph_set_output(r->graph, node, r->in->err) != TESELA_OK)
+        tesela_graph_add_output(r->graph, node, r->in->err) != TESELA_OK)
       return false;
   }
   for (size_t i = 0; i < json_array_size(hints); i++)

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "json_text.h"
-#include "kind.h"
 
 tesela_status query_fail(query *q, tesela_status status, int64_t at, const char *format, ...) {
   va_list args;
@@ -64,13 +63,20 @@ bool query_flag(query *q, const char *field) { return json_is_true(query_get(q, 
 
 tesela_status query_layout(query *q, const char *field, tesela_xla_shape *shape, tesela_layout *layout) {
   const json_t *text = query_get(q, field);
-  return kind_read(json_string_value(text), json_string_length(text), q->flags, shape, layout, NULL, q->err);
+  tesela_any_layout any;
+  const tesela_layout_read_options options = {.notation = "xla", .flags = q->flags};
+  tesela_status status =
+      tesela_layout_read(json_string_value(text), json_string_length(text), &options, &any, q->err);
+  if (status == TESELA_OK) *shape = any.shape;
+  return status == TESELA_OK && layout ? tesela_any_to_layout(&any, layout, q->err) : status;
 }
 
-tesela_status query_any(query *q, const char *field, any_layout *any, tesela_layout *layout) {
+tesela_status query_any(query *q, const char *field, tesela_any_layout *any, tesela_layout *layout) {
   const json_t *text = query_get(q, field);
-  return kind_read_any(json_string_value(text), json_string_length(text), q->flags, any, layout, NULL,
-                       q->err);
+  const tesela_layout_read_options options = {.flags = q->flags};
+  tesela_status status =
+      tesela_layout_read(json_string_value(text), json_string_length(text), &options, any, q->err);
+  return status == TESELA_OK && layout ? tesela_any_to_layout(any, layout, q->err) : status;
 }
 
 tesela_status query_index(query *q, int32_t rank, const int64_t *shape, const json_t *list, size_t i,

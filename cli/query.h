@@ -15,10 +15,9 @@
 #ifndef TESELA_CLI_QUERY_H
 #define TESELA_CLI_QUERY_H
 
-#include <tesela/xla.h>
+#include <tesela/notation.h>
 
 #include "json.h"
-#include "kind.h"
 
 #define QUERY_LINE_LIMIT ((size_t)16 << 20) /* bytes of a request */
 
@@ -117,7 +116,7 @@ tesela_status query_fail(query *q, tesela_status status, int64_t at, const char 
 const json_t *query_get(query *q, const char *field);
 bool query_flag(query *q, const char *field);
 /* Read a field of type QUERY_ANY; layout may be NULL. */
-tesela_status query_any(query *q, const char *field, any_layout *any, tesela_layout *layout);
+tesela_status query_any(query *q, const char *field, tesela_any_layout *any, tesela_layout *layout);
 /* indices[i] as an index of a shape. */
 tesela_status query_index(query *q, int32_t rank, const int64_t *shape, const json_t *list, size_t i,
                           int64_t *index);

@@ -13,10 +13,10 @@
  */
 
 /* The places of one element: an integer, for several copies a list, in registers {"threads":[..],"local":n}. */
-static tesela_status put_places(query *q, const any_layout *any, const tesela_layout *layout,
+static tesela_status put_places(query *q, const tesela_any_layout *any, const tesela_layout *layout,
                                 const int64_t *index) {
   int64_t copies = tesela_layout_copies(layout), place[TESELA_MAX_AXES];
-  if (any->kind == KIND_REGISTER) {
+  if (any->kind == TESELA_KIND_REGISTER) {
     jw_object(q->out);
     tesela_status status = expression_put_place(q->out, &any->registers, index, q->err);
     jw_end(q->out);
@@ -33,7 +33,7 @@ static tesela_status put_places(query *q, const any_layout *any, const tesela_la
 }
 
 static tesela_status op_where(query *q) {
-  any_layout any;
+  tesela_any_layout any;
   tesela_layout layout;
   tesela_status status = query_any(q, "layout", &any, &layout);
   if (status != TESELA_OK) return status;
@@ -88,7 +88,7 @@ static tesela_status put_element(query *q, const tesela_layout *layout, const js
 }
 
 static tesela_status op_what(query *q) {
-  any_layout any;
+  tesela_any_layout any;
   tesela_layout layout;
   tesela_status status = query_any(q, "layout", &any, &layout);
   if (status != TESELA_OK) return status;
@@ -97,8 +97,8 @@ static tesela_status op_what(query *q) {
   jw_list(q->out);
   for (size_t i = 0; i < json_array_size(places); i++) {
     const json_t *place = json_array_get(places, i);
-    status =
-        any.kind == KIND_REGISTER ? put_held(q, &any.registers, place, i) : put_element(q, &layout, place, i);
+    status = any.kind == TESELA_KIND_REGISTER ? put_held(q, &any.registers, place, i)
+                                              : put_element(q, &layout, place, i);
     if (status != TESELA_OK) return status;
   }
   jw_end(q->out);
@@ -109,7 +109,7 @@ static tesela_status op_what(query *q) {
  */
 
 static tesela_status op_same(query *q) {
-  any_layout a, b;
+  tesela_any_layout a, b;
   tesela_layout left, right;
   tesela_difference difference;
   tesela_status status = query_any(q, "a", &a, &left);

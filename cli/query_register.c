@@ -17,42 +17,29 @@ static tesela_status too_many(query *q, const char *what) {
                     EXPRESSION_LIST);
 }
 
-/* The field expr, a prefix like register: allowed. */
-static tesela_status read_expr(query *q, any_layout *any) {
+/* The field expr, a prefix like register: allowed; of that kind, NULL: any. */
+static tesela_status read_expr(query *q, const char *kind, tesela_any_layout *any) {
   const json_t *field = query_get(q, "expr");
-  const char *text = json_string_value(field);
-  size_t length = json_string_length(field), used;
-  layout_kind kind;
-  tesela_status status = kind_of(text, length, &kind, &used, q->err);
-  if (status != TESELA_OK) return status;
-  if (kind == KIND_XLA) kind = KIND_EXPRESSION; /* then the message says what an expression is */
-  status = kind_read_expression(text + used, length - used, kind, any, q->err);
-  if (status != TESELA_OK) kind_shift(used, NULL, q->err);
-  return status;
-}
-
-static tesela_status wrong_kind(query *q, const any_layout *any, const char *wanted) {
-  return query_fail(q, TESELA_E_MISMATCH, -1, "this is %s; the op takes %s", kind_words(any->kind), wanted);
+  const tesela_layout_read_options options = {.notation = kind};
+  return tesela_layout_read(json_string_value(field), json_string_length(field), &options, any, q->err);
 }
 
 /* ---- register --------------------------------------------------------------------------------------------- */
 
 tesela_status query_op_register(query *q) {
-  any_layout any;
-  tesela_status status = read_expr(q, &any);
+  tesela_any_layout any;
+  tesela_status status = read_expr(q, "register", &any);
   if (status != TESELA_OK) return status;
-  if (any.kind != KIND_REGISTER) return wrong_kind(q, &any, "a register layout");
   expression_put_register(q->out, &any.registers, NULL);
   return query_flag(q, "table") ? expression_put_table(q->out, &any.registers, q->err) : TESELA_OK;
 }
 
 tesela_status query_op_locate_at(query *q) {
-  any_layout any;
+  tesela_any_layout any;
   int64_t index[TESELA_MAX_RANK];
   bool holds = false;
-  tesela_status status = read_expr(q, &any);
+  tesela_status status = read_expr(q, "register", &any);
   if (status != TESELA_OK) return status;
-  if (any.kind != KIND_REGISTER) return wrong_kind(q, &any, "a register layout");
   int64_t thread = json_integer_value(query_get(q, "thread"));
   if (thread < 0 || thread >= any.registers.spatial_size)
     return tesela_error_outside(q->err, -1, "thread", -1, thread, 0, any.registers.spatial_size - 1);
@@ -94,10 +81,12 @@ static tesela_status put_offsets(query *q, const tesela_tile_memory *memory, con
 }
 
 tesela_status query_op_shared(query *q) {
-  any_layout any;
-  tesela_status status = read_expr(q, &any);
+  tesela_any_layout any;
+  tesela_status status = read_expr(q, NULL, &any);
   if (status != TESELA_OK) return status;
-  if (any.kind == KIND_REGISTER) return wrong_kind(q, &any, "a tile in memory");
+  if (any.kind != TESELA_KIND_SHARED && any.kind != TESELA_KIND_GLOBAL)
+    return query_fail(q, TESELA_E_MISMATCH, -1, "expected a tile in memory, found %s",
+                      tesela_kind_words(any.kind));
   expression_put_memory(q->out, &any.memory);
   const json_t *indices = query_get(q, "indices");
   jw_key(q->out, "offsets");
@@ -172,16 +161,16 @@ static tesela_status show_table(query *q, const tesela_register *layout) {
   return status;
 }
 
-static tesela_status show_grid(query *q, const any_layout *any, tesela_layout *layout) {
+static tesela_status show_grid(query *q, const tesela_any_layout *any, tesela_layout *layout) {
   tesela_draw_options options = {.width = 0};
   int64_t tile[TESELA_MAX_RANK];
   tesela_status status = TESELA_OK;
-  if (any->kind == KIND_XLA) {
+  if (any->kind == TESELA_KIND_XLA) {
     status = show_picture_of(&any->shape, layout, tile, q->err);
     options.shape = any->shape.dim;
     options.tile = tile;
   }
-  if (any->kind == KIND_DEVICE) {
+  if (any->kind == TESELA_KIND_DEVICE) {
     status = device_picture_of(&any->device, layout, tile, q->err);
     options.shape = any->device.host.shape;
     options.tile = tile;
@@ -196,14 +185,14 @@ static tesela_status show_grid(query *q, const any_layout *any, tesela_layout *l
 }
 
 tesela_status query_op_show(query *q) {
-  any_layout any;
+  tesela_any_layout any;
   tesela_layout layout;
   tesela_status status = query_any(q, "layout", &any, &layout);
   if (status != TESELA_OK) return status;
-  if (any.kind == KIND_REGISTER) return show_table(q, &any.registers);
+  if (any.kind == TESELA_KIND_REGISTER) return show_table(q, &any.registers);
   if (query_get(q, "format") || query_get(q, "by"))
     return query_fail(q, TESELA_E_UNSUPPORTED, -1, "the field %s is for register layouts; this is %s",
-                      q->field, kind_words(any.kind));
+                      q->field, tesela_kind_words(any.kind));
   q->field = "layout";
   return show_grid(q, &any, &layout);
 }

@@ -15,7 +15,8 @@ enum { MOST_BYTES = 16 << 20 }; /* of either side of relayout */
 
 static tesela_status read_side(query *q, const char *field, const tesela_xla_shape *of, problem_side *side) {
   const json_t *text = query_get(q, field);
-  return problem_read_side(json_string_value(text), json_string_length(text), q->flags, of, side, NULL,
+  const tesela_layout_read_options options = {.flags = q->flags};
+  return problem_read_side(json_string_value(text), json_string_length(text), &options, of, side, NULL,
                            q->err);
 }
 

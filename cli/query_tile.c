@@ -12,14 +12,32 @@
 
 /* ---- fields --------------------------------------------------------------------------------------------------- */
 
+static tesela_status read_register(query *q, const json_t *text, tesela_register *out) {
+  const tesela_layout_read_options options = {.notation = "register"};
+  tesela_any_layout any;
+  tesela_status status =
+      tesela_layout_read(json_string_value(text), json_string_length(text), &options, &any, q->err);
+  if (status == TESELA_OK) *out = any.registers;
+  return status;
+}
+
 static tesela_status take_register(query *q, const char *field, tesela_register *out) {
   const json_t *text = query_get(q, field);
-  return tesela_register_parse(json_string_value(text), json_string_length(text), out, q->err);
+  return read_register(q, text, out);
 }
 
 static tesela_status take_memory(query *q, const char *field, tesela_tile_memory *out) {
   const json_t *text = query_get(q, field);
-  return tesela_tile_memory_parse(json_string_value(text), json_string_length(text), out, q->err);
+  const tesela_layout_read_options options = {0};
+  tesela_any_layout any;
+  tesela_status status =
+      tesela_layout_read(json_string_value(text), json_string_length(text), &options, &any, q->err);
+  if (status != TESELA_OK) return status;
+  if (any.kind != TESELA_KIND_SHARED && any.kind != TESELA_KIND_GLOBAL)
+    return query_fail(q, TESELA_E_MISMATCH, 0, "expected a tile in memory, found %s",
+                      tesela_kind_words(any.kind));
+  *out = any.memory;
+  return TESELA_OK;
 }
 
 static tesela_status take_bits(query *q, int32_t *bits) {
@@ -123,7 +141,7 @@ static tesela_status take_uses(query *q, tesela_register *layouts, tesela_access
     const json_t *list = query_get(q, fields[f]);
     for (size_t i = 0; i < json_array_size(list) && status == TESELA_OK; i++, n++) {
       const json_t *text = json_array_get(list, i);
-      status = tesela_register_parse(json_string_value(text), json_string_length(text), &layouts[n], q->err);
+      status = read_register(q, text, &layouts[n]);
       uses[n] =
           (tesela_access_use){.registers = &layouts[n], .ldmatrix = f == 1 && query_flag(q, "ldmatrix")};
     }

@@ -150,7 +150,8 @@ static int64_t check_elements(const tesela_node *node) {
   return elements;
 }
 
-static check_made check_output(const tesela_node *node, int32_t number, check_data *data) {
+static check_made check_output(const tesela_graph *graph, int32_t number, check_data *data) {
+  const tesela_node *node = tesela_graph_node(graph, number);
   int32_t o = data->n_outputs++;
   data->output_node[o] = number;
   data->output_bytes[o] = check_elements(node) * check_width(node);
@@ -166,29 +167,33 @@ static check_made check_count_all(const tesela_graph *graph, check_data *data, c
     if ((*at)->op == TESELA_OP_INPUT && (!check_span(*at, data->max_bytes, &elements, &before) ||
                                          !check_count(elements, width, &bytes, data)))
       return CHECK_LARGE;
-    if ((*at)->output && !check_count(check_elements(*at), 2 * width, &bytes, data)) return CHECK_LARGE;
+  }
+  for (int32_t k = 0; k < tesela_graph_n_outputs(graph); k++) {
+    int64_t bytes;
+    *at = tesela_graph_node(graph, tesela_graph_output(graph, k));
+    if (!check_count(check_elements(*at), 2 * check_width(*at), &bytes, data)) return CHECK_LARGE;
   }
   return CHECK_DONE;
 }
 
 /* Make inputs, and room for outputs. */
 static check_made check_make(const tesela_graph *graph, uint64_t seed, check_data *data) {
-  size_t count = (size_t)tesela_graph_count(graph) + 1;
+  size_t count = (size_t)tesela_graph_count(graph) + 1, outputs = (size_t)tesela_graph_n_outputs(graph) + 1;
   const tesela_node *at;
   check_made made = CHECK_DONE;
   data->input = calloc(count, sizeof *data->input);
   data->memory = calloc(count, sizeof *data->memory);
-  data->tiled = calloc(count, sizeof *data->tiled);
-  data->plain = calloc(count, sizeof *data->plain);
-  data->output_bytes = calloc(count, sizeof *data->output_bytes);
-  data->output_node = calloc(count, sizeof *data->output_node);
+  data->tiled = calloc(outputs, sizeof *data->tiled);
+  data->plain = calloc(outputs, sizeof *data->plain);
+  data->output_bytes = calloc(outputs, sizeof *data->output_bytes);
+  data->output_node = calloc(outputs, sizeof *data->output_node);
   if (!data->input || !data->memory || !data->tiled || !data->plain || !data->output_bytes ||
       !data->output_node)
     return CHECK_NO_MEMORY;
-  for (int32_t k = 0; made == CHECK_DONE && (at = tesela_graph_node(graph, k)); k++) {
+  for (int32_t k = 0; made == CHECK_DONE && (at = tesela_graph_node(graph, k)); k++)
     if (at->op == TESELA_OP_INPUT) made = check_input(graph, k, at, &seed, data);
-    if (made == CHECK_DONE && at->output) made = check_output(at, k, data);
-  }
+  for (int32_t k = 0; made == CHECK_DONE && k < (int32_t)outputs - 1; k++)
+    made = check_output(graph, tesela_graph_output(graph, k), data);
   return made;
 }
 

@@ -10,15 +10,14 @@
 #include "main/options.h"
 
 const char pages_layout_text[] =
-    "A LAYOUT is an XLA shape, f32[3,5]{1,0:T(2,2)}; xla: in front of it says so and changes nothing. Sloppy "
-    "spellings are mended, and a note on standard error says what was mended. For show, where, what, same "
-    "and query "
-    "it may also be a register layout, local(3, 4).spatial(2, 3), a fragment of a matrix instruction, "
-    "mma.m16n8k16.f16.A, a tile in memory, shared_row_major(8, 64), or a device layout, f16[1000,200] "
+    "A LAYOUT is an XLA shape, f32[3,5]{1,0:T(2,2)}, a layout of JAX after its type and dims, f32[3,5] "
+    "Layout(major_to_minor=(0, 1), tiling=((2, 2),)), or a device layout, f16[1000,200] "
     "stick(dim_order=[0,1]), three tuples ((4, 1000, 64), (64000, 64, 1), (64, 200, 1)) or "
-    "SpyreTensorLayout(device_size=[4, 1000, 64], ...); register:, shared:, global: or device: in front "
-    "demands "
-    "that kind.";
+    "SpyreTensorLayout(device_size=[4, 1000, 64], ...). Sloppy spellings of XLA shapes are mended, and a "
+    "note on standard error says what was mended. For show, where, what, same and query it may also be a "
+    "register layout, local(3, 4).spatial(2, 3), a fragment of a matrix instruction, mma.m16n8k16.f16.A, or "
+    "a tile in memory, shared_row_major(8, 64). xla:, jax:, register:, shared:, global: or device: before it "
+    "demands that kind.";
 
 const char pages_exit_text[] =
     "Data goes to standard output, words to standard error. For show, where, what and for every file that is "

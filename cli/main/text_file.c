@@ -33,9 +33,8 @@ char *text_file_read(const cli_context *cli, const char *path, size_t limit, siz
   char quote[SAY_QUOTE];
   bool standard = strcmp(path, "-") == 0;
   FILE *file = standard ? stdin : fopen(path, "rb");
-  *status = CLI_BAD;
   if (!file) {
-    if (errno == ENOMEM) *status = CLI_FAILED;
+    *status = errno == ENOMEM ? CLI_FAILED : CLI_BAD;
     say_error(cli, "%s: %s", say_quote(path, quote), strerror(errno));
     return NULL;
   }
@@ -44,7 +43,7 @@ char *text_file_read(const cli_context *cli, const char *path, size_t limit, siz
   int why = !text ? ENOMEM : ferror(file) ? errno : 0;
   if (!standard) fclose(file);
   if (!why && *length <= limit) return text;
-  if (!text) *status = CLI_FAILED;
+  *status = text ? CLI_BAD : CLI_FAILED;
   if (why)
     say_error(cli, "%s: %s", say_quote(path, quote), strerror(why));
   else

@@ -15,23 +15,13 @@
 #define ENUMERATED ((int64_t)1 << 22) /* elements that are looked at one by one at most */
 
 /* The relation of one side. The elements of a tile have no width of their own: they get that of the other side. */
-static tesela_status relation_beside(const any_layout *any, const any_layout *other, tesela_layout *layout,
-                                     tesela_error *err) {
+static tesela_status relation_beside(const tesela_any_layout *any, const tesela_any_layout *other,
+                                     tesela_layout *layout, tesela_error *err) {
   tesela_layout beside;
-  tesela_dtype dtype = TESELA_DTYPE_NONE;
-  int32_t bits = 8;
-  if (any->kind == KIND_XLA) return tesela_xla_to_layout(&any->shape, layout, err);
-  if (any->kind == KIND_DEVICE) return tesela_device_to_layout(&any->device, layout, err);
-  if (any->kind == KIND_REGISTER)
-    return tesela_register_to_layout(&any->registers, TESELA_DTYPE_NONE, 8, layout, err);
-  tesela_status known = other->kind == KIND_XLA      ? tesela_xla_to_layout(&other->shape, &beside, NULL)
-                        : other->kind == KIND_DEVICE ? tesela_device_to_layout(&other->device, &beside, NULL)
-                                                     : TESELA_E_UNSUPPORTED;
-  if (known == TESELA_OK) {
-    dtype = beside.dtype;
-    bits = beside.bits;
-  }
-  return tesela_tile_memory_to_layout(&any->memory, dtype, bits, layout, err);
+  bool lends = input_has_bytes(other) && other->kind != TESELA_KIND_REGISTER;
+  if (input_has_bytes(any) || !lends || tesela_any_to_layout(other, &beside, NULL) != TESELA_OK)
+    return tesela_any_to_layout(any, layout, err);
+  return tesela_tile_memory_to_layout(&any->memory, beside.dtype, beside.bits, layout, err);
 }
 
 /* Element by element, for swizzles that differ. false: there are too many, or copies. */
@@ -58,12 +48,13 @@ static bool compare_all(const tesela_layout *a, const tesela_layout *b, tesela_d
   return true;
 }
 
-tesela_status same_compare(const any_layout *a, const any_layout *b, tesela_difference *d,
+tesela_status same_compare(const tesela_any_layout *a, const tesela_any_layout *b, tesela_difference *d,
                            tesela_error *err) {
   tesela_layout left, right;
-  if ((a->kind == KIND_REGISTER) != (b->kind == KIND_REGISTER)) {
+  if ((a->kind == TESELA_KIND_REGISTER) != (b->kind == TESELA_KIND_REGISTER)) {
     *d = (tesela_difference){.same = false};
-    snprintf(d->reason, sizeof d->reason, "a is %s, b %s", kind_words(a->kind), kind_words(b->kind));
+    snprintf(d->reason, sizeof d->reason, "a is %s, b %s", tesela_kind_words(a->kind),
+             tesela_kind_words(b->kind));
     return TESELA_OK;
   }
   tesela_status status = relation_beside(a, b, &left, err);
@@ -80,22 +71,22 @@ static int write_stdout(void *user, const char *text, size_t length) {
   return fwrite(text, 1, length, stdout) != length;
 }
 
-/* The place of an element: a number, or {"threads":[..],"local":n}; the relation is read again to have it. */
-static tesela_status put_place(json_writer *j, const char *text, const int64_t *index, tesela_error *err) {
-  any_layout any;
+/* The place of an element: a number, or {"threads":[..],"local":n}. */
+static tesela_status put_place(json_writer *j, const tesela_any_layout *any, const int64_t *index,
+                               tesela_error *err) {
   tesela_layout layout;
   int64_t place[TESELA_MAX_AXES] = {0};
-  tesela_status status = kind_read_any(text, strlen(text), TESELA_XLA_LENIENT, &any, &layout, NULL, err);
-  if (status != TESELA_OK) return status;
   const tesela_writer to = {write_stdout, NULL};
-  if (any.kind == KIND_REGISTER && !j) return expression_print_place(&any.registers, index, &to, err);
-  if (any.kind == KIND_REGISTER) {
+  if (any->kind == TESELA_KIND_REGISTER && !j)
+    return expression_print_place(&any->registers, index, &to, err);
+  if (any->kind == TESELA_KIND_REGISTER) {
     jw_object(j);
-    status = expression_put_place(j, &any.registers, index, err);
+    tesela_status status = expression_put_place(j, &any->registers, index, err);
     jw_end(j);
     return status;
   }
-  status = tesela_layout_place_of(&layout, index, place, err);
+  tesela_status status = tesela_any_to_layout(any, &layout, err);
+  if (status == TESELA_OK) status = tesela_layout_place_of(&layout, index, place, err);
   if (j)
     jw_int(j, place[0]);
   else
@@ -103,7 +94,8 @@ static tesela_status put_place(json_writer *j, const char *text, const int64_t *
   return status;
 }
 
-static int print_any_json(const cli_context *cli, int32_t rank, const tesela_difference *d) {
+static int print_any_json(const cli_context *cli, const tesela_any_layout *any, int32_t rank,
+                          const tesela_difference *d) {
   json_writer j = {0};
   tesela_error err = {.at = -1};
   tesela_status status = TESELA_OK;
@@ -117,9 +109,9 @@ static int print_any_json(const cli_context *cli, int32_t rank, const tesela_dif
       jw_key(&j, "index");
       jw_ints(&j, rank, d->index);
       jw_key(&j, "a");
-      status = put_place(&j, cli->arg[0], d->index, &err);
+      status = put_place(&j, &any[0], d->index, &err);
       jw_key(&j, "b");
-      if (status == TESELA_OK) status = put_place(&j, cli->arg[1], d->index, &err);
+      if (status == TESELA_OK) status = put_place(&j, &any[1], d->index, &err);
       jw_end(&j);
     } else {
       jw_null(&j);
@@ -133,7 +125,8 @@ static int print_any_json(const cli_context *cli, int32_t rank, const tesela_dif
   return !done ? CLI_FAILED : d->same ? CLI_YES : CLI_NO;
 }
 
-static int print_any_text(const cli_context *cli, int32_t rank, const tesela_difference *d) {
+static int print_any_text(const cli_context *cli, const tesela_any_layout *any, int32_t rank,
+                          const tesela_difference *d) {
   tesela_error err = {.at = -1};
   if (d->same) {
     puts("same");
@@ -147,41 +140,30 @@ static int print_any_text(const cli_context *cli, int32_t rank, const tesela_dif
   fputs("differ: first at [", stdout);
   if (rank > 0) input_print_index(rank, d->index);
   fputs("]: ", stdout);
-  tesela_status status = put_place(NULL, cli->arg[0], d->index, &err);
+  tesela_status status = put_place(NULL, &any[0], d->index, &err);
   fputs(" in a, ", stdout);
-  if (status == TESELA_OK) status = put_place(NULL, cli->arg[1], d->index, &err);
+  if (status == TESELA_OK) status = put_place(NULL, &any[1], d->index, &err);
   fputs(" in b\n", stdout);
   return status == TESELA_OK ? CLI_NO : say_failure(cli, &err);
 }
 
-/* A tuple is unlike all of them. */
-static bool begins_tuple(const char *text) {
-  layout_kind kind;
-  size_t used;
-  tesela_error err;
-  return kind_of(text, strlen(text), &kind, &used, &err) == TESELA_OK && kind == KIND_XLA &&
-         text[used + strspn(text + used, " \t\r\n")] == '(';
-}
-
 int same_any(const cli_context *cli) {
-  any_layout any[2];
+  tesela_any_layout any[2];
   tesela_difference d = {.same = false};
   tesela_error err = {.at = -1};
+  tesela_layout first;
+  size_t used;
   int status = CLI_YES;
   for (int i = 0; i < 2; i++) {
-    if (begins_tuple(cli->arg[i]))
+    if (input_is_tuple(cli->arg[i], strlen(cli->arg[i]), &used))
       return say_usage(cli, "%s is a tuple; only tuples are compared with it", i ? "B" : "A");
-    if (input_any(cli, cli->arg[i], strlen(cli->arg[i]), &any[i], NULL, &status)) continue;
+    if (input_any(cli, cli->arg[i], strlen(cli->arg[i]), NULL, &any[i], i ? NULL : &first, &status)) continue;
     fprintf(stderr, "This was %s.\n", i ? "B" : "A");
     return status;
   }
   if (same_compare(&any[0], &any[1], &d, &err) != TESELA_OK) return say_failure(cli, &err);
   for (int i = 0; i < 2 && d.have_index; i++) /* before anything is written */
-    if (any[i].kind == KIND_REGISTER && expression_check_copies(&any[i].registers, &err) != TESELA_OK)
+    if (any[i].kind == TESELA_KIND_REGISTER && expression_check_copies(&any[i].registers, &err) != TESELA_OK)
       return say_failure(cli, &err);
-  int32_t rank = any[0].kind == KIND_XLA        ? any[0].shape.rank
-                 : any[0].kind == KIND_DEVICE   ? any[0].device.host.rank
-                 : any[0].kind == KIND_REGISTER ? any[0].registers.rank
-                                                : any[0].memory.rank;
-  return cli->json ? print_any_json(cli, rank, &d) : print_any_text(cli, rank, &d);
+  return cli->json ? print_any_json(cli, any, first.rank, &d) : print_any_text(cli, any, first.rank, &d);
 }

@@ -142,7 +142,7 @@ typedef struct tesela_node {
   int64_t host_stride[TESELA_GRAPH_RANK]; ///< input: strides of the host tensor it is given as
   bool view;                              ///< moves no data: permute .. slice
   bool in_place;                          ///< writes operand 0's buffer
-  bool output;
+  bool output;                            ///< it is one of the outputs
   int32_t n_dims, n_labels;
   int32_t dim[TESELA_GRAPH_RANK]; ///< attributes, completed: no negative dims, none left out
   int64_t start[TESELA_GRAPH_RANK], step[TESELA_GRAPH_RANK], low[TESELA_GRAPH_RANK], high[TESELA_GRAPH_RANK];
@@ -176,9 +176,17 @@ TESELA_API void tesela_graph_destroy(tesela_graph *graph);
 TESELA_API tesela_status tesela_graph_add(tesela_graph *graph, const tesela_node_spec *spec, int32_t *node,
                                           tesela_error *err);
 
-/// Mark a node as an output; twice is as once. From then on its buffer cannot be overwritten in place.
-/// @return TESELA_OK; TESELA_E_RANGE for a number that is no node's; TESELA_E_INVALID if its buffer was overwritten in place since.
-TESELA_API tesela_status tesela_graph_set_output(tesela_graph *graph, int32_t node, tesela_error *err);
+/// Append a node to the outputs. They are a list: in this order tesela_graph_run gives the results, and a node that is added twice is
+/// two of them. From then on its buffer cannot be overwritten in place.
+///
+/// Example: of ROOT tuple(%b, %a, %b) the outputs are b, a, b.
+/// @return TESELA_OK; TESELA_E_RANGE for a number that is no node's; TESELA_E_INVALID if its buffer was overwritten in place since;
+///         TESELA_E_MEMORY.
+TESELA_API tesela_status tesela_graph_add_output(tesela_graph *graph, int32_t node, tesela_error *err);
+
+/// How many outputs there are, and the node of output k; -1 for a k outside 0 to n_outputs - 1. O(1).
+TESELA_API int32_t tesela_graph_n_outputs(const tesela_graph *graph);
+TESELA_API int32_t tesela_graph_output(const tesela_graph *graph, int32_t k);
 
 /// Set (copy) the layout of a node that is a buffer, in place of one that was set before.
 ///
@@ -665,7 +673,7 @@ typedef struct tesela_graph_run_facts {
 ///
 /// @param target   says how much is allocated for a buffer, and has the device types; may be NULL
 /// @param inputs   one address for each INPUT node in the order of nodes: host tensors with the node's host strides and type
-/// @param outputs  one address for each output node in the order of nodes: receives the tensor row-major, in the node's type
+/// @param outputs  one address for each output (tesela_graph_output): receives the tensor row-major, in the node's type
 /// @return TESELA_OK; TESELA_E_UNSUPPORTED for a fallback, a FUSED function, a bitcast to another width, a type that cannot be computed with
 ///         (complex, below 8 bits); TESELA_E_INVALID if a buffer has no layout (unless plain) or one of elements narrower than its device
 ///         type; an index that is looked up and outside its dim (but -1 in a scatter); a plan of memory that is not this graph's;

@@ -444,8 +444,8 @@ TESELA_API tesela_status tesela_xla_choose(tesela_xla_shape *shape, uint32_t opt
 /*
  * ==== When does a transpose or a reshape of an XLA shape move nothing, and what does a bitcast mean?
  *
- * XLA asks about the order of the dims alone; its answers are the functions that end in _order_only. The others know
- * the tiles: every element keeps its place, and the sizes and the width of an element are equal.
+ * XLA asks about the order of the dims alone; with order_only these are the answers here, too. Without it the tiles
+ * count: every element keeps its place, and the sizes and the width of an element are equal.
  *
  *   f32[4,128]{1,0:T(4,128)} -> f32[4,1,128]{2,1,0:T(1,128)}    free
  *   f32[4,256]{1,0:T(4,128)} -> f32[4,1,256]{2,1,0:T(1,128)}    by the order free, but row 1 moves from 128 to 256
@@ -455,28 +455,21 @@ TESELA_API tesela_status tesela_xla_choose(tesela_xla_shape *shape, uint32_t opt
 /// padding and element width considered? XLA's TransposeIsBitcast looks at the order only.
 ///
 /// Yes if type and bits per element are equal, bytes and allocated bytes are equal, and every element keeps its
-/// place. S and M take no part. Example: f32[16,256]{1,0:T(8,128)} to f32[256,16]{0,1} is none, whatever the order.
+/// place. S and M take no part. `order_only`: yes if the types are equal and the permutation takes one order to the other,
+/// XLA's own answer. Example: f32[16,256]{1,0:T(8,128)} to f32[256,16]{0,1} is none, whatever the order.
 ///
 /// @return TESELA_OK; TESELA_E_MISMATCH if the dims do not fit; TESELA_E_INVALID if it is no permutation;
 ///         TESELA_E_UNSUPPORTED as tesela_xla_size and tesela_layout_compare.
 TESELA_API tesela_status tesela_xla_transpose_is_bitcast(const tesela_xla_shape *in,
                                                          const tesela_xla_shape *out,
-                                                         const int32_t *permutation, bool *bitcast,
-                                                         tesela_error *err);
+                                                         const int32_t *permutation, bool order_only,
+                                                         bool *bitcast, tesela_error *err);
 /// The same for a reshape (equal row-major element numbers). TESELA_E_MISMATCH if the numbers of elements differ.
 ///
 /// Example: f32[16,256]{1,0:T(8,128)} to f32[2,8,2,128]{3,1,2,0} is a bitcast: the tiles become dims.
 TESELA_API tesela_status tesela_xla_reshape_is_bitcast(const tesela_xla_shape *in,
-                                                       const tesela_xla_shape *out, bool *bitcast,
-                                                       tesela_error *err);
-/// XLA's own answers, which look at the order of the dims only.
-TESELA_API tesela_status tesela_xla_transpose_is_bitcast_order_only(const tesela_xla_shape *in,
-                                                                    const tesela_xla_shape *out,
-                                                                    const int32_t *permutation, bool *bitcast,
-                                                                    tesela_error *err);
-TESELA_API tesela_status tesela_xla_reshape_is_bitcast_order_only(const tesela_xla_shape *in,
-                                                                  const tesela_xla_shape *out, bool *bitcast,
-                                                                  tesela_error *err);
+                                                       const tesela_xla_shape *out, bool order_only,
+                                                       bool *bitcast, tesela_error *err);
 
 /* ---- what a bitcast means --------------------------------------------------------------------------------- */
 
@@ -502,29 +495,25 @@ typedef struct tesela_xla_bitcast {
 /// kinds, IsDecomposableBitcast that for any.) The types must be equal; for a bitcast-convert of one width give both
 /// shapes the same type.
 ///
+/// `order_only`: XLA's own answer; by the order alone any two shapes with equal elements are a chain apart.
+///
 /// Example: f32[6,4]{0,1} to f32[2,12]{0,1} is a CHAIN: f32[4,6]{1,0}, reshaped to f32[12,2]{1,0}.
 ///
 /// @return TESELA_OK; TESELA_E_MISMATCH if the numbers of elements differ; otherwise as the tests above.
 TESELA_API tesela_status tesela_xla_decompose_bitcast(const tesela_xla_shape *in, const tesela_xla_shape *out,
-                                                      tesela_xla_bitcast *bitcast, tesela_error *err);
-/// XLA's own answer: by the order alone any two shapes with equal elements are a chain apart.
-TESELA_API tesela_status tesela_xla_decompose_bitcast_order_only(const tesela_xla_shape *in,
-                                                                 const tesela_xla_shape *out,
-                                                                 tesela_xla_bitcast *bitcast,
-                                                                 tesela_error *err);
+                                                      bool order_only, tesela_xla_bitcast *bitcast,
+                                                      tesela_error *err);
 
 /// Give `out` the layout that makes a reshape from `in` a bitcast: its order follows from in's; tiles, L, E, S and M are
 /// in's (XLA: AlignLayouts, which drops them). Two orders are tried, with the dims of 1 beside their neighbours and in
-/// front of all others. *aligned false: neither is a bitcast, and `out` keeps the layout it has.
+/// front of all others. *aligned false: neither is a bitcast, and `out` keeps the layout it has. `order_only`: XLA's own
+/// answer, the order alone; out's layout gets no tiles or other attributes.
 ///
 /// Example: f32[20,200]{1,0:T(8,128)} and f32[20,1,200]: aligned as {2,0,1:T(8,128)}.
 ///
 /// @return as tesela_xla_reshape_is_bitcast.
-TESELA_API tesela_status tesela_xla_align(const tesela_xla_shape *in, tesela_xla_shape *out, bool *aligned,
-                                          tesela_error *err);
-/// XLA's own answer: the order alone; out's layout gets no tiles or other attributes.
-TESELA_API tesela_status tesela_xla_align_order_only(const tesela_xla_shape *in, tesela_xla_shape *out,
-                                                     bool *aligned, tesela_error *err);
+TESELA_API tesela_status tesela_xla_align(const tesela_xla_shape *in, tesela_xla_shape *out, bool order_only,
+                                          bool *aligned, tesela_error *err);
 
 /// Which dims does a reshape leave as they are? out_dim[d] is the dim of `out` with the coordinate of dim d of `in` for
 /// every element, -1 if there is none. Layouts take no part. (XLA: DimensionsUnmodifiedByReshape and

@@ -2,7 +2,8 @@
 /*
  * infer_state.h - a kernel program inside the library: tensors, steps, and what the files of src/infer share.
  *
- *   infer_program.c  making and asking                   read.c, read_operation.c, token.c  text -> tensors and steps
+ *   infer_program.c  making and asking             infer_give.c     tensors by name, giving them layouts
+ *   read.c, read_operation.c, token.c  text -> tensors and steps
  *   ops.c      the table of operations             infer_fit.c      what shapes they take
  *   infer_solve.c    the levels of access.h               infer_rules.c    layouts through operations that move nothing
  *   seed.c     which load, store or convert first  atom.c     matrix instructions
@@ -121,7 +122,7 @@ struct tesela__infer_op {
                             const tesela__infer_tensor *operand, tesela_register *out);
 };
 
-/* ---- infer_program.c -------------------------------------------------------------------------------------------------- */
+/* ---- infer_give.c ----------------------------------------------------------------------------------------------------- */
 
 /* The tensor that stands at place i of a step; 0 is the result. */
 static inline tesela__infer_tensor *tesela__infer_arg(const tesela_kernel_program *program,

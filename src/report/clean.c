@@ -22,6 +22,12 @@ bool tesela__clean_room(tesela_report *report, tesela__bytes *bytes, size_t n) {
   return true;
 }
 
+tesela__width tesela__width_of(tesela__span line) {
+  tesela__width width = {line.n, 0};
+  for (size_t i = 0; i < line.n; i++) width.columns += ((unsigned char)line.text[i] & 0xc0) != 0x80;
+  return width;
+}
+
 bool tesela__clean_is_marked(const char *bytes, size_t n) {
   return n > 0 && (memchr(bytes, ESCAPE, n) || memchr(bytes, '&', n) || memchr(bytes, '\\', n));
 }
@@ -163,44 +169,6 @@ size_t tesela__clean_entities(char *text, size_t n) { return decode_entities(tex
 
 /* ---- a text on one line -------------------------------------------------------------------------------- */
 
-/* Quotes that were opened since the first word of HLO text: inside them \n is part of an attribute. */
-typedef struct quote_scan {
-  const char *at;
-  bool started, quoted;
-} quote_scan;
-
-static void scan_to(quote_scan *scan, const char *p) {
-  while (scan->at < p) {
-    char c = *scan->at;
-    if (!scan->started)
-      scan->started = c == '%' || tesela__looking_at(scan->at, p, "HloModule ") ||
-                      tesela__looking_at(scan->at, p, "ENTRY ") || tesela__looking_at(scan->at, p, " = ");
-    else if (c == '"')
-      scan->quoted = !scan->quoted;
-    scan->at += scan->started && c == '\\' ? 2 : 1;
-  }
-}
-
-bool tesela__clean_is_escaped(tesela__span line, bool instruction) {
-  const char *end = line.text + line.n;
-  quote_scan scan = {.at = line.text, .started = instruction};
-  for (const char *p = line.text; p < end && (p = memchr(p, '\\', (size_t)(end - p))) != NULL;) {
-    const char *run = p;
-    if (!instruction && (tesela__looking_at(p, end, "\\x1b[") || tesela__looking_at(p, end, "\\u001b[")))
-      return true;
-    while (p < end && *p == '\\') p++;
-    if (p == end || *p != 'n') continue;
-    for (p++; p < end && (tesela__is_blank(*p) || tesela__looking_at(p, end, "\\t"));)
-      p += tesela__is_blank(*p) ? 1 : 2;
-    tesela__span text = tesela__from(line, p);
-    if (!instruction && tesela__memory_starts_word(text)) return true;
-    if (!tesela__hlo_starts(text)) continue;
-    scan_to(&scan, run);
-    if (!scan.quoted) return true;
-  }
-  return false;
-}
-
 /* \xd7 or \u00d7 at p: behind it, NULL if it is none. A half of a pair of UTF-16 becomes '?'. */
 static const char *coded_character(const char *p, const char *end, char *to, size_t *written) {
   int digits = p[1] == 'x' ? 2 : p[1] == 'u' ? 4 : 8;
@@ -249,15 +217,9 @@ static size_t unescape_line(const char **from, const char *end, char *to) {
   return written;
 }
 
-bool tesela__clean_escaped(tesela_report *report, tesela__span line, int depth) {
-  tesela__bytes *room = &report->unescaped[depth];
-  if (!tesela__clean_room(report, room, line.n)) return false;
-  for (const char *p = line.text, *end = line.text + line.n; p < end;) {
-    size_t n = unescape_line(&p, end, room->text);
-    /* the brace that ends a text, and the quote behind it */
-    if (p == end && n >= 2 && room->text[0] == '}' && (room->text[1] == '"' || room->text[1] == '\'')) n = 1;
-    tesela__span one = {room->text, decode_entities(room->text, drop_sequences(room->text, n, room->text))};
-    if (!tesela__read_line(report, one, depth + 1)) return false;
-  }
-  return true;
+size_t tesela__clean_unescape(const char **from, const char *end, char *to) {
+  size_t n = unescape_line(from, end, to);
+  /* the brace that ends a text, and the quote after it */
+  if (*from == end && n >= 2 && to[0] == '}' && (to[1] == '"' || to[1] == '\'')) n = 1;
+  return decode_entities(to, drop_sequences(to, n, to));
 }

@@ -2,8 +2,8 @@
 /*
  * feed.c - chunks of bytes become lines, lines are given to those who know them.
  *
- *   bytes -> a line -> clean.c: colours, entities -> streams.c: whose it is -> wrap.c: whole again -> clean.c: a text
- *   on one line becomes its lines -> plain HLO instruction, or memory report, or other HLO text
+ *   bytes -> a line -> clean.c: colours, entities -> streams.c: whose it is -> wrap.c: whole again -> report_line.c:
+ *   a text on one line becomes its lines -> plain HLO instruction, or memory report, or other HLO text
  *
  * A line that lies in one chunk and needs no cleaning is read where it lies; only the unfinished end of a chunk is
  * copied.
@@ -14,11 +14,6 @@ enum { MAX_INPUTS = 65536 }; /* what comes then is added to the last one */
 
 static const tesela_report_options default_options = {
     .line_bytes = 16 << 20, .shapes = 1 << 20, .entries = 1 << 16, .waiting = 1 << 18};
-
-bool tesela__report_no_memory(tesela_report *report) {
-  report->failed = TESELA_E_MEMORY;
-  return false;
-}
 
 static tesela_status fail_report_memory(tesela_error *err) {
   return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory to go on reading");
@@ -66,18 +61,6 @@ void tesela_report_destroy(tesela_report *report) {
 }
 
 /* ---- lines --------------------------------------------------------------------------------------------- */
-
-bool tesela__read_line(tesela_report *report, tesela__span line, int depth) {
-  bool is_one;
-  if (depth < TESELA__CLEAN_DEPTH && line.n > 0 && memchr(line.text, '\\', line.n) &&
-      tesela__clean_is_escaped(line, tesela__hlo_is_plain(line)))
-    return tesela__clean_escaped(report, line, depth);
-  if (!tesela__hlo_plain_instruction(report, line, &is_one)) return false;
-  if (!is_one && !tesela__memory_line(report, line, &is_one)) return false;
-  if (!is_one && !tesela__hlo_line(report, line, &is_one)) return false;
-  if (is_one) report->owner = report->current;
-  return true;
-}
 
 /* The two shortcuts of most lines. Those of HLO text have no prefix, and one that is shorter than the longest line
  * ends where it ends. */

@@ -7,16 +7,6 @@
  */
 #include "report/scan.h"
 
-const char *tesela__skip_shape(const char *p, const char *end) {
-  bool buffer = tesela__looking_at(p, end, "b(");
-  if (p == end || (*p != '(' && !buffer)) return tesela__skip_array(p, end);
-  for (int64_t depth = 0; p < end; p++) {
-    if (*p == '(') depth++;
-    if (*p == ')' && --depth == 0) return p + 1;
-  }
-  return NULL;
-}
-
 /* Member `number` of a tuple, from its first character to the comma or parenthesis behind it. A text that is
  * no tuple is its own only member. */
 static tesela__span tuple_member(tesela__span tuple, int64_t number) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_entry.c - an entry of a memory report, once it is complete, becomes a row.
+ * memory_entry.c - an entry of a memory report is opened, gets fields, and becomes a row once it is complete.
  *
  * The same report often stands in a log several times: printed by each worker, or once as a log message and
  * once in the exception. An entry that equals one of an earlier report in number and every field is counted
@@ -56,36 +56,6 @@ static uint64_t entry_identity(const tesela__entry *entry) {
     hash = (hash ^ tesela__report_hash(entry->text[f], entry->length[f])) * UINT64_C(0x9e3779b97f4a7c15) + 1;
   hash ^= tesela__report_hash(entry->shapes.text, entry->shapes.n);
   return hash ? hash : 1;
-}
-
-static uint64_t *seen_place(uint64_t *seen, size_t size, uint64_t identity) {
-  size_t at = (size_t)identity & (size - 1);
-  while (seen[at] && seen[at] != identity) at = (at + 1) & (size - 1);
-  return &seen[at];
-}
-
-static bool seen_grow(tesela_report *report) {
-  size_t size = report->seen_size ? report->seen_size * 2 : 256;
-  uint64_t *grown = tesela__alloc(&report->allocator, size * sizeof *grown, alignof(uint64_t));
-  if (!grown) return tesela__report_no_memory(report);
-  memset(grown, 0, size * sizeof *grown);
-  for (size_t i = 0; i < report->seen_size; i++)
-    if (report->seen[i]) *seen_place(grown, size, report->seen[i]) = report->seen[i];
-  tesela__release(&report->allocator, report->seen);
-  report->seen = grown;
-  report->seen_size = size;
-  return true;
-}
-
-bool tesela__report_seen(tesela_report *report, uint64_t identity, bool *seen) {
-  *seen = false;
-  if (report->n_seen >= (size_t)report->options.entries) return true;
-  if (report->n_seen * 2 >= report->seen_size && !seen_grow(report)) return false;
-  uint64_t *place = seen_place(report->seen, report->seen_size, identity);
-  *seen = *place != 0;
-  if (!*seen) report->n_seen++;
-  *place = identity;
-  return true;
 }
 
 /* ---- the row ------------------------------------------------------------------------------------------- */
@@ -209,4 +179,64 @@ bool tesela__memory_close_entry(tesela_report *report) {
   if (report->n_entries < report->options.entries) return add_entry(report, entry, &facts);
   tesela__report_count_unlisted(report, TESELA_REPORT_MEMORY, section, bytes);
   return true;
+}
+
+/* ---- an entry that is being read ---------------------------------------------------------------------- */
+
+bool tesela__memory_figure(tesela__span text, tesela_report_printed *printed) {
+  size_t used;
+  text = tesela__trim(text);
+  if (tesela_units_parse(text.text, text.n, &printed->bytes, &used, NULL) != TESELA_OK ||
+      used >= sizeof printed->text || tesela__is_digit(text.text[used - 1])) {
+    *printed = (tesela_report_printed){.bytes = -1};
+    return false;
+  }
+  memcpy(printed->text, text.text, used);
+  printed->text[used] = '\0';
+  return true;
+}
+
+bool tesela__memory_need_section(tesela_report *report, bool there_already, tesela__span space) {
+  tesela__memory_text *memory = &report->memory;
+  if (!tesela__memory_close_entry(report)) return false;
+  if (memory->section >= 0 && !there_already) return true;
+  memory->listed = false;
+  memory->last_number = memory->cumulative = 0;
+  memory->space = TESELA_REPORT_ANY;
+  return tesela__report_new_section(report, TESELA_REPORT_MEMORY, space, &memory->section);
+}
+
+/* A list that starts again without a heading is another report. */
+bool tesela__memory_open_entry(tesela_report *report, int64_t number) {
+  tesela__memory_text *memory = &report->memory;
+  bool starts_again = memory->listed && number <= memory->last_number;
+  if (!tesela__memory_need_section(report, starts_again, (tesela__span){"", 0})) return false;
+  memory->listed = true;
+  if (memory->part != TESELA__PART_TABLE) memory->part = TESELA__PART_LIST;
+  memory->last_number = number;
+  memory->entry.open = true;
+  memory->entry.doubled = false;
+  memory->entry.number = number;
+  memory->entry.line = report->line;
+  memory->entry.shapes.n = 0;
+  memory->entry.values = 0;
+  memory->entry.peak = false;
+  memset(memory->entry.length, 0, sizeof memory->entry.length);
+  return true;
+}
+
+void tesela__memory_set_field(tesela__entry *entry, tesela__field field, tesela__span value) {
+  value = tesela__trim(value);
+  if (entry->length[field] > 0 || value.n == 0) return;
+  size_t n = value.n < TESELA__FIELD_TEXT ? value.n : TESELA__FIELD_TEXT;
+  memcpy(entry->text[field], value.text, n);
+  entry->length[field] = (uint32_t)n;
+}
+
+void tesela__memory_note_mixed(tesela_report *report, const char *what) {
+  tesela__report_note(
+      report, TESELA_REPORT_MIXED, report->line,
+      "%s: lines of two reports are mixed, or some are missing; figures may stand with the wrong "
+      "entry",
+      what);
 }

@@ -16,19 +16,6 @@
 
 /* ---- figures ------------------------------------------------------------------------------------------- */
 
-bool tesela__memory_figure(tesela__span text, tesela_report_printed *printed) {
-  size_t used;
-  text = tesela__trim(text);
-  if (tesela_units_parse(text.text, text.n, &printed->bytes, &used, NULL) != TESELA_OK ||
-      used >= sizeof printed->text || tesela__is_digit(text.text[used - 1])) {
-    *printed = (tesela_report_printed){.bytes = -1};
-    return false;
-  }
-  memcpy(printed->text, text.text, used);
-  printed->text[used] = '\0';
-  return true;
-}
-
 static tesela_report_section *open_section(tesela_report *report) {
   return report->memory.section < 0 ? NULL : &report->section[report->memory.section];
 }
@@ -147,16 +134,6 @@ static const struct heading_row {
      {{NULL, TESELA_REPORT_N_FIGURES}}},
 };
 enum { N_HEADING_ROWS = sizeof heading_rows / sizeof heading_rows[0] };
-
-bool tesela__memory_need_section(tesela_report *report, bool there_already, tesela__span space) {
-  tesela__memory_text *memory = &report->memory;
-  if (!tesela__memory_close_entry(report)) return false;
-  if (memory->section >= 0 && !there_already) return true;
-  memory->listed = false;
-  memory->last_number = memory->cumulative = 0;
-  memory->space = TESELA_REPORT_ANY;
-  return tesela__report_new_section(report, TESELA_REPORT_MEMORY, space, &memory->section);
-}
 
 static tesela__span space_name(tesela__span line, const char *before) {
   const char *p = before ? tesela__find(line, before) : NULL;

@@ -53,33 +53,6 @@ static int64_t buffer_number(tesela__span line) {
   return p > digits && p < end && *p == ':' ? number : -1;
 }
 
-/* A list that starts again without a heading is another report. */
-bool tesela__memory_open_entry(tesela_report *report, int64_t number) {
-  tesela__memory_text *memory = &report->memory;
-  bool starts_again = memory->listed && number <= memory->last_number;
-  if (!tesela__memory_need_section(report, starts_again, (tesela__span){"", 0})) return false;
-  memory->listed = true;
-  if (memory->part != TESELA__PART_TABLE) memory->part = TESELA__PART_LIST;
-  memory->last_number = number;
-  memory->entry.open = true;
-  memory->entry.doubled = false;
-  memory->entry.number = number;
-  memory->entry.line = report->line;
-  memory->entry.shapes.n = 0;
-  memory->entry.values = 0;
-  memory->entry.peak = false;
-  memset(memory->entry.length, 0, sizeof memory->entry.length);
-  return true;
-}
-
-void tesela__memory_set_field(tesela__entry *entry, tesela__field field, tesela__span value) {
-  value = tesela__trim(value);
-  if (entry->length[field] > 0 || value.n == 0) return;
-  size_t n = value.n < TESELA__FIELD_TEXT ? value.n : TESELA__FIELD_TEXT;
-  memcpy(entry->text[field], value.text, n);
-  entry->length[field] = (uint32_t)n;
-}
-
 /* ---- fields -------------------------------------------------------------------------------------------- */
 
 /* The first field word in a text, and which; NULL if there is none. */
@@ -110,14 +83,6 @@ static bool opened_again(const tesela__entry *entry, int64_t number, tesela__spa
   value = tesela__trim(value);
   return entry->open && entry->number == number && entry->length[TESELA__FIELD_SIZE] == value.n &&
          memcmp(entry->text[TESELA__FIELD_SIZE], value.text, value.n) == 0;
-}
-
-void tesela__memory_note_mixed(tesela_report *report, const char *what) {
-  tesela__report_note(
-      report, TESELA_REPORT_MIXED, report->line,
-      "%s: lines of two reports are mixed, or some are missing; figures may stand with the wrong "
-      "entry",
-      what);
 }
 
 static bool is_value(const tesela__entry *entry, tesela__field field, tesela__span value) {

@@ -3,18 +3,20 @@
  * report_state.h - what a report holds while it reads, and which file does what with it.
  *
  *   feed.c          chunks -> lines -> pieces; inputs; create, finish, destroy
- *   clean.c         colours, entities and escapes of a line; a text on one line becomes its lines
+ *   clean.c         colours, entities and escapes of a line
+ *   report_line.c   one line to who knows it; a text on one line becomes its lines
  *   prefix.c streams.c    lines of several processes are read as several texts
  *   signs.c         can anything start on a line?
  *   wrap.c          lines that were cut at the width of a terminal are put together again
  *   hlo.c           one line of HLO text: instruction, computation header, module header
+ *   hlo_instruction.c    an instruction as stretches of its line; its metadata
  *   hlo_count.c     the arrays of one instruction
  *   opcodes.c       which results are arrays of their own
  *   frames.c        source lines, from tables in front of a module
  *   computations.c  the arrays of a computation wait until it is known to count
  *   module_end.c    the end of a module: what counts of them
  *   memory_text.c memory_heading.c memory_table.c    one line of a memory report
- *   memory_entry.c report_memory_shape.c    an entry of one: its row, its shape, the compiler's figures against ours
+ *   memory_entry.c report_memory_shape.c    an entry of one: its fields, its row, its shape, the compiler's figures against ours
  *   memory_fit.c memory_decide.c     which shapes have the size of an entry; which of them HLO text says it is
  *   report_table.c         distinct shapes, and the rows of the report
  *   sections.c      memory reports and modules; notes; names
@@ -357,11 +359,14 @@ struct tesela_report {
 };
 
 /* Remember that memory ran out; returns false for `return tesela__report_no_memory(report)`. */
-bool tesela__report_no_memory(tesela_report *report);
+static inline bool tesela__report_no_memory(tesela_report *report) {
+  report->failed = TESELA_E_MEMORY;
+  return false;
+}
 
 /* ---- functions between the files; all return false only when memory ran out ---------------------------- */
 
-/* feed.c: a line as the compiler wrote it; depth of the texts it was taken from. */
+/* report_line.c: a line as the compiler wrote it; depth of the texts it was taken from. */
 bool tesela__read_line(tesela_report *report, tesela__span line, int depth);
 
 /* clean.c */
@@ -373,17 +378,15 @@ bool tesela__clean_line(tesela_report *report, tesela__bytes *room, tesela__span
 /* Where an entity starts that the end of a line cuts, n if none does; decode in place, returns the bytes left. */
 size_t tesela__clean_open_entity(tesela__span line);
 size_t tesela__clean_entities(char *text, size_t n);
-/* Do lines of a report stand here as one, with \n between them? `instruction`: it starts with a plain one. */
-bool tesela__clean_is_escaped(tesela__span line, bool instruction);
-bool tesela__clean_escaped(tesela_report *report, tesela__span line, int depth);
+/* The next line of a text on one line, without its escapes, colours and entities; *from moves after it. */
+size_t tesela__clean_unescape(const char **from, const char *end, char *to);
+tesela__width tesela__width_of(tesela__span line);
 
 /* prefix.c: bytes of the prefix of a process, 0 without one; *who stands for the process. */
 size_t tesela__rank_prefix(tesela__span line, uint64_t *who);
 
 /* streams.c: the stream of a line, which loses its prefix; go on with one; the end of an input; forget all. */
 bool tesela__stream_of(tesela_report *report, tesela__span *line, size_t *number);
-/* May a report, a module or a part of one start on this line? */
-bool tesela__starts_something(tesela__span line);
 void tesela__stream_select(tesela_report *report, size_t number);
 /* Has the current line the prefix of a process? Then the entry computation waits too: another one may print the same
  * module. */
@@ -393,7 +396,6 @@ static inline bool tesela__stream_is_one_of_several(const tesela_report *report)
 bool tesela__streams_end(tesela_report *report);
 void tesela__streams_clear(tesela_report *report);
 
-tesela__width tesela__width_of(tesela__span line); /* wrap.c */
 /* wrap.c: read a line, or hold it until the next one; read what is held. `full`: with its prefix; `marked`: it may be
  * a text on one line. */
 bool tesela__wrap_line(tesela_report *report, tesela__span line, tesela__span full, bool marked);
@@ -416,6 +418,8 @@ bool tesela__report_count(tesela_report *report, int32_t row, int64_t count, int
                           const tesela__sighting *sighting);
 /* The bytes of a row's arrays. */
 tesela__array_bytes tesela__report_bytes(const tesela_report_array *array);
+/* Was a thing with this number seen earlier? Remembers it if not, up to options.entries of them. */
+bool tesela__report_seen(tesela_report *report, uint64_t identity, bool *seen);
 /* Add arrays to a section alone. */
 void tesela__report_section_add(tesela_report *report, int32_t section, tesela__array_bytes bytes,
                                 int64_t count);
@@ -429,11 +433,14 @@ bool tesela__report_new_section(tesela_report *report, tesela_report_source sour
 void tesela__report_note(tesela_report *report, tesela_report_note_kind kind, int64_t line,
                          const char *format, ...) TESELA_PRINTF(4, 5);
 
-/* hlo.c. *is_one: the line is an instruction, a header or an end of HLO text. */
-bool tesela__hlo_plain_instruction(tesela_report *report, tesela__span line, bool *is_one);
+/* hlo.c: a line that is no plain instruction. *is_one: it is an instruction, a header or an end of HLO text. */
 bool tesela__hlo_line(tesela_report *report, tesela__span line, bool *is_one);
-bool tesela__hlo_is_plain(tesela__span line);
-bool tesela__hlo_has_instruction(tesela__span line); /* anywhere in it */
+
+/* hlo_instruction.c: the instruction that is the line, or that stands after a prefix. */
+bool tesela__hlo_plain(tesela__span line, tesela__instruction *out);
+bool tesela__hlo_prefixed(tesela__span line, tesela__instruction *out);
+/* Do `name = ` or `%name = ` and an array's type start here, or a tuple of them, whether or not complete? */
+bool tesela__hlo_instruction_starts(const char *p, const char *end);
 /* Does a line of HLO text start here, by a word that hardly anything else starts with? */
 bool tesela__hlo_starts(tesela__span text);
 /* What can be told of a label: an instruction, "name = opcode(...)", or a word. Parts that are not there
@@ -444,11 +451,11 @@ tesela__span tesela__hlo_metadata(tesela__span text, const char *key);
 /* source_file and source_line, or what stack_frame_id stands for, as "file:12"; in `room` if both are
  * there. */
 tesela__span tesela__hlo_location(const tesela_report *report, tesela__span text, char *room, size_t size);
+/* Behind the shape or tuple that starts at p, NULL if none does. */
+const char *tesela__skip_shape(const char *p, const char *end);
 
 /* hlo_count.c */
 bool tesela__hlo_count(tesela_report *report, const tesela__instruction *instruction);
-/* Behind the shape or tuple that starts at p, NULL if none does. */
-const char *tesela__skip_shape(const char *p, const char *end);
 
 /* frames.c: a line of one of the tables, if it is one; the file and line of a stack frame; forget all. */
 bool tesela__frames_line(tesela_report *report, tesela__span line, bool *is_one);
@@ -475,9 +482,6 @@ void tesela__module_release(tesela__module *module, const tesela_allocator *allo
 /* memory_text.c: a line, if it is one of a memory report; the end of an input. */
 bool tesela__memory_line(tesela_report *report, tesela__span line, bool *is_one);
 bool tesela__memory_end(tesela_report *report);
-bool tesela__memory_open_entry(tesela_report *report, int64_t number);
-void tesela__memory_set_field(tesela__entry *entry, tesela__field field,
-                              tesela__span value); /* if it has none */
 /* Does a word of a report start here? */
 bool tesela__memory_starts_word(tesela__span text);
 
@@ -486,27 +490,30 @@ bool tesela__memory_starts_word(tesela__span text);
 bool tesela__memory_may_start(tesela__span line);
 /* Or a module, its entry computation, a buffer assignment? */
 bool tesela__may_start(tesela__span line);
+/* May a report, a module or a part of one start on this line? */
+bool tesela__starts_something(tesela__span line);
 
 /* memory_heading.c */
 bool tesela__memory_heading(tesela_report *report, tesela__span line, bool *is_one);
 bool tesela__memory_starts_heading(tesela__span text);
 /* "    program          19.46G" under a heading. */
 bool tesela__memory_figure_line(tesela_report *report, tesela__span line);
-/* The figure a text starts with, "14.00G"; false and bytes -1 if there is none with a unit. */
-bool tesela__memory_figure(tesela__span text, tesela_report_printed *printed);
-/* Go on with the open report, or start one. Closes the entry. */
-bool tesela__memory_need_section(tesela_report *report, bool start, tesela__span space);
 
 /* memory_table.c: a row of a table; a message about one array. */
-void tesela__memory_note_mixed(tesela_report *report, const char *what);
 bool tesela__memory_starts_row(tesela__span text);
 bool tesela__memory_row(tesela_report *report, tesela__span line, bool *is_one);
 bool tesela__memory_message(tesela_report *report, tesela__span line);
 
 /* memory_entry.c: the entry that is open, if one is, becomes a row. */
 bool tesela__memory_close_entry(tesela_report *report);
-/* Was a thing with this number seen earlier? Remembers it if not, up to options.entries of them. */
-bool tesela__report_seen(tesela_report *report, uint64_t identity, bool *seen);
+/* Go on with the open report, or start one. Closes the entry. */
+bool tesela__memory_need_section(tesela_report *report, bool start, tesela__span space);
+bool tesela__memory_open_entry(tesela_report *report, int64_t number);
+void tesela__memory_set_field(tesela__entry *entry, tesela__field field,
+                              tesela__span value); /* if it has none */
+void tesela__memory_note_mixed(tesela_report *report, const char *what);
+/* The figure a text starts with, "14.00G"; false and bytes -1 if there is none with a unit. */
+bool tesela__memory_figure(tesela__span text, tesela_report_printed *printed);
 
 /* memory_fit.c */
 

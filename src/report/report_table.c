@@ -245,3 +245,35 @@ void tesela__report_count_unlisted(tesela_report *report, tesela_report_source s
                       "more distinct shapes or entries than are kept; "
                       "the others are in the totals, not in the lists");
 }
+
+/* ---- seen before? -------------------------------------------------------------------------------------- */
+
+static uint64_t *seen_place(uint64_t *seen, size_t size, uint64_t identity) {
+  size_t at = (size_t)identity & (size - 1);
+  while (seen[at] && seen[at] != identity) at = (at + 1) & (size - 1);
+  return &seen[at];
+}
+
+static bool seen_grow(tesela_report *report) {
+  size_t size = report->seen_size ? report->seen_size * 2 : 256;
+  uint64_t *grown = tesela__alloc(&report->allocator, size * sizeof *grown, alignof(uint64_t));
+  if (!grown) return tesela__report_no_memory(report);
+  memset(grown, 0, size * sizeof *grown);
+  for (size_t i = 0; i < report->seen_size; i++)
+    if (report->seen[i]) *seen_place(grown, size, report->seen[i]) = report->seen[i];
+  tesela__release(&report->allocator, report->seen);
+  report->seen = grown;
+  report->seen_size = size;
+  return true;
+}
+
+bool tesela__report_seen(tesela_report *report, uint64_t identity, bool *seen) {
+  *seen = false;
+  if (report->n_seen >= (size_t)report->options.entries) return true;
+  if (report->n_seen * 2 >= report->seen_size && !seen_grow(report)) return false;
+  uint64_t *place = seen_place(report->seen, report->seen_size, identity);
+  *seen = *place != 0;
+  if (!*seen) report->n_seen++;
+  *place = identity;
+  return true;
+}

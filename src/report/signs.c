@@ -69,3 +69,7 @@ static bool has_sign(tesela__span line, bool other) {
 bool tesela__memory_may_start(tesela__span line) { return has_sign(line, false); }
 
 bool tesela__may_start(tesela__span line) { return has_sign(line, true); }
+
+bool tesela__starts_something(tesela__span line) {
+  return tesela__may_start(line) || tesela__hlo_starts(line);
+}

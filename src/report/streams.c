@@ -66,10 +66,6 @@ static bool add_stream(tesela_report *report, uint64_t who, tesela__span prefix)
   return stream->prefix || tesela__report_no_memory(report);
 }
 
-bool tesela__starts_something(tesela__span line) {
-  return tesela__may_start(line) || tesela__hlo_starts(line);
-}
-
 bool tesela__stream_of(tesela_report *report, tesela__span *line, size_t *number) {
   uint64_t who;
   const char *first = tesela__skip_blanks(line->text, line->text + line->n);

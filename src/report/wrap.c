@@ -14,12 +14,6 @@
 
 enum { NARROWEST = 40, WIDEST = 1000 };
 
-tesela__width tesela__width_of(tesela__span line) {
-  tesela__width width = {line.n, 0};
-  for (size_t i = 0; i < line.n; i++) width.columns += ((unsigned char)line.text[i] & 0xc0) != 0x80;
-  return width;
-}
-
 static bool is_as_wide(tesela__width width, tesela__width other) {
   return width.bytes == other.bytes || width.columns == other.columns;
 }
@@ -79,6 +73,7 @@ static bool is_start(tesela_report *report, tesela__span line) {
   tesela__wrap *wrap = &report->wrap;
   tesela__span text = tesela__trim(line);
   tesela__span held = {wrap->text.text, wrap->n};
+  tesela__instruction first, second;
   if (text.n == 0 || has_same_prefix(wrap, line)) return true;
   if (wrap->one_line) return false;
   if (tesela__find(held, " on stack for ")) /* its sentences go on with words that are figures elsewhere */
@@ -88,7 +83,7 @@ static bool is_start(tesela_report *report, tesela__span line) {
   bool ends = held.n > 1 && memchr(".:)}>", held.text[held.n - 1], 5) &&
               !tesela__is_digit(held.text[held.n - 2]); /* "24." goes on */
   if (ends && tesela__memory_may_start(held) && tesela__memory_may_start(line)) return true;
-  if (tesela__hlo_has_instruction(line) && tesela__hlo_has_instruction(held)) return true;
+  if (tesela__hlo_prefixed(line, &first) && tesela__hlo_prefixed(held, &second)) return true;
   if (!is_whole(wrap)) return false;
   if (cannot_follow(report, held, line)) return true;
   return text.text[0] == '}' || is_table_row(text) || (line.text[0] == '%' && line.text[line.n - 1] == '{');

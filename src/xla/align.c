@@ -78,8 +78,8 @@ static tesela_status aligned_shape(const tesela_xla_shape *out, const int32_t *m
   return tesela_xla_validate(made, err);
 }
 
-static tesela_status align(const tesela_xla_shape *in, tesela_xla_shape *out, bool tiles, bool *aligned,
-                           tesela_error *err) {
+tesela_status tesela_xla_align(const tesela_xla_shape *in, tesela_xla_shape *out, bool order_only,
+                               bool *aligned, tesela_error *err) {
   tesela__xla_stretches flat = {.n = 0};
   tesela_xla_shape made;
   int64_t elements;
@@ -91,23 +91,11 @@ static tesela_status align(const tesela_xla_shape *in, tesela_xla_shape *out, bo
   bool found = order_stretches(in, &flat, order);
   for (int turn = 0; turn < 2 && found && !stays && status == TESELA_OK; turn++) {
     order_dims(out, &flat, order, turn == 1, major_to_minor);
-    status = aligned_shape(out, major_to_minor, tiles ? &in->layout : NULL, &made, err);
-    if (status == TESELA_OK)
-      status = tiles ? tesela_xla_reshape_is_bitcast(in, &made, &stays, err)
-                     : tesela_xla_reshape_is_bitcast_order_only(in, &made, &stays, err);
+    status = aligned_shape(out, major_to_minor, order_only ? NULL : &in->layout, &made, err);
+    if (status == TESELA_OK) status = tesela_xla_reshape_is_bitcast(in, &made, order_only, &stays, err);
   }
   if (status != TESELA_OK) return status;
   if (stays) tesela__xla_shape_copy(out, &made);
   *aligned = stays;
   return TESELA_OK;
-}
-
-tesela_status tesela_xla_align(const tesela_xla_shape *in, tesela_xla_shape *out, bool *aligned,
-                               tesela_error *err) {
-  return align(in, out, true, aligned, err);
-}
-
-tesela_status tesela_xla_align_order_only(const tesela_xla_shape *in, tesela_xla_shape *out, bool *aligned,
-                                          tesela_error *err) {
-  return align(in, out, false, aligned, err);
 }

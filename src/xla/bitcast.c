@@ -60,14 +60,26 @@ static tesela_status check_transpose(const tesela_xla_shape *in, const tesela_xl
   return status;
 }
 
+/* Type and order alone. */
+static bool transposed_order(const tesela_xla_shape *in, const tesela_xla_shape *out,
+                             const int32_t *permutation) {
+  bool same = in->dtype == out->dtype;
+  for (int32_t i = 0; i < in->rank; i++)
+    same = same && permutation[out->layout.minor_to_major[i]] == in->layout.minor_to_major[i];
+  return same;
+}
+
 tesela_status tesela_xla_transpose_is_bitcast(const tesela_xla_shape *in, const tesela_xla_shape *out,
-                                              const int32_t *permutation, bool *bitcast, tesela_error *err) {
-  tesela_xla_shape relabelled = *in;
+                                              const int32_t *permutation, bool order_only, bool *bitcast,
+                                              tesela_error *err) {
   tesela_layout from, to;
   bool same;
   tesela_status status = check_transpose(in, out, permutation, err);
-  if (status == TESELA_OK) status = same_memory(in, out, &same, err);
+  if (status == TESELA_OK && order_only) *bitcast = transposed_order(in, out, permutation);
+  if (status != TESELA_OK || order_only) return status;
+  status = same_memory(in, out, &same, err);
   if (status == TESELA_OK && same) {
+    tesela_xla_shape relabelled = *in;
     status = tesela_xla_permute_dims(&relabelled, permutation, err);
     if (status == TESELA_OK) status = tesela_xla_to_layout(&relabelled, &from, err);
     if (status == TESELA_OK) status = tesela_xla_to_layout(out, &to, err);
@@ -75,19 +87,6 @@ tesela_status tesela_xla_transpose_is_bitcast(const tesela_xla_shape *in, const 
   }
   if (status == TESELA_OK) *bitcast = same;
   return status;
-}
-
-tesela_status tesela_xla_transpose_is_bitcast_order_only(const tesela_xla_shape *in,
-                                                         const tesela_xla_shape *out,
-                                                         const int32_t *permutation, bool *bitcast,
-                                                         tesela_error *err) {
-  tesela_status status = check_transpose(in, out, permutation, err);
-  if (status != TESELA_OK) return status;
-  bool same = in->dtype == out->dtype;
-  for (int32_t i = 0; i < in->rank; i++)
-    same = same && permutation[out->layout.minor_to_major[i]] == in->layout.minor_to_major[i];
-  *bitcast = same;
-  return TESELA_OK;
 }
 
 /* ---- reshape ---- */
@@ -160,17 +159,6 @@ static tesela_status elements_stay(const tesela_xla_shape *in, const tesela_xla_
   return status == TESELA_OK ? same_relation(&from, &to, stay, err) : status;
 }
 
-tesela_status tesela_xla_reshape_is_bitcast(const tesela_xla_shape *in, const tesela_xla_shape *out,
-                                            bool *bitcast, tesela_error *err) {
-  int64_t elements;
-  bool same;
-  tesela_status status = tesela__xla_check_reshape(in, out, &elements, err);
-  if (status == TESELA_OK) status = same_memory(in, out, &same, err);
-  if (status == TESELA_OK && same && elements > 0) status = elements_stay(in, out, &same, err);
-  if (status == TESELA_OK) *bitcast = same;
-  return status;
-}
-
 /* Strides by the order alone, and row-major ones; the number of elements fits. */
 static void strides_of(const tesela_xla_shape *shape, int64_t *by_order, int64_t *row_major) {
   int64_t stride = 1;
@@ -203,12 +191,16 @@ static bool units_stay(const tesela_xla_shape *a, const tesela_xla_shape *b) {
   return true;
 }
 
-tesela_status tesela_xla_reshape_is_bitcast_order_only(const tesela_xla_shape *in,
-                                                       const tesela_xla_shape *out, bool *bitcast,
-                                                       tesela_error *err) {
+tesela_status tesela_xla_reshape_is_bitcast(const tesela_xla_shape *in, const tesela_xla_shape *out,
+                                            bool order_only, bool *bitcast, tesela_error *err) {
   int64_t elements;
+  bool same;
   tesela_status status = tesela__xla_check_reshape(in, out, &elements, err);
-  if (status != TESELA_OK) return status;
-  *bitcast = in->dtype == out->dtype && (elements == 0 || (units_stay(in, out) && units_stay(out, in)));
-  return TESELA_OK;
+  if (status == TESELA_OK && order_only)
+    *bitcast = in->dtype == out->dtype && (elements == 0 || (units_stay(in, out) && units_stay(out, in)));
+  if (status != TESELA_OK || order_only) return status;
+  status = same_memory(in, out, &same, err);
+  if (status == TESELA_OK && same && elements > 0) status = elements_stay(in, out, &same, err);
+  if (status == TESELA_OK) *bitcast = same;
+  return status;
 }

@@ -11,27 +11,15 @@
 #include "xla/validate.h"
 #include "xla/xla.h"
 
-/* The two questions, with or without an eye on tiles. */
-typedef struct bitcast_tests {
-  tesela_status (*reshape)(const tesela_xla_shape *in, const tesela_xla_shape *out, bool *bitcast,
-                           tesela_error *err);
-  tesela_status (*transpose)(const tesela_xla_shape *in, const tesela_xla_shape *out,
-                             const int32_t *permutation, bool *bitcast, tesela_error *err);
-} bitcast_tests;
-
-static const bitcast_tests tests_of_places = {tesela_xla_reshape_is_bitcast, tesela_xla_transpose_is_bitcast};
-static const bitcast_tests tests_of_order = {tesela_xla_reshape_is_bitcast_order_only,
-                                             tesela_xla_transpose_is_bitcast_order_only};
-
 /* A step that changes nothing. */
 static void same_dims(int32_t rank, int32_t *order) {
   for (int32_t d = 0; d < rank; d++) order[d] = d;
 }
 
-static tesela_status try_reshape(const tesela_xla_shape *in, const tesela_xla_shape *out,
-                                 const bitcast_tests *tests, tesela_xla_bitcast *found, tesela_error *err) {
+static tesela_status try_reshape(const tesela_xla_shape *in, const tesela_xla_shape *out, bool order_only,
+                                 tesela_xla_bitcast *found, tesela_error *err) {
   bool free_of_moves;
-  tesela_status status = tests->reshape(in, out, &free_of_moves, err);
+  tesela_status status = tesela_xla_reshape_is_bitcast(in, out, order_only, &free_of_moves, err);
   if (status != TESELA_OK || !free_of_moves) return status;
   found->kind = TESELA_XLA_BITCAST_RESHAPE;
   same_dims(in->rank, found->in_order);
@@ -42,8 +30,8 @@ static tesela_status try_reshape(const tesela_xla_shape *in, const tesela_xla_sh
 }
 
 /* The transpose that puts each dim of the output where a dim of the input stands. */
-static tesela_status try_transpose(const tesela_xla_shape *in, const tesela_xla_shape *out,
-                                   const bitcast_tests *tests, tesela_xla_bitcast *found, tesela_error *err) {
+static tesela_status try_transpose(const tesela_xla_shape *in, const tesela_xla_shape *out, bool order_only,
+                                   tesela_xla_bitcast *found, tesela_error *err) {
   bool free_of_moves = true;
   if (in->rank != out->rank) return TESELA_OK;
   for (int32_t p = 0; p < in->rank; p++) {
@@ -51,7 +39,8 @@ static tesela_status try_transpose(const tesela_xla_shape *in, const tesela_xla_
     if (in->dim[from] != out->dim[to]) return TESELA_OK;
     found->in_order[to] = from;
   }
-  tesela_status status = tests->transpose(in, out, found->in_order, &free_of_moves, err);
+  tesela_status status =
+      tesela_xla_transpose_is_bitcast(in, out, found->in_order, order_only, &free_of_moves, err);
   if (status != TESELA_OK || !free_of_moves) return status;
   found->kind = TESELA_XLA_BITCAST_TRANSPOSE;
   same_dims(out->rank, found->out_order);
@@ -60,14 +49,15 @@ static tesela_status try_transpose(const tesela_xla_shape *in, const tesela_xla_
   return TESELA_OK;
 }
 
-static tesela_status try_chain(const tesela_xla_shape *in, const tesela_xla_shape *out,
-                               const bitcast_tests *tests, tesela_xla_bitcast *found, tesela_error *err) {
+static tesela_status try_chain(const tesela_xla_shape *in, const tesela_xla_shape *out, bool order_only,
+                               tesela_xla_bitcast *found, tesela_error *err) {
   bool free_of_moves;
   tesela__xla_shape_copy(&found->from, in);
   tesela__xla_shape_copy(&found->to, out);
   tesela_status status = tesela_xla_normalize_order(&found->from, err);
   if (status == TESELA_OK) status = tesela_xla_normalize_order(&found->to, err);
-  if (status == TESELA_OK) status = tests->reshape(&found->from, &found->to, &free_of_moves, err);
+  if (status == TESELA_OK)
+    status = tesela_xla_reshape_is_bitcast(&found->from, &found->to, order_only, &free_of_moves, err);
   if (status != TESELA_OK || !free_of_moves) return status;
   found->kind = TESELA_XLA_BITCAST_CHAIN;
   for (int32_t p = 0; p < in->rank; p++) found->in_order[p] = tesela_xla_major(&in->layout, p);
@@ -75,29 +65,19 @@ static tesela_status try_chain(const tesela_xla_shape *in, const tesela_xla_shap
   return TESELA_OK;
 }
 
-static tesela_status decompose(const tesela_xla_shape *in, const tesela_xla_shape *out,
-                               const bitcast_tests *tests, tesela_xla_bitcast *bitcast, tesela_error *err) {
+tesela_status tesela_xla_decompose_bitcast(const tesela_xla_shape *in, const tesela_xla_shape *out,
+                                           bool order_only, tesela_xla_bitcast *bitcast, tesela_error *err) {
   tesela_xla_bitcast found;
   found.kind = TESELA_XLA_BITCAST_NONE;
-  tesela_status status = try_reshape(in, out, tests, &found, err);
+  tesela_status status = try_reshape(in, out, order_only, &found, err);
   if (status == TESELA_OK && found.kind == TESELA_XLA_BITCAST_NONE)
-    status = try_transpose(in, out, tests, &found, err);
+    status = try_transpose(in, out, order_only, &found, err);
   if (status == TESELA_OK && found.kind == TESELA_XLA_BITCAST_NONE)
-    status = try_chain(in, out, tests, &found, err);
+    status = try_chain(in, out, order_only, &found, err);
   if (status != TESELA_OK) return status;
   bitcast->kind = found.kind;
   if (found.kind != TESELA_XLA_BITCAST_NONE) *bitcast = found;
   return TESELA_OK;
-}
-
-tesela_status tesela_xla_decompose_bitcast(const tesela_xla_shape *in, const tesela_xla_shape *out,
-                                           tesela_xla_bitcast *bitcast, tesela_error *err) {
-  return decompose(in, out, &tests_of_places, bitcast, err);
-}
-
-tesela_status tesela_xla_decompose_bitcast_order_only(const tesela_xla_shape *in, const tesela_xla_shape *out,
-                                                      tesela_xla_bitcast *bitcast, tesela_error *err) {
-  return decompose(in, out, &tests_of_order, bitcast, err);
 }
 
 /* ---- dims that a reshape leaves alone ---- */

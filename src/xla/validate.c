@@ -194,3 +194,19 @@ tesela_status tesela_xla_validate(const tesela_xla_shape *shape, tesela_error *e
   tesela__xla_fault fault;
   return tesela__xla_check_shape(shape, &fault, err);
 }
+
+tesela_status tesela__xla_check_sized(const tesela_xla_shape *shape, tesela_error *err) {
+  static const char *const unsized[] = {
+      [TESELA_XLA_TOKEN] = "a token", [TESELA_XLA_OPAQUE] = "an opaque", [TESELA_XLA_TUPLE] = "a tuple"};
+  if (shape->kind >= TESELA_XLA_TOKEN && shape->kind <= TESELA_XLA_TUPLE)
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s has no elements; an array is needed",
+                        unsized[shape->kind]);
+  tesela_status status = tesela_xla_validate(shape, err);
+  if (status != TESELA_OK) return status;
+  for (int32_t d = 0; d < shape->rank; d++)
+    if (shape->dim[d] == TESELA_XLA_UNBOUNDED)
+      return tesela__fail(
+          err, TESELA_E_UNSUPPORTED, -1,
+          "dim %" PRId32 " is ? (unbounded), so the array has no size; give it an extent or a bound", d);
+  return TESELA_OK;
+}

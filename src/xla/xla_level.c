@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xla_level.c - tile levels resolved against a number of bounds, and the bounds each level leaves.
+ * xla_level.c - tile levels resolved against a number of bounds, the bounds each level leaves, the elements of the last.
  *
  *   f32[3,5]{1,0:T(2,2)}    level 0: 3 5      join: 3 5     split: 2 3 2 2
  *   f32[8]{0:T(*,2,2)}      level 0: 8        join: 1 8     split: 1 4 2 2
@@ -104,38 +104,28 @@ tesela_status tesela__xla_bounds_at(const tesela_xla_shape *shape, int32_t level
   return TESELA_OK;
 }
 
-tesela_status tesela_xla_bounds(const tesela_xla_shape *shape, int32_t level, int64_t *bounds,
-                                int32_t *n_bounds, tesela_error *err) {
-  tesela__xla_bounds found;
-  tesela_status status = tesela__xla_check_sized(shape, err);
+int64_t tesela__xla_bits(const tesela_xla_shape *shape) {
+  if (shape->layout.element_bits != 0) return shape->layout.element_bits;
+  return 8 * (int64_t)tesela_dtype_bytes(shape->dtype);
+}
+
+bool tesela__xla_bytes(int64_t elements, int64_t bits, int64_t *bytes) {
+  int64_t rest;
+  return tesela__mul(elements / 8, bits, bytes) && tesela__mul(elements % 8, bits, &rest) &&
+         tesela__add(*bytes, tesela__ceil_div(rest, 8), bytes);
+}
+
+tesela_status tesela__xla_elements(const tesela_xla_shape *shape, int64_t *elements, tesela_error *err) {
+  tesela__xla_bounds bounds;
+  tesela_status status = tesela__xla_bounds_at(shape, shape->layout.n_tiles, &bounds, err);
   if (status != TESELA_OK) return status;
-  if (level < 0 || level > shape->layout.n_tiles)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "level is %" PRId32 "; the layout has levels 0 to %" PRId32,
-                        level, shape->layout.n_tiles);
-  status = tesela__xla_bounds_at(shape, level, &found, err);
-  if (status != TESELA_OK) return status;
-  for (int32_t i = 0; i < found.n; i++) bounds[i] = found.extent[i];
-  *n_bounds = found.n;
+  if (!tesela__xla_product(bounds.n, bounds.extent, elements) ||
+      !tesela__round_up(*elements, shape->layout.tail, elements))
+    return tesela__fail(err, TESELA_E_OVERFLOW, -1, "the number of padded elements does not fit in 64 bits");
   return TESELA_OK;
 }
 
 /* ---- checks ---- */
-
-tesela_status tesela__xla_check_sized(const tesela_xla_shape *shape, tesela_error *err) {
-  static const char *const unsized[] = {
-      [TESELA_XLA_TOKEN] = "a token", [TESELA_XLA_OPAQUE] = "an opaque", [TESELA_XLA_TUPLE] = "a tuple"};
-  if (shape->kind >= TESELA_XLA_TOKEN && shape->kind <= TESELA_XLA_TUPLE)
-    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s has no elements; an array is needed",
-                        unsized[shape->kind]);
-  tesela_status status = tesela_xla_validate(shape, err);
-  if (status != TESELA_OK) return status;
-  for (int32_t d = 0; d < shape->rank; d++)
-    if (shape->dim[d] == TESELA_XLA_UNBOUNDED)
-      return tesela__fail(
-          err, TESELA_E_UNSUPPORTED, -1,
-          "dim %" PRId32 " is ? (unbounded), so the array has no size; give it an extent or a bound", d);
-  return TESELA_OK;
-}
 
 tesela_status tesela__xla_check_dim(int32_t rank, int32_t dim, tesela_error *err) {
   if (dim >= 0 && dim < rank) return TESELA_OK;

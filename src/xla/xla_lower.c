@@ -5,7 +5,7 @@
  *   f32[3,5]{1,0:T(2,2)}    digits 3 5  ->  2 3 2 2  ->  row-major on "memory", strides 12 4 2 1
  *
  * A leading one is a hole of extent 1: its tile leaves a hole of the tile's extent, of which only value 0 is
- * used, and later levels treat it like any other bound.
+ * used, and later levels treat it like any other bound. Two relations tell whether tiles change anything.
  */
 #include "xla/xla.h"
 
@@ -79,5 +79,33 @@ tesela_status tesela_xla_to_layout(const tesela_xla_shape *shape, tesela_layout 
   if (status == TESELA_OK) status = tesela__xla_layout_begin(shape, shape->rank, shape->dim, &built, err);
   if (status == TESELA_OK) status = tesela__xla_lower(shape, digit, &built, err);
   if (status == TESELA_OK) *layout = built;
+  return status;
+}
+
+/* ---- do tiles change anything? ---- */
+
+/* Compare a shape with the same one without tiles, both without L. */
+static tesela_status compare_untiled(const tesela_xla_shape *shape, tesela_difference *difference,
+                                     tesela_error *err) {
+  tesela_xla_shape plain = *shape;
+  tesela_layout tiled, untiled;
+  plain.layout.tail = 1;
+  tesela_status status = tesela_xla_to_layout(&plain, &tiled, err);
+  tesela_xla_clear_tiles(&plain.layout);
+  if (status == TESELA_OK) status = tesela_xla_to_layout(&plain, &untiled, err);
+  return status == TESELA_OK ? tesela_layout_compare(&tiled, &untiled, difference, err) : status;
+}
+
+tesela_status tesela__xla_in_order(const tesela_xla_shape *shape, bool *in_order, tesela_error *err) {
+  tesela_difference difference;
+  tesela_status status = compare_untiled(shape, &difference, err);
+  if (status == TESELA_OK) *in_order = difference.same;
+  return status;
+}
+
+tesela_status tesela_xla_is_untiled(const tesela_xla_shape *shape, bool *untiled, tesela_error *err) {
+  tesela_difference difference;
+  tesela_status status = compare_untiled(shape, &difference, err);
+  if (status == TESELA_OK) *untiled = difference.same && difference.same_extent;
   return status;
 }

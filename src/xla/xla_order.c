@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xla_order.c - questions about the order of the dims, and whether tiles change anything.
+ * xla_order.c - questions about the order of the dims.
  */
 #include "xla/xla.h"
 
@@ -44,30 +44,4 @@ bool tesela_xla_are_consecutive(const tesela_xla_layout *layout, int32_t n, cons
   }
   there >>= low; /* n different positions are neighbours if they are the lowest n bits */
   return (there & (there + 1)) == 0;
-}
-
-/* Compare a shape with the same one without tiles, both without L. */
-static tesela_status compare_untiled(const tesela_xla_shape *shape, tesela_difference *difference,
-                                     tesela_error *err) {
-  tesela_xla_shape plain = *shape;
-  tesela_layout tiled, untiled;
-  plain.layout.tail = 1;
-  tesela_status status = tesela_xla_to_layout(&plain, &tiled, err);
-  tesela_xla_clear_tiles(&plain.layout);
-  if (status == TESELA_OK) status = tesela_xla_to_layout(&plain, &untiled, err);
-  return status == TESELA_OK ? tesela_layout_compare(&tiled, &untiled, difference, err) : status;
-}
-
-tesela_status tesela__xla_in_order(const tesela_xla_shape *shape, bool *in_order, tesela_error *err) {
-  tesela_difference difference;
-  tesela_status status = compare_untiled(shape, &difference, err);
-  if (status == TESELA_OK) *in_order = difference.same;
-  return status;
-}
-
-tesela_status tesela_xla_is_untiled(const tesela_xla_shape *shape, bool *untiled, tesela_error *err) {
-  tesela_difference difference;
-  tesela_status status = compare_untiled(shape, &difference, err);
-  if (status == TESELA_OK) *untiled = difference.same && difference.same_extent;
-  return status;
 }

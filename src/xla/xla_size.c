@@ -12,29 +12,8 @@
 
 #include "base/base.h"
 
-int64_t tesela__xla_bits(const tesela_xla_shape *shape) {
-  if (shape->layout.element_bits != 0) return shape->layout.element_bits;
-  return 8 * (int64_t)tesela_dtype_bytes(shape->dtype);
-}
-
 static tesela_status too_many(const char *what, tesela_error *err) {
   return tesela__fail(err, TESELA_E_OVERFLOW, -1, "the number of %s does not fit in 64 bits", what);
-}
-
-tesela_status tesela__xla_elements(const tesela_xla_shape *shape, int64_t *elements, tesela_error *err) {
-  tesela__xla_bounds bounds;
-  tesela_status status = tesela__xla_bounds_at(shape, shape->layout.n_tiles, &bounds, err);
-  if (status != TESELA_OK) return status;
-  if (!tesela__xla_product(bounds.n, bounds.extent, elements) ||
-      !tesela__round_up(*elements, shape->layout.tail, elements))
-    return too_many("padded elements", err);
-  return TESELA_OK;
-}
-
-bool tesela__xla_bytes(int64_t elements, int64_t bits, int64_t *bytes) {
-  int64_t rest;
-  return tesela__mul(elements / 8, bits, bytes) && tesela__mul(elements % 8, bits, &rest) &&
-         tesela__add(*bytes, tesela__ceil_div(rest, 8), bytes);
 }
 
 /* ---- split configs ---- */
@@ -151,4 +130,19 @@ int64_t tesela_xla_packed_factor(const tesela_xla_shape *shape) {
   if (shape->rank != 1 || layout->n_tiles != 3 || layout->tile_rank[2] != 2) return 1;
   int64_t rows = layout->tile[layout->tile_rank[0] + layout->tile_rank[1]];
   return rows == TESELA_XLA_COMBINE ? 1 : rows;
+}
+
+tesela_status tesela_xla_bounds(const tesela_xla_shape *shape, int32_t level, int64_t *bounds,
+                                int32_t *n_bounds, tesela_error *err) {
+  tesela__xla_bounds found;
+  tesela_status status = tesela__xla_check_sized(shape, err);
+  if (status != TESELA_OK) return status;
+  if (level < 0 || level > shape->layout.n_tiles)
+    return tesela__fail(err, TESELA_E_RANGE, -1, "level is %" PRId32 "; the layout has levels 0 to %" PRId32,
+                        level, shape->layout.n_tiles);
+  status = tesela__xla_bounds_at(shape, level, &found, err);
+  if (status != TESELA_OK) return status;
+  for (int32_t i = 0; i < found.n; i++) bounds[i] = found.extent[i];
+  *n_bounds = found.n;
+  return TESELA_OK;
 }

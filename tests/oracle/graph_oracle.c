@@ -830,9 +830,9 @@ static void drop(const tesela_graph *graph, tensor *all) {
 int graph_oracle_run(const tesela_graph *graph, const void *const *inputs, void *const *outputs) {
   int status;
   tensor *all = run(graph, inputs, &status);
-  for (int32_t k = 0, n = 0; k < tesela_graph_count(graph) && status == 0; k++) {
-    if (!tesela_graph_node(graph, k)->output) continue;
-    uint8_t *to = outputs[n++];
+  for (int32_t n = 0; n < tesela_graph_n_outputs(graph) && status == 0; n++) {
+    int32_t k = tesela_graph_output(graph, n);
+    uint8_t *to = outputs[n];
     int w = width(all[k].dtype);
     for (int64_t e = 0; e < all[k].n; e++) {
       uint64_t bits = to_bits(all[k].dtype, all[k].at[e]);

@@ -207,7 +207,7 @@ static void try_way(const search *s, copies_answer *answer) {
   tesela_propagation *p = NULL;
   if (!write_way(s, &w) || prog_graph(&w.p, &graph, NULL) != TESELA_OK) return;
   for (int k = 0; k < s->p->n; k++)
-    if (tesela_graph_node(s->graph, k)->output) OK(tesela_graph_set_output(graph, w.map[k], &e_));
+    if (tesela_graph_node(s->graph, k)->output) OK(tesela_graph_add_output(graph, w.map[k], &e_));
   for (int32_t h = 0; h < tesela_graph_hint_count(s->graph); h++) {
     tesela_hint of = *tesela_graph_hint_at(s->graph, h);
     of.node = w.map[of.node];

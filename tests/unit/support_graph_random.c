@@ -116,14 +116,15 @@ static void begin(random_program *p, uint64_t *state, tesela_dtype only) {
   assert_true(random_fresh_input(p, state) >= 0);
 }
 
-/* Outputs: the last tensor and some others, each with room. */
+/* Outputs: the last tensor and some others, backwards and the last one perhaps twice, each with room. */
 static void finish(random_program *p, uint64_t *state, bool others) {
   for (int32_t k = tesela_graph_count(p->graph) - 1; k >= 0; k--)
     if (k == tesela_graph_count(p->graph) - 1 || (others && random_below(state, 4) == 0))
-      (void)tesela_graph_set_output(p->graph, k, NULL);
-  for (int32_t k = 0; k < tesela_graph_count(p->graph); k++) {
-    const tesela_node *node = random_node(p, k);
-    if (!node->output) continue;
+      (void)tesela_graph_add_output(p->graph, k, NULL);
+  if (others && random_below(state, 4) == 0)
+    (void)tesela_graph_add_output(p->graph, tesela_graph_output(p->graph, 0), NULL);
+  for (int32_t k = 0; k < tesela_graph_n_outputs(p->graph); k++) {
+    const tesela_node *node = random_node(p, tesela_graph_output(p->graph, k));
     assert_true(p->n_outputs < RANDOM_OUTPUTS);
     p->bytes[p->n_outputs] = random_elements(node->rank, node->shape) * tesela_dtype_bytes(node->dtype);
     p->outputs[p->n_outputs] = malloc((size_t)p->bytes[p->n_outputs] + 1);

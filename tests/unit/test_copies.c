@@ -27,7 +27,7 @@ static const tesela_propagate_options strict = {.copies = true};
 static void expect(const char *text, tesela_propagate_options options, bool ok, int64_t moved, int32_t moves,
                    int64_t copied, int32_t n_copies) {
   tesela_graph *graph = prog_graph_of(text), *applied;
-  OK(tesela_graph_set_output(graph, tesela_graph_count(graph) - 1, &e_));
+  OK(tesela_graph_add_output(graph, tesela_graph_count(graph) - 1, &e_));
   tesela_propagation *p = prog_propagate(graph, prog_spyre(), options);
   tesela_propagate_facts facts = tesela_propagation_facts_of(p);
   if (facts.ok != ok || facts.moved != moved || facts.n_moves != moves || facts.copied != copied ||
@@ -405,7 +405,7 @@ static void many_copies_of_one_view(void **state) {
           graph,
           &(tesela_node_spec){.op = TESELA_OP_POINTWISE, .fn = TESELA_FN_ADD, .n_operands = 2, .operand = y},
           &o, &e_));
-      OK(tesela_graph_set_output(graph, o, &e_));
+      OK(tesela_graph_add_output(graph, o, &e_));
     }
     tesela_propagation *p =
         prog_propagate(graph, &target, (tesela_propagate_options){.copies = true, .share = true});

@@ -234,7 +234,7 @@ static void make(maker *m, uint64_t seed) {
 static void mark(maker *m) {
   bool any = false;
   for (int k = m->p.n - 1; k >= 0; k--)
-    if (!any || chance(m, 25)) any |= tesela_graph_set_output(m->graph, k, NULL) == TESELA_OK;
+    if (!any || chance(m, 25)) any |= tesela_graph_add_output(m->graph, k, NULL) == TESELA_OK;
   for (int n = 0; n < 2 && chance(m, 25); n++) {
     int k = below(m, m->p.n);
     tesela_hint hint = {.kind = TESELA_HINT_FORBID_MOVE, .node = k, .operand = -1};

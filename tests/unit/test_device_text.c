@@ -166,9 +166,9 @@ static void device_layouts_are_told_from_others(void **state) {
                                    "sticks[3]",
                                    "spatial(2)"};
   for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++)
-    if (!tesela_device_text_is(yes[i], strlen(yes[i]))) fail_msg("%s is no device layout", yes[i]);
+    if (!is_device(yes[i], strlen(yes[i]))) fail_msg("%s is no device layout", yes[i]);
   for (size_t i = 0; i < sizeof no / sizeof no[0]; i++)
-    if (tesela_device_text_is(no[i], strlen(no[i]))) fail_msg("%s is a device layout", no[i]);
+    if (is_device(no[i], strlen(no[i]))) fail_msg("%s is a device layout", no[i]);
 }
 
 int main(void) {

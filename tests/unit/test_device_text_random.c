@@ -43,6 +43,12 @@ static tesela_status print_one(const tesela_device_layout *layout, int notation,
   return status;
 }
 
+static bool is_device(const char *text, size_t length) {
+  const tesela_notation *notation;
+  return tesela_notation_find(text, length, &notation, NULL, NULL) == TESELA_OK &&
+         strcmp(notation->name, "device") == 0;
+}
+
 /* Every notation that says the layout reads back to it; the short form does always. Counts what was printed. */
 static void check_texts(const tesela_device_layout *layout, int64_t printed[NOTATIONS]) {
   char text[TEXT];
@@ -59,7 +65,7 @@ static void check_texts(const tesela_device_layout *layout, int64_t printed[NOTA
     if (tesela_device_parse(&again, text, strlen(text), alone ? NULL : &options, &err) != TESELA_OK)
       fail_msg("%s: %s", text, err.message);
     if (!tesela_device_equal(layout, &again)) fail_msg("%s reads as another layout", text);
-    assert_true(tesela_device_text_is(text, strlen(text)));
+    assert_true(is_device(text, strlen(text)));
     printed[n]++;
   }
 }

@@ -101,7 +101,7 @@ static void a_value_that_was_overwritten_is_gone(void **state) {
   for (int i = 0; i < 3; i++) {
     assert_int_equal(add_op(graph, TESELA_OP_CLONE, 0, "bad", 1, &gone[i], &bad, &err), TESELA_E_INVALID);
     assert_non_null(strstr(err.message, "overwritten in place"));
-    assert_int_equal(tesela_graph_set_output(graph, gone[i], &err), TESELA_E_INVALID);
+    assert_int_equal(tesela_graph_add_output(graph, gone[i], &err), TESELA_E_INVALID);
   }
   OK(add_op(graph, TESELA_OP_CLONE, 0, "y", 1, &w, &y, &e_));
   tesela_node_spec again = {.op = TESELA_OP_WRITE, .n_operands = 2, .operand = D(w, w), .in_place = true};
@@ -111,7 +111,7 @@ static void a_value_that_was_overwritten_is_gone(void **state) {
   OK(tesela_graph_add(graph, &again, &in_buffer, &e_));
   assert_int_equal(tesela_graph_node(graph, in_buffer)->buffer, x);
   assert_int_equal(add_op(graph, TESELA_OP_CLONE, 0, "bad", 1, &w, &bad, &err), TESELA_E_INVALID);
-  OK(tesela_graph_set_output(graph, in_buffer, &e_));
+  OK(tesela_graph_add_output(graph, in_buffer, &e_));
   again.operand = D(in_buffer, p); /* an output that would change */
   assert_int_equal(tesela_graph_add(graph, &again, &bad, &err), TESELA_E_INVALID);
   assert_non_null(strstr(err.message, "is an output"));
@@ -165,7 +165,7 @@ static void operands_must_be_nodes(void **state) {
   assert_int_equal(tesela_graph_count(graph), 2);
   assert_null(tesela_graph_node(graph, 2));
   assert_null(tesela_graph_node(graph, -1));
-  assert_int_equal(tesela_graph_set_output(graph, 2, &err), TESELA_E_RANGE);
+  assert_int_equal(tesela_graph_add_output(graph, 2, &err), TESELA_E_RANGE);
   tesela_graph_destroy(graph);
   tesela_graph_destroy(NULL);
 }

@@ -196,7 +196,7 @@ static void lines_by_rows(void **state) {
           &(tesela_node_spec){.op = TESELA_OP_POINTWISE, .fn = TESELA_FN_COPY, NODES(x), .dtype = TESELA_F64},
           &y, &e_));
     }
-    OK(tesela_graph_set_output(graph, y, &e_));
+    OK(tesela_graph_add_output(graph, y, &e_));
     OK(tesela_graph_run(graph, NULL, in, out, &(tesela_graph_run_options){.plain = true}, NULL, &e_));
     for (int k = 0; k < lines[i].k; k++)
       if (!(have[k] == lines[i].want[k] || (isnan(have[k]) && isnan(lines[i].want[k]))))
@@ -212,7 +212,7 @@ static void what_is_unknown_is_not_run(void **state) {
   tesela_error err = {.message = ""};
   float x[3] = {1, 2, 3}, have[3];
   OK(add("f32[3]", (tesela_node_spec){ALONG(FUSED), .opcode = "median"}, &y, &e_));
-  OK(tesela_graph_set_output(graph, y, &e_));
+  OK(tesela_graph_add_output(graph, y, &e_));
   assert_int_equal(tesela_graph_run(graph, NULL, (const void *[]){x}, (void *[]){have},
                                     &(tesela_graph_run_options){.plain = true}, NULL, &err),
                    TESELA_E_UNSUPPORTED);
@@ -224,7 +224,7 @@ static void a_run_without_memory_leaves_nothing(void **state) {
   int32_t y;
   float x[12] = {3, 1, 2}, have[12];
   OK(add("f32[3,4]", (tesela_node_spec){ALONG(SORT), DIMS(0)}, &y, &e_));
-  OK(tesela_graph_set_output(graph, y, &e_));
+  OK(tesela_graph_add_output(graph, y, &e_));
   for (int64_t allowed = 0;; allowed++) {
     fault f = {.countdown = allowed};
     tesela_allocator allocator = fault_allocator(&f);
@@ -282,7 +282,7 @@ static void random_lines_are_as_the_oracle_says(void **state) {
     if (spec.fn >= TESELA_FN_SORT) length = random_below(&dice, length + 1);
     spec.length = &length;
     OK(add(text, spec, &y, &e_));
-    OK(tesela_graph_set_output(graph, y, &e_));
+    OK(tesela_graph_add_output(graph, y, &e_));
     fill(&dice, types[t], n, x);
     const void *in[1] = {x};
     memset(want, 1, sizeof want);
@@ -376,7 +376,7 @@ static void programs_go_through_hlo_text(void **state) {
     if (fn == TESELA_FN_ARGSORT && random_below(&dice, 2)) spec.dtype = TESELA_U16;
     int32_t y;
     OK(tesela_graph_add(graph, &spec, &y, &e_));
-    OK(tesela_graph_set_output(graph, y, &e_));
+    OK(tesela_graph_add_output(graph, y, &e_));
     graph_round_trip(graph, tesela_fn_name(fn));
     end(state);
   }

@@ -329,7 +329,7 @@ static void sticks_by_rows(void **state) {
     spec.n_operands = row->w ? 2 : 1;
     spec.operand = operand;
     OK(tesela_graph_add(graph, &spec, &node, &e_));
-    OK(tesela_graph_set_output(graph, node, &e_));
+    OK(tesela_graph_add_output(graph, node, &e_));
     OK(tesela_graph_propagate(&p, graph, spyre, &(tesela_propagate_options){.mode = TESELA_PROPAGATE_STRICT},
                               &e_));
     if (tesela_propagation_facts_of(p).ok) OK(tesela_propagation_stick(p, node, &stick, &e_));

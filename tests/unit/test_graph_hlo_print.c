@@ -129,7 +129,7 @@ static void words_by_rows(void **state) {
     spec.n_operands = build_inputs(graph, rows[i].operands, operand);
     spec.operand = operand;
     OK(tesela_graph_add(graph, &spec, &y, &e_));
-    OK(tesela_graph_set_output(graph, y, &e_));
+    OK(tesela_graph_add_output(graph, y, &e_));
     OK(tesela_graph_print_hlo(graph, "m", &to, &e_));
     const char *lines = strstr(text, "ENTRY %main {\n");
     assert_non_null(lines);
@@ -173,8 +173,8 @@ static void a_whole_module(void **state) {
   OK(tesela_graph_add(graph, &spec, &sum, &e_));
   OK(tesela_device_default(&layout, tesela_target_find("spyre"), TESELA_F16, 2, N(1000, 200), &e_));
   OK(tesela_graph_set_layout(graph, b, &layout, &e_));
-  OK(tesela_graph_set_output(graph, a, &e_));
-  OK(tesela_graph_set_output(graph, sum, &e_));
+  OK(tesela_graph_add_output(graph, a, &e_));
+  OK(tesela_graph_add_output(graph, sum, &e_));
   OK(tesela_graph_print_hlo(graph, "my name", &to, &e_));
   assert_string_equal(text, want);
   graph_round_trip(graph, "a whole module");
@@ -315,7 +315,7 @@ static void random_programs_come_back_equal(void **state) {
       }
     }
     for (int32_t k = 0; k < tesela_graph_count(graph); k++)
-      if (roll(8) == 0) tesela_graph_set_output(graph, k, NULL);
+      if (roll(8) == 0) tesela_graph_add_output(graph, k, NULL);
     char name[64];
     snprintf(name, sizeof name, "TESELA_SEED=%" PRIu64 " round %d", seed, (int)round);
     graph_round_trip(graph, name);

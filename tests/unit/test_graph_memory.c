@@ -77,7 +77,7 @@ static void a_chain(void **unused) {
   (void)unused;
   int32_t x = input("x", "f16[100,130]", 1), a = add(UNARY(NEG, x), 1), b = add(UNARY(EXP, a), 1);
   int32_t c = add(UNARY(ABS, b), 0), d = add(UNARY(NEG, c), 0);
-  OK(tesela_graph_set_output(graph, d, &e_));
+  OK(tesela_graph_add_output(graph, d, &e_));
   plan((tesela_graph_memory_options){0});
   check_place(a, 1, 3, 38400, -1);
   check_place(b, 2, 4, 38400, a);
@@ -137,7 +137,7 @@ static void places_that_are_not_taken(void **unused) {
           .op = TESELA_OP_REDUCE, .fn = TESELA_FN_SUM, DIMS(0), .keepdim = true, NODES(shifted)},
       1);
   int32_t broad = add(BINARY(MUL, sum, wide), 1);
-  OK(tesela_graph_set_output(graph, broad, &e_));
+  OK(tesela_graph_add_output(graph, broad, &e_));
   plan((tesela_graph_memory_options){0});
   check_place(a, 1, 4, 8192, -1);
   check_place(both, 3, 5, 8192, -1);
@@ -155,7 +155,7 @@ static void the_example(void **unused) {
   int32_t x = input("x", "f16[64,64]", 1), a = add(UNARY(NEG, x), 1), b = add(UNARY(EXP, a), 1);
   int32_t turned = add((tesela_node_spec){.op = TESELA_OP_PERMUTE, DIMS(1, 0), NODES(b)}, 1);
   int32_t c = add(BINARY(ADD, b, turned), 1), d = add(UNARY(NEG, c), 1);
-  OK(tesela_graph_set_output(graph, d, &e_));
+  OK(tesela_graph_add_output(graph, d, &e_));
   plan((tesela_graph_memory_options){0});
   check_place(a, 1, 3, 8192, -1);
   check_place(b, 2, 5, 8192, a);
@@ -175,7 +175,7 @@ static void writes_in_place(void **unused) {
   int32_t v =
       add((tesela_node_spec){.op = TESELA_OP_WRITE, NODES(w, piece), .start = (const int64_t[]){0, 0}}, 1);
   int32_t o = add(UNARY(EXP, v), 1);
-  OK(tesela_graph_set_output(graph, o, &e_));
+  OK(tesela_graph_add_output(graph, o, &e_));
   plan((tesela_graph_memory_options){0});
   check_place(a, 2, 5, 1280, -1);
   assert_int_equal(tesela_graph_memory_of(memory, w)->node, a);
@@ -194,7 +194,7 @@ static void values_of_a_scatter(void **unused) {
   int32_t t = add((tesela_node_spec){.op = TESELA_OP_SCATTER, .fn = TESELA_FN_ADD, NODES(x, i, d)}, 1);
   int32_t u = add(UNARY(NEG, t), 1), v = add((tesela_node_spec){.op = TESELA_OP_SCATTER, NODES(u, i, x)}, 1),
           o = add(UNARY(NEG, v), 1);
-  OK(tesela_graph_set_output(graph, o, &e_));
+  OK(tesela_graph_add_output(graph, o, &e_));
   plan((tesela_graph_memory_options){0});
   check_place(s, 4, 6, 128, -1); /* b is operand 0 and the values */
   check_place(t, 7, 9, 128, -1); /* d is the values only */
@@ -214,7 +214,7 @@ static void softmax_in_a_scratchpad(void **unused) {
       add((tesela_node_spec){.op = TESELA_OP_REDUCE, .fn = TESELA_FN_SUM, DIMS(1), .keepdim = true, NODES(e)},
           -1);
   int32_t o = add(BINARY(DIV, e, sum), 1);
-  OK(tesela_graph_set_output(graph, o, &e_));
+  OK(tesela_graph_add_output(graph, o, &e_));
   plan((tesela_graph_memory_options){.scratchpad = 1 << 20});
   tesela_graph_memory_facts facts = tesela_graph_memory_facts_of(memory);
   assert_int_equal(facts.traffic, bytes * (8 * m * n + 4 * n));

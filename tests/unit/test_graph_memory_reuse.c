@@ -73,7 +73,7 @@ static int32_t binary(int32_t x, int32_t y) {
 }
 
 static void plan(int32_t last) {
-  OK(tesela_graph_set_output(graph, unary(last), &e_)); /* an output's place is the caller's */
+  OK(tesela_graph_add_output(graph, unary(last), &e_)); /* an output's place is the caller's */
   OK(tesela_graph_plan_memory(&memory, graph, spyre(), NULL, &e_));
 }
 

@@ -75,7 +75,7 @@ static double compute(tesela_fn fn, tesela_dtype dtype, tesela_dtype result, dou
   OK(tesela_graph_add(
       g, &(tesela_node_spec){.op = TESELA_OP_POINTWISE, .fn = TESELA_FN_COPY, .dtype = TESELA_F64, NODES(o)},
       &o, &e_));
-  OK(tesela_graph_set_output(g, o, &e_));
+  OK(tesela_graph_add_output(g, o, &e_));
   OK(tesela_graph_run(g, NULL, NULL, outputs, &(tesela_graph_run_options){.plain = true}, NULL, &e_));
   memcpy(&out, bits, 8);
   tesela_graph_destroy(g);
@@ -194,9 +194,9 @@ static void types_of_the_device(void **unused) {
   int32_t y = add((tesela_node_spec){.op = TESELA_OP_POINTWISE, .fn = TESELA_FN_MUL, NODES(x, x)});
   int32_t q = add((tesela_node_spec){.op = TESELA_OP_POINTWISE, .fn = TESELA_FN_NOT, NODES(p)});
   int32_t g = add((tesela_node_spec){.op = TESELA_OP_POINTWISE, .fn = TESELA_FN_NEG, NODES(h)});
-  OK(tesela_graph_set_output(graph, y, &e_));
-  OK(tesela_graph_set_output(graph, q, &e_));
-  OK(tesela_graph_set_output(graph, g, &e_));
+  OK(tesela_graph_add_output(graph, y, &e_));
+  OK(tesela_graph_add_output(graph, q, &e_));
+  OK(tesela_graph_add_output(graph, g, &e_));
   build_lay_out_all(graph, spyre);
   int64_t in[5] = {0, 1, -2, 46340, -46340}, out[5];
   uint8_t truth[5] = {0, 1, 0, 7, 1}, lies[5];
@@ -235,7 +235,7 @@ static void a_wrong_plan_is_seen(void **unused) {
   int32_t turned = add((tesela_node_spec){.op = TESELA_OP_PERMUTE, DIMS(1, 0), NODES(a)});
   int32_t t = add((tesela_node_spec){.op = TESELA_OP_POINTWISE, .fn = TESELA_FN_ADD, NODES(a, turned)});
   int32_t u = add((tesela_node_spec){.op = TESELA_OP_POINTWISE, .fn = TESELA_FN_ADD, NODES(t, x)});
-  OK(tesela_graph_set_output(graph, u, &e_));
+  OK(tesela_graph_add_output(graph, u, &e_));
   build_lay_out_all(graph, &target);
   tesela_graph_memory *memory;
   OK(tesela_graph_plan_memory(&memory, graph, &target, NULL, &e_));
@@ -281,7 +281,7 @@ static void padding_that_is_read_is_poison(void **unused) {
 /* ---- refusals -------------------------------------------------------------------------------------------------------- */
 
 static tesela_status run_one(int32_t node, const void *const *inputs, void *const *outputs, bool plain) {
-  OK(tesela_graph_set_output(graph, node, &e_));
+  OK(tesela_graph_add_output(graph, node, &e_));
   return tesela_graph_run(graph, NULL, inputs, outputs, &(tesela_graph_run_options){.plain = plain}, NULL,
                           NULL);
 }
@@ -325,6 +325,34 @@ static void types_that_cannot_be_computed(void **unused) {
   tesela_graph_destroy(graph);
 }
 
+/* Results come in the order in which the outputs were given, the tensor that was given twice twice; so do those of HLO's ROOT tuple. */
+static void outputs_in_their_order(void **unused) {
+  (void)unused;
+  static const char text[] = "HloModule m\n\nENTRY m {\n  a = s32[2]{0} parameter(0)\n  b = s32[2]{0} add(a, "
+                             "a)\n  c = s32[2]{0} multiply(b, a)\n"
+                             "  ROOT r = (s32[2]{0}, s32[2]{0}, s32[2]{0}) tuple(c, a, c)\n}\n";
+  tesela_graph_destroy(graph);
+  OK(tesela_graph_read_hlo(&graph, text, strlen(text), NULL, NULL, NULL, &e_));
+  int32_t a = tesela_graph_find(graph, "a"), b = tesela_graph_find(graph, "b"),
+          c = tesela_graph_find(graph, "c");
+  OK(tesela_graph_add_output(graph, b, &e_));
+  int32_t expected[4] = {c, a, c, b};
+  assert_int_equal(tesela_graph_n_outputs(graph), 4);
+  for (int32_t k = 0; k < 4; k++) assert_int_equal(tesela_graph_output(graph, k), expected[k]);
+  assert_int_equal(tesela_graph_output(graph, 4), -1);
+  assert_int_equal(tesela_graph_output(graph, -1), -1);
+  int32_t in[2] = {3, -5}, out[4][2];
+  void *outputs[4] = {out[0], out[1], out[2], out[3]};
+  OK(tesela_graph_run(graph, NULL, (const void *const[]){in}, outputs,
+                      &(tesela_graph_run_options){.plain = true}, NULL, &e_));
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(out[0][i], 2 * in[i] * in[i]);
+    assert_int_equal(out[1][i], in[i]);
+    assert_int_equal(out[2][i], 2 * in[i] * in[i]);
+    assert_int_equal(out[3][i], 2 * in[i]);
+  }
+}
+
 /* A program without operators, without nodes, and with empty tensors. */
 static void nothing_to_do(void **unused) {
   (void)unused;
@@ -333,13 +361,13 @@ static void nothing_to_do(void **unused) {
   assert_int_equal(facts.operators, 0);
   int32_t x = build_input(graph, "x", "f32[0,3]");
   int32_t s = add((tesela_node_spec){.op = TESELA_OP_REDUCE, .fn = TESELA_FN_MAX, DIMS(0), NODES(x)});
-  OK(tesela_graph_set_output(graph, s, &e_));
-  OK(tesela_graph_set_output(graph, x, &e_));
+  OK(tesela_graph_add_output(graph, s, &e_));
+  OK(tesela_graph_add_output(graph, x, &e_));
   tesela_target target;
   OK(tesela_target_plain(&target, 8, &e_));
   build_lay_out_all(graph, &target);
   float out[3] = {0};
-  OK(tesela_graph_run(graph, &target, (const void *const[]){NULL}, (void *const[]){NULL, out}, NULL, &facts,
+  OK(tesela_graph_run(graph, &target, (const void *const[]){NULL}, (void *const[]){out, NULL}, NULL, &facts,
                       &e_));
   for (int i = 0; i < 3; i++) assert_true(out[i] == -(float)INFINITY);
 }
@@ -366,7 +394,7 @@ static void propagated_programs(void **unused) {
   int32_t m = add(
       (tesela_node_spec){.op = TESELA_OP_REDUCE, .fn = TESELA_FN_MAX, DIMS(1), .keepdim = true, NODES(o)});
   int32_t d = add((tesela_node_spec){.op = TESELA_OP_POINTWISE, .fn = TESELA_FN_SUB, NODES(o, m)});
-  OK(tesela_graph_set_output(graph, d, &e_));
+  OK(tesela_graph_add_output(graph, d, &e_));
   tesela_propagation *found;
   tesela_graph *laid;
   tesela_graph_memory *memory;
@@ -437,6 +465,7 @@ int main(void) {
       cmocka_unit_test(padding_that_is_read_is_poison),
       cmocka_unit_test_setup_teardown(refusals, begin, end),
       cmocka_unit_test(types_that_cannot_be_computed),
+      cmocka_unit_test_setup_teardown(outputs_in_their_order, begin, end),
       cmocka_unit_test_setup_teardown(nothing_to_do, begin, end),
       cmocka_unit_test_setup_teardown(propagated_programs, begin, end),
       cmocka_unit_test(allocations_fail),

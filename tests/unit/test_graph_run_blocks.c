@@ -138,7 +138,7 @@ static void check(const char *name, const char *shapes, tesela_node_spec spec, b
       p.graph,
       &(tesela_node_spec){.op = TESELA_OP_POINTWISE, .fn = TESELA_FN_NEG, .n_operands = 1, .operand = &o}, &o,
       &e_));
-  OK(tesela_graph_set_output(p.graph, o, &e_));
+  OK(tesela_graph_add_output(p.graph, o, &e_));
   const tesela_node *out = tesela_graph_node(p.graph, o);
   p.bytes = (size_t)(elements_of(out) * tesela_dtype_bytes(out->dtype));
   p.want = malloc(p.bytes);
@@ -282,7 +282,7 @@ static void a_wrong_plan_is_seen_within_a_row(void **unused) {
     }
     OK(tesela_graph_add(graph, &(tesela_node_spec){.op = TESELA_OP_POINTWISE, .fn = TESELA_FN_NEG, NODES(t)},
                         &x, &e_));
-    OK(tesela_graph_set_output(graph, x, &e_));
+    OK(tesela_graph_add_output(graph, x, &e_));
     for (int32_t k = 0; k < tesela_graph_count(graph); k++)
       if (tesela_graph_node(graph, k)->buffer == k) build_lay_out(graph, &target, k, 0);
     OK(tesela_graph_plan_memory(&memory, graph, &target, NULL, &e_));
@@ -329,7 +329,7 @@ static void progress_is_told_and_may_stop(void **unused) {
   OK(tesela_graph_add(graph, &(tesela_node_spec){.op = TESELA_OP_MATMUL, NODES(x[0], x[1])}, &o, &e_));
   OK(tesela_graph_add(graph, &(tesela_node_spec){.op = TESELA_OP_POINTWISE, .fn = TESELA_FN_NEG, NODES(o)},
                       &sum, &e_));
-  OK(tesela_graph_set_output(graph, sum, &e_));
+  OK(tesela_graph_add_output(graph, sum, &e_));
   tesela_graph_run_options options = {.plain = true, .progress = tell, .progress_user = &told};
   memset(&told, 0, sizeof told);
   OK(tesela_graph_run(graph, NULL, inputs, outputs, &options, NULL, &e_));
@@ -366,7 +366,7 @@ static void what_is_not_told_counts(void **unused) {
   OK(tesela_graph_add(graph, &(tesela_node_spec){.op = TESELA_OP_CLONE, NODES(x)}, &o, &e_));
   OK(tesela_graph_add(graph, &(tesela_node_spec){.op = TESELA_OP_POINTWISE, .fn = TESELA_FN_NEG, NODES(o)},
                       &o, &e_));
-  OK(tesela_graph_set_output(graph, o, &e_));
+  OK(tesela_graph_add_output(graph, o, &e_));
   memset(&told, 0, sizeof told);
   OK(tesela_graph_run(graph, NULL, (const void *const[]){in}, (void *const[]){out},
                       &(tesela_graph_run_options){.plain = true, .progress = tell, .progress_user = &told},

@@ -44,7 +44,7 @@ static tesela_status compute(const tesela_target *target, place memory, tesela_f
       &(tesela_node_spec){
           .op = TESELA_OP_POINTWISE, .fn = fn, .dtype = result, .n_operands = n, .operand = input},
       &o, &e_));
-  OK(tesela_graph_set_output(graph, o, &e_));
+  OK(tesela_graph_add_output(graph, o, &e_));
   if (memory == TILED) build_lay_out_all(graph, target);
   const tesela_graph_run_options options = {.plain = memory != TILED, .device_types = memory == PLAIN_DEVICE};
   tesela_status status = tesela_graph_run(graph, target, (const void *const[]){x, other},
@@ -198,7 +198,7 @@ static void clones_of_other_widths(void **unused) {
     build_inputs(graph, shapes[s], &o);
     for (int32_t k = 0; k < 2; k++)
       OK(tesela_graph_add(graph, &(tesela_node_spec){.op = TESELA_OP_CLONE, NODES(o)}, &o, &e_));
-    OK(tesela_graph_set_output(graph, o, &e_));
+    OK(tesela_graph_add_output(graph, o, &e_));
     OK(tesela_graph_run(graph, spyre, (const void *const[]){x}, (void *const[]){out},
                         &(tesela_graph_run_options){.plain = true, .device_types = true}, NULL, &e_));
     assert_memory_equal(out, want, sizeof want);

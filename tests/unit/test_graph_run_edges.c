@@ -58,7 +58,7 @@ static void huge_tensors_are_refused(void **unused) {
         .op = TESELA_OP_CONSTANT, .dtype = TESELA_U8, .value = 1, .rank = 1, .shape = shape});
   int32_t sum =
       add((tesela_node_spec){.op = TESELA_OP_POINTWISE, .fn = TESELA_FN_ADD, NODES(node[0], node[1])});
-  OK(tesela_graph_set_output(graph, sum, &e_));
+  OK(tesela_graph_add_output(graph, sum, &e_));
   tesela_target target;
   OK(tesela_target_plain(&target, 128, &e_));
   target.n_types = 1;
@@ -91,7 +91,7 @@ static void allocations_fail(void **unused) {
   int32_t o = add((tesela_node_spec){.op = TESELA_OP_ALONG, .fn = TESELA_FN_SORT, NODES(in[0])});
   o = add((tesela_node_spec){.op = TESELA_OP_SCATTER, NODES(o, in[1], in[2])});
   o = add((tesela_node_spec){.op = TESELA_OP_CLONE, NODES(o)});
-  OK(tesela_graph_set_output(graph, o, &e_));
+  OK(tesela_graph_add_output(graph, o, &e_));
   build_lay_out_all(graph, spyre);
   memset(before, 0x5a, sizeof before);
   for (int32_t plain = 0; plain < 2; plain++) {
@@ -121,7 +121,7 @@ static void narrow_elements_are_refused(void **unused) {
   double out[5] = {-1};
   OK(tesela_target_plain(&target, 8, &e_));
   int32_t o = build_input(graph, "x", "f64[5]");
-  OK(tesela_graph_set_output(graph, o, &e_));
+  OK(tesela_graph_add_output(graph, o, &e_));
   target.type[0] = (tesela_target_type){TESELA_F64, TESELA_F32, 32};
   target.n_types = 1;
   OK(tesela_device_default(&layout, &target, TESELA_F64, 1, (const int64_t[]){5}, &e_));
@@ -185,7 +185,7 @@ static void scatter_is_told(void **unused) {
   build_inputs(graph, "f32[2] s32[3145728] f32[3145728]", input);
   int32_t o = add(
       (tesela_node_spec){.op = TESELA_OP_SCATTER, .fn = TESELA_FN_ADD, NODES(input[0], input[1], input[2])});
-  OK(tesela_graph_set_output(graph, o, &e_));
+  OK(tesela_graph_add_output(graph, o, &e_));
   told_and_stopped((const void *const[]){x, index, values}, sizeof x, VALUES + 2, 3);
   free(index);
   free(values);
@@ -204,7 +204,7 @@ static void one_long_line_is_told(void **unused) {
                                      .length = (const int64_t[]){K},
                                      .reverse = true,
                                      NODES(input)});
-  OK(tesela_graph_set_output(graph, o, &e_));
+  OK(tesela_graph_add_output(graph, o, &e_));
   told_and_stopped((const void *const[]){x}, K * (int64_t)sizeof *x, INT64_C(19) * N + K, 4);
   free(x);
 }
@@ -217,7 +217,7 @@ static void lines_are_told(void **unused) {
   assert_non_null(x);
   int32_t input = build_input(graph, "x", "f32[1500,1000]");
   int32_t o = add((tesela_node_spec){.op = TESELA_OP_ALONG, .fn = TESELA_FN_CUMSUM, NODES(input), DIMS(1)});
-  OK(tesela_graph_set_output(graph, o, &e_));
+  OK(tesela_graph_add_output(graph, o, &e_));
   told_and_stopped((const void *const[]){x}, LINES * N * (int64_t)sizeof *x, 2 * LINES * N, 2);
   free(x);
 }
@@ -238,7 +238,7 @@ static void counting_from_a_fraction(void **unused) {
       const int64_t shape[2] = {dim == 0 ? N : M, dim == 0 ? M : N};
       int32_t o = add((tesela_node_spec){
           .op = TESELA_OP_CONSTANT, .dtype = TESELA_F64, .value = bit, .rank = 2, .shape = shape, DIMS(dim)});
-      OK(tesela_graph_set_output(graph, o, &e_));
+      OK(tesela_graph_add_output(graph, o, &e_));
       tesela_target target;
       OK(tesela_target_plain(&target, 64, &e_));
       build_lay_out_all(graph, &target);
@@ -277,7 +277,7 @@ static void shifts_into_wider_types(void **unused) {
     build_inputs(graph, rows[r].shapes, x);
     int32_t o = add((tesela_node_spec){
         .op = TESELA_OP_POINTWISE, .fn = rows[r].fn, .dtype = TESELA_S32, NODES(x[0], x[1])});
-    OK(tesela_graph_set_output(graph, o, &e_));
+    OK(tesela_graph_add_output(graph, o, &e_));
     OK(tesela_graph_run(graph, NULL, (const void *const[]){&rows[r].x, &rows[r].by}, (void *const[]){&out},
                         &(tesela_graph_run_options){.plain = true}, NULL, &e_));
     if (out != rows[r].want) fail_msg("row %zu: %d, not %d", r, (int)out, (int)rows[r].want);

@@ -225,9 +225,9 @@ static void check_program(const struct type *t, const tesela_target *target, boo
   int32_t p = add(graph, (tesela_node_spec){.op = TESELA_OP_POINTWISE, .fn = TESELA_FN_MUL, NODES(a, b)});
   int32_t m = add(graph, (tesela_node_spec){.op = TESELA_OP_REDUCE, .fn = TESELA_FN_MAX, DIMS(1), NODES(p)});
   int32_t s = add(graph, (tesela_node_spec){.op = TESELA_OP_MATMUL, .dtype = TESELA_F32, NODES(b, a)});
-  OK(tesela_graph_set_output(graph, p, &e_));
-  OK(tesela_graph_set_output(graph, m, &e_));
-  OK(tesela_graph_set_output(graph, s, &e_));
+  OK(tesela_graph_add_output(graph, p, &e_));
+  OK(tesela_graph_add_output(graph, m, &e_));
+  OK(tesela_graph_add_output(graph, s, &e_));
   if (!plain) build_lay_out_all(graph, target);
   for (int i = 0; i < N; i++) {
     x[i] = (uint8_t)i;
@@ -290,7 +290,7 @@ static void narrow_on_the_device(void **unused) {
   OK(tesela_graph_create(&graph, NULL, &e_));
   int32_t x = build_input(graph, "x", "f32[40]");
   int32_t y = add(graph, (tesela_node_spec){.op = TESELA_OP_POINTWISE, .fn = TESELA_FN_MUL, NODES(x, x)});
-  OK(tesela_graph_set_output(graph, y, &e_));
+  OK(tesela_graph_add_output(graph, y, &e_));
   build_lay_out_all(graph, &target);
   float in[40], out[40];
   for (int i = 0; i < 40; i++) in[i] = (float)(i - 12) * 1.37f;

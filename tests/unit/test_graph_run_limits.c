@@ -37,7 +37,7 @@ static tesela_graph *matmul(int64_t m, int64_t k, int64_t n, int32_t *product) {
       graph,
       &(tesela_node_spec){.op = TESELA_OP_POINTWISE, .fn = TESELA_FN_NEG, .dtype = TESELA_F32, NODES(c)}, &d,
       &e_));
-  OK(tesela_graph_set_output(graph, d, &e_));
+  OK(tesela_graph_add_output(graph, d, &e_));
   *product = c;
   return graph;
 }

@@ -36,8 +36,7 @@ typedef struct what {
 } what;
 
 static const tesela_node *output_node(const random_program *p, int32_t n) {
-  for (int32_t k = 0;; k++)
-    if (tesela_graph_node(p->graph, k)->output && n-- == 0) return tesela_graph_node(p->graph, k);
+  return tesela_graph_node(p->graph, tesela_graph_output(p->graph, n));
 }
 
 static void describe(const what *w) {

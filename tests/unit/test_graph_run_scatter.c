@@ -100,7 +100,7 @@ static tesela_graph *build(const scattering *s) {
                                           DIMS(1)},
                       &o, &e_));
   OK(tesela_graph_add(graph, &(tesela_node_spec){.op = TESELA_OP_CLONE, NODES(o)}, &o, &e_));
-  OK(tesela_graph_set_output(graph, o, &e_));
+  OK(tesela_graph_add_output(graph, o, &e_));
   return graph;
 }
 
@@ -221,7 +221,7 @@ static void others_outside_are_refused(void **unused) {
   build_inputs(graph, "f32[3] s32[2]", input);
   OK(tesela_graph_add(graph, &(tesela_node_spec){.op = TESELA_OP_GATHER, NODES(input[0], input[1])}, &o,
                       &e_));
-  OK(tesela_graph_set_output(graph, o, &e_));
+  OK(tesela_graph_add_output(graph, o, &e_));
   assert_int_equal(tesela_graph_run(graph, NULL, (const void *const[]){x, (int32_t[]){0, -1}},
                                     (void *const[]){out}, &(tesela_graph_run_options){.plain = true}, NULL,
                                     NULL),

@@ -106,7 +106,7 @@ static void what_is_allowed_runs_and_prints(void **state) {
     spec.n_operands = 1;
     spec.operand = &input;
     OK(tesela_graph_add(graph, &spec, &node, &e_));
-    OK(tesela_graph_set_output(graph, node, &e_));
+    OK(tesela_graph_add_output(graph, node, &e_));
     const tesela_graph_run_options plain = {.plain = true};
     OK(tesela_graph_run(graph, NULL, (const void *const[]){x}, (void *const[]){out}, &plain, NULL, &e_));
     for (int64_t i = 0; i < tesela_graph_node(graph, node)->shape[0]; i++)

@@ -97,7 +97,7 @@ static void expect_copies(tesela_graph *graph, int32_t output, int32_t expected)
   tesela_graph *made;
   int32_t inserted = -1;
   float before[4096] = {0}, after[4096] = {1};
-  OK(tesela_graph_set_output(graph, output, &e_));
+  OK(tesela_graph_add_output(graph, output, &e_));
   OK(tesela_graph_materialise(&made, graph, &target, NULL, &inserted, &e_));
   assert_int_equal(inserted, expected);
   assert_int_equal(copies_of(made), expected);
@@ -179,7 +179,7 @@ static void in_place_stays(void **state) {
                                             .start = (const int64_t[]){0, 3},
                                             .step = (const int64_t[]){1, 1},
                                             .in_place = true});
-  OK(tesela_graph_set_output(graph, w, &e_));
+  OK(tesela_graph_add_output(graph, w, &e_));
   const tesela_hint hints[] = {{.kind = TESELA_HINT_REQUIRE, .node = x, .stick = 1}};
   OK(tesela_graph_hint(graph, &hints[0], &e_)); /* the seam at 3 is inside a stick */
   OK(tesela_graph_materialise(&made, graph, &target, NULL, &inserted, &e_));
@@ -197,7 +197,7 @@ static void every_allocation_fails_once(void **state) {
   tesela_target target = small_target();
   tesela_graph *graph = new_graph(), *made;
   int32_t x = flattened(graph, "x"), y = build_input(graph, "y", "f32[15,7]");
-  OK(tesela_graph_set_output(graph, matmul(graph, x, y), &e_));
+  OK(tesela_graph_add_output(graph, matmul(graph, x, y), &e_));
   for (int64_t n = 0;; n += slow_run() ? 7 : 1) {
     fault f = {.countdown = n, .once = true};
     tesela_allocator allocator = fault_allocator(&f);

@@ -143,7 +143,7 @@ static void the_worked_cases_come_out(void **state) {
     prog_read(&text, row->text);
     OK(prog_graph(&text, &graph, &e_));
     int32_t output = tesela_graph_find(graph, row->output);
-    OK(tesela_graph_set_output(graph, output, &e_));
+    OK(tesela_graph_add_output(graph, output, &e_));
     for (int mode = TESELA_PROPAGATE_STRICT; mode <= TESELA_PROPAGATE_AUTO; mode++) {
       char layouts[512];
       tesela_propagate_options options = {.mode = (tesela_propagate_mode)mode, .all_sticks = true};

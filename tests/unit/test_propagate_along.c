@@ -80,7 +80,7 @@ static void layouts_by_rows(void **state) {
       int64_t cost = moves ? layouts[i].moved : layouts[i].strict;
       int32_t o = tesela_graph_find(g, "o"), stick = -9;
       int want = moves ? layouts[i].moved_stick : layouts[i].strict_stick;
-      OK(tesela_graph_set_output(g, o, &e_));
+      OK(tesela_graph_add_output(g, o, &e_));
       tesela_propagation *p = prog_propagate(g, prog_spyre(), moves ? prog_automatic : prog_strictly);
       tesela_propagate_facts facts = tesela_propagation_facts_of(p);
       if (facts.ok) OK(tesela_propagation_stick(p, o, &stick, &e_));
@@ -154,7 +154,7 @@ static void a_target_may_allow_more(void **state) {
   (void)state;
   tesela_target target = *prog_spyre();
   tesela_graph *g = prog_graph_of("a = input f16[100,130] 1; o = prod a 1; s = sort a 1 3");
-  OK(tesela_graph_set_output(g, 1, &e_));
+  OK(tesela_graph_add_output(g, 1, &e_));
   target.rule[target.n_rules++] = (tesela_rule){.op = TESELA_OP_REDUCE,
                                                 .fn = TESELA_FN_PROD,
                                                 .operand = TESELA_RULE_ALL,
@@ -340,7 +340,7 @@ static void a_file_steers_an_unknown_operator(void **state) {
     tesela_target target;
     tesela_graph *g = prog_graph_of(i == 0 ? "a = input f16[128,64] 0; o = fallback f16[128,64] a"
                                            : "a = input f16[128,64] 0; o = keeps f16[128,64] a");
-    OK(tesela_graph_set_output(g, 1, &e_));
+    OK(tesela_graph_add_output(g, 1, &e_));
     OK(read_target(rows[i].rules, &target, &e_));
     prog_check(g, &target, prog_automatic, rows[i].ok, rows[i].cost, rows[i].cost > 100, "o", rows[i].stick);
     tesela_graph_destroy(g);

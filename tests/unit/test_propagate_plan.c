@@ -144,7 +144,7 @@ static void moves_become_nodes(void **state) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char text[4096];
     tesela_graph *graph = prog_graph_of(rows[i].program), *applied;
-    OK(tesela_graph_set_output(graph, tesela_graph_find(graph, rows[i].output), &e_));
+    OK(tesela_graph_add_output(graph, tesela_graph_find(graph, rows[i].output), &e_));
     prog_add_hint(graph, TESELA_HINT_FORBID,
                   rows[i].share                       ? "x"
                   : tesela_graph_node(graph, 1)->view ? "x"
@@ -395,7 +395,7 @@ static void allocations_may_fail(void **state) {
   };
   for (int kind = 0; kind < 2; kind++) {
     tesela_graph *graph = prog_graph_of(programs[kind]);
-    OK(tesela_graph_set_output(graph, tesela_graph_count(graph) - 1, &e_));
+    OK(tesela_graph_add_output(graph, tesela_graph_count(graph) - 1, &e_));
     prog_add_hint(graph, TESELA_HINT_PREFER, "x", 1, -1, 3);
     for (long n = 0;; n++) {
       char text[4096] = "";

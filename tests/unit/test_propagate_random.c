@@ -57,7 +57,7 @@ static void explain(const prog_maker *m, const prog_options *o, const char *what
 }
 
 static void prepare(const prog_maker *m, const prog_options *o) {
-  for (int i = 0; i < o->n_outputs; i++) OK(tesela_graph_set_output(m->graph, o->output[i], &e_));
+  for (int i = 0; i < o->n_outputs; i++) OK(tesela_graph_add_output(m->graph, o->output[i], &e_));
   for (int i = 0; i < o->n_hints; i++) {
     tesela_hint hint = {o->hint[i].kind, o->hint[i].node, o->hint[i].stick, o->hint[i].operand,
                         o->hint[i].price};

@@ -64,7 +64,7 @@ static tesela_graph *sums(int32_t n, uint64_t seed, int32_t required, int32_t st
     x[i] = input(graph, 2, 64, draw(&seed, 4) == 0 ? (int32_t)draw(&seed, 2) : TESELA_STICK_FREE);
   for (int32_t i = 0; i < n; i++)
     for (int32_t j = 0; j < i; j++)
-      assert_int_equal(tesela_graph_set_output(graph, sum(graph, x[i], x[j]), NULL), TESELA_OK);
+      assert_int_equal(tesela_graph_add_output(graph, sum(graph, x[i], x[j]), NULL), TESELA_OK);
   const tesela_hint hint = {.kind = TESELA_HINT_REQUIRE, .node = required, .stick = stick};
   if (required >= 0) assert_int_equal(tesela_graph_hint(graph, &hint, NULL), TESELA_OK);
   return graph;

@@ -312,7 +312,8 @@ static tesela_status parse_exact(const char *text, size_t length, tesela_error *
   assert_non_null(exact);
   memcpy(exact, text, length);
   tesela_status status = tesela_expression_parse(exact, length, &value, err);
-  tesela_expression_looks_like(exact, length);
+  const tesela_notation *notation;
+  tesela_notation_find(exact, length, &notation, NULL, NULL);
   free(exact);
   return status;
 }

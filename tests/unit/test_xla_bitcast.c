@@ -34,9 +34,9 @@ static void test_transpose(void **state) {
     tesela_xla_shape in = shape_of(transpose_rows[r].in), out = shape_of(transpose_rows[r].out);
     const int32_t *permutation = transpose_rows[r].permutation;
     bool bitcast;
-    OK(tesela_xla_transpose_is_bitcast(&in, &out, permutation, &bitcast, &e_));
+    OK(tesela_xla_transpose_is_bitcast(&in, &out, permutation, false, &bitcast, &e_));
     AGREE(transpose_rows[r].name, bitcast, transpose_rows[r].bitcast);
-    OK(tesela_xla_transpose_is_bitcast_order_only(&in, &out, permutation, &bitcast, &e_));
+    OK(tesela_xla_transpose_is_bitcast(&in, &out, permutation, true, &bitcast, &e_));
     AGREE(transpose_rows[r].name, bitcast, transpose_rows[r].order_only);
   }
 }
@@ -76,9 +76,9 @@ static void test_reshape(void **state) {
     tesela_xla_shape in = shape_of(reshape_rows[r].in), out = shape_of(reshape_rows[r].out);
     for (int turn = 0; turn < 2; turn++) {
       bool bitcast;
-      OK(tesela_xla_reshape_is_bitcast(turn ? &out : &in, turn ? &in : &out, &bitcast, &e_));
+      OK(tesela_xla_reshape_is_bitcast(turn ? &out : &in, turn ? &in : &out, false, &bitcast, &e_));
       AGREE(reshape_rows[r].name, bitcast, reshape_rows[r].bitcast);
-      OK(tesela_xla_reshape_is_bitcast_order_only(turn ? &out : &in, turn ? &in : &out, &bitcast, &e_));
+      OK(tesela_xla_reshape_is_bitcast(turn ? &out : &in, turn ? &in : &out, true, &bitcast, &e_));
       AGREE(reshape_rows[r].name, bitcast, reshape_rows[r].order_only);
     }
   }
@@ -90,13 +90,13 @@ static void test_refused(void **state) {
   tesela_xla_shape token = shape_of("token[]"), unbounded = shape_of("f32[2,?]{1,0}");
   static const int32_t swap[] = {1, 0}, twice[] = {1, 1};
   bool bitcast = true;
-  assert_int_equal(tesela_xla_transpose_is_bitcast(&a, &b, swap, &bitcast, NULL), TESELA_E_MISMATCH);
-  assert_int_equal(tesela_xla_transpose_is_bitcast(&a, &c, swap, &bitcast, NULL), TESELA_E_MISMATCH);
-  assert_int_equal(tesela_xla_transpose_is_bitcast(&a, &a, twice, &bitcast, NULL), TESELA_E_INVALID);
-  assert_int_equal(tesela_xla_transpose_is_bitcast(&a, &unbounded, swap, &bitcast, NULL),
+  assert_int_equal(tesela_xla_transpose_is_bitcast(&a, &b, swap, false, &bitcast, NULL), TESELA_E_MISMATCH);
+  assert_int_equal(tesela_xla_transpose_is_bitcast(&a, &c, swap, false, &bitcast, NULL), TESELA_E_MISMATCH);
+  assert_int_equal(tesela_xla_transpose_is_bitcast(&a, &a, twice, false, &bitcast, NULL), TESELA_E_INVALID);
+  assert_int_equal(tesela_xla_transpose_is_bitcast(&a, &unbounded, swap, false, &bitcast, NULL),
                    TESELA_E_UNSUPPORTED);
-  assert_int_equal(tesela_xla_reshape_is_bitcast(&a, &b, &bitcast, NULL), TESELA_E_MISMATCH);
-  assert_int_equal(tesela_xla_reshape_is_bitcast(&a, &token, &bitcast, NULL), TESELA_E_UNSUPPORTED);
+  assert_int_equal(tesela_xla_reshape_is_bitcast(&a, &b, false, &bitcast, NULL), TESELA_E_MISMATCH);
+  assert_int_equal(tesela_xla_reshape_is_bitcast(&a, &token, false, &bitcast, NULL), TESELA_E_UNSUPPORTED);
   assert_true(bitcast);
 }
 
@@ -175,12 +175,12 @@ static void test_random_reshapes(void **state) {
     bool want = oracle_bytes(&in.array) == oracle_bytes(&out.array), got, by_order;
     want = want && oracle_allocated_bytes(&in.array, NULL, 0) == oracle_allocated_bytes(&out.array, NULL, 0);
     for (int64_t number = 0; number < count && want; number++) want = stays(&in, &out, number);
-    tesela_status status = tesela_xla_reshape_is_bitcast(&in.shape, &out.shape, &got, NULL);
+    tesela_status status = tesela_xla_reshape_is_bitcast(&in.shape, &out.shape, false, &got, NULL);
     undecided += status == TESELA_E_UNSUPPORTED;
     if (status == TESELA_E_UNSUPPORTED) continue;
     assert_int_equal(status, TESELA_OK);
     if (got != want) fail_msg("%s to %s: %d, not %d", in.text, out.text, got, want);
-    OK(tesela_xla_reshape_is_bitcast_order_only(&in.shape, &out.shape, &by_order, &e_));
+    OK(tesela_xla_reshape_is_bitcast(&in.shape, &out.shape, true, &by_order, &e_));
     if (in.array.n_tiles + out.array.n_tiles == 0) AGREE(in.text, by_order, want);
     wrong_by_order += by_order != want;
     free_ones += want;

@@ -96,10 +96,10 @@ static void bitcasts_are_decomposed(void **state) {
     const char *name = chain_rows[r].name;
     tesela_xla_shape in = shape_of(chain_rows[r].in), out = shape_of(chain_rows[r].out);
     tesela_xla_bitcast got;
-    OK(tesela_xla_decompose_bitcast(&in, &out, &got, &e_));
+    OK(tesela_xla_decompose_bitcast(&in, &out, false, &got, &e_));
     AGREE(name, got.kind, chain_rows[r].kind);
     if (got.kind != TESELA_XLA_BITCAST_NONE) check_chain(name, &got, r, &in, &out);
-    OK(tesela_xla_decompose_bitcast_order_only(&in, &out, &got, &e_));
+    OK(tesela_xla_decompose_bitcast(&in, &out, true, &got, &e_));
     AGREE(name, got.kind, chain_rows[r].order_only);
   }
 }
@@ -135,9 +135,9 @@ static void layouts_are_aligned(void **state) {
       tesela_xla_shape in = shape_of(align_rows[r].in), out = shape_of(align_rows[r].out);
       bool aligned = !want;
       if (order_only)
-        OK(tesela_xla_align_order_only(&in, &out, &aligned, &e_));
+        OK(tesela_xla_align(&in, &out, true, &aligned, &e_));
       else
-        OK(tesela_xla_align(&in, &out, &aligned, &e_));
+        OK(tesela_xla_align(&in, &out, false, &aligned, &e_));
       AGREE(align_rows[r].name, aligned, want != NULL);
       tesela_xla_shape unchanged = shape_of(align_rows[r].out);
       if (want)
@@ -177,11 +177,11 @@ static void what_cannot_be_compared_is_refused(void **state) {
   tesela_xla_bitcast bitcast = {.kind = TESELA_XLA_BITCAST_CHAIN};
   bool aligned = true;
   int32_t out_dim[2] = {-7, -7};
-  assert_int_equal(tesela_xla_decompose_bitcast(&a, &b, &bitcast, NULL), TESELA_E_MISMATCH);
-  assert_int_equal(tesela_xla_decompose_bitcast_order_only(&a, &b, &bitcast, NULL), TESELA_E_MISMATCH);
-  assert_int_equal(tesela_xla_decompose_bitcast(&token, &a, &bitcast, NULL), TESELA_E_UNSUPPORTED);
-  assert_int_equal(tesela_xla_align(&a, &b, &aligned, NULL), TESELA_E_MISMATCH);
-  assert_int_equal(tesela_xla_align_order_only(&a, &token, &aligned, NULL), TESELA_E_UNSUPPORTED);
+  assert_int_equal(tesela_xla_decompose_bitcast(&a, &b, false, &bitcast, NULL), TESELA_E_MISMATCH);
+  assert_int_equal(tesela_xla_decompose_bitcast(&a, &b, true, &bitcast, NULL), TESELA_E_MISMATCH);
+  assert_int_equal(tesela_xla_decompose_bitcast(&token, &a, false, &bitcast, NULL), TESELA_E_UNSUPPORTED);
+  assert_int_equal(tesela_xla_align(&a, &b, false, &aligned, NULL), TESELA_E_MISMATCH);
+  assert_int_equal(tesela_xla_align(&a, &token, true, &aligned, NULL), TESELA_E_UNSUPPORTED);
   assert_int_equal(tesela_xla_reshape_unmodified(&a, &b, out_dim, NULL), TESELA_E_MISMATCH);
   assert_int_equal(bitcast.kind, TESELA_XLA_BITCAST_CHAIN);
   assert_true(aligned && out_dim[0] == -7);
@@ -256,12 +256,12 @@ static void chains_move_nothing(void **state) {
     oracle_print(&a, "f32", text, sizeof text);
     tesela_xla_shape in = shape_of_array(&a, "f32"), out = shape_of_array(&b, "f32");
     tesela_xla_bitcast chain;
-    OK(tesela_xla_decompose_bitcast(&in, &out, &chain, &e_));
+    OK(tesela_xla_decompose_bitcast(&in, &out, false, &chain, &e_));
     kinds[chain.kind]++;
     if (chain.kind != TESELA_XLA_BITCAST_NONE) AGREE(text, moved(&chain, &a, &b, &in, &out), 0);
     bool untiled = a.n_tiles == 0;
     if (untiled) AGREE(text, chain.kind != TESELA_XLA_BITCAST_NONE, true);
-    OK(tesela_xla_decompose_bitcast_order_only(&in, &out, &chain, &e_));
+    OK(tesela_xla_decompose_bitcast(&in, &out, true, &chain, &e_));
     AGREE(text, chain.kind != TESELA_XLA_BITCAST_NONE, true);
     a.n_tiles = b.n_tiles = 0;
     AGREE(text, moved(&chain, &a, &b, &in, &out), 0);
@@ -274,7 +274,7 @@ static bool some_order_is_free(const tesela_xla_shape *in, tesela_xla_shape *out
                                uint32_t used) {
   bool free_of_moves = false;
   if (placed == out->rank) {
-    OK(tesela_xla_reshape_is_bitcast_order_only(in, out, &free_of_moves, &e_));
+    OK(tesela_xla_reshape_is_bitcast(in, out, true, &free_of_moves, &e_));
     return free_of_moves;
   }
   for (int32_t d = 0; d < out->rank && !free_of_moves; d++) {
@@ -298,12 +298,12 @@ static void alignment_is_found_where_there_is_one(void **state) {
     oracle_print(&a, "f32", text, sizeof text);
     b.n_tiles = 0;
     tesela_xla_shape in = shape_of_array(&a, "f32"), out = shape_of_array(&b, "f32"), other = out;
-    OK(tesela_xla_align_order_only(&in, &out, &aligned, &e_));
+    OK(tesela_xla_align(&in, &out, true, &aligned, &e_));
     AGREE(text, aligned, some_order_is_free(&in, &other, 0, 0));
     found += aligned;
-    OK(tesela_xla_align(&in, &out, &aligned, &e_));
+    OK(tesela_xla_align(&in, &out, false, &aligned, &e_));
     if (!aligned) continue;
-    OK(tesela_xla_reshape_is_bitcast(&in, &out, &stays, &e_));
+    OK(tesela_xla_reshape_is_bitcast(&in, &out, false, &stays, &e_));
     AGREE(text, stays, true);
     AGREE(text, out.layout.n_tiles, in.layout.n_tiles);
   }

@@ -7,14 +7,16 @@
  *   hlo_attribute.c what stands behind the operands: lists, windows, words
  *   hlo_literal.c   numbers and constants
  *   hlo_parameter.c inputs
- *   hlo_build.c     a walk over the entry computation that adds nodes; calls and fusions are walked in place
+ *   hlo_build.c     a graph from a module: the value of each instruction, checked
+ *   hlo_call.c      the walk over a computation; calls and fusions are walked in place
  *   hlo_fallback.c  what no class says, and the outputs
- *   hlo_opcodes.c   the table: an opcode and the function that adds its nodes
+ *   hlo_opcodes.c, hlo_functions.c    the tables: an opcode and the function that adds its nodes, or that it computes
+ *   hlo_node.c      what these functions use: operands, shapes, nodes
  *   hlo_region.c    small computations on scalars, computed
  *   hlo_values.c, hlo_views.c, hlo_fold.c, hlo_window.c, hlo_along.c, hlo_dot.c, hlo_convolution.c, hlo_collective.c,
  *   hlo_lookup.c, hlo_lookup_many.c, hlo_linear.c, hlo_bitcast.c      these functions
  *   hlo_note.c      the notes with which printed programs say what HLO cannot, and their reading
- *   hlo_print.c, hlo_print_op.c, hlo_print_piece.c, hlo_print_window.c  printing
+ *   hlo_print.c, hlo_print_op.c, hlo_print_piece.c, hlo_print_window.c, hlo_print_scalar.c  printing
  */
 #ifndef TESELA_SRC_GRAPH_HLO_H
 #define TESELA_SRC_GRAPH_HLO_H
@@ -136,11 +138,18 @@ typedef struct tesela__hlo_frame {
   bool too_long;                  /* the prefix did not fit: names are made */
 } tesela__hlo_frame;
 
-typedef struct tesela__hlo_build {
+typedef struct tesela__hlo_build tesela__hlo_build;
+
+/* Adds the nodes of an instruction; *out stays unset where its pattern is none that a class says: then it becomes a fallback. */
+typedef tesela_status tesela__hlo_handler(tesela__hlo_build *b, const tesela__hlo_instruction *in,
+                                          tesela__hlo_value *out);
+
+struct tesela__hlo_build {
   const tesela__hlo_module *module;
   tesela_allocator allocator;
   tesela_graph *graph;
   const tesela_target *target;
+  tesela__hlo_handler *value; /* of any instruction, checked: what a walk calls */
   tesela__hlo_frame *frame;
   tesela__hlo_value *pool;
   size_t n_pool, pool_room;
@@ -150,18 +159,19 @@ typedef struct tesela__hlo_build {
   tesela_dtype dtype;
   int32_t rank;
   int64_t shape[TESELA_GRAPH_RANK];
-} tesela__hlo_build;
-
-/* Adds the nodes of an instruction; *out stays unset where its pattern is none that a class says: then it becomes a fallback. */
-typedef tesela_status tesela__hlo_handler(tesela__hlo_build *b, const tesela__hlo_instruction *in,
-                                          tesela__hlo_value *out);
+};
 
 typedef struct tesela__hlo_opcode {
   const char *name;
   tesela__hlo_handler *build;
   tesela_fn fn;
 } tesela__hlo_opcode;
-const tesela__hlo_opcode *tesela__hlo_opcode_find(const char *text, tesela__hlo_span opcode);
+/* The row of an opcode in a table that is sorted by name, NULL if it has none. */
+const tesela__hlo_opcode *tesela__hlo_opcode_in(const tesela__hlo_opcode *rows, size_t n, const char *text,
+                                                tesela__hlo_span opcode);
+tesela__hlo_handler *tesela__hlo_handler_of(const char *text, tesela__hlo_span opcode); /* NULL: a fallback */
+/* What a pointwise opcode computes, NONE of any other. */
+tesela_fn tesela__hlo_function_of(const char *text, tesela__hlo_span opcode);
 const char *tesela__hlo_opcode_of(tesela_fn fn); /* of a pointwise function, NULL if HLO has none */
 
 tesela_status tesela__hlo_fail(tesela__hlo_build *b, const tesela__hlo_instruction *in, tesela_status status,
@@ -228,9 +238,9 @@ tesela_status tesela__hlo_outputs(tesela__hlo_build *b, const tesela__hlo_instru
 /* A computation with one instruction on its two parameters, conversions aside: what it computes. NONE: something else;
  * `second` true: it gives its second parameter. */
 tesela_fn tesela__hlo_region(const tesela__hlo_build *b, const tesela__hlo_instruction *in, bool *second);
-/* The value of an instruction, with the nodes it takes. */
-tesela_status tesela__hlo_instruction_value(tesela__hlo_build *b, const tesela__hlo_instruction *in,
-                                            tesela__hlo_value *out);
+/* Walk a computation; *root receives the value of its root. */
+tesela_status tesela__hlo_walk(tesela__hlo_build *b, int32_t number, tesela__hlo_frame *frame,
+                               tesela__hlo_value *root);
 tesela_status tesela__hlo_input(tesela__hlo_build *b, const tesela__hlo_instruction *in,
                                 tesela__hlo_value *out);
 /* Inputs of the entry computation in the order of parameter numbers, if the text has another. */
@@ -316,10 +326,11 @@ typedef struct tesela__hlo_printer {
 bool tesela__hlo_print_op(tesela__hlo_printer *p, const tesela_node *node);
 /* The same for lookups, pieces and views. */
 bool tesela__hlo_print_piece(tesela__hlo_printer *p, const tesela_node *node);
-/* Constants in front of an instruction that it needs and that are no nodes; operands with them behind. */
+/* Constants before an instruction that it needs and that are no nodes; operands with n of them after, -1: with the one. */
 void tesela__hlo_print_before(tesela__hlo_printer *p, const tesela_node *node);
-void tesela__hlo_print_with_scalar(tesela__hlo_printer *p, const char *opcode, const tesela_node *node,
-                                   const char *word);
+void tesela__hlo_print_with_scalars(tesela__hlo_printer *p, const char *opcode, const tesela_node *node,
+                                    const char *word, int32_t n);
+void tesela__hlo_print_value(tesela__sink *sink, tesela_dtype dtype, double value);
 /* The same for what has windows. */
 bool tesela__hlo_print_convolution(tesela__hlo_printer *p, const tesela_node *node);
 bool tesela__hlo_print_reduce_window(tesela__hlo_printer *p, const tesela_node *node);

@@ -29,7 +29,7 @@ tesela_status tesela__hlo_bitcast(tesela__hlo_build *b, const tesela__hlo_instru
   bitcast_ignore_space(&from);
   bitcast_ignore_space(&to);
   if (from.dtype != to.dtype || from.kind != TESELA_XLA_ARRAY || to.kind != TESELA_XLA_ARRAY ||
-      tesela_xla_decompose_bitcast(&from, &to, &chain, NULL) != TESELA_OK ||
+      tesela_xla_decompose_bitcast(&from, &to, false, &chain, NULL) != TESELA_OK ||
       chain.kind == TESELA_XLA_BITCAST_NONE)
     return TESELA_OK;
   if (chain.kind == TESELA_XLA_BITCAST_RESHAPE)

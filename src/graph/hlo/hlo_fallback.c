@@ -79,7 +79,7 @@ tesela_status tesela__hlo_outputs(tesela__hlo_build *b, const tesela__hlo_instru
   fallback_list list = {0};
   tesela_status status = fallback_leaves(b, root, value, 0, &list);
   for (int32_t i = 0; i < list.n && status == TESELA_OK; i++)
-    status = tesela_graph_set_output(b->graph, list.leaf[i], b->err);
+    status = tesela_graph_add_output(b->graph, list.leaf[i], b->err);
   if (status != TESELA_OK && status != TESELA_E_MEMORY && b->err) b->err->at = (int64_t)root->name.at;
   tesela__release(&b->allocator, list.leaf);
   return status;

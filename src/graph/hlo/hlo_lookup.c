@@ -85,12 +85,6 @@ static bool lookup_order(const lookup *l, int32_t rank, int32_t *order) {
   return true;
 }
 
-bool tesela__hlo_is_identity(int32_t n, const int32_t *order) {
-  for (int32_t i = 0; i < n; i++)
-    if (order[i] != i) return false;
-  return true;
-}
-
 /* ---- gather ---- */
 
 tesela_status tesela__hlo_gather(tesela__hlo_build *b, const tesela__hlo_instruction *in,

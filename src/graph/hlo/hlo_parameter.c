@@ -112,8 +112,8 @@ tesela_status tesela__hlo_inputs_first(tesela__hlo_build *b) {
   qsort(list, (size_t)n, sizeof *list, hlo_by_number);
   tesela_status status = TESELA_OK;
   for (int32_t i = 0; i < n && status == TESELA_OK; i++)
-    status = tesela__hlo_instruction_value(b, &m->instruction[list[i].instruction],
-                                           &b->frame->value[list[i].instruction - c->first]);
+    status =
+        b->value(b, &m->instruction[list[i].instruction], &b->frame->value[list[i].instruction - c->first]);
   tesela__release(&b->allocator, list);
   return status;
 }

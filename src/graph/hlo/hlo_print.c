@@ -17,18 +17,6 @@
 
 #include "graph/hlo/hlo.h"
 
-const char *tesela__hlo_type_name(const tesela_node *node) {
-  if (node->dtype != TESELA_DTYPE_NONE) return tesela_dtype_name(node->dtype);
-  return node->bits == 16 ? "u16" : node->bits == 32 ? "u32" : node->bits == 64 ? "u64" : "u8";
-}
-
-void tesela__hlo_print_list(tesela__sink *sink, int32_t n, const int32_t *list) {
-  for (int32_t i = 0; i < n; i++) {
-    if (i > 0) tesela__putc(sink, ',');
-    tesela__put_int(sink, list[i]);
-  }
-}
-
 /* The layout that is set, if XLA's notation says it of the node's type; else the default order. */
 static bool print_layout(tesela__sink *sink, const tesela_node *node) {
   tesela_xla_layout layout;
@@ -62,15 +50,6 @@ static void print_shape(tesela__sink *sink, const tesela_node *node) {
     if (d > 0) tesela__putc(sink, ',');
   }
   tesela__putc(sink, '}');
-}
-
-void tesela__hlo_print_operands(tesela__hlo_printer *p, const tesela_node *node) {
-  tesela__putc(p->sink, '(');
-  for (int32_t k = 0; k < node->n_operands; k++) {
-    tesela__puts(p->sink, k > 0 ? ", %" : "%");
-    tesela__puts(p->sink, tesela__graph_operand(p->graph, node, k)->name);
-  }
-  tesela__putc(p->sink, ')');
 }
 
 /* ---- regions ---- */
@@ -205,13 +184,10 @@ static void print_outputs(const tesela_graph *graph, tesela__sink *sink) {
   tesela__puts(sink, name);
   tesela__puts(sink, " = ");
   for (int32_t pass = 0; pass < 2; pass++) {
-    bool first = true;
     tesela__puts(sink, pass == 0 ? "(" : ") tuple(");
-    for (int32_t k = 0; k < graph->count; k++) {
-      const tesela_node *node = tesela__graph_at(graph, k);
-      if (!node->output) continue;
-      tesela__puts(sink, first ? "" : ", ");
-      first = false;
+    for (int32_t k = 0; k < graph->n_outputs; k++) {
+      const tesela_node *node = tesela__graph_at(graph, graph->output[k]);
+      tesela__puts(sink, k == 0 ? "" : ", ");
       if (pass == 0) print_shape(sink, node);
       if (pass == 1) tesela__putc(sink, '%');
       if (pass == 1) tesela__puts(sink, node->name);
@@ -224,10 +200,8 @@ tesela_status tesela_graph_print_hlo(const tesela_graph *graph, const char *name
                                      tesela_error *err) {
   tesela__sink sink;
   tesela__hlo_printer printer = {graph, &sink, 0};
-  int32_t outputs = 0, last = -1;
+  int32_t only = graph->n_outputs == 1 ? graph->output[0] : -1;
   tesela__sink_init(&sink, to);
-  for (int32_t k = 0; k < graph->count; k++)
-    if (tesela__graph_at(graph, k)->output) outputs++, last = k;
   tesela__puts(&sink, "HloModule ");
   for (const char *c = name && *name ? name : "graph"; *c; c++)
     tesela__putc(&sink, strchr(" \"%,=(){}[]\\", *c) || (unsigned char)*c < ' ' ? '_' : *c);
@@ -236,8 +210,8 @@ tesela_status tesela_graph_print_hlo(const tesela_graph *graph, const char *name
   tesela__puts(&sink, "ENTRY %main {\n");
   tesela_status status = TESELA_OK;
   for (int32_t k = 0; k < graph->count && status == TESELA_OK; k++)
-    status = print_node(&printer, k, outputs == 1 && k == last, err);
-  if (outputs != 1) print_outputs(graph, &sink);
+    status = print_node(&printer, k, k == only, err);
+  if (only < 0) print_outputs(graph, &sink);
   tesela__puts(&sink, "}\n");
   tesela_status finished = tesela__sink_finish(&sink, err);
   return status == TESELA_OK ? finished : status;

@@ -23,103 +23,6 @@ static bool op_same_shape(const tesela_node *a, const tesela_node *b) {
   return a->rank == b->rank && memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
 }
 
-/* ---- scalars in front ---- */
-
-static void op_value(tesela__sink *sink, tesela_dtype dtype, double value) {
-  tesela_dtype_family family = tesela_dtype_family_of(dtype);
-  if (family == TESELA_FAMILY_BOOL && (value == 0 || value == 1))
-    tesela__puts(sink, value == 0 ? "false" : "true");
-  else if ((family == TESELA_FAMILY_SIGNED || family == TESELA_FAMILY_UNSIGNED) && fabs(value) < 1e19)
-    tesela__putf(sink, "%.0f", value);
-  else
-    tesela__hlo_put_number(sink, value);
-}
-
-/* What a fold starts from: a float's or an integer's least for max, and so on. */
-static void op_neutral(tesela__sink *sink, const tesela_node *node) {
-  tesela_dtype_family family = tesela_dtype_family_of(node->dtype);
-  int32_t bits = tesela_dtype_bits(node->dtype);
-  bool is_signed = family == TESELA_FAMILY_SIGNED, is_float = family == TESELA_FAMILY_FLOAT;
-  if (family == TESELA_FAMILY_BOOL)
-    tesela__puts(sink, node->fn == TESELA_FN_MIN || node->fn == TESELA_FN_AND || node->fn == TESELA_FN_PROD
-                           ? "true"
-                           : "false");
-  else if (node->fn == TESELA_FN_PROD)
-    tesela__putc(sink, '1');
-  else if (is_float && (node->fn == TESELA_FN_MAX || node->fn == TESELA_FN_MIN))
-    tesela__puts(sink, node->fn == TESELA_FN_MAX ? "-inf" : "inf");
-  else if (is_signed && node->fn == TESELA_FN_AND)
-    tesela__puts(sink, "-1");
-  else if (is_signed && (node->fn == TESELA_FN_MAX || node->fn == TESELA_FN_MIN))
-    tesela__put_int(sink, node->fn == TESELA_FN_MAX ? INT64_MIN / ((int64_t)1 << (64 - bits))
-                                                    : INT64_MAX / ((int64_t)1 << (64 - bits)));
-  else if (node->fn == TESELA_FN_MIN || node->fn == TESELA_FN_AND)
-    tesela__putf(sink, "%" PRIu64, UINT64_MAX >> (64 - bits));
-  else
-    tesela__putc(sink, '0');
-}
-
-/* "NAME.at" and as many more as it takes to be no node's name. */
-static void op_scalar_name(tesela__hlo_printer *p, const tesela_node *node, const char *word, int32_t k,
-                           char name[TESELA_GRAPH_NAME + 64]) {
-  for (int32_t again = 0;; again++) {
-    tesela_buffer buffer = {name, TESELA_GRAPH_NAME + 64, 0};
-    tesela_writer to = tesela_buffer_writer(&buffer);
-    tesela__sink sink;
-    tesela__sink_init(&sink, &to);
-    tesela__puts(&sink, node->name);
-    tesela__putf(&sink, ".%s", word);
-    if (k >= 0) tesela__put_int(&sink, k);
-    if (again > 0) tesela__putf(&sink, ".%" PRId32, again);
-    tesela__sink_finish(&sink, NULL);
-    if (strlen(name) >= TESELA_GRAPH_NAME || tesela_graph_find(p->graph, name) < 0) return;
-  }
-}
-
-static void op_scalar(tesela__hlo_printer *p, const tesela_node *node, const char *word, int32_t k,
-                      const char *type) {
-  char name[TESELA_GRAPH_NAME + 64];
-  op_scalar_name(p, node, word, k, name);
-  tesela__puts(p->sink, "  %");
-  tesela__puts(p->sink, name);
-  tesela__putf(p->sink, " = %s[] constant(", type);
-  if (node->op == TESELA_OP_REDUCE || node->op == TESELA_OP_POOL) op_neutral(p->sink, node);
-  if (node->op == TESELA_OP_PAD) op_value(p->sink, node->dtype, node->value);
-  if (node->op == TESELA_OP_WRITE) tesela__put_int(p->sink, node->start[k]);
-  tesela__puts(p->sink, ")\n");
-}
-
-void tesela__hlo_print_before(tesela__hlo_printer *p, const tesela_node *node) {
-  if (node->op == TESELA_OP_REDUCE || node->op == TESELA_OP_POOL)
-    op_scalar(p, node, "start", -1, tesela__hlo_type_name(node));
-  if (node->op == TESELA_OP_PAD) op_scalar(p, node, "value", -1, tesela__hlo_type_name(node));
-  for (int32_t d = 0; d < node->rank && node->op == TESELA_OP_WRITE; d++)
-    op_scalar(p, node, "start", d, "s64");
-}
-
-/* Operands, and the scalars behind them. */
-static void op_with_scalars(tesela__hlo_printer *p, const char *opcode, const tesela_node *node,
-                            const char *word, int32_t n) {
-  char name[TESELA_GRAPH_NAME + 64];
-  tesela__puts(p->sink, opcode);
-  tesela__putc(p->sink, '(');
-  for (int32_t k = 0; k < node->n_operands; k++) {
-    tesela__puts(p->sink, k > 0 ? ", %" : "%");
-    tesela__puts(p->sink, tesela__graph_operand(p->graph, node, k)->name);
-  }
-  for (int32_t k = 0; k < (n < 0 ? 1 : n); k++) {
-    op_scalar_name(p, node, word, n < 0 ? -1 : k, name);
-    tesela__puts(p->sink, ", %");
-    tesela__puts(p->sink, name);
-  }
-  tesela__putc(p->sink, ')');
-}
-
-void tesela__hlo_print_with_scalar(tesela__hlo_printer *p, const char *opcode, const tesela_node *node,
-                                   const char *word) {
-  op_with_scalars(p, opcode, node, word, -1);
-}
-
 /* ---- given ---- */
 
 static bool op_input(tesela__hlo_printer *p, const tesela_node *node) {
@@ -132,13 +35,6 @@ static bool op_input(tesela__hlo_printer *p, const tesela_node *node) {
   return true;
 }
 
-bool tesela__hlo_plain_value(const tesela_node *node) {
-  tesela_dtype_family family = tesela_dtype_family_of(node->dtype);
-  if (family == TESELA_FAMILY_FLOAT) return true;
-  return family != TESELA_FAMILY_COMPLEX && floor(node->value) == node->value &&
-         !(node->value == 0 && signbit(node->value));
-}
-
 static bool op_constant(tesela__hlo_printer *p, const tesela_node *node) {
   bool iota = node->n_dims == 1 && node->value == 0 && !signbit(node->value);
   if (!iota && (node->rank > 0 || !tesela__hlo_plain_value(node))) return false;
@@ -148,7 +44,7 @@ static bool op_constant(tesela__hlo_printer *p, const tesela_node *node) {
     return true;
   }
   tesela__puts(p->sink, "constant(");
-  op_value(p->sink, node->dtype, node->value);
+  tesela__hlo_print_value(p->sink, node->dtype, node->value);
   tesela__putc(p->sink, ')');
   return true;
 }
@@ -161,10 +57,9 @@ static bool op_pointwise(tesela__hlo_printer *p, const tesela_node *node) {
   const char *opcode = node->fn == TESELA_FN_FUSED ? node->opcode : tesela__hlo_opcode_of(node->fn);
   if (compare) opcode = "compare";
   if (!opcode || (compare && node->dtype != TESELA_PRED)) return false;
-  if (node->fn == TESELA_FN_FUSED) { /* one of HLO's that has no function here */
-    const tesela__hlo_opcode *row = tesela__hlo_opcode_find(opcode, (tesela__hlo_span){0, strlen(opcode)});
-    if (!row || row->build != tesela__hlo_pointwise || row->fn != TESELA_FN_FUSED) return false;
-  }
+  if (node->fn == TESELA_FN_FUSED && /* one of HLO's that has no function here */
+      tesela__hlo_function_of(opcode, (tesela__hlo_span){0, strlen(opcode)}) != TESELA_FN_FUSED)
+    return false;
   for (int32_t k = 0; k < node->n_operands; k++)
     if (!op_same_shape(node, tesela__graph_operand(p->graph, node, k))) return false;
   if (node->fn == TESELA_FN_COPY && tesela__graph_operand(p->graph, node, 0)->dtype == node->dtype)
@@ -181,7 +76,7 @@ static bool op_reduce(tesela__hlo_printer *p, const tesela_node *node) {
       tesela__graph_operand(p->graph, node, 0)->dtype != node->dtype)
     return false;
   if (!p->sink) return true;
-  op_with_scalars(p, "reduce", node, "start", -1);
+  tesela__hlo_print_with_scalars(p, "reduce", node, "start", -1);
   op_dims(p, "dimensions", node->n_dims, node->dim);
   tesela__putf(p->sink, ", to_apply=%%%s_%s", tesela_fn_name(node->fn), tesela_dtype_name(node->dtype));
   return true;
@@ -248,7 +143,7 @@ bool tesela__hlo_print_op(tesela__hlo_printer *p, const tesela_node *node) {
       if (node->step[d] != 1 || node->start[d] >= (int64_t)1 << 53) return false;
     if (node->in_place || node->rank == 0 || node->dtype != tesela__graph_operand(p->graph, node, 0)->dtype)
       return false;
-    if (p->sink) op_with_scalars(p, "dynamic-update-slice", node, "start", node->rank);
+    if (p->sink) tesela__hlo_print_with_scalars(p, "dynamic-update-slice", node, "start", node->rank);
     return true;
   default:
     return tesela__hlo_print_piece(p, node);

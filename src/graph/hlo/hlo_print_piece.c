@@ -62,7 +62,7 @@ static bool piece_pad(tesela__hlo_printer *p, const tesela_node *node) {
       tesela_dtype_family_of(node->dtype) == TESELA_FAMILY_COMPLEX || !tesela__hlo_plain_value(node))
     return false;
   if (!p->sink) return true;
-  tesela__hlo_print_with_scalar(p, "pad", node, "value");
+  tesela__hlo_print_with_scalars(p, "pad", node, "value", -1);
   tesela__puts(p->sink, ", padding=");
   for (int32_t d = 0; d < node->rank; d++) {
     tesela__putf(p->sink, "%s%" PRId64 "_%" PRId64, d > 0 ? "x" : "", node->low[d], node->high[d]);

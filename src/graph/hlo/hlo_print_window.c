@@ -76,7 +76,7 @@ bool tesela__hlo_print_reduce_window(tesela__hlo_printer *p, const tesela_node *
   if (tesela__hlo_window_cumulates(tesela__graph_operand(p->graph, node, 0), &window, &reverse) >= 0)
     return false; /* it would be read as a cumulative fold */
   if (!p->sink) return true;
-  tesela__hlo_print_with_scalar(p, "reduce-window", node, "start");
+  tesela__hlo_print_with_scalars(p, "reduce-window", node, "start", -1);
   window_put_all(p->sink, node->rank, &window);
   tesela__putf(p->sink, ", to_apply=%%%s_%s", tesela_fn_name(node->fn), tesela_dtype_name(node->dtype));
   return true;

@@ -166,7 +166,7 @@ static tesela_status hlo_elementwise(tesela__hlo_build *b, const tesela__hlo_ins
 
 tesela_status tesela__hlo_pointwise(tesela__hlo_build *b, const tesela__hlo_instruction *in,
                                     tesela__hlo_value *out) {
-  tesela_fn fn = tesela__hlo_opcode_find(b->module->text, in->opcode)->fn;
+  tesela_fn fn = tesela__hlo_function_of(b->module->text, in->opcode);
   if (tesela__hlo_same(b->module->text, in->opcode, "compare")) fn = hlo_direction(b, in);
   return fn == TESELA_FN_NONE ? TESELA_OK : hlo_elementwise(b, in, fn, NULL, out);
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_window.c - the attribute `window` of convolutions and reduce-window, and reduce-window as pool.
+ * hlo_window.c - the attribute `window` of convolutions and reduce-window, and reduce-window as pool; reduce.
  *
  *   window={size=3x3 stride=2x2 pad=0_1x0_1 lhs_dilate=1x1 rhs_dilate=1x1 rhs_reversal=0x0}
+ *
+ * A fold starts from a value. If that is neutral (0 of a sum, -inf of max) it is left out; otherwise the fold is followed by one
+ * more operation with it.
  *
  * lhs_dilate spreads the elements of the operand, rhs_dilate those of the window. A fold of windows starts from a value that stands
  * for what is no element, too; so a value that is not neutral is folded in behind only where all of a window are elements, or where
@@ -136,6 +139,42 @@ tesela_status tesela__hlo_reduce_window(tesela__hlo_build *b, const tesela__hlo_
   status = tesela__hlo_add(b, in, plain ? NULL : "fold", &spec, &operand[0]);
   out->node = operand[0];
   if (plain || status != TESELA_OK) return status;
+  status = tesela__hlo_operand(b, in, 1, &operand[1]);
+  tesela_node_spec more = {
+      .op = TESELA_OP_POINTWISE, .fn = fn, .dtype = b->dtype, .n_operands = 2, .operand = operand};
+  return status == TESELA_OK ? tesela__hlo_add(b, in, NULL, &more, &out->node) : status;
+}
+
+/* ---- reduce ---- */
+
+tesela_status tesela__hlo_reduce(tesela__hlo_build *b, const tesela__hlo_instruction *in,
+                                 tesela__hlo_value *out) {
+  int32_t x, folded, dims[TESELA_GRAPH_RANK];
+  double neutral, start;
+  bool second;
+  tesela_fn fn = tesela__hlo_region(b, in, &second), fold;
+  int32_t n = tesela__hlo_list(b->module, in, "dimensions", TESELA_GRAPH_RANK, dims);
+  if (n < 0) return TESELA_OK;
+  if (in->tuple || in->n_operands != 2 || !tesela__hlo_neutral(fn, b->dtype, &fold, &neutral))
+    return n == 1 ? tesela__hlo_fold_along(b, in, dims[0], out) : TESELA_OK;
+  tesela_status status = tesela__hlo_operand(b, in, 0, &x);
+  if (status != TESELA_OK) return status;
+  bool plain = tesela__hlo_scalar(b, in, 1, &start) && start == neutral;
+  tesela_node_spec spec = {.op = TESELA_OP_REDUCE,
+                           .fn = fold,
+                           .dtype = b->dtype,
+                           .n_operands = 1,
+                           .operand = &x,
+                           .n_dims = n,
+                           .dims = dims};
+  if (n == 0) { /* every element is a fold of its own */
+    spec.op = TESELA_OP_POINTWISE;
+    spec.fn = TESELA_FN_COPY;
+  }
+  status = tesela__hlo_add(b, in, plain ? NULL : "fold", &spec, &folded);
+  out->node = folded;
+  if (plain || status != TESELA_OK) return status;
+  int32_t operand[2] = {folded, 0};
   status = tesela__hlo_operand(b, in, 1, &operand[1]);
   tesela_node_spec more = {
       .op = TESELA_OP_POINTWISE, .fn = fn, .dtype = b->dtype, .n_operands = 2, .operand = operand};

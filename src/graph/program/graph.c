@@ -25,6 +25,7 @@ void tesela_graph_destroy(tesela_graph *graph) {
   }
   tesela__release(&alloc, graph->entry);
   tesela__release(&alloc, graph->hint);
+  tesela__release(&alloc, graph->output);
   tesela__release(&alloc, graph->slot);
   tesela__release(&alloc, graph);
 }
@@ -97,7 +98,13 @@ tesela_status tesela__graph_check_node(const tesela_graph *graph, int32_t node, 
                       graph->count - 1);
 }
 
-tesela_status tesela_graph_set_output(tesela_graph *graph, int32_t node, tesela_error *err) {
+int32_t tesela_graph_n_outputs(const tesela_graph *graph) { return graph->n_outputs; }
+
+int32_t tesela_graph_output(const tesela_graph *graph, int32_t k) {
+  return k >= 0 && k < graph->n_outputs ? graph->output[k] : -1;
+}
+
+tesela_status tesela_graph_add_output(tesela_graph *graph, int32_t node, tesela_error *err) {
   tesela_status status = tesela__graph_check_node(graph, node, err);
   if (status != TESELA_OK) return status;
   tesela__graph_entry *entry = graph->entry[node], *buffer = graph->entry[entry->node.buffer];
@@ -105,6 +112,12 @@ tesela_status tesela_graph_set_output(tesela_graph *graph, int32_t node, tesela_
     return tesela__graph_fail(err, TESELA_E_INVALID, &entry->node,
                               "cannot be an output: its buffer %.40s was overwritten in place since",
                               buffer->node.name);
+  void *outputs = graph->output;
+  if (!tesela__grow(&graph->allocator, &outputs, sizeof *graph->output, &graph->output_capacity,
+                    (size_t)graph->n_outputs + 1))
+    return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for an output");
+  graph->output = outputs;
+  graph->output[graph->n_outputs++] = node;
   entry->node.output = true;
   buffer->value_out = true;
   return TESELA_OK;
@@ -138,8 +151,8 @@ tesela_status tesela_graph_set_layout(tesela_graph *graph, int32_t node, const t
 tesela_status tesela__graph_copy_marks(tesela_graph *to, const tesela_graph *from, const int32_t *map,
                                        tesela_error *err) {
   tesela_status status = TESELA_OK;
-  for (int32_t k = 0; k < from->count && status == TESELA_OK; k++)
-    if (tesela__graph_at(from, k)->output) status = tesela_graph_set_output(to, map[k], err);
+  for (int32_t k = 0; k < from->n_outputs && status == TESELA_OK; k++)
+    status = tesela_graph_add_output(to, map[from->output[k]], err);
   for (int32_t h = 0; h < from->n_hints && status == TESELA_OK; h++) {
     tesela_hint hint = from->hint[h];
     hint.node = map[hint.node];

@@ -24,10 +24,11 @@ typedef struct tesela__graph_entry {
 
 struct tesela_graph {
   tesela_allocator allocator;
-  int32_t count, n_hints;
-  size_t capacity, hint_capacity, n_slots;
+  int32_t count, n_hints, n_outputs;
+  size_t capacity, hint_capacity, output_capacity, n_slots;
   tesela__graph_entry **entry;
   tesela_hint *hint;
+  int32_t *output; /* nodes, in the order they were given */
   int32_t *slot; /* names, open addressing: node + 1, 0 is free; n_slots is a power of two above 2 * count */
 };
 

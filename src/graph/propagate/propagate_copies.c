@@ -52,6 +52,16 @@ int tesela__compare_views(const tesela_node *a, const tesela_node *b) {
   return by;
 }
 
+bool tesela__move_forbidden(const tesela_graph *graph, int32_t node, int32_t operand) {
+  for (int32_t h = 0; h < tesela_graph_hint_count(graph); h++) {
+    const tesela_hint *hint = tesela_graph_hint_at(graph, h);
+    if (hint->kind == TESELA_HINT_FORBID_MOVE && hint->node == node &&
+        (hint->operand < 0 || hint->operand == operand))
+      return true;
+  }
+  return false;
+}
+
 /* ---- what copies cost ---- */
 
 /* May a buffer in `from` be copied to `to`? What has no other layout than one element per stick is no move to or from it. */

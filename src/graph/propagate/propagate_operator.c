@@ -27,16 +27,6 @@ static bool perform_whole(const tesela_graph *graph, int32_t k) {
   return true;
 }
 
-bool tesela__move_forbidden(const tesela_graph *graph, int32_t node, int32_t operand) {
-  for (int32_t h = 0; h < tesela_graph_hint_count(graph); h++) {
-    const tesela_hint *hint = tesela_graph_hint_at(graph, h);
-    if (hint->kind == TESELA_HINT_FORBID_MOVE && hint->node == node &&
-        (hint->operand < 0 || hint->operand == operand))
-      return true;
-  }
-  return false;
-}
-
 static tesela_status perform_edge(tesela__need_operator *op, int32_t k, const tesela_rule *rule, bool same,
                                   tesela_error *err) {
   tesela_propagation *p = op->p;

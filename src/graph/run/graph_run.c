@@ -11,28 +11,6 @@
 
 /* ---- memory ------------------------------------------------------------------------------------------------- */
 
-enum { RUN_HEAD = 64 }; /* bytes in front of a block's contents: they are aligned to that */
-
-void *tesela__run_take(tesela__run *run, tesela__run_block **list, int64_t count, size_t size) {
-  int64_t bytes;
-  if (!tesela__mul(count, (int64_t)size, &bytes) || !tesela__add(bytes, RUN_HEAD, &bytes) ||
-      (uint64_t)bytes > SIZE_MAX)
-    return NULL;
-  tesela__run_block *block = tesela__alloc(&run->allocator, (size_t)bytes, RUN_HEAD);
-  if (!block) return NULL;
-  block->next = *list;
-  *list = block;
-  return (uint8_t *)block + RUN_HEAD;
-}
-
-void tesela__run_drop(tesela__run *run, tesela__run_block **list) {
-  while (*list) {
-    tesela__run_block *next = (*list)->next;
-    tesela__release(&run->allocator, *list);
-    *list = next;
-  }
-}
-
 static tesela_status run_no_memory(tesela_error *err) {
   return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the buffers of a program");
 }
@@ -200,8 +178,6 @@ static void run_clean(tesela__run *run, int32_t node) {
 
 /* ---- progress ----------------------------------------------------------------------------------------------- */
 
-enum { RUN_CALL_EVERY = 1 << 20 }; /* results and products: some ms */
-
 /* The product of extents, at most `most`. */
 static int64_t run_product(int32_t n, const int64_t *extent, int64_t most) {
   int64_t all = 1;
@@ -274,17 +250,6 @@ static tesela_status run_check(const tesela__run *run, const tesela_graph_run_ne
   return TESELA_OK;
 }
 
-static int run_call(tesela__run *run) {
-  run->next_call = run->worked + RUN_CALL_EVERY;
-  return run->progress ? run->progress(run->progress_user, run->worked, run->work) : 0;
-}
-
-tesela_status tesela__run_worked(tesela__run *run, int64_t n, tesela_error *err) {
-  run->worked = tesela__min(run->work, run->worked + n);
-  if (run->worked < run->next_call || run_call(run) == 0) return TESELA_OK;
-  return tesela__fail(err, TESELA_E_STOPPED, -1, "the progress callback asked to stop");
-}
-
 /* ---- the program -------------------------------------------------------------------------------------------- */
 
 /* What a move costs by default: the places of the buffer; of a view, which is copied, those of the copy. */
@@ -327,9 +292,8 @@ static tesela_status run_inputs(tesela__run *run, const void *const *inputs, tes
 
 static tesela_status run_outputs(tesela__run *run, void *const *outputs, tesela_error *err) {
   tesela_status status = TESELA_OK;
-  for (int32_t k = 0, n = 0; k < tesela_graph_count(run->graph) && status == TESELA_OK; k++) {
-    if (!tesela_graph_node(run->graph, k)->output) continue;
-    status = tesela__run_output(run, k, outputs[n++], err);
+  for (int32_t k = 0; k < tesela_graph_n_outputs(run->graph) && status == TESELA_OK; k++) {
+    status = tesela__run_output(run, tesela_graph_output(run->graph, k), outputs[k], err);
     tesela__run_drop(run, &run->scratch);
   }
   return status;

@@ -10,7 +10,8 @@
  *   run_operator.c   one operator, block by block, over its loops (run_operator.h)
  *   run_along.c      operators that run along a dim, line by line
  *   run_copy.c       inputs, outputs, and copies by the relayout engine
- *   graph_run.c            a program: buffers, their poison, the order of things
+ *   run_spend.c      memory and steps that a run spends
+ *   graph_run.c      a program: buffers, their poison, the order of things
  *
  * Beside every buffer lies a map of *marks*, one for each few bytes: which buffer an element was last written for. An element is read
  * right only if all its marks are its own buffer's; so reading padding, stale bytes, or an operand that its own result has

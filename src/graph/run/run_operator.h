@@ -3,6 +3,7 @@
  * run_operator.h - what the files that run one operator share.
  *
  *   run_operator.c   tensors, types, the loops of the result in blocks, which function takes a block
+ *   run_block.c      the blocks, one after the other
  *   run_element.c    pointwise, constant, gather, scatter, and all that copies
  *   run_fold.c       reduce, matmul, conv2d, pool
  *

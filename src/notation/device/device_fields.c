@@ -206,14 +206,22 @@ static tesela_status device_value_order(tesela__reader *in, const char *what, te
   return TESELA_OK;
 }
 
-static tesela_status device_value_target(tesela__reader *in, const char *what, const tesela_target **target) {
+/* The targets that a text may name: the caller's, its default, the built-in ones. NULL from their number on. */
+static const tesela_target *device_any_target(const tesela_device_text_options *options, int32_t i) {
+  if (i < options->n_targets) return &options->targets[i];
+  i -= options->n_targets;
+  if (options->target && i-- == 0) return options->target;
+  return tesela_target_at(i);
+}
+
+static tesela_status device_value_target(tesela__reader *in, const char *what, tesela__device_text *text) {
+  const tesela_target *target;
   size_t length = tesela__read_word(in);
   if (length == 0) return tesela__read_unexpected(in, what, "");
-  for (int32_t i = 0; device_target_at(i); i++) {
-    const tesela_target *built_in = tesela_target_at(i);
-    if (!tesela__same_word(in->text + in->at, length, built_in->name)) continue;
+  for (int32_t i = 0; (target = device_any_target(text->options, i)) != NULL; i++) {
+    if (!tesela__same_word(in->text + in->at, length, target->name)) continue;
     in->at += length;
-    *target = built_in;
+    text->target = target;
     return TESELA_OK;
   }
   return tesela__read_unknown_of(in, in->at, length, "target", device_target_at);
@@ -262,7 +270,7 @@ static tesela_status device_read_value(tesela__reader *in, tesela__device_field 
   case TESELA__DEVICE_ORDER:
     return device_value_order(in, what, &text->order);
   case TESELA__DEVICE_TARGET:
-    return device_value_target(in, what, &text->target);
+    return device_value_target(in, what, text);
   case TESELA__DEVICE_PAD_TO:
     return device_value_pads(in, what, &text->padding);
   case TESELA__DEVICE_DIMS:

@@ -30,7 +30,7 @@ static bool device_begins(const tesela__reader *at) {
          tesela__edits(name, length - path, device_printed_name, sizeof device_printed_name - 1) < 4;
 }
 
-bool tesela_device_text_is(const char *text, size_t length) {
+bool tesela__device_near(const char *text, size_t length) {
   tesela__reader in = tesela__xla_text(text, length, NULL);
   if (tesela__read_take(&in, '(')) { /* of tuples of shapes the first thing is no number */
     int c = tesela__read_take(&in, '(') ? tesela__read_peek(&in) : -1;
@@ -66,6 +66,19 @@ static tesela_status device_read_host(tesela__reader *in, tesela__device_text *t
   if (status != TESELA_OK) return status;
   text->rank = dims.n;
   for (int32_t d = 0; d < dims.n; d++) text->shape[d] = dims.number[d];
+  text->have_host = true;
+  return TESELA_OK;
+}
+
+/* The same of a caller that knows no more than type and shape. */
+static tesela_status device_take_host(tesela__reader *in, const tesela_device_host *host,
+                                      tesela__device_text *text) {
+  if (host->rank < 0 || host->rank > TESELA_MAX_RANK || tesela_dtype_bytes(host->dtype) == 0)
+    return tesela__fail(in->err, TESELA_E_INVALID, -1, "expected an array of at most %d dims",
+                        TESELA_MAX_RANK);
+  text->dtype = host->dtype;
+  text->rank = host->rank;
+  for (int32_t d = 0; d < host->rank; d++) text->shape[d] = host->shape[d];
   text->have_host = true;
   return TESELA_OK;
 }
@@ -149,11 +162,15 @@ tesela_status tesela_device_parse(tesela_device_layout *layout, const char *text
                                   const tesela_device_text_options *options, tesela_error *err) {
   static const tesela_device_text_options none;
   tesela__reader in = tesela__xla_text(text, length, err);
-  tesela__device_text said = {.dtype = TESELA_DTYPE_NONE, .stick_dims = 1};
+  if (!options) options = &none;
+  tesela__device_text said = {.options = options, .dtype = TESELA_DTYPE_NONE, .stick_dims = 1};
   tesela_status status = TESELA_OK;
-  if (device_host_next(&in)) status = device_read_host(&in, &said);
+  if (device_host_next(&in))
+    status = device_read_host(&in, &said);
+  else if (options->host && options->host->stick_bytes == 0)
+    status = device_take_host(&in, options->host, &said);
   if (status == TESELA_OK) status = device_read_form(&in, &said);
   if (status == TESELA_OK && tesela__read_peek(&in) >= 0)
     status = tesela__read_unexpected(&in, "nothing more after a device layout", "");
-  return status == TESELA_OK ? tesela__device_build(&said, options ? options : &none, layout, err) : status;
+  return status == TESELA_OK ? tesela__device_build(&said, options, layout, err) : status;
 }

@@ -58,6 +58,7 @@ typedef enum tesela__device_form {
 } tesela__device_form;
 
 typedef struct tesela__device_text {
+  const tesela_device_text_options *options; /* of the caller, never NULL */
   tesela__device_form form;
   size_t form_at;
   bool have_host; /* dtype, rank and shape stand in front */
@@ -103,6 +104,11 @@ static inline tesela_status tesela__device_numbers(tesela__reader *in, char open
 tesela_status tesela__device_read_fields(tesela__reader *in, tesela__device_text *text);
 /* "SEN169_FP16" of a type, NULL if it has none. */
 const char *tesela__device_format_name(tesela_dtype dtype);
+
+/* ---- device_parse.c ---- */
+
+/* Does a text begin as a device layout does, perhaps misspelt? */
+bool tesela__device_near(const char *text, size_t length);
 
 /* ---- device_host.c ---- */
 

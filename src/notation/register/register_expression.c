@@ -283,7 +283,7 @@ tesela_status tesela_tile_memory_parse(const char *text, size_t length, tesela_t
   return status;
 }
 
-bool tesela_expression_looks_like(const char *text, size_t length) {
+bool tesela__expression_near(const char *text, size_t length) {
   tesela__function_call call;
   size_t at = 0, n = 0;
   while (at < length && (text[at] == '(' || expression_blank(text[at]))) at++;

@@ -159,4 +159,8 @@ const char *tesela__function_nearest(const char *name, size_t length);
 /* Print the shortest chain that is exactly this reduced layout; *found says whether there is one. */
 void tesela__register_chain(const tesela_register *reduced, tesela__sink *sink, bool *found);
 
+/* Does a text begin as an expression does, perhaps with a misspelt name: with a name and "(", the name being one of the table or at
+ * least three letters that are not near a type, or with a family of fragments and a dot? Blanks and "(" may stand before it. */
+bool tesela__expression_near(const char *text, size_t length);
+
 #endif

@@ -170,6 +170,7 @@ tesela_status tesela__arena_descend(tesela__arena_problem *arena, int64_t capaci
 tesela_status tesela__arena_solve_part(tesela__arena_problem *arena, int64_t capacity, tesela_error *err);
 /* The same, in independent parts. */
 tesela_status tesela__arena_solve(tesela__arena_problem *arena, int64_t capacity, tesela_error *err);
+
 /* ---- spill.c, spill_exact.c -------------------------------------------------------------------------------- */
 
 /* What is kept, the best found so far: offsets by the caller's buffer, -1 for those left out. */
