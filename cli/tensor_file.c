@@ -9,14 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "main/input.h"
-#include "npy.h"
 #include "verbs/problem.h"
-#include "safetensors.h"
 #include "main/say.h"
-#include "tensor_file_map.h"
+#include "tensor_signals.h"
 
 enum { MESSAGE = 1024 };
 
@@ -37,63 +33,34 @@ bool tensor_name_ends(const char *name, const char *suffix) {
   return n >= m && strcmp(name + n - m, suffix) == 0;
 }
 
-/* Room for the only tensor of a file. */
-static tensor_entry *only_entry(const cli_context *cli, tensor_file *file) {
-  file->entry = calloc(1, sizeof *file->entry);
-  if (!file->entry) say_error(cli, "no memory");
-  file->n_entries = file->entry ? 1 : 0;
-  return file->entry;
-}
-
-static int read_raw(const cli_context *cli, tensor_file *file) {
-  if (!only_entry(cli, file)) return CLI_FAILED;
-  file->entry[0] = (tensor_entry){.name = "", .rank = -1, .data = file->map, .bytes = file->size};
-  return CLI_YES;
-}
-
-static int read_npy(const cli_context *cli, tensor_file *file) {
-  if (!only_entry(cli, file)) return CLI_FAILED;
-  return npy_read(cli, file->name, file->map, file->size, file->entry);
-}
-
-static int read_header(const cli_context *cli, tensor_file *file) {
-  if (npy_begins(file->map, file->size)) {
-    file->format = TENSOR_NPY;
-    return read_npy(cli, file);
-  }
-  if (safetensors_begins(file->map, file->size)) {
-    file->format = TENSOR_SAFETENSORS;
-    return safetensors_read(cli, file);
-  }
-  if (tensor_name_ends(file->name, ".npy") || tensor_name_ends(file->name, ".safetensors"))
-    return tensor_file_wrong(cli, file->name, "does not begin as its name says%s",
-                             file->size == 0 ? ": it is empty" : "");
-  return read_raw(cli, file);
-}
-
 int tensor_file_open(const cli_context *cli, const char *path, tensor_file **file) {
+  tesela_file_options options = {0};
   tensor_file *made = calloc(1, sizeof *made);
+  tesela_error err;
   *file = NULL;
   if (!made) {
     say_error(cli, "no memory");
     return CLI_FAILED;
   }
   made->name = strcmp(path, "-") == 0 ? "standard input" : path;
-  made->fd = -1;
-  int status = tensor_map(cli, path, &made->fd, &made->map, &made->size);
-  if (status == CLI_YES) status = read_header(cli, made);
-  if (status == CLI_YES)
-    *file = made;
-  else
-    tensor_file_close(made);
-  return status;
+  int status = cli_size(cli, "max-header", 0, &options.max_header) ? CLI_YES : CLI_BAD;
+  tensor_catch_shrinking();
+  if (status == CLI_YES && tesela_file_open(&made->file, path, &options, &err) != TESELA_OK)
+    status = say_file(cli, made->name, &err);
+  if (status != CLI_YES) {
+    free(made);
+    return status;
+  }
+  tesela_file_describe(made->file, &made->info);
+  if (made->info.bytes_after > 0)
+    say_note(cli, "%" PRId64 " bytes behind the array are not read", made->info.bytes_after);
+  *file = made;
+  return CLI_YES;
 }
 
 void tensor_file_close(tensor_file *file) {
   if (!file) return;
-  tensor_unmap(file->fd, file->map, file->size);
-  json_text_free(&file->header);
-  free(file->entry);
+  tesela_file_close(file->file);
   free(file);
 }
 
@@ -131,7 +98,7 @@ const char *tensor_shape_text(const tesela_xla_shape *shape, char text[TENSOR_SH
 typedef struct reader {
   const cli_context *cli;
   const tensor_file *file;
-  const tensor_entry *entry;
+  const tesela_file_tensor *entry;
   const tensor_says *says;
   tensor *out;
 } reader;
@@ -150,18 +117,16 @@ static int read_type(const reader *r, tesela_dtype *dtype) {
   char quote[SAY_QUOTE], of[SAY_QUOTE + 16];
   *dtype = r->entry->dtype;
   if (name) {
-    *dtype = tesela_dtype_find(name, strlen(name));
-    if (tesela_dtype_bytes(*dtype) == 0) {
-      const char *near = tesela_dtype_suggest(name, strlen(name));
-      return say_usage(r->cli, "--dtype is %s, which is no type%s%s%s", say_quote(name, quote),
-                       near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
-    }
+    tesela_error err;
+    if (tesela_dtype_read(name, strlen(name), dtype, &err) != TESELA_OK)
+      return say_usage(r->cli, "--dtype: %s", err.message);
+    if (tesela_dtype_bytes(*dtype) == 0) return say_usage(r->cli, "--dtype: there are no arrays of %s", name);
     if (8 * tesela_dtype_bytes(*dtype) != r->entry->bits && r->entry->bits > 0)
       return tensor_file_wrong(r->cli, r->file->name, "%shas elements of %" PRId32 " bits; --dtype %s has %d",
                                which(r, of), r->entry->bits, name, 8 * tesela_dtype_bytes(*dtype));
   }
   if (*dtype != TESELA_DTYPE_NONE) return CLI_YES;
-  if (r->file->format == TENSOR_NPY)
+  if (r->file->info.format == TESELA_FILE_NPY)
     return tensor_file_wrong(r->cli, r->file->name,
                              "its elements are %" PRId32 " bits of no type; say which: --dtype=%s",
                              r->entry->bits, r->entry->bits == 16 ? "bf16" : "T");
@@ -171,7 +136,7 @@ static int read_type(const reader *r, tesela_dtype *dtype) {
 
 /* What the file itself says: type and shape, dims in C or Fortran order. */
 static int shape_of_file(const reader *r) {
-  const tensor_entry *entry = r->entry;
+  const tesela_file_tensor *entry = r->entry;
   tesela_xla_layout order, *given = NULL;
   tesela_dtype dtype;
   tesela_error err;
@@ -189,7 +154,7 @@ static int shape_of_file(const reader *r) {
 static int shape_of_record(const reader *r) {
   tesela_error err;
   char of[SAY_QUOTE + 16];
-  const char *text = r->entry->packed;
+  const char *text = r->entry->layout;
   if (tesela_xla_parse(text, strlen(text), TESELA_XLA_STRICT, &r->out->shape, NULL, &err) == TESELA_OK &&
       tesela_xla_to_layout(&r->out->shape, &r->out->layout, &err) == TESELA_OK)
     return CLI_YES;
@@ -237,7 +202,7 @@ static int check_bytes(const reader *r) {
                            r->entry->bytes, tensor_shape_text(&r->out->shape, text), sizes.bytes);
 }
 
-int tensor_file_read(const cli_context *cli, const tensor_file *file, const tensor_entry *entry,
+int tensor_file_read(const cli_context *cli, const tensor_file *file, const tesela_file_tensor *entry,
                      const tensor_says *says, tensor *out) {
   static const uint8_t nothing[1];
   reader r = {cli, file, entry, says, out};
@@ -246,7 +211,7 @@ int tensor_file_read(const cli_context *cli, const tensor_file *file, const tens
   if (entry->rank < 0)
     status = shape_of_words(&r);
   else
-    status = entry->packed ? shape_of_record(&r) : shape_of_file(&r);
+    status = entry->layout ? shape_of_record(&r) : shape_of_file(&r);
   if (status == CLI_YES && entry->rank >= 0) status = check_agrees(&r);
   if (status == CLI_YES) status = check_bytes(&r);
   if (status != CLI_YES) return status;
@@ -258,14 +223,13 @@ int tensor_file_read(const cli_context *cli, const tensor_file *file, const tens
 
 int tensor_file_pick(const cli_context *cli, const tensor_file *file, const tensor_says *says, tensor *out) {
   char quote[SAY_QUOTE];
-  if (says->name && file->format != TENSOR_SAFETENSORS)
+  if (says->name && file->info.format != TESELA_FILE_SAFETENSORS)
     return say_usage(cli, "%s holds one tensor without a name; --tensor is for .safetensors",
                      say_quote(file->name, quote));
-  if (!says->name && file->n_entries != 1)
-    return tensor_file_wrong(cli, file->name, "holds %" PRId64 " tensors%s", file->n_entries,
-                             file->n_entries ? "; --tensor=NAME says which one" : "");
-  for (int64_t i = 0; i < file->n_entries; i++)
-    if (!says->name || strcmp(file->entry[i].name, says->name) == 0)
-      return tensor_file_read(cli, file, &file->entry[i], says, out);
+  if (!says->name && file->info.n_tensors != 1)
+    return tensor_file_wrong(cli, file->name, "holds %" PRId64 " tensors%s", file->info.n_tensors,
+                             file->info.n_tensors ? "; --tensor=NAME says which one" : "");
+  const tesela_file_tensor *entry = says->name ? tesela_file_find(file->file, says->name) : file->info.tensor;
+  if (entry) return tensor_file_read(cli, file, entry, says, out);
   return tensor_file_wrong(cli, file->name, "holds no tensor %s", say_quote(says->name, quote));
 }

@@ -10,9 +10,8 @@
  *   ... t.layout, t.data ...
  *   tensor_file_close(file);
  *
- * A regular file is mapped. Pipes and `-` are written to an unlinked file in TMPDIR (/var/tmp) first and that is
- * mapped, so memory stays bounded. If a file shrinks while it is mapped, or its device fails, the process says so,
- * removes its unfinished output and exits with CLI_FAILED (tensor_file_map.c).
+ * If a file shrinks while it is mapped, or its device fails, the process says so, removes its unfinished output and exits
+ * with CLI_FAILED (tensor_signals.c).
  *
  * Whatever a file holds, a function here says what is wrong with it and returns CLI_BAD; it never reads outside the
  * file. Every message names the file.
@@ -20,39 +19,16 @@
 #ifndef TESELA_CLI_TENSOR_FILE_H
 #define TESELA_CLI_TENSOR_FILE_H
 
+#include <tesela/file.h>
 #include <tesela/xla.h>
 
-#include "json_text.h"
 #include "main/options.h"
 
-typedef enum tensor_format { TENSOR_RAW, TENSOR_NPY, TENSOR_SAFETENSORS } tensor_format;
-
-/* What a file says about one of its tensors. */
-typedef struct tensor_entry {
-  const char *name; /* "" in a raw or .npy file */
-  const char *type; /* as the file writes it: "BF16", "<f4" */
-  tesela_dtype
-      dtype;    /* TESELA_DTYPE_NONE: the file gives no more than a width (V2), or not even that (raw) */
-  int32_t bits; /* of one element; 0: not known */
-  int32_t rank; /* -1 in a raw file */
-  int64_t shape[TESELA_MAX_RANK];
-  bool fortran; /* dim 0 varies fastest */
-  bool swapped; /* the bytes of each number are in the other order than this machine's */
-  const uint8_t *data;
-  int64_t bytes;
-  const char *packed; /* the layout that `tesela pack` recorded, full text; NULL: none */
-} tensor_entry;
-
+/* An open file; what it says about one of its tensors is a tesela_file_tensor. */
 typedef struct tensor_file {
   const char *name; /* for messages: the path, or "standard input" */
-  tensor_format format;
-  const uint8_t *map; /* the whole file; NULL if it is empty */
-  int64_t size;
-  int64_t n_entries;
-  tensor_entry *entry;    /* in the order of the file's header */
-  const json_t *metadata; /* of .safetensors: an object of strings; NULL if there is none */
-  json_text header;       /* of .safetensors: owns the names */
-  int fd;
+  tesela_file *file;
+  tesela_file_info info;
 } tensor_file;
 
 /* What the command line says about a tensor; NULL: nothing. */
@@ -66,12 +42,12 @@ typedef struct tensor_says {
 
 /* One tensor, ready to be read. */
 typedef struct tensor {
-  const tensor_entry *entry;
+  const tesela_file_tensor *entry;
   tesela_xla_shape shape;
   tesela_layout layout; /* of shape; one axis */
   const uint8_t *data;  /* place 0; the file has all places of the layout */
   int64_t bytes;
-  bool swapped; /* as in tensor_entry: reading it needs TESELA_TRANSFORM_SWAP */
+  bool swapped; /* reading it needs TESELA_TRANSFORM_SWAP */
 } tensor;
 
 /* Open a file, "-" for standard input. Returns an exit status after saying why; then *file is NULL. */
@@ -81,7 +57,7 @@ void tensor_file_close(tensor_file *file); /* NULL is fine */
 /* Find the tensor that `says` names (or the only one) and put together what the file and `says` tell about it. */
 int tensor_file_pick(const cli_context *cli, const tensor_file *file, const tensor_says *says, tensor *out);
 /* The same for a tensor that is found already. */
-int tensor_file_read(const cli_context *cli, const tensor_file *file, const tensor_entry *entry,
+int tensor_file_read(const cli_context *cli, const tensor_file *file, const tesela_file_tensor *entry,
                      const tensor_says *says, tensor *out);
 
 /* A LAYOUT, or braces alone (`{1,0:T(8,128)}`), which take type and dims from `of` (NULL: only a whole LAYOUT will do).

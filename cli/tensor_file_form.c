@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "safetensors.h"
 #include "main/say.h"
 #include "tensor_file_write.h"
 
@@ -19,12 +18,12 @@ bool tensor_name_is_foreign(const char *path) {
   return false;
 }
 
-bool tensor_output_format(const cli_context *cli, const char *path, tensor_format *format) {
+bool tensor_output_format(const cli_context *cli, const char *path, tesela_file_format *format) {
   const char *said = cli_value(cli, "format");
   char quote[SAY_QUOTE];
-  *format = tensor_name_ends(path, ".npy")           ? TENSOR_NPY
-            : tensor_name_ends(path, ".safetensors") ? TENSOR_SAFETENSORS
-                                                     : TENSOR_RAW;
+  *format = tensor_name_ends(path, ".npy")           ? TESELA_FILE_NPY
+            : tensor_name_ends(path, ".safetensors") ? TESELA_FILE_SAFETENSORS
+                                                     : TESELA_FILE_RAW;
   if (!said && tensor_name_is_foreign(path)) {
     say_usage(cli,
               "%s is named as a format that is not written here; --format=raw writes the bytes all the same",
@@ -32,10 +31,10 @@ bool tensor_output_format(const cli_context *cli, const char *path, tensor_forma
     return false;
   }
   if (!said) return true;
-  tensor_format asked = strcmp(said, "npy") == 0           ? TENSOR_NPY
-                        : strcmp(said, "safetensors") == 0 ? TENSOR_SAFETENSORS
-                                                           : TENSOR_RAW;
-  if (*format != TENSOR_RAW && asked != *format) {
+  tesela_file_format asked = strcmp(said, "npy") == 0           ? TESELA_FILE_NPY
+                             : strcmp(said, "safetensors") == 0 ? TESELA_FILE_SAFETENSORS
+                                                                : TESELA_FILE_RAW;
+  if (*format != TESELA_FILE_RAW && asked != *format) {
     say_usage(cli, "--format is %s, but %s is named otherwise", said, say_quote(path, quote));
     return false;
   }
@@ -45,36 +44,25 @@ bool tensor_output_format(const cli_context *cli, const char *path, tensor_forma
 
 /* ---- tensors ------------------------------------------------------------------------------------------- */
 
-const char *tensor_type_in_safetensors(const tesela_xla_shape *shape, const tesela_layout *layout) {
-  return layout->bits == 8 * tesela_dtype_bytes(shape->dtype) ? safetensors_type(shape->dtype) : NULL;
-}
-
-bool tensor_is_dense(const tesela_layout *layout, bool fortran) {
-  tesela_layout dense;
-  int64_t stride[TESELA_MAX_RANK], next = 1;
-  tesela_difference difference;
-  for (int32_t i = 0; i < layout->rank; i++) {
-    int32_t d = fortran ? i : layout->rank - 1 - i;
-    stride[d] = next;
-    if (__builtin_mul_overflow(next, layout->shape[d] > 0 ? layout->shape[d] : 1, &next))
-      next = 1; /* there are no elements, or more than any file has */
-  }
-  return tesela_layout_strided(&dense, layout->dtype, layout->bits, layout->rank, layout->shape, stride, 0,
-                               NULL) == TESELA_OK &&
-         tesela_layout_compare(layout, &dense, &difference, NULL) == TESELA_OK && difference.same &&
-         difference.same_extent;
-}
-
-bool tensor_is_packed(const tensor_entry *entry) {
-  const char *text = entry->packed;
+bool tensor_is_packed(const tesela_file_tensor *entry) {
+  const char *text = entry->layout;
   tesela_xla_shape shape;
-  tesela_layout layout;
+  tesela_layout layout, dense;
+  tesela_difference difference;
   tesela_error err;
+  char type[16];
   if (!text) return false;
   if (tesela_xla_parse(text, strlen(text), TESELA_XLA_STRICT, &shape, NULL, &err) != TESELA_OK ||
       tesela_xla_to_layout(&shape, &layout, &err) != TESELA_OK)
     return true; /* what is wrong is said by whoever reads it */
-  return tensor_type_in_safetensors(&shape, &layout) || !tensor_is_dense(&layout, false);
+  if (layout.bits == 8 * tesela_dtype_bytes(shape.dtype) &&
+      tesela_file_type(TESELA_FILE_SAFETENSORS, shape.dtype, type))
+    return true;
+  tesela_file_tensor plain = {.dtype = layout.dtype, .bits = layout.bits, .rank = layout.rank};
+  memcpy(plain.shape, layout.shape, sizeof plain.shape);
+  return tesela_file_layout(&plain, TESELA_DTYPE_NONE, &dense, &err) != TESELA_OK ||
+         tesela_layout_compare(&layout, &dense, &difference, NULL) != TESELA_OK || !difference.same ||
+         !difference.same_extent;
 }
 
 int tensor_check_pair(const cli_context *cli, const char *what, const tesela_xla_shape *from,

@@ -1,49 +1,114 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tensor_file_write.c - write tensors of one file in other layouts into another.
- *
- * In three steps: what each tensor is in the output (type, shape, bytes, recorded layout), the header and where the data
- * of each begins, then the copies. A .safetensors keeps the order of its header; data of wide types comes first, so
- * that every tensor is aligned to its type whatever the sizes are.
+ * tensor_file_write.c - write tensors of one file in other layouts into another: options, progress on a terminal, and what was
+ * done.
  */
+#define _POSIX_C_SOURCE 200809L
+
 #include "tensor_file_write.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tesela/report.h>
+#include <time.h>
 
 #include "json.h"
-#include "npy.h"
-#include "output_file.h"
-#include "safetensors.h"
 #include "main/say.h"
-#include "tensor_file_bound.h"
+#include "tensor_signals.h"
+#include "verbs/problem.h"
 
-enum { NAME_LIMIT = 4000, RECORD_TEXT = 4096, MAX_ALIGN = 16 };
+enum { RECORD_TEXT = 4096, MAX_THREADS = 1024 };
+#define SECOND INT64_C(1000000000)
 
-/* What one tensor is in the output. */
-typedef struct written {
-  const char *type;
-  bool plain, fortran; /* row-major, or the reverse, without padding */
-  int32_t rank;
-  const int64_t *shape;
-  int64_t places; /* shape of a recorded one */
-  int64_t begin, bytes;
-  int32_t align;
-  char *record;
-  char *from, *to; /* for --json */
-  char plan[TENSOR_PLAN_TEXT];
-} written;
+/* One tensor as the library takes it; NULL and zeros for one that stays as it is. */
+typedef struct prepared {
+  tesela_layout from, to;
+  char *from_text, *to_text;
+} prepared;
 
 typedef struct writing {
   const tensor_job *job;
-  written *out; /* job->n of them */
-  char *header;
-  int64_t header_bytes, bytes;
-  tensor_copies copies;
+  tesela_file_write_options options;
+  prepared *made; /* job->n of each */
+  tesela_file_item *item;
+  tesela_file_written *written;
+  int64_t bytes;
+  int64_t start_ns, shown_ns; /* of the first progress, of the last line on the terminal; 0: not yet */
+  bool shown;
+  json_writer answer;
 } writing;
 
-/* ---- what a tensor is in the output --------------------------------------------------------------------- */
+/* Does the path mean standard output? */
+static bool is_standard(const char *path) {
+  static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (strcmp(path, names[i]) == 0) return true;
+  return false;
+}
+
+/* ---- options --------------------------------------------------------------------------------------------- */
+
+static tesela_isa find_isa(const char *name) {
+#define TESELA__ROW(symbol, value, text) \
+  if (strcmp(name, text) == 0) return symbol;
+  TESELA_ISA_MAP(TESELA__ROW)
+#undef TESELA__ROW
+  return TESELA_ISA_BEST;
+}
+
+/* --threads, --memory, --isa and the transform. */
+static int read_options(writing *w) {
+  const cli_context *cli = w->job->cli;
+  tesela_plan_options *plan = &w->options.plan;
+  const char *memory = cli_value(cli, "memory"), *isa = cli_value(cli, "isa");
+  int64_t threads;
+  tesela_error err;
+  if (!cli_integer(cli, "threads", 1, MAX_THREADS, 0, &threads)) return CLI_BAD;
+  plan->threads = (int32_t)threads;
+  plan->transform = w->job->transform;
+  if (memory && tesela_units_parse(memory, strlen(memory), &plan->memory_bytes, NULL, &err) != TESELA_OK)
+    return say_usage(cli, "--memory: %s", err.message);
+  if (memory && plan->memory_bytes < 1 << 20)
+    return say_usage(cli, "--memory is %" PRId64 " bytes; it takes 1MiB or more", plan->memory_bytes);
+  if (isa) plan->isa = find_isa(isa);
+  if (!tesela_isa_available(plan->isa))
+    return say_usage(cli, "--isa is %s, which this machine does not have", isa);
+  return CLI_YES;
+}
+
+/* ---- progress -------------------------------------------------------------------------------------------- */
+
+static int64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * SECOND + now.tv_nsec;
+}
+
+static int show_progress(void *user, int64_t done, int64_t bytes_total) {
+  writing *w = user;
+  int64_t now = now_ns(), total = bytes_total > 0 ? bytes_total : 1;
+  char texts[3][TESELA_UNITS_TEXT];
+  if (w->start_ns == 0) w->start_ns = now;
+  int64_t elapsed = now - w->start_ns;
+  if (elapsed < SECOND || now - w->shown_ns < SECOND / 5) return 0;
+  tesela_units_print(done, TESELA_UNITS_IEC, texts[0]);
+  tesela_units_print(total, TESELA_UNITS_IEC, texts[1]);
+  tesela_units_print((int64_t)((double)done / (double)elapsed * (double)SECOND), TESELA_UNITS_IEC, texts[2]);
+  fprintf(stderr, "\r%3.0f%%  %s of %s, %s/s \033[K", 100.0 * (double)done / (double)total, texts[0],
+          texts[1], texts[2]);
+  fflush(stderr);
+  w->shown_ns = now;
+  w->shown = true;
+  return 0;
+}
+
+/* ---- tensors --------------------------------------------------------------------------------------------- */
+
+static int no_memory(const tensor_job *job) {
+  say_error(job->cli, "no memory");
+  return CLI_FAILED;
+}
 
 static char *text_of(const tesela_xla_shape *shape) {
   char text[RECORD_TEXT];
@@ -53,162 +118,40 @@ static char *text_of(const tesela_xla_shape *shape) {
   return strdup(text);
 }
 
-static int no_memory(const tensor_job *job) {
-  say_error(job->cli, "no memory");
-  return CLI_FAILED;
+/* NumPy reads bytes where it has no such type. */
+static void note_type(const tensor_job *job, tesela_dtype dtype) {
+  char type[16];
+  if (job->format == TESELA_FILE_NPY && tesela_file_type(TESELA_FILE_NPY, dtype, type) && strchr(type, 'V'))
+    say_note(job->cli, "NumPy has no %s; it will read elements of type %s", tesela_dtype_name(dtype), type);
 }
 
-static int as_npy(const tensor_job *job, const tensor_item *item, const tesela_layout *layout, written *w) {
-  char text[TENSOR_SHAPE_TEXT];
-  const char *type = npy_type(item->to.dtype);
-  if (!w->plain && !w->fortran)
-    return say_usage(
-        job->cli,
-        "a .npy file has its dims in order or in reverse, without padding; %s is not so. Write it raw or "
-        "as .safetensors",
-        tensor_shape_text(&item->to, text));
-  if (!type || 8 * tesela_dtype_bytes(item->to.dtype) != layout->bits)
-    return say_usage(job->cli,
-                     "a .npy file holds no elements of %" PRId32 " bits; write %s raw or as .safetensors",
-                     layout->bits, tensor_shape_text(&item->to, text));
-  if (strchr(type, 'V'))
-    say_note(job->cli, "NumPy has no %s; it will read elements of type %s", tesela_dtype_name(item->to.dtype),
-             type);
-  w->type = type;
-  return CLI_YES;
-}
-
-/* Row-major as a tensor of its own type and shape; all else as a list of places, with its layout recorded. */
-static int as_safetensors(const tensor_job *job, const tensor_item *item, const tesela_layout *layout,
-                          written *w) {
-  char quote[SAY_QUOTE];
-  const char *type = tensor_type_in_safetensors(&item->to, layout);
-  if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
-    return say_usage(job->cli, ".safetensors is written on little-endian machines only");
-  w->type = type ? type : "U8";
-  if (w->plain && type) return CLI_YES;
-  if (strlen(item->name) > NAME_LIMIT)
-    return say_usage(job->cli, "the name of tensor %s is too long to record a layout",
-                     say_quote(item->name, quote));
-  w->record = text_of(&item->to);
-  if (!w->record) return no_memory(job);
-  w->align = type ? layout->bits / 8 : 1;
-  w->places = w->bytes / w->align;
-  w->rank = 1;
-  w->shape = &w->places;
-  return CLI_YES;
-}
-
-static int describe(const tensor_job *job, const tensor_item *item, written *w) {
-  tesela_layout layout;
-  tesela_sizes sizes;
-  tesela_error err;
-  if (tesela_xla_to_layout(&item->to, &layout, &err) != TESELA_OK ||
-      tesela_layout_sizes(&layout, &sizes, &err) != TESELA_OK)
-    return say_failure(job->cli, &err);
-  *w = (written){.rank = item->to.rank, .shape = item->to.dim, .bytes = sizes.bytes};
-  w->align = tesela_dtype_bytes(item->to.dtype);
-  w->plain = tensor_is_dense(&layout, false);
-  w->fortran = !w->plain && tensor_is_dense(&layout, true);
-  w->to = text_of(&item->to);
-  if (!w->to) return no_memory(job);
-  if (job->format == TENSOR_NPY) return as_npy(job, item, &layout, w);
-  if (job->format == TENSOR_SAFETENSORS) return as_safetensors(job, item, &layout, w);
-  return CLI_YES;
-}
-
-/* A tensor that stays as it is, in .safetensors. */
-static int describe_as_is(const tensor_job *job, const tensor_entry *entry, written *w) {
-  *w = (written){.type = entry->type, .rank = entry->rank, .shape = entry->shape, .bytes = entry->bytes};
-  w->align = entry->bits > 0 ? entry->bits / 8 : 1;
-  if (!entry->packed) return CLI_YES;
-  w->record = strdup(entry->packed);
-  return w->record ? CLI_YES : no_memory(job);
-}
-
-/* ---- header -------------------------------------------------------------------------------------------- */
-
-/* Where the data of each begins, behind a header of *bytes bytes; *bytes becomes the end of all. */
-static bool place_data(writing *w, int64_t *bytes) {
-  for (int32_t align = MAX_ALIGN; align > 0; align /= 2)
-    for (int64_t i = 0; i < w->job->n; i++) {
-      written *out = &w->out[i];
-      if (out->align != align) continue;
-      out->begin = *bytes;
-      if (__builtin_add_overflow(*bytes, out->bytes, bytes)) return false;
-    }
-  return true;
-}
-
-static bool make_safetensors(writing *w) {
-  const tensor_job *job = w->job;
-  safetensors_item *item = calloc((size_t)job->n + 1, sizeof *item);
-  if (!item) return false;
-  for (int64_t i = 0; i < job->n; i++) {
-    const written *out = &w->out[i];
-    item[i] = (safetensors_item){job->item[i].name,       out->type,  out->rank, out->shape, out->begin,
-                                 out->begin + out->bytes, out->record};
-  }
-  w->header = safetensors_header(job->n, item, job->in->metadata, &w->header_bytes);
-  free(item);
-  return w->header != NULL;
-}
-
-static bool make_npy(writing *w) {
-  const written *out = w->out;
-  w->header = malloc(NPY_HEADER);
-  if (!w->header) return false;
-  w->header_bytes = npy_header(out->type, out->fortran, out->rank, out->shape, w->header);
-  return true;
-}
-
-static int make_header(writing *w) {
-  const tensor_job *job = w->job;
-  bool fits = place_data(w, &w->bytes), done = true;
-  if (fits && job->format == TENSOR_SAFETENSORS) done = make_safetensors(w);
-  if (fits && job->format == TENSOR_NPY) done = make_npy(w);
-  if (!done) return no_memory(job);
-  if (fits && !__builtin_add_overflow(w->bytes, w->header_bytes, &w->bytes)) return CLI_YES;
-  say_error(job->cli, "the size of the output does not fit in 64 bits");
-  return CLI_BAD;
-}
-
-/* ---- copy ---------------------------------------------------------------------------------------------- */
-
-static int copy_one(writing *w, int64_t i, uint8_t *dst) {
+static int prepare(writing *w, int64_t i) {
   const tensor_job *job = w->job;
   const tensor_item *item = &job->item[i];
-  tesela_layout to;
+  prepared *made = &w->made[i];
+  tesela_plan_options fill;
   tesela_error err;
   tensor from;
-  if (item->as_is) return tensor_copy_bytes(&w->copies, dst, item->entry->data, item->entry->bytes);
+  w->item[i] = (tesela_file_item){.name = item->name, .tensor = item->entry};
+  if (item->as_is) return CLI_YES;
   int status = tensor_file_read(job->cli, job->in, item->entry, &job->says, &from);
   if (status != CLI_YES) return status;
-  if (tesela_xla_to_layout(&item->to, &to, &err) != TESELA_OK) return say_failure(job->cli, &err);
-  if (job->cli->json && !(w->out[i].from = text_of(&from.shape))) return no_memory(job);
-  return tensor_copy(&w->copies, &to, dst, &from, w->out[i].plan);
+  if (tesela_xla_to_layout(&item->to, &made->to, &err) != TESELA_OK) return say_failure(job->cli, &err);
+  made->from = from.layout;
+  made->from_text = text_of(&from.shape);
+  made->to_text = text_of(&item->to);
+  if (!made->from_text || !made->to_text) return no_memory(job);
+  if (!problem_fill(job->cli, job->fill, &made->to, &fill)) return CLI_BAD;
+  w->options.plan.fill = fill.fill;
+  memcpy(w->item[i].fill_value, fill.fill_value, sizeof fill.fill_value);
+  w->item[i].from = &made->from;
+  w->item[i].to = &made->to;
+  w->item[i].layout = made->to_text;
+  note_type(job, item->to.dtype);
+  return CLI_YES;
 }
 
-static int copy_all(writing *w, output_file *file) {
-  const tensor_file *in = w->job->in;
-  tensor_bound bound;
-  int status = CLI_YES;
-  if (w->header_bytes > 0) memcpy(file->data, w->header, (size_t)w->header_bytes);
-  w->copies.bytes_total = file->size - w->header_bytes;
-  if (!tensor_bound_begin(&bound, w->copies.options.memory_bytes, in->map, in->size, file->data,
-                          file->size)) {
-    say_error(w->job->cli, "no thread that keeps --memory");
-    return CLI_FAILED;
-  }
-  w->copies.bound = w->copies.options.memory_bytes > 0 ? &bound : NULL;
-  for (int64_t i = 0; i < w->job->n && status == CLI_YES; i++)
-    status = copy_one(w, i, file->data + w->header_bytes + w->out[i].begin);
-  tensor_bound_end(&bound);
-  tensor_copies_end(&w->copies);
-  return status;
-}
-
-/* ---- say ----------------------------------------------------------------------------------------------- */
+/* ---- say ------------------------------------------------------------------------------------------------- */
 
 static void put_answer(json_writer *j, const writing *w) {
   static const char *const formats[] = {"raw", "npy", "safetensors"};
@@ -220,13 +163,13 @@ static void put_answer(json_writer *j, const writing *w) {
   jw_key(j, "tensors");
   jw_list(j);
   for (int64_t i = 0; i < job->n; i++) {
-    const written *out = &w->out[i];
+    const tesela_file_written *out = &w->written[i];
     if (job->item[i].as_is) continue;
     jw_object(j);
-    if (job->format == TENSOR_SAFETENSORS) jw_put_str(j, "name", job->item[i].name);
-    jw_put_str(j, "from", out->from);
-    jw_put_str(j, "to", out->to);
-    jw_put_int(j, "offset", w->header_bytes + out->begin);
+    if (job->format == TESELA_FILE_SAFETENSORS) jw_put_str(j, "name", job->item[i].name);
+    jw_put_str(j, "from", w->made[i].from_text);
+    jw_put_str(j, "to", w->made[i].to_text);
+    jw_put_int(j, "offset", out->offset);
     jw_put_int(j, "bytes", out->bytes);
     jw_put_str(j, "plan", out->plan);
     jw_end(j);
@@ -235,43 +178,53 @@ static void put_answer(json_writer *j, const writing *w) {
   jw_end(j);
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------------- */
+/* The answer is put together before the file is there: without memory there is neither. */
+static int make_answer(void *user) {
+  writing *w = user;
+  put_answer(&w->answer, w);
+  return w->answer.failed;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------------- */
 
 static int write_file(writing *w) {
-  output_file file;
-  int status = output_file_create(w->job->cli, w->job->path, w->bytes, &file);
-  if (status != CLI_YES) return status;
-  json_writer j = {0}; /* put together before the file is there */
-  status = copy_all(w, &file);
-  if (status == CLI_YES && w->job->cli->json) put_answer(&j, w);
-  if (j.failed) status = no_memory(w->job);
-  if (status == CLI_YES) status = output_file_finish(&file);
-  output_file_abandon(&file);
-  if (status == CLI_YES && w->job->cli->json && !jw_line(&j, stdout) && !ferror(stdout)) status = CLI_FAILED;
-  jw_free(&j);
-  return status;
+  const tensor_job *job = w->job;
+  tesela_error err;
+  tensor_catch_stops();
+  tesela_status status =
+      tesela_file_write(job->path, job->format, job->n, w->item, &w->options, w->written, &w->bytes, &err);
+  if (w->shown) fputs("\r\033[K", stderr);
+  if (w->answer.failed) return no_memory(job);
+  if (status == TESELA_E_STOPPED) cli_lose_reader();
+  if (status == TESELA_OK || status == TESELA_E_STOPPED) return CLI_YES;
+  return say_file(job->cli, is_standard(job->path) ? "standard output" : job->path, &err);
 }
 
 int tensor_write(const tensor_job *job) {
-  writing w = {.job = job};
-  if (job->cli->json && output_file_is_standard(job->path))
+  writing w = {.job = job, .options = {.source = job->in->file, .unfinished = tensor_unfinished}};
+  size_t n = (size_t)job->n + 1;
+  if (job->cli->json && is_standard(job->path))
     return say_usage(job->cli, "standard output takes the data or JSON, not both");
-  int status = tensor_copies_begin(job->cli, job->fill, &w.copies);
+  if (job->cli->err.terminal) w.options.progress = show_progress;
+  if (job->cli->json) w.options.ready = make_answer;
+  w.options.progress_user = w.options.ready_user = &w;
+  int status = read_options(&w);
   if (status != CLI_YES) return status;
-  w.copies.options.transform = job->transform;
-  w.out = calloc((size_t)job->n + 1, sizeof *w.out);
-  if (!w.out) return no_memory(job);
-  for (int64_t i = 0; i < job->n && status == CLI_YES; i++)
-    status = job->item[i].as_is ? describe_as_is(job, job->item[i].entry, &w.out[i])
-                                : describe(job, &job->item[i], &w.out[i]);
-  if (status == CLI_YES) status = make_header(&w);
+  w.made = calloc(n, sizeof *w.made);
+  w.item = calloc(n, sizeof *w.item);
+  w.written = calloc(n, sizeof *w.written);
+  if (!w.made || !w.item || !w.written) status = no_memory(job);
+  for (int64_t i = 0; i < job->n && status == CLI_YES; i++) status = prepare(&w, i);
   if (status == CLI_YES) status = write_file(&w);
-  for (int64_t i = 0; i < job->n; i++) {
-    free(w.out[i].record);
-    free(w.out[i].from);
-    free(w.out[i].to);
+  if (status == CLI_YES && job->cli->json && !jw_line(&w.answer, stdout) && !ferror(stdout))
+    status = CLI_FAILED;
+  jw_free(&w.answer);
+  for (int64_t i = 0; i < job->n && w.made; i++) {
+    free(w.made[i].from_text);
+    free(w.made[i].to_text);
   }
-  free(w.out);
-  free(w.header);
+  free(w.made);
+  free(w.item);
+  free(w.written);
   return status;
 }

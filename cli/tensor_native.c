@@ -19,7 +19,7 @@ static uint8_t *swap(const tensor *t) {
   return copy;
 }
 
-int tensor_native_read(const cli_context *cli, const tensor_file *file, const tensor_entry *entry,
+int tensor_native_read(const cli_context *cli, const tensor_file *file, const tesela_file_tensor *entry,
                        const tensor_says *says, tensor_native *t) {
   *t = (tensor_native){0};
   int status = entry ? tensor_file_read(cli, file, entry, says, &t->tensor)
@@ -39,5 +39,5 @@ void tensor_native_free(tensor_native *t) {
 }
 
 bool tensor_native_goes_through(const tensor_file *file, const tensor_says *says) {
-  return file->n_entries > 1 && !says->name;
+  return file->info.n_tensors > 1 && !says->name;
 }

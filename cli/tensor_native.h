@@ -16,7 +16,7 @@ typedef struct tensor_native {
 
 /* The tensor of an open file that `entry` is; of NULL the one that `says` names, or the only one. Returns an exit status
  * after saying why; then there is nothing to free. */
-int tensor_native_read(const cli_context *cli, const tensor_file *file, const tensor_entry *entry,
+int tensor_native_read(const cli_context *cli, const tensor_file *file, const tesela_file_tensor *entry,
                        const tensor_says *says, tensor_native *t);
 void tensor_native_free(tensor_native *t);
 

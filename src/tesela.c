@@ -5,13 +5,16 @@
  *   cc -std=c11 -O2 -Iinclude -Isrc -c src/tesela.c
  */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1 /* relayout/threads.c: which CPUs the process may use */
+#define _GNU_SOURCE 1 /* base/os_posix*.c: which CPUs the process may use */
 #endif
 #include "base/base_memory.c"
 #include "base/cpu.c"
 #include "base/edits.c"
 #include "base/error.c"
 #include "base/error_print.c"
+#include "base/os_posix.c"
+#include "base/os_posix_file.c"
+#include "base/os_posix_output.c"
 #include "base/reader.c"
 #include "base/text.c"
 #include "base/utf8.c"
@@ -58,6 +61,13 @@
 #include "draw/register_table.c"
 #include "draw/register_view.c"
 #include "draw/side.c"
+#include "file/file.c"
+#include "file/file_copy.c"
+#include "file/file_write.c"
+#include "file/header_json.c"
+#include "file/npy.c"
+#include "file/safetensors.c"
+#include "file/safetensors_write.c"
 #include "gpu/access/access_cost.c"
 #include "gpu/access/access_ldmatrix.c"
 #include "gpu/access/access_make.c"
@@ -245,6 +255,7 @@
 #include "layout/overlap.c"
 #include "layout/profile.c"
 #include "layout/scan.c"
+#include "layout/value.c"
 #include "layout/walk.c"
 #include "notation/any.c"
 #include "notation/any_rows.c"
@@ -290,7 +301,6 @@
 #include "relayout/relayout_run.c"
 #include "relayout/relayout_solve.c"
 #include "relayout/relayout_units.c"
-#include "relayout/threads.c"
 #include "relayout/tile.c"
 #include "relayout/transform.c"
 #include "relayout/values.c"

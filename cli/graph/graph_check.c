@@ -17,7 +17,6 @@
 #include "json.h"
 #include "main/say.h"
 #include "tile_input.h"
-#include "value.h"
 
 /* The values that inputs of a type are drawn from, integers below `limit` if that is above 0. */
 enum { CHECK_VALUES = 129 };
@@ -91,7 +90,8 @@ static void check_values(const tesela_node *node, int64_t limit, check_choice *c
       snprintf(text, sizeof text, "%g", (double)(k - 64) / 64);
     else
       snprintf(text, sizeof text, "%" PRId32, limit <= 0 && family == TESELA_FAMILY_SIGNED ? k - 8 : k);
-    choice->n += value_read(text, node->dtype, node->bits, choice->value[choice->n], &err) == TESELA_OK;
+    choice->n += tesela_value_read(text, strlen(text), node->dtype, node->bits, choice->value[choice->n],
+                                   &err) == TESELA_OK;
   }
   if (choice->n == 0) choice->n = 1; /* zeros */
 }

@@ -6,7 +6,7 @@
  *   cmd_<verb>.c      one verb each, on the public headers and jansson alone
  *   say.c term.c      words on stderr; what a terminal can show
  *   input.c lines.c   a LAYOUT argument; standard input line by line
- *   tensor_file*.c    tensors in files: npy.c and safetensors.c read and write headers, output_file.c makes files
+ *   tensor_file*.c    tensors in files: what the command line says about them, and what is said
  *   json.c            text
  */
 #include <errno.h>

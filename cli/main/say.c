@@ -4,6 +4,7 @@
  */
 #include "main/say.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -78,6 +79,14 @@ int say_failure(const cli_context *cli, const tesela_error *err) {
   say_error(cli, "%s", err->message);
   say_option_of_limit(cli, err);
   return say_exit(err->status);
+}
+
+int say_file(const cli_context *cli, const char *name, const tesela_error *err) {
+  char quote[SAY_QUOTE], byte[40] = "";
+  if (err->at >= 0) snprintf(byte, sizeof byte, " (byte %" PRId64 ")", err->at);
+  say_error(cli, "%s: %s%s", say_quote(name, quote), err->message, byte);
+  say_option_of_limit(cli, err);
+  return err->reason == TESELA_REASON_PATH ? CLI_BAD : say_exit(err->status);
 }
 
 int say_printed(const cli_context *cli, tesela_status status, const tesela_error *err) {

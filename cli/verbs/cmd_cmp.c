@@ -12,7 +12,6 @@
 #include "json.h"
 #include "main/say.h"
 #include "tensor_native.h"
-#include "value.h"
 
 typedef struct cmp {
   tensor_native a, b;
@@ -29,12 +28,12 @@ typedef struct pair {
 
 /* {"place":17,"bits":"0x3f800000","value":"1"} */
 static void put_side(json_writer *j, const char *name, const tensor *t, int64_t place, const uint8_t *value) {
-  char text[VALUE_TEXT];
+  char text[TESELA_VALUE_TEXT];
   jw_key(j, name);
   jw_object(j);
   jw_put_int(j, "place", place);
-  jw_put_str(j, "bits", value_bits(value, t->layout.bits, text));
-  value_number(value, t->layout.dtype, t->layout.bits, text);
+  jw_put_str(j, "bits", tesela_value_bits(value, t->layout.bits, text));
+  tesela_value_print(value, t->layout.dtype, t->layout.bits, text);
   jw_put_str(j, "value", *text ? text : NULL);
   jw_end(j);
 }
@@ -64,9 +63,9 @@ static int print_json(const cmp *c) {
 }
 
 static void print_side(const char *name, const tensor *t, int64_t place, const uint8_t *value) {
-  char bits[VALUE_TEXT], number[VALUE_TEXT];
-  value_number(value, t->layout.dtype, t->layout.bits, number);
-  printf("  %s  place %-12" PRId64 "  %s%s%s\n", name, place, value_bits(value, t->layout.bits, bits),
+  char bits[TESELA_VALUE_TEXT], number[TESELA_VALUE_TEXT];
+  tesela_value_print(value, t->layout.dtype, t->layout.bits, number);
+  printf("  %s  place %-12" PRId64 "  %s%s%s\n", name, place, tesela_value_bits(value, t->layout.bits, bits),
          *number ? "  " : "", number);
 }
 
@@ -93,7 +92,7 @@ static void free_sides(cmp *c) {
 
 /* Entries of NULL: the tensors that are named, or the only ones. Returns CLI_YES with c->d set, to be freed with
    free_sides; else a status after saying why. */
-static int compare(const pair *p, const tensor_entry *a, const tensor_entry *b, cmp *c) {
+static int compare(const pair *p, const tesela_file_tensor *a, const tesela_file_tensor *b, cmp *c) {
   tesela_error err = {.at = -1};
   tesela_sizes sizes;
   *c = (cmp){0};
@@ -125,14 +124,9 @@ static int compare_two(const pair *p) {
 
 /* ---- all tensors, by name ------------------------------------------------------------------------------ */
 
-static const tensor_entry *find_entry(const tensor_file *file, const char *name) {
-  for (int64_t i = 0; i < file->n_entries; i++)
-    if (strcmp(file->entry[i].name, name) == 0) return &file->entry[i];
-  return NULL;
-}
-
 /* One name that a and b (one may be NULL) have. Only what differs is printed as text. */
-static int compare_named(const pair *p, const tensor_entry *a, const tensor_entry *b, json_writer *j) {
+static int compare_named(const pair *p, const tesela_file_tensor *a, const tesela_file_tensor *b,
+                         json_writer *j) {
   const char *name = a ? a->name : b->name, *only = !b ? "a" : !a ? "b" : NULL;
   char quote[SAY_QUOTE];
   cmp c = {0};
@@ -165,11 +159,12 @@ static int compare_all(const pair *p) {
   jw_object(&j);
   jw_key(&j, "tensors");
   jw_list(&j);
-  for (int64_t i = 0; i < p->a->n_entries + p->b->n_entries && !ferror(stdout); i++) {
-    bool in_a = i < p->a->n_entries;
-    const tensor_entry *a = in_a ? &p->a->entry[i] : NULL;
-    const tensor_entry *b = in_a ? find_entry(p->b, a->name) : &p->b->entry[i - p->a->n_entries];
-    if (!in_a && find_entry(p->a, b->name)) continue;
+  for (int64_t i = 0; i < p->a->info.n_tensors + p->b->info.n_tensors && !ferror(stdout); i++) {
+    bool in_a = i < p->a->info.n_tensors;
+    const tesela_file_tensor *a = in_a ? &p->a->info.tensor[i] : NULL;
+    const tesela_file_tensor *b =
+        in_a ? tesela_file_find(p->b->file, a->name) : &p->b->info.tensor[i - p->a->info.n_tensors];
+    if (!in_a && tesela_file_find(p->a->file, b->name)) continue;
     int status = compare_named(p, a, b, &j);
     n++;
     n_different += status == CLI_NO;
@@ -208,7 +203,8 @@ int cmd_cmp(const cli_context *cli) {
   if (status == CLI_YES) {
     bool named = p.says_a.name || p.says_b.name;
     bool several = tensor_native_goes_through(a, &p.says_a) || tensor_native_goes_through(b, &p.says_b);
-    bool all = !named && several && a->format == TENSOR_SAFETENSORS && b->format == TENSOR_SAFETENSORS;
+    bool all = !named && several && a->info.format == TESELA_FILE_SAFETENSORS &&
+               b->info.format == TESELA_FILE_SAFETENSORS;
     status = all ? compare_all(&p) : compare_two(&p);
   }
   tensor_file_close(a);

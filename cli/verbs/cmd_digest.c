@@ -40,7 +40,7 @@ static void print_line(const char *hex, const char *path, const char *name) {
 
 /* `entry` NULL: the tensor that `says` names, or the only one. */
 static int digest_tensor(const cli_context *cli, const char *path, const tensor_file *file,
-                         const tensor_entry *entry, const tensor_says *says) {
+                         const tesela_file_tensor *entry, const tensor_says *says) {
   tensor_native t;
   tesela_error err = {.at = -1};
   uint8_t digest[16];
@@ -65,8 +65,9 @@ static int digest_file(const cli_context *cli, const char *path, const tensor_sa
   int status = tensor_file_open(cli, path, &file);
   if (status != CLI_YES) return status;
   if (!tensor_native_goes_through(file, says)) status = digest_tensor(cli, path, file, NULL, says);
-  for (int64_t i = 0; tensor_native_goes_through(file, says) && i < file->n_entries && !ferror(stdout); i++) {
-    int one = digest_tensor(cli, path, file, &file->entry[i], says);
+  for (int64_t i = 0; tensor_native_goes_through(file, says) && i < file->info.n_tensors && !ferror(stdout);
+       i++) {
+    int one = digest_tensor(cli, path, file, &file->info.tensor[i], says);
     if (one > status) status = one;
   }
   tensor_file_close(file);

@@ -115,15 +115,15 @@ static int check_rules(const packing *p) {
 /* ---- tensors ------------------------------------------------------------------------------------------- */
 
 /* What becomes of one tensor. */
-static int choose(packing *p, const tensor_job *job, const tensor_entry *entry, tensor_item *item) {
+static int choose(packing *p, const tensor_job *job, const tesela_file_tensor *entry, tensor_item *item) {
   char quotes[2][SAY_QUOTE];
   tensor from;
   int status = CLI_YES;
-  const char *name = p->in->format == TENSOR_SAFETENSORS ? entry->name : "tensor";
+  const char *name = p->in->info.format == TESELA_FILE_SAFETENSORS ? entry->name : "tensor";
   *item = (tensor_item){.name = name, .entry = entry, .as_is = true};
   int32_t rank = entry->rank;
   bool packed = tensor_is_packed(entry);
-  if (rank < 0 || entry->packed) { /* what the file calls a list of places has dims of its own */
+  if (rank < 0 || entry->layout) { /* what the file calls a list of places has dims of its own */
     status = tensor_file_read(p->cli, p->in, entry, &job->says, &from);
     if (status != CLI_YES) return status;
     rank = from.shape.rank;
@@ -133,7 +133,7 @@ static int choose(packing *p, const tensor_job *job, const tensor_entry *entry, 
   if (packed)
     return tensor_file_wrong(p->cli, p->in->name,
                              "tensor %s is packed already, as %s; tesela unpack undoes that",
-                             say_quote(item->name, quotes[0]), say_quote(entry->packed, quotes[1]));
+                             say_quote(item->name, quotes[0]), say_quote(entry->layout, quotes[1]));
   item->as_is = false;
   status = tensor_file_read(p->cli, p->in, entry, &job->says, &from);
   if (status == CLI_YES) status = tensor_layout_text(p->cli, r->layout, &from.shape, &item->to, NULL);
@@ -147,14 +147,14 @@ static int pack(packing *p, tensor_job *job) {
   const tensor_file *in = p->in;
   int status = CLI_YES;
   job->in = in;
-  job->n = in->n_entries;
-  if ((job->says.layout || job->says.dtype) && in->n_entries != 1)
+  job->n = in->info.n_tensors;
+  if ((job->says.layout || job->says.dtype) && in->info.n_tensors != 1)
     return say_usage(p->cli, "--from and --dtype are for a file with one tensor; this one has %" PRId64,
                      job->n);
   job->item = calloc((size_t)job->n + 1, sizeof *job->item);
   if (!job->item) return no_memory(p->cli);
   for (int64_t i = 0; i < job->n && status == CLI_YES; i++)
-    status = choose(p, job, &in->entry[i], &job->item[i]);
+    status = choose(p, job, &in->info.tensor[i], &job->item[i]);
   if (status == CLI_YES) status = check_rules(p);
   if (status == CLI_YES) status = tensor_write(job);
   free(job->item);
@@ -163,8 +163,10 @@ static int pack(packing *p, tensor_job *job) {
 
 int cmd_pack(const cli_context *cli) {
   const char *path = cli_value(cli, "output");
-  tensor_job job = {
-      .cli = cli, .path = path ? path : "-", .format = TENSOR_SAFETENSORS, .fill = cli_value(cli, "fill")};
+  tensor_job job = {.cli = cli,
+                    .path = path ? path : "-",
+                    .format = TESELA_FILE_SAFETENSORS,
+                    .fill = cli_value(cli, "fill")};
   packing p = {.cli = cli};
   tensor_file *in = NULL;
   job.says =

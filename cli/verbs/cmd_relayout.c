@@ -24,7 +24,7 @@ static int relayout(tensor_job *job) {
   if (status == CLI_YES) status = tensor_check_pair(cli, "--to", &from.shape, &item.to, job->transform);
   if (status != CLI_YES) return status;
   item.entry = from.entry;
-  if (job->in->format == TENSOR_SAFETENSORS) item.name = from.entry->name;
+  if (job->in->info.format == TESELA_FILE_SAFETENSORS) item.name = from.entry->name;
   job->n = 1;
   job->item = &item;
   return tensor_write(job);
@@ -39,7 +39,7 @@ int cmd_relayout(const cli_context *cli) {
   job.transform = transform_of(cli);
   if (!cli_value(cli, "to")) return say_usage(cli, "--to is missing: the layout to write, {1,0:T(8,128)}");
   if (!tensor_output_format(cli, job.path, &job.format)) return CLI_BAD;
-  if (job.transform == TESELA_TRANSFORM_SPLIT && job.format != TENSOR_RAW)
+  if (job.transform == TESELA_TRANSFORM_SPLIT && job.format != TESELA_FILE_RAW)
     return say_usage(cli, "pairs of f32 are no type of a .npy or .safetensors file; write them raw");
   int status = tensor_file_open(cli, cli->arg[0], &in);
   job.in = in;

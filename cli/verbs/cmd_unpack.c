@@ -19,7 +19,7 @@ static int row_major(const cli_context *cli, const tensor *from, tesela_xla_shap
   return CLI_YES;
 }
 
-static int choose(const tensor_job *job, const tensor_entry *entry, tensor_item *item) {
+static int choose(const tensor_job *job, const tesela_file_tensor *entry, tensor_item *item) {
   tensor from;
   *item = (tensor_item){.name = entry->name, .entry = entry, .as_is = !tensor_is_packed(entry)};
   if (item->as_is) return CLI_YES;
@@ -33,10 +33,10 @@ static int choose_all(tensor_job *job) {
   const char *name = cli_value(job->cli, "tensor");
   char quote[SAY_QUOTE];
   int64_t n_packed = 0;
-  bool one = name || job->format != TENSOR_SAFETENSORS;
+  bool one = name || job->format != TESELA_FILE_SAFETENSORS;
   int status = CLI_YES;
-  for (int64_t i = 0; i < in->n_entries && status == CLI_YES; i++) {
-    const tensor_entry *entry = &in->entry[i];
+  for (int64_t i = 0; i < in->info.n_tensors && status == CLI_YES; i++) {
+    const tesela_file_tensor *entry = &in->info.tensor[i];
     bool packed = tensor_is_packed(entry), wanted = name ? strcmp(entry->name, name) == 0 : !one || packed;
     n_packed += wanted && packed;
     if (wanted) status = choose(job, entry, &job->item[job->n++]);
@@ -60,7 +60,7 @@ int cmd_unpack(const cli_context *cli) {
   int status = tensor_file_open(cli, cli->arg[0], &in);
   if (status != CLI_YES) return status;
   job.in = in;
-  job.item = calloc((size_t)in->n_entries + 1, sizeof *job.item);
+  job.item = calloc((size_t)in->info.n_tensors + 1, sizeof *job.item);
   if (!job.item) say_error(cli, "no memory");
   if (!job.item) status = CLI_FAILED;
   if (status == CLI_YES) status = choose_all(&job);

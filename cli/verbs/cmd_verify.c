@@ -16,7 +16,6 @@
 #include "main/say.h"
 #include "tensor_file.h"
 #include "tile_input.h"
-#include "value.h"
 
 /* The strides of a tensor that has no tiles, from its order of dims. */
 static bool verify_strides(const cli_context *cli, const tensor *t, int64_t *strides) {
@@ -57,10 +56,10 @@ static bool verify_shape(const cli_context *cli, const tesela_device_host *host,
 }
 
 static void verify_value(const char *name, const tesela_device_layout *layout, const uint8_t *value) {
-  char bits[VALUE_TEXT], number[VALUE_TEXT];
-  value_number(value, layout->host.device_dtype, layout->host.device_bits, number);
-  printf("  %-8s %s%s%s\n", name, value_bits(value, layout->host.device_bits, bits), *number ? "  " : "",
-         number);
+  char bits[TESELA_VALUE_TEXT], number[TESELA_VALUE_TEXT];
+  tesela_value_print(value, layout->host.device_dtype, layout->host.device_bits, number);
+  printf("  %-8s %s%s%s\n", name, tesela_value_bits(value, layout->host.device_bits, bits),
+         *number ? "  " : "", number);
 }
 
 static void verify_print(const tesela_device_layout *layout, const tesela_misplaced *m) {
@@ -86,7 +85,7 @@ static void verify_print(const tesela_device_layout *layout, const tesela_mispla
 
 static int verify_json(const tesela_device_layout *layout, const tesela_misplaced *m) {
   json_writer j = {0};
-  char text[VALUE_TEXT];
+  char text[TESELA_VALUE_TEXT];
   jw_object(&j);
   jw_put_bool(&j, "same", m->same);
   jw_put_int(&j, "n_different", m->n_different);
@@ -94,8 +93,8 @@ static int verify_json(const tesela_device_layout *layout, const tesela_misplace
     jw_key(&j, "index");
     jw_ints(&j, layout->host.rank, m->index);
     jw_put_int(&j, "place", m->place);
-    jw_put_str(&j, "expected", value_bits(m->expected, layout->host.device_bits, text));
-    jw_put_str(&j, "found", value_bits(m->found, layout->host.device_bits, text));
+    jw_put_str(&j, "expected", tesela_value_bits(m->expected, layout->host.device_bits, text));
+    jw_put_str(&j, "found", tesela_value_bits(m->found, layout->host.device_bits, text));
     jw_key(&j, "source");
     if (m->have_source)
       jw_ints(&j, layout->host.rank, m->source);
@@ -111,8 +110,8 @@ static int verify_run(const cli_context *cli, const tesela_device_layout *layout
   tesela_misplaced misplaced;
   tesela_error err = {.at = -1};
   if (!verify_shape(cli, &layout->host, t) || !verify_strides(cli, t, strides)) return CLI_BAD;
-  if (tesela_transfer_verify(layout, dump->map, dump->size, strides, 0, t->data, &misplaced, NULL, &err) !=
-      TESELA_OK)
+  if (tesela_transfer_verify(layout, dump->info.data, dump->info.bytes, strides, 0, t->data, &misplaced, NULL,
+                             &err) != TESELA_OK)
     return say_failure(cli, &err);
   int status = CLI_YES;
   if (cli->json)
@@ -136,7 +135,8 @@ int cmd_verify(const cli_context *cli) {
   if (status == CLI_YES) { /* raw bytes are the tensor row-major unless told */
     tensor_says says = {
         .layout = cli_value(cli, "from"), .name = cli_value(cli, "tensor"), .option = "--from"};
-    if (!says.layout && host->format == TENSOR_RAW) says.layout = verify_shape_text(&layout.host, shape);
+    if (!says.layout && host->info.format == TESELA_FILE_RAW)
+      says.layout = verify_shape_text(&layout.host, shape);
     status = tensor_file_pick(cli, host, &says, &t);
   }
   if (status == CLI_YES) status = verify_run(cli, &layout, dump, &t);

@@ -8,17 +8,15 @@
 
 #include <tesela/layout.h>
 
-#include "value.h"
-
 /* Is there a definition here for elements of `from` that become elements of `to`? */
 bool convert_is_defined(const tesela_layout *from, const tesela_layout *to);
 
 /* The element that `value` becomes; only where that is defined. */
-void convert_value(const tesela_layout *from, const tesela_layout *to, const uint8_t value[VALUE_BYTES],
-                   uint8_t out[VALUE_BYTES]);
+void convert_value(const tesela_layout *from, const tesela_layout *to,
+                   const uint8_t value[TESELA_VALUE_BYTES], uint8_t out[TESELA_VALUE_BYTES]);
 
 /* Is an element of `to` as wanted? Any NaN will do where a NaN is wanted. */
-bool convert_same(const tesela_layout *from, const tesela_layout *to, const uint8_t got[VALUE_BYTES],
-                  const uint8_t want[VALUE_BYTES]);
+bool convert_same(const tesela_layout *from, const tesela_layout *to, const uint8_t got[TESELA_VALUE_BYTES],
+                  const uint8_t want[TESELA_VALUE_BYTES]);
 
 #endif

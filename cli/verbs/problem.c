@@ -10,7 +10,6 @@
 
 #include "main/input.h"
 #include "main/say.h"
-#include "value.h"
 
 /* ---- the line --------------------------------------------------------------------------------------------- */
 
@@ -153,7 +152,8 @@ bool problem_fill(const cli_context *cli, const char *text, const tesela_layout 
   options->fill = TESELA_FILL_LEAVE;
   if (strcmp(text, "leave") == 0) return true;
   options->fill = TESELA_FILL_VALUE;
-  if (value_read(text, to->dtype, to->bits, options->fill_value, &err) == TESELA_OK) return true;
+  if (tesela_value_read(text, strlen(text), to->dtype, to->bits, options->fill_value, &err) == TESELA_OK)
+    return true;
   char quote[SAY_QUOTE];
   say_usage(cli, "--fill is %s; it takes zero, leave, or an element: %s", say_quote(text, quote),
             err.message);

@@ -42,6 +42,7 @@ typedef struct tesela_access_machine {
   int32_t sector_bytes;     ///< a power of two, up to 2^20
   int32_t line_bytes;       ///< a power of two, up to 2^20
   int32_t max_vector_bytes; ///< a power of two, up to 64
+  int64_t reserved[4];      ///< 0: room to grow (base.h)
 } tesela_access_machine;
 
 /// The widest vector that every thread can use for all of its registers.
@@ -83,6 +84,7 @@ typedef struct tesela_access_cost {
   int64_t sectors;                                    ///< global: sectors moved
   int64_t least_sectors; ///< global: sectors if the bytes each instruction needs were packed
   int64_t lines;         ///< global: lines touched, summed over the instructions
+  int64_t reserved[4];   ///< 0: room to grow (base.h)
 } tesela_access_cost;
 
 /// Cost of a tile access with vectors of `vector` elements; 0: the widest (tesela_vector_width_of).
@@ -173,8 +175,9 @@ typedef struct tesela_synthesis {
 /// Limits of the search. The cost of a use of a candidate is found by looking at the vectors that threads move, those of one
 /// phase or of all: a step is one of them, some ns; a use of a candidate is 64 more.
 typedef struct tesela_synthesis_options {
-  int64_t max_bytes; ///< of the layout; 0: twice the tile
-  int64_t max_steps; ///< a search that needs more is given up; 0: TESELA_SYNTHESIS_STEPS
+  int64_t max_bytes;   ///< of the layout; 0: twice the tile
+  int64_t max_steps;   ///< a search that needs more is given up; 0: TESELA_SYNTHESIS_STEPS
+  int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_synthesis_options;
 #define TESELA_SYNTHESIS_STEPS (INT64_C(1) << 26) ///< about half a second
 
@@ -267,6 +270,7 @@ typedef struct tesela_exchange_facts {
   int64_t parts;        ///< units that a word of a round has room for; 1 where words are units
   int64_t phases;       ///< shuffle: of the warp that has most; 1 where words are units
   int64_t permutes;     ///< byte permutes with which a lane packs words and takes units out of them, at most
+  int64_t reserved[4];  ///< 0: room to grow (base.h)
 } tesela_exchange_facts;
 
 typedef struct tesela_exchange_options {
@@ -276,6 +280,7 @@ typedef struct tesela_exchange_options {
   /// Of the search for a layout in shared memory (access.h), or for shuffles: dst units times lanes squared, of each warp
   /// unlike those before; 0: TESELA_SYNTHESIS_STEPS.
   int64_t max_steps;
+  int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_exchange_options;
 
 /// Plan a conversion.

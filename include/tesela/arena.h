@@ -44,6 +44,7 @@ typedef struct tesela_arena_options {
   bool first_fit;   ///< only the first order, no search: what a naive planner does
   bool spill;       ///< a scratchpad: what does not fit is left out, as little weight as possible
   const tesela_allocator *allocator; ///< NULL: malloc and free
+  int64_t reserved[4];               ///< 0: room to grow (base.h)
 } tesela_arena_options;
 
 /// What a plan is, in numbers.
@@ -58,6 +59,7 @@ typedef struct tesela_arena_facts {
   int64_t kept_weight; ///< sum of the weights of those kept
   bool proven;         ///< no plan has a lower peak (peak == bound); with spill: no plan keeps more weight
   int64_t effort;      ///< steps of search used
+  int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_arena_facts;
 
 /// Find an offset for every buffer.

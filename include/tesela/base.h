@@ -4,6 +4,15 @@
  *
  * Functions return a status; what they compute goes to out parameters, which change only on success. A
  * `tesela_error *err` may always be NULL. The library never prints, aborts, or reads the environment.
+ *
+ * Any other pointer that is NULL is refused with TESELA_E_INVALID and named, unless the function says what NULL means, or
+ * it is a list of 0 items. Functions without a status answer as for an empty thing: 0, false, NULL, -1 where a number is looked
+ * for, a struct of zeros; destroying NULL does nothing.
+ *
+ * Structs that callers fill in (options), and those of facts that are written to a caller's memory, end in
+ * `int64_t reserved[4]`: room for what later versions add, so that their size stays. Clear a struct before you fill it in,
+ * `{.threads = 1}` does: options whose `reserved` is not 0 are refused with TESELA_E_INVALID. Structs that are lent
+ * one at a time may become longer. A field of 0 always means what it means without the field.
  */
 #ifndef TESELA_BASE_H
 #define TESELA_BASE_H
@@ -82,7 +91,8 @@ typedef enum tesela_status {
   X(TESELA_REASON_NOT_LINEAR, 23, "NOT_LINEAR",                                                             \
     "offsets of the result are no sum over modes and one XOR stage")                                        \
   X(TESELA_REASON_SWIZZLE, 24, "SWIZZLE", "the swizzle does not survive the operation")                     \
-  X(TESELA_REASON_CONFLICT, 25, "CONFLICT", "the layouts of a program contradict each other")
+  X(TESELA_REASON_CONFLICT, 25, "CONFLICT", "the layouts of a program contradict each other")               \
+  X(TESELA_REASON_PATH, 26, "PATH", "the path cannot be opened, or not written")
 
 typedef enum tesela_reason {
 #define TESELA__ROW(symbol, value, code, text) symbol = value,
@@ -152,7 +162,8 @@ TESELA_API tesela_status tesela_error_outside(tesela_error *err, int64_t at, con
 /// @param err    an error that a function filled in
 /// @param text   `length` bytes: the text that was read then
 /// @param to     where it goes; every line ends with a newline
-/// @return TESELA_OK, or TESELA_E_STOPPED if the writer refused. O(length); no memory; any thread.
+/// @return TESELA_OK, or TESELA_E_STOPPED if the writer refused, TESELA_E_INVALID for err or to NULL. O(length);
+///         no memory; any thread.
 TESELA_API tesela_status tesela_error_print(const tesela_error *err, const char *text, size_t length,
                                             const tesela_writer *to);
 

@@ -458,6 +458,7 @@ typedef struct tesela_device_sizes {
   int64_t host_bytes;   ///< elements * bits / 8
   int64_t
       allocation_bytes; ///< device_bytes rounded up to the target's alignment, at least host_bytes if it keeps those
+  int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_device_sizes;
 
 /// @param target  NULL: allocation_bytes is device_bytes
@@ -603,6 +604,7 @@ typedef struct tesela_transfer_options {
   bool lossy;      ///< values that dst's type cannot hold: integers keep their low bits
   int32_t threads; ///< as tesela_plan_options
   const tesela_allocator *allocator; ///< NULL: malloc and free; must outlive the transfer
+  int64_t reserved[4];               ///< 0: room to grow (base.h)
 } tesela_transfer_options;
 
 typedef struct tesela_transfer tesela_transfer;
@@ -654,6 +656,7 @@ typedef struct tesela_transfer_facts {
   int64_t bytes_read, bytes_written; ///< padding that is filled included
   int64_t src_bytes, dst_bytes;      ///< from place 0 to the last place that may be read or written
   tesela_plan_info plan;
+  int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_transfer_facts;
 /// The figures of a transfer; known when it is made.
 TESELA_API tesela_transfer_facts tesela_transfer_facts_of(const tesela_transfer *transfer);
@@ -733,6 +736,7 @@ typedef struct tesela_dma_options {
   const tesela_dma_limits *limits;     ///< NULL: none; otherwise nests are cut until each keeps them
   const int64_t *box_start, *box_size; ///< only these elements, rank numbers each; NULL: all
   const tesela_allocator *allocator;   ///< NULL: malloc and free; must outlive the nests
+  int64_t reserved[4];                 ///< 0: room to grow (base.h)
 } tesela_dma_options;
 
 /// What a list of nests is, in numbers.
@@ -751,6 +755,7 @@ typedef struct tesela_dma_facts {
                     ///< are one run as long as each steps by what those inside it span, and max_burst is kept
   int64_t burst_bytes; ///< bytes of a burst on average, rounded down; 0 without bursts
   int64_t least_burst_bytes, most_burst_bytes;
+  int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_dma_facts;
 
 typedef struct tesela_dma tesela_dma;

@@ -62,6 +62,7 @@ typedef struct tesela_draw_options {
   /// Grid: one entry a side, two at most not fixed. By default the two sides with the smallest strides, the
   /// others fixed at 0. Linear: one entry, a range of places.
   tesela_draw_range slice[TESELA_MAX_RANK];
+  int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_draw_options;
 
 /// One side of a picture.
@@ -171,12 +172,13 @@ TESELA_API const tesela_draw_style *tesela_draw_styles(int32_t *n);
 /// How to draw; {0} is right. Colours: each warp (of up to `warp` threads) has a hue, each group of four threads a shade; of
 /// an element in several threads the first counts. A picture without its escape sequences is the one without colours.
 typedef struct tesela_draw_register_options {
-  const char *style; ///< NULL: simple; a name or an alias
-  bool by_thread;    ///< rows are threads, columns local ids, cells elements "[2, 3]" with a heading
-  bool header;       ///< the line RegisterLayout(...) first, in front of csv and json, too
-  bool color;        ///< ANSI colours, see below; tsv, csv, html and json have none
-  bool ascii;        ///< + - = | in place of box-drawing characters
-  int32_t warp;      ///< threads of a warp for the colours; 0: 32
+  const char *style;   ///< NULL: simple; a name or an alias
+  bool by_thread;      ///< rows are threads, columns local ids, cells elements "[2, 3]" with a heading
+  bool header;         ///< the line RegisterLayout(...) first, in front of csv and json, too
+  bool color;          ///< ANSI colours, see below; tsv, csv, html and json have none
+  bool ascii;          ///< + - = | in place of box-drawing characters
+  int32_t warp;        ///< threads of a warp for the colours; 0: 32
+  int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_draw_register_options;
 
 /// Draw. The last line has no newline, as the document's tool prints it.
@@ -216,6 +218,7 @@ typedef struct tesela_draw_arena_options {
   bool ascii;                        ///< . | + - in place of the dot and of box-drawing characters
   bool color;                        ///< ANSI colours, by letter; the letters stay
   const tesela_allocator *allocator; ///< NULL: malloc and free
+  int64_t reserved[4];               ///< 0: room to grow (base.h)
 } tesela_draw_arena_options;
 
 /// Draw a plan. The buffers with most cells have the letters a .. z, A .. Z, in their order; others are `#`; cells of which at

@@ -123,6 +123,7 @@ typedef struct tesela_node_spec {
   bool reverse;  ///< along
   int32_t stick; ///< input: stick dim it comes with, TESELA_STICK_SPARSE, or TESELA_STICK_FREE
   tesela_conv2d conv;
+  int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_node_spec;
 
 /// A node, for reading.
@@ -283,6 +284,7 @@ typedef struct tesela_graph_read_facts {
   int64_t instructions; ///< read, over all computations that were used
   int64_t fallbacks;    ///< nodes that no class says
   int64_t inlined;      ///< fusions and calls
+  int64_t reserved[4];  ///< 0: room to grow (base.h)
 } tesela_graph_read_facts;
 
 /// Read HLO text.
@@ -461,6 +463,7 @@ typedef struct tesela_padding_options {
   const tesela_padding_fill *input;  ///< one for each INPUT node, in the order of nodes; NULL: all are left
   tesela_padding_fill copy;          ///< what clone and move write to the padding of their result
   const tesela_allocator *allocator; ///< NULL: malloc and free; must outlive the result
+  int64_t reserved[4];               ///< 0: room to grow (base.h)
 } tesela_padding_options;
 
 typedef enum tesela_padding_kind {
@@ -546,6 +549,7 @@ typedef struct tesela_graph_memory_options {
   bool no_reuse;      ///< no result in an operand's place
   bool inputs;        ///< inputs and outputs are in the arena too
   const tesela_allocator *allocator;
+  int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_graph_memory_options;
 
 typedef struct tesela_graph_memory tesela_graph_memory;
@@ -569,6 +573,7 @@ typedef struct tesela_graph_memory_facts {
   int64_t traffic,
       traffic_saved; ///< bytes read and written by operators (each element once an operand, padding not counted), and those of buffers that stay in the scratchpad
   int32_t reused;    ///< results in an operand's place
+  int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_graph_memory_facts;
 
 /// Plan memory for a graph whose buffers all have layouts (tesela_graph_apply).
@@ -629,6 +634,7 @@ typedef struct tesela_graph_run_options {
   bool device_types;
   /// A run that needs more (tesela_graph_run_needs) is refused before it begins; 0: TESELA_GRAPH_RUN_STEPS and _BYTES.
   int64_t max_steps, max_bytes;
+  int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_graph_run_options;
 
 /// What a run needs.
@@ -638,7 +644,8 @@ typedef struct tesela_graph_run_needs {
   int64_t steps;
   int64_t
       bytes; ///< of buffers and their marks, in the arena and outside; steps and bytes above 2^60 count as that
-  int32_t node; ///< the one with most of the steps; -1: the graph is empty
+  int32_t node;        ///< the one with most of the steps; -1: the graph is empty
+  int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_graph_run_needs;
 
 /// Count what a run with these options would need, without running: for a limit of one's own, or to say how long it takes.
@@ -662,6 +669,7 @@ typedef struct tesela_graph_run_facts {
   int64_t moved;
   int64_t arena_bytes; ///< memory used for buffers
   int64_t poison_read; ///< elements read that nobody had written for that buffer: 0 in a right plan
+  int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_graph_run_facts;
 
 /// Run a program. For reference, not for speed: about 0.5 ns for each product of a matmul, some 5 ns for each element that is read

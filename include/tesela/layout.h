@@ -102,6 +102,23 @@ TESELA_API tesela_dtype tesela_dtype_find(const char *name, size_t length);
 /// NULL if nothing is near.
 TESELA_API const char *tesela_dtype_suggest(const char *name, size_t length);
 
+/// Read the name of a type in any spelling that means one type to everybody who writes it so.
+///
+/// Example: "bf16", "bfloat16", "torch.bfloat16", "ml_dtypes.bfloat16" -> TESELA_BF16; "jnp.float32", "<f4", "np.dtype('<f4')"
+/// -> TESELA_F32 (either order of bytes: the order is not part of the type); "float8_e4m3fn", "F8E4M3FN" ->
+/// TESELA_F8E4M3FN; "bool", "|b1", "?" -> TESELA_PRED; "int4", "i4" -> TESELA_S4, but "<i4" -> TESELA_S32, as NumPy has it;
+/// "torch.long" -> TESELA_S64, while "long" alone is refused.
+///
+/// Read are: XLA's own names; those of NumPy, ml_dtypes, JAX, PyTorch, TensorFlow and Triton, alone or after their module
+/// (np. numpy. jnp. jax.numpy. ml_dtypes. torch. tf. tl.); NumPy's codes with their order of bytes. Letters in either case,
+/// but for NumPy's codes.
+///
+/// @param dtype  receives the type; never TESELA_DTYPE_NONE
+/// @return TESELA_OK; TESELA_E_SYNTAX for another text, with the nearest name; TESELA_E_INVALID if name or dtype is NULL.
+/// O(length), no allocation, any thread.
+TESELA_API tesela_status tesela_dtype_read(const char *name, size_t length, tesela_dtype *dtype,
+                                           tesela_error *err);
+
 /// Bits the value has: 1 for pred, 4 for s4, 6 for f6e3m2fn, 32 for f32; 0 for token, opaque and no type.
 TESELA_API int32_t tesela_dtype_bits(tesela_dtype dtype);
 
@@ -110,6 +127,46 @@ TESELA_API int32_t tesela_dtype_bytes(tesela_dtype dtype);
 
 /// Family of a type; TESELA_FAMILY_NONE for token, opaque and no type.
 TESELA_API tesela_dtype_family tesela_dtype_family_of(tesela_dtype dtype);
+
+/*
+ * ==== Elements: numbers <-> bits of every type
+ *
+ * An element is what lies in its place: bits/8 bytes, the least significant first; or 1, 2 or 4 bits, from the low bits of
+ * a byte up. `bits` may be larger than the type's own width (s4 in 8 bits, pred in 32).
+ */
+
+#define TESELA_VALUE_BYTES 16 ///< of the largest element
+#define TESELA_VALUE_TEXT 80  ///< room for any element as text, the NUL included
+
+/// Read one element: its bits in hexadecimal (0x7fc0), or by the type a number (3, -1.5, 1e-3, nan, -inf), true or false,
+/// a complex number (1-2j, 2j, 3). The decimal point is '.' in every locale.
+///
+/// Example: "-1.5" as TESELA_BF16 of 16 bits is the bytes c0 bf; "-1" as TESELA_S4 of 4 bits is 0f, of 8 bits ff.
+///
+/// A number that the type does not hold exactly becomes the nearest one it has, of two the even one (types below 32 bits:
+/// the nearest to the number as f64); one beyond the largest is refused, and f8e8m0fnu takes powers of two only.
+///
+/// @param value  receives the element, then zeros; unchanged on failure
+/// @return TESELA_OK; TESELA_E_SYNTAX for a text that is not an element of this type; TESELA_E_RANGE for a number that the
+///         type does not hold, more bits than there are, or `bits` other than 1, 2, 4, 8, 16, 32, 64 and 128;
+///         TESELA_E_UNSUPPORTED for a number where there is no type, or bits too few for it; TESELA_E_INVALID for NULL.
+/// No allocation, any thread.
+TESELA_API tesela_status tesela_value_read(const char *text, size_t length, tesela_dtype dtype, int32_t bits,
+                                           uint8_t value[TESELA_VALUE_BYTES], tesela_error *err);
+
+/// An element as a number: "-1.5", "nan", "true", "1-2j"; "" where there is no type, or too few bits for it. Floats have the
+/// fewest digits, at least 6 where they matter, that tesela_value_read turns into the same number. Returns `text`.
+TESELA_API const char *tesela_value_print(const uint8_t *value, tesela_dtype dtype, int32_t bits,
+                                          char text[TESELA_VALUE_TEXT]);
+
+/// An element as bits, the most significant digit first: "0x3f800000"; "0x5" of 4 bits. Returns `text`.
+TESELA_API const char *tesela_value_bits(const uint8_t *value, int32_t bits, char text[TESELA_VALUE_TEXT]);
+
+/// The element at a place of a buffer; the rest of `value` becomes zeros. `bits` as in tesela_value_read.
+TESELA_API void tesela_value_get(const void *data, int64_t place, int32_t bits,
+                                 uint8_t value[TESELA_VALUE_BYTES]);
+/// Put one there; no other bit of its byte changes.
+TESELA_API void tesela_value_put(void *data, int64_t place, int32_t bits, const uint8_t *value);
 
 /* ==== Layouts ==== */
 
@@ -332,6 +389,7 @@ typedef struct tesela_sizes {
   int64_t elements;         ///< places, padding included (product of the axis extents)
   int64_t bits;             ///< elements * bits per element
   int64_t bytes;            ///< rounded up once
+  int64_t reserved[4];      ///< 0: room to grow (base.h)
 } tesela_sizes;
 
 /// Example: f32[3,5]{1,0:T(2,2)}: 15 elements, 60 bytes of data; 24 places, 96 bytes.

@@ -153,6 +153,7 @@ typedef struct tesela_device_text_options {
   const int64_t *host_strides;  ///< for stride_map and host strides in tuples; NULL: row-major
   const tesela_target *targets; ///< that a text may name, before the built-in ones: stick(target=mine)
   int32_t n_targets;            ///< of them; `target` can be named, too
+  int64_t reserved[4];          ///< 0: room to grow (base.h)
 } tesela_device_text_options;
 
 /// Read a device layout in any of its notations.
@@ -300,7 +301,8 @@ typedef struct tesela_layout_read_options {
   const tesela_xla_shape
       *array; ///< type and dims for texts that do not say them; its layout does not count; NULL: none
   tesela_device_text_options
-      device; ///< of device layouts: targets, host strides; host counts more than array
+      device;          ///< of device layouts: targets, host strides; host counts more than array
+  int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_layout_read_options;
 
 /// Read a layout in any notation. The whole text must be used.

@@ -50,6 +50,7 @@ typedef struct tesela_propagate_options {
       const tesela_device_layout *to); ///< NULL: device elements, of a move `from`, of a copy `to`
   void *user;
   const tesela_allocator *allocator; ///< NULL: malloc and free; must outlive the result
+  int64_t reserved[4];               ///< 0: room to grow (base.h)
 } tesela_propagate_options;
 
 typedef struct tesela_propagation tesela_propagation;
@@ -89,6 +90,7 @@ typedef struct tesela_propagate_facts {
   int32_t
       unknown; ///< not looked at: fallbacks without a rule for their opcode (a while and what is in it, a custom
                ///< call). What they ask is not known: cost, bound and `proven` say nothing of it
+  int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_propagate_facts;
 
 /// Find layouts.

@@ -112,6 +112,7 @@ typedef struct tesela_plan_options {
                     ///< memory, where layouts allow it; 0: no bound
   uint64_t shuffle; ///< for tests: not 0 picks solvers, tiles and store kinds at random (a seed)
   const tesela_allocator *allocator; ///< NULL: malloc and free; must outlive the plan
+  int64_t reserved[4];               ///< 0: room to grow (base.h)
 } tesela_plan_options;
 
 /// Plan a copy of all elements from `src` to `dst`.
@@ -152,6 +153,7 @@ typedef struct tesela_run_options {
   const tesela_executor *executor; ///< NULL: threads started for this run and joined before it returns
   tesela_progress *progress;       ///< NULL: none
   void *progress_user;
+  int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_run_options;
 
 /// Copy. `dst` and `src` are the addresses of place 0 of each layout's axis.
@@ -191,6 +193,7 @@ typedef struct tesela_plan_info {
   int32_t n_pieces, n_fills;      ///< pieces that copy, pieces that fill padding
   tesela_solver solver;           ///< of the piece with the most bytes
   tesela_isa isa;                 ///< most that it uses
+  int64_t reserved[4];            ///< 0: room to grow (base.h)
 } tesela_plan_info;
 
 TESELA_API void tesela_plan_describe(const tesela_plan *plan, tesela_plan_info *info);

@@ -237,6 +237,7 @@ typedef struct tesela_report_totals {
   int64_t padding_bytes;                 ///< at least
   int64_t unknown_arrays, unknown_bytes; ///< arrays without data_known, and what they store
   int64_t most_padding_bytes;            ///< padding_bytes where the padding of every array is known
+  int64_t reserved[4];                   ///< 0: room to grow (base.h)
 } tesela_report_totals;
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
@@ -246,10 +247,11 @@ typedef struct tesela_report tesela_report;
 
 /// Limits; 0 takes the default.
 typedef struct tesela_report_options {
-  int64_t line_bytes; ///< a longer line is cut there: 16 MiB
-  int64_t shapes;     ///< distinct shape texts that are kept: 1048576; more are counted but not listed
-  int64_t entries;    ///< entries of memory reports that are kept: 65536; more are counted but not listed
-  int64_t waiting;    ///< distinct (computation, shape) pairs that wait for a caller in a module: 262144
+  int64_t line_bytes;  ///< a longer line is cut there: 16 MiB
+  int64_t shapes;      ///< distinct shape texts that are kept: 1048576; more are counted but not listed
+  int64_t entries;     ///< entries of memory reports that are kept: 65536; more are counted but not listed
+  int64_t waiting;     ///< distinct (computation, shape) pairs that wait for a caller in a module: 262144
+  int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_report_options;
 
 /// @param options    NULL: defaults

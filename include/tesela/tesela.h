@@ -8,6 +8,7 @@
 #include <tesela/base.h>
 #include <tesela/device.h>
 #include <tesela/draw.h>
+#include <tesela/file.h>
 #include <tesela/graph.h>
 #include <tesela/layout.h>
 #include <tesela/notation.h>

@@ -271,6 +271,7 @@ typedef struct tesela_xla_sizes {
   int64_t
       allocated_bytes; ///< XLA's allocator (ArraySize): top tile only; no tile: L ignored; splits: largest share
   double expansion;    ///< bytes / logical_bytes; 1 if both are 0
+  int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_xla_sizes;
 /// Example: f32[8,8]{1,0:T(4,4)(3,1)}: 64 elements, 256 bytes of data; 96 places, 384 bytes; 256 allocated.
 /// @return TESELA_OK; TESELA_E_UNSUPPORTED for token, opaque, tuple and `?` dims; TESELA_E_OVERFLOW; what

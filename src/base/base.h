@@ -25,6 +25,43 @@ tesela_status tesela__refuse(tesela_error *err, tesela_status status, tesela_rea
 /* "expected 0 to 4", or what to say where no number is allowed. */
 void tesela__range_text(int64_t least, int64_t most, char *text, size_t room);
 
+/* The first lines of a public function: `TESELA__NEED(err, layout, sizes);` returns TESELA_E_INVALID, "argument sizes is NULL",
+ * if one of up to 6 pointers is NULL; TESELA__NEED_LIST(err, dims, n) if a list of n > 0 items is. */
+#define TESELA__NEED(err, ...)                                                              \
+  do {                                                                                      \
+    if (TESELA__PICK(__VA_ARGS__, 6, 5, 4, 3, 2, 1, 0)(__VA_ARGS__)) {                      \
+      tesela__say_null(err, #__VA_ARGS__, (const void *const[]){__VA_ARGS__});              \
+      return TESELA_E_INVALID; /* a constant: the compiler sees that it is not TESELA_OK */ \
+    }                                                                                       \
+  } while (0)
+#define TESELA__NEED_LIST(err, list, n)                         \
+  do {                                                          \
+    if (!(list) && (n) > 0) {                                   \
+      tesela__say_null(err, #list, &(const void *const){NULL}); \
+      return TESELA_E_INVALID;                                  \
+    }                                                           \
+  } while (0)
+/* After them: the room to grow of an options struct, which may be NULL, is 0. */
+#define TESELA__NEED_CLEAR(err, options)                                                                 \
+  do {                                                                                                   \
+    if ((options) && tesela__is_filled((options)->reserved)) {                                           \
+      tesela__fail(err, TESELA_E_INVALID, -1, "%s.reserved is not 0: clear the struct first", #options); \
+      return TESELA_E_INVALID;                                                                           \
+    }                                                                                                    \
+  } while (0)
+static inline bool tesela__is_filled(const int64_t reserved[4]) {
+  return (reserved[0] | reserved[1] | reserved[2] | reserved[3]) != 0;
+}
+#define TESELA__PICK(a, b, c, d, e, f, n, ...) TESELA__NULL_##n
+#define TESELA__NULL_1(a) (!(a))
+#define TESELA__NULL_2(a, ...) (!(a) || TESELA__NULL_1(__VA_ARGS__))
+#define TESELA__NULL_3(a, ...) (!(a) || TESELA__NULL_2(__VA_ARGS__))
+#define TESELA__NULL_4(a, ...) (!(a) || TESELA__NULL_3(__VA_ARGS__))
+#define TESELA__NULL_5(a, ...) (!(a) || TESELA__NULL_4(__VA_ARGS__))
+#define TESELA__NULL_6(a, ...) (!(a) || TESELA__NULL_5(__VA_ARGS__))
+/* `names` of pointers, "layout, sizes", of which one or more are NULL: fills err with the first. */
+void tesela__say_null(tesela_error *err, const char *names, const void *const *pointer);
+
 /* ---- checked int64: false when the result does not fit; *out is then unspecified -------------------------- */
 
 static inline bool tesela__add(int64_t a, int64_t b, int64_t *out) {
@@ -75,6 +112,17 @@ void tesela__put_int(tesela__sink *sink, int64_t value);
 void tesela__putf(tesela__sink *sink, const char *format, ...) TESELA_PRINTF(2, 3); /* up to 255 bytes */
 /* Pass on what is left. TESELA_E_STOPPED if the writer refused. */
 tesela_status tesela__sink_finish(tesela__sink *sink, tesela_error *err);
+
+/* The length of the UTF-8 character at the beginning of a text, 1 to 4; 0 if there is none, or no valid one. */
+size_t tesela__utf8(const char *text, size_t length);
+
+/* A text from outside, made harmless and cut to what fits, for "%s" in a message: control characters and bytes that are not
+ * UTF-8 as \x1b. Returns `quoted`. */
+enum { TESELA__QUOTE = 96 };
+const char *tesela__quote(const char *text, size_t length, char quoted[TESELA__QUOTE]);
+
+/* The decimal point of strtod and printf follows the locale; that of tesela's texts does not. */
+char tesela__decimal_point(void);
 
 /* Edits between two words: letters to insert, drop, change, or swap with a neighbour, whatever their case. Of a word beyond
  * TESELA__EDITS_WORD bytes the length of the longer one. */

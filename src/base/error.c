@@ -115,6 +115,11 @@ tesela_status tesela_error_outside(tesela_error *err, int64_t at, const char *na
   return tesela__fail(err, TESELA_E_RANGE, at, "%s%s is %" PRId64 "; %s", name, number, value, allowed);
 }
 
+void tesela__say_null(tesela_error *err, const char *names, const void *const *pointer) {
+  for (; *pointer; pointer++) names = strchr(names, ',') + 2;
+  tesela__fail(err, TESELA_E_INVALID, -1, "argument %.*s is NULL", (int)strcspn(names, ","), names);
+}
+
 int64_t tesela__gcd(int64_t a, int64_t b) {
   while (a != 0) {
     int64_t rest = b % a;

@@ -55,6 +55,7 @@ static void error_put_caret(tesela__sink *sink, const char *line, size_t length,
 tesela_status tesela_error_caret(int64_t at, const char *text, size_t length, int32_t width, bool ascii,
                                  const tesela_writer *to) {
   tesela__sink sink;
+  if (!to) return TESELA_E_INVALID;
   if (at < 0 || !text) return TESELA_OK;
   size_t byte = (uint64_t)at < length ? (size_t)at : length;
   while (byte == length && byte > 0 && text[byte - 1] == '\n') byte = --length; /* after the last line */
@@ -71,6 +72,7 @@ tesela_status tesela_error_print(const tesela_error *err, const char *text, size
                                  const tesela_writer *to) {
   enum { WIDTH = 80 };
   tesela__sink sink;
+  if (!err || !to) return TESELA_E_INVALID;
   tesela__sink_init(&sink, to);
   tesela__puts(&sink, err->message);
   tesela__putc(&sink, '\n');

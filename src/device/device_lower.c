@@ -26,6 +26,7 @@ static tesela_status lower_dim(const tesela_device_layout *layout, int32_t host_
 
 tesela_status tesela_device_to_layout(const tesela_device_layout *layout, tesela_layout *out,
                                       tesela_error *err) {
+  TESELA__NEED(err, layout, out);
   tesela_layout made;
   int32_t axis = 0;
   tesela_status status = tesela_layout_begin(&made, layout->host.device_dtype, layout->host.device_bits,

@@ -116,6 +116,8 @@ tesela_status tesela_device_from_order(tesela_device_layout *layout, const tesel
                                        tesela_order order, const tesela_target *target, int32_t n,
                                        const int32_t *dim_order, const tesela_device_padding *padding,
                                        tesela_error *err) {
+  TESELA__NEED(err, layout, host);
+  TESELA__NEED_LIST(err, dim_order, n);
   order_list list = {.host = host, .padding = padding};
   int32_t p[TESELA_MAX_RANK + 1] = {TESELA_STICK_SPARSE}, stick_dims = 1;
   tesela_status status = tesela__device_check_host(host, &list.lanes, err);
@@ -142,6 +144,7 @@ tesela_status tesela_device_from_order(tesela_device_layout *layout, const tesel
 
 tesela_status tesela_device_with_stick(tesela_device_layout *layout, const tesela_device_host *host,
                                        const tesela_target *target, int32_t stick, tesela_error *err) {
+  TESELA__NEED(err, layout, host, target);
   int32_t p[TESELA_MAX_RANK + 1], n = 0;
   if (host->rank < 0 || host->rank > TESELA_MAX_RANK || stick < TESELA_STICK_SPARSE || stick >= host->rank)
     return tesela__fail(err, TESELA_E_RANGE, -1, "stick %d of a tensor of rank %d", stick, host->rank);
@@ -157,6 +160,8 @@ tesela_status tesela_device_with_stick(tesela_device_layout *layout, const tesel
 tesela_status tesela_device_default(tesela_device_layout *layout, const tesela_target *target,
                                     tesela_dtype dtype, int32_t rank, const int64_t *shape,
                                     tesela_error *err) {
+  TESELA__NEED(err, layout, target);
+  TESELA__NEED_LIST(err, shape, rank);
   tesela_device_host host;
   tesela_status status = tesela_device_host_of(&host, target, dtype, rank, shape, err);
   return status != TESELA_OK ? status : tesela_device_with_stick(layout, &host, target, rank - 1, err);

@@ -156,6 +156,7 @@ static void dview_set_feeds(tesela_device_view *view) {
 tesela_status tesela_device_view_of(tesela_device_view *out, const tesela_device_layout *base,
                                     const int64_t *base_strides, const tesela_host_view *view,
                                     tesela_error *err) {
+  TESELA__NEED(err, out, base, view);
   tesela__view_storage storage;
   tesela_layout layout;
   bool empty = false;

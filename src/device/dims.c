@@ -159,6 +159,8 @@ static tesela_status dims_check_sticks(tesela_device_layout *layout, tesela_erro
 tesela_status tesela_device_from_dims(tesela_device_layout *layout, const tesela_device_host *host,
                                       int32_t n_dims, const tesela_device_dim *dims, bool strided,
                                       int32_t stick_dims, tesela_error *err) {
+  TESELA__NEED(err, layout, host);
+  TESELA__NEED_LIST(err, dims, n_dims);
   tesela_device_layout made;
   memset(&made, 0, sizeof made);
   made.host = *host;

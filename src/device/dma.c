@@ -266,6 +266,8 @@ static tesela_status dma_make(dma_maker *m, const int64_t *strides, int64_t offs
 tesela_status tesela_dma_create(tesela_dma **out, const tesela_device_layout *layout,
                                 const int64_t *host_strides, int64_t host_offset,
                                 const tesela_dma_options *options, tesela_error *err) {
+  TESELA__NEED(err, out, layout);
+  TESELA__NEED_CLEAR(err, options);
   static const tesela_dma_options none;
   if (!options) options = &none;
   if (options->direction != TESELA_DMA_TO_DEVICE && options->direction != TESELA_DMA_TO_HOST)
@@ -309,8 +311,11 @@ void tesela_dma_destroy(tesela_dma *dma) {
   tesela__release(&allocator, dma);
 }
 
-tesela_dma_facts tesela_dma_facts_of(const tesela_dma *dma) { return dma->facts; }
+tesela_dma_facts tesela_dma_facts_of(const tesela_dma *dma) {
+  if (!dma) return (tesela_dma_facts){0};
+  return dma->facts;
+}
 
 const tesela_nest *tesela_dma_nest(const tesela_dma *dma, int32_t k) {
-  return k >= 0 && (size_t)k < dma->list.n ? &dma->list.nest[k] : NULL;
+  return dma && k >= 0 && (size_t)k < dma->list.n ? &dma->list.nest[k] : NULL;
 }

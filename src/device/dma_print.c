@@ -31,6 +31,7 @@ static void dma_put_side(tesela__sink *sink, const char *name, int64_t offset, c
 }
 
 tesela_status tesela_dma_print(const tesela_dma *dma, const tesela_writer *to, tesela_error *err) {
+  TESELA__NEED(err, dma, to);
   tesela__sink sink;
   tesela__sink_init(&sink, to);
   for (size_t k = 0; k < dma->list.n; k++) {
@@ -69,6 +70,7 @@ static void dma_put_tuple(tesela__sink *sink, int32_t n, const int64_t *number) 
 }
 
 tesela_status tesela_dma_print_tuples(const tesela_nest *nest, const tesela_writer *to, tesela_error *err) {
+  TESELA__NEED(err, nest, to);
   tesela__sink sink;
   tesela__sink_init(&sink, to);
   tesela__putc(&sink, '(');

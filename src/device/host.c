@@ -6,6 +6,8 @@
 
 tesela_status tesela_device_host_of(tesela_device_host *host, const tesela_target *target, tesela_dtype dtype,
                                     int32_t rank, const int64_t *shape, tesela_error *err) {
+  TESELA__NEED(err, host, target);
+  TESELA__NEED_LIST(err, shape, rank);
   tesela_device_host made;
   memset(&made, 0, sizeof made);
   if (rank < 0 || rank > target->max_rank)

@@ -59,18 +59,22 @@ const char *tesela_need_name(tesela_need need) { return name_at(NAMES(need_names
 const char *tesela_yield_name(tesela_yield yield) { return name_at(NAMES(yield_names), (int32_t)yield); }
 
 int32_t tesela_order_find(const char *name, size_t length) {
-  return name_find(NAMES(order_names), name, length);
+  return name ? name_find(NAMES(order_names), name, length) : -1;
 }
 
-int32_t tesela_op_find(const char *name, size_t length) { return name_find(NAMES(op_names), name, length); }
-int32_t tesela_fn_find(const char *name, size_t length) { return name_find(NAMES(fn_names), name, length); }
+int32_t tesela_op_find(const char *name, size_t length) {
+  return name ? name_find(NAMES(op_names), name, length) : -1;
+}
+int32_t tesela_fn_find(const char *name, size_t length) {
+  return name ? name_find(NAMES(fn_names), name, length) : -1;
+}
 
 int32_t tesela_need_find(const char *name, size_t length) {
-  return name_find(NAMES(need_names), name, length);
+  return name ? name_find(NAMES(need_names), name, length) : -1;
 }
 
 int32_t tesela_yield_find(const char *name, size_t length) {
-  return name_find(NAMES(yield_names), name, length);
+  return name ? name_find(NAMES(yield_names), name, length) : -1;
 }
 
 int32_t tesela_fn_operands(tesela_fn fn) {

@@ -4,6 +4,8 @@
 
 tesela_status tesela_device_rebind(tesela_device_layout *layout, const tesela_device_layout *from,
                                    const int64_t *shape, tesela_error *err) {
+  TESELA__NEED(err, layout, from);
+  TESELA__NEED_LIST(err, shape, from->host.rank);
   tesela_device_host host = from->host;
   tesela_device_dim dims[TESELA_DEVICE_DIMS];
   int64_t stride = 1;

@@ -24,6 +24,7 @@ static bool restick_laid_out(const tesela_device_layout *layout, int32_t blocks,
 
 tesela_status tesela_device_restick(tesela_device_layout *layout, const tesela_device_layout *from,
                                     int32_t dim, tesela_error *err) {
+  TESELA__NEED(err, layout, from);
   const tesela_device_dim *lanes = &from->dim[from->n_dims - 1];
   if (dim < 0 || dim >= from->host.rank)
     return tesela__fail(err, TESELA_E_RANGE, -1, "dim %d of a tensor of rank %d", dim, from->host.rank);

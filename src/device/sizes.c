@@ -6,6 +6,7 @@
 
 tesela_status tesela_device_sizes_of(const tesela_device_layout *layout, const tesela_target *target,
                                      tesela_device_sizes *sizes, tesela_error *err) {
+  TESELA__NEED(err, layout, sizes);
   tesela_device_sizes made = {.places = layout->places};
   int64_t bits, occupied;
   tesela_status status = tesela__device_elements(&layout->host, &made.elements, err);
@@ -32,6 +33,7 @@ tesela_status tesela_device_sizes_of(const tesela_device_layout *layout, const t
 
 tesela_status tesela_device_stride_map(const tesela_device_layout *layout, const int64_t *host_strides,
                                        int64_t stride_map[TESELA_DEVICE_DIMS], tesela_error *err) {
+  TESELA__NEED(err, layout, stride_map);
   int64_t made[TESELA_DEVICE_DIMS], row_major[TESELA_MAX_RANK];
   tesela_status status = tesela__device_row_major(&layout->host, row_major, err);
   if (status != TESELA_OK) return status;
@@ -56,6 +58,7 @@ static bool device_same_host(const tesela_device_host *a, const tesela_device_ho
 
 tesela_status tesela_device_set_format(tesela_device_layout *layout, tesela_stick_format format,
                                        tesela_error *err) {
+  TESELA__NEED(err, layout);
   int64_t most = 1;
   bool synthetic = true;
   for (int32_t k = 0; k < layout->stick_dims; k++) {
@@ -74,6 +77,7 @@ tesela_status tesela_device_set_format(tesela_device_layout *layout, tesela_stic
 }
 
 bool tesela_device_equal(const tesela_device_layout *a, const tesela_device_layout *b) {
+  if (!a || !b) return false;
   if (!device_same_host(&a->host, &b->host) || a->format != b->format || a->n_dims != b->n_dims ||
       a->stick_dims != b->stick_dims || a->places != b->places)
     return false;
@@ -86,6 +90,7 @@ bool tesela_device_equal(const tesela_device_layout *a, const tesela_device_layo
 }
 
 int32_t tesela_device_stick(const tesela_device_layout *layout) {
+  if (!layout) return -2;
   int32_t stick = -3; /* none yet */
   for (int32_t k = 0; k < layout->stick_dims; k++) {
     const tesela_device_dim *dim = &layout->dim[layout->n_dims - 1 - k];

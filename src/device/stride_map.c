@@ -212,6 +212,9 @@ tesela_status tesela_device_from_stride_map(tesela_device_layout *layout, const 
                                             const int64_t *host_strides, int32_t n_dims,
                                             const int64_t *device_size, const int64_t *stride_map,
                                             tesela_error *err) {
+  TESELA__NEED(err, layout, host);
+  TESELA__NEED_LIST(err, device_size, n_dims);
+  TESELA__NEED_LIST(err, stride_map, n_dims);
   int64_t row_major[TESELA_MAX_RANK], lanes, elements;
   map_search search = {.host = host, .n = n_dims, .map = stride_map};
   tesela_status status = tesela__device_check_host(host, &lanes, err);

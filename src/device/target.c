@@ -59,6 +59,7 @@ const tesela_target *tesela_target_at(int32_t k) {
 }
 
 const tesela_target *tesela_target_find(const char *name) {
+  if (!name) return NULL;
   for (int32_t k = 0; k < (int32_t)TARGET_BUILTINS; k++)
     if (strcmp(target_builtin[k]->name, name) == 0) return target_builtin[k];
   return NULL;
@@ -71,6 +72,7 @@ static const tesela_dtype target_dtypes[] = {
 };
 
 tesela_status tesela_target_plain(tesela_target *target, int64_t stick_bytes, tesela_error *err) {
+  TESELA__NEED(err, target);
   if (stick_bytes < 1 || stick_bytes > 1 << 20)
     return tesela__fail(err, TESELA_E_RANGE, -1, "sticks of %lld bytes; allowed are 1 to 1048576",
                         (long long)stick_bytes);
@@ -90,6 +92,7 @@ tesela_status tesela_target_plain(tesela_target *target, int64_t stick_bytes, te
 
 tesela_status tesela_target_type_of(const tesela_target *target, tesela_dtype host, tesela_target_type *type,
                                     int64_t *lanes, tesela_error *err) {
+  TESELA__NEED(err, target, type);
   const tesela_target_type *found = NULL;
   for (int32_t k = 0; k < target->n_types && found == NULL; k++)
     if (target->type[k].host == host) found = &target->type[k];
@@ -181,6 +184,7 @@ static tesela_status target_check_rules(const tesela_target *target, tesela_erro
 }
 
 tesela_status tesela_target_check(const tesela_target *target, tesela_error *err) {
+  TESELA__NEED(err, target);
   const tesela_dma_limits *dma = &target->dma;
   if (memchr(target->name, '\0', sizeof target->name) == NULL || target->name[0] == '\0')
     return tesela__fail(err, TESELA_E_INVALID, -1, "a target needs a name of 1 to %d bytes",

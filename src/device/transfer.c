@@ -101,6 +101,8 @@ static const tesela_transfer_options transfer_defaults;
 tesela_status tesela_transfer_to_device(tesela_transfer **out, const tesela_device_layout *layout,
                                         const int64_t *host_strides, int64_t host_offset,
                                         const tesela_transfer_options *options, tesela_error *err) {
+  TESELA__NEED(err, out, layout);
+  TESELA__NEED_CLEAR(err, options);
   tesela_layout host, device;
   tesela_status status = tesela__transfer_host_layout(&layout->host, host_strides, host_offset, &host, err);
   if (status == TESELA_OK) status = transfer_device_layout(layout, &device, err);
@@ -111,6 +113,8 @@ tesela_status tesela_transfer_to_device(tesela_transfer **out, const tesela_devi
 tesela_status tesela_transfer_to_host(tesela_transfer **out, const tesela_device_layout *layout,
                                       const int64_t *host_strides, int64_t host_offset,
                                       const tesela_transfer_options *options, tesela_error *err) {
+  TESELA__NEED(err, out, layout);
+  TESELA__NEED_CLEAR(err, options);
   tesela_layout host, device;
   tesela_transfer_options no_fill = options ? *options : transfer_defaults;
   no_fill.pad = TESELA_PAD_LEAVE; /* a host tensor has none */
@@ -122,6 +126,8 @@ tesela_status tesela_transfer_to_host(tesela_transfer **out, const tesela_device
 tesela_status tesela_transfer_between(tesela_transfer **out, const tesela_device_layout *dst,
                                       const tesela_device_layout *src, const tesela_transfer_options *options,
                                       tesela_error *err) {
+  TESELA__NEED(err, out, dst, src);
+  TESELA__NEED_CLEAR(err, options);
   tesela_layout to, from;
   tesela_status status = transfer_device_layout(dst, &to, err);
   if (status == TESELA_OK) status = tesela_device_to_layout(src, &from, err);
@@ -137,7 +143,10 @@ void tesela_transfer_destroy(tesela_transfer *transfer) {
   tesela__release(&allocator, transfer);
 }
 
-tesela_transfer_facts tesela_transfer_facts_of(const tesela_transfer *transfer) { return transfer->facts; }
+tesela_transfer_facts tesela_transfer_facts_of(const tesela_transfer *transfer) {
+  if (!transfer) return (tesela_transfer_facts){0};
+  return transfer->facts;
+}
 
 /* ---- running ------------------------------------------------------------------------------------------------- */
 
@@ -159,6 +168,10 @@ static int64_t transfer_first_byte(const tesela_layout *src) {
 
 tesela_status tesela_transfer_run(const tesela_transfer *transfer, void *dst, const void *src,
                                   const tesela_run_options *options, tesela_error *err) {
+  TESELA__NEED(err, transfer);
+  TESELA__NEED_LIST(err, dst, transfer->facts.dst_bytes);
+  TESELA__NEED_LIST(err, src, transfer->facts.src_bytes);
+  TESELA__NEED_CLEAR(err, options);
   tesela_status status = TESELA_OK;
   if (transfer->looks)
     status = tesela__look_run(&transfer->look, src, options ? options->executor : NULL, err);

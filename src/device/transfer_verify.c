@@ -22,6 +22,7 @@ static tesela_status verify_expected(const tesela_device_layout *layout, const i
     status = tesela_layout_strided(dense, h->device_dtype, h->device_bits, h->rank, h->shape, NULL, 0, err);
   if (status == TESELA_OK) status = tesela_layout_sizes(dense, &sizes, err);
   if (status != TESELA_OK) return status;
+  TESELA__NEED_LIST(err, host, sizes.bytes);
   tesela_plan_options options = {.fill = TESELA_FILL_LEAVE, .allocator = allocator};
   if (h->dtype != h->device_dtype || h->bits != h->device_bits) options.transform = TESELA_TRANSFORM_CONVERT;
   status = tesela_plan_create(&plan, dense, &from, &options, err);
@@ -57,6 +58,8 @@ tesela_status tesela_transfer_verify(const tesela_device_layout *layout, const v
                                      const int64_t *host_strides, int64_t host_offset, const void *host,
                                      tesela_misplaced *misplaced, const tesela_allocator *allocator,
                                      tesela_error *err) {
+  TESELA__NEED(err, layout, misplaced);
+  TESELA__NEED_LIST(err, dump, dump_bytes);
   tesela_layout device, dense;
   tesela_sizes sizes;
   unsigned char *values = NULL;

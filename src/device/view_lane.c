@@ -146,6 +146,7 @@ static tesela__view_answer dview_steady(const tesela_layout *places, int32_t dim
 
 tesela_agreement tesela_device_view_agrees(const tesela_device_view *view, const tesela_device_layout *base,
                                            int32_t dim, int64_t lanes) {
+  if (!view || !base) return TESELA_AGREE_UNKNOWN;
   const tesela_layout *places = &view->layout;
   bool zero = view->lane == TESELA_LANE_CLEAN && view->lane_dim < 0;
   if (dim == TESELA_STICK_SPARSE && view->lane != TESELA_LANE_UNKNOWN)

@@ -206,6 +206,9 @@ static tesela_status plan_draw(plan_grid *g, int32_t n, const tesela_arena_buffe
 tesela_status tesela_draw_arena(int32_t n, const tesela_arena_buffer *buffers,
                                 const tesela_draw_arena_options *options, char *marks,
                                 const tesela_writer *to, tesela_error *err) {
+  TESELA__NEED(err, to);
+  TESELA__NEED_LIST(err, buffers, n);
+  TESELA__NEED_CLEAR(err, options);
   tesela_draw_arena_options o = options ? *options : (tesela_draw_arena_options){0};
   plan_grid g = {0};
   if (o.width == 0) o.width = TESELA__DEFAULT_WIDTH;

@@ -155,6 +155,8 @@ static const tesela_draw_options draw_defaults;
 
 tesela_status tesela_draw_grid(const tesela_layout *layout, const tesela_draw_options *options,
                                const tesela_writer *to, tesela_error *err) {
+  TESELA__NEED(err, layout, to);
+  TESELA__NEED_CLEAR(err, options);
   tesela__grid grid;
   if (!options) options = &draw_defaults;
   tesela_status status = grid_make(&grid, layout, options, err);
@@ -191,6 +193,8 @@ static void view_side(const tesela__grid *grid, int32_t s, tesela_draw_side *out
 
 tesela_status tesela_draw_view_of(const tesela_layout *layout, const tesela_draw_options *options,
                                   tesela_draw_view *view, tesela_error *err) {
+  TESELA__NEED(err, layout, view);
+  TESELA__NEED_CLEAR(err, options);
   tesela__grid grid;
   tesela_status status = grid_make(&grid, layout, options ? options : &draw_defaults, err);
   if (status != TESELA_OK) return status;

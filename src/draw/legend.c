@@ -59,6 +59,8 @@ static void put_tail(tesela__sink *sink, const tesela_layout *layout) {
 
 tesela_status tesela_draw_legend(const tesela_layout *layout, const tesela_draw_options *options,
                                  const tesela_writer *to, tesela_error *err) {
+  TESELA__NEED(err, layout, to);
+  TESELA__NEED_CLEAR(err, options);
   static const tesela_draw_options defaults;
   tesela__scene scene;
   if (!options) options = &defaults;

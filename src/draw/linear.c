@@ -202,6 +202,8 @@ static tesela_status linear_start(linear *draw, const tesela_layout *layout,
 
 tesela_status tesela_draw_linear_view_of(const tesela_layout *layout, const tesela_draw_options *options,
                                          tesela_draw_view *view, tesela_error *err) {
+  TESELA__NEED(err, layout, view);
+  TESELA__NEED_CLEAR(err, options);
   linear draw;
   tesela_status status = linear_start(&draw, layout, options, err);
   if (status != TESELA_OK) return status;
@@ -218,6 +220,8 @@ tesela_status tesela_draw_linear_view_of(const tesela_layout *layout, const tese
 
 tesela_status tesela_draw_linear(const tesela_layout *layout, const tesela_draw_options *options,
                                  const tesela_writer *to, tesela_error *err) {
+  TESELA__NEED(err, layout, to);
+  TESELA__NEED_CLEAR(err, options);
   linear draw;
   tesela__sink sink;
   tesela_status status = linear_start(&draw, layout, options, err);

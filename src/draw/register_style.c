@@ -46,7 +46,7 @@ static const tesela__table_look table_looks[] = {
 enum { STYLE_COUNT = sizeof table_styles / sizeof table_styles[0], STYLE_LENGTH = 24 };
 
 const tesela_draw_style *tesela_draw_styles(int32_t *n) {
-  *n = STYLE_COUNT;
+  if (n) *n = STYLE_COUNT;
   return table_styles;
 }
 

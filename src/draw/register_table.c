@@ -267,6 +267,8 @@ static const tesela_draw_register_options table_defaults;
 
 tesela_status tesela_draw_register(const tesela_register *layout, const tesela_draw_register_options *options,
                                    const tesela_writer *to, tesela_error *err) {
+  TESELA__NEED(err, layout, to);
+  TESELA__NEED_CLEAR(err, options);
   tesela__sink sink;
   table_brush brush = {.to = &sink};
   if (!options) options = &table_defaults;

@@ -6,6 +6,8 @@
 
 tesela_status tesela_kernel_program_create(tesela_kernel_program **out, const char *text, size_t length,
                                            const tesela_allocator *allocator, tesela_error *err) {
+  TESELA__NEED(err, out);
+  TESELA__NEED_LIST(err, text, length);
   tesela_allocator memory = tesela__allocator(allocator);
   tesela_kernel_program *program = tesela__alloc(&memory, sizeof *program, alignof(tesela_kernel_program));
   if (!program) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a program");
@@ -35,13 +37,16 @@ void tesela_kernel_program_destroy(tesela_kernel_program *program) {
 
 /* ---- asking --------------------------------------------------------------------------------------------------------- */
 
-int64_t tesela_kernel_program_threads(const tesela_kernel_program *program) { return program->threads; }
+int64_t tesela_kernel_program_threads(const tesela_kernel_program *program) {
+  return program ? program->threads : 0;
+}
 
 int32_t tesela_kernel_program_count(const tesela_kernel_program *program) {
-  return (int32_t)program->n_tensors;
+  return program ? (int32_t)program->n_tensors : 0;
 }
 
 tesela_tensor tesela_kernel_program_tensor(const tesela_kernel_program *program, int32_t i) {
+  if (!program) return (tesela_tensor){.name = "", .rule = ""};
   if (i < 0 || (size_t)i >= program->n_tensors) return (tesela_tensor){.name = "", .rule = ""};
   const tesela__infer_tensor *tensor = &program->tensor[i];
   return (tesela_tensor){.name = tensor->name,
@@ -57,9 +62,10 @@ tesela_tensor tesela_kernel_program_tensor(const tesela_kernel_program *program,
 }
 
 int32_t tesela_kernel_program_find(const tesela_kernel_program *program, const char *name) {
+  if (!program || !name) return -1;
   return tesela__infer_find(program, name, strlen(name));
 }
 
 const tesela_kernel_conflict *tesela_kernel_program_conflict(const tesela_kernel_program *program) {
-  return &program->conflict;
+  return program ? &program->conflict : NULL;
 }

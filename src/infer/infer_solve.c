@@ -136,6 +136,7 @@ tesela_status tesela__infer_once(tesela_kernel_program *program, bool *late, tes
 }
 
 tesela_status tesela_kernel_program_infer(tesela_kernel_program *program, tesela_error *err) {
+  TESELA__NEED(err, program);
   int64_t tried = 1;
   bool late, left = false;
   for (size_t s = 0; s < program->n_steps; s++) program->step[s].grid = 0;

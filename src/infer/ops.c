@@ -60,7 +60,7 @@ static const tesela_kernel_operation infer_operations[] = {
 enum { N_INFER_OPS = sizeof infer_ops / sizeof infer_ops[0] };
 
 const tesela_kernel_operation *tesela_kernel_operations(int32_t *n) {
-  *n = N_INFER_OPS;
+  if (n) *n = N_INFER_OPS;
   return infer_operations;
 }
 

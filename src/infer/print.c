@@ -286,6 +286,7 @@ static void infer_print_conflict(const tesela_kernel_conflict *conflict, tesela_
 
 tesela_status tesela_kernel_program_print(const tesela_kernel_program *program, const tesela_writer *to,
                                           tesela_error *err) {
+  TESELA__NEED(err, program, to);
   size_t widths[INFER_PRINT_COLUMNS] = {0};
   tesela__sink sink;
   for (int32_t column = 0; column < INFER_PRINT_COLUMNS; column++)

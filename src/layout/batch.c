@@ -149,6 +149,9 @@ static tesela_status batch_rows(const tesela_layout *layout, int32_t axis, int64
 
 tesela_status tesela_layout_places(const tesela_layout *layout, int32_t axis, int64_t n,
                                    const int64_t *indices, int64_t *places, tesela_error *err) {
+  TESELA__NEED(err, layout);
+  TESELA__NEED_LIST(err, indices, n > 0 ? layout->rank : 0);
+  TESELA__NEED_LIST(err, places, n);
   tesela_status status = tesela__check_finished(layout, err);
   if (status != TESELA_OK) return status;
   if (axis < 0 || axis >= layout->n_axes)

@@ -12,6 +12,8 @@
 
 tesela_status tesela_layout_begin(tesela_layout *layout, tesela_dtype dtype, int32_t bits, int32_t rank,
                                   const int64_t *shape, tesela_error *err) {
+  TESELA__NEED(err, layout);
+  TESELA__NEED_LIST(err, shape, rank);
   if (rank < 0 || rank > TESELA_MAX_RANK)
     return tesela__fail(err, TESELA_E_LIMIT, -1, "rank is %" PRId32 "; 0 to %d are possible", rank,
                         TESELA_MAX_RANK);
@@ -86,6 +88,7 @@ static void make_hole(tesela_digit *digit) {
 
 tesela_status tesela_layout_split(tesela_layout *layout, int32_t digit, int64_t t, int32_t *lo,
                                   tesela_error *err) {
+  TESELA__NEED(err, layout, lo);
   tesela_status status = check_digit(layout, digit, err);
   if (status != TESELA_OK) return status;
   if (t < 1) return tesela__fail(err, TESELA_E_RANGE, -1, "a split by %" PRId64 "; 1 or more is possible", t);
@@ -114,6 +117,8 @@ tesela_status tesela_layout_split(tesela_layout *layout, int32_t digit, int64_t 
 
 tesela_status tesela_layout_join(tesela_layout *layout, int32_t n, const int32_t *digits, int32_t *joined,
                                  tesela_error *err) {
+  TESELA__NEED(err, layout, joined);
+  TESELA__NEED_LIST(err, digits, n);
   if (n < 1) return tesela__fail(err, TESELA_E_RANGE, -1, "a join of %" PRId32 " digits", n);
   if (layout->n_joins == TESELA_MAX_JOINS)
     return tesela__fail(err, TESELA_E_LIMIT, -1, "more than %d joins", TESELA_MAX_JOINS);
@@ -152,6 +157,7 @@ tesela_status tesela_layout_join(tesela_layout *layout, int32_t n, const int32_t
 
 tesela_status tesela_layout_add_digit(tesela_layout *layout, int32_t kind, int64_t extent, int32_t *digit,
                                       tesela_error *err) {
+  TESELA__NEED(err, layout, digit);
   if (kind != TESELA_REPLICA && kind != TESELA_HOLE)
     return tesela__fail(err, TESELA_E_RANGE, -1, "a digit without a source is a replica or a hole");
   if (extent < 1)
@@ -162,6 +168,7 @@ tesela_status tesela_layout_add_digit(tesela_layout *layout, int32_t kind, int64
 
 tesela_status tesela_layout_add_axis(tesela_layout *layout, const char *name, int32_t *axis,
                                      tesela_error *err) {
+  TESELA__NEED(err, layout, name, axis);
   tesela_status status = check_open(layout, err);
   if (status != TESELA_OK) return status;
   if (layout->n_axes == TESELA_MAX_AXES)
@@ -187,6 +194,7 @@ static tesela_status check_axis(const tesela_layout *layout, int32_t axis, tesel
 
 tesela_status tesela_layout_place(tesela_layout *layout, int32_t digit, int32_t axis, int64_t stride,
                                   tesela_error *err) {
+  TESELA__NEED(err, layout);
   tesela_status status = check_digit(layout, digit, err);
   if (status == TESELA_OK) status = check_axis(layout, axis, err);
   if (status != TESELA_OK) return status;
@@ -197,6 +205,8 @@ tesela_status tesela_layout_place(tesela_layout *layout, int32_t digit, int32_t 
 
 tesela_status tesela_layout_place_row_major(tesela_layout *layout, int32_t n, const int32_t *digits,
                                             int32_t axis, int64_t stride, int64_t *next, tesela_error *err) {
+  TESELA__NEED(err, layout);
+  TESELA__NEED_LIST(err, digits, n);
   for (int32_t i = n - 1; i >= 0; i--) {
     tesela_status status = tesela_layout_place(layout, digits[i], axis, stride, err);
     if (status != TESELA_OK) return status;
@@ -209,6 +219,7 @@ tesela_status tesela_layout_place_row_major(tesela_layout *layout, int32_t n, co
 
 tesela_status tesela_layout_set_axis(tesela_layout *layout, int32_t axis, int64_t offset, int64_t extent,
                                      tesela_error *err) {
+  TESELA__NEED(err, layout);
   tesela_status status = check_axis(layout, axis, err);
   if (status != TESELA_OK) return status;
   if (extent < -1) return tesela__fail(err, TESELA_E_RANGE, -1, "an axis of %" PRId64 " places", extent);
@@ -218,6 +229,7 @@ tesela_status tesela_layout_set_axis(tesela_layout *layout, int32_t axis, int64_
 }
 
 tesela_status tesela_layout_add_swizzle(tesela_layout *layout, tesela_swizzle swizzle, tesela_error *err) {
+  TESELA__NEED(err, layout);
   tesela_status status = check_axis(layout, swizzle.axis, err);
   if (status != TESELA_OK) return status;
   int32_t distance = swizzle.shift < 0 ? -swizzle.shift : swizzle.shift;
@@ -239,6 +251,8 @@ tesela_status tesela_layout_add_swizzle(tesela_layout *layout, tesela_swizzle sw
 tesela_status tesela_layout_strided(tesela_layout *layout, tesela_dtype dtype, int32_t bits, int32_t rank,
                                     const int64_t *shape, const int64_t *strides, int64_t offset,
                                     tesela_error *err) {
+  TESELA__NEED(err, layout);
+  TESELA__NEED_LIST(err, shape, rank);
   int32_t axis, digits[TESELA_MAX_RANK];
   tesela_status status = tesela_layout_begin(layout, dtype, bits, rank, shape, err);
   if (status == TESELA_OK) status = tesela_layout_add_axis(layout, "memory", &axis, err);

@@ -274,6 +274,7 @@ static void fill(workbench *bench, const tesela_layout *layout) {
 }
 
 tesela_status tesela_layout_canonical(const tesela_layout *layout, tesela_layout *out, tesela_error *err) {
+  TESELA__NEED(err, layout, out);
   tesela_status status = tesela__check_finished(layout, err);
   if (status != TESELA_OK) return status;
   tesela_layout result = *layout;

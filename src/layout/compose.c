@@ -80,6 +80,7 @@ static void chain_digits(tesela_layout *out, const tesela_layout *outer, const t
 
 tesela_status tesela_layout_compose(const tesela_layout *outer, const tesela_layout *inner,
                                     tesela_layout *out, tesela_error *err) {
+  TESELA__NEED(err, outer, inner, out);
   int64_t elements;
   tesela_status status = check_operands(outer, inner, &elements, err);
   if (status != TESELA_OK) return status;

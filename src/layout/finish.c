@@ -181,6 +181,7 @@ static tesela_status check_digits(const tesela_layout *layout, tesela_error *err
 }
 
 tesela_status tesela_layout_finish(tesela_layout *layout, tesela_error *err) {
+  TESELA__NEED(err, layout);
   if (layout->finished) return TESELA_OK;
   tesela_status status = check_digits(layout, err);
   if (status != TESELA_OK) return status;

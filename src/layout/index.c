@@ -40,6 +40,9 @@ static tesela_status check_index_shape(int32_t rank, const int64_t *shape, const
 
 tesela_status tesela_index_to_number(int32_t rank, const int64_t *shape, const int32_t *minor_to_major,
                                      const int64_t *index, int64_t *number, tesela_error *err) {
+  TESELA__NEED(err, number);
+  TESELA__NEED_LIST(err, shape, rank);
+  TESELA__NEED_LIST(err, index, rank);
   int64_t elements, sum = 0;
   tesela_status status = check_index_shape(rank, shape, minor_to_major, &elements, err);
   if (status != TESELA_OK) return status;
@@ -56,6 +59,8 @@ tesela_status tesela_index_to_number(int32_t rank, const int64_t *shape, const i
 
 tesela_status tesela_index_from_number(int32_t rank, const int64_t *shape, const int32_t *minor_to_major,
                                        int64_t number, int64_t *index, tesela_error *err) {
+  TESELA__NEED_LIST(err, shape, rank);
+  TESELA__NEED_LIST(err, index, rank);
   int64_t elements;
   tesela_status status = check_index_shape(rank, shape, minor_to_major, &elements, err);
   if (status != TESELA_OK) return status;
@@ -70,6 +75,7 @@ tesela_status tesela_index_from_number(int32_t rank, const int64_t *shape, const
 }
 
 bool tesela_index_next(int32_t rank, const int64_t *shape, int64_t *index) {
+  if (rank > 0 && (!shape || !index)) return false;
   for (int32_t d = rank - 1; d >= 0; d--) {
     if (index[d] + 1 < shape[d]) {
       index[d]++;
@@ -81,12 +87,14 @@ bool tesela_index_next(int32_t rank, const int64_t *shape, int64_t *index) {
 }
 
 bool tesela_index_in_bounds(int32_t rank, const int64_t *shape, const int64_t *index) {
+  if (rank > 0 && (!shape || !index)) return false;
   for (int32_t d = 0; d < rank; d++)
     if (index[d] < 0 || index[d] >= shape[d]) return false;
   return true;
 }
 
 int tesela_index_compare(int32_t rank, const int64_t *a, const int64_t *b) {
+  if (rank > 0 && (!a || !b)) return 0;
   for (int32_t d = 0; d < rank; d++)
     if (a[d] != b[d]) return a[d] < b[d] ? -1 : 1;
   return 0;

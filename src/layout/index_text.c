@@ -27,6 +27,8 @@ static tesela_status index_end(tesela__reader *r) {
 tesela_status tesela_numbers_parse(const char *text, size_t length, int32_t n, const char *const *names,
                                    const int64_t *counts, char separator, int64_t *numbers,
                                    tesela_error *err) {
+  TESELA__NEED(err, names, counts, numbers);
+  TESELA__NEED_LIST(err, text, length);
   tesela__reader r = index_reader(text, length, err);
   for (int32_t k = 0; k < n; k++) {
     char after[64];
@@ -40,6 +42,9 @@ tesela_status tesela_numbers_parse(const char *text, size_t length, int32_t n, c
 
 tesela_status tesela_index_parse(const char *text, size_t length, int32_t rank, const int64_t *shape,
                                  int64_t *index, tesela_error *err) {
+  TESELA__NEED_LIST(err, text, length);
+  TESELA__NEED_LIST(err, shape, rank);
+  TESELA__NEED_LIST(err, index, rank);
   tesela__reader r = index_reader(text, length, err);
   int open = tesela__read_peek(&r);
   char close = open == '[' ? ']' : open == '(' ? ')' : '\0';

@@ -340,6 +340,7 @@ static void reason_before_places(const tesela_layout *a, const tesela_layout *b,
 
 tesela_status tesela_layout_compare(const tesela_layout *a, const tesela_layout *b,
                                     tesela_difference *difference, tesela_error *err) {
+  TESELA__NEED(err, a, b, difference);
   tesela_status status = tesela__check_finished(a, err);
   if (status == TESELA_OK) status = tesela__check_finished(b, err);
   if (status != TESELA_OK) return status;

@@ -25,6 +25,7 @@ static bool extents_product(int32_t n, const int64_t *extent, int64_t *product) 
 }
 
 const int64_t *tesela_program_shape(const tesela_program *program, int32_t n_steps, int32_t *rank) {
+  if (!program || !rank) return NULL;
   *rank = 0;
   if (n_steps < 0 || n_steps > program->n_steps) return NULL;
   *rank = n_steps == 0 ? program->rank : program->step[n_steps - 1].rank;
@@ -32,6 +33,7 @@ const int64_t *tesela_program_shape(const tesela_program *program, int32_t n_ste
 }
 
 int64_t tesela_program_elements(const tesela_program *program) {
+  if (!program) return 0;
   int32_t rank;
   int64_t elements = 0;
   const int64_t *shape = tesela_program_shape(program, program->n_steps, &rank);
@@ -43,6 +45,8 @@ int64_t tesela_program_elements(const tesela_program *program) {
 
 tesela_status tesela_program_begin(tesela_program *program, int32_t rank, const int64_t *dim,
                                    tesela_error *err) {
+  TESELA__NEED(err, program);
+  TESELA__NEED_LIST(err, dim, rank);
   int64_t elements;
   if (rank < 0 || rank > TESELA_MAX_RANK)
     return tesela__fail(err, TESELA_E_LIMIT, -1, "rank is %" PRId32 "; an array has 0 to %d dims", rank,
@@ -136,6 +140,8 @@ static bool step_is_idle(tesela_step_kind kind, int32_t rank, const int64_t *bef
 
 tesela_status tesela_program_add(tesela_program *program, tesela_step_kind kind, int32_t level, int32_t n,
                                  const int64_t *numbers, tesela_error *err) {
+  TESELA__NEED(err, program);
+  TESELA__NEED_LIST(err, numbers, n);
   int32_t rank;
   int64_t after[TESELA_MAX_DIGITS], elements;
   const int64_t *before = tesela_program_shape(program, program->n_steps, &rank);
@@ -190,6 +196,7 @@ static int64_t source_of(const tesela_program *program, int64_t place) {
 
 tesela_status tesela_program_source(const tesela_program *program, int64_t place, int64_t *element,
                                     tesela_error *err) {
+  TESELA__NEED(err, program, element);
   int64_t elements = tesela_program_elements(program);
   if (elements == 0)
     return tesela__fail(err, TESELA_E_RANGE, -1, "place is %" PRId64 "; the array has no places", place);
@@ -202,6 +209,7 @@ tesela_status tesela_program_source(const tesela_program *program, int64_t place
 
 tesela_status tesela_program_run(const tesela_program *program, void *dst, const void *src, size_t width,
                                  const void *fill, tesela_error *err) {
+  TESELA__NEED(err, program, dst, src, fill);
   if (width == 0) return tesela__fail(err, TESELA_E_RANGE, -1, "a cell has 0 bytes; it has 1 or more");
   int64_t elements = tesela_program_elements(program);
   for (int64_t place = 0; place < elements; place++) {
@@ -225,6 +233,7 @@ static void put_numbers(tesela__sink *sink, int32_t n, const int64_t *number) {
 
 tesela_status tesela_program_print(const tesela_program *program, const tesela_writer *to,
                                    tesela_error *err) {
+  TESELA__NEED(err, program, to);
   tesela__sink sink;
   tesela__sink_init(&sink, to);
   for (int32_t s = 0; s < program->n_steps; s++) {

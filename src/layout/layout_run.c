@@ -230,6 +230,7 @@ static int64_t padding_block(odometer *o, int64_t place) {
 
 tesela_status tesela_layout_run(const tesela_layout *layout, int64_t place, tesela_run *run,
                                 tesela_error *err) {
+  TESELA__NEED(err, layout, run);
   tesela_status status = tesela__check_plain(layout, true, "a run", err);
   if (status == TESELA_OK) status = tesela__check_place(layout, &place, err);
   if (status != TESELA_OK) return status;

@@ -5,6 +5,7 @@
 #include "layout/layout.h"
 
 tesela_status tesela_layout_sizes(const tesela_layout *layout, tesela_sizes *sizes, tesela_error *err) {
+  TESELA__NEED(err, layout, sizes);
   tesela_status status = tesela__check_finished(layout, err);
   if (status != TESELA_OK) return status;
   tesela_sizes s = {.logical_elements = 1, .elements = 1};
@@ -25,6 +26,7 @@ overflow:
 
 tesela_status tesela_layout_padded_extent(const tesela_layout *layout, int32_t dim, int64_t *extent,
                                           tesela_error *err) {
+  TESELA__NEED(err, layout, extent);
   if (dim < 0 || dim >= layout->rank)
     return tesela__fail(err, TESELA_E_RANGE, -1, "dim %" PRId32 "; the rank is %" PRId32, dim, layout->rank);
   int64_t product = 1;

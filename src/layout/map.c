@@ -95,6 +95,8 @@ tesela_status tesela__check_index(int32_t rank, const int64_t *shape, const int6
 
 tesela_status tesela_layout_place_of(const tesela_layout *layout, const int64_t *index, int64_t *place,
                                      tesela_error *err) {
+  TESELA__NEED(err, layout, place);
+  TESELA__NEED_LIST(err, index, layout->rank);
   tesela_status status = tesela__check_finished(layout, err);
   if (status == TESELA_OK) status = tesela__check_index(layout->rank, layout->shape, index, err);
   if (status != TESELA_OK) return status;
@@ -106,6 +108,7 @@ tesela_status tesela_layout_place_of(const tesela_layout *layout, const int64_t 
 }
 
 int64_t tesela_layout_copies(const tesela_layout *layout) {
+  if (!layout) return 0;
   int64_t copies = 1; /* fits: finish checked it */
   for (int32_t i = layout->n_mapped; i < layout->n_active; i++)
     if (layout->digit[i].source == TESELA_REPLICA) copies *= layout->digit[i].extent;
@@ -114,6 +117,8 @@ int64_t tesela_layout_copies(const tesela_layout *layout) {
 
 tesela_status tesela_layout_copy_of(const tesela_layout *layout, const int64_t *index, int64_t k,
                                     int64_t *place, tesela_error *err) {
+  TESELA__NEED(err, layout, place);
+  TESELA__NEED_LIST(err, index, layout->rank);
   int64_t copies = tesela_layout_copies(layout), value[TESELA__MAX_COORDINATES];
   tesela_status status = tesela__check_finished(layout, err);
   if (status == TESELA_OK) status = tesela__check_index(layout->rank, layout->shape, index, err);
@@ -237,6 +242,8 @@ tesela_status tesela__check_plain(const tesela_layout *layout, bool unique, cons
 
 tesela_status tesela_layout_element_at(const tesela_layout *layout, const int64_t *place, int64_t *index,
                                        bool *padding, tesela_error *err) {
+  TESELA__NEED(err, layout, place, padding);
+  TESELA__NEED_LIST(err, index, layout->rank);
   tesela_status status = tesela__check_finished(layout, err);
   if (status == TESELA_OK) status = tesela__check_place(layout, place, err);
   if (status == TESELA_OK) status = check_no_overlap(layout, err);

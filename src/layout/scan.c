@@ -108,6 +108,7 @@ static void scan_set_levels(tesela_scan *scan) {
 }
 
 tesela_status tesela_scan_begin(tesela_scan *scan, const tesela_layout *layout, tesela_error *err) {
+  TESELA__NEED(err, scan, layout);
   tesela_status status = tesela__check_plain(layout, true, "scanning the places", err);
   if (status != TESELA_OK) return status;
   scan->layout = layout;

@@ -98,6 +98,7 @@ void tesela_walk_carry(tesela_walk *walk) {
 }
 
 tesela_status tesela_walk_begin(tesela_walk *walk, const tesela_layout *layout, tesela_error *err) {
+  TESELA__NEED(err, walk, layout);
   tesela_status status = tesela__check_plain(layout, false, "walking the elements", err);
   if (status != TESELA_OK) return status;
   walk->layout = layout;

@@ -15,7 +15,6 @@
  */
 #include "relayout/plan.h"
 
-#include <pthread.h>
 
 enum {
   MAX_CAPACITY = 65536,
@@ -42,7 +41,7 @@ typedef struct cache_entry {
 } cache_entry;
 
 struct tesela_plan_cache {
-  pthread_mutex_t lock;
+  tesela__lock lock;
   tesela_allocator allocator;
   int32_t capacity, n; /* entries 0 .. n-1 are in use; none is ever given up but for another */
   int32_t newest, oldest;
@@ -191,6 +190,7 @@ static void insert_entry(tesela_plan_cache *cache, cache_entry added, cache_entr
 
 tesela_status tesela_plan_cache_create(tesela_plan_cache **cache, int32_t capacity,
                                        const tesela_allocator *allocator, tesela_error *err) {
+  TESELA__NEED(err, cache);
   if (capacity < 1 || capacity > MAX_CAPACITY)
     return tesela__fail(err, TESELA_E_RANGE, -1, "capacity is %" PRId32 "; 1 to %d are possible", capacity,
                         MAX_CAPACITY);
@@ -212,7 +212,7 @@ tesela_status tesela_plan_cache_create(tesela_plan_cache **cache, int32_t capaci
                               .entry = (cache_entry *)(void *)(memory + entries_at),
                               .bucket = (int32_t *)(void *)(memory + buckets_at)};
   memset(made->bucket, 0xff, n_buckets * sizeof(int32_t)); /* -1 */
-  if (pthread_mutex_init(&made->lock, NULL) != 0) {
+  if (!tesela__lock_init(&made->lock)) {
     tesela__release(&own, memory);
     return tesela__fail(err, TESELA_E_MEMORY, -1, "the system has no more locks");
   }
@@ -236,7 +236,7 @@ static tesela_status make_entry(tesela_plan_cache *cache, tesela_plan **plan, co
     return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a key of %zu bytes", bytes);
   }
   memcpy(added.word, key->word, bytes);
-  pthread_mutex_lock(&cache->lock);
+  tesela__lock_take(&cache->lock);
   cache_entry *found = find_entry(cache, key);
   if (found) { /* another thread was faster */
     *plan = use_entry(cache, found);
@@ -246,7 +246,7 @@ static tesela_status make_entry(tesela_plan_cache *cache, tesela_plan **plan, co
     *plan = added.plan;
     insert_entry(cache, added, &unused);
   }
-  pthread_mutex_unlock(&cache->lock);
+  tesela__lock_give(&cache->lock);
   tesela__release(&cache->allocator, unused.word);
   tesela_plan_destroy(unused.plan);
   return TESELA_OK;
@@ -255,6 +255,8 @@ static tesela_status make_entry(tesela_plan_cache *cache, tesela_plan **plan, co
 tesela_status tesela_plan_cache_get(tesela_plan_cache *cache, tesela_plan **plan, const tesela_layout *dst,
                                     const tesela_layout *src, const tesela_plan_options *options,
                                     tesela_error *err) {
+  TESELA__NEED(err, cache, plan, dst, src);
+  TESELA__NEED_CLEAR(err, options);
   static const tesela_plan_options defaults = {0};
   tesela_status status = tesela__check_finished(dst, err);
   if (status == TESELA_OK) status = tesela__check_finished(src, err);
@@ -262,21 +264,24 @@ tesela_status tesela_plan_cache_get(tesela_plan_cache *cache, tesela_plan **plan
   if (!options) options = &defaults;
   cache_key key;
   set_key(&key, dst, src, options);
-  pthread_mutex_lock(&cache->lock);
+  tesela__lock_take(&cache->lock);
   cache_entry *entry = find_entry(cache, &key);
   tesela_plan *found = entry ? use_entry(cache, entry) : NULL;
   *(found ? &cache->hits : &cache->misses) += 1;
-  pthread_mutex_unlock(&cache->lock);
+  tesela__lock_give(&cache->lock);
   if (!found) return make_entry(cache, plan, &key, dst, src, options, err);
   *plan = found;
   return TESELA_OK;
 }
 
 void tesela_plan_cache_count(tesela_plan_cache *cache, int64_t *hits, int64_t *misses) {
-  pthread_mutex_lock(&cache->lock);
+  if (hits) *hits = 0;
+  if (misses) *misses = 0;
+  if (!cache) return;
+  tesela__lock_take(&cache->lock);
   if (hits) *hits = cache->hits;
   if (misses) *misses = cache->misses;
-  pthread_mutex_unlock(&cache->lock);
+  tesela__lock_give(&cache->lock);
 }
 
 void tesela_plan_cache_destroy(tesela_plan_cache *cache) {
@@ -285,7 +290,7 @@ void tesela_plan_cache_destroy(tesela_plan_cache *cache) {
     tesela__release(&cache->allocator, cache->entry[i].word);
     tesela_plan_destroy(cache->entry[i].plan);
   }
-  pthread_mutex_destroy(&cache->lock);
+  tesela__lock_destroy(&cache->lock);
   tesela_allocator allocator = cache->allocator;
   tesela__release(&allocator, cache);
 }

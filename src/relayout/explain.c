@@ -43,6 +43,7 @@ static void put_line(tesela__sink *sink, const tesela_plan *plan) {
 }
 
 tesela_status tesela_plan_print(const tesela_plan *plan, const tesela_writer *to, tesela_error *err) {
+  TESELA__NEED(err, plan, to);
   tesela__sink sink;
   tesela__sink_init(&sink, to);
   put_line(&sink, plan);
@@ -123,6 +124,7 @@ static void put_verdicts(tesela__sink *sink, const tesela_plan *plan) {
 }
 
 tesela_status tesela_plan_explain(const tesela_plan *plan, const tesela_writer *to, tesela_error *err) {
+  TESELA__NEED(err, plan, to);
   tesela__sink sink;
   tesela__sink_init(&sink, to);
   put_line(&sink, plan);

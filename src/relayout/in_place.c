@@ -135,6 +135,9 @@ static bool run_in_place(tesela__in_place *run) {
 
 tesela_status tesela_plan_run_in_place(const tesela_plan *plan, void *buffer, void *scratch,
                                        const tesela_run_options *options, tesela_error *err) {
+  TESELA__NEED(err, plan);
+  TESELA__NEED_LIST(err, buffer, plan->info.dst_bytes);
+  TESELA__NEED_CLEAR(err, options);
   tesela_layout dst, src;
   tesela_status status = tesela_layout_canonical(&plan->dst, &dst, err);
   if (status == TESELA_OK) status = tesela_layout_canonical(&plan->src, &src, err);

@@ -18,7 +18,7 @@
 
 #include <tesela/relayout.h>
 
-#include "base/base.h"
+#include "base/os.h"
 #include "kernels/kernels.h"
 #include "layout/layout.h"
 
@@ -221,13 +221,7 @@ tesela_status tesela__add_piece(tesela_plan *plan, tesela__box *box, bool fill, 
 tesela_status tesela__gather(const tesela_plan *plan, unsigned char *dst, const unsigned char *src,
                              const tesela_run_options *options, int64_t done, tesela_error *err);
 
-/* ---- threads (threads.c) ---------------------------------------------------------------------------------- */
-
-/* CPUs this process may use, at least 1; asked of the system once. */
-int32_t tesela__cpu_count(void);
-
-/* Bytes of the largest cache of this machine (a guess of 16 MiB where it does not say); asked once. */
-int64_t tesela__cache_bytes(void);
+/* ---- threads (relayout_run.c) ------------------------------------------------------------------------------ */
 
 /* Run chunk(data, i) for 0 <= i < n: through the executor, or with n == 1 directly, or on up to n-1 threads started for
    it and this one. This one does chunk 0 and then, as the others, whatever chunk nobody has taken; so a thread may do

@@ -330,6 +330,8 @@ static tesela_status set_plan(tesela_plan *plan, tesela_error *err) {
 
 tesela_status tesela_plan_create(tesela_plan **plan, const tesela_layout *dst, const tesela_layout *src,
                                  const tesela_plan_options *options, tesela_error *err) {
+  TESELA__NEED(err, plan, dst, src);
+  TESELA__NEED_CLEAR(err, options);
   static const tesela_plan_options defaults = {0};
   const tesela_plan_options *o = options ? options : &defaults;
   tesela_status status = check_options(o, err);
@@ -367,4 +369,6 @@ void tesela_plan_destroy(tesela_plan *plan) {
   tesela__release(&allocator, plan);
 }
 
-void tesela_plan_describe(const tesela_plan *plan, tesela_plan_info *info) { *info = plan->info; }
+void tesela_plan_describe(const tesela_plan *plan, tesela_plan_info *info) {
+  if (info) *info = plan ? plan->info : (tesela_plan_info){0};
+}

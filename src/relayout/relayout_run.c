@@ -6,7 +6,6 @@
  * is a stretch of dst but for its edges. A second odometer runs some tiles ahead of the work: its position is what is
  * prefetched.
  */
-#include <pthread.h>
 #include <time.h>
 
 #include "relayout/tile.h"
@@ -52,7 +51,7 @@ typedef struct plan_run {
   const unsigned char *src;
   int32_t n_chunks;
   int32_t first_piece, end_piece;
-  pthread_t caller; /* the thread that progress is called from */
+  uintptr_t caller; /* the thread that progress is called from */
   const tesela_run_options *options;
   atomic_llong done; /* bytes */
   atomic_bool stopped;
@@ -192,11 +191,19 @@ static void run_chunk(void *data, int32_t chunk) {
     int64_t first = cut_point(piece->n_tiles, chunk, run->n_chunks);
     int64_t end = cut_point(piece->n_tiles, chunk + 1, run->n_chunks);
     if (watched)
-      run_piece_watched(run, piece, first, end, pthread_equal(run->caller, pthread_self()), &last);
+      run_piece_watched(run, piece, first, end, run->caller == tesela__thread_self(), &last);
     else
       run_piece(run, piece, first, end);
   }
   if (plan->stream || plan->options.shuffle) tesela__fence();
+}
+
+void tesela__run_chunks(const tesela_executor *executor, int32_t n, void (*chunk)(void *data, int32_t i),
+                        void *data) {
+  if (n > 1 && executor)
+    executor->run(executor->user, n, chunk, data);
+  else
+    tesela__run_on_threads(n, n, chunk, data);
 }
 
 static void run_pieces(plan_run *run, int32_t first, int32_t end) {
@@ -216,6 +223,10 @@ static bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_byt
 
 tesela_status tesela_plan_run(const tesela_plan *plan, void *dst, const void *src,
                               const tesela_run_options *options, tesela_error *err) {
+  TESELA__NEED(err, plan);
+  TESELA__NEED_LIST(err, dst, plan->info.dst_bytes);
+  TESELA__NEED_LIST(err, src, plan->info.src_bytes);
+  TESELA__NEED_CLEAR(err, options);
   if (overlap(dst, plan->info.dst_bytes, src, plan->info.src_bytes))
     return tesela__fail(err, TESELA_E_INVALID, -1,
                         "dst and src overlap: %" PRId64 " and %" PRId64
@@ -226,7 +237,7 @@ tesela_status tesela_plan_run(const tesela_plan *plan, void *dst, const void *sr
                   .src = src,
                   .options = options,
                   .n_chunks = plan->info.threads,
-                  .caller = pthread_self()};
+                  .caller = tesela__thread_self()};
   if (plan->fill_first) run_pieces(&run, 0, plan->n_fills);
   run_pieces(&run, plan->fill_first ? plan->n_fills : 0, plan->n_pieces);
   if (should_stop(&run))

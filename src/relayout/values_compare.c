@@ -125,12 +125,15 @@ static tesela_status check_alike(const tesela_layout *a, const tesela_layout *b,
 tesela_status tesela_values_compare(const tesela_layout *a, const void *data_a, const tesela_layout *b,
                                     const void *data_b, tesela_values_difference *difference,
                                     tesela_error *err) {
+  TESELA__NEED(err, a, b, difference);
   compare_pair p = {.data_a = data_a, .data_b = data_b, .bits = a->bits};
   compare_side side_a, side_b;
   tesela_status status = tesela__values_begin(&p.a, a, err);
   if (status == TESELA_OK) status = tesela__values_begin(&p.b, b, err);
   if (status == TESELA_OK) status = check_alike(a, b, err);
   if (status != TESELA_OK) return status;
+  TESELA__NEED_LIST(err, data_a, p.a.more);
+  TESELA__NEED_LIST(err, data_b, p.b.more);
   *difference = (tesela_values_difference){.same = true};
   p.copies_a = tesela_layout_copies(a);
   p.copies_b = tesela_layout_copies(b);

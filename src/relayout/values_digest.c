@@ -165,11 +165,13 @@ static void digest_parts_of_bytes(digest_stream *d, const uint8_t *data, const t
 
 tesela_status tesela_values_digest(const tesela_layout *layout, const void *data, uint8_t digest[16],
                                    tesela_error *err) {
+  TESELA__NEED(err, layout, digest);
   digest_stream d;
   tesela__values v;
   int32_t bits = layout->bits, width = bits / 8;
   tesela_status status = tesela__values_begin(&v, layout, err);
   if (status != TESELA_OK) return status;
+  TESELA__NEED_LIST(err, data, v.more);
   digest_header(&d, layout);
   for (; v.more; tesela__values_skip(&v, v.left)) {
     if (bits < 8)

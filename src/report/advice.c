@@ -90,6 +90,7 @@ static tesela_xla_shape plain_shape(const tesela_xla_shape *from) {
 tesela_status tesela_report_advise(const tesela_xla_shape *shape,
                                    tesela_report_advice advice[TESELA_REPORT_MAX_ADVICE], int32_t *n,
                                    tesela_error *err) {
+  TESELA__NEED(err, shape, advice, n);
   tesela_xla_sizes sizes;
   tesela_status status = tesela_xla_size(shape, &sizes, err);
   if (status != TESELA_OK) return status;
@@ -138,6 +139,7 @@ static void put_merge(tesela__sink *sink, const tesela_xla_shape *from, const te
 
 tesela_status tesela_report_advice_words(const tesela_xla_shape *from, const tesela_report_advice *advice,
                                          const tesela_writer *to, tesela_error *err) {
+  TESELA__NEED(err, from, advice, to);
   tesela__sink sink;
   const tesela_xla_layout *layout = &advice->shape.layout;
   tesela__sink_init(&sink, to);

@@ -262,6 +262,7 @@ static bool diff_build(tesela_report_diff *diff, const tesela_report *before, co
 tesela_status tesela_report_diff_create(tesela_report_diff **diff, const tesela_report *before,
                                         const tesela_report *after, const tesela_report_filter *filter,
                                         const tesela_allocator *allocator, tesela_error *err) {
+  TESELA__NEED(err, diff, before, after);
   tesela_allocator memory = tesela__allocator(allocator);
   tesela_report_diff *made = tesela__alloc(&memory, sizeof *made, alignof(tesela_report_diff));
   if (made) *made = (tesela_report_diff){.allocator = memory};
@@ -283,10 +284,12 @@ void tesela_report_diff_destroy(tesela_report_diff *diff) {
   tesela__release(&memory, diff);
 }
 
-int64_t tesela_report_diff_count(const tesela_report_diff *diff) { return (int64_t)diff->n_changes; }
+int64_t tesela_report_diff_count(const tesela_report_diff *diff) {
+  return diff ? (int64_t)diff->n_changes : 0;
+}
 
 const tesela_report_change *tesela_report_diff_at(const tesela_report_diff *diff, int64_t i) {
-  return i >= 0 && i < (int64_t)diff->n_changes ? diff->sorted[i] : NULL;
+  return diff && i >= 0 && i < (int64_t)diff->n_changes ? diff->sorted[i] : NULL;
 }
 
 const char *tesela_report_change_name(tesela_report_change_kind kind) {

@@ -25,6 +25,8 @@ static int64_t limit_or(int64_t option, int64_t fallback) { return option ? opti
 
 tesela_status tesela_report_create(tesela_report **report, const tesela_report_options *options,
                                    const tesela_allocator *allocator, tesela_error *err) {
+  TESELA__NEED(err, report);
+  TESELA__NEED_CLEAR(err, options);
   tesela_report_options given = options ? *options : default_options;
   if (given.line_bytes < 0 || given.shapes < 0 || given.entries < 0 || given.waiting < 0)
     return tesela__fail(err, TESELA_E_RANGE, -1, "a limit of a report is negative; 0 takes the default");
@@ -186,6 +188,7 @@ static bool add_input(tesela_report *report, const char *name) {
 }
 
 tesela_status tesela_report_begin_input(tesela_report *report, const char *name, tesela_error *err) {
+  TESELA__NEED(err, report, name);
   tesela_status status = check_unfinished(report, err);
   if (status != TESELA_OK) return status;
   if (!end_input(report) || !add_input(report, name)) return fail_report_memory(err);
@@ -193,6 +196,8 @@ tesela_status tesela_report_begin_input(tesela_report *report, const char *name,
 }
 
 tesela_status tesela_report_feed(tesela_report *report, const char *bytes, size_t length, tesela_error *err) {
+  TESELA__NEED(err, report);
+  TESELA__NEED_LIST(err, bytes, length);
   tesela_status status = check_unfinished(report, err);
   if (status != TESELA_OK) return status;
   if (report->n_inputs == 0 && !add_input(report, "")) return fail_report_memory(err);
@@ -202,6 +207,7 @@ tesela_status tesela_report_feed(tesela_report *report, const char *bytes, size_
 }
 
 tesela_status tesela_report_finish(tesela_report *report, tesela_error *err) {
+  TESELA__NEED(err, report);
   tesela_status status = check_unfinished(report, err);
   if (status != TESELA_OK) return status;
   if (!end_input(report) || !tesela__memory_decide(report)) return fail_report_memory(err);

@@ -55,6 +55,7 @@ static bool is_safetensors(const char *p, size_t n) {
 }
 
 const char *tesela_report_foreign(const char *bytes, size_t length, const char **instead) {
+  if (!bytes || !instead) return NULL;
   enum { LOOKED = 4096 };
   size_t n = length < LOOKED ? length : LOOKED, odd = 0, even_zeros = 0, odd_zeros = 0;
   *instead = text_of_hlo;

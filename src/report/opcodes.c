@@ -46,6 +46,7 @@ static const struct opcode_row ending_rows[] = {
 static const tesela_report_opcode_rule ordinary_rule = {COUNTS(ALL), ROLE(RESULT), "an array of its own"};
 
 tesela_report_opcode_rule tesela_report_opcode(const char *opcode, size_t length) {
+  if (!opcode) return (tesela_report_opcode_rule){0};
   size_t low = 0, high = sizeof opcode_rows / sizeof opcode_rows[0];
   while (low < high) {
     size_t middle = (low + high) / 2;

@@ -27,6 +27,7 @@ static void saturating_add(int64_t *sum, int64_t value) {
 
 tesela_report_totals tesela_report_total(const tesela_report *report, const tesela_report_filter *filter) {
   tesela_report_totals totals = {0};
+  if (!report) return totals;
   for (size_t i = 0; i < report->n_arrays; i++) {
     const tesela_report_array *array = &report->array[i].public;
     if (!tesela__report_matches(array, filter)) continue;
@@ -84,9 +85,10 @@ static bool row_before(const void *a_row, const void *b_row, const void *order_a
 void tesela_report_top(const tesela_report *report, const tesela_report_filter *filter,
                        tesela_report_order order, int64_t capacity, const tesela_report_array **top,
                        int64_t *n) {
-  size_t kept = 0, room = capacity > 0 ? (size_t)capacity : 0;
+  size_t kept = 0, room = capacity > 0 && report && top ? (size_t)capacity : 0;
+  if (!n) return;
   const void **heap = (const void **)(void *)top;
-  for (size_t i = 0; i < report->n_arrays && room > 0; i++) {
+  for (size_t i = 0; room > 0 && i < report->n_arrays; i++) {
     const tesela_report_array *array = &report->array[i].public;
     if (!tesela__report_matches(array, filter)) continue;
     if (kept < room) {
@@ -103,25 +105,29 @@ void tesela_report_top(const tesela_report *report, const tesela_report_filter *
 
 /* ---- lists --------------------------------------------------------------------------------------------- */
 
-int64_t tesela_report_n_sections(const tesela_report *report) { return (int64_t)report->n_sections; }
-
-const tesela_report_section *tesela_report_section_at(const tesela_report *report, int64_t i) {
-  return i >= 0 && i < (int64_t)report->n_sections ? &report->section[i] : NULL;
+int64_t tesela_report_n_sections(const tesela_report *report) {
+  return report ? (int64_t)report->n_sections : 0;
 }
 
-int64_t tesela_report_n_inputs(const tesela_report *report) { return (int64_t)report->n_inputs; }
+const tesela_report_section *tesela_report_section_at(const tesela_report *report, int64_t i) {
+  return report && i >= 0 && i < (int64_t)report->n_sections ? &report->section[i] : NULL;
+}
+
+int64_t tesela_report_n_inputs(const tesela_report *report) { return report ? (int64_t)report->n_inputs : 0; }
 
 const tesela_report_input *tesela_report_input_at(const tesela_report *report, int64_t i) {
-  return i >= 0 && i < (int64_t)report->n_inputs ? &report->input[i] : NULL;
+  return report && i >= 0 && i < (int64_t)report->n_inputs ? &report->input[i] : NULL;
 }
 
 int64_t tesela_report_n_notes(const tesela_report *report) {
+  if (!report) return 0;
   int64_t n = 0;
   for (int kind = 0; kind < TESELA_REPORT_N_NOTES; kind++) n += report->note[kind].count > 0;
   return n;
 }
 
 const tesela_report_note *tesela_report_note_at(const tesela_report *report, int64_t i) {
+  if (!report) return NULL;
   for (int kind = 0; kind < TESELA_REPORT_N_NOTES; kind++)
     if (report->note[kind].count > 0 && i-- == 0) return &report->note[kind];
   return NULL;

@@ -108,6 +108,7 @@ static void put_pad_reason(tesela__sink *sink, const tesela_xla_shape *shape, co
 
 tesela_status tesela_report_reasons(const tesela_xla_shape *shape, const tesela_writer *to,
                                     tesela_error *err) {
+  TESELA__NEED(err, shape, to);
   tesela_xla_pad pads[MAX_PADS];
   const void *sorted[MAX_PADS];
   int32_t n;

@@ -59,6 +59,7 @@ static double exact_quotient(int64_t bytes, int64_t base, int *steps) {
 }
 
 void tesela_units_print(int64_t bytes, tesela_units units, char text[TESELA_UNITS_TEXT]) {
+  if (!text) return;
   int64_t base = units == TESELA_UNITS_SI ? 1000 : 1024;
   int steps = 0;
   if (units == TESELA_UNITS_BYTES || bytes < base) {
@@ -86,6 +87,8 @@ static bool unit_digit_at(const char *text, size_t length, size_t at) {
 
 tesela_status tesela_units_parse(const char *text, size_t length, int64_t *bytes, size_t *used,
                                  tesela_error *err) {
+  TESELA__NEED(err, bytes);
+  TESELA__NEED_LIST(err, text, length);
   int64_t whole = 0, unit, total;
   double part = 0, scale = 1;
   size_t at = 0, n;

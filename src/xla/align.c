@@ -80,6 +80,7 @@ static tesela_status aligned_shape(const tesela_xla_shape *out, const int32_t *m
 
 tesela_status tesela_xla_align(const tesela_xla_shape *in, tesela_xla_shape *out, bool order_only,
                                bool *aligned, tesela_error *err) {
+  TESELA__NEED(err, in, out, aligned);
   tesela__xla_stretches flat = {.n = 0};
   tesela_xla_shape made;
   int64_t elements;

@@ -72,6 +72,8 @@ static bool transposed_order(const tesela_xla_shape *in, const tesela_xla_shape 
 tesela_status tesela_xla_transpose_is_bitcast(const tesela_xla_shape *in, const tesela_xla_shape *out,
                                               const int32_t *permutation, bool order_only, bool *bitcast,
                                               tesela_error *err) {
+  TESELA__NEED(err, in, out, bitcast);
+  TESELA__NEED_LIST(err, permutation, in->rank);
   tesela_layout from, to;
   bool same;
   tesela_status status = check_transpose(in, out, permutation, err);
@@ -193,6 +195,7 @@ static bool units_stay(const tesela_xla_shape *a, const tesela_xla_shape *b) {
 
 tesela_status tesela_xla_reshape_is_bitcast(const tesela_xla_shape *in, const tesela_xla_shape *out,
                                             bool order_only, bool *bitcast, tesela_error *err) {
+  TESELA__NEED(err, in, out, bitcast);
   int64_t elements;
   bool same;
   tesela_status status = tesela__xla_check_reshape(in, out, &elements, err);

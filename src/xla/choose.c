@@ -95,6 +95,7 @@ static void add_tiles(const tesela_xla_shape *shape, const tpu_rule *rule, uint3
 }
 
 tesela_status tesela_xla_choose(tesela_xla_shape *shape, uint32_t options, tesela_error *err) {
+  TESELA__NEED(err, shape);
   int64_t elements = 0;
   tesela_status status = tesela__xla_check_sized(shape, err);
   if (status != TESELA_OK) return status;

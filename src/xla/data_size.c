@@ -55,6 +55,7 @@ static tesela_status last_element(const tesela_layout *layout, int64_t *place, t
 }
 
 tesela_status tesela_xla_data_bytes(const tesela_xla_shape *shape, int64_t *bytes, tesela_error *err) {
+  TESELA__NEED(err, shape, bytes);
   tesela_layout built, layout;
   int64_t elements, last = 0;
   tesela_status status = tesela_xla_to_layout(shape, &built, err);
@@ -78,6 +79,7 @@ static int64_t serialized_bits(const tesela_xla_shape *shape) {
 }
 
 tesela_status tesela_xla_serialized_bytes(const tesela_xla_shape *shape, int64_t *bytes, tesela_error *err) {
+  TESELA__NEED(err, shape, bytes);
   enum { DYNAMIC_SIZE = 4 };
   int64_t elements, values;
   tesela_status status = tesela__xla_check_sized(shape, err);

@@ -67,6 +67,7 @@ static tesela_status try_chain(const tesela_xla_shape *in, const tesela_xla_shap
 
 tesela_status tesela_xla_decompose_bitcast(const tesela_xla_shape *in, const tesela_xla_shape *out,
                                            bool order_only, tesela_xla_bitcast *bitcast, tesela_error *err) {
+  TESELA__NEED(err, in, out, bitcast);
   tesela_xla_bitcast found;
   found.kind = TESELA_XLA_BITCAST_NONE;
   tesela_status status = try_reshape(in, out, order_only, &found, err);
@@ -110,6 +111,8 @@ static void find_unmodified(const tesela_xla_shape *in, const tesela_xla_shape *
 
 tesela_status tesela_xla_reshape_unmodified(const tesela_xla_shape *in, const tesela_xla_shape *out,
                                             int32_t *out_dim, tesela_error *err) {
+  TESELA__NEED(err, in, out);
+  TESELA__NEED_LIST(err, out_dim, in->rank);
   int64_t elements;
   tesela_status status = tesela__xla_check_reshape(in, out, &elements, err);
   if (status != TESELA_OK) return status;

@@ -57,6 +57,7 @@ tesela_status tesela__xla_replace(tesela_xla_shape *shape, const tesela_xla_shap
 }
 
 tesela_status tesela_xla_delete_dim(tesela_xla_shape *shape, int32_t dim, tesela_error *err) {
+  TESELA__NEED(err, shape);
   tesela_xla_shape edited = *shape;
   tesela_status status = tesela_xla_validate(shape, err);
   if (status == TESELA_OK) status = tesela__xla_check_dim(shape->rank, dim, err);
@@ -66,6 +67,7 @@ tesela_status tesela_xla_delete_dim(tesela_xla_shape *shape, int32_t dim, tesela
 }
 
 tesela_status tesela_xla_keep_dims(tesela_xla_shape *shape, uint32_t keep, tesela_error *err) {
+  TESELA__NEED(err, shape);
   tesela_xla_shape edited = *shape;
   tesela_status status = tesela_xla_validate(shape, err);
   if (status != TESELA_OK) return status;
@@ -75,6 +77,7 @@ tesela_status tesela_xla_keep_dims(tesela_xla_shape *shape, uint32_t keep, tesel
 }
 
 tesela_status tesela_xla_drop_ones(tesela_xla_shape *shape, tesela_error *err) {
+  TESELA__NEED(err, shape);
   uint32_t keep = 0;
   tesela_status status = tesela_xla_validate(shape, err);
   if (status != TESELA_OK) return status;
@@ -85,6 +88,8 @@ tesela_status tesela_xla_drop_ones(tesela_xla_shape *shape, tesela_error *err) {
 
 tesela_status tesela_xla_permute_dims(tesela_xla_shape *shape, const int32_t *permutation,
                                       tesela_error *err) {
+  TESELA__NEED(err, shape);
+  TESELA__NEED_LIST(err, permutation, shape->rank);
   int32_t inverse[TESELA_MAX_RANK];
   int64_t dim[TESELA_MAX_RANK];
   uint32_t dynamic = 0;
@@ -106,6 +111,7 @@ tesela_status tesela_xla_permute_dims(tesela_xla_shape *shape, const int32_t *pe
 }
 
 tesela_status tesela_xla_normalize_order(tesela_xla_shape *shape, tesela_error *err) {
+  TESELA__NEED(err, shape);
   int32_t permutation[TESELA_MAX_RANK];
   tesela_status status = tesela_xla_validate(shape, err);
   if (status != TESELA_OK) return status;
@@ -137,6 +143,7 @@ static tesela_status find_in_order(const tesela_xla_layout *layout, int32_t dim,
 }
 
 tesela_status tesela_xla_move_to_major(tesela_xla_layout *layout, int32_t dim, tesela_error *err) {
+  TESELA__NEED(err, layout);
   int32_t from = 0;
   tesela_status status = find_in_order(layout, dim, &from, err);
   if (status == TESELA_OK) move_dim(layout, from, layout->rank - 1);
@@ -144,6 +151,7 @@ tesela_status tesela_xla_move_to_major(tesela_xla_layout *layout, int32_t dim, t
 }
 
 tesela_status tesela_xla_move_to_minor(tesela_xla_layout *layout, int32_t dim, tesela_error *err) {
+  TESELA__NEED(err, layout);
   int32_t from = 0;
   tesela_status status = find_in_order(layout, dim, &from, err);
   if (status == TESELA_OK) move_dim(layout, from, 0);
@@ -152,9 +160,13 @@ tesela_status tesela_xla_move_to_minor(tesela_xla_layout *layout, int32_t dim, t
 
 /* ---- attributes ---- */
 
-void tesela_xla_clear_tiles(tesela_xla_layout *layout) { layout->n_tiles = layout->n_tile_numbers = 0; }
+void tesela_xla_clear_tiles(tesela_xla_layout *layout) {
+  if (!layout) return;
+  layout->n_tiles = layout->n_tile_numbers = 0;
+}
 
 void tesela_xla_to_host(tesela_xla_shape *shape) {
+  if (!shape) return;
   tesela_xla_layout *layout = &shape->layout;
   tesela_xla_clear_tiles(layout);
   layout->memory_space = 0;
@@ -165,6 +177,7 @@ void tesela_xla_to_host(tesela_xla_shape *shape) {
 }
 
 bool tesela_xla_is_host(const tesela_xla_shape *shape) {
+  if (!shape) return false;
   const tesela_xla_layout *layout = &shape->layout;
   if (!shape->has_layout) return true;
   return layout->n_tiles == 0 && layout->memory_space == 0 && layout->physical[0] == '\0' &&
@@ -172,6 +185,7 @@ bool tesela_xla_is_host(const tesela_xla_shape *shape) {
 }
 
 void tesela_xla_update_element_bits(tesela_xla_shape *shape, bool pack) {
+  if (!shape) return;
   int32_t bits = tesela_dtype_bits(shape->dtype);
   bool packs = pack && shape->dtype != TESELA_PRED && bits > 0 && bits < 8;
   shape->layout.element_bits = packs ? bits : 0;

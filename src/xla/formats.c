@@ -38,6 +38,6 @@ static const tesela_xla_format xla_formats[] = {
 };
 
 const tesela_xla_format *tesela_xla_formats(int32_t *n) {
-  *n = (int32_t)(sizeof xla_formats / sizeof xla_formats[0]);
+  if (n) *n = (int32_t)(sizeof xla_formats / sizeof xla_formats[0]);
   return xla_formats;
 }

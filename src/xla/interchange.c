@@ -22,6 +22,7 @@ uint32_t tesela__xla_beyond_tiles(const tesela_xla_layout *layout) {
 
 tesela_status tesela_xla_to_pjrt_tiled(const tesela_xla_layout *layout, tesela_xla_pjrt_tiled *tiled,
                                        uint32_t *lost, tesela_error *err) {
+  TESELA__NEED(err, layout, tiled);
   tesela__xla_fault fault;
   tesela_status status = tesela__xla_check_layout_of(layout, layout->rank, NULL, &fault, err);
   if (status != TESELA_OK) return status;
@@ -37,6 +38,10 @@ tesela_status tesela_xla_to_pjrt_tiled(const tesela_xla_layout *layout, tesela_x
 tesela_status tesela_xla_from_pjrt_tiled(tesela_xla_layout *layout, const int64_t *minor_to_major,
                                          size_t minor_to_major_size, const int64_t *tile_dims,
                                          const size_t *tile_dim_sizes, size_t num_tiles, tesela_error *err) {
+  TESELA__NEED(err, layout);
+  TESELA__NEED_LIST(err, minor_to_major, minor_to_major_size);
+  TESELA__NEED_LIST(err, tile_dims, num_tiles);
+  TESELA__NEED_LIST(err, tile_dim_sizes, num_tiles);
   tesela_xla_layout made;
   int32_t order[TESELA_MAX_RANK];
   if (minor_to_major_size > TESELA_MAX_RANK)
@@ -73,6 +78,9 @@ static int32_t next_dense_dim(int32_t rank, const int64_t *dim, const int64_t *b
 tesela_status tesela_xla_layout_from_byte_strides(tesela_xla_layout *layout, tesela_dtype dtype, int32_t rank,
                                                   const int64_t *dim, const int64_t *byte_strides,
                                                   tesela_error *err) {
+  TESELA__NEED(err, layout);
+  TESELA__NEED_LIST(err, dim, rank);
+  TESELA__NEED_LIST(err, byte_strides, rank);
   tesela_xla_shape shape;
   int32_t order[TESELA_MAX_RANK];
   int64_t stride = tesela_dtype_bytes(dtype);
@@ -97,6 +105,9 @@ tesela_status tesela_xla_layout_from_byte_strides(tesela_xla_layout *layout, tes
 
 tesela_status tesela_xla_strided(tesela_layout *layout, tesela_dtype dtype, int32_t rank, const int64_t *dim,
                                  const int64_t *byte_strides, tesela_error *err) {
+  TESELA__NEED(err, layout);
+  TESELA__NEED_LIST(err, dim, rank);
+  TESELA__NEED_LIST(err, byte_strides, rank);
   tesela_layout built;
   int64_t strides[TESELA_MAX_RANK], offset = 0, back, bytes = tesela_dtype_bytes(dtype);
   if (rank < 0 || rank > TESELA_MAX_RANK)

@@ -80,15 +80,19 @@ static tesela_status xla_layout_from_order(tesela_xla_layout *layout, int32_t ra
 
 tesela_status tesela_xla_layout_make(tesela_xla_layout *layout, int32_t rank, const int32_t *minor_to_major,
                                      tesela_error *err) {
+  TESELA__NEED(err, layout);
   return xla_layout_from_order(layout, rank, minor_to_major, 1, err);
 }
 
 tesela_status tesela_xla_layout_make_major_to_minor(tesela_xla_layout *layout, int32_t rank,
                                                     const int32_t *major_to_minor, tesela_error *err) {
+  TESELA__NEED(err, layout);
+  TESELA__NEED_LIST(err, major_to_minor, rank);
   return xla_layout_from_order(layout, rank, major_to_minor, -1, err);
 }
 
 tesela_status tesela_xla_layout_make_ascending(tesela_xla_layout *layout, int32_t rank, tesela_error *err) {
+  TESELA__NEED(err, layout);
   int32_t order[TESELA_MAX_RANK];
   for (int32_t i = 0; i < TESELA_MAX_RANK; i++) order[i] = i;
   return xla_layout_from_order(layout, rank, order, 1, err);
@@ -96,6 +100,8 @@ tesela_status tesela_xla_layout_make_ascending(tesela_xla_layout *layout, int32_
 
 tesela_status tesela_xla_layout_add_tile(tesela_xla_layout *layout, int32_t n, const int64_t *entries,
                                          tesela_error *err) {
+  TESELA__NEED(err, layout);
+  TESELA__NEED_LIST(err, entries, n);
   if (n < 1)
     return tesela__fail(err, TESELA_E_INVALID, -1, "a tile of %" PRId32 " extents; it has 1 or more", n);
   if (layout->n_tiles >= TESELA_XLA_MAX_TILES)
@@ -118,6 +124,8 @@ tesela_status tesela_xla_layout_add_tile(tesela_xla_layout *layout, int32_t n, c
 
 tesela_status tesela_xla_layout_add_split(tesela_xla_layout *layout, int32_t dim, int32_t n,
                                           const int64_t *points, tesela_error *err) {
+  TESELA__NEED(err, layout);
+  TESELA__NEED_LIST(err, points, n);
   tesela_xla_layout made = *layout;
   tesela__xla_fault fault;
   if (layout->n_splits >= TESELA_XLA_MAX_SPLITS)
@@ -136,6 +144,8 @@ tesela_status tesela_xla_layout_add_split(tesela_xla_layout *layout, int32_t dim
 
 tesela_status tesela_xla_shape_make(tesela_xla_shape *shape, tesela_dtype dtype, int32_t rank,
                                     const int64_t *dim, const tesela_xla_layout *layout, tesela_error *err) {
+  TESELA__NEED(err, shape);
+  TESELA__NEED_LIST(err, dim, rank);
   tesela_xla_shape made = {.kind = TESELA_XLA_ARRAY, .dtype = dtype, .rank = rank, .has_layout = true};
   tesela__xla_fault fault;
   if (rank < 0 || rank > TESELA_MAX_RANK)

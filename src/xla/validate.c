@@ -191,6 +191,7 @@ tesela_status tesela__xla_check_shape(const tesela_xla_shape *shape, tesela__xla
 }
 
 tesela_status tesela_xla_validate(const tesela_xla_shape *shape, tesela_error *err) {
+  TESELA__NEED(err, shape);
   tesela__xla_fault fault;
   return tesela__xla_check_shape(shape, &fault, err);
 }

@@ -73,6 +73,7 @@ static const struct {
 };
 
 bool tesela_xla_layout_equal(const tesela_xla_layout *a, const tesela_xla_layout *b, uint32_t ignore) {
+  if (!a || !b) return false;
   bool order_only = (ignore & TESELA_XLA_ORDER_IF_UNTILED) && (a->n_tiles == 0 || b->n_tiles == 0);
   if (order_only) ignore |= TESELA_XLA_ORDER_ONLY;
   for (size_t i = 0; i < sizeof equal_parts / sizeof equal_parts[0]; i++)
@@ -81,6 +82,7 @@ bool tesela_xla_layout_equal(const tesela_xla_layout *a, const tesela_xla_layout
 }
 
 bool tesela_xla_shape_equal(const tesela_xla_shape *a, const tesela_xla_shape *b, uint32_t ignore) {
+  if (!a || !b) return false;
   if (a->kind != b->kind || a->dtype != b->dtype || a->rank != b->rank) return false;
   if (a->dynamic != b->dynamic && (ignore & TESELA_XLA_IGNORE_DYNAMIC) == 0) return false;
   for (int32_t d = 0; d < a->rank; d++)
@@ -101,6 +103,7 @@ static uint64_t hash_number(uint64_t hash, int64_t number) {
 }
 
 uint64_t tesela_xla_layout_hash(const tesela_xla_layout *layout) {
+  if (!layout) return 0;
   uint64_t hash = hash_number(UINT64_C(0xCBF29CE484222325), layout->rank);
   for (int32_t i = 0; i < layout->rank; i++) hash = hash_number(hash, layout->minor_to_major[i]);
   hash = hash_number(hash, layout->n_tiles);

@@ -72,6 +72,7 @@ tesela_status tesela__xla_layout_begin(const tesela_xla_shape *shape, int32_t ra
 }
 
 tesela_status tesela_xla_to_layout(const tesela_xla_shape *shape, tesela_layout *layout, tesela_error *err) {
+  TESELA__NEED(err, shape, layout);
   tesela_layout built;
   int32_t digit[TESELA_MAX_RANK];
   for (int32_t d = 0; d < TESELA_MAX_RANK; d++) digit[d] = d;
@@ -104,6 +105,7 @@ tesela_status tesela__xla_in_order(const tesela_xla_shape *shape, bool *in_order
 }
 
 tesela_status tesela_xla_is_untiled(const tesela_xla_shape *shape, bool *untiled, tesela_error *err) {
+  TESELA__NEED(err, shape, untiled);
   tesela_difference difference;
   tesela_status status = compare_untiled(shape, &difference, err);
   if (status == TESELA_OK) *untiled = difference.same && difference.same_extent;

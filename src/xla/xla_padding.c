@@ -79,6 +79,8 @@ static void pad_width(const tesela_xla_shape *shape, pad_list *list) {
 
 tesela_status tesela_xla_padding(const tesela_xla_shape *shape, int32_t capacity, tesela_xla_pad *pads,
                                  int32_t *n, tesela_error *err) {
+  TESELA__NEED(err, shape, n);
+  TESELA__NEED_LIST(err, pads, capacity);
   pad_list list = {.capacity = capacity, .pad = pads};
   tesela__xla_bounds bounds;
   tesela_status status = tesela__xla_check_sized(shape, err);

@@ -67,6 +67,7 @@ static tesela_status add_tail(const tesela_xla_shape *shape, tesela_program *pro
 }
 
 tesela_status tesela_xla_program(const tesela_xla_shape *shape, tesela_program *program, tesela_error *err) {
+  TESELA__NEED(err, shape, program);
   tesela_program built;
   tesela__xla_bounds bounds;
   tesela_status status = tesela__xla_check_sized(shape, err);

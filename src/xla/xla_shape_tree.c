@@ -41,9 +41,10 @@ void tesela_xla_tree_destroy(tesela_xla_tree *tree) {
 
 /* ---- looking at it ---- */
 
-int32_t tesela_xla_tree_count(const tesela_xla_tree *tree) { return tree->n_nodes; }
+int32_t tesela_xla_tree_count(const tesela_xla_tree *tree) { return tree ? tree->n_nodes : 0; }
 
 tesela_xla_node tesela_xla_tree_node(const tesela_xla_tree *tree, int32_t i) {
+  if (!tree) return (tesela_xla_node){0};
   const tesela__xla_node *node = &tree->node[i];
   return (tesela_xla_node){.kind = node->kind,
                            .parent = node->parent,
@@ -58,6 +59,7 @@ static bool xla_has_elements(const tesela_xla_shape *shape) {
 
 tesela_status tesela_xla_tree_bytes(const tesela_xla_tree *tree, int64_t *bytes, int64_t *allocated,
                                     tesela_error *err) {
+  TESELA__NEED(err, tree, bytes, allocated);
   int64_t sum = 0, sum_allocated = 0;
   for (int32_t i = 0; i < tree->n_leaves; i++) {
     tesela_xla_sizes sizes;
@@ -100,19 +102,20 @@ static bool xla_any_leaf(const tesela_xla_tree *tree, xla_leaf_test *test) {
 }
 
 bool tesela_xla_tree_has_layout(const tesela_xla_tree *tree) {
-  return !xla_any_leaf(tree, xla_leaf_lacks_layout);
+  return tree && !xla_any_leaf(tree, xla_leaf_lacks_layout);
 }
 bool tesela_xla_tree_has_any_layout(const tesela_xla_tree *tree) {
-  return xla_any_leaf(tree, xla_leaf_has_layout);
+  return tree && xla_any_leaf(tree, xla_leaf_has_layout);
 }
 bool tesela_xla_tree_has_element_bits(const tesela_xla_tree *tree) {
-  return xla_any_leaf(tree, xla_leaf_has_bits);
+  return tree && xla_any_leaf(tree, xla_leaf_has_bits);
 }
 
 /* ---- comparison ---- */
 
 tesela_status tesela_xla_tree_equal(const tesela_xla_tree *a, const tesela_xla_tree *b, uint32_t ignore,
                                     bool *equal, tesela_error *err) {
+  TESELA__NEED(err, a, b, equal);
   int32_t at;
   (void)err;
   if (ignore & TESELA_XLA_ORDER_IF_UNTILED) { /* a question to the whole trees */
@@ -156,11 +159,13 @@ static tesela_status tree_plain(tesela_xla_tree **out, const tesela_xla_tree *tr
 
 tesela_status tesela_xla_tree_with_default_layouts(tesela_xla_tree **out, const tesela_xla_tree *tree,
                                                    const tesela_allocator *allocator, tesela_error *err) {
+  TESELA__NEED(err, out, tree);
   return tree_plain(out, tree, true, allocator, err);
 }
 
 tesela_status tesela_xla_tree_clear_layouts(tesela_xla_tree **out, const tesela_xla_tree *tree,
                                             const tesela_allocator *allocator, tesela_error *err) {
+  TESELA__NEED(err, out, tree);
   return tree_plain(out, tree, false, allocator, err);
 }
 
@@ -184,6 +189,7 @@ static tesela_status xla_take_layout(tesela_xla_shape *to, const tesela_xla_shap
 tesela_status tesela_xla_tree_copy_layouts(tesela_xla_tree **out, const tesela_xla_tree *shapes,
                                            const tesela_xla_tree *layouts, const tesela_allocator *allocator,
                                            tesela_error *err) {
+  TESELA__NEED(err, out, shapes, layouts);
   int32_t at;
   if (!xla_same_structure(shapes, layouts, &at))
     return tesela__fail(err, TESELA_E_MISMATCH, -1, "the tuples differ, first at node %" PRId32, at);

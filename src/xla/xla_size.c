@@ -35,6 +35,7 @@ static int64_t largest_part(const tesela_xla_shape *shape, int32_t p) {
 
 tesela_status tesela_xla_max_split_size(const tesela_xla_shape *shape, int32_t dim, int64_t *size,
                                         tesela_error *err) {
+  TESELA__NEED(err, shape, size);
   int32_t position[TESELA_MAX_RANK];
   tesela_status status = tesela__xla_check_sized(shape, err);
   if (status == TESELA_OK) status = tesela__xla_check_dim(shape->rank, dim, err);
@@ -52,6 +53,7 @@ static void share_begin(const tesela_xla_shape *shape, tesela__xla_bounds *bound
 
 tesela_status tesela_xla_max_split_elements(const tesela_xla_shape *shape, int64_t *elements,
                                             tesela_error *err) {
+  TESELA__NEED(err, shape, elements);
   tesela__xla_bounds bounds;
   tesela_status status = tesela__xla_check_sized(shape, err);
   if (status != TESELA_OK) return status;
@@ -82,7 +84,8 @@ static tesela_status allocated_elements(const tesela_xla_shape *shape, int64_t *
 }
 
 tesela_status tesela_xla_size(const tesela_xla_shape *shape, tesela_xla_sizes *sizes, tesela_error *err) {
-  tesela_xla_sizes s;
+  TESELA__NEED(err, shape, sizes);
+  tesela_xla_sizes s = {.elements = 0};
   int64_t allocated;
   tesela_status status = tesela__xla_check_sized(shape, err);
   if (status == TESELA_OK) status = tesela__xla_elements(shape, &s.elements, err);
@@ -102,6 +105,8 @@ tesela_status tesela_xla_size(const tesela_xla_shape *shape, tesela_xla_sizes *s
 }
 
 tesela_status tesela_xla_byte_strides(const tesela_xla_shape *shape, int64_t *strides, tesela_error *err) {
+  TESELA__NEED(err, shape);
+  TESELA__NEED_LIST(err, strides, shape->rank);
   int64_t bits, stride, found[TESELA_MAX_RANK];
   bool in_order = true;
   tesela_status status = tesela__xla_check_sized(shape, err);
@@ -126,6 +131,7 @@ tesela_status tesela_xla_byte_strides(const tesela_xla_shape *shape, int64_t *st
 }
 
 int64_t tesela_xla_packed_factor(const tesela_xla_shape *shape) {
+  if (!shape) return 1;
   const tesela_xla_layout *layout = &shape->layout;
   if (shape->rank != 1 || layout->n_tiles != 3 || layout->tile_rank[2] != 2) return 1;
   int64_t rows = layout->tile[layout->tile_rank[0] + layout->tile_rank[1]];
@@ -134,6 +140,7 @@ int64_t tesela_xla_packed_factor(const tesela_xla_shape *shape) {
 
 tesela_status tesela_xla_bounds(const tesela_xla_shape *shape, int32_t level, int64_t *bounds,
                                 int32_t *n_bounds, tesela_error *err) {
+  TESELA__NEED(err, shape, bounds, n_bounds);
   tesela__xla_bounds found;
   tesela_status status = tesela__xla_check_sized(shape, err);
   if (status != TESELA_OK) return status;

@@ -331,7 +331,7 @@ SAFETENSORS = [
     ("a name twice", safetensors_json(b'{"x":1,"x":2}'), "its header is no JSON: duplicate object key"),
     ("a name that is not UTF-8", safetensors_json(b'{"\xff\xfe":1}'), "its header is no JSON"),
     ("a name with NUL", safetensors_json(b'{"a\\u0000b":1}'), "its header is no JSON: NUL"),
-    ("depth", safetensors_json(b'{"x":' + b"[" * 5000), "its header is no JSON: maximum parsing depth"),
+    ("depth", safetensors_json(b'{"x":' + b"[" * 5000), "its header is no JSON: more than 64 levels"),
     ("a number beyond 64 bits", safetensors_json(b'{"x":{"dtype":"F32","shape":[99999999999999999999]}}'), "its header is no JSON: too big"),
     ("a tensor that is a number", safetensors_json({"x": 1}), "tensor x is no object"),
     ("no dtype", safetensors_json({"x": {"shape": [2], "data_offsets": [0, 8]}}, bytes(8)), "tensor x has no dtype"),

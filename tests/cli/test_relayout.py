@@ -267,7 +267,10 @@ def test_types_that_numpy_lacks_come_as_bytes(file, tmp_path):
     path = file("x.npy", npy("<V2", (3, 5), placed("bf16[3,5]", values)))
     assert "its elements are 16 bits of no type; say which: --dtype=bf16" in wrong(path, "--to", "{1,0}")
     assert "has elements of 16 bits; --dtype f32 has 32" in wrong(path, "--to", "{1,0}", "--dtype=f32")
-    assert "did you mean bf16" in wrong(path, "--to", "{1,0}", "--dtype=bfloat16")
+    assert "did you mean bf16" in wrong(path, "--to", "{1,0}", "--dtype=bf17")
+    assert "there are no arrays of token" in wrong(path, "--to", "{1,0}", "--dtype=token")
+    for spelling in ("bfloat16", "torch.bfloat16", "ml_dtypes.bfloat16"):
+        assert relayout(path, "--to", "{1,0}", "--dtype", spelling).stdout == placed("bf16[3,5]", values)
     done = relayout(path, "-o", tmp_path / "y.npy", "--to", "{0,1}", "--dtype", "bf16")
     assert b"NumPy has no bf16; it will read elements of type <V2" in done.stderr
     assert (tmp_path / "y.npy").read_bytes() == npy("<V2", (3, 5), placed("bf16[3,5]{0,1}", values), fortran=True)
@@ -390,7 +393,7 @@ def test_temporary_data_goes_to_TMPDIR_and_is_gone(tmp_path):
     relayout("-", "--from=u8[4]", "--to={0}", text=b"abcd", env={"TMPDIR": str(folder)})
     assert list(folder.iterdir()) == []
     said = wrong("-", "--from=u8[4]", "--to={0}", text=b"abcd", env={"TMPDIR": str(folder / "no")}, status=3)
-    assert "no temporary file for standard input" in said
+    assert "standard input: no temporary file" in said
 
 
 def test_a_terminal_gets_no_data(file):
@@ -398,7 +401,7 @@ def test_a_terminal_gets_no_data(file):
     done = run("relayout", file("in", b"abcd"), "--from=u8[4]", "--to={0}", stdout=slave)
     os.close(slave)
     os.set_blocking(master, False)
-    assert done.returncode == 2 and b"standard output is a terminal" in done.stderr
+    assert done.returncode == 2 and b"standard output: is a terminal" in done.stderr
     with pytest.raises(OSError):
         os.read(master, 1)
     os.close(master)

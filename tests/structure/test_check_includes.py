@@ -24,6 +24,7 @@ TREE = {
     "src/tesela.c": '#include "base/error.c"\n#include "report/report.c"\n',
     "src/base/base.h": "#include <tesela/base.h>\n",
     "src/base/error.c": '#include "base/base.h"\n',
+    "src/base/os_posix.c": "#include <pthread.h>\n#include <sys/mman.h>\n",
     "src/xla/xla.h": '#include "layout/size.h"\n',
     "src/layout/size.h": '#include "base/base.h"\n',
     "src/report/report.c": '#include <tesela/report.h>\n\n#include "base/base.h"\n#include "xla/xla.h"\n',
@@ -46,6 +47,9 @@ FAULTS = [
     ("the inside in the command", "cli/main.c", '#include "base/base.h"', "no such file"),
     ("the inside by a path", "cli/main.c", '#include "../src/base/base.h"', "public headers only"),
     ("jansson in the library", "src/layout/size.h", "#include <jansson.h>", "only cli/ may use it"),
+    ("threads of a system", "src/layout/size.h", "#include <pthread.h>", "only src/base/os_*.c know an operating system"),
+    ("files of a system", "src/base/error.c", "#include <sys/stat.h>", "only src/base/os_*.c know an operating system"),
+    ("a system in a public header", "include/tesela/base.h", "# include <unistd.h>", "only src/base/os_*.c know"),
     ("a file that is not there", "src/base/error.c", '#include "base/bsae.h"', "no such file"),
     ("a module nobody described", "src/new/new.c", '#include "base/base.h"', "no row for new"),
 ]

@@ -161,7 +161,12 @@ static void random_plans_agree_with_the_oracle(void **state) {
       fail_msg("case %d: applies %d, expected %d; %s", n, p.applies, atoms.applies, p.why_not);
     not += !p.applies;
     if (p.applies) {
-      tesela_access_machine eight = {8, 32, 4, 32, 128, 16};
+      tesela_access_machine eight = {.warp = 8,
+                                     .banks = 32,
+                                     .bank_bytes = 4,
+                                     .sector_bytes = 32,
+                                     .line_bytes = 128,
+                                     .max_vector_bytes = 16};
       access_table rows;
       access_oracle_rows(&atoms, &m, &rows);
       tesela_access_cost e = access_oracle_cost(&rows, bits, atoms.columns, &eight, 8);

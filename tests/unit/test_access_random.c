@@ -59,7 +59,12 @@ static void many_dims_are_followed_too(void **state) {
     assert_int_equal(r.rank, rank);
     tesela__access access;
     tesela__access_walk thread, local;
-    tesela_access_machine machine = {32, 32, 4, 32, 128, 16};
+    tesela_access_machine machine = {.warp = 32,
+                                     .banks = 32,
+                                     .bank_bytes = 4,
+                                     .sector_bytes = 32,
+                                     .line_bytes = 128,
+                                     .max_vector_bytes = 16};
     assert_int_equal(tesela__access_make(&access, &r, &m, 32, &machine, NULL), TESELA_OK);
     assert_int_equal(access.n_rough, nine ? 9 : 0);
     for (int n = 0; n < 3000; n++) {
@@ -75,8 +80,24 @@ static void many_dims_are_followed_too(void **state) {
 
 static tesela_access_machine random_machine(void) {
   static const tesela_access_machine machines[] = {
-      {32, 32, 4, 32, 128, 16}, {32, 32, 4, 32, 128, 16}, {64, 32, 4, 64, 128, 16}, {32, 8, 4, 16, 64, 8},
-      {24, 16, 2, 8, 32, 64},   {1, 1, 1, 1, 1, 64},      {5, 128, 8, 32, 4, 1},    {64, 64, 4, 32, 128, 32},
+      {.warp = 32,
+       .banks = 32,
+       .bank_bytes = 4,
+       .sector_bytes = 32,
+       .line_bytes = 128,
+       .max_vector_bytes = 16},
+      {.warp = 32,
+       .banks = 32,
+       .bank_bytes = 4,
+       .sector_bytes = 32,
+       .line_bytes = 128,
+       .max_vector_bytes = 16},
+      {64, 32, 4, 64, 128, 16, {0}},
+      {32, 8, 4, 16, 64, 8, {0}},
+      {24, 16, 2, 8, 32, 64, {0}},
+      {1, 1, 1, 1, 1, 64, {0}},
+      {5, 128, 8, 32, 4, 1, {0}},
+      {64, 64, 4, 32, 128, 32, {0}},
   };
   return machines[access_random(8)];
 }

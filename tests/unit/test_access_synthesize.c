@@ -255,11 +255,11 @@ static void compare(const char *name, int32_t n, const tesela_access_use *uses, 
     }
 }
 
-static const tesela_access_machine machines[] = {{32, 32, 4, 32, 128, 16},
-                                                 {32, 8, 4, 32, 128, 16},
-                                                 {8, 8, 4, 32, 128, 16},
-                                                 {64, 32, 4, 32, 128, 16},
-                                                 {12, 16, 2, 8, 32, 8}};
+static const tesela_access_machine machines[] = {{32, 32, 4, 32, 128, 16, {0}},
+                                                 {32, 8, 4, 32, 128, 16, {0}},
+                                                 {8, 8, 4, 32, 128, 16, {0}},
+                                                 {64, 32, 4, 32, 128, 16, {0}},
+                                                 {12, 16, 2, 8, 32, 8, {0}}};
 
 static void usual_tiles_agree_with_the_family(void **state) {
   (void)state;

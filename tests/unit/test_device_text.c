@@ -37,6 +37,8 @@ static void spellings_read_the_same(void **state) {
       {"f16[1000,200] stick(dim_order=[0,1])", "f16[1000,200] SpyreTensorLayout(device_size=[4, 1000, 64], "
                                                "dim_map=[1, 0, 1], device_dtype=DataFormats.IEEE_FP16)"},
       {"s8[40] stick(device_bits=32)", "s8[40] stick(device_dtype=s8, device_bits=32)"},
+      {"s8[40] stick(device_dtype=bf16)", "s8[40] stick(device_dtype=torch.bfloat16)"},
+      {"s8[40] stick(device_dtype=f8e4m3fn)", "s8[40] stick(device_dtype=float8_e4m3fn)"},
       {"f16[90] stick(device_size=[2,3,64], stride_map=[45,15,1])",
        "f16[90] stick(dims=[(0,45,2),(0,15,3),(0,1,64)])"},
       {"f16[7] stick(dims=[(-1,0,3),(0,64,1),(0,1,64)])", "f16[7] stick(dims=[(-1,1,3),(0,64,1),(0,1,64)])"},

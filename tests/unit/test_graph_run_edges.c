@@ -284,12 +284,36 @@ static void shifts_into_wider_types(void **unused) {
   }
 }
 
+/* Inputs and outputs need memory, if they have elements. */
+static void memory_is_needed(void **state) {
+  (void)state;
+  const tesela_graph_run_options options = {.plain = true};
+  for (int64_t n = 0; n < 2; n++) {
+    tesela_status refused = n == 0 ? TESELA_OK : TESELA_E_INVALID;
+    float x[1] = {0}, out[1] = {0};
+    tesela_graph_destroy(graph);
+    OK(tesela_graph_create(&graph, NULL, &e_));
+    int32_t in = build_input(graph, "x", n == 0 ? "f32[0]" : "f32[1]");
+    OK(tesela_graph_add_output(graph, in, &e_));
+    assert_int_equal(tesela_graph_run(graph, NULL, (const void *const[]){NULL}, (void *const[]){out},
+                                      &options, NULL, NULL),
+                     refused);
+    assert_int_equal(
+        tesela_graph_run(graph, NULL, (const void *const[]){x}, (void *const[]){NULL}, &options, NULL, NULL),
+        refused);
+    assert_int_equal(tesela_graph_run(graph, NULL, NULL, (void *const[]){out}, &options, NULL, NULL),
+                     TESELA_E_INVALID);
+    assert_int_equal(tesela_graph_run(graph, NULL, (const void *const[]){x}, NULL, &options, NULL, NULL),
+                     TESELA_E_INVALID);
+  }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(huge_tensors_are_refused), TEST(narrow_elements_are_refused), TEST(allocations_fail),
       TEST(scatter_is_told),          TEST(one_long_line_is_told),       TEST(lines_are_told),
-      TEST(counting_from_a_fraction), TEST(shifts_into_wider_types),
+      TEST(counting_from_a_fraction), TEST(shifts_into_wider_types),     TEST(memory_is_needed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -330,7 +330,8 @@ static void watch_copies(tesela_plan_options options, bool elsewhere) {
     tesela_plan *plan = plan_of(&p, options);
     unsigned char *dst = memory(rows * 4099), *src = memory(rows * 4099);
     watch w = {.caller = pthread_self()};
-    tesela_run_options how = {elsewhere ? &executor : NULL, on_progress, &w};
+    tesela_run_options how = {
+        .executor = elsewhere ? &executor : NULL, .progress = on_progress, .progress_user = &w};
     memset(src, 7, (size_t)(rows * 4099));
     assert_int_equal(tesela_plan_run(plan, dst, src, &how, NULL), TESELA_OK);
     if (w.wrong) fail_msg("progress: %s", w.wrong);

@@ -36,6 +36,10 @@ static void a_dump_with_a_mistake(void **state) {
   assert_int_equal(m.expected[0] | m.expected[1] << 8, 265);
   assert_false(m.is_padding_value);
   tesela_error err = {.message = ""};
+  assert_int_equal(tesela_transfer_verify(&layout, NULL, sizeof device, NULL, 0, host, &m, NULL, NULL),
+                   TESELA_E_INVALID);
+  assert_int_equal(tesela_transfer_verify(&layout, device, sizeof device, NULL, 0, NULL, &m, NULL, NULL),
+                   TESELA_E_INVALID);
   assert_int_equal(tesela_transfer_verify(&layout, device, 1535, NULL, 0, host, &m, NULL, &err),
                    TESELA_E_RANGE);
   assert_string_equal(err.message, "the dump has 1535 bytes; the layout takes 1536");

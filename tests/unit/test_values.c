@@ -482,12 +482,30 @@ static void test_axes_and_unfinished_layouts(void **state) {
   assert_int_equal(tesela_values_compare(&layout, data, &layout, data, &d, NULL), TESELA_E_UNSUPPORTED);
 }
 
+/* NULL is data without elements, and of nothing else. */
+static void test_data_is_needed(void **state) {
+  (void)state;
+  static const uint8_t data[24];
+  for (int64_t n = 0; n < 2; n++) {
+    const int64_t shape[2] = {n, 3};
+    tesela_status refused = n == 0 ? TESELA_OK : TESELA_E_INVALID;
+    uint8_t digest[16];
+    tesela_layout layout;
+    tesela_values_difference d;
+    OK(tesela_layout_strided(&layout, TESELA_F32, 32, 2, shape, NULL, 0, &e_));
+    assert_int_equal(tesela_values_digest(&layout, NULL, digest, NULL), refused);
+    assert_int_equal(tesela_values_compare(&layout, NULL, &layout, data, &d, NULL), refused);
+    assert_int_equal(tesela_values_compare(&layout, data, &layout, NULL, &d, NULL), refused);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_random_pairs),    cmocka_unit_test(test_random_xla),
       cmocka_unit_test(test_parts_of_bytes),  cmocka_unit_test(test_type_width_and_shape_count),
       cmocka_unit_test(test_each_bit_counts), cmocka_unit_test(test_digests_that_never_change),
       cmocka_unit_test(test_refusals),        cmocka_unit_test(test_axes_and_unfinished_layouts),
+      cmocka_unit_test(test_data_is_needed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

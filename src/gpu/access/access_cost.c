@@ -25,6 +25,8 @@ static tesela_status cost_begin(cost_question *q, const tesela_register *registe
 tesela_status tesela_access_cost_of(const tesela_register *registers, const tesela_tile_memory *memory,
                                     int32_t bits, int64_t vector, const tesela_access_machine *machine,
                                     tesela_access_cost *cost, tesela_error *err) {
+  TESELA__NEED(err, registers, memory, cost);
+  TESELA__NEED_CLEAR(err, machine);
   cost_question q;
   tesela_status status = cost_begin(&q, registers, memory, bits, vector, machine, err);
   if (status != TESELA_OK) return status;
@@ -42,6 +44,9 @@ tesela_status tesela_access_banks(const tesela_register *registers, const tesela
                                   int32_t bits, int64_t vector, const tesela_access_machine *machine,
                                   int64_t warp, int64_t instruction, int64_t phase, int32_t n_banks,
                                   int32_t *words, tesela_error *err) {
+  TESELA__NEED(err, registers, memory);
+  TESELA__NEED_LIST(err, words, n_banks);
+  TESELA__NEED_CLEAR(err, machine);
   cost_question q;
   tesela_status status = cost_begin(&q, registers, memory, bits, vector, machine, err);
   if (status != TESELA_OK) return status;

@@ -110,6 +110,7 @@ static tesela_status ldmatrix_fill(tesela_ldmatrix *plan, const tesela_register 
 
 tesela_status tesela_ldmatrix_of(const tesela_register *registers, const tesela_tile_memory *memory,
                                  int32_t bits, tesela_ldmatrix *plan, tesela_error *err) {
+  TESELA__NEED(err, registers, memory, plan);
   tesela_access_machine full;
   tesela__access whole;
   tesela_ldmatrix made = {.applies = false};
@@ -130,6 +131,7 @@ tesela_status tesela_ldmatrix_of(const tesela_register *registers, const tesela_
 tesela_status tesela_ldmatrix_place(const tesela_ldmatrix *plan, const tesela_tile_memory *memory,
                                     int64_t warp, int32_t k, int32_t lane, int64_t *place,
                                     tesela_error *err) {
+  TESELA__NEED(err, plan, memory, place);
   if (!plan->applies)
     return tesela__fail(err, TESELA_E_INVALID, -1, "no plan for ldmatrix: %s", plan->why_not);
   if (warp < 0 || warp >= plan->warps)

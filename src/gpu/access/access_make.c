@@ -21,7 +21,7 @@ static bool access_field(int32_t given, int32_t standard, int32_t most, bool pow
 
 tesela_status tesela__access_machine(const tesela_access_machine *machine, tesela_access_machine *full,
                                      tesela_error *err) {
-  tesela_access_machine given = {0}, m;
+  tesela_access_machine given = {0}, m = {0};
   if (machine) given = *machine;
   const struct {
     const char *name;

@@ -269,6 +269,8 @@ static int32_t access_vector_dim(const tesela_register *registers, int64_t v) {
 tesela_status tesela_vector_width_of(const tesela_register *registers, const tesela_tile_memory *memory,
                                      int32_t bits, const tesela_access_machine *machine,
                                      tesela_vector_width *width, tesela_error *err) {
+  TESELA__NEED(err, registers, memory, width);
+  TESELA__NEED_CLEAR(err, machine);
   tesela_access_machine full;
   tesela__access access;
   tesela_status status = tesela__access_machine(machine, &full, err);

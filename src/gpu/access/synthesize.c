@@ -301,6 +301,10 @@ static tesela_status synth_begin(synth_search *s, const tesela_synthesis_options
 tesela_status tesela_synthesize(int32_t n_uses, const tesela_access_use *uses, int32_t bits,
                                 const tesela_synthesis_options *options, const tesela_access_machine *machine,
                                 tesela_synthesis *found, tesela_error *err) {
+  TESELA__NEED(err, found);
+  TESELA__NEED_LIST(err, uses, n_uses);
+  TESELA__NEED_CLEAR(err, options);
+  TESELA__NEED_CLEAR(err, machine);
   static const tesela_synthesis_options none;
   synth_search s = {.n_uses = n_uses, .bits = bits, .uses = uses, .plain = -1};
   tesela_tile_memory memory, made;

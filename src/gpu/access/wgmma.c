@@ -52,6 +52,7 @@ static tesela_status wgmma_check_bits(int32_t bits, tesela_error *err) {
 
 tesela_status tesela_tile_memory_wgmma(tesela_tile_memory *out, int64_t mn, int64_t k, int32_t bits,
                                        int32_t swizzle_bytes, bool k_major, tesela_error *err) {
+  TESELA__NEED(err, out);
   int64_t shape[2] = {mn, k}, elements;
   tesela_status status = tesela__check_extents(2, shape, &elements, err);
   if (status == TESELA_OK) status = wgmma_check_bits(bits, err);
@@ -98,6 +99,7 @@ static bool wgmma_alike(const tesela_tile_memory *a, const tesela_tile_memory *b
 
 tesela_status tesela_tile_memory_recognize_wgmma(const tesela_tile_memory *layout, int32_t bits,
                                                  tesela_wgmma_form *form, bool *is, tesela_error *err) {
+  TESELA__NEED(err, layout, form, is);
   tesela_status status = wgmma_check_bits(bits, err);
   if (status != TESELA_OK) return status;
   bool found = false;

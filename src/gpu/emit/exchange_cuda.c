@@ -280,6 +280,7 @@ static tesela_status cuda_check(const tesela_exchange *plan, const char *name, t
 
 tesela_status tesela_codegen_exchange_cuda(const tesela_exchange *plan, const char *name,
                                            const tesela_writer *to, tesela_error *err) {
+  TESELA__NEED(err, plan, name, to);
   tesela_status status = cuda_check(plan, name, err);
   if (status != TESELA_OK) return status;
   int32_t bits = plan->facts.bits;

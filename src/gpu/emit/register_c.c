@@ -107,6 +107,7 @@ static void code_element(tesela__emit *e, const layout_code *c, int32_t d) {
 
 tesela_status tesela_codegen_register_c(const tesela_register *layout, const char *name,
                                         const tesela_writer *to, tesela_error *err) {
+  TESELA__NEED(err, layout, name, to);
   tesela_status status = tesela__emit_check_name(name, err);
   if (status != TESELA_OK) return status;
   layout_code c = code_of(layout);

@@ -282,6 +282,8 @@ tesela_status tesela_exchange_create(tesela_exchange **out, const tesela_registe
                                      const tesela_register *src, int32_t bits,
                                      const tesela_exchange_options *options,
                                      const tesela_allocator *allocator, tesela_error *err) {
+  TESELA__NEED(err, out, dst, src);
+  TESELA__NEED_CLEAR(err, options);
   tesela_exchange_options chosen = options ? *options : (tesela_exchange_options){.warp = 0};
   tesela_status status = check_problem(dst, src, bits, &chosen, err);
   if (status != TESELA_OK) return status;

@@ -4,14 +4,18 @@
  */
 #include "gpu/exchange/exchange.h"
 
-tesela_exchange_facts tesela_exchange_facts_of(const tesela_exchange *plan) { return plan->facts; }
+tesela_exchange_facts tesela_exchange_facts_of(const tesela_exchange *plan) {
+  if (!plan) return (tesela_exchange_facts){0};
+  return plan->facts;
+}
 
 const tesela_tile_memory *tesela_exchange_memory(const tesela_exchange *plan) {
-  return plan->facts.kind == TESELA_EXCHANGE_SHARED ? &plan->memory : NULL;
+  return plan && plan->facts.kind == TESELA_EXCHANGE_SHARED ? &plan->memory : NULL;
 }
 
 tesela_status tesela_exchange_register_of(const tesela_exchange *plan, bool of_src, int64_t unit, int64_t k,
                                           int64_t *local, tesela_error *err) {
+  TESELA__NEED(err, plan, local);
   int64_t units = of_src ? plan->facts.src_units : plan->facts.dst_units;
   if (unit < 0 || unit >= units || k < 0 || k >= plan->facts.unit)
     return tesela__fail(err, TESELA_E_RANGE, -1,
@@ -24,6 +28,7 @@ tesela_status tesela_exchange_register_of(const tesela_exchange *plan, bool of_s
 
 tesela_status tesela_exchange_step_of(const tesela_exchange *plan, int64_t round, int64_t thread,
                                       tesela_exchange_step *step, tesela_error *err) {
+  TESELA__NEED(err, plan, step);
   if (round < 0 || round >= plan->facts.rounds)
     return tesela__fail(err, TESELA_E_RANGE, -1, "there is no round %" PRId64 "; the plan has %" PRId64,
                         round, plan->facts.rounds);
@@ -46,6 +51,7 @@ tesela_status tesela_exchange_step_of(const tesela_exchange *plan, int64_t round
 
 tesela_status tesela_exchange_move_of(const tesela_exchange *plan, int64_t thread, int64_t into,
                                       int64_t *from, tesela_error *err) {
+  TESELA__NEED(err, plan, from);
   int64_t units = plan->facts.dst_units;
   if (thread < 0 || thread >= plan->dst.spatial_size)
     return tesela__fail(err, TESELA_E_RANGE, -1, "there is no thread %" PRId64 "; dst has %" PRId64, thread,
@@ -70,6 +76,7 @@ static const tesela__warp_program *ask_program(const tesela_exchange *plan, int6
 
 tesela_status tesela_exchange_phase_of(const tesela_exchange *plan, int64_t phase, int64_t thread,
                                        tesela_exchange_phase *out, tesela_error *err) {
+  TESELA__NEED(err, plan, out);
   if (thread < 0 || thread >= plan->facts.threads)
     return tesela__fail(err, TESELA_E_RANGE, -1, "there is no thread %" PRId64 "; the block has %" PRId64,
                         thread, plan->facts.threads);
@@ -96,6 +103,7 @@ static tesela_status ask_word(int64_t word, int64_t words, int64_t k, int64_t pa
 tesela_status tesela_exchange_part_of(const tesela_exchange *plan, int64_t phase, int64_t thread,
                                       int64_t word, int64_t k, int64_t *from, int64_t *part,
                                       tesela_error *err) {
+  TESELA__NEED(err, plan, from, part);
   tesela_exchange_phase facts = {.phases = 0};
   tesela_status status = tesela_exchange_phase_of(plan, 0, thread, &facts, err);
   if (status != TESELA_OK) return status;
@@ -121,6 +129,7 @@ tesela_status tesela_exchange_part_of(const tesela_exchange *plan, int64_t phase
 
 tesela_status tesela_exchange_kept_of(const tesela_exchange *plan, int64_t phase, int64_t thread,
                                       int64_t word, int64_t *from, tesela_error *err) {
+  TESELA__NEED(err, plan, from);
   tesela_exchange_phase facts;
   tesela_status status = tesela_exchange_phase_of(plan, phase, thread, &facts, err);
   if (status == TESELA_OK) status = ask_word(word, facts.dst_words, 0, 1, err);

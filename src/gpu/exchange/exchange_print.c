@@ -237,6 +237,7 @@ static void print_counts(tesela__sink *sink, const tesela_exchange_facts *facts)
 }
 
 tesela_status tesela_exchange_print(const tesela_exchange *plan, const tesela_writer *to, tesela_error *err) {
+  TESELA__NEED(err, plan, to);
   static const char *const kinds[] = {"nothing", "permute", "shuffle", "shared"};
   const tesela_exchange_facts *facts = &plan->facts;
   tesela__sink sink;

@@ -218,6 +218,7 @@ static tesela_status run_steps(exchange_state *s, const tesela_allocator *alloc,
 
 tesela_status tesela_exchange_run(const tesela_exchange *plan, void *dst, const void *src,
                                   const tesela_allocator *allocator, tesela_error *err) {
+  TESELA__NEED(err, plan, dst, src);
   tesela_allocator alloc = tesela__allocator(allocator);
   bool shared = plan->facts.kind == TESELA_EXCHANGE_SHARED;
   exchange_state s = {.plan = plan, .src = src, .dst = dst};

@@ -104,6 +104,7 @@ static bool tile_compose_modes(const tesela_tile_memory *outer, const int32_t *f
 
 tesela_status tesela_tile_memory_compose(tesela_tile_memory *out, const tesela_tile_memory *outer,
                                          const tesela_tile_memory *inner, tesela_error *err) {
+  TESELA__NEED(err, out, outer, inner);
   tesela_tile_memory o = tile_plain_if_it_can(outer), i = tile_plain_if_it_can(inner);
   tesela_tile_memory tile = {.space = o.space, .rank = o.rank > i.rank ? o.rank : i.rank};
   tesela__tile_parts parts = {.n = 0};
@@ -133,6 +134,7 @@ tesela_status tesela_tile_memory_compose(tesela_tile_memory *out, const tesela_t
 
 tesela_status tesela_tile_memory_prepend(tesela_tile_memory *out, const tesela_tile_memory *layout, int64_t n,
                                          tesela_error *err) {
+  TESELA__NEED(err, out, layout);
   tesela_tile_memory stages, tile;
   int64_t shape[TESELA_MAX_RANK] = {n};
   tesela_status status = tesela_tile_memory_unsqueeze(&tile, layout, 1, (const int64_t[]){0}, err);

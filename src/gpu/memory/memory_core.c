@@ -42,6 +42,7 @@ static tesela_status tile_build_core(tesela_layout *core, const tesela_tile_memo
 
 tesela_status tesela_tile_memory_to_layout(const tesela_tile_memory *layout, tesela_dtype dtype, int32_t bits,
                                            tesela_layout *out, tesela_error *err) {
+  TESELA__NEED(err, layout, out);
   tesela_layout core, sized;
   tesela_status status = tile_build_core(&core, layout, dtype, bits, err);
   if (status != TESELA_OK) return status;
@@ -59,6 +60,7 @@ tesela_status tesela_tile_memory_to_layout(const tesela_tile_memory *layout, tes
 
 tesela_status tesela_tile_memory_same(const tesela_tile_memory *a, const tesela_tile_memory *b, bool *same,
                                       tesela_error *err) {
+  TESELA__NEED(err, a, b, same);
   tesela_tile_memory tile[2] = {*a, *b};
   tesela_layout core[2];
   tesela_difference difference;

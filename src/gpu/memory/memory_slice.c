@@ -78,6 +78,9 @@ static bool tile_cut(const tile_line *line, int32_t d, int64_t start, int64_t n,
 
 tesela_status tesela_tile_memory_slice(tesela_tile_memory *out, const tesela_tile_memory *layout,
                                        const int64_t *start, const int64_t *shape, tesela_error *err) {
+  TESELA__NEED(err, out, layout);
+  TESELA__NEED_LIST(err, start, layout->rank);
+  TESELA__NEED_LIST(err, shape, layout->rank);
   tesela_tile_memory tile = {.space = layout->space, .rank = layout->rank, .swizzle = layout->swizzle};
   int64_t elements;
   int32_t first[TESELA_MAX_RANK + 1];

@@ -79,6 +79,10 @@ tesela_status tesela_tile_memory_make(tesela_tile_memory *out, tesela_tile_space
                                       const int64_t *shape, int32_t n_modes, const int64_t *mode_shape,
                                       const int64_t *mode_strides, int64_t offset,
                                       const tesela_tile_swizzle *swizzle, tesela_error *err) {
+  TESELA__NEED(err, out);
+  TESELA__NEED_LIST(err, shape, rank);
+  TESELA__NEED_LIST(err, mode_shape, n_modes);
+  TESELA__NEED_LIST(err, mode_strides, n_modes);
   tesela_tile_memory tile = {.space = space, .rank = rank, .offset = offset};
   int64_t elements;
   int32_t first[TESELA_MAX_RANK + 1];
@@ -104,6 +108,9 @@ tesela_status tesela_tile_memory_make(tesela_tile_memory *out, tesela_tile_space
 tesela_status tesela_tile_memory_strided(tesela_tile_memory *out, tesela_tile_space space, int32_t rank,
                                          const int64_t *shape, const int64_t *strides, int64_t offset,
                                          tesela_error *err) {
+  TESELA__NEED(err, out);
+  TESELA__NEED_LIST(err, shape, rank);
+  TESELA__NEED_LIST(err, strides, rank);
   return tesela_tile_memory_make(out, space, rank, shape, rank, shape, strides, offset, NULL, err);
 }
 
@@ -123,11 +130,15 @@ static tesela_status tile_compact(tesela_tile_memory *out, tesela_tile_space spa
 
 tesela_status tesela_tile_memory_row_major(tesela_tile_memory *out, tesela_tile_space space, int32_t rank,
                                            const int64_t *shape, tesela_error *err) {
+  TESELA__NEED(err, out);
+  TESELA__NEED_LIST(err, shape, rank);
   return tile_compact(out, space, rank, shape, true, err);
 }
 
 tesela_status tesela_tile_memory_column_major(tesela_tile_memory *out, tesela_tile_space space, int32_t rank,
                                               const int64_t *shape, tesela_error *err) {
+  TESELA__NEED(err, out);
+  TESELA__NEED_LIST(err, shape, rank);
   return tile_compact(out, space, rank, shape, false, err);
 }
 
@@ -139,6 +150,8 @@ static int32_t tile_log2(int64_t power) {
 
 tesela_status tesela_tile_memory_swizzled(tesela_tile_memory *out, int32_t rank, const int64_t *shape,
                                           int32_t bytes, tesela_error *err) {
+  TESELA__NEED(err, out);
+  TESELA__NEED_LIST(err, shape, rank);
   int64_t elements, mode_shape[TESELA_MAX_RANK + 1], strides[TESELA_MAX_RANK + 1];
   tesela_status status = tesela__check_extents(rank, shape, &elements, err);
   if (status != TESELA_OK) return status;
@@ -171,6 +184,7 @@ tesela_status tesela_tile_memory_swizzled(tesela_tile_memory *out, int32_t rank,
 
 tesela_status tesela_tile_memory_set_size(tesela_tile_memory *out, const tesela_tile_memory *layout,
                                           int64_t size, tesela_error *err) {
+  TESELA__NEED(err, out, layout);
   tesela_tile_memory tile = *layout;
   tesela_status status = tesela__tile_finish(&tile, 0, &tile, err);
   if (status != TESELA_OK) return status;
@@ -184,6 +198,7 @@ tesela_status tesela_tile_memory_set_size(tesela_tile_memory *out, const tesela_
 
 tesela_status tesela_tile_memory_with_swizzle(tesela_tile_memory *out, const tesela_tile_memory *layout,
                                               tesela_tile_swizzle swizzle, tesela_error *err) {
+  TESELA__NEED(err, out, layout);
   tesela_tile_memory tile = *layout;
   tesela_status status = tesela__tile_check_swizzle(swizzle, err);
   if (status != TESELA_OK) return status;
@@ -218,6 +233,8 @@ int64_t tesela__tile_place(const tesela_tile_memory *tile, const int64_t *index)
 
 tesela_status tesela_tile_memory_place(const tesela_tile_memory *layout, const int64_t *index, int64_t *place,
                                        tesela_error *err) {
+  TESELA__NEED(err, layout, place);
+  TESELA__NEED_LIST(err, index, layout->rank);
   tesela_status status = tesela__check_index(layout->rank, layout->shape, index, err);
   if (status == TESELA_OK) *place = tesela__tile_place(layout, index);
   return status;

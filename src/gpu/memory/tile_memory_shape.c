@@ -41,6 +41,8 @@ static tesela_status tile_dims(int32_t rank, int32_t n, const int64_t *dims, uin
 
 tesela_status tesela_tile_memory_permute(tesela_tile_memory *out, const tesela_tile_memory *layout, int32_t n,
                                          const int64_t *dims, tesela_error *err) {
+  TESELA__NEED(err, out, layout);
+  TESELA__NEED_LIST(err, dims, n);
   uint32_t bits;
   int32_t order[TESELA_MAX_RANK];
   if (n != layout->rank)
@@ -52,6 +54,8 @@ tesela_status tesela_tile_memory_permute(tesela_tile_memory *out, const tesela_t
 
 tesela_status tesela_tile_memory_retain(tesela_tile_memory *out, const tesela_tile_memory *layout, int32_t n,
                                         const int64_t *dims, tesela_error *err) {
+  TESELA__NEED(err, out, layout);
+  TESELA__NEED_LIST(err, dims, n);
   uint32_t bits;
   int32_t order[TESELA_MAX_RANK];
   tesela_status status = tile_dims(layout->rank, n, dims, &bits, order, err);
@@ -60,6 +64,8 @@ tesela_status tesela_tile_memory_retain(tesela_tile_memory *out, const tesela_ti
 
 tesela_status tesela_tile_memory_squeeze(tesela_tile_memory *out, const tesela_tile_memory *layout, int32_t n,
                                          const int64_t *dims, tesela_error *err) {
+  TESELA__NEED(err, out, layout);
+  TESELA__NEED_LIST(err, dims, n);
   uint32_t bits;
   int32_t order[TESELA_MAX_RANK], rank = 0;
   tesela_status status = tile_dims(layout->rank, n, dims, &bits, NULL, err);
@@ -77,6 +83,8 @@ tesela_status tesela_tile_memory_squeeze(tesela_tile_memory *out, const tesela_t
 
 tesela_status tesela_tile_memory_unsqueeze(tesela_tile_memory *out, const tesela_tile_memory *layout,
                                            int32_t n, const int64_t *dims, tesela_error *err) {
+  TESELA__NEED(err, out, layout);
+  TESELA__NEED_LIST(err, dims, n);
   uint32_t bits;
   int32_t order[TESELA_MAX_RANK], next = 0;
   if (n > TESELA_MAX_RANK - layout->rank)
@@ -104,6 +112,8 @@ static void tile_flatten(const tesela_tile_memory *layout, tesela__tile_parts *f
 
 tesela_status tesela_tile_memory_reshape(tesela_tile_memory *out, const tesela_tile_memory *layout,
                                          int32_t rank, const int64_t *shape, tesela_error *err) {
+  TESELA__NEED(err, out, layout);
+  TESELA__NEED_LIST(err, shape, rank);
   tesela_tile_memory tile = {
       .space = layout->space, .rank = rank, .offset = layout->offset, .swizzle = layout->swizzle};
   int64_t elements, have = 1;

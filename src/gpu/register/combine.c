@@ -41,6 +41,7 @@ static tesela_status combine_begin(tesela_register *result, const tesela_registe
 
 tesela_status tesela_register_compose(tesela_register *out, const tesela_register *outer,
                                       const tesela_register *inner, tesela_error *err) {
+  TESELA__NEED(err, out, outer, inner);
   tesela_register result, reduced[2]; /* modes of 1 do not count towards the limits */
   tesela_register_reduced(&reduced[0], outer);
   tesela_register_reduced(&reduced[1], inner);
@@ -66,6 +67,7 @@ tesela_status tesela_register_compose(tesela_register *out, const tesela_registe
 
 tesela_status tesela_register_concat(tesela_register *out, const tesela_register *a, const tesela_register *b,
                                      tesela_error *err) {
+  TESELA__NEED(err, out, a, b);
   tesela_register result, part[2];
   int32_t number[TESELA_REGISTER_MODES];
   if (a->rank + b->rank > TESELA_MAX_RANK)
@@ -86,6 +88,8 @@ tesela_status tesela_register_concat(tesela_register *out, const tesela_register
 
 tesela_status tesela_register_repeat_to(tesela_register *out, const tesela_register *layout, int32_t rank,
                                         const int64_t *shape, tesela_error *err) {
+  TESELA__NEED(err, out, layout);
+  TESELA__NEED_LIST(err, shape, rank);
   int64_t elements, times[TESELA_MAX_RANK];
   tesela_register outer;
   tesela_status status = tesela__check_extents(rank, shape, &elements, err);

@@ -9,6 +9,7 @@
 enum { COVER_LIMIT = 1 << 24 };
 
 bool tesela_register_identical(const tesela_register *a, const tesela_register *b) {
+  if (!a || !b) return false;
   bool same = a->rank == b->rank && a->n_modes == b->n_modes && a->n_spatial == b->n_spatial &&
               a->n_local == b->n_local;
   for (int32_t i = 0; same && i < a->rank; i++) same = a->shape[i] == b->shape[i];
@@ -19,6 +20,7 @@ bool tesela_register_identical(const tesela_register *a, const tesela_register *
 }
 
 bool tesela_register_same(const tesela_register *a, const tesela_register *b) {
+  if (!a || !b) return false;
   tesela_register x, y;
   if (a->spatial_size != b->spatial_size || a->local_size != b->local_size) return false;
   tesela_register_canonical(&x, a);
@@ -104,6 +106,7 @@ static tesela_status cover_by_threads(const tesela_register *need, const cover_d
 
 tesela_status tesela_register_covers(const tesela_register *have, const tesela_register *need, bool *covers,
                                      tesela_error *err) {
+  TESELA__NEED(err, have, need, covers);
   cover_digit digits[TESELA_REGISTER_MODES], needs[TESELA_REGISTER_MODES];
   cover_answer answer[TESELA_REGISTER_MODES];
   bool all = need->spatial_size <= have->spatial_size, equal = have->rank == need->rank;
@@ -132,6 +135,7 @@ static uint64_t hash_word(uint64_t hash, int64_t word) {
 }
 
 tesela_status tesela_register_hash(const tesela_register *layout, uint64_t *hash, tesela_error *err) {
+  TESELA__NEED(err, layout, hash);
   int64_t copies = tesela_register_copies(layout),
           elements = layout->spatial_size / copies * layout->local_size, work, index[TESELA_MAX_RANK] = {0},
           number;

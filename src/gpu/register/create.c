@@ -60,11 +60,15 @@ static tesela_status create_ordered(tesela_register *out, bool spatial, int32_t 
 
 tesela_status tesela_register_spatial(tesela_register *out, int32_t rank, const int64_t *shape,
                                       const int64_t *ranks, tesela_error *err) {
+  TESELA__NEED(err, out);
+  TESELA__NEED_LIST(err, shape, rank);
   return create_ordered(out, true, rank, shape, ranks, err);
 }
 
 tesela_status tesela_register_local(tesela_register *out, int32_t rank, const int64_t *shape,
                                     const int64_t *ranks, tesela_error *err) {
+  TESELA__NEED(err, out);
+  TESELA__NEED_LIST(err, shape, rank);
   return create_ordered(out, false, rank, shape, ranks, err);
 }
 
@@ -77,11 +81,15 @@ static tesela_status create_column(tesela_register *out, bool spatial, int32_t r
 
 tesela_status tesela_register_column_spatial(tesela_register *out, int32_t rank, const int64_t *shape,
                                              tesela_error *err) {
+  TESELA__NEED(err, out);
+  TESELA__NEED_LIST(err, shape, rank);
   return create_column(out, true, rank, shape, err);
 }
 
 tesela_status tesela_register_column_local(tesela_register *out, int32_t rank, const int64_t *shape,
                                            tesela_error *err) {
+  TESELA__NEED(err, out);
+  TESELA__NEED_LIST(err, shape, rank);
   return create_column(out, false, rank, shape, err);
 }
 
@@ -93,6 +101,8 @@ static tesela_status check_workers(const char *name, int64_t n, tesela_error *er
 
 tesela_status tesela_register_replicated(tesela_register *out, int32_t rank, const int64_t *shape,
                                          int64_t workers, tesela_error *err) {
+  TESELA__NEED(err, out);
+  TESELA__NEED_LIST(err, shape, rank);
   tesela_register result;
   tesela_status status = create_begin(&result, rank, shape, err);
   if (status == TESELA_OK) status = check_workers("num_workers", workers, err);
@@ -104,6 +114,8 @@ tesela_status tesela_register_replicated(tesela_register *out, int32_t rank, con
 
 tesela_status tesela_register_auto_local_spatial(tesela_register *out, int64_t threads, int32_t rank,
                                                  const int64_t *shape, tesela_error *err) {
+  TESELA__NEED(err, out);
+  TESELA__NEED_LIST(err, shape, rank);
   int64_t elements, left = threads, near[TESELA_MAX_RANK], rest[TESELA_MAX_RANK];
   tesela_register outer, inner;
   tesela_status status = tesela__check_extents(rank, shape, &elements, err);

@@ -74,12 +74,14 @@ static void form_reduce(tesela_register *layout) {
 }
 
 void tesela_register_reduced(tesela_register *out, const tesela_register *layout) {
+  if (!out || !layout) return;
   tesela_register result = *layout;
   form_reduce(&result);
   *out = result;
 }
 
 void tesela_register_canonical(tesela_register *out, const tesela_register *layout) {
+  if (!out || !layout) return;
   tesela_register result = *layout;
   int32_t n = 0;
   form_drop_ones(&result);
@@ -102,6 +104,11 @@ tesela_status tesela_register_make_raw(tesela_register *out, int32_t rank, const
                                        int32_t n_modes, const int64_t *mode_shape, int32_t n_spatial,
                                        const int64_t *spatial_modes, int32_t n_local,
                                        const int64_t *local_modes, tesela_error *err) {
+  TESELA__NEED(err, out);
+  TESELA__NEED_LIST(err, shape, rank);
+  TESELA__NEED_LIST(err, mode_shape, n_modes);
+  TESELA__NEED_LIST(err, spatial_modes, n_spatial);
+  TESELA__NEED_LIST(err, local_modes, n_local);
   tesela_register result;
   int64_t elements;
   tesela_status status = tesela__check_extents(rank, shape, &elements, err);
@@ -136,6 +143,11 @@ tesela_status tesela_register_make_raw(tesela_register *out, int32_t rank, const
 tesela_status tesela_register_make(tesela_register *out, int32_t rank, const int64_t *shape, int32_t n_modes,
                                    const int64_t *mode_shape, int32_t n_spatial, const int64_t *spatial_modes,
                                    int32_t n_local, const int64_t *local_modes, tesela_error *err) {
+  TESELA__NEED(err, out);
+  TESELA__NEED_LIST(err, shape, rank);
+  TESELA__NEED_LIST(err, mode_shape, n_modes);
+  TESELA__NEED_LIST(err, spatial_modes, n_spatial);
+  TESELA__NEED_LIST(err, local_modes, n_local);
   tesela_register result;
   tesela_status status = tesela_register_make_raw(&result, rank, shape, n_modes, mode_shape, n_spatial,
                                                   spatial_modes, n_local, local_modes, err);

@@ -280,6 +280,7 @@ static int64_t frag_divides(const tesela_register *layout, int32_t entry) {
 }
 
 int32_t tesela_fragment_recognize(const tesela_register *layout, int32_t capacity, int32_t *entries) {
+  if (!layout || (capacity > 0 && !entries)) return 0;
   int32_t found[FRAG_COUNT], n = 0;
   int64_t registers[FRAG_COUNT], sizes[FRAG_COUNT];
   for (int32_t e = 0; e < FRAG_COUNT; e++) {

@@ -168,6 +168,7 @@ tesela_status tesela__register_accept(tesela_register *layout, tesela_error *err
 }
 
 tesela_status tesela_register_check(const tesela_register *layout, tesela_error *err) {
+  TESELA__NEED(err, layout);
   tesela_register copy = *layout;
   tesela_status status = tesela__register_accept(&copy, err);
   if (status != TESELA_OK) return status;

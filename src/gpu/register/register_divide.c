@@ -159,10 +159,12 @@ static tesela_status divide_either(tesela_register *out, const tesela_register *
 
 tesela_status tesela_register_divide(tesela_register *out, const tesela_register *layout,
                                      const tesela_register *divisor, tesela_error *err) {
+  TESELA__NEED(err, out, layout, divisor);
   return divide_either(out, layout, divisor, false, err);
 }
 
 tesela_status tesela_register_left_divide(tesela_register *out, const tesela_register *layout,
                                           const tesela_register *divisor, tesela_error *err) {
+  TESELA__NEED(err, out, layout, divisor);
   return divide_either(out, layout, divisor, true, err);
 }

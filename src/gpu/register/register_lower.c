@@ -46,20 +46,21 @@ static tesela_status lower_place(const tesela_register *layout, tesela_layout *o
   return status;
 }
 
-tesela_status tesela_register_to_layout(const tesela_register *given, tesela_dtype dtype, int32_t bits,
+tesela_status tesela_register_to_layout(const tesela_register *layout, tesela_dtype dtype, int32_t bits,
                                         tesela_layout *out, tesela_error *err) {
-  tesela_register layout;
+  TESELA__NEED(err, layout, out);
+  tesela_register reduced;
   tesela_layout result;
   int32_t digit[TESELA_REGISTER_MODES], axis;
-  tesela_register_canonical(&layout, given); /* each mode in a list, no replica of 1 */
-  tesela_status status = tesela_layout_begin(&result, dtype, bits, layout.rank, layout.shape, err);
+  tesela_register_canonical(&reduced, layout); /* each mode in a list, no replica of 1 */
+  tesela_status status = tesela_layout_begin(&result, dtype, bits, reduced.rank, reduced.shape, err);
   if (status == TESELA_OK) status = tesela_layout_add_axis(&result, "thread", &axis, err);
   if (status == TESELA_OK) status = tesela_layout_add_axis(&result, "local", &axis, err);
-  if (status == TESELA_OK) status = lower_split(&layout, &result, digit, err);
-  if (status == TESELA_OK) status = lower_place(&layout, &result, digit, err);
+  if (status == TESELA_OK) status = lower_split(&reduced, &result, digit, err);
+  if (status == TESELA_OK) status = lower_place(&reduced, &result, digit, err);
   if (status == TESELA_OK)
-    status = tesela_layout_set_axis(&result, LOWER_THREAD, 0, layout.spatial_size, err);
-  if (status == TESELA_OK) status = tesela_layout_set_axis(&result, LOWER_LOCAL, 0, layout.local_size, err);
+    status = tesela_layout_set_axis(&result, LOWER_THREAD, 0, reduced.spatial_size, err);
+  if (status == TESELA_OK) status = tesela_layout_set_axis(&result, LOWER_LOCAL, 0, reduced.local_size, err);
   if (status == TESELA_OK) status = tesela_layout_finish(&result, err);
   if (status == TESELA_OK) *out = result;
   return status;
@@ -139,6 +140,7 @@ static const char *lower_list(const tesela_layout *layout, int32_t axis, bool sp
 
 tesela_status tesela_register_from_layout(const tesela_layout *layout, tesela_register *out,
                                           tesela_error *err) {
+  TESELA__NEED(err, layout, out);
   tesela_register result;
   int32_t axis[2] = {-1, -1}, mode_of[TESELA_MAX_DIGITS], used = 0;
   for (int32_t a = 0; a < layout->n_axes && a < TESELA_MAX_AXES; a++) {

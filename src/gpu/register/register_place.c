@@ -55,6 +55,7 @@ static int64_t place_local(const tesela_register *layout, const int64_t *value) 
 }
 
 int64_t tesela_register_copies(const tesela_register *layout) {
+  if (!layout) return 0;
   int64_t copies = 1;
   for (int32_t i = 0; i < layout->n_spatial; i++)
     if (layout->spatial_modes[i] < 0) copies *= -layout->spatial_modes[i];
@@ -63,6 +64,8 @@ int64_t tesela_register_copies(const tesela_register *layout) {
 
 tesela_status tesela_register_get_spatial(const tesela_register *layout, const int64_t *index, int64_t k,
                                           int64_t *thread, tesela_error *err) {
+  TESELA__NEED(err, layout, thread);
+  TESELA__NEED_LIST(err, index, layout->rank);
   int64_t value[TESELA_REGISTER_MODES];
   tesela_status status = tesela__check_index(layout->rank, layout->shape, index, err);
   if (status != TESELA_OK) return status;
@@ -76,6 +79,8 @@ tesela_status tesela_register_get_spatial(const tesela_register *layout, const i
 
 tesela_status tesela_register_get_local(const tesela_register *layout, const int64_t *index, int64_t *local,
                                         tesela_error *err) {
+  TESELA__NEED(err, layout, local);
+  TESELA__NEED_LIST(err, index, layout->rank);
   int64_t value[TESELA_REGISTER_MODES];
   tesela_status status = tesela__check_index(layout->rank, layout->shape, index, err);
   if (status != TESELA_OK) return status;
@@ -86,6 +91,8 @@ tesela_status tesela_register_get_local(const tesela_register *layout, const int
 
 tesela_status tesela_register_get_global(const tesela_register *layout, int64_t thread, int64_t local,
                                          int64_t *index, tesela_error *err) {
+  TESELA__NEED(err, layout);
+  TESELA__NEED_LIST(err, index, layout->rank);
   int64_t value[TESELA_REGISTER_MODES];
   if (thread < 0 || thread >= layout->spatial_size)
     return tesela_error_outside(err, -1, "thread", -1, thread, 0, layout->spatial_size - 1);
@@ -115,6 +122,8 @@ tesela_status tesela_register_get_global(const tesela_register *layout, int64_t 
 
 tesela_status tesela_register_locate_at(const tesela_register *layout, const int64_t *index, int64_t thread,
                                         bool *holds, tesela_error *err) {
+  TESELA__NEED(err, layout, holds);
+  TESELA__NEED_LIST(err, index, layout->rank);
   int64_t value[TESELA_REGISTER_MODES];
   bool all = true;
   tesela_status status = tesela__check_index(layout->rank, layout->shape, index, err);

@@ -37,6 +37,8 @@ static tesela_status reduce_dims(tesela_register *out, const tesela_register *gi
 
 tesela_status tesela_register_reduce(tesela_register *out, const tesela_register *layout, int32_t n,
                                      const int64_t *dims, bool keepdims, tesela_error *err) {
+  TESELA__NEED(err, out, layout);
+  TESELA__NEED_LIST(err, dims, n);
   uint32_t bits = 0;
   tesela_status status = tesela__dims(layout->rank, n, dims, &bits, NULL, err);
   return status == TESELA_OK ? reduce_dims(out, layout, bits, keepdims, err) : status;
@@ -44,6 +46,8 @@ tesela_status tesela_register_reduce(tesela_register *out, const tesela_register
 
 tesela_status tesela_register_reduce_to(tesela_register *out, const tesela_register *layout, int32_t rank,
                                         const int64_t *shape, tesela_error *err) {
+  TESELA__NEED(err, out, layout);
+  TESELA__NEED_LIST(err, shape, rank);
   int64_t elements;
   uint32_t bits = 0;
   tesela_register kept;

@@ -12,6 +12,8 @@
 
 tesela_status tesela_register_squeeze(tesela_register *out, const tesela_register *layout, int32_t n,
                                       const int64_t *dims, tesela_error *err) {
+  TESELA__NEED(err, out, layout);
+  TESELA__NEED_LIST(err, dims, n);
   uint32_t bits;
   int32_t rank = 0;
   tesela_register result = *layout;
@@ -32,6 +34,8 @@ tesela_status tesela_register_squeeze(tesela_register *out, const tesela_registe
 
 tesela_status tesela_register_unsqueeze(tesela_register *out, const tesela_register *layout, int32_t n,
                                         const int64_t *dims, tesela_error *err) {
+  TESELA__NEED(err, out, layout);
+  TESELA__NEED_LIST(err, dims, n);
   uint32_t bits;
   int32_t from = 0;
   tesela_register result = *layout;
@@ -56,6 +60,8 @@ static void shape_renumber(tesela_register *layout, const int32_t *number) {
 
 tesela_status tesela_register_permute(tesela_register *out, const tesela_register *layout, int32_t n,
                                       const int64_t *dims, tesela_error *err) {
+  TESELA__NEED(err, out, layout);
+  TESELA__NEED_LIST(err, dims, n);
   uint32_t bits;
   int32_t order[TESELA_MAX_RANK], first[TESELA_MAX_RANK + 1], number[TESELA_REGISTER_MODES], m = 0;
   tesela_register result = *layout;
@@ -82,6 +88,8 @@ tesela_status tesela_register_permute(tesela_register *out, const tesela_registe
 
 tesela_status tesela_register_with_shape(tesela_register *out, const tesela_register *layout, int32_t rank,
                                          const int64_t *shape, tesela_error *err) {
+  TESELA__NEED(err, out, layout);
+  TESELA__NEED_LIST(err, shape, rank);
   int64_t local_modes[TESELA_REGISTER_MODES];
   for (int32_t i = 0; i < layout->n_local; i++) local_modes[i] = layout->local_modes[i];
   return tesela_register_make_raw(out, rank, shape, layout->n_modes, layout->mode_shape, layout->n_spatial,
@@ -139,6 +147,8 @@ static tesela_status shape_cut(tesela_register *result, const tesela_register *f
 
 tesela_status tesela_register_reshape(tesela_register *out, const tesela_register *layout, int32_t rank,
                                       const int64_t *shape, tesela_error *err) {
+  TESELA__NEED(err, out, layout);
+  TESELA__NEED_LIST(err, shape, rank);
   int64_t elements, own = 1;
   tesela_register flat = *layout, result = *layout;
   tesela_status status = tesela__check_extents(rank, shape, &elements, err);
@@ -163,6 +173,7 @@ tesela_status tesela_register_reshape(tesela_register *out, const tesela_registe
 
 tesela_status tesela_register_flatten(tesela_register *out, const tesela_register *layout, int64_t first,
                                       int64_t last, tesela_error *err) {
+  TESELA__NEED(err, out, layout);
   int64_t shape[TESELA_MAX_RANK], rank = layout->rank, from = first < 0 ? first + rank : first,
                                   to = last < 0 ? last + rank : last;
   int32_t n = 0;

@@ -109,6 +109,8 @@ static tesela_status build_all(tesela__hlo_build *b) {
 tesela_status tesela_graph_read_hlo(tesela_graph **graph, const char *text, size_t length,
                                     const tesela_target *target, const tesela_allocator *allocator,
                                     tesela_graph_read_facts *facts, tesela_error *err) {
+  TESELA__NEED(err, graph);
+  TESELA__NEED_LIST(err, text, length);
   tesela__hlo_module module = {.allocator = tesela__allocator(allocator), .text = text, .length = length};
   tesela__hlo_build b = {
       .module = &module, .allocator = module.allocator, .target = target, .value = build_value, .err = err};

@@ -4,7 +4,6 @@
  *
  *   constant(0)   constant(-inf)   constant(true)   constant({ {1, 1}, {1, 1} })   constant({...}): not said
  */
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,12 +11,6 @@
 #include "graph/hlo/hlo.h"
 
 enum { HLO_NUMBER = 64 }; /* bytes of the longest number */
-
-/* The decimal point of the C library's numbers follows the locale; that of HLO text does not. */
-static char hlo_point(void) {
-  const struct lconv *conventions = localeconv();
-  return conventions->decimal_point[0] ? conventions->decimal_point[0] : '.';
-}
 
 bool tesela__hlo_number(const char *text, tesela__hlo_span span, double *value) {
   static const struct {
@@ -41,7 +34,7 @@ bool tesela__hlo_number(const char *text, tesela__hlo_span span, double *value) 
   }
   if (!strchr("0123456789.", copy[minus])) return false; /* what else strtod takes */
   for (size_t i = 0; i < span.n; i++)
-    if (copy[i] == '.') copy[i] = hlo_point();
+    if (copy[i] == '.') copy[i] = tesela__decimal_point();
   *value = strtod(copy, &end);
   return *end == '\0';
 }
@@ -58,7 +51,7 @@ void tesela__hlo_put_number(tesela__sink *sink, double value) {
   }
   int n = snprintf(text, sizeof text, "%.17g", value);
   for (int i = 0; i < n; i++)
-    if (text[i] == hlo_point()) text[i] = '.';
+    if (text[i] == tesela__decimal_point()) text[i] = '.';
   tesela__puts(sink, text);
 }
 

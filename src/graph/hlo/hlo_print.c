@@ -198,6 +198,7 @@ static void print_outputs(const tesela_graph *graph, tesela__sink *sink) {
 
 tesela_status tesela_graph_print_hlo(const tesela_graph *graph, const char *name, const tesela_writer *to,
                                      tesela_error *err) {
+  TESELA__NEED(err, graph, to);
   tesela__sink sink;
   tesela__hlo_printer printer = {graph, &sink, 0};
   int32_t only = graph->n_outputs == 1 ? graph->output[0] : -1;

@@ -186,6 +186,7 @@ static tesela_status touch_make(touch_sets *v, tesela_core_view *view, tesela_er
 tesela_status tesela_graph_core_view(const tesela_graph *graph, int32_t node, const tesela_op_loops *loops,
                                      const tesela_core_share *share, int32_t k, tesela_core_view *view,
                                      tesela_error *err) {
+  TESELA__NEED(err, graph, loops, share, view);
   if (!tesela_graph_node(graph, node))
     return tesela__fail(err, TESELA_E_RANGE, -1, "node %" PRId32 "; there are nodes 0 to %" PRId32, node,
                         tesela_graph_count(graph) - 1);

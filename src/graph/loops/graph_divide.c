@@ -170,6 +170,7 @@ static void cores_search_all(cores_search *s) {
 
 tesela_status tesela_graph_divide(const tesela_graph *graph, int32_t node, int32_t cores,
                                   const int64_t *forced, tesela_division *division, tesela_error *err) {
+  TESELA__NEED(err, graph, division);
   tesela_op_loops loops;
   cores_search s = {.loops = &loops, .cores = cores};
   if (cores < 1 || cores > CORES_MOST)
@@ -198,6 +199,7 @@ tesela_status tesela_graph_divide(const tesela_graph *graph, int32_t node, int32
 
 tesela_status tesela_graph_share(const tesela_op_loops *loops, const tesela_division *division, int32_t c,
                                  tesela_core_share *share, tesela_error *err) {
+  TESELA__NEED(err, loops, division, share);
   if (c < 0 || c >= division->cores)
     return tesela__fail(err, TESELA_E_RANGE, -1, "core %" PRId32 "; there are 0 to %" PRId32, c,
                         division->cores - 1);

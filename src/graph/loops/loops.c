@@ -158,5 +158,6 @@ tesela_status tesela__op_loops(const tesela_graph *graph, int32_t node, bool pla
 
 tesela_status tesela_graph_loops(const tesela_graph *graph, int32_t node, tesela_op_loops *loops,
                                  tesela_error *err) {
+  TESELA__NEED(err, graph, loops);
   return tesela__op_loops(graph, node, false, loops, err);
 }

@@ -286,6 +286,7 @@ tesela_status tesela__loop_place(const tesela_op_loops *loops, const tesela__op_
 
 tesela_status tesela_graph_loop_place(const tesela_graph *graph, const tesela_op_loops *loops, int32_t node,
                                       int32_t k, tesela_layout *place, int64_t *before, tesela_error *err) {
+  TESELA__NEED(err, graph, loops, place, before);
   const tesela_node *of = tesela_graph_node(graph, node);
   if (!of)
     return tesela__fail(err, TESELA_E_RANGE, -1, "node %" PRId32 "; there are nodes 0 to %" PRId32, node,

@@ -267,6 +267,7 @@ static void print_body(tesela__print *s) {
 
 tesela_status tesela_graph_print_loops(const tesela_graph *graph, int32_t node, const tesela_writer *to,
                                        tesela_error *err) {
+  TESELA__NEED(err, graph, to);
   tesela__print s = {.graph = graph, .number = node, .err = err};
   tesela_status status = tesela_graph_loops(graph, node, &s.loops, err);
   if (status != TESELA_OK) return status;

@@ -187,6 +187,8 @@ static tesela_status lives_make(tesela__memory_plan *plan, tesela_arena_buffer *
 tesela_status tesela_graph_plan_memory(tesela_graph_memory **out, const tesela_graph *graph,
                                        const tesela_target *target,
                                        const tesela_graph_memory_options *options, tesela_error *err) {
+  TESELA__NEED(err, out, graph, target);
+  TESELA__NEED_CLEAR(err, options);
   tesela__memory_plan plan = {.graph = graph, .target = target, .count = tesela_graph_count(graph)};
   if (options) plan.options = *options;
   plan.allocator = tesela__allocator(plan.options.allocator);
@@ -230,14 +232,16 @@ void tesela_graph_memory_destroy(tesela_graph_memory *memory) {
 }
 
 tesela_graph_memory_facts tesela_graph_memory_facts_of(const tesela_graph_memory *memory) {
+  if (!memory) return (tesela_graph_memory_facts){0};
   return memory->facts;
 }
 
 const tesela_graph_place *tesela_graph_memory_place(const tesela_graph_memory *memory, int32_t k) {
-  return k >= 0 && k < memory->n ? &memory->place[k] : NULL;
+  return memory && k >= 0 && k < memory->n ? &memory->place[k] : NULL;
 }
 
 const tesela_graph_place *tesela_graph_memory_of(const tesela_graph_memory *memory, int32_t node) {
+  if (!memory) return NULL;
   if (node < 0 || node >= memory->count || memory->place_of[node] < 0) return NULL;
   return &memory->place[memory->place_of[node]];
 }

@@ -77,6 +77,8 @@ static tesela_status padding_make(tesela_padding *p, const tesela_padding_option
 
 tesela_status tesela_graph_padding(tesela_padding **out, const tesela_graph *graph,
                                    const tesela_padding_options *options, tesela_error *err) {
+  TESELA__NEED(err, out, graph);
+  TESELA__NEED_CLEAR(err, options);
   const tesela_padding_options plain = {.input = NULL};
   if (!options) options = &plain;
   tesela_allocator allocator = tesela__allocator(options->allocator);
@@ -108,14 +110,14 @@ void tesela_padding_destroy(tesela_padding *p) {
 /* ---- asked --------------------------------------------------------------------------------------------------- */
 
 tesela_padding_state tesela_padding_state_of(const tesela_padding *p, int32_t node) {
-  if (node < 0 || node >= p->count) return (tesela_padding_state){.kind = TESELA_PADDING_GARBAGE};
+  if (!p || node < 0 || node >= p->count) return (tesela_padding_state){.kind = TESELA_PADDING_GARBAGE};
   const tesela__pad_value *hold = &p->hold[node];
   tesela_padding_kind kind = hold->known ? TESELA_PADDING_VALUE : TESELA_PADDING_GARBAGE;
   return tesela__pad_state(p->node[node].any ? kind : TESELA_PADDING_NONE, p->node[node].dtype, hold);
 }
 
 const tesela_padding_read *tesela_padding_read_at(const tesela_padding *p, int32_t k) {
-  return k >= 0 && k < p->n_reads ? &p->read[k] : NULL;
+  return p && k >= 0 && k < p->n_reads ? &p->read[k] : NULL;
 }
 
 /* ---- fills that help ----------------------------------------------------------------------------------------- */
@@ -192,28 +194,30 @@ static tesela_status padding_values(padding_search *s, tesela_error *err) {
   return TESELA_OK;
 }
 
-tesela_status tesela_padding_suggest(const tesela_padding *p, tesela_padding_fill *fill, int32_t *fine,
+tesela_status tesela_padding_suggest(const tesela_padding *padding, tesela_padding_fill *fill, int32_t *fine,
                                      tesela_error *err) {
-  padding_search s = {.at = *p, .left = (int64_t)1 << 24};
-  int32_t n = p->n_inputs;
+  TESELA__NEED(err, padding);
+  TESELA__NEED_LIST(err, fill, padding->n_inputs);
+  padding_search s = {.at = *padding, .left = (int64_t)1 << 24};
+  int32_t n = padding->n_inputs;
   bool room = padding_room(&s.at);
-  s.value = padding_take(p, n, PADDING_FILLS * sizeof *s.value);
-  s.tried = padding_take(p, n, sizeof *s.tried);
-  s.choice = padding_take(p, n, sizeof *s.choice);
-  s.best = padding_take(p, n, sizeof *s.best);
+  s.value = padding_take(padding, n, PADDING_FILLS * sizeof *s.value);
+  s.tried = padding_take(padding, n, sizeof *s.tried);
+  s.choice = padding_take(padding, n, sizeof *s.choice);
+  s.best = padding_take(padding, n, sizeof *s.best);
   room = room && s.value && s.tried && s.choice && s.best;
   tesela_status status = room ? padding_values(&s, err) : padding_no_memory(err);
   if (status == TESELA_OK) {
     int32_t most = padding_find(&s);
     for (int32_t i = 0; i < n; i++)
-      fill[i] =
-          s.best[i] == PADDING_FILLS - 1 ? p->input[i] : (tesela_padding_fill){.pad = (tesela_pad)s.best[i]};
+      fill[i] = s.best[i] == PADDING_FILLS - 1 ? padding->input[i]
+                                               : (tesela_padding_fill){.pad = (tesela_pad)s.best[i]};
     if (fine) *fine = most;
   }
   padding_drop(&s.at);
-  tesela__release(&p->allocator, s.value);
-  tesela__release(&p->allocator, s.tried);
-  tesela__release(&p->allocator, s.choice);
-  tesela__release(&p->allocator, s.best);
+  tesela__release(&padding->allocator, s.value);
+  tesela__release(&padding->allocator, s.tried);
+  tesela__release(&padding->allocator, s.choice);
+  tesela__release(&padding->allocator, s.best);
   return status;
 }

@@ -259,6 +259,8 @@ static tesela_status add_fill(const tesela_graph *graph, const tesela_node_spec 
 
 tesela_status tesela_graph_add(tesela_graph *graph, const tesela_node_spec *spec, int32_t *node,
                                tesela_error *err) {
+  TESELA__NEED(err, graph, spec);
+  TESELA__NEED_CLEAR(err, spec);
   const struct add_row *row = NULL;
   for (size_t i = 0; i < sizeof add_rows / sizeof add_rows[0]; i++)
     if (add_rows[i].op == spec->op) row = &add_rows[i];

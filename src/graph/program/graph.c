@@ -8,6 +8,7 @@
 
 tesela_status tesela_graph_create(tesela_graph **graph, const tesela_allocator *allocator,
                                   tesela_error *err) {
+  TESELA__NEED(err, graph);
   tesela_allocator alloc = tesela__allocator(allocator);
   tesela_graph *made = tesela__alloc(&alloc, sizeof *made, alignof(tesela_graph));
   if (!made) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a graph");
@@ -30,13 +31,14 @@ void tesela_graph_destroy(tesela_graph *graph) {
   tesela__release(&alloc, graph);
 }
 
-int32_t tesela_graph_count(const tesela_graph *graph) { return graph->count; }
+int32_t tesela_graph_count(const tesela_graph *graph) { return graph ? graph->count : 0; }
 
 const tesela_node *tesela_graph_node(const tesela_graph *graph, int32_t k) {
-  return k >= 0 && k < graph->count ? &graph->entry[k]->node : NULL;
+  return graph && k >= 0 && k < graph->count ? &graph->entry[k]->node : NULL;
 }
 
 const tesela_node *tesela_graph_constant(const tesela_graph *graph, int32_t k) {
+  if (!graph) return NULL;
   const tesela_node *shown = tesela_graph_node(graph, k), *node = shown;
   while (node && node->view) node = tesela__graph_operand(graph, node, 0);
   return node && node->op == TESELA_OP_CONSTANT && node->n_dims == 0 && node->dtype == shown->dtype ? node
@@ -52,6 +54,7 @@ uint64_t tesela__graph_hash(const char *name, size_t length) {
 }
 
 int32_t tesela_graph_find(const tesela_graph *graph, const char *name) {
+  if (!graph || !name) return -1;
   if (graph->n_slots == 0) return -1;
   uint64_t hash = tesela__graph_hash(name, strlen(name));
   for (size_t i = (size_t)hash & (graph->n_slots - 1);; i = (i + 1) & (graph->n_slots - 1)) {
@@ -98,13 +101,14 @@ tesela_status tesela__graph_check_node(const tesela_graph *graph, int32_t node, 
                       graph->count - 1);
 }
 
-int32_t tesela_graph_n_outputs(const tesela_graph *graph) { return graph->n_outputs; }
+int32_t tesela_graph_n_outputs(const tesela_graph *graph) { return graph ? graph->n_outputs : 0; }
 
 int32_t tesela_graph_output(const tesela_graph *graph, int32_t k) {
-  return k >= 0 && k < graph->n_outputs ? graph->output[k] : -1;
+  return graph && k >= 0 && k < graph->n_outputs ? graph->output[k] : -1;
 }
 
 tesela_status tesela_graph_add_output(tesela_graph *graph, int32_t node, tesela_error *err) {
+  TESELA__NEED(err, graph);
   tesela_status status = tesela__graph_check_node(graph, node, err);
   if (status != TESELA_OK) return status;
   tesela__graph_entry *entry = graph->entry[node], *buffer = graph->entry[entry->node.buffer];
@@ -125,6 +129,7 @@ tesela_status tesela_graph_add_output(tesela_graph *graph, int32_t node, tesela_
 
 tesela_status tesela_graph_set_layout(tesela_graph *graph, int32_t node, const tesela_device_layout *layout,
                                       tesela_error *err) {
+  TESELA__NEED(err, graph, layout);
   tesela_status status = tesela__graph_check_node(graph, node, err);
   if (status != TESELA_OK) return status;
   tesela__graph_entry *entry = graph->entry[node];

@@ -109,5 +109,6 @@ const tesela_rule *tesela_rule_of(const tesela_target *target, tesela_op op, tes
 
 const tesela_rule *tesela_rule_of_node(const tesela_target *target, const tesela_node *node,
                                        int32_t operand) {
+  if (!node) return NULL;
   return rule_find(target, node->op, node->fn, node->opcode, operand);
 }

@@ -37,6 +37,7 @@ static tesela_status hint_check_node(const tesela_graph *graph, const tesela_hin
 }
 
 tesela_status tesela_graph_hint(tesela_graph *graph, const tesela_hint *hint, tesela_error *err) {
+  TESELA__NEED(err, graph, hint);
   if (hint->node < 0 || hint->node >= graph->count)
     return tesela__fail(err, TESELA_E_RANGE, -1,
                         "hint at node %" PRId32 ": the graph has nodes 0 to %" PRId32, hint->node,
@@ -54,8 +55,8 @@ tesela_status tesela_graph_hint(tesela_graph *graph, const tesela_hint *hint, te
   return TESELA_OK;
 }
 
-int32_t tesela_graph_hint_count(const tesela_graph *graph) { return graph->n_hints; }
+int32_t tesela_graph_hint_count(const tesela_graph *graph) { return graph ? graph->n_hints : 0; }
 
 const tesela_hint *tesela_graph_hint_at(const tesela_graph *graph, int32_t k) {
-  return k >= 0 && k < graph->n_hints ? &graph->hint[k] : NULL;
+  return graph && k >= 0 && k < graph->n_hints ? &graph->hint[k] : NULL;
 }

@@ -49,6 +49,7 @@ static void iteration_matmul(const tesela_graph *graph, const tesela_node *node,
 
 tesela_status tesela_graph_iteration(const tesela_graph *graph, int32_t k, tesela_iteration *iteration,
                                      tesela_error *err) {
+  TESELA__NEED(err, graph, iteration);
   tesela_status status = tesela__graph_check_node(graph, k, err);
   if (status != TESELA_OK) return status;
   const tesela_node *node = tesela__graph_at(graph, k), *other = NULL;
@@ -172,6 +173,7 @@ static void index_kept(const tesela_node *node, const tesela_node *x, tesela_ind
 
 tesela_status tesela_graph_operand_index(const tesela_graph *graph, int32_t number, int32_t k,
                                          tesela_index index[TESELA_GRAPH_RANK], tesela_error *err) {
+  TESELA__NEED(err, graph, index);
   tesela_status status = tesela__graph_check_node(graph, number, err);
   if (status != TESELA_OK) return status;
   const tesela_node *node = tesela__graph_at(graph, number);

@@ -224,6 +224,7 @@ tesela_status tesela__graph_apply(tesela_graph **out, const tesela_propagation *
 }
 
 tesela_status tesela_graph_apply(tesela_graph **out, const tesela_propagation *p, tesela_error *err) {
+  TESELA__NEED(err, out, p);
   if (!p->facts.ok)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "propagation found no layouts for the program");
   return tesela__graph_apply(out, p, TESELA__APPLY_ALL, err);

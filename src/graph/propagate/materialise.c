@@ -16,6 +16,8 @@ static int32_t materialise_count(const tesela_graph *graph) {
 tesela_status tesela_graph_materialise(tesela_graph **out, const tesela_graph *graph,
                                        const tesela_target *target, const tesela_propagate_options *options,
                                        int32_t *inserted, tesela_error *err) {
+  TESELA__NEED(err, out, graph, target);
+  TESELA__NEED_CLEAR(err, options);
   tesela_propagate_options asked =
       options ? *options : (tesela_propagate_options){.mode = TESELA_PROPAGATE_AUTO};
   asked.copies = true;

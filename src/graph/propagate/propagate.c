@@ -274,6 +274,8 @@ static void propagate_looked_at(tesela_propagation *p) {
 tesela_status tesela_graph_propagate(tesela_propagation **out, const tesela_graph *graph,
                                      const tesela_target *target, const tesela_propagate_options *options,
                                      tesela_error *err) {
+  TESELA__NEED(err, out, graph, target);
+  TESELA__NEED_CLEAR(err, options);
   static const tesela_propagate_options none = {.mode = TESELA_PROPAGATE_STRICT};
   if (!options) options = &none;
   tesela_status status = tesela_target_check(target, err);
@@ -300,10 +302,14 @@ tesela_status tesela_graph_propagate(tesela_propagation **out, const tesela_grap
   return status;
 }
 
-tesela_propagate_facts tesela_propagation_facts_of(const tesela_propagation *p) { return p->facts; }
+tesela_propagate_facts tesela_propagation_facts_of(const tesela_propagation *p) {
+  if (!p) return (tesela_propagate_facts){0};
+  return p->facts;
+}
 
 tesela_status tesela_propagation_stick(const tesela_propagation *p, int32_t node, int32_t *stick,
                                        tesela_error *err) {
+  TESELA__NEED(err, p, stick);
   if (node < 0 || node >= p->count)
     return tesela__fail(err, TESELA_E_RANGE, -1, "node %" PRId32 ": the graph has nodes 0 to %" PRId32, node,
                         p->count - 1);
@@ -316,6 +322,7 @@ tesela_status tesela_propagation_stick(const tesela_propagation *p, int32_t node
 }
 
 int32_t tesela_propagation_sticks(const tesela_propagation *p, int32_t node, int32_t room, int32_t *sticks) {
+  if (!p || (room > 0 && !sticks)) return 0;
   if (node < 0 || node >= p->count) return 0;
   int32_t buffer = tesela_graph_node(p->graph, node)->buffer, n = 0;
   if (p->family[buffer] < 0) return 0;
@@ -331,5 +338,5 @@ int32_t tesela_propagation_sticks(const tesela_propagation *p, int32_t node, int
 }
 
 const tesela_move *tesela_propagation_move(const tesela_propagation *p, int32_t k) {
-  return k >= 0 && k < p->n_moves ? &p->move[k] : NULL;
+  return p && k >= 0 && k < p->n_moves ? &p->move[k] : NULL;
 }

@@ -141,6 +141,7 @@ static void explain_answer(tesela__explain *x, bool proof) {
 
 tesela_status tesela_propagation_explain(const tesela_propagation *p, bool proof, const tesela_writer *to,
                                          tesela_error *err) {
+  TESELA__NEED(err, p, to);
   tesela__explain x = {.p = p, .before = {.allocator = p->allocator}};
   tesela_status status = TESELA_OK;
   tesela__sink_init(&x.sink, to);

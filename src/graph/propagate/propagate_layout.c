@@ -4,6 +4,7 @@
 
 tesela_status tesela_propagation_layout(const tesela_propagation *p, int32_t node, int32_t stick,
                                         tesela_device_layout *layout, tesela_error *err) {
+  TESELA__NEED(err, p, layout);
   const tesela_node *tensor = tesela_graph_node(p->graph, node);
   if (tensor == NULL || node >= p->count || p->family[tensor->buffer] < 0)
     return tesela__fail(err, TESELA_E_RANGE, -1, "node %d has no buffer with a layout", node);

@@ -279,6 +279,23 @@ static tesela_status run_node(tesela__run *run, int32_t node, tesela_error *err)
   return TESELA_OK;
 }
 
+/* Is there memory for each input and output that has elements? */
+static tesela_status run_given(const tesela__run *run, const void *const *inputs, void *const *outputs,
+                               tesela_error *err) {
+  for (int32_t k = 0, i = 0, o = 0; k < tesela_graph_count(run->graph); k++) {
+    const tesela_node *node = tesela_graph_node(run->graph, k);
+    bool empty = false, input = node->op == TESELA_OP_INPUT;
+    if (input) TESELA__NEED_LIST(err, inputs, 1);
+    if (node->output) TESELA__NEED_LIST(err, outputs, 1);
+    for (int32_t d = 0; d < node->rank; d++) empty = empty || node->shape[d] == 0;
+    bool given = (!input || inputs[i] || empty) && (!node->output || outputs[o] || empty);
+    if (!given) return tesela__fail(err, TESELA_E_INVALID, -1, "the memory of %.80s is NULL", node->name);
+    i += input;
+    o += node->output;
+  }
+  return TESELA_OK;
+}
+
 static tesela_status run_inputs(tesela__run *run, const void *const *inputs, tesela_error *err) {
   tesela_status status = TESELA_OK;
   for (int32_t k = 0, n = 0; k < tesela_graph_count(run->graph) && status == TESELA_OK; k++) {
@@ -322,6 +339,7 @@ static tesela_status run_all(tesela__run *run, const void *const *inputs, void *
   tesela_graph_run_needs needs = {0};
   tesela_status status = run_begin(run, &needs, err);
   if (status == TESELA_OK) status = run_check(run, &needs, options, err);
+  if (status == TESELA_OK) status = run_given(run, inputs, outputs, err);
   if (status == TESELA_OK) status = run_buffers(run, err);
   if (status == TESELA_OK) status = run_inputs(run, inputs, err);
   for (int32_t k = 0; k < count && status == TESELA_OK; k++) status = run_node(run, k, err);
@@ -348,6 +366,8 @@ static tesela__run run_of(const tesela_graph *graph, const tesela_target *target
 tesela_status tesela_graph_run_needs_of(const tesela_graph *graph, const tesela_target *target,
                                         const tesela_graph_run_options *options,
                                         tesela_graph_run_needs *needs, tesela_error *err) {
+  TESELA__NEED(err, graph, needs);
+  TESELA__NEED_CLEAR(err, options);
   tesela__run run = run_of(graph, target, options);
   tesela_graph_run_needs found = {0};
   tesela_status status = run_begin(&run, &found, err);
@@ -373,5 +393,7 @@ tesela_status tesela_graph_run(const tesela_graph *graph, const tesela_target *t
                                const void *const *inputs, void *const *outputs,
                                const tesela_graph_run_options *options, tesela_graph_run_facts *facts,
                                tesela_error *err) {
+  TESELA__NEED(err, graph);
+  TESELA__NEED_CLEAR(err, options);
   return tesela__graph_run(graph, target, inputs, outputs, options, NULL, facts, err);
 }

@@ -2,6 +2,7 @@
 /*
  * device_fields.c - the fields of texts of device layouts, name=value: one table, and a reader for each sort of value.
  */
+#include "layout/dtype.h"
 #include "notation/device/device_read.h"
 
 typedef enum device_value {
@@ -177,7 +178,7 @@ static tesela_status device_value_dtype(tesela__reader *in, const char *what, te
   size_t length = tesela__read_word(in), skip = device_bare(in->text + in->at, length);
   const char *word = in->text + in->at + skip;
   if (length == 0) return tesela__read_unexpected(in, what, "");
-  *dtype = tesela_dtype_find(word, length - skip);
+  *dtype = tesela__dtype_alias(word, length - skip);
   for (int32_t i = 0; i < DEVICE_FORMATS && *dtype == TESELA_DTYPE_NONE; i++) {
     const char *name = device_formats[i].name;
     if (!tesela__same_word(word, length - skip, name)) continue;

@@ -160,6 +160,9 @@ static bool device_host_next(const tesela__reader *at) {
 
 tesela_status tesela_device_parse(tesela_device_layout *layout, const char *text, size_t length,
                                   const tesela_device_text_options *options, tesela_error *err) {
+  TESELA__NEED(err, layout);
+  TESELA__NEED_LIST(err, text, length);
+  TESELA__NEED_CLEAR(err, options);
   static const tesela_device_text_options none;
   tesela__reader in = tesela__xla_text(text, length, err);
   if (!options) options = &none;

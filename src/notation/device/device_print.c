@@ -119,6 +119,7 @@ static tesela_status device_has_padding(const tesela_device_layout *layout, bool
 
 tesela_status tesela_device_print(const tesela_device_layout *layout, tesela_device_notation notation,
                                   const tesela_writer *to, tesela_error *err) {
+  TESELA__NEED(err, layout, to);
   static const char *const lacks[] = {
       [TESELA_DEVICE_TUPLES] = "three tuples do not say these device dims",
       [TESELA_DEVICE_PRINTED] = "dim_map does not tell the steps of these device dims",

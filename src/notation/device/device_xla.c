@@ -171,6 +171,7 @@ static bool device_xla_same(const tesela_device_layout *layout, const tesela_lay
 
 tesela_status tesela_device_to_xla(const tesela_device_layout *layout, tesela_xla_layout *out,
                                    tesela_error *err) {
+  TESELA__NEED(err, layout, out);
   tesela_layout wanted;
   tesela_xla_layout candidate;
   device_xla_plan plan = {0};

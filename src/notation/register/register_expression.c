@@ -254,6 +254,8 @@ static tesela_status expression_parse(tesela__expression_reader *reader, const c
 
 tesela_status tesela_expression_parse(const char *text, size_t length, tesela_expression *out,
                                       tesela_error *err) {
+  TESELA__NEED(err, out);
+  TESELA__NEED_LIST(err, text, length);
   tesela__expression_reader reader;
   tesela_status status = expression_parse(&reader, text, length, TESELA__OPERAND_LAYOUT, err);
   if (status != TESELA_OK) return status;
@@ -269,6 +271,8 @@ tesela_status tesela_expression_parse(const char *text, size_t length, tesela_ex
 
 tesela_status tesela_register_parse(const char *text, size_t length, tesela_register *out,
                                     tesela_error *err) {
+  TESELA__NEED(err, out);
+  TESELA__NEED_LIST(err, text, length);
   tesela__expression_reader reader;
   tesela_status status = expression_parse(&reader, text, length, TESELA__OPERAND_REGISTER, err);
   if (status == TESELA_OK) *out = reader.operand[0].registers;
@@ -277,6 +281,8 @@ tesela_status tesela_register_parse(const char *text, size_t length, tesela_regi
 
 tesela_status tesela_tile_memory_parse(const char *text, size_t length, tesela_tile_memory *out,
                                        tesela_error *err) {
+  TESELA__NEED(err, out);
+  TESELA__NEED_LIST(err, text, length);
   tesela__expression_reader reader;
   tesela_status status = expression_parse(&reader, text, length, TESELA__OPERAND_MEMORY, err);
   if (status == TESELA_OK) *out = reader.operand[0].memory;

@@ -29,6 +29,7 @@ static void print_register(tesela__sink *sink, const tesela_register *layout) {
 
 tesela_status tesela_register_print(const tesela_register *layout, const tesela_writer *to,
                                     tesela_error *err) {
+  TESELA__NEED(err, layout, to);
   tesela__sink sink;
   tesela_status status = tesela_register_check(layout, err);
   if (status != TESELA_OK) return status;
@@ -39,6 +40,7 @@ tesela_status tesela_register_print(const tesela_register *layout, const tesela_
 
 tesela_status tesela_register_print_expression(const tesela_register *layout, const tesela_writer *to,
                                                tesela_error *err) {
+  TESELA__NEED(err, layout, to);
   tesela__sink sink;
   tesela_register reduced;
   bool found;
@@ -53,6 +55,7 @@ tesela_status tesela_register_print_expression(const tesela_register *layout, co
 
 tesela_status tesela_tile_memory_print(const tesela_tile_memory *layout, const tesela_writer *to,
                                        tesela_error *err) {
+  TESELA__NEED(err, layout, to);
   tesela__sink sink;
   tesela_tile_memory same; /* without size: what the other fields say */
   tesela_status status = tesela_tile_memory_make(&same, layout->space, layout->rank, layout->shape,

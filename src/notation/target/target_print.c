@@ -94,6 +94,7 @@ static tesela_status target_check_said(const tesela_target *target, tesela_error
 }
 
 tesela_status tesela_target_print(const tesela_target *target, const tesela_writer *to, tesela_error *err) {
+  TESELA__NEED(err, target, to);
   tesela__sink sink;
   tesela_status status = tesela_target_check(target, err);
   if (status == TESELA_OK) status = target_check_said(target, err);

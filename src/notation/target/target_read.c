@@ -194,6 +194,8 @@ static tesela_status target_read_line(tesela__target_reader *r, int64_t *line_of
 }
 
 tesela_status tesela_target_read(tesela_target *target, const char *text, size_t length, tesela_error *err) {
+  TESELA__NEED(err, target);
+  TESELA__NEED_LIST(err, text, length);
   tesela_target made;
   tesela__target_reader r = {
       .in = {.text = text, .err = err, .word = TESELA__TARGET_WORD, .glue = TESELA__TARGET_WORD},

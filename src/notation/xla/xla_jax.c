@@ -53,7 +53,7 @@ static tesela_status jax_at(tesela__reader *reader, size_t at, tesela_status sta
 
 static tesela_status jax_order(tesela__reader *reader, tesela_xla_layout *layout) {
   int64_t dims[TESELA_MAX_RANK];
-  int32_t n, order[TESELA_MAX_RANK];
+  int32_t n, order[TESELA_MAX_RANK] = {0};
   tesela_xla_layout ordered;
   tesela__read_peek(reader);
   size_t at = reader->at;
@@ -148,6 +148,8 @@ static tesela_status jax_read(tesela__reader *reader, tesela_xla_layout *layout)
 
 tesela_status tesela_xla_parse_jax(const char *text, size_t length, tesela_xla_layout *layout,
                                    tesela_error *err) {
+  TESELA__NEED(err, layout);
+  TESELA__NEED_LIST(err, text, length);
   tesela__reader reader = {text,
                            length,
                            0,
@@ -202,6 +204,7 @@ static void jax_put_layout(tesela__sink *sink, const tesela_xla_layout *layout) 
 
 tesela_status tesela_xla_print_jax(const tesela_xla_layout *layout, const tesela_writer *to, uint32_t *lost,
                                    tesela_error *err) {
+  TESELA__NEED(err, layout, to);
   tesela__sink sink;
   tesela__xla_fault fault;
   tesela_status status = tesela__xla_check_layout_of(layout, layout->rank, NULL, &fault, err);
@@ -225,6 +228,8 @@ static const char *const xla_mode_words[] = {
 tesela_status tesela_xla_parse_layout_mode(const char *text, size_t length, int32_t flags,
                                            tesela_xla_layout_mode *mode, tesela_xla_repairs *repairs,
                                            tesela_error *err) {
+  TESELA__NEED(err, mode);
+  TESELA__NEED_LIST(err, text, length);
   for (size_t k = 0; k < sizeof xla_mode_words / sizeof xla_mode_words[0]; k++) {
     if (length != strlen(xla_mode_words[k]) || memcmp(text, xla_mode_words[k], length) != 0) continue;
     mode->kind = (tesela_xla_mode_kind)k;
@@ -241,6 +246,7 @@ tesela_status tesela_xla_parse_layout_mode(const char *text, size_t length, int3
 
 tesela_status tesela_xla_print_layout_mode(const tesela_xla_layout_mode *mode, const tesela_writer *to,
                                            tesela_error *err) {
+  TESELA__NEED(err, mode, to);
   tesela__sink sink;
   if (mode->kind == TESELA_XLA_MODE_LAYOUT) return tesela_xla_print_layout(&mode->layout, to, err);
   tesela__sink_init(&sink, to);

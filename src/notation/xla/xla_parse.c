@@ -46,6 +46,8 @@ static tesela_status xla_parse_leaf(tesela__xla_reader *reader, tesela_xla_shape
 
 tesela_status tesela_xla_parse(const char *text, size_t length, int32_t flags, tesela_xla_shape *shape,
                                tesela_xla_repairs *repairs, tesela_error *err) {
+  TESELA__NEED(err, shape);
+  TESELA__NEED_LIST(err, text, length);
   tesela_xla_shape read;
   tesela_xla_repairs noted;
   tesela__xla_reader reader = tesela__xla_reader_make(text, length, flags, &noted, err);
@@ -59,6 +61,8 @@ tesela_status tesela_xla_parse(const char *text, size_t length, int32_t flags, t
 
 tesela_status tesela_xla_parse_prefix(const char *text, size_t length, int32_t flags, tesela_xla_shape *shape,
                                       size_t *used, tesela_xla_repairs *repairs, tesela_error *err) {
+  TESELA__NEED(err, shape, used);
+  TESELA__NEED_LIST(err, text, length);
   tesela_xla_shape read;
   tesela_xla_repairs noted;
   tesela__xla_reader reader = tesela__xla_reader_make(text, length, flags, &noted, err);
@@ -141,6 +145,8 @@ static tesela_status xla_read_layout_alone(tesela__xla_reader *reader, tesela_xl
 tesela_status tesela_xla_parse_layout(const char *text, size_t length, int32_t flags,
                                       tesela_xla_layout *layout, tesela_xla_repairs *repairs,
                                       tesela_error *err) {
+  TESELA__NEED(err, layout);
+  TESELA__NEED_LIST(err, text, length);
   tesela_xla_layout read;
   tesela_xla_repairs noted;
   tesela__xla_reader reader = tesela__xla_reader_make(text, length, flags, &noted, err);

@@ -93,6 +93,7 @@ static void xla_put_layout(tesela__sink *sink, const tesela_xla_layout *layout) 
 
 tesela_status tesela_xla_print_layout(const tesela_xla_layout *layout, const tesela_writer *to,
                                       tesela_error *err) {
+  TESELA__NEED(err, layout, to);
   tesela__sink sink;
   tesela__xla_fault fault;
   tesela_status status = tesela__xla_check_layout_of(layout, layout->rank, NULL, &fault, err);
@@ -130,6 +131,7 @@ void tesela__xla_put_shape(tesela__sink *sink, const tesela_xla_shape *shape, bo
 
 tesela_status tesela_xla_print(const tesela_xla_shape *shape, bool with_layout, const tesela_writer *to,
                                tesela_error *err) {
+  TESELA__NEED(err, shape, to);
   tesela__sink sink;
   tesela_status status = tesela_xla_validate(shape, err);
   if (status != TESELA_OK) return status;
@@ -148,6 +150,7 @@ void tesela__xla_put_separator(tesela__sink *sink, int32_t k) {
 /* ---- what is kept but moves no element ---- */
 
 uint32_t tesela_xla_kept(const tesela_xla_shape *shape) {
+  if (!shape) return 0;
   const tesela_xla_layout *layout = &shape->layout;
   uint32_t kept = shape->dynamic != 0 ? TESELA_XLA_KEPT_DYNAMIC : 0;
   if (!shape->has_layout) return kept;

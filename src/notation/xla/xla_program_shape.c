@@ -94,6 +94,8 @@ static tesela_xla_program_shape *xla_alloc_program(const tesela_allocator *alloc
 tesela_status tesela_xla_program_shape_create(tesela_xla_program_shape **program, const char *text,
                                               size_t length, int32_t flags, const tesela_allocator *allocator,
                                               tesela_xla_repairs *repairs, tesela_error *err) {
+  TESELA__NEED(err, program);
+  TESELA__NEED_LIST(err, text, length);
   tesela_xla_repairs noted;
   xla_names names = {NULL, 0, 0};
   tesela__xla_builder parameters = tesela__xla_builder_make(NULL), result = parameters;
@@ -116,14 +118,15 @@ tesela_status tesela_xla_program_shape_create(tesela_xla_program_shape **program
 /* ---- looking at it ---- */
 
 const tesela_xla_tree *tesela_xla_program_shape_parameters(const tesela_xla_program_shape *program) {
-  return program->parameters;
+  return program ? program->parameters : NULL;
 }
 
 const tesela_xla_tree *tesela_xla_program_shape_result(const tesela_xla_program_shape *program) {
-  return program->result;
+  return program ? program->result : NULL;
 }
 
 const char *tesela_xla_program_shape_name(const tesela_xla_program_shape *program, int32_t i) {
+  if (!program) return NULL;
   bool there = i >= 0 && i < program->parameters->node[0].n_members;
   return there ? program->names + program->name_at[i] : NULL;
 }
@@ -131,6 +134,7 @@ const char *tesela_xla_program_shape_name(const tesela_xla_program_shape *progra
 /* XLA puts no index comments between parameters. */
 tesela_status tesela_xla_program_shape_print(const tesela_xla_program_shape *program, bool with_layout,
                                              const tesela_writer *to, tesela_error *err) {
+  TESELA__NEED(err, program, to);
   const tesela_xla_tree *parameters = program->parameters;
   tesela__sink sink;
   tesela__sink_init(&sink, to);

@@ -118,12 +118,16 @@ static tesela_status xla_create_tree(tesela_xla_tree **tree, xla_tree_read *read
 tesela_status tesela_xla_tree_create(tesela_xla_tree **tree, const char *text, size_t length, int32_t flags,
                                      const tesela_allocator *allocator, tesela_xla_repairs *repairs,
                                      tesela_error *err) {
+  TESELA__NEED(err, tree);
+  TESELA__NEED_LIST(err, text, length);
   return xla_create_tree(tree, xla_read_one, text, length, flags, allocator, repairs, err);
 }
 
 tesela_status tesela_xla_tree_create_list(tesela_xla_tree **tree, const char *text, size_t length,
                                           int32_t flags, const tesela_allocator *allocator,
                                           tesela_xla_repairs *repairs, tesela_error *err) {
+  TESELA__NEED(err, tree);
+  TESELA__NEED_LIST(err, text, length);
   return xla_create_tree(tree, xla_read_list, text, length, flags, allocator, repairs, err);
 }
 
@@ -148,6 +152,7 @@ void tesela__xla_put_node(tesela__sink *sink, const tesela_xla_tree *tree, int32
 
 tesela_status tesela_xla_tree_print(const tesela_xla_tree *tree, bool with_layout, const tesela_writer *to,
                                     tesela_error *err) {
+  TESELA__NEED(err, tree, to);
   tesela__sink sink;
   tesela__sink_init(&sink, to);
   tesela__xla_put_node(&sink, tree, 0, with_layout);

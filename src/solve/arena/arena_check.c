@@ -141,6 +141,7 @@ static tesela_status arena_check_counts(int32_t n, int64_t capacity, tesela_erro
 
 tesela_status tesela_arena_check(int32_t n, const tesela_arena_buffer *buffers, int64_t capacity,
                                  const tesela_allocator *allocator, tesela_error *err) {
+  TESELA__NEED_LIST(err, buffers, n);
   tesela_status status = arena_check_counts(n, capacity, err);
   for (int32_t i = 0; i < n && status == TESELA_OK; i++) {
     status = arena_check_ranges(buffers, i, err);
@@ -193,5 +194,5 @@ tesela_status tesela__arena_validate(int32_t n, const tesela_arena_buffer *buffe
 }
 
 double tesela_arena_fragmentation(const tesela_arena_facts *facts) {
-  return facts->peak > 0 ? 1.0 - (double)facts->live / (double)facts->peak : 0.0;
+  return facts && facts->peak > 0 ? 1.0 - (double)facts->live / (double)facts->peak : 0.0;
 }

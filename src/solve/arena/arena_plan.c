@@ -59,6 +59,8 @@ static tesela_status arena_plan_all(int32_t n, tesela_arena_buffer *buffers,
 
 tesela_status tesela_arena_plan(int32_t n, tesela_arena_buffer *buffers, const tesela_arena_options *options,
                                 tesela_arena_facts *facts, tesela_error *err) {
+  TESELA__NEED_LIST(err, buffers, n);
+  TESELA__NEED_CLEAR(err, options);
   tesela_arena_options defaults = {.capacity = 0};
   tesela_arena_facts found = {.peak = 0};
   if (!options) options = &defaults;

@@ -299,6 +299,8 @@ static tesela_status arena_csv_find_twice(arena_csv_reader *r) {
 
 tesela_status tesela_arena_read_csv(const char *text, size_t length, tesela_arena_buffer **buffers,
                                     int32_t *n, const tesela_allocator *allocator, tesela_error *err) {
+  TESELA__NEED(err, buffers, n);
+  TESELA__NEED_LIST(err, text, length);
   arena_csv_reader r = {
       .text = text, .length = length, .line = 1, .memory = tesela__allocator(allocator), .err = err};
   tesela_status status = TESELA_OK;

@@ -33,6 +33,8 @@ static void arena_csv_put_id(tesela__sink *sink, const char *id, size_t length) 
 
 tesela_status tesela_arena_write_csv(int32_t n, const tesela_arena_buffer *buffers, const tesela_writer *to,
                                      tesela_error *err) {
+  TESELA__NEED(err, to);
+  TESELA__NEED_LIST(err, buffers, n);
   tesela__sink sink;
   bool aligned = false, weighted = false;
   for (int32_t i = 0; i < n; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * threads.c - what the machine has, and threads that live no longer than one call.
+ * os_posix.c - threads, locks and memory of POSIX systems: what the machine has, and threads that live no longer than one call.
  *
  * No pool is kept, so that a process may fork at any time and nothing has to be torn down. Starting and joining a
  * thread costs about 20 us; the callers start none for less than a millisecond of work.
@@ -12,11 +12,16 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
-#include "relayout/plan.h"
+#include "base/os.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -24,6 +29,9 @@ enum {
   THREAD_STACK = 1 << 20, /* TESELA_PLAN_STACK, and room for the C library and for instrumented builds */
   GUESSED_CACHE = 16 << 20
 };
+
+_Static_assert(sizeof(pthread_t) <= sizeof(uintptr_t), "a thread fits its number");
+_Static_assert(sizeof(pthread_mutex_t) <= sizeof(tesela__lock), "a lock fits");
 
 static int32_t count_cpus(void) {
 #ifdef CPU_COUNT
@@ -84,32 +92,85 @@ static bool block_signals(sigset_t *old) {
   return pthread_sigmask(SIG_SETMASK, &all, old) == 0;
 }
 
-/* Start up to n threads that take chunks; they inherit the signal mask. How many there are. */
-static int32_t start_threads(chunk_queue *queue, int32_t n, pthread_t *thread) {
+/* Start up to n threads; they inherit the signal mask. How many there are. */
+static int32_t start_threads(void *(*body)(void *data), void *data, int32_t n, pthread_t *thread) {
   pthread_attr_t attributes;
   sigset_t old;
   int32_t started = 0;
   if (pthread_attr_init(&attributes) != 0) return 0;
   bool blocked = block_signals(&old);
   if (pthread_attr_setstacksize(&attributes, THREAD_STACK) == 0)
-    while (started < n && pthread_create(&thread[started], &attributes, take_chunks, queue) == 0) started++;
+    while (started < n && pthread_create(&thread[started], &attributes, body, data) == 0) started++;
   if (blocked) (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
   (void)pthread_attr_destroy(&attributes);
   return started;
 }
 
-void tesela__run_chunks(const tesela_executor *executor, int32_t n, void (*chunk)(void *data, int32_t i),
-                        void *data) {
+void tesela__run_on_threads(int32_t threads, int32_t n, void (*chunk)(void *data, int32_t i), void *data) {
   if (n < 1) return;
-  if (n > 1 && executor) {
-    executor->run(executor->user, n, chunk, data);
-    return;
-  }
   chunk_queue queue = {.chunk = chunk, .data = data, .n = n};
   atomic_init(&queue.next, 1);
   pthread_t thread[MOST_THREADS];
-  int32_t started = n > 1 ? start_threads(&queue, n <= MOST_THREADS ? n - 1 : MOST_THREADS, thread) : 0;
+  int32_t most = threads < n ? threads - 1 : n - 1;
+  int32_t started =
+      most > 0 ? start_threads(take_chunks, &queue, most < MOST_THREADS ? most : MOST_THREADS, thread) : 0;
   chunk(data, 0);
   (void)take_chunks(&queue);
   for (int32_t i = 0; i < started; i++) (void)pthread_join(thread[i], NULL);
+}
+
+bool tesela__thread_start(tesela__thread *thread, void *(*body)(void *data), void *data) {
+  pthread_t started;
+  if (start_threads(body, data, 1, &started) == 0) return false;
+  thread->id = 0;
+  memcpy(&thread->id, &started, sizeof started);
+  return true;
+}
+
+void tesela__thread_join(tesela__thread thread) {
+  pthread_t started;
+  memcpy(&started, &thread.id, sizeof started);
+  (void)pthread_join(started, NULL);
+}
+
+uintptr_t tesela__thread_self(void) {
+  pthread_t self = pthread_self();
+  uintptr_t id = 0;
+  memcpy(&id, &self, sizeof self);
+  return id;
+}
+
+void tesela__sleep_ns(int64_t ns) {
+  const struct timespec pause = {0, (long)ns};
+  nanosleep(&pause, NULL);
+}
+
+/* ---- locks ---- */
+
+static pthread_mutex_t *mutex_of(tesela__lock *lock) { return (pthread_mutex_t *)(void *)lock->room; }
+
+bool tesela__lock_init(tesela__lock *lock) { return pthread_mutex_init(mutex_of(lock), NULL) == 0; }
+void tesela__lock_take(tesela__lock *lock) { pthread_mutex_lock(mutex_of(lock)); }
+void tesela__lock_give(tesela__lock *lock) { pthread_mutex_unlock(mutex_of(lock)); }
+void tesela__lock_destroy(tesela__lock *lock) { pthread_mutex_destroy(mutex_of(lock)); }
+
+/* ---- memory ---- */
+
+/* The second number of statm, in pages. */
+int64_t tesela__resident_bytes(void) {
+  char text[128], *end;
+  int statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  ssize_t n = statm >= 0 ? read(statm, text, sizeof text - 1) : -1;
+  if (statm >= 0) close(statm);
+  if (n <= 0) return -1;
+  text[n] = '\0';
+  strtoll(text, &end, 10);
+  return strtoll(end, NULL, 10) * sysconf(_SC_PAGESIZE);
+}
+
+void tesela__drop_pages(const void *memory, int64_t bytes, bool written) {
+  void *pages = (void *)(uintptr_t)memory;
+  if (!memory || bytes == 0) return;
+  if (written) msync(pages, (size_t)bytes, MS_ASYNC);
+  madvise(pages, (size_t)bytes, MADV_DONTNEED);
 }

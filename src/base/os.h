@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * os.h - what the library asks of the operating system: threads, locks, memory in use, files.
+ *
+ * Only os_posix*.c know the system; a test holds all other sources to that.
+ */
+#ifndef TESELA_SRC_OS_H
+#define TESELA_SRC_OS_H
+
+#include "base/base.h"
+
+/* ---- threads ---- */
+
+/* CPUs that this process may use, at least 1; asked once. */
+int32_t tesela__cpu_count(void);
+
+/* Bytes of the last cache that the cores share, a usual size where the system does not say; asked once. */
+int64_t tesela__cache_bytes(void);
+
+/* Call chunk(data, i) once for each 0 <= i < n on up to `threads` threads, the caller's included, and return after the
+ * last. Chunk 0 is the caller's. Threads live no longer than the call; one that cannot be started leaves its chunks to the
+ * others. */
+void tesela__run_on_threads(int32_t threads, int32_t n, void (*chunk)(void *data, int32_t i), void *data);
+
+/* A thread beside the caller's, until it returns from body. Signals to the process are not for it. */
+typedef struct tesela__thread {
+  uintptr_t id;
+} tesela__thread;
+bool tesela__thread_start(tesela__thread *thread, void *(*body)(void *data), void *data);
+void tesela__thread_join(tesela__thread thread);
+
+/* A number of the calling thread that no other thread has at the same time. */
+uintptr_t tesela__thread_self(void);
+
+void tesela__sleep_ns(int64_t ns); /* below a second */
+
+/* A lock. It must stay where it is. */
+typedef struct tesela__lock {
+  alignas(max_align_t) unsigned char room[64];
+} tesela__lock;
+bool tesela__lock_init(tesela__lock *lock); /* false: no memory */
+void tesela__lock_take(tesela__lock *lock);
+void tesela__lock_give(tesela__lock *lock);
+void tesela__lock_destroy(tesela__lock *lock);
+
+/* ---- memory ---- */
+
+/* Bytes of this process in memory; -1 if the system does not say. */
+int64_t tesela__resident_bytes(void);
+
+/* Let go of the pages of a mapped file that this process holds in memory: their content stays in the file. Pages that were
+ * written are handed to the system for writing. */
+void tesela__drop_pages(const void *memory, int64_t bytes, bool written);
+
+/* ---- files: errors are TESELA_E_IO, those of the path itself with TESELA_REASON_PATH, or TESELA_E_MEMORY ---- */
+
+/* A file in memory, for reading. */
+typedef struct tesela__mapping {
+  const uint8_t *data; /* NULL if it is empty */
+  int64_t bytes;
+  intptr_t handle;
+} tesela__mapping;
+
+/* Map the file `path`, "-" for standard input. What is not a regular file, or not at its beginning, is written to a file
+ * without a name in TMPDIR (/var/tmp) first, and that is mapped. */
+tesela_status tesela__mapping_open(tesela__mapping *mapping, const char *path,
+                                   const tesela_allocator *allocator, tesela_error *err);
+void tesela__mapping_close(tesela__mapping *mapping);
+
+/* A file that is there whole or not at all; include/tesela/file.h says how. */
+typedef struct tesela__output tesela__output;
+
+/* Room for `bytes` bytes that path gets; *data is where they are put. `unfinished` as in tesela_file_write_options. */
+tesela_status tesela__output_create(tesela__output **out, const char *path, int64_t bytes, char *unfinished,
+                                    const tesela_allocator *allocator, uint8_t **data, tesela_error *err);
+/* All is written: give it its name, or pass it on. TESELA_E_STOPPED: nobody reads on. */
+tesela_status tesela__output_finish(tesela__output *out, tesela_error *err);
+/* Give up, unless it is finished; release it. NULL is fine. */
+void tesela__output_close(tesela__output *out);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * os_posix_output.c - a file that is there whole or not at all.
+ *
+ * Space is reserved before the first byte is written, so that a full disk is an error here and not a SIGBUS in the
+ * middle of a copy. The bytes have no name until they are whole (O_TMPFILE), so that nothing is left of a process that
+ * is killed; they are linked to a name of their own beside the final one, which a rename then gives them. Where the file
+ * system or /proc does not allow that, they have the name beside from the beginning. Only names that this process made
+ * are ever removed.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1 /* O_TMPFILE */
+#endif
+#include "base/os_posix.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 4096, TRIES = 100, LINKS = 40, WRITE_BLOCK = 1 << 20 };
+
+struct tesela__output {
+  tesela_allocator allocator;
+  char *path;    /* the final name, links followed; NULL for a descriptor */
+  int to;        /* a descriptor that the path means; -1: none */
+  bool stream;   /* written at the end */
+  bool replaces; /* a file of this owner and mode */
+  mode_t mode;
+  uid_t owner;
+  gid_t group;
+  int fd;
+  uint8_t *data; /* mapped; zeros at first; never NULL */
+  int64_t size;
+  char *unfinished; /* the name beside while there is one, else "" */
+  char own_unfinished[PATH_BYTES];
+};
+
+/* ---- the name beside -------------------------------------------------------------------------------------- */
+
+/* Signals wait while a name is made and noted, so that a handler removes it or finds none. */
+static void hold_signals(sigset_t *before) {
+  sigset_t all;
+  sigfillset(&all);
+  sigdelset(&all, SIGBUS);
+  sigdelset(&all, SIGSEGV);
+  pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+static void remove_unfinished(tesela__output *out) {
+  if (*out->unfinished) unlink(out->unfinished);
+  *out->unfinished = '\0';
+}
+
+static tesela_status fail_output(tesela_error *err, const char *what) {
+  static const int of_path[] = {ENOENT, EACCES, ENOTDIR, EISDIR, EROFS, ENAMETOOLONG};
+  for (size_t i = 0; i < sizeof of_path / sizeof of_path[0]; i++)
+    if (errno == of_path[i]) return tesela__os_fail(err, TESELA_REASON_PATH, what);
+  return tesela__os_fail(err, TESELA_REASON_NONE, what);
+}
+
+/* The folder of `path`, as text that ends in a slash or is empty. */
+static int folder_length(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? (int)(slash + 1 - path) : 0;
+}
+
+/* The path by which the system finds a descriptor of ours, to link it. */
+static const char *by_descriptor(int fd, char text[32]) {
+  snprintf(text, 32, "/proc/self/fd/%d", fd);
+  return text;
+}
+
+/* A file without a name in the folder of out->path; -1 where the system cannot make one, or cannot link it later. */
+static int open_unnamed(const tesela__output *out, mode_t mode) {
+  int fd = -1;
+#ifdef O_TMPFILE
+  char folder[PATH_BYTES], text[32];
+  int length = snprintf(folder, sizeof folder, "%.*s.", folder_length(out->path), out->path);
+  if (length < 0 || (size_t)length >= sizeof folder) return -1;
+  fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+  if (fd >= 0 && access(by_descriptor(fd, text), F_OK) != 0) {
+    close(fd);
+    fd = -1;
+  }
+#endif
+  return fd;
+}
+
+/* Take a name which nobody else has: for a new file, or for the unnamed one `fd`. */
+static int take_name(const char *name, int fd, mode_t mode) {
+  char text[32];
+  if (fd < 0) return open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  return linkat(AT_FDCWD, by_descriptor(fd, text), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 ? fd : -1;
+}
+
+/* A name beside out->path, ".model.npy.1a2b3c.tesela", for a new file, or for the unnamed one `fd`; it is noted when it is
+ * there. Returns the descriptor, or -1. Signals are held. */
+static int name_beside(tesela__output *out, int fd, mode_t mode) {
+  int folder = folder_length(out->path);
+  char name[PATH_BYTES];
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  unsigned long seed = (unsigned long)now.tv_nsec ^ ((unsigned long)getpid() << 12);
+  for (int i = 0; i < TRIES; i++, seed = seed * 69069 + 1) {
+    int length = snprintf(name, sizeof name, "%.*s.%.200s.%06lx.tesela", folder, out->path,
+                          out->path + folder, seed >> 4 & 0xffffff);
+    if (length < 0 || (size_t)length >= sizeof name) {
+      errno = ENAMETOOLONG;
+      return -1;
+    }
+    int named = take_name(name, fd, mode);
+    if (named >= 0) memcpy(out->unfinished, name, (size_t)length + 1);
+    if (named >= 0 || errno != EEXIST) return named;
+  }
+  return -1;
+}
+
+static tesela_status open_unfinished(tesela__output *out, tesela_error *err) {
+  sigset_t before;
+  if (out->stream) {
+    out->fd = tesela__os_unnamed();
+    return out->fd >= 0 ? TESELA_OK : fail_output(err, "no temporary file (TMPDIR says where): ");
+  }
+  mode_t mode = out->replaces ? 0600 : 0666; /* the old file's comes at the end */
+  out->fd = open_unnamed(out, mode);
+  if (out->fd >= 0) return TESELA_OK;
+  hold_signals(&before);
+  out->fd = name_beside(out, -1, mode);
+  int reason = errno;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  errno = reason;
+  if (out->fd >= 0) return TESELA_OK;
+  if (!out->replaces || (errno != EACCES && errno != EPERM)) return fail_output(err, "");
+  return fail_output(
+      err, "its folder takes no new file, and a file is replaced as a whole (-o - > FILE writes into "
+           "one): ");
+}
+
+/* `size` bytes that are there, mapped. */
+static tesela_status make_room(tesela__output *out, tesela_error *err) {
+  static uint8_t nothing[1];
+  char what[64];
+  out->data = nothing;
+  if (out->size == 0) return TESELA_OK;
+  int reason = posix_fallocate(out->fd, 0, out->size);
+  if (reason == EOPNOTSUPP || reason == EINVAL) reason = ftruncate(out->fd, out->size) == 0 ? 0 : errno;
+  void *memory = MAP_FAILED;
+  if (reason == 0) {
+    memory = mmap(NULL, (size_t)out->size, PROT_READ | PROT_WRITE, MAP_SHARED, out->fd, 0);
+    reason = memory == MAP_FAILED ? errno : 0;
+  }
+  if (reason == 0) {
+    out->data = memory;
+    return TESELA_OK;
+  }
+  snprintf(what, sizeof what, "no room for %" PRId64 " bytes: ", out->size);
+  out->size = 0;
+  errno = reason;
+  return tesela__os_fail(err, TESELA_REASON_NONE, what);
+}
+
+/* The descriptor that a path means: 1 for "-" and /dev/stdout, N for /dev/fd/N; -1 if it means none. */
+static int descriptor_of(const char *path) {
+  static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+  if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
+  if (strcmp(path, "/dev/stderr") == 0) return STDERR_FILENO;
+  for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+    size_t n = strlen(folders[i]), digits = strlen(path) > n ? strspn(path + n, "0123456789") : 0;
+    if (strncmp(path, folders[i], n) == 0 && digits > 0 && digits < 6 && !path[n + digits])
+      return atoi(path + n);
+  }
+  return -1;
+}
+
+/* `path` with the links at its end followed, whether or not there is a file; NULL after setting errno. */
+static char *follow_links(const char *path, const tesela_allocator *allocator) {
+  char at[PATH_BYTES], link[PATH_BYTES];
+  if (strlen(path) >= sizeof at) {
+    errno = ENAMETOOLONG;
+    return NULL;
+  }
+  memcpy(at, path, strlen(path) + 1);
+  for (int i = 0; i < LINKS; i++) {
+    ssize_t n = readlink(at, link, sizeof link - 1);
+    if (n < 0) {
+      char *copy = tesela__alloc(allocator, strlen(at) + 1, 1);
+      if (copy) memcpy(copy, at, strlen(at) + 1);
+      if (!copy) errno = ENOMEM;
+      return copy;
+    }
+    link[n] = '\0';
+    int folder = link[0] == '/' ? 0 : folder_length(at);
+    if ((size_t)folder + (size_t)n >= sizeof at) break;
+    memcpy(at + folder, link, (size_t)n + 1);
+  }
+  errno = ELOOP;
+  return NULL;
+}
+
+/* Where the bytes go in the end: links are followed, so that a link stays one. */
+static tesela_status look_at_path(tesela__output *out, const char *path, tesela_error *err) {
+  struct stat info;
+  out->to = descriptor_of(path);
+  if (out->to >= 0) {
+    out->stream = true;
+    if (!isatty(out->to)) return TESELA_OK;
+    return tesela__refuse(err, TESELA_E_IO, TESELA_REASON_PATH,
+                          "is a terminal; a file or a pipe takes the data");
+  }
+  bool exists = stat(path, &info) == 0;
+  if (!exists && (errno != ENOENT || !*path)) return fail_output(err, "");
+  if (exists && S_ISDIR(info.st_mode)) {
+    errno = EISDIR;
+    return fail_output(err, "");
+  }
+  out->stream = exists && !S_ISREG(info.st_mode);
+  out->replaces = exists && !out->stream;
+  if (exists) {
+    out->mode = info.st_mode & 07777;
+    out->owner = info.st_uid;
+    out->group = info.st_gid;
+  }
+  if (out->replaces && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
+    return fail_output(err, "is read-only and stays: ");
+  out->path = follow_links(path, &out->allocator);
+  return out->path ? TESELA_OK : fail_output(err, "");
+}
+
+tesela_status tesela__output_create(tesela__output **out, const char *path, int64_t bytes, char *unfinished,
+                                    const tesela_allocator *allocator, uint8_t **data, tesela_error *err) {
+  tesela__output *made = tesela__alloc(allocator, sizeof *made, alignof(tesela__output));
+  *out = NULL;
+  if (!made) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory");
+  *made = (tesela__output){.allocator = *allocator, .to = -1, .fd = -1, .size = bytes};
+  made->unfinished = unfinished ? unfinished : made->own_unfinished;
+  *made->unfinished = '\0';
+  tesela_status status = look_at_path(made, path, err);
+  if (status == TESELA_OK) status = open_unfinished(made, err);
+  if (status == TESELA_OK) status = make_room(made, err);
+  if (status == TESELA_OK) {
+    *data = made->data;
+    *out = made;
+  } else {
+    tesela__output_close(made);
+  }
+  return status;
+}
+
+/* ---- finish -------------------------------------------------------------------------------------------- */
+
+static tesela_status write_stream(tesela__output *out, tesela_error *err) {
+  int fd = out->path ? open(out->path, O_WRONLY | O_CLOEXEC) : out->to;
+  tesela_status status = TESELA_OK;
+  if (fd < 0) return fail_output(err, "");
+  for (int64_t at = 0; at < out->size && status == TESELA_OK;) {
+    int64_t rest = out->size - at;
+    ssize_t n = write(fd, out->data + at, rest < WRITE_BLOCK ? (size_t)rest : WRITE_BLOCK);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EPIPE)
+      status = tesela__fail(err, TESELA_E_STOPPED, -1, "nobody reads on");
+    else if (n < 0)
+      status = fail_output(err, "");
+    if (n > 0) at += n;
+    if (at % (64 * WRITE_BLOCK) < n) tesela__drop_pages(out->data, out->size, false);
+  }
+  if (out->path && close(fd) != 0 && status == TESELA_OK) status = fail_output(err, "");
+  return status;
+}
+
+/* The mode of the file that is replaced, and as far as this process may its owner and group. Where the group cannot be
+ * kept, its new members get what others have; where either cannot, nothing runs as the owner or the group. A file system
+ * without owners or modes has none to keep. */
+static void keep_owner_and_mode(const tesela__output *out) {
+  mode_t mode = out->mode;
+  bool group = fchown(out->fd, (uid_t)-1, out->group) == 0;
+  bool owner = fchown(out->fd, out->owner, (gid_t)-1) == 0;
+  if (!group) mode &= (mode_t)~070 | ((mode & 07) << 3);
+  if (!group || !owner) mode &= 01777;
+  int kept = fchmod(out->fd, mode);
+  (void)kept;
+}
+
+/* May fail where there is nothing to sync. */
+static bool sync_descriptor(int fd) { return fsync(fd) == 0 || errno == EINVAL || errno == EOPNOTSUPP; }
+
+/* The rename itself is on the disk. A folder that may be written and not read cannot be asked for that. */
+static tesela_status sync_folder(const tesela__output *out, tesela_error *err) {
+  char folder[PATH_BYTES + 2];
+  tesela_status status = TESELA_OK;
+  snprintf(folder, sizeof folder, "%.*s.", folder_length(out->path), out->path);
+  int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return TESELA_OK;
+  if (!sync_descriptor(fd)) status = fail_output(err, "is written, but its folder cannot be synced: ");
+  close(fd);
+  return status;
+}
+
+/* All bytes are on the disk before the name is. */
+static tesela_status give_name(tesela__output *out, tesela_error *err) {
+  sigset_t before;
+  int reason = 0;
+  if (out->size > 0 && munmap(out->data, (size_t)out->size) != 0) reason = errno;
+  out->size = 0;
+  if (out->replaces) keep_owner_and_mode(out);
+  if (reason == 0 && !sync_descriptor(out->fd)) reason = errno;
+  errno = reason;
+  if (reason != 0) return fail_output(err, "");
+  hold_signals(&before);
+  bool done =
+      (*out->unfinished || name_beside(out, out->fd, 0) >= 0) && rename(out->unfinished, out->path) == 0;
+  reason = errno;
+  if (done) *out->unfinished = '\0';
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  errno = reason;
+  return done ? sync_folder(out, err) : fail_output(err, "");
+}
+
+tesela_status tesela__output_finish(tesela__output *out, tesela_error *err) {
+  return out->stream ? write_stream(out, err) : give_name(out, err);
+}
+
+void tesela__output_close(tesela__output *out) {
+  if (!out) return;
+  if (out->size > 0 && out->data) munmap(out->data, (size_t)out->size);
+  if (out->fd >= 0) close(out->fd);
+  remove_unfinished(out);
+  tesela_allocator allocator = out->allocator;
+  tesela__release(&allocator, out->path);
+  tesela__release(&allocator, out);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * file.h - what the files of file/ share.
+ *
+ *   file.c               open, describe, find, close
+ *   npy.c                the header of .npy files, both ways
+ *   header_json.c        the JSON that headers of .safetensors are made of
+ *   safetensors.c        such a header read; safetensors_write.c: made
+ *   file_write.c         what each tensor is in the output, the header, then the copies
+ *   file_copy.c          from mapped file to mapped file, within a bound
+ */
+#ifndef TESELA_SRC_FILE_H
+#define TESELA_SRC_FILE_H
+
+#include <tesela/file.h>
+
+#include "base/os.h"
+
+struct tesela_file {
+  tesela_allocator allocator;
+  tesela__mapping mapping; /* of zeros if the caller has the bytes */
+  tesela_file_info info;
+  tesela_file_tensor *tensor;
+  tesela_file_text *text;
+  const tesela_file_tensor **by_name; /* of .safetensors; else NULL */
+  char *strings;
+};
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define TESELA__FILE_ORDER '<'
+#else
+#define TESELA__FILE_ORDER '>'
+#endif
+
+/* Bytes of elements of `bits` bits (8 or more) in a shape; false if they do not fit in int64. */
+static inline bool tesela__file_bytes(int32_t bits, int32_t rank, const int64_t *shape, int64_t *bytes) {
+  int64_t n = bits / 8;
+  for (int32_t d = 0; d < rank; d++)
+    if (shape[d] == 0) n = 0;
+  for (int32_t d = 0; d < rank; d++)
+    if (!tesela__mul(n, shape[d], &n)) return false;
+  *bytes = n;
+  return true;
+}
+
+/* ---- npy.c ---- */
+
+bool tesela__npy_begins(const uint8_t *data, int64_t bytes);
+/* Read the header of file->info.data into file->tensor[0]. */
+tesela_status tesela__npy_read(tesela_file *file, tesela_error *err);
+
+/* The descr of a type in this machine's order of bytes, "<f4"; those that NumPy lacks are bytes of their width, "<V2". false
+ * for a type that takes no whole bytes. */
+bool tesela__npy_type(tesela_dtype dtype, char type[16]);
+
+enum { TESELA__NPY_HEADER = 1024 }; /* bytes of the largest header that is written */
+/* Write the header of an array; returns its bytes, a multiple of 64. */
+int64_t tesela__npy_header(const char *type, bool fortran, int32_t rank, const int64_t *shape,
+                           char header[TESELA__NPY_HEADER]);
+
+/* ---- safetensors.c, safetensors_write.c ---- */
+
+bool tesela__safetensors_begins(const uint8_t *data, int64_t bytes);
+/* Read the header of file->info.data into tensors, texts and by_name. */
+tesela_status tesela__safetensors_read(tesela_file *file, int64_t max_header, tesela_error *err);
+
+/* The name of a type, "F32"; NULL if the format has none for it. */
+const char *tesela__safetensors_type(tesela_dtype dtype);
+
+/* A tensor of a header to be written. */
+typedef struct tesela__safetensors_item {
+  const char *name, *type;
+  int32_t rank;
+  const int64_t *shape;
+  int64_t begin, end; /* of its data, from the end of the header on */
+  const char *layout; /* kept in the metadata; NULL: none */
+} tesela__safetensors_item;
+
+/* The header, length included, a multiple of 8 bytes; to be released. `texts` may be NULL. */
+tesela_status tesela__safetensors_header(int64_t n, const tesela__safetensors_item *items,
+                                         const tesela_file *texts, const tesela_allocator *allocator,
+                                         char **header, int64_t *bytes, tesela_error *err);
+
+/* ---- header_json.c ---- */
+
+/* A JSON text that is read from its beginning on. Nothing is built: values are read where they stand, or passed. */
+typedef struct tesela__json {
+  const char *text;
+  size_t length, at;
+  int64_t begin; /* where the text begins in its file, for err->at */
+  tesela_error *err;
+} tesela__json;
+
+/* Fail with what is wrong at a byte of the text: "its header is not JSON: ...". */
+tesela_status tesela__json_fail(const tesela__json *j, size_t at, const char *what);
+bool tesela__json_take(tesela__json *j, char c); /* after blanks */
+bool tesela__json_next_is(tesela__json *j, char c);
+/* A string; with `out` also what it says, with a NUL, which takes no more bytes than stand in the text. */
+tesela_status tesela__json_string(tesela__json *j, char **out);
+/* The next member of an object of which `*n` were read: its key into *out, at its value then. *more: there is one. */
+tesela_status tesela__json_member(tesela__json *j, int64_t *n, bool *more, char **out);
+/* Pass a value of any kind. */
+tesela_status tesela__json_pass(tesela__json *j);
+/* A list of up to `most` integers >= 0; *n is -1 for any other value, which is passed. */
+tesela_status tesela__json_integers(tesela__json *j, int32_t most, int64_t *out, int32_t *n);
+
+#endif
