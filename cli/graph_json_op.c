@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "main/nearest.h"
-
 /* A list of up to TESELA_GRAPH_RANK numbers, or one number where a list of one is meant. *at: NULL if it is not there. */
 static bool graph_numbers(const jr_object *op, const char *key, int32_t *n, int64_t *room,
                           const int64_t **at) {
@@ -204,7 +202,7 @@ bool graph_json_names(const jr_object *op, tesela_node_spec *spec) {
                    "%s: there is no op %.40s; it is a function, \"fn\" of pointwise, reduce, along or pool",
                    op->name, name);
   if (number < 0 || number == TESELA_OP_INPUT) {
-    const char *near = nearest(name, graph_op_name, NULL);
+    const char *near = tesela_nearest(name, strlen(name), graph_op_name, NULL);
     return jr_fail(op, TESELA_E_INVALID, "%s: there is no op %.40s%s%s%s", op->name, name,
                    near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
   }
@@ -212,7 +210,7 @@ bool graph_json_names(const jr_object *op, tesela_node_spec *spec) {
   bool fused = spec->op == TESELA_OP_POINTWISE || spec->op == TESELA_OP_ALONG;
   number = fn ? tesela_fn_find(fn, strlen(fn)) : fused ? TESELA_FN_FUSED : TESELA_FN_NONE;
   if (number < 0) {
-    const char *near = nearest(fn, graph_fn_name, NULL);
+    const char *near = tesela_nearest(fn, strlen(fn), graph_fn_name, NULL);
     return jr_fail(op, TESELA_E_INVALID, "%s: there is no function %.40s%s%s%s", op->name, fn,
                    near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
   }

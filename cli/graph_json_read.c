@@ -7,7 +7,6 @@
 
 #include "graph_json_op.h"
 #include "json_device.h"
-#include "main/nearest.h"
 
 /* What a node is made from while it is read. */
 typedef struct graph_reader {
@@ -72,7 +71,8 @@ static bool graph_use(const graph_reader *r, const char *where, const json_t *na
     return jr_fail(&op, TESELA_E_INVALID, "%s names a node with a NUL character", where);
   *node = tesela_graph_find(r->graph, json_string_value(name));
   if (*node >= 0) return true;
-  const char *near = nearest(json_string_value(name), graph_node_name, r->graph);
+  const char *near =
+      tesela_nearest(json_string_value(name), strlen(json_string_value(name)), graph_node_name, r->graph);
   return jr_fail(&op, TESELA_E_INVALID, "%s uses %.60s, which nothing before it makes%s%s%s", where,
                  json_string_value(name), near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }

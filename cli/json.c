@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "main/utf8.h"
-
 static bool grow(json_writer *j, size_t more) {
   if (j->failed) return false;
   if (more <= j->capacity - j->length) return true;
@@ -96,7 +94,7 @@ static void put_escaped(json_writer *j, const char *text, size_t length) {
       ['"'] = '"', ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't'};
   for (size_t i = 0, plain = 0; i <= length;) {
     uint32_t c = 0;
-    size_t used = i < length ? utf8_read(text + i, length - i, &c) : 1;
+    size_t used = i < length ? tesela_utf8_character(text + i, length - i, &c) : 1;
     bool good = i < length && used > 0 && c >= 0x20 && c != '"' && c != '\\' && c != 0x7f;
     if (!good) { /* the end, or a character that needs care */
       put(j, text + plain, i - plain);

@@ -8,8 +8,6 @@
 
 #include <tesela/notation.h>
 
-#include "main/nearest.h"
-
 /* ---- targets and hosts ------------------------------------------------------------------------------------------ */
 
 static const char *device_target_name(const void *user, int i) {
@@ -21,7 +19,7 @@ bool json_device_target(const jr_object *in, const char *name, int64_t stick_byt
   if (!name) return tesela_target_plain(target, stick_bytes > 0 ? stick_bytes : 128, in->err) == TESELA_OK;
   const tesela_target *found = tesela_target_find(name);
   if (!found) {
-    const char *near = nearest(name, device_target_name, NULL);
+    const char *near = tesela_nearest(name, strlen(name), device_target_name, NULL);
     return jr_fail(in, TESELA_E_INVALID, "there is no target %.40s%s%s%s", name,
                    near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
   }

@@ -7,19 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "main/message.h"
-#include "main/nearest.h"
-
 const char JR_TEXT_NEEDED[] = "";
 
 bool jr_fail(const jr_object *in, tesela_status status, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  message_put(in->err->message, sizeof in->err->message, format, args);
+  tesela_error_fill(in->err, status, -1, format, args);
   va_end(args);
-  in->err->status = status;
-  in->err->reason = TESELA_REASON_NONE;
-  in->err->at = -1;
   return false;
 }
 
@@ -137,7 +131,7 @@ bool jr_done(const jr_object *in, const char *words) {
     int i = 0;
     while (list.word[i] && strcmp(list.word[i], name) != 0) i++;
     if (list.word[i]) continue;
-    const char *near = nearest(name, jr_word, &list);
+    const char *near = tesela_nearest(name, strlen(name), jr_word, &list);
     if (near) return jr_fail(in, TESELA_E_INVALID, "%s has no %.40s; did you mean %s?", in->name, name, near);
     return jr_fail(in, TESELA_E_INVALID, "%s has no %.40s; it takes %s", in->name, name, words);
   }

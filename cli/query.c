@@ -10,17 +10,12 @@
 #include <string.h>
 
 #include "json_text.h"
-#include "main/message.h"
-#include "main/nearest.h"
 
 tesela_status query_fail(query *q, tesela_status status, int64_t at, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  message_put(q->err->message, sizeof q->err->message, format, args);
+  tesela_error_fill(q->err, status, at, format, args);
   va_end(args);
-  q->err->status = status;
-  q->err->reason = TESELA_REASON_NONE;
-  q->err->at = at;
   return status;
 }
 
@@ -90,14 +85,11 @@ tesela_status query_index(query *q, int32_t rank, const int64_t *shape, const js
     return query_fail(q, TESELA_E_INVALID, -1, "indices[%zu] has %zu coordinates; the rank is %" PRId32, i,
                       json_array_size(list), rank);
   for (int32_t d = 0; d < rank; d++) {
+    char name[40];
     index[d] = json_integer_value(json_array_get(list, (size_t)d));
     if (index[d] >= 0 && index[d] < shape[d]) continue;
-    if (shape[d] == 0)
-      return query_fail(q, TESELA_E_RANGE, -1, "indices[%zu][%" PRId32 "]: the extent is 0, nothing is there",
-                        i, d);
-    return query_fail(q, TESELA_E_RANGE, -1,
-                      "indices[%zu][%" PRId32 "] is %" PRId64 "; the shape allows 0 to %" PRId64, i, d,
-                      index[d], shape[d] - 1);
+    snprintf(name, sizeof name, "indices[%zu]", i);
+    return tesela_error_outside(q->err, -1, name, d, index[d], 0, shape[d] - 1);
   }
   return TESELA_OK;
 }
@@ -220,7 +212,7 @@ static tesela_status check_spelling(query *q, const query_op *op) {
   for (void *i = json_object_iter((json_t *)q->request); i;
        i = json_object_iter_next((json_t *)q->request, i)) {
     const char *name = json_object_iter_key(i);
-    const char *near = is_known(op, name) ? NULL : nearest(name, missing_field, &m);
+    const char *near = is_known(op, name) ? NULL : tesela_nearest(name, strlen(name), missing_field, &m);
     if (!near) continue;
     q->field = near;
     return query_fail(q, TESELA_E_INVALID, -1, "op %s has no field %s; did you mean %s?", op->name, name,
@@ -247,7 +239,7 @@ static tesela_status find_op(query *q, const query_op **op) {
       *op = &query_ops[i];
       return TESELA_OK;
     }
-  const char *near = nearest(json_string_value(name), op_name, NULL);
+  const char *near = tesela_nearest(json_string_value(name), strlen(json_string_value(name)), op_name, NULL);
   if (near)
     return query_fail(q, TESELA_E_UNSUPPORTED, -1, "there is no op %.40s; did you mean %s?",
                       json_string_value(name), near);

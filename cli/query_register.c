@@ -42,19 +42,13 @@ tesela_status query_op_locate_at(query *q) {
   if (status != TESELA_OK) return status;
   int64_t thread = json_integer_value(query_get(q, "thread"));
   if (thread < 0 || thread >= any.registers.spatial_size)
-    return query_fail(q, TESELA_E_RANGE, -1, "thread is %" PRId64 "; 0 to %" PRId64 " is allowed", thread,
-                      any.registers.spatial_size - 1);
+    return tesela_error_outside(q->err, -1, "thread", -1, thread, 0, any.registers.spatial_size - 1);
   const json_t *list = query_get(q, "index");
   if (json_array_size(list) != (size_t)any.registers.rank)
     return query_fail(q, TESELA_E_INVALID, -1, "index has %zu coordinates; the rank is %" PRId32,
                       json_array_size(list), any.registers.rank);
-  for (int32_t d = 0; d < any.registers.rank; d++) {
+  for (int32_t d = 0; d < any.registers.rank; d++)
     index[d] = json_integer_value(json_array_get(list, (size_t)d));
-    if (index[d] < 0 || index[d] >= any.registers.shape[d])
-      return query_fail(q, TESELA_E_RANGE, -1,
-                        "index[%" PRId32 "] is %" PRId64 "; the shape allows 0 to %" PRId64, d, index[d],
-                        any.registers.shape[d] - 1);
-  }
   status = tesela_register_locate_at(&any.registers, index, thread, &holds, q->err);
   if (status == TESELA_OK) jw_put_bool(q->out, "holds", holds);
   return status;

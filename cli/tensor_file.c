@@ -11,7 +11,6 @@
 
 #include "main/input.h"
 #include "verbs/problem.h"
-#include "main/message.h"
 #include "main/say.h"
 #include "tensor_signals.h"
 
@@ -21,7 +20,7 @@ int tensor_file_wrong(const cli_context *cli, const char *file_name, const char 
   char message[MESSAGE], quote[SAY_QUOTE];
   va_list args;
   va_start(args, format);
-  message_put(message, sizeof message, format, args);
+  vsnprintf(message, sizeof message, format, args);
   va_end(args);
   say_error(cli, "%s: %s", say_quote(file_name, quote), message);
   return CLI_BAD;

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,23 +13,9 @@
 
 #include "device.h"
 #include "main/lines.h"
-#include "main/message.h"
 #include "main/say.h"
 
 enum { LINE_LIMIT = 1 << 16, SUGGESTION = 160 };
-
-static tesela_status fail(tesela_error *err, tesela_status status, int64_t at, const char *format, ...)
-    TESELA_PRINTF(4, 5);
-
-static tesela_status fail(tesela_error *err, tesela_status status, int64_t at, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  message_put(err->message, sizeof err->message, format, args);
-  va_end(args);
-  err->status = status;
-  err->at = at;
-  return status;
-}
 
 /* ---- layouts ----------------------------------------------------------------------------------------------
  */
@@ -168,113 +153,13 @@ bool input_has_bytes(const tesela_any_layout *any) {
   return any->kind != TESELA_KIND_SHARED && any->kind != TESELA_KIND_GLOBAL;
 }
 
-/* ---- numbers ----------------------------------------------------------------------------------------------
+/* ---- words and lines --------------------------------------------------------------------------------------
  */
-
-typedef struct scanner {
-  const char *text;
-  size_t length, at;
-} scanner;
-
-static void skip_blanks(scanner *s) {
-  while (s->at < s->length && (s->text[s->at] == ' ' || s->text[s->at] == '\t' || s->text[s->at] == '\r'))
-    s->at++;
-}
-
-static char peek(scanner *s) { return s->at < s->length ? s->text[s->at] : '\0'; }
-
-/* An integer from 0 to count-1; `what` and `d` (if not -1) name it: "coordinate 1". */
-static tesela_status scan_number(scanner *s, const char *what, int32_t d, int64_t count, int64_t *number,
-                                 tesela_error *err) {
-  char name[48];
-  int64_t value = 0, at = (int64_t)s->at;
-  bool negative = peek(s) == '-', large = false;
-  snprintf(name, sizeof name, d < 0 ? "%s" : "%s %" PRId32, what, d);
-  s->at += negative;
-  if (peek(s) < '0' || peek(s) > '9') return fail(err, TESELA_E_SYNTAX, at, "%s is no integer", name);
-  for (; peek(s) >= '0' && peek(s) <= '9'; s->at++)
-    large = large || __builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, peek(s) - '0', &value);
-  int digits = (int)s->at - (int)at;
-  if (negative ? value == 0 && !large : !large && value < count) {
-    *number = value;
-    return TESELA_OK;
-  }
-  if (count == 0)
-    return fail(err, TESELA_E_RANGE, at, "%s is outside: the extent is 0, nothing is there", name);
-  return fail(err, TESELA_E_RANGE, at, "%s is %.*s; 0 to %" PRId64 " is allowed", name,
-              digits > 40 ? 40 : digits, s->text + at, count - 1);
-}
-
-tesela_status input_number(const char *text, size_t length, const char *what, int64_t count, int64_t *number,
-                           tesela_error *err) {
-  scanner s = {text, length, 0};
-  int64_t value = 0;
-  skip_blanks(&s);
-  tesela_status status = scan_number(&s, what, -1, count, &value, err);
-  if (status != TESELA_OK) return status;
-  skip_blanks(&s);
-  if (s.at < length) return fail(err, TESELA_E_SYNTAX, (int64_t)s.at, "a %s is one integer", what);
-  *number = value;
-  return TESELA_OK;
-}
-
-tesela_status input_register(const char *text, size_t length, const tesela_register *layout, int64_t *thread,
-                             int64_t *local, tesela_error *err) {
-  scanner s = {text, length, 0};
-  skip_blanks(&s);
-  tesela_status status = scan_number(&s, "thread", -1, layout->spatial_size, thread, err);
-  if (status != TESELA_OK) return status;
-  skip_blanks(&s);
-  if (peek(&s) != ':')
-    return fail(err, TESELA_E_SYNTAX, (int64_t)s.at, "here should be a colon and a local id: 5:3");
-  s.at++;
-  skip_blanks(&s);
-  status = scan_number(&s, "local id", -1, layout->local_size, local, err);
-  if (status != TESELA_OK) return status;
-  skip_blanks(&s);
-  if (s.at == length) return TESELA_OK;
-  return fail(err, TESELA_E_SYNTAX, (int64_t)s.at, "a register is written thread:local, 5:3");
-}
-
-tesela_status input_index(const char *text, size_t length, const tesela_layout *layout, int64_t *index,
-                          tesela_error *err) {
-  scanner s = {text, length, 0};
-  skip_blanks(&s);
-  char close = peek(&s) == '[' ? ']' : peek(&s) == '(' ? ')' : '\0';
-  s.at += close != '\0';
-  for (int32_t d = 0; d < layout->rank; d++) {
-    skip_blanks(&s);
-    if (d > 0 && peek(&s) == ',')
-      s.at++;
-    else if (d > 0)
-      return fail(err, TESELA_E_INVALID, (int64_t)s.at,
-                  "%" PRId32 " coordinate%s and then no comma; the rank is %" PRId32, d, d == 1 ? "" : "s",
-                  layout->rank);
-    skip_blanks(&s);
-    tesela_status status = scan_number(&s, "coordinate", d, layout->shape[d], &index[d], err);
-    if (status != TESELA_OK) return status;
-  }
-  skip_blanks(&s);
-  if (peek(&s) == ',' && layout->rank > 0)
-    return fail(err, TESELA_E_INVALID, (int64_t)s.at,
-                "more than %" PRId32 " coordinates; the rank is %" PRId32, layout->rank, layout->rank);
-  if (close && peek(&s) != close)
-    return fail(err, TESELA_E_SYNTAX, (int64_t)s.at, "here should be %c", close);
-  s.at += close != '\0';
-  skip_blanks(&s);
-  if (s.at == length) return TESELA_OK;
-  return fail(err, TESELA_E_SYNTAX, (int64_t)s.at,
-              layout->rank == 0 ? "the rank is 0; its only index is []" : "an index is written 2,3 or [2,3]");
-}
 
 void input_print_index(int32_t rank, const int64_t *index) {
   if (rank == 0) fputs("[]", stdout);
   for (int32_t d = 0; d < rank; d++) printf("%s%" PRId64, d ? "," : "", index[d]);
 }
-
-/* ---- words and lines --------------------------------------------------------------------------------------
- */
 
 static bool is_blank(const char *text, size_t length) {
   while (length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\t' || text[length - 1] == '\r'))

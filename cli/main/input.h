@@ -38,18 +38,6 @@ bool input_has_bytes(const tesela_any_layout *any);
 /* Say what was mended, as notes. */
 void input_repairs(const cli_context *cli, const tesela_xla_repairs *repairs);
 
-/* An index of a layout: "2,3", "[2,3]" or "(2,3)"; "[]" for rank 0. */
-tesela_status input_index(const char *text, size_t length, const tesela_layout *layout, int64_t *index,
-                          tesela_error *err);
-
-/* An integer from 0 to count-1, in a text of its own. `what` names it in messages: "place". */
-tesela_status input_number(const char *text, size_t length, const char *what, int64_t count, int64_t *number,
-                           tesela_error *err);
-
-/* A register of a thread: "5:3" or "5: 3", thread and local id. */
-tesela_status input_register(const char *text, size_t length, const tesela_register *layout, int64_t *thread,
-                             int64_t *local, tesela_error *err);
-
 /* Call `each` for the words first, first+1, ... of the command line and, for a word `-`, for the lines of
  * standard input that are not empty. Stops at the first exit status that is not CLI_YES and returns it; for a
  * line of standard input the number of the line is said. */

@@ -7,7 +7,7 @@
  *   say.c term.c      words on stderr; what a terminal can show
  *   input.c lines.c   a LAYOUT argument; standard input line by line
  *   tensor_file*.c    tensors in files: what the command line says about them, and what is said
- *   json.c utf8.c     text
+ *   json.c            text
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -13,7 +13,6 @@
 
 #include <tesela/report.h>
 
-#include "main/nearest.h"
 #include "main/options.h"
 #include "main/say.h"
 
@@ -101,7 +100,7 @@ static const char *option_name(const void *user, int i) {
 
 int cli_unknown_verb(const cli_context *cli, const char *word) {
   char quote[SAY_QUOTE];
-  const char *near = nearest(word, verb_name, NULL);
+  const char *near = tesela_nearest(word, strlen(word), verb_name, NULL);
   say_error(cli, "there is no verb %s%s%s%s", say_quote(word, quote), near ? "; did you mean " : "",
             near ? near : "", near ? "?" : "");
   fputs("The list: tesela help\n", stderr);
@@ -111,7 +110,7 @@ int cli_unknown_verb(const cli_context *cli, const char *word) {
 static int unknown_option(const cli_context *cli, const char *word, size_t length) {
   char quote[SAY_QUOTE], name[SAY_QUOTE];
   snprintf(name, sizeof name, "%.*s", (int)(length < 64 ? length : 64), word);
-  const char *near = nearest(name, option_name, cli);
+  const char *near = tesela_nearest(name, strlen(name), option_name, cli);
   return say_usage(cli, "there is no option --%s%s%s%s", say_quote(name, quote),
                    near ? "; did you mean --" : "", near ? near : "", near ? "?" : "");
 }

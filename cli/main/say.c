@@ -8,8 +8,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "main/utf8.h"
-
 static void say(const cli_context *cli, const char *sgr, const char *kind, const char *format, va_list args)
     TESELA_PRINTF(4, 0);
 
@@ -104,92 +102,35 @@ int say_failure_in(const cli_context *cli, const char *text, size_t length, cons
 /* ---- text from outside ------------------------------------------------------------------------------------
  */
 
-/* One character of a text as it can be shown: as it is, or escaped. */
-typedef struct glyph {
-  size_t bytes; /* of the text */
-  int columns;
-  char shown[12];
-} glyph;
-
-static glyph glyph_at(const char *text, size_t length, bool utf8) {
-  glyph g = {.bytes = 1};
-  uint32_t c;
-  size_t used = utf8_read(text, length, &c);
-  int columns = used ? utf8_columns(c) : -1;
-  if (columns >= 0 && (c < 0x80 || utf8)) {
-    memcpy(g.shown, text, used);
-    g.columns = columns;
-    g.bytes = used;
-    return g;
-  }
-  if (used == 0)
-    snprintf(g.shown, sizeof g.shown, "\\x%02x", (unsigned)(unsigned char)*text);
-  else if (c == '\n' || c == '\t' || c == '\r')
-    snprintf(g.shown, sizeof g.shown, "\\%c", c == '\n' ? 'n' : c == '\t' ? 't' : 'r');
-  else
-    snprintf(g.shown, sizeof g.shown, c < 0x80 ? "\\x%02x" : "\\u{%x}", (unsigned)c);
-  g.bytes = used ? used : 1;
-  g.columns = (int)strlen(g.shown);
-  return g;
-}
-
 const char *say_quote(const char *text, char into[SAY_QUOTE]) {
   size_t n = 0, length = strlen(text);
   for (size_t i = 0; i < length;) {
-    glyph g = glyph_at(text + i, length - i, true);
-    size_t more = strlen(g.shown);
+    char shown[12];
+    int32_t columns;
+    size_t bytes = tesela_utf8_show(text + i, length - i, false, shown, &columns), more = strlen(shown);
     if (n + more + 4 > SAY_QUOTE) {
       memcpy(into + n, "...", 3);
       n += 3;
       break;
     }
-    memcpy(into + n, g.shown, more);
+    memcpy(into + n, shown, more);
     n += more;
-    i += g.bytes;
+    i += bytes;
   }
   into[n] = '\0';
   return into;
 }
 
-/* Columns of `length` bytes, up to the character that byte `at` belongs to. */
-static int64_t columns_before(const char *text, size_t length, size_t at, bool utf8) {
-  int64_t columns = 0;
-  for (size_t i = 0; i < length;) {
-    glyph g = glyph_at(text + i, length - i, utf8);
-    if (i + g.bytes > at) break;
-    columns += g.columns;
-    i += g.bytes;
-  }
-  return columns;
-}
-
 void say_caret(const cli_context *cli, const char *text, size_t length, int64_t at) {
-  enum { INDENT = 2, DOTS = 3, AHEAD = 12 };
-  bool utf8 = cli->err.utf8;
-  size_t byte = at < 0 ? 0 : (size_t)at < length ? (size_t)at : length;
-  int64_t room = cli->err.width - INDENT - 1 - 2 * DOTS;
-  int64_t total = columns_before(text, length, length, utf8);
-  int64_t caret = columns_before(text, length, byte, utf8);
-  /* Show columns first .. last-1: all, or so many that some of what follows the caret is seen. */
-  int64_t first = 0, last = total;
-  if (total > room + 2 * DOTS) {
-    int64_t ahead = AHEAD < room / 2 ? AHEAD : room / 2;
-    last = caret + ahead > room ? caret + ahead : room;
-    if (last > total) last = total;
-    first = last > room ? last - room : 0;
-  }
-  fprintf(stderr, "  %s", first > 0 ? "..." : "");
-  int64_t column = 0, shown = INDENT + (first > 0 ? DOTS : 0), mark = shown + (caret - first);
-  for (size_t i = 0; i < length && column < last;) {
-    glyph g = glyph_at(text + i, length - i, utf8);
-    if (column >= first)
-      fputs(g.shown, stderr);
-    else if (column + g.columns > first)
-      fprintf(stderr, "%*s", (int)(column + g.columns - first), "");
-    column += g.columns;
-    i += g.bytes;
-  }
-  fprintf(stderr, "%s\n%*s", last < total ? "..." : "", (int)mark, "");
+  enum { MOST = 32 * 1024 }; /* a terminal has up to 1000 columns; a line is two of them */
+  char lines[MOST];
+  tesela_buffer buffer = {lines, sizeof lines, 0};
+  tesela_writer to = tesela_buffer_writer(&buffer);
+  tesela_error_caret(at, text, length, cli->err.width, !cli->err.utf8, &to);
+  char *caret = strrchr(lines, '^');
+  if (!caret) return;
+  *caret = '\0';
+  fputs(lines, stderr);
   cli_styled(&cli->err, "1;32", "^");
   fputc('\n', stderr);
 }

@@ -8,13 +8,12 @@
 
 #include "report/report_print.h"
 #include "main/say.h"
-#include "main/utf8.h"
 
 /* One character as it may be shown: itself, or '?' if it could do something to a terminal. */
 static int shown(const cli_term *term, const char *text, size_t length, size_t *used, const char **as) {
   uint32_t c;
-  *used = utf8_read(text, length, &c);
-  int columns = *used ? utf8_columns(c) : -1;
+  *used = tesela_utf8_character(text, length, &c);
+  int columns = *used ? tesela_utf8_columns(c) : -1;
   *as = text;
   if (columns >= 0 && (c < 0x80 || term->utf8)) return columns;
   if (*used == 0) *used = 1;

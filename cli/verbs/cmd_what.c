@@ -90,9 +90,12 @@ static int what_byte(what *w, int64_t byte) {
 static int what_register(what *w, const char *text, size_t length) {
   const tesela_register *layout = &w->any->registers;
   tesela_error err = {.at = -1};
-  int64_t thread, local, index[TESELA_MAX_RANK];
-  if (input_register(text, length, layout, &thread, &local, &err) != TESELA_OK)
+  const char *const names[] = {"thread", "local id"};
+  const int64_t counts[] = {layout->spatial_size, layout->local_size};
+  int64_t numbers[2], index[TESELA_MAX_RANK];
+  if (tesela_numbers_parse(text, length, 2, names, counts, ':', numbers, &err) != TESELA_OK)
     return say_failure_in(w->cli, text, length, &err);
+  int64_t thread = numbers[0], local = numbers[1];
   if (tesela_register_get_global(layout, thread, local, index, &err) != TESELA_OK)
     return say_failure(w->cli, &err);
   if (w->cli->json) {
@@ -120,8 +123,9 @@ static int what_one(void *user, const char *text, size_t length) {
   what *w = user;
   if (w->any->kind == TESELA_KIND_REGISTER) return what_register(w, text, length);
   tesela_error err = {.at = -1};
+  const char *name = w->bytes ? "byte" : "place";
   int64_t number, count = w->bytes ? w->bytes : w->layout->axis[0].extent;
-  if (input_number(text, length, w->bytes ? "byte" : "place", count, &number, &err) != TESELA_OK)
+  if (tesela_numbers_parse(text, length, 1, &name, &count, '\0', &number, &err) != TESELA_OK)
     return say_failure_in(w->cli, text, length, &err);
   int status = w->bytes ? what_byte(w, number) : print_places(w, number, number);
   if (w->cli->json && status == CLI_YES) jw_line(&w->json, stdout);

@@ -127,7 +127,7 @@ static int where_one(void *user, const char *text, size_t length) {
   where *w = user;
   tesela_error err = {.at = -1};
   int64_t index[TESELA_MAX_RANK];
-  if (input_index(text, length, w->layout, index, &err) != TESELA_OK)
+  if (tesela_index_parse(text, length, w->layout->rank, w->layout->shape, index, &err) != TESELA_OK)
     return say_failure_in(w->cli, text, length, &err);
   return w->any->kind == TESELA_KIND_REGISTER ? where_in_registers(w, index) : where_in_memory(w, index);
 }

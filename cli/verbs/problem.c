@@ -96,7 +96,7 @@ static bool dims_agree(const cli_context *cli, const char *line, const char *rig
 
 bool problem_read(const cli_context *cli, const char *text, problem *p, int *status) {
   const char *arrow = strstr(text, "->"), *other = strstr(text, "=>"), *end = text + strlen(text);
-  if (!arrow && other) return wrong_line(cli, text, other, "-> is missing; here stands =>", status);
+  if (!arrow && other) return wrong_line(cli, text, other, "expected ->, found =>", status);
   if (!arrow)
     return wrong_line(cli, text, end,
                       "-> is missing; a problem has two sides: f32[1024,1024]{1,0} -> {1,0:T(8,128)}",

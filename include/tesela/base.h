@@ -17,6 +17,7 @@
 #ifndef TESELA_BASE_H
 #define TESELA_BASE_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -122,6 +123,87 @@ TESELA_API const char *tesela_reason_code(tesela_reason reason);
 /// The meaning of a reason, one line; "" for a number that is no reason. Static text; any thread.
 TESELA_API const char *tesela_reason_text(tesela_reason reason);
 
+/// Where printed text goes. `write` returns 0 to go on, anything else to stop (TESELA_E_STOPPED).
+typedef struct tesela_writer {
+  int (*write)(void *user, const char *text, size_t length);
+  void *user;
+} tesela_writer;
+
+/// Fill an error as the library does, for readers and callbacks of your own: the status, TESELA_REASON_NONE, the byte and
+/// the message, cut at a word, with "...", if it is too long. `err` may be NULL. Returns `status`. O(length).
+///
+/// Example: in a function with `const char *format, ...`, after va_start(args, format):
+/// status = tesela_error_fill(err, TESELA_E_INVALID, -1, format, args);
+TESELA_API tesela_status tesela_error_fill(tesela_error *err, tesela_status status, int64_t at,
+                                           const char *format, va_list args) TESELA_PRINTF(4, 0);
+
+/// Fill an error about a number outside its range, in the words of the library: TESELA_E_RANGE, which is returned too.
+///
+/// Example: name "index", k = 1, value 7, 0 to 4: "index[1] is 7; expected 0 to 4". With k = -1: "index is 7; ...".
+///
+/// @param err   may be NULL
+/// @param at    the byte in the text, -1 for none
+/// @param most  below `least` where no number is allowed: "index[1] is 7; the extent is 0, so there is nothing"
+TESELA_API tesela_status tesela_error_outside(tesela_error *err, int64_t at, const char *name, int32_t k,
+                                              int64_t value, int64_t least, int64_t most);
+
+/// Print what went wrong: the message, and under it the line of the text with a caret under byte err->at.
+///
+/// Example: for "f32[3,5]{1,0:T(0,2)}", which tesela_xla_parse refuses,
+///
+///     tile extent is 0; a tile extent is 1 or more
+///       f32[3,5]{1,0:T(0,2)}
+///                      ^
+///
+/// A line of more than 80 columns is cut around the caret, with "...". Tabs, control characters and bytes that are not
+/// UTF-8 are shown escaped (\t, \x1b, \u{85}), and the caret still stands where it should. At the end of the text
+/// (at == length, or beyond) the caret stands after its last line; with at < 0 or text NULL only the message is printed.
+///
+/// @param err    an error that a function filled in
+/// @param text   `length` bytes: the text that was read then
+/// @param to     where it goes; every line ends with a newline
+/// @return TESELA_OK, or TESELA_E_STOPPED if the writer refused, TESELA_E_INVALID for err or to NULL. O(length);
+///         no memory; any thread.
+TESELA_API tesela_status tesela_error_print(const tesela_error *err, const char *text, size_t length,
+                                            const tesela_writer *to);
+
+/// Only the two lines under the message of tesela_error_print, for `width` columns (20 or more) and, with `ascii`, with
+/// everything beyond ASCII escaped. Prints nothing for at < 0. TESELA_OK or TESELA_E_STOPPED; O(length); any thread.
+TESELA_API tesela_status tesela_error_caret(int64_t at, const char *text, size_t length, int32_t width,
+                                            bool ascii, const tesela_writer *to);
+
+/// The known name that a misspelt word is nearest to, NULL if none is near: at most two letters to insert, drop, change
+/// or swap, one in words of up to three letters, upper and lower case alike; or its beginning.
+///
+/// Example: of "show", "same", "size" the nearest to "shwo" is "show"; none is near "print".
+///
+/// @param word       `length` bytes; NULL is returned for 0 and for more than 48
+/// @param candidate  gives name i = 0, 1, ... and NULL after the last
+/// @param user       for `candidate`
+/// Any thread. O(names * length).
+TESELA_API const char *tesela_nearest(const char *word, size_t length,
+                                      const char *(*candidate)(const void *user, int32_t i),
+                                      const void *user);
+
+/// The first character of `length` >= 1 bytes: its code goes to *character, which is unspecified on failure. Returns the
+/// bytes it takes, 1 to 4; 0 if they are not UTF-8 (cut, overlong, a surrogate, beyond U+10FFFF).
+///
+/// Example: for "\xc3\x97" it returns 2 and the code is 0xD7.
+TESELA_API size_t tesela_utf8_character(const char *text, size_t length, uint32_t *character);
+
+/// Columns of a terminal that a character takes, 0 to 2; -1 for one that must not be written as it is (control characters,
+/// and those that change the direction of the text around them): 1 for 'a', 2 for U+4E00, -1 for a tab.
+TESELA_API int32_t tesela_utf8_columns(uint32_t character);
+
+/// The first character of `length` >= 1 bytes as it can be shown on a line: as it is, or escaped where a terminal must not
+/// have it as it is (\t, \x1b, \xff of bytes that are not UTF-8, \u{85}), and with `ascii` where it is beyond ASCII.
+///
+/// @param shown    receives it, NUL-terminated
+/// @param columns  receives the columns of a terminal that it takes
+/// @return the bytes of the text that it stands for, 1 to 4; O(1); any thread.
+TESELA_API size_t tesela_utf8_show(const char *text, size_t length, bool ascii, char shown[12],
+                                   int32_t *columns);
+
 /// The version of the library that runs, "0.1.0". Static text; any thread.
 TESELA_API const char *tesela_version(void);
 
@@ -133,12 +215,6 @@ typedef struct tesela_allocator {
   void *(*alloc)(void *user, size_t size, size_t align);
   void (*release)(void *user, void *memory);
 } tesela_allocator;
-
-/// Where printed text goes. `write` returns 0 to go on, anything else to stop (TESELA_E_STOPPED).
-typedef struct tesela_writer {
-  int (*write)(void *user, const char *text, size_t length);
-  void *user;
-} tesela_writer;
 
 /// A writer into a caller's buffer; the text in it is always NUL-terminated and `length` is what the whole
 /// text needs, so `length >= capacity` says that it was cut (snprintf's rule).

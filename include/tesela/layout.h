@@ -617,6 +617,30 @@ static inline void tesela_scan_next(tesela_scan *scan) {
 
 /* ---- indices without a layout ----------------------------------------------------------------------------- */
 
+/// An index as people write it: "2,3", "[2,3]" or "(2,3)", blanks between; "[]", "()" or "" for rank 0.
+///
+/// Example: shape (3,5), "[2, 3]": index (2,3). "2,5" is refused: "index[1] is 5; expected 0 to 4" at byte 2.
+///
+/// @param text   `length` bytes
+/// @param shape  `rank` extents
+/// @param index  receives `rank` coordinates; unspecified on failure
+/// @return TESELA_OK; TESELA_E_SYNTAX for a text of another form; TESELA_E_RANGE for a coordinate outside the shape;
+///         TESELA_E_INVALID for more or fewer coordinates than the rank. err->at is the byte. O(length); any thread.
+TESELA_API tesela_status tesela_index_parse(const char *text, size_t length, int32_t rank,
+                                            const int64_t *shape, int64_t *index, tesela_error *err);
+
+/// `n` numbers with a separator between them: number k is 0 to counts[k] - 1, and names[k] is its name in errors.
+///
+/// Example: names "thread" and "local id", counts 32 and 4, separator ':', text "5: 3": numbers 5 and 3; "32:0" is
+/// refused: "thread is 32; expected 0 to 31" at byte 0.
+///
+/// @param numbers  receives `n` numbers; unspecified on failure
+/// @return TESELA_OK; TESELA_E_SYNTAX for a text of another form; TESELA_E_RANGE. err->at is the byte. O(length); any
+///         thread.
+TESELA_API tesela_status tesela_numbers_parse(const char *text, size_t length, int32_t n,
+                                              const char *const *names, const int64_t *counts, char separator,
+                                              int64_t *numbers, tesela_error *err);
+
 /// Number of an element when all are counted in one order of the dims, the last one fastest.
 ///
 /// Example: shape (3,5), index (2,3): 13. With minor_to_major {0,1} the first dim is fastest: 11.

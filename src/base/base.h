@@ -22,6 +22,9 @@ tesela_status tesela__fail(tesela_error *err, tesela_status status, int64_t at, 
 tesela_status tesela__refuse(tesela_error *err, tesela_status status, tesela_reason reason,
                              const char *format, ...) TESELA_PRINTF(4, 5);
 
+/* "expected 0 to 4", or what to say where no number is allowed. */
+void tesela__range_text(int64_t least, int64_t most, char *text, size_t room);
+
 /* The first lines of a public function: `TESELA__NEED(err, layout, sizes);` returns TESELA_E_INVALID, "argument sizes is NULL",
  * if one of up to 6 pointers is NULL; TESELA__NEED_LIST(err, dims, n) if a list of n > 0 items is. */
 #define TESELA__NEED(err, ...)                                                              \
@@ -125,6 +128,11 @@ char tesela__decimal_point(void);
  * TESELA__EDITS_WORD bytes the length of the longer one. */
 enum { TESELA__EDITS_WORD = 48 };
 size_t tesela__edits(const char *a, size_t n, const char *b, size_t m);
+
+/* tesela_nearest over names that end at any of these: "dims=None", "mma.m16n8k16". */
+#define TESELA__NAME_ENDS ",= ."
+const char *tesela__nearest(const char *word, size_t length,
+                            const char *(*candidate)(const void *user, int32_t i), const void *user);
 
 /* ---- what the CPU can do ---------------------------------------------------------------------------------- */
 

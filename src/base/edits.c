@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * edits.c - how far one word is from another, for "did you mean": letters to insert, drop, change, or swap with their
- * neighbour, upper and lower case alike (Damerau's distance, optimal string alignment).
+ * edits.c - how far one word is from another, and which of many is nearest, for "did you mean": letters to insert, drop,
+ * change, or swap with their neighbour, upper and lower case alike (Damerau's distance, optimal string alignment).
  */
 #include "base/base.h"
 
@@ -28,4 +28,33 @@ size_t tesela__edits(const char *a, size_t n, const char *b, size_t m) {
     now = spare;
   }
   return last[m];
+}
+
+/* The nearest of names that end at the first of `ends`. */
+static const char *edits_nearest(const char *word, size_t length,
+                                 const char *(*candidate)(const void *user, int32_t i), const void *user,
+                                 const char *ends) {
+  const char *best = NULL, *name;
+  size_t best_distance = length < 4 ? 2 : 3; /* at most 2 edits, 1 for short words */
+  if (length == 0 || length > TESELA__EDITS_WORD) return NULL;
+  for (int32_t i = 0; (name = candidate(user, i)) != NULL; i++) {
+    size_t n = strcspn(name, ends);
+    if (n > TESELA__EDITS_WORD) continue;
+    bool starts = length >= 3 && n >= length && memcmp(word, name, length) == 0;
+    size_t d = starts ? 1 : tesela__edits(word, length, name, n);
+    if (d >= best_distance || d >= n) continue;
+    best = name;
+    best_distance = d;
+  }
+  return best;
+}
+
+const char *tesela_nearest(const char *word, size_t length,
+                           const char *(*candidate)(const void *user, int32_t i), const void *user) {
+  return edits_nearest(word, length, candidate, user, "");
+}
+
+const char *tesela__nearest(const char *word, size_t length,
+                            const char *(*candidate)(const void *user, int32_t i), const void *user) {
+  return edits_nearest(word, length, candidate, user, TESELA__NAME_ENDS);
 }

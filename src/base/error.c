@@ -70,35 +70,49 @@ void tesela__end_cut(char *text, size_t room) {
   memcpy(text + end, "...", sizeof "...");
 }
 
-/* Everything but the reason, which is none. */
-static void fill_error(tesela_error *err, tesela_status status, int64_t at, const char *format,
-                       va_list args) {
+tesela_status tesela_error_fill(tesela_error *err, tesela_status status, int64_t at, const char *format,
+                                va_list args) {
+  if (!err) return status;
   err->status = status;
   err->reason = TESELA_REASON_NONE;
   err->at = at;
   int length = vsnprintf(err->message, sizeof err->message, format, args);
   if (length < 0) err->message[0] = '\0';
   if (length >= (int)sizeof err->message) tesela__end_cut(err->message, sizeof err->message);
+  return status;
 }
 
 tesela_status tesela__fail(tesela_error *err, tesela_status status, int64_t at, const char *format, ...) {
-  if (!err) return status;
   va_list args;
   va_start(args, format);
-  fill_error(err, status, at, format, args);
+  tesela_error_fill(err, status, at, format, args);
   va_end(args);
   return status;
 }
 
 tesela_status tesela__refuse(tesela_error *err, tesela_status status, tesela_reason reason,
                              const char *format, ...) {
-  if (!err) return status;
   va_list args;
   va_start(args, format);
-  fill_error(err, status, -1, format, args);
+  tesela_error_fill(err, status, -1, format, args);
   va_end(args);
-  err->reason = reason;
+  if (err) err->reason = reason;
   return status;
+}
+
+void tesela__range_text(int64_t least, int64_t most, char *text, size_t room) {
+  if (most < least)
+    snprintf(text, room, "the extent is 0, so there is nothing");
+  else
+    snprintf(text, room, "expected %" PRId64 " to %" PRId64, least, most);
+}
+
+tesela_status tesela_error_outside(tesela_error *err, int64_t at, const char *name, int32_t k, int64_t value,
+                                   int64_t least, int64_t most) {
+  char number[16] = "", allowed[80];
+  if (k >= 0) snprintf(number, sizeof number, "[%" PRId32 "]", k);
+  tesela__range_text(least, most, allowed, sizeof allowed);
+  return tesela__fail(err, TESELA_E_RANGE, at, "%s%s is %" PRId64 "; %s", name, number, value, allowed);
 }
 
 void tesela__say_null(tesela_error *err, const char *names, const void *const *pointer) {

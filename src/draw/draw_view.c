@@ -50,9 +50,7 @@ static tesela_status set_side(tesela__scene *scene, int32_t s, tesela_draw_range
   int64_t cells = side->mapped + (side->extent - tesela__side_position(scene, side, side->mapped - 1) - 1);
   if (range.fixed) {
     if (range.first < 0 || range.first >= side->logical)
-      return tesela__fail(err, TESELA_E_RANGE, -1,
-                          "slice entry %" PRId32 " is %" PRId64 "; 0 to %" PRId64 " are possible", s,
-                          range.first, side->logical - 1);
+      return tesela_error_outside(err, -1, "slice", s, range.first, 0, side->logical - 1);
     scene->first[s] = tesela__side_position(scene, side, range.first);
     scene->end[s] = scene->first[s] + 1;
     return TESELA_OK;

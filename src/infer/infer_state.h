@@ -161,8 +161,6 @@ tesela_status tesela__infer_read(tesela_kernel_program *program, const char *tex
 
 /* The row of an operation, NULL for an unknown name; the nearest name, NULL if none is near. */
 const tesela__infer_op *tesela__infer_op_find(const char *name, size_t length);
-const char *tesela__infer_nearest(const char *name, size_t length, int32_t n,
-                                  const char *(*candidate)(const void *list, int32_t i), const void *list);
 const char *tesela__infer_op_nearest(const char *name, size_t length);
 
 /* ---- infer_fit.c: shapes, types and spaces ------------------------------------------------------------------------------ */

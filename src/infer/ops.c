@@ -73,28 +73,13 @@ const tesela__infer_op *tesela__infer_op_find(const char *name, size_t length) {
 
 /* ---- the nearest name ---------------------------------------------------------------------------------------------------- */
 
-const char *tesela__infer_nearest(const char *name, size_t length, int32_t n,
-                                  const char *(*candidate)(const void *list, int32_t i), const void *list) {
-  const char *best = NULL;
-  size_t fewest = length > 5 ? 4 : length > 3 ? 3 : 2; /* fewer edits than this are near */
-  for (int32_t i = 0; i < n; i++) {
-    const char *word = candidate(list, i);
-    size_t m = strlen(word);
-    size_t edits = tesela__edits(name, length, word, m);
-    if (edits >= fewest) continue;
-    best = word;
-    fewest = edits;
-  }
-  return best;
-}
-
 /* Operations and the words that declare. */
-static const char *infer_statement_word(const void *list, int32_t i) {
-  static const char *const words[] = {"global", "register", "shared", "threads"};
-  (void)list;
+static const char *infer_statement_word(const void *user, int32_t i) {
+  static const char *const words[] = {"global", "register", "shared", "threads", NULL};
+  (void)user;
   return i < N_INFER_OPS ? infer_ops[i].name : words[i - N_INFER_OPS];
 }
 
 const char *tesela__infer_op_nearest(const char *name, size_t length) {
-  return tesela__infer_nearest(name, length, N_INFER_OPS + 4, infer_statement_word, NULL);
+  return tesela_nearest(name, length, infer_statement_word, NULL);
 }

@@ -6,8 +6,9 @@
 
 #include <stdio.h>
 
-static const char *reader_tensor_word(const void *list, int32_t i) {
-  return ((const tesela_kernel_program *)list)->tensor[i].name;
+static const char *reader_tensor_word(const void *user, int32_t i) {
+  const tesela_kernel_program *program = user;
+  return (size_t)i < program->n_tensors ? program->tensor[i].name : NULL;
 }
 
 static tesela_status reader_operand(infer_reader *reader, tesela__infer_step *step) {
@@ -16,17 +17,14 @@ static tesela_status reader_operand(infer_reader *reader, tesela__infer_step *st
   void *args = program->arg;
   tesela_status status = tesela__infer_reader_name(reader, &at, &length);
   if (status != TESELA_OK) return status;
-  int32_t tensor = tesela__infer_find(program, reader->text + at, length);
+  int32_t tensor = tesela__infer_find(program, reader->in.text + at, length);
   if (tensor < 0) {
-    const char *near = tesela__infer_nearest(reader->text + at, length, (int32_t)program->n_tensors,
-                                             reader_tensor_word, program);
-    return tesela__infer_reader_fail(reader, TESELA_E_INVALID, at, "%.*s is not declared%s%s%s", (int)length,
-                                     reader->text + at, near ? "; is " : "", near ? near : "",
-                                     near ? " meant?" : "");
+    const char *near = tesela_nearest(reader->in.text + at, length, reader_tensor_word, program);
+    return tesela__read_unknown(&reader->in, TESELA_E_INVALID, at, length, "tensor", "", near, NULL);
   }
   if (!tesela__grow(&program->allocator, &args, sizeof *program->arg, &program->cap_args,
                     program->n_args + 1))
-    return tesela__infer_reader_fail(reader, TESELA_E_MEMORY, at, "no memory for an operand");
+    return tesela__read_fail(&reader->in, TESELA_E_MEMORY, at, "no memory for an operand");
   program->arg = args;
   program->arg[program->n_args++] = tensor;
   step->n++;
@@ -34,31 +32,33 @@ static tesela_status reader_operand(infer_reader *reader, tesela__infer_step *st
 }
 
 static tesela_status reader_bool(infer_reader *reader, bool *value) {
-  size_t length = tesela__infer_reader_word(reader, false), at = reader->at - length;
-  *value = tesela__infer_reader_word_is(reader->text + at, length, "True");
-  if (*value || tesela__infer_reader_word_is(reader->text + at, length, "False")) return TESELA_OK;
-  reader->at = at;
-  return tesela__infer_reader_unexpected(reader, "True or False");
+  size_t at, length = tesela__infer_reader_word(reader, &at);
+  *value = tesela__same_word(reader->in.text + at, length, "True");
+  if (*value || tesela__same_word(reader->in.text + at, length, "False")) return TESELA_OK;
+  reader->in.at = at;
+  return tesela__read_unexpected(&reader->in, "True or False", "");
 }
 
 static tesela_status reader_atom(infer_reader *reader, tesela__infer_step *step) {
-  size_t length = tesela__infer_reader_word(reader, true), at = reader->at - length;
   tesela_error inner;
-  if (length == 0) return tesela__infer_reader_unexpected(reader, "the name of a fragment");
+  reader->in.word |= TESELA__BYTE_DOT;
+  size_t at, length = tesela__infer_reader_word(reader, &at);
+  reader->in.word = TESELA__BYTE_NAME;
+  if (length == 0) return tesela__read_unexpected(&reader->in, "the name of a fragment", "");
   tesela_status status =
-      tesela__infer_atom_find(reader->program, reader->text + at, length, &step->atom, &inner);
+      tesela__infer_atom_find(reader->program, reader->in.text + at, length, &step->atom, &inner);
   return status == TESELA_OK ? status : tesela__infer_reader_pass(reader, status, at, &inner);
 }
 
 static tesela_status reader_warps(infer_reader *reader, tesela__infer_step *step) {
   int32_t n;
-  tesela__infer_reader_blanks(reader);
-  size_t at = reader->at;
+  tesela__read_peek(&reader->in);
+  size_t at = reader->in.at;
   tesela_status status = tesela__infer_reader_list(reader, 2, step->warps, &n);
   if (status != TESELA_OK) return status;
   if (n == 2 && step->warps[0] >= 1 && step->warps[1] >= 1) return TESELA_OK;
-  return tesela__infer_reader_fail(reader, TESELA_E_RANGE, at,
-                                   "warps are two numbers from 1 on: along rows and columns");
+  return tesela__read_fail(&reader->in, TESELA_E_RANGE, at,
+                           "warps are two numbers from 1 on: along rows and columns");
 }
 
 static const struct {
@@ -82,25 +82,26 @@ static const char *reader_keys(const tesela__infer_op *op, char room[64]) {
 
 static tesela_status reader_key(infer_reader *reader, tesela__infer_step *step) {
   char room[64];
-  size_t length = tesela__infer_reader_word(reader, false), at = reader->at - length;
+  size_t at, length = tesela__infer_reader_word(reader, &at);
   unsigned bit = 0;
   for (int32_t i = 0; i < N_INFER_KEYS && length > 0; i++)
-    if (tesela__infer_reader_word_is(reader->text + at, length, infer_keys[i].name))
+    if (tesela__same_word(reader->in.text + at, length, infer_keys[i].name))
       bit = infer_keys[i].bit & step->op->keys;
   if (bit == 0) {
-    reader->at = at;
+    reader->in.at = at;
     if (length == 0)
-      return tesela__infer_reader_unexpected(reader,
-                                             step->n == 1 ? "a comma or a key" : reader_keys(step->op, room));
-    return tesela__infer_reader_fail(reader, TESELA_E_SYNTAX, at, "%.*s is no key of %s; it takes %s",
-                                     (int)(length < 40 ? length : 40), reader->text + at, step->op->name,
-                                     step->op->keys ? reader_keys(step->op, room) : "none");
+      return tesela__read_unexpected(&reader->in,
+                                     step->n == 1 ? "a comma or a key" : reader_keys(step->op, room), "");
+    char of[64];
+    snprintf(of, sizeof of, " of %s", step->op->name);
+    return tesela__read_unknown(&reader->in, TESELA_E_SYNTAX, at, length, "key", of, NULL,
+                                reader_keys(step->op, room));
   }
   if (step->keys & bit)
-    return tesela__infer_reader_fail(reader, TESELA_E_SYNTAX, at, "%.*s stands twice", (int)length,
-                                     reader->text + at);
+    return tesela__read_fail(&reader->in, TESELA_E_SYNTAX, at, "%.*s stands twice", (int)length,
+                             reader->in.text + at);
   step->keys |= bit;
-  if (!tesela__infer_reader_take(reader, '=')) return tesela__infer_reader_unexpected(reader, "=");
+  if (!tesela__read_take(&reader->in, '=')) return tesela__read_unexpected(&reader->in, "=", "");
   switch (bit) {
   case TESELA__INFER_KEY_ATOM:
     return reader_atom(reader, step);
@@ -115,39 +116,39 @@ static tesela_status reader_key(infer_reader *reader, tesela__infer_step *step) 
 
 /* Is the next a word that is no key and has no = behind it, as after a comma that is missing? */
 static bool reader_stray_word(infer_reader *reader, const tesela__infer_op *op) {
-  size_t length = tesela__infer_reader_word(reader, false), at = reader->at - length;
-  bool stray = length > 0 && !tesela__infer_reader_take(reader, '=');
+  size_t at, length = tesela__infer_reader_word(reader, &at);
+  bool stray = length > 0 && !tesela__read_take(&reader->in, '=');
   for (int32_t i = 0; i < N_INFER_KEYS; i++)
     if (op->keys & infer_keys[i].bit)
-      stray &= !tesela__infer_reader_word_is(reader->text + at, length, infer_keys[i].name);
-  reader->at = at;
+      stray &= !tesela__same_word(reader->in.text + at, length, infer_keys[i].name);
+  reader->in.at = at;
   return stray;
 }
 
 static tesela_status reader_stray(infer_reader *reader, const tesela__infer_step *step) {
   char room[64], allowed[96];
   const tesela__infer_op *op = step->op;
-  if (step->n < op->least) return tesela__infer_reader_unexpected(reader, "a comma");
+  if (step->n < op->least) return tesela__read_unexpected(&reader->in, "a comma", "");
   snprintf(allowed, sizeof allowed, "%s%s", op->most == 0 || step->n < op->most ? "a comma or " : "",
            reader_keys(op, room));
-  return tesela__infer_reader_unexpected(reader, allowed);
+  return tesela__read_unexpected(&reader->in, allowed, "");
 }
 
 /* The tensors of an operation, then its keys. */
 static tesela_status reader_operands(infer_reader *reader, tesela__infer_step *step) {
   tesela_status status;
   do status = reader_operand(reader, step);
-  while (status == TESELA_OK && tesela__infer_reader_take(reader, ','));
+  while (status == TESELA_OK && tesela__read_take(&reader->in, ','));
   if (status == TESELA_OK && reader_stray_word(reader, step->op)) return reader_stray(reader, step);
   if (status == TESELA_OK && (step->n < step->op->least || (step->op->most > 0 && step->n > step->op->most)))
-    return tesela__infer_reader_fail(
-        reader, TESELA_E_SYNTAX, (size_t)step->at, "%s takes %s%" PRId32 " tensors, not %" PRId32,
-        step->op->name, step->op->least < step->op->most && step->n < step->op->least ? "at least " : "",
-        step->n < step->op->least ? step->op->least : step->op->most, step->n);
-  tesela__infer_reader_blanks(reader);
-  while (status == TESELA_OK && reader->at < reader->end) {
+    return tesela__read_fail(&reader->in, TESELA_E_SYNTAX, (size_t)step->at,
+                             "%s takes %s%" PRId32 " tensors, not %" PRId32, step->op->name,
+                             step->op->least < step->op->most && step->n < step->op->least ? "at least " : "",
+                             step->n < step->op->least ? step->op->least : step->op->most, step->n);
+  tesela__read_peek(&reader->in);
+  while (status == TESELA_OK && reader->in.at < reader->in.length) {
     status = reader_key(reader, step);
-    tesela__infer_reader_blanks(reader);
+    tesela__read_peek(&reader->in);
   }
   return status;
 }
@@ -159,16 +160,16 @@ tesela_status tesela__infer_reader_operation(infer_reader *reader, const tesela_
   void *steps = program->step;
   if (!tesela__grow(&program->allocator, &steps, sizeof *program->step, &program->cap_steps,
                     program->n_steps + 1))
-    return tesela__infer_reader_fail(reader, TESELA_E_MEMORY, at, "no memory for an operation");
+    return tesela__read_fail(&reader->in, TESELA_E_MEMORY, at, "no memory for an operation");
   program->step = steps;
   tesela__infer_step *step = &program->step[program->n_steps++];
   *step = (tesela__infer_step){
-      .op = op, .line = reader->line, .at = (int64_t)at, .first = (int64_t)program->n_args, .atom = -1};
+      .op = op, .line = reader->in.line, .at = (int64_t)at, .first = (int64_t)program->n_args, .atom = -1};
   tesela_status status = reader_operands(reader, step);
   if (status != TESELA_OK) return status;
   if (op->needed & ~step->keys)
-    return tesela__infer_reader_fail(reader, TESELA_E_SYNTAX, reader->end, "%s needs %s", op->name,
-                                     reader_keys(op, room));
+    return tesela__read_fail(&reader->in, TESELA_E_SYNTAX, reader->in.length, "%s needs %s", op->name,
+                             reader_keys(op, room));
   status = op->fit(program, step, &inner);
   return status == TESELA_OK ? status : tesela__infer_reader_pass(reader, status, at, &inner);
 }

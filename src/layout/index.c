@@ -48,8 +48,7 @@ tesela_status tesela_index_to_number(int32_t rank, const int64_t *shape, const i
   if (status != TESELA_OK) return status;
   for (int32_t d = 0; d < rank; d++)
     if (index[d] < 0 || index[d] >= shape[d])
-      return tesela__fail(err, TESELA_E_RANGE, -1,
-                          "index[%" PRId32 "] is %" PRId64 "; the extent is %" PRId64, d, index[d], shape[d]);
+      return tesela_error_outside(err, -1, "index", d, index[d], 0, shape[d] - 1);
   for (int32_t k = rank - 1; k >= 0; k--) { /* below `elements`, so it fits */
     int32_t d = index_dim(rank, minor_to_major, k);
     sum = sum * shape[d] + index[d];

@@ -7,6 +7,8 @@
  * from the last to the first, take them apart into their parts, and put the dims together. A value that no
  * element has, anywhere on the way, is padding.
  */
+#include <stdio.h>
+
 #include "layout/layout.h"
 
 tesela__chain tesela__chain_of(const tesela_layout *layout, int32_t coordinate) {
@@ -85,17 +87,9 @@ tesela_status tesela__check_finished(const tesela_layout *layout, tesela_error *
 
 tesela_status tesela__check_index(int32_t rank, const int64_t *shape, const int64_t *index,
                                   tesela_error *err) {
-  for (int32_t d = 0; d < rank; d++) {
-    if (index[d] >= 0 && index[d] < shape[d]) continue;
-    if (shape[d] == 0)
-      return tesela__fail(err, TESELA_E_RANGE, -1,
-                          "index[%" PRId32 "] is %" PRId64 "; dim %" PRId32
-                          " has extent 0, so there is no element",
-                          d, index[d], d);
-    return tesela__fail(err, TESELA_E_RANGE, -1,
-                        "index[%" PRId32 "] is %" PRId64 "; the shape allows 0 to %" PRId64, d, index[d],
-                        shape[d] - 1);
-  }
+  for (int32_t d = 0; d < rank; d++)
+    if (index[d] < 0 || index[d] >= shape[d])
+      return tesela_error_outside(err, -1, "index", d, index[d], 0, shape[d] - 1);
   return TESELA_OK;
 }
 
@@ -201,13 +195,10 @@ bool tesela__locate(const tesela_layout *layout, const int64_t *place, int64_t *
 tesela_status tesela__check_place(const tesela_layout *layout, const int64_t *place, tesela_error *err) {
   for (int32_t a = 0; a < layout->n_axes; a++) {
     const tesela_axis *axis = &layout->axis[a];
-    if (axis->extent == 0)
-      return tesela__fail(err, TESELA_E_RANGE, -1, "place %" PRId64 " on axis %s; it has no places", place[a],
-                          axis->name);
-    if (place[a] < 0 || place[a] >= axis->extent)
-      return tesela__fail(err, TESELA_E_RANGE, -1,
-                          "place %" PRId64 " on axis %s; 0 to %" PRId64 " are possible", place[a], axis->name,
-                          axis->extent - 1);
+    if (place[a] >= 0 && place[a] < axis->extent) continue;
+    char name[16 + TESELA_AXIS_NAME];
+    snprintf(name, sizeof name, "place on axis %s", axis->name);
+    return tesela_error_outside(err, -1, name, -1, place[a], 0, axis->extent - 1);
   }
   return TESELA_OK;
 }

@@ -20,7 +20,7 @@ static const struct {
   const char *words;
 } refused[] = {
     {"nothing", "@", TESELA_E_SYNTAX, "HloModule"},
-    {"another text", "@digraph {}", TESELA_E_SYNTAX, "found 'd' where HloModule"},
+    {"another text", "@digraph {}", TESELA_E_SYNTAX, "expected HloModule, found 'digraph'"},
     {"no name", "HloModule @", TESELA_E_SYNTAX, "name of the module"},
     {"no computation", "HloModule m\n@", TESELA_E_SYNTAX, "a computation"},
     {"no end", "HloModule m\nENTRY e { x = f32[] parameter(0)@", TESELA_E_SYNTAX, "'}'"},

@@ -225,11 +225,11 @@ static void builder_refuses_what_is_no_layout(void **state) {
   OK(tesela_layout_strided(&layout, TESELA_F32, 32, 2, (const int64_t[]){3, 5}, NULL, 0, &e_));
   place = -7;
   assert_int_equal(tesela_layout_place_of(&layout, (const int64_t[]){0, 5}, &place, &err), TESELA_E_RANGE);
-  assert_string_equal(err.message, "index[1] is 5; the shape allows 0 to 4");
+  assert_string_equal(err.message, "index[1] is 5; expected 0 to 4");
   assert_int_equal(place, -7);
   place = 15;
   assert_int_equal(tesela_layout_element_at(&layout, &place, index, &padding, &err), TESELA_E_RANGE);
-  assert_string_equal(err.message, "place 15 on axis memory; 0 to 14 are possible");
+  assert_string_equal(err.message, "place on axis memory is 15; expected 0 to 14");
 }
 
 /* [6,4] joined to [24]: element (i,j) at 4i + j. The caller may take the list back for the answer. */

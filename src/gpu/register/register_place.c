@@ -70,8 +70,8 @@ tesela_status tesela_register_get_spatial(const tesela_register *layout, const i
   tesela_status status = tesela__check_index(layout->rank, layout->shape, index, err);
   if (status != TESELA_OK) return status;
   if (k < 0 || (k > 0 && k >= tesela_register_copies(layout)))
-    return tesela__fail(err, TESELA_E_RANGE, -1, "copy %" PRId64 " is asked for; each element has %" PRId64,
-                        k, tesela_register_copies(layout));
+    return tesela_error_outside(err, -1, "copy", -1, k, 0,
+                                tesela__max(tesela_register_copies(layout), 1) - 1);
   place_split(layout, index, value);
   *thread = place_thread(layout, value, k);
   return TESELA_OK;
@@ -95,11 +95,9 @@ tesela_status tesela_register_get_global(const tesela_register *layout, int64_t 
   TESELA__NEED_LIST(err, index, layout->rank);
   int64_t value[TESELA_REGISTER_MODES];
   if (thread < 0 || thread >= layout->spatial_size)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "thread %" PRId64 " is asked for; the layout has %" PRId64,
-                        thread, layout->spatial_size);
+    return tesela_error_outside(err, -1, "thread", -1, thread, 0, layout->spatial_size - 1);
   if (local < 0 || local >= layout->local_size)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "local id %" PRId64 " is asked for; a thread has %" PRId64,
-                        local, layout->local_size);
+    return tesela_error_outside(err, -1, "local id", -1, local, 0, layout->local_size - 1);
   for (int32_t m = 0; m < layout->n_modes; m++) value[m] = 0; /* modes of 1 may be in no list */
   for (int32_t i = layout->n_spatial - 1; i >= 0; i--) {
     int64_t mode = layout->spatial_modes[i], extent = mode >= 0 ? layout->mode_shape[mode] : -mode;
@@ -131,8 +129,7 @@ tesela_status tesela_register_locate_at(const tesela_register *layout, const int
   tesela_status status = tesela__check_index(layout->rank, layout->shape, index, err);
   if (status != TESELA_OK) return status;
   if (thread < 0 || thread >= layout->spatial_size)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "thread %" PRId64 " is asked for; the layout has %" PRId64,
-                        thread, layout->spatial_size);
+    return tesela_error_outside(err, -1, "thread", -1, thread, 0, layout->spatial_size - 1);
   place_split(layout, index, value);
   for (int32_t i = layout->n_spatial - 1; i >= 0 && all; i--) {
     int64_t mode = layout->spatial_modes[i], extent = mode >= 0 ? layout->mode_shape[mode] : -mode;

@@ -2,7 +2,7 @@
 /*
  * hlo.h - HLO text on its way to a graph and back, inside the library.
  *
- *   hlo_lex.c       the characters: blanks, comments, names, balanced groups
+ *   hlo_lex.c       the characters: names, balanced groups
  *   hlo_module.c    the text as computations and instructions; operands are numbers of instructions
  *   hlo_attribute.c what stands behind the operands: lists, windows, words
  *   hlo_literal.c   numbers and constants
@@ -24,6 +24,7 @@
 #include <tesela/graph.h>
 #include <tesela/xla.h>
 
+#include "base/reader.h"
 #include "graph/program/graph.h"
 
 enum {
@@ -38,23 +39,18 @@ typedef struct tesela__hlo_span {
 
 /* ---- characters ---- */
 
-typedef struct tesela__hlo_reader {
-  const char *text;
-  size_t length, at;
-  tesela_error *err;
-} tesela__hlo_reader;
-
-tesela_status tesela__hlo_unexpected(tesela__hlo_reader *r, const char *allowed);
-void tesela__hlo_blanks(tesela__hlo_reader *r);       /* and comments */
-bool tesela__hlo_take(tesela__hlo_reader *r, char c); /* blanks, then c */
-bool tesela__hlo_peek(tesela__hlo_reader *r, char c);
-bool tesela__hlo_take_word(tesela__hlo_reader *r, const char *word); /* a whole word */
-tesela__hlo_span tesela__hlo_take_name(tesela__hlo_reader *r);       /* an optional % in front; n 0: none */
+/* A reader of a stretch; names may have any bytes but blanks and what separates. */
+static inline tesela__reader tesela__hlo_text(const char *text, tesela__hlo_span span, tesela_error *err) {
+  enum { WORD = TESELA__BYTE_NAME | TESELA__BYTE_DOT | TESELA__BYTE_DASH | TESELA__BYTE_SIGN };
+  return (tesela__reader){text,         span.at + span.n, span.at, err, .blanks = TESELA__BLANKS_LOOSE,
+                          .word = WORD, .glue = WORD};
+}
+tesela__hlo_span tesela__hlo_take_name(tesela__reader *r); /* an optional % in front; n 0: none */
 /* A group with what is in it, strings included: the reader stands at its first bracket. span: the inside. */
-tesela_status tesela__hlo_take_group(tesela__hlo_reader *r, tesela__hlo_span *span);
-tesela_status tesela__hlo_take_string(tesela__hlo_reader *r, tesela__hlo_span *span); /* at the quote */
+tesela_status tesela__hlo_take_group(tesela__reader *r, tesela__hlo_span *span);
+tesela_status tesela__hlo_take_string(tesela__reader *r, tesela__hlo_span *span); /* at the quote */
 /* The value of an attribute: a group, a string, or what goes on to a comma or blank outside of brackets. */
-tesela_status tesela__hlo_take_value(tesela__hlo_reader *r, tesela__hlo_span *span);
+tesela_status tesela__hlo_take_value(tesela__reader *r, tesela__hlo_span *span);
 enum { TESELA__HLO_SHOWN = 64 };
 /* A stretch for a message: one line, cut if it is long. */
 const char *tesela__hlo_shown(const char *text, tesela__hlo_span span, char room[TESELA__HLO_SHOWN]);

@@ -8,10 +8,10 @@
 
 tesela__hlo_span tesela__hlo_attribute(const tesela__hlo_module *m, const tesela__hlo_instruction *in,
                                        const char *key) {
-  tesela__hlo_reader r = {m->text, in->attributes.at + in->attributes.n, in->attributes.at, NULL};
-  while (tesela__hlo_take(&r, ',')) {
+  tesela__reader r = tesela__hlo_text(m->text, in->attributes, NULL);
+  while (tesela__read_take(&r, ',')) {
     tesela__hlo_span name = tesela__hlo_take_name(&r), value;
-    if (!tesela__hlo_take(&r, '=') || tesela__hlo_take_value(&r, &value) != TESELA_OK) break;
+    if (!tesela__read_take(&r, '=') || tesela__hlo_take_value(&r, &value) != TESELA_OK) break;
     if (tesela__hlo_same(m->text, name, key)) return value;
   }
   return (tesela__hlo_span){0, 0};
@@ -20,12 +20,12 @@ tesela__hlo_span tesela__hlo_attribute(const tesela__hlo_module *m, const tesela
 tesela__hlo_span tesela__hlo_frontend(const tesela__hlo_module *m, const tesela__hlo_instruction *in,
                                       const char *key) {
   tesela__hlo_span all = tesela__hlo_attribute(m, in, "frontend_attributes");
-  tesela__hlo_reader r = {m->text, all.at + all.n, all.at, NULL};
+  tesela__reader r = tesela__hlo_text(m->text, all, NULL);
   while (r.at < r.length) {
     tesela__hlo_span name = tesela__hlo_take_name(&r), value;
-    if (!tesela__hlo_take(&r, '=') || tesela__hlo_take_value(&r, &value) != TESELA_OK) break;
+    if (!tesela__read_take(&r, '=') || tesela__hlo_take_value(&r, &value) != TESELA_OK) break;
     if (tesela__hlo_same(m->text, name, key)) return value;
-    if (!tesela__hlo_take(&r, ',')) break;
+    if (!tesela__read_take(&r, ',')) break;
   }
   return (tesela__hlo_span){0, 0};
 }
@@ -89,12 +89,13 @@ int32_t tesela__hlo_list_or_none(const tesela__hlo_module *m, const tesela__hlo_
 
 bool tesela__hlo_elements(const tesela__hlo_module *m, const tesela__hlo_instruction *in, int32_t n,
                           tesela_xla_shape *shape) {
-  tesela__hlo_reader r = {m->text, m->length, in->shape, NULL};
-  if (!tesela__hlo_take(&r, '(')) return false;
+  const tesela__hlo_span rest = {in->shape, m->length - in->shape};
+  tesela__reader r = tesela__hlo_text(m->text, rest, NULL);
+  if (!tesela__read_take(&r, '(')) return false;
   for (int32_t k = 0; k < n; k++) {
     size_t used;
-    if (k > 0 && !tesela__hlo_take(&r, ',')) return false;
-    tesela__hlo_blanks(&r);
+    if (k > 0 && !tesela__read_take(&r, ',')) return false;
+    tesela__read_peek(&r);
     if (r.at >= r.length || r.text[r.at] == '(' ||
         tesela_xla_parse_prefix(r.text + r.at, r.length - r.at, TESELA_XLA_STRICT, &shape[k], &used, NULL,
                                 NULL) != TESELA_OK)
@@ -104,5 +105,5 @@ bool tesela__hlo_elements(const tesela__hlo_module *m, const tesela__hlo_instruc
       return false;
     if (r.length - r.at >= 2 && memcmp(r.text + r.at, "{}", 2) == 0) r.at += 2; /* an old scalar */
   }
-  return tesela__hlo_take(&r, ')');
+  return tesela__read_take(&r, ')');
 }

@@ -60,10 +60,10 @@ void tesela__hlo_put_number(tesela__sink *sink, double value) {
 static bool hlo_same_bits(double a, double b) { return memcmp(&a, &b, sizeof a) == 0; }
 
 /* Go over the numbers of a literal. *n counts them, *splat says whether they are one. */
-static tesela_status hlo_numbers(tesela__hlo_reader *r, int64_t *n, bool *splat, double *value) {
+static tesela_status hlo_numbers(tesela__reader *r, int64_t *n, bool *splat, double *value) {
   char shown[TESELA__HLO_SHOWN];
   for (*n = 0;;) {
-    tesela__hlo_blanks(r);
+    tesela__read_peek(r);
     if (r->at >= r->length) return TESELA_OK;
     if (strchr("{},", r->text[r->at])) {
       r->at++;
@@ -89,7 +89,7 @@ static tesela_status hlo_numbers(tesela__hlo_reader *r, int64_t *n, bool *splat,
 
 tesela_status tesela__hlo_literal(const tesela__hlo_module *m, const tesela__hlo_instruction *in,
                                   int64_t elements, bool *splat, double *value, tesela_error *err) {
-  tesela__hlo_reader r = {m->text, in->inside.at + in->inside.n, in->inside.at, err};
+  tesela__reader r = tesela__hlo_text(m->text, in->inside, err);
   int64_t n;
   *splat = true;
   *value = 0;

@@ -72,9 +72,9 @@ static tesela_status module_no_memory(tesela_error *err) {
 /* ---- shapes ---- */
 
 /* Pass over a shape: a tuple's brackets, or an array. *dynamic: set if a dim of an array is. */
-static tesela_status module_shape(tesela__hlo_reader *r, bool *tuple, bool *dynamic) {
+static tesela_status module_shape(tesela__reader *r, bool *tuple, bool *dynamic) {
   tesela__hlo_span inside;
-  *tuple = tesela__hlo_peek(r, '(');
+  *tuple = tesela__read_peek(r) == '(';
   if (*tuple) return tesela__hlo_take_group(r, &inside);
   tesela_xla_shape shape;
   tesela_error inner = {.at = -1};
@@ -92,14 +92,13 @@ static tesela_status module_shape(tesela__hlo_reader *r, bool *tuple, bool *dyna
 /* ---- instructions ---- */
 
 /* One operand: `name`, or `shape name` of older texts. */
-static tesela_status module_operand(tesela__hlo_module *m, tesela__hlo_reader *r,
-                                    tesela__hlo_instruction *in) {
+static tesela_status module_operand(tesela__hlo_module *m, tesela__reader *r, tesela__hlo_instruction *in) {
   char shown[TESELA__HLO_SHOWN];
   bool tuple, dynamic = false;
   tesela_status status;
-  tesela__hlo_blanks(r);
+  tesela__read_peek(r);
   size_t start = r->at;
-  bool shaped = tesela__hlo_peek(r, '(');
+  bool shaped = tesela__read_peek(r) == '(';
   if (!shaped) {
     tesela__hlo_take_name(r);
     shaped = r->at > start && r->text[start] != '%' && r->at < r->length && r->text[r->at] == '[';
@@ -107,7 +106,7 @@ static tesela_status module_operand(tesela__hlo_module *m, tesela__hlo_reader *r
   }
   if (shaped && (status = module_shape(r, &tuple, &dynamic)) != TESELA_OK) return status;
   tesela__hlo_span name = tesela__hlo_take_name(r);
-  if (name.n == 0) return tesela__hlo_unexpected(r, "the name of an operand");
+  if (name.n == 0) return tesela__read_unexpected(r, "the name of an operand", "");
   int32_t found = m->n_slots ? *module_slot(m, name, in->computation) : 0;
   if (found <= 0)
     return tesela__fail(r->err, TESELA_E_INVALID, (int64_t)name.at,
@@ -122,44 +121,43 @@ static tesela_status module_operand(tesela__hlo_module *m, tesela__hlo_reader *r
   return TESELA_OK;
 }
 
-static tesela_status module_operands(tesela__hlo_module *m, tesela__hlo_reader *r,
-                                     tesela__hlo_instruction *in) {
-  if (!tesela__hlo_peek(r, '(')) return tesela__hlo_unexpected(r, "'(' and operands");
+static tesela_status module_operands(tesela__hlo_module *m, tesela__reader *r, tesela__hlo_instruction *in) {
+  if (tesela__read_peek(r) != '(') return tesela__read_unexpected(r, "'(' and operands", "");
   size_t open = r->at;
   in->operand = (int32_t)m->n_operands;
   bool values =
       tesela__hlo_same(r->text, in->opcode, "constant") || tesela__hlo_same(r->text, in->opcode, "parameter");
   if (values) return tesela__hlo_take_group(r, &in->inside);
   r->at++;
-  if (tesela__hlo_take(r, ')')) return TESELA_OK;
+  if (tesela__read_take(r, ')')) return TESELA_OK;
   do {
     if (m->n_operands >= INT32_MAX)
       return tesela__fail(r->err, TESELA_E_LIMIT, (int64_t)r->at, "too many operands");
     tesela_status status = module_operand(m, r, in);
     if (status != TESELA_OK) return status;
-  } while (tesela__hlo_take(r, ','));
-  if (!tesela__hlo_take(r, ')')) return tesela__hlo_unexpected(r, "',' or ')'");
+  } while (tesela__read_take(r, ','));
+  if (!tesela__read_take(r, ')')) return tesela__read_unexpected(r, "',' or ')'", "");
   in->inside = (tesela__hlo_span){open + 1, r->at - open - 2};
   return TESELA_OK;
 }
 
 /* `, key=value` as often as there is one, each key once. */
-static tesela_status module_attributes(tesela__hlo_reader *r, tesela__hlo_span *span) {
+static tesela_status module_attributes(tesela__reader *r, tesela__hlo_span *span) {
   size_t start = r->at;
   char shown[TESELA__HLO_SHOWN];
   tesela__hlo_span key[MODULE_ATTRIBUTES];
-  for (int32_t n = 0; tesela__hlo_take(r, ','); n++) {
+  for (int32_t n = 0; tesela__read_take(r, ','); n++) {
     tesela__hlo_span value;
     if (n == MODULE_ATTRIBUTES)
       return tesela__fail(r->err, TESELA_E_LIMIT, (int64_t)r->at, "more than %d attributes",
                           MODULE_ATTRIBUTES);
     key[n] = tesela__hlo_take_name(r);
-    if (key[n].n == 0) return tesela__hlo_unexpected(r, "the name of an attribute");
+    if (key[n].n == 0) return tesela__read_unexpected(r, "the name of an attribute", "");
     for (int32_t k = 0; k < n; k++)
       if (module_same_text(r->text, key[k], key[n]))
         return tesela__fail(r->err, TESELA_E_INVALID, (int64_t)key[n].at, "the attribute %s stands twice",
                             tesela__hlo_shown(r->text, key[n], shown));
-    if (!tesela__hlo_take(r, '=')) return tesela__hlo_unexpected(r, "'='");
+    if (!tesela__read_take(r, '=')) return tesela__read_unexpected(r, "'='", "");
     tesela_status status = tesela__hlo_take_value(r, &value);
     if (status != TESELA_OK) return status;
   }
@@ -178,19 +176,19 @@ static int32_t module_first_scalar(const tesela__hlo_module *m, const tesela__hl
   return INT32_MAX;
 }
 
-static tesela_status module_instruction(tesela__hlo_module *m, tesela__hlo_reader *r) {
+static tesela_status module_instruction(tesela__hlo_module *m, tesela__reader *r) {
   char shown[TESELA__HLO_SHOWN];
   tesela__hlo_instruction in = {.computation = (int32_t)m->n_computations - 1};
-  bool root = tesela__hlo_take_word(r, "ROOT");
+  bool root = tesela__read_take_text(r, "ROOT");
   in.name = tesela__hlo_take_name(r);
-  if (in.name.n == 0) return tesela__hlo_unexpected(r, "an instruction or '}'");
-  if (!tesela__hlo_take(r, '=')) return tesela__hlo_unexpected(r, "'='");
-  tesela__hlo_blanks(r);
+  if (in.name.n == 0) return tesela__read_unexpected(r, "an instruction or '}'", "");
+  if (!tesela__read_take(r, '=')) return tesela__read_unexpected(r, "'='", "");
+  tesela__read_peek(r);
   in.shape = r->at;
   tesela_status status = module_shape(r, &in.tuple, &in.dynamic);
   if (status != TESELA_OK) return status;
   in.opcode = tesela__hlo_take_name(r);
-  if (in.opcode.n == 0) return tesela__hlo_unexpected(r, "an opcode");
+  if (in.opcode.n == 0) return tesela__read_unexpected(r, "an opcode", "");
   status = module_operands(m, r, &in);
   if (status == TESELA_OK) status = module_attributes(r, &in.attributes);
   if (status != TESELA_OK) return status;
@@ -222,22 +220,22 @@ static tesela_status module_instruction(tesela__hlo_module *m, tesela__hlo_reade
 
 /* ---- computations ---- */
 
-static tesela_status module_computation(tesela__hlo_module *m, tesela__hlo_reader *r) {
+static tesela_status module_computation(tesela__hlo_module *m, tesela__reader *r) {
   char shown[TESELA__HLO_SHOWN];
   tesela__hlo_span inside;
   tesela_status status;
-  bool tuple, dynamic = false, entry = tesela__hlo_take_word(r, "ENTRY");
+  bool tuple, dynamic = false, entry = tesela__read_take_text(r, "ENTRY");
   tesela__hlo_computation c = {.first = (int32_t)m->n_instructions, .root = -1};
   c.name = tesela__hlo_take_name(r);
-  if (c.name.n == 0) return tesela__hlo_unexpected(r, "a computation");
-  if (tesela__hlo_peek(r, '(')) {
+  if (c.name.n == 0) return tesela__read_unexpected(r, "a computation", "");
+  if (tesela__read_peek(r) == '(') {
     if ((status = tesela__hlo_take_group(r, &inside)) != TESELA_OK) return status;
-    if (!tesela__hlo_take(r, '-') || !tesela__hlo_take(r, '>'))
-      return tesela__hlo_unexpected(r, "'->' and a shape");
-    tesela__hlo_blanks(r);
+    if (!tesela__read_take(r, '-') || !tesela__read_take(r, '>'))
+      return tesela__read_unexpected(r, "'->' and a shape", "");
+    tesela__read_peek(r);
     if ((status = module_shape(r, &tuple, &dynamic)) != TESELA_OK) return status;
   }
-  if (!tesela__hlo_take(r, '{')) return tesela__hlo_unexpected(r, "'{'");
+  if (!tesela__read_take(r, '{')) return tesela__read_unexpected(r, "'{'", "");
   void *room = m->computation;
   if (!module_grow_slots(m) ||
       !tesela__grow(&m->allocator, &room, sizeof c, &m->computation_room, m->n_computations + 1))
@@ -252,7 +250,7 @@ static tesela_status module_computation(tesela__hlo_module *m, tesela__hlo_reade
   if (entry) m->entry = (int32_t)m->n_computations;
   m->computation[m->n_computations++] = c;
   *slot = -(int32_t)m->n_computations;
-  while (!tesela__hlo_take(r, '}'))
+  while (!tesela__read_take(r, '}'))
     if ((status = module_instruction(m, r)) != TESELA_OK) return status;
   tesela__hlo_computation *done = &m->computation[m->n_computations - 1];
   if (done->n == 0)
@@ -262,10 +260,10 @@ static tesela_status module_computation(tesela__hlo_module *m, tesela__hlo_reade
 }
 
 /* The numbered lines behind the name of a table. */
-static tesela_status module_table(tesela__hlo_reader *r) {
+static tesela_status module_table(tesela__reader *r) {
   for (;;) {
     tesela__hlo_span value;
-    tesela__hlo_blanks(r);
+    tesela__read_peek(r);
     if (r->at >= r->length || r->text[r->at] < '0' || r->text[r->at] > '9') return TESELA_OK;
     tesela__hlo_take_name(r);
     tesela_status status = tesela__hlo_take_value(r, &value);
@@ -275,22 +273,22 @@ static tesela_status module_table(tesela__hlo_reader *r) {
 
 tesela_status tesela__hlo_module_read(tesela__hlo_module *m, tesela_error *err) {
   static const char *const tables[] = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"};
-  tesela__hlo_reader reader = {m->text, m->length, 0, err}, *r = &reader;
+  tesela__reader reader = tesela__hlo_text(m->text, (tesela__hlo_span){0, m->length}, err), *r = &reader;
   tesela__hlo_span attributes;
   m->entry = -1;
-  if (!tesela__hlo_take_word(r, "HloModule")) return tesela__hlo_unexpected(r, "HloModule");
-  if (tesela__hlo_take_name(r).n == 0) return tesela__hlo_unexpected(r, "the name of the module");
+  if (!tesela__read_take_text(r, "HloModule")) return tesela__read_unexpected(r, "HloModule", "");
+  if (tesela__hlo_take_name(r).n == 0) return tesela__read_unexpected(r, "the name of the module", "");
   tesela_status status = module_attributes(r, &attributes);
   while (status == TESELA_OK) {
-    tesela__hlo_blanks(r);
+    tesela__read_peek(r);
     if (r->at >= r->length) break;
     bool table = false;
     for (size_t i = 0; i < sizeof tables / sizeof tables[0] && !table; i++)
-      table = tesela__hlo_take_word(r, tables[i]);
+      table = tesela__read_take_text(r, tables[i]);
     status = table ? module_table(r) : module_computation(m, r);
   }
   if (status != TESELA_OK) return status;
-  if (m->n_computations == 0) return tesela__hlo_unexpected(r, "a computation");
+  if (m->n_computations == 0) return tesela__read_unexpected(r, "a computation", "");
   if (m->entry < 0 && m->n_computations == 1) m->entry = 0;
   if (m->entry < 0)
     return tesela__fail(err, TESELA_E_SYNTAX, (int64_t)m->length, "no computation is the ENTRY");

@@ -65,22 +65,19 @@ const char *tesela__device_format_name(tesela_dtype dtype) {
 /* ---- names ---- */
 
 static const char *device_order_at(int32_t i) { return tesela_order_name((tesela_order)i); }
-static const char *device_format_at(int32_t i) { return device_formats[i].name; }
+static const char *device_format_at(const void *user, int32_t i) {
+  (void)user;
+  return i < DEVICE_FORMATS ? device_formats[i].name : NULL;
+}
 static const char *device_short_field_at(int32_t i) {
-  return device_fields[i].in_short ? device_fields[i].name : NULL;
+  return i == TESELA__DEVICE_FIELDS ? NULL : device_fields[i].in_short ? device_fields[i].name : "";
 }
 static const char *device_printed_field_at(int32_t i) {
-  return device_fields[i].in_printed ? device_fields[i].name : NULL;
+  return i == TESELA__DEVICE_FIELDS ? NULL : device_fields[i].in_printed ? device_fields[i].name : "";
 }
 static const char *device_target_at(int32_t i) {
   const tesela_target *target = tesela_target_at(i);
   return target ? target->name : NULL;
-}
-
-static int32_t device_count(const char *(*name)(int32_t i)) {
-  int32_t n = 0;
-  while (name(n)) n++;
-  return n;
 }
 
 /* Words that a program names by a dotted path: only what stands behind the last dot counts. */
@@ -92,15 +89,14 @@ static size_t device_bare(const char *word, size_t length) {
 
 /* ---- values ---- */
 
-static tesela_status device_value_pads(tesela__xla_reader *in, const char *what,
-                                       tesela_device_padding *pads) {
+static tesela_status device_value_pads(tesela__reader *in, const char *what, tesela_device_padding *pads) {
   bool more = true;
   *pads = (tesela_device_padding){{0}};
-  if (!tesela__xla_take(in, '{')) return tesela__xla_unexpected(in, what, "");
-  if (tesela__xla_take(in, '}')) return TESELA_OK;
+  if (!tesela__read_take(in, '{')) return tesela__read_unexpected(in, what, "");
+  if (tesela__read_take(in, '}')) return TESELA_OK;
   while (more) {
     int64_t dim, to;
-    tesela__xla_peek(in);
+    tesela__read_peek(in);
     size_t at = in->at;
     tesela_status status = tesela__device_number(in, "a host dim", &dim);
     if (status != TESELA_OK) return status;
@@ -109,9 +105,9 @@ static tesela_status device_value_pads(tesela__xla_reader *in, const char *what,
                           dim, TESELA_MAX_RANK - 1);
     if (pads->to[dim] != 0)
       return tesela__fail(in->err, TESELA_E_INVALID, (int64_t)at, "host dim %" PRId64 " stands twice", dim);
-    status = tesela__xla_expect(in, ':', "behind a host dim");
+    status = tesela__read_expect(in, ':', "after a host dim");
     if (status != TESELA_OK) return status;
-    tesela__xla_peek(in);
+    tesela__read_peek(in);
     at = in->at;
     status = tesela__device_number(in, "an extent", &to);
     if (status != TESELA_OK) return status;
@@ -119,20 +115,20 @@ static tesela_status device_value_pads(tesela__xla_reader *in, const char *what,
       return tesela__fail(in->err, TESELA_E_RANGE, (int64_t)at,
                           "%" PRId64 " elements; a dim is padded to 1 or more", to);
     pads->to[dim] = to;
-    status = tesela__xla_more(in, '}', &more);
+    status = tesela__read_more(in, '}', false, &more);
     if (status != TESELA_OK) return status;
   }
   return TESELA_OK;
 }
 
-static tesela_status device_value_dims(tesela__xla_reader *in, const char *what, tesela__device_text *text) {
+static tesela_status device_value_dims(tesela__reader *in, const char *what, tesela__device_text *text) {
   bool more = true;
   text->n_dims = 0;
-  if (!tesela__xla_take(in, '[')) return tesela__xla_unexpected(in, what, "");
-  if (tesela__xla_take(in, ']')) return TESELA_OK;
+  if (!tesela__read_take(in, '[')) return tesela__read_unexpected(in, what, "");
+  if (tesela__read_take(in, ']')) return TESELA_OK;
   while (more) {
     tesela__device_list one;
-    char open = tesela__xla_peek(in) == '[' ? '[' : '(';
+    char open = tesela__read_peek(in) == '[' ? '[' : '(';
     size_t at = in->at;
     if (text->n_dims == TESELA_DEVICE_DIMS)
       return tesela__fail(in->err, TESELA_E_LIMIT, (int64_t)at, "more than %d device dims",
@@ -151,64 +147,61 @@ static tesela_status device_value_dims(tesela__xla_reader *in, const char *what,
     tesela_device_dim *dim = &text->dim[text->n_dims++];
     *dim = (tesela_device_dim){.dim = (int32_t)one.number[0], .step = one.number[1], .extent = one.number[2]};
     if (dim->dim < 0 && dim->step == 1) dim->step = 0;
-    status = tesela__xla_more(in, ']', &more);
+    status = tesela__read_more(in, ']', false, &more);
     if (status != TESELA_OK) return status;
   }
   return TESELA_OK;
 }
 
 /* A format, in quotes or as StickFormat.Dense. */
-static tesela_status device_value_format(tesela__xla_reader *in, const char *what,
-                                         tesela_stick_format *format) {
+static tesela_status device_value_format(tesela__reader *in, const char *what, tesela_stick_format *format) {
   static const char *const names[] = {
 #define TESELA__ROW(symbol, value, name, text) name,
       TESELA_STICK_FORMAT_MAP(TESELA__ROW)
 #undef TESELA__ROW
   };
-  int quote = tesela__xla_peek(in);
+  int quote = tesela__read_peek(in);
   bool quoted = quote == '"' || quote == '\'';
   in->at += quoted;
-  size_t length = tesela__xla_lump(in, in->at), skip = device_bare(in->text + in->at, length);
+  size_t length = tesela__read_lump(in, in->at), skip = device_bare(in->text + in->at, length);
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    if (strlen(names[i]) != length - skip || memcmp(names[i], in->text + in->at + skip, length - skip) != 0)
-      continue;
+    if (!tesela__same_word(in->text + in->at + skip, length - skip, names[i])) continue;
     in->at += length;
     *format = (tesela_stick_format)i;
     if (!quoted) return TESELA_OK;
-    return tesela__xla_expect(in, (char)quote, "behind a format");
+    return tesela__read_expect(in, (char)quote, "after a format");
   }
-  return tesela__xla_unexpected(in, what, "");
+  return tesela__read_unexpected(in, what, "");
 }
 
-static tesela_status device_value_dtype(tesela__xla_reader *in, const char *what, tesela_dtype *dtype) {
-  size_t length = tesela__xla_word(in), skip = device_bare(in->text + in->at, length);
+static tesela_status device_value_dtype(tesela__reader *in, const char *what, tesela_dtype *dtype) {
+  size_t length = tesela__read_word(in), skip = device_bare(in->text + in->at, length);
   const char *word = in->text + in->at + skip;
-  if (length == 0) return tesela__xla_unexpected(in, what, "");
+  if (length == 0) return tesela__read_unexpected(in, what, "");
   *dtype = tesela__dtype_alias(word, length - skip);
   for (int32_t i = 0; i < DEVICE_FORMATS && *dtype == TESELA_DTYPE_NONE; i++) {
     const char *name = device_formats[i].name;
-    if (strlen(name) != length - skip || memcmp(name, word, length - skip) != 0) continue;
+    if (!tesela__same_word(word, length - skip, name)) continue;
     *dtype = device_formats[i].dtype;
     if (*dtype == TESELA_DTYPE_NONE)
       return tesela__fail(in->err, TESELA_E_UNSUPPORTED, (int64_t)(in->at + skip),
                           "elements of the format %s are no type here", name);
   }
   if (*dtype == TESELA_DTYPE_NONE || tesela_dtype_bytes(*dtype) == 0) {
-    const char *near = tesela_dtype_suggest(word, length - skip);
-    return tesela__device_unknown(in, "type of an element", skip, length, DEVICE_FORMATS, device_format_at,
-                                  near ? near : "f16 or SEN169_FP16, ...");
+    const char *near = tesela_nearest(word, length - skip, device_format_at, NULL);
+    if (!near) near = tesela_dtype_suggest(word, length - skip);
+    return tesela__read_unknown(in, TESELA_E_SYNTAX, in->at + skip, length - skip, "type of an element", "",
+                                near, "f16 or SEN169_FP16, ...");
   }
   in->at += length;
   return TESELA_OK;
 }
 
-static tesela_status device_value_order(tesela__xla_reader *in, const char *what, tesela_order *order) {
-  size_t length = tesela__xla_word(in);
-  if (length == 0) return tesela__xla_unexpected(in, what, "");
+static tesela_status device_value_order(tesela__reader *in, const char *what, tesela_order *order) {
+  size_t length = tesela__read_word(in);
+  if (length == 0) return tesela__read_unexpected(in, what, "");
   int32_t found = tesela_order_find(in->text + in->at, length);
-  if (found < 0)
-    return tesela__device_unknown(in, "order", 0, length, device_count(device_order_at), device_order_at,
-                                  "generic, stick_outer, inner_pair, generic_jan26, tiles");
+  if (found < 0) return tesela__read_unknown_of(in, in->at, length, "order", device_order_at);
   in->at += length;
   *order = (tesela_order)found;
   return TESELA_OK;
@@ -222,28 +215,26 @@ static const tesela_target *device_any_target(const tesela_device_text_options *
   return tesela_target_at(i);
 }
 
-static tesela_status device_value_target(tesela__xla_reader *in, const char *what,
-                                         tesela__device_text *text) {
+static tesela_status device_value_target(tesela__reader *in, const char *what, tesela__device_text *text) {
   const tesela_target *target;
-  size_t length = tesela__xla_word(in);
-  if (length == 0) return tesela__xla_unexpected(in, what, "");
+  size_t length = tesela__read_word(in);
+  if (length == 0) return tesela__read_unexpected(in, what, "");
   for (int32_t i = 0; (target = device_any_target(text->options, i)) != NULL; i++) {
-    if (strlen(target->name) != length || memcmp(target->name, in->text + in->at, length) != 0) continue;
+    if (!tesela__same_word(in->text + in->at, length, target->name)) continue;
     in->at += length;
     text->target = target;
     return TESELA_OK;
   }
-  return tesela__device_unknown(in, "target", 0, length, device_count(device_target_at), device_target_at,
-                                "spyre, tiles");
+  return tesela__read_unknown_of(in, in->at, length, "target", device_target_at);
 }
 
-static tesela_status device_value_arrangement(tesela__xla_reader *in, const char *what) {
+static tesela_status device_value_arrangement(tesela__reader *in, const char *what) {
   static const char standard[] = "STANDARD";
-  size_t length = tesela__xla_word(in), skip = device_bare(in->text + in->at, length);
-  if (length == 0) return tesela__xla_unexpected(in, what, "");
-  if (length - skip != strlen(standard) || memcmp(in->text + in->at + skip, standard, length - skip) != 0) {
-    char quoted[TESELA__XLA_QUOTE];
-    tesela__xla_quote(in, in->at + skip, quoted);
+  size_t length = tesela__read_word(in), skip = device_bare(in->text + in->at, length);
+  if (length == 0) return tesela__read_unexpected(in, what, "");
+  if (!tesela__same_word(in->text + in->at + skip, length - skip, standard)) {
+    char quoted[TESELA__FOUND];
+    tesela__read_found(in, in->at + skip, quoted);
     return tesela__fail(
         in->err, TESELA_E_UNSUPPORTED, (int64_t)(in->at + skip),
         "element_arrangement %s: where elements stand in a stick is not said by device dims; only "
@@ -256,7 +247,7 @@ static tesela_status device_value_arrangement(tesela__xla_reader *in, const char
 
 /* ---- fields ---- */
 
-static tesela_status device_read_value(tesela__xla_reader *in, tesela__device_field field,
+static tesela_status device_read_value(tesela__reader *in, tesela__device_field field,
                                        tesela__device_text *text) {
   const char *what = device_fields[field].what;
   switch (field) {
@@ -294,42 +285,37 @@ static tesela_status device_read_value(tesela__xla_reader *in, tesela__device_fi
   case TESELA__DEVICE_FIELDS:
     break;
   }
-  return tesela__xla_unexpected(in, "a field", "");
+  return tesela__read_unexpected(in, "a field", "");
 }
 
-static tesela_status device_read_field(tesela__xla_reader *in, tesela__device_text *text) {
+static tesela_status device_read_field(tesela__reader *in, tesela__device_text *text) {
   bool printed = text->form == TESELA__DEVICE_FORM_PRINTED;
-  size_t length = tesela__xla_word(in), at = in->at;
+  size_t length = tesela__read_word(in), at = in->at;
   int32_t f = 0;
-  if (length == 0) return tesela__xla_unexpected(in, "a field, name=value", "");
+  if (length == 0) return tesela__read_unexpected(in, "a field, name=value", "");
   while (f < TESELA__DEVICE_FIELDS && (!(printed ? device_fields[f].in_printed : device_fields[f].in_short) ||
-                                       strlen(device_fields[f].name) != length ||
-                                       memcmp(device_fields[f].name, in->text + at, length) != 0))
+                                       !tesela__same_word(in->text + at, length, device_fields[f].name)))
     f++;
   if (f == TESELA__DEVICE_FIELDS)
-    return tesela__device_unknown(
-        in, "field", 0, length, f, printed ? device_printed_field_at : device_short_field_at,
-        printed ? "device_size, device_strides, dim_map, stride_map, num_stick_dims, format, "
-                  "device_dtype, element_arrangement"
-                : "dim_order, order, target, stick, pad_to, dims, stick_dims, device_size, "
-                  "stride_map, device_strides");
+    return tesela__read_unknown_of(in, in->at, length, "field",
+                                   printed ? device_printed_field_at : device_short_field_at);
   if (text->seen >> f & 1)
     return tesela__fail(in->err, TESELA_E_INVALID, (int64_t)at, "%s stands twice", device_fields[f].name);
   in->at += length;
-  tesela_status status = tesela__xla_expect(in, '=', "behind the name of a field");
+  tesela_status status = tesela__read_expect(in, '=', "after the name of a field");
   if (status != TESELA_OK) return status;
-  tesela__xla_peek(in);
+  tesela__read_peek(in);
   text->at[f] = in->at;
   text->seen |= (uint32_t)1 << f;
   return device_read_value(in, (tesela__device_field)f, text);
 }
 
-tesela_status tesela__device_read_fields(tesela__xla_reader *in, tesela__device_text *text) {
+tesela_status tesela__device_read_fields(tesela__reader *in, tesela__device_text *text) {
   bool more = true;
-  if (tesela__xla_take(in, ')')) return TESELA_OK;
+  if (tesela__read_take(in, ')')) return TESELA_OK;
   while (more) {
     tesela_status status = device_read_field(in, text);
-    if (status == TESELA_OK) status = tesela__xla_more(in, ')', &more);
+    if (status == TESELA_OK) status = tesela__read_more(in, ')', false, &more);
     if (status != TESELA_OK) return status;
   }
   return TESELA_OK;

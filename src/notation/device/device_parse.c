@@ -10,10 +10,6 @@
 
 static const char device_printed_name[] = "SpyreTensorLayout", device_short_name[] = "stick";
 
-static tesela__xla_reader device_reader(const char *text, size_t length, tesela_error *err) {
-  return (tesela__xla_reader){.text = text, .length = length, .err = err};
-}
-
 /* Bytes of a path in front of the last name of a word: "torch.spyre." */
 static size_t device_path(const char *word, size_t length) {
   size_t n = length;
@@ -21,52 +17,52 @@ static size_t device_path(const char *word, size_t length) {
   return n;
 }
 
-static bool device_word_is(const char *word, size_t length, const char *name) {
-  return length == strlen(name) && memcmp(word, name, length) == 0;
-}
-
 /* ---- is it one? ---- */
 
 /* At a word: does a device layout begin here, perhaps misspelt? */
-static bool device_begins(const tesela__xla_reader *at) {
-  tesela__xla_reader in = *at;
-  size_t length = tesela__xla_word(&in), path = device_path(in.text + in.at, length);
+static bool device_begins(const tesela__reader *at) {
+  tesela__reader in = *at;
+  size_t length = tesela__read_word(&in), path = device_path(in.text + in.at, length);
   const char *name = in.text + in.at + path;
   in.at += length;
-  if (length == 0 || tesela__xla_peek(&in) != '(') return false;
-  return device_word_is(name, length - path, device_short_name) ||
+  if (length == 0 || tesela__read_peek(&in) != '(') return false;
+  return tesela__same_word(name, length - path, device_short_name) ||
          tesela__edits(name, length - path, device_printed_name, sizeof device_printed_name - 1) < 4;
 }
 
 bool tesela__device_near(const char *text, size_t length) {
-  tesela__xla_reader in = device_reader(text, length, NULL);
-  if (tesela__xla_take(&in, '(')) { /* of tuples of shapes the first thing is no number */
-    int c = tesela__xla_take(&in, '(') ? tesela__xla_peek(&in) : -1;
+  tesela__reader in = tesela__xla_text(text, length, NULL);
+  if (tesela__read_take(&in, '(')) { /* of tuples of shapes the first thing is no number */
+    int c = tesela__read_take(&in, '(') ? tesela__read_peek(&in) : -1;
     return (c >= '0' && c <= '9') || c == '-' || c == ')';
   }
   if (device_begins(&in)) return true;
-  size_t word = tesela__xla_word(&in);
+  size_t word = tesela__read_word(&in);
   in.at += word;
-  if (word == 0 || !tesela__xla_take(&in, '[')) return false;
+  if (word == 0 || !tesela__read_take(&in, '[')) return false;
   while (in.at < length && in.text[in.at] != ']' && in.text[in.at] != '[' && in.text[in.at] != '(') in.at++;
-  if (!tesela__xla_take(&in, ']')) return false;
-  int next = tesela__xla_peek(&in);
-  in.at += tesela__xla_word(&in);
-  return next == '(' || (next > 0 && next != '{' && tesela__xla_peek(&in) == '(' && in.at < length);
+  if (!tesela__read_take(&in, ']')) return false;
+  int next = tesela__read_peek(&in);
+  in.at += tesela__read_word(&in);
+  return next == '(' || (next > 0 && next != '{' && tesela__read_peek(&in) == '(' && in.at < length);
 }
 
 /* ---- reading ---- */
 
-static tesela_status device_read_host(tesela__xla_reader *in, tesela__device_text *text) {
+static tesela_status device_read_host(tesela__reader *in, tesela__device_text *text) {
   tesela__device_list dims;
-  tesela__xla_peek(in);
+  tesela__read_peek(in);
   text->host_at = in->at;
-  tesela_status status = tesela__xla_type(in, &text->dtype);
-  if (status != TESELA_OK) return status;
+  size_t length = tesela__read_word(in);
+  if (length == 0) return tesela__read_unexpected(in, "an element type, such as f32", "");
+  text->dtype = tesela_dtype_find(in->text + in->at, length);
+  if (text->dtype == TESELA_DTYPE_NONE) return tesela__xla_unknown_type(in, length);
+  in->at += length;
   if (tesela_dtype_bytes(text->dtype) == 0)
     return tesela__fail(in->err, TESELA_E_INVALID, (int64_t)text->host_at, "there are no arrays of %s",
                         tesela_dtype_name(text->dtype));
-  status = tesela__device_numbers(in, '[', "the dims of the host tensor, [1000,200]", TESELA_MAX_RANK, &dims);
+  tesela_status status =
+      tesela__device_numbers(in, '[', "the dims of the host tensor, [1000,200]", TESELA_MAX_RANK, &dims);
   if (status != TESELA_OK) return status;
   text->rank = dims.n;
   for (int32_t d = 0; d < dims.n; d++) text->shape[d] = dims.number[d];
@@ -75,7 +71,7 @@ static tesela_status device_read_host(tesela__xla_reader *in, tesela__device_tex
 }
 
 /* The same of a caller that knows no more than type and shape. */
-static tesela_status device_take_host(tesela__xla_reader *in, const tesela_device_host *host,
+static tesela_status device_take_host(tesela__reader *in, const tesela_device_host *host,
                                       tesela__device_text *text) {
   if (host->rank < 0 || host->rank > TESELA_MAX_RANK || tesela_dtype_bytes(host->dtype) == 0)
     return tesela__fail(in->err, TESELA_E_INVALID, -1, "expected an array of at most %d dims",
@@ -88,7 +84,7 @@ static tesela_status device_take_host(tesela__xla_reader *in, const tesela_devic
 }
 
 /* ((4, 1024, 64), (65536, 64, 1), (64, 256, 1)) */
-static tesela_status device_read_tuples(tesela__xla_reader *in, tesela__device_text *text) {
+static tesela_status device_read_tuples(tesela__reader *in, tesela__device_text *text) {
   static const struct {
     tesela__device_field field;
     const char *what, *name;
@@ -101,7 +97,7 @@ static tesela_status device_read_tuples(tesela__xla_reader *in, tesela__device_t
   in->at++; /* ( */
   for (size_t i = 0; i < 3; i++) {
     bool more = true;
-    tesela__xla_peek(in);
+    tesela__read_peek(in);
     text->at[tuples[i].field] = in->at;
     tesela__device_say(text, tuples[i].field);
     tesela_status status = tesela__device_numbers(in, '(', tuples[i].what, TESELA_DEVICE_DIMS, lists[i]);
@@ -111,12 +107,12 @@ static tesela_status device_read_tuples(tesela__xla_reader *in, tesela__device_t
                           "%" PRId32 " %s for %" PRId32 " ranges; the three tuples have one length",
                           lists[i]->n, tuples[i].name, lists[0]->n);
     if (i < 2) {
-      status = tesela__xla_expect(in, ',', "and the next of three tuples");
+      status = tesela__read_expect(in, ',', "and the next of three tuples");
     } else {
-      tesela__xla_peek(in);
+      tesela__read_peek(in);
       size_t at = in->at;
-      status = tesela__xla_more(in, ')', &more);
-      if (status == TESELA_OK && more && !tesela__xla_take(in, ')'))
+      status = tesela__read_more(in, ')', false, &more);
+      if (status == TESELA_OK && more && !tesela__read_take(in, ')'))
         return tesela__fail(in->err, TESELA_E_SYNTAX, (int64_t)at,
                             "more than three tuples: ranges, device strides, host strides");
     }
@@ -125,40 +121,41 @@ static tesela_status device_read_tuples(tesela__xla_reader *in, tesela__device_t
   return TESELA_OK;
 }
 
-static tesela_status device_read_form(tesela__xla_reader *in, tesela__device_text *text) {
-  int c = tesela__xla_peek(in);
+static tesela_status device_read_form(tesela__reader *in, tesela__device_text *text) {
+  int c = tesela__read_peek(in);
   text->form_at = in->at;
   if (c == '(') {
     text->form = TESELA__DEVICE_FORM_TUPLES;
     return device_read_tuples(in, text);
   }
-  size_t length = tesela__xla_word(in), path = device_path(in->text + in->at, length);
+  size_t length = tesela__read_word(in), path = device_path(in->text + in->at, length);
   const char *name = in->text + in->at + path;
-  if (device_word_is(name, length - path, device_printed_name)) {
+  if (tesela__same_word(name, length - path, device_printed_name)) {
     text->form = TESELA__DEVICE_FORM_PRINTED;
-  } else if (path == 0 && device_word_is(name, length, device_short_name)) {
+  } else if (path == 0 && tesela__same_word(name, length, device_short_name)) {
     text->form = TESELA__DEVICE_FORM_SHORT;
   } else {
     bool near_long =
         tesela__edits(name, length - path, device_printed_name, sizeof device_printed_name - 1) < 4;
     bool near_short =
         length > 0 && tesela__edits(name, length - path, device_short_name, sizeof device_short_name - 1) < 3;
-    return tesela__xla_unexpected(in, "stick(...), SpyreTensorLayout(...) or three tuples ((..), (..), (..))",
-                                  near_long    ? "; did you mean SpyreTensorLayout?"
-                                  : near_short ? "; did you mean stick?"
-                                               : "");
+    return tesela__read_unexpected(in,
+                                   "stick(...), SpyreTensorLayout(...) or three tuples ((..), (..), (..))",
+                                   near_long    ? "; did you mean SpyreTensorLayout?"
+                                   : near_short ? "; did you mean stick?"
+                                                : "");
   }
   in->at += length;
-  tesela_status status = tesela__xla_expect(in, '(', "behind the name of a notation");
+  tesela_status status = tesela__read_expect(in, '(', "after the name of a notation");
   return status == TESELA_OK ? tesela__device_read_fields(in, text) : status;
 }
 
 /* Is a host shape in front: a word that `[` follows? */
-static bool device_host_next(const tesela__xla_reader *at) {
-  tesela__xla_reader in = *at;
-  size_t length = tesela__xla_word(&in);
+static bool device_host_next(const tesela__reader *at) {
+  tesela__reader in = *at;
+  size_t length = tesela__read_word(&in);
   in.at += length;
-  return length > 0 && tesela__xla_peek(&in) == '[';
+  return length > 0 && tesela__read_peek(&in) == '[';
 }
 
 tesela_status tesela_device_parse(tesela_device_layout *layout, const char *text, size_t length,
@@ -167,7 +164,7 @@ tesela_status tesela_device_parse(tesela_device_layout *layout, const char *text
   TESELA__NEED_LIST(err, text, length);
   TESELA__NEED_CLEAR(err, options);
   static const tesela_device_text_options none;
-  tesela__xla_reader in = device_reader(text, length, err);
+  tesela__reader in = tesela__xla_text(text, length, err);
   if (!options) options = &none;
   tesela__device_text said = {.options = options, .dtype = TESELA_DTYPE_NONE, .stick_dims = 1};
   tesela_status status = TESELA_OK;
@@ -176,7 +173,7 @@ tesela_status tesela_device_parse(tesela_device_layout *layout, const char *text
   else if (options->host && options->host->stick_bytes == 0)
     status = device_take_host(&in, options->host, &said);
   if (status == TESELA_OK) status = device_read_form(&in, &said);
-  if (status == TESELA_OK && tesela__xla_peek(&in) >= 0)
-    status = tesela__xla_unexpected(&in, "nothing behind a device layout", "");
+  if (status == TESELA_OK && tesela__read_peek(&in) >= 0)
+    status = tesela__read_unexpected(&in, "nothing more after a device layout", "");
   return status == TESELA_OK ? tesela__device_build(&said, options, layout, err) : status;
 }

@@ -2,7 +2,6 @@
 /*
  * device_read.h - texts of device layouts: what a text says, field by field, before it is a layout.
  *
- *   device_lex.c     numbers, lists, nearest names
  *   device_fields.c  `name=value` fields, from one table
  *   device_parse.c   which notation it is, the host shape in front, the public reader
  *   device_host.c    which fields go together; the host side of a text
@@ -87,25 +86,22 @@ static inline void tesela__device_say(tesela__device_text *text, tesela__device_
   text->seen |= (uint32_t)1 << field;
 }
 
-/* ---- device_lex.c ---- */
+/* ---- numbers and lists ---- */
 
-/* ", did you mean X?" for a word, from n names; "" if none is near. */
-#define TESELA__DEVICE_HINT 80
-void tesela__device_hint(const char *word, size_t length, int32_t n, const char *(*name)(int32_t i),
-                         char hint[TESELA__DEVICE_HINT]);
-/* "unknown order 'generik'; did you mean generic?" at byte `skip` of the word that comes next; where none is near, what is possible. */
-tesela_status tesela__device_unknown(tesela__xla_reader *in, const char *what, size_t skip, size_t length,
-                                     int32_t n, const char *(*name)(int32_t i), const char *allowed);
 /* A whole number that fits. */
-tesela_status tesela__device_number(tesela__xla_reader *in, const char *what, int64_t *number);
-/* "[1,2]", or "(1, 2)" with a comma allowed behind the last; at most `most` numbers. */
-tesela_status tesela__device_numbers(tesela__xla_reader *in, char open, const char *what, int32_t most,
-                                     tesela__device_list *list);
+static inline tesela_status tesela__device_number(tesela__reader *in, const char *what, int64_t *number) {
+  return tesela__read_any_integer(in, what, TESELA_E_RANGE, number);
+}
+/* "[1,2]", or "(1, 2)" with a comma allowed after the last; at most `most` numbers. */
+static inline tesela_status tesela__device_numbers(tesela__reader *in, char open, const char *what,
+                                                   int32_t most, tesela__device_list *list) {
+  return tesela__read_integers(in, open, open == '(', what, TESELA_E_RANGE, most, list->number, &list->n);
+}
 
 /* ---- device_fields.c ---- */
 
 /* name=value, ... ')' of a form. The reader stands behind its '('. */
-tesela_status tesela__device_read_fields(tesela__xla_reader *in, tesela__device_text *text);
+tesela_status tesela__device_read_fields(tesela__reader *in, tesela__device_text *text);
 /* "SEN169_FP16" of a type, NULL if it has none. */
 const char *tesela__device_format_name(tesela_dtype dtype);
 

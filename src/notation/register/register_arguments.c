@@ -8,6 +8,8 @@
  *
  * Nothing is computed here but the layouts that stand among the arguments.
  */
+#include <stdio.h>
+
 #include "notation/register/register_read.h"
 
 /* ---- the words ---- */
@@ -50,13 +52,9 @@ static const struct {
     {"retain_dims", "dims"}, {"extent", "n"},
 };
 
-static bool parameter_is(const char *text, size_t length, const char *name) {
-  return strlen(name) == length && memcmp(text, name, length) == 0;
-}
-
 static tesela__parameter_kind parameter_kind(const char *name, size_t length) {
   for (size_t i = 0; i < sizeof parameter_words / sizeof parameter_words[0]; i++)
-    if (parameter_is(name, length, parameter_words[i].name)) return parameter_words[i].kind;
+    if (tesela__same_word(name, length, parameter_words[i].name)) return parameter_words[i].kind;
   return TESELA__PARAMETER_LIST;
 }
 
@@ -96,20 +94,20 @@ static tesela_status argument_unexpected(const tesela__function_call *call, cons
   return tesela__expression_unexpected(call->reader, allowed, call->function);
 }
 
-/* Take this word if it comes next and is no call. */
-static bool argument_word(tesela__expression_reader *reader, const char *word) {
-  tesela__expression_peek(reader);
-  size_t length = tesela__expression_name(reader);
-  if (!parameter_is(reader->text + reader->at, length, word)) return false;
-  reader->at += length;
-  return true;
-}
-
 static tesela_status argument_count(const tesela__function_call *call, tesela__argument *argument) {
   if (++argument->count <= TESELA_REGISTER_MODES) return TESELA_OK;
-  return tesela__fail(call->reader->err, TESELA_E_LIMIT, (int64_t)call->reader->at,
+  return tesela__fail(call->reader->in.err, TESELA_E_LIMIT, (int64_t)call->reader->in.at,
                       "%.*s has more than %d numbers: %s(%s)", (int)argument->name_length, argument->name,
                       TESELA_REGISTER_MODES, call->function->name, call->function->arguments);
+}
+
+/* After an item: is there one more? A comma may stand after the last. */
+static tesela_status argument_more(const tesela__function_call *call, char close, bool *more) {
+  tesela__reader *in = &call->reader->in;
+  bool comma = tesela__read_take(in, ',');
+  *more = !tesela__read_take(in, close);
+  if (comma || !*more) return TESELA_OK;
+  return argument_unexpected(call, close == ']' ? "',' or ']'" : "',' or ')'");
 }
 
 /* Numbers up to `close`; the reader stands behind the bracket that opens them. */
@@ -117,15 +115,13 @@ static tesela_status argument_bracketed(const tesela__function_call *call, tesel
                                         char close) {
   tesela__expression_reader *reader = call->reader;
   int64_t number;
-  while (!tesela__expression_take(reader, close)) {
-    if (!tesela__expression_number_next(reader))
+  for (bool more = !tesela__read_take(&reader->in, close); more;) {
+    if (!tesela__read_integer_next(&reader->in))
       return argument_unexpected(call, close == ']' ? "a whole number or ']'" : "a whole number or ')'");
     tesela_status status = argument_count(call, argument);
     if (status == TESELA_OK) status = tesela__expression_number(reader, &number);
+    if (status == TESELA_OK) status = argument_more(call, close, &more);
     if (status != TESELA_OK) return status;
-    if (tesela__expression_take(reader, ',')) continue;
-    if (tesela__expression_take(reader, close)) return TESELA_OK;
-    return argument_unexpected(call, close == ']' ? "',' or ']'" : "',' or ')'");
   }
   return TESELA_OK;
 }
@@ -139,9 +135,9 @@ static tesela_status argument_numbers(const tesela__function_call *call, tesela_
     tesela_status status = argument_count(call, argument);
     if (status == TESELA_OK) status = tesela__expression_number(reader, &number);
     if (status != TESELA_OK) return status;
-    size_t behind = reader->at;
-    if (several && tesela__expression_take(reader, ',') && tesela__expression_number_next(reader)) continue;
-    reader->at = behind;
+    size_t behind = reader->in.at;
+    if (several && tesela__read_take(&reader->in, ',') && tesela__read_integer_next(&reader->in)) continue;
+    reader->in.at = behind;
     return TESELA_OK;
   }
 }
@@ -151,29 +147,29 @@ static tesela_status argument_list(const tesela__function_call *call, tesela__ar
   tesela__expression_reader *reader = call->reader;
   argument->count = 0;
   argument->given = true;
-  if (tesela__expression_number_next(reader)) return argument_numbers(call, argument, several);
-  if (tesela__expression_take(reader, '[')) return argument_bracketed(call, argument, ']');
-  if (tesela__expression_take(reader, '(')) return argument_bracketed(call, argument, ')');
+  if (tesela__read_integer_next(&reader->in)) return argument_numbers(call, argument, several);
+  if (tesela__read_take(&reader->in, '[')) return argument_bracketed(call, argument, ']');
+  if (tesela__read_take(&reader->in, '(')) return argument_bracketed(call, argument, ')');
   if (argument->star) return argument_unexpected(call, "a whole number or a list such as [2, 3]");
   argument->given = false;
-  if (argument->optional && argument_word(reader, "None")) return TESELA_OK;
-  return argument_unexpected(call, argument->optional ? "a list such as [2, 3], or None,"
-                                                      : "a list such as [2, 3]");
+  if (argument->optional && tesela__read_take_text(&reader->in, "None")) return TESELA_OK;
+  return argument_unexpected(call,
+                             argument->optional ? "a list such as [2, 3], or None" : "a list such as [2, 3]");
 }
 
 static tesela_status argument_number(const tesela__function_call *call, tesela__argument *argument) {
   argument->given = true;
-  if (tesela__expression_number_next(call->reader))
+  if (tesela__read_integer_next(&call->reader->in))
     return tesela__expression_number(call->reader, &argument->number);
   argument->given = false;
-  if (argument->optional && argument_word(call->reader, "None")) return TESELA_OK;
+  if (argument->optional && tesela__read_take_text(&call->reader->in, "None")) return TESELA_OK;
   return argument_unexpected(call, "a whole number");
 }
 
 static tesela_status argument_bool(const tesela__function_call *call, tesela__argument *argument) {
   argument->given = true;
-  argument->number = argument_word(call->reader, "True");
-  if (argument->number || argument_word(call->reader, "False")) return TESELA_OK;
+  argument->number = tesela__read_take_text(&call->reader->in, "True");
+  if (argument->number || tesela__read_take_text(&call->reader->in, "False")) return TESELA_OK;
   return argument_unexpected(call, "True or False");
 }
 
@@ -182,12 +178,12 @@ static tesela_status argument_operand(const tesela__function_call *call, tesela_
   tesela__expression_reader *reader = call->reader;
   bool layout = argument->kind == TESELA__PARAMETER_LAYOUT;
   argument->given = false;
-  if (argument->optional && argument_word(reader, "None")) return TESELA_OK;
-  size_t at = reader->at;
-  bool word =
-      argument_word(reader, "None") || argument_word(reader, "True") || argument_word(reader, "False");
-  reader->at = at;
-  if (word || (tesela__expression_peek(reader) != '(' && tesela__expression_name(reader) == 0))
+  if (argument->optional && tesela__read_take_text(&reader->in, "None")) return TESELA_OK;
+  size_t at = reader->in.at;
+  bool word = tesela__read_take_text(&reader->in, "None") || tesela__read_take_text(&reader->in, "True") ||
+              tesela__read_take_text(&reader->in, "False");
+  reader->in.at = at;
+  if (word || (tesela__read_peek(&reader->in) != '(' && tesela__read_word(&reader->in) == 0))
     return argument_unexpected(call, layout ? "a layout" : "a swizzle such as Swizzle(3, 3, 3)");
   tesela_status status = tesela__expression_read(reader);
   if (status != TESELA_OK) return status;
@@ -198,9 +194,9 @@ static tesela_status argument_operand(const tesela__function_call *call, tesela_
 
 static tesela_status argument_value(const tesela__function_call *call, tesela__argument *argument,
                                     bool several) {
-  tesela__expression_peek(call->reader);
+  tesela__read_peek(&call->reader->in);
   argument->seen = true;
-  argument->at = call->reader->at;
+  argument->at = call->reader->in.at;
   switch (argument->kind) {
   case TESELA__PARAMETER_LIST:
     return argument_list(call, argument, several);
@@ -231,35 +227,34 @@ static tesela__argument *argument_named(tesela__function_call *call, const char 
 static tesela_status argument_keyword(tesela__function_call *call, size_t length,
                                       tesela__argument **argument) {
   tesela__expression_reader *reader = call->reader;
-  const char *name = reader->text + reader->at;
+  const char *name = reader->in.text + reader->in.at;
   *argument = argument_named(call, name, length);
   for (size_t i = 0; !*argument && i < sizeof parameter_aliases / sizeof parameter_aliases[0]; i++)
-    if (parameter_is(name, length, parameter_aliases[i].name))
+    if (tesela__same_word(name, length, parameter_aliases[i].name))
       *argument = argument_named(call, parameter_aliases[i].meant, strlen(parameter_aliases[i].meant));
   if (!*argument) {
-    const char *near = tesela__expression_nearest(name, length, argument_candidate, call);
-    return tesela__fail(reader->err, TESELA_E_SYNTAX, (int64_t)reader->at,
-                        "no argument '%.*s%s' in %s(%s)%s%.*s%s", tesela__expression_shown(length), name,
-                        tesela__expression_dots(length), call->function->name, call->function->arguments,
-                        near ? "; did you mean " : "", near ? (int)strcspn(near, ",= ") : 0, near ? near : "",
-                        near ? "?" : "");
+    const char *near = tesela__nearest(name, length, argument_candidate, call);
+    char of[sizeof reader->in.err->message];
+    snprintf(of, sizeof of, " of %s(%s)", call->function->name, call->function->arguments);
+    return tesela__read_unknown(&reader->in, TESELA_E_SYNTAX, reader->in.at, length, "argument", of, near,
+                                NULL);
   }
   if ((*argument)->seen)
-    return tesela__fail(reader->err, TESELA_E_SYNTAX, (int64_t)reader->at, "%.*s is given twice: %s(%s)",
-                        (int)(*argument)->name_length, (*argument)->name, call->function->name,
-                        call->function->arguments);
-  reader->at += length;
-  tesela__expression_take(reader, '=');
+    return tesela__fail(reader->in.err, TESELA_E_SYNTAX, (int64_t)reader->in.at,
+                        "%.*s is given twice: %s(%s)", (int)(*argument)->name_length, (*argument)->name,
+                        call->function->name, call->function->arguments);
+  reader->in.at += length;
+  tesela__read_take(&reader->in, '=');
   return TESELA_OK;
 }
 
 /* Bytes of the name that comes next if '=' stands behind it, else 0. */
 static size_t argument_keyword_next(tesela__expression_reader *reader) {
-  tesela__expression_peek(reader);
-  size_t at = reader->at, length = tesela__expression_name(reader);
-  reader->at += length;
-  bool equals = length > 0 && tesela__expression_peek(reader) == '=';
-  reader->at = at;
+  tesela__read_peek(&reader->in);
+  size_t at = reader->in.at, length = tesela__read_word(&reader->in);
+  reader->in.at += length;
+  bool equals = length > 0 && tesela__read_peek(&reader->in) == '=';
+  reader->in.at = at;
   return equals ? length : 0;
 }
 
@@ -275,10 +270,10 @@ static tesela_status argument_next(tesela__function_call *call, int32_t *place) 
   if (*place >= call->n) {
     bool full = true;
     for (int32_t k = 0; k < call->n; k++) full = full && call->argument[k].seen;
-    return argument_unexpected(call, full ? "')'" : "an argument with its name, or ')',");
+    return argument_unexpected(call, full ? "')'" : "an argument with its name, or ')'");
   }
   argument = &call->argument[*place];
-  bool numbers = argument->star && tesela__expression_number_next(call->reader);
+  bool numbers = argument->star && tesela__read_integer_next(&call->reader->in);
   *place = numbers ? call->n : *place + 1; /* what stands behind *shape needs its name then */
   return argument_value(call, argument, argument->star);
 }
@@ -289,24 +284,22 @@ tesela_status tesela__call_arguments(tesela__function_call *call, int32_t in_fro
   parameters(call);
   if (in_front >= 0) {
     if (call->n == 0 || call->argument[0].kind != TESELA__PARAMETER_LAYOUT)
-      return tesela__fail(reader->err, TESELA_E_SYNTAX, (int64_t)call->at,
+      return tesela__fail(reader->in.err, TESELA_E_SYNTAX, (int64_t)call->at,
                           "%s(%s) takes no layout and can not stand behind one", call->function->name,
                           call->function->arguments);
     call->argument[0].seen = call->argument[0].given = true;
     call->argument[0].operand = in_front;
     place = 1;
   }
-  while (!tesela__expression_take(reader, ')')) {
+  for (bool more = !tesela__read_take(&reader->in, ')'); more;) {
     tesela_status status = argument_next(call, &place);
+    if (status == TESELA_OK) status = argument_more(call, ')', &more);
     if (status != TESELA_OK) return status;
-    if (tesela__expression_take(reader, ',')) continue;
-    if (tesela__expression_take(reader, ')')) break;
-    return argument_unexpected(call, "',' or ')'");
   }
   for (int32_t k = 0; k < call->n; k++)
     if (!call->argument[k].seen && !call->argument[k].optional)
-      return tesela__fail(reader->err, TESELA_E_SYNTAX, (int64_t)reader->at - 1, "%.*s is missing: %s(%s)",
-                          (int)call->argument[k].name_length, call->argument[k].name, call->function->name,
-                          call->function->arguments);
+      return tesela__fail(reader->in.err, TESELA_E_SYNTAX, (int64_t)reader->in.at - 1,
+                          "%.*s is missing: %s(%s)", (int)call->argument[k].name_length,
+                          call->argument[k].name, call->function->name, call->function->arguments);
   return TESELA_OK;
 }

@@ -11,16 +11,16 @@
 void tesela__call_numbers(const tesela__function_call *call, int32_t k, tesela__numbers *list) {
   tesela__expression_reader *reader = call->reader;
   const tesela__argument *argument = &call->argument[k];
-  size_t at = reader->at;
+  size_t at = reader->in.at;
   list->n = argument->given ? argument->count : 0;
-  reader->at = argument->at;
-  if (list->n > 0 && !tesela__expression_take(reader, '[')) tesela__expression_take(reader, '(');
+  reader->in.at = argument->at;
+  if (list->n > 0 && !tesela__read_take(&reader->in, '[')) tesela__read_take(&reader->in, '(');
   for (int32_t i = 0; i < list->n; i++) {
     list->number[i] = 0;
     tesela__expression_number(reader, &list->number[i]);
-    tesela__expression_take(reader, ',');
+    tesela__read_take(&reader->in, ',');
   }
-  reader->at = at;
+  reader->in.at = at;
 }
 
 /* The layout that stands for argument k. */
@@ -34,7 +34,7 @@ tesela_status tesela__call_same_length(const tesela__function_call *call, int32_
                                        const tesela__numbers *list_b, tesela_reason reason) {
   const tesela__argument *first = &call->argument[a], *second = &call->argument[b];
   if (list_a->n == list_b->n) return TESELA_OK;
-  return tesela__refuse(call->reader->err, TESELA_E_INVALID, reason,
+  return tesela__refuse(call->reader->in.err, TESELA_E_INVALID, reason,
                         "%.*s has %" PRId32 " numbers and %.*s has %" PRId32 ": %s(%s)",
                         (int)first->name_length, first->name, list_a->n, (int)second->name_length,
                         second->name, list_b->n, call->function->name, call->function->arguments);

@@ -10,24 +10,33 @@
  */
 #include "notation/register/register_read.h"
 
+#include <stdio.h>
+
 #include <tesela/register.h>
+
+tesela_status tesela__expression_unexpected(tesela__expression_reader *reader, const char *expected,
+                                            const tesela_expression_function *function) {
+  char hint[sizeof reader->in.err->message] = "";
+  if (function) snprintf(hint, sizeof hint, ": %s(%s)", function->name, function->arguments);
+  return tesela__read_unexpected(&reader->in, expected, hint);
+}
 
 /* An error of an operation, which knows no text, happened here. */
 static tesela_status expression_refused(tesela__expression_reader *reader, size_t at, tesela_status status) {
-  if (reader->err && reader->err->at < 0) reader->err->at = (int64_t)at;
+  if (reader->in.err && reader->in.err->at < 0) reader->in.err->at = (int64_t)at;
   return status;
 }
 
 static tesela_status expression_enter(tesela__expression_reader *reader, size_t at) {
   if (++reader->depth <= TESELA_EXPRESSION_DEPTH) return TESELA_OK;
-  return tesela__fail(reader->err, TESELA_E_LIMIT, (int64_t)at,
+  return tesela__fail(reader->in.err, TESELA_E_LIMIT, (int64_t)at,
                       "more than %d brackets and calls in each other", TESELA_EXPRESSION_DEPTH);
 }
 
 /* Make room for one more operand: *base is its number. */
 static tesela_status expression_push(tesela__expression_reader *reader, size_t at, int32_t *base) {
   if (reader->n_operands >= TESELA__OPERANDS) /* not while each level adds at most two */
-    return tesela__fail(reader->err, TESELA_E_LIMIT, (int64_t)at, "more than %d layouts wait for others",
+    return tesela__fail(reader->in.err, TESELA_E_LIMIT, (int64_t)at, "more than %d layouts wait for others",
                         (int)TESELA__OPERANDS);
   *base = reader->n_operands++;
   return TESELA_OK;
@@ -35,13 +44,9 @@ static tesela_status expression_push(tesela__expression_reader *reader, size_t a
 
 /* ---- calls ---- */
 
-static tesela_status expression_unknown(tesela__expression_reader *reader, size_t at, size_t length,
-                                        const char *near, const char *what) {
-  const char *name = reader->text + at;
-  return tesela__fail(reader->err, TESELA_E_SYNTAX, (int64_t)at, "no %s '%.*s%s'%s%.*s%s", what,
-                      tesela__expression_shown(length), name, tesela__expression_dots(length),
-                      near ? "; did you mean " : "", near ? (int)strcspn(near, ".") : 0, near ? near : "",
-                      near ? "?" : "");
+static tesela_status expression_unknown(tesela__expression_reader *reader, const char *what, size_t length,
+                                        const char *near) {
+  return tesela__read_unknown(&reader->in, TESELA_E_SYNTAX, reader->in.at, length, what, "", near, NULL);
 }
 
 /* Is each layout of the call of a kind that the function takes, and are all of one kind? */
@@ -56,7 +61,7 @@ static tesela_status call_check_kinds(const tesela__function_call *call) {
                     : first                                     ? first
                                                                 : call->takes;
     if ((kind & takes) == 0)
-      return tesela__fail(reader->err, TESELA_E_MISMATCH, (int64_t)argument->at,
+      return tesela__fail(reader->in.err, TESELA_E_MISMATCH, (int64_t)argument->at,
                           "%.*s is %s; %s is needed: %s(%s)", (int)argument->name_length, argument->name,
                           tesela__operand_text(kind), tesela__operand_text(takes), call->function->name,
                           call->function->arguments);
@@ -77,18 +82,18 @@ static tesela_status expression_call_body(tesela__function_call *call, int32_t i
   int32_t base = 0;
   status = expression_push(reader, call->at, &base);
   if (status != TESELA_OK) return status;
-  status = call->evaluate(call, &reader->operand[base], reader->err);
+  status = call->evaluate(call, &reader->operand[base], reader->in.err);
   return status == TESELA_OK ? TESELA_OK : expression_refused(reader, call->at, status);
 }
 
 /* NAME "(" arguments ")"; the reader stands at the name. */
 static tesela_status expression_call(tesela__expression_reader *reader, size_t length) {
-  tesela__function_call call = {.reader = reader, .at = reader->at, .base = reader->n_operands};
-  const char *name = reader->text + reader->at;
+  tesela__function_call call = {.reader = reader, .at = reader->in.at, .base = reader->n_operands};
+  const char *name = reader->in.text + reader->in.at;
   if (!tesela__function_find(name, length, &call))
-    return expression_unknown(reader, reader->at, length, tesela__function_nearest(name, length), "function");
-  reader->at += length;
-  tesela__expression_take(reader, '(');
+    return expression_unknown(reader, "function", length, tesela__function_nearest(name, length));
+  reader->in.at += length;
+  tesela__read_take(&reader->in, '(');
   return expression_call_body(&call, -1);
 }
 
@@ -96,22 +101,22 @@ static tesela_status expression_call(tesela__expression_reader *reader, size_t l
 static tesela_status expression_method(tesela__expression_reader *reader) {
   int32_t top = reader->n_operands - 1;
   tesela__function_call call = {.reader = reader, .base = top};
-  tesela__expression_peek(reader);
-  call.at = reader->at;
-  size_t length = tesela__expression_name(reader);
+  tesela__read_peek(&reader->in);
+  call.at = reader->in.at;
+  size_t length = tesela__read_word(&reader->in);
   if (length == 0) return tesela__expression_unexpected(reader, "a function", NULL);
-  const char *name = reader->text + reader->at;
+  const char *name = reader->in.text + reader->in.at;
   if (!tesela__function_find(name, length, &call))
-    return expression_unknown(reader, reader->at, length, tesela__function_nearest(name, length), "function");
-  reader->at += length;
-  if (!tesela__expression_take(reader, '('))
+    return expression_unknown(reader, "function", length, tesela__function_nearest(name, length));
+  reader->in.at += length;
+  if (!tesela__read_take(&reader->in, '('))
     return tesela__expression_unexpected(reader, "'('", call.function);
   if (!call.composes) return expression_call_body(&call, top);
   call.base = top + 1;
   tesela_status status = expression_call_body(&call, -1);
   if (status != TESELA_OK) return status;
   reader->n_operands--;
-  status = tesela__operand_compose(&reader->operand[top], &reader->operand[top + 1], reader->err);
+  status = tesela__operand_compose(&reader->operand[top], &reader->operand[top + 1], reader->in.err);
   return status == TESELA_OK ? TESELA_OK : expression_refused(reader, call.at, status);
 }
 
@@ -141,10 +146,10 @@ static bool fragment_family(const char *word, size_t length) {
 /* Bytes of a name with dots at the reader. Its last part is not counted if '(' follows, which makes it a method, unless
  * it is no function and belongs to the name of a fragment. */
 static size_t fragment_length(const tesela__expression_reader *reader) {
-  const char *name = reader->text + reader->at;
+  const char *name = reader->in.text + reader->in.at;
   tesela__function_call call;
-  size_t left = reader->length - reader->at, end = 0, dot = 0, at;
-  for (; end < left && (tesela__expression_name_byte(name[end]) || name[end] == '.'); end++)
+  size_t left = reader->in.length - reader->in.at, end = 0, dot = 0, at;
+  for (; end < left && (tesela__byte_is(name[end], TESELA__BYTE_NAME | TESELA__BYTE_DOT)); end++)
     if (name[end] == '.') dot = end;
   if (dot == 0 || dot + 1 == end) return dot == 0 ? end : dot;
   for (at = end; at < left && expression_blank(name[at]);) at++;
@@ -155,29 +160,29 @@ static size_t fragment_length(const tesela__expression_reader *reader) {
 
 /* A name without brackets. */
 static tesela_status expression_fragment(tesela__expression_reader *reader, size_t head) {
-  const char *name = reader->text + reader->at;
+  const char *name = reader->in.text + reader->in.at;
   tesela__function_call call = {.reader = reader};
   int32_t base = 0, n;
   if (!fragment_family(name, head)) {
     if (tesela__function_find(name, head, &call)) {
-      reader->at += head;
+      reader->in.at += head;
       return tesela__expression_unexpected(reader, "'('", call.function);
     }
     const char *near = tesela__function_nearest(name, head);
     tesela_fragments(&n);
-    if (!near) near = tesela__expression_nearest(name, head, fragment_candidate, &n);
-    return expression_unknown(reader, reader->at, head, near, "function or fragment");
+    if (!near) near = tesela__nearest(name, head, fragment_candidate, &n);
+    return expression_unknown(reader, "function or fragment", head, near);
   }
-  size_t length = fragment_length(reader), at = reader->at;
+  size_t length = fragment_length(reader), at = reader->in.at;
   tesela_status status = expression_push(reader, at, &base);
   if (status != TESELA_OK) return status;
   reader->operand[base].kind = TESELA__OPERAND_REGISTER;
-  status = tesela_fragment_find(name, length, &reader->operand[base].registers, NULL, reader->err);
+  status = tesela_fragment_find(name, length, &reader->operand[base].registers, NULL, reader->in.err);
   if (status == TESELA_OK) {
-    reader->at += length;
+    reader->in.at += length;
     return TESELA_OK;
   }
-  if (reader->err) reader->err->at = (int64_t)at + (reader->err->at > 0 ? reader->err->at : 0);
+  if (reader->in.err) reader->in.err->at = (int64_t)at + (reader->in.err->at > 0 ? reader->in.err->at : 0);
   return status;
 }
 
@@ -185,25 +190,25 @@ static tesela_status expression_fragment(tesela__expression_reader *reader, size
 
 /* A call, a fragment, or an expression in brackets. */
 static tesela_status expression_primary(tesela__expression_reader *reader) {
-  if (tesela__expression_take(reader, '(')) {
-    tesela_status status = expression_enter(reader, reader->at - 1);
+  if (tesela__read_take(&reader->in, '(')) {
+    tesela_status status = expression_enter(reader, reader->in.at - 1);
     if (status == TESELA_OK) status = tesela__expression_read(reader);
     if (status != TESELA_OK) return status;
     reader->depth--;
-    if (tesela__expression_take(reader, ')')) return TESELA_OK;
+    if (tesela__read_take(&reader->in, ')')) return TESELA_OK;
     return tesela__expression_unexpected(reader, "'*', '/', '.' or ')'", NULL);
   }
-  size_t at = reader->at, length = tesela__expression_name(reader);
-  if (length == 0) return tesela__expression_unexpected(reader, "a layout, such as spatial(8, 4),", NULL);
-  reader->at += length;
-  bool call = tesela__expression_peek(reader) == '(';
-  reader->at = at;
+  size_t at = reader->in.at, length = tesela__read_word(&reader->in);
+  if (length == 0) return tesela__expression_unexpected(reader, "a layout, such as spatial(8, 4)", NULL);
+  reader->in.at += length;
+  bool call = tesela__read_peek(&reader->in) == '(';
+  reader->in.at = at;
   return call ? expression_call(reader, length) : expression_fragment(reader, length);
 }
 
 static tesela_status expression_term(tesela__expression_reader *reader) {
   tesela_status status = expression_primary(reader);
-  while (status == TESELA_OK && tesela__expression_take(reader, '.')) status = expression_method(reader);
+  while (status == TESELA_OK && tesela__read_take(&reader->in, '.')) status = expression_method(reader);
   return status;
 }
 
@@ -211,14 +216,14 @@ tesela_status tesela__expression_read(tesela__expression_reader *reader) {
   tesela_status status = expression_term(reader);
   for (;;) {
     if (status != TESELA_OK) return status;
-    int c = tesela__expression_peek(reader);
+    int c = tesela__read_peek(&reader->in);
     if (c != '*' && c != '/') return TESELA_OK;
-    size_t at = reader->at++;
+    size_t at = reader->in.at++;
     status = expression_term(reader);
     if (status != TESELA_OK) return status;
     tesela__operand *b = &reader->operand[--reader->n_operands], *a = b - 1;
-    status =
-        c == '*' ? tesela__operand_compose(a, b, reader->err) : tesela__operand_divide(a, b, reader->err);
+    status = c == '*' ? tesela__operand_compose(a, b, reader->in.err)
+                      : tesela__operand_divide(a, b, reader->in.err);
     if (status != TESELA_OK) return expression_refused(reader, at, status);
   }
 }
@@ -226,17 +231,20 @@ tesela_status tesela__expression_read(tesela__expression_reader *reader) {
 /* The whole text, into operand 0 of a reader that is filled in here. */
 static tesela_status expression_parse(tesela__expression_reader *reader, const char *text, size_t length,
                                       int32_t takes, tesela_error *err) {
-  reader->text = text;
-  reader->length = length;
-  reader->at = 0;
-  reader->err = err;
+  reader->in = (tesela__reader){text,
+                                length,
+                                0,
+                                err,
+                                .blanks = TESELA__BLANKS_TEXT,
+                                .word = TESELA__BYTE_NAME,
+                                .glue = TESELA__BYTE_NAME | TESELA__BYTE_DOT};
   reader->depth = reader->n_operands = 0;
   if (length > TESELA_EXPRESSION_LENGTH)
     return tesela__fail(err, TESELA_E_LIMIT, TESELA_EXPRESSION_LENGTH,
                         "an expression of %zu bytes; at most %d are read", length, TESELA_EXPRESSION_LENGTH);
   tesela_status status = tesela__expression_read(reader);
   if (status != TESELA_OK) return status;
-  if (tesela__expression_peek(reader) >= 0)
+  if (tesela__read_peek(&reader->in) >= 0)
     return tesela__expression_unexpected(reader, "'*', '/', '.' or the end", NULL);
   if ((reader->operand[0].kind & takes) == 0)
     return tesela__fail(err, TESELA_E_MISMATCH, 0, "the expression is %s; %s is needed",
@@ -285,8 +293,8 @@ bool tesela__expression_near(const char *text, size_t length) {
   tesela__function_call call;
   size_t at = 0, n = 0;
   while (at < length && (text[at] == '(' || expression_blank(text[at]))) at++;
-  while (at + n < length && tesela__expression_name_byte(text[at + n])) n++;
-  if (n == 0 || n > TESELA__EXPRESSION_WORD || (text[at] >= '0' && text[at] <= '9')) return false;
+  while (at + n < length && tesela__byte_is(text[at + n], TESELA__BYTE_NAME)) n++;
+  if (n == 0 || n > TESELA__EDITS_WORD || (text[at] >= '0' && text[at] <= '9')) return false;
   if (at + n < length && text[at + n] == '.' && fragment_family(text + at, n)) return true;
   bool known = tesela__function_find(text + at, n, &call);
   if (!known && (n < 3 || tesela_dtype_suggest(text + at, n))) return false; /* b(..), f32(3,5) */

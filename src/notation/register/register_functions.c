@@ -174,5 +174,5 @@ static const char *function_candidate(const void *user, int32_t i) {
 }
 
 const char *tesela__function_nearest(const char *name, size_t length) {
-  return tesela__expression_nearest(name, length, function_candidate, NULL);
+  return tesela__nearest(name, length, function_candidate, NULL);
 }

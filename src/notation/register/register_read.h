@@ -2,7 +2,6 @@
 /*
  * register_read.h - a reader and evaluator of layout expressions: one pass, no memory.
  *
- *   register_lex.c         blanks, names, numbers; what an error says; the nearest name
  *   register_arguments.c   what stands between the brackets of a call, as the function's own text asks for it
  *   register_expression.c  terms, calls, methods, fragments; the public readers
  *   register_functions.c   the one table of functions
@@ -22,7 +21,7 @@
 
 #include <tesela/notation.h>
 
-#include "base/base.h"
+#include "base/reader.h"
 
 /* What an operand is; what a function takes is a sum of these. */
 enum {
@@ -47,9 +46,7 @@ typedef struct tesela__operand {
 enum { TESELA__OPERANDS = 2 * TESELA_EXPRESSION_DEPTH + 4 };
 
 typedef struct tesela__expression_reader {
-  const char *text;
-  size_t length, at;
-  tesela_error *err;
+  tesela__reader in;
   int32_t depth; /* brackets and calls that are open */
   int32_t n_operands;
   tesela__operand operand[TESELA__OPERANDS];
@@ -100,35 +97,6 @@ struct tesela__function_call {
   tesela__argument argument[TESELA__PARAMETERS];
 };
 
-/* ---- register_lex.c ---- */
-
-/* The next byte that is no blank, -1 at the end. The reader stands at it. */
-int tesela__expression_peek(tesela__expression_reader *reader);
-/* Take c if it comes next. */
-bool tesela__expression_take(tesela__expression_reader *reader, char c);
-/* Bytes of the name at the reader, 0 if there is none: letters, digits, underscores, no digit first. */
-size_t tesela__expression_name(const tesela__expression_reader *reader);
-bool tesela__expression_name_byte(char c);
-/* Does a number come next? */
-bool tesela__expression_number_next(tesela__expression_reader *reader);
-/* Read it; TESELA_E_SYNTAX for "3x", TESELA_E_OVERFLOW. */
-tesela_status tesela__expression_number(tesela__expression_reader *reader, int64_t *number);
-/* "found X; Y may stand here", and ": name(arguments)" of the function, which may be NULL. */
-tesela_status tesela__expression_unexpected(tesela__expression_reader *reader, const char *allowed,
-                                            const tesela_expression_function *function);
-/* The candidate that a misspelt word is nearest to, or NULL; `candidate` gives NULL behind the last one. */
-const char *tesela__expression_nearest(const char *word, size_t length,
-                                       const char *(*candidate)(const void *user, int32_t i),
-                                       const void *user);
-/* Bytes of a word to show in a message, and what follows if that is not all. */
-#define TESELA__EXPRESSION_WORD 40
-static inline int tesela__expression_shown(size_t length) {
-  return length <= TESELA__EXPRESSION_WORD ? (int)length : TESELA__EXPRESSION_WORD;
-}
-static inline const char *tesela__expression_dots(size_t length) {
-  return length <= TESELA__EXPRESSION_WORD ? "" : "...";
-}
-
 /* ---- register_arguments.c ---- */
 
 /* Read the arguments of a call, its ')' included; `in_front` is the operand that a method is called on, or -1. */
@@ -136,6 +104,13 @@ tesela_status tesela__call_arguments(tesela__function_call *call, int32_t in_fro
 
 /* ---- register_expression.c ---- */
 
+/* "expected X, found Y", and ": name(arguments)" of the function, which may be NULL. */
+tesela_status tesela__expression_unexpected(tesela__expression_reader *reader, const char *expected,
+                                            const tesela_expression_function *function);
+/* A whole number; TESELA_E_SYNTAX for "3x", TESELA_E_OVERFLOW. */
+static inline tesela_status tesela__expression_number(tesela__expression_reader *reader, int64_t *number) {
+  return tesela__read_any_integer(&reader->in, "a whole number", TESELA_E_OVERFLOW, number);
+}
 /* Read an expression and leave its value on top of the operands. */
 tesela_status tesela__expression_read(tesela__expression_reader *reader);
 

@@ -68,7 +68,7 @@ static void target_put_rules(tesela__sink *sink, const tesela_target *target) {
 /* What a file cannot say. */
 static tesela_status target_check_said(const tesela_target *target, tesela_error *err) {
   for (const char *c = target->name; *c; c++)
-    if (!tesela__target_name_byte(*c))
+    if (!tesela__byte_is(*c, TESELA__TARGET_NAME))
       return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
                           "the name of the target; a file takes letters, digits, _ . and -");
   for (int32_t k = 0; k < target->n_types; k++)

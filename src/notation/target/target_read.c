@@ -9,16 +9,16 @@
 /* ---- values ---- */
 
 static tesela_status target_read_name(tesela__target_reader *r) {
-  size_t length = 0;
-  tesela__target_blanks(r);
-  while (r->at + length < r->end && tesela__target_name_byte(r->text[r->at + length])) length++;
-  if (length == 0) return tesela__target_unexpected(r, "a name of letters, digits, _ . and -");
+  r->in.word = TESELA__TARGET_NAME;
+  size_t length = tesela__target_word(r);
+  r->in.word = TESELA__TARGET_WORD;
+  if (length == 0) return tesela__read_unexpected(&r->in, "a name of letters, digits, _ . and -", "");
   if (length >= TESELA_TARGET_NAME)
-    return tesela__target_fail(r, TESELA_E_LIMIT, r->at, "a name of %zu bytes; 1 to %d are possible", length,
-                               TESELA_TARGET_NAME - 1);
+    return tesela__read_fail(&r->in, TESELA_E_LIMIT, r->in.at, "a name of %zu bytes; 1 to %d are possible",
+                             length, TESELA_TARGET_NAME - 1);
   memset(r->target->name, 0, sizeof r->target->name);
-  memcpy(r->target->name, r->text + r->at, length);
-  r->at += length;
+  memcpy(r->target->name, r->in.text + r->in.at, length);
+  r->in.at += length;
   return TESELA_OK;
 }
 
@@ -30,18 +30,16 @@ static const char *target_built_in_at(int32_t i) {
 /* Everything but the name comes from a built-in target. */
 static tesela_status target_read_like(tesela__target_reader *r) {
   size_t length = tesela__target_word(r);
-  if (length == 0) return tesela__target_unexpected(r, "the name of a built-in target");
+  if (length == 0) return tesela__read_unexpected(&r->in, "the name of a built-in target", "");
   for (int32_t i = 0; target_built_in_at(i); i++) {
-    if (strlen(target_built_in_at(i)) != length ||
-        memcmp(target_built_in_at(i), r->text + r->at, length) != 0)
-      continue;
+    if (!tesela__same_word(r->in.text + r->in.at, length, target_built_in_at(i))) continue;
     tesela_target base = *tesela_target_at(i);
     memcpy(base.name, r->target->name, sizeof base.name);
     *r->target = base;
-    r->at += length;
+    r->in.at += length;
     return TESELA_OK;
   }
-  return tesela__target_unknown(r, "built-in target", length, target_built_in_at);
+  return tesela__read_unknown_of(&r->in, r->in.at, length, "built-in target", target_built_in_at);
 }
 
 static const char *target_order_at(int32_t i) { return tesela_order_name((tesela_order)i); }
@@ -49,33 +47,35 @@ static const char *target_order_at(int32_t i) { return tesela_order_name((tesela
 /* generic, or tiles 32x32 16x16 */
 static tesela_status target_read_order(tesela__target_reader *r) {
   size_t length = tesela__target_word(r);
-  if (length == 0) return tesela__target_unexpected(r, "an order, generic or tiles 32x32 16x16");
-  int32_t order = tesela_order_find(r->text + r->at, length);
-  if (order < 0) return tesela__target_unknown(r, "order", length, target_order_at);
-  r->at += length;
+  if (length == 0) return tesela__read_unexpected(&r->in, "an order, generic or tiles 32x32 16x16", "");
+  int32_t order = tesela_order_find(r->in.text + r->in.at, length);
+  if (order < 0) return tesela__read_unknown_of(&r->in, r->in.at, length, "order", target_order_at);
+  r->in.at += length;
   r->target->order = (tesela_order)order;
   r->target->n_tiles = 0;
   memset(r->target->tile, 0, sizeof r->target->tile);
   if (order != TESELA_ORDER_TILES) return TESELA_OK;
-  for (tesela__target_blanks(r); r->at < r->end; tesela__target_blanks(r)) {
+  while (tesela__read_peek(&r->in) >= 0) {
     int64_t *tile = r->target->tile[r->target->n_tiles];
     if (r->target->n_tiles == TESELA_TARGET_TILES)
-      return tesela__target_fail(r, TESELA_E_LIMIT, r->at, "more than %d levels of tiles",
-                                 TESELA_TARGET_TILES);
-    tesela_status status = tesela__target_number(r, "rows of a tile", 1, 1 << 20, &tile[0]);
-    if (status == TESELA_OK && (r->at >= r->end || r->text[r->at] != 'x'))
-      return tesela__target_unexpected(r, "x and the columns of the tile, 32x32");
-    r->at++;
-    if (status == TESELA_OK) status = tesela__target_number(r, "columns of a tile", 1, 1 << 20, &tile[1]);
+      return tesela__read_fail(&r->in, TESELA_E_LIMIT, r->in.at, "more than %d levels of tiles",
+                               TESELA_TARGET_TILES);
+    r->in.glue = 0; /* 32x32 */
+    tesela_status status = tesela__read_integer(&r->in, "rows of a tile", 1, 1 << 20, &tile[0]);
+    r->in.glue = TESELA__TARGET_WORD;
+    if (status == TESELA_OK && (r->in.at >= r->in.length || r->in.text[r->in.at] != 'x'))
+      return tesela__read_unexpected(&r->in, "x and the columns of the tile, 32x32", "");
+    r->in.at++;
+    if (status == TESELA_OK) status = tesela__read_integer(&r->in, "columns of a tile", 1, 1 << 20, &tile[1]);
     if (status != TESELA_OK) return status;
     r->target->n_tiles++;
   }
-  return r->target->n_tiles > 0 ? TESELA_OK : tesela__target_unexpected(r, "tiles, 32x32 16x16");
+  return r->target->n_tiles > 0 ? TESELA_OK : tesela__read_unexpected(&r->in, "tiles, 32x32 16x16", "");
 }
 
 static tesela_status target_read_flag(tesela__target_reader *r, bool *flag) {
-  bool yes = tesela__target_take(r, "yes");
-  if (!yes && !tesela__target_take(r, "no")) return tesela__target_unexpected(r, "yes or no");
+  bool yes = tesela__read_take_text(&r->in, "yes");
+  if (!yes && !tesela__read_take_text(&r->in, "no")) return tesela__read_unexpected(&r->in, "yes or no", "");
   *flag = yes;
   return TESELA_OK;
 }
@@ -88,21 +88,22 @@ static tesela_status target_read_keep(tesela__target_reader *r) {
 }
 static tesela_status target_read_stick(tesela__target_reader *r) {
   bool follows = r->target->alignment == r->target->stick_bytes;
-  tesela_status status = tesela__target_number(r, "bytes of a stick", 1, 1 << 20, &r->target->stick_bytes);
+  tesela_status status =
+      tesela__read_integer(&r->in, "bytes of a stick", 1, 1 << 20, &r->target->stick_bytes);
   if (status == TESELA_OK && follows) r->target->alignment = r->target->stick_bytes;
   return status;
 }
 static tesela_status target_read_alignment(tesela__target_reader *r) {
-  return tesela__target_number(r, "bytes of alignment", 1, (int64_t)1 << 30, &r->target->alignment);
+  return tesela__read_integer(&r->in, "bytes of alignment", 1, (int64_t)1 << 30, &r->target->alignment);
 }
 static tesela_status target_read_scratchpad(tesela__target_reader *r) {
-  return tesela__target_number(r, "bytes of a scratchpad", 0, INT64_MAX, &r->target->scratchpad_bytes);
+  return tesela__read_integer(&r->in, "bytes of a scratchpad", 0, INT64_MAX, &r->target->scratchpad_bytes);
 }
 
 static tesela_status target_read_int32(tesela__target_reader *r, const char *what, int64_t most,
                                        int32_t *value) {
   int64_t number;
-  tesela_status status = tesela__target_number(r, what, 0, most, &number);
+  tesela_status status = tesela__read_integer(&r->in, what, 0, most, &number);
   if (status == TESELA_OK) *value = (int32_t)number;
   return status;
 }
@@ -126,22 +127,20 @@ static tesela_status target_read_dma(tesela__target_reader *r) {
   uint32_t seen = 0;
   do {
     int32_t k = 0;
-    size_t length = tesela__target_word(r), at = r->at;
-    if (length == 0) return tesela__target_unexpected(r, "a limit, max_dims=4");
-    while (target_limits[k] &&
-           (strlen(target_limits[k]) != length || memcmp(target_limits[k], r->text + at, length) != 0))
-      k++;
-    if (!target_limits[k]) return tesela__target_unknown(r, "limit", length, target_limit_at);
+    size_t length = tesela__target_word(r), at = r->in.at;
+    if (length == 0) return tesela__read_unexpected(&r->in, "a limit, max_dims=4", "");
+    while (target_limits[k] && (!tesela__same_word(r->in.text + at, length, target_limits[k]))) k++;
+    if (!target_limits[k]) return tesela__read_unknown_of(&r->in, r->in.at, length, "limit", target_limit_at);
     if (seen >> k & 1)
-      return tesela__target_fail(r, TESELA_E_INVALID, at, "%s stands twice", target_limits[k]);
+      return tesela__read_fail(&r->in, TESELA_E_INVALID, at, "%s stands twice", target_limits[k]);
     seen |= (uint32_t)1 << k;
-    r->at += length;
-    if (!tesela__target_take(r, "=")) return tesela__target_unexpected(r, "= and a number");
+    r->in.at += length;
+    if (!tesela__read_take_text(&r->in, "=")) return tesela__read_unexpected(&r->in, "= and a number", "");
     tesela_status status =
-        tesela__target_number(r, target_limits[k], 0, k == 0 ? INT32_MAX : INT64_MAX, value[k]);
+        tesela__read_integer(&r->in, target_limits[k], 0, k == 0 ? INT32_MAX : INT64_MAX, value[k]);
     if (status != TESELA_OK) return status;
-    tesela__target_blanks(r);
-  } while (r->at < r->end);
+    tesela__read_peek(&r->in);
+  } while (r->in.at < r->in.length);
   dma->max_dims = (int32_t)max_dims;
   return TESELA_OK;
 }
@@ -167,55 +166,54 @@ static const char *target_key_at(int32_t i) { return i < TARGET_KEYS ? target_ke
 
 /* One line that is not blank. `line_of` has the lines where keys stood before, 0 for none. */
 static tesela_status target_read_line(tesela__target_reader *r, int64_t *line_of, bool first, bool second) {
-  size_t length = tesela__target_word(r), at = r->at;
+  size_t length = tesela__target_word(r), at = r->in.at;
   int32_t k = 0;
-  if (length == 0) return tesela__target_unexpected(r, "a key");
-  while (k < TARGET_KEYS &&
-         (strlen(target_keys[k].name) != length || memcmp(target_keys[k].name, r->text + at, length) != 0))
-    k++;
-  if (k == TARGET_KEYS) return tesela__target_unknown(r, "key", length, target_key_at);
+  if (length == 0) return tesela__read_unexpected(&r->in, "a key", "");
+  while (k < TARGET_KEYS && (!tesela__same_word(r->in.text + at, length, target_keys[k].name))) k++;
+  if (k == TARGET_KEYS) return tesela__read_unknown_of(&r->in, r->in.at, length, "key", target_key_at);
   if (line_of[k] > 0 && !target_keys[k].many)
-    return tesela__target_fail(r, TESELA_E_INVALID, at, "%s stands twice; first in line %" PRId64,
-                               target_keys[k].name, line_of[k]);
+    return tesela__read_fail(&r->in, TESELA_E_INVALID, at, "%s stands twice; first in line %" PRId64,
+                             target_keys[k].name, line_of[k]);
   if (first != (k == TARGET_KEY_TARGET))
-    return tesela__target_fail(r, TESELA_E_INVALID, at,
-                               "%s stands before target; the first line is: target NAME",
-                               target_keys[k].name);
+    return tesela__read_fail(&r->in, TESELA_E_INVALID, at,
+                             "%s stands before target; the first line is: target NAME", target_keys[k].name);
   if (k == TARGET_KEY_LIKE && !second)
-    return tesela__target_fail(r, TESELA_E_INVALID, at,
-                               "like stands behind other keys; it comes right behind target");
-  line_of[k] = r->line;
-  r->at += length;
-  tesela__target_blanks(r);
-  r->value = r->at;
+    return tesela__read_fail(&r->in, TESELA_E_INVALID, at,
+                             "like stands behind other keys; it comes right behind target");
+  line_of[k] = r->in.line;
+  r->in.at += length;
+  tesela__read_peek(&r->in);
+  r->value = r->in.at;
   tesela_status status = target_keys[k].read(r);
   if (status != TESELA_OK) return status;
-  tesela__target_blanks(r);
-  if (r->at < r->end) return tesela__target_unexpected(r, "the end of the line");
+  tesela__read_peek(&r->in);
+  if (r->in.at < r->in.length) return tesela__read_unexpected(&r->in, "the end of the line", "");
   tesela_error err;
   status = tesela_target_check(r->target, &err);
-  return status == TESELA_OK ? status : tesela__target_fail(r, status, r->value, "%s", err.message);
+  return status == TESELA_OK ? status : tesela__read_fail(&r->in, status, r->value, "%s", err.message);
 }
 
 tesela_status tesela_target_read(tesela_target *target, const char *text, size_t length, tesela_error *err) {
   TESELA__NEED(err, target);
   TESELA__NEED_LIST(err, text, length);
   tesela_target made;
-  tesela__target_reader r = {.text = text, .err = err, .target = &made};
+  tesela__target_reader r = {
+      .in = {.text = text, .err = err, .word = TESELA__TARGET_WORD, .glue = TESELA__TARGET_WORD},
+      .target = &made};
   int64_t line_of[TARGET_KEYS] = {0}, lines = 0;
   tesela_status status = tesela_target_plain(&made, 128, err);
   for (size_t start = 0; start < length && status == TESELA_OK;) {
     size_t end = start, next;
     while (end < length && text[end] != '\n') end++;
     next = end + (end < length);
-    r.line++;
-    r.at = start;
+    r.in.line++;
+    r.in.at = start;
     for (size_t i = start; i < end; i++)
       if (text[i] == '#') end = i;
     while (end > start && (text[end - 1] == ' ' || text[end - 1] == '\t' || text[end - 1] == '\r')) end--;
-    r.end = end;
-    tesela__target_blanks(&r);
-    if (r.at < r.end) {
+    r.in.length = end;
+    tesela__read_peek(&r.in);
+    if (r.in.at < r.in.length) {
       status = target_read_line(&r, line_of, lines == 0, lines == 1);
       lines++;
     }

@@ -15,16 +15,13 @@
 
 static tesela_status target_dtype(tesela__target_reader *r, tesela_dtype *dtype) {
   size_t length = tesela__target_word(r);
-  if (length == 0) return tesela__target_unexpected(r, "a type, such as f16");
-  *dtype = tesela_dtype_find(r->text + r->at, length);
+  if (length == 0) return tesela__read_unexpected(&r->in, "a type, such as f16", "");
+  *dtype = tesela_dtype_find(r->in.text + r->in.at, length);
   if (tesela_dtype_bytes(*dtype) == 0) {
-    const char *near = tesela_dtype_suggest(r->text + r->at, length);
-    return tesela__target_fail(r, TESELA_E_SYNTAX, r->at, "unknown type '%.*s'%s%s%s",
-                               length < 24 ? (int)length : 24, r->text + r->at,
-                               near ? "; did you mean " : "; types are f16, s32, ...", near ? near : "",
-                               near ? "?" : "");
+    return tesela__read_unknown(&r->in, TESELA_E_SYNTAX, r->in.at, length, "type", "",
+                                tesela_dtype_suggest(r->in.text + r->in.at, length), "f16, s32, ...");
   }
-  r->at += length;
+  r->in.at += length;
   return TESELA_OK;
 }
 
@@ -32,21 +29,21 @@ tesela_status tesela__target_type(tesela__target_reader *r) {
   tesela_target *target = r->target;
   tesela_target_type row;
   int64_t bits = 0;
-  if (tesela__target_take(r, "none")) {
+  if (tesela__read_take_text(&r->in, "none")) {
     if (r->own_types)
-      return tesela__target_fail(r, TESELA_E_INVALID, r->value,
-                                 "type none stands behind other types; it comes first");
+      return tesela__read_fail(&r->in, TESELA_E_INVALID, r->value,
+                               "type none stands behind other types; it comes first");
     target->n_types = 0;
     memset(target->type, 0, sizeof target->type);
     r->own_types = true;
     return TESELA_OK;
   }
   tesela_status status = target_dtype(r, &row.host);
-  if (status == TESELA_OK && !tesela__target_take(r, "->"))
-    return tesela__target_unexpected(r, "-> and the device type");
+  if (status == TESELA_OK && !tesela__read_take_text(&r->in, "->"))
+    return tesela__read_unexpected(&r->in, "-> and the device type", "");
   if (status == TESELA_OK) status = target_dtype(r, &row.device);
-  if (status == TESELA_OK && tesela__target_take(r, "in"))
-    status = tesela__target_number(r, "bits", 8, 128, &bits);
+  if (status == TESELA_OK && tesela__read_take_text(&r->in, "in"))
+    status = tesela__read_integer(&r->in, "bits", 8, 128, &bits);
   if (status != TESELA_OK) return status;
   row.device_bits = bits > 0 ? (int32_t)bits : 8 * tesela_dtype_bytes(row.device);
   r->own_types = true;
@@ -56,7 +53,7 @@ tesela_status tesela__target_type(tesela__target_reader *r) {
     return TESELA_OK;
   }
   if (target->n_types == TESELA_TARGET_TYPES)
-    return tesela__target_fail(r, TESELA_E_LIMIT, r->value, "more than %d types", TESELA_TARGET_TYPES);
+    return tesela__read_fail(&r->in, TESELA_E_LIMIT, r->value, "more than %d types", TESELA_TARGET_TYPES);
   target->type[target->n_types++] = row;
   return TESELA_OK;
 }
@@ -71,21 +68,22 @@ static const char *target_yield_at(int32_t i) { return tesela_yield_name((tesela
 /* matmul, or pointwise.exp */
 static tesela_status target_rule_op(tesela__target_reader *r, tesela_rule *rule) {
   size_t length = tesela__target_word(r), dot = 0;
-  const char *word = r->text + r->at;
-  if (length == 0) return tesela__target_unexpected(r, "an operator, matmul or pointwise.exp");
+  const char *word = r->in.text + r->in.at;
+  if (length == 0) return tesela__read_unexpected(&r->in, "an operator, matmul or pointwise.exp", "");
   while (dot < length && word[dot] != '.') dot++;
   int32_t op = tesela_op_find(word, dot);
-  if (op < 0) return tesela__target_unknown(r, "operator", dot, target_op_at);
+  if (op < 0) return tesela__read_unknown_of(&r->in, r->in.at, dot, "operator", target_op_at);
   rule->op = (tesela_op)op;
   rule->fn = TESELA_FN_NONE;
-  r->at += dot;
+  r->in.at += dot;
   if (dot == length) return TESELA_OK;
-  r->at++;
-  if (dot + 1 == length) return tesela__target_unexpected(r, "a function behind the dot, pointwise.exp");
+  r->in.at++;
+  if (dot + 1 == length)
+    return tesela__read_unexpected(&r->in, "a function behind the dot, pointwise.exp", "");
   int32_t fn = tesela_fn_find(word + dot + 1, length - dot - 1);
-  if (fn < 0) return tesela__target_unknown(r, "function", length - dot - 1, target_fn_at);
+  if (fn < 0) return tesela__read_unknown_of(&r->in, r->in.at, length - dot - 1, "function", target_fn_at);
   rule->fn = (tesela_fn)fn;
-  r->at += length - dot - 1;
+  r->in.at += length - dot - 1;
   return TESELA_OK;
 }
 
@@ -94,60 +92,61 @@ static tesela_status target_rule_word(tesela__target_reader *r, const char *what
                                       const char *(*name)(int32_t), int32_t (*find)(const char *, size_t),
                                       int32_t *found) {
   size_t length = tesela__target_word(r);
-  if (length == 0) return tesela__target_unexpected(r, what);
-  *found = find(r->text + r->at, length);
-  if (*found < 0) return tesela__target_unknown(r, what, length, name);
-  r->at += length;
+  if (length == 0) return tesela__read_unexpected(&r->in, what, "");
+  *found = find(r->in.text + r->in.at, length);
+  if (*found < 0) return tesela__read_unknown_of(&r->in, r->in.at, length, what, name);
+  r->in.at += length;
   return TESELA_OK;
 }
 
 /* "all-reduce", behind an operator that has an opcode; nothing if no quote comes next. */
 static tesela_status target_rule_opcode(tesela__target_reader *r, tesela_rule *rule) {
   size_t n = 0;
-  tesela__target_blanks(r);
-  if (r->at >= r->end || r->text[r->at] != '"') return TESELA_OK;
+  tesela__read_peek(&r->in);
+  if (r->in.at >= r->in.length || r->in.text[r->in.at] != '"') return TESELA_OK;
   bool fused = rule->fn == TESELA_FN_FUSED || rule->fn == TESELA_FN_NONE;
   if (rule->op != TESELA_OP_FALLBACK &&
       !(fused && (rule->op == TESELA_OP_POINTWISE || rule->op == TESELA_OP_ALONG)))
-    return tesela__target_fail(r, TESELA_E_INVALID, r->at,
-                               "%s has no opcode; fallback, pointwise.fused and along.fused have one",
-                               tesela_op_name(rule->op));
+    return tesela__read_fail(&r->in, TESELA_E_INVALID, r->in.at,
+                             "%s has no opcode; fallback, pointwise.fused and along.fused have one",
+                             tesela_op_name(rule->op));
   if (rule->op != TESELA_OP_FALLBACK) rule->fn = TESELA_FN_FUSED;
-  const char *word = r->text + r->at + 1;
-  while (r->at + 1 + n < r->end && word[n] != '"') n++;
-  if (r->at + 1 + n >= r->end)
-    return tesela__target_fail(r, TESELA_E_SYNTAX, r->at, "an opcode without the quote behind it");
+  const char *word = r->in.text + r->in.at + 1;
+  while (r->in.at + 1 + n < r->in.length && word[n] != '"') n++;
+  if (r->in.at + 1 + n >= r->in.length)
+    return tesela__read_fail(&r->in, TESELA_E_SYNTAX, r->in.at, "an opcode without the quote behind it");
   if (n == 0 || n >= TESELA_RULE_OPCODE)
-    return tesela__target_fail(r, TESELA_E_LIMIT, r->at, "an opcode of %zu bytes; 1 to %d are possible", n,
-                               TESELA_RULE_OPCODE - 1);
+    return tesela__read_fail(&r->in, TESELA_E_LIMIT, r->in.at, "an opcode of %zu bytes; 1 to %d are possible",
+                             n, TESELA_RULE_OPCODE - 1);
   memcpy(rule->opcode, word, n);
-  r->at += n + 2;
+  r->in.at += n + 2;
   return TESELA_OK;
 }
 
 static tesela_status target_rule_operand(tesela__target_reader *r, tesela_rule *rule) {
   int64_t number;
   int32_t word = 0;
-  if (tesela__target_take(r, "result")) {
+  if (tesela__read_take_text(&r->in, "result")) {
     rule->operand = TESELA_RULE_RESULT;
-    if (!tesela__target_take(r, "is"))
-      return tesela__target_unexpected(r, "is, and which stick the result has");
+    if (!tesela__read_take_text(&r->in, "is"))
+      return tesela__read_unexpected(&r->in, "is, and which stick the result has", "");
     tesela_status status =
         target_rule_word(r, "stick of a result", target_yield_at, tesela_yield_find, &word);
     if (status == TESELA_OK) rule->yield = (tesela_yield)word;
     return status;
   }
   rule->operand = TESELA_RULE_ALL;
-  if (!tesela__target_take(r, "all")) {
-    tesela__target_blanks(r);
-    if (r->at >= r->end || ((r->text[r->at] < '0' || r->text[r->at] > '9') && r->text[r->at] != '-'))
-      return tesela__target_unexpected(r, "the number of an operand, all, or result");
-    tesela_status status = tesela__target_number(r, "the number of an operand", 0, INT32_MAX, &number);
+  if (!tesela__read_take_text(&r->in, "all")) {
+    tesela__read_peek(&r->in);
+    if (r->in.at >= r->in.length ||
+        ((r->in.text[r->in.at] < '0' || r->in.text[r->in.at] > '9') && r->in.text[r->in.at] != '-'))
+      return tesela__read_unexpected(&r->in, "the number of an operand, all, or result", "");
+    tesela_status status = tesela__read_integer(&r->in, "the number of an operand", 0, INT32_MAX, &number);
     if (status != TESELA_OK) return status;
     rule->operand = (int32_t)number;
   }
-  if (!tesela__target_take(r, "needs"))
-    return tesela__target_unexpected(r, "needs, and what the operand must be");
+  if (!tesela__read_take_text(&r->in, "needs"))
+    return tesela__read_unexpected(&r->in, "needs, and what the operand must be", "");
   tesela_status status = target_rule_word(r, "need", target_need_at, tesela_need_find, &word);
   if (status == TESELA_OK) rule->need = (tesela_need)word;
   return status;
@@ -156,10 +155,10 @@ static tesela_status target_rule_operand(tesela__target_reader *r, tesela_rule *
 tesela_status tesela__target_rule(tesela__target_reader *r) {
   tesela_target *target = r->target;
   tesela_rule rule = {.need = TESELA_NEED_ANY, .yield = TESELA_YIELD_ANY, .price = -1};
-  if (tesela__target_take(r, "none")) {
+  if (tesela__read_take_text(&r->in, "none")) {
     if (r->own_rules)
-      return tesela__target_fail(r, TESELA_E_INVALID, r->value,
-                                 "rule none stands behind other rules; it comes first");
+      return tesela__read_fail(&r->in, TESELA_E_INVALID, r->value,
+                               "rule none stands behind other rules; it comes first");
     target->n_rules = 0;
     memset(target->rule, 0, sizeof target->rule);
     r->own_rules = true;
@@ -168,12 +167,12 @@ tesela_status tesela__target_rule(tesela__target_reader *r) {
   tesela_status status = target_rule_op(r, &rule);
   if (status == TESELA_OK) status = target_rule_opcode(r, &rule);
   if (status == TESELA_OK) status = target_rule_operand(r, &rule);
-  if (status == TESELA_OK && tesela__target_take(r, "costs"))
-    status = tesela__target_number(r, "a price in elements", 0, INT64_MAX, &rule.price);
+  if (status == TESELA_OK && tesela__read_take_text(&r->in, "costs"))
+    status = tesela__read_integer(&r->in, "a price in elements", 0, INT64_MAX, &rule.price);
   if (status != TESELA_OK) return status;
   r->own_rules = true;
   if (target->n_rules == TESELA_TARGET_RULES)
-    return tesela__target_fail(r, TESELA_E_LIMIT, r->value, "more than %d rules", TESELA_TARGET_RULES);
+    return tesela__read_fail(&r->in, TESELA_E_LIMIT, r->value, "more than %d rules", TESELA_TARGET_RULES);
   target->rule[target->n_rules++] = rule;
   return TESELA_OK;
 }

@@ -7,96 +7,28 @@
  *
  * The first is Python: a tuple of one has a comma behind it, blanks may stand anywhere, keywords in any order.
  */
-#include <stdio.h>
-
-#include "base/base.h"
+#include "base/reader.h"
 #include "xla/validate.h"
 #include "xla/xla.h"
 
 /* ---- pieces of Python ---- */
 
-typedef struct jax_reader {
-  const char *text;
-  size_t length, at;
-  tesela_error *err;
-} jax_reader;
-
-static int jax_peek(jax_reader *reader) {
-  while (reader->at < reader->length && strchr(" \t\r\n", reader->text[reader->at]) != NULL &&
-         reader->text[reader->at] != '\0')
-    reader->at++;
-  return reader->at < reader->length ? (unsigned char)reader->text[reader->at] : -1;
-}
-
-static bool jax_take(jax_reader *reader, char c) {
-  if (jax_peek(reader) != c) return false;
-  reader->at++;
-  return true;
-}
-
-static tesela_status jax_expected(jax_reader *reader, const char *what) {
-  int c = jax_peek(reader);
-  char found[24] = "the end of the text";
-  if (c > ' ' && c < 0x7F)
-    snprintf(found, sizeof found, "'%c'", c);
-  else if (c >= 0)
-    snprintf(found, sizeof found, "byte 0x%02X", (unsigned)c);
-  return tesela__fail(reader->err, TESELA_E_SYNTAX, (int64_t)reader->at, "found %s; expected %s", found,
-                      what);
-}
-
-static bool jax_is_word_byte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-/* Bytes of the word that comes next. */
-static size_t jax_word(jax_reader *reader) {
-  size_t n = 0;
-  jax_peek(reader);
-  while (reader->at + n < reader->length && jax_is_word_byte(reader->text[reader->at + n])) n++;
-  return n;
-}
-
-static bool jax_take_word(jax_reader *reader, const char *word) {
-  size_t n = jax_word(reader);
-  if (n != strlen(word) || memcmp(reader->text + reader->at, word, n) != 0) return false;
-  reader->at += n;
-  return true;
-}
-
-static tesela_status jax_number(jax_reader *reader, int64_t *number) {
-  size_t n = jax_word(reader), at = reader->at;
-  int64_t value = 0;
-  for (size_t i = 0; i < n; i++) {
-    int digit = reader->text[at + i] - '0';
-    if (digit < 0 || digit > 9) return jax_expected(reader, "a number");
-    if (!tesela__mul(value, 10, &value) || !tesela__add(value, digit, &value))
-      return tesela__fail(reader->err, TESELA_E_RANGE, (int64_t)at,
-                          "a number is at most 9223372036854775807");
-  }
-  if (n == 0) return jax_expected(reader, "a number");
-  reader->at += n;
-  *number = value;
-  return TESELA_OK;
-}
-
-/* Behind an item of a tuple: is there one more? Moves past the comma and the end. */
-static tesela_status jax_more(jax_reader *reader, char close, bool *more) {
-  bool comma = jax_take(reader, ',');
-  *more = !jax_take(reader, close);
-  if (*more && !comma) return jax_expected(reader, close == ')' ? "',' or ')'" : "',' or ']'");
-  return TESELA_OK;
+/* Numbers here have no sign. */
+static tesela_status jax_number(tesela__reader *reader, int64_t *number) {
+  if (tesela__read_peek(reader) == '-') return tesela__read_unexpected(reader, "a number", "");
+  return tesela__read_any_integer(reader, "a number", TESELA_E_RANGE, number);
 }
 
 /* ( or [, and what ends it; more: it is not empty. */
-static tesela_status jax_open(jax_reader *reader, char *close, bool *more) {
-  *close = jax_peek(reader) == '[' ? ']' : ')';
-  if (!jax_take(reader, '[') && !jax_take(reader, '(')) return jax_expected(reader, "a tuple");
-  *more = !jax_take(reader, *close);
+static tesela_status jax_open(tesela__reader *reader, char *close, bool *more) {
+  *close = tesela__read_peek(reader) == '[' ? ']' : ')';
+  if (!tesela__read_take(reader, '[') && !tesela__read_take(reader, '('))
+    return tesela__read_unexpected(reader, "a tuple", "");
+  *more = !tesela__read_take(reader, *close);
   return TESELA_OK;
 }
 
-static tesela_status jax_numbers(jax_reader *reader, int32_t most, const char *what, int64_t *numbers,
+static tesela_status jax_numbers(tesela__reader *reader, int32_t most, const char *what, int64_t *numbers,
                                  int32_t *n) {
   char close;
   bool more = false;
@@ -106,7 +38,7 @@ static tesela_status jax_numbers(jax_reader *reader, int32_t most, const char *w
       return tesela__fail(reader->err, TESELA_E_LIMIT, (int64_t)reader->at, "more than %" PRId32 " %s", most,
                           what);
     status = jax_number(reader, &numbers[*n]);
-    if (status == TESELA_OK) status = jax_more(reader, close, &more);
+    if (status == TESELA_OK) status = tesela__read_more(reader, close, true, &more);
   }
   return status;
 }
@@ -114,16 +46,16 @@ static tesela_status jax_numbers(jax_reader *reader, int32_t most, const char *w
 /* ---- the three arguments; a layout of rank 0 is started ---- */
 
 /* What the library says about a value, with the byte where it stands. */
-static tesela_status jax_at(jax_reader *reader, size_t at, tesela_status status) {
+static tesela_status jax_at(tesela__reader *reader, size_t at, tesela_status status) {
   if (status != TESELA_OK && reader->err) reader->err->at = (int64_t)at;
   return status;
 }
 
-static tesela_status jax_order(jax_reader *reader, tesela_xla_layout *layout) {
+static tesela_status jax_order(tesela__reader *reader, tesela_xla_layout *layout) {
   int64_t dims[TESELA_MAX_RANK];
   int32_t n, order[TESELA_MAX_RANK] = {0};
   tesela_xla_layout ordered;
-  jax_peek(reader);
+  tesela__read_peek(reader);
   size_t at = reader->at;
   tesela_status status = jax_numbers(reader, TESELA_MAX_RANK, "dims", dims, &n);
   if (status != TESELA_OK) return status;
@@ -135,32 +67,32 @@ static tesela_status jax_order(jax_reader *reader, tesela_xla_layout *layout) {
   return TESELA_OK;
 }
 
-static tesela_status jax_tiling(jax_reader *reader, tesela_xla_layout *layout) {
+static tesela_status jax_tiling(tesela__reader *reader, tesela_xla_layout *layout) {
   char close;
   bool more = false;
-  if (jax_take_word(reader, "None")) return TESELA_OK;
+  if (tesela__read_take_text(reader, "None")) return TESELA_OK;
   tesela_status status = jax_open(reader, &close, &more);
   while (status == TESELA_OK && more) {
     int64_t entries[TESELA_XLA_MAX_TILE_NUMBERS];
     int32_t n;
-    jax_peek(reader);
+    tesela__read_peek(reader);
     size_t at = reader->at;
     status = jax_numbers(reader, TESELA_XLA_MAX_TILE_NUMBERS, "tile extents", entries, &n);
     if (status == TESELA_OK)
       status = jax_at(reader, at, tesela_xla_layout_add_tile(layout, n, entries, reader->err));
-    if (status == TESELA_OK) status = jax_more(reader, close, &more);
+    if (status == TESELA_OK) status = tesela__read_more(reader, close, true, &more);
   }
   return status;
 }
 
-static tesela_status jax_bits(jax_reader *reader, tesela_xla_layout *layout) {
+static tesela_status jax_bits(tesela__reader *reader, tesela_xla_layout *layout) {
   return jax_number(reader, &layout->element_bits);
 }
 
 /* In the order of positional arguments; the older spelling has an underscore in front of the last two. */
 static const struct {
   const char *name, *older;
-  tesela_status (*read)(jax_reader *reader, tesela_xla_layout *layout);
+  tesela_status (*read)(tesela__reader *reader, tesela_xla_layout *layout);
 } jax_arguments[] = {
     {"major_to_minor", "major_to_minor", jax_order},
     {"tiling", "_tiling", jax_tiling},
@@ -170,32 +102,33 @@ static const struct {
 enum { N_JAX_ARGUMENTS = sizeof jax_arguments / sizeof jax_arguments[0] };
 
 /* Which argument comes next? *keyword: one with a name; from then on all have one. */
-static tesela_status jax_argument(jax_reader *reader, int place, bool *keyword, int *argument) {
-  jax_peek(reader);
+static tesela_status jax_argument(tesela__reader *reader, int place, bool *keyword, int *argument) {
+  tesela__read_peek(reader);
   size_t start = reader->at;
   for (int k = 0; k < N_JAX_ARGUMENTS; k++) {
-    if (!jax_take_word(reader, jax_arguments[k].name) && !jax_take_word(reader, jax_arguments[k].older))
+    if (!tesela__read_take_text(reader, jax_arguments[k].name) &&
+        !tesela__read_take_text(reader, jax_arguments[k].older))
       continue;
     *keyword = true;
     *argument = k;
-    return jax_take(reader, '=') ? TESELA_OK : jax_expected(reader, "'='");
+    return tesela__read_take(reader, '=') ? TESELA_OK : tesela__read_unexpected(reader, "'='", "");
   }
   reader->at = start;
   *argument = place;
   if (*keyword || place == N_JAX_ARGUMENTS)
-    return jax_expected(reader, "major_to_minor, tiling or sub_byte_element_size_in_bits");
+    return tesela__read_unexpected(reader, "major_to_minor, tiling or sub_byte_element_size_in_bits", "");
   return TESELA_OK;
 }
 
-static tesela_status jax_read(jax_reader *reader, tesela_xla_layout *layout) {
+static tesela_status jax_read(tesela__reader *reader, tesela_xla_layout *layout) {
   bool more = true, keyword = false, seen[N_JAX_ARGUMENTS] = {false};
   tesela_status status = TESELA_OK;
-  if (!jax_take_word(reader, "Layout") && !jax_take_word(reader, "DeviceLocalLayout"))
-    return jax_expected(reader, "Layout(");
-  if (!jax_take(reader, '(')) return jax_expected(reader, "'('");
+  if (!tesela__read_take_text(reader, "Layout") && !tesela__read_take_text(reader, "DeviceLocalLayout"))
+    return tesela__read_unexpected(reader, "Layout(", "");
+  if (!tesela__read_take(reader, '(')) return tesela__read_unexpected(reader, "'('", "");
   for (int place = 0; status == TESELA_OK && more; place++) {
     int argument = 0;
-    jax_peek(reader);
+    tesela__read_peek(reader);
     size_t at = reader->at;
     status = jax_argument(reader, place, &keyword, &argument);
     if (status != TESELA_OK) return status;
@@ -204,11 +137,12 @@ static tesela_status jax_read(jax_reader *reader, tesela_xla_layout *layout) {
                           jax_arguments[argument].name);
     seen[argument] = true;
     status = jax_arguments[argument].read(reader, layout);
-    if (status == TESELA_OK) status = jax_more(reader, ')', &more);
+    if (status == TESELA_OK) status = tesela__read_more(reader, ')', true, &more);
   }
   if (status == TESELA_OK && !seen[0])
     return tesela__fail(reader->err, TESELA_E_INVALID, 0, "major_to_minor is missing");
-  if (status == TESELA_OK && jax_peek(reader) >= 0) return jax_expected(reader, "the end of the text");
+  if (status == TESELA_OK && tesela__read_peek(reader) >= 0)
+    return tesela__read_unexpected(reader, "the end of the text", "");
   return status;
 }
 
@@ -216,7 +150,13 @@ tesela_status tesela_xla_parse_jax(const char *text, size_t length, tesela_xla_l
                                    tesela_error *err) {
   TESELA__NEED(err, layout);
   TESELA__NEED_LIST(err, text, length);
-  jax_reader reader = {text, length, 0, err};
+  tesela__reader reader = {text,
+                           length,
+                           0,
+                           err,
+                           .blanks = TESELA__BLANKS_TEXT,
+                           .word = TESELA__BYTE_NAME,
+                           .glue = TESELA__BYTE_NAME};
   tesela_xla_layout read;
   tesela__xla_layout_default(&read, 0);
   tesela_status status = jax_read(&reader, &read);

@@ -16,14 +16,14 @@ static tesela_status xla_read_levels(tesela__xla_reader *reader, tesela_xla_layo
                                      tesela__xla_field field) {
   (void)layout;
   (void)field;
-  tesela_status status = tesela__xla_expect(reader, '(', "after D");
-  bool more = status == TESELA_OK && !tesela__xla_take(reader, ')');
+  tesela_status status = tesela__read_expect(&reader->in, '(', "after D");
+  bool more = status == TESELA_OK && !tesela__read_take(&reader->in, ')');
   while (status == TESELA_OK && more) {
-    if (tesela__xla_word(reader) != 1 || !memchr("DCSH", reader->text[reader->at], 4))
-      return tesela__xla_unexpected(reader, "a dimension level: D, C, S or H", "");
-    reader->at++;
-    tesela__xla_take(reader, '+');
-    tesela__xla_take(reader, '~');
+    if (tesela__read_word(&reader->in) != 1 || !memchr("DCSH", reader->in.text[reader->in.at], 4))
+      return tesela__read_unexpected(&reader->in, "a dimension level: D, C, S or H", "");
+    reader->in.at++;
+    tesela__read_take(&reader->in, '+');
+    tesela__read_take(&reader->in, '~');
     status = tesela__xla_more(reader, ')', &more);
   }
   return status;
@@ -32,24 +32,25 @@ static tesela_status xla_read_levels(tesela__xla_reader *reader, tesela_xla_layo
 static tesela_status xla_read_tile_entry(tesela__xla_reader *reader, tesela_xla_layout *layout) {
   int32_t k = layout->n_tile_numbers;
   if (k == TESELA_XLA_MAX_TILE_NUMBERS)
-    return tesela__fail(reader->err, TESELA_E_LIMIT, (int64_t)reader->at, "more than %d tile extents", k);
-  int c = tesela__xla_peek(reader);
-  size_t at = reader->at, sign = reader->lenient ? tesela__xla_lookalike(reader, '*') : 0;
-  bool minus_one = reader->lenient && c == '-' && reader->length - at > 1 && reader->text[at + 1] == '1' &&
-                   tesela__xla_lump(reader, at) == 2;
+    return tesela__fail(reader->in.err, TESELA_E_LIMIT, (int64_t)reader->in.at, "more than %d tile extents",
+                        k);
+  int c = tesela__read_peek(&reader->in);
+  size_t at = reader->in.at, sign = reader->lenient ? tesela__read_lookalike(&reader->in, '*') : 0;
+  bool minus_one = reader->lenient && c == '-' && reader->in.length - at > 1 &&
+                   reader->in.text[at + 1] == '1' && tesela__read_lump(&reader->in, at) == 2;
   tesela_status status = TESELA_OK;
   if (c == '*' || sign > 0 || minus_one) {
     tesela__xla_mark(reader, TESELA__XLA_TILE, k);
-    reader->at += sign > 0 ? sign : minus_one ? 2 : 1;
+    reader->in.at += sign > 0 ? sign : minus_one ? 2 : 1;
     if (c != '*')
-      tesela__xla_repair(reader, at, "'%.*s' in a tile read as '*'", (int)(reader->at - at),
-                         reader->text + at);
+      tesela__xla_repair(reader, at, "'%.*s' in a tile read as '*'", (int)(reader->in.at - at),
+                         reader->in.text + at);
     layout->tile[k] = TESELA_XLA_COMBINE;
-    if (c != '*' && tesela__xla_peek(reader) == ')')
-      status = tesela__fail(reader->err, TESELA_E_INVALID, (int64_t)at,
+    if (c != '*' && tesela__read_peek(&reader->in) == ')')
+      status = tesela__fail(reader->in.err, TESELA_E_INVALID, (int64_t)at,
                             "tile entry %.*s stands for *, which cannot be last: there is no next dim to "
                             "combine with",
-                            sign > 0 ? (int)sign : 2, reader->text + at);
+                            sign > 0 ? (int)sign : 2, reader->in.text + at);
   } else {
     status = tesela__xla_number(reader, TESELA__XLA_TILE, k, &layout->tile[k]);
   }
@@ -63,10 +64,10 @@ static tesela_status xla_read_tile(tesela__xla_reader *reader, tesela_xla_layout
   bool more = true;
   tesela_status status = TESELA_OK;
   if (layout->n_tiles == TESELA_XLA_MAX_TILES)
-    return tesela__fail(reader->err, TESELA_E_LIMIT, (int64_t)reader->at, "more than %d tiles",
+    return tesela__fail(reader->in.err, TESELA_E_LIMIT, (int64_t)reader->in.at, "more than %d tiles",
                         layout->n_tiles);
-  size_t at = reader->at;
-  if (reader->lenient && tesela__xla_take(reader, ')')) {
+  size_t at = reader->in.at;
+  if (reader->lenient && tesela__read_take(&reader->in, ')')) {
     tesela__xla_repair(reader, at, "empty tile left out");
     return TESELA_OK;
   }
@@ -81,9 +82,9 @@ static tesela_status xla_read_tile(tesela__xla_reader *reader, tesela_xla_layout
 static tesela_status xla_read_tiles(tesela__xla_reader *reader, tesela_xla_layout *layout,
                                     tesela__xla_field field) {
   (void)field;
-  tesela_status status = tesela__xla_expect(reader, '(', "after T");
+  tesela_status status = tesela__read_expect(&reader->in, '(', "after T");
   if (status == TESELA_OK) status = xla_read_tile(reader, layout);
-  while (status == TESELA_OK && tesela__xla_take(reader, '(')) status = xla_read_tile(reader, layout);
+  while (status == TESELA_OK && tesela__read_take(&reader->in, '(')) status = xla_read_tile(reader, layout);
   return status;
 }
 
@@ -91,7 +92,7 @@ static tesela_status xla_read_tiles(tesela__xla_reader *reader, tesela_xla_layou
 static tesela_status xla_read_number(tesela__xla_reader *reader, tesela_xla_layout *layout,
                                      tesela__xla_field field) {
   int64_t value;
-  tesela_status status = tesela__xla_expect(reader, '(', "after the letter");
+  tesela_status status = tesela__read_expect(&reader->in, '(', "after the letter");
   if (status == TESELA_OK) status = tesela__xla_number(reader, field, TESELA__XLA_WHOLE, &value);
   if (status == TESELA_OK) status = tesela__xla_close(reader, ')');
   if (status != TESELA_OK) return status;
@@ -105,7 +106,7 @@ static tesela_status xla_read_number(tesela__xla_reader *reader, tesela_xla_layo
 /* #(type), *(type) */
 static tesela_status xla_read_type(tesela__xla_reader *reader, tesela_xla_layout *layout,
                                    tesela__xla_field field) {
-  tesela_status status = tesela__xla_expect(reader, '(', "after the sign");
+  tesela_status status = tesela__read_expect(&reader->in, '(', "after the sign");
   if (status == TESELA_OK)
     status = tesela__xla_type(reader,
                               field == TESELA__XLA_INDEX_TYPE ? &layout->index_type : &layout->pointer_type);
@@ -117,19 +118,20 @@ static tesela_status xla_read_split(tesela__xla_reader *reader, tesela_xla_layou
   int64_t dim;
   tesela_xla_split *split = &layout->split[layout->n_splits];
   if (layout->n_splits == TESELA_XLA_MAX_SPLITS)
-    return tesela__fail(reader->err, TESELA_E_LIMIT, (int64_t)reader->at, "more than %d split configs",
+    return tesela__fail(reader->in.err, TESELA_E_LIMIT, (int64_t)reader->in.at, "more than %d split configs",
                         TESELA_XLA_MAX_SPLITS);
   tesela_status status = tesela__xla_number(reader, TESELA__XLA_SPLIT, layout->n_splits, &dim);
   if (status == TESELA_OK)
-    status = tesela__xla_expect(reader, ':', "between the physical dim and its cut points");
+    status = tesela__read_expect(&reader->in, ':', "between the physical dim and its cut points");
   if (status != TESELA_OK) return status;
   layout->n_splits++;
   *split = (tesela_xla_split){.dim = (int32_t)dim, .first = layout->n_split_points};
-  bool more = !tesela__xla_take(reader, ')');
+  bool more = !tesela__read_take(&reader->in, ')');
   while (status == TESELA_OK && more) {
     int32_t k = layout->n_split_points;
     if (k == TESELA_XLA_MAX_SPLIT_POINTS)
-      return tesela__fail(reader->err, TESELA_E_LIMIT, (int64_t)reader->at, "more than %d cut points", k);
+      return tesela__fail(reader->in.err, TESELA_E_LIMIT, (int64_t)reader->in.at, "more than %d cut points",
+                          k);
     status = tesela__xla_number(reader, TESELA__XLA_POINT, k, &layout->split_point[k]);
     if (status == TESELA_OK) status = tesela__xla_more(reader, ')', &more);
     layout->n_split_points++;
@@ -141,9 +143,9 @@ static tesela_status xla_read_split(tesela__xla_reader *reader, tesela_xla_layou
 static tesela_status xla_read_splits(tesela__xla_reader *reader, tesela_xla_layout *layout,
                                      tesela__xla_field field) {
   (void)field;
-  tesela_status status = tesela__xla_expect(reader, '(', "after SC");
+  tesela_status status = tesela__read_expect(&reader->in, '(', "after SC");
   if (status == TESELA_OK) status = xla_read_split(reader, layout);
-  while (status == TESELA_OK && tesela__xla_take(reader, '(')) status = xla_read_split(reader, layout);
+  while (status == TESELA_OK && tesela__read_take(&reader->in, '(')) status = xla_read_split(reader, layout);
   return status;
 }
 
@@ -172,43 +174,42 @@ enum { N_XLA_PROPERTIES = sizeof xla_properties / sizeof xla_properties[0], XLA_
 
 /* The property whose letters come next, and the reader moves past them. -1: none of them. */
 static int xla_next_property(tesela__xla_reader *reader, uint32_t seen) {
-  int c = tesela__xla_peek(reader);
-  size_t length = c == '#' || c == '*' ? 1 : tesela__xla_word(reader);
+  int c = tesela__read_peek(&reader->in);
+  size_t length = c == '#' || c == '*' ? 1 : tesela__read_word(&reader->in);
   for (int k = 0; k < N_XLA_PROPERTIES && length > 0; k++) {
     const char *word = xla_properties[k].word;
-    if (word[0] != c || length != strlen(word) || memcmp(word, reader->text + reader->at, length) != 0)
+    if (word[0] != c || length != strlen(word) || memcmp(word, reader->in.text + reader->in.at, length) != 0)
       continue;
     tesela__xla_mark(reader, xla_properties[k].field, TESELA__XLA_WHOLE);
-    reader->at += length;
+    reader->in.at += length;
     return k;
   }
   if (!reader->lenient || c != '(' || seen != 0) return -1;
-  tesela__xla_repair(reader, reader->at,
+  tesela__xla_repair(reader, reader->in.at,
                      "tile without T read as T(...)"); /* the document before November 2020 */
   tesela__xla_mark(reader, TESELA__XLA_TILE, TESELA__XLA_WHOLE);
   return XLA_TILES;
 }
 
 static tesela_status xla_no_property(tesela__xla_reader *reader) {
-  char list[64], quoted[TESELA__XLA_QUOTE];
-  size_t used = 0, at = reader->at;
+  char list[64];
+  size_t used = 0;
   for (int k = 1; k < N_XLA_PROPERTIES; k++) /* D is not for new texts */
     used += (size_t)snprintf(list + used, sizeof list - used, "%s, ", xla_properties[k].word);
-  if (at >= reader->length || reader->text[at] != '(') return tesela__xla_unexpected(reader, list, "or '}'");
-  tesela__xla_quote(reader, at, quoted);
-  return tesela__fail(reader->err, TESELA_E_SYNTAX, (int64_t)at,
-                      "found %s; tiles start with T, as in T(8,128)", quoted);
+  snprintf(list + used, sizeof list - used, "or '}'");
+  bool tile = tesela__read_peek(&reader->in) == '(';
+  return tesela__read_unexpected(&reader->in, list, tile ? "; tiles start with T, as in T(8,128)" : "");
 }
 
 /* Does property k, which stands at byte `at`, stand where it may? */
 static tesela_status xla_check_place(tesela__xla_reader *reader, int k, size_t at, uint32_t seen) {
   if (seen >> k & 1)
-    return tesela__fail(reader->err, TESELA_E_SYNTAX, (int64_t)at,
+    return tesela__fail(reader->in.err, TESELA_E_SYNTAX, (int64_t)at,
                         "%s is given twice; each property stands once", xla_properties[k].word);
   for (int later = k + 1; later < N_XLA_PROPERTIES; later++) {
     if (!(seen >> later & 1)) continue;
     if (!reader->lenient)
-      return tesela__fail(reader->err, TESELA_E_SYNTAX, (int64_t)at, "%s must come before %s",
+      return tesela__fail(reader->in.err, TESELA_E_SYNTAX, (int64_t)at, "%s must come before %s",
                           xla_properties[k].word, xla_properties[later].word);
     tesela__xla_repair(reader, at, "%s behind %s read as in front of it", xla_properties[k].word,
                        xla_properties[later].word);
@@ -219,7 +220,7 @@ static tesela_status xla_check_place(tesela__xla_reader *reader, int k, size_t a
 
 static tesela_status xla_read_property(tesela__xla_reader *reader, tesela_xla_layout *layout, int k,
                                        size_t at) {
-  if (reader->lenient && tesela__xla_peek(reader) == '}') {
+  if (reader->lenient && tesela__read_peek(&reader->in) == '}') {
     tesela__xla_repair(reader, at, "%s without a value left out", xla_properties[k].word);
     return TESELA_OK;
   }
@@ -230,8 +231,8 @@ static tesela_status xla_read_property(tesela__xla_reader *reader, tesela_xla_la
 
 tesela_status tesela__xla_read_properties(tesela__xla_reader *reader, tesela_xla_layout *layout,
                                           uint32_t *seen, bool *physical) {
-  while (!tesela__xla_take(reader, '}')) {
-    size_t at = reader->at;
+  while (!tesela__read_take(&reader->in, '}')) {
+    size_t at = reader->in.at;
     int k = xla_next_property(reader, *seen);
     if (k < 0) return xla_no_property(reader);
     tesela_status status = xla_check_place(reader, k, at, *seen);
@@ -240,7 +241,7 @@ tesela_status tesela__xla_read_properties(tesela__xla_reader *reader, tesela_xla
     if (xla_properties[k].read == NULL) {
       if (physical) *physical = true;
       if (physical) return TESELA_OK;
-      return tesela__fail(reader->err, TESELA_E_INVALID, (int64_t)at,
+      return tesela__fail(reader->in.err, TESELA_E_INVALID, (int64_t)at,
                           "P(...) belongs to sparse arrays; an array with dims is dense");
     }
     status = xla_read_property(reader, layout, k, at);
@@ -252,23 +253,23 @@ tesela_status tesela__xla_read_properties(tesela__xla_reader *reader, tesela_xla
 /* ---- order ---- */
 
 static tesela_status xla_read_order(tesela__xla_reader *reader, tesela_xla_layout *layout) {
-  int c = tesela__xla_peek(reader);
+  int c = tesela__read_peek(&reader->in);
   bool more = c == '-' || (c >= '0' && c <= '9');
   if (!more && c != ':' && c != '}')
-    return tesela__xla_unexpected(reader, tesela__xla_expected(TESELA__XLA_ORDER), ", ':' or '}'");
+    return tesela__read_unexpected(&reader->in, "the number of a dim, ':' or '}'", "");
   while (more) {
     int64_t dim;
     if (layout->rank == TESELA_MAX_RANK)
-      return tesela__fail(reader->err, TESELA_E_LIMIT, (int64_t)reader->at,
+      return tesela__fail(reader->in.err, TESELA_E_LIMIT, (int64_t)reader->in.at,
                           "the order lists more than %d dims", TESELA_MAX_RANK);
     tesela_status status = tesela__xla_number(reader, TESELA__XLA_ORDER, layout->rank, &dim);
     if (status != TESELA_OK) return status;
     layout->minor_to_major[layout->rank++] = (int32_t)dim;
-    c = tesela__xla_peek(reader);
-    size_t comma = reader->at;
-    more = tesela__xla_take(reader, ',');
-    if (!more && c != ':' && c != '}') return tesela__xla_unexpected(reader, "',', ':' or '}'", "");
-    c = tesela__xla_peek(reader);
+    c = tesela__read_peek(&reader->in);
+    size_t comma = reader->in.at;
+    more = tesela__read_take(&reader->in, ',');
+    if (!more && c != ':' && c != '}') return tesela__read_unexpected(&reader->in, "',', ':' or '}'", "");
+    c = tesela__read_peek(&reader->in);
     if (!more || !reader->lenient || (c != ':' && c != '}')) continue;
     tesela__xla_repair(reader, comma, "',' behind the last dim left out");
     more = false;
@@ -280,9 +281,9 @@ tesela_status tesela__xla_read_layout(tesela__xla_reader *reader, tesela_xla_lay
                                       bool *physical) {
   tesela__xla_layout_start(layout, 0);
   tesela__xla_mark(reader, TESELA__XLA_ORDER, TESELA__XLA_WHOLE);
-  tesela_status status = tesela__xla_expect(reader, '{', "of a layout");
+  tesela_status status = tesela__read_expect(&reader->in, '{', "of a layout");
   if (status == TESELA_OK) status = xla_read_order(reader, layout);
-  if (status != TESELA_OK || tesela__xla_take(reader, '}')) return status;
-  reader->at++; /* the colon, as xla_read_order found */
+  if (status != TESELA_OK || tesela__read_take(&reader->in, '}')) return status;
+  reader->in.at++; /* the colon, as xla_read_order found */
   return tesela__xla_read_properties(reader, layout, seen, physical);
 }

@@ -5,18 +5,18 @@
  * What a caller gets is written at the very end, so a failure leaves it alone. About 250 ns for a text like
  * bf16[4096,8192]{1,0:T(8,128)(2,1)S(1)}, a third of it spent in the gate.
  */
+#include <stdio.h>
+
 #include "notation/xla/xla_print.h"
 #include "notation/xla/xla_read.h"
 
 tesela__xla_reader tesela__xla_reader_make(const char *text, size_t length, int32_t flags,
                                            tesela_xla_repairs *repairs, tesela_error *err) {
   if (repairs) repairs->count = 0;
-  return (tesela__xla_reader){.text = text,
-                              .length = length,
+  return (tesela__xla_reader){.in = tesela__xla_text(text, length, err),
                               .lenient = flags & TESELA_XLA_LENIENT,
                               .keep_bare = flags & TESELA_XLA_KEEP_BARE,
-                              .repairs = repairs,
-                              .err = err};
+                              .repairs = repairs};
 }
 
 void tesela__xla_repairs_copy(tesela_xla_repairs *repairs, const tesela_xla_repairs *noted) {
@@ -27,8 +27,10 @@ void tesela__xla_repairs_copy(tesela_xla_repairs *repairs, const tesela_xla_repa
 }
 
 tesela_status tesela__xla_end(tesela__xla_reader *reader, const char *what) {
-  if (tesela__xla_peek(reader) < 0) return TESELA_OK;
-  return tesela__xla_unexpected(reader, "nothing more behind ", what);
+  if (tesela__read_peek(&reader->in) < 0) return TESELA_OK;
+  char expected[48];
+  snprintf(expected, sizeof expected, "nothing more after %s", what);
+  return tesela__xla_unexpected(reader, expected);
 }
 
 /* ---- shapes ---- */
@@ -36,9 +38,9 @@ tesela_status tesela__xla_end(tesela__xla_reader *reader, const char *what) {
 /* One array, buffer, token or opaque; `reader` then stands behind it. */
 static tesela_status xla_parse_leaf(tesela__xla_reader *reader, tesela_xla_shape *shape) {
   tesela__xla_event event;
-  if (tesela__xla_peek(reader) == '(')
-    return tesela__fail(reader->err, TESELA_E_UNSUPPORTED, (int64_t)reader->at,
-                        "a tuple; here stands one array, such as f32[3,5]{1,0}");
+  if (tesela__read_peek(&reader->in) == '(')
+    return tesela__fail(reader->in.err, TESELA_E_UNSUPPORTED, (int64_t)reader->in.at,
+                        "expected one array, such as f32[3,5]{1,0}, found a tuple");
   return tesela__xla_next(reader, shape, &event);
 }
 
@@ -67,7 +69,7 @@ tesela_status tesela_xla_parse_prefix(const char *text, size_t length, int32_t f
   reader.prefix = true;
   tesela_status status = xla_parse_leaf(&reader, &read);
   if (status != TESELA_OK) return status;
-  *used = reader.at;
+  *used = reader.in.at;
   tesela__xla_shape_copy(shape, &read);
   tesela__xla_repairs_copy(repairs, &noted);
   return TESELA_OK;
@@ -86,8 +88,8 @@ static tesela_status xla_read_physical_shape(tesela__xla_reader *reader, tesela_
     tesela_status status = tesela__xla_next(reader, &leaf, &event);
     if (status != TESELA_OK || event == TESELA__XLA_END) return status;
     if (reader->depth > MAX_DEPTH)
-      return tesela__fail(reader->err, TESELA_E_LIMIT, (int64_t)reader->at, "P(...) nests deeper than %d",
-                          MAX_DEPTH);
+      return tesela__fail(reader->in.err, TESELA_E_LIMIT, (int64_t)reader->in.at,
+                          "P(...) nests deeper than %d", MAX_DEPTH);
     if (event != TESELA__XLA_CLOSE) tesela__xla_put_separator(sink, (*member)++);
     if (event == TESELA__XLA_OPEN) members[reader->depth] = 0;
     if (event == TESELA__XLA_LEAF)
@@ -104,16 +106,16 @@ static tesela_status xla_read_physical(tesela__xla_reader *reader, tesela_xla_la
   tesela_writer to = tesela_buffer_writer(&text);
   tesela__sink sink;
   tesela__sink_init(&sink, &to);
-  tesela_status status = tesela__xla_expect(reader, '(', "after P");
-  size_t at = reader->at;
+  tesela_status status = tesela__read_expect(&reader->in, '(', "after P");
+  size_t at = reader->in.at;
   reader->place = TESELA__XLA_MEMBER;
   reader->wanted = nothing; /* what is wanted is not in this shape */
   if (status == TESELA_OK) status = xla_read_physical_shape(reader, &sink);
   reader->wanted = wanted;
   if (status == TESELA_OK) status = tesela__xla_close(reader, ')');
-  if (status == TESELA_OK) status = tesela__sink_finish(&sink, reader->err);
+  if (status == TESELA_OK) status = tesela__sink_finish(&sink, reader->in.err);
   if (status == TESELA_OK && text.length >= text.capacity)
-    return tesela__fail(reader->err, TESELA_E_LIMIT, (int64_t)at,
+    return tesela__fail(reader->in.err, TESELA_E_LIMIT, (int64_t)at,
                         "the shape in P(...) has %zu bytes; %zu are kept", text.length, text.capacity - 1);
   return status;
 }
@@ -121,7 +123,7 @@ static tesela_status xla_read_physical(tesela__xla_reader *reader, tesela_xla_la
 static tesela_status xla_read_layout_unchecked(tesela__xla_reader *reader, tesela_xla_layout *layout) {
   uint32_t seen = 0;
   bool physical = false;
-  tesela__xla_peek(reader);
+  tesela__read_peek(&reader->in);
   tesela_status status = tesela__xla_read_layout(reader, layout, &seen, &physical);
   if (status != TESELA_OK || !physical) return status;
   status = xla_read_physical(reader, layout);
@@ -132,11 +134,11 @@ static tesela_status xla_read_layout_alone(tesela__xla_reader *reader, tesela_xl
   tesela__xla_reader again = *reader;
   tesela_status status = xla_read_layout_unchecked(reader, layout);
   if (status != TESELA_OK) return status;
-  status = tesela__xla_check_layout_of(layout, layout->rank, NULL, &again.wanted, reader->err);
+  status = tesela__xla_check_layout_of(layout, layout->rank, NULL, &again.wanted, reader->in.err);
   if (status == TESELA_OK) return status;
   again.repairs = NULL;
   xla_read_layout_unchecked(&again, layout); /* reads the same and says where */
-  if (reader->err) reader->err->at = again.found_at;
+  if (reader->in.err) reader->in.err->at = again.found_at;
   return status;
 }
 

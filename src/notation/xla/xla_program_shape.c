@@ -29,14 +29,14 @@ static const char xla_unknown[] = "(unknown)";
 /* "name:" or nothing, as in XLA the colon hangs on the name. */
 static tesela_status xla_read_name(tesela__xla_reader *reader, void *user) {
   xla_names *names = user;
-  size_t length = tesela__xla_word(reader), unknown = sizeof xla_unknown - 1;
-  const char *word = reader->text + reader->at;
-  size_t left = reader->length - reader->at;
+  size_t length = tesela__read_word(&reader->in), unknown = sizeof xla_unknown - 1;
+  const char *word = reader->in.text + reader->in.at;
+  size_t left = reader->in.length - reader->in.at;
   if (left > unknown && word[unknown] == ':' && memcmp(word, xla_unknown, unknown) == 0) {
-    reader->at += unknown + 1;
+    reader->in.at += unknown + 1;
     length = 0;
   } else if (length > 0 && left > length && word[length] == ':') {
-    reader->at += length + 1;
+    reader->in.at += length + 1;
   } else {
     length = 0;
   }
@@ -53,13 +53,13 @@ static tesela_status xla_read_name(tesela__xla_reader *reader, void *user) {
 
 static tesela_status xla_read_program_shape(tesela__xla_reader *reader, tesela__xla_builder *parameters,
                                             tesela__xla_builder *result, xla_names *names) {
-  tesela_status status = tesela__xla_expect(reader, '(', "of the parameters");
+  tesela_status status = tesela__read_expect(&reader->in, '(', "of the parameters");
   if (status == TESELA_OK) status = tesela__xla_build_tuple(reader, parameters, ')', xla_read_name, names);
   if (status != TESELA_OK) return status;
-  tesela__xla_peek(reader);
-  if (reader->length - reader->at < 2 || memcmp(reader->text + reader->at, "->", 2) != 0)
-    return tesela__xla_unexpected(reader, "'->' and the result", "");
-  reader->at += 2;
+  tesela__read_peek(&reader->in);
+  if (reader->in.length - reader->in.at < 2 || memcmp(reader->in.text + reader->in.at, "->", 2) != 0)
+    return tesela__read_unexpected(&reader->in, "'->' and the result", "");
+  reader->in.at += 2;
   status = tesela__xla_build(reader, result);
   return status == TESELA_OK ? tesela__xla_end(reader, "the result") : status;
 }

@@ -2,7 +2,7 @@
 /*
  * xla_read.h - a reader of XLA shape text: one pass, no memory, no recursion.
  *
- *   xla_token.c    blanks and comments, words, numbers; what an error and a repair say
+ *   xla_token.c    numbers, types, lists that may be repaired
  *   xla_layout.c   what stands between the braces, from one table of properties
  *   xla_shape.c    arrays, buffers, tokens; tuples as a stream of events
  *   xla_parse.c    the public functions
@@ -14,7 +14,7 @@
 #ifndef TESELA_SRC_XLA_READ_H
 #define TESELA_SRC_XLA_READ_H
 
-#include "base/base.h"
+#include "base/reader.h"
 #include "xla/validate.h"
 
 /* What the stream of events expects next. */
@@ -25,59 +25,35 @@ typedef enum tesela__xla_place {
 } tesela__xla_place;
 
 typedef struct tesela__xla_reader {
-  const char *text;
-  size_t length, at;
+  tesela__reader in;
   bool lenient, keep_bare, prefix;
   int32_t depth; /* open tuples */
   tesela__xla_place place;
   tesela__xla_fault wanted; /* note the byte of this field in found_at */
   int64_t found_at;
   tesela_xla_repairs *repairs; /* NULL: nobody wants to know */
-  tesela_error *err;
 } tesela__xla_reader;
 
 /* ---- xla_token.c ---- */
 
-/* Move past a comment; false if there is none or it is broken: then the reader stands at what breaks it. */
-bool tesela__xla_skip_comment(tesela__xla_reader *reader);
-
-/* The next byte that is neither blank nor comment, -1 at the end. The reader stands at it. */
-static inline int tesela__xla_peek(tesela__xla_reader *reader) {
-  while (reader->at < reader->length) {
-    unsigned char c = (unsigned char)reader->text[reader->at];
-    if (c == ' ' || c == '\t' || c == '\n' || c == '\r')
-      reader->at++;
-    else if (c != '/' || !tesela__xla_skip_comment(reader))
-      return c;
-  }
-  return -1;
-}
-
-/* Take c if it comes next. */
-static inline bool tesela__xla_take(tesela__xla_reader *reader, char c) {
-  if (tesela__xla_peek(reader) != c) return false;
-  reader->at++;
-  return true;
+/* A reader of text in XLA's manner: comments, words with dots and dashes. */
+static inline tesela__reader tesela__xla_text(const char *text, size_t length, tesela_error *err) {
+  enum { WORD = TESELA__BYTE_NAME | TESELA__BYTE_DOT | TESELA__BYTE_DASH };
+  return (tesela__reader){text,         length,      0, err, .blanks = TESELA__BLANKS_COMMENTS,
+                          .word = WORD, .glue = WORD};
 }
 
 /* The field that is read next stands here. */
 static inline void tesela__xla_mark(tesela__xla_reader *reader, tesela__xla_field field, int32_t index) {
-  if (reader->wanted.field == field && reader->wanted.index == index) reader->found_at = (int64_t)reader->at;
+  if (reader->wanted.field == field && reader->wanted.index == index)
+    reader->found_at = (int64_t)reader->in.at;
 }
 
-/* "found X; expected ...", for what comes next. `expected` is followed by `more`, "" if there is none. */
-tesela_status tesela__xla_unexpected(tesela__xla_reader *reader, const char *expected, const char *more);
-/* Bytes at `at` that hang together as a word or a number would; 0 for anything else. */
-size_t tesela__xla_lump(const tesela__xla_reader *reader, size_t at);
-/* What stands at a byte, quoted for a message: 'abc', 'x07' escaped, "the end of the text". */
-#define TESELA__XLA_QUOTE 64
-void tesela__xla_quote(const tesela__xla_reader *reader, size_t at, char quoted[TESELA__XLA_QUOTE]);
+/* "expected X, found Y" after a member or a whole shape, where a brace opens no layout. */
+tesela_status tesela__xla_unexpected(tesela__xla_reader *reader, const char *expected);
 /* Note a repair; `what` is a format. */
 void tesela__xla_repair(tesela__xla_reader *reader, size_t at, const char *what, ...) TESELA_PRINTF(3, 4);
 
-tesela_status tesela__xla_expect(tesela__xla_reader *reader, char c, const char *where);
-/* Bytes of the word that comes next, 0 if none does. */
-size_t tesela__xla_word(tesela__xla_reader *reader);
 /* A number in the range of its field; item `index` of it. */
 tesela_status tesela__xla_number(tesela__xla_reader *reader, tesela__xla_field field, int32_t index,
                                  int64_t *value);
@@ -87,8 +63,8 @@ tesela_status tesela__xla_type(tesela__xla_reader *reader, tesela_dtype *dtype);
 tesela_status tesela__xla_close(tesela__xla_reader *reader, char close);
 /* After an item of a list that `close` ends: is there one more? Moves past the comma or `close`. */
 tesela_status tesela__xla_more(tesela__xla_reader *reader, char close, bool *more);
-/* Does the character that comes next stand for the ASCII one in the document? Bytes it has, 0 if not. */
-size_t tesela__xla_lookalike(const tesela__xla_reader *reader, char ascii);
+/* What can not be a type: the word of `length` bytes that comes next. */
+tesela_status tesela__xla_unknown_type(tesela__reader *in, size_t length);
 
 /* ---- xla_layout.c ---- */
 

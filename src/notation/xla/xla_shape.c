@@ -6,26 +6,28 @@
  *
  * So nesting costs the reader one counter; who builds a tree keeps the path in the tree.
  */
+#include <stdio.h>
+
 #include "notation/xla/xla_read.h"
 
 /* ---- dims ---- */
 
 static tesela_status xla_read_dim(tesela__xla_reader *reader, tesela_xla_shape *shape) {
   int32_t d = shape->rank;
-  int c = tesela__xla_peek(reader);
+  int c = tesela__read_peek(&reader->in);
   if (d == TESELA_MAX_RANK)
-    return tesela__fail(reader->err, TESELA_E_LIMIT, (int64_t)reader->at, "more than %d dims",
+    return tesela__fail(reader->in.err, TESELA_E_LIMIT, (int64_t)reader->in.at, "more than %d dims",
                         TESELA_MAX_RANK);
   shape->rank++;
   if (c == '?') {
     tesela__xla_mark(reader, TESELA__XLA_DIM, d);
-    reader->at++;
+    reader->in.at++;
     shape->dim[d] = TESELA_XLA_UNBOUNDED;
     shape->dynamic |= (uint32_t)1 << d;
     return TESELA_OK;
   }
-  if (c == '<' && reader->length - reader->at > 1 && reader->text[reader->at + 1] == '=') {
-    reader->at += 2;
+  if (c == '<' && reader->in.length - reader->in.at > 1 && reader->in.text[reader->in.at + 1] == '=') {
+    reader->in.at += 2;
     shape->dynamic |= (uint32_t)1 << d;
   }
   return tesela__xla_number(reader, TESELA__XLA_DIM, d, &shape->dim[d]);
@@ -33,10 +35,10 @@ static tesela_status xla_read_dim(tesela__xla_reader *reader, tesela_xla_shape *
 
 static tesela_status xla_read_dims(tesela__xla_reader *reader, tesela_xla_shape *shape) {
   bool more;
-  tesela__xla_peek(reader);
+  tesela__read_peek(&reader->in);
   tesela__xla_mark(reader, TESELA__XLA_DIM, TESELA__XLA_WHOLE);
-  tesela_status status = tesela__xla_expect(reader, '[', "and the dims");
-  more = status == TESELA_OK && !tesela__xla_take(reader, ']');
+  tesela_status status = tesela__read_expect(&reader->in, '[', "and the dims");
+  more = status == TESELA_OK && !tesela__read_take(&reader->in, ']');
   while (status == TESELA_OK && more) {
     status = xla_read_dim(reader, shape);
     if (status == TESELA_OK) status = tesela__xla_more(reader, ']', &more);
@@ -52,24 +54,24 @@ typedef enum xla_braces { XLA_NO_BRACES, XLA_EMPTY_BRACES, XLA_LAYOUT_BRACES } x
    computation. The reader then stands at it. Lenient reading takes {} too, in a prefix only if it hangs on
    the shape. */
 static xla_braces xla_find_braces(tesela__xla_reader *reader) {
-  size_t behind = reader->at, brace;
+  size_t behind = reader->in.at, brace;
   xla_braces found = XLA_NO_BRACES;
-  if (tesela__xla_peek(reader) == '{') {
-    brace = reader->at++;
-    int c = tesela__xla_peek(reader);
+  if (tesela__read_peek(&reader->in) == '{') {
+    brace = reader->in.at++;
+    int c = tesela__read_peek(&reader->in);
     if ((c >= '0' && c <= '9') || c == '-' || c == ':') found = XLA_LAYOUT_BRACES;
-    if (c == '}' && reader->lenient && (!reader->prefix || reader->at == behind + 1))
+    if (c == '}' && reader->lenient && (!reader->prefix || reader->in.at == behind + 1))
       found = XLA_EMPTY_BRACES;
-    reader->at = brace;
+    reader->in.at = brace;
   }
-  if (found == XLA_NO_BRACES) reader->at = behind;
+  if (found == XLA_NO_BRACES) reader->in.at = behind;
   return found;
 }
 
 static void xla_skip_empty_braces(tesela__xla_reader *reader, const char *meaning) {
-  tesela__xla_repair(reader, reader->at, "{} %s", meaning);
-  tesela__xla_take(reader, '{');
-  tesela__xla_take(reader, '}');
+  tesela__xla_repair(reader, reader->in.at, "{} %s", meaning);
+  tesela__read_take(&reader->in, '{');
+  tesela__read_take(&reader->in, '}');
 }
 
 static tesela_status xla_read_array(tesela__xla_reader *reader, tesela_xla_shape *shape) {
@@ -90,19 +92,18 @@ static tesela_status xla_read_nothing(tesela__xla_reader *reader, tesela_xla_sha
   shape->kind = shape->dtype == TESELA_TOKEN ? TESELA_XLA_TOKEN : TESELA_XLA_OPAQUE;
   shape->has_layout = false;
   tesela__xla_layout_default(&shape->layout, 0);
-  tesela_status status = tesela__xla_expect(reader, '[', "and ']'");
+  tesela_status status = tesela__read_expect(&reader->in, '[', "and ']'");
   if (status != TESELA_OK) return status;
-  if (tesela__xla_peek(reader) != ']') {
-    char quoted[TESELA__XLA_QUOTE];
-    tesela__xla_quote(reader, reader->at, quoted);
-    return tesela__fail(reader->err, TESELA_E_SYNTAX, (int64_t)reader->at, "found %s; %s[] has no dims",
-                        quoted, name);
+  if (tesela__read_peek(&reader->in) != ']') {
+    char hint[32];
+    snprintf(hint, sizeof hint, "; %s[] has no dims", name);
+    return tesela__read_unexpected(&reader->in, "']'", hint);
   }
-  reader->at++;
+  reader->in.at++;
   xla_braces found = xla_find_braces(reader);
   if (found == XLA_LAYOUT_BRACES)
-    return tesela__fail(reader->err, TESELA_E_SYNTAX, (int64_t)reader->at, "found '{'; %s[] has no layout",
-                        name);
+    return tesela__fail(reader->in.err, TESELA_E_SYNTAX, (int64_t)reader->in.at,
+                        "expected nothing more, found '{'; %s[] has no layout", name);
   if (found == XLA_EMPTY_BRACES) xla_skip_empty_braces(reader, "left out");
   return TESELA_OK;
 }
@@ -117,16 +118,16 @@ static tesela_status xla_read_plain(tesela__xla_reader *reader, tesela_xla_shape
 
 /* b(array), behind the b. */
 static tesela_status xla_read_buffer(tesela__xla_reader *reader, tesela_xla_shape *shape) {
-  tesela_status status = tesela__xla_expect(reader, '(', "of a buffer");
+  tesela_status status = tesela__read_expect(&reader->in, '(', "of a buffer");
   if (status != TESELA_OK) return status;
-  int c = tesela__xla_peek(reader);
-  size_t at = reader->at;
+  int c = tesela__read_peek(&reader->in);
+  size_t at = reader->in.at;
   if (c != '(') status = xla_read_plain(reader, shape);
   if (status != TESELA_OK) return status;
   if (c == '(' || shape->kind != TESELA_XLA_ARRAY)
-    return tesela__fail(reader->err, TESELA_E_INVALID, (int64_t)at, "a buffer b(...) holds one array");
+    return tesela__fail(reader->in.err, TESELA_E_INVALID, (int64_t)at, "a buffer b(...) holds one array");
   shape->kind = TESELA_XLA_BUFFER;
-  return tesela__xla_expect(reader, ')', "of the buffer");
+  return tesela__read_expect(&reader->in, ')', "of the buffer");
 }
 
 /* What the grammar says; what the gate says follows. */
@@ -134,10 +135,10 @@ static tesela_status xla_read_unchecked(tesela__xla_reader *reader, tesela_xla_s
   shape->kind = TESELA_XLA_ARRAY;
   shape->rank = 0;
   shape->dynamic = 0;
-  bool b = tesela__xla_word(reader) == 1 && reader->text[reader->at] == 'b';
+  bool b = tesela__read_word(&reader->in) == 1 && reader->in.text[reader->in.at] == 'b';
   tesela__xla_mark(reader, TESELA__XLA_SHAPE, TESELA__XLA_WHOLE);
   if (!b) return xla_read_plain(reader, shape);
-  reader->at++;
+  reader->in.at++;
   return xla_read_buffer(reader, shape);
 }
 
@@ -145,29 +146,29 @@ static tesela_status xla_read_leaf(tesela__xla_reader *reader, tesela_xla_shape 
   tesela__xla_reader again = *reader;
   tesela_status status = xla_read_unchecked(reader, shape);
   if (status != TESELA_OK) return status;
-  status = tesela__xla_check_shape(shape, &again.wanted, reader->err);
+  status = tesela__xla_check_shape(shape, &again.wanted, reader->in.err);
   if (status == TESELA_OK) return status;
   again.repairs = NULL;
-  again.found_at = (int64_t)again.at;
+  again.found_at = (int64_t)again.in.at;
   xla_read_unchecked(&again, shape); /* reads the same and says where */
-  if (reader->err) reader->err->at = again.found_at;
+  if (reader->in.err) reader->in.err->at = again.found_at;
   return status;
 }
 
 /* ---- tuples ---- */
 
 static tesela_status xla_too_deep(tesela__xla_reader *reader) {
-  return tesela__fail(reader->err, TESELA_E_LIMIT, (int64_t)reader->at, "tuples nest deeper than %d",
+  return tesela__fail(reader->in.err, TESELA_E_LIMIT, (int64_t)reader->in.at, "tuples nest deeper than %d",
                       TESELA_XLA_MAX_DEPTH);
 }
 
 /* Behind a member: true if one more must follow. *closed: the tuple ends here. */
 static tesela_status xla_after_member(tesela__xla_reader *reader, bool *closed) {
-  *closed = tesela__xla_take(reader, ')');
+  *closed = tesela__read_take(&reader->in, ')');
   if (*closed) return TESELA_OK;
-  size_t comma = reader->at;
-  if (!tesela__xla_take(reader, ',')) return tesela__xla_unexpected(reader, "',' or ')'", "");
-  if (reader->lenient && tesela__xla_take(reader, ')')) {
+  size_t comma = reader->in.at;
+  if (!tesela__read_take(&reader->in, ',')) return tesela__xla_unexpected(reader, "',' or ')'");
+  if (reader->lenient && tesela__read_take(&reader->in, ')')) {
     tesela__xla_repair(reader, comma, "',' behind the last member left out");
     *closed = true;
   }
@@ -180,7 +181,7 @@ tesela_status tesela__xla_next(tesela__xla_reader *reader, tesela_xla_shape *lea
   *event = TESELA__XLA_END;
   if (reader->place == TESELA__XLA_AFTER_MEMBER && reader->depth == 0) return TESELA_OK;
   if (reader->place == TESELA__XLA_AFTER_MEMBER) status = xla_after_member(reader, &closed);
-  if (reader->place == TESELA__XLA_FIRST_MEMBER) closed = tesela__xla_take(reader, ')');
+  if (reader->place == TESELA__XLA_FIRST_MEMBER) closed = tesela__read_take(&reader->in, ')');
   if (status != TESELA_OK) return status;
   if (closed) {
     *event = TESELA__XLA_CLOSE;
@@ -188,10 +189,10 @@ tesela_status tesela__xla_next(tesela__xla_reader *reader, tesela_xla_shape *lea
     reader->place = TESELA__XLA_AFTER_MEMBER;
     return TESELA_OK;
   }
-  if (tesela__xla_peek(reader) == '(') {
+  if (tesela__read_peek(&reader->in) == '(') {
     if (reader->depth == TESELA_XLA_MAX_DEPTH) return xla_too_deep(reader);
     *event = TESELA__XLA_OPEN;
-    reader->at++;
+    reader->in.at++;
     reader->depth++;
     reader->place = TESELA__XLA_FIRST_MEMBER;
     return TESELA_OK;

@@ -21,7 +21,8 @@ tesela__xla_builder tesela__xla_builder_make(tesela_xla_tree *tree) {
 static tesela_status xla_add_node(tesela__xla_reader *reader, tesela__xla_builder *builder, bool tuple) {
   int32_t n = builder->n_nodes;
   if (n == INT32_MAX)
-    return tesela__fail(reader->err, TESELA_E_LIMIT, (int64_t)reader->at, "more than %d nodes", INT32_MAX);
+    return tesela__fail(reader->in.err, TESELA_E_LIMIT, (int64_t)reader->in.at, "more than %d nodes",
+                        INT32_MAX);
   builder->n_nodes++;
   builder->n_leaves += !tuple;
   if (!builder->tree) return TESELA_OK;
@@ -63,7 +64,7 @@ tesela_status tesela__xla_build(tesela__xla_reader *reader, tesela__xla_builder 
 
 tesela_status tesela__xla_build_tuple(tesela__xla_reader *reader, tesela__xla_builder *builder, char close,
                                       tesela__xla_member_read *read, void *user) {
-  bool more = !tesela__xla_take(reader, close);
+  bool more = !tesela__read_take(&reader->in, close);
   tesela_status status = xla_add_node(reader, builder, true);
   while (status == TESELA_OK && more) {
     status = read(reader, user);
@@ -90,7 +91,7 @@ static tesela_status xla_no_name(tesela__xla_reader *reader, void *user) {
 }
 
 static tesela_status xla_read_list(tesela__xla_reader *reader, tesela__xla_builder *builder) {
-  tesela_status status = tesela__xla_expect(reader, '{', "of a list of shapes");
+  tesela_status status = tesela__read_expect(&reader->in, '{', "of a list of shapes");
   if (status == TESELA_OK) status = tesela__xla_build_tuple(reader, builder, '}', xla_no_name, NULL);
   return status == TESELA_OK ? tesela__xla_end(reader, "the list") : status;
 }

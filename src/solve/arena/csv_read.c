@@ -7,8 +7,6 @@
  */
 #include "solve/arena/arena.h"
 
-#include "solve/arena/utf8.h"
-
 typedef enum arena_csv_column {
   ARENA_CSV_ID,
   ARENA_CSV_LOWER,
@@ -81,7 +79,8 @@ static void arena_csv_end_line(arena_csv_reader *r) {
 static tesela_status arena_csv_scan(arena_csv_reader *r, bool quoted) {
   while (!arena_csv_at_line_end(r)) {
     char c = r->text[r->at];
-    size_t width = tesela__arena_utf8(r->text + r->at, r->length - r->at);
+    uint32_t character;
+    size_t width = tesela_utf8_character(r->text + r->at, r->length - r->at, &character);
     if (quoted && c == '"') {
       if (r->at + 1 >= r->length || r->text[r->at + 1] != '"') return TESELA_OK;
       r->at++;

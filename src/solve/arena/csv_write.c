@@ -4,14 +4,13 @@
  */
 #include "solve/arena/arena.h"
 
-#include "solve/arena/utf8.h"
-
 /* Bytes of an id that can be written and read again; 0 for one that cannot. */
 static size_t arena_csv_id_length(const char *id) {
   const char *end = memchr(id, '\0', TESELA_ARENA_ID);
+  uint32_t character;
   size_t length = end ? (size_t)(end - id) : 0;
   for (size_t k = 0, width; k < length; k += width) {
-    width = tesela__arena_utf8(id + k, length - k);
+    width = tesela_utf8_character(id + k, length - k, &character);
     if (width == 0 || ((unsigned char)id[k] < ' ' && id[k] != '\t') || id[k] == 0x7F) return 0;
   }
   return length;
