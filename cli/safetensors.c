@@ -10,7 +10,7 @@
 
 #include <tesela/report.h>
 
-#include "json.h"
+#include "json_in.h"
 #include "main/say.h"
 
 enum { LENGTH = 8, HEADER_LIMIT = 100000000, HEADER_MEMORY = 256 << 20, KEY_TEXT = 4096 };
@@ -66,13 +66,13 @@ static bool wrong(const reading *r, const char *name, const char *what) {
 }
 
 /* A list of at most `most` integers >= 0 from `value`; -1 if it is none. */
-static int32_t read_integers(const json_t *value, int32_t most, int64_t *out) {
-  size_t n = json_array_size(value);
-  if (!json_is_array(value) || n > (size_t)most) return -1;
+static int32_t read_integers(const tesela_value *value, int32_t most, int64_t *out) {
+  size_t n = tesela_value_size(value);
+  if (!tesela_value_is(value, TESELA_VALUE_LIST) || n > (size_t)most) return -1;
   for (size_t i = 0; i < n; i++) {
-    const json_t *item = json_array_get(value, i);
-    if (!json_is_integer(item) || json_integer_value(item) < 0) return -1;
-    out[i] = json_integer_value(item);
+    const tesela_value *item = tesela_value_at(value, i);
+    if (!tesela_value_is(item, TESELA_VALUE_INT) || tesela_value_int(item) < 0) return -1;
+    out[i] = tesela_value_int(item);
   }
   return (int32_t)n;
 }
@@ -88,16 +88,16 @@ static bool size_of(const tensor_entry *entry, int64_t *bytes) {
   return true;
 }
 
-static bool read_entry(const reading *r, const char *name, const json_t *value, tensor_entry *entry) {
+static bool read_entry(const reading *r, const char *name, const tesela_value *value, tensor_entry *entry) {
   int64_t offset[2], bytes;
-  *entry = (tensor_entry){.name = name, .type = json_string_value(json_object_get(value, "dtype"))};
+  *entry = (tensor_entry){.name = name, .type = tesela_value_text(tesela_value_get(value, "dtype"))};
   if (!entry->type) return wrong(r, name, "has no dtype");
   entry->dtype = type_of(entry->type);
   entry->bits = 8 * tesela_dtype_bytes(entry->dtype);
   entry->swapped = __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ && entry->bits > 8;
-  entry->rank = read_integers(json_object_get(value, "shape"), TESELA_MAX_RANK, entry->shape);
+  entry->rank = read_integers(tesela_value_get(value, "shape"), TESELA_MAX_RANK, entry->shape);
   if (entry->rank < 0) return wrong(r, name, "has a shape that is no list of up to 32 extents");
-  if (read_integers(json_object_get(value, "data_offsets"), 2, offset) != 2)
+  if (read_integers(tesela_value_get(value, "data_offsets"), 2, offset) != 2)
     return wrong(r, name, "has data_offsets that are no two numbers");
   if (offset[0] > offset[1] || offset[1] > r->bytes)
     return wrong(r, name, "has data_offsets outside the file; is it cut off?");
@@ -144,15 +144,15 @@ static int covers_file(const reading *r) {
   return right ? CLI_YES : CLI_BAD;
 }
 
-static bool read_metadata(const reading *r, json_t *metadata) {
-  const char *key;
-  json_t *value;
-  if (!json_is_object(metadata)) {
+static bool read_metadata(const reading *r, const tesela_value *metadata) {
+  if (!tesela_value_is(metadata, TESELA_VALUE_OBJECT)) {
     tensor_file_wrong(r->cli, r->file->name, "its __metadata__ is no object of strings");
     return false;
   }
-  json_object_foreach(metadata, key, value) if (!json_is_string(value)) {
+  for (size_t i = 0; i < metadata->n; i++) {
+    const char *key = metadata->as.item[i].name;
     char quote[SAY_QUOTE];
+    if (tesela_value_is(&metadata->as.item[i], TESELA_VALUE_TEXT)) continue;
     tensor_file_wrong(r->cli, r->file->name, "its __metadata__ %s is no string", say_quote(key, quote));
     return false;
   }
@@ -168,29 +168,29 @@ static bool layout_key(const char *name, char key[KEY_TEXT]) {
 
 static int read_entries(const reading *r) {
   tensor_file *file = r->file;
-  const char *name;
-  json_t *value;
   char key[KEY_TEXT];
-  file->entry = calloc(json_object_size(file->header.value) + 1, sizeof *file->entry);
+  file->entry = calloc(tesela_value_size(file->header.value) + 1, sizeof *file->entry);
   if (!file->entry) return no_memory(r);
-  json_t *metadata = json_object_get(file->header.value, "__metadata__");
+  const tesela_value *metadata = tesela_value_get(file->header.value, "__metadata__");
   if (metadata && !read_metadata(r, metadata)) return CLI_BAD;
-  json_object_foreach(file->header.value, name, value) {
+  for (size_t i = 0; i < file->header.value->n; i++) {
+    const tesela_value *value = &file->header.value->as.item[i];
+    const char *name = value->name;
     if (value == metadata) continue;
     tensor_entry *entry = &file->entry[file->n_entries++];
-    if (!json_is_object(value)) {
+    if (!tesela_value_is(value, TESELA_VALUE_OBJECT)) {
       wrong(r, name, "is no object");
       return CLI_BAD;
     }
     if (!read_entry(r, name, value, entry)) return CLI_BAD;
-    if (metadata && layout_key(name, key)) entry->packed = json_string_value(json_object_get(metadata, key));
+    if (metadata && layout_key(name, key)) entry->packed = tesela_value_text(tesela_value_get(metadata, key));
   }
   return covers_file(r);
 }
 
 /* Memory that reading a header takes, from above: the JSON, and an entry for each tensor. */
 static int64_t header_memory(const char *text, uint64_t length) {
-  int64_t memory = (int64_t)json_text_memory(text, length);
+  int64_t memory = (int64_t)json_memory(text, length);
   for (uint64_t i = 0; i < length; i++)
     if (text[i] == '{') memory += (int64_t)sizeof(tensor_entry);
   return memory;
@@ -225,7 +225,7 @@ int safetensors_read(const cli_context *cli, tensor_file *file) {
   if (!header_allowed(cli, file, length)) return CLI_BAD;
   int64_t begin = LENGTH + (int64_t)length;
   reading r = {cli, file, file->map + begin, file->size - begin};
-  switch (json_text_read(&file->header, (const char *)file->map + LENGTH, length, 0, &bad)) {
+  switch (tesela_json_read(&file->header, (const char *)file->map + LENGTH, length, &bad)) {
   case TESELA_OK:
     break;
   case TESELA_E_MEMORY:
@@ -234,7 +234,7 @@ int safetensors_read(const cli_context *cli, tensor_file *file) {
     return tensor_file_wrong(cli, file->name, "its header is no JSON: %s (byte %" PRId64 ")",
                              say_quote(bad.message, quote), bad.at);
   }
-  if (!json_is_object(file->header.value))
+  if (!tesela_value_is(file->header.value, TESELA_VALUE_OBJECT))
     return tensor_file_wrong(cli, file->name, "its header is no JSON object");
   return read_entries(&r);
 }
@@ -253,61 +253,63 @@ static bool is_layout_key(const char *key, int64_t n, const char *const *names) 
   return bsearch(&key, names, (size_t)n, sizeof *names, by_name);
 }
 
-static void put_metadata(json_writer *j, int64_t n, const safetensors_item *items, json_t *metadata,
-                         const char *const *names) {
-  const char *key;
-  json_t *value;
+static void put_metadata(tesela_sink *j, int64_t n, const safetensors_item *items,
+                         const tesela_value *metadata, const char *const *names) {
   char text[KEY_TEXT];
   bool any = false;
   for (int64_t i = 0; i < n; i++) any = any || items[i].layout;
-  json_object_foreach(metadata, key, value) any = any || !is_layout_key(key, n, names);
+  for (size_t i = 0; i < tesela_value_size(metadata); i++)
+    any = any || !is_layout_key(metadata->as.item[i].name, n, names);
   if (!any) return;
-  jw_key(j, "__metadata__");
-  jw_object(j);
-  json_object_foreach(metadata, key, value) if (!is_layout_key(key, n, names))
-      jw_put_str(j, key, json_string_value(value));
+  tesela_put_key(j, "__metadata__");
+  tesela_put_object(j);
+  for (size_t i = 0; i < tesela_value_size(metadata); i++) {
+    const tesela_value *value = tesela_value_at(metadata, i);
+    if (!is_layout_key(value->name, n, names)) tesela_put_key_text(j, value->name, value->as.text);
+  }
   for (int64_t i = 0; i < n; i++)
-    if (items[i].layout && layout_key(items[i].name, text)) jw_put_str(j, text, items[i].layout);
-  jw_end(j);
+    if (items[i].layout && layout_key(items[i].name, text)) tesela_put_key_text(j, text, items[i].layout);
+  tesela_put_end(j);
 }
 
-static void put_items(json_writer *j, int64_t n, const safetensors_item *items) {
+static void put_items(tesela_sink *j, int64_t n, const safetensors_item *items) {
   for (int64_t i = 0; i < n; i++) {
-    jw_key(j, items[i].name);
-    jw_object(j);
-    jw_put_str(j, "dtype", items[i].type);
-    jw_key(j, "shape");
-    jw_ints(j, items[i].rank, items[i].shape);
-    jw_key(j, "data_offsets");
-    jw_ints(j, 2, (int64_t[]){items[i].begin, items[i].end});
-    jw_end(j);
+    tesela_put_key(j, items[i].name);
+    tesela_put_object(j);
+    tesela_put_key_text(j, "dtype", items[i].type);
+    tesela_put_key(j, "shape");
+    tesela_put_ints(j, items[i].rank, items[i].shape);
+    tesela_put_key(j, "data_offsets");
+    tesela_put_ints(j, 2, (int64_t[]){items[i].begin, items[i].end});
+    tesela_put_end(j);
   }
 }
 
 /* The length in front of a JSON text, blanks behind it; takes it over. */
-static char *framed(json_writer *j, int64_t *length) {
+static char *framed(tesela_json_out *j, int64_t *length) {
   size_t n = (j->length + LENGTH - 1) / LENGTH * LENGTH;
-  char *text = j->failed ? NULL : malloc(LENGTH + n);
+  char *text = j->sink.stopped ? NULL : malloc(LENGTH + n);
   if (text) {
     for (int i = 0; i < LENGTH; i++) text[i] = (char)((uint64_t)n >> (8 * i) & 255);
     memcpy(text + LENGTH, j->text, j->length);
     memset(text + LENGTH + j->length, ' ', n - j->length);
     *length = LENGTH + (int64_t)n;
   }
-  jw_free(j);
+  tesela_json_out_free(j);
   return text;
 }
 
-char *safetensors_header(int64_t n, const safetensors_item *items, const json_t *metadata, int64_t *length) {
-  json_writer j = {0};
+char *safetensors_header(int64_t n, const safetensors_item *items, const tesela_value *metadata,
+                         int64_t *length) {
+  tesela_json_out j = TESELA_JSON_OUT;
   const char **names = malloc((size_t)(n + 1) * sizeof *names);
   if (!names) return NULL;
   for (int64_t i = 0; i < n; i++) names[i] = items[i].name;
   qsort(names, (size_t)n, sizeof *names, by_name);
-  jw_object(&j);
-  put_metadata(&j, n, items, (json_t *)(uintptr_t)metadata, names);
-  put_items(&j, n, items);
-  jw_end(&j);
+  tesela_put_object(&j.sink);
+  put_metadata(&j.sink, n, items, metadata, names);
+  put_items(&j.sink, n, items);
+  tesela_put_end(&j.sink);
   free(names);
   return framed(&j, length);
 }

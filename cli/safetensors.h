@@ -33,6 +33,7 @@ typedef struct safetensors_item {
 
 /* The header, length included, a multiple of 8 bytes; to be freed. The texts of `metadata` (may be NULL) stay, but for the
  * layouts of these tensors. NULL without memory. */
-char *safetensors_header(int64_t n, const safetensors_item *items, const json_t *metadata, int64_t *length);
+char *safetensors_header(int64_t n, const safetensors_item *items, const tesela_value *metadata,
+                         int64_t *length);
 
 #endif

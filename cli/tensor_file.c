@@ -9,13 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "main/input.h"
 #include "npy.h"
 #include "verbs/problem.h"
 #include "safetensors.h"
-#include "main/message.h"
+#include "message.h"
 #include "main/say.h"
 #include "tensor_file_map.h"
 
@@ -93,7 +91,7 @@ int tensor_file_open(const cli_context *cli, const char *path, tensor_file **fil
 void tensor_file_close(tensor_file *file) {
   if (!file) return;
   tensor_unmap(file->fd, file->map, file->size);
-  json_text_free(&file->header);
+  tesela_json_free(&file->header);
   free(file->entry);
   free(file);
 }

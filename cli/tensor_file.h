@@ -22,7 +22,7 @@
 
 #include <tesela/xla.h>
 
-#include "json_text.h"
+#include <tesela/ops.h>
 #include "main/options.h"
 
 typedef enum tensor_format { TENSOR_RAW, TENSOR_NPY, TENSOR_SAFETENSORS } tensor_format;
@@ -49,9 +49,9 @@ typedef struct tensor_file {
   const uint8_t *map; /* the whole file; NULL if it is empty */
   int64_t size;
   int64_t n_entries;
-  tensor_entry *entry;    /* in the order of the file's header */
-  const json_t *metadata; /* of .safetensors: an object of strings; NULL if there is none */
-  json_text header;       /* of .safetensors: owns the names */
+  tensor_entry *entry;          /* in the order of the file's header */
+  const tesela_value *metadata; /* of .safetensors: an object of strings; NULL if there is none */
+  tesela_json_in header;        /* of .safetensors: owns the names */
   int fd;
 } tensor_file;
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
+#include "main/json.h"
 #include "npy.h"
 #include "output_file.h"
 #include "safetensors.h"
@@ -210,29 +210,29 @@ static int copy_all(writing *w, output_file *file) {
 
 /* ---- say ----------------------------------------------------------------------------------------------- */
 
-static void put_answer(json_writer *j, const writing *w) {
+static void put_answer(tesela_sink *j, const writing *w) {
   static const char *const formats[] = {"raw", "npy", "safetensors"};
   const tensor_job *job = w->job;
-  jw_object(j);
-  jw_put_str(j, "output", job->path);
-  jw_put_str(j, "format", formats[job->format]);
-  jw_put_int(j, "bytes", w->bytes);
-  jw_key(j, "tensors");
-  jw_list(j);
+  tesela_put_object(j);
+  tesela_put_key_text(j, "output", job->path);
+  tesela_put_key_text(j, "format", formats[job->format]);
+  tesela_put_key_int(j, "bytes", w->bytes);
+  tesela_put_key(j, "tensors");
+  tesela_put_list(j);
   for (int64_t i = 0; i < job->n; i++) {
     const written *out = &w->out[i];
     if (job->item[i].as_is) continue;
-    jw_object(j);
-    if (job->format == TENSOR_SAFETENSORS) jw_put_str(j, "name", job->item[i].name);
-    jw_put_str(j, "from", out->from);
-    jw_put_str(j, "to", out->to);
-    jw_put_int(j, "offset", w->header_bytes + out->begin);
-    jw_put_int(j, "bytes", out->bytes);
-    jw_put_str(j, "plan", out->plan);
-    jw_end(j);
+    tesela_put_object(j);
+    if (job->format == TENSOR_SAFETENSORS) tesela_put_key_text(j, "name", job->item[i].name);
+    tesela_put_key_text(j, "from", out->from);
+    tesela_put_key_text(j, "to", out->to);
+    tesela_put_key_int(j, "offset", w->header_bytes + out->begin);
+    tesela_put_key_int(j, "bytes", out->bytes);
+    tesela_put_key_text(j, "plan", out->plan);
+    tesela_put_end(j);
   }
-  jw_end(j);
-  jw_end(j);
+  tesela_put_end(j);
+  tesela_put_end(j);
 }
 
 /* ---- all of it ----------------------------------------------------------------------------------------- */
@@ -241,14 +241,15 @@ static int write_file(writing *w) {
   output_file file;
   int status = output_file_create(w->job->cli, w->job->path, w->bytes, &file);
   if (status != CLI_YES) return status;
-  json_writer j = {0}; /* put together before the file is there */
+  tesela_json_out j = TESELA_JSON_OUT; /* put together before the file is there */
   status = copy_all(w, &file);
-  if (status == CLI_YES && w->job->cli->json) put_answer(&j, w);
-  if (j.failed) status = no_memory(w->job);
+  if (status == CLI_YES && w->job->cli->json) put_answer(&j.sink, w);
+  if (j.sink.stopped) status = no_memory(w->job);
   if (status == CLI_YES) status = output_file_finish(&file);
   output_file_abandon(&file);
-  if (status == CLI_YES && w->job->cli->json && !jw_line(&j, stdout) && !ferror(stdout)) status = CLI_FAILED;
-  jw_free(&j);
+  if (status == CLI_YES && w->job->cli->json && !json_line(&j, stdout) && !ferror(stdout))
+    status = CLI_FAILED;
+  tesela_json_out_free(&j);
   return status;
 }
 

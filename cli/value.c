@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "main/message.h"
+#include "message.h"
 
 static tesela_status fail(tesela_error *err, tesela_status status, const char *format, ...)
     TESELA_PRINTF(3, 4);

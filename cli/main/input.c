@@ -13,7 +13,7 @@
 
 #include "kind.h"
 #include "main/lines.h"
-#include "main/message.h"
+#include "message.h"
 #include "main/say.h"
 
 enum { LINE_LIMIT = 1 << 16, SUGGESTION = 160 };

@@ -13,7 +13,7 @@
 
 #include <tesela/report.h>
 
-#include "main/nearest.h"
+#include "nearest.h"
 #include "main/options.h"
 #include "main/say.h"
 

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "main/utf8.h"
+#include "utf8.h"
 
 static void say(const cli_context *cli, const char *sgr, const char *kind, const char *format, va_list args)
     TESELA_PRINTF(4, 0);

@@ -8,7 +8,7 @@
 
 #include "report/report_print.h"
 #include "main/say.h"
-#include "main/utf8.h"
+#include "utf8.h"
 
 /* One character as it may be shown: itself, or '?' if it could do something to a terminal. */
 static int shown(const cli_term *term, const char *text, size_t length, size_t *used, const char **as) {

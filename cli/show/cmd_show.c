@@ -10,6 +10,7 @@
 #include "main/say.h"
 #include "show/show.h"
 #include "tile_input.h"
+#include "main/json.h"
 
 static bool wants(const cli_context *cli, const char *part) {
   const char *only = cli_value(cli, "only");
@@ -26,15 +27,15 @@ static void print_text(const cli_context *cli, const tesela_xla_shape *shape) {
 }
 
 static int print_json(const tesela_xla_shape *shape, const show_facts *facts) {
-  json_writer j = {0};
-  jw_object(&j);
+  tesela_json_out j = TESELA_JSON_OUT;
+  tesela_put_object(&j.sink);
   if (facts)
-    show_json(&j, facts);
+    show_json(&j.sink, facts);
   else
-    show_json_no_size(&j, shape);
-  jw_end(&j);
-  bool done = jw_line(&j, stdout);
-  jw_free(&j);
+    show_json_no_size(&j.sink, shape);
+  tesela_put_end(&j.sink);
+  bool done = json_line(&j, stdout);
+  tesela_json_out_free(&j);
   return done ? CLI_YES : CLI_FAILED;
 }
 

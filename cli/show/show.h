@@ -18,7 +18,7 @@
 #include <tesela/report.h>
 #include <tesela/xla.h>
 
-#include "json.h"
+#include "main/json.h"
 #include "main/options.h"
 
 /* A piece of text; what does not fit is cut. */
@@ -55,9 +55,6 @@ tesela_status show_facts_of(const tesela_xla_shape *shape, show_facts *facts, te
 
 /* What tile level `level` does, a sentence without its full stop. */
 void show_level(const tesela_xla_shape *shape, int32_t level, show_text *out);
-/* Dims so large that every level divides them, and memory is the same: padding as elements of a larger array. Joined
-   dims stay as they are. */
-void show_padded_dims(const tesela_xla_shape *shape, int64_t *dims);
 /* What one cause of padding costs: "dim 1: 200 of 256 used (22% padding)". */
 void show_pad(const tesela_xla_layout *layout, const tesela_xla_pad *pad, show_text *out);
 void show_order(const tesela_xla_shape *shape, show_text *out);
@@ -65,10 +62,10 @@ void show_order(const tesela_xla_shape *shape, show_text *out);
 void show_verdict(const show_facts *facts, show_text *out);
 
 void show_words(const cli_context *cli, const show_facts *facts);
-void show_json(json_writer *j, const show_facts *facts); /* into the object that is open */
+void show_json(tesela_sink *j, const show_facts *facts); /* into the object that is open */
 /* The same for what has no size; the JSON has null for each fact that is not there. */
 void show_words_no_size(const cli_context *cli, const tesela_xla_shape *shape);
-void show_json_no_size(json_writer *j, const tesela_xla_shape *shape);
+void show_json_no_size(tesela_sink *j, const tesela_xla_shape *shape);
 /* The dims that are dynamic and have a bound. */
 uint32_t show_bounded(const tesela_xla_shape *shape);
 /* Why there is no size. */
@@ -92,10 +89,6 @@ bool show_picture_check(const cli_context *cli, const tesela_xla_shape *shape,
 /* The same, of any layout with the axis memory. */
 bool show_picture_check_layout(const cli_context *cli, const tesela_layout *layout,
                                const tesela_draw_options *options);
-/* What is drawn of an array: the padded one, without its dynamic marks; tile receives the first-level tile of each dim, as
-   tesela_draw_options takes it. */
-tesela_status show_picture_of(const tesela_xla_shape *shape, tesela_layout *layout, int64_t *tile,
-                              tesela_error *err);
 /* Draw a layout that has elements; an exit status. */
 int show_picture_layout(const cli_context *cli, const tesela_layout *layout,
                         const tesela_draw_options *options);

@@ -15,6 +15,8 @@
 #include "verbs/made_of.h"
 #include "main/say.h"
 #include "show/show.h"
+#include "main/json.h"
+#include "tile_input.h"
 
 static int write_stdout(void *user, const char *text, size_t length) {
   (void)user;
@@ -130,22 +132,22 @@ static int print_words(const tesela_register *layout, const char *text, size_t l
 }
 
 static int print_json(const any_layout *any, const char *text, size_t length) {
-  json_writer j = {0};
+  tesela_json_out j = TESELA_JSON_OUT;
   bool done = true;
-  jw_object(&j);
+  tesela_put_object(&j.sink);
   if (any->kind == KIND_REGISTER) {
     const tesela_fragment *entry = expression_fragment(text, length);
-    jw_put_str(&j, "kind", "register");
-    expression_put_register(&j, &any->registers, NULL);
-    jw_put_str(&j, "fragment", entry ? entry->name : NULL);
-    done = made_of_json(&j, &any->registers, text, length);
+    tesela_put_key_text(&j.sink, "kind", "register");
+    expression_put_register(&j.sink, &any->registers, NULL);
+    tesela_put_key_text(&j.sink, "fragment", entry ? entry->name : NULL);
+    done = made_of_json(&j.sink, &any->registers, text, length);
   } else {
-    jw_put_str(&j, "kind", "memory");
-    expression_put_memory(&j, &any->memory);
+    tesela_put_key_text(&j.sink, "kind", "memory");
+    expression_put_memory(&j.sink, &any->memory);
   }
-  jw_end(&j);
-  done = done && jw_line(&j, stdout);
-  jw_free(&j);
+  tesela_put_end(&j.sink);
+  done = done && json_line(&j, stdout);
+  tesela_json_out_free(&j);
   return done ? CLI_YES : CLI_FAILED;
 }
 

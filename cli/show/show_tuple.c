@@ -11,6 +11,7 @@
 #include "main/say.h"
 #include "show/show.h"
 #include "tile_input.h"
+#include "main/json.h"
 
 enum { MAX_LINES = 200, MAX_SHAPE = 60, MAX_PATH = 32 };
 
@@ -124,31 +125,31 @@ static void print_table(const cli_context *cli, const tuple *t, int64_t limit) {
 }
 
 static bool print_json(const tuple *t) {
-  json_writer j = {0};
+  tesela_json_out j = TESELA_JSON_OUT;
   leaf l;
   int64_t bytes, allocated;
-  jw_object(&j);
-  jw_key(&j, "leaves");
-  jw_list(&j);
+  tesela_put_object(&j.sink);
+  tesela_put_key(&j.sink, "leaves");
+  tesela_put_list(&j.sink);
   for (int32_t node = 0; next_leaf(t, &node, &l);) {
-    jw_object(&j);
-    jw_put_str(&j, "member", l.path.text);
+    tesela_put_object(&j.sink);
+    tesela_put_key_text(&j.sink, "member", l.path.text);
     if (l.sized) {
-      show_json(&j, &l.facts);
+      show_json(&j.sink, &l.facts);
     } else {
-      show_json_no_size(&j, l.shape);
+      show_json_no_size(&j.sink, l.shape);
     }
-    jw_end(&j);
-    if (!jw_write(&j, stdout)) break; /* a tuple can be long: piece by piece */
+    tesela_put_end(&j.sink);
+    if (!json_write(&j, stdout)) break; /* a tuple can be long: piece by piece */
   }
-  jw_end(&j);
+  tesela_put_end(&j.sink);
   if (tesela_xla_tree_bytes(t->tree, &bytes, &allocated, NULL) == TESELA_OK) {
-    jw_put_int(&j, "bytes", bytes);
-    jw_put_int(&j, "allocated_bytes", allocated);
+    tesela_put_key_int(&j.sink, "bytes", bytes);
+    tesela_put_key_int(&j.sink, "allocated_bytes", allocated);
   }
-  jw_end(&j);
-  bool done = jw_line(&j, stdout);
-  jw_free(&j);
+  tesela_put_end(&j.sink);
+  bool done = json_line(&j, stdout);
+  tesela_json_out_free(&j);
   return done;
 }
 

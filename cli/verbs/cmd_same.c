@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "main/input.h"
-#include "json.h"
+#include "main/json.h"
 #include "kind.h"
 #include "verbs/same_expression.h"
 #include "main/say.h"
@@ -165,28 +165,28 @@ static void say_notes(const cli_context *cli, comparison *c) {
 
 static bool print_json(const comparison *c) {
   const tesela_difference *d = &c->d;
-  json_writer j = {0};
-  jw_object(&j);
-  jw_put_bool(&j, "same", d->same);
-  jw_put_bool(&j, "same_size", d->same_extent);
+  tesela_json_out j = TESELA_JSON_OUT;
+  tesela_put_object(&j.sink);
+  tesela_put_key_bool(&j.sink, "same", d->same);
+  tesela_put_key_bool(&j.sink, "same_size", d->same_extent);
   if (!d->same) {
-    if (c->tuples) jw_put_str(&j, "member", c->member);
-    jw_key(&j, "first_difference");
+    if (c->tuples) tesela_put_key_text(&j.sink, "member", c->member);
+    tesela_put_key(&j.sink, "first_difference");
     if (d->have_index) {
-      jw_object(&j);
-      jw_key(&j, "index");
-      jw_ints(&j, c->a.layout.rank, d->index);
-      jw_put_int(&j, "a", c->a.place);
-      jw_put_int(&j, "b", c->b.place);
-      jw_end(&j);
+      tesela_put_object(&j.sink);
+      tesela_put_key(&j.sink, "index");
+      tesela_put_ints(&j.sink, c->a.layout.rank, d->index);
+      tesela_put_key_int(&j.sink, "a", c->a.place);
+      tesela_put_key_int(&j.sink, "b", c->b.place);
+      tesela_put_end(&j.sink);
     } else {
-      jw_null(&j);
+      tesela_put_null(&j.sink);
     }
-    jw_put_str(&j, "reason", d->reason);
+    tesela_put_key_text(&j.sink, "reason", d->reason);
   }
-  jw_end(&j);
-  bool done = jw_line(&j, stdout) || ferror(stdout);
-  jw_free(&j);
+  tesela_put_end(&j.sink);
+  bool done = json_line(&j, stdout) || ferror(stdout);
+  tesela_json_out_free(&j);
   return done;
 }
 

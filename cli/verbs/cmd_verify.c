@@ -11,7 +11,7 @@
 #include <tesela/device.h>
 
 #include "main/input.h"
-#include "json.h"
+#include "main/json.h"
 #include "device.h"
 #include "main/say.h"
 #include "tensor_file.h"
@@ -85,22 +85,22 @@ static void verify_print(const tesela_device_layout *layout, const tesela_mispla
 }
 
 static int verify_json(const tesela_device_layout *layout, const tesela_misplaced *m) {
-  json_writer j = {0};
+  tesela_json_out j = TESELA_JSON_OUT;
   char text[VALUE_TEXT];
-  jw_object(&j);
-  jw_put_bool(&j, "same", m->same);
-  jw_put_int(&j, "n_different", m->n_different);
+  tesela_put_object(&j.sink);
+  tesela_put_key_bool(&j.sink, "same", m->same);
+  tesela_put_key_int(&j.sink, "n_different", m->n_different);
   if (!m->same) {
-    jw_key(&j, "index");
-    jw_ints(&j, layout->host.rank, m->index);
-    jw_put_int(&j, "place", m->place);
-    jw_put_str(&j, "expected", value_bits(m->expected, layout->host.device_bits, text));
-    jw_put_str(&j, "found", value_bits(m->found, layout->host.device_bits, text));
-    jw_key(&j, "source");
+    tesela_put_key(&j.sink, "index");
+    tesela_put_ints(&j.sink, layout->host.rank, m->index);
+    tesela_put_key_int(&j.sink, "place", m->place);
+    tesela_put_key_text(&j.sink, "expected", value_bits(m->expected, layout->host.device_bits, text));
+    tesela_put_key_text(&j.sink, "found", value_bits(m->found, layout->host.device_bits, text));
+    tesela_put_key(&j.sink, "source");
     if (m->have_source)
-      jw_ints(&j, layout->host.rank, m->source);
+      tesela_put_ints(&j.sink, layout->host.rank, m->source);
     else
-      jw_null(&j);
+      tesela_put_null(&j.sink);
   }
   return tile_print_json(&j);
 }

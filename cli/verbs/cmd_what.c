@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "main/input.h"
-#include "json.h"
+#include "main/json.h"
 #include "verbs/place.h"
 #include "main/say.h"
 
@@ -19,19 +19,19 @@ typedef struct what {
   const tesela_layout *layout;
   int64_t bytes; /* of all places; 0: places are asked for */
   bool words;
-  json_writer json;
+  tesela_json_out json;
 } what;
 
 static void print_json(what *w, int64_t place, bool padding, const int64_t *index) {
-  json_writer *j = &w->json;
-  jw_object(j);
-  jw_put_int(j, "place", place);
-  jw_key(j, "index");
+  tesela_sink *j = &w->json.sink;
+  tesela_put_object(j);
+  tesela_put_key_int(j, "place", place);
+  tesela_put_key(j, "index");
   if (padding)
-    jw_null(j);
+    tesela_put_null(j);
   else
-    jw_ints(j, w->layout->rank, index);
-  jw_end(j);
+    tesela_put_ints(j, w->layout->rank, index);
+  tesela_put_end(j);
 }
 
 static void print_words(const what *w, int64_t place, bool padding) {
@@ -77,13 +77,13 @@ static int what_byte(what *w, int64_t byte) {
   places_in_byte(byte, w->layout->bits, &first, &last);
   if (last >= places) last = places - 1; /* the last byte may be filled up */
   if (!w->cli->json) return print_places(w, first, last);
-  jw_object(&w->json);
-  jw_put_int(&w->json, "byte", byte);
-  jw_key(&w->json, "elements");
-  jw_list(&w->json);
+  tesela_put_object(&w->json.sink);
+  tesela_put_key_int(&w->json.sink, "byte", byte);
+  tesela_put_key(&w->json.sink, "elements");
+  tesela_put_list(&w->json.sink);
   int status = print_places(w, first, last);
-  jw_end(&w->json);
-  jw_end(&w->json);
+  tesela_put_end(&w->json.sink);
+  tesela_put_end(&w->json.sink);
   return status;
 }
 
@@ -97,14 +97,14 @@ static int what_register(what *w, const char *text, size_t length) {
   if (tesela_register_get_global(layout, thread, local, index, &err) != TESELA_OK)
     return say_failure(w->cli, &err);
   if (w->cli->json) {
-    json_writer *j = &w->json;
-    jw_object(j);
-    jw_put_int(j, "thread", thread);
-    jw_put_int(j, "local", local);
-    jw_key(j, "index");
-    jw_ints(j, layout->rank, index);
-    jw_end(j);
-    return jw_line(j, stdout) || ferror(stdout) ? CLI_YES : CLI_FAILED;
+    tesela_sink *j = &w->json.sink;
+    tesela_put_object(j);
+    tesela_put_key_int(j, "thread", thread);
+    tesela_put_key_int(j, "local", local);
+    tesela_put_key(j, "index");
+    tesela_put_ints(j, layout->rank, index);
+    tesela_put_end(j);
+    return json_line(&w->json, stdout) || ferror(stdout) ? CLI_YES : CLI_FAILED;
   }
   input_print_index(layout->rank, index);
   putchar('\n');
@@ -125,8 +125,8 @@ static int what_one(void *user, const char *text, size_t length) {
   if (input_number(text, length, w->bytes ? "byte" : "place", count, &number, &err) != TESELA_OK)
     return say_failure_in(w->cli, text, length, &err);
   int status = w->bytes ? what_byte(w, number) : print_places(w, number, number);
-  if (w->cli->json && status == CLI_YES) jw_line(&w->json, stdout);
-  return w->json.failed ? CLI_FAILED : status;
+  if (w->cli->json && status == CLI_YES) json_line(&w->json, stdout);
+  return w->json.sink.stopped ? CLI_FAILED : status;
 }
 
 int cmd_what(const cli_context *cli) {
@@ -142,9 +142,14 @@ int cmd_what(const cli_context *cli) {
                      kind_words(any.kind));
   if (bytes && tesela_layout_sizes(&layout, &sizes, &err) != TESELA_OK) return say_failure(cli, &err);
   bool one = cli->n_args == 2 && strcmp(cli->arg[1], "-") != 0;
-  what w = {cli, &any, &layout, 0, cli_has(cli, "words") || (one && cli->out.terminal && !cli->json), {0}};
+  what w = {cli,
+            &any,
+            &layout,
+            0,
+            cli_has(cli, "words") || (one && cli->out.terminal && !cli->json),
+            TESELA_JSON_OUT};
   if (bytes && sizes.bytes > 0) w.bytes = sizes.bytes;
   status = input_each(cli, 1, what_one, &w);
-  jw_free(&w.json);
+  tesela_json_out_free(&w.json);
   return status;
 }

@@ -12,6 +12,8 @@
 #include "main/input.h"
 #include "verbs/place.h"
 #include "main/say.h"
+#include "main/json.h"
+#include "tile_input.h"
 
 typedef struct where {
   const cli_context *cli;
@@ -19,7 +21,7 @@ typedef struct where {
   const tesela_layout *layout;
   bool words;
   int64_t warp; /* threads of one */
-  json_writer json;
+  tesela_json_out json;
 } where;
 
 /* ---- places in memory ------------------------------------------------------------------------------------- */
@@ -29,19 +31,19 @@ static void print_json(where *w, const int64_t *index, int64_t place) {
   int64_t byte;
   int bit;
   bool fits = place_to_byte(place, w->layout->bits, &byte, &bit);
-  json_writer *j = &w->json;
-  jw_object(j);
-  jw_key(j, "index");
-  jw_ints(j, w->layout->rank, index);
-  jw_put_int(j, "place", place);
+  tesela_sink *j = &w->json.sink;
+  tesela_put_object(j);
+  tesela_put_key(j, "index");
+  tesela_put_ints(j, w->layout->rank, index);
+  tesela_put_key_int(j, "place", place);
   if (w->any->kind == KIND_XLA || w->any->kind == KIND_DEVICE) {
-    jw_key(j, "byte");
-    fits ? jw_int(j, byte) : jw_null(j);
-    jw_key(j, "bit");
-    fits ? jw_int(j, bit) : jw_null(j);
+    tesela_put_key(j, "byte");
+    fits ? tesela_put_int(j, byte) : tesela_put_null(j);
+    tesela_put_key(j, "bit");
+    fits ? tesela_put_int(j, bit) : tesela_put_null(j);
   }
-  jw_end(j);
-  jw_line(j, stdout);
+  tesela_put_end(j);
+  json_line(&w->json, stdout);
 }
 
 static void print_words(const where *w, int64_t place) {
@@ -70,7 +72,7 @@ static int where_in_memory(where *w, const int64_t *index) {
     else
       printf("%s%" PRId64, k ? " " : "", place[0]);
   }
-  if (w->json.failed) return CLI_FAILED;
+  if (w->json.sink.stopped) return CLI_FAILED;
   if (!w->cli->json) putchar('\n');
   if (w->words) {
     cli_flush();
@@ -84,13 +86,13 @@ static int where_in_memory(where *w, const int64_t *index) {
 /* {"index":[9,3],"threads":[5],"local":3} */
 static int print_register_json(where *w, const int64_t *index) {
   tesela_error err = {.at = -1};
-  json_writer *j = &w->json;
-  jw_object(j);
-  jw_key(j, "index");
-  jw_ints(j, w->any->registers.rank, index);
+  tesela_sink *j = &w->json.sink;
+  tesela_put_object(j);
+  tesela_put_key(j, "index");
+  tesela_put_ints(j, w->any->registers.rank, index);
   if (expression_put_place(j, &w->any->registers, index, &err) != TESELA_OK) return say_failure(w->cli, &err);
-  jw_end(j);
-  return jw_line(j, stdout) || ferror(stdout) ? CLI_YES : CLI_FAILED;
+  tesela_put_end(j);
+  return json_line(&w->json, stdout) || ferror(stdout) ? CLI_YES : CLI_FAILED;
 }
 
 static int where_in_registers(where *w, const int64_t *index) {
@@ -143,9 +145,9 @@ int cmd_where(const cli_context *cli) {
   if (cli_has(cli, "warp") && any.kind != KIND_REGISTER)
     return say_usage(cli, "--warp is for register layouts");
   bool one = cli->n_args == 2 && strcmp(cli->arg[1], "-") != 0;
-  where w = {cli,  &any, &layout, cli_has(cli, "words") || (one && cli->out.terminal && !cli->json),
-             warp, {0}};
+  where w = {cli,  &any,           &layout, cli_has(cli, "words") || (one && cli->out.terminal && !cli->json),
+             warp, TESELA_JSON_OUT};
   status = input_each(cli, 1, where_one, &w);
-  jw_free(&w.json);
+  tesela_json_out_free(&w.json);
   return status;
 }

@@ -112,23 +112,23 @@ static bool next_group(const parts *all, bool *named, int32_t *g) {
   }
 }
 
-bool made_of_json(json_writer *j, const tesela_register *layout, const char *text, size_t length) {
+bool made_of_json(tesela_sink *j, const tesela_register *layout, const char *text, size_t length) {
   parts all;
   bool named = true;
   if (!find_parts(layout, text, length, &all)) return false;
-  jw_key(j, "made_of");
-  jw_list(j);
+  tesela_put_key(j, "made_of");
+  tesela_put_list(j);
   for (int32_t g = -1; next_group(&all, &named, &g);) {
-    jw_object(j);
-    jw_put_str(j, "name", all.part[all.part[g].named_by].name);
-    jw_key(j, "alike");
-    jw_list(j);
+    tesela_put_object(j);
+    tesela_put_key_text(j, "name", all.part[all.part[g].named_by].name);
+    tesela_put_key(j, "alike");
+    tesela_put_list(j);
     for (int32_t i = g; i < all.n; i++)
-      if (all.part[i].group == g && i != all.part[g].named_by) jw_str(j, all.part[i].name);
-    jw_end(j);
-    jw_end(j);
+      if (all.part[i].group == g && i != all.part[g].named_by) tesela_put_text(j, all.part[i].name);
+    tesela_put_end(j);
+    tesela_put_end(j);
   }
-  jw_end(j);
+  tesela_put_end(j);
   free(all.part);
   return true;
 }

@@ -8,11 +8,11 @@
 
 #include <tesela/register.h>
 
-#include "json.h"
+#include "main/json.h"
 
 /* "made_of": [{"name": .., "alike": [..]}, ..], all groups, all other names. `text` is what the layout was written as: a
  * group with a fragment that it names comes first, under that name. false: no memory. */
-bool made_of_json(json_writer *j, const tesela_register *layout, const char *text, size_t length);
+bool made_of_json(tesela_sink *j, const tesela_register *layout, const char *text, size_t length);
 
 /* "  made of     mma.m16n8k16.f16.C and 9 alike, ..." and a newline to stdout, up to four groups; nothing for none. */
 bool made_of_print(const tesela_register *layout, const char *text, size_t length);

@@ -11,67 +11,7 @@
 #include "expression.h"
 #include "main/input.h"
 #include "main/say.h"
-
-#define ENUMERATED ((int64_t)1 << 22) /* elements that are looked at one by one at most */
-
-/* The relation of one side. The elements of a tile have no width of their own: they get that of the other side. */
-static tesela_status relation_beside(const any_layout *any, const any_layout *other, tesela_layout *layout,
-                                     tesela_error *err) {
-  tesela_layout beside;
-  tesela_dtype dtype = TESELA_DTYPE_NONE;
-  int32_t bits = 8;
-  if (any->kind == KIND_XLA) return tesela_xla_to_layout(&any->shape, layout, err);
-  if (any->kind == KIND_DEVICE) return tesela_device_to_layout(&any->device, layout, err);
-  if (any->kind == KIND_REGISTER)
-    return tesela_register_to_layout(&any->registers, TESELA_DTYPE_NONE, 8, layout, err);
-  tesela_status known = other->kind == KIND_XLA      ? tesela_xla_to_layout(&other->shape, &beside, NULL)
-                        : other->kind == KIND_DEVICE ? tesela_device_to_layout(&other->device, &beside, NULL)
-                                                     : TESELA_E_UNSUPPORTED;
-  if (known == TESELA_OK) {
-    dtype = beside.dtype;
-    bits = beside.bits;
-  }
-  return tesela_tile_memory_to_layout(&any->memory, dtype, bits, layout, err);
-}
-
-/* Element by element, for swizzles that differ. false: there are too many, or copies. */
-static bool compare_all(const tesela_layout *a, const tesela_layout *b, tesela_difference *d) {
-  int64_t index[TESELA_MAX_RANK] = {0}, elements = 1, place_a = 0, place_b = 0;
-  for (int32_t k = 0; k < a->rank; k++) {
-    if (a->rank != b->rank || a->shape[k] != b->shape[k] || a->shape[k] == 0) return false;
-    if (__builtin_mul_overflow(elements, a->shape[k], &elements) || elements > ENUMERATED) return false;
-  }
-  if (tesela_layout_copies(a) > 1 || tesela_layout_copies(b) > 1 || a->n_axes != 1 || b->n_axes != 1)
-    return false;
-  *d = (tesela_difference){.same = true, .same_extent = a->axis[0].extent == b->axis[0].extent};
-  do {
-    if (tesela_layout_place_of(a, index, &place_a, NULL) != TESELA_OK ||
-        tesela_layout_place_of(b, index, &place_b, NULL) != TESELA_OK)
-      return false;
-    if (place_a == place_b) continue;
-    d->same = false;
-    d->have_index = true;
-    for (int32_t k = 0; k < a->rank; k++) d->index[k] = index[k];
-    snprintf(d->reason, sizeof d->reason, "places differ: %" PRId64 " and %" PRId64, place_a, place_b);
-    return true;
-  } while (expression_next(a->rank, a->shape, index));
-  return true;
-}
-
-tesela_status same_compare(const any_layout *a, const any_layout *b, tesela_difference *d,
-                           tesela_error *err) {
-  tesela_layout left, right;
-  if ((a->kind == KIND_REGISTER) != (b->kind == KIND_REGISTER)) {
-    *d = (tesela_difference){.same = false};
-    snprintf(d->reason, sizeof d->reason, "a is %s, b %s", kind_words(a->kind), kind_words(b->kind));
-    return TESELA_OK;
-  }
-  tesela_status status = relation_beside(a, b, &left, err);
-  if (status == TESELA_OK) status = relation_beside(b, a, &right, err);
-  if (status != TESELA_OK) return status;
-  status = tesela_layout_compare(&left, &right, d, err);
-  return status == TESELA_E_UNSUPPORTED && compare_all(&left, &right, d) ? TESELA_OK : status;
-}
+#include "main/json.h"
 
 /* ---- the verb -------------------------------------------------------------------------------------------- */
 
@@ -81,7 +21,7 @@ static int write_stdout(void *user, const char *text, size_t length) {
 }
 
 /* The place of an element: a number, or {"threads":[..],"local":n}; the relation is read again to have it. */
-static tesela_status put_place(json_writer *j, const char *text, const int64_t *index, tesela_error *err) {
+static tesela_status put_place(tesela_sink *j, const char *text, const int64_t *index, tesela_error *err) {
   any_layout any;
   tesela_layout layout;
   int64_t place[TESELA_MAX_AXES] = {0};
@@ -90,45 +30,45 @@ static tesela_status put_place(json_writer *j, const char *text, const int64_t *
   const tesela_writer to = {write_stdout, NULL};
   if (any.kind == KIND_REGISTER && !j) return expression_print_place(&any.registers, index, &to, err);
   if (any.kind == KIND_REGISTER) {
-    jw_object(j);
+    tesela_put_object(j);
     status = expression_put_place(j, &any.registers, index, err);
-    jw_end(j);
+    tesela_put_end(j);
     return status;
   }
   status = tesela_layout_place_of(&layout, index, place, err);
   if (j)
-    jw_int(j, place[0]);
+    tesela_put_int(j, place[0]);
   else
     printf("%" PRId64, place[0]);
   return status;
 }
 
 static int print_any_json(const cli_context *cli, int32_t rank, const tesela_difference *d) {
-  json_writer j = {0};
+  tesela_json_out j = TESELA_JSON_OUT;
   tesela_error err = {.at = -1};
   tesela_status status = TESELA_OK;
-  jw_object(&j);
-  jw_put_bool(&j, "same", d->same);
-  jw_put_bool(&j, "same_size", d->same_extent);
+  tesela_put_object(&j.sink);
+  tesela_put_key_bool(&j.sink, "same", d->same);
+  tesela_put_key_bool(&j.sink, "same_size", d->same_extent);
   if (!d->same) {
-    jw_key(&j, "first_difference");
+    tesela_put_key(&j.sink, "first_difference");
     if (d->have_index) {
-      jw_object(&j);
-      jw_key(&j, "index");
-      jw_ints(&j, rank, d->index);
-      jw_key(&j, "a");
-      status = put_place(&j, cli->arg[0], d->index, &err);
-      jw_key(&j, "b");
-      if (status == TESELA_OK) status = put_place(&j, cli->arg[1], d->index, &err);
-      jw_end(&j);
+      tesela_put_object(&j.sink);
+      tesela_put_key(&j.sink, "index");
+      tesela_put_ints(&j.sink, rank, d->index);
+      tesela_put_key(&j.sink, "a");
+      status = put_place(&j.sink, cli->arg[0], d->index, &err);
+      tesela_put_key(&j.sink, "b");
+      if (status == TESELA_OK) status = put_place(&j.sink, cli->arg[1], d->index, &err);
+      tesela_put_end(&j.sink);
     } else {
-      jw_null(&j);
+      tesela_put_null(&j.sink);
     }
-    jw_put_str(&j, "reason", d->reason);
+    tesela_put_key_text(&j.sink, "reason", d->reason);
   }
-  jw_end(&j);
-  bool done = status == TESELA_OK && (jw_line(&j, stdout) || ferror(stdout));
-  jw_free(&j);
+  tesela_put_end(&j.sink);
+  bool done = status == TESELA_OK && (json_line(&j, stdout) || ferror(stdout));
+  tesela_json_out_free(&j);
   if (status != TESELA_OK) return say_failure(cli, &err);
   return !done ? CLI_FAILED : d->same ? CLI_YES : CLI_NO;
 }

@@ -5,13 +5,8 @@
 #ifndef TESELA_CLI_SAME_EXPRESSION_H
 #define TESELA_CLI_SAME_EXPRESSION_H
 
-#include "kind.h"
 #include "main/options.h"
-
-/* Do two layouts hold every element at the same place? Two register layouts are compared thread by thread, whatever way
- * their replicas are spelt; places in memory with places in memory, XLA's included; a register layout and another one
- * differ. In d->reason a and b are called so. */
-tesela_status same_compare(const any_layout *a, const any_layout *b, tesela_difference *d, tesela_error *err);
+#include "same.h"
 
 /* The verb same, where A or B is a register layout or a tile in memory. An exit status. */
 int same_any(const cli_context *cli);

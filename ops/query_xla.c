@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * query_xla.c - the ops that say what an XLA shape is, program and choose, and info and parse, which take any layout.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "device_put.h"
+#include "expression.h"
+#include "request.h"
+
+/* ---- info -------------------------------------------------------------------------------------------------
+ */
+
+static void put_digit(tesela_sink *out, const tesela_layout *layout, const tesela_digit *digit) {
+  const char *source = digit->source == TESELA_REPLICA ? "replica"
+                       : digit->source == TESELA_HOLE  ? "hole"
+                       : digit->source < layout->rank  ? "dim"
+                                                       : "join";
+  tesela_put_object(out);
+  tesela_put_key_text(out, "source", source);
+  if (digit->source >= 0)
+    tesela_put_key_int(out, "index",
+                       digit->source < layout->rank ? digit->source : digit->source - layout->rank);
+  tesela_put_key_int(out, "step", digit->step);
+  tesela_put_key_int(out, "extent", digit->extent);
+  if (digit->join >= 0) {
+    tesela_put_key_int(out, "join", digit->join);
+    tesela_put_key_int(out, "weight", digit->stride);
+  } else {
+    tesela_put_key_int(out, "stride", digit->stride);
+    tesela_put_key_text(out, "axis", layout->axis[digit->axis].name);
+  }
+  tesela_put_end(out);
+}
+
+/* A list of the bits that are set. */
+static void put_dims(tesela_sink *out, uint32_t dims) {
+  tesela_put_list(out);
+  for (int d = 0; d < 32; d++)
+    if (dims >> d & 1) tesela_put_int(out, d);
+  tesela_put_end(out);
+}
+
+static void put_pad(tesela_sink *out, const tesela_xla_pad *pad) {
+  static const char *const kinds[] = {
+      [TESELA_XLA_PAD_TILE] = "tile", [TESELA_XLA_PAD_TAIL] = "tail", [TESELA_XLA_PAD_WIDTH] = "width"};
+  tesela_put_object(out);
+  tesela_put_key_text(out, "kind", kinds[pad->kind]);
+  if (pad->kind == TESELA_XLA_PAD_TILE) {
+    tesela_put_key_int(out, "level", pad->level);
+    tesela_put_key_int(out, "entry", pad->entry);
+    tesela_put_key_int(out, "from_end", pad->from_end);
+    tesela_put_key(out, "dims");
+    put_dims(out, pad->dims);
+  }
+  tesela_put_key_int(out, "tile", pad->tile);
+  tesela_put_key_int(out, "extent", pad->extent);
+  tesela_put_key_int(out, "padded", pad->padded);
+  tesela_put_end(out);
+}
+
+static void put_shape(tesela_sink *out, const char *name, const tesela_xla_shape *shape) {
+  tesela_put_key(out, name);
+  tesela_writer to = tesela_put_text_begin(out);
+  tesela_xla_print(shape, true, &to, NULL);
+  tesela_put_text_end(out);
+}
+
+static void put_sizes(tesela_sink *out, const tesela_xla_shape *shape, const tesela_xla_sizes *sizes) {
+  tesela_put_key(out, "shape");
+  tesela_put_ints(out, shape->rank, shape->dim);
+  tesela_put_key_int(out, "rank", shape->rank);
+  tesela_put_key_text(out, "dtype", tesela_dtype_name(shape->dtype));
+  tesela_put_key_int(out, "bits", sizes->bits_per_element);
+  tesela_put_key_int(out, "logical_elements", sizes->logical_elements);
+  tesela_put_key_int(out, "logical_bytes", sizes->logical_bytes);
+  tesela_put_key_int(out, "elements", sizes->elements);
+  tesela_put_key_int(out, "bytes", sizes->bytes);
+  tesela_put_key_int(out, "allocated_bytes", sizes->allocated_bytes);
+  tesela_put_key(out, "expansion");
+  tesela_put_real(out, sizes->expansion);
+}
+
+static void put_digits(tesela_sink *out, const tesela_layout *layout) {
+  tesela_put_key(out, "digits");
+  tesela_put_list(out);
+  for (int32_t i = 0; i < layout->n_active; i++) put_digit(out, layout, &layout->digit[i]);
+  tesela_put_end(out);
+}
+
+static tesela_status put_info(tesela_request *q, const tesela_xla_shape *shape, const tesela_layout *layout) {
+  enum { PADS = TESELA_XLA_MAX_TILE_NUMBERS + 2 };
+  tesela_xla_sizes sizes;
+  tesela_xla_pad pad[PADS];
+  int64_t bounds[TESELA_MAX_DIGITS];
+  int32_t n_bounds = 0, n_pads = 0;
+  tesela_status status = tesela_xla_size(shape, &sizes, q->err);
+  if (status == TESELA_OK)
+    status = tesela_xla_bounds(shape, shape->layout.n_tiles, bounds, &n_bounds, q->err);
+  if (status == TESELA_OK) status = tesela_xla_padding(shape, PADS, pad, &n_pads, q->err);
+  if (status != TESELA_OK) return status;
+  put_sizes(q->out, shape, &sizes);
+  put_shape(q->out, "canonical", shape);
+  put_digits(q->out, layout);
+  tesela_put_key(q->out, "bounds");
+  tesela_put_ints(q->out, n_bounds, bounds);
+  tesela_put_key(q->out, "padding");
+  tesela_put_list(q->out);
+  for (int32_t i = 0; i < n_pads && i < PADS; i++) put_pad(q->out, &pad[i]);
+  tesela_put_end(q->out);
+  return TESELA_OK;
+}
+
+tesela_status op_info(tesela_request *q) {
+  any_layout any;
+  tesela_layout layout;
+  tesela_status status = request_any(q, "layout", &any, &layout);
+  if (status != TESELA_OK) return status;
+  if (any.kind == KIND_XLA) return put_info(q, &any.shape, &layout);
+  tesela_put_key_text(q->out, "kind", kind_name(any.kind));
+  tesela_put_key_int(q->out, "rank", layout.rank);
+  if (any.kind == KIND_DEVICE)
+    status = device_put(q->out, &any.device, NULL, q->err);
+  else if (any.kind == KIND_REGISTER)
+    expression_put_register(q->out, &any.registers, NULL);
+  else
+    expression_put_memory(q->out, &any.memory);
+  if (status == TESELA_OK) put_digits(q->out, &layout);
+  return status;
+}
+
+/* ---- parse ------------------------------------------------------------------------------------------------
+ */
+
+static void put_kept(tesela_sink *out, const tesela_xla_tree *tree) {
+  uint32_t kept = 0;
+  for (int32_t i = 0; i < tesela_xla_tree_count(tree); i++) {
+    tesela_xla_node node = tesela_xla_tree_node(tree, i);
+    if (node.shape) kept |= tesela_xla_kept(node.shape);
+  }
+  tesela_put_key(out, "kept");
+  tesela_put_list(out);
+  for (int bit = 0; bit < 32; bit++)
+    if (kept >> bit & 1) tesela_put_text(out, tesela_xla_kept_text((uint32_t)1 << bit));
+  tesela_put_end(out);
+}
+
+/* What was read and has no place in the shape; a strict reader notes nothing else. */
+static void put_dropped(tesela_sink *out, const tesela_xla_repairs *repairs) {
+  bool levels = false;
+  for (int32_t i = 0; i < repairs->count && i < TESELA_XLA_MAX_REPAIRS; i++)
+    levels = levels || strncmp(repairs->repair[i].what, "D(", 2) == 0;
+  tesela_put_key(out, "dropped");
+  tesela_put_list(out);
+  if (levels) tesela_put_text(out, "D: dim level types");
+  tesela_put_end(out);
+}
+
+static void put_repairs(tesela_sink *out, const tesela_xla_repairs *repairs) {
+  tesela_put_key_int(out, "n_repairs", repairs->count);
+  tesela_put_key(out, "repairs");
+  tesela_put_list(out);
+  for (int32_t i = 0; i < repairs->count && i < TESELA_XLA_MAX_REPAIRS; i++) {
+    tesela_put_object(out);
+    tesela_put_key_int(out, "at", repairs->repair[i].at);
+    tesela_put_key_text(out, "what", repairs->repair[i].what);
+    tesela_put_end(out);
+  }
+  tesela_put_end(out);
+}
+
+static tesela_status print_any(const any_layout *any, const tesela_writer *to, tesela_error *err) {
+  static const tesela_device_notation order[] = {TESELA_DEVICE_SHORT, TESELA_DEVICE_PRINTED};
+  tesela_status status = TESELA_E_UNSUPPORTED;
+  if (any->kind == KIND_REGISTER) return tesela_register_print(&any->registers, to, err);
+  if (any->kind != KIND_DEVICE) return tesela_tile_memory_print(&any->memory, to, err);
+  for (size_t i = 0; i < sizeof order / sizeof order[0] && status == TESELA_E_UNSUPPORTED; i++)
+    status = tesela_device_print(&any->device, order[i], to, err);
+  return status == TESELA_E_UNSUPPORTED ? tesela_device_print(&any->device, TESELA_DEVICE_TUPLES, to, err)
+                                        : status;
+}
+
+/* A layout of another kind than XLA's; nothing of it is dropped, nothing mended. */
+static tesela_status parse_other(tesela_request *q, const char *text, size_t length, layout_kind wanted) {
+  any_layout any;
+  tesela_xla_repairs none = {0};
+  tesela_status status = TESELA_OK;
+  if (wanted == KIND_DEVICE) {
+    any.kind = KIND_DEVICE;
+    status = tesela_device_parse(&any.device, text, length, NULL, q->err);
+  } else {
+    status = kind_read_expression(text, length, wanted, &any, q->err);
+  }
+  if (status != TESELA_OK) return status;
+  tesela_put_key_text(q->out, "kind", kind_name(any.kind));
+  tesela_put_key(q->out, "printed");
+  tesela_writer to = tesela_put_text_begin(q->out);
+  status = print_any(&any, &to, q->err);
+  tesela_put_text_end(q->out);
+  tesela_put_key(q->out, "kept");
+  tesela_put_list(q->out);
+  tesela_put_end(q->out);
+  put_dropped(q->out, &none);
+  if (q->flags & TESELA_XLA_LENIENT) put_repairs(q->out, &none);
+  return status;
+}
+
+enum { PARSE_ARRAYS = 50000 }; /* a tree has about 2 KiB for each */
+
+/* Has the text no more arrays than max_arrays? Each has a bracket. */
+static tesela_status check_arrays(tesela_request *q, const char *text, size_t length) {
+  const tesela_value *field = tesela_request_get(q, "max_arrays");
+  int64_t most = field ? tesela_value_int(field) : PARSE_ARRAYS, n = 0;
+  for (size_t i = 0; i < length; i++) n += text[i] == '[';
+  if (most < 1)
+    return tesela_request_fail(q, TESELA_E_RANGE, -1, "max_arrays is %" PRId64 "; it is 1 or more", most);
+  q->field = "text";
+  if (n <= most) return TESELA_OK;
+  return tesela_request_fail(q, TESELA_E_LIMIT, -1, "the text has %" PRId64 " arrays; max_arrays is %" PRId64,
+                             n, most);
+}
+
+static tesela_status parse_xla(tesela_request *q, const char *text, size_t length, size_t used) {
+  tesela_xla_tree *tree = NULL;
+  tesela_xla_repairs repairs = {0};
+  tesela_status status = check_arrays(q, text, length);
+  if (status != TESELA_OK) return status;
+  status = tesela_xla_tree_create(&tree, text + used, length - used, q->flags, NULL, &repairs, q->err);
+  kind_shift(used, &repairs, status == TESELA_OK ? NULL : q->err);
+  if (status != TESELA_OK) return status;
+  tesela_put_key(q->out, "printed");
+  tesela_writer to = tesela_put_text_begin(q->out);
+  status = tesela_xla_tree_print(tree, true, &to, q->err);
+  tesela_put_text_end(q->out);
+  put_kept(q->out, tree);
+  put_dropped(q->out, &repairs);
+  if (q->flags & TESELA_XLA_LENIENT) put_repairs(q->out, &repairs);
+  tesela_xla_tree_destroy(tree);
+  return status;
+}
+
+tesela_status op_parse(tesela_request *q) {
+  size_t used;
+  layout_kind kind;
+  const tesela_value *notation = tesela_request_get(q, "notation"), *field = tesela_request_get(q, "text");
+  const char *text = tesela_value_text(field);
+  size_t length = tesela_value_length(field);
+  tesela_status status = kind_of(text, length, &kind, &used, q->err);
+  if (status != TESELA_OK) return status;
+  if (notation) kind = kind_named(tesela_value_text(notation), tesela_value_length(notation));
+  if (kind == KIND_XLA) return parse_xla(q, text, length, used);
+  status = parse_other(q, text + used, length - used, kind);
+  if (status != TESELA_OK) kind_shift(used, NULL, q->err);
+  return status;
+}
+
+/* ---- program, choose --------------------------------------------------------------------------------------
+ */
+
+static void put_step(tesela_sink *out, const tesela_program *program, int32_t i) {
+  static const struct {
+    const char *op, *numbers;
+  } kinds[] = {[TESELA_STEP_TRANSPOSE] = {"transpose", "permutation"},
+               [TESELA_STEP_PAD] = {"pad", "amounts"},
+               [TESELA_STEP_RESHAPE] = {"reshape", "sizes"}};
+  const tesela_step *step = &program->step[i];
+  int32_t rank;
+  const int64_t *shape = tesela_program_shape(program, i + 1, &rank);
+  tesela_put_object(out);
+  tesela_put_key_text(out, "op", kinds[step->kind].op);
+  tesela_put_key_int(out, "level", step->level);
+  tesela_put_key(out, kinds[step->kind].numbers);
+  tesela_put_ints(out, step->rank, &program->number[step->first]);
+  tesela_put_key(out, "shape");
+  tesela_put_ints(out, rank, shape);
+  tesela_put_end(out);
+}
+
+tesela_status op_program(tesela_request *q) {
+  tesela_xla_shape shape;
+  tesela_program program;
+  tesela_status status = request_layout(q, "layout", &shape, NULL);
+  if (status == TESELA_OK) status = tesela_xla_program(&shape, &program, q->err);
+  if (status != TESELA_OK) return status;
+  tesela_put_key(q->out, "steps");
+  tesela_put_list(q->out);
+  for (int32_t i = 0; i < program.n_steps; i++) put_step(q->out, &program, i);
+  tesela_put_end(q->out);
+  return TESELA_OK;
+}
+
+tesela_status op_choose(tesela_request *q) {
+  static const struct {
+    const char *field;
+    uint32_t option;
+  } flags[] = {{"alternative_16bit", TESELA_XLA_CHOOSE_ALTERNATIVE_16BIT},
+               {"large_tile", TESELA_XLA_CHOOSE_LARGE_TILE},
+               {"early_tpu", TESELA_XLA_CHOOSE_EARLY_TPU},
+               {"argument", TESELA_XLA_CHOOSE_ARGUMENT}};
+  tesela_xla_shape shape;
+  uint32_t options = 0;
+  for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+    if (tesela_request_flag(q, flags[i].field)) options |= flags[i].option;
+  tesela_status status = request_layout(q, "shape", &shape, NULL);
+  if (status == TESELA_OK) status = tesela_xla_choose(&shape, options, q->err);
+  if (status == TESELA_OK) put_shape(q->out, "layout", &shape);
+  return status;
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * request.c - a request checked by the table of operations, and answered.
+ */
+#include "request.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kind.h"
+#include "message.h"
+#include "nearest.h"
+
+tesela_status tesela_request_fail(tesela_request *q, tesela_status status, int64_t at, const char *format,
+                                  ...) {
+  va_list args;
+  va_start(args, format);
+  message_put(q->err->message, sizeof q->err->message, format, args);
+  va_end(args);
+  q->err->status = status;
+  q->err->reason = TESELA_REASON_NONE;
+  q->err->at = at;
+  return status;
+}
+
+const char *tesela_field_type_words(tesela_field_type type) {
+  switch (type) {
+  case TESELA_FIELD_ANY:
+    return "string, a layout";
+  case TESELA_FIELD_LAYOUT:
+    return "string, an XLA shape";
+  case TESELA_FIELD_TARGET:
+    return "string, an XLA shape or a layout in braces";
+  case TESELA_FIELD_TEXT:
+    return "string";
+  case TESELA_FIELD_INDICES:
+    return "list of lists of integers";
+  case TESELA_FIELD_PLACES:
+    return "list of integers or of pairs";
+  case TESELA_FIELD_FLAG:
+    return "true or false";
+  case TESELA_FIELD_NUMBER:
+    return "integer";
+  case TESELA_FIELD_TEXTS:
+    return "list of strings";
+  case TESELA_FIELD_NUMBERS:
+    return "list of integers";
+  case TESELA_FIELD_OBJECT:
+    return "object";
+  case TESELA_FIELD_OBJECTS:
+    return "list of objects";
+  case TESELA_FIELD_DEVICE:
+    return "string or object, a device layout";
+  }
+  return "";
+}
+
+/* ---- fields -----------------------------------------------------------------------------------------------
+ */
+
+const tesela_value *tesela_request_get(tesela_request *q, const char *field) {
+  q->field = field;
+  return tesela_value_get(q->value, field);
+}
+
+bool tesela_request_flag(tesela_request *q, const char *field) {
+  return tesela_value_bool(tesela_request_get(q, field));
+}
+
+tesela_status request_layout(tesela_request *q, const char *field, tesela_xla_shape *shape,
+                             tesela_layout *layout) {
+  const tesela_value *text = tesela_request_get(q, field);
+  return kind_read(tesela_value_text(text), tesela_value_length(text), q->flags, shape, layout, NULL, q->err);
+}
+
+tesela_status request_any(tesela_request *q, const char *field, any_layout *any, tesela_layout *layout) {
+  const tesela_value *text = tesela_request_get(q, field);
+  return kind_read_any(tesela_value_text(text), tesela_value_length(text), q->flags, any, layout, NULL,
+                       q->err);
+}
+
+tesela_status request_index(tesela_request *q, int32_t rank, const int64_t *shape, const tesela_value *list,
+                            size_t i, int64_t *index) {
+  if (tesela_value_size(list) != (size_t)rank)
+    return tesela_request_fail(q, TESELA_E_INVALID, -1,
+                               "indices[%zu] has %zu coordinates; the rank is %" PRId32, i,
+                               tesela_value_size(list), rank);
+  for (int32_t d = 0; d < rank; d++) {
+    index[d] = tesela_value_int(tesela_value_at(list, (size_t)d));
+    if (index[d] >= 0 && index[d] < shape[d]) continue;
+    if (shape[d] == 0)
+      return tesela_request_fail(q, TESELA_E_RANGE, -1,
+                                 "indices[%zu][%" PRId32 "]: the extent is 0, nothing is there", i, d);
+    return tesela_request_fail(q, TESELA_E_RANGE, -1,
+                               "indices[%zu][%" PRId32 "] is %" PRId64 "; the shape allows 0 to %" PRId64, i,
+                               d, index[d], shape[d] - 1);
+  }
+  return TESELA_OK;
+}
+
+/* Is every item of a list an integer? Otherwise *bad is the first that is not. */
+static bool all_integers(const tesela_value *list, size_t *bad) {
+  for (*bad = 0; *bad < tesela_value_size(list); ++*bad)
+    if (!tesela_value_is(tesela_value_at(list, *bad), TESELA_VALUE_INT)) return false;
+  return true;
+}
+
+static tesela_status check_list(tesela_request *q, const tesela_field *field, const tesela_value *value) {
+  size_t bad = 0, inner = 0;
+  if (field->type == TESELA_FIELD_NUMBERS ||
+      (field->type == TESELA_FIELD_PLACES &&
+       !tesela_value_is(tesela_value_at(value, 0), TESELA_VALUE_LIST))) {
+    if (all_integers(value, &bad)) return TESELA_OK;
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s[%zu] is no integer", field->name, bad);
+  }
+  for (bad = 0; bad < tesela_value_size(value); bad++) {
+    const tesela_value *list = tesela_value_at(value, bad);
+    if (!tesela_value_is(list, TESELA_VALUE_LIST))
+      return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s[%zu] is no list of integers", field->name, bad);
+    if (!all_integers(list, &inner))
+      return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s[%zu][%zu] is no integer", field->name, bad,
+                                 inner);
+  }
+  return TESELA_OK;
+}
+
+static tesela_status check_texts(tesela_request *q, const tesela_field *field, const tesela_value *value) {
+  for (size_t i = 0; i < tesela_value_size(value); i++)
+    if (!tesela_value_is(tesela_value_at(value, i), TESELA_VALUE_TEXT))
+      return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s[%zu] is no string", field->name, i);
+  return TESELA_OK;
+}
+
+/* Is `value` one of the words in "a|b|c"? */
+static bool is_word(const char *words, const char *value) {
+  for (const char *word = words; word; word = strchr(word, '|') ? strchr(word, '|') + 1 : NULL) {
+    size_t length = strcspn(word, "|");
+    if (strlen(value) == length && memcmp(word, value, length) == 0) return true;
+  }
+  return false;
+}
+
+static tesela_status check_field(tesela_request *q, const tesela_op_entry *op, const tesela_field *field) {
+  const tesela_value *value = tesela_request_get(q, field->name);
+  const char *takes = tesela_field_type_words(field->type);
+  bool right = false;
+  if (!value) {
+    if (field->optional) return TESELA_OK;
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "op %s needs the field %s: %s", op->name, field->name,
+                               takes);
+  }
+  switch (field->type) {
+  case TESELA_FIELD_ANY:
+  case TESELA_FIELD_LAYOUT:
+  case TESELA_FIELD_TARGET:
+  case TESELA_FIELD_TEXT:
+    right = tesela_value_is(value, TESELA_VALUE_TEXT);
+    break;
+  case TESELA_FIELD_INDICES:
+  case TESELA_FIELD_PLACES:
+    right = tesela_value_is(value, TESELA_VALUE_LIST);
+    break;
+  case TESELA_FIELD_FLAG:
+    right = tesela_value_is(value, TESELA_VALUE_BOOL);
+    break;
+  case TESELA_FIELD_NUMBER:
+    right = tesela_value_is(value, TESELA_VALUE_INT);
+    break;
+  case TESELA_FIELD_TEXTS:
+  case TESELA_FIELD_NUMBERS:
+  case TESELA_FIELD_OBJECTS:
+    right = tesela_value_is(value, TESELA_VALUE_LIST);
+    break;
+  case TESELA_FIELD_OBJECT:
+    right = tesela_value_is(value, TESELA_VALUE_OBJECT);
+    break;
+  case TESELA_FIELD_DEVICE:
+    right = tesela_value_is(value, TESELA_VALUE_OBJECT) || tesela_value_is(value, TESELA_VALUE_TEXT);
+    break;
+  }
+  if (!right)
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "the field %s takes this: %s", field->name, takes);
+  if (field->words && !is_word(field->words, tesela_value_text(value)))
+    return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "the field %s takes one of these: %s",
+                               field->name, field->words);
+  if (field->type == TESELA_FIELD_TEXTS) return check_texts(q, field, value);
+  if (field->type == TESELA_FIELD_OBJECTS) return TESELA_OK; /* the op says which item is wrong */
+  return tesela_value_is(value, TESELA_VALUE_LIST) ? check_list(q, field, value) : TESELA_OK;
+}
+
+/* ---- fields nobody asked for ------------------------------------------------------------------------------
+ */
+
+static const tesela_field lenient_field = {"lenient", TESELA_FIELD_FLAG, true, NULL};
+
+/* Names of the fields an op knows and the request lacks: those that another may be a misspelling of. */
+typedef struct missing {
+  const char *name[TESELA_OP_FIELDS + 2]; /* ends with NULL */
+} missing;
+
+static void find_missing(const tesela_request *q, const tesela_op_entry *op, missing *m) {
+  int n = 0;
+  for (int i = 0; i <= TESELA_OP_FIELDS; i++) {
+    const char *name = i < TESELA_OP_FIELDS ? op->field[i].name : lenient_field.name;
+    if (name && !tesela_value_get(q->value, name)) m->name[n++] = name;
+  }
+  m->name[n] = NULL;
+}
+
+static const char *missing_field(const void *user, int wanted) {
+  return ((const missing *)user)->name[wanted];
+}
+
+static bool is_known(const tesela_op_entry *op, const char *name) {
+  for (int i = 0; i < TESELA_OP_FIELDS && op->field[i].name; i++)
+    if (strcmp(op->field[i].name, name) == 0) return true;
+  return strcmp(name, "id") == 0 || strcmp(name, "op") == 0 || strcmp(name, lenient_field.name) == 0;
+}
+
+/* A field that looks like one the request lacks is a mistake; any other is the client's own business. */
+static tesela_status check_spelling(tesela_request *q, const tesela_op_entry *op) {
+  missing m;
+  find_missing(q, op, &m);
+  for (size_t i = 0; i < tesela_value_size(q->value); i++) {
+    const char *name = tesela_value_at(q->value, i)->name;
+    const char *near = is_known(op, name) ? NULL : nearest(name, missing_field, &m);
+    if (!near) continue;
+    q->field = near;
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "op %s has no field %s; did you mean %s?", op->name,
+                               name, near);
+  }
+  return TESELA_OK;
+}
+
+/* ---- one request ------------------------------------------------------------------------------------------
+ */
+
+static const char *op_name(const void *user, int i) {
+  const tesela_request *q = user;
+  return i < q->n_ops ? q->ops[i].name : NULL;
+}
+
+static tesela_status find_op(tesela_request *q, const tesela_op_entry **op) {
+  const tesela_value *name = tesela_request_get(q, "op");
+  if (!name)
+    return tesela_request_fail(q, TESELA_E_INVALID, -1,
+                               "the field op is missing; {\"op\":\"ops\"} lists all ops");
+  if (!tesela_value_is(name, TESELA_VALUE_TEXT))
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "the field op takes a string");
+  for (int i = 0; i < q->n_ops; i++)
+    if (strcmp(q->ops[i].name, tesela_value_text(name)) == 0) {
+      *op = &q->ops[i];
+      return TESELA_OK;
+    }
+  const char *near = nearest(tesela_value_text(name), op_name, q);
+  if (near)
+    return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "there is no op %.40s; did you mean %s?",
+                               tesela_value_text(name), near);
+  return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1,
+                             "there is no op %.40s; {\"op\":\"ops\"} lists all ops", tesela_value_text(name));
+}
+
+tesela_status tesela_request_answer(tesela_request *q) {
+  const tesela_op_entry *op = NULL;
+  *q->err = (tesela_error){.at = -1};
+  q->error_at[0] = '\0';
+  q->field = q->message = NULL;
+  if (!q->ops) q->ops = tesela_ops(&q->n_ops);
+  if (!tesela_value_is(q->value, TESELA_VALUE_OBJECT))
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "a request is an object in JSON");
+  tesela_status status = find_op(q, &op);
+  if (status == TESELA_OK) status = check_spelling(q, op);
+  for (int i = 0; status == TESELA_OK && i < TESELA_OP_FIELDS && op->field[i].name; i++)
+    status = check_field(q, op, &op->field[i]);
+  if (status == TESELA_OK) status = check_field(q, op, &lenient_field);
+  if (status != TESELA_OK) return status;
+  q->flags = tesela_request_flag(q, lenient_field.name) ? TESELA_XLA_LENIENT : TESELA_XLA_STRICT;
+  q->field = NULL;
+  return op->answer(q);
+}
+
+void tesela_request_free(tesela_request *q) {
+  free(q->message);
+  q->message = NULL;
+}

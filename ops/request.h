@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * request.h - what the operations share.
+ *
+ *   request.c     finds the operation, checks its fields by the table
+ *   query_ops.c   the table, and some of them; query_xla.c has those about XLA shapes as such, query_register.c those about register
+ *                 layouts, query_tile.c those about moving tiles, query_relayout.c those that copy, query_device.c those about
+ *                 device layouts, query_graph.c those about programs
+ *   value.c put.c json_in.c json_out.c json_answer.c    values, sinks, the edge to JSON
+ *
+ * A new operation is one row in the table and one function.
+ */
+#ifndef TESELA_OPS_REQUEST_H
+#define TESELA_OPS_REQUEST_H
+
+#include <tesela/ops.h>
+#include <tesela/xla.h>
+
+#include "kind.h"
+
+/* query_device.c */
+tesela_status op_device_layout(tesela_request *q);
+tesela_status op_dma(tesela_request *q);
+tesela_status op_restickify(tesela_request *q);
+tesela_status op_view(tesela_request *q);
+/* query_graph.c */
+tesela_status op_plan_memory(tesela_request *q);
+tesela_status op_propagate(tesela_request *q);
+/* query_register.c */
+tesela_status op_fragment(tesela_request *q);
+tesela_status op_locate_at(tesela_request *q);
+tesela_status op_register(tesela_request *q);
+tesela_status op_shared(tesela_request *q);
+tesela_status op_show(tesela_request *q);
+/* query_relayout.c */
+tesela_status op_plan(tesela_request *q);
+tesela_status op_relayout(tesela_request *q);
+/* query_tile.c */
+tesela_status op_bank_conflicts(tesela_request *q);
+tesela_status op_convert(tesela_request *q);
+tesela_status op_infer(tesela_request *q);
+tesela_status op_ldmatrix(tesela_request *q);
+tesela_status op_swizzle(tesela_request *q);
+tesela_status op_vector_width(tesela_request *q);
+/* query_xla.c */
+tesela_status op_choose(tesela_request *q);
+tesela_status op_info(tesela_request *q);
+tesela_status op_parse(tesela_request *q);
+tesela_status op_program(tesela_request *q);
+
+/* Read a field of type TESELA_FIELD_ANY; layout may be NULL. */
+tesela_status request_any(tesela_request *q, const char *field, any_layout *any, tesela_layout *layout);
+/* indices[i] as an index of a shape. */
+tesela_status request_index(tesela_request *q, int32_t rank, const int64_t *shape, const tesela_value *list,
+                            size_t i, int64_t *index);
+/* Read a field of type TESELA_FIELD_LAYOUT; layout may be NULL. */
+tesela_status request_layout(tesela_request *q, const char *field, tesela_xla_shape *shape,
+                             tesela_layout *layout);
+
+#endif
