@@ -30,7 +30,7 @@ static tesela_status put_samples(tesela_request *q, const json_device *device, c
   for (size_t i = 0; i < tesela_value_size(indices); i++) {
     int64_t index[TESELA_MAX_RANK], place[TESELA_MAX_AXES], offset = device->host_offset;
     tesela_status status =
-        request_index(q, layout->rank, layout->shape, tesela_value_at(indices, i), i, index);
+        request_index(q, layout->rank, layout->shape, tesela_value_at(indices, i), (int64_t)i, index);
     if (status == TESELA_OK) status = tesela_layout_place_of(layout, index, place, q->err);
     if (status != TESELA_OK) return status;
     for (int32_t d = 0; d < layout->rank; d++) {

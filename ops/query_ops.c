@@ -1,146 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query_ops.c - the table of ops, at the end, and those about elements and places and about tesela itself.
+ * query_ops.c - the table of ops, at the end, and those about tesela itself.
  */
 #include <inttypes.h>
 #include <string.h>
 
-#include "expression.h"
 #include "request.h"
-#include "same.h"
-
-/* ---- where, what ------------------------------------------------------------------------------------------
- */
-
-/* The places of one element: an integer, for several copies a list, in registers {"threads":[..],"local":n}. */
-static tesela_status put_places(tesela_request *q, const any_layout *any, const tesela_layout *layout,
-                                const int64_t *index) {
-  int64_t copies = tesela_layout_copies(layout), place[TESELA_MAX_AXES];
-  if (any->kind == KIND_REGISTER) {
-    tesela_put_object(q->out);
-    tesela_status status = expression_put_place(q->out, &any->registers, index, q->err);
-    tesela_put_end(q->out);
-    return status;
-  }
-  if (copies > 1) tesela_put_list(q->out);
-  for (int64_t k = 0; k < copies; k++) {
-    tesela_status status = tesela_layout_copy_of(layout, index, k, place, q->err);
-    if (status != TESELA_OK) return status;
-    tesela_put_int(q->out, place[0]);
-  }
-  if (copies > 1) tesela_put_end(q->out);
-  return TESELA_OK;
-}
-
-static tesela_status op_where(tesela_request *q) {
-  any_layout any;
-  tesela_layout layout;
-  tesela_status status = request_any(q, "layout", &any, &layout);
-  if (status != TESELA_OK) return status;
-  const tesela_value *indices = tesela_request_get(q, "indices");
-  tesela_put_key(q->out, "places");
-  tesela_put_list(q->out);
-  for (size_t i = 0; i < tesela_value_size(indices); i++) {
-    int64_t index[TESELA_MAX_RANK];
-    status = request_index(q, layout.rank, layout.shape, tesela_value_at(indices, i), i, index);
-    if (status == TESELA_OK) status = put_places(q, &any, &layout, index);
-    if (status != TESELA_OK) return status;
-  }
-  tesela_put_end(q->out);
-  return TESELA_OK;
-}
-
-/* The element in a register: places[i] is [thread, local]. */
-static tesela_status put_held(tesela_request *q, const tesela_register *layout, const tesela_value *pair,
-                              size_t i) {
-  static const char *const names[] = {"thread", "local id"};
-  const int64_t extent[] = {layout->spatial_size, layout->local_size};
-  int64_t place[2], index[TESELA_MAX_RANK];
-  if (tesela_value_size(pair) != 2)
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "places[%zu] is no list [thread, local]", i);
-  for (size_t k = 0; k < 2; k++) {
-    place[k] = tesela_value_int(tesela_value_at(pair, k));
-    if (place[k] < 0 || place[k] >= extent[k])
-      return tesela_request_fail(q, TESELA_E_RANGE, -1,
-                                 "places[%zu][%zu] is %" PRId64 "; a %s is 0 to %" PRId64, i, k, place[k],
-                                 names[k], extent[k] - 1);
-  }
-  tesela_status status = tesela_register_get_global(layout, place[0], place[1], index, q->err);
-  if (status == TESELA_OK) tesela_put_ints(q->out, layout->rank, index);
-  return status;
-}
-
-/* The element at a place in memory. */
-static tesela_status put_element(tesela_request *q, const tesela_layout *layout, const tesela_value *number,
-                                 size_t i) {
-  int64_t place = tesela_value_int(number), extent = layout->axis[0].extent, index[TESELA_MAX_RANK];
-  bool padding;
-  if (!tesela_value_is(number, TESELA_VALUE_INT))
-    return tesela_request_fail(q, TESELA_E_INVALID, -1,
-                               "places[%zu] is no integer; pairs are for register layouts", i);
-  if (place < 0 || place >= extent)
-    return tesela_request_fail(q, TESELA_E_RANGE, -1,
-                               "places[%zu] is %" PRId64 "; the layout has %" PRId64 " places", i, place,
-                               extent);
-  tesela_status status = tesela_layout_element_at(layout, &place, index, &padding, q->err);
-  if (status != TESELA_OK) return status;
-  if (padding)
-    tesela_put_null(q->out);
-  else
-    tesela_put_ints(q->out, layout->rank, index);
-  return TESELA_OK;
-}
-
-static tesela_status op_what(tesela_request *q) {
-  any_layout any;
-  tesela_layout layout;
-  tesela_status status = request_any(q, "layout", &any, &layout);
-  if (status != TESELA_OK) return status;
-  const tesela_value *places = tesela_request_get(q, "places");
-  tesela_put_key(q->out, "indices");
-  tesela_put_list(q->out);
-  for (size_t i = 0; i < tesela_value_size(places); i++) {
-    const tesela_value *place = tesela_value_at(places, i);
-    status =
-        any.kind == KIND_REGISTER ? put_held(q, &any.registers, place, i) : put_element(q, &layout, place, i);
-    if (status != TESELA_OK) return status;
-  }
-  tesela_put_end(q->out);
-  return TESELA_OK;
-}
-
-/* ---- same -------------------------------------------------------------------------------------------------
- */
-
-static tesela_status op_same(tesela_request *q) {
-  any_layout a, b;
-  tesela_layout left, right;
-  tesela_difference difference;
-  tesela_status status = request_any(q, "a", &a, &left);
-  if (status == TESELA_OK) status = request_any(q, "b", &b, &right);
-  if (status != TESELA_OK) return status;
-  q->field = NULL;
-  status = same_compare(&a, &b, &difference, q->err);
-  if (status != TESELA_OK) return status;
-  tesela_put_key_bool(q->out, "same", difference.same);
-  tesela_put_key_bool(q->out, "same_size", difference.same_extent);
-  if (difference.same) return TESELA_OK;
-  tesela_put_key(q->out, "first_difference");
-  if (difference.have_index) {
-    tesela_put_object(q->out);
-    tesela_put_key(q->out, "index");
-    tesela_put_ints(q->out, left.rank, difference.index);
-    tesela_put_key(q->out, "a");
-    status = put_places(q, &a, &left, difference.index);
-    tesela_put_key(q->out, "b");
-    if (status == TESELA_OK) status = put_places(q, &b, &right, difference.index);
-    tesela_put_end(q->out);
-  } else {
-    tesela_put_null(q->out);
-  }
-  tesela_put_key_text(q->out, "reason", difference.reason);
-  return status;
-}
 
 /* ---- formats, version, ops --------------------------------------------------------------------------------
  */
@@ -167,25 +32,33 @@ static tesela_status op_version(tesela_request *q) {
   return TESELA_OK;
 }
 
+static void put_op(tesela_sink *out, const tesela_op_entry *op) {
+  tesela_put_object(out);
+  tesela_put_key_text(out, "op", op->name);
+  tesela_put_key_text(out, "summary", op->summary);
+  tesela_put_key(out, "fields");
+  tesela_put_list(out);
+  for (const tesela_field *f = op->field; f < op->field + TESELA_OP_FIELDS && f->name; f++) {
+    tesela_put_object(out);
+    tesela_put_key_text(out, "name", f->name);
+    tesela_put_key_text(out, "type", tesela_field_type_name(f->type));
+    tesela_put_key_text(out, "takes", f->words ? f->words : tesela_field_type_words(f->type));
+    tesela_put_key_bool(out, "optional", f->optional);
+    tesela_put_end(out);
+  }
+  tesela_put_end(out);
+  tesela_put_end(out);
+}
+
 static tesela_status op_ops(tesela_request *q) {
+  const tesela_value *name = tesela_request_get(q, "name");
+  const tesela_op_entry *only = NULL, *end = q->ops + q->n_ops;
+  tesela_status status = name ? request_find(q, "name", &only) : TESELA_OK;
+  if (status != TESELA_OK) return status;
   tesela_put_key(q->out, "ops");
   tesela_put_list(q->out);
-  for (const tesela_op_entry *op = q->ops; op < q->ops + q->n_ops; op++) {
-    tesela_put_object(q->out);
-    tesela_put_key_text(q->out, "op", op->name);
-    tesela_put_key_text(q->out, "summary", op->summary);
-    tesela_put_key(q->out, "fields");
-    tesela_put_list(q->out);
-    for (const tesela_field *f = op->field; f < op->field + TESELA_OP_FIELDS && f->name; f++) {
-      tesela_put_object(q->out);
-      tesela_put_key_text(q->out, "name", f->name);
-      tesela_put_key_text(q->out, "takes", f->words ? f->words : tesela_field_type_words(f->type));
-      tesela_put_key_bool(q->out, "optional", f->optional);
-      tesela_put_end(q->out);
-    }
-    tesela_put_end(q->out);
-    tesela_put_end(q->out);
-  }
+  for (const tesela_op_entry *op = q->ops; op < end; op++)
+    if (!only || op == only) put_op(q->out, op);
   tesela_put_end(q->out);
   return TESELA_OK;
 }
@@ -211,11 +84,13 @@ static const tesela_op_entry table[] = {
     {"where",
      op_where,
      "the places of elements",
-     {REQUIRED("layout", TESELA_FIELD_ANY), REQUIRED("indices", TESELA_FIELD_INDICES)}},
+     {REQUIRED("layout", TESELA_FIELD_ANY), OPTIONAL("index", TESELA_FIELD_NUMBERS),
+      OPTIONAL("indices", TESELA_FIELD_INDICES)}},
     {"what",
      op_what,
      "the elements at places",
-     {REQUIRED("layout", TESELA_FIELD_ANY), REQUIRED("places", TESELA_FIELD_PLACES)}},
+     {REQUIRED("layout", TESELA_FIELD_ANY), OPTIONAL("place", TESELA_FIELD_PLACE),
+      OPTIONAL("byte", TESELA_FIELD_NUMBER), OPTIONAL("places", TESELA_FIELD_PLACES)}},
     {"same",
      op_same,
      "do two layouts put every element at the same place?",
@@ -353,7 +228,7 @@ static const tesela_op_entry table[] = {
       OPTIONAL("spill", TESELA_FIELD_FLAG)}},
     {"formats", op_formats, "the formats of the tiled-layout document", {{0}}},
     {"version", op_version, "the version of the library", {{0}}},
-    {"ops", op_ops, "this list", {{0}}},
+    {"ops", op_ops, "the operations and their fields", {OPTIONAL("name", TESELA_FIELD_TEXT)}},
 };
 
 const tesela_op_entry *tesela_ops(int32_t *n) {

@@ -94,7 +94,7 @@ static tesela_status put_offsets(tesela_request *q, const tesela_tile_memory *me
   for (size_t i = 0; i < tesela_value_size(indices); i++) {
     int64_t index[TESELA_MAX_RANK], place;
     tesela_status status =
-        request_index(q, memory->rank, memory->shape, tesela_value_at(indices, i), i, index);
+        request_index(q, memory->rank, memory->shape, tesela_value_at(indices, i), (int64_t)i, index);
     if (status == TESELA_OK) status = tesela_tile_memory_place(memory, index, &place, q->err);
     if (status != TESELA_OK) return status;
     tesela_put_int(q->out, place);

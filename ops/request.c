@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,37 +26,28 @@ tesela_status tesela_request_fail(tesela_request *q, tesela_status status, int64
   return status;
 }
 
-const char *tesela_field_type_words(tesela_field_type type) {
-  switch (type) {
-  case TESELA_FIELD_ANY:
-    return "string, a layout";
-  case TESELA_FIELD_LAYOUT:
-    return "string, an XLA shape";
-  case TESELA_FIELD_TARGET:
-    return "string, an XLA shape or a layout in braces";
-  case TESELA_FIELD_TEXT:
-    return "string";
-  case TESELA_FIELD_INDICES:
-    return "list of lists of integers";
-  case TESELA_FIELD_PLACES:
-    return "list of integers or of pairs";
-  case TESELA_FIELD_FLAG:
-    return "true or false";
-  case TESELA_FIELD_NUMBER:
-    return "integer";
-  case TESELA_FIELD_TEXTS:
-    return "list of strings";
-  case TESELA_FIELD_NUMBERS:
-    return "list of integers";
-  case TESELA_FIELD_OBJECT:
-    return "object";
-  case TESELA_FIELD_OBJECTS:
-    return "list of objects";
-  case TESELA_FIELD_DEVICE:
-    return "string or object, a device layout";
-  }
-  return "";
-}
+/* Name and words of each type. */
+static const struct {
+  const char *name, *words;
+} types[] = {
+    [TESELA_FIELD_ANY] = {"any", "string, a layout"},
+    [TESELA_FIELD_LAYOUT] = {"layout", "string, an XLA shape"},
+    [TESELA_FIELD_TARGET] = {"target", "string, an XLA shape or a layout in braces"},
+    [TESELA_FIELD_TEXT] = {"text", "string"},
+    [TESELA_FIELD_INDICES] = {"indices", "list of lists of integers"},
+    [TESELA_FIELD_PLACE] = {"place", "integer or pair of integers"},
+    [TESELA_FIELD_PLACES] = {"places", "list of integers or of pairs"},
+    [TESELA_FIELD_FLAG] = {"flag", "true or false"},
+    [TESELA_FIELD_NUMBER] = {"number", "integer"},
+    [TESELA_FIELD_TEXTS] = {"texts", "list of strings"},
+    [TESELA_FIELD_NUMBERS] = {"numbers", "list of integers"},
+    [TESELA_FIELD_OBJECT] = {"object", "object"},
+    [TESELA_FIELD_OBJECTS] = {"objects", "list of objects"},
+    [TESELA_FIELD_DEVICE] = {"device", "string or object, a device layout"},
+};
+
+const char *tesela_field_type_name(tesela_field_type type) { return types[type].name; }
+const char *tesela_field_type_words(tesela_field_type type) { return types[type].words; }
 
 /* ---- fields -----------------------------------------------------------------------------------------------
  */
@@ -81,21 +73,27 @@ tesela_status request_any(tesela_request *q, const char *field, any_layout *any,
                        q->err);
 }
 
+/* "indices[3]"; i < 0: "index". */
+static const char *index_name(int64_t i, char text[40]) {
+  snprintf(text, 40, i < 0 ? "index" : "indices[%" PRId64 "]", i);
+  return text;
+}
+
 tesela_status request_index(tesela_request *q, int32_t rank, const int64_t *shape, const tesela_value *list,
-                            size_t i, int64_t *index) {
+                            int64_t i, int64_t *index) {
+  char name[40];
   if (tesela_value_size(list) != (size_t)rank)
-    return tesela_request_fail(q, TESELA_E_INVALID, -1,
-                               "indices[%zu] has %zu coordinates; the rank is %" PRId32, i,
-                               tesela_value_size(list), rank);
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s has %zu coordinates; the rank is %" PRId32,
+                               index_name(i, name), tesela_value_size(list), rank);
   for (int32_t d = 0; d < rank; d++) {
     index[d] = tesela_value_int(tesela_value_at(list, (size_t)d));
     if (index[d] >= 0 && index[d] < shape[d]) continue;
     if (shape[d] == 0)
-      return tesela_request_fail(q, TESELA_E_RANGE, -1,
-                                 "indices[%zu][%" PRId32 "]: the extent is 0, nothing is there", i, d);
+      return tesela_request_fail(q, TESELA_E_RANGE, -1, "%s[%" PRId32 "]: the extent is 0, nothing is there",
+                                 index_name(i, name), d);
     return tesela_request_fail(q, TESELA_E_RANGE, -1,
-                               "indices[%zu][%" PRId32 "] is %" PRId64 "; the shape allows 0 to %" PRId64, i,
-                               d, index[d], shape[d] - 1);
+                               "%s[%" PRId32 "] is %" PRId64 "; the shape allows 0 to %" PRId64,
+                               index_name(i, name), d, index[d], shape[d] - 1);
   }
   return TESELA_OK;
 }
@@ -109,7 +107,7 @@ static bool all_integers(const tesela_value *list, size_t *bad) {
 
 static tesela_status check_list(tesela_request *q, const tesela_field *field, const tesela_value *value) {
   size_t bad = 0, inner = 0;
-  if (field->type == TESELA_FIELD_NUMBERS ||
+  if (field->type == TESELA_FIELD_NUMBERS || field->type == TESELA_FIELD_PLACE ||
       (field->type == TESELA_FIELD_PLACES &&
        !tesela_value_is(tesela_value_at(value, 0), TESELA_VALUE_LIST))) {
     if (all_integers(value, &bad)) return TESELA_OK;
@@ -161,6 +159,9 @@ static tesela_status check_field(tesela_request *q, const tesela_op_entry *op, c
   case TESELA_FIELD_INDICES:
   case TESELA_FIELD_PLACES:
     right = tesela_value_is(value, TESELA_VALUE_LIST);
+    break;
+  case TESELA_FIELD_PLACE:
+    right = tesela_value_is(value, TESELA_VALUE_INT) || tesela_value_is(value, TESELA_VALUE_LIST);
     break;
   case TESELA_FIELD_FLAG:
     right = tesela_value_is(value, TESELA_VALUE_BOOL);
@@ -242,6 +243,21 @@ static const char *op_name(const void *user, int i) {
   return i < q->n_ops ? q->ops[i].name : NULL;
 }
 
+tesela_status request_find(tesela_request *q, const char *field, const tesela_op_entry **op) {
+  const char *name = tesela_value_text(tesela_request_get(q, field));
+  for (int i = 0; i < q->n_ops; i++)
+    if (strcmp(q->ops[i].name, name) == 0) {
+      *op = &q->ops[i];
+      return TESELA_OK;
+    }
+  const char *near = nearest(name, op_name, q);
+  if (near)
+    return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "there is no op %.40s; did you mean %s?", name,
+                               near);
+  return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1,
+                             "there is no op %.40s; {\"op\":\"ops\"} lists all ops", name);
+}
+
 static tesela_status find_op(tesela_request *q, const tesela_op_entry **op) {
   const tesela_value *name = tesela_request_get(q, "op");
   if (!name)
@@ -249,17 +265,7 @@ static tesela_status find_op(tesela_request *q, const tesela_op_entry **op) {
                                "the field op is missing; {\"op\":\"ops\"} lists all ops");
   if (!tesela_value_is(name, TESELA_VALUE_TEXT))
     return tesela_request_fail(q, TESELA_E_INVALID, -1, "the field op takes a string");
-  for (int i = 0; i < q->n_ops; i++)
-    if (strcmp(q->ops[i].name, tesela_value_text(name)) == 0) {
-      *op = &q->ops[i];
-      return TESELA_OK;
-    }
-  const char *near = nearest(tesela_value_text(name), op_name, q);
-  if (near)
-    return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "there is no op %.40s; did you mean %s?",
-                               tesela_value_text(name), near);
-  return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1,
-                             "there is no op %.40s; {\"op\":\"ops\"} lists all ops", tesela_value_text(name));
+  return request_find(q, "op", op);
 }
 
 tesela_status tesela_request_answer(tesela_request *q) {
@@ -276,7 +282,8 @@ tesela_status tesela_request_answer(tesela_request *q) {
     status = check_field(q, op, &op->field[i]);
   if (status == TESELA_OK) status = check_field(q, op, &lenient_field);
   if (status != TESELA_OK) return status;
-  q->flags = tesela_request_flag(q, lenient_field.name) ? TESELA_XLA_LENIENT : TESELA_XLA_STRICT;
+  q->flags =
+      q->lenient || tesela_request_flag(q, lenient_field.name) ? TESELA_XLA_LENIENT : TESELA_XLA_STRICT;
   q->field = NULL;
   return op->answer(q);
 }

@@ -3,7 +3,7 @@
  * request.h - what the operations share.
  *
  *   request.c     finds the operation, checks its fields by the table
- *   query_ops.c   the table, and some of them; query_xla.c has those about XLA shapes as such, query_register.c those about register
+ *   query_ops.c   the table, and some of them; query_place.c has those about elements and places, query_xla.c those about XLA shapes as such, query_register.c those about register
  *                 layouts, query_tile.c those about moving tiles, query_relayout.c those that copy, query_device.c those about
  *                 device layouts, query_graph.c those about programs
  *   value.c put.c json_in.c json_out.c json_answer.c    values, sinks, the edge to JSON
@@ -26,6 +26,10 @@ tesela_status op_view(tesela_request *q);
 /* query_graph.c */
 tesela_status op_plan_memory(tesela_request *q);
 tesela_status op_propagate(tesela_request *q);
+/* query_place.c */
+tesela_status op_same(tesela_request *q);
+tesela_status op_what(tesela_request *q);
+tesela_status op_where(tesela_request *q);
 /* query_register.c */
 tesela_status op_fragment(tesela_request *q);
 tesela_status op_locate_at(tesela_request *q);
@@ -48,11 +52,13 @@ tesela_status op_info(tesela_request *q);
 tesela_status op_parse(tesela_request *q);
 tesela_status op_program(tesela_request *q);
 
+/* The operation that a field of type text names. */
+tesela_status request_find(tesela_request *q, const char *field, const tesela_op_entry **op);
 /* Read a field of type TESELA_FIELD_ANY; layout may be NULL. */
 tesela_status request_any(tesela_request *q, const char *field, any_layout *any, tesela_layout *layout);
-/* indices[i] as an index of a shape. */
+/* A list as an index of a shape: indices[i] or, with i < 0, the field index. */
 tesela_status request_index(tesela_request *q, int32_t rank, const int64_t *shape, const tesela_value *list,
-                            size_t i, int64_t *index);
+                            int64_t i, int64_t *index);
 /* Read a field of type TESELA_FIELD_LAYOUT; layout may be NULL. */
 tesela_status request_layout(tesela_request *q, const char *field, tesela_xla_shape *shape,
                              tesela_layout *layout);

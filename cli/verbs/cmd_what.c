@@ -10,7 +10,7 @@
 
 #include "main/input.h"
 #include "main/json.h"
-#include "verbs/place.h"
+#include "place.h"
 #include "main/say.h"
 
 typedef struct what {
@@ -19,20 +19,7 @@ typedef struct what {
   const tesela_layout *layout;
   int64_t bytes; /* of all places; 0: places are asked for */
   bool words;
-  tesela_json_out json;
 } what;
-
-static void print_json(what *w, int64_t place, bool padding, const int64_t *index) {
-  tesela_sink *j = &w->json.sink;
-  tesela_put_object(j);
-  tesela_put_key_int(j, "place", place);
-  tesela_put_key(j, "index");
-  if (padding)
-    tesela_put_null(j);
-  else
-    tesela_put_ints(j, w->layout->rank, index);
-  tesela_put_end(j);
-}
 
 static void print_words(const what *w, int64_t place, bool padding) {
   int64_t byte;
@@ -48,17 +35,13 @@ static void print_words(const what *w, int64_t place, bool padding) {
 }
 
 /* Places first .. last, on one line. */
-static int print_places(what *w, int64_t first, int64_t last) {
+static int print_places(const what *w, int64_t first, int64_t last) {
   for (int64_t place = first; place <= last; place++) {
     tesela_error err = {.at = -1};
     int64_t index[TESELA_MAX_RANK];
     bool padding;
     if (tesela_layout_element_at(w->layout, &place, index, &padding, &err) != TESELA_OK)
       return say_failure(w->cli, &err);
-    if (w->cli->json) {
-      print_json(w, place, padding, index);
-      continue;
-    }
     if (place > first) putchar(' ');
     if (padding)
       fputs("padding", stdout);
@@ -70,42 +53,32 @@ static int print_places(what *w, int64_t first, int64_t last) {
   return CLI_YES;
 }
 
-/* A list of what is there, in JSON a list in an object:
- * {"byte":3,"elements":[{"place":6,"index":[0,6]},...]}. */
-static int what_byte(what *w, int64_t byte) {
+/* All that is there. */
+static int what_byte(const what *w, int64_t byte) {
   int64_t first, last, places = w->layout->axis[0].extent;
   places_in_byte(byte, w->layout->bits, &first, &last);
   if (last >= places) last = places - 1; /* the last byte may be filled up */
-  if (!w->cli->json) return print_places(w, first, last);
-  tesela_put_object(&w->json.sink);
-  tesela_put_key_int(&w->json.sink, "byte", byte);
-  tesela_put_key(&w->json.sink, "elements");
-  tesela_put_list(&w->json.sink);
-  int status = print_places(w, first, last);
-  tesela_put_end(&w->json.sink);
-  tesela_put_end(&w->json.sink);
-  return status;
+  return print_places(w, first, last);
 }
 
-/* {"thread":5,"local":3,"index":[9,3]} */
-static int what_register(what *w, const char *text, size_t length) {
+static int answer(const what *w, tesela_value where) {
+  const tesela_value fields[] = {tesela_value_of_text("op", "what"),
+                                 tesela_value_of_text("layout", w->cli->arg[0]), where};
+  return json_answer(w->cli, sizeof fields / sizeof fields[0], fields);
+}
+
+static int what_register(const what *w, const char *text, size_t length) {
   const tesela_register *layout = &w->any->registers;
   tesela_error err = {.at = -1};
   int64_t thread, local, index[TESELA_MAX_RANK];
   if (input_register(text, length, layout, &thread, &local, &err) != TESELA_OK)
     return say_failure_in(w->cli, text, length, &err);
+  if (w->cli->json) {
+    tesela_value pair[2];
+    return answer(w, tesela_value_of_ints("place", 2, pair, (const int64_t[]){thread, local}));
+  }
   if (tesela_register_get_global(layout, thread, local, index, &err) != TESELA_OK)
     return say_failure(w->cli, &err);
-  if (w->cli->json) {
-    tesela_sink *j = &w->json.sink;
-    tesela_put_object(j);
-    tesela_put_key_int(j, "thread", thread);
-    tesela_put_key_int(j, "local", local);
-    tesela_put_key(j, "index");
-    tesela_put_ints(j, layout->rank, index);
-    tesela_put_end(j);
-    return json_line(&w->json, stdout) || ferror(stdout) ? CLI_YES : CLI_FAILED;
-  }
   input_print_index(layout->rank, index);
   putchar('\n');
   if (w->words) {
@@ -118,15 +91,14 @@ static int what_register(what *w, const char *text, size_t length) {
 }
 
 static int what_one(void *user, const char *text, size_t length) {
-  what *w = user;
+  const what *w = user;
   if (w->any->kind == KIND_REGISTER) return what_register(w, text, length);
   tesela_error err = {.at = -1};
   int64_t number, count = w->bytes ? w->bytes : w->layout->axis[0].extent;
   if (input_number(text, length, w->bytes ? "byte" : "place", count, &number, &err) != TESELA_OK)
     return say_failure_in(w->cli, text, length, &err);
-  int status = w->bytes ? what_byte(w, number) : print_places(w, number, number);
-  if (w->cli->json && status == CLI_YES) json_line(&w->json, stdout);
-  return w->json.sink.stopped ? CLI_FAILED : status;
+  if (w->cli->json) return answer(w, tesela_value_of_int(w->bytes ? "byte" : "place", number));
+  return w->bytes ? what_byte(w, number) : print_places(w, number, number);
 }
 
 int cmd_what(const cli_context *cli) {
@@ -142,14 +114,7 @@ int cmd_what(const cli_context *cli) {
                      kind_words(any.kind));
   if (bytes && tesela_layout_sizes(&layout, &sizes, &err) != TESELA_OK) return say_failure(cli, &err);
   bool one = cli->n_args == 2 && strcmp(cli->arg[1], "-") != 0;
-  what w = {cli,
-            &any,
-            &layout,
-            0,
-            cli_has(cli, "words") || (one && cli->out.terminal && !cli->json),
-            TESELA_JSON_OUT};
+  what w = {cli, &any, &layout, 0, cli_has(cli, "words") || (one && cli->out.terminal && !cli->json)};
   if (bytes && sizes.bytes > 0) w.bytes = sizes.bytes;
-  status = input_each(cli, 1, what_one, &w);
-  tesela_json_out_free(&w.json);
-  return status;
+  return input_each(cli, 1, what_one, &w);
 }

@@ -20,57 +20,26 @@ static int write_stdout(void *user, const char *text, size_t length) {
   return fwrite(text, 1, length, stdout) != length;
 }
 
-/* The place of an element: a number, or {"threads":[..],"local":n}; the relation is read again to have it. */
-static tesela_status put_place(tesela_sink *j, const char *text, const int64_t *index, tesela_error *err) {
+/* Print the place of an element; the relation is read again to have it. */
+static tesela_status print_place(const char *text, const int64_t *index, tesela_error *err) {
   any_layout any;
   tesela_layout layout;
   int64_t place[TESELA_MAX_AXES] = {0};
   tesela_status status = kind_read_any(text, strlen(text), TESELA_XLA_LENIENT, &any, &layout, NULL, err);
   if (status != TESELA_OK) return status;
   const tesela_writer to = {write_stdout, NULL};
-  if (any.kind == KIND_REGISTER && !j) return expression_print_place(&any.registers, index, &to, err);
-  if (any.kind == KIND_REGISTER) {
-    tesela_put_object(j);
-    status = expression_put_place(j, &any.registers, index, err);
-    tesela_put_end(j);
-    return status;
-  }
+  if (any.kind == KIND_REGISTER) return expression_print_place(&any.registers, index, &to, err);
   status = tesela_layout_place_of(&layout, index, place, err);
-  if (j)
-    tesela_put_int(j, place[0]);
-  else
-    printf("%" PRId64, place[0]);
+  printf("%" PRId64, place[0]);
   return status;
 }
 
-static int print_any_json(const cli_context *cli, int32_t rank, const tesela_difference *d) {
-  tesela_json_out j = TESELA_JSON_OUT;
-  tesela_error err = {.at = -1};
-  tesela_status status = TESELA_OK;
-  tesela_put_object(&j.sink);
-  tesela_put_key_bool(&j.sink, "same", d->same);
-  tesela_put_key_bool(&j.sink, "same_size", d->same_extent);
-  if (!d->same) {
-    tesela_put_key(&j.sink, "first_difference");
-    if (d->have_index) {
-      tesela_put_object(&j.sink);
-      tesela_put_key(&j.sink, "index");
-      tesela_put_ints(&j.sink, rank, d->index);
-      tesela_put_key(&j.sink, "a");
-      status = put_place(&j.sink, cli->arg[0], d->index, &err);
-      tesela_put_key(&j.sink, "b");
-      if (status == TESELA_OK) status = put_place(&j.sink, cli->arg[1], d->index, &err);
-      tesela_put_end(&j.sink);
-    } else {
-      tesela_put_null(&j.sink);
-    }
-    tesela_put_key_text(&j.sink, "reason", d->reason);
-  }
-  tesela_put_end(&j.sink);
-  bool done = status == TESELA_OK && (json_line(&j, stdout) || ferror(stdout));
-  tesela_json_out_free(&j);
-  if (status != TESELA_OK) return say_failure(cli, &err);
-  return !done ? CLI_FAILED : d->same ? CLI_YES : CLI_NO;
+int same_answer(const cli_context *cli) {
+  const tesela_value fields[] = {tesela_value_of_text("op", "same"), tesela_value_of_text("a", cli->arg[0]),
+                                 tesela_value_of_text("b", cli->arg[1])};
+  bool same;
+  int status = json_answer_flag(cli, sizeof fields / sizeof fields[0], fields, "same", &same);
+  return status == CLI_YES && !same ? CLI_NO : status;
 }
 
 static int print_any_text(const cli_context *cli, int32_t rank, const tesela_difference *d) {
@@ -87,9 +56,9 @@ static int print_any_text(const cli_context *cli, int32_t rank, const tesela_dif
   fputs("differ: first at [", stdout);
   if (rank > 0) input_print_index(rank, d->index);
   fputs("]: ", stdout);
-  tesela_status status = put_place(NULL, cli->arg[0], d->index, &err);
+  tesela_status status = print_place(cli->arg[0], d->index, &err);
   fputs(" in a, ", stdout);
-  if (status == TESELA_OK) status = put_place(NULL, cli->arg[1], d->index, &err);
+  if (status == TESELA_OK) status = print_place(cli->arg[1], d->index, &err);
   fputs(" in b\n", stdout);
   return status == TESELA_OK ? CLI_NO : say_failure(cli, &err);
 }
@@ -115,6 +84,7 @@ int same_any(const cli_context *cli) {
     fprintf(stderr, "This was %s.\n", i ? "B" : "A");
     return status;
   }
+  if (cli->json) return same_answer(cli);
   if (same_compare(&any[0], &any[1], &d, &err) != TESELA_OK) return say_failure(cli, &err);
   for (int i = 0; i < 2 && d.have_index; i++) /* before anything is written */
     if (any[i].kind == KIND_REGISTER && expression_check_copies(&any[i].registers, &err) != TESELA_OK)
@@ -123,5 +93,5 @@ int same_any(const cli_context *cli) {
                  : any[0].kind == KIND_DEVICE   ? any[0].device.host.rank
                  : any[0].kind == KIND_REGISTER ? any[0].registers.rank
                                                 : any[0].memory.rank;
-  return cli->json ? print_any_json(cli, rank, &d) : print_any_text(cli, rank, &d);
+  return print_any_text(cli, rank, &d);
 }

@@ -8,6 +8,9 @@
 #include "main/options.h"
 #include "same.h"
 
+/* What --json prints: the answer of the op same. An exit status. */
+int same_answer(const cli_context *cli);
+
 /* The verb same, where A or B is a register layout or a tile in memory. An exit status. */
 int same_any(const cli_context *cli);
 

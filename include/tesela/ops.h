@@ -147,6 +147,7 @@ typedef enum tesela_field_type {
   TESELA_FIELD_TARGET,  /* a text, one XLA shape, or a layout in braces for the shape of another field */
   TESELA_FIELD_TEXT,    /* any text */
   TESELA_FIELD_INDICES, /* a list of lists of integers */
+  TESELA_FIELD_PLACE,   /* an integer or, of register layouts, a list [thread, local] */
   TESELA_FIELD_PLACES,  /* a list of integers or, of register layouts, of lists [thread, local] */
   TESELA_FIELD_FLAG,    /* true or false */
   TESELA_FIELD_NUMBER,  /* an integer */
@@ -180,7 +181,8 @@ typedef struct tesela_op_entry {
 /* The built-in table. *n receives how many. */
 TESELA_API const tesela_op_entry *tesela_ops(int32_t *n);
 
-/* "string, an XLA shape": what a field takes, in words. */
+/* "layout", and "string, an XLA shape": what a field takes. */
+TESELA_API const char *tesela_field_type_name(tesela_field_type type);
 TESELA_API const char *tesela_field_type_words(tesela_field_type type);
 
 typedef struct tesela_request {
@@ -189,6 +191,7 @@ typedef struct tesela_request {
   tesela_error *err;          /* filled on failure */
   const tesela_op_entry *ops; /* the table of operations; NULL: the built-in one */
   int32_t n_ops;
+  bool lenient; /* as with "lenient": true */
   /* Set while it is answered: */
   int32_t flags;      /* how XLA texts are read: TESELA_XLA_STRICT, or _LENIENT with "lenient": true */
   const char *field;  /* of a failure: the field at fault; NULL: none in particular */

@@ -2,8 +2,8 @@
 /*
  * place.h - places and bytes, for elements of any number of bits.
  */
-#ifndef TESELA_CLI_PLACE_H
-#define TESELA_CLI_PLACE_H
+#ifndef TESELA_OPS_PLACE_H
+#define TESELA_OPS_PLACE_H
 
 #include <stdbool.h>
 #include <stdint.h>
