@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "main/input.h"
 #include "main/say.h"
 #include "main/text_file.h"
 
@@ -34,12 +35,16 @@ bool device_target(const cli_context *cli, tesela_target *own, const tesela_targ
 bool device_read(const cli_context *cli, const char *text, tesela_target *own, const tesela_target **target,
                  tesela_device_layout *layout, int *status) {
   tesela_error err = {.at = -1};
-  if (!device_target(cli, own, target, status)) return false;
-  if (!*target) *target = tesela_target_find("spyre");
-  size_t skip = strncmp(text, "device:", 7) == 0 ? 7 : 0;
-  tesela_device_text_options reading = {.target = *target};
-  if (tesela_device_parse(layout, text + skip, strlen(text) - skip, &reading, &err) == TESELA_OK) return true;
-  if (err.at >= 0) err.at += (int64_t)skip;
-  *status = say_failure_in(cli, text, strlen(text), &err);
-  return false;
+  tesela_any_layout any;
+  tesela_layout_read_options options;
+  if (!input_options(cli, own, &options, status)) return false;
+  if (!options.device.target) options.device.target = tesela_target_find("spyre");
+  *target = options.device.target;
+  options.notation = "device";
+  if (tesela_layout_read(text, strlen(text), &options, &any, &err) != TESELA_OK) {
+    *status = input_refuse(cli, text, strlen(text), &options, &err);
+    return false;
+  }
+  *layout = any.device;
+  return true;
 }

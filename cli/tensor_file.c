@@ -104,7 +104,11 @@ int tensor_layout_text(const cli_context *cli, const char *text, const tesela_xl
   tesela_xla_repairs repairs = {0};
   tesela_error err = {.at = -1};
   size_t length = strlen(text);
-  if (problem_read_side(text, length, TESELA_XLA_LENIENT, of, &side, &repairs, &err) != TESELA_OK)
+  int status = CLI_YES;
+  tesela_target own;
+  tesela_layout_read_options options;
+  if (!input_options(cli, &own, &options, &status)) return status;
+  if (problem_read_side(text, length, &options, of, &side, &repairs, &err) != TESELA_OK)
     return say_failure_in(cli, text, length, &err);
   input_repairs(cli, &repairs);
   *shape = side.shape;

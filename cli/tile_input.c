@@ -7,21 +7,30 @@
 #include <string.h>
 
 #include "expression.h"
+#include "main/input.h"
+#include "place.h"
 #include "main/json.h"
 #include "main/say.h"
 #include "tile_json.h"
 #include "main/json.h"
 
 bool tile_input_register(const cli_context *cli, const char *text, tesela_register *out, int *status) {
-  tesela_error err = {.at = -1};
-  if (tesela_register_parse(text, strlen(text), out, &err) == TESELA_OK) return true;
-  *status = say_failure_in(cli, text, strlen(text), &err);
-  return false;
+  tesela_any_layout any;
+  if (!input_any(cli, text, strlen(text), "register", &any, NULL, status)) return false;
+  *out = any.registers;
+  return true;
 }
 
 bool tile_input_memory(const cli_context *cli, const char *text, tesela_tile_memory *out, int *status) {
-  tesela_error err = {.at = -1};
-  if (tesela_tile_memory_parse(text, strlen(text), out, &err) == TESELA_OK) return true;
+  tesela_any_layout any;
+  if (!input_any(cli, text, strlen(text), NULL, &any, NULL, status)) return false;
+  if (!any_has_bytes(&any)) {
+    *out = any.memory;
+    return true;
+  }
+  tesela_error err = {.status = TESELA_E_MISMATCH};
+  snprintf(err.message, sizeof err.message, "expected a tile in memory, found %s",
+           tesela_kind_words(any.kind));
   *status = say_failure_in(cli, text, strlen(text), &err);
   return false;
 }

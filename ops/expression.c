@@ -197,10 +197,9 @@ void expression_put_memory(tesela_sink *j, const tesela_tile_memory *memory) {
 
 const tesela_fragment *expression_fragment(const char *text, size_t length) {
   const tesela_fragment *entry = NULL;
-  layout_kind kind;
+  const tesela_notation *notation;
   size_t used;
-  tesela_error err;
-  if (kind_of(text, length, &kind, &used, &err) != TESELA_OK) return NULL;
+  if (tesela_notation_find(text, length, &notation, &used, NULL) != TESELA_OK) return NULL;
   text += used;
   length -= used;
   while (length > 0 && strchr(" \t\r\n", text[0]) && text[0] != '\0') text++, length--;

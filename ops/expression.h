@@ -6,10 +6,9 @@
 #ifndef TESELA_CLI_EXPRESSION_H
 #define TESELA_CLI_EXPRESSION_H
 
-#include <tesela/register.h>
+#include <tesela/notation.h>
 
 #include <tesela/ops.h>
-#include "kind.h"
 
 #define EXPRESSION_LIST ((int64_t)1 << 20) /* elements, threads, offsets in one list at most */
 

@@ -236,10 +236,15 @@ bool json_device_read(const jr_object *in, json_device *out) {
     return false;
   const tesela_value *text = tesela_value_get(in->value, "layout");
   if (tesela_value_is(text, TESELA_VALUE_TEXT)) {
-    tesela_device_text_options options = {&target, &host, out->host_strides};
-    return tesela_device_parse(&out->layout, tesela_value_text(text), tesela_value_length(text), &options,
-                               in->err) == TESELA_OK &&
-           device_text_agrees(in, &host, &out->layout.host);
+    tesela_any_layout any;
+    const tesela_layout_read_options options = {
+        .notation = "device",
+        .device = {.target = &target, .host = &host, .host_strides = out->host_strides}};
+    if (tesela_layout_read(tesela_value_text(text), tesela_value_length(text), &options, &any, in->err) !=
+        TESELA_OK)
+      return false;
+    out->layout = any.device;
+    return device_text_agrees(in, &host, &out->layout.host);
   }
   return jr_member(in, "layout", true, &layout) &&
          device_layout_of(&layout, &target, &host, out->host_strides, &out->layout);

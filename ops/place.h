@@ -8,6 +8,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <tesela/notation.h>
+
+/* Do its places count elements of a known width? Not those of a tile. */
+static inline bool any_has_bytes(const tesela_any_layout *any) {
+  return any->kind != TESELA_KIND_SHARED && any->kind != TESELA_KIND_GLOBAL;
+}
+
 /* The first bit of place >= 0: byte and bit in it, bit 0 the lowest. false if the byte does not fit.
  * Place 17 of 32 bits: byte 68, bit 0; place 3 of 4 bits: byte 1, bit 4. */
 static inline bool place_to_byte(int64_t place, int32_t bits, int64_t *byte, int *bit) {

@@ -5,6 +5,7 @@
 #ifndef TESELA_OPS_PROBLEM_SIDE_H
 #define TESELA_OPS_PROBLEM_SIDE_H
 
+#include <tesela/notation.h>
 #include <tesela/relayout.h>
 #include <tesela/xla.h>
 
@@ -19,9 +20,11 @@ typedef struct problem {
   tesela_transform transform; /* NONE, or CONVERT if type or width differ */
 } problem;
 
-/* Read one side: a LAYOUT or, if `of` is not NULL, a layout in braces, or stick(...), for that shape. As kind_read otherwise. */
-tesela_status problem_read_side(const char *text, size_t length, int32_t flags, const tesela_xla_shape *of,
-                                problem_side *side, tesela_xla_repairs *repairs, tesela_error *err);
+/* Read one side as an XLA layout, in any notation that says one; type and dims it does not say are those of `of`, which may be
+ * NULL. repairs may be NULL. */
+tesela_status problem_read_side(const char *text, size_t length, const tesela_layout_read_options *options,
+                                const tesela_xla_shape *of, problem_side *side, tesela_xla_repairs *repairs,
+                                tesela_error *err);
 
 /* The transformation between the two sides when nobody asked for one. */
 tesela_transform problem_transform(const problem *p);

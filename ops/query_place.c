@@ -27,9 +27,6 @@ static tesela_status which(tesela_request *q, const char *op, const char *one_fi
   return TESELA_OK;
 }
 
-/* Have elements a width, so that bytes can be told? */
-static bool is_typed(const any_layout *any) { return any->kind == KIND_XLA || any->kind == KIND_DEVICE; }
-
 /* ---- where ------------------------------------------------------------------------------------------------ */
 
 enum { PLACE, BYTE, BIT };
@@ -59,9 +56,9 @@ static tesela_status put_copies(tesela_request *q, const tesela_layout *layout, 
 }
 
 /* The places of one element: as above, in registers {"threads":[..],"local":n}. */
-static tesela_status put_places(tesela_request *q, const any_layout *any, const tesela_layout *layout,
+static tesela_status put_places(tesela_request *q, const tesela_any_layout *any, const tesela_layout *layout,
                                 const int64_t *index) {
-  if (any->kind != KIND_REGISTER) return put_copies(q, layout, index, PLACE);
+  if (any->kind != TESELA_KIND_REGISTER) return put_copies(q, layout, index, PLACE);
   tesela_put_object(q->out);
   tesela_status status = expression_put_place(q->out, &any->registers, index, q->err);
   tesela_put_end(q->out);
@@ -70,7 +67,7 @@ static tesela_status put_places(tesela_request *q, const any_layout *any, const 
 
 /* {"index":[2,3],"place":17,"byte":68,"bit":0}; of a tile, whose elements have no width, without byte and bit; of registers
  * {"index":[9,3],"threads":[5],"local":3} */
-static tesela_status where_one(tesela_request *q, const any_layout *any, const tesela_layout *layout) {
+static tesela_status where_one(tesela_request *q, const tesela_any_layout *any, const tesela_layout *layout) {
   static const char *const names[] = {"place", "byte", "bit"};
   int64_t index[TESELA_MAX_RANK];
   tesela_status status =
@@ -78,8 +75,8 @@ static tesela_status where_one(tesela_request *q, const any_layout *any, const t
   if (status != TESELA_OK) return status;
   tesela_put_key(q->out, "index");
   tesela_put_ints(q->out, layout->rank, index);
-  if (any->kind == KIND_REGISTER) return expression_put_place(q->out, &any->registers, index, q->err);
-  for (int what = PLACE; what <= (is_typed(any) ? BIT : PLACE) && status == TESELA_OK; what++) {
+  if (any->kind == TESELA_KIND_REGISTER) return expression_put_place(q->out, &any->registers, index, q->err);
+  for (int what = PLACE; what <= (any_has_bytes(any) ? BIT : PLACE) && status == TESELA_OK; what++) {
     tesela_put_key(q->out, names[what]);
     status = put_copies(q, layout, index, what);
   }
@@ -87,7 +84,7 @@ static tesela_status where_one(tesela_request *q, const any_layout *any, const t
 }
 
 tesela_status op_where(tesela_request *q) {
-  any_layout any;
+  tesela_any_layout any;
   tesela_layout layout;
   bool one;
   tesela_status status = which(q, "where", "index", "indices", &one);
@@ -167,11 +164,12 @@ static tesela_status put_place_and_element(tesela_request *q, const tesela_layou
 }
 
 /* {"place":17,"index":[2,3]}; of registers {"thread":5,"local":3,"index":[9,3]} */
-static tesela_status what_place(tesela_request *q, const any_layout *any, const tesela_layout *layout) {
+static tesela_status what_place(tesela_request *q, const tesela_any_layout *any,
+                                const tesela_layout *layout) {
   const tesela_value *place = tesela_request_get(q, "place");
   int64_t at[2], index[TESELA_MAX_RANK];
   tesela_status status;
-  if (any->kind != KIND_REGISTER) {
+  if (any->kind != TESELA_KIND_REGISTER) {
     status = take_place(q, layout, place, -1, at);
     return status == TESELA_OK ? put_place_and_element(q, layout, at[0]) : status;
   }
@@ -185,13 +183,13 @@ static tesela_status what_place(tesela_request *q, const any_layout *any, const 
 }
 
 /* Every element with a bit in a byte: {"byte":3,"elements":[{"place":6,"index":[0,6]},...]} */
-static tesela_status what_byte(tesela_request *q, const any_layout *any, const tesela_layout *layout) {
+static tesela_status what_byte(tesela_request *q, const tesela_any_layout *any, const tesela_layout *layout) {
   int64_t byte = tesela_value_int(tesela_request_get(q, "byte")), first, last,
           places = layout->axis[0].extent;
   tesela_sizes sizes;
-  if (!is_typed(any))
+  if (any->kind == TESELA_KIND_REGISTER || !any_has_bytes(any))
     return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "the elements of %s have no width",
-                               kind_words(any->kind));
+                               tesela_kind_words(any->kind));
   tesela_status status = tesela_layout_sizes(layout, &sizes, q->err);
   if (status != TESELA_OK) return status;
   if (byte < 0 || byte >= sizes.bytes)
@@ -212,7 +210,7 @@ static tesela_status what_byte(tesela_request *q, const any_layout *any, const t
 }
 
 tesela_status op_what(tesela_request *q) {
-  any_layout any;
+  tesela_any_layout any;
   tesela_layout layout;
   bool byte = tesela_value_get(q->value, "byte") != NULL, one;
   tesela_status status = which(q, "what", byte ? "byte" : "place", "places", &one);
@@ -226,7 +224,7 @@ tesela_status op_what(tesela_request *q) {
   for (size_t i = 0; i < tesela_value_size(places) && status == TESELA_OK; i++) {
     const tesela_value *place = tesela_value_at(places, i);
     int64_t at[2], index[TESELA_MAX_RANK];
-    if (any.kind == KIND_REGISTER) {
+    if (any.kind == TESELA_KIND_REGISTER) {
       status = find_held(q, &any.registers, place, (int64_t)i, at, index);
       if (status == TESELA_OK) tesela_put_ints(q->out, layout.rank, index);
     } else {
@@ -241,23 +239,26 @@ tesela_status op_what(tesela_request *q) {
 /* ---- same -------------------------------------------------------------------------------------------------
  */
 
-/* Does a field begin as a tuple? */
-static bool is_tuple(tesela_request *q, const char *field) {
+/* Does a field begin as a tuple? *used receives the bytes before it. */
+static bool is_tuple(tesela_request *q, const char *field, size_t *used) {
   const tesela_value *value = tesela_request_get(q, field);
-  layout_kind kind;
-  size_t used;
-  tesela_error err;
-  return kind_of(value->as.text, value->n, &kind, &used, &err) == TESELA_OK && kind == KIND_XLA &&
-         value->as.text[used + strspn(value->as.text + used, " \t\r\n")] == '(';
+  const tesela_notation *found;
+  return tesela_notation_find(value->as.text, value->n, &found, used, NULL) == TESELA_OK &&
+         strcmp(found->name, "xla") == 0 &&
+         value->as.text[*used + strspn(value->as.text + *used, " \t\r\n")] == '(';
 }
 
 static tesela_status read_tree(tesela_request *q, const char *field, tesela_xla_tree **tree) {
   const tesela_value *value = tesela_request_get(q, field);
+  tesela_any_layout any;
   size_t used = 0;
-  tesela_status status = kind_prefix(value->as.text, value->n, &used, q->err);
-  if (status != TESELA_OK) return status;
-  status = tesela_xla_tree_create(tree, value->as.text + used, value->n - used, q->flags, NULL, NULL, q->err);
-  if (status != TESELA_OK) kind_shift(used, NULL, q->err);
+  if (!is_tuple(q, field, &used)) { /* an array: what is wrong with it is said as elsewhere */
+    tesela_status status = request_read(q, value, "xla", &any);
+    if (status != TESELA_OK) return status;
+  }
+  tesela_status status =
+      tesela_xla_tree_create(tree, value->as.text + used, value->n - used, q->flags, NULL, NULL, q->err);
+  if (status != TESELA_OK && q->err->at >= 0) q->err->at += (int64_t)used;
   return status;
 }
 
@@ -294,10 +295,11 @@ static tesela_status same_tuples(tesela_request *q) {
 }
 
 tesela_status op_same(tesela_request *q) {
-  any_layout a, b;
+  tesela_any_layout a, b;
   tesela_layout left, right;
   tesela_difference difference;
-  if (is_tuple(q, "a") || is_tuple(q, "b")) return same_tuples(q);
+  size_t used;
+  if (is_tuple(q, "a", &used) || is_tuple(q, "b", &used)) return same_tuples(q);
   tesela_status status = request_any(q, "a", &a, &left);
   if (status == TESELA_OK) status = request_any(q, "b", &b, &right);
   if (status != TESELA_OK) return status;

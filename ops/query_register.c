@@ -17,43 +17,27 @@ static tesela_status too_many(tesela_request *q, const char *what) {
                              what, EXPRESSION_LIST);
 }
 
-/* The field expr, a prefix like register: allowed. */
-static tesela_status read_expr(tesela_request *q, any_layout *any) {
-  const tesela_value *field = tesela_request_get(q, "expr");
-  const char *text = tesela_value_text(field);
-  size_t length = tesela_value_length(field), used;
-  layout_kind kind;
-  tesela_status status = kind_of(text, length, &kind, &used, q->err);
-  if (status != TESELA_OK) return status;
-  if (kind == KIND_XLA) kind = KIND_EXPRESSION; /* then the message says what an expression is */
-  status = kind_read_expression(text + used, length - used, kind, any, q->err);
-  if (status != TESELA_OK) kind_shift(used, NULL, q->err);
-  return status;
-}
-
-static tesela_status wrong_kind(tesela_request *q, const any_layout *any, const char *wanted) {
-  return tesela_request_fail(q, TESELA_E_MISMATCH, -1, "this is %s; the op takes %s", kind_words(any->kind),
-                             wanted);
+/* The field expr, a prefix like register: allowed; of that kind, NULL: any. */
+static tesela_status read_expr(tesela_request *q, const char *kind, tesela_any_layout *any) {
+  return request_read(q, tesela_request_get(q, "expr"), kind, any);
 }
 
 /* ---- register --------------------------------------------------------------------------------------------- */
 
 tesela_status op_register(tesela_request *q) {
-  any_layout any;
-  tesela_status status = read_expr(q, &any);
+  tesela_any_layout any;
+  tesela_status status = read_expr(q, "register", &any);
   if (status != TESELA_OK) return status;
-  if (any.kind != KIND_REGISTER) return wrong_kind(q, &any, "a register layout");
   expression_put_register(q->out, &any.registers, NULL);
   return tesela_request_flag(q, "table") ? expression_put_table(q->out, &any.registers, q->err) : TESELA_OK;
 }
 
 tesela_status op_locate_at(tesela_request *q) {
-  any_layout any;
+  tesela_any_layout any;
   int64_t index[TESELA_MAX_RANK];
   bool holds = false;
-  tesela_status status = read_expr(q, &any);
+  tesela_status status = read_expr(q, "register", &any);
   if (status != TESELA_OK) return status;
-  if (any.kind != KIND_REGISTER) return wrong_kind(q, &any, "a register layout");
   int64_t thread = tesela_value_int(tesela_request_get(q, "thread"));
   if (thread < 0 || thread >= any.registers.spatial_size)
     return tesela_request_fail(q, TESELA_E_RANGE, -1, "thread is %" PRId64 "; 0 to %" PRId64 " is allowed",
@@ -103,10 +87,12 @@ static tesela_status put_offsets(tesela_request *q, const tesela_tile_memory *me
 }
 
 tesela_status op_shared(tesela_request *q) {
-  any_layout any;
-  tesela_status status = read_expr(q, &any);
+  tesela_any_layout any;
+  tesela_status status = read_expr(q, NULL, &any);
   if (status != TESELA_OK) return status;
-  if (any.kind == KIND_REGISTER) return wrong_kind(q, &any, "a tile in memory");
+  if (any.kind != TESELA_KIND_SHARED && any.kind != TESELA_KIND_GLOBAL)
+    return tesela_request_fail(q, TESELA_E_MISMATCH, -1, "expected a tile in memory, found %s",
+                               tesela_kind_words(any.kind));
   expression_put_memory(q->out, &any.memory);
   const tesela_value *indices = tesela_request_get(q, "indices");
   tesela_put_key(q->out, "offsets");
@@ -181,16 +167,16 @@ static tesela_status show_table(tesela_request *q, const tesela_register *layout
   return status;
 }
 
-static tesela_status show_grid(tesela_request *q, const any_layout *any, tesela_layout *layout) {
+static tesela_status show_grid(tesela_request *q, const tesela_any_layout *any, tesela_layout *layout) {
   tesela_draw_options options = {.width = 0};
   int64_t tile[TESELA_MAX_RANK];
   tesela_status status = TESELA_OK;
-  if (any->kind == KIND_XLA) {
+  if (any->kind == TESELA_KIND_XLA) {
     status = picture_of_xla(&any->shape, layout, tile, q->err);
     options.shape = any->shape.dim;
     options.tile = tile;
   }
-  if (any->kind == KIND_DEVICE) {
+  if (any->kind == TESELA_KIND_DEVICE) {
     status = picture_of_device(&any->device, layout, tile, q->err);
     options.shape = any->device.host.shape;
     options.tile = tile;
@@ -205,15 +191,15 @@ static tesela_status show_grid(tesela_request *q, const any_layout *any, tesela_
 }
 
 tesela_status op_show(tesela_request *q) {
-  any_layout any;
+  tesela_any_layout any;
   tesela_layout layout;
   tesela_status status = request_any(q, "layout", &any, &layout);
   if (status != TESELA_OK) return status;
-  if (any.kind == KIND_REGISTER) return show_table(q, &any.registers);
+  if (any.kind == TESELA_KIND_REGISTER) return show_table(q, &any.registers);
   if (tesela_request_get(q, "format") || tesela_request_get(q, "by"))
     return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1,
                                "the field %s is for register layouts; this is %s", q->field,
-                               kind_words(any.kind));
+                               tesela_kind_words(any.kind));
   q->field = "layout";
   return show_grid(q, &any, &layout);
 }

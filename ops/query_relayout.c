@@ -16,7 +16,8 @@ enum { MOST_BYTES = 16 << 20 }; /* of either side of relayout */
 static tesela_status read_side(tesela_request *q, const char *field, const tesela_xla_shape *of,
                                problem_side *side) {
   const tesela_value *text = tesela_request_get(q, field);
-  return problem_read_side(tesela_value_text(text), tesela_value_length(text), q->flags, of, side, NULL,
+  const tesela_layout_read_options options = request_reading(q, NULL);
+  return problem_read_side(tesela_value_text(text), tesela_value_length(text), &options, of, side, NULL,
                            q->err);
 }
 

@@ -11,14 +11,28 @@
 
 /* ---- fields --------------------------------------------------------------------------------------------------- */
 
+static tesela_status read_register(tesela_request *q, const tesela_value *text, tesela_register *out) {
+  tesela_any_layout any;
+  tesela_status status = request_read(q, text, "register", &any);
+  if (status == TESELA_OK) *out = any.registers;
+  return status;
+}
+
 static tesela_status take_register(tesela_request *q, const char *field, tesela_register *out) {
   const tesela_value *text = tesela_request_get(q, field);
-  return tesela_register_parse(tesela_value_text(text), tesela_value_length(text), out, q->err);
+  return read_register(q, text, out);
 }
 
 static tesela_status take_memory(tesela_request *q, const char *field, tesela_tile_memory *out) {
   const tesela_value *text = tesela_request_get(q, field);
-  return tesela_tile_memory_parse(tesela_value_text(text), tesela_value_length(text), out, q->err);
+  tesela_any_layout any;
+  tesela_status status = request_read(q, text, NULL, &any);
+  if (status != TESELA_OK) return status;
+  if (any.kind != TESELA_KIND_SHARED && any.kind != TESELA_KIND_GLOBAL)
+    return tesela_request_fail(q, TESELA_E_MISMATCH, 0, "expected a tile in memory, found %s",
+                               tesela_kind_words(any.kind));
+  *out = any.memory;
+  return TESELA_OK;
 }
 
 static tesela_status take_bits(tesela_request *q, int32_t *bits) {
@@ -123,7 +137,7 @@ static tesela_status take_uses(tesela_request *q, tesela_register *layouts, tese
     const tesela_value *list = tesela_request_get(q, fields[f]);
     for (size_t i = 0; i < tesela_value_size(list) && status == TESELA_OK; i++, n++) {
       const tesela_value *text = tesela_value_at(list, i);
-      status = tesela_register_parse(tesela_value_text(text), tesela_value_length(text), &layouts[n], q->err);
+      status = read_register(q, text, &layouts[n]);
       uses[n] = (tesela_access_use){.registers = &layouts[n],
                                     .ldmatrix = f == 1 && tesela_request_flag(q, "ldmatrix")};
     }

@@ -113,18 +113,18 @@ static tesela_status put_info(tesela_request *q, const tesela_xla_shape *shape, 
 }
 
 tesela_status op_info(tesela_request *q) {
-  any_layout any;
+  tesela_any_layout any;
   tesela_layout layout;
   tesela_status status = request_any(q, "layout", &any, &layout);
   if (status != TESELA_OK) return status;
-  if (any.kind == KIND_XLA) return put_info(q, &any.shape, &layout);
-  tesela_put_key_text(q->out, "kind", kind_name(any.kind));
+  if (any.kind == TESELA_KIND_XLA) return put_info(q, &any.shape, &layout);
+  tesela_put_key_text(q->out, "kind", tesela_kind_name(any.kind));
   tesela_put_key_int(q->out, "rank", layout.rank);
-  if (any.kind == KIND_DEVICE)
+  if (any.kind == TESELA_KIND_DEVICE)
     status = device_put(q->out, &any.device, NULL, q->err);
-  else if (any.kind == KIND_REGISTER)
+  else if (any.kind == TESELA_KIND_REGISTER)
     expression_put_register(q->out, &any.registers, NULL);
-  else
+  else if (any.kind != TESELA_KIND_RELATION)
     expression_put_memory(q->out, &any.memory);
   if (status == TESELA_OK) put_digits(q->out, &layout);
   return status;
@@ -170,39 +170,22 @@ static void put_repairs(tesela_sink *out, const tesela_xla_repairs *repairs) {
   tesela_put_end(out);
 }
 
-static tesela_status print_any(const any_layout *any, const tesela_writer *to, tesela_error *err) {
-  static const tesela_device_notation order[] = {TESELA_DEVICE_SHORT, TESELA_DEVICE_PRINTED};
-  tesela_status status = TESELA_E_UNSUPPORTED;
-  if (any->kind == KIND_REGISTER) return tesela_register_print(&any->registers, to, err);
-  if (any->kind != KIND_DEVICE) return tesela_tile_memory_print(&any->memory, to, err);
-  for (size_t i = 0; i < sizeof order / sizeof order[0] && status == TESELA_E_UNSUPPORTED; i++)
-    status = tesela_device_print(&any->device, order[i], to, err);
-  return status == TESELA_E_UNSUPPORTED ? tesela_device_print(&any->device, TESELA_DEVICE_TUPLES, to, err)
-                                        : status;
-}
-
-/* A layout of another kind than XLA's; nothing of it is dropped, nothing mended. */
-static tesela_status parse_other(tesela_request *q, const char *text, size_t length, layout_kind wanted) {
-  any_layout any;
-  tesela_xla_repairs none = {0};
-  tesela_status status = TESELA_OK;
-  if (wanted == KIND_DEVICE) {
-    any.kind = KIND_DEVICE;
-    status = tesela_device_parse(&any.device, text, length, NULL, q->err);
-  } else {
-    status = kind_read_expression(text, length, wanted, &any, q->err);
-  }
+/* A layout that is not in XLA's notation; nothing of it is dropped, nothing mended. */
+static tesela_status parse_other(tesela_request *q, const char *text, size_t length, const char *notation) {
+  tesela_any_layout any;
+  const tesela_layout_read_options options = request_reading(q, notation);
+  tesela_status status = tesela_layout_read(text, length, &options, &any, q->err);
   if (status != TESELA_OK) return status;
-  tesela_put_key_text(q->out, "kind", kind_name(any.kind));
+  tesela_put_key_text(q->out, "kind", tesela_kind_name(any.kind));
   tesela_put_key(q->out, "printed");
   tesela_writer to = tesela_put_text_begin(q->out);
-  status = print_any(&any, &to, q->err);
+  status = tesela_any_print(&any, &to, q->err);
   tesela_put_text_end(q->out);
   tesela_put_key(q->out, "kept");
   tesela_put_list(q->out);
   tesela_put_end(q->out);
-  put_dropped(q->out, &none);
-  if (q->flags & TESELA_XLA_LENIENT) put_repairs(q->out, &none);
+  put_dropped(q->out, &any.repairs);
+  if (q->flags & TESELA_XLA_LENIENT) put_repairs(q->out, &any.repairs);
   return status;
 }
 
@@ -227,8 +210,10 @@ static tesela_status parse_xla(tesela_request *q, const char *text, size_t lengt
   tesela_status status = check_arrays(q, text, length);
   if (status != TESELA_OK) return status;
   status = tesela_xla_tree_create(&tree, text + used, length - used, q->flags, NULL, &repairs, q->err);
-  kind_shift(used, &repairs, status == TESELA_OK ? NULL : q->err);
+  if (status != TESELA_OK && q->err->at >= 0) q->err->at += (int64_t)used;
   if (status != TESELA_OK) return status;
+  for (int32_t i = 0; i < repairs.count && i < TESELA_XLA_MAX_REPAIRS; i++)
+    repairs.repair[i].at += (int64_t)used;
   tesela_put_key(q->out, "printed");
   tesela_writer to = tesela_put_text_begin(q->out);
   status = tesela_xla_tree_print(tree, true, &to, q->err);
@@ -242,17 +227,16 @@ static tesela_status parse_xla(tesela_request *q, const char *text, size_t lengt
 
 tesela_status op_parse(tesela_request *q) {
   size_t used;
-  layout_kind kind;
-  const tesela_value *notation = tesela_request_get(q, "notation"), *field = tesela_request_get(q, "text");
+  const tesela_notation *found;
+  const char *notation = tesela_value_text(tesela_request_get(q, "notation"));
+  const tesela_value *field = tesela_request_get(q, "text");
   const char *text = tesela_value_text(field);
   size_t length = tesela_value_length(field);
-  tesela_status status = kind_of(text, length, &kind, &used, q->err);
+  tesela_status status = tesela_notation_find(text, length, &found, &used, q->err);
   if (status != TESELA_OK) return status;
-  if (notation) kind = kind_named(tesela_value_text(notation), tesela_value_length(notation));
-  if (kind == KIND_XLA) return parse_xla(q, text, length, used);
-  status = parse_other(q, text + used, length - used, kind);
-  if (status != TESELA_OK) kind_shift(used, NULL, q->err);
-  return status;
+  if (strcmp(found->name, "xla") == 0 && (!notation || strcmp(notation, "xla") == 0))
+    return parse_xla(q, text, length, used);
+  return parse_other(q, text, length, notation);
 }
 
 /* ---- program, choose --------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kind.h"
 #include "message.h"
 #include "nearest.h"
 
@@ -61,16 +60,28 @@ bool tesela_request_flag(tesela_request *q, const char *field) {
   return tesela_value_bool(tesela_request_get(q, field));
 }
 
-tesela_status request_layout(tesela_request *q, const char *field, tesela_xla_shape *shape,
-                             tesela_layout *layout) {
-  const tesela_value *text = tesela_request_get(q, field);
-  return kind_read(tesela_value_text(text), tesela_value_length(text), q->flags, shape, layout, NULL, q->err);
+tesela_layout_read_options request_reading(const tesela_request *q, const char *notation) {
+  return (tesela_layout_read_options){.notation = notation, .flags = q->flags};
 }
 
-tesela_status request_any(tesela_request *q, const char *field, any_layout *any, tesela_layout *layout) {
-  const tesela_value *text = tesela_request_get(q, field);
-  return kind_read_any(tesela_value_text(text), tesela_value_length(text), q->flags, any, layout, NULL,
-                       q->err);
+tesela_status request_read(tesela_request *q, const tesela_value *text, const char *notation,
+                           tesela_any_layout *any) {
+  const tesela_layout_read_options options = request_reading(q, notation);
+  return tesela_layout_read(tesela_value_text(text), tesela_value_length(text), &options, any, q->err);
+}
+
+tesela_status request_layout(tesela_request *q, const char *field, tesela_xla_shape *shape,
+                             tesela_layout *layout) {
+  tesela_any_layout any;
+  tesela_status status = request_read(q, tesela_request_get(q, field), "xla", &any);
+  if (status == TESELA_OK) *shape = any.shape;
+  return status == TESELA_OK && layout ? tesela_any_to_layout(&any, layout, q->err) : status;
+}
+
+tesela_status request_any(tesela_request *q, const char *field, tesela_any_layout *any,
+                          tesela_layout *layout) {
+  tesela_status status = request_read(q, tesela_request_get(q, field), NULL, any);
+  return status == TESELA_OK && layout ? tesela_any_to_layout(any, layout, q->err) : status;
 }
 
 /* "indices[3]"; i < 0: "index". */

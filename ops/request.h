@@ -13,10 +13,8 @@
 #ifndef TESELA_OPS_REQUEST_H
 #define TESELA_OPS_REQUEST_H
 
+#include <tesela/notation.h>
 #include <tesela/ops.h>
-#include <tesela/xla.h>
-
-#include "kind.h"
 
 /* query_device.c */
 tesela_status op_device_layout(tesela_request *q);
@@ -54,8 +52,14 @@ tesela_status op_program(tesela_request *q);
 
 /* The operation that a field of type text names. */
 tesela_status request_find(tesela_request *q, const char *field, const tesela_op_entry **op);
+/* How the texts of layouts are read; `notation` as in tesela_layout_read_options. */
+tesela_layout_read_options request_reading(const tesela_request *q, const char *notation);
+/* A text as a layout, NULL for any notation. */
+tesela_status request_read(tesela_request *q, const tesela_value *text, const char *notation,
+                           tesela_any_layout *any);
 /* Read a field of type TESELA_FIELD_ANY; layout may be NULL. */
-tesela_status request_any(tesela_request *q, const char *field, any_layout *any, tesela_layout *layout);
+tesela_status request_any(tesela_request *q, const char *field, tesela_any_layout *any,
+                          tesela_layout *layout);
 /* A list as an index of a shape: indices[i] or, with i < 0, the field index. */
 tesela_status request_index(tesela_request *q, int32_t rank, const int64_t *shape, const tesela_value *list,
                             int64_t i, int64_t *index);

@@ -8,27 +8,18 @@
 #include <stdio.h>
 
 #include "expression.h"
+#include "place.h"
 
 #define ENUMERATED ((int64_t)1 << 22) /* elements that are looked at one by one at most */
 
 /* The relation of one side. The elements of a tile have no width of their own: they get that of the other side. */
-static tesela_status relation_beside(const any_layout *any, const any_layout *other, tesela_layout *layout,
-                                     tesela_error *err) {
+static tesela_status relation_beside(const tesela_any_layout *any, const tesela_any_layout *other,
+                                     tesela_layout *layout, tesela_error *err) {
   tesela_layout beside;
-  tesela_dtype dtype = TESELA_DTYPE_NONE;
-  int32_t bits = 8;
-  if (any->kind == KIND_XLA) return tesela_xla_to_layout(&any->shape, layout, err);
-  if (any->kind == KIND_DEVICE) return tesela_device_to_layout(&any->device, layout, err);
-  if (any->kind == KIND_REGISTER)
-    return tesela_register_to_layout(&any->registers, TESELA_DTYPE_NONE, 8, layout, err);
-  tesela_status known = other->kind == KIND_XLA      ? tesela_xla_to_layout(&other->shape, &beside, NULL)
-                        : other->kind == KIND_DEVICE ? tesela_device_to_layout(&other->device, &beside, NULL)
-                                                     : TESELA_E_UNSUPPORTED;
-  if (known == TESELA_OK) {
-    dtype = beside.dtype;
-    bits = beside.bits;
-  }
-  return tesela_tile_memory_to_layout(&any->memory, dtype, bits, layout, err);
+  bool lends = any_has_bytes(other) && other->kind != TESELA_KIND_REGISTER;
+  if (any_has_bytes(any) || !lends || tesela_any_to_layout(other, &beside, NULL) != TESELA_OK)
+    return tesela_any_to_layout(any, layout, err);
+  return tesela_tile_memory_to_layout(&any->memory, beside.dtype, beside.bits, layout, err);
 }
 
 /* Element by element, for swizzles that differ. false: there are too many, or copies. */
@@ -55,12 +46,13 @@ static bool compare_all(const tesela_layout *a, const tesela_layout *b, tesela_d
   return true;
 }
 
-tesela_status same_compare(const any_layout *a, const any_layout *b, tesela_difference *d,
+tesela_status same_compare(const tesela_any_layout *a, const tesela_any_layout *b, tesela_difference *d,
                            tesela_error *err) {
   tesela_layout left, right;
-  if ((a->kind == KIND_REGISTER) != (b->kind == KIND_REGISTER)) {
+  if ((a->kind == TESELA_KIND_REGISTER) != (b->kind == TESELA_KIND_REGISTER)) {
     *d = (tesela_difference){.same = false};
-    snprintf(d->reason, sizeof d->reason, "a is %s, b %s", kind_words(a->kind), kind_words(b->kind));
+    snprintf(d->reason, sizeof d->reason, "a is %s, b %s", tesela_kind_words(a->kind),
+             tesela_kind_words(b->kind));
     return TESELA_OK;
   }
   tesela_status status = relation_beside(a, b, &left, err);

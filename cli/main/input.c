@@ -9,9 +9,10 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "kind.h"
+#include "device.h"
 #include "main/lines.h"
 #include "message.h"
 #include "main/say.h"
@@ -34,26 +35,33 @@ static tesela_status fail(tesela_error *err, tesela_status status, int64_t at, c
 /* ---- layouts ----------------------------------------------------------------------------------------------
  */
 
+bool input_options(const cli_context *cli, tesela_target *own, tesela_layout_read_options *options,
+                   int *status) {
+  const cli_option *o = cli->verb->options;
+  *options = (tesela_layout_read_options){.flags = TESELA_XLA_LENIENT};
+  while (o->name && strcmp(o->name, "target") != 0) o++;
+  return !o->name || device_target(cli, own, &options->device.target, status);
+}
+
 /* text[at] replaced by `by` (inserted, if drop is 0), if that makes a layout with nothing left to mend. */
-static bool mends(const char *text, size_t length, size_t at, size_t drop, const char *by,
-                  char into[SUGGESTION]) {
+static bool mends(const char *text, size_t length, const tesela_layout_read_options *options, size_t at,
+                  size_t drop, const char *by, char into[SUGGESTION]) {
   size_t n = strlen(by);
-  tesela_xla_shape shape;
-  tesela_xla_repairs repairs = {0};
-  tesela_error err;
+  tesela_any_layout any;
+  tesela_layout_read_options strict = *options;
   if (at + drop > length || length + n - drop >= SUGGESTION) return false;
   memcpy(into, text, at);
   memcpy(into + at, by, n);
   memcpy(into + at + n, text + at + drop, length - at - drop);
   length += n - drop;
   into[length] = '\0';
-  return kind_read(into, length, TESELA_XLA_STRICT, &shape, NULL, &repairs, &err) == TESELA_OK &&
-         repairs.count == 0;
+  strict.flags = TESELA_XLA_STRICT;
+  return tesela_layout_read(into, length, &strict, &any, NULL) == TESELA_OK && any.repairs.count == 0;
 }
 
 /* Say a small change that makes a text a layout, if there is one. Nothing that was written is taken away, but for a
    separator: what is left would be a layout, seldom the one that was meant. */
-static void suggest(const char *text, size_t length, int64_t at) {
+static void suggest(const char *text, size_t length, const tesela_layout_read_options *options, int64_t at) {
   static const struct {
     size_t drop;
     const char *by;
@@ -63,10 +71,54 @@ static void suggest(const char *text, size_t length, int64_t at) {
   bool separator = (size_t)at < length && memchr(";:.|/", text[at], 5);
   for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++)
     if ((changes[i].drop == 0 || separator) &&
-        mends(text, length, (size_t)at, changes[i].drop, changes[i].by, mended)) {
+        mends(text, length, options, (size_t)at, changes[i].drop, changes[i].by, mended)) {
       fprintf(stderr, "Did you mean %s?\n", say_quote(mended, quote));
       return;
     }
+}
+
+/* The name of a file? Then what reads it is said. */
+static bool is_file(const cli_context *cli, const char *text, size_t length) {
+  static const struct {
+    const char *end, *reader;
+  } readers[] = {{".npy", "digest"},       {".safetensors", "digest"}, {".kernel", "infer"},
+                 {".json", "graph check"}, {".hlo", "graph check"},    {".target", "show LAYOUT --target"}};
+  char name[SUGGESTION], quote[SAY_QUOTE];
+  const char *reader = "report";
+  struct stat st;
+  if (length == 0 || length >= sizeof name || memchr(text, '\0', length)) return false;
+  memcpy(name, text, length);
+  name[length] = '\0';
+  if (stat(name, &st) != 0 || !S_ISREG(st.st_mode)) return false;
+  for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
+    size_t n = strlen(readers[i].end);
+    if (length > n && strcmp(name + length - n, readers[i].end) == 0) reader = readers[i].reader;
+  }
+  say_error(cli, "%s is a file, not a layout", say_quote(name, quote));
+  fprintf(stderr, "Did you mean tesela %s %s?\n", reader, quote);
+  return true;
+}
+
+/* {"op": .., [{.. */
+static bool is_json(const char *text, size_t length) {
+  size_t at = 0;
+  while (at < length && strchr(" \t\r\n", text[at]) && text[at]) at++;
+  char open = at < length ? text[at] : '\0';
+  if (open != '{' && open != '[') return false;
+  for (at++; at < length && strchr(" \t\r\n", text[at]) && text[at];) at++;
+  return at < length && (text[at] == '"' || (open == '[' && text[at] == '{'));
+}
+
+int input_refuse(const cli_context *cli, const char *text, size_t length,
+                 const tesela_layout_read_options *options, const tesela_error *err) {
+  if (is_file(cli, text, length)) return CLI_BAD;
+  if (is_json(text, length)) {
+    say_error(cli, "this is JSON, not a layout; tesela query answers requests, tesela graph reads programs");
+    return CLI_BAD;
+  }
+  int status = say_failure_in(cli, text, length, err);
+  suggest(text, length, options, err->at);
+  return status;
 }
 
 void input_repairs(const cli_context *cli, const tesela_xla_repairs *repairs) {
@@ -75,31 +127,38 @@ void input_repairs(const cli_context *cli, const tesela_xla_repairs *repairs) {
     say_note(cli, "%s (byte %" PRId64 ")", say_quote(repairs->repair[i].what, quote), repairs->repair[i].at);
 }
 
+bool input_any(const cli_context *cli, const char *text, size_t length, const char *notation,
+               tesela_any_layout *any, tesela_layout *layout, int *status) {
+  tesela_error err = {.at = -1};
+  tesela_target own;
+  tesela_layout_read_options options;
+  if (!input_options(cli, &own, &options, status)) return false;
+  options.notation = notation;
+  tesela_status read = tesela_layout_read(text, length, &options, any, &err);
+  if (read == TESELA_OK && layout) read = tesela_any_to_layout(any, layout, &err);
+  if (read == TESELA_OK)
+    input_repairs(cli, &any->repairs);
+  else
+    *status = input_refuse(cli, text, length, &options, &err);
+  return read == TESELA_OK;
+}
+
 bool input_layout(const cli_context *cli, const char *text, size_t length, tesela_xla_shape *shape,
                   tesela_layout *layout, int *status) {
-  tesela_error err = {.at = -1};
-  tesela_xla_repairs repairs = {0};
-  if (kind_read(text, length, TESELA_XLA_LENIENT, shape, layout, &repairs, &err) != TESELA_OK) {
-    *status = say_failure_in(cli, text, length, &err);
-    suggest(text, length, err.at);
-    return false;
-  }
-  input_repairs(cli, &repairs);
+  tesela_any_layout any;
+  if (!input_any(cli, text, length, "xla", &any, layout, status)) return false;
+  *shape = any.shape;
   return true;
 }
 
-bool input_any(const cli_context *cli, const char *text, size_t length, any_layout *any,
-               tesela_layout *layout, int *status) {
-  tesela_error err = {.at = -1};
-  layout_kind kind;
-  size_t used;
-  if (kind_of(text, length, &kind, &used, &err) == TESELA_OK && kind == KIND_XLA) {
-    any->kind = KIND_XLA;
-    return input_layout(cli, text, length, &any->shape, layout, status);
-  }
-  if (kind_read_any(text, length, TESELA_XLA_LENIENT, any, layout, NULL, &err) == TESELA_OK) return true;
-  *status = say_failure_in(cli, text, length, &err);
-  return false;
+bool input_is_tuple(const char *text, size_t length, size_t *used) {
+  const tesela_notation *notation;
+  if (tesela_notation_find(text, length, &notation, used, NULL) != TESELA_OK ||
+      strcmp(notation->name, "xla") != 0)
+    return false;
+  size_t at = *used;
+  while (at < length && memchr(" \t\r\n", text[at], 4)) at++;
+  return at < length && text[at] == '(';
 }
 
 /* ---- numbers ----------------------------------------------------------------------------------------------

@@ -7,19 +7,30 @@
 #ifndef TESELA_CLI_INPUT_H
 #define TESELA_CLI_INPUT_H
 
-#include <tesela/xla.h>
+#include <tesela/notation.h>
 
-#include "kind.h"
 #include "main/options.h"
 
-/* Read a LAYOUT leniently; what was mended is said as notes. layout may be NULL.
- * Returns false after saying why, with the exit status in *status. */
+/* How the LAYOUTs of a command are read: leniently, with the target of --target, which is read into *own. Returns false after
+ * saying why, with the exit status in *status. */
+bool input_options(const cli_context *cli, tesela_target *own, tesela_layout_read_options *options,
+                   int *status);
+
+/* Read a LAYOUT of any kind, or of that kind or notation (NULL: any); what was mended is said as notes. layout, which may be NULL,
+ * receives its relation. Returns false likewise. */
+bool input_any(const cli_context *cli, const char *text, size_t length, const char *notation,
+               tesela_any_layout *any, tesela_layout *layout, int *status);
+
+/* The same for an XLA layout, or a device layout as one. */
 bool input_layout(const cli_context *cli, const char *text, size_t length, tesela_xla_shape *shape,
                   tesela_layout *layout, int *status);
 
-/* The same for a LAYOUT of any kind. */
-bool input_any(const cli_context *cli, const char *text, size_t length, any_layout *any,
-               tesela_layout *layout, int *status);
+/* Say why a LAYOUT was refused: a file's name and JSON are named, a small change that would make it right is suggested. */
+int input_refuse(const cli_context *cli, const char *text, size_t length,
+                 const tesela_layout_read_options *options, const tesela_error *err);
+
+/* Is a text a tuple of XLA shapes? *used receives the bytes of a prefix xla: */
+bool input_is_tuple(const char *text, size_t length, size_t *used);
 
 /* Say what was mended, as notes. */
 void input_repairs(const cli_context *cli, const tesela_xla_repairs *repairs);

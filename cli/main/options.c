@@ -20,7 +20,7 @@
 
 /* Of the verbs that take device layouts. */
 #define TARGET_OPTION \
-  { "target", 0, "TARGET", "of a device layout: spyre (unless told), tiles, or a file that describes one" }
+  { "target", 0, "TARGET", "of device layouts: tiles, or a file that describes one (default: spyre)" }
 
 #define END \
   { NULL, 0, NULL, NULL }
@@ -57,6 +57,7 @@ const cli_option cli_common_options[] = {
 static const cli_option no_options[] = {END};
 
 static const cli_option bench_options[] = {
+    TARGET_OPTION,
     WAYS_OPTIONS("any", "best"),
     {"rounds", 'r', "N", "measure N times, 15 unless told"},
     TRIAL_OPTION,
@@ -64,13 +65,12 @@ static const cli_option bench_options[] = {
 };
 
 static const cli_option check_options[] = {
-    WAYS_OPTIONS("all", "all"),
-    {"seed", 0, "N", "other data; 1 unless told"},
-    TRIAL_OPTION,
+    TARGET_OPTION, WAYS_OPTIONS("all", "all"), {"seed", 0, "N", "other data; 1 unless told"}, TRIAL_OPTION,
     END,
 };
 
 static const cli_option cmp_options[] = {
+    TARGET_OPTION,
     {"a", 0, "LAYOUT", "of FILE_A: f32[20,200]{1,0}; braces alone where the file says type and dims"},
     {"b", 0, "LAYOUT", "of FILE_B"},
     {"layout", 'l', "LAYOUT", "of both"},
@@ -91,6 +91,7 @@ static const cli_option diff_options[] = {
 };
 
 static const cli_option digest_options[] = {
+    TARGET_OPTION,
     {"layout", 'l', "LAYOUT", "of each FILE: f32[20,200]{1,0}; braces alone where it says type and dims"},
     {"dtype", 0, "TYPE", "the type of elements that a file calls otherwise: bf16 for <V2"},
     {"tensor", 0, "NAME", "only this tensor of a .safetensors; unless told, all"},
@@ -112,6 +113,7 @@ static const cli_option help_options[] = {
 };
 
 static const cli_option pack_options[] = {
+    TARGET_OPTION,
     {"output", 'o', "FILE", "write to FILE; - or no -o is standard output"},
     {"to", 't', "LAYOUT", "for every tensor that no rule takes: {1,0:T(8,128)}"},
     {"from", 'f', "LAYOUT", "of a raw FILE: f32[1000,200]{1,0}"},
@@ -123,6 +125,7 @@ static const cli_option pack_options[] = {
 };
 
 static const cli_option plan_options[] = {
+    TARGET_OPTION,
     {"explain", 'e', NULL, "print the loops, each piece, and what every solver said"},
     {"fill", 0, "VALUE", "what goes into padding: zero (unless told), leave, 1.5, 0x7fc0"},
     {"solver", 0, "any|memcpy|rows|transpose|interleave|deinterleave|bits|strided|gather",
@@ -134,6 +137,7 @@ static const cli_option plan_options[] = {
 };
 
 static const cli_option relayout_options[] = {
+    TARGET_OPTION,
     {"output", 'o', "FILE", "write to FILE; - or no -o is standard output"},
     {"from", 'f', "LAYOUT", "of FILE; others than raw ones say it themselves"},
     {"to", 't', "LAYOUT", "to write: {1,0:T(8,128)}, or with type and dims"},
@@ -262,13 +266,17 @@ static const cli_option unpack_options[] = {
     END,
 };
 
+static const cli_option same_options[] = {TARGET_OPTION, END};
+
 static const cli_option what_options[] = {
+    TARGET_OPTION,
     {"bytes", 'b', NULL, "PLACE is a byte; the answer is every element with a bit in it"},
     {"words", 'w', NULL, "say it in words, too (as on a terminal)"},
     END,
 };
 
 static const cli_option where_options[] = {
+    TARGET_OPTION,
     {"words", 'w', NULL, "say it in words, too: byte and bit (as on a terminal)"},
     {"warp", 0, "N", "threads of a warp, for the words; 32 unless told, 64 of a fragment of 64 lanes"},
     END,
@@ -549,7 +557,7 @@ const cli_verb cli_verbs[] = {
     {"where", cmd_where, "LAYOUT INDEX...", 2, ANY, "the place of an element", where_details, where_options},
     {"what", cmd_what, "LAYOUT PLACE...", 2, ANY, "the element at a place", what_details, what_options},
     {"same", cmd_same, "A B", 2, 2, "do two layouts put every element at the same place?", same_details,
-     no_options},
+     same_options},
     {"report", cmd_report, "[FILE...]", 0, ANY, "what is padding in a memory report or HLO text, and why",
      report_details, report_options},
     {"diff", cmd_diff, "BEFORE AFTER", 2, 2,

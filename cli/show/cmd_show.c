@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "main/input.h"
-#include "kind.h"
 #include "main/say.h"
 #include "show/show.h"
 #include "tile_input.h"
@@ -52,20 +51,17 @@ static int say_no_size(const cli_context *cli, const tesela_xla_shape *shape, co
   return CLI_YES;
 }
 
-static int show_array(const cli_context *cli, const char *text, size_t length) {
-  int status;
-  tesela_xla_shape shape;
+static int show_array(const cli_context *cli, const tesela_xla_shape *shape) {
   tesela_error err;
   show_facts facts;
   tesela_draw_options options;
-  if (!show_picture_options(cli, &options)) return CLI_BAD;
-  if (!input_layout(cli, text, length, &shape, NULL, &status)) return status;
-  if (show_facts_of(&shape, &facts, &err) != TESELA_OK) return say_no_size(cli, &shape, &err);
-  if (cli->json) return print_json(&shape, &facts);
+  if (!show_no_table_options(cli) || !show_picture_options(cli, &options)) return CLI_BAD;
+  if (show_facts_of(shape, &facts, &err) != TESELA_OK) return say_no_size(cli, shape, &err);
+  if (cli->json) return print_json(shape, &facts);
   bool words = wants(cli, "words"), picture = wants(cli, "picture"), any = facts.sizes.logical_elements > 0;
-  if (picture && any && !show_picture_check(cli, &shape, &options)) return CLI_BAD;
+  if (picture && any && !show_picture_check(cli, shape, &options)) return CLI_BAD;
   if (words) {
-    print_text(cli, &shape);
+    print_text(cli, shape);
     show_words(cli, &facts);
   }
   if (!picture) return CLI_YES;
@@ -74,21 +70,22 @@ static int show_array(const cli_context *cli, const char *text, size_t length) {
     return CLI_YES;
   }
   if (words) printf("\n");
-  return show_picture(cli, &shape, &options);
+  return show_picture(cli, shape, &options);
 }
 
 static int show_text_of(const cli_context *cli, const char *text, size_t length) {
   size_t used = 0;
-  layout_kind kind;
-  tesela_error err;
-  if (kind_of(text, length, &kind, &used, &err) != TESELA_OK) return say_failure_in(cli, text, length, &err);
-  if (kind == KIND_DEVICE) return show_device(cli, text, length);
+  int status;
+  tesela_any_layout any;
+  bool tuple = input_is_tuple(text, length, &used);
+  if (!tuple && !input_any(cli, text, length, NULL, &any, NULL, &status)) return status;
+  if (!tuple && any.kind == TESELA_KIND_DEVICE) return show_device(cli, &any.device);
   if (cli_has(cli, "target"))
-    return say_usage(cli, "--target is for device layouts; this is %s", kind_words(kind));
-  if (kind != KIND_XLA) return show_expression(cli, text, length);
-  if (!show_no_table_options(cli)) return CLI_BAD;
-  while (used < length && memchr(" \t\r\n", text[used], 4)) used++;
-  return used < length && text[used] == '(' ? show_tuple(cli, text, length) : show_array(cli, text, length);
+    return say_usage(cli, "--target is for device layouts; this is %s",
+                     tesela_kind_words(tuple ? TESELA_KIND_XLA : any.kind));
+  if (tuple) return show_no_table_options(cli) ? show_tuple(cli, text + used, length - used) : CLI_BAD;
+  if (any.kind == TESELA_KIND_XLA) return show_array(cli, &any.shape);
+  return show_expression(cli, &any, text, length);
 }
 
 /* Several layouts, from lines: a blank line between them. */

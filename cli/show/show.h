@@ -15,6 +15,7 @@
 #define TESELA_CLI_SHOW_H
 
 #include <tesela/draw.h>
+#include <tesela/notation.h>
 #include <tesela/report.h>
 #include <tesela/xla.h>
 
@@ -71,13 +72,13 @@ uint32_t show_bounded(const tesela_xla_shape *shape);
 /* Why there is no size. */
 void show_no_size(const tesela_xla_shape *shape, show_text *out);
 
-/* A text that starts with a parenthesis: one line for each array, and the total. An exit status. */
+/* A tuple, from its parenthesis on: one line for each array, and the total. An exit status. */
 int show_tuple(const cli_context *cli, const char *text, size_t length);
 
-/* A register layout or a tile in memory. An exit status. */
-int show_expression(const cli_context *cli, const char *text, size_t length);
+/* A layout of another kind that was read from this text. An exit status. */
+int show_expression(const cli_context *cli, const tesela_any_layout *any, const char *text, size_t length);
 /* A device layout. An exit status. */
-int show_device(const cli_context *cli, const char *text, size_t length);
+int show_device(const cli_context *cli, const tesela_device_layout *layout);
 /* None of the options that are for register layouts? False: said. */
 bool show_no_table_options(const cli_context *cli);
 

@@ -6,7 +6,6 @@
 
 #include "device.h"
 #include "main/input.h"
-#include "kind.h"
 #include "main/say.h"
 #include "main/json.h"
 #include "picture.h"
@@ -44,39 +43,21 @@ static int draw(const cli_context *cli, const tesela_device_layout *layout, tese
   return show_picture_layout(cli, &drawn, options);
 }
 
-/* Read with the target of --target, behind a prefix if there is one. */
-static bool read_layout(const cli_context *cli, const char *text, size_t length, const tesela_target *target,
-                        tesela_device_layout *layout, int *status) {
-  const tesela_device_text_options options = {.target = target};
-  tesela_error err = {.at = -1};
-  layout_kind kind;
-  size_t used = 0;
-  tesela_status read = kind_of(text, length, &kind, &used, &err);
-  if (read == TESELA_OK) {
-    read = tesela_device_parse(layout, text + used, length - used, &options, &err);
-    if (read != TESELA_OK) kind_shift(used, NULL, &err);
-  }
-  if (read != TESELA_OK) *status = say_failure_in(cli, text, length, &err);
-  return read == TESELA_OK;
-}
-
-int show_device(const cli_context *cli, const char *text, size_t length) {
-  tesela_device_layout layout;
+int show_device(const cli_context *cli, const tesela_device_layout *layout) {
   tesela_target own;
   const tesela_target *target;
   tesela_draw_options options;
   int status;
   if (!show_no_table_options(cli) || !show_picture_options(cli, &options)) return CLI_BAD;
   if (!device_target(cli, &own, &target, &status)) return status;
-  if (!read_layout(cli, text, length, target, &layout, &status)) return status;
-  if (cli->json) return print_json(cli, &layout, target);
+  if (cli->json) return print_json(cli, layout, target);
   bool words = wants(cli, "words"), picture = wants(cli, "picture"), any = true;
-  for (int32_t d = 0; d < layout.host.rank; d++) any = any && layout.host.shape[d] > 0;
-  if (picture && any && draw(cli, &layout, &options, true) != CLI_YES) return CLI_BAD;
-  if (words && (status = device_words(cli, &layout, target)) != CLI_YES) return status;
+  for (int32_t d = 0; d < layout->host.rank; d++) any = any && layout->host.shape[d] > 0;
+  if (picture && any && draw(cli, layout, &options, true) != CLI_YES) return CLI_BAD;
+  if (words && (status = device_words(cli, layout, target)) != CLI_YES) return status;
   if (!picture) return CLI_YES;
   if (words) putchar('\n');
-  if (any) return draw(cli, &layout, &options, false);
+  if (any) return draw(cli, layout, &options, false);
   printf("There is nothing to draw: no elements.\n");
   return CLI_YES;
 }

@@ -131,16 +131,22 @@ static int print_words(const tesela_register *layout, const char *text, size_t l
   return made_of_print(layout, text, length) ? CLI_YES : CLI_FAILED;
 }
 
-static int print_json(const any_layout *any, const char *text, size_t length) {
+static int print_json(const tesela_any_layout *any, const char *text, size_t length) {
   tesela_json_out j = TESELA_JSON_OUT;
   bool done = true;
   tesela_put_object(&j.sink);
-  if (any->kind == KIND_REGISTER) {
+  if (any->kind == TESELA_KIND_REGISTER) {
     const tesela_fragment *entry = expression_fragment(text, length);
     tesela_put_key_text(&j.sink, "kind", "register");
     expression_put_register(&j.sink, &any->registers, NULL);
     tesela_put_key_text(&j.sink, "fragment", entry ? entry->name : NULL);
     done = made_of_json(&j.sink, &any->registers, text, length);
+  } else if (any->kind == TESELA_KIND_RELATION) {
+    tesela_put_key_text(&j.sink, "kind", tesela_kind_name(any->kind));
+    tesela_put_key(&j.sink, "text");
+    tesela_writer to = tesela_put_text_begin(&j.sink);
+    tesela_any_print(any, &to, NULL);
+    tesela_put_text_end(&j.sink);
   } else {
     tesela_put_key_text(&j.sink, "kind", "memory");
     expression_put_memory(&j.sink, &any->memory);
@@ -151,7 +157,8 @@ static int print_json(const any_layout *any, const char *text, size_t length) {
   return done ? CLI_YES : CLI_FAILED;
 }
 
-static int show_register(const cli_context *cli, const any_layout *any, const char *text, size_t length) {
+static int show_register(const cli_context *cli, const tesela_any_layout *any, const char *text,
+                         size_t length) {
   int64_t warp;
   if (!table_options(cli) || !expression_warp(cli, text, length, &warp)) return CLI_BAD;
   if (cli->json) return print_json(any, text, length);
@@ -161,14 +168,17 @@ static int show_register(const cli_context *cli, const any_layout *any, const ch
 
 /* ---- tiles in memory ------------------------------------------------------------------------------------- */
 
-static void words_of_memory(const cli_context *cli, const tesela_tile_memory *memory) {
+static void words_of_memory(const cli_context *cli, const tesela_any_layout *any) {
+  const tesela_tile_memory *memory = &any->memory;
   int64_t elements = 1;
-  char text[2048];
-  tesela_buffer buffer = {text, sizeof text, 0};
-  tesela_writer to = tesela_buffer_writer(&buffer);
+  cli_styled_begin(&cli->out, "1");
+  tesela_any_print(any, &to_stdout, NULL);
+  cli_styled_end(&cli->out);
+  if (any->kind == TESELA_KIND_RELATION) { /* its picture says the rest */
+    printf("\n");
+    return;
+  }
   for (int32_t d = 0; d < memory->rank; d++) elements *= memory->shape[d];
-  tesela_tile_memory_print(memory, &to, NULL);
-  cli_styled(&cli->out, "1", text);
   printf("\n  tile        %" PRId64 " element%s in %" PRId64 " place%s", elements, elements == 1 ? "" : "s",
          memory->size, memory->size == 1 ? "" : "s");
   if (memory->offset > 0) printf(", from place %" PRId64, memory->offset);
@@ -180,23 +190,22 @@ static void words_of_memory(const cli_context *cli, const tesela_tile_memory *me
          s->shift >= 0 ? s->base + s->shift : s->base, mask, s->shift >= 0 ? s->base : s->base - s->shift);
 }
 
-static int show_memory(const cli_context *cli, const any_layout *any, const tesela_layout *layout) {
+static int show_memory(const cli_context *cli, const tesela_any_layout *any, const tesela_layout *layout) {
   tesela_draw_options options;
   if (!show_no_table_options(cli)) return CLI_BAD;
   if (!show_picture_options(cli, &options)) return CLI_BAD;
   if (cli->json) return print_json(any, NULL, 0);
   bool words = wants(cli, "words"), picture = wants(cli, "picture");
   if (picture && !show_picture_check_layout(cli, layout, &options)) return CLI_BAD;
-  if (words) words_of_memory(cli, &any->memory);
+  if (words) words_of_memory(cli, any);
   if (words && picture) printf("\n");
   return picture ? show_picture_layout(cli, layout, &options) : CLI_YES;
 }
 
-int show_expression(const cli_context *cli, const char *text, size_t length) {
-  any_layout any;
+int show_expression(const cli_context *cli, const tesela_any_layout *any, const char *text, size_t length) {
   tesela_layout layout;
-  int status;
-  if (!input_any(cli, text, length, &any, &layout, &status)) return status;
-  if (any.kind == KIND_REGISTER) return show_register(cli, &any, text, length);
-  return show_memory(cli, &any, &layout);
+  tesela_error err = {.at = -1};
+  if (any->kind == TESELA_KIND_REGISTER) return show_register(cli, any, text, length);
+  if (tesela_any_to_layout(any, &layout, &err) != TESELA_OK) return say_failure_in(cli, text, length, &err);
+  return show_memory(cli, any, &layout);
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "main/input.h"
-#include "kind.h"
 #include "main/say.h"
 #include "show/show.h"
 #include "tile_input.h"
@@ -157,12 +156,9 @@ int show_tuple(const cli_context *cli, const char *text, size_t length) {
   tesela_error err;
   tuple t = {NULL, 0, NULL};
   tesela_xla_repairs repairs = {0};
-  size_t used = 0;
   int exit = CLI_YES;
-  kind_prefix(text, length, &used, &err);
-  if (tesela_xla_tree_create(&t.tree, text + used, length - used, TESELA_XLA_LENIENT, NULL, &repairs, &err) !=
-      TESELA_OK)
-    return say_failure_in(cli, text + used, length - used, &err);
+  if (tesela_xla_tree_create(&t.tree, text, length, TESELA_XLA_LENIENT, NULL, &repairs, &err) != TESELA_OK)
+    return say_failure_in(cli, text, length, &err);
   input_repairs(cli, &repairs);
   if (!number_members(&t)) {
     say_error(cli, "no memory for a tuple of %" PRId32 " shapes", t.count);

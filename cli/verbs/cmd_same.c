@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "main/input.h"
-#include "kind.h"
 #include "same_tuple.h"
 #include "verbs/same_expression.h"
 #include "main/say.h"
@@ -19,18 +18,25 @@ static bool read_side(const cli_context *cli, const char *text, same_side *s, in
   tesela_error err = {.at = -1};
   tesela_xla_repairs repairs = {0};
   tesela_xla_shape shape;
+  char array[4096];
+  tesela_buffer buffer = {array, sizeof array, 0};
+  tesela_writer to = tesela_buffer_writer(&buffer);
   size_t length = strlen(text), used = 0;
-  bool known = kind_prefix(text, length, &used, &err) == TESELA_OK;
-  bool is_tuple = known && text[used + strspn(text + used, " \t\r\n")] == '(';
+  bool is_tuple = input_is_tuple(text, length, &used);
   bool done = is_tuple || input_layout(cli, text, length, &shape, &s->layout, status);
+  if (done && !is_tuple) { /* a tree of one array, whatever notation it was in */
+    tesela_xla_print(&shape, true, &to, NULL);
+    text = array;
+    length = strlen(array);
+    used = 0;
+  }
   if (done) {
-    /* An array was read before, and what was mended in it is said. */
-    tesela_status read = tesela_xla_tree_create(&s->tree, text + used, length - used, TESELA_XLA_LENIENT,
-                                                NULL, &repairs, &err);
-    kind_shift(used, &repairs, read == TESELA_OK ? NULL : &err);
-    done = read == TESELA_OK;
-    if (done && is_tuple) input_repairs(cli, &repairs);
-    if (!done) *status = say_failure_in(cli, text, length, &err);
+    done = tesela_xla_tree_create(&s->tree, text + used, length - used, TESELA_XLA_LENIENT, NULL, &repairs,
+                                  &err) == TESELA_OK;
+    if (done)
+      input_repairs(cli, &repairs);
+    else
+      *status = say_failure_in(cli, text + used, length - used, &err);
   }
   if (!done) fprintf(stderr, "This was %s.\n", s->name);
   return done;
@@ -83,19 +89,19 @@ static void print_text(const same_comparison *c) {
   }
 }
 
-static bool is_expression(const char *text) {
-  layout_kind kind;
-  size_t used;
+/* One that XLA's notation does not say? */
+static bool is_other(const char *text) {
+  const tesela_notation *notation;
   tesela_error err;
-  if (kind_of(text, strlen(text), &kind, &used, &err) != TESELA_OK) return err.status == TESELA_E_SYNTAX;
-  return kind != KIND_XLA;
+  if (tesela_notation_find(text, strlen(text), &notation, NULL, &err) != TESELA_OK) return false;
+  return notation->kinds != UINT32_C(1) << TESELA_KIND_XLA;
 }
 
 int cmd_same(const cli_context *cli) {
   same_comparison c = {.a.name = "A", .b.name = "B"};
   tesela_error err = {.at = -1};
   int status;
-  if (is_expression(cli->arg[0]) || is_expression(cli->arg[1])) return same_any(cli);
+  if (is_other(cli->arg[0]) || is_other(cli->arg[1])) return same_any(cli);
   if (read_side(cli, cli->arg[0], &c.a, &status) && read_side(cli, cli->arg[1], &c.b, &status)) {
     if (cli->json) {
       status = same_answer(cli);

@@ -15,7 +15,7 @@
 
 typedef struct what {
   const cli_context *cli;
-  const any_layout *any;
+  const tesela_any_layout *any;
   const tesela_layout *layout;
   int64_t bytes; /* of all places; 0: places are asked for */
   bool words;
@@ -26,8 +26,7 @@ static void print_words(const what *w, int64_t place, bool padding) {
   int bit;
   cli_flush();
   fprintf(stderr, "%s at place %" PRId64, padding ? "padding" : "an element", place);
-  bool typed = w->any->kind == KIND_XLA || w->any->kind == KIND_DEVICE;
-  if (typed && place_to_byte(place, w->layout->bits, &byte, &bit)) {
+  if (any_has_bytes(w->any) && place_to_byte(place, w->layout->bits, &byte, &bit)) {
     fprintf(stderr, ", byte %" PRId64, byte);
     if (w->layout->bits % 8) fprintf(stderr, ", bit %d", bit);
   }
@@ -92,7 +91,7 @@ static int what_register(const what *w, const char *text, size_t length) {
 
 static int what_one(void *user, const char *text, size_t length) {
   const what *w = user;
-  if (w->any->kind == KIND_REGISTER) return what_register(w, text, length);
+  if (w->any->kind == TESELA_KIND_REGISTER) return what_register(w, text, length);
   tesela_error err = {.at = -1};
   int64_t number, count = w->bytes ? w->bytes : w->layout->axis[0].extent;
   if (input_number(text, length, w->bytes ? "byte" : "place", count, &number, &err) != TESELA_OK)
@@ -102,16 +101,16 @@ static int what_one(void *user, const char *text, size_t length) {
 }
 
 int cmd_what(const cli_context *cli) {
-  any_layout any;
+  tesela_any_layout any;
   tesela_layout layout;
   tesela_sizes sizes;
   tesela_error err = {.at = -1};
   int status;
-  if (!input_any(cli, cli->arg[0], strlen(cli->arg[0]), &any, &layout, &status)) return status;
+  if (!input_any(cli, cli->arg[0], strlen(cli->arg[0]), NULL, &any, &layout, &status)) return status;
   bool bytes = cli_has(cli, "bytes");
-  if (bytes && any.kind != KIND_XLA && any.kind != KIND_DEVICE)
+  if (bytes && (any.kind == TESELA_KIND_REGISTER || !any_has_bytes(&any)))
     return say_usage(cli, "--bytes is for XLA and device layouts; the elements of %s have no width",
-                     kind_words(any.kind));
+                     tesela_kind_words(any.kind));
   if (bytes && tesela_layout_sizes(&layout, &sizes, &err) != TESELA_OK) return say_failure(cli, &err);
   bool one = cli->n_args == 2 && strcmp(cli->arg[1], "-") != 0;
   what w = {cli, &any, &layout, 0, cli_has(cli, "words") || (one && cli->out.terminal && !cli->json)};

@@ -17,7 +17,7 @@
 
 typedef struct where {
   const cli_context *cli;
-  const any_layout *any;
+  const tesela_any_layout *any;
   const tesela_layout *layout;
   bool words;
   int64_t warp; /* threads of one */
@@ -28,14 +28,13 @@ typedef struct where {
 static void print_words(const where *w, int64_t place) {
   int64_t byte;
   int bit;
-  bool xla = w->any->kind == KIND_XLA, typed = xla || w->any->kind == KIND_DEVICE;
   fprintf(stderr, "place %" PRId64, place);
-  if (typed && place_to_byte(place, w->layout->bits, &byte, &bit)) {
+  if (any_has_bytes(w->any) && place_to_byte(place, w->layout->bits, &byte, &bit)) {
     fprintf(stderr, ", byte %" PRId64, byte);
     if (w->layout->bits % 8) fprintf(stderr, ", bit %d", bit);
   }
   fprintf(stderr, " (of %" PRId64 " places)\n", w->layout->axis[0].extent);
-  if (xla && w->any->shape.layout.metadata_bytes > 0)
+  if (w->any->kind == TESELA_KIND_XLA && w->any->shape.layout.metadata_bytes > 0)
     fprintf(stderr, "bytes count from the data, behind %" PRId64 " bytes of metadata\n",
             w->any->shape.layout.metadata_bytes);
 }
@@ -105,17 +104,17 @@ static int where_one(void *user, const char *text, size_t length) {
   if (input_index(text, length, w->layout, index, &err) != TESELA_OK)
     return say_failure_in(w->cli, text, length, &err);
   if (w->cli->json) return answer(w, index);
-  return w->any->kind == KIND_REGISTER ? where_in_registers(w, index) : where_in_memory(w, index);
+  return w->any->kind == TESELA_KIND_REGISTER ? where_in_registers(w, index) : where_in_memory(w, index);
 }
 
 int cmd_where(const cli_context *cli) {
-  any_layout any;
+  tesela_any_layout any;
   tesela_layout layout;
   int status;
-  if (!input_any(cli, cli->arg[0], strlen(cli->arg[0]), &any, &layout, &status)) return status;
+  if (!input_any(cli, cli->arg[0], strlen(cli->arg[0]), NULL, &any, &layout, &status)) return status;
   int64_t warp;
   if (!expression_warp(cli, cli->arg[0], strlen(cli->arg[0]), &warp)) return CLI_BAD;
-  if (cli_has(cli, "warp") && any.kind != KIND_REGISTER)
+  if (cli_has(cli, "warp") && any.kind != TESELA_KIND_REGISTER)
     return say_usage(cli, "--warp is for register layouts");
   bool one = cli->n_args == 2 && strcmp(cli->arg[1], "-") != 0;
   where w = {cli, &any, &layout, cli_has(cli, "words") || (one && cli->out.terminal && !cli->json), warp};

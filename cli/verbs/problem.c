@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "main/input.h"
-#include "kind.h"
 #include "main/say.h"
 #include "value.h"
 
@@ -17,16 +16,18 @@
 
 /* One side of the line, which is bytes at .. at+length-1 of it. */
 static bool read_side(const cli_context *cli, const char *line, size_t at, size_t length,
-                      const tesela_xla_shape *of, problem_side *side, int *status) {
+                      const tesela_layout_read_options *options, const tesela_xla_shape *of,
+                      problem_side *side, int *status) {
   tesela_error err = {.at = -1};
   tesela_xla_repairs repairs = {0};
-  if (problem_read_side(line + at, length, TESELA_XLA_LENIENT, of, side, &repairs, &err) != TESELA_OK) {
+  if (problem_read_side(line + at, length, options, of, side, &repairs, &err) != TESELA_OK) {
     if (err.at >= 0) err.at += (int64_t)at;
     *status = say_failure_in(cli, line, strlen(line), &err);
     fprintf(stderr, "This was %s of the arrow.\n", of ? "right" : "left");
     return false;
   }
-  kind_shift(at, &repairs, NULL);
+  for (int32_t i = 0; i < repairs.count && i < TESELA_XLA_MAX_REPAIRS; i++)
+    repairs.repair[i].at += (int64_t)at;
   input_repairs(cli, &repairs);
   return true;
 }
@@ -85,8 +86,11 @@ bool problem_read(const cli_context *cli, const char *text, problem *p, int *sta
     return wrong_line(cli, text, end, "the right side is missing: what the data shall become, {1,0:T(8,128)}",
                       status);
   size_t left = (size_t)(arrow - text), right = left + 2;
-  if (!read_side(cli, text, 0, left, NULL, &p->from, status)) return false;
-  if (!read_side(cli, text, right, (size_t)(end - text) - right, &p->from.shape, &p->to, status))
+  tesela_target own;
+  tesela_layout_read_options options;
+  if (!input_options(cli, &own, &options, status) ||
+      !read_side(cli, text, 0, left, &options, NULL, &p->from, status) ||
+      !read_side(cli, text, right, (size_t)(end - text) - right, &options, &p->from.shape, &p->to, status))
     return false;
   p->transform = problem_transform(p);
   return dims_agree(cli, text, arrow + 2, p, status);

@@ -10,8 +10,8 @@
 #ifndef TESELA_CLI_PROBLEM_H
 #define TESELA_CLI_PROBLEM_H
 
+#include <tesela/notation.h>
 #include <tesela/relayout.h>
-#include <tesela/xla.h>
 
 #include "main/options.h"
 #include "problem_side.h"

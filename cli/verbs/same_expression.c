@@ -20,16 +20,14 @@ static int write_stdout(void *user, const char *text, size_t length) {
   return fwrite(text, 1, length, stdout) != length;
 }
 
-/* Print the place of an element; the relation is read again to have it. */
-static tesela_status print_place(const char *text, const int64_t *index, tesela_error *err) {
-  any_layout any;
+/* Print the place of an element. */
+static tesela_status print_place(const tesela_any_layout *any, const int64_t *index, tesela_error *err) {
   tesela_layout layout;
   int64_t place[TESELA_MAX_AXES] = {0};
-  tesela_status status = kind_read_any(text, strlen(text), TESELA_XLA_LENIENT, &any, &layout, NULL, err);
-  if (status != TESELA_OK) return status;
   const tesela_writer to = {write_stdout, NULL};
-  if (any.kind == KIND_REGISTER) return expression_print_place(&any.registers, index, &to, err);
-  status = tesela_layout_place_of(&layout, index, place, err);
+  if (any->kind == TESELA_KIND_REGISTER) return expression_print_place(&any->registers, index, &to, err);
+  tesela_status status = tesela_any_to_layout(any, &layout, err);
+  if (status == TESELA_OK) status = tesela_layout_place_of(&layout, index, place, err);
   printf("%" PRId64, place[0]);
   return status;
 }
@@ -42,7 +40,8 @@ int same_answer(const cli_context *cli) {
   return status == CLI_YES && !same ? CLI_NO : status;
 }
 
-static int print_any_text(const cli_context *cli, int32_t rank, const tesela_difference *d) {
+static int print_any_text(const cli_context *cli, const tesela_any_layout *any, int32_t rank,
+                          const tesela_difference *d) {
   tesela_error err = {.at = -1};
   if (d->same) {
     puts("same");
@@ -56,42 +55,31 @@ static int print_any_text(const cli_context *cli, int32_t rank, const tesela_dif
   fputs("differ: first at [", stdout);
   if (rank > 0) input_print_index(rank, d->index);
   fputs("]: ", stdout);
-  tesela_status status = print_place(cli->arg[0], d->index, &err);
+  tesela_status status = print_place(&any[0], d->index, &err);
   fputs(" in a, ", stdout);
-  if (status == TESELA_OK) status = print_place(cli->arg[1], d->index, &err);
+  if (status == TESELA_OK) status = print_place(&any[1], d->index, &err);
   fputs(" in b\n", stdout);
   return status == TESELA_OK ? CLI_NO : say_failure(cli, &err);
 }
 
-/* A tuple is unlike all of them. */
-static bool begins_tuple(const char *text) {
-  layout_kind kind;
-  size_t used;
-  tesela_error err;
-  return kind_of(text, strlen(text), &kind, &used, &err) == TESELA_OK && kind == KIND_XLA &&
-         text[used + strspn(text + used, " \t\r\n")] == '(';
-}
-
 int same_any(const cli_context *cli) {
-  any_layout any[2];
+  tesela_any_layout any[2];
   tesela_difference d = {.same = false};
   tesela_error err = {.at = -1};
+  tesela_layout first;
+  size_t used;
   int status = CLI_YES;
   for (int i = 0; i < 2; i++) {
-    if (begins_tuple(cli->arg[i]))
+    if (input_is_tuple(cli->arg[i], strlen(cli->arg[i]), &used))
       return say_usage(cli, "%s is a tuple; only tuples are compared with it", i ? "B" : "A");
-    if (input_any(cli, cli->arg[i], strlen(cli->arg[i]), &any[i], NULL, &status)) continue;
+    if (input_any(cli, cli->arg[i], strlen(cli->arg[i]), NULL, &any[i], i ? NULL : &first, &status)) continue;
     fprintf(stderr, "This was %s.\n", i ? "B" : "A");
     return status;
   }
   if (cli->json) return same_answer(cli);
   if (same_compare(&any[0], &any[1], &d, &err) != TESELA_OK) return say_failure(cli, &err);
   for (int i = 0; i < 2 && d.have_index; i++) /* before anything is written */
-    if (any[i].kind == KIND_REGISTER && expression_check_copies(&any[i].registers, &err) != TESELA_OK)
+    if (any[i].kind == TESELA_KIND_REGISTER && expression_check_copies(&any[i].registers, &err) != TESELA_OK)
       return say_failure(cli, &err);
-  int32_t rank = any[0].kind == KIND_XLA        ? any[0].shape.rank
-                 : any[0].kind == KIND_DEVICE   ? any[0].device.host.rank
-                 : any[0].kind == KIND_REGISTER ? any[0].registers.rank
-                                                : any[0].memory.rank;
-  return print_any_text(cli, rank, &d);
+  return print_any_text(cli, any, first.rank, &d);
 }

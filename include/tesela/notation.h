@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * notation.h - texts that are layouts: register layouts and tiles in memory, device layouts, targets. XLA's shapes are in xla.h.
+ * notation.h - texts that are layouts: register layouts and tiles in memory, device layouts, targets; and any of them, XLA's
+ * shapes (xla.h) included, through one function: tesela_layout_read, at the end.
  */
 #ifndef TESELA_NOTATION_H
 #define TESELA_NOTATION_H
@@ -150,9 +151,13 @@ typedef enum tesela_device_notation {
 } tesela_device_notation;
 
 typedef struct tesela_device_text_options {
-  const tesela_target *target;    ///< default of texts that name none; NULL: spyre
-  const tesela_device_host *host; ///< shape and types of texts that do not say them; NULL: none
-  const int64_t *host_strides;    ///< for stride_map and host strides in tuples; NULL: row-major
+  const tesela_target *target; ///< default of texts that name none; NULL: spyre
+  const tesela_device_host
+      *host; ///< shape and types of texts that do not say them; NULL: none. With stick_bytes 0 only
+             ///< dtype, rank and shape count, as if they stood in front of the text
+  const int64_t *host_strides;  ///< for stride_map and host strides in tuples; NULL: row-major
+  const tesela_target *targets; ///< that a text may name, before the built-in ones: stick(target=mine)
+  int32_t n_targets;            ///< of them; `target` can be named, too
 } tesela_device_text_options;
 
 /// Is this text one of a device layout, by its first characters? For a command that tells notations apart.
@@ -213,6 +218,139 @@ TESELA_API tesela_status tesela_target_read(tesela_target *target, const char *t
 ///         result or a yield for an operand; TESELA_E_STOPPED.
 TESELA_API tesela_status tesela_target_print(const tesela_target *target, const tesela_writer *to,
                                              tesela_error *err);
+
+/*
+ * ==== A layout in any notation
+ *
+ *   f32[3,5]{1,0:T(2,2)}                                       an XLA shape                        xla
+ *   {1,0:T(8,128)}                                             the same, for a given array
+ *   f32[3,5] Layout(major_to_minor=(0, 1))                     a layout of JAX                     jax
+ *   local(3, 4).spatial(2, 3)      shared_row_major(8, 64)     a register layout, a tile           register, shared, global
+ *   f16[1000,200] stick(dim_order=[0,1])                       a device layout                     device
+ *
+ * The form of a text says its notation; a name with a colon before it demands one: "register: local(3, 4)". A layout that orders
+ * dims and does not say what array it is of (JAX's, XLA's braces alone) takes it from the text before it, "f32[3,5] Layout(..)", or
+ * from the caller. docs/notations.md lists all notations, those too that are recognised but not read yet.
+ */
+
+/// What a layout is, whatever text said it. Values are part of the ABI.
+#define TESELA_KIND_MAP(X)                                      \
+  X(TESELA_KIND_XLA, 1, "xla", "an XLA layout")                 \
+  X(TESELA_KIND_REGISTER, 2, "register", "a register layout")   \
+  X(TESELA_KIND_SHARED, 3, "shared", "a tile in shared memory") \
+  X(TESELA_KIND_GLOBAL, 4, "global", "a tile in global memory") \
+  X(TESELA_KIND_DEVICE, 5, "device", "a device layout")         \
+  X(TESELA_KIND_RELATION, 6, "relation", "a layout")
+
+typedef enum tesela_kind {
+#define TESELA__ROW(symbol, value, name, words) symbol = value,
+  TESELA_KIND_MAP(TESELA__ROW)
+#undef TESELA__ROW
+} tesela_kind;
+
+/// "shared"; what may stand before a text with a colon. NULL for a number that no kind has. Static memory.
+TESELA_API const char *tesela_kind_name(tesela_kind kind);
+/// "a tile in shared memory": for messages. NULL likewise.
+TESELA_API const char *tesela_kind_words(tesela_kind kind);
+
+/// What a notation needs beside its text. Flags.
+enum {
+  TESELA_NEEDS_ARRAY = 1, ///< type and dims: before the text, f32[3,5], or from the caller
+  TESELA_NEEDS_TARGET = 2 ///< a target; spyre if neither text nor caller names one
+};
+
+/// One notation.
+typedef struct tesela_notation {
+  const char *name;    ///< "jax"; what may stand before a text with a colon
+  const char *words;   ///< "a layout of JAX"
+  const char *example; ///< "f32[3,5] Layout(major_to_minor=(0, 1), tiling=((2, 2),))"
+  uint32_t needs;      ///< TESELA_NEEDS_*
+  uint32_t kinds;      ///< bit k: its texts may be of kind k; 0: recognised, not read yet
+} tesela_notation;
+
+/// The i-th notation, NULL from their number on. Static memory.
+TESELA_API const tesela_notation *tesela_notation_at(int32_t i);
+
+/// Which notation is this text in? Reads no more of it than that takes, so a text may be refused by its reader after all; tuples
+/// of XLA shapes are of xla. A text that looks like none is that of the notation whose reader gives the better message.
+///
+/// Example: "  device: f16[8] stick()" is device, and *used 9: where the text behind the name begins.
+/// Example: "(4,8):(8,1)" is cute, which has no kinds: it is not read.
+///
+/// @param used  receives the bytes before the text; may be NULL
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED with err->at 0 or where the name begins, for a name that no notation has;
+///         TESELA_E_INVALID for a text of two notations; the message names both.
+/// Any thread; O(length), no allocation.
+TESELA_API tesela_status tesela_notation_find(const char *text, size_t length,
+                                              const tesela_notation **notation, size_t *used,
+                                              tesela_error *err);
+
+/// A layout as it was read: a plain value, copied with =, of some 5 KiB.
+typedef struct tesela_any_layout {
+  tesela_kind kind;
+  const tesela_notation *notation; ///< that it was read from; static memory
+  tesela_xla_repairs repairs;      ///< what a lenient reader of XLA's notation mended
+  union {
+    tesela_xla_shape shape;      ///< TESELA_KIND_XLA
+    tesela_register registers;   ///< TESELA_KIND_REGISTER
+    tesela_tile_memory memory;   ///< TESELA_KIND_SHARED, TESELA_KIND_GLOBAL
+    tesela_device_layout device; ///< TESELA_KIND_DEVICE
+    tesela_layout relation;      ///< TESELA_KIND_RELATION: of notations that say no more than places
+  };
+} tesela_any_layout;
+
+/// How to read. All zeros: any notation, strictly, nothing given.
+typedef struct tesela_layout_read_options {
+  const char *
+      notation; ///< demanded: the name of a kind or notation; NULL: any. With "xla" a device layout that an XLA layout
+                ///< says is read as that; "xla:" before the text does the same
+  int32_t flags; ///< of XLA's notation: TESELA_XLA_STRICT, or TESELA_XLA_LENIENT | TESELA_XLA_KEEP_BARE
+  const tesela_xla_shape
+      *array; ///< type and dims for texts that do not say them; its layout does not count; NULL: none
+  tesela_device_text_options
+      device; ///< of device layouts: targets, host strides; host counts more than array
+} tesela_layout_read_options;
+
+/// Read a layout in any notation. The whole text must be used.
+///
+/// Example: "shared: shared_row_major(8, 64)" is a value of TESELA_KIND_SHARED.
+/// Example: "{1,0:T(8,128)}" with bf16[32,256] as options->array: bf16[32,256]{1,0:T(8,128)}.
+/// Example: "f32[3,5] Layout(major_to_minor=(1, 0))": of TESELA_KIND_XLA, f32[3,5]{0,1}.
+/// Example: "f16[1000,200] stick(target=mine)" with options->device.targets: sticks as that target has them.
+///
+/// @param text     `length` bytes, no NUL needed; any bytes
+/// @param options  NULL: all zeros
+/// @return TESELA_OK; what tesela_notation_find says; what the reader of the notation refuses, err->at counted from the start of
+///         `text`; TESELA_E_UNSUPPORTED for a notation that is not read yet, named in the message, and for a text that needs an
+///         array and has none; TESELA_E_MISMATCH for a layout of another kind than is demanded, and for a layout of another rank
+///         than the array. On failure *out keeps its old value.
+/// Any thread; O(length) and the cost of the operations of an expression. The C stack must have room for 192 KiB.
+TESELA_API tesela_status tesela_layout_read(const char *text, size_t length,
+                                            const tesela_layout_read_options *options, tesela_any_layout *out,
+                                            tesela_error *err);
+
+/// The relation that a layout is: the value of layout.h. Of a register layout with the axes thread and local, of a tile in
+/// elements of 8 bits, since it has no width.
+///
+/// Example: f32[3,5]{1,0:T(2,2)} puts element (2,3) at place 17.
+///
+/// @return TESELA_OK; what tesela_xla_to_layout, tesela_register_to_layout, ... refuse: token[] has no places.
+TESELA_API tesela_status tesela_any_to_layout(const tesela_any_layout *any, tesela_layout *layout,
+                                              tesela_error *err);
+
+/// The XLA shape that says the same: of an XLA layout itself, of a device layout that of the device's type (tesela_device_to_xla).
+/// @return TESELA_OK; TESELA_E_MISMATCH for other kinds; TESELA_E_UNSUPPORTED if no XLA layout says it.
+TESELA_API tesela_status tesela_any_to_xla(const tesela_any_layout *any, tesela_xla_shape *shape,
+                                           tesela_error *err);
+
+/// Print a layout in the notation it was read from, the array it is of included: read back it is the same layout. A device layout
+/// in the first of the notations short, printed and tuples that says it.
+///
+/// Example: of "f32[3, 5]{1,0}" "f32[3,5]{1,0}"; of "local(4)" "RegisterLayout(shape=[4], mode_shape=[4], ...)".
+///
+/// @return TESELA_OK; TESELA_E_STOPPED; TESELA_E_UNSUPPORTED if the notation cannot say it.
+TESELA_API tesela_status tesela_any_print(const tesela_any_layout *any, const tesela_writer *to,
+                                          tesela_error *err);
 
 #ifdef __cplusplus
 }

@@ -213,15 +213,23 @@ static tesela_status device_value_order(tesela__xla_reader *in, const char *what
   return TESELA_OK;
 }
 
+/* The targets that a text may name: the caller's, its default, the built-in ones. NULL from their number on. */
+static const tesela_target *device_any_target(const tesela_device_text_options *options, int32_t i) {
+  if (i < options->n_targets) return &options->targets[i];
+  i -= options->n_targets;
+  if (options->target && i-- == 0) return options->target;
+  return tesela_target_at(i);
+}
+
 static tesela_status device_value_target(tesela__xla_reader *in, const char *what,
-                                         const tesela_target **target) {
+                                         tesela__device_text *text) {
+  const tesela_target *target;
   size_t length = tesela__xla_word(in);
   if (length == 0) return tesela__xla_unexpected(in, what, "");
-  for (int32_t i = 0; i < device_count(device_target_at); i++) {
-    const tesela_target *built_in = tesela_target_at(i);
-    if (strlen(built_in->name) != length || memcmp(built_in->name, in->text + in->at, length) != 0) continue;
+  for (int32_t i = 0; (target = device_any_target(text->options, i)) != NULL; i++) {
+    if (strlen(target->name) != length || memcmp(target->name, in->text + in->at, length) != 0) continue;
     in->at += length;
-    *target = built_in;
+    text->target = target;
     return TESELA_OK;
   }
   return tesela__device_unknown(in, "target", 0, length, device_count(device_target_at), device_target_at,
@@ -271,7 +279,7 @@ static tesela_status device_read_value(tesela__xla_reader *in, tesela__device_fi
   case TESELA__DEVICE_ORDER:
     return device_value_order(in, what, &text->order);
   case TESELA__DEVICE_TARGET:
-    return device_value_target(in, what, &text->target);
+    return device_value_target(in, what, text);
   case TESELA__DEVICE_PAD_TO:
     return device_value_pads(in, what, &text->padding);
   case TESELA__DEVICE_DIMS:

@@ -74,6 +74,19 @@ static tesela_status device_read_host(tesela__xla_reader *in, tesela__device_tex
   return TESELA_OK;
 }
 
+/* The same of a caller that knows no more than type and shape. */
+static tesela_status device_take_host(tesela__xla_reader *in, const tesela_device_host *host,
+                                      tesela__device_text *text) {
+  if (host->rank < 0 || host->rank > TESELA_MAX_RANK || tesela_dtype_bytes(host->dtype) == 0)
+    return tesela__fail(in->err, TESELA_E_INVALID, -1, "expected an array of at most %d dims",
+                        TESELA_MAX_RANK);
+  text->dtype = host->dtype;
+  text->rank = host->rank;
+  for (int32_t d = 0; d < host->rank; d++) text->shape[d] = host->shape[d];
+  text->have_host = true;
+  return TESELA_OK;
+}
+
 /* ((4, 1024, 64), (65536, 64, 1), (64, 256, 1)) */
 static tesela_status device_read_tuples(tesela__xla_reader *in, tesela__device_text *text) {
   static const struct {
@@ -152,11 +165,15 @@ tesela_status tesela_device_parse(tesela_device_layout *layout, const char *text
                                   const tesela_device_text_options *options, tesela_error *err) {
   static const tesela_device_text_options none;
   tesela__xla_reader in = device_reader(text, length, err);
-  tesela__device_text said = {.dtype = TESELA_DTYPE_NONE, .stick_dims = 1};
+  if (!options) options = &none;
+  tesela__device_text said = {.options = options, .dtype = TESELA_DTYPE_NONE, .stick_dims = 1};
   tesela_status status = TESELA_OK;
-  if (device_host_next(&in)) status = device_read_host(&in, &said);
+  if (device_host_next(&in))
+    status = device_read_host(&in, &said);
+  else if (options->host && options->host->stick_bytes == 0)
+    status = device_take_host(&in, options->host, &said);
   if (status == TESELA_OK) status = device_read_form(&in, &said);
   if (status == TESELA_OK && tesela__xla_peek(&in) >= 0)
     status = tesela__xla_unexpected(&in, "nothing behind a device layout", "");
-  return status == TESELA_OK ? tesela__device_build(&said, options ? options : &none, layout, err) : status;
+  return status == TESELA_OK ? tesela__device_build(&said, options, layout, err) : status;
 }

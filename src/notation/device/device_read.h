@@ -59,6 +59,7 @@ typedef enum tesela__device_form {
 } tesela__device_form;
 
 typedef struct tesela__device_text {
+  const tesela_device_text_options *options; /* of the caller, never NULL */
   tesela__device_form form;
   size_t form_at;
   bool have_host; /* dtype, rank and shape stand in front */

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * any.c - a layout in any notation: the table of notations, which one a text is in, and reading, lowering and printing it through
+ * its row.
+ *
+ *   " device: f16[8] stick()"   ->   blanks, a name that demands a kind or a notation, the text
+ *   "f32[3,5] Layout(..)"       ->   the array, for notations that need one, the text
+ */
+#include "notation/any.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+
+/* ---- the rows ----------------------------------------------------------------------------------------------- */
+
+static tesela_status any_print_xla(const tesela_any_layout *any, const tesela_writer *to, tesela_error *err) {
+  return tesela_xla_print(&any->shape, true, to, err);
+}
+
+static tesela_status any_xla_relation(const tesela_any_layout *any, tesela_layout *layout,
+                                      tesela_error *err) {
+  return tesela_xla_to_layout(&any->shape, layout, err);
+}
+
+/* An XLA layout on the array of the caller. */
+static tesela_status any_on_array(const tesela_layout_read_options *options, const tesela_xla_layout *layout,
+                                  tesela_any_layout *out, tesela_error *err) {
+  if (layout->rank != options->array->rank)
+    return tesela__fail(err, TESELA_E_MISMATCH, 0,
+                        "the layout orders %" PRId32 " dim%s; the array has %" PRId32, layout->rank,
+                        layout->rank == 1 ? "" : "s", options->array->rank);
+  out->kind = TESELA_KIND_XLA;
+  out->shape = *options->array;
+  out->shape.has_layout = true;
+  out->shape.layout = *layout;
+  return tesela_xla_validate(&out->shape, err);
+}
+
+static tesela_status any_read_xla(const char *text, size_t length, const tesela_layout_read_options *options,
+                                  tesela_any_layout *out, tesela_error *err) {
+  tesela_xla_layout layout;
+  out->kind = TESELA_KIND_XLA;
+  if (!options->array || length == 0 || text[0] != '{')
+    return tesela_xla_parse(text, length, options->flags, &out->shape, &out->repairs, err);
+  tesela_status status = tesela_xla_parse_layout(text, length, options->flags, &layout, &out->repairs, err);
+  return status == TESELA_OK ? any_on_array(options, &layout, out, err) : status;
+}
+
+static tesela_status any_read_jax(const char *text, size_t length, const tesela_layout_read_options *options,
+                                  tesela_any_layout *out, tesela_error *err) {
+  tesela_xla_layout layout;
+  size_t path = 0, end = 0;
+  for (; end < length && text[end] != '('; end++)
+    if (text[end] == '.') path = end + 1;
+  tesela_status status = tesela_xla_parse_jax(text + path, length - path, &layout, err);
+  if (status != TESELA_OK && err && err->at >= 0) err->at += (int64_t)path;
+  return status == TESELA_OK ? any_on_array(options, &layout, out, err) : status;
+}
+
+static tesela_status any_print_jax(const tesela_any_layout *any, const tesela_writer *to, tesela_error *err) {
+  uint32_t lost = 0;
+  tesela_buffer buffer = {NULL, 0, 0};
+  tesela_writer measure = tesela_buffer_writer(&buffer);
+  tesela_status status = tesela_xla_print_jax(&any->shape.layout, &measure, &lost, err);
+  if (status == TESELA_OK && lost != 0)
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "a layout of JAX says order, tiles and bits only");
+  if (status == TESELA_OK) status = tesela_xla_print(&any->shape, false, to, err);
+  if (status == TESELA_OK && to->write(to->user, " ", 1) != 0)
+    return tesela__fail(err, TESELA_E_STOPPED, -1, "the writer stopped");
+  return status == TESELA_OK ? tesela_xla_print_jax(&any->shape.layout, to, NULL, err) : status;
+}
+
+static tesela_status any_read_expression(const char *text, size_t length,
+                                         const tesela_layout_read_options *options, tesela_any_layout *out,
+                                         tesela_error *err) {
+  tesela_expression read;
+  (void)options;
+  tesela_status status = tesela_expression_parse(text, length, &read, err);
+  if (status != TESELA_OK) return status;
+  if (read.kind == TESELA_EXPRESSION_REGISTER) {
+    out->kind = TESELA_KIND_REGISTER;
+    out->registers = read.registers;
+  } else {
+    out->kind = read.memory.space == TESELA_TILE_SHARED ? TESELA_KIND_SHARED : TESELA_KIND_GLOBAL;
+    out->memory = read.memory;
+  }
+  return TESELA_OK;
+}
+
+static tesela_status any_print_expression(const tesela_any_layout *any, const tesela_writer *to,
+                                          tesela_error *err) {
+  if (any->kind == TESELA_KIND_REGISTER) return tesela_register_print(&any->registers, to, err);
+  return tesela_tile_memory_print(&any->memory, to, err);
+}
+
+static tesela_status any_expression_relation(const tesela_any_layout *any, tesela_layout *layout,
+                                             tesela_error *err) {
+  if (any->kind == TESELA_KIND_REGISTER)
+    return tesela_register_to_layout(&any->registers, TESELA_DTYPE_NONE, 8, layout, err);
+  return tesela_tile_memory_to_layout(&any->memory, TESELA_DTYPE_NONE, 8, layout, err);
+}
+
+static tesela_status any_read_device(const char *text, size_t length,
+                                     const tesela_layout_read_options *options, tesela_any_layout *out,
+                                     tesela_error *err) {
+  tesela_device_text_options device = options->device;
+  tesela_device_host host = {.stick_bytes = 0};
+  if (options->array && !device.host) {
+    host.dtype = options->array->dtype;
+    host.rank = options->array->rank;
+    for (int32_t d = 0; d < host.rank; d++) host.shape[d] = options->array->dim[d];
+    device.host = &host;
+  }
+  out->kind = TESELA_KIND_DEVICE;
+  return tesela_device_parse(&out->device, text, length, &device, err);
+}
+
+static tesela_status any_print_device(const tesela_any_layout *any, const tesela_writer *to,
+                                      tesela_error *err) {
+  static const tesela_device_notation order[] = {TESELA_DEVICE_SHORT, TESELA_DEVICE_PRINTED,
+                                                 TESELA_DEVICE_TUPLES};
+  tesela_status status = TESELA_E_UNSUPPORTED;
+  for (size_t i = 0; i < sizeof order / sizeof order[0] && status == TESELA_E_UNSUPPORTED; i++)
+    status = tesela_device_print(&any->device, order[i], to, err);
+  return status;
+}
+
+static tesela_status any_device_relation(const tesela_any_layout *any, tesela_layout *layout,
+                                         tesela_error *err) {
+  return tesela_device_to_layout(&any->device, layout, err);
+}
+
+#define KIND(kind) (UINT32_C(1) << (kind))
+
+enum { ANY_XLA, ANY_EXPRESSION = 2, ANY_DEVICE }; /* rows that texts go to that no row claims */
+
+/* What a row says stands in any.h. Rows without kinds are recognised, so that a message can name them. */
+static const tesela__notation_row any_rows[] = {
+    {{"xla", "an XLA layout", "f32[3,5]{1,0:T(2,2)}", 0, KIND(TESELA_KIND_XLA)},
+     tesela__looks_xla,
+     any_read_xla,
+     any_print_xla,
+     any_xla_relation},
+    {{"jax", "a layout of JAX", "f32[3,5] Layout(major_to_minor=(0, 1), tiling=((2, 2),))",
+      TESELA_NEEDS_ARRAY, KIND(TESELA_KIND_XLA)},
+     tesela__looks_jax,
+     any_read_jax,
+     any_print_jax,
+     any_xla_relation},
+    {{"register", "a register layout or a tile in memory", "local(3, 4).spatial(2, 3)", 0,
+      KIND(TESELA_KIND_REGISTER) | KIND(TESELA_KIND_SHARED) | KIND(TESELA_KIND_GLOBAL)},
+     tesela__looks_expression,
+     any_read_expression,
+     any_print_expression,
+     any_expression_relation},
+    {{"device", "a device layout", "f16[1000,200] stick(dim_order=[0,1])", TESELA_NEEDS_TARGET,
+      KIND(TESELA_KIND_DEVICE)},
+     tesela__looks_device,
+     any_read_device,
+     any_print_device,
+     any_device_relation},
+    {{"cute", "a CuTe layout", "(4,8):(8,1)", TESELA_NEEDS_ARRAY, 0}, tesela__looks_cute, NULL, NULL, NULL},
+    {{"triton", "a Triton layout", "#ttg.blocked<{sizePerThread = [1, 4], ..}>", TESELA_NEEDS_ARRAY, 0},
+     tesela__looks_triton,
+     NULL,
+     NULL,
+     NULL},
+    {{"onednn", "a oneDNN tag", "nChw16c", TESELA_NEEDS_ARRAY, 0}, tesela__looks_onednn, NULL, NULL, NULL},
+    {{"mlir", "a layout of MLIR", "memref<4x8xf32, strided<[8, 1]>>", TESELA_NEEDS_ARRAY, 0},
+     tesela__looks_mlir,
+     NULL,
+     NULL,
+     NULL},
+    {{"tvm", "a TVM layout", "NCHW16c", TESELA_NEEDS_ARRAY, 0}, tesela__looks_tvm, NULL, NULL, NULL},
+    {{"torch", "a size and stride of PyTorch", "torch.Size([2, 3]) (3, 1)", TESELA_NEEDS_ARRAY, 0},
+     tesela__looks_torch,
+     NULL,
+     NULL,
+     NULL},
+    {{"einops", "an einops pattern", "b (h w) c -> b h w c", TESELA_NEEDS_ARRAY, 0},
+     tesela__looks_einops,
+     NULL,
+     NULL,
+     NULL},
+};
+
+enum { N_ROWS = sizeof any_rows / sizeof any_rows[0] };
+
+const tesela_notation *tesela_notation_at(int32_t i) {
+  return i >= 0 && i < N_ROWS ? &any_rows[i].facts : NULL;
+}
+
+/* ---- kinds -------------------------------------------------------------------------------------------------- */
+
+static const struct {
+  tesela_kind kind;
+  const char *name, *words;
+} any_kinds[] = {
+#define TESELA__ROW(symbol, value, name, words) {symbol, name, words},
+    TESELA_KIND_MAP(TESELA__ROW)
+#undef TESELA__ROW
+};
+
+enum { N_KINDS = sizeof any_kinds / sizeof any_kinds[0] };
+
+const char *tesela_kind_name(tesela_kind kind) {
+  return kind >= 1 && (int)kind <= N_KINDS ? any_kinds[kind - 1].name : NULL;
+}
+
+const char *tesela_kind_words(tesela_kind kind) {
+  return kind >= 1 && (int)kind <= N_KINDS ? any_kinds[kind - 1].words : NULL;
+}
+
+/* ---- what is demanded --------------------------------------------------------------------------------------- */
+
+/* By the name of a kind or of a notation. */
+typedef struct any_wanted {
+  const char *name; /* NULL: nothing is demanded */
+  const char *words;
+  tesela_kind kind; /* 0: none */
+  const tesela__notation_row *row;
+} any_wanted;
+
+static bool is_word(const char *word, const char *text, size_t length) {
+  return strlen(word) == length && memcmp(word, text, length) == 0;
+}
+
+/* The notations that are read: "xla, jax, register, device". */
+static void list_names(char *out, size_t room) {
+  size_t n = 0;
+  for (int i = 0; i < N_ROWS; i++)
+    if (any_rows[i].read && n < room)
+      n += (size_t)snprintf(out + n, room - n, "%s%s", n ? ", " : "", any_rows[i].facts.name);
+}
+
+static tesela_status find_wanted(const char *name, size_t length, int64_t at, any_wanted *wanted,
+                                 tesela_error *err) {
+  char names[120];
+  for (int k = 0; k < N_KINDS; k++)
+    if (is_word(any_kinds[k].name, name, length)) {
+      *wanted = (any_wanted){any_kinds[k].name, any_kinds[k].words, any_kinds[k].kind, NULL};
+      return TESELA_OK;
+    }
+  for (int i = 0; i < N_ROWS; i++)
+    if (is_word(any_rows[i].facts.name, name, length)) {
+      *wanted = (any_wanted){any_rows[i].facts.name, any_rows[i].facts.words, (tesela_kind)0, &any_rows[i]};
+      return TESELA_OK;
+    }
+  list_names(names, sizeof names);
+  return tesela__fail(err, TESELA_E_UNSUPPORTED, at, "unknown notation '%.*s'; expected %s, shared or global",
+                      length < 40 ? (int)length : 40, name, names);
+}
+
+static bool allows(const any_wanted *wanted, const tesela__notation_row *row) {
+  if (wanted->row) return row == wanted->row;
+  return wanted->kind == 0 || (row->facts.kinds >> wanted->kind & 1) != 0;
+}
+
+/* ---- which notation ----------------------------------------------------------------------------------------- */
+
+/* A text in its parts. */
+typedef struct any_text {
+  const char *text; /* without blanks before it, after a name with a colon */
+  size_t length, used;
+  size_t trimmed; /* bytes without blanks at the end */
+  size_t at;      /* of it in the whole text */
+  size_t array;   /* bytes of an array before the layout */
+  any_wanted named, demanded;
+} any_text;
+
+static bool any_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+static tesela_status split_text(const char *text, size_t length, const char *demanded, any_text *t,
+                                tesela_error *err) {
+  size_t at = 0, n = 0;
+  tesela_status status = TESELA_OK;
+  *t = (any_text){.text = text, .length = length};
+  if (demanded) status = find_wanted(demanded, strlen(demanded), -1, &t->demanded, err);
+  if (status != TESELA_OK) return status;
+  while (at < length && any_blank(text[at])) at++;
+  while (at + n < length && text[at + n] >= 'a' && text[at + n] <= 'z') n++;
+  if (n > 0 && at + n < length && text[at + n] == ':') {
+    status = find_wanted(text + at, n, (int64_t)at, &t->named, err);
+    t->used = at + n + 1;
+    for (at = t->used; at < length && any_blank(text[at]);) at++;
+  }
+  t->text = text + at;
+  t->at = at;
+  t->length = t->trimmed = length - at;
+  while (t->trimmed > 0 && any_blank(t->text[t->trimmed - 1])) t->trimmed--;
+  t->array = tesela__array_before(t->text, t->trimmed);
+  return status;
+}
+
+static bool claims(const tesela__notation_row *row, const any_text *t) {
+  size_t skip = row->facts.needs & TESELA_NEEDS_ARRAY ? t->array : 0;
+  return row->looks_like(t->text + skip, t->trimmed - skip);
+}
+
+static tesela_status find_row(const any_text *t, const tesela__notation_row **row, tesela_error *err) {
+  const tesela__notation_row *claim[2] = {NULL, NULL}, *other = NULL, *allowed = NULL;
+  int n = 0;
+  for (int i = N_ROWS - 1; i >= 0; i--) { /* so that the first row of each sort is kept */
+    bool may = allows(&t->named, &any_rows[i]) && allows(&t->demanded, &any_rows[i]);
+    if (may) allowed = &any_rows[i];
+    if (!claims(&any_rows[i], t)) continue;
+    if (!may) other = &any_rows[i];
+    if (may && n < 2) claim[n++] = &any_rows[i];
+  }
+  if (n == 2)
+    return tesela__fail(err, TESELA_E_INVALID, (int64_t)t->at,
+                        "this can be %s or %s; write %s: or %s: before it", claim[1]->facts.words,
+                        claim[0]->facts.words, claim[1]->facts.name, claim[0]->facts.name);
+  if (n == 1)
+    *row = claim[0];
+  else if (other)
+    *row = other;
+  else if (allowed && (t->named.name || t->demanded.row))
+    *row = allowed;
+  else if (t->named.name) /* the text demands one thing, the caller another */
+    *row = t->named.row ? t->named.row
+                        : &any_rows[t->named.kind == TESELA_KIND_XLA      ? ANY_XLA
+                                    : t->named.kind == TESELA_KIND_DEVICE ? ANY_DEVICE
+                                                                          : ANY_EXPRESSION];
+  else
+    *row = &any_rows[tesela_device_text_is(t->text, t->trimmed)     ? ANY_DEVICE
+                     : tesela__near_expression(t->text, t->trimmed) ? ANY_EXPRESSION
+                                                                    : ANY_XLA];
+  return TESELA_OK;
+}
+
+tesela_status tesela_notation_find(const char *text, size_t length, const tesela_notation **notation,
+                                   size_t *used, tesela_error *err) {
+  any_text t;
+  const tesela__notation_row *row;
+  tesela_status status = split_text(text, length, NULL, &t, err);
+  if (status == TESELA_OK) status = find_row(&t, &row, err);
+  if (status != TESELA_OK) return status;
+  *notation = &row->facts;
+  if (used) *used = t.used;
+  return TESELA_OK;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------ */
+
+/* Move what was found in a part of a text: positions count from the start of the whole text. */
+static tesela_status any_shift(tesela_status status, size_t by, tesela_xla_repairs *repairs,
+                               tesela_error *err) {
+  if (status != TESELA_OK && err && err->at >= 0) err->at += (int64_t)by;
+  for (int32_t i = 0; status == TESELA_OK && i < repairs->count && i < TESELA_XLA_MAX_REPAIRS; i++)
+    repairs->repair[i].at += (int64_t)by;
+  return status;
+}
+
+/* Can a value of this row be what is demanded? A device layout may become an XLA layout. */
+static bool can_be(const any_wanted *wanted, const tesela__notation_row *row) {
+  return allows(wanted, row) ||
+         (wanted->kind == TESELA_KIND_XLA && row->facts.kinds == KIND(TESELA_KIND_DEVICE));
+}
+
+static tesela_status refuse_kind(const any_text *t, const any_wanted *wanted, const char *words,
+                                 tesela_error *err) {
+  if (wanted == &t->named)
+    return tesela__fail(err, TESELA_E_MISMATCH, (int64_t)t->at, "this is %s, and %s: says %s", words,
+                        wanted->name, wanted->words);
+  return tesela__fail(err, TESELA_E_MISMATCH, (int64_t)t->at, "expected %s, found %s", wanted->words, words);
+}
+
+static tesela_status check_row(const any_text *t, const tesela__notation_row *row, bool array,
+                               tesela_error *err) {
+  const any_wanted *wanted[] = {&t->named, &t->demanded};
+  char names[120];
+  list_names(names, sizeof names);
+  if (!row->read)
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, (int64_t)t->at,
+                        "this is %s (%s); tesela does not read that notation yet; it reads %s",
+                        row->facts.words, row->facts.name, names);
+  for (int i = 0; i < 2; i++)
+    if (!can_be(wanted[i], row)) return refuse_kind(t, wanted[i], row->facts.words, err);
+  if (!array && (row->facts.needs & TESELA_NEEDS_ARRAY))
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, (int64_t)t->at, "%s needs type and dims before it: %s",
+                        row->facts.words, row->facts.example);
+  return TESELA_OK;
+}
+
+/* What was read as what is demanded. */
+static tesela_status check_kind(const any_text *t, tesela_any_layout *any, tesela_error *err) {
+  const any_wanted *wanted[] = {&t->named, &t->demanded};
+  for (int i = 0; i < 2; i++) {
+    tesela_xla_shape shape;
+    if (wanted[i]->kind == 0 || wanted[i]->kind == any->kind) continue;
+    if (wanted[i]->kind != TESELA_KIND_XLA || any->kind != TESELA_KIND_DEVICE)
+      return refuse_kind(t, wanted[i], tesela_kind_words(any->kind), err);
+    tesela_status status = tesela_any_to_xla(any, &shape, err);
+    if (status != TESELA_OK) return status;
+    any->kind = TESELA_KIND_XLA;
+    any->notation = &any_rows[ANY_XLA].facts;
+    any->shape = shape;
+  }
+  return TESELA_OK;
+}
+
+tesela_status tesela_layout_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                                 tesela_any_layout *out, tesela_error *err) {
+  tesela_layout_read_options given =
+      options ? *options : (tesela_layout_read_options){.flags = TESELA_XLA_STRICT};
+  const tesela__notation_row *row = NULL;
+  tesela_any_layout any = {.repairs = {0}};
+  tesela_xla_shape array;
+  any_text t;
+  tesela_status status = split_text(text, length, given.notation, &t, err);
+  if (status == TESELA_OK) status = find_row(&t, &row, err);
+  if (status != TESELA_OK) return status;
+  size_t skip = row->facts.needs & TESELA_NEEDS_ARRAY ? t.array : 0;
+  status = check_row(&t, row, given.array || skip > 0, err);
+  if (status != TESELA_OK) return status;
+  if (skip > 0) {
+    status = any_shift(tesela_xla_parse(t.text, skip, given.flags, &array, &any.repairs, err), t.at,
+                       &any.repairs, err);
+    if (status != TESELA_OK) return status;
+    given.array = &array;
+  }
+  any.notation = &row->facts;
+  status = row->read(t.text + skip, t.length - skip, &given, &any, err);
+  status = any_shift(status, t.at + skip, &any.repairs, err);
+  if (status == TESELA_OK) status = check_kind(&t, &any, err);
+  if (status == TESELA_OK) *out = any;
+  return status;
+}
+
+/* ---- the value ---------------------------------------------------------------------------------------------- */
+
+static const tesela__notation_row *row_of(const tesela_any_layout *any) {
+  return (const tesela__notation_row *)(const void *)any->notation; /* facts come first */
+}
+
+tesela_status tesela_any_to_layout(const tesela_any_layout *any, tesela_layout *layout, tesela_error *err) {
+  return row_of(any)->to_layout(any, layout, err);
+}
+
+tesela_status tesela_any_print(const tesela_any_layout *any, const tesela_writer *to, tesela_error *err) {
+  return row_of(any)->print(any, to, err);
+}
+
+tesela_status tesela_any_to_xla(const tesela_any_layout *any, tesela_xla_shape *shape, tesela_error *err) {
+  tesela_xla_layout layout;
+  const tesela_device_host *host = &any->device.host;
+  if (any->kind == TESELA_KIND_XLA) {
+    *shape = any->shape;
+    return TESELA_OK;
+  }
+  if (any->kind != TESELA_KIND_DEVICE)
+    return tesela__fail(err, TESELA_E_MISMATCH, -1, "expected %s, found %s",
+                        tesela_kind_words(TESELA_KIND_XLA), tesela_kind_words(any->kind));
+  tesela_status status = tesela_device_to_xla(&any->device, &layout, err);
+  if (status != TESELA_OK) return status;
+  return tesela_xla_shape_make(shape, host->device_dtype, host->rank, host->shape, &layout, err);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recognize.c - which notation a text is in, by how it begins: looks_like of each row of any.c.
+ *
+ * Each is exact where notations resemble each other, so that no two claim one text: three tuples are a device layout, two with a
+ * colon between them are CuTe's; Layout( is JAX's, Layout< CuTe's; NCHW16c is TVM's, nChw16c oneDNN's, and AB16b16a both.
+ */
+#include <string.h>
+
+#include "base/base.h"
+#include "notation/any.h"
+#include "notation/register/register_read.h"
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+static bool is_name(char c) { return is_lower(c) || is_upper(c) || is_digit(c) || c == '_'; }
+
+static size_t skip_space(const char *text, size_t length, size_t at) {
+  while (at < length && is_space(text[at])) at++;
+  return at;
+}
+
+/* Where the name that begins at `at` ends; dots may be in it. */
+static size_t name_end(const char *text, size_t length, size_t at) {
+  while (at < length && (is_name(text[at]) || text[at] == '.')) at++;
+  return at;
+}
+
+/* The next byte at or behind `at` that is not blank, 0 at the end. */
+static char next_byte(const char *text, size_t length, size_t at) {
+  at = skip_space(text, length, at);
+  return at < length ? text[at] : '\0';
+}
+
+/* Is text[at..end) one of the names in "a|b|c"? */
+static bool is_one_of(const char *names, const char *text, size_t at, size_t end) {
+  for (const char *name = names; name; name = strchr(name, '|') ? strchr(name, '|') + 1 : NULL) {
+    size_t n = strcspn(name, "|");
+    if (n == end - at && memcmp(name, text + at, n) == 0) return true;
+  }
+  return false;
+}
+
+static bool starts_with(const char *text, size_t length, const char *begin) {
+  size_t n = strlen(begin);
+  return n <= length && memcmp(text, begin, n) == 0;
+}
+
+static bool has(const char *text, size_t length, const char *part) {
+  size_t n = strlen(part);
+  for (size_t at = 0; at + n <= length; at++)
+    if (text[at] == part[0] && memcmp(text + at, part, n) == 0) return true;
+  return false;
+}
+
+/* Does the text begin with one of the names, a path before it allowed, and `open`: "jax.Layout("? */
+static bool begins_call(const char *text, size_t length, const char *names, char open) {
+  size_t end = name_end(text, length, 0), at = end;
+  while (at > 0 && text[at - 1] != '.') at--;
+  return is_one_of(names, text, at, end) && next_byte(text, length, end) == open;
+}
+
+/* ---- arrays and XLA ---------------------------------------------------------------------------------------- */
+
+/* Behind "f32[3,5]" of a type; 0 if that does not stand there. */
+static size_t array_end(const char *text, size_t length, size_t at) {
+  size_t end = at;
+  while (end < length && is_name(text[end])) end++;
+  size_t open = skip_space(text, length, end);
+  if (end == at || open == length || text[open] != '[') return 0;
+  if (!tesela_dtype_suggest(text + at, end - at) &&
+      tesela_dtype_find(text + at, end - at) == TESELA_DTYPE_NONE)
+    return 0;
+  for (at = open + 1; at < length && text[at] != ']'; at++)
+    if (strchr("[]{}():;#", text[at])) return 0;
+  return at < length ? at + 1 : 0;
+}
+
+size_t tesela__array_before(const char *text, size_t length) {
+  size_t end = array_end(text, length, 0), at = skip_space(text, length, end);
+  return end > 0 && at < length && text[at] != '{' ? at : 0;
+}
+
+/* f32[3,5], perhaps with braces; in a tuple; braces alone. */
+bool tesela__looks_xla(const char *text, size_t length) {
+  size_t at = 0;
+  char c = next_byte(text, length, 0);
+  if (c == '{') {
+    c = next_byte(text, length, skip_space(text, length, 0) + 1);
+    return is_digit(c) || c == '}' || c == ':';
+  }
+  for (; at < length && (text[at] == '(' || is_space(text[at])); at++) c = '(';
+  size_t end = array_end(text, length, at);
+  if (end == 0) return false;
+  char after = next_byte(text, length, end);
+  return after == '\0' || after == '{' || (c == '(' && (after == ',' || after == ')'));
+}
+
+bool tesela__looks_jax(const char *text, size_t length) {
+  return begins_call(text, length, "Layout|DeviceLocalLayout", '(');
+}
+
+/* ---- register layouts, tiles, device layouts ---------------------------------------------------------------- */
+
+static bool is_family(const char *text, size_t length) {
+  int32_t n;
+  const tesela_fragment *fragment = tesela_fragments(&n);
+  for (int32_t i = 0; i < n; i++)
+    if (strlen(fragment[i].family) == length && memcmp(fragment[i].family, text, length) == 0) return true;
+  return false;
+}
+
+bool tesela__looks_expression(const char *text, size_t length) {
+  tesela__function_call call;
+  size_t at = 0, end;
+  while (at < length && (text[at] == '(' || is_space(text[at]))) at++;
+  for (end = at; end < length && is_name(text[end]);) end++;
+  if (end == at || has(text, length, "->")) return false;
+  if (is_family(text + at, end - at)) return end == length || text[end] == '.';
+  return tesela__function_find(text + at, end - at, &call) && next_byte(text, length, end) == '(';
+}
+
+bool tesela__near_expression(const char *text, size_t length) {
+  size_t end = 0;
+  if (tesela_expression_looks_like(text, length)) return true;
+  while (end < length && is_name(text[end])) end++;
+  return end > 0 && is_lower(text[0]) && end < length && text[end] == '.' && !tesela_dtype_suggest(text, end);
+}
+
+/* Behind tuples in each other that begin at `at`; 0 if they do not end, or hold what is no number. */
+static size_t tuple_end(const char *text, size_t length, size_t at) {
+  size_t depth = 0;
+  for (; at < length; at++) {
+    if (text[at] == '(') depth++;
+    if (text[at] == ')' && (depth == 0 || --depth == 0)) return at + 1;
+    if (!is_digit(text[at]) && !is_space(text[at]) && !strchr("(),_-?*:", text[at])) return 0;
+  }
+  return 0;
+}
+
+bool tesela__looks_device(const char *text, size_t length) {
+  size_t at = skip_space(text, length, array_end(text, length, 0));
+  if (begins_call(text + at, length - at, "stick|SpyreTensorLayout", '(')) return true;
+  if (at == length || text[at] != '(' || tesela__looks_cute(text + at, length - at)) return false;
+  size_t inner = skip_space(text, length, at + 1);
+  char c = inner < length && text[inner] == '(' ? next_byte(text, length, inner + 1) : '\0';
+  return is_digit(c) || c == '-' || c == ')';
+}
+
+/* ---- notations that are not read yet ------------------------------------------------------------------------ */
+
+/* (4,8):(8,1), 8:1, (_4,_8):(_8,_1), Layout<..>, Swizzle<3,3,3> o .. */
+bool tesela__looks_cute(const char *text, size_t length) {
+  size_t end = 0;
+  if (begins_call(text, length, "Sw|S|Swizzle|Layout|Shape|ComposedLayout", '<') ||
+      begins_call(text, length, "make_layout|make_composed_layout", '(') ||
+      starts_with(text, length, "cute::"))
+    return true;
+  if (length > 0 && text[0] == '(') {
+    end = tuple_end(text, length, 0);
+  } else {
+    if (length > 0 && text[0] == '_') end = 1;
+    size_t digits = end;
+    while (end < length && is_digit(text[end])) end++;
+    if (end == digits) end = length > 0 && text[0] == '?';
+  }
+  if (end == 0 || next_byte(text, length, end) != ':') return false;
+  char c = next_byte(text, length, skip_space(text, length, end) + 1);
+  return is_digit(c) || (c != '\0' && strchr("(_-?", c));
+}
+
+/* #ttg.blocked<{..}>, #triton_gpu.shared<{..}>, #linear, #blocked1 = .. */
+bool tesela__looks_triton(const char *text, size_t length) {
+  size_t end = 1, name;
+  if (has(text, length, "#ttg.") || has(text, length, "#ttng.") || has(text, length, "#triton_")) return true;
+  if (length == 0 || text[0] != '#') return false;
+  while (end < length && (is_lower(text[end]) || text[end] == '_')) end++;
+  for (name = end; end < length && is_digit(text[end]);) end++;
+  return is_one_of(
+             "blocked|linear|shared|mma|slice|dot|dot_op|parent|shared_linear|swizzled_shared|nvmma_shared",
+             text, 1, name) &&
+         (end == length || strchr("<= \t", text[end]));
+}
+
+/* The outer letters of a tag or layout string of one word, "nChw" of nChw16c; then the blocks, 16c, to the end. false: not such a
+   word. capital[] and small[]: which letters stand in front in that case; block[]: which have a block. */
+typedef struct letters {
+  bool capital[26], small[26], block[26];
+  int n_outer, n_blocks;
+} letters;
+
+static bool read_letters(const char *text, size_t length, letters *l) {
+  size_t at = 0;
+  memset(l, 0, sizeof *l);
+  for (; at < length && (is_lower(text[at]) || is_upper(text[at])); at++, l->n_outer++) {
+    int letter = is_lower(text[at]) ? text[at] - 'a' : text[at] - 'A';
+    if (l->capital[letter] || l->small[letter]) return false;
+    (is_lower(text[at]) ? l->small : l->capital)[letter] = true;
+  }
+  for (; at < length; l->n_blocks++) {
+    size_t digits = at;
+    while (at < length && is_digit(text[at])) at++;
+    if (at == digits || at == length || !is_lower(text[at])) return false;
+    l->block[text[at++] - 'a'] = true;
+  }
+  return l->n_outer > 1;
+}
+
+/* Are all letters in front among these? */
+static bool letters_within(const letters *l, const char *allowed) {
+  for (int i = 0; i < 26; i++)
+    if ((l->capital[i] || l->small[i]) && !strchr(allowed, 'a' + i)) return false;
+  return true;
+}
+
+/* nchw, acdb, nChw16c, ABcd16b16a4b: a capital for each dim that has a block, the letters a, b, .. or those of images and weights. */
+bool tesela__looks_onednn(const char *text, size_t length) {
+  letters l;
+  if (!read_letters(text, length, &l)) return false;
+  for (int i = 0; i < 26; i++)
+    if (l.capital[i] != l.block[i]) return false;
+  char first[27] = "abcdefghijklmnopqrstuvwxyz";
+  if (l.n_outer <= 12) first[l.n_outer] = '\0';
+  return (l.n_outer <= 12 && letters_within(&l, first)) || letters_within(&l, "nchwdoigtls");
+}
+
+/* #map = affine_map<..>, memref<..>, linalg.pack .. inner_dims_pos = [..] */
+bool tesela__looks_mlir(const char *text, size_t length) {
+  static const char *const parts[] = {"memref<",       "affine_map<",    "strided<",      "linalg.pack",
+                                      "linalg.unpack", "tensor.pack",    "tensor.unpack", "inner_dims_pos",
+                                      "inner_tiles",   "outer_dims_perm"};
+  bool found = false;
+  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) found = found || has(text, length, parts[i]);
+  return found && !tesela__looks_triton(text, length);
+}
+
+/* NCHW, NCHW16c, OIHW4o4i: capitals, and a block of each small letter; lambda n, c: (..), T.index_map(..) */
+bool tesela__looks_tvm(const char *text, size_t length) {
+  letters l;
+  if (starts_with(text, length, "lambda ") || begins_call(text, length, "index_map|IndexMap", '('))
+    return true;
+  if (!read_letters(text, length, &l)) return false;
+  for (int i = 0; i < 26; i++)
+    if (l.small[i] || (l.block[i] && !l.capital[i])) return false;
+  return l.n_blocks > 0 || (l.n_outer > 2 && letters_within(&l, "nchwdoigtlks"));
+}
+
+/* torch.Size([2, 3]) (3, 1); size=(2, 3), stride=(3, 1) */
+bool tesela__looks_torch(const char *text, size_t length) {
+  size_t end = name_end(text, length, 0);
+  return begins_call(text, length, "Size", '(') ||
+         (is_one_of("size|stride|strides", text, 0, end) && next_byte(text, length, end) == '=');
+}
+
+/* b (h w) c -> b h w c: names, numbers, brackets and one arrow */
+bool tesela__looks_einops(const char *text, size_t length) {
+  int arrows = 0;
+  bool letter = false;
+  for (size_t at = 0; at < length; at++) {
+    if (text[at] == '-' && at + 1 < length && text[at + 1] == '>') {
+      arrows++;
+      at++;
+    } else if (!is_name(text[at]) && !is_space(text[at]) && !strchr("().*", text[at])) {
+      return false;
+    }
+    letter = letter || is_lower(text[at]) || is_upper(text[at]);
+  }
+  return arrows == 1 && letter;
+}
