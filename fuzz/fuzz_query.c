@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const char *newline = memchr(line, '\n', (size_t)(end - line));
     size_t length = (size_t)((newline ? newline : end) - line);
     tesela_json_out response = TESELA_JSON_OUT;
-    tesela_json_answer(line, length, &response);
+    tesela_json_answer(line, length, NULL, &response);
     if (!response.sink.stopped) check_response(&response);
     tesela_json_out_free(&response);
     line += length + 1;

@@ -41,7 +41,7 @@ static bool graph_stick(const jr_object *op, int32_t *stick) {
 }
 
 static bool graph_input(const graph_reader *r, const char *name, const tesela_value *value) {
-  jr_object op = {value, name, r->in->err};
+  jr_object op = {value, name, r->in->err, NULL};
   tesela_node_spec spec = {.op = TESELA_OP_INPUT, .name = name};
   graph_lists lists;
   int32_t n;
@@ -67,7 +67,7 @@ static const char *graph_node_name(const void *user, int i) {
 
 /* The node of a name that is used. */
 static bool graph_use(const graph_reader *r, const char *where, const tesela_value *name, int32_t *node) {
-  jr_object op = {NULL, where, r->in->err};
+  jr_object op = {NULL, where, r->in->err, NULL};
   if (!tesela_value_is(name, TESELA_VALUE_TEXT))
     return jr_fail(&op, TESELA_E_INVALID, "%s names a node that is no string", where);
   if (strlen(tesela_value_text(name)) != tesela_value_length(name))
@@ -144,7 +144,7 @@ static bool graph_where(const jr_object *op) {
 
 static bool graph_op(const graph_reader *r, size_t i, const tesela_value *value) {
   char where[80];
-  jr_object op = {value, where, r->in->err};
+  jr_object op = {value, where, r->in->err, NULL};
   tesela_node_spec spec = {.stick = TESELA_STICK_FREE};
   graph_lists lists = {0};
   int32_t node;
@@ -172,7 +172,7 @@ static bool graph_op(const graph_reader *r, size_t i, const tesela_value *value)
 
 static bool graph_hint(const graph_reader *r, size_t i, const tesela_value *value) {
   char where[40];
-  jr_object in = {value, where, r->in->err};
+  jr_object in = {value, where, r->in->err, NULL};
   const char *kind;
   int64_t stick, operand;
   tesela_hint hint = {0};

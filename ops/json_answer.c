@@ -48,7 +48,7 @@ static void refuse_text(const tesela_error *bad, tesela_sink *out) {
   refuse(NULL, &err, NULL, NULL, "", out);
 }
 
-void tesela_json_answer(const char *line, size_t length, tesela_json_out *out) {
+void tesela_json_answer(const char *line, size_t length, const tesela_request *how, tesela_json_out *out) {
   tesela_json_in request;
   tesela_error err;
   if (json_read_line(&request, line, length, &err) != TESELA_OK) {
@@ -56,7 +56,10 @@ void tesela_json_answer(const char *line, size_t length, tesela_json_out *out) {
     return;
   }
   const tesela_value *id = tesela_value_get(request.value, "id");
-  tesela_request r = {.value = request.value, .out = &out->sink, .err = &err};
+  tesela_request r = how ? *how : (tesela_request){.value = NULL};
+  r.value = request.value;
+  r.out = &out->sink;
+  r.err = &err;
   const size_t begun = out->length;
   const int32_t depth = out->depth;
   const bool comma = out->comma;

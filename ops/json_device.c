@@ -18,8 +18,11 @@ static const char *device_target_name(const void *user, int i) {
 }
 
 bool json_device_target(const jr_object *in, const char *name, int64_t stick_bytes, tesela_target *target) {
-  if (!name) return tesela_target_plain(target, stick_bytes > 0 ? stick_bytes : 128, in->err) == TESELA_OK;
-  const tesela_target *found = tesela_target_find(name);
+  if (!name && !in->target)
+    return tesela_target_plain(target, stick_bytes > 0 ? stick_bytes : 128, in->err) == TESELA_OK;
+  /* The request's own target goes by its name, or is the text that describes it. */
+  bool own = in->target && (!name || strpbrk(name, " \n") || strcmp(name, in->target->name) == 0);
+  const tesela_target *found = own ? in->target : tesela_target_find(name);
   if (!found) {
     const char *near = nearest(name, device_target_name, NULL);
     return jr_fail(in, TESELA_E_INVALID, "there is no target %.40s%s%s%s", name,

@@ -100,7 +100,7 @@ bool jr_ints(const jr_object *in, const char *key, bool needed, int32_t room, in
 bool jr_member(const jr_object *in, const char *key, bool needed, jr_object *out) {
   bool go_on;
   const tesela_value *member = jr_find(in, key, needed, &go_on);
-  *out = (jr_object){member, key, in->err};
+  *out = (jr_object){member, key, in->err, in->target};
   return !member || tesela_value_is(member, TESELA_VALUE_OBJECT) ? go_on : jr_wrong(in, key, "object");
 }
 

@@ -2,7 +2,7 @@
 /*
  * json_read.h - members of JSON objects, read by name with their types checked: what is wrong is said with the name.
  *
- *   jr_object in = {object, "host", &err};
+ *   jr_object in = {object, "host", &err, NULL};
  *   jr_ints(&in, "size", 32, &rank, shape) && jr_int(&in, "offset", 0, &offset) && jr_done(&in, "size|strides|offset")
  *
  * Every function returns false after filling err; a member that is not there takes its default, or is an error.
@@ -19,6 +19,7 @@ typedef struct jr_object {
   const tesela_value *value;
   const char *name; /* for messages: "host", "ops[3]" */
   tesela_error *err;
+  const tesela_target *target; /* of device layouts: the default, and known by its name. NULL: none */
 } jr_object;
 
 #define JR_NEEDED INT64_MIN /* as a default: the member must be there */

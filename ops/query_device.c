@@ -11,12 +11,12 @@
 #include "request.h"
 
 static jr_object query_object(const tesela_request *q) {
-  return (jr_object){q->value, "the request", q->err};
+  return (jr_object){q->value, "the request", q->err, q->target};
 }
 
 /* A member of the request that is an object; .value is NULL if it is not there. */
 static jr_object query_member(const tesela_request *q, const char *name) {
-  return (jr_object){tesela_value_get(q->value, name), name, q->err};
+  return (jr_object){tesela_value_get(q->value, name), name, q->err, q->target};
 }
 
 /* ---- device_layout ------------------------------------------------------------------------------------------- */

@@ -129,7 +129,7 @@ static tesela_status put_propagation(tesela_request *q, const tesela_graph *grap
 }
 
 tesela_status op_propagate(tesela_request *q) {
-  jr_object in = {tesela_request_get(q, "graph"), "graph", q->err};
+  jr_object in = {tesela_request_get(q, "graph"), "graph", q->err, q->target};
   tesela_graph *graph;
   tesela_target target;
   tesela_propagation *p = NULL;
@@ -156,7 +156,7 @@ tesela_status op_propagate(tesela_request *q) {
 
 static bool read_buffer(tesela_request *q, size_t i, const tesela_value *value, tesela_arena_buffer *buffer) {
   char where[40];
-  jr_object in = {value, where, q->err};
+  jr_object in = {value, where, q->err, NULL};
   const char *id;
   snprintf(where, sizeof where, "buffers[%zu]", i);
   if (!tesela_value_is(value, TESELA_VALUE_OBJECT))
@@ -200,7 +200,7 @@ static void put_arena(tesela_request *q, const tesela_arena_facts *facts) {
 }
 
 tesela_status op_plan_memory(tesela_request *q) {
-  jr_object in = {q->value, "the request", q->err};
+  jr_object in = {q->value, "the request", q->err, NULL};
   tesela_arena_facts facts;
   tesela_arena_options options = {.spill = tesela_request_flag(q, "spill")};
   q->field = "capacity";

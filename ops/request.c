@@ -61,7 +61,10 @@ bool tesela_request_flag(tesela_request *q, const char *field) {
 }
 
 tesela_layout_read_options request_reading(const tesela_request *q, const char *notation) {
-  return (tesela_layout_read_options){.notation = notation, .flags = q->flags};
+  return (tesela_layout_read_options){
+      .notation = notation,
+      .flags = q->flags,
+      .device = {.target = q->target, .targets = q->target, .n_targets = q->target != NULL}};
 }
 
 tesela_status request_read(tesela_request *q, const tesela_value *text, const char *notation,
@@ -205,7 +208,9 @@ static tesela_status check_field(tesela_request *q, const tesela_op_entry *op, c
 /* ---- fields nobody asked for ------------------------------------------------------------------------------
  */
 
+/* Fields of every operation; target only where an operation has none of its own. */
 static const tesela_field lenient_field = {"lenient", TESELA_FIELD_FLAG, true, NULL};
+static const tesela_field target_field = {"target", TESELA_FIELD_TEXT, true, NULL};
 
 /* Names of the fields an op knows and the request lacks: those that another may be a misspelling of. */
 typedef struct missing {
@@ -228,7 +233,8 @@ static const char *missing_field(const void *user, int wanted) {
 static bool is_known(const tesela_op_entry *op, const char *name) {
   for (int i = 0; i < TESELA_OP_FIELDS && op->field[i].name; i++)
     if (strcmp(op->field[i].name, name) == 0) return true;
-  return strcmp(name, "id") == 0 || strcmp(name, "op") == 0 || strcmp(name, lenient_field.name) == 0;
+  return strcmp(name, "id") == 0 || strcmp(name, "op") == 0 || strcmp(name, lenient_field.name) == 0 ||
+         strcmp(name, target_field.name) == 0;
 }
 
 /* A field that looks like one the request lacks is a mistake; any other is the client's own business. */
@@ -279,6 +285,44 @@ static tesela_status find_op(tesela_request *q, const tesela_op_entry **op) {
   return request_find(q, "op", op);
 }
 
+static const char *target_name(const void *user, int i) {
+  (void)user;
+  return tesela_target_at(i) ? tesela_target_at(i)->name : NULL;
+}
+
+/* The field target: the name of a target, or a whole text that describes one, which is read into *own. */
+static tesela_status read_target(tesela_request *q, const tesela_op_entry *op, tesela_target *own) {
+  const tesela_value *value = tesela_request_get(q, target_field.name);
+  const char *text = tesela_value_text(value);
+  for (int i = 0; i < TESELA_OP_FIELDS && op->field[i].name; i++)
+    if (strcmp(op->field[i].name, target_field.name) == 0 && op->field[i].words) return TESELA_OK;
+  if (!text || (q->target && strcmp(text, q->target->name) == 0)) return TESELA_OK;
+  if (strpbrk(text, " \n")) {
+    tesela_status status = tesela_target_read(own, text, value->n, q->err);
+    if (status == TESELA_OK) q->target = own;
+    return status;
+  }
+  const tesela_target *found = tesela_target_find(text);
+  if (found) q->target = found;
+  if (found) return TESELA_OK;
+  const char *near = nearest(text, target_name, NULL);
+  return tesela_request_fail(q, TESELA_E_INVALID, -1, "unknown target '%.40s'%s%s%s", text,
+                             near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
+/* With the target that q->target points to while the operation runs. */
+static tesela_status run(tesela_request *q, const tesela_op_entry *op) {
+  const tesela_target *given = q->target;
+  tesela_target own;
+  tesela_status status = read_target(q, op, &own);
+  if (status == TESELA_OK) {
+    q->field = NULL;
+    status = op->answer(q);
+  }
+  q->target = given;
+  return status;
+}
+
 tesela_status tesela_request_answer(tesela_request *q) {
   const tesela_op_entry *op = NULL;
   *q->err = (tesela_error){.at = -1};
@@ -292,11 +336,11 @@ tesela_status tesela_request_answer(tesela_request *q) {
   for (int i = 0; status == TESELA_OK && i < TESELA_OP_FIELDS && op->field[i].name; i++)
     status = check_field(q, op, &op->field[i]);
   if (status == TESELA_OK) status = check_field(q, op, &lenient_field);
+  if (status == TESELA_OK) status = check_field(q, op, &target_field);
   if (status != TESELA_OK) return status;
   q->flags =
       q->lenient || tesela_request_flag(q, lenient_field.name) ? TESELA_XLA_LENIENT : TESELA_XLA_STRICT;
-  q->field = NULL;
-  return op->answer(q);
+  return run(q, op);
 }
 
 void tesela_request_free(tesela_request *q) {

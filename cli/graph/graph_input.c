@@ -26,7 +26,7 @@ static int read_json(const cli_context *cli, const char *path, const char *text,
              memory ? "" : "this is not JSON that can be read: ", bad.message);
     return text_file_fail(cli, path, text, length, &err);
   }
-  jr_object object = {doc.value, "the program", &err};
+  jr_object object = {doc.value, "the program", &err, NULL};
   bool ok = device_target(cli, &own, &named, &status);
   if (ok && !(ok = graph_json_read(&object, NULL, &in->graph, &in->target)))
     status = text_file_fail(cli, path, text, length, &err);

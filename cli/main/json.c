@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "main/input.h"
 #include "main/say.h"
 
 bool json_write(tesela_json_out *j, FILE *file) {
@@ -53,9 +54,15 @@ int json_answer_flag(const cli_context *cli, size_t n, const tesela_value *field
   watched w = {{take_watched, NULL, false}, &out, member, 0, false, false};
   tesela_error err;
   tesela_value request = tesela_value_of_object(NULL, n, fields);
-  tesela_request r = {.value = &request, .out = &w.sink, .err = &err, .lenient = true};
-  tesela_put_object(&w.sink);
+  tesela_request r = {
+      .value = &request, .out = &w.sink, .err = &err, .lenient = true, .files_anywhere = true};
+  tesela_target own;
+  tesela_layout_read_options reading;
   int status = CLI_YES;
+  *flag = false;
+  if (!input_options(cli, &own, &reading, &status)) return status;
+  r.target = reading.device.target;
+  tesela_put_object(&w.sink);
   if (tesela_request_answer(&r) != TESELA_OK) {
     status = say_refused(cli, &r);
   } else {

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "device.h"
 #include "main/lines.h"
 #include "main/options.h"
 #include "main/say.h"
@@ -35,11 +36,14 @@ static void print_answer(tesela_json_out *out) {
 #define QUERY_LINE_LIMIT ((size_t)16 << 20) /* bytes of a request */
 
 int cmd_query(const cli_context *cli) {
-  line_reader lines = lines_begin(STDIN_FILENO, QUERY_LINE_LIMIT);
   tesela_json_out out = TESELA_JSON_OUT;
   const char *text;
   size_t length;
   int status = CLI_YES;
+  tesela_target own;
+  tesela_request how = {.files = cli_value(cli, "files")};
+  if (!device_target(cli, &own, &how.target, &status)) return status;
+  line_reader lines = lines_begin(STDIN_FILENO, QUERY_LINE_LIMIT);
   while (!ferror(stdout)) {
     line_result got = lines_next(&lines, &text, &length);
     if (got == LINE_END) break;
@@ -50,7 +54,7 @@ int cmd_query(const cli_context *cli) {
     }
     if (got == LINE_READ && is_blank(text, length)) continue;
     if (got == LINE_READ)
-      tesela_json_answer(text, length, &out);
+      tesela_json_answer(text, length, &how, &out);
     else
       tesela_json_refuse(TESELA_E_LIMIT, "the line is longer than 16 MiB; the rest of it is passed over",
                          &out);

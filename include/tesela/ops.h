@@ -29,7 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <tesela/base.h>
+#include <tesela/device.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -192,6 +192,10 @@ typedef struct tesela_request {
   const tesela_op_entry *ops; /* the table of operations; NULL: the built-in one */
   int32_t n_ops;
   bool lenient; /* as with "lenient": true */
+  const tesela_target
+      *target;         /* of device layouts that name none; a request may name it. NULL: the built-in ones */
+  const char *files;   /* the folder beneath which operations may use files; NULL: they may not */
+  bool files_anywhere; /* paths are those of the process: for requests that the caller wrote itself */
   /* Set while it is answered: */
   int32_t flags;      /* how XLA texts are read: TESELA_XLA_STRICT, or _LENIENT with "lenient": true */
   const char *field;  /* of a failure: the field at fault; NULL: none in particular */
@@ -214,6 +218,16 @@ TESELA_API bool tesela_request_flag(tesela_request *request, const char *field);
 /* Fill request->err; `at` is a byte of the text of request->field, or -1. Returns status. */
 TESELA_API tesela_status tesela_request_fail(tesela_request *request, tesela_status status, int64_t at,
                                              const char *format, ...) TESELA_PRINTF(4, 5);
+
+/* For operations: the file that a field of type text names. Its path lies beneath request->files: an absolute path, `..` and
+ * symbolic links are refused (TESELA_E_UNSUPPORTED), and so is every path where files are not allowed. err->message says what the
+ * system says otherwise (TESELA_E_IO). Descriptors are the operation's to close.
+ *
+ * tesela_request_open opens the file for reading; tesela_request_folder the folder that it is in, with *name the rest of the path in
+ * the text of the field: for openat and renameat, with O_NOFOLLOW. */
+TESELA_API tesela_status tesela_request_open(tesela_request *request, const char *field, int *fd);
+TESELA_API tesela_status tesela_request_folder(tesela_request *request, const char *field, int *fd,
+                                               const char **name);
 
 /* ---- JSON: the edge where text comes in and goes out -------------------------------------------------------
  */
@@ -263,9 +277,10 @@ TESELA_API int tesela_json_take(tesela_sink *sink, const tesela_event *event);
 TESELA_API void tesela_json_out_free(tesela_json_out *out);
 
 /* Answer one line of `tesela query`, without its newline, with one response {"id":...,"ok":true,...} or {"id":...,"ok":false,
- * "error":{...}}, without a newline, appended to `out`. What is wrong is in the response; out->sink.stopped says that there was no
+ * "error":{...}}, without a newline, appended to `out`. `how` has the table, target and files; NULL: zeros. What is wrong is in the response; out->sink.stopped says that there was no
  * memory for it. */
-TESELA_API void tesela_json_answer(const char *line, size_t length, tesela_json_out *out);
+TESELA_API void tesela_json_answer(const char *line, size_t length, const tesela_request *how,
+                                   tesela_json_out *out);
 /* The answer to a line that cannot be handed to tesela_json_answer. */
 TESELA_API void tesela_json_refuse(tesela_status status, const char *message, tesela_json_out *out);
 
