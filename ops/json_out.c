@@ -81,11 +81,15 @@ static void put_real(tesela_json_out *j, double value) {
   put_value(j, text, strlen(text));
 }
 
+/* A character that stands for itself in a text, most of them. */
+static bool is_plain(char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
+
 static void put_escaped(tesela_json_out *j, const char *text, size_t length) {
   static const char names[] = {
       ['"'] = '"', ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't'};
   for (size_t i = 0, plain = 0; i <= length;) {
     uint32_t c = 0;
+    while (i < length && is_plain(text[i])) i++;
     size_t used = i < length ? utf8_read(text + i, length - i, &c) : 1;
     bool good = i < length && used > 0 && c >= 0x20 && c != '"' && c != '\\' && c != 0x7f;
     if (!good) { /* the end, or a character that needs care */
@@ -107,12 +111,34 @@ static void put_escaped(tesela_json_out *j, const char *text, size_t length) {
   }
 }
 
-/* A text, or a piece of one that goes on. */
-static void put_text(tesela_json_out *j, const tesela_event *event, bool more) {
+/* A whole text of plain characters, as most are; false: it is not, or there is no memory. A key has a colon behind it. */
+static bool put_plain(tesela_json_out *j, const tesela_event *event) {
+  size_t n = 0;
+  bool key = event->kind == TESELA_EVENT_KEY;
+  while (n < event->length && is_plain(event->text[n])) n++;
+  if (n < event->length || !grow(j, n + 4)) return false;
+  char *at = j->text + j->length;
+  if (j->comma) *at++ = ',';
+  *at++ = '"';
+  memcpy(at, event->text, n);
+  at += n;
+  *at++ = '"';
+  if (key) *at++ = ':';
+  j->length = (size_t)(at - j->text);
+  j->comma = !key;
+  return true;
+}
+
+/* A key, a text, or a piece of one that goes on. */
+static void put_text(tesela_json_out *j, const tesela_event *event) {
+  bool more = event->kind == TESELA_EVENT_PART, key = event->kind == TESELA_EVENT_KEY;
+  if (!more && !j->part && put_plain(j, event)) return;
   if (!j->part) put_value(j, "\"", 1);
   put_escaped(j, event->text, event->length);
   if (!more) put(j, "\"", 1);
+  if (key) put(j, ":", 1);
   j->part = more;
+  j->comma = !key;
 }
 
 int tesela_json_take(tesela_sink *sink, const tesela_event *event) {
@@ -126,15 +152,9 @@ int tesela_json_take(tesela_sink *sink, const tesela_event *event) {
     put_close(j);
     break;
   case TESELA_EVENT_KEY:
-    put_text(j, event, false);
-    put(j, ":", 1);
-    j->comma = false;
-    break;
   case TESELA_EVENT_PART:
-    put_text(j, event, true);
-    break;
   case TESELA_EVENT_TEXT:
-    put_text(j, event, false);
+    put_text(j, event);
     break;
   case TESELA_EVENT_INT:
     put_int(j, event->integer);

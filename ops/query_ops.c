@@ -80,7 +80,10 @@ static tesela_status op_ops(tesela_request *q) {
       OPTIONAL("dtype", TESELA_FIELD_TEXT), OPTIONAL("target", TESELA_FIELD_TEXT)
 
 static const tesela_op_entry table[] = {
-    {"info", op_info, "sizes, digits and padding of a layout", {REQUIRED("layout", TESELA_FIELD_ANY)}},
+    {"info",
+     op_info,
+     "sizes, digits and padding of a layout",
+     {REQUIRED("layout", TESELA_FIELD_ANY), OPTIONAL("details", TESELA_FIELD_FLAG)}},
     {"where",
      op_where,
      "the places of elements",

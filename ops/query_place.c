@@ -239,20 +239,11 @@ tesela_status op_what(tesela_request *q) {
 /* ---- same -------------------------------------------------------------------------------------------------
  */
 
-/* Does a field begin as a tuple? *used receives the bytes before it. */
-static bool is_tuple(tesela_request *q, const char *field, size_t *used) {
-  const tesela_value *value = tesela_request_get(q, field);
-  const tesela_notation *found;
-  return tesela_notation_find(value->as.text, value->n, &found, used, NULL) == TESELA_OK &&
-         strcmp(found->name, "xla") == 0 &&
-         value->as.text[*used + strspn(value->as.text + *used, " \t\r\n")] == '(';
-}
-
 static tesela_status read_tree(tesela_request *q, const char *field, tesela_xla_tree **tree) {
   const tesela_value *value = tesela_request_get(q, field);
   tesela_any_layout any;
   size_t used = 0;
-  if (!is_tuple(q, field, &used)) { /* an array: what is wrong with it is said as elsewhere */
+  if (!request_is_tuple(q, field, &used)) { /* an array: what is wrong with it is said as elsewhere */
     tesela_status status = request_read(q, value, "xla", &any);
     if (status != TESELA_OK) return status;
   }
@@ -299,7 +290,7 @@ tesela_status op_same(tesela_request *q) {
   tesela_layout left, right;
   tesela_difference difference;
   size_t used;
-  if (is_tuple(q, "a", &used) || is_tuple(q, "b", &used)) return same_tuples(q);
+  if (request_is_tuple(q, "a", &used) || request_is_tuple(q, "b", &used)) return same_tuples(q);
   tesela_status status = request_any(q, "a", &a, &left);
   if (status == TESELA_OK) status = request_any(q, "b", &b, &right);
   if (status != TESELA_OK) return status;

@@ -3,11 +3,15 @@
  * query_xla.c - the ops that say what an XLA shape is, program and choose, and info and parse, which take any layout.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "device_put.h"
 #include "expression.h"
+#include "leaves.h"
+#include "made_of.h"
 #include "request.h"
+#include "show_facts.h"
 
 /* ---- info -------------------------------------------------------------------------------------------------
  */
@@ -42,7 +46,7 @@ static void put_dims(tesela_sink *out, uint32_t dims) {
   tesela_put_end(out);
 }
 
-static void put_pad(tesela_sink *out, const tesela_xla_pad *pad) {
+static void put_pad(tesela_sink *out, const tesela_xla_layout *layout, const tesela_xla_pad *pad) {
   static const char *const kinds[] = {
       [TESELA_XLA_PAD_TILE] = "tile", [TESELA_XLA_PAD_TAIL] = "tail", [TESELA_XLA_PAD_WIDTH] = "width"};
   tesela_put_object(out);
@@ -57,6 +61,11 @@ static void put_pad(tesela_sink *out, const tesela_xla_pad *pad) {
   tesela_put_key_int(out, "tile", pad->tile);
   tesela_put_key_int(out, "extent", pad->extent);
   tesela_put_key_int(out, "padded", pad->padded);
+  if (layout) {
+    show_text words = {.length = 0};
+    show_pad(layout, pad, &words);
+    tesela_put_key_text(out, "words", words.text);
+  }
   tesela_put_end(out);
 }
 
@@ -89,7 +98,8 @@ static void put_digits(tesela_sink *out, const tesela_layout *layout) {
   tesela_put_end(out);
 }
 
-static tesela_status put_info(tesela_request *q, const tesela_xla_shape *shape, const tesela_layout *layout) {
+static tesela_status put_info(tesela_request *q, const tesela_xla_shape *shape, const tesela_layout *layout,
+                              bool details) {
   enum { PADS = TESELA_XLA_MAX_TILE_NUMBERS + 2 };
   tesela_xla_sizes sizes;
   tesela_xla_pad pad[PADS];
@@ -107,25 +117,97 @@ static tesela_status put_info(tesela_request *q, const tesela_xla_shape *shape, 
   tesela_put_ints(q->out, n_bounds, bounds);
   tesela_put_key(q->out, "padding");
   tesela_put_list(q->out);
-  for (int32_t i = 0; i < n_pads && i < PADS; i++) put_pad(q->out, &pad[i]);
+  for (int32_t i = 0; i < n_pads && i < PADS; i++) put_pad(q->out, details ? &shape->layout : NULL, &pad[i]);
   tesela_put_end(q->out);
   return TESELA_OK;
+}
+
+/* A tuple: "leaves", all facts about each of its arrays, and the bytes of all. */
+static tesela_status put_tuple(tesela_request *q, const char *text, size_t length) {
+  tuple t = {NULL, 0, NULL};
+  leaf l;
+  int64_t bytes, allocated;
+  tesela_status status = tesela_xla_tree_create(&t.tree, text, length, q->flags, NULL, NULL, q->err);
+  if (status != TESELA_OK) return status;
+  if (!number_members(&t)) {
+    status =
+        tesela_request_fail(q, TESELA_E_MEMORY, -1, "no memory for a tuple of %" PRId32 " shapes", t.count);
+  } else {
+    tesela_put_key(q->out, "leaves");
+    tesela_put_list(q->out);
+    for (int32_t node = 0; next_leaf(&t, &node, &l) && !q->out->stopped;) {
+      tesela_put_object(q->out);
+      tesela_put_key_text(q->out, "member", l.path.text);
+      l.sized ? show_json(q->out, &l.facts, false) : show_json_no_size(q->out, l.shape);
+      tesela_put_end(q->out);
+    }
+    tesela_put_end(q->out);
+    if (tesela_xla_tree_bytes(t.tree, &bytes, &allocated, NULL) == TESELA_OK) {
+      tesela_put_key_int(q->out, "bytes", bytes);
+      tesela_put_key_int(q->out, "allocated_bytes", allocated);
+    }
+  }
+  free(t.member);
+  tesela_xla_tree_destroy(t.tree);
+  return status;
+}
+
+static tesela_status info_of_xla(tesela_request *q, const tesela_any_layout *any, bool details) {
+  tesela_layout layout;
+  show_facts facts;
+  tesela_status status = details ? show_facts_of(&any->shape, &facts, q->err) : TESELA_OK;
+  if (status == TESELA_E_UNSUPPORTED) { /* token[]: it has no size, and that is the answer */
+    show_json_no_size(q->out, &any->shape);
+    return TESELA_OK;
+  }
+  if (status == TESELA_OK) status = tesela_any_to_layout(any, &layout, q->err);
+  if (status == TESELA_OK) status = put_info(q, &any->shape, &layout, details);
+  if (status == TESELA_OK && details) show_json(q->out, &facts, true);
+  return status;
+}
+
+/* The fragment that a register layout is, and those that it is made of. */
+static tesela_status put_fragments(tesela_request *q, const tesela_register *layout) {
+  const tesela_value *text = tesela_request_get(q, "layout");
+  const tesela_fragment *entry = expression_fragment(text->as.text, text->n);
+  tesela_put_key_text(q->out, "fragment", entry ? entry->name : NULL);
+  return made_of_json(q->out, layout, text->as.text, text->n)
+             ? TESELA_OK
+             : tesela_request_fail(q, TESELA_E_MEMORY, -1, "no memory to look for fragments");
 }
 
 tesela_status op_info(tesela_request *q) {
   tesela_any_layout any;
   tesela_layout layout;
-  tesela_status status = request_any(q, "layout", &any, &layout);
+  size_t used;
+  bool details = tesela_request_flag(q, "details");
+  if (details && request_is_tuple(q, "layout", &used)) {
+    const tesela_value *text = tesela_request_get(q, "layout");
+    tesela_status status = put_tuple(q, text->as.text + used, text->n - used);
+    if (status != TESELA_OK && q->err->at >= 0) q->err->at += (int64_t)used;
+    return status;
+  }
+  tesela_status status = request_any(q, "layout", &any, NULL);
   if (status != TESELA_OK) return status;
-  if (any.kind == TESELA_KIND_XLA) return put_info(q, &any.shape, &layout);
+  if (any.kind == TESELA_KIND_XLA) return info_of_xla(q, &any, details);
+  status = tesela_any_to_layout(&any, &layout, q->err);
+  if (status != TESELA_OK) return status;
   tesela_put_key_text(q->out, "kind", tesela_kind_name(any.kind));
   tesela_put_key_int(q->out, "rank", layout.rank);
   if (any.kind == TESELA_KIND_DEVICE)
-    status = device_put(q->out, &any.device, NULL, q->err);
+    status = device_put(q->out, &any.device, q->target, q->err);
   else if (any.kind == TESELA_KIND_REGISTER)
     expression_put_register(q->out, &any.registers, NULL);
   else if (any.kind != TESELA_KIND_RELATION)
     expression_put_memory(q->out, &any.memory);
+  if (status == TESELA_OK && details && any.kind == TESELA_KIND_REGISTER)
+    status = put_fragments(q, &any.registers);
+  if (status == TESELA_OK && details && any.kind == TESELA_KIND_RELATION) {
+    tesela_put_key(q->out, "text");
+    tesela_writer to = tesela_put_text_begin(q->out);
+    status = tesela_any_print(&any, &to, q->err);
+    tesela_put_text_end(q->out);
+  }
   if (status == TESELA_OK) put_digits(q->out, &layout);
   return status;
 }

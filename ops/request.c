@@ -81,6 +81,14 @@ tesela_status request_layout(tesela_request *q, const char *field, tesela_xla_sh
   return status == TESELA_OK && layout ? tesela_any_to_layout(&any, layout, q->err) : status;
 }
 
+bool request_is_tuple(tesela_request *q, const char *field, size_t *used) {
+  const tesela_value *value = tesela_request_get(q, field);
+  const tesela_notation *found;
+  return tesela_notation_find(value->as.text, value->n, &found, used, NULL) == TESELA_OK &&
+         strcmp(found->name, "xla") == 0 &&
+         value->as.text[*used + strspn(value->as.text + *used, " \t\r\n")] == '(';
+}
+
 tesela_status request_any(tesela_request *q, const char *field, tesela_any_layout *any,
                           tesela_layout *layout) {
   tesela_status status = request_read(q, tesela_request_get(q, field), NULL, any);

@@ -57,6 +57,8 @@ tesela_layout_read_options request_reading(const tesela_request *q, const char *
 /* A text as a layout, NULL for any notation. */
 tesela_status request_read(tesela_request *q, const tesela_value *text, const char *notation,
                            tesela_any_layout *any);
+/* Does a field begin as a tuple of XLA shapes? *used receives the bytes before it. */
+bool request_is_tuple(tesela_request *q, const char *field, size_t *used);
 /* Read a field of type TESELA_FIELD_ANY; layout may be NULL. */
 tesela_status request_any(tesela_request *q, const char *field, tesela_any_layout *any,
                           tesela_layout *layout);

@@ -62,6 +62,7 @@ int json_answer_flag(const cli_context *cli, size_t n, const tesela_value *field
   *flag = false;
   if (!input_options(cli, &own, &reading, &status)) return status;
   r.target = reading.device.target;
+  status = CLI_YES;
   tesela_put_object(&w.sink);
   if (tesela_request_answer(&r) != TESELA_OK) {
     status = say_refused(cli, &r);

@@ -17,20 +17,6 @@ static bool wants(const cli_context *cli, const char *part) {
 
 /* ---- the verb --------------------------------------------------------------------------------------------- */
 
-static int print_json(const cli_context *cli, const tesela_device_layout *layout,
-                      const tesela_target *target) {
-  tesela_json_out j = TESELA_JSON_OUT;
-  tesela_error err = {.at = -1};
-  tesela_put_object(&j.sink);
-  tesela_put_key_text(&j.sink, "kind", "device");
-  tesela_status status = device_put(&j.sink, layout, target, &err);
-  tesela_put_end(&j.sink);
-  bool done = status == TESELA_OK && json_line(&j, stdout);
-  tesela_json_out_free(&j);
-  if (status != TESELA_OK) return say_failure(cli, &err);
-  return done ? CLI_YES : CLI_FAILED;
-}
-
 static int draw(const cli_context *cli, const tesela_device_layout *layout, tesela_draw_options *options,
                 bool check) {
   int64_t tile[TESELA_MAX_RANK];
@@ -50,7 +36,6 @@ int show_device(const cli_context *cli, const tesela_device_layout *layout) {
   int status;
   if (!show_no_table_options(cli) || !show_picture_options(cli, &options)) return CLI_BAD;
   if (!device_target(cli, &own, &target, &status)) return status;
-  if (cli->json) return print_json(cli, layout, target);
   bool words = wants(cli, "words"), picture = wants(cli, "picture"), any = true;
   for (int32_t d = 0; d < layout->host.rank; d++) any = any && layout->host.shape[d] > 0;
   if (picture && any && draw(cli, layout, &options, true) != CLI_YES) return CLI_BAD;

@@ -43,6 +43,7 @@ int cmd_query(const cli_context *cli) {
   tesela_target own;
   tesela_request how = {.files = cli_value(cli, "files")};
   if (!device_target(cli, &own, &how.target, &status)) return status;
+  status = CLI_YES;
   line_reader lines = lines_begin(STDIN_FILENO, QUERY_LINE_LIMIT);
   while (!ferror(stdout)) {
     line_result got = lines_next(&lines, &text, &length);

@@ -15,7 +15,7 @@ EXCEPT = {"help", "version", "formats", "query"}
 # Verbs whose --json is not yet the answer of an operation. Lines are only taken away here.
 TODO = {
     "access", "bench", "check", "cmp", "convert", "diff", "digest", "dma", "graph", "infer", "pack", "plan", "relayout", "report",
-    "show", "swizzle", "unpack", "verify",
+    "swizzle", "unpack", "verify",
 }  # fmt: skip
 
 TILED, STICKS, HELD = "f32[3,5]{1,0:T(2,2)}", "f16[1000,200] stick(dim_order=[0,1])", "mma.m16n8k8.f16.C"
@@ -33,6 +33,15 @@ CASES = [
     (["what", "--bytes", "u4[3,5]", "1"], {"op": "what", "layout": "u4[3,5]", "byte": 1}),
     (["what", STICKS, "70"], {"op": "what", "layout": STICKS, "place": 70}),
     (["what", HELD, "5:3"], {"op": "what", "layout": HELD, "place": [5, 3]}),
+    (["show", TILED], {"op": "info", "layout": TILED, "details": True}),
+    (["show", "u8[2,5]{1,0:T(*,3)L(8)}"], {"op": "info", "layout": "u8[2,5]{1,0:T(*,3)L(8)}", "details": True}),
+    (["show", "token[]"], {"op": "info", "layout": "token[]", "details": True}),
+    (["show", "(f32[2],(u8[2],token[]))"], {"op": "info", "layout": "(f32[2],(u8[2],token[]))", "details": True}),
+    (["show", HELD], {"op": "info", "layout": HELD, "details": True}),
+    (["show", "shared_row_major(2, 3)"], {"op": "info", "layout": "shared_row_major(2, 3)", "details": True}),
+    (["show", STICKS], {"op": "info", "layout": STICKS, "details": True}),
+    (["show", "--target=tiles", "f16[40,60] stick()"],
+     {"op": "info", "layout": "f16[40,60] stick()", "details": True, "target": "tiles"}),
     (["same", TILED, TILED], {"op": "same", "a": TILED, "b": TILED}),
     (["same", TILED, "f32[3,5]{1,0}"], {"op": "same", "a": TILED, "b": "f32[3,5]{1,0}"}),
     (["same", TILED, "f32[3,6]"], {"op": "same", "a": TILED, "b": "f32[3,6]"}),

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "levels.h"
-#include "show/show.h"
+#include "show_facts.h"
 
 static bool acts(const group *g) { return g->tile > 1 || g->n > 1; }
 

@@ -2,7 +2,7 @@
 /*
  * show_json.c - the facts of one array as JSON; the sentences are those of the words.
  */
-#include "show/show.h"
+#include "show_facts.h"
 
 static void put_dims(tesela_sink *j, uint32_t dims) {
   tesela_put_list(j);
@@ -131,14 +131,19 @@ void show_json_no_size(tesela_sink *j, const tesela_xla_shape *shape) {
   tesela_put_key_text(j, "verdict", words.text);
 }
 
-void show_json(tesela_sink *j, const show_facts *facts) {
+void show_json(tesela_sink *j, const show_facts *facts, bool more) {
   show_text words = {.length = 0};
   put_array(j, facts->shape);
   put_levels(j, facts->shape, facts);
-  tesela_put_key(j, "bounds");
-  tesela_put_ints(j, facts->n_bounds, facts->bound);
-  put_sizes(j, &facts->sizes);
-  put_pads(j, facts);
+  if (more) {
+    tesela_put_key_int(j, "unpadded_bytes", facts->sizes.unpadded_bytes);
+    tesela_put_key_int(j, "bits_per_element", facts->sizes.bits_per_element);
+  } else {
+    tesela_put_key(j, "bounds");
+    tesela_put_ints(j, facts->n_bounds, facts->bound);
+    put_sizes(j, &facts->sizes);
+    put_pads(j, facts);
+  }
   put_kept(j, facts->shape);
   show_verdict(facts, &words);
   tesela_put_key_text(j, "verdict", words.text);

@@ -2,10 +2,12 @@
 /*
  * made_of.c - the fragments a register layout consists of, in groups that are laid out alike.
  */
-#include "verbs/made_of.h"
+#include "made_of.h"
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,7 +135,18 @@ bool made_of_json(tesela_sink *j, const tesela_register *layout, const char *tex
   return true;
 }
 
-bool made_of_print(const tesela_register *layout, const char *text, size_t length) {
+static void print(const tesela_writer *to, const char *format, ...) TESELA_PRINTF(2, 3);
+
+static void print(const tesela_writer *to, const char *format, ...) {
+  char text[NAME + 32];
+  va_list args;
+  va_start(args, format);
+  int n = vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  to->write(to->user, text, (size_t)n);
+}
+
+bool made_of_print(const tesela_register *layout, const char *text, size_t length, const tesela_writer *to) {
   parts all;
   bool named = true;
   int32_t n = 0;
@@ -141,13 +154,13 @@ bool made_of_print(const tesela_register *layout, const char *text, size_t lengt
   for (int32_t g = -1; next_group(&all, &named, &g) && n <= GROUPS; n++) {
     const part *first = &all.part[g];
     if (n == GROUPS) {
-      printf(", ...");
+      print(to, ", ...");
       continue;
     }
-    printf("%s%s", n > 0 ? ", " : "  made of     ", all.part[first->named_by].name);
-    if (first->alike > 0) printf(" and %" PRId32 " alike", first->alike);
+    print(to, "%s%s", n > 0 ? ", " : "  made of     ", all.part[first->named_by].name);
+    if (first->alike > 0) print(to, " and %" PRId32 " alike", first->alike);
   }
-  if (n > 0) printf("\n");
+  if (n > 0) print(to, "\n");
   free(all.part);
   return true;
 }
