@@ -55,6 +55,7 @@ void show_add_percent(show_text *to, double part, double whole) {
 
 tesela_status show_facts_of(const tesela_xla_shape *shape, show_facts *facts, tesela_error *err) {
   facts->shape = shape;
+  facts->n_pads = 0;
   tesela_status status = tesela_xla_size(shape, &facts->sizes, err);
   if (status == TESELA_OK) status = tesela_xla_padding(shape, SHOW_MAX_PADS, facts->pad, &facts->n_pads, err);
   if (status == TESELA_OK)
