@@ -48,19 +48,3 @@ bool device_read(const cli_context *cli, const char *text, tesela_target *own, c
   *layout = any.device;
   return true;
 }
-
-static bool stores_so(const tesela_target *target, const tesela_device_host *host) {
-  tesela_target_type type;
-  return target->stick_bytes == host->stick_bytes &&
-         tesela_target_type_of(target, host->dtype, &type, NULL, NULL) == TESELA_OK &&
-         type.device == host->device_dtype && type.device_bits == host->device_bits;
-}
-
-const tesela_target *device_target_of(const tesela_device_host *host, const tesela_target *given) {
-  const tesela_target *target;
-  bool untyped = host->dtype == TESELA_DTYPE_NONE;
-  if (given && (untyped ? given->stick_bytes == host->stick_bytes : stores_so(given, host))) return given;
-  for (int32_t k = 0; (target = tesela_target_at(k)) != NULL; k++)
-    if (stores_so(target, host)) return target;
-  return NULL;
-}

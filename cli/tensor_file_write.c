@@ -13,7 +13,7 @@
 #include <tesela/report.h>
 #include <time.h>
 
-#include "json.h"
+#include "main/json.h"
 #include "main/say.h"
 #include "tensor_signals.h"
 #include "verbs/problem.h"
@@ -36,7 +36,7 @@ typedef struct writing {
   int64_t bytes;
   int64_t start_ns, shown_ns; /* of the first progress, of the last line on the terminal; 0: not yet */
   bool shown;
-  json_writer answer;
+  tesela_json_out answer;
 } writing;
 
 /* Does the path mean standard output? */
@@ -153,36 +153,36 @@ static int prepare(writing *w, int64_t i) {
 
 /* ---- say ------------------------------------------------------------------------------------------------- */
 
-static void put_answer(json_writer *j, const writing *w) {
+static void put_answer(tesela_sink *j, const writing *w) {
   static const char *const formats[] = {"raw", "npy", "safetensors"};
   const tensor_job *job = w->job;
-  jw_object(j);
-  jw_put_str(j, "output", job->path);
-  jw_put_str(j, "format", formats[job->format]);
-  jw_put_int(j, "bytes", w->bytes);
-  jw_key(j, "tensors");
-  jw_list(j);
+  tesela_put_object(j);
+  tesela_put_key_text(j, "output", job->path);
+  tesela_put_key_text(j, "format", formats[job->format]);
+  tesela_put_key_int(j, "bytes", w->bytes);
+  tesela_put_key(j, "tensors");
+  tesela_put_list(j);
   for (int64_t i = 0; i < job->n; i++) {
     const tesela_file_written *out = &w->written[i];
     if (job->item[i].as_is) continue;
-    jw_object(j);
-    if (job->format == TESELA_FILE_SAFETENSORS) jw_put_str(j, "name", job->item[i].name);
-    jw_put_str(j, "from", w->made[i].from_text);
-    jw_put_str(j, "to", w->made[i].to_text);
-    jw_put_int(j, "offset", out->offset);
-    jw_put_int(j, "bytes", out->bytes);
-    jw_put_str(j, "plan", out->plan);
-    jw_end(j);
+    tesela_put_object(j);
+    if (job->format == TESELA_FILE_SAFETENSORS) tesela_put_key_text(j, "name", job->item[i].name);
+    tesela_put_key_text(j, "from", w->made[i].from_text);
+    tesela_put_key_text(j, "to", w->made[i].to_text);
+    tesela_put_key_int(j, "offset", out->offset);
+    tesela_put_key_int(j, "bytes", out->bytes);
+    tesela_put_key_text(j, "plan", out->plan);
+    tesela_put_end(j);
   }
-  jw_end(j);
-  jw_end(j);
+  tesela_put_end(j);
+  tesela_put_end(j);
 }
 
 /* The answer is put together before the file is there: without memory there is neither. */
 static int make_answer(void *user) {
   writing *w = user;
-  put_answer(&w->answer, w);
-  return w->answer.failed;
+  put_answer(&w->answer.sink, w);
+  return w->answer.sink.stopped;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------------------- */
@@ -194,14 +194,16 @@ static int write_file(writing *w) {
   tesela_status status =
       tesela_file_write(job->path, job->format, job->n, w->item, &w->options, w->written, &w->bytes, &err);
   if (w->shown) fputs("\r\033[K", stderr);
-  if (w->answer.failed) return no_memory(job);
+  if (w->answer.sink.stopped) return no_memory(job);
   if (status == TESELA_E_STOPPED) cli_lose_reader();
   if (status == TESELA_OK || status == TESELA_E_STOPPED) return CLI_YES;
   return say_file(job->cli, is_standard(job->path) ? "standard output" : job->path, &err);
 }
 
 int tensor_write(const tensor_job *job) {
-  writing w = {.job = job, .options = {.source = job->in->file, .unfinished = tensor_unfinished}};
+  writing w = {.job = job,
+               .answer = TESELA_JSON_OUT,
+               .options = {.source = job->in->file, .unfinished = tensor_unfinished}};
   size_t n = (size_t)job->n + 1;
   if (job->cli->json && is_standard(job->path))
     return say_usage(job->cli, "standard output takes the data or JSON, not both");
@@ -216,9 +218,9 @@ int tensor_write(const tensor_job *job) {
   if (!w.made || !w.item || !w.written) status = no_memory(job);
   for (int64_t i = 0; i < job->n && status == CLI_YES; i++) status = prepare(&w, i);
   if (status == CLI_YES) status = write_file(&w);
-  if (status == CLI_YES && job->cli->json && !jw_line(&w.answer, stdout) && !ferror(stdout))
+  if (status == CLI_YES && job->cli->json && !json_line(&w.answer, stdout) && !ferror(stdout))
     status = CLI_FAILED;
-  jw_free(&w.answer);
+  tesela_json_out_free(&w.answer);
   for (int64_t i = 0; i < job->n && w.made; i++) {
     free(w.made[i].from_text);
     free(w.made[i].to_text);

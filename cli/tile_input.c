@@ -6,8 +6,13 @@
 
 #include <string.h>
 
+#include "expression.h"
 #include "main/input.h"
+#include "place.h"
+#include "main/json.h"
 #include "main/say.h"
+#include "tile_json.h"
+#include "main/json.h"
 
 bool tile_input_register(const cli_context *cli, const char *text, tesela_register *out, int *status) {
   tesela_any_layout any;
@@ -19,7 +24,7 @@ bool tile_input_register(const cli_context *cli, const char *text, tesela_regist
 bool tile_input_memory(const cli_context *cli, const char *text, tesela_tile_memory *out, int *status) {
   tesela_any_layout any;
   if (!input_any(cli, text, strlen(text), NULL, &any, NULL, status)) return false;
-  if (!input_has_bytes(&any)) {
+  if (!any_has_bytes(&any)) {
     *out = any.memory;
     return true;
   }
@@ -28,11 +33,6 @@ bool tile_input_memory(const cli_context *cli, const char *text, tesela_tile_mem
            tesela_kind_words(any.kind));
   *status = say_failure_in(cli, text, strlen(text), &err);
   return false;
-}
-
-const char *tile_input_near_dtype(const char *name) {
-  const char *near = tesela_dtype_suggest(name, strlen(name));
-  return near && tesela_dtype_bits(tesela_dtype_find(near, strlen(near))) > 0 ? near : NULL;
 }
 
 bool tile_input_dtype(const cli_context *cli, tesela_dtype *dtype, int32_t *bits) {
@@ -45,7 +45,7 @@ bool tile_input_dtype(const cli_context *cli, tesela_dtype *dtype, int32_t *bits
     say_usage(cli, "--dtype is empty; it takes a type of elements: f16");
     return false;
   }
-  const char *near = tile_input_near_dtype(name);
+  const char *near = tile_near_dtype(name);
   say_usage(cli, "--dtype is %s, which is no type of elements%s%s%s", say_quote(name, quote),
             near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
   return false;
@@ -62,6 +62,11 @@ bool tile_input_machine(const cli_context *cli, tesela_access_machine *machine) 
   return true;
 }
 
+bool expression_warp(const cli_context *cli, const char *text, size_t length, int64_t *warp) {
+  const tesela_fragment *entry = expression_fragment(text, length);
+  return cli_integer(cli, "warp", 1, TESELA_ACCESS_WARP, entry && entry->threads == 64 ? 64 : 32, warp);
+}
+
 static int tile_write(void *user, const char *text, size_t length) {
   (void)user;
   return fwrite(text, 1, length, stdout) != length;
@@ -69,9 +74,9 @@ static int tile_write(void *user, const char *text, size_t length) {
 
 tesela_writer tile_stdout(void) { return (tesela_writer){tile_write, NULL}; }
 
-int tile_print_json(json_writer *j) {
-  jw_end(j);
-  bool done = jw_line(j, stdout) || ferror(stdout);
-  jw_free(j);
+int tile_print_json(tesela_json_out *j) {
+  tesela_put_end(&j->sink);
+  bool done = json_line(j, stdout) || ferror(stdout);
+  tesela_json_out_free(j);
   return done ? CLI_YES : CLI_FAILED;
 }

@@ -8,7 +8,7 @@
 #include <tesela/access.h>
 #include <tesela/notation.h>
 
-#include "json.h"
+#include "main/json.h"
 #include "main/options.h"
 
 /* Read an expression that is a register layout, or a tile in memory. false: said, with the exit status in *status. */
@@ -18,8 +18,8 @@ bool tile_input_memory(const cli_context *cli, const char *text, tesela_tile_mem
 /* The type --dtype names, f16 unless told, and its width. */
 bool tile_input_dtype(const cli_context *cli, tesela_dtype *dtype, int32_t *bits);
 
-/* The type of elements that a word may stand for, NULL if none is near. */
-const char *tile_input_near_dtype(const char *name);
+/* Threads of a warp: what --warp says, else 64 of a fragment of so many lanes, else 32. false: said. */
+bool expression_warp(const cli_context *cli, const char *text, size_t length, int64_t *warp);
 
 /* The machine that --warp, --banks and --bank-bytes tell, NVIDIA's unless told. */
 bool tile_input_machine(const cli_context *cli, tesela_access_machine *machine);
@@ -27,6 +27,6 @@ bool tile_input_machine(const cli_context *cli, tesela_access_machine *machine);
 /* A writer to standard output. */
 tesela_writer tile_stdout(void);
 /* Close the object that is open, write the line, free the writer; an exit status. */
-int tile_print_json(json_writer *j);
+int tile_print_json(tesela_json_out *j);
 
 #endif

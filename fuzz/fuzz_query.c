@@ -28,17 +28,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
 #include <jansson.h>
 
-#include "query.h"
+#include <tesela/ops.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check(bool holds, const char *what, const json_writer *response) {
+static void check(bool holds, const char *what, const tesela_json_out *response) {
   if (holds) return;
   fprintf(stderr, "%s: %.*s\n", what, (int)response->length, response->text);
   abort();
 }
 
-static void check_response(const json_writer *response) {
+static void check_response(const tesela_json_out *response) {
   json_t *json = json_loadb(response->text, response->length, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, NULL);
   check(json_is_object(json), "no JSON object", response);
   check(memchr(response->text, '\n', response->length) == NULL, "several lines", response);
@@ -56,10 +56,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   while (line < end) {
     const char *newline = memchr(line, '\n', (size_t)(end - line));
     size_t length = (size_t)((newline ? newline : end) - line);
-    json_writer response = {0};
-    query_line(line, length, &response);
-    if (!response.failed) check_response(&response);
-    jw_free(&response);
+    tesela_json_out response = TESELA_JSON_OUT;
+    tesela_json_answer(line, length, NULL, &response);
+    if (!response.sink.stopped) check_response(&response);
+    tesela_json_out_free(&response);
     line += length + 1;
   }
   return 0;

@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# abi/tesela.symbols lists what the shared library exports.
+# abi/tesela.symbols lists what the shared library exports; so does abi/tesela_ops.symbols of libtesela_ops.so.
 #
-#   tools/update-abi.sh [LIBRARY]            write the list (build/release/libtesela.so unless told)
+#   tools/update-abi.sh [LIBRARY]            write the list (default: build/release/libtesela.so)
 #   tools/update-abi.sh --check [LIBRARY]    show where the library differs: lacks (-) or exports unlisted (+)
 set -eu
-list=$(dirname "$0")/../abi/tesela.symbols
 check=no
 if [ "${1-}" = --check ]; then
   check=yes
   shift
 fi
 library=${1-$(dirname "$0")/../build/release/libtesela.so}
+list=$(dirname "$0")/../abi/$(basename "$library" | sed 's/^lib//; s/\.so.*//').symbols
 
 symbols=$(nm -D --defined-only "$library" | awk '{print $3}' | LC_ALL=C sort)
 if echo "$symbols" | grep -v '^tesela_[^_]'; then

@@ -24,43 +24,43 @@ static bool graph_copies(const cli_context *cli) {
   return cli_has(cli, "copies") || cli_has(cli, "materialise");
 }
 
-static void assign_json(const cli_context *cli, json_writer *j, const graph_work *work) {
+static void assign_json(const cli_context *cli, tesela_sink *j, const graph_work *work) {
   tesela_propagate_facts facts = tesela_propagation_facts_of(work->layouts);
   const tesela_move *move;
   const tesela_node *at = tesela_graph_node(work->in.graph, facts.error_node);
-  jw_put_bool(j, "ok", facts.ok);
-  jw_put_str(j, "target", work->in.target.name);
+  tesela_put_key_bool(j, "ok", facts.ok);
+  tesela_put_key_text(j, "target", work->in.target.name);
   if (!facts.ok) {
-    jw_put_str(j, "error_at", at ? at->name : NULL);
-    jw_put_int(j, "error_operand", facts.error_operand);
+    tesela_put_key_text(j, "error_at", at ? at->name : NULL);
+    tesela_put_key_int(j, "error_operand", facts.error_operand);
     return;
   }
-  jw_put_int(j, "restickify_elems", facts.moved);
-  jw_put_int(j, "restickifies", facts.n_moves);
+  tesela_put_key_int(j, "restickify_elems", facts.moved);
+  tesela_put_key_int(j, "restickifies", facts.n_moves);
   if (graph_copies(cli)) {
-    jw_put_int(j, "copied_elems", facts.copied);
-    jw_put_int(j, "copies", facts.n_copies);
+    tesela_put_key_int(j, "copied_elems", facts.copied);
+    tesela_put_key_int(j, "copies", facts.n_copies);
   }
-  jw_put_int(j, "cost", facts.cost);
-  jw_put_int(j, "bound", facts.bound);
-  jw_put_bool(j, "proven", facts.proven);
-  jw_put_int(j, "operators", facts.operators);
-  jw_put_int(j, "unknown", facts.unknown);
-  jw_key(j, "moves");
-  jw_list(j);
+  tesela_put_key_int(j, "cost", facts.cost);
+  tesela_put_key_int(j, "bound", facts.bound);
+  tesela_put_key_bool(j, "proven", facts.proven);
+  tesela_put_key_int(j, "operators", facts.operators);
+  tesela_put_key_int(j, "unknown", facts.unknown);
+  tesela_put_key(j, "moves");
+  tesela_put_list(j);
   for (int32_t k = 0; (move = tesela_propagation_move(work->layouts, k)); k++) {
-    jw_object(j);
-    jw_put_str(j, "at", tesela_graph_node(work->in.graph, move->node)->name);
-    jw_put_int(j, "operand", move->operand);
-    jw_put_str(j, "buffer", tesela_graph_node(work->in.graph, move->buffer)->name);
-    if (move->view >= 0) jw_put_str(j, "view", tesela_graph_node(work->in.graph, move->view)->name);
-    jw_put_int(j, "from", move->from);
-    jw_put_int(j, "to", move->to);
-    jw_put_int(j, "price", move->price);
-    jw_end(j);
+    tesela_put_object(j);
+    tesela_put_key_text(j, "at", tesela_graph_node(work->in.graph, move->node)->name);
+    tesela_put_key_int(j, "operand", move->operand);
+    tesela_put_key_text(j, "buffer", tesela_graph_node(work->in.graph, move->buffer)->name);
+    if (move->view >= 0) tesela_put_key_text(j, "view", tesela_graph_node(work->in.graph, move->view)->name);
+    tesela_put_key_int(j, "from", move->from);
+    tesela_put_key_int(j, "to", move->to);
+    tesela_put_key_int(j, "price", move->price);
+    tesela_put_end(j);
   }
-  jw_end(j);
-  jw_key(j, "graph");
+  tesela_put_end(j);
+  tesela_put_key(j, "graph");
   graph_json_put(j, work->placed);
 }
 
@@ -93,12 +93,12 @@ static int assign_text(const cli_context *cli, const graph_work *work) {
 
 static int graph_assign(const cli_context *cli, const graph_work *work) {
   if (cli->json) {
-    json_writer j = {0};
-    jw_object(&j);
+    tesela_json_out j = TESELA_JSON_OUT;
+    tesela_put_object(&j.sink);
     tesela_error err = {.at = -1};
-    assign_json(cli, &j, work);
-    if (work->placed && cli_has(cli, "padding") && !graph_padding_put(&j, work, &err)) {
-      jw_free(&j);
+    assign_json(cli, &j.sink, work);
+    if (work->placed && cli_has(cli, "padding") && !graph_padding_put(&j.sink, work, &err)) {
+      tesela_json_out_free(&j);
       return say_failure(cli, &err);
     }
     return tile_print_json(&j);

@@ -14,7 +14,7 @@
 
 #include "graph/graph_print.h"
 #include "graph/graph_progress.h"
-#include "json.h"
+#include "main/json.h"
 #include "main/say.h"
 #include "tile_input.h"
 
@@ -90,8 +90,8 @@ static void check_values(const tesela_node *node, int64_t limit, check_choice *c
       snprintf(text, sizeof text, "%g", (double)(k - 64) / 64);
     else
       snprintf(text, sizeof text, "%" PRId32, limit <= 0 && family == TESELA_FAMILY_SIGNED ? k - 8 : k);
-    choice->n += tesela_value_read(text, strlen(text), node->dtype, node->bits, choice->value[choice->n],
-                                   &err) == TESELA_OK;
+    choice->n += tesela_element_read(text, strlen(text), node->dtype, node->bits, choice->value[choice->n],
+                                     &err) == TESELA_OK;
   }
   if (choice->n == 0) choice->n = 1; /* zeros */
 }
@@ -253,30 +253,30 @@ static void check_note(const cli_context *cli, const graph_work *work) {
 }
 
 static int check_json(const check_result *r) {
-  json_writer j = {0};
+  tesela_json_out j = TESELA_JSON_OUT;
   char digest[33];
-  jw_object(&j);
-  jw_put_bool(&j, "same", r->different == 0);
-  jw_key(&j, "outputs");
-  jw_list(&j);
+  tesela_put_object(&j.sink);
+  tesela_put_key_bool(&j.sink, "same", r->different == 0);
+  tesela_put_key(&j.sink, "outputs");
+  tesela_put_list(&j.sink);
   for (int32_t o = 0; o < r->data->n_outputs; o++) {
     const tesela_node *node = tesela_graph_node(r->work->in.graph, r->data->output_node[o]);
     check_digest(node, r->data->plain[o], digest);
-    jw_object(&j);
-    jw_put_str(&j, "name", node->name);
-    jw_key(&j, "size");
-    jw_ints(&j, node->rank, node->shape);
-    jw_put_str(&j, "digest", digest);
-    jw_put_bool(&j, "same",
-                memcmp(r->data->tiled[o], r->data->plain[o], (size_t)r->data->output_bytes[o]) == 0);
-    jw_end(&j);
+    tesela_put_object(&j.sink);
+    tesela_put_key_text(&j.sink, "name", node->name);
+    tesela_put_key(&j.sink, "size");
+    tesela_put_ints(&j.sink, node->rank, node->shape);
+    tesela_put_key_text(&j.sink, "digest", digest);
+    tesela_put_key_bool(&j.sink, "same",
+                        memcmp(r->data->tiled[o], r->data->plain[o], (size_t)r->data->output_bytes[o]) == 0);
+    tesela_put_end(&j.sink);
   }
-  jw_end(&j);
-  jw_put_int(&j, "operators", r->tiled.operators);
-  jw_put_int(&j, "elements", r->tiled.elements);
-  jw_put_int(&j, "moved", r->tiled.moved);
-  jw_put_int(&j, "arena_bytes", r->tiled.arena_bytes);
-  jw_put_int(&j, "poison_read", r->tiled.poison_read);
+  tesela_put_end(&j.sink);
+  tesela_put_key_int(&j.sink, "operators", r->tiled.operators);
+  tesela_put_key_int(&j.sink, "elements", r->tiled.elements);
+  tesela_put_key_int(&j.sink, "moved", r->tiled.moved);
+  tesela_put_key_int(&j.sink, "arena_bytes", r->tiled.arena_bytes);
+  tesela_put_key_int(&j.sink, "poison_read", r->tiled.poison_read);
   return tile_print_json(&j);
 }
 

@@ -7,7 +7,6 @@
 
 #include "device.h"
 #include "graph_json.h"
-#include "json_text.h"
 #include "main/say.h"
 #include "main/text_file.h"
 
@@ -15,24 +14,24 @@ enum { GRAPH_FILE_LIMIT = 256 << 20 };
 
 static int read_json(const cli_context *cli, const char *path, const char *text, size_t length,
                      graph_input *in) {
-  json_text doc;
+  tesela_json_in doc;
   tesela_error err = {.at = -1}, bad;
   tesela_target own;
   const tesela_target *named;
   int status = CLI_BAD;
-  if (json_text_read(&doc, text, length, 0, &bad) != TESELA_OK) {
+  if (tesela_json_read(&doc, text, length, &bad) != TESELA_OK) {
     err = (tesela_error){.status = bad.status, .at = bad.at};
     bool memory = bad.status == TESELA_E_MEMORY;
     snprintf(err.message, sizeof err.message, "%s%.160s",
              memory ? "" : "this is not JSON that can be read: ", bad.message);
     return text_file_fail(cli, path, text, length, &err);
   }
-  jr_object object = {doc.value, "the program", &err};
+  jr_object object = {doc.value, "the program", &err, NULL};
   bool ok = device_target(cli, &own, &named, &status);
   if (ok && !(ok = graph_json_read(&object, NULL, &in->graph, &in->target)))
     status = text_file_fail(cli, path, text, length, &err);
   if (ok && named) in->target = *named;
-  json_text_free(&doc);
+  tesela_json_free(&doc);
   return ok ? CLI_YES : status;
 }
 

@@ -146,72 +146,72 @@ static void padding_say_fills(const graph_work *work, const tesela_padding_fill 
 
 /* ---- JSON ---------------------------------------------------------------------------------------------------- */
 
-static void padding_put_state(json_writer *j, const char *key, const tesela_padding_state *state) {
+static void padding_put_state(tesela_sink *j, const char *key, const tesela_padding_state *state) {
   char text[PADDING_TEXT];
-  jw_key(j, key);
+  tesela_put_key(j, key);
   if (state->kind != TESELA_PADDING_VALUE || (!state->integer && !isfinite(state->value)))
-    jw_str(j, padding_text(state, text));
+    tesela_put_text(j, padding_text(state, text));
   else if (state->integer)
-    jw_int(j, state->whole);
+    tesela_put_int(j, state->whole);
   else
-    jw_real(j, state->value);
+    tesela_put_real(j, state->value);
 }
 
-static void padding_put_reads(json_writer *j, const graph_work *work, const tesela_padding *padding) {
+static void padding_put_reads(tesela_sink *j, const graph_work *work, const tesela_padding *padding) {
   static const char *const verdicts[] = {"fine", "fill", "mask"};
   const tesela_padding_read *read;
-  jw_key(j, "padding_reads");
-  jw_list(j);
+  tesela_put_key(j, "padding_reads");
+  tesela_put_list(j);
   for (int32_t k = 0; (read = tesela_padding_read_at(padding, k)); k++) {
     const tesela_node *node = tesela_graph_node(work->placed, read->node);
-    jw_object(j);
-    jw_put_str(j, "at", node->name);
-    jw_put_int(j, "operand", read->operand);
-    jw_put_int(j, "dim", read->dim);
-    jw_key(j, "reads");
-    jw_ints(j, 2, (const int64_t[]){read->from, read->to});
+    tesela_put_object(j);
+    tesela_put_key_text(j, "at", node->name);
+    tesela_put_key_int(j, "operand", read->operand);
+    tesela_put_key_int(j, "dim", read->dim);
+    tesela_put_key(j, "reads");
+    tesela_put_ints(j, 2, (const int64_t[]){read->from, read->to});
     padding_put_state(j, "needs", &read->needed);
     padding_put_state(j, "finds", &read->found);
-    jw_put_str(j, "verdict", verdicts[read->verdict]);
-    jw_end(j);
+    tesela_put_key_text(j, "verdict", verdicts[read->verdict]);
+    tesela_put_end(j);
   }
-  jw_end(j);
+  tesela_put_end(j);
 }
 
-static void padding_put_fills(json_writer *j, const graph_work *work, const tesela_padding_fill *fill,
+static void padding_put_fills(tesela_sink *j, const graph_work *work, const tesela_padding_fill *fill,
                               int32_t best) {
   int32_t input = 0;
-  jw_key(j, "fills");
-  jw_object(j);
+  tesela_put_key(j, "fills");
+  tesela_put_object(j);
   for (int32_t k = 0; k < tesela_graph_count(work->placed); k++) {
     const tesela_node *node = tesela_graph_node(work->placed, k);
     if (node->op == TESELA_OP_INPUT && fill[input++].pad != TESELA_PAD_LEAVE)
-      jw_put_str(j, node->name, padding_fills[fill[input - 1].pad]);
+      tesela_put_key_text(j, node->name, padding_fills[fill[input - 1].pad]);
   }
-  jw_end(j);
-  jw_put_int(j, "fine_with_fills", best);
+  tesela_put_end(j);
+  tesela_put_key_int(j, "fine_with_fills", best);
 }
 
-bool graph_padding_put(json_writer *j, const graph_work *work, tesela_error *err) {
+bool graph_padding_put(tesela_sink *j, const graph_work *work, tesela_error *err) {
   tesela_padding *padding;
   int32_t best = 0;
   int64_t places;
   if (tesela_graph_padding(&padding, work->placed, NULL, err) != TESELA_OK) return false;
   tesela_padding_fill *fill = padding_suggested(work, padding, &best, err);
   if (fill) {
-    jw_key(j, "padding");
-    jw_list(j);
+    tesela_put_key(j, "padding");
+    tesela_put_list(j);
     for (int32_t k = 0; k < tesela_graph_count(work->placed); k++) {
       const tesela_node *node = padding_row(work, k, &places);
       if (!node) continue;
       tesela_padding_state state = tesela_padding_state_of(padding, k);
-      jw_object(j);
-      jw_put_str(j, "buffer", node->name);
-      jw_put_int(j, "places", places);
+      tesela_put_object(j);
+      tesela_put_key_text(j, "buffer", node->name);
+      tesela_put_key_int(j, "places", places);
       padding_put_state(j, "holds", &state);
-      jw_end(j);
+      tesela_put_end(j);
     }
-    jw_end(j);
+    tesela_put_end(j);
     padding_put_reads(j, work, padding);
     padding_put_fills(j, work, fill, best);
   }

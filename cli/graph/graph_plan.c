@@ -26,19 +26,19 @@ static void plan_arena_words(const char *name, const tesela_arena_facts *facts) 
            facts->spilled);
 }
 
-static void plan_arena_json(json_writer *j, const char *name, const tesela_arena_facts *facts) {
-  jw_key(j, name);
-  jw_object(j);
-  jw_put_int(j, "peak", facts->peak);
-  jw_put_int(j, "bound", facts->bound);
-  jw_put_bool(j, "proven", facts->proven);
-  jw_put_int(j, "live", facts->live);
-  jw_put_int(j, "total", facts->total);
-  jw_put_int(j, "first_fit", facts->first_fit);
-  jw_put_int(j, "spilled", facts->spilled);
-  jw_key(j, "fragmentation");
-  jw_real(j, tesela_arena_fragmentation(facts));
-  jw_end(j);
+static void plan_arena_json(tesela_sink *j, const char *name, const tesela_arena_facts *facts) {
+  tesela_put_key(j, name);
+  tesela_put_object(j);
+  tesela_put_key_int(j, "peak", facts->peak);
+  tesela_put_key_int(j, "bound", facts->bound);
+  tesela_put_key_bool(j, "proven", facts->proven);
+  tesela_put_key_int(j, "live", facts->live);
+  tesela_put_key_int(j, "total", facts->total);
+  tesela_put_key_int(j, "first_fit", facts->first_fit);
+  tesela_put_key_int(j, "spilled", facts->spilled);
+  tesela_put_key(j, "fragmentation");
+  tesela_put_real(j, tesela_arena_fragmentation(facts));
+  tesela_put_end(j);
 }
 
 static int plan_no_memory(const cli_context *cli, int32_t n) {
@@ -93,33 +93,34 @@ static int plan_words(const cli_context *cli, const graph_work *work, const tese
 }
 
 static int plan_json(const graph_work *work, const tesela_graph_memory *memory) {
-  json_writer j = {0};
+  tesela_json_out j = TESELA_JSON_OUT;
   const tesela_graph_place *place;
   tesela_graph_memory_facts facts = tesela_graph_memory_facts_of(memory);
-  jw_object(&j);
-  jw_key(&j, "buffers");
-  jw_list(&j);
+  tesela_put_object(&j.sink);
+  tesela_put_key(&j.sink, "buffers");
+  tesela_put_list(&j.sink);
   for (int32_t k = 0; (place = tesela_graph_memory_place(memory, k)); k++) {
-    jw_object(&j);
-    jw_put_str(&j, "name", tesela_graph_node(work->placed, place->node)->name);
-    jw_put_int(&j, "lower", place->lower);
-    jw_put_int(&j, "upper", place->upper);
-    jw_put_int(&j, "bytes", place->bytes);
-    jw_put_str(&j, "where", plan_where(place));
-    jw_put_int(&j, "offset", place->offset);
-    jw_put_str(&j, "in_place_of",
-               place->in_place_of >= 0 ? tesela_graph_node(work->placed, place->in_place_of)->name : NULL);
-    jw_end(&j);
+    tesela_put_object(&j.sink);
+    tesela_put_key_text(&j.sink, "name", tesela_graph_node(work->placed, place->node)->name);
+    tesela_put_key_int(&j.sink, "lower", place->lower);
+    tesela_put_key_int(&j.sink, "upper", place->upper);
+    tesela_put_key_int(&j.sink, "bytes", place->bytes);
+    tesela_put_key_text(&j.sink, "where", plan_where(place));
+    tesela_put_key_int(&j.sink, "offset", place->offset);
+    tesela_put_key_text(&j.sink, "in_place_of",
+                        place->in_place_of >= 0 ? tesela_graph_node(work->placed, place->in_place_of)->name
+                                                : NULL);
+    tesela_put_end(&j.sink);
   }
-  jw_end(&j);
-  plan_arena_json(&j, "arena", &facts.arena);
-  plan_arena_json(&j, "scratchpad", &facts.scratchpad);
-  jw_put_int(&j, "host_bytes", facts.host_bytes);
-  jw_put_int(&j, "naive", facts.naive);
-  jw_put_int(&j, "external", facts.external);
-  jw_put_int(&j, "reused", facts.reused);
-  jw_put_int(&j, "traffic", facts.traffic);
-  jw_put_int(&j, "traffic_saved", facts.traffic_saved);
+  tesela_put_end(&j.sink);
+  plan_arena_json(&j.sink, "arena", &facts.arena);
+  plan_arena_json(&j.sink, "scratchpad", &facts.scratchpad);
+  tesela_put_key_int(&j.sink, "host_bytes", facts.host_bytes);
+  tesela_put_key_int(&j.sink, "naive", facts.naive);
+  tesela_put_key_int(&j.sink, "external", facts.external);
+  tesela_put_key_int(&j.sink, "reused", facts.reused);
+  tesela_put_key_int(&j.sink, "traffic", facts.traffic);
+  tesela_put_key_int(&j.sink, "traffic_saved", facts.traffic_saved);
   return tile_print_json(&j);
 }
 
@@ -198,13 +199,13 @@ bool graph_is_csv(const char *path) {
 static int csv_print(const cli_context *cli, int32_t n, const tesela_arena_buffer *buffers,
                      const tesela_arena_facts *facts) {
   if (cli->json) {
-    json_writer j = {0};
-    jw_object(&j);
-    jw_key(&j, "offsets");
-    jw_object(&j);
-    for (int32_t k = 0; k < n; k++) jw_put_int(&j, buffers[k].id, buffers[k].offset);
-    jw_end(&j);
-    plan_arena_json(&j, "arena", facts);
+    tesela_json_out j = TESELA_JSON_OUT;
+    tesela_put_object(&j.sink);
+    tesela_put_key(&j.sink, "offsets");
+    tesela_put_object(&j.sink);
+    for (int32_t k = 0; k < n; k++) tesela_put_key_int(&j.sink, buffers[k].id, buffers[k].offset);
+    tesela_put_end(&j.sink);
+    plan_arena_json(&j.sink, "arena", facts);
     return tile_print_json(&j);
   }
   if (cli_has(cli, "csv")) {

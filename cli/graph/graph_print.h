@@ -8,7 +8,7 @@
 #include <tesela/propagate.h>
 
 #include "graph/graph_input.h"
-#include "json.h"
+#include "main/json.h"
 
 typedef struct graph_work {
   graph_input in;
@@ -31,7 +31,7 @@ int graph_print_loops(const cli_context *cli, const graph_work *work, const char
 
 /* graph_padding.c: what padding holds, as tables, or as members of the object that is open; false: *err says why not. */
 int graph_print_padding(const cli_context *cli, const graph_work *work);
-bool graph_padding_put(json_writer *j, const graph_work *work, tesela_error *err);
+bool graph_padding_put(tesela_sink *j, const graph_work *work, tesela_error *err);
 
 /* A buffer of a memory plan. */
 typedef struct graph_plan_row {

@@ -7,7 +7,7 @@
 
 #include "main/options.h"
 #include "main/pages.h"
-#include "json.h"
+#include "main/json.h"
 #include "main/say.h"
 
 /* Print the words of text .. end from column `column` on, in lines of the terminal's width that start at
@@ -121,43 +121,43 @@ void help_print(const cli_verb *verb, const cli_term *term) {
 /* ---- the verb ---------------------------------------------------------------------------------------------
  */
 
-static void json_options(json_writer *j, const char *key, const cli_option *option) {
-  jw_key(j, key);
-  jw_list(j);
+static void json_options(tesela_sink *j, const char *key, const cli_option *option) {
+  tesela_put_key(j, key);
+  tesela_put_list(j);
   for (; option->name; option++) {
     char letter[2] = {option->letter, '\0'};
-    jw_object(j);
-    jw_put_str(j, "name", option->name);
-    jw_put_str(j, "letter", option->letter ? letter : NULL);
-    jw_put_str(j, "value", option->value);
-    jw_put_str(j, "summary", option->summary);
-    jw_end(j);
+    tesela_put_object(j);
+    tesela_put_key_text(j, "name", option->name);
+    tesela_put_key_text(j, "letter", option->letter ? letter : NULL);
+    tesela_put_key_text(j, "value", option->value);
+    tesela_put_key_text(j, "summary", option->summary);
+    tesela_put_end(j);
   }
-  jw_end(j);
+  tesela_put_end(j);
 }
 
 static int json_help(const cli_verb *only) {
-  json_writer j = {0};
-  jw_object(&j);
-  jw_key(&j, "verbs");
-  jw_list(&j);
+  tesela_json_out j = TESELA_JSON_OUT;
+  tesela_put_object(&j.sink);
+  tesela_put_key(&j.sink, "verbs");
+  tesela_put_list(&j.sink);
   for (int i = 0; i < cli_n_verbs; i++) {
     const cli_verb *verb = &cli_verbs[i];
     if (only && verb != only) continue;
-    jw_object(&j);
-    jw_put_str(&j, "name", verb->name);
-    jw_put_str(&j, "args", verb->args);
-    jw_put_str(&j, "summary", verb->summary);
-    jw_put_str(&j, "details", verb->details);
-    json_options(&j, "options", verb->options);
-    jw_end(&j);
+    tesela_put_object(&j.sink);
+    tesela_put_key_text(&j.sink, "name", verb->name);
+    tesela_put_key_text(&j.sink, "args", verb->args);
+    tesela_put_key_text(&j.sink, "summary", verb->summary);
+    tesela_put_key_text(&j.sink, "details", verb->details);
+    json_options(&j.sink, "options", verb->options);
+    tesela_put_end(&j.sink);
   }
-  jw_end(&j);
-  json_options(&j, "common_options", cli_common_options);
-  jw_end(&j);
-  bool whole = !j.failed;
-  jw_line(&j, stdout);
-  jw_free(&j);
+  tesela_put_end(&j.sink);
+  json_options(&j.sink, "common_options", cli_common_options);
+  tesela_put_end(&j.sink);
+  bool whole = !j.sink.stopped;
+  json_line(&j, stdout);
+  tesela_json_out_free(&j);
   return whole ? CLI_YES : CLI_FAILED;
 }
 

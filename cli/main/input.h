@@ -32,9 +32,6 @@ int input_refuse(const cli_context *cli, const char *text, size_t length,
 /* Is a text a tuple of XLA shapes? *used receives the bytes of a prefix xla: */
 bool input_is_tuple(const char *text, size_t length, size_t *used);
 
-/* Do its elements have a width, so that places are bytes, too? Those of tiles in memory have none. */
-bool input_has_bytes(const tesela_any_layout *any);
-
 /* Say what was mended, as notes. */
 void input_repairs(const cli_context *cli, const tesela_xla_repairs *repairs);
 

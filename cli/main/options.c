@@ -106,6 +106,12 @@ static const cli_option formats_options[] = {
     END,
 };
 
+static const cli_option query_options[] = {
+    {"files", 0, "DIR", "operations may read and write files in DIR and its folders (default: no files)"},
+    TARGET_OPTION,
+    END,
+};
+
 static const cli_option help_options[] = {
     {"man", 0, NULL, "print the manual page"},
     {"completion", 0, "bash|zsh|fish", "print the completions for a shell"},
@@ -594,7 +600,7 @@ const cli_verb cli_verbs[] = {
      no_options},
     {"formats", cmd_formats, "", 0, 0, "the formats of the tiled-layout document", formats_details,
      formats_options},
-    {"query", cmd_query, "", 0, 0, "answer requests in JSON, one a line", query_details, no_options},
+    {"query", cmd_query, "", 0, 0, "answer requests in JSON, one a line", query_details, query_options},
     {"version", cmd_version, "", 0, 0, "print the version", "", no_options},
     {"help", cmd_help, "[VERB]", 0, 1, "print the help of a verb, the manual page, completions", help_details,
      help_options},

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "json.h"
+#include "main/json.h"
 #include "report/report_input.h"
 #include "report/report_print.h"
 #include "main/say.h"
@@ -144,90 +144,90 @@ static void print_people(const diff_view *view) {
 
 /* ---- JSON and TSV -------------------------------------------------------------------------------------- */
 
-static void put_known(json_writer *j, const char *name, bool known, int64_t value) {
-  jw_key(j, name);
+static void put_known(tesela_sink *j, const char *name, bool known, int64_t value) {
+  tesela_put_key(j, name);
   if (known)
-    jw_int(j, value);
+    tesela_put_int(j, value);
   else
-    jw_null(j);
+    tesela_put_null(j);
 }
 
-static void put_totals(json_writer *j, const char *name, const report_view *view) {
-  jw_key(j, name);
-  jw_object(j);
+static void put_totals(tesela_sink *j, const char *name, const report_view *view) {
+  tesela_put_key(j, name);
+  tesela_put_object(j);
   for (int source = 0; source < TESELA_REPORT_N_SOURCES; source++) {
     tesela_report_filter filter = report_filter(view, (tesela_report_source)source);
     tesela_report_totals totals = tesela_report_total(view->report, &filter);
-    jw_key(j, tesela_report_source_name((tesela_report_source)source));
-    jw_object(j);
-    jw_put_int(j, "arrays", totals.arrays);
-    jw_put_int(j, "stored_bytes", totals.stored_bytes);
+    tesela_put_key(j, tesela_report_source_name((tesela_report_source)source));
+    tesela_put_object(j);
+    tesela_put_key_int(j, "arrays", totals.arrays);
+    tesela_put_key_int(j, "stored_bytes", totals.stored_bytes);
     put_known(j, "data_bytes", totals.unknown_arrays == 0, totals.data_bytes);
     put_known(j, "padding_bytes", totals.padding_bytes == totals.most_padding_bytes, totals.padding_bytes);
-    jw_put_int(j, "least_padding_bytes", totals.padding_bytes);
-    jw_put_int(j, "most_padding_bytes", totals.most_padding_bytes);
-    jw_end(j);
+    tesela_put_key_int(j, "least_padding_bytes", totals.padding_bytes);
+    tesela_put_key_int(j, "most_padding_bytes", totals.most_padding_bytes);
+    tesela_put_end(j);
   }
-  jw_end(j);
+  tesela_put_end(j);
 }
 
-static void put_array(json_writer *j, const char *name, const tesela_report_array *array) {
-  jw_key(j, name);
+static void put_array(tesela_sink *j, const char *name, const tesela_report_array *array) {
+  tesela_put_key(j, name);
   if (!array) {
-    jw_null(j);
+    tesela_put_null(j);
     return;
   }
-  jw_object(j);
-  jw_put_str(j, "shape", shape_of(array)[0] ? shape_of(array) : NULL);
-  jw_put_int(j, "count", array->count);
-  jw_put_int(j, "stored_bytes", array->stored_bytes);
+  tesela_put_object(j);
+  tesela_put_key_text(j, "shape", shape_of(array)[0] ? shape_of(array) : NULL);
+  tesela_put_key_int(j, "count", array->count);
+  tesela_put_key_int(j, "stored_bytes", array->stored_bytes);
   put_known(j, "data_bytes", array->data_known, array->data_bytes);
-  jw_put_bool(j, "certain", array->n_candidates == 0);
-  jw_put_str(j, "name", array->name[0] ? array->name : NULL);
-  jw_put_str(j, "opcode", array->opcode[0] ? array->opcode : NULL);
-  jw_put_str(j, "op_name", array->op_name[0] ? array->op_name : NULL);
-  jw_put_int(j, "line", array->line);
-  jw_end(j);
+  tesela_put_key_bool(j, "certain", array->n_candidates == 0);
+  tesela_put_key_text(j, "name", array->name[0] ? array->name : NULL);
+  tesela_put_key_text(j, "opcode", array->opcode[0] ? array->opcode : NULL);
+  tesela_put_key_text(j, "op_name", array->op_name[0] ? array->op_name : NULL);
+  tesela_put_key_int(j, "line", array->line);
+  tesela_put_end(j);
 }
 
 static bool print_json(const diff_view *view) {
-  json_writer j = {0};
-  jw_object(&j);
-  put_totals(&j, "before", &view->before);
-  put_totals(&j, "after", &view->after);
-  jw_put_int(&j, "n_changes", tesela_report_diff_count(view->diff));
-  jw_put_int(&j, "rows_left_out", tesela_report_diff_count(view->diff) - view->n);
-  jw_key(&j, "compiler");
-  jw_list(&j);
+  tesela_json_out j = TESELA_JSON_OUT;
+  tesela_put_object(&j.sink);
+  put_totals(&j.sink, "before", &view->before);
+  put_totals(&j.sink, "after", &view->after);
+  tesela_put_key_int(&j.sink, "n_changes", tesela_report_diff_count(view->diff));
+  tesela_put_key_int(&j.sink, "rows_left_out", tesela_report_diff_count(view->diff) - view->n);
+  tesela_put_key(&j.sink, "compiler");
+  tesela_put_list(&j.sink);
   for (int f = 0; f < TESELA_REPORT_N_FIGURES; f++) {
     if (!figure_differs(view, f)) continue;
-    jw_object(&j);
-    jw_put_str(&j, "figure", tesela_report_figure_name((tesela_report_figure)f));
-    jw_put_str(&j, "before", figure_of(&view->before, f));
-    jw_put_str(&j, "after", figure_of(&view->after, f));
-    jw_end(&j);
+    tesela_put_object(&j.sink);
+    tesela_put_key_text(&j.sink, "figure", tesela_report_figure_name((tesela_report_figure)f));
+    tesela_put_key_text(&j.sink, "before", figure_of(&view->before, f));
+    tesela_put_key_text(&j.sink, "after", figure_of(&view->after, f));
+    tesela_put_end(&j.sink);
   }
-  jw_end(&j);
-  jw_key(&j, "changes");
-  jw_list(&j);
+  tesela_put_end(&j.sink);
+  tesela_put_key(&j.sink, "changes");
+  tesela_put_list(&j.sink);
   for (int64_t i = 0; i < view->n; i++) {
     const tesela_report_change *change = tesela_report_diff_at(view->diff, i);
     const tesela_report_array *array = change->before ? change->before : change->after;
-    jw_object(&j);
-    jw_put_str(&j, "kind", tesela_report_change_name(change->kind));
-    jw_put_str(&j, "source", tesela_report_source_name(array->source));
-    jw_put_str(&j, "role", tesela_report_role_name(array->role));
-    jw_put_int(&j, "count", change->count);
-    jw_put_int(&j, "bytes", change->bytes);
-    put_array(&j, "before", change->before);
-    put_array(&j, "after", change->after);
-    jw_end(&j);
-    if (j.length > 1 << 16 && !jw_write(&j, stdout)) break;
+    tesela_put_object(&j.sink);
+    tesela_put_key_text(&j.sink, "kind", tesela_report_change_name(change->kind));
+    tesela_put_key_text(&j.sink, "source", tesela_report_source_name(array->source));
+    tesela_put_key_text(&j.sink, "role", tesela_report_role_name(array->role));
+    tesela_put_key_int(&j.sink, "count", change->count);
+    tesela_put_key_int(&j.sink, "bytes", change->bytes);
+    put_array(&j.sink, "before", change->before);
+    put_array(&j.sink, "after", change->after);
+    tesela_put_end(&j.sink);
+    if (j.length > 1 << 16 && !json_write(&j, stdout)) break;
   }
-  jw_end(&j);
-  jw_end(&j);
-  bool done = jw_line(&j, stdout);
-  jw_free(&j);
+  tesela_put_end(&j.sink);
+  tesela_put_end(&j.sink);
+  bool done = json_line(&j, stdout);
+  tesela_json_out_free(&j);
   return done;
 }
 

@@ -9,6 +9,7 @@
 #include "main/say.h"
 #include "show/show.h"
 #include "tile_input.h"
+#include "main/json.h"
 
 static bool wants(const cli_context *cli, const char *part) {
   const char *only = cli_value(cli, "only");
@@ -24,23 +25,9 @@ static void print_text(const cli_context *cli, const tesela_xla_shape *shape) {
   printf("\n");
 }
 
-static int print_json(const tesela_xla_shape *shape, const show_facts *facts) {
-  json_writer j = {0};
-  jw_object(&j);
-  if (facts)
-    show_json(&j, facts);
-  else
-    show_json_no_size(&j, shape);
-  jw_end(&j);
-  bool done = jw_line(&j, stdout);
-  jw_free(&j);
-  return done ? CLI_YES : CLI_FAILED;
-}
-
 /* token[], opaque[] and `?`: what they are, and that they have no size. */
 static int say_no_size(const cli_context *cli, const tesela_xla_shape *shape, const tesela_error *err) {
   if (err->status != TESELA_E_UNSUPPORTED) return say_failure(cli, err);
-  if (cli->json) return print_json(shape, NULL);
   bool words = wants(cli, "words");
   if (words) {
     print_text(cli, shape);
@@ -56,7 +43,6 @@ static int show_array(const cli_context *cli, const tesela_xla_shape *shape) {
   tesela_draw_options options;
   if (!show_no_table_options(cli) || !show_picture_options(cli, &options)) return CLI_BAD;
   if (show_facts_of(shape, &facts, &err) != TESELA_OK) return say_no_size(cli, shape, &err);
-  if (cli->json) return print_json(shape, &facts);
   bool words = wants(cli, "words"), picture = wants(cli, "picture"), any = facts.sizes.logical_elements > 0;
   if (picture && any && !show_picture_check(cli, shape, &options)) return CLI_BAD;
   if (words) {
@@ -72,16 +58,31 @@ static int show_array(const cli_context *cli, const tesela_xla_shape *shape) {
   return show_picture(cli, shape, &options);
 }
 
+/* What --json prints. */
+static int answer(const cli_context *cli, const char *text, size_t length) {
+  char *copy = malloc(length + 1); /* a line has no NUL */
+  if (!copy) return CLI_FAILED;
+  memcpy(copy, text, length);
+  copy[length] = '\0';
+  const tesela_value fields[] = {tesela_value_of_text("op", "info"), tesela_value_of_text("layout", copy),
+                                 tesela_value_of_bool("details", true)};
+  int status = json_answer(cli, sizeof fields / sizeof fields[0], fields);
+  free(copy);
+  return status;
+}
+
 static int show_text_of(const cli_context *cli, const char *text, size_t length) {
   size_t used = 0;
   int status;
   tesela_any_layout any;
   bool tuple = input_is_tuple(text, length, &used);
   if (!tuple && !input_any(cli, text, length, NULL, &any, NULL, &status)) return status;
-  if (!tuple && any.kind == TESELA_KIND_DEVICE) return show_device(cli, &any.device);
+  if (!tuple && any.kind == TESELA_KIND_DEVICE)
+    return cli->json ? answer(cli, text, length) : show_device(cli, &any.device);
   if (cli_has(cli, "target"))
     return say_usage(cli, "--target is for device layouts; this is %s",
                      tesela_kind_words(tuple ? TESELA_KIND_XLA : any.kind));
+  if (cli->json) return answer(cli, text, length);
   if (tuple) return show_no_table_options(cli) ? show_tuple(cli, text + used, length - used) : CLI_BAD;
   if (any.kind == TESELA_KIND_XLA) return show_array(cli, &any.shape);
   return show_expression(cli, &any, text, length);

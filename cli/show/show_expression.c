@@ -12,9 +12,11 @@
 
 #include "expression.h"
 #include "main/input.h"
-#include "verbs/made_of.h"
+#include "made_of.h"
 #include "main/say.h"
 #include "show/show.h"
+#include "main/json.h"
+#include "tile_input.h"
 
 static int write_stdout(void *user, const char *text, size_t length) {
   (void)user;
@@ -126,40 +128,13 @@ static int print_words(const tesela_register *layout, const char *text, size_t l
   if (copies > 1) printf("; every element in %" PRId64 " threads", copies);
   printf("\n");
   if (entry) words_of_fragment(entry);
-  return made_of_print(layout, text, length) ? CLI_YES : CLI_FAILED;
-}
-
-static int print_json(const tesela_any_layout *any, const char *text, size_t length) {
-  json_writer j = {0};
-  bool done = true;
-  jw_object(&j);
-  if (any->kind == TESELA_KIND_REGISTER) {
-    const tesela_fragment *entry = expression_fragment(text, length);
-    jw_put_str(&j, "kind", "register");
-    expression_put_register(&j, &any->registers, NULL);
-    jw_put_str(&j, "fragment", entry ? entry->name : NULL);
-    done = made_of_json(&j, &any->registers, text, length);
-  } else if (any->kind == TESELA_KIND_RELATION) {
-    jw_put_str(&j, "kind", tesela_kind_name(any->kind));
-    jw_key(&j, "text");
-    tesela_writer to = jw_text_begin(&j);
-    tesela_any_print(any, &to, NULL);
-    jw_text_end(&j);
-  } else {
-    jw_put_str(&j, "kind", "memory");
-    expression_put_memory(&j, &any->memory);
-  }
-  jw_end(&j);
-  done = done && jw_line(&j, stdout);
-  jw_free(&j);
-  return done ? CLI_YES : CLI_FAILED;
+  return made_of_print(layout, text, length, &to_stdout) ? CLI_YES : CLI_FAILED;
 }
 
 static int show_register(const cli_context *cli, const tesela_any_layout *any, const char *text,
                          size_t length) {
   int64_t warp;
   if (!table_options(cli) || !expression_warp(cli, text, length, &warp)) return CLI_BAD;
-  if (cli->json) return print_json(any, text, length);
   if (wants(cli, "picture")) return print_table(cli, &any->registers, warp);
   return print_words(&any->registers, text, length);
 }
@@ -192,7 +167,6 @@ static int show_memory(const cli_context *cli, const tesela_any_layout *any, con
   tesela_draw_options options;
   if (!show_no_table_options(cli)) return CLI_BAD;
   if (!show_picture_options(cli, &options)) return CLI_BAD;
-  if (cli->json) return print_json(any, NULL, 0);
   bool words = wants(cli, "words"), picture = wants(cli, "picture");
   if (picture && !show_picture_check_layout(cli, layout, &options)) return CLI_BAD;
   if (words) words_of_memory(cli, any);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "main/say.h"
+#include "picture.h"
 #include "show/show.h"
 
 enum { ROWS = 24, MAX_ROWS = 1000, MAX_SLICES = 64 };
@@ -204,20 +205,6 @@ static int draw_grids(const cli_context *cli, const tesela_layout *layout,
   return CLI_YES;
 }
 
-/* ---- the padded array
- * -------------------------------------------------------------------------------------- */
-
-/* First-level tile of each dim, that of the joined dims for each of them; 0: not tiled. */
-static void first_tiles(const tesela_xla_layout *layout, int64_t *tile) {
-  int32_t n = layout->n_tiles > 0 ? layout->tile_rank[0] : 0;
-  int64_t size = 0;
-  for (int32_t d = 0; d < layout->rank; d++) tile[d] = 0;
-  for (int32_t e = n - 1, p = 0; e >= 0 && p < layout->rank; e--, p++) {
-    if (layout->tile[e] != TESELA_XLA_COMBINE) size = layout->tile[e];
-    tile[tesela_xla_minor(layout, p)] = size;
-  }
-}
-
 /* ---- places in order --------------------------------------------------------------------------------- */
 
 static int draw_line(const cli_context *cli, const tesela_layout *layout,
@@ -237,15 +224,6 @@ static int draw_line(const cli_context *cli, const tesela_layout *layout,
   }
   fputs(text.text, stdout);
   return CLI_YES;
-}
-
-tesela_status show_picture_of(const tesela_xla_shape *shape, tesela_layout *layout, int64_t *tile,
-                              tesela_error *err) {
-  tesela_xla_shape padded = *shape;
-  padded.dynamic = 0;
-  first_tiles(&shape->layout, tile);
-  show_padded_dims(shape, padded.dim);
-  return tesela_xla_to_layout(&padded, layout, err);
 }
 
 /* Ranges that end behind the padding; a library that draws takes what is there. */
@@ -289,7 +267,7 @@ bool show_picture_check(const cli_context *cli, const tesela_xla_shape *shape,
   tesela_draw_options drawn = *options;
   drawn.shape = shape->dim;
   if (!cli_has(cli, "all") && options->n_slice == 0) return true;
-  if (show_picture_of(shape, &layout, tile, &err) == TESELA_OK)
+  if (picture_of_xla(shape, &layout, tile, &err) == TESELA_OK)
     return show_picture_check_layout(cli, &layout, &drawn);
   say_failure(cli, &err);
   return false;
@@ -304,7 +282,7 @@ int show_picture(const cli_context *cli, const tesela_xla_shape *shape, tesela_d
   tesela_layout layout;
   tesela_error err;
   int64_t tile[TESELA_MAX_RANK];
-  if (show_picture_of(shape, &layout, tile, &err) != TESELA_OK) return say_failure(cli, &err);
+  if (picture_of_xla(shape, &layout, tile, &err) != TESELA_OK) return say_failure(cli, &err);
   options->shape = shape->dim;
   options->tile = tile;
   return show_picture_layout(cli, &layout, options);

@@ -8,58 +8,11 @@
 
 #include "main/input.h"
 #include "main/say.h"
+#include "leaves.h"
 #include "show/show.h"
 #include "tile_input.h"
 
-enum { MAX_LINES = 200, MAX_SHAPE = 60, MAX_PATH = 32 };
-
-typedef struct leaf {
-  const tesela_xla_shape *shape;
-  show_text path; /* "1,0": member 0 of member 1 */
-  bool sized;     /* false: token, opaque, `?` */
-  show_facts facts;
-} leaf;
-
-typedef struct tuple {
-  tesela_xla_tree *tree;
-  int32_t count;
-  int32_t *member; /* of each node: its number among the members of its tuple */
-} tuple;
-
-/* ---- the tree ---------------------------------------------------------------------------------------- */
-
-static bool number_members(tuple *t) {
-  t->count = tesela_xla_tree_count(t->tree);
-  t->member = calloc((size_t)t->count * 2, sizeof *t->member);
-  if (!t->member) return false;
-  int32_t *seen = t->member + t->count;
-  for (int32_t i = 1; i < t->count; i++) t->member[i] = seen[tesela_xla_tree_node(t->tree, i).parent]++;
-  return true;
-}
-
-/* The members that lead to a node, the last MAX_PATH of them. */
-static void path_of(const tuple *t, int32_t node, show_text *path) {
-  int32_t members[MAX_PATH], n = 0;
-  for (; node > 0 && n < MAX_PATH; node = tesela_xla_tree_node(t->tree, node).parent)
-    members[n++] = t->member[node];
-  path->length = 0;
-  path->text[0] = '\0';
-  if (node > 0) show_add(path, "..,");
-  while (n-- > 0) show_add(path, "%" PRId32 "%s", members[n], n > 0 ? "," : "");
-}
-
-/* The next leaf at or after a node; false behind the last one. */
-static bool next_leaf(const tuple *t, int32_t *node, leaf *out) {
-  for (; *node < t->count; ++*node) {
-    out->shape = tesela_xla_tree_node(t->tree, *node).shape;
-    if (!out->shape) continue;
-    path_of(t, *node, &out->path);
-    out->sized = show_facts_of(out->shape, &out->facts, NULL) == TESELA_OK;
-    ++*node;
-    return true;
-  }
-  return false;
-}
+enum { MAX_LINES = 200, MAX_SHAPE = 60 };
 
 /* ---- print ------------------------------------------------------------------------------------------- */
 
@@ -122,35 +75,6 @@ static void print_table(const cli_context *cli, const tuple *t, int64_t limit) {
   printf("  %6.2f\n", data > 0 ? (double)bytes / (double)data : 1.0);
 }
 
-static bool print_json(const tuple *t) {
-  json_writer j = {0};
-  leaf l;
-  int64_t bytes, allocated;
-  jw_object(&j);
-  jw_key(&j, "leaves");
-  jw_list(&j);
-  for (int32_t node = 0; next_leaf(t, &node, &l);) {
-    jw_object(&j);
-    jw_put_str(&j, "member", l.path.text);
-    if (l.sized) {
-      show_json(&j, &l.facts);
-    } else {
-      show_json_no_size(&j, l.shape);
-    }
-    jw_end(&j);
-    if (!jw_write(&j, stdout)) break; /* a tuple can be long: piece by piece */
-  }
-  jw_end(&j);
-  if (tesela_xla_tree_bytes(t->tree, &bytes, &allocated, NULL) == TESELA_OK) {
-    jw_put_int(&j, "bytes", bytes);
-    jw_put_int(&j, "allocated_bytes", allocated);
-  }
-  jw_end(&j);
-  bool done = jw_line(&j, stdout);
-  jw_free(&j);
-  return done;
-}
-
 int show_tuple(const cli_context *cli, const char *text, size_t length) {
   tesela_error err;
   tuple t = {NULL, 0, NULL};
@@ -162,8 +86,6 @@ int show_tuple(const cli_context *cli, const char *text, size_t length) {
   if (!number_members(&t)) {
     say_error(cli, "no memory for a tuple of %" PRId32 " shapes", t.count);
     exit = CLI_FAILED;
-  } else if (cli->json) {
-    exit = print_json(&t) ? CLI_YES : CLI_FAILED;
   } else {
     print_table(cli, &t, cli_has(cli, "all") ? INT64_MAX : MAX_LINES);
   }

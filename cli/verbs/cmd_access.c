@@ -18,15 +18,15 @@ typedef struct access_answer {
 } access_answer;
 
 static int access_json(const access_answer *a) {
-  json_writer j = {0};
-  jw_object(&j);
-  tile_json_width(&j, &a->width);
-  tile_json_cost(&j, &a->cost);
+  tesela_json_out j = TESELA_JSON_OUT;
+  tesela_put_object(&j.sink);
+  tile_json_width(&j.sink, &a->width);
+  tile_json_cost(&j.sink, &a->cost);
   if (a->shared) {
-    jw_key(&j, "ldmatrix");
-    jw_object(&j);
-    tile_json_ldmatrix(&j, &a->ldmatrix);
-    jw_end(&j);
+    tesela_put_key(&j.sink, "ldmatrix");
+    tesela_put_object(&j.sink);
+    tile_json_ldmatrix(&j.sink, &a->ldmatrix);
+    tesela_put_end(&j.sink);
   }
   return tile_print_json(&j);
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "json.h"
+#include "main/json.h"
 #include "main/say.h"
 #include "verbs/trial.h"
 
@@ -164,51 +164,51 @@ static void print_table(const bench *b) {
   for (int i = 0; i < b->t.n_ways; i++) print_way(b, i);
 }
 
-static void put_timing(json_writer *j, const bench *b, const timing *t) {
-  jw_key(j, "best_ns");
-  jw_real(j, t->best);
-  jw_key(j, "median_ns");
-  jw_real(j, t->median);
-  jw_key(j, "gb_per_s");
-  jw_real(j, rate(b, t->median));
+static void put_timing(tesela_sink *j, const bench *b, const timing *t) {
+  tesela_put_key(j, "best_ns");
+  tesela_put_real(j, t->best);
+  tesela_put_key(j, "median_ns");
+  tesela_put_real(j, t->median);
+  tesela_put_key(j, "gb_per_s");
+  tesela_put_real(j, rate(b, t->median));
 }
 
 static bool print_json(const bench *b) {
-  json_writer j = {0};
-  jw_object(&j);
-  jw_key(&j, "problem");
-  tesela_writer to = jw_text_begin(&j);
+  tesela_json_out j = TESELA_JSON_OUT;
+  tesela_put_object(&j.sink);
+  tesela_put_key(&j.sink, "problem");
+  tesela_writer to = tesela_put_text_begin(&j.sink);
   problem_print(b->t.p, &to);
-  jw_text_end(&j);
-  jw_put_int(&j, "bytes_read", b->info.bytes_read);
-  jw_put_int(&j, "bytes_written", b->info.bytes_written);
-  jw_put_int(&j, "rounds", b->rounds);
-  jw_key(&j, "memcpy");
-  jw_object(&j);
-  jw_put_int(&j, "bytes", b->moved / 2);
-  put_timing(&j, b, &b->copy);
-  jw_end(&j);
-  jw_key(&j, "ways");
-  jw_list(&j);
+  tesela_put_text_end(&j.sink);
+  tesela_put_key_int(&j.sink, "bytes_read", b->info.bytes_read);
+  tesela_put_key_int(&j.sink, "bytes_written", b->info.bytes_written);
+  tesela_put_key_int(&j.sink, "rounds", b->rounds);
+  tesela_put_key(&j.sink, "memcpy");
+  tesela_put_object(&j.sink);
+  tesela_put_key_int(&j.sink, "bytes", b->moved / 2);
+  put_timing(&j.sink, b, &b->copy);
+  tesela_put_end(&j.sink);
+  tesela_put_key(&j.sink, "ways");
+  tesela_put_list(&j.sink);
   for (int i = 0; i < b->t.n_ways; i++) {
     tesela_plan_info info;
     tesela_plan_describe(b->t.way[i].plan, &info);
-    jw_object(&j);
-    jw_put_str(&j, "solver", trial_solver(&b->t.way[i]));
-    jw_put_str(&j, "isa", trial_isa(&b->t.way[i]));
-    jw_put_int(&j, "threads", info.threads);
-    jw_put_str(&j, "plan", b->t.way[i].line);
-    put_timing(&j, b, &b->way[i]);
-    jw_key(&j, "ratio_to_memcpy");
-    jw_real(&j, b->way[i].ratio);
-    jw_key(&j, "create_ns");
-    jw_real(&j, b->way[i].create);
-    jw_end(&j);
+    tesela_put_object(&j.sink);
+    tesela_put_key_text(&j.sink, "solver", trial_solver(&b->t.way[i]));
+    tesela_put_key_text(&j.sink, "isa", trial_isa(&b->t.way[i]));
+    tesela_put_key_int(&j.sink, "threads", info.threads);
+    tesela_put_key_text(&j.sink, "plan", b->t.way[i].line);
+    put_timing(&j.sink, b, &b->way[i]);
+    tesela_put_key(&j.sink, "ratio_to_memcpy");
+    tesela_put_real(&j.sink, b->way[i].ratio);
+    tesela_put_key(&j.sink, "create_ns");
+    tesela_put_real(&j.sink, b->way[i].create);
+    tesela_put_end(&j.sink);
   }
-  jw_end(&j);
-  jw_end(&j);
-  bool done = jw_line(&j, stdout) || ferror(stdout);
-  jw_free(&j);
+  tesela_put_end(&j.sink);
+  tesela_put_end(&j.sink);
+  bool done = json_line(&j, stdout) || ferror(stdout);
+  tesela_json_out_free(&j);
   return done;
 }
 

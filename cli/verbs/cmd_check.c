@@ -5,34 +5,34 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "json.h"
+#include "main/json.h"
 #include "main/say.h"
 #include "verbs/trial.h"
 
 static int print_json(const trial *t, bool right) {
-  json_writer j = {0};
-  jw_object(&j);
-  jw_key(&j, "problem");
-  tesela_writer to = jw_text_begin(&j);
+  tesela_json_out j = TESELA_JSON_OUT;
+  tesela_put_object(&j.sink);
+  tesela_put_key(&j.sink, "problem");
+  tesela_writer to = tesela_put_text_begin(&j.sink);
   problem_print(t->p, &to);
-  jw_text_end(&j);
-  jw_put_bool(&j, "ok", right);
-  jw_put_bool(&j, "values_checked", t->defined);
-  jw_key(&j, "ways");
-  jw_list(&j);
+  tesela_put_text_end(&j.sink);
+  tesela_put_key_bool(&j.sink, "ok", right);
+  tesela_put_key_bool(&j.sink, "values_checked", t->defined);
+  tesela_put_key(&j.sink, "ways");
+  tesela_put_list(&j.sink);
   for (int i = 0; i < t->n_ways; i++) {
-    jw_object(&j);
-    jw_put_str(&j, "solver", trial_solver(&t->way[i]));
-    jw_put_str(&j, "isa", trial_isa(&t->way[i]));
-    jw_put_bool(&j, "ok", t->way[i].ok);
-    jw_put_str(&j, "plan", t->way[i].line);
-    if (!t->way[i].ok) jw_put_str(&j, "wrong", t->way[i].wrong);
-    jw_end(&j);
+    tesela_put_object(&j.sink);
+    tesela_put_key_text(&j.sink, "solver", trial_solver(&t->way[i]));
+    tesela_put_key_text(&j.sink, "isa", trial_isa(&t->way[i]));
+    tesela_put_key_bool(&j.sink, "ok", t->way[i].ok);
+    tesela_put_key_text(&j.sink, "plan", t->way[i].line);
+    if (!t->way[i].ok) tesela_put_key_text(&j.sink, "wrong", t->way[i].wrong);
+    tesela_put_end(&j.sink);
   }
-  jw_end(&j);
-  jw_end(&j);
-  bool done = jw_line(&j, stdout) || ferror(stdout);
-  jw_free(&j);
+  tesela_put_end(&j.sink);
+  tesela_put_end(&j.sink);
+  bool done = json_line(&j, stdout) || ferror(stdout);
+  tesela_json_out_free(&j);
   return !done ? CLI_FAILED : right ? CLI_YES : CLI_NO;
 }
 

@@ -9,7 +9,7 @@
 #include <tesela/relayout.h>
 
 #include "main/input.h"
-#include "json.h"
+#include "main/json.h"
 #include "main/say.h"
 #include "tensor_native.h"
 
@@ -27,46 +27,46 @@ typedef struct pair {
 } pair;
 
 /* {"place":17,"bits":"0x3f800000","value":"1"} */
-static void put_side(json_writer *j, const char *name, const tensor *t, int64_t place, const uint8_t *value) {
-  char text[TESELA_VALUE_TEXT];
-  jw_key(j, name);
-  jw_object(j);
-  jw_put_int(j, "place", place);
-  jw_put_str(j, "bits", tesela_value_bits(value, t->layout.bits, text));
-  tesela_value_print(value, t->layout.dtype, t->layout.bits, text);
-  jw_put_str(j, "value", *text ? text : NULL);
-  jw_end(j);
+static void put_side(tesela_sink *j, const char *name, const tensor *t, int64_t place, const uint8_t *value) {
+  char text[TESELA_ELEMENT_TEXT];
+  tesela_put_key(j, name);
+  tesela_put_object(j);
+  tesela_put_key_int(j, "place", place);
+  tesela_put_key_text(j, "bits", tesela_element_bits(value, t->layout.bits, text));
+  tesela_element_print(value, t->layout.dtype, t->layout.bits, text);
+  tesela_put_key_text(j, "value", *text ? text : NULL);
+  tesela_put_end(j);
 }
 
-static void put_result(json_writer *j, const cmp *c) {
-  jw_put_bool(j, "same", c->d.same);
-  jw_put_int(j, "elements", c->elements);
-  jw_put_int(j, "n_different", c->d.n_different);
+static void put_result(tesela_sink *j, const cmp *c) {
+  tesela_put_key_bool(j, "same", c->d.same);
+  tesela_put_key_int(j, "elements", c->elements);
+  tesela_put_key_int(j, "n_different", c->d.n_different);
   if (c->d.same) return;
-  jw_key(j, "first_difference");
-  jw_object(j);
-  jw_key(j, "index");
-  jw_ints(j, c->a.tensor.layout.rank, c->d.index);
+  tesela_put_key(j, "first_difference");
+  tesela_put_object(j);
+  tesela_put_key(j, "index");
+  tesela_put_ints(j, c->a.tensor.layout.rank, c->d.index);
   put_side(j, "a", &c->a.tensor, c->d.place_a, c->d.a);
   put_side(j, "b", &c->b.tensor, c->d.place_b, c->d.b);
-  jw_end(j);
+  tesela_put_end(j);
 }
 
 static int print_json(const cmp *c) {
-  json_writer j = {0};
-  jw_object(&j);
-  put_result(&j, c);
-  jw_end(&j);
-  bool done = jw_line(&j, stdout) || ferror(stdout);
-  jw_free(&j);
+  tesela_json_out j = TESELA_JSON_OUT;
+  tesela_put_object(&j.sink);
+  put_result(&j.sink, c);
+  tesela_put_end(&j.sink);
+  bool done = json_line(&j, stdout) || ferror(stdout);
+  tesela_json_out_free(&j);
   return done ? CLI_YES : CLI_FAILED;
 }
 
 static void print_side(const char *name, const tensor *t, int64_t place, const uint8_t *value) {
-  char bits[TESELA_VALUE_TEXT], number[TESELA_VALUE_TEXT];
-  tesela_value_print(value, t->layout.dtype, t->layout.bits, number);
-  printf("  %s  place %-12" PRId64 "  %s%s%s\n", name, place, tesela_value_bits(value, t->layout.bits, bits),
-         *number ? "  " : "", number);
+  char bits[TESELA_ELEMENT_TEXT], number[TESELA_ELEMENT_TEXT];
+  tesela_element_print(value, t->layout.dtype, t->layout.bits, number);
+  printf("  %s  place %-12" PRId64 "  %s%s%s\n", name, place,
+         tesela_element_bits(value, t->layout.bits, bits), *number ? "  " : "", number);
 }
 
 static void print_text(const cmp *c) {
@@ -126,7 +126,7 @@ static int compare_two(const pair *p) {
 
 /* One name that a and b (one may be NULL) have. Only what differs is printed as text. */
 static int compare_named(const pair *p, const tesela_file_tensor *a, const tesela_file_tensor *b,
-                         json_writer *j) {
+                         tesela_sink *j) {
   const char *name = a ? a->name : b->name, *only = !b ? "a" : !a ? "b" : NULL;
   char quote[SAY_QUOTE];
   cmp c = {0};
@@ -137,12 +137,12 @@ static int compare_named(const pair *p, const tesela_file_tensor *a, const tesel
   }
   if (!only && !c.d.same) status = CLI_NO;
   if (p->cli->json) {
-    jw_object(j);
-    jw_put_str(j, "name", name);
-    if (only) jw_put_bool(j, "same", false);
-    if (only) jw_put_str(j, "only_in", only);
+    tesela_put_object(j);
+    tesela_put_key_text(j, "name", name);
+    if (only) tesela_put_key_bool(j, "same", false);
+    if (only) tesela_put_key_text(j, "only_in", only);
     if (!only) put_result(j, &c);
-    jw_end(j);
+    tesela_put_end(j);
   } else if (status == CLI_NO) {
     printf("%s: ", say_quote(name, quote));
     if (only) printf("only in %s\n", only);
@@ -153,31 +153,31 @@ static int compare_named(const pair *p, const tesela_file_tensor *a, const tesel
 }
 
 static int compare_all(const pair *p) {
-  json_writer j = {0};
+  tesela_json_out j = TESELA_JSON_OUT;
   int64_t n = 0, n_different = 0;
   int worst = CLI_YES;
-  jw_object(&j);
-  jw_key(&j, "tensors");
-  jw_list(&j);
+  tesela_put_object(&j.sink);
+  tesela_put_key(&j.sink, "tensors");
+  tesela_put_list(&j.sink);
   for (int64_t i = 0; i < p->a->info.n_tensors + p->b->info.n_tensors && !ferror(stdout); i++) {
     bool in_a = i < p->a->info.n_tensors;
     const tesela_file_tensor *a = in_a ? &p->a->info.tensor[i] : NULL;
     const tesela_file_tensor *b =
         in_a ? tesela_file_find(p->b->file, a->name) : &p->b->info.tensor[i - p->a->info.n_tensors];
     if (!in_a && tesela_file_find(p->a->file, b->name)) continue;
-    int status = compare_named(p, a, b, &j);
+    int status = compare_named(p, a, b, &j.sink);
     n++;
     n_different += status == CLI_NO;
     if (status > worst) worst = status;
   }
-  jw_end(&j);
-  jw_put_bool(&j, "same", worst == CLI_YES);
-  jw_end(&j);
+  tesela_put_end(&j.sink);
+  tesela_put_key_bool(&j.sink, "same", worst == CLI_YES);
+  tesela_put_end(&j.sink);
   if (!p->cli->json && worst == CLI_YES) printf("same: %" PRId64 " tensors\n", n);
   if (!p->cli->json && worst == CLI_NO)
     printf("differ: %" PRId64 " of %" PRId64 " tensors\n", n_different, n);
-  if (p->cli->json && worst <= CLI_NO && !jw_line(&j, stdout) && !ferror(stdout)) worst = CLI_FAILED;
-  jw_free(&j);
+  if (p->cli->json && worst <= CLI_NO && !json_line(&j, stdout) && !ferror(stdout)) worst = CLI_FAILED;
+  tesela_json_out_free(&j);
   return worst;
 }
 

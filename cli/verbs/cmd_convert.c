@@ -10,9 +10,9 @@
 #include "tile_json.h"
 
 static int convert_json(const tesela_exchange *plan, const char *cuda) {
-  json_writer j = {0};
-  jw_object(&j);
-  tile_json_exchange(&j, plan, cuda, NULL);
+  tesela_json_out j = TESELA_JSON_OUT;
+  tesela_put_object(&j.sink);
+  tile_json_exchange(&j.sink, plan, cuda, NULL);
   return tile_print_json(&j);
 }
 

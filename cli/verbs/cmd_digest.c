@@ -5,23 +5,23 @@
 #include <string.h>
 #include <tesela/relayout.h>
 
-#include "json.h"
+#include "main/json.h"
 #include "main/say.h"
 #include "tensor_native.h"
 
 static bool print_json(const char *path, const char *hex, const tensor *t) {
-  json_writer j = {0};
-  jw_object(&j);
-  jw_put_str(&j, "file", path);
-  if (*t->entry->name) jw_put_str(&j, "tensor", t->entry->name);
-  jw_put_str(&j, "digest", hex);
-  jw_key(&j, "layout");
-  tesela_writer to = jw_text_begin(&j);
+  tesela_json_out j = TESELA_JSON_OUT;
+  tesela_put_object(&j.sink);
+  tesela_put_key_text(&j.sink, "file", path);
+  if (*t->entry->name) tesela_put_key_text(&j.sink, "tensor", t->entry->name);
+  tesela_put_key_text(&j.sink, "digest", hex);
+  tesela_put_key(&j.sink, "layout");
+  tesela_writer to = tesela_put_text_begin(&j.sink);
   tesela_xla_print(&t->shape, true, &to, NULL);
-  jw_text_end(&j);
-  jw_end(&j);
-  bool done = jw_line(&j, stdout) || ferror(stdout);
-  jw_free(&j);
+  tesela_put_text_end(&j.sink);
+  tesela_put_end(&j.sink);
+  bool done = json_line(&j, stdout) || ferror(stdout);
+  tesela_json_out_free(&j);
   return done;
 }
 

@@ -155,24 +155,24 @@ static void dma_words(const tesela_dma *dma, const json_device *device, const te
 }
 
 static int dma_json(const cli_context *cli, const tesela_dma *dma, const json_device *device) {
-  json_writer j = {0};
+  tesela_json_out j = TESELA_JSON_OUT;
   tesela_error err = {.at = -1};
   tesela_dma_facts facts = tesela_dma_facts_of(dma);
-  jw_object(&j);
-  if (json_device_put_layout(&j, &device->layout, device->host_strides, &err) != TESELA_OK) {
-    jw_free(&j);
+  tesela_put_object(&j.sink);
+  if (json_device_put_layout(&j.sink, &device->layout, device->host_strides, &err) != TESELA_OK) {
+    tesela_json_out_free(&j);
     return say_failure(cli, &err);
   }
-  jw_key(&j, "nests");
-  json_device_put_nests(&j, dma);
-  jw_put_int(&j, "count", facts.n_nests);
-  jw_put_int(&j, "bound", facts.bound);
-  jw_put_int(&j, "digit_bound", facts.digit_bound);
-  jw_put_int(&j, "elements", facts.elements);
-  jw_put_int(&j, "bursts", facts.bursts);
-  jw_put_int(&j, "burst_bytes", facts.burst_bytes);
-  jw_put_int(&j, "least_burst_bytes", facts.least_burst_bytes);
-  jw_put_int(&j, "most_burst_bytes", facts.most_burst_bytes);
+  tesela_put_key(&j.sink, "nests");
+  json_device_put_nests(&j.sink, dma);
+  tesela_put_key_int(&j.sink, "count", facts.n_nests);
+  tesela_put_key_int(&j.sink, "bound", facts.bound);
+  tesela_put_key_int(&j.sink, "digit_bound", facts.digit_bound);
+  tesela_put_key_int(&j.sink, "elements", facts.elements);
+  tesela_put_key_int(&j.sink, "bursts", facts.bursts);
+  tesela_put_key_int(&j.sink, "burst_bytes", facts.burst_bytes);
+  tesela_put_key_int(&j.sink, "least_burst_bytes", facts.least_burst_bytes);
+  tesela_put_key_int(&j.sink, "most_burst_bytes", facts.most_burst_bytes);
   return tile_print_json(&j);
 }
 

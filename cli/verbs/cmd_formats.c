@@ -8,22 +8,22 @@
 #include <tesela/xla.h>
 
 #include "verbs/formats.h"
-#include "json.h"
+#include "main/json.h"
 
 static int print_json(const tesela_xla_format *format, int32_t n) {
-  json_writer j = {0};
-  jw_list(&j);
+  tesela_json_out j = TESELA_JSON_OUT;
+  tesela_put_list(&j.sink);
   for (int32_t i = 0; i < n; i++) {
-    jw_object(&j);
-    jw_put_str(&j, "name", format[i].name);
-    jw_put_str(&j, "example", format[i].example);
-    jw_put_str(&j, "tiles", format[i].tiles);
-    jw_put_str(&j, "use", format[i].use);
-    jw_end(&j);
+    tesela_put_object(&j.sink);
+    tesela_put_key_text(&j.sink, "name", format[i].name);
+    tesela_put_key_text(&j.sink, "example", format[i].example);
+    tesela_put_key_text(&j.sink, "tiles", format[i].tiles);
+    tesela_put_key_text(&j.sink, "use", format[i].use);
+    tesela_put_end(&j.sink);
   }
-  jw_end(&j);
-  bool done = jw_line(&j, stdout) || ferror(stdout);
-  jw_free(&j);
+  tesela_put_end(&j.sink);
+  bool done = json_line(&j, stdout) || ferror(stdout);
+  tesela_json_out_free(&j);
   return done ? CLI_YES : CLI_FAILED;
 }
 

@@ -14,9 +14,9 @@
 enum { PROGRAM_LIMIT = 1 << 20 }; /* bytes that are read; the library's own limit is lower */
 
 static int infer_json(const tesela_kernel_program *program) {
-  json_writer j = {0};
-  jw_object(&j);
-  tile_json_program(&j, program);
+  tesela_json_out j = TESELA_JSON_OUT;
+  tesela_put_object(&j.sink);
+  tile_json_program(&j.sink, program);
   return tile_print_json(&j);
 }
 

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "json.h"
+#include "main/json.h"
 #include "verbs/problem.h"
 #include "main/say.h"
 
@@ -14,41 +14,41 @@ static int write_stdout(void *user, const char *text, size_t length) {
   return fwrite(text, 1, length, stdout) != length;
 }
 
-static void put_text(json_writer *j, const char *name, const tesela_plan *plan,
+static void put_text(tesela_sink *j, const char *name, const tesela_plan *plan,
                      tesela_status (*print)(const tesela_plan *plan, const tesela_writer *to,
                                             tesela_error *err)) {
-  jw_key(j, name);
-  tesela_writer to = jw_text_begin(j);
+  tesela_put_key(j, name);
+  tesela_writer to = tesela_put_text_begin(j);
   print(plan, &to, NULL);
-  jw_text_end(j);
+  tesela_put_text_end(j);
 }
 
 static int print_json(const problem *p, const tesela_plan *plan) {
-  json_writer j = {0};
+  tesela_json_out j = TESELA_JSON_OUT;
   tesela_plan_info info;
   tesela_plan_describe(plan, &info);
-  jw_object(&j);
-  jw_key(&j, "problem");
-  tesela_writer to = jw_text_begin(&j);
+  tesela_put_object(&j.sink);
+  tesela_put_key(&j.sink, "problem");
+  tesela_writer to = tesela_put_text_begin(&j.sink);
   problem_print(p, &to);
-  jw_text_end(&j);
-  put_text(&j, "plan", plan, tesela_plan_print);
-  put_text(&j, "explain", plan, tesela_plan_explain);
-  jw_put_int(&j, "bytes_read", info.bytes_read);
-  jw_put_int(&j, "bytes_written", info.bytes_written);
-  jw_put_int(&j, "scratch_bytes", info.scratch_bytes);
-  jw_put_int(&j, "src_bytes", info.src_bytes);
-  jw_put_int(&j, "dst_bytes", info.dst_bytes);
-  jw_put_bool(&j, "in_place", info.in_place);
-  jw_put_int(&j, "in_place_scratch_bytes", info.in_place_scratch_bytes);
-  jw_put_int(&j, "threads", info.threads);
-  jw_put_int(&j, "pieces", info.n_pieces);
-  jw_put_int(&j, "fills", info.n_fills);
-  jw_put_str(&j, "solver", tesela_solver_name(info.solver));
-  jw_put_str(&j, "isa", tesela_isa_name(info.isa));
-  jw_end(&j);
-  bool done = jw_line(&j, stdout) || ferror(stdout);
-  jw_free(&j);
+  tesela_put_text_end(&j.sink);
+  put_text(&j.sink, "plan", plan, tesela_plan_print);
+  put_text(&j.sink, "explain", plan, tesela_plan_explain);
+  tesela_put_key_int(&j.sink, "bytes_read", info.bytes_read);
+  tesela_put_key_int(&j.sink, "bytes_written", info.bytes_written);
+  tesela_put_key_int(&j.sink, "scratch_bytes", info.scratch_bytes);
+  tesela_put_key_int(&j.sink, "src_bytes", info.src_bytes);
+  tesela_put_key_int(&j.sink, "dst_bytes", info.dst_bytes);
+  tesela_put_key_bool(&j.sink, "in_place", info.in_place);
+  tesela_put_key_int(&j.sink, "in_place_scratch_bytes", info.in_place_scratch_bytes);
+  tesela_put_key_int(&j.sink, "threads", info.threads);
+  tesela_put_key_int(&j.sink, "pieces", info.n_pieces);
+  tesela_put_key_int(&j.sink, "fills", info.n_fills);
+  tesela_put_key_text(&j.sink, "solver", tesela_solver_name(info.solver));
+  tesela_put_key_text(&j.sink, "isa", tesela_isa_name(info.isa));
+  tesela_put_end(&j.sink);
+  bool done = json_line(&j, stdout) || ferror(stdout);
+  tesela_json_out_free(&j);
   return done ? CLI_YES : CLI_FAILED;
 }
 

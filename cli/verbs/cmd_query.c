@@ -10,10 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "device.h"
 #include "main/lines.h"
 #include "main/options.h"
-#include "query.h"
 #include "main/say.h"
+#include "main/json.h"
 
 static bool is_blank(const char *text, size_t length) {
   for (size_t i = 0; i < length; i++)
@@ -21,23 +22,29 @@ static bool is_blank(const char *text, size_t length) {
   return true;
 }
 
-static void print_answer(json_writer *out) {
-  if (out->failed) { /* no memory for this answer; there is enough for this one */
-    jw_free(out);
+static void print_answer(tesela_json_out *out) {
+  if (out->sink.stopped) { /* no memory for this answer; there is enough for this one */
+    tesela_json_out_free(out);
     fputs("{\"id\":null,\"ok\":false,\"error\":{\"code\":\"MEMORY\",\"message\":\"no memory for the "
           "response\"}}\n",
           stdout);
     return;
   }
-  jw_line(out, stdout);
+  json_line(out, stdout);
 }
 
+#define QUERY_LINE_LIMIT ((size_t)16 << 20) /* bytes of a request */
+
 int cmd_query(const cli_context *cli) {
-  line_reader lines = lines_begin(STDIN_FILENO, QUERY_LINE_LIMIT);
-  json_writer out = {0};
+  tesela_json_out out = TESELA_JSON_OUT;
   const char *text;
   size_t length;
   int status = CLI_YES;
+  tesela_target own;
+  tesela_request how = {.files = cli_value(cli, "files")};
+  if (!device_target(cli, &own, &how.target, &status)) return status;
+  status = CLI_YES;
+  line_reader lines = lines_begin(STDIN_FILENO, QUERY_LINE_LIMIT);
   while (!ferror(stdout)) {
     line_result got = lines_next(&lines, &text, &length);
     if (got == LINE_END) break;
@@ -48,12 +55,13 @@ int cmd_query(const cli_context *cli) {
     }
     if (got == LINE_READ && is_blank(text, length)) continue;
     if (got == LINE_READ)
-      query_line(text, length, &out);
+      tesela_json_answer(text, length, &how, &out);
     else
-      query_refuse(TESELA_E_LIMIT, "the line is longer than 16 MiB; the rest of it is passed over", &out);
+      tesela_json_refuse(TESELA_E_LIMIT, "the line is longer than 16 MiB; the rest of it is passed over",
+                         &out);
     print_answer(&out);
   }
-  jw_free(&out);
+  tesela_json_out_free(&out);
   lines_end(&lines);
   return status;
 }

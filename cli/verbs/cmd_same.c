@@ -8,30 +8,13 @@
 #include <string.h>
 
 #include "main/input.h"
-#include "json.h"
+#include "same_tuple.h"
 #include "verbs/same_expression.h"
 #include "main/say.h"
 
-enum { MAX_PATH = 32, PATH_TEXT = 400 };
-
-typedef struct side {
-  const char *name; /* "A", "B" */
-  tesela_xla_tree *tree;
-  tesela_layout layout; /* of the array that is compared */
-  int64_t place;        /* of the first element that differs */
-} side;
-
-typedef struct comparison {
-  side a, b;
-  bool tuples;
-  int32_t node;           /* that is compared */
-  char member[PATH_TEXT]; /* "1,0": member 0 of member 1 */
-  tesela_difference d;
-} comparison;
-
 /* ---- read -------------------------------------------------------------------------------------------- */
 
-static bool read_side(const cli_context *cli, const char *text, side *s, int *status) {
+static bool read_side(const cli_context *cli, const char *text, same_side *s, int *status) {
   tesela_error err = {.at = -1};
   tesela_xla_repairs repairs = {0};
   tesela_xla_shape shape;
@@ -59,63 +42,15 @@ static bool read_side(const cli_context *cli, const char *text, side *s, int *st
   return done;
 }
 
-/* ---- compare ----------------------------------------------------------------------------------------- */
-
-/* The members that lead to a node, the last MAX_PATH of them. */
-static void name_member(comparison *c) {
-  int32_t members[MAX_PATH], n = 0, node = c->node;
-  const tesela_xla_tree *tree = c->a.tree;
-  for (; node > 0 && n < MAX_PATH; node = tesela_xla_tree_node(tree, node).parent) {
-    members[n] = 0;
-    for (int32_t i = tesela_xla_tree_node(tree, node).parent + 1; i < node;
-         i = tesela_xla_tree_node(tree, i).next)
-      members[n]++;
-    n++;
-  }
-  size_t used = (size_t)snprintf(c->member, PATH_TEXT, "%s", node > 0 ? "..," : "");
-  while (n-- > 0)
-    used +=
-        (size_t)snprintf(c->member + used, PATH_TEXT - used, "%" PRId32 "%s", members[n], n > 0 ? "," : "");
-}
-
-static const char *noun(const tesela_xla_node *node) {
-  if (node->kind == TESELA_XLA_TUPLE) return "a tuple";
-  if (node->kind == TESELA_XLA_TOKEN) return "a token";
-  return node->kind == TESELA_XLA_OPAQUE ? "an opaque" : "an array";
-}
-
-static bool is_array(const tesela_xla_node *node) {
-  return node->kind == TESELA_XLA_ARRAY || node->kind == TESELA_XLA_BUFFER;
-}
-
-/* Are both of one kind, tuples of one length? Else says why not in c->d. */
-static bool same_structure(comparison *c, const tesela_xla_node *a, const tesela_xla_node *b) {
-  c->d = (tesela_difference){.same = a->kind == b->kind || (is_array(a) && is_array(b))};
-  if (!c->d.same)
-    snprintf(c->d.reason, sizeof c->d.reason, "%s in a, %s in b", noun(a), noun(b));
-  else if (a->kind == TESELA_XLA_TUPLE && a->n_members != b->n_members) {
-    c->d.same = false;
-    snprintf(c->d.reason, sizeof c->d.reason, "%" PRId32 " member%s in a, %" PRId32 " in b", a->n_members,
-             a->n_members == 1 ? "" : "s", b->n_members);
-  }
-  c->d.same_extent = c->d.same;
-  return c->d.same;
-}
-
-static int fail_member(const cli_context *cli, comparison *c, const char *of, const tesela_error *err) {
-  if (!c->tuples) return say_failure(cli, err);
-  name_member(c);
-  say_error(cli, "member {%s}%s: %s", c->member, of, err->message);
-  return say_exit(err->status);
-}
+/* ---- notes ---------------------------------------------------------------------------------------------- */
 
 /* What differs although every element is at the same place. */
-static void say_other_differences(const cli_context *cli, comparison *c) {
+static void say_other_differences(const cli_context *cli, same_comparison *c) {
   const tesela_layout *a = &c->a.layout, *b = &c->b.layout;
-  char where[PATH_TEXT + 16] = "";
+  char where[SAME_PATH + 16] = "";
   if (a->axis[0].extent == b->axis[0].extent && a->dtype == b->dtype) return;
-  if (c->tuples) name_member(c);
-  if (c->tuples) snprintf(where, sizeof where, "member {%s}: ", c->member);
+  if (same_is_tuple(c)) same_name_member(c);
+  if (same_is_tuple(c)) snprintf(where, sizeof where, "member {%s}: ", c->member);
   if (a->axis[0].extent != b->axis[0].extent)
     say_note(cli, "%sthe sizes differ: %" PRId64 " and %" PRId64 " places, padding included", where,
              a->axis[0].extent, b->axis[0].extent);
@@ -124,40 +59,8 @@ static void say_other_differences(const cli_context *cli, comparison *c) {
              tesela_dtype_name(b->dtype));
 }
 
-static int compare_arrays(const cli_context *cli, comparison *c, const tesela_xla_shape *a,
-                          const tesela_xla_shape *b) {
-  tesela_error err = {.at = -1};
-  tesela_difference *d = &c->d;
-  if (tesela_xla_to_layout(a, &c->a.layout, &err) != TESELA_OK) return fail_member(cli, c, " of A", &err);
-  if (tesela_xla_to_layout(b, &c->b.layout, &err) != TESELA_OK) return fail_member(cli, c, " of B", &err);
-  if (tesela_layout_compare(&c->a.layout, &c->b.layout, d, &err) != TESELA_OK)
-    return fail_member(cli, c, "", &err);
-  if (d->have_index && (tesela_layout_place_of(&c->a.layout, d->index, &c->a.place, &err) != TESELA_OK ||
-                        tesela_layout_place_of(&c->b.layout, d->index, &c->b.place, &err) != TESELA_OK))
-    return fail_member(cli, c, "", &err);
-  return d->same ? CLI_YES : CLI_NO;
-}
-
-/* Up to the first member that differs: c->d says how. */
-static int compare(const cli_context *cli, comparison *c) {
-  bool same_size = true;
-  int status = CLI_YES;
-  for (int32_t i = 0; i < tesela_xla_tree_count(c->a.tree) && status == CLI_YES; i++) {
-    tesela_xla_node a = tesela_xla_tree_node(c->a.tree, i), b = tesela_xla_tree_node(c->b.tree, i);
-    c->node = i;
-    if (!same_structure(c, &a, &b))
-      status = CLI_NO;
-    else if (is_array(&a))
-      status = compare_arrays(cli, c, a.shape, b.shape);
-    same_size = same_size && c->d.same_extent;
-  }
-  if (status == CLI_NO && c->tuples) name_member(c);
-  c->d.same_extent = same_size;
-  return status;
-}
-
 /* Notes, when every member is the same. */
-static void say_notes(const cli_context *cli, comparison *c) {
+static void say_notes(const cli_context *cli, same_comparison *c) {
   for (c->node = 0; c->node < tesela_xla_tree_count(c->a.tree); c->node++) {
     const tesela_xla_shape *a = tesela_xla_tree_node(c->a.tree, c->node).shape;
     const tesela_xla_shape *b = tesela_xla_tree_node(c->b.tree, c->node).shape;
@@ -169,41 +72,14 @@ static void say_notes(const cli_context *cli, comparison *c) {
 
 /* ---- print ------------------------------------------------------------------------------------------- */
 
-static bool print_json(const comparison *c) {
-  const tesela_difference *d = &c->d;
-  json_writer j = {0};
-  jw_object(&j);
-  jw_put_bool(&j, "same", d->same);
-  jw_put_bool(&j, "same_size", d->same_extent);
-  if (!d->same) {
-    if (c->tuples) jw_put_str(&j, "member", c->member);
-    jw_key(&j, "first_difference");
-    if (d->have_index) {
-      jw_object(&j);
-      jw_key(&j, "index");
-      jw_ints(&j, c->a.layout.rank, d->index);
-      jw_put_int(&j, "a", c->a.place);
-      jw_put_int(&j, "b", c->b.place);
-      jw_end(&j);
-    } else {
-      jw_null(&j);
-    }
-    jw_put_str(&j, "reason", d->reason);
-  }
-  jw_end(&j);
-  bool done = jw_line(&j, stdout) || ferror(stdout);
-  jw_free(&j);
-  return done;
-}
-
-static void print_text(const comparison *c) {
+static void print_text(const same_comparison *c) {
   const tesela_difference *d = &c->d;
   if (d->same) {
     puts("same");
     return;
   }
   fputs("differ: ", stdout);
-  if (c->tuples && c->member[0]) printf("member {%s}: ", c->member);
+  if (same_is_tuple(c) && c->member[0]) printf("member {%s}: ", c->member);
   if (d->have_index) {
     fputs("first at [", stdout);
     if (c->a.layout.rank > 0) input_print_index(c->a.layout.rank, d->index);
@@ -222,17 +98,20 @@ static bool is_other(const char *text) {
 }
 
 int cmd_same(const cli_context *cli) {
-  comparison c = {.a.name = "A", .b.name = "B"};
+  same_comparison c = {.a.name = "A", .b.name = "B"};
+  tesela_error err = {.at = -1};
   int status;
   if (is_other(cli->arg[0]) || is_other(cli->arg[1])) return same_any(cli);
   if (read_side(cli, cli->arg[0], &c.a, &status) && read_side(cli, cli->arg[1], &c.b, &status)) {
-    c.tuples = tesela_xla_tree_node(c.a.tree, 0).kind == TESELA_XLA_TUPLE ||
-               tesela_xla_tree_node(c.b.tree, 0).kind == TESELA_XLA_TUPLE;
-    status = compare(cli, &c);
-    bool answered = status == CLI_YES || status == CLI_NO;
-    if (answered && !cli->json) print_text(&c);
-    if (status == CLI_YES && !cli->json) say_notes(cli, &c);
-    if (answered && cli->json && !print_json(&c)) status = CLI_FAILED;
+    if (cli->json) {
+      status = same_answer(cli);
+    } else if (same_compare_trees(&c, &err) != TESELA_OK) {
+      status = say_failure(cli, &err);
+    } else {
+      print_text(&c);
+      if (c.d.same) say_notes(cli, &c);
+      status = c.d.same ? CLI_YES : CLI_NO;
+    }
   }
   tesela_xla_tree_destroy(c.a.tree);
   tesela_xla_tree_destroy(c.b.tree);

@@ -12,9 +12,9 @@
 #include "tile_json.h"
 
 static int swizzle_json(const tesela_synthesis *found) {
-  json_writer j = {0};
-  jw_object(&j);
-  tile_json_synthesis(&j, found);
+  tesela_json_out j = TESELA_JSON_OUT;
+  tesela_put_object(&j.sink);
+  tile_json_synthesis(&j.sink, found);
   return tile_print_json(&j);
 }
 

@@ -11,7 +11,7 @@
 #include <tesela/device.h>
 
 #include "main/input.h"
-#include "json.h"
+#include "main/json.h"
 #include "device.h"
 #include "main/say.h"
 #include "tensor_file.h"
@@ -56,9 +56,9 @@ static bool verify_shape(const cli_context *cli, const tesela_device_host *host,
 }
 
 static void verify_value(const char *name, const tesela_device_layout *layout, const uint8_t *value) {
-  char bits[TESELA_VALUE_TEXT], number[TESELA_VALUE_TEXT];
-  tesela_value_print(value, layout->host.device_dtype, layout->host.device_bits, number);
-  printf("  %-8s %s%s%s\n", name, tesela_value_bits(value, layout->host.device_bits, bits),
+  char bits[TESELA_ELEMENT_TEXT], number[TESELA_ELEMENT_TEXT];
+  tesela_element_print(value, layout->host.device_dtype, layout->host.device_bits, number);
+  printf("  %-8s %s%s%s\n", name, tesela_element_bits(value, layout->host.device_bits, bits),
          *number ? "  " : "", number);
 }
 
@@ -84,22 +84,23 @@ static void verify_print(const tesela_device_layout *layout, const tesela_mispla
 }
 
 static int verify_json(const tesela_device_layout *layout, const tesela_misplaced *m) {
-  json_writer j = {0};
-  char text[TESELA_VALUE_TEXT];
-  jw_object(&j);
-  jw_put_bool(&j, "same", m->same);
-  jw_put_int(&j, "n_different", m->n_different);
+  tesela_json_out j = TESELA_JSON_OUT;
+  char text[TESELA_ELEMENT_TEXT];
+  tesela_put_object(&j.sink);
+  tesela_put_key_bool(&j.sink, "same", m->same);
+  tesela_put_key_int(&j.sink, "n_different", m->n_different);
   if (!m->same) {
-    jw_key(&j, "index");
-    jw_ints(&j, layout->host.rank, m->index);
-    jw_put_int(&j, "place", m->place);
-    jw_put_str(&j, "expected", tesela_value_bits(m->expected, layout->host.device_bits, text));
-    jw_put_str(&j, "found", tesela_value_bits(m->found, layout->host.device_bits, text));
-    jw_key(&j, "source");
+    tesela_put_key(&j.sink, "index");
+    tesela_put_ints(&j.sink, layout->host.rank, m->index);
+    tesela_put_key_int(&j.sink, "place", m->place);
+    tesela_put_key_text(&j.sink, "expected",
+                        tesela_element_bits(m->expected, layout->host.device_bits, text));
+    tesela_put_key_text(&j.sink, "found", tesela_element_bits(m->found, layout->host.device_bits, text));
+    tesela_put_key(&j.sink, "source");
     if (m->have_source)
-      jw_ints(&j, layout->host.rank, m->source);
+      tesela_put_ints(&j.sink, layout->host.rank, m->source);
     else
-      jw_null(&j);
+      tesela_put_null(&j.sink);
   }
   return tile_print_json(&j);
 }

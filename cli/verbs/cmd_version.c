@@ -4,7 +4,7 @@
  */
 #include <tesela/base.h>
 
-#include "json.h"
+#include "main/json.h"
 #include "main/options.h"
 
 int cmd_version(const cli_context *cli) {
@@ -12,11 +12,11 @@ int cmd_version(const cli_context *cli) {
     printf("tesela %s\n", tesela_version());
     return CLI_YES;
   }
-  json_writer j = {0};
-  jw_object(&j);
-  jw_put_str(&j, "version", tesela_version());
-  jw_end(&j);
-  bool done = jw_line(&j, stdout);
-  jw_free(&j);
+  tesela_json_out j = TESELA_JSON_OUT;
+  tesela_put_object(&j.sink);
+  tesela_put_key_text(&j.sink, "version", tesela_version());
+  tesela_put_end(&j.sink);
+  bool done = json_line(&j, stdout);
+  tesela_json_out_free(&j);
   return done ? CLI_YES : CLI_FAILED;
 }

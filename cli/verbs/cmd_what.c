@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "main/input.h"
-#include "json.h"
-#include "verbs/place.h"
+#include "main/json.h"
+#include "place.h"
 #include "main/say.h"
 
 typedef struct what {
@@ -19,27 +19,14 @@ typedef struct what {
   const tesela_layout *layout;
   int64_t bytes; /* of all places; 0: places are asked for */
   bool words;
-  json_writer json;
 } what;
-
-static void print_json(what *w, int64_t place, bool padding, const int64_t *index) {
-  json_writer *j = &w->json;
-  jw_object(j);
-  jw_put_int(j, "place", place);
-  jw_key(j, "index");
-  if (padding)
-    jw_null(j);
-  else
-    jw_ints(j, w->layout->rank, index);
-  jw_end(j);
-}
 
 static void print_words(const what *w, int64_t place, bool padding) {
   int64_t byte;
   int bit;
   cli_flush();
   fprintf(stderr, "%s at place %" PRId64, padding ? "padding" : "an element", place);
-  if (input_has_bytes(w->any) && place_to_byte(place, w->layout->bits, &byte, &bit)) {
+  if (any_has_bytes(w->any) && place_to_byte(place, w->layout->bits, &byte, &bit)) {
     fprintf(stderr, ", byte %" PRId64, byte);
     if (w->layout->bits % 8) fprintf(stderr, ", bit %d", bit);
   }
@@ -47,17 +34,13 @@ static void print_words(const what *w, int64_t place, bool padding) {
 }
 
 /* Places first .. last, on one line. */
-static int print_places(what *w, int64_t first, int64_t last) {
+static int print_places(const what *w, int64_t first, int64_t last) {
   for (int64_t place = first; place <= last; place++) {
     tesela_error err = {.at = -1};
     int64_t index[TESELA_MAX_RANK];
     bool padding;
     if (tesela_layout_element_at(w->layout, &place, index, &padding, &err) != TESELA_OK)
       return say_failure(w->cli, &err);
-    if (w->cli->json) {
-      print_json(w, place, padding, index);
-      continue;
-    }
     if (place > first) putchar(' ');
     if (padding)
       fputs("padding", stdout);
@@ -69,25 +52,21 @@ static int print_places(what *w, int64_t first, int64_t last) {
   return CLI_YES;
 }
 
-/* A list of what is there, in JSON a list in an object:
- * {"byte":3,"elements":[{"place":6,"index":[0,6]},...]}. */
-static int what_byte(what *w, int64_t byte) {
+/* All that is there. */
+static int what_byte(const what *w, int64_t byte) {
   int64_t first, last, places = w->layout->axis[0].extent;
   places_in_byte(byte, w->layout->bits, &first, &last);
   if (last >= places) last = places - 1; /* the last byte may be filled up */
-  if (!w->cli->json) return print_places(w, first, last);
-  jw_object(&w->json);
-  jw_put_int(&w->json, "byte", byte);
-  jw_key(&w->json, "elements");
-  jw_list(&w->json);
-  int status = print_places(w, first, last);
-  jw_end(&w->json);
-  jw_end(&w->json);
-  return status;
+  return print_places(w, first, last);
 }
 
-/* {"thread":5,"local":3,"index":[9,3]} */
-static int what_register(what *w, const char *text, size_t length) {
+static int answer(const what *w, tesela_value where) {
+  const tesela_value fields[] = {tesela_value_of_text("op", "what"),
+                                 tesela_value_of_text("layout", w->cli->arg[0]), where};
+  return json_answer(w->cli, sizeof fields / sizeof fields[0], fields);
+}
+
+static int what_register(const what *w, const char *text, size_t length) {
   const tesela_register *layout = &w->any->registers;
   tesela_error err = {.at = -1};
   const char *const names[] = {"thread", "local id"};
@@ -96,18 +75,12 @@ static int what_register(what *w, const char *text, size_t length) {
   if (tesela_numbers_parse(text, length, 2, names, counts, ':', numbers, &err) != TESELA_OK)
     return say_failure_in(w->cli, text, length, &err);
   int64_t thread = numbers[0], local = numbers[1];
+  if (w->cli->json) {
+    tesela_value pair[2];
+    return answer(w, tesela_value_of_ints("place", 2, pair, (const int64_t[]){thread, local}));
+  }
   if (tesela_register_get_global(layout, thread, local, index, &err) != TESELA_OK)
     return say_failure(w->cli, &err);
-  if (w->cli->json) {
-    json_writer *j = &w->json;
-    jw_object(j);
-    jw_put_int(j, "thread", thread);
-    jw_put_int(j, "local", local);
-    jw_key(j, "index");
-    jw_ints(j, layout->rank, index);
-    jw_end(j);
-    return jw_line(j, stdout) || ferror(stdout) ? CLI_YES : CLI_FAILED;
-  }
   input_print_index(layout->rank, index);
   putchar('\n');
   if (w->words) {
@@ -120,16 +93,15 @@ static int what_register(what *w, const char *text, size_t length) {
 }
 
 static int what_one(void *user, const char *text, size_t length) {
-  what *w = user;
+  const what *w = user;
   if (w->any->kind == TESELA_KIND_REGISTER) return what_register(w, text, length);
   tesela_error err = {.at = -1};
   const char *name = w->bytes ? "byte" : "place";
   int64_t number, count = w->bytes ? w->bytes : w->layout->axis[0].extent;
   if (tesela_numbers_parse(text, length, 1, &name, &count, '\0', &number, &err) != TESELA_OK)
     return say_failure_in(w->cli, text, length, &err);
-  int status = w->bytes ? what_byte(w, number) : print_places(w, number, number);
-  if (w->cli->json && status == CLI_YES) jw_line(&w->json, stdout);
-  return w->json.failed ? CLI_FAILED : status;
+  if (w->cli->json) return answer(w, tesela_value_of_int(w->bytes ? "byte" : "place", number));
+  return w->bytes ? what_byte(w, number) : print_places(w, number, number);
 }
 
 int cmd_what(const cli_context *cli) {
@@ -140,14 +112,12 @@ int cmd_what(const cli_context *cli) {
   int status;
   if (!input_any(cli, cli->arg[0], strlen(cli->arg[0]), NULL, &any, &layout, &status)) return status;
   bool bytes = cli_has(cli, "bytes");
-  if (bytes && (any.kind == TESELA_KIND_REGISTER || !input_has_bytes(&any)))
+  if (bytes && (any.kind == TESELA_KIND_REGISTER || !any_has_bytes(&any)))
     return say_usage(cli, "--bytes is for XLA and device layouts; the elements of %s have no width",
                      tesela_kind_words(any.kind));
   if (bytes && tesela_layout_sizes(&layout, &sizes, &err) != TESELA_OK) return say_failure(cli, &err);
   bool one = cli->n_args == 2 && strcmp(cli->arg[1], "-") != 0;
-  what w = {cli, &any, &layout, 0, cli_has(cli, "words") || (one && cli->out.terminal && !cli->json), {0}};
+  what w = {cli, &any, &layout, 0, cli_has(cli, "words") || (one && cli->out.terminal && !cli->json)};
   if (bytes && sizes.bytes > 0) w.bytes = sizes.bytes;
-  status = input_each(cli, 1, what_one, &w);
-  jw_free(&w.json);
-  return status;
+  return input_each(cli, 1, what_one, &w);
 }

@@ -10,8 +10,10 @@
 
 #include "expression.h"
 #include "main/input.h"
-#include "verbs/place.h"
+#include "place.h"
 #include "main/say.h"
+#include "main/json.h"
+#include "tile_input.h"
 
 typedef struct where {
   const cli_context *cli;
@@ -19,36 +21,15 @@ typedef struct where {
   const tesela_layout *layout;
   bool words;
   int64_t warp; /* threads of one */
-  json_writer json;
 } where;
 
 /* ---- places in memory ------------------------------------------------------------------------------------- */
-
-/* {"index":[2,3],"place":17,"byte":68,"bit":0}; of a tile, whose elements have no width, without byte and bit */
-static void print_json(where *w, const int64_t *index, int64_t place) {
-  int64_t byte;
-  int bit;
-  bool fits = place_to_byte(place, w->layout->bits, &byte, &bit);
-  json_writer *j = &w->json;
-  jw_object(j);
-  jw_key(j, "index");
-  jw_ints(j, w->layout->rank, index);
-  jw_put_int(j, "place", place);
-  if (input_has_bytes(w->any)) {
-    jw_key(j, "byte");
-    fits ? jw_int(j, byte) : jw_null(j);
-    jw_key(j, "bit");
-    fits ? jw_int(j, bit) : jw_null(j);
-  }
-  jw_end(j);
-  jw_line(j, stdout);
-}
 
 static void print_words(const where *w, int64_t place) {
   int64_t byte;
   int bit;
   fprintf(stderr, "place %" PRId64, place);
-  if (input_has_bytes(w->any) && place_to_byte(place, w->layout->bits, &byte, &bit)) {
+  if (any_has_bytes(w->any) && place_to_byte(place, w->layout->bits, &byte, &bit)) {
     fprintf(stderr, ", byte %" PRId64, byte);
     if (w->layout->bits % 8) fprintf(stderr, ", bit %d", bit);
   }
@@ -58,19 +39,15 @@ static void print_words(const where *w, int64_t place) {
             w->any->shape.layout.metadata_bytes);
 }
 
-static int where_in_memory(where *w, const int64_t *index) {
+static int where_in_memory(const where *w, const int64_t *index) {
   tesela_error err = {.at = -1};
   int64_t place[TESELA_MAX_AXES], copies = tesela_layout_copies(w->layout);
   for (int64_t k = 0; k < copies; k++) {
     if (tesela_layout_copy_of(w->layout, index, k, place, &err) != TESELA_OK)
       return say_failure(w->cli, &err);
-    if (w->cli->json)
-      print_json(w, index, place[0]);
-    else
-      printf("%s%" PRId64, k ? " " : "", place[0]);
+    printf("%s%" PRId64, k ? " " : "", place[0]);
   }
-  if (w->json.failed) return CLI_FAILED;
-  if (!w->cli->json) putchar('\n');
+  putchar('\n');
   if (w->words) {
     cli_flush();
     print_words(w, place[0]);
@@ -80,23 +57,10 @@ static int where_in_memory(where *w, const int64_t *index) {
 
 /* ---- threads and registers -------------------------------------------------------------------------------- */
 
-/* {"index":[9,3],"threads":[5],"local":3} */
-static int print_register_json(where *w, const int64_t *index) {
-  tesela_error err = {.at = -1};
-  json_writer *j = &w->json;
-  jw_object(j);
-  jw_key(j, "index");
-  jw_ints(j, w->any->registers.rank, index);
-  if (expression_put_place(j, &w->any->registers, index, &err) != TESELA_OK) return say_failure(w->cli, &err);
-  jw_end(j);
-  return jw_line(j, stdout) || ferror(stdout) ? CLI_YES : CLI_FAILED;
-}
-
-static int where_in_registers(where *w, const int64_t *index) {
+static int where_in_registers(const where *w, const int64_t *index) {
   const tesela_register *layout = &w->any->registers;
   tesela_error err = {.at = -1};
   int64_t thread = 0, local, copies = tesela_register_copies(layout);
-  if (w->cli->json) return print_register_json(w, index);
   if (expression_check_copies(layout, &err) != TESELA_OK ||
       tesela_register_get_local(layout, index, &local, &err) != TESELA_OK)
     return say_failure(w->cli, &err);
@@ -123,12 +87,23 @@ static int where_in_registers(where *w, const int64_t *index) {
 
 /* ---- the verb --------------------------------------------------------------------------------------------- */
 
+static int answer(const where *w, const int64_t *index) {
+  tesela_value numbers[TESELA_MAX_RANK];
+  const tesela_value fields[] = {
+      tesela_value_of_text("op", "where"),
+      tesela_value_of_text("layout", w->cli->arg[0]),
+      tesela_value_of_ints("index", (size_t)w->layout->rank, numbers, index),
+  };
+  return json_answer(w->cli, sizeof fields / sizeof fields[0], fields);
+}
+
 static int where_one(void *user, const char *text, size_t length) {
-  where *w = user;
+  const where *w = user;
   tesela_error err = {.at = -1};
   int64_t index[TESELA_MAX_RANK];
   if (tesela_index_parse(text, length, w->layout->rank, w->layout->shape, index, &err) != TESELA_OK)
     return say_failure_in(w->cli, text, length, &err);
+  if (w->cli->json) return answer(w, index);
   return w->any->kind == TESELA_KIND_REGISTER ? where_in_registers(w, index) : where_in_memory(w, index);
 }
 
@@ -142,9 +117,6 @@ int cmd_where(const cli_context *cli) {
   if (cli_has(cli, "warp") && any.kind != TESELA_KIND_REGISTER)
     return say_usage(cli, "--warp is for register layouts");
   bool one = cli->n_args == 2 && strcmp(cli->arg[1], "-") != 0;
-  where w = {cli,  &any, &layout, cli_has(cli, "words") || (one && cli->out.terminal && !cli->json),
-             warp, {0}};
-  status = input_each(cli, 1, where_one, &w);
-  jw_free(&w.json);
-  return status;
+  where w = {cli, &any, &layout, cli_has(cli, "words") || (one && cli->out.terminal && !cli->json), warp};
+  return input_each(cli, 1, where_one, &w);
 }

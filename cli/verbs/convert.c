@@ -72,15 +72,15 @@ bool convert_is_defined(const tesela_layout *from, const tesela_layout *to) {
 }
 
 void convert_value(const tesela_layout *from, const tesela_layout *to,
-                   const uint8_t value[TESELA_VALUE_BYTES], uint8_t out[TESELA_VALUE_BYTES]) {
+                   const uint8_t value[TESELA_ELEMENT_BYTES], uint8_t out[TESELA_ELEMENT_BYTES]) {
   tesela_dtype a = from->dtype, b = to->dtype;
-  uint8_t from_bytes[TESELA_VALUE_BYTES];
-  memcpy(from_bytes, value, TESELA_VALUE_BYTES);
-  memset(out, 0, TESELA_VALUE_BYTES);
+  uint8_t from_bytes[TESELA_ELEMENT_BYTES];
+  memcpy(from_bytes, value, TESELA_ELEMENT_BYTES);
+  memset(out, 0, TESELA_ELEMENT_BYTES);
   if (a == b && from->bits == to->bits) {
-    memcpy(out, from_bytes, TESELA_VALUE_BYTES);
+    memcpy(out, from_bytes, TESELA_ELEMENT_BYTES);
   } else if (a == TESELA_PRED) {
-    for (int i = 0; i < TESELA_VALUE_BYTES; i++) out[0] |= from_bytes[i] != 0;
+    for (int i = 0; i < TESELA_ELEMENT_BYTES; i++) out[0] |= from_bytes[i] != 0;
   } else if (is_float(a)) {
     put_code(out, encode(ieee_of(b), decode(ieee_of(a), code_of(from_bytes))));
   } else if (a == TESELA_S8) {
@@ -92,9 +92,9 @@ void convert_value(const tesela_layout *from, const tesela_layout *to,
   }
 }
 
-bool convert_same(const tesela_layout *from, const tesela_layout *to, const uint8_t got[TESELA_VALUE_BYTES],
-                  const uint8_t want[TESELA_VALUE_BYTES]) {
-  if (memcmp(got, want, TESELA_VALUE_BYTES) == 0) return true;
+bool convert_same(const tesela_layout *from, const tesela_layout *to, const uint8_t got[TESELA_ELEMENT_BYTES],
+                  const uint8_t want[TESELA_ELEMENT_BYTES]) {
+  if (memcmp(got, want, TESELA_ELEMENT_BYTES) == 0) return true;
   if (from->dtype == to->dtype || !is_float(to->dtype)) return false;
   ieee form = ieee_of(to->dtype);
   return isnan(decode(form, code_of(got))) && isnan(decode(form, code_of(want)));

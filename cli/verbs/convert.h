@@ -13,10 +13,10 @@ bool convert_is_defined(const tesela_layout *from, const tesela_layout *to);
 
 /* The element that `value` becomes; only where that is defined. */
 void convert_value(const tesela_layout *from, const tesela_layout *to,
-                   const uint8_t value[TESELA_VALUE_BYTES], uint8_t out[TESELA_VALUE_BYTES]);
+                   const uint8_t value[TESELA_ELEMENT_BYTES], uint8_t out[TESELA_ELEMENT_BYTES]);
 
 /* Is an element of `to` as wanted? Any NaN will do where a NaN is wanted. */
-bool convert_same(const tesela_layout *from, const tesela_layout *to, const uint8_t got[TESELA_VALUE_BYTES],
-                  const uint8_t want[TESELA_VALUE_BYTES]);
+bool convert_same(const tesela_layout *from, const tesela_layout *to, const uint8_t got[TESELA_ELEMENT_BYTES],
+                  const uint8_t want[TESELA_ELEMENT_BYTES]);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "expression.h"
+#include "main/json.h"
 
 enum { NAME = 80, SHAPE = 48, COLUMNS = 6 };
 
@@ -80,24 +81,24 @@ static int print_table(const tesela_fragment *entry, int32_t n) {
 
 /* A list of objects; shape has null for the extent that is N. */
 static int print_json(const tesela_fragment *entry, int32_t n) {
-  json_writer j = {0};
-  jw_list(&j);
+  tesela_json_out j = TESELA_JSON_OUT;
+  tesela_put_list(&j.sink);
   for (int32_t i = 0; i < n; i++) {
     tesela_register one, two;
-    jw_object(&j);
-    expression_put_fragment(&j, &entry[i]);
-    jw_put_str(&j, "expression", entry[i].expression);
-    jw_key(&j, "shape");
-    jw_list(&j);
+    tesela_put_object(&j.sink);
+    expression_put_fragment(&j.sink, &entry[i]);
+    tesela_put_key_text(&j.sink, "expression", entry[i].expression);
+    tesela_put_key(&j.sink, "shape");
+    tesela_put_list(&j.sink);
     if (layout_of(&entry[i], entry[i].n_step, &one) && layout_of(&entry[i], 2 * entry[i].n_step, &two))
       for (int32_t d = 0; d < one.rank; d++)
-        one.shape[d] == two.shape[d] ? jw_int(&j, one.shape[d]) : jw_null(&j);
-    jw_end(&j);
-    jw_end(&j);
+        one.shape[d] == two.shape[d] ? tesela_put_int(&j.sink, one.shape[d]) : tesela_put_null(&j.sink);
+    tesela_put_end(&j.sink);
+    tesela_put_end(&j.sink);
   }
-  jw_end(&j);
-  bool done = jw_line(&j, stdout) || ferror(stdout);
-  jw_free(&j);
+  tesela_put_end(&j.sink);
+  bool done = json_line(&j, stdout) || ferror(stdout);
+  tesela_json_out_free(&j);
   return done ? CLI_YES : CLI_FAILED;
 }
 

@@ -6,21 +6,21 @@
 #include <tesela/notation.h>
 
 #include "verbs/formats.h"
-#include "json.h"
+#include "main/json.h"
 
 static int functions_json(const tesela_expression_function *function, int32_t n) {
-  json_writer j = {0};
-  jw_list(&j);
+  tesela_json_out j = TESELA_JSON_OUT;
+  tesela_put_list(&j.sink);
   for (int32_t i = 0; i < n; i++) {
-    jw_object(&j);
-    jw_put_str(&j, "name", function[i].name);
-    jw_put_str(&j, "arguments", function[i].arguments);
-    jw_put_str(&j, "summary", function[i].summary);
-    jw_end(&j);
+    tesela_put_object(&j.sink);
+    tesela_put_key_text(&j.sink, "name", function[i].name);
+    tesela_put_key_text(&j.sink, "arguments", function[i].arguments);
+    tesela_put_key_text(&j.sink, "summary", function[i].summary);
+    tesela_put_end(&j.sink);
   }
-  jw_end(&j);
-  bool done = jw_line(&j, stdout) || ferror(stdout);
-  jw_free(&j);
+  tesela_put_end(&j.sink);
+  bool done = json_line(&j, stdout) || ferror(stdout);
+  tesela_json_out_free(&j);
   return done ? CLI_YES : CLI_FAILED;
 }
 

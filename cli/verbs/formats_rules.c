@@ -8,7 +8,7 @@
 #include <tesela/graph.h>
 
 #include "verbs/formats.h"
-#include "json.h"
+#include "main/json.h"
 
 typedef struct rules_word {
   const char *name, *text;
@@ -47,22 +47,22 @@ static const char *rules_says(const tesela_rule *rule) {
 }
 
 static int rules_json(void) {
-  json_writer j = {0};
+  tesela_json_out j = TESELA_JSON_OUT;
   const tesela_rule *rule;
   char text[16];
-  jw_list(&j);
+  tesela_put_list(&j.sink);
   for (int32_t k = 0; (rule = tesela_rule_at(k)) != NULL; k++) {
-    jw_object(&j);
-    jw_put_str(&j, "op", tesela_op_name(rule->op));
-    if (rule->fn != TESELA_FN_NONE) jw_put_str(&j, "fn", tesela_fn_name(rule->fn));
-    if (rule->opcode[0]) jw_put_str(&j, "opcode", rule->opcode);
-    jw_put_str(&j, "operand", rules_operand(rule, text));
-    jw_put_str(&j, rule->operand == TESELA_RULE_RESULT ? "is" : "needs", rules_says(rule));
-    jw_end(&j);
+    tesela_put_object(&j.sink);
+    tesela_put_key_text(&j.sink, "op", tesela_op_name(rule->op));
+    if (rule->fn != TESELA_FN_NONE) tesela_put_key_text(&j.sink, "fn", tesela_fn_name(rule->fn));
+    if (rule->opcode[0]) tesela_put_key_text(&j.sink, "opcode", rule->opcode);
+    tesela_put_key_text(&j.sink, "operand", rules_operand(rule, text));
+    tesela_put_key_text(&j.sink, rule->operand == TESELA_RULE_RESULT ? "is" : "needs", rules_says(rule));
+    tesela_put_end(&j.sink);
   }
-  jw_end(&j);
-  bool done = jw_line(&j, stdout) || ferror(stdout);
-  jw_free(&j);
+  tesela_put_end(&j.sink);
+  bool done = json_line(&j, stdout) || ferror(stdout);
+  tesela_json_out_free(&j);
   return done ? CLI_YES : CLI_FAILED;
 }
 

@@ -13,29 +13,6 @@
 
 /* ---- the line --------------------------------------------------------------------------------------------- */
 
-tesela_status problem_read_side(const char *text, size_t length, const tesela_layout_read_options *options,
-                                const tesela_xla_shape *of, problem_side *side, tesela_xla_repairs *repairs,
-                                tesela_error *err) {
-  tesela_any_layout any;
-  tesela_sizes sizes;
-  tesela_layout_read_options given = *options;
-  given.notation = "xla";
-  given.array = of;
-  tesela_status status = tesela_layout_read(text, length, &given, &any, err);
-  if (status == TESELA_OK) status = tesela_any_to_layout(&any, &side->layout, err);
-  if (status == TESELA_OK) status = tesela_layout_sizes(&side->layout, &sizes, err);
-  if (status != TESELA_OK) return status;
-  side->shape = any.shape;
-  side->bytes = sizes.bytes;
-  if (repairs) *repairs = any.repairs;
-  return TESELA_OK;
-}
-
-tesela_transform problem_transform(const problem *p) {
-  bool same = p->from.layout.dtype == p->to.layout.dtype && p->from.layout.bits == p->to.layout.bits;
-  return same ? TESELA_TRANSFORM_NONE : TESELA_TRANSFORM_CONVERT;
-}
-
 /* One side of the line, which is bytes at .. at+length-1 of it. */
 static bool read_side(const cli_context *cli, const char *line, size_t at, size_t length,
                       const tesela_layout_read_options *options, const tesela_xla_shape *of,
@@ -152,7 +129,7 @@ bool problem_fill(const cli_context *cli, const char *text, const tesela_layout 
   options->fill = TESELA_FILL_LEAVE;
   if (strcmp(text, "leave") == 0) return true;
   options->fill = TESELA_FILL_VALUE;
-  if (tesela_value_read(text, strlen(text), to->dtype, to->bits, options->fill_value, &err) == TESELA_OK)
+  if (tesela_element_read(text, strlen(text), to->dtype, to->bits, options->fill_value, &err) == TESELA_OK)
     return true;
   char quote[SAY_QUOTE];
   say_usage(cli, "--fill is %s; it takes zero, leave, or an element: %s", say_quote(text, quote),

@@ -14,30 +14,11 @@
 #include <tesela/relayout.h>
 
 #include "main/options.h"
-
-typedef struct problem_side {
-  tesela_xla_shape shape;
-  tesela_layout layout;
-  int64_t bytes; /* of all places */
-} problem_side;
-
-typedef struct problem {
-  problem_side from, to;
-  tesela_transform transform; /* NONE, or CONVERT if type or width differ */
-} problem;
+#include "problem_side.h"
 
 /* Read a problem line, leniently; what was mended is said as notes. Returns false after saying why, with the exit status
  * in *status. */
 bool problem_read(const cli_context *cli, const char *text, problem *p, int *status);
-
-/* Read one side as an XLA layout, in any notation that says one; type and dims it does not say are those of `of`, which may be
- * NULL. repairs may be NULL. */
-tesela_status problem_read_side(const char *text, size_t length, const tesela_layout_read_options *options,
-                                const tesela_xla_shape *of, problem_side *side, tesela_xla_repairs *repairs,
-                                tesela_error *err);
-
-/* The transformation between the two sides when nobody asked for one. */
-tesela_transform problem_transform(const problem *p);
 
 /* The options --threads, --isa and --solver of a verb, and the problem's transformation; "all" stays BEST and ANY.
  * Returns false after saying why: CLI_BAD. */

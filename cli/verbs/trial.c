@@ -86,13 +86,13 @@ static void place_of(const tesela_layout *layout, const int64_t *index, int64_t 
 
 /* What an element shall be; also where it comes from and goes to. */
 static void want_element(const trial *t, const int64_t *index, int64_t *to,
-                         uint8_t want[TESELA_VALUE_BYTES]) {
+                         uint8_t want[TESELA_ELEMENT_BYTES]) {
   const tesela_layout *src = &t->p->from.layout, *dst = &t->p->to.layout;
   int64_t from;
-  uint8_t value[TESELA_VALUE_BYTES];
+  uint8_t value[TESELA_ELEMENT_BYTES];
   place_of(src, index, &from);
   place_of(dst, index, to);
-  tesela_value_get(t->src, from, src->bits, value);
+  tesela_element_get(t->src, from, src->bits, value);
   convert_value(src, dst, value, want);
 }
 
@@ -104,41 +104,41 @@ static bool is_empty(const tesela_layout *layout) {
 
 /* Padding: in the layouts that a problem line can name every place without an element. */
 static void want_padding(const trial *t, const tesela_plan_options *options) {
-  static const uint8_t zero[TESELA_VALUE_BYTES] = {0};
+  static const uint8_t zero[TESELA_ELEMENT_BYTES] = {0};
   const tesela_layout *dst = &t->p->to.layout;
   const uint8_t *value = options->fill == TESELA_FILL_VALUE ? options->fill_value : zero;
   if (options->fill == TESELA_FILL_LEAVE) return;
   for (int64_t place = 0; place < dst->axis[0].extent; place++)
-    tesela_value_put(t->want + SIDE, place, dst->bits, value);
+    tesela_element_put(t->want + SIDE, place, dst->bits, value);
 }
 
 static void put_together(const trial *t, const tesela_plan_options *options) {
   const tesela_layout *dst = &t->p->to.layout;
   int64_t index[TESELA_MAX_RANK] = {0}, to;
-  uint8_t want[TESELA_VALUE_BYTES];
+  uint8_t want[TESELA_ELEMENT_BYTES];
   for (int64_t i = 0; i < room_bytes(t->p); i++) t->want[i] = pattern(i);
   want_padding(t, options);
   if (is_empty(dst)) return;
   do {
     want_element(t, index, &to, want);
-    tesela_value_put(t->want + SIDE, to, dst->bits, want);
+    tesela_element_put(t->want + SIDE, to, dst->bits, want);
   } while (tesela_index_next(dst->rank, dst->shape, index));
 }
 
 /* ---- what came out ---------------------------------------------------------------------------------------- */
 
 /* "0x3f800000 (1)", or the bits alone where they are no number. */
-static void show_value(const uint8_t *value, const tesela_layout *of, char into[TESELA_VALUE_TEXT]) {
-  char number[TESELA_VALUE_TEXT];
-  tesela_value_bits(value, of->bits, into);
-  tesela_value_print(value, of->dtype, of->bits, number);
+static void show_value(const uint8_t *value, const tesela_layout *of, char into[TESELA_ELEMENT_TEXT]) {
+  char number[TESELA_ELEMENT_TEXT];
+  tesela_element_bits(value, of->bits, into);
+  tesela_element_print(value, of->dtype, of->bits, number);
   size_t used = strlen(into);
-  if (*number) snprintf(into + used, TESELA_VALUE_TEXT - used, " (%.30s)", number);
+  if (*number) snprintf(into + used, TESELA_ELEMENT_TEXT - used, " (%.30s)", number);
 }
 
 static void say_wrong(trial_way *way, const char *what, const uint8_t *got, const uint8_t *want,
                       const tesela_layout *dst) {
-  char is[TESELA_VALUE_TEXT], should[TESELA_VALUE_TEXT];
+  char is[TESELA_ELEMENT_TEXT], should[TESELA_ELEMENT_TEXT];
   show_value(got, dst, is);
   show_value(want, dst, should);
   snprintf(way->wrong, sizeof way->wrong, "%.90s is %s, not %s", what, is, should);
@@ -157,18 +157,18 @@ static void name_index(const char *text, int32_t rank, const int64_t *index, int
 static bool elements_right(const trial *t, trial_way *way) {
   const tesela_layout *src = &t->p->from.layout, *dst = &t->p->to.layout;
   int64_t index[TESELA_MAX_RANK] = {0}, to;
-  uint8_t got[TESELA_VALUE_BYTES], want[TESELA_VALUE_BYTES];
+  uint8_t got[TESELA_ELEMENT_BYTES], want[TESELA_ELEMENT_BYTES];
   if (is_empty(dst)) return true;
   do {
     want_element(t, index, &to, want);
-    tesela_value_get(t->dst, to, dst->bits, got);
+    tesela_element_get(t->dst, to, dst->bits, got);
     if (t->defined && !convert_same(src, dst, got, want)) {
       char name[90];
       name_index("element ", dst->rank, index, to, name);
       say_wrong(way, name, got, want, dst);
       return false;
     }
-    tesela_value_put(t->dst, to, dst->bits, want);
+    tesela_element_put(t->dst, to, dst->bits, want);
   } while (tesela_index_next(dst->rank, dst->shape, index));
   return true;
 }
@@ -176,11 +176,11 @@ static bool elements_right(const trial *t, trial_way *way) {
 static bool padding_right(const trial *t, trial_way *way) {
   const tesela_layout *dst = &t->p->to.layout;
   for (int64_t place = 0; place < dst->axis[0].extent; place++) {
-    uint8_t got[TESELA_VALUE_BYTES], want[TESELA_VALUE_BYTES];
+    uint8_t got[TESELA_ELEMENT_BYTES], want[TESELA_ELEMENT_BYTES];
     char name[90];
-    tesela_value_get(t->dst, place, dst->bits, got);
-    tesela_value_get(t->want + SIDE, place, dst->bits, want);
-    if (memcmp(got, want, TESELA_VALUE_BYTES) == 0) continue;
+    tesela_element_get(t->dst, place, dst->bits, got);
+    tesela_element_get(t->want + SIDE, place, dst->bits, want);
+    if (memcmp(got, want, TESELA_ELEMENT_BYTES) == 0) continue;
     name_index("padding", 0, NULL, place, name);
     say_wrong(way, name, got, want, dst);
     return false;
@@ -267,7 +267,7 @@ int trial_check(const cli_context *cli, trial *t) {
   tesela_plan_options filled[] = {
       {.fill = TESELA_FILL_ZERO}, {.fill = TESELA_FILL_LEAVE}, {.fill = TESELA_FILL_VALUE}};
   int32_t bits = t->p->to.layout.bits;
-  for (int i = 0; i < TESELA_VALUE_BYTES && i * 8 < bits; i++)
+  for (int i = 0; i < TESELA_ELEMENT_BYTES && i * 8 < bits; i++)
     filled[2].fill_value[i] = (uint8_t)((0x9d - 5 * i) & (bits < 8 ? (1 << bits) - 1 : 255));
   if (!t->defined)
     say_note(cli, "the values of this conversion are not checked, only padding and the bytes around");

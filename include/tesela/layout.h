@@ -135,8 +135,8 @@ TESELA_API tesela_dtype_family tesela_dtype_family_of(tesela_dtype dtype);
  * a byte up. `bits` may be larger than the type's own width (s4 in 8 bits, pred in 32).
  */
 
-#define TESELA_VALUE_BYTES 16 ///< of the largest element
-#define TESELA_VALUE_TEXT 80  ///< room for any element as text, the NUL included
+#define TESELA_ELEMENT_BYTES 16 ///< of the largest element
+#define TESELA_ELEMENT_TEXT 80  ///< room for any element as text, the NUL included
 
 /// Read one element: its bits in hexadecimal (0x7fc0), or by the type a number (3, -1.5, 1e-3, nan, -inf), true or false,
 /// a complex number (1-2j, 2j, 3). The decimal point is '.' in every locale.
@@ -151,22 +151,24 @@ TESELA_API tesela_dtype_family tesela_dtype_family_of(tesela_dtype dtype);
 ///         type does not hold, more bits than there are, or `bits` other than 1, 2, 4, 8, 16, 32, 64 and 128;
 ///         TESELA_E_UNSUPPORTED for a number where there is no type, or bits too few for it; TESELA_E_INVALID for NULL.
 /// No allocation, any thread.
-TESELA_API tesela_status tesela_value_read(const char *text, size_t length, tesela_dtype dtype, int32_t bits,
-                                           uint8_t value[TESELA_VALUE_BYTES], tesela_error *err);
+TESELA_API tesela_status tesela_element_read(const char *text, size_t length, tesela_dtype dtype,
+                                             int32_t bits, uint8_t value[TESELA_ELEMENT_BYTES],
+                                             tesela_error *err);
 
 /// An element as a number: "-1.5", "nan", "true", "1-2j"; "" where there is no type, or too few bits for it. Floats have the
-/// fewest digits, at least 6 where they matter, that tesela_value_read turns into the same number. Returns `text`.
-TESELA_API const char *tesela_value_print(const uint8_t *value, tesela_dtype dtype, int32_t bits,
-                                          char text[TESELA_VALUE_TEXT]);
+/// fewest digits, at least 6 where they matter, that tesela_element_read turns into the same number. Returns `text`.
+TESELA_API const char *tesela_element_print(const uint8_t *value, tesela_dtype dtype, int32_t bits,
+                                            char text[TESELA_ELEMENT_TEXT]);
 
 /// An element as bits, the most significant digit first: "0x3f800000"; "0x5" of 4 bits. Returns `text`.
-TESELA_API const char *tesela_value_bits(const uint8_t *value, int32_t bits, char text[TESELA_VALUE_TEXT]);
+TESELA_API const char *tesela_element_bits(const uint8_t *value, int32_t bits,
+                                           char text[TESELA_ELEMENT_TEXT]);
 
-/// The element at a place of a buffer; the rest of `value` becomes zeros. `bits` as in tesela_value_read.
-TESELA_API void tesela_value_get(const void *data, int64_t place, int32_t bits,
-                                 uint8_t value[TESELA_VALUE_BYTES]);
+/// The element at a place of a buffer; the rest of `value` becomes zeros. `bits` as in tesela_element_read.
+TESELA_API void tesela_element_get(const void *data, int64_t place, int32_t bits,
+                                   uint8_t value[TESELA_ELEMENT_BYTES]);
 /// Put one there; no other bit of its byte changes.
-TESELA_API void tesela_value_put(void *data, int64_t place, int32_t bits, const uint8_t *value);
+TESELA_API void tesela_element_put(void *data, int64_t place, int32_t bits, const uint8_t *value);
 
 /* ==== Layouts ==== */
 

@@ -12,6 +12,7 @@
 #include <tesela/graph.h>
 #include <tesela/layout.h>
 #include <tesela/notation.h>
+#include <tesela/ops.h>
 #include <tesela/propagate.h>
 #include <tesela/register.h>
 #include <tesela/relayout.h>

@@ -17,9 +17,9 @@ enum { VALUE_WORD = 400 }; /* bytes of the longest number that is read */
 
 /* ---- bits ------------------------------------------------------------------------------------------------- */
 
-void tesela_value_get(const void *data, int64_t place, int32_t bits, uint8_t value[TESELA_VALUE_BYTES]) {
+void tesela_element_get(const void *data, int64_t place, int32_t bits, uint8_t value[TESELA_ELEMENT_BYTES]) {
   const uint8_t *bytes = data;
-  if (value) memset(value, 0, TESELA_VALUE_BYTES);
+  if (value) memset(value, 0, TESELA_ELEMENT_BYTES);
   if (!value || !data) return;
   if (bits >= 8)
     memcpy(value, bytes + place * (bits / 8), (size_t)bits / 8);
@@ -27,7 +27,7 @@ void tesela_value_get(const void *data, int64_t place, int32_t bits, uint8_t val
     value[0] = (uint8_t)(bytes[place * bits / 8] >> place * bits % 8 & ((1 << bits) - 1));
 }
 
-void tesela_value_put(void *data, int64_t place, int32_t bits, const uint8_t *value) {
+void tesela_element_put(void *data, int64_t place, int32_t bits, const uint8_t *value) {
   uint8_t *bytes = data;
   if (!data || !value) return;
   if (bits >= 8) {
@@ -49,12 +49,12 @@ static void value_put_code(uint8_t *value, uint64_t code) {
   for (int i = 0; i < 8; i++) value[i] = (uint8_t)(code >> 8 * i);
 }
 
-const char *tesela_value_bits(const uint8_t *value, int32_t bits, char text[TESELA_VALUE_TEXT]) {
+const char *tesela_element_bits(const uint8_t *value, int32_t bits, char text[TESELA_ELEMENT_TEXT]) {
   if (!value && text) text[0] = '\0';
   if (!value || !text) return text;
-  int n = snprintf(text, TESELA_VALUE_TEXT, "0x"), digits = (bits + 3) / 4;
+  int n = snprintf(text, TESELA_ELEMENT_TEXT, "0x"), digits = (bits + 3) / 4;
   for (int i = digits - 1; i >= 0; i--)
-    n += snprintf(text + n, (size_t)(TESELA_VALUE_TEXT - n), "%x", value[i / 2] >> i % 2 * 4 & 15);
+    n += snprintf(text + n, (size_t)(TESELA_ELEMENT_TEXT - n), "%x", value[i / 2] >> i % 2 * 4 & 15);
   return text;
 }
 
@@ -134,12 +134,12 @@ static uint64_t value_encode(const value_form *f, double number, bool *exists) {
 }
 
 /* Six digits, or as many as read back as the same number. */
-static const char *value_print_real(double number, bool single, char text[TESELA_VALUE_TEXT]) {
+static const char *value_print_real(double number, bool single, char text[TESELA_ELEMENT_TEXT]) {
   for (int digits = 6; digits <= 17; digits++) {
-    snprintf(text, TESELA_VALUE_TEXT, "%.*g", digits, number);
+    snprintf(text, TESELA_ELEMENT_TEXT, "%.*g", digits, number);
     if (isnan(number) || (single ? strtof(text, NULL) == (float)number : strtod(text, NULL) == number)) break;
   }
-  if (isnan(number)) snprintf(text, TESELA_VALUE_TEXT, "nan");
+  if (isnan(number)) snprintf(text, TESELA_ELEMENT_TEXT, "nan");
   char *point = strchr(text, tesela__decimal_point());
   if (point) *point = '.';
   return text;
@@ -158,7 +158,8 @@ static double value_real_of(const uint8_t *value, int width) {
 
 /* ---- as a number ------------------------------------------------------------------------------------------ */
 
-static const char *value_print_float(const uint8_t *value, tesela_dtype dtype, char text[TESELA_VALUE_TEXT]) {
+static const char *value_print_float(const uint8_t *value, tesela_dtype dtype,
+                                     char text[TESELA_ELEMENT_TEXT]) {
   const value_form *form = value_form_of(dtype);
   if (form) return value_print_real(value_decode(form, value_get_code(value, form->bits)), true, text);
   if (dtype == TESELA_F8E8M0FNU)
@@ -167,17 +168,17 @@ static const char *value_print_float(const uint8_t *value, tesela_dtype dtype, c
 }
 
 static const char *value_print_complex(const uint8_t *value, tesela_dtype dtype,
-                                       char text[TESELA_VALUE_TEXT]) {
-  char re[TESELA_VALUE_TEXT], im[TESELA_VALUE_TEXT];
+                                       char text[TESELA_ELEMENT_TEXT]) {
+  char re[TESELA_ELEMENT_TEXT], im[TESELA_ELEMENT_TEXT];
   int width = dtype == TESELA_C64 ? 4 : 8;
   value_print_real(value_real_of(value, width), width == 4, re);
   value_print_real(value_real_of(value + width, width), width == 4, im);
-  snprintf(text, TESELA_VALUE_TEXT, "%.30s%s%.30sj", re, *im == '-' ? "" : "+", im);
+  snprintf(text, TESELA_ELEMENT_TEXT, "%.30s%s%.30sj", re, *im == '-' ? "" : "+", im);
   return text;
 }
 
-const char *tesela_value_print(const uint8_t *value, tesela_dtype dtype, int32_t bits,
-                               char text[TESELA_VALUE_TEXT]) {
+const char *tesela_element_print(const uint8_t *value, tesela_dtype dtype, int32_t bits,
+                                 char text[TESELA_ELEMENT_TEXT]) {
   if (text) text[0] = '\0';
   if (!value || !text) return text;
   int32_t width = tesela_dtype_bits(dtype);
@@ -185,16 +186,16 @@ const char *tesela_value_print(const uint8_t *value, tesela_dtype dtype, int32_t
   if (bits < width) return text; /* not enough to tell */
   switch (tesela_dtype_family_of(dtype)) {
   case TESELA_FAMILY_BOOL:
-    snprintf(text, TESELA_VALUE_TEXT, "%s", value_get_code(value, bits) ? "true" : "false");
+    snprintf(text, TESELA_ELEMENT_TEXT, "%s", value_get_code(value, bits) ? "true" : "false");
     break;
   case TESELA_FAMILY_UNSIGNED:
-    snprintf(text, TESELA_VALUE_TEXT, "%" PRIu64, code);
+    snprintf(text, TESELA_ELEMENT_TEXT, "%" PRIu64, code);
     break;
   case TESELA_FAMILY_SIGNED:
     if (code >> (width - 1) & 1)
-      snprintf(text, TESELA_VALUE_TEXT, "-%" PRIu64, (width < 64 ? (uint64_t)1 << width : 0) - code);
+      snprintf(text, TESELA_ELEMENT_TEXT, "-%" PRIu64, (width < 64 ? (uint64_t)1 << width : 0) - code);
     else
-      snprintf(text, TESELA_VALUE_TEXT, "%" PRIu64, code);
+      snprintf(text, TESELA_ELEMENT_TEXT, "%" PRIu64, code);
     break;
   case TESELA_FAMILY_FLOAT:
     return value_print_float(value, dtype, text);
@@ -208,7 +209,7 @@ const char *tesela_value_print(const uint8_t *value, tesela_dtype dtype, int32_t
 
 /* ---- from a text ------------------------------------------------------------------------------------------ */
 
-static tesela_status value_read_bits(const char *text, int32_t bits, uint8_t value[TESELA_VALUE_BYTES],
+static tesela_status value_read_bits(const char *text, int32_t bits, uint8_t value[TESELA_ELEMENT_BYTES],
                                      tesela_error *err) {
   const char *digits = text + 2;
   size_t n = strspn(digits, "0123456789abcdefABCDEF");
@@ -227,7 +228,7 @@ static tesela_status value_read_bits(const char *text, int32_t bits, uint8_t val
 }
 
 static tesela_status value_read_integer(const char *text, tesela_dtype dtype, int32_t bits,
-                                        uint8_t value[TESELA_VALUE_BYTES], tesela_error *err) {
+                                        uint8_t value[TESELA_ELEMENT_BYTES], tesela_error *err) {
   bool is_signed = tesela_dtype_family_of(dtype) == TESELA_FAMILY_SIGNED, negative = *text == '-';
   int32_t width = tesela_dtype_bits(dtype);
   const char *digits = text + negative;
@@ -285,8 +286,8 @@ static tesela_status value_read_part(const char *text, tesela_dtype dtype, uint8
 }
 
 /* 3, -1.5, nan; of a complex type also 2j and 1-2j. */
-static tesela_status value_read_real(const char *text, tesela_dtype dtype, uint8_t value[TESELA_VALUE_BYTES],
-                                     tesela_error *err) {
+static tesela_status value_read_real(const char *text, tesela_dtype dtype,
+                                     uint8_t value[TESELA_ELEMENT_BYTES], tesela_error *err) {
   char *end;
   size_t width = dtype == TESELA_C64 ? 4 : 8;
   bool is_complex = tesela_dtype_family_of(dtype) == TESELA_FAMILY_COMPLEX, two = false;
@@ -307,7 +308,8 @@ static tesela_status value_read_real(const char *text, tesela_dtype dtype, uint8
   return value_not_a_number(dtype, err);
 }
 
-static tesela_status value_read_bool(const char *text, uint8_t value[TESELA_VALUE_BYTES], tesela_error *err) {
+static tesela_status value_read_bool(const char *text, uint8_t value[TESELA_ELEMENT_BYTES],
+                                     tesela_error *err) {
   bool yes = strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
   value[0] = yes;
   if (yes || strcmp(text, "false") == 0 || strcmp(text, "0") == 0) return TESELA_OK;
@@ -327,9 +329,9 @@ static bool value_word(const char *text, size_t length, char word[VALUE_WORD]) {
   return true;
 }
 
-tesela_status tesela_value_read(const char *text, size_t length, tesela_dtype dtype, int32_t bits,
-                                uint8_t value[TESELA_VALUE_BYTES], tesela_error *err) {
-  uint8_t read[TESELA_VALUE_BYTES] = {0};
+tesela_status tesela_element_read(const char *text, size_t length, tesela_dtype dtype, int32_t bits,
+                                  uint8_t value[TESELA_ELEMENT_BYTES], tesela_error *err) {
+  uint8_t read[TESELA_ELEMENT_BYTES] = {0};
   char word[VALUE_WORD];
   tesela_status status;
   tesela_dtype_family family = tesela_dtype_family_of(dtype);
@@ -348,6 +350,6 @@ tesela_status tesela_value_read(const char *text, size_t length, tesela_dtype dt
     status = value_read_integer(word, dtype, bits, read, err);
   else
     status = value_read_real(word, dtype, read, err);
-  if (status == TESELA_OK) memcpy(value, read, TESELA_VALUE_BYTES);
+  if (status == TESELA_OK) memcpy(value, read, TESELA_ELEMENT_BYTES);
   return status;
 }

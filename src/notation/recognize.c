@@ -70,8 +70,8 @@ static size_t array_end(const char *text, size_t length, size_t at) {
   while (end < length && looks_name(text[end])) end++;
   size_t open = skip_space(text, length, end);
   if (end == at || open == length || text[open] != '[') return 0;
-  if (!tesela_dtype_suggest(text + at, end - at) &&
-      tesela_dtype_find(text + at, end - at) == TESELA_DTYPE_NONE)
+  if (tesela_dtype_find(text + at, end - at) == TESELA_DTYPE_NONE &&
+      !tesela_dtype_suggest(text + at, end - at))
     return 0;
   for (at = open + 1; at < length && text[at] != ']'; at++)
     if (strchr("[]{}():;#", text[at])) return 0;
@@ -118,7 +118,7 @@ bool tesela__looks_expression(const char *text, size_t length) {
   while (at < length && (text[at] == '(' || looks_space(text[at]))) at++;
   for (end = at; end < length && looks_name(text[end]);) end++;
   if (end == at || looks_has(text, length, "->")) return false;
-  if (looks_family(text + at, end - at)) return end == length || text[end] == '.';
+  if ((end == length || text[end] == '.') && looks_family(text + at, end - at)) return true;
   return tesela__function_find(text + at, end - at, &call) && next_byte(text, length, end) == '(';
 }
 

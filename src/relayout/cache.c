@@ -15,7 +15,6 @@
  */
 #include "relayout/plan.h"
 
-
 enum {
   MAX_CAPACITY = 65536,
   KEY_LANES = 4, /* hashed side by side; keys are filled up with zeros to a multiple */

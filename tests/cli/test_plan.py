@@ -298,7 +298,8 @@ def spoiled(tmp_path_factory):
     cc = [os.environ.get("CC") or "cc", "-std=c11", "-D_POSIX_C_SOURCE=200809L", *flags, f"-I{SOURCE / 'include'}"]
     subprocess.run([*cc, "-c", "fault.c"], cwd=folder, check=True)
     subprocess.run(
-        [*cc, "-Dtesela_plan_run=spoiled_run", f"-I{SOURCE}/cli", *sorted((SOURCE / "cli").rglob("*.c")), "fault.o",
+        [*cc, "-Dtesela_plan_run=spoiled_run", f"-I{SOURCE}/cli", f"-I{SOURCE}/ops",
+         *sorted((SOURCE / "cli").rglob("*.c")), *sorted((SOURCE / "ops").glob("*.c")), "fault.o",
          BUILD / "libtesela.a", "-ljansson", "-pthread", "-lm", "-o", "tesela"], cwd=folder, check=True,
     )  # fmt: skip
 

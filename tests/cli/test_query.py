@@ -349,6 +349,8 @@ def test_the_reference_names_every_op_and_field():
         requested = section.split("Response", 1)[0]
         fields = re.findall(r"^\| `(\w+)`", requested, re.M)
         assert fields == [field["name"] for field in op["fields"]], op["op"]
+        left_out = re.findall(r"^\| `(\w+)` \|.*may be left out.*\|$", requested, re.M)
+        assert left_out == [field["name"] for field in op["fields"] if field["optional"]], op["op"]
         blocks = re.findall(r"^```json query\n(.*?)^```", section, re.M | re.S)
         assert blocks, op["op"]
         lines = [line for block in blocks for line in block.splitlines() if line]

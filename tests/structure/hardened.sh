@@ -13,7 +13,7 @@ has() {
   }
 }
 
-for file in "$TESELA_BUILD/libtesela.so" "$TESELA"; do
+for file in "$TESELA_BUILD/libtesela.so" "$TESELA_BUILD/libtesela_ops.so" "$TESELA"; do
   [ -e "$file" ] || continue
   has "$file" readelf -dW 'BIND_NOW|FLAGS_1.*NOW'
   has "$file" readelf -lW 'GNU_RELRO'

@@ -31,6 +31,12 @@ cmake -S "$consumer" -B cmake -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_C_COMPI
 cmake --build cmake >>log
 check cmake/with_package
 check cmake/with_static
+if [ -e "$TESELA_BUILD/libtesela_ops.so" ]; then
+  "${CC:-cc}" "$consumer/ops.c" $(pkg-config --cflags --libs tesela-ops) -o ops_with_pkg_config
+  check ./ops_with_pkg_config
+  check cmake/with_ops
+  check cmake/with_ops_static
+fi
 
 if [ -x "$TESELA" ]; then
   prefix/bin/tesela --version

@@ -16,6 +16,7 @@ TREE = {
 | `report` | `report.h` | reports | `layout` `xla` |
 | `kernels` | | loops | |
 | `relayout` | | copies | `kernels` |
+| `ops` | `ops.h` | operations | |
 """,
     "include/tesela/tesela.h": "#include <tesela/base.h>\n#include <tesela/layout.h>\n",
     "include/tesela/base.h": "#include <stdint.h>\n",
@@ -30,7 +31,10 @@ TREE = {
     "src/report/report.c": '#include <tesela/report.h>\n\n#include "base/base.h"\n#include "xla/xla.h"\n',
     "src/relayout/run.c": '#include "kernels/kernels.inc"\n',
     "src/kernels/kernels.inc": "/* nothing */\n",
-    "cli/main.c": '#include <jansson.h>\n#include <tesela/tesela.h>\n#include "verbs.h"\n',
+    "include/tesela/ops.h": "#include <tesela/base.h>\n",
+    "ops/json_in.c": '#include <jansson.h>\n#include <tesela/report.h>\n#include "ops_inside.h"\n',
+    "ops/ops_inside.h": "#include <tesela/ops.h>\n",
+    "cli/main.c": '#include <tesela/tesela.h>\n#include "verbs.h"\n',
     "cli/verbs.h": "",
 }
 
@@ -46,7 +50,11 @@ FAULTS = [
     ("the inside in a public header", "include/tesela/base.h", '#include "base/base.h"', "public headers only"),
     ("the inside in the command", "cli/main.c", '#include "base/base.h"', "no such file"),
     ("the inside by a path", "cli/main.c", '#include "../src/base/base.h"', "public headers only"),
-    ("jansson in the library", "src/layout/size.h", "#include <jansson.h>", "only cli/ may use it"),
+    ("jansson in the library", "src/layout/size.h", "#include <jansson.h>", "only ops/json_in.c may use it"),
+    ("jansson in the command", "cli/main.c", "#include <jansson.h>", "only ops/json_in.c may use it"),
+    ("jansson elsewhere in ops", "ops/ops_inside.h", "#include <jansson.h>", "only ops/json_in.c may use it"),
+    ("the inside in ops", "ops/json_in.c", '#include "base/base.h"', "no such file"),
+    ("the command in ops", "ops/json_in.c", '#include "../cli/verbs.h"', "public headers only"),
     ("threads of a system", "src/layout/size.h", "#include <pthread.h>", "only src/base/os_*.c know an operating system"),
     ("files of a system", "src/base/error.c", "#include <sys/stat.h>", "only src/base/os_*.c know an operating system"),
     ("a system in a public header", "include/tesela/base.h", "# include <unistd.h>", "only src/base/os_*.c know"),

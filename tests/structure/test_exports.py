@@ -5,6 +5,8 @@ import os
 import re
 from pathlib import Path
 
+import pytest
+
 SOURCE = Path(os.environ.get("TESELA_SOURCE", Path(__file__).resolve().parents[2]))
 
 
@@ -14,10 +16,12 @@ def declared(text):
     return set(re.findall(r"^TESELA_API\b[^;({]*?\b(tesela_\w+)\s*\(", code, flags=re.M))
 
 
-def test_declared_functions_are_the_exported_ones():
+@pytest.mark.parametrize("library", ["tesela", "tesela_ops"])
+def test_declared_functions_are_the_exported_ones(library):
     headers = sorted((SOURCE / "include" / "tesela").glob("*.h"))
-    functions = set().union(*(declared(header.read_text()) for header in headers))
-    exported = set((SOURCE / "abi" / "tesela.symbols").read_text().split())
+    mine = [header for header in headers if (header.stem == "ops") == (library == "tesela_ops")]
+    functions = set().union(*(declared(header.read_text()) for header in mine))
+    exported = set((SOURCE / "abi" / f"{library}.symbols").read_text().split())
     assert functions - exported == set(), "declared but not exported"
     assert exported - functions == set(), "exported but in no public header"
 

@@ -52,7 +52,7 @@ def command(tmp_path_factory):
     objects = [OBJECTS / f"{file.relative_to(SOURCE / 'cli')}.o" for file in sources]
     flags = ["-std=c11", "-O0", "-Werror", f"-I{SOURCE}/include", f"-I{work}/src"]
     subprocess.run([*cc, *flags, "-c", work / "src/tesela.c", "-o", library], check=True)
-    subprocess.run([*cc, *objects, library, "-ljansson", "-pthread", "-lm", "-o", toy], check=True)
+    subprocess.run([*cc, *objects, BUILD / "libtesela_ops.a", library, "-ljansson", "-pthread", "-lm", "-o", toy], check=True)
 
     def run(*words, code=0, given=None):
         process = subprocess.run([toy, *words], input=given, capture_output=True, text=True, timeout=120)

@@ -246,8 +246,8 @@ static void wrong_requests_are_refused(void **state) {
   REFUSED(TESELA_E_INVALID, "holds one tensor, not 2", path_of_output, TESELA_FILE_RAW, 2, twice, NULL);
   REFUSED(TESELA_E_INVALID, "holds one tensor, not 0", path_of_output, TESELA_FILE_NPY, 0, NULL, NULL);
   REFUSED(TESELA_E_RANGE, "1 MiB or more", path_of_output, TESELA_FILE_RAW, 1, &item, &options);
-  REFUSED(TESELA_E_INVALID, "must not be NULL", NULL, TESELA_FILE_RAW, 1, &item, NULL);
-  REFUSED(TESELA_E_INVALID, "must not be NULL", path_of_output, TESELA_FILE_RAW, 1, NULL, NULL);
+  REFUSED(TESELA_E_INVALID, "argument path is NULL", NULL, TESELA_FILE_RAW, 1, &item, NULL);
+  REFUSED(TESELA_E_INVALID, "argument items is NULL", path_of_output, TESELA_FILE_RAW, 1, NULL, NULL);
   item.to = NULL;
   REFUSED(TESELA_E_INVALID, "an item needs", path_of_output, TESELA_FILE_RAW, 1, &item, NULL);
   item.from = NULL;

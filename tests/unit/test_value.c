@@ -24,7 +24,7 @@ static uint64_t code_of(const uint8_t *value) {
 
 static tesela_status read_value(const char *text, tesela_dtype dtype, int32_t bits, uint8_t *value,
                                 tesela_error *err) {
-  return tesela_value_read(text, strlen(text), dtype, bits, value, err);
+  return tesela_element_read(text, strlen(text), dtype, bits, value, err);
 }
 
 /* ---- floats ---- */
@@ -53,14 +53,14 @@ static const struct {
 enum { N_FLOATS = sizeof floats / sizeof floats[0] };
 
 static void check_number(tesela_dtype dtype, int32_t bits, double number, uint64_t code) {
-  uint8_t value[TESELA_VALUE_BYTES];
-  char text[64], printed[TESELA_VALUE_TEXT];
+  uint8_t value[TESELA_ELEMENT_BYTES];
+  char text[64], printed[TESELA_ELEMENT_TEXT];
   tesela_error err = {.message = ""};
   snprintf(text, sizeof text, "%.17g", number);
   if (read_value(text, dtype, bits, value, &err) != TESELA_OK || code_of(value) != code)
     fail_msg("%s %s: %" PRIx64 ", not %" PRIx64 " %s", tesela_dtype_name(dtype), text, code_of(value), code,
              err.message);
-  tesela_value_print(value, dtype, bits, printed);
+  tesela_element_print(value, dtype, bits, printed);
   if (!(isnan(number) ? strcmp(printed, "nan") == 0
                       : (bits == 64 ? strtod(printed, NULL) : (double)strtof(printed, NULL)) == number))
     fail_msg("%s %s is printed as %s", tesela_dtype_name(dtype), text, printed);
@@ -98,9 +98,9 @@ static void all_codes_come_back(void **state) {
     double before = -1;
     bool wide = tesela_dtype_bits(dtype) == 16;
     for (uint64_t code = 0; code < UINT64_C(1) << tesela_dtype_bits(dtype); code += wide ? 61 : 1) {
-      uint8_t value[TESELA_VALUE_BYTES] = {(uint8_t)code, (uint8_t)(code >> 8)};
-      char text[TESELA_VALUE_TEXT];
-      tesela_value_print(value, dtype, floats[i].bits, text);
+      uint8_t value[TESELA_ELEMENT_BYTES] = {(uint8_t)code, (uint8_t)(code >> 8)};
+      char text[TESELA_ELEMENT_TEXT];
+      tesela_element_print(value, dtype, floats[i].bits, text);
       double number = (double)strtof(text, NULL); /* what is printed tells f32 apart */
       if (isnan(number)) continue;
       check_number(dtype, floats[i].bits, number, code);
@@ -153,14 +153,14 @@ static void elements_are_read(void **state) {
       {"0xffffffffffffffffffffffffffffffff", TESELA_DTYPE_NONE, 128, UINT64_MAX, UINT64_MAX, ""},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    uint8_t value[TESELA_VALUE_BYTES];
-    char text[TESELA_VALUE_TEXT];
+    uint8_t value[TESELA_ELEMENT_BYTES];
+    char text[TESELA_ELEMENT_TEXT];
     tesela_error err = {.message = ""};
     if (read_value(rows[i].text, rows[i].dtype, rows[i].bits, value, &err) != TESELA_OK)
       fail_msg("%s: %s", rows[i].text, err.message);
     if (code_of(value) != rows[i].low || code_of(value + 8) != rows[i].high)
       fail_msg("%s: %" PRIx64 " %" PRIx64, rows[i].text, code_of(value), code_of(value + 8));
-    assert_string_equal(tesela_value_print(value, rows[i].dtype, rows[i].bits, text), rows[i].printed);
+    assert_string_equal(tesela_element_print(value, rows[i].dtype, rows[i].bits, text), rows[i].printed);
   }
 }
 
@@ -202,7 +202,7 @@ static void others_are_refused(void **state) {
   };
   char longest[1000];
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    uint8_t value[TESELA_VALUE_BYTES] = {0xee};
+    uint8_t value[TESELA_ELEMENT_BYTES] = {0xee};
     tesela_error err = {.message = ""};
     tesela_status status = read_value(rows[i].text, rows[i].dtype, rows[i].bits, value, &err);
     if (status != rows[i].status || err.status != status || !*err.message || value[0] != 0xee)
@@ -210,22 +210,23 @@ static void others_are_refused(void **state) {
                err.message);
   }
   memset(longest, '1', sizeof longest);
-  uint8_t value[TESELA_VALUE_BYTES];
-  assert_int_equal(tesela_value_read(longest, sizeof longest, TESELA_F64, 64, value, NULL), TESELA_E_SYNTAX);
-  assert_int_equal(tesela_value_read("1\0", 2, TESELA_S8, 8, value, NULL), TESELA_E_SYNTAX);
-  assert_int_equal(tesela_value_read(NULL, 0, TESELA_S8, 8, value, NULL), TESELA_E_INVALID);
-  assert_int_equal(tesela_value_read("1", 1, TESELA_S8, 8, NULL, NULL), TESELA_E_INVALID);
+  uint8_t value[TESELA_ELEMENT_BYTES];
+  assert_int_equal(tesela_element_read(longest, sizeof longest, TESELA_F64, 64, value, NULL),
+                   TESELA_E_SYNTAX);
+  assert_int_equal(tesela_element_read("1\0", 2, TESELA_S8, 8, value, NULL), TESELA_E_SYNTAX);
+  assert_int_equal(tesela_element_read(NULL, 0, TESELA_S8, 8, value, NULL), TESELA_E_INVALID);
+  assert_int_equal(tesela_element_read("1", 1, TESELA_S8, 8, NULL, NULL), TESELA_E_INVALID);
 }
 
 /* In a locale whose numbers have a comma. */
 static void the_decimal_point_is_a_point(void **state) {
   (void)state;
   static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8", "nl_NL.UTF-8"};
-  uint8_t value[TESELA_VALUE_BYTES];
-  char text[TESELA_VALUE_TEXT];
+  uint8_t value[TESELA_ELEMENT_BYTES];
+  char text[TESELA_ELEMENT_TEXT];
   for (size_t i = 0; i < sizeof names / sizeof names[0] && !setlocale(LC_NUMERIC, names[i]); i++) continue;
   assert_int_equal(read_value("-1.5", TESELA_F32, 32, value, NULL), TESELA_OK);
-  assert_string_equal(tesela_value_print(value, TESELA_F32, 32, text), "-1.5");
+  assert_string_equal(tesela_element_print(value, TESELA_F32, 32, text), "-1.5");
   assert_int_equal(read_value("-1,5", TESELA_F32, 32, value, NULL), TESELA_E_SYNTAX);
   setlocale(LC_NUMERIC, "C");
 }
@@ -235,14 +236,14 @@ static void the_decimal_point_is_a_point(void **state) {
 static void elements_stand_in_their_places(void **state) {
   (void)state;
   for (int32_t bits = 1; bits <= 128; bits *= 2) {
-    uint8_t buffer[64], value[TESELA_VALUE_BYTES], text[TESELA_VALUE_BYTES];
-    char shown[TESELA_VALUE_TEXT];
+    uint8_t buffer[64], value[TESELA_ELEMENT_BYTES], text[TESELA_ELEMENT_BYTES];
+    char shown[TESELA_ELEMENT_TEXT];
     for (size_t i = 0; i < sizeof buffer; i++) buffer[i] = (uint8_t)(37 * i + 11);
     for (int64_t place = 0; place < 512 / bits; place++) {
       uint8_t before[64], want[64];
       memcpy(before, buffer, sizeof before);
       memcpy(want, buffer, sizeof want);
-      tesela_value_get(buffer, place, bits, value);
+      tesela_element_get(buffer, place, bits, value);
       for (int32_t b = 0; b < 128; b++) { /* bit by bit */
         int64_t at = place * bits + b;
         int is = value[b / 8] >> b % 8 & 1, should = b < bits ? buffer[at / 8] >> at % 8 & 1 : 0;
@@ -250,9 +251,9 @@ static void elements_stand_in_their_places(void **state) {
         value[b / 8] ^= (uint8_t)(b < bits ? 1 << b % 8 : 0);
         if (b < bits) want[at / 8] ^= (uint8_t)(1 << at % 8);
       }
-      tesela_value_put(buffer, place, bits, value);
+      tesela_element_put(buffer, place, bits, value);
       assert_memory_equal(buffer, want, sizeof want);
-      tesela_value_bits(value, bits, shown);
+      tesela_element_bits(value, bits, shown);
       assert_int_equal(read_value(shown, TESELA_DTYPE_NONE, bits, text, NULL), TESELA_OK);
       assert_memory_equal(text, value, sizeof text);
       assert_int_equal(strlen(shown), 2 + (bits + 3) / 4);

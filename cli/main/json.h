@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json.h - answers in JSON, put together in memory, go out.
+ */
+#ifndef TESELA_CLI_JSON_H
+#define TESELA_CLI_JSON_H
+
+#include <stdio.h>
+
+#include <tesela/ops.h>
+
+#include "main/options.h"
+
+/* Write what there is (json_line: and a newline) to a file, and empty the writer. false: no memory or ferror. */
+bool json_write(tesela_json_out *j, FILE *file);
+bool json_line(tesela_json_out *j, FILE *file);
+
+/* What --json prints: the answer of an operation to a request of n fields, op among them, as a line on stdout. Texts are read
+ * leniently. A failure is said on stderr, with the text of the field at fault; nothing is printed then. An exit status. */
+int json_answer(const cli_context *cli, size_t n, const tesela_value *fields);
+
+/* The same; *answer receives a member of the answer that is true or false ("same"). */
+int json_answer_flag(const cli_context *cli, size_t n, const tesela_value *fields, const char *member,
+                     bool *flag);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * files.c - files that a request names: beneath one folder, step by step, so that no link and no `..` leads out of it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "request.h"
+
+static tesela_status refuse(tesela_request *q, const char *why) {
+  return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "%s", why);
+}
+
+static tesela_status system_says(tesela_request *q, const char *path) {
+  if (errno == ELOOP) return refuse(q, "the path has a symbolic link; links are not followed");
+  return tesela_request_fail(q, TESELA_E_IO, -1, "%.120s: %s", path, strerror(errno));
+}
+
+/* Has a path `..` or an empty part? */
+static bool leads_out(const char *path) {
+  if (*path == '/' || *path == '\0') return true;
+  for (const char *part = path; part; part = strchr(part, '/') ? strchr(part, '/') + 1 : NULL)
+    if (strncmp(part, "..", 2) == 0 && (part[2] == '/' || part[2] == '\0')) return true;
+  return false;
+}
+
+/* The folder of the path, from `at` on, which is closed; -1: errno says why. */
+static int descend(int at, const char *path, const char **name) {
+  const char *slash;
+  for (*name = path; at >= 0 && (slash = strchr(*name, '/')); *name = slash + 1) {
+    char part[256];
+    size_t n = (size_t)(slash - *name);
+    int next = -1;
+    if (n == 0) continue; /* a//b */
+    if (n < sizeof part) {
+      memcpy(part, *name, n);
+      part[n] = '\0';
+      next = openat(at, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+      if (next < 0 && errno == ENOTDIR) { /* what Linux says of a link */
+        char target[1];
+        errno = readlinkat(at, part, target, sizeof target) >= 0 ? ELOOP : ENOTDIR;
+      }
+    } else {
+      errno = ENAMETOOLONG;
+    }
+    int kept = errno;
+    close(at);
+    errno = kept;
+    at = next;
+  }
+  return at;
+}
+
+tesela_status tesela_request_folder(tesela_request *q, const char *field, int *fd, const char **name) {
+  const tesela_value *value = tesela_request_get(q, field);
+  const char *path = tesela_value_text(value);
+  *fd = -1;
+  if (!path || strlen(path) != value->n) return refuse(q, "a path is a text without NUL characters");
+  if (q->files_anywhere) {
+    const char *slash = strrchr(path, '/');
+    *name = slash ? slash + 1 : path;
+    char folder[4096] = ".";
+    if (slash && (size_t)(slash - path) + 1 >= sizeof folder) return refuse(q, "the path is too long");
+    if (slash) memcpy(folder, path, (size_t)(slash - path) + 1);
+    if (slash) folder[slash - path + 1] = '\0';
+    *fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return *fd >= 0 ? TESELA_OK : system_says(q, path);
+  }
+  if (!q->files)
+    return refuse(q, "files are not read or written here; tesela query --files=DIR allows those in DIR");
+  if (leads_out(path)) return refuse(q, "the path leads out of the folder of files");
+  *fd = descend(open(q->files, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, name);
+  return *fd >= 0 ? TESELA_OK : system_says(q, path);
+}
+
+tesela_status tesela_request_open(tesela_request *q, const char *field, int *fd) {
+  const char *name;
+  int folder;
+  tesela_status status = tesela_request_folder(q, field, &folder, &name);
+  *fd = -1;
+  if (status != TESELA_OK) return status;
+  *fd = openat(folder, name, O_RDONLY | O_CLOEXEC | (q->files_anywhere ? 0 : O_NOFOLLOW));
+  int kept = errno;
+  close(folder);
+  errno = kept;
+  return *fd >= 0 ? TESELA_OK : system_says(q, name);
+}

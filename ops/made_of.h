@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * made_of.h - the fragments a register layout consists of. Many entries of the catalogue are laid out alike: those are
+ * one group, which is called by one of its names.
+ */
+#ifndef TESELA_OPS_MADE_OF_H
+#define TESELA_OPS_MADE_OF_H
+
+#include <tesela/ops.h>
+#include <tesela/register.h>
+
+/* "made_of": [{"name": .., "alike": [..]}, ..], all groups, all other names. `text` is what the layout was written as: a
+ * group with a fragment that it names comes first, under that name. false: no memory. */
+bool made_of_json(tesela_sink *j, const tesela_register *layout, const char *text, size_t length);
+
+/* "  made of     mma.m16n8k16.f16.C and 9 alike, ..." and a newline, up to four groups; nothing for none. */
+bool made_of_print(const tesela_register *layout, const char *text, size_t length, const tesela_writer *to);
+
+#endif

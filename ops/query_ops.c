@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * query_ops.c - the table of ops, at the end, and those about tesela itself.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "request.h"
+
+/* ---- formats, version, ops --------------------------------------------------------------------------------
+ */
+
+static tesela_status op_formats(tesela_request *q) {
+  int32_t n;
+  const tesela_xla_format *format = tesela_xla_formats(&n);
+  tesela_put_key(q->out, "formats");
+  tesela_put_list(q->out);
+  for (int32_t i = 0; i < n; i++) {
+    tesela_put_object(q->out);
+    tesela_put_key_text(q->out, "name", format[i].name);
+    tesela_put_key_text(q->out, "example", format[i].example);
+    tesela_put_key_text(q->out, "tiles", format[i].tiles);
+    tesela_put_key_text(q->out, "use", format[i].use);
+    tesela_put_end(q->out);
+  }
+  tesela_put_end(q->out);
+  return TESELA_OK;
+}
+
+static tesela_status op_version(tesela_request *q) {
+  tesela_put_key_text(q->out, "version", tesela_version());
+  return TESELA_OK;
+}
+
+static void put_op(tesela_sink *out, const tesela_op_entry *op) {
+  tesela_put_object(out);
+  tesela_put_key_text(out, "op", op->name);
+  tesela_put_key_text(out, "summary", op->summary);
+  tesela_put_key(out, "fields");
+  tesela_put_list(out);
+  for (const tesela_field *f = op->field; f < op->field + TESELA_OP_FIELDS && f->name; f++) {
+    tesela_put_object(out);
+    tesela_put_key_text(out, "name", f->name);
+    tesela_put_key_text(out, "type", tesela_field_type_name(f->type));
+    tesela_put_key_text(out, "takes", f->words ? f->words : tesela_field_type_words(f->type));
+    tesela_put_key_bool(out, "optional", f->optional);
+    tesela_put_end(out);
+  }
+  tesela_put_end(out);
+  tesela_put_end(out);
+}
+
+static tesela_status op_ops(tesela_request *q) {
+  const tesela_value *name = tesela_request_get(q, "name");
+  const tesela_op_entry *only = NULL, *end = q->ops + q->n_ops;
+  tesela_status status = name ? request_find(q, "name", &only) : TESELA_OK;
+  if (status != TESELA_OK) return status;
+  tesela_put_key(q->out, "ops");
+  tesela_put_list(q->out);
+  for (const tesela_op_entry *op = q->ops; op < end; op++)
+    if (!only || op == only) put_op(q->out, op);
+  tesela_put_end(q->out);
+  return TESELA_OK;
+}
+
+/* ---- the table --------------------------------------------------------------------------------------------
+ */
+
+#define REQUIRED(name, type) \
+  { name, type, false, NULL }
+#define OPTIONAL(name, type) \
+  { name, type, true, NULL }
+
+#define MACHINE                                                                  \
+  OPTIONAL("warp", TESELA_FIELD_NUMBER), OPTIONAL("banks", TESELA_FIELD_NUMBER), \
+      OPTIONAL("bank_bytes", TESELA_FIELD_NUMBER)
+
+#define DEVICE_TYPES                                                                         \
+  OPTIONAL("elem_bytes", TESELA_FIELD_NUMBER), OPTIONAL("stick_bytes", TESELA_FIELD_NUMBER), \
+      OPTIONAL("dtype", TESELA_FIELD_TEXT), OPTIONAL("target", TESELA_FIELD_TEXT)
+
+static const tesela_op_entry table[] = {
+    {"info",
+     op_info,
+     "sizes, digits and padding of a layout",
+     {REQUIRED("layout", TESELA_FIELD_ANY), OPTIONAL("details", TESELA_FIELD_FLAG)}},
+    {"where",
+     op_where,
+     "the places of elements",
+     {REQUIRED("layout", TESELA_FIELD_ANY), OPTIONAL("index", TESELA_FIELD_NUMBERS),
+      OPTIONAL("indices", TESELA_FIELD_INDICES)}},
+    {"what",
+     op_what,
+     "the elements at places",
+     {REQUIRED("layout", TESELA_FIELD_ANY), OPTIONAL("place", TESELA_FIELD_PLACE),
+      OPTIONAL("byte", TESELA_FIELD_NUMBER), OPTIONAL("places", TESELA_FIELD_PLACES)}},
+    {"same",
+     op_same,
+     "do two layouts put every element at the same place?",
+     {REQUIRED("a", TESELA_FIELD_ANY), REQUIRED("b", TESELA_FIELD_ANY)}},
+    {"parse",
+     op_parse,
+     "a text, read and printed in its canonical form",
+     {REQUIRED("text", TESELA_FIELD_TEXT),
+      {"notation", TESELA_FIELD_TEXT, true, "xla|register|shared|global|device"},
+      OPTIONAL("max_arrays", TESELA_FIELD_NUMBER)}},
+    {"show",
+     op_show,
+     "a picture of a layout",
+     {REQUIRED("layout", TESELA_FIELD_ANY),
+      OPTIONAL("format", TESELA_FIELD_TEXT),
+      {"by", TESELA_FIELD_TEXT, true, "element|thread"}}},
+    {"register",
+     op_register,
+     "a register layout and who holds each element",
+     {REQUIRED("expr", TESELA_FIELD_TEXT), OPTIONAL("table", TESELA_FIELD_FLAG)}},
+    {"locate_at",
+     op_locate_at,
+     "does a thread hold an element?",
+     {REQUIRED("expr", TESELA_FIELD_TEXT), REQUIRED("index", TESELA_FIELD_NUMBERS),
+      REQUIRED("thread", TESELA_FIELD_NUMBER)}},
+    {"shared",
+     op_shared,
+     "a tile in shared or global memory and its places",
+     {REQUIRED("expr", TESELA_FIELD_TEXT), OPTIONAL("indices", TESELA_FIELD_INDICES)}},
+    {"fragment",
+     op_fragment,
+     "an operand of a matrix instruction in registers",
+     {REQUIRED("name", TESELA_FIELD_TEXT), OPTIONAL("table", TESELA_FIELD_FLAG)}},
+    {"program",
+     op_program,
+     "a layout as pads, reshapes and transposes",
+     {REQUIRED("layout", TESELA_FIELD_LAYOUT)}},
+    {"choose",
+     op_choose,
+     "the layout a compiler would give a shape",
+     {REQUIRED("shape", TESELA_FIELD_LAYOUT),
+      {"target", TESELA_FIELD_TEXT, true, "tpu"},
+      OPTIONAL("alternative_16bit", TESELA_FIELD_FLAG),
+      OPTIONAL("large_tile", TESELA_FIELD_FLAG),
+      OPTIONAL("early_tpu", TESELA_FIELD_FLAG),
+      OPTIONAL("argument", TESELA_FIELD_FLAG)}},
+    {"plan",
+     op_plan,
+     "how a tensor is copied to another layout",
+     {REQUIRED("from", TESELA_FIELD_LAYOUT),
+      REQUIRED("to", TESELA_FIELD_TARGET),
+      {"transform", TESELA_FIELD_TEXT, true, "swap|convert|split|merge"}}},
+    {"relayout",
+     op_relayout,
+     "a small tensor copied to another layout",
+     {REQUIRED("from", TESELA_FIELD_LAYOUT),
+      REQUIRED("to", TESELA_FIELD_TARGET),
+      REQUIRED("data_hex", TESELA_FIELD_TEXT),
+      OPTIONAL("fill", TESELA_FIELD_TEXT),
+      {"transform", TESELA_FIELD_TEXT, true, "swap|convert|split|merge"}}},
+    {"vector_width",
+     op_vector_width,
+     "the widest vector of a register tile to or from memory",
+     {REQUIRED("register", TESELA_FIELD_TEXT), REQUIRED("memory", TESELA_FIELD_TEXT),
+      REQUIRED("dtype", TESELA_FIELD_TEXT), MACHINE}},
+    {"bank_conflicts",
+     op_bank_conflicts,
+     "what moving a register tile to or from memory costs",
+     {REQUIRED("register", TESELA_FIELD_TEXT), REQUIRED("memory", TESELA_FIELD_TEXT),
+      REQUIRED("dtype", TESELA_FIELD_TEXT), OPTIONAL("vector", TESELA_FIELD_NUMBER), MACHINE}},
+    {"ldmatrix",
+     op_ldmatrix,
+     "does ldmatrix or stmatrix move this tile?",
+     {REQUIRED("register", TESELA_FIELD_TEXT), REQUIRED("memory", TESELA_FIELD_TEXT),
+      REQUIRED("dtype", TESELA_FIELD_TEXT)}},
+    {"swizzle",
+     op_swizzle,
+     "the layout in shared memory with the fewest conflicts",
+     {OPTIONAL("writes", TESELA_FIELD_TEXTS), OPTIONAL("reads", TESELA_FIELD_TEXTS),
+      REQUIRED("dtype", TESELA_FIELD_TEXT), OPTIONAL("ldmatrix", TESELA_FIELD_FLAG), MACHINE,
+      OPTIONAL("max_steps", TESELA_FIELD_NUMBER)}},
+    {"convert",
+     op_convert,
+     "how one register layout becomes another",
+     {REQUIRED("from", TESELA_FIELD_TEXT),
+      REQUIRED("to", TESELA_FIELD_TEXT),
+      REQUIRED("dtype", TESELA_FIELD_TEXT),
+      {"through", TESELA_FIELD_TEXT, true, "any|shuffle|shared"},
+      OPTIONAL("cuda", TESELA_FIELD_TEXT),
+      OPTIONAL("warp", TESELA_FIELD_NUMBER),
+      OPTIONAL("max_steps", TESELA_FIELD_NUMBER)}},
+    {"infer",
+     op_infer,
+     "layouts for all tensors of a kernel program",
+     {REQUIRED("program", TESELA_FIELD_TEXT)}},
+    {"device_layout",
+     op_device_layout,
+     "a device layout: its dims, sizes and nests",
+     {REQUIRED("host", TESELA_FIELD_OBJECT), REQUIRED("layout", TESELA_FIELD_DEVICE), DEVICE_TYPES,
+      OPTIONAL("indices", TESELA_FIELD_INDICES)}},
+    {"dma",
+     op_dma,
+     "a transfer between host and device as loop nests",
+     {REQUIRED("host", TESELA_FIELD_OBJECT),
+      REQUIRED("layout", TESELA_FIELD_DEVICE),
+      DEVICE_TYPES,
+      {"direction", TESELA_FIELD_TEXT, true, "to_device|to_host"},
+      {"form", TESELA_FIELD_TEXT, true, "merged|plain"},
+      OPTIONAL("padding", TESELA_FIELD_FLAG),
+      OPTIONAL("limits", TESELA_FIELD_OBJECT),
+      OPTIONAL("box", TESELA_FIELD_OBJECT)}},
+    {"view",
+     op_view,
+     "where a strided view lies on the device",
+     {REQUIRED("base", TESELA_FIELD_OBJECT), REQUIRED("view", TESELA_FIELD_OBJECT), DEVICE_TYPES}},
+    {"restickify",
+     op_restickify,
+     "the same sort of layout with another dim in the sticks",
+     {REQUIRED("host", TESELA_FIELD_OBJECT), REQUIRED("layout", TESELA_FIELD_DEVICE),
+      REQUIRED("to_stick", TESELA_FIELD_NUMBER), DEVICE_TYPES}},
+    {"propagate",
+     op_propagate,
+     "device layouts for a program, and the moves it needs",
+     {REQUIRED("graph", TESELA_FIELD_OBJECT),
+      {"mode", TESELA_FIELD_TEXT, true, "strict|auto"},
+      OPTIONAL("target", TESELA_FIELD_TEXT),
+      OPTIONAL("share", TESELA_FIELD_FLAG),
+      OPTIONAL("spread", TESELA_FIELD_FLAG),
+      OPTIONAL("compact", TESELA_FIELD_FLAG),
+      OPTIONAL("copies", TESELA_FIELD_FLAG)}},
+    {"plan_memory",
+     op_plan_memory,
+     "offsets for buffers that live for a while",
+     {REQUIRED("buffers", TESELA_FIELD_OBJECTS), OPTIONAL("capacity", TESELA_FIELD_NUMBER),
+      OPTIONAL("spill", TESELA_FIELD_FLAG)}},
+    {"formats", op_formats, "the formats of the tiled-layout document", {{0}}},
+    {"version", op_version, "the version of the library", {{0}}},
+    {"ops", op_ops, "the operations and their fields", {OPTIONAL("name", TESELA_FIELD_TEXT)}},
+};
+
+const tesela_op_entry *tesela_ops(int32_t *n) {
+  *n = sizeof table / sizeof table[0];
+  return table;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * query_relayout.c - the ops plan and relayout: how a tensor is copied to another layout, and small tensors copied.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "problem_side.h"
+#include "request.h"
+
+enum { MOST_BYTES = 16 << 20 }; /* of either side of relayout */
+
+/* ---- the fields ------------------------------------------------------------------------------------------- */
+
+static tesela_status read_side(tesela_request *q, const char *field, const tesela_xla_shape *of,
+                               problem_side *side) {
+  const tesela_value *text = tesela_request_get(q, field);
+  const tesela_layout_read_options options = request_reading(q, NULL);
+  return problem_read_side(tesela_value_text(text), tesela_value_length(text), &options, of, side, NULL,
+                           q->err);
+}
+
+static tesela_transform read_transform(tesela_request *q, const problem *p) {
+  static const struct {
+    const char *name;
+    tesela_transform transform;
+  } names[] = {{"swap", TESELA_TRANSFORM_SWAP},
+               {"convert", TESELA_TRANSFORM_CONVERT},
+               {"split", TESELA_TRANSFORM_SPLIT},
+               {"merge", TESELA_TRANSFORM_MERGE}};
+  const char *text = tesela_value_text(tesela_request_get(q, "transform"));
+  for (size_t i = 0; text && i < sizeof names / sizeof names[0]; i++)
+    if (strcmp(text, names[i].name) == 0) return names[i].transform;
+  return problem_transform(p);
+}
+
+static tesela_status read_problem(tesela_request *q, problem *p) {
+  tesela_status status = read_side(q, "from", NULL, &p->from);
+  if (status == TESELA_OK) status = read_side(q, "to", &p->from.shape, &p->to);
+  if (status == TESELA_OK) p->transform = read_transform(q, p);
+  return status;
+}
+
+static int nibble(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* The bytes of a text of hexadecimal digits, two for each; it must have exactly `bytes`. */
+static tesela_status read_hex(tesela_request *q, const char *field, const char *what, int64_t bytes,
+                              uint8_t *out) {
+  const tesela_value *text = tesela_request_get(q, field);
+  const char *digits = tesela_value_text(text);
+  size_t length = tesela_value_length(text);
+  for (size_t i = 0; i < length; i++)
+    if (nibble(digits[i]) < 0)
+      return tesela_request_fail(q, TESELA_E_SYNTAX, (int64_t)i, "this is no hexadecimal digit");
+  if (length != 2 * (size_t)bytes)
+    return tesela_request_fail(q, TESELA_E_INVALID, -1,
+                               "%s has %zu hexadecimal digits; %s takes %" PRId64 " bytes, two digits each",
+                               field, length, what, bytes);
+  for (size_t i = 0; i < length; i += 2)
+    out[i / 2] = (uint8_t)(nibble(digits[i]) << 4 | nibble(digits[i + 1]));
+  return TESELA_OK;
+}
+
+static tesela_status read_fill(tesela_request *q, const problem *p, tesela_plan_options *options) {
+  const char *text = tesela_value_text(tesela_request_get(q, "fill"));
+  int32_t bits = p->to.layout.bits;
+  if (!text || strcmp(text, "zero") == 0) return TESELA_OK;
+  options->fill = TESELA_FILL_LEAVE;
+  if (strcmp(text, "leave") == 0) return TESELA_OK;
+  options->fill = TESELA_FILL_VALUE;
+  if (bits > 128)
+    return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "elements of %" PRId32 " bits", bits);
+  tesela_status status = read_hex(q, "fill", "an element", (bits + 7) / 8, options->fill_value);
+  if (status == TESELA_OK && bits < 8 && options->fill_value[0] >> bits != 0)
+    return tesela_request_fail(q, TESELA_E_RANGE, -1, "fill has more than the %" PRId32 " bits of an element",
+                               bits);
+  return status;
+}
+
+/* ---- plan ------------------------------------------------------------------------------------------------- */
+
+static void put_text(tesela_sink *out, const char *name, const tesela_plan *plan,
+                     tesela_status (*print)(const tesela_plan *, const tesela_writer *, tesela_error *)) {
+  tesela_put_key(out, name);
+  tesela_writer to = tesela_put_text_begin(out);
+  print(plan, &to, NULL);
+  tesela_put_text_end(out);
+}
+
+tesela_status op_plan(tesela_request *q) {
+  problem p;
+  tesela_plan *plan;
+  tesela_plan_info info;
+  tesela_status status = read_problem(q, &p);
+  if (status != TESELA_OK) return status;
+  q->field = NULL;
+  tesela_plan_options options = {.transform = p.transform};
+  status = tesela_plan_create(&plan, &p.to.layout, &p.from.layout, &options, q->err);
+  if (status != TESELA_OK) return status;
+  tesela_plan_describe(plan, &info);
+  put_text(q->out, "plan", plan, tesela_plan_print);
+  put_text(q->out, "explain", plan, tesela_plan_explain);
+  tesela_put_key_int(q->out, "bytes_read", info.bytes_read);
+  tesela_put_key_int(q->out, "bytes_written", info.bytes_written);
+  tesela_put_key_int(q->out, "scratch_bytes", info.scratch_bytes);
+  tesela_plan_destroy(plan);
+  return TESELA_OK;
+}
+
+/* ---- relayout --------------------------------------------------------------------------------------------- */
+
+static void put_hex(tesela_sink *out, const char *name, const uint8_t *data, int64_t bytes) {
+  static const char digits[] = "0123456789abcdef";
+  char text[512];
+  tesela_put_key(out, name);
+  tesela_writer to = tesela_put_text_begin(out);
+  for (int64_t i = 0; i < bytes;) {
+    size_t n = 0;
+    for (; n < sizeof text && i < bytes; i++) {
+      text[n++] = digits[data[i] >> 4];
+      text[n++] = digits[data[i] & 15];
+    }
+    to.write(to.user, text, n);
+  }
+  tesela_put_text_end(out);
+}
+
+static tesela_status copy(tesela_request *q, const problem *p, uint8_t *dst, uint8_t *src) {
+  tesela_plan *plan = NULL;
+  tesela_plan_options options = {.transform = p->transform};
+  tesela_status status = read_hex(q, "data_hex", "the layout of from", p->from.bytes, src);
+  if (status == TESELA_OK) status = read_fill(q, p, &options);
+  if (status != TESELA_OK) return status;
+  q->field = NULL;
+  status = tesela_plan_create(&plan, &p->to.layout, &p->from.layout, &options, q->err);
+  if (status == TESELA_OK) status = tesela_plan_run(plan, dst, src, NULL, q->err);
+  tesela_plan_destroy(plan);
+  if (status == TESELA_OK) put_hex(q->out, "data_hex", dst, p->to.bytes);
+  return status;
+}
+
+tesela_status op_relayout(tesela_request *q) {
+  problem p;
+  tesela_status status = read_problem(q, &p);
+  if (status != TESELA_OK) return status;
+  if (p.from.bytes > MOST_BYTES || p.to.bytes > MOST_BYTES) {
+    q->field = p.from.bytes > MOST_BYTES ? "from" : "to";
+    return tesela_request_fail(q, TESELA_E_LIMIT, -1, "%s takes %" PRId64 " bytes; up to %d are copied",
+                               q->field, p.from.bytes > MOST_BYTES ? p.from.bytes : p.to.bytes, MOST_BYTES);
+  }
+  uint8_t *src = malloc((size_t)p.from.bytes + 1), *dst = calloc((size_t)p.to.bytes + 1, 1);
+  if (src && dst)
+    status = copy(q, &p, dst, src);
+  else
+    status = tesela_request_fail(q, TESELA_E_MEMORY, -1, "no memory for %" PRId64 " bytes",
+                                 p.from.bytes + p.to.bytes);
+  free(src);
+  free(dst);
+  return status;
+}

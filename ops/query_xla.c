@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * query_xla.c - the ops that say what an XLA shape is, program and choose, and info and parse, which take any layout.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device_put.h"
+#include "expression.h"
+#include "leaves.h"
+#include "made_of.h"
+#include "request.h"
+#include "show_facts.h"
+
+/* ---- info -------------------------------------------------------------------------------------------------
+ */
+
+static void put_digit(tesela_sink *out, const tesela_layout *layout, const tesela_digit *digit) {
+  const char *source = digit->source == TESELA_REPLICA ? "replica"
+                       : digit->source == TESELA_HOLE  ? "hole"
+                       : digit->source < layout->rank  ? "dim"
+                                                       : "join";
+  tesela_put_object(out);
+  tesela_put_key_text(out, "source", source);
+  if (digit->source >= 0)
+    tesela_put_key_int(out, "index",
+                       digit->source < layout->rank ? digit->source : digit->source - layout->rank);
+  tesela_put_key_int(out, "step", digit->step);
+  tesela_put_key_int(out, "extent", digit->extent);
+  if (digit->join >= 0) {
+    tesela_put_key_int(out, "join", digit->join);
+    tesela_put_key_int(out, "weight", digit->stride);
+  } else {
+    tesela_put_key_int(out, "stride", digit->stride);
+    tesela_put_key_text(out, "axis", layout->axis[digit->axis].name);
+  }
+  tesela_put_end(out);
+}
+
+/* A list of the bits that are set. */
+static void put_dims(tesela_sink *out, uint32_t dims) {
+  tesela_put_list(out);
+  for (int d = 0; d < 32; d++)
+    if (dims >> d & 1) tesela_put_int(out, d);
+  tesela_put_end(out);
+}
+
+static void put_pad(tesela_sink *out, const tesela_xla_layout *layout, const tesela_xla_pad *pad) {
+  static const char *const kinds[] = {
+      [TESELA_XLA_PAD_TILE] = "tile", [TESELA_XLA_PAD_TAIL] = "tail", [TESELA_XLA_PAD_WIDTH] = "width"};
+  tesela_put_object(out);
+  tesela_put_key_text(out, "kind", kinds[pad->kind]);
+  if (pad->kind == TESELA_XLA_PAD_TILE) {
+    tesela_put_key_int(out, "level", pad->level);
+    tesela_put_key_int(out, "entry", pad->entry);
+    tesela_put_key_int(out, "from_end", pad->from_end);
+    tesela_put_key(out, "dims");
+    put_dims(out, pad->dims);
+  }
+  tesela_put_key_int(out, "tile", pad->tile);
+  tesela_put_key_int(out, "extent", pad->extent);
+  tesela_put_key_int(out, "padded", pad->padded);
+  if (layout) {
+    show_text words = {.length = 0};
+    show_pad(layout, pad, &words);
+    tesela_put_key_text(out, "words", words.text);
+  }
+  tesela_put_end(out);
+}
+
+static void put_shape(tesela_sink *out, const char *name, const tesela_xla_shape *shape) {
+  tesela_put_key(out, name);
+  tesela_writer to = tesela_put_text_begin(out);
+  tesela_xla_print(shape, true, &to, NULL);
+  tesela_put_text_end(out);
+}
+
+static void put_sizes(tesela_sink *out, const tesela_xla_shape *shape, const tesela_xla_sizes *sizes) {
+  tesela_put_key(out, "shape");
+  tesela_put_ints(out, shape->rank, shape->dim);
+  tesela_put_key_int(out, "rank", shape->rank);
+  tesela_put_key_text(out, "dtype", tesela_dtype_name(shape->dtype));
+  tesela_put_key_int(out, "bits", sizes->bits_per_element);
+  tesela_put_key_int(out, "logical_elements", sizes->logical_elements);
+  tesela_put_key_int(out, "logical_bytes", sizes->logical_bytes);
+  tesela_put_key_int(out, "elements", sizes->elements);
+  tesela_put_key_int(out, "bytes", sizes->bytes);
+  tesela_put_key_int(out, "allocated_bytes", sizes->allocated_bytes);
+  tesela_put_key(out, "expansion");
+  tesela_put_real(out, sizes->expansion);
+}
+
+static void put_digits(tesela_sink *out, const tesela_layout *layout) {
+  tesela_put_key(out, "digits");
+  tesela_put_list(out);
+  for (int32_t i = 0; i < layout->n_active; i++) put_digit(out, layout, &layout->digit[i]);
+  tesela_put_end(out);
+}
+
+static tesela_status put_info(tesela_request *q, const tesela_xla_shape *shape, const tesela_layout *layout,
+                              bool details) {
+  enum { PADS = TESELA_XLA_MAX_TILE_NUMBERS + 2 };
+  tesela_xla_sizes sizes;
+  tesela_xla_pad pad[PADS];
+  int64_t bounds[TESELA_MAX_DIGITS];
+  int32_t n_bounds = 0, n_pads = 0;
+  tesela_status status = tesela_xla_size(shape, &sizes, q->err);
+  if (status == TESELA_OK)
+    status = tesela_xla_bounds(shape, shape->layout.n_tiles, bounds, &n_bounds, q->err);
+  if (status == TESELA_OK) status = tesela_xla_padding(shape, PADS, pad, &n_pads, q->err);
+  if (status != TESELA_OK) return status;
+  put_sizes(q->out, shape, &sizes);
+  put_shape(q->out, "canonical", shape);
+  put_digits(q->out, layout);
+  tesela_put_key(q->out, "bounds");
+  tesela_put_ints(q->out, n_bounds, bounds);
+  tesela_put_key(q->out, "padding");
+  tesela_put_list(q->out);
+  for (int32_t i = 0; i < n_pads && i < PADS; i++) put_pad(q->out, details ? &shape->layout : NULL, &pad[i]);
+  tesela_put_end(q->out);
+  return TESELA_OK;
+}
+
+/* A tuple: "leaves", all facts about each of its arrays, and the bytes of all. */
+static tesela_status put_tuple(tesela_request *q, const char *text, size_t length) {
+  tuple t = {NULL, 0, NULL};
+  leaf l;
+  int64_t bytes, allocated;
+  tesela_status status = tesela_xla_tree_create(&t.tree, text, length, q->flags, NULL, NULL, q->err);
+  if (status != TESELA_OK) return status;
+  if (!number_members(&t)) {
+    status =
+        tesela_request_fail(q, TESELA_E_MEMORY, -1, "no memory for a tuple of %" PRId32 " shapes", t.count);
+  } else {
+    tesela_put_key(q->out, "leaves");
+    tesela_put_list(q->out);
+    for (int32_t node = 0; next_leaf(&t, &node, &l) && !q->out->stopped;) {
+      tesela_put_object(q->out);
+      tesela_put_key_text(q->out, "member", l.path.text);
+      l.sized ? show_json(q->out, &l.facts, false) : show_json_no_size(q->out, l.shape);
+      tesela_put_end(q->out);
+    }
+    tesela_put_end(q->out);
+    if (tesela_xla_tree_bytes(t.tree, &bytes, &allocated, NULL) == TESELA_OK) {
+      tesela_put_key_int(q->out, "bytes", bytes);
+      tesela_put_key_int(q->out, "allocated_bytes", allocated);
+    }
+  }
+  free(t.member);
+  tesela_xla_tree_destroy(t.tree);
+  return status;
+}
+
+static tesela_status info_of_xla(tesela_request *q, const tesela_any_layout *any, bool details) {
+  tesela_layout layout;
+  show_facts facts;
+  tesela_status status = details ? show_facts_of(&any->shape, &facts, q->err) : TESELA_OK;
+  if (status == TESELA_E_UNSUPPORTED) { /* token[]: it has no size, and that is the answer */
+    show_json_no_size(q->out, &any->shape);
+    return TESELA_OK;
+  }
+  if (status == TESELA_OK) status = tesela_any_to_layout(any, &layout, q->err);
+  if (status == TESELA_OK) status = put_info(q, &any->shape, &layout, details);
+  if (status == TESELA_OK && details) show_json(q->out, &facts, true);
+  return status;
+}
+
+/* The fragment that a register layout is, and those that it is made of. */
+static tesela_status put_fragments(tesela_request *q, const tesela_register *layout) {
+  const tesela_value *text = tesela_request_get(q, "layout");
+  const tesela_fragment *entry = expression_fragment(text->as.text, text->n);
+  tesela_put_key_text(q->out, "fragment", entry ? entry->name : NULL);
+  return made_of_json(q->out, layout, text->as.text, text->n)
+             ? TESELA_OK
+             : tesela_request_fail(q, TESELA_E_MEMORY, -1, "no memory to look for fragments");
+}
+
+tesela_status op_info(tesela_request *q) {
+  tesela_any_layout any;
+  tesela_layout layout;
+  size_t used;
+  bool details = tesela_request_flag(q, "details");
+  if (details && request_is_tuple(q, "layout", &used)) {
+    const tesela_value *text = tesela_request_get(q, "layout");
+    tesela_status status = put_tuple(q, text->as.text + used, text->n - used);
+    if (status != TESELA_OK && q->err->at >= 0) q->err->at += (int64_t)used;
+    return status;
+  }
+  tesela_status status = request_any(q, "layout", &any, NULL);
+  if (status != TESELA_OK) return status;
+  if (any.kind == TESELA_KIND_XLA) return info_of_xla(q, &any, details);
+  status = tesela_any_to_layout(&any, &layout, q->err);
+  if (status != TESELA_OK) return status;
+  tesela_put_key_text(q->out, "kind", tesela_kind_name(any.kind));
+  tesela_put_key_int(q->out, "rank", layout.rank);
+  if (any.kind == TESELA_KIND_DEVICE)
+    status = device_put(q->out, &any.device, q->target, q->err);
+  else if (any.kind == TESELA_KIND_REGISTER)
+    expression_put_register(q->out, &any.registers, NULL);
+  else if (any.kind != TESELA_KIND_RELATION)
+    expression_put_memory(q->out, &any.memory);
+  if (status == TESELA_OK && details && any.kind == TESELA_KIND_REGISTER)
+    status = put_fragments(q, &any.registers);
+  if (status == TESELA_OK && details && any.kind == TESELA_KIND_RELATION) {
+    tesela_put_key(q->out, "text");
+    tesela_writer to = tesela_put_text_begin(q->out);
+    status = tesela_any_print(&any, &to, q->err);
+    tesela_put_text_end(q->out);
+  }
+  if (status == TESELA_OK) put_digits(q->out, &layout);
+  return status;
+}
+
+/* ---- parse ------------------------------------------------------------------------------------------------
+ */
+
+static void put_kept(tesela_sink *out, const tesela_xla_tree *tree) {
+  uint32_t kept = 0;
+  for (int32_t i = 0; i < tesela_xla_tree_count(tree); i++) {
+    tesela_xla_node node = tesela_xla_tree_node(tree, i);
+    if (node.shape) kept |= tesela_xla_kept(node.shape);
+  }
+  tesela_put_key(out, "kept");
+  tesela_put_list(out);
+  for (int bit = 0; bit < 32; bit++)
+    if (kept >> bit & 1) tesela_put_text(out, tesela_xla_kept_text((uint32_t)1 << bit));
+  tesela_put_end(out);
+}
+
+/* What was read and has no place in the shape; a strict reader notes nothing else. */
+static void put_dropped(tesela_sink *out, const tesela_xla_repairs *repairs) {
+  bool levels = false;
+  for (int32_t i = 0; i < repairs->count && i < TESELA_XLA_MAX_REPAIRS; i++)
+    levels = levels || strncmp(repairs->repair[i].what, "D(", 2) == 0;
+  tesela_put_key(out, "dropped");
+  tesela_put_list(out);
+  if (levels) tesela_put_text(out, "D: dim level types");
+  tesela_put_end(out);
+}
+
+static void put_repairs(tesela_sink *out, const tesela_xla_repairs *repairs) {
+  tesela_put_key_int(out, "n_repairs", repairs->count);
+  tesela_put_key(out, "repairs");
+  tesela_put_list(out);
+  for (int32_t i = 0; i < repairs->count && i < TESELA_XLA_MAX_REPAIRS; i++) {
+    tesela_put_object(out);
+    tesela_put_key_int(out, "at", repairs->repair[i].at);
+    tesela_put_key_text(out, "what", repairs->repair[i].what);
+    tesela_put_end(out);
+  }
+  tesela_put_end(out);
+}
+
+/* A layout that is not in XLA's notation; nothing of it is dropped, nothing mended. */
+static tesela_status parse_other(tesela_request *q, const char *text, size_t length, const char *notation) {
+  tesela_any_layout any;
+  const tesela_layout_read_options options = request_reading(q, notation);
+  tesela_status status = tesela_layout_read(text, length, &options, &any, q->err);
+  if (status != TESELA_OK) return status;
+  tesela_put_key_text(q->out, "kind", tesela_kind_name(any.kind));
+  tesela_put_key(q->out, "printed");
+  tesela_writer to = tesela_put_text_begin(q->out);
+  status = tesela_any_print(&any, &to, q->err);
+  tesela_put_text_end(q->out);
+  tesela_put_key(q->out, "kept");
+  tesela_put_list(q->out);
+  tesela_put_end(q->out);
+  put_dropped(q->out, &any.repairs);
+  if (q->flags & TESELA_XLA_LENIENT) put_repairs(q->out, &any.repairs);
+  return status;
+}
+
+enum { PARSE_ARRAYS = 50000 }; /* a tree has about 2 KiB for each */
+
+/* Has the text no more arrays than max_arrays? Each has a bracket. */
+static tesela_status check_arrays(tesela_request *q, const char *text, size_t length) {
+  const tesela_value *field = tesela_request_get(q, "max_arrays");
+  int64_t most = field ? tesela_value_int(field) : PARSE_ARRAYS, n = 0;
+  for (size_t i = 0; i < length; i++) n += text[i] == '[';
+  if (most < 1)
+    return tesela_request_fail(q, TESELA_E_RANGE, -1, "max_arrays is %" PRId64 "; it is 1 or more", most);
+  q->field = "text";
+  if (n <= most) return TESELA_OK;
+  return tesela_request_fail(q, TESELA_E_LIMIT, -1, "the text has %" PRId64 " arrays; max_arrays is %" PRId64,
+                             n, most);
+}
+
+static tesela_status parse_xla(tesela_request *q, const char *text, size_t length, size_t used) {
+  tesela_xla_tree *tree = NULL;
+  tesela_xla_repairs repairs = {0};
+  tesela_status status = check_arrays(q, text, length);
+  if (status != TESELA_OK) return status;
+  status = tesela_xla_tree_create(&tree, text + used, length - used, q->flags, NULL, &repairs, q->err);
+  if (status != TESELA_OK && q->err->at >= 0) q->err->at += (int64_t)used;
+  if (status != TESELA_OK) return status;
+  for (int32_t i = 0; i < repairs.count && i < TESELA_XLA_MAX_REPAIRS; i++)
+    repairs.repair[i].at += (int64_t)used;
+  tesela_put_key(q->out, "printed");
+  tesela_writer to = tesela_put_text_begin(q->out);
+  status = tesela_xla_tree_print(tree, true, &to, q->err);
+  tesela_put_text_end(q->out);
+  put_kept(q->out, tree);
+  put_dropped(q->out, &repairs);
+  if (q->flags & TESELA_XLA_LENIENT) put_repairs(q->out, &repairs);
+  tesela_xla_tree_destroy(tree);
+  return status;
+}
+
+tesela_status op_parse(tesela_request *q) {
+  size_t used;
+  const tesela_notation *found;
+  const char *notation = tesela_value_text(tesela_request_get(q, "notation"));
+  const tesela_value *field = tesela_request_get(q, "text");
+  const char *text = tesela_value_text(field);
+  size_t length = tesela_value_length(field);
+  tesela_status status = tesela_notation_find(text, length, &found, &used, q->err);
+  if (status != TESELA_OK) return status;
+  if (strcmp(found->name, "xla") == 0 && (!notation || strcmp(notation, "xla") == 0))
+    return parse_xla(q, text, length, used);
+  return parse_other(q, text, length, notation);
+}
+
+/* ---- program, choose --------------------------------------------------------------------------------------
+ */
+
+static void put_step(tesela_sink *out, const tesela_program *program, int32_t i) {
+  static const struct {
+    const char *op, *numbers;
+  } kinds[] = {[TESELA_STEP_TRANSPOSE] = {"transpose", "permutation"},
+               [TESELA_STEP_PAD] = {"pad", "amounts"},
+               [TESELA_STEP_RESHAPE] = {"reshape", "sizes"}};
+  const tesela_step *step = &program->step[i];
+  int32_t rank;
+  const int64_t *shape = tesela_program_shape(program, i + 1, &rank);
+  tesela_put_object(out);
+  tesela_put_key_text(out, "op", kinds[step->kind].op);
+  tesela_put_key_int(out, "level", step->level);
+  tesela_put_key(out, kinds[step->kind].numbers);
+  tesela_put_ints(out, step->rank, &program->number[step->first]);
+  tesela_put_key(out, "shape");
+  tesela_put_ints(out, rank, shape);
+  tesela_put_end(out);
+}
+
+tesela_status op_program(tesela_request *q) {
+  tesela_xla_shape shape;
+  tesela_program program;
+  tesela_status status = request_layout(q, "layout", &shape, NULL);
+  if (status == TESELA_OK) status = tesela_xla_program(&shape, &program, q->err);
+  if (status != TESELA_OK) return status;
+  tesela_put_key(q->out, "steps");
+  tesela_put_list(q->out);
+  for (int32_t i = 0; i < program.n_steps; i++) put_step(q->out, &program, i);
+  tesela_put_end(q->out);
+  return TESELA_OK;
+}
+
+tesela_status op_choose(tesela_request *q) {
+  static const struct {
+    const char *field;
+    uint32_t option;
+  } flags[] = {{"alternative_16bit", TESELA_XLA_CHOOSE_ALTERNATIVE_16BIT},
+               {"large_tile", TESELA_XLA_CHOOSE_LARGE_TILE},
+               {"early_tpu", TESELA_XLA_CHOOSE_EARLY_TPU},
+               {"argument", TESELA_XLA_CHOOSE_ARGUMENT}};
+  tesela_xla_shape shape;
+  uint32_t options = 0;
+  for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+    if (tesela_request_flag(q, flags[i].field)) options |= flags[i].option;
+  tesela_status status = request_layout(q, "shape", &shape, NULL);
+  if (status == TESELA_OK) status = tesela_xla_choose(&shape, options, q->err);
+  if (status == TESELA_OK) put_shape(q->out, "layout", &shape);
+  return status;
+}

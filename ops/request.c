@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * request.c - a request checked by the table of operations, and answered.
+ */
+#include "request.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+
+tesela_status tesela_request_fail(tesela_request *q, tesela_status status, int64_t at, const char *format,
+                                  ...) {
+  va_list args;
+  va_start(args, format);
+  tesela_error_fill(q->err, status, at, format, args);
+  va_end(args);
+  return status;
+}
+
+/* Name and words of each type. */
+static const struct {
+  const char *name, *words;
+} types[] = {
+    [TESELA_FIELD_ANY] = {"any", "string, a layout"},
+    [TESELA_FIELD_LAYOUT] = {"layout", "string, an XLA shape"},
+    [TESELA_FIELD_TARGET] = {"target", "string, an XLA shape or a layout in braces"},
+    [TESELA_FIELD_TEXT] = {"text", "string"},
+    [TESELA_FIELD_INDICES] = {"indices", "list of lists of integers"},
+    [TESELA_FIELD_PLACE] = {"place", "integer or pair of integers"},
+    [TESELA_FIELD_PLACES] = {"places", "list of integers or of pairs"},
+    [TESELA_FIELD_FLAG] = {"flag", "true or false"},
+    [TESELA_FIELD_NUMBER] = {"number", "integer"},
+    [TESELA_FIELD_TEXTS] = {"texts", "list of strings"},
+    [TESELA_FIELD_NUMBERS] = {"numbers", "list of integers"},
+    [TESELA_FIELD_OBJECT] = {"object", "object"},
+    [TESELA_FIELD_OBJECTS] = {"objects", "list of objects"},
+    [TESELA_FIELD_DEVICE] = {"device", "string or object, a device layout"},
+};
+
+const char *tesela_field_type_name(tesela_field_type type) { return types[type].name; }
+const char *tesela_field_type_words(tesela_field_type type) { return types[type].words; }
+
+/* ---- fields -----------------------------------------------------------------------------------------------
+ */
+
+const tesela_value *tesela_request_get(tesela_request *q, const char *field) {
+  q->field = field;
+  return tesela_value_get(q->value, field);
+}
+
+bool tesela_request_flag(tesela_request *q, const char *field) {
+  return tesela_value_bool(tesela_request_get(q, field));
+}
+
+tesela_layout_read_options request_reading(const tesela_request *q, const char *notation) {
+  return (tesela_layout_read_options){
+      .notation = notation,
+      .flags = q->flags,
+      .device = {.target = q->target, .targets = q->target, .n_targets = q->target != NULL}};
+}
+
+tesela_status request_read(tesela_request *q, const tesela_value *text, const char *notation,
+                           tesela_any_layout *any) {
+  const tesela_layout_read_options options = request_reading(q, notation);
+  return tesela_layout_read(tesela_value_text(text), tesela_value_length(text), &options, any, q->err);
+}
+
+tesela_status request_layout(tesela_request *q, const char *field, tesela_xla_shape *shape,
+                             tesela_layout *layout) {
+  tesela_any_layout any;
+  tesela_status status = request_read(q, tesela_request_get(q, field), "xla", &any);
+  if (status == TESELA_OK) *shape = any.shape;
+  return status == TESELA_OK && layout ? tesela_any_to_layout(&any, layout, q->err) : status;
+}
+
+bool request_is_tuple(tesela_request *q, const char *field, size_t *used) {
+  const tesela_value *value = tesela_request_get(q, field);
+  const tesela_notation *found;
+  return tesela_notation_find(value->as.text, value->n, &found, used, NULL) == TESELA_OK &&
+         strcmp(found->name, "xla") == 0 &&
+         value->as.text[*used + strspn(value->as.text + *used, " \t\r\n")] == '(';
+}
+
+tesela_status request_any(tesela_request *q, const char *field, tesela_any_layout *any,
+                          tesela_layout *layout) {
+  tesela_status status = request_read(q, tesela_request_get(q, field), NULL, any);
+  return status == TESELA_OK && layout ? tesela_any_to_layout(any, layout, q->err) : status;
+}
+
+/* "indices[3]"; i < 0: "index". */
+static const char *index_name(int64_t i, char text[40]) {
+  snprintf(text, 40, i < 0 ? "index" : "indices[%" PRId64 "]", i);
+  return text;
+}
+
+tesela_status request_index(tesela_request *q, int32_t rank, const int64_t *shape, const tesela_value *list,
+                            int64_t i, int64_t *index) {
+  char name[40];
+  if (tesela_value_size(list) != (size_t)rank)
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s has %zu coordinates; the rank is %" PRId32,
+                               index_name(i, name), tesela_value_size(list), rank);
+  for (int32_t d = 0; d < rank; d++) {
+    index[d] = tesela_value_int(tesela_value_at(list, (size_t)d));
+    if (index[d] >= 0 && index[d] < shape[d]) continue;
+    return tesela_error_outside(q->err, -1, index_name(i, name), d, index[d], 0, shape[d] - 1);
+  }
+  return TESELA_OK;
+}
+
+/* Is every item of a list an integer? Otherwise *bad is the first that is not. */
+static bool all_integers(const tesela_value *list, size_t *bad) {
+  for (*bad = 0; *bad < tesela_value_size(list); ++*bad)
+    if (!tesela_value_is(tesela_value_at(list, *bad), TESELA_VALUE_INT)) return false;
+  return true;
+}
+
+static tesela_status check_list(tesela_request *q, const tesela_field *field, const tesela_value *value) {
+  size_t bad = 0, inner = 0;
+  if (field->type == TESELA_FIELD_NUMBERS || field->type == TESELA_FIELD_PLACE ||
+      (field->type == TESELA_FIELD_PLACES &&
+       !tesela_value_is(tesela_value_at(value, 0), TESELA_VALUE_LIST))) {
+    if (all_integers(value, &bad)) return TESELA_OK;
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s[%zu] is no integer", field->name, bad);
+  }
+  for (bad = 0; bad < tesela_value_size(value); bad++) {
+    const tesela_value *list = tesela_value_at(value, bad);
+    if (!tesela_value_is(list, TESELA_VALUE_LIST))
+      return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s[%zu] is no list of integers", field->name, bad);
+    if (!all_integers(list, &inner))
+      return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s[%zu][%zu] is no integer", field->name, bad,
+                                 inner);
+  }
+  return TESELA_OK;
+}
+
+static tesela_status check_texts(tesela_request *q, const tesela_field *field, const tesela_value *value) {
+  for (size_t i = 0; i < tesela_value_size(value); i++)
+    if (!tesela_value_is(tesela_value_at(value, i), TESELA_VALUE_TEXT))
+      return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s[%zu] is no string", field->name, i);
+  return TESELA_OK;
+}
+
+/* Is `value` one of the words in "a|b|c"? */
+static bool is_word(const char *words, const char *value) {
+  for (const char *word = words; word; word = strchr(word, '|') ? strchr(word, '|') + 1 : NULL) {
+    size_t length = strcspn(word, "|");
+    if (strlen(value) == length && memcmp(word, value, length) == 0) return true;
+  }
+  return false;
+}
+
+static tesela_status check_field(tesela_request *q, const tesela_op_entry *op, const tesela_field *field) {
+  const tesela_value *value = tesela_request_get(q, field->name);
+  const char *takes = tesela_field_type_words(field->type);
+  bool right = false;
+  if (!value) {
+    if (field->optional) return TESELA_OK;
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "op %s needs the field %s: %s", op->name, field->name,
+                               takes);
+  }
+  switch (field->type) {
+  case TESELA_FIELD_ANY:
+  case TESELA_FIELD_LAYOUT:
+  case TESELA_FIELD_TARGET:
+  case TESELA_FIELD_TEXT:
+    right = tesela_value_is(value, TESELA_VALUE_TEXT);
+    break;
+  case TESELA_FIELD_INDICES:
+  case TESELA_FIELD_PLACES:
+    right = tesela_value_is(value, TESELA_VALUE_LIST);
+    break;
+  case TESELA_FIELD_PLACE:
+    right = tesela_value_is(value, TESELA_VALUE_INT) || tesela_value_is(value, TESELA_VALUE_LIST);
+    break;
+  case TESELA_FIELD_FLAG:
+    right = tesela_value_is(value, TESELA_VALUE_BOOL);
+    break;
+  case TESELA_FIELD_NUMBER:
+    right = tesela_value_is(value, TESELA_VALUE_INT);
+    break;
+  case TESELA_FIELD_TEXTS:
+  case TESELA_FIELD_NUMBERS:
+  case TESELA_FIELD_OBJECTS:
+    right = tesela_value_is(value, TESELA_VALUE_LIST);
+    break;
+  case TESELA_FIELD_OBJECT:
+    right = tesela_value_is(value, TESELA_VALUE_OBJECT);
+    break;
+  case TESELA_FIELD_DEVICE:
+    right = tesela_value_is(value, TESELA_VALUE_OBJECT) || tesela_value_is(value, TESELA_VALUE_TEXT);
+    break;
+  }
+  if (!right)
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "the field %s takes this: %s", field->name, takes);
+  if (field->words && !is_word(field->words, tesela_value_text(value)))
+    return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "the field %s takes one of these: %s",
+                               field->name, field->words);
+  if (field->type == TESELA_FIELD_TEXTS) return check_texts(q, field, value);
+  if (field->type == TESELA_FIELD_OBJECTS) return TESELA_OK; /* the op says which item is wrong */
+  return tesela_value_is(value, TESELA_VALUE_LIST) ? check_list(q, field, value) : TESELA_OK;
+}
+
+/* ---- fields nobody asked for ------------------------------------------------------------------------------
+ */
+
+/* Fields of every operation; target only where an operation has none of its own. */
+static const tesela_field lenient_field = {"lenient", TESELA_FIELD_FLAG, true, NULL};
+static const tesela_field target_field = {"target", TESELA_FIELD_TEXT, true, NULL};
+
+/* Names of the fields an op knows and the request lacks: those that another may be a misspelling of. */
+typedef struct missing {
+  const char *name[TESELA_OP_FIELDS + 2]; /* ends with NULL */
+} missing;
+
+static void find_missing(const tesela_request *q, const tesela_op_entry *op, missing *m) {
+  int n = 0;
+  for (int i = 0; i <= TESELA_OP_FIELDS; i++) {
+    const char *name = i < TESELA_OP_FIELDS ? op->field[i].name : lenient_field.name;
+    if (name && !tesela_value_get(q->value, name)) m->name[n++] = name;
+  }
+  m->name[n] = NULL;
+}
+
+static const char *missing_field(const void *user, int wanted) {
+  return ((const missing *)user)->name[wanted];
+}
+
+static bool is_known(const tesela_op_entry *op, const char *name) {
+  for (int i = 0; i < TESELA_OP_FIELDS && op->field[i].name; i++)
+    if (strcmp(op->field[i].name, name) == 0) return true;
+  return strcmp(name, "id") == 0 || strcmp(name, "op") == 0 || strcmp(name, lenient_field.name) == 0 ||
+         strcmp(name, target_field.name) == 0;
+}
+
+/* A field that looks like one the request lacks is a mistake; any other is the client's own business. */
+static tesela_status check_spelling(tesela_request *q, const tesela_op_entry *op) {
+  missing m;
+  find_missing(q, op, &m);
+  for (size_t i = 0; i < tesela_value_size(q->value); i++) {
+    const char *name = tesela_value_at(q->value, i)->name;
+    const char *near = is_known(op, name) ? NULL : tesela_nearest(name, strlen(name), missing_field, &m);
+    if (!near) continue;
+    q->field = near;
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "op %s has no field %s; did you mean %s?", op->name,
+                               name, near);
+  }
+  return TESELA_OK;
+}
+
+/* ---- one request ------------------------------------------------------------------------------------------
+ */
+
+static const char *op_name(const void *user, int i) {
+  const tesela_request *q = user;
+  return i < q->n_ops ? q->ops[i].name : NULL;
+}
+
+tesela_status request_find(tesela_request *q, const char *field, const tesela_op_entry **op) {
+  const char *name = tesela_value_text(tesela_request_get(q, field));
+  for (int i = 0; i < q->n_ops; i++)
+    if (strcmp(q->ops[i].name, name) == 0) {
+      *op = &q->ops[i];
+      return TESELA_OK;
+    }
+  const char *near = tesela_nearest(name, strlen(name), op_name, q);
+  if (near)
+    return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "there is no op %.40s; did you mean %s?", name,
+                               near);
+  return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1,
+                             "there is no op %.40s; {\"op\":\"ops\"} lists all ops", name);
+}
+
+static tesela_status find_op(tesela_request *q, const tesela_op_entry **op) {
+  const tesela_value *name = tesela_request_get(q, "op");
+  if (!name)
+    return tesela_request_fail(q, TESELA_E_INVALID, -1,
+                               "the field op is missing; {\"op\":\"ops\"} lists all ops");
+  if (!tesela_value_is(name, TESELA_VALUE_TEXT))
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "the field op takes a string");
+  return request_find(q, "op", op);
+}
+
+static const char *target_name(const void *user, int i) {
+  (void)user;
+  return tesela_target_at(i) ? tesela_target_at(i)->name : NULL;
+}
+
+/* The field target: the name of a target, or a whole text that describes one, which is read into *own. */
+static tesela_status read_target(tesela_request *q, const tesela_op_entry *op, tesela_target *own) {
+  const tesela_value *value = tesela_request_get(q, target_field.name);
+  const char *text = tesela_value_text(value);
+  for (int i = 0; i < TESELA_OP_FIELDS && op->field[i].name; i++)
+    if (strcmp(op->field[i].name, target_field.name) == 0 && op->field[i].words) return TESELA_OK;
+  if (!text || (q->target && strcmp(text, q->target->name) == 0)) return TESELA_OK;
+  if (strpbrk(text, " \n")) {
+    tesela_status status = tesela_target_read(own, text, value->n, q->err);
+    if (status == TESELA_OK) q->target = own;
+    return status;
+  }
+  const tesela_target *found = tesela_target_find(text);
+  if (found) q->target = found;
+  if (found) return TESELA_OK;
+  const char *near = tesela_nearest(text, strlen(text), target_name, NULL);
+  return tesela_request_fail(q, TESELA_E_INVALID, -1, "unknown target '%.40s'%s%s%s", text,
+                             near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
+/* With the target that q->target points to while the operation runs. */
+static tesela_status run(tesela_request *q, const tesela_op_entry *op) {
+  const tesela_target *given = q->target;
+  tesela_target own;
+  tesela_status status = read_target(q, op, &own);
+  if (status == TESELA_OK) {
+    q->field = NULL;
+    status = op->answer(q);
+  }
+  q->target = given;
+  return status;
+}
+
+tesela_status tesela_request_answer(tesela_request *q) {
+  const tesela_op_entry *op = NULL;
+  *q->err = (tesela_error){.at = -1};
+  q->error_at[0] = '\0';
+  q->field = q->message = NULL;
+  if (!q->ops) q->ops = tesela_ops(&q->n_ops);
+  if (!tesela_value_is(q->value, TESELA_VALUE_OBJECT))
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "a request is an object in JSON");
+  tesela_status status = find_op(q, &op);
+  if (status == TESELA_OK) status = check_spelling(q, op);
+  for (int i = 0; status == TESELA_OK && i < TESELA_OP_FIELDS && op->field[i].name; i++)
+    status = check_field(q, op, &op->field[i]);
+  if (status == TESELA_OK) status = check_field(q, op, &lenient_field);
+  if (status == TESELA_OK) status = check_field(q, op, &target_field);
+  if (status != TESELA_OK) return status;
+  q->flags =
+      q->lenient || tesela_request_flag(q, lenient_field.name) ? TESELA_XLA_LENIENT : TESELA_XLA_STRICT;
+  return run(q, op);
+}
+
+void tesela_request_free(tesela_request *q) {
+  free(q->message);
+  q->message = NULL;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * request.h - what the operations share.
+ *
+ *   request.c     finds the operation, checks its fields by the table
+ *   query_ops.c   the table, and some of them; query_place.c has those about elements and places, query_xla.c those about XLA shapes as such, query_register.c those about register
+ *                 layouts, query_tile.c those about moving tiles, query_relayout.c those that copy, query_device.c those about
+ *                 device layouts, query_graph.c those about programs
+ *   value.c put.c json_in.c json_out.c json_answer.c    values, sinks, the edge to JSON
+ *
+ * A new operation is one row in the table and one function.
+ */
+#ifndef TESELA_OPS_REQUEST_H
+#define TESELA_OPS_REQUEST_H
+
+#include <tesela/notation.h>
+#include <tesela/ops.h>
+
+/* query_device.c */
+tesela_status op_device_layout(tesela_request *q);
+tesela_status op_dma(tesela_request *q);
+tesela_status op_restickify(tesela_request *q);
+tesela_status op_view(tesela_request *q);
+/* query_graph.c */
+tesela_status op_plan_memory(tesela_request *q);
+tesela_status op_propagate(tesela_request *q);
+/* query_place.c */
+tesela_status op_same(tesela_request *q);
+tesela_status op_what(tesela_request *q);
+tesela_status op_where(tesela_request *q);
+/* query_register.c */
+tesela_status op_fragment(tesela_request *q);
+tesela_status op_locate_at(tesela_request *q);
+tesela_status op_register(tesela_request *q);
+tesela_status op_shared(tesela_request *q);
+tesela_status op_show(tesela_request *q);
+/* query_relayout.c */
+tesela_status op_plan(tesela_request *q);
+tesela_status op_relayout(tesela_request *q);
+/* query_tile.c */
+tesela_status op_bank_conflicts(tesela_request *q);
+tesela_status op_convert(tesela_request *q);
+tesela_status op_infer(tesela_request *q);
+tesela_status op_ldmatrix(tesela_request *q);
+tesela_status op_swizzle(tesela_request *q);
+tesela_status op_vector_width(tesela_request *q);
+/* query_xla.c */
+tesela_status op_choose(tesela_request *q);
+tesela_status op_info(tesela_request *q);
+tesela_status op_parse(tesela_request *q);
+tesela_status op_program(tesela_request *q);
+
+/* The operation that a field of type text names. */
+tesela_status request_find(tesela_request *q, const char *field, const tesela_op_entry **op);
+/* How the texts of layouts are read; `notation` as in tesela_layout_read_options. */
+tesela_layout_read_options request_reading(const tesela_request *q, const char *notation);
+/* A text as a layout, NULL for any notation. */
+tesela_status request_read(tesela_request *q, const tesela_value *text, const char *notation,
+                           tesela_any_layout *any);
+/* Does a field begin as a tuple of XLA shapes? *used receives the bytes before it. */
+bool request_is_tuple(tesela_request *q, const char *field, size_t *used);
+/* Read a field of type TESELA_FIELD_ANY; layout may be NULL. */
+tesela_status request_any(tesela_request *q, const char *field, tesela_any_layout *any,
+                          tesela_layout *layout);
+/* A list as an index of a shape: indices[i] or, with i < 0, the field index. */
+tesela_status request_index(tesela_request *q, int32_t rank, const int64_t *shape, const tesela_value *list,
+                            int64_t i, int64_t *index);
+/* Read a field of type TESELA_FIELD_LAYOUT; layout may be NULL. */
+tesela_status request_layout(tesela_request *q, const char *field, tesela_xla_shape *shape,
+                             tesela_layout *layout);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tile_json.c - answers about tiles as fields of a JSON object.
+ */
+#include "tile_json.h"
+
+#include <string.h>
+
+void tile_json_width(tesela_sink *j, const tesela_vector_width *width) {
+  tesela_put_key_int(j, "elements", width->elements);
+  tesela_put_key_int(j, "bytes", width->bytes);
+  tesela_put_key_int(j, "per_thread", width->per_thread);
+  tesela_put_key_int(j, "dim", width->dim);
+  tesela_put_key_int(j, "renamed_elements", width->renamed_elements);
+}
+
+void tile_json_cost(tesela_sink *j, const tesela_access_cost *cost) {
+  tesela_put_key_int(j, "vector_elements", cost->vector_elements);
+  tesela_put_key_int(j, "vector_bytes", cost->vector_bytes);
+  tesela_put_key_int(j, "instructions", cost->instructions);
+  tesela_put_key_int(j, "phases", cost->phases);
+  tesela_put_key_int(j, "wavefronts", cost->wavefronts);
+  tesela_put_key_int(j, "conflicts", cost->conflicts);
+  tesela_put_key_int(j, "worst", cost->worst);
+  tesela_put_key_int(j, "worst_warp", cost->worst_warp);
+  tesela_put_key_int(j, "worst_instruction", cost->worst_instruction);
+  tesela_put_key_int(j, "worst_phase", cost->worst_phase);
+  tesela_put_key_int(j, "sectors", cost->sectors);
+  tesela_put_key_int(j, "least_sectors", cost->least_sectors);
+  tesela_put_key_int(j, "lines", cost->lines);
+}
+
+void tile_json_ldmatrix(tesela_sink *j, const tesela_ldmatrix *plan) {
+  tesela_put_key_bool(j, "applies", plan->applies);
+  if (!plan->applies) {
+    tesela_put_key_text(j, "why_not", plan->why_not);
+    return;
+  }
+  tesela_put_key_bool(j, "transposed", plan->transposed);
+  tesela_put_key_int(j, "tiles", plan->tiles);
+  tesela_put_key_int(j, "instructions_per_warp", plan->instructions);
+  tesela_put_key_int(j, "warps", plan->warps);
+  tesela_put_key_int(j, "wavefronts", plan->cost.wavefronts);
+  tesela_put_key_int(j, "conflicts", plan->cost.conflicts);
+}
+
+static void put_memory(tesela_sink *j, const char *name, const tesela_tile_memory *memory) {
+  tesela_put_key(j, name);
+  tesela_writer to = tesela_put_text_begin(j);
+  tesela_tile_memory_print(memory, &to, NULL);
+  tesela_put_text_end(j);
+}
+
+void tile_json_synthesis(tesela_sink *j, const tesela_synthesis *found) {
+  put_memory(j, "memory", &found->memory);
+  tesela_put_key_int(j, "wavefronts", found->wavefronts);
+  tesela_put_key_int(j, "least", found->least);
+  tesela_put_key_int(j, "row_major", found->plain);
+  tesela_put_key_int(j, "instructions", found->instructions);
+  tesela_put_key_int(j, "candidates", found->candidates);
+}
+
+/* Fields of the object that is open. */
+static void put_facts(tesela_sink *j, const tesela_exchange_facts *f) {
+  static const char *const kinds[] = {"nothing", "permute", "shuffle", "shared"};
+  tesela_put_key_text(j, "kind", kinds[f->kind]);
+  tesela_put_key_int(j, "bits", f->bits);
+  tesela_put_key_int(j, "unit", f->unit);
+  tesela_put_key_int(j, "threads", f->threads);
+  tesela_put_key_int(j, "rounds", f->rounds);
+  tesela_put_key_int(j, "least_rounds", f->least_rounds);
+  tesela_put_key_int(j, "parts", f->parts);
+  tesela_put_key_int(j, "phases", f->phases);
+  tesela_put_key_int(j, "permutes", f->permutes);
+  tesela_put_key_int(j, "moves", f->moves);
+  tesela_put_key_int(j, "shared_bytes", f->shared_bytes);
+  tesela_put_key_int(j, "wavefronts", f->wavefronts);
+}
+
+tesela_status tile_json_exchange(tesela_sink *j, const tesela_exchange *plan, const char *cuda,
+                                 tesela_error *err) {
+  tesela_exchange_facts facts = tesela_exchange_facts_of(plan);
+  put_facts(j, &facts);
+  if (tesela_exchange_memory(plan)) put_memory(j, "memory", tesela_exchange_memory(plan));
+  tesela_put_key(j, "plan");
+  tesela_writer to = tesela_put_text_begin(j);
+  tesela_exchange_print(plan, &to, NULL);
+  tesela_put_text_end(j);
+  if (!cuda) return TESELA_OK;
+  tesela_put_key(j, "cuda");
+  to = tesela_put_text_begin(j);
+  tesela_status status = tesela_codegen_exchange_cuda(plan, cuda, &to, err);
+  tesela_put_text_end(j);
+  return status;
+}
+
+static void put_registers(tesela_sink *j, const char *name, const tesela_register *layout) {
+  tesela_put_key(j, name);
+  if (!layout) {
+    tesela_put_null(j);
+    return;
+  }
+  tesela_writer to = tesela_put_text_begin(j);
+  tesela_register_print(layout, &to, NULL);
+  tesela_put_text_end(j);
+}
+
+static void put_tensor(tesela_sink *j, const tesela_tensor *t) {
+  static const char *const spaces[] = {"register", "shared", "global"};
+  tesela_put_object(j);
+  tesela_put_key_text(j, "name", t->name);
+  tesela_put_key_text(j, "space", spaces[t->space]);
+  tesela_put_key_text(j, "dtype", tesela_dtype_name(t->dtype));
+  tesela_put_key(j, "shape");
+  tesela_put_ints(j, t->rank, t->shape);
+  if (t->memory)
+    put_memory(j, "layout", t->memory);
+  else
+    put_registers(j, "layout", t->registers);
+  tesela_put_key_text(j, "rule", t->rule);
+  tesela_put_key_int(j, "line", t->line);
+  tesela_put_end(j);
+}
+
+/* What a conversion costs, or the layout in memory that would do. */
+static void put_repair(tesela_sink *j, const tesela_kernel_conflict *c) {
+  tesela_put_key(j, "repair");
+  if (!c->repairable) {
+    tesela_put_null(j);
+    return;
+  }
+  tesela_put_object(j);
+  if (c->is_access) {
+    tesela_put_key_text(j, "kind", "memory");
+    tesela_put_key_text(j, "tensor", c->tensor);
+    put_memory(j, "memory", &c->would_do);
+    tesela_put_key_bool(j, "every_access", c->would_do_for_all);
+  } else {
+    put_facts(j, &c->repair);
+  }
+  tesela_put_end(j);
+}
+
+static void put_conflict(tesela_sink *j, const tesela_kernel_conflict *c) {
+  tesela_put_key(j, "conflict");
+  tesela_put_object(j);
+  tesela_put_key_int(j, "line", c->line);
+  tesela_put_key_int(j, "at", c->at);
+  tesela_put_key_text(j, "operation", c->operation);
+  tesela_put_key_text(j, "tensor", c->tensor);
+  tesela_put_key_text(j, "other", c->other);
+  tesela_put_key_bool(j, "is_result", c->is_result);
+  tesela_put_key_text(j, "why", c->why);
+  put_registers(j, "has", &c->has);
+  put_registers(j, "needs", c->is_access ? NULL : &c->needs);
+  if (c->is_access) put_memory(j, "memory", &c->memory);
+  tesela_put_key(j, "thread");
+  c->have_index ? tesela_put_int(j, c->thread) : tesela_put_null(j);
+  tesela_put_key(j, "index");
+  c->have_index ? tesela_put_ints(j, c->needs.rank, c->index) : tesela_put_null(j);
+  put_repair(j, c);
+  tesela_put_key_int(j, "grids_tried", c->grids_tried);
+  tesela_put_key_bool(j, "grids_left", c->grids_left);
+  tesela_put_end(j);
+}
+
+void tile_json_program(tesela_sink *j, const tesela_kernel_program *program) {
+  tesela_put_key(j, "tensors");
+  tesela_put_list(j);
+  for (int32_t i = 0; i < tesela_kernel_program_count(program); i++) {
+    tesela_tensor t = tesela_kernel_program_tensor(program, i);
+    put_tensor(j, &t);
+  }
+  tesela_put_end(j);
+  const tesela_kernel_conflict *conflict = tesela_kernel_program_conflict(program);
+  if (conflict->found) put_conflict(j, conflict);
+}
+
+const char *tile_near_dtype(const char *name) {
+  const char *near = tesela_dtype_suggest(name, strlen(name));
+  return near && tesela_dtype_bits(tesela_dtype_find(near, strlen(near))) > 0 ? near : NULL;
+}

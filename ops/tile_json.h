@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tile_json.h - answers about tiles as fields of a JSON object: for the verbs with --json and for the ops of query.
+ */
+#ifndef TESELA_CLI_TILE_JSON_H
+#define TESELA_CLI_TILE_JSON_H
+
+#include <tesela/access.h>
+#include <tesela/notation.h>
+
+#include <tesela/ops.h>
+
+/* Each writes fields into the object that is open. */
+void tile_json_width(tesela_sink *j, const tesela_vector_width *width);
+void tile_json_cost(tesela_sink *j, const tesela_access_cost *cost);
+void tile_json_ldmatrix(tesela_sink *j, const tesela_ldmatrix *plan);
+void tile_json_synthesis(tesela_sink *j, const tesela_synthesis *found);
+/* With the CUDA source under that name, NULL: without. */
+tesela_status tile_json_exchange(tesela_sink *j, const tesela_exchange *plan, const char *cuda,
+                                 tesela_error *err);
+/* "tensors", as far as they are known, and "conflict" if the last infer ended in one. */
+void tile_json_program(tesela_sink *j, const tesela_kernel_program *program);
+
+/* The type of elements that a word may stand for, NULL if none is near. */
+const char *tile_near_dtype(const char *name);
+
+#endif

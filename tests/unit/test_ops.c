@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_ops.c - the public interface of libtesela_ops: values, sinks, a table of operations that is not the library's own (docs/design.md
+ * shows how one is added), files beneath a folder, own targets, and JSON at the edge.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#ifdef TESELA_TEST_JANSSON
+
+#include <tesela/notation.h>
+#include <tesela/ops.h>
+
+/* ---- a table of one's own --------------------------------------------------------------------------------- */
+
+/* twice: each number of a list, doubled; refuses negative ones. */
+static tesela_status answer_twice(tesela_request *r) {
+  const tesela_value *numbers = tesela_request_get(r, "numbers");
+  tesela_put_key(r->out, "doubled");
+  tesela_put_list(r->out);
+  for (size_t i = 0; i < tesela_value_size(numbers); i++) {
+    int64_t number = tesela_value_int(tesela_value_at(numbers, i));
+    if (number < 0) return tesela_request_fail(r, TESELA_E_RANGE, -1, "numbers[%zu] is negative", i);
+    tesela_put_int(r->out, 2 * number);
+  }
+  tesela_put_end(r->out);
+  return TESELA_OK;
+}
+
+/* size: the bytes of a file. */
+static tesela_status answer_size(tesela_request *r) {
+  int fd;
+  struct stat info;
+  tesela_status status = tesela_request_open(r, "file", &fd);
+  if (status != TESELA_OK) return status;
+  assert_int_equal(fstat(fd, &info), 0);
+  close(fd);
+  tesela_put_key_int(r->out, "bytes", info.st_size);
+  return TESELA_OK;
+}
+
+static const tesela_op_entry table[] = {
+    {"twice", answer_twice, "numbers doubled", {{"numbers", TESELA_FIELD_NUMBERS, false, NULL}}},
+    {"size", answer_size, "the bytes of a file", {{"file", TESELA_FIELD_TEXT, false, NULL}}},
+};
+static const tesela_request ours = {.ops = table, .n_ops = 2};
+
+/* What a line gets, in a buffer that stays until the next call. */
+static const char *ask(const tesela_request *how, const char *line) {
+  static char text[4096];
+  tesela_json_out out = TESELA_JSON_OUT;
+  tesela_json_answer(line, strlen(line), how, &out);
+  assert_false(out.sink.stopped);
+  assert_true(out.length < sizeof text);
+  memcpy(text, out.text, out.length);
+  text[out.length] = '\0';
+  tesela_json_out_free(&out);
+  return text;
+}
+
+static void test_a_toy(void **state) {
+  (void)state;
+  assert_string_equal(ask(&ours, "{\"op\":\"twice\",\"numbers\":[1,20]}"),
+                      "{\"id\":null,\"ok\":true,\"doubled\":[2,40]}");
+  assert_string_equal(
+      ask(&ours, "{\"op\":\"twice\",\"numbers\":[1,-20]}"),
+      "{\"id\":null,\"ok\":false,\"error\":{\"code\":\"RANGE\",\"message\":\"numbers[1] is negative\","
+      "\"field\":\"numbers\"}}");
+  assert_non_null(strstr(ask(&ours, "{\"op\":\"twice\"}"), "needs the field numbers: list of integers"));
+  assert_non_null(strstr(ask(&ours, "{\"op\":\"twise\"}"), "did you mean twice?"));
+  assert_non_null(strstr(ask(&ours, "{\"op\":\"where\"}"), "there is no op where"));
+  assert_non_null(strstr(ask(NULL, "{\"op\":\"twice\"}"), "there is no op twice"));
+}
+
+/* ---- values and events, without a text -------------------------------------------------------------------- */
+
+/* Writes each event as one letter and what it has. */
+typedef struct heard {
+  tesela_sink sink;
+  int most; /* events that are taken */
+  char text[512];
+} heard;
+
+static int hear(tesela_sink *sink, const tesela_event *event) {
+  heard *h = (heard *)sink;
+  size_t used = strlen(h->text);
+  char *at = h->text + used;
+  size_t room = sizeof h->text - used;
+  if (h->most-- == 0) return 1;
+  switch (event->kind) {
+  case TESELA_EVENT_KEY:
+  case TESELA_EVENT_PART:
+  case TESELA_EVENT_TEXT:
+    snprintf(at, room, "%c%.*s ", "{[}kptirbn"[event->kind], (int)event -> length, event -> text);
+    break;
+  case TESELA_EVENT_INT:
+  case TESELA_EVENT_BOOL:
+    snprintf(at, room, "%c%lld ", "{[}kptirbn"[event->kind], (long long)event -> integer);
+    break;
+  case TESELA_EVENT_REAL:
+    snprintf(at, room, "r%g ", event->real);
+    break;
+  default:
+    snprintf(at, room, "%c ", "{[}kptirbn"[event->kind]);
+  }
+  return 0;
+}
+
+static void test_events(void **state) {
+  (void)state;
+  const int64_t index[] = {2, 3};
+  tesela_value numbers[2];
+  const tesela_value fields[] = {tesela_value_of_text("op", "where"),
+                                 tesela_value_of_text("layout", "F32[3,5]{1,0:T(2,2)}"),
+                                 tesela_value_of_ints("index", 2, numbers, index)};
+  const tesela_value request = tesela_value_of_object(NULL, 3, fields);
+  tesela_error err;
+  heard h = {.sink = {hear, NULL, false}, .most = 100};
+  tesela_request r = {.value = &request, .out = &h.sink, .err = &err, .lenient = true};
+  assert_int_equal(tesela_request_answer(&r), TESELA_OK);
+  /* tiles of 2x2, three in a row: (2,3) is in tile (1,1), there at (0,1): place (3 + 1) * 4 + 1 */
+  assert_string_equal(h.text, "kindex [ i2 i3 } kplace i17 kbyte i68 kbit i0 ");
+  r.lenient = false;
+  assert_int_equal(tesela_request_answer(&r), TESELA_E_SYNTAX); /* F32 is f32 for a lenient reader alone */
+  assert_string_equal(r.field, "layout");
+  assert_int_equal(err.at, 0);
+  h = (heard){.sink = {hear, NULL, false}, .most = 3};
+  r.lenient = true;
+  assert_int_equal(tesela_request_answer(&r), TESELA_OK);
+  assert_true(h.sink.stopped);
+  assert_string_equal(h.text, "kindex [ i2 ");
+  tesela_request_free(&r);
+}
+
+static void test_values(void **state) {
+  (void)state;
+  const tesela_value members[] = {tesela_value_of_bool("yes", true), tesela_value_of_int("n", -7),
+                                  tesela_value_of_text("t", "a\"b"), tesela_value_of_text("none", NULL)};
+  const tesela_value object = tesela_value_of_object(NULL, 4, members);
+  tesela_json_out out = TESELA_JSON_OUT;
+  tesela_json_in in;
+  tesela_error err;
+  tesela_put_value(&out.sink, &object);
+  assert_int_equal(out.length, strlen("{\"yes\":true,\"n\":-7,\"t\":\"a\\\"b\",\"none\":null}"));
+  assert_int_equal(tesela_json_read(&in, out.text, out.length, &err), TESELA_OK); /* and back */
+  assert_true(tesela_value_bool(tesela_value_get(in.value, "yes")));
+  assert_int_equal(tesela_value_int(tesela_value_get(in.value, "n")), -7);
+  assert_string_equal(tesela_value_text(tesela_value_get(in.value, "t")), "a\"b");
+  assert_true(tesela_value_is(tesela_value_get(in.value, "none"), TESELA_VALUE_NULL));
+  assert_null(tesela_value_get(in.value, "no"));
+  assert_null(tesela_value_at(in.value, 4));
+  assert_int_equal(tesela_value_size(NULL), 0);
+  tesela_json_free(&in);
+  tesela_json_out_free(&out);
+  assert_int_equal(tesela_json_read(&in, "{\"a\":1,\"a\":2}", 13, &err), TESELA_E_INVALID);
+  assert_int_equal(tesela_json_read(&in, "[1,", 3, &err), TESELA_E_SYNTAX);
+}
+
+/* ---- files ------------------------------------------------------------------------------------------------ */
+
+static void put_file(const char *folder, const char *name, const char *text) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+}
+
+static void test_files(void **state) {
+  (void)state;
+  static const char *const refused[] = {"../secret", "a/../../secret", "/etc/passwd", "",
+                                        "..",        "a/..",           "out",         "up/secret",
+                                        "nosuch",    "a/nosuch",       "b/five"};
+  char top[] = "/tmp/tesela_opsXXXXXX", folder[100], path[200], line[400];
+  assert_non_null(mkdtemp(top));
+  snprintf(folder, sizeof folder, "%s/files", top);
+  assert_int_equal(mkdir(folder, 0700), 0);
+  snprintf(path, sizeof path, "%s/a", folder);
+  assert_int_equal(mkdir(path, 0700), 0);
+  put_file(top, "secret", "secret");
+  put_file(folder, "three", "abc");
+  put_file(path, "five", "abcde");
+  snprintf(path, sizeof path, "%s/out", folder);
+  assert_int_equal(symlink("../secret", path), 0);
+  snprintf(path, sizeof path, "%s/up", folder);
+  assert_int_equal(symlink("..", path), 0);
+  tesela_request how = ours;
+  assert_non_null(strstr(ask(&how, "{\"op\":\"size\",\"file\":\"three\"}"), "\"code\":\"UNSUPPORTED\""));
+  how.files = folder;
+  assert_non_null(strstr(ask(&how, "{\"op\":\"size\",\"file\":\"three\"}"), "\"bytes\":3"));
+  assert_non_null(strstr(ask(&how, "{\"op\":\"size\",\"file\":\"a/five\"}"), "\"bytes\":5"));
+  assert_non_null(strstr(ask(&how, "{\"op\":\"size\",\"file\":\"./a//five\"}"), "\"bytes\":5"));
+  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    snprintf(line, sizeof line, "{\"op\":\"size\",\"file\":\"%s\"}", refused[i]);
+    const char *answer = ask(&how, line);
+    assert_non_null(strstr(answer, "\"ok\":false"));
+    assert_non_null(strstr(answer, "\"field\":\"file\""));
+  }
+  assert_non_null(strstr(ask(&how, "{\"op\":\"size\",\"file\":\"three\\u0000x\"}"), "NUL"));
+  how = ours;
+  how.files_anywhere = true;
+  snprintf(line, sizeof line, "{\"op\":\"size\",\"file\":\"%s/secret\"}", top);
+  assert_non_null(strstr(ask(&how, line), "\"bytes\":6"));
+  snprintf(line, sizeof line, "rm -r %s", top);
+  assert_int_equal(system(line), 0);
+}
+
+/* ---- targets ---------------------------------------------------------------------------------------------- */
+
+static void test_targets(void **state) {
+  (void)state;
+  static const char text[] = "target mine\nlike spyre\nstick 64\n";
+  tesela_target mine;
+  assert_int_equal(tesela_target_read(&mine, text, strlen(text), NULL), TESELA_OK);
+  const tesela_request how = {.target = &mine};
+  static const char *const ask_bytes[] = {
+      "{\"op\":\"where\",\"layout\":\"f16[4,64] stick(dim_order=[0,1])\",\"index\":[1,0]}",
+      "{\"op\":\"where\",\"layout\":\"f16[4,64] stick(dim_order=[0,1], target=mine)\",\"index\":[1,0]}",
+      "{\"op\":\"where\",\"layout\":\"f16[4,64] "
+      "stick(dim_order=[0,1])\",\"index\":[1,0],\"target\":\"spyre\"}",
+      "{\"op\":\"where\",\"layout\":\"f16[4,64] stick(dim_order=[0,1])\",\"index\":[0,32],"
+      "\"target\":\"target own\\nlike spyre\\nstick 64\\n\"}",
+  };
+  /* sticks of 64 bytes are 32 lanes: row 1 is behind one stick of row 0; of 128 bytes, 64 lanes */
+  assert_non_null(strstr(ask(&how, ask_bytes[0]), "\"place\":32,"));
+  assert_non_null(strstr(ask(&how, ask_bytes[1]), "\"place\":32,"));
+  assert_non_null(strstr(ask(&how, ask_bytes[2]), "\"place\":64,"));
+  assert_non_null(strstr(ask(NULL, ask_bytes[0]), "\"place\":64,"));
+  /* column 32 is in the second column of sticks, behind 4 rows of the first */
+  assert_non_null(strstr(ask(NULL, ask_bytes[3]), "\"place\":128,"));
+  assert_non_null(strstr(ask(NULL, ask_bytes[1]), "\"ok\":false"));
+  assert_non_null(strstr(ask(&how, "{\"op\":\"version\",\"target\":\"spire\"}"), "did you mean spyre?"));
+}
+
+#endif
+
+int main(void) {
+#ifdef TESELA_TEST_JANSSON
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_a_toy), cmocka_unit_test(test_events),  cmocka_unit_test(test_values),
+      cmocka_unit_test(test_files), cmocka_unit_test(test_targets),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+#else
+  puts("built without jansson, nothing is tested");
+  return 0;
+#endif
+}
