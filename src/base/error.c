@@ -110,6 +110,7 @@ void tesela__range_text(int64_t least, int64_t most, char *text, size_t room) {
 tesela_status tesela_error_outside(tesela_error *err, int64_t at, const char *name, int32_t k, int64_t value,
                                    int64_t least, int64_t most) {
   char number[16] = "", allowed[80];
+  TESELA__NEED(err, name);
   if (k >= 0) snprintf(number, sizeof number, "[%" PRId32 "]", k);
   tesela__range_text(least, most, allowed, sizeof allowed);
   return tesela__fail(err, TESELA_E_RANGE, at, "%s%s is %" PRId64 "; %s", name, number, value, allowed);

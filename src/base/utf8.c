@@ -8,6 +8,7 @@
 
 size_t tesela_utf8_character(const char *text, size_t length, uint32_t *character) {
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* smaller codes have a shorter form */
+  if (!text || !character || length == 0) return 0;
   unsigned char lead = (unsigned char)text[0];
   size_t n = lead < 0x80 ? 1 : lead < 0xC0 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF8 ? 4 : 0;
   if (n == 0 || n > length) return 0;
@@ -41,6 +42,7 @@ int32_t tesela_utf8_columns(uint32_t character) {
 
 size_t tesela_utf8_show(const char *text, size_t length, bool ascii, char shown[12], int32_t *columns) {
   enum { ROOM = 12 };
+  if (!text || !shown || !columns || length == 0) return 0;
   uint32_t c = 0;
   size_t used = tesela_utf8_character(text, length, &c);
   *columns = used > 0 ? tesela_utf8_columns(c) : -1;
