@@ -4,7 +4,7 @@
  *
  *   request.c     finds the operation, checks its fields by the table
  *   query_ops.c   the table, and some of them; query_place.c has those about elements and places, query_xla.c those about XLA shapes as such, query_register.c those about register
- *                 layouts, query_tile.c those about moving tiles, query_relayout.c those that copy, query_device.c those about
+ *                 layouts, query_tile.c those about moving tiles, query_relayout.c those that copy, query_trial.c those that check and time that, query_device.c those about
  *                 device layouts, query_graph.c those about programs
  *   value.c put.c json_in.c json_out.c json_answer.c    values, sinks, the edge to JSON
  *
@@ -44,6 +44,9 @@ tesela_status op_infer(tesela_request *q);
 tesela_status op_ldmatrix(tesela_request *q);
 tesela_status op_swizzle(tesela_request *q);
 tesela_status op_vector_width(tesela_request *q);
+/* query_trial.c */
+tesela_status op_bench(tesela_request *q);
+tesela_status op_check(tesela_request *q);
 /* query_xla.c */
 tesela_status op_choose(tesela_request *q);
 tesela_status op_info(tesela_request *q);

@@ -163,10 +163,7 @@ static int pack(packing *p, tensor_job *job) {
 
 int cmd_pack(const cli_context *cli) {
   const char *path = cli_value(cli, "output");
-  tensor_job job = {.cli = cli,
-                    .path = path ? path : "-",
-                    .format = TESELA_FILE_SAFETENSORS,
-                    .fill = cli_value(cli, "fill")};
+  tensor_job job = {.cli = cli, .path = path ? path : "-", .format = TESELA_FILE_SAFETENSORS};
   packing p = {.cli = cli};
   tensor_file *in = NULL;
   job.says =

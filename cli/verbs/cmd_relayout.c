@@ -33,7 +33,7 @@ static int relayout(tensor_job *job) {
 int cmd_relayout(const cli_context *cli) {
   const char *path = cli_value(cli, "output");
   tensor_file *in;
-  tensor_job job = {.cli = cli, .path = path ? path : "-", .fill = cli_value(cli, "fill")};
+  tensor_job job = {.cli = cli, .path = path ? path : "-"};
   job.says =
       (tensor_says){cli_value(cli, "from"), cli_value(cli, "dtype"), cli_value(cli, "tensor"), "--from"};
   job.transform = transform_of(cli);

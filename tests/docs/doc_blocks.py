@@ -11,7 +11,7 @@ The word after the fence says what a block is:
     python          a complete program
     text output     what the program just before prints
     json query      requests to `tesela query`, each followed by its response, compared as JSON values; a text "..."
-                    stands for any text
+                    stands for any text and any number with a fraction, as of times
     text, make, cmake, ebnf    to be read, not run
 
 Any other word is a mistake. The blocks of one document run in order in one folder that has a copy of examples/.
@@ -175,12 +175,12 @@ def check_program(command, block, folder):
 
 
 def alike(says, prints):
-    """Equal as JSON values; "..." is any text."""
+    """Equal as JSON values; "..." is any text, and any number with a fraction."""
     if isinstance(says, dict) and isinstance(prints, dict):
         return says.keys() == prints.keys() and all(alike(says[key], prints[key]) for key in says)
     if isinstance(says, list) and isinstance(prints, list):
         return len(says) == len(prints) and all(map(alike, says, prints))
-    return says == prints or (says == "..." and isinstance(prints, str))
+    return says == prints or (says == "..." and isinstance(prints, (str, float)))
 
 
 def check_query(block, folder):
