@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "bench_run.h"
+#include "main/json.h"
 #include "main/say.h"
 #include "verbs/problem.h"
 
@@ -61,7 +62,7 @@ int cmd_bench(const cli_context *cli) {
   bench *b = NULL;
   int status;
   if (!problem_ask(cli, &ask, &status)) return status;
-  if (cli->json) return problem_answer(cli, &ask, "all_ok");
+  if (cli->json) return json_verb(cli, ask.n, ask.field, "all_ok");
   if (bench_run(&ask.request, &ask.p, &b) == TESELA_OK)
     status = print_result(cli, b);
   else

@@ -2,6 +2,7 @@
 /*
  * cmd_check.c - the verb check: every way of copying that applies, against the definition.
  */
+#include "main/json.h"
 #include "main/say.h"
 #include "trial.h"
 #include "verbs/problem.h"
@@ -27,7 +28,7 @@ int cmd_check(const cli_context *cli) {
   bool right = false;
   int status;
   if (!problem_ask(cli, &ask, &status)) return status;
-  if (cli->json) return problem_answer(cli, &ask, "all_ok");
+  if (cli->json) return json_verb(cli, ask.n, ask.field, "all_ok");
   tesela_status done = trial_begin(&ask.request, &ask.p, &t);
   if (done == TESELA_OK) done = trial_find_ways(&ask.request, true, &t);
   if (done == TESELA_OK) done = trial_check(&ask.request, &t, &right);

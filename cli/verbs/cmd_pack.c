@@ -167,7 +167,7 @@ int cmd_pack(const cli_context *cli) {
   packing p = {.cli = cli};
   tensor_file *in = NULL;
   job.says =
-      (tensor_says){.layout = cli_value(cli, "from"), .dtype = cli_value(cli, "dtype"), .option = "--from"};
+      (tensor_says){.layout = cli_value(cli, "from"), .dtype = cli_value(cli, "dtype"), .option = "from"};
   if (tensor_name_ends(job.path, ".npy") || tensor_name_is_foreign(job.path))
     return say_usage(cli, "pack writes .safetensors; tesela relayout writes others");
   int status = read_rules(&p);

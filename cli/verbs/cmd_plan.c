@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "main/json.h"
 #include "main/say.h"
 #include "verbs/problem.h"
 
@@ -19,7 +20,7 @@ int cmd_plan(const cli_context *cli) {
   tesela_writer to = {write_stdout, NULL};
   int status;
   if (!problem_ask(cli, &ask, &status)) return status;
-  if (cli->json) return problem_answer(cli, &ask, NULL);
+  if (cli->json) return json_verb(cli, ask.n, ask.field, NULL);
   if (problem_options(&ask.request, &ask.p, &options) != TESELA_OK) return say_failure(cli, &ask.err);
   if (!problem_say_fill(cli, &ask.p.to.layout, &options)) return CLI_BAD;
   if (tesela_plan_create(&plan, &ask.p.to.layout, &ask.p.from.layout, &options, &ask.err) != TESELA_OK)

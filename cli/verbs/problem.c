@@ -9,7 +9,6 @@
 
 #include "convert_value.h"
 #include "main/input.h"
-#include "main/json.h"
 #include "main/say.h"
 
 static bool read_line(const cli_context *cli, const char *line, problem *p, int *status) {
@@ -61,7 +60,6 @@ bool problem_ask(const cli_context *cli, problem_request *ask, int *status) {
   *ask = (problem_request){.err = {.at = -1}};
   if (!read_line(cli, cli->arg[0], &ask->p, status)) return false;
   *status = CLI_BAD;
-  add(ask, tesela_value_of_text("op", cli->verb->name));
   add(ask, tesela_value_of_text("problem", cli->arg[0]));
   if (!read_options(cli, ask)) return false;
   if (given(cli, "fill") && !problem_say_fill(cli, &ask->p.to.layout, &unused)) return false;
@@ -70,12 +68,6 @@ bool problem_ask(const cli_context *cli, problem_request *ask, int *status) {
   if (strcmp(cli->verb->name, "plan") != 0 && !convert_is_defined(&ask->p.from.layout, &ask->p.to.layout))
     say_note(cli, "the values of this conversion are not checked, only padding and the bytes around");
   return true;
-}
-
-int problem_answer(const cli_context *cli, const problem_request *ask, const char *member) {
-  bool yes;
-  const int status = json_answer_flag(cli, ask->n, ask->field, member ? member : "", &yes);
-  return status == CLI_YES && member && !yes ? CLI_NO : status;
 }
 
 bool problem_say_fill(const cli_context *cli, const tesela_layout *to, tesela_plan_options *options) {

@@ -25,9 +25,6 @@ typedef struct problem_request {
  * the exit status in *status. */
 bool problem_ask(const cli_context *cli, problem_request *ask, int *status);
 
-/* Print the answer of the operation in JSON. An exit status: CLI_NO if the member, which may be NULL, is false. */
-int problem_answer(const cli_context *cli, const problem_request *ask, const char *member);
-
 /* What --fill says about padding of `to`. false after saying what is wrong: CLI_BAD. */
 bool problem_say_fill(const cli_context *cli, const tesela_layout *to, tesela_plan_options *options);
 

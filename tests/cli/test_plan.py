@@ -568,7 +568,7 @@ def test_digest_of_all_tensors(tmp_path):
     lines = "".join(f"{value}  {path}:{name}\n" for name, value in want.items())
     assert done("digest", path) == lines.replace("z\n\n", "z\\x0a\n")
     assert done("digest", path, "--tensor=yy") == f"{want['yy']}  {path}\n"
-    rows = [json.loads(line) for line in done("digest", path, "--json").splitlines()]
+    rows = json.loads(done("digest", path, "--json"))["tensors"]
     assert {row["tensor"]: row["digest"] for row in rows} == want
 
 

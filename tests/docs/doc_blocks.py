@@ -10,7 +10,7 @@ The word after the fence says what a block is:
     c               a complete program: compiles against the library and runs
     python          a complete program
     text output     what the program just before prints
-    json query      requests to `tesela query`, each followed by its response, compared as JSON values; a text "..."
+    json query      requests to `tesela query --files=.`, each followed by its response, compared as JSON values; a text "..."
                     stands for any text and any number with a fraction, as of times
     text, make, cmake, ebnf    to be read, not run
 
@@ -186,7 +186,7 @@ def alike(says, prints):
 def check_query(block, folder):
     lines = [line for line in block.text.splitlines() if line.strip()]
     requests, expected = lines[::2], lines[1::2]
-    printed, _, _ = run(["tesela", "query"], folder, text="".join(line + "\n" for line in requests))
+    printed, _, _ = run(["tesela", "query", "--files=."], folder, text="".join(line + "\n" for line in requests))
     responses = printed.splitlines()
     if not len(requests) == len(expected) == len(responses):
         raise Wrong(f"{len(requests)} requests, {len(expected)} responses written, {len(responses)} printed")
