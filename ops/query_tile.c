@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query_tile.c - the ops about moving tiles: vector_width, bank_conflicts, ldmatrix, swizzle, convert, infer.
+ * query_tile.c - the ops about moving tiles: access, vector_width, bank_conflicts, ldmatrix, swizzle, convert, infer.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static tesela_status take_machine(tesela_request *q, tesela_access_machine *mach
   return status;
 }
 
-/* What vector_width, bank_conflicts and ldmatrix are asked about. */
+/* What access and its parts are asked about. */
 typedef struct tile_request {
   tesela_register registers;
   tesela_tile_memory memory;
@@ -95,7 +95,31 @@ static tesela_status take_request(tesela_request *q, tile_request *r) {
   return TESELA_OK;
 }
 
-/* ---- vector_width, bank_conflicts, ldmatrix -------------------------------------------------------------------- */
+/* ---- access, and its parts vector_width, bank_conflicts, ldmatrix ----------------------------------------------- */
+
+tesela_status op_access(tesela_request *q) {
+  tile_request r;
+  tesela_vector_width width;
+  tesela_access_cost cost;
+  tesela_ldmatrix plan;
+  tesela_status status = take_request(q, &r);
+  bool shared = status == TESELA_OK && r.memory.space == TESELA_TILE_SHARED;
+  if (status == TESELA_OK)
+    status = tesela_vector_width_of(&r.registers, &r.memory, r.bits, &r.machine, &width, q->err);
+  if (status == TESELA_OK)
+    status = tesela_access_cost_of(&r.registers, &r.memory, r.bits, r.vector, &r.machine, &cost, q->err);
+  if (shared && status == TESELA_OK)
+    status = tile_ldmatrix(&r.registers, &r.memory, r.bits, &r.machine, &plan, q->err);
+  if (status != TESELA_OK) return status;
+  tile_json_width(q->out, &width);
+  tile_json_cost(q->out, &cost);
+  if (!shared) return TESELA_OK;
+  tesela_put_key(q->out, "ldmatrix");
+  tesela_put_object(q->out);
+  tile_json_ldmatrix(q->out, &plan);
+  tesela_put_end(q->out);
+  return TESELA_OK;
+}
 
 tesela_status op_vector_width(tesela_request *q) {
   tile_request r;
@@ -128,6 +152,8 @@ tesela_status op_ldmatrix(tesela_request *q) {
 
 /* ---- swizzle ------------------------------------------------------------------------------------------------------ */
 
+enum { SWIZZLE_USES = 4096 }; /* bounds memory */
+
 /* The uses in the fields writes and reads, lists of expressions; those of reads may be done by ldmatrix. */
 static tesela_status take_uses(tesela_request *q, tesela_register *layouts, tesela_access_use *uses) {
   static const char *const fields[] = {"writes", "reads"};
@@ -156,8 +182,9 @@ tesela_status op_swizzle(tesela_request *q) {
   if (status == TESELA_OK) status = take_machine(q, &machine);
   if (status == TESELA_OK) status = take_steps(q, &options.max_steps);
   if (status != TESELA_OK) return status;
-  if (n == 0 || n > 64)
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "writes and reads have %zu layouts; 1 to 64", n);
+  if (n == 0 || n > SWIZZLE_USES)
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "writes and reads have %zu layouts; expected 1 to %d",
+                               n, SWIZZLE_USES);
   tesela_register *layouts = malloc(n * sizeof *layouts);
   tesela_access_use *uses = calloc(n, sizeof *uses);
   status = layouts && uses ? take_uses(q, layouts, uses)

@@ -44,6 +44,15 @@ void tile_json_ldmatrix(tesela_sink *j, const tesela_ldmatrix *plan) {
   tesela_put_key_int(j, "conflicts", plan->cost.conflicts);
 }
 
+tesela_status tile_ldmatrix(const tesela_register *registers, const tesela_tile_memory *memory, int32_t bits,
+                            const tesela_access_machine *machine, tesela_ldmatrix *out, tesela_error *err) {
+  if ((machine->warp == 0 || machine->warp == 32) && (machine->banks == 0 || machine->banks == 32) &&
+      (machine->bank_bytes == 0 || machine->bank_bytes == 4))
+    return tesela_ldmatrix_of(registers, memory, bits, out, err);
+  *out = (tesela_ldmatrix){.why_not = "it needs warps of 32 and 32 banks of 4 bytes"};
+  return TESELA_OK;
+}
+
 static void put_memory(tesela_sink *j, const char *name, const tesela_tile_memory *memory) {
   tesela_put_key(j, name);
   tesela_writer to = tesela_put_text_begin(j);

@@ -10,6 +10,10 @@
 
 #include <tesela/ops.h>
 
+/* Does ldmatrix, an instruction of NVIDIA's machines, move a tile in shared memory? */
+tesela_status tile_ldmatrix(const tesela_register *registers, const tesela_tile_memory *memory, int32_t bits,
+                            const tesela_access_machine *machine, tesela_ldmatrix *out, tesela_error *err);
+
 /* Each writes fields into the object that is open. */
 void tile_json_width(tesela_sink *j, const tesela_vector_width *width);
 void tile_json_cost(tesela_sink *j, const tesela_access_cost *cost);

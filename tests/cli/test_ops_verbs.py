@@ -14,8 +14,8 @@ EXCEPT = {"help", "version", "formats", "query"}
 
 # Verbs whose --json is not yet the answer of an operation. Lines are only taken away here.
 TODO = {
-    "access", "bench", "check", "cmp", "convert", "diff", "digest", "dma", "graph", "infer", "pack", "plan", "relayout", "report",
-    "swizzle", "unpack", "verify",
+    "bench", "check", "cmp", "diff", "digest", "dma", "graph", "infer", "pack", "plan", "relayout", "report",
+    "unpack", "verify",
 }  # fmt: skip
 
 TILED, STICKS, HELD = "f32[3,5]{1,0:T(2,2)}", "f16[1000,200] stick(dim_order=[0,1])", "mma.m16n8k8.f16.C"
@@ -48,6 +48,23 @@ CASES = [
     (["same", "(f32[2],u8[2])", "(f32[2],u8[3])"], {"op": "same", "a": "(f32[2],u8[2])", "b": "(f32[2],u8[3])"}),
     (["same", "(f32[2],u8[2])", "f32[2]"], {"op": "same", "a": "(f32[2],u8[2])", "b": "f32[2]"}),
     (["same", "spatial(2,3)", "column_spatial(2,3)"], {"op": "same", "a": "spatial(2,3)", "b": "column_spatial(2,3)"}),
+    (["access", HELD, "shared_row_major(16, 8)"],
+     {"op": "access", "register": HELD, "memory": "shared_row_major(16, 8)", "dtype": "f16"}),
+    (["access", "--dtype=f32", "--vector=1", "--warp=64", "--banks=64", "--bank-bytes=8", HELD, "shared_row_major(16, 8)"],
+     {"op": "access", "register": HELD, "memory": "shared_row_major(16, 8)", "dtype": "f32", "vector": 1, "warp": 64,
+      "banks": 64, "bank_bytes": 8}),
+    (["access", HELD, "global_row_major(16, 8)"],
+     {"op": "access", "register": HELD, "memory": "global_row_major(16, 8)", "dtype": "f16"}),
+    (["swizzle", "spatial(1, 32).local(32, 1)", "column_spatial(32, 1).local(1, 32)"],
+     {"op": "swizzle", "writes": ["spatial(1, 32).local(32, 1)"], "reads": ["column_spatial(32, 1).local(1, 32)"], "dtype": "f16"}),
+    (["swizzle", "--ldmatrix", "--dtype=bf16", "--banks=16", "--max-steps=1000000", "mma.m16n8k16.f16.A"],
+     {"op": "swizzle", "reads": ["mma.m16n8k16.f16.A"], "dtype": "bf16", "ldmatrix": True, "banks": 16, "max_steps": 1000000}),
+    (["convert", "spatial(4, 8)", "column_spatial(4, 8)"],
+     {"op": "convert", "from": "spatial(4, 8)", "to": "column_spatial(4, 8)", "dtype": "f16"}),
+    (["convert", "--through=shared", "--cuda=turn", "--dtype=f32", "spatial(4, 8)", "column_spatial(4, 8)"],
+     {"op": "convert", "from": "spatial(4, 8)", "to": "column_spatial(4, 8)", "dtype": "f32", "through": "shared", "cuda": "turn"}),
+    (["convert", "--warp=64", "spatial(8, 8)", "column_spatial(8, 8)"],
+     {"op": "convert", "from": "spatial(8, 8)", "to": "column_spatial(8, 8)", "dtype": "f16", "warp": 64}),
     (["same", STICKS, "f16[1000,200]"], {"op": "same", "a": STICKS, "b": "f16[1000,200]"}),
 ]  # fmt: skip
 
