@@ -235,7 +235,8 @@ tesela_status op_infer(tesela_request *q) {
   tesela_status status = tesela_kernel_program_create(&program, tesela_value_text(text),
                                                       tesela_value_length(text), NULL, q->err);
   if (status == TESELA_OK) status = tesela_kernel_program_infer(program, q->err);
-  if (status == TESELA_OK) tile_json_program(q->out, program);
+  if (program && tesela_kernel_program_conflict(program)->found) status = TESELA_OK; /* that is an answer */
+  if (status == TESELA_OK) tile_json_program(q->out, program, q->err->message);
   tesela_kernel_program_destroy(program);
   return status;
 }

@@ -7,18 +7,19 @@ CASES: a command line, and the request, or the list of requests, one for each li
 import json
 
 import pytest
-from command import good, run
+from command import SOURCE, good, run
 
 # Verbs without an operation: they are about the command itself.
 EXCEPT = {"help", "version", "formats", "query"}
 
 # Verbs whose --json is not yet the answer of an operation. Lines are only taken away here.
 TODO = {
-    "bench", "check", "cmp", "diff", "digest", "dma", "graph", "infer", "pack", "plan", "relayout", "report",
+    "bench", "check", "cmp", "diff", "digest", "dma", "graph", "pack", "plan", "relayout", "report",
     "unpack", "verify",
 }  # fmt: skip
 
 TILED, STICKS, HELD = "f32[3,5]{1,0:T(2,2)}", "f16[1000,200] stick(dim_order=[0,1])", "mma.m16n8k8.f16.C"
+KERNELS = SOURCE / "examples"
 
 CASES = [
     (["where", TILED, "2,3"], {"op": "where", "layout": TILED, "index": [2, 3]}),
@@ -65,11 +66,13 @@ CASES = [
      {"op": "convert", "from": "spatial(4, 8)", "to": "column_spatial(4, 8)", "dtype": "f32", "through": "shared", "cuda": "turn"}),
     (["convert", "--warp=64", "spatial(8, 8)", "column_spatial(8, 8)"],
      {"op": "convert", "from": "spatial(8, 8)", "to": "column_spatial(8, 8)", "dtype": "f16", "warp": 64}),
+    (["infer", KERNELS / "attention.kernel"], {"op": "infer", "program": (KERNELS / "attention.kernel").read_text()}),
+    (["infer", KERNELS / "conflict.kernel"], {"op": "infer", "program": (KERNELS / "conflict.kernel").read_text()}),
     (["same", STICKS, "f16[1000,200]"], {"op": "same", "a": STICKS, "b": "f16[1000,200]"}),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("words, requests", CASES, ids=[" ".join(words) for words, _ in CASES])
+@pytest.mark.parametrize("words, requests", CASES, ids=[" ".join(map(str, words)) for words, _ in CASES])
 def test_both_answers_are_equal(words, requests):
     done = run(words[0], "--json", *words[1:])
     assert done.returncode in (0, 1), done.stderr
