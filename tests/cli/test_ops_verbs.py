@@ -14,12 +14,12 @@ EXCEPT = {"help", "version", "formats", "query"}
 
 # Verbs whose --json is not yet the answer of an operation. Lines are only taken away here.
 TODO = {
-    "bench", "check", "cmp", "diff", "digest", "dma", "graph", "pack", "plan", "relayout", "report",
+    "bench", "check", "cmp", "diff", "digest", "graph", "pack", "plan", "relayout", "report",
     "unpack", "verify",
 }  # fmt: skip
 
 TILED, STICKS, HELD = "f32[3,5]{1,0:T(2,2)}", "f16[1000,200] stick(dim_order=[0,1])", "mma.m16n8k8.f16.C"
-KERNELS = SOURCE / "examples"
+EXAMPLES = SOURCE / "examples"
 
 CASES = [
     (["where", TILED, "2,3"], {"op": "where", "layout": TILED, "index": [2, 3]}),
@@ -66,8 +66,17 @@ CASES = [
      {"op": "convert", "from": "spatial(4, 8)", "to": "column_spatial(4, 8)", "dtype": "f32", "through": "shared", "cuda": "turn"}),
     (["convert", "--warp=64", "spatial(8, 8)", "column_spatial(8, 8)"],
      {"op": "convert", "from": "spatial(8, 8)", "to": "column_spatial(8, 8)", "dtype": "f16", "warp": 64}),
-    (["infer", KERNELS / "attention.kernel"], {"op": "infer", "program": (KERNELS / "attention.kernel").read_text()}),
-    (["infer", KERNELS / "conflict.kernel"], {"op": "infer", "program": (KERNELS / "conflict.kernel").read_text()}),
+    (["infer", EXAMPLES / "attention.kernel"], {"op": "infer", "program": (EXAMPLES / "attention.kernel").read_text()}),
+    (["infer", EXAMPLES / "conflict.kernel"], {"op": "infer", "program": (EXAMPLES / "conflict.kernel").read_text()}),
+    (["dma", STICKS], {"op": "dma", "layout": STICKS}),
+    (["dma", "--plain", "--innermost-first", "--to-host", "--max-dims=2", STICKS],
+     {"op": "dma", "layout": STICKS, "form": "plain", "innermost_first": True, "direction": "to_host", "limits": {"max_dims": 2}}),
+    (["dma", "--strides=-200,-1", "--offset=199999", "--box=4:6,60:70", STICKS],
+     {"op": "dma", "layout": STICKS, "host": {"strides": [-200, -1], "offset": 199999}, "box": {"start": [4, 60], "size": [2, 10]}}),
+    (["dma", "--padding", "--target=tiles", "f16[40,60] stick()"],
+     {"op": "dma", "layout": "f16[40,60] stick()", "padding": True, "target": "tiles"}),
+    (["dma", f"--target={EXAMPLES}/own.target", "--max-extent=16", "f16[40,64] stick(dim_order=[0,1])"],
+     {"op": "dma", "layout": "f16[40,64] stick(dim_order=[0,1])", "target": (EXAMPLES / "own.target").read_text(), "limits": {"max_extent": 16}}),
     (["same", STICKS, "f16[1000,200]"], {"op": "same", "a": STICKS, "b": "f16[1000,200]"}),
 ]  # fmt: skip
 
