@@ -97,23 +97,25 @@ static tesela_status take_request(tesela_request *q, tile_request *r) {
 
 /* ---- access, and its parts vector_width, bank_conflicts, ldmatrix ----------------------------------------------- */
 
-tesela_status op_access(tesela_request *q) {
+enum { WIDTH = 1, COST = 2 };
+
+static tesela_status answer_access(tesela_request *q, int parts) {
   tile_request r;
   tesela_vector_width width;
   tesela_access_cost cost;
   tesela_ldmatrix plan;
   tesela_status status = take_request(q, &r);
-  bool shared = status == TESELA_OK && r.memory.space == TESELA_TILE_SHARED;
-  if (status == TESELA_OK)
+  bool both = parts == (WIDTH | COST) && status == TESELA_OK && r.memory.space == TESELA_TILE_SHARED;
+  if (status == TESELA_OK && parts & WIDTH)
     status = tesela_vector_width_of(&r.registers, &r.memory, r.bits, &r.machine, &width, q->err);
-  if (status == TESELA_OK)
+  if (status == TESELA_OK && parts & COST)
     status = tesela_access_cost_of(&r.registers, &r.memory, r.bits, r.vector, &r.machine, &cost, q->err);
-  if (shared && status == TESELA_OK)
+  if (status == TESELA_OK && both)
     status = tile_ldmatrix(&r.registers, &r.memory, r.bits, &r.machine, &plan, q->err);
   if (status != TESELA_OK) return status;
-  tile_json_width(q->out, &width);
-  tile_json_cost(q->out, &cost);
-  if (!shared) return TESELA_OK;
+  if (parts & WIDTH) tile_json_width(q->out, &width);
+  if (parts & COST) tile_json_cost(q->out, &cost);
+  if (!both) return TESELA_OK;
   tesela_put_key(q->out, "ldmatrix");
   tesela_put_object(q->out);
   tile_json_ldmatrix(q->out, &plan);
@@ -121,25 +123,9 @@ tesela_status op_access(tesela_request *q) {
   return TESELA_OK;
 }
 
-tesela_status op_vector_width(tesela_request *q) {
-  tile_request r;
-  tesela_vector_width width;
-  tesela_status status = take_request(q, &r);
-  if (status == TESELA_OK)
-    status = tesela_vector_width_of(&r.registers, &r.memory, r.bits, &r.machine, &width, q->err);
-  if (status == TESELA_OK) tile_json_width(q->out, &width);
-  return status;
-}
-
-tesela_status op_bank_conflicts(tesela_request *q) {
-  tile_request r;
-  tesela_access_cost cost;
-  tesela_status status = take_request(q, &r);
-  if (status == TESELA_OK)
-    status = tesela_access_cost_of(&r.registers, &r.memory, r.bits, r.vector, &r.machine, &cost, q->err);
-  if (status == TESELA_OK) tile_json_cost(q->out, &cost);
-  return status;
-}
+tesela_status op_access(tesela_request *q) { return answer_access(q, WIDTH | COST); }
+tesela_status op_vector_width(tesela_request *q) { return answer_access(q, WIDTH); }
+tesela_status op_bank_conflicts(tesela_request *q) { return answer_access(q, COST); }
 
 tesela_status op_ldmatrix(tesela_request *q) {
   tile_request r;
