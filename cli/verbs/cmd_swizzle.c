@@ -9,7 +9,7 @@
 #include "main/say.h"
 #include "tile_input.h"
 
-/* All of them as reads: those ldmatrix may do, if it is asked for. */
+/* All layouts as reads: ldmatrix may do those, if --ldmatrix says so. */
 static int swizzle_json(const cli_context *cli) {
   size_t n = (size_t)cli->n_args;
   tesela_value *texts = malloc(n * sizeof *texts);
