@@ -4,6 +4,7 @@
  */
 #include "tile_input.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "expression.h"
@@ -12,7 +13,6 @@
 #include "main/json.h"
 #include "main/say.h"
 #include "tile_json.h"
-#include "main/json.h"
 
 bool tile_input_register(const cli_context *cli, const char *text, tesela_register *out, int *status) {
   tesela_any_layout any;
@@ -65,6 +65,24 @@ bool tile_input_machine(const cli_context *cli, tesela_access_machine *machine) 
 bool expression_warp(const cli_context *cli, const char *text, size_t length, int64_t *warp) {
   const tesela_fragment *entry = expression_fragment(text, length);
   return cli_integer(cli, "warp", 1, TESELA_ACCESS_WARP, entry && entry->threads == 64 ? 64 : 32, warp);
+}
+
+int tile_answer(const cli_context *cli, size_t n, const tesela_value *fields) {
+  tesela_value all[TILE_FIELDS + CLI_MAX_OPTIONS + 1];
+  char name[CLI_MAX_OPTIONS][32];
+  const cli_option *o = cli->verb->options;
+  memcpy(all, fields, n * sizeof *fields);
+  if (!cli_has(cli, "dtype")) all[n++] = tesela_value_of_text("dtype", "f16");
+  for (int i = 0; o[i].name; i++) {
+    const char *text = cli->own[i];
+    if (!text) continue;
+    size_t length = strlen(o[i].name);
+    for (size_t k = 0; k <= length; k++) name[i][k] = o[i].name[k] == '-' ? '_' : o[i].name[k];
+    all[n++] = !o[i].value                    ? tesela_value_of_bool(name[i], true)
+               : strcmp(o[i].value, "N") == 0 ? tesela_value_of_int(name[i], strtoll(text, NULL, 10))
+                                              : tesela_value_of_text(name[i], text);
+  }
+  return json_answer(cli, n, all);
 }
 
 static int tile_write(void *user, const char *text, size_t length) {

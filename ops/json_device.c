@@ -74,23 +74,28 @@ static bool device_rank(const jr_object *in, const tesela_target *target, int32_
                  target->name, target->max_rank);
 }
 
-/* size, strides (row-major unless told) and offset of a tensor. */
-static bool device_sizes(const jr_object *in, int32_t *rank, int64_t *shape, int64_t *strides,
-                         int64_t *offset) {
+/* strides (default: row-major) and offset of a tensor. */
+static bool device_strides(const jr_object *in, int32_t rank, const int64_t *shape, int64_t *strides,
+                           int64_t *offset) {
   int32_t n;
   int64_t stride = 1;
-  if (!jr_ints(in, "size", true, TESELA_MAX_RANK, rank, shape) ||
-      !jr_ints(in, "strides", false, TESELA_MAX_RANK, &n, strides) || !jr_int(in, "offset", 0, offset))
+  if (!jr_ints(in, "strides", false, TESELA_MAX_RANK, &n, strides) || !jr_int(in, "offset", 0, offset))
     return false;
-  if (n >= 0 && n != *rank)
+  if (n >= 0 && n != rank)
     return jr_fail(in, TESELA_E_INVALID, "%s has %" PRId32 " strides for %" PRId32 " dims", in->name, n,
-                   *rank);
-  for (int32_t d = *rank; n < 0 && d-- > 0;) {
+                   rank);
+  for (int32_t d = rank; n < 0 && d-- > 0;) {
     strides[d] = stride;
     if (__builtin_mul_overflow(stride, shape[d] > 0 ? shape[d] : 1, &stride))
       return jr_fail(in, TESELA_E_OVERFLOW, "the row-major strides of %s do not fit in 64 bits", in->name);
   }
   return true;
+}
+
+static bool device_sizes(const jr_object *in, int32_t *rank, int64_t *shape, int64_t *strides,
+                         int64_t *offset) {
+  return jr_ints(in, "size", true, TESELA_MAX_RANK, rank, shape) &&
+         device_strides(in, *rank, shape, strides, offset);
 }
 
 /* ---- layouts ---------------------------------------------------------------------------------------------------- */
@@ -231,21 +236,34 @@ bool json_device_read(const jr_object *in, json_device *out) {
   tesela_device_host host;
   jr_object size, layout;
   memset(&host, 0, sizeof host);
-  if (!jr_member(in, "host", true, &size) || !jr_done(&size, "size|strides|offset") ||
-      !device_sizes(&size, &host.rank, host.shape, out->host_strides, &out->host_offset) ||
-      !device_types(in, &target, &host) || !device_rank(in, &target, host.rank))
-    return false;
   const tesela_value *text = tesela_value_get(in->value, "layout");
-  if (tesela_value_is(text, TESELA_VALUE_TEXT)) {
+  bool is_text = tesela_value_is(text, TESELA_VALUE_TEXT);
+  if (!jr_member(in, "host", !is_text, &size) || !jr_done(&size, "size|strides|offset") ||
+      !device_types(in, &target, &host))
+    return false;
+  bool whole = is_text && !jr_has(&size, "size"); /* the text says the shape */
+  if (!whole && (!device_sizes(&size, &host.rank, host.shape, out->host_strides, &out->host_offset) ||
+                 !device_rank(in, &target, host.rank)))
+    return false;
+  if (is_text) {
     tesela_any_layout any;
     const tesela_layout_read_options options = {
         .notation = "device",
-        .device = {.target = &target, .host = &host, .host_strides = out->host_strides}};
+        .device = {.target = whole && !jr_has(in, "stick_bytes") ? in->target : &target,
+                   .host = whole ? NULL : &host,
+                   .host_strides = whole ? NULL : out->host_strides,
+                   .targets = in->target,
+                   .n_targets = in->target != NULL}};
     if (tesela_layout_read(tesela_value_text(text), tesela_value_length(text), &options, &any, in->err) !=
         TESELA_OK)
       return false;
+    const tesela_device_host *said = &any.device.host;
     out->layout = any.device;
-    return device_text_agrees(in, &host, &out->layout.host);
+    if (!whole) return device_text_agrees(in, &host, said);
+    host.rank = said->rank;
+    memcpy(host.shape, said->shape, sizeof host.shape);
+    return device_strides(&size, said->rank, said->shape, out->host_strides, &out->host_offset) &&
+           device_text_agrees(in, &host, said);
   }
   return jr_member(in, "layout", true, &layout) &&
          device_layout_of(&layout, &target, &host, out->host_strides, &out->layout);

@@ -23,7 +23,8 @@ bool json_device_target(const jr_object *in, const char *name, int64_t stick_byt
 bool json_device_dtype(const jr_object *in, tesela_dtype *dtype);
 
 /* The members host {"size","strides","offset"}, elem_bytes, stick_bytes, dtype, target and layout of a request. layout is a
- * text for that host, or an object of one of the kinds dim_order, dims, stride_map. */
+ * text for that host, or one that says the shape where host has no size; or an object of one of the kinds dim_order, dims,
+ * stride_map. */
 bool json_device_read(const jr_object *in, json_device *out);
 
 /* As json_device_read, from base {"size","strides","offset","dim_order","style", ...}: host and layout in one. */

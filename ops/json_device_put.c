@@ -26,10 +26,8 @@ void json_device_put_lists(tesela_sink *j, const tesela_device_layout *layout, c
 
 tesela_status json_device_put_layout(tesela_sink *j, const tesela_device_layout *layout,
                                      const int64_t *host_strides, tesela_error *err) {
-  int64_t map[TESELA_DEVICE_DIMS];
   tesela_device_sizes sizes;
-  tesela_status status = tesela_device_stride_map(layout, host_strides, map, err);
-  if (status == TESELA_OK) status = tesela_device_sizes_of(layout, NULL, &sizes, err);
+  tesela_status status = tesela_device_sizes_of(layout, NULL, &sizes, err);
   if (status != TESELA_OK) return status;
   json_device_put_lists(j, layout, host_strides);
   tesela_put_key_int(j, "device_elems", sizes.places);

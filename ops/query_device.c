@@ -87,13 +87,16 @@ tesela_status op_device_layout(tesela_request *q) {
 
 /* ---- dma ------------------------------------------------------------------------------------------------------- */
 
+/* Those that are given, in place of the target's. */
 static bool read_limits(const jr_object *in, tesela_dma_limits *limits) {
   int64_t dims;
   if (!jr_done(in, "max_dims|max_extent|alignment|min_burst|max_burst|max_nests") ||
-      !jr_int_in(in, "max_dims", 0, 0, TESELA_DEVICE_DIMS, &dims) ||
-      !jr_int(in, "max_extent", 0, &limits->max_extent) || !jr_int(in, "alignment", 0, &limits->alignment) ||
-      !jr_int(in, "min_burst", 0, &limits->min_burst) || !jr_int(in, "max_burst", 0, &limits->max_burst) ||
-      !jr_int(in, "max_nests", 0, &limits->max_nests))
+      !jr_int(in, "max_extent", limits->max_extent, &limits->max_extent) ||
+      !jr_int(in, "alignment", limits->alignment, &limits->alignment) ||
+      !jr_int(in, "min_burst", limits->min_burst, &limits->min_burst) ||
+      !jr_int(in, "max_burst", limits->max_burst, &limits->max_burst) ||
+      !jr_int(in, "max_nests", limits->max_nests, &limits->max_nests) ||
+      !jr_int_in(in, "max_dims", limits->max_dims, 0, TESELA_DEVICE_DIMS, &dims))
     return false;
   limits->max_dims = (int32_t)dims;
   return true;
@@ -123,7 +126,7 @@ static tesela_status refuse_many(tesela_request *q) {
 tesela_status op_dma(tesela_request *q) {
   jr_object in = query_object(q), limits = query_member(q, "limits"), box = query_member(q, "box");
   json_device device;
-  tesela_dma_limits most = {0};
+  tesela_dma_limits most = q->target ? q->target->dma : (tesela_dma_limits){0};
   int64_t start[TESELA_MAX_RANK], size[TESELA_MAX_RANK];
   const char *direction = tesela_value_text(tesela_request_get(q, "direction"));
   const char *form = tesela_value_text(tesela_request_get(q, "form"));
@@ -131,12 +134,14 @@ tesela_status op_dma(tesela_request *q) {
   if (!json_device_read(&in, &device) || (limits.value && !read_limits(&limits, &most)) ||
       (box.value && !read_box(&box, device.layout.host.rank, start, size)))
     return q->err->status;
-  bool capped = most.max_nests == 0 || most.max_nests > JSON_DEVICE_NESTS;
+  bool capped =
+      !q->files_anywhere && (most.max_nests == 0 || most.max_nests > JSON_DEVICE_NESTS); /* of strangers */
   if (capped) most.max_nests = JSON_DEVICE_NESTS; /* more are not made */
   tesela_dma *dma;
   tesela_dma_options options = {
       .direction = direction && strcmp(direction, "to_host") == 0 ? TESELA_DMA_TO_HOST : TESELA_DMA_TO_DEVICE,
       .plain = form && strcmp(form, "plain") == 0,
+      .innermost_first = tesela_request_flag(q, "innermost_first"),
       .padding = tesela_request_flag(q, "padding"),
       .limits = &most,
       .box_start = box.value ? start : NULL,
@@ -148,6 +153,7 @@ tesela_status op_dma(tesela_request *q) {
   if (capped && status == TESELA_E_UNSUPPORTED) return refuse_many(q);
   if (status != TESELA_OK) return status;
   tesela_dma_facts facts = tesela_dma_facts_of(dma);
+  status = json_device_put_layout(q->out, &device.layout, device.host_strides, q->err);
   tesela_put_key(q->out, "nests");
   json_device_put_nests(q->out, dma);
   tesela_put_key_int(q->out, "count", facts.n_nests);
@@ -156,9 +162,11 @@ tesela_status op_dma(tesela_request *q) {
   tesela_put_key_int(q->out, "elements", facts.elements);
   tesela_put_key_int(q->out, "bursts", facts.bursts);
   tesela_put_key_int(q->out, "burst_bytes", facts.burst_bytes);
+  tesela_put_key_int(q->out, "least_burst_bytes", facts.least_burst_bytes);
+  tesela_put_key_int(q->out, "most_burst_bytes", facts.most_burst_bytes);
   tesela_put_key(q->out, "source");
   tesela_writer to = tesela_put_text_begin(q->out);
-  status = tesela_dma_print(dma, &to, q->err);
+  if (status == TESELA_OK) status = tesela_dma_print(dma, &to, q->err);
   tesela_put_text_end(q->out);
   tesela_dma_destroy(dma);
   return status;

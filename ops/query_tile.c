@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query_tile.c - the ops about moving tiles: vector_width, bank_conflicts, ldmatrix, swizzle, convert, infer.
+ * query_tile.c - the ops about moving tiles: access, vector_width, bank_conflicts, ldmatrix, swizzle, convert, infer.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static tesela_status take_machine(tesela_request *q, tesela_access_machine *mach
   return status;
 }
 
-/* What vector_width, bank_conflicts and ldmatrix are asked about. */
+/* What access and its parts are asked about. */
 typedef struct tile_request {
   tesela_register registers;
   tesela_tile_memory memory;
@@ -95,27 +95,37 @@ static tesela_status take_request(tesela_request *q, tile_request *r) {
   return TESELA_OK;
 }
 
-/* ---- vector_width, bank_conflicts, ldmatrix -------------------------------------------------------------------- */
+/* ---- access, and its parts vector_width, bank_conflicts, ldmatrix ----------------------------------------------- */
 
-tesela_status op_vector_width(tesela_request *q) {
+enum { WIDTH = 1, COST = 2 };
+
+static tesela_status answer_access(tesela_request *q, int parts) {
   tile_request r;
   tesela_vector_width width;
+  tesela_access_cost cost;
+  tesela_ldmatrix plan;
   tesela_status status = take_request(q, &r);
-  if (status == TESELA_OK)
+  bool both = parts == (WIDTH | COST) && status == TESELA_OK && r.memory.space == TESELA_TILE_SHARED;
+  if (status == TESELA_OK && parts & WIDTH)
     status = tesela_vector_width_of(&r.registers, &r.memory, r.bits, &r.machine, &width, q->err);
-  if (status == TESELA_OK) tile_json_width(q->out, &width);
-  return status;
+  if (status == TESELA_OK && parts & COST)
+    status = tesela_access_cost_of(&r.registers, &r.memory, r.bits, r.vector, &r.machine, &cost, q->err);
+  if (status == TESELA_OK && both)
+    status = tile_ldmatrix(&r.registers, &r.memory, r.bits, &r.machine, &plan, q->err);
+  if (status != TESELA_OK) return status;
+  if (parts & WIDTH) tile_json_width(q->out, &width);
+  if (parts & COST) tile_json_cost(q->out, &cost);
+  if (!both) return TESELA_OK;
+  tesela_put_key(q->out, "ldmatrix");
+  tesela_put_object(q->out);
+  tile_json_ldmatrix(q->out, &plan);
+  tesela_put_end(q->out);
+  return TESELA_OK;
 }
 
-tesela_status op_bank_conflicts(tesela_request *q) {
-  tile_request r;
-  tesela_access_cost cost;
-  tesela_status status = take_request(q, &r);
-  if (status == TESELA_OK)
-    status = tesela_access_cost_of(&r.registers, &r.memory, r.bits, r.vector, &r.machine, &cost, q->err);
-  if (status == TESELA_OK) tile_json_cost(q->out, &cost);
-  return status;
-}
+tesela_status op_access(tesela_request *q) { return answer_access(q, WIDTH | COST); }
+tesela_status op_vector_width(tesela_request *q) { return answer_access(q, WIDTH); }
+tesela_status op_bank_conflicts(tesela_request *q) { return answer_access(q, COST); }
 
 tesela_status op_ldmatrix(tesela_request *q) {
   tile_request r;
@@ -127,6 +137,8 @@ tesela_status op_ldmatrix(tesela_request *q) {
 }
 
 /* ---- swizzle ------------------------------------------------------------------------------------------------------ */
+
+enum { SWIZZLE_USES = 4096 }; /* bounds memory */
 
 /* The uses in the fields writes and reads, lists of expressions; those of reads may be done by ldmatrix. */
 static tesela_status take_uses(tesela_request *q, tesela_register *layouts, tesela_access_use *uses) {
@@ -156,8 +168,9 @@ tesela_status op_swizzle(tesela_request *q) {
   if (status == TESELA_OK) status = take_machine(q, &machine);
   if (status == TESELA_OK) status = take_steps(q, &options.max_steps);
   if (status != TESELA_OK) return status;
-  if (n == 0 || n > 64)
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "writes and reads have %zu layouts; 1 to 64", n);
+  if (n == 0 || n > SWIZZLE_USES)
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "writes and reads have %zu layouts; expected 1 to %d",
+                               n, SWIZZLE_USES);
   tesela_register *layouts = malloc(n * sizeof *layouts);
   tesela_access_use *uses = calloc(n, sizeof *uses);
   status = layouts && uses ? take_uses(q, layouts, uses)
@@ -208,7 +221,8 @@ tesela_status op_infer(tesela_request *q) {
   tesela_status status = tesela_kernel_program_create(&program, tesela_value_text(text),
                                                       tesela_value_length(text), NULL, q->err);
   if (status == TESELA_OK) status = tesela_kernel_program_infer(program, q->err);
-  if (status == TESELA_OK) tile_json_program(q->out, program);
+  if (program && tesela_kernel_program_conflict(program)->found) status = TESELA_OK; /* that is an answer */
+  if (status == TESELA_OK) tile_json_program(q->out, program, q->err->message);
   tesela_kernel_program_destroy(program);
   return status;
 }

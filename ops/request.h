@@ -42,6 +42,7 @@ tesela_status op_show(tesela_request *q);
 tesela_status op_plan(tesela_request *q);
 tesela_status op_relayout(tesela_request *q);
 /* query_tile.c */
+tesela_status op_access(tesela_request *q);
 tesela_status op_bank_conflicts(tesela_request *q);
 tesela_status op_convert(tesela_request *q);
 tesela_status op_infer(tesela_request *q);

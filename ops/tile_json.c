@@ -44,6 +44,15 @@ void tile_json_ldmatrix(tesela_sink *j, const tesela_ldmatrix *plan) {
   tesela_put_key_int(j, "conflicts", plan->cost.conflicts);
 }
 
+tesela_status tile_ldmatrix(const tesela_register *registers, const tesela_tile_memory *memory, int32_t bits,
+                            const tesela_access_machine *machine, tesela_ldmatrix *out, tesela_error *err) {
+  if ((machine->warp == 0 || machine->warp == 32) && (machine->banks == 0 || machine->banks == 32) &&
+      (machine->bank_bytes == 0 || machine->bank_bytes == 4))
+    return tesela_ldmatrix_of(registers, memory, bits, out, err);
+  *out = (tesela_ldmatrix){.why_not = "it needs warps of 32 and 32 banks of 4 bytes"};
+  return TESELA_OK;
+}
+
 static void put_memory(tesela_sink *j, const char *name, const tesela_tile_memory *memory) {
   tesela_put_key(j, name);
   tesela_writer to = tesela_put_text_begin(j);
@@ -141,9 +150,10 @@ static void put_repair(tesela_sink *j, const tesela_kernel_conflict *c) {
   tesela_put_end(j);
 }
 
-static void put_conflict(tesela_sink *j, const tesela_kernel_conflict *c) {
+static void put_conflict(tesela_sink *j, const tesela_kernel_conflict *c, const char *message) {
   tesela_put_key(j, "conflict");
   tesela_put_object(j);
+  tesela_put_key_text(j, "message", message);
   tesela_put_key_int(j, "line", c->line);
   tesela_put_key_int(j, "at", c->at);
   tesela_put_key_text(j, "operation", c->operation);
@@ -164,7 +174,9 @@ static void put_conflict(tesela_sink *j, const tesela_kernel_conflict *c) {
   tesela_put_end(j);
 }
 
-void tile_json_program(tesela_sink *j, const tesela_kernel_program *program) {
+void tile_json_program(tesela_sink *j, const tesela_kernel_program *program, const char *message) {
+  const tesela_kernel_conflict *conflict = tesela_kernel_program_conflict(program);
+  tesela_put_key_bool(j, "consistent", !conflict->found);
   tesela_put_key(j, "tensors");
   tesela_put_list(j);
   for (int32_t i = 0; i < tesela_kernel_program_count(program); i++) {
@@ -172,8 +184,7 @@ void tile_json_program(tesela_sink *j, const tesela_kernel_program *program) {
     put_tensor(j, &t);
   }
   tesela_put_end(j);
-  const tesela_kernel_conflict *conflict = tesela_kernel_program_conflict(program);
-  if (conflict->found) put_conflict(j, conflict);
+  if (conflict->found) put_conflict(j, conflict, message);
 }
 
 const char *tile_near_dtype(const char *name) {

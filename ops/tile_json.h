@@ -10,6 +10,10 @@
 
 #include <tesela/ops.h>
 
+/* Does ldmatrix, an instruction of NVIDIA's machines, move a tile in shared memory? */
+tesela_status tile_ldmatrix(const tesela_register *registers, const tesela_tile_memory *memory, int32_t bits,
+                            const tesela_access_machine *machine, tesela_ldmatrix *out, tesela_error *err);
+
 /* Each writes fields into the object that is open. */
 void tile_json_width(tesela_sink *j, const tesela_vector_width *width);
 void tile_json_cost(tesela_sink *j, const tesela_access_cost *cost);
@@ -18,8 +22,8 @@ void tile_json_synthesis(tesela_sink *j, const tesela_synthesis *found);
 /* With the CUDA source under that name, NULL: without. */
 tesela_status tile_json_exchange(tesela_sink *j, const tesela_exchange *plan, const char *cuda,
                                  tesela_error *err);
-/* "tensors", as far as they are known, and "conflict" if the last infer ended in one. */
-void tile_json_program(tesela_sink *j, const tesela_kernel_program *program);
+/* "consistent", "tensors", as far as they are known, and "conflict", which the message is about, if the last infer ended in one. */
+void tile_json_program(tesela_sink *j, const tesela_kernel_program *program, const char *message);
 
 /* The type of elements that a word may stand for, NULL if none is near. */
 const char *tile_near_dtype(const char *name);

@@ -149,10 +149,6 @@ bool input_is_tuple(const char *text, size_t length, size_t *used) {
   return at < length && text[at] == '(';
 }
 
-bool input_has_bytes(const tesela_any_layout *any) {
-  return any->kind != TESELA_KIND_SHARED && any->kind != TESELA_KIND_GLOBAL;
-}
-
 /* ---- words and lines --------------------------------------------------------------------------------------
  */
 

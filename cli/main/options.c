@@ -103,6 +103,7 @@ static const cli_option formats_options[] = {
     {"fragments", 'f', NULL, "the fragments of matrix instructions instead"},
     {"functions", 0, NULL, "the functions of register expressions instead"},
     {"rules", 0, NULL, "what operators of a program ask of device layouts instead"},
+    {"target", 0, "TARGET", "with --rules: for tiles, or a file that describes a target (default: for all)"},
     END,
 };
 
@@ -546,7 +547,7 @@ static const char formats_details[] =
     "prints "
     "the functions from which register layouts and tiles in memory are written, with --rules what the "
     "operators of a "
-    "program ask of the device layouts of their operands (docs/graph.md).";
+    "program ask of the device layouts of their operands (docs/graph.md), on a --target its own rules first.";
 
 static const char query_details[] =
     "Reads one request a line from standard input and answers each with one line, in order. "

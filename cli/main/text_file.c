@@ -12,17 +12,18 @@
 
 enum { FIRST_BYTES = 1 << 16 };
 
-/* All that a stream has, up to limit + 1 bytes; NULL without memory. */
+/* All that a stream has, up to limit + 1 bytes, and a NUL; NULL without memory. */
 static char *text_file_all(FILE *file, size_t limit, size_t *length) {
   size_t capacity = FIRST_BYTES;
-  char *text = malloc(capacity);
+  char *text = malloc(capacity + 1);
   *length = 0;
   while (text) {
     size_t room = (capacity < limit + 1 ? capacity : limit + 1) - *length;
     size_t got = fread(text + *length, 1, room, file);
     *length += got;
+    text[*length] = '\0';
     if (got < room || *length > limit) break;
-    char *more = realloc(text, capacity *= 2);
+    char *more = realloc(text, (capacity *= 2) + 1);
     if (!more) free(text);
     text = more;
   }

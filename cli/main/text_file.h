@@ -11,7 +11,7 @@
 
 #include "main/options.h"
 
-/* The whole of a file of up to `limit` bytes, to be freed; - is standard input. NULL: said, *status set. */
+/* The whole of a file of up to `limit` bytes and a NUL, to be freed; - is standard input. NULL: said, *status set. */
 char *text_file_read(const cli_context *cli, const char *path, size_t limit, size_t *length, int *status);
 
 /* An error in such a text: the line it is in, a caret, and its number. Returns the exit status. */

@@ -3,11 +3,10 @@
  * cmd_access.c - the verb access: what moving a register tile to or from memory costs a GPU.
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "main/say.h"
 #include "tile_input.h"
-#include "tile_json.h"
+#include "tile_json.h" /* tile_ldmatrix */
 
 typedef struct access_answer {
   tesela_vector_width width;
@@ -16,20 +15,6 @@ typedef struct access_answer {
   int64_t registers; /* of a thread */
   bool shared;
 } access_answer;
-
-static int access_json(const access_answer *a) {
-  tesela_json_out j = TESELA_JSON_OUT;
-  tesela_put_object(&j.sink);
-  tile_json_width(&j.sink, &a->width);
-  tile_json_cost(&j.sink, &a->cost);
-  if (a->shared) {
-    tesela_put_key(&j.sink, "ldmatrix");
-    tesela_put_object(&j.sink);
-    tile_json_ldmatrix(&j.sink, &a->ldmatrix);
-    tesela_put_end(&j.sink);
-  }
-  return tile_print_json(&j);
-}
 
 static const char *plural(int64_t n) { return n == 1 ? "" : "s"; }
 
@@ -64,18 +49,6 @@ static void access_text(const access_answer *a) {
            a->ldmatrix.cost.wavefronts, a->ldmatrix.cost.conflicts, plural(a->ldmatrix.cost.conflicts));
 }
 
-/* Of shared memory: does ldmatrix move it? It is an instruction of NVIDIA's machines. */
-static tesela_status access_ldmatrix(access_answer *a, const tesela_register *registers,
-                                     const tesela_tile_memory *memory, int32_t bits,
-                                     const tesela_access_machine *machine, tesela_error *err) {
-  if ((machine->warp == 0 || machine->warp == 32) && (machine->banks == 0 || machine->banks == 32) &&
-      (machine->bank_bytes == 0 || machine->bank_bytes == 4))
-    return tesela_ldmatrix_of(registers, memory, bits, &a->ldmatrix, err);
-  a->ldmatrix = (tesela_ldmatrix){.applies = false};
-  snprintf(a->ldmatrix.why_not, sizeof a->ldmatrix.why_not, "it needs warps of 32 and 32 banks of 4 bytes");
-  return TESELA_OK;
-}
-
 int cmd_access(const cli_context *cli) {
   tesela_register registers;
   tesela_tile_memory memory;
@@ -91,13 +64,18 @@ int cmd_access(const cli_context *cli) {
   if (!tile_input_dtype(cli, &dtype, &bits) || !cli_integer(cli, "vector", 1, 1024, 0, &vector) ||
       !tile_input_machine(cli, &machine))
     return CLI_BAD;
+  if (cli->json) {
+    const tesela_value fields[] = {tesela_value_of_text("op", "access"),
+                                   tesela_value_of_text("register", cli->arg[0]),
+                                   tesela_value_of_text("memory", cli->arg[1])};
+    return tile_answer(cli, sizeof fields / sizeof fields[0], fields);
+  }
   a.registers = registers.local_size;
   a.shared = memory.space == TESELA_TILE_SHARED;
   if (tesela_vector_width_of(&registers, &memory, bits, &machine, &a.width, &err) != TESELA_OK ||
       tesela_access_cost_of(&registers, &memory, bits, vector, &machine, &a.cost, &err) != TESELA_OK ||
-      (a.shared && access_ldmatrix(&a, &registers, &memory, bits, &machine, &err) != TESELA_OK))
+      (a.shared && tile_ldmatrix(&registers, &memory, bits, &machine, &a.ldmatrix, &err) != TESELA_OK))
     return say_failure(cli, &err);
-  if (cli->json) return access_json(&a);
   access_text(&a);
   return CLI_YES;
 }

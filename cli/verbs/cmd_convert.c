@@ -7,14 +7,6 @@
 
 #include "main/say.h"
 #include "tile_input.h"
-#include "tile_json.h"
-
-static int convert_json(const tesela_exchange *plan, const char *cuda) {
-  tesela_json_out j = TESELA_JSON_OUT;
-  tesela_put_object(&j.sink);
-  tile_json_exchange(&j.sink, plan, cuda, NULL);
-  return tile_print_json(&j);
-}
 
 static int convert_print(const cli_context *cli, const tesela_exchange *plan) {
   tesela_error err = {.at = -1};
@@ -29,7 +21,6 @@ static int convert_print(const cli_context *cli, const tesela_exchange *plan) {
       return say_exit(err.status);
     }
   }
-  if (cli->json) return convert_json(plan, cuda);
   if (cuda)
     tesela_codegen_exchange_cuda(plan, cuda, &to, NULL);
   else
@@ -50,6 +41,12 @@ int cmd_convert(const cli_context *cli) {
   if (!tile_input_dtype(cli, &dtype, &bits) || !cli_integer(cli, "warp", 1, TESELA_ACCESS_WARP, 0, &warp) ||
       !cli_integer(cli, "max-steps", 1, INT64_MAX, 0, &max_steps))
     return CLI_BAD;
+  if (cli->json) {
+    const tesela_value fields[] = {tesela_value_of_text("op", "convert"),
+                                   tesela_value_of_text("from", cli->arg[0]),
+                                   tesela_value_of_text("to", cli->arg[1])};
+    return tile_answer(cli, sizeof fields / sizeof fields[0], fields);
+  }
   const char *through = cli_value(cli, "through");
   tesela_exchange_options options = {.warp = (int32_t)warp,
                                      .no_shuffle = through && strcmp(through, "shared") == 0,

@@ -15,7 +15,6 @@
 #include "json_device.h"
 #include "main/say.h"
 #include "tile_input.h"
-#include "tile_json.h"
 
 /* ---- options ---------------------------------------------------------------------------------------------------- */
 
@@ -154,26 +153,33 @@ static void dma_words(const tesela_dma *dma, const json_device *device, const te
   putchar('\n');
 }
 
-static int dma_json(const cli_context *cli, const tesela_dma *dma, const json_device *device) {
-  tesela_json_out j = TESELA_JSON_OUT;
-  tesela_error err = {.at = -1};
-  tesela_dma_facts facts = tesela_dma_facts_of(dma);
-  tesela_put_object(&j.sink);
-  if (json_device_put_layout(&j.sink, &device->layout, device->host_strides, &err) != TESELA_OK) {
-    tesela_json_out_free(&j);
-    return say_failure(cli, &err);
+static int dma_json(const cli_context *cli, const json_device *device, const tesela_dma_options *options) {
+  const tesela_dma_limits *l = options->limits;
+  size_t rank = (size_t)device->layout.host.rank;
+  tesela_value strides[TESELA_MAX_RANK], starts[TESELA_MAX_RANK], sizes[TESELA_MAX_RANK];
+  const tesela_value host[] = {tesela_value_of_ints("strides", rank, strides, device->host_strides),
+                               tesela_value_of_int("offset", device->host_offset)};
+  const tesela_value limits[] = {
+      tesela_value_of_int("max_dims", l->max_dims),   tesela_value_of_int("max_extent", l->max_extent),
+      tesela_value_of_int("alignment", l->alignment), tesela_value_of_int("min_burst", l->min_burst),
+      tesela_value_of_int("max_burst", l->max_burst), tesela_value_of_int("max_nests", l->max_nests)};
+  tesela_value box[2],
+      fields[] = {tesela_value_of_text("op", "dma"),
+                  tesela_value_of_text("layout", cli->arg[0]),
+                  tesela_value_of_object("host", sizeof host / sizeof host[0], host),
+                  tesela_value_of_text("direction", cli_has(cli, "to-host") ? "to_host" : "to_device"),
+                  tesela_value_of_text("form", options->plain ? "plain" : "merged"),
+                  tesela_value_of_bool("innermost_first", options->innermost_first),
+                  tesela_value_of_bool("padding", options->padding),
+                  tesela_value_of_object("limits", sizeof limits / sizeof limits[0], limits),
+                  {.name = NULL}};
+  size_t n = sizeof fields / sizeof fields[0] - 1;
+  if (options->box_start) {
+    box[0] = tesela_value_of_ints("start", rank, starts, options->box_start);
+    box[1] = tesela_value_of_ints("size", rank, sizes, options->box_size);
+    fields[n++] = tesela_value_of_object("box", 2, box);
   }
-  tesela_put_key(&j.sink, "nests");
-  json_device_put_nests(&j.sink, dma);
-  tesela_put_key_int(&j.sink, "count", facts.n_nests);
-  tesela_put_key_int(&j.sink, "bound", facts.bound);
-  tesela_put_key_int(&j.sink, "digit_bound", facts.digit_bound);
-  tesela_put_key_int(&j.sink, "elements", facts.elements);
-  tesela_put_key_int(&j.sink, "bursts", facts.bursts);
-  tesela_put_key_int(&j.sink, "burst_bytes", facts.burst_bytes);
-  tesela_put_key_int(&j.sink, "least_burst_bytes", facts.least_burst_bytes);
-  tesela_put_key_int(&j.sink, "most_burst_bytes", facts.most_burst_bytes);
-  return tile_print_json(&j);
+  return json_answer(cli, n, fields);
 }
 
 /* ---- the verb ---------------------------------------------------------------------------------------------------- */
@@ -181,13 +187,10 @@ static int dma_json(const cli_context *cli, const tesela_dma *dma, const json_de
 static int dma_run(const cli_context *cli, json_device *device, const tesela_dma_options *options) {
   tesela_dma *dma;
   tesela_error err = {.at = -1};
-  int status = CLI_YES;
   if (tesela_dma_create(&dma, &device->layout, device->host_strides, device->host_offset, options, &err) !=
       TESELA_OK)
     return say_failure(cli, &err);
-  if (cli->json) {
-    status = dma_json(cli, dma, device);
-  } else if (cli_has(cli, "source")) {
+  if (cli_has(cli, "source")) {
     tesela_writer to = tile_stdout();
     tesela_dma_print(dma, &to, NULL);
   } else {
@@ -195,7 +198,7 @@ static int dma_run(const cli_context *cli, json_device *device, const tesela_dma
     dma_table(dma, options->padding);
   }
   tesela_dma_destroy(dma);
-  return status;
+  return CLI_YES;
 }
 
 int cmd_dma(const cli_context *cli) {
@@ -226,5 +229,5 @@ int cmd_dma(const cli_context *cli) {
       .box_start = cli_has(cli, "box") ? start : NULL,
       .box_size = cli_has(cli, "box") ? size : NULL,
   };
-  return dma_run(cli, &device, &options);
+  return cli->json ? dma_json(cli, &device, &options) : dma_run(cli, &device, &options);
 }

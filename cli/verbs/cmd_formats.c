@@ -3,12 +3,12 @@
  * cmd_formats.c - the verb formats: the formats of XLA's tiled-layout document, fragments
  * (formats_fragments.c), the functions of expressions (formats_functions.c), rules of operators (formats_rules.c).
  */
-#include <inttypes.h>
 #include <string.h>
 #include <tesela/xla.h>
 
 #include "verbs/formats.h"
-#include "main/json.h"
+#include "main/say.h"
+#include "tile_input.h"
 
 static int print_json(const tesela_xla_format *format, int32_t n) {
   tesela_json_out j = TESELA_JSON_OUT;
@@ -21,10 +21,7 @@ static int print_json(const tesela_xla_format *format, int32_t n) {
     tesela_put_key_text(&j.sink, "use", format[i].use);
     tesela_put_end(&j.sink);
   }
-  tesela_put_end(&j.sink);
-  bool done = json_line(&j, stdout) || ferror(stdout);
-  tesela_json_out_free(&j);
-  return done ? CLI_YES : CLI_FAILED;
+  return tile_print_json(&j);
 }
 
 static int width(int before, const char *text) {
@@ -34,6 +31,7 @@ static int width(int before, const char *text) {
 
 int cmd_formats(const cli_context *cli) {
   int32_t n;
+  if (cli_has(cli, "target") && !cli_has(cli, "rules")) return say_usage(cli, "--target is for --rules");
   if (cli_has(cli, "fragments")) return formats_fragments(cli);
   if (cli_has(cli, "functions")) return formats_functions(cli);
   if (cli_has(cli, "rules")) return formats_rules(cli);

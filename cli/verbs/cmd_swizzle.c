@@ -5,17 +5,21 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "main/say.h"
 #include "tile_input.h"
-#include "tile_json.h"
 
-static int swizzle_json(const tesela_synthesis *found) {
-  tesela_json_out j = TESELA_JSON_OUT;
-  tesela_put_object(&j.sink);
-  tile_json_synthesis(&j.sink, found);
-  return tile_print_json(&j);
+/* All layouts as reads: ldmatrix may do those, if --ldmatrix says so. */
+static int swizzle_json(const cli_context *cli) {
+  size_t n = (size_t)cli->n_args;
+  tesela_value *texts = malloc(n * sizeof *texts);
+  if (!texts) return CLI_FAILED;
+  for (size_t i = 0; i < n; i++) texts[i] = tesela_value_of_text(NULL, cli->arg[i]);
+  const tesela_value fields[] = {tesela_value_of_text("op", "swizzle"),
+                                 tesela_value_of_list("reads", n, texts)};
+  int status = tile_answer(cli, sizeof fields / sizeof fields[0], fields);
+  free(texts);
+  return status;
 }
 
 int cmd_swizzle(const cli_context *cli) {
@@ -41,6 +45,10 @@ int cmd_swizzle(const cli_context *cli) {
     read = tile_input_register(cli, cli->arg[i], &layouts[i], &status);
     uses[i] = (tesela_access_use){.registers = &layouts[i], .ldmatrix = cli_has(cli, "ldmatrix")};
   }
+  if (read && cli->json) {
+    read = false;
+    status = swizzle_json(cli);
+  }
   if (read && tesela_synthesize((int32_t)n, uses, bits, &options, &machine, &found, &err) != TESELA_OK) {
     read = false;
     status = say_failure(cli, &err);
@@ -48,7 +56,6 @@ int cmd_swizzle(const cli_context *cli) {
   free(layouts);
   free(uses);
   if (!read) return status;
-  if (cli->json) return swizzle_json(&found);
   tesela_writer to = tile_stdout();
   tesela_tile_memory_print(&found.memory, &to, NULL);
   putchar('\n');

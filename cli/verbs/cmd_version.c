@@ -2,10 +2,7 @@
 /*
  * cmd_version.c - the verb version.
  */
-#include <tesela/base.h>
-
-#include "main/json.h"
-#include "main/options.h"
+#include "tile_input.h"
 
 int cmd_version(const cli_context *cli) {
   if (!cli->json) {
@@ -15,8 +12,5 @@ int cmd_version(const cli_context *cli) {
   tesela_json_out j = TESELA_JSON_OUT;
   tesela_put_object(&j.sink);
   tesela_put_key_text(&j.sink, "version", tesela_version());
-  tesela_put_end(&j.sink);
-  bool done = json_line(&j, stdout);
-  tesela_json_out_free(&j);
-  return done ? CLI_YES : CLI_FAILED;
+  return tile_print_json(&j);
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "expression.h"
-#include "main/json.h"
+#include "tile_input.h"
 
 enum { NAME = 80, SHAPE = 48, COLUMNS = 6 };
 
@@ -96,10 +96,7 @@ static int print_json(const tesela_fragment *entry, int32_t n) {
     tesela_put_end(&j.sink);
     tesela_put_end(&j.sink);
   }
-  tesela_put_end(&j.sink);
-  bool done = json_line(&j, stdout) || ferror(stdout);
-  tesela_json_out_free(&j);
-  return done ? CLI_YES : CLI_FAILED;
+  return tile_print_json(&j);
 }
 
 int formats_fragments(const cli_context *cli) {

@@ -6,7 +6,7 @@
 #include <tesela/notation.h>
 
 #include "verbs/formats.h"
-#include "main/json.h"
+#include "tile_input.h"
 
 static int functions_json(const tesela_expression_function *function, int32_t n) {
   tesela_json_out j = TESELA_JSON_OUT;
@@ -18,10 +18,7 @@ static int functions_json(const tesela_expression_function *function, int32_t n)
     tesela_put_key_text(&j.sink, "summary", function[i].summary);
     tesela_put_end(&j.sink);
   }
-  tesela_put_end(&j.sink);
-  bool done = json_line(&j, stdout) || ferror(stdout);
-  tesela_json_out_free(&j);
-  return done ? CLI_YES : CLI_FAILED;
+  return tile_print_json(&j);
 }
 
 int formats_functions(const cli_context *cli) {

@@ -7,8 +7,9 @@
 #include <string.h>
 #include <tesela/graph.h>
 
+#include "device.h"
+#include "tile_input.h"
 #include "verbs/formats.h"
-#include "main/json.h"
 
 typedef struct rules_word {
   const char *name, *text;
@@ -46,24 +47,43 @@ static const char *rules_says(const tesela_rule *rule) {
   return rule->operand == TESELA_RULE_RESULT ? tesela_yield_name(rule->yield) : tesela_need_name(rule->need);
 }
 
-static int rules_json(void) {
+static bool rules_same(const tesela_rule *a, const tesela_rule *b) {
+  return a->op == b->op && a->fn == b->fn && a->operand == b->operand && strcmp(a->opcode, b->opcode) == 0;
+}
+
+/* Row k of the target's own (NULL: none), then of the table every target starts from; NULL from their number on. */
+static const tesela_rule *rules_row(const tesela_target *target, int32_t k) {
+  int32_t own = target ? target->n_rules : 0;
+  return k < own ? &target->rule[k] : tesela_rule_at(k - own);
+}
+
+/* The row at *k or the first after it that counts: no earlier one says the same operand of the same operator. Moves *k past it. */
+static const tesela_rule *rules_next(const tesela_target *target, int32_t *k) {
+  const tesela_rule *rule;
+  while ((rule = rules_row(target, (*k)++)) != NULL) {
+    int32_t before = 0;
+    while (before < *k - 1 && !rules_same(rules_row(target, before), rule)) before++;
+    if (before == *k - 1) return rule;
+  }
+  return NULL;
+}
+
+static int rules_json(const tesela_target *target) {
   tesela_json_out j = TESELA_JSON_OUT;
   const tesela_rule *rule;
   char text[16];
   tesela_put_list(&j.sink);
-  for (int32_t k = 0; (rule = tesela_rule_at(k)) != NULL; k++) {
+  for (int32_t k = 0; (rule = rules_next(target, &k)) != NULL;) {
     tesela_put_object(&j.sink);
     tesela_put_key_text(&j.sink, "op", tesela_op_name(rule->op));
     if (rule->fn != TESELA_FN_NONE) tesela_put_key_text(&j.sink, "fn", tesela_fn_name(rule->fn));
     if (rule->opcode[0]) tesela_put_key_text(&j.sink, "opcode", rule->opcode);
     tesela_put_key_text(&j.sink, "operand", rules_operand(rule, text));
     tesela_put_key_text(&j.sink, rule->operand == TESELA_RULE_RESULT ? "is" : "needs", rules_says(rule));
+    if (rule->price >= 0) tesela_put_key_int(&j.sink, "costs", rule->price);
     tesela_put_end(&j.sink);
   }
-  tesela_put_end(&j.sink);
-  bool done = json_line(&j, stdout) || ferror(stdout);
-  tesela_json_out_free(&j);
-  return done ? CLI_YES : CLI_FAILED;
+  return tile_print_json(&j);
 }
 
 static void rules_words(const char *heading, const rules_word *word, size_t n) {
@@ -73,20 +93,26 @@ static void rules_words(const char *heading, const rules_word *word, size_t n) {
 }
 
 int formats_rules(const cli_context *cli) {
+  tesela_target own;
+  const tesela_target *target;
   const tesela_rule *rule;
-  char text[16];
-  if (cli->json) return rules_json();
+  char text[16], operator_text[80];
+  size_t width = 0;
+  int status;
+  if (!device_target(cli, &own, &target, &status)) return status;
+  if (cli->json) return rules_json(target);
   rules_words("an operand needs", rules_needs, sizeof rules_needs / sizeof *rules_needs);
   rules_words("the result's stick is", rules_yields, sizeof rules_yields / sizeof *rules_yields);
-  char operator_text[80];
-  size_t width = 0;
-  for (int32_t k = 0; (rule = tesela_rule_at(k)) != NULL; k++) {
+  for (int32_t k = 0; (rule = rules_next(target, &k)) != NULL;) {
     size_t length = strlen(rules_operator(rule, operator_text));
     if (length > width) width = length;
   }
   printf("%-*s  %-7s  %s\n", (int)width, "operator", "operand", "rule");
-  for (int32_t k = 0; (rule = tesela_rule_at(k)) != NULL; k++)
-    printf("%-*s  %-7s  %s %s\n", (int)width, rules_operator(rule, operator_text), rules_operand(rule, text),
+  for (int32_t k = 0; (rule = rules_next(target, &k)) != NULL;) {
+    printf("%-*s  %-7s  %s %s", (int)width, rules_operator(rule, operator_text), rules_operand(rule, text),
            rule->operand == TESELA_RULE_RESULT ? "is" : "needs", rules_says(rule));
+    if (rule->price >= 0) printf(" costs %" PRId64, rule->price);
+    putchar('\n');
+  }
   return CLI_YES;
 }

@@ -278,7 +278,7 @@ TESELA_API tesela_status tesela_notation_find(const char *text, size_t length,
                                               const tesela_notation **notation, size_t *used,
                                               tesela_error *err);
 
-/// A layout as it was read: a plain value, copied with =, of some 6 KiB.
+/// A layout as it was read: a plain value, copied with =, of some 6 KiB. Of the union only the member of its kind is set.
 typedef struct tesela_any_layout {
   tesela_kind kind;
   const tesela_notation *notation; ///< that it was read from; static memory

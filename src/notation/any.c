@@ -8,6 +8,7 @@
  */
 #include "notation/any.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -251,12 +252,13 @@ static tesela_status any_refuse(const any_text *t, const any_wanted *wanted, con
 static tesela_status any_check_row(const any_text *t, const tesela__notation_row *row, bool array,
                                    tesela_error *err) {
   const any_wanted *wanted[] = {&t->named, &t->demanded};
-  char names[120];
-  any_list_names(names, sizeof names);
-  if (!row->read)
+  if (!row->read) {
+    char names[120];
+    any_list_names(names, sizeof names);
     return tesela__fail(err, TESELA_E_UNSUPPORTED, (int64_t)t->at,
                         "this is %s (%s); tesela does not read that notation yet; it reads %s",
                         row->facts.words, row->facts.name, names);
+  }
   for (int i = 0; i < 2; i++)
     if (!any_can_be(wanted[i], row)) return any_refuse(t, wanted[i], row->facts.words, err);
   if (!array && (row->facts.needs & TESELA_NEEDS_ARRAY))
@@ -282,6 +284,30 @@ static tesela_status any_check_kind(const any_text *t, tesela_any_layout *any, t
   return TESELA_OK;
 }
 
+/* The bytes of a value that its kind uses: the head and one member. */
+static size_t any_bytes(const tesela_any_layout *any) {
+  size_t bytes = 0;
+  switch (any->kind) {
+  case TESELA_KIND_XLA:
+    bytes = sizeof any->shape;
+    break;
+  case TESELA_KIND_REGISTER:
+    bytes = sizeof any->registers;
+    break;
+  case TESELA_KIND_SHARED:
+  case TESELA_KIND_GLOBAL:
+    bytes = sizeof any->memory;
+    break;
+  case TESELA_KIND_DEVICE:
+    bytes = sizeof any->device;
+    break;
+  case TESELA_KIND_RELATION:
+    bytes = sizeof any->relation;
+    break;
+  }
+  return offsetof(tesela_any_layout, shape) + bytes;
+}
+
 tesela_status tesela_layout_read(const char *text, size_t length, const tesela_layout_read_options *options,
                                  tesela_any_layout *out, tesela_error *err) {
   TESELA__NEED(err, out);
@@ -290,9 +316,10 @@ tesela_status tesela_layout_read(const char *text, size_t length, const tesela_l
   tesela_layout_read_options given =
       options ? *options : (tesela_layout_read_options){.flags = TESELA_XLA_STRICT};
   const tesela__notation_row *row = NULL;
-  tesela_any_layout any = {.repairs = {0}};
+  tesela_any_layout any; /* *out keeps its value on failure */
   tesela_xla_shape array;
   any_text t;
+  any.repairs.count = 0;
   tesela_status status = any_split(text, length, given.notation, &t, err);
   if (status == TESELA_OK) status = any_find_row(&t, &row, err);
   if (status != TESELA_OK) return status;
@@ -309,7 +336,7 @@ tesela_status tesela_layout_read(const char *text, size_t length, const tesela_l
   status = row->read(t.text + skip, t.length - skip, &given, &any, err);
   status = any_shift(status, t.at + skip, &any.repairs, err);
   if (status == TESELA_OK) status = any_check_kind(&t, &any, err);
-  if (status == TESELA_OK) *out = any;
+  if (status == TESELA_OK) memcpy(out, &any, any_bytes(&any));
   return status;
 }
 

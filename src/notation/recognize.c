@@ -36,11 +36,12 @@ static char next_byte(const char *text, size_t length, size_t at) {
 
 /* Is text[at..end) one of the names in "a|b|c"? */
 static bool looks_one_of(const char *names, const char *text, size_t at, size_t end) {
-  for (const char *name = names; name; name = strchr(name, '|') ? strchr(name, '|') + 1 : NULL) {
-    size_t n = strcspn(name, "|");
-    if (n == end - at && memcmp(name, text + at, n) == 0) return true;
+  for (const char *name = names;; name++) {
+    const char *begin = name;
+    while (*name != '|' && *name) name++;
+    if ((size_t)(name - begin) == end - at && memcmp(begin, text + at, end - at) == 0) return true;
+    if (!*name) return false;
   }
-  return false;
 }
 
 static bool looks_begin(const char *text, size_t length, const char *begin) {
@@ -50,16 +51,18 @@ static bool looks_begin(const char *text, size_t length, const char *begin) {
 
 static bool looks_has(const char *text, size_t length, const char *part) {
   size_t n = strlen(part);
-  for (size_t at = 0; at + n <= length; at++)
-    if (text[at] == part[0] && memcmp(text + at, part, n) == 0) return true;
+  const char *at = text, *end = text + length;
+  for (; (size_t)(end - at) >= n && (at = memchr(at, part[0], (size_t)(end - at) - n + 1)) != NULL; at++)
+    if (memcmp(at, part, n) == 0) return true;
   return false;
 }
 
 /* Does the text begin with one of the names, a path before it allowed, and `open`: "jax.Layout("? */
 static bool begins_call(const char *text, size_t length, const char *names, char open) {
   size_t end = name_end(text, length, 0), at = end;
+  if (next_byte(text, length, end) != open) return false;
   while (at > 0 && text[at - 1] != '.') at--;
-  return looks_one_of(names, text, at, end) && next_byte(text, length, end) == open;
+  return looks_one_of(names, text, at, end);
 }
 
 /* ---- arrays and XLA ---------------------------------------------------------------------------------------- */
@@ -74,7 +77,7 @@ static size_t array_end(const char *text, size_t length, size_t at) {
       !tesela_dtype_suggest(text + at, end - at))
     return 0;
   for (at = open + 1; at < length && text[at] != ']'; at++)
-    if (strchr("[]{}():;#", text[at])) return 0;
+    if (!looks_digit(text[at]) && text[at] != ',' && strchr("[]{}():;#", text[at])) return 0;
   return at < length ? at + 1 : 0;
 }
 
@@ -175,10 +178,11 @@ bool tesela__looks_cute(const char *text, size_t length) {
 /* #ttg.blocked<{..}>, #triton_gpu.shared<{..}>, #linear, #blocked1 = .. */
 bool tesela__looks_triton(const char *text, size_t length) {
   size_t end = 1, name;
+  if (length == 0 || !memchr(text, '#', length)) return false;
   if (looks_has(text, length, "#ttg.") || looks_has(text, length, "#ttng.") ||
       looks_has(text, length, "#triton_"))
     return true;
-  if (length == 0 || text[0] != '#') return false;
+  if (text[0] != '#') return false;
   while (end < length && (looks_lower(text[end]) || text[end] == '_')) end++;
   for (name = end; end < length && looks_digit(text[end]);) end++;
   return looks_one_of(
@@ -235,6 +239,8 @@ bool tesela__looks_mlir(const char *text, size_t length) {
                                       "linalg.unpack", "tensor.pack",    "tensor.unpack", "inner_dims_pos",
                                       "inner_tiles",   "outer_dims_perm"};
   bool found = false;
+  if (length == 0 || (!memchr(text, '<', length) && !memchr(text, '_', length) && !memchr(text, '.', length)))
+    return false; /* each part has one of them */
   for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
     found = found || looks_has(text, length, parts[i]);
   return found && !tesela__looks_triton(text, length);

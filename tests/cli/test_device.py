@@ -433,6 +433,19 @@ def test_dma_of_a_box_backwards():
     assert sorted(oracle.moved(json.loads(done.stdout)["nests"])) == sorted(expected)
 
 
+@pytest.mark.parametrize("op", [{"op": "device_layout"}, {"op": "dma"}, {"op": "restickify", "to_stick": 0}])
+def test_a_text_says_the_host(op):
+    """A text with the shape needs no host; strides and offset may stand there all the same."""
+    host = {"size": [1000, 200], "strides": [1, 1000], "offset": 7}
+    spelt = op | {"host": host, "layout": {"dim_order": [0, 1]}, "dtype": "f16", "target": "spyre"}
+    assert good(op | {"layout": DMA, "host": {"strides": [1, 1000], "offset": 7}}) == good(spelt)
+    assert good(op | {"layout": DMA}) == good(spelt | {"host": {"size": [1000, 200]}})
+    assert "the layout is for f16" in error(op | {"layout": DMA, "dtype": "f32"})["message"]
+    assert error(op | {"layout": {"dim_order": [0, 1]}})["message"] == "the request has no host"
+    assert error(op | {"layout": DMA, "host": {"strides": [1]}})["code"] == "INVALID"
+    assert "needs the host shape" in error(op | {"layout": "stick(dim_order=[0,1])"})["message"]
+
+
 def test_dma_of_a_layout_without_a_short_form():
     done = run("dma", "((4, 1024, 64), (65536, 64, 1), (64, 256, 1))")
     assert done.stdout.splitlines()[0] == b"((4, 1024, 64), (65536, 64, 1), (64, 256, 1)), to the device"

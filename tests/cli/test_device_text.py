@@ -245,3 +245,25 @@ def test_query():
     info = good({"op": "info", "layout": STICKS})
     assert {"source": "dim", "index": 1, "step": 64, "extent": 4, "stride": 64000, "axis": "memory"} in info["digits"]
     assert info["notations"]["tuples"] == TUPLES
+
+
+def test_rules_of_a_target(tmp_path):
+    """A target's rows come first. A row about the same operand of the same operator counts no longer, and any other still does."""
+    own = tmp_path / "own.target"
+    own.write_text(
+        "target own\nrule matmul 0 needs clean costs 70\nrule matmul result is sparse\nrule pointwise.exp all needs last\n"
+    )
+    before = json.loads(told("formats", "--rules", "--json"))
+    after = json.loads(told("formats", "--rules", "--json", f"--target={own}"))
+    assert json.loads(told("formats", "--rules", "--json", "--target=tiles")) == before
+    mine = [
+        {"op": "matmul", "operand": "0", "needs": "clean", "costs": 70},
+        {"op": "matmul", "operand": "result", "is": "sparse"},
+        {"op": "pointwise", "fn": "exp", "operand": "all", "needs": "last"},
+    ]
+    assert after[:3] == mine
+    assert after[3:] == [r for r in before if r["op"] != "matmul" or r["operand"] == "1"]
+    assert len(after) == len(before) + 1
+    lines = told("formats", "--rules", f"--target={own}").splitlines()
+    assert "matmul 0 needs clean costs 70" in [" ".join(line.split()) for line in lines]
+    assert "--target is for --rules" in said("formats", "--target=tiles")
