@@ -5,7 +5,7 @@
  *   propagate   layouts without moves, or the first operator that needs one
  *   assign      layouts with the moves of least price
  *   plan        then offsets for all buffers (graph_plan.c)
- *   run         then the program is run on tiled memory and compared with a run on plain memory (graph_check.c)
+ *   run         then the program is run on tiled memory and compared with a run on plain memory (graph_run.c)
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -191,7 +191,7 @@ int cmd_graph(const cli_context *cli) {
   } tasks[] = {{"propagate", true, graph_assign},
                {"assign", false, graph_assign},
                {"plan", false, graph_plan},
-               {"run", false, graph_check}};
+               {"run", false, graph_run}};
   char quote[SAY_QUOTE];
   for (size_t k = 0; k < sizeof tasks / sizeof *tasks; k++) {
     if (strcmp(cli->arg[0], tasks[k].name) != 0) continue;

@@ -50,7 +50,7 @@ int graph_plan(const cli_context *cli, const graph_work *work);
 bool graph_is_csv(const char *path); /* by its name: .csv */
 int graph_plan_csv(const cli_context *cli);
 
-/* graph_check.c */
-int graph_check(const cli_context *cli, const graph_work *work);
+/* graph_run.c */
+int graph_run(const cli_context *cli, const graph_work *work);
 
 #endif
