@@ -61,7 +61,7 @@ static void assign_json(const cli_context *cli, tesela_sink *j, const graph_work
   }
   tesela_put_end(j);
   tesela_put_key(j, "graph");
-  graph_json_put(j, work->placed);
+  tesela_put_graph(j, work->placed);
 }
 
 /* The name of a tensor without a type; NULL if all have one. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "device.h"
-#include "graph_json.h"
+#include <tesela/ops.h>
 #include "main/say.h"
 #include "main/text_file.h"
 
@@ -14,25 +14,15 @@ enum { GRAPH_FILE_LIMIT = 256 << 20 };
 
 static int read_json(const cli_context *cli, const char *path, const char *text, size_t length,
                      graph_input *in) {
-  tesela_json_in doc;
-  tesela_error err = {.at = -1}, bad;
+  tesela_error err = {.at = -1};
   tesela_target own;
   const tesela_target *named;
   int status = CLI_BAD;
-  if (tesela_json_read(&doc, text, length, &bad) != TESELA_OK) {
-    err = (tesela_error){.status = bad.status, .at = bad.at};
-    bool memory = bad.status == TESELA_E_MEMORY;
-    snprintf(err.message, sizeof err.message, "%s%.160s",
-             memory ? "" : "this is not JSON that can be read: ", bad.message);
+  if (!device_target(cli, &own, &named, &status)) return status;
+  if (tesela_graph_read_json(&in->graph, &in->target, text, length, &err) != TESELA_OK)
     return text_file_fail(cli, path, text, length, &err);
-  }
-  jr_object object = {doc.value, "the program", &err, NULL};
-  bool ok = device_target(cli, &own, &named, &status);
-  if (ok && !(ok = graph_json_read(&object, NULL, &in->graph, &in->target)))
-    status = text_file_fail(cli, path, text, length, &err);
-  if (ok && named) in->target = *named;
-  tesela_json_free(&doc);
-  return ok ? CLI_YES : status;
+  if (named) in->target = *named;
+  return CLI_YES;
 }
 
 int graph_input_read(const cli_context *cli, const char *path, graph_input *in) {

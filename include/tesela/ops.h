@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 #include <tesela/device.h>
+#include <tesela/graph.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -283,6 +284,29 @@ TESELA_API void tesela_json_answer(const char *line, size_t length, const tesela
                                    tesela_json_out *out);
 /* The answer to a line that cannot be handed to tesela_json_answer. */
 TESELA_API void tesela_json_refuse(tesela_status status, const char *message, tesela_json_out *out);
+
+/* ---- Programs (graph.h) as values and in JSON --------------------------------------------------------------
+ *
+ *   {"inputs": {"a": {"size": [2, 3], "dtype": "f32"}}, "ops": [{"op": "permute", "out": "t", "in": ["a"], "dims": [1, 0]}],
+ *    "outputs": ["t", "t"]}
+ *
+ * docs/graph.md is the reference of the form.
+ */
+
+/* Make the graph of a program. *target receives the target that it names, or one of plain sticks with every type as on the host.
+ * Fails with TESELA_E_INVALID (a member missing, unknown or of a wrong type, a name that nothing makes), TESELA_E_LIMIT (more than
+ * 65536 operands, a rank above TESELA_GRAPH_RANK), what tesela_graph_add, _add_output and _hint say, TESELA_E_MEMORY; the message
+ * names the operator: ops[3] (y). Then *graph is NULL. The graph keeps nothing of the value and is the caller's to destroy. O(program). */
+TESELA_API tesela_status tesela_graph_read_value(tesela_graph **graph, tesela_target *target,
+                                                 const tesela_value *program, tesela_error *err);
+
+/* The same for a text in JSON; also fails as tesela_json_read, with err->at the byte. One thread at a time, as that. */
+TESELA_API tesela_status tesela_graph_read_json(tesela_graph **graph, tesela_target *target, const char *text,
+                                                size_t length, tesela_error *err);
+
+/* Put a graph as a value of that form, with the layouts that are set: {"inputs":{"a":{"size":[2,3],"dtype":"f32"}},...}. With a
+ * tesela_json_out it is a text. Read back it is an equal program; sticks of layouts are required then. */
+TESELA_API void tesela_put_graph(tesela_sink *sink, const tesela_graph *graph);
 
 #ifdef __cplusplus
 }
