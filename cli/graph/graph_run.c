@@ -43,37 +43,19 @@ static void run_note(const cli_context *cli, const graph_check *c) {
   }
 }
 
-static int run_json(const graph_check *c) {
-  tesela_json_out j = TESELA_JSON_OUT;
-  char digest[33];
-  tesela_put_object(&j.sink);
-  tesela_put_key_bool(&j.sink, "same", c->different == 0);
-  tesela_put_key(&j.sink, "outputs");
-  tesela_put_list(&j.sink);
-  for (int32_t o = 0; o < c->data.n_outputs; o++) {
-    const tesela_node *node = graph_check_output(c, o);
-    graph_check_digest(c, o, digest);
-    tesela_put_object(&j.sink);
-    tesela_put_key_text(&j.sink, "name", node->name);
-    tesela_put_key(&j.sink, "size");
-    tesela_put_ints(&j.sink, node->rank, node->shape);
-    tesela_put_key_text(&j.sink, "digest", digest);
-    tesela_put_key_bool(&j.sink, "same", graph_check_same(c, o));
-    tesela_put_end(&j.sink);
-  }
-  tesela_put_end(&j.sink);
-  tesela_put_key_int(&j.sink, "operators", c->tiled.operators);
-  tesela_put_key_int(&j.sink, "elements", c->tiled.elements);
-  tesela_put_key_int(&j.sink, "moved", c->tiled.moved);
-  tesela_put_key_int(&j.sink, "arena_bytes", c->tiled.arena_bytes);
-  tesela_put_key_int(&j.sink, "poison_read", c->tiled.poison_read);
-  return tile_print_json(&j);
-}
-
 /* A path that cannot be used is bad input. */
 static int run_failure(const cli_context *cli, const tesela_error *err) {
   int status = say_failure(cli, err);
   return err->reason == TESELA_REASON_PATH ? CLI_BAD : status;
+}
+
+bool graph_file_option(const char *said, char name[TESELA_GRAPH_NAME]) {
+  size_t length = strcspn(said, "=");
+  if (said[length] != '=' || length == 0 || length >= TESELA_GRAPH_NAME || said[length + 1] == '\0')
+    return false;
+  memcpy(name, said, length);
+  name[length] = '\0';
+  return true;
 }
 
 /* NAME=FILE of --in and --out. */
@@ -83,12 +65,9 @@ static int run_files(const cli_context *cli, const char *option, graph_check *c,
   const char *said;
   tesela_error err = {.at = -1};
   for (int at = 0; (said = cli_each(cli, option, &at));) {
-    size_t length = strcspn(said, "=");
-    if (said[length] != '=' || length == 0 || length >= sizeof name || said[length + 1] == '\0')
+    if (!graph_file_option(said, name))
       return say_usage(cli, "--%s is %s; expected NAME=FILE", option, say_quote(said, quote));
-    memcpy(name, said, length);
-    name[length] = '\0';
-    if (give(c, name, said + length + 1, &err) != TESELA_OK) return run_failure(cli, &err);
+    if (give(c, name, said + strlen(name) + 1, &err) != TESELA_OK) return run_failure(cli, &err);
   }
   return CLI_YES;
 }
@@ -105,14 +84,13 @@ static int run_all(const cli_context *cli, graph_check *c) {
   tesela_status done = graph_check_run(c, &err);
   graph_progress_hide(&progress);
   if (done != TESELA_OK) return err.status == TESELA_E_STOPPED ? CLI_YES : run_failure(cli, &err);
-  if (cli->json) return run_json(c);
   run_words(c);
   run_note(cli, c);
   return CLI_YES;
 }
 
 int graph_run(const cli_context *cli, const graph_work *work) {
-  graph_check c = {.graph = work->in.graph, .placed = work->placed, .target = &work->in.target};
+  graph_check c = {.graph = work->graph, .placed = work->placed, .target = &work->target};
   if (!cli_integer(cli, "seed", 0, INT64_MAX, 0, &c.seed) ||
       !cli_integer(cli, "max-steps", 1, INT64_MAX, TESELA_GRAPH_RUN_STEPS, &c.max_steps) ||
       !cli_size(cli, "max-bytes", TESELA_GRAPH_RUN_BYTES, &c.max_bytes))

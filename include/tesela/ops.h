@@ -166,7 +166,7 @@ typedef struct tesela_field {
   const char *words; /* TESELA_FIELD_TEXT: the texts allowed, "tpu|..."; NULL: any */
 } tesela_field;
 
-#define TESELA_OP_FIELDS 12
+#define TESELA_OP_FIELDS 16
 
 struct tesela_request;
 
@@ -197,6 +197,9 @@ typedef struct tesela_request {
       *target;         /* of device layouts that name none; a request may name it. NULL: the built-in ones */
   const char *files;   /* the folder beneath which operations may use files; NULL: they may not */
   bool files_anywhere; /* paths are those of the process: for requests that the caller wrote itself */
+  tesela_progress *progress; /* called now and then by operations that take long; anything but 0 stops them:
+                                TESELA_E_STOPPED. NULL: none */
+  void *progress_user;
   /* Set while it is answered: */
   int32_t flags;      /* how XLA texts are read: TESELA_XLA_STRICT, or _LENIENT with "lenient": true */
   const char *field;  /* of a failure: the field at fault; NULL: none in particular */
