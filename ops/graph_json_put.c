@@ -190,7 +190,7 @@ static void put_hint(tesela_sink *j, const tesela_graph *graph, const tesela_hin
   tesela_put_end(j);
 }
 
-void graph_json_put(tesela_sink *j, const tesela_graph *graph) {
+void tesela_put_graph(tesela_sink *j, const tesela_graph *graph) {
   const tesela_node *node;
   const tesela_hint *hint;
   tesela_put_object(j);

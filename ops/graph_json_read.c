@@ -73,7 +73,8 @@ static bool graph_use(const graph_reader *r, const char *where, const tesela_val
     return jr_fail(&op, TESELA_E_INVALID, "%s names a node with a NUL character", where);
   *node = tesela_graph_find(r->graph, tesela_value_text(name));
   if (*node >= 0) return true;
-  const char *near = tesela_nearest(tesela_value_text(name), tesela_value_length(name), graph_node_name, r->graph);
+  const char *near =
+      tesela_nearest(tesela_value_text(name), tesela_value_length(name), graph_node_name, r->graph);
   return jr_fail(&op, TESELA_E_INVALID, "%s uses %.60s, which nothing before it makes%s%s%s", where,
                  tesela_value_text(name), near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
@@ -235,4 +236,34 @@ bool graph_json_read(const jr_object *in, const char *target_name, tesela_graph 
   }
   *graph = r.graph;
   return true;
+}
+
+tesela_status tesela_graph_read_value(tesela_graph **graph, tesela_target *target,
+                                      const tesela_value *program, tesela_error *err) {
+  tesela_error unused;
+  jr_object in = {program, "the program", err ? err : &unused, NULL};
+  tesela_target own;
+  if (!graph) return (void)jr_fail(&in, TESELA_E_INVALID, "graph is NULL"), TESELA_E_INVALID;
+  *graph = NULL;
+  if (!tesela_value_is(program, TESELA_VALUE_OBJECT))
+    return (void)jr_fail(&in, TESELA_E_INVALID, "expected an object as the program"), TESELA_E_INVALID;
+  return graph_json_read(&in, NULL, graph, target ? target : &own) ? TESELA_OK : in.err->status;
+}
+
+tesela_status tesela_graph_read_json(tesela_graph **graph, tesela_target *target, const char *text,
+                                     size_t length, tesela_error *err) {
+  tesela_json_in doc;
+  tesela_error bad;
+  if (graph) *graph = NULL;
+  tesela_status status = tesela_json_read(&doc, text, length, &bad);
+  if (status != TESELA_OK) {
+    if (!err) return status;
+    *err = (tesela_error){.status = status, .at = bad.at};
+    snprintf(err->message, sizeof err->message, "%s%.160s",
+             status == TESELA_E_MEMORY ? "" : "this is not JSON that can be read: ", bad.message);
+    return status;
+  }
+  status = tesela_graph_read_value(graph, target, doc.value, err);
+  tesela_json_free(&doc);
+  return status;
 }

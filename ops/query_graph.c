@@ -11,6 +11,7 @@
 
 #include "json_device.h"
 #include "graph_json.h"
+#include "graph_work.h"
 #include "request.h"
 
 /* ---- propagate --------------------------------------------------------------------------------------------------- */
@@ -63,7 +64,22 @@ static tesela_status put_layouts(tesela_request *q, const tesela_graph *graph, c
   return TESELA_OK;
 }
 
-static void put_moves(tesela_sink *j, const tesela_graph *graph, const tesela_propagation *p) {
+void graph_put_copies(tesela_sink *j, const tesela_propagate_facts *facts) {
+  tesela_put_key_int(j, "copied_elems", facts->copied);
+  tesela_put_key_int(j, "copies", facts->n_copies);
+}
+
+void graph_put_facts(tesela_sink *j, const tesela_propagate_facts *facts) {
+  tesela_put_key_int(j, "restickify_elems", facts->moved);
+  tesela_put_key_int(j, "restickifies", facts->n_moves);
+  tesela_put_key_int(j, "cost", facts->cost);
+  tesela_put_key_int(j, "bound", facts->bound);
+  tesela_put_key_bool(j, "proven", facts->proven);
+  tesela_put_key_int(j, "operators", facts->operators);
+  tesela_put_key_int(j, "unknown", facts->unknown);
+}
+
+void graph_put_moves(tesela_sink *j, const tesela_graph *graph, const tesela_propagation *p) {
   const tesela_move *move;
   tesela_put_key(j, "moves");
   tesela_put_list(j);
@@ -112,19 +128,10 @@ static tesela_status put_propagation(tesela_request *q, const tesela_graph *grap
                                      const tesela_propagation *p) {
   tesela_propagate_facts facts = tesela_propagation_facts_of(p);
   if (!facts.ok) return refuse_graph(q, graph, p);
-  tesela_put_key_int(q->out, "restickify_elems", facts.moved);
-  tesela_put_key_int(q->out, "restickifies", facts.n_moves);
-  if (tesela_request_flag(q, "copies")) {
-    tesela_put_key_int(q->out, "copied_elems", facts.copied);
-    tesela_put_key_int(q->out, "copies", facts.n_copies);
-  }
-  tesela_put_key_int(q->out, "cost", facts.cost);
-  tesela_put_key_int(q->out, "bound", facts.bound);
-  tesela_put_key_bool(q->out, "proven", facts.proven);
-  tesela_put_key_int(q->out, "operators", facts.operators);
-  tesela_put_key_int(q->out, "unknown", facts.unknown);
+  if (tesela_request_flag(q, "copies")) graph_put_copies(q->out, &facts);
+  graph_put_facts(q->out, &facts);
   put_sticks(q->out, graph, p);
-  put_moves(q->out, graph, p);
+  graph_put_moves(q->out, graph, p);
   return put_layouts(q, graph, p);
 }
 
@@ -187,16 +194,16 @@ static void put_buffers(tesela_sink *j, size_t n, const tesela_arena_buffer *buf
   tesela_put_end(j);
 }
 
-static void put_arena(tesela_request *q, const tesela_arena_facts *facts) {
-  tesela_put_key_int(q->out, "peak", facts->peak);
-  tesela_put_key_int(q->out, "bound", facts->bound);
-  tesela_put_key_bool(q->out, "proven", facts->proven);
-  tesela_put_key_int(q->out, "live", facts->live);
-  tesela_put_key_int(q->out, "total", facts->total);
-  tesela_put_key_int(q->out, "first_fit", facts->first_fit);
-  tesela_put_key_int(q->out, "spilled", facts->spilled);
-  tesela_put_key(q->out, "fragmentation");
-  tesela_put_real(q->out, tesela_arena_fragmentation(facts));
+void arena_put_facts(tesela_sink *j, const tesela_arena_facts *facts) {
+  tesela_put_key_int(j, "peak", facts->peak);
+  tesela_put_key_int(j, "bound", facts->bound);
+  tesela_put_key_bool(j, "proven", facts->proven);
+  tesela_put_key_int(j, "live", facts->live);
+  tesela_put_key_int(j, "total", facts->total);
+  tesela_put_key_int(j, "first_fit", facts->first_fit);
+  tesela_put_key_int(j, "spilled", facts->spilled);
+  tesela_put_key(j, "fragmentation");
+  tesela_put_real(j, tesela_arena_fragmentation(facts));
 }
 
 tesela_status op_plan_memory(tesela_request *q) {
@@ -218,7 +225,7 @@ tesela_status op_plan_memory(tesela_request *q) {
       ok ? tesela_arena_plan((int32_t)n, buffers, &options, &facts, q->err) : q->err->status;
   if (status == TESELA_OK) {
     put_buffers(q->out, n, buffers);
-    put_arena(q, &facts);
+    arena_put_facts(q->out, &facts);
   }
   free(buffers);
   return status;

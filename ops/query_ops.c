@@ -87,6 +87,12 @@ static tesela_status op_ops(tesela_request *q) {
   {"solver", TESELA_FIELD_TEXT, true, &(all TESELA_SOLVER_MAP(NAME_OF_SOLVER))[1]}, \
       {"isa", TESELA_FIELD_TEXT, true, &(all TESELA_ISA_MAP(NAME_OF_ISA))[1]},      \
       OPTIONAL("threads", TESELA_FIELD_NUMBER)
+#define LAID_OUT                                                                               \
+  OPTIONAL("graph", TESELA_FIELD_OBJECT), OPTIONAL("text", TESELA_FIELD_TEXT),                 \
+      {"mode", TESELA_FIELD_TEXT, true, "strict|auto"}, OPTIONAL("target", TESELA_FIELD_TEXT), \
+      OPTIONAL("share", TESELA_FIELD_FLAG), OPTIONAL("spread", TESELA_FIELD_FLAG),             \
+      OPTIONAL("compact", TESELA_FIELD_FLAG), OPTIONAL("copies", TESELA_FIELD_FLAG),           \
+      OPTIONAL("materialise", TESELA_FIELD_FLAG), OPTIONAL("effort", TESELA_FIELD_NUMBER)
 
 static const tesela_op_entry table[] = {
     {"info",
@@ -273,6 +279,21 @@ static const tesela_op_entry table[] = {
       OPTIONAL("spread", TESELA_FIELD_FLAG),
       OPTIONAL("compact", TESELA_FIELD_FLAG),
       OPTIONAL("copies", TESELA_FIELD_FLAG)}},
+    {"graph_assign",
+     op_graph_assign,
+     "a program with device layouts and the moves it needs",
+     {LAID_OUT, OPTIONAL("padding", TESELA_FIELD_FLAG)}},
+    {"graph_plan",
+     op_graph_plan,
+     "offsets for the buffers of a program",
+     {LAID_OUT, OPTIONAL("capacity", TESELA_FIELD_NUMBER), OPTIONAL("scratchpad", TESELA_FIELD_NUMBER),
+      OPTIONAL("no_reuse", TESELA_FIELD_FLAG), OPTIONAL("inputs", TESELA_FIELD_FLAG)}},
+    {"graph_run",
+     op_graph_run,
+     "a program run on tiled and on plain memory",
+     {LAID_OUT, OPTIONAL("seed", TESELA_FIELD_NUMBER), OPTIONAL("max_steps", TESELA_FIELD_NUMBER),
+      OPTIONAL("max_bytes", TESELA_FIELD_NUMBER), OPTIONAL("in", TESELA_FIELD_OBJECT),
+      OPTIONAL("out", TESELA_FIELD_OBJECT)}},
     {"plan_memory",
      op_plan_memory,
      "offsets for buffers that live for a while",

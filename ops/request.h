@@ -5,7 +5,8 @@
  *   request.c     finds the operation, checks its fields by the table
  *   query_ops.c   the table, and some of them; query_place.c has those about elements and places, query_xla.c those about XLA shapes as such, query_register.c those about register
  *                 layouts, query_tile.c those about moving tiles, query_relayout.c those that copy, query_trial.c those that check and time that, query_device.c those about
- *                 device layouts, query_file.c those about values in files, query_graph.c those about programs
+ *                 device layouts, query_file.c those about values in files, query_graph.c those about programs,
+ *                 query_program.c those about programs that are laid out
  *   value.c put.c json_in.c json_out.c json_answer.c    values, sinks, the edge to JSON
  *
  * A new operation is one row in the table and one function.
@@ -28,6 +29,10 @@ tesela_status op_verify(tesela_request *q);
 /* query_graph.c */
 tesela_status op_plan_memory(tesela_request *q);
 tesela_status op_propagate(tesela_request *q);
+/* query_program.c */
+tesela_status op_graph_assign(tesela_request *q);
+tesela_status op_graph_plan(tesela_request *q);
+tesela_status op_graph_run(tesela_request *q);
 /* query_place.c */
 tesela_status op_same(tesela_request *q);
 tesela_status op_what(tesela_request *q);

@@ -5,7 +5,7 @@
  *   propagate   layouts without moves, or the first operator that needs one
  *   assign      layouts with the moves of least price
  *   plan        then offsets for all buffers (graph_plan.c)
- *   run         then the program is run on tiled memory and compared with a run on plain memory (graph_check.c)
+ *   run         then the program is run on tiled memory and compared with a run on plain memory (graph_run.c)
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,46 +24,6 @@ static bool graph_copies(const cli_context *cli) {
   return cli_has(cli, "copies") || cli_has(cli, "materialise");
 }
 
-static void assign_json(const cli_context *cli, tesela_sink *j, const graph_work *work) {
-  tesela_propagate_facts facts = tesela_propagation_facts_of(work->layouts);
-  const tesela_move *move;
-  const tesela_node *at = tesela_graph_node(work->in.graph, facts.error_node);
-  tesela_put_key_bool(j, "ok", facts.ok);
-  tesela_put_key_text(j, "target", work->in.target.name);
-  if (!facts.ok) {
-    tesela_put_key_text(j, "error_at", at ? at->name : NULL);
-    tesela_put_key_int(j, "error_operand", facts.error_operand);
-    return;
-  }
-  tesela_put_key_int(j, "restickify_elems", facts.moved);
-  tesela_put_key_int(j, "restickifies", facts.n_moves);
-  if (graph_copies(cli)) {
-    tesela_put_key_int(j, "copied_elems", facts.copied);
-    tesela_put_key_int(j, "copies", facts.n_copies);
-  }
-  tesela_put_key_int(j, "cost", facts.cost);
-  tesela_put_key_int(j, "bound", facts.bound);
-  tesela_put_key_bool(j, "proven", facts.proven);
-  tesela_put_key_int(j, "operators", facts.operators);
-  tesela_put_key_int(j, "unknown", facts.unknown);
-  tesela_put_key(j, "moves");
-  tesela_put_list(j);
-  for (int32_t k = 0; (move = tesela_propagation_move(work->layouts, k)); k++) {
-    tesela_put_object(j);
-    tesela_put_key_text(j, "at", tesela_graph_node(work->in.graph, move->node)->name);
-    tesela_put_key_int(j, "operand", move->operand);
-    tesela_put_key_text(j, "buffer", tesela_graph_node(work->in.graph, move->buffer)->name);
-    if (move->view >= 0) tesela_put_key_text(j, "view", tesela_graph_node(work->in.graph, move->view)->name);
-    tesela_put_key_int(j, "from", move->from);
-    tesela_put_key_int(j, "to", move->to);
-    tesela_put_key_int(j, "price", move->price);
-    tesela_put_end(j);
-  }
-  tesela_put_end(j);
-  tesela_put_key(j, "graph");
-  graph_json_put(j, work->placed);
-}
-
 /* The name of a tensor without a type; NULL if all have one. */
 static const char *graph_untyped(const tesela_graph *graph) {
   const tesela_node *node;
@@ -72,8 +32,8 @@ static const char *graph_untyped(const tesela_graph *graph) {
   return NULL;
 }
 
-/* What is printed instead of the table. */
-static int assign_text(const cli_context *cli, const graph_work *work) {
+/* The table, or what is printed instead. */
+static int graph_assign(const cli_context *cli, const graph_work *work) {
   tesela_error err = {.at = -1};
   tesela_writer to = tile_stdout();
   const char *name = cli_value(cli, "loops");
@@ -91,21 +51,6 @@ static int assign_text(const cli_context *cli, const graph_work *work) {
   return say_printed(cli, tesela_propagation_explain(work->layouts, cli_has(cli, "proof"), &to, &err), &err);
 }
 
-static int graph_assign(const cli_context *cli, const graph_work *work) {
-  if (cli->json) {
-    tesela_json_out j = TESELA_JSON_OUT;
-    tesela_put_object(&j.sink);
-    tesela_error err = {.at = -1};
-    assign_json(cli, &j.sink, work);
-    if (work->placed && cli_has(cli, "padding") && !graph_padding_put(&j.sink, work, &err)) {
-      tesela_json_out_free(&j);
-      return say_failure(cli, &err);
-    }
-    return tile_print_json(&j);
-  }
-  return assign_text(cli, work);
-}
-
 /* ---- the verb ---------------------------------------------------------------------------------------------------- */
 
 static bool graph_options(const cli_context *cli, bool strict, tesela_propagate_options *options) {
@@ -120,30 +65,10 @@ static bool graph_options(const cli_context *cli, bool strict, tesela_propagate_
   return cli_integer(cli, "effort", 1, INT64_MAX, 0, &options->effort);
 }
 
-static void graph_free(graph_work *work) {
-  tesela_graph_destroy(work->placed);
-  tesela_propagation_destroy(work->layouts);
-  tesela_graph_destroy(work->in.graph);
-}
-
-static void graph_note_copies(const cli_context *cli, const graph_work *work) {
-  tesela_propagate_facts facts = tesela_propagation_facts_of(work->layouts);
-  if (facts.n_copies > 0)
-    say_note(cli, "%" PRId32 " cop%s of views, %" PRId64 " elements", facts.n_copies,
-             facts.n_copies == 1 ? "y" : "ies", facts.copied);
-}
-
-/* Layouts; to materialise is to copy views, and if that does not do, to move to and from one element per stick. */
-static tesela_status graph_lay_out(tesela_propagate_options options, bool materialise, graph_work *work,
-                                   tesela_error *err) {
-  options.copies = options.copies || materialise;
-  tesela_status status =
-      tesela_graph_propagate(&work->layouts, work->in.graph, &work->in.target, &options, err);
-  if (status != TESELA_OK || !materialise || tesela_propagation_facts_of(work->layouts).ok) return status;
-  tesela_propagation_destroy(work->layouts);
-  work->layouts = NULL;
-  options.spread = options.compact = true;
-  return tesela_graph_propagate(&work->layouts, work->in.graph, &work->in.target, &options, err);
+void graph_note_copies(const cli_context *cli, int64_t copies, int64_t elements) {
+  if (copies > 0)
+    say_note(cli, "%" PRId64 " cop%s of views, %" PRId64 " elements", copies, copies == 1 ? "y" : "ies",
+             elements);
 }
 
 /* Why there are no layouts; where moves do not help, whether --materialise does. CLI_NO when it is said. */
@@ -153,9 +78,7 @@ static int graph_say_why(const cli_context *cli, const tesela_propagate_options 
   int printed = say_printed(cli, tesela_propagation_explain(work->layouts, false, &to, &err), &err);
   if (printed != CLI_YES) return printed;
   if (options->mode == TESELA_PROPAGATE_STRICT || cli_has(cli, "materialise")) return CLI_NO;
-  tesela_propagation_destroy(work->layouts);
-  work->layouts = NULL;
-  tesela_status status = graph_lay_out(*options, true, work, &err);
+  tesela_status status = graph_work_lay_out(work, *options, true, &err);
   if (status == TESELA_E_MEMORY) return say_failure(cli, &err);
   if (status != TESELA_OK) return CLI_NO;
   tesela_propagate_facts facts = tesela_propagation_facts_of(work->layouts);
@@ -170,36 +93,37 @@ static int graph_place(const cli_context *cli, bool strict, graph_work *work) {
   tesela_error err = {.at = -1};
   tesela_propagate_options options;
   if (!graph_options(cli, strict, &options)) return CLI_BAD;
-  int status = graph_input_read(cli, cli->arg[1], &work->in);
+  int status = graph_input_read(cli, cli->arg[1], work);
   if (status != CLI_YES) return status;
-  if (graph_lay_out(options, cli_has(cli, "materialise"), work, &err) != TESELA_OK)
+  if (graph_work_lay_out(work, options, cli_has(cli, "materialise"), &err) != TESELA_OK)
     return say_failure(cli, &err);
   if (!tesela_propagation_facts_of(work->layouts).ok) {
-    status = cli->json ? graph_assign(cli, work) : graph_say_why(cli, &options, work);
-    return status == CLI_YES ? CLI_NO : status;
+    return graph_say_why(cli, &options, work);
   }
   if (tesela_graph_apply(&work->placed, work->layouts, &err) != TESELA_OK) return say_failure(cli, &err);
-  graph_note_copies(cli, work);
+  tesela_propagate_facts facts = tesela_propagation_facts_of(work->layouts);
+  graph_note_copies(cli, facts.n_copies, facts.copied);
   return CLI_YES;
 }
 
 int cmd_graph(const cli_context *cli) {
   static const struct {
-    const char *name;
+    const char *name, *op;
     bool strict;
     int (*run)(const cli_context *cli, const graph_work *work);
-  } tasks[] = {{"propagate", true, graph_assign},
-               {"assign", false, graph_assign},
-               {"plan", false, graph_plan},
-               {"run", false, graph_check}};
+  } tasks[] = {{"propagate", "graph_assign", true, graph_assign},
+               {"assign", "graph_assign", false, graph_assign},
+               {"plan", "graph_plan", false, graph_plan},
+               {"run", "graph_run", false, graph_run}};
   char quote[SAY_QUOTE];
   for (size_t k = 0; k < sizeof tasks / sizeof *tasks; k++) {
     if (strcmp(cli->arg[0], tasks[k].name) != 0) continue;
     if (tasks[k].run == graph_plan && graph_is_csv(cli->arg[1])) return graph_plan_csv(cli);
+    if (cli->json) return graph_answer(cli, tasks[k].op, tasks[k].strict);
     graph_work work = {0};
     int status = graph_place(cli, tasks[k].strict, &work);
     if (status == CLI_YES) status = tasks[k].run(cli, &work);
-    graph_free(&work);
+    graph_work_free(&work);
     return status;
   }
   return say_usage(cli, "graph does propagate, assign, plan or run, not %s", say_quote(cli->arg[0], quote));

@@ -5,18 +5,14 @@
 #ifndef TESELA_CLI_GRAPH_INPUT_H
 #define TESELA_CLI_GRAPH_INPUT_H
 
-#include <tesela/graph.h>
-
+#include "graph_work.h"
 #include "main/options.h"
 
-typedef struct graph_input {
-  tesela_graph *graph;
-  tesela_target target;
-  tesela_graph_read_facts facts; /* of HLO text */
-} graph_input;
+/* The text of the program in a file, to be freed; - is standard input. NULL: said, *status set. */
+char *graph_input_text(const cli_context *cli, const char *path, size_t *length, int *status);
 
-/* Read the program in a file; - is standard input. The target is that of --target, else of the program, else spyre (HLO text).
- * Returns an exit status after saying why; then there is nothing to destroy. */
-int graph_input_read(const cli_context *cli, const char *path, graph_input *in);
+/* Read the program in a file. The target is that of --target, else of the program, else spyre (HLO text). Returns an exit
+ * status after saying why. */
+int graph_input_read(const cli_context *cli, const char *path, graph_work *work);
 
 #endif

@@ -26,31 +26,12 @@ static void plan_arena_words(const char *name, const tesela_arena_facts *facts) 
            facts->spilled);
 }
 
-static void plan_arena_json(tesela_sink *j, const char *name, const tesela_arena_facts *facts) {
-  tesela_put_key(j, name);
-  tesela_put_object(j);
-  tesela_put_key_int(j, "peak", facts->peak);
-  tesela_put_key_int(j, "bound", facts->bound);
-  tesela_put_key_bool(j, "proven", facts->proven);
-  tesela_put_key_int(j, "live", facts->live);
-  tesela_put_key_int(j, "total", facts->total);
-  tesela_put_key_int(j, "first_fit", facts->first_fit);
-  tesela_put_key_int(j, "spilled", facts->spilled);
-  tesela_put_key(j, "fragmentation");
-  tesela_put_real(j, tesela_arena_fragmentation(facts));
-  tesela_put_end(j);
-}
-
 static int plan_no_memory(const cli_context *cli, int32_t n) {
   say_error(cli, "no memory for %" PRId32 " buffers", n);
   return CLI_FAILED;
 }
 
 /* ---- buffers of a program ------------------------------------------------------------------------------------- */
-
-static const char *plan_where(const tesela_graph_place *place) {
-  return place->external ? "outside" : place->scratchpad ? "scratchpad" : "arena";
-}
 
 /* The places as rows, to be freed; *n of them. */
 static graph_plan_row *plan_rows(const graph_work *work, const tesela_graph_memory *memory, int32_t *n) {
@@ -59,7 +40,7 @@ static graph_plan_row *plan_rows(const graph_work *work, const tesela_graph_memo
   graph_plan_row *rows = calloc((size_t)*n + 1, sizeof *rows);
   for (int32_t k = 0; rows && (place = tesela_graph_memory_place(memory, k)); k++) {
     rows[k] = (graph_plan_row){.name = tesela_graph_node(work->placed, place->node)->name,
-                               .where = plan_where(place),
+                               .where = graph_place_where(place),
                                .lower = place->lower,
                                .upper = place->upper,
                                .bytes = place->bytes,
@@ -90,38 +71,6 @@ static int plan_words(const cli_context *cli, const graph_work *work, const tese
     printf("%-11s %" PRId64 " of %" PRId64 " bytes stay in the scratchpad\n", "traffic", facts.traffic_saved,
            facts.traffic);
   return CLI_YES;
-}
-
-static int plan_json(const graph_work *work, const tesela_graph_memory *memory) {
-  tesela_json_out j = TESELA_JSON_OUT;
-  const tesela_graph_place *place;
-  tesela_graph_memory_facts facts = tesela_graph_memory_facts_of(memory);
-  tesela_put_object(&j.sink);
-  tesela_put_key(&j.sink, "buffers");
-  tesela_put_list(&j.sink);
-  for (int32_t k = 0; (place = tesela_graph_memory_place(memory, k)); k++) {
-    tesela_put_object(&j.sink);
-    tesela_put_key_text(&j.sink, "name", tesela_graph_node(work->placed, place->node)->name);
-    tesela_put_key_int(&j.sink, "lower", place->lower);
-    tesela_put_key_int(&j.sink, "upper", place->upper);
-    tesela_put_key_int(&j.sink, "bytes", place->bytes);
-    tesela_put_key_text(&j.sink, "where", plan_where(place));
-    tesela_put_key_int(&j.sink, "offset", place->offset);
-    tesela_put_key_text(&j.sink, "in_place_of",
-                        place->in_place_of >= 0 ? tesela_graph_node(work->placed, place->in_place_of)->name
-                                                : NULL);
-    tesela_put_end(&j.sink);
-  }
-  tesela_put_end(&j.sink);
-  plan_arena_json(&j.sink, "arena", &facts.arena);
-  plan_arena_json(&j.sink, "scratchpad", &facts.scratchpad);
-  tesela_put_key_int(&j.sink, "host_bytes", facts.host_bytes);
-  tesela_put_key_int(&j.sink, "naive", facts.naive);
-  tesela_put_key_int(&j.sink, "external", facts.external);
-  tesela_put_key_int(&j.sink, "reused", facts.reused);
-  tesela_put_key_int(&j.sink, "traffic", facts.traffic);
-  tesela_put_key_int(&j.sink, "traffic_saved", facts.traffic_saved);
-  return tile_print_json(&j);
 }
 
 /* The last node at which a place is used: by its buffer, or by a result that took it. */
@@ -173,15 +122,13 @@ int graph_plan(const cli_context *cli, const graph_work *work) {
                                          .inputs = cli_has(cli, "inputs")};
   int status = CLI_YES;
   if (!plan_numbers(cli, &options.capacity, &options.scratchpad, &options.effort)) return CLI_BAD;
-  tesela_status planned = tesela_graph_plan_memory(&memory, work->placed, &work->in.target, &options, &err);
+  tesela_status planned = tesela_graph_plan_memory(&memory, work->placed, &work->target, &options, &err);
   if (planned == TESELA_E_LIMIT) {
     say_error(cli, "%s", err.message);
     return CLI_NO;
   }
   if (planned != TESELA_OK) return say_failure(cli, &err);
-  if (cli->json)
-    status = plan_json(work, memory);
-  else if (cli_has(cli, "csv"))
+  if (cli_has(cli, "csv"))
     status = plan_csv(cli, work, memory);
   else
     status = plan_words(cli, work, memory);
@@ -205,7 +152,10 @@ static int csv_print(const cli_context *cli, int32_t n, const tesela_arena_buffe
     tesela_put_object(&j.sink);
     for (int32_t k = 0; k < n; k++) tesela_put_key_int(&j.sink, buffers[k].id, buffers[k].offset);
     tesela_put_end(&j.sink);
-    plan_arena_json(&j.sink, "arena", facts);
+    tesela_put_key(&j.sink, "arena");
+    tesela_put_object(&j.sink);
+    arena_put_facts(&j.sink, facts);
+    tesela_put_end(&j.sink);
     return tile_print_json(&j);
   }
   if (cli_has(cli, "csv")) {

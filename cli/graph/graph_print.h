@@ -5,16 +5,8 @@
 #ifndef TESELA_CLI_GRAPH_PRINT_H
 #define TESELA_CLI_GRAPH_PRINT_H
 
-#include <tesela/propagate.h>
-
 #include "graph/graph_input.h"
 #include "main/json.h"
-
-typedef struct graph_work {
-  graph_input in;
-  tesela_propagation *layouts;
-  tesela_graph *placed; /* with layouts and moves */
-} graph_work;
 
 /* A row for each node: operator, type and shape, stick, device sizes, bytes, padding. */
 void graph_print_table(const graph_work *work);
@@ -29,9 +21,8 @@ const char *graph_name_text(const char *name, char text[GRAPH_NAME_TEXT]);
 /* The loops of a node over tiled memory, and with --cores their division. */
 int graph_print_loops(const cli_context *cli, const graph_work *work, const char *name);
 
-/* graph_padding.c: what padding holds, as tables, or as members of the object that is open; false: *err says why not. */
+/* graph_padding.c: what padding holds, as tables. */
 int graph_print_padding(const cli_context *cli, const graph_work *work);
-bool graph_padding_put(tesela_sink *j, const graph_work *work, tesela_error *err);
 
 /* A buffer of a memory plan. */
 typedef struct graph_plan_row {
@@ -50,7 +41,15 @@ int graph_plan(const cli_context *cli, const graph_work *work);
 bool graph_is_csv(const char *path); /* by its name: .csv */
 int graph_plan_csv(const cli_context *cli);
 
-/* graph_check.c */
-int graph_check(const cli_context *cli, const graph_work *work);
+/* Say how many views are copied, if any. */
+void graph_note_copies(const cli_context *cli, int64_t copies, int64_t elements);
+
+/* graph_answer.c: --json, the answer of an operation. */
+int graph_answer(const cli_context *cli, const char *op, bool strict);
+
+/* graph_run.c */
+/* NAME=FILE: the name, before the =. */
+bool graph_file_option(const char *said, char name[TESELA_GRAPH_NAME]);
+int graph_run(const cli_context *cli, const graph_work *work);
 
 #endif

@@ -27,8 +27,8 @@ static int64_t now_ns(void) {
   return now.tv_sec * SECOND + now.tv_nsec;
 }
 
-void graph_progress_begin(const cli_context *cli, graph_progress *progress) {
-  *progress = (graph_progress){.cli = cli, .what = "", .start_ns = now_ns()};
+void graph_progress_begin(const cli_context *cli, const char *const *what, graph_progress *progress) {
+  *progress = (graph_progress){.cli = cli, .what = what, .start_ns = now_ns()};
   for (size_t i = 0; i < sizeof stop_signals / sizeof stop_signals[0]; i++) {
     struct sigaction old, action = {.sa_handler = on_stop};
     sigemptyset(&action.sa_mask);
@@ -44,7 +44,7 @@ int graph_progress_call(void *user, int64_t done, int64_t total) {
   int64_t now = now_ns();
   if (now - progress->start_ns < SECOND || now - progress->shown_ns < SECOND / 5) return 0;
   fprintf(stderr, "\r%3.0f%%  %s \033[K", 100.0 * (double)done / (double)(total > 0 ? total : 1),
-          progress->what);
+          *progress->what);
   fflush(stderr);
   progress->shown_ns = now;
   progress->shown = true;

@@ -12,12 +12,12 @@
 
 typedef struct graph_progress {
   const cli_context *cli;
-  const char *what; /* "on tiled memory" */
+  const char *const *what; /* "on tiled memory" */
   int64_t start_ns, shown_ns;
   bool shown;
 } graph_progress;
 
-void graph_progress_begin(const cli_context *cli, graph_progress *progress);
+void graph_progress_begin(const cli_context *cli, const char *const *what, graph_progress *progress);
 /* A tesela_progress; user: a graph_progress. */
 int graph_progress_call(void *user, int64_t done, int64_t total);
 /* Take the line off the terminal. */

@@ -76,7 +76,8 @@ int main(int argc, char **argv) {
   cli_context cli = {0};
   int status = CLI_FAILED;
   cli.arg = calloc((size_t)argc + 1, sizeof *cli.arg);
-  if (!cli.arg) {
+  cli.given = calloc((size_t)argc + 1, sizeof *cli.given);
+  if (!cli.arg || !cli.given) {
     fputs("tesela: error: no memory\n", stderr);
     return CLI_FAILED;
   }
@@ -84,5 +85,6 @@ int main(int argc, char **argv) {
   if (status == CLI_FAILED && cli_flush() && !say_spoke()) say_error(&cli, "no memory");
   status = finish_output(&cli, pipes_kill, status);
   free(cli.arg);
+  free(cli.given);
   return status;
 }

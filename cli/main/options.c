@@ -232,7 +232,9 @@ static const cli_option graph_options[] = {
     {"no-reuse", 0, NULL, "plan: no result in an operand's place"},
     {"inputs", 0, NULL, "plan: inputs and outputs are in the arena, too"},
     {"csv", 0, NULL, "plan: print buffers as CSV"},
-    {"seed", 0, "N", "run: other inputs; 1 unless told"},
+    {"in", 0, "NAME=FILE", "run: take this input from a .npy or .safetensors; may be repeated"},
+    {"out", 0, "NAME=FILE", "run: write this result to a .npy; may be repeated"},
+    {"seed", 0, "N", "run: make up other inputs, or those without --in (default: 1)"},
     {"max-steps", 0, "N", "run: refuse a program of more results and products (default: 10000000000)"},
     {"max-bytes", 0, "SIZE", "run: refuse a program that takes more memory (default: 4GiB)"},
     END,
@@ -510,18 +512,21 @@ static const char dma_details[] =
     "  $ tesela dma 'f16[1000,200] stick(dim_order=[0,1])'\n"
     "  $ tesela dma 'f16[1000,200] stick(dim_order=[0,1])' --strides=1,1000 --to-host --source";
 
-static const char graph_details[] = "TASK is propagate, assign, plan or run; FILE is a program in HLO text "
-                                    "or in JSON (docs/graph.md has the form), - is standard "
-                                    "input. propagate carries device layouts through the program without "
-                                    "moves, and names the first operator that no layout "
-                                    "suits; assign puts in the moves it needs at least price; plan gives "
-                                    "every buffer a place in memory, and takes a list of "
-                                    "buffers in CSV, too; run executes the program on tiled memory and on "
-                                    "plain memory and compares the bits. Exit status 1: no "
-                                    "layout suits, the capacity does not suffice, results differ.\n\n"
-                                    "  $ tesela graph propagate model.hlo\n"
-                                    "  $ tesela graph assign linear.json --proof\n"
-                                    "  $ tesela graph plan buffers.csv --capacity=1048576 --csv";
+static const char graph_details[] =
+    "TASK is propagate, assign, plan or run; FILE is a program in HLO text "
+    "or in JSON (docs/graph.md has the form), - is standard "
+    "input. propagate carries device layouts through the program without "
+    "moves, and names the first operator that no layout "
+    "suits; assign puts in the moves it needs at least price; plan gives "
+    "every buffer a place in memory, and takes a list of "
+    "buffers in CSV, too; run executes the program on tiled memory and on "
+    "plain memory and compares the bits, with inputs and results in files "
+    "(--in, --out) or made up. Exit status 1: no "
+    "layout suits, the capacity does not suffice, results differ.\n\n"
+    "  $ tesela graph propagate model.hlo\n"
+    "  $ tesela graph assign linear.json --proof\n"
+    "  $ tesela graph run linear.json --in x=x.npy --in w=w.npy --out y=y.npy\n"
+    "  $ tesela graph plan buffers.csv --capacity=1048576 --csv";
 
 static const char verify_details[] =
     "Says whether DUMP, bytes of device memory from the first place on, holds the tensor of FILE in a device "

@@ -66,6 +66,11 @@ struct cli_context {
   cli_term err;                     /* stderr */
   const char *own[CLI_MAX_OPTIONS]; /* by position in verb->options; "" for an option without a value */
   const char *common[CLI_MAX_COMMON];
+  struct cli_given {
+    const cli_option *option;
+    const char *value;
+  } * given; /* every option with a value, in the order of the command line */
+  int n_given;
 };
 
 /* The table, and the options every verb has. */
@@ -80,6 +85,8 @@ int cli_unknown_verb(const cli_context *cli, const char *name); /* says so, with
 bool cli_has(const cli_context *cli, const char *name);
 /* The value that was given last, NULL if none was. */
 const char *cli_value(const cli_context *cli, const char *name);
+/* The values of an option that is given several times, in order: call with *at 0 first. NULL after the last. */
+const char *cli_each(const cli_context *cli, const char *name, int *at);
 /* The value as an integer within low .. high; `otherwise` if it was not given. false: said on stderr,
  * CLI_BAD. */
 bool cli_integer(const cli_context *cli, const char *name, int64_t low, int64_t high, int64_t otherwise,
@@ -89,7 +96,7 @@ bool cli_integer(const cli_context *cli, const char *name, int64_t low, int64_t 
 bool cli_size(const cli_context *cli, const char *name, int64_t otherwise, int64_t *out);
 
 /* Read the command line. Returns true with a verb to run, or false with *status after saying why. *cli->arg
- * has room for argc words, given by the caller. */
+ * and *cli->given have room for argc words, given by the caller. */
 bool cli_parse(cli_context *cli, int argc, char **argv, int *status);
 
 /* help.c: the help of one verb, or (NULL) of the command. */

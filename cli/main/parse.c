@@ -52,6 +52,14 @@ const char *cli_value(const cli_context *cli, const char *name) {
   return common ? cli->common[at] : cli->own[at];
 }
 
+const char *cli_each(const cli_context *cli, const char *name, int *at) {
+  while (*at < cli->n_given) {
+    const struct cli_given *given = &cli->given[(*at)++];
+    if (strcmp(given->option->name, name) == 0) return given->value;
+  }
+  return NULL;
+}
+
 bool cli_has(const cli_context *cli, const char *name) { return cli_value(cli, name) != NULL; }
 
 bool cli_integer(const cli_context *cli, const char *name, int64_t low, int64_t high, int64_t otherwise,
@@ -151,6 +159,7 @@ static bool take_value(cli_context *cli, const cli_option *option, const char **
     return false;
   }
   *slot = inside;
+  cli->given[cli->n_given++] = (struct cli_given){option, inside};
   return true;
 }
 

@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 #include <tesela/device.h>
+#include <tesela/graph.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -165,7 +166,7 @@ typedef struct tesela_field {
   const char *words; /* TESELA_FIELD_TEXT: the texts allowed, "tpu|..."; NULL: any */
 } tesela_field;
 
-#define TESELA_OP_FIELDS 12
+#define TESELA_OP_FIELDS 16
 
 struct tesela_request;
 
@@ -196,6 +197,9 @@ typedef struct tesela_request {
       *target;         /* of device layouts that name none; a request may name it. NULL: the built-in ones */
   const char *files;   /* the folder beneath which operations may use files; NULL: they may not */
   bool files_anywhere; /* paths are those of the process: for requests that the caller wrote itself */
+  tesela_progress *progress; /* called now and then by operations that take long; anything but 0 stops them:
+                                TESELA_E_STOPPED. NULL: none */
+  void *progress_user;
   /* Set while it is answered: */
   int32_t flags;      /* how XLA texts are read: TESELA_XLA_STRICT, or _LENIENT with "lenient": true */
   const char *field;  /* of a failure: the field at fault; NULL: none in particular */
@@ -283,6 +287,29 @@ TESELA_API void tesela_json_answer(const char *line, size_t length, const tesela
                                    tesela_json_out *out);
 /* The answer to a line that cannot be handed to tesela_json_answer. */
 TESELA_API void tesela_json_refuse(tesela_status status, const char *message, tesela_json_out *out);
+
+/* ---- Programs (graph.h) as values and in JSON --------------------------------------------------------------
+ *
+ *   {"inputs": {"a": {"size": [2, 3], "dtype": "f32"}}, "ops": [{"op": "permute", "out": "t", "in": ["a"], "dims": [1, 0]}],
+ *    "outputs": ["t", "t"]}
+ *
+ * docs/graph.md is the reference of the form.
+ */
+
+/* Make the graph of a program. *target receives the target that it names, or one of plain sticks with every type as on the host.
+ * Fails with TESELA_E_INVALID (a member missing, unknown or of a wrong type, a name that nothing makes), TESELA_E_LIMIT (more than
+ * 65536 operands, a rank above TESELA_GRAPH_RANK), what tesela_graph_add, _add_output and _hint say, TESELA_E_MEMORY; the message
+ * names the operator: ops[3] (y). Then *graph is NULL. The graph keeps nothing of the value and is the caller's to destroy. O(program). */
+TESELA_API tesela_status tesela_graph_read_value(tesela_graph **graph, tesela_target *target,
+                                                 const tesela_value *program, tesela_error *err);
+
+/* The same for a text in JSON; also fails as tesela_json_read, with err->at the byte. One thread at a time, as that. */
+TESELA_API tesela_status tesela_graph_read_json(tesela_graph **graph, tesela_target *target, const char *text,
+                                                size_t length, tesela_error *err);
+
+/* Put a graph as a value of that form, with the layouts that are set: {"inputs":{"a":{"size":[2,3],"dtype":"f32"}},...}. With a
+ * tesela_json_out it is a text. Read back it is an equal program; sticks of layouts are required then. */
+TESELA_API void tesela_put_graph(tesela_sink *sink, const tesela_graph *graph);
 
 #ifdef __cplusplus
 }

@@ -158,7 +158,7 @@ def check_c(block, folder):
     flags = shlex.split(os.environ.get("CFLAGS") or "")
     must_succeed(
         [os.environ.get("CC") or "cc", "-std=c11", "-Wall", "-Wextra", "-Werror", *flags, f"-I{SOURCE / 'include'}",
-         "block.c", BUILD / "libtesela.a", "-pthread", "-o", "block"], folder,
+         "block.c", BUILD / "libtesela.a", "-lm", "-pthread", "-o", "block"], folder,
     )  # fmt: skip
     check_program([folder / "block"], block, folder)
 

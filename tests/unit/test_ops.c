@@ -215,6 +215,88 @@ static void test_files(void **state) {
   assert_int_equal(system(line), 0);
 }
 
+/* ---- programs --------------------------------------------------------------------------------------------- */
+
+static const char program[] =
+    "{\"inputs\": {\"a\": {\"size\": [2, 3], \"dtype\": \"f32\"}, \"b\": {\"size\": [3, 2], \"dtype\": "
+    "\"f32\"}},"
+    " \"ops\": [{\"op\": \"permute\", \"out\": \"t\", \"in\": [\"a\"], \"dims\": [1, 0]},"
+    " {\"op\": \"pointwise\", \"fn\": \"sub\", \"out\": \"y\", \"in\": [\"t\", \"b\"]}],"
+    " \"outputs\": [\"y\", \"t\", \"y\"]}";
+
+/* Inputs in the order of nodes, results in the order of `outputs`, one that stands twice included. */
+static void run_program(const tesela_graph *graph, const tesela_target *target) {
+  const float a[6] = {1, 2, 3, 4, 5, 6}, b[6] = {10, 20, 30, 40, 50, 60};
+  const float y[6] = {-9, -16, -28, -35, -47, -54}, t[6] = {1, 4, 2, 5, 3, 6};
+  float got[3][6];
+  const void *const inputs[] = {a, b};
+  void *const outputs[] = {got[0], got[1], got[2]};
+  const tesela_graph_run_options options = {.plain = true};
+  assert_int_equal(tesela_graph_n_outputs(graph), 3);
+  assert_int_equal(tesela_graph_run(graph, target, inputs, outputs, &options, NULL, NULL), TESELA_OK);
+  assert_memory_equal(got[0], y, sizeof y);
+  assert_memory_equal(got[1], t, sizeof t);
+  assert_memory_equal(got[2], y, sizeof y);
+}
+
+static void test_programs(void **state) {
+  (void)state;
+  tesela_graph *graph;
+  tesela_target target;
+  tesela_error err;
+  for (int pass = 0; pass < 2; pass++) { /* as it is, and as printed */
+    tesela_json_out out = TESELA_JSON_OUT;
+    assert_int_equal(tesela_graph_read_json(&graph, &target, program, strlen(program), &err), TESELA_OK);
+    tesela_put_graph(&out.sink, graph);
+    tesela_graph_destroy(graph);
+    assert_int_equal(pass == 0 ? tesela_graph_read_json(&graph, &target, program, strlen(program), &err)
+                               : tesela_graph_read_json(&graph, NULL, out.text, out.length, NULL),
+                     TESELA_OK);
+    run_program(graph, &target);
+    tesela_graph_destroy(graph);
+    tesela_json_out_free(&out);
+  }
+}
+
+static void test_programs_refused(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    tesela_status status;
+    int64_t at;
+    const char *says;
+  } rows[] = {
+      {"{\"ops\": ", TESELA_E_SYNTAX, 8, "JSON"},
+      {"[]", TESELA_E_INVALID, -1, "expected an object"},
+      {"{\"opps\": []}", TESELA_E_INVALID, -1, "ops"},
+      {"{\"ops\": [{\"op\": \"clone\", \"in\": [\"x\"]}]}", TESELA_E_INVALID, -1,
+       "x, which nothing before it makes"},
+      {"{\"outputs\": [\"y\"]}", TESELA_E_INVALID, -1, "y, which nothing before it makes"},
+  };
+  tesela_error err;
+  tesela_target target;
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    tesela_graph *graph = (tesela_graph *)state;
+    err = (tesela_error){.at = -1};
+    assert_int_equal(tesela_graph_read_json(&graph, &target, rows[i].text, strlen(rows[i].text), &err),
+                     rows[i].status);
+    assert_null(graph);
+    assert_non_null(strstr(err.message, rows[i].says));
+    if (rows[i].at >= 0) assert_true(err.at >= rows[i].at);
+    assert_int_equal(tesela_graph_read_json(&graph, NULL, rows[i].text, strlen(rows[i].text), NULL),
+                     rows[i].status);
+  }
+  const tesela_value none = tesela_value_of_object(NULL, 0, NULL), text = tesela_value_of_text(NULL, "x");
+  tesela_graph *graph;
+  assert_int_equal(tesela_graph_read_value(&graph, &target, &none, &err), TESELA_OK);
+  assert_int_equal(tesela_graph_count(graph), 0);
+  tesela_graph_destroy(graph);
+  assert_int_equal(tesela_graph_read_value(&graph, &target, &text, &err), TESELA_E_INVALID);
+  assert_int_equal(tesela_graph_read_value(&graph, &target, NULL, &err), TESELA_E_INVALID);
+  assert_int_equal(tesela_graph_read_value(NULL, &target, &none, &err), TESELA_E_INVALID);
+  assert_int_equal(tesela_graph_read_json(&graph, &target, NULL, 0, &err), TESELA_E_SYNTAX);
+}
+
 /* ---- targets ---------------------------------------------------------------------------------------------- */
 
 static void test_targets(void **state) {
@@ -247,8 +329,13 @@ static void test_targets(void **state) {
 int main(void) {
 #ifdef TESELA_TEST_JANSSON
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_a_toy), cmocka_unit_test(test_events),  cmocka_unit_test(test_values),
-      cmocka_unit_test(test_files), cmocka_unit_test(test_targets),
+      cmocka_unit_test(test_a_toy),
+      cmocka_unit_test(test_events),
+      cmocka_unit_test(test_values),
+      cmocka_unit_test(test_files),
+      cmocka_unit_test(test_targets),
+      cmocka_unit_test(test_programs),
+      cmocka_unit_test(test_programs_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 #else

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * graph_work.h - a program on its way from text to a graph with layouts and moves: what the verb graph and the operations graph_assign,
+ * graph_plan and graph_run share.
+ */
+#ifndef TESELA_OPS_GRAPH_WORK_H
+#define TESELA_OPS_GRAPH_WORK_H
+
+#include <tesela/ops.h>
+#include <tesela/propagate.h>
+
+typedef struct graph_work {
+  tesela_graph *graph;
+  tesela_target target;
+  tesela_propagation *layouts;
+  tesela_graph *placed; /* with layouts and moves */
+} graph_work;
+
+/* Read HLO text, or JSON, which begins with a brace. The target is `named`, else that of the program, else `otherwise`; both may be
+ * NULL: spyre for HLO text, plain sticks for JSON. */
+tesela_status graph_work_read(graph_work *work, const char *text, size_t length, const tesela_target *named,
+                              const tesela_target *otherwise, tesela_error *err);
+/* Find layouts; to materialise is to copy views, and if that does not do, to move to and from one element per stick. */
+tesela_status graph_work_lay_out(graph_work *work, tesela_propagate_options options, bool materialise,
+                                 tesela_error *err);
+void graph_work_free(graph_work *work);
+
+/* query_graph.c: what a propagation says of copies, its other facts, its moves. */
+void graph_put_copies(tesela_sink *j, const tesela_propagate_facts *facts);
+void graph_put_facts(tesela_sink *j, const tesela_propagate_facts *facts);
+void graph_put_moves(tesela_sink *j, const tesela_graph *graph, const tesela_propagation *p);
+
+/* "outside", "scratchpad" or "arena". */
+const char *graph_place_where(const tesela_graph_place *place);
+/* query_graph.c: the facts of an arena, as members of the object that is open. */
+void arena_put_facts(tesela_sink *j, const tesela_arena_facts *facts);
+
+/* graph_padding_put.c: what padding is, for tables and for answers. */
+enum { PADDING_TEXT = 32 };
+const char *padding_text(const tesela_padding_state *state, char text[PADDING_TEXT]);
+extern const char *const padding_fills[]; /* by tesela_pad */
+/* A buffer with padding and how many places that is; NULL: no padding to speak of. */
+const tesela_node *padding_row(const graph_work *work, int32_t k, int64_t *places);
+/* Fills for the inputs, to free; NULL: *err says why. */
+tesela_padding_fill *padding_suggested(const graph_work *work, const tesela_padding *padding, int32_t *fine,
+                                       tesela_error *err);
+/* Members of the object that is open. */
+tesela_status graph_padding_put(tesela_sink *j, const graph_work *work, tesela_error *err);
+
+#endif
