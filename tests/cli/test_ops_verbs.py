@@ -7,18 +7,27 @@ CASES: a command line, and the request, or the list of requests, one for each li
 import json
 
 import pytest
-from command import good, run
+from command import SOURCE, good, run
 
 # Verbs without an operation: they are about the command itself.
 EXCEPT = {"help", "version", "formats", "query"}
 
 # Verbs whose --json is not yet the answer of an operation. Lines are only taken away here.
 TODO = {
-    "access", "bench", "check", "cmp", "convert", "diff", "digest", "dma", "graph", "infer", "pack", "plan", "relayout", "report",
+    "access", "bench", "check", "cmp", "convert", "digest", "dma", "graph", "infer", "pack", "plan", "relayout",
     "swizzle", "unpack", "verify",
 }  # fmt: skip
 
 TILED, STICKS, HELD = "f32[3,5]{1,0:T(2,2)}", "f16[1000,200] stick(dim_order=[0,1])", "mma.m16n8k8.f16.C"
+
+
+
+def printed_by(path):
+    """A file of the tree as the operations report and diff take it."""
+    return {"texts": [{"name": str(path), "text": path.read_text()}]}
+
+
+STEP, TABLE, OOM = (SOURCE / "examples" / name for name in ("step.hlo.txt", "memory_table.txt", "oom_report.txt"))
 
 CASES = [
     (["where", TILED, "2,3"], {"op": "where", "layout": TILED, "index": [2, 3]}),
@@ -48,11 +57,20 @@ CASES = [
     (["same", "(f32[2],u8[2])", "(f32[2],u8[3])"], {"op": "same", "a": "(f32[2],u8[2])", "b": "(f32[2],u8[3])"}),
     (["same", "(f32[2],u8[2])", "f32[2]"], {"op": "same", "a": "(f32[2],u8[2])", "b": "f32[2]"}),
     (["same", "spatial(2,3)", "column_spatial(2,3)"], {"op": "same", "a": "spatial(2,3)", "b": "column_spatial(2,3)"}),
+    (["report", STEP], {"op": "report", **printed_by(STEP)}),
+    (["report", "--top=1", "--by=expansion", "--space=0", OOM],
+     {"op": "report", "top": 1, "by": "expansion", "space": 0, **printed_by(OOM)}),
+    (["report", "--max-waste=50%", "--top=0", "--by=size", STEP, OOM],
+     {"op": "report", "max_waste": "50%", "top": 0, "by": "size", "texts": printed_by(STEP)["texts"] + printed_by(OOM)["texts"]}),
+    (["report", "--max-bytes=16GiB", OOM], {"op": "report", "max_bytes": "16GiB", **printed_by(OOM)}),
+    (["diff", STEP, OOM], {"op": "diff", "before": printed_by(STEP), "after": printed_by(OOM)}),
+    (["diff", "--top=0", "--space=0", OOM, STEP],
+     {"op": "diff", "top": 0, "space": 0, "before": printed_by(OOM), "after": printed_by(STEP)}),
     (["same", STICKS, "f16[1000,200]"], {"op": "same", "a": STICKS, "b": "f16[1000,200]"}),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("words, requests", CASES, ids=[" ".join(words) for words, _ in CASES])
+@pytest.mark.parametrize("words, requests", CASES, ids=[" ".join(str(getattr(word, "name", word)) for word in words) for words, _ in CASES])
 def test_both_answers_are_equal(words, requests):
     done = run(words[0], "--json", *words[1:])
     assert done.returncode in (0, 1), done.stderr
