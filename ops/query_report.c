@@ -29,7 +29,8 @@ static tesela_status feed_text(tesela_request *q, tesela_report *report, const c
   tesela_status status = begin_input(q, report, name, text->as.text, text->n);
   for (size_t at = 0; status == TESELA_OK && at < text->n; at += BLOCK) {
     size_t n = text->n - at < BLOCK ? text->n - at : BLOCK;
-    status = tesela_report_feed(report, text->as.text + at, n, q->err);
+    status = request_check_stop(q);
+    if (status == TESELA_OK) status = tesela_report_feed(report, text->as.text + at, n, q->err);
   }
   return status;
 }
@@ -42,7 +43,8 @@ static tesela_status feed_descriptor(tesela_request *q, tesela_report *report, c
     do n = read(fd, block, BLOCK);
     while (n < 0 && errno == EINTR);
     if (n < 0) return tesela_request_fail(q, TESELA_E_IO, -1, "%.120s: %s", name, strerror(errno));
-    if (!begun) status = begin_input(q, report, name, block, (size_t)n);
+    status = request_check_stop(q);
+    if (status == TESELA_OK && !begun) status = begin_input(q, report, name, block, (size_t)n);
     if (status == TESELA_OK && n > 0) status = tesela_report_feed(report, block, (size_t)n, q->err);
   }
   return status;

@@ -3,6 +3,7 @@
  * request.h - what the operations share.
  *
  *   request.c     finds the operation, checks its fields by the table
+ *   deadline.c    how long a request may take
  *   query_ops.c   the table, and some of them; query_place.c has those about elements and places, query_xla.c those about XLA shapes as such, query_register.c those about register
  *                 layouts, query_tile.c those about moving tiles, query_relayout.c those that copy, query_device.c those about
  *                 device layouts, query_graph.c those about programs, query_report.c those about reports of compilers
@@ -55,6 +56,11 @@ tesela_status op_program(tesela_request *q);
 
 /* As tesela_request_open, the path a text of q->field. */
 tesela_status request_open(tesela_request *q, const tesela_value *path, int *fd);
+/* The field deadline_ms, and whether it is time to stop already. */
+extern const tesela_field request_deadline_field;
+tesela_status request_begin_deadline(tesela_request *q);
+/* TESELA_E_STOPPED with the reason in words if it is time to stop. */
+tesela_status request_check_stop(tesela_request *q);
 /* The operation that a field of type text names. */
 tesela_status request_find(tesela_request *q, const char *field, const tesela_op_entry **op);
 /* How the texts of layouts are read; `notation` as in tesela_layout_read_options. */
