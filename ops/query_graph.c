@@ -202,7 +202,8 @@ static void put_arena(tesela_request *q, const tesela_arena_facts *facts) {
 tesela_status op_plan_memory(tesela_request *q) {
   jr_object in = {q->value, "the request", q->err, NULL};
   tesela_arena_facts facts;
-  tesela_arena_options options = {.spill = tesela_request_flag(q, "spill")};
+  tesela_arena_options options = {
+      .spill = tesela_request_flag(q, "spill"), .progress = tesela_request_progress, .progress_user = q};
   q->field = "capacity";
   if (!jr_int_in(&in, "capacity", 0, 0, INT64_MAX, &options.capacity)) return q->err->status;
   const tesela_value *list = tesela_request_get(q, "buffers");
