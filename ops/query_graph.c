@@ -142,6 +142,8 @@ tesela_status op_propagate(tesela_request *q) {
       .compact = tesela_request_flag(q, "compact"),
       .copies = tesela_request_flag(q, "copies"),
       .all_sticks = true,
+      .progress = tesela_request_progress,
+      .progress_user = q,
   };
   q->field = NULL;
   if (!graph_json_read(&in, target_name, &graph, &target)) return q->err->status;
