@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "support_propagate.h"
+
 #include <tesela/access.h>
 #include <tesela/arena.h>
 #include <tesela/notation.h>
@@ -105,7 +107,7 @@ static tesela_status run_arena(bool spill, listener *l, bool *same) {
     given[i].offset = TESELA_ARENA_FREE;
     given[i].weight = spill ? 1 + i * 13 % 17 : 0;
   }
-  tesela_arena_options options = {.effort = 20000, .spill = spill, .capacity = spill ? 60 : 0};
+  tesela_arena_options options = {.effort = 3000, .spill = spill, .capacity = spill ? 60 : 0};
   memcpy(plain, given, sizeof given);
   memcpy(planned, given, sizeof given);
   assert_int_equal(tesela_arena_plan(BUFFERS, plain, &options, NULL, NULL), TESELA_OK);
@@ -121,16 +123,31 @@ static tesela_status run_arena(bool spill, listener *l, bool *same) {
 static tesela_status run_plan(listener *l, bool *same) { return run_arena(false, l, same); }
 static tesela_status run_spill(listener *l, bool *same) { return run_arena(true, l, same); }
 
+static tesela_status run_propagation(listener *l, bool *same) {
+  tesela_graph *graph =
+      prog_graph_of("a = input f16[256,128] 1; x = input f16[128,256] 1; a_t = permute a 1,0; t1 = pw a_t x");
+  tesela_propagation *p = NULL;
+  const tesela_propagate_options options = {
+      .mode = TESELA_PROPAGATE_AUTO, .progress = hear, .progress_user = l};
+  tesela_status status = tesela_graph_propagate(&p, graph, prog_spyre(), &options, NULL);
+  *same = status == TESELA_OK ? tesela_propagation_facts_of(p).cost == 128 * 256
+                              : p == NULL; /* one move of x or a */
+  tesela_propagation_destroy(p);
+  tesela_graph_destroy(graph);
+  return status;
+}
+
 static void test_synthesis(void **state) { (void)state, check_stops(run_synthesis); }
 static void test_shuffle(void **state) { (void)state, check_stops(run_shuffle); }
 static void test_shared(void **state) { (void)state, check_stops(run_shared); }
 static void test_plan(void **state) { (void)state, check_stops(run_plan); }
+static void test_propagation(void **state) { (void)state, check_stops(run_propagation); }
 static void test_spill(void **state) { (void)state, check_stops(run_spill); }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_synthesis), cmocka_unit_test(test_shuffle), cmocka_unit_test(test_shared),
-      cmocka_unit_test(test_plan),      cmocka_unit_test(test_spill),
+      cmocka_unit_test(test_plan),      cmocka_unit_test(test_spill),   cmocka_unit_test(test_propagation),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -341,6 +341,7 @@ tesela_status tesela__assign_solve(const tesela__assign *problem, const int32_t 
                             .progress_user = problem->progress_user};
   solve_measure(problem, &run);
   run.most_work = tesela__assign_most_work(effort);
+  if (tesela__assign_asked(&run)) return TESELA_E_STOPPED;
   tesela_status status = tesela__assign_load(&g, problem, fixed);
   if (status != TESELA_OK) return status;
   tesela__assign_answer x = {tesela__assign_take(&g.pool, g.n_nodes, sizeof *x.state), TESELA__KEY_INFINITE,
