@@ -53,8 +53,7 @@ static int descend(int at, const char *path, const char **name) {
   return at;
 }
 
-tesela_status tesela_request_folder(tesela_request *q, const char *field, int *fd, const char **name) {
-  const tesela_value *value = tesela_request_get(q, field);
+static tesela_status folder_of(tesela_request *q, const tesela_value *value, int *fd, const char **name) {
   const char *path = tesela_value_text(value);
   *fd = -1;
   if (!path || strlen(path) != value->n) return refuse(q, "a path is a text without NUL characters");
@@ -75,10 +74,18 @@ tesela_status tesela_request_folder(tesela_request *q, const char *field, int *f
   return *fd >= 0 ? TESELA_OK : system_says(q, path);
 }
 
+tesela_status tesela_request_folder(tesela_request *q, const char *field, int *fd, const char **name) {
+  return folder_of(q, tesela_request_get(q, field), fd, name);
+}
+
 tesela_status tesela_request_open(tesela_request *q, const char *field, int *fd) {
+  return request_open(q, tesela_request_get(q, field), fd);
+}
+
+tesela_status request_open(tesela_request *q, const tesela_value *path, int *fd) {
   const char *name;
   int folder;
-  tesela_status status = tesela_request_folder(q, field, &folder, &name);
+  tesela_status status = folder_of(q, path, &folder, &name);
   *fd = -1;
   if (status != TESELA_OK) return status;
   *fd = openat(folder, name, O_RDONLY | O_CLOEXEC | (q->files_anywhere ? 0 : O_NOFOLLOW));

@@ -149,6 +149,8 @@ tesela_status op_propagate(tesela_request *q) {
       .compact = tesela_request_flag(q, "compact"),
       .copies = tesela_request_flag(q, "copies"),
       .all_sticks = true,
+      .progress = tesela_request_progress,
+      .progress_user = q,
   };
   q->field = NULL;
   if (!graph_json_read(&in, target_name, &graph, &target)) return q->err->status;
@@ -209,7 +211,8 @@ void arena_put_facts(tesela_sink *j, const tesela_arena_facts *facts) {
 tesela_status op_plan_memory(tesela_request *q) {
   jr_object in = {q->value, "the request", q->err, NULL};
   tesela_arena_facts facts;
-  tesela_arena_options options = {.spill = tesela_request_flag(q, "spill")};
+  tesela_arena_options options = {
+      .spill = tesela_request_flag(q, "spill"), .progress = tesela_request_progress, .progress_user = q};
   q->field = "capacity";
   if (!jr_int_in(&in, "capacity", 0, 0, INT64_MAX, &options.capacity)) return q->err->status;
   const tesela_value *list = tesela_request_get(q, "buffers");

@@ -93,6 +93,7 @@ static tesela_status op_ops(tesela_request *q) {
       OPTIONAL("share", TESELA_FIELD_FLAG), OPTIONAL("spread", TESELA_FIELD_FLAG),             \
       OPTIONAL("compact", TESELA_FIELD_FLAG), OPTIONAL("copies", TESELA_FIELD_FLAG),           \
       OPTIONAL("materialise", TESELA_FIELD_FLAG), OPTIONAL("effort", TESELA_FIELD_NUMBER)
+#define REPORT_ROWS OPTIONAL("top", TESELA_FIELD_NUMBER), OPTIONAL("space", TESELA_FIELD_NUMBER)
 
 static const tesela_op_entry table[] = {
     {"info",
@@ -299,6 +300,20 @@ static const tesela_op_entry table[] = {
      "offsets for buffers that live for a while",
      {REQUIRED("buffers", TESELA_FIELD_OBJECTS), OPTIONAL("capacity", TESELA_FIELD_NUMBER),
       OPTIONAL("spill", TESELA_FIELD_FLAG)}},
+    {"report",
+     op_report,
+     "what is padding in memory reports and HLO text",
+     {OPTIONAL("text", TESELA_FIELD_TEXT),
+      OPTIONAL("texts", TESELA_FIELD_OBJECTS),
+      OPTIONAL("files", TESELA_FIELD_TEXTS),
+      {"by", TESELA_FIELD_TEXT, true, "waste|size|expansion"},
+      REPORT_ROWS,
+      OPTIONAL("max_waste", TESELA_FIELD_TEXT),
+      OPTIONAL("max_bytes", TESELA_FIELD_TEXT)}},
+    {"diff",
+     op_diff,
+     "the arrays that changed between two reports",
+     {REQUIRED("before", TESELA_FIELD_OBJECT), REQUIRED("after", TESELA_FIELD_OBJECT), REPORT_ROWS}},
     {"formats", op_formats, "the formats of the tiled-layout document", {{0}}},
     {"version", op_version, "the version of the library", {{0}}},
     {"ops", op_ops, "the operations and their fields", {OPTIONAL("name", TESELA_FIELD_TEXT)}},

@@ -216,8 +216,8 @@ tesela_status op_graph_run(tesela_request *q) {
   graph_work work = {0};
   bool placed;
   graph_check c = {.made_up = tesela_request_get(q, "seed") != NULL,
-                   .progress = q->progress,
-                   .progress_user = q->progress_user};
+                   .progress = tesela_request_progress,
+                   .progress_user = q};
   if (!read_number(q, "seed", 0, 1, &c.seed) ||
       !read_number(q, "max_steps", 1, TESELA_GRAPH_RUN_STEPS, &c.max_steps) ||
       !read_number(q, "max_bytes", 1, TESELA_GRAPH_RUN_BYTES, &c.max_bytes))

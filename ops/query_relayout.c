@@ -160,7 +160,8 @@ static tesela_status copy(tesela_request *q, const problem *p, uint8_t *dst, uin
   if (status != TESELA_OK) return status;
   q->field = NULL;
   status = tesela_plan_create(&plan, &p->to.layout, &p->from.layout, &options, q->err);
-  if (status == TESELA_OK) status = tesela_plan_run(plan, dst, src, NULL, q->err);
+  const tesela_run_options run = {.progress = tesela_request_progress, .progress_user = q};
+  if (status == TESELA_OK) status = tesela_plan_run(plan, dst, src, &run, q->err);
   tesela_plan_destroy(plan);
   if (status == TESELA_OK) put_hex(q->out, "data_hex", dst, p->to.bytes);
   return status;

@@ -162,7 +162,7 @@ tesela_status op_swizzle(tesela_request *q) {
       tesela_value_size(tesela_request_get(q, "writes")) + tesela_value_size(tesela_request_get(q, "reads"));
   tesela_synthesis found;
   tesela_access_machine machine;
-  tesela_synthesis_options options = {0};
+  tesela_synthesis_options options = {.progress = tesela_request_progress, .progress_user = q};
   int32_t bits;
   tesela_status status = take_bits(q, &bits);
   if (status == TESELA_OK) status = take_machine(q, &machine);
@@ -202,7 +202,9 @@ tesela_status op_convert(tesela_request *q) {
   tesela_exchange_options options = {.warp = warp,
                                      .no_shuffle = through && strcmp(through, "shared") == 0,
                                      .no_shared = through && strcmp(through, "shuffle") == 0,
-                                     .max_steps = max_steps};
+                                     .max_steps = max_steps,
+                                     .progress = tesela_request_progress,
+                                     .progress_user = q};
   q->field = NULL;
   status = tesela_exchange_create(&plan, &dst, &src, bits, &options, NULL, q->err);
   if (status != TESELA_OK) return status;

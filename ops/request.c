@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 tesela_status tesela_request_fail(tesela_request *q, tesela_status status, int64_t at, const char *format,
                                   ...) {
   va_list args;
@@ -212,13 +211,15 @@ static const tesela_field target_field = {"target", TESELA_FIELD_TEXT, true, NUL
 
 /* Names of the fields an op knows and the request lacks: those that another may be a misspelling of. */
 typedef struct missing {
-  const char *name[TESELA_OP_FIELDS + 2]; /* ends with NULL */
+  const char *name[TESELA_OP_FIELDS + 3]; /* ends with NULL */
 } missing;
 
 static void find_missing(const tesela_request *q, const tesela_op_entry *op, missing *m) {
   int n = 0;
-  for (int i = 0; i <= TESELA_OP_FIELDS; i++) {
-    const char *name = i < TESELA_OP_FIELDS ? op->field[i].name : lenient_field.name;
+  for (int i = 0; i < TESELA_OP_FIELDS + 2; i++) {
+    const char *name = i < TESELA_OP_FIELDS    ? op->field[i].name
+                       : i == TESELA_OP_FIELDS ? lenient_field.name
+                                               : request_deadline_field.name;
     if (name && !tesela_value_get(q->value, name)) m->name[n++] = name;
   }
   m->name[n] = NULL;
@@ -232,7 +233,7 @@ static bool is_known(const tesela_op_entry *op, const char *name) {
   for (int i = 0; i < TESELA_OP_FIELDS && op->field[i].name; i++)
     if (strcmp(op->field[i].name, name) == 0) return true;
   return strcmp(name, "id") == 0 || strcmp(name, "op") == 0 || strcmp(name, lenient_field.name) == 0 ||
-         strcmp(name, target_field.name) == 0;
+         strcmp(name, target_field.name) == 0 || strcmp(name, request_deadline_field.name) == 0;
 }
 
 /* A field that looks like one the request lacks is a mistake; any other is the client's own business. */
@@ -316,6 +317,7 @@ static tesela_status run(tesela_request *q, const tesela_op_entry *op) {
   if (status == TESELA_OK) {
     q->field = NULL;
     status = op->answer(q);
+    if (status == TESELA_E_STOPPED && request_check_stop(q) != TESELA_OK) q->field = NULL;
   }
   q->target = given;
   return status;
@@ -335,6 +337,8 @@ tesela_status tesela_request_answer(tesela_request *q) {
     status = check_field(q, op, &op->field[i]);
   if (status == TESELA_OK) status = check_field(q, op, &lenient_field);
   if (status == TESELA_OK) status = check_field(q, op, &target_field);
+  if (status == TESELA_OK) status = check_field(q, op, &request_deadline_field);
+  if (status == TESELA_OK) status = request_begin_deadline(q);
   if (status != TESELA_OK) return status;
   q->flags =
       q->lenient || tesela_request_flag(q, lenient_field.name) ? TESELA_XLA_LENIENT : TESELA_XLA_STRICT;

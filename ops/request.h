@@ -3,10 +3,12 @@
  * request.h - what the operations share.
  *
  *   request.c     finds the operation, checks its fields by the table
+ *   deadline.c    how long a request may take
  *   query_ops.c   the table, and some of them; query_place.c has those about elements and places, query_xla.c those about XLA shapes as such, query_register.c those about register
  *                 layouts, query_tile.c those about moving tiles, query_relayout.c those that copy, query_trial.c those that check and time that, query_device.c those about
  *                 device layouts, query_file.c those about values in files, query_graph.c those about programs,
- *                 query_program.c those about programs that are laid out
+ *                 query_program.c those about programs that are laid out, query_report.c those
+ *                 about reports of compilers
  *   value.c put.c json_in.c json_out.c json_answer.c    values, sinks, the edge to JSON
  *
  * A new operation is one row in the table and one function.
@@ -46,6 +48,9 @@ tesela_status op_show(tesela_request *q);
 /* query_relayout.c */
 tesela_status op_plan(tesela_request *q);
 tesela_status op_relayout(tesela_request *q);
+/* query_report.c */
+tesela_status op_diff(tesela_request *q);
+tesela_status op_report(tesela_request *q);
 /* query_tile.c */
 tesela_status op_access(tesela_request *q);
 tesela_status op_bank_conflicts(tesela_request *q);
@@ -63,6 +68,13 @@ tesela_status op_info(tesela_request *q);
 tesela_status op_parse(tesela_request *q);
 tesela_status op_program(tesela_request *q);
 
+/* As tesela_request_open, the path a text of q->field. */
+tesela_status request_open(tesela_request *q, const tesela_value *path, int *fd);
+/* The field deadline_ms, and whether it is time to stop already. */
+extern const tesela_field request_deadline_field;
+tesela_status request_begin_deadline(tesela_request *q);
+/* TESELA_E_STOPPED with the reason in words if it is time to stop. */
+tesela_status request_check_stop(tesela_request *q);
 /* The operation that a field of type text names. */
 tesela_status request_find(tesela_request *q, const char *field, const tesela_op_entry **op);
 /* How the texts of layouts are read; `notation` as in tesela_layout_read_options. */

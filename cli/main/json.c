@@ -21,6 +21,23 @@ bool json_line(tesela_json_out *j, FILE *file) {
   return !ferror(file);
 }
 
+static int take_stream(tesela_sink *sink, const tesela_event *event) {
+  json_stream *j = (json_stream *)sink; /* its first member */
+  int failed = tesela_json_take(&j->out.sink, event);
+  if (failed) j->out.sink.stopped = true;
+  return failed || (j->out.length > 1 << 16 && !json_write(&j->out, j->file));
+}
+
+json_stream json_stream_begin(FILE *file) {
+  return (json_stream){.sink = {take_stream, NULL, false}, .out = TESELA_JSON_OUT, .file = file};
+}
+
+bool json_stream_end(json_stream *j) {
+  bool done = !j->sink.stopped && json_line(&j->out, j->file);
+  tesela_json_out_free(&j->out);
+  return done;
+}
+
 /* ---- answers ---------------------------------------------------------------------------------------------- */
 
 /* Writes JSON and looks out for one member of the answer. */

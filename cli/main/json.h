@@ -15,6 +15,16 @@
 bool json_write(tesela_json_out *j, FILE *file);
 bool json_line(tesela_json_out *j, FILE *file);
 
+/* A sink that prints JSON on a file as it comes, for answers that cannot fail any more and may be large. json_stream_end prints the
+ * newline; false: no memory or ferror. */
+typedef struct json_stream {
+  tesela_sink sink; /* first: the callback finds the rest through it */
+  tesela_json_out out;
+  FILE *file;
+} json_stream;
+json_stream json_stream_begin(FILE *file);
+bool json_stream_end(json_stream *j);
+
 /* What --json prints: the answer of an operation to a request of n fields, op among them, as a line on stdout. Texts are read
  * leniently. A failure is said on stderr, with the text of the field at fault; nothing is printed then. An exit status. */
 int json_answer(const cli_context *cli, size_t n, const tesela_value *fields);

@@ -5,20 +5,8 @@
 #ifndef TESELA_CLI_REPORT_INPUT_H
 #define TESELA_CLI_REPORT_INPUT_H
 
-#include <tesela/report.h>
-
 #include "main/options.h"
-
-enum { REPORT_SKIPPED = 1000 }; /* files whose names are kept */
-
-/* Files of folders that were not read. */
-typedef struct report_skipped {
-  int64_t n; /* all of them */
-  struct {
-    char *name;
-    const char *why; /* static */
-  } file[REPORT_SKIPPED];
-} report_skipped;
+#include "report_ask.h"
 
 void report_skipped_free(report_skipped *skipped);
 

@@ -16,10 +16,10 @@ enum { BAR = 10, MAX_SECTION_LINES = 10 };
 /* No array is left in the memory space that was asked for: which spaces there are. */
 static void print_no_space(const report_view *view, tesela_report_source source) {
   const char *between = " ";
-  printf("no arrays in memory space %" PRId32 "; spaces here:", view->space);
+  printf("no arrays in memory space %" PRId32 "; spaces here:", view->ask.space);
   for (int32_t space = -128; space <= 127; space++) {
     tesela_report_filter filter = {(int32_t)source, TESELA_REPORT_ANY, space};
-    if (tesela_report_total(view->report, &filter).arrays == 0) continue;
+    if (tesela_report_total(view->ask.report, &filter).arrays == 0) continue;
     printf("%s%" PRId32, between, space);
     between = ", ";
   }
@@ -30,7 +30,7 @@ static void print_headline(const report_view *view, tesela_report_source source,
                            const tesela_report_totals *totals) {
   char text[200], padding[REPORT_RANGE], stored[TESELA_UNITS_TEXT], percent[REPORT_RANGE];
   tesela_report_filter everywhere = {(int32_t)source, TESELA_REPORT_ANY, TESELA_REPORT_ANY};
-  if (totals->arrays == 0 && tesela_report_total(view->report, &everywhere).arrays > 0) {
+  if (totals->arrays == 0 && tesela_report_total(view->ask.report, &everywhere).arrays > 0) {
     print_no_space(view, source);
     return;
   }
@@ -53,9 +53,9 @@ static void print_headline(const report_view *view, tesela_report_source source,
   fputs("\n", stdout);
   report_put_count(totals->arrays, "array");
   fputs(" in ", stdout);
-  int64_t n = report_n_sections(view, source);
+  int64_t n = report_n_sections(&view->ask, source);
   report_put_count(n, source == TESELA_REPORT_MEMORY ? "memory report" : "HLO module");
-  if (view->space != TESELA_REPORT_ANY) printf(", memory space %" PRId32 " only", view->space);
+  if (view->ask.space != TESELA_REPORT_ANY) printf(", memory space %" PRId32 " only", view->ask.space);
   puts(source == TESELA_REPORT_MEMORY ? ", as far as it lists them" : "; the sum over arrays, not the peak");
 }
 
@@ -78,9 +78,9 @@ static void print_roles(const report_view *view) {
               {TESELA_REPORT_COPY, "copies"},
               {TESELA_REPORT_RESULT, "results of operations"}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    tesela_report_filter filter = report_filter(view, TESELA_REPORT_HLO);
+    tesela_report_filter filter = report_filter(&view->ask, TESELA_REPORT_HLO);
     filter.role = (int32_t)rows[i].role;
-    tesela_report_totals totals = tesela_report_total(view->report, &filter);
+    tesela_report_totals totals = tesela_report_total(view->ask.report, &filter);
     if (totals.arrays == 0) continue;
     print_share(view, totals.stored_bytes, totals.padding_bytes, totals.most_padding_bytes, rows[i].words);
     puts("");
@@ -88,18 +88,19 @@ static void print_roles(const report_view *view) {
 }
 
 static void print_spaces(const report_view *view, tesela_report_source source) {
-  tesela_report_filter filter = report_filter(view, source);
-  if (view->space != TESELA_REPORT_ANY) return;
+  tesela_report_filter filter = report_filter(&view->ask, source);
+  if (view->ask.space != TESELA_REPORT_ANY) return;
   filter.space = 0;
-  int64_t elsewhere = tesela_report_total(view->report, &(tesela_report_filter){filter.source, filter.role,
-                                                                                TESELA_REPORT_ANY})
-                          .arrays -
-                      tesela_report_total(view->report, &filter).arrays;
+  int64_t elsewhere =
+      tesela_report_total(view->ask.report,
+                          &(tesela_report_filter){filter.source, filter.role, TESELA_REPORT_ANY})
+          .arrays -
+      tesela_report_total(view->ask.report, &filter).arrays;
   const char *between = "by memory space: ";
   for (int32_t space = -128; elsewhere > 0 && space <= 127; space++) {
     char stored[TESELA_UNITS_TEXT];
     filter.space = space;
-    tesela_report_totals totals = tesela_report_total(view->report, &filter);
+    tesela_report_totals totals = tesela_report_total(view->ask.report, &filter);
     if (totals.arrays == 0) continue;
     printf("%s%s%.0" PRId32 "%s %s", between, space ? "S(" : "default", space, space ? ")" : "",
            report_bytes(view, totals.stored_bytes, stored));
@@ -156,8 +157,8 @@ static void print_section(const report_view *view, const tesela_report_section *
 static const tesela_report_section *largest_section(const report_view *view, tesela_report_source source,
                                                     const tesela_report_section *const *printed, int64_t n) {
   const tesela_report_section *largest = NULL;
-  for (int64_t i = 0; i < tesela_report_n_sections(view->report); i++) {
-    const tesela_report_section *section = tesela_report_section_at(view->report, i);
+  for (int64_t i = 0; i < tesela_report_n_sections(view->ask.report); i++) {
+    const tesela_report_section *section = tesela_report_section_at(view->ask.report, i);
     bool skip = section->source != source || (largest && section->stored_bytes <= largest->stored_bytes);
     for (int64_t k = 0; k < n && !skip; k++) skip = printed[k] == section;
     if (!skip) largest = section;
@@ -167,7 +168,7 @@ static const tesela_report_section *largest_section(const report_view *view, tes
 
 static void print_sections(const report_view *view, tesela_report_source source) {
   const tesela_report_section *printed[MAX_SECTION_LINES];
-  int64_t n = report_n_sections(view, source), lines = n < MAX_SECTION_LINES ? n : MAX_SECTION_LINES;
+  int64_t n = report_n_sections(&view->ask, source), lines = n < MAX_SECTION_LINES ? n : MAX_SECTION_LINES;
   for (int64_t i = 0; i < lines; i++) {
     printed[i] = largest_section(view, source, printed, i);
     if (n > 1) print_section(view, printed[i]);
@@ -193,8 +194,8 @@ static void put_note(const report_view *view, const cli_term *term, const tesela
 
 static void print_notes(const report_view *view, bool loud, const char *before) {
   int64_t printed = 0;
-  for (int64_t i = 0; i < tesela_report_n_notes(view->report); i++) {
-    const tesela_report_note *note = tesela_report_note_at(view->report, i);
+  for (int64_t i = 0; i < tesela_report_n_notes(view->ask.report); i++) {
+    const tesela_report_note *note = tesela_report_note_at(view->ask.report, i);
     if (note->loud != loud) continue;
     report_line line;
     if (printed++ == 0) fputs(before, stdout);
@@ -279,14 +280,14 @@ static void print_table(const report_view *view, const tesela_report_array **row
 /* ---- all of it ----------------------------------------------------------------------------------------- */
 
 static bool print_source(const report_view *view, tesela_report_source source) {
-  tesela_report_filter filter = report_filter(view, source);
-  tesela_report_totals totals = tesela_report_total(view->report, &filter);
+  tesela_report_filter filter = report_filter(&view->ask, source);
+  tesela_report_totals totals = tesela_report_total(view->ask.report, &filter);
   int64_t n = 0;
   print_headline(view, source, &totals);
   if (source == TESELA_REPORT_HLO) print_roles(view);
   print_spaces(view, source);
   print_sections(view, source);
-  const tesela_report_array **row = report_rows(view, source, &n);
+  const tesela_report_array **row = report_rows(&view->ask, source, &n);
   if (row && n > 0) {
     puts("");
     print_table(view, row, n);
@@ -302,7 +303,7 @@ bool report_print_people(const report_view *view) {
   bool printed = false;
   print_notes(view, true, "");
   for (int source = 0; source < TESELA_REPORT_N_SOURCES; source++) {
-    if (report_n_sections(view, (tesela_report_source)source) == 0) continue;
+    if (report_n_sections(&view->ask, (tesela_report_source)source) == 0) continue;
     if (printed) puts("");
     if (!print_source(view, (tesela_report_source)source)) return false;
     printed = true;

@@ -5,43 +5,22 @@
 #ifndef TESELA_CLI_REPORT_PRINT_H
 #define TESELA_CLI_REPORT_PRINT_H
 
-#include <tesela/report.h>
-
 #include "main/options.h"
+#include "report_ask.h"
 #include "report/report_input.h"
 
 /* What was asked. */
 typedef struct report_view {
   const cli_context *cli;
-  const tesela_report *report;
-  const report_skipped *skipped; /* NULL: none */
   tesela_units units;
-  tesela_report_order order;
-  int64_t top;       /* rows to show, INT64_MAX: all */
-  int32_t space;     /* memory space, TESELA_REPORT_ANY: all */
-  double max_waste;  /* share allowed, < 0: any */
-  int64_t max_bytes; /* < 0: any */
+  report_ask ask;
 } report_view;
 
 /* The options --units, --space and --top, which report and diff share. false after saying why: CLI_BAD. */
 bool report_view_options(report_view *view);
 
-/* Arrays of one source in the view. */
-tesela_report_filter report_filter(const report_view *view, tesela_report_source source);
-/* The first rows of the view, most important first; to be freed. NULL without memory. */
-const tesela_report_array **report_rows(const report_view *view, tesela_report_source source, int64_t *n);
-
-/* Memory reports or modules that were found. */
-int64_t report_n_sections(const report_view *view, tesela_report_source source);
-/* Rows of the view that --top leaves out; the words for stderr, unless --top was asked for. */
-int64_t report_rows_left(const report_view *view);
+/* The words on stderr about rows that --top leaves out, unless --top was asked for. */
 void report_say_rows_left(const report_view *view);
-
-/* Bytes of padding as a share of those stored, 0 for nothing. */
-double report_share(int64_t padding, int64_t stored);
-/* The shape whose layout an array has, as a value, if the reasons of its padding are those of the shape; false if it
- * has none that can be read, or several that differ. */
-bool report_shape(const tesela_report_array *array, tesela_xla_shape *shape);
 
 /* report_people.c, report_details.c */
 bool report_print_people(const report_view *view);
@@ -68,6 +47,8 @@ const char *report_bytes(const report_view *view, int64_t bytes, char text[TESEL
 /* "20.56 GiB"; "0 B to 15.62 GiB" if that is all that is known. */
 #define REPORT_RANGE (2 * TESELA_UNITS_TEXT + 4)
 const char *report_range(const report_view *view, int64_t least, int64_t most, char text[REPORT_RANGE]);
+/* "88%", "0% to 98%". */
+const char *report_shares(double least, double most, char text[REPORT_RANGE]);
 /* The same as a share of the bytes stored: "88%", "0% to 98%". */
 const char *report_range_share(int64_t least, int64_t most, int64_t stored, char text[REPORT_RANGE]);
 /* What an array is, in a table: its shape, or those it can be one of. */

@@ -94,12 +94,16 @@ const char *report_range(const report_view *view, int64_t least, int64_t most, c
   return text;
 }
 
-const char *report_range_share(int64_t least, int64_t most, int64_t stored, char text[REPORT_RANGE]) {
+const char *report_shares(double least, double most, char text[REPORT_RANGE]) {
   char from[REPORT_PERCENT], to[REPORT_PERCENT];
-  report_percent(report_share(least, stored), from);
-  report_percent(report_share(most, stored), to);
+  report_percent(least, from);
+  report_percent(most, to);
   snprintf(text, REPORT_RANGE, strcmp(from, to) == 0 ? "%s" : "%s to %s", from, to);
   return text;
+}
+
+const char *report_range_share(int64_t least, int64_t most, int64_t stored, char text[REPORT_RANGE]) {
+  return report_shares(report_share(least, stored), report_share(most, stored), text);
 }
 
 static const char *laid_out(const char *shape, const char *fitted) { return fitted[0] ? fitted : shape; }
@@ -119,7 +123,7 @@ int report_put_array(const cli_term *term, const tesela_report_array *array, int
 }
 
 void report_place(const report_view *view, const cli_term *term, int32_t input, int64_t line) {
-  const tesela_report_input *from = tesela_report_input_at(view->report, input);
+  const tesela_report_input *from = tesela_report_input_at(view->ask.report, input);
   if (!from || from->name[0] == '\0' || strcmp(from->name, "-") == 0) {
     fprintf(term->file, "line %" PRId64, line);
     return;
@@ -193,69 +197,20 @@ bool report_view_options(report_view *view) {
   int64_t space;
   for (size_t i = 0; units && i < sizeof rows / sizeof rows[0]; i++)
     if (strcmp(rows[i].word, units) == 0) view->units = rows[i].units;
-  if (!cli_integer(view->cli, "top", 0, INT64_MAX, 10, &view->top) ||
+  if (!cli_integer(view->cli, "top", 0, INT64_MAX, 10, &view->ask.top) ||
       !cli_integer(view->cli, "space", -128, 127, TESELA_REPORT_ANY, &space))
     return false;
-  if (view->top == 0) view->top = INT64_MAX;
+  if (view->ask.top == 0) view->ask.top = INT64_MAX;
   if (view->cli->json && cli_has(view->cli, "tsv")) {
     say_usage(view->cli, "--json and --tsv are two forms of output; give one of them");
     return false;
   }
-  view->space = (int32_t)space;
+  view->ask.space = (int32_t)space;
   return true;
 }
 
-tesela_report_filter report_filter(const report_view *view, tesela_report_source source) {
-  return (tesela_report_filter){.source = (int32_t)source, .role = TESELA_REPORT_ANY, .space = view->space};
-}
-
-const tesela_report_array **report_rows(const report_view *view, tesela_report_source source, int64_t *n) {
-  tesela_report_filter filter = report_filter(view, source);
-  int64_t rows = tesela_report_total(view->report, &filter).rows;
-  if (rows > view->top) rows = view->top;
-  const tesela_report_array **top = calloc((size_t)rows + 1, sizeof *top);
-  if (top)
-    tesela_report_top(view->report, &filter, view->order, rows, top, n);
-  else
-    say_error(view->cli, "no memory");
-  return top;
-}
-
-int64_t report_n_sections(const report_view *view, tesela_report_source source) {
-  int64_t n = 0;
-  for (int64_t i = 0; i < tesela_report_n_sections(view->report); i++)
-    n += tesela_report_section_at(view->report, i)->source == source;
-  return n;
-}
-
-/* Rows of a source that there are, and in *left those that --top leaves out. */
-static int64_t rows_of(const report_view *view, tesela_report_source source, int64_t *left) {
-  tesela_report_filter filter = report_filter(view, source);
-  int64_t rows = tesela_report_total(view->report, &filter).rows;
-  *left = rows > view->top ? rows - view->top : 0;
-  return rows;
-}
-
-int64_t report_rows_left(const report_view *view) {
-  int64_t memory, hlo;
-  rows_of(view, TESELA_REPORT_MEMORY, &memory);
-  rows_of(view, TESELA_REPORT_HLO, &hlo);
-  return memory + hlo;
-}
-
 void report_say_rows_left(const report_view *view) {
-  int64_t memory, hlo, all = rows_of(view, TESELA_REPORT_MEMORY, &memory);
-  all += rows_of(view, TESELA_REPORT_HLO, &hlo);
-  if (memory + hlo > 0 && !cli_value(view->cli, "top"))
-    say_note(view->cli, "%" PRId64 " of %" PRId64 " rows; --top 0 gives all", all - memory - hlo, all);
-}
-
-double report_share(int64_t padding, int64_t stored) {
-  return stored > 0 ? (double)padding / (double)stored : 0;
-}
-
-bool report_shape(const tesela_report_array *array, tesela_xla_shape *shape) {
-  const char *text = array->fitted[0] ? array->fitted : array->shape;
-  return array->sized && array->n_candidates == 0 && array->explained &&
-         tesela_xla_parse(text, strlen(text), TESELA_XLA_STRICT, shape, NULL, NULL) == TESELA_OK;
+  int64_t left, all = report_n_rows(&view->ask, &left);
+  if (left > 0 && !cli_value(view->cli, "top"))
+    say_note(view->cli, "%" PRId64 " of %" PRId64 " rows; --top 0 gives all", all - left, all);
 }

@@ -175,8 +175,10 @@ typedef struct tesela_synthesis {
 /// Limits of the search. The cost of a use of a candidate is found by looking at the vectors that threads move, those of one
 /// phase or of all: a step is one of them, some ns; a use of a candidate is 64 more.
 typedef struct tesela_synthesis_options {
-  int64_t max_bytes;   ///< of the layout; 0: twice the tile
-  int64_t max_steps;   ///< a search that needs more is given up; 0: TESELA_SYNTHESIS_STEPS
+  int64_t max_bytes;         ///< of the layout; 0: twice the tile
+  int64_t max_steps;         ///< a search that needs more is given up; 0: TESELA_SYNTHESIS_STEPS
+  tesela_progress *progress; ///< NULL: none; with steps, before each candidate
+  void *progress_user;
   int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_synthesis_options;
 #define TESELA_SYNTHESIS_STEPS (INT64_C(1) << 26) ///< about half a second
@@ -203,7 +205,7 @@ typedef struct tesela_synthesis_options {
 /// @param options  NULL: {0}
 /// @return TESELA_OK; TESELA_E_MISMATCH if shapes differ; TESELA_E_RANGE for no uses, a weight, vector or limit below
 ///         0, bits or machine out of range; TESELA_E_INVALID if no candidate allows the vectors; TESELA_E_LIMIT, also if
-///         max_bytes is less than the tile or the search needs more than max_steps; TESELA_E_OVERFLOW for weights too large. 128x128 in 128 threads: about 2 ms;
+///         max_bytes is less than the tile or the search needs more than max_steps; TESELA_E_STOPPED; TESELA_E_OVERFLOW for weights too large. 128x128 in 128 threads: about 2 ms;
 ///         other extents than powers of two: tens of ms.
 TESELA_API tesela_status tesela_synthesize(int32_t n_uses, const tesela_access_use *uses, int32_t bits,
                                            const tesela_synthesis_options *options,
@@ -280,6 +282,8 @@ typedef struct tesela_exchange_options {
   /// Of the search for a layout in shared memory (access.h), or for shuffles: dst units times lanes squared, of each warp
   /// unlike those before; 0: TESELA_SYNTHESIS_STEPS.
   int64_t max_steps;
+  tesela_progress *progress; ///< NULL: none; with steps, before each candidate or warp
+  void *progress_user;
   int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_exchange_options;
 
@@ -294,7 +298,7 @@ typedef struct tesela_exchange_options {
 /// @return TESELA_OK; TESELA_E_MISMATCH if the shapes differ; TESELA_E_RANGE for bits or options->warp out of range;
 ///         TESELA_E_LIMIT for more than TESELA_ACCESS_LIMIT registers of all threads, or a search of more than
 ///         max_steps; TESELA_E_UNSUPPORTED if options
-///         leave no way; TESELA_E_MEMORY.
+///         leave no way; TESELA_E_STOPPED; TESELA_E_MEMORY.
 ///
 /// O(registers) for the tables, and for each warp unlike those before it O(units taken * warp) for the rounds. Where units are
 /// narrower than 32 bits and fewer rounds may do, some hundreds of ways to route units in phases are weighed, each in

@@ -44,7 +44,9 @@ typedef struct tesela_arena_options {
   bool first_fit;   ///< only the first order, no search: what a naive planner does
   bool spill;       ///< a scratchpad: what does not fit is left out, as little weight as possible
   const tesela_allocator *allocator; ///< NULL: malloc and free
-  int64_t reserved[4];               ///< 0: room to grow (base.h)
+  tesela_progress *progress; ///< NULL: none; with steps of the part at hand, every 4096 of them or oftener
+  void *progress_user;
+  int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_arena_options;
 
 /// What a plan is, in numbers.
@@ -74,7 +76,8 @@ typedef struct tesela_arena_facts {
 ///         below SPILLED; TESELA_E_INVALID for buffers fixed at overlapping places, unaligned, or beyond the capacity;
 ///         TESELA_E_LIMIT if no plan within `capacity` was found (never with spill): the message says whether there is
 ///         none (the bound is above it) or the search ended, and the best peak; TESELA_E_OVERFLOW if the sizes, each with
-///         its alignment less 1, and the highest fixed place add up to 2^62 or more, or the weights do; TESELA_E_MEMORY.
+///         its alignment less 1, and the highest fixed place add up to 2^62 or more, or the weights do; TESELA_E_STOPPED;
+///         TESELA_E_MEMORY.
 /// Deterministic: equal buffers and options give equal plans on every machine. The work goes on until the peak is
 /// proven or `effort` is spent, two seconds or so by default; `first_fit` is O(n log n). Buffers that never meet in time, and those
 /// that live above or below all others, are planned apart. Problems of which one straight search would take more than an eighth

@@ -123,6 +123,11 @@ TESELA_API const char *tesela_reason_code(tesela_reason reason);
 /// The meaning of a reason, one line; "" for a number that is no reason. Static text; any thread.
 TESELA_API const char *tesela_reason_text(tesela_reason reason);
 
+/// Called now and then by what may take long, from the thread that called it and only from that one. done of total: bytes copied,
+/// or steps of a search out of those that it may take. Return 0 to go on; anything else, and the call ends soon with
+/// TESELA_E_STOPPED.
+typedef int tesela_progress(void *user, int64_t done, int64_t total);
+
 /// Where printed text goes. `write` returns 0 to go on, anything else to stop (TESELA_E_STOPPED).
 typedef struct tesela_writer {
   int (*write)(void *user, const char *text, size_t length);

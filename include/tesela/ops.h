@@ -200,7 +200,10 @@ typedef struct tesela_request {
   tesela_progress *progress; /* called now and then by operations that take long; anything but 0 stops them:
                                 TESELA_E_STOPPED. NULL: none */
   void *progress_user;
+  const volatile int
+      *stop; /* set to other than 0, by any thread or a signal handler: the request fails soon. NULL: never */
   /* Set while it is answered: */
+  int64_t deadline;   /* on the clock of tesela_request_progress; INT64_MAX: none */
   int32_t flags;      /* how XLA texts are read: TESELA_XLA_STRICT, or _LENIENT with "lenient": true */
   const char *field;  /* of a failure: the field at fault; NULL: none in particular */
   char error_at[256]; /* of a failure: the operator of a graph that is at fault; "" for none */
@@ -212,13 +215,20 @@ typedef struct tesela_request {
  * open in request->out. A field that the operation does not know is an error if it looks like one that is missing, and else
  * the caller's own. Fails with TESELA_E_INVALID (no object, a field missing or of a wrong type), TESELA_E_UNSUPPORTED (no such
  * operation, a text that is not allowed) or whatever the operation says; err->at is a byte in the text of request->field.
- * Whether the sink took everything is in request->out->stopped, not in the status. */
+ * Whether the sink took everything is in request->out->stopped, not in the status.
+ *
+ * The field deadline_ms, of any request, is the time it may take, from the call on; with that past, or *request->stop set, it fails
+ * with TESELA_E_STOPPED. Searches, copies and readers of long texts look at both every few ms; what has no such place runs to its
+ * end, which the limits on its input bound. {"deadline_ms": 0} always fails so. */
 TESELA_API tesela_status tesela_request_answer(tesela_request *request);
 TESELA_API void tesela_request_free(tesela_request *request);
 
 /* For operations: the value of a field, NULL if an optional one is missing; remembers the name for the error. */
 TESELA_API const tesela_value *tesela_request_get(tesela_request *request, const char *field);
 TESELA_API bool tesela_request_flag(tesela_request *request, const char *field); /* false if it is missing */
+/* For operations: is it time to stop? Other than 0 if *request->stop is set or the deadline is past. The numbers are not used: it is
+ * a tesela_progress, for the options of whatever the operation calls. request: a tesela_request. About 30 ns; any thread. */
+TESELA_API int tesela_request_progress(void *request, int64_t done, int64_t total);
 /* Fill request->err; `at` is a byte of the text of request->field, or -1. Returns status. */
 TESELA_API tesela_status tesela_request_fail(tesela_request *request, tesela_status status, int64_t at,
                                              const char *format, ...) TESELA_PRINTF(4, 5);

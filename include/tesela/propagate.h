@@ -50,7 +50,9 @@ typedef struct tesela_propagate_options {
       const tesela_device_layout *to); ///< NULL: device elements, of a move `from`, of a copy `to`
   void *user;
   const tesela_allocator *allocator; ///< NULL: malloc and free; must outlive the result
-  int64_t reserved[4];               ///< 0: room to grow (base.h)
+  tesela_progress *progress;         ///< NULL: none; with steps of the search at hand, before each of them
+  void *progress_user;
+  int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_propagate_options;
 
 typedef struct tesela_propagation tesela_propagation;
@@ -109,7 +111,7 @@ typedef struct tesela_propagate_facts {
 /// @return TESELA_OK with facts.ok true or false: an operator without a layout is an answer, told by
 ///         tesela_propagation_explain; TESELA_E_INVALID for a stick or hint that the buffer cannot have;
 ///         TESELA_E_UNSUPPORTED for a type the target has not; TESELA_E_RANGE for a negative price or effort, or a mode that is none;
-///         TESELA_E_LIMIT for prices beyond 2^60 together, or a rank beyond the target's; TESELA_E_MEMORY; what tesela_target_check says.
+///         TESELA_E_LIMIT for prices beyond 2^60 together, or a rank beyond the target's; TESELA_E_STOPPED; TESELA_E_MEMORY; what tesela_target_check says.
 TESELA_API tesela_status tesela_graph_propagate(tesela_propagation **out, const tesela_graph *graph,
                                                 const tesela_target *target,
                                                 const tesela_propagate_options *options, tesela_error *err);

@@ -144,14 +144,11 @@ typedef struct tesela_executor {
   void *user;
 } tesela_executor;
 
-/// Called from the thread that called run (and only from it), about every 10 ms of copying or less often.
-/// Return 0 to go on, anything else to stop; dst is then partly written.
-typedef int tesela_progress(void *user, int64_t bytes_done, int64_t bytes_total);
-
 /// How to run. Zeros are the defaults.
 typedef struct tesela_run_options {
   const tesela_executor *executor; ///< NULL: threads started for this run and joined before it returns
-  tesela_progress *progress;       ///< NULL: none
+  tesela_progress
+      *progress; ///< NULL: none; with bytes, about every 10 ms. After a stop dst is partly written
   void *progress_user;
   int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_run_options;

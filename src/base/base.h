@@ -22,6 +22,9 @@ tesela_status tesela__fail(tesela_error *err, tesela_status status, int64_t at, 
 tesela_status tesela__refuse(tesela_error *err, tesela_status status, tesela_reason reason,
                              const char *format, ...) TESELA_PRINTF(4, 5);
 
+/* A tesela_progress asked to stop: TESELA_E_STOPPED. */
+tesela_status tesela__fail_stopped(tesela_error *err);
+
 /* "expected 0 to 4", or what to say where no number is allowed. */
 void tesela__range_text(int64_t least, int64_t most, char *text, size_t room);
 

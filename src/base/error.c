@@ -90,6 +90,10 @@ tesela_status tesela__fail(tesela_error *err, tesela_status status, int64_t at, 
   return status;
 }
 
+tesela_status tesela__fail_stopped(tesela_error *err) {
+  return tesela__fail(err, TESELA_E_STOPPED, -1, "the progress callback asked to stop");
+}
+
 tesela_status tesela__refuse(tesela_error *err, tesela_status status, tesela_reason reason,
                              const char *format, ...) {
   va_list args;

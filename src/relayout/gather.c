@@ -86,7 +86,7 @@ tesela_status tesela__gather(const tesela_plan *plan, unsigned char *dst, const 
     if (done - looked < LOOK_EVERY) continue;
     looked = done;
     if (wants_stop(options, tesela__min(done, plan->total_bytes), plan->total_bytes))
-      return tesela__fail(err, TESELA_E_STOPPED, -1, "the progress callback asked to stop");
+      return tesela__fail_stopped(err);
   }
   return TESELA_OK;
 }

@@ -240,7 +240,6 @@ tesela_status tesela_plan_run(const tesela_plan *plan, void *dst, const void *sr
                   .caller = tesela__thread_self()};
   if (plan->fill_first) run_pieces(&run, 0, plan->n_fills);
   run_pieces(&run, plan->fill_first ? plan->n_fills : 0, plan->n_pieces);
-  if (should_stop(&run))
-    return tesela__fail(err, TESELA_E_STOPPED, -1, "the progress callback asked to stop");
+  if (should_stop(&run)) return tesela__fail_stopped(err);
   return plan->irregular ? tesela__gather(plan, dst, src, options, atomic_load(&run.done), err) : TESELA_OK;
 }

@@ -15,7 +15,7 @@ EXCEPT = {"help", "version", "formats", "query"}
 
 # Verbs whose --json is not yet the answer of an operation. Lines are only taken away here.
 TODO = {
-    "diff", "pack", "relayout", "report", "unpack",
+    "pack", "relayout", "unpack",
 }  # fmt: skip
 
 TILED, STICKS, HELD = "f32[3,5]{1,0:T(2,2)}", "f16[1000,200] stick(dim_order=[0,1])", "mma.m16n8k8.f16.C"
@@ -37,6 +37,15 @@ def program(name):
 LINEAR, LINEAR_TEXT = program("linear.json")
 MLP, MLP_TEXT = program("mlp.hlo")
 STRICT, AUTO = {"op": "graph_assign", "mode": "strict"}, {"op": "graph_assign"}
+
+
+
+def printed_by(path):
+    """A file of the tree as the operations report and diff take it."""
+    return {"texts": [{"name": str(path), "text": path.read_text()}]}
+
+
+STEP, TABLE, OOM = (SOURCE / "examples" / name for name in ("step.hlo.txt", "memory_table.txt", "oom_report.txt"))
 
 CASES = [
     (["graph", "propagate", LINEAR], {**STRICT, **LINEAR_TEXT}),
@@ -116,6 +125,15 @@ CASES = [
      {"op": "dma", "layout": "f16[40,60] stick()", "padding": True, "target": "tiles"}),
     (["dma", f"--target={EXAMPLES}/own.target", "--max-extent=16", "f16[40,64] stick(dim_order=[0,1])"],
      {"op": "dma", "layout": "f16[40,64] stick(dim_order=[0,1])", "target": (EXAMPLES / "own.target").read_text(), "limits": {"max_extent": 16}}),
+    (["report", STEP], {"op": "report", **printed_by(STEP)}),
+    (["report", "--top=1", "--by=expansion", "--space=0", OOM],
+     {"op": "report", "top": 1, "by": "expansion", "space": 0, **printed_by(OOM)}),
+    (["report", "--max-waste=50%", "--top=0", "--by=size", STEP, OOM],
+     {"op": "report", "max_waste": "50%", "top": 0, "by": "size", "texts": printed_by(STEP)["texts"] + printed_by(OOM)["texts"]}),
+    (["report", "--max-bytes=16GiB", OOM], {"op": "report", "max_bytes": "16GiB", **printed_by(OOM)}),
+    (["diff", STEP, OOM], {"op": "diff", "before": printed_by(STEP), "after": printed_by(OOM)}),
+    (["diff", "--top=0", "--space=0", OOM, STEP],
+     {"op": "diff", "top": 0, "space": 0, "before": printed_by(OOM), "after": printed_by(STEP)}),
     (["same", STICKS, "f16[1000,200]"], {"op": "same", "a": STICKS, "b": "f16[1000,200]"}),
 ]  # fmt: skip
 

@@ -362,7 +362,7 @@ def test_the_reference_names_every_op_and_field():
 def test_the_reference_names_every_code():
     text = (SOURCE / "docs/query.md").read_text()
     header = (SOURCE / "include/tesela/base.h").read_text()
-    codes = set(re.findall(r'X\(TESELA_E_\w+, -\d+, "(\w+)"', header)) - {"IO", "STOPPED"}
+    codes = set(re.findall(r'X\(TESELA_E_\w+, -\d+, "(\w+)"', header))
     reasons = set(re.findall(r'X\(TESELA_REASON_\w+, \d+, "(\w+)"', header))
     tables = [set(re.findall(r"^\| `([A-Z_]+)`", text.split(head)[1].split("\n\n")[0], re.M)) for head in ("| code |", "| reason |")]
     assert tables == [codes, reasons] and len(reasons) > 20
@@ -417,3 +417,18 @@ def test_messages_are_whole_or_end_at_a_word():
     said = error({"op": "device_layout", "host": {"size": [2], long_key: 1}, "layout": {}})
     assert said["message"].endswith(("...", "offset")), said
     assert len(said["message"].encode()) < 248
+
+
+# ---- deadlines ----
+
+
+def test_every_operation_has_a_deadline():
+    """0 ms are over before any answer; a long time changes nothing. No op is asked for what it cannot answer: the field is checked last."""
+    requests = {"info": {"layout": LAYOUT}, "where": {"layout": LAYOUT, "index": [0, 0]}, "report": {"text": "%x = f32[8] iota()\n"}, "version": {}}
+    for op, fields in requests.items():
+        assert error({"op": op, **fields, "deadline_ms": 0}) == {"code": "STOPPED", "message": "the deadline of 0 ms is past"}
+        for long in (10**6, 2**63 - 1):
+            assert good({"op": op, **fields, "deadline_ms": long}) == good({"op": op, **fields})
+    for wrong, code in ((-1, "RANGE"), ("1", "INVALID"), (1.5, "INVALID")):
+        assert (error({"op": "version", "deadline_ms": wrong})["code"], error({"op": "version", "deadline_ms": wrong})["field"]) == (code, "deadline_ms")
+    assert "did you mean deadline_ms" in error({"op": "version", "deadline_m": 5})["message"]

@@ -36,6 +36,18 @@ static tesela_status answer_twice(tesela_request *r) {
   return TESELA_OK;
 }
 
+/* count: how often it went on before it was to stop; sets the flag of the request itself once it went on `most` times. */
+static volatile int stop;
+static tesela_status answer_count(tesela_request *r) {
+  int64_t most = tesela_value_int(tesela_request_get(r, "most"));
+  for (int64_t n = 0; n <= most; n++) {
+    stop = n == most;
+    if (tesela_request_progress(r, n, most)) return TESELA_E_STOPPED;
+  }
+  tesela_put_key_int(r->out, "counted", most);
+  return TESELA_OK;
+}
+
 /* size: the bytes of a file. */
 static tesela_status answer_size(tesela_request *r) {
   int fd;
@@ -50,9 +62,10 @@ static tesela_status answer_size(tesela_request *r) {
 
 static const tesela_op_entry table[] = {
     {"twice", answer_twice, "numbers doubled", {{"numbers", TESELA_FIELD_NUMBERS, false, NULL}}},
+    {"count", answer_count, "counts", {{"most", TESELA_FIELD_NUMBER, false, NULL}}},
     {"size", answer_size, "the bytes of a file", {{"file", TESELA_FIELD_TEXT, false, NULL}}},
 };
-static const tesela_request ours = {.ops = table, .n_ops = 2};
+static const tesela_request ours = {.ops = table, .n_ops = 3};
 
 /* What a line gets, in a buffer that stays until the next call. */
 static const char *ask(const tesela_request *how, const char *line) {
@@ -79,6 +92,27 @@ static void test_a_toy(void **state) {
   assert_non_null(strstr(ask(&ours, "{\"op\":\"twise\"}"), "did you mean twice?"));
   assert_non_null(strstr(ask(&ours, "{\"op\":\"where\"}"), "there is no op where"));
   assert_non_null(strstr(ask(NULL, "{\"op\":\"twice\"}"), "there is no op twice"));
+}
+
+static void test_stop(void **state) {
+  (void)state;
+  static const char counted[] = "{\"id\":null,\"ok\":true,\"counted\":3}",
+                    stopped[] = "{\"id\":null,\"ok\":false,\"error\":{\"code\":\"STOPPED\",\"message\":"
+                                "\"the caller asked to stop\"}}",
+                    late[] = "{\"id\":null,\"ok\":false,\"error\":{\"code\":\"STOPPED\",\"message\":"
+                             "\"the deadline of 0 ms is past\"}}";
+  tesela_request how = ours;
+  stop = 0;
+  assert_string_equal(ask(&how, "{\"op\":\"count\",\"most\":3}"), counted); /* nobody looks at the flag */
+  how.stop = &stop;
+  stop = 1; /* already */
+  assert_string_equal(ask(&how, "{\"op\":\"count\",\"most\":3}"), stopped);
+  stop = 0; /* on the way */
+  assert_string_equal(ask(&how, "{\"op\":\"count\",\"most\":3}"), stopped);
+  stop = 0;
+  assert_string_equal(ask(&how, "{\"op\":\"count\",\"most\":3,\"deadline_ms\":0}"), late);
+  assert_string_equal(ask(&ours, "{\"op\":\"count\",\"most\":3,\"deadline_ms\":9223372036854775807}"),
+                      counted);
 }
 
 /* ---- values and events, without a text -------------------------------------------------------------------- */
@@ -336,6 +370,7 @@ int main(void) {
       cmocka_unit_test(test_targets),
       cmocka_unit_test(test_programs),
       cmocka_unit_test(test_programs_refused),
+      cmocka_unit_test(test_stop),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 #else

@@ -31,7 +31,10 @@ typedef struct synth_search {
   tesela_access_machine full;
   int64_t elements, max_bytes, candidates;
   int64_t max_steps, steps; /* steps: that are left; below 0: too few */
-  int64_t plain;            /* wavefronts of row-major, -1 if it does not allow the vectors */
+  tesela_progress *progress;
+  void *progress_user;
+  bool stopped;
+  int64_t plain; /* wavefronts of row-major, -1 if it does not allow the vectors */
   bool found;
   synth_candidate best;
   synth_score score;
@@ -143,7 +146,9 @@ static void synth_try(synth_search *s, const synth_candidate *c) {
   synth_memory(s, c, &memory);
   synth_score score = {.bytes = synth_bytes(s, memory.size)};
   bool first = !c->swapped && c->block == 0 && c->padding == 0 && c->swizzle.bits == 0;
-  if (score.bytes > s->max_bytes || s->steps < 0) return;
+  if (score.bytes > s->max_bytes || s->steps < 0 || s->stopped) return;
+  s->stopped = s->progress && s->progress(s->progress_user, s->max_steps - s->steps, s->max_steps) != 0;
+  if (s->stopped) return;
   s->candidates++;
   s->steps -= 64 * (int64_t)s->n_uses;
   if (!synth_hopeful(s, &memory, score.bytes)) return;
@@ -292,6 +297,8 @@ static tesela_status synth_begin(synth_search *s, const tesela_synthesis_options
                         options->max_steps);
   s->max_bytes = max_bytes == 0 ? 2 * bytes : max_bytes;
   s->steps = s->max_steps = options->max_steps == 0 ? TESELA_SYNTHESIS_STEPS : options->max_steps;
+  s->progress = options->progress;
+  s->progress_user = options->progress_user;
   if (bytes > s->max_bytes)
     return tesela__fail(err, TESELA_E_LIMIT, -1, "the tile needs %" PRId64 " bytes; max_bytes is %" PRId64,
                         bytes, max_bytes);
@@ -316,6 +323,7 @@ tesela_status tesela_synthesize(int32_t n_uses, const tesela_access_use *uses, i
   if (status == TESELA_OK) status = synth_check(&s, &least, err);
   if (status != TESELA_OK) return status;
   synth_family(&s);
+  if (s.stopped) return tesela__fail_stopped(err);
   if (s.steps < 0)
     return tesela__fail(err, TESELA_E_LIMIT, -1,
                         "comparing layouts for %" PRId32 " uses of %" PRId64

@@ -185,6 +185,8 @@ static tesela_status plan_rounds(tesela_exchange *plan, tesela_error *err) {
   for (size_t k = 0; k < plan->n_programs; k++) {
     tesela__warp_program *w = &plan->program[k];
     int64_t src_units = facts->src_units, dst_units = facts->dst_units, shuffles;
+    if (plan->progress && plan->progress(plan->progress_user, (int64_t)k, (int64_t)plan->n_programs) != 0)
+      return tesela__fail_stopped(err);
     tesela_status status = tesela__rounds_plan(w, plan->warp, src_units, dst_units, alloc, err);
     if (status == TESELA_OK)
       status =
@@ -293,6 +295,8 @@ tesela_status tesela_exchange_create(tesela_exchange **out, const tesela_registe
   *plan = (tesela_exchange){.alloc = alloc, .dst = *dst, .src = *src};
   plan->full_warp = chosen.warp ? chosen.warp : 32;
   plan->max_steps = chosen.max_steps;
+  plan->progress = chosen.progress;
+  plan->progress_user = chosen.progress_user;
   exchange_builder b = {.plan = plan};
   status = tesela__exchange_table_make(&b.table, dst, src, &alloc, err);
   if (status == TESELA_OK) {

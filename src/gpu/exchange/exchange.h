@@ -104,10 +104,12 @@ struct tesela_exchange {
   tesela_exchange_facts facts;
   tesela_register dst, src;
   tesela__unit_digits units;
-  int32_t parts;     /* units that fit a word of 32 bits */
-  int32_t full_warp; /* as asked for */
-  int64_t max_steps; /* likewise */
-  int32_t warp;      /* lanes of the first warp: the same, or all threads if they are fewer */
+  int32_t parts;             /* units that fit a word of 32 bits */
+  int32_t full_warp;         /* as asked for */
+  int64_t max_steps;         /* likewise */
+  tesela_progress *progress; /* only while it is made */
+  void *progress_user;
+  int32_t warp; /* lanes of the first warp: the same, or all threads if they are fewer */
   int64_t n_warps;
   int32_t *program_of;           /* of a warp; NULL for a plan through shared memory */
   tesela__warp_program *program; /* different ones */

@@ -11,7 +11,8 @@
 static tesela_status choose_memory(tesela_exchange *plan, int32_t bits, tesela_error *err) {
   const tesela_access_machine machine = {.warp = plan->full_warp};
   const tesela_access_use uses[] = {{.registers = &plan->src}, {.registers = &plan->dst}};
-  const tesela_synthesis_options limits = {.max_steps = plan->max_steps};
+  const tesela_synthesis_options limits = {
+      .max_steps = plan->max_steps, .progress = plan->progress, .progress_user = plan->progress_user};
   tesela_synthesis found;
   tesela_vector_width write, read;
   tesela_status status = tesela_synthesize(2, uses, bits, &limits, &machine, &found, err);

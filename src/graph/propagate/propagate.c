@@ -295,6 +295,7 @@ tesela_status tesela_graph_propagate(tesela_propagation **out, const tesela_grap
   if (status == TESELA_OK) status = propagate_solve(p, err);
   if (status == TESELA_OK && !p->facts.ok) status = propagate_blame(p, err);
   if (status == TESELA_OK && p->facts.ok && p->options.all_sticks) status = tesela__propagate_outputs(p, err);
+  p->options.progress = NULL; /* of this call alone; questions come later */
   if (status == TESELA_OK)
     *out = p;
   else

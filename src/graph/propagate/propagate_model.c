@@ -291,9 +291,11 @@ int64_t tesela__model_effort(const tesela_propagation *p) {
 
 tesela_status tesela__model_answer(tesela__model *model, const tesela_propagation *p, const int32_t *fixed,
                                    tesela_error *err) {
-  if (tesela__assign_solve(model->problem, fixed, tesela__model_effort(p), model->answer, &model->result) ==
-      TESELA_OK)
-    return TESELA_OK;
+  tesela__assign_listen(model->problem, p->options.progress, p->options.progress_user);
+  tesela_status status =
+      tesela__assign_solve(model->problem, fixed, tesela__model_effort(p), model->answer, &model->result);
+  if (status == TESELA_OK) return TESELA_OK;
+  if (status == TESELA_E_STOPPED) return tesela__fail_stopped(err);
   return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the assignment of layouts");
 }
 

@@ -37,5 +37,5 @@ static int run_call(tesela__run *run) {
 tesela_status tesela__run_worked(tesela__run *run, int64_t n, tesela_error *err) {
   run->worked = tesela__min(run->work, run->worked + n);
   if (run->worked < run->next_call || run_call(run) == 0) return TESELA_OK;
-  return tesela__fail(err, TESELA_E_STOPPED, -1, "the progress callback asked to stop");
+  return tesela__fail_stopped(err);
 }

@@ -36,6 +36,12 @@ typedef struct tesela__arena_item {
   int32_t index;       /* of the caller's buffers */
 } tesela__arena_item;
 
+/* Who is asked whether to go on: options.progress_user inside. */
+typedef struct tesela__arena_listener {
+  const tesela_arena_options *given;
+  bool stopped;
+} tesela__arena_listener;
+
 typedef struct tesela__arena_problem {
   tesela_allocator memory;
   tesela__arena_item *item;
@@ -49,7 +55,9 @@ typedef struct tesela__arena_problem {
   int64_t best_peak;              /* INT64_MAX: there is none */
   int64_t most_live, bound, unit; /* peaks are multiples of unit */
   int64_t work, limit;            /* units of work */
-  bool plain;                     /* nothing is fixed, and all alignments are 1 */
+  int64_t next_call;              /* work at which progress is called next */
+  tesela__arena_listener *listener;
+  bool plain; /* nothing is fixed, and all alignments are 1 */
 } tesela__arena_problem;
 
 static inline bool tesela__arena_meet(const tesela__arena_item *a, const tesela__arena_item *b) {
@@ -67,11 +75,17 @@ tesela_status tesela__arena_validate(int32_t n, const tesela_arena_buffer *buffe
                                      const tesela_arena_options *options, tesela_error *err);
 /* Build from buffers that were validated; `keep` (may be NULL) says which. On failure nothing is left to close. */
 tesela_status tesela__arena_open(tesela__arena_problem *arena, int32_t n, const tesela_arena_buffer *buffers,
-                                 const bool *keep, const tesela_allocator *memory, tesela_error *err);
+                                 const bool *keep, const tesela_arena_options *options, tesela_error *err);
 /* Items `list` of another problem, their index the one there. */
 tesela_status tesela__arena_open_part(tesela__arena_problem *arena, const tesela__arena_problem *of,
                                       int32_t n, const int32_t *list, tesela_error *err);
 void tesela__arena_close(tesela__arena_problem *arena);
+/* Is the work up to `until` done? Calls progress now and then; once that asks to stop, all work is spent, here and in every problem
+ * opened later, and tesela_arena_plan drops what comes out. */
+bool tesela__arena_spent(tesela__arena_problem *arena, int64_t until);
+/* TESELA_E_STOPPED if it did; options are those that tesela_arena_plan hands on. */
+tesela_status tesela__arena_stopped(const tesela_arena_options *options, tesela_error *err);
+#define TESELA__ARENA_ALL (INT64_MAX / 8) /* no limit of work is above it */
 /* The lowest aligned offset from `from` on that meets no fixed item that lives with item i. */
 int64_t tesela__arena_past_fixed(tesela__arena_problem *arena, int32_t i, int64_t from);
 /* The same for offsets that grow: *next, at first 0, is the first fixed item that was not looked at before. */

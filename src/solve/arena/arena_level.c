@@ -165,7 +165,7 @@ bool tesela__arena_decide(tesela__arena_search *s, tesela__arena_frame *frame) {
     int64_t smallest = level_count(s, frame->from, frame->to, frame->level);
     found = level_pick(s, frame->from, frame->to, frame->level, smallest);
     if (found == -2) return false;
-  } while (found < 0 && s->arena->work < s->until);
+  } while (found < 0 && !tesela__arena_spent(s->arena, s->until));
   if (found < 0) return true; /* the work is spent: the caller sees it */
   frame->section = found;
   frame->next = 0;

@@ -34,7 +34,7 @@ static tesela_status arena_plan_all(int32_t n, tesela_arena_buffer *buffers,
                                     const tesela_arena_options *options, int64_t limit,
                                     tesela_arena_facts *facts, tesela_error *err) {
   tesela__arena_problem a;
-  tesela_status status = tesela__arena_open(&a, n, buffers, NULL, options->allocator, err);
+  tesela_status status = tesela__arena_open(&a, n, buffers, NULL, options, err);
   if (status != TESELA_OK) return status;
   a.limit = limit;
   status = tesela__arena_sweep(&a, TESELA__ARENA_FORTH, INT64_MAX, err);
@@ -43,6 +43,7 @@ static tesela_status arena_plan_all(int32_t n, tesela_arena_buffer *buffers,
     int64_t first_fit = a.n > 0 ? a.best_peak : 0;
     bool hopeless = options->capacity > 0 && a.bound > options->capacity;
     if (!options->first_fit && !hopeless) status = tesela__arena_solve(&a, options->capacity, err);
+    if (status == TESELA_OK) status = tesela__arena_stopped(options, err);
     if (status == TESELA_OK) status = arena_plan_fits(&a, options->capacity, err);
     arena_plan_facts(&a, first_fit, facts);
   }
@@ -67,11 +68,15 @@ tesela_status tesela_arena_plan(int32_t n, tesela_arena_buffer *buffers, const t
   tesela_status status = tesela__arena_validate(n, buffers, options, err);
   if (status != TESELA_OK) return status;
   int64_t effort = options->effort > 0 ? options->effort : PLAN_EFFORT, limit;
-  if (!tesela__mul(effort, TESELA__ARENA_STEP, &limit)) limit = INT64_MAX;
+  if (!tesela__mul(effort, TESELA__ARENA_STEP, &limit) || limit > TESELA__ARENA_ALL)
+    limit = TESELA__ARENA_ALL;
+  tesela__arena_listener listener = {options, false};
+  tesela_arena_options heard = *options;
+  heard.progress_user = &listener;
   if (options->spill && options->capacity > 0)
-    status = tesela__arena_spill(n, buffers, options, limit, &found, err);
+    status = tesela__arena_spill(n, buffers, &heard, limit, &found, err);
   else
-    status = arena_plan_all(n, buffers, options, limit, &found, err);
+    status = arena_plan_all(n, buffers, &heard, limit, &found, err);
   if (status == TESELA_OK && facts) *facts = found;
   return status;
 }

@@ -148,7 +148,7 @@ static tesela__arena_key *arena_make_room(tesela__arena_problem *a, int32_t n,
                                           const tesela_allocator *memory) {
   size_t most = (size_t)n + 1;
   *a = (tesela__arena_problem){
-      .memory = tesela__allocator(memory), .best_peak = INT64_MAX, .limit = INT64_MAX};
+      .memory = tesela__allocator(memory), .best_peak = INT64_MAX, .limit = TESELA__ARENA_ALL};
   tesela__arena_key *keys = tesela__alloc(&a->memory, 2 * most * sizeof *keys, alignof(tesela__arena_key));
   a->item = tesela__alloc(&a->memory, most * sizeof *a->item, alignof(tesela__arena_item));
   a->start = tesela__alloc(&a->memory, most * sizeof *a->start, alignof(int32_t));
@@ -176,10 +176,11 @@ static tesela_status arena_finish(tesela__arena_problem *a, tesela__arena_key *k
 }
 
 tesela_status tesela__arena_open(tesela__arena_problem *a, int32_t n, const tesela_arena_buffer *buffers,
-                                 const bool *keep, const tesela_allocator *memory, tesela_error *err) {
+                                 const bool *keep, const tesela_arena_options *options, tesela_error *err) {
   int32_t m = 0;
   for (int32_t i = 0; i < n; i++) m += arena_takes_bytes(&buffers[i]) && (!keep || keep[i]);
-  tesela__arena_key *keys = arena_make_room(a, m, memory);
+  tesela__arena_key *keys = arena_make_room(a, m, options->allocator);
+  a->listener = options->progress_user;
   if (keys) arena_take_buffers(a, n, buffers, keep, keys, keys + m);
   return arena_finish(a, keys, err);
 }
@@ -187,6 +188,7 @@ tesela_status tesela__arena_open(tesela__arena_problem *a, int32_t n, const tese
 tesela_status tesela__arena_open_part(tesela__arena_problem *a, const tesela__arena_problem *of, int32_t n,
                                       const int32_t *list, tesela_error *err) {
   tesela__arena_key *keys = arena_make_room(a, n, &of->memory);
+  a->listener = of->listener;
   if (keys) arena_take_items(a, n, of, list, keys, keys + n);
   return arena_finish(a, keys, err);
 }
@@ -200,6 +202,26 @@ void tesela__arena_close(tesela__arena_problem *a) {
   tesela__release(&a->memory, a->latest);
   tesela__release(&a->memory, a->list);
   *a = (tesela__arena_problem){.memory = a->memory};
+}
+
+/* ---- stopping ---------------------------------------------------------------------------------------------- */
+
+enum { ARENA_CALL_EVERY = 4096 * TESELA__ARENA_STEP };
+
+bool tesela__arena_spent(tesela__arena_problem *a, int64_t until) {
+  tesela__arena_listener *l = a->listener;
+  if (l && l->given->progress && a->work >= a->next_call) {
+    a->next_call = a->work + ARENA_CALL_EVERY;
+    l->stopped = l->stopped || l->given->progress(l->given->progress_user, a->work / TESELA__ARENA_STEP,
+                                                  a->limit / TESELA__ARENA_STEP) != 0;
+    if (l->stopped) a->work = TESELA__ARENA_ALL;
+  }
+  return a->work >= until;
+}
+
+tesela_status tesela__arena_stopped(const tesela_arena_options *options, tesela_error *err) {
+  const tesela__arena_listener *l = options->progress_user;
+  return l->stopped ? tesela__fail_stopped(err) : TESELA_OK;
 }
 
 /* ---- small questions --------------------------------------------------------------------------------------- */

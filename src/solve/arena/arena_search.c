@@ -178,7 +178,7 @@ tesela__arena_answer tesela__arena_search_run(tesela__arena_search *s, const tes
     }
     bool good = arena_push(s, from, end, at);
     if (s->starved) return TESELA__ARENA_MEMORY;
-    if (a->work >= s->until) return TESELA__ARENA_ENDED;
+    if (tesela__arena_spent(a, s->until)) return TESELA__ARENA_ENDED;
     at = arena_choose(s, good ? s->n_frames - 1 : at);
     if (s->starved) return TESELA__ARENA_MEMORY;
     if (at < 0) {

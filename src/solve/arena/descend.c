@@ -36,7 +36,7 @@ tesela_status tesela__arena_descend(tesela__arena_problem *a, int64_t capacity, 
   int64_t lowest = tesela__max(capacity, a->bound), patience = (until - a->work) / DESCEND_TRIES;
   int64_t top = capacity > 0 ? lowest : descend_top(a, lowest, DESCEND_STEP);
   descend_from_best(&e);
-  while (a->best_peak > lowest && a->work < until) {
+  while (a->best_peak > lowest && !tesela__arena_spent(a, until)) {
     int64_t most = patience < until - a->work ? a->work + patience : until;
     if (tesela__arena_evict_below(&e, top, most)) {
       descend_keep(&e);

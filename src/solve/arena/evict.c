@@ -236,7 +236,7 @@ bool tesela__arena_evict_below(tesela__arena_evict *e, int64_t top, int64_t unti
   }
   a->work += a->n;
   int64_t settled = a->work, width = tesela__max(2 * e->width, 1);
-  for (int32_t put = 1; e->n_out > 0 && a->work < until; put++) {
+  for (int32_t put = 1; e->n_out > 0 && !tesela__arena_spent(a, until); put++) {
     int32_t k = (int32_t)(tesela__arena_chance(&e->chance) % (uint64_t)e->n_out), i = e->out[k];
     e->out[k] = e->out[--e->n_out];
     if (!evict_put(e, i)) return false;

@@ -40,7 +40,7 @@ static bool rise_run(rise_state *r, int64_t limit, int64_t until) {
     int32_t i = r->heap[0];
     tesela__arena_item *x = &a->item[i];
     int64_t top = r->low[i] + x->size;
-    if (top >= limit || a->work >= until) return false;
+    if (top >= limit || tesela__arena_spent(a, until)) return false;
     x->offset = r->low[i];
     int32_t m = tesela__arena_meeting(a, i);
     for (int32_t k = 0; k < m; k++) {

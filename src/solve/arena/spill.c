@@ -123,7 +123,7 @@ tesela_status tesela__arena_spill_try(int32_t n, const tesela_arena_buffer *buff
                                       tesela__arena_kept *kept, tesela__arena_answer *answer,
                                       tesela_error *err) {
   tesela__arena_problem a;
-  tesela_status status = tesela__arena_open(&a, n, buffers, keep, options->allocator, err);
+  tesela_status status = tesela__arena_open(&a, n, buffers, keep, options, err);
   if (status != TESELA_OK) return status;
   a.limit = work;
   *answer = a.bound > options->capacity ? TESELA__ARENA_NONE : TESELA__ARENA_ENDED;
@@ -197,7 +197,7 @@ static tesela_status spill_search(tesela__arena_problem *a, int32_t n, const tes
   kept->work += a->work;
   if (status == TESELA_OK && kept->weight < all)
     status = tesela__arena_spill_exact(n, buffers, options, kept, err);
-  a->limit = INT64_MAX;
+  a->limit = TESELA__ARENA_ALL;
   return status == TESELA_OK ? spill_place(a, options->capacity, true, kept, err) : status;
 }
 
@@ -208,7 +208,7 @@ static tesela_status spill_answer(const tesela__arena_problem *a, int32_t n, tes
                                   tesela_arena_facts *facts, tesela_error *err) {
   tesela__arena_problem rest;
   for (int32_t i = 0; i < n; i++) keep[i] = kept->offset[i] >= 0;
-  tesela_status status = tesela__arena_open(&rest, n, buffers, keep, options->allocator, err);
+  tesela_status status = tesela__arena_open(&rest, n, buffers, keep, options, err);
   if (status != TESELA_OK) return status;
   facts->live = rest.most_live;
   facts->bound = rest.bound;
@@ -243,7 +243,7 @@ tesela_status tesela__arena_spill(int32_t n, tesela_arena_buffer *buffers,
                                   tesela_arena_facts *facts, tesela_error *err) {
   tesela__arena_problem a;
   tesela__arena_kept kept = {.n = n, .weight = -1, .limit = limit};
-  tesela_status status = tesela__arena_open(&a, n, buffers, NULL, options->allocator, err);
+  tesela_status status = tesela__arena_open(&a, n, buffers, NULL, options, err);
   if (status != TESELA_OK) return status;
   bool *keep = tesela__alloc(&a.memory, (size_t)n, 1);
   kept.offset = tesela__alloc(&a.memory, (size_t)n * sizeof *kept.offset, alignof(int64_t));
@@ -256,6 +256,7 @@ tesela_status tesela__arena_spill(int32_t n, tesela_arena_buffer *buffers,
     facts->first_fit = a.best_peak;
     status = spill_search(&a, n, buffers, options, &kept, err);
   }
+  if (status == TESELA_OK) status = tesela__arena_stopped(options, err);
   if (status == TESELA_OK) status = spill_answer(&a, n, buffers, options, &kept, keep, facts, err);
   tesela__release(&a.memory, kept.offset);
   tesela__release(&a.memory, keep);

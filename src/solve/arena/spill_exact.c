@@ -9,7 +9,7 @@
 #include "solve/arena/arena.h"
 
 typedef struct exact_state {
-  const tesela__arena_problem *arena; /* all that may be kept */
+  tesela__arena_problem *arena; /* all that may be kept */
   int64_t capacity;
   int32_t *turn, *dense; /* items by weight; by weight a byte */
   int8_t *state;         /* by item: EXACT_* */
@@ -93,7 +93,8 @@ static tesela_status exact_run(exact_state *x, int32_t n, const tesela_arena_buf
   bool back = false; /* the branch ended: change the last decision that was for `in` */
   kept->proven = true;
   for (;;) {
-    if (kept->work >= kept->limit) {
+    x->arena->work = kept->work; /* none of its own */
+    if (kept->work >= kept->limit || tesela__arena_spent(x->arena, TESELA__ARENA_ALL)) {
       kept->proven = false;
       return TESELA_OK;
     }
@@ -145,7 +146,7 @@ tesela_status tesela__arena_spill_exact(int32_t n, const tesela_arena_buffer *bu
                                         const tesela_arena_options *options, tesela__arena_kept *kept,
                                         tesela_error *err) {
   tesela__arena_problem a;
-  tesela_status status = tesela__arena_open(&a, n, buffers, NULL, options->allocator, err);
+  tesela_status status = tesela__arena_open(&a, n, buffers, NULL, options, err);
   if (status != TESELA_OK) return status;
   size_t most = (size_t)a.n + 1;
   exact_state x = {.arena = &a, .capacity = options->capacity};

@@ -40,6 +40,8 @@ typedef struct tesela__assign tesela__assign;
 
 /* A problem without nodes. NULL: no memory. */
 tesela__assign *tesela__assign_new(const tesela_allocator *allocator);
+/* Whom tesela__assign_solve asks whether to go on; NULL: nobody. */
+void tesela__assign_listen(tesela__assign *problem, tesela_progress *progress, void *user);
 void tesela__assign_free(tesela__assign *problem); /* NULL is fine */
 
 /* Add a node of n >= 1 states; cost[n]. *node is its number, from 0 up. TESELA_E_MEMORY; TESELA_E_RANGE: no state, a cost
@@ -63,7 +65,7 @@ typedef struct tesela__assigned {
 /* Solve. state[number of nodes] is written if feasible. fixed (may be NULL): a state each node must take, -1: free; one
  * that the node does not have makes it not feasible. effort: most nodes of the search tree, 0: 1,000,000; a node that
  * looks at more than 1000 costs counts for more, and so does elimination for each 4000 sums, so that the default is a matter
- * of seconds. The problem is unchanged and can be solved again. TESELA_OK also if not feasible; TESELA_E_MEMORY: state and
+ * of seconds. The problem is unchanged and can be solved again. TESELA_OK also if not feasible; TESELA_E_MEMORY, TESELA_E_STOPPED: state and
  * result are as before. Deterministic. */
 tesela_status tesela__assign_solve(const tesela__assign *problem, const int32_t *fixed, int64_t effort,
                                    int32_t *state, tesela__assigned *result);

@@ -31,6 +31,11 @@ tesela__assign *tesela__assign_new(const tesela_allocator *allocator) {
   return problem;
 }
 
+void tesela__assign_listen(tesela__assign *problem, tesela_progress *progress, void *user) {
+  problem->progress = progress;
+  problem->progress_user = user;
+}
+
 void tesela__assign_free(tesela__assign *problem) {
   if (!problem) return;
   const tesela_allocator own = problem->pool.allocator;

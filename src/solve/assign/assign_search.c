@@ -289,8 +289,8 @@ static bool search_ends(searcher *s, bool *memory) {
 /* ---- the search ----------------------------------------------------------------------------------------------- */
 
 static bool search_may_go_on(const searcher *s) {
-  return s->run->effort < s->run->most && s->run->work + s->b->work < s->run->most_work &&
-         s->b->n_undo < SEARCH_UNDO_MOST && !s->b->no_memory;
+  return !tesela__assign_asked(s->run) && s->run->effort < s->run->most &&
+         s->run->work + s->b->work < s->run->most_work && s->b->n_undo < SEARCH_UNDO_MOST && !s->b->no_memory;
 }
 
 static void search_run(searcher *s) {

@@ -106,6 +106,7 @@ static tesela_status solve_finish(tesela__assign_run *run, const tesela__assign_
                                   tesela__assign_answer *x) {
   tesela__assign_bound b;
   bool done;
+  if (tesela__assign_asked(run)) return TESELA_E_STOPPED;
   tesela_status status = solve_begin(run, g, solve_sums(run), x, &b, &done);
   if (status != TESELA_OK || done) return status;
   status = solve_bound(run, &b, x);
@@ -119,6 +120,7 @@ static tesela_status solve_part(tesela__assign_run *run, tesela__assign_graph *g
                                 tesela__assign_answer *x) {
   tesela__assign_bound b;
   bool done;
+  if (tesela__assign_asked(run)) return TESELA_E_STOPPED;
   tesela_status status = solve_begin(run, g, SOLVE_CHEAP, x, &b, &done);
   if (status != TESELA_OK || done) return status;
   status = solve_bound(run, &b, x);
@@ -333,9 +335,13 @@ int64_t tesela__assign_most_work(int64_t effort) {
 tesela_status tesela__assign_solve(const tesela__assign *problem, const int32_t *fixed, int64_t effort,
                                    int32_t *state, tesela__assigned *result) {
   tesela__assign_graph g;
-  tesela__assign_run run = {.most = effort > 0 ? effort : SOLVE_EFFORT, .leaf = SOLVE_LEAF};
+  tesela__assign_run run = {.most = effort > 0 ? effort : SOLVE_EFFORT,
+                            .leaf = SOLVE_LEAF,
+                            .progress = problem->progress,
+                            .progress_user = problem->progress_user};
   solve_measure(problem, &run);
   run.most_work = tesela__assign_most_work(effort);
+  if (tesela__assign_asked(&run)) return TESELA_E_STOPPED;
   tesela_status status = tesela__assign_load(&g, problem, fixed);
   if (status != TESELA_OK) return status;
   tesela__assign_answer x = {tesela__assign_take(&g.pool, g.n_nodes, sizeof *x.state), TESELA__KEY_INFINITE,
@@ -343,6 +349,7 @@ tesela_status tesela__assign_solve(const tesela__assign *problem, const int32_t 
   if (!x.state) status = TESELA_E_MEMORY;
   if (status == TESELA_OK && !g.impossible) status = tesela__assign_reduce(&g, true);
   if (status == TESELA_OK) status = solve_parts(&run, &g, 0, INT64_MAX, &x);
+  if (status == TESELA_OK && run.stopped) status = TESELA_E_STOPPED;
   if (status == TESELA_OK) solve_report(&run, problem, &g, &x, state, result);
   tesela__assign_drop(&g);
   return status;

@@ -62,6 +62,8 @@ struct tesela__assign {
   tesela__assign_given *node, *edge;
   size_t node_capacity, edge_capacity;
   int32_t n_nodes, n_edges, n_loops; /* n_loops: edges from a node to itself, which are in its costs */
+  tesela_progress *progress;         /* may be NULL */
+  void *progress_user;
 };
 
 /* ---- assign_graph.c ---------------------------------------------------------------------------------------------- */
@@ -246,6 +248,9 @@ typedef struct tesela__assign_run {
   tesela__key step;        /* costs differ by this at least, or not at all */
   int64_t moves;           /* in no assignment there are more */
   int64_t leaf;            /* sums for elimination of the rest of a branch; 0: it is not tried */
+  tesela_progress *progress;
+  void *progress_user;
+  bool stopped; /* progress asked to stop */
 } tesela__assign_run;
 
 /* An answer to a graph. upper: cost of its states, infinite if there are none; lower: no assignment costs less. */
@@ -261,6 +266,13 @@ int64_t tesela__assign_most_work(int64_t effort);
 static inline bool tesela__assign_is_closed(const tesela__assign_run *run, const tesela__assign_answer *x) {
   return tesela__key_is_infinite(x->upper) ? tesela__key_is_infinite(x->lower)
                                            : x->lower > x->upper - run->step;
+}
+
+/* Does progress ask to stop, or did it? */
+static inline bool tesela__assign_asked(tesela__assign_run *run) {
+  run->stopped =
+      run->stopped || (run->progress && run->progress(run->progress_user, run->effort, run->most) != 0);
+  return run->stopped;
 }
 
 /* Search for better than answer->upper; lower is raised to what is then known. */

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * report_ask.h - what is asked of a finished report, and the answer as events. The operations report and diff, and the verbs.
+ */
+#ifndef TESELA_OPS_REPORT_ASK_H
+#define TESELA_OPS_REPORT_ASK_H
+
+#include <tesela/ops.h>
+#include <tesela/report.h>
+
+enum { REPORT_SKIPPED = 1000 }; /* files whose names are kept */
+
+/* Files of folders that were not read. */
+typedef struct report_skipped {
+  int64_t n; /* all of them */
+  struct {
+    char *name;
+    const char *why; /* static */
+  } file[REPORT_SKIPPED];
+} report_skipped;
+
+typedef struct report_ask {
+  const tesela_report *report;
+  const report_skipped *skipped; /* NULL: none */
+  tesela_report_order order;
+  int64_t top;       /* rows to show, INT64_MAX: all */
+  int32_t space;     /* memory space, TESELA_REPORT_ANY: all */
+  double max_waste;  /* share allowed, < 0: any */
+  int64_t max_bytes; /* < 0: any */
+} report_ask;
+
+/* "10%" or "0.1": a share from 0 to 1. */
+bool report_read_share(const char *text, double *share);
+
+/* Arrays of one source that are asked about. */
+tesela_report_filter report_filter(const report_ask *ask, tesela_report_source source);
+/* The first rows, most important first; to be freed. NULL without memory. */
+const tesela_report_array **report_rows(const report_ask *ask, tesela_report_source source, int64_t *n);
+/* Rows of both sources, and in *left those that `top` leaves out. */
+int64_t report_n_rows(const report_ask *ask, int64_t *left);
+/* Memory reports or modules that were found. */
+int64_t report_n_sections(const report_ask *ask, tesela_report_source source);
+/* Bytes of padding as a share of those stored, 0 for nothing. */
+double report_share(int64_t padding, int64_t stored);
+/* The shape whose layout an array has, as a value, if the reasons of its padding are those of the shape; false if it has none that
+ * can be read, or several that differ. */
+bool report_shape(const tesela_report_array *array, tesela_xla_shape *shape);
+/* The name of an input, "" without. */
+const char *report_input_name(const report_ask *ask, int32_t input);
+
+/* ---- limits: report_limits.c ------------------------------------------------------------------------------ */
+
+typedef enum report_limit_why {
+  REPORT_LIMIT_STORED,     /* by the arrays listed */
+  REPORT_LIMIT_COMPILER,   /* by the compiler's own figures */
+  REPORT_LIMIT_UNREADABLE, /* cannot tell: no array has a readable shape */
+  REPORT_LIMIT_UNCERTAIN,  /* cannot tell: the limit is between what it is at least and at most */
+  REPORT_LIMIT_UNLISTED,   /* cannot tell: a memory report gives neither a list nor a total */
+  REPORT_LIMIT_MISSING,    /* cannot tell: arrays are missing, as the report's `missing` note says */
+} report_limit_why;
+
+/* Memory reports and HLO text have totals of their own, and a limit holds for each. */
+typedef struct report_limit {
+  tesela_report_source source;
+  bool is_waste; /* max_waste; else max_bytes */
+  bool known, holds;
+  report_limit_why why;
+  double least, most; /* of max_waste, unless unreadable: the share that is padding */
+  int64_t bytes;      /* of max_bytes: the bytes that were found */
+} report_limit;
+
+enum { REPORT_LIMITS = 2 * TESELA_REPORT_N_SOURCES };
+/* The limits that were asked for, checked. *missing receives the note of why REPORT_LIMIT_MISSING. Returns how many. */
+int report_limits(const report_ask *ask, report_limit limit[REPORT_LIMITS],
+                  const tesela_report_note **missing);
+
+/* ---- two reports: report_changes.c ------------------------------------------------------------------------ */
+
+typedef struct changes_ask {
+  report_ask before, after; /* both with the same options */
+  const tesela_report_diff *diff;
+  int64_t n; /* changes to show */
+} changes_ask;
+
+/* The shape with its layout; of a row whose shape is not certain, all that it lists. */
+const char *report_shape_text(const tesela_report_array *array);
+bool report_lists_arrays(const report_ask *ask);
+/* Are there memory reports on both sides, and no list of arrays on one of them? Then only the compiler's totals can be compared. */
+bool report_compares_totals(const changes_ask *ask);
+/* A figure of the first memory report that has it, "" without. */
+const char *report_figure_of(const report_ask *ask, int figure);
+bool report_figure_differs(const changes_ask *ask, int figure);
+int64_t report_figures_changed(const changes_ask *ask);
+
+/* ---- the answers: members of the object that is open ------------------------------------------------------ */
+
+/* TESELA_OK or TESELA_E_MEMORY. */
+tesela_status report_put_answer(tesela_sink *out, const report_ask *ask);
+void report_put_changes(tesela_sink *out, const changes_ask *ask);
+/* A key with a number, null where it is not known. */
+void report_put_known(tesela_sink *out, const char *name, bool known, int64_t value);
+
+#endif
