@@ -122,9 +122,7 @@ static int answer_for(const cli_context *cli, answer_fields *f, const char *text
   int status = CLI_BAD;
   if (!device_target(cli, &own, &target, &status)) return status;
   if (target) add(f, tesela_value_of_text("target", target->name));
-  tesela_value text_value = tesela_value_of_text("text", text);
-  text_value.n = length;
-  add(f, text_value);
+  add(f, (tesela_value){.name = "text", .kind = TESELA_VALUE_TEXT, .n = length, .as.text = text});
   tesela_value request = tesela_value_of_object(NULL, f->n, f->field);
   tesela_request r = {.value = &request, .err = &err, .target = target, .files_anywhere = true};
   status = answer(cli, &r, text, length);
@@ -150,7 +148,9 @@ int graph_answer(const cli_context *cli, const char *name, bool strict) {
   if (status != CLI_YES) return status;
   char *text = graph_input_text(cli, cli->arg[1], &length, &status);
   if (!text) return status;
-  status = answer_for(cli, &f, text, length);
-  free(text);
+  char *ended = realloc(text, length + 1);
+  if (ended) ended[length] = '\0'; /* as a text value ends */
+  status = ended ? answer_for(cli, &f, ended, length) : CLI_FAILED;
+  free(ended ? ended : text);
   return status;
 }
