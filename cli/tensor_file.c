@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "main/input.h"
-#include "verbs/problem.h"
 #include "main/say.h"
 #include "tensor_signals.h"
 
@@ -64,172 +63,38 @@ void tensor_file_close(tensor_file *file) {
   free(file);
 }
 
-/* ---- layouts ------------------------------------------------------------------------------------------- */
+/* ---- what the operations share, said to people ----------------------------------------------------------- */
+
+tensor_reading tensor_said(const cli_context *cli, tesela_target *own, tesela_error *err, int *status) {
+  tensor_reading r = {.dash = "--", .err = err};
+  *status = CLI_YES;
+  input_options(cli, own, &r.options, status);
+  return r;
+}
+
+int tensor_say(const cli_context *cli, const tensor_reading *r, const char *layout, tesela_status status) {
+  if (status == TESELA_OK) input_repairs(cli, &r->repairs);
+  if (status == TESELA_OK) return CLI_YES;
+  if (r->text && r->text == layout) return input_refuse(cli, layout, strlen(layout), &r->options, r->err);
+  if (r->text) return say_failure_in(cli, r->text, strlen(r->text), r->err);
+  return r->usage ? say_usage(cli, "%s", r->err->message) : say_failure(cli, r->err);
+}
 
 int tensor_layout_text(const cli_context *cli, const char *text, const tesela_xla_shape *of,
                        tesela_xla_shape *shape, tesela_layout *layout) {
-  problem_side side;
-  tesela_xla_repairs repairs = {0};
-  tesela_error err = {.at = -1};
-  size_t length = strlen(text);
-  int status = CLI_YES;
   tesela_target own;
-  tesela_layout_read_options options;
-  if (!input_options(cli, &own, &options, &status)) return status;
-  if (problem_read_side(text, length, &options, of, &side, &repairs, &err) != TESELA_OK)
-    return input_refuse(cli, text, length, &options, &err);
-  input_repairs(cli, &repairs);
-  *shape = side.shape;
-  if (layout) *layout = side.layout;
-  return CLI_YES;
-}
-
-/* The text of a shape for a message, cut if it is long. */
-const char *tensor_shape_text(const tesela_xla_shape *shape, char text[TENSOR_SHAPE_TEXT]) {
-  tesela_buffer buffer = {text, TENSOR_SHAPE_TEXT, 0};
-  tesela_writer to = tesela_buffer_writer(&buffer);
-  text[0] = '\0';
-  tesela_xla_print(shape, true, &to, NULL);
-  return text;
-}
-
-/* ---- one tensor ---------------------------------------------------------------------------------------- */
-
-typedef struct reader {
-  const cli_context *cli;
-  const tensor_file *file;
-  const tesela_file_tensor *entry;
-  const tensor_says *says;
-  tensor *out;
-} reader;
-
-/* "tensor wte" of a file with several, "" of others. */
-static const char *which(const reader *r, char text[SAY_QUOTE + 16]) {
-  char quote[SAY_QUOTE];
-  text[0] = '\0';
-  if (*r->entry->name) snprintf(text, SAY_QUOTE + 16, "tensor %s ", say_quote(r->entry->name, quote));
-  return text;
-}
-
-/* The type that the command line gives, if it is as wide as the file's. */
-static int read_type(const reader *r, tesela_dtype *dtype) {
-  const char *name = r->says->dtype;
-  char quote[SAY_QUOTE], of[SAY_QUOTE + 16];
-  *dtype = r->entry->dtype;
-  if (name) {
-    tesela_error err;
-    if (tesela_dtype_read(name, strlen(name), dtype, &err) != TESELA_OK)
-      return say_usage(r->cli, "--dtype: %s", err.message);
-    if (tesela_dtype_bytes(*dtype) == 0) return say_usage(r->cli, "--dtype: there are no arrays of %s", name);
-    if (8 * tesela_dtype_bytes(*dtype) != r->entry->bits && r->entry->bits > 0)
-      return tensor_file_wrong(r->cli, r->file->name, "%shas elements of %" PRId32 " bits; --dtype %s has %d",
-                               which(r, of), r->entry->bits, name, 8 * tesela_dtype_bytes(*dtype));
-  }
-  if (*dtype != TESELA_DTYPE_NONE) return CLI_YES;
-  if (r->file->info.format == TESELA_FILE_NPY)
-    return tensor_file_wrong(r->cli, r->file->name,
-                             "its elements are %" PRId32 " bits of no type; say which: --dtype=%s",
-                             r->entry->bits, r->entry->bits == 16 ? "bf16" : "T");
-  return tensor_file_wrong(r->cli, r->file->name, "%sis of type %s, which is not known; --dtype can say one",
-                           which(r, of), say_quote(r->entry->type, quote));
-}
-
-/* What the file itself says: type and shape, dims in C or Fortran order. */
-static int shape_of_file(const reader *r) {
-  const tesela_file_tensor *entry = r->entry;
-  tesela_xla_layout order, *given = NULL;
-  tesela_dtype dtype;
   tesela_error err;
-  int status = read_type(r, &dtype);
-  if (status != CLI_YES) return status;
-  if (entry->fortran && tesela_xla_layout_make_ascending(&order, entry->rank, &err) == TESELA_OK)
-    given = &order;
-  if (tesela_xla_shape_make(&r->out->shape, dtype, entry->rank, entry->shape, given, &err) != TESELA_OK ||
-      tesela_xla_to_layout(&r->out->shape, &r->out->layout, &err) != TESELA_OK)
-    return tensor_file_wrong(r->cli, r->file->name, "%s", err.message);
-  return CLI_YES;
-}
-
-/* What `tesela pack` recorded. */
-static int shape_of_record(const reader *r) {
-  tesela_error err;
-  char of[SAY_QUOTE + 16];
-  const char *text = r->entry->layout;
-  if (tesela_xla_parse(text, strlen(text), TESELA_XLA_STRICT, &r->out->shape, NULL, &err) == TESELA_OK &&
-      tesela_xla_to_layout(&r->out->shape, &r->out->layout, &err) == TESELA_OK)
-    return CLI_YES;
-  tensor_file_wrong(r->cli, r->file->name, "%shas a layout in the metadata that is none: %s", which(r, of),
-                    err.message);
-  if (err.at >= 0) say_caret(r->cli, text, strlen(text), err.at);
-  return CLI_BAD;
-}
-
-/* The layout that the command line gives says the same as the file. */
-static int check_agrees(const reader *r) {
-  tesela_xla_shape said;
-  tesela_layout layout;
-  tesela_difference difference;
-  char texts[2][TENSOR_SHAPE_TEXT], of[SAY_QUOTE + 16];
-  if (!r->says->layout) return CLI_YES;
-  int status = tensor_layout_text(r->cli, r->says->layout, &r->out->shape, &said, &layout);
-  if (status != CLI_YES) return status;
-  bool same = said.dtype == r->out->shape.dtype &&
-              tesela_layout_compare(&layout, &r->out->layout, &difference, NULL) == TESELA_OK &&
-              difference.same && difference.same_extent;
-  if (same) return CLI_YES;
-  return tensor_file_wrong(r->cli, r->file->name, "%sis %s, not %s", which(r, of),
-                           tensor_shape_text(&r->out->shape, texts[0]), tensor_shape_text(&said, texts[1]));
-}
-
-static int shape_of_words(const reader *r) {
-  char quote[SAY_QUOTE];
-  if (!r->says->layout)
-    return say_usage(r->cli, "%s is raw: its layout must be given, as in %s='f32[1000,200]{1,0}'",
-                     say_quote(r->file->name, quote), r->says->option);
-  if (r->says->dtype) return say_usage(r->cli, "the layout says the type; --dtype is not needed");
-  return tensor_layout_text(r->cli, r->says->layout, NULL, &r->out->shape, &r->out->layout);
-}
-
-/* The file has exactly the bytes of the layout. */
-static int check_bytes(const reader *r) {
-  tesela_sizes sizes;
-  tesela_error err;
-  char text[TENSOR_SHAPE_TEXT], of[SAY_QUOTE + 16];
-  if (tesela_layout_sizes(&r->out->layout, &sizes, &err) != TESELA_OK)
-    return tensor_file_wrong(r->cli, r->file->name, "%s", err.message);
-  if (sizes.bytes == r->entry->bytes) return CLI_YES;
-  return tensor_file_wrong(r->cli, r->file->name, "%shas %" PRId64 " bytes; %s takes %" PRId64, which(r, of),
-                           r->entry->bytes, tensor_shape_text(&r->out->shape, text), sizes.bytes);
+  int status;
+  tensor_reading r = tensor_said(cli, &own, &err, &status);
+  return status == CLI_YES ? tensor_say(cli, &r, text, tensor_text(&r, text, of, shape, layout)) : status;
 }
 
 int tensor_file_read(const cli_context *cli, const tensor_file *file, const tesela_file_tensor *entry,
                      const tensor_says *says, tensor *out) {
-  static const uint8_t nothing[1];
-  reader r = {cli, file, entry, says, out};
+  tesela_target own;
+  tesela_error err;
   int status;
-  out->entry = entry;
-  if (entry->rank < 0)
-    status = shape_of_words(&r);
-  else
-    status = entry->layout ? shape_of_record(&r) : shape_of_file(&r);
-  if (status == CLI_YES && entry->rank >= 0) status = check_agrees(&r);
-  if (status == CLI_YES) status = check_bytes(&r);
+  tensor_reading r = tensor_said(cli, &own, &err, &status);
   if (status != CLI_YES) return status;
-  out->data = entry->bytes > 0 ? entry->data : nothing;
-  out->bytes = entry->bytes;
-  out->swapped = entry->swapped;
-  return CLI_YES;
-}
-
-int tensor_file_pick(const cli_context *cli, const tensor_file *file, const tensor_says *says, tensor *out) {
-  char quote[SAY_QUOTE];
-  if (says->name && file->info.format != TESELA_FILE_SAFETENSORS)
-    return say_usage(cli, "%s holds one tensor without a name; --tensor is for .safetensors",
-                     say_quote(file->name, quote));
-  if (!says->name && file->info.n_tensors != 1)
-    return tensor_file_wrong(cli, file->name, "holds %" PRId64 " tensors%s", file->info.n_tensors,
-                             file->info.n_tensors ? "; --tensor=NAME says which one" : "");
-  const tesela_file_tensor *entry = says->name ? tesela_file_find(file->file, says->name) : file->info.tensor;
-  if (entry) return tensor_file_read(cli, file, entry, says, out);
-  return tensor_file_wrong(cli, file->name, "holds no tensor %s", say_quote(says->name, quote));
+  return tensor_say(cli, &r, says->layout, tensor_read(&r, file, entry, says, out));
 }

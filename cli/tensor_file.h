@@ -19,55 +19,26 @@
 #ifndef TESELA_CLI_TENSOR_FILE_H
 #define TESELA_CLI_TENSOR_FILE_H
 
-#include <tesela/file.h>
-#include <tesela/xla.h>
-
 #include "main/options.h"
-
-/* An open file; what it says about one of its tensors is a tesela_file_tensor. */
-typedef struct tensor_file {
-  const char *name; /* for messages: the path, or "standard input" */
-  tesela_file *file;
-  tesela_file_info info;
-} tensor_file;
-
-/* What the command line says about a tensor; NULL: nothing. */
-typedef struct tensor_says {
-  const char
-      *layout; /* LAYOUT, or its braces alone: a raw file needs a whole one, the others' must agree with it */
-  const char *dtype;  /* a type of the width the file gives: "bf16" for <V2 */
-  const char *name;   /* which tensor of a file with several */
-  const char *option; /* what gives the layout, for messages: "--from" */
-} tensor_says;
-
-/* One tensor, ready to be read. */
-typedef struct tensor {
-  const tesela_file_tensor *entry;
-  tesela_xla_shape shape;
-  tesela_layout layout; /* of shape; one axis */
-  const uint8_t *data;  /* place 0; the file has all places of the layout */
-  int64_t bytes;
-  bool swapped; /* reading it needs TESELA_TRANSFORM_SWAP */
-} tensor;
+#include "tensor.h"
 
 /* Open a file, "-" for standard input. Returns an exit status after saying why; then *file is NULL. */
 int tensor_file_open(const cli_context *cli, const char *path, tensor_file **file);
 void tensor_file_close(tensor_file *file); /* NULL is fine */
 
-/* Find the tensor that `says` names (or the only one) and put together what the file and `says` tell about it. */
-int tensor_file_pick(const cli_context *cli, const tensor_file *file, const tensor_says *says, tensor *out);
-/* The same for a tensor that is found already. */
+/* The tensor of an open file that `entry` is; of NULL the one that `says` names, or the only one. */
 int tensor_file_read(const cli_context *cli, const tensor_file *file, const tesela_file_tensor *entry,
                      const tensor_says *says, tensor *out);
+
+/* How the command reads tensors, and how it says what went wrong; `layout` is the text that the command line gives. Exit
+ * statuses. *own and *err live as long as the reading. */
+tensor_reading tensor_said(const cli_context *cli, tesela_target *own, tesela_error *err, int *status);
+int tensor_say(const cli_context *cli, const tensor_reading *r, const char *layout, tesela_status status);
 
 /* A LAYOUT, or braces alone (`{1,0:T(8,128)}`), which take type and dims from `of` (NULL: only a whole LAYOUT will do).
  * Returns an exit status after saying what is wrong. `layout` may be NULL. */
 int tensor_layout_text(const cli_context *cli, const char *text, const tesela_xla_shape *of,
                        tesela_xla_shape *shape, tesela_layout *layout);
-
-/* The text of a shape, for a message; cut if it is very long. Returns `text`. */
-#define TENSOR_SHAPE_TEXT 512
-const char *tensor_shape_text(const tesela_xla_shape *shape, char text[TENSOR_SHAPE_TEXT]);
 
 bool tensor_name_ends(const char *name, const char *suffix);
 

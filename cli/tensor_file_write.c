@@ -141,7 +141,7 @@ static int prepare(writing *w, int64_t i) {
   made->from_text = text_of(&from.shape);
   made->to_text = text_of(&item->to);
   if (!made->from_text || !made->to_text) return no_memory(job);
-  if (!problem_fill(job->cli, job->fill, &made->to, &fill)) return CLI_BAD;
+  if (!problem_say_fill(job->cli, &made->to, &fill)) return CLI_BAD;
   w->options.plan.fill = fill.fill;
   memcpy(w->item[i].fill_value, fill.fill_value, sizeof fill.fill_value);
   w->item[i].from = &made->from;

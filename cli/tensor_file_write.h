@@ -24,7 +24,6 @@ typedef struct tensor_job {
   tensor_says says; /* about every item that is not as_is */
   const char *path; /* of the output, "-" for standard output */
   tesela_file_format format;
-  const char *fill;           /* --fill */
   tesela_transform transform; /* on the way */
   int64_t n;
   tensor_item *item;

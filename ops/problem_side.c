@@ -2,6 +2,24 @@
 /* problem_side.c - see problem_side.h. */
 #include "problem_side.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "request.h"
+
+static tesela_status fail(tesela_error *err, tesela_status status, int64_t at, const char *format, ...)
+    TESELA_PRINTF(4, 5);
+static tesela_status fail(tesela_error *err, tesela_status status, int64_t at, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  tesela_error_fill(err, status, at, format, args);
+  va_end(args);
+  return status;
+}
+
+/* ---- the two sides ---------------------------------------------------------------------------------------- */
+
 tesela_status problem_read_side(const char *text, size_t length, const tesela_layout_read_options *options,
                                 const tesela_xla_shape *of, problem_side *side, tesela_xla_repairs *repairs,
                                 tesela_error *err) {
@@ -23,4 +41,127 @@ tesela_status problem_read_side(const char *text, size_t length, const tesela_la
 tesela_transform problem_transform(const problem *p) {
   bool same = p->from.layout.dtype == p->to.layout.dtype && p->from.layout.bits == p->to.layout.bits;
   return same ? TESELA_TRANSFORM_NONE : TESELA_TRANSFORM_CONVERT;
+}
+
+/* ---- the line --------------------------------------------------------------------------------------------- */
+
+/* Where the extent of a dim stands on the right side of the arrow; its beginning, if that lists no extents. */
+static int64_t extent_at(const char *line, const char *right, const char *end, int32_t dim) {
+  const char *at = memchr(right, '[', (size_t)(end - right));
+  for (; at && dim > 0; dim--) at = memchr(at + 1, ',', (size_t)(end - at - 1));
+  return (at ? at + 1 : right) - line;
+}
+
+/* Have both sides the same dims? */
+static tesela_status check_dims(const char *line, const char *right, const char *end, const problem *p,
+                                tesela_error *err) {
+  const tesela_xla_shape *from = &p->from.shape, *to = &p->to.shape;
+  int32_t d = 0;
+  if (from->rank != to->rank)
+    return fail(err, TESELA_E_SYNTAX, extent_at(line, right, end, 0),
+                "the array has %" PRId32 " dim%s on the right and %" PRId32 " on the left", to->rank,
+                to->rank == 1 ? "" : "s", from->rank);
+  while (d < to->rank && to->dim[d] == from->dim[d]) d++;
+  if (d == to->rank) return TESELA_OK;
+  return fail(err, TESELA_E_SYNTAX, extent_at(line, right, end, d),
+              "dim %" PRId32 " has extent %" PRId64 " on the right and %" PRId64 " on the left", d,
+              to->dim[d], from->dim[d]);
+}
+
+static const char *find(const char *at, const char *end, const char *sign) {
+  for (; end - at >= 2; at++)
+    if (memcmp(at, sign, 2) == 0) return at;
+  return NULL;
+}
+
+static bool is_blank(const char *text, const char *end) {
+  while (text < end && *text && strchr(" \t\r\n", *text)) text++;
+  return text == end;
+}
+
+/* One side of the line: its bytes at .. at+length-1. */
+static tesela_status read_part(const char *line, size_t at, size_t length,
+                               const tesela_layout_read_options *options, const tesela_xla_shape *of,
+                               problem_side *side, tesela_xla_repairs *repairs, tesela_error *err) {
+  tesela_status status = problem_read_side(line + at, length, options, of, side, repairs, err);
+  if (status != TESELA_OK && err->at >= 0) err->at += (int64_t)at;
+  for (int32_t i = 0; i < repairs->count && i < TESELA_XLA_MAX_REPAIRS; i++)
+    repairs->repair[i].at += (int64_t)at;
+  return status;
+}
+
+tesela_status problem_read_line(const char *line, size_t length, const tesela_layout_read_options *options,
+                                problem *p, problem_notes *notes, tesela_error *err) {
+  const char *end = line + length, *arrow = find(line, end, "->"), *other = find(line, end, "=>");
+  *notes = (problem_notes){.side = NULL};
+  if (!arrow && other) return fail(err, TESELA_E_SYNTAX, other - line, "expected ->, found =>");
+  if (!arrow)
+    return fail(err, TESELA_E_SYNTAX, end - line,
+                "-> is missing; a problem has two sides: f32[1024,1024]{1,0} -> {1,0:T(8,128)}");
+  if (is_blank(line, arrow))
+    return fail(err, TESELA_E_SYNTAX, arrow - line,
+                "the left side is missing: what the data is, f32[1024,1024]{1,0}");
+  if (is_blank(arrow + 2, end))
+    return fail(err, TESELA_E_SYNTAX, end - line,
+                "the right side is missing: what the data shall become, {1,0:T(8,128)}");
+  size_t left = (size_t)(arrow - line), right = left + 2;
+  notes->side = "left";
+  tesela_status status = read_part(line, 0, left, options, NULL, &p->from, &notes->from, err);
+  if (status != TESELA_OK) return status;
+  notes->side = "right";
+  status = read_part(line, right, length - right, options, &p->from.shape, &p->to, &notes->to, err);
+  if (status != TESELA_OK) return status;
+  notes->side = NULL;
+  p->transform = problem_transform(p);
+  return check_dims(line, arrow + 2, end, p, err);
+}
+
+tesela_status problem_read_field(tesela_request *q, problem *p) {
+  const tesela_value *line = tesela_request_get(q, "problem");
+  const tesela_layout_read_options options = request_reading(q, NULL);
+  problem_notes notes;
+  return problem_read_line(tesela_value_text(line), tesela_value_length(line), &options, p, &notes, q->err);
+}
+
+void problem_print(const problem *p, const tesela_writer *to) {
+  tesela_xla_print(&p->from.shape, true, to, NULL);
+  to->write(to->user, " -> ", 4);
+  tesela_xla_print(&p->to.shape, true, to, NULL);
+}
+
+void problem_put(const problem *p, tesela_sink *out) {
+  tesela_put_key(out, "problem");
+  tesela_writer to = tesela_put_text_begin(out);
+  problem_print(p, &to);
+  tesela_put_text_end(out);
+}
+
+/* ---- the options ------------------------------------------------------------------------------------------ */
+
+tesela_status problem_options(tesela_request *q, const problem *p, tesela_plan_options *options) {
+  const char *solver = tesela_value_text(tesela_request_get(q, "solver"));
+  const char *effort = tesela_value_text(tesela_request_get(q, "effort"));
+  const tesela_value *threads = tesela_request_get(q, "threads");
+  *options = (tesela_plan_options){.transform = p->transform, .threads = (int32_t)tesela_value_int(threads)};
+  if (threads && (tesela_value_int(threads) < 1 || tesela_value_int(threads) > 1024))
+    return tesela_request_fail(q, TESELA_E_RANGE, -1, "threads is %" PRId64 "; expected 1 to 1024",
+                               tesela_value_int(threads));
+  for (int i = 0; solver && tesela_solver_name((tesela_solver)i); i++)
+    if (strcmp(solver, tesela_solver_name((tesela_solver)i)) == 0) options->solver = (tesela_solver)i;
+  if (effort && strcmp(effort, "measure") == 0) options->effort = TESELA_EFFORT_MEASURE;
+  const char *isa = tesela_value_text(tesela_request_get(q, "isa"));
+  for (int i = 0; isa && tesela_isa_name((tesela_isa)i); i++)
+    if (strcmp(isa, tesela_isa_name((tesela_isa)i)) == 0) options->isa = (tesela_isa)i;
+  if (tesela_isa_available(options->isa)) return TESELA_OK;
+  return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "this machine has no %s", isa);
+}
+
+tesela_status problem_fill(const char *text, const tesela_layout *to, tesela_plan_options *options,
+                           tesela_error *err) {
+  options->fill = TESELA_FILL_ZERO;
+  if (!text || strcmp(text, "zero") == 0) return TESELA_OK;
+  options->fill = TESELA_FILL_LEAVE;
+  if (strcmp(text, "leave") == 0) return TESELA_OK;
+  options->fill = TESELA_FILL_VALUE;
+  return tesela_element_read(text, strlen(text), to->dtype, to->bits, options->fill_value, err);
 }

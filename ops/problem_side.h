@@ -6,6 +6,7 @@
 #define TESELA_OPS_PROBLEM_SIDE_H
 
 #include <tesela/notation.h>
+#include <tesela/ops.h>
 #include <tesela/relayout.h>
 #include <tesela/xla.h>
 
@@ -25,6 +26,35 @@ typedef struct problem {
 tesela_status problem_read_side(const char *text, size_t length, const tesela_layout_read_options *options,
                                 const tesela_xla_shape *of, problem_side *side, tesela_xla_repairs *repairs,
                                 tesela_error *err);
+
+/* What was mended on the two sides of a line, and which one cannot be read: "left", "right"; NULL: it is not about one. */
+typedef struct problem_notes {
+  tesela_xla_repairs from, to;
+  const char *side;
+} problem_notes;
+
+/* Read a problem as a line:
+ *
+ *   f32[1024,1024]{1,0} -> {1,0:T(8,128)}
+ *
+ * On the left what the data is; on the right what it shall become: a layout alone, or a whole shape, whose type may be
+ * another one (a conversion). Bytes of errors and repairs are those of the line. */
+tesela_status problem_read_line(const char *line, size_t length, const tesela_layout_read_options *options,
+                                problem *p, problem_notes *notes, tesela_error *err);
+
+/* The same of the field problem. */
+tesela_status problem_read_field(tesela_request *q, problem *p);
+
+/* Print the line, both sides in full: "f32[8,128]{1,0} -> f32[8,128]{1,0:T(8,128)}". As a member of an answer likewise. */
+void problem_print(const problem *p, const tesela_writer *to);
+void problem_put(const problem *p, tesela_sink *out);
+
+/* The options that the fields threads, isa, solver and effort say, and the transformation; "all" stays BEST and ANY. */
+tesela_status problem_options(tesela_request *q, const problem *p, tesela_plan_options *options);
+
+/* What goes into padding: "zero" (also NULL), "leave", or one element of `to`: "1.5", "0x7fc0". */
+tesela_status problem_fill(const char *text, const tesela_layout *to, tesela_plan_options *options,
+                           tesela_error *err);
 
 /* The transformation between the two sides when nobody asked for one. */
 tesela_transform problem_transform(const problem *p);

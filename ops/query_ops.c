@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <tesela/relayout.h>
+
 #include "request.h"
 
 /* ---- formats, version, ops --------------------------------------------------------------------------------
@@ -80,6 +82,12 @@ static tesela_status op_ops(tesela_request *q) {
       OPTIONAL("dtype", TESELA_FIELD_TEXT), OPTIONAL("target", TESELA_FIELD_TEXT)
 
 #define REPORT_ROWS OPTIONAL("top", TESELA_FIELD_NUMBER), OPTIONAL("space", TESELA_FIELD_NUMBER)
+#define NAME_OF_ISA(symbol, value, name) "|" name
+#define NAME_OF_SOLVER(symbol, value, name, text) "|" name
+#define PLAN_OPTIONS(all)                                                           \
+  {"solver", TESELA_FIELD_TEXT, true, &(all TESELA_SOLVER_MAP(NAME_OF_SOLVER))[1]}, \
+      {"isa", TESELA_FIELD_TEXT, true, &(all TESELA_ISA_MAP(NAME_OF_ISA))[1]},      \
+      OPTIONAL("threads", TESELA_FIELD_NUMBER)
 
 static const tesela_op_entry table[] = {
     {"info",
@@ -145,9 +153,23 @@ static const tesela_op_entry table[] = {
     {"plan",
      op_plan,
      "how a tensor is copied to another layout",
-     {REQUIRED("from", TESELA_FIELD_LAYOUT),
-      REQUIRED("to", TESELA_FIELD_TARGET),
-      {"transform", TESELA_FIELD_TEXT, true, "swap|convert|split|merge"}}},
+     {OPTIONAL("problem", TESELA_FIELD_TEXT),
+      OPTIONAL("from", TESELA_FIELD_LAYOUT),
+      OPTIONAL("to", TESELA_FIELD_TARGET),
+      {"transform", TESELA_FIELD_TEXT, true, "swap|convert|split|merge"},
+      OPTIONAL("fill", TESELA_FIELD_TEXT),
+      PLAN_OPTIONS(""),
+      {"effort", TESELA_FIELD_TEXT, true, "estimate|measure"}}},
+    {"check",
+     op_check,
+     "every way of copying against the definition",
+     {REQUIRED("problem", TESELA_FIELD_TEXT), PLAN_OPTIONS("|all"), OPTIONAL("seed", TESELA_FIELD_NUMBER),
+      OPTIONAL("max_bytes", TESELA_FIELD_NUMBER)}},
+    {"bench",
+     op_bench,
+     "how fast a tensor is copied, beside memcpy",
+     {REQUIRED("problem", TESELA_FIELD_TEXT), PLAN_OPTIONS("|all"), OPTIONAL("rounds", TESELA_FIELD_NUMBER),
+      OPTIONAL("max_bytes", TESELA_FIELD_NUMBER)}},
     {"relayout",
      op_relayout,
      "a small tensor copied to another layout",
@@ -156,6 +178,26 @@ static const tesela_op_entry table[] = {
       REQUIRED("data_hex", TESELA_FIELD_TEXT),
       OPTIONAL("fill", TESELA_FIELD_TEXT),
       {"transform", TESELA_FIELD_TEXT, true, "swap|convert|split|merge"}}},
+    {"cmp",
+     op_cmp,
+     "do two files hold the same values, whatever their layouts?",
+     {REQUIRED("file_a", TESELA_FIELD_TEXT), REQUIRED("file_b", TESELA_FIELD_TEXT),
+      OPTIONAL("a", TESELA_FIELD_TARGET), OPTIONAL("b", TESELA_FIELD_TARGET),
+      OPTIONAL("layout", TESELA_FIELD_TARGET), OPTIONAL("dtype", TESELA_FIELD_TEXT),
+      OPTIONAL("tensor", TESELA_FIELD_TEXT), OPTIONAL("tensor_a", TESELA_FIELD_TEXT),
+      OPTIONAL("tensor_b", TESELA_FIELD_TEXT), OPTIONAL("max_header", TESELA_FIELD_NUMBER)}},
+    {"digest",
+     op_digest,
+     "a fingerprint of the values that no layout changes",
+     {REQUIRED("file", TESELA_FIELD_TEXT), OPTIONAL("layout", TESELA_FIELD_TARGET),
+      OPTIONAL("dtype", TESELA_FIELD_TEXT), OPTIONAL("tensor", TESELA_FIELD_TEXT),
+      OPTIONAL("max_header", TESELA_FIELD_NUMBER)}},
+    {"verify",
+     op_verify,
+     "does a dump of device memory hold a tensor?",
+     {REQUIRED("layout", TESELA_FIELD_ANY), REQUIRED("dump", TESELA_FIELD_TEXT),
+      REQUIRED("file", TESELA_FIELD_TEXT), OPTIONAL("from", TESELA_FIELD_TARGET),
+      OPTIONAL("tensor", TESELA_FIELD_TEXT), OPTIONAL("max_header", TESELA_FIELD_NUMBER)}},
     {"vector_width",
      op_vector_width,
      "the widest vector of a register tile to or from memory",

@@ -37,9 +37,7 @@ static tesela_transform read_transform(tesela_request *q, const problem *p) {
 
 static tesela_status read_problem(tesela_request *q, problem *p) {
   tesela_status status = read_side(q, "from", NULL, &p->from);
-  if (status == TESELA_OK) status = read_side(q, "to", &p->from.shape, &p->to);
-  if (status == TESELA_OK) p->transform = read_transform(q, p);
-  return status;
+  return status == TESELA_OK ? read_side(q, "to", &p->from.shape, &p->to) : status;
 }
 
 static int nibble(char c) {
@@ -92,22 +90,46 @@ static void put_text(tesela_sink *out, const char *name, const tesela_plan *plan
   tesela_put_text_end(out);
 }
 
+/* The fields of a plan's options, padding included; q->field is NULL then. */
+static tesela_status read_options(tesela_request *q, const problem *p, tesela_plan_options *options) {
+  tesela_status status = problem_options(q, p, options);
+  if (status != TESELA_OK) return status;
+  const char *fill = tesela_value_text(tesela_request_get(q, "fill"));
+  status = problem_fill(fill, &p->to.layout, options, q->err);
+  if (status == TESELA_OK) q->field = NULL;
+  return status;
+}
+
 tesela_status op_plan(tesela_request *q) {
   problem p;
   tesela_plan *plan;
+  tesela_plan_options options;
   tesela_plan_info info;
-  tesela_status status = read_problem(q, &p);
+  const bool line = tesela_request_get(q, "problem");
+  if (!line && (!tesela_request_get(q, "from") || !tesela_request_get(q, "to")))
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "op plan needs the field problem, or from and to");
+  tesela_status status = line ? problem_read_field(q, &p) : read_problem(q, &p);
+  if (status == TESELA_OK) p.transform = read_transform(q, &p);
+  if (status == TESELA_OK) status = read_options(q, &p, &options);
   if (status != TESELA_OK) return status;
-  q->field = NULL;
-  tesela_plan_options options = {.transform = p.transform};
   status = tesela_plan_create(&plan, &p.to.layout, &p.from.layout, &options, q->err);
   if (status != TESELA_OK) return status;
   tesela_plan_describe(plan, &info);
+  problem_put(&p, q->out);
   put_text(q->out, "plan", plan, tesela_plan_print);
   put_text(q->out, "explain", plan, tesela_plan_explain);
   tesela_put_key_int(q->out, "bytes_read", info.bytes_read);
   tesela_put_key_int(q->out, "bytes_written", info.bytes_written);
   tesela_put_key_int(q->out, "scratch_bytes", info.scratch_bytes);
+  tesela_put_key_int(q->out, "src_bytes", info.src_bytes);
+  tesela_put_key_int(q->out, "dst_bytes", info.dst_bytes);
+  tesela_put_key_bool(q->out, "in_place", info.in_place);
+  tesela_put_key_int(q->out, "in_place_scratch_bytes", info.in_place_scratch_bytes);
+  tesela_put_key_int(q->out, "threads", info.threads);
+  tesela_put_key_int(q->out, "pieces", info.n_pieces);
+  tesela_put_key_int(q->out, "fills", info.n_fills);
+  tesela_put_key_text(q->out, "solver", tesela_solver_name(info.solver));
+  tesela_put_key_text(q->out, "isa", tesela_isa_name(info.isa));
   tesela_plan_destroy(plan);
   return TESELA_OK;
 }
@@ -149,6 +171,7 @@ tesela_status op_relayout(tesela_request *q) {
   problem p;
   tesela_status status = read_problem(q, &p);
   if (status != TESELA_OK) return status;
+  p.transform = read_transform(q, &p);
   if (p.from.bytes > MOST_BYTES || p.to.bytes > MOST_BYTES) {
     q->field = p.from.bytes > MOST_BYTES ? "from" : "to";
     return tesela_request_fail(q, TESELA_E_LIMIT, -1, "%s takes %" PRId64 " bytes; up to %d are copied",

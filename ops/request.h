@@ -5,8 +5,9 @@
  *   request.c     finds the operation, checks its fields by the table
  *   deadline.c    how long a request may take
  *   query_ops.c   the table, and some of them; query_place.c has those about elements and places, query_xla.c those about XLA shapes as such, query_register.c those about register
- *                 layouts, query_tile.c those about moving tiles, query_relayout.c those that copy, query_device.c those about
- *                 device layouts, query_graph.c those about programs, query_report.c those about reports of compilers
+ *                 layouts, query_tile.c those about moving tiles, query_relayout.c those that copy, query_trial.c those that check and time that, query_device.c those about
+ *                 device layouts, query_file.c those about values in files, query_graph.c those about programs,
+ *                 query_report.c those about reports of compilers
  *   value.c put.c json_in.c json_out.c json_answer.c    values, sinks, the edge to JSON
  *
  * A new operation is one row in the table and one function.
@@ -22,6 +23,10 @@ tesela_status op_device_layout(tesela_request *q);
 tesela_status op_dma(tesela_request *q);
 tesela_status op_restickify(tesela_request *q);
 tesela_status op_view(tesela_request *q);
+/* query_file.c */
+tesela_status op_cmp(tesela_request *q);
+tesela_status op_digest(tesela_request *q);
+tesela_status op_verify(tesela_request *q);
 /* query_graph.c */
 tesela_status op_plan_memory(tesela_request *q);
 tesela_status op_propagate(tesela_request *q);
@@ -48,6 +53,9 @@ tesela_status op_infer(tesela_request *q);
 tesela_status op_ldmatrix(tesela_request *q);
 tesela_status op_swizzle(tesela_request *q);
 tesela_status op_vector_width(tesela_request *q);
+/* query_trial.c */
+tesela_status op_bench(tesela_request *q);
+tesela_status op_check(tesela_request *q);
 /* query_xla.c */
 tesela_status op_choose(tesela_request *q);
 tesela_status op_info(tesela_request *q);

@@ -97,3 +97,31 @@ int json_answer(const cli_context *cli, size_t n, const tesela_value *fields) {
   bool unused;
   return json_answer_flag(cli, n, fields, "", &unused);
 }
+
+bool json_fields(const cli_context *cli, const char *const *options, tesela_value *field, size_t *n) {
+  static const struct {
+    const char *option, *field;
+  } names[] = {{"max-header", "max_header"}, {"tensor-a", "tensor_a"}, {"tensor-b", "tensor_b"}};
+  for (; *options; options++) {
+    const char *name = *options;
+    int64_t size;
+    if (!cli_value(cli, *options)) continue;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+      if (strcmp(name, names[i].option) == 0) name = names[i].field;
+    if (strncmp(name, "max_", 4) != 0)
+      field[(*n)++] = tesela_value_of_text(name, cli_value(cli, *options));
+    else if (cli_size(cli, *options, 0, &size))
+      field[(*n)++] = tesela_value_of_int(name, size);
+    else
+      return false;
+  }
+  return true;
+}
+
+int json_verb(const cli_context *cli, size_t n, const tesela_value *fields, const char *member) {
+  tesela_value all[TESELA_OP_FIELDS + 1] = {tesela_value_of_text("op", cli->verb->name)};
+  bool yes;
+  memcpy(all + 1, fields, n * sizeof *fields);
+  const int status = json_answer_flag(cli, n + 1, all, member ? member : "", &yes);
+  return status == CLI_YES && member && !yes ? CLI_NO : status;
+}

@@ -33,4 +33,12 @@ int json_answer(const cli_context *cli, size_t n, const tesela_value *fields);
 int json_answer_flag(const cli_context *cli, size_t n, const tesela_value *fields, const char *member,
                      bool *flag);
 
+/* Options of the verb that were given, as fields with "_" for "-": field[*n] and on. "max-..." are sizes, the others texts. The list
+ * ends with NULL. false after saying what is wrong: CLI_BAD. */
+bool json_fields(const cli_context *cli, const char *const *options, tesela_value *field, size_t *n);
+
+/* The answer of the operation that is named as the verb: op is added to the fields. CLI_NO if the member, which may be NULL, is
+ * false. */
+int json_verb(const cli_context *cli, size_t n, const tesela_value *fields, const char *member);
+
 #endif

@@ -102,25 +102,6 @@ int say_failure_in(const cli_context *cli, const char *text, size_t length, cons
 /* ---- text from outside ------------------------------------------------------------------------------------
  */
 
-const char *say_quote(const char *text, char into[SAY_QUOTE]) {
-  size_t n = 0, length = strlen(text);
-  for (size_t i = 0; i < length;) {
-    char shown[12];
-    int32_t columns;
-    size_t bytes = tesela_utf8_show(text + i, length - i, false, shown, &columns), more = strlen(shown);
-    if (n + more + 4 > SAY_QUOTE) {
-      memcpy(into + n, "...", 3);
-      n += 3;
-      break;
-    }
-    memcpy(into + n, shown, more);
-    n += more;
-    i += bytes;
-  }
-  into[n] = '\0';
-  return into;
-}
-
 void say_caret(const cli_context *cli, const char *text, size_t length, int64_t at) {
   enum { MOST = 32 * 1024 }; /* a terminal has up to 1000 columns; a line is two of them */
   char lines[MOST];

@@ -8,6 +8,7 @@
 #include <tesela/base.h>
 
 #include "main/options.h"
+#include "quote.h"
 
 /* "tesela: ..." and a newline. Texts from outside that go into `format` must be shown with say_quote first.
  */
@@ -43,9 +44,5 @@ int say_printed(const cli_context *cli, tesela_status status, const tesela_error
 int say_failure_in(const cli_context *cli, const char *text, size_t length, const tesela_error *err);
 /* Only those two lines. */
 void say_caret(const cli_context *cli, const char *text, size_t length, int64_t at);
-
-/* A text from outside, made harmless and cut to what fits: for "%s" in a message. Returns `into`. */
-#define SAY_QUOTE 96
-const char *say_quote(const char *text, char into[SAY_QUOTE]);
 
 #endif

@@ -2,28 +2,12 @@
 /*
  * cmd_digest.c - the verb digest: a fingerprint of the values of each tensor, whatever its layout.
  */
-#include <string.h>
-#include <tesela/relayout.h>
+#include <stdio.h>
 
 #include "main/json.h"
-#include "main/say.h"
+#include "tensor_file.h"
 #include "tensor_native.h"
-
-static bool print_json(const char *path, const char *hex, const tensor *t) {
-  tesela_json_out j = TESELA_JSON_OUT;
-  tesela_put_object(&j.sink);
-  tesela_put_key_text(&j.sink, "file", path);
-  if (*t->entry->name) tesela_put_key_text(&j.sink, "tensor", t->entry->name);
-  tesela_put_key_text(&j.sink, "digest", hex);
-  tesela_put_key(&j.sink, "layout");
-  tesela_writer to = tesela_put_text_begin(&j.sink);
-  tesela_xla_print(&t->shape, true, &to, NULL);
-  tesela_put_text_end(&j.sink);
-  tesela_put_end(&j.sink);
-  bool done = json_line(&j, stdout) || ferror(stdout);
-  tesela_json_out_free(&j);
-  return done;
-}
+#include "tensor_signals.h"
 
 /* Names come from the file: control characters are escaped, nothing is cut. */
 static void print_line(const char *hex, const char *path, const char *name) {
@@ -42,31 +26,27 @@ static void print_line(const char *hex, const char *path, const char *name) {
 static int digest_tensor(const cli_context *cli, const char *path, const tensor_file *file,
                          const tesela_file_tensor *entry, const tensor_says *says) {
   tensor_native t;
-  tesela_error err = {.at = -1};
-  uint8_t digest[16];
+  tesela_target own;
+  tesela_error err;
   char hex[33];
-  int status = tensor_native_read(cli, file, entry, says, &t);
+  int status;
+  tensor_reading r = tensor_said(cli, &own, &err, &status);
   if (status != CLI_YES) return status;
-  if (tesela_values_digest(&t.tensor.layout, t.data, digest, &err) != TESELA_OK) {
-    status = tensor_file_wrong(cli, file->name, "%s", err.message);
-  } else {
-    for (int i = 0; i < 16; i++) snprintf(hex + 2 * i, 3, "%02x", digest[i]);
-    if (cli->json)
-      status = print_json(path, hex, &t.tensor) ? CLI_YES : CLI_FAILED;
-    else
-      print_line(hex, path, entry ? entry->name : NULL);
+  tesela_status done = tensor_native_read(&r, file, entry, says, &t);
+  if (done == TESELA_OK) {
+    done = tensor_digest(&r, file, &t, hex);
+    if (done == TESELA_OK) print_line(hex, path, entry ? entry->name : NULL);
+    tensor_native_free(&t);
   }
-  tensor_native_free(&t);
-  return status;
+  return tensor_say(cli, &r, says->layout, done);
 }
 
 static int digest_file(const cli_context *cli, const char *path, const tensor_says *says) {
   tensor_file *file;
   int status = tensor_file_open(cli, path, &file);
   if (status != CLI_YES) return status;
-  if (!tensor_native_goes_through(file, says)) status = digest_tensor(cli, path, file, NULL, says);
-  for (int64_t i = 0; tensor_native_goes_through(file, says) && i < file->info.n_tensors && !ferror(stdout);
-       i++) {
+  if (!tensor_goes_through(file, says)) status = digest_tensor(cli, path, file, NULL, says);
+  for (int64_t i = 0; tensor_goes_through(file, says) && i < file->info.n_tensors && !ferror(stdout); i++) {
     int one = digest_tensor(cli, path, file, &file->info.tensor[i], says);
     if (one > status) status = one;
   }
@@ -74,12 +54,19 @@ static int digest_file(const cli_context *cli, const char *path, const tensor_sa
   return status;
 }
 
+static int answer(const cli_context *cli, const char *path) {
+  static const char *const options[] = {"layout", "dtype", "tensor", "max-header", NULL};
+  tesela_value field[TESELA_OP_FIELDS] = {tesela_value_of_text("file", path)};
+  size_t n = 1;
+  tensor_catch_shrinking();
+  return json_fields(cli, options, field, &n) ? json_verb(cli, n, field, NULL) : CLI_BAD;
+}
+
 int cmd_digest(const cli_context *cli) {
-  tensor_says says = {cli_value(cli, "layout"), cli_value(cli, "dtype"), cli_value(cli, "tensor"),
-                      "--layout"};
+  tensor_says says = {cli_value(cli, "layout"), cli_value(cli, "dtype"), cli_value(cli, "tensor"), "layout"};
   int status = CLI_YES;
   for (int i = 0; i < cli->n_args && !ferror(stdout); i++) {
-    int one = digest_file(cli, cli->arg[i], &says);
+    int one = cli->json ? answer(cli, cli->arg[i]) : digest_file(cli, cli->arg[i], &says);
     if (one > status) status = one; /* the others are printed all the same */
   }
   return status;

@@ -163,14 +163,11 @@ static int pack(packing *p, tensor_job *job) {
 
 int cmd_pack(const cli_context *cli) {
   const char *path = cli_value(cli, "output");
-  tensor_job job = {.cli = cli,
-                    .path = path ? path : "-",
-                    .format = TESELA_FILE_SAFETENSORS,
-                    .fill = cli_value(cli, "fill")};
+  tensor_job job = {.cli = cli, .path = path ? path : "-", .format = TESELA_FILE_SAFETENSORS};
   packing p = {.cli = cli};
   tensor_file *in = NULL;
   job.says =
-      (tensor_says){.layout = cli_value(cli, "from"), .dtype = cli_value(cli, "dtype"), .option = "--from"};
+      (tensor_says){.layout = cli_value(cli, "from"), .dtype = cli_value(cli, "dtype"), .option = "from"};
   if (tensor_name_ends(job.path, ".npy") || tensor_name_is_foreign(job.path))
     return say_usage(cli, "pack writes .safetensors; tesela relayout writes others");
   int status = read_rules(&p);

@@ -15,6 +15,7 @@
 #include "main/options.h"
 #include "main/say.h"
 #include "main/json.h"
+#include "tensor_signals.h"
 
 static bool is_blank(const char *text, size_t length) {
   for (size_t i = 0; i < length; i++)
@@ -44,6 +45,7 @@ int cmd_query(const cli_context *cli) {
   tesela_request how = {.files = cli_value(cli, "files")};
   if (!device_target(cli, &own, &how.target, &status)) return status;
   status = CLI_YES;
+  if (how.files) tensor_catch_shrinking();
   line_reader lines = lines_begin(STDIN_FILENO, QUERY_LINE_LIMIT);
   while (!ferror(stdout)) {
     line_result got = lines_next(&lines, &text, &length);

@@ -19,7 +19,7 @@ static int relayout(tensor_job *job) {
   const cli_context *cli = job->cli;
   tensor from;
   tensor_item item = {.name = "tensor"};
-  int status = tensor_file_pick(cli, job->in, &job->says, &from);
+  int status = tensor_file_read(cli, job->in, NULL, &job->says, &from);
   if (status == CLI_YES) status = tensor_layout_text(cli, cli_value(cli, "to"), &from.shape, &item.to, NULL);
   if (status == CLI_YES) status = tensor_check_pair(cli, "--to", &from.shape, &item.to, job->transform);
   if (status != CLI_YES) return status;
@@ -33,9 +33,8 @@ static int relayout(tensor_job *job) {
 int cmd_relayout(const cli_context *cli) {
   const char *path = cli_value(cli, "output");
   tensor_file *in;
-  tensor_job job = {.cli = cli, .path = path ? path : "-", .fill = cli_value(cli, "fill")};
-  job.says =
-      (tensor_says){cli_value(cli, "from"), cli_value(cli, "dtype"), cli_value(cli, "tensor"), "--from"};
+  tensor_job job = {.cli = cli, .path = path ? path : "-"};
+  job.says = (tensor_says){cli_value(cli, "from"), cli_value(cli, "dtype"), cli_value(cli, "tensor"), "from"};
   job.transform = transform_of(cli);
   if (!cli_value(cli, "to")) return say_usage(cli, "--to is missing: the layout to write, {1,0:T(8,128)}");
   if (!tensor_output_format(cli, job.path, &job.format)) return CLI_BAD;

@@ -4,31 +4,28 @@
  *
  *   f32[1024,1024]{1,0} -> {1,0:T(8,128)}
  *
- * On the left what the data is; on the right what it shall become: a layout alone, or a whole shape, whose type may be
- * another one (a conversion).
+ * and the options of a verb as fields of the operation of its name (problem_side.h).
  */
 #ifndef TESELA_CLI_PROBLEM_H
 #define TESELA_CLI_PROBLEM_H
 
-#include <tesela/notation.h>
-#include <tesela/relayout.h>
-
 #include "main/options.h"
 #include "problem_side.h"
 
-/* Read a problem line, leniently; what was mended is said as notes. Returns false after saying why, with the exit status
- * in *status. */
-bool problem_read(const cli_context *cli, const char *text, problem *p, int *status);
+/* The problem and the request of a verb. It points into itself. */
+typedef struct problem_request {
+  problem p;
+  tesela_value field[TESELA_OP_FIELDS], value;
+  size_t n;
+  tesela_request request;
+  tesela_error err;
+} problem_request;
 
-/* The options --threads, --isa and --solver of a verb, and the problem's transformation; "all" stays BEST and ANY.
- * Returns false after saying why: CLI_BAD. */
-bool problem_options(const cli_context *cli, const problem *p, tesela_plan_options *options);
+/* Read the argument PROBLEM, leniently, and all options; what was mended is said as notes. Returns false after saying why, with
+ * the exit status in *status. */
+bool problem_ask(const cli_context *cli, problem_request *ask, int *status);
 
-/* What --fill says: "zero" (also NULL), "leave", or one element of `to`. false after saying what is wrong: CLI_BAD. */
-bool problem_fill(const cli_context *cli, const char *text, const tesela_layout *to,
-                  tesela_plan_options *options);
-
-/* Print the line, both sides in full: "f32[8,128]{1,0} -> f32[8,128]{1,0:T(8,128)}". */
-void problem_print(const problem *p, const tesela_writer *to);
+/* What --fill says about padding of `to`. false after saying what is wrong: CLI_BAD. */
+bool problem_say_fill(const cli_context *cli, const tesela_layout *to, tesela_plan_options *options);
 
 #endif

@@ -209,9 +209,10 @@ tesela_status tesela_program_source(const tesela_program *program, int64_t place
 
 tesela_status tesela_program_run(const tesela_program *program, void *dst, const void *src, size_t width,
                                  const void *fill, tesela_error *err) {
-  TESELA__NEED(err, program, dst, src, fill);
+  TESELA__NEED(err, program);
   if (width == 0) return tesela__fail(err, TESELA_E_RANGE, -1, "a cell has 0 bytes; it has 1 or more");
   int64_t elements = tesela_program_elements(program);
+  if (elements > 0) TESELA__NEED(err, dst, src, fill);
   for (int64_t place = 0; place < elements; place++) {
     int64_t element = source_of(program, place);
     const char *from = element < 0 ? fill : (const char *)src + (size_t)element * width;

@@ -243,7 +243,7 @@ CHECKED = [
 @pytest.mark.parametrize("problem", CHECKED)
 def test_check(problem):
     result = as_json("check", problem)
-    assert result["ok"] and result["values_checked"] and all(way["ok"] for way in result["ways"])
+    assert result["all_ok"] and result["values_checked"] and all(way["ok"] for way in result["ways"])
     ways = [(way["solver"], way["isa"]) for way in result["ways"]]
     assert len(set(ways)) == len(ways)
     assert ("any", "c") in ways and ("gather", "c") in ways  # gather takes everything
@@ -325,7 +325,7 @@ def test_check_finds_a_bit_that_is_wrong(spoiled, bit, wrong):
     result = spoiled("check", PROBLEM, "--json", SPOILED_BIT=str(bit))
     assert (result.returncode, result.stderr) == (1, b"")
     answer = json.loads(result.stdout)
-    assert answer["ok"] is False
+    assert answer["all_ok"] is False
     for way in answer["ways"]:
         assert way["ok"] is False and re.fullmatch(wrong, way["wrong"]), way
     table = spoiled("check", PROBLEM, SPOILED_BIT=str(bit))
@@ -365,6 +365,10 @@ def test_a_wrong_result_is_not_timed(spoiled):
     result = spoiled("bench", PROBLEM, "--rounds=3", SPOILED_BIT="77")
     assert (result.returncode, result.stdout) == (1, b"")
     assert b"element" in result.stderr
+    result = spoiled("bench", PROBLEM, "--rounds=3", "--json", SPOILED_BIT="77")
+    answer = json.loads(result.stdout)
+    assert result.returncode == 1 and answer["all_ok"] is False and "memcpy" not in answer
+    assert {"wrong"} <= set(answer["ways"][0]) and "best_ns" not in answer["ways"][0]
 
 
 # ---- bench ----
@@ -564,7 +568,7 @@ def test_digest_of_all_tensors(tmp_path):
     lines = "".join(f"{value}  {path}:{name}\n" for name, value in want.items())
     assert done("digest", path) == lines.replace("z\n\n", "z\\x0a\n")
     assert done("digest", path, "--tensor=yy") == f"{want['yy']}  {path}\n"
-    rows = [json.loads(line) for line in done("digest", path, "--json").splitlines()]
+    rows = json.loads(done("digest", path, "--json"))["tensors"]
     assert {row["tensor"]: row["digest"] for row in rows} == want
 
 

@@ -10,8 +10,8 @@ The word after the fence says what a block is:
     c               a complete program: compiles against the library and runs
     python          a complete program
     text output     what the program just before prints
-    json query      requests to `tesela query`, each followed by its response, compared as JSON values; a text "..."
-                    stands for any text
+    json query      requests to `tesela query --files=.`, each followed by its response, compared as JSON values; a text "..."
+                    stands for any text and any number with a fraction, as of times
     text, make, cmake, ebnf    to be read, not run
 
 Any other word is a mistake. The blocks of one document run in order in one folder that has a copy of examples/.
@@ -175,18 +175,18 @@ def check_program(command, block, folder):
 
 
 def alike(says, prints):
-    """Equal as JSON values; "..." is any text."""
+    """Equal as JSON values; "..." is any text, and any number with a fraction."""
     if isinstance(says, dict) and isinstance(prints, dict):
         return says.keys() == prints.keys() and all(alike(says[key], prints[key]) for key in says)
     if isinstance(says, list) and isinstance(prints, list):
         return len(says) == len(prints) and all(map(alike, says, prints))
-    return says == prints or (says == "..." and isinstance(prints, str))
+    return says == prints or (says == "..." and isinstance(prints, (str, float)))
 
 
 def check_query(block, folder):
     lines = [line for line in block.text.splitlines() if line.strip()]
     requests, expected = lines[::2], lines[1::2]
-    printed, _, _ = run(["tesela", "query"], folder, text="".join(line + "\n" for line in requests))
+    printed, _, _ = run(["tesela", "query", "--files=."], folder, text="".join(line + "\n" for line in requests))
     responses = printed.splitlines()
     if not len(requests) == len(expected) == len(responses):
         raise Wrong(f"{len(requests)} requests, {len(expected)} responses written, {len(responses)} printed")

@@ -53,10 +53,11 @@ OPTIONAL = {
 }
 # What the inline functions of layout.h call for a walk or scan that has begun; and what prints an error, so has none to fill.
 SPARED = {"tesela_walk_carry", "tesela_scan_carry", "tesela_error_print", "tesela_error_caret"}
-# What is needed only where there are elements: asked with real layouts in tests/unit/test_values.c,
+# What is needed only where there are elements: asked with real layouts in tests/unit/test_values.c, test_program.c,
 # test_transfer_refused.c and test_graph_run_edges.c.
 LATER = {
     "tesela_graph_run": "inputs outputs",
+    "tesela_program_run": "dst src fill",
     "tesela_transfer_verify": "host",
     "tesela_values_compare": "data_a data_b",
     "tesela_values_digest": "data",

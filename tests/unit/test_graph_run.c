@@ -291,7 +291,7 @@ static void refusals(void **unused) {
   float in[6] = {0}, out[64] = {7};
   int32_t at[2] = {1, 3};
   const void *inputs[2] = {in, at};
-  void *outputs[4] = {out, out, out, out};
+  void *outputs[6] = {out, out, out, out, out, out}; /* run_one adds one each time */
   int32_t x = build_input(graph, "x", "f32[3,2]"), i = build_input(graph, "i", "s32[2]");
   int32_t g = add((tesela_node_spec){.op = TESELA_OP_GATHER, NODES(x, i)});
   assert_int_equal(run_one(g, inputs, outputs, true), TESELA_E_INVALID); /* 3 is behind 0 .. 2 */

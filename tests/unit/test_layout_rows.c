@@ -189,7 +189,8 @@ static void builder_refuses_what_is_no_layout(void **state) {
   int32_t lo, axis;
   int64_t place;
   bool padding;
-  assert_int_equal(tesela_layout_begin(&layout, TESELA_F32, 32, 33, NULL, NULL), TESELA_E_LIMIT);
+  assert_int_equal(tesela_layout_begin(&layout, TESELA_F32, 32, 33, (const int64_t[33]){1}, NULL),
+                   TESELA_E_LIMIT);
   assert_int_equal(tesela_layout_begin(&layout, TESELA_F32, 0, 0, NULL, NULL), TESELA_E_RANGE);
   assert_int_equal(tesela_layout_begin(&layout, TESELA_F32, 32, 1, (const int64_t[]){-1}, NULL),
                    TESELA_E_RANGE);

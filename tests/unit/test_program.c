@@ -144,7 +144,7 @@ static void test_corners(void **state) {
   OK(tesela_program_begin(&program, 3, empty, &e_));
   AGREE("no elements", tesela_program_elements(&program), 0);
   assert_int_equal(tesela_program_source(&program, 0, &element, NULL), TESELA_E_RANGE);
-  OK(tesela_program_run(&program, NULL, NULL, 4, NULL, &e_));
+  OK(tesela_program_run(&program, NULL, NULL, 4, NULL, &e_)); /* nothing is copied */
   OK(tesela_program_begin(&program, 1, empty, &e_));
   OK(tesela_program_add(&program, TESELA_STEP_PAD, 0, 1, pad, &e_));
   OK(tesela_program_source(&program, 6, &element, &e_));

@@ -180,12 +180,13 @@ static void what_no_tile_is_made_of(void **state) {
           TESELA_E_INVALID, TESELA_REASON_MODE_DOES_NOT_FIT_SHAPE);
   REFUSED(tesela_tile_memory_make(&none, SHARED, 0, NULL, 1, LIST(2), LIST(1), 0, NULL, e), TESELA_E_INVALID,
           TESELA_REASON_MODE_DOES_NOT_FIT_SHAPE);
-  REFUSED(tesela_tile_memory_make(&none, SHARED, 33, NULL, 0, NULL, NULL, 0, NULL, e), TESELA_E_LIMIT,
-          TESELA_REASON_NONE);
+  REFUSED(tesela_tile_memory_make(&none, SHARED, 33, (const int64_t[33]){1}, 0, NULL, NULL, 0, NULL, e),
+          TESELA_E_LIMIT, TESELA_REASON_NONE);
   REFUSED(tesela_tile_memory_make(&none, SHARED, -1, NULL, 0, NULL, NULL, 0, NULL, e), TESELA_E_LIMIT,
           TESELA_REASON_NONE);
-  REFUSED(tesela_tile_memory_make(&none, SHARED, 0, NULL, 65, NULL, NULL, 0, NULL, e), TESELA_E_LIMIT,
-          TESELA_REASON_NONE);
+  REFUSED(tesela_tile_memory_make(&none, SHARED, 0, NULL, 65, (const int64_t[65]){1}, (const int64_t[65]){1},
+                                  0, NULL, e),
+          TESELA_E_LIMIT, TESELA_REASON_NONE);
   REFUSED(tesela_tile_memory_make(&none, SHARED, 0, NULL, -1, NULL, NULL, 0, NULL, e), TESELA_E_LIMIT,
           TESELA_REASON_NONE);
   const tesela_tile_swizzle *bad[] = {&near, &far, &minus, &no_bits, &low, &high};

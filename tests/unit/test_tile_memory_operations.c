@@ -64,7 +64,8 @@ static void what_the_operations_refuse(void **state) {
           TESELA_REASON_DIM_DUPLICATE);
   REFUSED(tesela_tile_memory_unsqueeze(&none, &cube, 1, LIST(4), e), TESELA_E_RANGE,
           TESELA_REASON_DIM_OUT_OF_RANGE);
-  REFUSED(tesela_tile_memory_unsqueeze(&none, &cube, 30, NULL, e), TESELA_E_LIMIT, TESELA_REASON_NONE);
+  REFUSED(tesela_tile_memory_unsqueeze(&none, &cube, 30, (const int64_t[30]){0}, e), TESELA_E_LIMIT,
+          TESELA_REASON_NONE);
   REFUSED(tesela_tile_memory_unsqueeze(&none, &cube, -1, NULL, e), TESELA_E_RANGE, TESELA_REASON_NONE);
   REFUSED(tesela_tile_memory_retain(&none, &cube, 2, LIST(2, 2), e), TESELA_E_INVALID,
           TESELA_REASON_DIM_DUPLICATE);

@@ -266,9 +266,10 @@ static void what_is_refused(void **state) {
     assert_int_equal(t.rank, 77);
   }
   tesela_tile_memory t;
+  tesela_wgmma_form found;
   bool is = true;
   OK(tesela_tile_memory_wgmma(&t, 8, 8, 16, 0, true, &e_));
-  assert_int_equal(tesela_tile_memory_recognize_wgmma(&t, 24, NULL, &is, NULL), TESELA_E_RANGE);
+  assert_int_equal(tesela_tile_memory_recognize_wgmma(&t, 24, &found, &is, NULL), TESELA_E_RANGE);
   assert_true(is);
 }
 

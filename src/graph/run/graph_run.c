@@ -279,21 +279,29 @@ static tesela_status run_node(tesela__run *run, int32_t node, tesela_error *err)
   return TESELA_OK;
 }
 
+/* Memory for a tensor, unless it has no elements. */
+static tesela_status run_need(const tesela_node *node, const void *memory, tesela_error *err) {
+  for (int32_t d = 0; d < node->rank; d++)
+    if (node->shape[d] == 0) return TESELA_OK;
+  return memory ? TESELA_OK
+                : tesela__fail(err, TESELA_E_INVALID, -1, "the memory of %.80s is NULL", node->name);
+}
+
 /* Is there memory for each input and output that has elements? */
 static tesela_status run_given(const tesela__run *run, const void *const *inputs, void *const *outputs,
                                tesela_error *err) {
-  for (int32_t k = 0, i = 0, o = 0; k < tesela_graph_count(run->graph); k++) {
+  tesela_status status = TESELA_OK;
+  for (int32_t k = 0, i = 0; k < tesela_graph_count(run->graph) && status == TESELA_OK; k++) {
     const tesela_node *node = tesela_graph_node(run->graph, k);
-    bool empty = false, input = node->op == TESELA_OP_INPUT;
-    if (input) TESELA__NEED_LIST(err, inputs, 1);
-    if (node->output) TESELA__NEED_LIST(err, outputs, 1);
-    for (int32_t d = 0; d < node->rank; d++) empty = empty || node->shape[d] == 0;
-    bool given = (!input || inputs[i] || empty) && (!node->output || outputs[o] || empty);
-    if (!given) return tesela__fail(err, TESELA_E_INVALID, -1, "the memory of %.80s is NULL", node->name);
-    i += input;
-    o += node->output;
+    if (node->op != TESELA_OP_INPUT) continue;
+    TESELA__NEED_LIST(err, inputs, 1);
+    status = run_need(node, inputs[i++], err);
   }
-  return TESELA_OK;
+  for (int32_t k = 0; k < tesela_graph_n_outputs(run->graph) && status == TESELA_OK; k++) {
+    TESELA__NEED_LIST(err, outputs, 1);
+    status = run_need(tesela_graph_node(run->graph, tesela_graph_output(run->graph, k)), outputs[k], err);
+  }
+  return status;
 }
 
 static tesela_status run_inputs(tesela__run *run, const void *const *inputs, tesela_error *err) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * convert.h - what becomes of one element on its way to another type, for check to believe: straight from the words of
+ * convert_value.h - what becomes of one element on its way to another type, for check to believe: straight from the words of
  * tesela_transform_check, sharing nothing with the library's kernels.
  */
-#ifndef TESELA_CLI_CONVERT_H
-#define TESELA_CLI_CONVERT_H
+#ifndef TESELA_OPS_CONVERT_VALUE_H
+#define TESELA_OPS_CONVERT_VALUE_H
 
 #include <tesela/layout.h>
 

@@ -2,7 +2,7 @@
 /*
  * trial.c - a problem with data, run and compared with the definition.
  */
-#include "verbs/trial.h"
+#include "trial.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,8 +10,7 @@
 #include <string.h>
 #include <tesela/layout.h>
 
-#include "verbs/convert.h"
-#include "main/say.h"
+#include "convert_value.h"
 
 enum { SIDE = 4096 }; /* bytes in front of the destination and behind it, and the alignment of both buffers */
 
@@ -41,31 +40,30 @@ static uint8_t *aligned(int64_t bytes) {
   return posix_memalign(&memory, SIDE, (size_t)bytes) == 0 ? memory : NULL;
 }
 
-int trial_begin(const cli_context *cli, const problem *p, uint64_t seed, trial *t) {
+tesela_status trial_begin(tesela_request *q, const problem *p, trial *t) {
+  const tesela_value *seed = tesela_request_get(q, "seed"), *max_bytes = tesela_request_get(q, "max_bytes");
+  const int64_t most = max_bytes ? tesela_value_int(max_bytes) : TRIAL_BYTES;
   *t = (trial){.p = p, .defined = convert_is_defined(&p->from.layout, &p->to.layout)};
-  int64_t most;
-  if (!cli_size(cli, "max-bytes", TRIAL_BYTES, &most)) return CLI_BAD;
-  if (p->from.bytes > most || p->to.bytes > most - p->from.bytes) {
-    say_error(cli,
-              "the two sides take %" PRId64 " and %" PRId64 " bytes; together up to %" PRId64
-              " are checked, --max-bytes=SIZE raises this limit",
-              p->from.bytes, p->to.bytes, most);
-    return CLI_BAD;
-  }
+  q->field = NULL;
+  if (p->from.bytes > most || p->to.bytes > most - p->from.bytes)
+    return tesela_request_fail(q, TESELA_E_LIMIT, -1,
+                               "the two sides take %" PRId64 " and %" PRId64 " bytes; together up to %" PRId64
+                               " are checked (max_bytes)",
+                               p->from.bytes, p->to.bytes, most);
   int64_t both =
       p->from.bytes > p->to.bytes ? p->from.bytes : p->to.bytes; /* bench copies as much as moves */
   t->src = aligned(both + SIDE);
   t->room = aligned(both + 2 * SIDE);
   t->want = aligned(room_bytes(p));
   if (!t->src || !t->room || !t->want) {
-    say_error(cli, "no memory for %" PRId64 " bytes", p->from.bytes + 2 * p->to.bytes);
     trial_end(t);
-    return CLI_FAILED;
+    return tesela_request_fail(q, TESELA_E_MEMORY, -1, "no memory for %" PRId64 " bytes",
+                               p->from.bytes + 2 * p->to.bytes);
   }
   t->dst = t->room + SIDE;
-  fill_random(t->src, both + SIDE, seed);
+  fill_random(t->src, both + SIDE, seed ? (uint64_t)tesela_value_int(seed) : 1);
   memset(t->room, 0, (size_t)(both + 2 * SIDE));
-  return CLI_YES;
+  return TESELA_OK;
 }
 
 void trial_end(trial *t) {
@@ -205,36 +203,37 @@ const char *trial_solver(const trial_way *way) { return tesela_solver_name(way->
 
 const char *trial_isa(const trial_way *way) { return tesela_isa_name(way->options.isa); }
 
-/* Add one way, if it applies. A solver that was asked for by name and does not is said. */
-static int add_way(const cli_context *cli, trial *t, const tesela_plan_options *options, bool named) {
+/* Add one way, if it applies. A solver that was asked for by name and does not is an error. */
+static tesela_status add_way(tesela_request *q, trial *t, const tesela_plan_options *options, bool named) {
   trial_way *way = &t->way[t->n_ways];
-  tesela_error err = {.at = -1};
   *way = (trial_way){.options = *options, .ok = true};
-  tesela_status status = tesela_plan_create(&way->plan, &t->p->to.layout, &t->p->from.layout, options, &err);
-  if (status == TESELA_E_UNSUPPORTED && options->solver != TESELA_SOLVER_ANY && !named) return CLI_YES;
-  if (status != TESELA_OK) return say_failure(cli, &err);
+  tesela_status status =
+      tesela_plan_create(&way->plan, &t->p->to.layout, &t->p->from.layout, options, q->err);
+  if (status == TESELA_E_UNSUPPORTED && options->solver != TESELA_SOLVER_ANY && !named) return TESELA_OK;
+  if (status != TESELA_OK) return status;
   tesela_buffer buffer = {way->line, sizeof way->line, 0};
   tesela_writer to = tesela_buffer_writer(&buffer);
   tesela_plan_print(way->plan, &to, NULL);
   t->n_ways++;
-  return CLI_YES;
+  return TESELA_OK;
 }
 
-static bool is_all(const cli_context *cli, const char *option, bool otherwise) {
-  const char *value = cli_value(cli, option);
+static bool is_all(tesela_request *q, const char *field, bool otherwise) {
+  const char *value = tesela_value_text(tesela_request_get(q, field));
   return value ? strcmp(value, "all") == 0 : otherwise;
 }
 
-int trial_find_ways(const cli_context *cli, bool all, trial *t) {
+tesela_status trial_find_ways(tesela_request *q, bool all, trial *t) {
   tesela_plan_options options;
-  if (!problem_options(cli, t->p, &options)) return CLI_BAD;
-  bool all_solvers = is_all(cli, "solver", all), all_isas = is_all(cli, "isa", all);
-  int solver = (int)options.solver, isa = (int)options.isa, status = CLI_YES;
-  for (int s = all_solvers ? 0 : solver; tesela_solver_name((tesela_solver)s) && status == CLI_YES; s++) {
-    for (int i = all_isas ? TESELA_ISA_C : isa; tesela_isa_name((tesela_isa)i) && status == CLI_YES; i++) {
+  tesela_status status = problem_options(q, t->p, &options);
+  bool all_solvers = is_all(q, "solver", all), all_isas = is_all(q, "isa", all);
+  int solver = (int)options.solver, isa = (int)options.isa;
+  if (status == TESELA_OK) q->field = NULL;
+  for (int s = all_solvers ? 0 : solver; tesela_solver_name((tesela_solver)s) && status == TESELA_OK; s++) {
+    for (int i = all_isas ? TESELA_ISA_C : isa; tesela_isa_name((tesela_isa)i) && status == TESELA_OK; i++) {
       options.solver = (tesela_solver)s;
       options.isa = (tesela_isa)i;
-      if (tesela_isa_available(options.isa)) status = add_way(cli, t, &options, !all_solvers);
+      if (tesela_isa_available(options.isa)) status = add_way(q, t, &options, !all_solvers);
       if (!all_isas) break;
     }
     if (!all_solvers) break;
@@ -242,43 +241,49 @@ int trial_find_ways(const cli_context *cli, bool all, trial *t) {
   return status;
 }
 
-/* An exit status: a way that does not work is an answer, no memory is none. */
-static int run_way(const cli_context *cli, trial *t, trial_way *way, const tesela_plan_options *filled) {
+/* A way that does not work is an answer, a lack of memory is an error. */
+static tesela_status run_way(tesela_request *q, trial *t, trial_way *way, const tesela_plan_options *filled) {
   tesela_plan_options options = way->options;
   tesela_plan *plan = NULL;
-  tesela_error err = {.at = -1};
+  tesela_error err;
   options.fill = filled->fill;
   memcpy(options.fill_value, filled->fill_value, sizeof options.fill_value);
   for (int64_t i = 0; i < room_bytes(t->p); i++) t->room[i] = pattern(i);
   tesela_status status = tesela_plan_create(&plan, &t->p->to.layout, &t->p->from.layout, &options, &err);
   if (status == TESELA_OK) status = tesela_plan_run(plan, t->dst, t->src, NULL, &err);
   tesela_plan_destroy(plan);
-  if (status == TESELA_E_MEMORY) return say_failure(cli, &err);
+  if (status == TESELA_E_MEMORY) *q->err = err;
+  if (status == TESELA_E_MEMORY) return status;
   if (status == TESELA_OK) {
     compare(t, way);
   } else {
     way->ok = false;
     snprintf(way->wrong, sizeof way->wrong, "%.190s", err.message);
   }
-  return CLI_YES;
+  return TESELA_OK;
 }
 
-int trial_check(const cli_context *cli, trial *t) {
+tesela_status trial_check(tesela_request *q, trial *t, bool *right) {
   tesela_plan_options filled[] = {
       {.fill = TESELA_FILL_ZERO}, {.fill = TESELA_FILL_LEAVE}, {.fill = TESELA_FILL_VALUE}};
   int32_t bits = t->p->to.layout.bits;
+  tesela_status status = TESELA_OK;
   for (int i = 0; i < TESELA_ELEMENT_BYTES && i * 8 < bits; i++)
     filled[2].fill_value[i] = (uint8_t)((0x9d - 5 * i) & (bits < 8 ? (1 << bits) - 1 : 255));
-  if (!t->defined)
-    say_note(cli, "the values of this conversion are not checked, only padding and the bytes around");
-  int status = CLI_YES;
-  bool right = true;
   for (size_t f = 0; f < sizeof filled / sizeof filled[0]; f++) {
     put_together(t, &filled[f]);
-    for (int i = 0; i < t->n_ways && status == CLI_YES; i++)
-      if (t->way[i].ok) status = run_way(cli, t, &t->way[i], &filled[f]);
+    for (int i = 0; i < t->n_ways && status == TESELA_OK; i++)
+      if (t->way[i].ok) status = run_way(q, t, &t->way[i], &filled[f]);
   }
-  if (status != CLI_YES) return status;
-  for (int i = 0; i < t->n_ways; i++) right = right && t->way[i].ok;
-  return right ? CLI_YES : CLI_NO;
+  *right = true;
+  for (int i = 0; i < t->n_ways; i++) *right = *right && t->way[i].ok;
+  return status;
+}
+
+void trial_put_way(tesela_sink *out, const trial_way *way) {
+  tesela_put_key_text(out, "solver", trial_solver(way));
+  tesela_put_key_text(out, "isa", trial_isa(way));
+  tesela_put_key_bool(out, "ok", way->ok);
+  tesela_put_key_text(out, "plan", way->line);
+  if (!way->ok) tesela_put_key_text(out, "wrong", way->wrong);
 }

@@ -7,10 +7,10 @@
  * come out is put together from the places of each element (tesela_layout_place_of), one after the other, without
  * any plan; padding is filled as asked, and everything else must still hold the pattern.
  */
-#ifndef TESELA_CLI_TRIAL_H
-#define TESELA_CLI_TRIAL_H
+#ifndef TESELA_OPS_TRIAL_H
+#define TESELA_OPS_TRIAL_H
 
-#include "verbs/problem.h"
+#include "problem_side.h"
 
 #define TRIAL_BYTES ((int64_t)1 << 30) /* of both sides together */
 
@@ -34,15 +34,18 @@ typedef struct trial {
   trial_way way[TRIAL_MOST_WAYS];
 } trial;
 
-/* Make the buffers. Returns an exit status after saying why. */
-int trial_begin(const cli_context *cli, const problem *p, uint64_t seed, trial *t);
+/* Make the buffers, with the data that the field seed says. Both sides may take as many bytes as the field max_bytes says. */
+tesela_status trial_begin(tesela_request *q, const problem *p, trial *t);
 
-/* A plan for each solver and instruction set that --solver and --isa ask for; "all", the default if `all`, means those
+/* A plan for each solver and instruction set that the fields solver and isa ask for; "all", the default if `all`, means those
    that apply. */
-int trial_find_ways(const cli_context *cli, bool all, trial *t);
+tesela_status trial_find_ways(tesela_request *q, bool all, trial *t);
 
-/* Run all and compare, with padding filled in each way there is. CLI_NO if one is wrong. */
-int trial_check(const cli_context *cli, trial *t);
+/* Run all and compare, with padding filled in each way there is. *right: none is wrong. */
+tesela_status trial_check(tesela_request *q, trial *t, bool *right);
+
+/* Members of an answer: the way, and what is wrong with it. */
+void trial_put_way(tesela_sink *out, const trial_way *way);
 
 void trial_end(trial *t);
 

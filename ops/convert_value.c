@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * convert.c - what becomes of one element on its way to another type.
+ * convert_value.c - what becomes of one element on its way to another type.
  */
-#include "verbs/convert.h"
+#include "convert_value.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tensor.c - see tensor.h. */
+#include "tensor.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "problem_side.h"
+#include "quote.h"
+#include "request.h"
+
+static tesela_status fail(tensor_reading *r, const char *format, va_list args) {
+  r->text = NULL;
+  return tesela_error_fill(r->err, TESELA_E_INVALID, -1, format, args);
+}
+
+tesela_status tensor_usage(tensor_reading *r, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  tesela_status status = fail(r, format, args);
+  va_end(args);
+  r->usage = true;
+  return status;
+}
+
+tesela_status tensor_wrong(tensor_reading *r, const char *file_name, const char *format, ...) {
+  char message[1024], quote[SAY_QUOTE];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(message, sizeof message, format, args);
+  va_end(args);
+  tensor_usage(r, "%s: %s", say_quote(file_name, quote), message);
+  r->usage = false;
+  return TESELA_E_INVALID;
+}
+
+tesela_status tensor_text(tensor_reading *r, const char *text, const tesela_xla_shape *of,
+                          tesela_xla_shape *shape, tesela_layout *layout) {
+  problem_side side;
+  r->repairs = (tesela_xla_repairs){0};
+  r->text = text;
+  r->usage = false;
+  tesela_status status = problem_read_side(text, strlen(text), &r->options, of, &side, &r->repairs, r->err);
+  if (status != TESELA_OK) return status;
+  *shape = side.shape;
+  if (layout) *layout = side.layout;
+  return TESELA_OK;
+}
+
+/* The text of a shape for a message, cut if it is long. */
+const char *tensor_shape_text(const tesela_xla_shape *shape, char text[TENSOR_SHAPE_TEXT]) {
+  tesela_buffer buffer = {text, TENSOR_SHAPE_TEXT, 0};
+  tesela_writer to = tesela_buffer_writer(&buffer);
+  text[0] = '\0';
+  tesela_xla_print(shape, true, &to, NULL);
+  return text;
+}
+
+/* ---- one tensor ---------------------------------------------------------------------------------------- */
+
+typedef struct reader {
+  tensor_reading *r;
+  const tensor_file *file;
+  const tesela_file_tensor *entry;
+  const tensor_says *says;
+  tensor *out;
+} reader;
+
+/* "tensor wte" of a file with several, "" of others. */
+static const char *which(const reader *r, char text[SAY_QUOTE + 16]) {
+  char quote[SAY_QUOTE];
+  text[0] = '\0';
+  if (*r->entry->name) snprintf(text, SAY_QUOTE + 16, "tensor %s ", say_quote(r->entry->name, quote));
+  return text;
+}
+
+/* The type that the command line gives, if it is as wide as the file's. */
+static tesela_status read_type(const reader *r, tesela_dtype *dtype) {
+  const char *name = r->says->dtype;
+  char quote[SAY_QUOTE], of[SAY_QUOTE + 16];
+  *dtype = r->entry->dtype;
+  if (name) {
+    tesela_error err;
+    if (tesela_dtype_read(name, strlen(name), dtype, &err) != TESELA_OK)
+      return tensor_usage(r->r, "%sdtype: %s", r->r->dash, err.message);
+    if (tesela_dtype_bytes(*dtype) == 0)
+      return tensor_usage(r->r, "%sdtype: there are no arrays of %s", r->r->dash, name);
+    if (8 * tesela_dtype_bytes(*dtype) != r->entry->bits && r->entry->bits > 0)
+      return tensor_wrong(r->r, r->file->name, "%shas elements of %" PRId32 " bits; %sdtype %s has %d",
+                          which(r, of), r->entry->bits, r->r->dash, name, 8 * tesela_dtype_bytes(*dtype));
+  }
+  if (*dtype != TESELA_DTYPE_NONE) return TESELA_OK;
+  if (r->file->info.format == TESELA_FILE_NPY)
+    return tensor_wrong(r->r, r->file->name,
+                        "its elements are %" PRId32 " bits of no type; say which: %sdtype=%s", r->entry->bits,
+                        r->r->dash, r->entry->bits == 16 ? "bf16" : "T");
+  return tensor_wrong(r->r, r->file->name, "%sis of type %s, which is not known; %sdtype can say one",
+                      which(r, of), say_quote(r->entry->type, quote), r->r->dash);
+}
+
+/* What the file itself says: type and shape, dims in C or Fortran order. */
+static tesela_status shape_of_file(const reader *r) {
+  const tesela_file_tensor *entry = r->entry;
+  tesela_xla_layout order, *given = NULL;
+  tesela_dtype dtype;
+  tesela_error err;
+  tesela_status status = read_type(r, &dtype);
+  if (status != TESELA_OK) return status;
+  if (entry->fortran && tesela_xla_layout_make_ascending(&order, entry->rank, &err) == TESELA_OK)
+    given = &order;
+  if (tesela_xla_shape_make(&r->out->shape, dtype, entry->rank, entry->shape, given, &err) != TESELA_OK ||
+      tesela_xla_to_layout(&r->out->shape, &r->out->layout, &err) != TESELA_OK)
+    return tensor_wrong(r->r, r->file->name, "%s", err.message);
+  return TESELA_OK;
+}
+
+/* What `tesela pack` recorded. */
+static tesela_status shape_of_record(const reader *r) {
+  tesela_error err;
+  char of[SAY_QUOTE + 16];
+  const char *text = r->entry->layout;
+  if (tesela_xla_parse(text, strlen(text), TESELA_XLA_STRICT, &r->out->shape, NULL, &err) == TESELA_OK &&
+      tesela_xla_to_layout(&r->out->shape, &r->out->layout, &err) == TESELA_OK)
+    return TESELA_OK;
+  tesela_status status = tensor_wrong(r->r, r->file->name, "%shas a layout in the metadata that is none: %s",
+                                      which(r, of), err.message);
+  r->r->err->at = err.at;
+  r->r->text = text;
+  return status;
+}
+
+/* The layout that the command line gives says the same as the file. */
+static tesela_status check_agrees(const reader *r) {
+  tesela_xla_shape said;
+  tesela_layout layout;
+  tesela_difference difference;
+  char texts[2][TENSOR_SHAPE_TEXT], of[SAY_QUOTE + 16];
+  if (!r->says->layout) return TESELA_OK;
+  tesela_status status = tensor_text(r->r, r->says->layout, &r->out->shape, &said, &layout);
+  if (status != TESELA_OK) return status;
+  bool same = said.dtype == r->out->shape.dtype &&
+              tesela_layout_compare(&layout, &r->out->layout, &difference, NULL) == TESELA_OK &&
+              difference.same && difference.same_extent;
+  if (same) return TESELA_OK;
+  return tensor_wrong(r->r, r->file->name, "%sis %s, not %s", which(r, of),
+                      tensor_shape_text(&r->out->shape, texts[0]), tensor_shape_text(&said, texts[1]));
+}
+
+static tesela_status shape_of_words(const reader *r) {
+  char quote[SAY_QUOTE];
+  if (!r->says->layout)
+    return tensor_usage(r->r, "%s is raw: its layout must be given, as in %s%s='f32[1000,200]{1,0}'",
+                        say_quote(r->file->name, quote), r->r->dash, r->says->option);
+  if (r->says->dtype)
+    return tensor_usage(r->r, "the layout says the type; %sdtype is not needed", r->r->dash);
+  return tensor_text(r->r, r->says->layout, NULL, &r->out->shape, &r->out->layout);
+}
+
+/* The file has exactly the bytes of the layout. */
+static tesela_status check_bytes(const reader *r) {
+  tesela_sizes sizes;
+  tesela_error err;
+  char text[TENSOR_SHAPE_TEXT], of[SAY_QUOTE + 16];
+  if (tesela_layout_sizes(&r->out->layout, &sizes, &err) != TESELA_OK)
+    return tensor_wrong(r->r, r->file->name, "%s", err.message);
+  if (sizes.bytes == r->entry->bytes) return TESELA_OK;
+  return tensor_wrong(r->r, r->file->name, "%shas %" PRId64 " bytes; %s takes %" PRId64, which(r, of),
+                      r->entry->bytes, tensor_shape_text(&r->out->shape, text), sizes.bytes);
+}
+
+static tesela_status read_entry(const reader *r) {
+  static const uint8_t nothing[1];
+  const tesela_file_tensor *entry = r->entry;
+  tensor *out = r->out;
+  tesela_status status;
+  out->entry = entry;
+  if (entry->rank < 0)
+    status = shape_of_words(r);
+  else
+    status = entry->layout ? shape_of_record(r) : shape_of_file(r);
+  if (status == TESELA_OK && entry->rank >= 0) status = check_agrees(r);
+  if (status == TESELA_OK) status = check_bytes(r);
+  if (status != TESELA_OK) return status;
+  out->data = entry->bytes > 0 ? entry->data : nothing;
+  out->bytes = entry->bytes;
+  out->swapped = entry->swapped;
+  return TESELA_OK;
+}
+
+tesela_status tensor_read(tensor_reading *r, const tensor_file *file, const tesela_file_tensor *entry,
+                          const tensor_says *says, tensor *out) {
+  char quote[SAY_QUOTE];
+  if (!entry) {
+    if (says->name && file->info.format != TESELA_FILE_SAFETENSORS)
+      return tensor_usage(r, "%s holds one tensor without a name; %stensor is for .safetensors",
+                          say_quote(file->name, quote), r->dash);
+    if (!says->name && file->info.n_tensors != 1)
+      return tensor_wrong(r, file->name, "holds %" PRId64 " tensors%s%s%s", file->info.n_tensors,
+                          file->info.n_tensors ? "; " : "", file->info.n_tensors ? r->dash : "",
+                          file->info.n_tensors ? "tensor=NAME says which one" : "");
+    entry = says->name ? tesela_file_find(file->file, says->name) : file->info.tensor;
+  }
+  if (!entry) return tensor_wrong(r, file->name, "holds no tensor %s", say_quote(says->name, quote));
+  return read_entry(&(reader){r, file, entry, says, out});
+}
+
+bool tensor_goes_through(const tensor_file *file, const tensor_says *says) {
+  return file->info.n_tensors > 1 && !says->name;
+}
+
+/* ---- for operations -------------------------------------------------------------------------------------- */
+
+tesela_status tensor_request_open(tesela_request *q, const char *field, tensor_file *file) {
+  const char *path = tesela_value_text(tesela_request_get(q, field));
+  const bool standard = q->files_anywhere && path && strcmp(path, "-") == 0;
+  char by_descriptor[32];
+  int fd = -1;
+  *file = (tensor_file){.name = standard ? "standard input" : path};
+  tesela_status status = standard ? TESELA_OK : tesela_request_open(q, field, &fd);
+  if (status != TESELA_OK) return status;
+  snprintf(by_descriptor, sizeof by_descriptor, "/dev/fd/%d", fd);
+  const char *opened = standard || q->files_anywhere ? path : by_descriptor;
+  const tesela_value *max_header = tesela_request_get(q, "max_header");
+  const tesela_file_options options = {.max_header = tesela_value_int(max_header)};
+  status = tesela_file_open(&file->file, opened, &options, q->err);
+  if (fd >= 0) close(fd);
+  q->field = NULL;
+  if (status != TESELA_OK) {
+    const tesela_error err = *q->err;
+    tensor_reading r = {.err = q->err};
+    char at[40] = "";
+    if (err.at >= 0) snprintf(at, sizeof at, " (byte %" PRId64 ")", err.at);
+    tensor_wrong(&r, file->name, "%s%s", err.message, at);
+    q->err->status = err.reason == TESELA_REASON_PATH ? TESELA_E_INVALID : status;
+    return q->err->status;
+  }
+  tesela_file_describe(file->file, &file->info);
+  return TESELA_OK;
+}
+
+void tensor_request_close(tensor_file *file) {
+  tesela_file_close(file->file);
+  file->file = NULL;
+}
+
+tensor_reading tensor_request_reading(tesela_request *q) {
+  return (tensor_reading){.options = request_reading(q, NULL), .dash = "", .err = q->err};
+}
+
+tesela_status tensor_request_failed(tesela_request *q, const tensor_reading *r, tesela_status status) {
+  q->field = NULL;
+  if (status == TESELA_OK) return status;
+  for (size_t i = 0; r->text && i < tesela_value_size(q->value); i++)
+    if (tesela_value_text(tesela_value_at(q->value, i)) == r->text)
+      q->field = tesela_value_at(q->value, i)->name;
+  if (!q->field) q->err->at = -1;
+  return status;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tensor.h - a tensor in a file: what the file and the caller say about it, put together.
+ *
+ * Whatever a file holds, a function here says what is wrong with it; it never reads outside the file. Messages name the file.
+ */
+#ifndef TESELA_OPS_TENSOR_H
+#define TESELA_OPS_TENSOR_H
+
+#include <tesela/file.h>
+#include <tesela/notation.h>
+#include <tesela/ops.h>
+#include <tesela/xla.h>
+
+/* An open file; what it says about one of its tensors is a tesela_file_tensor. */
+typedef struct tensor_file {
+  const char *name; /* for messages: the path, or "standard input" */
+  tesela_file *file;
+  tesela_file_info info;
+} tensor_file;
+
+/* What the command line says about a tensor; NULL: nothing. */
+typedef struct tensor_says {
+  const char
+      *layout; /* LAYOUT, or its braces alone: a raw file needs a whole one, the others' must agree with it */
+  const char *dtype;  /* a type of the width the file gives: "bf16" for <V2 */
+  const char *name;   /* which tensor of a file with several */
+  const char *option; /* what gives the layout, for messages: "from" */
+} tensor_says;
+
+/* One tensor, ready to be read. */
+typedef struct tensor {
+  const tesela_file_tensor *entry;
+  tesela_xla_shape shape;
+  tesela_layout layout; /* of shape; one axis */
+  const uint8_t *data;  /* place 0; the file has all places of the layout */
+  int64_t bytes;
+  bool swapped; /* reading it needs TESELA_TRANSFORM_SWAP */
+} tensor;
+
+/* How texts are read, and what is said about them. */
+typedef struct tensor_reading {
+  tesela_layout_read_options options;
+  const char *dash; /* stands before the name of what is given: "--" of options, "" of fields */
+  tesela_error *err;
+  const char *text;           /* of a failure: the text of which err->at is a byte; NULL: none */
+  bool usage;                 /* of a failure: what was asked for is wrong, not the file */
+  tesela_xla_repairs repairs; /* of the layout that the caller gives */
+} tensor_reading;
+
+/* A layout, or braces alone (`{1,0:T(8,128)}`), which take type and dims from `of` (NULL: only a whole layout will do).
+ * `layout` may be NULL. */
+tesela_status tensor_text(tensor_reading *r, const char *text, const tesela_xla_shape *of,
+                          tesela_xla_shape *shape, tesela_layout *layout);
+
+/* Put together what the file and `says` tell about a tensor. `entry` NULL: the one that `says` names, or the only one. */
+tesela_status tensor_read(tensor_reading *r, const tensor_file *file, const tesela_file_tensor *entry,
+                          const tensor_says *says, tensor *out);
+
+/* Does an operation on values go through the tensors of a file: several, and none is named? */
+bool tensor_goes_through(const tensor_file *file, const tensor_says *says);
+
+/* The text of a shape, for a message; cut if it is very long. Returns `text`. */
+#define TENSOR_SHAPE_TEXT 512
+const char *tensor_shape_text(const tesela_xla_shape *shape, char text[TENSOR_SHAPE_TEXT]);
+
+/* Fill r->err; `tensor_wrong` with the name of the file before the message. */
+tesela_status tensor_wrong(tensor_reading *r, const char *file_name, const char *format, ...)
+    TESELA_PRINTF(3, 4);
+tesela_status tensor_usage(tensor_reading *r, const char *format, ...) TESELA_PRINTF(2, 3);
+
+/* ---- for operations ---- */
+
+/* Open the file that a field names. */
+tesela_status tensor_request_open(tesela_request *q, const char *field, tensor_file *file);
+void tensor_request_close(tensor_file *file);
+/* The layouts of a request. tensor_request_failed makes q->field agree with a failure of reading: the field whose text it is
+ * about, or none. Returns status. */
+tensor_reading tensor_request_reading(tesela_request *q);
+tesela_status tensor_request_failed(tesela_request *q, const tensor_reading *r, tesela_status status);
+
+#endif

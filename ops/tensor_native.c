@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tensor_native.c - see tensor_native.h. */
+#include "tensor_native.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tesela/relayout.h>
+
+/* A copy with the bytes of each number reversed; both halves of a complex one are numbers. */
+static uint8_t *swap(const tensor *t) {
+  int64_t width = t->layout.bits / 8;
+  if (tesela_dtype_family_of(t->layout.dtype) == TESELA_FAMILY_COMPLEX) width /= 2;
+  uint8_t *copy = malloc(t->bytes > 0 ? (size_t)t->bytes : 1);
+  for (int64_t i = 0; copy && i + width <= t->bytes; i += width)
+    for (int64_t b = 0; b < width; b++) copy[i + b] = t->data[i + width - 1 - b];
+  return copy;
+}
+
+tesela_status tensor_native_read(tensor_reading *r, const tensor_file *file, const tesela_file_tensor *entry,
+                                 const tensor_says *says, tensor_native *t) {
+  *t = (tensor_native){0};
+  tesela_status status = tensor_read(r, file, entry, says, &t->tensor);
+  if (status != TESELA_OK) return status;
+  t->data = t->tensor.data;
+  if (!t->tensor.swapped) return TESELA_OK;
+  t->data = t->swapped = swap(&t->tensor);
+  if (t->swapped) return TESELA_OK;
+  tensor_wrong(r, file->name, "no memory for %" PRId64 " bytes", t->tensor.bytes);
+  return r->err->status = TESELA_E_MEMORY;
+}
+
+void tensor_native_free(tensor_native *t) {
+  free(t->swapped);
+  *t = (tensor_native){0};
+}
+
+tesela_status tensor_digest(tensor_reading *r, const tensor_file *file, const tensor_native *t,
+                            char hex[33]) {
+  uint8_t digest[16];
+  tesela_error err;
+  if (tesela_values_digest(&t->tensor.layout, t->data, digest, &err) != TESELA_OK)
+    return tensor_wrong(r, file->name, "%s", err.message);
+  for (int i = 0; i < 16; i++) snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+  return TESELA_OK;
+}
+
+/* ---- two files --------------------------------------------------------------------------------------------- */
+
+bool tensor_pair_all(const tensor_pair *p) {
+  return !p->says_a.name && !p->says_b.name && p->a->info.format == TESELA_FILE_SAFETENSORS &&
+         p->b->info.format == TESELA_FILE_SAFETENSORS &&
+         (p->a->info.n_tensors > 1 || p->b->info.n_tensors > 1);
+}
+
+bool tensor_pair_next(const tensor_pair *p, int64_t *i, const tesela_file_tensor **a,
+                      const tesela_file_tensor **b) {
+  const int64_t n_a = p->a->info.n_tensors;
+  while (*i < n_a + p->b->info.n_tensors) {
+    const int64_t at = (*i)++;
+    *a = at < n_a ? &p->a->info.tensor[at] : NULL;
+    *b = at < n_a ? tesela_file_find(p->b->file, (*a)->name) : &p->b->info.tensor[at - n_a];
+    if (*a || !tesela_file_find(p->a->file, (*b)->name)) return true;
+  }
+  return false;
+}
+
+void tensor_comparison_free(tensor_comparison *c) {
+  tensor_native_free(&c->a);
+  tensor_native_free(&c->b);
+}
+
+tesela_status tensor_compare(tensor_reading *r, const tensor_pair *p, const tesela_file_tensor *a,
+                             const tesela_file_tensor *b, tensor_comparison *c) {
+  tesela_sizes sizes;
+  *c = (tensor_comparison){.elements = 0};
+  tesela_status status = tensor_native_read(r, p->a, a, &p->says_a, &c->a);
+  if (status == TESELA_OK) status = tensor_native_read(r, p->b, b, &p->says_b, &c->b);
+  const tensor *ta = &c->a.tensor, *tb = &c->b.tensor;
+  if (status == TESELA_OK) {
+    r->text = NULL;
+    status = tesela_values_compare(&ta->layout, c->a.data, &tb->layout, c->b.data, &c->d, r->err);
+  }
+  if (status == TESELA_OK) status = tesela_layout_sizes(&ta->layout, &sizes, r->err);
+  if (status == TESELA_OK) c->elements = sizes.logical_elements;
+  if (status != TESELA_OK) tensor_comparison_free(c);
+  return status;
+}
+
+/* ---- a dump of device memory ------------------------------------------------------------------------------- */
+
+const char *tensor_host_text(const tesela_device_host *host, char text[TENSOR_HOST_TEXT]) {
+  size_t used = host->dtype ? (size_t)snprintf(text, TENSOR_HOST_TEXT, "%s[", tesela_dtype_name(host->dtype))
+                            : (size_t)snprintf(text, TENSOR_HOST_TEXT, "u%" PRId32 "[", host->bits);
+  for (int32_t d = 0; d < host->rank; d++)
+    used +=
+        (size_t)snprintf(text + used, TENSOR_HOST_TEXT - used, "%s%" PRId64, d ? "," : "", host->shape[d]);
+  snprintf(text + used, TENSOR_HOST_TEXT - used, "]");
+  return text;
+}
+
+static tesela_status fail(tensor_reading *r, const char *format, ...) TESELA_PRINTF(2, 3);
+static tesela_status fail(tensor_reading *r, const char *format, ...) {
+  va_list args;
+  r->text = NULL;
+  va_start(args, format);
+  tesela_error_fill(r->err, TESELA_E_MISMATCH, -1, format, args);
+  va_end(args);
+  return TESELA_E_MISMATCH;
+}
+
+static tesela_status check_host(tensor_reading *r, const tesela_device_host *host, const tensor *t) {
+  bool same = t->shape.rank == host->rank && t->layout.bits == host->bits;
+  for (int32_t d = 0; same && d < host->rank; d++) same = t->shape.dim[d] == host->shape[d];
+  if (same && (host->dtype == TESELA_DTYPE_NONE || host->dtype == t->shape.dtype)) return TESELA_OK;
+  char text[TENSOR_SHAPE_TEXT], wanted[TENSOR_HOST_TEXT];
+  return fail(r, "the tensor on the host is %s; the device layout is for %s",
+              tensor_shape_text(&t->shape, text), tensor_host_text(host, wanted));
+}
+
+/* The strides of a tensor that has no tiles, from its order of dims. */
+static tesela_status find_strides(tensor_reading *r, const tensor *t, int64_t *strides) {
+  int64_t stride = 1;
+  if (t->shape.layout.n_tiles > 0 || t->swapped)
+    return fail(r, "the tensor on the host has %s; verify takes plain ones: relayout makes one",
+                t->swapped ? "the other byte order" : "tiles");
+  for (int32_t k = 0; k < t->shape.rank; k++) {
+    int32_t d = t->shape.has_layout ? (int32_t)t->shape.layout.minor_to_major[k] : t->shape.rank - 1 - k;
+    strides[d] = stride;
+    if (__builtin_mul_overflow(stride, t->shape.dim[d] > 0 ? t->shape.dim[d] : 1, &stride)) stride = 0;
+  }
+  return TESELA_OK;
+}
+
+tesela_status tensor_verify(tensor_reading *r, const tesela_device_layout *layout, const tensor_file *dump,
+                            const tensor *t, tesela_misplaced *misplaced) {
+  int64_t strides[TESELA_MAX_RANK];
+  tesela_status status = check_host(r, &layout->host, t);
+  if (status == TESELA_OK) status = find_strides(r, t, strides);
+  if (status != TESELA_OK) return status;
+  r->text = NULL;
+  return tesela_transfer_verify(layout, dump->info.data, dump->info.bytes, strides, 0, t->data, misplaced,
+                                NULL, r->err);
+}

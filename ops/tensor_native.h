@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tensor_native.h - values of tensors in files: as the machine has them, compared, and against a dump of device memory.
+ */
+#ifndef TESELA_OPS_TENSOR_NATIVE_H
+#define TESELA_OPS_TENSOR_NATIVE_H
+
+#include <tesela/device.h>
+
+#include "tensor.h"
+
+typedef struct tensor_native {
+  tensor tensor;
+  uint8_t
+      *swapped; /* the data with the bytes of each number reversed, if the file has them in the other order */
+  const uint8_t *data; /* place 0, in this machine's order */
+} tensor_native;
+
+/* As tensor_read. After a failure there is nothing to free. */
+tesela_status tensor_native_read(tensor_reading *r, const tensor_file *file, const tesela_file_tensor *entry,
+                                 const tensor_says *says, tensor_native *t);
+void tensor_native_free(tensor_native *t);
+
+/* The digest of the values as 32 hexadecimal digits. */
+tesela_status tensor_digest(tensor_reading *r, const tensor_file *file, const tensor_native *t, char hex[33]);
+
+/* Two files and what is said about them. */
+typedef struct tensor_pair {
+  const tensor_file *a, *b;
+  tensor_says says_a, says_b;
+} tensor_pair;
+
+typedef struct tensor_comparison {
+  tensor_native a, b;
+  tesela_values_difference d;
+  int64_t elements;
+} tensor_comparison;
+
+/* Are all tensors compared, by name? Else the two that are named, or the only ones. */
+bool tensor_pair_all(const tensor_pair *p);
+
+/* The next name, *i is 0 at first: what a and b have of it, of which one may be NULL. false: there are no more. */
+bool tensor_pair_next(const tensor_pair *p, int64_t *i, const tesela_file_tensor **a,
+                      const tesela_file_tensor **b);
+
+/* Entries as in tensor_native_read. After a failure there is nothing to free. */
+tesela_status tensor_compare(tensor_reading *r, const tensor_pair *p, const tesela_file_tensor *a,
+                             const tesela_file_tensor *b, tensor_comparison *c);
+void tensor_comparison_free(tensor_comparison *c);
+
+/* What a raw file holds for a device layout, "f16[3,70]"; one whose type is not known as unsigned integers of its width. */
+enum { TENSOR_HOST_TEXT = 800 }; /* a type and 32 extents of 20 bytes */
+const char *tensor_host_text(const tesela_device_host *host, char text[TENSOR_HOST_TEXT]);
+
+/* Does a dump of device memory hold the tensor in that layout? */
+tesela_status tensor_verify(tensor_reading *r, const tesela_device_layout *layout, const tensor_file *dump,
+                            const tensor *t, tesela_misplaced *misplaced);
+
+#endif
