@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access.h - what moving a register tile to or from memory costs a GPU: vectors, transactions, bank conflicts.
+ * access.h - the cost of moving a register tile to or from memory on a GPU (vectors, transactions, bank conflicts);
+ * conversions between register layouts; kernels.
  *
  * A *tile access* is a register layout, a layout in memory of the same shape, and the width of an element. The block's
- * threads run in warps of `warp`, the last one perhaps not full. An *instruction* moves one vector of each thread: the
+ * threads run in warps of `warp`; the last warp may be partial. An *instruction* moves one vector of each thread: the
  * elements at local ids v*k .. v*k + v-1, which must be at consecutive places from a multiple of v on. (So addresses are
  * multiples of the vector if the tile's is.) v divides the number of registers; a vector is 1, 2, 4, .. bytes, at most
- * max_vector_bytes, or one element of whole bytes, however wide. Replicas are threads like others.
+ * max_vector_bytes, or one element of whole bytes of any width. Replicas are ordinary threads.
  *
  *   shared memory   `banks` banks of `bank_bytes`; a phase serves threads whose vectors together are at most
  *                   banks * bank_bytes: 32 threads up to 4 bytes, 16 at 8 bytes, 8 at 16 bytes. (In general, at a
  *                   time, min(warp, max(1, banks * bank_bytes / vector bytes)) threads, in order.) Its *wavefronts* are
- *                   the largest number of different words that one bank has to deliver; 1 is free of conflicts.
- *                   Threads that want the same word share it. A vector over several words asks all their banks.
+ *                   the largest number of different words that one bank delivers; 1 means no conflicts.
+ *                   Threads that read the same word share it. A vector over several words uses all their banks.
  *   global memory   sectors of `sector_bytes`: an instruction of a warp moves each sector it touches once.
  *
  * Sources: CUDA C++ Programming Guide, "Shared Memory" (banks) and "Device Memory Accesses"; PTX ISA, ldmatrix.
- * Everything here is exact for the given tile: it follows each thread, not a bound. Layouts must be what register.h and
- * register.h make; they are not checked again. No function allocates; all may run in any number of threads. Stack: up
- * to 32 KiB. Tiles of up to TESELA_ACCESS_LIMIT threads times registers, beyond that TESELA_E_LIMIT; TESELA_E_OVERFLOW if
+ * All results are exact for the given tile: each thread is simulated. Layouts must come from the functions of register.h;
+ * they are not checked again. No function allocates; all may run in any number of threads. Stack: up to 32 KiB.
+ * Tiles of up to TESELA_ACCESS_LIMIT threads times registers, beyond that TESELA_E_LIMIT; TESELA_E_OVERFLOW if
  * the memory has 2^63 bits or more.
  */
 #ifndef TESELA_ACCESS_H
@@ -48,7 +49,7 @@ typedef struct tesela_access_machine {
 /// The widest vector that every thread can use for all of its registers.
 typedef struct tesela_vector_width {
   int64_t elements;   ///< 1 also where bytes is 0
-  int32_t bytes;      ///< of the vector; 0 if an element is no whole bytes and no whole bytes go together
+  int32_t bytes;      ///< of the vector; 0 if neither an element nor any vector has whole bytes
   int64_t per_thread; ///< registers over elements: instructions of one thread, if bytes is not 0
   int32_t dim;        ///< the dim the elements of a vector go along; -1 for one element or several dims
   /// The same if the compiler may rename registers, 32-bit ones whole: the widest v for which each thread's registers fall
@@ -93,7 +94,7 @@ typedef struct tesela_access_cost {
 /// threads want bank 0 at once, 32 wavefronts in each of 32 instructions; with a row pitch of 33 elements 1 in each.
 ///
 /// @return TESELA_OK; TESELA_E_MISMATCH for other shapes; TESELA_E_INVALID for a vector that is not possible (the message
-///         names the first thread and local id), or 0 where there is none of whole bytes; TESELA_E_RANGE for bits, a
+///         names the first thread and local id), or 0 if no vector has whole bytes; TESELA_E_RANGE for bits, a
 ///         machine out of range or a vector below 0; TESELA_E_LIMIT, TESELA_E_OVERFLOW. About 5 ns a vector of a thread.
 TESELA_API tesela_status tesela_access_cost_of(const tesela_register *registers,
                                                const tesela_tile_memory *memory, int32_t bits, int64_t vector,
@@ -211,14 +212,14 @@ TESELA_API tesela_status tesela_synthesize(int32_t n_uses, const tesela_access_u
                                            tesela_error *err);
 
 /*
- * ==== Turning one register layout into another: a plan of moves, shuffles, or a trip through shared memory
+ * ==== Conversion between register layouts: moves, shuffles, or shared memory
  *
  * dst and src are register layouts of one shape. Each register of each thread of dst must receive its element from some
- * register that holds it in src. What is needed at least decides the kind:
+ * register that holds it in src. The cheapest sufficient kind is chosen:
  *
- *   nothing   every register holds its element already
+ *   nothing   every register already holds its element
  *   permute   each thread has all it needs: registers move within a thread
- *   shuffle   each warp has all it needs: rounds of shfl.sync, in each of which a lane offers one word and takes one
+ *   shuffle   each warp has all it needs: rounds of shfl.sync, in each of which a lane offers one word and receives one
  *   shared    units are written to shared memory, a barrier, and read, by a layout found for the two (access.h)
  *
  * Registers move in *units* of up to 32 bits: as many elements as always go from one thread to one thread together, a power
@@ -240,7 +241,7 @@ TESELA_API tesela_status tesela_synthesize(int32_t n_uses, const tesela_access_u
  * of the block that src or dst lacks have no registers on that side. The last warp of a block may have fewer lanes: its
  * shuffles name those.
  *
- * A plan owns memory (tables of a few bytes a register); it is immutable and shared between threads as one likes.
+ * A conversion owns memory (tables of a few bytes per register); it is immutable, and any number of threads may use it.
  */
 
 typedef enum tesela_exchange_kind {
@@ -303,7 +304,7 @@ TESELA_API tesela_status tesela_exchange_create(tesela_exchange **out, const tes
                                                 const tesela_register *src, int32_t bits,
                                                 const tesela_exchange_options *options,
                                                 const tesela_allocator *allocator, tesela_error *err);
-/// NULL is fine.
+/// NULL is allowed.
 TESELA_API void tesela_exchange_destroy(tesela_exchange *plan);
 
 TESELA_API tesela_exchange_facts tesela_exchange_facts_of(const tesela_exchange *plan);
@@ -330,7 +331,7 @@ typedef struct tesela_exchange_phase {
   int64_t src_words, dst_words; ///< per thread, at its start and at its end
 } tesela_exchange_phase;
 
-/// Phase 0 is always there, with all counts 0 in a plan that is no shuffle. TESELA_E_RANGE for a phase or a thread outside.
+/// Phase 0 always exists; its counts are 0 unless the conversion is a shuffle. TESELA_E_RANGE for a phase or thread out of range.
 /// Example: of the transpose of 32 x 32 f16 above phase 0 has 8 rounds, phase 1 has 15, and both 16 words at either end.
 TESELA_API tesela_status tesela_exchange_phase_of(const tesela_exchange *plan, int64_t phase, int64_t thread,
                                                   tesela_exchange_phase *out, tesela_error *err);
@@ -355,7 +356,7 @@ TESELA_API tesela_status tesela_exchange_register_of(const tesela_exchange *plan
                                                      int64_t k, int64_t *local, tesela_error *err);
 
 /// Units that `thread` moves inside itself: dst unit `into` comes from its own src unit `*from`; -1 if it comes from
-/// elsewhere, as all do in a plan through shared memory. TESELA_E_RANGE for a thread or unit that dst has not.
+/// elsewhere, as all do through shared memory. TESELA_E_RANGE for a thread or unit outside dst.
 TESELA_API tesela_status tesela_exchange_move_of(const tesela_exchange *plan, int64_t thread, int64_t into,
                                                  int64_t *from, tesela_error *err);
 
@@ -388,7 +389,7 @@ TESELA_API tesela_status tesela_exchange_print(const tesela_exchange *plan, cons
 /// begins, and all threads of the block call NAME together. Registers are indexed by constants only.
 ///
 /// @param name  a C identifier of up to 100 characters
-/// @return TESELA_OK; TESELA_E_INVALID for a name that is none; TESELA_E_UNSUPPORTED for other widths, a warp that is not
+/// @return TESELA_OK; TESELA_E_INVALID for an invalid name; TESELA_E_UNSUPPORTED for other widths, a warp other than
 ///         32, and more than 1024 threads; TESELA_E_STOPPED.
 TESELA_API tesela_status tesela_codegen_exchange_cuda(const tesela_exchange *plan, const char *name,
                                                       const tesela_writer *to, tesela_error *err);
@@ -399,15 +400,15 @@ TESELA_API tesela_status tesela_codegen_exchange_cuda(const tesela_exchange *pla
 ///   int64_t NAME_local(const int64_t *index)                            as tesela_register_get_local
 ///   void NAME_index(int64_t thread, int64_t local, int64_t *index)      as tesela_register_get_global
 ///
-/// They check nothing. @return TESELA_OK; TESELA_E_INVALID for a name that is no C identifier of up to 100 characters;
+/// They check nothing. @return TESELA_OK; TESELA_E_INVALID unless the name is a C identifier of up to 100 characters;
 /// TESELA_E_STOPPED.
 TESELA_API tesela_status tesela_codegen_register_c(const tesela_register *layout, const char *name,
                                                    const tesela_writer *to, tesela_error *err);
 
 /*
- * ==== Layouts for all tensors of a small kernel program, from those of some
+ * ==== Layout inference for a kernel: layouts for all tensors, from those of some
  *
- * A program is a list of tensors - in registers, shared or global memory - and operations on them, as text, one on a
+ * A kernel is a list of tensors - in registers, shared or global memory - and operations on them, as text, one per
  * line:
  *
  *   threads 128
@@ -422,7 +423,7 @@ TESELA_API tesela_status tesela_codegen_register_c(const tesela_register *layout
  *   load rb, sb
  *   dot acc, ra, rb, acc atom=mma.m16n8k16.f16 warps=[2, 2]
  *
- * Grammar (blanks between words as one likes; LF or CRLF; `#` to the end of the line is a comment):
+ * Grammar (blanks between words are free; LF or CRLF; `#` to the end of the line is a comment):
  *
  *   program     = { [ statement ] newline }
  *   statement   = threads | declaration | operation
@@ -478,7 +479,7 @@ TESELA_API tesela_status tesela_codegen_register_c(const tesela_register *layout
 #define TESELA_KERNEL_GRIDS 256          ///< runs of its rules with different grids of warps
 #define TESELA_KERNEL_GRID_TENSORS 65536 ///< tensors of all those runs together
 
-/// A program and what is known about it. Owns its memory; nothing of the text is kept.
+/// A kernel and the layouts known so far. Owns its memory; does not keep the text.
 typedef struct tesela_kernel_program tesela_kernel_program;
 
 typedef enum tesela_tensor_space {
@@ -502,7 +503,7 @@ typedef struct tesela_tensor {
   int64_t line; ///< of its declaration, from 1
 } tesela_tensor;
 
-/// Read a program.
+/// Read a kernel.
 ///
 /// Example: "threads 32\nregister x: f32[64]\nelementwise x\n" has one tensor; "threads 32\nload x, y\n" is
 /// TESELA_E_INVALID at byte 16, where x stands, which is not declared.
@@ -517,9 +518,9 @@ typedef struct tesela_tensor {
 TESELA_API tesela_status tesela_kernel_program_create(tesela_kernel_program **out, const char *text,
                                                       size_t length, const tesela_allocator *allocator,
                                                       tesela_error *err);
-TESELA_API void tesela_kernel_program_destroy(tesela_kernel_program *program); ///< NULL is fine
+TESELA_API void tesela_kernel_program_destroy(tesela_kernel_program *program); ///< NULL is allowed
 
-/// Infer all layouts and check all operations, as said at the top. A second call has the same answer.
+/// Infer all layouts and check all operations by the rules above. A second call has the same result.
 ///
 /// @return TESELA_OK; TESELA_E_INVALID, reason CONFLICT: an operation cannot run on these layouts
 ///         (tesela_kernel_program_conflict); TESELA_E_UNSUPPORTED: some tensors cannot be known (the message names them);
@@ -535,7 +536,7 @@ TESELA_API int64_t tesela_kernel_program_threads(const tesela_kernel_program *pr
 TESELA_API int32_t tesela_kernel_program_count(const tesela_kernel_program *program);
 TESELA_API tesela_tensor tesela_kernel_program_tensor(const tesela_kernel_program *program, int32_t i);
 
-/// Number of the tensor of that name, -1 if there is none. O(tensors).
+/// Number of the tensor with this name, or -1. O(tensors).
 TESELA_API int32_t tesela_kernel_program_find(const tesela_kernel_program *program, const char *name);
 
 /// After a conflict: everything that is known about it. `has` is where the values of `tensor` are, `needs` where they have

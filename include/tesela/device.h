@@ -781,7 +781,7 @@ typedef struct tesela_dma tesela_dma;
 TESELA_API tesela_status tesela_dma_create(tesela_dma **out, const tesela_device_layout *layout,
                                            const int64_t *host_strides, int64_t host_offset,
                                            const tesela_dma_options *options, tesela_error *err);
-/// NULL is fine.
+/// NULL is allowed.
 TESELA_API void tesela_dma_destroy(tesela_dma *dma);
 TESELA_API tesela_dma_facts tesela_dma_facts_of(const tesela_dma *dma);
 /// Nest k, 0 <= k < n_nests: first the nest with the most elements, then the others by their host elements, host dim 0 slowest

@@ -149,7 +149,7 @@ typedef struct tesela_device_text_options {
   const tesela_target *target; ///< default of texts that name none; NULL: spyre
   const tesela_device_host
       *host; ///< shape and types of texts that do not say them; NULL: none. With stick_bytes 0 only
-             ///< dtype, rank and shape count, as if they stood in front of the text
+             ///< dtype, rank and shape count, as if they preceded the text
   const int64_t *host_strides;  ///< for stride_map and host strides in tuples; NULL: row-major
   const tesela_target *targets; ///< that a text may name, before the built-in ones: stick(target=mine)
   int32_t n_targets;            ///< of them; `target` can be named, too
@@ -161,7 +161,7 @@ typedef struct tesela_device_text_options {
 /// Example: "f16[1000,200] stick(dim_order=[0,1], order=stick_outer)": extents 4, 1000, 64.
 ///
 /// @return TESELA_OK; TESELA_E_SYNTAX with err->at; TESELA_E_INVALID, TESELA_E_RANGE, ... as the constructors of device.h, with
-///         err->at at the field; TESELA_E_UNSUPPORTED if a text needs the host shape and there is none.
+///         err->at at the field; TESELA_E_UNSUPPORTED if a text needs a host shape and has none.
 TESELA_API tesela_status tesela_device_parse(tesela_device_layout *layout, const char *text, size_t length,
                                              const tesela_device_text_options *options, tesela_error *err);
 
@@ -296,7 +296,7 @@ typedef struct tesela_any_layout {
 typedef struct tesela_layout_read_options {
   const char *
       notation; ///< required kind or notation, by name; NULL: any. With "xla" a device layout is read as an XLA layout if
-      ///< one expresses it; "xla:" before the text does the same
+                ///< one expresses it; "xla:" before the text does the same
   int32_t flags; ///< for XLA's notation: TESELA_XLA_STRICT, or TESELA_XLA_LENIENT | TESELA_XLA_KEEP_BARE
   const tesela_xla_shape *array; ///< type and dims for texts without them; its layout is ignored; may be NULL
   tesela_device_text_options device; ///< for device layouts: targets, host strides; its host overrides array

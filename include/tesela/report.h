@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report.h - which arrays of a compiled program are padding: XLA's memory reports and HLO text as a stream.
+ * report.h - the padding in the arrays of a compiled program, from a stream of XLA's memory reports and HLO text.
  *
  *   tesela_report_create -> begin_input, feed, feed, ... -> finish -> totals, top, sections, notes
  *
- * What is read, both kinds mixed with any other lines:
+ * Input, mixed with any other lines:
  *
- *   memory reports   what XLA prints when a program does not fit: the numbered list "Largest program
+ *   memory reports   printed by XLA when a program does not fit: the numbered list "Largest program
  *                    allocations in hbm:", the tables "Memory usage report:" of 2026, the list "Peak
- *                    buffers:", messages about a single array, and the totals around them; behind any line
+ *                    buffers:", messages about a single array, and the totals around them; after any line
  *                    prefix, cut, repeated
  *   HLO text         instructions `%name = shape opcode(operands), attributes`, alone or in modules
- *   assignments      the values of a compiler's buffer assignment, only for what they say of a memory report's rows
+ *   assignments      the values of a compiler's buffer assignment, only to identify the rows of memory reports
  *
- * Both are read behind colours of a terminal, entities of HTML, cut at its width, as one line with the two characters
- * \n for a newline (Python's repr, a JSON string), or as lines of several processes that have their rank, host or pod
- * in front; the last are split by that prefix, and what several processes print alike counts once.
+ * They may contain terminal colours and HTML entities, be cut at the terminal's width, be one line with the two characters \n
+ * for each newline (Python's repr, a JSON string), or mix lines of several processes that start with their rank, host or
+ * pod; these are split by that prefix, and equal output of several processes counts once.
  *
- * How arrays of HLO text are counted, each once:
+ * Arrays of HLO text are counted once each:
  *
  *   1. The result of an instruction is an array in memory, unless its opcode only names memory that exists
  *      already (tuple, get-tuple-element, bitcast, while, every -done ...; tesela_report_opcode says each,
@@ -27,9 +27,9 @@
  *      `while`, `conditional` or `call` of a counted computation names it; its parameters are its caller's
  *      arrays. So what a fusion, a reduction or a custom call computes inside never counts.
  *      Where it is missing, the arguments and results of entry_computation_layout stand for it.
- *   3. Computations named fused_... belong to fusions and are passed over without being kept. Where the call
- *      cannot be seen (the text ends before the entry computation, or more than the memory bound waits for a
- *      caller) a computation counts unless its name contains "fus" or starts with "wrapped_"; a note says so.
+ *   3. Computations named fused_... belong to fusions and are skipped. If the caller of a computation is
+ *      unknown (the text ends before the entry computation, or the memory bound is exceeded while it waits for
+ *      a caller) it counts unless its name contains "fus" or starts with "wrapped_"; a note says so.
  *   4. Instructions outside any computation, as profiles list them, count; their parameters are arguments.
  *
  * Totals of HLO text are the sum over arrays. They are not the peak: arrays that live at different times
@@ -134,7 +134,7 @@ TESELA_API const char *tesela_report_figure_text(tesela_report_figure figure);
 /// A number as the compiler printed it.
 typedef struct tesela_report_printed {
   char text[16]; ///< "14.00G", "12.8x"; "" if it is not there
-  int64_t bytes; ///< what the text says, 14.00G = 15032385536; -1 if it is not there or no number of bytes
+  int64_t bytes; ///< the text as bytes, 14.00G = 15032385536; -1 if it is missing or not a number of bytes
 } tesela_report_printed;
 
 /// Bits of tesela_report_array.disagree: which printed figure is not what the shape gives, rounded the same
@@ -223,7 +223,7 @@ typedef struct tesela_report_section {
 typedef struct tesela_report_note {
   tesela_report_note_kind kind;
   const char *code; ///< "disagree"
-  bool loud;        ///< the figures cannot be taken at face value
+  bool loud;        ///< it changes the meaning of the figures
   int64_t count;    ///< cases
   int32_t input;    ///< of the first case
   int64_t line;     ///< of the first case, 0 if it has none
@@ -242,7 +242,7 @@ typedef struct tesela_report_totals {
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
 
-/// What is being read. Owns memory; one thread at a time until finish, then any number may read it.
+/// A report. Owns memory; one thread at a time until finish, then any number of threads may read it.
 typedef struct tesela_report tesela_report;
 
 /// Limits; 0 takes the default.
@@ -260,8 +260,8 @@ typedef struct tesela_report_options {
 TESELA_API tesela_status tesela_report_create(tesela_report **report, const tesela_report_options *options,
                                               const tesela_allocator *allocator, tesela_error *err);
 
-/// What follows comes from another file: ends an unfinished line, entry and module. `name` is copied.
-/// Optional before the first feed.
+/// Start another file: ends an unfinished line, entry and module. `name` is copied. Optional before the
+/// first feed.
 TESELA_API tesela_status tesela_report_begin_input(tesela_report *report, const char *name,
                                                    tesela_error *err);
 
@@ -275,17 +275,17 @@ TESELA_API tesela_status tesela_report_begin_input(tesela_report *report, const 
 TESELA_API tesela_status tesela_report_feed(tesela_report *report, const char *bytes, size_t length,
                                             tesela_error *err);
 
-/// What an input is that is no text of a compiler, by its first bytes: compressed data, UTF-16, MLIR, protobuf,
+/// Recognize input that is not a compiler's text, by its first bytes: compressed data, UTF-16, MLIR, protobuf,
 /// arrays and models, any other binary data.
 ///
 /// Example: "\x1f\x8b..." -> "gzip data", *instead "decompress it first: zcat FILE".
 ///
-/// @param bytes    the start of the input; up to 4096 bytes are looked at
-/// @param instead  receives what to do, where "FILE" stands for its name; static text, set also for NULL
-/// @return static text; NULL: it may be a report or HLO text. tesela_report_feed reads any bytes all the same.
+/// @param bytes    the start of the input; up to 4096 bytes are read
+/// @param instead  receives a remedy, with "FILE" for the file's name; static text, also set if the result is NULL
+/// @return static text; NULL: it may be a report or HLO text. tesela_report_feed accepts any bytes anyway.
 TESELA_API const char *tesela_report_foreign(const char *bytes, size_t length, const char **instead);
 
-/// The end of the input. Everything below may be asked afterwards, not before.
+/// End the input. The functions below may be called only after this.
 /// @return TESELA_OK; TESELA_E_MEMORY.
 TESELA_API tesela_status tesela_report_finish(tesela_report *report, tesela_error *err);
 TESELA_API void tesela_report_destroy(tesela_report *report);
@@ -358,8 +358,8 @@ typedef struct tesela_report_advice {
 
 #define TESELA_REPORT_MAX_ADVICE 3
 
-/// The best shape of each kind, most bytes saved first; only what is smaller by a hundredth or more, and of a
-/// dearer kind only what is so much smaller than the cheaper one.
+/// The best shape of each kind, most bytes saved first. A shape must be smaller by 1 % or more; a shape of a more
+/// expensive kind must also be that much smaller than the shape of the cheaper kind.
 ///
 /// Example: s32[29360128,10]{1,0:T(8,128)} -> {0,1:T(8,128)}, 1.75 GiB instead of 14.00 GiB.
 ///
