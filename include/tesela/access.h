@@ -106,7 +106,7 @@ TESELA_API tesela_status tesela_access_cost_of(const tesela_register *registers,
 /// Example: instruction 5 of the example above: words[5] is 32, the others are 0.
 ///
 /// @param n_banks  room in words: at least the machine's banks; what is beyond them keeps its values
-/// @return as tesela_access_cost_of; TESELA_E_RANGE also for a warp, instruction or phase that there is not, and n_banks.
+/// @return as tesela_access_cost_of; TESELA_E_RANGE also for n_banks, or a warp, instruction or phase out of range.
 TESELA_API tesela_status tesela_access_banks(const tesela_register *registers,
                                              const tesela_tile_memory *memory, int32_t bits, int64_t vector,
                                              const tesela_access_machine *machine, int64_t warp,
@@ -145,7 +145,7 @@ TESELA_API tesela_status tesela_ldmatrix_of(const tesela_register *registers,
 /// The place (in elements) whose address `lane` gives to instruction `k` of `warp`: row lane % 8 of tile lane / 8.
 /// Lanes beyond 8 * tiles repeat.
 /// @param memory  the one that the plan is for
-/// @return TESELA_OK; TESELA_E_RANGE for a warp, k or lane that there is not; TESELA_E_INVALID for a plan that does not
+/// @return TESELA_OK; TESELA_E_RANGE for a warp, k or lane out of range; TESELA_E_INVALID for a plan that does not
 ///         apply.
 TESELA_API tesela_status tesela_ldmatrix_place(const tesela_ldmatrix *plan, const tesela_tile_memory *memory,
                                                int64_t warp, int32_t k, int32_t lane, int64_t *place,
@@ -351,7 +351,7 @@ TESELA_API tesela_status tesela_exchange_kept_of(const tesela_exchange *plan, in
 
 /// Which register is element k of a unit: its local id in src, or in dst. Element k lies at bit k * bits of the word that
 /// moves. Example: spatial(4).local(6) of f16 to itself: unit 1 is registers 2 and 3.
-/// TESELA_E_RANGE for a unit or element that there is not.
+/// TESELA_E_RANGE for a unit or element out of range.
 TESELA_API tesela_status tesela_exchange_register_of(const tesela_exchange *plan, bool of_src, int64_t unit,
                                                      int64_t k, int64_t *local, tesela_error *err);
 
@@ -435,8 +435,8 @@ TESELA_API tesela_status tesela_codegen_register_c(const tesela_register *layout
  *
  * NAME is a letter or _ and then letters, digits and _; TYPE a name of layout.h; EXPRESSION one of notation.h, up to
  * the end of the line; FRAGMENT a name of register.h without the operand ("mma.m16n8k16.f16"). Operations and their keys
- * are rows of one table, tesela_kernel_operations(). A tensor is a variable: it may be written and read as often as one
- * likes, and must be declared before.
+ * are rows of one table, tesela_kernel_operations(). A tensor is a variable: it may be written and read any number of
+ * times, and must be declared before.
  *
  * A layout in registers has exactly `threads` threads; a tile that fewer of them hold is replicated over the rest.
  *
@@ -459,8 +459,8 @@ TESELA_API tesela_status tesela_codegen_register_c(const tesela_register *layout
  * unknown: that one may be found differently, and the two need not fit. So what is reduced from a converted tensor and
  * then stored gets its layout from the convert, not from the store.
  *
- * Then every operation is checked: does each thread have, in its registers, what it needs of each operand? Where it has
- * not, the answer is a conflict in the terms of the program: operation, line, tensor, the layout it has and the one it
+ * Then every operation is checked: does each thread have, in its registers, what it needs of each operand? If not, the
+ * answer is a conflict in the terms of the kernel: operation, line, tensor, the layout it has and the one it
  * needs, the first thread and element that show it; and, since a `convert` would repair it, what that costs (access.h).
  * Loads, stores and copies between memories are checked as access.h does it; a conflict has a layout of the memory that
  * would do. (A copy goes through registers, in the layout that 7 gives to a load of its source or a store to its result.)

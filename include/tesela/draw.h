@@ -164,7 +164,7 @@ typedef struct tesela_draw_style {
 /// All styles: simple (the default), plain, lines, grid, rounded, heavy, mixed, double, fancy, outline and outlines of these,
 /// github, pipe, orgtbl, jira, presto, pretty, psql, rst, tsv, csv, html, json. *n receives how many. Static memory.
 ///
-/// lines is what tabulate calls simple. csv and json are none of tabulate's: csv has quotes around cells with commas and an
+/// lines is what tabulate calls simple. csv and json are not from tabulate: csv has quotes around cells with commas and an
 /// empty line between tables; json is one line, a list of tables of rows of cells [[thread, ...], local], by thread a list of
 /// rows of cells that are indices.
 TESELA_API const tesela_draw_style *tesela_draw_styles(int32_t *n);

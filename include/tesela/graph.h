@@ -349,7 +349,7 @@ typedef struct tesela_op_loops {
 
 /// The loops of a node of a graph with layouts: the device dims of the result as far as elements reach (a dim of 40 has 40 lanes of
 /// 64), then the folded dims in their order, in blocks and lanes where an operand has its lanes along them. Loops of one pass
-/// are left out, replicated dims are none: an element is written to all its places. Steps of a dim that do not divide
+/// are left out, replicated dims have no loop: an element is written to all its places. Steps of a dim that do not divide
 /// each other are left to the loop below them, so that each iteration index has exactly one set of counters; a result that
 /// is written into a view of a buffer has one loop a dim.
 ///

@@ -75,7 +75,7 @@ tesela_status tesela__output_create(tesela__output **out, const char *path, int6
                                     const tesela_allocator *allocator, uint8_t **data, tesela_error *err);
 /* All is written: give it its name, or pass it on. TESELA_E_STOPPED: nobody reads on. */
 tesela_status tesela__output_finish(tesela__output *out, tesela_error *err);
-/* Give up, unless it is finished; release it. NULL is fine. */
+/* Give up, unless it is finished; release it. NULL is allowed. */
 void tesela__output_close(tesela__output *out);
 
 #endif
