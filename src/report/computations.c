@@ -7,7 +7,7 @@
  * wait as (row, count) pairs, its calls as hashes of names. module_end.c counts what calls reach, at the end.
  *
  * Memory: one pair for each computation and distinct row in it, up to options.waiting; fused_...
- * computations, by far the most, are passed over at once. Beyond the limit the name decides (report.h, rule
+ * computations, by far the most, are skipped at once. Beyond the limit the name decides (report.h, rule
  * 3).
  */
 #include "report/report_state.h"

@@ -9,7 +9,7 @@ SOURCE = pathlib.Path(os.environ.get("TESELA_SOURCE", "."))
 
 # Folders whose comments follow the list. The others are to come.
 FOLDERS = ["include/tesela"] + [
-    f"src/{folder}" for folder in "layout xla relayout kernels solve gpu device draw base file infer".split()]
+    f"src/{folder}" for folder in "layout xla relayout kernels solve gpu device draw base file infer report notation graph".split()]
 # Their text is still being written.
 NOT_YET = ["include/tesela/ops.h"]
 
@@ -26,7 +26,7 @@ WORDS = [
     (r"\bwhat of it\b", "name it"),
     (r"\b(is|are) gone\b(?! through)", "'is removed', 'is lost'"),
     (r"\b(is|are) fine\b", "'is allowed', 'is accepted'"),
-    (r"\b(has|have) not\b(?! (been|yet))", "'lacks X', 'does not have X'"),
+    (r"(?<!nothing )\b(has|have) not\b(?! (been|yet))", "'lacks X', 'does not have X'"),
     (r"\bthat there (is|are) not\b", "'unknown X', 'X out of range'"),
     (r"\bas (one|you) likes?\b", "'any', 'free'"),
     (r"\ba number that is no\b", "'an unknown number'"),
