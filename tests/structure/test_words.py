@@ -64,3 +64,21 @@ def test_a_phrase_is_found():
     assert faults('puts("/* behind */"); // the place after the last; it is no longer used\n') == []
     for phrase, _ in WORDS:
         assert re.compile(phrase)
+
+
+def words_of(glossary):
+    """The words that a glossary's tables define, in order; those with a qualifier in brackets count with it."""
+    rows = re.findall(r"^\| ([^|]+?) \| [^|]+ \|$", glossary, re.M)
+    return [word for row in rows if row not in ("word", "---") for word in row.split(", ")]
+
+
+def test_the_glossary_gives_a_word_one_meaning():
+    text = (SOURCE / "docs/glossary.md").read_text()
+    words = words_of(text)
+    assert len(words) > 100
+    assert sorted(word for word in set(words) if words.count(word) > 1) == []
+    assert not re.search(r"\b[Ss]ee below\b", text)
+
+
+def test_a_second_meaning_is_found():
+    assert words_of("| word | meaning |\n| --- | --- |\n| lane | a |\n| need, yield | b |\n| lane | c |\n") == ["lane", "need", "yield", "lane"]
