@@ -69,21 +69,20 @@ TESELA_API tesela_status tesela_vector_width_of(const tesela_register *registers
                                                 const tesela_access_machine *machine,
                                                 tesela_vector_width *width, tesela_error *err);
 
-/// What all instructions of all warps of the block cost together. Both kinds of numbers are filled, whatever the space of
-/// the tile.
+/// Total cost of all instructions of all warps of the block. Both kinds of numbers are filled, in any space.
 typedef struct tesela_access_cost {
   int64_t vector_elements; ///< elements of a vector
   int32_t vector_bytes;
   int64_t instructions; ///< of one warp, summed over the warps
-  int64_t phases;       ///< shared: phases, the wavefronts there would be without conflicts
+  int64_t phases;       ///< shared: phases, that is, wavefronts without conflicts
   int64_t wavefronts;   ///< shared: wavefronts
   int64_t
       worst; ///< shared: wavefronts of the worst phase, 1 without conflicts (more if one vector is wider than
              ///< all banks)
   int64_t conflicts;                                  ///< wavefronts - phases
-  int64_t worst_warp, worst_instruction, worst_phase; ///< where the worst phase is (the first such)
+  int64_t worst_warp, worst_instruction, worst_phase; ///< the first worst phase
   int64_t sectors;                                    ///< global: sectors moved
-  int64_t least_sectors; ///< global: sectors if the bytes each instruction needs were packed
+  int64_t least_sectors; ///< global: sectors if the bytes of each instruction were packed
   int64_t lines;         ///< global: lines touched, summed over the instructions
   int64_t reserved[4];   ///< 0: room to grow (base.h)
 } tesela_access_cost;
@@ -101,11 +100,11 @@ TESELA_API tesela_status tesela_access_cost_of(const tesela_register *registers,
                                                const tesela_access_machine *machine, tesela_access_cost *cost,
                                                tesela_error *err);
 
-/// How the threads of one phase fall on the banks, for pictures: words[b] is the number of different words of bank b.
+/// The distribution of one phase over the banks, for pictures: words[b] is the number of different words of bank b.
 ///
 /// Example: instruction 5 of the example above: words[5] is 32, the others are 0.
 ///
-/// @param n_banks  room in words: at least the machine's banks; what is beyond them keeps its values
+/// @param n_banks  room in words: at least the machine's banks; further entries are not changed
 /// @return as tesela_access_cost_of; TESELA_E_RANGE also for n_banks, or a warp, instruction or phase out of range.
 TESELA_API tesela_status tesela_access_banks(const tesela_register *registers,
                                              const tesela_tile_memory *memory, int32_t bits, int64_t vector,
@@ -144,40 +143,40 @@ TESELA_API tesela_status tesela_ldmatrix_of(const tesela_register *registers,
 
 /// The place (in elements) whose address `lane` gives to instruction `k` of `warp`: row lane % 8 of tile lane / 8.
 /// Lanes beyond 8 * tiles repeat.
-/// @param memory  the one that the plan is for
-/// @return TESELA_OK; TESELA_E_RANGE for a warp, k or lane out of range; TESELA_E_INVALID for a plan that does not
-///         apply.
+/// @param memory  the tile given to tesela_ldmatrix_of
+/// @return TESELA_OK; TESELA_E_RANGE for a warp, k or lane out of range; TESELA_E_INVALID if `plan` does
+///         not apply.
 TESELA_API tesela_status tesela_ldmatrix_place(const tesela_ldmatrix *plan, const tesela_tile_memory *memory,
                                                int64_t warp, int32_t k, int32_t lane, int64_t *place,
                                                tesela_error *err);
 
 /* ---- finding a layout in shared memory --------------------------------------------------------------------------------- */
 
-/// One way in which a tile is written or read.
+/// One write or read of a tile.
 typedef struct tesela_access_use {
   const tesela_register *registers;
   int64_t vector; ///< elements; 0: the widest that each candidate allows
-  bool ldmatrix;  ///< by ldmatrix where it applies to a candidate (and the machine's warp is 32)
-  int64_t weight; ///< how often; 0 counts as 1
+  bool ldmatrix;  ///< by ldmatrix if it applies to a candidate (and the machine's warp is 32)
+  int64_t weight; ///< number of times; 0 means 1
 } tesela_access_use;
 
-/// What was found.
+/// Result of the search.
 typedef struct tesela_synthesis {
   tesela_tile_memory memory;
   int64_t wavefronts;   ///< summed over the uses, by weight
   int64_t instructions; ///< likewise
-  /// A lower bound of wavefronts, whatever the layout: for each use the phases of its instructions, with the width of
-  /// vectors that needs fewest. No phase has conflicts if it is reached.
+  /// A lower bound of wavefronts for any layout: for each use the phases of its instructions, with the vector width that
+  /// needs fewest. If it is reached, no phase has conflicts.
   int64_t least;
   int64_t plain;      ///< wavefronts of shared_row_major; -1 if it does not allow the vectors of all uses
-  int64_t candidates; ///< layouts that were compared: the family as far as it fits in max_bytes
+  int64_t candidates; ///< layouts compared: the family up to max_bytes
 } tesela_synthesis;
 
-/// Limits of the search. The cost of a use of a candidate is found by looking at the vectors that threads move, those of one
-/// phase or of all: a step is one of them, some ns; a use of a candidate is 64 more.
+/// Limits of the search. The cost of a use of a candidate is computed from the vectors that threads move, in one phase or in
+/// all: a step is one vector, some ns; each use of a candidate adds 64 steps.
 typedef struct tesela_synthesis_options {
   int64_t max_bytes;   ///< of the layout; 0: twice the tile
-  int64_t max_steps;   ///< a search that needs more is given up; 0: TESELA_SYNTHESIS_STEPS
+  int64_t max_steps;   ///< a search that needs more is an error; 0: TESELA_SYNTHESIS_STEPS
   int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_synthesis_options;
 #define TESELA_SYNTHESIS_STEPS (INT64_C(1) << 26) ///< about half a second
@@ -233,13 +232,13 @@ TESELA_API tesela_status tesela_synthesize(int32_t n_uses, const tesela_access_u
  * needs one unit of each other lane: 31 rounds. In 8 rounds lane and lane ^ 1 exchange packed halves, then each has two units
  * at a time for 16 lanes: 15 rounds more.
  *
- * Fewest means: of all plans in which a round is one 32-bit shuffle; every lane offers a register made of any bits it has by
- * then, also of what others gave it, and takes that of one lane. A plan is of fewest rounds if it has least_rounds; that
- * is a lower bound, and where the plan has more rounds, nothing is said.
+ * least_rounds is a lower bound over all conversions in which a round is one 32-bit shuffle: every lane offers a register made
+ * of any bits it has at that time, received bits included, and receives that of one lane. A conversion with least_rounds
+ * rounds is minimal; for one with more rounds nothing is claimed.
  *
- * A unit that a thread has already it moves itself, in no round. In a round several lanes may take what one offers. Threads
- * of the block that src or dst lacks have no registers on that side. The last warp of a block may have fewer lanes: its
- * shuffles name those.
+ * A thread moves units that it already has without a round. In a round several lanes may receive the offer of one lane. Threads
+ * of the block that src or dst lacks have no registers on that side. The last warp of a block may have fewer lanes; its
+ * shuffles name only those.
  *
  * A conversion owns memory (tables of a few bytes per register); it is immutable, and any number of threads may use it.
  */
@@ -253,7 +252,7 @@ typedef enum tesela_exchange_kind {
 
 typedef struct tesela_exchange tesela_exchange;
 
-/// What a plan is, in numbers.
+/// Facts about a conversion.
 typedef struct tesela_exchange_facts {
   tesela_exchange_kind kind;
   int32_t bits;                 ///< of an element
@@ -262,8 +261,8 @@ typedef struct tesela_exchange_facts {
   int64_t threads;              ///< of the block: the larger of both sides
   int64_t src_units, dst_units; ///< per thread
   int64_t rounds;               ///< shuffle: rounds, of the warp that needs most
-  /// shuffle: no plan has fewer, by what lanes must take, must offer, and must take for others (see above). Equal to rounds where
-  /// units have 32 bits or 64, and dst has no element in two lanes of a warp
+  /// shuffle: a lower bound, from what lanes must receive, offer, and pass on (see above). Equal to rounds if units have 32 or
+  /// 64 bits and dst has no element in two lanes of a warp
   int64_t least_rounds;
   int64_t moves;        ///< units that a thread moves inside itself, at most; 0 for nothing and shared
   int64_t shared_bytes; ///< shared: bytes of shared memory
@@ -284,7 +283,7 @@ typedef struct tesela_exchange_options {
   int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_exchange_options;
 
-/// Plan a conversion.
+/// Create a conversion.
 ///
 /// Example: local(2).spatial(32) to spatial(32).local(2) is a shuffle: thread t needs elements 2t and 2t + 1 of threads
 /// 2t % 32 and (2t + 1) % 32, so 2 rounds; only threads 0 and 31 have one of theirs. spatial(64) to local(2).spatial(32)
@@ -309,7 +308,7 @@ TESELA_API void tesela_exchange_destroy(tesela_exchange *plan);
 
 TESELA_API tesela_exchange_facts tesela_exchange_facts_of(const tesela_exchange *plan);
 
-/// The layout in shared memory of a plan of that kind; NULL for the others. Belongs to the plan.
+/// The layout in shared memory of a conversion of kind SHARED; NULL for other kinds. Owned by the conversion.
 TESELA_API const tesela_tile_memory *tesela_exchange_memory(const tesela_exchange *plan);
 
 /// What `thread` does in a shuffle round: it offers word `offer` of the start of `phase` (-1: nothing that matters), takes from
@@ -360,22 +359,22 @@ TESELA_API tesela_status tesela_exchange_register_of(const tesela_exchange *plan
 TESELA_API tesela_status tesela_exchange_move_of(const tesela_exchange *plan, int64_t thread, int64_t into,
                                                  int64_t *from, tesela_error *err);
 
-/// Execute a plan on the host, step by step as a GPU would: registers are arrays of bytes, thread after thread, each
+/// Run a conversion on the host, step by step as a GPU would: registers are arrays of bytes, thread after thread, each
 /// element in ceil(bits / 8) bytes. dst has dst.local_size elements a thread, for each thread of dst; src likewise; they do
 /// not overlap. A read of something that no step wrote, or a register of dst left out, is TESELA_E_INVALID: it would be a
-/// fault of the plan.
+/// fault of the library.
 /// @return TESELA_OK; TESELA_E_MEMORY.
 TESELA_API tesela_status tesela_exchange_run(const tesela_exchange *plan, void *dst, const void *src,
                                              const tesela_allocator *allocator, tesela_error *err);
 
-/// Print the plan for people, deterministic: the kind, the counts, each round with the pattern of its lanes where it has
-/// one - "lane ^ 1", "(lane + 4) mod 32", or "2 ^ b0*1 ^ b3*4", where b3 is bit 3 of the lane - else a table.
+/// Print the conversion, deterministic: the kind, the counts, each round with the pattern of its lanes if it has one
+/// - "lane ^ 1", "(lane + 4) mod 32", or "2 ^ b0*1 ^ b3*4", where b3 is bit 3 of the lane - else a table.
 /// TESELA_E_STOPPED.
 TESELA_API tesela_status tesela_exchange_print(const tesela_exchange *plan, const tesela_writer *to,
                                                tesela_error *err);
 
 /*
- * ==== Plans and layouts as source code
+ * ==== Conversions and layouts as source code
  */
 
 /// CUDA C++ of a conversion between register layouts, compilable by itself:
@@ -384,8 +383,8 @@ TESELA_API tesela_status tesela_exchange_print(const tesela_exchange *plan, cons
 ///   __global__ void NAME_kernel(T *dst, const T *src);                      loads src, converts, stores dst
 ///
 /// T is an unsigned integer of the element's width (8, 16, 32 or 64 bits). The kernel's src and dst are as
-/// tesela_exchange_run has them, so that the two can be compared bit by bit; one block of the plan's threads, in
-/// threadIdx.x. `shared` is NULL or shared_bytes of the plan's facts, aligned to 16; no thread may still read it when NAME
+/// tesela_exchange_run has them, so that the two can be compared bit by bit; one block of the conversion's threads, in
+/// threadIdx.x. `shared` is NULL or shared_bytes of the facts, aligned to 16; no thread may still read it when NAME
 /// begins, and all threads of the block call NAME together. Registers are indexed by constants only.
 ///
 /// @param name  a C identifier of up to 100 characters
@@ -440,8 +439,8 @@ TESELA_API tesela_status tesela_codegen_register_c(const tesela_register *layout
  *
  * A layout in registers has exactly `threads` threads; a tile that fewer of them hold is replicated over the rest.
  *
- * tesela_kernel_program_infer gives layouts to tensors that have none. Rules are tried level by level, in each level
- * operation after operation; after each layout found it starts at level 1 again. So the answer depends on the text alone.
+ * tesela_kernel_program_infer gives layouts to tensors without one. Rules are tried level by level, in each level operation
+ * after operation; after each layout found it restarts at level 1. So the result depends only on the text.
  *
  *   0  global memory is row-major
  *   1  the result of an operation, all of whose operands of its shape are known
@@ -465,13 +464,13 @@ TESELA_API tesela_status tesela_codegen_register_c(const tesela_register *layout
  * Loads, stores and copies between memories are checked as access.h does it; a conflict has a layout of the memory that
  * would do. (A copy goes through registers, in the layout that 7 gives to a load of its source or a store to its result.)
  *
- * A conflict on which grids of level 5 have a part is not the last word: other grids are tried, all that warps= can say, by
- * runs of the rules as long as there are fewer than TESELA_KERNEL_GRIDS of them, with TESELA_KERNEL_GRID_TENSORS tensors.
- * The run that came furthest is changed first, its last grid first, in the order of registers; the first run without a
- * conflict is the answer. docs/infer.md, "Other warps", has the details.
+ * After a conflict that grids of level 5 are part of, other grids are tried, all that warps= can express, in up to
+ * TESELA_KERNEL_GRIDS runs of the rules with TESELA_KERNEL_GRID_TENSORS tensors. The run that got furthest is changed
+ * first, its last grid first, in the order of registers; the first run without a conflict is the result. docs/infer.md,
+ * "Other warps", has the details.
  */
 
-#define TESELA_KERNEL_TEXT 65536         ///< bytes of a program
+#define TESELA_KERNEL_TEXT 65536         ///< bytes of a kernel
 #define TESELA_KERNEL_LINES 4096         ///< lines of it
 #define TESELA_KERNEL_TENSORS 1024       ///< tensors of it
 #define TESELA_KERNEL_NAME 63            ///< bytes of a tensor's name
@@ -488,19 +487,18 @@ typedef enum tesela_tensor_space {
   TESELA_TENSOR_GLOBAL,
 } tesela_tensor_space;
 
-/// One tensor of a program. Pointers belong to the program.
+/// One tensor of a kernel. Pointers are owned by the kernel.
 typedef struct tesela_tensor {
   const char *name;
   tesela_tensor_space space;
   tesela_dtype dtype;
   int32_t rank;
   const int64_t *shape;
-  bool given;                       ///< its layout stands in the program
-  const tesela_register *registers; ///< NULL if it is not in registers, or not known
-  const tesela_tile_memory *memory; ///< NULL if it is in registers, or not known
-  const char
-      *rule;    ///< why it has its layout: "given", "line 12, dot: operand A of acc"; "" while it has none
-  int64_t line; ///< of its declaration, from 1
+  bool given;                       ///< its layout is given in the text
+  const tesela_register *registers; ///< NULL if it is not in registers, or unknown
+  const tesela_tile_memory *memory; ///< NULL if it is in registers, or unknown
+  const char *rule; ///< origin of its layout: "given", "line 12, dot: operand A of acc"; "" while unknown
+  int64_t line;     ///< of its declaration, from 1
 } tesela_tensor;
 
 /// Read a kernel.
@@ -532,16 +530,16 @@ TESELA_API tesela_status tesela_kernel_program_infer(tesela_kernel_program *prog
 /// Threads of the block.
 TESELA_API int64_t tesela_kernel_program_threads(const tesela_kernel_program *program);
 
-/// How many tensors there are, and one of them, in the order of the program. {.name = ""} for a number outside.
+/// The number of tensors, and tensor i in the order of the text; {.name = ""} for i out of range.
 TESELA_API int32_t tesela_kernel_program_count(const tesela_kernel_program *program);
 TESELA_API tesela_tensor tesela_kernel_program_tensor(const tesela_kernel_program *program, int32_t i);
 
 /// Number of the tensor with this name, or -1. O(tensors).
 TESELA_API int32_t tesela_kernel_program_find(const tesela_kernel_program *program, const char *name);
 
-/// After a conflict: everything that is known about it. `has` is where the values of `tensor` are, `needs` where they have
-/// to be. For an operand `has` is its layout; for a result (`is_result`) `has` is where the operation leaves it and
-/// `needs` is its layout. Where no modes say an operand's reshape both are flattened to one dim.
+/// Facts about a conflict. `has` is the actual layout of the values of `tensor`, `needs` the required one. For an operand
+/// `has` is its layout; for a result (`is_result`) `has` is the layout that the operation produces and `needs` is its
+/// layout. If no modes express an operand's reshape, both are flattened to one dim.
 typedef struct tesela_kernel_conflict {
   bool found;
   bool is_result;
@@ -573,7 +571,7 @@ typedef struct tesela_kernel_conflict {
   bool grids_left;
 } tesela_kernel_conflict;
 
-/// Belongs to the program; found is false unless the last infer ended in a conflict.
+/// Owned by the kernel; found is false unless the last infer ended in a conflict.
 TESELA_API const tesela_kernel_conflict *tesela_kernel_program_conflict(const tesela_kernel_program *program);
 
 /// Print an aligned table: each tensor with its space, type and shape, the rule that gave its layout, and the layout ("?" if unknown);
@@ -590,7 +588,7 @@ typedef struct tesela_kernel_operation {
   const char *summary;  ///< one line
 } tesela_kernel_operation;
 
-/// All of them, sorted by name; *n receives how many. Static memory.
+/// All operations, sorted by name; *n receives their number. Static memory.
 TESELA_API const tesela_kernel_operation *tesela_kernel_operations(int32_t *n);
 
 #ifdef __cplusplus

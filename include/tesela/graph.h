@@ -672,7 +672,7 @@ typedef struct tesela_graph_run_facts {
   int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_graph_run_facts;
 
-/// Run a program. For reference, not for speed: about 0.5 ns for each product of a matmul, some 5 ns for each element that is read
+/// Run a graph. For reference, not for speed: about 0.5 ns for each product of a matmul, some 5 ns for each element that is read
 /// or written, its marks included. One thread; beside the buffers and a mark of 4 bytes for every few bytes of them it takes some
 /// 200 KiB, 12 KiB for each operand of an operator, tables of places (12 bytes for each index of each of their dims), 32 bytes for each
 /// element of a line that is sorted or summed up, and what the relayout engine takes.
@@ -684,7 +684,7 @@ typedef struct tesela_graph_run_facts {
 /// @param outputs  one address for each output (tesela_graph_output): receives the tensor row-major, in the node's type
 /// @return TESELA_OK; TESELA_E_UNSUPPORTED for a fallback, a FUSED function, a bitcast to another width, a type that cannot be computed with
 ///         (complex, below 8 bits); TESELA_E_INVALID if a buffer has no layout (unless plain) or one of elements narrower than its device
-///         type; an index that is looked up and outside its dim (but -1 in a scatter); a plan of memory that is not this graph's;
+///         type; an index that is looked up and outside its dim (but -1 in a scatter); a memory plan of another graph;
 ///         TESELA_E_RANGE for an integer that the device type cannot hold, or a limit below 0;
 ///         TESELA_E_LIMIT, before anything is done, if the run needs more than max_steps or max_bytes; TESELA_E_MEMORY;
 ///         TESELA_E_STOPPED if progress asked to stop.
