@@ -347,11 +347,11 @@ typedef struct tesela_op_loops {
   int32_t n_operands;
 } tesela_op_loops;
 
-/// The loops of a node of a graph with layouts: the device dims of the result as far as elements reach (a dim of 40 has 40 lanes of
-/// 64), then the folded dims in their order, in blocks and lanes where an operand has its lanes along them. Loops of one pass
-/// are left out, replicated dims have no loop: an element is written to all its places. Steps of a dim that do not divide
-/// each other are left to the loop below them, so that each iteration index has exactly one set of counters; a result that
-/// is written into a view of a buffer has one loop a dim.
+/// The loops of a node of a graph with layouts: the device dims of the result, as far as elements reach (a dim of 40 has 40 lanes of
+/// 64), then the folded dims in order, in blocks and lanes if an operand has its lanes along them. Loops of one iteration are
+/// omitted, and replicated dims have no loop: an element is written to all its places. If steps of a dim do not divide each
+/// other, the loop below covers the rest, so that each iteration index has exactly one set of counters; a result that is
+/// written into a view of a buffer has one loop per dim.
 ///
 /// Example: matmul of f16[128,256] in sticks along 1 and f16[256,64]: loops row 128, lane 64; folded block 4, lane 64.
 ///
@@ -360,20 +360,20 @@ typedef struct tesela_op_loops {
 TESELA_API tesela_status tesela_graph_loops(const tesela_graph *graph, int32_t node, tesela_op_loops *loops,
                                             tesela_error *err);
 
-/// The place of operand k (-1: the result) as a layout of the core whose elements are the loops' counters: shape = the extents.
+/// The place of operand k (-1: the result) as a tesela_layout whose elements are the counters of the loops: shape = the extents.
 /// Its place p is place p - *before of the buffer: *before is above 0 if counters reach before the buffer, as in a window over the
 /// border. For iteration indices beyond their extents (padding), or an operand without an element (windows, pieces), the place is
 /// meaningless.
 ///
 /// Example: f16[100,130] in sticks along 1: place {2, 5, 1} = 2*6400 + 5*64 + 1 = 13121, *before 0.
 ///
-/// @return TESELA_OK; TESELA_E_UNSUPPORTED for the operand that is looked up by another's values, and for a window on a view that
-///         goes across dims of its buffer; TESELA_E_RANGE; TESELA_E_LIMIT; TESELA_E_OVERFLOW.
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED for an operand that is indexed by another's values, and for a window on a view that
+///         crosses dims of its buffer; TESELA_E_RANGE; TESELA_E_LIMIT; TESELA_E_OVERFLOW.
 TESELA_API tesela_status tesela_graph_loop_place(const tesela_graph *graph, const tesela_op_loops *loops,
                                                  int32_t node, int32_t k, tesela_layout *place,
                                                  int64_t *before, tesela_error *err);
 
-/// Print the loops of a node as C-like source: loops, the conditions for padding and borders where they can fail, and an
+/// Print the loops of a node as C-like source: loops, the conditions for padding and borders if they can be false, and an
 /// assignment with every place as an expression of /, %, * and +. Deterministic.
 ///
 ///   for (int64_t c0 = 0; c0 < 3; c0++)
@@ -392,24 +392,24 @@ TESELA_API tesela_status tesela_graph_print_loops(const tesela_graph *graph, int
 
 /* ---- division over cores --------------------------------------------------------------------------------------------- */
 
-/// What one core does: counters start .. start + extent - 1 of each loop.
+/// The share of one core: counters start .. start + extent - 1 of each loop.
 typedef struct tesela_core_share {
   int64_t start[TESELA_DEVICE_DIMS], extent[TESELA_DEVICE_DIMS];
 } tesela_core_share;
 
 typedef struct tesela_division {
-  int32_t cores;                      ///< that have work: product of the factors
+  int32_t cores;                      ///< cores with work: product of the factors
   int32_t n;                          ///< loops
-  int64_t factor[TESELA_DEVICE_DIMS]; ///< parts that each loop is cut into; lanes are never cut
+  int64_t factor[TESELA_DEVICE_DIMS]; ///< number of parts of each loop; lanes are never cut
   int32_t folded; ///< the one folded loop that is cut, or -1: its partial results must be combined
   int64_t most;   ///< iterations of the busiest core, padding not counted
   double balance; ///< most over the iterations / cores, >= 1
 } tesela_division;
 
-/// Divide an operator over up to `cores` cores along its device dims. Sticks are atomic; at most one folded loop is cut, and only
-/// if cutting the others leaves cores idle and it brings more to work (never that of a line that an operator runs along);
-/// factors divide their loops, so that all cores do the same. Of the divisions that use most cores, the one whose cores read
-/// least: the counters of the loops that each operand moves with; then the one that cuts the outer loops more.
+/// Divide an operator over up to `cores` cores along its device dims. Sticks are never cut. At most one folded loop is cut, and
+/// only if this uses more cores (never the dim that an operator runs along). Factors divide their loops, so that all cores do
+/// equal work. Preferred are divisions that use most cores, then those whose cores read least (the counters of the loops that
+/// each operand depends on), then those that cut the outer loops more.
 ///
 /// Example: matmul f16[6,256] x f16[256,192], loops 3 blocks, 6 rows, 64 lanes, folded 4 blocks, 64 lanes: 32 cores are 18 without
 /// the fold, 24 with it: 1 x 6 x 4.
@@ -425,8 +425,8 @@ TESELA_API tesela_status tesela_graph_divide(const tesela_graph *graph, int32_t 
 TESELA_API tesela_status tesela_graph_share(const tesela_op_loops *loops, const tesela_division *division,
                                             int32_t c, tesela_core_share *share, tesela_error *err);
 
-/// The places of operand k (-1: the result) that core c touches: the least and the greatest, and how many distinct ones. None:
-/// 0, -1, 0. Of elements with several places the first is read, all are written. A dim that is looked up counts whole.
+/// The places of operand k (-1: the result) that core c touches: the least, the greatest, and the number of distinct ones; 0, -1, 0
+/// if it touches no place. Of elements with several places the first is read, all are written. An indexed dim counts whole.
 typedef struct tesela_core_view {
   int64_t first, last, places;
 } tesela_core_view;
@@ -445,22 +445,22 @@ TESELA_API tesela_status tesela_graph_core_view(const tesela_graph *graph, int32
  *   e = exp(x)         the padding of e holds 1
  *   z = sum of e, 1    reads lanes 100 to 127 of e: it needs 0 there and finds 1: mask them, or fill them with 0
  *
- * Model. An operator goes through every digit of the device dims of its result, and of its operands along what it folds: indices
- * then exceed extents, and an operand is read where such an index lies. Values are computed as tesela_graph_run computes
- * them; functions that accelerators approximate only where they are exact (exp of 0, of an infinity). Whether elements
- * are finite is not known: 0 * element is not 0, but for integers. What cannot be told is garbage, which is always a right
- * answer; so is all padding of layouts with gaps, copies or uneven steps, and that of one element per stick unless it was filled.
+ * Model. An operator runs over every digit of the device dims of its result, and of its operands along the folded dims: indices
+ * then exceed extents, and operands are read at the places of such indices. Values are computed as in tesela_graph_run;
+ * functions that accelerators approximate are computed only at exact points (exp of 0, of an infinity). Elements may be infinite or
+ * NaN, so 0 * element is 0 only for integers. Unknown values are garbage, which is always a safe answer. All padding of layouts
+ * with gaps, copies or uneven steps is garbage, and that of one element per stick unless it was filled.
  */
 
-/// What padding receives when a tensor is written. LEAVE: nothing, it is garbage.
+/// The value written to padding with a tensor. LEAVE: not written, garbage.
 typedef struct tesela_padding_fill {
   tesela_pad pad;
   double value; ///< TESELA_PAD_VALUE
 } tesela_padding_fill;
 
 typedef struct tesela_padding_options {
-  const tesela_padding_fill *input;  ///< one for each INPUT node, in the order of nodes; NULL: all are left
-  tesela_padding_fill copy;          ///< what clone and move write to the padding of their result
+  const tesela_padding_fill *input;  ///< one per INPUT node, in the order of nodes; NULL: all LEAVE
+  tesela_padding_fill copy;          ///< fill of the results of clone and move
   const tesela_allocator *allocator; ///< NULL: malloc and free; must outlive the result
   int64_t reserved[4];               ///< 0: room to grow (base.h)
 } tesela_padding_options;
@@ -469,30 +469,30 @@ typedef enum tesela_padding_kind {
   TESELA_PADDING_NONE,     ///< no padding
   TESELA_PADDING_VALUE,    ///< one value in all padding
   TESELA_PADDING_GARBAGE,  ///< anything
-  TESELA_PADDING_ELEMENTS, ///< of a read: elements of the buffer that the operator's view does not show
-  TESELA_PADDING_OUTSIDE,  ///< of a read: the buffer has no places there
+  TESELA_PADDING_ELEMENTS, ///< of a read: elements of the buffer outside the operator's view
+  TESELA_PADDING_OUTSIDE,  ///< of a read: outside the buffer
 } tesela_padding_kind;
 
 typedef struct tesela_padding_state {
   tesela_padding_kind kind;
-  bool integer;  ///< VALUE: `whole` says it exactly
+  bool integer;  ///< VALUE: `whole` is exact
   double value;  ///< VALUE: of a float type, or the nearest to `whole`
   int64_t whole; ///< VALUE: of integers and bool; of u64 its bits
 } tesela_padding_state;
 
 typedef enum tesela_padding_verdict {
-  TESELA_PADDING_FINE, ///< what is read changes nothing
-  TESELA_PADDING_FILL, ///< it must be masked, or hold `needed`
-  TESELA_PADDING_MASK, ///< it must be masked: no fill of this operand helps
+  TESELA_PADDING_FINE, ///< the read does not change the result
+  TESELA_PADDING_FILL, ///< the padding must be masked, or hold `needed`
+  TESELA_PADDING_MASK, ///< the padding must be masked: no fill of this operand helps
 } tesela_padding_verdict;
 
-/// A dim that an operator folds, and whose last stick, or padding, reaches beyond it. If all reads of an operator are FINE, it
-/// may fold whole sticks. One operand of a product that holds 0 does where all others hold finite values; the mean of padding is
-/// never right: it counts.
+/// A dim that an operator folds, with a last stick, or padding, that reaches beyond it. If all reads of an operator are FINE, it
+/// may fold whole sticks. For a product it is enough that one operand holds 0 and the others finite values; a mean is
+/// never FINE, since padding changes the count.
 typedef struct tesela_padding_read {
   int32_t node, operand, dim;
   int64_t from, to;                   ///< indices from .. to-1 along `dim` are read beyond it
-  tesela_padding_state needed, found; ///< needed: VALUE, or NONE where no value is known to do
+  tesela_padding_state needed, found; ///< needed: VALUE, or NONE if no value is known to work
   tesela_padding_verdict verdict;
 } tesela_padding_read;
 
@@ -532,50 +532,51 @@ TESELA_API tesela_status tesela_padding_suggest(const tesela_padding *padding, t
  * ==== An arena for the buffers of a graph: live ranges, true sizes, reuse
  *
  * A buffer lives from the node that makes it to the last node that reads it, through any view; an output to the end, an input
- * from the start. Its size is the device layout's, padding included, rounded up to the target's alignment. A result may take the
- * place of an operand that ends there, if each of its elements lies where the operand's element of the same index lay.
+ * from the start. Its size is that of the device layout, padding included, rounded up to the target's alignment. A result may
+ * reuse the memory of an operand whose life ends there, if each of its elements has the place of the operand's element of the
+ * same index.
  *
  *   0 x, 1 a = neg x, 2 b = exp a, 3 b.T, 4 c = b + b.T, 5 d = neg c      f16[64,64], 8192 bytes each; x and d are the caller's
- *     a lives at nodes 1 and 2, b at 2 to 4 in a's place, c at 4 and 5 not in b's: elements of b.T lie elsewhere. Peak 16384 of 24576
+ *     a lives at nodes 1 and 2, b at 2 to 4 in the memory of a, c at 4 and 5, not in that of b: b.T has other places. Peak 16384 of 24576
  *
- * Why that suffices: an operator reads all operands of an element before it writes the element, and no other element reads there.
+ * This is safe: an operator reads all operands of an element before it writes the element, and no other element reads there.
  */
 
 typedef struct tesela_graph_memory_options {
-  int64_t capacity;   ///< bytes; 0: as many as needed
-  int64_t scratchpad; ///< bytes of fast memory that buffers are kept in first, by traffic saved; 0: none
-  int64_t effort;     ///< as tesela_arena_options
-  bool no_reuse;      ///< no result in an operand's place
-  bool inputs;        ///< inputs and outputs are in the arena too
+  int64_t capacity; ///< bytes; 0: unlimited
+  int64_t
+      scratchpad; ///< bytes of fast memory, used first for buffers that save most traffic; 0: no scratchpad
+  int64_t effort; ///< as tesela_arena_options
+  bool no_reuse;  ///< results never reuse the memory of an operand
+  bool inputs;    ///< inputs and outputs are in the arena too
   const tesela_allocator *allocator;
   int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_graph_memory_options;
 
 typedef struct tesela_graph_memory tesela_graph_memory;
 
-/// Where a buffer is.
+/// The place of a buffer.
 typedef struct tesela_graph_place {
   int32_t node;              ///< the buffer
   int32_t lower, upper;      ///< nodes lower .. upper-1
   int64_t bytes;             ///< of its layout, rounded up to the alignment
   int64_t offset;            ///< in the arena, or in the scratchpad
   bool scratchpad, external; ///< external: an input or output outside the arena, offset -1
-  int32_t in_place_of;       ///< the buffer whose place it takes, -1
+  int32_t in_place_of;       ///< the buffer whose memory it reuses, or -1
 } tesela_graph_place;
 
 typedef struct tesela_graph_memory_facts {
   tesela_arena_facts arena, scratchpad;
-  int64_t
-      host_bytes; ///< sum of the host tensors' bytes of those not external: what planning without padding would count
-  int64_t naive;    ///< sum of their device bytes: no reuse at all
-  int64_t external; ///< bytes of inputs and outputs outside the arena
+  int64_t host_bytes; ///< sum of the host bytes of all buffers in the arena, without padding
+  int64_t naive;      ///< sum of their device bytes, without reuse
+  int64_t external;   ///< bytes of inputs and outputs outside the arena
   int64_t traffic,
       traffic_saved; ///< bytes read and written by operators (each element once an operand, padding not counted), and those of buffers that stay in the scratchpad
-  int32_t reused;    ///< results in an operand's place
+  int32_t reused;    ///< results that reuse an operand's memory
   int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_graph_memory_facts;
 
-/// Plan memory for a graph whose buffers all have layouts (tesela_graph_apply).
+/// Place the buffers of a graph with layouts (tesela_graph_apply) in an arena.
 /// @return TESELA_OK; TESELA_E_INVALID if a buffer has no layout; TESELA_E_LIMIT if the capacity does not suffice (as
 ///         tesela_arena_plan); TESELA_E_OVERFLOW; TESELA_E_MEMORY.
 TESELA_API tesela_status tesela_graph_plan_memory(tesela_graph_memory **out, const tesela_graph *graph,
@@ -587,16 +588,16 @@ TESELA_API void tesela_graph_memory_destroy(tesela_graph_memory *memory);
 TESELA_API tesela_graph_memory_facts tesela_graph_memory_facts_of(const tesela_graph_memory *memory);
 /// Place k in the order of nodes; NULL after the last.
 TESELA_API const tesela_graph_place *tesela_graph_memory_place(const tesela_graph_memory *memory, int32_t k);
-/// The place of a node's buffer; NULL if it has none.
+/// The place of a node's buffer, or NULL.
 TESELA_API const tesela_graph_place *tesela_graph_memory_of(const tesela_graph_memory *memory, int32_t node);
 
 /*
  * ==== The reference execution of a graph, on tiled or plain buffers
  *
- * Each operator is computed element by element in double precision (integers in 64 bits) and rounded once to its result's type, folds in
- * the row-major order of the folded dims; so an execution on tiled memory and one on plain memory give the same bits. (Hardware
- * that adds in f32 gives others.) How many elements are computed at once, and in which order, does not show. What the last bit depends
- * on:
+ * Each operator is computed element by element in double precision (integers in 64 bits) and rounded once to its result's type, with
+ * folds in the row-major order of the folded dims. So runs on tiled and on plain memory give the same bits. (Hardware that adds in
+ * f32 gives others.) The order of computation and the number of elements computed together do not affect the result. The last bit
+ * depends on:
  *
  *   types       f64 if any operand is a float, else 64-bit integers, unsigned if all operands are; select's first operand counts not;
  *               exp, sqrt, sin and the like in f64 always; mean of integers in f64 if its result is a float
@@ -618,48 +619,48 @@ TESELA_API const tesela_graph_place *tesela_graph_memory_of(const tesela_graph_m
  * 0xAD), so that padding which is read shows; and a mark for every few bytes says for which buffer they were last written, so that it is counted.
  */
 
-#define TESELA_GRAPH_RUN_STEPS INT64_C(10000000000) ///< of a run at most, by default: a minute or so
-#define TESELA_GRAPH_RUN_BYTES (INT64_C(1) << 32)   ///< of its buffers and their marks at most, by default
+#define TESELA_GRAPH_RUN_STEPS INT64_C(10000000000) ///< default limit of steps: about a minute
+#define TESELA_GRAPH_RUN_BYTES (INT64_C(1) << 32)   ///< default limit of bytes, buffers and marks
 
 typedef struct tesela_graph_run_options {
   bool plain;                        ///< row-major host buffers instead of device layouts
-  const tesela_graph_memory *memory; ///< buffers at their planned places in one arena; NULL: each its own
+  const tesela_graph_memory *memory; ///< places of the buffers in one arena; NULL: separate allocations
   const tesela_allocator *allocator;
   /// May be NULL. Receives steps (tesela_graph_run_needs) instead of bytes, at most every 2^20 steps; may stop the run
   /// (TESELA_E_STOPPED).
   tesela_progress *progress;
   void *progress_user;
-  /// plain: elements are stored in the device types of the target, if it has them, so that the bits are those of tiled memory.
+  /// plain: elements are stored in the device types of the target, if it has them, which gives the same bits as tiled memory.
   bool device_types;
   /// A run that needs more (tesela_graph_run_needs) is refused before it begins; 0: TESELA_GRAPH_RUN_STEPS and _BYTES.
   int64_t max_steps, max_bytes;
   int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_graph_run_options;
 
-/// What a run needs.
+/// Requirements of a run.
 typedef struct tesela_graph_run_needs {
   /// Results and products of all operators (plus the values of a scatter, and the elements of a line for each pass over it): the
   /// unit of progress. About 0.5 to 5 ns each.
   int64_t steps;
   int64_t
       bytes; ///< of buffers and their marks, in the arena and outside; steps and bytes above 2^60 count as that
-  int32_t node;        ///< the one with most of the steps; -1: the graph is empty
+  int32_t node;        ///< the node with most steps; -1 for an empty graph
   int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_graph_run_needs;
 
-/// Count what a run with these options would need, without running: for a limit of one's own, or to say how long it takes.
-/// Does not check the limits of the options. O(nodes).
+/// Compute the requirements of a run with these options, for other limits or an estimate of its time. Does not check the
+/// limits of the options. O(nodes).
 ///
 /// Example: c = dot(a, b) of three f32[8192,8192]: steps 2^39 + 2^26 (products and results).
 ///
 /// @param options  as for tesela_graph_run; NULL: all zeros
-/// @return TESELA_OK; what tesela_graph_run returns for a node that cannot be run, or a buffer without a layout;
+/// @return TESELA_OK; as tesela_graph_run for a node that cannot be run, or a buffer without a layout;
 ///         TESELA_E_MEMORY
 TESELA_API tesela_status tesela_graph_run_needs_of(const tesela_graph *graph, const tesela_target *target,
                                                    const tesela_graph_run_options *options,
                                                    tesela_graph_run_needs *needs, tesela_error *err);
 
-/// What ran.
+/// Facts about a run.
 typedef struct tesela_graph_run_facts {
   int64_t operators; ///< computed
   int64_t elements;  ///< of results, computed
