@@ -191,11 +191,11 @@ typedef struct tesela_synthesis_options {
 ///             next block, then leading dims; without a stage and with each as above. Elements that P is a multiple of.
 ///   padded    each row followed by p elements: whole bytes, up to P; 1, 2, 3, .. elements where they are whole bytes
 ///
-/// Rank 1 and 0 have one order, no blocks, no padding. shared_row_major_swizzle is in the family (P = 128 bytes), so
-/// never better than what is found. A candidate that does not allow the vectors of all uses is left out.
+/// Rank 1 and 0 have one order, no blocks, no padding. shared_row_major_swizzle is in the family (P = 128 bytes), so the
+/// result is never worse. Candidates that do not allow the vectors of all uses are excluded.
 ///
-/// Ties: fewer instructions, then fewer bytes, then the earlier of: plain, swizzled, blocks, padded; then the order of the
-/// dims as they are before the last two swapped; then the smaller bits, base, shift, p, compared in this order.
+/// Ties: fewer instructions, then fewer bytes, then the earlier of: plain, swizzled, blocks, padded; then the given order of
+/// the dims before the swapped one; then the smaller bits, base, shift, p, compared in this order.
 ///
 /// Example: written in rows, spatial(1,32).local(32,1), and read in columns, spatial(32,1).local(1,32), f32, vector 1:
 /// Swizzle(base=0, bits=5, shift=5), 64 wavefronts, which is the least; shared_row_major has 32 + 1024.
@@ -203,8 +203,8 @@ typedef struct tesela_synthesis_options {
 /// @param options  NULL: {0}
 /// @return TESELA_OK; TESELA_E_MISMATCH if shapes differ; TESELA_E_RANGE for no uses, a weight, vector or limit below
 ///         0, bits or machine out of range; TESELA_E_INVALID if no candidate allows the vectors; TESELA_E_LIMIT, also if
-///         max_bytes is less than the tile or the search needs more than max_steps; TESELA_E_OVERFLOW for weights too large. 128x128 in 128 threads: about 2 ms;
-///         other extents than powers of two: tens of ms.
+///         max_bytes is less than the tile or the search needs more than max_steps; TESELA_E_OVERFLOW for weights that are too large.
+/// 128x128 in 128 threads: about 2 ms; extents other than powers of two: tens of ms.
 TESELA_API tesela_status tesela_synthesize(int32_t n_uses, const tesela_access_use *uses, int32_t bits,
                                            const tesela_synthesis_options *options,
                                            const tesela_access_machine *machine, tesela_synthesis *found,
@@ -221,14 +221,14 @@ TESELA_API tesela_status tesela_synthesize(int32_t n_uses, const tesela_access_u
  *   shuffle   each warp has all it needs: rounds of shfl.sync, in each of which a lane offers one word and receives one
  *   shared    units are written to shared memory, a barrier, and read, by a layout found for the two (access.h)
  *
- * Registers move in *units* of up to 32 bits: as many elements as always go from one thread to one thread together, a power
- * of two of them. They need not be neighbours among the registers of a thread: of column_local(2,2).spatial(8,4).local(1,2)
- * of f16 and its transpose, registers 0 and 2 go together, and words made of such pairs take half the rounds. An element of
- * more than 32 bits is a unit of several words, and each round shuffles each of them once.
+ * Registers move in *units* of up to 32 bits: the elements that always move together between two threads, a power of two of them.
+ * They need not be neighbours among the registers of a thread: from column_local(2,2).spatial(8,4).local(1,2) of f16 to its
+ * transpose registers 0 and 2 move together, and words of such pairs need half the rounds. An element of more than 32 bits is a
+ * unit of several words, and each round shuffles each of them once.
  *
- * A word is a unit, or where units are narrower than 32 bits and that takes fewer rounds, several *parts*, each a unit. Then
- * rounds come in *phases*: at the start of each a lane packs its words by byte permutes, from words of the phase before or from
- * units of src, and a unit may go by way of other lanes. Of local(32,1).spatial(1,32) to spatial(32,1).local(1,32), f16, each lane
+ * A word is a unit or, if units are narrower than 32 bits and this needs fewer rounds, several *parts*, each a unit. Then rounds
+ * are grouped in *phases*: at the start of each a lane packs its words by byte permutes, from words of the phase before or from
+ * units of src, and a unit may pass through other lanes. From local(32,1).spatial(1,32) to spatial(32,1).local(1,32), f16, each lane
  * needs one unit of each other lane: 31 rounds. In 8 rounds lane and lane ^ 1 exchange packed halves, then each has two units
  * at a time for 16 lanes: 15 rounds more.
  *

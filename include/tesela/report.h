@@ -35,12 +35,12 @@
  * Totals of HLO text are the sum over arrays. They are not the peak: arrays that live at different times
  * share memory. Memory reports and HLO text are never added to each other.
  *
- *   stored   bytes the compiler's allocator takes for the shape (tesela_xla_sizes.allocated_bytes)
+ *   stored   bytes that the compiler allocates for the shape (tesela_xla_sizes.allocated_bytes)
  *   data     bytes of the elements alone (tesela_xla_sizes.logical_bytes, at most stored)
- *   padding  stored - data; of an entry whose shape is not certain, between two numbers
+ *   padding  stored - data; a range for an entry of uncertain shape
  *
- * Reading keeps distinct shapes, entries of memory reports and one unfinished line, each up to a limit; it
- * does not grow with the length of the input. Sums that leave int64 stay at INT64_MAX and a note says so.
+ * Reading keeps distinct shapes, entries of memory reports and one unfinished line, each up to a limit; memory
+ * does not grow with the length of the input. Sums beyond int64 stay at INT64_MAX and a note says so.
  */
 #ifndef TESELA_REPORT_H
 #define TESELA_REPORT_H
@@ -51,7 +51,7 @@
 extern "C" {
 #endif
 
-/* ---- what is reported ---------------------------------------------------------------------------------- */
+/* ---- report rows and notes ------------------------------------------------------------------------------- */
 
 /* symbol, name in JSON, words */
 #define TESELA_REPORT_SOURCE_MAP(X)                         \
@@ -146,43 +146,41 @@ enum {
   TESELA_REPORT_EXPANSION_DIFFERS = 8,
 };
 
-/// A shape that can be the one that an entry of a memory report is about: under some order of the dims and some tiles
-/// it takes the bytes that the compiler printed. Texts belong to the report.
+/// A possible shape of an entry of a memory report: with some order of the dims and some tiles it has the bytes that the
+/// compiler printed. Texts are owned by the report.
 typedef struct tesela_report_candidate {
-  const char
-      *shape; ///< "f32[32,8,4096,4096]" as it stands in the text; a tuple stands for its table of pointers
-  const char *fitted;    ///< with the first order and tiles that give the size; "" if it needs none
-  int64_t stored_bytes;  ///< of one array so laid out
-  int64_t data_bytes;    ///< of one array so laid out, <= stored_bytes
+  const char *shape;     ///< "f32[32,8,4096,4096]" as in the text; a tuple means its table of pointers
+  const char *fitted;    ///< with the first order and tiles that give the size; "" if not needed
+  int64_t stored_bytes;  ///< of one array in this layout
+  int64_t data_bytes;    ///< of one array in this layout, <= stored_bytes
   int64_t padding_bytes; ///< stored_bytes - data_bytes
   int32_t layouts;       ///< choices of the two most minor dims and the first tile that give the size, >= 1
 } tesela_report_candidate;
 
-/// An entry of a memory report, or all arrays of one shape and role in HLO text. Texts belong to the report.
+/// An entry of a memory report, or all arrays of one shape and role in HLO text. Texts are owned by the report.
 ///
-/// A row of a table is memory that several values use in turn: "16.00GiB; 0; 3; bf16[3,32,4096,8,64],
-/// 2×f32[32,8,4096,4096]". The shapes have no layout, and one of them has that size. If several of them can have it, the
-/// row has candidates: f32[32,8,4096,4096] without padding, bf16[3,32,4096,8,64]{0,4,3,2,1:T(8,128)(2,1)} with 15.62 GiB
-/// of it. Then the bytes stored are known and the padding lies between two numbers. HLO text after optimisation or a
-/// buffer assignment that is read with the report decides, if every candidate's type and dims occur in it and only one of
-/// the candidates takes these bytes there.
+/// A row of a table is memory that several values share over time: "16.00GiB; 0; 3; bf16[3,32,4096,8,64],
+/// 2×f32[32,8,4096,4096]". The shapes have no layout, and one of them has that size. If several can have it, the row has
+/// candidates: f32[32,8,4096,4096] without padding, bf16[3,32,4096,8,64]{0,4,3,2,1:T(8,128)(2,1)} with 15.62 GiB of
+/// padding. Then the stored bytes are known and the padding is a range. Optimized HLO text or a buffer assignment in the
+/// same input decides, if it contains the type and dims of every candidate and only one candidate has these bytes
+/// there.
 typedef struct tesela_report_array {
   tesela_report_source source;
   tesela_report_role role;
-  const char *
-      shape; ///< "s32[29360128,10]{1,0:T(8,128)}" as it stands in the text; "" if none does, or one of several
+  const char *shape; ///< "s32[29360128,10]{1,0:T(8,128)}" as in the text; "" if missing or ambiguous
   const char
-      *fitted; ///< the shape with the tile that gives the compiler's size, where the text has none; or ""
-  const char *name;       ///< instruction, "iota.2"; of several arrays the first; "" if not known
-  const char *opcode;     ///< "iota"; "" if not known
-  const char *op_name;    ///< operation of the user's program, "model/loss/one_hot"; "" if not known
-  const char *op_type;    ///< "OneHot"; "" if not known
-  const char *location;   ///< line of the user's program, "train.py:12"; "" if not known
-  const char *allocation; ///< allocation type of a memory report, "HLO temp"; "" if not known
+      *fitted; ///< the shape with the tile that gives the compiler's size, if the text has no tile; or ""
+  const char *name;       ///< instruction, "iota.2"; of several arrays the first; "" if unknown
+  const char *opcode;     ///< "iota"; "" if unknown
+  const char *op_name;    ///< operation of the user's program, "model/loss/one_hot"; "" if unknown
+  const char *op_type;    ///< "OneHot"; "" if unknown
+  const char *location;   ///< line of the user's program, "train.py:12"; "" if unknown
+  const char *allocation; ///< allocation type of a memory report, "HLO temp"; "" if unknown
   int64_t count;          ///< arrays, >= 1
   int64_t stored_bytes;   ///< of one array
   int64_t data_bytes;     ///< of one array, <= stored_bytes
-  bool data_known;        ///< false: data_bytes is the most that can be data
+  bool data_known;        ///< false: data_bytes is an upper bound
   bool sized;             ///< the bytes are those of `shape` or `fitted`; else the compiler's rounded figures
   int32_t memory_space;   ///< S(n) of the shape; 0 is the device's main memory
   uint32_t disagree;      ///< TESELA_REPORT_*_DIFFERS
@@ -191,25 +189,25 @@ typedef struct tesela_report_array {
   int32_t input;                                          ///< tesela_report_input_at
   int64_t line;                                           ///< line of the first, from 1
   int64_t least_padding_bytes, most_padding_bytes;        ///< of one array; equal if the padding is known
-  const char *listed; ///< the shapes of a table's row as they stand there, at most 1000 bytes; else ""
+  const char *listed; ///< the shapes of a table's row as in the text, at most 1000 bytes; else ""
   /// n_candidates shapes, likeliest first: the default order before others, then the least padding.
   const tesela_report_candidate *candidate;
-  int32_t n_candidates; ///< 0 if one shape is certain or none is known; 1 only of a row that is incomplete
+  int32_t n_candidates; ///< 0 if the shape is certain or unknown; 1 only for an incomplete row
   int32_t layouts;      ///< of `fitted`, as tesela_report_candidate.layouts; 1 if the text has the layout
   /// `fitted` is padded for the same reasons in all these layouts, so tesela_report_reasons holds.
   bool explained;
-  bool decided;    ///< HLO text or a buffer assignment said which candidate or layout it is
-  bool incomplete; ///< a part of the row cannot be read, or is missing: the one with the size may be there
-  bool granule;    ///< a scalar or the table of a tuple that the allocator rounded up to its least piece
+  bool decided;    ///< HLO text or a buffer assignment decided the candidate or layout
+  bool incomplete; ///< a part of the row is unreadable or missing; it may hold the shape with the size
+  bool granule;    ///< a scalar or tuple table that the allocator rounded up to its least allocation
 } tesela_report_array;
 
-/// One memory report, or one HLO module (or the instructions outside any). Texts belong to the report.
+/// One memory report, or one HLO module (or the instructions outside any). Texts are owned by the report.
 typedef struct tesela_report_section {
   tesela_report_source source;
-  const char *name; ///< memory space "hbm" of a report, name of a module; "" if not known
+  const char *name; ///< memory space "hbm" of a report, name of a module; "" if unknown
   int32_t input;    ///< tesela_report_input_at
-  int64_t line;     ///< where it starts
-  int64_t arrays;   ///< arrays in it, those a repeated report shares with an earlier one included
+  int64_t line;     ///< its first line
+  int64_t arrays;   ///< arrays in it, including those that an earlier report has too
   int64_t stored_bytes, data_bytes;
   int64_t least_padding_bytes, most_padding_bytes;
   int64_t repeated; ///< entries that an earlier report has too; the grand total counts them once
@@ -333,12 +331,12 @@ TESELA_API const tesela_report_input *tesela_report_input_at(const tesela_report
 
 /* ---- reasons and advice -------------------------------------------------------------------------------- */
 
-/// Why a shape is padded, one line each, in words:
+/// Print the reasons for the padding of a shape, one line each:
 ///
 ///   s32[29360128,10]{1,0:T(8,128)}:  "dim 1 (10) is minor and fills 10 of 128 lanes: x12.8"
 ///
-/// Nothing is written for a shape without padding.
-/// @return TESELA_OK; what tesela_xla_padding returns; TESELA_E_STOPPED.
+/// Prints nothing for a shape without padding.
+/// @return TESELA_OK; as tesela_xla_padding; TESELA_E_STOPPED.
 TESELA_API tesela_status tesela_report_reasons(const tesela_xla_shape *shape, const tesela_writer *to,
                                                tesela_error *err);
 
@@ -348,12 +346,12 @@ typedef enum tesela_report_advice_kind {
   TESELA_REPORT_ADVICE_MERGE,  ///< neighbouring dims made one
 } tesela_report_advice_kind;
 
-/// A shape with the same elements that takes less memory.
+/// A shape with the same elements that needs less memory.
 typedef struct tesela_report_advice {
   tesela_report_advice_kind kind;
   tesela_xla_shape shape;
-  int64_t bytes; ///< it takes
-  int64_t saved; ///< less than the shape that was asked about, > 0
+  int64_t bytes; ///< its size
+  int64_t saved; ///< bytes less than the given shape, > 0
 } tesela_report_advice;
 
 #define TESELA_REPORT_MAX_ADVICE 3
@@ -363,17 +361,17 @@ typedef struct tesela_report_advice {
 ///
 /// Example: s32[29360128,10]{1,0:T(8,128)} -> {0,1:T(8,128)}, 1.75 GiB instead of 14.00 GiB.
 ///
-/// @return TESELA_OK; what tesela_xla_size returns. O(rank^2) sizes, no allocation.
+/// @return TESELA_OK; as tesela_xla_size. O(rank^2) sizes, no allocation.
 TESELA_API tesela_status tesela_report_advise(const tesela_xla_shape *shape,
                                               tesela_report_advice advice[TESELA_REPORT_MAX_ADVICE],
                                               int32_t *n, tesela_error *err);
 
-/// Words for what advice asks for: "dim 0 minor", "merge dims 1,2: 8*4 = 32".
+/// Print advice: "dim 0 minor", "merge dims 1,2: 8*4 = 32".
 TESELA_API tesela_status tesela_report_advice_words(const tesela_xla_shape *from,
                                                     const tesela_report_advice *advice,
                                                     const tesela_writer *to, tesela_error *err);
 
-/// How an opcode counts: how many of its results are arrays of their own, and why.
+/// The number of results of an opcode that are separate arrays, and the reason.
 typedef enum tesela_report_counts {
   TESELA_REPORT_COUNTS_ALL,    ///< every array of the result
   TESELA_REPORT_COUNTS_NONE,   ///< the result is memory that exists already
