@@ -2,7 +2,7 @@
 /*
  * reader.h - the text reader that every notation is read with: blanks, words, integers, lists, and what errors say.
  *
- * A reader is a value on the stack over text that somebody else owns. It never reads beyond `length`, whatever the bytes
+ * A reader is a value on the stack over text that its caller owns. It never reads beyond `length`, whatever the bytes
  * are. What differs between notations is in three fields: which blanks may stand between two pieces, which bytes a word
  * goes on with, and which bytes may not follow a number.
  *

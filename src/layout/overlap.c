@@ -16,7 +16,7 @@
  * place differ by a start that the first search tried; so where it ended with "none", the inverse tries at most
  * twice as many.
  *
- * Values of padding share places with nobody: two values count only if both are of elements as far as their own digits say.
+ * Values of padding do not count: two values count only if both are of elements as far as their own digits say.
  * Whether a value of a join is one of an element is not looked at; that a place is shared by such values decides nothing.
  */
 #include "layout/layout.h"

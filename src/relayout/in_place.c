@@ -3,7 +3,7 @@
  * in_place.c - copy within one buffer, moving each unit once.
  *
  * For each place of dst that holds an element there is a place it comes from; no two come from the same. So places form
- * paths and cycles. A path starts at a place of dst whose content nobody needs (padding of src, a gap, or beyond its
+ * paths and cycles. A path starts at a place of dst whose content is not needed (padding of src, a gap, or beyond its
  * end) and ends at a place of src outside dst. Paths are moved first, each from its start, so that nothing has to be
  * kept; then the cycles, with one piece of a unit kept on the stack; then padding is filled.
  *

@@ -224,8 +224,8 @@ tesela_status tesela__gather(const tesela_plan *plan, unsigned char *dst, const 
 /* ---- threads (relayout_run.c) ------------------------------------------------------------------------------ */
 
 /* Run chunk(data, i) for 0 <= i < n: through the executor, or with n == 1 directly, or on up to n-1 threads started for
-   it and this one. This one does chunk 0 and then, as the others, whatever chunk nobody has taken; so a thread may do
-   several, and none need be had. Returns when all chunks have returned. */
+   it and this one. This one does chunk 0 and then, like the others, any free chunk; so a thread may do several,
+   and other threads are optional. Returns when all chunks have returned. */
 void tesela__run_chunks(const tesela_executor *executor, int32_t n, void (*chunk)(void *data, int32_t i),
                         void *data);
 

@@ -31,6 +31,8 @@ WORDS = [
     (r"\bas (one|you) likes?\b", "'any', 'free'"),
     (r"\ba number that is no\b", "'an unknown number'"),
     (r"\bwhatever lies\b", "say what is read or ignored"),
+    (r"\b(nobody|somebody)\b", "name who: 'the caller', 'no operand', or 'unknown', 'unused'"),
+    (r"\bdear(er|est)\b", "'more expensive', 'highest price'"),
 ]
 
 COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|/\*.*?\*/|(?://[^\n]*\n?[ \t]*)+', re.S)

@@ -76,7 +76,7 @@ static tesela_status add_check_operands(const tesela_graph *graph, const struct 
   return TESELA_OK;
 }
 
-/* Operand 0 of an operator that writes in place: nobody else may need what is overwritten. */
+/* Operand 0 of an operator that writes in place: no other operand may need the old values. */
 static tesela_status add_check_in_place(const tesela_graph *graph, const struct add_row *row,
                                         const tesela_node *node, tesela_error *err) {
   if (!row->in_place)

@@ -63,7 +63,7 @@ typedef struct tesela__family {
   int32_t rank;
   int32_t stick[TESELA__CANDIDATES];
   int64_t lanes;
-  int64_t most;                 /* the dearest move */
+  int64_t most;                 /* the most expensive move */
   tesela_device_layout *layout; /* of each candidate */
   int64_t *price;               /* [from * n + to], -1: there is no such move */
 } tesela__family;
@@ -106,7 +106,7 @@ typedef struct tesela__copyable {
   int32_t family;        /* of the copy */
   int32_t slot, by;      /* its last slot, -1: none yet; the holder that this is for */
   int64_t *price; /* [candidate of the buffer * n of the family + candidate], -1: there is no such copy */
-  int64_t most;   /* the dearest, or -1 */
+  int64_t most;   /* the highest price, or -1 */
 } tesela__copyable;
 
 /* The candidates of a buffer, or of copies of a view, that suit an operand, for each label. */
@@ -416,7 +416,7 @@ bool tesela__propagate_unknown(const tesela_propagation *p, const tesela_node *n
 
 /* ---- propagate_outputs.c ---- */
 
-/* options.all_sticks: candidates of the outputs with which nothing gets dearer, as p->best. */
+/* options.all_sticks: candidates of the outputs that do not raise the cost, as p->best. */
 tesela_status tesela__propagate_outputs(tesela_propagation *p, tesela_error *err);
 
 /* ---- apply.c ---- */

@@ -70,7 +70,7 @@ static void explain_operand(tesela__explain *x, const tesela_node *op, int32_t k
   tesela__putc(&x->sink, '\n');
 }
 
-/* Operands that cannot meet a need since nobody knows how the operator reads them. */
+/* Operands that cannot meet a need since it is unknown how the operator reads them. */
 static void explain_apart(tesela__explain *x, const tesela__operator *op) {
   const tesela_node *node = tesela_graph_node(x->p->graph, op->node);
   bool follows = tesela_rule_of_node(&x->p->target, node, TESELA_RULE_RESULT)->yield == TESELA_YIELD_SURVIVES;

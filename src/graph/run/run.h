@@ -182,7 +182,7 @@ static inline tesela__run_places tesela__run_behind(tesela__run_places places, i
 /* n places from an iteration on, and how many elements are there. `list`: room for n. */
 int64_t tesela__run_find(const tesela__run_tensor *tensor, const int64_t *iteration, tesela__run_line line,
                          int64_t looked_up, int64_t n, int64_t *list, tesela__run_places *places);
-/* Codes at places, 0 where none is; those that nobody wrote are counted. And to places, all of them there, with their marks. */
+/* Codes at places, 0 where none is; those that were never written are counted. And to places, all of them there, with their marks. */
 void tesela__run_get(tesela__run *run, const tesela__run_tensor *tensor, int64_t n, tesela__run_places places,
                      tesela__run_value *v);
 void tesela__run_put(tesela__run *run, const tesela__run_tensor *tensor, int64_t n, tesela__run_places places,

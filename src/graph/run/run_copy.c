@@ -2,7 +2,7 @@
 /*
  * run_copy.c - inputs into their buffers, outputs out of theirs, and clones and moves by the relayout engine.
  *
- * The engine moves bits by plans that know nothing of elements that nobody wrote; so the marks are gone through beside it.
+ * The engine moves bits by plans that know nothing of unwritten elements; so the marks are gone through beside it.
  */
 #include <tesela/relayout.h>
 

@@ -136,7 +136,7 @@ tesela_status tesela__device_find_host(tesela__device_building *b);
 /* The layout a text says. Errors stand at the field that is wrong. */
 tesela_status tesela__device_build(const tesela__device_text *text, const tesela_device_text_options *options,
                                    tesela_device_layout *layout, tesela_error *err);
-/* Does the text say just this layout, to somebody who knows its host side? */
+/* Does the text give exactly this layout to a reader that knows its host side? */
 bool tesela__device_says(const tesela__device_text *text, const tesela_device_layout *layout);
 
 /* ---- device_short.c ---- */

@@ -31,7 +31,7 @@ typedef struct tesela__xla_reader {
   tesela__xla_place place;
   tesela__xla_fault wanted; /* note the byte of this field in found_at */
   int64_t found_at;
-  tesela_xla_repairs *repairs; /* NULL: nobody wants to know */
+  tesela_xla_repairs *repairs; /* may be NULL */
 } tesela__xla_reader;
 
 /* ---- xla_token.c ---- */
