@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access.h - what moving a register tile to or from memory costs a GPU: vectors, transactions, bank conflicts.
+ * access.h - the cost of moving a register tile to or from memory on a GPU (vectors, transactions, bank conflicts);
+ * conversions between register layouts; kernels.
  *
  * A *tile access* is a register layout, a layout in memory of the same shape, and the width of an element. The block's
- * threads run in warps of `warp`, the last one perhaps not full. An *instruction* moves one vector of each thread: the
+ * threads run in warps of `warp`; the last warp may be partial. An *instruction* moves one vector of each thread: the
  * elements at local ids v*k .. v*k + v-1, which must be at consecutive places from a multiple of v on. (So addresses are
  * multiples of the vector if the tile's is.) v divides the number of registers; a vector is 1, 2, 4, .. bytes, at most
- * max_vector_bytes, or one element of whole bytes, however wide. Replicas are threads like others.
+ * max_vector_bytes, or one element of whole bytes of any width. Replicas are ordinary threads.
  *
  *   shared memory   `banks` banks of `bank_bytes`; a phase serves threads whose vectors together are at most
  *                   banks * bank_bytes: 32 threads up to 4 bytes, 16 at 8 bytes, 8 at 16 bytes. (In general, at a
  *                   time, min(warp, max(1, banks * bank_bytes / vector bytes)) threads, in order.) Its *wavefronts* are
- *                   the largest number of different words that one bank has to deliver; 1 is free of conflicts.
- *                   Threads that want the same word share it. A vector over several words asks all their banks.
+ *                   the largest number of different words that one bank delivers; 1 means no conflicts.
+ *                   Threads that read the same word share it. A vector over several words uses all their banks.
  *   global memory   sectors of `sector_bytes`: an instruction of a warp moves each sector it touches once.
  *
  * Sources: CUDA C++ Programming Guide, "Shared Memory" (banks) and "Device Memory Accesses"; PTX ISA, ldmatrix.
- * Everything here is exact for the given tile: it follows each thread, not a bound. Layouts must be what register.h and
- * register.h make; they are not checked again. No function allocates; all may run in any number of threads. Stack: up
- * to 32 KiB. Tiles of up to TESELA_ACCESS_LIMIT threads times registers, beyond that TESELA_E_LIMIT; TESELA_E_OVERFLOW if
+ * All results are exact for the given tile: each thread is simulated. Layouts must come from the functions of register.h;
+ * they are not checked again. No function allocates; all may run in any number of threads. Stack: up to 32 KiB.
+ * Tiles of up to TESELA_ACCESS_LIMIT threads times registers, beyond that TESELA_E_LIMIT; TESELA_E_OVERFLOW if
  * the memory has 2^63 bits or more.
  */
 #ifndef TESELA_ACCESS_H
@@ -48,7 +49,7 @@ typedef struct tesela_access_machine {
 /// The widest vector that every thread can use for all of its registers.
 typedef struct tesela_vector_width {
   int64_t elements;   ///< 1 also where bytes is 0
-  int32_t bytes;      ///< of the vector; 0 if an element is no whole bytes and no whole bytes go together
+  int32_t bytes;      ///< of the vector; 0 if neither an element nor any vector has whole bytes
   int64_t per_thread; ///< registers over elements: instructions of one thread, if bytes is not 0
   int32_t dim;        ///< the dim the elements of a vector go along; -1 for one element or several dims
   /// The same if the compiler may rename registers, 32-bit ones whole: the widest v for which each thread's registers fall
@@ -68,21 +69,20 @@ TESELA_API tesela_status tesela_vector_width_of(const tesela_register *registers
                                                 const tesela_access_machine *machine,
                                                 tesela_vector_width *width, tesela_error *err);
 
-/// What all instructions of all warps of the block cost together. Both kinds of numbers are filled, whatever the space of
-/// the tile.
+/// Total cost of all instructions of all warps of the block. Both kinds of numbers are filled, in any space.
 typedef struct tesela_access_cost {
   int64_t vector_elements; ///< elements of a vector
   int32_t vector_bytes;
   int64_t instructions; ///< of one warp, summed over the warps
-  int64_t phases;       ///< shared: phases, the wavefronts there would be without conflicts
+  int64_t phases;       ///< shared: phases, that is, wavefronts without conflicts
   int64_t wavefronts;   ///< shared: wavefronts
   int64_t
       worst; ///< shared: wavefronts of the worst phase, 1 without conflicts (more if one vector is wider than
              ///< all banks)
   int64_t conflicts;                                  ///< wavefronts - phases
-  int64_t worst_warp, worst_instruction, worst_phase; ///< where the worst phase is (the first such)
+  int64_t worst_warp, worst_instruction, worst_phase; ///< the first worst phase
   int64_t sectors;                                    ///< global: sectors moved
-  int64_t least_sectors; ///< global: sectors if the bytes each instruction needs were packed
+  int64_t least_sectors; ///< global: sectors if the bytes of each instruction were packed
   int64_t lines;         ///< global: lines touched, summed over the instructions
   int64_t reserved[4];   ///< 0: room to grow (base.h)
 } tesela_access_cost;
@@ -93,19 +93,19 @@ typedef struct tesela_access_cost {
 /// threads want bank 0 at once, 32 wavefronts in each of 32 instructions; with a row pitch of 33 elements 1 in each.
 ///
 /// @return TESELA_OK; TESELA_E_MISMATCH for other shapes; TESELA_E_INVALID for a vector that is not possible (the message
-///         names the first thread and local id), or 0 where there is none of whole bytes; TESELA_E_RANGE for bits, a
+///         names the first thread and local id), or 0 if no vector has whole bytes; TESELA_E_RANGE for bits, a
 ///         machine out of range or a vector below 0; TESELA_E_LIMIT, TESELA_E_OVERFLOW. About 5 ns a vector of a thread.
 TESELA_API tesela_status tesela_access_cost_of(const tesela_register *registers,
                                                const tesela_tile_memory *memory, int32_t bits, int64_t vector,
                                                const tesela_access_machine *machine, tesela_access_cost *cost,
                                                tesela_error *err);
 
-/// How the threads of one phase fall on the banks, for pictures: words[b] is the number of different words of bank b.
+/// The distribution of one phase over the banks, for pictures: words[b] is the number of different words of bank b.
 ///
 /// Example: instruction 5 of the example above: words[5] is 32, the others are 0.
 ///
-/// @param n_banks  room in words: at least the machine's banks; what is beyond them keeps its values
-/// @return as tesela_access_cost_of; TESELA_E_RANGE also for a warp, instruction or phase that there is not, and n_banks.
+/// @param n_banks  room in words: at least the machine's banks; further entries are not changed
+/// @return as tesela_access_cost_of; TESELA_E_RANGE also for n_banks, or a warp, instruction or phase out of range.
 TESELA_API tesela_status tesela_access_banks(const tesela_register *registers,
                                              const tesela_tile_memory *memory, int32_t bits, int64_t vector,
                                              const tesela_access_machine *machine, int64_t warp,
@@ -143,41 +143,41 @@ TESELA_API tesela_status tesela_ldmatrix_of(const tesela_register *registers,
 
 /// The place (in elements) whose address `lane` gives to instruction `k` of `warp`: row lane % 8 of tile lane / 8.
 /// Lanes beyond 8 * tiles repeat.
-/// @param memory  the one that the plan is for
-/// @return TESELA_OK; TESELA_E_RANGE for a warp, k or lane that there is not; TESELA_E_INVALID for a plan that does not
-///         apply.
+/// @param memory  the tile given to tesela_ldmatrix_of
+/// @return TESELA_OK; TESELA_E_RANGE for a warp, k or lane out of range; TESELA_E_INVALID if `plan` does
+///         not apply.
 TESELA_API tesela_status tesela_ldmatrix_place(const tesela_ldmatrix *plan, const tesela_tile_memory *memory,
                                                int64_t warp, int32_t k, int32_t lane, int64_t *place,
                                                tesela_error *err);
 
 /* ---- finding a layout in shared memory --------------------------------------------------------------------------------- */
 
-/// One way in which a tile is written or read.
+/// One write or read of a tile.
 typedef struct tesela_access_use {
   const tesela_register *registers;
   int64_t vector; ///< elements; 0: the widest that each candidate allows
-  bool ldmatrix;  ///< by ldmatrix where it applies to a candidate (and the machine's warp is 32)
-  int64_t weight; ///< how often; 0 counts as 1
+  bool ldmatrix;  ///< by ldmatrix if it applies to a candidate (and the machine's warp is 32)
+  int64_t weight; ///< number of times; 0 means 1
 } tesela_access_use;
 
-/// What was found.
+/// Result of the search.
 typedef struct tesela_synthesis {
   tesela_tile_memory memory;
   int64_t wavefronts;   ///< summed over the uses, by weight
   int64_t instructions; ///< likewise
-  /// A lower bound of wavefronts, whatever the layout: for each use the phases of its instructions, with the width of
-  /// vectors that needs fewest. No phase has conflicts if it is reached.
+  /// A lower bound of wavefronts for any layout: for each use the phases of its instructions, with the vector width that
+  /// needs fewest. If it is reached, no phase has conflicts.
   int64_t least;
   int64_t plain;      ///< wavefronts of shared_row_major; -1 if it does not allow the vectors of all uses
-  int64_t candidates; ///< layouts that were compared: the family as far as it fits in max_bytes
+  int64_t candidates; ///< layouts compared: the family up to max_bytes
 } tesela_synthesis;
 
-/// Limits of the search. The cost of a use of a candidate is found by looking at the vectors that threads move, those of one
-/// phase or of all: a step is one of them, some ns; a use of a candidate is 64 more.
+/// Limits of the search. The cost of a use of a candidate is computed from the vectors that threads move, in one phase or in
+/// all: a step is one vector, some ns; each use of a candidate adds 64 steps.
 typedef struct tesela_synthesis_options {
   int64_t max_bytes;         ///< of the layout; 0: twice the tile
-  int64_t max_steps;         ///< a search that needs more is given up; 0: TESELA_SYNTHESIS_STEPS
-  tesela_progress *progress; ///< NULL: none; with steps, before each candidate
+  int64_t max_steps;         ///< a search that needs more is an error; 0: TESELA_SYNTHESIS_STEPS
+  tesela_progress *progress; ///< NULL: no calls; with steps, before each candidate
   void *progress_user;
   int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_synthesis_options;
@@ -193,11 +193,11 @@ typedef struct tesela_synthesis_options {
 ///             next block, then leading dims; without a stage and with each as above. Elements that P is a multiple of.
 ///   padded    each row followed by p elements: whole bytes, up to P; 1, 2, 3, .. elements where they are whole bytes
 ///
-/// Rank 1 and 0 have one order, no blocks, no padding. shared_row_major_swizzle is in the family (P = 128 bytes), so
-/// never better than what is found. A candidate that does not allow the vectors of all uses is left out.
+/// Rank 1 and 0 have one order, no blocks, no padding. shared_row_major_swizzle is in the family (P = 128 bytes), so the
+/// result is never worse. Candidates that do not allow the vectors of all uses are excluded.
 ///
-/// Ties: fewer instructions, then fewer bytes, then the earlier of: plain, swizzled, blocks, padded; then the order of the
-/// dims as they are before the last two swapped; then the smaller bits, base, shift, p, compared in this order.
+/// Ties: fewer instructions, then fewer bytes, then the earlier of: plain, swizzled, blocks, padded; then the given order of
+/// the dims before the swapped one; then the smaller bits, base, shift, p, compared in this order.
 ///
 /// Example: written in rows, spatial(1,32).local(32,1), and read in columns, spatial(32,1).local(1,32), f32, vector 1:
 /// Swizzle(base=0, bits=5, shift=5), 64 wavefronts, which is the least; shared_row_major has 32 + 1024.
@@ -205,44 +205,44 @@ typedef struct tesela_synthesis_options {
 /// @param options  NULL: {0}
 /// @return TESELA_OK; TESELA_E_MISMATCH if shapes differ; TESELA_E_RANGE for no uses, a weight, vector or limit below
 ///         0, bits or machine out of range; TESELA_E_INVALID if no candidate allows the vectors; TESELA_E_LIMIT, also if
-///         max_bytes is less than the tile or the search needs more than max_steps; TESELA_E_STOPPED; TESELA_E_OVERFLOW for weights too large. 128x128 in 128 threads: about 2 ms;
-///         other extents than powers of two: tens of ms.
+///         max_bytes is less than the tile or the search needs more than max_steps; TESELA_E_STOPPED; TESELA_E_OVERFLOW for weights that are too large.
+/// 128x128 in 128 threads: about 2 ms; extents other than powers of two: tens of ms.
 TESELA_API tesela_status tesela_synthesize(int32_t n_uses, const tesela_access_use *uses, int32_t bits,
                                            const tesela_synthesis_options *options,
                                            const tesela_access_machine *machine, tesela_synthesis *found,
                                            tesela_error *err);
 
 /*
- * ==== Turning one register layout into another: a plan of moves, shuffles, or a trip through shared memory
+ * ==== Conversion between register layouts: moves, shuffles, or shared memory
  *
  * dst and src are register layouts of one shape. Each register of each thread of dst must receive its element from some
- * register that holds it in src. What is needed at least decides the kind:
+ * register that holds it in src. The cheapest sufficient kind is chosen:
  *
- *   nothing   every register holds its element already
+ *   nothing   every register already holds its element
  *   permute   each thread has all it needs: registers move within a thread
- *   shuffle   each warp has all it needs: rounds of shfl.sync, in each of which a lane offers one word and takes one
+ *   shuffle   each warp has all it needs: rounds of shfl.sync, in each of which a lane offers one word and receives one
  *   shared    units are written to shared memory, a barrier, and read, by a layout found for the two (access.h)
  *
- * Registers move in *units* of up to 32 bits: as many elements as always go from one thread to one thread together, a power
- * of two of them. They need not be neighbours among the registers of a thread: of column_local(2,2).spatial(8,4).local(1,2)
- * of f16 and its transpose, registers 0 and 2 go together, and words made of such pairs take half the rounds. An element of
- * more than 32 bits is a unit of several words, and each round shuffles each of them once.
+ * Registers move in *units* of up to 32 bits: the elements that always move together between two threads, a power of two of them.
+ * They need not be neighbours among the registers of a thread: from column_local(2,2).spatial(8,4).local(1,2) of f16 to its
+ * transpose registers 0 and 2 move together, and words of such pairs need half the rounds. An element of more than 32 bits is a
+ * unit of several words, and each round shuffles each of them once.
  *
- * A word is a unit, or where units are narrower than 32 bits and that takes fewer rounds, several *parts*, each a unit. Then
- * rounds come in *phases*: at the start of each a lane packs its words by byte permutes, from words of the phase before or from
- * units of src, and a unit may go by way of other lanes. Of local(32,1).spatial(1,32) to spatial(32,1).local(1,32), f16, each lane
+ * A word is a unit or, if units are narrower than 32 bits and this needs fewer rounds, several *parts*, each a unit. Then rounds
+ * are grouped in *phases*: at the start of each a lane packs its words by byte permutes, from words of the phase before or from
+ * units of src, and a unit may pass through other lanes. From local(32,1).spatial(1,32) to spatial(32,1).local(1,32), f16, each lane
  * needs one unit of each other lane: 31 rounds. In 8 rounds lane and lane ^ 1 exchange packed halves, then each has two units
  * at a time for 16 lanes: 15 rounds more.
  *
- * Fewest means: of all plans in which a round is one 32-bit shuffle; every lane offers a register made of any bits it has by
- * then, also of what others gave it, and takes that of one lane. A plan is of fewest rounds if it has least_rounds; that
- * is a lower bound, and where the plan has more rounds, nothing is said.
+ * least_rounds is a lower bound over all conversions in which a round is one 32-bit shuffle: every lane offers a register made
+ * of any bits it has at that time, received bits included, and receives that of one lane. A conversion with least_rounds
+ * rounds is minimal; for one with more rounds nothing is claimed.
  *
- * A unit that a thread has already it moves itself, in no round. In a round several lanes may take what one offers. Threads
- * of the block that src or dst lacks have no registers on that side. The last warp of a block may have fewer lanes: its
- * shuffles name those.
+ * A thread moves units that it already has without a round. In a round several lanes may receive the offer of one lane. Threads
+ * of the block that src or dst lacks have no registers on that side. The last warp of a block may have fewer lanes; its
+ * shuffles name only those.
  *
- * A plan owns memory (tables of a few bytes a register); it is immutable and shared between threads as one likes.
+ * A conversion owns memory (tables of a few bytes per register); it is immutable, and any number of threads may use it.
  */
 
 typedef enum tesela_exchange_kind {
@@ -254,7 +254,7 @@ typedef enum tesela_exchange_kind {
 
 typedef struct tesela_exchange tesela_exchange;
 
-/// What a plan is, in numbers.
+/// Facts about a conversion.
 typedef struct tesela_exchange_facts {
   tesela_exchange_kind kind;
   int32_t bits;                 ///< of an element
@@ -263,8 +263,8 @@ typedef struct tesela_exchange_facts {
   int64_t threads;              ///< of the block: the larger of both sides
   int64_t src_units, dst_units; ///< per thread
   int64_t rounds;               ///< shuffle: rounds, of the warp that needs most
-  /// shuffle: no plan has fewer, by what lanes must take, must offer, and must take for others (see above). Equal to rounds where
-  /// units have 32 bits or 64, and dst has no element in two lanes of a warp
+  /// shuffle: a lower bound, from what lanes must receive, offer, and pass on (see above). Equal to rounds if units have 32 or
+  /// 64 bits and dst has no element in two lanes of a warp
   int64_t least_rounds;
   int64_t moves;        ///< units that a thread moves inside itself, at most; 0 for nothing and shared
   int64_t shared_bytes; ///< shared: bytes of shared memory
@@ -287,7 +287,7 @@ typedef struct tesela_exchange_options {
   int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_exchange_options;
 
-/// Plan a conversion.
+/// Create a conversion.
 ///
 /// Example: local(2).spatial(32) to spatial(32).local(2) is a shuffle: thread t needs elements 2t and 2t + 1 of threads
 /// 2t % 32 and (2t + 1) % 32, so 2 rounds; only threads 0 and 31 have one of theirs. spatial(64) to local(2).spatial(32)
@@ -307,12 +307,12 @@ TESELA_API tesela_status tesela_exchange_create(tesela_exchange **out, const tes
                                                 const tesela_register *src, int32_t bits,
                                                 const tesela_exchange_options *options,
                                                 const tesela_allocator *allocator, tesela_error *err);
-/// NULL is fine.
+/// NULL is allowed.
 TESELA_API void tesela_exchange_destroy(tesela_exchange *plan);
 
 TESELA_API tesela_exchange_facts tesela_exchange_facts_of(const tesela_exchange *plan);
 
-/// The layout in shared memory of a plan of that kind; NULL for the others. Belongs to the plan.
+/// The layout in shared memory of a conversion of kind SHARED; NULL for other kinds. Owned by the conversion.
 TESELA_API const tesela_tile_memory *tesela_exchange_memory(const tesela_exchange *plan);
 
 /// What `thread` does in a shuffle round: it offers word `offer` of the start of `phase` (-1: nothing that matters), takes from
@@ -334,7 +334,7 @@ typedef struct tesela_exchange_phase {
   int64_t src_words, dst_words; ///< per thread, at its start and at its end
 } tesela_exchange_phase;
 
-/// Phase 0 is always there, with all counts 0 in a plan that is no shuffle. TESELA_E_RANGE for a phase or a thread outside.
+/// Phase 0 always exists; its counts are 0 unless the conversion is a shuffle. TESELA_E_RANGE for a phase or thread out of range.
 /// Example: of the transpose of 32 x 32 f16 above phase 0 has 8 rounds, phase 1 has 15, and both 16 words at either end.
 TESELA_API tesela_status tesela_exchange_phase_of(const tesela_exchange *plan, int64_t phase, int64_t thread,
                                                   tesela_exchange_phase *out, tesela_error *err);
@@ -354,31 +354,31 @@ TESELA_API tesela_status tesela_exchange_kept_of(const tesela_exchange *plan, in
 
 /// Which register is element k of a unit: its local id in src, or in dst. Element k lies at bit k * bits of the word that
 /// moves. Example: spatial(4).local(6) of f16 to itself: unit 1 is registers 2 and 3.
-/// TESELA_E_RANGE for a unit or element that there is not.
+/// TESELA_E_RANGE for a unit or element out of range.
 TESELA_API tesela_status tesela_exchange_register_of(const tesela_exchange *plan, bool of_src, int64_t unit,
                                                      int64_t k, int64_t *local, tesela_error *err);
 
 /// Units that `thread` moves inside itself: dst unit `into` comes from its own src unit `*from`; -1 if it comes from
-/// elsewhere, as all do in a plan through shared memory. TESELA_E_RANGE for a thread or unit that dst has not.
+/// elsewhere, as all do through shared memory. TESELA_E_RANGE for a thread or unit outside dst.
 TESELA_API tesela_status tesela_exchange_move_of(const tesela_exchange *plan, int64_t thread, int64_t into,
                                                  int64_t *from, tesela_error *err);
 
-/// Execute a plan on the host, step by step as a GPU would: registers are arrays of bytes, thread after thread, each
+/// Run a conversion on the host, step by step as a GPU would: registers are arrays of bytes, thread after thread, each
 /// element in ceil(bits / 8) bytes. dst has dst.local_size elements a thread, for each thread of dst; src likewise; they do
 /// not overlap. A read of something that no step wrote, or a register of dst left out, is TESELA_E_INVALID: it would be a
-/// fault of the plan.
+/// fault of the library.
 /// @return TESELA_OK; TESELA_E_MEMORY.
 TESELA_API tesela_status tesela_exchange_run(const tesela_exchange *plan, void *dst, const void *src,
                                              const tesela_allocator *allocator, tesela_error *err);
 
-/// Print the plan for people, deterministic: the kind, the counts, each round with the pattern of its lanes where it has
-/// one - "lane ^ 1", "(lane + 4) mod 32", or "2 ^ b0*1 ^ b3*4", where b3 is bit 3 of the lane - else a table.
+/// Print the conversion, deterministic: the kind, the counts, each round with the pattern of its lanes if it has one
+/// - "lane ^ 1", "(lane + 4) mod 32", or "2 ^ b0*1 ^ b3*4", where b3 is bit 3 of the lane - else a table.
 /// TESELA_E_STOPPED.
 TESELA_API tesela_status tesela_exchange_print(const tesela_exchange *plan, const tesela_writer *to,
                                                tesela_error *err);
 
 /*
- * ==== Plans and layouts as source code
+ * ==== Conversions and layouts as source code
  */
 
 /// CUDA C++ of a conversion between register layouts, compilable by itself:
@@ -387,12 +387,12 @@ TESELA_API tesela_status tesela_exchange_print(const tesela_exchange *plan, cons
 ///   __global__ void NAME_kernel(T *dst, const T *src);                      loads src, converts, stores dst
 ///
 /// T is an unsigned integer of the element's width (8, 16, 32 or 64 bits). The kernel's src and dst are as
-/// tesela_exchange_run has them, so that the two can be compared bit by bit; one block of the plan's threads, in
-/// threadIdx.x. `shared` is NULL or shared_bytes of the plan's facts, aligned to 16; no thread may still read it when NAME
+/// tesela_exchange_run has them, so that the two can be compared bit by bit; one block of the conversion's threads, in
+/// threadIdx.x. `shared` is NULL or shared_bytes of the facts, aligned to 16; no thread may still read it when NAME
 /// begins, and all threads of the block call NAME together. Registers are indexed by constants only.
 ///
 /// @param name  a C identifier of up to 100 characters
-/// @return TESELA_OK; TESELA_E_INVALID for a name that is none; TESELA_E_UNSUPPORTED for other widths, a warp that is not
+/// @return TESELA_OK; TESELA_E_INVALID for an invalid name; TESELA_E_UNSUPPORTED for other widths, a warp other than
 ///         32, and more than 1024 threads; TESELA_E_STOPPED.
 TESELA_API tesela_status tesela_codegen_exchange_cuda(const tesela_exchange *plan, const char *name,
                                                       const tesela_writer *to, tesela_error *err);
@@ -403,15 +403,15 @@ TESELA_API tesela_status tesela_codegen_exchange_cuda(const tesela_exchange *pla
 ///   int64_t NAME_local(const int64_t *index)                            as tesela_register_get_local
 ///   void NAME_index(int64_t thread, int64_t local, int64_t *index)      as tesela_register_get_global
 ///
-/// They check nothing. @return TESELA_OK; TESELA_E_INVALID for a name that is no C identifier of up to 100 characters;
+/// They check nothing. @return TESELA_OK; TESELA_E_INVALID unless the name is a C identifier of up to 100 characters;
 /// TESELA_E_STOPPED.
 TESELA_API tesela_status tesela_codegen_register_c(const tesela_register *layout, const char *name,
                                                    const tesela_writer *to, tesela_error *err);
 
 /*
- * ==== Layouts for all tensors of a small kernel program, from those of some
+ * ==== Layout inference for a kernel: layouts for all tensors, from those of some
  *
- * A program is a list of tensors - in registers, shared or global memory - and operations on them, as text, one on a
+ * A kernel is a list of tensors - in registers, shared or global memory - and operations on them, as text, one per
  * line:
  *
  *   threads 128
@@ -426,7 +426,7 @@ TESELA_API tesela_status tesela_codegen_register_c(const tesela_register *layout
  *   load rb, sb
  *   dot acc, ra, rb, acc atom=mma.m16n8k16.f16 warps=[2, 2]
  *
- * Grammar (blanks between words as one likes; LF or CRLF; `#` to the end of the line is a comment):
+ * Grammar (blanks between words are free; LF or CRLF; `#` to the end of the line is a comment):
  *
  *   program     = { [ statement ] newline }
  *   statement   = threads | declaration | operation
@@ -438,13 +438,13 @@ TESELA_API tesela_status tesela_codegen_register_c(const tesela_register *layout
  *
  * NAME is a letter or _ and then letters, digits and _; TYPE a name of layout.h; EXPRESSION one of notation.h, up to
  * the end of the line; FRAGMENT a name of register.h without the operand ("mma.m16n8k16.f16"). Operations and their keys
- * are rows of one table, tesela_kernel_operations(). A tensor is a variable: it may be written and read as often as one
- * likes, and must be declared before.
+ * are rows of one table, tesela_kernel_operations(). A tensor is a variable: it may be written and read any number of
+ * times, and must be declared before.
  *
  * A layout in registers has exactly `threads` threads; a tile that fewer of them hold is replicated over the rest.
  *
- * tesela_kernel_program_infer gives layouts to tensors that have none. Rules are tried level by level, in each level
- * operation after operation; after each layout found it starts at level 1 again. So the answer depends on the text alone.
+ * tesela_kernel_program_infer gives layouts to tensors without one. Rules are tried level by level, in each level operation
+ * after operation; after each layout found it restarts at level 1. So the result depends only on the text.
  *
  *   0  global memory is row-major
  *   1  the result of an operation, all of whose operands of its shape are known
@@ -462,19 +462,19 @@ TESELA_API tesela_status tesela_codegen_register_c(const tesela_register *layout
  * unknown: that one may be found differently, and the two need not fit. So what is reduced from a converted tensor and
  * then stored gets its layout from the convert, not from the store.
  *
- * Then every operation is checked: does each thread have, in its registers, what it needs of each operand? Where it has
- * not, the answer is a conflict in the terms of the program: operation, line, tensor, the layout it has and the one it
+ * Then every operation is checked: does each thread have, in its registers, what it needs of each operand? If not, the
+ * answer is a conflict in the terms of the kernel: operation, line, tensor, the layout it has and the one it
  * needs, the first thread and element that show it; and, since a `convert` would repair it, what that costs (access.h).
  * Loads, stores and copies between memories are checked as access.h does it; a conflict has a layout of the memory that
  * would do. (A copy goes through registers, in the layout that 7 gives to a load of its source or a store to its result.)
  *
- * A conflict on which grids of level 5 have a part is not the last word: other grids are tried, all that warps= can say, by
- * runs of the rules as long as there are fewer than TESELA_KERNEL_GRIDS of them, with TESELA_KERNEL_GRID_TENSORS tensors.
- * The run that came furthest is changed first, its last grid first, in the order of registers; the first run without a
- * conflict is the answer. docs/infer.md, "Other warps", has the details.
+ * After a conflict that grids of level 5 are part of, other grids are tried, all that warps= can express, in up to
+ * TESELA_KERNEL_GRIDS runs of the rules with TESELA_KERNEL_GRID_TENSORS tensors. The run that got furthest is changed
+ * first, its last grid first, in the order of registers; the first run without a conflict is the result. docs/infer.md,
+ * "Other warps", has the details.
  */
 
-#define TESELA_KERNEL_TEXT 65536         ///< bytes of a program
+#define TESELA_KERNEL_TEXT 65536         ///< bytes of a kernel
 #define TESELA_KERNEL_LINES 4096         ///< lines of it
 #define TESELA_KERNEL_TENSORS 1024       ///< tensors of it
 #define TESELA_KERNEL_NAME 63            ///< bytes of a tensor's name
@@ -482,7 +482,7 @@ TESELA_API tesela_status tesela_codegen_register_c(const tesela_register *layout
 #define TESELA_KERNEL_GRIDS 256          ///< runs of its rules with different grids of warps
 #define TESELA_KERNEL_GRID_TENSORS 65536 ///< tensors of all those runs together
 
-/// A program and what is known about it. Owns its memory; nothing of the text is kept.
+/// A kernel and the layouts known so far. Owns its memory; does not keep the text.
 typedef struct tesela_kernel_program tesela_kernel_program;
 
 typedef enum tesela_tensor_space {
@@ -491,22 +491,21 @@ typedef enum tesela_tensor_space {
   TESELA_TENSOR_GLOBAL,
 } tesela_tensor_space;
 
-/// One tensor of a program. Pointers belong to the program.
+/// One tensor of a kernel. Pointers are owned by the kernel.
 typedef struct tesela_tensor {
   const char *name;
   tesela_tensor_space space;
   tesela_dtype dtype;
   int32_t rank;
   const int64_t *shape;
-  bool given;                       ///< its layout stands in the program
-  const tesela_register *registers; ///< NULL if it is not in registers, or not known
-  const tesela_tile_memory *memory; ///< NULL if it is in registers, or not known
-  const char
-      *rule;    ///< why it has its layout: "given", "line 12, dot: operand A of acc"; "" while it has none
-  int64_t line; ///< of its declaration, from 1
+  bool given;                       ///< its layout is given in the text
+  const tesela_register *registers; ///< NULL if it is not in registers, or unknown
+  const tesela_tile_memory *memory; ///< NULL if it is in registers, or unknown
+  const char *rule; ///< origin of its layout: "given", "line 12, dot: operand A of acc"; "" while unknown
+  int64_t line;     ///< of its declaration, from 1
 } tesela_tensor;
 
-/// Read a program.
+/// Read a kernel.
 ///
 /// Example: "threads 32\nregister x: f32[64]\nelementwise x\n" has one tensor; "threads 32\nload x, y\n" is
 /// TESELA_E_INVALID at byte 16, where x stands, which is not declared.
@@ -521,9 +520,9 @@ typedef struct tesela_tensor {
 TESELA_API tesela_status tesela_kernel_program_create(tesela_kernel_program **out, const char *text,
                                                       size_t length, const tesela_allocator *allocator,
                                                       tesela_error *err);
-TESELA_API void tesela_kernel_program_destroy(tesela_kernel_program *program); ///< NULL is fine
+TESELA_API void tesela_kernel_program_destroy(tesela_kernel_program *program); ///< NULL is allowed
 
-/// Infer all layouts and check all operations, as said at the top. A second call has the same answer.
+/// Infer all layouts and check all operations by the rules above. A second call has the same result.
 ///
 /// @return TESELA_OK; TESELA_E_INVALID, reason CONFLICT: an operation cannot run on these layouts
 ///         (tesela_kernel_program_conflict); TESELA_E_UNSUPPORTED: some tensors cannot be known (the message names them);
@@ -535,16 +534,16 @@ TESELA_API tesela_status tesela_kernel_program_infer(tesela_kernel_program *prog
 /// Threads of the block.
 TESELA_API int64_t tesela_kernel_program_threads(const tesela_kernel_program *program);
 
-/// How many tensors there are, and one of them, in the order of the program. {.name = ""} for a number outside.
+/// The number of tensors, and tensor i in the order of the text; {.name = ""} for i out of range.
 TESELA_API int32_t tesela_kernel_program_count(const tesela_kernel_program *program);
 TESELA_API tesela_tensor tesela_kernel_program_tensor(const tesela_kernel_program *program, int32_t i);
 
-/// Number of the tensor of that name, -1 if there is none. O(tensors).
+/// Number of the tensor with this name, or -1. O(tensors).
 TESELA_API int32_t tesela_kernel_program_find(const tesela_kernel_program *program, const char *name);
 
-/// After a conflict: everything that is known about it. `has` is where the values of `tensor` are, `needs` where they have
-/// to be. For an operand `has` is its layout; for a result (`is_result`) `has` is where the operation leaves it and
-/// `needs` is its layout. Where no modes say an operand's reshape both are flattened to one dim.
+/// Facts about a conflict. `has` is the actual layout of the values of `tensor`, `needs` the required one. For an operand
+/// `has` is its layout; for a result (`is_result`) `has` is the layout that the operation produces and `needs` is its
+/// layout. If no modes express an operand's reshape, both are flattened to one dim.
 typedef struct tesela_kernel_conflict {
   bool found;
   bool is_result;
@@ -576,7 +575,7 @@ typedef struct tesela_kernel_conflict {
   bool grids_left;
 } tesela_kernel_conflict;
 
-/// Belongs to the program; found is false unless the last infer ended in a conflict.
+/// Owned by the kernel; found is false unless the last infer ended in a conflict.
 TESELA_API const tesela_kernel_conflict *tesela_kernel_program_conflict(const tesela_kernel_program *program);
 
 /// Print an aligned table: each tensor with its space, type and shape, the rule that gave its layout, and the layout ("?" if unknown);
@@ -593,7 +592,7 @@ typedef struct tesela_kernel_operation {
   const char *summary;  ///< one line
 } tesela_kernel_operation;
 
-/// All of them, sorted by name; *n receives how many. Static memory.
+/// All operations, sorted by name; *n receives their number. Static memory.
 TESELA_API const tesela_kernel_operation *tesela_kernel_operations(int32_t *n);
 
 #ifdef __cplusplus

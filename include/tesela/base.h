@@ -5,14 +5,14 @@
  * Functions return a status; what they compute goes to out parameters, which change only on success. A
  * `tesela_error *err` may always be NULL. The library never prints, aborts, or reads the environment.
  *
- * Any other pointer that is NULL is refused with TESELA_E_INVALID and named, unless the function says what NULL means, or
- * it is a list of 0 items. Functions without a status answer as for an empty thing: 0, false, NULL, -1 where a number is looked
- * for, a struct of zeros; destroying NULL does nothing.
+ * Any other NULL pointer is refused with TESELA_E_INVALID, and the message names it, unless the function defines NULL or
+ * the pointer is a list of 0 items. Functions without a status return the value of an empty object: 0, false, NULL, -1 for a
+ * number that is searched for, a zeroed struct; destroying NULL does nothing.
  *
- * Structs that callers fill in (options), and those of facts that are written to a caller's memory, end in
- * `int64_t reserved[4]`: room for what later versions add, so that their size stays. Clear a struct before you fill it in,
- * `{.threads = 1}` does: options whose `reserved` is not 0 are refused with TESELA_E_INVALID. Structs that are lent
- * one at a time may become longer. A field of 0 always means what it means without the field.
+ * Option structs and the structs that receive facts end in `int64_t reserved[4]`: later versions add fields there, and
+ * the size of the struct stays. Clear a struct before you fill it in (`{.threads = 1}` does): options with a nonzero
+ * `reserved` are refused with TESELA_E_INVALID. Structs that are returned by pointer one at a time may become longer. A
+ * field of 0 always has the meaning it had before the field existed.
  */
 #ifndef TESELA_BASE_H
 #define TESELA_BASE_H
@@ -103,24 +103,25 @@ typedef enum tesela_reason {
 /// What went wrong: one line for people (what, where, found, allowed) and the place in the text.
 typedef struct tesela_error {
   tesela_status status;
-  tesela_reason reason; ///< finer than the status where a module says so, else TESELA_REASON_NONE
-  int64_t at;           ///< byte in the text that was read, counted from 0; -1 when there is no text
-  char message[248]; ///< one line, no newline, NUL-terminated UTF-8, cut at a word, with "...", if too long
+  tesela_reason reason; ///< finer than the status, from modules that give one; else TESELA_REASON_NONE
+  int64_t at;           ///< byte in the text that was read, counted from 0; -1 without a text
+  char message
+      [248]; ///< one line, no newline, NUL-terminated UTF-8; a long one is cut after a word and ends in "..."
 } tesela_error;
 
-/// The code of a status as it stands in JSON: tesela_status_code(TESELA_E_SYNTAX) is "SYNTAX".
-/// "UNKNOWN" for a number that is no status. Static text; any thread.
+/// The code of a status in JSON: tesela_status_code(TESELA_E_SYNTAX) is "SYNTAX".
+/// "UNKNOWN" for any other number. Static text; any thread.
 TESELA_API const char *tesela_status_code(tesela_status status);
 
 /// The meaning of a status: tesela_status_text(TESELA_E_MEMORY) is "an allocation failed".
 /// Static text; any thread.
 TESELA_API const char *tesela_status_text(tesela_status status);
 
-/// The code of a reason as it stands in JSON: tesela_reason_code(TESELA_REASON_DIM_NOT_ONE) is "DIM_NOT_ONE"; "" for
-/// TESELA_REASON_NONE and a number that is no reason. Static text; any thread.
+/// The code of a reason in JSON: tesela_reason_code(TESELA_REASON_DIM_NOT_ONE) is "DIM_NOT_ONE"; "" for
+/// TESELA_REASON_NONE and unknown numbers. Static text; any thread.
 TESELA_API const char *tesela_reason_code(tesela_reason reason);
 
-/// The meaning of a reason, one line; "" for a number that is no reason. Static text; any thread.
+/// The meaning of a reason, one line; "" for an unknown number. Static text; any thread.
 TESELA_API const char *tesela_reason_text(tesela_reason reason);
 
 /// Called now and then by what may take long, from the thread that called it and only from that one. done of total: bytes copied,
@@ -134,25 +135,25 @@ typedef struct tesela_writer {
   void *user;
 } tesela_writer;
 
-/// Fill an error as the library does, for readers and callbacks of your own: the status, TESELA_REASON_NONE, the byte and
-/// the message, cut at a word, with "...", if it is too long. `err` may be NULL. Returns `status`. O(length).
+/// Fill an error as the library does, for readers and callbacks of your own: the status, TESELA_REASON_NONE, the byte and the
+/// message; a message that is too long is cut after a word and ends in "...". `err` may be NULL. Returns `status`. O(length).
 ///
 /// Example: in a function with `const char *format, ...`, after va_start(args, format):
 /// status = tesela_error_fill(err, TESELA_E_INVALID, -1, format, args);
 TESELA_API tesela_status tesela_error_fill(tesela_error *err, tesela_status status, int64_t at,
                                            const char *format, va_list args) TESELA_PRINTF(4, 0);
 
-/// Fill an error about a number outside its range, in the words of the library: TESELA_E_RANGE, which is returned too.
+/// Fill an error about a number outside its range, worded as in the library. Returns TESELA_E_RANGE.
 ///
 /// Example: name "index", k = 1, value 7, 0 to 4: "index[1] is 7; expected 0 to 4". With k = -1: "index is 7; ...".
 ///
 /// @param err   may be NULL
-/// @param at    the byte in the text, -1 for none
-/// @param most  below `least` where no number is allowed: "index[1] is 7; the extent is 0, so there is nothing"
+/// @param at    the byte in the text, -1 without a text
+/// @param most  less than `least` if no number is allowed: "index[1] is 7; the extent is 0, so there is nothing"
 TESELA_API tesela_status tesela_error_outside(tesela_error *err, int64_t at, const char *name, int32_t k,
                                               int64_t value, int64_t least, int64_t most);
 
-/// Print what went wrong: the message, and under it the line of the text with a caret under byte err->at.
+/// Print an error: the message, and under it the line of the text with a caret under byte err->at.
 ///
 /// Example: for "f32[3,5]{1,0:T(0,2)}", which tesela_xla_parse refuses,
 ///
@@ -161,28 +162,28 @@ TESELA_API tesela_status tesela_error_outside(tesela_error *err, int64_t at, con
 ///                      ^
 ///
 /// A line of more than 80 columns is cut around the caret, with "...". Tabs, control characters and bytes that are not
-/// UTF-8 are shown escaped (\t, \x1b, \u{85}), and the caret still stands where it should. At the end of the text
-/// (at == length, or beyond) the caret stands after its last line; with at < 0 or text NULL only the message is printed.
+/// UTF-8 are shown escaped (\t, \x1b, \u{85}); the caret allows for that. With at >= length the caret is after the last
+/// line; with at < 0 or text NULL only the message is printed.
 ///
 /// @param err    an error that a function filled in
-/// @param text   `length` bytes: the text that was read then
-/// @param to     where it goes; every line ends with a newline
+/// @param text   `length` bytes: the text that the function read
+/// @param to     receives the lines; every line ends with a newline
 /// @return TESELA_OK, or TESELA_E_STOPPED if the writer refused, TESELA_E_INVALID for err or to NULL. O(length);
 ///         no memory; any thread.
 TESELA_API tesela_status tesela_error_print(const tesela_error *err, const char *text, size_t length,
                                             const tesela_writer *to);
 
-/// Only the two lines under the message of tesela_error_print, for `width` columns (20 or more) and, with `ascii`, with
-/// everything beyond ASCII escaped. Prints nothing for at < 0. TESELA_OK or TESELA_E_STOPPED; O(length); any thread.
+/// Print only the two lines under the message of tesela_error_print, at most `width` columns (20 or more) wide; `ascii`
+/// escapes all non-ASCII characters. Prints nothing for at < 0. TESELA_OK or TESELA_E_STOPPED; O(length); any thread.
 TESELA_API tesela_status tesela_error_caret(int64_t at, const char *text, size_t length, int32_t width,
                                             bool ascii, const tesela_writer *to);
 
-/// The known name that a misspelt word is nearest to, NULL if none is near: at most two letters to insert, drop, change
-/// or swap, one in words of up to three letters, upper and lower case alike; or its beginning.
+/// The known name nearest to a misspelt word, ignoring case; NULL if no name is near. A name is near if at most two letters are
+/// inserted, dropped, changed or swapped (one in words of up to three letters), or if the word is its beginning.
 ///
-/// Example: of "show", "same", "size" the nearest to "shwo" is "show"; none is near "print".
+/// Example: among "show", "same", "size" the nearest to "shwo" is "show"; "print" has no near name.
 ///
-/// @param word       `length` bytes; NULL is returned for 0 and for more than 48
+/// @param word       `length` bytes; for 0 and for more than 48 the result is NULL
 /// @param candidate  gives name i = 0, 1, ... and NULL after the last
 /// @param user       for `candidate`
 /// Any thread. O(names * length).
@@ -190,30 +191,30 @@ TESELA_API const char *tesela_nearest(const char *word, size_t length,
                                       const char *(*candidate)(const void *user, int32_t i),
                                       const void *user);
 
-/// The first character of `length` >= 1 bytes: its code goes to *character, which is unspecified on failure. Returns the
-/// bytes it takes, 1 to 4; 0 if they are not UTF-8 (cut, overlong, a surrogate, beyond U+10FFFF).
+/// Decode the first character of `length` >= 1 bytes into *character, which is unspecified on failure. Returns its number of
+/// bytes, 1 to 4; 0 for invalid UTF-8 (truncated, overlong, a surrogate, beyond U+10FFFF).
 ///
 /// Example: for "\xc3\x97" it returns 2 and the code is 0xD7.
 TESELA_API size_t tesela_utf8_character(const char *text, size_t length, uint32_t *character);
 
-/// Columns of a terminal that a character takes, 0 to 2; -1 for one that must not be written as it is (control characters,
-/// and those that change the direction of the text around them): 1 for 'a', 2 for U+4E00, -1 for a tab.
+/// Terminal columns of a character, 0 to 2; -1 for characters that must be escaped (control characters, and those that
+/// change the direction of the surrounding text): 1 for 'a', 2 for U+4E00, -1 for a tab.
 TESELA_API int32_t tesela_utf8_columns(uint32_t character);
 
-/// The first character of `length` >= 1 bytes as it can be shown on a line: as it is, or escaped where a terminal must not
-/// have it as it is (\t, \x1b, \xff of bytes that are not UTF-8, \u{85}), and with `ascii` where it is beyond ASCII.
+/// Make the first character of `length` >= 1 bytes printable on one line: copied, or escaped if it must not reach a
+/// terminal (\t, \x1b, \u{85}, \xff for a byte that is not UTF-8) or, with `ascii`, if it is not ASCII.
 ///
-/// @param shown    receives it, NUL-terminated
-/// @param columns  receives the columns of a terminal that it takes
-/// @return the bytes of the text that it stands for, 1 to 4; O(1); any thread.
+/// @param shown    receives the text, NUL-terminated
+/// @param columns  receives its terminal columns
+/// @return the number of bytes read, 1 to 4; O(1); any thread.
 TESELA_API size_t tesela_utf8_show(const char *text, size_t length, bool ascii, char shown[12],
                                    int32_t *columns);
 
-/// The version of the library that runs, "0.1.0". Static text; any thread.
+/// The version of the library at run time, "0.1.0". Static text; any thread.
 TESELA_API const char *tesela_version(void);
 
 /// Where memory comes from. `alloc` returns at least `size` bytes (size >= 1) aligned to `align` (a power of
-/// two), or NULL; `release` takes what `alloc` returned, never NULL. NULL for a `const tesela_allocator *`
+/// two), or NULL; `release` receives a pointer that `alloc` returned, never NULL. A NULL `const tesela_allocator *`
 /// means malloc and free.
 typedef struct tesela_allocator {
   void *user;
@@ -221,12 +222,12 @@ typedef struct tesela_allocator {
   void (*release)(void *user, void *memory);
 } tesela_allocator;
 
-/// A writer into a caller's buffer; the text in it is always NUL-terminated and `length` is what the whole
-/// text needs, so `length >= capacity` says that it was cut (snprintf's rule).
+/// A text buffer of the caller. The text is always NUL-terminated, and `length` counts the whole text: with
+/// `length >= capacity` it was cut (snprintf's rule).
 typedef struct tesela_buffer {
   char *text;      ///< the caller's memory, NULL if capacity is 0
   size_t capacity; ///< bytes of it, the NUL included
-  size_t length;   ///< bytes the whole text has so far, the NUL not counted
+  size_t length;   ///< bytes of the whole text so far, without the NUL
 } tesela_buffer;
 
 /// A writer that appends to `buffer`, which must outlive it. Never asks to stop. O(1).

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device.h - the layout of a tensor in the memory of a device whose unit is the stick.
+ * device.h - layouts of tensors in device memory that consists of sticks; views, transfers and loop nests.
  *
  * A device layout is a list of *device dims*, outermost first. Each is (host dim, step, extent): its digit counts steps of
- * `step` elements along that host dim. A host coordinate is split greedily: largest step first, on equal steps the outer device
- * dim first; a device dim of extent 1 takes no digit, whatever its step. What no host coordinate reaches is padding. The last `stick_dims` device dims are the lanes of a stick.
+ * `step` elements along that host dim. A host coordinate is split greedily: largest step first, the outer device dim first for
+ * equal steps; a device dim of extent 1 is skipped. Places that no host coordinate reaches are padding. The last `stick_dims` device dims are the lanes of a stick.
  *
  *   f16[1000,200], sticks of 128 bytes (64 lanes) along dim 1, rows outside:
  *
@@ -15,8 +15,8 @@
  *
  *   element (2,70): 70 is block 1, lane 6: place 64000 + 2*64 + 6 = 64134. 256000 places, 56000 of them padding.
  *
- * A device dim without a host dim is *synthetic* (only digit 0 holds data: one element per stick has lanes of that kind) or
- * *replicated* (each digit holds the same element). Every question of layout.h is answered by tesela_device_to_layout.
+ * A device dim without a host dim is *synthetic* (only digit 0 holds data, as in the lanes of layouts with one element per
+ * stick) or *replicated* (each digit holds the same element). tesela_device_to_layout gives the functions of layout.h.
  * Offsets, strides, steps and extents count elements, never bytes.
  *
  * Source: PyTorch RFC "Tensors with device-specific layouts", sections Contiguous tiles and Padded tensors.
@@ -33,13 +33,13 @@ extern "C" {
 #endif
 
 /*
- * ==== What an accelerator asks of tensors in its memory, as data
+ * ==== Targets: the requirements of an accelerator, as data
  *
  * A *stick* is the unit of device memory: `stick_bytes` contiguous, aligned bytes; it has `lanes` elements. Host and
  * device types may differ, and lanes follow the device type: 128-byte sticks have 64 lanes of f16 and 32 of s32.
  *
- * A target says how sticks are laid out when nobody says otherwise (`order`), which types there are, what its engine for
- * transfers can do, and what its operators ask of their operands (`rule`). Two are built in:
+ * A target has a default order of sticks (`order`), the supported types, the limits of its transfer engine (`dma`), and what
+ * its operators require of their operands (`rule`). Two are built in:
  *
  *   spyre   128-byte sticks, order generic, s64 stored as s32, bool and bf16 as a 16-bit float
  *   tiles   64-byte sticks, tiles of 32x32 made of faces of 16x16, every type stored in 32 bits
@@ -99,7 +99,7 @@ typedef enum tesela_op {
 #undef TESELA__ROW
 } tesela_op;
 
-/* symbol, value, name, operands (0: as many as dims to fold or pieces need), what a pointwise operator or a fold computes */
+/* symbol, value, name, operands (0: depends on the dims to fold or the pieces), what a pointwise operator or a fold computes */
 #define TESELA_FN_MAP(X)                                                                        \
   X(TESELA_FN_NONE, 0, "none", 0, "no function")                                                \
   X(TESELA_FN_ADD, 1, "add", 2, "x + y")                                                        \
@@ -170,8 +170,8 @@ typedef enum tesela_fn {
 #undef TESELA__ROW
 } tesela_fn;
 
-/* symbol, value, name, what an operand must be for a choice of the result's stick. "lane of d": the operand's element is
- * in lane (index of d) mod lanes, and in one stick as long as only that lane changes. */
+/* symbol, value, name, the requirement on an operand for a given stick of the result. "lane of d": the operand's element is in
+ * lane (index of d) mod lanes, and stays in one stick while only that lane changes. */
 #define TESELA_NEED_MAP(X)                                                                  \
   X(TESELA_NEED_ANY, 0, "any", "nothing: also an operand that starts inside a stick")       \
   X(TESELA_NEED_RESULT, 1, "result",                                                        \
@@ -195,7 +195,7 @@ typedef enum tesela_need {
 #undef TESELA__ROW
 } tesela_need;
 
-/* symbol, value, name, which stick the result may have */
+/* symbol, value, name, the sticks that the result may have */
 #define TESELA_YIELD_MAP(X)                                                                            \
   X(TESELA_YIELD_ANY, 0, "any", "any stick, or one element per stick, that the operands' needs allow") \
   X(TESELA_YIELD_SURVIVES, 1, "survives",                                                              \
@@ -211,42 +211,42 @@ typedef enum tesela_yield {
 #undef TESELA__ROW
 } tesela_yield;
 
-/// What an operator asks of one operand, or gives. The most specific row counts: with an opcode before without, then with a
-/// function before without, then with an operand number before TESELA_RULE_ALL; among equals, a target's row before the table of
-/// rules every target starts from.
+/// The requirement of an operator on one operand, or on its result. The most specific row applies: a row with an opcode before one
+/// without, then with a function before without, then with an operand number before TESELA_RULE_ALL; among equal rows, the
+/// target's before the default table.
 ///
-/// Of an operator that the graph does not know (TESELA_OP_FALLBACK) an operand of the result's shape is taken to have the
-/// result's dims, one by one. How dims of another shape go with the result's is not known: only the needs any, clean, last, same
-/// and default can be met by such an operand, and no result can follow it.
+/// For an unknown operator (TESELA_OP_FALLBACK) an operand of the result's shape is assumed to have the result's dims, one by
+/// one. The dims of an operand of any other shape have no known relation to the result: such an operand can meet only the needs
+/// any, clean, last, same and default, and the result cannot follow it.
 typedef struct tesela_rule {
   tesela_op op;
   tesela_fn fn; ///< TESELA_FN_NONE: all
   int32_t
-      operand; ///< 0 ..; TESELA_RULE_ALL: those without a row of their own; TESELA_RULE_RESULT: `yield` counts
+      operand; ///< 0 ..; TESELA_RULE_ALL: those without their own row; TESELA_RULE_RESULT: `yield` applies
   tesela_need need;
   tesela_yield yield;
-  int64_t
-      price; ///< -1: hard; else soft: what it costs in elements if the need is not met, or the result lies elsewhere
-  char opcode[TESELA_RULE_OPCODE]; ///< of a FALLBACK or FUSED node, "all-reduce"; "": all
+  int64_t price; ///< -1: hard; else soft: the cost in elements if the need, or the yield, is not met
+  char opcode[TESELA_RULE_OPCODE]; ///< opcode of a FALLBACK or FUSED node, "all-reduce"; "": all
 } tesela_rule;
 
 #define TESELA_RULE_ALL (-1)
 #define TESELA_RULE_RESULT (-2)
 
-/// What the engine of transfers can do in one loop nest; 0: no limit.
+/// Limits of the transfer engine for one loop nest; 0: no limit.
 typedef struct tesela_dma_limits {
   int32_t max_dims;   ///< loops of a nest
   int64_t max_extent; ///< iterations of a loop
-  int64_t alignment;  ///< bytes: device offsets and strides of all loops but the innermost are multiples
-  int64_t min_burst;  ///< bytes: contiguous on the device at least
-  int64_t max_burst;  ///< bytes: contiguous at most; longer runs are cut
-  int64_t max_nests;  ///< nests of a transfer
+  int64_t
+      alignment; ///< bytes: device offsets, and strides of all loops but the innermost, are multiples of it
+  int64_t min_burst; ///< bytes: least contiguous run on the device
+  int64_t max_burst; ///< bytes: greatest contiguous run; longer runs are cut
+  int64_t max_nests; ///< nests of a transfer
 } tesela_dma_limits;
 
-/// A host type and how it is stored.
+/// A host type and its storage on the device.
 typedef struct tesela_target_type {
   tesela_dtype host, device;
-  int32_t device_bits; ///< multiple of 8; may be above the type's own: 32 for an s8 in 32 bits
+  int32_t device_bits; ///< multiple of 8; may exceed the width of the type: 32 for an s8 in 32 bits
 } tesela_target_type;
 
 typedef struct tesela_target {
@@ -257,39 +257,39 @@ typedef struct tesela_target {
   tesela_order order;
   int32_t n_tiles;                      ///< TESELA_ORDER_TILES: levels, the largest first
   int64_t tile[TESELA_TARGET_TILES][2]; ///< rows, columns
-  bool sparse;                          ///< one element per stick is a layout
+  bool sparse;                          ///< layouts with one element per stick are supported
   bool keep_host_bytes;                 ///< an allocation has at least the bytes of the host tensor
   int32_t n_types;
   tesela_target_type type[TESELA_TARGET_TYPES];
   int32_t n_rules;
-  tesela_rule rule[TESELA_TARGET_RULES]; ///< beside the rules all targets start from (graph.h)
+  tesela_rule rule[TESELA_TARGET_RULES]; ///< in addition to the default rules (graph.h)
   tesela_dma_limits dma;
-  int32_t cores;            ///< over which an operator may be divided
+  int32_t cores;            ///< cores that can share an operator
   int64_t scratchpad_bytes; ///< per core; 0: none
 } tesela_target;
 
 /// A built-in target by name, "spyre" or "tiles". Static; NULL for any other name.
 TESELA_API const tesela_target *tesela_target_find(const char *name);
-/// The k-th built-in target, NULL from their number on.
+/// The k-th built-in target, NULL after the last.
 TESELA_API const tesela_target *tesela_target_at(int32_t k);
 
-/// A target with sticks of `stick_bytes`, every type stored as it is on the host, and all else as spyre has it.
+/// A target with sticks of `stick_bytes` that stores every type as on the host; the rest is as in spyre.
 /// @return TESELA_OK; TESELA_E_RANGE unless 1 <= stick_bytes <= 2^20.
 TESELA_API tesela_status tesela_target_plain(tesela_target *target, int64_t stick_bytes, tesela_error *err);
 
-/// How a host type is stored. Example: spyre, TESELA_S64: s32 in 32 bits, 32 lanes.
-/// @return TESELA_OK; TESELA_E_UNSUPPORTED if the target has no such type, or its width does not divide a stick.
+/// The device storage of a host type. Example: spyre, TESELA_S64: s32 in 32 bits, 32 lanes.
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED if the target lacks the type, or its width does not divide a stick.
 TESELA_API tesela_status tesela_target_type_of(const tesela_target *target, tesela_dtype host,
                                                tesela_target_type *type, int64_t *lanes, tesela_error *err);
 
-/// Is the target consistent? @return TESELA_OK; TESELA_E_RANGE, TESELA_E_INVALID with the field and what is allowed.
+/// Check a target. @return TESELA_OK; TESELA_E_RANGE, TESELA_E_INVALID with the field and what is allowed.
 TESELA_API tesela_status tesela_target_check(const tesela_target *target, tesela_error *err);
 
-/// Operands a function takes: 2 for TESELA_FN_ADD, 0 where it is not fixed, -1 for a number that is none.
+/// Number of operands of a function: 2 for TESELA_FN_ADD, 0 if it varies, -1 for an unknown function.
 TESELA_API int32_t tesela_fn_operands(tesela_fn fn);
 
-/// Names of the enumerations, "generic", "matmul", "contracted", "survives"; NULL for a number that is none; and the number of
-/// a name of `length` bytes, -1 if it is none. Static texts.
+/// Names of the enumerations, "generic", "matmul", "contracted", "survives", NULL for an unknown number; and the number of
+/// a name of `length` bytes, -1 for an unknown name. Static texts.
 TESELA_API const char *tesela_order_name(tesela_order order);
 TESELA_API const char *tesela_op_name(tesela_op op);
 TESELA_API const char *tesela_fn_name(tesela_fn fn);
@@ -327,7 +327,7 @@ typedef enum tesela_stick_format {
 #undef TESELA__ROW
 } tesela_stick_format;
 
-/// What a device layout is made for: a host tensor's shape and type, and the sticks.
+/// The input of a device layout: shape and type of the host tensor, and the sticks.
 typedef struct tesela_device_host {
   tesela_dtype dtype;        ///< on the host; TESELA_DTYPE_NONE: only widths are known
   tesela_dtype device_dtype; ///< on the device
@@ -342,37 +342,37 @@ typedef struct tesela_device_layout {
   tesela_device_host host;
   tesela_stick_format format;
   int32_t n_dims;     ///< device dims
-  int32_t stick_dims; ///< how many of the last ones make up a stick, >= 1
+  int32_t stick_dims; ///< number of last device dims that form a stick, >= 1
   int64_t lanes;      ///< stick_bytes * 8 / device_bits
-  int64_t places;     ///< device elements in all: gaps and padding included
+  int64_t places;     ///< all device elements, gaps and padding included
   tesela_device_dim dim[TESELA_DEVICE_DIMS];
 } tesela_device_layout;
 
 /// The host side of a tensor on a target. Example: spyre, TESELA_S64, [1000,200]: device type s32, 32 bits.
 /// @return TESELA_OK; TESELA_E_LIMIT for a rank above the target's; TESELA_E_RANGE for a negative extent;
-///         TESELA_E_UNSUPPORTED for a type the target has not; TESELA_E_OVERFLOW.
+///         TESELA_E_UNSUPPORTED for a type that the target lacks; TESELA_E_OVERFLOW.
 TESELA_API tesela_status tesela_device_host_of(tesela_device_host *host, const tesela_target *target,
                                                tesela_dtype dtype, int32_t rank, const int64_t *shape,
                                                tesela_error *err);
 
-/* ---- making one ------------------------------------------------------------------------------------------------ */
+/* ---- construction ---------------------------------------------------------------------------------------------- */
 
-/// Padding of dims beyond the next multiple: extents at least. Zeros: none.
+/// Least extents of dims, beyond the usual padding. Zeros: no extra padding.
 typedef struct tesela_device_padding {
-  int64_t
-      to[TESELA_MAX_RANK]; ///< host dim d is laid out as if it had max(shape[d], to[d]) elements; 0: as it is
+  int64_t to
+      [TESELA_MAX_RANK]; ///< host dim d is laid out as if it had max(shape[d], to[d]) elements; 0: no change
 } tesela_device_padding;
 
-/// A layout from an order of dims: the host dims in `dim_order`, the last one in sticks. A last entry TESELA_STICK_SPARSE
-/// behind all dims makes one element per stick. How the dims are arranged is `order`; rank 0 is one stick.
+/// A layout from an order of dims: the host dims in `dim_order`, the last one in sticks. TESELA_STICK_SPARSE after all
+/// dims means one element per stick. `order` arranges the dims; rank 0 is one stick.
 ///
 /// Example: f16[1000,200], dim_order {0,1}, generic: the layout at the top of this file.
 /// Example: f16[256], dim_order {0,-1}, generic: extents 1, 256, 64, the first and last synthetic.
 ///
 /// @param n        host->rank, or host->rank + 1 if the last entry is TESELA_STICK_SPARSE
-/// @param target   TESELA_ORDER_TILES takes its tiles from here; may be NULL for the other orders
-/// @param padding  NULL: none
-/// @return TESELA_OK; TESELA_E_INVALID if dim_order repeats or lacks a dim, or tiles do not fit the sticks; TESELA_E_RANGE;
+/// @param target   source of the tiles of TESELA_ORDER_TILES; may be NULL for the other orders
+/// @param padding  NULL: no extra padding
+/// @return TESELA_OK; TESELA_E_INVALID if dim_order repeats or misses a dim, or tiles do not fit the sticks; TESELA_E_RANGE;
 ///         TESELA_E_LIMIT for more than TESELA_DEVICE_DIMS; TESELA_E_OVERFLOW if places exceed int64.
 TESELA_API tesela_status tesela_device_from_order(tesela_device_layout *layout,
                                                   const tesela_device_host *host, tesela_order order,
@@ -380,38 +380,38 @@ TESELA_API tesela_status tesela_device_from_order(tesela_device_layout *layout,
                                                   const int32_t *dim_order,
                                                   const tesela_device_padding *padding, tesela_error *err);
 
-/// The target's default layout: its order, dims 0 .. rank-1.
+/// The default layout of a target: its order, with dims 0 .. rank-1.
 /// Example: spyre, f16[6,100,150]: extents 100, 3, 6, 64 of host dims 1, 2, 0, 2.
 TESELA_API tesela_status tesela_device_default(tesela_device_layout *layout, const tesela_target *target,
                                                tesela_dtype dtype, int32_t rank, const int64_t *shape,
                                                tesela_error *err);
 
-/// The target's layout with `stick` as stick dim and the others in host order; TESELA_STICK_SPARSE: one element per stick.
-/// This is the family of layouts a program's tensors choose from (propagate.h). TESELA_E_UNSUPPORTED for one element per
-/// stick where the target has none; rank 0 takes TESELA_STICK_SPARSE only.
+/// The target's layout with stick dim `stick` and the other dims in host order; TESELA_STICK_SPARSE: one element per stick.
+/// The tensors of a graph choose from this family of layouts (propagate.h). TESELA_E_UNSUPPORTED for one element per stick
+/// if the target does not support it; rank 0 accepts only TESELA_STICK_SPARSE.
 TESELA_API tesela_status tesela_device_with_stick(tesela_device_layout *layout,
                                                   const tesela_device_host *host, const tesela_target *target,
                                                   int32_t stick, tesela_error *err);
 
-/// A layout from its device dims. `stride` of each is taken if `strided`, else row-major over the extents.
+/// A layout from its device dims. Their `stride` is used if `strided`, else strides are row-major over the extents.
 ///
 /// Example: f32[33,40] with dims {1,2,20} {0,16,3} {1,1,2} {0,1,16} (host dim, step, extent) and stick_dims 2: sticks of 2 x 16.
 ///
-/// @return TESELA_OK; TESELA_E_INVALID with the smallest coordinate that has no place if a device dim is too small for its host
-///         dim, if the last `stick_dims` extents do not multiply to the lanes, strides let two elements meet (`strided`),
-///         or a host dim above 1 is in no device dim; TESELA_E_RANGE for an extent below 0, a step below 1, a host dim that is
-///         none; TESELA_E_LIMIT; TESELA_E_OVERFLOW.
+/// @return TESELA_OK; TESELA_E_INVALID if a device dim is too small for its host dim (with the smallest coordinate without a
+///         place), if the last `stick_dims` extents do not multiply to the lanes, if two elements share a place (`strided`), or
+///         if a host dim above 1 has no device dim; TESELA_E_RANGE for an extent below 0, a step below 1, an unknown host
+///         dim; TESELA_E_LIMIT; TESELA_E_OVERFLOW.
 TESELA_API tesela_status tesela_device_from_dims(tesela_device_layout *layout, const tesela_device_host *host,
                                                  int32_t n_dims, const tesela_device_dim *dims, bool strided,
                                                  int32_t stick_dims, tesela_error *err);
 
-/// A layout from device sizes and the host elements that each device dim steps over: step * host stride of the owner; -1 without
-/// a host dim or for a host dim of 1, 0 for a replicated one (or a host dim of stride 0, if that reads consistently).
+/// A layout from device sizes and the host elements per digit of each device dim: step * stride of its host dim; -1 without a
+/// host dim or for a host dim of 1, 0 for a replicated dim (or a host dim of stride 0, if that is consistent).
 ///
 /// Example: device_size {4,1000,64}, stride_map {64,200,1} for f16[1000,200] with strides {200,1}: the layout at the top.
 ///
 /// @param host_strides  NULL: row-major
-/// @return as tesela_device_from_dims; TESELA_E_INVALID if no host dims and steps fit; TESELA_E_UNSUPPORTED if several fit that
+/// @return as tesela_device_from_dims; TESELA_E_INVALID if no host dims and steps fit; TESELA_E_UNSUPPORTED if several fit and
 ///         place elements differently: the message names two.
 TESELA_API tesela_status tesela_device_from_stride_map(tesela_device_layout *layout,
                                                        const tesela_device_host *host,
@@ -419,32 +419,32 @@ TESELA_API tesela_status tesela_device_from_stride_map(tesela_device_layout *lay
                                                        const int64_t *device_size, const int64_t *stride_map,
                                                        tesela_error *err);
 
-/// The same sort of layout with other sticks: the places of the stick dim and of `dim` in the order are swapped
-/// (restickify). Example: f16[1000,200] in sticks along 1, dim 0: extents 16, 200, 64 of host dims 0, 1, 0.
-/// @return TESELA_OK; TESELA_E_RANGE; TESELA_E_UNSUPPORTED for a layout with several stick dims or other than two digits a stick;
+/// Restickify: the stick dim and `dim` swap their positions in the order.
+/// Example: f16[1000,200] in sticks along 1, dim 0: extents 16, 200, 64 of host dims 0, 1, 0.
+/// @return TESELA_OK; TESELA_E_RANGE; TESELA_E_UNSUPPORTED unless the layout has one stick dim with two digits;
 ///         TESELA_E_OVERFLOW.
 TESELA_API tesela_status tesela_device_restick(tesela_device_layout *layout, const tesela_device_layout *from,
                                                int32_t dim, tesela_error *err);
 
-/// The structure of a layout for a host tensor of other extents: the device dim of the largest step of each host dim takes as many
-/// digits as it needs, all else stays. For shapes that are known at run time only: one structure, sizes bound late.
+/// Apply a layout to a host tensor of another shape: for each host dim the device dim of the largest step gets as many
+/// digits as it needs, the rest stays. For shapes that are known only at run time.
 /// Example: f16[1000,200] in sticks along 1, for [7,65]: extents 2, 7, 64.
-/// @return TESELA_OK; TESELA_E_RANGE; TESELA_E_INVALID if the digits below have no room (a stick of a dim that has one digit
-///         only); TESELA_E_UNSUPPORTED for strides that are not row-major; TESELA_E_OVERFLOW.
+/// @return TESELA_OK; TESELA_E_RANGE; TESELA_E_INVALID if the other digits cannot hold the dim (a stick of a dim with only one
+///         digit); TESELA_E_UNSUPPORTED for strides that are not row-major; TESELA_E_OVERFLOW.
 TESELA_API tesela_status tesela_device_rebind(tesela_device_layout *layout, const tesela_device_layout *from,
                                               const int64_t *shape, tesela_error *err);
 
-/// Say what sort of sticks these are: constructors say dense or sparse. TESELA_STICKS_PAIR is for lanes that hold at most two
+/// Set the stick format; constructors set dense or sparse. TESELA_STICKS_PAIR is for lanes that hold at most two
 /// elements. Example: f16[1000,2] in sticks along dim 1: TESELA_STICKS_PAIR, 2 of 64 lanes used.
-/// TESELA_E_INVALID if the lanes do not say so.
+/// TESELA_E_INVALID if the lanes contradict the format.
 TESELA_API tesela_status tesela_device_set_format(tesela_device_layout *layout, tesela_stick_format format,
                                                   tesela_error *err);
 
-/* ---- reading one ------------------------------------------------------------------------------------------------ */
+/* ---- queries ---------------------------------------------------------------------------------------------------- */
 
-/// As a layout of the core: one axis "memory" of `places` elements of device_bits, type device_dtype.
-/// Two device layouts are the same relation if tesela_layout_compare says so of these.
-/// @return TESELA_OK; TESELA_E_LIMIT, TESELA_E_OVERFLOW as layout.h has them.
+/// The relation: one axis "memory" of `places` elements of device_bits, type device_dtype.
+/// To compare two device layouts as relations, pass the results to tesela_layout_compare.
+/// @return TESELA_OK; TESELA_E_LIMIT, TESELA_E_OVERFLOW as in layout.h.
 TESELA_API tesela_status tesela_device_to_layout(const tesela_device_layout *layout, tesela_layout *out,
                                                  tesela_error *err);
 
@@ -452,12 +452,12 @@ TESELA_API tesela_status tesela_device_to_layout(const tesela_device_layout *lay
 typedef struct tesela_device_sizes {
   int64_t elements;     ///< of the host tensor
   int64_t places;       ///< device elements
-  int64_t padding;      ///< places that hold no element
+  int64_t padding;      ///< places without an element
   int64_t sticks;       ///< places / lanes, rounded up
   int64_t device_bytes; ///< places * device_bits / 8
   int64_t host_bytes;   ///< elements * bits / 8
   int64_t
-      allocation_bytes; ///< device_bytes rounded up to the target's alignment, at least host_bytes if it keeps those
+      allocation_bytes; ///< device_bytes rounded up to the target's alignment; with keep_host_bytes at least host_bytes
   int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_device_sizes;
 
@@ -466,29 +466,29 @@ TESELA_API tesela_status tesela_device_sizes_of(const tesela_device_layout *layo
                                                 const tesela_target *target, tesela_device_sizes *sizes,
                                                 tesela_error *err);
 
-/// Host elements per digit of each device dim: step * host stride of its dim; -1 for a synthetic dim and a host dim of 1, 0 for a
-/// replicated one. `host_strides` NULL: row-major. TESELA_E_OVERFLOW.
+/// Host elements per digit of each device dim: step * stride of its host dim; -1 for a synthetic dim and for a host dim of
+/// 1, 0 for a replicated dim. `host_strides` NULL: row-major. TESELA_E_OVERFLOW.
 TESELA_API tesela_status tesela_device_stride_map(const tesela_device_layout *layout,
                                                   const int64_t *host_strides,
                                                   int64_t stride_map[TESELA_DEVICE_DIMS], tesela_error *err);
 
-/// Are all fields equal? Two layouts that are not may still be the same relation.
+/// Are all fields equal? Layouts with different fields may still be the same relation.
 /// Example: {0,1} and {1,0} of f16[512,256]: not equal.
 TESELA_API bool tesela_device_equal(const tesela_device_layout *a, const tesela_device_layout *b);
 
-/// The host dim in the lanes: with one stick dim, its host dim; TESELA_STICK_SPARSE for one element per stick.
-/// -2 if several host dims share a stick.
+/// The host dim in the lanes; TESELA_STICK_SPARSE for one element per stick; -2 if several host dims share a
+/// stick.
 TESELA_API int32_t tesela_device_stick(const tesela_device_layout *layout);
 
 /*
- * ==== Where the elements of a strided view lie on the device
+ * ==== Places of a strided view on the device
  *
- * A view (sizes, strides, offset) names elements of a host tensor; on the device nothing moves. Whether an operator can use
- * it depends on its *lanes*: which element of a stick each index reads. Offsets are judged on the device: x[1:] of
- * f16[4,100] starts at host offset 100, which is 36 mod 64, but on the device its rows start on sticks.
+ * A view (sizes, strides, offset) selects elements of a host tensor; on the device nothing moves. Whether an operator can use
+ * it depends on its *lanes*: the lane of a stick that each index reads. Offsets count on the device: x[1:] of f16[4,100] starts
+ * at host offset 100, which is 36 mod 64, but on the device its rows start at stick boundaries.
  *
  *   base f16[6,100], sticks along dim 1; view [4,100], strides (100,1), offset 200
- *     view dim 0 feeds the rows (stride 64), dim 1 feeds blocks (stride 384) and lanes (stride 1): clean, lanes are view dim 1
+ *     view dim 0 feeds the rows (stride 64), dim 1 feeds blocks (stride 384) and lanes (stride 1): clean, view dim 1 in the lanes
  *
  * Source: RFC, sections on views and offsets; device.md a5 of the reference.
  */
@@ -507,7 +507,7 @@ typedef enum tesela_lane {
 #undef TESELA__ROW
 } tesela_lane;
 
-/// Name of a verdict, "clean"; NULL for a number that is none. Static text.
+/// Name of a verdict, "clean"; NULL for an unknown number. Static text.
 TESELA_API const char *tesela_lane_name(tesela_lane lane);
 
 /// A view of a base tensor; strides and offset count host elements of the base's storage.
@@ -517,8 +517,8 @@ typedef struct tesela_host_view {
   int64_t shape[TESELA_MAX_RANK], stride[TESELA_MAX_RANK];
 } tesela_host_view;
 
-/// What one view dim feeds: its index contributes digit * stride places, digit = (index div step) mod extent. With
-/// `plain` false the contribution depends on other indices (carries) and is not listed.
+/// A contribution of one view dim: digit * stride places, digit = (index div step) mod extent. With `plain` false the
+/// contribution depends on other indices (carries) and is not listed.
 typedef struct tesela_view_feed {
   int32_t view_dim;
   int64_t step, extent, stride;
@@ -527,8 +527,8 @@ typedef struct tesela_view_feed {
 typedef struct tesela_device_view {
   tesela_layout layout; ///< view index -> device place, axis "memory": every question of layout.h
   tesela_lane lane;
-  int32_t lane_dim;    ///< clean or offset: the view dim in the lanes; -1: the lane is constant
-  int64_t lane_offset; ///< offset: the constant, 1 .. lanes-1
+  int32_t lane_dim;    ///< clean or offset: the view dim in the lanes; -1: constant lane
+  int64_t lane_offset; ///< offset: the shift, 1 .. lanes-1
   int64_t first;       ///< place of index 0; -1 for an empty view
   bool plain;          ///< every place is a sum over `feed`, plus first
   int32_t n_feeds;
@@ -540,22 +540,22 @@ typedef struct tesela_device_view {
 /// Example: base f16[32,128] in sticks along dim 1, view [128,32] with strides (1,128) (the transpose): clean, lane_dim 0.
 /// Example: base f16[6,192], view [6,64], strides (192,1): offset 64: clean, lane_dim 1; offset 40: offset, lane_offset 40.
 ///
-/// @param base_strides  of the base tensor as it was created; NULL: row-major. They must let an offset tell the element:
-///                      by decreasing stride, each is a multiple of the next and at least the room below it.
-/// The lane is unknown where sticks of the base are not contiguous or do not start at multiples of the lanes, and for some
-/// large views of rows that are no whole sticks, entered inside a row and read as one dim.
+/// @param base_strides  strides of the base tensor as created; NULL: row-major. An offset must determine the element: by
+///                      decreasing stride, each is a multiple of the next and covers the range of those below it.
+/// The lane is unknown if sticks of the base are not contiguous or do not start at multiples of the lanes, and for some large
+/// views that start inside a row and read rows of partial sticks as one dim.
 ///
-/// @return TESELA_OK; TESELA_E_RANGE for a view that reaches outside the base's elements, with the smallest index that does;
-///         TESELA_E_INVALID for a view that reaches a gap between them, with the first element that does; TESELA_E_UNSUPPORTED
-///         for base strides that overlap or are below 1, and for a view of a base with gaps of which it cannot be said in a
-///         fixed effort that it reaches elements only; TESELA_E_LIMIT; TESELA_E_OVERFLOW.
-/// No allocation; about half a microsecond, some milliseconds for the odd large view that only a comparison of layouts
-/// decides; about 50 KiB of stack. Any thread.
+/// @return TESELA_OK; TESELA_E_RANGE for a view that reaches outside the base's elements, with the smallest such index;
+///         TESELA_E_INVALID for a view that reaches a gap between them, with the first such element; TESELA_E_UNSUPPORTED for
+///         base strides that overlap or are below 1, and for a view of a base with gaps if a fixed effort cannot prove that
+///         it reaches elements only; TESELA_E_LIMIT; TESELA_E_OVERFLOW.
+/// No allocation; about half a microsecond, some milliseconds for rare large views that need a comparison of layouts;
+/// about 50 KiB of stack. Any thread.
 TESELA_API tesela_status tesela_device_view_of(tesela_device_view *out, const tesela_device_layout *base,
                                                const int64_t *base_strides, const tesela_host_view *view,
                                                tesela_error *err);
 
-/// How an operand stands to the sticks of an iteration (propagate.h says what for).
+/// Relation of an operand to the sticks of an iteration (used in propagate.h).
 typedef enum tesela_agreement {
   TESELA_AGREE_ALIGNED, ///< its lane is index[dim] mod lanes, and nothing else changes inside a stick of dim
   TESELA_AGREE_BROADCAST, ///< always lane 0, and one place for all of a stick of dim
@@ -563,35 +563,35 @@ typedef enum tesela_agreement {
   TESELA_AGREE_UNKNOWN,   ///< could not be decided
 } tesela_agreement;
 
-/// How does an operand's view stand to sticks of `lanes` elements along view dim `dim`? `dim` TESELA_STICK_SPARSE: each index
-/// is a stick of its own: BROADCAST if the lane is always 0, else NOT. If both hold (an extent of 1), ALIGNED.
+/// Relate an operand's view to sticks of `lanes` elements along view dim `dim`. With TESELA_STICK_SPARSE each index is its own
+/// stick: BROADCAST if the lane is always 0, else NOT. If both hold (an extent of 1), ALIGNED.
 ///
-/// Example: bias f16[4096] in sticks, expanded to [512,4096]: ALIGNED along dim 1, NOT along dim 0, which its lanes do not follow.
+/// Example: bias f16[4096] in sticks, expanded to [512,4096]: ALIGNED along dim 1, NOT along dim 0.
 ///
 /// @param view   of `base`, from tesela_device_view_of
-/// @param dim    of the view; another number is answered with NOT
-/// @param lanes  of the iteration's sticks; ALIGNED is judged by the operand's own lanes
+/// @param dim    of the view; any other number gives NOT
+/// @param lanes  of the iteration's sticks; ALIGNED is decided by the operand's own lanes
 /// Some nanoseconds if view->plain; else as tesela_device_view_of.
 TESELA_API tesela_agreement tesela_device_view_agrees(const tesela_device_view *view,
                                                       const tesela_device_layout *base, int32_t dim,
                                                       int64_t lanes);
 
 /*
- * ==== Tensors moved between host and device order, and between device layouts, at memory speed
+ * ==== Transfers between host and device order, and between device layouts, at memory speed
  *
- * A transfer is planned once and run often, by the engine of relayout.h. What is written and what is not:
+ * A transfer is planned once and run often, by the engine of relayout.h. It writes:
  *
  *   to device   every element, converted to the device's type; padding by the fill policy, else untouched
  *   to host     every element of the host tensor, nothing between or around its elements
  *   device to device   every element; padding of dst by the fill policy
  *
- * Types are converted as tesela_transform_check has it. Integers that do not fit the narrower type (s64 to s32, and back
- * from s32 to a host's s8) stop the transfer with the first of them named, unless `lossy` is set.
+ * Types are converted as in tesela_transform_check. An integer outside the narrower type (s64 to s32, or s32 back to an s8 on
+ * the host) stops the transfer, with an error about the first of them, unless `lossy` is set.
  */
 
 /// What padding lanes of dst receive.
 typedef enum tesela_pad {
-  TESELA_PAD_LEAVE, ///< not written: garbage stays
+  TESELA_PAD_LEAVE, ///< not written: old bytes stay
   TESELA_PAD_ZERO,
   TESELA_PAD_MINUS_INF, ///< the least value of an integer type
   TESELA_PAD_PLUS_INF,  ///< the greatest value of an integer type
@@ -600,9 +600,9 @@ typedef enum tesela_pad {
 
 typedef struct tesela_transfer_options {
   tesela_pad pad;
-  double value;    ///< TESELA_PAD_VALUE: rounded to dst's type; refused if it is out of its range
-  bool lossy;      ///< values that dst's type cannot hold: integers keep their low bits
-  int32_t threads; ///< as tesela_plan_options
+  double value;                      ///< TESELA_PAD_VALUE: rounded to dst's type; refused outside its range
+  bool lossy;                        ///< integers outside dst's type keep their low bits
+  int32_t threads;                   ///< as tesela_plan_options
   const tesela_allocator *allocator; ///< NULL: malloc and free; must outlive the transfer
   int64_t reserved[4];               ///< 0: room to grow (base.h)
 } tesela_transfer_options;
@@ -615,24 +615,24 @@ typedef struct tesela_transfer tesela_transfer;
 /// 192008 to 192063 are zeros.
 ///
 /// @param host_strides, host_offset  of the host tensor, in elements; NULL: row-major
-/// @param layout  a right one (tesela_device_with_stick, .., tesela_device_parse), not changed by hand
-/// @return TESELA_OK; TESELA_E_UNSUPPORTED for a conversion, or a padding value, that the device's type has not; TESELA_E_RANGE for a
-///         host tensor that reaches below its element offset 0, a padding value out of range, a pad or a number of threads that
-///         is none; TESELA_E_OVERFLOW for host places beyond int64; TESELA_E_MEMORY.
+/// @param layout  a valid layout (from tesela_device_with_stick, .., tesela_device_parse)
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED for a conversion or padding value that the device type does not have; TESELA_E_RANGE
+///         for a host tensor that reaches below element offset 0, a padding value, pad or number of threads out of range;
+///         TESELA_E_OVERFLOW for host places beyond int64; TESELA_E_MEMORY.
 TESELA_API tesela_status tesela_transfer_to_device(tesela_transfer **out, const tesela_device_layout *layout,
                                                    const int64_t *host_strides, int64_t host_offset,
                                                    const tesela_transfer_options *options, tesela_error *err);
 
-/// Device to host: restores exactly what to_device moved, and writes nothing outside the host tensor's elements; pad is ignored.
+/// Device to host: the reverse of to_device. Writes only the elements of the host tensor; pad is ignored.
 ///
-/// Example: f16[1000,200] from spyre's default layout: 400000 bytes written, whatever lies in the padding.
+/// Example: f16[1000,200] from spyre's default layout: 400000 bytes written; padding is not read.
 /// @return as tesela_transfer_to_device; TESELA_E_UNSUPPORTED also for host elements that share a place (stride 0).
 TESELA_API tesela_status tesela_transfer_to_host(tesela_transfer **out, const tesela_device_layout *layout,
                                                  const int64_t *host_strides, int64_t host_offset,
                                                  const tesela_transfer_options *options, tesela_error *err);
 
-/// Between two layouts of one host shape: restickify, spread (dense to one element per stick), compact (the reverse), padding
-/// changed, types converted.
+/// Between two layouts of one host shape: restickify, spread (dense to one element per stick), compact (the reverse), change
+/// padding, convert types.
 ///
 /// Example: f16[128,128] of spyre from stick dim 1 to stick dim 0: 32768 bytes read and written.
 /// @return as tesela_transfer_to_device; TESELA_E_MISMATCH if the shapes differ.
@@ -640,17 +640,17 @@ TESELA_API tesela_status tesela_transfer_between(tesela_transfer **out, const te
                                                  const tesela_device_layout *src,
                                                  const tesela_transfer_options *options, tesela_error *err);
 
-/// NULL is fine.
+/// NULL is allowed.
 TESELA_API void tesela_transfer_destroy(tesela_transfer *transfer);
 
-/// Run. dst and src may overlap in any way, the same address included: then the result is as if src had been copied away
-/// first (memory for that is taken and released, TESELA_E_MEMORY). `src` and `dst` are addresses of device place 0, or of
-/// host element offset 0. Progress is called while elements are copied, not while integers are looked through before.
-/// @return TESELA_OK; TESELA_E_RANGE for a value that does not fit (dst is untouched then); TESELA_E_STOPPED; TESELA_E_MEMORY.
+/// Run a transfer. `src` and `dst` are the addresses of device place 0, or of host element offset 0. They may overlap or be
+/// equal: src is then first copied to temporary memory (TESELA_E_MEMORY). Progress is called while elements are copied, not
+/// during the range check of integers before.
+/// @return TESELA_OK; TESELA_E_RANGE for a value that does not fit (dst is unchanged); TESELA_E_STOPPED; TESELA_E_MEMORY.
 TESELA_API tesela_status tesela_transfer_run(const tesela_transfer *transfer, void *dst, const void *src,
                                              const tesela_run_options *options, tesela_error *err);
 
-/// What a transfer moves.
+/// Facts about a transfer.
 typedef struct tesela_transfer_facts {
   int64_t elements;
   int64_t bytes_read, bytes_written; ///< padding that is filled included
@@ -658,29 +658,29 @@ typedef struct tesela_transfer_facts {
   tesela_plan_info plan;
   int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_transfer_facts;
-/// The figures of a transfer; known when it is made.
+/// The facts of a transfer, known at its creation.
 TESELA_API tesela_transfer_facts tesela_transfer_facts_of(const tesela_transfer *transfer);
 
-/// The first element of a dump of device memory that is not what the host tensor says.
+/// The first wrong element of a dump of device memory, compared with the host tensor.
 typedef struct tesela_misplaced {
-  bool same;                       ///< every element is where it belongs
-  int64_t n_different;             ///< elements that are not
+  bool same;                       ///< every element is at its place
+  int64_t n_different;             ///< wrong elements
   int64_t index[TESELA_MAX_RANK];  ///< the first one, row-major
-  int64_t place;                   ///< where it belongs
+  int64_t place;                   ///< its place
   uint8_t expected[16], found[16]; ///< bits in the device's type, in the first bytes
-  bool is_padding_value;           ///< `found` is all zero bits, as cleared memory and zeroed padding are
+  bool is_padding_value;           ///< `found` is all zero bits, like cleared memory and zeroed padding
   bool have_source;                ///< another element with the bits of `found` is known
-  int64_t source[TESELA_MAX_RANK]; ///< the first host element, row-major, whose value lies there instead
+  int64_t source[TESELA_MAX_RANK]; ///< the first host element, row-major, with the bits of `found`
 } tesela_misplaced;
 
-/// Verify a dump: `dump` holds `dump_bytes` bytes of device memory from place 0 on, `host` the tensor. Padding does not count;
-/// of integers that the device's type cannot hold the low bits are expected.
+/// Verify a dump: `dump` holds `dump_bytes` bytes of device memory from place 0 on, `host` the tensor. Padding is ignored;
+/// for integers outside the device type the low bits are expected.
 ///
 /// Example: two rows of f16[6,100] swapped in the dump: n_different 200, and `source` of the first is the same column of the
-/// other row, unless an equal value stands before it.
+/// other row, unless an equal value precedes it.
 ///
 /// @return TESELA_OK; TESELA_E_RANGE if the dump is shorter than the layout; as tesela_transfer_to_device; TESELA_E_MEMORY: it
-///         takes the tensor's elements once more, in the device's type. O(elements).
+///         allocates a copy of the tensor in the device type. O(elements).
 TESELA_API tesela_status tesela_transfer_verify(const tesela_device_layout *layout, const void *dump,
                                                 int64_t dump_bytes, const int64_t *host_strides,
                                                 int64_t host_offset, const void *host,
@@ -697,20 +697,20 @@ TESELA_API tesela_status tesela_transfer_verify(const tesela_device_layout *layo
  *     whole sticks                              3, 1000, 64    64000, 64, 1     64, 200, 1            0,      0
  *     the last of each row has 8 of 64 lanes    1, 1000,  8    64000, 64, 1     64, 200, 1       192000,    192
  *
- * Ranges, device strides, host strides of the first nest are the RFC's three tuples. Everything counts elements but where a name
- * says bytes. The host tensor has any strides: permuted, gapped, 0 (broadcast), negative. Host strides of a block are
+ * Ranges, device strides and host strides of the first nest are the RFC's three tuples. All numbers count elements unless a name
+ * says bytes. The host tensor may have any strides: permuted, gapped, 0 (broadcast), negative. The host stride of a block is
  * step * the actual stride of its dim, never a product of sizes.
  *
- * Two forms. In *plain* form a nest has one loop per device dim, in the order of the device dims. In *merged* form (the default)
- * device dims that continue each other on both sides are one before anything is cut, loops of one iteration are gone, and
- * loops stand by decreasing device stride. In plain form each loop runs over a range of its dim's digits. In merged form nests may
- * have any strides; those whose union is a nest are one. f16[200] is one merged nest of 200, two plain ones of 3x64 and 1x8.
+ * Two forms. In *plain* form a nest has one loop per device dim, in the order of the device dims, over a range of its digits. In
+ * *merged* form (the default) device dims that are contiguous on both sides are merged first, loops of one iteration are
+ * removed, and loops are sorted by decreasing device stride; nests may have any strides, and nests whose union is a nest are
+ * merged. f16[200] is one merged nest of 200, or two plain nests of 3x64 and 1x8.
  *
  * Source: RFC, section Padded tensors; the greedy split of nested, uneven tiles is device.h's.
  */
 
 #define TESELA_DMA_NESTS \
-  (1 << 16) ///< of a transfer at most, unless its limits have a max_nests; that counts up to 2^20
+  (1 << 16) ///< most nests of a transfer; a max_nests in its limits may raise this to 2^20
 
 /// One loop nest, outermost loop first. n may be 0: one element.
 typedef struct tesela_nest {
@@ -723,44 +723,44 @@ typedef struct tesela_nest {
 
 typedef enum tesela_dma_direction {
   TESELA_DMA_TO_DEVICE, ///< replicated dims: every copy is written
-  TESELA_DMA_TO_HOST, ///< replicated dims: the first copy is read; host elements that share a place are refused
+  TESELA_DMA_TO_HOST,   ///< replicated dims: the first copy is read; refused if host elements share a place
 } tesela_dma_direction;
 
 typedef struct tesela_dma_options {
   tesela_dma_direction direction;
   bool plain;           ///< one loop per device dim (limits may split loops, and drop those of one iteration)
-  bool innermost_first; ///< loops of each nest in the other order, as engines list them
-  bool padding;         ///< nests over the places that hold no element instead: what a fill writes;
-                        ///< the host and the direction do not matter; in plain form a last loop over single
-                        ///< places comes behind those of the device dims where strides leave some free
-  const tesela_dma_limits *limits;     ///< NULL: none; otherwise nests are cut until each keeps them
+  bool innermost_first; ///< loops of each nest in reverse order, as engines list them
+  bool padding;         ///< instead, nests over the places without an element, for a fill; host and
+                        ///< direction are ignored; in plain form, if strides leave single places
+                        ///< free, a last loop over them follows the loops of the device dims
+  const tesela_dma_limits *limits;     ///< NULL: no limits; otherwise nests are cut until each is within them
   const int64_t *box_start, *box_size; ///< only these elements, rank numbers each; NULL: all
   const tesela_allocator *allocator;   ///< NULL: malloc and free; must outlive the nests
   int64_t reserved[4];                 ///< 0: room to grow (base.h)
 } tesela_dma_options;
 
-/// What a list of nests is, in numbers.
+/// Facts about a list of nests.
 typedef struct tesela_dma_facts {
   int32_t n_nests;
-  /// No list of nests has fewer, whatever strides they have, loops by decreasing device stride, each within the limits. It is
-  /// n_nests where a transfer of at most 64 elements (or places) had all lists tried; 2 where the elements are not their own
-  /// mirror image, as those of a nest are; otherwise 1.
+  /// Lower bound on the nests of any list: any strides, loops by decreasing device stride, each nest within the limits. It is
+  /// n_nests if all lists were tried (for at most 64 elements or places), 2 if the elements are not their own mirror image (the
+  /// elements of one nest are), otherwise 1.
   int32_t bound;
-  /// No list has fewer whose loops run over ranges of digits (of device dims; in merged form those that continue each other on both
-  /// sides are one): there are so many elements of which no two fit into one such nest, or all such lists were tried. Other
-  /// nests may be fewer: n_nests may be below this number.
+  /// Lower bound on the nests of lists whose loops run over ranges of digits (of device dims, merged in merged form): there
+  /// are this many elements of which no two fit into one such nest, or all such lists were tried. Lists of other nests may be
+  /// shorter: n_nests may be below this number.
   int32_t digit_bound;
-  int64_t elements; ///< moved, each copy counted; or places of padding
-  int64_t bursts;   ///< runs of neighbours on the device while the innermost loops run, over all nests: loops
-                    ///< are one run as long as each steps by what those inside it span, and max_burst is kept
-  int64_t burst_bytes; ///< bytes of a burst on average, rounded down; 0 without bursts
+  int64_t elements;    ///< elements moved, counting each copy; or places of padding
+  int64_t bursts;      ///< contiguous runs on the device, over all nests: inner loops form one run as long as
+                       ///< each stride equals the span of the loops inside it, up to max_burst
+  int64_t burst_bytes; ///< average bytes of a burst, rounded down; 0 without bursts
   int64_t least_burst_bytes, most_burst_bytes;
   int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_dma_facts;
 
 typedef struct tesela_dma tesela_dma;
 
-/// The nests of a transfer.
+/// Compute the nests of a transfer.
 ///
 /// Example: f16[1000,200] above: two nests, bound 2. f16[200], one row of sticks: one merged nest of 200 (both sides are
 /// contiguous), two plain ones. Columns 60 to 129 of f16[10,200]: 3 nests, digit_bound 3, bound 2.
@@ -768,23 +768,24 @@ typedef struct tesela_dma tesela_dma;
 /// @param host_strides  of the host tensor, rank numbers; NULL: row-major
 /// @param host_offset   of element 0
 /// @param options       NULL: all zeros
-/// @return TESELA_OK, also without elements (no nests); TESELA_E_UNSUPPORTED if a limit cannot be met: the message names it, and
-///         says what would do; if two elements have the same device place; to host, if two share a place on the host;
-///         if strides interleave so much that either is not settled by a bounded search, or the padding cannot be told;
-///         for a box of padding; TESELA_E_INVALID for a layout with a coordinate, or an element, that has no place;
-///         TESELA_E_RANGE for a box outside the shape, a limit below 0, a field of the layout out of its range;
+/// @return TESELA_OK, also without elements (no nests); TESELA_E_UNSUPPORTED if a limit cannot be met (the message names it and a
+///         remedy), if two elements have the same device place or, to host, the same host place, if strides interleave so
+///         much that a bounded search decides neither this nor the padding, and for a box of padding;
+///         TESELA_E_INVALID for a layout with a coordinate or an element without a place;
+///         TESELA_E_RANGE for a box outside the shape, a limit below 0, a field of the layout out of range;
 ///         TESELA_E_LIMIT for more than TESELA_DMA_NESTS nests without max_nests, 2^20
 ///         with it, or padding around more than 4096; TESELA_E_OVERFLOW; TESELA_E_MEMORY.
-/// O(nests), not of elements; up to 2^16 steps more per host dim where the least count is not at hand. At most 768 nests are
-/// compared pair by pair to join them; of at most 64 elements 2^16 steps try lists, and limits refuse only if no list keeps them.
+/// O(nests), independent of the elements; up to 2^16 more steps per host dim if the least count is not obvious. At most 768 nests
+/// are compared in pairs to merge them. For at most 64 elements up to 2^16 steps try all lists, and limits are refused only if no
+/// list is within them.
 TESELA_API tesela_status tesela_dma_create(tesela_dma **out, const tesela_device_layout *layout,
                                            const int64_t *host_strides, int64_t host_offset,
                                            const tesela_dma_options *options, tesela_error *err);
-/// NULL is fine.
+/// NULL is allowed.
 TESELA_API void tesela_dma_destroy(tesela_dma *dma);
 TESELA_API tesela_dma_facts tesela_dma_facts_of(const tesela_dma *dma);
-/// Nest k, 0 <= k < n_nests: the one with the most elements, then the others in the order of their host elements, host dim 0
-/// slowest (padding: by places). NULL outside. Belongs to the list.
+/// Nest k, 0 <= k < n_nests: first the nest with the most elements, then the others by their host elements, host dim 0 slowest
+/// (padding: by places). NULL if k is out of range. Owned by the list.
 TESELA_API const tesela_nest *tesela_dma_nest(const tesela_dma *dma, int32_t k);
 
 /// Print nests as source text, the RFC's loops: one `for` per loop, the move in the middle. Deterministic.
@@ -794,7 +795,7 @@ TESELA_API const tesela_nest *tesela_dma_nest(const tesela_dma *dma, int32_t k);
 ///       for (i2 = 0; i2 < 64; i2++)
 ///         device[i0 * 64000 + i1 * 64 + i2] = host[i0 * 64 + i1 * 200 + i2];
 ///
-/// To host the sides are swapped; padding is `device[..] = fill;`. The outermost loop is i0 also if nests list it last.
+/// To host the sides are swapped; padding is `device[..] = fill;`. The outermost loop is always i0.
 /// @return TESELA_OK; TESELA_E_STOPPED.
 TESELA_API tesela_status tesela_dma_print(const tesela_dma *dma, const tesela_writer *to, tesela_error *err);
 

@@ -36,7 +36,7 @@ extern "C" {
 
 #define TESELA_DRAW_MAX_CELLS 256 ///< cells in one row of a picture, and rows
 
-/// What a picture shows of one side.
+/// The part of one side that a picture shows.
 typedef struct tesela_draw_range {
   int64_t first; ///< index of the first cell
   int64_t end;   ///< index after the last; -1: all that follow, padding included
@@ -76,18 +76,18 @@ typedef struct tesela_draw_side {
   int64_t end;                  ///< index after the last cell in the window
 } tesela_draw_side;
 
-/// What a picture shows and what it leaves out.
+/// The sides and the window of a picture.
 typedef struct tesela_draw_view {
   int32_t n_sides; ///< entries a slice has
   int32_t down;    ///< side whose cells go down; TESELA_HOLE: padding alone; -1: a single row
   int32_t across;  ///< side whose cells go across; likewise
   bool cut;        ///< cells of the window were left out
   bool
-      bare; ///< some padding has no cell in any slice: of joined parts of dims, of holes, behind the last slice
+      bare; ///< some padding has no cell in any slice: of joined parts of dims, of holes, after the last slice
   tesela_draw_side side[TESELA_MAX_RANK];
 } tesela_draw_view;
 
-/// Find out what tesela_draw_grid would draw, without drawing.
+/// Describe the picture of tesela_draw_grid without drawing it.
 ///
 /// Example: f32[2,3,5]{2,1,0:T(2,2)}, options {0}: three sides, down 1, across 2; side 1 has extent 3,
 /// padded 4.
@@ -103,9 +103,9 @@ TESELA_API tesela_status tesela_draw_linear_view_of(const tesela_layout *layout,
 
 /// Draw a two-dimensional slice of a layout: a line of column indices (none for a single cell), then the rows in a frame.
 ///
-/// What does not fit is left out and marked by an ellipsis; the first and the last cells, those at the first
-/// tile border and at the end of the elements stay. With several axes a cell has the places joined by `:`. Of
-/// several copies the first is shown. A layout without elements prints nothing.
+/// Cells that do not fit are replaced by an ellipsis; the first and the last cells, those at the first tile
+/// border and at the end of the elements stay. With several axes a cell has the places joined by `:`. Of several
+/// copies the first is shown. A layout without elements prints nothing.
 ///
 /// @param layout   a finished layout
 /// @param options  NULL means {0}
@@ -133,7 +133,7 @@ TESELA_API tesela_status tesela_draw_legend(const tesela_layout *layout, const t
                                             const tesela_writer *to, tesela_error *err);
 
 /*
- * ==== Register layouts as tables: which thread and register holds each element, or the other way round
+ * ==== Register layouts as tables: the thread and register of each element, or the reverse
  *
  *   tesela_draw_register of local(2).spatial(3):     ┌──────┬──────┬──────┬──────┬──────┬──────┐
  *                                                    │ 0: 0 │ 1: 0 │ 2: 0 │ 0: 1 │ 1: 1 │ 2: 1 │
@@ -143,8 +143,8 @@ TESELA_API tesela_status tesela_draw_legend(const tesela_layout *layout, const t
  * higher ranks extents of 1 are dropped, then the leading two are multiplied until the rank is 3. One table for each
  * leading index, one after the other. This is what Tilus' visualize_layout prints.
  *
- * The other way round (by_thread) there is one table with a row for each thread and a column for each local id, and a cell
- * is the index of the element:                     ┌──────────┬─────┬─────┐
+ * The reverse (by_thread) is one table with a row for each thread and a column for each local id; a cell is the index of
+ * the element:                                     ┌──────────┬─────┬─────┐
  *                                                  │ thread   │ 0   │ 1   │
  *                                                  ├──────────┼─────┼─────┤
  *                                                  │ 0        │ [0] │ [3] │
@@ -164,7 +164,7 @@ typedef struct tesela_draw_style {
 /// All styles: simple (the default), plain, lines, grid, rounded, heavy, mixed, double, fancy, outline and outlines of these,
 /// github, pipe, orgtbl, jira, presto, pretty, psql, rst, tsv, csv, html, json. *n receives how many. Static memory.
 ///
-/// lines is what tabulate calls simple. csv and json are none of tabulate's: csv has quotes around cells with commas and an
+/// lines is what tabulate calls simple. csv and json are not from tabulate: csv has quotes around cells with commas and an
 /// empty line between tables; json is one line, a list of tables of rows of cells [[thread, ...], local], by thread a list of
 /// rows of cells that are indices.
 TESELA_API const tesela_draw_style *tesela_draw_styles(int32_t *n);
@@ -174,7 +174,7 @@ TESELA_API const tesela_draw_style *tesela_draw_styles(int32_t *n);
 typedef struct tesela_draw_register_options {
   const char *style;   ///< NULL: simple; a name or an alias
   bool by_thread;      ///< rows are threads, columns local ids, cells elements "[2, 3]" with a heading
-  bool header;         ///< the line RegisterLayout(...) first, in front of csv and json, too
+  bool header;         ///< first the line RegisterLayout(...), also before csv and json
   bool color;          ///< ANSI colours, see below; tsv, csv, html and json have none
   bool ascii;          ///< + - = | in place of box-drawing characters
   int32_t warp;        ///< threads of a warp for the colours; 0: 32
@@ -191,13 +191,13 @@ typedef struct tesela_draw_register_options {
 /// @param to       receives UTF-8 (with ascii: ASCII)
 /// @return TESELA_OK; TESELA_E_INVALID for an unknown style (the message lists near ones); TESELA_E_LIMIT for more than
 ///         TESELA_DRAW_REGISTER_CELLS cells, one counted for each thread that holds the element; TESELA_E_STOPPED; what
-///         tesela_register_check says of a layout that is none. O(threads * registers), no allocation.
+///         tesela_register_check returns for an invalid layout. O(threads * registers), no allocation.
 TESELA_API tesela_status tesela_draw_register(const tesela_register *layout,
                                               const tesela_draw_register_options *options,
                                               const tesela_writer *to, tesela_error *err);
 
 /*
- * ==== Memory plans as pictures: steps across, offsets upwards, a letter for each buffer
+ * ==== Arenas as pictures: steps across, offsets upwards, a letter for each buffer
  *
  *   id  lower upper size offset          5 │······bbbbbbbbbbbbbbbbbbbbbbbb······
  *   a     0     3    4     0             4 │······bbbbbbbbbbbbbbbbbbbbbbbb······
@@ -208,7 +208,7 @@ TESELA_API tesela_status tesela_draw_register(const tesela_register *layout,
  *                                          └┬───────────┬───────────┬───────────
  *                                           0           2           4
  *
- * A cell of the picture is so many steps and so many bytes; it shows the buffer that takes up most of it, or that it is free.
+ * A cell of the picture covers a number of steps and bytes; it shows the buffer that fills most of it, or free space.
  */
 
 /// How to draw. {0} is right: 80 columns, 24 rows, Unicode, no colour.

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph.h - a program of tensor operators, as device layouts need to see it.
+ * graph.h - a graph of tensor operators: construction, HLO text, loops, padding, memory, execution.
  *
- * A graph is a list of *nodes* in an order in which they can run. Each node is one operator (device.h lists the classes) with one
- * result tensor; nodes are numbered from 0 and are their result. A tensor is seen through a strided *view* of a *buffer*: the
- * node whose memory holds it, row-major over that node's shape. Views (permute, reshape, squeeze, unsqueeze, expand, slice)
- * move no data: their buffer is their operand's. A node that writes in place has its operand 0's buffer.
+ * A graph is a list of *nodes* in execution order. Each node is one operator (device.h lists the classes) with one result tensor;
+ * nodes are numbered from 0, and a node stands for its result. A tensor is a strided *view* of a *buffer*: the node whose
+ * memory holds it, row-major over that node's shape. Views (permute, reshape, squeeze, unsqueeze, expand, slice) move no data
+ * and have the buffer of their operand. A node that writes in place has the buffer of operand 0.
  *
  *   0  a    input      f16[256,128]
  *   1  x    input      f16[128,256]
@@ -13,9 +13,9 @@
  *   3  t1   pointwise  f16[128,256]   add(a_t, x), its own buffer
  *
  * Each operator runs over an *iteration space*: the dims of its result, then those it folds. An operand dim is indexed by
- * iteration dims (tesela_index). That is all that rules, loops and execution need to know of an operator.
+ * iteration dims (tesela_index). Rules, loops and execution need no more than that.
  *
- * A graph owns memory; it may be read by any number of threads, changed by one. Nodes are never removed.
+ * A graph owns memory; any number of threads may read it, or one may change it. Nodes are never removed.
  */
 #ifndef TESELA_GRAPH_H
 #define TESELA_GRAPH_H
@@ -35,12 +35,11 @@ extern "C" {
 
 typedef struct tesela_graph tesela_graph;
 
-/// How an operand dim is indexed: start + sum factor * (iteration dim). Beyond the operand's extent it has no element there: a
-/// window over the border (conv2d), or the part of a result that comes from elsewhere (cat, pad, write). Where `divide` is
-/// above 1, only multiples of it are elements, divided by it (pad with a value between).
+/// The index of an operand dim: start + sum factor * (iteration dim). Outside the operand's extent there is no element: a window
+/// over the border (conv2d), or a part of the result from another source (cat, pad, write). With `divide` above 1 only
+/// multiples of it are elements, at the quotient (pad with a value between elements).
 typedef struct tesela_index {
-  int32_t
-      dim[2]; ///< iteration dims, -1: none; dim[0] TESELA_INDEX_LOOKUP: the value of operand 1 says the index
+  int32_t dim[2]; ///< iteration dims, or -1; dim[0] TESELA_INDEX_LOOKUP: the index is the value of operand 1
   int64_t factor[2];
   int64_t start;
   int64_t divide;
@@ -48,27 +47,27 @@ typedef struct tesela_index {
 
 #define TESELA_INDEX_LOOKUP (-2)
 
-/// Attributes of conv2d: where the dims stand in the operands and the result, and the window. Entries 0 and 1 are named below,
-/// 2, 3 and 4 the spatial dims (height, width; or depth, height, width; or width), 5 the groups. -1: there is no such dim.
+/// Attributes of conv2d: the positions of the dims in operands and result, and the window. Entries 0 and 1 are named below, 2, 3
+/// and 4 are the spatial dims (height, width; or depth, height, width; or width), 5 is the groups. -1: the dim is absent.
 ///
-/// Groups are a dim of their own, of x, of w and of the result: a view splits channels into groups (permute, reshape), another joins
-/// those of the result. Without a channel in x and w (a depthwise convolution) nothing is summed but the window; w and the
-/// result may then have an out channel, or not.
+/// Groups are a separate dim of x, of w and of the result: a view splits channels into groups (permute, reshape), another joins
+/// those of the result. Without a channel in x and w (a depthwise convolution) only the window is summed; w and the result may
+/// then have an out channel.
 typedef struct tesela_conv2d {
   int32_t x[6];      ///< which dims of x are batch, channel, spatial dims, groups
   int32_t w[6];      ///< which dims of w are out channel, in channel, spatial dims, groups
   int32_t result[6]; ///< which dims of the result are batch, out channel, spatial dims, groups
   int64_t stride[3], dilation[3], low[3],
-      high[3]; ///< of each spatial dim: steps of the window, of its elements; padding before and behind
+      high[3]; ///< per spatial dim: steps of the window, steps of its elements, padding before and after
   int64_t x_dilation
-      [3]; ///< 0 as 1: elements of x stand so far apart, with nothing between (a transposed convolution)
+      [3]; ///< distance between elements of x, with gaps between (a transposed convolution); 0 means 1
   int32_t spatial; ///< 1 to 3; 0: 2
   int32_t grouped; ///< 1: entries 5 count
 } tesela_conv2d;
 
-/// A node to add. Start from zeros; what an operator uses stands below, the rest is ignored. Operand k's number is
-/// operand[k]; the shape of the result follows from the operands unless the operator is marked s: then `shape` says it.
-/// Dims below 0 count from the end. A list that is NULL is zeros (start, low, high) or ones (step, dilations, length of pool).
+/// A node to add. Start from zeros; an operator uses the fields below and ignores the rest. Operand k is node operand[k]; the
+/// shape of the result follows from the operands, or, for operators marked s, is `shape`. Dims below 0 count from the end. A
+/// NULL list means zeros (start, low, high) or ones (step, dilations, length of pool).
 ///
 ///   input s       stick, strides (of the host tensor, NULL: row-major); rank 0: stick 0 is TESELA_STICK_SPARSE
 ///   constant s    value; dims[0] with n_dims 1: counts along that dim instead (value + index)
@@ -94,20 +93,20 @@ typedef struct tesela_conv2d {
 ///                 from the end, or the greatest first; length[0]: of a sorted line only the first so many (top-k), NULL: all; dtype
 ///                 if not the operand's (ARGSORT: s32). Or FUSED with an opcode: operands of one shape, any length[0]
 ///   pool          fn SUM, PROD, MAX, MIN, AND, OR, XOR; per dim: length of the window, its step, low and high padding, dilation of the
-///                 window and x_dilation (elements of x stand so far apart). What is no element is not folded in
+///                 window and x_dilation (distance between elements of x). Only elements are folded
 ///
 /// Windows of conv2d and pool: strides, steps and dilations are up to 2^32; borders (those of pad, too), the padded dim and the
 /// window are below 2^62.
 ///
-/// in_place (write, scatter): the node is operand 0's view of its buffer with new values. Earlier values of the buffer are gone,
-/// through any view. Refused if another operand reads that buffer, if operand 0 repeats elements, or the value is an output.
+/// in_place (write, scatter): the node is operand 0's view of its buffer with new values. The earlier values of the buffer are lost
+/// in every view. Refused if another operand reads that buffer, if operand 0 repeats elements, or if the value is an output.
 typedef struct tesela_node_spec {
   tesela_op op;
   tesela_fn fn;
   const char *name; ///< unique, without blanks, control characters and any of "%,=(){}[]\; NULL: one is made
-  const char *opcode; ///< fallback and FUSED: what it is called where it comes from; else NULL
+  const char *opcode; ///< fallback and FUSED: its name in the source text; else NULL
   tesela_dtype dtype; ///< TESELA_DTYPE_NONE: from the operands
-  int32_t bits;       ///< if the type is not known either way
+  int32_t bits;       ///< width, if the type is unknown
   int32_t n_operands;
   const int32_t *operand;
   int32_t rank;
@@ -121,7 +120,7 @@ typedef struct tesela_node_spec {
   double value;
   bool keepdim, in_place;
   bool reverse;  ///< along
-  int32_t stick; ///< input: stick dim it comes with, TESELA_STICK_SPARSE, or TESELA_STICK_FREE
+  int32_t stick; ///< input: its stick dim, TESELA_STICK_SPARSE, or TESELA_STICK_FREE
   tesela_conv2d conv;
   int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_node_spec;
@@ -143,9 +142,9 @@ typedef struct tesela_node {
   int64_t host_stride[TESELA_GRAPH_RANK]; ///< input: strides of the host tensor it is given as
   bool view;                              ///< moves no data: permute .. slice
   bool in_place;                          ///< writes operand 0's buffer
-  bool output;                            ///< it is one of the outputs
+  bool output;                            ///< one of the outputs
   int32_t n_dims, n_labels;
-  int32_t dim[TESELA_GRAPH_RANK]; ///< attributes, completed: no negative dims, none left out
+  int32_t dim[TESELA_GRAPH_RANK]; ///< attributes, completed: without negative or missing dims
   int64_t start[TESELA_GRAPH_RANK], step[TESELA_GRAPH_RANK], low[TESELA_GRAPH_RANK], high[TESELA_GRAPH_RANK];
   int64_t length[TESELA_GRAPH_RANK], dilation[TESELA_GRAPH_RANK], x_dilation[TESELA_GRAPH_RANK]; ///< pool
   int32_t label[2][TESELA_GRAPH_RANK];                                                           ///< matmul
@@ -160,39 +159,39 @@ typedef struct tesela_node {
 /// @return TESELA_OK; TESELA_E_MEMORY. The allocator (NULL: malloc and free) must outlive the graph.
 TESELA_API tesela_status tesela_graph_create(tesela_graph **graph, const tesela_allocator *allocator,
                                              tesela_error *err);
-/// NULL is fine.
+/// NULL is allowed.
 TESELA_API void tesela_graph_destroy(tesela_graph *graph);
 
-/// Add a node behind all others.
+/// Append a node.
 ///
 /// Example: pointwise ADD of f16[128,256] and f16[256]: f16[128,256].
 ///
 /// @param node  receives its number; may be NULL
-/// @return TESELA_OK; TESELA_E_INVALID for operands that are no nodes, shapes or types that do not fit together, a name that is
-///         taken, a reshape that needs a copy (its operand's strides do not allow a view: clone it first), a use of a buffer's
-///         earlier value after it was overwritten in place, attributes that contradict; TESELA_E_RANGE for a dim or extent that
-///         is none; TESELA_E_LIMIT for a rank above TESELA_GRAPH_RANK or a name that is too long; TESELA_E_OVERFLOW
+/// @return TESELA_OK; TESELA_E_INVALID for unknown operands, shapes or types that do not fit together, a duplicate name, a
+///         reshape that needs a copy (its operand's strides do not allow a view: clone it first), a use of a buffer's
+///         earlier value after it was overwritten in place, contradictory attributes; TESELA_E_RANGE for an invalid dim or
+///         extent; TESELA_E_LIMIT for a rank above TESELA_GRAPH_RANK or a name that is too long; TESELA_E_OVERFLOW
 ///         for a tensor of more than 2^63 bits, or windows and borders beyond their limits; TESELA_E_MEMORY.
-///         The graph is unchanged then.
+///         On failure the graph is unchanged.
 TESELA_API tesela_status tesela_graph_add(tesela_graph *graph, const tesela_node_spec *spec, int32_t *node,
                                           tesela_error *err);
 
-/// Append a node to the outputs. They are a list: in this order tesela_graph_run gives the results, and a node that is added twice is
-/// two of them. From then on its buffer cannot be overwritten in place.
+/// Append a node to the outputs, the list of results of tesela_graph_run in this order; a node may be added twice. Its buffer
+/// can no longer be overwritten in place.
 ///
 /// Example: of ROOT tuple(%b, %a, %b) the outputs are b, a, b.
-/// @return TESELA_OK; TESELA_E_RANGE for a number that is no node's; TESELA_E_INVALID if its buffer was overwritten in place since;
+/// @return TESELA_OK; TESELA_E_RANGE for an unknown node; TESELA_E_INVALID if its buffer was overwritten in place since;
 ///         TESELA_E_MEMORY.
 TESELA_API tesela_status tesela_graph_add_output(tesela_graph *graph, int32_t node, tesela_error *err);
 
-/// How many outputs there are, and the node of output k; -1 for a k outside 0 to n_outputs - 1. O(1).
+/// The number of outputs, and the node of output k; -1 for k outside 0 to n_outputs - 1. O(1).
 TESELA_API int32_t tesela_graph_n_outputs(const tesela_graph *graph);
 TESELA_API int32_t tesela_graph_output(const tesela_graph *graph, int32_t k);
 
-/// Set (copy) the layout of a node that is a buffer, in place of one that was set before.
+/// Set (copy) the layout of a node with its own buffer; replaces an earlier one.
 ///
 /// Example: a f16[1000,200] of spyre: tesela_device_with_stick(&layout, &host, target, 0, err), then this.
-/// @return TESELA_OK; TESELA_E_RANGE for a number that is no node's; TESELA_E_INVALID for a node without a buffer of its own;
+/// @return TESELA_OK; TESELA_E_RANGE for an unknown node; TESELA_E_INVALID for a node without its own buffer;
 ///         TESELA_E_MISMATCH if the shapes differ; TESELA_E_MEMORY.
 TESELA_API tesela_status tesela_graph_set_layout(tesela_graph *graph, int32_t node,
                                                  const tesela_device_layout *layout, tesela_error *err);
@@ -201,13 +200,13 @@ TESELA_API tesela_status tesela_graph_set_layout(tesela_graph *graph, int32_t no
 TESELA_API int32_t tesela_graph_count(const tesela_graph *graph);
 /// Node k; NULL outside 0 .. count-1. Belongs to the graph; valid until the next change of the graph.
 TESELA_API const tesela_node *tesela_graph_node(const tesela_graph *graph, int32_t k);
-/// The constant that node k shows: itself, or what it is a view of, if all elements are one known value (no `dims` count along
-/// it) and the views keep its type.
+/// The constant of node k: the node, or the constant that it is a view of, if all elements have one known value (no count
+/// along `dims`) and the views keep its type.
 ///
 /// Example: a constant 1 of f16[], expanded to f16[256,128] and transposed: each of the three nodes gives the first.
 /// @return NULL for any other node, and outside 0 .. count-1. Belongs to the graph; valid until its next change. O(views).
 TESELA_API const tesela_node *tesela_graph_constant(const tesela_graph *graph, int32_t k);
-/// The node of that name, -1 if there is none. O(1) on average.
+/// The node with this name, or -1. O(1) on average.
 TESELA_API int32_t tesela_graph_find(const tesela_graph *graph, const char *name);
 
 /// The iteration space of an operator.
@@ -219,24 +218,24 @@ typedef struct tesela_iteration {
 } tesela_iteration;
 
 /// Example: matmul of [128,256] and [256,64]: extents 128, 64, 256; result dims 0, 1; x is indexed by 0 and 2, y by 2 and 1.
-/// TESELA_E_RANGE for a node that is none. Views and inputs iterate over their shape.
+/// TESELA_E_RANGE for an unknown node. Views and inputs iterate over their shape.
 TESELA_API tesela_status tesela_graph_iteration(const tesela_graph *graph, int32_t node,
                                                 tesela_iteration *iteration, tesela_error *err);
 
-/// How operand k of a node is indexed: one entry for each dim of the operand tensor. A dim of 1 that is repeated has no index.
-/// Scatter runs over its result's dims, then the indices' (folded); its values are indexed as gather's result. Along runs over
-/// its result's dims, then the operand's dim that it goes along (folded): each element needs the whole line.
-/// TESELA_E_RANGE for a node or operand that is none; TESELA_E_UNSUPPORTED for reshape and fallback.
+/// The indices of operand k of a node: one entry per dim of the operand tensor. A dim of 1 that is repeated has no index.
+/// Scatter runs over the dims of its result, then those of the indices (folded); its values are indexed like the result of gather.
+/// Along runs over the dims of its result, then the dim that it runs along (folded): each element needs the whole line.
+/// TESELA_E_RANGE for an unknown node or operand; TESELA_E_UNSUPPORTED for reshape and fallback.
 TESELA_API tesela_status tesela_graph_operand_index(const tesela_graph *graph, int32_t node, int32_t k,
                                                     tesela_index index[TESELA_GRAPH_RANK], tesela_error *err);
 
 /* ---- hints and directives ---------------------------------------------------------------------------------------- */
 
 typedef enum tesela_hint_kind {
-  TESELA_HINT_REQUIRE,     ///< the node's buffer has this stick
-  TESELA_HINT_FORBID,      ///< it has not
-  TESELA_HINT_PREFER,      ///< another stick costs `price` elements
-  TESELA_HINT_FORBID_MOVE, ///< operand `operand` of the node is not moved, nor copied first (-1: none of them)
+  TESELA_HINT_REQUIRE,     ///< the node's buffer must have this stick
+  TESELA_HINT_FORBID,      ///< the node's buffer must not have this stick
+  TESELA_HINT_PREFER,      ///< any other stick costs `price` elements
+  TESELA_HINT_FORBID_MOVE, ///< operand `operand` of the node is neither moved nor copied (-1: all operands)
   TESELA_HINT_FREE,        ///< an input may come in any stick (a weight laid out ahead of time)
 } tesela_hint_kind;
 
@@ -246,11 +245,11 @@ typedef struct tesela_hint {
   int64_t price;
 } tesela_hint;
 
-/// Add (copy) a hint. Those of one node all hold; what they leave is judged by tesela_graph_propagate.
+/// Add (copy) a hint. All hints of a node hold together; tesela_graph_propagate reports contradictions.
 ///
 /// Example: {TESELA_HINT_PREFER, .node = y, .stick = 0, .price = 100}: another stick of y costs 100 elements.
-/// @return TESELA_OK; TESELA_E_RANGE for a kind, node, stick, operand or price that is none; TESELA_E_INVALID for a view, for a
-///         node without a buffer of its own (FORBID_MOVE aside), and for FREE of a node that is no input; TESELA_E_MEMORY.
+/// @return TESELA_OK; TESELA_E_RANGE for an invalid kind, node, stick, operand or price; TESELA_E_INVALID for a view or a node
+///         without its own buffer (except FORBID_MOVE), and for FREE of a node other than an input; TESELA_E_MEMORY.
 TESELA_API tesela_status tesela_graph_hint(tesela_graph *graph, const tesela_hint *hint, tesela_error *err);
 /// Number of hints.
 TESELA_API int32_t tesela_graph_hint_count(const tesela_graph *graph);
@@ -259,30 +258,30 @@ TESELA_API const tesela_hint *tesela_graph_hint_at(const tesela_graph *graph, in
 
 /* ---- rules ----------------------------------------------------------------------------------------------------- */
 
-/// Row k of the table every target starts from; NULL behind the last.
+/// Row k of the default rules; NULL after the last.
 TESELA_API const tesela_rule *tesela_rule_at(int32_t k);
 
-/// The row that counts for an operand (or TESELA_RULE_RESULT) of an operator on a target (NULL: the table alone). Never NULL: where no
-/// row says anything it is one that needs nothing.
+/// The rule for an operand (or TESELA_RULE_RESULT) of an operator on a target (NULL: the default rules). Never NULL: without a
+/// matching row it is a rule without a need.
 /// Example: TESELA_OP_MATMUL, operand 0: TESELA_NEED_CONTRACTED, price -1 (hard).
 TESELA_API const tesela_rule *tesela_rule_of(const tesela_target *target, tesela_op op, tesela_fn fn,
                                              int32_t operand);
 
-/// The same of a node, whose opcode counts, too. Example: a FALLBACK "all-reduce", operand 0: TESELA_NEED_RESULT.
+/// The same for a node, by its opcode too. Example: a FALLBACK "all-reduce", operand 0: TESELA_NEED_RESULT.
 TESELA_API const tesela_rule *tesela_rule_of_node(const tesela_target *target, const tesela_node *node,
                                                   int32_t operand);
 
 /*
- * ==== Programs from HLO text and back
+ * ==== Graphs from HLO text and back
  *
- * The text of a module as compilers dump it. The entry computation becomes the graph; fusions and calls are inlined. What no
- * class of operators says (loops, custom calls, sorts, ...) becomes a fallback node: it takes and gives default layouts.
+ * The text of a module as compilers dump it. The entry computation becomes the graph; fusions and calls are inlined. An
+ * instruction without a class (loops, custom calls, ...) becomes a fallback node, with default layouts.
  */
 
-/// What reading noticed.
+/// Facts about reading.
 typedef struct tesela_graph_read_facts {
   int64_t instructions; ///< read, over all computations that were used
-  int64_t fallbacks;    ///< nodes that no class says
+  int64_t fallbacks;    ///< nodes without a class
   int64_t inlined;      ///< fusions and calls
   int64_t reserved[4];  ///< 0: room to grow (base.h)
 } tesela_graph_read_facts;
@@ -291,46 +290,46 @@ typedef struct tesela_graph_read_facts {
 ///
 /// Example: "HloModule m\nENTRY e { x = f32[4]{0} parameter(0)\n ROOT y = f32[4]{0} negate(x)\n}": an input and a pointwise NEG.
 ///
-/// Names are those of the text without %; an inlined computation's get the caller's name and a dot in front, its root the caller's
-/// name itself. A node that an instruction takes besides its own has a word behind: y.clone in front of a reshape y that needs a
-/// copy. Inputs are in the order of parameter numbers (a tuple's elements where they are taken out of it), TESELA_STICK_FREE
-/// unless their tiles are a stick layout of the reading target (NULL: all are free). What a printed program says in
-/// frontend_attributes (below) counts before all else. Elementwise operations without a function here are FUSED. A dynamic dim
-/// (<=8) counts as long as it may be; what an operation computes of one is a fallback unless it goes element by element.
+/// Names are those of the text without %. Names of an inlined computation get the caller's name and a dot as prefix, and its root
+/// gets the caller's name. An extra node of an instruction has a suffix: y.clone before a reshape y that needs a copy. Inputs are
+/// in the order of parameter numbers (elements of a tuple in the order of their get-tuple-element), TESELA_STICK_FREE unless their
+/// tiles are a stick layout of `target` (NULL: all are free). frontend_attributes of a printed graph (below) override
+/// everything else. Elementwise operations without a function are FUSED. A dynamic dim (<=8) has the extent of its bound; an
+/// operation on one is a fallback unless it is elementwise.
 ///
 /// @param facts  may be NULL
-/// @return TESELA_OK; TESELA_E_SYNTAX with err->at for text that is no HLO module or an instruction that cannot be read;
-///         TESELA_E_INVALID for an operand or computation that there is not, shapes that contradict; TESELA_E_LIMIT for
-///         calls nested deeper than 64, more than 2^20 instructions (those of calls as often as they are called), a rank above
-///         TESELA_GRAPH_RANK; what tesela_graph_add says of a node; TESELA_E_MEMORY.
+/// @return TESELA_OK; TESELA_E_SYNTAX with err->at for text other than an HLO module, or an unreadable instruction;
+///         TESELA_E_INVALID for an unknown operand or computation, contradictory shapes; TESELA_E_LIMIT for calls
+///         nested deeper than 64, more than 2^20 instructions (counting calls as often as they are called), a rank above
+///         TESELA_GRAPH_RANK; as tesela_graph_add for a node; TESELA_E_MEMORY.
 /// A dump of 700 instructions, 170 KB, takes about 2 ms.
 TESELA_API tesela_status tesela_graph_read_hlo(tesela_graph **graph, const char *text, size_t length,
                                                const tesela_target *target, const tesela_allocator *allocator,
                                                tesela_graph_read_facts *facts, tesela_error *err);
 
-/// Print a graph as HLO text, one instruction for each node. Layouts that are set are printed as XLA layouts where those say
-/// them, f16[1000,200]{0,1:T(64,1)}, and exactly in frontend_attributes={device_layout="..."}. Views have no layout of their own:
-/// their shape is printed row-major, and frontend_attributes={buffer="x"} names the buffer. A node that no HLO operation says
-/// exactly is a custom-call, or the nearest operation, with a note: frontend_attributes={tesela="reduce fn=mean dims=1"}.
-/// The text reads back to an equal graph (without hints), whatever the reading target.
+/// Print a graph as HLO text, one instruction per node. Set layouts are printed as XLA layouts if possible,
+/// f16[1000,200]{0,1:T(64,1)}, and exactly in frontend_attributes={device_layout="..."}. Views have no layout: their shape is
+/// printed row-major, and frontend_attributes={buffer="x"} names the buffer. A node without an exact HLO operation is a
+/// custom-call, or the nearest operation, with a note: frontend_attributes={tesela="reduce fn=mean dims=1"}.
+/// The text reads back to an equal graph (without hints), for any `target`.
 ///
 /// Example: a matmul y of a and b: `ROOT %y = f16[2,4]{1,0} dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}`.
 ///
 /// @param name  of the module; NULL: graph
-/// @return TESELA_OK; TESELA_E_STOPPED; what tesela_device_print says of a layout.
+/// @return TESELA_OK; TESELA_E_STOPPED; as tesela_device_print for a layout.
 TESELA_API tesela_status tesela_graph_print_hlo(const tesela_graph *graph, const char *name,
                                                 const tesela_writer *to, tesela_error *err);
 
 /*
- * ==== Each operator as loops over tiled memory, and its division over cores
+ * ==== Operators as loops over tiled memory, and their division over cores
  *
- * The loops of an operator are the device dims of its result, then those of what it folds: an element's iteration indices are
- * digits of these loops, and the place of each operand and of the result is an expression in them.
+ * The loops of an operator are the device dims of its result, then those of the folded dims: the iteration indices of an element
+ * are digits of these loops, and the place of each operand and of the result is an expression in them.
  *
  *   t1 = a + b, f16[100,130] in sticks along dim 1: loops block 3, row 100, lane 64; valid where block*64 + lane < 130
  *     a, b, t1 at block*6400 + row*64 + lane
  *
- * A code generator can emit kernels from this; tesela_graph_run executes programs by the same loops.
+ * A code generator can emit kernels from this; tesela_graph_run uses the same loops.
  */
 
 /// One loop: its counter times `step` is added to iteration dim `dim`.
@@ -348,11 +347,11 @@ typedef struct tesela_op_loops {
   int32_t n_operands;
 } tesela_op_loops;
 
-/// The loops of a node of a graph with layouts: the device dims of the result as far as elements reach (a dim of 40 has 40 lanes of
-/// 64), then the folded dims in their order, in blocks and lanes where an operand has its lanes along them. Loops of one pass
-/// are left out, replicated dims are none: an element is written to all its places. Steps of a dim that do not divide
-/// each other are left to the loop below them, so that each iteration index has exactly one set of counters; a result that
-/// is written into a view of a buffer has one loop a dim.
+/// The loops of a node of a graph with layouts: the device dims of the result, as far as elements reach (a dim of 40 has 40 lanes of
+/// 64), then the folded dims in order, in blocks and lanes if an operand has its lanes along them. Loops of one iteration are
+/// omitted, and replicated dims have no loop: an element is written to all its places. If steps of a dim do not divide each
+/// other, the loop below covers the rest, so that each iteration index has exactly one set of counters; a result that is
+/// written into a view of a buffer has one loop per dim.
 ///
 /// Example: matmul of f16[128,256] in sticks along 1 and f16[256,64]: loops row 128, lane 64; folded block 4, lane 64.
 ///
@@ -361,20 +360,20 @@ typedef struct tesela_op_loops {
 TESELA_API tesela_status tesela_graph_loops(const tesela_graph *graph, int32_t node, tesela_op_loops *loops,
                                             tesela_error *err);
 
-/// The place of operand k (-1: the result) as a layout of the core whose elements are the loops' counters: shape = the extents.
-/// Place p of it is place p - *before of the buffer: *before is above 0 where counters reach in front of the buffer, as a window over
-/// the border does. Where iteration dims are beyond their extents (padding), or an operand has no element (windows, pieces), the
-/// place means nothing.
+/// The place of operand k (-1: the result) as a tesela_layout whose elements are the counters of the loops: shape = the extents.
+/// Its place p is place p - *before of the buffer: *before is above 0 if counters reach before the buffer, as in a window over the
+/// border. For iteration indices beyond their extents (padding), or an operand without an element (windows, pieces), the place is
+/// meaningless.
 ///
 /// Example: f16[100,130] in sticks along 1: place {2, 5, 1} = 2*6400 + 5*64 + 1 = 13121, *before 0.
 ///
-/// @return TESELA_OK; TESELA_E_UNSUPPORTED for the operand that is looked up by another's values, and for a window on a view that
-///         goes across dims of its buffer; TESELA_E_RANGE; TESELA_E_LIMIT; TESELA_E_OVERFLOW.
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED for an operand that is indexed by another's values, and for a window on a view that
+///         crosses dims of its buffer; TESELA_E_RANGE; TESELA_E_LIMIT; TESELA_E_OVERFLOW.
 TESELA_API tesela_status tesela_graph_loop_place(const tesela_graph *graph, const tesela_op_loops *loops,
                                                  int32_t node, int32_t k, tesela_layout *place,
                                                  int64_t *before, tesela_error *err);
 
-/// Print the loops of a node as C-like source: loops, the conditions for padding and borders where they can fail, and an
+/// Print the loops of a node as C-like source: loops, the conditions for padding and borders if they can be false, and an
 /// assignment with every place as an expression of /, %, * and +. Deterministic.
 ///
 ///   for (int64_t c0 = 0; c0 < 3; c0++)
@@ -383,41 +382,41 @@ TESELA_API tesela_status tesela_graph_loop_place(const tesela_graph *graph, cons
 ///         if (c0*64 + c2 < 130)
 ///           t1[c0*6400 + c1*64 + c2] = add(a[c0*6400 + c1*64 + c2], b[c0*6400 + c1*64 + c2]);
 ///
-/// Buffers are arrays of elements in their places, called as their nodes, or v7 for node 7 if that is no identifier of C. A fold
-/// has a variable of type `value` that starts from a number or from `least` or `greatest`; functions have the names of
-/// tesela_fn_name. Of an operator that runs along a dim the line is read first: sort(line, 130, 2) is element 2 of a line of 130
-/// after sorting, sort_reverse of the greatest first.
+/// Buffers are arrays of elements in their places, named like their nodes, or v7 for node 7 if the name is not a C identifier. A
+/// fold has a variable of type `value` that starts from a number or from `least` or `greatest`; functions have the names of
+/// tesela_fn_name. An operator that runs along a dim reads the line first: sort(line, 130, 2) is element 2 of a line of 130 after
+/// sorting, sort_reverse starts from the greatest.
 /// @return as tesela_graph_loops and tesela_graph_loop_place; TESELA_E_STOPPED.
 TESELA_API tesela_status tesela_graph_print_loops(const tesela_graph *graph, int32_t node,
                                                   const tesela_writer *to, tesela_error *err);
 
 /* ---- division over cores --------------------------------------------------------------------------------------------- */
 
-/// What one core does: counters start .. start + extent - 1 of each loop.
+/// The share of one core: counters start .. start + extent - 1 of each loop.
 typedef struct tesela_core_share {
   int64_t start[TESELA_DEVICE_DIMS], extent[TESELA_DEVICE_DIMS];
 } tesela_core_share;
 
 typedef struct tesela_division {
-  int32_t cores;                      ///< that have work: product of the factors
+  int32_t cores;                      ///< cores with work: product of the factors
   int32_t n;                          ///< loops
-  int64_t factor[TESELA_DEVICE_DIMS]; ///< parts that each loop is cut into; lanes are never cut
+  int64_t factor[TESELA_DEVICE_DIMS]; ///< number of parts of each loop; lanes are never cut
   int32_t folded; ///< the one folded loop that is cut, or -1: its partial results must be combined
   int64_t most;   ///< iterations of the busiest core, padding not counted
   double balance; ///< most over the iterations / cores, >= 1
 } tesela_division;
 
-/// Divide an operator over up to `cores` cores along its device dims. Sticks are atomic; at most one folded loop is cut, and only
-/// if cutting the others leaves cores idle and it brings more to work (never that of a line that an operator runs along);
-/// factors divide their loops, so that all cores do the same. Of the divisions that use most cores, the one whose cores read
-/// least: the counters of the loops that each operand moves with; then the one that cuts the outer loops more.
+/// Divide an operator over up to `cores` cores along its device dims. Sticks are never cut. At most one folded loop is cut, and
+/// only if this uses more cores (never the dim that an operator runs along). Factors divide their loops, so that all cores do
+/// equal work. Preferred are divisions that use most cores, then those whose cores read least (the counters of the loops that
+/// each operand depends on), then those that cut the outer loops more.
 ///
 /// Example: matmul f16[6,256] x f16[256,192], loops 3 blocks, 6 rows, 64 lanes, folded 4 blocks, 64 lanes: 32 cores are 18 without
 /// the fold, 24 with it: 1 x 6 x 4.
 ///
 /// @param forced  TESELA_DEVICE_DIMS factors to use instead, 0: free; NULL: all free
 /// @return TESELA_OK; TESELA_E_RANGE for cores below 1 or above 65536, a factor that does not divide its loop or cuts lanes or a line,
-///         two folded loops cut, or factors that need more cores; as tesela_graph_loops. Divisions are gone through, 2^20 at most.
+///         two folded loops cut, or factors that need more cores; as tesela_graph_loops. At most 2^20 divisions are tried.
 TESELA_API tesela_status tesela_graph_divide(const tesela_graph *graph, int32_t node, int32_t cores,
                                              const int64_t *forced, tesela_division *division,
                                              tesela_error *err);
@@ -426,8 +425,8 @@ TESELA_API tesela_status tesela_graph_divide(const tesela_graph *graph, int32_t 
 TESELA_API tesela_status tesela_graph_share(const tesela_op_loops *loops, const tesela_division *division,
                                             int32_t c, tesela_core_share *share, tesela_error *err);
 
-/// The places of operand k (-1: the result) that core c touches: the least and the greatest, and how many distinct ones. None:
-/// 0, -1, 0. Of elements with several places the first is read, all are written. A dim that is looked up counts whole.
+/// The places of operand k (-1: the result) that core c touches: the least, the greatest, and the number of distinct ones; 0, -1, 0
+/// if it touches no place. Of elements with several places the first is read, all are written. An indexed dim counts whole.
 typedef struct tesela_core_view {
   int64_t first, last, places;
 } tesela_core_view;
@@ -436,168 +435,169 @@ TESELA_API tesela_status tesela_graph_core_view(const tesela_graph *graph, int32
                                                 int32_t k, tesela_core_view *view, tesela_error *err);
 
 /*
- * ==== What the padding of each buffer of a program holds, and which operators would read it
+ * ==== The content of padding in each buffer of a graph, and the operators that would read it
  *
- * An accelerator computes whole sticks: lanes without an element are read and written as others are. What they hold is garbage
- * unless somebody wrote it, and it spreads: exp of garbage may be infinite, and a matmul that sums over such lanes makes every
- * element of its result NaN. tesela_graph_run computes elements only; this is for those who generate code.
+ * An accelerator computes whole sticks: it reads and writes lanes without an element like the others. They hold garbage unless
+ * they were written, and garbage spreads: exp of garbage may be infinite, and a matmul that sums over such lanes can make every
+ * element of its result NaN. tesela_graph_run computes elements only; this is for code generators.
  *
- *   x f16[4,100] in sticks along 1, filled with zeros behind column 100
+ *   x f16[4,100] in sticks along 1, filled with zeros after column 100
  *   e = exp(x)         the padding of e holds 1
  *   z = sum of e, 1    reads lanes 100 to 127 of e: it needs 0 there and finds 1: mask them, or fill them with 0
  *
- * Model. An operator goes through every digit of the device dims of its result, and of its operands along what it folds: indices
- * then exceed extents, and an operand is read where such an index lies. Values are computed as tesela_graph_run computes
- * them; functions that accelerators approximate only where they are exact (exp of 0, of an infinity). Whether elements
- * are finite is not known: 0 * element is not 0, but for integers. What cannot be told is garbage, which is always a right
- * answer; so is all padding of layouts with gaps, copies or uneven steps, and that of one element per stick unless it was filled.
+ * Model. An operator runs over every digit of the device dims of its result, and of its operands along the folded dims: indices
+ * then exceed extents, and operands are read at the places of such indices. Values are computed as in tesela_graph_run;
+ * functions that accelerators approximate are computed only at exact points (exp of 0, of an infinity). Elements may be infinite or
+ * NaN, so 0 * element is 0 only for integers. Unknown values are garbage, which is always a safe answer. All padding of layouts
+ * with gaps, copies or uneven steps is garbage, and that of one element per stick unless it was filled.
  */
 
-/// What padding receives when a tensor is written. LEAVE: nothing, it is garbage.
+/// The value written to padding with a tensor. LEAVE: not written, garbage.
 typedef struct tesela_padding_fill {
   tesela_pad pad;
   double value; ///< TESELA_PAD_VALUE
 } tesela_padding_fill;
 
 typedef struct tesela_padding_options {
-  const tesela_padding_fill *input;  ///< one for each INPUT node, in the order of nodes; NULL: all are left
-  tesela_padding_fill copy;          ///< what clone and move write to the padding of their result
+  const tesela_padding_fill *input;  ///< one per INPUT node, in the order of nodes; NULL: all LEAVE
+  tesela_padding_fill copy;          ///< fill of the results of clone and move
   const tesela_allocator *allocator; ///< NULL: malloc and free; must outlive the result
   int64_t reserved[4];               ///< 0: room to grow (base.h)
 } tesela_padding_options;
 
 typedef enum tesela_padding_kind {
-  TESELA_PADDING_NONE,     ///< there is none
-  TESELA_PADDING_VALUE,    ///< one value in every place of it
+  TESELA_PADDING_NONE,     ///< no padding
+  TESELA_PADDING_VALUE,    ///< one value in all padding
   TESELA_PADDING_GARBAGE,  ///< anything
-  TESELA_PADDING_ELEMENTS, ///< of a read: elements of the buffer that the operator's view does not show
-  TESELA_PADDING_OUTSIDE,  ///< of a read: the buffer has no places there
+  TESELA_PADDING_ELEMENTS, ///< of a read: elements of the buffer outside the operator's view
+  TESELA_PADDING_OUTSIDE,  ///< of a read: outside the buffer
 } tesela_padding_kind;
 
 typedef struct tesela_padding_state {
   tesela_padding_kind kind;
-  bool integer;  ///< VALUE: `whole` says it exactly
+  bool integer;  ///< VALUE: `whole` is exact
   double value;  ///< VALUE: of a float type, or the nearest to `whole`
   int64_t whole; ///< VALUE: of integers and bool; of u64 its bits
 } tesela_padding_state;
 
 typedef enum tesela_padding_verdict {
-  TESELA_PADDING_FINE, ///< what is read changes nothing
-  TESELA_PADDING_FILL, ///< it must be masked, or hold `needed`
-  TESELA_PADDING_MASK, ///< it must be masked: no fill of this operand helps
+  TESELA_PADDING_FINE, ///< the read does not change the result
+  TESELA_PADDING_FILL, ///< the padding must be masked, or hold `needed`
+  TESELA_PADDING_MASK, ///< the padding must be masked: no fill of this operand helps
 } tesela_padding_verdict;
 
-/// A dim that an operator folds, and whose last stick, or padding, reaches beyond it. If all reads of an operator are FINE, it
-/// may fold whole sticks. One operand of a product that holds 0 does where all others hold finite values; the mean of padding is
-/// never right: it counts.
+/// A dim that an operator folds, with a last stick, or padding, that reaches beyond it. If all reads of an operator are FINE, it
+/// may fold whole sticks. For a product it is enough that one operand holds 0 and the others finite values; a mean is
+/// never FINE, since padding changes the count.
 typedef struct tesela_padding_read {
   int32_t node, operand, dim;
   int64_t from, to;                   ///< indices from .. to-1 along `dim` are read beyond it
-  tesela_padding_state needed, found; ///< needed: VALUE, or NONE where no value is known to do
+  tesela_padding_state needed, found; ///< needed: VALUE, or NONE if no value is known to work
   tesela_padding_verdict verdict;
 } tesela_padding_read;
 
 typedef struct tesela_padding tesela_padding;
 
-/// What padding holds.
+/// Compute the content of all padding.
 ///
-/// @param graph    with layouts on every buffer (tesela_graph_apply); must outlive the result and not change meanwhile
+/// @param graph    with layouts on every buffer (tesela_graph_apply); must outlive the result and stay unchanged
 /// @param options  NULL: all zeros
-/// @return TESELA_OK; TESELA_E_INVALID for a buffer without a layout; TESELA_E_RANGE for a fill that is none, or a value that
-///         the device's type has not; TESELA_E_OVERFLOW; TESELA_E_MEMORY.
-/// Some microseconds for each node.
+/// @return TESELA_OK; TESELA_E_INVALID for a buffer without a layout; TESELA_E_RANGE for an invalid fill, or a value outside
+///         the device type; TESELA_E_OVERFLOW; TESELA_E_MEMORY.
+/// Some microseconds per node.
 TESELA_API tesela_status tesela_graph_padding(tesela_padding **out, const tesela_graph *graph,
                                               const tesela_padding_options *options, tesela_error *err);
-/// NULL is fine.
+/// NULL is allowed.
 TESELA_API void tesela_padding_destroy(tesela_padding *padding);
 
-/// What the padding of a node's buffer holds once the node has run: NONE, VALUE or GARBAGE; GARBAGE for a node that is none.
+/// The content of the padding of a node's buffer after the node: NONE, VALUE or GARBAGE; GARBAGE for an unknown node.
 /// Example: relu of a buffer whose padding holds -inf: VALUE 0.
 TESELA_API tesela_padding_state tesela_padding_state_of(const tesela_padding *padding, int32_t node);
 
-/// Read k, in the order of nodes; NULL behind the last.
+/// Read k, in the order of nodes; NULL after the last.
 TESELA_API const tesela_padding_read *tesela_padding_read_at(const tesela_padding *padding, int32_t k);
 
-/// Find fills of inputs (LEAVE, ZERO, MINUS_INF, PLUS_INF) with which most reads are FINE: by steps that change one input at a time,
-/// from the given fills and from one fill for all; no search for the best of all. Inputs that make no difference are left.
+/// Suggest fills of inputs (LEAVE, ZERO, MINUS_INF, PLUS_INF) that make more reads FINE: a local search that changes one input at
+/// a time, from the given fills and from one fill for all; the result may not be optimal. Inputs without effect are LEAVE.
 ///
-/// Example: the program at the top of this file with a max in front of exp: x MINUS_INF makes both reads FINE.
+/// Example: the graph above with a max before exp: x MINUS_INF makes both reads FINE.
 ///
-/// @param fill  receives one for each INPUT node, in the order of nodes
-/// @param fine  receives how many reads are FINE with them; may be NULL
+/// @param fill  receives one fill per INPUT node, in the order of nodes
+/// @param fine  receives the number of reads that are FINE with them; may be NULL
 /// @return TESELA_OK; TESELA_E_MEMORY.
 TESELA_API tesela_status tesela_padding_suggest(const tesela_padding *padding, tesela_padding_fill *fill,
                                                 int32_t *fine, tesela_error *err);
 
 /*
- * ==== An arena for the buffers of a program: live ranges, true sizes, reuse
+ * ==== An arena for the buffers of a graph: live ranges, true sizes, reuse
  *
  * A buffer lives from the node that makes it to the last node that reads it, through any view; an output to the end, an input
- * from the start. Its size is the device layout's, padding included, rounded up to the target's alignment. A result may take the
- * place of an operand that ends there, if each of its elements lies where the operand's element of the same index lay.
+ * from the start. Its size is that of the device layout, padding included, rounded up to the target's alignment. A result may
+ * reuse the memory of an operand whose life ends there, if each of its elements has the place of the operand's element of the
+ * same index.
  *
  *   0 x, 1 a = neg x, 2 b = exp a, 3 b.T, 4 c = b + b.T, 5 d = neg c      f16[64,64], 8192 bytes each; x and d are the caller's
- *     a lives at nodes 1 and 2, b at 2 to 4 in a's place, c at 4 and 5 not in b's: elements of b.T lie elsewhere. Peak 16384 of 24576
+ *     a lives at nodes 1 and 2, b at 2 to 4 in the memory of a, c at 4 and 5, not in that of b: b.T has other places. Peak 16384 of 24576
  *
- * Why that suffices: an operator reads all operands of an element before it writes the element, and no other element reads there.
+ * This is safe: an operator reads all operands of an element before it writes the element, and no other element reads there.
  */
 
 typedef struct tesela_graph_memory_options {
-  int64_t capacity;   ///< bytes; 0: as many as needed
-  int64_t scratchpad; ///< bytes of fast memory that buffers are kept in first, by traffic saved; 0: none
-  int64_t effort;     ///< as tesela_arena_options
-  bool no_reuse;      ///< no result in an operand's place
-  bool inputs;        ///< inputs and outputs are in the arena too
+  int64_t capacity; ///< bytes; 0: unlimited
+  int64_t
+      scratchpad; ///< bytes of fast memory, used first for buffers that save most traffic; 0: no scratchpad
+  int64_t effort; ///< as tesela_arena_options
+  bool no_reuse;  ///< results never reuse the memory of an operand
+  bool inputs;    ///< inputs and outputs are in the arena too
   const tesela_allocator *allocator;
   int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_graph_memory_options;
 
 typedef struct tesela_graph_memory tesela_graph_memory;
 
-/// Where a buffer is.
+/// The place of a buffer.
 typedef struct tesela_graph_place {
   int32_t node;              ///< the buffer
   int32_t lower, upper;      ///< nodes lower .. upper-1
   int64_t bytes;             ///< of its layout, rounded up to the alignment
   int64_t offset;            ///< in the arena, or in the scratchpad
   bool scratchpad, external; ///< external: an input or output outside the arena, offset -1
-  int32_t in_place_of;       ///< the buffer whose place it takes, -1
+  int32_t in_place_of;       ///< the buffer whose memory it reuses, or -1
 } tesela_graph_place;
 
 typedef struct tesela_graph_memory_facts {
   tesela_arena_facts arena, scratchpad;
-  int64_t
-      host_bytes; ///< sum of the host tensors' bytes of those not external: what planning without padding would count
-  int64_t naive;    ///< sum of their device bytes: no reuse at all
-  int64_t external; ///< bytes of inputs and outputs outside the arena
+  int64_t host_bytes; ///< sum of the host bytes of all buffers in the arena, without padding
+  int64_t naive;      ///< sum of their device bytes, without reuse
+  int64_t external;   ///< bytes of inputs and outputs outside the arena
   int64_t traffic,
       traffic_saved; ///< bytes read and written by operators (each element once an operand, padding not counted), and those of buffers that stay in the scratchpad
-  int32_t reused;    ///< results in an operand's place
+  int32_t reused;    ///< results that reuse an operand's memory
   int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_graph_memory_facts;
 
-/// Plan memory for a graph whose buffers all have layouts (tesela_graph_apply).
+/// Place the buffers of a graph with layouts (tesela_graph_apply) in an arena.
 /// @return TESELA_OK; TESELA_E_INVALID if a buffer has no layout; TESELA_E_LIMIT if the capacity does not suffice (as
 ///         tesela_arena_plan); TESELA_E_OVERFLOW; TESELA_E_MEMORY.
 TESELA_API tesela_status tesela_graph_plan_memory(tesela_graph_memory **out, const tesela_graph *graph,
                                                   const tesela_target *target,
                                                   const tesela_graph_memory_options *options,
                                                   tesela_error *err);
-/// NULL is fine.
+/// NULL is allowed.
 TESELA_API void tesela_graph_memory_destroy(tesela_graph_memory *memory);
 TESELA_API tesela_graph_memory_facts tesela_graph_memory_facts_of(const tesela_graph_memory *memory);
-/// Place k in the order of nodes; NULL behind the last.
+/// Place k in the order of nodes; NULL after the last.
 TESELA_API const tesela_graph_place *tesela_graph_memory_place(const tesela_graph_memory *memory, int32_t k);
-/// The place of a node's buffer; NULL if it has none.
+/// The place of a node's buffer, or NULL.
 TESELA_API const tesela_graph_place *tesela_graph_memory_of(const tesela_graph_memory *memory, int32_t node);
 
 /*
- * ==== The reference execution of a program, on tiled buffers or on plain ones
+ * ==== The reference execution of a graph, on tiled or plain buffers
  *
- * Each operator is computed element by element in double precision (integers in 64 bits) and rounded once to its result's type, folds in
- * the row-major order of the folded dims; so an execution on tiled memory and one on plain memory give the same bits. (Hardware
- * that adds in f32 gives others.) How many elements are computed at once, and in which order, does not show. What the last bit depends
- * on:
+ * Each operator is computed element by element in double precision (integers in 64 bits) and rounded once to its result's type, with
+ * folds in the row-major order of the folded dims. So runs on tiled and on plain memory give the same bits. (Hardware that adds in
+ * f32 gives others.) The order of computation and the number of elements computed together do not affect the result. The last bit
+ * depends on:
  *
  *   types       f64 if any operand is a float, else 64-bit integers, unsigned if all operands are; select's first operand counts not;
  *               exp, sqrt, sin and the like in f64 always; mean of integers in f64 if its result is a float
@@ -619,48 +619,48 @@ TESELA_API const tesela_graph_place *tesela_graph_memory_of(const tesela_graph_m
  * 0xAD), so that padding which is read shows; and a mark for every few bytes says for which buffer they were last written, so that it is counted.
  */
 
-#define TESELA_GRAPH_RUN_STEPS INT64_C(10000000000) ///< of a run at most, by default: a minute or so
-#define TESELA_GRAPH_RUN_BYTES (INT64_C(1) << 32)   ///< of its buffers and their marks at most, by default
+#define TESELA_GRAPH_RUN_STEPS INT64_C(10000000000) ///< default limit of steps: about a minute
+#define TESELA_GRAPH_RUN_BYTES (INT64_C(1) << 32)   ///< default limit of bytes, buffers and marks
 
 typedef struct tesela_graph_run_options {
   bool plain;                        ///< row-major host buffers instead of device layouts
-  const tesela_graph_memory *memory; ///< buffers at their planned places in one arena; NULL: each its own
+  const tesela_graph_memory *memory; ///< places of the buffers in one arena; NULL: separate allocations
   const tesela_allocator *allocator;
-  /// NULL: none. Told of results and products instead of bytes (of values that are scattered, too, and of elements of a line each time
-  /// that it is gone through), every 2^20 of them or less often; TESELA_E_STOPPED if it wants.
+  /// May be NULL. Receives steps (tesela_graph_run_needs) instead of bytes, at most every 2^20 steps; may stop the run
+  /// (TESELA_E_STOPPED).
   tesela_progress *progress;
   void *progress_user;
-  /// plain: elements are stored in the device types of the target, if it has them, so that the bits are those of tiled memory.
+  /// plain: elements are stored in the device types of the target, if it has them, which gives the same bits as tiled memory.
   bool device_types;
   /// A run that needs more (tesela_graph_run_needs) is refused before it begins; 0: TESELA_GRAPH_RUN_STEPS and _BYTES.
   int64_t max_steps, max_bytes;
   int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_graph_run_options;
 
-/// What a run needs.
+/// Requirements of a run.
 typedef struct tesela_graph_run_needs {
-  /// Results and products of all operators (of a scatter its values, of what runs along a dim its elements each time that
-  /// they are gone through): what progress counts. About 0.5 to 5 ns each.
+  /// Results and products of all operators (plus the values of a scatter, and the elements of a line for each pass over it): the
+  /// unit of progress. About 0.5 to 5 ns each.
   int64_t steps;
   int64_t
       bytes; ///< of buffers and their marks, in the arena and outside; steps and bytes above 2^60 count as that
-  int32_t node;        ///< the one with most of the steps; -1: the graph is empty
+  int32_t node;        ///< the node with most steps; -1 for an empty graph
   int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_graph_run_needs;
 
-/// Count what a run with these options would need, without running: for a limit of one's own, or to say how long it takes.
-/// Does not check the limits of the options. O(nodes).
+/// Compute the requirements of a run with these options, for other limits or an estimate of its time. Does not check the
+/// limits of the options. O(nodes).
 ///
 /// Example: c = dot(a, b) of three f32[8192,8192]: steps 2^39 + 2^26 (products and results).
 ///
 /// @param options  as for tesela_graph_run; NULL: all zeros
-/// @return TESELA_OK; what tesela_graph_run returns for a node that cannot be run, or a buffer without a layout;
+/// @return TESELA_OK; as tesela_graph_run for a node that cannot be run, or a buffer without a layout;
 ///         TESELA_E_MEMORY
 TESELA_API tesela_status tesela_graph_run_needs_of(const tesela_graph *graph, const tesela_target *target,
                                                    const tesela_graph_run_options *options,
                                                    tesela_graph_run_needs *needs, tesela_error *err);
 
-/// What ran.
+/// Facts about a run.
 typedef struct tesela_graph_run_facts {
   int64_t operators; ///< computed
   int64_t elements;  ///< of results, computed
@@ -668,11 +668,12 @@ typedef struct tesela_graph_run_facts {
   /// cost by default.
   int64_t moved;
   int64_t arena_bytes; ///< memory used for buffers
-  int64_t poison_read; ///< elements read that nobody had written for that buffer: 0 in a right plan
+  int64_t
+      poison_read; ///< elements read that were never written for that buffer: 0 if memory is planned correctly
   int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_graph_run_facts;
 
-/// Run a program. For reference, not for speed: about 0.5 ns for each product of a matmul, some 5 ns for each element that is read
+/// Run a graph. For reference, not for speed: about 0.5 ns for each product of a matmul, some 5 ns for each element that is read
 /// or written, its marks included. One thread; beside the buffers and a mark of 4 bytes for every few bytes of them it takes some
 /// 200 KiB, 12 KiB for each operand of an operator, tables of places (12 bytes for each index of each of their dims), 32 bytes for each
 /// element of a line that is sorted or summed up, and what the relayout engine takes.
@@ -684,7 +685,7 @@ typedef struct tesela_graph_run_facts {
 /// @param outputs  one address for each output (tesela_graph_output): receives the tensor row-major, in the node's type
 /// @return TESELA_OK; TESELA_E_UNSUPPORTED for a fallback, a FUSED function, a bitcast to another width, a type that cannot be computed with
 ///         (complex, below 8 bits); TESELA_E_INVALID if a buffer has no layout (unless plain) or one of elements narrower than its device
-///         type; an index that is looked up and outside its dim (but -1 in a scatter); a plan of memory that is not this graph's;
+///         type; an index that is looked up and outside its dim (but -1 in a scatter); a memory plan of another graph;
 ///         TESELA_E_RANGE for an integer that the device type cannot hold, or a limit below 0;
 ///         TESELA_E_LIMIT, before anything is done, if the run needs more than max_steps or max_bytes; TESELA_E_MEMORY;
 ///         TESELA_E_STOPPED if progress asked to stop.

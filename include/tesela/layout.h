@@ -15,12 +15,12 @@
  *                            dim 1: (step 2, extent 3) (step 1, extent 2)
  *   strides on memory                12, 2                4, 1           element (2,3) -> 12 + 0 + 4 + 1 = 17
  *
- * The splits may pad: dim 0 has 3 elements and its digits have room for 4. A place whose digits name no element
- * is *padding*. A digit without a source is a *replica* (the element is at all its values) or a *hole* (only
- * value 0 is used). Everything else - size, inverse, equality, copying, drawing - follows from this relation.
+ * The splits may pad: dim 0 has 3 elements and its digits have room for 4. A place without an element is *padding*.
+ * A digit without a source is a *replica* (the element is at all its values) or a *hole* (only value 0 is used).
+ * Everything else - size, inverse, equality, copying, drawing - follows from this relation.
  *
- * A tesela_layout is a plain value: copy it with `=`, no function here allocates, any number of threads may
- * read one. Build it with tesela_layout_begin .. tesela_layout_finish, or let a notation do so (xla.h).
+ * A tesela_layout is a plain value: copy it with `=`. No function here allocates; any number of threads may
+ * read one. Build it with tesela_layout_begin .. tesela_layout_finish, or read it from a notation (xla.h).
  */
 #ifndef TESELA_LAYOUT_H
 #define TESELA_LAYOUT_H
@@ -34,11 +34,10 @@ extern "C" {
 /*
  * ==== Element types: name, width of the value, width of its ordinary storage
  *
- * Source: XLA's primitive types (xla_data.proto, primitive_util.cc); the numbers are XLA's, so that they can
- * be exchanged with it.
+ * Source: XLA's primitive types (xla_data.proto, primitive_util.cc); the numbers are XLA's, for exchange with it.
  */
 
-/* symbol, number, name, bits of the value, bytes one element takes when nothing else is said, family */
+/* symbol, number, name, bits of the value, bytes of one element by default, family */
 #define TESELA_DTYPE_MAP(X)                                               \
   X(TESELA_PRED, 1, "pred", 1, 1, TESELA_FAMILY_BOOL)                     \
   X(TESELA_S8, 2, "s8", 8, 1, TESELA_FAMILY_SIGNED)                       \
@@ -83,7 +82,7 @@ typedef enum tesela_dtype {
 } tesela_dtype;
 
 typedef enum tesela_dtype_family {
-  TESELA_FAMILY_NONE, ///< token and opaque: no array of them exists
+  TESELA_FAMILY_NONE, ///< token and opaque, which have no arrays
   TESELA_FAMILY_BOOL,
   TESELA_FAMILY_SIGNED,
   TESELA_FAMILY_UNSIGNED,
@@ -91,27 +90,27 @@ typedef enum tesela_dtype_family {
   TESELA_FAMILY_COMPLEX,
 } tesela_dtype_family;
 
-/// Name of a type, "bf16" for TESELA_BF16; NULL for TESELA_DTYPE_NONE and numbers that are no type.
+/// Name of a type, "bf16" for TESELA_BF16; NULL for TESELA_DTYPE_NONE and unknown numbers.
 TESELA_API const char *tesela_dtype_name(tesela_dtype dtype);
 
-/// The type a text of `length` bytes names, in lower case exactly: "bf16" -> TESELA_BF16. TESELA_DTYPE_NONE
+/// The type of an XLA name of `length` bytes, lower case only: "bf16" -> TESELA_BF16. TESELA_DTYPE_NONE
 /// for any other text. O(1).
 TESELA_API tesela_dtype tesela_dtype_find(const char *name, size_t length);
 
-/// The known name nearest to a text nobody knows, for an error message: "fp16", "float16" and "F16" -> "f16".
-/// NULL if nothing is near.
+/// The known name nearest to an unknown one, for error messages: "fp16", "float16" and "F16" -> "f16".
+/// NULL if no name is near.
 TESELA_API const char *tesela_dtype_suggest(const char *name, size_t length);
 
-/// Read the name of a type in any spelling that means one type to everybody who writes it so.
+/// Read the name of a type in any unambiguous spelling.
 ///
 /// Example: "bf16", "bfloat16", "torch.bfloat16", "ml_dtypes.bfloat16" -> TESELA_BF16; "jnp.float32", "<f4", "np.dtype('<f4')"
-/// -> TESELA_F32 (either order of bytes: the order is not part of the type); "float8_e4m3fn", "F8E4M3FN" ->
-/// TESELA_F8E4M3FN; "bool", "|b1", "?" -> TESELA_PRED; "int4", "i4" -> TESELA_S4, but "<i4" -> TESELA_S32, as NumPy has it;
+/// -> TESELA_F32 (in either byte order, which is not part of the type); "float8_e4m3fn", "F8E4M3FN" ->
+/// TESELA_F8E4M3FN; "bool", "|b1", "?" -> TESELA_PRED; "int4", "i4" -> TESELA_S4, but "<i4" -> TESELA_S32, as in NumPy;
 /// "torch.long" -> TESELA_S64, while "long" alone is refused.
 ///
-/// Read are: XLA's own names; those of NumPy, ml_dtypes, JAX, PyTorch, TensorFlow and Triton, alone or after their module
-/// (np. numpy. jnp. jax.numpy. ml_dtypes. torch. tf. tl.); NumPy's codes with their order of bytes. Letters in either case,
-/// but for NumPy's codes.
+/// Known names: XLA's; those of NumPy, ml_dtypes, JAX, PyTorch, TensorFlow and Triton, alone or after their module
+/// (np. numpy. jnp. jax.numpy. ml_dtypes. torch. tf. tl.); NumPy's codes with their byte order. Upper and lower case are
+/// equal, except in NumPy's codes.
 ///
 /// @param dtype  receives the type; never TESELA_DTYPE_NONE
 /// @return TESELA_OK; TESELA_E_SYNTAX for another text, with the nearest name; TESELA_E_INVALID if name or dtype is NULL.
@@ -119,61 +118,61 @@ TESELA_API const char *tesela_dtype_suggest(const char *name, size_t length);
 TESELA_API tesela_status tesela_dtype_read(const char *name, size_t length, tesela_dtype *dtype,
                                            tesela_error *err);
 
-/// Bits the value has: 1 for pred, 4 for s4, 6 for f6e3m2fn, 32 for f32; 0 for token, opaque and no type.
+/// Bits of the value: 1 for pred, 4 for s4, 6 for f6e3m2fn, 32 for f32; 0 for token, opaque and TESELA_DTYPE_NONE.
 TESELA_API int32_t tesela_dtype_bits(tesela_dtype dtype);
 
-/// Bytes one element takes when the layout does not say otherwise: 1 for pred and s4, 4 for f32; 0 for token.
+/// Bytes of one element by default: 1 for pred and s4, 4 for f32; 0 for token. A layout may use another width.
 TESELA_API int32_t tesela_dtype_bytes(tesela_dtype dtype);
 
-/// Family of a type; TESELA_FAMILY_NONE for token, opaque and no type.
+/// Family of a type; TESELA_FAMILY_NONE for token, opaque and TESELA_DTYPE_NONE.
 TESELA_API tesela_dtype_family tesela_dtype_family_of(tesela_dtype dtype);
 
 /*
  * ==== Elements: numbers <-> bits of every type
  *
- * An element is what lies in its place: bits/8 bytes, the least significant first; or 1, 2 or 4 bits, from the low bits of
- * a byte up. `bits` may be larger than the type's own width (s4 in 8 bits, pred in 32).
+ * An element is stored in bits/8 bytes, least significant first, or in 1, 2 or 4 bits, from the low bits of a byte up.
+ * `bits` may exceed the width of the type (s4 in 8 bits, pred in 32).
  */
 
 #define TESELA_ELEMENT_BYTES 16 ///< of the largest element
 #define TESELA_ELEMENT_TEXT 80  ///< room for any element as text, the NUL included
 
-/// Read one element: its bits in hexadecimal (0x7fc0), or by the type a number (3, -1.5, 1e-3, nan, -inf), true or false,
-/// a complex number (1-2j, 2j, 3). The decimal point is '.' in every locale.
+/// Read one element: its bits in hexadecimal (0x7fc0) or, depending on the type, a number (3, -1.5, 1e-3, nan, -inf), true
+/// or false, or a complex number (1-2j, 2j, 3). The decimal point is '.' in every locale.
 ///
 /// Example: "-1.5" as TESELA_BF16 of 16 bits is the bytes c0 bf; "-1" as TESELA_S4 of 4 bits is 0f, of 8 bits ff.
 ///
-/// A number that the type does not hold exactly becomes the nearest one it has, of two the even one (types below 32 bits:
-/// the nearest to the number as f64); one beyond the largest is refused, and f8e8m0fnu takes powers of two only.
+/// A number is rounded to the nearest value of the type, ties to even (types below 32 bits: the number is rounded to f64
+/// first). A number beyond the largest value is refused; f8e8m0fnu accepts powers of two only.
 ///
 /// @param value  receives the element, then zeros; unchanged on failure
-/// @return TESELA_OK; TESELA_E_SYNTAX for a text that is not an element of this type; TESELA_E_RANGE for a number that the
-///         type does not hold, more bits than there are, or `bits` other than 1, 2, 4, 8, 16, 32, 64 and 128;
-///         TESELA_E_UNSUPPORTED for a number where there is no type, or bits too few for it; TESELA_E_INVALID for NULL.
+/// @return TESELA_OK; TESELA_E_SYNTAX for a text that is not an element of this type; TESELA_E_RANGE for a number outside
+///         the type, more than `bits` bits, or `bits` other than 1, 2, 4, 8, 16, 32, 64 and 128; TESELA_E_UNSUPPORTED
+///         for a number without a type, or `bits` less than the type needs; TESELA_E_INVALID for NULL.
 /// No allocation, any thread.
 TESELA_API tesela_status tesela_element_read(const char *text, size_t length, tesela_dtype dtype,
                                              int32_t bits, uint8_t value[TESELA_ELEMENT_BYTES],
                                              tesela_error *err);
 
-/// An element as a number: "-1.5", "nan", "true", "1-2j"; "" where there is no type, or too few bits for it. Floats have the
-/// fewest digits, at least 6 where they matter, that tesela_element_read turns into the same number. Returns `text`.
+/// An element as a number: "-1.5", "nan", "true", "1-2j"; "" without a type, or with `bits` less than the type needs. Floats
+/// have the fewest digits, from 6 up, that tesela_element_read turns into the same number. Returns `text`.
 TESELA_API const char *tesela_element_print(const uint8_t *value, tesela_dtype dtype, int32_t bits,
                                             char text[TESELA_ELEMENT_TEXT]);
 
-/// An element as bits, the most significant digit first: "0x3f800000"; "0x5" of 4 bits. Returns `text`.
+/// An element as bits, most significant digit first: "0x3f800000"; "0x5" for 4 bits. Returns `text`.
 TESELA_API const char *tesela_element_bits(const uint8_t *value, int32_t bits,
                                            char text[TESELA_ELEMENT_TEXT]);
 
-/// The element at a place of a buffer; the rest of `value` becomes zeros. `bits` as in tesela_element_read.
+/// Read the element at a place of a buffer; the rest of `value` becomes zeros. `bits` as in tesela_element_read.
 TESELA_API void tesela_element_get(const void *data, int64_t place, int32_t bits,
                                    uint8_t value[TESELA_ELEMENT_BYTES]);
-/// Put one there; no other bit of its byte changes.
+/// Write the element at a place; no other bit of its byte changes.
 TESELA_API void tesela_element_put(void *data, int64_t place, int32_t bits, const uint8_t *value);
 
 /* ==== Layouts ==== */
 
 #define TESELA_MAX_RANK 32    ///< dims of a layout
-#define TESELA_MAX_DIGITS 128 ///< digits, those that go into joins included
+#define TESELA_MAX_DIGITS 128 ///< digits, including those in joins
 #define TESELA_MAX_JOINS 32   ///< joined coordinates
 #define TESELA_MAX_AXES 8     ///< axes
 #define TESELA_MAX_SWIZZLES 8 ///< XOR stages
@@ -188,28 +187,27 @@ typedef struct tesela_digit {
   int64_t step;    ///< units of the source coordinate per value, >= 1
   int64_t stride;  ///< places per value on `axis`, or weight per value in `join`; 0 and negative allowed
   int16_t source;  ///< coordinate: dim (< rank) or join (rank + j); TESELA_REPLICA or TESELA_HOLE
-  int16_t axis;    ///< axis it is placed on; -1: not on an axis
-  int16_t join;    ///< join it is a part of; -1: of none
-  int16_t part_of; ///< of a hole that a split made: the coordinate it is a part of, plus 1; else 0
+  int16_t axis;    ///< the axis it is placed on, or -1
+  int16_t join;    ///< the join it is a part of, or -1
+  int16_t part_of; ///< for a hole made by a split: 1 + the coordinate it is a part of; else 0
 } tesela_digit;
 
 /// One set of places, 0 .. extent-1.
 typedef struct tesela_axis {
   char name[TESELA_AXIS_NAME]; ///< "memory", "thread", "local", ...
-  bool overlap;   ///< set by finish: two values of the digits share a place, or that was not decided
-  bool undecided; ///< set by finish: it was not decided
-  bool
-      interleaved; ///< set by finish: none share a place, although a stride is within what smaller ones reach
-  int64_t offset;  ///< place at which all digits are 0
-  int64_t extent;  ///< number of places, padding and gaps included
+  bool overlap;                ///< set by finish: two values of the digits share a place, or undecided
+  bool undecided;              ///< set by finish: whether values overlap could not be decided
+  bool interleaved; ///< set by finish: no overlap, although a stride is within the reach of smaller ones
+  int64_t offset;   ///< place with all digits 0
+  int64_t extent;   ///< number of places, padding and gaps included
 } tesela_axis;
 
 /// A joined coordinate: offset + sum of part * weight over the digits whose `join` names it.
 typedef struct tesela_join {
-  bool overlap; ///< set by finish: two values of the parts give one number, or that was not decided
-  bool undecided, interleaved; ///< set by finish: as of an axis
+  bool overlap;                ///< set by finish: two values of the parts give one number, or undecided
+  bool undecided, interleaved; ///< set by finish: as in tesela_axis
   int64_t extent;              ///< values 0 .. extent-1
-  int64_t offset;              ///< value at which all parts are 0
+  int64_t offset;              ///< value with all parts 0
 } tesela_join;
 
 /// An XOR stage on an axis: some bits of the place act on `bits` others, |shift| positions away. With m = 2^bits - 1:
@@ -220,11 +218,11 @@ typedef struct tesela_swizzle {
   int16_t axis, bits, base, shift;
 } tesela_swizzle;
 
-/// A layout. Fields are for reading; the functions below keep them consistent.
+/// A layout. Read the fields, but change them only with the functions below, which keep them consistent.
 typedef struct tesela_layout {
   int32_t rank;
-  int32_t n_digits; ///< all digits; those of extent 1 stand last, they are always 0
-  int32_t n_active; ///< digits of another extent: with a source first, then others that have a stride
+  int32_t n_digits; ///< all digits; those of extent 1 come last and are always 0
+  int32_t n_active; ///< digits of any other extent: those with a source first, then others with a stride
   int32_t n_mapped; ///< active digits with a source, sorted by source, then decreasing step
   int32_t n_joins, n_axes, n_swizzles;
   int32_t bits;       ///< bits one element takes in its place
@@ -255,8 +253,8 @@ TESELA_API tesela_status tesela_layout_begin(tesela_layout *layout, tesela_dtype
 ///
 /// Example: a digit of extent 5 split by 2 becomes extents 3 and 2, room for 6.
 ///
-/// @return TESELA_OK; TESELA_E_RANGE for t < 1 or no such digit; TESELA_E_LIMIT when digits run out;
-///         TESELA_E_INVALID if the digit is placed already, or is a replica that t does not divide;
+/// @return TESELA_OK; TESELA_E_RANGE for t < 1 or an unknown digit; TESELA_E_LIMIT beyond TESELA_MAX_DIGITS;
+///         TESELA_E_INVALID if the digit is already placed, or is a replica that t does not divide;
 ///         TESELA_E_OVERFLOW.
 TESELA_API tesela_status tesela_layout_split(tesela_layout *layout, int32_t digit, int64_t t, int32_t *lo,
                                              tesela_error *err);
@@ -265,8 +263,8 @@ TESELA_API tesela_status tesela_layout_split(tesela_layout *layout, int32_t digi
 ///
 /// Example: digits of extents 11 and 10 join to a digit of extent 110; (6, 2) is 62.
 ///
-/// @return TESELA_OK; TESELA_E_RANGE for n < 1 or no such digit; TESELA_E_INVALID if one is placed or joined
-///         already, stands twice, or is a replica (holes may be joined); TESELA_E_LIMIT; TESELA_E_OVERFLOW.
+/// @return TESELA_OK; TESELA_E_RANGE for n < 1 or an unknown digit; TESELA_E_INVALID if a digit is already placed or
+///         joined, is listed twice, or is a replica (holes may be joined); TESELA_E_LIMIT; TESELA_E_OVERFLOW.
 TESELA_API tesela_status tesela_layout_join(tesela_layout *layout, int32_t n, const int32_t *digits,
                                             int32_t *joined, tesela_error *err);
 
@@ -274,7 +272,7 @@ TESELA_API tesela_status tesela_layout_join(tesela_layout *layout, int32_t n, co
 TESELA_API tesela_status tesela_layout_add_digit(tesela_layout *layout, int32_t kind, int64_t extent,
                                                  int32_t *digit, tesela_error *err);
 
-/// Add an axis; its extent is computed by finish unless tesela_layout_set_axis says it.
+/// Add an axis. tesela_layout_finish computes its extent unless tesela_layout_set_axis sets it.
 TESELA_API tesela_status tesela_layout_add_axis(tesela_layout *layout, const char *name, int32_t *axis,
                                                 tesela_error *err);
 
@@ -282,8 +280,8 @@ TESELA_API tesela_status tesela_layout_add_axis(tesela_layout *layout, const cha
 TESELA_API tesela_status tesela_layout_place(tesela_layout *layout, int32_t digit, int32_t axis,
                                              int64_t stride, tesela_error *err);
 
-/// Put n digits on an axis row-major: the last gets stride `stride`, each before it the stride times the extents
-/// behind it (an extent of 0 counts as 1). next, if not NULL, receives the stride that one more digit in front would get.
+/// Put n digits on an axis row-major: the last gets stride `stride`, each one before it `stride` times the extents
+/// after it (an extent of 0 counts as 1). next, if not NULL, receives the stride for one more digit before these.
 ///
 /// Example: digits of extents 2, 3, 2, 2 from stride 1: strides 12, 4, 2, 1, and 24 in *next.
 TESELA_API tesela_status tesela_layout_place_row_major(tesela_layout *layout, int32_t n,
@@ -294,15 +292,15 @@ TESELA_API tesela_status tesela_layout_place_row_major(tesela_layout *layout, in
 TESELA_API tesela_status tesela_layout_set_axis(tesela_layout *layout, int32_t axis, int64_t offset,
                                                 int64_t extent, tesela_error *err);
 
-/// Add an XOR stage to an axis; stages act in the order they were added, after offset and digits.
+/// Add an XOR stage to an axis; stages apply in the order they were added, after offset and digits.
 /// 0 <= bits, base, and base + |shift| + bits <= 62; |shift| >= bits, so that the stage is its own inverse.
 TESELA_API tesela_status tesela_layout_add_swizzle(tesela_layout *layout, tesela_swizzle swizzle,
                                                    tesela_error *err);
 
 /// Check and finish a layout: every digit is placed or joined, every place fits the axis and int64, the last
-/// step of each coordinate is 1. Sorts the digits (numbers given out before are void afterwards).
+/// step of each coordinate is 1. Sorts the digits: earlier digit numbers become invalid.
 ///
-/// @return TESELA_OK; TESELA_E_INVALID for a digit that went nowhere or a replica without a stride; TESELA_E_RANGE for
+/// @return TESELA_OK; TESELA_E_INVALID for an unplaced digit or a replica without a stride; TESELA_E_RANGE for
 ///         a place < 0 or beyond the axis; TESELA_E_OVERFLOW if places or the number of copies exceed int64.
 TESELA_API tesela_status tesela_layout_finish(tesela_layout *layout, tesela_error *err);
 
@@ -314,7 +312,7 @@ TESELA_API tesela_status tesela_layout_strided(tesela_layout *layout, tesela_dty
 
 /* ---- element to place, place to element ------------------------------------------------------------------- */
 
-/// The place of one element on each axis; with replicas the first one (all replica digits 0).
+/// The place of one element on each axis; with replicas the first copy (all replica digits 0).
 ///
 /// Example: f32[3,5]{1,0:T(2,2)}, index (2,3) -> place 17.
 ///
@@ -333,33 +331,33 @@ TESELA_API int64_t tesela_layout_copies(const tesela_layout *layout);
 TESELA_API tesela_status tesela_layout_copy_of(const tesela_layout *layout, const int64_t *index, int64_t k,
                                                int64_t *place, tesela_error *err);
 
-/// Places of n elements on one axis, at once.
+/// Places of n elements on one axis.
 ///
 /// @param axis     0 <= axis < n_axes
 /// @param indices  n rows of `rank` coordinates
 /// @param places   receives n places, in the same order
-/// @return TESELA_OK; TESELA_E_RANGE for a coordinate outside the shape: the places before that row are written
+/// @return TESELA_OK; TESELA_E_RANGE for a coordinate outside the shape: the places before that row are written,
 ///         and the message names the row.
-/// No division by an unknown number inside; about 1 ns an element for two tiled dims (bench/bench_map.c).
+/// The loop divides only by precomputed numbers; about 1 ns per element for two tiled dims (bench/bench_map.c).
 TESELA_API tesela_status tesela_layout_places(const tesela_layout *layout, int32_t axis, int64_t n,
                                               const int64_t *indices, int64_t *places, tesela_error *err);
 
-/// The element at a place. *padding tells that none is there; then index is not written.
+/// The element at a place. For padding *padding is true and index is not written.
 ///
 /// Example: f32[3,5]{1,0:T(2,2)}: place 17 -> (2,3); place 9 -> padding.
 ///
-/// Where a stride is 0 (a broadcast dim) several elements share the place; the answer is the one whose
-/// coordinate on such digits is 0.
+/// With a stride of 0 (a broadcast dim) several elements share the place; the result is the one with coordinate 0
+/// on such digits.
 ///
-/// Strides may interleave: extents 3 and 2 with strides 2 and 3 put (1,1) at place 5, and nothing else. Whether two
-/// values share a place is decided exactly, by a search of at most 2^14 steps when the layout is finished; beyond that,
-/// and where values of a join meet that may belong to no element, it is not decided, and refused.
+/// Strides may interleave: extents 3 and 2 with strides 2 and 3 put (1,1), and no other element, at place 5. Finish
+/// decides exactly, by a search of at most 2^14 steps, whether two values share a place. Longer searches, and joins with
+/// equal values that may belong to no element, stay undecided and are refused here.
 ///
 /// @param place  layout->n_axes numbers, 0 <= place[a] < axis[a].extent
 /// @return TESELA_OK; TESELA_E_RANGE for a place outside the axis; TESELA_E_UNSUPPORTED when the digits of an
-///         axis or of a join overlap (windows, a broadcast inside a join), so that a place has no single element, or
-///         when that is not decided; the message says which.
-/// O(n_digits), no allocation; of interleaved strides a search of at most 2^15 steps.
+///         axis or of a join overlap (windows, a broadcast inside a join), so that a place has several elements, or
+///         when that is undecided; the message says which.
+/// O(n_digits), no allocation; interleaved strides need a search of at most 2^15 steps.
 TESELA_API tesela_status tesela_layout_element_at(const tesela_layout *layout, const int64_t *place,
                                                   int64_t *index, bool *padding, tesela_error *err);
 
@@ -367,23 +365,23 @@ TESELA_API tesela_status tesela_layout_element_at(const tesela_layout *layout, c
 typedef struct tesela_run {
   int64_t length; ///< places first, first+1, ..., first+length-1
   int64_t step;   ///< element numbers (row-major over the shape) between neighbours; 0 for padding
-  bool padding;   ///< none of the places holds an element
+  bool padding;   ///< all of the places are padding
 } tesela_run;
 
-/// The longest run that starts at a place: element numbers go up by one fixed step, or all is padding.
+/// The longest run that starts at a place: element numbers increase by a fixed step, or all places are padding.
 /// A run of one element has step 1.
 ///
 /// Example: f32[20,200]{1,0:T(8,128)}: at place 0 length 128, step 1; at place 1096 (the end of row 0) padding.
 ///
 /// @return TESELA_OK; TESELA_E_RANGE; TESELA_E_UNSUPPORTED for several axes, replicas, a swizzle or overlap,
-///         and for a run of more than 2^20 pieces, which only joins that canonical form keeps can make.
-/// O(n_digits^2) for each piece; without such joins there are about two a digit.
+///         and for a run of more than 2^20 pieces, possible only with joins that the canonical form keeps.
+/// O(n_digits^2) per piece; without such joins about two pieces per digit.
 TESELA_API tesela_status tesela_layout_run(const tesela_layout *layout, int64_t place, tesela_run *run,
                                            tesela_error *err);
 
 /* ---- sizes ------------------------------------------------------------------------------------------------ */
 
-/// Sizes of a layout. `logical_*` is the data alone; the others count every place of all axes.
+/// Sizes of a layout. `logical_*` counts the elements alone; the other fields count every place of all axes.
 typedef struct tesela_sizes {
   int64_t logical_elements; ///< product of the shape
   int64_t logical_bits;     ///< logical_elements * the ordinary width of the type, or `bits` if that is less
@@ -399,16 +397,16 @@ typedef struct tesela_sizes {
 TESELA_API tesela_status tesela_layout_sizes(const tesela_layout *layout, tesela_sizes *sizes,
                                              tesela_error *err);
 
-/// Places reserved along one dim: the product of its digits' extents. f32[3,5]{1,0:T(2,2)}: 4 for dim 0, 6 for
-/// dim 1. For a dim that goes into a join whole, its own extent.
+/// The padded extent of one dim: the product of its digits' extents. f32[3,5]{1,0:T(2,2)}: 4 for dim 0, 6 for
+/// dim 1. For a dim that is joined whole, its own extent.
 TESELA_API tesela_status tesela_layout_padded_extent(const tesela_layout *layout, int32_t dim,
                                                      int64_t *extent, tesela_error *err);
 
 /* ---- form, equality, composition -------------------------------------------------------------------------- */
 
-/// The simplest digits for the same relation, axes and sizes: neighbours with one slope merged where their steps
-/// divide, digits that are always 0 dropped, joins whose cuts fall on the borders of their parts taken apart, replicas and holes merged.
-/// canonical(canonical(x)) = canonical(x). Layouts whose splits divide and that need no join have equal relations
+/// The simplest digits for the same relation, axes and sizes: neighbours of the same slope (stride / step) merged if their steps divide,
+/// digits that are always 0 dropped, joins that are cut at the borders of their parts resolved, replicas and holes merged.
+/// canonical(canonical(x)) = canonical(x). Two layouts whose splits divide and that need no joins have equal relations
 /// exactly if their canonical digits are equal.
 ///
 /// Example: f32[24,128]{1,0:T(8,128)} and f32[24,128]{1,0} both become one digit per dim, strides 128 and 1.
@@ -424,27 +422,27 @@ typedef struct tesela_difference {
   char reason[96];                ///< why not same, one line: "shapes differ: [3,5] and [3,6]", "" if same
 } tesela_difference;
 
-/// Compare two layouts as relations, without enumeration: from the one-dimensional profiles of their digits.
-/// Sizes of 10^12 elements take microseconds.
+/// Compare two layouts as relations, without enumerating elements: from the one-dimensional profiles of their digits.
+/// Layouts of 10^12 elements are compared in microseconds.
 ///
-/// @return TESELA_OK; TESELA_E_UNSUPPORTED when it cannot be decided within a fixed effort (joins of different
-///         dims on the two sides with long periods, different swizzles): never a guess.
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED if the comparison exceeds a fixed effort (joins of different dims with long
+///         periods, different swizzles). The result is never a guess.
 TESELA_API tesela_status tesela_layout_compare(const tesela_layout *a, const tesela_layout *b,
                                                tesela_difference *difference, tesela_error *err);
 
-/// outer after inner: element e of inner's shape is at outer(inner(e)), where a place p of inner is element number
-/// p (row-major) of outer.
+/// Compose two layouts: element e of inner's shape is at outer(inner(e)), where place p of inner is the row-major
+/// element number p of outer.
 ///
 /// Example: inner f32[3,5]{1,0:T(2,2)} (24 places) and outer a permutation p -> 23 - p of 24 elements:
 /// element (2,3) is at 23 - 17 = 6.
 ///
-/// @return TESELA_OK; TESELA_E_MISMATCH if inner has not exactly one axis, or replicas or a swizzle, if inner has
-///         more places than outer has elements, or if the element widths differ; TESELA_E_LIMIT.
+/// @return TESELA_OK; TESELA_E_MISMATCH if inner has more or less than one axis, replicas, a swizzle or more places
+///         than outer has elements, or if the element widths differ; TESELA_E_LIMIT.
 TESELA_API tesela_status tesela_layout_compose(const tesela_layout *outer, const tesela_layout *inner,
                                                tesela_layout *out, tesela_error *err);
 
 /*
- * ==== A layout as the array operations that make it: transpose, pad, reshape
+ * ==== A layout as steps: transpose, pad, reshape
  *
  * The second formulation of tiling (XLA's tiled-layout document, "Tiling as pad, reshape, transpose"): start from
  * the dense row-major logical array and apply the steps in order; the row-major order of the last array is memory.
@@ -454,114 +452,114 @@ TESELA_API tesela_status tesela_layout_compose(const tesela_layout *outer, const
  *                            transpose 0,2,1,3 -> [2,3,2,2]
  */
 
-#define TESELA_PROGRAM_STEPS 72     ///< steps of a program
-#define TESELA_PROGRAM_NUMBERS 4096 ///< numbers of all its steps and of the shapes after them
+#define TESELA_PROGRAM_STEPS 72     ///< steps of a list
+#define TESELA_PROGRAM_NUMBERS 4096 ///< numbers of all steps and of the shapes after them
 
 #define TESELA_LEVEL_ORDER (-1) ///< tesela_step.level: the order of the dims
 
 typedef enum tesela_step_kind {
   TESELA_STEP_TRANSPOSE, ///< out[k] = in[number[k]]
-  TESELA_STEP_PAD,       ///< number[k] cells more at the end of dim k
+  TESELA_STEP_PAD,       ///< number[k] cells are added at the end of dim k
   TESELA_STEP_RESHAPE,   ///< number[k] is the new extent of dim k; the row-major order stays
 } tesela_step_kind;
 
-/// One step; its `rank` numbers stand at tesela_program.number[first], the shape after it at [shape].
+/// One step. Its `rank` numbers start at tesela_program.number[first], the shape after it at number[shape].
 typedef struct tesela_step {
   tesela_step_kind kind;
   int32_t
       level; ///< tile level it belongs to, from 0; or TESELA_LEVEL_ORDER; tesela_program.n_levels: tail padding
   int32_t rank;  ///< numbers, and dims of the array after the step
-  int32_t first; ///< where the numbers stand
-  int32_t shape; ///< where the shape after the step stands
+  int32_t first; ///< index of its first number
+  int32_t shape; ///< index of the shape after the step
 } tesela_step;
 
-/// A program. A plain value.
+/// A list of steps. A plain value.
 typedef struct tesela_program {
   int32_t rank; ///< dims of the logical array
   int32_t n_steps, n_numbers;
-  int32_t n_levels; ///< tile levels of the layout; INT32_MAX if nobody said, as after tesela_program_begin
+  int32_t n_levels; ///< tile levels of the layout; INT32_MAX if unknown, as after tesela_program_begin
   int64_t dim[TESELA_MAX_RANK];
   tesela_step step[TESELA_PROGRAM_STEPS];
   int64_t number[TESELA_PROGRAM_NUMBERS];
 } tesela_program;
 
-/// Start a program on a dense row-major array of these dims (NULL if rank is 0).
+/// Start a list of steps on a dense row-major array of these dims (NULL if rank is 0).
 /// @return TESELA_OK; TESELA_E_LIMIT for rank > TESELA_MAX_RANK; TESELA_E_RANGE for a negative dim;
 ///         TESELA_E_OVERFLOW if the number of elements exceeds int64.
 TESELA_API tesela_status tesela_program_begin(tesela_program *program, int32_t rank, const int64_t *dim,
                                               tesela_error *err);
 
 /// Add a step of n numbers, at most TESELA_MAX_DIGITS. A step that changes nothing (pads 0, permutes nothing,
-/// reshapes to the same shape) is left out.
+/// reshapes to the same shape) is not stored.
 ///
 /// Example: on [3,5], PAD {1,1} makes [4,6], then RESHAPE {2,2,3,2}; RESHAPE {5,5} is TESELA_E_INVALID.
 ///
-/// @return TESELA_OK; TESELA_E_INVALID if it does not fit the shape so far; TESELA_E_OVERFLOW; TESELA_E_LIMIT.
-///         On failure the program keeps its steps.
+/// @return TESELA_OK; TESELA_E_INVALID if the step does not fit the current shape; TESELA_E_OVERFLOW; TESELA_E_LIMIT.
+///         On failure the list keeps its steps.
 TESELA_API tesela_status tesela_program_add(tesela_program *program, tesela_step_kind kind, int32_t level,
                                             int32_t n, const int64_t *numbers, tesela_error *err);
 
-/// The shape after `n_steps` steps of the program; *rank its number of dims. Points into the program. NULL if it
-/// has fewer steps.
+/// The shape after `n_steps` steps; *rank receives its number of dims. Points into `program`. NULL if the list has
+/// fewer steps.
 TESELA_API const int64_t *tesela_program_shape(const tesela_program *program, int32_t n_steps, int32_t *rank);
 
 /// Elements of the last array.
 TESELA_API int64_t tesela_program_elements(const tesela_program *program);
 
-/// The row-major number of the logical element that the program puts at `place`, -1 if it is a padded cell.
+/// The row-major number of the logical element that the steps put at `place`, -1 for padding.
 /// @return TESELA_OK; TESELA_E_RANGE for a place outside 0 .. elements-1. O(steps * rank).
 TESELA_API tesela_status tesela_program_source(const tesela_program *program, int64_t place, int64_t *element,
                                                tesela_error *err);
 
-/// Execute: dst receives tesela_program_elements() cells of `width` bytes, from src (dense row-major), padded cells
-/// get the `width` bytes at fill. dst and src must not overlap. O(elements * steps * rank): a definition, not a
-/// fast copy.
+/// Run the steps: dst receives tesela_program_elements() cells of `width` bytes from src (dense row-major); padding
+/// receives the `width` bytes at fill. dst and src must not overlap. O(elements * steps * rank): a reference
+/// implementation, not a fast copy.
 /// @return TESELA_OK; TESELA_E_RANGE for a width of 0.
 TESELA_API tesela_status tesela_program_run(const tesela_program *program, void *dst, const void *src,
                                             size_t width, const void *fill, tesela_error *err);
 
-/// Print one step a line: "level 0: pad [1,1] -> [4,6]"; "order:" and "tail:" in front of steps of no tile level.
-/// A program without steps prints nothing.
+/// Print one step per line: "level 0: pad [1,1] -> [4,6]"; steps outside the tile levels start with "order:" or "tail:".
+/// An empty list prints nothing.
 TESELA_API tesela_status tesela_program_print(const tesela_program *program, const tesela_writer *to,
                                               tesela_error *err);
 
 /*
  * ==== Iteration: all elements in logical order, all places in physical order; and indices as plain numbers
  *
- * Walk and scan are plain values that advance by additions: one addition inside a run, a carry between runs, no
- * division.
+ * Walk and scan advance by additions: one addition inside a run, a carry between runs, no division.
  *
  *   tesela_walk walk;
  *   if (tesela_walk_begin(&walk, &layout, err) == TESELA_OK)
  *     for (; walk.more; tesela_walk_next(&walk)) use(walk.index, walk.place);
  */
 
-/// All elements in row-major order of the shape, with their place on axis 0 (the first copy).
+/// Iterator over all elements in row-major order of the shape, with their place on axis 0 (the first copy).
 typedef struct tesela_walk {
   bool more;                      ///< index and place are valid
   int64_t place;                  ///< place of the element
   int64_t index[TESELA_MAX_RANK]; ///< the element
-  /* The rest is the walk's own. */
+  /* The rest is internal. */
+  /* The rest is internal. */
   int64_t *moving;                  ///< the coordinate that moves in a run
   int64_t stride;                   ///< places between neighbours of the run
   int64_t left;                     ///< elements of the run after this one
   int64_t run;                      ///< elements of the run
   const tesela_layout *layout;      ///< the caller's, must outlive the walk
-  int32_t inner;                    ///< last dim of an extent above 1, -1: none
+  int32_t inner;                    ///< last dim with an extent above 1, or -1
   bool general;                     ///< joins or uneven steps: a run starts with a full mapping
   int64_t share[TESELA_MAX_RANK];   ///< what each dim adds to place
   int64_t count[TESELA_MAX_DIGITS]; ///< value of each digit at the start of the run
   uint8_t first[TESELA_MAX_RANK], n[TESELA_MAX_RANK]; ///< the digits of each dim
 } tesela_walk;
 
-/// Start at element 0. TESELA_E_UNSUPPORTED if the layout has a swizzle or not exactly one axis. `walk` must not
-/// be copied (it points into itself).
+/// Start at element 0. TESELA_E_UNSUPPORTED if the layout has a swizzle, or more or less than one axis. Do not copy
+/// `walk`: it points into itself.
 TESELA_API tesela_status tesela_walk_begin(tesela_walk *walk, const tesela_layout *layout, tesela_error *err);
 
-/// Out of the run: carries. Called by tesela_walk_next.
+/// Carry at the end of a run. Called by tesela_walk_next.
 TESELA_API void tesela_walk_carry(tesela_walk *walk);
 
-/// The next element; more is false after the last. O(1) amortised.
+/// Go to the next element; `more` is false after the last. O(1) amortised.
 static inline void tesela_walk_next(tesela_walk *walk) {
   if (walk->left > 0) {
     walk->left--;
@@ -572,41 +570,41 @@ static inline void tesela_walk_next(tesela_walk *walk) {
   }
 }
 
-/// All places of axis 0 in increasing order, with the element there or padding.
+/// Iterator over all places of axis 0 in increasing order, with the element there or padding.
 typedef struct tesela_scan {
   bool more;                      ///< place (and index, unless padding) are valid
-  bool padding;                   ///< no element here; index is not meaningful
+  bool padding;                   ///< no element here; index is unspecified
   int64_t place;                  ///< 0, 1, 2, ...
   int64_t index[TESELA_MAX_RANK]; ///< the element
-  /* The rest is the scan's own. */
+  /* The rest is internal. */
   int64_t *moving;             ///< the coordinate that moves in a run
-  int64_t step;                ///< by how much
+  int64_t step;                ///< its increment
   int64_t left;                ///< places of the run after this one
-  int64_t pending;             ///< padded places after the run, of the same digit
+  int64_t pending;             ///< padding after the run, of the same digit
   int64_t start;               ///< the moving coordinate at the start of the run
   int64_t room;                ///< the extent of the moving coordinate
   int64_t length;              ///< places of a whole run
-  int64_t none;                ///< what moves when no coordinate does: a hole's value
+  int64_t none;                ///< moves if no coordinate does: the value of a hole
   const tesela_layout *layout; ///< the caller's, must outlive the scan
   int32_t n_bad;               ///< coordinates at or beyond their extent, and holes not at 0
   int32_t n_levels;
   bool general; ///< joins, uneven steps or gaps: a run starts with a full inverse
   struct {
-    int64_t *at;                   ///< the coordinate it moves, or a hole's value
-    int64_t count, extent, step;   ///< value now, values, what one adds to *at
-    int64_t room;                  ///< *at below this is no padding
+    int64_t *at;                   ///< the coordinate it moves, or the value of a hole
+    int64_t count, extent, step;   ///< current value, number of values, increment of *at
+    int64_t room;                  ///< *at is padding from this value on
   } level[TESELA_MAX_DIGITS];      ///< digits after the moving one, fastest first
   int64_t hole[TESELA_MAX_DIGITS]; ///< values of the holes
 } tesela_scan;
 
-/// Start at place 0. TESELA_E_UNSUPPORTED if the layout has a swizzle, replicas, overlap or not exactly one axis.
-/// `scan` must not be copied (it points into itself).
+/// Start at place 0. TESELA_E_UNSUPPORTED if the layout has a swizzle, replicas, overlap, or more or less than one axis.
+/// Do not copy `scan`: it points into itself.
 TESELA_API tesela_status tesela_scan_begin(tesela_scan *scan, const tesela_layout *layout, tesela_error *err);
 
-/// Out of the run: carries. Called by tesela_scan_next.
+/// Carry at the end of a run. Called by tesela_scan_next.
 TESELA_API void tesela_scan_carry(tesela_scan *scan);
 
-/// The next place; more is false after the last. O(1) amortised.
+/// Go to the next place; `more` is false after the last. O(1) amortised.
 static inline void tesela_scan_next(tesela_scan *scan) {
   if (scan->left > 0) {
     scan->left--;
@@ -619,7 +617,7 @@ static inline void tesela_scan_next(tesela_scan *scan) {
 
 /* ---- indices without a layout ----------------------------------------------------------------------------- */
 
-/// An index as people write it: "2,3", "[2,3]" or "(2,3)", blanks between; "[]", "()" or "" for rank 0.
+/// Read an index: "2,3", "[2,3]" or "(2,3)", blanks allowed; "[]", "()" or "" for rank 0.
 ///
 /// Example: shape (3,5), "[2, 3]": index (2,3). "2,5" is refused: "index[1] is 5; expected 0 to 4" at byte 2.
 ///
@@ -631,7 +629,7 @@ static inline void tesela_scan_next(tesela_scan *scan) {
 TESELA_API tesela_status tesela_index_parse(const char *text, size_t length, int32_t rank,
                                             const int64_t *shape, int64_t *index, tesela_error *err);
 
-/// `n` numbers with a separator between them: number k is 0 to counts[k] - 1, and names[k] is its name in errors.
+/// Read `n` numbers with a separator between them. Number k is 0 to counts[k] - 1; errors call it names[k].
 ///
 /// Example: names "thread" and "local id", counts 32 and 4, separator ':', text "5: 3": numbers 5 and 3; "32:0" is
 /// refused: "thread is 32; expected 0 to 31" at byte 0.
@@ -643,32 +641,32 @@ TESELA_API tesela_status tesela_numbers_parse(const char *text, size_t length, i
                                               const char *const *names, const int64_t *counts, char separator,
                                               int64_t *numbers, tesela_error *err);
 
-/// Number of an element when all are counted in one order of the dims, the last one fastest.
+/// The number of an element in a given order of the dims.
 ///
 /// Example: shape (3,5), index (2,3): 13. With minor_to_major {0,1} the first dim is fastest: 11.
 ///
 /// @param shape           `rank` extents; 0 <= index[d] < shape[d]
 /// @param minor_to_major  the dims, fastest first, as XLA lists them; NULL: {rank-1, ..., 0}
-/// @return TESELA_OK; TESELA_E_RANGE for a coordinate outside the shape; TESELA_E_INVALID if the order is no
+/// @return TESELA_OK; TESELA_E_RANGE for a coordinate outside the shape; TESELA_E_INVALID if the order is not a
 ///         permutation; TESELA_E_LIMIT for rank > TESELA_MAX_RANK; TESELA_E_OVERFLOW.
 TESELA_API tesela_status tesela_index_to_number(int32_t rank, const int64_t *shape,
                                                 const int32_t *minor_to_major, const int64_t *index,
                                                 int64_t *number, tesela_error *err);
 
-/// The element with a number, 0 <= number < product of the shape. Statuses as above.
+/// The index of an element number, 0 <= number < product of the shape. Statuses as above.
 TESELA_API tesela_status tesela_index_from_number(int32_t rank, const int64_t *shape,
                                                   const int32_t *minor_to_major, int64_t number,
                                                   int64_t *index, tesela_error *err);
 
-/// The next index in row-major order; false after the last one, and the index is all 0 then.
+/// Go to the next index in row-major order. After the last one the index becomes all 0 and the result is false.
 ///
-/// Example: in shape (3,5) (1,4) becomes (2,0), and (2,4) becomes (0,0) and the answer is false.
+/// Example: in shape (3,5), (1,4) becomes (2,0); (2,4) becomes (0,0) and the result is false.
 TESELA_API bool tesela_index_next(int32_t rank, const int64_t *shape, int64_t *index);
 
 /// Is 0 <= index[d] < shape[d] for every d?
 TESELA_API bool tesela_index_in_bounds(int32_t rank, const int64_t *shape, const int64_t *index);
 
-/// -1, 0 or 1: does `a` stand before, at or behind `b` in row-major order?
+/// -1, 0 or 1: `a` is before, equal to or after `b` in row-major order.
 TESELA_API int tesela_index_compare(int32_t rank, const int64_t *a, const int64_t *b);
 
 #ifdef __cplusplus

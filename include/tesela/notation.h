@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * notation.h - texts that are layouts: register layouts and tiles in memory, device layouts, targets; and any of them, XLA's
- * shapes (xla.h) included, through one function: tesela_layout_read, at the end.
+ * notation.h - layouts as text: register layouts and tiles in memory, device layouts, targets. tesela_layout_read, at the end,
+ * reads all of them and XLA's shapes (xla.h).
  */
 #ifndef TESELA_NOTATION_H
 #define TESELA_NOTATION_H
@@ -22,25 +22,25 @@ extern "C" {
  *   reduce(spatial(3, 4), dims=[0])    spatial(12) / spatial(4)           mma.m16n8k16.f16.A
  *   shared_row_major(8, 64)            SharedLayout(shape=[8, 64], mode_shape=[8, 64], mode_strides=[64, 1], ...)
  *
- * Grammar (white space and a trailing comma anywhere they may stand in Python):
+ * Grammar (white space and trailing commas as in Python):
  *
  *   expression = term { ("*" | "/") term }                     left to right
- *   term       = primary { "." NAME "(" arguments ")" }        a method is a function of what stands before it
+ *   term       = primary { "." NAME "(" arguments ")" }        the term before a method is its first argument
  *   primary    = NAME "(" arguments ")" | fragment | "(" expression ")"
  *   fragment   = NAME { "." NAME }                             a name of register.h
  *   arguments  = [ argument { "," argument } [ "," ] ]
  *   argument   = [ NAME "=" ] ( INTEGER | list | "True" | "False" | "None" | expression )
  *   list       = "[" [ INTEGER { "," INTEGER } [ "," ] ] "]" | the same in round brackets with a comma
  *
- * The methods local, spatial, column_local, column_spatial and repeat compose with that layout on the right; every other
- * function may be a method of its first argument. One table lists them all: tesela_expression_functions(). A function of
- * register layouts that register.h has too (compose, permute, reshape, ...) takes either; shared_permute, global_slice
- * and the like take their kind alone. Both sides of "*" are of one kind; "/" divides register layouts.
+ * The methods local, spatial, column_local, column_spatial and repeat compose with that layout on the right; any other
+ * function may be a method of its first argument. tesela_expression_functions() lists all functions. Functions that
+ * register.h defines for both kinds (compose, permute, reshape, ...) accept both; shared_permute, global_slice and the
+ * like accept only their kind. Both sides of "*" are of one kind; "/" divides register layouts.
  *
- * "*shape" in a table row: numbers one by one or one list. For a list one number will do: reduce(spatial(3, 4), 0).
+ * "*shape" in a table row: several numbers or one list. A list may be a single number: reduce(spatial(3, 4), 0).
  */
 
-#define TESELA_EXPRESSION_DEPTH 32     ///< parentheses and calls in each other
+#define TESELA_EXPRESSION_DEPTH 32     ///< nesting of parentheses and calls
 #define TESELA_EXPRESSION_LENGTH 65536 ///< bytes of an expression
 
 typedef enum tesela_expression_kind {
@@ -48,7 +48,7 @@ typedef enum tesela_expression_kind {
   TESELA_EXPRESSION_MEMORY
 } tesela_expression_kind;
 
-/// What an expression is: a register layout, or a tile in shared or global memory.
+/// The value of an expression: a register layout, or a tile in shared or global memory.
 typedef struct tesela_expression {
   tesela_expression_kind kind;
   tesela_register registers; ///< if kind is TESELA_EXPRESSION_REGISTER
@@ -58,14 +58,14 @@ typedef struct tesela_expression {
 /// Read and evaluate an expression.
 ///
 /// Example: "local(3, 4).spatial(2, 3)" is the first layout above; "spatial(3, 0)" is TESELA_E_RANGE with reason
-/// SHAPE_NOT_POSITIVE and err->at 0, where the call begins.
+/// SHAPE_NOT_POSITIVE and err->at 0, the start of the call.
 ///
 /// @param text  `length` bytes, no NUL needed; any bytes
 /// @return TESELA_OK; TESELA_E_SYNTAX for a text outside the grammar: err->at is the byte, the message says what was
-///         found and what may stand there, and the nearest name for an unknown one; TESELA_E_LIMIT for nesting beyond
-///         TESELA_EXPRESSION_DEPTH or a longer text; TESELA_E_OVERFLOW for an integer beyond 64 bits; what a function of
-///         register.h or register.h refuses, with its reason, at the byte where its call begins (of a method: its
-///         name; else the "*" or "/"); TESELA_E_MISMATCH for a layout of another kind than a function takes.
+///         found and what is expected, with the nearest name for an unknown one; TESELA_E_LIMIT for nesting beyond
+///         TESELA_EXPRESSION_DEPTH or a longer text; TESELA_E_OVERFLOW for an integer beyond 64 bits; the errors of the
+///         functions of register.h, with their reason, at the byte where the call begins (for a method its name, for an
+///         operator the "*" or "/"); TESELA_E_MISMATCH for a layout of a kind that a function does not accept.
 /// Any thread; O(length) and the cost of the operations. The C stack must have room for 160 KiB.
 TESELA_API tesela_status tesela_expression_parse(const char *text, size_t length, tesela_expression *out,
                                                  tesela_error *err);
@@ -78,24 +78,24 @@ TESELA_API tesela_status tesela_register_parse(const char *text, size_t length, 
 TESELA_API tesela_status tesela_tile_memory_parse(const char *text, size_t length, tesela_tile_memory *out,
                                                   tesela_error *err);
 
-/// Print "RegisterLayout(shape=[6, 12], mode_shape=[3, 2, 4, 3], spatial_modes=[1, 3], local_modes=[0, 2])", as given:
-/// read back it is identical.
-/// @return TESELA_OK; TESELA_E_STOPPED; what tesela_register_check refuses.
+/// Print "RegisterLayout(shape=[6, 12], mode_shape=[3, 2, 4, 3], spatial_modes=[1, 3], local_modes=[0, 2])"; reading
+/// it gives an identical layout.
+/// @return TESELA_OK; TESELA_E_STOPPED; as tesela_register_check.
 TESELA_API tesela_status tesela_register_print(const tesela_register *layout, const tesela_writer *to,
                                                tesela_error *err);
 
 /// Print "SharedLayout(shape=[8, 64], mode_shape=[8, 64], mode_strides=[64, 1], swizzle=Swizzle(base=3, bits=3,
-/// shift=3))" or "GlobalLayout(shape=.., mode_shape=.., mode_strides=..)"; offset=.. and size=.. only where they are not
-/// 0 and what the rest says. Read back it is the same layout, size included.
-/// @return TESELA_OK; TESELA_E_STOPPED; what tesela_tile_memory_make refuses of its fields; TESELA_E_RANGE for a size
+/// shift=3))" or "GlobalLayout(shape=.., mode_shape=.., mode_strides=..)"; offset=.. unless it is 0, size=.. unless it is
+/// the least size. Reading it gives the same layout, size included.
+/// @return TESELA_OK; TESELA_E_STOPPED; as tesela_tile_memory_make for its fields; TESELA_E_RANGE for a size
 ///         below the least.
 TESELA_API tesela_status tesela_tile_memory_print(const tesela_tile_memory *layout, const tesela_writer *to,
                                                   tesela_error *err);
 
-/// Print a register layout as an expression: a chain of as few of local, spatial, column_local, column_spatial and
-/// replicated as there can be, that read back is identical to the reduced layout; "local(2, 1).spatial(8, 4).local(1, 2)",
-/// "spatial(4) * replicated(1, num_workers=3)". Where no chain says it (an outer mode of a dim is a faster digit than an
-/// inner one), as tesela_register_print does. Statuses likewise; O(n_spatial * n_local * rank).
+/// Print a register layout as the shortest chain of local, spatial, column_local, column_spatial and replicated that reads
+/// back as the reduced layout: "local(2, 1).spatial(8, 4).local(1, 2)", "spatial(4) * replicated(1, num_workers=3)". If
+/// no chain expresses it (an outer mode of a dim is a faster digit than an inner one), print as tesela_register_print.
+/// Statuses likewise; O(n_spatial * n_local * rank).
 TESELA_API tesela_status tesela_register_print_expression(const tesela_register *layout,
                                                           const tesela_writer *to, tesela_error *err);
 
@@ -106,7 +106,7 @@ typedef struct tesela_expression_function {
   const char *summary;   ///< one line
 } tesela_expression_function;
 
-/// All of them, sorted by name; *n receives how many, n may be NULL. Static memory.
+/// All functions, sorted by name; *n receives their number, n may be NULL. Static memory.
 TESELA_API const tesela_expression_function *tesela_expression_functions(int32_t *n);
 
 /*
@@ -117,29 +117,29 @@ TESELA_API const tesela_expression_function *tesela_expression_functions(int32_t
  *                  num_stick_dims=1, format="Dense"), and the later forms with dim_map or stride_map and device_dtype=
  *   short          f16[1000,200] stick(dim_order=[0,1])
  *
- * The host shape may stand in front of each form, `f16[1024,256]`; the short form must have it. Without it, three tuples are read
- * as a host tensor of rank 1 (the storage), and printed forms take the shape their dim_map and sizes say, or that of the caller.
+ * Each form may start with the host shape, `f16[1024,256]`; the short form must. Without it, three tuples are read as a host
+ * tensor of rank 1 (the storage), and the shape of printed forms follows from dim_map and sizes, or comes from the caller.
  *
  * short form: stick(KEY=VALUE, ...) with
- *   dim_order=[0,1]         the last one in sticks; -1 behind all: one element per stick; default 0 .. rank-1
- *   order=generic           generic, stick_outer, inner_pair, generic_jan26, tiles; default: the target's
- *   target=spyre            types, stick bytes, order and tiles from it; default spyre
+ *   dim_order=[0,1]         the last one in sticks; a final -1: one element per stick (default: 0 .. rank-1)
+ *   order=generic           generic, stick_outer, inner_pair, generic_jan26, tiles (default: the target's)
+ *   target=spyre            source of types, stick bytes, order and tiles (default: spyre)
  *   stick=128               stick bytes instead of the target's
- *   pad_to={0:96}           dims laid out longer than they are
+ *   pad_to={0:96}           least extents of dims
  *   dims=[(1,64,4),...]     device dims (host dim, step, extent) instead of dim_order and order; stick_dims=1
  *   device_size=[...], stride_map=[...]    instead of dim_order and order
  *   device_strides=[...]    beside dims or device_size: not row-major
  *   device_dtype=f16, device_bits=16       how the device stores an element, instead of the target's type
  *
- * A dim_map has no steps: those of lanes are 1, those of the other device dim of a host dim its lanes, all others 1. Where a
- * host dim has several device dims in or outside the stick that is refused; stride_map says it. In three tuples and stride_map
- * a host stride of -1 is a synthetic dim, 0 a replicated one.
+ * A dim_map has no steps: the step of the other device dim of a host dim in the lanes is the number of lanes, all other steps
+ * are 1. A host dim with several device dims in or outside the stick is refused; use stride_map. In three tuples and
+ * stride_map a host stride of -1 is a synthetic dim, 0 a replicated one.
  */
 
 /// Notations of a device layout.
 typedef enum tesela_device_notation {
   TESELA_DEVICE_SHORT, ///< f16[1000,200] stick(dim_order=[0,1])
-  TESELA_DEVICE_TUPLES, ///< ((..), (..), (..)), with the host shape in front if there is padding, which a nest does not tell
+  TESELA_DEVICE_TUPLES, ///< ((..), (..), (..)), after the host shape if there is padding, which a nest does not show
   TESELA_DEVICE_PRINTED, ///< SpyreTensorLayout(device_size=.., device_strides=.., dim_map =.., num_stick_dims=.., format=..)
   TESELA_DEVICE_DIM_MAP,    ///< SpyreTensorLayout(device_size=.., dim_map =.., device_dtype=..)
   TESELA_DEVICE_STRIDE_MAP, ///< SpyreTensorLayout(device_size=.., stride_map =.., device_dtype=..)
@@ -149,7 +149,7 @@ typedef struct tesela_device_text_options {
   const tesela_target *target; ///< default of texts that name none; NULL: spyre
   const tesela_device_host
       *host; ///< shape and types of texts that do not say them; NULL: none. With stick_bytes 0 only
-             ///< dtype, rank and shape count, as if they stood in front of the text
+             ///< dtype, rank and shape count, as if they preceded the text
   const int64_t *host_strides;  ///< for stride_map and host strides in tuples; NULL: row-major
   const tesela_target *targets; ///< that a text may name, before the built-in ones: stick(target=mine)
   int32_t n_targets;            ///< of them; `target` can be named, too
@@ -161,28 +161,28 @@ typedef struct tesela_device_text_options {
 /// Example: "f16[1000,200] stick(dim_order=[0,1], order=stick_outer)": extents 4, 1000, 64.
 ///
 /// @return TESELA_OK; TESELA_E_SYNTAX with err->at; TESELA_E_INVALID, TESELA_E_RANGE, ... as the constructors of device.h, with
-///         err->at at the field; TESELA_E_UNSUPPORTED if a text needs the host shape and there is none.
+///         err->at at the field; TESELA_E_UNSUPPORTED if a text needs a host shape and has none.
 TESELA_API tesela_status tesela_device_parse(tesela_device_layout *layout, const char *text, size_t length,
                                              const tesela_device_text_options *options, tesela_error *err);
 
-/// Print a device layout. What is printed reads back to an equal layout (with the host given for forms without).
-/// @return TESELA_OK; TESELA_E_UNSUPPORTED if the notation cannot say the layout; TESELA_E_STOPPED.
+/// Print a device layout. The text reads back to an equal layout (given the host, for forms without it).
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED if the notation cannot express the layout; TESELA_E_STOPPED.
 TESELA_API tesela_status tesela_device_print(const tesela_device_layout *layout,
                                              tesela_device_notation notation, const tesela_writer *to,
                                              tesela_error *err);
 
-/// The same layout in XLA's notation, of an array of host.shape and host.device_dtype: order and tiles, and E(bits) if the
-/// device stores elements wider than their type is. What a program in HLO text says of a tensor on the device.
+/// The same layout in XLA's notation, for an array of host.shape and host.device_dtype: order and tiles, and E(bits) if the
+/// device stores elements wider than their type. HLO text describes a tensor on the device in this form.
 ///
 /// Example: f16[1000,200] in sticks along dim 1: {0,1:T(64,1)}; f16[256] with one element per stick: {0:T(64,1)}.
-/// The result has been compared: each element is at the same place, and there are as many places.
+/// The result is verified: each element has the same place, and the number of places is equal.
 ///
-/// @return TESELA_OK; TESELA_E_UNSUPPORTED if no order and tiles say it (a replicated dim, strides that do not divide each other,
-///         steps that do not, in some orders); what tesela_device_to_layout says. No allocation, some microseconds.
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED if no order and tiles express it (a replicated dim, strides or, in some orders,
+///         steps that do not divide each other); as tesela_device_to_layout. No allocation, some microseconds.
 TESELA_API tesela_status tesela_device_to_xla(const tesela_device_layout *layout, tesela_xla_layout *out,
                                               tesela_error *err);
 
-/// Read a target from text, one `key value` a line, # starts a comment (docs/device.md, Target files):
+/// Read a target from text, one `key value` per line, # starts a comment (docs/device.md, Target files):
 ///
 ///   target     mine          # a name; the first line
 ///   like       spyre         # start from a built-in target; otherwise from tesela_target_plain
@@ -200,15 +200,15 @@ TESELA_API tesela_status tesela_device_to_xla(const tesela_device_layout *layout
 ///   rule       pointwise.exp 0 needs any costs 100
 ///   rule       reduce result is survives         # `rule none` first: without those of `like`
 ///
-/// Keys but type and rule stand once; an error says the number of the line. `stick` sets the alignment, too, if both were equal.
+/// Each key except type and rule appears once; errors have the line number. `stick` also sets the alignment if both were equal.
 ///
 /// @return TESELA_OK; TESELA_E_SYNTAX, TESELA_E_RANGE, TESELA_E_INVALID with err->at; TESELA_E_LIMIT.
 TESELA_API tesela_status tesela_target_read(tesela_target *target, const char *text, size_t length,
                                             tesela_error *err);
 
-/// Print a target as such a file, every key of it; reading it gives an equal target.
-/// @return TESELA_OK; what tesela_target_check says; TESELA_E_UNSUPPORTED for a name that is no word, a rule with a need for the
-///         result or a yield for an operand; TESELA_E_STOPPED.
+/// Print a target as such a file, with every key; reading it gives an equal target.
+/// @return TESELA_OK; as tesela_target_check; TESELA_E_UNSUPPORTED for a name that is not a single word, a rule with a need for
+///         the result or a yield for an operand; TESELA_E_STOPPED.
 TESELA_API tesela_status tesela_target_print(const tesela_target *target, const tesela_writer *to,
                                              tesela_error *err);
 
@@ -221,12 +221,12 @@ TESELA_API tesela_status tesela_target_print(const tesela_target *target, const 
  *   local(3, 4).spatial(2, 3)      shared_row_major(8, 64)     a register layout, a tile           register, shared, global
  *   f16[1000,200] stick(dim_order=[0,1])                       a device layout                     device
  *
- * The form of a text says its notation; a name with a colon before it demands one: "register: local(3, 4)". A layout that orders
- * dims and does not say what array it is of (JAX's, XLA's braces alone) takes it from the text before it, "f32[3,5] Layout(..)", or
- * from the caller. docs/notations.md lists all notations, those too that are recognised but not read yet.
+ * The form of a text determines its notation; a name with a colon before the text demands one: "register: local(3, 4)". Layouts
+ * without type and dims (JAX's, XLA's braces alone) take these from the text before them, "f32[3,5] Layout(..)", or from the
+ * caller. docs/notations.md lists all notations, including those that are recognised but not read yet.
  */
 
-/// What a layout is, whatever text said it. Values are part of the ABI.
+/// The kind of a layout, independent of its text. Values are part of the ABI.
 #define TESELA_KIND_MAP(X)                                      \
   X(TESELA_KIND_XLA, 1, "xla", "an XLA layout")                 \
   X(TESELA_KIND_REGISTER, 2, "register", "a register layout")   \
@@ -241,71 +241,69 @@ typedef enum tesela_kind {
 #undef TESELA__ROW
 } tesela_kind;
 
-/// "shared"; what may stand before a text with a colon. NULL for a number that no kind has. Static memory.
+/// The name that may precede a text, with a colon: "shared". NULL for an unknown number. Static memory.
 TESELA_API const char *tesela_kind_name(tesela_kind kind);
 /// "a tile in shared memory": for messages. NULL likewise.
 TESELA_API const char *tesela_kind_words(tesela_kind kind);
 
-/// What a notation needs beside its text. Flags.
+/// Inputs that a notation needs in addition to its text. Flags.
 enum {
   TESELA_NEEDS_ARRAY = 1, ///< type and dims: before the text, f32[3,5], or from the caller
-  TESELA_NEEDS_TARGET = 2 ///< a target; spyre if neither text nor caller names one
+  TESELA_NEEDS_TARGET = 2 ///< a target, from the text or the caller (default: spyre)
 };
 
 /// One notation.
 typedef struct tesela_notation {
-  const char *name;    ///< "jax"; what may stand before a text with a colon
+  const char *name;    ///< "jax"; may precede a text, with a colon
   const char *words;   ///< "a layout of JAX"
   const char *example; ///< "f32[3,5] Layout(major_to_minor=(0, 1), tiling=((2, 2),))"
   uint32_t needs;      ///< TESELA_NEEDS_*
-  uint32_t kinds;      ///< bit k: its texts may be of kind k; 0: recognised, not read yet
+  uint32_t kinds;      ///< bit k: its texts may be of kind k; 0: recognised but not read yet
 } tesela_notation;
 
-/// The i-th notation, NULL from their number on. Static memory.
+/// The i-th notation, NULL after the last. Static memory.
 TESELA_API const tesela_notation *tesela_notation_at(int32_t i);
 
-/// Which notation is this text in? Reads no more of it than that takes, so a text may be refused by its reader after all; tuples
-/// of XLA shapes are of xla. A text that looks like none is that of the notation whose reader gives the better message.
+/// Find the notation of a text. Looks only at its form, so the reader may still refuse the text; tuples of XLA shapes are xla. A
+/// text of unknown form gets the notation whose reader gives the better message.
 ///
-/// Example: "  device: f16[8] stick()" is device, and *used 9: where the text behind the name begins.
+/// Example: "  device: f16[8] stick()" is device, and *used is 9, the start of the text after the name.
 /// Example: "(4,8):(8,1)" is cute, which has no kinds: it is not read.
 ///
 /// @param used  receives the bytes before the text; may be NULL
-/// @return TESELA_OK; TESELA_E_UNSUPPORTED with err->at 0 or where the name begins, for a name that no notation has;
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED for an unknown name, err->at is 0 or the start of the name;
 ///         TESELA_E_INVALID for a text of two notations; the message names both.
 /// Any thread; O(length), no allocation.
 TESELA_API tesela_status tesela_notation_find(const char *text, size_t length,
                                               const tesela_notation **notation, size_t *used,
                                               tesela_error *err);
 
-/// A layout as it was read: a plain value, copied with =, of some 6 KiB. Of the union only the member of its kind is set.
+/// A layout of any kind: a plain value of about 6 KiB; copy it with `=`. Of the union only the member of its kind is set.
 typedef struct tesela_any_layout {
   tesela_kind kind;
-  const tesela_notation *notation; ///< that it was read from; static memory
-  tesela_xla_repairs repairs;      ///< what a lenient reader of XLA's notation mended
+  const tesela_notation *notation; ///< the notation it was read from; static memory
+  tesela_xla_repairs repairs;      ///< repairs of a lenient reader of XLA's notation
   union {
     tesela_xla_shape shape;      ///< TESELA_KIND_XLA
     tesela_register registers;   ///< TESELA_KIND_REGISTER
     tesela_tile_memory memory;   ///< TESELA_KIND_SHARED, TESELA_KIND_GLOBAL
     tesela_device_layout device; ///< TESELA_KIND_DEVICE
-    tesela_layout relation;      ///< TESELA_KIND_RELATION: of notations that say no more than places
+    tesela_layout relation;      ///< TESELA_KIND_RELATION: for notations that only define places
   };
 } tesela_any_layout;
 
-/// How to read. All zeros: any notation, strictly, nothing given.
+/// Options of reading. All zeros: any notation, strict, without array and targets.
 typedef struct tesela_layout_read_options {
   const char *
-      notation; ///< demanded: the name of a kind or notation; NULL: any. With "xla" a device layout that an XLA layout
-                ///< says is read as that; "xla:" before the text does the same
-  int32_t flags; ///< of XLA's notation: TESELA_XLA_STRICT, or TESELA_XLA_LENIENT | TESELA_XLA_KEEP_BARE
-  const tesela_xla_shape
-      *array; ///< type and dims for texts that do not say them; its layout does not count; NULL: none
-  tesela_device_text_options
-      device;          ///< of device layouts: targets, host strides; host counts more than array
-  int64_t reserved[4]; ///< 0: room to grow (base.h)
+      notation; ///< required kind or notation, by name; NULL: any. With "xla" a device layout is read as an XLA layout if
+                ///< one expresses it; "xla:" before the text does the same
+  int32_t flags; ///< for XLA's notation: TESELA_XLA_STRICT, or TESELA_XLA_LENIENT | TESELA_XLA_KEEP_BARE
+  const tesela_xla_shape *array; ///< type and dims for texts without them; its layout is ignored; may be NULL
+  tesela_device_text_options device; ///< for device layouts: targets, host strides; its host overrides array
+  int64_t reserved[4];               ///< 0: room to grow (base.h)
 } tesela_layout_read_options;
 
-/// Read a layout in any notation. The whole text must be used.
+/// Read a layout in any notation. The whole text must match.
 ///
 /// Example: "shared: shared_row_major(8, 64)" is a value of TESELA_KIND_SHARED.
 /// Example: "{1,0:T(8,128)}" with bf16[32,256] as options->array: bf16[32,256]{1,0:T(8,128)}.
@@ -314,35 +312,35 @@ typedef struct tesela_layout_read_options {
 ///
 /// @param text     `length` bytes, no NUL needed; any bytes
 /// @param options  NULL: all zeros
-/// @return TESELA_OK; what tesela_notation_find says; what the reader of the notation refuses, err->at counted from the start of
-///         `text`; TESELA_E_UNSUPPORTED for a notation that is not read yet, named in the message, and for a text that needs an
-///         array and has none; TESELA_E_MISMATCH for a layout of another kind than is demanded, and for a layout of another rank
-///         than the array. On failure *out keeps its old value.
-/// Any thread; O(length) and the cost of the operations of an expression. The C stack must have room for 192 KiB.
+/// @return TESELA_OK; as tesela_notation_find; the errors of the notation's reader, err->at counted from the start of `text`;
+///         TESELA_E_UNSUPPORTED for a notation that is not read yet (the message names it), and for a text that needs an array
+///         but has none; TESELA_E_MISMATCH for a layout of another kind than required, or another rank than the array. On
+///         failure *out keeps its old value.
+/// Any thread; O(length) and the cost of the operations of an expression. Needs up to 192 KiB of stack.
 TESELA_API tesela_status tesela_layout_read(const char *text, size_t length,
                                             const tesela_layout_read_options *options, tesela_any_layout *out,
                                             tesela_error *err);
 
-/// The relation that a layout is: the value of layout.h. Of a register layout with the axes thread and local, of a tile in
-/// elements of 8 bits, since it has no width.
+/// The relation of a layout (layout.h). A register layout has the axes thread and local; a tile has elements of 8 bits,
+/// since its width is unknown.
 ///
 /// Example: f32[3,5]{1,0:T(2,2)} puts element (2,3) at place 17.
 ///
-/// @return TESELA_OK; what tesela_xla_to_layout, tesela_register_to_layout, ... refuse: token[] has no places.
+/// @return TESELA_OK; as tesela_xla_to_layout, tesela_register_to_layout, ...: token[] has no places.
 TESELA_API tesela_status tesela_any_to_layout(const tesela_any_layout *any, tesela_layout *layout,
                                               tesela_error *err);
 
-/// The XLA shape that says the same: of an XLA layout itself, of a device layout that of the device's type (tesela_device_to_xla).
-/// @return TESELA_OK; TESELA_E_MISMATCH for other kinds; TESELA_E_UNSUPPORTED if no XLA layout says it.
+/// The equivalent XLA shape: an XLA layout itself, or for a device layout the shape of tesela_device_to_xla.
+/// @return TESELA_OK; TESELA_E_MISMATCH for other kinds; TESELA_E_UNSUPPORTED if no XLA layout expresses it.
 TESELA_API tesela_status tesela_any_to_xla(const tesela_any_layout *any, tesela_xla_shape *shape,
                                            tesela_error *err);
 
-/// Print a layout in the notation it was read from, the array it is of included: read back it is the same layout. A device layout
-/// in the first of the notations short, printed and tuples that says it.
+/// Print a layout, with its array, in the notation it was read from; reading it gives the same layout. A device layout is
+/// printed in the first of the notations short, printed and tuples that can express it.
 ///
-/// Example: of "f32[3, 5]{1,0}" "f32[3,5]{1,0}"; of "local(4)" "RegisterLayout(shape=[4], mode_shape=[4], ...)".
+/// Example: "f32[3, 5]{1,0}" gives "f32[3,5]{1,0}"; "local(4)" gives "RegisterLayout(shape=[4], mode_shape=[4], ...)".
 ///
-/// @return TESELA_OK; TESELA_E_STOPPED; TESELA_E_UNSUPPORTED if the notation cannot say it.
+/// @return TESELA_OK; TESELA_E_STOPPED; TESELA_E_UNSUPPORTED if the notation cannot express it.
 TESELA_API tesela_status tesela_any_print(const tesela_any_layout *any, const tesela_writer *to,
                                           tesela_error *err);
 

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * register.h - register layouts: which thread of a GPU block holds an element, and in which of its registers.
+ * register.h - register layouts: the thread of a GPU block that holds an element, and the register. Tiles in memory.
  *
  * The notation is that of Tilus ("Register Layout"; paper arXiv 2504.12984):
  *
  *   shape          extents of the tile, each >= 1; rank 0 is one element
- *   mode_shape     each dim taken apart into modes, outermost first, dim after dim; their products are the shape
+ *   mode_shape     each dim split into modes, outermost first, dim after dim; their products are the shape
  *   spatial_modes  the digits of the thread id, slowest first: a mode, or -n for a replica (n threads hold the same)
- *   local_modes    the digits of the local id - the place among a thread's registers - slowest first
+ *   local_modes    the digits of the local id (the number of a register within a thread), slowest first
  *
  *   local(3, 4).spatial(2, 3) has shape [6,12], mode_shape [3,2,4,3], spatial_modes [1,3], local_modes [0,2].
  *   Element (5,7): modes 2,1 and 2,1, so thread 1*3 + 1 = 4 and local id 2*4 + 2 = 10.
  *
- * Every mode is placed exactly once; one of extent 1 may be left out. (Tilus accepts some layouts with modes in
- * neither list, whose elements share a register; half of its operations fail on them. Here that is
+ * Every mode is placed exactly once; modes of extent 1 may be omitted. (Tilus accepts some layouts with modes in
+ * neither list, whose elements share a register; half of its operations fail on them. Here the error is
  * TESELA_REASON_MODE_NOT_PLACED.)
  *
- * What makes a layout returns it in *reduced form*: modes of extent 1 dropped, neighbouring modes of one dim joined where
- * they are neighbours in one list. Replicas stay as they were spelt. tesela_register_canonical goes further.
+ * Functions return layouts in *reduced form*: modes of extent 1 are dropped, and neighbouring modes of one dim are joined if
+ * they are neighbours in one list. Replicas keep their spelling. tesela_register_canonical simplifies further.
  *
  * A tesela_register is a plain value of about 1.5 KiB: copy it with `=`. No function here allocates; any number of
- * threads may read one layout. `out` may be the same object as an input everywhere. Refusals carry a reason
- * (tesela_error.reason); every function that makes a layout may also return TESELA_E_LIMIT for more than
+ * threads may read one layout. `out` may always be the same object as an input. Errors have a reason
+ * (tesela_error.reason). Every function that makes a layout may also return TESELA_E_LIMIT for more than
  * TESELA_MAX_RANK dims or TESELA_REGISTER_MODES modes and TESELA_E_OVERFLOW if threads times registers exceed int64.
  */
 #ifndef TESELA_REGISTER_H
@@ -35,7 +35,7 @@ extern "C" {
 
 #define TESELA_REGISTER_MODES 64 ///< modes of a layout, and entries of spatial_modes
 
-/// A register layout. Fields are for reading; the functions below keep them consistent.
+/// A register layout. Read the fields, but change them only with the functions below, which keep them consistent.
 typedef struct tesela_register {
   int32_t rank;
   int32_t n_modes, n_spatial, n_local; ///< entries of mode_shape, spatial_modes, local_modes
@@ -47,42 +47,42 @@ typedef struct tesela_register {
   int32_t local_modes[TESELA_REGISTER_MODES];
 } tesela_register;
 
-/* ---- making ------------------------------------------------------------------------------------------------ */
+/* ---- construction ------------------------------------------------------------------------------------------ */
 
-/// Check four lists and make a layout of them, reduced.
+/// Make a reduced layout from four lists.
 ///
 /// Example: shape [4,6], mode_shape [2,2,3,2], spatial_modes [0,2], local_modes [3,1]: element (i,j) is in thread
 /// (i / 2) * 3 + j / 2 at local id (j % 2) * 2 + i % 2.
 ///
 /// @return TESELA_OK; TESELA_E_RANGE, reason SHAPE_NOT_POSITIVE, MODE_NOT_POSITIVE, SPATIAL_MODE_OUT_OF_RANGE or
-///         LOCAL_MODE_OUT_OF_RANGE; TESELA_E_INVALID, reason MODE_DOES_NOT_FIT_SHAPE (products of modes that are no
+///         LOCAL_MODE_OUT_OF_RANGE; TESELA_E_INVALID, reason MODE_DOES_NOT_FIT_SHAPE (modes do not multiply to the
 ///         dims), MODE_USED_TWICE or MODE_NOT_PLACED.
 TESELA_API tesela_status tesela_register_make(tesela_register *out, int32_t rank, const int64_t *shape,
                                               int32_t n_modes, const int64_t *mode_shape, int32_t n_spatial,
                                               const int64_t *spatial_modes, int32_t n_local,
                                               const int64_t *local_modes, tesela_error *err);
 
-/// The same without reducing: what RegisterLayout(...) says, digit by digit.
+/// The same without reducing: the exact fields of RegisterLayout(...).
 TESELA_API tesela_status tesela_register_make_raw(tesela_register *out, int32_t rank, const int64_t *shape,
                                                   int32_t n_modes, const int64_t *mode_shape,
                                                   int32_t n_spatial, const int64_t *spatial_modes,
                                                   int32_t n_local, const int64_t *local_modes,
                                                   tesela_error *err);
 
-/// Is it what tesela_register_make_raw would accept, its sizes included? For values that another program filled in.
+/// Check that tesela_register_make_raw would accept the fields, sizes included. For values from another program.
 TESELA_API tesela_status tesela_register_check(const tesela_register *layout, tesela_error *err);
 
 /// One element per thread: the thread id is the row-major number of the index.
 ///
 /// Example: spatial(2,3): element (1,2) is in thread 5. With ranks [1,0] it is in thread 2*2 + 1 = 5, (0,2) in 4.
 ///
-/// @param ranks  `rank` numbers: ranks[d] is the place of dim d in the order, 0 the slowest; NULL: 0, 1, 2, ...
+/// @param ranks  `rank` numbers: ranks[d] is the position of dim d in the order, 0 the slowest; NULL: 0, 1, 2, ...
 /// @return TESELA_OK; TESELA_E_RANGE, reason SHAPE_NOT_POSITIVE or RANKS_OUT_OF_RANGE; TESELA_E_INVALID, reason
 ///         RANKS_DUPLICATE.
 TESELA_API tesela_status tesela_register_spatial(tesela_register *out, int32_t rank, const int64_t *shape,
                                                  const int64_t *ranks, tesela_error *err);
 
-/// One thread holds all: the local id is the row-major number of the index. Otherwise as tesela_register_spatial.
+/// All elements in one thread: the local id is the row-major number of the index. Otherwise as tesela_register_spatial.
 TESELA_API tesela_status tesela_register_local(tesela_register *out, int32_t rank, const int64_t *shape,
                                                const int64_t *ranks, tesela_error *err);
 
@@ -93,13 +93,13 @@ TESELA_API tesela_status tesela_register_column_spatial(tesela_register *out, in
 TESELA_API tesela_status tesela_register_column_local(tesela_register *out, int32_t rank,
                                                       const int64_t *shape, tesela_error *err);
 
-/// Every one of n threads holds all, row-major. Example: replicated(3, num_workers=2): element 2 is in threads 0 and 1,
-/// at local id 2. TESELA_E_RANGE, reason WORKERS_NOT_POSITIVE or SHAPE_NOT_POSITIVE.
+/// All elements, row-major, in each of `workers` threads. Example: replicated(3, num_workers=2): element 2 is in threads 0
+/// and 1, at local id 2. TESELA_E_RANGE, reason WORKERS_NOT_POSITIVE or SHAPE_NOT_POSITIVE.
 TESELA_API tesela_status tesela_register_replicated(tesela_register *out, int32_t rank, const int64_t *shape,
                                                     int64_t workers, tesela_error *err);
 
-/// local(rest).spatial(s): from the last dim to the first, s[d] = gcd(threads left, shape[d]); threads left at the end
-/// are an outermost replica.
+/// local(rest).spatial(s): from the last dim to the first, s[d] = gcd(remaining threads, shape[d]); threads that remain at
+/// the end become an outermost replica.
 ///
 /// Example: 16 threads, shape [8,4]: s = (4,4), so local(2,1).spatial(4,4).
 ///
@@ -109,10 +109,10 @@ TESELA_API tesela_status tesela_register_auto_local_spatial(tesela_register *out
                                                             int32_t rank, const int64_t *shape,
                                                             tesela_error *err);
 
-/* ---- changing the shape; thread and local ids of each element stay ------------------------------------------ */
+/* ---- shape changes; thread and local ids of each element stay ----------------------------------------------- */
 
 /// Drop dims of extent 1. Example: shape [1,5], dims [0]: [5].
-/// Dims count from 0; negative ones from the end: -1 is the last. So in all functions that take dims.
+/// In all functions dims count from 0; negative dims count from the end: -1 is the last.
 /// @return TESELA_OK; TESELA_E_RANGE, reason DIM_OUT_OF_RANGE; TESELA_E_INVALID, reason DIM_DUPLICATE or DIM_NOT_ONE.
 TESELA_API tesela_status tesela_register_squeeze(tesela_register *out, const tesela_register *layout,
                                                  int32_t n, const int64_t *dims, tesela_error *err);
@@ -127,7 +127,7 @@ TESELA_API tesela_status tesela_register_unsqueeze(tesela_register *out, const t
 TESELA_API tesela_status tesela_register_permute(tesela_register *out, const tesela_register *layout,
                                                  int32_t n, const int64_t *dims, tesela_error *err);
 
-/// Another shape with the same row-major element numbers. Complete: refused only if no modes say it.
+/// Another shape with the same row-major element numbers. Complete: refused only if no modes can express it.
 ///
 /// Example: local(2,3) reshaped to [3,2] is local(3,2); spatial(3).local(4) to [6,2] has modes [3,2,2].
 ///
@@ -136,18 +136,18 @@ TESELA_API tesela_status tesela_register_permute(tesela_register *out, const tes
 TESELA_API tesela_status tesela_register_reshape(tesela_register *out, const tesela_register *layout,
                                                  int32_t rank, const int64_t *shape, tesela_error *err);
 
-/// Make dims first .. last one, both included; negative numbers count from the end, so 0, -1 flattens all. Rank 0
-/// becomes [1]. Example: shape [2,3,4], 1, 2: [2,12]. (Tilus documents `end` as included and leaves it out.)
+/// Merge dims first .. last, both included; negative numbers count from the end, so 0, -1 merges all. Rank 0 becomes
+/// [1]. Example: shape [2,3,4], 1, 2: [2,12]. (Tilus documents `end` as included but excludes it.)
 /// TESELA_E_RANGE, reason DIM_OUT_OF_RANGE, also for first > last.
 TESELA_API tesela_status tesela_register_flatten(tesela_register *out, const tesela_register *layout,
                                                  int64_t first, int64_t last, tesela_error *err);
 
-/// The same modes under another shape that they fit. Example: spatial(2,3) with shape [6] has modes [2,3] still; reduced
-/// it would be [6]. TESELA_E_INVALID, reason MODE_DOES_NOT_FIT_SHAPE; TESELA_E_RANGE, reason SHAPE_NOT_POSITIVE.
+/// The same modes with another shape that they fit. Example: spatial(2,3) with shape [6] keeps modes [2,3]; reduced they
+/// would be [6]. TESELA_E_INVALID, reason MODE_DOES_NOT_FIT_SHAPE; TESELA_E_RANGE, reason SHAPE_NOT_POSITIVE.
 TESELA_API tesela_status tesela_register_with_shape(tesela_register *out, const tesela_register *layout,
                                                     int32_t rank, const int64_t *shape, tesela_error *err);
 
-/* ---- combining and taking apart ----------------------------------------------------------------------------- */
+/* ---- composition and division ------------------------------------------------------------------------------- */
 
 /// outer * inner: each element of outer becomes a whole inner. Shapes multiply, the shorter one padded with leading 1s;
 /// with hi = x / inner.shape and lo = x % inner.shape, thread = outer(hi) * inner.spatial_size + inner(lo), and local ids
@@ -162,8 +162,8 @@ TESELA_API tesela_status tesela_register_compose(tesela_register *out, const tes
 TESELA_API tesela_status tesela_register_concat(tesela_register *out, const tesela_register *a,
                                                 const tesela_register *b, tesela_error *err);
 
-/// The q of the layout's rank with q * divisor = layout. Complete: found whenever there is one, replicas split and merged
-/// as needed; there is never more than one.
+/// The q of the layout's rank with q * divisor = layout. Complete: found if it exists, with replicas split and merged as
+/// needed; q is unique.
 ///
 /// Example: spatial(12) / spatial(4) = spatial(3); spatial(6) / local(3) is refused, and so is spatial(4) / spatial(1,2),
 /// since every product with spatial(1,2) has two dims or more.
@@ -178,8 +178,8 @@ TESELA_API tesela_status tesela_register_divide(tesela_register *out, const tese
 TESELA_API tesela_status tesela_register_left_divide(tesela_register *out, const tesela_register *layout,
                                                      const tesela_register *divisor, tesela_error *err);
 
-/// Drop dims: threads that held different elements along them now hold the same one; registers that did so are one.
-/// keepdims keeps them with extent 1.
+/// Drop dims: threads that differ only along them hold the same element, and registers that differ only along them become
+/// one. keepdims keeps the dims with extent 1.
 ///
 /// Example: reduce(spatial(3,4), [0]): shape [4], spatial_modes [-3,0]; element 1 is in threads 1, 5 and 9.
 ///
@@ -188,8 +188,8 @@ TESELA_API tesela_status tesela_register_reduce(tesela_register *out, const tese
                                                 int32_t n, const int64_t *dims, bool keepdims,
                                                 tesela_error *err);
 
-/// Reduce to what broadcasts to this layout's shape: shapes are aligned at their ends, leading dims that `shape` lacks
-/// are dropped, where it has 1 the dim is reduced to 1.
+/// Reduce to a shape that broadcasts to this layout's shape. Shapes are aligned at their ends; leading dims that `shape`
+/// lacks are dropped, and dims where it has 1 are reduced to 1.
 ///
 /// Example: spatial(3,5) to [1,5]: spatial_modes [-3,0].
 ///
@@ -208,8 +208,8 @@ TESELA_API tesela_status tesela_register_repeat_to(tesela_register *out, const t
 /// Reduced form; see the top of the file. Cannot fail.
 TESELA_API void tesela_register_reduced(tesela_register *out, const tesela_register *layout);
 
-/// The one form of a relation: reduced, replicas of 1 dropped and neighbouring replicas multiplied. Two layouts are the
-/// same relation of the same sizes exactly if shape and lists of their canonical forms are equal. Cannot fail.
+/// Canonical form: reduced, replicas of 1 dropped and neighbouring replicas multiplied. Two layouts are the same relation
+/// with the same sizes exactly if shape and lists of their canonical forms are equal. Cannot fail.
 ///
 /// Example: spatial_modes [-2,-1,-3,0] becomes [-6,0].
 TESELA_API void tesela_register_canonical(tesela_register *out, const tesela_register *layout);
@@ -217,29 +217,29 @@ TESELA_API void tesela_register_canonical(tesela_register *out, const tesela_reg
 /// Does every element have the same threads and the same local id in both, and are the sizes the same?
 TESELA_API bool tesela_register_same(const tesela_register *a, const tesela_register *b);
 
-/// Are all fields that count equal (the spelling)?
+/// Are all fields in use equal (the same spelling)?
 TESELA_API bool tesela_register_identical(const tesela_register *a, const tesela_register *b);
 
-/// Is every element that a thread needs for `need` already in that thread in `have` (in whatever register)? Shapes must
-/// be equal; `need` may have fewer threads. This is the question before an operation whose operand lives elsewhere.
+/// Is every element that a thread needs for `need` already in that thread in `have`, in any register? Shapes must be
+/// equal; `need` may have fewer threads. If not, the operand must be converted first.
 ///
 /// Example: have spatial(4) * local(2), need local(2) * spatial(4): no, thread 1 has elements 2 and 3, needs 1 and 5.
 ///
-/// @return TESELA_OK; TESELA_E_MISMATCH for other shapes; TESELA_E_LIMIT for more than 2^24 registers of all threads
-///         where digits alone do not tell.
+/// @return TESELA_OK; TESELA_E_MISMATCH for different shapes; TESELA_E_LIMIT for more than 2^24 registers of all threads
+///         if the digits alone do not decide.
 TESELA_API tesela_status tesela_register_covers(const tesela_register *have, const tesela_register *need,
                                                 bool *covers, tesela_error *err);
 
-/* ---- asking -------------------------------------------------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------------------------------------------- */
 
-/// Threads that hold each element: the product of the replicas.
+/// Number of threads that hold each element: the product of the replicas.
 TESELA_API int64_t tesela_register_copies(const tesela_register *layout);
 
 /// The k-th thread that holds an element, 0 <= k < copies; k counts row-major over the replicas, slowest first.
 ///
 /// Example: reduce(spatial(3,4),[0]), element 1, k = 2: thread 9.
 ///
-/// @return TESELA_OK; TESELA_E_RANGE for an index outside the shape or such a k.
+/// @return TESELA_OK; TESELA_E_RANGE for an index outside the shape, or k out of range.
 TESELA_API tesela_status tesela_register_get_spatial(const tesela_register *layout, const int64_t *index,
                                                      int64_t k, int64_t *thread, tesela_error *err);
 
@@ -248,7 +248,7 @@ TESELA_API tesela_status tesela_register_get_local(const tesela_register *layout
                                                    int64_t *local, tesela_error *err);
 
 /// The element that a thread holds at a local id. Every (thread, local) holds one.
-/// TESELA_E_RANGE for a thread or a local id that the layout has not.
+/// TESELA_E_RANGE for a thread or a local id outside the layout.
 TESELA_API tesela_status tesela_register_get_global(const tesela_register *layout, int64_t thread,
                                                     int64_t local, int64_t *index, tesela_error *err);
 
@@ -256,60 +256,60 @@ TESELA_API tesela_status tesela_register_get_global(const tesela_register *layou
 TESELA_API tesela_status tesela_register_locate_at(const tesela_register *layout, const int64_t *index,
                                                    int64_t thread, bool *holds, tesela_error *err);
 
-/// A fingerprint of the relation: 64-bit FNV-1a (offset basis cbf29ce484222325, prime 100000001b3) over 32-bit
-/// little-endian words: for every index in row-major order the number of its threads, those ascending, its local id.
+/// A hash of the relation: 64-bit FNV-1a (offset basis cbf29ce484222325, prime 100000001b3) over 32-bit
+/// little-endian words: for every index in row-major order the number of its threads, the threads ascending, its local id.
 /// @return TESELA_OK; TESELA_E_LIMIT for more than 2^24 threads-of-elements. O(elements * copies).
 TESELA_API tesela_status tesela_register_hash(const tesela_register *layout, uint64_t *hash,
                                               tesela_error *err);
 
 /* ---- the core model -------------------------------------------------------------------------------------------- */
 
-/// As a layout of the core: axes "thread" (0) and "local" (1), replicas as replicas. Every function of layout.h works
-/// on it: place_of gives (thread, local) of the first copy, element_at takes them.
+/// The relation: axes "thread" (0) and "local" (1); replicas stay replicas. Every function of layout.h works on it:
+/// place_of returns (thread, local) of the first copy, element_at is its inverse.
 /// @param bits  of one element, 1 to 1024
 TESELA_API tesela_status tesela_register_to_layout(const tesela_register *layout, tesela_dtype dtype,
                                                    int32_t bits, tesela_layout *out, tesela_error *err);
 
-/// Back: a layout with the axes "thread" and "local" whose digits are modes in row-major order.
-/// @return TESELA_OK; TESELA_E_UNSUPPORTED if it is none (padding, joins, swizzles, offsets, gaps, holes, replicas on
-///         local, other axes); the message says which.
+/// The reverse, for a layout with the axes "thread" and "local" whose digits are modes in row-major order.
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED for any other layout (padding, joins, swizzles, offsets, gaps, holes, replicas
+///         on local, other axes); the message says which.
 TESELA_API tesela_status tesela_register_from_layout(const tesela_layout *layout, tesela_register *out,
                                                      tesela_error *err);
 
 /*
- * ==== Which lane of a warp holds which element of a matrix instruction's operands: a catalogue
+ * ==== Fragments: which lane of a warp holds which element of a matrix instruction's operands
  *
  * Each entry is a register layout. Its name is the instruction, shape, type and operand, with dots:
  *
  *   mma.m16n8k16.f16.A     mma.sync, A is (M,K) = [16,16]: lane = thread id, g = lane / 4, t = lane % 4,
  *                          element i of the lane is row g + 8*((i/2) % 2), column 2t + i%2 + 8*(i/4)
  *   mma.m16n8k16.f16.C     its accumulator; the type in a name is that of A and B
- *   wmma.m16n16k16.f16.A   as compilers lay it out; PTX leaves it open
- *   ldmatrix.x4            what ldmatrix gives, 8x8 tiles of 16 bits stacked: [32,8]; ldmatrix.x4.trans, .b8, .b32
+ *   wmma.m16n16k16.f16.A   as compilers lay it out; unspecified in PTX
+ *   ldmatrix.x4            result of ldmatrix, 8x8 tiles of 16 bits stacked: [32,8]; ldmatrix.x4.trans, .b8, .b32
  *   wgmma.m64n256k16.f16.D a warpgroup's accumulator; n is 8, 16, ... 256
  *   tcgen05.16x256b        tcgen05.ld and .st, cells of 32 bits
  *   mfma.f32_32x32x8_f16.A AMD CDNA, 64 lanes
  *   amd_wmma.gfx12.f32_16x16x16_f16.A  AMD RDNA, 32 lanes
  *
- * A is (M,K), B is (K,N), C and D are (M,N); i counts a lane's elements, low bits of the first register first. The
- * formulas are written down once, in tools/fragments_*.py; tools/fragments.py derives each layout from its row and
- * column formula, checks it element by element, and writes src/gpu/register/fragments.inc. docs/fragments.md lists all
- * entries, what each family rests on, and what is left out.
+ * A is (M,K), B is (K,N), C and D are (M,N); i counts a lane's elements, from the low bits of the first register. The
+ * formulas are in tools/fragments_*.py; tools/fragments.py derives each layout from its row and column formula, checks
+ * it element by element, and writes src/gpu/register/fragments.inc. docs/fragments.md lists all entries, the source of
+ * each family, and what is not covered.
  */
 
 /// One entry of the catalogue. Texts are static.
 typedef struct tesela_fragment {
   const char *name;   ///< "mma.m16n8k16.f16.A"; with "nN" in it for every N = n_step, 2*n_step, ... n_max
   const char *family; ///< the first part of the name: "mma", "ldmatrix", "wgmma", "mfma", ...
-  const char *instruction; ///< as its maker writes it: "mma.sync.aligned.m16n8k16"
+  const char *instruction; ///< as the vendor writes it: "mma.sync.aligned.m16n8k16"
   const char *types;       ///< types of its elements: "f16,bf16"; of an accumulator "f16,f32"
-  const char *operand;     ///< "A", "B", "C" or "D"; "" where there is only one
-  const char *axes;        ///< "M,K"; of three dims "block,M,K"
-  const char *block;       ///< formula of the first of three dims; "" where there are two
+  const char *operand;     ///< "A", "B", "C" or "D"; "" if the instruction has only one
+  const char *axes;        ///< "M,K"; for three dims "block,M,K"
+  const char *block;       ///< formula of the first of three dims; "" for two dims
   const char *row, *col;   ///< formulas in lane, g = lane/4, t = lane%4, i, C syntax: "g + 8*((i/2)%2)"
   const char *expression;  ///< "column_local(2, 2).spatial(8, 4).local(1, 2)"; N/8 in it for n / n_step
   const char *since;       ///< "sm_80", "gfx90a"
-  const char *note;        ///< "" or a sentence: what to mind
+  const char *note;        ///< "" or a sentence with a caution
   int32_t bits;            ///< of an element, of the widest of `types`
   int32_t threads;         ///< 32, 64 or 128
   int32_t n_step, n_max;   ///< 0: not a family of n
@@ -318,8 +318,8 @@ typedef struct tesela_fragment {
 /// The catalogue, in the order of the documents; *n receives how many entries. Static memory, any thread.
 TESELA_API const tesela_fragment *tesela_fragments(int32_t *n);
 
-/// Find an entry by name. Case does not matter; the type may be any that the entry holds for, an instruction of AMD may
-/// be in its older spelling; C and D are the same.
+/// Find an entry by name, ignoring case. The type may be any type of the entry; AMD instructions may have their older
+/// spelling; C and D are the same.
 ///
 /// Example: "mma.m16n8k16.bf16.D" finds mma.m16n8k16.f16.C, "mfma.f32_32x32x8f16.A" finds mfma.f32_32x32x8_f16.A,
 /// "wgmma.m64n128k16.f16.D" is the layout of wgmma.m64nNk16.f16.D for N = 128, shape [64,128].
@@ -327,18 +327,18 @@ TESELA_API const tesela_fragment *tesela_fragments(int32_t *n);
 /// @param text    `length` bytes, any
 /// @param layout  receives the layout; may be NULL
 /// @param entry   receives the entry; may be NULL
-/// @return TESELA_OK; TESELA_E_SYNTAX if there is no such name: err->at is the byte of the first part that is unknown,
-///         the message says what may stand there and what is nearest.
+/// @return TESELA_OK; TESELA_E_SYNTAX for an unknown name: err->at is the byte of the first unknown part, the message
+///         lists what is allowed there and the nearest name.
 /// A few microseconds, no allocation; any thread.
 TESELA_API tesela_status tesela_fragment_find(const char *text, size_t length, tesela_register *layout,
                                               const tesela_fragment **entry, tesela_error *err);
 
-/// Which entries does a layout consist of: it is q * fragment for some q? Writes up to `capacity` entry numbers, those
-/// of most registers per thread first, then in the order of the catalogue, and returns how many there are. Of a family
-/// of n the largest n that fits counts. Types and bits are not looked at: a layout has none.
+/// Find the entries that a layout consists of: layout = q * fragment for some q. Writes up to `capacity` entry numbers,
+/// those with most registers per thread first, then in catalogue order, and returns their total number. In a family of
+/// n the largest n that fits is used. Types and bits are ignored: a layout has neither.
 ///
 /// Example: spatial(2,2) * mma.m16n8k16.f16.C consists of that entry with q = spatial(2,2), of ldmatrix.x2, ldmatrix.x1
-/// and of other instructions' operands that are laid out so.
+/// and of operands of other instructions with the same layout.
 ///
 /// @param entries  room for `capacity` numbers; may be NULL if that is 0
 TESELA_API int32_t tesela_fragment_recognize(const tesela_register *layout, int32_t capacity,
@@ -348,56 +348,56 @@ TESELA_API int32_t tesela_fragment_recognize(const tesela_register *layout, int3
  * ==== Layouts of a tile in shared or global memory: modes with strides, and one XOR stage
  *
  *   shape         extents of the tile, each >= 1; rank 0 is one element
- *   mode_shape    each dim taken apart into modes, outermost first, dim after dim
+ *   mode_shape    each dim split into modes, outermost first, dim after dim
  *   mode_strides  elements per step of each mode, >= 0
- *   offset        of the element whose modes are all 0
+ *   offset        place of the element whose modes are all 0, before the swizzle
  *   swizzle       (base, bits, shift): y = (x >> (base + shift)) & (2^bits - 1), the place is x ^ (y << base)
  *
- * The place of an element, in elements, is swizzle(offset + sum of mode * stride). The same five numbers say what Tilus
- * calls a SharedLayout (`shape, mode_shape, mode_strides, optional_swizzle`) and, without a swizzle, a GlobalLayout.
+ * The place of an element, in elements, is swizzle(offset + sum of mode * stride). These fields describe Tilus'
+ * SharedLayout (`shape, mode_shape, mode_strides, optional_swizzle`) and, without a swizzle, its GlobalLayout.
  * The swizzle is CuTe's Swizzle<bits, base, shift> with the arguments in another order; for byte addresses base grows by
  * log2 of the bytes of an element.
  *
  *   shared_row_major_swizzle(64, 64, nbytes=2): shape [64,64], row pitch 128 bytes, Swizzle(base=3, bits=3, shift=3):
  *   element (3,17): 3*64 + 17 = 209 = 0b11_010_001; bits 6..8 are 3, so 209 ^ (3 << 3) = 201.
  *
- * "Shared" and "global" differ in what Tilus' operations do with them and how they print, not in what a place is.
+ * "Shared" and "global" differ in the Tilus operations that use them and in print, not in the meaning of a place.
  * A tesela_tile_memory is a plain value; no function here allocates; `out` may be an input; any number of threads may read
  * one. Every function that makes one may return TESELA_E_LIMIT (dims, modes) and TESELA_E_OVERFLOW (places).
  *
- * Every operation is defined by places: an element of the result is where the element it comes from was. An operation
- * that a swizzle stands against is refused, never done without it.
+ * Every operation is defined by places: an element of the result has the place of the element it comes from. An operation
+ * that a swizzle makes impossible is refused; the swizzle is never dropped.
  *
- * Least size. 1 + the largest place, exactly, wherever at most 2^16 elements share with the largest plain place (the
- * one before the swizzle) all bits above those that the swizzle changes; so for every swizzle that changes bits below
- * 16 of a layout whose modes do not overlap. Beyond that it is the largest plain place with all bits up to these set, + 1.
+ * Least size. It is exactly 1 + the largest place if at most 2^16 elements share all bits above those that the swizzle
+ * changes with the largest plain place (before the swizzle). This holds for every swizzle that changes bits below 16 of
+ * a layout whose modes do not overlap. Otherwise it is 1 + the largest plain place with all bits up to these set.
  */
 
 typedef enum tesela_tile_space { TESELA_TILE_SHARED, TESELA_TILE_GLOBAL } tesela_tile_space;
 
-/// An XOR stage; bits 0 is none. Numbers are in elements. 0 <= bits, base; |shift| >= bits; base + |shift| + bits <= 62.
-/// A negative shift lets the low bits act on the high ones: x ^ ((x >> base & (2^bits - 1)) << (base + |shift|)).
+/// An XOR stage; bits 0: no swizzle. Numbers are in elements. 0 <= bits, base; |shift| >= bits; base + |shift| + bits <= 62.
+/// With a negative shift the low bits change the high ones: x ^ ((x >> base & (2^bits - 1)) << (base + |shift|)).
 typedef struct tesela_tile_swizzle {
   int32_t base, bits, shift;
 } tesela_tile_swizzle;
 
-/// A tile in memory. Fields are for reading; the functions below keep them consistent.
+/// A tile in memory. Read the fields, but change them only with the functions below, which keep them consistent.
 typedef struct tesela_tile_memory {
   tesela_tile_space space;
   int32_t rank, n_modes;
   int64_t offset; ///< >= 0
-  int64_t size;   ///< places 0 .. size-1 are reserved: at least 1 + the largest place, the swizzle included
+  int64_t size;   ///< places 0 .. size-1 are reserved: at least 1 + the largest place, after the swizzle
   tesela_tile_swizzle swizzle;
   int64_t shape[TESELA_MAX_RANK];
   int64_t mode_shape[TESELA_REGISTER_MODES];
   int64_t mode_strides[TESELA_REGISTER_MODES];
 } tesela_tile_memory;
 
-/* ---- making -------------------------------------------------------------------------------------------------- */
+/* ---- construction -------------------------------------------------------------------------------------------- */
 
-/// From its parts; modes of 1 are dropped, and neighbours of one dim joined where stride = stride' * extent'. (Tilus
-/// joins some that overlap: [2,2,2] with strides [2,1,1] is [4,2] with strides [1,1] here, two modes.) swizzle NULL: none.
-/// size is the least one, with the swizzle (Tilus' count_size leaves the swizzle out).
+/// Make a tile from its parts; modes of 1 are dropped, and neighbours of one dim are joined if stride = stride' * extent'.
+/// (Tilus joins some that overlap: [2,2,2] with strides [2,1,1] is [4,2] with strides [1,1] here, two modes.) swizzle NULL:
+/// no swizzle. size is the least size, swizzle included (Tilus' count_size ignores the swizzle).
 ///
 /// Example: shape [9], one mode of stride 1, Swizzle(base 0, bits 1, shift 3): element 8 is at 9, so size is 10.
 ///
@@ -416,7 +416,7 @@ TESELA_API tesela_status tesela_tile_memory_column_major(tesela_tile_memory *out
                                                          int32_t rank, const int64_t *shape,
                                                          tesela_error *err);
 
-/// One stride a dim. Example: shape [3,5], strides [8,1]: element (2,3) at 19; size 21.
+/// One stride per dim. Example: shape [3,5], strides [8,1]: element (2,3) at 19; size 21.
 TESELA_API tesela_status tesela_tile_memory_strided(tesela_tile_memory *out, tesela_tile_space space,
                                                     int32_t rank, const int64_t *shape,
                                                     const int64_t *strides, int64_t offset,
@@ -424,7 +424,7 @@ TESELA_API tesela_status tesela_tile_memory_strided(tesela_tile_memory *out, tes
 
 /// Tilus' shared_row_major_swizzle: rank >= 2; the last two dims are rows and columns. v = gcd(cols, 128 / bytes); the
 /// columns are modes cols/v and v; order, slowest first: leading dims, cols/v, rows, v; swizzle base log2(16 / bytes),
-/// shift 3, bits 3, 2, 1, 0 for v * bytes = 128, 64, 32, 16. Where a row exceeds 128 bytes it is not plain row-major.
+/// shift 3, bits 3, 2, 1, 0 for v * bytes = 128, 64, 32, 16. If a row exceeds 128 bytes the order is not row-major.
 ///
 /// @param bytes  of an element: 1, 2, 4, 8 or 16
 /// @return TESELA_OK; TESELA_E_RANGE for other bytes; TESELA_E_INVALID unless rank >= 2, rows % 8 = 0 and
@@ -432,11 +432,11 @@ TESELA_API tesela_status tesela_tile_memory_strided(tesela_tile_memory *out, tes
 TESELA_API tesela_status tesela_tile_memory_swizzled(tesela_tile_memory *out, int32_t rank,
                                                      const int64_t *shape, int32_t bytes, tesela_error *err);
 
-/// As tesela_tile_memory_recognize_wgmma found it; see there.
+/// Result of tesela_tile_memory_recognize_wgmma.
 typedef struct tesela_wgmma_form {
   int32_t swizzle_bytes; ///< 0, 32, 64 or 128
   bool k_major;          ///< neighbours along k are neighbours in memory
-  int64_t leading_bytes; ///< LBO, the "leading dimension byte offset"; 0 where nothing is that far apart
+  int64_t leading_bytes; ///< LBO, the "leading dimension byte offset"; 0 if it does not apply
   int64_t stride_bytes;  ///< SBO, the "stride dimension byte offset"; 0 likewise
 } tesela_wgmma_form;
 
@@ -450,14 +450,14 @@ typedef struct tesela_wgmma_form {
 ///
 /// @param bits  of an element, a power of two from 1 to 64
 /// @return TESELA_OK; TESELA_E_RANGE for bits, swizzle_bytes or extents; TESELA_E_INVALID unless atoms fill the tile:
-///         k_major: mn % 8 = 0 and k % (S*T) = 0, else k % 8 = 0 and mn % (S*T) = 0. What an instruction takes of it (its
-///         k, its types; wgmma has the mn-major form for 16 bits only) is not asked here.
+///         k_major: mn % 8 = 0 and k % (S*T) = 0, else k % 8 = 0 and mn % (S*T) = 0. Limits of the instruction (its k,
+///         its types; wgmma has the mn-major form for 16 bits only) are not checked.
 TESELA_API tesela_status tesela_tile_memory_wgmma(tesela_tile_memory *out, int64_t mn, int64_t k,
                                                   int32_t bits, int32_t swizzle_bytes, bool k_major,
                                                   tesela_error *err);
 
-/// Is a layout of shape [mn,k] one of these forms, atoms at any even distance? Element by element, however it is spelt;
-/// distances and the offset must be multiples of an atom. At most one form fits.
+/// Recognize a layout of shape [mn,k] as one of these forms, with atoms at any even distance. The comparison is by element,
+/// not by spelling; distances and the offset must be multiples of an atom. At most one form fits.
 ///
 ///   k_major              LBO from one S*T columns to the next (the hardware reads it without a swizzle only), SBO from 8
 ///                        rows of mn to the next
@@ -466,16 +466,15 @@ TESELA_API tesela_status tesela_tile_memory_wgmma(tesela_tile_memory *out, int64
 ///
 /// Example: the layout above: 128, k_major, leading 0 (64 columns are one atom), stride 1024.
 ///
-/// @param is  false if it is none, also for another rank; *form is written only if true
-/// @return TESELA_OK; TESELA_E_RANGE for bits; what tesela_tile_memory_same returns.
+/// @param is  false for any other layout or rank; *form is written only if true
+/// @return TESELA_OK; TESELA_E_RANGE for bits; as tesela_tile_memory_same.
 TESELA_API tesela_status tesela_tile_memory_recognize_wgmma(const tesela_tile_memory *layout, int32_t bits,
                                                             tesela_wgmma_form *form, bool *is,
                                                             tesela_error *err);
 
-/* ---- operations; a swizzle is kept where it can be said, else TESELA_E_UNSUPPORTED, reason SWIZZLE ------------------ */
+/* ---- operations; a swizzle is kept if it can be expressed, else TESELA_E_UNSUPPORTED, reason SWIZZLE ---------------- */
 
-/// Reserve `size` places; 0: the least size (top of this file). More is room between this tile and a next one: what
-/// compose and prepend put apart.
+/// Reserve `size` places; 0: the least size (see above). compose and prepend use the size as the distance between tiles.
 ///
 /// Example: 9 rows of 64 with Swizzle(3,3,3) need 576 places, and prepend refuses that; with 1024 it does not.
 ///
@@ -484,30 +483,30 @@ TESELA_API tesela_status tesela_tile_memory_set_size(tesela_tile_memory *out,
                                                      const tesela_tile_memory *layout, int64_t size,
                                                      tesela_error *err);
 
-/// Put a swizzle on a layout that has none; size grows where the swizzle needs it. TESELA_E_INVALID, reason SWIZZLE if it
-/// has one; TESELA_E_RANGE for numbers out of range.
+/// Add a swizzle to a layout without one; size grows if the swizzle needs it. TESELA_E_INVALID, reason SWIZZLE if the layout
+/// already has a swizzle; TESELA_E_RANGE for numbers out of range.
 TESELA_API tesela_status tesela_tile_memory_with_swizzle(tesela_tile_memory *out,
                                                          const tesela_tile_memory *layout,
                                                          tesela_tile_swizzle swizzle, tesela_error *err);
 
 /// Each element of outer becomes a whole inner: place = outer(x / inner.shape) * inner.size + inner(x % inner.shape). The
-/// shorter rank gets leading 1s; size is the product of the sizes, space that of outer. Associative where it is not refused.
+/// shorter rank gets leading 1s; size is the product of the sizes, space that of outer. Associative unless refused.
 ///
 /// A swizzle of inner stays if all outer strides and the outer offset, times inner.size, are multiples of 2^h, h = base +
-/// |shift| + bits; one of outer if inner.size is a power of two (its base grows). Bits that the swizzle would read but no
-/// element has are left out of it first where that helps, and a side whose elements are all at one place counts as that
-/// place. Two swizzles that both act are refused. (Tilus drops them silently, and its global_compose puts elements on each
-/// other.)
+/// |shift| + bits; a swizzle of outer stays if inner.size is a power of two (its base grows). If it helps, bits that the
+/// swizzle reads but that are 0 in every element are removed from it first, and a side with all elements at one place is
+/// reduced to that place. Two effective swizzles are refused. (Tilus drops them silently, and its global_compose lets
+/// elements overlap.)
 ///
-/// @return TESELA_OK; TESELA_E_UNSUPPORTED, reason SWIZZLE; TESELA_E_OVERFLOW. tesela_tile_memory_set_size on inner may
-///         give a swizzle the room that it wants.
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED, reason SWIZZLE; TESELA_E_OVERFLOW. A larger size of inner
+///         (tesela_tile_memory_set_size) may help a swizzle.
 ///
 /// Example: row_major(2,2) * row_major(2,2): element (1,2) is in block (0,1) at (1,0): 1*4 + 2 = 6.
 TESELA_API tesela_status tesela_tile_memory_compose(tesela_tile_memory *out, const tesela_tile_memory *outer,
                                                     const tesela_tile_memory *inner, tesela_error *err);
 
 /// As tesela_register_permute, _unsqueeze, _squeeze and _reshape, with their reasons. The set of places, the swizzle and
-/// the size stay. reshape is complete: refused only if no modes say it before this swizzle.
+/// the size stay. reshape is complete: refused only if no modes before this swizzle can express it.
 TESELA_API tesela_status tesela_tile_memory_permute(tesela_tile_memory *out, const tesela_tile_memory *layout,
                                                     int32_t n, const int64_t *dims, tesela_error *err);
 TESELA_API tesela_status tesela_tile_memory_unsqueeze(tesela_tile_memory *out,
@@ -518,13 +517,13 @@ TESELA_API tesela_status tesela_tile_memory_squeeze(tesela_tile_memory *out, con
 TESELA_API tesela_status tesela_tile_memory_reshape(tesela_tile_memory *out, const tesela_tile_memory *layout,
                                                     int32_t rank, const int64_t *shape, tesela_error *err);
 
-/// The part of a tile that starts at `start` and has extents `shape` (one number a dim each). The offset is added before
-/// the swizzle, so the swizzle always stays; size is that of the whole, of which the part is a view.
+/// The part of a tile that starts at `start` and has extents `shape` (one number per dim each). The offset is added before
+/// the swizzle, so the swizzle always stays; size stays that of the whole tile, since the part is a view.
 ///
 /// Example: row_major(4,8), start [2,4], shape [2,4]: offset 20, strides 8, 1.
 ///
-/// @return TESELA_OK; TESELA_E_RANGE if it leaves the tile, reason SHAPE_NOT_POSITIVE for an extent below 1;
-///         TESELA_E_UNSUPPORTED, reason NOT_LINEAR if it cuts a mode so that no modes (their strides >= 0) say the rest:
+/// @return TESELA_OK; TESELA_E_RANGE if the part leaves the tile, reason SHAPE_NOT_POSITIVE for an extent below 1;
+///         TESELA_E_UNSUPPORTED, reason NOT_LINEAR if it cuts a mode so that no modes with strides >= 0 express the rest:
 ///         elements 1 .. 4 of modes [2,3], strides [8,1], are at 1 2 8 9, modes [2,2], but 1 .. 3 are at 1 2 8.
 TESELA_API tesela_status tesela_tile_memory_slice(tesela_tile_memory *out, const tesela_tile_memory *layout,
                                                   const int64_t *start, const int64_t *shape,
@@ -537,25 +536,25 @@ TESELA_API tesela_status tesela_tile_memory_retain(tesela_tile_memory *out, cons
                                                    int32_t n, const int64_t *dims, tesela_error *err);
 
 /// A new slowest dim of n, `size` places apart (Tilus' prepend_dim), for several stages of a buffer: row_major(n, 1, ..)
-/// composed with the layout. TESELA_E_RANGE, reason SHAPE_NOT_POSITIVE for n < 1; reason SWIZZLE as compose has it.
+/// composed with the layout. TESELA_E_RANGE, reason SHAPE_NOT_POSITIVE for n < 1; reason SWIZZLE as in compose.
 ///
 /// Example: 2 stages of a swizzled 64 x 64: element (1,3,17) at 4096 + 201.
 TESELA_API tesela_status tesela_tile_memory_prepend(tesela_tile_memory *out, const tesela_tile_memory *layout,
                                                     int64_t n, tesela_error *err);
 
-/* ---- asking ------------------------------------------------------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------------------------------------------------ */
 
 /// The place of an element, in elements. TESELA_E_RANGE for an index outside the shape. O(modes).
 TESELA_API tesela_status tesela_tile_memory_place(const tesela_tile_memory *layout, const int64_t *index,
                                                   int64_t *place, tesela_error *err);
 
-/// Same shape and same place of every element? Sizes and spaces may differ. Decided by the core (tesela_layout_compare),
-/// whose statuses it returns; swizzles that do not act are left out first.
+/// Do both have the same shape and the same place of every element? Sizes and spaces may differ. Returns the statuses of
+/// tesela_layout_compare; swizzles without effect are removed first.
 TESELA_API tesela_status tesela_tile_memory_same(const tesela_tile_memory *a, const tesela_tile_memory *b,
                                                  bool *same, tesela_error *err);
 
-/// As a layout of the core: one axis "memory" of `size` places, the swizzle as its XOR stage. (A few places more where the
-/// core's bound for swizzled places is higher.) TESELA_E_RANGE for bits outside 1 to 1024.
+/// The relation: one axis "memory" of `size` places (a few more if the core's bound for swizzled places is higher), with
+/// the swizzle as its XOR stage. TESELA_E_RANGE for bits outside 1 to 1024.
 TESELA_API tesela_status tesela_tile_memory_to_layout(const tesela_tile_memory *layout, tesela_dtype dtype,
                                                       int32_t bits, tesela_layout *out, tesela_error *err);
 

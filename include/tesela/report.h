@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report.h - which arrays of a compiled program are padding: XLA's memory reports and HLO text as a stream.
+ * report.h - the padding in the arrays of a compiled program, from a stream of XLA's memory reports and HLO text.
  *
  *   tesela_report_create -> begin_input, feed, feed, ... -> finish -> totals, top, sections, notes
  *
- * What is read, both kinds mixed with any other lines:
+ * Input, mixed with any other lines:
  *
- *   memory reports   what XLA prints when a program does not fit: the numbered list "Largest program
+ *   memory reports   printed by XLA when a program does not fit: the numbered list "Largest program
  *                    allocations in hbm:", the tables "Memory usage report:" of 2026, the list "Peak
- *                    buffers:", messages about a single array, and the totals around them; behind any line
+ *                    buffers:", messages about a single array, and the totals around them; after any line
  *                    prefix, cut, repeated
  *   HLO text         instructions `%name = shape opcode(operands), attributes`, alone or in modules
- *   assignments      the values of a compiler's buffer assignment, only for what they say of a memory report's rows
+ *   assignments      the values of a compiler's buffer assignment, only to identify the rows of memory reports
  *
- * Both are read behind colours of a terminal, entities of HTML, cut at its width, as one line with the two characters
- * \n for a newline (Python's repr, a JSON string), or as lines of several processes that have their rank, host or pod
- * in front; the last are split by that prefix, and what several processes print alike counts once.
+ * They may contain terminal colours and HTML entities, be cut at the terminal's width, be one line with the two characters \n
+ * for each newline (Python's repr, a JSON string), or mix lines of several processes that start with their rank, host or
+ * pod; these are split by that prefix, and equal output of several processes counts once.
  *
- * How arrays of HLO text are counted, each once:
+ * Arrays of HLO text are counted once each:
  *
  *   1. The result of an instruction is an array in memory, unless its opcode only names memory that exists
  *      already (tuple, get-tuple-element, bitcast, while, every -done ...; tesela_report_opcode says each,
@@ -27,20 +27,20 @@
  *      `while`, `conditional` or `call` of a counted computation names it; its parameters are its caller's
  *      arrays. So what a fusion, a reduction or a custom call computes inside never counts.
  *      Where it is missing, the arguments and results of entry_computation_layout stand for it.
- *   3. Computations named fused_... belong to fusions and are passed over without being kept. Where the call
- *      cannot be seen (the text ends before the entry computation, or more than the memory bound waits for a
- *      caller) a computation counts unless its name contains "fus" or starts with "wrapped_"; a note says so.
+ *   3. Computations named fused_... belong to fusions and are skipped. If the caller of a computation is
+ *      unknown (the text ends before the entry computation, or the memory bound is exceeded while it waits for
+ *      a caller) it counts unless its name contains "fus" or starts with "wrapped_"; a note says so.
  *   4. Instructions outside any computation, as profiles list them, count; their parameters are arguments.
  *
  * Totals of HLO text are the sum over arrays. They are not the peak: arrays that live at different times
  * share memory. Memory reports and HLO text are never added to each other.
  *
- *   stored   bytes the compiler's allocator takes for the shape (tesela_xla_sizes.allocated_bytes)
+ *   stored   bytes that the compiler allocates for the shape (tesela_xla_sizes.allocated_bytes)
  *   data     bytes of the elements alone (tesela_xla_sizes.logical_bytes, at most stored)
- *   padding  stored - data; of an entry whose shape is not certain, between two numbers
+ *   padding  stored - data; a range for an entry of uncertain shape
  *
- * Reading keeps distinct shapes, entries of memory reports and one unfinished line, each up to a limit; it
- * does not grow with the length of the input. Sums that leave int64 stay at INT64_MAX and a note says so.
+ * Reading keeps distinct shapes, entries of memory reports and one unfinished line, each up to a limit; memory
+ * does not grow with the length of the input. Sums beyond int64 stay at INT64_MAX and a note says so.
  */
 #ifndef TESELA_REPORT_H
 #define TESELA_REPORT_H
@@ -51,7 +51,7 @@
 extern "C" {
 #endif
 
-/* ---- what is reported ---------------------------------------------------------------------------------- */
+/* ---- report rows and notes ------------------------------------------------------------------------------- */
 
 /* symbol, name in JSON, words */
 #define TESELA_REPORT_SOURCE_MAP(X)                         \
@@ -134,7 +134,7 @@ TESELA_API const char *tesela_report_figure_text(tesela_report_figure figure);
 /// A number as the compiler printed it.
 typedef struct tesela_report_printed {
   char text[16]; ///< "14.00G", "12.8x"; "" if it is not there
-  int64_t bytes; ///< what the text says, 14.00G = 15032385536; -1 if it is not there or no number of bytes
+  int64_t bytes; ///< the text as bytes, 14.00G = 15032385536; -1 if it is missing or not a number of bytes
 } tesela_report_printed;
 
 /// Bits of tesela_report_array.disagree: which printed figure is not what the shape gives, rounded the same
@@ -146,43 +146,41 @@ enum {
   TESELA_REPORT_EXPANSION_DIFFERS = 8,
 };
 
-/// A shape that can be the one that an entry of a memory report is about: under some order of the dims and some tiles
-/// it takes the bytes that the compiler printed. Texts belong to the report.
+/// A possible shape of an entry of a memory report: with some order of the dims and some tiles it has the bytes that the
+/// compiler printed. Texts are owned by the report.
 typedef struct tesela_report_candidate {
-  const char
-      *shape; ///< "f32[32,8,4096,4096]" as it stands in the text; a tuple stands for its table of pointers
-  const char *fitted;    ///< with the first order and tiles that give the size; "" if it needs none
-  int64_t stored_bytes;  ///< of one array so laid out
-  int64_t data_bytes;    ///< of one array so laid out, <= stored_bytes
+  const char *shape;     ///< "f32[32,8,4096,4096]" as in the text; a tuple means its table of pointers
+  const char *fitted;    ///< with the first order and tiles that give the size; "" if not needed
+  int64_t stored_bytes;  ///< of one array in this layout
+  int64_t data_bytes;    ///< of one array in this layout, <= stored_bytes
   int64_t padding_bytes; ///< stored_bytes - data_bytes
   int32_t layouts;       ///< choices of the two most minor dims and the first tile that give the size, >= 1
 } tesela_report_candidate;
 
-/// An entry of a memory report, or all arrays of one shape and role in HLO text. Texts belong to the report.
+/// An entry of a memory report, or all arrays of one shape and role in HLO text. Texts are owned by the report.
 ///
-/// A row of a table is memory that several values use in turn: "16.00GiB; 0; 3; bf16[3,32,4096,8,64],
-/// 2×f32[32,8,4096,4096]". The shapes have no layout, and one of them has that size. If several of them can have it, the
-/// row has candidates: f32[32,8,4096,4096] without padding, bf16[3,32,4096,8,64]{0,4,3,2,1:T(8,128)(2,1)} with 15.62 GiB
-/// of it. Then the bytes stored are known and the padding lies between two numbers. HLO text after optimisation or a
-/// buffer assignment that is read with the report decides, if every candidate's type and dims occur in it and only one of
-/// the candidates takes these bytes there.
+/// A row of a table is memory that several values share over time: "16.00GiB; 0; 3; bf16[3,32,4096,8,64],
+/// 2×f32[32,8,4096,4096]". The shapes have no layout, and one of them has that size. If several can have it, the row has
+/// candidates: f32[32,8,4096,4096] without padding, bf16[3,32,4096,8,64]{0,4,3,2,1:T(8,128)(2,1)} with 15.62 GiB of
+/// padding. Then the stored bytes are known and the padding is a range. Optimized HLO text or a buffer assignment in the
+/// same input decides, if it contains the type and dims of every candidate and only one candidate has these bytes
+/// there.
 typedef struct tesela_report_array {
   tesela_report_source source;
   tesela_report_role role;
-  const char *
-      shape; ///< "s32[29360128,10]{1,0:T(8,128)}" as it stands in the text; "" if none does, or one of several
+  const char *shape; ///< "s32[29360128,10]{1,0:T(8,128)}" as in the text; "" if missing or ambiguous
   const char
-      *fitted; ///< the shape with the tile that gives the compiler's size, where the text has none; or ""
-  const char *name;       ///< instruction, "iota.2"; of several arrays the first; "" if not known
-  const char *opcode;     ///< "iota"; "" if not known
-  const char *op_name;    ///< operation of the user's program, "model/loss/one_hot"; "" if not known
-  const char *op_type;    ///< "OneHot"; "" if not known
-  const char *location;   ///< line of the user's program, "train.py:12"; "" if not known
-  const char *allocation; ///< allocation type of a memory report, "HLO temp"; "" if not known
+      *fitted; ///< the shape with the tile that gives the compiler's size, if the text has no tile; or ""
+  const char *name;       ///< instruction, "iota.2"; of several arrays the first; "" if unknown
+  const char *opcode;     ///< "iota"; "" if unknown
+  const char *op_name;    ///< operation of the user's program, "model/loss/one_hot"; "" if unknown
+  const char *op_type;    ///< "OneHot"; "" if unknown
+  const char *location;   ///< line of the user's program, "train.py:12"; "" if unknown
+  const char *allocation; ///< allocation type of a memory report, "HLO temp"; "" if unknown
   int64_t count;          ///< arrays, >= 1
   int64_t stored_bytes;   ///< of one array
   int64_t data_bytes;     ///< of one array, <= stored_bytes
-  bool data_known;        ///< false: data_bytes is the most that can be data
+  bool data_known;        ///< false: data_bytes is an upper bound
   bool sized;             ///< the bytes are those of `shape` or `fitted`; else the compiler's rounded figures
   int32_t memory_space;   ///< S(n) of the shape; 0 is the device's main memory
   uint32_t disagree;      ///< TESELA_REPORT_*_DIFFERS
@@ -191,25 +189,25 @@ typedef struct tesela_report_array {
   int32_t input;                                          ///< tesela_report_input_at
   int64_t line;                                           ///< line of the first, from 1
   int64_t least_padding_bytes, most_padding_bytes;        ///< of one array; equal if the padding is known
-  const char *listed; ///< the shapes of a table's row as they stand there, at most 1000 bytes; else ""
+  const char *listed; ///< the shapes of a table's row as in the text, at most 1000 bytes; else ""
   /// n_candidates shapes, likeliest first: the default order before others, then the least padding.
   const tesela_report_candidate *candidate;
-  int32_t n_candidates; ///< 0 if one shape is certain or none is known; 1 only of a row that is incomplete
+  int32_t n_candidates; ///< 0 if the shape is certain or unknown; 1 only for an incomplete row
   int32_t layouts;      ///< of `fitted`, as tesela_report_candidate.layouts; 1 if the text has the layout
   /// `fitted` is padded for the same reasons in all these layouts, so tesela_report_reasons holds.
   bool explained;
-  bool decided;    ///< HLO text or a buffer assignment said which candidate or layout it is
-  bool incomplete; ///< a part of the row cannot be read, or is missing: the one with the size may be there
-  bool granule;    ///< a scalar or the table of a tuple that the allocator rounded up to its least piece
+  bool decided;    ///< HLO text or a buffer assignment decided the candidate or layout
+  bool incomplete; ///< a part of the row is unreadable or missing; it may hold the shape with the size
+  bool granule;    ///< a scalar or tuple table that the allocator rounded up to its least allocation
 } tesela_report_array;
 
-/// One memory report, or one HLO module (or the instructions outside any). Texts belong to the report.
+/// One memory report, or one HLO module (or the instructions outside any). Texts are owned by the report.
 typedef struct tesela_report_section {
   tesela_report_source source;
-  const char *name; ///< memory space "hbm" of a report, name of a module; "" if not known
+  const char *name; ///< memory space "hbm" of a report, name of a module; "" if unknown
   int32_t input;    ///< tesela_report_input_at
-  int64_t line;     ///< where it starts
-  int64_t arrays;   ///< arrays in it, those a repeated report shares with an earlier one included
+  int64_t line;     ///< its first line
+  int64_t arrays;   ///< arrays in it, including those that an earlier report has too
   int64_t stored_bytes, data_bytes;
   int64_t least_padding_bytes, most_padding_bytes;
   int64_t repeated; ///< entries that an earlier report has too; the grand total counts them once
@@ -223,7 +221,7 @@ typedef struct tesela_report_section {
 typedef struct tesela_report_note {
   tesela_report_note_kind kind;
   const char *code; ///< "disagree"
-  bool loud;        ///< the figures cannot be taken at face value
+  bool loud;        ///< it changes the meaning of the figures
   int64_t count;    ///< cases
   int32_t input;    ///< of the first case
   int64_t line;     ///< of the first case, 0 if it has none
@@ -242,7 +240,7 @@ typedef struct tesela_report_totals {
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
 
-/// What is being read. Owns memory; one thread at a time until finish, then any number may read it.
+/// A report. Owns memory; one thread at a time until finish, then any number of threads may read it.
 typedef struct tesela_report tesela_report;
 
 /// Limits; 0 takes the default.
@@ -260,8 +258,8 @@ typedef struct tesela_report_options {
 TESELA_API tesela_status tesela_report_create(tesela_report **report, const tesela_report_options *options,
                                               const tesela_allocator *allocator, tesela_error *err);
 
-/// What follows comes from another file: ends an unfinished line, entry and module. `name` is copied.
-/// Optional before the first feed.
+/// Start another file: ends an unfinished line, entry and module. `name` is copied. Optional before the
+/// first feed.
 TESELA_API tesela_status tesela_report_begin_input(tesela_report *report, const char *name,
                                                    tesela_error *err);
 
@@ -275,17 +273,17 @@ TESELA_API tesela_status tesela_report_begin_input(tesela_report *report, const 
 TESELA_API tesela_status tesela_report_feed(tesela_report *report, const char *bytes, size_t length,
                                             tesela_error *err);
 
-/// What an input is that is no text of a compiler, by its first bytes: compressed data, UTF-16, MLIR, protobuf,
+/// Recognize input that is not a compiler's text, by its first bytes: compressed data, UTF-16, MLIR, protobuf,
 /// arrays and models, any other binary data.
 ///
 /// Example: "\x1f\x8b..." -> "gzip data", *instead "decompress it first: zcat FILE".
 ///
-/// @param bytes    the start of the input; up to 4096 bytes are looked at
-/// @param instead  receives what to do, where "FILE" stands for its name; static text, set also for NULL
-/// @return static text; NULL: it may be a report or HLO text. tesela_report_feed reads any bytes all the same.
+/// @param bytes    the start of the input; up to 4096 bytes are read
+/// @param instead  receives a remedy, with "FILE" for the file's name; static text, also set if the result is NULL
+/// @return static text; NULL: it may be a report or HLO text. tesela_report_feed accepts any bytes anyway.
 TESELA_API const char *tesela_report_foreign(const char *bytes, size_t length, const char **instead);
 
-/// The end of the input. Everything below may be asked afterwards, not before.
+/// End the input. The functions below may be called only after this.
 /// @return TESELA_OK; TESELA_E_MEMORY.
 TESELA_API tesela_status tesela_report_finish(tesela_report *report, tesela_error *err);
 TESELA_API void tesela_report_destroy(tesela_report *report);
@@ -333,12 +331,12 @@ TESELA_API const tesela_report_input *tesela_report_input_at(const tesela_report
 
 /* ---- reasons and advice -------------------------------------------------------------------------------- */
 
-/// Why a shape is padded, one line each, in words:
+/// Print the reasons for the padding of a shape, one line each:
 ///
 ///   s32[29360128,10]{1,0:T(8,128)}:  "dim 1 (10) is minor and fills 10 of 128 lanes: x12.8"
 ///
-/// Nothing is written for a shape without padding.
-/// @return TESELA_OK; what tesela_xla_padding returns; TESELA_E_STOPPED.
+/// Prints nothing for a shape without padding.
+/// @return TESELA_OK; as tesela_xla_padding; TESELA_E_STOPPED.
 TESELA_API tesela_status tesela_report_reasons(const tesela_xla_shape *shape, const tesela_writer *to,
                                                tesela_error *err);
 
@@ -348,32 +346,32 @@ typedef enum tesela_report_advice_kind {
   TESELA_REPORT_ADVICE_MERGE,  ///< neighbouring dims made one
 } tesela_report_advice_kind;
 
-/// A shape with the same elements that takes less memory.
+/// A shape with the same elements that needs less memory.
 typedef struct tesela_report_advice {
   tesela_report_advice_kind kind;
   tesela_xla_shape shape;
-  int64_t bytes; ///< it takes
-  int64_t saved; ///< less than the shape that was asked about, > 0
+  int64_t bytes; ///< its size
+  int64_t saved; ///< bytes less than the given shape, > 0
 } tesela_report_advice;
 
 #define TESELA_REPORT_MAX_ADVICE 3
 
-/// The best shape of each kind, most bytes saved first; only what is smaller by a hundredth or more, and of a
-/// dearer kind only what is so much smaller than the cheaper one.
+/// The best shape of each kind, most bytes saved first. A shape must be smaller by 1 % or more; a shape of a more
+/// expensive kind must also be that much smaller than the shape of the cheaper kind.
 ///
 /// Example: s32[29360128,10]{1,0:T(8,128)} -> {0,1:T(8,128)}, 1.75 GiB instead of 14.00 GiB.
 ///
-/// @return TESELA_OK; what tesela_xla_size returns. O(rank^2) sizes, no allocation.
+/// @return TESELA_OK; as tesela_xla_size. O(rank^2) sizes, no allocation.
 TESELA_API tesela_status tesela_report_advise(const tesela_xla_shape *shape,
                                               tesela_report_advice advice[TESELA_REPORT_MAX_ADVICE],
                                               int32_t *n, tesela_error *err);
 
-/// Words for what advice asks for: "dim 0 minor", "merge dims 1,2: 8*4 = 32".
+/// Print advice: "dim 0 minor", "merge dims 1,2: 8*4 = 32".
 TESELA_API tesela_status tesela_report_advice_words(const tesela_xla_shape *from,
                                                     const tesela_report_advice *advice,
                                                     const tesela_writer *to, tesela_error *err);
 
-/// How an opcode counts: how many of its results are arrays of their own, and why.
+/// The number of results of an opcode that are separate arrays, and the reason.
 typedef enum tesela_report_counts {
   TESELA_REPORT_COUNTS_ALL,    ///< every array of the result
   TESELA_REPORT_COUNTS_NONE,   ///< the result is memory that exists already

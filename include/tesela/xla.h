@@ -2,13 +2,13 @@
 /*
  * xla.h - XLA shapes with tiled layouts: values, text, meaning.
  *
- * A tesela_xla_shape is what the text `f32[3,5]{1,0:T(2,2)}` says, field by field; a plain value. Its meaning as a
- * relation is a tesela_layout (tesela_xla_to_layout). A tesela_xla_tree holds a text with tuples.
- * Bitcasts are in xla.h, the spellings of JAX and PJRT and program shapes in xla.h.
+ * A tesela_xla_shape holds the fields of a text such as `f32[3,5]{1,0:T(2,2)}`; a plain value. tesela_xla_to_layout turns
+ * it into a relation, a tesela_layout. A tesela_xla_tree holds a text with tuples. Bitcasts, the spellings of JAX and PJRT
+ * and program shapes follow at the end.
  *
- * Source: XLA's tiled-layout document and the behaviour of layout.cc, shape_util.cc, layout_util.cc; where those
- * are careless (wrapping S(300), T(2,2} accepted, `*` ignored when indexing) tesela refuses or does it right:
- * docs/xla.md lists each.
+ * Source: XLA's tiled-layout document and the behaviour of layout.cc, shape_util.cc, layout_util.cc. Where those are
+ * careless (S(300) wraps, T(2,2} is accepted, `*` is ignored when indexing) tesela refuses or is correct: docs/xla.md
+ * lists each case.
  */
 #ifndef TESELA_XLA_H
 #define TESELA_XLA_H
@@ -27,16 +27,16 @@ extern "C" {
 #define TESELA_XLA_MAX_SPLIT_POINTS 64 ///< cut points of all split configs together
 #define TESELA_XLA_PHYSICAL_TEXT 256   ///< bytes of the canonical text of P(...), the NUL included
 
-/// SC(dim:points): where one physical dim is cut between memories. Moves no element.
+/// SC(dim:points): the points at which one physical dim is cut between memories. Moves no element.
 typedef struct tesela_xla_split {
   int32_t dim;      ///< physical dim, 0 is the most major
-  int32_t n_points; ///< its cut points stand at tesela_xla_layout.split_point[first]
+  int32_t n_points; ///< cut points, from tesela_xla_layout.split_point[first] on
   int32_t first;
 } tesela_xla_split;
 
-/// What stands between the braces. Of each array only the part in use is meaningful: the entries that `rank`,
-/// `n_tiles`, `n_tile_numbers`, `n_splits` and `n_split_points` count, and `physical` up to its NUL. The rest is
-/// never read and may hold anything.
+/// The layout between the braces. Only the entries that `rank`, `n_tiles`, `n_tile_numbers`, `n_splits` and
+/// `n_split_points` count are meaningful, and `physical` up to its NUL. The rest is never read and may hold
+/// anything.
 typedef struct tesela_xla_layout {
   int32_t rank;
   int32_t minor_to_major[TESELA_MAX_RANK];   ///< minor_to_major[0] is the dim that varies fastest
@@ -44,15 +44,15 @@ typedef struct tesela_xla_layout {
   int32_t n_tile_numbers;                    ///< entries of all levels
   int32_t tile_rank[TESELA_XLA_MAX_TILES];   ///< entries of each level
   int64_t tile[TESELA_XLA_MAX_TILE_NUMBERS]; ///< the entries, level after level; TESELA_XLA_COMBINE is `*`
-  int64_t tail;                              ///< L: elements are padded to a multiple of it; 1 = not
+  int64_t tail;                              ///< L: elements are padded to a multiple of it; 1 = no padding
   tesela_dtype index_type;                   ///< #(...), TESELA_DTYPE_NONE if absent; sparse arrays only
   tesela_dtype pointer_type;                 ///< *(...), likewise
-  int64_t element_bits;                      ///< E: bits an element takes; 0 = by type
+  int64_t element_bits;                      ///< E: bits of an element; 0 = by type
   int32_t memory_space;                      ///< S: -128 .. 127; 0 = default
   int32_t n_splits, n_split_points;
   tesela_xla_split split[TESELA_XLA_MAX_SPLITS];
   int64_t split_point[TESELA_XLA_MAX_SPLIT_POINTS];
-  int64_t metadata_bytes; ///< M: bytes of dynamic-shape metadata in front of the data; 0 = none
+  int64_t metadata_bytes;                  ///< M: bytes of dynamic-shape metadata before the data; 0 = none
   char physical[TESELA_XLA_PHYSICAL_TEXT]; ///< P: canonical text of the physical shape; "" = none
 } tesela_xla_layout;
 
@@ -71,7 +71,7 @@ typedef struct tesela_xla_shape {
   int32_t rank;
   uint32_t dynamic;             ///< bit d: dim d is `<=dim[d]` (or `?`)
   int64_t dim[TESELA_MAX_RANK]; ///< extent, bound of a dynamic dim, or TESELA_XLA_UNBOUNDED
-  bool has_layout; ///< false: printed without braces; `layout` is then the default order all the same
+  bool has_layout;              ///< false: printed without braces; `layout` still holds the default order
   tesela_xla_layout layout;
 } tesela_xla_shape;
 
@@ -80,13 +80,13 @@ typedef struct tesela_xla_shape {
 /// How to read. Flags.
 enum {
   TESELA_XLA_STRICT = 0,
-  TESELA_XLA_LENIENT = 1, ///< also sloppy forms and the document's spelling; what was mended is reported
+  TESELA_XLA_LENIENT = 1, ///< also accept sloppy forms and the document's spelling; repairs are reported
   TESELA_XLA_KEEP_BARE =
       2, ///< has_layout stays false for a shape of rank >= 1 without braces (default: it gets
          ///< the default order); a scalar always has its empty layout
 };
 
-/// One thing a lenient reader mended. A strict one notes D(...) here, which it reads and drops as XLA does.
+/// One repair of a lenient reader. A strict reader reports only D(...), which it reads and drops as XLA does.
 typedef struct tesela_xla_repair {
   int64_t at;    ///< byte in the text
   char what[88]; ///< "type F32 read as f32"
@@ -98,39 +98,39 @@ typedef struct tesela_xla_repairs {
   tesela_xla_repair repair[TESELA_XLA_MAX_REPAIRS];
 } tesela_xla_repairs;
 
-/// Read one array, buffer, token or opaque. The whole text must be used (blanks and comments around are fine).
+/// Read one array, buffer, token or opaque. The whole text must match; blanks and comments around it are allowed.
 ///
 /// Example: "f32[3,5]{1,0:T(2,2)}" -> dims 3, 5; order 1, 0; one tile 2, 2.
 ///
-/// Strict reading refuses what XLA's parser or validation refuses, and what XLA accepts by accident; each refusal
-/// names the byte, what was found and what is allowed. The result passed tesela_xla_validate.
+/// Strict reading refuses what XLA's parser or validation refuses, and what XLA accepts by accident. The error has the
+/// byte; its message says what was found and what is allowed. The result is valid (tesela_xla_validate).
 ///
 /// @param text     `length` bytes; need not end in NUL; any bytes
 /// @param flags    TESELA_XLA_STRICT, or TESELA_XLA_LENIENT | TESELA_XLA_KEEP_BARE
-/// @param repairs  receives what lenient reading mended; may be NULL
+/// @param repairs  receives the repairs of lenient reading; may be NULL
 /// @return TESELA_OK; TESELA_E_SYNTAX, TESELA_E_RANGE, TESELA_E_INVALID, TESELA_E_OVERFLOW, TESELA_E_LIMIT;
 ///         a tuple is TESELA_E_UNSUPPORTED (tesela_xla_tree_create reads those). O(length), no allocation.
 TESELA_API tesela_status tesela_xla_parse(const char *text, size_t length, int32_t flags,
                                           tesela_xla_shape *shape, tesela_xla_repairs *repairs,
                                           tesela_error *err);
 
-/// Read an array at the start of a longer text (blanks in front are fine) and say how many bytes it took. As in XLA's
-/// grammar a brace belongs to it if a number or a colon follows: in "f32[42] {0} add(" the shape takes 11 bytes, in
-/// "f32[42] {\n %x = ..." 7. For scanners of logs and HLO text.
+/// Read an array at the start of a longer text, after optional blanks; *used receives the bytes read. As in XLA's grammar
+/// a brace is part of the shape if a number or a colon follows: "f32[42] {0} add(" uses 11 bytes, "f32[42] {\n %x = ..."
+/// uses 7. For scanners of logs and HLO text.
 TESELA_API tesela_status tesela_xla_parse_prefix(const char *text, size_t length, int32_t flags,
                                                  tesela_xla_shape *shape, size_t *used,
                                                  tesela_xla_repairs *repairs, tesela_error *err);
 
-/// Read a layout alone: "{1,0:T(2,2)}"; its rank is the number of dims it lists. Here #, * and P are accepted too,
-/// and validated only against each other; P keeps its shape (a tuple, too) as canonical text, TESELA_E_LIMIT if that
-/// is longer than TESELA_XLA_PHYSICAL_TEXT allows.
+/// Read a layout alone: "{1,0:T(2,2)}"; its rank is the number of dims it lists. #, * and P are accepted here too,
+/// and validated only against each other. P keeps its shape, or tuple, as canonical text; TESELA_E_LIMIT if that is
+/// longer than TESELA_XLA_PHYSICAL_TEXT allows.
 TESELA_API tesela_status tesela_xla_parse_layout(const char *text, size_t length, int32_t flags,
                                                  tesela_xla_layout *layout, tesela_xla_repairs *repairs,
                                                  tesela_error *err);
 
-/// Print exactly as XLA does: "f32[3,5]{1,0:T(2,2)}", no blanks, T L # * E S SC P M in this order, defaults left out.
-/// with_layout false prints "f32[3,5]" only. A shape that tesela_xla_validate refuses is refused here, too, and
-/// nothing is printed.
+/// Print exactly as XLA does: "f32[3,5]{1,0:T(2,2)}", without blanks, T L # * E S SC P M in this order, defaults omitted.
+/// with_layout false prints "f32[3,5]" only. Refuses the shapes that tesela_xla_validate refuses, and then prints
+/// nothing.
 TESELA_API tesela_status tesela_xla_print(const tesela_xla_shape *shape, bool with_layout,
                                           const tesela_writer *to, tesela_error *err);
 
@@ -138,7 +138,7 @@ TESELA_API tesela_status tesela_xla_print(const tesela_xla_shape *shape, bool wi
 TESELA_API tesela_status tesela_xla_print_layout(const tesela_xla_layout *layout, const tesela_writer *to,
                                                  tesela_error *err);
 
-/// Attributes of a layout that are kept and printed but take no part in the mapping: bits TESELA_XLA_KEPT_*.
+/// Attributes of a layout that are kept and printed but do not affect the mapping: bits TESELA_XLA_KEPT_*.
 enum {
   TESELA_XLA_KEPT_INDEX_TYPE = 1,
   TESELA_XLA_KEPT_POINTER_TYPE = 2,
@@ -146,10 +146,10 @@ enum {
   TESELA_XLA_KEPT_SPLITS = 8,
   TESELA_XLA_KEPT_PHYSICAL = 16,
   TESELA_XLA_KEPT_METADATA = 32,
-  TESELA_XLA_KEPT_DYNAMIC = 64, ///< a bounded dim counts with its bound
+  TESELA_XLA_KEPT_DYNAMIC = 64, ///< a bounded dim has the extent of its bound
 };
 TESELA_API uint32_t tesela_xla_kept(const tesela_xla_shape *shape);
-/// Words for one bit: "S: memory space", NULL for anything else.
+/// Description of one bit: "S: memory space"; NULL for anything else.
 TESELA_API const char *tesela_xla_kept_text(uint32_t bit);
 
 /* ---- tuples ----------------------------------------------------------------------------------------------- */
@@ -158,7 +158,7 @@ TESELA_API const char *tesela_xla_kept_text(uint32_t bit);
 /// number of threads may read one.
 typedef struct tesela_xla_tree tesela_xla_tree;
 
-#define TESELA_XLA_MAX_DEPTH 8192 ///< nesting of tuples, as XLA's parser
+#define TESELA_XLA_MAX_DEPTH 8192 ///< nesting of tuples, as in XLA's parser
 
 typedef struct tesela_xla_node {
   tesela_xla_kind kind;
@@ -168,9 +168,9 @@ typedef struct tesela_xla_node {
   const tesela_xla_shape *shape; ///< NULL for a tuple; owned by the tree
 } tesela_xla_node;
 
-/// Read "(f32[2]{0}, (s32[], pred[3]{0}))" or a single array; same rules as tesela_xla_parse. No recursion. One
-/// allocation, about 2 KiB a leaf, and none for a text that is refused.
-/// @return as tesela_xla_parse, and TESELA_E_MEMORY, TESELA_E_LIMIT beyond TESELA_XLA_MAX_DEPTH.
+/// Read "(f32[2]{0}, (s32[], pred[3]{0}))" or a single array, by the rules of tesela_xla_parse. No recursion. One
+/// allocation, about 2 KiB per leaf; a text that is refused allocates nothing.
+/// @return as tesela_xla_parse; TESELA_E_MEMORY; TESELA_E_LIMIT beyond TESELA_XLA_MAX_DEPTH.
 TESELA_API tesela_status tesela_xla_tree_create(tesela_xla_tree **tree, const char *text, size_t length,
                                                 int32_t flags, const tesela_allocator *allocator,
                                                 tesela_xla_repairs *repairs, tesela_error *err);
@@ -181,41 +181,41 @@ TESELA_API tesela_xla_node tesela_xla_tree_node(const tesela_xla_tree *tree, int
 /// Print as XLA does, with `, ` between members and `, ` and an index comment before every fifth.
 TESELA_API tesela_status tesela_xla_tree_print(const tesela_xla_tree *tree, bool with_layout,
                                                const tesela_writer *to, tesela_error *err);
-/// Sum of the sizes of all arrays in it: definition and allocator; tokens, opaques and the tables of tuples count 0.
-/// Overflow is TESELA_E_OVERFLOW, an array with a `?` dim TESELA_E_UNSUPPORTED.
+/// Sums over all arrays: *bytes by the definition, *allocated as XLA allocates; tokens, opaques and tuple tables count 0.
+/// TESELA_E_OVERFLOW; TESELA_E_UNSUPPORTED for an array with a `?` dim.
 TESELA_API tesela_status tesela_xla_tree_bytes(const tesela_xla_tree *tree, int64_t *bytes,
                                                int64_t *allocated, tesela_error *err);
-/// Do all arrays and buffers in it have a layout, does any, does any have E? Tokens and opaques do not count. (XLA:
-/// HasLayout, HasAnyLayout, HasCustomElementSizeInBits.) Only a tree read with TESELA_XLA_KEEP_BARE, or cleared, can
-/// lack layouts.
+/// Do all arrays and buffers have a layout? Does any? Does any have E? Tokens and opaques are ignored. (XLA: HasLayout,
+/// HasAnyLayout, HasCustomElementSizeInBits.) Layouts can be missing only after TESELA_XLA_KEEP_BARE or
+/// tesela_xla_tree_clear_layouts.
 TESELA_API bool tesela_xla_tree_has_layout(const tesela_xla_tree *tree);
 TESELA_API bool tesela_xla_tree_has_any_layout(const tesela_xla_tree *tree);
 TESELA_API bool tesela_xla_tree_has_element_bits(const tesela_xla_tree *tree);
-/// Compare leaf by leaf with the same options as tesela_xla_layout_equal; *equal. TESELA_XLA_ORDER_IF_UNTILED looks at
-/// a whole tree: the order alone counts if no array in one of the two has tiles (XLA: ShapeLayout).
+/// Compare leaf by leaf with the flags of tesela_xla_layout_equal. TESELA_XLA_ORDER_IF_UNTILED applies to whole
+/// trees: only the order is compared if one of the two has no tiles in any array (XLA: ShapeLayout).
 TESELA_API tesela_status tesela_xla_tree_equal(const tesela_xla_tree *a, const tesela_xla_tree *b,
                                                uint32_t ignore, bool *equal, tesela_error *err);
-/// A new tree with every array given the default layout (row-major, no tiles) or without layouts (has_layout false,
-/// but for scalars, see TESELA_XLA_KEEP_BARE).
+/// A new tree in which every array has the default layout (row-major, no tiles), or no layout (has_layout false, except
+/// for scalars, see TESELA_XLA_KEEP_BARE).
 TESELA_API tesela_status tesela_xla_tree_with_default_layouts(tesela_xla_tree **out,
                                                               const tesela_xla_tree *tree,
                                                               const tesela_allocator *allocator,
                                                               tesela_error *err);
 TESELA_API tesela_status tesela_xla_tree_clear_layouts(tesela_xla_tree **out, const tesela_xla_tree *tree,
                                                        const tesela_allocator *allocator, tesela_error *err);
-/// A new tree with `shapes`' dims and `layouts`' layouts, leaf by leaf; TESELA_E_MISMATCH if the structures or ranks
-/// differ (XLA: CopyLayoutBetweenShapes), and what tesela_xla_validate says if a layout does not fit its new dims.
+/// A new tree with the dims of `shapes` and the layouts of `layouts`, leaf by leaf (XLA: CopyLayoutBetweenShapes).
+/// TESELA_E_MISMATCH if structures or ranks differ; as tesela_xla_validate for a layout that does not fit its new dims.
 TESELA_API tesela_status tesela_xla_tree_copy_layouts(tesela_xla_tree **out, const tesela_xla_tree *shapes,
                                                       const tesela_xla_tree *layouts,
                                                       const tesela_allocator *allocator, tesela_error *err);
 
 /* ---- build and check -------------------------------------------------------------------------------------- */
 
-/// A layout with this order and nothing else. minor_to_major NULL: the default order {rank-1, ..., 0}.
-/// TESELA_E_INVALID if it is no permutation.
+/// A layout with this order and default attributes. minor_to_major NULL: the default order {rank-1, ..., 0}.
+/// TESELA_E_INVALID if it is not a permutation.
 TESELA_API tesela_status tesela_xla_layout_make(tesela_xla_layout *layout, int32_t rank,
                                                 const int32_t *minor_to_major, tesela_error *err);
-/// The same from the order most major first (JAX's spelling).
+/// The same from an order that starts with the most major dim (JAX's spelling).
 TESELA_API tesela_status tesela_xla_layout_make_major_to_minor(tesela_xla_layout *layout, int32_t rank,
                                                                const int32_t *major_to_minor,
                                                                tesela_error *err);
@@ -227,20 +227,20 @@ TESELA_API tesela_status tesela_xla_layout_make_ascending(tesela_xla_layout *lay
 TESELA_API tesela_status tesela_xla_shape_make(tesela_xla_shape *shape, tesela_dtype dtype, int32_t rank,
                                                const int64_t *dim, const tesela_xla_layout *layout,
                                                tesela_error *err);
-/// Add a tile level of n entries >= 1 or TESELA_XLA_COMBINE (not the last). TESELA_E_INVALID for n < 1 or a last
-/// TESELA_XLA_COMBINE, TESELA_E_RANGE for another entry < 1, TESELA_E_LIMIT when tiles or entries run out.
+/// Add a tile level of n entries, each >= 1 or TESELA_XLA_COMBINE (not the last). TESELA_E_INVALID for n < 1 or a last
+/// TESELA_XLA_COMBINE, TESELA_E_RANGE for any other entry < 1, TESELA_E_LIMIT for too many tiles or entries.
 TESELA_API tesela_status tesela_xla_layout_add_tile(tesela_xla_layout *layout, int32_t n,
                                                     const int64_t *entries, tesela_error *err);
 /// SC: cut physical dim `dim` (0 = most major) at n points >= 1 that go up. TESELA_E_INVALID if they do not or the dim is
 /// cut already; TESELA_E_RANGE; TESELA_E_LIMIT. Whether the points lie inside the dim is seen when there is a shape.
 TESELA_API tesela_status tesela_xla_layout_add_split(tesela_xla_layout *layout, int32_t dim, int32_t n,
                                                      const int64_t *points, tesela_error *err);
-/// Everything XLA's validation checks and more (docs/xla.md, "What is refused"); the error says which field.
+/// Check everything that XLA's validation checks, and more (docs/xla.md, "What is refused"); the error names the field.
 TESELA_API tesela_status tesela_xla_validate(const tesela_xla_shape *shape, tesela_error *err);
 
 /* ---- meaning ---------------------------------------------------------------------------------------------- */
 
-/// The relation: one axis "memory", places in elements. Extent = size by the definition (every level pads, then L).
+/// The relation: one axis "memory", places in elements; its extent is the size by definition (every level pads, then L).
 ///
 /// Example: f32[3,5]{1,0:T(2,2)} -> extents 2,3,2,2; element (2,3) at 17.
 ///
@@ -254,48 +254,48 @@ TESELA_API tesela_status tesela_xla_to_layout(const tesela_xla_shape *shape, tes
 TESELA_API tesela_status tesela_xla_bounds(const tesela_xla_shape *shape, int32_t level, int64_t *bounds,
                                            int32_t *n_bounds, tesela_error *err);
 
-/// The pad-reshape-transpose program of a shape: the order of the dims; per level leading ones and joins, pad,
+/// The steps (pad, reshape, transpose) of a shape: the order of the dims; per level leading ones and joins, pad,
 /// reshape, transpose; then the tail.
-/// @return as tesela_xla_size; TESELA_E_LIMIT for more steps or numbers than a program holds.
+/// @return as tesela_xla_size; TESELA_E_LIMIT beyond TESELA_PROGRAM_STEPS or TESELA_PROGRAM_NUMBERS.
 TESELA_API tesela_status tesela_xla_program(const tesela_xla_shape *shape, tesela_program *program,
                                             tesela_error *err);
 
 /// Sizes of a shape in bytes.
 typedef struct tesela_xla_sizes {
   int64_t logical_elements;
-  int64_t logical_bytes;  ///< as tesela_sizes
-  int64_t unpadded_bytes; ///< elements * byte width of the type: what XLA's reports call unpadded; ignores E
-  int64_t elements;       ///< by the definition: every level pads, then L
+  int64_t logical_bytes;    ///< as tesela_sizes
+  int64_t unpadded_bytes;   ///< elements * byte width of the type ("unpadded" in XLA's reports); ignores E
+  int64_t elements;         ///< by definition: every level pads, then L
   int64_t bits_per_element; ///< E, else 8 * byte width
-  int64_t bytes;            ///< by the definition
+  int64_t bytes;            ///< by definition
   int64_t
       allocated_bytes; ///< XLA's allocator (ArraySize): top tile only; no tile: L ignored; splits: largest share
   double expansion;    ///< bytes / logical_bytes; 1 if both are 0
   int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_xla_sizes;
 /// Example: f32[8,8]{1,0:T(4,4)(3,1)}: 64 elements, 256 bytes of data; 96 places, 384 bytes; 256 allocated.
-/// @return TESELA_OK; TESELA_E_UNSUPPORTED for token, opaque, tuple and `?` dims; TESELA_E_OVERFLOW; what
-///         tesela_xla_validate says of a shape that is not valid.
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED for token, opaque, tuple and `?` dims; TESELA_E_OVERFLOW; as
+///         tesela_xla_validate for an invalid shape.
 TESELA_API tesela_status tesela_xla_size(const tesela_xla_shape *shape, tesela_xla_sizes *sizes,
                                          tesela_error *err);
 
-/// Bytes up to the last element: one more than the largest place of an element, times the bits, rounded up; 0 without
-/// elements. What a copy of the data has to reach; less than `bytes` of tesela_xla_size by the padding at the end.
+/// Bytes through the last element: 1 + the largest place of an element, times the bits, rounded up; 0 without elements.
+/// The size of a buffer that a copy needs; less than `bytes` of tesela_xla_size by the padding at the end.
 ///
-/// Example: f32[3,5]{1,0:T(2,2)}: the last element stands at place 20 of 24, so 84 bytes.
+/// Example: f32[3,5]{1,0:T(2,2)}: the last element is at place 20 of 24, so 84 bytes.
 ///
-/// @return as tesela_xla_to_layout; TESELA_E_UNSUPPORTED also where `*` joins parts of dims and more than 2^20 places at
+/// @return as tesela_xla_to_layout; TESELA_E_UNSUPPORTED also if `*` joins parts of dims and more than 2^20 places at
 ///         the end are padding.
 TESELA_API tesela_status tesela_xla_data_bytes(const tesela_xla_shape *shape, int64_t *bytes,
                                                tesela_error *err);
 
-/// Bytes of the values in a serialized literal: dense, whatever the layout; pred, s1, u1 eight in a byte, 2-bit types
-/// four, 4-bit types two, the others as wide as E or the type says; and 4 bytes a dim if one is dynamic. (XLA's
+/// Bytes of the values in a serialized literal, which is dense in every layout: pred, s1, u1 eight per byte, 2-bit types
+/// four, 4-bit types two, the others as wide as E or the type; plus 4 bytes per dim if one is dynamic. (XLA's
 /// SerializedSize adds 8 bytes and the encoded shape.) pred[3,5] -> 2, f32[3,5] -> 60.
 TESELA_API tesela_status tesela_xla_serialized_bytes(const tesela_xla_shape *shape, int64_t *bytes,
                                                      tesela_error *err);
 
-/// One cause of padding: a bound that was rounded up.
+/// One cause of padding: a bound that is rounded up.
 typedef enum tesela_xla_pad_kind {
   TESELA_XLA_PAD_TILE,  ///< a tile level rounds a bound up
   TESELA_XLA_PAD_TAIL,  ///< L rounds the element count up
@@ -306,37 +306,37 @@ typedef struct tesela_xla_pad {
   int32_t level; ///< tile level from 0; -1 for TAIL and WIDTH
   int32_t entry; ///< entry of the tile, 0 is the most major one; -1 for TAIL and WIDTH
   int32_t
-      from_end; ///< position of the bound in the list that the level meets, counted from the most minor (0); of
-                ///< a join, its most minor part; -1 for TAIL and WIDTH
-  uint32_t dims;  ///< logical dims that feed the bound (several for a join), bit d = dim d; 0: a leading one.
-                  ///< TAIL: all dims. WIDTH: 0
-  int64_t tile;   ///< tile extent (or L, or E)
+      from_end;  ///< position of the bound in the list before the level, counted from the most minor (0); for
+                 ///< a join, its most minor part; -1 for TAIL and WIDTH
+  uint32_t dims; ///< logical dims of the bound (several for a join), bit d = dim d; 0: a leading one.
+                 ///< TAIL: all dims. WIDTH: 0
+  int64_t tile;  ///< tile extent (or L, or E)
   int64_t extent; ///< the bound before
   int64_t padded; ///< the bound after: a multiple of tile
 } tesela_xla_pad;
 
-/// Every bound that padding makes larger, in the order of levels, most major bound first; then the tail, then the
-/// width. The product of padded/extent over all is elements * bits / (logical elements * natural bits), where the
-/// natural bits are 8 * byte width of the type, or E if that is less (no dim being 0).
+/// Every bound that padding enlarges, by level, most major bound first; then the tail, then the width. The product
+/// of all padded/extent is elements * bits / (logical elements * natural bits), where the natural bits are 8 * byte width
+/// of the type, or E if that is less (for shapes without a dim of 0).
 ///
 /// Example: f32[20,200]{1,0:T(8,128)}: 20 -> 24 for dim 0 and 200 -> 256 for dim 1; 24/20 * 256/200 = 6144/4000.
 ///
-/// @param capacity  entries that fit; *n receives how many there are (may exceed capacity)
+/// @param capacity  entries that fit in pads; *n receives the number of causes, which may exceed it
 TESELA_API tesela_status tesela_xla_padding(const tesela_xla_shape *shape, int32_t capacity,
                                             tesela_xla_pad *pads, int32_t *n, tesela_error *err);
 
 /// Strides in bytes by the order of the dims alone (XLA's ByteStrides): f32[3,5,7] -> 140,28,4. TESELA_E_UNSUPPORTED
-/// if E is no multiple of 8 or tiles move elements.
+/// if E is not a multiple of 8 or tiles move elements.
 TESELA_API tesela_status tesela_xla_byte_strides(const tesela_xla_shape *shape, int64_t *strides,
                                                  tesela_error *err);
-/// Largest distance between neighbouring cut points of a logical dim, the ends included (XLA: MaxSplitSize):
+/// Largest distance between neighbouring cut points of a logical dim, including its ends (XLA: MaxSplitSize):
 /// [150,200,100]{0,1,2} SC(0:30)(1:40,130): 150, 90, 70.
 TESELA_API tesela_status tesela_xla_max_split_size(const tesela_xla_shape *shape, int32_t dim, int64_t *size,
                                                    tesela_error *err);
 /// Product of those over all dims (XLA: MaxElementsInPerSplit): 945000 in that example.
 TESELA_API tesela_status tesela_xla_max_split_elements(const tesela_xla_shape *shape, int64_t *elements,
                                                        tesela_error *err);
-/// How many elements one 32-bit word of a 1-D interleaved array holds (XLA: PackedFactorFor1DInterleavedArray):
+/// Elements per 32-bit word of a 1-D interleaved array (XLA: PackedFactorFor1DInterleavedArray):
 /// bf16[1024]{0:T(1024)(128)(2,1)} -> 2; 1 for anything else.
 TESELA_API int64_t tesela_xla_packed_factor(const tesela_xla_shape *shape);
 
@@ -351,10 +351,10 @@ TESELA_API int32_t tesela_xla_major(const tesela_xla_layout *layout, int32_t p);
 TESELA_API int32_t tesela_xla_minor(const tesela_xla_layout *layout, int32_t p);
 /// position[d] = physical position of logical dim d, 0 = most major (XLA: MakeLogicalToPhysical).
 TESELA_API void tesela_xla_logical_to_physical(const tesela_xla_layout *layout, int32_t *position);
-/// Do these dims stand next to each other in the physical order (XLA: AreDimensionsConsecutive)?
+/// Are these dims consecutive in the physical order (XLA: AreDimensionsConsecutive)?
 TESELA_API bool tesela_xla_are_consecutive(const tesela_xla_layout *layout, int32_t n, const int32_t *dims);
-/// No tile, or tiles that move nothing and pad nothing for these dims; exact, not conservative as XLA's
-/// IsUntiledLayout.
+/// True without tiles, and for tiles that neither move nor pad anything for these dims; exact, where XLA's
+/// IsUntiledLayout is conservative.
 TESELA_API tesela_status tesela_xla_is_untiled(const tesela_xla_shape *shape, bool *untiled,
                                                tesela_error *err);
 
@@ -374,39 +374,39 @@ enum {
   TESELA_XLA_IGNORE_DYNAMIC = 256,   ///< of shapes: a bounded dim equals a static one
   TESELA_XLA_ORDER_IF_UNTILED = 512, ///< compare the order alone if one side has no tiles
 };
-/// Field by field; M never takes part, as in XLA.
+/// Compare field by field; M is ignored, as in XLA.
 TESELA_API bool tesela_xla_layout_equal(const tesela_xla_layout *a, const tesela_xla_layout *b,
                                         uint32_t ignore);
-/// A number that is equal for equal layouts (with ignore = 0); stable across runs and machines.
+/// A hash: equal for equal layouts (with ignore = 0), stable across runs and machines.
 TESELA_API uint64_t tesela_xla_layout_hash(const tesela_xla_layout *layout);
-/// Kind, type, dims (with dynamic marks) and layouts.
+/// Compare kind, type, dims (with dynamic marks) and layouts.
 TESELA_API bool tesela_xla_shape_equal(const tesela_xla_shape *a, const tesela_xla_shape *b, uint32_t ignore);
 
 /* ---- edit ------------------------------------------------------------------------------------------------- */
 
-/* An edit changes the shape only if it succeeds. Split configs name physical dims; they go where their dim goes. */
+/* An edit changes the shape only if it succeeds. Split configs name physical dims; they follow their dim. */
 
-/// Remove a dim and renumber order and split configs; tiles stay, so elements can move (XLA:
-/// Layout::DeleteDimension, which renumbers split configs as if they named logical dims).
+/// Remove a dim; renumber order and split configs. Tiles stay, so elements can move (XLA: Layout::DeleteDimension,
+/// which renumbers split configs as if they named logical dims).
 TESELA_API tesela_status tesela_xla_delete_dim(tesela_xla_shape *shape, int32_t dim, tesela_error *err);
 /// Remove the dims of extent 1 (XLA: DropDegenerateDimensions).
 TESELA_API tesela_status tesela_xla_drop_ones(tesela_xla_shape *shape, tesela_error *err);
-/// Keep the dims whose bit is set in `keep`; bits beyond the rank do not matter (XLA: FilterDimensions).
+/// Keep the dims whose bit is set in `keep`; bits beyond the rank are ignored (XLA: FilterDimensions).
 TESELA_API tesela_status tesela_xla_keep_dims(tesela_xla_shape *shape, uint32_t keep, tesela_error *err);
-/// Relabel: new dim k is old dim permutation[k]; memory stays as it is (XLA: PermuteDimensions).
+/// Relabel: new dim k is old dim permutation[k]; memory does not change (XLA: PermuteDimensions).
 TESELA_API tesela_status tesela_xla_permute_dims(tesela_xla_shape *shape, const int32_t *permutation,
                                                  tesela_error *err);
-/// Make a dim the most major / most minor of the order; the others keep theirs (XLA: MoveDimToMajor / Minor).
+/// Make a dim the most major / most minor; the others keep their order (XLA: MoveDimToMajor / Minor).
 TESELA_API tesela_status tesela_xla_move_to_major(tesela_xla_layout *layout, int32_t dim, tesela_error *err);
 TESELA_API tesela_status tesela_xla_move_to_minor(tesela_xla_layout *layout, int32_t dim, tesela_error *err);
-/// Same memory, dims renamed so that the order is {n-1,...,0}
+/// Keep memory and rename dims so that the order is {n-1,...,0}
 /// (XLA: MakeShapeWithDescendingLayoutAndSamePhysicalLayout).
 TESELA_API tesela_status tesela_xla_normalize_order(tesela_xla_shape *shape, tesela_error *err);
-/// No tiles (XLA: ClearTiles).
+/// Remove all tiles (XLA: ClearTiles).
 TESELA_API void tesela_xla_clear_tiles(tesela_xla_layout *layout);
 /// Drop tiles, S, P, E, L, M; keep order and SC (XLA: DeviceShapeToHostShape).
 TESELA_API void tesela_xla_to_host(tesela_xla_shape *shape);
-/// Is it such a host shape already (XLA: DeviceShapeIsHostShape)?
+/// Is it already such a host shape (XLA: DeviceShapeIsHostShape)?
 TESELA_API bool tesela_xla_is_host(const tesela_xla_shape *shape);
 /// Set E to the value width for types below a byte, except pred (XLA: UpdateElementSizeInBits); `pack` false clears it.
 TESELA_API void tesela_xla_update_element_bits(tesela_xla_shape *shape, bool pack);
@@ -418,7 +418,7 @@ typedef struct tesela_xla_format {
   const char *name;    ///< "16-bit"
   const char *example; ///< a shape in it, "bf16[20,200]{1,0:T(8,128)(2,1)}"
   const char *tiles;   ///< "T(8,128)(2,1)", "" for none
-  const char *use;     ///< what it is for, one sentence
+  const char *use;     ///< its purpose, one sentence
 } tesela_xla_format;
 /// The seven formats in the document's order; *n receives 7. Static.
 TESELA_API const tesela_xla_format *tesela_xla_formats(int32_t *n);
@@ -432,34 +432,34 @@ enum {
   TESELA_XLA_CHOOSE_ARGUMENT =
       8, ///< as for an argument of a program: below 16 bits large tiles where they divide
 };
-/// Give a shape the tiles a TPU compiler would: 8x128 by element width, small tiles for a short second-minor
-/// dim, 1-D and scalar tiles; no tiles for a dim of 0. The order of the dims and the other attributes stay. E decides
-/// if there is one; types of 2 and 4 bits get E(2) and E(4), but on early TPUs.
+/// Give a shape the tiles that a TPU compiler would choose: 8x128 by element width, small tiles for a short second-minor
+/// dim, 1-D and scalar tiles; no tiles for a dim of 0. The order and the other attributes stay. E, if set, decides the
+/// width; types of 2 and 4 bits get E(2) and E(4), except on early TPUs.
 ///
 /// Example: bf16[20,200]{1,0} -> bf16[20,200]{1,0:T(8,128)(2,1)}; f32[3,200] -> T(4,128). s8[64,200] -> T(8,128)(4,1),
-/// and as an argument T(32,128)(4,1), which takes as much room.
+/// and as an argument T(32,128)(4,1), of the same size.
 ///
-/// @return TESELA_OK; TESELA_E_UNSUPPORTED for types for which no rule is known (docs/xla.md, "The TPU's choice").
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED for types without a known rule (docs/xla.md, "The TPU's choice").
 TESELA_API tesela_status tesela_xla_choose(tesela_xla_shape *shape, uint32_t options, tesela_error *err);
 
 /*
  * ==== When does a transpose or a reshape of an XLA shape move nothing, and what does a bitcast mean?
  *
- * XLA asks about the order of the dims alone; with order_only these are the answers here, too. Without it the tiles
- * count: every element keeps its place, and the sizes and the width of an element are equal.
+ * XLA considers only the order of the dims; with order_only these functions do the same. Without it tiles count: every
+ * element must keep its place, and sizes and element widths must be equal.
  *
  *   f32[4,128]{1,0:T(4,128)} -> f32[4,1,128]{2,1,0:T(1,128)}    free
- *   f32[4,256]{1,0:T(4,128)} -> f32[4,1,256]{2,1,0:T(1,128)}    by the order free, but row 1 moves from 128 to 256
+ *   f32[4,256]{1,0:T(4,128)} -> f32[4,1,256]{2,1,0:T(1,128)}    free by order, but row 1 moves from 128 to 256
  */
 
-/// Is a transpose (output dim k is input dim permutation[k]) from `in` to `out` without any data movement, tiles,
-/// padding and element width considered? XLA's TransposeIsBitcast looks at the order only.
+/// Is a transpose (output dim k is input dim permutation[k]) from `in` to `out` a bitcast, that is, free of data movement?
 ///
-/// Yes if type and bits per element are equal, bytes and allocated bytes are equal, and every element keeps its
-/// place. S and M take no part. `order_only`: yes if the types are equal and the permutation takes one order to the other,
-/// XLA's own answer. Example: f32[16,256]{1,0:T(8,128)} to f32[256,16]{0,1} is none, whatever the order.
+/// Yes if type, bits per element, bytes and allocated bytes are equal and every element keeps its place. S and M are
+/// ignored. With `order_only`: yes if the types are equal and the permutation maps one order to the other, as in XLA's
+/// TransposeIsBitcast. Example: f32[16,256]{1,0:T(8,128)} to f32[256,16]{0,1} is not a bitcast because of the tiles; by
+/// the order alone it is.
 ///
-/// @return TESELA_OK; TESELA_E_MISMATCH if the dims do not fit; TESELA_E_INVALID if it is no permutation;
+/// @return TESELA_OK; TESELA_E_MISMATCH if the dims do not fit; TESELA_E_INVALID for a bad permutation;
 ///         TESELA_E_UNSUPPORTED as tesela_xla_size and tesela_layout_compare.
 TESELA_API tesela_status tesela_xla_transpose_is_bitcast(const tesela_xla_shape *in,
                                                          const tesela_xla_shape *out,
@@ -475,28 +475,27 @@ TESELA_API tesela_status tesela_xla_reshape_is_bitcast(const tesela_xla_shape *i
 /* ---- what a bitcast means --------------------------------------------------------------------------------- */
 
 typedef enum tesela_xla_bitcast_kind {
-  TESELA_XLA_BITCAST_NONE,      ///< none of the following keeps every element where it is
+  TESELA_XLA_BITCAST_NONE,      ///< none of the following keeps every element at its place
   TESELA_XLA_BITCAST_RESHAPE,   ///< equal row-major element numbers
   TESELA_XLA_BITCAST_TRANSPOSE, ///< dim k of the output is a dim of the input
   TESELA_XLA_BITCAST_CHAIN,     ///< transpose, reshape, transpose
 } tesela_xla_bitcast_kind;
 
-/// A bitcast as a chain: transpose the input to `from`, reshape that to `to`, transpose this to the output. Of a single
-/// step the other two change nothing; they are filled all the same.
+/// A bitcast as a chain: transpose the input to `from`, reshape that to `to`, transpose this to the output. In a RESHAPE or
+/// TRANSPOSE the other steps change nothing; their fields are set too.
 typedef struct tesela_xla_bitcast {
   tesela_xla_bitcast_kind kind;       ///< for NONE the rest is not set
   int32_t in_order[TESELA_MAX_RANK];  ///< dim k of `from` is dim in_order[k] of the input
   int32_t out_order[TESELA_MAX_RANK]; ///< dim k of the output is dim out_order[k] of `to`
   tesela_xla_shape from,
-      to; ///< of a CHAIN: input and output with their dims renamed so that the order is {n-1,...,0}
+      to; ///< in a CHAIN: input and output with dims renamed so that the order is {n-1,...,0}
 } tesela_xla_bitcast;
 
-/// What kind of bitcast, if any, leads from `in` to `out` without moving an element? A reshape is preferred to a
-/// transpose, this to the chain. (XLA: DecomposeBitcast; IsReshapeOrTransposeBitcast is the question for the first two
-/// kinds, IsDecomposableBitcast that for any.) The types must be equal; for a bitcast-convert of one width give both
-/// shapes the same type.
+/// Decompose a bitcast from `in` to `out`: a reshape if possible, else a transpose, else a chain. (XLA: DecomposeBitcast;
+/// IsReshapeOrTransposeBitcast asks for the first two kinds, IsDecomposableBitcast for any.) The types must be equal; for
+/// a bitcast-convert between types of one width give both shapes the same type.
 ///
-/// `order_only`: XLA's own answer; by the order alone any two shapes with equal elements are a chain apart.
+/// With `order_only`, as in XLA: by the order alone any two shapes with equal numbers of elements are a chain apart.
 ///
 /// Example: f32[6,4]{0,1} to f32[2,12]{0,1} is a CHAIN: f32[4,6]{1,0}, reshaped to f32[12,2]{1,0}.
 ///
@@ -505,10 +504,10 @@ TESELA_API tesela_status tesela_xla_decompose_bitcast(const tesela_xla_shape *in
                                                       bool order_only, tesela_xla_bitcast *bitcast,
                                                       tesela_error *err);
 
-/// Give `out` the layout that makes a reshape from `in` a bitcast: its order follows from in's; tiles, L, E, S and M are
-/// in's (XLA: AlignLayouts, which drops them). Two orders are tried, with the dims of 1 beside their neighbours and in
-/// front of all others. *aligned false: neither is a bitcast, and `out` keeps the layout it has. `order_only`: XLA's own
-/// answer, the order alone; out's layout gets no tiles or other attributes.
+/// Give `out` a layout that makes a reshape from `in` a bitcast. Its order follows from the order of `in`; tiles, L, E, S
+/// and M are copied (XLA's AlignLayouts drops them). Two orders are tried: with dims of 1 beside their neighbours, and
+/// before all others. *aligned false: neither is a bitcast, and `out` keeps its layout. With `order_only`, as in XLA, only
+/// the order counts, and the layout of `out` gets no tiles or other attributes.
 ///
 /// Example: f32[20,200]{1,0:T(8,128)} and f32[20,1,200]: aligned as {2,0,1:T(8,128)}.
 ///
@@ -516,9 +515,9 @@ TESELA_API tesela_status tesela_xla_decompose_bitcast(const tesela_xla_shape *in
 TESELA_API tesela_status tesela_xla_align(const tesela_xla_shape *in, tesela_xla_shape *out, bool order_only,
                                           bool *aligned, tesela_error *err);
 
-/// Which dims does a reshape leave as they are? out_dim[d] is the dim of `out` with the coordinate of dim d of `in` for
-/// every element, -1 if there is none. Layouts take no part. (XLA: DimensionsUnmodifiedByReshape and
-/// ReshapeLeavesDimensionsUnmodified.) Without elements: all dims if the shapes are equal, otherwise none.
+/// Find the dims that a reshape leaves unchanged: out_dim[d] is the dim of `out` that has the coordinate of dim d of `in` in
+/// every element, or -1. Layouts are ignored. (XLA: DimensionsUnmodifiedByReshape and ReshapeLeavesDimensionsUnmodified.)
+/// For arrays without elements: all dims if the shapes are equal, otherwise no dim.
 ///
 /// Example: [2,3,5,7,12] to [6,5,1,7,3,4]: -1, -1, 1, 3, -1.
 ///
@@ -528,7 +527,7 @@ TESELA_API tesela_status tesela_xla_reshape_unmodified(const tesela_xla_shape *i
                                                        tesela_error *err);
 
 /*
- * ==== XLA layouts as others spell them: lists and program shapes, JAX, PJRT, byte strides
+ * ==== Other spellings of XLA layouts: lists and program shapes, JAX, PJRT, byte strides
  */
 
 /* ---- several shapes in one text --------------------------------------------------------------------------- */
@@ -539,23 +538,23 @@ TESELA_API tesela_status tesela_xla_tree_create_list(tesela_xla_tree **tree, con
                                                      int32_t flags, const tesela_allocator *allocator,
                                                      tesela_xla_repairs *repairs, tesela_error *err);
 
-/// What goes into a computation and what comes out. Owns memory; immutable after creation.
+/// Parameters and result of a computation. Owns memory; immutable after creation.
 typedef struct tesela_xla_program_shape tesela_xla_program_shape;
 
-/// Read "(x: f32[2]{0}, (unknown): s32[]) -> f32[2]{0}". Names may be missing, so that an entry_computation_layout is
-/// read, too: "(f32[2]{0})->(f32[2]{0})". Statuses as tesela_xla_tree_create.
+/// Read "(x: f32[2]{0}, (unknown): s32[]) -> f32[2]{0}". Names are optional, so this also reads an
+/// entry_computation_layout: "(f32[2]{0})->(f32[2]{0})". Statuses as tesela_xla_tree_create.
 TESELA_API tesela_status tesela_xla_program_shape_create(tesela_xla_program_shape **program, const char *text,
                                                          size_t length, int32_t flags,
                                                          const tesela_allocator *allocator,
                                                          tesela_xla_repairs *repairs, tesela_error *err);
 TESELA_API void tesela_xla_program_shape_destroy(tesela_xla_program_shape *program);
-/// The parameters as a tree whose root is a tuple of them. Belongs to the program shape, as the next two.
+/// The parameters as a tree whose root is a tuple of them. Owned by the program shape, as the next two.
 TESELA_API const tesela_xla_tree *
 tesela_xla_program_shape_parameters(const tesela_xla_program_shape *program);
-/// Name of parameter i, "" if it has none; NULL if there is no such parameter.
+/// Name of parameter i, "" without a name; NULL if i is out of range.
 TESELA_API const char *tesela_xla_program_shape_name(const tesela_xla_program_shape *program, int32_t i);
 TESELA_API const tesela_xla_tree *tesela_xla_program_shape_result(const tesela_xla_program_shape *program);
-/// Print as XLA does, which leaves out layouts: "(x: f32[2], (unknown): s32[]) -> f32[2]".
+/// Print as XLA does, which omits layouts: "(x: f32[2], (unknown): s32[]) -> f32[2]".
 TESELA_API tesela_status tesela_xla_program_shape_print(const tesela_xla_program_shape *program,
                                                         bool with_layout, const tesela_writer *to,
                                                         tesela_error *err);
@@ -568,7 +567,7 @@ typedef enum tesela_xla_mode_kind {
   TESELA_XLA_MODE_LAYOUT,  ///< this layout
 } tesela_xla_mode_kind;
 
-/// What a program asks for its argument or result (XLA: LayoutMode, the attribute mhlo.layout_mode).
+/// The layout that a program requests for an argument or result (XLA: LayoutMode, the attribute mhlo.layout_mode).
 typedef struct tesela_xla_layout_mode {
   tesela_xla_mode_kind kind;
   tesela_xla_layout layout; ///< only set for TESELA_XLA_MODE_LAYOUT
@@ -583,23 +582,23 @@ TESELA_API tesela_status tesela_xla_print_layout_mode(const tesela_xla_layout_mo
 
 /* ---- JAX -------------------------------------------------------------------------------------------------- */
 
-/// Read what JAX shows and takes for a layout, keywords in any order:
+/// Read a layout as JAX prints and accepts it, keywords in any order:
 ///   Layout(major_to_minor=(0, 1), tiling=((8, 128), (2, 1)), sub_byte_element_size_in_bits=0)    is {1,0:T(8,128)(2,1)}
-/// Also with DeviceLocalLayout in front, underscores before the last two keywords (JAX before 2025), and positional
-/// arguments. tiling None and () are no tiles.
+/// Also accepted: the name DeviceLocalLayout, underscores before the last two keywords (JAX before 2025), and positional
+/// arguments. tiling None and () mean no tiles.
 ///
 /// @return TESELA_OK; TESELA_E_SYNTAX, TESELA_E_RANGE, TESELA_E_INVALID, TESELA_E_LIMIT with the byte in the text.
 TESELA_API tesela_status tesela_xla_parse_jax(const char *text, size_t length, tesela_xla_layout *layout,
                                               tesela_error *err);
-/// Print it so. L, S, SC, #, *, P and M have no place there: *lost (may be NULL) receives the TESELA_XLA_IGNORE_* flags
-/// of those that are not the default (M has none). TESELA_E_UNSUPPORTED for a tile with `*`.
+/// Print in this form, which cannot express L, S, SC, #, *, P and M: *lost (may be NULL) receives the TESELA_XLA_IGNORE_*
+/// flags of those that are not the default (M has no flag). TESELA_E_UNSUPPORTED for a tile with `*`.
 TESELA_API tesela_status tesela_xla_print_jax(const tesela_xla_layout *layout, const tesela_writer *to,
                                               uint32_t *lost, tesela_error *err);
 
 /* ---- PJRT ------------------------------------------------------------------------------------------------- */
 
-/// The arrays of a PJRT_Buffer_MemoryLayout_Tiled, under its names; a plain value, so point the fields of the C struct
-/// here.
+/// The arrays of a PJRT_Buffer_MemoryLayout_Tiled, with its field names; a plain value: point the fields of the C struct
+/// at these.
 typedef struct tesela_xla_pjrt_tiled {
   int64_t minor_to_major[TESELA_MAX_RANK];
   size_t minor_to_major_size;
@@ -610,11 +609,11 @@ typedef struct tesela_xla_pjrt_tiled {
 } tesela_xla_pjrt_tiled;
 
 /// Example: {1,0:T(8,128)(2,1)} -> minor_to_major 1 0, tile_dims 8 128 2 1, tile_dim_sizes 2 2.
-/// *lost (may be NULL) as in tesela_xla_print_jax; E is lost here, too. What tesela_xla_print_layout refuses is refused.
+/// *lost (may be NULL) as in tesela_xla_print_jax; E is lost too. Refuses the layouts that tesela_xla_print_layout refuses.
 TESELA_API tesela_status tesela_xla_to_pjrt_tiled(const tesela_xla_layout *layout,
                                                   tesela_xla_pjrt_tiled *tiled, uint32_t *lost,
                                                   tesela_error *err);
-/// The other way. TESELA_E_INVALID, TESELA_E_RANGE or TESELA_E_LIMIT if the arrays are no layout.
+/// The reverse. TESELA_E_INVALID, TESELA_E_RANGE or TESELA_E_LIMIT if the arrays do not form a layout.
 TESELA_API tesela_status tesela_xla_from_pjrt_tiled(tesela_xla_layout *layout, const int64_t *minor_to_major,
                                                     size_t minor_to_major_size, const int64_t *tile_dims,
                                                     const size_t *tile_dim_sizes, size_t num_tiles,
@@ -622,24 +621,24 @@ TESELA_API tesela_status tesela_xla_from_pjrt_tiled(tesela_xla_layout *layout, c
 
 /* ---- byte strides ----------------------------------------------------------------------------------------- */
 
-/* The way from a shape to strides is tesela_xla_byte_strides. */
+/* From a shape to strides: tesela_xla_byte_strides. */
 
-/// The order of the dims that dense byte strides say; strides of dims of 1 do not matter, nor do any without elements.
-/// (XLA's ByteStridesIsMajorToMinor: and is it descending?)
+/// The order of dims that dense byte strides imply. Strides of dims of 1 are ignored, and all strides if there are no
+/// elements. (XLA's ByteStridesIsMajorToMinor also asks whether it is descending.)
 ///
 /// Example: f32[2,3,5] with strides 60,4,12 -> {1,2,0}.
 ///
-/// @return TESELA_OK; TESELA_E_UNSUPPORTED if they leave gaps, overlap or are negative: tesela_xla_strided reads those;
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED for strides that leave gaps, overlap or are negative (use tesela_xla_strided);
 ///         otherwise as tesela_xla_shape_make.
 TESELA_API tesela_status tesela_xla_layout_from_byte_strides(tesela_xla_layout *layout, tesela_dtype dtype,
                                                              int32_t rank, const int64_t *dim,
                                                              const int64_t *byte_strides, tesela_error *err);
 /// Any byte strides (PJRT_Buffer_MemoryLayout_Strides, NumPy) as a relation: places count elements from the lowest
-/// address. Element 0, where the data pointer of such a buffer points, is at layout->axis[0].offset.
+/// address. Element 0, to which the data pointer of such a buffer points, is at layout->axis[0].offset.
 ///
 /// Example: f32[3,5] with strides -20,4: element (0,0) is at 10, (2,3) at 3.
 ///
-/// @return TESELA_OK; TESELA_E_UNSUPPORTED for strides that are no multiples of the type's bytes; otherwise as
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED for strides that are not multiples of the type's bytes; otherwise as
 ///         tesela_layout_strided.
 TESELA_API tesela_status tesela_xla_strided(tesela_layout *layout, tesela_dtype dtype, int32_t rank,
                                             const int64_t *dim, const int64_t *byte_strides,

@@ -116,7 +116,7 @@ void tesela__putf(tesela__sink *sink, const char *format, ...) TESELA_PRINTF(2, 
 /* Pass on what is left. TESELA_E_STOPPED if the writer refused. */
 tesela_status tesela__sink_finish(tesela__sink *sink, tesela_error *err);
 
-/* The length of the UTF-8 character at the beginning of a text, 1 to 4; 0 if there is none, or no valid one. */
+/* The length of the UTF-8 character at the beginning of a text, 1 to 4; 0 for an empty or invalid text. */
 size_t tesela__utf8(const char *text, size_t length);
 
 /* A text from outside, made harmless and cut to what fits, for "%s" in a message: control characters and bytes that are not
@@ -165,7 +165,7 @@ unsigned tesela__cpu(void); /* the TESELA__CPU_* bits of the CPU that runs */
 /* The caller's allocator, or malloc and free for NULL. */
 tesela_allocator tesela__allocator(const tesela_allocator *allocator);
 void *tesela__alloc(const tesela_allocator *allocator, size_t size, size_t align);
-void tesela__release(const tesela_allocator *allocator, void *memory); /* NULL is fine */
+void tesela__release(const tesela_allocator *allocator, void *memory); /* NULL is allowed */
 /* Grow an array of `*capacity` items of `size` bytes to hold at least `need`; contents kept. false: no memory. */
 bool tesela__grow(const tesela_allocator *allocator, void **items, size_t size, size_t *capacity,
                   size_t need);

@@ -70,7 +70,7 @@ typedef struct chunk_queue {
   void (*chunk)(void *data, int32_t i);
   void *data;
   int32_t n;
-  atomic_int next; /* the first chunk that nobody has taken; up to n plus the number of threads */
+  atomic_int next; /* the first free chunk; up to n plus the number of threads */
 } chunk_queue;
 
 static void *take_chunks(void *argument) {

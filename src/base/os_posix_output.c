@@ -92,7 +92,7 @@ static int open_unnamed(const tesela__output *out, mode_t mode) {
   return fd;
 }
 
-/* Take a name which nobody else has: for a new file, or for the unnamed one `fd`. */
+/* Use a new name: for a new file, or for the unnamed one `fd`. */
 static int take_name(const char *name, int fd, mode_t mode) {
   char text[32];
   if (fd < 0) return open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);

@@ -2,8 +2,8 @@
 /*
  * reader.c - the text reader; see reader.h.
  *
- * A byte that starts nothing valid (NUL, no UTF-8, a comment without end) is no error by itself: nobody expects it, so
- * whoever looks for something else there says what was found.
+ * A byte that starts nothing valid (NUL, invalid UTF-8, a comment without end) is not an error by itself: no caller expects
+ * it, so the error about what was expected there says what was found.
  */
 #include "base/reader.h"
 

@@ -2,7 +2,7 @@
 /*
  * reader.h - the text reader that every notation is read with: blanks, words, integers, lists, and what errors say.
  *
- * A reader is a value on the stack over text that somebody else owns. It never reads beyond `length`, whatever the bytes
+ * A reader is a value on the stack over text that its caller owns. It never reads beyond `length`, whatever the bytes
  * are. What differs between notations is in three fields: which blanks may stand between two pieces, which bytes a word
  * goes on with, and which bytes may not follow a number.
  *
@@ -49,10 +49,10 @@ typedef struct tesela__reader {
 
 /* ---- pieces ---- */
 
-/* Move past a comment; false if there is none or it is broken: then the reader stands at what breaks it. */
+/* Move past a comment; false without one, or for a broken one: then the reader stands at what breaks it. */
 bool tesela__read_comment(tesela__reader *r);
 
-/* The next byte that is no blank, -1 at the end. The reader stands at it. */
+/* The next byte other than a blank, -1 at the end. The reader stands at it. */
 static inline int tesela__read_peek(tesela__reader *r) {
   while (r->at < r->length) {
     unsigned char c = (unsigned char)r->text[r->at];

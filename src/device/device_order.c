@@ -89,7 +89,7 @@ static void order_arrange(order_list *list, tesela_order order, int32_t n, const
   order_lanes(list, stick);
 }
 
-/* dim_order names each dim once; a last one, behind all, may be TESELA_STICK_SPARSE. */
+/* dim_order names each dim once; a last one, after all, may be TESELA_STICK_SPARSE. */
 static tesela_status order_check(const tesela_device_host *host, int32_t n, const int32_t *dim_order,
                                  const tesela_device_padding *padding, tesela_error *err) {
   bool seen[TESELA_MAX_RANK] = {0};

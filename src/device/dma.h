@@ -8,7 +8,7 @@
  *
  *   200 in blocks of 64    digits (64, ..) (1, ..)    [0,200)  =  {0,1,2} x {0..63}  +  {3} x {0..7}
  *
- * Two facts carry everything. A tuple of digits belongs to a coordinate if and only if what stands behind each digit is below
+ * Two facts carry everything. A tuple of digits belongs to a coordinate if and only if the rest after each digit is below
  * its step; so with a tuple every smaller one belongs too. Hence a box from tuple a up to tuple b lies in [lo, hi) exactly
  * if b belongs, b's coordinate is below hi and a's is not below lo: O(digits) to test, whatever the sizes.
  */

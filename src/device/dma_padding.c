@@ -2,7 +2,7 @@
 /*
  * dma_padding.c - the places that hold no element, as boxes.
  *
- * A place is split greedily by the device strides, like a coordinate by steps, with a last stride of 1 if there is none. If each
+ * A place is split greedily by the device strides, like a coordinate by steps, with a last stride of 1 if it is missing. If each
  * stride is above what the smaller ones reach, an element's place splits into exactly its digits. So the places of [0, places)
  * are boxes (dma_cut.c) from which the boxes of the elements are taken away, digit by digit:
  *

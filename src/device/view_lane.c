@@ -121,8 +121,8 @@ tesela_lane tesela__view_lane(const tesela_layout *places, int64_t lanes, int32_
 /* ---- agreement --------------------------------------------------------------------------------------------- */
 
 /* tesela__view_steady where the digits of dim go to places only. With f what dim adds: below the lowest digit whose
-   stride is not slope * step, f is linear. At i = step of that digit, f(i) is its stride; so the answer is no if the step is
-   no multiple of r. Steps above that are multiples of r do not see index mod r. */
+   stride is not slope * step, f is linear. At i = step of that digit, f(i) is its stride; so the answer is "no" unless the step
+   is a multiple of r. Steps above that are multiples of r do not see index mod r. */
 static tesela__view_answer dview_steady_digits(const tesela_layout *places, int32_t dim, int64_t r,
                                                int64_t slope) {
   tesela__chain chain = tesela__chain_of(places, dim);

@@ -42,7 +42,7 @@ static void put_number(tesela__sink *sink, const tesela_layout *layout) {
   }
 }
 
-/* Places behind the last one that digits reach: XLA's tail padding. */
+/* Places after the last one that digits reach: XLA's tail padding. */
 static void put_tail(tesela__sink *sink, const tesela_layout *layout) {
   int64_t end = 1;
   if (layout->n_axes != 1 || layout->n_swizzles > 0) return;

@@ -139,7 +139,7 @@ static void table_rule(table_brush *brush, const tesela__table_line *line) {
   table_piece(brush, line->right, '+');
 }
 
-/* Blanks in front of a cell and behind it. Those at the end of a line are left out. */
+/* Blanks before and after a cell. Those at the end of a line are omitted. */
 static void table_begin_cell(table_brush *brush, int64_t slack) {
   unsigned flags = brush->look->flags;
   table_blanks(brush, (flags & TESELA__TABLE_PAD ? 1 : 0) + (flags & TESELA__TABLE_CENTER ? slack / 2 : 0));
@@ -173,7 +173,7 @@ static void table_heading(table_brush *brush) {
   table_piece(brush, edge->right, '|');
 }
 
-/* The number of a thread in front of its row. */
+/* The number of a thread before its row. */
 static void table_side(table_brush *brush, int64_t thread) {
   int64_t slack =
       brush->look->flags & TESELA__TABLE_EXACT ? 0 : table_column_width(brush, -1) - table_digits(thread);

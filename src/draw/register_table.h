@@ -66,7 +66,7 @@ typedef struct tesela__register_view {
 /* Of a layout that was checked. */
 void tesela__register_view_make(tesela__register_view *view, const tesela_register *layout, bool by_thread);
 
-/* On to the next value; behind the last comes the first again. */
+/* Go to the next value; after the last comes the first again. */
 void tesela__digits_step(tesela__digits *digits);
 
 #endif

@@ -91,7 +91,7 @@ static void view_weigh_dims(const tesela_register *layout, view_weights *mode) {
       mode->sum[m] = d;
       mode->weight[m] = rest;
     }
-  for (; m < layout->n_modes; m++) { /* modes of 1 behind the last */
+  for (; m < layout->n_modes; m++) { /* modes of 1 after the last */
     mode->sum[m] = 0;
     mode->weight[m] = 0;
   }

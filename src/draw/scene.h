@@ -95,7 +95,7 @@ void tesela__side_index(const tesela__scene *scene, const tesela__side *side, in
 tesela_status tesela__scene_make(tesela__scene *scene, const tesela_layout *layout,
                                  const tesela_draw_options *options, tesela_error *err);
 
-/* Are there places of digits that no slice shows: of joined parts of dims, of holes, behind the last slice? */
+/* Are there places of digits that no slice shows: of joined parts of dims, of holes, after the last slice? */
 bool tesela__scene_lacks_padding(const tesela__scene *scene);
 
 /* ---- cell.c ---- */
@@ -110,7 +110,7 @@ typedef struct tesela__cell {
 void tesela__cell_find(const tesela__scene *scene, int64_t row, int64_t column, tesela__cell *cell);
 /* Columns of the widest place of the slice, at least. */
 int tesela__cell_columns(const tesela__scene *scene);
-/* "3"; "0,3" for joined dims; behind the dot of padding "5" or nothing. Returns its columns, the dot included. */
+/* "3"; "0,3" for joined dims; after the dot of padding "5" or nothing. Returns its columns, the dot included. */
 int tesela__index_text(const tesela__scene *scene, const tesela__side *side, int64_t position, bool *padding,
                        char text[TESELA__CELL_TEXT]);
 /* Columns of the widest index of positions first .. end-1. */

@@ -182,7 +182,7 @@ static bool is_element(const tesela__scene *scene, const tesela__side *side, int
   return true;
 }
 
-/* One tile alone: the digit that would count tiles is not there, and a value beyond the tile is no index. */
+/* One tile alone: the digit that would count tiles is absent, and a value beyond the tile is not an index. */
 static bool in_lone_tile(const tesela__scene *scene, const tesela__side *side) {
   return side->n_digits > 0 && side->tile > 0 && side->source >= 0 && side->source < scene->layout->rank &&
          scene->layout->digit[side->digit[0]].step < side->tile;

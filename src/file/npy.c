@@ -248,7 +248,7 @@ int64_t tesela__npy_header(const char *type, bool fortran, int32_t rank, const i
     n += snprintf(header + n, (size_t)(TESELA__NPY_HEADER - n), "%s%" PRId64 "%s", d > 0 ? ", " : "",
                   shape[d], rank == 1 ? "," : "");
   n += snprintf(header + n, (size_t)(TESELA__NPY_HEADER - n), "), }");
-  int total = (n + ALIGN) / ALIGN * ALIGN; /* a newline fits behind the text */
+  int total = (n + ALIGN) / ALIGN * ALIGN; /* a newline fits after the text */
   memset(header + n, ' ', (size_t)(total - n));
   header[total - 1] = '\n';
   memcpy(header, npy_magic, NPY_MAGIC);

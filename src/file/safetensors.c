@@ -64,7 +64,7 @@ typedef struct st_reading {
   const uint8_t *data; /* after the header */
   int64_t bytes;       /* of it */
   int64_t n_members;   /* of the object, the metadata included */
-  size_t metadata_at;  /* where its value stands; 0: there is none */
+  size_t metadata_at;  /* byte of its value; 0: absent */
   char *strings;       /* the next free byte of file->strings */
   st_member *member;
 } st_reading;

@@ -69,7 +69,7 @@ static tesela_status atom_read(const char *name, size_t length, tesela__infer_at
     if (err && err->at < (int64_t)length) return status;
     return tesela__fail(err, status, 0,
                         "%s has no operand %c in registers; atom= is the name of an instruction", atom->name,
-                        operand[i]); /* the part that is unknown is the one that was put behind */
+                        operand[i]); /* the unknown part is the appended one */
   }
   return TESELA_OK;
 }

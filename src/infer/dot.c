@@ -73,7 +73,7 @@ static tesela_status dot_grid(int64_t replicas, int64_t rows, int64_t columns, i
     status = tesela_register_local(&rest, 2, (const int64_t[]){m / rows, n / columns}, NULL, NULL);
   if (status == TESELA_OK) status = tesela_register_compose(out, out, &warps, NULL);
   if (status == TESELA_OK) status = tesela_register_compose(out, out, &rest, NULL);
-  if (status == TESELA_OK) tesela_register_canonical(out, out); /* 1 replica is none */
+  if (status == TESELA_OK) tesela_register_canonical(out, out); /* drops a replica of 1 */
   return status;
 }
 

@@ -62,7 +62,7 @@ tesela_status tesela__infer_refuse(tesela_kernel_program *program, const tesela_
                                        .needs = clash->needs};
   tesela_status status = infer_check_repair(program, clash, conflict, err);
   if (status != TESELA_OK) {
-    *conflict = (tesela_kernel_conflict){0}; /* half of it is no answer */
+    *conflict = (tesela_kernel_conflict){0}; /* not half an answer */
     return status;
   }
   conflict->have_index = infer_check_first(&clash->has, &clash->needs, &conflict->thread, conflict->index);

@@ -100,7 +100,7 @@ static tesela_status infer_memory_deal(const tesela_kernel_program *program,
   if (status == TESELA_OK) status = tesela_register_local(&run, rank, inner, NULL, NULL);
   if (status == TESELA_OK) status = tesela_register_compose(out, out, &run, NULL);
   if (status == TESELA_OK) status = tesela_register_permute(out, out, rank, back, NULL);
-  if (status == TESELA_OK) tesela_register_canonical(out, out); /* 1 copy is none */
+  if (status == TESELA_OK) tesela_register_canonical(out, out); /* drops a replica of 1 */
   return status;
 }
 

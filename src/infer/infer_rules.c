@@ -10,7 +10,7 @@
 
 tesela_status tesela__infer_same(const tesela__infer_step *step, const tesela_register *operand,
                                  const tesela__infer_tensor *result, tesela_register *out) {
-  int32_t ones = result->rank - operand->rank; /* in front of what the operand has */
+  int32_t ones = result->rank - operand->rank; /* leading dims that the operand lacks */
   (void)step;
   for (int32_t d = 0; d < result->rank; d++)
     if (result->shape[d] != (d < ones ? 1 : operand->shape[d - ones]))

@@ -146,7 +146,7 @@ static inline int32_t tesela__infer_count_known(const tesela_kernel_program *pro
   return known;
 }
 
-/* Give a tensor a layout, unless it has one; `rule` is put behind "line 12, dot: " if there is a step. TESELA_E_MEMORY. */
+/* Give a tensor a layout, unless it has one; `rule` is appended to "line 12, dot: " if there is a step. TESELA_E_MEMORY. */
 tesela_status tesela__infer_give(tesela_kernel_program *program, tesela__infer_tensor *tensor,
                                  const tesela_register *layout, const tesela__infer_step *step, bool *gave,
                                  tesela_error *err, const char *rule, ...) TESELA_PRINTF(7, 8);
@@ -272,7 +272,7 @@ tesela_status tesela__infer_check_access(tesela_kernel_program *program, const t
                                          tesela_error *err);
 
 /* A layout of a tensor in memory that does for all its loads, stores and copies whose other side is known, or (`only` not
- * NULL) for that one. False if there is none among those that are tried: row-major, column-major, each dim the fastest, and
+ * NULL) for that one. False if none of those that are tried does: row-major, column-major, each dim the fastest, and
  * the orders in which threads hold their registers. */
 bool tesela__infer_memory_for(const tesela_kernel_program *program, const tesela__infer_tensor *tensor,
                               const tesela__infer_step *only, tesela_tile_memory *memory);
@@ -283,7 +283,7 @@ bool tesela__infer_memory_for(const tesela_kernel_program *program, const tesela
  * conflict program->failed is the operation, and *late says whether all that does not wait for shared memory passed. */
 tesela_status tesela__infer_once(tesela_kernel_program *program, bool *late, tesela_error *err);
 
-/* After a conflict with the first grids: other grids, until there is none. TESELA_OK: found, the layouts are there.
+/* After a conflict with the first grids: try other grids until it is resolved. TESELA_OK: found, the layouts are there.
  * *tried receives how many were tried, *left whether there are more that may do. */
 tesela_status tesela__infer_grids(tesela_kernel_program *program, bool late, int64_t *tried, bool *left,
                                   tesela_error *err);

@@ -41,7 +41,7 @@ static bool infer_print_identical(const tesela_tile_memory *a, const tesela_tile
   return same;
 }
 
-/* The name of the function that makes this layout of its shape, but for the swizzle; NULL if there is none. */
+/* The name of the function that makes this layout of its shape, except for the swizzle, or NULL. */
 static const char *infer_print_function(const tesela_tile_memory *memory) {
   static const char *const names[2][2] = {{"shared_row_major", "shared_column_major"},
                                           {"global_row_major", "global_column_major"}};
@@ -115,7 +115,7 @@ static size_t infer_print_width(const tesela__infer_tensor *tensor, int32_t colu
   return width;
 }
 
-/* Two blanks at least behind every cell but the last. */
+/* At least two blanks after every cell but the last. */
 static void infer_print_row(const tesela__infer_tensor *tensor, const size_t *widths, tesela__sink *sink) {
   for (int32_t column = 0; column < INFER_PRINT_COLUMNS; column++) {
     infer_print_cell(tensor, column, sink);

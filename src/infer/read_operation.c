@@ -114,7 +114,7 @@ static tesela_status reader_key(infer_reader *reader, tesela__infer_step *step) 
   }
 }
 
-/* Is the next a word that is no key and has no = behind it, as after a comma that is missing? */
+/* Is the next a word other than a key, without = after it, as after a missing comma? */
 static bool reader_stray_word(infer_reader *reader, const tesela__infer_op *op) {
   size_t at, length = tesela__infer_reader_word(reader, &at);
   bool stray = length > 0 && !tesela__read_take(&reader->in, '=');

@@ -4,7 +4,7 @@
  *
  * Kernels move bits and do not care what they mean. All of them take base addresses and tables of byte offsets, so that
  * any nest of loops can stand around them. None reads or writes a byte outside what its contract names. There is no
- * alignment to keep unless it is stated. `stream` allows stores past the cache (non-temporal): the kernel then uses them
+ * alignment requirement unless stated. `stream` allows stores past the cache (non-temporal): the kernel then uses them
  * for whole 64-byte lines of dst that are aligned, and ordinary stores for the rest; the caller calls tesela__fence when
  * all is done. Conversions of rows stream whole steps of 16 bytes or more, at addresses that are a multiple of theirs.
  */
@@ -148,11 +148,11 @@ typedef struct tesela__kernel {
   int32_t width;
   int32_t k;             /* streams of (de)interleave, 0 any; else 0 */
   int32_t block;         /* rows and cols of a transpose block; else 0 */
-  tesela__rows_fn *rows; /* of a conversion: fn for each row of n elements; NULL: there is none */
+  tesela__rows_fn *rows; /* of a conversion: fn for each row of n elements, or NULL */
 } tesela__kernel;
 
 /* The last row of the table for (kind, width, k) whose instruction set is in `isa` (TESELA__CPU_* bits); rows with k 0
-   serve every k. NULL if there is none; the C kernels serve every width and k, so only for a nonsensical question. */
+   serve every k. The C kernels serve every width and k, so NULL only for an invalid kind, width or k. */
 const tesela__kernel *tesela__kernel_find(tesela__kernel_kind kind, int32_t width, int32_t k, unsigned isa);
 
 /* The whole table, for tests and benches. */

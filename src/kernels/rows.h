@@ -7,8 +7,8 @@
 
 #include "kernels/kernels.h"
 
-/* Before a loop of a few steps over vectors. Clang unrolls those by itself, and takes minutes under sanitizers if it is
-   told to where the number of steps is not known yet; without optimization gcc warns that it will not. */
+/* Before a loop of a few steps over vectors. Clang unrolls those by itself, and needs minutes under sanitizers if the
+   pragma asks for it with an unknown number of steps; without optimization gcc warns that it will not. */
 #if defined(__clang__) || !defined(__OPTIMIZE__)
 #define TESELA__UNROLL_GCC
 #else

@@ -16,7 +16,7 @@
  */
 #include "layout/layout.h"
 
-/* ---- a layout taken apart: chains as short lists ----------------------------------------------------------- */
+/* ---- chains of a layout as short lists ----------------------------------------------------------- */
 
 typedef struct workbench {
   tesela_layout *layout;
@@ -248,8 +248,8 @@ static void drop_fixed_joins(workbench *bench) {
   }
 }
 
-/* Joins from the last to the first: one without digits needs no parts, another may be taken apart. True if one was:
-   parts of the others may have merged then, or be gone. */
+/* Joins from the last to the first: a join without digits needs no parts, another may be split. True if one was split:
+   parts of the others may then be merged or removed. */
 static bool dissolve_joins(workbench *bench) {
   bool any = false;
   for (int32_t j = bench->layout->n_joins - 1; j >= 0; j--) {

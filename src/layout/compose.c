@@ -35,7 +35,7 @@ static tesela_status check_operands(const tesela_layout *outer, const tesela_lay
   return TESELA_OK;
 }
 
-/* Coordinate `c` of outer in the result: a dim is J or one of its joins, a join moves behind ours. */
+/* Coordinate `c` of outer in the result: a dim is J or one of its joins, a join moves after ours. */
 static int16_t outer_coordinate(const tesela_layout *outer, const tesela_layout *inner, int32_t c) {
   int32_t first = inner->rank + inner->n_joins; /* J */
   if (c < 0) return (int16_t)c;

@@ -7,7 +7,7 @@
 #include "base/base.h"
 
 typedef struct dtype_row {
-  const char *name; /* NULL: the number is no type */
+  const char *name; /* NULL: an unknown number */
   int16_t bits, bytes;
   tesela_dtype_family family;
 } dtype_row;

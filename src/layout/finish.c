@@ -62,8 +62,8 @@ static void sort_by_place(tesela_layout *layout) {
 }
 
 /* Smallest and largest sum of the digits of one target, and whether their strides nest: then no two of their values meet. A
-   broadcast digit of a dim is no overlap, since with 0 in its place the element exists as well; of a join that cannot
-   be said. */
+   broadcast digit of a dim does not overlap, since with 0 in its place the element exists too; for a join this does
+   not hold. */
 typedef struct reach {
   int64_t low, high;
   bool nested, empty;

@@ -10,8 +10,8 @@
  *   joined dims    as one profile over the joined coordinate if both sides can be said so; else all elements of a box
  *                  that is long enough in each dim for two periods, when that is few enough
  *
- * Replicas are compared apart: the places of an element are its first place plus the same set for all elements. Where
- * swizzles differ, or replicas overlap, small layouts are gone through element by element, copy by copy.
+ * Replicas are compared separately: the places of an element are its first place plus a set that is the same for all
+ * elements. If swizzles differ, or replicas overlap, small layouts are compared element by element, copy by copy.
  */
 #include "layout/profile.h"
 

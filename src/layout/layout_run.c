@@ -10,7 +10,7 @@
  *   padding    the rest of the values of a level, when 0 in all faster ones would be no element either (digits that
  *              grow make no element of padding); and what no values give
  *
- * Places of interleaved strides are no odometer: they are looked at one by one, MOST_BLOCKS times.
+ * Places of interleaved strides do not form an odometer: they are tried one by one, at most MOST_BLOCKS.
  *
  * Blocks grow and shrink as a carry does, so their number is about twice the number of digits. A join may hide more:
  * what its parts make of a value is looked at a stretch of the fastest digit at a time, MOST_BLOCKS times.
@@ -19,11 +19,11 @@
 
 enum { MOST_BLOCKS = 1 << 20 };
 
-/* The digit of the smallest stride on the axis; NULL if there is none. */
+/* The digit of the smallest stride on the axis, or NULL. */
 static const tesela_digit *fastest(const tesela_layout *layout) {
   for (int32_t i = layout->n_active - 1; i >= 0; i--) {
     const tesela_digit *digit = &layout->digit[layout->by_place[i]];
-    if (digit->axis >= 0) return digit; /* behind the axes stand the joins */
+    if (digit->axis >= 0) return digit; /* the joins follow the axes */
   }
   return NULL;
 }
@@ -76,7 +76,7 @@ typedef struct level {
   int64_t size;   /* places per value */
   int64_t at;     /* values passed, at the place that is looked at */
   int64_t base;   /* the place where at is 0 */
-  int64_t next;   /* the first place behind all its values that slower levels give */
+  int64_t next;   /* the first place after all its values, from slower levels */
 } level;
 
 typedef struct odometer {
@@ -135,8 +135,8 @@ static int64_t set_levels(odometer *o, int64_t place) {
   return place == base ? 0 : next - place;
 }
 
-/* By how much the digits of a coordinate up to number `last` may grow before its value is none of an element; -1 if it
-   is none already. */
+/* By how much the digits of a coordinate up to number `last` may grow while its value is of an element; -1 if it is
+   already padding. */
 static int64_t slack(const tesela_layout *layout, int32_t coordinate, const int64_t *q, int32_t last) {
   tesela__chain chain = tesela__chain_of(layout, coordinate);
   int64_t sum = 0, least = INT64_MAX;

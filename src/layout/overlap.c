@@ -9,14 +9,14 @@
  *   inverse   v from 0 to extent-1, with sum v * stride = place
  *
  * At each digit only those v are tried that leave what the digits after it reach, and a multiple of the gcd of their strides:
- * extents 3, 2 and strides 2, 3 (the places 0 2 4 3 5 7): of -1 to 1 the digit of stride 3 may only take 0, since 3 is no
+ * extents 3, 2 and strides 2, 3 (the places 0 2 4 3 5 7): of -1 to 1 the digit of stride 3 can only be 0, since 3 is not a
  * multiple of 2. Then the other one is 0, too, so no place is shared.
  *
  * The search for shared places ends after OVERLAP_STEPS values: then it is not decided. Two values that start alike for a
  * place differ by a start that the first search tried; so where it ended with "none", the inverse tries at most
  * twice as many.
  *
- * Values of padding share places with nobody: two values count only if both are of elements as far as their own digits say.
+ * Values of padding do not count: two values count only if both are of elements as far as their own digits say.
  * Whether a value of a join is one of an element is not looked at; that a place is shared by such values decides nothing.
  */
 #include "layout/layout.h"
@@ -99,7 +99,7 @@ static bool overlap_start(overlap_search *search, const tesela_layout *layout, i
   return true;
 }
 
-/* The values of level k that may reach `rest`; false if there is none. */
+/* The values of level k that may reach `rest`; false if no value can. */
 static bool overlap_enter(overlap_search *search, int32_t k, int64_t rest, bool zero) {
   overlap_level *l = &search->level[k];
   int64_t low = -floor_div(l->most - rest, l->stride), high = floor_div(rest - l->least, l->stride);
@@ -162,7 +162,7 @@ static bool overlap_accept(overlap_search *search, int64_t *above) {
   return true;
 }
 
-/* The first values that give the sum and are accepted; false if there are none, or it takes too many steps. */
+/* The first values that give the sum and are accepted; false without such values, or after too many steps. */
 static bool overlap_find(overlap_search *search, int64_t sum, int64_t *above) {
   int32_t k = 0;
   if (search->n == 0) { /* holes alone: the one value is 0 */

@@ -80,7 +80,7 @@ void tesela_scan_carry(tesela_scan *scan) {
   }
 }
 
-/* The digits as an odometer; a digit without a source counts a hole, of which only 0 is no padding. */
+/* The digits as an odometer; a digit without a source counts a hole: all its values but 0 are padding. */
 static void scan_set_levels(tesela_scan *scan) {
   const tesela_layout *layout = scan->layout;
   scan->n_levels = -1; /* the fastest digit makes the run */

@@ -28,7 +28,7 @@ static size_t name_end(const char *text, size_t length, size_t at) {
   return at;
 }
 
-/* The next byte at or behind `at` that is not blank, 0 at the end. */
+/* The next byte at or after `at` that is not blank, 0 at the end. */
 static char next_byte(const char *text, size_t length, size_t at) {
   at = skip_space(text, length, at);
   return at < length ? text[at] : '\0';
@@ -67,7 +67,7 @@ static bool begins_call(const char *text, size_t length, const char *names, char
 
 /* ---- arrays and XLA ---------------------------------------------------------------------------------------- */
 
-/* Behind "f32[3,5]" of a type; 0 if that does not stand there. */
+/* After "f32[3,5]" of a type; 0 if that does not stand there. */
 static size_t array_end(const char *text, size_t length, size_t at) {
   size_t end = at;
   while (end < length && looks_name(text[end])) end++;
@@ -133,7 +133,7 @@ bool tesela__near_expression(const char *text, size_t length) {
          !tesela_dtype_suggest(text, end);
 }
 
-/* Behind tuples in each other that begin at `at`; 0 if they do not end, or hold what is no number. */
+/* After tuples in each other that begin at `at`; 0 if they do not end, or hold what is not a number. */
 static size_t tuple_end(const char *text, size_t length, size_t at) {
   size_t depth = 0;
   for (; at < length; at++) {
@@ -192,7 +192,7 @@ bool tesela__looks_triton(const char *text, size_t length) {
 }
 
 /* The outer letters of a tag or layout string of one word, "nChw" of nChw16c; then the blocks, 16c, to the end. false: not such a
-   word. capital[] and small[]: which letters stand in front in that case; block[]: which have a block. */
+   word. capital[] and small[]: the outer letters in that case; block[]: which have a block. */
 typedef struct letters {
   bool capital[26], small[26], block[26];
   int n_outer, n_blocks;
@@ -215,7 +215,7 @@ static bool read_letters(const char *text, size_t length, letters *l) {
   return l->n_outer > 1;
 }
 
-/* Are all letters in front among these? */
+/* Are all outer letters among these? */
 static bool letters_within(const letters *l, const char *allowed) {
   for (int i = 0; i < 26; i++)
     if ((l->capital[i] || l->small[i]) && !strchr(allowed, 'a' + i)) return false;

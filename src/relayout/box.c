@@ -174,7 +174,7 @@ typedef struct padding_boxes {
   void *data;
 } padding_boxes;
 
-/* Before the padded group: elements; in it: its padding; behind it: everything. */
+/* Before the padded group: elements; in it: its padding; after it: everything. */
 static bool next_group(void *data) {
   padding_boxes *boxes = data;
   if (boxes->group == boxes->n_groups)
@@ -235,7 +235,7 @@ static bool set_groups(padding_boxes *boxes, const tesela_layout *dst) {
   return simple;
 }
 
-/* Places behind the last one the digits reach. */
+/* Places after the last one that the digits reach. */
 static bool take_tail(padding_boxes *boxes, const tesela_layout *dst) {
   int64_t end = dst->axis[0].offset + 1;
   bool reached = true;

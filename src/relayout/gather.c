@@ -34,7 +34,7 @@ static void gather_stretch(const gathering *g, const tesela__values *to, const t
   }
 }
 
-/* The places a swizzled layout's digits reach, one by one; then those behind the last one and behind the offset. */
+/* The places that a swizzled layout's digits reach, one by one; then those after the last one and after the offset. */
 static void fill_swizzled(const gathering *g) {
   const tesela_layout *dst = &g->plan->dst;
   tesela__mover mover = g->mover;

@@ -3,14 +3,14 @@
  * in_place.c - copy within one buffer, moving each unit once.
  *
  * For each place of dst that holds an element there is a place it comes from; no two come from the same. So places form
- * paths and cycles. A path starts at a place of dst whose content nobody needs (padding of src, a gap, or beyond its
- * end) and ends at a place of src that is none of dst. Paths are gone first, each from its start, so that nothing has to
- * be kept; then the cycles, with one piece of a unit kept on the stack; then padding is filled.
+ * paths and cycles. A path starts at a place of dst whose content is not needed (padding of src, a gap, or beyond its
+ * end) and ends at a place of src outside dst. Paths are moved first, each from its start, so that nothing has to be
+ * kept; then the cycles, with one piece of a unit kept on the stack; then padding is filled.
  *
  *   f32[2,3] row-major -> f32[2,3]{0,1}      places 0 1 2 3 4 5, which hold  a b c d e f  and shall hold  a d b e c f
  *                                            cycles: (0), 1 <- 3 <- 4 <- 2 <- 1, (5)
  *
- * A cycle is gone from the smallest of its places: with marks, that is the first that is not marked; without, each
+ * A cycle is moved from the smallest of its places: with marks, that is the first unmarked one; without, each
  * place looks along its cycle until it meets a smaller one, which for the permutations of layouts is soon, but not
  * always. One thread does it all, since cycles run through the whole buffer; options->executor is not used.
  */

@@ -21,7 +21,7 @@ typedef struct tesela__jump {
 
 /* From a place of one side to the place of the same element on the other. */
 typedef struct tesela__direction {
-  const tesela_layout *from, *to; /* canonical; for the way through the index if there are no jumps */
+  const tesela_layout *from, *to; /* canonical; to go through the index if there are no jumps */
   bool by_jumps;
   int32_t n;
   int64_t from_offset, to_offset;
@@ -43,7 +43,7 @@ typedef struct tesela__place_map {
 /* Both layouts passed tesela__in_place_possible and outlive the map. */
 void tesela__place_map_set(tesela__place_map *map, const tesela_layout *dst, const tesela_layout *src);
 
-/* Where the element at a place of direction->from is on the other side; -1: there is none. Any place >= 0. */
+/* The place of the element at a place of direction->from on the other side, or -1. Any place >= 0. */
 int64_t tesela__go(const tesela__direction *direction, int64_t place);
 
 /* Work done since the caller's progress was last asked; see in_place.c. */

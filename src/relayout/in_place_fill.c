@@ -10,7 +10,7 @@
 typedef struct padding_fill {
   tesela__in_place *run;
   bool ask;    /* what does each place hold? */
-  int64_t end; /* one behind the last place asked; 0: none was */
+  int64_t end; /* one after the last place asked for, or 0 */
 } padding_fill;
 
 static void write_pattern(const tesela__in_place *run, int64_t place, int64_t n) {

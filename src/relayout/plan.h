@@ -82,7 +82,7 @@ void tesela__problem_set(tesela__problem *problem, const tesela_layout *dst, con
 bool tesela__problem_boxes(const tesela__problem *problem, bool (*take)(void *data, tesela__box *box),
                            void *data);
 
-/* Call take for each box of dst's padding (bits; ss is 0), and for the places behind the grid. With `everything`, or
+/* Call take for each box of dst's padding (bits; ss is 0), and for the places after the grid. With `everything`, or
    where padding cannot be told from elements this way, for one box of all places the digits reach: *all is set and
    these must be filled before elements are copied. */
 bool tesela__padding_boxes(const tesela_layout *dst, bool everything, bool *all,
@@ -125,7 +125,7 @@ typedef struct tesela__piece {
   int64_t run;              /* units of a full run: bytes, elements or bits, as the kernel counts */
   int64_t run_src, run_dst; /* bytes a unit of the run takes on each side (D and I: all streams) */
   int64_t entry_dst;        /* bytes a full run takes in dst, its tail included; of a transpose, an element */
-  int64_t tail;             /* bytes of padding behind each run that are filled with it */
+  int64_t tail;             /* bytes of padding after each run that are filled with it */
   int64_t src, dst;         /* base offsets */
   int64_t n_tiles,
       bytes; /* tiles; bytes of elements that are written, without tails; of a fill, of padding */
@@ -133,7 +133,7 @@ typedef struct tesela__piece {
   tesela__rows_fn *rows_fn;
   tesela__transpose_fn *transpose_fn;
   tesela__convert_fn *convert_fn;
-  tesela__rows_fn *convert_rows_fn;   /* the same for rows; NULL: there is none */
+  tesela__rows_fn *convert_rows_fn;   /* the same for rows, or NULL */
   tesela__stream_fn *stream_fn;       /* of staged rows */
   int32_t src_bits, dst_bits;         /* of an element as convert_fn takes and makes it */
   tesela__bit_block_fn *bit_block_fn; /* BITS */
@@ -224,8 +224,8 @@ tesela_status tesela__gather(const tesela_plan *plan, unsigned char *dst, const 
 /* ---- threads (relayout_run.c) ------------------------------------------------------------------------------ */
 
 /* Run chunk(data, i) for 0 <= i < n: through the executor, or with n == 1 directly, or on up to n-1 threads started for
-   it and this one. This one does chunk 0 and then, as the others, whatever chunk nobody has taken; so a thread may do
-   several, and none need be had. Returns when all chunks have returned. */
+   it and this one. This one does chunk 0 and then, like the others, any free chunk; so a thread may do several,
+   and other threads are optional. Returns when all chunks have returned. */
 void tesela__run_chunks(const tesela_executor *executor, int32_t n, void (*chunk)(void *data, int32_t i),
                         void *data);
 

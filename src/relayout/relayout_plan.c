@@ -155,7 +155,7 @@ static void forget_pieces(tesela_plan *plan) {
   plan->largest = -1;
 }
 
-/* Places without an element that dst's digits reach, and those behind them; -1: values of padding may share places. */
+/* Places without an element that dst's digits reach, and those after them; -1: values of padding may share places. */
 static int64_t padding_places(const tesela_layout *dst) {
   int64_t places = 1, elements = tesela_layout_copies(dst), end = dst->axis[0].offset + 1;
   for (int32_t i = 0; i < dst->n_active; i++) {
@@ -221,7 +221,7 @@ static tesela_status make_irregular(tesela_plan *plan, uint64_t *random, tesela_
 
 /* ---- facts ------------------------------------------------------------------------------------------------- */
 
-/* One place behind the last that the digits of a layout reach. */
+/* One place after the last that the digits of a layout reach. */
 static int64_t last_reached(const tesela_layout *layout) {
   if (tesela__is_empty(layout)) return 0;
   if (layout->n_swizzles) return layout->axis[0].extent;

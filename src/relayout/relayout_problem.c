@@ -83,7 +83,7 @@ static void add_coordinate(tesela__problem *problem, int64_t extent, const side_
 
 /* ---- joins ------------------------------------------------------------------------------------------------- */
 
-/* The dims that join j of a layout puts together, whole and in this order; false if it is no such join. */
+/* The dims that join j of a layout joins, whole and in this order; false for any other join. */
 static bool dims_of_join(const tesela_layout *layout, int32_t j, int32_t *n, int32_t *dims) {
   *n = 0;
   if (layout->join[j].offset != 0 || layout->join[j].overlap) return false;

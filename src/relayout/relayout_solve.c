@@ -150,7 +150,7 @@ static tesela_solver choose_solver(const tesela__job *job, tesela__verdict *verd
   return verdict[wanted].applies ? wanted : best;
 }
 
-/* A sub-byte transpose whose run is no multiple of the m elements in a byte: the rest is a box of its own. */
+/* A sub-byte transpose whose run is not a multiple of the m elements in a byte: the rest is its own box. */
 static bool split_rest(const tesela_plan *plan, tesela__box *box, tesela__box *rest) {
   int32_t bits = plan->dst.bits, m = 8 / bits;
   if (plan->src.bits != bits || tesela__find_loop(box, bits, bits) >= 0) return false;
@@ -216,7 +216,7 @@ static tesela_status keep_fill(tesela_plan *plan, const tesela__box *box, tesela
   return TESELA_OK;
 }
 
-/* The box of what follows each row of the job directly, `bytes` behind its start: no src, no loop of the row. */
+/* The box of the bytes directly after each row of the job, `bytes` after its start: no src, no loop of the row. */
 static void box_behind(const tesela__job *job, bool weaves, int64_t bytes, tesela__box *behind) {
   *behind = *job->box;
   behind->dst += bytes;
@@ -227,7 +227,7 @@ static void box_behind(const tesela__job *job, bool weaves, int64_t bytes, tesel
   tesela__box_simplify(behind);
 }
 
-/* Bytes of padding right behind each row of the box, if one fill has just these; the fill is then not needed. */
+/* Bytes of padding directly after each row of the box, if one fill has just these; the fill is then not needed. */
 static int64_t take_tail_of_rows(const tesela__job *job, tesela_solver solver) {
   tesela_plan *plan = job->plan;
   tesela__box behind;

@@ -17,7 +17,7 @@ typedef struct tesela__job {
   int32_t shared, a, b;          /* loops that are contiguous on both sides, on src, on dst; -1: none */
   tesela__conversion conversion; /* the plan's, or a mix inside elements that are made of several */
   int32_t src_bits, dst_bits;    /* of an element for the conversion, or for blocks of bits */
-  int64_t tail;                  /* bytes of padding behind each row that are filled with it */
+  int64_t tail;                  /* bytes of padding after each row that are filled with it */
   uint64_t *random;              /* of options.shuffle; NULL: none */
 } tesela__job;
 

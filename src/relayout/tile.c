@@ -155,8 +155,8 @@ static void blocks_direct(tesela__worker *w, const block_source *s, unsigned cha
 /* ---- staging ----------------------------------------------------------------------------------------------- */
 
 /* Send a row of n bytes to `dst`; it lies in `row` from the phase of dst in its line on. With `carry`, a line that the
-   last tile began is in front of it, and the line this tile begins goes there. Full tiles have rows of a line at least,
-   so a carried line is whole up to where it ends. */
+   last tile began is before it, and the line that this tile begins goes there. Full tiles have rows of a line at least,
+   so a carried line is whole up to its end. */
 static void flush_row(const tesela__tile *tile, unsigned char *dst, unsigned char *row, int64_t n,
                       unsigned char *carry, tesela__stream_fn *stream) {
   int64_t phase = (int64_t)((uintptr_t)dst % TESELA__LINE), end = phase + n, first = 0;

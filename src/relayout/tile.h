@@ -26,7 +26,7 @@ typedef struct tesela__prefetch {
 typedef struct tesela__tile {
   unsigned char *dst;
   const unsigned char *src;
-  int64_t dst_bit, src_bit; /* of bitwise pieces: behind dst and src, 0..7 */
+  int64_t dst_bit, src_bit; /* of bitwise pieces: added to dst and src, 0..7 */
   int64_t na, nb, run;
   bool begins, ends; /* of carried pieces: nothing is carried in; nothing is to be carried out */
 } tesela__tile;

@@ -115,7 +115,7 @@ static void digest_header(digest_stream *d, const tesela_layout *layout) {
   digest_fill(d);
 }
 
-/* n elements of `width` bytes, each `pitch` bytes behind the one before. */
+/* n elements of `width` bytes, each `pitch` bytes after the previous one. */
 static void digest_whole_bytes(digest_stream *d, const uint8_t *from, int64_t pitch, size_t width,
                                int64_t n) {
   uint8_t gathered[DIGEST_GATHER];

@@ -6,7 +6,7 @@
  *   &lt; &#62; &quot;   entities of HTML become their characters
  *   'a\n  b'            a text that stands on one line, as Python's repr or as a JSON string, becomes its lines
  *
- * Memory reports and HLO text are read behind this one place. A chunk without one of the three characters that start
+ * Memory reports and HLO text pass through this one place. A chunk without one of the three characters that start
  * such a thing costs three walks of memchr, and a line without one is not copied. What is decoded is never longer than it was, so each buffer has room for one
  * line.
  */
@@ -34,7 +34,7 @@ bool tesela__clean_is_marked(const char *bytes, size_t n) {
 
 /* ---- colours ------------------------------------------------------------------------------------------- */
 
-/* Behind the sequence that starts with ESC at p; one that is cut goes to the end. */
+/* After the sequence that starts with ESC at p; one that is cut goes to the end. */
 static const char *skip_sequence(const char *p, const char *end) {
   if (++p == end) return p;
   char kind = *p++;
@@ -97,7 +97,7 @@ static int hex_digit(char c) {
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* "&#39;" or "&#x27;": behind it, NULL if it is none. */
+/* "&#39;" or "&#x27;": after it, or NULL. */
 static const char *numeric_entity(const char *p, const char *end, uint32_t *c) {
   if (end - p < 4 || p[1] != '#') return NULL;
   bool hex = p[2] == 'x' || p[2] == 'X';
@@ -107,7 +107,7 @@ static const char *numeric_entity(const char *p, const char *end, uint32_t *c) {
   return p > digits && p < end && *p == ';' && *c > 0 && *c < 0x110000 ? p + 1 : NULL;
 }
 
-/* What stands for the entity at p, and in *used its length; 0 if it is none. */
+/* What stands for the entity at p, and in *used its length, or 0. */
 static size_t decode_entity(const char *p, const char *end, char *to, size_t *used) {
   uint32_t c;
   for (size_t i = 0; i < sizeof entity_rows / sizeof entity_rows[0]; i++) {
@@ -169,7 +169,7 @@ size_t tesela__clean_entities(char *text, size_t n) { return decode_entities(tex
 
 /* ---- a text on one line -------------------------------------------------------------------------------- */
 
-/* \xd7 or \u00d7 at p: behind it, NULL if it is none. A half of a pair of UTF-16 becomes '?'. */
+/* \xd7 or \u00d7 at p: after it, or NULL. A half of a pair of UTF-16 becomes '?'. */
 static const char *coded_character(const char *p, const char *end, char *to, size_t *written) {
   int digits = p[1] == 'x' ? 2 : p[1] == 'u' ? 4 : 8;
   uint32_t c = 0;
@@ -189,7 +189,7 @@ static const char *coded_character(const char *p, const char *end, char *to, siz
   return p + 2 + digits;
 }
 
-/* The next line of an escaped text, without its escapes; *from moves behind it. */
+/* The next line of an escaped text, without its escapes; *from moves after it. */
 static size_t unescape_line(const char **from, const char *end, char *to) {
   static const char names[] = "trabfv", values[] = "\t\r\a\b\f\v";
   const char *p = *from;

@@ -2,12 +2,12 @@
 /*
  * computations.c - the arrays of a computation wait until it is known whether they count.
  *
- * HLO text puts a computation before those that call it, so that when `body` is read nobody knows yet whether
+ * HLO text puts a computation before those that call it, so that when `body` is read it is unknown whether
  * it is the body of a loop (its arrays are in memory) or what a fusion computes (they are not). Its arrays
  * wait as (row, count) pairs, its calls as hashes of names. module_end.c counts what calls reach, at the end.
  *
  * Memory: one pair for each computation and distinct row in it, up to options.waiting; fused_...
- * computations, by far the most, are passed over at once. Beyond the limit the name decides (report.h, rule
+ * computations, by far the most, are skipped at once. Beyond the limit the name decides (report.h, rule
  * 3).
  */
 #include "report/report_state.h"

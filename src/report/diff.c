@@ -10,7 +10,7 @@
  *   2. equal type and dims, other layout      pairs with the same operation or instruction first
  *   3. other dims, same operation or name     changed size
  *
- * and what is still left is gone or new. Each pass is one sort and one walk over runs of equal keys.
+ * and the rest is removed or new. Each pass is one sort and one walk over runs of equal keys.
  */
 #include "report/heap.h"
 #include "report/report_state.h"

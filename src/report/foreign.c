@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * foreign.c - what a file is that is no text of a compiler, by its first bytes.
+ * foreign.c - what a file is that is not a compiler's text, by its first bytes.
  */
 #include "report/scan.h"
 
@@ -33,7 +33,7 @@ static const struct {
 static const char text_of_hlo[] =
     "give HLO text after optimisation: compiled.as_text(), or XLA_FLAGS=--xla_dump_to=FOLDER";
 
-/* MLIR as text: its first line that is no comment. */
+/* MLIR as text: its first line that is not a comment. */
 static bool is_mlir(const char *p, const char *end) {
   static const char *const words[] = {
       "module {", "module @", "module attributes", "#loc", "\"builtin.", "func.func", "#map", "!mesh"};

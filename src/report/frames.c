@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frames.c - the tables of source lines in front of a module's computations, from 2026 on:
+ * frames.c - the tables of source lines before a module's computations, from 2026 on:
  *
  *   FileNames                  1 "train.py"
  *   FileLocations              1 {file_name_id=1 function_name_id=5 line=110 end_line=110 ...}
@@ -23,7 +23,7 @@ static const struct {
     {"StackFrames", TESELA__TABLE_FRAMES},
 };
 
-/* The number behind `key=`, or a text's first number for an empty key; 0 if there is none. */
+/* The number after `key=`, or a text's first number for an empty key, or 0. */
 static int32_t number_of(tesela__span text, const char *key) {
   const char *p = tesela__find(text, key), *end = text.text + text.n;
   int32_t number = 0;

@@ -8,7 +8,7 @@
  *   }                                                                                  the computation ends
  *
  * Most lines of a dump are plain instructions and are known by tesela__hlo_plain alone; anything
- * else, and instructions behind the prefix of a log, take the slower tesela__hlo_line.
+ * else, and instructions after the prefix of a log, take the slower tesela__hlo_line.
  */
 #include "report/scan.h"
 
@@ -52,7 +52,7 @@ static bool entry_layout(tesela_report *report, tesela__span header) {
   return true;
 }
 
-/* The name in a computation's header, n = 0 if the line is none. *entry: it has the word ENTRY. Behind the
+/* The name in a computation's header, n = 0 for any other line. *entry: it has the word ENTRY. After the
  * prefix of a log the name must have a `%` or come after ENTRY. */
 static tesela__span computation_name(tesela__span line, bool *entry) {
   static const tesela__span none = {"", 0};
@@ -73,14 +73,14 @@ static tesela__span computation_name(tesela__span line, bool *entry) {
   return tesela__between(name, p);
 }
 
-/* A `}` that ends a computation: alone, with attributes, or behind a prefix. */
+/* A `}` that ends a computation: alone, with attributes, or after a prefix. */
 static bool ends_computation(const tesela_report *report, tesela__span line) {
   if (report->module.where == TESELA__OUTSIDE || line.n == 0) return false;
   if (line.text[0] == '}') return line.n == 1 || line.text[1] == ',' || line.text[1] == ' ';
   return line.text[line.n - 1] == '}' && line.text[line.n - 2] == ' ' && !memchr(line.text, '{', line.n);
 }
 
-/* A line that starts as HLO text and is none: it was cut, or other text stands in it. */
+/* A line that starts as HLO text but is not: it was cut, or contains other text. */
 static void note_broken(tesela_report *report, tesela__span line) {
   const char *end = line.text + line.n, *p = tesela__skip_blanks(line.text, end);
   if (!report->module.open && !memchr(line.text, '=', line.n)) return;

@@ -3,12 +3,12 @@
  * hlo_count.c - the arrays of one instruction: which of its result count, and whose computations it calls.
  *
  * Operands and attributes, where `T(1,0)` may be part of replica groups, are never searched for shapes; of a
- * few opcodes one attribute is looked for behind the operands.
+ * few opcodes one attribute is looked for after the operands.
  */
 #include "report/scan.h"
 
-/* Member `number` of a tuple, from its first character to the comma or parenthesis behind it. A text that is
- * no tuple is its own only member. */
+/* Member `number` of a tuple, from its first character to the comma or parenthesis after it. A text other
+ * than a tuple is its own only member. */
 static tesela__span tuple_member(tesela__span tuple, int64_t number) {
   const char *p = tuple.text, *end = tuple.text + tuple.n;
   if (tuple.n == 0 || *p != '(') return tuple;
@@ -132,7 +132,7 @@ static const struct {
     {"conditional", "false_computation="},
 };
 
-/* The names behind an attribute: one, or a list in braces. */
+/* The names after an attribute: one, or a list in braces. */
 static bool note_calls(tesela_report *report, tesela__span names) {
   const char *p = names.text, *end = names.text + names.n;
   bool list = p < end && *p == '{';

@@ -90,7 +90,7 @@ void tesela__hlo_label(tesela__span text, tesela__instruction *out) {
 
 /* ---- metadata ------------------------------------------------------------------------------------------ */
 
-/* Behind `key=`, NULL if there is none; `key` starts a word. */
+/* After `key=`, or NULL; `key` starts a word. */
 static const char *find_key(tesela__span text, const char *key) {
   char word[40];
   size_t n = strlen(key);

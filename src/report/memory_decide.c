@@ -20,7 +20,7 @@
 
 /* ---- lines of a buffer assignment ---------------------------------------------------------------------- */
 
-/* The number behind a word; -1 if there is none. */
+/* The number after a word, or -1. */
 static int64_t number_behind(tesela__span line, const char *word) {
   const char *p = tesela__find(line, word), *end = line.text + line.n;
   int64_t number = 0;

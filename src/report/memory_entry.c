@@ -100,7 +100,7 @@ static bool keep_texts(tesela_report *report, tesela_report_array *array, const 
   return true;
 }
 
-/* The offset of a row; -1 if there is none. */
+/* The offset of a row, or -1. */
 static int64_t read_offset(tesela__span text) {
   int64_t offset = text.n > 0 ? 0 : -1;
   for (size_t i = 0; i < text.n; i++)

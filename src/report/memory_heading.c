@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_heading.c - lines of a memory report that are no entries: headings, and figures below them.
+ * memory_heading.c - lines of a memory report other than entries: headings, and figures below them.
  *
  *   "... memory space hbm. Used 19.46G of 15.48G hbm. Exceeded hbm capacity by 3.98G."
  *   "Total hbm usage >= 19.98G:"   "Program hbm requirement 19.46G:"        then lines "word figure"
@@ -25,7 +25,7 @@ static bool has_figure(const tesela_report *report, tesela_report_figure figure)
   return section >= 0 && report->section[section].figure[figure].text[0] != '\0';
 }
 
-/* The figure behind a word, if the section has none of it yet. Returns where to look for the next one. */
+/* The figure after a word, if the section has none of it yet. Returns where to look for the next one. */
 static tesela__span take_figure(tesela_report *report, tesela__span line, const char *word,
                                 tesela_report_figure figure) {
   const char *p = tesela__find(line, word);
@@ -68,14 +68,14 @@ bool tesela__memory_figure_line(tesela_report *report, tesela__span line) {
 
 static const struct heading_row {
   const char *word;          /* stands in the line */
-  const char *before_figure; /* so does this behind it, and then a figure; NULL: nothing */
+  const char *before_figure; /* so does this after it, and then a figure; NULL: nothing */
   const char *before_name;   /* of the memory space; NULL: no name */
   tesela__part part;         /* what comes below */
   enum { GOES_ON, STARTS, STARTS_LIST, IS_ENTRY } effect; /* on the report */
   struct {
     const char *word;
     tesela_report_figure figure;
-  } figure[3]; /* one behind the other; where the first is there already, another report starts */
+  } figure[3]; /* one after the other; where the first is there already, another report starts */
 } heading_rows[] = {
     {"memory space ",
      "Used ",

@@ -86,7 +86,7 @@ bool tesela__memory_row(tesela_report *report, tesela__span line, bool *is_one) 
   return tesela__memory_close_entry(report);
 }
 
-/* A number of bytes behind a word, as the compiler would print it; "" if there is none. */
+/* A number of bytes after a word, as the compiler would print it, or "". */
 static tesela__span bytes_behind(tesela__span line, const char *word, char text[TESELA_UNITS_TEXT]) {
   const char *p = tesela__find(line, word), *end = line.text + line.n;
   int64_t bytes = 0;

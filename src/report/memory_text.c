@@ -32,7 +32,7 @@ enum { N_FIELD_ROWS = sizeof field_rows / sizeof field_rows[0] };
 
 /* ---- entries ------------------------------------------------------------------------------------------- */
 
-/* The number before "Size:", "12. " or "12\. " from a page that escaped it; -1 if there is none. */
+/* The number before "Size:", "12. " or "12\. " from a page that escaped it, or -1. */
 static int64_t entry_number(tesela__span line, const char *p) {
   while (p > line.text && tesela__is_blank(p[-1])) p--;
   if (p == line.text || *--p != '.') return -1;
@@ -55,7 +55,7 @@ static int64_t buffer_number(tesela__span line) {
 
 /* ---- fields -------------------------------------------------------------------------------------------- */
 
-/* The first field word in a text, and which; NULL if there is none. */
+/* The first field word in a text, and which, or NULL. */
 static const char *find_field(tesela__span line, const struct field_row **row) {
   const char *first = NULL;
   for (int i = 0; i < N_FIELD_ROWS; i++) {
@@ -67,7 +67,7 @@ static const char *find_field(tesela__span line, const struct field_row **row) {
   return first;
 }
 
-/* Where the next field of the same line starts: behind two blanks. */
+/* Where the next field of the same line starts: after two blanks. */
 static const char *next_field(tesela__span text) {
   const char *end = text.text + text.n;
   for (const char *p = text.text; (p = tesela__find(tesela__between(p, end), "  ")) != NULL; p++) {

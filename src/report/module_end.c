@@ -21,7 +21,7 @@ static void reach_calls(tesela__module *module, int32_t call, int32_t *reached) 
   }
 }
 
-/* Without the entry computation nobody calls the outermost ones: their names decide. */
+/* Without the entry computation the outermost ones have no caller: their names decide. */
 static void reach_by_name(tesela_report *report, int32_t *reached) {
   tesela__module *module = &report->module;
   for (size_t i = 0; i < module->n_computations; i++) {

@@ -5,14 +5,14 @@
  *   [rank3]: TEXT          [pod/trainer-2/main] TEXT      [1,3]<stderr>:TEXT      (worker pid=17, ip=10.0.0.2) TEXT
  *   3: TEXT                worker-3: TEXT                 worker-3  | TEXT        trainer-2 main TEXT
  *
- * A prefix has a number, or is the pair of names that stern writes. Time stamps in front of it and between two of
- * them are not part of it. Level, file or time in brackets are no prefix: they change from line to line.
+ * A prefix has a number, or is the pair of names that stern writes. Time stamps before it and between two of
+ * them are not part of it. Level, file or time in brackets are not a prefix: they change from line to line.
  */
 #include "report/scan.h"
 
 static bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 
-/* A name of a host or pod at p: letters, digits, '-' and '_'; NULL if there is none. *numbered: has a digit. */
+/* A name of a host or pod at p: letters, digits, '-' and '_', or NULL. *numbered: has a digit. */
 static const char *skip_host(const char *p, const char *end, bool *numbered) {
   const char *start = p;
   for (*numbered = false; p < end && tesela__is_name(*p) && *p != '.'; p++)
@@ -74,7 +74,7 @@ static const char *skip_word(const char *p, const char *end, tesela__span *who) 
   return p < end ? p + 1 : p;
 }
 
-/* "2026-11-21T10:00:00.123Z" and the blank behind it; p itself if there is none. */
+/* "2026-11-21T10:00:00.123Z" and the blank after it, or p itself. */
 static const char *skip_time(const char *p, const char *end) {
   const char *start = p;
   static const unsigned char kind[256] = {
@@ -95,11 +95,11 @@ size_t tesela__rank_prefix(tesela__span line, uint64_t *who) {
     next = skip_time(skip_time(next, end), end);
     if (next == end) break;
     const char *close = NULL;
-    if (*next == '[') /* behind a prefix "[9,129]" is text */
+    if (*next == '[') /* after a prefix "[9,129]" is text */
       close = skip_brackets(next, end, &one, i == 0);
     else if (*next == '(')
       close = skip_process(next, end, &one);
-    else if (i == 0) /* behind a prefix "3: " is text */
+    else if (i == 0) /* after a prefix "3: " is text */
       close = skip_word(next, end, &one);
     if (!close) break;
     name = (name ^ tesela__report_hash(one.text, one.n)) * UINT64_C(0x9e3779b97f4a7c15);

@@ -12,7 +12,7 @@
  *   hlo_instruction.c    an instruction as stretches of its line; its metadata
  *   hlo_count.c     the arrays of one instruction
  *   opcodes.c       which results are arrays of their own
- *   frames.c        source lines, from tables in front of a module
+ *   frames.c        source lines, from tables before a module
  *   computations.c  the arrays of a computation wait until it is known to count
  *   module_end.c    the end of a module: what counts of them
  *   memory_text.c memory_heading.c memory_table.c    one line of a memory report
@@ -64,8 +64,8 @@ typedef enum tesela__shape_state {
   TESELA__SHAPE_SIZED,
   TESELA__SHAPE_NO_ARRAY,   /* token, opaque: takes no memory here */
   TESELA__SHAPE_UNBOUNDED,  /* a dim `?` */
-  TESELA__SHAPE_UNREADABLE, /* looks like a shape, is none */
-  TESELA__SHAPE_FOREIGN,    /* the type is unknown: the line is no HLO text; never kept */
+  TESELA__SHAPE_UNREADABLE, /* looks like a shape, but is not */
+  TESELA__SHAPE_FOREIGN,    /* the type is unknown: the line is not HLO text; never kept */
 } tesela__shape_state;
 
 /* A distinct shape text and what it means. */
@@ -91,7 +91,7 @@ typedef struct tesela__array {
 
 /* Where an array was seen: what becomes of it in the row. Spans into the line. */
 typedef struct tesela__sighting {
-  tesela__span name, opcode, rest; /* rest: behind the opcode, has the metadata */
+  tesela__span name, opcode, rest; /* rest: after the opcode, has the metadata */
   int64_t line;
 } tesela__sighting;
 
@@ -149,7 +149,7 @@ typedef struct tesela__module {
   bool open; /* a header or an instruction was seen */
   bool entry_seen;
   bool outside_seen; /* so was an array outside any computation */
-  bool assignment;   /* the text is XLA's buffer assignment: its instructions are no HLO text */
+  bool assignment;   /* the text is XLA's buffer assignment: its instructions are not HLO text */
   tesela__where where;
   int32_t section;
   uint64_t fingerprint; /* of the rows that counted, in any order */
@@ -236,7 +236,7 @@ typedef enum tesela__fit_kind {
 
 typedef struct tesela__fits {
   size_t n;                      /* in report->fit, likeliest first */
-  tesela__shape first;           /* array of the list; FOREIGN if there is none */
+  tesela__shape first;           /* array of the list, or FOREIGN */
   int64_t n_arrays;              /* that have a size */
   int64_t least_data, most_data; /* of the arrays */
   int64_t values;                /* with their counts */
@@ -341,7 +341,7 @@ struct tesela_report {
   size_t n_sections, cap_sections;
   tesela_report_input *input;
   size_t n_inputs, cap_inputs;
-  tesela_report_note note[TESELA_REPORT_N_NOTES]; /* count 0: there is none */
+  tesela_report_note note[TESELA_REPORT_N_NOTES]; /* count 0: absent */
 
   tesela__fit *fit; /* of the entry that is being read */
   size_t cap_fits;
@@ -433,7 +433,7 @@ bool tesela__report_new_section(tesela_report *report, tesela_report_source sour
 void tesela__report_note(tesela_report *report, tesela_report_note_kind kind, int64_t line,
                          const char *format, ...) TESELA_PRINTF(4, 5);
 
-/* hlo.c: a line that is no plain instruction. *is_one: it is an instruction, a header or an end of HLO text. */
+/* hlo.c: a line that is not a plain instruction. *is_one: it is an instruction, a header or an end of HLO text. */
 bool tesela__hlo_line(tesela_report *report, tesela__span line, bool *is_one);
 
 /* hlo_instruction.c: the instruction that is the line, or that stands after a prefix. */
@@ -451,7 +451,7 @@ tesela__span tesela__hlo_metadata(tesela__span text, const char *key);
 /* source_file and source_line, or what stack_frame_id stands for, as "file:12"; in `room` if both are
  * there. */
 tesela__span tesela__hlo_location(const tesela_report *report, tesela__span text, char *room, size_t size);
-/* Behind the shape or tuple that starts at p, NULL if none does. */
+/* After the shape or tuple that starts at p, NULL if none does. */
 const char *tesela__skip_shape(const char *p, const char *end);
 
 /* hlo_count.c */
@@ -512,7 +512,7 @@ bool tesela__memory_open_entry(tesela_report *report, int64_t number);
 void tesela__memory_set_field(tesela__entry *entry, tesela__field field,
                               tesela__span value); /* if it has none */
 void tesela__memory_note_mixed(tesela_report *report, const char *what);
-/* The figure a text starts with, "14.00G"; false and bytes -1 if there is none with a unit. */
+/* The figure a text starts with, "14.00G"; false and bytes -1 without a figure with a unit. */
 bool tesela__memory_figure(tesela__span text, tesela_report_printed *printed);
 
 /* memory_fit.c */

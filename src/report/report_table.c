@@ -24,7 +24,7 @@ uint64_t tesela__report_hash(const char *text, size_t n) {
 
 /* ---- shapes -------------------------------------------------------------------------------------------- */
 
-/* The type word a shape starts with, behind "b(" for a buffer. */
+/* The type word a shape starts with, after "b(" for a buffer. */
 static tesela_dtype dtype_of_shape(tesela__span text) {
   size_t first = text.n > 2 && text.text[0] == 'b' && text.text[1] == '(' ? 2 : 0, n = first;
   while (n < text.n && text.text[n] != '[') n++;

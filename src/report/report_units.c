@@ -37,7 +37,7 @@ static const struct {
     {"B", 1},
 };
 
-/* What stands behind the number, for 0 to 6 steps of 1024 or 1000. */
+/* What stands after the number, for 0 to 6 steps of 1024 or 1000. */
 static const char *const unit_names[][7] = {
     [TESELA_UNITS_IEC] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"},
     [TESELA_UNITS_SI] = {" B", " kB", " MB", " GB", " TB", " PB", " EB"},
@@ -71,7 +71,7 @@ void tesela_units_print(int64_t bytes, tesela_units units, char text[TESELA_UNIT
   snprintf(text, TESELA_UNITS_TEXT, "%.*f%s", steps == 1 ? 1 : 2, number, unit_names[units][steps]);
 }
 
-/* The unit a text starts with; 1 and *n = 0 if it is none. */
+/* The unit a text starts with; 1 and *n = 0 for any other text. */
 static int64_t unit_at(const char *text, size_t length, size_t *n) {
   for (size_t i = 0; i < sizeof unit_rows / sizeof unit_rows[0]; i++) {
     *n = strlen(unit_rows[i].text);

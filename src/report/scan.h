@@ -63,7 +63,7 @@ static inline tesela__span tesela__trim(tesela__span span) {
   return tesela__from(span, start);
 }
 
-/* The first place of a word in a text, NULL if there is none. Looks for the word's last character, so a word
+/* The first place of a word in a text, or NULL. Looks for the word's last character, so a word
  * that ends in a rare one ("=", ":") is found fast. */
 static inline const char *tesela__find(tesela__span text, const char *word) {
   size_t n = strlen(word);
@@ -85,7 +85,7 @@ static inline const char *tesela__find_by_start(tesela__span text, const char *w
   return NULL;
 }
 
-/* Behind the array shape that starts here, layout included: "f32[2,3]{1,0:T(2,2)}"; NULL if none does. Not
+/* After the array shape that starts here, layout included: "f32[2,3]{1,0:T(2,2)}"; NULL if none does. Not
  * checked further: the shape's own reader does. */
 static inline const char *tesela__skip_array(const char *p, const char *end) {
   const char *start = p;

@@ -4,7 +4,7 @@
  *
  * What is being read (an open entry, a module, a line that may go on) belongs to a stream. The report holds the
  * state of the current one; that of the others waits here. Stream 0 has the lines without a prefix. A prefix gets a
- * stream once a report or a module starts behind it, so a log whose other lines have numbers in front costs
+ * stream once a report or a module starts after it, so a log whose other lines start with numbers costs
  * nothing. A line without one goes where the last line that was recognised went: a message of several lines
  * often has its prefix on the first alone.
  */

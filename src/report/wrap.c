@@ -95,7 +95,7 @@ static bool matters(const tesela_report *report, tesela__span line) {
          tesela__starts_something(line);
 }
 
-/* Read a line at once; without a mark it is no text on one line. */
+/* Read a line at once; without a mark it is not a text on one line. */
 static bool pass_line(tesela_report *report, tesela__span line, bool marked) {
   return tesela__read_line(report, line, marked ? 0 : TESELA__CLEAN_DEPTH);
 }

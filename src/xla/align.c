@@ -10,8 +10,8 @@
  *   [3,8,5,7,11]{3,2,1,0,4} -> [4,3,2,7,5,11]   stretches (3,8|4,3,2) (5,7|7,5) (11|11), in memory 3rd 1st 2nd
  *                                               so {4,3,2,1,0,5}
  *
- * Dims of 1 may stand anywhere. Where tiles reach them it matters where, so two places are tried: beside their
- * neighbours, in front of all.
+ * Dims of 1 may have any position. If tiles reach them the position matters, so two are tried: beside their
+ * neighbours, and before all others.
  */
 #include "base/base.h"
 #include "xla/validate.h"
@@ -25,7 +25,7 @@ static int32_t stretch_of(const tesela__xla_stretches *flat, int32_t in_dim) {
 
 static int32_t first_dim(const int32_t *end, int32_t s) { return s == 0 ? 0 : end[s - 1]; }
 
-/* The next dim of the input in physical order that is not 1; *p moves behind it. -1 at the end. */
+/* The next dim of the input in physical order that is not 1; *p moves after it. -1 at the end. */
 static int32_t next_dim(const tesela_xla_shape *in, int32_t *p) {
   while (*p < in->rank) {
     int32_t d = tesela_xla_major(&in->layout, (*p)++);
@@ -62,8 +62,8 @@ static void order_dims(const tesela_xla_shape *out, const tesela__xla_stretches 
       if (!ones_in_front || out->dim[d] != 1) major_to_minor[n++] = d;
 }
 
-/* The output with that order and, if `like` is not NULL, with its attributes but split configs, which name
- * physical dims that are gone. */
+/* The output with that order and, if `like` is not NULL, with its attributes except split configs, which name
+ * physical dims that no longer exist. */
 static tesela_status aligned_shape(const tesela_xla_shape *out, const int32_t *major_to_minor,
                                    const tesela_xla_layout *like, tesela_xla_shape *made, tesela_error *err) {
   tesela_xla_layout order;

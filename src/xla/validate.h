@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * validate.h - the one gate every XLA shape passes, and the plain value behind it.
+ * validate.h - the validation of every XLA shape, and its result as a plain value.
  *
  * A reader of text asks the gate twice: tesela__xla_check_number for each number while it still has its byte,
  * and tesela__xla_check_shape at the end. What the gate refuses then is named by a field, and the reader
@@ -36,8 +36,8 @@ typedef struct tesela__xla_fault {
 
 #define TESELA__XLA_WHOLE (-1)
 
-/* Is this number possible in this field at all? TESELA_E_RANGE with `at` otherwise. A combined tile entry and
- * an unbounded dim are no numbers. */
+/* Is this number allowed in this field? TESELA_E_RANGE with `at` otherwise. A combined tile entry and an unbounded
+ * dim do not count as numbers. */
 tesela_status tesela__xla_check_number(tesela__xla_field field, int64_t value, int64_t at, tesela_error *err);
 
 /* What belongs into the field, for "expected ...": "a dim: a number, <=number or ?". */

@@ -8,7 +8,7 @@
  *   T(2,*,128) on bounds b0 b1 b2 b3       ones 0, untouched 1, groups (b1; 2) (b2 b3; 128)
  *   T(2,2,2)   on bounds b0                ones 2, untouched 0, groups (1; 2) (1; 2) (b0; 2)
  *
- *   1. `ones` bounds of extent 1 go in front.
+ *   1. `ones` leading bounds of extent 1 are added.
  *   2. The bounds of each group join into one, the first of them most significant.
  *   3. Each joined bound d becomes ceil(d / tile) tiles of tile.
  *   4. New list: the untouched bounds, the tile counts of all groups, the tile extents of all groups.
@@ -18,7 +18,7 @@
 
 #include <tesela/xla.h>
 
-/* Bounds that are joined and tiled together: bounds first .. first+n-1, counted behind the new ones. */
+/* Bounds that are joined and tiled together: bounds first .. first+n-1, counted after the new ones. */
 typedef struct tesela__xla_group {
   int32_t first, n;
   int32_t entry; /* the tile's entry with the extent */

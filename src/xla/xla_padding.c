@@ -24,7 +24,7 @@ static void add_pad(pad_list *list, tesela_xla_pad pad) {
   list->n++;
 }
 
-/* One level; leaves the bounds behind it. */
+/* One level; leaves the bounds after it. */
 static tesela_status pad_level(tesela__xla_bounds *bounds, const tesela__xla_level *plan, pad_list *list,
                                tesela_error *err) {
   int32_t n_whole = plan->ones + bounds->n;

@@ -3,7 +3,7 @@
  * xla_program.c - a shape as transpose, pad and reshape of the dense row-major array.
  *
  *   order     transpose   the dims, most major first
- *   level k   reshape     ones in front, `*` joins
+ *   level k   reshape     leading ones, `*` joins
  *             pad         each tiled bound up to a multiple of its tile
  *             reshape     each tiled bound to (tiles, tile)
  *             transpose   tile counts first, then tile extents

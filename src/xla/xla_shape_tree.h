@@ -23,7 +23,7 @@ struct tesela_xla_tree {
   tesela_xla_shape *leaf;
 };
 
-/* Memory for a tree with this many nodes and leaves, its arrays not filled. NULL if there is none. */
+/* Memory for a tree with this many nodes and leaves, its arrays not filled. NULL on failure. */
 tesela_xla_tree *tesela__xla_tree_alloc(const tesela_allocator *allocator, int32_t n_nodes, int32_t n_leaves);
 
 #endif

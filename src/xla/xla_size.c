@@ -3,7 +3,7 @@
  * xla_size.c - elements and bytes of a shape: by the definition, and as XLA's allocator counts.
  *
  * By the definition every tile level pads and L acts last. XLA's ArraySize pads for the first tile only,
- * takes the largest part of a dim that SC cuts, and forgets L when there is no tile:
+ * uses the largest part of a dim that SC cuts, and ignores L without a tile:
  *
  *   f32[8,8]{1,0:T(4,4)(3,1)}    384 bytes by the definition, 256 allocated
  *   f32[3]{0:L(8)}               32 bytes by the definition, 12 allocated

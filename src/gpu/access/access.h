@@ -157,7 +157,7 @@ tesela_status tesela__access_choose(const tesela__access *access, int64_t asked,
 
 /* Can the threads do this access at all, with vectors of some width? What tesela_access_cost_of says with vector 0 on
  * NVIDIA's machine, without counting; *vector receives the widest. Elements of whole bytes can be moved one at a time, so
- * for them TESELA_ACCESS_LIMIT is no limit here (*vector is 1 beyond it). */
+ * for them TESELA_ACCESS_LIMIT does not apply (*vector is 1 beyond it). */
 tesela_status tesela__access_possible(const tesela_register *registers, const tesela_tile_memory *memory,
                                       int32_t bits, int64_t *vector, tesela_error *err);
 
@@ -192,7 +192,7 @@ void tesela__access_count(const tesela__access *access, const tesela__access_pha
 enum { TESELA__LDMATRIX_ROWS = 8, TESELA__LDMATRIX_LANES = 32, TESELA__LDMATRIX_ROW_BYTES = 16 };
 
 /* The layout of the row reads of a tile: thread 8 * warp + row holds the elements of a row, tile after tile. False if the
- * registers are no multiple of an atom; why (of `room` bytes, or NULL) receives the reason. */
+ * registers are not a multiple of an atom; why (of `room` bytes, or NULL) receives the reason. */
 bool tesela__ldmatrix_rows(const tesela_register *registers, int32_t bits, bool *transposed,
                            tesela_register *quotient, tesela_register *rows, char *why, size_t room);
 

@@ -55,7 +55,7 @@ typedef struct access_dim {
   tesela__access_modes modes;
 } access_dim;
 
-/* After the modes from `first` on that make up this extent; modes of 1 in front go along. */
+/* After the modes from `first` on that make up this extent, leading modes of 1 included. */
 static int32_t access_last_mode(const int64_t *mode_shape, int32_t n_modes, int32_t first, int64_t extent) {
   int64_t product = 1;
   while (first < n_modes && product < extent) product *= mode_shape[first++];

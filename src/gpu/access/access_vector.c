@@ -30,7 +30,7 @@ int32_t tesela__access_vector_bytes(const tesela__access *access, int64_t v) {
   return power && bytes <= access->max_vector_bytes ? (int32_t)bytes : 0;
 }
 
-/* The narrowest vector of whole bytes: 1, or 8 / bits for 1, 2 and 4 bits; 0 if there is none. */
+/* The narrowest vector of whole bytes: 1, or 8 / bits for 1, 2 and 4 bits; 0 for other bits. */
 static int64_t access_narrowest(const tesela__access *access) {
   int64_t v = access->bits % 8 == 0 ? 1 : 8 / access->bits;
   return tesela__access_vector_bytes(access, v) > 0 ? v : 0;

@@ -8,7 +8,7 @@
  *
  * Each candidate is counted exactly, but most phases are known to be alike (access_phase.c), and a candidate is given up
  * as soon as it is worse than the best, or would be no better without conflicts. bench_access, x86-64: 128x128 of f16 has
- * some 1100 candidates, two uses take 0.3 to 2 ms; tiles that are no powers of two, up to 200 KiB, 10 to 70 ms.
+ * some 1100 candidates, two uses take 0.3 to 2 ms; tiles other than powers of two, up to 200 KiB, 10 to 70 ms.
  */
 #include "gpu/access/access.h"
 

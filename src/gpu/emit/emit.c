@@ -8,7 +8,7 @@
 
 /* ---- names and templates -------------------------------------------------------------------------------------- */
 
-/* Words that are no names in C11 or C++20, between blanks. */
+/* Words that cannot be names in C11 or C++20, between blanks. */
 static const char emit_keywords[] =
     " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t "
     "class co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue "

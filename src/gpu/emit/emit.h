@@ -48,7 +48,7 @@ void tesela__emit_lane_choice(tesela__emit *e, const tesela__emit_names *names, 
 typedef struct tesela__emit_digit {
   int64_t step, extent, weight;
 } tesela__emit_digit;
-/* Their sum, `lead` in front of it; neighbours that make one digit are joined. Changes the list. Returns false, and writes
+/* Their sum, after `lead`; neighbours that make one digit are joined. Changes the list. Returns false, and writes
  * nothing, if it is 0. */
 bool tesela__emit_digit_sum(tesela__emit *e, const char *lead, const char *number, int64_t size, int32_t n,
                             tesela__emit_digit *digit, const char *suffix);

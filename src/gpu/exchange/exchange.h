@@ -131,7 +131,7 @@ tesela_status tesela__rounds_plan(tesela__warp_program *w, int32_t warp, int64_t
 tesela_status tesela__rounds_linear(tesela__warp_program *w, int32_t warp, int64_t dst_units, int64_t rounds,
                                     const tesela_allocator *alloc, bool *found, tesela_error *err);
 
-/* The lane that each lane takes from in the first round of such a pattern; false if there is none. */
+/* The lane that each lane takes from in the first round of such a pattern; false without one. */
 bool tesela__linear_lanes(const tesela__warp_program *w, int64_t dst_units, uint8_t *from);
 
 /* How many shuffles of 32 bits are needed at least, by way of other lanes as well. TESELA_E_MEMORY. */

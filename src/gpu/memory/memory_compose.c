@@ -11,7 +11,7 @@
  *   outer's   S(X) * M + inner = S'(X * M + inner) if M = 2^m: X * M + inner is X shifted by m above the bits of inner,
  *             so S' is S with its base m higher.
  *
- * Both at once are no one stage: the bits that inner's reads and changes are below m, those of outer's above, and bits next
+ * Both at once are not one stage: the bits that inner's reads and changes are below m, those of outer's above, and bits next
  * to each other would have to be at one distance that is less than their number.
  */
 #include "gpu/memory/tile_memory.h"

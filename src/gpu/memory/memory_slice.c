@@ -15,7 +15,7 @@
  * There are no others. Let r be the innermost extent of modes that say h: h breaks at r and, unless the extent outside it
  * is 2, at 2r. All breaks are at one distance from multiples of e; two that are r apart make r a multiple of e and the
  * start one too: whole blocks. With 2 outside, n is 2r (two halves) or h breaks at 3r as well, so e divides 2r but not r:
- * every odd multiple of e/2 is a border that adds the same, every even one is none: halves of blocks.
+ * every odd multiple of e/2 is a border that adds the same, an even one is not a border: halves of blocks.
  */
 #include "gpu/memory/tile_memory.h"
 
@@ -40,7 +40,7 @@ static bool tile_is_straight(const tile_line *line, int32_t at, int64_t start, i
          tile_line_at(line, at, border) - tile_line_at(line, at, border - 1) == line->stride[at];
 }
 
-/* Append the modes of dim d that say f from `start` on; false: there are none. */
+/* Append the modes of dim d that say f from `start` on; false if no modes do. */
 static bool tile_cut(const tile_line *line, int32_t d, int64_t start, int64_t n, tesela__tile_parts *parts) {
   for (int32_t at = 0; n > 1; at++) {
     int64_t extent = line->extent[at], stride = line->stride[at], half;

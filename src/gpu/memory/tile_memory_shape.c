@@ -7,7 +7,7 @@
  * Reshape. As a function of the row-major element number the tile is a list of modes; joined, it is the only one (its
  * innermost extent is where the function first leaves a straight line, and so on outwards). A shape can be said exactly if
  * every border between its dims falls on a border of modes or cuts a mode evenly, so taking modes from the inside and
- * splitting where a dim ends finds it, or there is none.
+ * splitting where a dim ends finds it, if it exists.
  *
  *   [2,6] strides [1,2] to [4,3]: modes 2:1, 6:2; the last dim takes 3 of the 6, the first what is left: 2:1 and 2:6.
  */

@@ -2,8 +2,8 @@
 /*
  * form.c - making a register layout from its lists; its reduced and its canonical form.
  *
- * Reduced: modes of 1 go, and a mode joins the one in front of it if both are of one dim and stand one behind the other
- * in one list. Canonical: before that replicas of 1 go and neighbouring replicas multiply. Why that form is unique: the
+ * Reduced: modes of 1 are dropped, and a mode joins the one before it if both are of one dim and consecutive in one
+ * list. Canonical: before that replicas of 1 go and neighbouring replicas multiply. Why that form is unique: the
  * stride of each element digit on each axis is a property of the relation, and so are the maximal runs of them.
  */
 #include "gpu/register/register.h"

@@ -44,7 +44,7 @@ const tesela_fragment *tesela_fragments(int32_t *n) {
   return frag_rows;
 }
 
-/* The layout of an entry; n is 0 where it is no family. Only a fault in fragments.inc could fail. */
+/* The layout of an entry; n is 0 except for a family. Only a fault in fragments.inc could fail. */
 static tesela_status frag_layout(int32_t entry, int32_t n, tesela_register *out, tesela_error *err) {
   const frag_plan *plan = &frag_plans[entry];
   const int64_t tiles = n ? n / frag_rows[entry].n_step : 0;
@@ -187,7 +187,7 @@ static void frag_quote(frag_text said, char quoted[33]) {
   quoted[n] = '\0';
 }
 
-/* Say that a part which stands for n has no number, or one that the family has not. */
+/* Report that a part which stands for n has no number, or one outside the family. */
 static tesela_status frag_refuse_n(const tesela_fragment *row, const char *quoted, int64_t at,
                                    tesela_error *err) {
   return tesela__fail(err, TESELA_E_SYNTAX, at, "n in \"%s\" is to be %d, %d, ... %d", quoted,
@@ -287,7 +287,7 @@ int32_t tesela_fragment_recognize(const tesela_register *layout, int32_t capacit
     const int64_t size = frag_plans[e].first < e ? sizes[frag_plans[e].first] : frag_divides(layout, e);
     sizes[e] = size;
     if (size == 0) continue;
-    int32_t place = n++; /* insert behind those of as many registers */
+    int32_t place = n++; /* insert after those of as many registers */
     for (; place > 0 && registers[place - 1] < size; place--) {
       registers[place] = registers[place - 1];
       found[place] = found[place - 1];

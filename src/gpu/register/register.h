@@ -28,7 +28,7 @@ tesela_status tesela__check_extents(int32_t rank, const int64_t *shape, int64_t 
 tesela_status tesela__dims(int32_t rank, int32_t n, const int64_t *dims, uint32_t *bits, int32_t *order,
                            tesela_error *err);
 
-/* Group modes by dim: dim d has modes first[d] .. first[d+1]-1; a mode of 1 goes to the dim it stands behind, the first
+/* Group modes by dim: dim d has modes first[d] .. first[d+1]-1; a mode of 1 goes to the dim before it, the first
  * one to dim 0. reason MODE_DOES_NOT_FIT_SHAPE unless the products are the extents. `first` has room for rank + 1. */
 tesela_status tesela__modes_of_dims(int32_t rank, const int64_t *shape, int32_t n_modes,
                                     const int64_t *mode_shape, int32_t *first, tesela_error *err);

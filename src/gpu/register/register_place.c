@@ -7,7 +7,7 @@
 #include "layout/layout.h"
 #include "gpu/register/register.h"
 
-/* The value of each mode. A mode is the last of its dim when the extents behind it fill the dim. */
+/* The value of each mode. A mode is the last of its dim when the extents after it fill the dim. */
 static void place_split(const tesela_register *layout, const int64_t *index, int64_t *value) {
   int32_t d = layout->rank;
   int64_t have = 1, rest = 0;

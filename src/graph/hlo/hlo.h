@@ -4,7 +4,7 @@
  *
  *   hlo_lex.c       the characters: names, balanced groups
  *   hlo_module.c    the text as computations and instructions; operands are numbers of instructions
- *   hlo_attribute.c what stands behind the operands: lists, windows, words
+ *   hlo_attribute.c what stands after the operands: lists, windows, words
  *   hlo_literal.c   numbers and constants
  *   hlo_parameter.c inputs
  *   hlo_build.c     a graph from a module: the value of each instruction, checked
@@ -45,7 +45,7 @@ static inline tesela__reader tesela__hlo_text(const char *text, tesela__hlo_span
   return (tesela__reader){text,         span.at + span.n, span.at, err, .blanks = TESELA__BLANKS_LOOSE,
                           .word = WORD, .glue = WORD};
 }
-tesela__hlo_span tesela__hlo_take_name(tesela__reader *r); /* an optional % in front; n 0: none */
+tesela__hlo_span tesela__hlo_take_name(tesela__reader *r); /* after an optional %; n 0: no name */
 /* A group with what is in it, strings included: the reader stands at its first bracket. span: the inside. */
 tesela_status tesela__hlo_take_group(tesela__reader *r, tesela__hlo_span *span);
 tesela_status tesela__hlo_take_string(tesela__reader *r, tesela__hlo_span *span); /* at the quote */
@@ -87,7 +87,7 @@ typedef struct tesela__hlo_module {
 
 tesela_status tesela__hlo_module_read(tesela__hlo_module *module, tesela_error *err);
 void tesela__hlo_module_release(tesela__hlo_module *module);
-/* The computation that an attribute names, -1 if there is none. */
+/* The computation that an attribute names, or -1. */
 int32_t tesela__hlo_module_find(const tesela__hlo_module *module, tesela__hlo_span name);
 
 /* ---- attributes ---- */
@@ -95,14 +95,14 @@ int32_t tesela__hlo_module_find(const tesela__hlo_module *module, tesela__hlo_sp
 /* The value of an attribute of an instruction; n 0 and at 0: it has none. */
 tesela__hlo_span tesela__hlo_attribute(const tesela__hlo_module *module, const tesela__hlo_instruction *in,
                                        const char *key);
-/* Numbers of `{1,2}`: how many, -1 if the attribute is not there or is no such list of at most `room`. */
+/* Numbers of `{1,2}`: how many, -1 unless the attribute is such a list of at most `room`. */
 int32_t tesela__hlo_list(const tesela__hlo_module *module, const tesela__hlo_instruction *in, const char *key,
                          int32_t room, int32_t *list);
 /* The same, but an attribute that is not there is an empty list. */
 int32_t tesela__hlo_list_or_none(const tesela__hlo_module *module, const tesela__hlo_instruction *in,
                                  const char *key, int32_t room, int32_t *list);
 bool tesela__hlo_integer(const char *text, tesela__hlo_span span, int64_t *value);
-/* Cut a stretch at a character: the part in front of it; *rest what is behind (n 0 at the end). */
+/* Cut a stretch at a character: the part before it; *rest what is after (n 0 at the end). */
 tesela__hlo_span tesela__hlo_cut(const char *text, tesela__hlo_span *rest, char c);
 tesela__hlo_span tesela__hlo_trim(const char *text, tesela__hlo_span span);
 
@@ -140,7 +140,7 @@ typedef struct tesela__hlo_frame {
 
 typedef struct tesela__hlo_build tesela__hlo_build;
 
-/* Adds the nodes of an instruction; *out stays unset where its pattern is none that a class says: then it becomes a fallback. */
+/* Adds the nodes of an instruction; *out stays unset if no class has its pattern: then it becomes a fallback. */
 typedef tesela_status tesela__hlo_handler(tesela__hlo_build *b, const tesela__hlo_instruction *in,
                                           tesela__hlo_value *out);
 
@@ -178,7 +178,7 @@ tesela_status tesela__hlo_fail(tesela__hlo_build *b, const tesela__hlo_instructi
                                const char *format, ...) TESELA_PRINTF(4, 5);
 /* The value of operand k; that of an instruction's number. */
 tesela__hlo_value *tesela__hlo_value_of(tesela__hlo_build *b, const tesela__hlo_instruction *in, int32_t k);
-/* Operand k as a node. TESELA_E_INVALID if there is none or it is a tuple. */
+/* Operand k as a node. TESELA_E_INVALID if it is missing or a tuple. */
 tesela_status tesela__hlo_operand(tesela__hlo_build *b, const tesela__hlo_instruction *in, int32_t k,
                                   int32_t *node);
 /* The same of an operator that needs its operand's lanes: a view of a constant is a constant of its own shape, in any stick. */
@@ -201,7 +201,7 @@ typedef struct tesela__hlo_window {
   int64_t size[TESELA_GRAPH_RANK], stride[TESELA_GRAPH_RANK], low[TESELA_GRAPH_RANK], high[TESELA_GRAPH_RANK],
       dilation[TESELA_GRAPH_RANK], x_dilation[TESELA_GRAPH_RANK], reversed[TESELA_GRAPH_RANK];
 } tesela__hlo_window;
-/* That of n dims. false: it is none, or none of our kind. */
+/* That of n dims. false: another text, or another kind. */
 bool tesela__hlo_window_read(const tesela__hlo_module *module, const tesela__hlo_instruction *in, int32_t n,
                              tesela__hlo_window *window);
 /* The dim along which windows of x reach from an end to each element, -1 if they do not; *reverse: from the last one. */
@@ -222,7 +222,7 @@ tesela_status tesela__hlo_fused(tesela__hlo_build *b, const tesela__hlo_instruct
                                 tesela__hlo_value *out);
 /* A tuple of n values, to be filled in, in the pool. */
 tesela_status tesela__hlo_make_tuple(tesela__hlo_build *b, int32_t n, tesela__hlo_value *out);
-/* The shapes of a tuple of n arrays, as the text says them. false: it is none. */
+/* The shapes of a tuple of n arrays, from the text; false for any other text. */
 bool tesela__hlo_elements(const tesela__hlo_module *module, const tesela__hlo_instruction *in, int32_t n,
                           tesela_xla_shape *shape);
 /* What a fold with a function is, and the value it may start from without a difference. false: no fold. */
@@ -268,7 +268,7 @@ typedef struct tesela__hlo_linear {
   int32_t number, fits;              /* nodes, -1: none yet */
 } tesela__hlo_linear;
 
-/* For n dims of these extents and indices of that type. false: numbers would not fit, or the type is no integer. */
+/* For n dims of these extents and indices of that type. false: numbers would not fit, or the type is not an integer. */
 bool tesela__hlo_linear_begin(tesela__hlo_linear *l, int32_t n, const int64_t *extent, tesela_dtype dtype);
 /* Add clamp(0, node, most) * stride. `check`: the number is -1 where that differs from the node. */
 tesela_status tesela__hlo_linear_index(tesela__hlo_linear *l, int32_t node, int64_t most, int64_t stride,
@@ -280,7 +280,7 @@ tesela_status tesela__hlo_linear_count(tesela__hlo_linear *l, int32_t rank, cons
 tesela_status tesela__hlo_linear_end(tesela__hlo_linear *l, int32_t rank, const int64_t *shape, int32_t first,
                                      const int64_t *stride);
 
-/* Lookups that are more than whole rows of one dim: x, indices, and values of a scatter; *out stays unset if they are none. */
+/* Lookups that are more than whole rows of one dim: x, indices, and values of a scatter; else *out stays unset. */
 tesela_status tesela__hlo_gather_many(tesela__hlo_build *b, const tesela__hlo_instruction *in,
                                       const int32_t *operand, tesela__hlo_value *out);
 tesela_status tesela__hlo_scatter_many(tesela__hlo_build *b, const tesela__hlo_instruction *in, tesela_fn fn,
@@ -326,7 +326,7 @@ typedef struct tesela__hlo_printer {
 bool tesela__hlo_print_op(tesela__hlo_printer *p, const tesela_node *node);
 /* The same for lookups, pieces and views. */
 bool tesela__hlo_print_piece(tesela__hlo_printer *p, const tesela_node *node);
-/* Constants before an instruction that it needs and that are no nodes; operands with n of them after, -1: with the one. */
+/* Constants before an instruction that it needs and that are not nodes; operands with n of them after, -1: with the one. */
 void tesela__hlo_print_before(tesela__hlo_printer *p, const tesela_node *node);
 void tesela__hlo_print_with_scalars(tesela__hlo_printer *p, const char *opcode, const tesela_node *node,
                                     const char *word, int32_t n);

@@ -47,7 +47,7 @@ tesela_status tesela__hlo_collective(tesela__hlo_build *b, const tesela__hlo_ins
        pair = started && !reduces; /* what came in, and the result */
   if (n < 1 || n > COLLECTIVE_MOST || (pair && (!in->tuple || n > 1))) return TESELA_OK;
   tesela_status status = TESELA_OK;
-  for (int32_t k = 0; k < n; k++) /* a tuple is none of its operands */
+  for (int32_t k = 0; k < n; k++) /* no operand may be a tuple */
     if (tesela__hlo_value_of(b, in, k)->node < 0 &&
         tesela__hlo_value_of(b, in, k)->node != TESELA__HLO_CONSTANT)
       return TESELA_OK;

@@ -100,7 +100,7 @@ static tesela_status convolution_reverse(tesela__hlo_build *b, const tesela__hlo
   return tesela__hlo_add(b, in, "reversed", &spec, w);
 }
 
-/* A dim of `groups` in front of what has the role now: the places behind it move. */
+/* A dim of `groups` before what has the role now: the places after it move. */
 static void convolution_insert(int32_t place[CONVOLUTION_ROLES], int32_t role) {
   int32_t at = place[role];
   for (int32_t i = 0; i < CONVOLUTION_ROLES; i++) place[i] += place[i] >= at;

@@ -99,7 +99,7 @@ tesela_status tesela__hlo_linear_count(tesela__hlo_linear *l, int32_t rank, cons
   return status == TESELA_OK ? linear_sum(l, node, stride) : status;
 }
 
-/* A tensor with more dims behind. */
+/* A tensor with more dims after. */
 static tesela_status linear_widen(tesela__hlo_linear *l, int32_t rank, const int64_t *shape, int32_t *node) {
   int32_t dims[TESELA_GRAPH_RANK], from = *node, n = tesela__graph_at(l->b->graph, *node)->rank;
   if (n == rank) return TESELA_OK;

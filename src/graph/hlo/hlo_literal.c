@@ -28,7 +28,7 @@ bool tesela__hlo_number(const char *text, tesela__hlo_span span, double *value) 
   memcpy(copy, text + span.at, span.n);
   copy[span.n] = '\0';
   bool minus = copy[0] == '-';
-  if (strncmp(copy + minus, "nan", 3) == 0) { /* also with its bits behind it: nan(0x400) */
+  if (strncmp(copy + minus, "nan", 3) == 0) { /* also with its bits after it: nan(0x400) */
     *value = minus ? -(double)NAN : (double)NAN;
     return true;
   }

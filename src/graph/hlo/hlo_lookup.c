@@ -66,7 +66,7 @@ static tesela_status lookup_squeeze(tesela__hlo_build *b, const tesela__hlo_inst
   return tesela__hlo_add(b, in, "indices", &spec, node);
 }
 
-/* Where each dim of x[:d] + indices + x[d+1:], and of a kept d behind the indices, stands in the result or the values. */
+/* Where each dim of x[:d] + indices + x[d+1:], and of a kept d after the indices, stands in the result or the values. */
 static bool lookup_order(const lookup *l, int32_t rank, int32_t *order) {
   int32_t free_places[TESELA_GRAPH_RANK], n = 0, w = 0, o = 0;
   for (int32_t p = 0; p < rank; p++) {

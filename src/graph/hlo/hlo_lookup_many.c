@@ -4,15 +4,15 @@
  *
  *   x[10,20,64], i[5,2]   start_index_map={0,1}, slice_sizes={1,2,64}     rows of [200,64], numbers [5,2]: see hlo_linear.c
  *
- * The dims that are looked up become one; each that stays in the result is a dim of the numbers. The result then has the dims of x
- * in front, those of the indices, those windows, the dims of x behind; a permutation puts them where they belong.
+ * The dims that are looked up become one; each that stays in the result is a dim of the numbers. The result then has the leading
+ * dims of x, those of the indices, those windows, the other dims of x; a permutation puts them where they belong.
  */
 #include "graph/hlo/hlo.h"
 
 /* A gather or scatter: what is looked up in x, and where its dims go. */
 typedef struct lookup_many {
   int32_t rank, n, n_index;             /* of x; dims looked up; dims of the indices without the vector */
-  int32_t vector;                       /* that dim; the rank of the indices: there is none */
+  int32_t vector;                       /* that dim; the rank of the indices: absent */
   int32_t dim[TESELA_GRAPH_RANK];       /* looked up, ascending */
   int32_t component[TESELA_GRAPH_RANK]; /* of each dim of x: of the vector, -1: none */
   int32_t batch[TESELA_GRAPH_RANK];     /* of each dim of x: the dim of the indices it goes along with, -1 */
@@ -87,7 +87,7 @@ static bool many_dims(const tesela_node *x, bool whole, lookup_many *m) {
   return true;
 }
 
-/* The numbers of the elements that are looked up: indices, and windows behind them. */
+/* The numbers of the elements that are looked up: indices, and windows after them. */
 static tesela_status many_numbers(tesela__hlo_linear *l, const lookup_many *m, const tesela_node *x,
                                   int32_t at, bool check) {
   int64_t shape[TESELA_GRAPH_RANK], stride[TESELA_GRAPH_RANK];
@@ -126,7 +126,7 @@ static tesela_status many_numbers(tesela__hlo_linear *l, const lookup_many *m, c
   return status == TESELA_OK ? tesela__hlo_linear_end(l, rank, shape, m->n_index, stride) : status;
 }
 
-/* Where each dim of x in front + indices + windows + x behind stands in the result or the values. */
+/* Position of each dim of leading x + indices + windows + other x in the result or the values. */
 static bool many_order(const lookup_many *m, int32_t rank, int32_t *order) {
   bool taken[TESELA_GRAPH_RANK] = {false}, looked[TESELA_GRAPH_RANK] = {false};
   int32_t o = 0;

@@ -3,11 +3,11 @@
  * hlo_module.c - HLO text as computations and instructions.
  *
  *   HloModule name, attributes
- *   FileNames, FunctionNames, FileLocations, StackFrames and their numbered lines      passed over
+ *   FileNames, FunctionNames, FileLocations, StackFrames and their numbered lines      skipped
  *   [ENTRY] %name [(parameters) -> shape] { instructions } [, attributes]
  *   [ROOT] %name = shape opcode(operands), key=value, ...                              an instruction
  *
- * An operand names an instruction in front of it in the same computation; a name is found through a table of slots over all
+ * An operand names an instruction before it in the same computation; a name is found through a table of slots over all
  * computations. Of attributes only the stretch is kept; of shapes the place.
  */
 #include "graph/hlo/hlo.h"
@@ -259,7 +259,7 @@ static tesela_status module_computation(tesela__hlo_module *m, tesela__reader *r
   return module_attributes(r, &inside);
 }
 
-/* The numbered lines behind the name of a table. */
+/* The numbered lines after the name of a table. */
 static tesela_status module_table(tesela__reader *r) {
   for (;;) {
     tesela__hlo_span value;

@@ -129,7 +129,7 @@ static bool note_conv(const char *text, tesela__hlo_span key, tesela__hlo_span v
   return false;
 }
 
-/* One key; false: it is none, or its value is not of its kind. */
+/* One key; false: unknown, or its value is not of its kind. */
 static bool note_key(const char *text, tesela__hlo_span key, tesela__hlo_span value, note_lists *lists,
                      tesela_node_spec *spec, int32_t rank) {
   int32_t n, flag;

@@ -10,8 +10,8 @@
  *     ROOT %t = f16[128,256]{1,0} add(%a_t, %x)
  *   }
  *
- * What HLO does not say exactly has a note (hlo_note.c), most often on a custom-call. Values that are no nodes here (what a fold
- * starts from, what is padded with, where a piece is written) are constants in front, which reading takes back.
+ * What HLO does not say exactly has a note (hlo_note.c), most often on a custom-call. Values that are not nodes here (the start of a
+ * fold, the value of padding, the position of a piece) are constants before it, which reading removes.
  */
 #include <tesela/notation.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_print_scalar.c - what printing of all nodes uses: operands, lists, values, and the scalars that stand in front of an instruction.
+ * hlo_print_scalar.c - what printing of all nodes uses: operands, lists, values, and the scalars that stand before an instruction.
  */
 #include <math.h>
 

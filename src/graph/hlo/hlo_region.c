@@ -15,7 +15,7 @@ enum { REGION_MOST = 64 }; /* instructions of a computation that is computed */
 
 typedef struct region_number {
   double x;           /* a float, or a truth value */
-  tesela_dtype whole; /* the type of an integer; TESELA_DTYPE_NONE: it is none */
+  tesela_dtype whole; /* the type of an integer, or TESELA_DTYPE_NONE */
   int64_t i;          /* then its value; of 64 bits without a sign its bits */
   bool of_float;      /* then it is made of the bits of a float */
 } region_number;

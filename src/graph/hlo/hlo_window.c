@@ -7,8 +7,8 @@
  * A fold starts from a value. If that is neutral (0 of a sum, -inf of max) it is left out; otherwise the fold is followed by one
  * more operation with it.
  *
- * lhs_dilate spreads the elements of the operand, rhs_dilate those of the window. A fold of windows starts from a value that stands
- * for what is no element, too; so a value that is not neutral is folded in behind only where all of a window are elements, or where
+ * lhs_dilate spreads the elements of the operand, rhs_dilate those of the window. A fold of windows starts from a value that also
+ * replaces missing elements; so a value that is not neutral is folded in after only where all of a window are elements, or where
  * it makes no difference how often it is.
  *
  * Windows that reach from an end to each element are a cumulative fold along that dim.

@@ -82,7 +82,7 @@ static tesela_status loops_tiled(tesela_op_loops *loops, const tesela_node *node
   return status;
 }
 
-/* Lanes of an operand along an iteration dim, 0 if there are none. */
+/* Lanes of an operand along an iteration dim, or 0. */
 static int64_t loops_lanes(const tesela__op_tensor *tensor, int32_t dim) {
   for (int32_t d = 0; d < tensor->rank; d++) {
     const tesela_index *index = &tensor->index[d];

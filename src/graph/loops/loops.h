@@ -44,7 +44,7 @@ tesela_status tesela__op_loops(const tesela_graph *graph, int32_t node, bool pla
                                tesela_error *err);
 
 /* The place of a tensor as a layout of counters. `extra` >= 0: the looked-up index is one more counter, of that many
- * values, behind those of the loops. */
+ * values, after those of the loops. */
 tesela_status tesela__loop_place(const tesela_op_loops *loops, const tesela__op_tensor *tensor, int64_t extra,
                                  tesela_layout *place, int64_t *before, tesela_error *err);
 

@@ -183,7 +183,7 @@ static tesela_status place_joins_begin_at_0(const place_build *b, tesela_error *
   return TESELA_OK;
 }
 
-/* The digits of base behind the joins; the first digit of each coordinate goes as far as its join does. */
+/* The digits of base after the joins; the first digit of each coordinate goes as far as its join does. */
 static tesela_status place_base(place_build *b, tesela_error *err) {
   const tesela_layout *base = &b->tensor->base;
   int32_t shift = b->n_counters + b->first_coordinate;

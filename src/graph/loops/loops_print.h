@@ -15,9 +15,9 @@ typedef struct tesela__print {
   tesela_op_loops loops;
   int32_t n_outer;
   tesela__terms text;
-  int32_t counter[TESELA_DEVICE_DIMS +
-                  1];        /* atoms of the loops, and of the index that is looked up behind them */
-  tesela__terms_sum written; /* the place last assigned to */
+  int32_t
+      counter[TESELA_DEVICE_DIMS + 1]; /* atoms of the loops, and of the index that is looked up after them */
+  tesela__terms_sum written;           /* the place last assigned to */
   tesela__sink *sink;
   int32_t depth;
   tesela_status status; /* the first failure */
@@ -26,7 +26,7 @@ typedef struct tesela__print {
 
 /* A new line, indented. */
 void tesela__print_line(tesela__print *s);
-/* "{" behind the loops, or on a line of its own if there are none. */
+/* "{" after the loops, or on its own line without loops. */
 void tesela__print_open(tesela__print *s);
 void tesela__print_number(tesela__print *s, double value);
 /* The value of an iteration dim times `by`, added to a sum. */
@@ -37,7 +37,7 @@ bool tesela__print_inside(tesela__print *s, int32_t from, int32_t to);
 bool tesela__print_exists(tesela__print *s, const tesela__op_tensor *tensor, bool line);
 /* Operand k; false: it failed, s->status says how. */
 bool tesela__print_tensor(tesela__print *s, int32_t k, tesela__op_tensor *tensor);
-/* "a[..]". The result's: a line of its own, with loops over copies in front; s->written is its place. */
+/* "a[..]". The result's: its own line, after loops over copies; s->written is its place. */
 void tesela__print_element(tesela__print *s, const tesela__op_tensor *tensor, bool result);
 void tesela__print_operand(tesela__print *s, int32_t k);
 /* "t1[..] = " */

@@ -12,7 +12,7 @@ void tesela__print_line(tesela__print *s) {
   for (int32_t i = 0; i < s->depth; i++) tesela__puts(s->sink, "  ");
 }
 
-/* A block behind the loops, or on a line of its own if there are none. */
+/* A block after the loops, or on its own line without loops. */
 void tesela__print_open(tesela__print *s) {
   if (s->depth > 0) {
     tesela__puts(s->sink, " {");
@@ -25,7 +25,7 @@ void tesela__print_open(tesela__print *s) {
 
 /* ---- names -------------------------------------------------------------------------------------------------- */
 
-/* An identifier of C that is no word used here, and not v and a number. */
+/* An identifier of C that is not a word used here, and not v and a number. */
 static bool print_is_identifier(const char *name) {
   static const char *const taken[] = {
       "at",       "i",      "auto",   "break",    "case",   "char",  "const",    "continue", "default",
@@ -62,7 +62,7 @@ void tesela__print_dim(tesela__print *s, int32_t dim, int64_t by, tesela__terms_
       tesela__terms_add(&s->text, sum, s->counter[l], s->loops.loop[l].step * by);
 }
 
-/* What stands in front of a condition: of the first one of a line of its own, "if (". */
+/* What stands before a condition: of the first one of a line of its own, "if (". */
 static void print_before_condition(tesela__print *s, bool any, bool line) {
   if (any) {
     tesela__puts(s->sink, " && ");

@@ -33,7 +33,7 @@ typedef struct tesela__terms_atom {
 /* Atoms that sums refer to. */
 typedef struct tesela__terms {
   int32_t n;
-  bool full; /* more atoms or terms than there is room for: what came of it is no use */
+  bool full; /* more atoms or terms than there is room for: the result is not usable */
   tesela__terms_atom atom[TESELA__TERMS_ATOMS];
 } tesela__terms;
 

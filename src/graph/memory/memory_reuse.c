@@ -28,7 +28,7 @@ static bool reuse_same_places(const tesela__memory_plan *plan, int32_t k, int32_
   return tesela_layout_compare(result, &operand, &difference, NULL) == TESELA_OK && difference.same;
 }
 
-/* The result's place; false: it takes nobody's. */
+/* The result's place; false: it reuses no operand's. */
 static bool reuse_result(const tesela__memory_plan *plan, int32_t k, tesela_op_loops *loops,
                          tesela_layout *result) {
   tesela__op_tensor tensor;

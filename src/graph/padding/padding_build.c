@@ -2,12 +2,12 @@
 /*
  * padding_build.c - what each operator reads where an index exceeds its extent.
  *
- * Result: in the padding of its dim d, index X[d] is at least the extent, and an operand whose dim follows X[d] is read behind its
+ * Result: in the padding of its dim d, index X[d] is at least the extent, and an operand whose dim follows X[d] is read after its
  * own extent: in its padding if the view ends where the buffer ends, and there is room for all of it. Where several dims of the
  * result have padding, an operand is in its padding if one of those dims leads it there.
  *
  * Folds: a folded dim goes on to the end of an operand's last stick, or of its padding; so does a line that is run along, but where
- * what lies behind an element does not count.
+ * what lies after an element does not count.
  */
 #include "graph/padding/padding.h"
 
@@ -124,7 +124,7 @@ static tesela_status pad_node_cases(pad_build *b, tesela__pad_node *at, tesela_e
     told = b->node->n_operands <= PAD_OPERANDS && b->node->fn != TESELA_FN_FUSED &&
            pad_cases(b, b->node->n_operands, b->node->op == TESELA_OP_GATHER, &at->cases, &status, err);
     break;
-  case TESELA_OP_ALONG: /* lines beside the others; behind the end of a line no operand is in padding, which tells nothing */
+  case TESELA_OP_ALONG: /* lines beside the others; after the end of a line no operand is in padding, which tells nothing */
     told = b->node->n_operands == 1 && pad_cases(b, 1, false, &at->cases, &status, err);
     break;
   case TESELA_OP_SCATTER:
@@ -147,7 +147,7 @@ static tesela_status pad_node_cases(pad_build *b, tesela__pad_node *at, tesela_e
 
 /* ---- what is folded ------------------------------------------------------------------------------------------ */
 
-/* How far an operand makes a folded dim go, how far its buffer has places, and what lies between and behind. */
+/* How far an operand makes a folded dim go, how far its buffer has places, and what lies between and after. */
 typedef struct pad_reach {
   int32_t dim;
   int64_t own, room;

@@ -20,7 +20,7 @@ static bool pad_dims_one(const tesela_device_layout *layout, int32_t d, tesela__
       if (layout->dim[j].dim == d && layout->dim[j].step == reach && layout->dim[j].extent > 1) next = j;
     if (next < 0) break;
     bool lane = next >= layout->n_dims - layout->stick_dims;
-    if (lane && unit != reach) return false; /* lanes above what is no lane */
+    if (lane && unit != reach) return false; /* lanes above a digit outside them */
     if (!tesela__mul(reach, layout->dim[next].extent, &reach)) return false;
     if (lane) unit = reach;
     left--;

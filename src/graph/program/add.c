@@ -76,7 +76,7 @@ static tesela_status add_check_operands(const tesela_graph *graph, const struct 
   return TESELA_OK;
 }
 
-/* Operand 0 of an operator that writes in place: nobody else may need what is overwritten. */
+/* Operand 0 of an operator that writes in place: no other operand may need the old values. */
 static tesela_status add_check_in_place(const tesela_graph *graph, const struct add_row *row,
                                         const tesela_node *node, tesela_error *err) {
   if (!row->in_place)
@@ -139,7 +139,7 @@ static void add_make_name(const tesela_graph *graph, const tesela_node_spec *spe
 
 /* ---- a node ---- */
 
-/* The node with copies of its texts and operands behind it. */
+/* The node with copies of its texts and operands after it. */
 static tesela__graph_entry *add_allocate(tesela_graph *graph, const tesela_node_spec *spec,
                                          const char *name) {
   size_t name_room = strlen(name) + 1, opcode_room = spec->opcode ? strlen(spec->opcode) + 1 : 0;
@@ -289,7 +289,7 @@ tesela_status tesela_graph_add(tesela_graph *graph, const tesela_node_spec *spec
   tesela__graph_append(graph, entry);
   tesela__graph_entry *buffer = graph->entry[entry->node.buffer];
   if (entry->node.in_place)
-    buffer->writes++; /* below 2^31 like the nodes; it is no output, which was checked */
+    buffer->writes++; /* below 2^31 like the nodes; it is not an output, which was checked */
   entry->value = buffer->writes;
   if (node) *node = graph->count - 1;
   return TESELA_OK;

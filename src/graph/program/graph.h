@@ -4,7 +4,7 @@
  *
  * A node, its name, opcode and operands are one allocation that never moves. Each value of a buffer has a number: how
  * often the buffer had been overwritten in place when the value was made; a value whose number is not its buffer's is
- * gone and may not be used.
+ * lost and may not be used.
  */
 #ifndef TESELA_SRC_GRAPH_H
 #define TESELA_SRC_GRAPH_H
@@ -62,7 +62,7 @@ tesela__graph_shape tesela__shape_input, tesela__shape_constant, tesela__shape_p
 
 /* ---- what shape functions share ---- */
 
-/* Fail with the operator and its name in front. */
+/* Fail with a message that starts with the operator and its name. */
 tesela_status tesela__graph_fail(tesela_error *err, tesela_status status, const tesela_node *node,
                                  const char *format, ...) TESELA_PRINTF(4, 5);
 
@@ -94,13 +94,13 @@ bool tesela__graph_names_dim(const tesela_node *node, int32_t d);
 
 /* A type that is not said is that of operand 0. */
 void tesela__graph_type_of_first(const tesela_graph *graph, tesela_node *node);
-/* The strides of a view of operand 0's elements in another shape, false if there are none. Extents multiply to the same number. */
+/* The strides of a view of operand 0's elements in another shape, or false. Extents multiply to the same number. */
 bool tesela__graph_reshape_strides(int32_t from_rank, const int64_t *from_shape, const int64_t *from_stride,
                                    int32_t rank, const int64_t *shape, int64_t *stride);
 /* Strides of a row-major tensor; false if they exceed int64. An extent of 0 counts as 1. */
 bool tesela__graph_row_major(int32_t rank, const int64_t *shape, int64_t *stride);
 
-/* TESELA_E_RANGE for a number that is no node's. */
+/* TESELA_E_RANGE for a number that is not a node's. */
 tesela_status tesela__graph_check_node(const tesela_graph *graph, int32_t node, tesela_error *err);
 /* Outputs and hints of a program, for the copy of it whose nodes `map` gives. */
 tesela_status tesela__graph_copy_marks(tesela_graph *to, const tesela_graph *from, const int32_t *map,

@@ -58,7 +58,7 @@ tesela_status tesela__view_unsqueeze(const tesela_graph *graph, const tesela_nod
   tesela_status status = tesela__graph_dims(spec, node->rank, node, err);
   if (status != TESELA_OK) return status;
   int32_t from = x->rank - 1;
-  int64_t next = 1; /* the stride a dim in front of what is placed would have */
+  int64_t next = 1; /* the stride a dim before what is placed would have */
   for (int32_t d = node->rank - 1; d >= 0; d--) {
     bool comes = tesela__graph_names_dim(node, d);
     node->shape[d] = comes ? 1 : x->shape[from];

@@ -17,7 +17,7 @@ static bool conv_counts(const tesela_conv2d *conv, int32_t role) {
   return role < CONV_SPATIAL + conv->spatial || (role == CONV_GROUP && conv->grouped);
 }
 
-/* Positions of the dims of one tensor. All 0: in order, groups in front of the channels (behind the batch, `batch`). */
+/* Positions of the dims of one tensor. All 0: in order, groups before the channels (after the batch, `batch`). */
 static tesela_status conv_positions(const char *what, bool batch, int32_t at[CONV_ROLES], int32_t *rank,
                                     const tesela_node *node, tesela_error *err) {
   const tesela_conv2d *conv = &node->conv;

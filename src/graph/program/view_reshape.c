@@ -2,8 +2,8 @@
 /*
  * view_reshape.c - when a strided tensor can be seen in another shape without a copy.
  *
- * Dims of 1 aside, the operand's dims fall into runs whose strides are those of one long dim: stride = stride behind * extent
- * behind. A new shape is a view if its dims, taken from the end, fill run after run exactly.
+ * Dims of 1 aside, the operand's dims fall into runs whose strides are those of one long dim: stride = stride after * extent
+ * after. A new shape is a view if its dims, taken from the end, fill run after run exactly.
  *
  *   [50,10,192] strides (1920,192,1)   one run of 96000     -> [500,192], [96000], ...
  *   [192,50]    strides (1,192)        two runs: 192, 50    -> [96,2,50] but not [9600]
@@ -31,8 +31,7 @@ bool tesela__graph_reshape_strides(int32_t from_rank, const int64_t *from_shape,
       run *= from_shape[end]; /* at most the elements of the tensor */
     }
     for (; d >= 0 && (taken < run || shape[d] == 1); d--) {
-      if (!tesela__mul(base, taken, &stride[d]))
-        stride[d] = base; /* only in front of the run, of a dim of 1 */
+      if (!tesela__mul(base, taken, &stride[d])) stride[d] = base; /* only before the run, of a dim of 1 */
       taken *= shape[d];
       if (taken > run) return false;
     }

@@ -2,9 +2,9 @@
 /*
  * apply.c - a program with the layouts that propagation found, and its moves as nodes.
  *
- * Nodes are added again in their order. In front of an operator that needs a moved operand come a MOVE of the value and the
+ * Nodes are added again in their order. Before an operator that needs a moved operand come a MOVE of the value and the
  * views that lie between it and the operand; copies that are shared, and views of them, are made once. A copy of a view is a MOVE
- * of that view, and only the views behind it are made again.
+ * of that view, and only the views after it are made again.
  *
  *   a_t = permute a; t1 = add a_t x     a.stick0 = move a; a_t.stick0 = permute a.stick0; t1 = add a_t.stick0 x
  *   r = reshape x; o = matmul r y       r.copy = move r; o = matmul r.copy y

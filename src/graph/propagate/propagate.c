@@ -74,7 +74,7 @@ static tesela_propagation *propagate_new(const tesela_graph *graph, const tesela
 /* ---- moves ---- */
 
 /* The earlier move that made a copy of the same value, or of the same view of it, for a same operand or, with shared copies, any;
- * -1 if there is none. */
+ * or -1. */
 static int32_t propagate_copy_of(const tesela_propagation *p, const tesela__edge *edge, const int32_t *last,
                                  const int32_t *before, const int32_t *edge_of, const tesela_move *move) {
   if (!p->options.share && edge->holder == 0) return -1;
@@ -249,7 +249,7 @@ static tesela_status propagate_blame(tesela_propagation *p, tesela_error *err) {
 
 /* ---- questions ---- */
 
-/* An element of a fallback's results is no operator: it is part of that fallback. */
+/* An element of a fallback's results is not an operator: it is part of that fallback. */
 static bool propagate_element(const tesela_node *node) {
   return node->op == TESELA_OP_FALLBACK && node->opcode && strcmp(node->opcode, "get-tuple-element") == 0;
 }

@@ -5,7 +5,7 @@
  *   propagate_family.c           which layouts a buffer can have, what a move between two of them costs, hints
  *   propagate_view.c             how an operand lies under the indices of its operator; its lanes for each layout, remembered
  *   propagate_need.c             the rules: which layouts of an operand suit which stick of the result
- *   propagate_copies.c           views that may be copied in front of an operand, and what the copies suit
+ *   propagate_copies.c           views that may be copied before an operand, and what the copies suit
  *   propagate_suits.c            what it costs to read an operand where it lies
  *   propagate_operator.c         operators, their edges and results
  *   propagate_share.c            which operands read the same copies
@@ -19,8 +19,8 @@
  *   apply.c                      the program with its moves
  *   materialise.c                the program with its copies alone
  *
- * A *candidate* is a layout a buffer can have: one for each stick dim, one element per stick, and a layout that was given
- * and is none of these. Sets of candidates are bits. A *label* says where the result's stick is: its dim, or its rank for
+ * A *candidate* is a layout a buffer can have: one for each stick dim, one element per stick, and any other layout that
+ * was given. Sets of candidates are bits. A *label* says where the result's stick is: its dim, or its rank for
  * one element per stick. Operands are judged one by one for each label, so that a program is pairs of choices: the stick of a
  * result and the layout of an operand's buffer.
  */
@@ -57,13 +57,13 @@ typedef struct tesela__slots {
 typedef struct tesela__family {
   uint64_t hash;
   int32_t node;   /* the first of them */
-  int32_t given;  /* candidate that is no other's stick, -1: none; such a family has one buffer */
+  int32_t given;  /* candidate of a given layout outside the sticks, or -1; such a family has one buffer */
   int32_t n;      /* candidates */
   int32_t preset; /* candidate of the default layout */
   int32_t rank;
   int32_t stick[TESELA__CANDIDATES];
   int64_t lanes;
-  int64_t most;                 /* the dearest move */
+  int64_t most;                 /* the most expensive move */
   tesela_device_layout *layout; /* of each candidate */
   int64_t *price;               /* [from * n + to], -1: there is no such move */
 } tesela__family;
@@ -99,14 +99,14 @@ typedef struct tesela__operand_axes {
   bool apart; /* how its dims go with the result's is not known: an unknown operator's, of another shape */
 } tesela__operand_axes;
 
-/* A view that may be copied in front of what reads it; views that show the same of one value are one. */
+/* A view that may be copied before what reads it; views that show the same of one value are one. */
 typedef struct tesela__copyable {
   int32_t node;          /* the first that was met */
   int32_t value, before; /* the one before of the same value */
   int32_t family;        /* of the copy */
   int32_t slot, by;      /* its last slot, -1: none yet; the holder that this is for */
   int64_t *price; /* [candidate of the buffer * n of the family + candidate], -1: there is no such copy */
-  int64_t most;   /* the dearest; -1: there is none */
+  int64_t most;   /* the highest price, or -1 */
 } tesela__copyable;
 
 /* The candidates of a buffer, or of copies of a view, that suit an operand, for each label. */
@@ -213,7 +213,7 @@ bool tesela__slots_room(tesela__slots *slots, const tesela_allocator *allocator,
 uint64_t tesela__propagate_hash(uint64_t hash, int64_t word);
 /* The family of copies of a node's tensor. TESELA_E_UNSUPPORTED if the target has no layouts for it. */
 tesela_status tesela__family_of_copy(tesela_propagation *p, int32_t node, int32_t *number, tesela_error *err);
-/* Candidate with a stick, -1 if there is none. */
+/* Candidate with a stick, or -1. */
 int32_t tesela__family_candidate(const tesela__family *family, int32_t stick);
 
 /* ---- propagate_view.c ---- */
@@ -416,7 +416,7 @@ bool tesela__propagate_unknown(const tesela_propagation *p, const tesela_node *n
 
 /* ---- propagate_outputs.c ---- */
 
-/* options.all_sticks: candidates of the outputs with which nothing gets dearer, as p->best. */
+/* options.all_sticks: candidates of the outputs that do not raise the cost, as p->best. */
 tesela_status tesela__propagate_outputs(tesela_propagation *p, tesela_error *err);
 
 /* ---- apply.c ---- */

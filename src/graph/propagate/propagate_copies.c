@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * propagate_copies.c - views that may be copied in front of an operand, and what the copies suit.
+ * propagate_copies.c - views that may be copied before an operand, and what the copies suit.
  *
  * A view may have its lanes along no dim of it, whatever the stick of its buffer: a reshape that joins a part of a stick with
  * another dim, a slice from the middle of a stick. A copy of the view is a buffer of its own, in any stick of its family:
@@ -14,7 +14,7 @@
 #include "graph/propagate/propagate.h"
 
 enum { COPIES_DEPTH = 8 };             /* views of an operand that may be copied: the next ones */
-#define COPIES_MOST ((int64_t)1 << 48) /* elements: dearer copies are none */
+#define COPIES_MOST ((int64_t)1 << 48) /* elements: larger copies are not made */
 
 static tesela_status copies_no_memory(tesela_error *err) {
   return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for copies of views");
@@ -64,7 +64,7 @@ bool tesela__move_forbidden(const tesela_graph *graph, int32_t node, int32_t ope
 
 /* ---- what copies cost ---- */
 
-/* May a buffer in `from` be copied to `to`? What has no other layout than one element per stick is no move to or from it. */
+/* May a buffer in `from` be copied to `to`? A tensor whose only layout is one element per stick does not move to or from it. */
 static bool copies_may(const tesela_propagate_options *options, const tesela__family *family, int32_t from,
                        const tesela__family *copies, int32_t to) {
   bool spreads = tesela__family_sparse(copies, to), compacts = tesela__family_sparse(family, from);

@@ -3,7 +3,7 @@
  * propagate_explain_failure.c - why an operator has no layout.
  *
  * The nodes before it are solved by themselves, without regard to it; what its operands look like then, and which moves would make
- * it possible, is printed. If no move in front of the operator itself helps, the program up to it is solved with moves anywhere.
+ * it possible, is printed. If no move before the operator itself helps, the program up to it is solved with moves anywhere.
  */
 #include "graph/propagate/propagate.h"
 
@@ -70,7 +70,7 @@ static void explain_operand(tesela__explain *x, const tesela_node *op, int32_t k
   tesela__putc(&x->sink, '\n');
 }
 
-/* Operands that cannot meet a need since nobody knows how the operator reads them. */
+/* Operands that cannot meet a need since it is unknown how the operator reads them. */
 static void explain_apart(tesela__explain *x, const tesela__operator *op) {
   const tesela_node *node = tesela_graph_node(x->p->graph, op->node);
   bool follows = tesela_rule_of_node(&x->p->target, node, TESELA_RULE_RESULT)->yield == TESELA_YIELD_SURVIVES;
@@ -168,7 +168,7 @@ static void explain_move(tesela__explain *x, int32_t buffer, int32_t stick, int6
   tesela__putf(&x->sink, " (%" PRId64 " elements)", price);
 }
 
-/* The moves in front of an operator that a label needs. */
+/* The moves before an operator that a label needs. */
 typedef struct explain_plan {
   int32_t label, moves; /* moves -1: there is no way */
   int64_t price;
@@ -205,7 +205,7 @@ static void explain_plan_moves(tesela__explain *x, const tesela__operator *op, c
   }
 }
 
-/* The operator's own operands moved: every way with one move, else the cheapest. false: there is none. */
+/* The operator's own operands moved: every way with one move, else the cheapest. false: no way. */
 static bool explain_own_moves(tesela__explain *x, const tesela__operator *op) {
   int32_t rank = tesela_graph_node(x->p->graph, op->node)->rank, n = 0;
   explain_plan best = {.moves = -1}, said[TESELA__LABELS];

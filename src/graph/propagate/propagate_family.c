@@ -2,8 +2,8 @@
 /*
  * propagate_family.c - which layouts buffers can have, what moves between them cost, and hints.
  *
- * Buffers of one type and shape share a family. A buffer with a layout that is set has only that one; where it is none of
- * the target's own, it is one candidate more, in a family of its own.
+ * Buffers of one type and shape share a family. A buffer with a layout that is set has only that one; a layout outside
+ * the target's family is one more candidate, in its own family.
  */
 #include "graph/propagate/propagate.h"
 

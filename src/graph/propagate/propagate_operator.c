@@ -2,7 +2,7 @@
 /*
  * propagate_operator.c - the operators of a program with what they need of their operands, and where results may have their stick.
  *
- * An operand that needs nothing is no edge. A result that is written in place, or whose layout is set, has its stick where its
+ * An operand without a need has no edge. A result that is written in place, or whose layout is set, has its stick where its
  * buffer's candidate puts it: `under` says which candidates give which label.
  */
 #include "graph/propagate/propagate.h"
@@ -68,7 +68,7 @@ static tesela_status perform_edge(tesela__need_operator *op, int32_t k, const te
 
 /* ---- the result ---- */
 
-/* Dims of the result that only operand 1 has; one element per stick if there are none. */
+/* Dims of the result that only operand 1 has; one element per stick without such dims. */
 static tesela_status perform_columns(const tesela__need_operator *op, tesela__sticks *may,
                                      tesela_error *err) {
   tesela__operand_axes x, y;

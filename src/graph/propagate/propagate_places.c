@@ -113,10 +113,10 @@ static int32_t places_bits(tesela__sticks set) {
   return n;
 }
 
-/* The next subset of a set in the order of numbers; 0 behind the last. */
+/* The next subset of a set in the order of numbers; 0 after the last. */
 static tesela__sticks places_next(tesela__sticks set, tesela__sticks subset) { return (subset - set) & set; }
 
-/* Every set of copies, of so many that there are not too many sets. */
+/* Every set of copies, up to a size that bounds the number of sets. */
 static bool places_push(tesela__model *m, tesela__sticks useful, int32_t uses) {
   int32_t n = places_bits(useful), most = n < uses ? n : uses, try = 0;
   int64_t sets = 1, choose = 1;

@@ -79,7 +79,7 @@ static tesela__sticks model_reachable(const tesela__family *family, tesela__stic
   return all;
 }
 
-/* The most candidates of n that a set may have so that there are not too many sets. */
+/* The most candidates of n in a set that keep the number of sets bounded. */
 static int32_t model_largest_set(tesela__model *m, int32_t n, int32_t uses) {
   const int32_t wanted = uses < n ? uses + 1 : n;
   int64_t sets = 0, choose = 1;

@@ -3,9 +3,9 @@
  * propagate_view.c - how an operand lies under the indices of its operator, and what its lanes are for each layout.
  *
  * The view of an operand is taken in its own dims: its lanes are asked of each dim, not of each index of the operator. An
- * index that the operand has not changes nothing there. Of the pieces of cat, pad and write only what is used is seen:
+ * index that the operand lacks changes nothing there. Of the pieces of cat, pad and write only what is used is seen:
  *
- *   pad f16[100] by -64 in front and 8 behind    axis of 36 elements from element 64, position 0 of the result
+ *   pad f16[100] by -64 before and 8 after    axis of 36 elements from element 64, position 0 of the result
  *
  * Programs repeat their shapes, so answers are kept: one for each (type and shape, view, lanes).
  */
@@ -16,7 +16,7 @@ static void axes_piece(const tesela_index *index, int64_t n, int64_t extent, int
                        int64_t *position) {
   int64_t step = tesela__max(index->divide, 1), start = index->start;
   *j0 = start > 0 ? tesela__ceil_div(start, step) : 0;
-  int64_t end; /* a border cut away behind may be as wide as int64 */
+  int64_t end; /* a border cut away after may be as wide as int64 */
   if (!tesela__add(extent, start, &end)) end = INT64_MAX;
   int64_t behind = end > 0 ? tesela__min(n, tesela__ceil_div(end, step)) : 0;
   *length = tesela__max(behind - *j0, 0);

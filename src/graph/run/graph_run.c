@@ -162,7 +162,7 @@ static void run_poison(tesela__run *run, int32_t node) {
   memset(buffer->mark, 0, (size_t)(all / run->grain) * sizeof *buffer->mark);
 }
 
-/* Poison where the buffer has not written. */
+/* Poison where nothing was written for the buffer. */
 static void run_clean(tesela__run *run, int32_t node) {
   tesela__run_buffer *buffer = &run->buffer[node];
   int32_t n = buffer->width / run->grain, width = buffer->width;

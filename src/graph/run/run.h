@@ -57,13 +57,13 @@ void tesela__run_encode(tesela_dtype dtype, int64_t n, tesela__run_value *v);
  * the nearest integer towards 0 within the range, NaN to 0; pred is 1 for all but 0. */
 void tesela__run_round_row(tesela_dtype dtype, tesela__run_class from, int64_t n, tesela__run_value *v);
 void tesela__run_convert_row(tesela__run_class to, tesela__run_class from, int64_t n, tesela__run_value *v);
-/* The same of one value; in memory of `width` bytes, the first ones first; a wider place gets zeros behind. */
+/* The same of one value; in memory of `width` bytes, the first ones first; a wider place gets zeros after. */
 tesela__run_value tesela__run_load(tesela_dtype dtype, const uint8_t *memory);
 void tesela__run_store(tesela_dtype dtype, tesela__run_value value, uint8_t *memory, int32_t width);
 tesela__run_value tesela__run_round(tesela_dtype dtype, tesela__run_class from, tesela__run_value value);
 tesela__run_value tesela__run_convert(tesela__run_class to, tesela__run_class from, tesela__run_value value);
-/* Does a device type hold this value of a host type, floats but for rounding, integers as they are? And how many of n values in
- * front are such. */
+/* Does a device type hold this value of a host type, floats but for rounding, integers as they are? And how many leading
+ * values of n are such. */
 int64_t tesela__run_fit(tesela_dtype device, tesela__run_class from, int64_t n, const tesela__run_value *v);
 bool tesela__run_fits(tesela_dtype device, tesela__run_class from, tesela__run_value value);
 /* The least and the greatest value of a type. */
@@ -122,7 +122,7 @@ typedef struct tesela__run {
   int32_t grain;
   tesela__run_block *blocks, *scratch; /* memory of the run, of one operator */
   tesela_graph_run_facts facts;
-  /* what the caller is told of: results and products of all operators, those done, and how many of them when it is called next */
+  /* what the caller's progress receives: results and products of all operators, those done, and how many of them when it is called next */
   tesela_progress *progress;
   void *progress_user;
   int64_t work, worked, next_call;
@@ -131,7 +131,7 @@ typedef struct tesela__run {
 /* n more results or products. TESELA_E_STOPPED if the caller wants no more. */
 tesela_status tesela__run_worked(tesela__run *run, int64_t n, tesela_error *err);
 
-/* Memory that lasts as long as the list; NULL if there is none. Not cleared. */
+/* Memory that lasts as long as the list, or NULL. Not cleared. */
 void *tesela__run_take(tesela__run *run, tesela__run_block **list, int64_t count, size_t size);
 void tesela__run_drop(tesela__run *run, tesela__run_block **list);
 
@@ -144,9 +144,9 @@ typedef struct tesela__run_tensor {
   int32_t id; /* of the buffer */
   bool tabled;
   int64_t *table[TESELA_MAX_RANK]; /* of each coordinate of `at.base` */
-  int32_t *even[TESELA_MAX_RANK]; /* of each entry of a table: as many steps behind it are as the first one */
-  int64_t origin;                 /* what is added to them: the offset of the axis */
-  int64_t *copy;                  /* further places of an element, from its first */
+  int32_t *even[TESELA_MAX_RANK];  /* of each entry of a table: as many steps after it are as the first one */
+  int64_t origin;                  /* what is added to them: the offset of the axis */
+  int64_t *copy;                   /* further places of an element, from its first */
   int64_t n_copies;
 } tesela__run_tensor;
 
@@ -173,7 +173,7 @@ static inline int64_t tesela__run_place(const tesela__run_places *places, int64_
   return places->list ? places->list[j] : places->first + j * places->step;
 }
 
-/* The places behind the first `at`. */
+/* The places after the first `at`. */
 static inline tesela__run_places tesela__run_behind(tesela__run_places places, int64_t at) {
   return (tesela__run_places){places.first + at * places.step, places.step,
                               places.list ? places.list + at : NULL};
@@ -182,7 +182,7 @@ static inline tesela__run_places tesela__run_behind(tesela__run_places places, i
 /* n places from an iteration on, and how many elements are there. `list`: room for n. */
 int64_t tesela__run_find(const tesela__run_tensor *tensor, const int64_t *iteration, tesela__run_line line,
                          int64_t looked_up, int64_t n, int64_t *list, tesela__run_places *places);
-/* Codes at places, 0 where none is; those that nobody wrote are counted. And to places, all of them there, with their marks. */
+/* Codes at places, 0 where none is; those that were never written are counted. And to places, all of them there, with their marks. */
 void tesela__run_get(tesela__run *run, const tesela__run_tensor *tensor, int64_t n, tesela__run_places places,
                      tesela__run_value *v);
 void tesela__run_put(tesela__run *run, const tesela__run_tensor *tensor, int64_t n, tesela__run_places places,

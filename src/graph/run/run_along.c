@@ -29,7 +29,7 @@ typedef struct along_state {
 
 /* ---- sorting ------------------------------------------------------------------------------------------------ */
 
-/* Does a stand in front of b because of its value? */
+/* Does a stand before b because of its value? */
 static bool along_before(const along_state *s, int64_t a, int64_t b) {
   tesela__run_value x = s->value[s->node->reverse ? b : a], y = s->value[s->node->reverse ? a : b];
   if (s->in == TESELA__RUN_FLOAT) return isnan(y.f) ? !isnan(x.f) : x.f < y.f;

@@ -2,7 +2,7 @@
 /*
  * run_copy.c - inputs into their buffers, outputs out of theirs, and clones and moves by the relayout engine.
  *
- * The engine moves bits by plans that know nothing of elements that nobody wrote; so the marks are gone through beside it.
+ * The engine moves bits by plans that know nothing of unwritten elements; so the marks are gone through beside it.
  */
 #include <tesela/relayout.h>
 
@@ -18,7 +18,7 @@ typedef struct copy_row {
   tesela__run_line line;
 } copy_row;
 
-/* On to the next part of the next row, row-major; false behind the last. Starts from zeros. */
+/* On to the next part of the next row, row-major; false after the last. Starts from zeros. */
 static bool copy_next(int32_t rank, const int64_t *shape, copy_row *row) {
   int64_t before = row->n;
   row->line = (tesela__run_line){rank - 1, 1};

@@ -113,7 +113,7 @@ tesela_status tesela__run_gather_block(tesela__run_state *s, tesela_error *err) 
   return tesela__run_pass_row(s->run, s->result, s->to, &s->operand[0], from, n, s->value[0], err);
 }
 
-/* On to the next element of the values; false behind the last. */
+/* On to the next element of the values; false after the last. */
 static bool element_next_update(tesela__run_state *s) {
   const tesela__op_tensor *values = &s->operand[2].at;
   for (int32_t d = values->rank - 1; d >= 0; d--) {

@@ -38,7 +38,7 @@ static int64_t fold_side(const tesela__run_state *s, int32_t loop) {
   return loop < 0 ? 1 : tesela__min(s->share.extent[loop], FOLD_SIDE);
 }
 
-/* How often a block of these loops reads for one product; above all: such blocks are none. */
+/* How often a block of these loops reads for one product; above all: no such blocks. */
 static double fold_reads(const tesela__run_state *s, int32_t row, int32_t column) {
   double reads = 0;
   if (column >= 0 && s->loops.loop[row].dim == s->loops.loop[column].dim) return (double)INT64_MAX;
@@ -85,7 +85,7 @@ tesela_status tesela__run_fold_begin(tesela__run_state *s, tesela_error *err) {
     part->value = tesela__run_take(run, &run->scratch, 1, block * sizeof *part->value);
     part->there = tesela__run_take(run, &run->scratch, 1, block);
     if (!part->value || !part->there) return tesela__run_no_memory(err);
-    memset(part->value, 0, block * sizeof *part->value); /* lanes behind a row are computed, too */
+    memset(part->value, 0, block * sizeof *part->value); /* lanes after a row are computed, too */
     bool row = s->row >= 0 && tesela__run_moves(&s->operand[k], s->loops.loop[s->row].dim);
     bool column = s->column >= 0 && tesela__run_moves(&s->operand[k], s->loops.loop[s->column].dim);
     part->along = row ? s->row : column ? s->column : -1;
@@ -156,7 +156,7 @@ static void fold_read(tesela__run_state *s, int32_t k) {
 FOLD_PRODUCTS(fold_floats, double, f, double)
 FOLD_PRODUCTS(fold_integers, uint64_t, i, int64_t)
 
-/* Row i of the block, sums of products, no holes. Where only one operand moves along the row, the compiler is told. */
+/* Row i of the block, sums of products, no holes. The case where only one operand moves along the row is explicit for the compiler. */
 static void fold_products(const tesela__run_state *s, int64_t i, int64_t n_row, int64_t n) {
   const fold_part *x = &s->folding->part[0], *y = &s->folding->part[1];
   if (x->row > y->row) {

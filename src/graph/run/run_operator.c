@@ -2,7 +2,7 @@
 /*
  * run_operator.c - one operator, block by block, over its loops.
  *
- * The loops of the result are counters in the order of device memory; counters beyond an extent (padding) are passed over. All operands
+ * The loops of the result are counters in the order of device memory; counters beyond an extent (padding) are skipped. All operands
  * of a block are read before it is written. So a result may lie on an operand whose element of the same index lies at the same
  * place: what a later element reads there is not yet overwritten, since places of elements differ. Where a result meets an
  * operand in any other way, the blocks are single elements: a wrong plan then shows as it does on hardware.
@@ -18,7 +18,7 @@ static const struct {
   bool alone;       /* in blocks of single elements where the result meets an operand */
   run_step *begin;  /* before the first block; may choose the row and the column */
   run_step *block;  /* one block */
-  run_step *finish; /* behind the last */
+  run_step *finish; /* after the last */
 } operator_steps[] = {
     {TESELA_OP_POINTWISE, false, NULL, tesela__run_pointwise_block, NULL}, /* it looks itself */
     {TESELA_OP_CONSTANT, false, NULL, tesela__run_constant_block, NULL},

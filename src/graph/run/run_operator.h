@@ -22,7 +22,7 @@ typedef struct tesela__run_state {
   const tesela_node *node;
   tesela_op_loops loops;
   tesela_core_share share;
-  int32_t n_outer;                  /* loops of the result, in front of the folded ones */
+  int32_t n_outer;                  /* loops of the result, before the folded ones */
   int32_t row, column;              /* loops of a block; -1: none */
   int64_t most[TESELA_DEVICE_DIMS]; /* counters of each loop in a block */
   int64_t counter[TESELA_DEVICE_DIMS];
@@ -41,7 +41,7 @@ typedef struct tesela__run_state {
   struct tesela__run_folding *folding;
 } tesela__run_state;
 
-/* Blocks of loops from .. to-1: the first, the next (false behind the last), and what is no padding of it (false: nothing). */
+/* Blocks of loops from .. to-1: the first, the next (false after the last), and its part without padding (false: nothing). */
 bool tesela__run_begin(tesela__run_state *s, int32_t from, int32_t to);
 bool tesela__run_next(tesela__run_state *s, int32_t from, int32_t to);
 bool tesela__run_inside(tesela__run_state *s, int32_t from, int32_t to);

@@ -71,7 +71,7 @@ void tesela__run_get(tesela__run *run, const tesela__run_tensor *tensor, int64_t
   int64_t width = tensor->buffer->width, wrong = 0;
   bool single = width == run->grain;
   if (!single) wrong = tensor_unmarked(run, tensor, n, places);
-  if (!places.list) { /* the compiler is told */
+  if (!places.list) { /* explicit for the compiler */
     places.list = NULL;
     TENSOR_GET_ALL
   } else {

@@ -13,7 +13,7 @@
 
 enum { RUN_INTEGER, RUN_INFINITE, RUN_FINITE, RUN_ONE_ZERO, RUN_POWERS };
 
-/* Bytes, kind; of floats: bits behind the point, exponent of the least normal number, the greatest number, the one NaN that is
+/* Bytes, kind; of floats: bits after the point, exponent of the least normal number, the greatest number, the one NaN that is
  * written, and poison: another NaN if there is one, signalling if there are such. */
 typedef struct tesela__run_type {
   int32_t bytes, kind, fraction, least;

@@ -163,7 +163,7 @@ static tesela_status device_set_type(tesela__device_building *b, bool given) {
   return TESELA_OK;
 }
 
-/* The bits of an element, where no type is told: those that fill a stick with these lanes. */
+/* The bits of an element of unknown type: those that fill a stick with these lanes. */
 static tesela_status device_guess_bits(tesela__device_building *b) {
   const tesela__device_list *size = &b->text->size;
   int64_t lanes = 1, bits = b->target->stick_bytes * 8;

@@ -3,14 +3,14 @@
  * device_parse.c - which notation of a device layout a text is in, and reading it.
  *
  *   [f16[1024,256]] ((4, 1024, 64), (65536, 64, 1), (64, 256, 1))
- *   [f16[1024,256]] SpyreTensorLayout(device_size=[...], ...)        with a path in front, torch.spyre.SpyreTensorLayout
+ *   [f16[1024,256]] SpyreTensorLayout(device_size=[...], ...)        also after a path, torch.spyre.SpyreTensorLayout
  *   f16[1000,200] stick(dim_order=[0,1])
  */
 #include "notation/device/device_read.h"
 
 static const char device_printed_name[] = "SpyreTensorLayout", device_short_name[] = "stick";
 
-/* Bytes of a path in front of the last name of a word: "torch.spyre." */
+/* Bytes of a path before the last name of a word: "torch.spyre." */
 static size_t device_path(const char *word, size_t length) {
   size_t n = length;
   while (n > 0 && word[n - 1] != '.') n--;
@@ -32,7 +32,7 @@ static bool device_begins(const tesela__reader *at) {
 
 bool tesela__device_near(const char *text, size_t length) {
   tesela__reader in = tesela__xla_text(text, length, NULL);
-  if (tesela__read_take(&in, '(')) { /* of tuples of shapes the first thing is no number */
+  if (tesela__read_take(&in, '(')) { /* of tuples of shapes the first thing is not a number */
     int c = tesela__read_take(&in, '(') ? tesela__read_peek(&in) : -1;
     return (c >= '0' && c <= '9') || c == '-' || c == ')';
   }
@@ -150,7 +150,7 @@ static tesela_status device_read_form(tesela__reader *in, tesela__device_text *t
   return status == TESELA_OK ? tesela__device_read_fields(in, text) : status;
 }
 
-/* Is a host shape in front: a word that `[` follows? */
+/* Is there a leading host shape: a word that `[` follows? */
 static bool device_host_next(const tesela__reader *at) {
   tesela__reader in = *at;
   size_t length = tesela__read_word(&in);

@@ -108,7 +108,7 @@ static void device_put_tuples(tesela__sink *sink, const tesela__device_text *tex
   tesela__putc(sink, ')');
 }
 
-/* Places without an element: not all of the ranges are to be moved, which the host shape in front tells. */
+/* Places without an element: not all of the ranges are moved, so the text starts with the host shape. */
 static tesela_status device_has_padding(const tesela_device_layout *layout, bool *padding,
                                         tesela_error *err) {
   tesela_device_sizes sizes;

@@ -3,7 +3,7 @@
  * device_read.h - texts of device layouts: what a text says, field by field, before it is a layout.
  *
  *   device_fields.c  `name=value` fields, from one table
- *   device_parse.c   which notation it is, the host shape in front, the public reader
+ *   device_parse.c   the notation of a text, its leading host shape, the public reader
  *   device_host.c    which fields go together; the host side of a text
  *   device_build.c   fields -> device layout, through the constructors of device.h
  *   device_print.c   the printed forms and the tuples
@@ -61,7 +61,7 @@ typedef struct tesela__device_text {
   const tesela_device_text_options *options; /* of the caller, never NULL */
   tesela__device_form form;
   size_t form_at;
-  bool have_host; /* dtype, rank and shape stand in front */
+  bool have_host; /* the text starts with dtype, rank and shape */
   tesela_dtype dtype;
   int32_t rank;
   int64_t shape[TESELA_MAX_RANK];
@@ -100,7 +100,7 @@ static inline tesela_status tesela__device_numbers(tesela__reader *in, char open
 
 /* ---- device_fields.c ---- */
 
-/* name=value, ... ')' of a form. The reader stands behind its '('. */
+/* name=value, ... ')' of a form. The reader stands after its '('. */
 tesela_status tesela__device_read_fields(tesela__reader *in, tesela__device_text *text);
 /* "SEN169_FP16" of a type, NULL if it has none. */
 const char *tesela__device_format_name(tesela_dtype dtype);
@@ -136,7 +136,7 @@ tesela_status tesela__device_find_host(tesela__device_building *b);
 /* The layout a text says. Errors stand at the field that is wrong. */
 tesela_status tesela__device_build(const tesela__device_text *text, const tesela_device_text_options *options,
                                    tesela_device_layout *layout, tesela_error *err);
-/* Does the text say just this layout, to somebody who knows its host side? */
+/* Does the text give exactly this layout to a reader that knows its host side? */
 bool tesela__device_says(const tesela__device_text *text, const tesela_device_layout *layout);
 
 /* ---- device_short.c ---- */

@@ -41,7 +41,7 @@ static void device_short_types(const tesela_device_host *host, tesela__device_te
 
 /* ---- the order of the dims ---- */
 
-/* Host dims without the last as an order has them, from the device dims in front. */
+/* Host dims without the last as an order has them, from the leading device dims. */
 static void device_short_order(const tesela_device_layout *layout, tesela_order order, int32_t n,
                                tesela__device_list *dim_order) {
   int32_t front[TESELA_DEVICE_DIMS], m = 0; /* owners of the device dims without blocks and lanes */

@@ -3,7 +3,7 @@
  * device_xla.c - a device layout as an XLA layout.
  *
  * XLA knows an order of the dims and levels of tiles. A tile entry e cuts what is left of a dim into ceil(left / e) and e;
- * the quotients stay where they are, the entries move behind all of them. So a level says a run of device dims that go through
+ * the quotients stay where they are, the entries move after all of them. So a level says a run of device dims that go through
  * the dims in their order, and the next level says the next run:
  *
  *   f16[1000,200]   device dims   1: blocks of 64    0: rows     1: lanes        order 1, 0
@@ -11,7 +11,7 @@
  *   last run        lanes; nothing is left: no tile
  *
  * A dim that has no part in a run is not cut: its entry is all that is left of it, or more if its next device dim is padded.
- * Digits that never hold anything but 0 are holes: a dim of extent 1 in front of all others, which XLA makes of tile entries
+ * Digits that never hold anything but 0 are holes: a dim of extent 1 before all others, which XLA makes of tile entries
  * beyond the rank, so one element per stick is T(64,1).
  *
  * What is found is only a candidate: it counts if it places every element as the device layout does.
@@ -81,7 +81,7 @@ static bool device_xla_digits(const tesela_device_layout *layout, int32_t n, con
   return true;
 }
 
-/* The order in which the host dims come first in a list; what is in none comes in front. */
+/* The order in which the host dims come first in a list; dims outside the list come before. */
 static void device_xla_order(int32_t rank, int32_t n, const tesela_device_dim *dims, device_xla_plan *plan,
                              int32_t *at) {
   int32_t p = 0;
@@ -104,7 +104,7 @@ static void device_xla_order(int32_t rank, int32_t n, const tesela_device_dim *d
 
 /* ---- levels ---- */
 
-/* The entries of one level: `left` becomes what is left behind it, *next the first digit that is not said yet. */
+/* The entries of one level: `left` becomes what is left after it, *next the first digit that is not said yet. */
 static bool device_xla_level(const device_xla_plan *plan, int32_t *next, int64_t *left) {
   uint64_t cut = 0;
   int32_t last = -1;
@@ -123,7 +123,7 @@ static bool device_xla_level(const device_xla_plan *plan, int32_t *next, int64_t
     if (whole > left[digit->at]) left[digit->at] = whole;
     cut |= (uint64_t)1 << digit->at;
   }
-  for (int32_t p = 0; p <= plan->rank; p++) /* what no digit says has one element, or is none */
+  for (int32_t p = 0; p <= plan->rank; p++) /* a dim without a digit has at most one element */
     if (!(cut >> p & 1)) left[p] = 1;
   return true;
 }

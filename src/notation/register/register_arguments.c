@@ -58,7 +58,7 @@ static tesela__parameter_kind parameter_kind(const char *name, size_t length) {
   return TESELA__PARAMETER_LIST;
 }
 
-/* The default that stands behind '=': None, True, False, or a small number. */
+/* The default that stands after '=': None, True, False, or a small number. */
 static void parameter_default(tesela__argument *argument, const char *text) {
   bool negative = *text == '-';
   argument->optional = true;
@@ -110,7 +110,7 @@ static tesela_status argument_more(const tesela__function_call *call, char close
   return argument_unexpected(call, close == ']' ? "',' or ']'" : "',' or ')'");
 }
 
-/* Numbers up to `close`; the reader stands behind the bracket that opens them. */
+/* Numbers up to `close`; the reader stands after the bracket that opens them. */
 static tesela_status argument_bracketed(const tesela__function_call *call, tesela__argument *argument,
                                         char close) {
   tesela__expression_reader *reader = call->reader;
@@ -126,7 +126,7 @@ static tesela_status argument_bracketed(const tesela__function_call *call, tesel
   return TESELA_OK;
 }
 
-/* Numbers one by one as long as they go on; the comma behind the last one is left. */
+/* Numbers one by one as long as they go on; the comma after the last one is left. */
 static tesela_status argument_numbers(const tesela__function_call *call, tesela__argument *argument,
                                       bool several) {
   tesela__expression_reader *reader = call->reader;
@@ -223,7 +223,7 @@ static tesela__argument *argument_named(tesela__function_call *call, const char 
   return NULL;
 }
 
-/* "name=": the reader stands at the name, and then behind the '='. */
+/* "name=": the reader stands at the name, and then after the '='. */
 static tesela_status argument_keyword(tesela__function_call *call, size_t length,
                                       tesela__argument **argument) {
   tesela__expression_reader *reader = call->reader;
@@ -248,7 +248,7 @@ static tesela_status argument_keyword(tesela__function_call *call, size_t length
   return TESELA_OK;
 }
 
-/* Bytes of the name that comes next if '=' stands behind it, else 0. */
+/* Bytes of the name that comes next if '=' stands after it, else 0. */
 static size_t argument_keyword_next(tesela__expression_reader *reader) {
   tesela__read_peek(&reader->in);
   size_t at = reader->in.at, length = tesela__read_word(&reader->in);
@@ -274,7 +274,7 @@ static tesela_status argument_next(tesela__function_call *call, int32_t *place) 
   }
   argument = &call->argument[*place];
   bool numbers = argument->star && tesela__read_integer_next(&call->reader->in);
-  *place = numbers ? call->n : *place + 1; /* what stands behind *shape needs its name then */
+  *place = numbers ? call->n : *place + 1; /* what stands after *shape needs its name then */
   return argument_value(call, argument, argument->star);
 }
 

@@ -12,7 +12,7 @@
  *   at most 65 * 65 places; the shortest way from each is found from those below it; a step costs O(rank)
  *
  * Steps: the last k local digits as local or column_local; the last k spatial ones likewise; one replica, with the local
- * digits behind it if they are in row-major order. Order in spatial: dims rising, in column_spatial: falling. A layout
+ * digits after it if they are in row-major order. Order in spatial: dims rising, in column_spatial: falling. A layout
  * without a way (an outer mode that is a faster digit than an inner one of its dim) has no chain.
  */
 #include "notation/register/register_read.h"
@@ -174,7 +174,8 @@ static bool chain_check(const chain *ways, int32_t *n_steps, uint8_t way[][2]) {
 static void chain_print_step(const chain *ways, int32_t s, int32_t l, bool first, tesela__sink *sink) {
   int64_t shape[TESELA_MAX_RANK], workers = chain_shape(ways, s, l, shape);
   chain_primitive primitive = ways->step[s][l].primitive;
-  if (!first) tesela__puts(sink, primitive == CHAIN_REPLICATED ? " * " : "."); /* replicated is no method */
+  if (!first)
+    tesela__puts(sink, primitive == CHAIN_REPLICATED ? " * " : "."); /* replicated is not a method */
   tesela__puts(sink, chain_names[primitive]);
   tesela__putc(sink, '(');
   for (int32_t d = 0; d < ways->layout->rank; d++) {

@@ -144,7 +144,7 @@ static bool fragment_family(const char *word, size_t length) {
 }
 
 /* Bytes of a name with dots at the reader. Its last part is not counted if '(' follows, which makes it a method, unless
- * it is no function and belongs to the name of a fragment. */
+ * it is not a function and belongs to the name of a fragment. */
 static size_t fragment_length(const tesela__expression_reader *reader) {
   const char *name = reader->in.text + reader->in.at;
   tesela__function_call call;

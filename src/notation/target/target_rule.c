@@ -99,7 +99,7 @@ static tesela_status target_rule_word(tesela__target_reader *r, const char *what
   return TESELA_OK;
 }
 
-/* "all-reduce", behind an operator that has an opcode; nothing if no quote comes next. */
+/* "all-reduce", after an operator that has an opcode; nothing if no quote comes next. */
 static tesela_status target_rule_opcode(tesela__target_reader *r, tesela_rule *rule) {
   size_t n = 0;
   tesela__read_peek(&r->in);

@@ -5,7 +5,7 @@
  *   Layout(major_to_minor=(0, 1), tiling=((8, 128), (2, 1)), sub_byte_element_size_in_bits=0)
  *   "default", "auto", "{1,0:T(8,128)(2,1)}"
  *
- * The first is Python: a tuple of one has a comma behind it, blanks may stand anywhere, keywords in any order.
+ * The first is Python: a tuple of one has a comma after it, blanks may stand anywhere, keywords in any order.
  */
 #include "base/reader.h"
 #include "xla/validate.h"
@@ -89,7 +89,7 @@ static tesela_status jax_bits(tesela__reader *reader, tesela_xla_layout *layout)
   return jax_number(reader, &layout->element_bits);
 }
 
-/* In the order of positional arguments; the older spelling has an underscore in front of the last two. */
+/* In the order of positional arguments; the older spelling has an underscore before the last two. */
 static const struct {
   const char *name, *older;
   tesela_status (*read)(tesela__reader *reader, tesela_xla_layout *layout);

@@ -9,7 +9,7 @@
 
 #include "notation/xla/xla_read.h"
 
-/* ---- one function a property; the reader stands behind its letter ---- */
+/* ---- one function a property; the reader stands after its letter ---- */
 
 /* D(D,C+,S~): dimension levels of sparse arrays. XLA reads and drops them since May 2025. */
 static tesela_status xla_read_levels(tesela__xla_reader *reader, tesela_xla_layout *layout,
@@ -113,7 +113,7 @@ static tesela_status xla_read_type(tesela__xla_reader *reader, tesela_xla_layout
   return status == TESELA_OK ? tesela__xla_close(reader, ')') : status;
 }
 
-/* One parenthesis of SC, behind the "(": physical dim ":" [cut points]. */
+/* One parenthesis of SC, after the "(": physical dim ":" [cut points]. */
 static tesela_status xla_read_split(tesela__xla_reader *reader, tesela_xla_layout *layout) {
   int64_t dim;
   tesela_xla_split *split = &layout->split[layout->n_splits];

@@ -35,7 +35,7 @@ tesela_status tesela__xla_end(tesela__xla_reader *reader, const char *what) {
 
 /* ---- shapes ---- */
 
-/* One array, buffer, token or opaque; `reader` then stands behind it. */
+/* One array, buffer, token or opaque; `reader` then stands after it. */
 static tesela_status xla_parse_leaf(tesela__xla_reader *reader, tesela_xla_shape *shape) {
   tesela__xla_event event;
   if (tesela__read_peek(&reader->in) == '(')
@@ -77,7 +77,7 @@ tesela_status tesela_xla_parse_prefix(const char *text, size_t length, int32_t f
 
 /* ---- layouts ---- */
 
-/* P(shape): kept as canonical text. The reader stands behind the P. */
+/* P(shape): kept as canonical text. The reader stands after the P. */
 static tesela_status xla_read_physical_shape(tesela__xla_reader *reader, tesela__sink *sink) {
   enum { MAX_DEPTH = TESELA_XLA_PHYSICAL_TEXT / 2 };
   int32_t members[MAX_DEPTH + 1] = {0}; /* of each open tuple, so far */

@@ -72,7 +72,7 @@ void tesela_xla_program_shape_destroy(tesela_xla_program_shape *program) {
   tesela__release(&allocator, program);
 }
 
-/* Memory for what was counted; NULL if there is none. */
+/* Memory for what was counted, or NULL. */
 static tesela_xla_program_shape *xla_alloc_program(const tesela_allocator *allocator, const xla_names *names,
                                                    const tesela__xla_builder *parameters,
                                                    const tesela__xla_builder *result) {

@@ -31,7 +31,7 @@ typedef struct tesela__xla_reader {
   tesela__xla_place place;
   tesela__xla_fault wanted; /* note the byte of this field in found_at */
   int64_t found_at;
-  tesela_xla_repairs *repairs; /* NULL: nobody wants to know */
+  tesela_xla_repairs *repairs; /* may be NULL */
 } tesela__xla_reader;
 
 /* ---- xla_token.c ---- */
@@ -59,7 +59,7 @@ tesela_status tesela__xla_number(tesela__xla_reader *reader, tesela__xla_field f
                                  int64_t *value);
 /* The name of a type. */
 tesela_status tesela__xla_type(tesela__xla_reader *reader, tesela_dtype *dtype);
-/* The ')' behind a single item. */
+/* The ')' after a single item. */
 tesela_status tesela__xla_close(tesela__xla_reader *reader, char close);
 /* After an item of a list that `close` ends: is there one more? Moves past the comma or `close`. */
 tesela_status tesela__xla_more(tesela__xla_reader *reader, char close, bool *more);
@@ -69,7 +69,7 @@ tesela_status tesela__xla_unknown_type(tesela__reader *in, size_t length);
 /* ---- xla_layout.c ---- */
 
 /* "{1,0:T(2,2)}", the reader standing at the brace. `*seen` starts as 0. With *physical set to true the
-   reader stopped behind `P`: the caller reads the shape and lets tesela__xla_read_properties go on. NULL for
+   reader stopped after `P`: the caller reads the shape and lets tesela__xla_read_properties go on. NULL for
    `physical`: this layout belongs to an array, and P is refused. */
 tesela_status tesela__xla_read_layout(tesela__xla_reader *reader, tesela_xla_layout *layout, uint32_t *seen,
                                       bool *physical);

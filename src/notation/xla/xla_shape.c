@@ -86,7 +86,7 @@ static tesela_status xla_read_array(tesela__xla_reader *reader, tesela_xla_shape
   return TESELA_OK;
 }
 
-/* token[] and opaque[], behind the word. */
+/* token[] and opaque[], after the word. */
 static tesela_status xla_read_nothing(tesela__xla_reader *reader, tesela_xla_shape *shape) {
   const char *name = tesela_dtype_name(shape->dtype);
   shape->kind = shape->dtype == TESELA_TOKEN ? TESELA_XLA_TOKEN : TESELA_XLA_OPAQUE;
@@ -116,7 +116,7 @@ static tesela_status xla_read_plain(tesela__xla_reader *reader, tesela_xla_shape
                                                                     : xla_read_array(reader, shape);
 }
 
-/* b(array), behind the b. */
+/* b(array), after the b. */
 static tesela_status xla_read_buffer(tesela__xla_reader *reader, tesela_xla_shape *shape) {
   tesela_status status = tesela__read_expect(&reader->in, '(', "of a buffer");
   if (status != TESELA_OK) return status;
@@ -162,7 +162,7 @@ static tesela_status xla_too_deep(tesela__xla_reader *reader) {
                       TESELA_XLA_MAX_DEPTH);
 }
 
-/* Behind a member: true if one more must follow. *closed: the tuple ends here. */
+/* After a member: true if one more must follow. *closed: the tuple ends here. */
 static tesela_status xla_after_member(tesela__xla_reader *reader, bool *closed) {
   *closed = tesela__read_take(&reader->in, ')');
   if (*closed) return TESELA_OK;

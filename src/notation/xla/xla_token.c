@@ -62,7 +62,7 @@ tesela_status tesela__xla_type(tesela__xla_reader *reader, tesela_dtype *dtype) 
   return TESELA_OK;
 }
 
-/* Lenient: `close` may stand behind a comma, and a brace may stand where a parenthesis is missing. */
+/* Lenient: `close` may stand after a comma, and a brace may stand where a parenthesis is missing. */
 static bool xla_closes(tesela__xla_reader *reader, char close) {
   if (tesela__read_take(&reader->in, close)) return true;
   if (!reader->lenient || close != ')' || tesela__read_peek(&reader->in) != '}') return false;

@@ -52,7 +52,7 @@ typedef struct tesela__arena_problem {
   int32_t *latest, n_leaves;      /* last sections of blocks of items, a tree: meeting.c */
   int32_t *list;                  /* what tesela__arena_meeting found */
   int64_t *best;                  /* offsets of the best plan, by item */
-  int64_t best_peak;              /* INT64_MAX: there is none */
+  int64_t best_peak;              /* INT64_MAX: not found yet */
   int64_t most_live, bound, unit; /* peaks are multiples of unit */
   int64_t work, limit;            /* units of work */
   int64_t next_call;              /* work at which progress is called next */
@@ -101,7 +101,7 @@ void tesela__arena_sort(tesela__arena_key *keys, int32_t n); /* by key, then ite
 
 /* ---- arena_tree.c ------------------------------------------------------------------------------------------------ */
 
-/* Disjoint spans of bytes, ordered by their start: a treap. Nodes are numbers; -1 is none. */
+/* Disjoint spans of bytes, ordered by their start: a treap. Nodes are numbers, or -1. */
 typedef struct tesela__arena_span {
   int64_t start, end, longest; /* longest: of the spans below and this */
   int32_t up, left, right, item;
@@ -159,7 +159,7 @@ tesela_status tesela__arena_place(tesela__arena_problem *arena, int64_t target, 
 
 typedef enum tesela__arena_answer {
   TESELA__ARENA_FOUND,  /* the items' offsets are a plan below the capacity */
-  TESELA__ARENA_NONE,   /* there is none; *need says below what there can be none either */
+  TESELA__ARENA_NONE,   /* impossible; also for all capacities below *need */
   TESELA__ARENA_ENDED,  /* the limit came first */
   TESELA__ARENA_MEMORY, /* an allocation failed */
 } tesela__arena_answer;

@@ -141,7 +141,7 @@ static bool arena_push(tesela__arena_search *s, int32_t from, int32_t to, int32_
   return false;
 }
 
-/* Take the next choice of frame `at` or of those it came from; the frame that took one, -1 if there is none left. */
+/* Use the next choice of frame `at` or of those it came from; the frame that used one, or -1 at the end. */
 static int32_t arena_choose(tesela__arena_search *s, int32_t at) {
   for (; at >= 0 && !s->starved; at = s->frame[at].parent) {
     tesela__arena_frame *frame = &s->frame[at];

@@ -2,8 +2,8 @@
 /*
  * evict.c - a plan below a top: one item after another is put in, and what lies in its way is taken out again.
  *
- * An item goes into the smallest gap that holds it. If there is none, it goes where the items in its way weigh least, and
- * they have to be put in again. Each item that was put in by force weighs more from then on, so that the same ones do not
+ * An item goes into the smallest gap that holds it. Without such a gap, it goes where the items in its way weigh least, and
+ * they have to be placed again. Each item that was put in by force weighs more from then on, so that the same ones do not
  * push each other out forever. From time to time all settle, to the bottom and to the top in turn, so that small gaps
  * become large ones. The plan is good once nothing is out. One item costs as much as it has neighbours.
  */
@@ -116,7 +116,7 @@ static int32_t evict_starts(tesela__arena_evict *e, int32_t i) {
   return m;
 }
 
-/* The start of the smallest gap that holds item i, -1: there is none. */
+/* The start of the smallest gap that holds item i, or -1. */
 static int64_t evict_gap(const tesela__arena_evict *e, int32_t i, int32_t m) {
   int64_t size = e->place[i].size, alignment = e->arena->item[i].alignment;
   int64_t from = 0, found = -1, least = INT64_MAX;

@@ -14,7 +14,7 @@ typedef struct exact_state {
   int32_t *turn, *dense; /* items by weight; by weight a byte */
   int8_t *state;         /* by item: EXACT_* */
   int64_t *room;         /* by section */
-  int64_t *lost, *cut;   /* by section: undecided weight; what of it fits */
+  int64_t *lost, *cut;   /* by section: undecided weight, and the part of it that fits */
   bool *keep;            /* by the caller's buffer */
   int64_t in, open;      /* weight that is in; that is undecided */
   int32_t n;

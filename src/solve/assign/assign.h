@@ -40,9 +40,9 @@ typedef struct tesela__assign tesela__assign;
 
 /* A problem without nodes. NULL: no memory. */
 tesela__assign *tesela__assign_new(const tesela_allocator *allocator);
-/* Whom tesela__assign_solve asks whether to go on; NULL: nobody. */
+/* Whom tesela__assign_solve asks whether to go on; NULL: no calls. */
 void tesela__assign_listen(tesela__assign *problem, tesela_progress *progress, void *user);
-void tesela__assign_free(tesela__assign *problem); /* NULL is fine */
+void tesela__assign_free(tesela__assign *problem); /* NULL is allowed */
 
 /* Add a node of n >= 1 states; cost[n]. *node is its number, from 0 up. TESELA_E_MEMORY; TESELA_E_RANGE: no state, a cost
  * below 0, 2^30 moves or more in one cost that is not infinite, or the 2^30th node. */

@@ -235,7 +235,7 @@ static bool reduce_begin(reducer *r, tesela__assign_pool *pool) {
   return true;
 }
 
-/* One node with at most two edges. false: there is none. */
+/* One node with at most two edges; false if no such node is left. */
 static bool reduce_one(reducer *r) {
   while (r->n_low > 0 || r->n_two > 0) {
     const bool low = r->n_low > 0;

@@ -2,7 +2,7 @@
 /*
  * assign_search.c - branch and bound, depth first.
  *
- * Two branches at a time: a node has its best state, or it has not. After each decision costs are shifted from the nodes
+ * Two branches at a time: a node has its best state, or any other. After each decision costs are shifted from the nodes
  * that it changes outwards, as long as much moves, and states that would reach the best known cost go. Nodes that were
  * part of a dead end come first from then on, then those with few states left. All decisions are on one stack, and all
  * changes in one list, by which they are undone; each level remembers a value once. The list is cut off at

@@ -163,7 +163,7 @@ bool tesela__assign_sweep(tesela__assign_bound *b) {
 
 /* ---- what follows from a bound -------------------------------------------------------------------------------- */
 
-/* Nodes in order: the state that is best with those before, and with what those behind say. */
+/* Nodes in order: the state that is best with the nodes before, and with the messages of those after. */
 void tesela__assign_round(const tesela__assign_bound *b, int32_t *state) {
   const tesela__assign_graph *g = b->g;
   for (int32_t v = 0; v < g->n_nodes; v++) {

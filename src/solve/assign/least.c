@@ -4,7 +4,7 @@
  *
  * Nodes are taken out one after another and it is all handed back (eliminate.c); where the tables are too large for that,
  * each state has the best bound that sweeps came to. Edges are made normal first, and those cut that say nothing: a node of
- * one state is then nobody's neighbour.
+ * one state then has no neighbours.
  */
 #include "solve/assign/work.h"
 

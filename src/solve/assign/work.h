@@ -253,7 +253,7 @@ typedef struct tesela__assign_run {
   bool stopped; /* progress asked to stop */
 } tesela__assign_run;
 
-/* An answer to a graph. upper: cost of its states, infinite if there are none; lower: no assignment costs less. */
+/* An answer to a graph. upper: cost of its states, infinite without states; lower: no assignment costs less. */
 typedef struct tesela__assign_answer {
   int32_t *state;
   tesela__key upper, lower;
