@@ -99,7 +99,10 @@ static int answer(const cli_context *cli, tesela_request *r, const char *text, s
   tesela_status done = tesela_request_answer(r);
   graph_progress_hide(&progress);
   tesela_put_end(&a.sink);
-  if (done == TESELA_OK) {
+  if (a.sink.stopped) { /* that sink stops for one reason */
+    say_error(cli, "no memory for the answer");
+    status = CLI_FAILED;
+  } else if (done == TESELA_OK) {
     graph_note_copies(cli, a.copies, a.copied);
     bool failed = !json_line(&a.out, stdout) && !ferror(stdout);
     status = failed ? CLI_FAILED : a.no || a.poison > 0 ? CLI_NO : CLI_YES;

@@ -81,10 +81,14 @@ int json_answer_flag(const cli_context *cli, size_t n, const tesela_value *field
   r.target = reading.device.target;
   status = CLI_YES;
   tesela_put_object(&w.sink);
-  if (tesela_request_answer(&r) != TESELA_OK) {
+  bool answered = tesela_request_answer(&r) == TESELA_OK;
+  tesela_put_end(&w.sink);
+  if (w.sink.stopped) { /* that sink stops for one reason */
+    say_error(cli, "no memory for the answer");
+    status = CLI_FAILED;
+  } else if (!answered) {
     status = say_refused(cli, &r);
   } else {
-    tesela_put_end(&w.sink);
     if (!json_line(&out, stdout) && !ferror(stdout)) status = CLI_FAILED;
   }
   tesela_request_free(&r);

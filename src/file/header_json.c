@@ -83,7 +83,7 @@ static tesela_status json_escape(tesela__json *j, char out[4], size_t *n) {
 }
 
 tesela_status tesela__json_string(tesela__json *j, char **out) {
-  size_t n, begin;
+  size_t n = 0, begin;
   char *to = out ? *out : NULL, escaped[4];
   if (!tesela__json_take(j, '"')) return tesela__json_fail(j, j->at, "a text in quotes is expected here");
   for (begin = j->at - 1; j->at < j->length && j->text[j->at] != '"';) {
@@ -209,7 +209,7 @@ static tesela_status json_integer(tesela__json *j, bool *is, int64_t *out) {
 }
 
 tesela_status tesela__json_integers(tesela__json *j, int32_t most, int64_t *out, int32_t *n) {
-  int64_t value;
+  int64_t value = 0;
   bool is, right = true;
   *n = -1;
   if (!tesela__json_next_is(j, '[')) return tesela__json_pass(j);

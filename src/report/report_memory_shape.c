@@ -125,7 +125,7 @@ static void take_candidates(tesela__entry_facts *facts, const tesela__fit *fit, 
   tesela_report_array *array = &facts->array;
   int64_t least_data = fit->least_data, most_data = fit->most_data;
   int64_t least = fit->least_padding, most = fit->most_padding;
-  array->sized = true;
+  array->sized = !fits->unread;
   array->stored_bytes = fit->stored;
   for (size_t i = 0; i < fits->n; i++) {
     array->sized = array->sized && fit[i].one_size && fit[i].stored == fit->stored;

@@ -186,10 +186,11 @@ static bool region_parameter(const region *r, const tesela__hlo_instruction *in,
   int64_t number;
   tesela_dtype dtype = region_type(r, in);
   if (!tesela__hlo_integer(r->m->text, in->inside, &number) || number < 0 || number >= r->n) return false;
-  value->x = r->parameter[number];
+  double x = r->parameter[number];
+  value->x = x;
+  if (region_most(dtype) > 0 && !(x >= -0x1p63 && x < 0x1p63)) return false; /* no integer has this value */
   if (region_most(dtype) > 0)
-    *value =
-        (region_number){.whole = dtype, .i = region_wrap(dtype, (uint64_t)(int64_t)r->parameter[number])};
+    *value = (region_number){.whole = dtype, .i = region_wrap(dtype, (uint64_t)(int64_t)x)};
   return dtype != TESELA_DTYPE_NONE;
 }
 
