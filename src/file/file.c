@@ -48,7 +48,7 @@ static tesela_status file_read(tesela_file *file, const char *name, const tesela
 
 tesela_status tesela_file_open(tesela_file **file, const char *path, const tesela_file_options *options,
                                tesela_error *err) {
-  tesela_file *made;
+  tesela_file *made = NULL;
   TESELA__NEED(err, file, path);
   TESELA__NEED_CLEAR(err, options);
   tesela_status status = file_new(&made, options, err);
@@ -66,7 +66,7 @@ tesela_status tesela_file_open(tesela_file **file, const char *path, const tesel
 
 tesela_status tesela_file_open_memory(tesela_file **file, const void *data, int64_t bytes,
                                       const tesela_file_options *options, tesela_error *err) {
-  tesela_file *made;
+  tesela_file *made = NULL;
   TESELA__NEED(err, file);
   TESELA__NEED_LIST(err, data, bytes);
   TESELA__NEED_CLEAR(err, options);
