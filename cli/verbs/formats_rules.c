@@ -54,7 +54,7 @@ static bool rules_same(const tesela_rule *a, const tesela_rule *b) {
 /* Row k of the target's own (NULL: none), then of the table every target starts from; NULL from their number on. */
 static const tesela_rule *rules_row(const tesela_target *target, int32_t k) {
   int32_t own = target ? target->n_rules : 0;
-  return k < own ? &target->rule[k] : tesela_rule_at(k - own);
+  return k >= 0 && k < own ? &target->rule[k] : tesela_rule_at(k - own);
 }
 
 /* The row at *k or the first after it that counts: no earlier one says the same operand of the same operator. Moves *k past it. */
