@@ -35,9 +35,6 @@ enum { DRAW_BYTES = 160 }; /* more than a pair takes */
 
 int64_t draw(draws *d, int64_t n); /* 0 .. n-1, 1 <= n <= 2^31 */
 
-/* Is this a slow build or run (sanitizers, valgrind), in which loops are cut down? */
-bool slow_run(void);
-
 /* ---- pairs --------------------------------------------------------------------------------------------- */
 
 typedef struct pair {

@@ -8,25 +8,6 @@
 #include "support_relayout.h"
 #include "support_seed.h"
 
-#if defined(__has_feature) /* clang's way to say it */
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#endif
-
-bool slow_run(void) {
-#ifdef SANITIZED
-  return true;
-#else
-  if (getenv("TESELA_SLOW")) return true;     /* emulated */
-  const char *preload = getenv("LD_PRELOAD"); /* that is how valgrind comes in */
-  return preload && strstr(preload, "vgpreload");
-#endif
-}
-
 void draw_trial(uint64_t *state, trial *out) {
   static const tesela_isa isas[] = {TESELA_ISA_BEST, TESELA_ISA_C, TESELA_ISA_NEON, TESELA_ISA_AVX2,
                                     TESELA_ISA_AVX512};

@@ -10,6 +10,16 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#if defined(__has_feature) /* clang's way to say it */
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#endif
 
 /* Decimal or hexadecimal and nothing else: strtoull alone takes blanks, signs, octal numbers and text after the number. */
 static bool seed_of(const char *text, uint64_t *seed) {
@@ -42,3 +52,13 @@ uint64_t test_seed(uint64_t fallback) {
 }
 
 uint64_t first_seed(void) { return test_seed(20261121); }
+
+bool slow_run(void) {
+#ifdef SANITIZED
+  return true;
+#else
+  if (getenv("TESELA_SLOW")) return true;     /* emulated */
+  const char *preload = getenv("LD_PRELOAD"); /* that is how valgrind comes in */
+  return preload && strstr(preload, "vgpreload");
+#endif
+}

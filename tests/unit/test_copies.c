@@ -18,6 +18,7 @@
 #include "support_fault.h"
 #include "support_propagate.h"
 #include "support_relayout.h"
+#include "support_seed.h"
 
 static const tesela_propagate_options copies = {.mode = TESELA_PROPAGATE_AUTO, .copies = true};
 static const tesela_propagate_options shared = {.mode = TESELA_PROPAGATE_AUTO, .copies = true, .share = true};

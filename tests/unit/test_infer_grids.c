@@ -233,7 +233,7 @@ static bool any_grids_run(const kernel *k, char *text, size_t room, int64_t *n) 
 static void what_is_refused_has_no_grids(void **state) {
   (void)state;
   int64_t n_ok = 0, n_changed = 0, n_conflict = 0, n_tried = 0;
-  for (uint64_t i = 0; i < 100; i++) {
+  for (uint64_t i = 0; i < (slow_run() ? 25 : 100); i++) {
     static char text[8000], other[8000];
     chance_state = (first_seed() * 1000003 + i) * UINT64_C(0x9e3779b97f4a7c15) | 1;
     for (int j = 0; j < 4; j++) chance(2);
@@ -263,7 +263,7 @@ static void what_is_refused_has_no_grids(void **state) {
   printf("%" PRId64 " run, %" PRId64 " of them with other grids than the first; %" PRId64
          " conflicts, which %" PRId64 " grids do not mend\n",
          n_ok, n_changed, n_conflict, n_tried);
-  assert_true(n_ok > 40 && n_changed > 10 && n_conflict > 10);
+  if (!slow_run()) assert_true(n_ok > 40 && n_changed > 10 && n_conflict > 10);
 }
 
 int main(void) {

@@ -7,6 +7,7 @@
  * them; src may not be written, and all bytes of dst that a row does not name must stay. TESELA_SEED sets the seed.
  */
 #include "support_kernels.h"
+#include "support_seed.h"
 
 enum { MOST_ROWS = 6, TRIALS = 1500 };
 
@@ -222,21 +223,21 @@ static void test_rows(void **unused) {
   (void)unused;
   fill_src();
   protect_src(true);
-  try_kinds(TESELA__K_COPY, TESELA__K_COPY_BITS, try_rows, TRIALS);
+  try_kinds(TESELA__K_COPY, TESELA__K_COPY_BITS, try_rows, slow_run() ? TRIALS / 10 : TRIALS);
 }
 
 static void test_bit_blocks(void **unused) {
   (void)unused;
   fill_src();
   protect_src(true);
-  try_kinds(TESELA__K_BIT_BLOCK, TESELA__K_BIT_BLOCK, try_bit_block, TRIALS);
+  try_kinds(TESELA__K_BIT_BLOCK, TESELA__K_BIT_BLOCK, try_bit_block, slow_run() ? TRIALS / 10 : TRIALS);
 }
 
 static void test_streams(void **unused) {
   (void)unused;
   fill_src();
   protect_src(true);
-  try_kinds(TESELA__K_STREAM, TESELA__K_STREAM, try_stream, TRIALS);
+  try_kinds(TESELA__K_STREAM, TESELA__K_STREAM, try_stream, slow_run() ? TRIALS / 10 : TRIALS);
 }
 
 /* Without any instruction set there is a kernel for every question, and it is one of the C kernels. */

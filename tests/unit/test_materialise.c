@@ -20,6 +20,7 @@
 #include "support_fault.h"
 #include "support_graph_build.h"
 #include "support_relayout.h"
+#include "support_seed.h"
 
 #define OK(call)                                                    \
   do {                                                              \

@@ -218,7 +218,7 @@ static void programs_agree_with_exhaustive_search(void **state) {
   (void)state;
   const char *rounds_text = getenv("TESELA_ROUNDS");
   const uint64_t seed = first_seed();
-  int rounds = rounds_text ? atoi(rounds_text) : 3000, wrong = 0;
+  int rounds = rounds_text ? atoi(rounds_text) : slow_run() ? 300 : 3000, wrong = 0;
   tesela_target target;
   tally sum = {0};
   OK(tesela_target_plain(&target, STICK_BYTES, &e_));
@@ -243,7 +243,7 @@ static void programs_agree_with_exhaustive_search(void **state) {
                 "left something to search, %d ran\n",
                 sum.programs, sum.strict, sum.possible, sum.moved, sum.twice, sum.core, sum.ran);
   assert_int_equal(wrong, 0);
-  if (!rounds_text) assert_true(sum.twice > 0);
+  if (!rounds_text && !slow_run()) assert_true(sum.twice > 0);
 }
 
 int main(void) {

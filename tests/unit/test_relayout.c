@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "support_relayout.h"
+#include "support_seed.h"
 
 static void run(sweep s) {
   if (slow_run()) s.n_pairs = s.n_pairs / 20 + 1;

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "support_relayout.h"
+#include "support_seed.h"
 
 typedef struct row {
   const char *name;

@@ -13,6 +13,7 @@
 #include <tesela/tesela.h>
 
 #include "support_relayout.h"
+#include "support_seed.h"
 
 /* ---- which transforms there are ------------------------------------------------------------------------ */
 

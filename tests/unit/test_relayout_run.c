@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "support_relayout.h"
+#include "support_seed.h"
 
 static pair pair_of(int32_t bits, int64_t rows, int64_t columns, const char *dst, const char *src) {
   int64_t shape[2] = {rows, columns};

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "support_relayout.h"
+#include "support_seed.h"
 
 typedef struct row {
   const char *name;
