@@ -294,9 +294,9 @@ typedef struct tesela_any_layout {
 
 /// Options of reading. All zeros: any notation, strict, without array and targets.
 typedef struct tesela_layout_read_options {
-  const char *
-      notation; ///< required kind or notation, by name; NULL: any. With "xla" a device layout is read as an XLA layout if
-      ///< one expresses it; "xla:" before the text does the same
+  /// Required kind or notation, by name; NULL: any. With "xla" a device layout is read as an XLA layout if one expresses
+  /// it; "xla:" before the text does the same.
+  const char *notation;
   int32_t flags; ///< for XLA's notation: TESELA_XLA_STRICT, or TESELA_XLA_LENIENT | TESELA_XLA_KEEP_BARE
   const tesela_xla_shape *array; ///< type and dims for texts without them; its layout is ignored; may be NULL
   tesela_device_text_options device; ///< for device layouts: targets, host strides; its host overrides array
