@@ -15,9 +15,10 @@
 
 const cli_option cli_common_options[] = {
     {"json", 0, NULL, "print JSON"},
-    {"color", 0, "auto|always|never", "colour; auto: on a terminal, unless NO_COLOR is set"},
-    {"ascii", 0, NULL, "no characters beyond ASCII"},
-    {"help", 'h', NULL, "print the help of this verb"},
+    {"color", 0, "auto|always|never",
+     "print colours; auto: on a terminal, unless NO_COLOR is set (default: auto)"},
+    {"ascii", 0, NULL, "print ASCII characters only"},
+    {"help", 'h', NULL, "print the help of this command"},
     {NULL, 0, NULL, NULL},
 };
 
@@ -35,9 +36,9 @@ static const char *verb_name(const void *user, int i) {
 int cli_unknown_verb(const cli_context *cli, const char *word) {
   char quote[SAY_QUOTE];
   const char *near = tesela_nearest(word, strlen(word), verb_name, cli);
-  say_error(cli, "there is no verb %s%s%s%s", say_quote(word, quote), near ? "; did you mean " : "",
+  say_error(cli, "unknown command '%s'%s%s%s", say_quote(word, quote), near ? "; did you mean " : "",
             near ? near : "", near ? "?" : "");
-  fputs("The list: tesela help\n", stderr);
+  fputs("All commands: tesela help\n", stderr);
   return CLI_BAD;
 }
 
@@ -61,7 +62,7 @@ const char *cli_value(const cli_context *cli, const char *name) {
   bool common = false;
   int at = 0;
   const cli_option *option = cli_find_option(cli, name, strlen(name), 0, &common, &at);
-  assert(option && "the table has no such option");
+  assert(option && "the table lacks this option");
   if (!option) return NULL;
   return common ? cli->common[at] : cli->own[at];
 }
@@ -87,8 +88,8 @@ bool cli_integer(const cli_context *cli, const char *name, int64_t low, int64_t 
   errno = 0;
   long long value = strtoll(text, &end, 10);
   if (end == text || *end || errno || value < low || value > high) {
-    say_usage(cli, "--%s is %s; it takes an integer from %" PRId64 " to %" PRId64, name,
-              say_quote(text, quote), low, high);
+    say_usage(cli, "--%s: expected an integer from %" PRId64 " to %" PRId64 ", found '%s'", name, low, high,
+              say_quote(text, quote));
     return false;
   }
   *out = value;

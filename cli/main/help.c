@@ -94,16 +94,16 @@ static void paragraphs(const cli_term *term, const char *text) {
 }
 
 static void command_help(const cli_verb *verbs, const cli_term *term) {
-  fputs("tesela: physical layouts of tensors\n\nusage: tesela VERB ...\n\n", term->file);
+  fputs("tesela: physical layouts of tensors\n\nusage: tesela COMMAND ...\n\n", term->file);
   for (const cli_verb *verb = verbs; verb->name; verb++) {
     char name[NAME];
     snprintf(name, sizeof name, "%s %s", verb->name, verb->args);
     entry(term, name, verb->summary);
   }
-  options(term, "Every verb takes", cli_common_options);
+  options(term, "Options of every command", cli_common_options);
   paragraphs(term, pages_layout_text);
   paragraphs(term, pages_exit_text);
-  fputs("\nMore on one verb: tesela help VERB\n", term->file);
+  fputs("\nMore on one command: tesela help COMMAND\n", term->file);
 }
 
 void help_print(const cli_context *cli, const cli_verb *verb, const cli_term *term) {
@@ -115,7 +115,7 @@ void help_print(const cli_context *cli, const cli_verb *verb, const cli_term *te
   fprintf(term->file, "%s\n", verb->summary);
   paragraphs(term, verb->details);
   options(term, "Options", verb->options);
-  options(term, "Every verb takes", cli_common_options);
+  options(term, "Options of every command", cli_common_options);
 }
 
 /* ---- the verb ---------------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ int cmd_help(const cli_context *cli) {
   const char *shell = cli_value(cli, "completion");
   if (cli_has(cli, "man") || shell) {
     if (cli->n_args > 0 || (cli_has(cli, "man") && shell))
-      return say_usage(cli, "--man and --completion stand alone");
+      return say_usage(cli, "--man and --completion take no argument and exclude each other");
     if (shell)
       pages_completion(cli->verbs, shell);
     else

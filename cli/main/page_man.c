@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page_man.c - the manual page, made from the table of options.c.
+ * page_man.c - the manual page, made from the table of verbs.
  */
 #include "main/pages.h"
 
@@ -10,22 +10,21 @@
 #include "main/options.h"
 
 const char pages_layout_text[] =
-    "A LAYOUT is an XLA shape, f32[3,5]{1,0:T(2,2)}, a layout of JAX after its type and dims, f32[3,5] "
-    "Layout(major_to_minor=(0, 1), tiling=((2, 2),)), or a device layout, f16[1000,200] "
-    "stick(dim_order=[0,1]), three tuples ((4, 1000, 64), (64000, 64, 1), (64, 200, 1)) or "
-    "SpyreTensorLayout(device_size=[4, 1000, 64], ...). Sloppy spellings of XLA shapes are mended, and a "
-    "note on standard error says what was mended. For show, where, what, same and query it may also be a "
-    "register layout, local(3, 4).spatial(2, 3), a fragment of a matrix instruction, mma.m16n8k16.f16.A, or "
-    "a tile in memory, shared_row_major(8, 64). xla:, jax:, register:, shared:, global: or device: before it "
+    "A LAYOUT is an XLA shape, f32[3,5]{1,0:T(2,2)}; a layout of JAX after its type and dims, f32[3,5] "
+    "Layout(major_to_minor=(0, 1), tiling=((2, 2),)); or a device layout: f16[1000,200] "
+    "stick(dim_order=[0,1]), three tuples ((4, 1000, 64), (64000, 64, 1), (64, 200, 1)), or "
+    "SpyreTensorLayout(device_size=[4, 1000, 64], ...). Sloppy spellings of XLA shapes are repaired, and a "
+    "note on standard error names each repair. show, where, what, same and query also accept a register "
+    "layout, local(3, 4).spatial(2, 3), a fragment of a matrix instruction, mma.m16n8k16.f16.A, or a tile "
+    "in memory, shared_row_major(8, 64). A prefix xla:, jax:, register:, shared:, global: or device: "
     "demands that kind.";
 
 const char pages_exit_text[] =
-    "Data goes to standard output, words to standard error. For show, where, what and for every file that is "
-    "read the word - is standard input. The exit status is 0 for yes or done, 1 for no, different, or over a "
-    "limit, 2 for bad usage or input, 3 when tesela itself fails, as for "
-    "lack of memory or room. Data that a closed pipe loses ends tesela by SIGPIPE; tables and pictures may "
-    "be "
-    "left unread.";
+    "Data goes to standard output, messages to standard error. For show, where, what, and for every input "
+    "file, - is standard input. The exit status is 0 for yes or done, 1 for no, different, or over a limit, "
+    "2 for bad usage or input, 3 if tesela itself fails, for example without memory or disk space. If a "
+    "pipe is closed before all data is written, SIGPIPE ends tesela; tables and pictures may be left "
+    "unread.";
 
 /* ---- manual page ------------------------------------------------------------------------------------------
  */
@@ -137,15 +136,15 @@ static void man_verb(const cli_verb *verb) {
 
 void pages_man(const cli_verb *verbs) {
   puts(".Dd $Mdocdate$\n.Dt TESELA 1\n.Os\n.Sh NAME\n.Nm tesela\n.Nd physical layouts of tensors\n"
-       ".Sh SYNOPSIS\n.Nm\n.Ar verb\n.Op Ar argument ...\n.Sh DESCRIPTION");
-  man_text("Answers questions about physical layouts of tensors: where an element is in memory, what is at a "
-           "place, "
-           "what is padding and why.");
+       ".Sh SYNOPSIS\n.Nm\n.Ar command\n.Op Ar argument ...\n.Sh DESCRIPTION");
+  man_text(
+      "Answers questions about physical layouts of tensors: where an element is in memory, which element is "
+      "at a place, what is padding and why.");
   puts(".Pp");
   man_text(pages_layout_text);
-  puts(".Pp\nEvery verb takes these options:");
+  puts(".Pp\nOptions of every command:");
   man_options(cli_common_options);
-  puts(".Sh VERBS");
+  puts(".Sh COMMANDS");
   for (const cli_verb *verb = verbs; verb->name; verb++) man_verb(verb);
   puts(".Sh ENVIRONMENT\n.Bl -tag -width COLUMNS\n"
        ".It Ev NO_COLOR\nIf set to anything, no colour unless\n.Fl \\-color Ns = Ns Cm always .\n"

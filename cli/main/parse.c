@@ -2,13 +2,13 @@
 /*
  * parse.c - the command line, read by the table of options.c.
  *
- * Options may stand anywhere, before the verb only those that every verb has. `--` ends them; `-`, negative
- * numbers and what begins with an arrow are words. An option given twice has its last value.
+ * Options may stand anywhere; before the verb, only those of all verbs. `--` ends them; `-`, negative numbers and what begins
+ * with an arrow are arguments. The last value of an option counts.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include <tesela/base.h>
+#include <tesela/notation.h>
 
 #include "main/options.h"
 #include "main/say.h"
@@ -28,11 +28,11 @@ static int unknown_option(const cli_context *cli, const char *word, size_t lengt
   char quote[SAY_QUOTE], name[SAY_QUOTE];
   snprintf(name, sizeof name, "%.*s", (int)(length < 64 ? length : 64), word);
   const char *near = tesela_nearest(name, strlen(name), option_name, cli);
-  return say_usage(cli, "there is no option --%s%s%s%s", say_quote(name, quote),
-                   near ? "; did you mean --" : "", near ? near : "", near ? "?" : "");
+  return say_usage(cli, "unknown option --%s%s%s%s", say_quote(name, quote), near ? "; did you mean --" : "",
+                   near ? near : "", near ? "?" : "");
 }
 
-/* Is `value` one of the words in "auto|always|never"? What is no list of words allows anything. */
+/* Is `value` in "auto|always|never"? Without a bar, any value is allowed. */
 static bool allowed(const char *words, const char *value) {
   size_t length = strlen(value);
   if (!strchr(words, '|')) return true;
@@ -48,7 +48,7 @@ typedef struct words {
   char **next, **end;
 } words;
 
-/* Give an option its value: what stands behind it in the word, or else the next word. */
+/* Give an option its value: the rest of its word, or the next word. */
 static bool take_value(cli_context *cli, const cli_option *option, const char **slot, const char *inside,
                        words *rest) {
   char quote[SAY_QUOTE];
@@ -60,11 +60,11 @@ static bool take_value(cli_context *cli, const cli_option *option, const char **
   }
   if (!inside && rest->next < rest->end) inside = *rest->next++;
   if (!inside) {
-    say_usage(cli, "--%s needs a value: %s", option->name, option->value);
+    say_usage(cli, "--%s: missing value %s", option->name, option->value);
     return false;
   }
   if (!allowed(option->value, inside)) {
-    say_usage(cli, "--%s is %s; it takes %s", option->name, say_quote(inside, quote), option->value);
+    say_usage(cli, "--%s: expected %s, found '%s'", option->name, option->value, say_quote(inside, quote));
     return false;
   }
   *slot = inside;
@@ -85,7 +85,7 @@ static bool take_long(cli_context *cli, const char *word, words *rest) {
   return take_value(cli, option, slot, word[length] ? word + length + 1 : NULL, rest);
 }
 
-/* "-abc": letters without values in a row; what follows a letter with a value is its value. */
+/* "-abc": letters without values in a row; the rest after a letter with a value is that value. */
 static bool take_letters(cli_context *cli, const char *word, words *rest) {
   for (; *word; word++) {
     bool common;
@@ -93,7 +93,7 @@ static bool take_letters(cli_context *cli, const char *word, words *rest) {
     char letter[2] = {*word, '\0'}, quote[SAY_QUOTE];
     const cli_option *option = cli_find_option(cli, NULL, 0, *word, &common, &at);
     if (!option) {
-      say_usage(cli, "there is no option -%s", say_quote(letter, quote));
+      say_usage(cli, "unknown option -%s", say_quote(letter, quote));
       return false;
     }
     const char **slot = common ? &cli->common[at] : &cli->own[at];
@@ -143,14 +143,47 @@ static void look_at_streams(cli_context *cli) {
   cli->json = cli_has(cli, "json");
 }
 
-static bool right_number_of_words(const cli_context *cli) {
+static bool is_layout(const char *text) {
+  tesela_any_layout any;
+  return tesela_layout_read(text, strlen(text), NULL, &any, NULL) == TESELA_OK;
+}
+
+/* Is argument i part of a layout that was not quoted? It was cut at a blank, or the shell made f32[3,5]1 f32[3,5]0 of
+ * f32[3,5]{1,0}. */
+static bool find_unquoted(const cli_context *cli, int i, char *text, size_t room) {
+  const char *before = cli->arg[i - 1];
+  if ((size_t)snprintf(text, room, "%s%s", before, cli->arg[i]) < room && is_layout(text)) return true;
+  size_t same = 0, used = 0;
+  while (before[same] && before[same] == cli->arg[i][same]) same++;
+  for (int k = i - 1; k < cli->n_args && strncmp(cli->arg[k], before, same) == 0 && used + 2 < room; k++)
+    used += (size_t)snprintf(text + used, room - used, "%.*s%c%s", k < i ? (int)same : 0, before,
+                             k < i ? '{' : ',', cli->arg[k] + same);
+  if (used + 2 >= room) return false;
+  memcpy(text + used, "}", 2);
+  return is_layout(text);
+}
+
+/* Name n of "LAYOUT INDEX...". */
+static const char *argument_name(const char *args, int n, char name[SAY_QUOTE]) {
+  for (; n > 0; n--) args += strcspn(args, " ") + 1;
+  snprintf(name, SAY_QUOTE, "%.*s", (int)strcspn(args, " ."), args);
+  return name;
+}
+
+static bool right_number_of_arguments(const cli_context *cli) {
   const cli_verb *verb = cli->verb;
-  if (cli->n_args >= verb->min_args && (verb->max_args == ANY || cli->n_args <= verb->max_args)) return true;
-  char quote[SAY_QUOTE];
-  if (verb->max_args != ANY && cli->n_args > verb->max_args)
-    say_usage(cli, "%s: one word too many: %s", verb->name, say_quote(cli->arg[verb->max_args], quote));
+  char quote[SAY_QUOTE], layout[SAY_QUOTE];
+  const int i = verb->max_args;
+  if (cli->n_args < verb->min_args) {
+    say_usage(cli, "%s: missing argument %s", verb->name, argument_name(verb->args, cli->n_args, quote));
+    return false;
+  }
+  if (i == ANY || cli->n_args <= i) return true;
+  if (i > 0 && find_unquoted(cli, i, layout, sizeof layout))
+    say_usage(cli, "%s: unexpected argument '%s' (quote the layout: '%s')", verb->name,
+              say_quote(cli->arg[i], quote), layout);
   else
-    say_usage(cli, "%s: a word is missing; it takes %s", verb->name, verb->args);
+    say_usage(cli, "%s: unexpected argument '%s'", verb->name, say_quote(cli->arg[i], quote));
   return false;
 }
 
@@ -169,5 +202,5 @@ bool cli_parse(cli_context *cli, int argc, char **argv, int *status) {
     help_print(cli, NULL, &cli->err);
     return false;
   }
-  return right_number_of_words(cli);
+  return right_number_of_arguments(cli);
 }

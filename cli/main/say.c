@@ -47,7 +47,7 @@ int say_usage(const cli_context *cli, const char *format, ...) {
     fprintf(stderr, "usage: tesela %s%s%s\nMore with: tesela help %s\n", cli->verb->name,
             *cli->verb->args ? " " : "", cli->verb->args, cli->verb->name);
   else
-    fputs("usage: tesela VERB ...\nMore with: tesela help\n", stderr);
+    fputs("usage: tesela COMMAND ...\nMore with: tesela help\n", stderr);
   return CLI_BAD;
 }
 

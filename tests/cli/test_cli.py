@@ -262,7 +262,7 @@ def test_a_line_that_is_too_long():
 
 def test_the_help_names_the_verbs_that_read_standard_input():
     words = " ".join(run("help").stdout.decode().split())
-    assert "For show, where, what and for every file that is read the word - is standard input." in words
+    assert "For show, where, what, and for every input file, - is standard input." in words
     for verb in (["show", "-"], ["where", LAYOUT, "-"], ["what", LAYOUT, "-"]):
         done = run(*verb, text="f32[2]\n" if verb[0] == "show" else "0,0\n" if verb[0] == "where" else "0\n")
         assert done.returncode == 0 and done.stdout

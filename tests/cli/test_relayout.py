@@ -166,12 +166,12 @@ def test_threads_and_instructions_change_nothing(file, large, threads, isa):
 @pytest.mark.parametrize(
     "words, message",
     [
-        (["--threads=0"], "--threads is 0"),
+        (["--threads=0"], "--threads: expected an integer from 1 to 1024, found '0'"),
         (["--memory=17"], "--memory is 17 bytes; it takes 1MiB or more"),
         (["--memory=lots"], "--memory: "),
-        (["--isa=sse"], "--isa is sse; it takes best|"),
-        (["--transform=turn"], "--transform is turn; it takes none|"),
-        (["--format=npz"], "--format is npz; it takes raw|"),
+        (["--isa=sse"], "--isa: expected best|"),
+        (["--transform=turn"], "--transform: expected none|"),
+        (["--format=npz"], "--format: expected raw|"),
         (["--format=npy", "-o", "x.safetensors"], "x.safetensors is named otherwise"),
         (["--json"], "standard output takes the data or JSON, not both"),
         (["--tensor=a"], "holds one tensor without a name"),
