@@ -76,7 +76,7 @@ TESELA_API tesela_value tesela_value_of_ints(const char *name, size_t n, tesela_
 
 /* Reading them. NULL is allowed for `value` and is of no kind. */
 TESELA_API bool tesela_value_is(const tesela_value *value, tesela_value_kind kind);
-/* The member of an object with that name; NULL if it lacks it, or is no object. Looks at one after the other. */
+/* The member of an object with that name; NULL if it lacks it, or is not an object. Looks at one after the other. */
 TESELA_API const tesela_value *tesela_value_get(const tesela_value *object, const char *name);
 /* Items of a list or an object; 0 of others. */
 TESELA_API size_t tesela_value_size(const tesela_value *value);

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* TESELA_SEED, decimal or 0x.., or the fallback; printed, so that a run that fails names it. Text that is no such number
+/* TESELA_SEED, decimal or 0x.., or the fallback; printed, so that a run that fails names it. Any other text
  * ends the program with a message and a status that is not 0. */
 uint64_t test_seed(uint64_t fallback);
 

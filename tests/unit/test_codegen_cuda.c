@@ -222,7 +222,7 @@ static const struct {
     /* words of several units in phases */
     {"local(32,1).spatial(1,32)", "spatial(32,1).local(1,32)", 16},
     {"local(32,1).spatial(1,32)", "spatial(32,1).local(1,32)", 8},
-    {"spatial(24).local(24)", "local(24).spatial(24)", 8}, /* lanes that are no power of two */
+    {"spatial(24).local(24)", "local(24).spatial(24)", 8}, /* a number of lanes that is not a power of two */
     {"spatial(32)", "RegisterLayout(shape=[32], mode_shape=[32], spatial_modes=[-32], local_modes=[0])", 8},
     {"spatial(48).local(3)", "local(3).spatial(48)", 32},
     /* 6 lanes to 2: the pattern of a round leaves the warp where lanes take nothing */

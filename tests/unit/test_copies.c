@@ -276,7 +276,7 @@ static void moves_say_what_is_copied(void **state) {
   tesela_graph_destroy(graph);
 }
 
-/* Names that are taken; views behind a copy; the layout of the copy. */
+/* Names already in use; views after a copy; the layout of the copy. */
 static void programs_with_copies(void **state) {
   (void)state;
   tesela_graph *graph =

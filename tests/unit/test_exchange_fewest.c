@@ -302,7 +302,7 @@ static void no_claim_is_refuted(void **state) {
            bits, sum.shuffles, sum.claims, sum.proved, sum.open, sum.better, sum.missed, sum.missed_open,
            sum.kept, sum.once);
     assert_true(100 * sum.kept >=
-                99 * sum.once); /* the bound is short of a few among lanes that are no power of two */
+                99 * sum.once); /* the bound is short of a few if the number of lanes is not a power of two */
     all.proved += sum.proved;
     all.open += sum.open;
   }

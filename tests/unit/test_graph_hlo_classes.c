@@ -20,7 +20,7 @@
 #include "support_fault.h"
 #include "support_graph_text.h"
 
-/* name, computations in front, body of the entry computation, nodes */
+/* name, computations before, body of the entry computation, nodes */
 typedef struct read_row {
   const char *name, *in_front, *body, *nodes;
 } read_row;

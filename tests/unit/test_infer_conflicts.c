@@ -141,7 +141,7 @@ static void conflicts_are_named(void **state) {
   }
 }
 
-/* A conversion in front of the operation mends each of them that is no result. */
+/* A conversion before the operation repairs each of them that is not a result. */
 static void a_conversion_mends_a_conflict(void **state) {
   (void)state;
   static const char text[] =

@@ -19,7 +19,7 @@ static const struct {
 
 static int64_t bytes_of(int64_t n, int64_t bits) { return (n * bits + 7) / 8; }
 
-/* Where the rows of dst begin, from 0 on: one behind the other, at lines, at any distance; forwards or backwards. */
+/* Where the rows of dst begin, from 0 on: one after the other, at lines, at any distance; forwards or backwards. */
 static int64_t draw_rows(int64_t count, int64_t bytes, int64_t *off) {
   int64_t pitch = bytes;
   if (below(3) == 0) pitch = (bytes + 63) / 64 * 64;

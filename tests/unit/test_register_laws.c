@@ -69,7 +69,7 @@ static reg reduce(reg a, int32_t n, const int64_t *dims, bool keepdims) {
   return a;
 }
 
-/* With dims of 1 in front, up to `rank` dims. */
+/* With leading dims of 1, up to `rank` dims. */
 static reg lengthen(reg a, int32_t rank) {
   int64_t dims[TESELA_MAX_RANK];
   int32_t n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_xla_validate.c - shapes and layouts from numbers: what is made, what the gate refuses in a struct that
- * somebody filled by hand. What it refuses in a text is in test_xla_text.c.
+ * a caller filled by hand. What it refuses in a text is in test_xla_text.c.
  */
 #include "support_xla.h"
 
