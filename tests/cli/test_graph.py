@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs through `tesela query` and `tesela graph`: the vectors, memory plans, what is refused."""
+"""Graphs through `tesela query` and `tesela graph`: the vectors, offsets in memory, refusals."""
 
 import itertools
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tesela graph --padding`: what padding holds, who reads it, and the fills that help."""
+"""`tesela graph --padding`: what padding holds, which operators read it, and the fills that help."""
 
 import json
 

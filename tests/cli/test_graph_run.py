@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tesela graph run` while it works: what it says on a terminal, and how it stops."""
+"""`tesela graph run` while it works: its progress on a terminal, and how it stops."""
 
 import json
 import os

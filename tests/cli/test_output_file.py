@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes of the file that a copy is written to: killed at any moment, replaced, linked, special, refused; where files
-without a name are there and where they are not (disturb.c, preloaded, refuses them)."""
+"""The output file of a copy: killed at any moment, replaced, linked, special, refused; on systems with files
+without a name and without them (disturb.c, preloaded, refuses them)."""
 
 import errno
 import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The verbs plan, check, bench, cmp and digest.
 
-check must find faults: a command is built here whose copies are spoiled by one bit, anywhere in the destination or
+check must find faults: a command is built here whose copies are wrong by one bit, anywhere in the destination or
 beside it. The digest is computed a second time from the definition in src/relayout/values_digest.c.
 """
 

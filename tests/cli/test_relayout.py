@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tesela relayout`: the bytes it writes against the oracle's places, in every format; and what becomes of the files when
+"""`tesela relayout`: the bytes it writes against the oracle's places, in every format; and the files when
 something goes wrong."""
 
 import json

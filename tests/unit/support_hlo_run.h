@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_hlo_run.h - modules of one instruction, drawn by a test, read and run; the test says what must come out.
+ * support_hlo_run.h - modules of one instruction, drawn by a test, read and run; the test has the expected result.
  */
 #ifndef TESELA_TESTS_SUPPORT_HLO_RUN_H
 #define TESELA_TESTS_SUPPORT_HLO_RUN_H

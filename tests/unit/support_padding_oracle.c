@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_padding_oracle.c - whole-stick execution by definition: the program, node by node.
+ * support_padding_oracle.c - whole-stick execution by definition: the graph, node by node.
  */
 #include "support_padding_parts.h"
 

@@ -2,7 +2,7 @@
 /*
  * support_propagate_oracle.c - propagation by definition, for small programs.
  *
- * Every tensor is a list: the buffer's element that each of its elements is. A layout says for each element of a buffer its
+ * Every tensor is a list: for each of its elements, the element of the buffer. A layout says for each element of a buffer its
  * stick and lane. The rules (`graph_rules` of tests/vectors/spyre_seed_examples.json) are judged at every point of the
  * iteration space; then all layouts of all buffers are tried, with every move before every operand. No code is shared
  * with the library; nothing here is quick.

@@ -3,7 +3,7 @@
  * support_seed.h - where a random test begins, and how far it goes. It begins at the number that the environment gives as
  * TESELA_SEED, or at a fixed one.
  *
- * Never at the clock: what a run of the tests says depends on the source alone. `make soak` gives other numbers.
+ * Never at the clock: the result of a run of the tests depends on the source alone. `make soak` gives other numbers.
  */
 #ifndef TESELA_TESTS_SUPPORT_SEED_H
 #define TESELA_TESTS_SUPPORT_SEED_H

@@ -3,8 +3,8 @@
  * test_codegen_cuda.c - the CUDA code of a plan does what the plan does, bit by bit.
  *
  * Many plans are written to one file and compiled as C++ with tests/structure/cuda_on_host.h, which runs a block on the host;
- * where there is nvcc some typical ones are compiled by it as well, and must need no stack; where there is a GPU they run
- * there. What comes out is compared with the definition and with tesela_exchange_run. With TESELA_KEEP=1 the files stay, and
+ * with nvcc some typical ones are compiled by it as well, and must need no stack; with a GPU they run
+ * there. The output is compared with the definition and with tesela_exchange_run. With TESELA_KEEP=1 the files stay, and
  *   nvcc -arch=native cases.cu -o program && ./program <in | cmp - want
  * checks them on another machine that has this tree at the same place.
  */

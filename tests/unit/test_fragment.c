@@ -3,7 +3,7 @@
  * test_fragment.c - the catalogue of fragments: every layout against its formulas, names, what a layout consists of.
  *
  * The formulas are evaluated here, by a reader of C arithmetic that shares nothing with the library or the generator,
- * for every lane and element. tests/structure/test_fragments.py compares them with the makers' documents.
+ * for every lane and element. tests/structure/test_fragments.py compares them with the vendors' documents.
  */
 #include <inttypes.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_graph_hlo_refused.c - HLO text that is refused: where and why, and what stops at a limit.
+ * test_graph_hlo_refused.c - HLO text that is refused: where and why, and the limits.
  */
 #include <inttypes.h>
 #include <setjmp.h>

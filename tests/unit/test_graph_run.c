@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_graph_run.c - execution: functions of single values by hand, types that are stored as others, wrong plans that show,
+ * test_graph_run.c - execution: functions of single values by hand, types that are stored as others, wrong plans that are detected,
  * refusals, failing allocations, and programs with the moves that a propagation inserts.
  */
 #include <inttypes.h>

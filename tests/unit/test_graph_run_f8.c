@@ -2,8 +2,8 @@
 /*
  * test_graph_run_f8.c - 8-bit floats: all codes of all types, rounding to them, and programs that compute with them.
  *
- * What a code is worth is said by the definitions of the types: sign, exponent and mantissa, and which codes are infinite or no
- * number. What a number is rounded to is looked for among all codes of a type.
+ * The value of a code follows from the definition of the type: sign, exponent and mantissa, and which codes are infinite or not a
+ * number. The result of rounding a number is searched among all codes of a type.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_infer_conflicts.c - which conflicts a program has, what stays unknown, and how that is said, worked
+ * test_infer_conflicts.c - the conflicts of a kernel, the tensors that stay unknown, and the messages, worked
  * out by hand from the rules of access.h.
  */
 #include <inttypes.h>

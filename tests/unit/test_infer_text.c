@@ -2,7 +2,7 @@
 /*
  * test_infer_text.c - reading programs: what is refused, where, with which words; limits; memory that runs out.
  *
- * In the texts '$' marks the byte that the error names; it is taken out before the text is read.
+ * In the texts '$' marks the byte that the error names; it is removed before the text is read.
  */
 #include <inttypes.h>
 #include <setjmp.h>

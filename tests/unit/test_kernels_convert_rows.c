@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_kernels_convert_rows.c - conversions of many rows: the same as the conversion of each row for itself, whatever the rows'
- * lengths, distances and addresses are, past the cache or not, and not a byte beside them. What a conversion of one row has to
- * say is test_kernels_convert.c's. TESELA_SEED sets the seed.
+ * lengths, distances and addresses are, past the cache or not, and not a byte beside them. test_kernels_convert.c has the conversion of
+ * one row. TESELA_SEED sets the seed.
  */
 #include "support_kernels.h"
 

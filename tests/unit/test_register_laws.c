@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_register_laws.c - how the operations on register layouts go together: what must be equal whatever the layouts are.
+ * test_register_laws.c - laws of the operations on register layouts: equations that hold for all layouts.
  * On random layouts whose products have up to some 10^5 elements; nothing is enumerated. TESELA_SEED chooses them.
  */
 #include <inttypes.h>
