@@ -197,7 +197,7 @@ static void read_threads(const char *text, bench_options *o) {
   }
 }
 
-/* Returns the index of the first argument that is no option. */
+/* Returns the index of the first argument that is not an option. */
 static int read_options(int argc, char **argv, bench_options *o) {
   int i = 1;
   for (; i < argc && strncmp(argv[i], "--", 2) == 0; i++) {

@@ -3,7 +3,7 @@
  * bench_report.c - reading speed of tesela_report, against a memchr walk over the lines of the same bytes.
  *
  * Three texts, made here: HLO of a training step as compilers print it after optimisation (fusions with their
- * bodies, loops, tuples, metadata, constants), the same behind the prefix of a log, and a log with a memory
+ * bodies, loops, tuples, metadata, constants), the same after the prefix of a log, and a log with a memory
  * report every ten thousand lines. Before anything is timed the totals are checked against what the generator
  * knows.
  *

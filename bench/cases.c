@@ -46,7 +46,7 @@ static void read_digits(const json_t *list, const bench_case *c, case_side *side
   side->bytes = (side->places * c->bits + 7) / 8;
 }
 
-/* The digit of `dim` with the largest step below `limit`; -1 if there is none. */
+/* The digit of `dim` with the largest step below `limit`; or -1. */
 static int next_digit(const case_side *side, int64_t dim, int64_t limit) {
   int best = -1;
   for (int i = 0; i < side->n; i++) {

@@ -20,7 +20,7 @@
 
 enum { NT_COPY_STEP = 256, NT_COPY_AHEAD = 4096 };
 
-/* Both copy `steps` * NT_COPY_STEP bytes; dst is aligned to 64 bytes. Prefetching behind the end is harmless. */
+/* Both copy `steps` * NT_COPY_STEP bytes; dst is aligned to 64 bytes. Prefetching after the end is harmless. */
 __attribute__((target("avx512f"))) static inline void nt_copy_avx512(unsigned char *dst,
                                                                      const unsigned char *src, size_t steps) {
   for (; steps; steps--, src += NT_COPY_STEP, dst += NT_COPY_STEP) {

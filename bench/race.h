@@ -60,7 +60,7 @@ typedef struct race_plan {
 void race_run_plan(void *plan);
 
 /* Page-aligned zeroed memory that has been touched, in huge pages where the system grants them. Ends the program
-   if there is none. Never freed. */
+   without memory. Never freed. */
 void *race_buffer(size_t bytes);
 
 /* Fill with numbers that look random, the same on every call. */

@@ -30,7 +30,7 @@ static uint8_t *read_file(const char *path, size_t size) {
   return data;
 }
 
-/* Runs one file; anything but a file is passed over. Adds 1 to *n_files for a file; false if it cannot be read. */
+/* Runs one file; anything but a file is skipped. Adds 1 to *n_files for a file; false if it cannot be read. */
 static bool replay_file(const char *path, long *n_files) {
   struct stat info;
   if (stat(path, &info) != 0) {
@@ -46,7 +46,7 @@ static bool replay_file(const char *path, long *n_files) {
   return true;
 }
 
-/* Runs every file of a folder; false if one cannot be read or there is none. */
+/* Runs every file of a folder; false if one cannot be read or the folder has no file. */
 static bool replay(const char *folder) {
   long n_files = 0;
   bool ok = true;

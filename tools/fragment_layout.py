@@ -9,7 +9,7 @@ t = lane%4). From that this module
   3. decodes the layout again for every slot and compares with the formula; every element must be held, equally often,
   4. finds the shortest expression (local, spatial, column_local, column_spatial, replicated) and checks that too.
 
-NoLayout if a formula is no register layout or if a lane holds an element twice.
+NoLayout if a formula is not a register layout or if a lane holds an element twice.
 """
 
 import re
@@ -18,7 +18,7 @@ from functools import lru_cache
 
 
 class NoLayout(Exception):
-    """A formula is no register layout; the message says where."""
+    """A formula is not a register layout; the message says where."""
 
 
 # ---- entries --------------------------------------------------------------------------------------------------
@@ -309,7 +309,7 @@ def expression(layout):
 
 
 def tidy(chain):
-    """A replica is no method that composes: where it is not first, write a product."""
+    """A replica is not a method that composes: where it is not first, write a product."""
     text = chain[0]
     for part in chain[1:]:
         text += (" * " if part.startswith("replicated") or " * " in text else ".") + part

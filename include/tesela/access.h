@@ -339,16 +339,16 @@ typedef struct tesela_exchange_phase {
 TESELA_API tesela_status tesela_exchange_phase_of(const tesela_exchange *plan, int64_t phase, int64_t thread,
                                                   tesela_exchange_phase *out, tesela_error *err);
 
-/// What part k of a word is at the start of a phase: part `*part` of word `*from` at the end of the phase before; in phase 0
-/// `*from` is a unit of src, and `*part` 0. With `phase` the number of phases, `word` is a unit of dst and k is 0: where it
-/// is at last. *from -1: nothing. Part k has the bits from k * unit * bits on. Where words are units, it is the unit
-/// itself. TESELA_E_RANGE for what is not there.
+/// The source of part k of a word at the start of a phase: part `*part` of word `*from` at the end of the phase before; in phase 0
+/// `*from` is a unit of src, and `*part` 0. With `phase` the number of phases, `word` is a unit of dst and k is 0: the final source
+/// of that unit. *from -1: nothing. Part k has the bits from k * unit * bits on. If words are units, it is the unit
+/// itself. TESELA_E_RANGE for a phase, thread, word or part out of range.
 TESELA_API tesela_status tesela_exchange_part_of(const tesela_exchange *plan, int64_t phase, int64_t thread,
                                                  int64_t word, int64_t k, int64_t *from, int64_t *part,
                                                  tesela_error *err);
 
-/// Which word of the start of a phase a thread keeps as `word` of its end; -1 if it takes that one from another.
-/// TESELA_E_RANGE for what is not there.
+/// Which word of the start of a phase a thread keeps as `word` of its end; -1 if that word comes from another thread.
+/// TESELA_E_RANGE for a phase, thread or word out of range.
 TESELA_API tesela_status tesela_exchange_kept_of(const tesela_exchange *plan, int64_t phase, int64_t thread,
                                                  int64_t word, int64_t *from, tesela_error *err);
 
@@ -422,7 +422,7 @@ TESELA_API tesela_status tesela_codegen_register_c(const tesela_register *layout
  *   register rb: f16[32, 64]
  *   register acc: f32[64, 64]
  *   copy sa, ga                           # memory to memory
- *   load ra, sa                           # the result first, then what it is made of
+ *   load ra, sa                           # the result first, then its operands
  *   load rb, sb
  *   dot acc, ra, rb, acc atom=mma.m16n8k16.f16 warps=[2, 2]
  *
@@ -453,20 +453,20 @@ TESELA_API tesela_status tesela_codegen_register_c(const tesela_register *layout
  *   4  the result, from one operand that holds each element once
  *   5  dot: c and d by the grid of warps that needs the fewest registers, or by warps=
  *   6  the result, from any operand of its shape
- *   7  what is loaded or stored, most elements first: vectors of up to 16 bytes, dealt to the threads in turn
- *   8  convert: the layout of the other side, first the results of converts, then what is converted
- *   9  what 7 and 8 left: results of converts, then loads and stores, then what is converted
- *  10  shared memory: that with the fewest bank conflicts for all loads and stores
+ *   7  loaded and stored tensors, most elements first: vectors of up to 16 bytes, dealt to the threads in turn
+ *   8  convert: the layout of the other side, first the results of converts, then their operands
+ *   9  tensors that 7 and 8 left: results of converts, then loads and stores, then operands of converts
+ *  10  shared memory: the layout with the fewest bank conflicts for all loads and stores
  *
  * 7 and 8 leave a tensor to 9 if some operation that its layout reaches, by levels 1 to 6, has another tensor that stays
- * unknown: that one may be found differently, and the two need not fit. So what is reduced from a converted tensor and
+ * unknown: that one may be found by another rule, and the two might not fit. So a tensor that is reduced from a converted one and
  * then stored gets its layout from the convert, not from the store.
  *
- * Then every operation is checked: does each thread have, in its registers, what it needs of each operand? If not, the
+ * Then every operation is checked: does each thread have, in its registers, the elements that it needs of each operand? If not, the
  * answer is a conflict in the terms of the kernel: operation, line, tensor, the layout it has and the one it
- * needs, the first thread and element that show it; and, since a `convert` would repair it, what that costs (access.h).
- * Loads, stores and copies between memories are checked as access.h does it; a conflict has a layout of the memory that
- * would do. (A copy goes through registers, in the layout that 7 gives to a load of its source or a store to its result.)
+ * needs, the first thread and element that show it; and, since a `convert` would repair it, the cost of that.
+ * Loads, stores and copies between memories are checked as in tesela_access_cost_of; a conflict has a layout of the memory that
+ * works. (A copy goes through registers, in the layout that 7 gives to a load of its source or a store to its result.)
  *
  * After a conflict that grids of level 5 are part of, other grids are tried, all that warps= can express, in up to
  * TESELA_KERNEL_GRIDS runs of the rules with TESELA_KERNEL_GRID_TENSORS tensors. The run that got furthest is changed
@@ -475,10 +475,10 @@ TESELA_API tesela_status tesela_codegen_register_c(const tesela_register *layout
  */
 
 #define TESELA_KERNEL_TEXT 65536         ///< bytes of a kernel
-#define TESELA_KERNEL_LINES 4096         ///< lines of it
-#define TESELA_KERNEL_TENSORS 1024       ///< tensors of it
+#define TESELA_KERNEL_LINES 4096         ///< lines of a kernel
+#define TESELA_KERNEL_TENSORS 1024       ///< tensors of a kernel
 #define TESELA_KERNEL_NAME 63            ///< bytes of a tensor's name
-#define TESELA_KERNEL_THREADS 65536      ///< threads of it
+#define TESELA_KERNEL_THREADS 65536      ///< threads of a kernel
 #define TESELA_KERNEL_GRIDS 256          ///< runs of its rules with different grids of warps
 #define TESELA_KERNEL_GRID_TENSORS 65536 ///< tensors of all those runs together
 
@@ -562,12 +562,12 @@ typedef struct tesela_kernel_conflict {
   bool repairable; ///< a conversion from `has` to `needs` exists; `repair` is what it costs
   tesela_exchange_facts repair;
   /// A load, store or copy that the threads cannot do: tesela_access_cost_of refuses it, and `why` ends in its reason.
-  /// Then `tensor` is the one in memory, `memory` its layout, `other` what is moved, `has` and `needs` the registers it is
-  /// moved from or to (of a copy: those that it would go through); no index and no conversion. `repairable`: in the layout
-  /// `would_do` it could be; not repairable: in no layout, since the registers of a thread are not whole bytes together,
+  /// Then `tensor` is the one in memory, `memory` its layout, `other` the tensor that is moved, `has` and `needs` the registers it is
+  /// moved from or to (of a copy: those that it would go through); no index and no conversion. `repairable`: the access works in
+  /// the layout `would_do`; not repairable: it works in no layout, since the registers of a thread are not whole bytes together,
   /// or since the other side of a copy cannot be moved at all.
   bool is_access;
-  bool would_do_for_all; ///< so could every other load, store and copy of `tensor`
+  bool would_do_for_all; ///< in it every other load, store and copy of `tensor` works, too
   tesela_tile_memory memory, would_do;
   /// Runs of the rules with different grids of warps, 1 where no grid has a part in the conflict. All that could have
   /// helped were tried unless `grids_left`.
@@ -579,7 +579,7 @@ typedef struct tesela_kernel_conflict {
 TESELA_API const tesela_kernel_conflict *tesela_kernel_program_conflict(const tesela_kernel_program *program);
 
 /// Print an aligned table: each tensor with its space, type and shape, the rule that gave its layout, and the layout ("?" if unknown);
-/// then what each convert costs; then the conflict, if there is one. Equal conversions are planned once; when plans have
+/// then the cost of each convert; then the conflict, if any. Equal conversions are planned once; when plans have
 /// been made for 2^26 registers of all threads, both sides counted, further ones are not (their lines say so; the first
 /// always is, up to the limit of tesela_exchange_create). TESELA_E_STOPPED; TESELA_E_MEMORY.
 TESELA_API tesela_status tesela_kernel_program_print(const tesela_kernel_program *program,

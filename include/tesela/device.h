@@ -68,7 +68,7 @@ typedef enum tesela_order {
 #undef TESELA__ROW
 } tesela_order;
 
-/* symbol, value, name, what it computes: the classes of operators of a program (graph.h) */
+/* symbol, value, name, what it computes: the classes of operators of a graph (graph.h) */
 #define TESELA_OP_MAP(X)                                                                     \
   X(TESELA_OP_INPUT, 0, "input", "a tensor that is given")                                   \
   X(TESELA_OP_CONSTANT, 1, "constant", "one value everywhere, or 0, 1, 2, ... along a dim")  \

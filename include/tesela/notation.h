@@ -182,7 +182,7 @@ TESELA_API tesela_status tesela_device_print(const tesela_device_layout *layout,
 TESELA_API tesela_status tesela_device_to_xla(const tesela_device_layout *layout, tesela_xla_layout *out,
                                               tesela_error *err);
 
-/// Read a target from text, one `key value` per line, # starts a comment (docs/device.md, Target files):
+/// Read a target from text, one `key value` per line, # starts a comment (docs/device.md, Targets):
 ///
 ///   target     mine          # a name; the first line
 ///   like       spyre         # start from a built-in target; otherwise from tesela_target_plain

@@ -2,8 +2,8 @@
 /*
  * tesela/ops.h - the table of operations: everything tesela answers, by name, for any host. Needs libtesela_ops.
  *
- * An operation reads its fields from a tree of plain values and writes its answer, event by event, into a sink. Neither side knows
- * JSON, so Python's dicts, a browser's JSON.parse or an array in C stand there as well as a line of text:
+ * An operation reads its fields from a tree of plain values and writes its answer, event by event, into a sink. Neither side depends
+ * on JSON: a host may use Python's dicts, a browser's JSON.parse, an array in C or a line of text:
  *
  *   const int64_t index[] = {2, 3};
  *   tesela_value list = tesela_value_of_ints(NULL, 2, numbers, index);            // [2, 3]
@@ -38,7 +38,7 @@ extern "C" {
 
 /* ---- Values: what a request is made of --------------------------------------------------------------------
  *
- * A tree that the caller owns and that stays as it is while a request is answered. Of two members with one name the first counts.
+ * A tree that the caller owns and does not change while a request is answered. Of two members with the same name the first counts.
  */
 
 typedef enum tesela_value_kind {
@@ -64,7 +64,7 @@ typedef struct tesela_value {
   } as;
 } tesela_value;
 
-/* Values made of C's; `name` as above. They point to what is given: text, items and numbers live as long as the value.
+/* Values made from C's; `name` as above. They point to their arguments: text, items and numbers must live as long as the value.
  * tesela_value_of_text of NULL is null. tesela_value_of_ints makes the n items in `room`. */
 TESELA_API tesela_value tesela_value_of_text(const char *name, const char *text);
 TESELA_API tesela_value tesela_value_of_int(const char *name, int64_t number);
@@ -74,13 +74,13 @@ TESELA_API tesela_value tesela_value_of_object(const char *name, size_t n, const
 TESELA_API tesela_value tesela_value_of_ints(const char *name, size_t n, tesela_value *room,
                                              const int64_t *numbers);
 
-/* Reading them. NULL is allowed for `value` and is of no kind. */
+/* Reading them. NULL is allowed for `value`: a value of no kind. */
 TESELA_API bool tesela_value_is(const tesela_value *value, tesela_value_kind kind);
-/* The member of an object with that name; NULL if it lacks it, or is no object. Looks at one after the other. */
+/* The member of an object with that name; NULL if it lacks it, or is not an object. O(members). */
 TESELA_API const tesela_value *tesela_value_get(const tesela_value *object, const char *name);
 /* Items of a list or an object; 0 of others. */
 TESELA_API size_t tesela_value_size(const tesela_value *value);
-/* Item i of a list or an object; NULL if there are not so many. */
+/* Item i of a list or an object; NULL if i is not below its size. */
 TESELA_API const tesela_value *tesela_value_at(const tesela_value *value, size_t i);
 TESELA_API int64_t tesela_value_int(const tesela_value *value);      /* 0 of other kinds */
 TESELA_API bool tesela_value_bool(const tesela_value *value);        /* false of other kinds */
@@ -112,7 +112,7 @@ typedef struct tesela_event {
   double real;
 } tesela_event;
 
-/* `take` gets every event in order. When it returns other than 0 it is not called again, and `stopped` is set. */
+/* `take` receives every event in order. After it returns other than 0 it is not called again, and `stopped` is set. */
 typedef struct tesela_sink {
   int (*take)(struct tesela_sink *sink, const tesela_event *event);
   void *user; /* the caller's */
@@ -170,8 +170,8 @@ typedef struct tesela_field {
 
 struct tesela_request;
 
-/* One operation. When `answer` is called the fields it requires are there and all are of the right type; it writes members of the
- * object that is open in the sink, or fails. What it wrote before it failed is for the caller to drop. */
+/* One operation. `answer` is called only if all required fields are present and all fields are of the right type. It writes members
+ * of the object that is open in the sink, or fails; then the caller drops the members written so far. */
 typedef struct tesela_op_entry {
   const char *name;
   tesela_status (*answer)(struct tesela_request *request);
@@ -179,7 +179,7 @@ typedef struct tesela_op_entry {
   tesela_field field[TESELA_OP_FIELDS]; /* ends with a row of zeros, or is full */
 } tesela_op_entry;
 
-/* The built-in table. *n receives how many. */
+/* The built-in table. *n receives its number of rows. */
 TESELA_API const tesela_op_entry *tesela_ops(int32_t *n);
 
 /* "layout", and "string, an XLA shape": what a field takes. */
@@ -212,30 +212,30 @@ typedef struct tesela_request {
 } tesela_request;
 
 /* Find the operation that request->value names, check its fields, answer. The members of the answer go into the object that is
- * open in request->out. A field that the operation does not know is an error if it looks like one that is missing, and else
- * the caller's own. Fails with TESELA_E_INVALID (no object, a field missing or of a wrong type), TESELA_E_UNSUPPORTED (no such
- * operation, a text that is not allowed) or whatever the operation says; err->at is a byte in the text of request->field.
- * Whether the sink took everything is in request->out->stopped, not in the status.
+ * open in request->out. An unknown field is an error if it looks like a missing one; else it belongs to the caller. Fails with
+ * TESELA_E_INVALID (the value is not an object, a field is missing or of a wrong type), TESELA_E_UNSUPPORTED (an unknown operation,
+ * a text that is not allowed) or the status of the operation; err->at is a byte in the text of request->field.
+ * request->out->stopped, not the status, says whether the sink refused events.
  *
- * The field deadline_ms, of any request, is the time it may take, from the call on; with that past, or *request->stop set, it fails
- * with TESELA_E_STOPPED. Searches, copies and readers of long texts look at both every few ms; what has no such place runs to its
- * end, which the limits on its input bound. {"deadline_ms": 0} always fails so. */
+ * The field deadline_ms, of any request, is the time that it may take from this call on. After it, or with *request->stop set, the
+ * request fails with TESELA_E_STOPPED. Searches, copies and readers of long texts check both every few ms; other work runs to its
+ * end, and the limits on its input bound it. {"deadline_ms": 0} always fails this way. */
 TESELA_API tesela_status tesela_request_answer(tesela_request *request);
 TESELA_API void tesela_request_free(tesela_request *request);
 
 /* For operations: the value of a field, NULL if an optional one is missing; remembers the name for the error. */
 TESELA_API const tesela_value *tesela_request_get(tesela_request *request, const char *field);
 TESELA_API bool tesela_request_flag(tesela_request *request, const char *field); /* false if it is missing */
-/* For operations: is it time to stop? Other than 0 if *request->stop is set or the deadline is past. The numbers are not used: it is
- * a tesela_progress, for the options of whatever the operation calls. request: a tesela_request. About 30 ns; any thread. */
+/* For operations: is it time to stop? Other than 0 if *request->stop is set or the deadline is past. It is a tesela_progress, for the
+ * options of the functions that the operation calls; done and total are not used. request: a tesela_request. About 30 ns; any thread. */
 TESELA_API int tesela_request_progress(void *request, int64_t done, int64_t total);
 /* Fill request->err; `at` is a byte of the text of request->field, or -1. Returns status. */
 TESELA_API tesela_status tesela_request_fail(tesela_request *request, tesela_status status, int64_t at,
                                              const char *format, ...) TESELA_PRINTF(4, 5);
 
 /* For operations: the file that a field of type text names. Its path lies beneath request->files: an absolute path, `..` and
- * symbolic links are refused (TESELA_E_UNSUPPORTED), and so is every path where files are not allowed. err->message says what the
- * system says otherwise (TESELA_E_IO). Descriptors are the operation's to close.
+ * symbolic links are refused (TESELA_E_UNSUPPORTED), and so is every path if files are not allowed. Other failures are
+ * TESELA_E_IO with the message of the system. The operation closes the descriptors.
  *
  * tesela_request_open opens the file for reading; tesela_request_folder the folder that it is in, with *name the rest of the path in
  * the text of the field: for openat and renameat, with O_NOFOLLOW. */
@@ -252,10 +252,10 @@ typedef struct tesela_json_in {
   void *memory;
 } tesela_json_in;
 
-/* Read a text; one value, with blanks around it. On failure *in is zeros and err says what and at which byte: TESELA_E_SYNTAX,
- * TESELA_E_INVALID for a key twice in an object, TESELA_E_RANGE for a number that does not fit, TESELA_E_LIMIT beyond 2048
- * levels, TESELA_E_MEMORY. All memory is reserved first, about 500 bytes for each value: there is enough of it from the start, or
- * nothing is read. One thread at a time. */
+/* Read a text: one value, with blanks around it. On failure *in is zeros and err has the message and the byte: TESELA_E_SYNTAX,
+ * TESELA_E_INVALID for a key twice in an object, TESELA_E_RANGE for a number that does not fit, TESELA_E_LIMIT for a nesting beyond
+ * 2048, TESELA_E_MEMORY. All memory is reserved first, about 500 bytes for each value; if that fails nothing is read. One thread
+ * at a time. */
 TESELA_API tesela_status tesela_json_read(tesela_json_in *in, const char *text, size_t length,
                                           tesela_error *err);
 TESELA_API void tesela_json_free(tesela_json_in *in);
@@ -272,7 +272,7 @@ TESELA_API void tesela_json_free(tesela_json_in *in);
  *   fwrite(j.text, 1, j.length, stdout);      {"rank":2}
  *   tesela_json_out_free(&j);
  *
- * What was written is taken away with j.length = 0. */
+ * j.length = 0 drops the text so far. */
 typedef struct tesela_json_out {
   tesela_sink sink; /* first: the callback finds the rest through it */
   char *text;       /* not NUL-terminated */
@@ -291,14 +291,14 @@ TESELA_API int tesela_json_take(tesela_sink *sink, const tesela_event *event);
 TESELA_API void tesela_json_out_free(tesela_json_out *out);
 
 /* Answer one line of `tesela query`, without its newline, with one response {"id":...,"ok":true,...} or {"id":...,"ok":false,
- * "error":{...}}, without a newline, appended to `out`. `how` has the table, target and files; NULL: zeros. What is wrong is in the response; out->sink.stopped says that there was no
- * memory for it. */
+ * "error":{...}}, without a newline, appended to `out`. `how` has the table, target and files; NULL: zeros. Errors are in the
+ * response; out->sink.stopped says that memory ran out. */
 TESELA_API void tesela_json_answer(const char *line, size_t length, const tesela_request *how,
                                    tesela_json_out *out);
-/* The answer to a line that cannot be handed to tesela_json_answer. */
+/* The answer to a line that cannot be passed to tesela_json_answer, as one that is too long. */
 TESELA_API void tesela_json_refuse(tesela_status status, const char *message, tesela_json_out *out);
 
-/* ---- Programs (graph.h) as values and in JSON --------------------------------------------------------------
+/* ---- Graphs (graph.h) as values and in JSON ----------------------------------------------------------------
  *
  *   {"inputs": {"a": {"size": [2, 3], "dtype": "f32"}}, "ops": [{"op": "permute", "out": "t", "in": ["a"], "dims": [1, 0]}],
  *    "outputs": ["t", "t"]}
@@ -306,19 +306,20 @@ TESELA_API void tesela_json_refuse(tesela_status status, const char *message, te
  * docs/graph.md is the reference of the form.
  */
 
-/* Make the graph of a program. *target receives the target that it names, or one of plain sticks with every type as on the host.
- * Fails with TESELA_E_INVALID (a member missing, unknown or of a wrong type, a name that nothing makes), TESELA_E_LIMIT (more than
- * 65536 operands, a rank above TESELA_GRAPH_RANK), what tesela_graph_add, _add_output and _hint say, TESELA_E_MEMORY; the message
- * names the operator: ops[3] (y). Then *graph is NULL. The graph keeps nothing of the value and is the caller's to destroy. O(program). */
+/* Make a graph of a value. *target receives the target that it names, or one of plain sticks with every type as on the host.
+ * Fails with TESELA_E_INVALID (a member missing, unknown or of a wrong type, an undefined name), TESELA_E_LIMIT (more than
+ * 65536 operands, a rank above TESELA_GRAPH_RANK), the errors of tesela_graph_add, _add_output and _hint, TESELA_E_MEMORY; the
+ * message names the operator: ops[3] (y). Then *graph is NULL. The graph keeps no pointer into the value; the caller destroys it.
+ * O(value). */
 TESELA_API tesela_status tesela_graph_read_value(tesela_graph **graph, tesela_target *target,
                                                  const tesela_value *program, tesela_error *err);
 
-/* The same for a text in JSON; also fails as tesela_json_read, with err->at the byte. One thread at a time, as that. */
+/* The same for a text in JSON; also fails as tesela_json_read, with err->at the byte. One thread at a time. */
 TESELA_API tesela_status tesela_graph_read_json(tesela_graph **graph, tesela_target *target, const char *text,
                                                 size_t length, tesela_error *err);
 
 /* Put a graph as a value of that form, with the layouts that are set: {"inputs":{"a":{"size":[2,3],"dtype":"f32"}},...}. With a
- * tesela_json_out it is a text. Read back it is an equal program; sticks of layouts are required then. */
+ * tesela_json_out it is a text. It reads back as an equal graph, with the sticks of its layouts as required. */
 TESELA_API void tesela_put_graph(tesela_sink *sink, const tesela_graph *graph);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small inputs that ask for far too much: refused before the work begins, under a limit of memory, in words that name the limit,
-what was asked, and what raises it; and with it raised, or one asked less, the work is done."""
+"""Small inputs that need far too much: refused before the work begins, under a limit of memory. The message names the limit,
+the need, and the option that raises the limit; with a higher limit, or a smaller input, the work is done."""
 
 import json
 import os

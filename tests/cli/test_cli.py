@@ -293,7 +293,7 @@ def on_a_terminal(*words, **env):
     while True:
         try:
             piece = os.read(main, 4096)
-        except OSError:  # EIO: nobody writes any more
+        except OSError:  # EIO: the writer has closed it
             break
         if not piece:
             break
@@ -338,7 +338,7 @@ def test_color_elsewhere():
 
 
 def caret(text, env=None, words=()):
-    """(the line that shows the text, the column of the caret in it) for a text that is no layout."""
+    """(the line that shows the text, the column of the caret in it) for a text that is not a layout."""
     done = run("where", *words, text, "0", env=env)
     assert done.returncode == 2
     lines = done.stderr.decode().splitlines()

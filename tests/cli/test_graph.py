@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs through `tesela query` and `tesela graph`: the vectors, memory plans, what is refused."""
+"""Graphs through `tesela query` and `tesela graph`: the vectors, offsets in memory, refusals."""
 
 import itertools
 import json
@@ -466,7 +466,7 @@ def test_an_operand_that_repeats_moves_once():
 
 
 def test_a_broadcast_constant_is_a_constant(tmp_path):
-    """A product needs lanes along its dims, which a scalar has not; a constant of the whole shape may lie in any stick, so the
+    """A product needs lanes along its dims, which a scalar lacks; a constant of the whole shape may lie in any stick, so the
     program is feasible, free, and computes what it computes with a constant of the whole shape."""
     scalar = {"op": "constant", "out": "c", "in": [], "dtype": "f16", "size": [], "value": 2}
     turned = [{"op": "expand", "out": "t", "in": ["c"], "size": [128, 256]},
@@ -489,7 +489,7 @@ def test_a_broadcast_constant_is_a_constant(tmp_path):
 
 @pytest.mark.parametrize("file", sorted(CPU.glob("*.hlo.txt")) + [EXAMPLES / "block.hlo"], ids=lambda file: file.name)
 def test_every_dump_has_an_answer(file):
-    """Layouts, or a reason: no layout suits (1), or a type that the target has not (2)."""
+    """Layouts, or a reason: no layout suits (1), or a type that the target lacks (2)."""
     result = graph("assign", file)
     assert result.returncode in (0, 1, 2)
     if result.returncode == 0:

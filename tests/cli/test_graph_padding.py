@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tesela graph --padding`: what padding holds, who reads it, and the fills that help."""
+"""`tesela graph --padding`: what padding holds, which operators read it, and the fills that help."""
 
 import json
 
@@ -99,7 +99,7 @@ def test_many_rows_are_cut(tmp_path):
 
 
 def test_a_program_that_has_no_layout(tmp_path):
-    """What --padding says is of a program with layouts; without them the reason is told as ever."""
+    """--padding describes a graph with layouts; without layouts the reason is printed as without --padding."""
     inputs = {"a": {"size": [256, 128], "dtype": "f16", "stick": 1}, "x": {"size": [128, 256], "dtype": "f16", "stick": 1}}
     ops = [{"op": "permute", "out": "t", "in": ["a"], "dims": [1, 0]}, {"op": "pointwise", "fn": "add", "out": "s", "in": ["t", "x"]}]
     path = program(tmp_path, inputs, ops, ["s"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tesela graph run` while it works: what it says on a terminal, and how it stops."""
+"""`tesela graph run` while it works: its progress on a terminal, and how it stops."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import time
 import pytest
 from command import TESELA, environment, run
 
-# 32 products of matrices, 34 billion of numbers: nobody waits for its end.
+# 32 products of matrices, 34 billion of numbers: too long to wait for.
 CHAIN = ["a", *(f"c{k}" for k in range(32))]
 LONG = {
     "target": "spyre",
@@ -51,7 +51,7 @@ def read_until(descriptor, word, seconds):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_stops_it(program, number):
-    """It dies of the signal, as a shell expects, with nothing on stdout and, as nobody looks, nothing on stderr."""
+    """It dies of the signal, as a shell expects, with nothing on stdout and, as stderr is not a terminal, nothing there."""
     with start(program, stderr=subprocess.PIPE) as job:
         time.sleep(0.7)
         assert job.poll() is None

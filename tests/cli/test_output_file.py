@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes of the file that a copy is written to: killed at any moment, replaced, linked, special, refused; where files
-without a name are there and where they are not (disturb.c, preloaded, refuses them)."""
+"""The output file of a copy: killed at any moment, replaced, linked, special, refused; on systems with files
+without a name and without them (disturb.c, preloaded, refuses them)."""
 
 import errno
 import os
@@ -133,7 +133,7 @@ def test_a_signal_removes_the_name_beside(tmp_path, preload, number):
 
 
 def test_what_others_use_stays(tmp_path):
-    """Names that look like unfinished ones are somebody's, perhaps of a process at work."""
+    """Names that look like unfinished ones may belong to a process at work."""
     others = [".out.1a2b3c.tesela", ".out.000000.tesela", ".other.ffffff.tesela"]
     for name in others:
         (tmp_path / name).write_bytes(name.encode())
@@ -219,7 +219,7 @@ def test_a_hard_link_keeps_the_old_bytes(tmp_path):
     assert (out.read_bytes(), other.read_bytes()) == (b"new!", b"old")
 
 
-# ---- what is no file ----
+# ---- outputs other than files ----
 
 
 def test_special_files(tmp_path):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tesela pack` and `tesela unpack`: what stands in the file, and that it comes back; and files of all kinds that are not
-what they should be."""
+"""`tesela pack` and `tesela unpack`: the bytes of the file, and the way back; and files of all kinds that are not
+valid."""
 
 import json
 import struct

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The verbs plan, check, bench, cmp and digest.
 
-check must find faults: a command is built here whose copies are spoiled by one bit, anywhere in the destination or
+check must find faults: a command is built here whose copies are wrong by one bit, anywhere in the destination or
 beside it. The digest is computed a second time from the definition in src/relayout/values_digest.c.
 """
 
@@ -349,7 +349,7 @@ def test_check_finds_which_way_is_wrong(spoiled):
     "problem, bit, wrong",
     [
         ("s4[3,5]{1,0:E(4)} -> {0,1:E(4)}", 14 * 4 + 2, r"element \[2,4\] at place 14 is 0x\w \(.*\), .*"),
-        ("s4[3,5]{1,0:E(4)} -> {0,1:E(4)}", 15 * 4 + 2, r"byte 7 was written, .*"),  # half a byte behind the last
+        ("s4[3,5]{1,0:E(4)} -> {0,1:E(4)}", 15 * 4 + 2, r"byte 7 was written, .*"),  # half a byte after the last
         ("f32[8] -> bf16[8]{0:T(16)}", 3 * 16 + 15, r"element \[3\] at place 3 is .*"),
         ("f32[8] -> bf16[8]{0:T(16)}", 9 * 16, r"padding at place 9 is 0x0001 \(.*\), not 0x0000 \(0\)"),
     ],

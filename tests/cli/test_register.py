@@ -203,13 +203,13 @@ def test_locate_at_refuses(more, code, field):
 
 
 def test_too_many_threads_of_an_element():
-    """More than 2^20 copies are no answer anybody reads; the limit of --json and query holds for text, too."""
+    """More than 2^20 copies are not listed; the limit of --json and query holds for text, too."""
     endless, two = "replicated(1, num_workers=9223372036854775807)", "replicated(1, num_workers=2).local(1)"
     for words in (["where", endless, "0"], ["where", "--json", endless, "0"]):
         with subprocess.Popen(
             [TESELA, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
         ) as process:
-            assert process.stdout.read(1) == b"", words  # and nobody waits for the end of what has none
+            assert process.stdout.read(1) == b"", words  # the endless list is not printed
             assert b"more than the 1048576 that are listed" in process.stderr.read()
         assert process.returncode == 2
     assert run("same", endless, two).returncode in (1, 2)  # and comes to an end

@@ -32,7 +32,7 @@ KEYWORDS = {  # of what follows the operands
 
 
 class Writer:
-    """write(tree) is a pair: the text, and whether it can stand before a dot or behind an operator as it is."""
+    """write(tree) is a pair: the text, and whether it can stand before a dot or after an operator as it is."""
 
     def __init__(self, rng):
         self.rng = rng
@@ -162,7 +162,7 @@ def test_same():
     for tree, a in made:
         other = rng.choice(made)
         flat = ["reshape", ["flatten", tree, 0, -1], list(a.shape)]
-        replicas = ["compose", ["replicated", [], 1], tree]  # a replica of 1 more in front
+        replicas = ["compose", ["replicated", [], 1], tree]  # one more replica of 1 before it
         pairs += [(tree, a, *rng.choice([(flat, a), (replicas, a), other]))]
     requests = [
         {"op": "same", "a": Writer(rng).write(p[0])[0], "b": Writer(rng).write(p[2])[0]} for p in pairs

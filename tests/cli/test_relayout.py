@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tesela relayout`: the bytes it writes against the oracle's places, in every format; and what becomes of the files when
+"""`tesela relayout`: the bytes it writes against the oracle's places, in every format; and the files when
 something goes wrong."""
 
 import json
@@ -578,7 +578,7 @@ def test_memory_of_a_transpose_is_bounded(tmp_path):
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
 def test_chunks_of_a_bounded_copy_are_all_run(tmp_path, threads):
-    """Large enough for several chunks (2 MiB each), with padding to fill; the sides are no multiples of anything."""
+    """Large enough for several chunks (2 MiB each), with padding to fill; the sides are not multiples of any tile."""
     data = random.Random(SEED).randbytes(4 * 1021 * 2053)
     (tmp_path / "in").write_bytes(data)
     words = ["in", "-o", "out", "--from=f32[1021,2053]", "--to={0,1:T(8,128)}", f"--threads={threads}"]

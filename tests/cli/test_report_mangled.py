@@ -123,7 +123,7 @@ TABLE = (SOURCE / "examples/memory_table.txt").read_text()
 
 @pytest.mark.parametrize("between", ["step 12 loss 2.5", "  step 12", "(12)", "x", "   ", "[12] {}"])
 def test_a_line_that_nobody_knows_after_the_longest_one(between):
-    """The longest line of a table or list is not cut: what comes next is no part of it."""
+    """The longest line of a table or list is not cut: the next line is not part of it."""
     for text in (TABLE, *(f.read_text() for f in REPORTS)):
         lines = text.splitlines()
         widest = max(range(len(lines)), key=lambda i: (len(lines[i]) if "[" in lines[i][-40:] else 0, i))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes of an answer that cannot be written: a reader that left, a full device, a closed stream.
+"""Answers that cannot be written: a reader that left, a full device, a closed stream.
 
 Tables and pictures for people may be left unread; all else is data, and data that is lost is a failure: the process ends
 by SIGPIPE, or, where that is ignored, with status 3 and a message. What is data is listed here by hand, for every verb.

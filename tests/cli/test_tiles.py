@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The verbs access, swizzle, convert and infer, and the ops of query beside them.
 
-That the answers are right is for the unit tests; here a few that follow from the definition by hand, the words and
-exit statuses, and that a verb with --json and its op say the same.
+The unit tests check the answers; here are a few that follow from the definition by hand, the messages and
+exit statuses, and that a verb with --json and its op have the same answer.
 """
 
 import json

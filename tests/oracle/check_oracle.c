@@ -3,7 +3,7 @@
  * check_oracle.c - checks the oracle itself, and lets another program ask it.
  *
  *   check_oracle [FIRST [COUNT]]    known answers, planted faults, both formulations on COUNT random
- *                                   arrays (20000 from seed 1 unless told); "N passed, 0 failed"
+ *                                   arrays (default: 20000 from seed 1); "N passed, 0 failed"
  *   check_oracle --random FIRST COUNT
  *                                   prints random arrays: "array TEXT", the answers, "end"
  *   check_oracle --stdin            reads one array a line, answers each
@@ -15,7 +15,7 @@
  *
  * The answer is one line a fact: elements, bytes, allocated, "bounds LEVEL b..." for every level
  * from 0, "point INDEX -> OFFSET" for each point, "image n..." with -1 for padding (left out above
- * IMAGE_LIMIT elements), "end". A line that is no array ends the program with exit 2.
+ * IMAGE_LIMIT elements), "end". A line other than an array ends the program with exit 2.
  */
 #include "xla_oracle.h"
 

@@ -39,7 +39,7 @@ int64_t oracle_device_copies(const struct oracle_device *d);
 /// Place of copy `copy` of the element at `index` (the last replicated dim varies fastest); -1 if it has none.
 int64_t oracle_device_place(const struct oracle_device *d, const int64_t *index, int64_t copy);
 
-/// Step to the next index of the box, row-major. 0 behind the last one, then index is the first one again.
+/// Step to the next index of the box, row-major. 0 after the last one, then index is the first one again.
 int oracle_device_next(int rank, const int64_t *start, const int64_t *size, int64_t *index);
 
 #endif

@@ -491,14 +491,14 @@ static int reduce(const tesela_node *node, const tensor *x, tensor *out) {
   return 0;
 }
 
-/* Does x stand behind y, neither being equal to the other? NaN stands behind all others. */
+/* Does x come after y, neither being equal to the other? NaN comes after all others. */
 static bool behind(tesela_dtype t, number x, number y) {
   if (x.real && isnan(x.f)) return !isnan(y.f);
   return compare(t, x, y) == 1;
 }
 
 /* Cumulative: all elements from the line's beginning (its end) to each are folded anew. Sorted: an element's rank is the number of
- * those in front of it, which are less (greater), or equal and in front of it before. */
+ * those before it, which are less (greater), or equal and before it in the operand. */
 static int along(const tesela_node *node, const tensor *x, tensor *out) {
   static const tesela_fn steps[] = {TESELA_FN_ADD, TESELA_FN_MUL, TESELA_FN_MAX, TESELA_FN_MIN};
   tesela_dtype in = wide(1, &x->dtype);

@@ -98,7 +98,7 @@ int relation_op_operands(relation_kind kind);
 /// object than a and b), or the set of reasons one of which the refusal must have.
 uint32_t relation_apply(relation *out, const relation_op *op, const relation *a, const relation *b);
 
-/// The table q with q * r = l, or r * q = l where `left`, whether or not it has modes; false if there is none.
+/// The table q with q * r = l, or r * q = l where `left`, whether or not it has modes; false without one.
 bool relation_quotient(relation *q, const relation *l, const relation *r, bool left);
 
 /// Is there a register layout that is this relation? Takes the dims apart by trying every order of their prime factors.

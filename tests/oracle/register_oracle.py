@@ -151,7 +151,7 @@ def prime_factors(n):
 
 def dim_modes(relation, dim):
     """Prime modes of one dim, outermost first, with their (thread step, local step), such that the elements
-    along the dim are at the sums; None if there are none."""
+    along the dim are at the sums; or None."""
     first = min(relation.table[tuple(0 for _ in relation.shape)][0])
     along = []
     for i in range(relation.shape[dim]):
@@ -369,7 +369,7 @@ def repeat_to(a, shape):
 
 
 def quotient(whole, part, left):
-    """The q with q * part = whole, or part * q = whole; None if there is none."""
+    """The q with q * part = whole, or part * q = whole; or None."""
     shape = padded(part.shape, len(whole.shape))
     if shape is None or any(n % m for n, m in zip(whole.shape, shape)):
         return None

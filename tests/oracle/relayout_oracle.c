@@ -131,7 +131,7 @@ static void list_places(relayout_map *map, const tesela_layout *layout) {
   }
 }
 
-/* Padding: what the digits reach and no element has, and all behind the last place they reach. */
+/* Padding: what the digits reach and no element has, and all after the last place they reach. */
 static bool list_kinds(relayout_map *map, const tesela_layout *layout) {
   int64_t count, last = layout->axis[0].offset - 1;
   odometer all = odometer_of(layout, false, &count);

@@ -27,8 +27,8 @@ typedef struct relayout_map {
   int64_t n_places;    ///< of the axis
   unsigned char *kind; ///< relayout_kind of each place; only if asked for
   int64_t n_padding;   ///< places that are padding
-  int64_t end;         ///< one behind the last place of an element, 0 if there is none
-  int64_t end_padded;  ///< one behind the last place that is an element's or padding
+  int64_t end;         ///< one after the last place of an element, 0 without elements
+  int64_t end_padded;  ///< one after the last place that is an element's or padding
   bool collide;        ///< two elements, or two copies, are at one place; only if kinds are asked for
 } relayout_map;
 

@@ -4,7 +4,7 @@
  *
  * Rounding is done by its meaning, not by bit tricks: the codes of a float format, as plain numbers, count its values
  * in increasing order; the two neighbours of a value are found by bisection among the codes, and the nearer one wins,
- * the even one on a tie. The code behind the largest finite value is infinity, which rounds as if it were the next
+ * the even one on a tie. The code after the largest finite value is infinity, which rounds as if it were the next
  * power of two. Everything is exact in double: the narrow formats have at most 24 significant bits.
  */
 #include <assert.h>
@@ -123,7 +123,7 @@ static void convert(const tesela_layout *dst, const tesela_layout *src, const un
     memcpy(out, in, 16);
   } else if (to && from) {
     write_number(out, dst->bits / 8, nearest_code(to, value_of(from, read_number(in, src->bits / 8))));
-  } else if (dst->dtype == TESELA_PRED && from) { /* a NaN is no zero */
+  } else if (dst->dtype == TESELA_PRED && from) { /* a NaN is not a zero */
     out[0] = value_of(from, read_number(in, src->bits / 8)) != 0;
   } else if (src->dtype == TESELA_PRED && to) {
     write_number(out, dst->bits / 8, nearest_code(to, in[0] != 0));

@@ -190,7 +190,7 @@ int64_t oracle_allocated_bytes(const struct oracle_array *a, const struct oracle
   int64_t bits = a->e_bits != 0 ? a->e_bits : 8 * a->type_bytes;
   if (a->n_tiles == 0) return whole_bytes(oracle_count(a), bits);
 
-  /* Share of one memory, most major first, behind ones up to the rank of the first tile. */
+  /* Share of one memory, most major first, after ones up to the rank of the first tile. */
   int64_t bound[ORACLE_MAX_BOUNDS];
   int n = 0;
   for (int i = a->rank; i < a->tile_rank[0]; i++) bound[n++] = 1;
@@ -323,12 +323,12 @@ static int tile_nd(struct oracle_nd *x, const int64_t *tile, int tile_rank, int6
   int axis[ORACLE_MAX_BOUNDS];
   int n = 0, n_t = 0;
 
-  /* Reshape: ones in front until the tile has a dimension for each entry. */
+  /* Reshape: leading ones until the tile has a dimension for each entry. */
   for (int i = x->rank; i < tile_rank; i++) dim[n++] = 1;
   for (int i = 0; i < x->rank; i++) dim[n++] = x->dim[i];
   if (oracle_reshape(x, n, dim) != 0) return -1;
 
-  /* Reshape: from the minor end, a `*` multiplies its dimension into the one behind it. */
+  /* Reshape: from the minor end, a `*` multiplies its dimension into the next one. */
   int prefix = n - tile_rank;
   for (int i = tile_rank - 1; i >= 0; i--) {
     if (tile[i] != ORACLE_COMBINE) continue;
@@ -359,7 +359,7 @@ static int tile_nd(struct oracle_nd *x, const int64_t *tile, int tile_rank, int6
   n = prefix + 2 * n_t;
   if (oracle_reshape(x, n, dim) != 0) return -1;
 
-  /* Transpose: the tile dimensions go behind all others, in their order. */
+  /* Transpose: the tile dimensions go after all others, in their order. */
   for (int i = 0; i < prefix; i++) axis[i] = i;
   for (int i = 0; i < n_t; i++) axis[prefix + i] = prefix + 2 * i;
   for (int i = 0; i < n_t; i++) axis[prefix + n_t + i] = prefix + 2 * i + 1;

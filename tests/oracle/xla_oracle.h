@@ -9,7 +9,7 @@
  *   oracle_image   pad, reshape, transpose: an array of element numbers is really moved
  *
  * oracle_self_test compares them on random arrays. Arrays are small (the image is built in memory);
- * sizes and places of large ones are fine as long as every number fits in int64_t, and a function
+ * sizes and places of large ones are right as long as every number fits in int64_t, and a function
  * that meets one that does not answers -1. Every answer of -1 means "no such thing" or "too large".
  */
 #ifndef ORACLE_XLA_ORACLE_H

@@ -208,7 +208,7 @@ class Array:
         shape, values = list(self.dims), list(range(self.count))
         shape, values = transpose(shape, values, self.minor_to_major[::-1])
         for tile in self.tiles:
-            # reshape: leading ones, then merge each * dimension into the one behind it
+            # reshape: leading ones, then merge each * dimension into the next one
             shape = [1] * (len(tile) - len(shape)) + shape
             first = len(shape) - len(tile)
             for i in reversed(range(len(tile))):
@@ -336,7 +336,7 @@ def transpose(shape, values, axes):
 
 
 def pad(shape, values, new_shape):
-    """Row-major values in a larger shape, None behind the end of each dimension."""
+    """Row-major values in a larger shape, None after the end of each dimension."""
     if not shape:
         return new_shape, values
     rows, row = shape[0], math.prod(shape[1:])

@@ -68,7 +68,7 @@ LATER = {
 }
 
 
-# What a pointer of a type leads to, where bytes of 1 are no value: a request says its errors through a pointer of its own.
+# The target of a pointer of a type for which bytes of 1 are not a value: a request has a pointer of its own to its error.
 ROOM = {"tesela_request *": "&(tesela_request){.err = &err}", "const tesela_value *": "&(tesela_value){.n = 0}"}
 
 

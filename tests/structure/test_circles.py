@@ -12,7 +12,7 @@ BUILD = Path(os.environ["TESELA_BUILD"])
 
 
 def objects_of_the_command():
-    """The object file of each source of cli/: a build folder may hold objects of sources that are gone."""
+    """The object file of each source of cli/: a build folder may hold objects of removed sources."""
     folder = BUILD / "cli/CMakeFiles/tesela_command.dir"
     return [folder / f"{source.relative_to(ROOT / 'cli')}.o" for source in (ROOT / "cli").rglob("*.c")]
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comments in the English of the field: no phrase of the list below in a folder that is done. FOLDERS grows; a file never leaves it."""
+"""Comments and pages in the English of the field: no phrase of the list below in a folder that is done. FOLDERS grows; a file never
+leaves it."""
 
 import os
 import pathlib
@@ -10,8 +11,6 @@ SOURCE = pathlib.Path(os.environ.get("TESELA_SOURCE", "."))
 # Folders whose comments follow the list. The others are to come.
 FOLDERS = ["include/tesela"] + [
     f"src/{folder}" for folder in "layout xla relayout kernels solve gpu device draw base file infer report notation graph".split()]
-# Their text is still being written.
-NOT_YET = ["include/tesela/ops.h"]
 
 # A forbidden phrase (a regular expression over one comment, its line breaks read as blanks), and what to write.
 WORDS = [
@@ -46,16 +45,16 @@ def comments(text):
             yield text.count("\n", 0, match.start()) + 1, words
 
 
-def faults(text):
+def faults(text, parts=comments):
     return [(line, found[0], better)
-            for line, words in comments(text) for phrase, better in WORDS for found in [re.search(phrase, words)] if found]  # fmt: skip
+            for line, words in parts(text) for phrase, better in WORDS for found in [re.search(phrase, words)] if found]  # fmt: skip
 
 
 def test_comments_follow_the_list():
     files = sorted(file for folder in FOLDERS for file in (SOURCE / folder).rglob("*.[ch]"))
     assert len(files) >= 15
     wrong = [f"{file.relative_to(SOURCE)}:{line}: '{found}': write {better}" for file in files
-             if str(file.relative_to(SOURCE)) not in NOT_YET for line, found, better in faults(file.read_text())]  # fmt: skip
+             for line, found, better in faults(file.read_text())]  # fmt: skip
     assert wrong == [], "\n" + "\n".join(wrong)
 
 
@@ -66,6 +65,47 @@ def test_a_phrase_is_found():
     assert faults('puts("/* behind */"); // the place after the last; it is no longer used\n') == []
     for phrase, _ in WORDS:
         assert re.compile(phrase)
+
+# Outside the library: C and C++, Python, shell, CMake, and pages.
+AROUND = "README.md SECURITY.md Makefile CMakeLists.txt bootstrap .ci bench cmake docs examples fuzz tests tools".split()
+C_SUFFIXES = (".c", ".h", ".cpp")
+
+
+def hash_comments(text):
+    """Each run of lines that begin with #, each # after a blank, and each docstring of Python, as comments() has them."""
+    for match in re.finditer(r'(?:^[ \t]*#(?!!).*\n?)+|(?<=\s)# .*|^[ \t]*"""(?:.|\n)*?"""', text, re.M):
+        yield text.count("\n", 0, match.start()) + 1, re.sub(r"\s+", " ", re.sub(r"^[ \t]*#+ ?", " ", match[0], flags=re.M))
+
+
+def prose(text):
+    """Each paragraph or table of a page, without blocks of code and words in backquotes."""
+    text = re.sub(r"^ *(```|~~~)(?:.|\n)*?^ *\1.*$", lambda block: "\n" * block[0].count("\n"), text, flags=re.M)
+    text = re.sub(r"`[^`\n]*`", "``", text)
+    for match in re.finditer(r"(?:^.*\S.*\n?)+", text, re.M):
+        yield text.count("\n", 0, match.start()) + 1, re.sub(r"\s+", " ", match[0])
+
+
+def parts(file):
+    if file.suffix == ".md":
+        return prose
+    return comments if file.suffix in C_SUFFIXES else hash_comments
+
+
+def test_pages_and_the_comments_around_the_library_follow_the_list():
+    files = [file for name in AROUND for top in [SOURCE / name] for file in ([top] if top.is_file() else sorted(top.rglob("*")))
+             if file.suffix in (*C_SUFFIXES, ".py", ".sh", ".txt", ".cmake", ".in", ".md", ".kernel", ".target", "") and file.is_file()
+             and not {"corpus", "data", "golden", "vectors", "__pycache__"} & set(file.parts)]  # fmt: skip
+    assert len(files) > 400
+    wrong = [f"{file.relative_to(SOURCE)}:{line}: '{found}': write {better}"
+             for file in files for line, found, better in faults(file.read_text(), parts(file))]  # fmt: skip
+    assert wrong == [], "\n" + "\n".join(wrong)
+
+
+def test_a_phrase_is_found_in_a_page_and_in_a_script():
+    page = "The last\nis none.\n\n```text\nbehind\n```\n\nx `behind` y\n~~~\nbehind\n~~~\n   ```c\n   behind\n   ```\n* behind\n"
+    assert [fault[:2] for fault in faults(page, prose)] == [(1, "is none"), (15, "behind")]
+    script = "#!behind\nx = 'behind'  # of none\n# that is\n# told\n\"\"\"What\nis fine.\"\"\"\n"
+    assert [fault[:2] for fault in faults(script, hash_comments)] == [(3, "is told"), (5, "is fine")]
 
 
 def words_of(glossary):

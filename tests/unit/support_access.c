@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_access.c - tables of places and what is counted from them. Slow and plain on purpose.
+ * support_access.c - tables of places, and the counts from them. Slow and plain on purpose.
  */
 #include "support_access.h"
 

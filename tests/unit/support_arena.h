@@ -24,7 +24,7 @@ int64_t arena_live(int32_t n, const tesela_arena_buffer *b);      /* most bytes 
 int64_t arena_peak(int32_t n, const tesela_arena_buffer *b);      /* spilled ones left out */
 int64_t arena_first_fit(int32_t n, const tesela_arena_buffer *b); /* the naive planner */
 
-/* Are all facts equal? (The bytes between members are nobody's.) */
+/* Are all facts equal? (The bytes between members may differ.) */
 bool arena_same_facts(const tesela_arena_facts *a, const tesela_arena_facts *b);
 
 /* Random buffers: `kinds` is a sum of ARENA_ALIGNED, ARENA_FIXED (places that do not overlap), ARENA_ODD (empty ones). */

@@ -2,7 +2,7 @@
 /*
  * support_fault.c - see support_fault.h.
  *
- * A piece is as long as was asked for and nothing stands around it, unless bytes are counted: the sanitizers and valgrind see each
+ * A piece has exactly the requested length and no header, unless bytes are counted: the sanitizers and valgrind see each
  * byte before or after it.
  */
 #include "support_fault.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_fault.h - an allocator that refuses memory when it is told to, and counts what was not given back.
+ * support_fault.h - an allocator that refuses memory on request, and counts what was not given back.
  *
  *   fault f = {.countdown = n};
  *   tesela_allocator allocator = fault_allocator(&f);

@@ -11,7 +11,7 @@
 
 #include <tesela/tesela.h>
 
-/* "f16[2,3]" taken apart; fails the test if it is not of that form. A type "-" is none, with 16 bits. */
+/* "f16[2,3]" taken apart; fails the test if it is not of that form. A type "-" means an element of 16 bits without a type. */
 typedef struct build_shape {
   tesela_dtype dtype;
   int32_t rank;
@@ -25,7 +25,7 @@ int32_t build_input(tesela_graph *graph, const char *name, const char *shape);
 int32_t build_inputs(tesela_graph *graph, const char *shapes, int32_t *node);
 /* Lay out a buffer in sticks along a dim; fails the test if it cannot be. */
 void build_lay_out(tesela_graph *graph, const tesela_target *target, int32_t node, int32_t stick);
-/* Lay out all buffers as the target does unless told otherwise; fails the test if one cannot be. */
+/* Lay out all buffers as the target does by default; fails the test if one cannot be. */
 void build_lay_out_all(tesela_graph *graph, const tesela_target *target);
 /* A node, and an input, whose buffer is laid out in sticks along a dim; fails the test if it cannot be. */
 int32_t build_node(tesela_graph *graph, const tesela_target *target, tesela_node_spec spec, int32_t stick);

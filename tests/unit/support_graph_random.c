@@ -2,7 +2,7 @@
 /*
  * support_graph_random.c - random programs and layouts.
  *
- * An operator takes tensors that are there; what is missing to fit (indices, weights, a second factor) is a new input. What the graph
+ * An operator uses existing tensors; other operands (indices, weights, a second factor) are new inputs. What the graph
  * refuses (a reshape that would copy, a value that was overwritten) is simply not added.
  */
 #include "support_graph_operators.h"

@@ -38,7 +38,7 @@ int64_t random_place(const tesela_device_layout *layout, const int64_t *index, i
 /* Where an element of a node's tensor lies in its buffer: the buffer's index. */
 void random_buffer_index(const tesela_graph *graph, int32_t node, const int64_t *index,
                          int64_t *buffer_index);
-/* The element of operand k (-1: the result) at an iteration, by tesela_index's definition; false: there is none. */
+/* The element of operand k (-1: the result) at an iteration, by tesela_index's definition; false: no such element. */
 bool random_operand_index(const tesela_graph *graph, int32_t node, int32_t k, const int64_t *iteration,
                           int64_t looked_up, int64_t *index);
 /* A layout for one buffer. */

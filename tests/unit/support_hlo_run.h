@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_hlo_run.h - modules of one instruction, drawn by a test, read and run; the test says what must come out.
+ * support_hlo_run.h - modules of one instruction, drawn by a test, read and run; the test has the expected result.
  */
 #ifndef TESELA_TESTS_SUPPORT_HLO_RUN_H
 #define TESELA_TESTS_SUPPORT_HLO_RUN_H
@@ -25,7 +25,7 @@ typedef struct hlo_case {
   uint64_t state;  /* of the random numbers */
   char text[8192]; /* of the instruction that is the root, without name and shape */
   size_t length;
-  const char *in_front, *lines; /* computations; instructions in front of the root; may be NULL */
+  const char *in_front, *lines; /* computations; instructions before the root; may be NULL */
   int32_t n;                    /* parameters p0, p1, ..: f32, but for `indices` */
   hlo_tensor in[HLO_TENSORS], want;
   bool index[HLO_TENSORS], want_index; /* s32 */

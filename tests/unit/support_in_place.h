@@ -29,7 +29,7 @@ void in_place_begin(uint64_t seed);
 /* Byte b of element e; no two elements of a test are equal in all bytes but by chance. */
 unsigned char in_place_byte(int64_t e, int b);
 
-/* Run a plan with marks (and a byte behind them that must stay) and without. */
+/* Run a plan with marks (and a byte after them that must stay) and without. */
 void in_place_run(const in_place_job *j, const tesela_plan *plan);
 void in_place_draw_options(tesela_plan_options *options, int width);
 uint64_t in_place_bits(void);

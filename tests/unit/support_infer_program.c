@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_infer_program.c - kernel programs from texts that are right.
+ * support_infer_program.c - kernels from correct texts.
  */
 #include <inttypes.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_padding.h - a program of a test laid out for spyre, and what is said of its padding.
+ * support_padding.h - a program of a test laid out for spyre, and the answers about its padding.
  */
 #ifndef TESELA_TESTS_SUPPORT_PADDING_H
 #define TESELA_TESTS_SUPPORT_PADDING_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_padding_oracle.c - whole-stick execution by definition: the program, node by node.
+ * support_padding_oracle.c - whole-stick execution by definition: the graph, node by node.
  */
 #include "support_padding_parts.h"
 
@@ -13,7 +13,7 @@ static pad_number copied(pad_oracle *o, int32_t number, const int64_t *x) {
     int32_t operand = node->operand[k];
     const tesela_node *from = pad_node(o, operand);
     if (node->op == TESELA_OP_SCATTER && (k == 1 || (k == 2 && x[node->dim[0]] >= node->shape[node->dim[0]])))
-      continue; /* indices; and none says a row behind the last */
+      continue; /* indices; and none names a row after the last */
     if (!pad_operand_index(o, number, k, x, 0, t)) continue;
     if (node->op == TESELA_OP_CAT && from->shape[node->dim[0]] == 0) continue;
     if (node->op == TESELA_OP_CAT && t[node->dim[0]] >= 0 && from->shape[node->dim[0]] > 0)

@@ -17,7 +17,7 @@ typedef union pad_number {
 } pad_number;
 
 typedef struct pad_memory {
-  pad_number *at; /* of each place; NULL: the node is no buffer */
+  pad_number *at; /* of each place; NULL: the node is not a buffer */
   bool *element;  /* does the place hold one? */
 } pad_memory;
 

@@ -50,7 +50,7 @@ void pad_make_memory(pad_oracle *o, int32_t k);
 bool pad_next_digits(const tesela_device_layout *layout, int64_t *digit, int64_t *x, int64_t *place,
                      bool *lane);
 
-/* The place of an index, which may exceed extents; -1: there is none. */
+/* The place of an index, which may exceed extents, or -1. */
 int64_t pad_place_of(const tesela_device_layout *layout, const int64_t *x);
 
 /* Where a node's tensor lies at an index that may exceed extents; -1: nowhere. */
@@ -68,7 +68,7 @@ pad_number pad_fold_first(const tesela_node *node, tesela_fn fn, tesela_dtype dt
 /* One place of a fold. */
 pad_number pad_fold_place(pad_oracle *o, int32_t number, const tesela_iteration *iteration, const int64_t *x);
 
-/* The index of operand k at an iteration. False: between elements (a step), so there is none. */
+/* The index of operand k at an iteration. False: between elements (a step), so it has no index. */
 bool pad_operand_index(const pad_oracle *o, int32_t number, int32_t k, const int64_t *it, int64_t looked,
                        int64_t *t);
 bool pad_same_bits(tesela_dtype dtype, pad_number a, pad_number b);

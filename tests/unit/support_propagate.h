@@ -40,7 +40,7 @@ typedef struct prog {
   prog_statement s[PROG_STATEMENTS];
 } prog;
 
-/* Read a program; fails the test if it is none. */
+/* Read a program; fails the test if it is malformed. */
 void prog_read(prog *p, const char *text);
 /* The graph; node numbers are statement numbers. */
 tesela_status prog_graph(const prog *p, tesela_graph **graph, tesela_error *err);

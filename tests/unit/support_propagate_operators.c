@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_propagate_operators.c - what each operator needs, by definition; see support_propagate_oracle.c.
+ * support_propagate_operators.c - the needs of each operator, by definition; see support_propagate_oracle.c.
  */
 #include "support_propagate_parts.h"
 

@@ -2,9 +2,9 @@
 /*
  * support_propagate_oracle.c - propagation by definition, for small programs.
  *
- * Every tensor is a list: the buffer's element that each of its elements is. A layout says for each element of a buffer its
+ * Every tensor is a list: for each of its elements, the element of the buffer. A layout says for each element of a buffer its
  * stick and lane. The rules (`graph_rules` of tests/vectors/spyre_seed_examples.json) are judged at every point of the
- * iteration space; then all layouts of all buffers are tried, with every move in front of every operand. No code is shared
+ * iteration space; then all layouts of all buffers are tried, with every move before every operand. No code is shared
  * with the library; nothing here is quick.
  *
  *   pointwise  at every point each operand's lane equals the result's lane and its stick depends on the result's stick only; or
@@ -157,7 +157,7 @@ void prog_search(const prog *p, const prog_options *options, prog_answer *answer
       if (!allowed[stick]) continue;
       memset(w->allowed[buffer], 0, sizeof allowed);
       w->allowed[buffer][stick] = true;
-      w->found = true; /* as cheap, with any number of moves: one below the next dearer price */
+      w->found = true; /* as cheap, with any number of moves: one below the next higher price */
       w->any_moves = true;
       w->best = answer->cost + 1;
       statement(w, 0, 0, 0);

@@ -15,7 +15,7 @@ static uint64_t next(prog_maker *m) {
 int prog_below(prog_maker *m, int n) { return (int)(next(m) % (uint64_t)n); }
 bool prog_chance(prog_maker *m, int percent) { return prog_below(m, 100) < percent; }
 
-/* Add a statement; false if the graph refuses it. `what` is all behind the name. */
+/* Add a statement; false if the graph refuses it. `what` is all after the name. */
 static bool try_add(prog_maker *m, const char *what) {
   char text[TEXT];
   tesela_graph *graph;

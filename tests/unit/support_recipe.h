@@ -157,7 +157,7 @@ int64_t table_place_number(const tesela_layout *layout, int64_t key);
 /* What is at each place of the axes as they are. */
 void table_places(table *t);
 
-/* The layout of a recipe and its table of elements; false if there is none. */
+/* The layout of a recipe and its table of elements; false without one. */
 bool table_realize(table *t);
 
 /* ---- recipes at random ---------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_recipe_check.c - what the library says of a recipe, compared with its table; see support_recipe.h.
+ * support_recipe_check.c - the library's answers about a recipe, compared with its table; see support_recipe.h.
  */
 #include "support_recipe.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_recipe_respell.c - a recipe said in other words, and one that says something else.
+ * support_recipe_respell.c - a recipe in another spelling, and a recipe of another layout.
  */
 #include "support_recipe.h"
 

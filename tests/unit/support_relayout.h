@@ -25,7 +25,7 @@
 
 uint64_t mixed(uint64_t *state); /* splitmix64 */
 
-/* Bytes that decide; behind the last one all decisions are 0, which is the simplest case everywhere. */
+/* Bytes that decide; after the last one all decisions are 0, which is the simplest case everywhere. */
 typedef struct draws {
   const uint8_t *data;
   size_t n, at;
@@ -61,7 +61,7 @@ bool layout_of_digits(tesela_layout *layout, tesela_dtype dtype, int32_t bits, i
 /* One way to run a pair. */
 typedef struct trial {
   tesela_plan_options options; /* transform and fill are the pair's */
-  bool at_end; /* buffers end at a page that must not be touched; else they start behind one */
+  bool at_end;                 /* buffers end at a page that must not be touched; else they start after one */
   uint8_t dst_shift, src_shift; /* bytes from there */
   bool executor;                /* chunks run by one of ours, backwards */
 } trial;

@@ -217,7 +217,7 @@ static bool draw_side(draws *d, const draws *of_dst, int64_t most, tesela_dtype 
   *out = s.layout;
   if (tesela_layout_finish(out, NULL) != TESELA_OK) return false;
   if (draw(d, 6) != 1) return true;
-  int64_t extent = out->axis[axis].extent + draw(d, 200); /* room behind */
+  int64_t extent = out->axis[axis].extent + draw(d, 200); /* room after the elements */
   *out = s.layout;
   return tesela_layout_set_axis(out, axis, offset, extent, NULL) == TESELA_OK &&
          tesela_layout_finish(out, NULL) == TESELA_OK;

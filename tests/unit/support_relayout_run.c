@@ -2,7 +2,7 @@
 /*
  * support_relayout_run.c - run one pair in one way between guard pages, and compare every byte with the oracle.
  *
- * Each buffer lies in a region with untouchable pages before and behind it, at its very end or at its start. What a
+ * Each buffer lies in a region with untouchable pages before and after it, at its very end or at its start. What a
  * copy touches outside is a SIGSEGV. With one thread that is a failure like any other; with several the handler prints
  * the pair and lets the process die as it would have.
  */

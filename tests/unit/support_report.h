@@ -15,9 +15,9 @@ tesela_report *report_text(const char *text);
 /* Everything a report answers, as one text to compare; to be freed. */
 char *report_dump(const tesela_report *report);
 
-/* The first row by waste; the test fails if there is none. */
+/* The first row by waste; the test fails without one. */
 const tesela_report_array *first_row(const tesela_report *report);
-/* The note of a kind, NULL if there is none. */
+/* The note of a kind, or NULL. */
 const tesela_report_note *note_of(const tesela_report *report, tesela_report_note_kind kind);
 
 /* A text of many kinds of lines: a memory report, HLO text with loops, a log. */

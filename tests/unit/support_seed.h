@@ -3,7 +3,7 @@
  * support_seed.h - where a random test begins, and how far it goes. It begins at the number that the environment gives as
  * TESELA_SEED, or at a fixed one.
  *
- * Never at the clock: what a run of the tests says depends on the source alone. `make soak` gives other numbers.
+ * Never at the clock: the result of a run of the tests depends on the source alone. `make soak` gives other numbers.
  */
 #ifndef TESELA_TESTS_SUPPORT_SEED_H
 #define TESELA_TESTS_SUPPORT_SEED_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* TESELA_SEED, decimal or 0x.., or the fallback; printed, so that a run that fails names it. Text that is no such number
+/* TESELA_SEED, decimal or 0x.., or the fallback; printed, so that a run that fails names it. Any other text
  * ends the program with a message and a status that is not 0. */
 uint64_t test_seed(uint64_t fallback);
 

@@ -35,7 +35,7 @@
 
 enum { TEXT = 512 };
 
-/* The shape of a text; the test fails if there is none. */
+/* The shape of a text; the test fails without one. */
 tesela_xla_shape shape_of(const char *text);
 /* Its canonical text. */
 void text_of(const tesela_xla_shape *shape, char text[TEXT]);

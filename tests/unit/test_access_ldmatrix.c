@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_access_ldmatrix.c - plans for ldmatrix: when there is one, what it reads, what it costs, why there is none.
+ * test_access_ldmatrix.c - plans for ldmatrix: when one exists, what it reads, what it costs, why none exists.
  *
  * Random tiles are compared with the oracle, which takes the registers apart lane by lane. TESELA_SEED
  * sets the seed.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_arena.c - the memory planner: plans by the definition, least peaks by all orders, bounds, refusals, faults.
+ * test_arena.c - offsets in an arena: checked by the definition, least peaks by all orders, bounds, refusals, faults.
  *
  * Expected peaks come from support_arena.c (every order of placing), from rectangles that were cut into buffers, or by hand.
  * TESELA_SEED sets the seed.

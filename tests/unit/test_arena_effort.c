@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_arena_effort.c - what the memory planner may take: effort is kept to where taking a problem apart or sorting could take longer
+ * test_arena_effort.c - limits of the arena's search: effort also bounds the parts where splitting a problem or sorting could take longer
  * than all the rest.
  */
 #include "support_arena.h"

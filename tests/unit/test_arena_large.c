@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_arena_large.c - the memory planner on problems too large for an exact search, and on those that fall apart.
+ * test_arena_large.c - offsets in an arena: problems too large for an exact search, and problems of independent parts.
  *
  * Least peaks are known by construction: rectangles that were cut into buffers, and towers of lives within lives, whose least peak is
  * what lives at one step. Plans are checked pair by pair. TESELA_SEED sets the seed.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_assign_bound.c - what the solver says of assignments it has not looked at: no bound is above what there is.
+ * test_assign_bound.c - the solver's bounds of assignments that it did not visit: no bound is above their cost.
  *
  * Small problems are compared with going through all assignments; grids, beyond that, with their rows one after another.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_assign_effort.c - what the solver may take: effort, and memory that is refused.
+ * test_assign_effort.c - limits of the solver: effort, and memory that is refused.
  *
  * Grids of two colours in which neighbours have to differ, or to be equal, at a price: no sweep says more of them than 0, so that
  * only elimination or search tells. The least cost is known from a table over the colours of the last nodes of the grid.

@@ -2,7 +2,7 @@
 /*
  * test_assign_parts.c - the parts of the solver, each by itself: reduction, bound, elimination, search, local search.
  *
- * What each claims is compared with going through all assignments, so none can hide behind another.
+ * What each claims is compared with going through all assignments, so none can hide another's fault.
  */
 #include "support_assign.h"
 

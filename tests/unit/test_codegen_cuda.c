@@ -3,8 +3,8 @@
  * test_codegen_cuda.c - the CUDA code of a plan does what the plan does, bit by bit.
  *
  * Many plans are written to one file and compiled as C++ with tests/structure/cuda_on_host.h, which runs a block on the host;
- * where there is nvcc some typical ones are compiled by it as well, and must need no stack; where there is a GPU they run
- * there. What comes out is compared with the definition and with tesela_exchange_run. With TESELA_KEEP=1 the files stay, and
+ * with nvcc some typical ones are compiled by it as well, and must need no stack; with a GPU they run
+ * there. The output is compared with the definition and with tesela_exchange_run. With TESELA_KEEP=1 the files stay, and
  *   nvcc -arch=native cases.cu -o program && ./program <in | cmp - want
  * checks them on another machine that has this tree at the same place.
  */
@@ -222,7 +222,7 @@ static const struct {
     /* words of several units in phases */
     {"local(32,1).spatial(1,32)", "spatial(32,1).local(1,32)", 16},
     {"local(32,1).spatial(1,32)", "spatial(32,1).local(1,32)", 8},
-    {"spatial(24).local(24)", "local(24).spatial(24)", 8}, /* lanes that are no power of two */
+    {"spatial(24).local(24)", "local(24).spatial(24)", 8}, /* a number of lanes that is not a power of two */
     {"spatial(32)", "RegisterLayout(shape=[32], mode_shape=[32], spatial_modes=[-32], local_modes=[0])", 8},
     {"spatial(48).local(3)", "local(3).spatial(48)", 32},
     /* 6 lanes to 2: the pattern of a round leaves the warp where lanes take nothing */

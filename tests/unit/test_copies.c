@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_copies.c - copies of views as a part of the cheapest plan: prices by hand, who shares what, what is not copied.
+ * test_copies.c - copies of views as a part of the cheapest plan: prices by hand, shared copies, views that are not copied.
  *
  * spyre's sticks have 64 lanes of f16; a tensor [a,b] in sticks along 1 takes a * ceil(b / 64) * 64 places.
  */
@@ -276,7 +276,7 @@ static void moves_say_what_is_copied(void **state) {
   tesela_graph_destroy(graph);
 }
 
-/* Names that are taken; views behind a copy; the layout of the copy. */
+/* Names already in use; views after a copy; the layout of the copy. */
 static void programs_with_copies(void **state) {
   (void)state;
   tesela_graph *graph =

@@ -2,7 +2,7 @@
 /*
  * test_copies_random.c - random small programs with views across sticks, slices at odd places, cats and pads with odd seams:
  * the cheapest plan with moves and copies of views is that of a search over all ways to put copies in, and the program with
- * its plan computes on tiled memory, with poison in what nobody wrote, what it computes on plain memory.
+ * its plan computes on tiled memory, with poison in places never written, what it computes on plain memory.
  *
  * Sticks are of four f16 lanes. TESELA_SEED says where to begin, TESELA_ROUNDS how many programs.
  */

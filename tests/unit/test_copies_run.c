@@ -3,7 +3,7 @@
  * test_copies_run.c - random programs of all classes of operators, laid out with copies of views, on tiled memory.
  *
  * Each that has layouts is applied and run, with the places between elements poisoned: the bits of a run on plain memory, nothing read
- * that nobody wrote, and as many elements moved as the plan pays for. The program with its copies alone is run the same way.
+ * that was never written, and as many elements moved as the plan pays for. The program with its copies alone is run the same way.
  */
 #include <inttypes.h>
 #include <setjmp.h>

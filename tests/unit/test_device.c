@@ -67,7 +67,7 @@ static void tiles_of_faces(void **state) {
   wide.stick_bytes = 32;
   OK(tesela_device_default(&layout, &wide, TESELA_F32, 2, (const int64_t[]){40, 50}, &e_));
   assert_string_equal(device_text(&layout), "0:32:2 1:32:2 0:16:2 1:16:2 0:1:16 1:8:2 1:1:8");
-  wide.stick_bytes = 96; /* 24 lanes are no rows of 16 */
+  wide.stick_bytes = 96; /* 24 lanes do not make rows of 16 */
   assert_int_equal(tesela_device_default(&layout, &wide, TESELA_F32, 2, (const int64_t[]){40, 50}, NULL),
                    TESELA_E_INVALID);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_device_equivalents.c - what other notations call the same layouts: each row has the device dims and the place of an
+ * test_device_equivalents.c - the same layouts in other notations: each row has the device dims and the place of an
  * element as that notation's own definition gives it, written out as a formula.
  */
 #include <inttypes.h>

@@ -145,7 +145,7 @@ static void the_dim_in_the_lanes(void **state) {
     tesela_device_dim lanes[2];
     int32_t stick;
   } rows[] = {
-      {{{1, 1, 0, 1}, {64, 1, 0, 0}}, 0}, /* one lane of dim 1 is none */
+      {{{1, 1, 0, 1}, {64, 1, 0, 0}}, 0}, /* a single lane does not make dim 1 a stick dim */
       {{{64, 1, 0, 0}, {1, 1, 0, 1}}, 0},
       {{{2, 32, 0, 0}, {32, 1, 0, 0}}, 0},
       {{{2, 1, 0, 1}, {32, 1, 0, 0}}, -2},

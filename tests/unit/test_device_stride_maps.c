@@ -80,7 +80,7 @@ static void stride_maps_by_hand(void **state) {
   tesela_error err;
   assert_int_equal(tesela_device_from_stride_map(&layout, &host, NULL, 3, (const int64_t[]){1, 1, 64},
                                                  (const int64_t[]){1, 1, 2}, &err),
-                   TESELA_E_INVALID); /* nobody else counts single elements */
+                   TESELA_E_INVALID); /* no other dim counts single elements */
   /* both dims have stride 1: 1 can be either */
   host = device_host(2, (const int64_t[]){8, 8}, 16, 128);
   assert_int_equal(tesela_device_from_stride_map(&layout, &host, (const int64_t[]){1, 1}, 2,

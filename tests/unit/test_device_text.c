@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_device_text.c - texts of device layouts, row by row: how they are spelled, what stands in for the
+ * test_device_text.c - texts of device layouts, row by row: their spelling, the default of the
  * host shape, what is a device layout at all.
  */
 #include "support_device_text.h"

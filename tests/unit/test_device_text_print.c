@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_device_text_print.c - device layouts printed, row by row, and as XLA layouts; what cannot be
+ * test_device_text_print.c - device layouts printed, row by row, and as XLA layouts; those that cannot be
  * printed.
  *
  * Printed texts are those of the RFC's prototype in its several states, and by hand from the formulas of

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_device_text_refused.c - texts that are no device layouts: what is refused, where and why; texts that
+ * test_device_text_refused.c - texts that are not device layouts: what is refused, where and why; texts that
  * end early.
  */
 #include "support_device_text.h"
@@ -163,7 +163,7 @@ static void refusals_say_where_and_why(void **state) {
   }
 }
 
-/* A text that ends anywhere is refused or read, and nothing is looked at behind its end. */
+/* A text that ends anywhere is refused or read, and nothing is read after its end. */
 static void texts_that_end_early(void **state) {
   (void)state;
   static const char *const whole[] = {

@@ -432,7 +432,7 @@ static void bases_that_do_not_do(void **state) {
   assert_int_equal(tesela_device_view_of(&view, &base, gaps, &whole, &err), TESELA_E_OVERFLOW);
 }
 
-/* Sticks that do not start at multiples of the lanes are no sticks. */
+/* Sticks that do not start at multiples of the lanes are not sticks. */
 static void unaligned_sticks_are_unknown(void **state) {
   (void)state;
   const int64_t shape[2] = {6, 64};

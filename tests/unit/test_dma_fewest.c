@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_dma_fewest.c - how few nests do, by trying all lists, against what a transfer says of itself.
+ * test_dma_fewest.c - the fewest nests, found by trying all lists, against the claims of a transfer.
  *
  * The elements are those of the definition (device_oracle.h), at most 10. A nest is what dma.h says: an offset and loops on both
  * sides that name elements of the transfer, none twice; in merged form loops stand by decreasing device stride, and the limits are those of

@@ -249,7 +249,7 @@ static void random_layouts_show_every_register(void **state) {
     size_t used = add_table(0, &layout, 0, layout.spatial_size, layout.local_size + 1, thread_cell);
     wanted[used - 1] = '\0';
     const char *got = draw(&layout, &(tesela_draw_register_options){.style = "grid", .by_thread = true});
-    const char *body = strstr(got, "=+\n"); /* behind the heading */
+    const char *body = strstr(got, "=+\n"); /* after the heading */
     assert_non_null(body);
     assert_string_equal(body + 3, strchr(wanted, '\n') + 1);
   }
@@ -373,7 +373,7 @@ static void colors_leave_the_text(void **state) {
   }
 }
 
-/* 64 threads in a row: hues by warp, shades by group of four, a reset behind each cell. */
+/* 64 threads in a row: hues by warp, shades by group of four, a reset after each cell. */
 static void colors_follow_warps_and_groups(void **state) {
   (void)state;
   int colors[128];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_error_print.c - a message, the line of the text, and a caret under the byte that is wrong. */
+/* test_error_print.c - a message, the line of the text, and a caret under the byte of the error. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

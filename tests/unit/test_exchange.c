@@ -2,7 +2,7 @@
 /*
  * test_exchange.c - plans that turn one register layout into another: right, of the cheapest kind, with fewest rounds.
  *
- * What a conversion must give is read from the mode lists by support_exchange.c. The kind, the unit and the bound of rounds
+ * The result that a conversion must have comes from the mode lists, by support_exchange.c. The kind, the unit and the bound of rounds
  * are found again here by their definitions, from lists of all registers. That no plan of words of several units has fewer
  * rounds than is said: test_exchange_fewest.c.
  */

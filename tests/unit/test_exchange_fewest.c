@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_exchange_fewest.c - small conversions: is what is said of fewest rounds so?
+ * test_exchange_fewest.c - small conversions: are the claims of fewest rounds true?
  *
  * Random pairs of up to 8 lanes and 4 registers, of 8, 16 and 32 bits. Where a plan says that none has fewer rounds, a search
  * tries to find one that has: of all plans in which a round is one 32-bit shuffle, each lane offers one word of any
@@ -302,7 +302,7 @@ static void no_claim_is_refuted(void **state) {
            bits, sum.shuffles, sum.claims, sum.proved, sum.open, sum.better, sum.missed, sum.missed_open,
            sum.kept, sum.once);
     assert_true(100 * sum.kept >=
-                99 * sum.once); /* the bound is short of a few among lanes that are no power of two */
+                99 * sum.once); /* the bound is short of a few if the number of lanes is not a power of two */
     all.proved += sum.proved;
     all.open += sum.open;
   }

@@ -116,7 +116,7 @@ static void every_allocation_may_fail(void **state) {
     if (shared == 3) { /* rows to columns: in phases */
       exchange_layout(&src, 2, (const int64_t[]){8, 8}, 1, (const int64_t[]){0}, 1, (const int64_t[]){1});
       exchange_layout(&dst, 2, (const int64_t[]){8, 8}, 1, (const int64_t[]){1}, 1, (const int64_t[]){0});
-    } else if (shared == 2) { /* an all-gather among lanes that are no power of two: coloured */
+    } else if (shared == 2) { /* an all-gather among a number of lanes that is not a power of two: coloured */
       exchange_layout(&src, 2, (const int64_t[]){3, 5}, 1, (const int64_t[]){0}, 1, (const int64_t[]){1});
       exchange_layout(&dst, 2, (const int64_t[]){3, 5}, 2, (const int64_t[]){-2, 1}, 1, (const int64_t[]){0});
     } else {

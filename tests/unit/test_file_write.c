@@ -271,7 +271,7 @@ static void wrong_requests_are_refused(void **state) {
 
 /* ---- memory ---- */
 
-/* Bounded or not, the same bytes; the caller's own memory, which is no file, is never let go. */
+/* Bounded or not, the same bytes; the caller's own memory, which is not a file, is never released. */
 static void a_bound_changes_nothing(void **state) {
   (void)state;
   enum { A = 1500, B = 1100 };

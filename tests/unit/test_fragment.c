@@ -3,7 +3,7 @@
  * test_fragment.c - the catalogue of fragments: every layout against its formulas, names, what a layout consists of.
  *
  * The formulas are evaluated here, by a reader of C arithmetic that shares nothing with the library or the generator,
- * for every lane and element. tests/structure/test_fragments.py compares them with the makers' documents.
+ * for every lane and element. tests/structure/test_fragments.py compares them with the vendors' documents.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -411,7 +411,7 @@ static void fragments_of_most_registers_come_first(void **state) {
   assert_int_equal(entries[0], number_of("mma.m16n8k16.f16.A"));
   assert_true(has(entries, n, "mma.m16n8k8.f16.A")); /* column_local(2,2) * spatial(8,4) * local(1,2) */
   assert_true(has(entries, n, "ldmatrix.x1"));
-  assert_false(has(entries, n, "ldmatrix.x4")); /* rows 16 and 24 are none of this tile */
+  assert_false(has(entries, n, "ldmatrix.x4")); /* this tile has no rows 16 and 24 */
   assert_false(has(entries, n, "ldmatrix.x1.trans"));
   assert_int_equal(tesela_fragment_recognize(&layout, 1, few), n);
   assert_int_equal(few[0], entries[0]);

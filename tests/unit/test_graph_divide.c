@@ -2,7 +2,7 @@
 /*
  * test_graph_divide.c - operators over cores.
  *
- * Of random operators: shares are disjoint and cover every counter, lanes are whole, factors are as good as the best of all that there are
+ * Of random operators: shares are disjoint and cover every counter, lanes are whole, factors are as good as the best of all
  * (found by going through them), the busiest core and the places that a core touches are counted one by one. Results of
  * shares are compared with the whole in test_graph_run_random.c.
  */

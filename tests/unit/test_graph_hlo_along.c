@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_graph_hlo_along.c - sort, topk and folds of pairs in HLO text: which comparisons are known, and what comes out.
+ * test_graph_hlo_along.c - sort, topk and folds of pairs in HLO text: which comparisons are recognised, and the results.
  *
- * Lines are sorted here by counting, for each element, those that stand in front of it.
+ * Lines are sorted here by counting, for each element, those that stand before it.
  */
 #include <inttypes.h>
 #include <setjmp.h>

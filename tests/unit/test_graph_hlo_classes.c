@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_graph_hlo_classes.c - what classes of operators say of windows, groups, collectives and dynamic dims in HLO text, by rows.
+ * test_graph_hlo_classes.c - the classes of windows, groups, collectives and dynamic dims in HLO text, by rows.
  *
- * Expected nodes are what the operations of HLO are defined to compute, written by hand. That the numbers come out is tested by
+ * Expected nodes are what the operations of HLO are defined to compute, written by hand. The numbers are tested by
  * test_graph_hlo_windows, _lookups and _along.
  */
 #include <inttypes.h>
@@ -20,7 +20,7 @@
 #include "support_fault.h"
 #include "support_graph_text.h"
 
-/* name, computations in front, body of the entry computation, nodes */
+/* name, computations before, body of the entry computation, nodes */
 typedef struct read_row {
   const char *name, *in_front, *body, *nodes;
 } read_row;

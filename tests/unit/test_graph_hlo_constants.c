@@ -24,7 +24,7 @@ static const char head[] =
     "sum { a = f16[] parameter(0)\n b = f16[] parameter(1)\n ROOT c = f16[] add(a, b) }\n"
     "ENTRY e {\n x = f16[64,100] parameter(0)\n";
 
-/* Ways to write the scalar z of a value, the last one a parameter, which is no constant. */
+/* Ways to write the scalar z of a value, the last one a parameter, which is not a constant. */
 static const char *const scalars[] = {
     " z = f16[] constant(%s)\n",
     " k = f16[1] constant({%s})\n z = f16[] reshape(k)\n",

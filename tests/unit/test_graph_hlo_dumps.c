@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_graph_hlo_dumps.c - dumps of real compilers read as programs; what is said of a reading, and sticks
+ * test_graph_hlo_dumps.c - dumps of real compilers read as graphs; the notes of a reading, and sticks
  * from tiles.
  */
 #include <dirent.h>

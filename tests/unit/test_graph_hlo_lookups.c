@@ -3,7 +3,7 @@
  * test_graph_hlo_lookups.c - gather, scatter, dynamic-slice and dynamic-update-slice in HLO text, drawn at random, against their
  * definitions: index vectors of any length, windows, batches, dims in any order.
  *
- * Values that a scatter adds are whole numbers; where it sets, all values are one number: the order of updates is not said.
+ * Values that a scatter adds are whole numbers; where it sets, all values are one number: the order of updates is not defined.
  */
 #include <inttypes.h>
 #include <setjmp.h>

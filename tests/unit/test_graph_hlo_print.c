@@ -25,7 +25,7 @@
 
 /* ---- words ---- */
 
-/* operands, spec, lines of the entry behind the parameters */
+/* operands, spec, lines of the entry after the parameters */
 static const struct {
   const char *operands;
   tesela_node_spec spec;
@@ -206,7 +206,7 @@ static int64_t roll(int64_t n) {
 static const tesela_dtype types[] = {TESELA_F16, TESELA_BF16, TESELA_F32,  TESELA_S32,
                                      TESELA_S64, TESELA_U8,   TESELA_PRED, TESELA_DTYPE_NONE};
 
-/* A spec of a random class with random attributes; most fit no operands and are refused, which is fine. */
+/* A spec of a random class with random attributes; most fit no operands and are refused, as expected. */
 static void draw_spec(const tesela_graph *graph, tesela_node_spec *spec, int32_t *operand, int32_t *dims,
                       int64_t (*list)[16]) {
   static int32_t label[2][16];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_graph_hlo_refused.c - HLO text that is refused: where and why, and what stops at a limit.
+ * test_graph_hlo_refused.c - HLO text that is refused: where and why, and the limits.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -160,7 +160,7 @@ static void refusals_by_rows(void **state) {
   }
 }
 
-/* Each computation calls the one in front of it twice. */
+/* Each computation calls the one before it twice. */
 static void calls_that_double_stop_at_a_limit(void **state) {
   (void)state;
   char *text = malloc(8192);

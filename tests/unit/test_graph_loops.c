@@ -95,7 +95,7 @@ static void loops_of_a_result(void **unused) {
   check_text(one, "// one = constant\none[0] = 1.5;\n");
   int32_t sparse = add(
       (tesela_node_spec){.op = TESELA_OP_REDUCE, .fn = TESELA_FN_SUM, .name = "s", DIMS(1), NODES(a)}, -1);
-  check_loops(sparse, "100@0 3*64@1f 64@1fl"); /* lanes of one element are no loop */
+  check_loops(sparse, "100@0 3*64@1f 64@1fl"); /* lanes of one element make no loop */
   check_text(sparse, "// s = reduce sum\n"
                      "for (int64_t c0 = 0; c0 < 100; c0++) {\n"
                      "  value sum = 0;\n"

@@ -2,8 +2,8 @@
 /*
  * test_graph_memory.c - plans of memory: live ranges, results in an operand's place, external buffers, the scratchpad.
  *
- * Small programs with every number by hand; random ones by the definition of a right plan. That places taken are right is shown by running
- * programs in them: test_graph_run_random.c.
+ * Small programs with every number by hand; random ones by the definition of right offsets. test_graph_run_random.c runs programs in
+ * such memory, reused places included.
  */
 #include <inttypes.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_graph_memory_reuse.c - whose place a result takes, where several operands would do: by the bytes that live on.
+ * test_graph_memory_reuse.c - whose memory a result reuses if several operands are possible: by the bytes that live on.
  *
  * spyre, f16[n,64] in sticks along 1: n sticks of 128 bytes, row after row, so the first rows of a larger buffer lie as a buffer of
  * their own would.

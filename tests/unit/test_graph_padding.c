@@ -94,7 +94,7 @@ static void softmax(void **unused) {
   OK(tesela_padding_suggest(pad_padding, found, NULL, &e_));
 }
 
-/* Rows of y beyond the sum are no places: x is masked. In tiles there are some. */
+/* Rows of y beyond the sum have no places: x is masked. In tiles there are some. */
 static void matmul(void **unused) {
   (void)unused;
   tesela_padding_fill zeros[2] = {{TESELA_PAD_ZERO, 0}, {TESELA_PAD_ZERO, 0}}, found[2];
@@ -128,7 +128,7 @@ static void matmul(void **unused) {
   assert_int_equal(found[1].pad, TESELA_PAD_ZERO);
 }
 
-/* A view that ends inside a stick: elements lie behind it. */
+/* A view that ends inside a stick: elements lie after it. */
 static void views(void **unused) {
   (void)unused;
   int32_t x = pad_input("x", "f16[4,100]", 1);
@@ -198,7 +198,7 @@ static void copies(void **unused) {
   pad_holds(w, 2);
   pad_is(cut, TESELA_PADDING_GARBAGE);   /* columns 90 to 99 of y are there */
   pad_is(below, TESELA_PADDING_GARBAGE); /* columns 70 to 99 */
-  pad_is(found, TESELA_PADDING_GARBAGE); /* what rows holds behind its end may be no row */
+  pad_is(found, TESELA_PADDING_GARBAGE); /* the values of rows after its end may not be rows */
   pad_holds(taken, 2);
   fill[0].value = 0, fill[1].value = -0.0; /* other bits */
   pad_look(fill, pad_leave);

@@ -69,7 +69,7 @@ static void stored_types(void **unused) {
   READS({top, 0, 0, 40, 64, -2147483648.0, TESELA_PADDING_VALUE, TESELA_PADDING_FINE},
         {eights, 0, 0, 40, 128, 0, TESELA_PADDING_VALUE, TESELA_PADDING_FINE},
         {most, 0, 0, 40, 128, -448, TESELA_PADDING_VALUE, TESELA_PADDING_FILL});
-  pad_is(byte, TESELA_PADDING_GARBAGE); /* the greatest u32 is no u8 */
+  pad_is(byte, TESELA_PADDING_GARBAGE); /* the greatest u32 does not fit u8 */
   pad_is(flag, TESELA_PADDING_GARBAGE);
   pad_holds(brain, (double)INFINITY);
   pad_holds(eight, 0);

@@ -66,7 +66,7 @@ static void lay_out(tesela_graph *g, const tesela_target *plain, uint64_t *state
   }
 }
 
-/* Fills of inputs: those of types that the oracle has not are left or 0. */
+/* Fills of inputs: those of types that the oracle lacks are left or 0. */
 static int32_t draw_fills(const tesela_graph *g, tesela_padding_fill *fill, uint64_t *state) {
   int32_t n = 0;
   for (int32_t k = 0; k < tesela_graph_count(g); k++) {
@@ -137,7 +137,7 @@ static void check_program(tesela_graph *g, const tesela_target *plain, uint64_t 
       t->fine += o.fine;
       t->programs++;
     }
-    OK(tesela_padding_suggest(p, found, &fine, &e_)); /* it holds what it promises, and is no worse */
+    OK(tesela_padding_suggest(p, found, &fine, &e_)); /* it holds what it promises, and is at least as good */
     OK(tesela_graph_padding(&better, g, &(tesela_padding_options){.input = found, .copy = copy}, &e_));
     int32_t got = 0;
     for (int32_t k = 0; tesela_padding_read_at(better, k); k++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_graph_run.c - execution: functions of single values by hand, types that are stored as others, wrong plans that show,
+ * test_graph_run.c - execution: functions of single values by hand, types that are stored as others, wrong plans that are detected,
  * refusals, failing allocations, and programs with the moves that a propagation inserts.
  */
 #include <inttypes.h>
@@ -253,8 +253,9 @@ static void a_wrong_plan_is_seen(void **unused) {
   place->in_place_of = a; /* as if the transposed operand lay like the result */
   place->offset = memory->place[memory->place_of[a]].offset;
   OK(tesela_graph_run(graph, &target, inputs, outputs, &options, &facts, &e_));
-  assert_int_equal(facts.poison_read, 10); /* the elements below the diagonal are gone when they are read */
-  place->in_place_of = -1;                 /* and without knowing: poison first */
+  assert_int_equal(facts.poison_read,
+                   10);    /* the elements below the diagonal are overwritten before they are read */
+  place->in_place_of = -1; /* and without knowing: poison first */
   OK(tesela_graph_run(graph, &target, inputs, outputs, &options, &facts, &e_));
   assert_true(facts.poison_read > 10);
   place->offset = 1 << 20;
@@ -294,7 +295,7 @@ static void refusals(void **unused) {
   void *outputs[6] = {out, out, out, out, out, out}; /* run_one adds one each time */
   int32_t x = build_input(graph, "x", "f32[3,2]"), i = build_input(graph, "i", "s32[2]");
   int32_t g = add((tesela_node_spec){.op = TESELA_OP_GATHER, NODES(x, i)});
-  assert_int_equal(run_one(g, inputs, outputs, true), TESELA_E_INVALID); /* 3 is behind 0 .. 2 */
+  assert_int_equal(run_one(g, inputs, outputs, true), TESELA_E_INVALID); /* 3 is after 0 .. 2 */
   assert_true(out[0] == 7);
   at[1] = -1;
   assert_int_equal(run_one(g, inputs, outputs, true), TESELA_E_INVALID);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_graph_run_blocks.c - execution of operators that are larger than what it takes at once, and how far it says it is.
+ * test_graph_run_blocks.c - execution of operators larger than one block, and the progress that it reports.
  *
  * Shapes go beyond rows of 256, blocks of 64 by 64 and stretches of 64 by a little; f64 shows any change in the order of a fold. Each program
  * is run plain, with random layouts, in one arena with results in operands' places, and divided; the oracle says the bits.

@@ -158,7 +158,7 @@ static void integers_in_floats(void **unused) {
   assert_memory_equal(wide, half, sizeof wide);
 }
 
-/* bitcast takes the bits of its operand's type. f16 has neither 2^100 nor 2^-30: infinity and 0, which are no powers of two. */
+/* bitcast takes the bits of its operand's type. f16 has neither 2^100 nor 2^-30: infinity and 0, not powers of two. */
 static void bits_of_what_was_stored(void **unused) {
   (void)unused;
   tesela_target target;

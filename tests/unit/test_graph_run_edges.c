@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_graph_run_edges.c - execution at its ends: programs too large for memory, progress and stopping where elements are not taken in
+ * test_graph_run_edges.c - execution at its ends: programs too large for memory, progress and stopping where elements are not computed in
  * blocks, and values that must not depend on where a row begins.
  */
 #include <inttypes.h>

@@ -2,8 +2,8 @@
 /*
  * test_graph_run_f8.c - 8-bit floats: all codes of all types, rounding to them, and programs that compute with them.
  *
- * What a code is worth is said by the definitions of the types: sign, exponent and mantissa, and which codes are infinite or no
- * number. What a number is rounded to is looked for among all codes of a type.
+ * The value of a code follows from the definition of the type: sign, exponent and mantissa, and which codes are infinite or not a
+ * number. The result of rounding a number is searched among all codes of a type.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -66,14 +66,14 @@ static double defined(const struct type *t, int code) {
 static double table[TYPES][256];
 static double worth(const struct type *t, int code) { return table[t - types][code]; }
 
-/* The value nearest to x among all codes, and one step beyond the greatest, which stands for infinity, or for no number where
- * there is none; of two the one whose code is even. */
+/* The value nearest to x among all codes, and one step beyond the greatest, which stands for infinity, or for NaN in
+ * types without infinity; of two the one whose code is even. */
 static double nearest(const struct type *t, double x) {
   bool infinite = t->ends == IEEE;
   double best = 0, gap = (double)INFINITY, size = fabs(x);
   int last = 0;
   if (isnan(x)) return x;
-  if (t->ends == POWERS) { /* half way between two is the greater; what is no positive number is none */
+  if (t->ends == POWERS) { /* half way between two is the greater; anything but a positive number is NaN */
     if (!(x > 0) || isinf(x)) return (double)NAN;
     for (int e = -127; e <= 128; e++)
       if (fabs(x - pow(2, e)) <= gap) gap = fabs(x - pow(2, e)), best = pow(2, e);
@@ -255,8 +255,7 @@ static void check_program(const struct type *t, const tesela_target *target, boo
     total += worth(t, i) * worth(t, y[i]);
     no_number = no_number || isnan(worth(t, i));
   }
-  assert_true(no_number && isnan(total) &&
-              isnan(sum[0])); /* the codes that are no number are among the factors */
+  assert_true(no_number && isnan(total) && isnan(sum[0])); /* the codes of NaN are among the factors */
   memset(x, 0x38, sizeof x);
   OK(tesela_graph_run(graph, target, inputs, outputs, &(tesela_graph_run_options){.plain = plain}, &facts,
                       &e_));

@@ -149,8 +149,7 @@ static void bits_of_another_type(void **unused) {
   OK(apply(TESELA_FN_BITCAST, TESELA_S8, "u8[256]", inputs, same, &e_));
   assert_memory_equal(bytes, same, sizeof same);
   OK(apply(TESELA_FN_BITCAST, TESELA_F8E4M3FNUZ, "s8[256]", inputs, same, &e_));
-  assert_memory_equal(bytes, same,
-                      sizeof same); /* one code of it is no number, and it is the one that is written */
+  assert_memory_equal(bytes, same, sizeof same); /* it has one code for NaN, and that code is written */
   const int16_t halves[3] = {0x3c00, -0x4000, 0x0001};
   double wide[3];
   float number[3];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_graph_run_limits.c - how much a run takes is known, and refused, before it begins.
+ * test_graph_run_limits.c - the steps and bytes of a run are known, and refused, before it begins.
  */
 #include <inttypes.h>
 #include <setjmp.h>

@@ -3,7 +3,7 @@
  * test_graph_run_random.c - random programs on tiled memory.
  *
  * Each is computed by the oracle, and run plain, on tiled buffers, on tiled buffers in one planned arena with results in operands'
- * places and a scratchpad, and divided over cores with the shares in both orders: the same bits each time, nothing read that nobody wrote, and no
+ * places and a scratchpad, and divided over cores with the shares in both orders: the same bits each time, nothing read before it was written, and no
  * place written but those that hold elements.
  */
 #include <inttypes.h>

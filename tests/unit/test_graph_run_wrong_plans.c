@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_graph_run_wrong_plans.c - plans of memory that are wrong in some place.
+ * test_graph_run_wrong_plans.c - offsets that are wrong for some buffer.
  *
- * Buffers of random programs are moved in the arena at random, or are said to take an operand's place or not to. Whatever comes of it, a run
- * that reads nothing that others wrote has the right bits; so bits that are wrong are always told.
+ * Buffers of random programs are moved in the arena at random, or marked at random as reusing an operand's memory. In any case a run
+ * that reads nothing that others wrote has the right bits; so wrong bits are always reported.
  */
 #include <inttypes.h>
 #include <setjmp.h>

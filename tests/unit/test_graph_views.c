@@ -4,7 +4,7 @@
  *
  * A step maps an index of its result to an index of its operand, by the definition of the operator; the chain ends at an
  * index of the buffer. Offset and strides must name the same element for every index. A reshape must be refused exactly if no
- * offset and strides could: if the places of its elements are no affine function of the index.
+ * offset and strides could: if the places of its elements are not an affine function of the index.
  */
 #include <inttypes.h>
 #include <setjmp.h>

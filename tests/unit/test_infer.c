@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_infer.c - which layouts a program gets, worked out by hand from the rules of access.h.
+ * test_infer.c - the layouts that a kernel gets, worked out by hand from the rules of access.h.
  */
 #include <inttypes.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_infer_conflicts.c - which conflicts a program has, what stays unknown, and how that is said, worked
+ * test_infer_conflicts.c - the conflicts of a kernel, the tensors that stay unknown, and the messages, worked
  * out by hand from the rules of access.h.
  */
 #include <inttypes.h>
@@ -141,7 +141,7 @@ static void conflicts_are_named(void **state) {
   }
 }
 
-/* A conversion in front of the operation mends each of them that is no result. */
+/* A conversion before the operation repairs each of them that is not a result. */
 static void a_conversion_mends_a_conflict(void **state) {
   (void)state;
   static const char text[] =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_infer_grids.c - a grid of warps that leads to a conflict is taken back, and what is refused has no grids that do.
+ * test_infer_grids.c - a grid of warps that leads to a conflict is replaced, and a kernel that is refused has no grids that work.
  *
  * Random programs of two or three products are tried with all grids that warps= can say, and run by the definition
  * (support_infer.c): where one runs, the program without warps= has layouts. TESELA_SEED sets the seed.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_infer_run.c - inferred programs are run by the definition (support_infer.c): what the checks accept
- * gives the right values, and what they refuse cannot run, at that operation.
+ * test_infer_run.c - inferred programs are run by the definition (support_infer.c): kernels that the checks accept
+ * give the right values, and those that they refuse cannot run, at that operation.
  */
 #include <inttypes.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_infer_run_random.c - random programs are judged as they run by the definition (support_infer.c):
- * what the checks accept gives the right values, and what they refuse cannot run, at that operation.
+ * test_infer_run_random.c - random kernels are judged as they run by the definition (support_infer.c):
+ * those that the checks accept give the right values, and those that they refuse cannot run, at that operation.
  * TESELA_SEED sets the seed.
  */
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 /*
  * test_infer_text.c - reading programs: what is refused, where, with which words; limits; memory that runs out.
  *
- * In the texts '$' marks the byte that the error names; it is taken out before the text is read.
+ * In the texts '$' marks the byte that the error names; it is removed before the text is read.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -382,7 +382,7 @@ static int swallow(void *user, const char *text, size_t length) {
   return 0;
 }
 
-/* Fail allocation n, n + 1, .. until the program comes through; a failure is no conflict. Returns how many there are. */
+/* Fail allocation n, n + 1, .. until the program comes through; a failure is not a conflict. Returns how many there are. */
 static long allocations_of(const char *text, tesela_status expected) {
   for (long n = 0;; n++) {
     fault f = {.countdown = n, .once = true};

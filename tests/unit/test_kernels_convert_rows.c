@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_kernels_convert_rows.c - conversions of many rows: the same as the conversion of each row for itself, whatever the rows'
- * lengths, distances and addresses are, past the cache or not, and not a byte beside them. What a conversion of one row has to
- * say is test_kernels_convert.c's. TESELA_SEED sets the seed.
+ * lengths, distances and addresses are, past the cache or not, and not a byte beside them. test_kernels_convert.c has the conversion of
+ * one row. TESELA_SEED sets the seed.
  */
 #include "support_kernels.h"
 
@@ -19,7 +19,7 @@ static const struct {
 
 static int64_t bytes_of(int64_t n, int64_t bits) { return (n * bits + 7) / 8; }
 
-/* Where the rows of dst begin, from 0 on: one behind the other, at lines, at any distance; forwards or backwards. */
+/* Where the rows of dst begin, from 0 on: one after the other, at lines, at any distance; forwards or backwards. */
 static int64_t draw_rows(int64_t count, int64_t bytes, int64_t *off) {
   int64_t pitch = bytes;
   if (below(3) == 0) pitch = (bytes + 63) / 64 * 64;

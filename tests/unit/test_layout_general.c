@@ -45,8 +45,8 @@ static void still_join(recipe *r) {
   recipe_add_join(r, 1, &high, 0, 0);
 }
 
-static void
-broadcast_join(recipe *r) { /* values 0 1 2 4 6; place 1 is v = 4, and v = 3, with 0 in its place, is none */
+static void broadcast_join(
+    recipe *r) { /* values 0 1 2 4 6; place 1 is v = 4, and v = 3, with 0 in its place, does not occur */
   row(r, 1, (const int64_t[]){5});
   int high = recipe_add_split(r, 0, 4);
   int low = recipe_add_split(r, recipe_add_join(r, 2, (const int[]){high + 1, high}, 0, 0), 3) + 1;

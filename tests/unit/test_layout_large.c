@@ -21,7 +21,7 @@ static void random_index(const recipe *r, int64_t *index) {
   }
 }
 
-/* An element before `bound` in row-major order; false if there is none. */
+/* An element before `bound` in row-major order; false without one. */
 static bool random_index_before(const recipe *r, const int64_t *bound, int64_t *index) {
   int d = r->rank - 1;
   for (int tries = 0; tries < 8; tries++) {
@@ -128,7 +128,7 @@ static int64_t element_number(const recipe *r, const tesela_layout *layout, int6
   return padding ? -1 : recipe_number(r, index);
 }
 
-/* Some places of the run are as it says, and the one behind it is not. */
+/* Some places of the run are as it says, and the one after it is not. */
 static void check_large_run(const recipe *r, const tesela_layout *layout, int64_t place) {
   tesela_run run;
   int64_t first = element_number(r, layout, place), extent = layout->axis[0].extent;

@@ -2,7 +2,7 @@
 /*
  * test_layout_overlap.c - strides that do not nest: which layouts put two elements at one place, and which element is at a
  * place, against all elements one by one. All small lists of digits, random ones with splits, holes and replicas, two digits of
- * any size by number theory, and what is not decided. TESELA_SEED sets the seed.
+ * any size by number theory, and the undecided ones. TESELA_SEED sets the seed.
  */
 #include <inttypes.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_layout_read.c - any layout text: which notation it is in, what is read from it, what is refused.
+ * test_layout_read.c - any layout text: its notation, its value, refusals.
  *
  * Places are computed by hand from the definitions; corpora are those of the fuzzers and of the documents: what one reader takes
  * must be claimed by the row of that reader, and no text by two.

@@ -383,7 +383,7 @@ static void runs_of_huge_layouts_are_found_at_once(void **state) {
                            &e_));
   OK(tesela_layout_run(&layout, 0, &run, &e_));
   assert_true(run.length == 3 && run.padding);
-  OK(tesela_layout_run(&layout, TERA + 10, &run, &e_)); /* behind the second row */
+  OK(tesela_layout_run(&layout, TERA + 10, &run, &e_)); /* after the second row */
   assert_true(run.length == TERA - 7 && run.padding);
   OK(tesela_layout_run(&layout, 4 * TERA + 3, &run, &e_));
   assert_true(run.length == 7 && run.step == 1);

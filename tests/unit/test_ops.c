@@ -104,7 +104,7 @@ static void test_stop(void **state) {
                              "\"the deadline of 0 ms is past\"}}";
   tesela_request how = ours;
   stop = 0;
-  assert_string_equal(ask(&how, "{\"op\":\"count\",\"most\":3}"), counted); /* nobody looks at the flag */
+  assert_string_equal(ask(&how, "{\"op\":\"count\",\"most\":3}"), counted); /* the flag is not polled */
   how.stop = &stop;
   stop = 1; /* already */
   assert_string_equal(ask(&how, "{\"op\":\"count\",\"most\":3}"), stopped);
@@ -365,12 +365,12 @@ static void test_targets(void **state) {
       "{\"op\":\"where\",\"layout\":\"f16[4,64] stick(dim_order=[0,1])\",\"index\":[0,32],"
       "\"target\":\"target own\\nlike spyre\\nstick 64\\n\"}",
   };
-  /* sticks of 64 bytes are 32 lanes: row 1 is behind one stick of row 0; of 128 bytes, 64 lanes */
+  /* sticks of 64 bytes are 32 lanes: row 1 is after one stick of row 0; of 128 bytes, 64 lanes */
   assert_non_null(strstr(ask(&how, ask_bytes[0]), "\"place\":32,"));
   assert_non_null(strstr(ask(&how, ask_bytes[1]), "\"place\":32,"));
   assert_non_null(strstr(ask(&how, ask_bytes[2]), "\"place\":64,"));
   assert_non_null(strstr(ask(NULL, ask_bytes[0]), "\"place\":64,"));
-  /* column 32 is in the second column of sticks, behind 4 rows of the first */
+  /* column 32 is in the second column of sticks, after 4 rows of the first */
   assert_non_null(strstr(ask(NULL, ask_bytes[3]), "\"place\":128,"));
   assert_non_null(strstr(ask(NULL, ask_bytes[1]), "\"ok\":false"));
   assert_non_null(strstr(ask(&how, "{\"op\":\"version\",\"target\":\"spire\"}"), "did you mean spyre?"));

@@ -241,7 +241,7 @@ static void unused_parts_do_not_count(void **state) {
   tesela_plan_destroy(b);
   q.options.fill = other.options.fill = TESELA_FILL_VALUE;
   memcpy(other.options.fill_value, q.options.fill_value,
-         4); /* the bytes behind the element are no part of it */
+         4); /* the bytes after the element are not part of it */
   a = get(cache, &q);
   b = get(cache, &other);
   assert_ptr_equal(a, b);
@@ -260,7 +260,7 @@ static uint64_t next_random(uint64_t *x) { /* splitmix64 */
   return z ^ z >> 31;
 }
 
-/* Numbers of questions, the one used last in front. */
+/* Numbers of questions, the one used last first. */
 typedef struct model {
   int n, capacity, number[64];
 } model;

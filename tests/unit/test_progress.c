@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_progress.c - searches that are asked to stop: at any call they end with TESELA_E_STOPPED, call no more and leave what they
- * would have written; one that may go on finds what it finds without a callback.
+ * test_progress.c - searches that are asked to stop: at any call they end with TESELA_E_STOPPED, call no more and leave their outputs
+ * unchanged; a search that may go on has the same result as without a callback.
  */
 #include <setjmp.h>
 #include <stdarg.h>

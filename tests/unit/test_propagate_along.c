@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_propagate_along.c - layouts of operators that run along a dim, of products, and of operators that the graph does not know
- * and rules know by their opcode: by rows, with what is said where there are none, and rules in target files.
+ * and rules know by their opcode: by rows, with the answer without rules, and rules in target files.
  *
  * Exhaustive search over random programs of these is in test_propagate_random.c.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_propagate_plan.c - what comes of layouts found: moves and who shares them, the program with its moves, explanations;
+ * test_propagate_plan.c - the results of a propagation: moves, shared ones too, the graph with its moves, explanations;
  * refusals; allocations that fail.
  */
 #include <inttypes.h>

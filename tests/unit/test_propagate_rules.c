@@ -128,7 +128,7 @@ static void rules_of_a_target_are_data(void **state) {
                               TESELA_YIELD_ANY, 100, ""}); /* soft: not meeting it costs 100 */
   prog_check(graph, &target, prog_strictly, true, 100, 0, "t1", -9);
   prog_check(graph, &target, prog_automatic, true, 100, 0, "t1", -9);
-  target.rule[0].price = 40000; /* dearer than a move */
+  target.rule[0].price = 40000; /* more expensive than a move */
   prog_check(graph, &target, prog_strictly, true, 40000, 0, "t1", -9);
   prog_check(graph, &target, prog_automatic, true, 32768, 1, "t1", -9);
   target.rule[0].fn = TESELA_FN_MUL; /* of another function: the common rule counts */

@@ -98,7 +98,7 @@ static void integers_of_any_length(void **state) {
       {"+1", 0, 0, 0},
       {"1x", 0, 0, 0},
       {"1_0", 0, 0, 0},
-      {"1.", 1, 1, 1}, /* a dot is no glue here */
+      {"1.", 1, 1, 1}, /* a dot does not join words here */
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     size_t end = 0;
@@ -198,7 +198,7 @@ static void errors_in_one_wording(void **state) {
     assert_int_equal(rows[i].read(&r), rows[i].status);
     assert_string_equal(error.message, rows[i].message);
     assert_int_equal(error.at, rows[i].at);
-    r = reader_of(rows[i].text, TESELA__BLANKS_COMMENTS); /* nobody wants to know */
+    r = reader_of(rows[i].text, TESELA__BLANKS_COMMENTS); /* without an error */
     r.err = NULL;
     assert_int_equal(rows[i].read(&r), rows[i].status);
   }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_register_core.c - register layouts and the core model: which layouts of the core are no register layouts, and what
+ * test_register_core.c - register layouts and the core model: which layouts of the core are not register layouts, and what
  * cannot be an element. That the two agree element by element is in test_register_exhaustive.c and test_register_huge.c.
  */
 #include <inttypes.h>

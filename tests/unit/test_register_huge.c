@@ -302,7 +302,7 @@ static void lists_have_64_entries(void **state) {
   OK(tesela_register_make(&copies, 0, NULL, 0, NULL, 40, minus_ones, 0, NULL, &e_));
   REFUSED_AS(TESELA_E_LIMIT, tesela_register_compose(&out, &copies, &copies, err));
   REFUSED_AS(TESELA_E_LIMIT, tesela_register_concat(&out, &copies, &copies, err));
-  /* one spatial mode of 8 behind 62 replicas of 1: reshaping to [2,2,2] needs 65 entries */
+  /* one spatial mode of 8 after 62 replicas of 1: reshaping to [2,2,2] needs 65 entries */
   int64_t list[63];
   for (int i = 0; i < 63; i++) list[i] = i < 62 ? -1 : 0;
   OK(tesela_register_make(&out_of_it, 1, (int64_t[]){8}, 1, (int64_t[]){8}, 63, list, 0, NULL, &e_));

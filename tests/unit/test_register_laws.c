@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_register_laws.c - how the operations on register layouts go together: what must be equal whatever the layouts are.
+ * test_register_laws.c - laws of the operations on register layouts: equations that hold for all layouts.
  * On random layouts whose products have up to some 10^5 elements; nothing is enumerated. TESELA_SEED chooses them.
  */
 #include <inttypes.h>
@@ -69,7 +69,7 @@ static reg reduce(reg a, int32_t n, const int64_t *dims, bool keepdims) {
   return a;
 }
 
-/* With dims of 1 in front, up to `rank` dims. */
+/* With leading dims of 1, up to `rank` dims. */
 static reg lengthen(reg a, int32_t rank) {
   int64_t dims[TESELA_MAX_RANK];
   int32_t n = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_register_lists.c - register layouts from lists, their forms, what is asked of them, and what a check
+ * test_register_lists.c - register layouts from lists, their forms, queries, and the faults that a check
  * finds: small cases, digit by digit, and every refusal with its status and reason.
  *
  * Layouts are written "shape | mode_shape | spatial_modes | local_modes". Expected lists are worked out by

@@ -3,7 +3,7 @@
  * test_register_print.c - the printed forms of register layouts and tiles: read back they are the same, and chains are
  * short.
  *
- * That a chain is as short as it can be is held against all chains of up to three primitives with extents 1 to 3.
+ * That a chain is the shortest is checked against all chains of up to three primitives with extents 1 to 3.
  */
 #include <inttypes.h>
 #include <setjmp.h>

@@ -397,7 +397,7 @@ static void overwrite(reg_rng *rng, tesela_register *layout) {
   }
 }
 
-/* The same layout with zeros behind its lists, which are nobody's. */
+/* The same layout with zeros after the ends of its lists. */
 static void copy_lists(tesela_register *to, const tesela_register *from) {
   memset(to, 0, sizeof *to);
   to->rank = from->rank;

@@ -12,7 +12,7 @@
 
 typedef struct row {
   relation_kind kind;
-  const char *list; /* "shape" or "dims", then " ; ranks"; keepdims is a '+' in front */
+  const char *list; /* "shape" or "dims", then " ; ranks"; keepdims is a leading '+' */
   int64_t number;
   const char *a, *b, *result; /* layouts; result NULL: refused */
   tesela_reason reason;

@@ -154,7 +154,7 @@ static void expressions_are_the_layouts_they_say(void **state) {
 
 static const struct {
   const char *text;
-  const char *shape, *modes, *strides, *rest; /* rest: what stands behind the strides */
+  const char *shape, *modes, *strides, *rest; /* rest: the text after the strides */
 } memory_rows[] = {
     {"shared_row_major(8, 64)", "8, 64", "8, 64", "64, 1", ""},
     {"shared_row_major([8, 64])", "8, 64", "8, 64", "64, 1", ""},

@@ -82,7 +82,7 @@ static const struct {
     {"spatial(2) * mma.nothing", TESELA_E_SYNTAX, 17, "", 0},
     {"mma.m16n8k16.f16.A.foo(2)", TESELA_E_SYNTAX, 19, "unknown function 'foo'", 0},
     {"mma.m16n8k16.f16.A(2)", TESELA_E_SYNTAX, 18, "expected '*', '/', '.' or the end, found '('", 0},
-    {"mma.m16n8k16.f16(2)", TESELA_E_SYNTAX, 12, "", 0}, /* "f16" is no function of what is no fragment */
+    {"mma.m16n8k16.f16(2)", TESELA_E_SYNTAX, 12, "", 0}, /* not a fragment, so "f16" is not a method */
     /* arguments */
     {"spatial(2, rank=[0])", TESELA_E_SYNTAX, 11,
      "unknown argument 'rank' of spatial(*shape, ranks=None); did you mean ranks?", 0},

@@ -256,7 +256,7 @@ static void test_texts(void **state) {
   tesela_plan_info info;
   tesela_plan_describe(plan, &info); /* the header's example */
   assert_int_equal(info.n_pieces, 2);
-  assert_true(info.n_fills <= 1); /* or the rows fill what is behind them */
+  assert_true(info.n_fills <= 1); /* or the rows fill the places after them */
   assert_int_equal(info.src_bytes, 1000 * 200 * 4);
   assert_int_equal(info.dst_bytes, 1000 * 256 * 4);
   assert_int_equal(info.bytes_read, 1000 * 200 * 4);

@@ -50,7 +50,7 @@ static void test_overlap_is_refused(void **state) {
   assert_int_equal(info.src_bytes, src_bytes);
   unsigned char *buffer = memory(all);
   for (int64_t at = 0; at <= dst_bytes + src_bytes; at += at == 0 || at == src_bytes - 1 ? 1 : 2399) {
-    const int64_t dst_at = src_bytes; /* src moves over it from before to behind */
+    const int64_t dst_at = src_bytes; /* src moves over it from before it to after it */
     bool apart = at + src_bytes <= dst_at || at >= dst_at + dst_bytes;
     tesela_error err = {.message = ""};
     memset(buffer, 0x3c, (size_t)all);

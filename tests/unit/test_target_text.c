@@ -24,7 +24,7 @@ static tesela_target read_one(const char *text) {
   return target;
 }
 
-/* Field by field: what is behind the rows in use may be anything. */
+/* Field by field: rows after those in use may hold anything. */
 static void check_equal(const tesela_target *a, const tesela_target *b, const char *what) {
   bool same =
       strcmp(a->name, b->name) == 0 && a->stick_bytes == b->stick_bytes && a->alignment == b->alignment &&
@@ -131,7 +131,7 @@ static void what_is_not_said_comes_from_the_base(void **state) {
   assert_int_equal(tesela_target_plain(&plain, 128, NULL), TESELA_OK);
   check_equal(&t, &plain, "plain");
   t = read_one("target t\nstick 64\n");
-  assert_int_equal(t.alignment, 64); /* goes with the sticks unless it is told */
+  assert_int_equal(t.alignment, 64); /* follows the sticks by default */
   t = read_one("target t\nalignment 32\nstick 64\n");
   assert_int_equal(t.alignment, 32);
   t = read_one("target tiles\nlike tiles");

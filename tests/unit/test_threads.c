@@ -30,7 +30,7 @@ enum { MOST = 3000 };
 typedef struct tally {
   atomic_int ran[MOST];
   int plain[MOST];    /* written without atomics: what is read after the call must be ordered by it */
-  atomic_int outside; /* chunks with a number that is none */
+  atomic_int outside; /* chunks with an invalid number */
   pthread_t caller;
   atomic_int first_elsewhere; /* chunk 0 ran on another thread */
   int n;
@@ -116,7 +116,7 @@ static void executors_run_the_chunks(void **state) {
     tally *a = new_tally(n), *b = new_tally(n);
     executor_calls = 0;
     tesela__run_chunks(&backwards, n, count_chunk, a);
-    assert_int_equal(executor_calls, n > 1); /* one chunk needs nobody else */
+    assert_int_equal(executor_calls, n > 1); /* one chunk needs no other thread */
     tesela__run_chunks(&pool, n, count_chunk, b);
     if (!each_ran_once(a) || !each_ran_once(b)) fail_msg("%d chunks: not each ran once", n);
     free(a);
@@ -174,7 +174,7 @@ static void signals_go_to_the_program(void **state) {
 
 enum { CHILD_FINE, CHILD_WRONG, CHILD_CANNOT = 77 };
 
-/* What the child returns; it leaves nothing behind, not even a report of the test framework. */
+/* What the child returns; it leaves no output, not even a report of the test framework. */
 static int in_child(int (*body)(void)) {
   int status;
   pid_t child = fork();

@@ -181,7 +181,7 @@ static void tiles_as_layouts_of_the_core(void **state) {
   tesela_tile_memory flat = tile_row_major(1, LIST(4096));
   OK(tesela_tile_memory_same(&plain, &flat, &same, &e_)); /* other shapes */
   assert_false(same);
-  /* a swizzle that reads bits which no element has is none, at any size */
+  /* a swizzle that reads bits which no element has changes nothing, at any size */
   big = tile_row_major(2, LIST(1 << 20, 1 << 20));
   OK(tesela_tile_memory_with_swizzle(&t, &big, (tesela_tile_swizzle){3, 3, 40}, &e_));
   OK(tesela_tile_memory_same(&big, &t, &same, &e_));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_tile_memory_wgmma.c - operands of wgmma in shared memory: the layouts that the PTX ISA prints with its figures, the
- * canonical forms by their definition on bit addresses, and what is near to one but none.
+ * canonical forms by their definition on bit addresses, and layouts that are close to one.
  */
 #include <inttypes.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_transfer_convert.c - transfers that change types, of sizes that leave the caches (where stores go past them and threads share
- * the work): every byte of both sides against the definition of the layout, at addresses that are no multiple of anything.
+ * the work): every byte of both sides against the definition of the layout, at unaligned addresses.
  * And the look through integers that may not fit: which one is named, and that nothing is written.
  *
  * Values are small whole numbers, which all types here say exactly; rounding is the kernels' test.
@@ -70,7 +70,7 @@ typedef struct convert_case {
   int32_t bits, device_bits;
   int64_t rows, cols, pitch; /* of the host, in elements */
   int32_t stick, threads;
-  int64_t host_at, device_at; /* bytes behind a line that the buffers begin at */
+  int64_t host_at, device_at; /* bytes after the start of a cache line where the buffers begin */
 } convert_case;
 
 static const convert_case cases[] = {
@@ -241,7 +241,7 @@ static void test_first_is_named(void **unused) {
   free(host), free(device), free(before);
 }
 
-/* A host tensor of few places said many times; and garbage in padding, which is no element. */
+/* A host tensor of few places said many times; and garbage in padding, which holds no element. */
 static void test_what_is_looked_at(void **unused) {
   (void)unused;
   int64_t shape[2] = {70, 45}, none[2] = {0, 1}, host[45] = {0}, n = 70;

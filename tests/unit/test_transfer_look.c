@@ -2,7 +2,7 @@
 /*
  * test_transfer_look.c - the look through integers before they are stored in fewer bits, by itself: random layouts of hosts (permuted,
  * gapped, reversed, broadcast, shifted) and of devices (digits of any steps, padding), any number of threads, an executor of
- * the program's, memory that ends where the last element does. All that is no element holds what would not fit.
+ * the program's, memory that ends where the last element does. All places without an element hold a value that would not fit.
  *
  * Expected is what a walk over the indices in row-major order finds first.
  */
@@ -44,7 +44,7 @@ static int64_t place_of(const look_case *c, const int64_t *index) {
   return place;
 }
 
-/* Offset 0 is the lowest place that is reached, or a few places behind the memory's start. */
+/* Offset 0 is the lowest place that is reached, or a few places after the memory's start. */
 static void draw_host(look_case *c, int t, bool large) {
   int64_t pitch = 1, order[4];
   c->device.n = 0;

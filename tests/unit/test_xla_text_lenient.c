@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_xla_text_lenient.c - XLA text in lenient reading: what is mended and said, and what is still
+ * test_xla_text_lenient.c - XLA text read leniently: the repairs, their reports, and texts that are still
  * refused.
  *
  * Expected texts, bytes and statuses come from the grammar of XLA's parser and printer and from the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_xla_validate.c - shapes and layouts from numbers: what is made, what the gate refuses in a struct that
- * somebody filled by hand. What it refuses in a text is in test_xla_text.c.
+ * test_xla_validate.c - shapes and layouts from numbers: the values, and the refusals of a struct that
+ * a caller filled by hand. Refusals of a text are in test_xla_text_refused.c.
  */
 #include "support_xla.h"
 
