@@ -168,7 +168,7 @@ int cmd_diff(const cli_context *cli) {
   static report_skipped skipped;
   if (!report_view_options(&view.show)) return CLI_BAD;
   if (strcmp(cli->arg[0], "-") == 0 && strcmp(cli->arg[1], "-") == 0)
-    return say_usage(cli, "standard input can be only one of the two");
+    return say_usage(cli, "only one of BEFORE and AFTER can be standard input");
   int status = report_input_read(cli, 1, &cli->arg[0], &before, &skipped);
   report_skipped_free(&skipped);
   if (status == CLI_YES) status = report_input_read(cli, 1, &cli->arg[1], &after, &skipped);

@@ -17,7 +17,7 @@ static bool read_limits(report_view *view) {
   view->ask.max_waste = -1;
   view->ask.max_bytes = -1;
   if (waste && !report_read_share(waste, &view->ask.max_waste)) {
-    say_usage(view->cli, "--max-waste takes a share of the stored bytes, from 0%% to 100%%");
+    say_usage(view->cli, "--max-waste: expected a share of the stored bytes, from 0%% to 100%%");
     return false;
   }
   if (bytes && tesela_units_parse(bytes, strlen(bytes), &view->ask.max_bytes, NULL, &err) != TESELA_OK) {
@@ -52,8 +52,8 @@ static void say_waste(const report_view *view, const report_limit *limit, const 
   else
     say_error(
         view->cli,
-        "%s: --max-waste cannot be checked: cannot tell whether the padding is above %s; it is %s of %s (the "
-        "program's optimised HLO or buffer assignment, given too, can decide)",
+        "%s: --max-waste cannot be checked: cannot tell whether the padding is above %s; it is %s of %s "
+        "(give the program's optimised HLO or buffer assignment, too: it can decide)",
         name, allowed, percent, of);
 }
 
@@ -112,13 +112,14 @@ int cmd_report(const cli_context *cli) {
   tesela_report *report = NULL;
   static report_skipped skipped;
   if (!report_view_options(&view) || !read_limits(&view)) return CLI_BAD;
-  if (cli->n_args == 0 && isatty(STDIN_FILENO)) return say_usage(cli, "no FILE; - reads standard input");
+  if (cli->n_args == 0 && isatty(STDIN_FILENO))
+    return say_usage(cli, "missing argument FILE (- reads standard input)");
   int status = cli->n_args == 0 ? report_input_read(cli, 1, standard_input, &report, &skipped)
                                 : report_input_read(cli, cli->n_args, cli->arg, &report, &skipped);
   bool limited = view.ask.max_waste >= 0 || view.ask.max_bytes >= 0;
   if (limited && status == CLI_BAD && report && tesela_report_n_inputs(report) > 0 &&
       tesela_report_n_sections(report) == 0) {
-    say_error(cli, "cannot tell whether the limit holds: no array was found");
+    say_error(cli, "cannot tell whether the limit holds: found no array");
     status = CLI_FAILED;
   }
   if (status != CLI_FAILED && report && tesela_report_n_sections(report) > 0) {

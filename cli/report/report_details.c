@@ -7,7 +7,7 @@
  *      made by   iota %iota.2, model/loss/one_hot (train.log:16)
  *      because   dim 1 (10) is minor and fills 10 of 128 lanes: x12.8
  *      instead   {0,1:T(8,128)} takes 1.75 GiB, saves 12.25 GiB: dim 0 minor, dim 1 next
- *      compiler  14.00G, 1.09G unpadded, 12.91G padding, 12.8x: the same
+ *      compiler  14.00G, 1.09G unpadded, 12.91G padding, 12.8x: agrees
  */
 #include <inttypes.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static void print_maker(const report_view *view, const tesela_report_array *arra
     report_put(&line.term, parts[i].text, parts[i].columns);
     between = i == 0 ? " " : ", ";
   }
-  fputs(*between ? " (" : "not said (", line.term.file);
+  fputs(*between ? " (" : "unknown (", line.term.file);
   report_place(view, &line.term, array->input, array->line);
   fputs(")", line.term.file);
   end_line(&line);
@@ -112,8 +112,7 @@ static void print_advice(const report_view *view, const tesela_report_array *arr
   }
   if (n > 0 || array->most_padding_bytes == 0) return;
   begin_line(view, &line, "instead");
-  fputs("no order of the dims, standard tile format or merge of neighbouring dims saves a hundredth",
-        line.term.file);
+  fputs("no dim order, standard tile format or merge of neighbouring dims saves 1 % or more", line.term.file);
   end_line(&line);
 }
 
@@ -152,19 +151,19 @@ static void print_compiler(const report_view *view, const tesela_report_array *a
   if (!array->sized && array->disagree) {
     fputs("; ", line.term.file);
     cli_styled(&line.term, "1;31", "DISAGREES");
-    fputs(" with the shape: no known tile gives it that size", line.term.file);
+    fputs(" with the shape: no known tile gives it this size", line.term.file);
   } else if (array->granule && array->n_candidates == 0)
-    fputs(": the least piece of the allocator", line.term.file);
+    fputs(": the smallest piece of the allocator", line.term.file);
   else if (array->n_candidates > 0)
-    fputs(": the same", line.term.file);
+    fputs(": agrees", line.term.file);
   else if (!array->sized && array->shape[0])
-    fputs(": the same, rounded", line.term.file);
+    fputs(": agrees, rounded", line.term.file);
   else if (!array->sized)
-    fputs("; taken from the report, as no shape says it", line.term.file);
+    fputs("; used as it is, since the entry has no readable shape", line.term.file);
   else if (array->disagree)
     put_disagreement(&line.term, array);
   else
-    fputs(": the same", line.term.file);
+    fputs(": agrees", line.term.file);
   end_line(&line);
 }
 
@@ -199,7 +198,7 @@ static void print_fitted(const report_view *view, const tesela_report_array *arr
   begin_line(view, &line, "tiled as");
   report_put(&line.term, array->fitted, -1);
   if (array->decided)
-    fputs(", as in the program's text that was read with the report", line.term.file);
+    fputs(", as in the HLO text read with the report", line.term.file);
   else
     fputs(", which fits the compiler's size; the log shows no tile", line.term.file);
   end_line(&line);

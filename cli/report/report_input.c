@@ -231,7 +231,7 @@ static bool read_path(input_walk *walk, const char *path, bool found) {
     bool is_link = lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
     return found && is_link ? skip_file(walk, path, "a link to a folder") : push_folder(walk, path);
   }
-  if (found && !S_ISREG(info.st_mode)) return skip_file(walk, path, "no regular file");
+  if (found && !S_ISREG(info.st_mode)) return skip_file(walk, path, "not a regular file");
   if (found && is_earlier_dump(path)) return skip_file(walk, path, "from before optimisation");
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
@@ -258,17 +258,18 @@ static bool read_word(input_walk *walk, const char *word) {
 
 static void say_nothing_found(const input_walk *walk) {
   if (walk->runtime) {
-    say_error(
-        walk->cli,
-        "only a runtime's message that an allocation failed: it has no list of arrays. The list stands\n"
-        "  in the compile-time report, if the program did not fit (\"Largest program allocations in "
-        "hbm:\"),\n"
-        "  and the arrays in a dump: XLA_FLAGS=--xla_dump_to=FOLDER, then tesela report FOLDER");
+    say_error(walk->cli,
+              "this is only a runtime message of a failed allocation, without a list of arrays. The list is "
+              "in the\n"
+              "  compile-time report, if the program did not fit (\"Largest program allocations in hbm:\"), "
+              "and the\n"
+              "  arrays are in an HLO dump: XLA_FLAGS=--xla_dump_to=FOLDER, then tesela report FOLDER");
     return;
   }
   if (walk->assignment) {
-    say_error(walk->cli, "a buffer assignment alone: it decides between the candidates of a memory report, "
-                         "which is to be given with it; its arrays are not counted");
+    say_error(walk->cli,
+              "this is a buffer assignment alone; give it together with a memory report: it decides "
+              "between the candidates of the report, and its own arrays are not counted");
     return;
   }
   int64_t bytes = 0, lines = 0;
@@ -340,7 +341,7 @@ int report_input_read(const cli_context *cli, int n_words, const char *const *wo
     if (walk->n_read > 0)
       say_nothing_found(walk);
     else if (walk->status == CLI_YES)
-      say_error(cli, "no text files there");
+      say_error(cli, "found no text files there");
     walk->status = CLI_BAD;
   }
   say_skipped(walk);

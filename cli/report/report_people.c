@@ -36,27 +36,28 @@ static void print_headline(const report_view *view, tesela_report_source source,
   }
   if (totals->arrays == 0 && source == TESELA_REPORT_MEMORY) {
     cli_styled(&view->cli->out, "1", "this memory report lists no arrays");
-    puts("; the list stands in the compiler's log (\"Memory usage report\"), the arrays\n"
-         "also in an HLO dump: XLA_FLAGS=--xla_dump_to=FOLDER, then tesela report FOLDER");
+    puts("; the list is in the compiler's log (\"Memory usage report\"), the arrays\n"
+         "are also in an HLO dump: XLA_FLAGS=--xla_dump_to=FOLDER, then tesela report FOLDER");
     return;
   }
   int64_t least = totals->padding_bytes, most = totals->most_padding_bytes;
   report_bytes(view, totals->stored_bytes, stored);
   if (totals->arrays == 0)
-    snprintf(text, sizeof text, "no array with a shape that can be read");
+    snprintf(text, sizeof text, "no array has a readable shape");
   else if (totals->arrays == totals->unknown_arrays && least == 0 && most == totals->stored_bytes)
-    snprintf(text, sizeof text, "%s stored; how much of it is padding is not known", stored);
+    snprintf(text, sizeof text, "%s stored; the share of padding is unknown", stored);
   else
     snprintf(text, sizeof text, "%s of %s stored is padding (%s)", report_range(view, least, most, padding),
              stored, report_range_share(least, most, totals->stored_bytes, percent));
   cli_styled(&view->cli->out, "1", text);
   fputs("\n", stdout);
   report_put_count(totals->arrays, "array");
-  fputs(" in ", stdout);
+  fputs(source == TESELA_REPORT_MEMORY ? " listed in " : " in ", stdout);
   int64_t n = report_n_sections(&view->ask, source);
   report_put_count(n, source == TESELA_REPORT_MEMORY ? "memory report" : "HLO module");
   if (view->ask.space != TESELA_REPORT_ANY) printf(", memory space %" PRId32 " only", view->ask.space);
-  puts(source == TESELA_REPORT_MEMORY ? ", as far as it lists them" : "; the sum over arrays, not the peak");
+  puts(source == TESELA_REPORT_MEMORY ? " (reports list only the largest)"
+                                      : "; the sum over arrays, not the peak");
 }
 
 /* "  26.42 MiB  81% padding  arguments" */

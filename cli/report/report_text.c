@@ -118,7 +118,7 @@ int report_put_array(const cli_term *term, const tesela_report_array *array, int
                       columns < 0 ? -1 : columns - put);
   }
   if (array->incomplete && (columns < 0 || put < columns))
-    put += report_put(term, ", or one that cannot be read", columns < 0 ? -1 : columns - put);
+    put += report_put(term, ", or an unreadable one", columns < 0 ? -1 : columns - put);
   return put;
 }
 
@@ -202,7 +202,7 @@ bool report_view_options(report_view *view) {
     return false;
   if (view->ask.top == 0) view->ask.top = INT64_MAX;
   if (view->cli->json && cli_has(view->cli, "tsv")) {
-    say_usage(view->cli, "--json and --tsv are two forms of output; give one of them");
+    say_usage(view->cli, "--json and --tsv exclude each other");
     return false;
   }
   view->ask.space = (int32_t)space;

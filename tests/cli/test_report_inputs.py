@@ -123,7 +123,7 @@ def test_folders(tmp_path):
     assert found["totals"]["hlo"]["arrays"] == 16
     assert done.returncode == 2 and b"gone" in done.stderr  # a link to nothing cannot be read
     why = {Path(s["name"]).name: s["why"] for s in found["skipped"]}
-    assert why == {"binary": "binary data", "loop": "a link to a folder", "pipe": "no regular file"}
+    assert why == {"binary": "binary data", "loop": "a link to a folder", "pipe": "not a regular file"}
     assert b"3 files skipped (" in done.stderr and done.stderr.count(b"skipped") == 1
 
 
@@ -174,7 +174,7 @@ RUNTIME = [
 def test_messages_of_a_runtime(text):
     done = run("report", text="step 1\n" + text)
     assert (done.returncode, done.stdout) == (2, b"")
-    assert b"has no list of arrays" in done.stderr and b"--xla_dump_to=FOLDER" in done.stderr
+    assert b"without a list of arrays" in done.stderr and b"--xla_dump_to=FOLDER" in done.stderr
     assert run("report", "-", str(OOM), text=text).stderr == b""
 
 

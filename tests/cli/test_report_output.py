@@ -68,7 +68,7 @@ def test_names_from_outside_do_no_harm():
 
 def test_unknown_data_is_not_zero_padding():
     shown = report(text=CUT)
-    assert "1.09 GiB stored; how much of it is padding is not known" in shown
+    assert "1.09 GiB stored; the share of padding is unknown" in shown
     assert re.search(r"1  1\.09 GiB +\?  \?  \? ", shown) and "1.0x" not in shown
     found = report_json(text=CUT)
     assert found["arrays"][0]["data_bytes"] is found["arrays"][0]["padding_bytes"] is None
