@@ -25,6 +25,10 @@ tesela_status graph_work_lay_out(graph_work *work, tesela_propagate_options opti
                                  tesela_error *err);
 void graph_work_free(graph_work *work);
 
+/* query_program.c: the program of a request with the fields of graph_assign is read, laid out, and answered so far: "placed" and what
+ * comes with it. *placed: there are layouts. */
+tesela_status request_place_program(tesela_request *q, graph_work *work, bool *placed);
+
 /* query_graph.c: what a propagation says of copies, its other facts, its moves. */
 void graph_put_copies(tesela_sink *j, const tesela_propagate_facts *facts);
 void graph_put_facts(tesela_sink *j, const tesela_propagate_facts *facts);

@@ -41,8 +41,7 @@ static tesela_status put_refusal(tesela_request *q, const graph_work *work,
   return status;
 }
 
-/* Read, find layouts, put them into the program and say so; *placed: there are some. */
-static tesela_status place(tesela_request *q, graph_work *work, bool *placed) {
+tesela_status request_place_program(tesela_request *q, graph_work *work, bool *placed) {
   const char *mode = tesela_value_text(tesela_request_get(q, "mode"));
   tesela_propagate_options options = {
       .mode = mode && strcmp(mode, "strict") == 0 ? TESELA_PROPAGATE_STRICT : TESELA_PROPAGATE_AUTO,
@@ -51,6 +50,8 @@ static tesela_status place(tesela_request *q, graph_work *work, bool *placed) {
       .compact = tesela_request_flag(q, "compact"),
       .copies = tesela_request_flag(q, "copies"),
       .effort = tesela_value_int(tesela_request_get(q, "effort")),
+      .progress = tesela_request_progress,
+      .progress_user = q,
   };
   *placed = false;
   tesela_status status = read_program(q, work);
@@ -73,7 +74,7 @@ static tesela_status place(tesela_request *q, graph_work *work, bool *placed) {
 tesela_status op_graph_assign(tesela_request *q) {
   graph_work work = {0};
   bool placed;
-  tesela_status status = place(q, &work, &placed);
+  tesela_status status = request_place_program(q, &work, &placed);
   if (status == TESELA_OK && placed) {
     tesela_propagate_facts facts = tesela_propagation_facts_of(work.layouts);
     graph_put_facts(q->out, &facts);
@@ -107,14 +108,16 @@ static void put_places(tesela_sink *j, const graph_work *work, const tesela_grap
   tesela_put_end(j);
 }
 
+static void put_arena(tesela_sink *j, const char *name, const tesela_arena_facts *facts) {
+  tesela_put_key(j, name);
+  tesela_put_object(j);
+  arena_put_facts(j, facts);
+  tesela_put_end(j);
+}
+
 static void put_memory(tesela_sink *j, const tesela_graph_memory_facts *facts) {
-  const tesela_arena_facts *const arenas[] = {&facts->arena, &facts->scratchpad};
-  for (int k = 0; k < 2; k++) {
-    tesela_put_key(j, k == 0 ? "arena" : "scratchpad");
-    tesela_put_object(j);
-    arena_put_facts(j, arenas[k]);
-    tesela_put_end(j);
-  }
+  put_arena(j, "arena", &facts->arena);
+  put_arena(j, "scratchpad", &facts->scratchpad);
   tesela_put_key_int(j, "host_bytes", facts->host_bytes);
   tesela_put_key_int(j, "naive", facts->naive);
   tesela_put_key_int(j, "external", facts->external);
@@ -123,7 +126,36 @@ static void put_memory(tesela_sink *j, const tesela_graph_memory_facts *facts) {
   tesela_put_key_int(j, "traffic_saved", facts->traffic_saved);
 }
 
+/* A list of buffers instead of a program. */
+static tesela_status plan_csv(tesela_request *q, const tesela_value *csv) {
+  tesela_arena_buffer *buffers;
+  tesela_arena_facts facts;
+  int32_t n;
+  tesela_arena_options options = {.capacity = tesela_value_int(tesela_request_get(q, "capacity")),
+                                  .effort = tesela_value_int(tesela_request_get(q, "effort")),
+                                  .progress = tesela_request_progress,
+                                  .progress_user = q};
+  if (tesela_request_get(q, "graph") || tesela_request_get(q, "text"))
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "expected a program or the field csv, found both");
+  q->field = "csv";
+  tesela_status status = tesela_arena_read_csv(csv->as.text, csv->n, &buffers, &n, NULL, q->err);
+  if (status != TESELA_OK) return status;
+  q->field = NULL;
+  status = tesela_arena_plan(n, buffers, &options, &facts, q->err);
+  if (status == TESELA_OK) {
+    tesela_put_key(q->out, "offsets");
+    tesela_put_object(q->out);
+    for (int32_t k = 0; k < n; k++) tesela_put_key_int(q->out, buffers[k].id, buffers[k].offset);
+    tesela_put_end(q->out);
+    put_arena(q->out, "arena", &facts);
+  }
+  tesela_arena_free(buffers, NULL);
+  return status;
+}
+
 tesela_status op_graph_plan(tesela_request *q) {
+  const tesela_value *csv = tesela_request_get(q, "csv");
+  if (csv) return plan_csv(q, csv);
   graph_work work = {0};
   tesela_graph_memory *memory = NULL;
   tesela_graph_memory_options options = {
@@ -132,9 +164,11 @@ tesela_status op_graph_plan(tesela_request *q) {
       .effort = tesela_value_int(tesela_request_get(q, "effort")),
       .no_reuse = tesela_request_flag(q, "no_reuse"),
       .inputs = tesela_request_flag(q, "inputs"),
+      .progress = tesela_request_progress,
+      .progress_user = q,
   };
   bool placed;
-  tesela_status status = place(q, &work, &placed);
+  tesela_status status = request_place_program(q, &work, &placed);
   if (status == TESELA_OK && placed) {
     status = tesela_graph_plan_memory(&memory, work.placed, &work.target, &options, q->err);
     if (status == TESELA_OK) {
@@ -222,7 +256,7 @@ tesela_status op_graph_run(tesela_request *q) {
       !read_number(q, "max_steps", 1, TESELA_GRAPH_RUN_STEPS, &c.max_steps) ||
       !read_number(q, "max_bytes", 1, TESELA_GRAPH_RUN_BYTES, &c.max_bytes))
     return TESELA_E_RANGE;
-  tesela_status status = place(q, &work, &placed);
+  tesela_status status = request_place_program(q, &work, &placed);
   c.graph = work.graph;
   c.placed = work.placed;
   c.target = &work.target;

@@ -7,7 +7,7 @@
  *   query_ops.c   the table, and some of them; query_place.c has those about elements and places, query_xla.c those about XLA shapes as such, query_register.c those about register
  *                 layouts, query_tile.c those about moving tiles, query_relayout.c those that copy, query_trial.c those that check and time that, query_device.c those about
  *                 device layouts, query_file.c those about values in files, query_graph.c those about programs,
- *                 query_program.c those about programs that are laid out, query_report.c those
+ *                 query_program.c and query_loops.c those about programs that are laid out, query_report.c those
  *                 about reports of compilers
  *   value.c put.c json_in.c json_out.c json_answer.c    values, sinks, the edge to JSON
  *
@@ -31,6 +31,8 @@ tesela_status op_verify(tesela_request *q);
 /* query_graph.c */
 tesela_status op_plan_memory(tesela_request *q);
 tesela_status op_propagate(tesela_request *q);
+/* query_loops.c */
+tesela_status op_graph_loops(tesela_request *q);
 /* query_program.c */
 tesela_status op_graph_assign(tesela_request *q);
 tesela_status op_graph_plan(tesela_request *q);

@@ -118,8 +118,12 @@ int cmd_graph(const cli_context *cli) {
   char quote[SAY_QUOTE];
   for (size_t k = 0; k < sizeof tasks / sizeof *tasks; k++) {
     if (strcmp(cli->arg[0], tasks[k].name) != 0) continue;
-    if (tasks[k].run == graph_plan && graph_is_csv(cli->arg[1])) return graph_plan_csv(cli);
-    if (cli->json) return graph_answer(cli, tasks[k].op, tasks[k].strict);
+    bool csv = tasks[k].run == graph_plan && graph_is_csv(cli->arg[1]);
+    if (cli->json) {
+      bool loops = tasks[k].run == graph_assign && cli_has(cli, "loops");
+      return graph_answer(cli, loops ? "graph_loops" : tasks[k].op, csv ? "csv" : "text", tasks[k].strict);
+    }
+    if (csv) return graph_plan_csv(cli);
     graph_work work = {0};
     int status = graph_place(cli, tasks[k].strict, &work);
     if (status == CLI_YES) status = tasks[k].run(cli, &work);

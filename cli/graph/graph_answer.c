@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph_answer.c - graph --json: what the operations graph_assign, graph_plan and graph_run answer. */
+/* graph_answer.c - graph --json: what the operations graph_assign, graph_loops, graph_plan and graph_run answer. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,8 @@ static int add_options(const cli_context *cli, const tesela_op_entry *op, answer
       add(f, tesela_value_of_bool(field->name, true));
     if (field->type != TESELA_FIELD_NUMBER || !cli_has(cli, option)) continue;
     bool size = strcmp(option, "max-bytes") == 0;
-    int64_t least = strcmp(option, "effort") == 0 || strcmp(option, "max-steps") == 0;
+    int64_t least =
+        strcmp(option, "effort") == 0 || strcmp(option, "max-steps") == 0 || strcmp(option, "cores") == 0;
     if (size ? !cli_size(cli, option, 0, &number) : !cli_integer(cli, option, least, INT64_MAX, 0, &number))
       return CLI_BAD;
     add(f, tesela_value_of_int(field->name, number));
@@ -86,7 +87,7 @@ static int add_files(const cli_context *cli, const char *option, tesela_value *f
   return CLI_YES;
 }
 
-static int answer(const cli_context *cli, tesela_request *r, const char *text, size_t length) {
+static int answer(const cli_context *cli, tesela_request *r, const tesela_value *text) {
   static const char *const what = "on tiled and on plain memory";
   answer_sink a = {.sink = {take_answer, NULL, false}, .out = TESELA_JSON_OUT};
   graph_progress progress;
@@ -106,8 +107,8 @@ static int answer(const cli_context *cli, tesela_request *r, const char *text, s
     graph_note_copies(cli, a.copies, a.copied);
     bool failed = !json_line(&a.out, stdout) && !ferror(stdout);
     status = failed ? CLI_FAILED : a.no || a.poison > 0 ? CLI_NO : CLI_YES;
-  } else if (r->field && strcmp(r->field, "text") == 0) {
-    status = text_file_fail(cli, cli->arg[1], text, length, r->err);
+  } else if (r->field && strcmp(r->field, text->name) == 0) {
+    status = text_file_fail(cli, cli->arg[1], text->as.text, text->n, r->err);
   } else if (done != TESELA_E_STOPPED) {
     status = say_failure(cli, r->err);
     bool full = done == TESELA_E_LIMIT && strcmp(cli->arg[0], "plan") == 0;
@@ -118,23 +119,23 @@ static int answer(const cli_context *cli, tesela_request *r, const char *text, s
 }
 
 /* With --target as the request's own target. */
-static int answer_for(const cli_context *cli, answer_fields *f, const char *text, size_t length) {
+static int answer_for(const cli_context *cli, answer_fields *f, tesela_value text) {
   tesela_target own;
   const tesela_target *target;
   tesela_error err;
   int status = CLI_BAD;
   if (!device_target(cli, &own, &target, &status)) return status;
   if (target) add(f, tesela_value_of_text("target", target->name));
-  add(f, (tesela_value){.name = "text", .kind = TESELA_VALUE_TEXT, .n = length, .as.text = text});
+  add(f, text);
   tesela_value request = tesela_value_of_object(NULL, f->n, f->field);
   tesela_request r = {.value = &request, .err = &err, .target = target, .files_anywhere = true};
-  status = answer(cli, &r, text, length);
+  status = answer(cli, &r, &text);
   tesela_request_free(&r);
   graph_progress_end();
   return status;
 }
 
-int graph_answer(const cli_context *cli, const char *name, bool strict) {
+int graph_answer(const cli_context *cli, const char *name, const char *field, bool strict) {
   int32_t n;
   const tesela_op_entry *op = tesela_ops(&n);
   const char *mode = cli_value(cli, "mode");
@@ -144,6 +145,7 @@ int graph_answer(const cli_context *cli, const char *name, bool strict) {
   while (strcmp(op->name, name) != 0) op++;
   add(&f, tesela_value_of_text("op", name));
   add(&f, tesela_value_of_text("mode", mode ? mode : strict ? "strict" : "auto"));
+  if (cli_has(cli, "loops")) add(&f, tesela_value_of_text("node", cli_value(cli, "loops")));
   status = add_options(cli, op, &f);
   if (status == CLI_YES && strcmp(name, "graph_run") == 0) status = add_files(cli, "in", f.in, f.name[0], &f);
   if (status == CLI_YES && strcmp(name, "graph_run") == 0)
@@ -153,7 +155,8 @@ int graph_answer(const cli_context *cli, const char *name, bool strict) {
   if (!text) return status;
   char *ended = realloc(text, length + 1);
   if (ended) ended[length] = '\0'; /* as a text value ends */
-  status = ended ? answer_for(cli, &f, ended, length) : CLI_FAILED;
+  tesela_value value = {.name = field, .kind = TESELA_VALUE_TEXT, .n = length, .as.text = ended};
+  status = ended ? answer_for(cli, &f, value) : CLI_FAILED;
   free(ended ? ended : text);
   return status;
 }

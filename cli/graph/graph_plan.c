@@ -7,12 +7,10 @@
 
 #include <tesela/graph.h>
 
-#include "graph_json.h"
 #include "graph/graph_print.h"
 #include "main/say.h"
 #include "main/text_file.h"
 #include "tile_input.h"
-#include "tile_json.h"
 
 enum { CSV_LIMIT = 256 << 20 };
 
@@ -145,19 +143,6 @@ bool graph_is_csv(const char *path) {
 
 static int csv_print(const cli_context *cli, int32_t n, const tesela_arena_buffer *buffers,
                      const tesela_arena_facts *facts) {
-  if (cli->json) {
-    tesela_json_out j = TESELA_JSON_OUT;
-    tesela_put_object(&j.sink);
-    tesela_put_key(&j.sink, "offsets");
-    tesela_put_object(&j.sink);
-    for (int32_t k = 0; k < n; k++) tesela_put_key_int(&j.sink, buffers[k].id, buffers[k].offset);
-    tesela_put_end(&j.sink);
-    tesela_put_key(&j.sink, "arena");
-    tesela_put_object(&j.sink);
-    arena_put_facts(&j.sink, facts);
-    tesela_put_end(&j.sink);
-    return tile_print_json(&j);
-  }
   if (cli_has(cli, "csv")) {
     tesela_writer to = tile_stdout();
     tesela_arena_write_csv(n, buffers, &to, NULL);

@@ -44,8 +44,8 @@ int graph_plan_csv(const cli_context *cli);
 /* Say how many views are copied, if any. */
 void graph_note_copies(const cli_context *cli, int64_t copies, int64_t elements);
 
-/* graph_answer.c: --json, the answer of an operation. */
-int graph_answer(const cli_context *cli, const char *op, bool strict);
+/* graph_answer.c: --json, the answer of an operation; `field` is what it calls the text of the file. */
+int graph_answer(const cli_context *cli, const char *op, const char *field, bool strict);
 
 /* graph_run.c */
 /* NAME=FILE: the name, before the =. */

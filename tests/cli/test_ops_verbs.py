@@ -8,7 +8,7 @@ import json
 import struct
 
 import pytest
-from command import SOURCE, good, run
+from command import SOURCE, error, good, run
 
 # Verbs without an operation: they are about the command itself.
 EXCEPT = {"help", "version", "formats", "query"}
@@ -57,6 +57,7 @@ CASES = [
     (["graph", "plan", MLP], {"op": "graph_plan", **MLP_TEXT}),
     (["graph", "plan", "--no-reuse", "--inputs", "--scratchpad=70000", "--capacity=9000000", MLP],
      {"op": "graph_plan", "no_reuse": True, "inputs": True, "scratchpad": 70000, "capacity": 9000000, **MLP_TEXT}),
+    (["graph", "assign", "--loops=h", "--cores=3", LINEAR], {"op": "graph_loops", "node": "h", "cores": 3, **LINEAR_TEXT}),
     (["graph", "run", LINEAR], {"op": "graph_run", **LINEAR_TEXT}),
     (["graph", "run", "--seed=7", "--max-steps=100000000", "--max-bytes=1GiB", MLP],
      {"op": "graph_run", "seed": 7, "max_steps": 10**8, "max_bytes": 2**30, **MLP_TEXT}),
@@ -155,6 +156,21 @@ def test_both_answers_are_equal(words, requests):
         assert answer.pop("ok", None) == answer.get("placed")
     answers = [good(request) for request in (requests if isinstance(requests, list) else [requests])]
     assert but_times(printed) == but_times(answers)
+
+
+def test_a_list_of_buffers(tmp_path):
+    """a and b live together, and so do b and c: 6 bytes, with c where a was."""
+    buffers, csv = tmp_path / "b.csv", "id,lower,upper,size\na,0,3,4\nb,1,5,2\nc,3,6,4\n"
+    buffers.write_text(csv)
+    for words, fields in (([], {}), (["--capacity=7", "--effort=5"], {"capacity": 7, "effort": 5})):
+        printed = json.loads(run("graph", "plan", "--json", *words, buffers).stdout)
+        assert printed == good({"op": "graph_plan", "csv": csv, **fields})
+        assert printed["arena"]["peak"] == 6 and printed["offsets"]["a"] == printed["offsets"]["c"]
+    done = run("graph", "plan", "--json", "--capacity=5", buffers)
+    assert (done.returncode, done.stdout) == (1, b"") and b"every plan needs 6" in done.stderr
+    assert error({"op": "graph_plan", "csv": csv, "capacity": 5})["code"] == "LIMIT"
+    assert error({"op": "graph_plan", "csv": "id,lower\n"})["field"] == "csv"
+    assert error({"op": "graph_plan", "csv": csv, **LINEAR_TEXT})["message"] == "expected a program or the field csv, found both"
 
 
 def safetensors(**tensors):
