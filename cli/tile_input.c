@@ -85,13 +85,6 @@ int tile_answer(const cli_context *cli, size_t n, const tesela_value *fields) {
   return json_answer(cli, n, all);
 }
 
-static int tile_write(void *user, const char *text, size_t length) {
-  (void)user;
-  return fwrite(text, 1, length, stdout) != length;
-}
-
-tesela_writer tile_stdout(void) { return (tesela_writer){tile_write, NULL}; }
-
 int tile_print_json(tesela_json_out *j) {
   tesela_put_end(&j->sink);
   bool done = json_line(j, stdout) || ferror(stdout);

@@ -29,8 +29,6 @@ bool tile_input_machine(const cli_context *cli, tesela_access_machine *machine);
 #define TILE_FIELDS 4
 int tile_answer(const cli_context *cli, size_t n, const tesela_value *fields);
 
-/* A writer to standard output. */
-tesela_writer tile_stdout(void);
 /* Close the object that is open, write the line, free the writer; an exit status. */
 int tile_print_json(tesela_json_out *j);
 

@@ -66,11 +66,9 @@ static tesela_status put_division(tesela_request *q, const tesela_graph *graph, 
   int32_t most = cores < 0 ? 0 : cores > INT32_MAX ? INT32_MAX : (int32_t)cores;
   tesela_status status = tesela_graph_divide(graph, node, most, NULL, &division, q->err);
   if (status != TESELA_OK) return status;
-  tesela_put_key(q->out, "division");
-  tesela_put_object(q->out);
+  tesela_put_key_object(q->out, "division");
   tesela_put_key_int(q->out, "cores", division.cores);
-  tesela_put_key(q->out, "factors");
-  tesela_put_ints(q->out, division.n, division.factor);
+  tesela_put_key_ints(q->out, "factors", division.n, division.factor);
   tesela_put_key_int(q->out, "folded", division.folded);
   tesela_put_key_int(q->out, "most", division.most);
   tesela_put_end(q->out);
@@ -85,14 +83,10 @@ static void put_counters(tesela_sink *j, const tesela_op_loops *loops) {
     step[k] = loops->loop[k].step;
     folded += loops->loop[k].folded;
   }
-  tesela_put_key(j, "extents");
-  tesela_put_ints(j, loops->iteration.n, loops->iteration.extent);
-  tesela_put_key(j, "ranges");
-  tesela_put_ints(j, loops->n, range);
-  tesela_put_key(j, "dims");
-  tesela_put_ints(j, loops->n, dim);
-  tesela_put_key(j, "steps");
-  tesela_put_ints(j, loops->n, step);
+  tesela_put_key_ints(j, "extents", loops->iteration.n, loops->iteration.extent);
+  tesela_put_key_ints(j, "ranges", loops->n, range);
+  tesela_put_key_ints(j, "dims", loops->n, dim);
+  tesela_put_key_ints(j, "steps", loops->n, step);
   tesela_put_key_int(j, "folded", folded);
 }
 
@@ -104,8 +98,7 @@ static tesela_status put_operator(tesela_request *q, const tesela_graph *graph, 
   put_counters(q->out, loops);
   tesela_put_key(q->out, "result");
   put_tensor(q->out, graph, loops, node, -1);
-  tesela_put_key(q->out, "operands");
-  tesela_put_list(q->out);
+  tesela_put_key_list(q->out, "operands");
   for (int32_t k = 0; k < loops->n_operands; k++) put_tensor(q->out, graph, loops, node, k);
   tesela_put_end(q->out);
   tesela_status status = cores ? put_division(q, graph, node, tesela_value_int(cores)) : TESELA_OK;
@@ -125,8 +118,7 @@ static tesela_status put_loops(tesela_request *q, const tesela_graph *graph) {
                                  tesela_value_text(name));
     end = first + 1;
   }
-  tesela_put_key(q->out, "loops");
-  tesela_put_list(q->out);
+  tesela_put_key_list(q->out, "loops");
   tesela_status status = TESELA_OK;
   for (int32_t k = first; k < end && status == TESELA_OK; k++) {
     tesela_op_loops loops;

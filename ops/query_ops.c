@@ -15,8 +15,7 @@
 static tesela_status op_formats(tesela_request *q) {
   int32_t n;
   const tesela_xla_format *format = tesela_xla_formats(&n);
-  tesela_put_key(q->out, "formats");
-  tesela_put_list(q->out);
+  tesela_put_key_list(q->out, "formats");
   for (int32_t i = 0; i < n; i++) {
     tesela_put_object(q->out);
     tesela_put_key_text(q->out, "name", format[i].name);
@@ -38,8 +37,7 @@ static void put_op(tesela_sink *out, const tesela_op_entry *op) {
   tesela_put_object(out);
   tesela_put_key_text(out, "op", op->name);
   tesela_put_key_text(out, "summary", op->summary);
-  tesela_put_key(out, "fields");
-  tesela_put_list(out);
+  tesela_put_key_list(out, "fields");
   for (const tesela_field *f = op->field; f < op->field + TESELA_OP_FIELDS && f->name; f++) {
     tesela_put_object(out);
     tesela_put_key_text(out, "name", f->name);
@@ -57,8 +55,7 @@ static tesela_status op_ops(tesela_request *q) {
   const tesela_op_entry *only = NULL, *end = q->ops + q->n_ops;
   tesela_status status = name ? request_find(q, "name", &only) : TESELA_OK;
   if (status != TESELA_OK) return status;
-  tesela_put_key(q->out, "ops");
-  tesela_put_list(q->out);
+  tesela_put_key_list(q->out, "ops");
   for (const tesela_op_entry *op = q->ops; op < end; op++)
     if (!only || op == only) put_op(q->out, op);
   tesela_put_end(q->out);

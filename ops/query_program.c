@@ -34,8 +34,7 @@ static tesela_status put_refusal(tesela_request *q, const graph_work *work,
   const tesela_node *at = tesela_graph_node(work->graph, facts->error_node);
   tesela_put_key_text(q->out, "error_at", at ? at->name : NULL);
   tesela_put_key_int(q->out, "error_operand", facts->error_operand);
-  tesela_put_key(q->out, "why");
-  tesela_writer to = tesela_put_text_begin(q->out);
+  tesela_writer to = tesela_put_key_begin(q->out, "why");
   tesela_status status = tesela_propagation_explain(work->layouts, false, &to, q->err);
   tesela_put_text_end(q->out);
   return status;
@@ -91,8 +90,7 @@ tesela_status op_graph_assign(tesela_request *q) {
 
 static void put_places(tesela_sink *j, const graph_work *work, const tesela_graph_memory *memory) {
   const tesela_graph_place *place;
-  tesela_put_key(j, "buffers");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "buffers");
   for (int32_t k = 0; (place = tesela_graph_memory_place(memory, k)); k++) {
     const tesela_node *under = tesela_graph_node(work->placed, place->in_place_of);
     tesela_put_object(j);
@@ -109,8 +107,7 @@ static void put_places(tesela_sink *j, const graph_work *work, const tesela_grap
 }
 
 static void put_arena(tesela_sink *j, const char *name, const tesela_arena_facts *facts) {
-  tesela_put_key(j, name);
-  tesela_put_object(j);
+  tesela_put_key_object(j, name);
   arena_put_facts(j, facts);
   tesela_put_end(j);
 }
@@ -143,8 +140,7 @@ static tesela_status plan_csv(tesela_request *q, const tesela_value *csv) {
   q->field = NULL;
   status = tesela_arena_plan(n, buffers, &options, &facts, q->err);
   if (status == TESELA_OK) {
-    tesela_put_key(q->out, "offsets");
-    tesela_put_object(q->out);
+    tesela_put_key_object(q->out, "offsets");
     for (int32_t k = 0; k < n; k++) tesela_put_key_int(q->out, buffers[k].id, buffers[k].offset);
     tesela_put_end(q->out);
     put_arena(q->out, "arena", &facts);
@@ -187,15 +183,13 @@ tesela_status op_graph_plan(tesela_request *q) {
 static void put_results(tesela_sink *j, const graph_check *c) {
   char digest[33];
   tesela_put_key_bool(j, "same", c->different == 0);
-  tesela_put_key(j, "outputs");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "outputs");
   for (int32_t o = 0; o < c->data.n_outputs; o++) {
     const tesela_node *node = graph_check_output(c, o);
     graph_check_digest(c, o, digest);
     tesela_put_object(j);
     tesela_put_key_text(j, "name", node->name);
-    tesela_put_key(j, "size");
-    tesela_put_ints(j, node->rank, node->shape);
+    tesela_put_key_ints(j, "size", node->rank, node->shape);
     tesela_put_key_text(j, "digest", digest);
     tesela_put_key_bool(j, "same", graph_check_same(c, o));
     tesela_put_end(j);

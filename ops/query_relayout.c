@@ -84,8 +84,7 @@ static tesela_status read_fill(tesela_request *q, const problem *p, tesela_plan_
 
 static void put_text(tesela_sink *out, const char *name, const tesela_plan *plan,
                      tesela_status (*print)(const tesela_plan *, const tesela_writer *, tesela_error *)) {
-  tesela_put_key(out, name);
-  tesela_writer to = tesela_put_text_begin(out);
+  tesela_writer to = tesela_put_key_begin(out, name);
   print(plan, &to, NULL);
   tesela_put_text_end(out);
 }
@@ -139,8 +138,7 @@ tesela_status op_plan(tesela_request *q) {
 static void put_hex(tesela_sink *out, const char *name, const uint8_t *data, int64_t bytes) {
   static const char digits[] = "0123456789abcdef";
   char text[512];
-  tesela_put_key(out, name);
-  tesela_writer to = tesela_put_text_begin(out);
+  tesela_writer to = tesela_put_key_begin(out, name);
   for (int64_t i = 0; i < bytes;) {
     size_t n = 0;
     for (; n < sizeof text && i < bytes; i++) {

@@ -19,6 +19,14 @@ tesela_status tesela_request_fail(tesela_request *q, tesela_status status, int64
   return status;
 }
 
+tesela_status ops_fail(tesela_error *err, tesela_status status, int64_t at, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  tesela_error_fill(err, status, at, format, args);
+  va_end(args);
+  return status;
+}
+
 /* Name and words of each type. */
 static const struct {
   const char *name, *words;

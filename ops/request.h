@@ -70,6 +70,9 @@ tesela_status op_info(tesela_request *q);
 tesela_status op_parse(tesela_request *q);
 tesela_status op_program(tesela_request *q);
 
+/* Fill *err, which may be NULL; returns status. */
+tesela_status ops_fail(tesela_error *err, tesela_status status, int64_t at, const char *format, ...)
+    TESELA_PRINTF(4, 5);
 /* As tesela_request_open, the path a text of q->field. */
 tesela_status request_open(tesela_request *q, const tesela_value *path, int *fd);
 /* The field deadline_ms, and whether it is time to stop already. */

@@ -35,20 +35,20 @@ static const char *graph_untyped(const tesela_graph *graph) {
 /* The table, or what is printed instead. */
 static int graph_assign(const cli_context *cli, const graph_work *work) {
   tesela_error err = {.at = -1};
-  tesela_writer to = tile_stdout();
   const char *name = cli_value(cli, "loops");
   if (cli_has(cli, "hlo") && graph_untyped(work->placed)) {
     say_error(cli, "HLO text says the type of every tensor; %.60s has none", graph_untyped(work->placed));
     return CLI_BAD;
   }
   if (cli_has(cli, "hlo")) {
-    tesela_status status = tesela_graph_print_hlo(work->placed, "main", &to, &err);
+    tesela_status status = tesela_graph_print_hlo(work->placed, "main", &cli_stdout, &err);
     return status == TESELA_OK ? CLI_YES : say_failure(cli, &err);
   }
   if (name) return graph_print_loops(cli, work, name);
   if (cli_has(cli, "padding")) return graph_print_padding(cli, work);
   graph_print_table(work);
-  return say_printed(cli, tesela_propagation_explain(work->layouts, cli_has(cli, "proof"), &to, &err), &err);
+  return say_printed(cli, tesela_propagation_explain(work->layouts, cli_has(cli, "proof"), &cli_stdout, &err),
+                     &err);
 }
 
 /* ---- the verb ---------------------------------------------------------------------------------------------------- */
@@ -73,9 +73,8 @@ void graph_note_copies(const cli_context *cli, int64_t copies, int64_t elements)
 
 /* Why there are no layouts; where moves do not help, whether --materialise does. CLI_NO when it is said. */
 static int graph_say_why(const cli_context *cli, const tesela_propagate_options *options, graph_work *work) {
-  tesela_writer to = tile_stdout();
   tesela_error err = {.at = -1};
-  int printed = say_printed(cli, tesela_propagation_explain(work->layouts, false, &to, &err), &err);
+  int printed = say_printed(cli, tesela_propagation_explain(work->layouts, false, &cli_stdout, &err), &err);
   if (printed != CLI_YES) return printed;
   if (options->mode == TESELA_PROPAGATE_STRICT || cli_has(cli, "materialise")) return CLI_NO;
   tesela_status status = graph_work_lay_out(work, *options, true, &err);

@@ -100,8 +100,7 @@ static int plan_csv(const cli_context *cli, const graph_work *work, const tesela
     buffer->size = place->bytes;
     buffer->offset = place->offset;
   }
-  tesela_writer to = tile_stdout();
-  tesela_arena_write_csv(m, buffers, &to, NULL);
+  tesela_arena_write_csv(m, buffers, &cli_stdout, NULL);
   free(buffers);
   return CLI_YES;
 }
@@ -144,8 +143,7 @@ bool graph_is_csv(const char *path) {
 static int csv_print(const cli_context *cli, int32_t n, const tesela_arena_buffer *buffers,
                      const tesela_arena_facts *facts) {
   if (cli_has(cli, "csv")) {
-    tesela_writer to = tile_stdout();
-    tesela_arena_write_csv(n, buffers, &to, NULL);
+    tesela_arena_write_csv(n, buffers, &cli_stdout, NULL);
     return CLI_YES;
   }
   graph_plan_row *rows = calloc((size_t)n + 1, sizeof *rows);

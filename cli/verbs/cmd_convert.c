@@ -10,7 +10,6 @@
 
 static int convert_print(const cli_context *cli, const tesela_exchange *plan) {
   tesela_error err = {.at = -1};
-  tesela_writer to = tile_stdout();
   const char *cuda = cli_value(cli, "cuda");
   if (cuda) { /* what cannot be said is refused before anything is written */
     tesela_buffer none = {NULL, 0, 0};
@@ -22,9 +21,9 @@ static int convert_print(const cli_context *cli, const tesela_exchange *plan) {
     }
   }
   if (cuda)
-    tesela_codegen_exchange_cuda(plan, cuda, &to, NULL);
+    tesela_codegen_exchange_cuda(plan, cuda, &cli_stdout, NULL);
   else
-    tesela_exchange_print(plan, &to, NULL);
+    tesela_exchange_print(plan, &cli_stdout, NULL);
   return CLI_YES;
 }
 

@@ -56,8 +56,7 @@ int cmd_swizzle(const cli_context *cli) {
   free(layouts);
   free(uses);
   if (!read) return status;
-  tesela_writer to = tile_stdout();
-  tesela_tile_memory_print(&found.memory, &to, NULL);
+  tesela_tile_memory_print(&found.memory, &cli_stdout, NULL);
   putchar('\n');
   printf("wavefronts    %" PRId64 "; at least %" PRId64 ", row-major %" PRId64 "\n", found.wavefronts,
          found.least, found.plain);

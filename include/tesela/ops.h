@@ -134,9 +134,14 @@ TESELA_API void tesela_put_value(tesela_sink *sink, const tesela_value *value);
 /* A key and its value. */
 TESELA_API void tesela_put_key_int(tesela_sink *sink, const char *name, int64_t value);
 TESELA_API void tesela_put_key_bool(tesela_sink *sink, const char *name, bool value);
+TESELA_API void tesela_put_key_real(tesela_sink *sink, const char *name, double value);
 TESELA_API void tesela_put_key_text(tesela_sink *sink, const char *name, const char *text);
+TESELA_API void tesela_put_key_ints(tesela_sink *sink, const char *name, int32_t n, const int64_t *values);
+TESELA_API void tesela_put_key_object(tesela_sink *sink, const char *name);
+TESELA_API void tesela_put_key_list(tesela_sink *sink, const char *name);
 /* A text that the library prints: begin, hand the writer to a tesela_..._print, end. */
 TESELA_API tesela_writer tesela_put_text_begin(tesela_sink *sink);
+TESELA_API tesela_writer tesela_put_key_begin(tesela_sink *sink, const char *name); /* a key, then as that */
 TESELA_API void tesela_put_text_end(tesela_sink *sink);
 
 /* ---- Operations --------------------------------------------------------------------------------------------
