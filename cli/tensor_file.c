@@ -5,32 +5,12 @@
 #include "tensor_file.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "main/input.h"
 #include "main/say.h"
 #include "tensor_signals.h"
-
-enum { MESSAGE = 1024 };
-
-int tensor_file_wrong(const cli_context *cli, const char *file_name, const char *format, ...) {
-  char message[MESSAGE], quote[SAY_QUOTE];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(message, sizeof message, format, args);
-  va_end(args);
-  say_error(cli, "%s: %s", say_quote(file_name, quote), message);
-  return CLI_BAD;
-}
-
-/* ---- open ---------------------------------------------------------------------------------------------- */
-
-bool tensor_name_ends(const char *name, const char *suffix) {
-  size_t n = strlen(name), m = strlen(suffix);
-  return n >= m && strcmp(name + n - m, suffix) == 0;
-}
 
 int tensor_file_open(const cli_context *cli, const char *path, tensor_file **file) {
   tesela_file_options options = {0};
@@ -78,23 +58,4 @@ int tensor_say(const cli_context *cli, const tensor_reading *r, const char *layo
   if (r->text && r->text == layout) return input_refuse(cli, layout, strlen(layout), &r->options, r->err);
   if (r->text) return say_failure_in(cli, r->text, strlen(r->text), r->err);
   return r->usage ? say_usage(cli, "%s", r->err->message) : say_failure(cli, r->err);
-}
-
-int tensor_layout_text(const cli_context *cli, const char *text, const tesela_xla_shape *of,
-                       tesela_xla_shape *shape, tesela_layout *layout) {
-  tesela_target own;
-  tesela_error err;
-  int status;
-  tensor_reading r = tensor_said(cli, &own, &err, &status);
-  return status == CLI_YES ? tensor_say(cli, &r, text, tensor_text(&r, text, of, shape, layout)) : status;
-}
-
-int tensor_file_read(const cli_context *cli, const tensor_file *file, const tesela_file_tensor *entry,
-                     const tensor_says *says, tensor *out) {
-  tesela_target own;
-  tesela_error err;
-  int status;
-  tensor_reading r = tensor_said(cli, &own, &err, &status);
-  if (status != CLI_YES) return status;
-  return tensor_say(cli, &r, says->layout, tensor_read(&r, file, entry, says, out));
 }

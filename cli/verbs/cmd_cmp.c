@@ -84,13 +84,11 @@ static int compare_all(const cli_context *cli, const tensor_pair *p) {
 /* ---- the verb ------------------------------------------------------------------------------------------ */
 
 static int answer(const cli_context *cli) {
-  static const char *const options[] = {"a",        "b",        "layout",     "dtype", "tensor",
-                                        "tensor-a", "tensor-b", "max-header", NULL};
   tesela_value field[TESELA_OP_FIELDS] = {tesela_value_of_text("file_a", cli->arg[0]),
                                           tesela_value_of_text("file_b", cli->arg[1])};
   size_t n = 2;
   tensor_catch_shrinking();
-  return json_fields(cli, options, field, &n) ? json_verb(cli, n, field, "same") : CLI_BAD;
+  return json_fields(cli, "cmp", field, &n) ? json_verb(cli, n, field, "same") : CLI_BAD;
 }
 
 /* What is said about one side: its own option, or the one for both. */

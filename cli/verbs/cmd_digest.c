@@ -55,11 +55,10 @@ static int digest_file(const cli_context *cli, const char *path, const tensor_sa
 }
 
 static int answer(const cli_context *cli, const char *path) {
-  static const char *const options[] = {"layout", "dtype", "tensor", "max-header", NULL};
   tesela_value field[TESELA_OP_FIELDS] = {tesela_value_of_text("file", path)};
   size_t n = 1;
   tensor_catch_shrinking();
-  return json_fields(cli, options, field, &n) ? json_verb(cli, n, field, NULL) : CLI_BAD;
+  return json_fields(cli, "digest", field, &n) ? json_verb(cli, n, field, NULL) : CLI_BAD;
 }
 
 int cmd_digest(const cli_context *cli) {

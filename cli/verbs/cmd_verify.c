@@ -65,13 +65,12 @@ static int verify(const cli_context *cli, const tesela_device_layout *layout, co
 }
 
 static int answer(const cli_context *cli) {
-  static const char *const options[] = {"from", "tensor", "max-header", NULL};
   tesela_value field[TESELA_OP_FIELDS] = {tesela_value_of_text("layout", cli->arg[0]),
                                           tesela_value_of_text("dump", cli->arg[1]),
                                           tesela_value_of_text("file", cli->arg[2])};
   size_t n = 3;
   tensor_catch_shrinking();
-  return json_fields(cli, options, field, &n) ? json_verb(cli, n, field, "same") : CLI_BAD;
+  return json_fields(cli, "verify", field, &n) ? json_verb(cli, n, field, "same") : CLI_BAD;
 }
 
 int cmd_verify(const cli_context *cli) {
