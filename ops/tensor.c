@@ -19,7 +19,7 @@ static tesela_status fail(tensor_reading *r, const char *format, va_list args) {
   va_copy(again, args);
   r->text = NULL;
   tesela_error_fill(r->err, TESELA_E_INVALID, -1, format, args);
-  char *whole = r->q ? malloc(MOST) : NULL;
+  char *whole = malloc(MOST);
   if (whole && vsnprintf(whole, MOST, format, again) >= (int)sizeof r->err->message) {
     free(r->q->message);
     r->q->message = whole;
@@ -53,17 +53,17 @@ tesela_status tensor_wrong(tensor_reading *r, const char *file_name, const char 
 tesela_status tensor_text(tensor_reading *r, const char *text, const tesela_xla_shape *of,
                           tesela_xla_shape *shape, tesela_layout *layout) {
   problem_side side;
-  r->repairs = (tesela_xla_repairs){0};
+  tesela_xla_repairs repairs = {0};
   r->text = text;
   r->usage = false;
-  tesela_status status = problem_read_side(text, strlen(text), &r->options, of, &side, &r->repairs, r->err);
+  tesela_status status = problem_read_side(text, strlen(text), &r->options, of, &side, &repairs, r->err);
   if (status != TESELA_OK) return status;
   *shape = side.shape;
   if (layout) *layout = side.layout;
   char quote[SAY_QUOTE];
-  for (int32_t i = 0; r->q && i < r->repairs.count && i < TESELA_XLA_MAX_REPAIRS; i++)
-    request_note(r->q, "%s (byte %" PRId64 ")", say_quote(r->repairs.repair[i].what, quote),
-                 r->repairs.repair[i].at);
+  for (int32_t i = 0; i < repairs.count && i < TESELA_XLA_MAX_REPAIRS; i++)
+    request_note(r->q, "%s (byte %" PRId64 ")", say_quote(repairs.repair[i].what, quote),
+                 repairs.repair[i].at);
   return TESELA_OK;
 }
 
@@ -142,11 +142,9 @@ static tesela_status shape_of_record(const reader *r) {
   if (tesela_xla_parse(text, strlen(text), TESELA_XLA_STRICT, &r->out->shape, NULL, &err) == TESELA_OK &&
       tesela_xla_to_layout(&r->out->shape, &r->out->layout, &err) == TESELA_OK)
     return TESELA_OK;
-  tesela_status status = tensor_wrong(r->r, r->file->name, "%shas a layout in the metadata that is none: %s",
-                                      which(r, of), err.message);
-  r->r->err->at = err.at;
-  r->r->text = text;
-  return status;
+  return tensor_wrong(r->r, r->file->name,
+                      "%shas a layout in the metadata that is none: %s (byte %" PRId64 ")", which(r, of),
+                      err.message, err.at);
 }
 
 /* The layout that the command line gives says the same as the file. */
@@ -273,7 +271,7 @@ static bool is_in(const tesela_value *value, const char *text) {
 }
 
 tesela_status tensor_request_failed(tesela_request *q, const tensor_reading *r, tesela_status status) {
-  q->field = NULL;
+  q->field = q->text = NULL;
   if (status == TESELA_OK) return status;
   q->usage = r->usage;
   for (size_t i = 0; r->text && i < tesela_value_size(q->value); i++) {

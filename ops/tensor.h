@@ -43,10 +43,9 @@ typedef struct tensor_reading {
   tesela_layout_read_options options;
   const char *dash; /* stands before the name of what is given: "--" of options, "" of fields */
   tesela_error *err;
-  tesela_request *q;          /* is told what was mended; NULL: the caller looks at `repairs` */
-  const char *text;           /* of a failure: the text of which err->at is a byte; NULL: none */
-  bool usage;                 /* of a failure: what was asked for is wrong, not the file */
-  tesela_xla_repairs repairs; /* of the layout that the caller gives */
+  tesela_request *q; /* is told what was mended, and has a message too long for err */
+  const char *text;  /* of a failure: the text of which err->at is a byte; NULL: none */
+  bool usage;        /* of a failure: what was asked for is wrong, not the file */
 } tensor_reading;
 
 /* A layout, or braces alone (`{1,0:T(8,128)}`), which take type and dims from `of` (NULL: only a whole layout will do).

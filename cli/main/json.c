@@ -52,7 +52,7 @@ static int take_answer(tesela_sink *sink, const tesela_event *event) {
 
 static void take_note(void *cli, const char *text) { say_note(cli, "%s", text); }
 
-int json_ask(const cli_context *cli, size_t n, const tesela_value *fields, json_request *a) {
+int json_begin(const cli_context *cli, size_t n, const tesela_value *fields, json_request *a) {
   int status = CLI_YES;
   a->sink = (tesela_sink){take_answer, NULL, false};
   a->out = (tesela_json_out)TESELA_JSON_OUT;
@@ -64,19 +64,28 @@ int json_ask(const cli_context *cli, size_t n, const tesela_value *fields, json_
   a->r.dash = "--";
   a->r.note = take_note;
   a->r.note_user = (void *)(uintptr_t)cli;
+  a->r.deadline = INT64_MAX;
   if (!input_options(cli, &a->own, &a->reading, &status)) return status;
   a->r.target = a->reading.device.target;
+  a->r.flags = TESELA_XLA_LENIENT;
+  return CLI_YES;
+}
+
+int json_ask(const cli_context *cli, size_t n, const tesela_value *fields, json_request *a) {
+  const int status = json_begin(cli, n, fields, a);
+  if (status != CLI_YES) return status;
   tesela_put_object(&a->sink);
   a->done = tesela_request_answer(&a->r);
   tesela_put_end(&a->sink);
   return CLI_YES;
 }
 
-static int say_refused(const cli_context *cli, const json_request *a) {
+int json_say(const cli_context *cli, const json_request *a, tesela_status done) {
   const tesela_request *r = &a->r;
   const tesela_value *field = r->field ? tesela_value_get(r->value, r->field) : NULL;
   char quote[SAY_QUOTE];
   int status = CLI_BAD;
+  if (done == TESELA_OK) return CLI_YES;
   if (r->text)
     status = input_refuse(cli, r->text, strlen(r->text), &a->reading, r->err);
   else if (r->usage)
@@ -97,7 +106,7 @@ int json_tell(const cli_context *cli, json_request *a) {
   } else if (a->done == TESELA_E_STOPPED) { /* nobody else stops a request of a command */
     cli_lose_reader();
   } else if (a->done != TESELA_OK) {
-    status = say_refused(cli, a);
+    status = json_say(cli, a, a->done);
   } else if (cli->json && !json_line(&a->out, stdout) && !ferror(stdout)) {
     status = CLI_FAILED;
   }

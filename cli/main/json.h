@@ -55,6 +55,11 @@ typedef struct json_request {
 int json_ask(const cli_context *cli, size_t n, const tesela_value *fields, json_request *a);
 int json_tell(const cli_context *cli, json_request *a);
 
+/* For verbs that do in words what an operation does: only the request, for what the operations share, with flags and deadline; what
+ * json_say says of a failure. `a` as for json_ask; tesela_request_free of a->r. */
+int json_begin(const cli_context *cli, size_t n, const tesela_value *fields, json_request *a);
+int json_say(const cli_context *cli, const json_request *a, tesela_status done);
+
 /* Options of the verb that were given and are fields of an operation, "_" for "-": field[*n] and on; not target. false after saying
  * what is wrong: CLI_BAD. */
 bool json_fields(const cli_context *cli, const char *op, tesela_value *field, size_t *n);
