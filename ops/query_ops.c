@@ -84,6 +84,10 @@ static tesela_status op_ops(tesela_request *q) {
   {"solver", TESELA_FIELD_TEXT, true, &(all TESELA_SOLVER_MAP(NAME_OF_SOLVER))[1]}, \
       {"isa", TESELA_FIELD_TEXT, true, &(all TESELA_ISA_MAP(NAME_OF_ISA))[1]},      \
       OPTIONAL("threads", TESELA_FIELD_NUMBER)
+#define COPY_OPTIONS                                                                 \
+  OPTIONAL("threads", TESELA_FIELD_NUMBER), OPTIONAL("memory", TESELA_FIELD_NUMBER), \
+      {"isa", TESELA_FIELD_TEXT, true, &("" TESELA_ISA_MAP(NAME_OF_ISA))[1]},        \
+      OPTIONAL("max_header", TESELA_FIELD_NUMBER)
 #define LAID_OUT                                                                               \
   OPTIONAL("graph", TESELA_FIELD_OBJECT), OPTIONAL("text", TESELA_FIELD_TEXT),                 \
       {"mode", TESELA_FIELD_TEXT, true, "strict|auto"}, OPTIONAL("target", TESELA_FIELD_TEXT), \
@@ -175,12 +179,33 @@ static const tesela_op_entry table[] = {
       OPTIONAL("max_bytes", TESELA_FIELD_NUMBER)}},
     {"relayout",
      op_relayout,
-     "a small tensor copied to another layout",
-     {REQUIRED("from", TESELA_FIELD_LAYOUT),
+     "a tensor copied to another layout, a small one or one in a file",
+     {OPTIONAL("from", TESELA_FIELD_TARGET),
       REQUIRED("to", TESELA_FIELD_TARGET),
-      REQUIRED("data_hex", TESELA_FIELD_TEXT),
+      OPTIONAL("data_hex", TESELA_FIELD_TEXT),
+      OPTIONAL("file", TESELA_FIELD_TEXT),
+      OPTIONAL("output", TESELA_FIELD_TEXT),
       OPTIONAL("fill", TESELA_FIELD_TEXT),
-      {"transform", TESELA_FIELD_TEXT, true, "swap|convert|split|merge"}}},
+      {"transform", TESELA_FIELD_TEXT, true, "none|swap|convert|split|merge"},
+      {"format", TESELA_FIELD_TEXT, true, "raw|npy|safetensors"},
+      OPTIONAL("tensor", TESELA_FIELD_TEXT),
+      OPTIONAL("dtype", TESELA_FIELD_TEXT),
+      COPY_OPTIONS}},
+    {"pack",
+     op_pack,
+     "tensors of a file in a device's layouts, with the layouts recorded",
+     {REQUIRED("file", TESELA_FIELD_TEXT), REQUIRED("output", TESELA_FIELD_TEXT),
+      OPTIONAL("rules", TESELA_FIELD_TEXTS), OPTIONAL("to", TESELA_FIELD_TARGET),
+      OPTIONAL("from", TESELA_FIELD_TARGET), OPTIONAL("dtype", TESELA_FIELD_TEXT),
+      OPTIONAL("fill", TESELA_FIELD_TEXT), COPY_OPTIONS}},
+    {"unpack",
+     op_unpack,
+     "packed tensors row-major again",
+     {REQUIRED("file", TESELA_FIELD_TEXT),
+      REQUIRED("output", TESELA_FIELD_TEXT),
+      OPTIONAL("tensor", TESELA_FIELD_TEXT),
+      {"format", TESELA_FIELD_TEXT, true, "raw|npy|safetensors"},
+      COPY_OPTIONS}},
     {"cmp",
      op_cmp,
      "do two files hold the same values, whatever their layouts?",

@@ -27,6 +27,16 @@ tesela_status ops_fail(tesela_error *err, tesela_status status, int64_t at, cons
   return status;
 }
 
+void request_note(tesela_request *q, const char *format, ...) {
+  tesela_error text;
+  va_list args;
+  if (!q->note) return;
+  va_start(args, format);
+  tesela_error_fill(&text, TESELA_OK, -1, format, args);
+  va_end(args);
+  q->note(q->note_user, text.message);
+}
+
 /* Name and words of each type. */
 static const struct {
   const char *name, *words;
@@ -335,7 +345,8 @@ tesela_status tesela_request_answer(tesela_request *q) {
   const tesela_op_entry *op = NULL;
   *q->err = (tesela_error){.at = -1};
   q->error_at[0] = '\0';
-  q->field = q->message = NULL;
+  q->field = q->text = q->message = NULL;
+  q->usage = false;
   if (!q->ops) q->ops = tesela_ops(&q->n_ops);
   if (!tesela_value_is(q->value, TESELA_VALUE_OBJECT))
     return tesela_request_fail(q, TESELA_E_INVALID, -1, "a request is an object in JSON");

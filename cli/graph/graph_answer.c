@@ -49,28 +49,6 @@ typedef struct answer_fields {
 
 static void add(answer_fields *f, tesela_value value) { f->field[f->n++] = value; }
 
-/* Options that are flags, and those that are numbers: both have the name of their field. */
-static int add_options(const cli_context *cli, const tesela_op_entry *op, answer_fields *f) {
-  for (int i = 0; i < TESELA_OP_FIELDS && op->field[i].name; i++) {
-    const tesela_field *field = &op->field[i];
-    char option[32];
-    int64_t number;
-    snprintf(option, sizeof option, "%s", field->name);
-    for (char *at = option; *at; at++)
-      if (*at == '_') *at = '-';
-    if (field->type == TESELA_FIELD_FLAG && cli_has(cli, option))
-      add(f, tesela_value_of_bool(field->name, true));
-    if (field->type != TESELA_FIELD_NUMBER || !cli_has(cli, option)) continue;
-    bool size = strcmp(option, "max-bytes") == 0;
-    int64_t least =
-        strcmp(option, "effort") == 0 || strcmp(option, "max-steps") == 0 || strcmp(option, "cores") == 0;
-    if (size ? !cli_size(cli, option, 0, &number) : !cli_integer(cli, option, least, INT64_MAX, 0, &number))
-      return CLI_BAD;
-    add(f, tesela_value_of_int(field->name, number));
-  }
-  return CLI_YES;
-}
-
 /* NAME=FILE of --in or --out. */
 static int add_files(const cli_context *cli, const char *option, tesela_value *files,
                      char name[][TESELA_GRAPH_NAME], answer_fields *f) {
@@ -136,17 +114,14 @@ static int answer_for(const cli_context *cli, answer_fields *f, tesela_value tex
 }
 
 int graph_answer(const cli_context *cli, const char *name, const char *field, bool strict) {
-  int32_t n;
-  const tesela_op_entry *op = tesela_ops(&n);
   const char *mode = cli_value(cli, "mode");
   answer_fields f = {.n = 0};
   size_t length;
-  int status;
-  while (strcmp(op->name, name) != 0) op++;
+  int status = CLI_YES;
   add(&f, tesela_value_of_text("op", name));
   add(&f, tesela_value_of_text("mode", mode ? mode : strict ? "strict" : "auto"));
   if (cli_has(cli, "loops")) add(&f, tesela_value_of_text("node", cli_value(cli, "loops")));
-  status = add_options(cli, op, &f);
+  if (!json_fields(cli, name, f.field, &f.n)) return CLI_BAD;
   if (status == CLI_YES && strcmp(name, "graph_run") == 0) status = add_files(cli, "in", f.in, f.name[0], &f);
   if (status == CLI_YES && strcmp(name, "graph_run") == 0)
     status = add_files(cli, "out", f.out, f.name[1], &f);

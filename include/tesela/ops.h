@@ -202,16 +202,24 @@ typedef struct tesela_request {
       *target;         /* of device layouts that name none; a request may name it. NULL: the built-in ones */
   const char *files;   /* the folder beneath which operations may use files; NULL: they may not */
   bool files_anywhere; /* paths are those of the process: for requests that the caller wrote itself */
+  char *unfinished;    /* as in tesela_file_write_options, of the file that is written; NULL: nobody asks */
+  const char *dash;    /* stands before the names of fields in messages: "--" of options. NULL: nothing */
+  void (*note)(void *user,
+               const char *text); /* gets a line about what is done all the same. NULL: nobody asks */
+  void *note_user;
   tesela_progress *progress; /* called now and then by operations that take long; anything but 0 stops them:
                                 TESELA_E_STOPPED. NULL: none */
   void *progress_user;
   const volatile int
       *stop; /* set to other than 0, by any thread or a signal handler: the request fails soon. NULL: never */
   /* Set while it is answered: */
-  int64_t deadline;   /* on the clock of tesela_request_progress; INT64_MAX: none */
-  int32_t flags;      /* how XLA texts are read: TESELA_XLA_STRICT, or _LENIENT with "lenient": true */
-  const char *field;  /* of a failure: the field at fault; NULL: none in particular */
-  char error_at[256]; /* of a failure: the operator of a graph that is at fault; "" for none */
+  int64_t deadline;  /* on the clock of tesela_request_progress; INT64_MAX: none */
+  int32_t flags;     /* how XLA texts are read: TESELA_XLA_STRICT, or _LENIENT with "lenient": true */
+  const char *field; /* of a failure: the field at fault; NULL: none in particular */
+  const char *text;  /* of a failure in a layout: its text, in the request; NULL: another one */
+  bool usage;        /* of a failure: what is asked for is at fault, whatever the files hold */
+  char
+      error_at[256]; /* of a failure: the operator of a graph, or the tensor, that is at fault; "" for none */
   char *
       message; /* of a failure: all of a text too long for err; NULL: err has it. Freed by tesela_request_free */
 } tesela_request;
@@ -242,7 +250,7 @@ TESELA_API tesela_status tesela_request_fail(tesela_request *request, tesela_sta
  * symbolic links are refused (TESELA_E_UNSUPPORTED), and so is every path where files are not allowed. err->message says what the
  * system says otherwise (TESELA_E_IO). Descriptors are the operation's to close.
  *
- * tesela_request_open opens the file for reading; tesela_request_folder the folder that it is in, with *name the rest of the path in
+ * tesela_request_open opens the file for reading, which must be a regular one; tesela_request_folder the folder that it is in, with *name the rest of the path in
  * the text of the field: for openat and renameat, with O_NOFOLLOW. */
 TESELA_API tesela_status tesela_request_open(tesela_request *request, const char *field, int *fd);
 TESELA_API tesela_status tesela_request_folder(tesela_request *request, const char *field, int *fd,
