@@ -40,9 +40,9 @@ static tesela_status put_refusal(tesela_request *q, const graph_work *work,
   return status;
 }
 
-tesela_status request_place_program(tesela_request *q, graph_work *work, bool *placed) {
+tesela_propagate_options request_propagate_options(tesela_request *q) {
   const char *mode = tesela_value_text(tesela_request_get(q, "mode"));
-  tesela_propagate_options options = {
+  return (tesela_propagate_options){
       .mode = mode && strcmp(mode, "strict") == 0 ? TESELA_PROPAGATE_STRICT : TESELA_PROPAGATE_AUTO,
       .share = tesela_request_flag(q, "share"),
       .spread = tesela_request_flag(q, "spread"),
@@ -52,6 +52,10 @@ tesela_status request_place_program(tesela_request *q, graph_work *work, bool *p
       .progress = tesela_request_progress,
       .progress_user = q,
   };
+}
+
+tesela_status request_place_program(tesela_request *q, graph_work *work, bool *placed) {
+  const tesela_propagate_options options = request_propagate_options(q);
   *placed = false;
   tesela_status status = read_program(q, work);
   if (status != TESELA_OK) return status;
@@ -123,22 +127,28 @@ static void put_memory(tesela_sink *j, const tesela_graph_memory_facts *facts) {
   tesela_put_key_int(j, "traffic_saved", facts->traffic_saved);
 }
 
-/* A list of buffers instead of a program. */
-static tesela_status plan_csv(tesela_request *q, const tesela_value *csv) {
-  tesela_arena_buffer *buffers;
-  tesela_arena_facts facts;
-  int32_t n;
+tesela_status request_plan_csv(tesela_request *q, tesela_arena_buffer **buffers, int32_t *n,
+                               tesela_arena_facts *facts) {
+  const tesela_value *csv = tesela_request_get(q, "csv");
   tesela_arena_options options = {.capacity = tesela_value_int(tesela_request_get(q, "capacity")),
                                   .effort = tesela_value_int(tesela_request_get(q, "effort")),
                                   .progress = tesela_request_progress,
                                   .progress_user = q};
+  *buffers = NULL;
   if (tesela_request_get(q, "graph") || tesela_request_get(q, "text"))
     return tesela_request_fail(q, TESELA_E_INVALID, -1, "expected a program or the field csv, found both");
   q->field = "csv";
-  tesela_status status = tesela_arena_read_csv(csv->as.text, csv->n, &buffers, &n, NULL, q->err);
+  tesela_status status = tesela_arena_read_csv(csv->as.text, csv->n, buffers, n, NULL, q->err);
   if (status != TESELA_OK) return status;
   q->field = NULL;
-  status = tesela_arena_plan(n, buffers, &options, &facts, q->err);
+  return tesela_arena_plan(*n, *buffers, &options, facts, q->err);
+}
+
+static tesela_status plan_csv(tesela_request *q) {
+  tesela_arena_buffer *buffers;
+  tesela_arena_facts facts;
+  int32_t n;
+  tesela_status status = request_plan_csv(q, &buffers, &n, &facts);
   if (status == TESELA_OK) {
     tesela_put_key_object(q->out, "offsets");
     for (int32_t k = 0; k < n; k++) tesela_put_key_int(q->out, buffers[k].id, buffers[k].offset);
@@ -149,11 +159,7 @@ static tesela_status plan_csv(tesela_request *q, const tesela_value *csv) {
   return status;
 }
 
-tesela_status op_graph_plan(tesela_request *q) {
-  const tesela_value *csv = tesela_request_get(q, "csv");
-  if (csv) return plan_csv(q, csv);
-  graph_work work = {0};
-  tesela_graph_memory *memory = NULL;
+tesela_status request_plan_memory(tesela_request *q, const graph_work *work, tesela_graph_memory **memory) {
   tesela_graph_memory_options options = {
       .capacity = tesela_value_int(tesela_request_get(q, "capacity")),
       .scratchpad = tesela_value_int(tesela_request_get(q, "scratchpad")),
@@ -163,10 +169,18 @@ tesela_status op_graph_plan(tesela_request *q) {
       .progress = tesela_request_progress,
       .progress_user = q,
   };
+  q->field = NULL;
+  return tesela_graph_plan_memory(memory, work->placed, &work->target, &options, q->err);
+}
+
+tesela_status op_graph_plan(tesela_request *q) {
+  graph_work work = {0};
+  tesela_graph_memory *memory = NULL;
   bool placed;
+  if (tesela_request_get(q, "csv")) return plan_csv(q);
   tesela_status status = request_place_program(q, &work, &placed);
   if (status == TESELA_OK && placed) {
-    status = tesela_graph_plan_memory(&memory, work.placed, &work.target, &options, q->err);
+    status = request_plan_memory(q, &work, &memory);
     if (status == TESELA_OK) {
       tesela_graph_memory_facts facts = tesela_graph_memory_facts_of(memory);
       put_places(q->out, &work, memory);
@@ -231,31 +245,38 @@ static tesela_status give_files(tesela_request *q, const char *field, graph_chec
   return status;
 }
 
-static tesela_status run_program(tesela_request *q, graph_check *c) {
-  tesela_status status = give_files(q, "in", c, graph_check_in);
+static tesela_status read_numbers(tesela_request *q, graph_check *c) {
+  c->made_up = tesela_request_get(q, "seed") != NULL;
+  bool read = read_number(q, "seed", 0, 1, &c->seed) &&
+              read_number(q, "max_steps", 1, TESELA_GRAPH_RUN_STEPS, &c->max_steps) &&
+              read_number(q, "max_bytes", 1, TESELA_GRAPH_RUN_BYTES, &c->max_bytes);
+  return read ? TESELA_OK : TESELA_E_RANGE;
+}
+
+tesela_status request_run_program(tesela_request *q, const graph_work *work, graph_check *c) {
+  c->graph = work->graph;
+  c->placed = work->placed;
+  c->target = &work->target;
+  c->progress = tesela_request_progress;
+  c->progress_user = q;
+  tesela_status status = read_numbers(q, c);
+  if (status == TESELA_OK) status = give_files(q, "in", c, graph_check_in);
   if (status == TESELA_OK) status = give_files(q, "out", c, graph_check_out);
-  q->field = NULL;
-  if (status == TESELA_OK) status = graph_check_run(c, q->err);
-  if (status == TESELA_OK) put_results(q->out, c);
-  return status;
+  if (status == TESELA_OK) q->field = NULL;
+  return status == TESELA_OK ? graph_check_run(c, q->err) : status;
 }
 
 tesela_status op_graph_run(tesela_request *q) {
   graph_work work = {0};
+  graph_check c = {.seed = 0};
   bool placed;
-  graph_check c = {.made_up = tesela_request_get(q, "seed") != NULL,
-                   .progress = tesela_request_progress,
-                   .progress_user = q};
-  if (!read_number(q, "seed", 0, 1, &c.seed) ||
-      !read_number(q, "max_steps", 1, TESELA_GRAPH_RUN_STEPS, &c.max_steps) ||
-      !read_number(q, "max_bytes", 1, TESELA_GRAPH_RUN_BYTES, &c.max_bytes))
-    return TESELA_E_RANGE;
-  tesela_status status = request_place_program(q, &work, &placed);
-  c.graph = work.graph;
-  c.placed = work.placed;
-  c.target = &work.target;
-  if (status == TESELA_OK && placed) status = run_program(q, &c);
-  graph_check_free(&c);
+  tesela_status status = read_numbers(q, &c);
+  if (status == TESELA_OK) status = request_place_program(q, &work, &placed);
+  if (status == TESELA_OK && placed) {
+    status = request_run_program(q, &work, &c);
+    if (status == TESELA_OK) put_results(q->out, &c);
+    graph_check_free(&c);
+  }
   graph_work_free(&work);
   return status;
 }
