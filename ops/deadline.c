@@ -25,7 +25,7 @@ static bool is_over(const tesela_request *q) {
 
 int tesela_request_progress(void *request, int64_t done, int64_t total) {
   const tesela_request *q = request;
-  return is_over(q) || (q->progress && q->progress(q->progress_user, done, total) != 0);
+  return !q || is_over(q) || (q->progress && q->progress(q->progress_user, done, total) != 0);
 }
 
 tesela_status request_check_stop(tesela_request *q) {

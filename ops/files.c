@@ -77,10 +77,21 @@ static tesela_status folder_of(tesela_request *q, const tesela_value *value, int
 }
 
 tesela_status tesela_request_folder(tesela_request *q, const char *field, int *fd, const char **name) {
+  if (!q || !field || !fd || !name)
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "argument %s is NULL",
+                               !q       ? "request"
+                               : !field ? "field"
+                               : !fd    ? "fd"
+                                        : "name");
   return folder_of(q, tesela_request_get(q, field), fd, name);
 }
 
 tesela_status tesela_request_open(tesela_request *q, const char *field, int *fd) {
+  if (!q || !field || !fd)
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "argument %s is NULL",
+                               !q       ? "request"
+                               : !field ? "field"
+                                        : "fd");
   return request_open(q, tesela_request_get(q, field), fd);
 }
 

@@ -188,6 +188,7 @@ static void put_hint(tesela_sink *j, const tesela_graph *graph, const tesela_hin
 void tesela_put_graph(tesela_sink *j, const tesela_graph *graph) {
   const tesela_node *node;
   const tesela_hint *hint;
+  if (!j || j->stopped) return;
   tesela_put_object(j);
   for (int32_t k = 0; (node = tesela_graph_node(graph, k)); k++) /* tensors without a type have one width */
     if (node->dtype == TESELA_DTYPE_NONE) {

@@ -243,8 +243,9 @@ tesela_status tesela_graph_read_value(tesela_graph **graph, tesela_target *targe
   tesela_error unused;
   jr_object in = {program, "the program", err ? err : &unused, NULL};
   tesela_target own;
-  if (!graph) return (void)jr_fail(&in, TESELA_E_INVALID, "graph is NULL"), TESELA_E_INVALID;
+  if (!graph) return (void)jr_fail(&in, TESELA_E_INVALID, "argument graph is NULL"), TESELA_E_INVALID;
   *graph = NULL;
+  if (!program) return (void)jr_fail(&in, TESELA_E_INVALID, "argument program is NULL"), TESELA_E_INVALID;
   if (!tesela_value_is(program, TESELA_VALUE_OBJECT))
     return (void)jr_fail(&in, TESELA_E_INVALID, "expected an object as the program"), TESELA_E_INVALID;
   return graph_json_read(&in, NULL, graph, target ? target : &own) ? TESELA_OK : in.err->status;
@@ -254,13 +255,14 @@ tesela_status tesela_graph_read_json(tesela_graph **graph, tesela_target *target
                                      size_t length, tesela_error *err) {
   tesela_json_in doc;
   tesela_error bad;
-  if (graph) *graph = NULL;
+  if (!graph) return tesela_graph_read_value(graph, target, NULL, err);
+  *graph = NULL;
   tesela_status status = tesela_json_read(&doc, text, length, &bad);
   if (status != TESELA_OK) {
     if (!err) return status;
     *err = (tesela_error){.status = status, .at = bad.at};
     snprintf(err->message, sizeof err->message, "%s%.160s",
-             status == TESELA_E_MEMORY ? "" : "this is not JSON that can be read: ", bad.message);
+             status == TESELA_E_MEMORY || !text ? "" : "this is not JSON that can be read: ", bad.message);
     return status;
   }
   status = tesela_graph_read_value(graph, target, doc.value, err);

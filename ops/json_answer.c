@@ -33,7 +33,8 @@ static void refuse(const tesela_value *id, const tesela_error *err, const char *
 
 void tesela_json_refuse(tesela_status status, const char *message, tesela_json_out *out) {
   tesela_error err = {.status = status, .at = -1};
-  snprintf(err.message, sizeof err.message, "%s", message);
+  if (!out) return;
+  snprintf(err.message, sizeof err.message, "%s", message ? message : tesela_status_code(status));
   refuse(NULL, &err, NULL, NULL, "", &out->sink);
 }
 
@@ -50,6 +51,7 @@ static void refuse_text(const tesela_error *bad, tesela_sink *out) {
 void tesela_json_answer(const char *line, size_t length, const tesela_request *how, tesela_json_out *out) {
   tesela_json_in request;
   tesela_error err;
+  if (!out) return;
   if (json_read_line(&request, line, length, &err) != TESELA_OK) {
     refuse_text(&err, &out->sink);
     return;

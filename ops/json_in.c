@@ -146,6 +146,7 @@ static void copy_value(tesela_value *to, json_t *from) {
 static tesela_status fail(tesela_json_in *in, tesela_status status, int64_t at, const char *message,
                           tesela_error *err) {
   tesela_json_free(in);
+  if (!err) return status;
   *err = (tesela_error){.status = status, .at = at};
   snprintf(err->message, sizeof err->message, "%s", message);
   return status;
@@ -156,7 +157,9 @@ static tesela_status json_read(tesela_json_in *in, const char *text, size_t leng
   json_error_t bad;
   json_malloc_t usual_malloc;
   json_free_t usual_free;
+  if (!in) return fail(in, TESELA_E_INVALID, -1, "argument in is NULL", err);
   *in = (tesela_json_in){0};
+  if (!text) return fail(in, TESELA_E_INVALID, -1, "argument text is NULL", err);
   if (length > SIZE_MAX / 512) return fail(in, TESELA_E_LIMIT, -1, "the text is too long", err);
   size_t size = json_memory(text, length);
   in->memory = malloc(size);
@@ -189,6 +192,7 @@ tesela_status json_read_line(tesela_json_in *in, const char *line, size_t length
 }
 
 void tesela_json_free(tesela_json_in *in) {
+  if (!in) return;
   free(in->memory);
   *in = (tesela_json_in){0};
 }

@@ -70,14 +70,21 @@ static void put_int(tesela_json_out *j, int64_t value) {
   put_value(j, p, (size_t)(end - p));
 }
 
-/* The shortest text that reads back equal. */
+/* The shortest text that reads back equal, with a point whatever the locale. */
 static void put_real(tesela_json_out *j, double value) {
   char text[40];
   for (int digits = 15; digits <= 17; digits++) {
     snprintf(text, sizeof text, "%.*g", digits, value);
     if (strtod(text, NULL) == value) break;
   }
-  if (!strpbrk(text, ".e")) strcat(text, ".0"); /* stays a real for readers that tell the two apart */
+  char *point = text + strspn(text, "-0123456789");
+  if (*point == '\0') {
+    strcat(text, ".0");       /* stays a real for readers that tell the two apart */
+  } else if (*point != 'e') { /* the locale's decimal point, which may be longer */
+    const size_t width = strcspn(point, "0123456789");
+    memmove(point + 1, point + width, strlen(point + width) + 1);
+    *point = '.';
+  }
   put_value(j, text, strlen(text));
 }
 
@@ -143,6 +150,7 @@ static void put_text(tesela_json_out *j, const tesela_event *event) {
 
 int tesela_json_take(tesela_sink *sink, const tesela_event *event) {
   tesela_json_out *j = (tesela_json_out *)sink; /* its first member */
+  if (!sink || !event) return 1;
   switch (event->kind) {
   case TESELA_EVENT_OBJECT:
   case TESELA_EVENT_LIST:
@@ -173,6 +181,7 @@ int tesela_json_take(tesela_sink *sink, const tesela_event *event) {
 }
 
 void tesela_json_out_free(tesela_json_out *out) {
+  if (!out) return;
   free(out->text);
   *out = (tesela_json_out)TESELA_JSON_OUT;
 }

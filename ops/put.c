@@ -7,8 +7,9 @@
 #include <math.h>
 #include <string.h>
 
+/* A sink that is NULL takes nothing, as one that has stopped. */
 static void put(tesela_sink *sink, const tesela_event *event) {
-  if (!sink->stopped && sink->take(sink, event) != 0) sink->stopped = true;
+  if (sink && !sink->stopped && sink->take(sink, event) != 0) sink->stopped = true;
 }
 
 static void put_kind(tesela_sink *sink, tesela_event_kind kind) { put(sink, &(tesela_event){.kind = kind}); }
@@ -23,7 +24,7 @@ void tesela_put_end(tesela_sink *sink) { put_kind(sink, TESELA_EVENT_END); }
 void tesela_put_null(tesela_sink *sink) { put_kind(sink, TESELA_EVENT_NULL); }
 
 void tesela_put_key(tesela_sink *sink, const char *name) {
-  put_text(sink, TESELA_EVENT_KEY, name, strlen(name));
+  put_text(sink, TESELA_EVENT_KEY, name ? name : "", name ? strlen(name) : 0);
 }
 
 void tesela_put_bool(tesela_sink *sink, bool value) {
@@ -42,24 +43,24 @@ void tesela_put_real(tesela_sink *sink, double value) {
 }
 
 void tesela_put_text_n(tesela_sink *sink, const char *text, size_t length) {
-  put_text(sink, TESELA_EVENT_TEXT, text, length);
-}
-
-void tesela_put_text(tesela_sink *sink, const char *text) {
   if (text)
-    tesela_put_text_n(sink, text, strlen(text));
+    put_text(sink, TESELA_EVENT_TEXT, text, length);
   else
     tesela_put_null(sink);
 }
 
+void tesela_put_text(tesela_sink *sink, const char *text) {
+  tesela_put_text_n(sink, text, text ? strlen(text) : 0);
+}
+
 void tesela_put_ints(tesela_sink *sink, int32_t n, const int64_t *values) {
   tesela_put_list(sink);
-  for (int32_t i = 0; i < n; i++) tesela_put_int(sink, values[i]);
+  for (int32_t i = 0; values && i < n && sink && !sink->stopped; i++) tesela_put_int(sink, values[i]);
   tesela_put_end(sink);
 }
 
 void tesela_put_value(tesela_sink *sink, const tesela_value *value) {
-  switch (value->kind) {
+  switch (value ? value->kind : TESELA_VALUE_NULL) {
   case TESELA_VALUE_NULL:
     tesela_put_null(sink);
     return;
@@ -126,7 +127,7 @@ void tesela_put_key_list(tesela_sink *sink, const char *name) {
 static int write_part(void *user, const char *text, size_t length) {
   tesela_sink *sink = user;
   put_text(sink, TESELA_EVENT_PART, text, length);
-  return sink->stopped;
+  return !sink || sink->stopped;
 }
 
 tesela_writer tesela_put_text_begin(tesela_sink *sink) { return (tesela_writer){write_part, sink}; }

@@ -347,6 +347,6 @@ static const tesela_op_entry table[] = {
 };
 
 const tesela_op_entry *tesela_ops(int32_t *n) {
-  *n = sizeof table / sizeof table[0];
+  if (n) *n = sizeof table / sizeof table[0];
   return table;
 }

@@ -14,7 +14,7 @@ tesela_status tesela_request_fail(tesela_request *q, tesela_status status, int64
                                   ...) {
   va_list args;
   va_start(args, format);
-  tesela_error_fill(q->err, status, at, format, args);
+  tesela_error_fill(q ? q->err : NULL, status, at, format, args);
   va_end(args);
   return status;
 }
@@ -64,6 +64,7 @@ const char *tesela_field_type_words(tesela_field_type type) { return types[type]
  */
 
 const tesela_value *tesela_request_get(tesela_request *q, const char *field) {
+  if (!q) return NULL;
   q->field = field;
   return tesela_value_get(q->value, field);
 }
@@ -341,7 +342,7 @@ static tesela_status run(tesela_request *q, const tesela_op_entry *op) {
   return status;
 }
 
-tesela_status tesela_request_answer(tesela_request *q) {
+static tesela_status answer(tesela_request *q) {
   const tesela_op_entry *op = NULL;
   *q->err = (tesela_error){.at = -1};
   q->error_at[0] = '\0';
@@ -364,7 +365,17 @@ tesela_status tesela_request_answer(tesela_request *q) {
   return run(q, op);
 }
 
+tesela_status tesela_request_answer(tesela_request *q) {
+  if (!q) return TESELA_E_INVALID;
+  tesela_error unused, *const err = q->err;
+  if (!err) q->err = &unused;
+  const tesela_status status = answer(q);
+  q->err = err;
+  return status;
+}
+
 void tesela_request_free(tesela_request *q) {
+  if (!q) return;
   free(q->message);
   q->message = NULL;
 }

@@ -20,15 +20,17 @@ tesela_value tesela_value_of_bool(const char *name, bool flag) {
 }
 
 tesela_value tesela_value_of_list(const char *name, size_t n, const tesela_value *items) {
-  return (tesela_value){.name = name, .kind = TESELA_VALUE_LIST, .n = n, .as = {.item = items}};
+  return (tesela_value){.name = name, .kind = TESELA_VALUE_LIST, .n = items ? n : 0, .as = {.item = items}};
 }
 
 tesela_value tesela_value_of_object(const char *name, size_t n, const tesela_value *members) {
-  return (tesela_value){.name = name, .kind = TESELA_VALUE_OBJECT, .n = n, .as = {.item = members}};
+  return (tesela_value){
+      .name = name, .kind = TESELA_VALUE_OBJECT, .n = members ? n : 0, .as = {.item = members}};
 }
 
 tesela_value tesela_value_of_ints(const char *name, size_t n, tesela_value *room, const int64_t *numbers) {
-  for (size_t i = 0; i < n; i++) room[i] = tesela_value_of_int(NULL, numbers[i]);
+  if (!numbers) n = 0;
+  for (size_t i = 0; room && i < n; i++) room[i] = tesela_value_of_int(NULL, numbers[i]);
   return tesela_value_of_list(name, n, room);
 }
 
@@ -45,7 +47,7 @@ const tesela_value *tesela_value_at(const tesela_value *value, size_t i) {
 }
 
 const tesela_value *tesela_value_get(const tesela_value *object, const char *name) {
-  size_t n = tesela_value_is(object, TESELA_VALUE_OBJECT) ? object->n : 0;
+  size_t n = name && tesela_value_is(object, TESELA_VALUE_OBJECT) ? object->n : 0;
   for (size_t i = 0; i < n; i++)
     if (strcmp(object->as.item[i].name, name) == 0) return &object->as.item[i];
   return NULL;

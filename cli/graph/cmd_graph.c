@@ -50,12 +50,6 @@ static int graph_assign(const cli_context *cli, graph_ask *ask, const graph_work
 
 /* ---- the verb ---------------------------------------------------------------------------------------------------- */
 
-void graph_note_copies(const cli_context *cli, int64_t copies, int64_t elements) {
-  if (copies > 0)
-    say_note(cli, "%" PRId64 " cop%s of views, %" PRId64 " elements", copies, copies == 1 ? "y" : "ies",
-             elements);
-}
-
 /* Why there are no layouts; where moves do not help, whether --materialise does. CLI_NO when it is said. */
 static int graph_say_why(const cli_context *cli, graph_ask *ask, graph_work *work) {
   const tesela_propagate_options options = request_propagate_options(&ask->r);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* graph_answer.c - the request that a command line of graph is; graph --json: its answer. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,6 +126,12 @@ void graph_end(graph_ask *ask) {
   free(ask->out.name);
   free(ask->read);
   graph_progress_end();
+}
+
+void graph_note_copies(const cli_context *cli, int64_t copies, int64_t elements) {
+  if (copies > 0)
+    say_note(cli, "%" PRId64 " cop%s of views, %" PRId64 " elements", copies, copies == 1 ? "y" : "ies",
+             elements);
 }
 
 /* ---- the answer -------------------------------------------------------------------------------------------------- */

@@ -93,12 +93,12 @@ static void paragraphs(const cli_term *term, const char *text) {
   }
 }
 
-static void command_help(const cli_term *term) {
+static void command_help(const cli_verb *verbs, const cli_term *term) {
   fputs("tesela: physical layouts of tensors\n\nusage: tesela VERB ...\n\n", term->file);
-  for (int i = 0; i < cli_n_verbs; i++) {
+  for (const cli_verb *verb = verbs; verb->name; verb++) {
     char name[NAME];
-    snprintf(name, sizeof name, "%s %s", cli_verbs[i].name, cli_verbs[i].args);
-    entry(term, name, cli_verbs[i].summary);
+    snprintf(name, sizeof name, "%s %s", verb->name, verb->args);
+    entry(term, name, verb->summary);
   }
   options(term, "Every verb takes", cli_common_options);
   paragraphs(term, pages_layout_text);
@@ -106,9 +106,9 @@ static void command_help(const cli_term *term) {
   fputs("\nMore on one verb: tesela help VERB\n", term->file);
 }
 
-void help_print(const cli_verb *verb, const cli_term *term) {
+void help_print(const cli_context *cli, const cli_verb *verb, const cli_term *term) {
   if (!verb) {
-    command_help(term);
+    command_help(cli->verbs, term);
     return;
   }
   fprintf(term->file, "usage: tesela %s%s%s\n\n", verb->name, *verb->args ? " " : "", verb->args);
@@ -135,12 +135,11 @@ static void json_options(tesela_sink *j, const char *key, const cli_option *opti
   tesela_put_end(j);
 }
 
-static int json_help(const cli_verb *only) {
+static int json_help(const cli_verb *verbs, const cli_verb *only) {
   tesela_json_out j = TESELA_JSON_OUT;
   tesela_put_object(&j.sink);
   tesela_put_key_list(&j.sink, "verbs");
-  for (int i = 0; i < cli_n_verbs; i++) {
-    const cli_verb *verb = &cli_verbs[i];
+  for (const cli_verb *verb = verbs; verb->name; verb++) {
     if (only && verb != only) continue;
     tesela_put_object(&j.sink);
     tesela_put_key_text(&j.sink, "name", verb->name);
@@ -165,14 +164,14 @@ int cmd_help(const cli_context *cli) {
     if (cli->n_args > 0 || (cli_has(cli, "man") && shell))
       return say_usage(cli, "--man and --completion stand alone");
     if (shell)
-      pages_completion(shell);
+      pages_completion(cli->verbs, shell);
     else
-      pages_man();
+      pages_man(cli->verbs);
     return CLI_YES;
   }
   const cli_verb *verb = NULL;
-  if (cli->n_args > 0 && !(verb = cli_find_verb(cli->arg[0]))) return cli_unknown_verb(cli, cli->arg[0]);
-  if (cli->json) return json_help(verb);
-  help_print(verb, &cli->out);
+  if (cli->n_args > 0 && !(verb = cli_find_verb(cli, cli->arg[0]))) return cli_unknown_verb(cli, cli->arg[0]);
+  if (cli->json) return json_help(cli->verbs, verb);
+  help_print(cli, verb, &cli->out);
   return CLI_YES;
 }

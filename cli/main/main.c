@@ -2,7 +2,8 @@
 /*
  * main.c - the command `tesela`: reads the command line, runs the verb, sees to its output.
  *
- *   options.c         the table of verbs and options; parse.c reads the command line by it, help.c prints it
+ *   options.c         the table of verbs and options; parse.c reads the command line by it, given.c asks what it gave,
+ *                     help.c prints it
  *   cmd_<verb>.c      one verb each, on the public headers and jansson alone
  *   say.c term.c      words on stderr; what a terminal can show
  *   input.c lines.c   a LAYOUT argument; standard input line by line
@@ -73,7 +74,7 @@ int main(int argc, char **argv) {
   fill_closed_streams();
   bool pipes_kill = signal(SIGPIPE, SIG_IGN) == SIG_DFL;
 
-  cli_context cli = {0};
+  cli_context cli = {.verbs = cli_verbs};
   int status = CLI_FAILED;
   cli.arg = calloc((size_t)argc + 1, sizeof *cli.arg);
   cli.given = calloc((size_t)argc + 1, sizeof *cli.given);

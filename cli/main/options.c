@@ -46,14 +46,6 @@
     "threads", 0, "N", "copy with at most N threads; unless told, one for each CPU allowed"             \
   }
 
-const cli_option cli_common_options[] = {
-    {"json", 0, NULL, "print JSON"},
-    {"color", 0, "auto|always|never", "colour; auto: on a terminal, unless NO_COLOR is set"},
-    {"ascii", 0, NULL, "no characters beyond ASCII"},
-    {"help", 'h', NULL, "print the help of this verb"},
-    END,
-};
-
 static const cli_option no_options[] = {END};
 
 static const cli_option bench_options[] = {
@@ -610,6 +602,5 @@ const cli_verb cli_verbs[] = {
     {"version", cmd_version, "", 0, 0, "print the version", "", no_options},
     {"help", cmd_help, "[VERB]", 0, 1, "print the help of a verb, the manual page, completions", help_details,
      help_options},
+    {NULL, NULL, NULL, 0, 0, NULL, NULL, NULL},
 };
-
-const int cli_n_verbs = sizeof cli_verbs / sizeof cli_verbs[0];

@@ -58,6 +58,8 @@ typedef struct cli_verb {
 
 /* What the command line says. */
 struct cli_context {
+  const cli_verb
+      *verbs; /* the table, from main: nothing else refers to it, so that verbs do not call each other */
   const cli_verb *verb;
   int n_args;
   const char **arg;
@@ -73,14 +75,17 @@ struct cli_context {
   int n_given;
 };
 
-/* The table, and the options every verb has. */
+/* The table, which ends with a row of zeros, and the options every verb has. */
 extern const cli_verb cli_verbs[];
-extern const int cli_n_verbs;
 extern const cli_option cli_common_options[];
 
-const cli_verb *cli_find_verb(const char *name);                /* NULL if there is none */
+const cli_verb *cli_find_verb(const cli_context *cli, const char *name); /* NULL: unknown */
 int cli_unknown_verb(const cli_context *cli, const char *name); /* says so, with a suggestion; CLI_BAD */
 
+/* An option by its name, or by its letter if that is not 0; NULL: the verb does not have it. Its value is at *at of cli->own, or
+ * of cli->common if *common. */
+const cli_option *cli_find_option(const cli_context *cli, const char *name, size_t length, char letter,
+                                  bool *common, int *at);
 /* Was it given? An option the verb does not have is a mistake in the program (assert). */
 bool cli_has(const cli_context *cli, const char *name);
 /* The value that was given last, NULL if none was. */
@@ -100,7 +105,7 @@ bool cli_size(const cli_context *cli, const char *name, int64_t otherwise, int64
 bool cli_parse(cli_context *cli, int argc, char **argv, int *status);
 
 /* help.c: the help of one verb, or (NULL) of the command. */
-void help_print(const cli_verb *verb, const cli_term *term);
+void help_print(const cli_context *cli, const cli_verb *verb, const cli_term *term);
 
 /* The verbs, each in cmd_<verb>.c. */
 int cmd_access(const cli_context *cli);

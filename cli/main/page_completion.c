@@ -37,7 +37,7 @@ static void bash_value(const cli_option *option) {
   fputs("\n      return ;;\n", stdout);
 }
 
-static void bash_completion(void) {
+static void bash_completion(const cli_verb *verbs) {
   fputs("# bash completion for tesela\n_tesela() {\n"
         "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} verb= i\n"
         "  # `--option=value` comes as three words\n"
@@ -49,13 +49,13 @@ static void bash_completion(void) {
         "  case $before in\n",
         stdout);
   each_option(cli_common_options, bash_value);
-  for (int i = 0; i < cli_n_verbs; i++) each_option(cli_verbs[i].options, bash_value);
+  for (const cli_verb *verb = verbs; verb->name; verb++) each_option(verb->options, bash_value);
   fputs("  esac\n  case $verb in\n    '')\n      COMPREPLY=($(compgen -W '", stdout);
-  for (int i = 0; i < cli_n_verbs; i++) printf("%s ", cli_verbs[i].name);
+  for (const cli_verb *verb = verbs; verb->name; verb++) printf("%s ", verb->name);
   fputs("--help --version' -- \"$word\"))\n      return ;;\n", stdout);
-  for (int i = 0; i < cli_n_verbs; i++) {
-    printf("    %s) set --", cli_verbs[i].name);
-    each_option(cli_verbs[i].options, bash_option);
+  for (const cli_verb *verb = verbs; verb->name; verb++) {
+    printf("    %s) set --", verb->name);
+    each_option(verb->options, bash_option);
     puts(" ;;");
   }
   fputs("    *) set -- ;;\n  esac\n  if [[ $word == -* ]]; then\n    set -- \"$@\"", stdout);
@@ -64,11 +64,10 @@ static void bash_completion(void) {
       "\n    COMPREPLY=($(compgen -W \"$*\" -- \"$word\"))\n"
       "    if [[ ${COMPREPLY[0]-} == *= ]]; then compopt -o nospace; fi\n    return\n  fi\n  case $verb in\n",
       stdout);
-  for (int i = 0; i < cli_n_verbs; i++)
-    if (takes_files(&cli_verbs[i]))
-      printf("    %s) COMPREPLY=($(compgen -f -- \"$word\")) ;;\n", cli_verbs[i].name);
+  for (const cli_verb *verb = verbs; verb->name; verb++)
+    if (takes_files(verb)) printf("    %s) COMPREPLY=($(compgen -f -- \"$word\")) ;;\n", verb->name);
   fputs("    help) COMPREPLY=($(compgen -W '", stdout);
-  for (int i = 0; i < cli_n_verbs; i++) printf("%s ", cli_verbs[i].name);
+  for (const cli_verb *verb = verbs; verb->name; verb++) printf("%s ", verb->name);
   fputs("' -- \"$word\")) ;;\n  esac\n}\ncomplete -F _tesela tesela\n", stdout);
 }
 
@@ -105,23 +104,22 @@ static void zsh_option(const cli_option *option) {
   }
 }
 
-static void zsh_completion(void) {
+static void zsh_completion(const cli_verb *verbs) {
   fputs("#compdef tesela\n# zsh completion for tesela\n_tesela() {\n  local -a verbs\n  verbs=(\n", stdout);
-  for (int i = 0; i < cli_n_verbs; i++) {
-    printf("    '%s:", cli_verbs[i].name);
-    zsh_text(cli_verbs[i].summary);
+  for (const cli_verb *verb = verbs; verb->name; verb++) {
+    printf("    '%s:", verb->name);
+    zsh_text(verb->summary);
     puts("'");
   }
   fputs("  )\n  if (( CURRENT == 2 )); then\n    _describe verb verbs\n    return\n  fi\n"
         "  local verb=$words[2]\n  shift words\n  (( CURRENT-- ))\n  case $verb in\n",
         stdout);
-  for (int i = 0; i < cli_n_verbs; i++) {
-    printf("    %s)\n      _arguments -s", cli_verbs[i].name);
-    each_option(cli_verbs[i].options, zsh_option);
+  for (const cli_verb *verb = verbs; verb->name; verb++) {
+    printf("    %s)\n      _arguments -s", verb->name);
+    each_option(verb->options, zsh_option);
     each_option(cli_common_options, zsh_option);
-    if (takes_files(&cli_verbs[i])) fputs(" \\\n          '*:file:_files'", stdout);
-    if (strcmp(cli_verbs[i].name, "help") == 0)
-      fputs(" \\\n          '1:verb:{_describe verb verbs}'", stdout);
+    if (takes_files(verb)) fputs(" \\\n          '*:file:_files'", stdout);
+    if (strcmp(verb->name, "help") == 0) fputs(" \\\n          '1:verb:{_describe verb verbs}'", stdout);
     puts(" ;;");
   }
   fputs("  esac\n}\n_tesela \"$@\"\n", stdout);
@@ -153,10 +151,9 @@ static void fish_option(const cli_option *option) {
   puts("'");
 }
 
-static void fish_completion(void) {
+static void fish_completion(const cli_verb *verbs) {
   fputs("# fish completion for tesela\ncomplete -c tesela -f\n", stdout);
-  for (int i = 0; i < cli_n_verbs; i++) {
-    const cli_verb *verb = &cli_verbs[i];
+  for (const cli_verb *verb = verbs; verb->name; verb++) {
     printf("complete -c tesela -n __fish_use_subcommand -a %s -d '", verb->name);
     fish_text(verb->summary);
     puts("'");
@@ -167,15 +164,15 @@ static void fish_completion(void) {
   fish_verb = NULL;
   each_option(cli_common_options, fish_option);
   fputs("complete -c tesela -n '__fish_seen_subcommand_from help' -a '", stdout);
-  for (int i = 0; i < cli_n_verbs; i++) printf("%s ", cli_verbs[i].name);
+  for (const cli_verb *verb = verbs; verb->name; verb++) printf("%s ", verb->name);
   puts("'");
 }
 
-void pages_completion(const char *shell) {
+void pages_completion(const cli_verb *verbs, const char *shell) {
   if (strcmp(shell, "bash") == 0)
-    bash_completion();
+    bash_completion(verbs);
   else if (strcmp(shell, "zsh") == 0)
-    zsh_completion();
+    zsh_completion(verbs);
   else
-    fish_completion();
+    fish_completion(verbs);
 }

@@ -135,7 +135,7 @@ static void man_verb(const cli_verb *verb) {
   man_options(verb->options);
 }
 
-void pages_man(void) {
+void pages_man(const cli_verb *verbs) {
   puts(".Dd $Mdocdate$\n.Dt TESELA 1\n.Os\n.Sh NAME\n.Nm tesela\n.Nd physical layouts of tensors\n"
        ".Sh SYNOPSIS\n.Nm\n.Ar verb\n.Op Ar argument ...\n.Sh DESCRIPTION");
   man_text("Answers questions about physical layouts of tensors: where an element is in memory, what is at a "
@@ -146,7 +146,7 @@ void pages_man(void) {
   puts(".Pp\nEvery verb takes these options:");
   man_options(cli_common_options);
   puts(".Sh VERBS");
-  for (int i = 0; i < cli_n_verbs; i++) man_verb(&cli_verbs[i]);
+  for (const cli_verb *verb = verbs; verb->name; verb++) man_verb(verb);
   puts(".Sh ENVIRONMENT\n.Bl -tag -width COLUMNS\n"
        ".It Ev NO_COLOR\nIf set to anything, no colour unless\n.Fl \\-color Ns = Ns Cm always .\n"
        ".It Ev COLUMNS\nThe width of the terminal.\n"

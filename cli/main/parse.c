@@ -5,98 +5,16 @@
  * Options may stand anywhere, before the verb only those that every verb has. `--` ends them; `-`, negative
  * numbers and what begins with an arrow are words. An option given twice has its last value.
  */
-#include <assert.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-#include <tesela/report.h>
+#include <tesela/base.h>
 
 #include "main/options.h"
 #include "main/say.h"
 
-const cli_verb *cli_find_verb(const char *name) {
-  for (int i = 0; i < cli_n_verbs; i++)
-    if (strcmp(cli_verbs[i].name, name) == 0) return &cli_verbs[i];
-  return NULL;
-}
-
-/* ---- asked for by name ------------------------------------------------------------------------------------
- */
-
-/* An option by its name, or by its letter if that is not 0; NULL if the verb has none. Its value stands at
- * *at of cli->own, or of cli->common if *common. */
-static const cli_option *find(const cli_context *cli, const char *name, size_t length, char letter,
-                              bool *common, int *at) {
-  const cli_option *lists[] = {cli->verb ? cli->verb->options : NULL, cli_common_options};
-  for (int list = 0; list < 2; list++)
-    for (int i = 0; lists[list] && lists[list][i].name; i++) {
-      const cli_option *o = &lists[list][i];
-      bool hit =
-          letter ? o->letter == letter : strlen(o->name) == length && memcmp(o->name, name, length) == 0;
-      if (!hit) continue;
-      *common = list == 1;
-      *at = i;
-      return o;
-    }
-  return NULL;
-}
-
-const char *cli_value(const cli_context *cli, const char *name) {
-  bool common = false;
-  int at = 0;
-  const cli_option *option = find(cli, name, strlen(name), 0, &common, &at);
-  assert(option && "the table has no such option");
-  if (!option) return NULL;
-  return common ? cli->common[at] : cli->own[at];
-}
-
-const char *cli_each(const cli_context *cli, const char *name, int *at) {
-  while (*at < cli->n_given) {
-    const struct cli_given *given = &cli->given[(*at)++];
-    if (strcmp(given->option->name, name) == 0) return given->value;
-  }
-  return NULL;
-}
-
-bool cli_has(const cli_context *cli, const char *name) { return cli_value(cli, name) != NULL; }
-
-bool cli_integer(const cli_context *cli, const char *name, int64_t low, int64_t high, int64_t otherwise,
-                 int64_t *out) {
-  const char *text = cli_value(cli, name);
-  if (!text) {
-    *out = otherwise;
-    return true;
-  }
-  char *end, quote[SAY_QUOTE];
-  errno = 0;
-  long long value = strtoll(text, &end, 10);
-  if (end == text || *end || errno || value < low || value > high) {
-    say_usage(cli, "--%s is %s; it takes an integer from %" PRId64 " to %" PRId64, name,
-              say_quote(text, quote), low, high);
-    return false;
-  }
-  *out = value;
-  return true;
-}
-
-bool cli_size(const cli_context *cli, const char *name, int64_t otherwise, int64_t *out) {
-  const char *text = cli_value(cli, name);
-  tesela_error err;
-  *out = otherwise;
-  if (!text || tesela_units_parse(text, strlen(text), out, NULL, &err) == TESELA_OK) return true;
-  say_usage(cli, "--%s: %s", name, err.message);
-  return false;
-}
-
 /* ---- errors -----------------------------------------------------------------------------------------------
  */
-
-static const char *verb_name(const void *user, int i) {
-  (void)user;
-  return i < cli_n_verbs ? cli_verbs[i].name : NULL;
-}
 
 static const char *option_name(const void *user, int i) {
   const cli_context *cli = user;
@@ -104,15 +22,6 @@ static const char *option_name(const void *user, int i) {
   for (; cli->verb && cli->verb->options[n].name; n++)
     if (n == i) return cli->verb->options[n].name;
   return cli_common_options[i - n].name;
-}
-
-int cli_unknown_verb(const cli_context *cli, const char *word) {
-  char quote[SAY_QUOTE];
-  const char *near = tesela_nearest(word, strlen(word), verb_name, NULL);
-  say_error(cli, "there is no verb %s%s%s%s", say_quote(word, quote), near ? "; did you mean " : "",
-            near ? near : "", near ? "?" : "");
-  fputs("The list: tesela help\n", stderr);
-  return CLI_BAD;
 }
 
 static int unknown_option(const cli_context *cli, const char *word, size_t length) {
@@ -167,7 +76,7 @@ static bool take_long(cli_context *cli, const char *word, words *rest) {
   bool common;
   int at;
   size_t length = strcspn(word, "=");
-  const cli_option *option = find(cli, word, length, 0, &common, &at);
+  const cli_option *option = cli_find_option(cli, word, length, 0, &common, &at);
   if (!option) {
     unknown_option(cli, word, length);
     return false;
@@ -182,7 +91,7 @@ static bool take_letters(cli_context *cli, const char *word, words *rest) {
     bool common;
     int at;
     char letter[2] = {*word, '\0'}, quote[SAY_QUOTE];
-    const cli_option *option = find(cli, NULL, 0, *word, &common, &at);
+    const cli_option *option = cli_find_option(cli, NULL, 0, *word, &common, &at);
     if (!option) {
       say_usage(cli, "there is no option -%s", say_quote(letter, quote));
       return false;
@@ -205,12 +114,12 @@ static bool take_words(cli_context *cli, words *rest) {
     if (options && strcmp(word, "--") == 0) {
       options = false;
     } else if (options && !cli->verb && (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)) {
-      cli->verb = cli_find_verb("version");
+      cli->verb = cli_find_verb(cli, "version");
     } else if (options && is_option(word)) {
       if (!(word[1] == '-' ? take_long(cli, word + 2, rest) : take_letters(cli, word + 1, rest)))
         return false;
     } else if (!cli->verb) {
-      cli->verb = cli_find_verb(word);
+      cli->verb = cli_find_verb(cli, word);
       if (!cli->verb) {
         cli_unknown_verb(cli, word);
         return false;
@@ -252,12 +161,12 @@ bool cli_parse(cli_context *cli, int argc, char **argv, int *status) {
   if (!take_words(cli, &rest)) return false;
   look_at_streams(cli);
   if (cli_has(cli, "help")) {
-    help_print(cli->verb, &cli->out);
+    help_print(cli, cli->verb, &cli->out);
     *status = CLI_YES;
     return false;
   }
   if (!cli->verb) {
-    help_print(NULL, &cli->err);
+    help_print(cli, NULL, &cli->err);
     return false;
   }
   return right_number_of_words(cli);

@@ -11,11 +11,6 @@
 #include "tile_input.h"
 #include "main/json.h"
 
-bool show_wants(const cli_context *cli, const char *part) {
-  const char *only = cli_value(cli, "only");
-  return !only || strcmp(only, part) == 0;
-}
-
 /* The canonical text, as a headline. */
 static void print_text(const cli_context *cli, const tesela_xla_shape *shape) {
   cli_styled_begin(&cli->out, "1");

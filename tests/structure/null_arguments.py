@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a C program that calls every public function with NULL for each of its pointers in turn.
 
-    null_arguments.py include/tesela null_arguments.c
+    null_arguments.py null_arguments.c HEADER...
 
-ops.h, which is another library's, is left out, and so are the two functions that take a va_list or a callback.
+Functions that take a va_list or a callback are left out.
 
 The functions are those that the headers declare, so a new one cannot be forgotten. One with a status must refuse with
 TESELA_E_INVALID and name the argument; what is documented to take NULL stands in OPTIONAL. One without a status answers what an
@@ -28,6 +28,8 @@ OPTIONAL = {
     "tesela_graph_materialise": "inserted",
     "tesela_graph_print_hlo": "name",
     "tesela_graph_read_hlo": "target",
+    "tesela_graph_read_json": "target",
+    "tesela_graph_read_value": "target",
     "tesela_graph_run": "target",
     "tesela_graph_run_needs_of": "target",
     "tesela_index_from_number": "minor_to_major",
@@ -51,8 +53,9 @@ OPTIONAL = {
     "tesela_xla_layout_make": "minor_to_major",
     "tesela_xla_shape_make": "layout",
 }
-# What the inline functions of layout.h call for a walk or scan that has begun; and what prints an error, so has none to fill.
-SPARED = {"tesela_walk_carry", "tesela_scan_carry", "tesela_error_print", "tesela_error_caret"}
+# What the inline functions of layout.h call for a walk or scan that has begun; and what prints or
+# fills an error, so has none to refuse with.
+SPARED = {"tesela_walk_carry", "tesela_scan_carry", "tesela_error_print", "tesela_error_caret", "tesela_request_fail"}
 # What is needed only where there are elements: asked with real layouts in tests/unit/test_values.c, test_program.c,
 # test_transfer_refused.c and test_graph_run_edges.c.
 LATER = {
@@ -60,14 +63,19 @@ LATER = {
     "tesela_program_run": "dst src fill",
     "tesela_transfer_verify": "host",
     "tesela_values_compare": "data_a data_b",
+    "tesela_value_of_ints": "name",
     "tesela_values_digest": "data",
 }
+
+
+# What a pointer of a type leads to, where bytes of 1 are no value: a request says its errors through a pointer of its own.
+ROOM = {"tesela_request *": "&(tesela_request){.err = &err}", "const tesela_value *": "&(tesela_value){.n = 0}"}
 
 
 def parameters(text):
     """[(type, name, is a pointer)] of a parameter list."""
     found = []
-    for part in re.split(r",(?![^(]*\))", text):
+    for part in re.split(r",(?![^(]*\))", text.replace(", ...", "")):
         kind, name, array = re.fullmatch(r"\s*(.*?)(\w+)\s*(\[.*\])?\s*", part).groups()
         if part.strip() != "void":
             found.append((kind.strip(), name, "*" in kind or array is not None))
@@ -95,7 +103,7 @@ def call(name, all_parameters, given, argument):
         elif other == "err":
             arguments.append("&err")
         elif is_pointer:
-            arguments.append("NULL" if other in ALWAYS else "room")
+            arguments.append("NULL" if other in ALWAYS else ROOM.get(kind, "room"))
         else:
             arguments.append(other + "_")
             values.append(f"{kind} {other}_; memset(&{other}_, 1, sizeof {other}_);")
@@ -120,7 +128,8 @@ def without(result, name, all_parameters):
     for _, missing, is_pointer in all_parameters:
         if is_pointer and missing not in spared:
             values, text = call(name, all_parameters, missing, "NULL")
-            refused = f'refused({text}, "{missing}")' if result == "tesela_status" else f"(void){text}"
+            says = f'"{missing}"' if any(name == "err" for _, name, _ in all_parameters) else "NULL"
+            refused = f"refused({text}, {says})" if result == "tesela_status" else f"(void){text}"
             yield f'  {{ about("{name}: {missing}"); {values} {refused}; }}'
 
 
@@ -131,7 +140,7 @@ PROGRAM = """/* Made by null_arguments.py. */
 #include <string.h>
 #include <unistd.h>
 
-#include <tesela/tesela.h>
+%s
 
 static alignas(64) unsigned char bytes[1 << 16];
 static void *const room = bytes;
@@ -152,10 +161,11 @@ static void about(const char *call) {
   memset(bytes, 1, sizeof bytes);
 }
 
+/* missing: NULL for a function that has no err to say it. */
 static void refused(tesela_status status, const char *missing) {
   char expected[100];
-  snprintf(expected, sizeof expected, "argument %%s is NULL", missing);
-  if (status == TESELA_E_INVALID && strcmp(err.message, expected) == 0) return;
+  snprintf(expected, sizeof expected, "argument %%s is NULL", missing ? missing : "");
+  if (status == TESELA_E_INVALID && (!missing || strcmp(err.message, expected) == 0)) return;
   fprintf(stderr, "%%s: %%s, %%s\\n", now, tesela_status_code(status), err.message);
   wrong++;
 }
@@ -170,6 +180,7 @@ static void uncleared(tesela_status status, const char *options) {
 
 int main(void) {
   signal(SIGSEGV, crashed);
+  (void)uncleared; /* not every header has options */
 %s
   printf("%d calls, %%d wrong\\n", wrong);
   return wrong != 0;
@@ -178,9 +189,10 @@ int main(void) {
 
 
 def main():
-    headers, out = sys.argv[1:]
+    out, *headers = sys.argv[1:]
     lines = []
-    texts = [header.read_text() for header in sorted(Path(headers).glob("*.h")) if header.name != "ops.h"]
+    texts = [Path(header).read_text() for header in headers]
+    includes = [f"#include <tesela/{Path(header).name}>" for header in headers]
     structs = growing("".join(texts))
     assert set(re.findall(r"\} (tesela_\w+_(?:options|facts|info|needs|sizes));", "".join(texts))) <= structs
     for text in texts:
@@ -189,8 +201,8 @@ def main():
                 lines += uncleared(name, all_parameters, structs)
             if name not in SPARED:
                 lines += without(result, name, all_parameters)
-    assert len(lines) > 400
-    Path(out).write_text(PROGRAM % ("\n".join(lines), len(lines)))
+    assert len(lines) > 20 * len(headers)
+    Path(out).write_text(PROGRAM % ("\n".join(includes), "\n".join(lines), len(lines)))
 
 
 if __name__ == "__main__":

@@ -183,3 +183,9 @@ void arena_cut(uint64_t *state, int32_t n, int64_t steps, int64_t height, tesela
   }
   for (int32_t i = 0; i < n; i++) snprintf(b[i].id, sizeof b[i].id, "b%d", (int)i);
 }
+
+bool arena_same_facts(const tesela_arena_facts *a, const tesela_arena_facts *b) {
+  return a->peak == b->peak && a->bound == b->bound && a->live == b->live && a->total == b->total &&
+         a->first_fit == b->first_fit && a->spilled == b->spilled && a->n_spilled == b->n_spilled &&
+         a->kept_weight == b->kept_weight && a->proven == b->proven && a->effort == b->effort;
+}

@@ -24,6 +24,9 @@ int64_t arena_live(int32_t n, const tesela_arena_buffer *b);      /* most bytes 
 int64_t arena_peak(int32_t n, const tesela_arena_buffer *b);      /* spilled ones left out */
 int64_t arena_first_fit(int32_t n, const tesela_arena_buffer *b); /* the naive planner */
 
+/* Are all facts equal? (The bytes between members are nobody's.) */
+bool arena_same_facts(const tesela_arena_facts *a, const tesela_arena_facts *b);
+
 /* Random buffers: `kinds` is a sum of ARENA_ALIGNED, ARENA_FIXED (places that do not overlap), ARENA_ODD (empty ones). */
 enum { ARENA_ALIGNED = 1, ARENA_FIXED = 2, ARENA_ODD = 4 };
 void arena_make(uint64_t *state, int32_t n, int64_t steps, int64_t most, int kinds, tesela_arena_buffer *b);

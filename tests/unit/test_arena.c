@@ -288,7 +288,7 @@ static void plans_of_larger_problems_hold(void **state) {
     assert_true(facts.proven == (facts.peak == facts.bound));
     OK(tesela_arena_plan(n, again, &options, &same, &e_));
     assert_memory_equal(b, again, sizeof b);
-    assert_memory_equal(&facts, &same, sizeof facts);
+    assert_true(arena_same_facts(&facts, &same));
   }
 }
 
