@@ -64,8 +64,7 @@ int64_t device_room(const tesela_device_layout *layout, int32_t dim) {
 }
 
 static void put_dims(tesela_sink *j, const tesela_device_layout *layout) {
-  tesela_put_key(j, "dims");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "dims");
   for (int32_t k = 0; k < layout->n_dims; k++) {
     const tesela_device_dim *dim = &layout->dim[k];
     tesela_put_object(j);
@@ -122,8 +121,7 @@ tesela_status device_put(tesela_sink *j, const tesela_device_layout *layout, con
   device_headline(layout, text);
   tesela_put_key_text(j, "text", text);
   tesela_put_key_text(j, "type", tesela_dtype_name(host->dtype));
-  tesela_put_key(j, "shape");
-  tesela_put_ints(j, host->rank, host->shape);
+  tesela_put_key_ints(j, "shape", host->rank, host->shape);
   tesela_put_key_int(j, "bits", host->bits);
   tesela_put_key_text(j, "device_type", tesela_dtype_name(host->device_dtype));
   tesela_put_key_int(j, "device_bits", host->device_bits);

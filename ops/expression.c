@@ -28,15 +28,13 @@ bool expression_next(int32_t rank, const int64_t *shape, int64_t *index) {
 /* ---- register layouts ------------------------------------------------------------------------------------- */
 
 static void put_ints32(tesela_sink *j, const char *name, int32_t n, const int32_t *numbers) {
-  tesela_put_key(j, name);
-  tesela_put_list(j);
+  tesela_put_key_list(j, name);
   for (int32_t i = 0; i < n; i++) tesela_put_int(j, numbers[i]);
   tesela_put_end(j);
 }
 
 static void put_ints(tesela_sink *j, const char *name, int32_t n, const int64_t *numbers) {
-  tesela_put_key(j, name);
-  tesela_put_ints(j, n, numbers);
+  tesela_put_key_ints(j, name, n, numbers);
 }
 
 /* Sixteen digits; null where the fingerprint would take too long. */
@@ -50,19 +48,16 @@ static void put_hash(tesela_sink *j, const tesela_register *layout) {
 
 /* "spatial_shape", "local_shape": extents of the digits; "grouped_modes": for each dim the numbers of its modes. */
 static void put_shapes(tesela_sink *j, const tesela_register *layout) {
-  tesela_put_key(j, "spatial_shape");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "spatial_shape");
   for (int32_t i = 0; i < layout->n_spatial; i++) {
     int64_t mode = layout->spatial_modes[i];
     tesela_put_int(j, mode < 0 ? -mode : layout->mode_shape[mode]);
   }
   tesela_put_end(j);
-  tesela_put_key(j, "local_shape");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "local_shape");
   for (int32_t i = 0; i < layout->n_local; i++) tesela_put_int(j, layout->mode_shape[layout->local_modes[i]]);
   tesela_put_end(j);
-  tesela_put_key(j, "grouped_modes");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "grouped_modes");
   for (int32_t d = 0, m = 0; d < layout->rank; d++) {
     tesela_put_list(j);
     for (int64_t rest = layout->shape[d]; rest > 1 && m < layout->n_modes; m++) {
@@ -84,8 +79,7 @@ void expression_put_register(tesela_sink *j, const tesela_register *layout, cons
   tesela_put_key_int(j, "local_size", layout->local_size);
   tesela_put_key_int(j, "copies", tesela_register_copies(layout));
   put_hash(j, layout);
-  tesela_put_key(j, "text");
-  tesela_writer to = tesela_put_text_begin(j);
+  tesela_writer to = tesela_put_key_begin(j, "text");
   tesela_register_print(layout, &to, NULL);
   tesela_put_text_end(j);
   tesela_put_key(j, "expression");
@@ -133,15 +127,13 @@ tesela_status expression_put_table(tesela_sink *j, const tesela_register *layout
   int64_t all = layout->spatial_size * layout->local_size; /* a layout's fit */
   tesela_status status = TESELA_OK;
   if (all > EXPRESSION_LIST) return too_many("registers of all threads", all, err);
-  tesela_put_key(j, "table");
-  tesela_put_object(j);
+  tesela_put_key_object(j, "table");
   do {
     char name[TESELA_MAX_RANK * 21] = "";
     size_t used = 0;
     for (int32_t d = 0; d < layout->rank; d++)
       used += (size_t)snprintf(name + used, sizeof name - used, "%s%" PRId64, d > 0 ? "," : "", index[d]);
-    tesela_put_key(j, name);
-    tesela_put_list(j);
+    tesela_put_key_list(j, name);
     status = put_threads(j, layout, index, &local, err);
     tesela_put_int(j, local);
     tesela_put_end(j);
@@ -187,8 +179,7 @@ void expression_put_memory(tesela_sink *j, const tesela_tile_memory *memory) {
   } else {
     tesela_put_null(j);
   }
-  tesela_put_key(j, "text");
-  tesela_writer to = tesela_put_text_begin(j);
+  tesela_writer to = tesela_put_key_begin(j, "text");
   tesela_tile_memory_print(memory, &to, NULL);
   tesela_put_text_end(j);
 }

@@ -4,7 +4,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "request.h"
@@ -95,13 +97,53 @@ tesela_status tesela_request_open(tesela_request *q, const char *field, int *fd)
 
 tesela_status request_open(tesela_request *q, const tesela_value *path, int *fd) {
   const char *name;
+  struct stat info;
   int folder;
   tesela_status status = folder_of(q, path, &folder, &name);
   *fd = -1;
   if (status != TESELA_OK) return status;
-  *fd = openat(folder, name, O_RDONLY | O_CLOEXEC | (q->files_anywhere ? 0 : O_NOFOLLOW));
+  /* A pipe would be waited for. */
+  *fd = openat(folder, name, O_RDONLY | O_CLOEXEC | (q->files_anywhere ? 0 : O_NOFOLLOW | O_NONBLOCK));
   int kept = errno;
   close(folder);
   errno = kept;
-  return *fd >= 0 ? TESELA_OK : system_says(q, name);
+  if (*fd < 0) return system_says(q, name);
+  if (q->files_anywhere || (fstat(*fd, &info) == 0 && S_ISREG(info.st_mode))) return TESELA_OK;
+  close(*fd);
+  *fd = -1;
+  return refuse(q, "the path is not that of a regular file");
+}
+
+/* ---- paths for functions that take one -------------------------------------------------------------------- */
+
+tesela_status request_path_open(tesela_request *q, const tesela_value *value, bool write,
+                                request_path *path) {
+  const char *text = tesela_value_text(value), *name = "";
+  struct stat info;
+  *path = (request_path){.name = text, .fd = -1};
+  if (q->files_anywhere && text && strlen(text) == value->n) return TESELA_OK;
+  tesela_status status = write ? folder_of(q, value, &path->fd, &name) : request_open(q, value, &path->fd);
+  if (status != TESELA_OK) return status;
+  snprintf(path->text, sizeof path->text, write ? "/dev/fd/%d/%.255s" : "/dev/fd/%d", path->fd, name);
+  if (!write) return TESELA_OK;
+  if (strlen(name) > 255)
+    errno = ENAMETOOLONG;
+  else if (fstatat(path->fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+    errno = *name ? errno : EISDIR;
+  else
+    errno = S_ISLNK(info.st_mode)   ? ELOOP
+            : S_ISDIR(info.st_mode) ? EISDIR
+            : S_ISREG(info.st_mode) ? 0
+                                    : ENXIO;
+  if (errno == 0 || errno == ENOENT) return TESELA_OK;
+  status = errno == ENXIO ? refuse(q, "the path is not that of a regular file") : system_says(q, path->name);
+  request_path_close(path);
+  return status;
+}
+
+const char *request_path_text(const request_path *path) { return *path->text ? path->text : path->name; }
+
+void request_path_close(request_path *path) {
+  if (path->fd >= 0) close(path->fd);
+  path->fd = -1;
 }

@@ -3,7 +3,6 @@
 #include "graph_check.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,16 +10,7 @@
 #include <tesela/relayout.h>
 #include <tesela/report.h>
 
-static tesela_status check_fail(tesela_error *err, tesela_status status, const char *format, ...)
-    TESELA_PRINTF(3, 4);
-
-static tesela_status check_fail(tesela_error *err, tesela_status status, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  tesela_error_fill(err, status, -1, format, args);
-  va_end(args);
-  return status;
-}
+#include "request.h"
 
 void graph_check_free(graph_check *c) {
   check_data *data = &c->data;
@@ -111,7 +101,7 @@ static bool check_count(int64_t elements, int64_t width, graph_check *c) {
 static int64_t check_width(const tesela_node *node) { return (node->bits + 7) / 8; }
 
 static tesela_status check_no_memory(tesela_error *err) {
-  return check_fail(err, TESELA_E_MEMORY, "no memory for the inputs and outputs of the program");
+  return ops_fail(err, TESELA_E_MEMORY, -1, "no memory for the inputs and outputs of the program");
 }
 
 static tesela_status check_input(graph_check *c, int32_t number, const tesela_node *node, uint64_t *state,
@@ -236,10 +226,9 @@ static tesela_status check_allowed(graph_check *c, const tesela_graph_memory *me
   char text[3][TESELA_UNITS_TEXT];
   tesela_units_print(c->max_bytes, TESELA_UNITS_IEC, text[2]);
   if (!check_count_all(c, &at))
-    return check_fail(
-        err, TESELA_E_LIMIT,
-        "with %.80s the inputs and outputs take more than %s; --max-bytes=SIZE raises this limit", at->name,
-        text[2]);
+    return ops_fail(err, TESELA_E_LIMIT, -1,
+                    "with %.80s the inputs and outputs take more than %s; --max-bytes=SIZE raises this limit",
+                    at->name, text[2]);
   tesela_graph_run_options options = check_options(c, false, memory);
   tesela_status status = tesela_graph_run_needs_of(c->placed, c->target, &options, &tiled, err);
   options = check_options(c, true, NULL);
@@ -248,21 +237,20 @@ static tesela_status check_allowed(graph_check *c, const tesela_graph_memory *me
   if (tiled.steps > c->max_steps || plain.steps > c->max_steps) {
     const tesela_graph_run_needs *more = tiled.steps > c->max_steps ? &tiled : &plain;
     at = tesela_graph_node(more == &tiled ? c->placed : c->graph, more->node);
-    return check_fail(err, TESELA_E_LIMIT,
-                      "a run takes %" PRId64
-                      " steps (results and products), most of them for %.80s; at most %" PRId64
-                      " are run, --max-steps=N raises this limit",
-                      more->steps, at->name, c->max_steps);
+    return ops_fail(err, TESELA_E_LIMIT, -1,
+                    "a run takes %" PRId64
+                    " steps (results and products), most of them for %.80s; at most %" PRId64
+                    " are run, --max-steps=N raises this limit",
+                    more->steps, at->name, c->max_steps);
   }
   int64_t buffers = tiled.bytes > plain.bytes ? tiled.bytes : plain.bytes;
   if (buffers <= c->max_bytes - c->data.bytes) return TESELA_OK;
   tesela_units_print(c->data.bytes, TESELA_UNITS_IEC, text[0]);
   tesela_units_print(buffers, TESELA_UNITS_IEC, text[1]);
-  return check_fail(
-      err, TESELA_E_LIMIT,
-      "a run takes %s for inputs and outputs and %s for buffers and their marks; at most %s are "
-      "taken, --max-bytes=SIZE raises this limit",
-      text[0], text[1], text[2]);
+  return ops_fail(err, TESELA_E_LIMIT, -1,
+                  "a run takes %s for inputs and outputs and %s for buffers and their marks; at most %s are "
+                  "taken, --max-bytes=SIZE raises this limit",
+                  text[0], text[1], text[2]);
 }
 
 static tesela_status check_runs(graph_check *c, const tesela_graph_memory *memory, tesela_error *err) {

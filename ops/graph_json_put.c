@@ -9,13 +9,11 @@
 static void put_dims(tesela_sink *j, const char *key, int32_t n, const int32_t *values) {
   int64_t wide[TESELA_GRAPH_RANK];
   for (int32_t k = 0; k < n; k++) wide[k] = values[k];
-  tesela_put_key(j, key);
-  tesela_put_ints(j, n, wide);
+  tesela_put_key_ints(j, key, n, wide);
 }
 
 static void put_list(tesela_sink *j, const char *key, int32_t n, const int64_t *values) {
-  tesela_put_key(j, key);
-  tesela_put_ints(j, n, values);
+  tesela_put_key_ints(j, key, n, values);
 }
 
 /* JSON has no number for these: "inf", "-inf", "nan". */
@@ -47,8 +45,7 @@ static void put_conv(tesela_sink *j, const tesela_conv2d *conv) {
                            *const spatial[] = {"w", "hw", "dhw"};
   const int32_t *const places[] = {conv->x, conv->w, conv->result};
   int32_t n = conv->spatial;
-  tesela_put_key(j, "conv");
-  tesela_put_object(j);
+  tesela_put_key_object(j, "conv");
   for (int k = 0; k < 3; k++) {
     char order[8] = "";
     const char roles[6] = {letters[k][0],
@@ -133,8 +130,7 @@ static void put_attributes(tesela_sink *j, const tesela_graph *graph, const tese
 }
 
 static void put_input(tesela_sink *j, const tesela_node *node) {
-  tesela_put_key(j, node->name);
-  tesela_put_object(j);
+  tesela_put_key_object(j, node->name);
   put_list(j, "size", node->rank, node->shape);
   if (node->dtype != TESELA_DTYPE_NONE) tesela_put_key_text(j, "dtype", tesela_dtype_name(node->dtype));
   int64_t stride = 1;
@@ -158,8 +154,7 @@ static void put_op(tesela_sink *j, const tesela_graph *graph, const tesela_node 
   if (node->fn != TESELA_FN_NONE) tesela_put_key_text(j, "fn", tesela_fn_name(node->fn));
   if (node->opcode) tesela_put_key_text(j, "opcode", node->opcode);
   tesela_put_key_text(j, "out", node->name);
-  tesela_put_key(j, "in");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "in");
   for (int32_t k = 0; k < node->n_operands; k++)
     tesela_put_text(j, tesela_graph_node(graph, node->operand[k])->name);
   tesela_put_end(j);
@@ -200,24 +195,20 @@ void tesela_put_graph(tesela_sink *j, const tesela_graph *graph) {
       tesela_put_key_int(j, "elem_bytes", node->bits / 8);
       break;
     }
-  tesela_put_key(j, "inputs");
-  tesela_put_object(j);
+  tesela_put_key_object(j, "inputs");
   for (int32_t k = 0; (node = tesela_graph_node(graph, k)); k++)
     if (node->op == TESELA_OP_INPUT) put_input(j, node);
   tesela_put_end(j);
-  tesela_put_key(j, "ops");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "ops");
   for (int32_t k = 0; (node = tesela_graph_node(graph, k)) && !j->stopped; k++)
     if (node->op != TESELA_OP_INPUT) put_op(j, graph, node);
   tesela_put_end(j);
-  tesela_put_key(j, "outputs");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "outputs");
   for (int32_t k = 0; k < tesela_graph_n_outputs(graph); k++)
     tesela_put_text(j, tesela_graph_node(graph, tesela_graph_output(graph, k))->name);
   tesela_put_end(j);
   if (tesela_graph_hint_count(graph) > 0) {
-    tesela_put_key(j, "hints");
-    tesela_put_list(j);
+    tesela_put_key_list(j, "hints");
     for (int32_t k = 0; (hint = tesela_graph_hint_at(graph, k)); k++) put_hint(j, graph, hint);
     tesela_put_end(j);
   }

@@ -62,16 +62,14 @@ static void padding_put_state(tesela_sink *j, const char *key, const tesela_padd
 static void padding_put_reads(tesela_sink *j, const graph_work *work, const tesela_padding *padding) {
   static const char *const verdicts[] = {"fine", "fill", "mask"};
   const tesela_padding_read *read;
-  tesela_put_key(j, "padding_reads");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "padding_reads");
   for (int32_t k = 0; (read = tesela_padding_read_at(padding, k)); k++) {
     const tesela_node *node = tesela_graph_node(work->placed, read->node);
     tesela_put_object(j);
     tesela_put_key_text(j, "at", node->name);
     tesela_put_key_int(j, "operand", read->operand);
     tesela_put_key_int(j, "dim", read->dim);
-    tesela_put_key(j, "reads");
-    tesela_put_ints(j, 2, (const int64_t[]){read->from, read->to});
+    tesela_put_key_ints(j, "reads", 2, (const int64_t[]){read->from, read->to});
     padding_put_state(j, "needs", &read->needed);
     padding_put_state(j, "finds", &read->found);
     tesela_put_key_text(j, "verdict", verdicts[read->verdict]);
@@ -83,8 +81,7 @@ static void padding_put_reads(tesela_sink *j, const graph_work *work, const tese
 static void padding_put_fills(tesela_sink *j, const graph_work *work, const tesela_padding_fill *fill,
                               int32_t best) {
   int32_t input = 0;
-  tesela_put_key(j, "fills");
-  tesela_put_object(j);
+  tesela_put_key_object(j, "fills");
   for (int32_t k = 0; k < tesela_graph_count(work->placed); k++) {
     const tesela_node *node = tesela_graph_node(work->placed, k);
     if (node->op == TESELA_OP_INPUT && fill[input++].pad != TESELA_PAD_LEAVE)
@@ -101,8 +98,7 @@ tesela_status graph_padding_put(tesela_sink *j, const graph_work *work, tesela_e
   if (tesela_graph_padding(&padding, work->placed, NULL, err) != TESELA_OK) return err->status;
   tesela_padding_fill *fill = padding_suggested(work, padding, &best, err);
   if (fill) {
-    tesela_put_key(j, "padding");
-    tesela_put_list(j);
+    tesela_put_key_list(j, "padding");
     for (int32_t k = 0; k < tesela_graph_count(work->placed); k++) {
       const tesela_node *node = padding_row(work, k, &places);
       if (!node) continue;

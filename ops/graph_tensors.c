@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* graph_tensors.c - inputs of a program from files, and its results to files. graph_check.h says how they are used. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,23 +8,13 @@
 #include <tesela/notation.h>
 
 #include "graph_check.h"
+#include "request.h"
 
 typedef struct check_file {
   tesela_file *file;
   const tesela_file_tensor *tensor;
   tesela_layout layout;
 } check_file;
-
-static tesela_status file_fail(tesela_error *err, tesela_status status, const char *format, ...)
-    TESELA_PRINTF(3, 4);
-
-static tesela_status file_fail(tesela_error *err, tesela_status status, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  tesela_error_fill(err, status, -1, format, args);
-  va_end(args);
-  return status;
-}
 
 /* ---- names --------------------------------------------------------------------------------------------------- */
 
@@ -52,8 +41,9 @@ static const char *name_at(const void *user, int i) {
 static tesela_status name_unknown(const tesela_graph *graph, int kind, const char *name, tesela_error *err) {
   const names of = {graph, kind};
   const char *near = tesela_nearest(name, strlen(name), name_at, &of);
-  return file_fail(err, TESELA_E_INVALID, "unknown %s '%.80s'%s%s%s", kind == NAME_INPUT ? "input" : "output",
-                   name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  return ops_fail(err, TESELA_E_INVALID, -1, "unknown %s '%.80s'%s%s%s",
+                  kind == NAME_INPUT ? "input" : "output", name, near ? "; did you mean '" : "",
+                  near ? near : "", near ? "'?" : "");
 }
 
 /* ---- inputs -------------------------------------------------------------------------------------------------- */
@@ -77,13 +67,13 @@ static tesela_status file_pick(check_file *f, const char *name, const char *path
   tesela_file_info info;
   tesela_file_describe(f->file, &info);
   if (info.format == TESELA_FILE_RAW)
-    return file_fail(err, TESELA_E_INVALID,
-                     "input '%.60s': expected a .npy or .safetensors, found raw bytes (%.80s)", name, path);
+    return ops_fail(err, TESELA_E_INVALID, -1,
+                    "input '%.60s': expected a .npy or .safetensors, found raw bytes (%.80s)", name, path);
   f->tensor = info.n_tensors == 1 ? &info.tensor[0] : tesela_file_find(f->file, name);
   if (f->tensor) return TESELA_OK;
-  return file_fail(err, TESELA_E_INVALID,
-                   "input '%.60s': no tensor of this name among the %" PRId64 " of %.80s", name,
-                   info.n_tensors, path);
+  return ops_fail(err, TESELA_E_INVALID, -1,
+                  "input '%.60s': no tensor of this name among the %" PRId64 " of %.80s", name,
+                  info.n_tensors, path);
 }
 
 /* The layout that the file says. Where it says a width only, the type is the input's. */
@@ -106,9 +96,9 @@ static tesela_status file_check(const check_file *f, const tesela_node *node, co
               (is->dtype == node->dtype || node->dtype == TESELA_DTYPE_NONE);
   for (int32_t d = 0; same && d < node->rank; d++) same = is->shape[d] == node->shape[d];
   if (same) return TESELA_OK;
-  return file_fail(err, TESELA_E_MISMATCH, "input '%.60s': expected %s, found %s (%.80s)", node->name,
-                   tensor_text(node->dtype, node->bits, node->rank, node->shape, expected),
-                   tensor_text(is->dtype, is->bits, is->rank, is->shape, found), path);
+  return ops_fail(err, TESELA_E_MISMATCH, -1, "input '%.60s': expected %s, found %s (%.80s)", node->name,
+                  tensor_text(node->dtype, node->bits, node->rank, node->shape, expected),
+                  tensor_text(is->dtype, is->bits, is->rank, is->shape, found), path);
 }
 
 tesela_status graph_check_in(graph_check *c, const char *name, const char *path, tesela_error *err) {
@@ -116,15 +106,15 @@ tesela_status graph_check_in(graph_check *c, const char *name, const char *path,
   const tesela_node *node = tesela_graph_node(c->graph, number);
   if (!node || node->op != TESELA_OP_INPUT) return name_unknown(c->graph, NAME_INPUT, name, err);
   if (!c->in) c->in = calloc((size_t)tesela_graph_count(c->graph), sizeof *c->in);
-  if (!c->in) return file_fail(err, TESELA_E_MEMORY, "no memory for the inputs of the program");
+  if (!c->in) return ops_fail(err, TESELA_E_MEMORY, -1, "no memory for the inputs of the program");
   check_file *f = &c->in[number];
-  if (f->file) return file_fail(err, TESELA_E_INVALID, "input '%.80s' is given twice", name);
+  if (f->file) return ops_fail(err, TESELA_E_INVALID, -1, "input '%.80s' is given twice", name);
   tesela_error why = {.at = -1};
   tesela_status status = tesela_file_open(&f->file, path, NULL, &why);
   if (status == TESELA_OK && (status = file_pick(f, name, path, err)) != TESELA_OK) return status;
   if (status == TESELA_OK) status = file_layout(f, node, &why);
   if (status == TESELA_OK) return file_check(f, node, path, err);
-  file_fail(err, status, "input '%.60s': %.80s: %s", name, path, why.message);
+  ops_fail(err, status, -1, "input '%.60s': %.80s: %s", name, path, why.message);
   err->reason = why.reason;
   return status;
 }
@@ -134,8 +124,8 @@ tesela_status graph_check_all_in(const graph_check *c, tesela_error *err) {
   char text[TENSOR_TEXT];
   for (int32_t k = 0; c->in && !c->made_up && (node = tesela_graph_node(c->graph, k)); k++)
     if (node->op == TESELA_OP_INPUT && !c->in[k].file)
-      return file_fail(
-          err, TESELA_E_INVALID,
+      return ops_fail(
+          err, TESELA_E_INVALID, -1,
           "missing input '%.60s', %s; once one input is a file all must be, but with --seed=N the "
           "others are made up",
           node->name, tensor_text(node->dtype, node->bits, node->rank, node->shape, text));
@@ -177,14 +167,14 @@ tesela_status graph_check_out(graph_check *c, const char *name, const char *path
   size_t length = strlen(path);
   if (o < 0) return name_unknown(c->graph, NAME_OUTPUT, name, err);
   if (length < 4 || strcmp(path + length - 4, ".npy") != 0)
-    return file_fail(err, TESELA_E_UNSUPPORTED,
-                     "output '%.60s': expected a path that ends in .npy, found %.120s", name, path);
+    return ops_fail(err, TESELA_E_UNSUPPORTED, -1,
+                    "output '%.60s': expected a path that ends in .npy, found %.120s", name, path);
   if (!c->out) c->out = calloc((size_t)n, sizeof *c->out);
-  if (!c->out) return file_fail(err, TESELA_E_MEMORY, "no memory for the outputs of the program");
+  if (!c->out) return ops_fail(err, TESELA_E_MEMORY, -1, "no memory for the outputs of the program");
   for (int32_t k = 0; k < n; k++)
     if (c->out[k] && strcmp(c->out[k], path) == 0)
-      return file_fail(err, TESELA_E_INVALID, "%.120s is given for two outputs", path);
-  if (c->out[o]) return file_fail(err, TESELA_E_INVALID, "output '%.80s' is given twice", name);
+      return ops_fail(err, TESELA_E_INVALID, -1, "%.120s is given for two outputs", path);
+  if (c->out[o]) return ops_fail(err, TESELA_E_INVALID, -1, "output '%.80s' is given twice", name);
   c->out[o] = path;
   return TESELA_OK;
 }
@@ -208,7 +198,7 @@ tesela_status check_files_write(const graph_check *c, tesela_error *err) {
     if (status == TESELA_OK)
       status = tesela_file_write(c->out[o], TESELA_FILE_NPY, 1, &item, NULL, NULL, NULL, &why);
     if (status == TESELA_OK) continue;
-    file_fail(err, status, "output '%.60s': %.80s: %s", node->name, c->out[o], why.message);
+    ops_fail(err, status, -1, "output '%.60s': %.80s: %s", node->name, c->out[o], why.message);
     err->reason = why.reason;
     return status;
   }

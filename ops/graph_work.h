@@ -9,6 +9,8 @@
 #include <tesela/ops.h>
 #include <tesela/propagate.h>
 
+#include "graph_check.h"
+
 typedef struct graph_work {
   tesela_graph *graph;
   tesela_target target;
@@ -24,6 +26,17 @@ tesela_status graph_work_read(graph_work *work, const char *text, size_t length,
 tesela_status graph_work_lay_out(graph_work *work, tesela_propagate_options options, bool materialise,
                                  tesela_error *err);
 void graph_work_free(graph_work *work);
+
+/* query_program.c: what the verb graph and the operations graph_assign, graph_loops, graph_plan and graph_run do with a request. The
+ * program is read, laid out, and answered so far: "placed" and what comes with it. *placed: there are layouts. */
+tesela_status request_place_program(tesela_request *q, graph_work *work, bool *placed);
+tesela_propagate_options request_propagate_options(tesela_request *q);
+tesela_status request_plan_memory(tesela_request *q, const graph_work *work, tesela_graph_memory **memory);
+/* The list of buffers in the field csv; *buffers is to be freed, after a failure too. */
+tesela_status request_plan_csv(tesela_request *q, tesela_arena_buffer **buffers, int32_t *n,
+                               tesela_arena_facts *facts);
+/* *c is zeros before, and freed with graph_check_free. */
+tesela_status request_run_program(tesela_request *q, const graph_work *work, graph_check *c);
 
 /* query_graph.c: what a propagation says of copies, its other facts, its moves. */
 void graph_put_copies(tesela_sink *j, const tesela_propagate_facts *facts);

@@ -19,8 +19,7 @@ static void begin(tesela_sink *out, const tesela_value *id, bool ok) {
 static void refuse(const tesela_value *id, const tesela_error *err, const char *message, const char *field,
                    const char *error_at, tesela_sink *out) {
   begin(out, id, false);
-  tesela_put_key(out, "error");
-  tesela_put_object(out);
+  tesela_put_key_object(out, "error");
   if (err->reason != TESELA_REASON_NONE) tesela_put_key_text(out, "code", tesela_reason_code(err->reason));
   tesela_put_key_text(out, err->reason != TESELA_REASON_NONE ? "status" : "code",
                       tesela_status_code(err->status));

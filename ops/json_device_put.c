@@ -14,8 +14,7 @@ void json_device_put_lists(tesela_sink *j, const tesela_device_layout *layout, c
     lists[2][k] = layout->dim[k].dim;
   }
   for (int i = 0; i < 3; i++) {
-    tesela_put_key(j, names[i]);
-    tesela_put_ints(j, layout->n_dims, lists[i]);
+    tesela_put_key_ints(j, names[i], layout->n_dims, lists[i]);
   }
   tesela_put_key(j, "stride_map");
   if (tesela_device_stride_map(layout, host_strides, map, NULL) == TESELA_OK)
@@ -33,8 +32,7 @@ tesela_status json_device_put_layout(tesela_sink *j, const tesela_device_layout 
   tesela_put_key_int(j, "device_elems", sizes.places);
   tesela_put_key_int(j, "device_bytes", sizes.device_bytes);
   tesela_put_key_int(j, "padding_elems", sizes.padding);
-  tesela_put_key(j, "dims");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "dims");
   for (int32_t k = 0; k < layout->n_dims; k++) {
     const tesela_device_dim *dim = &layout->dim[k];
     tesela_put_ints(j, 3, (const int64_t[]){dim->dim, dim->step, dim->extent});
@@ -49,12 +47,9 @@ void json_device_put_nests(tesela_sink *j, const tesela_dma *dma) {
   const tesela_nest *nest;
   for (int32_t k = 0; (nest = tesela_dma_nest(dma, k)) && !j->stopped; k++) {
     tesela_put_object(j);
-    tesela_put_key(j, "ranges");
-    tesela_put_ints(j, nest->n, nest->range);
-    tesela_put_key(j, "device_strides");
-    tesela_put_ints(j, nest->n, nest->device_stride);
-    tesela_put_key(j, "host_strides");
-    tesela_put_ints(j, nest->n, nest->host_stride);
+    tesela_put_key_ints(j, "ranges", nest->n, nest->range);
+    tesela_put_key_ints(j, "device_strides", nest->n, nest->device_stride);
+    tesela_put_key_ints(j, "host_strides", nest->n, nest->host_stride);
     tesela_put_key_int(j, "device_offset", nest->device_offset);
     tesela_put_key_int(j, "host_offset", nest->host_offset);
     tesela_put_end(j);

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Room for the ends of all that is open is kept: they never fail. */
 static bool grow(tesela_json_out *j, size_t more) {
   if (j->sink.stopped) return false;
+  more += (size_t)j->depth + 1;
   if (more <= j->capacity - j->length) return true;
   size_t capacity = j->capacity < 256 ? 256 : j->capacity;
   while (capacity - j->length < more && capacity <= SIZE_MAX / 4) capacity *= 2;
@@ -42,10 +44,10 @@ static void put_open(tesela_json_out *j, bool list) {
     j->sink.stopped = true;
     return;
   }
-  put_value(j, list ? "[" : "{", 1);
   uint64_t bit = (uint64_t)1 << j->depth % 64, *level = &j->lists[j->depth / 64];
   *level = list ? *level | bit : *level & ~bit;
   j->depth++;
+  put_value(j, list ? "[" : "{", 1);
   j->comma = false;
 }
 

@@ -118,13 +118,11 @@ bool made_of_json(tesela_sink *j, const tesela_register *layout, const char *tex
   parts all;
   bool named = true;
   if (!find_parts(layout, text, length, &all)) return false;
-  tesela_put_key(j, "made_of");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "made_of");
   for (int32_t g = -1; next_group(&all, &named, &g);) {
     tesela_put_object(j);
     tesela_put_key_text(j, "name", all.part[all.part[g].named_by].name);
-    tesela_put_key(j, "alike");
-    tesela_put_list(j);
+    tesela_put_key_list(j, "alike");
     for (int32_t i = g; i < all.n; i++)
       if (all.part[i].group == g && i != all.part[g].named_by) tesela_put_text(j, all.part[i].name);
     tesela_put_end(j);

@@ -3,20 +3,9 @@
 #include "problem_side.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "request.h"
-
-static tesela_status fail(tesela_error *err, tesela_status status, int64_t at, const char *format, ...)
-    TESELA_PRINTF(4, 5);
-static tesela_status fail(tesela_error *err, tesela_status status, int64_t at, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  tesela_error_fill(err, status, at, format, args);
-  va_end(args);
-  return status;
-}
 
 /* ---- the two sides ---------------------------------------------------------------------------------------- */
 
@@ -58,14 +47,14 @@ static tesela_status check_dims(const char *line, const char *right, const char 
   const tesela_xla_shape *from = &p->from.shape, *to = &p->to.shape;
   int32_t d = 0;
   if (from->rank != to->rank)
-    return fail(err, TESELA_E_SYNTAX, extent_at(line, right, end, 0),
-                "the array has %" PRId32 " dim%s on the right and %" PRId32 " on the left", to->rank,
-                to->rank == 1 ? "" : "s", from->rank);
+    return ops_fail(err, TESELA_E_SYNTAX, extent_at(line, right, end, 0),
+                    "the array has %" PRId32 " dim%s on the right and %" PRId32 " on the left", to->rank,
+                    to->rank == 1 ? "" : "s", from->rank);
   while (d < to->rank && to->dim[d] == from->dim[d]) d++;
   if (d == to->rank) return TESELA_OK;
-  return fail(err, TESELA_E_SYNTAX, extent_at(line, right, end, d),
-              "dim %" PRId32 " has extent %" PRId64 " on the right and %" PRId64 " on the left", d,
-              to->dim[d], from->dim[d]);
+  return ops_fail(err, TESELA_E_SYNTAX, extent_at(line, right, end, d),
+                  "dim %" PRId32 " has extent %" PRId64 " on the right and %" PRId64 " on the left", d,
+                  to->dim[d], from->dim[d]);
 }
 
 static const char *find(const char *at, const char *end, const char *sign) {
@@ -94,16 +83,16 @@ tesela_status problem_read_line(const char *line, size_t length, const tesela_la
                                 problem *p, problem_notes *notes, tesela_error *err) {
   const char *end = line + length, *arrow = find(line, end, "->"), *other = find(line, end, "=>");
   *notes = (problem_notes){.side = NULL};
-  if (!arrow && other) return fail(err, TESELA_E_SYNTAX, other - line, "expected ->, found =>");
+  if (!arrow && other) return ops_fail(err, TESELA_E_SYNTAX, other - line, "expected ->, found =>");
   if (!arrow)
-    return fail(err, TESELA_E_SYNTAX, end - line,
-                "-> is missing; a problem has two sides: f32[1024,1024]{1,0} -> {1,0:T(8,128)}");
+    return ops_fail(err, TESELA_E_SYNTAX, end - line,
+                    "-> is missing; a problem has two sides: f32[1024,1024]{1,0} -> {1,0:T(8,128)}");
   if (is_blank(line, arrow))
-    return fail(err, TESELA_E_SYNTAX, arrow - line,
-                "the left side is missing: what the data is, f32[1024,1024]{1,0}");
+    return ops_fail(err, TESELA_E_SYNTAX, arrow - line,
+                    "the left side is missing: what the data is, f32[1024,1024]{1,0}");
   if (is_blank(arrow + 2, end))
-    return fail(err, TESELA_E_SYNTAX, end - line,
-                "the right side is missing: what the data shall become, {1,0:T(8,128)}");
+    return ops_fail(err, TESELA_E_SYNTAX, end - line,
+                    "the right side is missing: what the data shall become, {1,0:T(8,128)}");
   size_t left = (size_t)(arrow - line), right = left + 2;
   notes->side = "left";
   tesela_status status = read_part(line, 0, left, options, NULL, &p->from, &notes->from, err);
@@ -130,8 +119,7 @@ void problem_print(const problem *p, const tesela_writer *to) {
 }
 
 void problem_put(const problem *p, tesela_sink *out) {
-  tesela_put_key(out, "problem");
-  tesela_writer to = tesela_put_text_begin(out);
+  tesela_writer to = tesela_put_key_begin(out, "problem");
   problem_print(p, &to);
   tesela_put_text_end(out);
 }

@@ -104,6 +104,26 @@ void tesela_put_key_text(tesela_sink *sink, const char *name, const char *text) 
   tesela_put_text(sink, text);
 }
 
+void tesela_put_key_real(tesela_sink *sink, const char *name, double value) {
+  tesela_put_key(sink, name);
+  tesela_put_real(sink, value);
+}
+
+void tesela_put_key_ints(tesela_sink *sink, const char *name, int32_t n, const int64_t *values) {
+  tesela_put_key(sink, name);
+  tesela_put_ints(sink, n, values);
+}
+
+void tesela_put_key_object(tesela_sink *sink, const char *name) {
+  tesela_put_key(sink, name);
+  tesela_put_object(sink);
+}
+
+void tesela_put_key_list(tesela_sink *sink, const char *name) {
+  tesela_put_key(sink, name);
+  tesela_put_list(sink);
+}
+
 static int write_part(void *user, const char *text, size_t length) {
   tesela_sink *sink = user;
   put_text(sink, TESELA_EVENT_PART, text, length);
@@ -111,5 +131,10 @@ static int write_part(void *user, const char *text, size_t length) {
 }
 
 tesela_writer tesela_put_text_begin(tesela_sink *sink) { return (tesela_writer){write_part, sink}; }
+
+tesela_writer tesela_put_key_begin(tesela_sink *sink, const char *name) {
+  tesela_put_key(sink, name);
+  return tesela_put_text_begin(sink);
+}
 
 void tesela_put_text_end(tesela_sink *sink) { tesela_put_text_n(sink, "", 0); }

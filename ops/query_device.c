@@ -25,8 +25,7 @@ static jr_object query_member(const tesela_request *q, const char *name) {
 static tesela_status put_samples(tesela_request *q, const json_device *device, const tesela_layout *layout) {
   const tesela_value *indices = tesela_request_get(q, "indices");
   if (!indices) return TESELA_OK;
-  tesela_put_key(q->out, "samples");
-  tesela_put_list(q->out);
+  tesela_put_key_list(q->out, "samples");
   for (size_t i = 0; i < tesela_value_size(indices); i++) {
     int64_t index[TESELA_MAX_RANK], place[TESELA_MAX_AXES], offset = device->host_offset;
     tesela_status status =
@@ -164,8 +163,7 @@ tesela_status op_dma(tesela_request *q) {
   tesela_put_key_int(q->out, "burst_bytes", facts.burst_bytes);
   tesela_put_key_int(q->out, "least_burst_bytes", facts.least_burst_bytes);
   tesela_put_key_int(q->out, "most_burst_bytes", facts.most_burst_bytes);
-  tesela_put_key(q->out, "source");
-  tesela_writer to = tesela_put_text_begin(q->out);
+  tesela_writer to = tesela_put_key_begin(q->out, "source");
   if (status == TESELA_OK) status = tesela_dma_print(dma, &to, q->err);
   tesela_put_text_end(q->out);
   tesela_dma_destroy(dma);
@@ -179,8 +177,7 @@ static void put_ends(tesela_sink *j, const tesela_layout *layout) {
   int64_t index[TESELA_MAX_RANK] = {0}, place[TESELA_MAX_AXES];
   bool empty = false;
   for (int32_t d = 0; d < layout->rank; d++) empty = empty || layout->shape[d] == 0;
-  tesela_put_key(j, "first_offsets");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "first_offsets");
   for (int k = 0; k < 8 && !empty; k++) {
     tesela_layout_place_of(layout, index, place, NULL);
     tesela_put_int(j, place[0]);

@@ -166,19 +166,13 @@ static void put_misplaced(tesela_sink *out, const tesela_device_layout *layout, 
 tesela_status op_verify(tesela_request *q) {
   tesela_any_layout any;
   tensor_file dump = {.name = NULL}, host = {.name = NULL};
-  char shape[TENSOR_HOST_TEXT];
-  tensor_says says = {text_of(q, "from", NULL), NULL, text_of(q, "tensor", NULL), "from"};
-  tensor t;
   tesela_misplaced misplaced;
   tensor_reading r = tensor_request_reading(q);
   tesela_status status = request_read(q, tesela_request_get(q, "layout"), "device", &any);
   if (status == TESELA_OK) status = tensor_request_open(q, "dump", &dump);
   if (status == TESELA_OK) status = tensor_request_open(q, "file", &host);
   if (status == TESELA_OK) {
-    if (!says.layout && host.info.format == TESELA_FILE_RAW)
-      says.layout = tensor_host_text(&any.device.host, shape);
-    status = tensor_read(&r, &host, NULL, &says, &t);
-    if (status == TESELA_OK) status = tensor_verify(&r, &any.device, &dump, &t, &misplaced);
+    status = tensor_verify(&r, &any.device, &dump, &host, &misplaced);
     if (status == TESELA_OK) put_misplaced(q->out, &any.device, &misplaced);
     status = tensor_request_failed(q, &r, status);
   }

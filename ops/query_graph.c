@@ -26,13 +26,11 @@ static int32_t output_sticks(const tesela_propagation *p, int32_t k, int32_t sti
 
 static void put_sticks(tesela_sink *j, const tesela_graph *graph, const tesela_propagation *p) {
   const tesela_node *node;
-  tesela_put_key(j, "output_sticks");
-  tesela_put_object(j);
+  tesela_put_key_object(j, "output_sticks");
   for (int32_t k = 0; (node = tesela_graph_node(graph, k)); k++) {
     int32_t sticks[MOST_STICKS], n = node->output ? output_sticks(p, k, sticks) : 0;
     if (!node->output) continue;
-    tesela_put_key(j, node->name);
-    tesela_put_list(j);
+    tesela_put_key_list(j, node->name);
     for (int32_t i = 0; i < n; i++) tesela_put_int(j, sticks[i]);
     tesela_put_end(j);
   }
@@ -42,13 +40,11 @@ static void put_sticks(tesela_sink *j, const tesela_graph *graph, const tesela_p
 /* A layout for each stick of each output: that of its buffer. */
 static tesela_status put_layouts(tesela_request *q, const tesela_graph *graph, const tesela_propagation *p) {
   const tesela_node *node;
-  tesela_put_key(q->out, "output_layouts");
-  tesela_put_object(q->out);
+  tesela_put_key_object(q->out, "output_layouts");
   for (int32_t k = 0; (node = tesela_graph_node(graph, k)); k++) {
     int32_t sticks[MOST_STICKS], n = node->output ? output_sticks(p, k, sticks) : 0;
     if (!node->output) continue;
-    tesela_put_key(q->out, node->name);
-    tesela_put_object(q->out);
+    tesela_put_key_object(q->out, node->name);
     for (int32_t i = 0; i < n; i++) {
       char name[16];
       tesela_device_layout layout;
@@ -81,8 +77,7 @@ void graph_put_facts(tesela_sink *j, const tesela_propagate_facts *facts) {
 
 void graph_put_moves(tesela_sink *j, const tesela_graph *graph, const tesela_propagation *p) {
   const tesela_move *move;
-  tesela_put_key(j, "moves");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "moves");
   for (int32_t k = 0; (move = tesela_propagation_move(p, k)); k++) {
     tesela_put_object(j);
     tesela_put_key_text(j, "at", tesela_graph_node(graph, move->node)->name);
@@ -185,8 +180,7 @@ static bool read_buffer(tesela_request *q, size_t i, const tesela_value *value, 
 }
 
 static void put_buffers(tesela_sink *j, size_t n, const tesela_arena_buffer *buffers) {
-  tesela_put_key(j, "offsets");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "offsets");
   for (size_t i = 0; i < n; i++) {
     if (buffers[i].offset == TESELA_ARENA_SPILLED)
       tesela_put_null(j);
@@ -204,8 +198,7 @@ void arena_put_facts(tesela_sink *j, const tesela_arena_facts *facts) {
   tesela_put_key_int(j, "total", facts->total);
   tesela_put_key_int(j, "first_fit", facts->first_fit);
   tesela_put_key_int(j, "spilled", facts->spilled);
-  tesela_put_key(j, "fragmentation");
-  tesela_put_real(j, tesela_arena_fragmentation(facts));
+  tesela_put_key_real(j, "fragmentation", tesela_arena_fragmentation(facts));
 }
 
 tesela_status op_plan_memory(tesela_request *q) {

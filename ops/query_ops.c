@@ -15,8 +15,7 @@
 static tesela_status op_formats(tesela_request *q) {
   int32_t n;
   const tesela_xla_format *format = tesela_xla_formats(&n);
-  tesela_put_key(q->out, "formats");
-  tesela_put_list(q->out);
+  tesela_put_key_list(q->out, "formats");
   for (int32_t i = 0; i < n; i++) {
     tesela_put_object(q->out);
     tesela_put_key_text(q->out, "name", format[i].name);
@@ -38,8 +37,7 @@ static void put_op(tesela_sink *out, const tesela_op_entry *op) {
   tesela_put_object(out);
   tesela_put_key_text(out, "op", op->name);
   tesela_put_key_text(out, "summary", op->summary);
-  tesela_put_key(out, "fields");
-  tesela_put_list(out);
+  tesela_put_key_list(out, "fields");
   for (const tesela_field *f = op->field; f < op->field + TESELA_OP_FIELDS && f->name; f++) {
     tesela_put_object(out);
     tesela_put_key_text(out, "name", f->name);
@@ -57,8 +55,7 @@ static tesela_status op_ops(tesela_request *q) {
   const tesela_op_entry *only = NULL, *end = q->ops + q->n_ops;
   tesela_status status = name ? request_find(q, "name", &only) : TESELA_OK;
   if (status != TESELA_OK) return status;
-  tesela_put_key(q->out, "ops");
-  tesela_put_list(q->out);
+  tesela_put_key_list(q->out, "ops");
   for (const tesela_op_entry *op = q->ops; op < end; op++)
     if (!only || op == only) put_op(q->out, op);
   tesela_put_end(q->out);
@@ -87,6 +84,10 @@ static tesela_status op_ops(tesela_request *q) {
   {"solver", TESELA_FIELD_TEXT, true, &(all TESELA_SOLVER_MAP(NAME_OF_SOLVER))[1]}, \
       {"isa", TESELA_FIELD_TEXT, true, &(all TESELA_ISA_MAP(NAME_OF_ISA))[1]},      \
       OPTIONAL("threads", TESELA_FIELD_NUMBER)
+#define COPY_OPTIONS                                                                 \
+  OPTIONAL("threads", TESELA_FIELD_NUMBER), OPTIONAL("memory", TESELA_FIELD_NUMBER), \
+      {"isa", TESELA_FIELD_TEXT, true, &("" TESELA_ISA_MAP(NAME_OF_ISA))[1]},        \
+      OPTIONAL("max_header", TESELA_FIELD_NUMBER)
 #define LAID_OUT                                                                               \
   OPTIONAL("graph", TESELA_FIELD_OBJECT), OPTIONAL("text", TESELA_FIELD_TEXT),                 \
       {"mode", TESELA_FIELD_TEXT, true, "strict|auto"}, OPTIONAL("target", TESELA_FIELD_TEXT), \
@@ -178,12 +179,33 @@ static const tesela_op_entry table[] = {
       OPTIONAL("max_bytes", TESELA_FIELD_NUMBER)}},
     {"relayout",
      op_relayout,
-     "a small tensor copied to another layout",
-     {REQUIRED("from", TESELA_FIELD_LAYOUT),
+     "a tensor copied to another layout, a small one or one in a file",
+     {OPTIONAL("from", TESELA_FIELD_TARGET),
       REQUIRED("to", TESELA_FIELD_TARGET),
-      REQUIRED("data_hex", TESELA_FIELD_TEXT),
+      OPTIONAL("data_hex", TESELA_FIELD_TEXT),
+      OPTIONAL("file", TESELA_FIELD_TEXT),
+      OPTIONAL("output", TESELA_FIELD_TEXT),
       OPTIONAL("fill", TESELA_FIELD_TEXT),
-      {"transform", TESELA_FIELD_TEXT, true, "swap|convert|split|merge"}}},
+      {"transform", TESELA_FIELD_TEXT, true, "none|swap|convert|split|merge"},
+      {"format", TESELA_FIELD_TEXT, true, "raw|npy|safetensors"},
+      OPTIONAL("tensor", TESELA_FIELD_TEXT),
+      OPTIONAL("dtype", TESELA_FIELD_TEXT),
+      COPY_OPTIONS}},
+    {"pack",
+     op_pack,
+     "tensors of a file in a device's layouts, with the layouts recorded",
+     {REQUIRED("file", TESELA_FIELD_TEXT), REQUIRED("output", TESELA_FIELD_TEXT),
+      OPTIONAL("rules", TESELA_FIELD_TEXTS), OPTIONAL("to", TESELA_FIELD_TARGET),
+      OPTIONAL("from", TESELA_FIELD_TARGET), OPTIONAL("dtype", TESELA_FIELD_TEXT),
+      OPTIONAL("fill", TESELA_FIELD_TEXT), COPY_OPTIONS}},
+    {"unpack",
+     op_unpack,
+     "packed tensors row-major again",
+     {REQUIRED("file", TESELA_FIELD_TEXT),
+      REQUIRED("output", TESELA_FIELD_TEXT),
+      OPTIONAL("tensor", TESELA_FIELD_TEXT),
+      {"format", TESELA_FIELD_TEXT, true, "raw|npy|safetensors"},
+      COPY_OPTIONS}},
     {"cmp",
      op_cmp,
      "do two files hold the same values, whatever their layouts?",
@@ -288,7 +310,12 @@ static const tesela_op_entry table[] = {
      op_graph_plan,
      "offsets for the buffers of a program",
      {LAID_OUT, OPTIONAL("capacity", TESELA_FIELD_NUMBER), OPTIONAL("scratchpad", TESELA_FIELD_NUMBER),
-      OPTIONAL("no_reuse", TESELA_FIELD_FLAG), OPTIONAL("inputs", TESELA_FIELD_FLAG)}},
+      OPTIONAL("no_reuse", TESELA_FIELD_FLAG), OPTIONAL("inputs", TESELA_FIELD_FLAG),
+      OPTIONAL("csv", TESELA_FIELD_TEXT)}},
+    {"graph_loops",
+     op_graph_loops,
+     "operators of a program as loops over tiled memory",
+     {LAID_OUT, OPTIONAL("node", TESELA_FIELD_TEXT), OPTIONAL("cores", TESELA_FIELD_NUMBER)}},
     {"graph_run",
      op_graph_run,
      "a program run on tiled and on plain memory",

@@ -73,8 +73,7 @@ static tesela_status where_one(tesela_request *q, const tesela_any_layout *any, 
   tesela_status status =
       request_index(q, layout->rank, layout->shape, tesela_request_get(q, "index"), -1, index);
   if (status != TESELA_OK) return status;
-  tesela_put_key(q->out, "index");
-  tesela_put_ints(q->out, layout->rank, index);
+  tesela_put_key_ints(q->out, "index", layout->rank, index);
   if (any->kind == TESELA_KIND_REGISTER) return expression_put_place(q->out, &any->registers, index, q->err);
   for (int what = PLACE; what <= (any_has_bytes(any) ? BIT : PLACE) && status == TESELA_OK; what++) {
     tesela_put_key(q->out, names[what]);
@@ -92,8 +91,7 @@ tesela_status op_where(tesela_request *q) {
   if (status != TESELA_OK) return status;
   if (one) return where_one(q, &any, &layout);
   const tesela_value *indices = tesela_request_get(q, "indices");
-  tesela_put_key(q->out, "places");
-  tesela_put_list(q->out);
+  tesela_put_key_list(q->out, "places");
   for (size_t i = 0; i < tesela_value_size(indices); i++) {
     int64_t index[TESELA_MAX_RANK];
     status = request_index(q, layout.rank, layout.shape, tesela_value_at(indices, i), (int64_t)i, index);
@@ -177,8 +175,7 @@ static tesela_status what_place(tesela_request *q, const tesela_any_layout *any,
   if (status != TESELA_OK) return status;
   tesela_put_key_int(q->out, "thread", at[0]);
   tesela_put_key_int(q->out, "local", at[1]);
-  tesela_put_key(q->out, "index");
-  tesela_put_ints(q->out, layout->rank, index);
+  tesela_put_key_ints(q->out, "index", layout->rank, index);
   return TESELA_OK;
 }
 
@@ -198,8 +195,7 @@ static tesela_status what_byte(tesela_request *q, const tesela_any_layout *any, 
   places_in_byte(byte, layout->bits, &first, &last);
   if (last >= places) last = places - 1; /* the last byte may be filled up */
   tesela_put_key_int(q->out, "byte", byte);
-  tesela_put_key(q->out, "elements");
-  tesela_put_list(q->out);
+  tesela_put_key_list(q->out, "elements");
   for (int64_t place = first; place <= last && status == TESELA_OK; place++) {
     tesela_put_object(q->out);
     status = put_place_and_element(q, layout, place);
@@ -219,8 +215,7 @@ tesela_status op_what(tesela_request *q) {
   if (byte) return what_byte(q, &any, &layout);
   if (one) return what_place(q, &any, &layout);
   const tesela_value *places = tesela_request_get(q, "places");
-  tesela_put_key(q->out, "indices");
-  tesela_put_list(q->out);
+  tesela_put_key_list(q->out, "indices");
   for (size_t i = 0; i < tesela_value_size(places) && status == TESELA_OK; i++) {
     const tesela_value *place = tesela_value_at(places, i);
     int64_t at[2], index[TESELA_MAX_RANK];
@@ -270,8 +265,7 @@ static tesela_status same_tuples(tesela_request *q) {
     tesela_put_key(q->out, "first_difference");
     if (c.d.have_index) {
       tesela_put_object(q->out);
-      tesela_put_key(q->out, "index");
-      tesela_put_ints(q->out, c.a.layout.rank, c.d.index);
+      tesela_put_key_ints(q->out, "index", c.a.layout.rank, c.d.index);
       tesela_put_key_int(q->out, "a", c.a.place);
       tesela_put_key_int(q->out, "b", c.b.place);
       tesela_put_end(q->out);
@@ -303,8 +297,7 @@ tesela_status op_same(tesela_request *q) {
   tesela_put_key(q->out, "first_difference");
   if (difference.have_index) {
     tesela_put_object(q->out);
-    tesela_put_key(q->out, "index");
-    tesela_put_ints(q->out, left.rank, difference.index);
+    tesela_put_key_ints(q->out, "index", left.rank, difference.index);
     tesela_put_key(q->out, "a");
     status = put_places(q, &a, &left, difference.index);
     tesela_put_key(q->out, "b");

@@ -34,24 +34,28 @@ static tesela_status put_refusal(tesela_request *q, const graph_work *work,
   const tesela_node *at = tesela_graph_node(work->graph, facts->error_node);
   tesela_put_key_text(q->out, "error_at", at ? at->name : NULL);
   tesela_put_key_int(q->out, "error_operand", facts->error_operand);
-  tesela_put_key(q->out, "why");
-  tesela_writer to = tesela_put_text_begin(q->out);
+  tesela_writer to = tesela_put_key_begin(q->out, "why");
   tesela_status status = tesela_propagation_explain(work->layouts, false, &to, q->err);
   tesela_put_text_end(q->out);
   return status;
 }
 
-/* Read, find layouts, put them into the program and say so; *placed: there are some. */
-static tesela_status place(tesela_request *q, graph_work *work, bool *placed) {
+tesela_propagate_options request_propagate_options(tesela_request *q) {
   const char *mode = tesela_value_text(tesela_request_get(q, "mode"));
-  tesela_propagate_options options = {
+  return (tesela_propagate_options){
       .mode = mode && strcmp(mode, "strict") == 0 ? TESELA_PROPAGATE_STRICT : TESELA_PROPAGATE_AUTO,
       .share = tesela_request_flag(q, "share"),
       .spread = tesela_request_flag(q, "spread"),
       .compact = tesela_request_flag(q, "compact"),
       .copies = tesela_request_flag(q, "copies"),
       .effort = tesela_value_int(tesela_request_get(q, "effort")),
+      .progress = tesela_request_progress,
+      .progress_user = q,
   };
+}
+
+tesela_status request_place_program(tesela_request *q, graph_work *work, bool *placed) {
+  const tesela_propagate_options options = request_propagate_options(q);
   *placed = false;
   tesela_status status = read_program(q, work);
   if (status != TESELA_OK) return status;
@@ -73,7 +77,7 @@ static tesela_status place(tesela_request *q, graph_work *work, bool *placed) {
 tesela_status op_graph_assign(tesela_request *q) {
   graph_work work = {0};
   bool placed;
-  tesela_status status = place(q, &work, &placed);
+  tesela_status status = request_place_program(q, &work, &placed);
   if (status == TESELA_OK && placed) {
     tesela_propagate_facts facts = tesela_propagation_facts_of(work.layouts);
     graph_put_facts(q->out, &facts);
@@ -90,8 +94,7 @@ tesela_status op_graph_assign(tesela_request *q) {
 
 static void put_places(tesela_sink *j, const graph_work *work, const tesela_graph_memory *memory) {
   const tesela_graph_place *place;
-  tesela_put_key(j, "buffers");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "buffers");
   for (int32_t k = 0; (place = tesela_graph_memory_place(memory, k)); k++) {
     const tesela_node *under = tesela_graph_node(work->placed, place->in_place_of);
     tesela_put_object(j);
@@ -107,14 +110,15 @@ static void put_places(tesela_sink *j, const graph_work *work, const tesela_grap
   tesela_put_end(j);
 }
 
+static void put_arena(tesela_sink *j, const char *name, const tesela_arena_facts *facts) {
+  tesela_put_key_object(j, name);
+  arena_put_facts(j, facts);
+  tesela_put_end(j);
+}
+
 static void put_memory(tesela_sink *j, const tesela_graph_memory_facts *facts) {
-  const tesela_arena_facts *const arenas[] = {&facts->arena, &facts->scratchpad};
-  for (int k = 0; k < 2; k++) {
-    tesela_put_key(j, k == 0 ? "arena" : "scratchpad");
-    tesela_put_object(j);
-    arena_put_facts(j, arenas[k]);
-    tesela_put_end(j);
-  }
+  put_arena(j, "arena", &facts->arena);
+  put_arena(j, "scratchpad", &facts->scratchpad);
   tesela_put_key_int(j, "host_bytes", facts->host_bytes);
   tesela_put_key_int(j, "naive", facts->naive);
   tesela_put_key_int(j, "external", facts->external);
@@ -123,20 +127,60 @@ static void put_memory(tesela_sink *j, const tesela_graph_memory_facts *facts) {
   tesela_put_key_int(j, "traffic_saved", facts->traffic_saved);
 }
 
-tesela_status op_graph_plan(tesela_request *q) {
-  graph_work work = {0};
-  tesela_graph_memory *memory = NULL;
+tesela_status request_plan_csv(tesela_request *q, tesela_arena_buffer **buffers, int32_t *n,
+                               tesela_arena_facts *facts) {
+  const tesela_value *csv = tesela_request_get(q, "csv");
+  tesela_arena_options options = {.capacity = tesela_value_int(tesela_request_get(q, "capacity")),
+                                  .effort = tesela_value_int(tesela_request_get(q, "effort")),
+                                  .progress = tesela_request_progress,
+                                  .progress_user = q};
+  *buffers = NULL;
+  if (tesela_request_get(q, "graph") || tesela_request_get(q, "text"))
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "expected a program or the field csv, found both");
+  q->field = "csv";
+  tesela_status status = tesela_arena_read_csv(csv->as.text, csv->n, buffers, n, NULL, q->err);
+  if (status != TESELA_OK) return status;
+  q->field = NULL;
+  return tesela_arena_plan(*n, *buffers, &options, facts, q->err);
+}
+
+static tesela_status plan_csv(tesela_request *q) {
+  tesela_arena_buffer *buffers;
+  tesela_arena_facts facts;
+  int32_t n;
+  tesela_status status = request_plan_csv(q, &buffers, &n, &facts);
+  if (status == TESELA_OK) {
+    tesela_put_key_object(q->out, "offsets");
+    for (int32_t k = 0; k < n; k++) tesela_put_key_int(q->out, buffers[k].id, buffers[k].offset);
+    tesela_put_end(q->out);
+    put_arena(q->out, "arena", &facts);
+  }
+  tesela_arena_free(buffers, NULL);
+  return status;
+}
+
+tesela_status request_plan_memory(tesela_request *q, const graph_work *work, tesela_graph_memory **memory) {
   tesela_graph_memory_options options = {
       .capacity = tesela_value_int(tesela_request_get(q, "capacity")),
       .scratchpad = tesela_value_int(tesela_request_get(q, "scratchpad")),
       .effort = tesela_value_int(tesela_request_get(q, "effort")),
       .no_reuse = tesela_request_flag(q, "no_reuse"),
       .inputs = tesela_request_flag(q, "inputs"),
+      .progress = tesela_request_progress,
+      .progress_user = q,
   };
+  q->field = NULL;
+  return tesela_graph_plan_memory(memory, work->placed, &work->target, &options, q->err);
+}
+
+tesela_status op_graph_plan(tesela_request *q) {
+  graph_work work = {0};
+  tesela_graph_memory *memory = NULL;
   bool placed;
-  tesela_status status = place(q, &work, &placed);
+  if (tesela_request_get(q, "csv")) return plan_csv(q);
+  tesela_status status = request_place_program(q, &work, &placed);
   if (status == TESELA_OK && placed) {
-    status = tesela_graph_plan_memory(&memory, work.placed, &work.target, &options, q->err);
+    status = request_plan_memory(q, &work, &memory);
     if (status == TESELA_OK) {
       tesela_graph_memory_facts facts = tesela_graph_memory_facts_of(memory);
       put_places(q->out, &work, memory);
@@ -153,15 +197,13 @@ tesela_status op_graph_plan(tesela_request *q) {
 static void put_results(tesela_sink *j, const graph_check *c) {
   char digest[33];
   tesela_put_key_bool(j, "same", c->different == 0);
-  tesela_put_key(j, "outputs");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "outputs");
   for (int32_t o = 0; o < c->data.n_outputs; o++) {
     const tesela_node *node = graph_check_output(c, o);
     graph_check_digest(c, o, digest);
     tesela_put_object(j);
     tesela_put_key_text(j, "name", node->name);
-    tesela_put_key(j, "size");
-    tesela_put_ints(j, node->rank, node->shape);
+    tesela_put_key_ints(j, "size", node->rank, node->shape);
     tesela_put_key_text(j, "digest", digest);
     tesela_put_key_bool(j, "same", graph_check_same(c, o));
     tesela_put_end(j);
@@ -203,31 +245,38 @@ static tesela_status give_files(tesela_request *q, const char *field, graph_chec
   return status;
 }
 
-static tesela_status run_program(tesela_request *q, graph_check *c) {
-  tesela_status status = give_files(q, "in", c, graph_check_in);
+static tesela_status read_numbers(tesela_request *q, graph_check *c) {
+  c->made_up = tesela_request_get(q, "seed") != NULL;
+  bool read = read_number(q, "seed", 0, 1, &c->seed) &&
+              read_number(q, "max_steps", 1, TESELA_GRAPH_RUN_STEPS, &c->max_steps) &&
+              read_number(q, "max_bytes", 1, TESELA_GRAPH_RUN_BYTES, &c->max_bytes);
+  return read ? TESELA_OK : TESELA_E_RANGE;
+}
+
+tesela_status request_run_program(tesela_request *q, const graph_work *work, graph_check *c) {
+  c->graph = work->graph;
+  c->placed = work->placed;
+  c->target = &work->target;
+  c->progress = tesela_request_progress;
+  c->progress_user = q;
+  tesela_status status = read_numbers(q, c);
+  if (status == TESELA_OK) status = give_files(q, "in", c, graph_check_in);
   if (status == TESELA_OK) status = give_files(q, "out", c, graph_check_out);
-  q->field = NULL;
-  if (status == TESELA_OK) status = graph_check_run(c, q->err);
-  if (status == TESELA_OK) put_results(q->out, c);
-  return status;
+  if (status == TESELA_OK) q->field = NULL;
+  return status == TESELA_OK ? graph_check_run(c, q->err) : status;
 }
 
 tesela_status op_graph_run(tesela_request *q) {
   graph_work work = {0};
+  graph_check c = {.seed = 0};
   bool placed;
-  graph_check c = {.made_up = tesela_request_get(q, "seed") != NULL,
-                   .progress = tesela_request_progress,
-                   .progress_user = q};
-  if (!read_number(q, "seed", 0, 1, &c.seed) ||
-      !read_number(q, "max_steps", 1, TESELA_GRAPH_RUN_STEPS, &c.max_steps) ||
-      !read_number(q, "max_bytes", 1, TESELA_GRAPH_RUN_BYTES, &c.max_bytes))
-    return TESELA_E_RANGE;
-  tesela_status status = place(q, &work, &placed);
-  c.graph = work.graph;
-  c.placed = work.placed;
-  c.target = &work.target;
-  if (status == TESELA_OK && placed) status = run_program(q, &c);
-  graph_check_free(&c);
+  tesela_status status = read_numbers(q, &c);
+  if (status == TESELA_OK) status = request_place_program(q, &work, &placed);
+  if (status == TESELA_OK && placed) {
+    status = request_run_program(q, &work, &c);
+    if (status == TESELA_OK) put_results(q->out, &c);
+    graph_check_free(&c);
+  }
   graph_work_free(&work);
   return status;
 }

@@ -89,8 +89,7 @@ tesela_status op_shared(tesela_request *q) {
                                tesela_kind_words(any.kind));
   expression_put_memory(q->out, &any.memory);
   const tesela_value *indices = tesela_request_get(q, "indices");
-  tesela_put_key(q->out, "offsets");
-  tesela_put_list(q->out);
+  tesela_put_key_list(q->out, "offsets");
   status = indices ? put_offsets(q, &any.memory, indices) : put_all_offsets(q, &any.memory);
   tesela_put_end(q->out);
   return status;
@@ -101,8 +100,7 @@ tesela_status op_shared(tesela_request *q) {
 /* "lane_elements": for each lane its elements in order. */
 static tesela_status put_lanes(tesela_request *q, const tesela_register *layout) {
   if (layout->spatial_size * layout->local_size > EXPRESSION_LIST) return too_many(q, "elements");
-  tesela_put_key(q->out, "lane_elements");
-  tesela_put_list(q->out);
+  tesela_put_key_list(q->out, "lane_elements");
   for (int64_t lane = 0; lane < layout->spatial_size; lane++) {
     tesela_put_list(q->out);
     for (int64_t i = 0; i < layout->local_size; i++) {
@@ -153,8 +151,7 @@ static tesela_status show_table(tesela_request *q, const tesela_register *layout
   if (options.style && (strcmp(options.style, "csv") == 0 || strcmp(options.style, "json") == 0))
     options.header = false;
   q->field = "format";
-  tesela_put_key(q->out, "text");
-  tesela_writer to = tesela_put_text_begin(q->out);
+  tesela_writer to = tesela_put_key_begin(q->out, "text");
   tesela_status status = tesela_draw_register(layout, &options, &to, q->err);
   tesela_put_text_end(q->out);
   if (status == TESELA_E_LIMIT) q->field = "layout";

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query_relayout.c - the ops plan and relayout: how a tensor is copied to another layout, and small tensors copied.
+ * query_relayout.c - the ops plan and relayout: how a tensor is copied to another layout, and small tensors copied; query_write.c
+ * has those of files.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,18 +22,19 @@ static tesela_status read_side(tesela_request *q, const char *field, const tesel
                            q->err);
 }
 
-static tesela_transform read_transform(tesela_request *q, const problem *p) {
+static tesela_transform read_transform(tesela_request *q, tesela_transform otherwise) {
   static const struct {
     const char *name;
     tesela_transform transform;
-  } names[] = {{"swap", TESELA_TRANSFORM_SWAP},
+  } names[] = {{"none", TESELA_TRANSFORM_NONE},
+               {"swap", TESELA_TRANSFORM_SWAP},
                {"convert", TESELA_TRANSFORM_CONVERT},
                {"split", TESELA_TRANSFORM_SPLIT},
                {"merge", TESELA_TRANSFORM_MERGE}};
   const char *text = tesela_value_text(tesela_request_get(q, "transform"));
   for (size_t i = 0; text && i < sizeof names / sizeof names[0]; i++)
     if (strcmp(text, names[i].name) == 0) return names[i].transform;
-  return problem_transform(p);
+  return otherwise;
 }
 
 static tesela_status read_problem(tesela_request *q, problem *p) {
@@ -64,28 +66,30 @@ static tesela_status read_hex(tesela_request *q, const char *field, const char *
   return TESELA_OK;
 }
 
+/* An element. Its bytes as hexadecimal digits, which this field took first, where that is not another element. */
 static tesela_status read_fill(tesela_request *q, const problem *p, tesela_plan_options *options) {
   const char *text = tesela_value_text(tesela_request_get(q, "fill"));
-  int32_t bits = p->to.layout.bits;
-  if (!text || strcmp(text, "zero") == 0) return TESELA_OK;
-  options->fill = TESELA_FILL_LEAVE;
-  if (strcmp(text, "leave") == 0) return TESELA_OK;
-  options->fill = TESELA_FILL_VALUE;
-  if (bits > 128)
-    return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "elements of %" PRId32 " bits", bits);
-  tesela_status status = read_hex(q, "fill", "an element", (bits + 7) / 8, options->fill_value);
-  if (status == TESELA_OK && bits < 8 && options->fill_value[0] >> bits != 0)
-    return tesela_request_fail(q, TESELA_E_RANGE, -1, "fill has more than the %" PRId32 " bits of an element",
-                               bits);
-  return status;
+  const int32_t bits = p->to.layout.bits, bytes = (bits + 7) / 8;
+  uint8_t hex[16] = {0};
+  tesela_error err;
+  const tesela_status status = problem_fill(text, &p->to.layout, options, &err);
+  if (options->fill != TESELA_FILL_VALUE) return status;
+  const bool is_hex = bytes <= 16 && read_hex(q, "fill", "an element", bytes, hex) == TESELA_OK &&
+                      (bits >= 8 || hex[0] >> bits == 0);
+  if (status == TESELA_OK && is_hex && memcmp(hex, options->fill_value, sizeof hex) != 0)
+    return tesela_request_fail(
+        q, TESELA_E_INVALID, -1,
+        "fill '%s' can be a number or bytes; expected the bits of the element, as 0x1f", text);
+  *q->err = err;
+  if (status != TESELA_OK && is_hex) memcpy(options->fill_value, hex, sizeof hex);
+  return is_hex ? TESELA_OK : status;
 }
 
 /* ---- plan ------------------------------------------------------------------------------------------------- */
 
 static void put_text(tesela_sink *out, const char *name, const tesela_plan *plan,
                      tesela_status (*print)(const tesela_plan *, const tesela_writer *, tesela_error *)) {
-  tesela_put_key(out, name);
-  tesela_writer to = tesela_put_text_begin(out);
+  tesela_writer to = tesela_put_key_begin(out, name);
   print(plan, &to, NULL);
   tesela_put_text_end(out);
 }
@@ -109,7 +113,7 @@ tesela_status op_plan(tesela_request *q) {
   if (!line && (!tesela_request_get(q, "from") || !tesela_request_get(q, "to")))
     return tesela_request_fail(q, TESELA_E_INVALID, -1, "op plan needs the field problem, or from and to");
   tesela_status status = line ? problem_read_field(q, &p) : read_problem(q, &p);
-  if (status == TESELA_OK) p.transform = read_transform(q, &p);
+  if (status == TESELA_OK) p.transform = read_transform(q, problem_transform(&p));
   if (status == TESELA_OK) status = read_options(q, &p, &options);
   if (status != TESELA_OK) return status;
   status = tesela_plan_create(&plan, &p.to.layout, &p.from.layout, &options, q->err);
@@ -139,8 +143,7 @@ tesela_status op_plan(tesela_request *q) {
 static void put_hex(tesela_sink *out, const char *name, const uint8_t *data, int64_t bytes) {
   static const char digits[] = "0123456789abcdef";
   char text[512];
-  tesela_put_key(out, name);
-  tesela_writer to = tesela_put_text_begin(out);
+  tesela_writer to = tesela_put_key_begin(out, name);
   for (int64_t i = 0; i < bytes;) {
     size_t n = 0;
     for (; n < sizeof text && i < bytes; i++) {
@@ -169,9 +172,16 @@ static tesela_status copy(tesela_request *q, const problem *p, uint8_t *dst, uin
 
 tesela_status op_relayout(tesela_request *q) {
   problem p;
+  const bool data = tesela_request_get(q, "data_hex"), file = tesela_request_get(q, "file");
+  const bool whole = data ? !file && tesela_request_get(q, "from") : file && tesela_request_get(q, "output");
+  q->field = NULL;
+  if (!whole)
+    return tesela_request_fail(q, TESELA_E_INVALID, -1,
+                               "op relayout needs the fields from and data_hex, or file and output");
+  if (file) return request_relayout_file(q, read_transform(q, TESELA_TRANSFORM_NONE));
   tesela_status status = read_problem(q, &p);
   if (status != TESELA_OK) return status;
-  p.transform = read_transform(q, &p);
+  p.transform = read_transform(q, problem_transform(&p));
   if (p.from.bytes > MOST_BYTES || p.to.bytes > MOST_BYTES) {
     q->field = p.from.bytes > MOST_BYTES ? "from" : "to";
     return tesela_request_fail(q, TESELA_E_LIMIT, -1, "%s takes %" PRId64 " bytes; up to %d are copied",

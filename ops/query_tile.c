@@ -116,8 +116,7 @@ static tesela_status answer_access(tesela_request *q, int parts) {
   if (parts & WIDTH) tile_json_width(q->out, &width);
   if (parts & COST) tile_json_cost(q->out, &cost);
   if (!both) return TESELA_OK;
-  tesela_put_key(q->out, "ldmatrix");
-  tesela_put_object(q->out);
+  tesela_put_key_object(q->out, "ldmatrix");
   tile_json_ldmatrix(q->out, &plan);
   tesela_put_end(q->out);
   return TESELA_OK;

@@ -70,15 +70,13 @@ static void put_pad(tesela_sink *out, const tesela_xla_layout *layout, const tes
 }
 
 static void put_shape(tesela_sink *out, const char *name, const tesela_xla_shape *shape) {
-  tesela_put_key(out, name);
-  tesela_writer to = tesela_put_text_begin(out);
+  tesela_writer to = tesela_put_key_begin(out, name);
   tesela_xla_print(shape, true, &to, NULL);
   tesela_put_text_end(out);
 }
 
 static void put_sizes(tesela_sink *out, const tesela_xla_shape *shape, const tesela_xla_sizes *sizes) {
-  tesela_put_key(out, "shape");
-  tesela_put_ints(out, shape->rank, shape->dim);
+  tesela_put_key_ints(out, "shape", shape->rank, shape->dim);
   tesela_put_key_int(out, "rank", shape->rank);
   tesela_put_key_text(out, "dtype", tesela_dtype_name(shape->dtype));
   tesela_put_key_int(out, "bits", sizes->bits_per_element);
@@ -87,13 +85,11 @@ static void put_sizes(tesela_sink *out, const tesela_xla_shape *shape, const tes
   tesela_put_key_int(out, "elements", sizes->elements);
   tesela_put_key_int(out, "bytes", sizes->bytes);
   tesela_put_key_int(out, "allocated_bytes", sizes->allocated_bytes);
-  tesela_put_key(out, "expansion");
-  tesela_put_real(out, sizes->expansion);
+  tesela_put_key_real(out, "expansion", sizes->expansion);
 }
 
 static void put_digits(tesela_sink *out, const tesela_layout *layout) {
-  tesela_put_key(out, "digits");
-  tesela_put_list(out);
+  tesela_put_key_list(out, "digits");
   for (int32_t i = 0; i < layout->n_active; i++) put_digit(out, layout, &layout->digit[i]);
   tesela_put_end(out);
 }
@@ -113,10 +109,8 @@ static tesela_status put_info(tesela_request *q, const tesela_xla_shape *shape, 
   put_sizes(q->out, shape, &sizes);
   put_shape(q->out, "canonical", shape);
   put_digits(q->out, layout);
-  tesela_put_key(q->out, "bounds");
-  tesela_put_ints(q->out, n_bounds, bounds);
-  tesela_put_key(q->out, "padding");
-  tesela_put_list(q->out);
+  tesela_put_key_ints(q->out, "bounds", n_bounds, bounds);
+  tesela_put_key_list(q->out, "padding");
   for (int32_t i = 0; i < n_pads && i < PADS; i++) put_pad(q->out, details ? &shape->layout : NULL, &pad[i]);
   tesela_put_end(q->out);
   return TESELA_OK;
@@ -133,8 +127,7 @@ static tesela_status put_tuple(tesela_request *q, const char *text, size_t lengt
     status =
         tesela_request_fail(q, TESELA_E_MEMORY, -1, "no memory for a tuple of %" PRId32 " shapes", t.count);
   } else {
-    tesela_put_key(q->out, "leaves");
-    tesela_put_list(q->out);
+    tesela_put_key_list(q->out, "leaves");
     for (int32_t node = 0; next_leaf(&t, &node, &l) && !q->out->stopped;) {
       tesela_put_object(q->out);
       tesela_put_key_text(q->out, "member", l.path.text);
@@ -203,8 +196,7 @@ tesela_status op_info(tesela_request *q) {
   if (status == TESELA_OK && details && any.kind == TESELA_KIND_REGISTER)
     status = put_fragments(q, &any.registers);
   if (status == TESELA_OK && details && any.kind == TESELA_KIND_RELATION) {
-    tesela_put_key(q->out, "text");
-    tesela_writer to = tesela_put_text_begin(q->out);
+    tesela_writer to = tesela_put_key_begin(q->out, "text");
     status = tesela_any_print(&any, &to, q->err);
     tesela_put_text_end(q->out);
   }
@@ -221,8 +213,7 @@ static void put_kept(tesela_sink *out, const tesela_xla_tree *tree) {
     tesela_xla_node node = tesela_xla_tree_node(tree, i);
     if (node.shape) kept |= tesela_xla_kept(node.shape);
   }
-  tesela_put_key(out, "kept");
-  tesela_put_list(out);
+  tesela_put_key_list(out, "kept");
   for (int bit = 0; bit < 32; bit++)
     if (kept >> bit & 1) tesela_put_text(out, tesela_xla_kept_text((uint32_t)1 << bit));
   tesela_put_end(out);
@@ -233,16 +224,14 @@ static void put_dropped(tesela_sink *out, const tesela_xla_repairs *repairs) {
   bool levels = false;
   for (int32_t i = 0; i < repairs->count && i < TESELA_XLA_MAX_REPAIRS; i++)
     levels = levels || strncmp(repairs->repair[i].what, "D(", 2) == 0;
-  tesela_put_key(out, "dropped");
-  tesela_put_list(out);
+  tesela_put_key_list(out, "dropped");
   if (levels) tesela_put_text(out, "D: dim level types");
   tesela_put_end(out);
 }
 
 static void put_repairs(tesela_sink *out, const tesela_xla_repairs *repairs) {
   tesela_put_key_int(out, "n_repairs", repairs->count);
-  tesela_put_key(out, "repairs");
-  tesela_put_list(out);
+  tesela_put_key_list(out, "repairs");
   for (int32_t i = 0; i < repairs->count && i < TESELA_XLA_MAX_REPAIRS; i++) {
     tesela_put_object(out);
     tesela_put_key_int(out, "at", repairs->repair[i].at);
@@ -259,12 +248,10 @@ static tesela_status parse_other(tesela_request *q, const char *text, size_t len
   tesela_status status = tesela_layout_read(text, length, &options, &any, q->err);
   if (status != TESELA_OK) return status;
   tesela_put_key_text(q->out, "kind", tesela_kind_name(any.kind));
-  tesela_put_key(q->out, "printed");
-  tesela_writer to = tesela_put_text_begin(q->out);
+  tesela_writer to = tesela_put_key_begin(q->out, "printed");
   status = tesela_any_print(&any, &to, q->err);
   tesela_put_text_end(q->out);
-  tesela_put_key(q->out, "kept");
-  tesela_put_list(q->out);
+  tesela_put_key_list(q->out, "kept");
   tesela_put_end(q->out);
   put_dropped(q->out, &any.repairs);
   if (q->flags & TESELA_XLA_LENIENT) put_repairs(q->out, &any.repairs);
@@ -296,8 +283,7 @@ static tesela_status parse_xla(tesela_request *q, const char *text, size_t lengt
   if (status != TESELA_OK) return status;
   for (int32_t i = 0; i < repairs.count && i < TESELA_XLA_MAX_REPAIRS; i++)
     repairs.repair[i].at += (int64_t)used;
-  tesela_put_key(q->out, "printed");
-  tesela_writer to = tesela_put_text_begin(q->out);
+  tesela_writer to = tesela_put_key_begin(q->out, "printed");
   status = tesela_xla_tree_print(tree, true, &to, q->err);
   tesela_put_text_end(q->out);
   put_kept(q->out, tree);
@@ -336,10 +322,8 @@ static void put_step(tesela_sink *out, const tesela_program *program, int32_t i)
   tesela_put_object(out);
   tesela_put_key_text(out, "op", kinds[step->kind].op);
   tesela_put_key_int(out, "level", step->level);
-  tesela_put_key(out, kinds[step->kind].numbers);
-  tesela_put_ints(out, step->rank, &program->number[step->first]);
-  tesela_put_key(out, "shape");
-  tesela_put_ints(out, rank, shape);
+  tesela_put_key_ints(out, kinds[step->kind].numbers, step->rank, &program->number[step->first]);
+  tesela_put_key_ints(out, "shape", rank, shape);
   tesela_put_end(out);
 }
 
@@ -349,8 +333,7 @@ tesela_status op_program(tesela_request *q) {
   tesela_status status = request_layout(q, "layout", &shape, NULL);
   if (status == TESELA_OK) status = tesela_xla_program(&shape, &program, q->err);
   if (status != TESELA_OK) return status;
-  tesela_put_key(q->out, "steps");
-  tesela_put_list(q->out);
+  tesela_put_key_list(q->out, "steps");
   for (int32_t i = 0; i < program.n_steps; i++) put_step(q->out, &program, i);
   tesela_put_end(q->out);
   return TESELA_OK;

@@ -43,13 +43,11 @@ int64_t report_figures_changed(const changes_ask *ask) {
 }
 
 static void put_totals(tesela_sink *j, const char *name, const report_ask *ask) {
-  tesela_put_key(j, name);
-  tesela_put_object(j);
+  tesela_put_key_object(j, name);
   for (int source = 0; source < TESELA_REPORT_N_SOURCES; source++) {
     tesela_report_filter filter = report_filter(ask, (tesela_report_source)source);
     tesela_report_totals totals = tesela_report_total(ask->report, &filter);
-    tesela_put_key(j, tesela_report_source_name((tesela_report_source)source));
-    tesela_put_object(j);
+    tesela_put_key_object(j, tesela_report_source_name((tesela_report_source)source));
     tesela_put_key_int(j, "arrays", totals.arrays);
     tesela_put_key_int(j, "stored_bytes", totals.stored_bytes);
     report_put_known(j, "data_bytes", totals.unknown_arrays == 0, totals.data_bytes);
@@ -86,8 +84,7 @@ void report_put_changes(tesela_sink *j, const changes_ask *ask) {
   put_totals(j, "after", &ask->after);
   tesela_put_key_int(j, "n_changes", tesela_report_diff_count(ask->diff));
   tesela_put_key_int(j, "rows_left_out", tesela_report_diff_count(ask->diff) - ask->n);
-  tesela_put_key(j, "compiler");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "compiler");
   for (int f = 0; f < TESELA_REPORT_N_FIGURES; f++) {
     if (!report_figure_differs(ask, f)) continue;
     tesela_put_object(j);
@@ -97,8 +94,7 @@ void report_put_changes(tesela_sink *j, const changes_ask *ask) {
     tesela_put_end(j);
   }
   tesela_put_end(j);
-  tesela_put_key(j, "changes");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "changes");
   for (int64_t i = 0; i < ask->n && !j->stopped; i++) {
     const tesela_report_change *change = tesela_report_diff_at(ask->diff, i);
     const tesela_report_array *array = change->before ? change->before : change->after;

@@ -15,8 +15,7 @@ void report_put_known(tesela_sink *j, const char *name, bool known, int64_t valu
 }
 
 static void put_totals(tesela_sink *j, const char *name, const tesela_report_totals *totals) {
-  tesela_put_key(j, name);
-  tesela_put_object(j);
+  tesela_put_key_object(j, name);
   tesela_put_key_int(j, "arrays", totals->arrays);
   tesela_put_key_int(j, "rows", totals->rows);
   tesela_put_key_int(j, "stored_bytes", totals->stored_bytes);
@@ -36,15 +35,13 @@ static void put_totals(tesela_sink *j, const char *name, const tesela_report_tot
 }
 
 static void put_all_totals(tesela_sink *j, const report_ask *ask) {
-  tesela_put_key(j, "totals");
-  tesela_put_object(j);
+  tesela_put_key_object(j, "totals");
   for (int source = 0; source < TESELA_REPORT_N_SOURCES; source++) {
     tesela_report_filter filter = report_filter(ask, (tesela_report_source)source);
     tesela_report_totals totals = tesela_report_total(ask->report, &filter);
     put_totals(j, tesela_report_source_name((tesela_report_source)source), &totals);
   }
-  tesela_put_key(j, "roles");
-  tesela_put_object(j);
+  tesela_put_key_object(j, "roles");
   for (int role = 0; role < TESELA_REPORT_N_ROLES; role++) {
     tesela_report_filter filter = {TESELA_REPORT_ANY, role, ask->space};
     tesela_report_totals totals = tesela_report_total(ask->report, &filter);
@@ -76,8 +73,7 @@ static void put_compiler(tesela_sink *j, const tesela_report_array *array) {
   put_printed(j, "unpadded", &array->unpadded);
   put_printed(j, "extra", &array->extra);
   put_printed(j, "expansion", &array->expansion);
-  tesela_put_key(j, "disagrees");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "disagrees");
   for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++)
     if (array->disagree & bits[i].bit) tesela_put_text(j, bits[i].name);
   tesela_put_end(j);
@@ -112,14 +108,12 @@ static void put_advice(tesela_sink *j, const tesela_xla_shape *shape) {
   for (int32_t i = 0; i < n; i++) {
     tesela_put_object(j);
     tesela_put_key_text(j, "kind", kinds[advice[i].kind]);
-    tesela_put_key(j, "shape");
-    tesela_writer to = tesela_put_text_begin(j);
+    tesela_writer to = tesela_put_key_begin(j, "shape");
     tesela_xla_print(&advice[i].shape, true, &to, NULL);
     tesela_put_text_end(j);
     tesela_put_key_int(j, "bytes", advice[i].bytes);
     tesela_put_key_int(j, "saved_bytes", advice[i].saved);
-    tesela_put_key(j, "words");
-    to = tesela_put_text_begin(j);
+    to = tesela_put_key_begin(j, "words");
     tesela_report_advice_words(shape, &advice[i], &to, NULL);
     tesela_put_text_end(j);
     tesela_put_end(j);
@@ -130,12 +124,10 @@ static void put_reasons_and_advice(tesela_sink *j, const tesela_report_array *ar
   tesela_xla_shape shape;
   reason_list reasons = {.j = j};
   bool readable = report_shape(array, &shape);
-  tesela_put_key(j, "reasons");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "reasons");
   if (readable) tesela_report_reasons(&shape, &(tesela_writer){write_reason, &reasons}, NULL);
   tesela_put_end(j);
-  tesela_put_key(j, "advice");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "advice");
   if (readable) put_advice(j, &shape);
   tesela_put_end(j);
 }
@@ -145,8 +137,7 @@ static const char *or_null(const char *text) { return text[0] ? text : NULL; }
 /* How certain the shape is. */
 static void put_choice(tesela_sink *j, const tesela_report_array *array) {
   tesela_put_key_text(j, "listed", or_null(array->listed));
-  tesela_put_key(j, "candidates");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "candidates");
   for (int32_t i = 0; i < array->n_candidates; i++) {
     const tesela_report_candidate *candidate = &array->candidate[i];
     tesela_put_object(j);
@@ -196,8 +187,7 @@ static void put_array(tesela_sink *j, const report_ask *ask, const tesela_report
 }
 
 static tesela_status put_arrays(tesela_sink *j, const report_ask *ask) {
-  tesela_put_key(j, "arrays");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "arrays");
   for (int source = 0; source < TESELA_REPORT_N_SOURCES; source++) {
     int64_t n = 0;
     const tesela_report_array **row = report_rows(ask, (tesela_report_source)source, &n);
@@ -229,8 +219,7 @@ static void put_section(tesela_sink *j, const report_ask *ask, const tesela_repo
     tesela_put_key_int(j, "entry_result_bytes", section->result_bytes);
     tesela_put_key_int(j, "entry_result_data_bytes", section->result_data_bytes);
   }
-  tesela_put_key(j, "compiler");
-  tesela_put_object(j);
+  tesela_put_key_object(j, "compiler");
   for (int f = 0; f < TESELA_REPORT_N_FIGURES; f++)
     if (section->figure[f].text[0])
       tesela_put_key_text(j, tesela_report_figure_name((tesela_report_figure)f), section->figure[f].text);
@@ -240,13 +229,11 @@ static void put_section(tesela_sink *j, const report_ask *ask, const tesela_repo
 
 static void put_sections_notes_inputs(tesela_sink *j, const report_ask *ask) {
   const tesela_report *report = ask->report;
-  tesela_put_key(j, "sections");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "sections");
   for (int64_t i = 0; i < tesela_report_n_sections(report); i++)
     put_section(j, ask, tesela_report_section_at(report, i));
   tesela_put_end(j);
-  tesela_put_key(j, "notes");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "notes");
   for (int64_t i = 0; i < tesela_report_n_notes(report); i++) {
     const tesela_report_note *note = tesela_report_note_at(report, i);
     tesela_put_object(j);
@@ -259,8 +246,7 @@ static void put_sections_notes_inputs(tesela_sink *j, const report_ask *ask) {
     tesela_put_end(j);
   }
   tesela_put_end(j);
-  tesela_put_key(j, "inputs");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "inputs");
   for (int64_t i = 0; i < tesela_report_n_inputs(report); i++) {
     const tesela_report_input *input = tesela_report_input_at(report, i);
     tesela_put_object(j);
@@ -275,8 +261,7 @@ static void put_sections_notes_inputs(tesela_sink *j, const report_ask *ask) {
 }
 
 static void put_skipped(tesela_sink *j, const report_skipped *skipped) {
-  tesela_put_key(j, "skipped");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "skipped");
   for (int64_t i = 0; skipped && i < skipped->n && i < REPORT_SKIPPED; i++) {
     tesela_put_object(j);
     tesela_put_key_text(j, "name", skipped->file[i].name);
@@ -291,8 +276,7 @@ static void put_limits(tesela_sink *j, const report_ask *ask) {
   report_limit limit[REPORT_LIMITS];
   const tesela_report_note *missing;
   int n = report_limits(ask, limit, &missing);
-  tesela_put_key(j, "limits");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "limits");
   for (int i = 0; i < n; i++) {
     tesela_put_object(j);
     tesela_put_key_text(j, "limit", limit[i].is_waste ? "max_waste" : "max_bytes");
@@ -306,10 +290,8 @@ static void put_limits(tesela_sink *j, const report_ask *ask) {
     if (!limit[i].is_waste) {
       tesela_put_key_int(j, "bytes", limit[i].bytes);
     } else if (limit[i].why != REPORT_LIMIT_UNREADABLE) {
-      tesela_put_key(j, "least");
-      tesela_put_real(j, limit[i].least);
-      tesela_put_key(j, "most");
-      tesela_put_real(j, limit[i].most);
+      tesela_put_key_real(j, "least", limit[i].least);
+      tesela_put_key_real(j, "most", limit[i].most);
     }
     tesela_put_end(j);
   }

@@ -19,6 +19,24 @@ tesela_status tesela_request_fail(tesela_request *q, tesela_status status, int64
   return status;
 }
 
+tesela_status ops_fail(tesela_error *err, tesela_status status, int64_t at, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  tesela_error_fill(err, status, at, format, args);
+  va_end(args);
+  return status;
+}
+
+void request_note(tesela_request *q, const char *format, ...) {
+  tesela_error text;
+  va_list args;
+  if (!q->note) return;
+  va_start(args, format);
+  tesela_error_fill(&text, TESELA_OK, -1, format, args);
+  va_end(args);
+  q->note(q->note_user, text.message);
+}
+
 /* Name and words of each type. */
 static const struct {
   const char *name, *words;
@@ -328,7 +346,8 @@ static tesela_status answer(tesela_request *q) {
   const tesela_op_entry *op = NULL;
   *q->err = (tesela_error){.at = -1};
   q->error_at[0] = '\0';
-  q->field = q->message = NULL;
+  q->field = q->text = q->message = NULL;
+  q->usage = false;
   if (!q->ops) q->ops = tesela_ops(&q->n_ops);
   if (!tesela_value_is(q->value, TESELA_VALUE_OBJECT))
     return tesela_request_fail(q, TESELA_E_INVALID, -1, "a request is an object in JSON");

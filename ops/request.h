@@ -6,8 +6,8 @@
  *   deadline.c    how long a request may take
  *   query_ops.c   the table, and some of them; query_place.c has those about elements and places, query_xla.c those about XLA shapes as such, query_register.c those about register
  *                 layouts, query_tile.c those about moving tiles, query_relayout.c those that copy, query_trial.c those that check and time that, query_device.c those about
- *                 device layouts, query_file.c those about values in files, query_graph.c those about programs,
- *                 query_program.c those about programs that are laid out, query_report.c those
+ *                 device layouts, query_file.c those about values in files, query_write.c those that write tensors to files, query_graph.c those about programs,
+ *                 query_program.c and query_loops.c those about programs that are laid out, query_report.c those
  *                 about reports of compilers
  *   value.c put.c json_in.c json_out.c json_answer.c    values, sinks, the edge to JSON
  *
@@ -18,6 +18,7 @@
 
 #include <tesela/notation.h>
 #include <tesela/ops.h>
+#include <tesela/relayout.h>
 
 /* query_device.c */
 tesela_status op_device_layout(tesela_request *q);
@@ -31,6 +32,8 @@ tesela_status op_verify(tesela_request *q);
 /* query_graph.c */
 tesela_status op_plan_memory(tesela_request *q);
 tesela_status op_propagate(tesela_request *q);
+/* query_loops.c */
+tesela_status op_graph_loops(tesela_request *q);
 /* query_program.c */
 tesela_status op_graph_assign(tesela_request *q);
 tesela_status op_graph_plan(tesela_request *q);
@@ -62,14 +65,35 @@ tesela_status op_vector_width(tesela_request *q);
 /* query_trial.c */
 tesela_status op_bench(tesela_request *q);
 tesela_status op_check(tesela_request *q);
+/* query_write.c */
+tesela_status op_pack(tesela_request *q);
+tesela_status op_unpack(tesela_request *q);
+/* op_relayout of a file. */
+tesela_status request_relayout_file(tesela_request *q, tesela_transform transform);
 /* query_xla.c */
 tesela_status op_choose(tesela_request *q);
 tesela_status op_info(tesela_request *q);
 tesela_status op_parse(tesela_request *q);
 tesela_status op_program(tesela_request *q);
 
+/* Fill *err, which may be NULL; returns status. */
+tesela_status ops_fail(tesela_error *err, tesela_status status, int64_t at, const char *format, ...)
+    TESELA_PRINTF(4, 5);
 /* As tesela_request_open, the path a text of q->field. */
 tesela_status request_open(tesela_request *q, const tesela_value *path, int *fd);
+/* The same path for functions that take one. */
+typedef struct request_path {
+  const char *name; /* as the request says it, for messages */
+  char text[304];   /* by a descriptor, /dev/fd/7/x.npy; "": the path is `name`, of the process */
+  int fd;           /* of the file or, to write, of its folder; -1: none */
+} request_path;
+#define REQUEST_NO_PATH \
+  { NULL, "", -1 }
+tesela_status request_path_open(tesela_request *q, const tesela_value *value, bool write, request_path *path);
+const char *request_path_text(const request_path *path);
+void request_path_close(request_path *path);
+/* Tell q->note. */
+void request_note(tesela_request *q, const char *format, ...) TESELA_PRINTF(2, 3);
 /* The field deadline_ms, and whether it is time to stop already. */
 extern const tesela_field request_deadline_field;
 tesela_status request_begin_deadline(tesela_request *q);

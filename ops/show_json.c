@@ -15,8 +15,7 @@ static void put_array(tesela_sink *j, const tesela_xla_shape *shape) {
   int64_t order[TESELA_MAX_RANK];
   for (int32_t i = 0; i < shape->rank; i++) order[i] = shape->layout.minor_to_major[i];
   show_text words = {.length = 0};
-  tesela_put_key(j, "layout");
-  tesela_writer to = tesela_put_text_begin(j);
+  tesela_writer to = tesela_put_key_begin(j, "layout");
   tesela_xla_print(shape, true, &to, NULL);
   tesela_put_text_end(j);
   tesela_put_key_text(j, "type", tesela_dtype_name(shape->dtype));
@@ -29,8 +28,7 @@ static void put_array(tesela_sink *j, const tesela_xla_shape *shape) {
       tesela_put_int(j, shape->dim[d]);
   }
   tesela_put_end(j);
-  tesela_put_key(j, "minor_to_major");
-  tesela_put_ints(j, shape->rank, order);
+  tesela_put_key_ints(j, "minor_to_major", shape->rank, order);
   if (shape->kind != TESELA_XLA_TOKEN && shape->kind != TESELA_XLA_OPAQUE) show_order(shape, &words);
   tesela_put_key_text(j, "order", words.length > 0 ? words.text : NULL);
 }
@@ -39,8 +37,7 @@ static void put_array(tesela_sink *j, const tesela_xla_shape *shape) {
 static void put_levels(tesela_sink *j, const tesela_xla_shape *shape, const show_facts *facts) {
   const tesela_xla_layout *layout = &shape->layout;
   const int64_t *entry = layout->tile;
-  tesela_put_key(j, "levels");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "levels");
   for (int32_t level = 0; level < layout->n_tiles; level++) {
     int64_t bound[TESELA_MAX_DIGITS];
     int32_t n = 0;
@@ -76,14 +73,12 @@ static void put_sizes(tesela_sink *j, const tesela_xla_sizes *sizes) {
   tesela_put_key_int(j, "bits_per_element", sizes->bits_per_element);
   tesela_put_key_int(j, "bytes", sizes->bytes);
   tesela_put_key_int(j, "allocated_bytes", sizes->allocated_bytes);
-  tesela_put_key(j, "expansion");
-  tesela_put_real(j, sizes->expansion);
+  tesela_put_key_real(j, "expansion", sizes->expansion);
 }
 
 static void put_pads(tesela_sink *j, const show_facts *facts) {
   static const char *const kinds[] = {"tile", "tail", "width"};
-  tesela_put_key(j, "padding");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "padding");
   for (int32_t i = 0; i < facts->n_pads; i++) {
     const tesela_xla_pad *pad = &facts->pad[i];
     show_text words = {.length = 0};
@@ -108,8 +103,7 @@ static void put_kept(tesela_sink *j, const tesela_xla_shape *shape) {
   tesela_xla_shape bounded = *shape;
   bounded.dynamic = show_bounded(shape);
   uint32_t kept = tesela_xla_kept(&bounded);
-  tesela_put_key(j, "kept");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "kept");
   for (uint32_t bit = 1; bit != 0 && bit <= kept; bit <<= 1)
     if (kept & bit) tesela_put_text(j, tesela_xla_kept_text(bit));
   tesela_put_end(j);
@@ -139,8 +133,7 @@ void show_json(tesela_sink *j, const show_facts *facts, bool more) {
     tesela_put_key_int(j, "unpadded_bytes", facts->sizes.unpadded_bytes);
     tesela_put_key_int(j, "bits_per_element", facts->sizes.bits_per_element);
   } else {
-    tesela_put_key(j, "bounds");
-    tesela_put_ints(j, facts->n_bounds, facts->bound);
+    tesela_put_key_ints(j, "bounds", facts->n_bounds, facts->bound);
     put_sizes(j, &facts->sizes);
     put_pads(j, facts);
   }

@@ -5,16 +5,29 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "problem_side.h"
 #include "quote.h"
 #include "request.h"
 
+/* A message too long for r->err is whole in r->q. */
 static tesela_status fail(tensor_reading *r, const char *format, va_list args) {
+  enum { MOST = 2048 };
+  va_list again;
+  va_copy(again, args);
   r->text = NULL;
-  return tesela_error_fill(r->err, TESELA_E_INVALID, -1, format, args);
+  tesela_error_fill(r->err, TESELA_E_INVALID, -1, format, args);
+  char *whole = malloc(MOST);
+  if (whole && vsnprintf(whole, MOST, format, again) >= (int)sizeof r->err->message) {
+    free(r->q->message);
+    r->q->message = whole;
+    whole = NULL;
+  }
+  free(whole);
+  va_end(again);
+  return TESELA_E_INVALID;
 }
 
 tesela_status tensor_usage(tensor_reading *r, const char *format, ...) {
@@ -40,13 +53,17 @@ tesela_status tensor_wrong(tensor_reading *r, const char *file_name, const char 
 tesela_status tensor_text(tensor_reading *r, const char *text, const tesela_xla_shape *of,
                           tesela_xla_shape *shape, tesela_layout *layout) {
   problem_side side;
-  r->repairs = (tesela_xla_repairs){0};
+  tesela_xla_repairs repairs = {0};
   r->text = text;
   r->usage = false;
-  tesela_status status = problem_read_side(text, strlen(text), &r->options, of, &side, &r->repairs, r->err);
+  tesela_status status = problem_read_side(text, strlen(text), &r->options, of, &side, &repairs, r->err);
   if (status != TESELA_OK) return status;
   *shape = side.shape;
   if (layout) *layout = side.layout;
+  char quote[SAY_QUOTE];
+  for (int32_t i = 0; i < repairs.count && i < TESELA_XLA_MAX_REPAIRS; i++)
+    request_note(r->q, "%s (byte %" PRId64 ")", say_quote(repairs.repair[i].what, quote),
+                 repairs.repair[i].at);
   return TESELA_OK;
 }
 
@@ -125,11 +142,9 @@ static tesela_status shape_of_record(const reader *r) {
   if (tesela_xla_parse(text, strlen(text), TESELA_XLA_STRICT, &r->out->shape, NULL, &err) == TESELA_OK &&
       tesela_xla_to_layout(&r->out->shape, &r->out->layout, &err) == TESELA_OK)
     return TESELA_OK;
-  tesela_status status = tensor_wrong(r->r, r->file->name, "%shas a layout in the metadata that is none: %s",
-                                      which(r, of), err.message);
-  r->r->err->at = err.at;
-  r->r->text = text;
-  return status;
+  return tensor_wrong(r->r, r->file->name,
+                      "%shas a layout in the metadata that is none: %s (byte %" PRId64 ")", which(r, of),
+                      err.message, err.at);
 }
 
 /* The layout that the command line gives says the same as the file. */
@@ -214,19 +229,15 @@ bool tensor_goes_through(const tensor_file *file, const tensor_says *says) {
 /* ---- for operations -------------------------------------------------------------------------------------- */
 
 tesela_status tensor_request_open(tesela_request *q, const char *field, tensor_file *file) {
-  const char *path = tesela_value_text(tesela_request_get(q, field));
-  const bool standard = q->files_anywhere && path && strcmp(path, "-") == 0;
-  char by_descriptor[32];
-  int fd = -1;
-  *file = (tensor_file){.name = standard ? "standard input" : path};
-  tesela_status status = standard ? TESELA_OK : tesela_request_open(q, field, &fd);
+  request_path path;
+  tesela_status status = request_path_open(q, tesela_request_get(q, field), false, &path);
   if (status != TESELA_OK) return status;
-  snprintf(by_descriptor, sizeof by_descriptor, "/dev/fd/%d", fd);
-  const char *opened = standard || q->files_anywhere ? path : by_descriptor;
+  *file =
+      (tensor_file){.name = q->files_anywhere && strcmp(path.name, "-") == 0 ? "standard input" : path.name};
   const tesela_value *max_header = tesela_request_get(q, "max_header");
   const tesela_file_options options = {.max_header = tesela_value_int(max_header)};
-  status = tesela_file_open(&file->file, opened, &options, q->err);
-  if (fd >= 0) close(fd);
+  status = tesela_file_open(&file->file, request_path_text(&path), &options, q->err);
+  request_path_close(&path);
   q->field = NULL;
   if (status != TESELA_OK) {
     const tesela_error err = *q->err;
@@ -238,6 +249,8 @@ tesela_status tensor_request_open(tesela_request *q, const char *field, tensor_f
     return q->err->status;
   }
   tesela_file_describe(file->file, &file->info);
+  if (file->info.bytes_after > 0)
+    request_note(q, "%" PRId64 " bytes behind the array are not read", file->info.bytes_after);
   return TESELA_OK;
 }
 
@@ -247,15 +260,29 @@ void tensor_request_close(tensor_file *file) {
 }
 
 tensor_reading tensor_request_reading(tesela_request *q) {
-  return (tensor_reading){.options = request_reading(q, NULL), .dash = "", .err = q->err};
+  return (tensor_reading){
+      .options = request_reading(q, NULL), .dash = q->dash ? q->dash : "", .err = q->err, .q = q};
+}
+
+/* Is `text` the end of a text? */
+static bool is_in(const tesela_value *value, const char *text) {
+  const uintptr_t at = (uintptr_t)text, begin = (uintptr_t)tesela_value_text(value);
+  return begin && at >= begin && at <= begin + value->n;
 }
 
 tesela_status tensor_request_failed(tesela_request *q, const tensor_reading *r, tesela_status status) {
-  q->field = NULL;
+  q->field = q->text = NULL;
   if (status == TESELA_OK) return status;
-  for (size_t i = 0; r->text && i < tesela_value_size(q->value); i++)
-    if (tesela_value_text(tesela_value_at(q->value, i)) == r->text)
-      q->field = tesela_value_at(q->value, i)->name;
+  q->usage = r->usage;
+  for (size_t i = 0; r->text && i < tesela_value_size(q->value); i++) {
+    const tesela_value *field = tesela_value_at(q->value, i), *item = field;
+    for (size_t k = 0; item && !q->field; item = tesela_value_at(field, k++))
+      if (is_in(item, r->text)) {
+        q->field = field->name;
+        q->text = item->as.text;
+      }
+  }
   if (!q->field) q->err->at = -1;
+  if (q->err->at >= 0) q->err->at += r->text - q->text;
   return status;
 }

@@ -43,9 +43,9 @@ typedef struct tensor_reading {
   tesela_layout_read_options options;
   const char *dash; /* stands before the name of what is given: "--" of options, "" of fields */
   tesela_error *err;
-  const char *text;           /* of a failure: the text of which err->at is a byte; NULL: none */
-  bool usage;                 /* of a failure: what was asked for is wrong, not the file */
-  tesela_xla_repairs repairs; /* of the layout that the caller gives */
+  tesela_request *q; /* is told what was mended, and has a message too long for err */
+  const char *text;  /* of a failure: the text of which err->at is a byte; NULL: none */
+  bool usage;        /* of a failure: what was asked for is wrong, not the file */
 } tensor_reading;
 
 /* A layout, or braces alone (`{1,0:T(8,128)}`), which take type and dims from `of` (NULL: only a whole layout will do).
@@ -74,8 +74,8 @@ tesela_status tensor_usage(tensor_reading *r, const char *format, ...) TESELA_PR
 /* Open the file that a field names. */
 tesela_status tensor_request_open(tesela_request *q, const char *field, tensor_file *file);
 void tensor_request_close(tensor_file *file);
-/* The layouts of a request. tensor_request_failed makes q->field agree with a failure of reading: the field whose text it is
- * about, or none. Returns status. */
+/* The layouts of a request. tensor_request_failed makes q agree with a failure of reading: the field whose text, or an item of whose
+ * list, it is about, or none. Returns status. */
 tensor_reading tensor_request_reading(tesela_request *q);
 tesela_status tensor_request_failed(tesela_request *q, const tensor_reading *r, tesela_status status);
 

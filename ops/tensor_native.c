@@ -91,13 +91,14 @@ tesela_status tensor_compare(tensor_reading *r, const tensor_pair *p, const tese
 
 /* ---- a dump of device memory ------------------------------------------------------------------------------- */
 
-const char *tensor_host_text(const tesela_device_host *host, char text[TENSOR_HOST_TEXT]) {
-  size_t used = host->dtype ? (size_t)snprintf(text, TENSOR_HOST_TEXT, "%s[", tesela_dtype_name(host->dtype))
-                            : (size_t)snprintf(text, TENSOR_HOST_TEXT, "u%" PRId32 "[", host->bits);
+/* What a raw file holds for a device layout, "f16[3,70]"; one whose type is not known as unsigned integers of its width. */
+enum { HOST_TEXT = 800 }; /* a type and 32 extents of 20 bytes */
+static const char *host_text(const tesela_device_host *host, char text[HOST_TEXT]) {
+  size_t used = host->dtype ? (size_t)snprintf(text, HOST_TEXT, "%s[", tesela_dtype_name(host->dtype))
+                            : (size_t)snprintf(text, HOST_TEXT, "u%" PRId32 "[", host->bits);
   for (int32_t d = 0; d < host->rank; d++)
-    used +=
-        (size_t)snprintf(text + used, TENSOR_HOST_TEXT - used, "%s%" PRId64, d ? "," : "", host->shape[d]);
-  snprintf(text + used, TENSOR_HOST_TEXT - used, "]");
+    used += (size_t)snprintf(text + used, HOST_TEXT - used, "%s%" PRId64, d ? "," : "", host->shape[d]);
+  snprintf(text + used, HOST_TEXT - used, "]");
   return text;
 }
 
@@ -115,9 +116,9 @@ static tesela_status check_host(tensor_reading *r, const tesela_device_host *hos
   bool same = t->shape.rank == host->rank && t->layout.bits == host->bits;
   for (int32_t d = 0; same && d < host->rank; d++) same = t->shape.dim[d] == host->shape[d];
   if (same && (host->dtype == TESELA_DTYPE_NONE || host->dtype == t->shape.dtype)) return TESELA_OK;
-  char text[TENSOR_SHAPE_TEXT], wanted[TENSOR_HOST_TEXT];
+  char text[TENSOR_SHAPE_TEXT], wanted[HOST_TEXT];
   return fail(r, "the tensor on the host is %s; the device layout is for %s",
-              tensor_shape_text(&t->shape, text), tensor_host_text(host, wanted));
+              tensor_shape_text(&t->shape, text), host_text(host, wanted));
 }
 
 /* The strides of a tensor that has no tiles, from its order of dims. */
@@ -135,12 +136,18 @@ static tesela_status find_strides(tensor_reading *r, const tensor *t, int64_t *s
 }
 
 tesela_status tensor_verify(tensor_reading *r, const tesela_device_layout *layout, const tensor_file *dump,
-                            const tensor *t, tesela_misplaced *misplaced) {
+                            const tensor_file *host, tesela_misplaced *misplaced) {
+  tensor_says says = {tesela_value_text(tesela_request_get(r->q, "from")), NULL,
+                      tesela_value_text(tesela_request_get(r->q, "tensor")), "from"};
+  char shape[HOST_TEXT];
   int64_t strides[TESELA_MAX_RANK];
-  tesela_status status = check_host(r, &layout->host, t);
-  if (status == TESELA_OK) status = find_strides(r, t, strides);
+  tensor t;
+  if (!says.layout && host->info.format == TESELA_FILE_RAW) says.layout = host_text(&layout->host, shape);
+  tesela_status status = tensor_read(r, host, NULL, &says, &t);
+  if (status == TESELA_OK) status = check_host(r, &layout->host, &t);
+  if (status == TESELA_OK) status = find_strides(r, &t, strides);
   if (status != TESELA_OK) return status;
   r->text = NULL;
-  return tesela_transfer_verify(layout, dump->info.data, dump->info.bytes, strides, 0, t->data, misplaced,
+  return tesela_transfer_verify(layout, dump->info.data, dump->info.bytes, strides, 0, t.data, misplaced,
                                 NULL, r->err);
 }

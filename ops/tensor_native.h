@@ -48,12 +48,8 @@ tesela_status tensor_compare(tensor_reading *r, const tensor_pair *p, const tese
                              const tesela_file_tensor *b, tensor_comparison *c);
 void tensor_comparison_free(tensor_comparison *c);
 
-/* What a raw file holds for a device layout, "f16[3,70]"; one whose type is not known as unsigned integers of its width. */
-enum { TENSOR_HOST_TEXT = 800 }; /* a type and 32 extents of 20 bytes */
-const char *tensor_host_text(const tesela_device_host *host, char text[TENSOR_HOST_TEXT]);
-
-/* Does a dump of device memory hold the tensor in that layout? */
+/* Does a dump of device memory hold, in that layout, the tensor of `host` that the fields from and tensor of r->q say? */
 tesela_status tensor_verify(tensor_reading *r, const tesela_device_layout *layout, const tensor_file *dump,
-                            const tensor *t, tesela_misplaced *misplaced);
+                            const tensor_file *host, tesela_misplaced *misplaced);
 
 #endif

@@ -54,8 +54,7 @@ tesela_status tile_ldmatrix(const tesela_register *registers, const tesela_tile_
 }
 
 static void put_memory(tesela_sink *j, const char *name, const tesela_tile_memory *memory) {
-  tesela_put_key(j, name);
-  tesela_writer to = tesela_put_text_begin(j);
+  tesela_writer to = tesela_put_key_begin(j, name);
   tesela_tile_memory_print(memory, &to, NULL);
   tesela_put_text_end(j);
 }
@@ -91,13 +90,11 @@ tesela_status tile_json_exchange(tesela_sink *j, const tesela_exchange *plan, co
   tesela_exchange_facts facts = tesela_exchange_facts_of(plan);
   put_facts(j, &facts);
   if (tesela_exchange_memory(plan)) put_memory(j, "memory", tesela_exchange_memory(plan));
-  tesela_put_key(j, "plan");
-  tesela_writer to = tesela_put_text_begin(j);
+  tesela_writer to = tesela_put_key_begin(j, "plan");
   tesela_exchange_print(plan, &to, NULL);
   tesela_put_text_end(j);
   if (!cuda) return TESELA_OK;
-  tesela_put_key(j, "cuda");
-  to = tesela_put_text_begin(j);
+  to = tesela_put_key_begin(j, "cuda");
   tesela_status status = tesela_codegen_exchange_cuda(plan, cuda, &to, err);
   tesela_put_text_end(j);
   return status;
@@ -120,8 +117,7 @@ static void put_tensor(tesela_sink *j, const tesela_tensor *t) {
   tesela_put_key_text(j, "name", t->name);
   tesela_put_key_text(j, "space", spaces[t->space]);
   tesela_put_key_text(j, "dtype", tesela_dtype_name(t->dtype));
-  tesela_put_key(j, "shape");
-  tesela_put_ints(j, t->rank, t->shape);
+  tesela_put_key_ints(j, "shape", t->rank, t->shape);
   if (t->memory)
     put_memory(j, "layout", t->memory);
   else
@@ -151,8 +147,7 @@ static void put_repair(tesela_sink *j, const tesela_kernel_conflict *c) {
 }
 
 static void put_conflict(tesela_sink *j, const tesela_kernel_conflict *c, const char *message) {
-  tesela_put_key(j, "conflict");
-  tesela_put_object(j);
+  tesela_put_key_object(j, "conflict");
   tesela_put_key_text(j, "message", message);
   tesela_put_key_int(j, "line", c->line);
   tesela_put_key_int(j, "at", c->at);
@@ -177,8 +172,7 @@ static void put_conflict(tesela_sink *j, const tesela_kernel_conflict *c, const 
 void tile_json_program(tesela_sink *j, const tesela_kernel_program *program, const char *message) {
   const tesela_kernel_conflict *conflict = tesela_kernel_program_conflict(program);
   tesela_put_key_bool(j, "consistent", !conflict->found);
-  tesela_put_key(j, "tensors");
-  tesela_put_list(j);
+  tesela_put_key_list(j, "tensors");
   for (int32_t i = 0; i < tesela_kernel_program_count(program); i++) {
     tesela_tensor t = tesela_kernel_program_tensor(program, i);
     put_tensor(j, &t);

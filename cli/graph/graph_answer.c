@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph_answer.c - graph --json: what the operations graph_assign, graph_plan and graph_run answer. */
+/* graph_answer.c - the request that a command line of graph is; graph --json: its answer. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,64 +40,113 @@ static int take_answer(tesela_sink *sink, const tesela_event *event) {
   return failed;
 }
 
-enum { MOST_FIELDS = 24, MOST_FILES = 64 };
+/* ---- the request ------------------------------------------------------------------------------------------------- */
 
-typedef struct answer_fields {
-  tesela_value field[MOST_FIELDS], in[MOST_FILES], out[MOST_FILES];
-  char name[2][MOST_FILES][TESELA_GRAPH_NAME];
-  size_t n;
-} answer_fields;
+enum { FILE_LIMIT = 256 << 20 };
 
-static void add(answer_fields *f, tesela_value value) { f->field[f->n++] = value; }
+static void add(graph_ask *ask, tesela_value value) { ask->field[ask->n++] = value; }
 
-/* Options that are flags, and those that are numbers: both have the name of their field. */
-static int add_options(const cli_context *cli, const tesela_op_entry *op, answer_fields *f) {
-  for (int i = 0; i < TESELA_OP_FIELDS && op->field[i].name; i++) {
-    const tesela_field *field = &op->field[i];
-    char option[32];
-    int64_t number;
-    snprintf(option, sizeof option, "%s", field->name);
-    for (char *at = option; *at; at++)
-      if (*at == '_') *at = '-';
-    if (field->type == TESELA_FIELD_FLAG && cli_has(cli, option))
-      add(f, tesela_value_of_bool(field->name, true));
-    if (field->type != TESELA_FIELD_NUMBER || !cli_has(cli, option)) continue;
-    bool size = strcmp(option, "max-bytes") == 0;
-    int64_t least = strcmp(option, "effort") == 0 || strcmp(option, "max-steps") == 0;
-    if (size ? !cli_size(cli, option, 0, &number) : !cli_integer(cli, option, least, INT64_MAX, 0, &number))
-      return CLI_BAD;
-    add(f, tesela_value_of_int(field->name, number));
-  }
-  return CLI_YES;
+/* NAME=FILE: the name, before the =. */
+static bool file_option(const char *said, char name[TESELA_GRAPH_NAME]) {
+  size_t length = strcspn(said, "=");
+  if (said[length] != '=' || length == 0 || length >= TESELA_GRAPH_NAME || said[length + 1] == '\0')
+    return false;
+  memcpy(name, said, length);
+  name[length] = '\0';
+  return true;
 }
 
 /* NAME=FILE of --in or --out. */
-static int add_files(const cli_context *cli, const char *option, tesela_value *files,
-                     char name[][TESELA_GRAPH_NAME], answer_fields *f) {
+static int add_files(const cli_context *cli, const char *option, graph_files *files, graph_ask *ask) {
   size_t n = 0;
   char quote[SAY_QUOTE];
   const char *said;
+  files->value = calloc((size_t)cli->n_given + 1, sizeof *files->value);
+  files->name = calloc((size_t)cli->n_given + 1, sizeof *files->name);
+  if (!files->value || !files->name) return CLI_FAILED;
   for (int at = 0; (said = cli_each(cli, option, &at)); n++) {
-    if (n == MOST_FILES) return say_usage(cli, "--%s is given more than %d times", option, MOST_FILES);
-    if (!graph_file_option(said, name[n]))
+    if (!file_option(said, files->name[n]))
       return say_usage(cli, "--%s is %s; expected NAME=FILE", option, say_quote(said, quote));
-    files[n] = tesela_value_of_text(name[n], said + strlen(name[n]) + 1);
+    files->value[n] = tesela_value_of_text(files->name[n], said + strlen(files->name[n]) + 1);
   }
-  if (n > 0) add(f, tesela_value_of_object(option, n, files));
+  if (n > 0) add(ask, tesela_value_of_object(option, n, files->value));
   return CLI_YES;
 }
 
-static int answer(const cli_context *cli, tesela_request *r, const char *text, size_t length) {
+static int take_nothing(tesela_sink *sink, const tesela_event *event) {
+  (void)sink;
+  (void)event;
+  return 0;
+}
+
+int graph_begin(const cli_context *cli, const char *op, const char *field, bool strict, graph_ask *ask) {
+  const char *mode = cli_value(cli, "mode");
+  const tesela_target *target;
+  int status = CLI_YES;
+  memset(ask, 0, sizeof *ask);
+  add(ask, tesela_value_of_text("op", op));
+  if (!mode) add(ask, tesela_value_of_text("mode", strict ? "strict" : "auto"));
+  if (cli_has(cli, "loops")) add(ask, tesela_value_of_text("node", cli_value(cli, "loops")));
+  if (!json_fields(cli, op, ask->field, &ask->n)) return CLI_BAD;
+  if (strcmp(op, "graph_run") == 0) status = add_files(cli, "in", &ask->in, ask);
+  if (status == CLI_YES && strcmp(op, "graph_run") == 0) status = add_files(cli, "out", &ask->out, ask);
+  if (status != CLI_YES) return status;
+  ask->text = (tesela_value){.name = field, .kind = TESELA_VALUE_TEXT};
+  ask->read = text_file_read(cli, cli->arg[1], FILE_LIMIT, &ask->text.n, &status);
+  ask->text.as.text = ask->read;
+  if (!ask->read || !device_target(cli, &ask->own, &target, &status)) return status;
+  if (target) add(ask, tesela_value_of_text("target", target->name));
+  add(ask, ask->text);
+  ask->value = tesela_value_of_object(NULL, ask->n, ask->field);
+  ask->nowhere = (tesela_sink){take_nothing, NULL, false};
+  ask->r = (tesela_request){.value = &ask->value,
+                            .out = &ask->nowhere,
+                            .err = &ask->err,
+                            .target = target,
+                            .files_anywhere = true,
+                            .deadline = INT64_MAX};
+  return CLI_YES;
+}
+
+int graph_say(const cli_context *cli, graph_ask *ask, tesela_status done) {
+  const tesela_request *r = &ask->r;
+  if (done == TESELA_OK || done == TESELA_E_STOPPED) return CLI_YES;
+  if (r->field && strcmp(r->field, ask->text.name) == 0)
+    return text_file_fail(cli, cli->arg[1], ask->text.as.text, ask->text.n, r->err);
+  int status = say_failure(cli, r->err);
+  if (done == TESELA_E_LIMIT && strcmp(cli->arg[0], "plan") == 0) return CLI_NO;
+  return r->err->reason == TESELA_REASON_PATH ? CLI_BAD : status;
+}
+
+void graph_end(graph_ask *ask) {
+  tesela_request_free(&ask->r);
+  free(ask->in.value);
+  free(ask->in.name);
+  free(ask->out.value);
+  free(ask->out.name);
+  free(ask->read);
+  graph_progress_end();
+}
+
+void graph_note_copies(const cli_context *cli, int64_t copies, int64_t elements) {
+  if (copies > 0)
+    say_note(cli, "%" PRId64 " cop%s of views, %" PRId64 " elements", copies, copies == 1 ? "y" : "ies",
+             elements);
+}
+
+/* ---- the answer -------------------------------------------------------------------------------------------------- */
+
+int graph_answer(const cli_context *cli, graph_ask *ask) {
   static const char *const what = "on tiled and on plain memory";
   answer_sink a = {.sink = {take_answer, NULL, false}, .out = TESELA_JSON_OUT};
   graph_progress progress;
   int status = CLI_YES;
   graph_progress_begin(cli, &what, &progress);
-  r->out = &a.sink;
-  r->progress = graph_progress_call;
-  r->progress_user = &progress;
+  ask->r.out = &a.sink;
+  ask->r.progress = graph_progress_call;
+  ask->r.progress_user = &progress;
   tesela_put_object(&a.sink);
-  tesela_status done = tesela_request_answer(r);
+  tesela_status done = tesela_request_answer(&ask->r);
   graph_progress_hide(&progress);
   tesela_put_end(&a.sink);
   if (a.sink.stopped) { /* that sink stops for one reason */
@@ -106,54 +156,9 @@ static int answer(const cli_context *cli, tesela_request *r, const char *text, s
     graph_note_copies(cli, a.copies, a.copied);
     bool failed = !json_line(&a.out, stdout) && !ferror(stdout);
     status = failed ? CLI_FAILED : a.no || a.poison > 0 ? CLI_NO : CLI_YES;
-  } else if (r->field && strcmp(r->field, "text") == 0) {
-    status = text_file_fail(cli, cli->arg[1], text, length, r->err);
-  } else if (done != TESELA_E_STOPPED) {
-    status = say_failure(cli, r->err);
-    bool full = done == TESELA_E_LIMIT && strcmp(cli->arg[0], "plan") == 0;
-    status = full ? CLI_NO : r->err->reason == TESELA_REASON_PATH ? CLI_BAD : status;
+  } else {
+    status = graph_say(cli, ask, done);
   }
   tesela_json_out_free(&a.out);
-  return status;
-}
-
-/* With --target as the request's own target. */
-static int answer_for(const cli_context *cli, answer_fields *f, const char *text, size_t length) {
-  tesela_target own;
-  const tesela_target *target;
-  tesela_error err;
-  int status = CLI_BAD;
-  if (!device_target(cli, &own, &target, &status)) return status;
-  if (target) add(f, tesela_value_of_text("target", target->name));
-  add(f, (tesela_value){.name = "text", .kind = TESELA_VALUE_TEXT, .n = length, .as.text = text});
-  tesela_value request = tesela_value_of_object(NULL, f->n, f->field);
-  tesela_request r = {.value = &request, .err = &err, .target = target, .files_anywhere = true};
-  status = answer(cli, &r, text, length);
-  tesela_request_free(&r);
-  graph_progress_end();
-  return status;
-}
-
-int graph_answer(const cli_context *cli, const char *name, bool strict) {
-  int32_t n;
-  const tesela_op_entry *op = tesela_ops(&n);
-  const char *mode = cli_value(cli, "mode");
-  answer_fields f = {.n = 0};
-  size_t length;
-  int status;
-  while (strcmp(op->name, name) != 0) op++;
-  add(&f, tesela_value_of_text("op", name));
-  add(&f, tesela_value_of_text("mode", mode ? mode : strict ? "strict" : "auto"));
-  status = add_options(cli, op, &f);
-  if (status == CLI_YES && strcmp(name, "graph_run") == 0) status = add_files(cli, "in", f.in, f.name[0], &f);
-  if (status == CLI_YES && strcmp(name, "graph_run") == 0)
-    status = add_files(cli, "out", f.out, f.name[1], &f);
-  if (status != CLI_YES) return status;
-  char *text = graph_input_text(cli, cli->arg[1], &length, &status);
-  if (!text) return status;
-  char *ended = realloc(text, length + 1);
-  if (ended) ended[length] = '\0'; /* as a text value ends */
-  status = ended ? answer_for(cli, &f, ended, length) : CLI_FAILED;
-  free(ended ? ended : text);
   return status;
 }

@@ -7,14 +7,9 @@
 
 #include <tesela/graph.h>
 
-#include "graph_json.h"
 #include "graph/graph_print.h"
 #include "main/say.h"
-#include "main/text_file.h"
 #include "tile_input.h"
-#include "tile_json.h"
-
-enum { CSV_LIMIT = 256 << 20 };
 
 static void plan_arena_words(const char *name, const tesela_arena_facts *facts) {
   printf("%-11s %" PRId64 " bytes at the peak, %s; %" PRId64 " live at most, fragmentation %.1f%%\n", name,
@@ -102,36 +97,16 @@ static int plan_csv(const cli_context *cli, const graph_work *work, const tesela
     buffer->size = place->bytes;
     buffer->offset = place->offset;
   }
-  tesela_writer to = tile_stdout();
-  tesela_arena_write_csv(m, buffers, &to, NULL);
+  tesela_arena_write_csv(m, buffers, &cli_stdout, NULL);
   free(buffers);
   return CLI_YES;
 }
 
-/* Sizes like 2MiB of an option; 0 without it. */
-static bool plan_numbers(const cli_context *cli, int64_t *capacity, int64_t *scratchpad, int64_t *effort) {
-  return cli_integer(cli, "capacity", 0, INT64_MAX, 0, capacity) &&
-         cli_integer(cli, "scratchpad", 0, INT64_MAX, 0, scratchpad) &&
-         cli_integer(cli, "effort", 1, INT64_MAX, 0, effort);
-}
-
-int graph_plan(const cli_context *cli, const graph_work *work) {
+int graph_plan(const cli_context *cli, graph_ask *ask, const graph_work *work) {
   tesela_graph_memory *memory;
-  tesela_error err = {.at = -1};
-  tesela_graph_memory_options options = {.no_reuse = cli_has(cli, "no-reuse"),
-                                         .inputs = cli_has(cli, "inputs")};
-  int status = CLI_YES;
-  if (!plan_numbers(cli, &options.capacity, &options.scratchpad, &options.effort)) return CLI_BAD;
-  tesela_status planned = tesela_graph_plan_memory(&memory, work->placed, &work->target, &options, &err);
-  if (planned == TESELA_E_LIMIT) {
-    say_error(cli, "%s", err.message);
-    return CLI_NO;
-  }
-  if (planned != TESELA_OK) return say_failure(cli, &err);
-  if (cli_has(cli, "csv"))
-    status = plan_csv(cli, work, memory);
-  else
-    status = plan_words(cli, work, memory);
+  tesela_status done = request_plan_memory(&ask->r, work, &memory);
+  if (done != TESELA_OK) return graph_say(cli, ask, done);
+  int status = cli_has(cli, "csv") ? plan_csv(cli, work, memory) : plan_words(cli, work, memory);
   tesela_graph_memory_destroy(memory);
   return status;
 }
@@ -145,22 +120,8 @@ bool graph_is_csv(const char *path) {
 
 static int csv_print(const cli_context *cli, int32_t n, const tesela_arena_buffer *buffers,
                      const tesela_arena_facts *facts) {
-  if (cli->json) {
-    tesela_json_out j = TESELA_JSON_OUT;
-    tesela_put_object(&j.sink);
-    tesela_put_key(&j.sink, "offsets");
-    tesela_put_object(&j.sink);
-    for (int32_t k = 0; k < n; k++) tesela_put_key_int(&j.sink, buffers[k].id, buffers[k].offset);
-    tesela_put_end(&j.sink);
-    tesela_put_key(&j.sink, "arena");
-    tesela_put_object(&j.sink);
-    arena_put_facts(&j.sink, facts);
-    tesela_put_end(&j.sink);
-    return tile_print_json(&j);
-  }
   if (cli_has(cli, "csv")) {
-    tesela_writer to = tile_stdout();
-    tesela_arena_write_csv(n, buffers, &to, NULL);
+    tesela_arena_write_csv(n, buffers, &cli_stdout, NULL);
     return CLI_YES;
   }
   graph_plan_row *rows = calloc((size_t)n + 1, sizeof *rows);
@@ -181,29 +142,12 @@ static int csv_print(const cli_context *cli, int32_t n, const tesela_arena_buffe
   return CLI_YES;
 }
 
-int graph_plan_csv(const cli_context *cli) {
+int graph_plan_csv(const cli_context *cli, graph_ask *ask) {
   tesela_arena_buffer *buffers;
   tesela_arena_facts facts;
-  tesela_arena_options options = {0};
-  tesela_error err = {.at = -1};
-  size_t length;
   int32_t n;
-  int64_t scratchpad;
-  int status;
-  if (!plan_numbers(cli, &options.capacity, &scratchpad, &options.effort)) return CLI_BAD;
-  char *text = text_file_read(cli, cli->arg[1], CSV_LIMIT, &length, &status);
-  if (!text) return status;
-  tesela_status done = tesela_arena_read_csv(text, length, &buffers, &n, NULL, &err);
-  if (done != TESELA_OK) status = text_file_fail(cli, cli->arg[1], text, length, &err);
-  free(text);
-  if (done != TESELA_OK) return status;
-  done = tesela_arena_plan(n, buffers, &options, &facts, &err);
-  if (done == TESELA_OK)
-    status = csv_print(cli, n, buffers, &facts);
-  else if (done == TESELA_E_LIMIT)
-    say_error(cli, "%s", err.message), status = CLI_NO;
-  else
-    status = say_failure(cli, &err);
+  tesela_status done = request_plan_csv(&ask->r, &buffers, &n, &facts);
+  int status = done == TESELA_OK ? csv_print(cli, n, buffers, &facts) : graph_say(cli, ask, done);
   tesela_arena_free(buffers, NULL);
   return status;
 }

@@ -5,7 +5,7 @@
 #ifndef TESELA_CLI_GRAPH_PRINT_H
 #define TESELA_CLI_GRAPH_PRINT_H
 
-#include "graph/graph_input.h"
+#include "graph_work.h"
 #include "main/json.h"
 
 /* A row for each node: operator, type and shape, stick, device sizes, bytes, padding. */
@@ -36,20 +36,40 @@ typedef struct graph_plan_row {
 /* graph_picture.c: a plan as a table and as pictures of its arenas, 0 and 1. false: no memory, nothing printed. */
 bool graph_plan_print(const cli_context *cli, int32_t n, const graph_plan_row *rows);
 
-/* graph_plan.c */
-int graph_plan(const cli_context *cli, const graph_work *work);
-bool graph_is_csv(const char *path); /* by its name: .csv */
-int graph_plan_csv(const cli_context *cli);
-
 /* Say how many views are copied, if any. */
 void graph_note_copies(const cli_context *cli, int64_t copies, int64_t elements);
 
-/* graph_answer.c: --json, the answer of an operation. */
-int graph_answer(const cli_context *cli, const char *op, bool strict);
+/* graph_answer.c: the request that a command line is. */
+typedef struct graph_files {
+  tesela_value *value;
+  char (*name)[TESELA_GRAPH_NAME];
+} graph_files;
+typedef struct graph_ask {
+  tesela_request r; /* its answer goes nowhere */
+  /* Its own: */
+  tesela_value field[TESELA_OP_FIELDS + 4], value, text;
+  size_t n;
+  graph_files in, out;
+  char *read;
+  tesela_target own;
+  tesela_sink nowhere;
+  tesela_error err;
+} graph_ask;
+
+/* `field` is what the operation calls the text of the file. An exit status, after saying why not; graph_end either way. */
+int graph_begin(const cli_context *cli, const char *op, const char *field, bool strict, graph_ask *ask);
+/* Say why the request failed; an exit status. */
+int graph_say(const cli_context *cli, graph_ask *ask, tesela_status done);
+void graph_end(graph_ask *ask);
+/* --json: the answer of the operation. */
+int graph_answer(const cli_context *cli, graph_ask *ask);
+
+/* graph_plan.c */
+int graph_plan(const cli_context *cli, graph_ask *ask, const graph_work *work);
+bool graph_is_csv(const char *path); /* by its name: .csv */
+int graph_plan_csv(const cli_context *cli, graph_ask *ask);
 
 /* graph_run.c */
-/* NAME=FILE: the name, before the =. */
-bool graph_file_option(const char *said, char name[TESELA_GRAPH_NAME]);
-int graph_run(const cli_context *cli, const graph_work *work);
+int graph_run(const cli_context *cli, graph_ask *ask, const graph_work *work);
 
 #endif

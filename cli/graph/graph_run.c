@@ -43,62 +43,20 @@ static void run_note(const cli_context *cli, const graph_check *c) {
   }
 }
 
-/* A path that cannot be used is bad input. */
-static int run_failure(const cli_context *cli, const tesela_error *err) {
-  int status = say_failure(cli, err);
-  return err->reason == TESELA_REASON_PATH ? CLI_BAD : status;
-}
-
-bool graph_file_option(const char *said, char name[TESELA_GRAPH_NAME]) {
-  size_t length = strcspn(said, "=");
-  if (said[length] != '=' || length == 0 || length >= TESELA_GRAPH_NAME || said[length + 1] == '\0')
-    return false;
-  memcpy(name, said, length);
-  name[length] = '\0';
-  return true;
-}
-
-/* NAME=FILE of --in and --out. */
-static int run_files(const cli_context *cli, const char *option, graph_check *c,
-                     tesela_status (*give)(graph_check *, const char *, const char *, tesela_error *)) {
-  char name[TESELA_GRAPH_NAME], quote[SAY_QUOTE];
-  const char *said;
-  tesela_error err = {.at = -1};
-  for (int at = 0; (said = cli_each(cli, option, &at));) {
-    if (!graph_file_option(said, name))
-      return say_usage(cli, "--%s is %s; expected NAME=FILE", option, say_quote(said, quote));
-    if (give(c, name, said + strlen(name) + 1, &err) != TESELA_OK) return run_failure(cli, &err);
-  }
-  return CLI_YES;
-}
-
-static int run_all(const cli_context *cli, graph_check *c) {
+int graph_run(const cli_context *cli, graph_ask *ask, const graph_work *work) {
+  graph_check c = {.what = ""};
   graph_progress progress;
-  tesela_error err = {.at = -1};
-  int status = run_files(cli, "in", c, graph_check_in);
-  if (status == CLI_YES) status = run_files(cli, "out", c, graph_check_out);
-  if (status != CLI_YES) return status;
-  graph_progress_begin(cli, &c->what, &progress);
-  c->progress = graph_progress_call;
-  c->progress_user = &progress;
-  tesela_status done = graph_check_run(c, &err);
+  graph_progress_begin(cli, &c.what, &progress);
+  ask->r.progress = graph_progress_call;
+  ask->r.progress_user = &progress;
+  tesela_status done = request_run_program(&ask->r, work, &c);
   graph_progress_hide(&progress);
-  if (done != TESELA_OK) return err.status == TESELA_E_STOPPED ? CLI_YES : run_failure(cli, &err);
-  run_words(c);
-  run_note(cli, c);
-  return CLI_YES;
-}
-
-int graph_run(const cli_context *cli, const graph_work *work) {
-  graph_check c = {.graph = work->graph, .placed = work->placed, .target = &work->target};
-  if (!cli_integer(cli, "seed", 0, INT64_MAX, 0, &c.seed) ||
-      !cli_integer(cli, "max-steps", 1, INT64_MAX, TESELA_GRAPH_RUN_STEPS, &c.max_steps) ||
-      !cli_size(cli, "max-bytes", TESELA_GRAPH_RUN_BYTES, &c.max_bytes))
-    return CLI_BAD;
-  c.made_up = cli_has(cli, "seed");
-  if (!c.made_up) c.seed = 1;
-  int status = run_all(cli, &c);
+  int status = graph_say(cli, ask, done);
+  if (done == TESELA_OK) {
+    run_words(&c);
+    run_note(cli, &c);
+    status = c.different > 0 || c.tiled.poison_read > 0 ? CLI_NO : CLI_YES;
+  }
   graph_check_free(&c);
-  graph_progress_end();
-  return status == CLI_YES && (c.different > 0 || c.tiled.poison_read > 0) ? CLI_NO : status;
+  return status;
 }

@@ -122,8 +122,7 @@ void help_print(const cli_context *cli, const cli_verb *verb, const cli_term *te
  */
 
 static void json_options(tesela_sink *j, const char *key, const cli_option *option) {
-  tesela_put_key(j, key);
-  tesela_put_list(j);
+  tesela_put_key_list(j, key);
   for (; option->name; option++) {
     char letter[2] = {option->letter, '\0'};
     tesela_put_object(j);
@@ -139,8 +138,7 @@ static void json_options(tesela_sink *j, const char *key, const cli_option *opti
 static int json_help(const cli_verb *verbs, const cli_verb *only) {
   tesela_json_out j = TESELA_JSON_OUT;
   tesela_put_object(&j.sink);
-  tesela_put_key(&j.sink, "verbs");
-  tesela_put_list(&j.sink);
+  tesela_put_key_list(&j.sink, "verbs");
   for (const cli_verb *verb = verbs; verb->name; verb++) {
     if (only && verb != only) continue;
     tesela_put_object(&j.sink);

@@ -14,6 +14,7 @@
 #include "device.h"
 #include "main/lines.h"
 #include "main/say.h"
+#include "place.h"
 
 enum { LINE_LIMIT = 1 << 16, SUGGESTION = 160 };
 
@@ -155,6 +156,17 @@ bool input_is_tuple(const char *text, size_t length, size_t *used) {
 void input_print_index(int32_t rank, const int64_t *index) {
   if (rank == 0) fputs("[]", stdout);
   for (int32_t d = 0; d < rank; d++) printf("%s%" PRId64, d ? "," : "", index[d]);
+}
+
+void input_say_place(const tesela_any_layout *any, const tesela_layout *layout, int64_t place) {
+  int64_t byte;
+  int bit;
+  fprintf(stderr, "place %" PRId64, place);
+  if (any_has_bytes(any) && place_to_byte(place, layout->bits, &byte, &bit)) {
+    fprintf(stderr, ", byte %" PRId64, byte);
+    if (layout->bits % 8) fprintf(stderr, ", bit %d", bit);
+  }
+  fprintf(stderr, " (of %" PRId64 " places)\n", layout->axis[0].extent);
 }
 
 static bool is_blank(const char *text, size_t length) {

@@ -41,6 +41,9 @@ void input_repairs(const cli_context *cli, const tesela_xla_repairs *repairs);
 int input_each(const cli_context *cli, int first, int (*each)(void *user, const char *text, size_t length),
                void *user);
 
+/* Say on stderr where a place is: "place 17, byte 68 (of 24 places)". */
+void input_say_place(const tesela_any_layout *any, const tesela_layout *layout, int64_t place);
+
 /* Print an index: "2,3"; "[]" for rank 0. */
 void input_print_index(int32_t rank, const int64_t *index);
 

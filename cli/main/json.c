@@ -40,82 +40,136 @@ bool json_stream_end(json_stream *j) {
 
 /* ---- answers ---------------------------------------------------------------------------------------------- */
 
-/* Writes JSON and looks out for one member of the answer. */
-typedef struct watched {
-  tesela_sink sink;
-  tesela_json_out *out;
-  const char *member;
-  int depth;
-  bool next, flag;
-} watched;
-
-static int take_watched(tesela_sink *sink, const tesela_event *event) {
-  watched *w = (watched *)sink; /* its first member */
-  if (w->next && event->kind == TESELA_EVENT_BOOL) w->flag = event->integer != 0;
-  w->next = event->kind == TESELA_EVENT_KEY && w->depth == 1 && event->length == strlen(w->member) &&
-            memcmp(event->text, w->member, event->length) == 0;
-  w->depth += (event->kind == TESELA_EVENT_OBJECT || event->kind == TESELA_EVENT_LIST) -
+static int take_answer(tesela_sink *sink, const tesela_event *event) {
+  json_request *a = (json_request *)sink; /* its first member */
+  if (a->next && event->kind == TESELA_EVENT_BOOL) a->flag = event->integer != 0;
+  a->next = a->member && event->kind == TESELA_EVENT_KEY && a->depth == 1 &&
+            event->length == strlen(a->member) && memcmp(event->text, a->member, event->length) == 0;
+  a->depth += (event->kind == TESELA_EVENT_OBJECT || event->kind == TESELA_EVENT_LIST) -
               (event->kind == TESELA_EVENT_END);
-  return tesela_json_take(&w->out->sink, event);
+  return tesela_json_take(&a->out.sink, event);
 }
 
-static int say_refused(const cli_context *cli, const tesela_request *r) {
+static void take_note(void *cli, const char *text) { say_note(cli, "%s", text); }
+
+int json_begin(const cli_context *cli, size_t n, const tesela_value *fields, json_request *a) {
+  int status = CLI_YES;
+  a->sink = (tesela_sink){take_answer, NULL, false};
+  a->out = (tesela_json_out)TESELA_JSON_OUT;
+  a->value = tesela_value_of_object(NULL, n, fields);
+  a->r.value = &a->value;
+  a->r.out = &a->sink;
+  a->r.err = &a->err;
+  a->r.lenient = a->r.files_anywhere = true;
+  a->r.dash = "--";
+  a->r.note = take_note;
+  a->r.note_user = (void *)(uintptr_t)cli;
+  a->r.deadline = INT64_MAX;
+  if (!input_options(cli, &a->own, &a->reading, &status)) return status;
+  a->r.target = a->reading.device.target;
+  a->r.flags = TESELA_XLA_LENIENT;
+  return CLI_YES;
+}
+
+int json_ask(const cli_context *cli, size_t n, const tesela_value *fields, json_request *a) {
+  const int status = json_begin(cli, n, fields, a);
+  if (status != CLI_YES) return status;
+  tesela_put_object(&a->sink);
+  a->done = tesela_request_answer(&a->r);
+  tesela_put_end(&a->sink);
+  return CLI_YES;
+}
+
+int json_say(const cli_context *cli, const json_request *a, tesela_status done) {
+  const tesela_request *r = &a->r;
   const tesela_value *field = r->field ? tesela_value_get(r->value, r->field) : NULL;
-  if (tesela_value_is(field, TESELA_VALUE_TEXT)) return say_failure_in(cli, field->as.text, field->n, r->err);
-  return say_failure(cli, r->err);
+  char quote[SAY_QUOTE];
+  int status = CLI_BAD;
+  if (done == TESELA_OK) return CLI_YES;
+  if (r->text)
+    status = input_refuse(cli, r->text, strlen(r->text), &a->reading, r->err);
+  else if (r->usage)
+    say_usage(cli, "%s", r->message ? r->message : r->err->message);
+  else if (tesela_value_is(field, TESELA_VALUE_TEXT))
+    status = say_failure_in(cli, field->as.text, field->n, r->err);
+  else
+    status = say_failure(cli, r->err);
+  if (*r->error_at) fprintf(stderr, "This was for tensor %s.\n", say_quote(r->error_at, quote));
+  return r->err->reason == TESELA_REASON_PATH ? CLI_BAD : status;
+}
+
+int json_tell(const cli_context *cli, json_request *a) {
+  int status = CLI_YES;
+  if (a->sink.stopped) { /* that sink stops for one reason */
+    say_error(cli, "no memory for the answer");
+    status = CLI_FAILED;
+  } else if (a->done == TESELA_E_STOPPED) { /* nobody else stops a request of a command */
+    cli_lose_reader();
+  } else if (a->done != TESELA_OK) {
+    status = json_say(cli, a, a->done);
+  } else if (cli->json && !json_line(&a->out, stdout) && !ferror(stdout)) {
+    status = CLI_FAILED;
+  }
+  tesela_request_free(&a->r);
+  tesela_json_out_free(&a->out);
+  return status;
 }
 
 int json_answer_flag(const cli_context *cli, size_t n, const tesela_value *fields, const char *member,
                      bool *flag) {
-  tesela_json_out out = TESELA_JSON_OUT;
-  watched w = {{take_watched, NULL, false}, &out, member, 0, false, false};
-  tesela_error err;
-  tesela_value request = tesela_value_of_object(NULL, n, fields);
-  tesela_request r = {
-      .value = &request, .out = &w.sink, .err = &err, .lenient = true, .files_anywhere = true};
-  tesela_target own;
-  tesela_layout_read_options reading;
-  int status = CLI_YES;
-  *flag = false;
-  if (!input_options(cli, &own, &reading, &status)) return status;
-  r.target = reading.device.target;
-  status = CLI_YES;
-  tesela_put_object(&w.sink);
-  bool answered = tesela_request_answer(&r) == TESELA_OK;
-  tesela_put_end(&w.sink);
-  if (w.sink.stopped) { /* that sink stops for one reason */
-    say_error(cli, "no memory for the answer");
-    status = CLI_FAILED;
-  } else if (!answered) {
-    status = say_refused(cli, &r);
-  } else {
-    if (!json_line(&out, stdout) && !ferror(stdout)) status = CLI_FAILED;
-  }
-  tesela_request_free(&r);
-  tesela_json_out_free(&out);
-  *flag = w.flag;
+  json_request a = {.member = member};
+  int status = json_ask(cli, n, fields, &a);
+  if (status == CLI_YES) status = json_tell(cli, &a);
+  *flag = a.flag;
   return status;
 }
 
 int json_answer(const cli_context *cli, size_t n, const tesela_value *fields) {
   bool unused;
-  return json_answer_flag(cli, n, fields, "", &unused);
+  return json_answer_flag(cli, n, fields, NULL, &unused);
 }
 
-bool json_fields(const cli_context *cli, const char *const *options, tesela_value *field, size_t *n) {
+/* ---- options as fields ------------------------------------------------------------------------------------ */
+
+static const tesela_field *field_of(const char *op, const char *option) {
+  int32_t n;
+  char name[32];
+  const tesela_op_entry *entry = tesela_ops(&n);
+  snprintf(name, sizeof name, "%s", option);
+  for (char *at = name; *at; at++)
+    if (*at == '-') *at = '_';
+  while (strcmp(entry->name, op) != 0) entry++;
+  for (int i = 0; i < TESELA_OP_FIELDS && entry->field[i].name; i++)
+    if (strcmp(entry->field[i].name, name) == 0) return &entry->field[i];
+  return NULL;
+}
+
+bool json_fields(const cli_context *cli, const char *op, tesela_value *field, size_t *n) {
   static const struct {
-    const char *option, *field;
-  } names[] = {{"max-header", "max_header"}, {"tensor-a", "tensor_a"}, {"tensor-b", "tensor_b"}};
-  for (; *options; options++) {
-    const char *name = *options;
-    int64_t size;
-    if (!cli_value(cli, *options)) continue;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-      if (strcmp(name, names[i].option) == 0) name = names[i].field;
-    if (strncmp(name, "max_", 4) != 0)
-      field[(*n)++] = tesela_value_of_text(name, cli_value(cli, *options));
-    else if (cli_size(cli, *options, 0, &size))
-      field[(*n)++] = tesela_value_of_int(name, size);
+    const char *name;
+    int64_t low, high;
+  } ranges[] = {{"threads", 1, 1024},
+                {"rounds", 3, 100000},
+                {"effort", 1, INT64_MAX},
+                {"max-steps", 1, INT64_MAX},
+                {"cores", 1, 1 << 16}};
+  for (int k = 0; cli->verb->options[k].name; k++) {
+    const cli_option *o = &cli->verb->options[k];
+    const tesela_field *f = cli->own[k] && strcmp(o->name, "target") != 0 ? field_of(op, o->name) : NULL;
+    int64_t number, low = 0, high = INT64_MAX;
+    if (!f || f->type == TESELA_FIELD_OBJECT || (f->type == TESELA_FIELD_FLAG) != !o->value) continue;
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+      if (strcmp(o->name, ranges[i].name) == 0) {
+        low = ranges[i].low;
+        high = ranges[i].high;
+      }
+    if (f->type == TESELA_FIELD_FLAG)
+      field[(*n)++] = tesela_value_of_bool(f->name, true);
+    else if (f->type != TESELA_FIELD_NUMBER)
+      field[(*n)++] = tesela_value_of_text(f->name, cli->own[k]);
+    else if (strcmp(o->value, "SIZE") == 0 ? cli_size(cli, o->name, 0, &number)
+                                           : cli_integer(cli, o->name, low, high, 0, &number))
+      field[(*n)++] = tesela_value_of_int(f->name, number);
     else
       return false;
   }
@@ -126,6 +180,6 @@ int json_verb(const cli_context *cli, size_t n, const tesela_value *fields, cons
   tesela_value all[TESELA_OP_FIELDS + 1] = {tesela_value_of_text("op", cli->verb->name)};
   bool yes;
   memcpy(all + 1, fields, n * sizeof *fields);
-  const int status = json_answer_flag(cli, n + 1, all, member ? member : "", &yes);
+  const int status = json_answer_flag(cli, n + 1, all, member, &yes);
   return status == CLI_YES && member && !yes ? CLI_NO : status;
 }

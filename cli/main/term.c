@@ -11,6 +11,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+static int write_stdout(void *user, const char *text, size_t length) {
+  (void)user;
+  return fwrite(text, 1, length, stdout) != length;
+}
+
+const tesela_writer cli_stdout = {write_stdout, NULL};
+
 static bool wants_color(bool terminal, cli_color color) {
   if (color != CLI_COLOR_AUTO) return color == CLI_COLOR_ALWAYS;
   const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <tesela/base.h>
+
 typedef enum cli_color { CLI_COLOR_AUTO, CLI_COLOR_ALWAYS, CLI_COLOR_NEVER } cli_color;
 
 typedef struct cli_term {
@@ -35,6 +37,9 @@ void cli_styled_end(const cli_term *term);
  * errno of the first failure, 0 if nobody said one. */
 bool cli_flush(void);
 int cli_flush_error(void);
+
+/* Writes on standard output. */
+extern const tesela_writer cli_stdout;
 
 /* Note that a reader left before it had all data, and ask for it: main sees to how the process ends. */
 void cli_lose_reader(void);

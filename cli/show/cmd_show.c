@@ -11,16 +11,10 @@
 #include "tile_input.h"
 #include "main/json.h"
 
-static bool wants(const cli_context *cli, const char *part) {
-  const char *only = cli_value(cli, "only");
-  return !only || strcmp(only, part) == 0;
-}
-
 /* The canonical text, as a headline. */
 static void print_text(const cli_context *cli, const tesela_xla_shape *shape) {
-  tesela_writer to = tile_stdout();
   cli_styled_begin(&cli->out, "1");
-  tesela_xla_print(shape, true, &to, NULL);
+  tesela_xla_print(shape, true, &cli_stdout, NULL);
   cli_styled_end(&cli->out);
   printf("\n");
 }
@@ -28,12 +22,12 @@ static void print_text(const cli_context *cli, const tesela_xla_shape *shape) {
 /* token[], opaque[] and `?`: what they are, and that they have no size. */
 static int say_no_size(const cli_context *cli, const tesela_xla_shape *shape, const tesela_error *err) {
   if (err->status != TESELA_E_UNSUPPORTED) return say_failure(cli, err);
-  bool words = wants(cli, "words");
+  bool words = show_wants(cli, "words");
   if (words) {
     print_text(cli, shape);
     show_words_no_size(cli, shape);
   }
-  if (wants(cli, "picture")) printf("%sThere is nothing to draw: no size.\n", words ? "\n" : "");
+  if (show_wants(cli, "picture")) printf("%sThere is nothing to draw: no size.\n", words ? "\n" : "");
   return CLI_YES;
 }
 
@@ -43,7 +37,8 @@ static int show_array(const cli_context *cli, const tesela_xla_shape *shape) {
   tesela_draw_options options;
   if (!show_no_table_options(cli) || !show_picture_options(cli, &options)) return CLI_BAD;
   if (show_facts_of(shape, &facts, &err) != TESELA_OK) return say_no_size(cli, shape, &err);
-  bool words = wants(cli, "words"), picture = wants(cli, "picture"), any = facts.sizes.logical_elements > 0;
+  bool words = show_wants(cli, "words"), picture = show_wants(cli, "picture"),
+       any = facts.sizes.logical_elements > 0;
   if (picture && any && !show_picture_check(cli, shape, &options)) return CLI_BAD;
   if (words) {
     print_text(cli, shape);

@@ -21,6 +21,9 @@
 #include "main/options.h"
 #include "show_facts.h"
 
+/* Is that part printed: "words" or "picture"? */
+bool show_wants(const cli_context *cli, const char *part);
+
 /* A label of the words and a text, continued under the text. */
 void show_wrapped(const cli_context *cli, const char *label, const char *text);
 

@@ -9,11 +9,7 @@
 #include "main/say.h"
 #include "main/json.h"
 #include "picture.h"
-
-static bool wants(const cli_context *cli, const char *part) {
-  const char *only = cli_value(cli, "only");
-  return !only || strcmp(only, part) == 0;
-}
+#include "show/show.h"
 
 /* ---- the verb --------------------------------------------------------------------------------------------- */
 
@@ -36,7 +32,7 @@ int show_device(const cli_context *cli, const tesela_device_layout *layout) {
   int status;
   if (!show_no_table_options(cli) || !show_picture_options(cli, &options)) return CLI_BAD;
   if (!device_target(cli, &own, &target, &status)) return status;
-  bool words = wants(cli, "words"), picture = wants(cli, "picture"), any = true;
+  bool words = show_wants(cli, "words"), picture = show_wants(cli, "picture"), any = true;
   for (int32_t d = 0; d < layout->host.rank; d++) any = any && layout->host.shape[d] > 0;
   if (picture && any && draw(cli, layout, &options, true) != CLI_YES) return CLI_BAD;
   if (words && (status = device_words(cli, layout, target)) != CLI_YES) return status;

@@ -18,18 +18,6 @@
 #include "main/json.h"
 #include "tile_input.h"
 
-static int write_stdout(void *user, const char *text, size_t length) {
-  (void)user;
-  return fwrite(text, 1, length, stdout) != length;
-}
-
-static const tesela_writer to_stdout = {write_stdout, NULL};
-
-static bool wants(const cli_context *cli, const char *part) {
-  const char *only = cli_value(cli, "only");
-  return !only || strcmp(only, part) == 0;
-}
-
 /* ---- register layouts ---------------------------------------------------------------------------------- */
 
 /* Options of pictures that tables do not have. */
@@ -78,7 +66,7 @@ static int write_wide(void *user, const char *text, size_t length) {
       if (++w->column > w->widest) w->widest = w->column;
     }
   }
-  return write_stdout(NULL, text, length);
+  return cli_stdout.write(NULL, text, length);
 }
 
 /* Tables are never cut; who looks at one that does not fit is told what helps. */
@@ -94,7 +82,7 @@ static int print_table(const cli_context *cli, const tesela_register *layout, in
   const char *by = cli_value(cli, "by");
   tesela_draw_register_options options = {.style = cli_value(cli, "format")};
   options.by_thread = by && strcmp(by, "thread") == 0;
-  options.header = wants(cli, "words") && !bare_style(options.style);
+  options.header = show_wants(cli, "words") && !bare_style(options.style);
   options.color = cli->out.color;
   options.ascii = cli_has(cli, "ascii") || (cli->out.terminal && !cli->out.utf8);
   options.warp = (int32_t)warp;
@@ -120,22 +108,22 @@ static void words_of_fragment(const tesela_fragment *entry) {
 static int print_words(const tesela_register *layout, const char *text, size_t length) {
   const tesela_fragment *entry = expression_fragment(text, length);
   int64_t copies = tesela_register_copies(layout);
-  tesela_register_print(layout, &to_stdout, NULL);
+  tesela_register_print(layout, &cli_stdout, NULL);
   printf("\n  expression  ");
-  tesela_register_print_expression(layout, &to_stdout, NULL);
+  tesela_register_print_expression(layout, &cli_stdout, NULL);
   printf("\n  threads     %" PRId64 ", with %" PRId64 " register%s each", layout->spatial_size,
          layout->local_size, layout->local_size == 1 ? "" : "s");
   if (copies > 1) printf("; every element in %" PRId64 " threads", copies);
   printf("\n");
   if (entry) words_of_fragment(entry);
-  return made_of_print(layout, text, length, &to_stdout) ? CLI_YES : CLI_FAILED;
+  return made_of_print(layout, text, length, &cli_stdout) ? CLI_YES : CLI_FAILED;
 }
 
 static int show_register(const cli_context *cli, const tesela_any_layout *any, const char *text,
                          size_t length) {
   int64_t warp;
   if (!table_options(cli) || !expression_warp(cli, text, length, &warp)) return CLI_BAD;
-  if (wants(cli, "picture")) return print_table(cli, &any->registers, warp);
+  if (show_wants(cli, "picture")) return print_table(cli, &any->registers, warp);
   return print_words(&any->registers, text, length);
 }
 
@@ -145,7 +133,7 @@ static void words_of_memory(const cli_context *cli, const tesela_any_layout *any
   const tesela_tile_memory *memory = &any->memory;
   int64_t elements = 1;
   cli_styled_begin(&cli->out, "1");
-  tesela_any_print(any, &to_stdout, NULL);
+  tesela_any_print(any, &cli_stdout, NULL);
   cli_styled_end(&cli->out);
   if (any->kind == TESELA_KIND_RELATION) { /* its picture says the rest */
     printf("\n");
@@ -167,7 +155,7 @@ static int show_memory(const cli_context *cli, const tesela_any_layout *any, con
   tesela_draw_options options;
   if (!show_no_table_options(cli)) return CLI_BAD;
   if (!show_picture_options(cli, &options)) return CLI_BAD;
-  bool words = wants(cli, "words"), picture = wants(cli, "picture");
+  bool words = show_wants(cli, "words"), picture = show_wants(cli, "picture");
   if (picture && !show_picture_check_layout(cli, layout, &options)) return CLI_BAD;
   if (words) words_of_memory(cli, any);
   if (words && picture) printf("\n");

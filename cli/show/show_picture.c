@@ -12,13 +12,6 @@
 
 enum { ROWS = 24, MAX_ROWS = 1000, MAX_SLICES = 64 };
 
-static int write_stdout(void *user, const char *text, size_t length) {
-  (void)user;
-  return fwrite(text, 1, length, stdout) != length;
-}
-
-static const tesela_writer to_stdout = {write_stdout, NULL};
-
 /* ---- the window -------------------------------------------------------------------------------------- */
 
 /* A number in front of *text, which moves behind it; false if there is none. */
@@ -180,7 +173,7 @@ static tesela_status draw_slices(const tesela_layout *layout, tesela_draw_option
     *view = next;
     if (*drawn > 0) printf("\n");
     put_title(view);
-    status = tesela_draw_grid(layout, &slice, &to_stdout, err);
+    status = tesela_draw_grid(layout, &slice, &cli_stdout, err);
     if (status != TESELA_OK) return status;
     next_slice(view, &slice);
   }
@@ -200,7 +193,7 @@ static int draw_grids(const cli_context *cli, const tesela_layout *layout,
   status = draw_slices(layout, first, slices, all, &drawn, &view, &err);
   if (status == TESELA_E_STOPPED) return CLI_YES; /* main sees to the output */
   if (status != TESELA_OK) return say_failure(cli, &err);
-  tesela_draw_legend(layout, options, &to_stdout, NULL);
+  tesela_draw_legend(layout, options, &cli_stdout, NULL);
   put_notes(&view, slices, drawn);
   return CLI_YES;
 }
@@ -212,7 +205,7 @@ static int draw_line(const cli_context *cli, const tesela_layout *layout,
   tesela_draw_view view;
   tesela_error err;
   tesela_status status = tesela_draw_linear_view_of(layout, options, &view, &err);
-  if (status == TESELA_OK) status = tesela_draw_linear(layout, options, &to_stdout, &err);
+  if (status == TESELA_OK) status = tesela_draw_linear(layout, options, &cli_stdout, &err);
   if (status == TESELA_E_STOPPED) return CLI_YES;
   if (status != TESELA_OK) return say_failure(cli, &err);
   printf("Each cell is the element at a place in memory; %s is padding.\n", options->ascii ? "~" : "·");

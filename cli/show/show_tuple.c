@@ -30,9 +30,8 @@ static int shape_length(const tesela_xla_shape *shape) {
 }
 
 static void print_leaf(const leaf *l, int path_columns, int shape_columns) {
-  tesela_writer to = tile_stdout();
   printf("  %-*s  ", path_columns, l->path.text);
-  tesela_xla_print(l->shape, true, &to, NULL);
+  tesela_xla_print(l->shape, true, &cli_stdout, NULL);
   int rest = shape_columns - shape_length(l->shape);
   printf("%*s", rest > 0 ? rest : 0, "");
   if (l->sized) {

@@ -8,6 +8,11 @@
 
 #include "show/show.h"
 
+bool show_wants(const cli_context *cli, const char *part) {
+  const char *only = cli_value(cli, "only");
+  return !only || strcmp(only, part) == 0;
+}
+
 /* ---- print ------------------------------------------------------------------------------------------- */
 
 enum { LABEL = 10 };

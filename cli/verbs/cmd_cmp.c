@@ -11,7 +11,6 @@
 #include "main/input.h"
 #include "main/json.h"
 #include "main/say.h"
-#include "tensor_file.h"
 #include "tensor_native.h"
 #include "tensor_signals.h"
 
@@ -37,42 +36,37 @@ static void print_text(const tensor_comparison *c) {
 }
 
 /* Entries of NULL: the tensors that are named, or the only ones. Names are printed with what differs. */
-static int compare(const cli_context *cli, const tensor_pair *p, const tesela_file_tensor *a,
-                   const tesela_file_tensor *b, const char *name) {
+static int compare(const cli_context *cli, json_request *ask, const tensor_pair *p,
+                   const tesela_file_tensor *a, const tesela_file_tensor *b, const char *name) {
   tensor_comparison c;
-  tesela_target own;
-  tesela_error err;
   char quote[SAY_QUOTE];
-  int status;
-  tensor_reading r = tensor_said(cli, &own, &err, &status);
-  if (status != CLI_YES) return status;
-  tesela_status done = tensor_compare(&r, p, a, b, &c);
-  status = tensor_say(cli, &r, r.text == p->says_a.layout ? p->says_a.layout : p->says_b.layout, done);
-  if (status != CLI_YES) return status;
+  tensor_reading r = tensor_request_reading(&ask->r);
+  const tesela_status done = tensor_request_failed(&ask->r, &r, tensor_compare(&r, p, a, b, &c));
+  if (done != TESELA_OK) return json_say(cli, ask, done);
   if (name && !c.d.same) printf("%s: ", say_quote(name, quote));
   if (!name || !c.d.same) print_text(&c);
-  status = c.d.same ? CLI_YES : CLI_NO;
+  const int status = c.d.same ? CLI_YES : CLI_NO;
   tensor_comparison_free(&c);
   return status;
 }
 
 /* One name that a and b (one may be NULL) have. Only what differs is printed. */
-static int compare_named(const cli_context *cli, const tensor_pair *p, const tesela_file_tensor *a,
-                         const tesela_file_tensor *b) {
+static int compare_named(const cli_context *cli, json_request *ask, const tensor_pair *p,
+                         const tesela_file_tensor *a, const tesela_file_tensor *b) {
   char quote[SAY_QUOTE];
   const char *name = a ? a->name : b->name;
   if (!a || !b) printf("%s: only in %s\n", say_quote(name, quote), a ? "a" : "b");
-  const int status = a && b ? compare(cli, p, a, b, name) : CLI_NO;
+  const int status = a && b ? compare(cli, ask, p, a, b, name) : CLI_NO;
   if (status > CLI_NO) fprintf(stderr, "This was for tensor %s.\n", say_quote(name, quote));
   return status;
 }
 
-static int compare_all(const cli_context *cli, const tensor_pair *p) {
+static int compare_all(const cli_context *cli, json_request *ask, const tensor_pair *p) {
   const tesela_file_tensor *a, *b;
   int64_t n = 0, n_different = 0;
   int worst = CLI_YES;
   for (int64_t i = 0; !ferror(stdout) && tensor_pair_next(p, &i, &a, &b); n++) {
-    int status = compare_named(cli, p, a, b);
+    int status = compare_named(cli, ask, p, a, b);
     n_different += status == CLI_NO;
     if (status > worst) worst = status;
   }
@@ -83,36 +77,40 @@ static int compare_all(const cli_context *cli, const tensor_pair *p) {
 
 /* ---- the verb ------------------------------------------------------------------------------------------ */
 
-static int answer(const cli_context *cli) {
-  static const char *const options[] = {"a",        "b",        "layout",     "dtype", "tensor",
-                                        "tensor-a", "tensor-b", "max-header", NULL};
-  tesela_value field[TESELA_OP_FIELDS] = {tesela_value_of_text("file_a", cli->arg[0]),
-                                          tesela_value_of_text("file_b", cli->arg[1])};
-  size_t n = 2;
-  tensor_catch_shrinking();
-  return json_fields(cli, options, field, &n) ? json_verb(cli, n, field, "same") : CLI_BAD;
-}
-
 /* What is said about one side: its own option, or the one for both. */
 static const char *either(const cli_context *cli, const char *own, const char *both) {
   return cli_value(cli, own) ? cli_value(cli, own) : cli_value(cli, both);
 }
 
-int cmd_cmp(const cli_context *cli) {
+static int compare_files(const cli_context *cli, json_request *ask) {
   const char *dtype = cli_value(cli, "dtype");
-  tensor_file *a = NULL, *b = NULL;
-  tensor_pair p = {.says_a = {either(cli, "a", "layout"), dtype, either(cli, "tensor-a", "tensor"), "a"},
-                   .says_b = {either(cli, "b", "layout"), dtype, either(cli, "tensor-b", "tensor"), "b"}};
+  tensor_file a = {.file = NULL}, b = {.file = NULL};
+  tensor_pair p = {&a,
+                   &b,
+                   {either(cli, "a", "layout"), dtype, either(cli, "tensor-a", "tensor"), "a"},
+                   {either(cli, "b", "layout"), dtype, either(cli, "tensor-b", "tensor"), "b"}};
+  tesela_status done = tensor_request_open(&ask->r, "file_a", &a);
+  if (done == TESELA_OK) done = tensor_request_open(&ask->r, "file_b", &b);
+  int status = json_say(cli, ask, done);
+  if (status == CLI_YES)
+    status = tensor_pair_all(&p) ? compare_all(cli, ask, &p) : compare(cli, ask, &p, NULL, NULL, NULL);
+  tensor_request_close(&a);
+  tensor_request_close(&b);
+  return status;
+}
+
+int cmd_cmp(const cli_context *cli) {
+  tesela_value field[TESELA_OP_FIELDS] = {tesela_value_of_text("file_a", cli->arg[0]),
+                                          tesela_value_of_text("file_b", cli->arg[1])};
+  size_t n = 2;
   if (strcmp(cli->arg[0], "-") == 0 && strcmp(cli->arg[1], "-") == 0)
     return say_usage(cli, "standard input can be only one of the two");
-  if (cli->json) return answer(cli);
-  int status = tensor_file_open(cli, cli->arg[0], &a);
-  if (status == CLI_YES) status = tensor_file_open(cli, cli->arg[1], &b);
-  p.a = a;
-  p.b = b;
-  if (status == CLI_YES)
-    status = tensor_pair_all(&p) ? compare_all(cli, &p) : compare(cli, &p, NULL, NULL, NULL);
-  tensor_file_close(a);
-  tensor_file_close(b);
+  if (!json_fields(cli, "cmp", field, &n)) return CLI_BAD;
+  tensor_catch_shrinking();
+  if (cli->json) return json_verb(cli, n, field, "same");
+  json_request ask = {.member = NULL};
+  int status = json_begin(cli, n, field, &ask);
+  if (status == CLI_YES) status = compare_files(cli, &ask);
+  tesela_request_free(&ask.r);
   return status;
 }

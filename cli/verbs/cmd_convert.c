@@ -10,7 +10,6 @@
 
 static int convert_print(const cli_context *cli, const tesela_exchange *plan) {
   tesela_error err = {.at = -1};
-  tesela_writer to = tile_stdout();
   const char *cuda = cli_value(cli, "cuda");
   if (cuda) { /* what cannot be said is refused before anything is written */
     tesela_buffer none = {NULL, 0, 0};
@@ -22,9 +21,9 @@ static int convert_print(const cli_context *cli, const tesela_exchange *plan) {
     }
   }
   if (cuda)
-    tesela_codegen_exchange_cuda(plan, cuda, &to, NULL);
+    tesela_codegen_exchange_cuda(plan, cuda, &cli_stdout, NULL);
   else
-    tesela_exchange_print(plan, &to, NULL);
+    tesela_exchange_print(plan, &cli_stdout, NULL);
   return CLI_YES;
 }
 
@@ -42,8 +41,7 @@ int cmd_convert(const cli_context *cli) {
       !cli_integer(cli, "max-steps", 1, INT64_MAX, 0, &max_steps))
     return CLI_BAD;
   if (cli->json) {
-    const tesela_value fields[] = {tesela_value_of_text("op", "convert"),
-                                   tesela_value_of_text("from", cli->arg[0]),
+    const tesela_value fields[] = {tesela_value_of_text("from", cli->arg[0]),
                                    tesela_value_of_text("to", cli->arg[1])};
     return tile_answer(cli, sizeof fields / sizeof fields[0], fields);
   }

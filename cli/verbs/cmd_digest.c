@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "main/json.h"
-#include "tensor_file.h"
 #include "tensor_native.h"
 #include "tensor_signals.h"
 
@@ -23,50 +22,55 @@ static void print_line(const char *hex, const char *path, const char *name) {
 }
 
 /* `entry` NULL: the tensor that `says` names, or the only one. */
-static int digest_tensor(const cli_context *cli, const char *path, const tensor_file *file,
+static int digest_tensor(const cli_context *cli, json_request *ask, const tensor_file *file,
                          const tesela_file_tensor *entry, const tensor_says *says) {
   tensor_native t;
-  tesela_target own;
-  tesela_error err;
   char hex[33];
-  int status;
-  tensor_reading r = tensor_said(cli, &own, &err, &status);
-  if (status != CLI_YES) return status;
+  tensor_reading r = tensor_request_reading(&ask->r);
   tesela_status done = tensor_native_read(&r, file, entry, says, &t);
   if (done == TESELA_OK) {
     done = tensor_digest(&r, file, &t, hex);
-    if (done == TESELA_OK) print_line(hex, path, entry ? entry->name : NULL);
+    if (done == TESELA_OK)
+      print_line(hex, tesela_value_text(tesela_request_get(&ask->r, "file")), entry ? entry->name : NULL);
     tensor_native_free(&t);
   }
-  return tensor_say(cli, &r, says->layout, done);
+  return json_say(cli, ask, tensor_request_failed(&ask->r, &r, done));
 }
 
-static int digest_file(const cli_context *cli, const char *path, const tensor_says *says) {
-  tensor_file *file;
-  int status = tensor_file_open(cli, path, &file);
-  if (status != CLI_YES) return status;
-  if (!tensor_goes_through(file, says)) status = digest_tensor(cli, path, file, NULL, says);
-  for (int64_t i = 0; tensor_goes_through(file, says) && i < file->info.n_tensors && !ferror(stdout); i++) {
-    int one = digest_tensor(cli, path, file, &file->info.tensor[i], says);
+static int digest_file(const cli_context *cli, json_request *ask) {
+  const tensor_says says = {cli_value(cli, "layout"), cli_value(cli, "dtype"), cli_value(cli, "tensor"),
+                            "layout"};
+  tensor_file file;
+  tesela_status done = tensor_request_open(&ask->r, "file", &file);
+  if (done != TESELA_OK) return json_say(cli, ask, done);
+  int status = CLI_YES;
+  const bool all = tensor_goes_through(&file, &says);
+  if (!all) status = digest_tensor(cli, ask, &file, NULL, &says);
+  for (int64_t i = 0; all && i < file.info.n_tensors && !ferror(stdout); i++) {
+    int one = digest_tensor(cli, ask, &file, &file.info.tensor[i], &says);
     if (one > status) status = one;
   }
-  tensor_file_close(file);
+  tensor_request_close(&file);
   return status;
 }
 
-static int answer(const cli_context *cli, const char *path) {
-  static const char *const options[] = {"layout", "dtype", "tensor", "max-header", NULL};
+static int digest(const cli_context *cli, const char *path) {
   tesela_value field[TESELA_OP_FIELDS] = {tesela_value_of_text("file", path)};
   size_t n = 1;
-  tensor_catch_shrinking();
-  return json_fields(cli, options, field, &n) ? json_verb(cli, n, field, NULL) : CLI_BAD;
+  if (!json_fields(cli, "digest", field, &n)) return CLI_BAD;
+  if (cli->json) return json_verb(cli, n, field, NULL);
+  json_request ask = {.member = NULL};
+  int status = json_begin(cli, n, field, &ask);
+  if (status == CLI_YES) status = digest_file(cli, &ask);
+  tesela_request_free(&ask.r);
+  return status;
 }
 
 int cmd_digest(const cli_context *cli) {
-  tensor_says says = {cli_value(cli, "layout"), cli_value(cli, "dtype"), cli_value(cli, "tensor"), "layout"};
   int status = CLI_YES;
+  tensor_catch_shrinking();
   for (int i = 0; i < cli->n_args && !ferror(stdout); i++) {
-    int one = cli->json ? answer(cli, cli->arg[i]) : digest_file(cli, cli->arg[i], &says);
+    int one = digest(cli, cli->arg[i]);
     if (one > status) status = one; /* the others are printed all the same */
   }
   return status;

@@ -191,8 +191,7 @@ static int dma_run(const cli_context *cli, json_device *device, const tesela_dma
       TESELA_OK)
     return say_failure(cli, &err);
   if (cli_has(cli, "source")) {
-    tesela_writer to = tile_stdout();
-    tesela_dma_print(dma, &to, NULL);
+    tesela_dma_print(dma, &cli_stdout, NULL);
   } else {
     dma_words(dma, device, options);
     dma_table(dma, options->padding);

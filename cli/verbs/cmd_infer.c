@@ -10,22 +10,12 @@
 
 enum { PROGRAM_LIMIT = 1 << 20 }; /* bytes that are read; the library's own limit is lower */
 
-static int infer_json(const cli_context *cli, const char *text, size_t length) {
-  bool consistent;
-  tesela_value fields[] = {tesela_value_of_text("op", "infer"), tesela_value_of_text("program", "")};
-  fields[1].as.text = text;
-  fields[1].n = length;
-  int status = json_answer_flag(cli, sizeof fields / sizeof fields[0], fields, "consistent", &consistent);
-  return status == CLI_YES && !consistent ? CLI_NO : status;
-}
-
 static int infer_print(const cli_context *cli, tesela_kernel_program *program, const char *text,
                        size_t length) {
   tesela_error err = {.at = -1};
-  tesela_writer to = tile_stdout();
   tesela_status status = tesela_kernel_program_infer(program, &err);
   if (status == TESELA_E_MEMORY) return say_failure(cli, &err);
-  tesela_kernel_program_print(program, &to, NULL);
+  tesela_kernel_program_print(program, &cli_stdout, NULL);
   if (status == TESELA_OK) return CLI_YES;
   cli_flush();
   int exit_status = say_failure_in(cli, text, length, &err);
@@ -39,8 +29,9 @@ int cmd_infer(const cli_context *cli) {
   tesela_kernel_program *program = NULL;
   char *text = text_file_read(cli, cli->arg[0], PROGRAM_LIMIT, &length, &status);
   if (!text) return status;
+  const tesela_value field = {.name = "program", .kind = TESELA_VALUE_TEXT, .n = length, .as.text = text};
   if (cli->json)
-    status = infer_json(cli, text, length);
+    status = json_verb(cli, 1, &field, "consistent");
   else if (tesela_kernel_program_create(&program, text, length, NULL, &err) == TESELA_OK)
     status = infer_print(cli, program, text, length);
   else

@@ -8,16 +8,10 @@
 #include "main/say.h"
 #include "verbs/problem.h"
 
-static int write_stdout(void *user, const char *text, size_t length) {
-  (void)user;
-  return fwrite(text, 1, length, stdout) != length;
-}
-
 int cmd_plan(const cli_context *cli) {
   problem_request ask;
   tesela_plan_options options;
   tesela_plan *plan;
-  tesela_writer to = {write_stdout, NULL};
   int status;
   if (!problem_ask(cli, &ask, &status)) return status;
   if (cli->json) return json_verb(cli, ask.n, ask.field, NULL);
@@ -26,9 +20,9 @@ int cmd_plan(const cli_context *cli) {
   if (tesela_plan_create(&plan, &ask.p.to.layout, &ask.p.from.layout, &options, &ask.err) != TESELA_OK)
     return say_failure(cli, &ask.err);
   if (cli_has(cli, "explain")) {
-    tesela_plan_explain(plan, &to, NULL);
+    tesela_plan_explain(plan, &cli_stdout, NULL);
   } else {
-    tesela_plan_print(plan, &to, NULL);
+    tesela_plan_print(plan, &cli_stdout, NULL);
     putchar('\n');
   }
   tesela_plan_destroy(plan);

@@ -15,9 +15,8 @@ static int swizzle_json(const cli_context *cli) {
   tesela_value *texts = malloc(n * sizeof *texts);
   if (!texts) return CLI_FAILED;
   for (size_t i = 0; i < n; i++) texts[i] = tesela_value_of_text(NULL, cli->arg[i]);
-  const tesela_value fields[] = {tesela_value_of_text("op", "swizzle"),
-                                 tesela_value_of_list("reads", n, texts)};
-  int status = tile_answer(cli, sizeof fields / sizeof fields[0], fields);
+  const tesela_value field = tesela_value_of_list("reads", n, texts);
+  int status = tile_answer(cli, 1, &field);
   free(texts);
   return status;
 }
@@ -56,8 +55,7 @@ int cmd_swizzle(const cli_context *cli) {
   free(layouts);
   free(uses);
   if (!read) return status;
-  tesela_writer to = tile_stdout();
-  tesela_tile_memory_print(&found.memory, &to, NULL);
+  tesela_tile_memory_print(&found.memory, &cli_stdout, NULL);
   putchar('\n');
   printf("wavefronts    %" PRId64 "; at least %" PRId64 ", row-major %" PRId64 "\n", found.wavefronts,
          found.least, found.plain);

@@ -11,7 +11,6 @@
 #include "main/input.h"
 #include "main/json.h"
 #include "main/say.h"
-#include "tensor_file.h"
 #include "tensor_native.h"
 #include "tensor_signals.h"
 
@@ -43,49 +42,37 @@ static void verify_print(const tesela_device_layout *layout, const tesela_mispla
   puts("]");
 }
 
-static int verify(const cli_context *cli, const tesela_device_layout *layout, const tensor_file *dump,
-                  const tensor_file *host) {
-  tensor t;
-  char shape[TENSOR_HOST_TEXT];
-  tesela_target own;
-  tesela_error err;
+static int verify(const cli_context *cli, const tesela_device_layout *layout, json_request *ask) {
+  tensor_file dump = {.file = NULL}, host = {.file = NULL};
   tesela_misplaced misplaced;
-  int status;
-  tensor_says says = {.layout = cli_value(cli, "from"), .name = cli_value(cli, "tensor"), .option = "from"};
-  if (!says.layout && host->info.format == TESELA_FILE_RAW)
-    says.layout = tensor_host_text(&layout->host, shape);
-  tensor_reading r = tensor_said(cli, &own, &err, &status);
-  if (status != CLI_YES) return status;
-  tesela_status done = tensor_read(&r, host, NULL, &says, &t);
-  if (done == TESELA_OK) done = tensor_verify(&r, layout, dump, &t, &misplaced);
-  status = tensor_say(cli, &r, says.layout, done);
-  if (status != CLI_YES) return status;
+  tensor_reading r = tensor_request_reading(&ask->r);
+  tesela_status done = tensor_request_open(&ask->r, "dump", &dump);
+  if (done == TESELA_OK) done = tensor_request_open(&ask->r, "file", &host);
+  if (done == TESELA_OK)
+    done = tensor_request_failed(&ask->r, &r, tensor_verify(&r, layout, &dump, &host, &misplaced));
+  tensor_request_close(&dump);
+  tensor_request_close(&host);
+  if (done != TESELA_OK) return json_say(cli, ask, done);
   verify_print(layout, &misplaced);
   return misplaced.same ? CLI_YES : CLI_NO;
-}
-
-static int answer(const cli_context *cli) {
-  static const char *const options[] = {"from", "tensor", "max-header", NULL};
-  tesela_value field[TESELA_OP_FIELDS] = {tesela_value_of_text("layout", cli->arg[0]),
-                                          tesela_value_of_text("dump", cli->arg[1]),
-                                          tesela_value_of_text("file", cli->arg[2])};
-  size_t n = 3;
-  tensor_catch_shrinking();
-  return json_fields(cli, options, field, &n) ? json_verb(cli, n, field, "same") : CLI_BAD;
 }
 
 int cmd_verify(const cli_context *cli) {
   tesela_target own;
   const tesela_target *target;
   tesela_device_layout layout;
-  tensor_file *dump = NULL, *host = NULL;
+  tesela_value field[TESELA_OP_FIELDS] = {tesela_value_of_text("layout", cli->arg[0]),
+                                          tesela_value_of_text("dump", cli->arg[1]),
+                                          tesela_value_of_text("file", cli->arg[2])};
+  size_t n = 3;
   int status;
   if (!device_read(cli, cli->arg[0], &own, &target, &layout, &status)) return status;
-  if (cli->json) return answer(cli);
-  status = tensor_file_open(cli, cli->arg[1], &dump);
-  if (status == CLI_YES) status = tensor_file_open(cli, cli->arg[2], &host);
-  if (status == CLI_YES) status = verify(cli, &layout, dump, host);
-  tensor_file_close(dump);
-  tensor_file_close(host);
+  if (!json_fields(cli, "verify", field, &n)) return CLI_BAD;
+  tensor_catch_shrinking();
+  if (cli->json) return json_verb(cli, n, field, "same");
+  json_request ask = {.member = NULL};
+  status = json_begin(cli, n, field, &ask);
+  if (status == CLI_YES) status = verify(cli, &layout, &ask);
+  tesela_request_free(&ask.r);
   return status;
 }

@@ -2,15 +2,10 @@
 /*
  * cmd_version.c - the verb version.
  */
-#include "tile_input.h"
+#include "main/json.h"
 
 int cmd_version(const cli_context *cli) {
-  if (!cli->json) {
-    printf("tesela %s\n", tesela_version());
-    return CLI_YES;
-  }
-  tesela_json_out j = TESELA_JSON_OUT;
-  tesela_put_object(&j.sink);
-  tesela_put_key_text(&j.sink, "version", tesela_version());
-  return tile_print_json(&j);
+  if (cli->json) return json_verb(cli, 0, NULL, NULL);
+  printf("tesela %s\n", tesela_version());
+  return CLI_YES;
 }

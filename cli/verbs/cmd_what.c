@@ -22,15 +22,9 @@ typedef struct what {
 } what;
 
 static void print_words(const what *w, int64_t place, bool padding) {
-  int64_t byte;
-  int bit;
   cli_flush();
-  fprintf(stderr, "%s at place %" PRId64, padding ? "padding" : "an element", place);
-  if (any_has_bytes(w->any) && place_to_byte(place, w->layout->bits, &byte, &bit)) {
-    fprintf(stderr, ", byte %" PRId64, byte);
-    if (w->layout->bits % 8) fprintf(stderr, ", bit %d", bit);
-  }
-  fprintf(stderr, " (of %" PRId64 " places)\n", w->layout->axis[0].extent);
+  fprintf(stderr, "%s at ", padding ? "padding" : "an element");
+  input_say_place(w->any, w->layout, place);
 }
 
 /* Places first .. last, on one line. */

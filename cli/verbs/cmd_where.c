@@ -26,14 +26,7 @@ typedef struct where {
 /* ---- places in memory ------------------------------------------------------------------------------------- */
 
 static void print_words(const where *w, int64_t place) {
-  int64_t byte;
-  int bit;
-  fprintf(stderr, "place %" PRId64, place);
-  if (any_has_bytes(w->any) && place_to_byte(place, w->layout->bits, &byte, &bit)) {
-    fprintf(stderr, ", byte %" PRId64, byte);
-    if (w->layout->bits % 8) fprintf(stderr, ", bit %d", bit);
-  }
-  fprintf(stderr, " (of %" PRId64 " places)\n", w->layout->axis[0].extent);
+  input_say_place(w->any, w->layout, place);
   if (w->any->kind == TESELA_KIND_XLA && w->any->shape.layout.metadata_bytes > 0)
     fprintf(stderr, "bytes count from the data, behind %" PRId64 " bytes of metadata\n",
             w->any->shape.layout.metadata_bytes);

@@ -88,8 +88,7 @@ static int print_json(const tesela_fragment *entry, int32_t n) {
     tesela_put_object(&j.sink);
     expression_put_fragment(&j.sink, &entry[i]);
     tesela_put_key_text(&j.sink, "expression", entry[i].expression);
-    tesela_put_key(&j.sink, "shape");
-    tesela_put_list(&j.sink);
+    tesela_put_key_list(&j.sink, "shape");
     if (layout_of(&entry[i], entry[i].n_step, &one) && layout_of(&entry[i], 2 * entry[i].n_step, &two))
       for (int32_t d = 0; d < one.rank; d++)
         one.shape[d] == two.shape[d] ? tesela_put_int(&j.sink, one.shape[d]) : tesela_put_null(&j.sink);

@@ -9,6 +9,7 @@
 
 #include "convert_value.h"
 #include "main/input.h"
+#include "main/json.h"
 #include "main/say.h"
 
 static bool read_line(const cli_context *cli, const char *line, problem *p, int *status) {
@@ -26,43 +27,15 @@ static bool read_line(const cli_context *cli, const char *line, problem *p, int 
   return false;
 }
 
-/* An option of the verb as a field, if the verb has it and it was given. */
-static const char *given(const cli_context *cli, const char *option) {
-  for (const cli_option *o = cli->verb->options; o->name; o++)
-    if (strcmp(o->name, option) == 0) return cli_value(cli, option);
-  return NULL;
-}
-
-static void add(problem_request *ask, tesela_value value) { ask->field[ask->n++] = value; }
-
-static bool read_options(const cli_context *cli, problem_request *ask) {
-  static const char *const texts[] = {"solver", "isa", "effort", "fill"};
-  static const struct {
-    const char *name;
-    int64_t low, high;
-  } numbers[] = {{"threads", 1, 1024}, {"seed", 0, INT64_MAX}, {"rounds", 3, 100000}};
-  int64_t number;
-  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-    if (given(cli, texts[i])) add(ask, tesela_value_of_text(texts[i], given(cli, texts[i])));
-  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-    if (!given(cli, numbers[i].name)) continue;
-    if (!cli_integer(cli, numbers[i].name, numbers[i].low, numbers[i].high, 0, &number)) return false;
-    add(ask, tesela_value_of_int(numbers[i].name, number));
-  }
-  if (!given(cli, "max-bytes")) return true;
-  if (!cli_size(cli, "max-bytes", 0, &number)) return false;
-  add(ask, tesela_value_of_int("max_bytes", number));
-  return true;
-}
-
 bool problem_ask(const cli_context *cli, problem_request *ask, int *status) {
   tesela_plan_options unused;
   *ask = (problem_request){.err = {.at = -1}};
   if (!read_line(cli, cli->arg[0], &ask->p, status)) return false;
   *status = CLI_BAD;
-  add(ask, tesela_value_of_text("problem", cli->arg[0]));
-  if (!read_options(cli, ask)) return false;
-  if (given(cli, "fill") && !problem_say_fill(cli, &ask->p.to.layout, &unused)) return false;
+  ask->field[ask->n++] = tesela_value_of_text("problem", cli->arg[0]);
+  if (!json_fields(cli, cli->verb->name, ask->field, &ask->n)) return false;
+  if (strcmp(cli->verb->name, "plan") == 0 && !problem_say_fill(cli, &ask->p.to.layout, &unused))
+    return false;
   ask->value = tesela_value_of_object(NULL, ask->n, ask->field);
   ask->request = (tesela_request){.value = &ask->value, .err = &ask->err};
   if (strcmp(cli->verb->name, "plan") != 0 && !convert_is_defined(&ask->p.from.layout, &ask->p.to.layout))
@@ -71,7 +44,7 @@ bool problem_ask(const cli_context *cli, problem_request *ask, int *status) {
 }
 
 bool problem_say_fill(const cli_context *cli, const tesela_layout *to, tesela_plan_options *options) {
-  const char *text = given(cli, "fill");
+  const char *text = cli_value(cli, "fill");
   tesela_error err;
   char quote[SAY_QUOTE];
   if (problem_fill(text, to, options, &err) == TESELA_OK) return true;

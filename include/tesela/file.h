@@ -165,6 +165,10 @@ typedef struct tesela_file_write_options {
   /// NULL, or TESELA_FILE_PATH bytes that hold the name of an unfinished file while one exists, else "": a handler of a
   /// signal that ends the process should unlink it.
   char *unfinished;
+  /// Refuse, with TESELA_E_UNSUPPORTED, a path that is there and not a regular file: a symbolic link, a folder, a pipe, a device,
+  /// a descriptor such as "-". Only its last part is looked at: whoever allows a folder alone opens that folder step by step,
+  /// and gives a path such as /dev/fd/7/x.npy.
+  bool only_files;
   const tesela_allocator *allocator; ///< NULL: malloc and free
   int64_t reserved[4];               ///< 0: room to grow (base.h)
 } tesela_file_write_options;
@@ -193,7 +197,8 @@ typedef struct tesela_file_written {
 /// @param written  receives n facts; may be NULL
 /// @param bytes    receives the size of the file; may be NULL
 /// @return TESELA_OK; TESELA_E_IO if the file cannot be written, with reason TESELA_REASON_PATH for its path;
-///         TESELA_E_UNSUPPORTED for a layout that the format cannot hold, and as tesela_plan_create;
+///         TESELA_E_UNSUPPORTED for a layout that the format cannot hold, a path that only_files refuses, and as
+///         tesela_plan_create;
 ///         TESELA_E_MISMATCH as there, and if the size of a tensor differs from `from`; TESELA_E_INVALID for a number of
 ///         items that the format cannot hold, a repeated name, or NULL; TESELA_E_LIMIT for a name too long for a layout key;
 ///         TESELA_E_STOPPED if progress or ready asked to stop, or the reader of a pipe is closed; TESELA_E_OVERFLOW; TESELA_E_MEMORY.

@@ -550,6 +550,9 @@ typedef struct tesela_graph_memory_options {
   bool no_reuse;  ///< results never reuse the memory of an operand
   bool inputs;    ///< inputs and outputs are in the arena too
   const tesela_allocator *allocator;
+  tesela_progress
+      *progress; ///< NULL: no calls; with buffers while reuse is looked for, then as tesela_arena_options
+  void *progress_user;
   int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_graph_memory_options;
 
@@ -578,7 +581,7 @@ typedef struct tesela_graph_memory_facts {
 
 /// Place the buffers of a graph with layouts (tesela_graph_apply) in an arena.
 /// @return TESELA_OK; TESELA_E_INVALID if a buffer has no layout; TESELA_E_LIMIT if the capacity does not suffice (as
-///         tesela_arena_plan); TESELA_E_OVERFLOW; TESELA_E_MEMORY.
+///         tesela_arena_plan); TESELA_E_OVERFLOW; TESELA_E_MEMORY; TESELA_E_STOPPED if progress asked to stop.
 TESELA_API tesela_status tesela_graph_plan_memory(tesela_graph_memory **out, const tesela_graph *graph,
                                                   const tesela_target *target,
                                                   const tesela_graph_memory_options *options,

@@ -134,9 +134,14 @@ TESELA_API void tesela_put_value(tesela_sink *sink, const tesela_value *value);
 /* A key and its value. */
 TESELA_API void tesela_put_key_int(tesela_sink *sink, const char *name, int64_t value);
 TESELA_API void tesela_put_key_bool(tesela_sink *sink, const char *name, bool value);
+TESELA_API void tesela_put_key_real(tesela_sink *sink, const char *name, double value);
 TESELA_API void tesela_put_key_text(tesela_sink *sink, const char *name, const char *text);
+TESELA_API void tesela_put_key_ints(tesela_sink *sink, const char *name, int32_t n, const int64_t *values);
+TESELA_API void tesela_put_key_object(tesela_sink *sink, const char *name);
+TESELA_API void tesela_put_key_list(tesela_sink *sink, const char *name);
 /* A text that the library prints: begin, hand the writer to a tesela_..._print, end. */
 TESELA_API tesela_writer tesela_put_text_begin(tesela_sink *sink);
+TESELA_API tesela_writer tesela_put_key_begin(tesela_sink *sink, const char *name); /* a key, then as that */
 TESELA_API void tesela_put_text_end(tesela_sink *sink);
 
 /* ---- Operations --------------------------------------------------------------------------------------------
@@ -197,16 +202,24 @@ typedef struct tesela_request {
       *target;         /* of device layouts that name none; a request may name it. NULL: the built-in ones */
   const char *files;   /* the folder beneath which operations may use files; NULL: they may not */
   bool files_anywhere; /* paths are those of the process: for requests that the caller wrote itself */
+  char *unfinished;    /* as in tesela_file_write_options, of the file that is written; NULL: not needed */
+  const char *dash;    /* stands before the names of fields in messages: "--" of options. NULL: nothing */
+  void (*note)(void *user,
+               const char *text); /* gets a line about what is done all the same. NULL: not needed */
+  void *note_user;
   tesela_progress *progress; /* called now and then by operations that take long; anything but 0 stops them:
                                 TESELA_E_STOPPED. NULL: none */
   void *progress_user;
   const volatile int
       *stop; /* set to other than 0, by any thread or a signal handler: the request fails soon. NULL: never */
   /* Set while it is answered: */
-  int64_t deadline;   /* on the clock of tesela_request_progress; INT64_MAX: none */
-  int32_t flags;      /* how XLA texts are read: TESELA_XLA_STRICT, or _LENIENT with "lenient": true */
-  const char *field;  /* of a failure: the field at fault; NULL: none in particular */
-  char error_at[256]; /* of a failure: the operator of a graph that is at fault; "" for none */
+  int64_t deadline;  /* on the clock of tesela_request_progress; INT64_MAX: none */
+  int32_t flags;     /* how XLA texts are read: TESELA_XLA_STRICT, or _LENIENT with "lenient": true */
+  const char *field; /* of a failure: the field at fault; NULL: none in particular */
+  const char *text;  /* of a failure in a layout: its text, in the request; NULL: another one */
+  bool usage;        /* of a failure: what is asked for is at fault, whatever the files hold */
+  char
+      error_at[256]; /* of a failure: the operator of a graph, or the tensor, that is at fault; "" for none */
   char *
       message; /* of a failure: all of a text too long for err; NULL: err has it. Freed by tesela_request_free */
 } tesela_request;
@@ -237,7 +250,7 @@ TESELA_API tesela_status tesela_request_fail(tesela_request *request, tesela_sta
  * symbolic links are refused (TESELA_E_UNSUPPORTED), and so is every path if files are not allowed. Other failures are
  * TESELA_E_IO with the message of the system. The operation closes the descriptors.
  *
- * tesela_request_open opens the file for reading; tesela_request_folder the folder that it is in, with *name the rest of the path in
+ * tesela_request_open opens the file for reading, which must be a regular one; tesela_request_folder the folder that it is in, with *name the rest of the path in
  * the text of the field: for openat and renameat, with O_NOFOLLOW. */
 TESELA_API tesela_status tesela_request_open(tesela_request *request, const char *field, int *fd);
 TESELA_API tesela_status tesela_request_folder(tesela_request *request, const char *field, int *fd,

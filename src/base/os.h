@@ -70,9 +70,11 @@ void tesela__mapping_close(tesela__mapping *mapping);
 /* A file that is there whole or not at all; include/tesela/file.h says how. */
 typedef struct tesela__output tesela__output;
 
-/* Room for `bytes` bytes that path gets; *data is where they are put. `unfinished` as in tesela_file_write_options. */
+/* Room for `bytes` bytes that path gets; *data is where they are put. `unfinished` and `only_files` as in
+ * tesela_file_write_options. */
 tesela_status tesela__output_create(tesela__output **out, const char *path, int64_t bytes, char *unfinished,
-                                    const tesela_allocator *allocator, uint8_t **data, tesela_error *err);
+                                    bool only_files, const tesela_allocator *allocator, uint8_t **data,
+                                    tesela_error *err);
 /* All is written: give it its name, or pass it on. TESELA_E_STOPPED: the reader is closed. */
 tesela_status tesela__output_finish(tesela__output *out, tesela_error *err);
 /* Give up, unless it is finished; release it. NULL is allowed. */

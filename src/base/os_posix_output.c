@@ -178,15 +178,15 @@ static int descriptor_of(const char *path) {
   return -1;
 }
 
-/* `path` with the links at its end followed, whether or not there is a file; NULL after setting errno. */
-static char *follow_links(const char *path, const tesela_allocator *allocator) {
+/* `path` with up to `most` - 1 links at its end followed, whether or not there is a file; NULL after setting errno. */
+static char *follow_links(const char *path, int most, const tesela_allocator *allocator) {
   char at[PATH_BYTES], link[PATH_BYTES];
   if (strlen(path) >= sizeof at) {
     errno = ENAMETOOLONG;
     return NULL;
   }
   memcpy(at, path, strlen(path) + 1);
-  for (int i = 0; i < LINKS; i++) {
+  for (int i = 0; i < most; i++) {
     ssize_t n = readlink(at, link, sizeof link - 1);
     if (n < 0) {
       char *copy = tesela__alloc(allocator, strlen(at) + 1, 1);
@@ -203,10 +203,12 @@ static char *follow_links(const char *path, const tesela_allocator *allocator) {
   return NULL;
 }
 
-/* Where the bytes go in the end: links are followed, so that a link stays one. */
-static tesela_status look_at_path(tesela__output *out, const char *path, tesela_error *err) {
+/* Where the bytes go in the end: links are followed, so that a link stays one, or refused. */
+static tesela_status look_at_path(tesela__output *out, const char *path, bool only_files, tesela_error *err) {
   struct stat info;
   out->to = descriptor_of(path);
+  if (only_files && (out->to >= 0 || (lstat(path, &info) == 0 && !S_ISREG(info.st_mode))))
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "is not a regular file, which it must be here");
   if (out->to >= 0) {
     out->stream = true;
     if (!isatty(out->to)) return TESELA_OK;
@@ -228,19 +230,20 @@ static tesela_status look_at_path(tesela__output *out, const char *path, tesela_
   }
   if (out->replaces && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
     return fail_output(err, "is read-only and stays: ");
-  out->path = follow_links(path, &out->allocator);
+  out->path = follow_links(path, only_files ? 1 : LINKS, &out->allocator);
   return out->path ? TESELA_OK : fail_output(err, "");
 }
 
 tesela_status tesela__output_create(tesela__output **out, const char *path, int64_t bytes, char *unfinished,
-                                    const tesela_allocator *allocator, uint8_t **data, tesela_error *err) {
+                                    bool only_files, const tesela_allocator *allocator, uint8_t **data,
+                                    tesela_error *err) {
   tesela__output *made = tesela__alloc(allocator, sizeof *made, alignof(tesela__output));
   *out = NULL;
   if (!made) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory");
   *made = (tesela__output){.allocator = *allocator, .to = -1, .fd = -1, .size = bytes};
   made->unfinished = unfinished ? unfinished : made->own_unfinished;
   *made->unfinished = '\0';
-  tesela_status status = look_at_path(made, path, err);
+  tesela_status status = look_at_path(made, path, only_files, err);
   if (status == TESELA_OK) status = open_unfinished(made, err);
   if (status == TESELA_OK) status = make_room(made, err);
   if (status == TESELA_OK) {

@@ -269,8 +269,8 @@ static void file_tell(const file_writing *w) {
 static tesela_status file_write_out(file_writing *w, const char *path) {
   tesela__output *output;
   uint8_t *data;
-  tesela_status status =
-      tesela__output_create(&output, path, w->bytes, w->options->unfinished, &w->allocator, &data, w->err);
+  tesela_status status = tesela__output_create(&output, path, w->bytes, w->options->unfinished,
+                                               w->options->only_files, &w->allocator, &data, w->err);
   if (status != TESELA_OK) return status;
   file_tell(w);
   status = file_copy_all(w, data);

@@ -80,4 +80,14 @@ void tesela__convert_short_rows(tesela__convert_fn *convert, int64_t src_bytes, 
       }                                                                                                    \
   }
 
+/* A complex number is two numbers. */
+#define TESELA__SWAP_PARTS(target, name, part)                                                         \
+  target void name(unsigned char *dst, const unsigned char *src, int64_t n) { part(dst, src, 2 * n); } \
+  target void name##_rows(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,        \
+                          const unsigned char *src, const int64_t *src_off, int64_t count) {           \
+    tesela__rows twice = *rows;                                                                        \
+    twice.n *= 2;                                                                                      \
+    part##_rows(&twice, dst, dst_off, src, src_off, count);                                            \
+  }
+
 #endif

@@ -174,26 +174,8 @@ CONVERT(swap32, 8, 32, 32)
 CONVERT(swap64, 4, 64, 64)
 CONVERT(swap128, 2, 128, 128)
 
-TESELA__TARGET(ISA) void tesela__k_swap_c64_avx2(unsigned char *dst, const unsigned char *src, int64_t n) {
-  tesela__k_swap32_avx2(dst, src, 2 * n);
-}
-TESELA__TARGET(ISA)
-void tesela__k_swap_c64_avx2_rows(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
-                                  const unsigned char *src, const int64_t *src_off, int64_t count) {
-  tesela__rows twice = *rows;
-  twice.n *= 2;
-  tesela__k_swap32_avx2_rows(&twice, dst, dst_off, src, src_off, count);
-}
-TESELA__TARGET(ISA) void tesela__k_swap_c128_avx2(unsigned char *dst, const unsigned char *src, int64_t n) {
-  tesela__k_swap64_avx2(dst, src, 2 * n);
-}
-TESELA__TARGET(ISA)
-void tesela__k_swap_c128_avx2_rows(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
-                                   const unsigned char *src, const int64_t *src_off, int64_t count) {
-  tesela__rows twice = *rows;
-  twice.n *= 2;
-  tesela__k_swap64_avx2_rows(&twice, dst, dst_off, src, src_off, count);
-}
+TESELA__SWAP_PARTS(TESELA__TARGET(ISA), tesela__k_swap_c64_avx2, tesela__k_swap32_avx2)
+TESELA__SWAP_PARTS(TESELA__TARGET(ISA), tesela__k_swap_c128_avx2, tesela__k_swap64_avx2)
 
 #undef CONVERT
 #undef STEP

@@ -152,24 +152,8 @@ CONVERT(swap32, 4, 32, 32)
 CONVERT(swap64, 2, 64, 64)
 CONVERT(swap128, 1, 128, 128)
 
-void tesela__k_swap_c64_neon(unsigned char *dst, const unsigned char *src, int64_t n) {
-  tesela__k_swap32_neon(dst, src, 2 * n);
-}
-void tesela__k_swap_c64_neon_rows(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
-                                  const unsigned char *src, const int64_t *src_off, int64_t count) {
-  tesela__rows twice = *rows;
-  twice.n *= 2;
-  tesela__k_swap32_neon_rows(&twice, dst, dst_off, src, src_off, count);
-}
-void tesela__k_swap_c128_neon(unsigned char *dst, const unsigned char *src, int64_t n) {
-  tesela__k_swap64_neon(dst, src, 2 * n);
-}
-void tesela__k_swap_c128_neon_rows(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
-                                   const unsigned char *src, const int64_t *src_off, int64_t count) {
-  tesela__rows twice = *rows;
-  twice.n *= 2;
-  tesela__k_swap64_neon_rows(&twice, dst, dst_off, src, src_off, count);
-}
+TESELA__SWAP_PARTS(, tesela__k_swap_c64_neon, tesela__k_swap32_neon)
+TESELA__SWAP_PARTS(, tesela__k_swap_c128_neon, tesela__k_swap64_neon)
 
 #undef CONVERT
 #undef STEP

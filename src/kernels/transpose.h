@@ -71,6 +71,59 @@ static inline void tesela__load_part(uint64_t part[2], const unsigned char *src,
   }
 }
 
+/* Vectors of `bits` bits: stage and zip, which transposes 16 / width of them inside their lanes. low and high are what a stage takes. */
+#define TESELA__ZIP(target, vector, bits)                                             \
+  TESELA__INLINE target void stage##bits(int width, vector *to, const vector *from) { \
+    const int half = 8 / width;                                                       \
+    TESELA__UNROLL for (int i = 0; i < half; i++) {                                   \
+      to[2 * i] = low##bits(width, from[i], from[i + half]);                          \
+      to[2 * i + 1] = high##bits(width, from[i], from[i + half]);                     \
+    }                                                                                 \
+  }                                                                                   \
+  TESELA__INLINE target void zip##bits(int width, vector *to, const vector *from) {   \
+    vector a[16], b[16];                                                              \
+    switch (width) {                                                                  \
+    case 1:                                                                           \
+      stage##bits(1, a, from);                                                        \
+      stage##bits(1, b, a);                                                           \
+      stage##bits(1, a, b);                                                           \
+      stage##bits(1, to, a);                                                          \
+      break;                                                                          \
+    case 2:                                                                           \
+      stage##bits(2, a, from);                                                        \
+      stage##bits(2, b, a);                                                           \
+      stage##bits(2, to, b);                                                          \
+      break;                                                                          \
+    case 4:                                                                           \
+      stage##bits(4, a, from);                                                        \
+      stage##bits(4, to, a);                                                          \
+      break;                                                                          \
+    case 8:                                                                           \
+      stage##bits(8, to, from);                                                       \
+      break;                                                                          \
+    default:                                                                          \
+      to[0] = from[0];                                                                \
+    }                                                                                 \
+  }
+
+/* low and high of the vectors of x86. */
+#define TESELA__UNPACK(target, vector, bits)         \
+  TESELA__UNPACK_HALF(target, vector, bits, low, lo) \
+  TESELA__UNPACK_HALF(target, vector, bits, high, hi)
+#define TESELA__UNPACK_HALF(target, vector, bits, name, half)              \
+  TESELA__INLINE target vector name##bits(int width, vector a, vector b) { \
+    switch (width) {                                                       \
+    case 1:                                                                \
+      return _mm##bits##_unpack##half##_epi8(a, b);                        \
+    case 2:                                                                \
+      return _mm##bits##_unpack##half##_epi16(a, b);                       \
+    case 4:                                                                \
+      return _mm##bits##_unpack##half##_epi32(a, b);                       \
+    default:                                                               \
+      return _mm##bits##_unpack##half##_epi64(a, b);                       \
+    }                                                                      \
+  }
+
 /* Define the kernel `symbol` as a call of `body(width, &block)`. */
 #define TESELA__TRANSPOSE(symbol, isa, body, width)                                                         \
   TESELA__TARGET(isa)                                                                                       \

@@ -14,69 +14,8 @@
 
 #define TESELA__AVX2 "avx2"
 
-TESELA__INLINE TESELA__TARGET(TESELA__AVX2)
-__m256i low256(int width, __m256i a, __m256i b) {
-  switch (width) {
-  case 1:
-    return _mm256_unpacklo_epi8(a, b);
-  case 2:
-    return _mm256_unpacklo_epi16(a, b);
-  case 4:
-    return _mm256_unpacklo_epi32(a, b);
-  default:
-    return _mm256_unpacklo_epi64(a, b);
-  }
-}
-
-TESELA__INLINE TESELA__TARGET(TESELA__AVX2)
-__m256i high256(int width, __m256i a, __m256i b) {
-  switch (width) {
-  case 1:
-    return _mm256_unpackhi_epi8(a, b);
-  case 2:
-    return _mm256_unpackhi_epi16(a, b);
-  case 4:
-    return _mm256_unpackhi_epi32(a, b);
-  default:
-    return _mm256_unpackhi_epi64(a, b);
-  }
-}
-
-/* One stage of transpose.h. */
-TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void stage256(int width, __m256i *to, const __m256i *from) {
-  const int half = 8 / width;
-  TESELA__UNROLL for (int i = 0; i < half; i++) {
-    to[2 * i] = low256(width, from[i], from[i + half]);
-    to[2 * i + 1] = high256(width, from[i], from[i + half]);
-  }
-}
-
-/* Transpose 16 / width vectors inside their lanes. */
-TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void zip256(int width, __m256i *to, const __m256i *from) {
-  __m256i a[16], b[16];
-  switch (width) {
-  case 1:
-    stage256(1, a, from);
-    stage256(1, b, a);
-    stage256(1, a, b);
-    stage256(1, to, a);
-    break;
-  case 2:
-    stage256(2, a, from);
-    stage256(2, b, a);
-    stage256(2, to, b);
-    break;
-  case 4:
-    stage256(4, a, from);
-    stage256(4, to, a);
-    break;
-  case 8:
-    stage256(8, to, from);
-    break;
-  default:
-    to[0] = from[0];
-  }
-}
+TESELA__UNPACK(TESELA__TARGET(TESELA__AVX2), __m256i, 256)
+TESELA__ZIP(TESELA__TARGET(TESELA__AVX2), __m256i, 256)
 
 /* Lane q of a src row: the part of it that the block has, and zeros. `whole`: no row or column is missing. */
 TESELA__INLINE TESELA__TARGET(TESELA__AVX2)

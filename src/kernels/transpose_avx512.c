@@ -20,69 +20,8 @@
 TESELA__INLINE TESELA__TARGET(TESELA__AVX512)
 __mmask64 first512(int32_t bytes) { return ~(uint64_t)0 >> (64 - bytes); }
 
-TESELA__INLINE TESELA__TARGET(TESELA__AVX512)
-__m512i low512(int width, __m512i a, __m512i b) {
-  switch (width) {
-  case 1:
-    return _mm512_unpacklo_epi8(a, b);
-  case 2:
-    return _mm512_unpacklo_epi16(a, b);
-  case 4:
-    return _mm512_unpacklo_epi32(a, b);
-  default:
-    return _mm512_unpacklo_epi64(a, b);
-  }
-}
-
-TESELA__INLINE TESELA__TARGET(TESELA__AVX512)
-__m512i high512(int width, __m512i a, __m512i b) {
-  switch (width) {
-  case 1:
-    return _mm512_unpackhi_epi8(a, b);
-  case 2:
-    return _mm512_unpackhi_epi16(a, b);
-  case 4:
-    return _mm512_unpackhi_epi32(a, b);
-  default:
-    return _mm512_unpackhi_epi64(a, b);
-  }
-}
-
-/* One stage of transpose.h. */
-TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void stage512(int width, __m512i *to, const __m512i *from) {
-  const int half = 8 / width;
-  TESELA__UNROLL for (int i = 0; i < half; i++) {
-    to[2 * i] = low512(width, from[i], from[i + half]);
-    to[2 * i + 1] = high512(width, from[i], from[i + half]);
-  }
-}
-
-/* Transpose 16 / width vectors inside their lanes. */
-TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void zip512(int width, __m512i *to, const __m512i *from) {
-  __m512i a[16], b[16];
-  switch (width) {
-  case 1:
-    stage512(1, a, from);
-    stage512(1, b, a);
-    stage512(1, a, b);
-    stage512(1, to, a);
-    break;
-  case 2:
-    stage512(2, a, from);
-    stage512(2, b, a);
-    stage512(2, to, b);
-    break;
-  case 4:
-    stage512(4, a, from);
-    stage512(4, to, a);
-    break;
-  case 8:
-    stage512(8, to, from);
-    break;
-  default:
-    to[0] = from[0];
-  }
-}
+TESELA__UNPACK(TESELA__TARGET(TESELA__AVX512), __m512i, 512)
+TESELA__ZIP(TESELA__TARGET(TESELA__AVX512), __m512i, 512)
 
 /* Transpose the 4x4 lanes of v. */
 TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void lanes512(__m512i *v) {

@@ -37,41 +37,7 @@ TESELA__INLINE uint8x16_t high128(int width, uint8x16_t a, uint8x16_t b) {
   }
 }
 
-/* One stage of transpose.h. */
-TESELA__INLINE void stage128(int width, uint8x16_t *to, const uint8x16_t *from) {
-  const int half = 8 / width;
-  TESELA__UNROLL for (int i = 0; i < half; i++) {
-    to[2 * i] = low128(width, from[i], from[i + half]);
-    to[2 * i + 1] = high128(width, from[i], from[i + half]);
-  }
-}
-
-/* Transpose 16 / width vectors. */
-TESELA__INLINE void zip128(int width, uint8x16_t *to, const uint8x16_t *from) {
-  uint8x16_t a[16], b[16];
-  switch (width) {
-  case 1:
-    stage128(1, a, from);
-    stage128(1, b, a);
-    stage128(1, a, b);
-    stage128(1, to, a);
-    break;
-  case 2:
-    stage128(2, a, from);
-    stage128(2, b, a);
-    stage128(2, to, b);
-    break;
-  case 4:
-    stage128(4, a, from);
-    stage128(4, to, a);
-    break;
-  case 8:
-    stage128(8, to, from);
-    break;
-  default:
-    to[0] = from[0];
-  }
-}
+TESELA__ZIP(, uint8x16_t, 128)
 
 /* Lane q of a src row: the part of it that the block has, and zeros. */
 TESELA__INLINE uint8x16_t get128(int width, const tesela__block *b, int32_t row, int32_t q) {

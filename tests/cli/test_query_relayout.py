@@ -80,7 +80,7 @@ def random_pair(seed):
 def fill_fields(fill, bits):
     if fill is None:
         return {}
-    return {"fill": fill if isinstance(fill, str) else fill.to_bytes(math.ceil(bits / 8), "little").hex()}
+    return {"fill": fill if isinstance(fill, str) else f"{fill:#x}"} if bits in WIDTHS else {}
 
 
 @pytest.mark.parametrize("batch", range(BATCHES))
@@ -268,12 +268,17 @@ GOOD = {"op": "relayout", "from": "u8[3,5]", "to": "{0,1}", "data_hex": bytes(15
         ({"data_hex": "00" * 14 + "0x"}, "SYNTAX", "data_hex", 29),
         ({"data_hex": "00 " * 15}, "SYNTAX", "data_hex", 2),
         ({"data_hex": 0}, "INVALID", "data_hex", None),
-        ({"data_hex": None}, "INVALID", "data_hex", None),
-        ({"fill": ""}, "INVALID", "fill", None),
-        ({"fill": "0000"}, "INVALID", "fill", None),
+        ({"data_hex": None}, "INVALID", None, None),
+        ({"from": None}, "INVALID", None, None),
+        ({"file": "x", "output": "y"}, "INVALID", None, None),
+        ({"fill": ""}, "SYNTAX", "fill", 0),
         ({"fill": "xx"}, "SYNTAX", "fill", 0),
+        ({"fill": "ee00"}, "SYNTAX", "fill", 0),
+        ({"fill": "0x100"}, "RANGE", "fill", 0),
+        ({"fill": "256"}, "RANGE", "fill", 0),
+        ({"fill": "10"}, "INVALID", "fill", None),
         ({"fill": 0}, "INVALID", "fill", None),
-        ({"from": "u4[3,10]{1,0:E(4)}", "to": "{0,1:E(4)}", "fill": "1f"}, "RANGE", "fill", None),
+        ({"from": "u4[3,10]{1,0:E(4)}", "to": "{0,1:E(4)}", "fill": "1f"}, "SYNTAX", "fill", 0),
         ({"to": "{0,1:T(2,x)}"}, "SYNTAX", "to", 9),
         ({"to": " {0,1:T(2,x)}"}, "SYNTAX", "to", 10),
         ({"to": "{0}"}, "MISMATCH", "to", 0),
@@ -296,6 +301,26 @@ def test_refusals(change, code, field, at):
     fields = {name: value for name, value in {**GOOD, **change}.items() if value is not None}
     said = error(fields)
     assert (said["code"], said.get("field"), said.get("at")) == (code, field, at), said
+
+
+@pytest.mark.parametrize(
+    "dtype, fill, padding",
+    [
+        ("u8", "7", "07"), ("u8", "10.5", None), ("u8", "0x10", "10"), ("u8", "255", "ff"), ("s8", "-2", "fe"), ("u8", "0000", "00"),
+        ("u8", "ee", "ee"), ("u8", "EE", "ee"), ("u8", "00", "00"), ("u8", "09", "09"), ("u8", "12", None), ("u8", "007", "07"),
+        ("u16", "1234", None), ("u16", "12ff", "12ff"), ("u16", "0x12ff", "ff12"), ("u16", "255", "ff00"), ("u16", "0000", "0000"),
+        ("bf16", "803f", "803f"), ("bf16", "1", "803f"), ("bf16", "-1.5", "c0bf"), ("bf16", "0x3f80", "803f"),
+        ("f32", "0000803f", "0000803f"), ("f32", "00000000", "00000000"), ("f32", "12345678", None),
+    ],
+)  # fmt: skip
+def test_a_fill_is_an_element_or_bytes_that_are_no_other_element(dtype, fill, padding):
+    """The bytes of an element stand for it as they did before elements were read, unless the text is another element."""
+    a = Array(dtype, (1,))
+    fields = {"op": "relayout", "from": a.text(), "to": "{0:T(2)}", "data_hex": bytes(a.bytes).hex(), "fill": fill}
+    if padding is None:
+        assert error(fields)["field"] == "fill"
+    else:
+        assert good(fields)["data_hex"] == bytes(a.bytes).hex() + padding
 
 
 def test_the_largest():

@@ -115,6 +115,33 @@ static void a_chain(void **unused) {
   assert_int_equal(tesela_graph_plan_memory(&none, graph, spyre(), NULL, NULL), TESELA_E_INVALID);
 }
 
+static int stop_at(void *user, int64_t done, int64_t total) {
+  int64_t *left = user;
+  assert_true(done >= 0 && done <= total);
+  return --*left == 0;
+}
+
+/* Stopped at each call in turn there is no plan; with all calls it is the one without progress. */
+static void a_plan_can_be_stopped(void **unused) {
+  (void)unused;
+  int32_t x = input("x", "f16[100,130]", 1), a = add(UNARY(NEG, x), 1), b = add(UNARY(EXP, a), 1);
+  OK(tesela_graph_add_output(graph, add(BINARY(ADD, a, b), 1), &e_));
+  int64_t stop = 1, left;
+  tesela_graph_memory_options options = {.progress = stop_at, .progress_user = &left, .scratchpad = 38400};
+  tesela_error err;
+  for (;; stop++) {
+    tesela_graph_memory *none = NULL;
+    left = stop;
+    tesela_status status = tesela_graph_plan_memory(&none, graph, spyre(), &options, &err);
+    if (status == TESELA_OK) memory = none;
+    if (status == TESELA_OK) break;
+    assert_int_equal(status, TESELA_E_STOPPED);
+    assert_null(none);
+  }
+  assert_true(stop > 4); /* the four buffers are looked at */
+  assert_true(tesela_graph_memory_of(memory, a)->scratchpad || tesela_graph_memory_of(memory, b)->scratchpad);
+}
+
 /* Who may not take whose place. */
 static void places_that_are_not_taken(void **unused) {
   (void)unused;
@@ -363,6 +390,7 @@ int main(void) {
   seed = first_seed();
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(a_chain, begin, end),
+      cmocka_unit_test_setup_teardown(a_plan_can_be_stopped, begin, end),
       cmocka_unit_test_setup_teardown(places_that_are_not_taken, begin, end),
       cmocka_unit_test_setup_teardown(the_example, begin, end),
       cmocka_unit_test_setup_teardown(writes_in_place, begin, end),

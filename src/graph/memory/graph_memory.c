@@ -133,7 +133,10 @@ static void lives_take(tesela__memory_plan *plan, const tesela_arena_buffer *buf
 static tesela_status lives_place(tesela__memory_plan *plan, tesela_arena_buffer *buffer, int32_t *number,
                                  tesela_error *err) {
   tesela_status status = TESELA_OK;
-  tesela_arena_options options = {.effort = plan->options.effort, .allocator = &plan->allocator};
+  tesela_arena_options options = {.effort = plan->options.effort,
+                                  .allocator = &plan->allocator,
+                                  .progress = plan->options.progress,
+                                  .progress_user = plan->options.progress_user};
   if (plan->options.scratchpad > 0) {
     options.capacity = plan->options.scratchpad;
     options.spill = true;
@@ -176,7 +179,8 @@ static tesela_status lives_make(tesela__memory_plan *plan, tesela_arena_buffer *
   tesela_status status = lives_sizes(plan, err);
   if (status != TESELA_OK) return status;
   lives(plan);
-  if (!plan->options.no_reuse) tesela__memory_reuse(plan);
+  if (!plan->options.no_reuse) status = tesela__memory_reuse(plan, err);
+  if (status != TESELA_OK) return status;
   memset(plan->traffic, 0, (size_t)plan->n * sizeof *plan->traffic);
   if (!lives_sums(plan))
     return tesela__fail(err, TESELA_E_OVERFLOW, -1,

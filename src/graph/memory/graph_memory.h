@@ -31,7 +31,7 @@ typedef struct tesela__memory_plan {
   tesela_graph_memory_facts facts;
 } tesela__memory_plan;
 
-/* Find the results that take an operand's place: in_place_of is set. */
-void tesela__memory_reuse(tesela__memory_plan *plan);
+/* Find the results that take an operand's place: in_place_of is set. Fails only with TESELA_E_STOPPED. */
+tesela_status tesela__memory_reuse(tesela__memory_plan *plan, tesela_error *err);
 
 #endif

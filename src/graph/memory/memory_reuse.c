@@ -79,7 +79,8 @@ static int64_t reuse_bytes(const tesela__memory_plan *plan, int32_t k, int32_t o
   return plan->place[at].bytes;
 }
 
-void tesela__memory_reuse(tesela__memory_plan *plan) {
+tesela_status tesela__memory_reuse(tesela__memory_plan *plan, tesela_error *err) {
+  const tesela_graph_memory_options *options = &plan->options;
   for (int32_t i = 0; i < plan->n; i++) {
     tesela_graph_place *place = &plan->place[i];
     const tesela_node *node = tesela_graph_node(plan->graph, place->node);
@@ -87,6 +88,8 @@ void tesela__memory_reuse(tesela__memory_plan *plan) {
     tesela_layout result;
     bool known = false;
     int64_t least = INT64_MAX;
+    if (options->progress && options->progress(options->progress_user, i, plan->n))
+      return tesela__fail_stopped(err);
     if (place->external) continue;
     for (int32_t o = 0; o < node->n_operands; o++) {
       if (!reuse_ends(plan, place->node, o)) continue;
@@ -99,4 +102,5 @@ void tesela__memory_reuse(tesela__memory_plan *plan) {
       least = bytes;
     }
   }
+  return TESELA_OK;
 }

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tensor_write.c - see tensor_write.h. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "tensor_write.h"
+
+#include <string.h>
+#include <tesela/report.h>
+#include <time.h>
+
+#include "main/json.h"
+#include "main/say.h"
+#include "tensor_signals.h"
+
+#define SECOND INT64_C(1000000000)
+
+/* Does the path mean standard output? */
+static bool is_standard(const char *path) {
+  static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (strcmp(path, names[i]) == 0) return true;
+  return false;
+}
+
+/* ---- progress -------------------------------------------------------------------------------------------- */
+
+typedef struct writing {
+  int64_t start_ns, shown_ns; /* of the first progress, of the last line on the terminal; 0: not yet */
+} writing;
+
+static int64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * SECOND + now.tv_nsec;
+}
+
+static int show_progress(void *user, int64_t done, int64_t bytes_total) {
+  writing *w = user;
+  int64_t now = now_ns(), total = bytes_total > 0 ? bytes_total : 1;
+  char texts[3][TESELA_UNITS_TEXT];
+  if (w->start_ns == 0) w->start_ns = now;
+  int64_t elapsed = now - w->start_ns;
+  if (elapsed < SECOND || now - w->shown_ns < SECOND / 5) return 0;
+  tesela_units_print(done, TESELA_UNITS_IEC, texts[0]);
+  tesela_units_print(total, TESELA_UNITS_IEC, texts[1]);
+  tesela_units_print((int64_t)((double)done / (double)elapsed * (double)SECOND), TESELA_UNITS_IEC, texts[2]);
+  fprintf(stderr, "\r%3.0f%%  %s of %s, %s/s \033[K", 100.0 * (double)done / (double)total, texts[0],
+          texts[1], texts[2]);
+  fflush(stderr);
+  w->shown_ns = now;
+  return 0;
+}
+
+/* ---- the request ------------------------------------------------------------------------------------------ */
+
+int tensor_write(const cli_context *cli, size_t n, const tesela_value *field) {
+  const char *path = cli_value(cli, "output") ? cli_value(cli, "output") : "-";
+  tesela_value all[TESELA_OP_FIELDS + 4] = {tesela_value_of_text("op", cli->verb->name),
+                                            tesela_value_of_text("file", cli->arg[0]),
+                                            tesela_value_of_text("output", path)};
+  size_t n_all = 3 + n;
+  writing w = {.start_ns = 0};
+  json_request ask = {.r = {.unfinished = tensor_unfinished, .progress_user = &w}};
+  if (cli->json && is_standard(path))
+    return say_usage(cli, "standard output takes the data or JSON, not both");
+  if (n > 0) memcpy(all + 3, field, n * sizeof *field);
+  if (!json_fields(cli, cli->verb->name, all, &n_all)) return CLI_BAD;
+  if (cli->err.terminal) ask.r.progress = show_progress;
+  tensor_catch_shrinking();
+  tensor_catch_stops();
+  int status = json_ask(cli, n_all, all, &ask);
+  if (w.shown_ns) fputs("\r\033[K", stderr);
+  return status == CLI_YES ? json_tell(cli, &ask) : status;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tensor_write.c - see tensor_write.h. */
+#include "tensor_write.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "problem_side.h"
+#include "quote.h"
+
+enum { LAYOUT_TEXT = 4096, LEAST_MEMORY = 1 << 20 };
+
+/* By tesela_file_format, as the field format says. */
+static const char *const formats[] = {"raw", "npy", "safetensors"};
+
+static const char *text_of(tesela_request *q, const char *field) {
+  return tesela_value_text(tesela_request_get(q, field));
+}
+
+static tesela_status no_memory(tesela_request *q) {
+  return tesela_request_fail(q, TESELA_E_MEMORY, -1, "no memory");
+}
+
+/* ---- the output -------------------------------------------------------------------------------------------- */
+
+const char *const tensor_foreign_names[] = {".npz", ".pt",   ".pth",  ".ckpt", ".pkl",
+                                            ".h5",  ".hdf5", ".gguf", ".onnx", NULL};
+
+bool tensor_name_ends(const char *name, const char *const *endings) {
+  const size_t length = strlen(name);
+  for (; *endings; endings++) {
+    const size_t n = strlen(*endings);
+    if (length >= n && strcmp(name + length - n, *endings) == 0) return true;
+  }
+  return false;
+}
+
+/* By the name of the output, and by what the field format says. */
+static tesela_status find_format(tensor_job *job) {
+  const char *said = text_of(job->q, "format"), *path = text_of(job->q, "output");
+  char quote[SAY_QUOTE];
+  for (int i = TESELA_FILE_NPY; i <= TESELA_FILE_SAFETENSORS; i++) {
+    const char *dot = strrchr(path, '.');
+    if (dot && strcmp(dot + 1, formats[i]) == 0) job->format = (tesela_file_format)i;
+  }
+  if (!said && tensor_name_ends(path, tensor_foreign_names))
+    return tensor_usage(
+        &job->r,
+        "%s is named as a format that is not written here; %sformat=raw writes the bytes all the same",
+        say_quote(path, quote), job->r.dash);
+  if (!said) return TESELA_OK;
+  if (job->format != TESELA_FILE_RAW && strcmp(said, formats[job->format]) != 0)
+    return tensor_usage(&job->r, "%sformat is %s, but %s is named otherwise", job->r.dash, said,
+                        say_quote(path, quote));
+  while (strcmp(said, formats[job->format]) != 0) job->format++;
+  return TESELA_OK;
+}
+
+/* ---- begin ------------------------------------------------------------------------------------------------- */
+
+/* The fields threads, isa and memory. */
+static tesela_status read_options(tensor_job *job) {
+  const problem none = {.transform = TESELA_TRANSFORM_NONE};
+  tesela_plan_options *plan = &job->options.plan;
+  tesela_status status = problem_options(job->q, &none, plan);
+  const tesela_value *memory = tesela_request_get(job->q, "memory");
+  if (status != TESELA_OK || !memory) return status;
+  plan->memory_bytes = tesela_value_int(memory);
+  if (plan->memory_bytes >= LEAST_MEMORY) return TESELA_OK;
+  return tensor_usage(&job->r, "%smemory is %" PRId64 " bytes; it takes 1MiB or more", job->r.dash,
+                      plan->memory_bytes);
+}
+
+tesela_status tensor_job_begin(tesela_request *q, const tesela_file_format *only, tensor_job *job) {
+  const char *path = text_of(q, "output");
+  *job = (tensor_job){.q = q, .r = tensor_request_reading(q), .path = REQUEST_NO_PATH};
+  job->says = (tensor_says){text_of(q, "from"), text_of(q, "dtype"), text_of(q, "tensor"), "from"};
+  job->name = q->files_anywhere && strcmp(path, "-") == 0 ? "standard output" : path;
+  job->options = (tesela_file_write_options){.unfinished = q->unfinished,
+                                             .only_files = !q->files_anywhere,
+                                             .progress = tesela_request_progress,
+                                             .progress_user = q};
+  tesela_status status = read_options(job);
+  if (only) job->format = *only;
+  if (status == TESELA_OK && !only) status = find_format(job);
+  if (status == TESELA_OK) status = request_path_open(q, tesela_request_get(q, "output"), true, &job->path);
+  if (status == TESELA_OK) status = tensor_request_open(q, "file", &job->in);
+  if (status != TESELA_OK) return status;
+  const size_t n = (size_t)job->in.info.n_tensors + 1;
+  job->options.source = job->in.file;
+  job->made = calloc(n, sizeof *job->made);
+  job->item = calloc(n, sizeof *job->item);
+  job->written = calloc(n, sizeof *job->written);
+  q->field = NULL;
+  return job->made && job->item && job->written ? TESELA_OK : no_memory(q);
+}
+
+/* ---- tensors ----------------------------------------------------------------------------------------------- */
+
+static tesela_file_item *next_item(tensor_job *job, const tesela_file_tensor *entry) {
+  tesela_file_item *item = &job->item[job->n++];
+  item->name = job->in.info.format == TESELA_FILE_SAFETENSORS ? entry->name : "tensor";
+  item->tensor = entry;
+  return item;
+}
+
+void tensor_job_keep(tensor_job *job, const tesela_file_tensor *entry) { next_item(job, entry); }
+
+static char *text_of_shape(const tesela_xla_shape *shape) {
+  char text[LAYOUT_TEXT];
+  tesela_buffer buffer = {text, sizeof text, 0};
+  tesela_writer to = tesela_buffer_writer(&buffer);
+  if (tesela_xla_print(shape, true, &to, NULL) != TESELA_OK || buffer.length >= sizeof text) return NULL;
+  return strdup(text);
+}
+
+/* Can the one become the other? */
+static tesela_status check_pair(tensor_job *job, const tensor *from, const tesela_xla_shape *to,
+                                const tesela_layout *b, const char *what) {
+  const tesela_layout *a = &from->layout;
+  const tesela_transform transform = job->options.plan.transform;
+  char texts[2][TENSOR_SHAPE_TEXT];
+  tesela_error err;
+  bool same_dims = a->rank == b->rank;
+  for (int32_t d = 0; d < b->rank && same_dims; d++) same_dims = a->shape[d] == b->shape[d];
+  tensor_shape_text(&from->shape, texts[0]);
+  tensor_shape_text(to, texts[1]);
+  if (!same_dims)
+    return tensor_usage(&job->r, "the tensor is %s; %s has other dims: %s", texts[0], what, texts[1]);
+  if (tesela_transform_check(transform, b->dtype, b->bits, a->dtype, a->bits, &err) == TESELA_OK)
+    return TESELA_OK;
+  if (transform != TESELA_TRANSFORM_NONE)
+    return tensor_usage(&job->r, "the tensor is %s, %s %s: %s", texts[0], what, texts[1], err.message);
+  const bool converts = tesela_transform_check(TESELA_TRANSFORM_CONVERT, b->dtype, b->bits, a->dtype, a->bits,
+                                               NULL) == TESELA_OK;
+  return tensor_usage(&job->r, "the tensor is %s; %s has elements of another type or width: %s%s%s%s",
+                      texts[0], what, texts[1], converts ? "; relayout with " : "",
+                      converts ? job->r.dash : "", converts ? "transform=convert changes them" : "");
+}
+
+/* NumPy reads bytes where it has no such type. */
+static void note_type(const tensor_job *job, tesela_dtype dtype) {
+  char type[16];
+  if (job->format == TESELA_FILE_NPY && tesela_file_type(TESELA_FILE_NPY, dtype, type) && strchr(type, 'V'))
+    request_note(job->q, "NumPy has no %s; it will read elements of type %s", tesela_dtype_name(dtype), type);
+}
+
+tesela_status tensor_job_add(tensor_job *job, const tensor *from, const tesela_xla_shape *to,
+                             const char *what) {
+  tensor_made *made = &job->made[job->n];
+  tesela_file_item *item = next_item(job, from->entry);
+  tesela_plan_options fill;
+  tesela_error err;
+  char quote[SAY_QUOTE];
+  const char *fill_text = text_of(job->q, "fill");
+  made->from = from->layout;
+  job->q->field = job->r.text = NULL;
+  tesela_status status = tesela_xla_to_layout(to, &made->to, job->q->err);
+  if (status == TESELA_OK) status = check_pair(job, from, to, &made->to, what);
+  if (status != TESELA_OK) return status;
+  job->q->field = problem_fill(fill_text, &made->to, &fill, &err) == TESELA_OK ? NULL : "fill";
+  if (job->q->field)
+    return tensor_usage(&job->r, "%sfill is %s; it takes zero, leave, or an element: %s", job->r.dash,
+                        say_quote(fill_text, quote), err.message);
+  job->options.plan.fill = fill.fill;
+  memcpy(item->fill_value, fill.fill_value, sizeof fill.fill_value);
+  made->from_text = text_of_shape(&from->shape);
+  made->to_text = text_of_shape(to);
+  if (!made->from_text || !made->to_text) return no_memory(job->q);
+  item->from = &made->from;
+  item->to = &made->to;
+  item->layout = made->to_text;
+  note_type(job, to->dtype);
+  return TESELA_OK;
+}
+
+/* ---- write ------------------------------------------------------------------------------------------------- */
+
+static int put_answer(void *user) {
+  const tensor_job *job = user;
+  tesela_sink *j = job->q->out;
+  tesela_put_key_text(j, "output", job->path.name);
+  tesela_put_key_text(j, "format", formats[job->format]);
+  tesela_put_key_int(j, "bytes", job->bytes);
+  tesela_put_key(j, "tensors");
+  tesela_put_list(j);
+  for (int64_t i = 0; i < job->n; i++) {
+    const tesela_file_written *out = &job->written[i];
+    if (!job->item[i].from) continue;
+    tesela_put_object(j);
+    if (job->format == TESELA_FILE_SAFETENSORS) tesela_put_key_text(j, "name", job->item[i].name);
+    tesela_put_key_text(j, "from", job->made[i].from_text);
+    tesela_put_key_text(j, "to", job->made[i].to_text);
+    tesela_put_key_int(j, "offset", out->offset);
+    tesela_put_key_int(j, "bytes", out->bytes);
+    tesela_put_key_text(j, "plan", out->plan);
+    tesela_put_end(j);
+  }
+  tesela_put_end(j);
+  return j->stopped;
+}
+
+tesela_status tensor_job_write(tensor_job *job) {
+  tesela_error err;
+  job->r.text = NULL;
+  job->options.ready = put_answer;
+  job->options.ready_user = job;
+  tesela_status status = tesela_file_write(request_path_text(&job->path), job->format, job->n, job->item,
+                                           &job->options, job->written, &job->bytes, &err);
+  if (status == TESELA_OK) return status;
+  tensor_wrong(&job->r, job->name, "%s", err.message);
+  job->q->err->reason = err.reason;
+  return job->q->err->status = status;
+}
+
+tesela_status tensor_job_end(tensor_job *job, tesela_status status) {
+  tesela_request *q = job->q;
+  const char *field = q->field;
+  status = tensor_request_failed(q, &job->r, status);
+  if (status != TESELA_OK && !job->r.text) q->field = field; /* that is not a layout */
+  request_path_close(&job->path);
+  for (int64_t i = 0; i < job->n; i++) {
+    free(job->made[i].from_text);
+    free(job->made[i].to_text);
+  }
+  free(job->made);
+  free(job->item);
+  free(job->written);
+  tensor_request_close(&job->in);
+  return status;
+}

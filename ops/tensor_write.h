@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tensor_write.h - tensors of one file written in other layouts into another: what the ops relayout, pack and unpack share.
+ * tesela_file_write does it.
+ *
+ *   tensor_job job;
+ *   tesela_status status = tensor_job_begin(q, NULL, &job);
+ *   ... tensor_job_keep or tensor_job_add for each tensor of the output ...
+ *   if (status == TESELA_OK) status = tensor_job_write(&job);
+ *   return tensor_job_end(&job, status);
+ */
+#ifndef TESELA_OPS_TENSOR_WRITE_H
+#define TESELA_OPS_TENSOR_WRITE_H
+
+#include <tesela/relayout.h>
+
+#include "request.h"
+#include "tensor.h"
+
+/* A tensor that gets another layout; zeros for one that stays as it is. */
+typedef struct tensor_made {
+  tesela_layout from, to;
+  char *from_text, *to_text;
+} tensor_made;
+
+typedef struct tensor_job {
+  tesela_request *q;
+  tensor_reading r;
+  tensor_says says; /* about the input, from the fields from, dtype and tensor */
+  tensor_file in;
+  request_path path; /* of the output */
+  const char *name;  /* of it, for messages */
+  tesela_file_format format;
+  tesela_file_write_options options;
+  int64_t n; /* of the output */
+  tensor_made *made;
+  tesela_file_item *item;
+  tesela_file_written *written;
+  int64_t bytes;
+} tensor_job;
+
+/* Read the fields file, output, format, threads, isa, memory, from, dtype and tensor, and open the input. `only`: the format of the
+ * output, whatever its name; NULL: by its name and the field format. The job must stay where it is, and be ended in any case. */
+tesela_status tensor_job_begin(tesela_request *q, const tesela_file_format *only, tensor_job *job);
+
+/* A tensor of the output: bytes, type and layout in the metadata stay. */
+void tensor_job_keep(tensor_job *job, const tesela_file_tensor *entry);
+
+/* A tensor of the output in another layout, padding filled as the field fill says. `what` gave the layout, for messages: "to". */
+tesela_status tensor_job_add(tensor_job *job, const tensor *from, const tesela_xla_shape *to,
+                             const char *what);
+
+/* Write, and put the answer. Whoever sees the file has the answer: it is whole before the file gets its name. */
+tesela_status tensor_job_write(tensor_job *job);
+
+/* Close and free; the fields of a failure agree with it. Returns status. */
+tesela_status tensor_job_end(tensor_job *job, tesela_status status);
+
+/* Has a file's name one of these endings? The list ends with NULL. */
+bool tensor_name_ends(const char *name, const char *const *endings);
+extern const char *const tensor_foreign_names[]; /* formats that are not written here: ".npz" */
+
+#endif
