@@ -210,7 +210,7 @@ void graph_check_digest(const graph_check *c, int32_t o, char text[33]) {
   text[0] = '\0';
   if (tesela_layout_strided(&layout, node->dtype, node->bits, node->rank, node->shape, NULL, 0, &err) !=
           TESELA_OK ||
-      tesela_values_digest(&layout, c->data.plain[o], digest, &err) != TESELA_OK)
+      tesela_values_digest(&layout, c->data.plain[o], digest, NULL, &err) != TESELA_OK)
     return;
   for (int i = 0; i < 16; i++) snprintf(text + 2 * i, 3, "%02x", digest[i]);
 }

@@ -37,7 +37,7 @@ bool problem_ask(const cli_context *cli, problem_request *ask, int *status) {
   if (strcmp(cli->verb->name, "plan") == 0 && !problem_say_fill(cli, &ask->p.to.layout, &unused))
     return false;
   ask->value = tesela_value_of_object(NULL, ask->n, ask->field);
-  ask->request = (tesela_request){.value = &ask->value, .err = &ask->err};
+  ask->request = (tesela_request){.value = &ask->value, .err = &ask->err, .deadline = INT64_MAX};
   if (strcmp(cli->verb->name, "plan") != 0 && !convert_is_defined(&ask->p.from.layout, &ask->p.to.layout))
     say_note(cli, "the values of this conversion are not checked, only padding and the bytes around");
   return true;
