@@ -186,28 +186,25 @@ static bool read_number(tesela_request *q, const char *field, int64_t least, int
 }
 
 /* Files of `in` or `out`: {"x": "x.npy"}. */
-static tesela_status give_files(tesela_request *q, const char *field, graph_check *c,
-                                tesela_status (*give)(graph_check *, const char *, const char *,
-                                                      tesela_error *)) {
-  const tesela_value *files = tesela_request_get(q, field), *file;
+static tesela_status give_files(tesela_request *q, bool out, graph_check *c) {
+  const tesela_value *files = tesela_request_get(q, out ? "out" : "in"), *file;
   tesela_status status = TESELA_OK;
-  if (files && !q->files_anywhere)
-    return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "files are not read or written here");
   for (size_t i = 0; status == TESELA_OK && (file = tesela_value_at(files, i)); i++) {
-    const char *path = tesela_value_text(file);
-    if (!path || strlen(path) != file->n)
-      return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s.%.60s: expected a path without NUL characters",
-                                 field, file->name);
-    status = give(c, file->name, path, q->err);
+    request_path path;
+    status = request_path_open(q, file, out, &path);
+    if (status != TESELA_OK) return status;
+    status = (out ? graph_check_out : graph_check_in)(c, file->name, &path, q->err);
+    if (!out || status != TESELA_OK) request_path_close(&path);
   }
   return status;
 }
 
 static tesela_status run_program(tesela_request *q, graph_check *c) {
-  tesela_status status = give_files(q, "in", c, graph_check_in);
-  if (status == TESELA_OK) status = give_files(q, "out", c, graph_check_out);
+  tesela_status status = give_files(q, false, c);
+  if (status == TESELA_OK) status = give_files(q, true, c);
+  if (status != TESELA_OK) return status;
   q->field = NULL;
-  if (status == TESELA_OK) status = graph_check_run(c, q->err);
+  status = graph_check_run(c, q->err);
   if (status == TESELA_OK) put_results(q->out, c);
   return status;
 }
@@ -217,7 +214,8 @@ tesela_status op_graph_run(tesela_request *q) {
   bool placed;
   graph_check c = {.made_up = tesela_request_get(q, "seed") != NULL,
                    .progress = tesela_request_progress,
-                   .progress_user = q};
+                   .progress_user = q,
+                   .unfinished = q->unfinished};
   if (!read_number(q, "seed", 0, 1, &c.seed) ||
       !read_number(q, "max_steps", 1, TESELA_GRAPH_RUN_STEPS, &c.max_steps) ||
       !read_number(q, "max_bytes", 1, TESELA_GRAPH_RUN_BYTES, &c.max_bytes))

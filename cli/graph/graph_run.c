@@ -60,14 +60,16 @@ bool graph_file_option(const char *said, char name[TESELA_GRAPH_NAME]) {
 
 /* NAME=FILE of --in and --out. */
 static int run_files(const cli_context *cli, const char *option, graph_check *c,
-                     tesela_status (*give)(graph_check *, const char *, const char *, tesela_error *)) {
+                     tesela_status (*give)(graph_check *, const char *, const request_path *,
+                                           tesela_error *)) {
   char name[TESELA_GRAPH_NAME], quote[SAY_QUOTE];
   const char *said;
   tesela_error err = {.at = -1};
   for (int at = 0; (said = cli_each(cli, option, &at));) {
     if (!graph_file_option(said, name))
       return say_usage(cli, "--%s is %s; expected NAME=FILE", option, say_quote(said, quote));
-    if (give(c, name, said + strlen(name) + 1, &err) != TESELA_OK) return run_failure(cli, &err);
+    const request_path path = {.name = said + strlen(name) + 1, .fd = -1};
+    if (give(c, name, &path, &err) != TESELA_OK) return run_failure(cli, &err);
   }
   return CLI_YES;
 }
