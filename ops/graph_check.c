@@ -288,6 +288,8 @@ tesela_status graph_check_run(graph_check *c, tesela_error *err) {
   if (status == TESELA_OK) status = check_allowed(c, memory, err);
   if (status == TESELA_OK) status = check_make(c, err);
   if (status == TESELA_OK) status = check_runs(c, memory, err);
+  if (status == TESELA_OK && c->ready && c->ready(c) != 0)
+    status = check_fail(err, TESELA_E_STOPPED, "the caller asked to stop");
   if (status == TESELA_OK && c->different == 0 && c->tiled.poison_read == 0)
     status = check_files_write(c, err);
   tesela_graph_memory_destroy(memory);

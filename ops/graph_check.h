@@ -46,6 +46,8 @@ typedef struct graph_check {
   tesela_progress *progress;
   void *progress_user;
   char *unfinished; /* as in tesela_file_write_options */
+  int (*ready)(
+      struct graph_check *); /* called before any output is written; other than 0 stops. May be NULL */
   /* What came out: */
   const char *what; /* is done: "on tiled memory" */
   tesela_graph_run_facts tiled, plain;

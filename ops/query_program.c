@@ -150,7 +150,9 @@ tesela_status op_graph_plan(tesela_request *q) {
 
 /* ---- graph_run ----------------------------------------------------------------------------------------------- */
 
-static void put_results(tesela_sink *j, const graph_check *c) {
+/* Whoever sees the files has the answer. */
+static int put_results(graph_check *c) {
+  tesela_sink *j = ((tesela_request *)c->progress_user)->out;
   char digest[33];
   tesela_put_key_bool(j, "same", c->different == 0);
   tesela_put_key(j, "outputs");
@@ -172,6 +174,7 @@ static void put_results(tesela_sink *j, const graph_check *c) {
   tesela_put_key_int(j, "moved", c->tiled.moved);
   tesela_put_key_int(j, "arena_bytes", c->tiled.arena_bytes);
   tesela_put_key_int(j, "poison_read", c->tiled.poison_read);
+  return j->stopped;
 }
 
 /* The number of a field that is at least 1 (seed: 0), `otherwise` without it. */
@@ -204,9 +207,7 @@ static tesela_status run_program(tesela_request *q, graph_check *c) {
   if (status == TESELA_OK) status = give_files(q, true, c);
   if (status != TESELA_OK) return status;
   q->field = NULL;
-  status = graph_check_run(c, q->err);
-  if (status == TESELA_OK) put_results(q->out, c);
-  return status;
+  return graph_check_run(c, q->err);
 }
 
 tesela_status op_graph_run(tesela_request *q) {
@@ -215,6 +216,7 @@ tesela_status op_graph_run(tesela_request *q) {
   graph_check c = {.made_up = tesela_request_get(q, "seed") != NULL,
                    .progress = tesela_request_progress,
                    .progress_user = q,
+                   .ready = put_results,
                    .unfinished = q->unfinished};
   if (!read_number(q, "seed", 0, 1, &c.seed) ||
       !read_number(q, "max_steps", 1, TESELA_GRAPH_RUN_STEPS, &c.max_steps) ||
