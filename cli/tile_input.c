@@ -4,7 +4,6 @@
  */
 #include "tile_input.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "expression.h"
@@ -68,21 +67,10 @@ bool expression_warp(const cli_context *cli, const char *text, size_t length, in
 }
 
 int tile_answer(const cli_context *cli, size_t n, const tesela_value *fields) {
-  tesela_value all[TILE_FIELDS + CLI_MAX_OPTIONS + 1];
-  char name[CLI_MAX_OPTIONS][32];
-  const cli_option *o = cli->verb->options;
+  tesela_value all[TESELA_OP_FIELDS];
   memcpy(all, fields, n * sizeof *fields);
   if (!cli_has(cli, "dtype")) all[n++] = tesela_value_of_text("dtype", "f16");
-  for (int i = 0; o[i].name; i++) {
-    const char *text = cli->own[i];
-    if (!text) continue;
-    size_t length = strlen(o[i].name);
-    for (size_t k = 0; k <= length; k++) name[i][k] = o[i].name[k] == '-' ? '_' : o[i].name[k];
-    all[n++] = !o[i].value                    ? tesela_value_of_bool(name[i], true)
-               : strcmp(o[i].value, "N") == 0 ? tesela_value_of_int(name[i], strtoll(text, NULL, 10))
-                                              : tesela_value_of_text(name[i], text);
-  }
-  return json_answer(cli, n, all);
+  return json_fields(cli, cli->verb->name, all, &n) ? json_verb(cli, n, all, NULL) : CLI_BAD;
 }
 
 static int tile_write(void *user, const char *text, size_t length) {

@@ -24,9 +24,7 @@ bool expression_warp(const cli_context *cli, const char *text, size_t length, in
 /* The machine that --warp, --banks and --bank-bytes tell, NVIDIA's unless told. */
 bool tile_input_machine(const cli_context *cli, tesela_access_machine *machine);
 
-/* What --json prints: the answer of an operation to n fields, at most TILE_FIELDS, and to the options given: --bank-bytes=4 is
- * "bank_bytes": 4. */
-#define TILE_FIELDS 4
+/* What --json prints: the answer of the verb's operation to n fields, and to the options given. */
 int tile_answer(const cli_context *cli, size_t n, const tesela_value *fields);
 
 /* A writer to standard output. */

@@ -65,8 +65,7 @@ int cmd_access(const cli_context *cli) {
       !tile_input_machine(cli, &machine))
     return CLI_BAD;
   if (cli->json) {
-    const tesela_value fields[] = {tesela_value_of_text("op", "access"),
-                                   tesela_value_of_text("register", cli->arg[0]),
+    const tesela_value fields[] = {tesela_value_of_text("register", cli->arg[0]),
                                    tesela_value_of_text("memory", cli->arg[1])};
     return tile_answer(cli, sizeof fields / sizeof fields[0], fields);
   }

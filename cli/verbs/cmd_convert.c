@@ -42,8 +42,7 @@ int cmd_convert(const cli_context *cli) {
       !cli_integer(cli, "max-steps", 1, INT64_MAX, 0, &max_steps))
     return CLI_BAD;
   if (cli->json) {
-    const tesela_value fields[] = {tesela_value_of_text("op", "convert"),
-                                   tesela_value_of_text("from", cli->arg[0]),
+    const tesela_value fields[] = {tesela_value_of_text("from", cli->arg[0]),
                                    tesela_value_of_text("to", cli->arg[1])};
     return tile_answer(cli, sizeof fields / sizeof fields[0], fields);
   }
