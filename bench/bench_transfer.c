@@ -126,10 +126,11 @@ static void run_case(const transfer_case *c, int threads) {
     race_fail("%s is too large", c->name);
   fill_host(&layout.host, facts.elements);
   must(tesela_transfer_run(to, device_buffer, host_buffer, NULL, &err), &err);
-  must(tesela_transfer_verify(&layout, device_buffer, dump, NULL, 0, host_buffer, &m, NULL, &err), &err);
+  must(tesela_transfer_verify(&layout, device_buffer, dump, NULL, 0, host_buffer, &m, NULL, NULL, &err),
+       &err);
   if (!m.same) race_fail("%s: %lld elements are misplaced", c->name, (long long)m.n_different);
   must(tesela_transfer_run(between, other_buffer, device_buffer, NULL, &err), &err);
-  must(tesela_transfer_verify(&other, other_buffer, moved, NULL, 0, host_buffer, &m, NULL, &err), &err);
+  must(tesela_transfer_verify(&other, other_buffer, moved, NULL, 0, host_buffer, &m, NULL, NULL, &err), &err);
   if (!m.same)
     race_fail("%s: %lld elements are misplaced after the re-stick", c->name, (long long)m.n_different);
   snprintf(what, sizeof what, "%s: to device", c->name);

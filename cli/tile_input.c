@@ -4,7 +4,6 @@
  */
 #include "tile_input.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "expression.h"

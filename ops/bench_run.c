@@ -93,14 +93,16 @@ static tesela_status measure(tesela_request *q, bench *b) {
     b->way[i].create = creation_ns(&b->t, &b->t.way[i]);
     b->way[i].repeats = find_repeats(b, i);
   }
-  for (int64_t r = 0; r < b->rounds; r++) {
+  bool stopped = false;
+  for (int64_t r = 0; r < b->rounds && !stopped; r++) {
+    stopped = tesela_request_progress(q, r, b->rounds) != 0;
     b->copy.ns[r] = sample(b, -1, b->copy.repeats);
     for (int i = 0; i < n; i++) b->way[i].ns[r] = sample(b, i, b->way[i].repeats);
   }
-  for (int i = 0; i < n; i++) sum_up(&b->way[i], &b->copy, b->rounds, room);
-  sum_up(&b->copy, &b->copy, b->rounds, room);
+  for (int i = 0; i < n && !stopped; i++) sum_up(&b->way[i], &b->copy, b->rounds, room);
+  if (!stopped) sum_up(&b->copy, &b->copy, b->rounds, room);
   free(room);
-  return TESELA_OK;
+  return stopped ? trial_stopped(q) : TESELA_OK;
 }
 
 tesela_status bench_run(tesela_request *q, const problem *p, bench **made) {

@@ -200,7 +200,7 @@ void graph_check_digest(const graph_check *c, int32_t o, char text[33]) {
   text[0] = '\0';
   if (tesela_layout_strided(&layout, node->dtype, node->bits, node->rank, node->shape, NULL, 0, &err) !=
           TESELA_OK ||
-      tesela_values_digest(&layout, c->data.plain[o], digest, &err) != TESELA_OK)
+      tesela_values_digest(&layout, c->data.plain[o], digest, NULL, &err) != TESELA_OK)
     return;
   for (int i = 0; i < 16; i++) snprintf(text + 2 * i, 3, "%02x", digest[i]);
 }
@@ -276,6 +276,8 @@ tesela_status graph_check_run(graph_check *c, tesela_error *err) {
   if (status == TESELA_OK) status = check_allowed(c, memory, err);
   if (status == TESELA_OK) status = check_make(c, err);
   if (status == TESELA_OK) status = check_runs(c, memory, err);
+  if (status == TESELA_OK && c->ready && c->ready(c) != 0)
+    status = ops_fail(err, TESELA_E_STOPPED, -1, "the caller asked to stop");
   if (status == TESELA_OK && c->different == 0 && c->tiled.poison_read == 0)
     status = check_files_write(c, err);
   tesela_graph_memory_destroy(memory);

@@ -14,6 +14,8 @@
 
 #include <tesela/ops.h>
 
+#include "request.h"
+
 /* The values that inputs of a type are drawn from, integers below `limit` if that is above 0. */
 enum { CHECK_VALUES = 129 };
 typedef struct check_choice {
@@ -43,6 +45,9 @@ typedef struct graph_check {
   int64_t max_steps, max_bytes; /* max_bytes: of the tensors and the buffers of one run */
   tesela_progress *progress;
   void *progress_user;
+  char *unfinished; /* as in tesela_file_write_options */
+  int (*ready)(
+      struct graph_check *); /* called before any output is written; other than 0 stops. May be NULL */
   /* What came out: */
   const char *what; /* is done: "on tiled memory" */
   tesela_graph_run_facts tiled, plain;
@@ -50,14 +55,15 @@ typedef struct graph_check {
   /* Its own: */
   check_data data;
   struct check_file *in; /* one for each node of the graph, or NULL */
-  const char **out;      /* the path for each output, or NULL */
+  request_path *out;     /* one for each output, without a name for one that is not written; or NULL */
 } graph_check;
 
 /* Take an input from a .npy or .safetensors, in the layout that the file says; its type and shape must be those of the input. Of a
  * .safetensors with several tensors it is the one with the name of the input. */
-tesela_status graph_check_in(graph_check *c, const char *name, const char *path, tesela_error *err);
-/* Write an output, by its name or its position among the outputs, to a .npy: once both runs gave the same bits. */
-tesela_status graph_check_out(graph_check *c, const char *name, const char *path, tesela_error *err);
+tesela_status graph_check_in(graph_check *c, const char *name, const request_path *path, tesela_error *err);
+/* Write an output, by its name or its position among the outputs, to a .npy: once both runs gave the same bits. After TESELA_OK
+ * graph_check_free closes the path. */
+tesela_status graph_check_out(graph_check *c, const char *name, const request_path *path, tesela_error *err);
 /* Once any input comes from a file all must: names the one that does not. */
 tesela_status graph_check_all_in(const graph_check *c, tesela_error *err);
 

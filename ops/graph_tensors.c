@@ -88,7 +88,7 @@ static tesela_status file_check(const check_file *f, const tesela_node *node, co
                   graph_type_text(is->dtype, is->bits, is->rank, is->shape, found), path);
 }
 
-tesela_status graph_check_in(graph_check *c, const char *name, const char *path, tesela_error *err) {
+tesela_status graph_check_in(graph_check *c, const char *name, const request_path *path, tesela_error *err) {
   int32_t number = tesela_graph_find(c->graph, name);
   const tesela_node *node = tesela_graph_node(c->graph, number);
   if (!node || node->op != TESELA_OP_INPUT) return name_unknown(c->graph, NAME_INPUT, name, err);
@@ -97,11 +97,11 @@ tesela_status graph_check_in(graph_check *c, const char *name, const char *path,
   check_file *f = &c->in[number];
   if (f->file) return ops_fail(err, TESELA_E_INVALID, -1, "input '%.80s' is given twice", name);
   tesela_error why = {.at = -1};
-  tesela_status status = tesela_file_open(&f->file, path, NULL, &why);
-  if (status == TESELA_OK && (status = file_pick(f, name, path, err)) != TESELA_OK) return status;
+  tesela_status status = tesela_file_open(&f->file, request_path_text(path), NULL, &why);
+  if (status == TESELA_OK && (status = file_pick(f, name, path->name, err)) != TESELA_OK) return status;
   if (status == TESELA_OK) status = file_layout(f, node, &why);
-  if (status == TESELA_OK) return file_check(f, node, path, err);
-  ops_fail(err, status, -1, "input '%.60s': %.80s: %s", name, path, why.message);
+  if (status == TESELA_OK) return file_check(f, node, path->name, err);
+  ops_fail(err, status, -1, "input '%.60s': %.80s: %s", name, path->name, why.message);
   err->reason = why.reason;
   return status;
 }
@@ -149,20 +149,20 @@ static int32_t output_find(const tesela_graph *graph, const char *name) {
   return *end == '\0' && o < n ? (int32_t)o : -1;
 }
 
-tesela_status graph_check_out(graph_check *c, const char *name, const char *path, tesela_error *err) {
+tesela_status graph_check_out(graph_check *c, const char *name, const request_path *path, tesela_error *err) {
   int32_t o = output_find(c->graph, name), n = tesela_graph_n_outputs(c->graph);
-  size_t length = strlen(path);
+  size_t length = strlen(path->name);
   if (o < 0) return name_unknown(c->graph, NAME_OUTPUT, name, err);
-  if (length < 4 || strcmp(path + length - 4, ".npy") != 0)
+  if (length < 4 || strcmp(path->name + length - 4, ".npy") != 0)
     return ops_fail(err, TESELA_E_UNSUPPORTED, -1,
-                    "output '%.60s': expected a path that ends in .npy, found %.120s", name, path);
+                    "output '%.60s': expected a path that ends in .npy, found %.120s", name, path->name);
   if (!c->out) c->out = calloc((size_t)n, sizeof *c->out);
   if (!c->out) return ops_fail(err, TESELA_E_MEMORY, -1, "no memory for the outputs of the program");
   for (int32_t k = 0; k < n; k++)
-    if (c->out[k] && strcmp(c->out[k], path) == 0)
-      return ops_fail(err, TESELA_E_INVALID, -1, "%.120s is given for two outputs", path);
-  if (c->out[o]) return ops_fail(err, TESELA_E_INVALID, -1, "output '%.80s' is given twice", name);
-  c->out[o] = path;
+    if (c->out[k].name && strcmp(c->out[k].name, path->name) == 0)
+      return ops_fail(err, TESELA_E_INVALID, -1, "%.120s is given for two outputs", path->name);
+  if (c->out[o].name) return ops_fail(err, TESELA_E_INVALID, -1, "output '%.80s' is given twice", name);
+  c->out[o] = *path;
   return TESELA_OK;
 }
 
@@ -179,13 +179,15 @@ tesela_status check_files_write(const graph_check *c, tesela_error *err) {
                                        .data = c->data.tiled[o],
                                        .bytes = c->data.output_bytes[o]};
     const tesela_file_item item = {.name = "", .tensor = &tensor, .from = &layout, .to = &layout};
-    if (!c->out[o]) continue;
+    if (!c->out[o].name) continue;
+    const tesela_file_write_options options = {.unfinished = c->unfinished, .only_files = c->out[o].fd >= 0};
     tesela_status status =
         tesela_layout_strided(&layout, node->dtype, node->bits, node->rank, node->shape, NULL, 0, &why);
     if (status == TESELA_OK)
-      status = tesela_file_write(c->out[o], TESELA_FILE_NPY, 1, &item, NULL, NULL, NULL, &why);
+      status = tesela_file_write(request_path_text(&c->out[o]), TESELA_FILE_NPY, 1, &item, &options, NULL,
+                                 NULL, &why);
     if (status == TESELA_OK) continue;
-    ops_fail(err, status, -1, "output '%.60s': %.80s: %s", node->name, c->out[o], why.message);
+    ops_fail(err, status, -1, "output '%.60s': %.80s: %s", node->name, c->out[o].name, why.message);
     err->reason = why.reason;
     return status;
   }
@@ -194,6 +196,8 @@ tesela_status check_files_write(const graph_check *c, tesela_error *err) {
 
 void check_files_free(graph_check *c) {
   for (int32_t k = 0; c->in && k < tesela_graph_count(c->graph); k++) tesela_file_close(c->in[k].file);
+  for (int32_t o = 0; c->out && o < tesela_graph_n_outputs(c->graph); o++)
+    if (c->out[o].name) request_path_close(&c->out[o]);
   free(c->in);
   free(c->out);
 }

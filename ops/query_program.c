@@ -194,7 +194,9 @@ tesela_status op_graph_plan(tesela_request *q) {
 
 /* ---- graph_run ----------------------------------------------------------------------------------------------- */
 
-static void put_results(tesela_sink *j, const graph_check *c) {
+/* Whoever sees the files has the answer. */
+static int put_results(graph_check *c) {
+  tesela_sink *j = ((tesela_request *)c->progress_user)->out;
   char digest[33];
   tesela_put_key_bool(j, "same", c->different == 0);
   tesela_put_key_list(j, "outputs");
@@ -214,6 +216,7 @@ static void put_results(tesela_sink *j, const graph_check *c) {
   tesela_put_key_int(j, "moved", c->tiled.moved);
   tesela_put_key_int(j, "arena_bytes", c->tiled.arena_bytes);
   tesela_put_key_int(j, "poison_read", c->tiled.poison_read);
+  return j->stopped;
 }
 
 /* The number of a field that is at least 1 (seed: 0), `otherwise` without it. */
@@ -228,19 +231,15 @@ static bool read_number(tesela_request *q, const char *field, int64_t least, int
 }
 
 /* Files of `in` or `out`: {"x": "x.npy"}. */
-static tesela_status give_files(tesela_request *q, const char *field, graph_check *c,
-                                tesela_status (*give)(graph_check *, const char *, const char *,
-                                                      tesela_error *)) {
-  const tesela_value *files = tesela_request_get(q, field), *file;
+static tesela_status give_files(tesela_request *q, bool out, graph_check *c) {
+  const tesela_value *files = tesela_request_get(q, out ? "out" : "in"), *file;
   tesela_status status = TESELA_OK;
-  if (files && !q->files_anywhere)
-    return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "files are not read or written here");
   for (size_t i = 0; status == TESELA_OK && (file = tesela_value_at(files, i)); i++) {
-    const char *path = tesela_value_text(file);
-    if (!path || strlen(path) != file->n)
-      return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s.%.60s: expected a path without NUL characters",
-                                 field, file->name);
-    status = give(c, file->name, path, q->err);
+    request_path path;
+    status = request_path_open(q, file, out, &path);
+    if (status != TESELA_OK) return status;
+    status = (out ? graph_check_out : graph_check_in)(c, file->name, &path, q->err);
+    if (!out || status != TESELA_OK) request_path_close(&path);
   }
   return status;
 }
@@ -259,22 +258,22 @@ tesela_status request_run_program(tesela_request *q, const graph_work *work, gra
   c->target = &work->target;
   c->progress = tesela_request_progress;
   c->progress_user = q;
+  c->unfinished = q->unfinished;
   tesela_status status = read_numbers(q, c);
-  if (status == TESELA_OK) status = give_files(q, "in", c, graph_check_in);
-  if (status == TESELA_OK) status = give_files(q, "out", c, graph_check_out);
+  if (status == TESELA_OK) status = give_files(q, false, c);
+  if (status == TESELA_OK) status = give_files(q, true, c);
   if (status == TESELA_OK) q->field = NULL;
   return status == TESELA_OK ? graph_check_run(c, q->err) : status;
 }
 
 tesela_status op_graph_run(tesela_request *q) {
   graph_work work = {0};
-  graph_check c = {.seed = 0};
+  graph_check c = {.ready = put_results};
   bool placed;
   tesela_status status = read_numbers(q, &c);
   if (status == TESELA_OK) status = request_place_program(q, &work, &placed);
   if (status == TESELA_OK && placed) {
     status = request_run_program(q, &work, &c);
-    if (status == TESELA_OK) put_results(q->out, &c);
     graph_check_free(&c);
   }
   graph_work_free(&work);

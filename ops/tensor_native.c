@@ -37,12 +37,19 @@ void tensor_native_free(tensor_native *t) {
   *t = (tensor_native){0};
 }
 
+static tesela_run_options tensor_run(const tensor_reading *r) {
+  return (tesela_run_options){.progress = tesela_request_progress, .progress_user = r->q};
+}
+
 tesela_status tensor_digest(tensor_reading *r, const tensor_file *file, const tensor_native *t,
                             char hex[33]) {
   uint8_t digest[16];
   tesela_error err;
-  if (tesela_values_digest(&t->tensor.layout, t->data, digest, &err) != TESELA_OK)
-    return tensor_wrong(r, file->name, "%s", err.message);
+  const tesela_run_options run = tensor_run(r);
+  const tesela_status status = tesela_values_digest(&t->tensor.layout, t->data, digest, &run, &err);
+  if (status == TESELA_E_STOPPED) *r->err = err;
+  if (status == TESELA_E_STOPPED) return status;
+  if (status != TESELA_OK) return tensor_wrong(r, file->name, "%s", err.message);
   for (int i = 0; i < 16; i++) snprintf(hex + 2 * i, 3, "%02x", digest[i]);
   return TESELA_OK;
 }
@@ -81,7 +88,8 @@ tesela_status tensor_compare(tensor_reading *r, const tensor_pair *p, const tese
   const tensor *ta = &c->a.tensor, *tb = &c->b.tensor;
   if (status == TESELA_OK) {
     r->text = NULL;
-    status = tesela_values_compare(&ta->layout, c->a.data, &tb->layout, c->b.data, &c->d, r->err);
+    const tesela_run_options run = tensor_run(r);
+    status = tesela_values_compare(&ta->layout, c->a.data, &tb->layout, c->b.data, &c->d, &run, r->err);
   }
   if (status == TESELA_OK) status = tesela_layout_sizes(&ta->layout, &sizes, r->err);
   if (status == TESELA_OK) c->elements = sizes.logical_elements;
@@ -148,6 +156,7 @@ tesela_status tensor_verify(tensor_reading *r, const tesela_device_layout *layou
   if (status == TESELA_OK) status = find_strides(r, &t, strides);
   if (status != TESELA_OK) return status;
   r->text = NULL;
+  const tesela_run_options run = tensor_run(r);
   return tesela_transfer_verify(layout, dump->info.data, dump->info.bytes, strides, 0, t.data, misplaced,
-                                NULL, r->err);
+                                &run, NULL, r->err);
 }

@@ -64,8 +64,9 @@ static tesela_status read_options(tensor_job *job) {
   const problem none = {.transform = TESELA_TRANSFORM_NONE};
   tesela_plan_options *plan = &job->options.plan;
   tesela_status status = problem_options(job->q, &none, plan);
+  if (status != TESELA_OK) return status;
   const tesela_value *memory = tesela_request_get(job->q, "memory");
-  if (status != TESELA_OK || !memory) return status;
+  if (!memory) return TESELA_OK;
   plan->memory_bytes = tesela_value_int(memory);
   if (plan->memory_bytes >= LEAST_MEMORY) return TESELA_OK;
   return tensor_usage(&job->r, "%smemory is %" PRId64 " bytes; it takes 1MiB or more", job->r.dash,

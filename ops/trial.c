@@ -11,6 +11,7 @@
 #include <tesela/layout.h>
 
 #include "convert_value.h"
+#include "request.h"
 
 enum { SIDE = 4096 }; /* bytes in front of the destination and behind it, and the alignment of both buffers */
 
@@ -43,7 +44,7 @@ static uint8_t *aligned(int64_t bytes) {
 tesela_status trial_begin(tesela_request *q, const problem *p, trial *t) {
   const tesela_value *seed = tesela_request_get(q, "seed"), *max_bytes = tesela_request_get(q, "max_bytes");
   const int64_t most = max_bytes ? tesela_value_int(max_bytes) : TRIAL_BYTES;
-  *t = (trial){.p = p, .defined = convert_is_defined(&p->from.layout, &p->to.layout)};
+  *t = (trial){.q = q, .p = p, .defined = convert_is_defined(&p->from.layout, &p->to.layout)};
   q->field = NULL;
   if (p->from.bytes > most || p->to.bytes > most - p->from.bytes)
     return tesela_request_fail(q, TESELA_E_LIMIT, -1,
@@ -60,6 +61,8 @@ tesela_status trial_begin(tesela_request *q, const problem *p, trial *t) {
     return tesela_request_fail(q, TESELA_E_MEMORY, -1, "no memory for %" PRId64 " bytes",
                                p->from.bytes + 2 * p->to.bytes);
   }
+  if (!t->defined)
+    request_note(q, "the values of this conversion are not checked, only padding and the bytes around");
   t->dst = t->room + SIDE;
   fill_random(t->src, both + SIDE, seed ? (uint64_t)tesela_value_int(seed) : 1);
   memset(t->room, 0, (size_t)(both + 2 * SIDE));
@@ -100,24 +103,32 @@ static bool is_empty(const tesela_layout *layout) {
   return false;
 }
 
+/* Now and then in loops over elements: is it time to stop? */
+static bool stops(trial *t, int64_t i) {
+  if (i % (1 << 16) == 0 && tesela_request_progress(t->q, i, i) != 0) t->stopped = true;
+  return t->stopped;
+}
+
 /* Padding: in the layouts that a problem line can name every place without an element. */
-static void want_padding(const trial *t, const tesela_plan_options *options) {
+static void want_padding(trial *t, const tesela_plan_options *options) {
   static const uint8_t zero[TESELA_ELEMENT_BYTES] = {0};
   const tesela_layout *dst = &t->p->to.layout;
   const uint8_t *value = options->fill == TESELA_FILL_VALUE ? options->fill_value : zero;
   if (options->fill == TESELA_FILL_LEAVE) return;
-  for (int64_t place = 0; place < dst->axis[0].extent; place++)
+  for (int64_t place = 0; place < dst->axis[0].extent && !stops(t, place); place++)
     tesela_element_put(t->want + SIDE, place, dst->bits, value);
 }
 
-static void put_together(const trial *t, const tesela_plan_options *options) {
+static void put_together(trial *t, const tesela_plan_options *options) {
   const tesela_layout *dst = &t->p->to.layout;
   int64_t index[TESELA_MAX_RANK] = {0}, to;
   uint8_t want[TESELA_ELEMENT_BYTES];
   for (int64_t i = 0; i < room_bytes(t->p); i++) t->want[i] = pattern(i);
   want_padding(t, options);
   if (is_empty(dst)) return;
+  int64_t done = 0;
   do {
+    if (stops(t, done++)) return;
     want_element(t, index, &to, want);
     tesela_element_put(t->want + SIDE, to, dst->bits, want);
   } while (tesela_index_next(dst->rank, dst->shape, index));
@@ -152,12 +163,14 @@ static void name_index(const char *text, int32_t rank, const int64_t *index, int
 
 /* The first element in row-major order that is wrong. Those that are right (a NaN with other bits) are taken over into
    what is wanted, so that the rest can be compared as bytes. */
-static bool elements_right(const trial *t, trial_way *way) {
+static bool elements_right(trial *t, trial_way *way) {
   const tesela_layout *src = &t->p->from.layout, *dst = &t->p->to.layout;
   int64_t index[TESELA_MAX_RANK] = {0}, to;
   uint8_t got[TESELA_ELEMENT_BYTES], want[TESELA_ELEMENT_BYTES];
   if (is_empty(dst)) return true;
+  int64_t done = 0;
   do {
+    if (stops(t, done++)) return false;
     want_element(t, index, &to, want);
     tesela_element_get(t->dst, to, dst->bits, got);
     if (t->defined && !convert_same(src, dst, got, want)) {
@@ -171,9 +184,10 @@ static bool elements_right(const trial *t, trial_way *way) {
   return true;
 }
 
-static bool padding_right(const trial *t, trial_way *way) {
+static bool padding_right(trial *t, trial_way *way) {
   const tesela_layout *dst = &t->p->to.layout;
   for (int64_t place = 0; place < dst->axis[0].extent; place++) {
+    if (stops(t, place)) return false;
     uint8_t got[TESELA_ELEMENT_BYTES], want[TESELA_ELEMENT_BYTES];
     char name[90];
     tesela_element_get(t->dst, place, dst->bits, got);
@@ -186,7 +200,7 @@ static bool padding_right(const trial *t, trial_way *way) {
   return true;
 }
 
-static void compare(const trial *t, trial_way *way) {
+static void compare(trial *t, trial_way *way) {
   int64_t size = room_bytes(t->p), i = 0;
   if (memcmp(t->room, t->want, (size_t)size) == 0) return;
   if (!elements_right(t, way) || !padding_right(t, way)) return;
@@ -241,7 +255,7 @@ tesela_status trial_find_ways(tesela_request *q, bool all, trial *t) {
   return status;
 }
 
-/* A way that does not work is an answer, a lack of memory is an error. */
+/* A way that does not work is an answer, a lack of memory and a stop are errors. */
 static tesela_status run_way(tesela_request *q, trial *t, trial_way *way, const tesela_plan_options *filled) {
   tesela_plan_options options = way->options;
   tesela_plan *plan = NULL;
@@ -250,10 +264,11 @@ static tesela_status run_way(tesela_request *q, trial *t, trial_way *way, const 
   memcpy(options.fill_value, filled->fill_value, sizeof options.fill_value);
   for (int64_t i = 0; i < room_bytes(t->p); i++) t->room[i] = pattern(i);
   tesela_status status = tesela_plan_create(&plan, &t->p->to.layout, &t->p->from.layout, &options, &err);
-  if (status == TESELA_OK) status = tesela_plan_run(plan, t->dst, t->src, NULL, &err);
+  const tesela_run_options run = {.progress = tesela_request_progress, .progress_user = q};
+  if (status == TESELA_OK) status = tesela_plan_run(plan, t->dst, t->src, &run, &err);
   tesela_plan_destroy(plan);
-  if (status == TESELA_E_MEMORY) *q->err = err;
-  if (status == TESELA_E_MEMORY) return status;
+  if (status == TESELA_E_MEMORY || status == TESELA_E_STOPPED) *q->err = err;
+  if (status == TESELA_E_MEMORY || status == TESELA_E_STOPPED) return status;
   if (status == TESELA_OK) {
     compare(t, way);
   } else {
@@ -263,6 +278,10 @@ static tesela_status run_way(tesela_request *q, trial *t, trial_way *way, const 
   return TESELA_OK;
 }
 
+tesela_status trial_stopped(tesela_request *q) {
+  return tesela_request_fail(q, TESELA_E_STOPPED, -1, "the caller asked to stop");
+}
+
 tesela_status trial_check(tesela_request *q, trial *t, bool *right) {
   tesela_plan_options filled[] = {
       {.fill = TESELA_FILL_ZERO}, {.fill = TESELA_FILL_LEAVE}, {.fill = TESELA_FILL_VALUE}};
@@ -270,10 +289,11 @@ tesela_status trial_check(tesela_request *q, trial *t, bool *right) {
   tesela_status status = TESELA_OK;
   for (int i = 0; i < TESELA_ELEMENT_BYTES && i * 8 < bits; i++)
     filled[2].fill_value[i] = (uint8_t)((0x9d - 5 * i) & (bits < 8 ? (1 << bits) - 1 : 255));
-  for (size_t f = 0; f < sizeof filled / sizeof filled[0]; f++) {
+  for (size_t f = 0; status == TESELA_OK && f < sizeof filled / sizeof filled[0]; f++) {
     put_together(t, &filled[f]);
     for (int i = 0; i < t->n_ways && status == TESELA_OK; i++)
-      if (t->way[i].ok) status = run_way(q, t, &t->way[i], &filled[f]);
+      if (t->way[i].ok && !stops(t, 0)) status = run_way(q, t, &t->way[i], &filled[f]);
+    if (status == TESELA_OK && t->stopped) status = trial_stopped(q);
   }
   *right = true;
   for (int i = 0; i < t->n_ways; i++) *right = *right && t->way[i].ok;

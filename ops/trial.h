@@ -26,6 +26,8 @@ typedef struct trial_way {
 enum { TRIAL_MOST_WAYS = 64 };
 
 typedef struct trial {
+  tesela_request *q; /* whose progress is asked now and then */
+  bool stopped;
   const problem *p;
   uint8_t *src, *dst;   /* place 0 */
   uint8_t *room, *want; /* all of the destination, with what is on either side; what it should hold */
@@ -40,6 +42,8 @@ tesela_status trial_begin(tesela_request *q, const problem *p, trial *t);
 /* A plan for each solver and instruction set that the fields solver and isa ask for; "all", the default if `all`, means those
    that apply. */
 tesela_status trial_find_ways(tesela_request *q, bool all, trial *t);
+
+tesela_status trial_stopped(tesela_request *q); /* the failure, once it is time to stop */
 
 /* Run all and compare, with padding filled in each way there is. *right: none is wrong. */
 tesela_status trial_check(tesela_request *q, trial *t, bool *right);

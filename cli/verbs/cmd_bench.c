@@ -63,10 +63,8 @@ int cmd_bench(const cli_context *cli) {
   int status;
   if (!problem_ask(cli, &ask, &status)) return status;
   if (cli->json) return json_verb(cli, ask.n, ask.field, "all_ok");
-  if (bench_run(&ask.request, &ask.p, &b) == TESELA_OK)
-    status = print_result(cli, b);
-  else
-    status = say_failure(cli, &ask.err);
+  status = json_say(cli, &ask.ask, bench_run(&ask.ask.r, &ask.p, &b));
+  if (status == CLI_YES) status = print_result(cli, b);
   bench_free(b);
   return status;
 }

@@ -29,11 +29,11 @@ int cmd_check(const cli_context *cli) {
   int status;
   if (!problem_ask(cli, &ask, &status)) return status;
   if (cli->json) return json_verb(cli, ask.n, ask.field, "all_ok");
-  tesela_status done = trial_begin(&ask.request, &ask.p, &t);
-  if (done == TESELA_OK) done = trial_find_ways(&ask.request, true, &t);
-  if (done == TESELA_OK) done = trial_check(&ask.request, &t, &right);
+  tesela_status done = trial_begin(&ask.ask.r, &ask.p, &t);
+  if (done == TESELA_OK) done = trial_find_ways(&ask.ask.r, true, &t);
+  if (done == TESELA_OK) done = trial_check(&ask.ask.r, &t, &right);
   if (done == TESELA_OK) print_table(&t);
   trial_end(&t);
-  if (done != TESELA_OK) return say_failure(cli, &ask.err);
+  if (done != TESELA_OK) return json_say(cli, &ask.ask, done);
   return right ? CLI_YES : CLI_NO;
 }

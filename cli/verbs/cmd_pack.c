@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "main/say.h"
-#include "tensor_write.h"
+#include "tensor_verb.h"
 
 int cmd_pack(const cli_context *cli) {
   const size_t n = (size_t)cli->n_args - 1;
@@ -15,7 +15,7 @@ int cmd_pack(const cli_context *cli) {
     return CLI_FAILED;
   }
   for (size_t i = 0; i < n; i++) rule[i] = tesela_value_of_text(NULL, cli->arg[i + 1]);
-  const int status = tensor_write(cli, 1, &rules);
+  const int status = tensor_verb(cli, 1, &rules);
   free(rule);
   return status;
 }

@@ -15,10 +15,10 @@ int cmd_plan(const cli_context *cli) {
   int status;
   if (!problem_ask(cli, &ask, &status)) return status;
   if (cli->json) return json_verb(cli, ask.n, ask.field, NULL);
-  if (problem_options(&ask.request, &ask.p, &options) != TESELA_OK) return say_failure(cli, &ask.err);
+  if (problem_options(&ask.ask.r, &ask.p, &options) != TESELA_OK) return say_failure(cli, &ask.ask.err);
   if (!problem_say_fill(cli, &ask.p.to.layout, &options)) return CLI_BAD;
-  if (tesela_plan_create(&plan, &ask.p.to.layout, &ask.p.from.layout, &options, &ask.err) != TESELA_OK)
-    return say_failure(cli, &ask.err);
+  if (tesela_plan_create(&plan, &ask.p.to.layout, &ask.p.from.layout, &options, &ask.ask.err) != TESELA_OK)
+    return say_failure(cli, &ask.ask.err);
   if (cli_has(cli, "explain")) {
     tesela_plan_explain(plan, &cli_stdout, NULL);
   } else {

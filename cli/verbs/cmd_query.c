@@ -42,10 +42,13 @@ int cmd_query(const cli_context *cli) {
   size_t length;
   int status = CLI_YES;
   tesela_target own;
-  tesela_request how = {.files = cli_value(cli, "files")};
+  tesela_request how = {.files = cli_value(cli, "files"), .unfinished = tensor_unfinished};
   if (!device_target(cli, &own, &how.target, &status)) return status;
   status = CLI_YES;
-  if (how.files) tensor_catch_shrinking();
+  if (how.files) {
+    tensor_catch_shrinking();
+    tensor_catch_stops();
+  }
   line_reader lines = lines_begin(STDIN_FILENO, QUERY_LINE_LIMIT);
   while (!ferror(stdout)) {
     line_result got = lines_next(&lines, &text, &length);

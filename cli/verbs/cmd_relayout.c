@@ -3,9 +3,9 @@
  * cmd_relayout.c - the verb relayout: a tensor of a file in another layout.
  */
 #include "main/say.h"
-#include "tensor_write.h"
+#include "tensor_verb.h"
 
 int cmd_relayout(const cli_context *cli) {
   if (!cli_has(cli, "to")) return say_usage(cli, "--to is missing: the layout to write, {1,0:T(8,128)}");
-  return tensor_write(cli, 0, NULL);
+  return tensor_verb(cli, 0, NULL);
 }

@@ -15,8 +15,8 @@ static int swizzle_json(const cli_context *cli) {
   tesela_value *texts = malloc(n * sizeof *texts);
   if (!texts) return CLI_FAILED;
   for (size_t i = 0; i < n; i++) texts[i] = tesela_value_of_text(NULL, cli->arg[i]);
-  const tesela_value field = tesela_value_of_list("reads", n, texts);
-  int status = tile_answer(cli, 1, &field);
+  const tesela_value reads = tesela_value_of_list("reads", n, texts);
+  int status = tile_answer(cli, 1, &reads);
   free(texts);
   return status;
 }

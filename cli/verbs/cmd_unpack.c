@@ -2,6 +2,6 @@
 /*
  * cmd_unpack.c - the verb unpack: what pack wrote, row-major again.
  */
-#include "tensor_write.h"
+#include "tensor_verb.h"
 
-int cmd_unpack(const cli_context *cli) { return tensor_write(cli, 0, NULL); }
+int cmd_unpack(const cli_context *cli) { return tensor_verb(cli, 0, NULL); }

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "convert_value.h"
 #include "main/input.h"
 #include "main/json.h"
 #include "main/say.h"
@@ -29,18 +28,15 @@ static bool read_line(const cli_context *cli, const char *line, problem *p, int 
 
 bool problem_ask(const cli_context *cli, problem_request *ask, int *status) {
   tesela_plan_options unused;
-  *ask = (problem_request){.err = {.at = -1}};
+  *ask = (problem_request){.n = 0};
   if (!read_line(cli, cli->arg[0], &ask->p, status)) return false;
   *status = CLI_BAD;
   ask->field[ask->n++] = tesela_value_of_text("problem", cli->arg[0]);
   if (!json_fields(cli, cli->verb->name, ask->field, &ask->n)) return false;
   if (strcmp(cli->verb->name, "plan") == 0 && !problem_say_fill(cli, &ask->p.to.layout, &unused))
     return false;
-  ask->value = tesela_value_of_object(NULL, ask->n, ask->field);
-  ask->request = (tesela_request){.value = &ask->value, .err = &ask->err};
-  if (strcmp(cli->verb->name, "plan") != 0 && !convert_is_defined(&ask->p.from.layout, &ask->p.to.layout))
-    say_note(cli, "the values of this conversion are not checked, only padding and the bytes around");
-  return true;
+  *status = json_begin(cli, ask->n, ask->field, &ask->ask);
+  return *status == CLI_YES;
 }
 
 bool problem_say_fill(const cli_context *cli, const tesela_layout *to, tesela_plan_options *options) {

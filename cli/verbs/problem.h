@@ -9,16 +9,15 @@
 #ifndef TESELA_CLI_PROBLEM_H
 #define TESELA_CLI_PROBLEM_H
 
-#include "main/options.h"
+#include "main/json.h"
 #include "problem_side.h"
 
 /* The problem and the request of a verb. It points into itself. */
 typedef struct problem_request {
   problem p;
-  tesela_value field[TESELA_OP_FIELDS], value;
+  tesela_value field[TESELA_OP_FIELDS];
   size_t n;
-  tesela_request request;
-  tesela_error err;
+  json_request ask;
 } problem_request;
 
 /* Read the argument PROBLEM, leniently, and all options; what was mended is said as notes. Returns false after saying why, with

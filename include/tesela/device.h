@@ -680,11 +680,13 @@ typedef struct tesela_misplaced {
 /// other row, unless an equal value precedes it.
 ///
 /// @return TESELA_OK; TESELA_E_RANGE if the dump is shorter than the layout; as tesela_transfer_to_device; TESELA_E_MEMORY: it
-///         allocates a copy of the tensor in the device type. O(elements).
+///         allocates a copy of the tensor in the device type; TESELA_E_STOPPED. options as for tesela_values_compare.
+/// O(elements).
 TESELA_API tesela_status tesela_transfer_verify(const tesela_device_layout *layout, const void *dump,
                                                 int64_t dump_bytes, const int64_t *host_strides,
                                                 int64_t host_offset, const void *host,
                                                 tesela_misplaced *misplaced,
+                                                const tesela_run_options *options,
                                                 const tesela_allocator *allocator, tesela_error *err);
 
 /*

@@ -260,11 +260,14 @@ typedef struct tesela_values_difference {
 ///
 /// @param a, data_a  a layout with one axis and the address of its place 0; with replicas every copy must be equal
 /// @return TESELA_OK; TESELA_E_MISMATCH if shapes, widths or types differ (a type may be unknown);
-///         TESELA_E_UNSUPPORTED for several axes or a width other than 1, 2, 4, 8, 16, 32, 64 or 128 bits.
+///         TESELA_E_UNSUPPORTED for several axes or a width other than 1, 2, 4, 8, 16, 32, 64 or 128 bits;
+///         TESELA_E_STOPPED if options->progress, which gets elements about every 2^20, asked to stop.
+/// @param options  NULL: no progress; options->executor is ignored
 /// O(elements), no allocation.
 TESELA_API tesela_status tesela_values_compare(const tesela_layout *a, const void *data_a,
                                                const tesela_layout *b, const void *data_b,
-                                               tesela_values_difference *difference, tesela_error *err);
+                                               tesela_values_difference *difference,
+                                               const tesela_run_options *options, tesela_error *err);
 
 /// A digest of the logical values: equal for all layouts of a tensor. It covers type, width, shape and the bits of each
 /// element in row-major order (with replicas, of the first copy), without padding. 128 bits, not cryptographic. Its
@@ -273,7 +276,8 @@ TESELA_API tesela_status tesela_values_compare(const tesela_layout *a, const voi
 /// @param digest  receives 16 bytes
 /// @return as tesela_values_compare. O(elements), no allocation.
 TESELA_API tesela_status tesela_values_digest(const tesela_layout *layout, const void *data,
-                                              uint8_t digest[16], tesela_error *err);
+                                              uint8_t digest[16], const tesela_run_options *options,
+                                              tesela_error *err);
 
 #ifdef __cplusplus
 }

@@ -71,3 +71,20 @@ int64_t tesela__values_copy(const tesela__values *v, int64_t k) {
   (void)status;
   return place[0];
 }
+
+tesela__values_watch tesela__values_watch_begin(const tesela_layout *layout,
+                                                const tesela_run_options *options) {
+  tesela_sizes sizes = {0};
+  tesela__values_watch watch = {.options = options, .next = TESELA__VALUES_STEP};
+  if (options && options->progress && tesela_layout_sizes(layout, &sizes, NULL) == TESELA_OK)
+    watch.total = sizes.logical_elements;
+  return watch;
+}
+
+bool tesela__values_stops(tesela__values_watch *watch, int64_t n) {
+  const tesela_run_options *options = watch->options;
+  watch->done += n;
+  if (!options || !options->progress || watch->done < watch->next) return false;
+  watch->next = watch->done + TESELA__VALUES_STEP;
+  return options->progress(options->progress_user, watch->done, watch->total) != 0;
+}

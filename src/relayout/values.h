@@ -10,7 +10,7 @@
 #ifndef TESELA_SRC_VALUES_H
 #define TESELA_SRC_VALUES_H
 
-#include <tesela/layout.h>
+#include <tesela/relayout.h>
 
 #include "base/base.h"
 
@@ -36,6 +36,18 @@ void tesela__values_skip(tesela__values *v, int64_t n);
 
 /* The place of copy k of the first element of the stretch; those of the others follow by `stride`, too. */
 int64_t tesela__values_copy(const tesela__values *v, int64_t k);
+
+/* Elements that are done, for options->progress, if there is one. */
+enum { TESELA__VALUES_STEP = 1 << 20 }; /* most elements of a stretch, so that it is asked often */
+typedef struct tesela__values_watch {
+  const tesela_run_options *options; /* may be NULL */
+  int64_t done, next, total;
+} tesela__values_watch;
+tesela__values_watch tesela__values_watch_begin(const tesela_layout *layout,
+                                                const tesela_run_options *options);
+
+/* n more elements are done: is it time to stop? */
+bool tesela__values_stops(tesela__values_watch *watch, int64_t n);
 
 /* The element at a place, bits < 8. (place * bits fits: a buffer holds those bits.) */
 static inline unsigned tesela__values_bits(const uint8_t *data, int64_t place, int32_t bits) {

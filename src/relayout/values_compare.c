@@ -124,8 +124,9 @@ static tesela_status check_alike(const tesela_layout *a, const tesela_layout *b,
 
 tesela_status tesela_values_compare(const tesela_layout *a, const void *data_a, const tesela_layout *b,
                                     const void *data_b, tesela_values_difference *difference,
-                                    tesela_error *err) {
+                                    const tesela_run_options *options, tesela_error *err) {
   TESELA__NEED(err, a, b, difference);
+  TESELA__NEED_CLEAR(err, options);
   compare_pair p = {.data_a = data_a, .data_b = data_b, .bits = a->bits};
   compare_side side_a, side_b;
   tesela_status status = tesela__values_begin(&p.a, a, err);
@@ -137,8 +138,10 @@ tesela_status tesela_values_compare(const tesela_layout *a, const void *data_a, 
   *difference = (tesela_values_difference){.same = true};
   p.copies_a = tesela_layout_copies(a);
   p.copies_b = tesela_layout_copies(b);
+  tesela__values_watch watch = tesela__values_watch_begin(a, options);
   while (p.a.more) {
-    int64_t n = tesela__min(p.a.left, p.b.left);
+    int64_t n = tesela__min(tesela__min(p.a.left, p.b.left), TESELA__VALUES_STEP);
+    if (tesela__values_stops(&watch, n)) return tesela__fail_stopped(err);
     if (!same_copies(&p, 0, n, &side_a, &side_b)) count_differences(&p, n, difference);
     tesela__values_skip(&p.a, n);
     tesela__values_skip(&p.b, n);

@@ -153,19 +153,20 @@ static void digest_part(digest_stream *d, unsigned element, int32_t bits) {
   digest_bytes(d, &byte, 1);
 }
 
-static void digest_parts_of_bytes(digest_stream *d, const uint8_t *data, const tesela__values *v,
+static void digest_parts_of_bytes(digest_stream *d, const uint8_t *data, const tesela__values *v, int64_t n,
                                   int32_t bits) {
   int64_t per_byte = 8 / bits, i = 0;
   if (v->stride == 1 && d->part_bits == 0 && v->place % per_byte == 0) {
-    i = v->left - v->left % per_byte;
+    i = n - n % per_byte;
     digest_bytes(d, data + v->place / per_byte, (size_t)(i / per_byte));
   }
-  for (; i < v->left; i++) digest_part(d, tesela__values_bits(data, v->place + i * v->stride, bits), bits);
+  for (; i < n; i++) digest_part(d, tesela__values_bits(data, v->place + i * v->stride, bits), bits);
 }
 
 tesela_status tesela_values_digest(const tesela_layout *layout, const void *data, uint8_t digest[16],
-                                   tesela_error *err) {
+                                   const tesela_run_options *options, tesela_error *err) {
   TESELA__NEED(err, layout, digest);
+  TESELA__NEED_CLEAR(err, options);
   digest_stream d;
   tesela__values v;
   int32_t bits = layout->bits, width = bits / 8;
@@ -173,12 +174,14 @@ tesela_status tesela_values_digest(const tesela_layout *layout, const void *data
   if (status != TESELA_OK) return status;
   TESELA__NEED_LIST(err, data, v.more);
   digest_header(&d, layout);
-  for (; v.more; tesela__values_skip(&v, v.left)) {
+  tesela__values_watch watch = tesela__values_watch_begin(layout, options);
+  for (int64_t n; v.more; tesela__values_skip(&v, n)) {
+    n = tesela__min(v.left, TESELA__VALUES_STEP);
+    if (tesela__values_stops(&watch, n)) return tesela__fail_stopped(err);
     if (bits < 8)
-      digest_parts_of_bytes(&d, data, &v, bits);
+      digest_parts_of_bytes(&d, data, &v, n, bits);
     else
-      digest_whole_bytes(&d, (const uint8_t *)data + v.place * width, v.stride * width, (size_t)width,
-                         v.left);
+      digest_whole_bytes(&d, (const uint8_t *)data + v.place * width, v.stride * width, (size_t)width, n);
   }
   while (d.part_bits > 0) digest_part(&d, 0, bits);
   digest_fill(&d);

@@ -153,6 +153,8 @@ graph plan buffers.csv
 graph run small.json
 graph run small.json --json
 graph run examples/linear.json
+graph run small.json --in=x=x16.npy --in=w=w16.npy --in=b=b16.npy --out=y=out.npy
+graph run small.json --in=x=x16.npy --in=w=w16.npy --in=b=b16.npy --out=0=out.npy --json
 """
 
 FILES = """
@@ -168,6 +170,7 @@ pack w.safetensors -o out.safetensors *={1,0:T(8,128)}
 pack w.safetensors -o out.safetensors *={1,0:T(8,128)} --json
 pack w.safetensors --to={0,1}
 unpack packed.safetensors -o out.safetensors
+unpack packed.safetensors -o out.npy --tensor=a --json
 unpack packed.safetensors
 cmp w.safetensors packed.safetensors
 cmp w.safetensors packed.safetensors --json
@@ -198,6 +201,18 @@ relayout x.raw -o out.raw --from f32[20,201] --to {0,1}
 GROUPS = {"verbs": VERBS, "reports": REPORTS, "graphs": GRAPHS, "files": FILES, "refused": REFUSED}
 
 
+# Requests that name files; IN stands for the folder that inputs() makes, OUT for the one that is looked at.
+FILE_REQUESTS = {
+    "relayout": {"op": "relayout", "file": "IN/x.npy", "output": "OUT/y.npy", "to": "{0,1}", "threads": 1},
+    "pack": {"op": "pack", "file": "IN/w.safetensors", "output": "OUT/y", "rules": ["a={1,0:T(8,128)}"], "threads": 1},
+    "unpack": {"op": "unpack", "file": "IN/packed.safetensors", "output": "OUT/y.safetensors", "threads": 1},
+    "cmp": {"op": "cmp", "file_a": "IN/w.safetensors", "file_b": "IN/packed.safetensors"},
+    "graph_run": {
+        "op": "graph_run", "graph": "small.json", "in": {"x": "IN/x16.npy", "w": "IN/w16.npy", "b": "IN/b16.npy"}, "out": {"0": "OUT/y.npy"},
+    },
+}  # fmt: skip
+
+
 def queries():
     """The requests that docs/query.md shows, a run for each block, and one of a list of long numbers."""
     text = (SOURCE / "docs" / "query.md").read_text(encoding="utf-8")
@@ -215,6 +230,12 @@ def header(tensors, metadata=None):
     return struct.pack("<Q", len(text)) + text + b"".join(data for *_, data in tensors)
 
 
+def npy(descr, dims, data):
+    text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({dims}), }}".encode()
+    text += b" " * (-(len(text) + 11) % 64) + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + data
+
+
 @pytest.fixture(scope="session")
 def inputs(tmp_path_factory):
     """A folder with all that the commands read."""
@@ -222,9 +243,9 @@ def inputs(tmp_path_factory):
     shutil.copytree(SOURCE / "examples", folder / "examples")
     f32 = struct.pack("<4000f", *range(4000))
     (folder / "x.raw").write_bytes(f32)
-    npy = b"{'descr': '<f4', 'fortran_order': False, 'shape': (20, 200), }"
-    npy += b" " * (-(len(npy) + 11) % 64) + b"\n"
-    (folder / "x.npy").write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(npy)) + npy + f32)
+    (folder / "x.npy").write_bytes(npy("<f4", "20, 200", f32))
+    for name, dims, n in ("x16", "4, 8", 32), ("w16", "6, 8", 48), ("b16", "6,", 6):
+        (folder / f"{name}.npy").write_bytes(npy("<f2", dims, struct.pack(f"<{n}e", *range(n))))
     (folder / "y.raw").write_bytes(f32[:-4] + bytes(4))
     (folder / "h.raw").write_bytes(bytes(n % 60 for n in range(7000)))
     weights = [("a", "F32", [20, 200], f32), ("b.bias", "BF16", [130], bytes(260)), ("c", "I64", [], bytes(8))]
@@ -262,8 +283,9 @@ def words_of(line, inputs):
             word = STICK
         if word.startswith("<"):
             given, word = str(inputs / word[1:]), "-"
-        elif (inputs / word.removeprefix("--target=")).is_file() and word:
-            word = word.replace(word.removeprefix("--target="), str(inputs / word.removeprefix("--target=")))
+        head, sign, name = word.rpartition("=")
+        if name and (inputs / name).is_file():
+            word = f"{head}{sign}{inputs / name}"
         words.append(word)
     return words, given
 
@@ -429,3 +451,12 @@ def test_terminal(line, inputs, tmp_path):
 @pytest.mark.parametrize("name", queries())
 def test_query(name, inputs, tmp_path):
     check(["query"], str(inputs / name), tmp_path / "sweep", query_fault)
+
+
+@pytest.mark.parametrize("name", FILE_REQUESTS)
+def test_query_with_files(name, inputs, tmp_path):
+    """One request: its file is there whole with the right answer, or neither is."""
+    line = json.dumps(FILE_REQUESTS[name]).replace("IN/", f"{str(inputs)[1:]}/").replace("OUT/", f"{str(tmp_path)[1:]}/sweep/work/")
+    line = line.replace('"small.json"', json.dumps(json.loads((inputs / "small.json").read_text())))
+    (tmp_path / "line").write_text(line + "\n")
+    check(["query", "--files=/"], str(tmp_path / "line"), tmp_path / "sweep", query_fault)

@@ -17,6 +17,8 @@ TREE = {
 | `kernels` | | loops | |
 | `relayout` | | copies | `kernels` |
 | `ops` | `ops.h` | operations | |
+
+Of `ops/` the command includes only what it shares: `ops_shared`.
 """,
     "include/tesela/tesela.h": "#include <tesela/base.h>\n#include <tesela/layout.h>\n",
     "include/tesela/base.h": "#include <stdint.h>\n",
@@ -34,7 +36,8 @@ TREE = {
     "include/tesela/ops.h": "#include <tesela/base.h>\n",
     "ops/json_in.c": '#include <jansson.h>\n#include <tesela/report.h>\n#include "ops_inside.h"\n',
     "ops/ops_inside.h": "#include <tesela/ops.h>\n",
-    "cli/main.c": '#include <tesela/tesela.h>\n#include "verbs.h"\n',
+    "ops/ops_shared.h": "#include <tesela/ops.h>\n",
+    "cli/main.c": '#include <tesela/tesela.h>\n#include "verbs.h"\n#include "ops_shared.h"\n',
     "cli/verbs.h": "",
 }
 
@@ -50,6 +53,7 @@ FAULTS = [
     ("the inside in a public header", "include/tesela/base.h", '#include "base/base.h"', "public headers only"),
     ("the inside in the command", "cli/main.c", '#include "base/base.h"', "no such file"),
     ("the inside by a path", "cli/main.c", '#include "../src/base/base.h"', "public headers only"),
+    ("the inside of ops in the command", "cli/main.c", '#include "ops_inside.h"', "those of ops/ that docs/design.md lists"),
     ("jansson in the library", "src/layout/size.h", "#include <jansson.h>", "only ops/json_in.c may use it"),
     ("jansson in the command", "cli/main.c", "#include <jansson.h>", "only ops/json_in.c may use it"),
     ("jansson elsewhere in ops", "ops/ops_inside.h", "#include <jansson.h>", "only ops/json_in.c may use it"),
@@ -73,6 +77,11 @@ def tree(tmp_path):
 
 def test_right_tree(tree):
     assert wrong_includes(tree) == []
+
+
+def test_a_header_that_the_command_no_longer_needs(tree):
+    (tree / "cli/main.c").write_text("#include <tesela/tesela.h>\n")
+    assert wrong_includes(tree) == ["docs/design.md: the command includes ops/ops_shared.h no longer"]
 
 
 @pytest.mark.parametrize("name, file, line, reason", FAULTS, ids=[row[0] for row in FAULTS])

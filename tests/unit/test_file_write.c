@@ -269,6 +269,38 @@ static void wrong_requests_are_refused(void **state) {
   tesela_file_close(file);
 }
 
+/* Without only_files a link is followed; with it a link, a pipe, a folder and a descriptor are refused and stay. */
+static void only_files_may_be_written(void **state) {
+  (void)state;
+  tesela_layout layout = strided(3, 1);
+  tesela_file_info info;
+  tesela_file *file = open_values(&info);
+  const tesela_file_item item = {.tensor = info.tensor, .from = &layout, .to = &layout};
+  const tesela_file_write_options options = {.only_files = true};
+  char link[80], pipe[80], dangling[80];
+  uint8_t got[32];
+  struct stat st;
+  tesela_error err;
+  snprintf(link, sizeof link, "%s/link", folder);
+  snprintf(pipe, sizeof pipe, "%s/pipe", folder);
+  snprintf(dangling, sizeof dangling, "%s/dangling", folder);
+  assert_int_equal(tesela_file_write(path_of_output, TESELA_FILE_RAW, 1, &item, &options, NULL, NULL, &err),
+                   TESELA_OK);
+  assert_int_equal(symlink("out", link), 0);
+  assert_int_equal(symlink("none", dangling), 0);
+  assert_int_equal(mkfifo(pipe, 0600), 0);
+  const char *const paths[] = {link, dangling, pipe, folder, "-", "/dev/stdout", "/dev/fd/1", "/dev/null"};
+  for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+    REFUSED(TESELA_E_UNSUPPORTED, "is not a regular file", paths[i], TESELA_FILE_RAW, 1, &item, &options);
+  assert_true(lstat(link, &st) == 0 && S_ISLNK(st.st_mode));
+  assert_int_equal(tesela_file_write(link, TESELA_FILE_RAW, 1, &item, NULL, NULL, NULL, &err), TESELA_OK);
+  assert_true(lstat(link, &st) == 0 && S_ISLNK(st.st_mode));
+  assert_int_equal(read_output(got, sizeof got), sizeof values);
+  assert_memory_equal(got, values, sizeof values);
+  assert_int_equal(unlink(link) | unlink(pipe) | unlink(dangling), 0);
+  tesela_file_close(file);
+}
+
 /* ---- memory ---- */
 
 /* Bounded or not, the same bytes; the caller's own memory, which is no file, is never let go. */
@@ -331,8 +363,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_raw_file_has_the_places),  cmocka_unit_test(npy_and_safetensors_come_back),
       cmocka_unit_test(empty_and_single_tensors),   cmocka_unit_test(what_fails_leaves_the_old_file),
-      cmocka_unit_test(wrong_requests_are_refused), cmocka_unit_test(a_bound_changes_nothing),
-      cmocka_unit_test(every_allocation_may_fail),
+      cmocka_unit_test(wrong_requests_are_refused), cmocka_unit_test(only_files_may_be_written),
+      cmocka_unit_test(a_bound_changes_nothing),    cmocka_unit_test(every_allocation_may_fail),
   };
   return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }

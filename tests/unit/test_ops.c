@@ -116,6 +116,51 @@ static void test_stop(void **state) {
                       counted);
 }
 
+/* How often the progress is asked, and when it says stop; 0: never. */
+static int64_t asked, last;
+static int count_progress(void *user, int64_t done, int64_t total) {
+  (void)user;
+  (void)total;
+  assert_true(done >= 0);
+  return ++asked == last;
+}
+
+/* Operations that take long ask it, and stop at once; none of the answer is left. */
+static void test_long_operations_stop(void **state) {
+  (void)state;
+  static const char *const lines[] = {
+      "{\"op\":\"check\",\"problem\":\"u8[400,400] -> {0,1}\",\"isa\":\"c\",\"solver\":\"any\"}",
+      "{\"op\":\"bench\",\"problem\":\"u8[4,4] -> {0,1}\",\"isa\":\"c\",\"rounds\":3}",
+      "{\"op\":\"cmp\",\"file_a\":\"a\",\"file_b\":\"a\",\"layout\":\"u8[3145728]\"}",
+      "{\"op\":\"digest\",\"file\":\"a\",\"layout\":\"u8[3145728]\"}",
+      "{\"op\":\"verify\",\"layout\":\"f16[24576,64] stick(dim_order=[0,1])\",\"dump\":\"a\",\"file\":\"a\"}",
+      "{\"op\":\"relayout\",\"file\":\"a\",\"output\":\"b\",\"from\":\"u8[3145728]\",\"to\":\"{0}\"}",
+  };
+  char folder[] = "/tmp/tesela_ops_XXXXXX", path[64], other[64];
+  assert_non_null(mkdtemp(folder));
+  snprintf(path, sizeof path, "%s/a", folder);
+  snprintf(other, sizeof other, "%s/b", folder);
+  FILE *file = fopen(path, "wb");
+  assert_non_null(file);
+  assert_int_equal(fseek(file, 3145728 - 1, SEEK_SET), 0);
+  assert_int_equal(fputc(0, file), 0);
+  assert_int_equal(fclose(file), 0);
+  const tesela_request how = {.files = folder, .progress = count_progress};
+  for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+    asked = last = 0;
+    assert_non_null(strstr(ask(&how, lines[i]), "\"ok\":true"));
+    assert_true(asked > 0);
+    unlink(other);
+    asked = 0;
+    last = 1;
+    assert_non_null(strstr(ask(&how, lines[i]), "{\"id\":null,\"ok\":false,\"error\":{\"code\":\"STOPPED\""));
+    assert_in_range(asked, 1, 4); /* parts that ran already ask once more where they end */
+    assert_int_not_equal(access(other, F_OK), 0);
+  }
+  unlink(path);
+  rmdir(folder);
+}
+
 /* ---- values and events, without a text -------------------------------------------------------------------- */
 
 /* Writes each event as one letter and what it has. */
@@ -386,6 +431,7 @@ int main(void) {
       cmocka_unit_test(test_files),    cmocka_unit_test(test_targets),
       cmocka_unit_test(test_programs), cmocka_unit_test(test_programs_refused),
       cmocka_unit_test(test_stop),
+      cmocka_unit_test(test_long_operations_stop),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 #else

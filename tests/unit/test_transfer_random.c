@@ -247,7 +247,7 @@ static void check_verify(void) {
   int64_t n = elements_of(&base.layout), bytes = base.layout.host.device_bits / 8, lane,
           index[TESELA_MAX_RANK];
   OK(tesela_transfer_verify(&base.layout, device + GUARD, device_bytes(&base.layout), base.stride,
-                            host_offset, host + GUARD, &m, NULL, &e_));
+                            host_offset, host + GUARD, &m, NULL, NULL, &e_));
   CHECK(m.same && m.n_different == 0, "a good dump has %" PRId64 " differences", m.n_different);
   if (n == 0) return;
   int64_t e = (int64_t)view_draw(&seed, (uint64_t)n), wrong = draw_value(base.layout.host.dtype), first = 0;
@@ -256,7 +256,7 @@ static void check_verify(void) {
   int64_t place = view_place_by_definition(&base.layout, index, &lane);
   put(device + GUARD + place * bytes, base.layout.host.device_dtype, base.layout.host.device_bits, wrong);
   OK(tesela_transfer_verify(&base.layout, device + GUARD, device_bytes(&base.layout), base.stride,
-                            host_offset, host + GUARD, &m, NULL, &e_));
+                            host_offset, host + GUARD, &m, NULL, NULL, &e_));
   CHECK(!m.same && m.n_different == 1 && m.place == place,
         "%" PRId64 " differences, place %" PRId64 ", not %" PRId64, m.n_different, m.place, place);
   CHECK(memcmp(m.index, index, sizeof index[0] * (size_t)base.layout.host.rank) == 0, "another element");

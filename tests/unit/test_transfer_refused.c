@@ -23,7 +23,7 @@ static void a_dump_with_a_mistake(void **state) {
     device[384 + 2 * 64 + c] = device[384 + 4 * 64 + c];
     device[384 + 4 * 64 + c] = swap;
   }
-  OK(tesela_transfer_verify(&layout, device, sizeof device, NULL, 0, host, &m, NULL, &e_));
+  OK(tesela_transfer_verify(&layout, device, sizeof device, NULL, 0, host, &m, NULL, NULL, &e_));
   assert_false(m.same);
   assert_int_equal(m.n_different, 72);
   assert_int_equal(m.index[0], 2);
@@ -36,11 +36,12 @@ static void a_dump_with_a_mistake(void **state) {
   assert_int_equal(m.expected[0] | m.expected[1] << 8, 265);
   assert_false(m.is_padding_value);
   tesela_error err = {.message = ""};
-  assert_int_equal(tesela_transfer_verify(&layout, NULL, sizeof device, NULL, 0, host, &m, NULL, NULL),
+  assert_int_equal(tesela_transfer_verify(&layout, NULL, sizeof device, NULL, 0, host, &m, NULL, NULL, NULL),
                    TESELA_E_INVALID);
-  assert_int_equal(tesela_transfer_verify(&layout, device, sizeof device, NULL, 0, NULL, &m, NULL, NULL),
-                   TESELA_E_INVALID);
-  assert_int_equal(tesela_transfer_verify(&layout, device, 1535, NULL, 0, host, &m, NULL, &err),
+  assert_int_equal(
+      tesela_transfer_verify(&layout, device, sizeof device, NULL, 0, NULL, &m, NULL, NULL, NULL),
+      TESELA_E_INVALID);
+  assert_int_equal(tesela_transfer_verify(&layout, device, 1535, NULL, 0, host, &m, NULL, NULL, &err),
                    TESELA_E_RANGE);
   assert_string_equal(err.message, "the dump has 1535 bytes; the layout takes 1536");
   assert_int_equal(m.n_different, 72); /* unchanged */
@@ -87,7 +88,7 @@ static void every_type_of_the_targets(void **state) {
         OK(tesela_transfer_run(from, back, device, NULL, &e_));
         if (memcmp(back, host, 3 * 33 * 70 * bytes) != 0)
           fail_msg("%s on %s differs", tesela_dtype_name(dtype), target->name);
-        OK(tesela_transfer_verify(&layouts[side], device, dump, NULL, 0, host, &m, NULL, &e_));
+        OK(tesela_transfer_verify(&layouts[side], device, dump, NULL, 0, host, &m, NULL, NULL, &e_));
         assert_true(m.same);
         tesela_transfer_destroy(to);
         tesela_transfer_destroy(from);
@@ -140,7 +141,7 @@ static void small_and_empty(void **state) {
     OK(tesela_transfer_run(transfer, back, device, NULL, &e_));
     tesela_transfer_destroy(transfer);
     for (int64_t e = 0; e < 4; e++) assert_true(back[e] == (e < elements ? values[e] : 9));
-    OK(tesela_transfer_verify(&layout, device, sizeof device, NULL, 0, values, &m, NULL, &e_));
+    OK(tesela_transfer_verify(&layout, device, sizeof device, NULL, 0, values, &m, NULL, NULL, &e_));
     assert_true(m.same);
   }
 }
@@ -240,7 +241,7 @@ static tesela_status all_of_it(const tesela_device_layout *layout, const tesela_
   if (status == TESELA_OK) status = tesela_transfer_run(transfer, device, device, NULL, NULL);
   tesela_transfer_destroy(transfer);
   if (status == TESELA_OK)
-    status = tesela_transfer_verify(layout, device, sizeof device, NULL, 0, host, &m, allocator, NULL);
+    status = tesela_transfer_verify(layout, device, sizeof device, NULL, 0, host, &m, NULL, allocator, NULL);
   if (status == TESELA_OK) assert_true(m.same);
   return status;
 }

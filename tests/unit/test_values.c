@@ -203,7 +203,7 @@ static size_t bytes_of(const tesela_layout *layout) {
 
 static void check_digest(const tesela_layout *layout, const uint8_t *data) {
   uint8_t got[16], want[16];
-  OK(tesela_values_digest(layout, data, got, &e_));
+  OK(tesela_values_digest(layout, data, got, NULL, &e_));
   digest_of(layout, data, want);
   if (memcmp(got, want, 16) != 0) fail_msg("seed %" PRIu64 ": the digest is wrong", seed);
 }
@@ -214,7 +214,7 @@ static void check_compare(const tesela_layout *a, const uint8_t *data_a, const t
   char name[40];
   int64_t index[TESELA_MAX_RANK] = {0}, different = 0;
   snprintf(name, sizeof name, "seed %" PRIu64, seed);
-  OK(tesela_values_compare(a, data_a, b, data_b, &d, &e_));
+  OK(tesela_values_compare(a, data_a, b, data_b, &d, NULL, &e_));
   for (int64_t n = 0; n < count_of(a); n++, tesela_index_next(a->rank, a->shape, index)) {
     if (element_same(a, data_a, b, data_b, index)) continue;
     for (int32_t i = 0; different == 0 && i < a->rank; i++) AGREE(name, d.index[i], index[i]);
@@ -272,7 +272,7 @@ static void test_random_pairs(void **state) {
     check_compare(&a, in_a.data, &b, in_b.data);
     check_digest(&a, in_a.data);
     check_digest(&b, in_b.data);
-    OK(tesela_values_compare(&a, in_a.data, &b, in_b.data, &d, &e_));
+    OK(tesela_values_compare(&a, in_a.data, &b, in_b.data, &d, NULL, &e_));
     d.same ? same++ : different++;
     drop(&in_a);
     drop(&in_b);
@@ -300,12 +300,12 @@ static void test_random_xla(void **state) {
       make_alike(&tiled, in_tiled.data, &rows, in_rows.data);
       check_compare(&tiled, in_tiled.data, &rows, in_rows.data);
       check_digest(&tiled, in_tiled.data);
-      OK(tesela_values_compare(&tiled, in_tiled.data, &rows, in_rows.data, &d, &e_));
-      OK(tesela_values_digest(&tiled, in_tiled.data, digest[0], &e_));
-      OK(tesela_values_digest(&rows, in_rows.data, digest[1], &e_));
+      OK(tesela_values_compare(&tiled, in_tiled.data, &rows, in_rows.data, &d, NULL, &e_));
+      OK(tesela_values_digest(&tiled, in_tiled.data, digest[0], NULL, &e_));
+      OK(tesela_values_digest(&rows, in_rows.data, digest[1], NULL, &e_));
       assert_int_equal(memcmp(digest[0], digest[1], 16) == 0, d.same);
     } else {
-      assert_int_equal(tesela_values_compare(&tiled, in_tiled.data, &rows, in_rows.data, &d, NULL),
+      assert_int_equal(tesela_values_compare(&tiled, in_tiled.data, &rows, in_rows.data, &d, NULL, NULL),
                        TESELA_E_UNSUPPORTED);
     }
     drop(&in_tiled);
@@ -327,10 +327,59 @@ static void test_parts_of_bytes(void **state) {
           OK(tesela_layout_strided(&a, TESELA_DTYPE_NONE, bits, 1, shape, NULL, offset_a, &e_));
           OK(tesela_layout_strided(&b, TESELA_DTYPE_NONE, bits, 1, shape, NULL, offset_b, &e_));
           put_bit(data_b, (offset_b + turned) * bits, 1);
-          OK(tesela_values_compare(&a, data_a, &b, data_b, &d, &e_));
+          OK(tesela_values_compare(&a, data_a, &b, data_b, &d, NULL, &e_));
           AGREE("zeros", d.n_different, 1);
           AGREE("zeros", d.index[0], turned);
         }
+}
+
+/* ---- progress --------------------------------------------------------------------------------------------- */
+
+typedef struct asking {
+  int64_t calls, last_done, total, stop_at; /* the call that says stop; 0: none */
+} asking;
+
+static int ask(void *user, int64_t done, int64_t total) {
+  asking *a = user;
+  assert_true(done > a->last_done && done <= total);
+  a->last_done = done;
+  a->total = total;
+  return ++a->calls == a->stop_at;
+}
+
+/* Long tensors, contiguous and in short rows: it is asked about every 2^20 elements, changes nothing, and stops. */
+static void test_progress(void **state) {
+  (void)state;
+  static uint8_t data[5 << 20];
+  for (int64_t i = 0; i < (int64_t)sizeof data; i++) data[i] = (uint8_t)(i * 7 ^ i >> 8);
+  const int32_t bits[] = {8, 4, 8};
+  const int64_t shapes[][2] = {{1, 5 << 20}, {1, 5 << 20}, {5 << 16, 16}};
+  for (int k = 0; k < 3; k++) {
+    tesela_layout layout;
+    uint8_t plain[16], watched[16];
+    tesela_values_difference d;
+    OK(tesela_layout_strided(&layout, TESELA_DTYPE_NONE, bits[k], 2, shapes[k], NULL, 0, &e_));
+    asking a = {.calls = 0};
+    tesela_run_options options = {.progress = ask, .progress_user = &a};
+    OK(tesela_values_digest(&layout, data, plain, NULL, &e_));
+    OK(tesela_values_digest(&layout, data, watched, &options, &e_));
+    assert_memory_equal(plain, watched, 16);
+    AGREE("calls", a.calls, 5);
+    AGREE("total", a.total, 5 << 20);
+    a = (asking){.calls = 0};
+    OK(tesela_values_compare(&layout, data, &layout, data, &d, &options, &e_));
+    AGREE("same", d.same, true);
+    AGREE("calls", a.calls, 5);
+    for (int64_t stop = 1; stop <= 5; stop++) {
+      a = (asking){.stop_at = stop};
+      AGREE("digest", tesela_values_digest(&layout, data, watched, &options, NULL), TESELA_E_STOPPED);
+      AGREE("calls", a.calls, stop);
+      a = (asking){.stop_at = stop};
+      AGREE("compare", tesela_values_compare(&layout, data, &layout, data, &d, &options, NULL),
+            TESELA_E_STOPPED);
+      AGREE("calls", a.calls, stop);
+    }
+  }
 }
 
 /* ---- what the digest covers ------------------------------------------------------------------------------- */
@@ -339,7 +388,7 @@ static void digest_row_major(tesela_dtype dtype, int32_t bits, int32_t rank, con
                              const uint8_t *data, uint8_t digest[16]) {
   tesela_layout layout;
   OK(tesela_layout_strided(&layout, dtype, bits, rank, shape, NULL, 0, &e_));
-  OK(tesela_values_digest(&layout, data, digest, &e_));
+  OK(tesela_values_digest(&layout, data, digest, NULL, &e_));
 }
 
 static void test_type_width_and_shape_count(void **state) {
@@ -453,11 +502,11 @@ static void test_refusals(void **state) {
     OK(tesela_layout_strided(&a, rows[i].dtype_a, rows[i].bits_a, 2, shape_a, NULL, 0, &e_));
     OK(tesela_layout_strided(&b, rows[i].dtype_b, rows[i].bits_b, rows[i].rank_b, rows[i].shape_b, NULL, 0,
                              &e_));
-    AGREE(rows[i].name, tesela_values_compare(&a, data, &b, data, &d, &err), rows[i].status);
+    AGREE(rows[i].name, tesela_values_compare(&a, data, &b, data, &d, NULL, &err), rows[i].status);
     AGREE(rows[i].name, d.n_different, rows[i].status == TESELA_OK ? 0 : -1);
     AGREE(rows[i].name, err.message[0] != '\0', rows[i].status != TESELA_OK);
     bool known = rows[i].status != TESELA_E_UNSUPPORTED;
-    AGREE(rows[i].name, tesela_values_digest(&a, data, digest, NULL),
+    AGREE(rows[i].name, tesela_values_digest(&a, data, digest, NULL, NULL),
           known ? TESELA_OK : TESELA_E_UNSUPPORTED);
     AGREE(rows[i].name, digest[0] == 99 && digest[1] == 0, !known);
   }
@@ -472,14 +521,14 @@ static void test_axes_and_unfinished_layouts(void **state) {
   tesela_layout layout;
   tesela_values_difference d;
   OK(tesela_layout_begin(&layout, TESELA_F32, 32, 2, shape, &e_));
-  assert_int_equal(tesela_values_digest(&layout, data, digest, NULL), TESELA_E_INVALID);
+  assert_int_equal(tesela_values_digest(&layout, data, digest, NULL, NULL), TESELA_E_INVALID);
   OK(tesela_layout_add_axis(&layout, "thread", &thread, &e_));
   OK(tesela_layout_add_axis(&layout, "local", &local, &e_));
   OK(tesela_layout_place(&layout, 0, thread, 1, &e_));
   OK(tesela_layout_place(&layout, 1, local, 1, &e_));
   OK(tesela_layout_finish(&layout, &e_));
-  assert_int_equal(tesela_values_digest(&layout, data, digest, NULL), TESELA_E_UNSUPPORTED);
-  assert_int_equal(tesela_values_compare(&layout, data, &layout, data, &d, NULL), TESELA_E_UNSUPPORTED);
+  assert_int_equal(tesela_values_digest(&layout, data, digest, NULL, NULL), TESELA_E_UNSUPPORTED);
+  assert_int_equal(tesela_values_compare(&layout, data, &layout, data, &d, NULL, NULL), TESELA_E_UNSUPPORTED);
 }
 
 /* NULL is data without elements, and of nothing else. */
@@ -493,9 +542,9 @@ static void test_data_is_needed(void **state) {
     tesela_layout layout;
     tesela_values_difference d;
     OK(tesela_layout_strided(&layout, TESELA_F32, 32, 2, shape, NULL, 0, &e_));
-    assert_int_equal(tesela_values_digest(&layout, NULL, digest, NULL), refused);
-    assert_int_equal(tesela_values_compare(&layout, NULL, &layout, data, &d, NULL), refused);
-    assert_int_equal(tesela_values_compare(&layout, data, &layout, NULL, &d, NULL), refused);
+    assert_int_equal(tesela_values_digest(&layout, NULL, digest, NULL, NULL), refused);
+    assert_int_equal(tesela_values_compare(&layout, NULL, &layout, data, &d, NULL, NULL), refused);
+    assert_int_equal(tesela_values_compare(&layout, data, &layout, NULL, &d, NULL, NULL), refused);
   }
 }
 
@@ -505,7 +554,7 @@ int main(void) {
       cmocka_unit_test(test_parts_of_bytes),  cmocka_unit_test(test_type_width_and_shape_count),
       cmocka_unit_test(test_each_bit_counts), cmocka_unit_test(test_digests_that_never_change),
       cmocka_unit_test(test_refusals),        cmocka_unit_test(test_axes_and_unfinished_layouts),
-      cmocka_unit_test(test_data_is_needed),
+      cmocka_unit_test(test_data_is_needed),  cmocka_unit_test(test_progress),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

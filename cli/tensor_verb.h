@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tensor_write.h - what the verbs relayout, pack and unpack share: their operation is asked, with progress on a terminal.
+ * tensor_verb.h - what the verbs relayout, pack and unpack share: their operation is asked, with progress on a terminal.
  */
-#ifndef TESELA_CLI_TENSOR_WRITE_H
-#define TESELA_CLI_TENSOR_WRITE_H
+#ifndef TESELA_CLI_TENSOR_VERB_H
+#define TESELA_CLI_TENSOR_VERB_H
 
 #include <tesela/ops.h>
 
@@ -11,6 +11,6 @@
 
 /* Ask the operation of the verb to write FILE to --output; `field`, n of them, are added to those of the options. With --json the
  * answer is printed. An exit status. */
-int tensor_write(const cli_context *cli, size_t n, const tesela_value *field);
+int tensor_verb(const cli_context *cli, size_t n, const tesela_value *field);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tensor_write.c - see tensor_write.h. */
+/* tensor_verb.c - see tensor_verb.h. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "tensor_write.h"
+#include "tensor_verb.h"
 
 #include <string.h>
 #include <tesela/report.h>
@@ -53,7 +53,7 @@ static int show_progress(void *user, int64_t done, int64_t bytes_total) {
 
 /* ---- the request ------------------------------------------------------------------------------------------ */
 
-int tensor_write(const cli_context *cli, size_t n, const tesela_value *field) {
+int tensor_verb(const cli_context *cli, size_t n, const tesela_value *field) {
   const char *path = cli_value(cli, "output") ? cli_value(cli, "output") : "-";
   tesela_value all[TESELA_OP_FIELDS + 4] = {tesela_value_of_text("op", cli->verb->name),
                                             tesela_value_of_text("file", cli->arg[0]),
