@@ -24,7 +24,7 @@ bool expression_warp(const cli_context *cli, const char *text, size_t length, in
 /* The machine that --warp, --banks and --bank-bytes tell, NVIDIA's unless told. */
 bool tile_input_machine(const cli_context *cli, tesela_access_machine *machine);
 
-/* What --json prints: the answer of the verb's operation to n fields, and to the options given. */
+/* What --json prints: the answer of the verb's operation to n fields and to the options given: --bank-bytes=4 is "bank_bytes": 4. */
 int tile_answer(const cli_context *cli, size_t n, const tesela_value *fields);
 
 /* Close the object that is open, write the line, free the writer; an exit status. */

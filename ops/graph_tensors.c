@@ -8,6 +8,7 @@
 #include <tesela/notation.h>
 
 #include "graph_check.h"
+#include "graph_work.h"
 #include "request.h"
 
 typedef struct check_file {
@@ -48,20 +49,6 @@ static tesela_status name_unknown(const tesela_graph *graph, int kind, const cha
 
 /* ---- inputs -------------------------------------------------------------------------------------------------- */
 
-#define TENSOR_TEXT 160
-
-/* "f16[128,256]" */
-static const char *tensor_text(tesela_dtype dtype, int32_t bits, int32_t rank, const int64_t *shape,
-                               char text[TENSOR_TEXT]) {
-  const char *type = tesela_dtype_name(dtype);
-  size_t used = type ? (size_t)snprintf(text, TENSOR_TEXT, "%s[", type)
-                     : (size_t)snprintf(text, TENSOR_TEXT, "%" PRId32 "bit[", bits);
-  for (int32_t d = 0; d < rank && used < TENSOR_TEXT; d++)
-    used += (size_t)snprintf(text + used, TENSOR_TEXT - used, "%s%" PRId64, d ? "," : "", shape[d]);
-  if (used < TENSOR_TEXT) snprintf(text + used, TENSOR_TEXT - used, "]");
-  return text;
-}
-
 /* The tensor of a file that is meant for an input. */
 static tesela_status file_pick(check_file *f, const char *name, const char *path, tesela_error *err) {
   tesela_file_info info;
@@ -91,14 +78,14 @@ static tesela_status file_layout(check_file *f, const tesela_node *node, tesela_
 static tesela_status file_check(const check_file *f, const tesela_node *node, const char *path,
                                 tesela_error *err) {
   const tesela_layout *is = &f->layout;
-  char expected[TENSOR_TEXT], found[TENSOR_TEXT];
+  char expected[GRAPH_TYPE_TEXT], found[GRAPH_TYPE_TEXT];
   bool same = is->rank == node->rank && is->bits == node->bits &&
               (is->dtype == node->dtype || node->dtype == TESELA_DTYPE_NONE);
   for (int32_t d = 0; same && d < node->rank; d++) same = is->shape[d] == node->shape[d];
   if (same) return TESELA_OK;
   return ops_fail(err, TESELA_E_MISMATCH, -1, "input '%.60s': expected %s, found %s (%.80s)", node->name,
-                  tensor_text(node->dtype, node->bits, node->rank, node->shape, expected),
-                  tensor_text(is->dtype, is->bits, is->rank, is->shape, found), path);
+                  graph_type_text(node->dtype, node->bits, node->rank, node->shape, expected),
+                  graph_type_text(is->dtype, is->bits, is->rank, is->shape, found), path);
 }
 
 tesela_status graph_check_in(graph_check *c, const char *name, const request_path *path, tesela_error *err) {
@@ -121,14 +108,14 @@ tesela_status graph_check_in(graph_check *c, const char *name, const request_pat
 
 tesela_status graph_check_all_in(const graph_check *c, tesela_error *err) {
   const tesela_node *node;
-  char text[TENSOR_TEXT];
+  char text[GRAPH_TYPE_TEXT];
   for (int32_t k = 0; c->in && !c->made_up && (node = tesela_graph_node(c->graph, k)); k++)
     if (node->op == TESELA_OP_INPUT && !c->in[k].file)
       return ops_fail(
           err, TESELA_E_INVALID, -1,
           "missing input '%.60s', %s; once one input is a file all must be, but with --seed=N the "
           "others are made up",
-          node->name, tensor_text(node->dtype, node->bits, node->rank, node->shape, text));
+          node->name, graph_type_text(node->dtype, node->bits, node->rank, node->shape, text));
   return TESELA_OK;
 }
 

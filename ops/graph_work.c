@@ -2,6 +2,8 @@
 /* graph_work.c - see graph_work.h. */
 #include "graph_work.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "graph_json.h"
@@ -40,4 +42,15 @@ void graph_work_free(graph_work *work) {
 
 const char *graph_place_where(const tesela_graph_place *place) {
   return place->external ? "outside" : place->scratchpad ? "scratchpad" : "arena";
+}
+
+const char *graph_type_text(tesela_dtype dtype, int32_t bits, int32_t rank, const int64_t *shape,
+                            char text[GRAPH_TYPE_TEXT]) {
+  const char *type = tesela_dtype_name(dtype);
+  size_t used = type ? (size_t)snprintf(text, GRAPH_TYPE_TEXT, "%s[", type)
+                     : (size_t)snprintf(text, GRAPH_TYPE_TEXT, "%" PRId32 "bit[", bits);
+  for (int32_t d = 0; d < rank && used < GRAPH_TYPE_TEXT; d++)
+    used += (size_t)snprintf(text + used, GRAPH_TYPE_TEXT - used, "%s%" PRId64, d ? "," : "", shape[d]);
+  if (used < GRAPH_TYPE_TEXT) snprintf(text + used, GRAPH_TYPE_TEXT - used, "]");
+  return text;
 }

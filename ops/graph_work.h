@@ -43,6 +43,10 @@ void graph_put_copies(tesela_sink *j, const tesela_propagate_facts *facts);
 void graph_put_facts(tesela_sink *j, const tesela_propagate_facts *facts);
 void graph_put_moves(tesela_sink *j, const tesela_graph *graph, const tesela_propagation *p);
 
+/* "f16[128,256]"; "16bit[3]" without a type. What does not fit is cut. */
+#define GRAPH_TYPE_TEXT 160
+const char *graph_type_text(tesela_dtype dtype, int32_t bits, int32_t rank, const int64_t *shape,
+                            char text[GRAPH_TYPE_TEXT]);
 /* "outside", "scratchpad" or "arena". */
 const char *graph_place_where(const tesela_graph_place *place);
 /* query_graph.c: the facts of an arena, as members of the object that is open. */

@@ -272,8 +272,10 @@ tesela_status op_graph_run(tesela_request *q) {
   bool placed;
   tesela_status status = read_numbers(q, &c);
   if (status == TESELA_OK) status = request_place_program(q, &work, &placed);
-  if (status == TESELA_OK && placed) status = request_run_program(q, &work, &c);
-  graph_check_free(&c);
+  if (status == TESELA_OK && placed) {
+    status = request_run_program(q, &work, &c);
+    graph_check_free(&c);
+  }
   graph_work_free(&work);
   return status;
 }

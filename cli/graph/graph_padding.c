@@ -24,7 +24,7 @@ static const char *padding_advice(const tesela_padding_read *read, char text[2 *
 /* ---- tables -------------------------------------------------------------------------------------------------- */
 
 static void padding_buffers(const graph_work *work, const tesela_padding *padding) {
-  char name[GRAPH_NAME_TEXT], shape[GRAPH_SHAPE_TEXT], text[PADDING_TEXT];
+  char name[GRAPH_NAME_TEXT], shape[GRAPH_TYPE_TEXT], text[PADDING_TEXT];
   int32_t count = tesela_graph_count(work->placed), n = 0;
   int wide = 6, type = 5;
   int64_t places;

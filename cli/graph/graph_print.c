@@ -11,15 +11,8 @@
 #include "main/say.h"
 #include "tile_input.h"
 
-const char *graph_shape_text(const tesela_node *node, char text[GRAPH_SHAPE_TEXT]) {
-  const char *type = tesela_dtype_name(node->dtype);
-  size_t used = type ? (size_t)snprintf(text, GRAPH_SHAPE_TEXT, "%s[", type)
-                     : (size_t)snprintf(text, GRAPH_SHAPE_TEXT, "%" PRId32 "bit[", node->bits);
-  for (int32_t d = 0; d < node->rank && used < GRAPH_SHAPE_TEXT; d++)
-    used +=
-        (size_t)snprintf(text + used, GRAPH_SHAPE_TEXT - used, "%s%" PRId64, d ? "," : "", node->shape[d]);
-  if (used < GRAPH_SHAPE_TEXT - 1) snprintf(text + used, GRAPH_SHAPE_TEXT - used, "]");
-  return text;
+const char *graph_shape_text(const tesela_node *node, char text[GRAPH_TYPE_TEXT]) {
+  return graph_type_text(node->dtype, node->bits, node->rank, node->shape, text);
 }
 
 const char *graph_name_text(const char *name, char text[GRAPH_NAME_TEXT]) {
@@ -64,7 +57,7 @@ static void row_layout(const tesela_device_layout *layout, graph_row row) {
 }
 
 static void row_make(const tesela_graph *graph, const tesela_node *node, graph_row row) {
-  char shape[GRAPH_SHAPE_TEXT], name[GRAPH_NAME_TEXT];
+  char shape[GRAPH_TYPE_TEXT], name[GRAPH_NAME_TEXT];
   memset(row, 0, sizeof(graph_row));
   snprintf(row[COLUMN_NAME], COLUMN_TEXT, "%s", graph_name_text(node->name, name));
   snprintf(row[COLUMN_OP], COLUMN_TEXT, "%s%s%.20s", node->opcode ? node->opcode : tesela_op_name(node->op),

@@ -11,8 +11,7 @@
 /* A row for each node: operator, type and shape, stick, device sizes, bytes, padding. */
 void graph_print_table(const graph_work *work);
 /* "f16[128,256]" */
-#define GRAPH_SHAPE_TEXT 96
-const char *graph_shape_text(const tesela_node *node, char text[GRAPH_SHAPE_TEXT]);
+const char *graph_shape_text(const tesela_node *node, char text[GRAPH_TYPE_TEXT]);
 
 /* A name; of a long one the first 38 bytes, no part of a character, and .. */
 #define GRAPH_NAME_TEXT 41

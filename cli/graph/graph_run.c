@@ -12,7 +12,7 @@
 #include "tile_input.h"
 
 static void run_words(const graph_check *c) {
-  char shape[GRAPH_SHAPE_TEXT], name[GRAPH_NAME_TEXT], digest[33];
+  char shape[GRAPH_TYPE_TEXT], name[GRAPH_NAME_TEXT], digest[33];
   int wide = 24;
   for (int32_t o = 0; o < c->data.n_outputs; o++) {
     int length = (int)strlen(graph_name_text(graph_check_output(c, o)->name, name));

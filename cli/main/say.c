@@ -81,28 +81,14 @@ int say_failure(const cli_context *cli, const tesela_error *err) {
   return say_exit(err->status);
 }
 
-int say_file(const cli_context *cli, const char *name, const tesela_error *err) {
-  char quote[SAY_QUOTE], byte[40] = "";
-  if (err->at >= 0) snprintf(byte, sizeof byte, " (byte %" PRId64 ")", err->at);
-  say_error(cli, "%s: %s%s", say_quote(name, quote), err->message, byte);
-  say_option_of_limit(cli, err);
-  return err->reason == TESELA_REASON_PATH ? CLI_BAD : say_exit(err->status);
-}
-
 int say_printed(const cli_context *cli, tesela_status status, const tesela_error *err) {
   return status == TESELA_OK || ferror(stdout) ? CLI_YES : say_failure(cli, err);
-}
-
-int say_failure_in(const cli_context *cli, const char *text, size_t length, const tesela_error *err) {
-  say_error(cli, "%s", err->message);
-  if (err->at >= 0) say_caret(cli, text, length, err->at);
-  return say_exit(err->status);
 }
 
 /* ---- text from outside ------------------------------------------------------------------------------------
  */
 
-void say_caret(const cli_context *cli, const char *text, size_t length, int64_t at) {
+static void say_caret(const cli_context *cli, const char *text, size_t length, int64_t at) {
   enum { MOST = 32 * 1024 }; /* a terminal has up to 1000 columns; a line is two of them */
   char lines[MOST];
   tesela_buffer buffer = {lines, sizeof lines, 0};
@@ -114,4 +100,10 @@ void say_caret(const cli_context *cli, const char *text, size_t length, int64_t 
   fputs(lines, stderr);
   cli_styled(&cli->err, "1;32", "^");
   fputc('\n', stderr);
+}
+
+int say_failure_in(const cli_context *cli, const char *text, size_t length, const tesela_error *err) {
+  say_error(cli, "%s", err->message);
+  if (err->at >= 0) say_caret(cli, text, length, err->at);
+  return say_exit(err->status);
 }

@@ -24,10 +24,6 @@ int say_exit(tesela_status status);
 /* The message of an error; returns its exit status. */
 int say_failure(const cli_context *cli, const tesela_error *err);
 
-/* The same about a file, with the byte of it that is wrong: CLI_BAD for a file that cannot be opened or is not as it should
- * be. */
-int say_file(const cli_context *cli, const char *name, const tesela_error *err);
-
 /* The same after a print to stdout, whose own failure is main's business: CLI_YES then. */
 int say_printed(const cli_context *cli, tesela_status status, const tesela_error *err);
 
@@ -42,7 +38,5 @@ int say_printed(const cli_context *cli, tesela_status status, const tesela_error
  * is shown if err->at < 0.
  */
 int say_failure_in(const cli_context *cli, const char *text, size_t length, const tesela_error *err);
-/* Only those two lines. */
-void say_caret(const cli_context *cli, const char *text, size_t length, int64_t at);
 
 #endif

@@ -155,8 +155,8 @@ typedef struct tesela_file_write_options {
   /// The source file of the tensors, or NULL. Its texts are kept in a .safetensors, except the layouts of these items, and its
   /// pages are released by memory_bytes. Required for an item without `from`, unless the output is raw.
   const tesela_file *source;
-  tesela_progress
-      *progress; ///< called from time to time with the bytes of the whole output; a nonzero result stops
+  /// Called after each tensor and from time to time, with the bytes of the whole output; a nonzero result stops.
+  tesela_progress *progress;
   void *progress_user;
   /// Called after all bytes are written and before the file gets its name; `written` and `bytes` are set. A nonzero result stops
   /// and removes the file. For work that must succeed before the file appears. May be NULL.

@@ -82,6 +82,9 @@ static tesela_status file_run(tesela__file_copies *copies, const tesela_plan *pl
   copies->bytes_now = info.dst_bytes;
   tesela_status status = tesela_plan_run(plan, dst, src, &options, err);
   copies->bytes_before += info.dst_bytes;
+  copies->bytes_now = 0; /* many small tensors are never asked about in the middle of one */
+  if (status == TESELA_OK && options.progress && file_progress(copies, 0, 0) != 0)
+    status = tesela__fail_stopped(err);
   return status;
 }
 

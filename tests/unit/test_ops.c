@@ -146,7 +146,7 @@ static void test_long_operations_stop(void **state) {
   assert_int_equal(fputc(0, file), 0);
   assert_int_equal(fclose(file), 0);
   const tesela_request how = {.files = folder, .progress = count_progress};
-  for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+  for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) { /* a copy asks after each tensor at least */
     asked = last = 0;
     assert_non_null(strstr(ask(&how, lines[i]), "\"ok\":true"));
     assert_true(asked > 0);

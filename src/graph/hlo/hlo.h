@@ -192,6 +192,10 @@ tesela_status tesela__hlo_add(tesela__hlo_build *b, const tesela__hlo_instructio
 /* A view of a node, through a clone if it cannot be one. */
 tesela_status tesela__hlo_reshape(tesela__hlo_build *b, const tesela__hlo_instruction *in, const char *suffix,
                                   int32_t x, int32_t rank, const int64_t *shape, int32_t *node);
+/* `dims` of x from their other ends. */
+tesela_status tesela__hlo_reverse_dims(tesela__hlo_build *b, const tesela__hlo_instruction *in,
+                                       const char *suffix, int32_t n, const int32_t *dims, int32_t x,
+                                       int32_t *node);
 /* Is it 0, 1, .. n - 1? */
 bool tesela__hlo_is_identity(int32_t n, const int32_t *order);
 tesela_status tesela__hlo_permute(tesela__hlo_build *b, const tesela__hlo_instruction *in, const char *suffix,

@@ -79,25 +79,10 @@ static tesela_status convolution_product(tesela__hlo_build *b, const tesela__hlo
 /* A window that runs backwards: w seen from its other end. */
 static tesela_status convolution_reverse(tesela__hlo_build *b, const tesela__hlo_instruction *in,
                                          const convolution *c, int32_t *w) {
-  int32_t dims[CONVOLUTION_SPATIAL], n = 0, from = *w;
-  int64_t start[CONVOLUTION_SPATIAL], length[CONVOLUTION_SPATIAL], step[CONVOLUTION_SPATIAL];
-  for (int32_t i = 0; i < c->spatial; i++) {
-    if (c->window.reversed[i] == 0) continue;
-    dims[n] = c->place[1][2 + i];
-    length[n] = tesela__graph_at(b->graph, *w)->shape[dims[n]];
-    start[n] = tesela__max(length[n] - 1, 0);
-    step[n++] = -1;
-  }
-  if (n == 0) return TESELA_OK;
-  tesela_node_spec spec = {.op = TESELA_OP_SLICE,
-                           .n_operands = 1,
-                           .operand = &from,
-                           .n_dims = n,
-                           .dims = dims,
-                           .start = start,
-                           .length = length,
-                           .step = step};
-  return tesela__hlo_add(b, in, "reversed", &spec, w);
+  int32_t dims[CONVOLUTION_SPATIAL], n = 0;
+  for (int32_t i = 0; i < c->spatial; i++)
+    if (c->window.reversed[i] != 0) dims[n++] = c->place[1][2 + i];
+  return n > 0 ? tesela__hlo_reverse_dims(b, in, "reversed", n, dims, *w, w) : TESELA_OK;
 }
 
 /* A dim of `groups` before what has the role now: the places after it move. */

@@ -75,23 +75,15 @@ tesela_status tesela__hlo_sliced(tesela__hlo_build *b, const tesela__hlo_instruc
   return tesela__hlo_add(b, in, NULL, &spec, &out->node);
 }
 
-tesela_status tesela__hlo_reverse(tesela__hlo_build *b, const tesela__hlo_instruction *in,
-                                  tesela__hlo_value *out) {
+tesela_status tesela__hlo_reverse_dims(tesela__hlo_build *b, const tesela__hlo_instruction *in,
+                                       const char *suffix, int32_t n, const int32_t *dims, int32_t x,
+                                       int32_t *node) {
   int64_t start[TESELA_GRAPH_RANK], length[TESELA_GRAPH_RANK], step[TESELA_GRAPH_RANK];
-  int32_t x, dims[TESELA_GRAPH_RANK];
-  tesela_status status = tesela__hlo_operand(b, in, 0, &x);
-  if (status != TESELA_OK) return status;
-  int32_t n = tesela__hlo_list(b->module, in, "dimensions", TESELA_GRAPH_RANK, dims);
-  const tesela_node *from = tesela__graph_at(b->graph, x);
-  for (int32_t i = 0; i < n; i++)
-    if (dims[i] >= from->rank) return TESELA_OK;
   for (int32_t i = 0; i < n; i++) {
-    length[i] = from->shape[dims[i]];
-    start[i] = length[i] > 0 ? length[i] - 1 : 0;
+    length[i] = tesela__graph_at(b->graph, x)->shape[dims[i]];
+    start[i] = tesela__max(length[i] - 1, 0);
     step[i] = -1;
   }
-  if (n < 0) return TESELA_OK;
-  if (n == 0) return tesela__hlo_same_value(b, in, out);
   tesela_node_spec spec = {.op = TESELA_OP_SLICE,
                            .n_operands = 1,
                            .operand = &x,
@@ -100,7 +92,20 @@ tesela_status tesela__hlo_reverse(tesela__hlo_build *b, const tesela__hlo_instru
                            .start = start,
                            .length = length,
                            .step = step};
-  return tesela__hlo_add(b, in, NULL, &spec, &out->node);
+  return tesela__hlo_add(b, in, suffix, &spec, node);
+}
+
+tesela_status tesela__hlo_reverse(tesela__hlo_build *b, const tesela__hlo_instruction *in,
+                                  tesela__hlo_value *out) {
+  int32_t x, dims[TESELA_GRAPH_RANK];
+  tesela_status status = tesela__hlo_operand(b, in, 0, &x);
+  if (status != TESELA_OK) return status;
+  int32_t n = tesela__hlo_list(b->module, in, "dimensions", TESELA_GRAPH_RANK, dims);
+  for (int32_t i = 0; i < n; i++)
+    if (dims[i] >= tesela__graph_at(b->graph, x)->rank) return TESELA_OK;
+  if (n < 0) return TESELA_OK;
+  if (n == 0) return tesela__hlo_same_value(b, in, out);
+  return tesela__hlo_reverse_dims(b, in, NULL, n, dims, x, &out->node);
 }
 
 /* Starts that are known, as XLA takes them: moved so far that the piece fits. */
