@@ -97,7 +97,7 @@ tesela_status tesela_request_open(tesela_request *q, const char *field, int *fd)
 
 tesela_status request_open(tesela_request *q, const tesela_value *path, int *fd) {
   const char *name;
-  struct stat info;
+  struct stat info = {.st_mode = 0};
   int folder;
   tesela_status status = folder_of(q, path, &folder, &name);
   *fd = -1;
@@ -111,7 +111,8 @@ tesela_status request_open(tesela_request *q, const tesela_value *path, int *fd)
   if (q->files_anywhere || (fstat(*fd, &info) == 0 && S_ISREG(info.st_mode))) return TESELA_OK;
   close(*fd);
   *fd = -1;
-  return refuse(q, "the path is not that of a regular file");
+  errno = EISDIR;
+  return S_ISDIR(info.st_mode) ? system_says(q, name) : refuse(q, "the path is not that of a regular file");
 }
 
 /* ---- paths for functions that take one -------------------------------------------------------------------- */
