@@ -2,7 +2,7 @@
 /*
  * reader.c - the text reader; see reader.h.
  *
- * A byte that starts nothing valid (NUL, invalid UTF-8, a comment without end) is not an error by itself: no caller expects
+ * A byte that starts nothing valid (NUL, invalid UTF-8, an unterminated comment) is not an error by itself: no caller expects
  * it, so the error about what was expected there says what was found.
  */
 #include "base/reader.h"
@@ -199,7 +199,7 @@ void tesela__read_found(const tesela__reader *r, size_t at, char found[TESELA__F
   else if (c == 0)
     snprintf(found, TESELA__FOUND, "a NUL byte");
   else if (comment)
-    snprintf(found, TESELA__FOUND, "a comment without end");
+    snprintf(found, TESELA__FOUND, "an unterminated comment");
   else if (c < 0x20 || (c >= 0x7F && c < 0xA0))
     snprintf(found, TESELA__FOUND, "control character U+%04X", (unsigned)c);
   else if (c >= 0x80)

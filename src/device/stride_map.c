@@ -69,7 +69,7 @@ static tesela_status map_zeros(map_search *search, tesela_error *err) {
     if (search->host->shape[d] == 1 || search->strides[d] != 0) continue;
     if (broadcast >= 0)
       return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                          "host dims %d and %d both have stride 0: an entry of 0 does not tell them apart",
+                          "host dims %d and %d both have stride 0: an entry of 0 does not distinguish them",
                           broadcast, d);
     broadcast = d;
   }
@@ -78,8 +78,7 @@ static tesela_status map_zeros(map_search *search, tesela_error *err) {
     search->dim[j].dim = broadcast < 0 ? TESELA_DIM_REPLICATED : broadcast;
     search->dim[j].step = broadcast < 0 ? 0 : step;
     if (broadcast >= 0 && !tesela__mul(step, tesela__max(search->dim[j].extent, 1), &step))
-      return tesela__fail(err, TESELA_E_OVERFLOW, -1, "device dim %d steps over more than 64 bits can count",
-                          j);
+      return tesela__fail(err, TESELA_E_OVERFLOW, -1, "the step of device dim %d does not fit in 64 bits", j);
   }
   return TESELA_OK;
 }
@@ -92,7 +91,7 @@ static tesela_status map_start(map_search *search, tesela_error *err) {
     map_owners(search, j);
     if (search->n_owners[j] == 0)
       return tesela__fail(err, TESELA_E_INVALID, -1,
-                          "stride_map[%d] is %lld: no multiple of the stride of a host dim above 1", j,
+                          "stride_map[%d] is %lld: not a multiple of the stride of a host dim above 1", j,
                           (long long)search->map[j]);
   }
   return map_zeros(search, err);
@@ -155,10 +154,11 @@ static tesela_status map_take(const map_search *search, bool *found, tesela_devi
   tesela_status status = map_differ(layout, &next, &differ, err);
   for (int32_t j = 0; status == TESELA_OK && differ && j < search->n; j++)
     if (layout->dim[j].dim != next.dim[j].dim)
-      return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                          "stride_map[%d] is %lld: %lld of host dim %d or %lld of host dim %d, both fit", j,
-                          (long long)search->map[j], (long long)layout->dim[j].step, layout->dim[j].dim,
-                          (long long)next.dim[j].step, next.dim[j].dim);
+      return tesela__fail(
+          err, TESELA_E_UNSUPPORTED, -1,
+          "ambiguous stride_map[%d] %lld: step %lld of host dim %d or step %lld of host dim %d", j,
+          (long long)search->map[j], (long long)layout->dim[j].step, layout->dim[j].dim,
+          (long long)next.dim[j].step, next.dim[j].dim);
   return status;
 }
 
@@ -174,7 +174,7 @@ static tesela_status map_solve(map_search *search, tesela_device_layout *layout,
     }
     if (tries++ == MAP_TRIES)
       return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                          "stride_map can be read in too many ways: say the host dims");
+                          "stride_map can be read in too many ways: give the host dims");
     map_choose(search, j, pick[j]);
     bool possible = map_possible(search, j + 1);
     if (possible && j + 1 < search->n) {
@@ -222,7 +222,7 @@ tesela_status tesela_device_from_stride_map(tesela_device_layout *layout, const 
   if (status == TESELA_OK && host_strides == NULL) status = tesela__device_row_major(host, row_major, err);
   if (status != TESELA_OK) return status;
   if (n_dims < 1 || n_dims > TESELA_DEVICE_DIMS)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "%d device dims; allowed are 1 to %d", n_dims,
+    return tesela__fail(err, TESELA_E_LIMIT, -1, "%d device dims; expected 1 to %d", n_dims,
                         TESELA_DEVICE_DIMS);
   search.empty = elements == 0;
   search.strides = host_strides == NULL ? row_major : host_strides;

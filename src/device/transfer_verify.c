@@ -68,7 +68,7 @@ tesela_status tesela_transfer_verify(const tesela_device_layout *layout, const v
   if (status == TESELA_OK) status = tesela_layout_sizes(&device, &sizes, err);
   if (status != TESELA_OK) return status;
   if (dump_bytes < sizes.bytes)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "the dump has %" PRId64 " bytes; the layout takes %" PRId64,
+    return tesela__fail(err, TESELA_E_RANGE, -1, "the dump has %" PRId64 " bytes; the layout needs %" PRId64,
                         dump_bytes, sizes.bytes);
   status = verify_expected(layout, host_strides, host_offset, host, &memory, &dense, &values, err);
   if (status != TESELA_OK) return status;

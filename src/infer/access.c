@@ -59,7 +59,7 @@ static tesela_status access_through(const tesela_kernel_program *program, const 
   if (status !=
       TESELA_OK) { /* more than registers can say; whole bytes are moved one at a time all the same */
     if (tesela_dtype_bits(tensor->dtype) % 8 == 0) return TESELA_OK;
-    return tesela__fail(&answer->error, TESELA_E_LIMIT, -1, "%s is too large for registers to go through",
+    return tesela__fail(&answer->error, TESELA_E_LIMIT, -1, "%s is too large to access from registers",
                         tensor->name);
   }
   status = access_ask(answer, tensor, instead);

@@ -219,8 +219,8 @@ static void note_row(tesela_report *report, const tesela__array *row) {
   if (array->n_candidates > 1)
     tesela__report_note(report, kind, array->line,
                         "entry %" PRId64 ": %" PRId32
-                        " shapes can have its size %s, among them %.80s and %.80s; the "
-                        "program's optimised HLO or buffer assignment, given too, can decide",
+                        " shapes have its size %s, among them %.80s and %.80s; add the program's optimised "
+                        "HLO or buffer assignment to decide",
                         row->number, array->n_candidates, array->size.text, array->candidate[0].shape,
                         array->candidate[1].shape);
   else if (array->fitted[0] && !array->decided)

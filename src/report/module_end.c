@@ -117,7 +117,7 @@ static bool find_repeated(tesela_report *report, bool layout, bool *repeated) {
   *repeated = seen && !seen_here && module->fingerprint == 0;
   if (*repeated)
     tesela__report_note(report, TESELA_REPORT_REPEATED, report->section[module->section].line,
-                        "the same entries stand in several reports; the totals count each once");
+                        "several reports have the same entries; the totals count each once");
   return true;
 }
 
@@ -136,7 +136,7 @@ static bool note_same_module(tesela_report *report) {
     tesela__report_note(
         report, TESELA_REPORT_SAME_MODULE, section->line,
         "module %.120s has the same arrays as an earlier module of that name; both are counted, so "
-        "the sums may hold one program twice",
+        "the sums may count one program twice",
         section->name);
   return true;
 }
@@ -152,15 +152,15 @@ static void note_missing(tesela_report *report) {
   if (module->entry_seen || section->name[0] == '\0') return;
   if (module->outside_seen)
     tesela__report_note(report, TESELA_REPORT_NO_ENTRY, section->line,
-                        "module %.120s has no line ENTRY: instructions outside of computations are counted, "
+                        "module %.120s has no ENTRY line: instructions outside computations are counted, "
                         "others may be missing",
                         section->name);
   else if (section->n_arguments < 0)
     tesela__report_note(report, TESELA_REPORT_NO_ENTRY, section->line,
-                        "module %.120s: the entry computation is missing, and its arrays", section->name);
+                        "module %.120s: the entry computation and its arrays are missing", section->name);
   else
     tesela__report_note(report, TESELA_REPORT_NO_ENTRY, section->line,
-                        "module %.120s: the entry computation is missing; of its arrays only the %" PRId64
+                        "module %.120s: the entry computation is missing; only the %" PRId64
                         " arguments and %" PRId64 " results of entry_computation_layout are counted",
                         section->name, section->n_arguments, section->n_results);
 }

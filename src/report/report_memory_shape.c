@@ -34,8 +34,8 @@ static void note_differences(tesela_report *report, const tesela__entry *entry,
   int shape = (int)tesela__min((int64_t)facts->shape.n, 100);
   if (!array->sized) {
     tesela__report_note(report, TESELA_REPORT_DISAGREE, entry->line,
-                        "entry %" PRId64 ": no known tile gives %.*s the size %s that the compiler printed",
-                        entry->number, shape, facts->shape.text, array->size.text);
+                        "entry %" PRId64 ": no known tile gives %.*s the printed size %s", entry->number,
+                        shape, facts->shape.text, array->size.text);
     return;
   }
   char stored[TESELA_UNITS_TEXT], unpadded[TESELA_UNITS_TEXT], extra[TESELA_UNITS_TEXT], ratio[32],
@@ -163,12 +163,11 @@ static void note_without_shape(tesela_report *report, const tesela__entry *entry
   if (unread)
     tesela__report_note(report, TESELA_REPORT_UNREADABLE, entry->line,
                         "entry %" PRId64
-                        ": %.*s cannot be read as a shape with a size; the compiler's figures are "
-                        "taken",
+                        ": %.*s cannot be read as a shape with a size; the compiler's figures are used",
                         entry->number, (int)tesela__min((int64_t)text.n, 120), text.text);
   else
     tesela__report_note(report, TESELA_REPORT_NO_SHAPE, entry->line,
-                        "entry %" PRId64 " has no array shape; the compiler's figures are taken",
+                        "entry %" PRId64 " has no array shape; the compiler's figures are used",
                         entry->number);
 }
 
@@ -178,12 +177,11 @@ static void note_incomplete(tesela_report *report, const tesela__entry *entry, c
   if (fits->values < entry->values)
     tesela__report_note(report, TESELA_REPORT_UNREADABLE, entry->line,
                         "entry %" PRId64 ": the shapes of %" PRId64 " of its %" PRId64
-                        " values can be read in %.*s; another may be the one with its size",
+                        " values can be read in %.*s; another one may have its size",
                         entry->number, fits->values, entry->values, shown, entry->shapes.text);
   else
     tesela__report_note(report, TESELA_REPORT_UNREADABLE, entry->line,
-                        "entry %" PRId64
-                        ": not all of %.*s can be read; another shape may be the one with its size",
+                        "entry %" PRId64 ": not all of %.*s can be read; another shape may have its size",
                         entry->number, shown, entry->shapes.text);
 }
 

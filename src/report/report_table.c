@@ -170,8 +170,7 @@ void tesela__report_add(tesela_report *report, int64_t *sum, int64_t value) {
   if (tesela__add(*sum, value, sum)) return;
   *sum = INT64_MAX;
   tesela__report_note(report, TESELA_REPORT_SATURATED, report->line,
-                      "a sum of bytes does not fit in 64 bits; it is "
-                      "given as the largest number that does");
+                      "a sum of bytes does not fit in 64 bits; the largest 64-bit number is given");
 }
 
 static void add_times(tesela_report *report, int64_t *sum, int64_t value, int64_t count) {
@@ -241,9 +240,9 @@ void tesela__report_count_unlisted(tesela_report *report, tesela_report_source s
   tesela__report_add(report, &totals->padding_bytes, bytes.least_padding);
   tesela__report_add(report, &totals->most_padding_bytes, bytes.most_padding);
   tesela__report_section_add(report, section, bytes, 1);
-  tesela__report_note(report, TESELA_REPORT_TOO_MANY, report->line,
-                      "more distinct shapes or entries than are kept; "
-                      "the others are in the totals, not in the lists");
+  tesela__report_note(
+      report, TESELA_REPORT_TOO_MANY, report->line,
+      "more distinct shapes or entries than the limit allows; the rest are in the totals, not in the lists");
 }
 
 /* ---- seen before? -------------------------------------------------------------------------------------- */

@@ -145,8 +145,7 @@ static bool go_on(tesela_report *report, tesela__span line, tesela__span full, b
               wrap->n + line.n <= (size_t)report->options.line_bytes;
   if (!fits || is_start(report, line)) return tesela__wrap_flush(report);
   *done = true;
-  tesela__report_note(report, TESELA_REPORT_JOINED, wrap->line,
-                      "lines cut at %zu characters were put together again",
+  tesela__report_note(report, TESELA_REPORT_JOINED, wrap->line, "lines cut at %zu characters were rejoined",
                       wrap->entities ? wrap->piece[2].columns : piece->columns);
   if (!hold_piece(report, line, marked)) return false;
   if (is_as_wide(width, *piece) || is_as_wide(raw, wrap->piece[2])) return true;

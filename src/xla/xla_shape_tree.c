@@ -177,7 +177,7 @@ static tesela_status xla_take_layout(tesela_xla_shape *to, const tesela_xla_shap
   if (xla_has_elements(to) != xla_has_elements(from) || to->rank != from->rank)
     return tesela__fail(err, TESELA_E_MISMATCH, -1,
                         "leaf %" PRId32 " has %" PRId32 " dims here and %" PRId32
-                        " in the tree of layouts, or is no array",
+                        " in the tree of layouts, or is not an array",
                         leaf, to->rank, from->rank);
   to->has_layout = from->has_layout;
   tesela__xla_layout_copy(&to->layout, &from->layout);

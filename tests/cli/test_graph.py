@@ -433,7 +433,7 @@ def test_what_was_not_looked_at_is_named(tmp_path):
     file = tmp_path / "while.hlo"
     file.write_text(WHILE)
     said = graph("assign", file).stdout.decode()
-    assert "no plan is cheaper for the 1 operator looked at\nnot looked at: 1 operator without rules (w = while)" in said
+    assert "no plan is cheaper for the 1 operator considered\nnot considered: 1 operator without rules (w = while)" in said
     answer = table(graph("assign", "--json", file))
     assert (answer["operators"], answer["unknown"]) == (1, 1)
     said = graph("assign", EXAMPLES / "linear.json").stdout.decode()

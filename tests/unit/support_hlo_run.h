@@ -25,7 +25,7 @@ typedef struct hlo_case {
   uint64_t state;  /* of the random numbers */
   char text[8192]; /* of the instruction that is the root, without name and shape */
   size_t length;
-  const char *in_front, *lines; /* computations; instructions in front of the root; may be NULL */
+  const char *in_front, *lines; /* computations; instructions before the root; may be NULL */
   int32_t n;                    /* parameters p0, p1, ..: f32, but for `indices` */
   hlo_tensor in[HLO_TENSORS], want;
   bool index[HLO_TENSORS], want_index; /* s32 */

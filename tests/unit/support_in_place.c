@@ -44,7 +44,7 @@ typedef struct guarded {
   size_t mapped;
 } guarded;
 
-/* `n` bytes, the last one in front of a page that cannot be touched, or the first one behind one. */
+/* `n` bytes, the last one before a page that cannot be touched, or the first one behind one. */
 static guarded new_guarded(size_t n, bool at_end) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE), inner = (n + page) / page * page;
   guarded g = {.mapped = inner + 2 * page};

@@ -4,7 +4,7 @@
  *
  * Every tensor is a list: the buffer's element that each of its elements is. A layout says for each element of a buffer its
  * stick and lane. The rules (`graph_rules` of tests/vectors/spyre_seed_examples.json) are judged at every point of the
- * iteration space; then all layouts of all buffers are tried, with every move in front of every operand. No code is shared
+ * iteration space; then all layouts of all buffers are tried, with every move before every operand. No code is shared
  * with the library; nothing here is quick.
  *
  *   pointwise  at every point each operand's lane equals the result's lane and its stick depends on the result's stick only; or

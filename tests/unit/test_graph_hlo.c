@@ -20,7 +20,7 @@
 #include "support_fault.h"
 #include "support_graph_text.h"
 
-/* name, body of the entry computation (and what stands in front of it), nodes as `name class fn dtype[shape](operands) ...` */
+/* name, body of the entry computation (and what stands before it), nodes as `name class fn dtype[shape](operands) ...` */
 typedef struct read_row {
   const char *name, *in_front, *body, *nodes;
 } read_row;

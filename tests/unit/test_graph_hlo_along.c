@@ -2,7 +2,7 @@
 /*
  * test_graph_hlo_along.c - sort, topk and folds of pairs in HLO text: which comparisons are known, and what comes out.
  *
- * Lines are sorted here by counting, for each element, those that stand in front of it.
+ * Lines are sorted here by counting, for each element, those that stand before it.
  */
 #include <inttypes.h>
 #include <setjmp.h>

@@ -158,7 +158,7 @@ static int64_t swizzled(const side *s, int64_t place) {
 /* By arithmetic: what each place of the axis is. */
 static void fill_table(const side *s, int64_t *table) {
   int64_t places = s->end + s->tail, combinations = 1, elements = in_place_product(s->rank, s->shape),
-          last = s->offset - 1; /* what lies in front of the offset is never padding behind the last place */
+          last = s->offset - 1; /* what lies before the offset is never padding behind the last place */
   for (int64_t p = 0; p < places; p++) table[p] = GAP;
   for (int i = 0; i < s->n_parts; i++) combinations *= s->part[i].extent;
   for (int64_t k = 0; k < combinations; k++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_materialise.c - copies in front of operands that no move of a buffer suits.
+ * test_materialise.c - copies before operands that no move of a buffer suits.
  *
  * The programs are made so that the number of copies follows from the rules by hand; what they compute is compared with a run on
  * plain memory of the program without copies.

@@ -3,7 +3,7 @@
  * test_propagate_soft.c - soft rules beside hard ones: what is paid for a need does not buy the result out of following its
  * operand, nor the other way round.
  *
- * By rows, and for random prices against a search over all layouts of two results and all moves in front of them.
+ * By rows, and for random prices against a search over all layouts of two results and all moves before them.
  * TESELA_SEED says where to begin.
  */
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_relayout_swizzled.c - one element that a swizzle takes to another place: what is filled, and what is kept. The
- * places in front of the offset that no digit reaches are never written, wherever the element goes.
+ * places before the offset that no digit reaches are never written, wherever the element goes.
  */
 #include <inttypes.h>
 #include <setjmp.h>

@@ -207,7 +207,7 @@ static void test_rows(void **state) {
   tesela_report_destroy(report);
 }
 
-/* Source lines: in the metadata, or in tables in front of the module. */
+/* Source lines: in the metadata, or in tables before the module. */
 static void test_locations(void **state) {
   (void)state;
   static const char tables[] =

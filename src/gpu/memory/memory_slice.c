@@ -93,7 +93,7 @@ tesela_status tesela_tile_memory_slice(tesela_tile_memory *out, const tesela_til
     if (start[d] < 0 || start[d] > layout->shape[d] - shape[d])
       return tesela__fail(err, TESELA_E_RANGE, -1,
                           "%" PRId64 " elements from %" PRId64 " on along dim %" PRId32
-                          ", which has %" PRId64,
+                          ", which has extent %" PRId64,
                           shape[d], start[d], d, layout->shape[d]);
   tesela__tile_parts parts = {.n = 0};
   tile.offset = layout->offset;
@@ -107,8 +107,8 @@ tesela_status tesela_tile_memory_slice(tesela_tile_memory *out, const tesela_til
     tile.offset += tile_line_at(&line, 0, start[d]); /* a place of the layout */
     if (!tile_cut(&line, d, start[d], shape[d], &parts))
       return tesela__refuse(err, TESELA_E_UNSUPPORTED, TESELA_REASON_NOT_LINEAR,
-                            "no modes say the %" PRId64 " elements from %" PRId64 " on along dim %" PRId32
-                            ": they cut a mode",
+                            "modes cannot express the %" PRId64 " elements from %" PRId64
+                            " on along dim %" PRId32 ": they cut a mode",
                             shape[d], start[d], d);
   }
   tesela__tile_set_modes(&tile, &parts);

@@ -190,8 +190,8 @@ static void frag_quote(frag_text said, char quoted[33]) {
 /* Report that a part which stands for n has no number, or one outside the family. */
 static tesela_status frag_refuse_n(const tesela_fragment *row, const char *quoted, int64_t at,
                                    tesela_error *err) {
-  return tesela__fail(err, TESELA_E_SYNTAX, at, "n in \"%s\" is to be %d, %d, ... %d", quoted,
-                      (int)row->n_step, (int)(2 * row->n_step), (int)row->n_max);
+  return tesela__fail(err, TESELA_E_SYNTAX, at, "n in '%s' must be %d, %d, ... %d", quoted, (int)row->n_step,
+                      (int)(2 * row->n_step), (int)row->n_max);
 }
 
 /* Refuse a name of which no entry has more than the first `known` parts. */
@@ -220,16 +220,17 @@ static tesela_status frag_refuse(frag_text name, int32_t known, tesela_error *er
     }
   }
   if (!words.used)
-    return tesela__fail(err, TESELA_E_SYNTAX, at, "the name of the fragment ends before \"%s\"", quoted);
+    return tesela__fail(err, TESELA_E_SYNTAX, at, "the name of the fragment ends before '%s'", quoted);
   const char *more = words.cut ? " ..." : "";
   if (ended)
-    return tesela__fail(err, TESELA_E_SYNTAX, at, "the name goes on with a dot and one of: %s%s", words.line,
-                        more);
+    return tesela__fail(err, TESELA_E_SYNTAX, at, "the name continues with a dot and one of: %s%s",
+                        words.line, more);
   if (said.length > 0 && words.edits <= (said.length < 4 ? 1 : 3))
-    return tesela__fail(err, TESELA_E_SYNTAX, at, "\"%s\" is none of: %s%s; did you mean %.*s?", quoted,
-                        words.line, more, (int)words.nearest.length, words.nearest.at);
-  return tesela__fail(err, TESELA_E_SYNTAX, at, "\"%s\" is none of: %s%s%s", quoted, words.line, more,
-                      may_end ? "; or nothing" : "");
+    return tesela__fail(err, TESELA_E_SYNTAX, at,
+                        "unknown part '%s'; expected one of: %s%s; did you mean %.*s?", quoted, words.line,
+                        more, (int)words.nearest.length, words.nearest.at);
+  return tesela__fail(err, TESELA_E_SYNTAX, at, "unknown part '%s'; expected one of: %s%s%s", quoted,
+                      words.line, more, may_end ? "; or nothing" : "");
 }
 
 tesela_status tesela_fragment_find(const char *text, size_t length, tesela_register *layout,

@@ -36,7 +36,7 @@ static tesela_status build_check(tesela__hlo_build *b, const tesela__hlo_instruc
       tesela_dtype_family_of(shape->dtype) == TESELA_FAMILY_FLOAT)
     return build_convert(b, in, shape->dtype, &out->node);
   char have[TESELA__SHAPE_TEXT], want[TESELA__SHAPE_TEXT];
-  return tesela__hlo_fail(b, in, TESELA_E_INVALID, "the text says %s%s; its operands make it %s%s",
+  return tesela__hlo_fail(b, in, TESELA_E_INVALID, "the text has %s%s, but its operands give %s%s",
                           tesela_dtype_name(shape->dtype), tesela__shape_text(want, shape->rank, shape->dim),
                           tesela_dtype_name(node->dtype), tesela__shape_text(have, node->rank, node->shape));
 }
@@ -73,8 +73,7 @@ static tesela_status build_value(tesela__hlo_build *b, const tesela__hlo_instruc
   tesela__hlo_span note;
   tesela_status status = TESELA_OK;
   if (++b->facts.instructions > TESELA__HLO_INSTRUCTIONS)
-    return tesela__hlo_fail(b, in, TESELA_E_LIMIT,
-                            "more than 2^20 instructions, calls counted as often as they stand");
+    return tesela__hlo_fail(b, in, TESELA_E_LIMIT, "more than 2^20 instructions, with those of each call");
   if (!in->tuple && (status = tesela__hlo_array(b, in, &shape)) != TESELA_OK) return status;
   b->dtype = in->tuple ? TESELA_TOKEN : shape.dtype;
   b->rank = shape.rank;

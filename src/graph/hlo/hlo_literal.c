@@ -79,7 +79,7 @@ static tesela_status hlo_numbers(tesela__reader *r, int64_t *n, bool *splat, dou
     while (r->at < r->length && !strchr("{}, \n\t\r", r->text[r->at])) r->at++;
     tesela__hlo_span span = {start, r->at - start};
     if (!tesela__hlo_number(r->text, span, &number))
-      return tesela__fail(r->err, TESELA_E_SYNTAX, (int64_t)start, "%s is no number",
+      return tesela__fail(r->err, TESELA_E_SYNTAX, (int64_t)start, "%s is not a number",
                           tesela__hlo_shown(r->text, span, shown));
     if (*n > 0 && !hlo_same_bits(number, *value)) *splat = false;
     *value = number;

@@ -189,7 +189,7 @@ tesela_status tesela__hlo_from_note(tesela__hlo_build *b, const tesela__hlo_inst
   tesela__hlo_span word = tesela__hlo_cut(text, &note, ' ');
   int32_t op = tesela_op_find(text + word.at, word.n), *operand = NULL;
   if (op < 0)
-    return tesela__fail(b->err, TESELA_E_SYNTAX, (int64_t)word.at, "%s is no class of operators",
+    return tesela__fail(b->err, TESELA_E_SYNTAX, (int64_t)word.at, "unknown class of operators %s",
                         tesela__hlo_shown(text, word, shown));
   tesela_node_spec spec = {.op = (tesela_op)op, .rank = b->rank, .shape = b->shape};
   if (spec.op != TESELA_OP_POOL) spec.length = b->shape;
@@ -197,7 +197,7 @@ tesela_status tesela__hlo_from_note(tesela__hlo_build *b, const tesela__hlo_inst
     tesela__hlo_span value = tesela__hlo_cut(text, &note, ' '), key = tesela__hlo_cut(text, &value, '=');
     if (!note_key(text, key, value, &lists, &spec, b->rank))
       return tesela__fail(b->err, TESELA_E_SYNTAX, (int64_t)key.at,
-                          "%s is no key, or its value is not of its kind",
+                          "unknown key %s, or a value that does not match it",
                           tesela__hlo_shown(text, key, shown));
   }
   if (spec.op == TESELA_OP_ALONG) { /* its length is one number */

@@ -287,7 +287,7 @@ static tesela_status pad_node(pad_build *b, tesela_error *err) {
   *at = (tesela__pad_node){.dtype = buffer->dtype, .device = buffer->dtype};
   if (buffer->dtype == TESELA_TOKEN) return TESELA_OK;
   if (buffer->layout == NULL)
-    return tesela__fail(err, TESELA_E_INVALID, -1, "%.80s has no layout: apply a propagation first",
+    return tesela__fail(err, TESELA_E_INVALID, -1, "%.80s has no layout; apply a propagation first",
                         buffer->name);
   at->device = buffer->layout->host.device_dtype;
   tesela_status status = tesela__pad_view_of(graph, b->number, &b->view, err);

@@ -83,7 +83,7 @@ static tesela_status copies_price(const tesela_propagation *p, const tesela__fam
       *price = options->price ? options->price(options->user, &family->layout[from], &copies->layout[to])
                               : copies->layout[to].places;
       if (*price < 0)
-        return tesela__fail(err, TESELA_E_RANGE, -1, "the price of a copy is %" PRId64 "; it is 0 or more",
+        return tesela__fail(err, TESELA_E_RANGE, -1, "the price of a copy is %" PRId64 "; expected 0 or more",
                             *price);
       if (*price > COPIES_MOST) *price = -1;
       made->most = tesela__max(made->most, *price);

@@ -193,9 +193,8 @@ tesela_status tesela_device_to_xla(const tesela_device_layout *layout, tesela_xl
     found = tesela_xla_layout_make_major_to_minor(&candidate, rank, plan.major, NULL) == TESELA_OK &&
             device_xla_same(layout, &wanted, &candidate);
   if (!found)
-    return tesela__fail(
-        err, TESELA_E_UNSUPPORTED, -1,
-        "no order of the dims and tiles was found that places the elements as this device layout does");
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                        "found no order and tiles that place the elements as this device layout does");
   *out = candidate;
   return TESELA_OK;
 }

@@ -285,7 +285,7 @@ tesela_status tesela__call_arguments(tesela__function_call *call, int32_t in_fro
   if (in_front >= 0) {
     if (call->n == 0 || call->argument[0].kind != TESELA__PARAMETER_LAYOUT)
       return tesela__fail(reader->in.err, TESELA_E_SYNTAX, (int64_t)call->at,
-                          "%s(%s) takes no layout and can not stand behind one", call->function->name,
+                          "%s(%s) does not take a layout and cannot follow one", call->function->name,
                           call->function->arguments);
     call->argument[0].seen = call->argument[0].given = true;
     call->argument[0].operand = in_front;
@@ -299,7 +299,7 @@ tesela_status tesela__call_arguments(tesela__function_call *call, int32_t in_fro
   for (int32_t k = 0; k < call->n; k++)
     if (!call->argument[k].seen && !call->argument[k].optional)
       return tesela__fail(reader->in.err, TESELA_E_SYNTAX, (int64_t)reader->in.at - 1,
-                          "%.*s is missing: %s(%s)", (int)call->argument[k].name_length,
+                          "missing argument %.*s: %s(%s)", (int)call->argument[k].name_length,
                           call->argument[k].name, call->function->name, call->function->arguments);
   return TESELA_OK;
 }

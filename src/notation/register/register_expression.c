@@ -29,14 +29,14 @@ static tesela_status expression_refused(tesela__expression_reader *reader, size_
 
 static tesela_status expression_enter(tesela__expression_reader *reader, size_t at) {
   if (++reader->depth <= TESELA_EXPRESSION_DEPTH) return TESELA_OK;
-  return tesela__fail(reader->in.err, TESELA_E_LIMIT, (int64_t)at,
-                      "more than %d brackets and calls in each other", TESELA_EXPRESSION_DEPTH);
+  return tesela__fail(reader->in.err, TESELA_E_LIMIT, (int64_t)at, "brackets and calls nest deeper than %d",
+                      TESELA_EXPRESSION_DEPTH);
 }
 
 /* Make room for one more operand: *base is its number. */
 static tesela_status expression_push(tesela__expression_reader *reader, size_t at, int32_t *base) {
   if (reader->n_operands >= TESELA__OPERANDS) /* not while each level adds at most two */
-    return tesela__fail(reader->in.err, TESELA_E_LIMIT, (int64_t)at, "more than %d layouts wait for others",
+    return tesela__fail(reader->in.err, TESELA_E_LIMIT, (int64_t)at, "more than %d pending operands",
                         (int)TESELA__OPERANDS);
   *base = reader->n_operands++;
   return TESELA_OK;
@@ -62,7 +62,7 @@ static tesela_status call_check_kinds(const tesela__function_call *call) {
                                                                 : call->takes;
     if ((kind & takes) == 0)
       return tesela__fail(reader->in.err, TESELA_E_MISMATCH, (int64_t)argument->at,
-                          "%.*s is %s; %s is needed: %s(%s)", (int)argument->name_length, argument->name,
+                          "%.*s is %s; expected %s: %s(%s)", (int)argument->name_length, argument->name,
                           tesela__operand_text(kind), tesela__operand_text(takes), call->function->name,
                           call->function->arguments);
     if (argument->kind == TESELA__PARAMETER_LAYOUT) first = kind;
@@ -241,13 +241,14 @@ static tesela_status expression_parse(tesela__expression_reader *reader, const c
   reader->depth = reader->n_operands = 0;
   if (length > TESELA_EXPRESSION_LENGTH)
     return tesela__fail(err, TESELA_E_LIMIT, TESELA_EXPRESSION_LENGTH,
-                        "an expression of %zu bytes; at most %d are read", length, TESELA_EXPRESSION_LENGTH);
+                        "the expression has %zu bytes; expected at most %d", length,
+                        TESELA_EXPRESSION_LENGTH);
   tesela_status status = tesela__expression_read(reader);
   if (status != TESELA_OK) return status;
   if (tesela__read_peek(&reader->in) >= 0)
     return tesela__expression_unexpected(reader, "'*', '/', '.' or the end", NULL);
   if ((reader->operand[0].kind & takes) == 0)
-    return tesela__fail(err, TESELA_E_MISMATCH, 0, "the expression is %s; %s is needed",
+    return tesela__fail(err, TESELA_E_MISMATCH, 0, "the expression is %s; expected %s",
                         tesela__operand_text(reader->operand[0].kind), tesela__operand_text(takes));
   return TESELA_OK;
 }

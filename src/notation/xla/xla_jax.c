@@ -140,7 +140,7 @@ static tesela_status jax_read(tesela__reader *reader, tesela_xla_layout *layout)
     if (status == TESELA_OK) status = tesela__read_more(reader, ')', true, &more);
   }
   if (status == TESELA_OK && !seen[0])
-    return tesela__fail(reader->err, TESELA_E_INVALID, 0, "major_to_minor is missing");
+    return tesela__fail(reader->err, TESELA_E_INVALID, 0, "missing argument major_to_minor");
   if (status == TESELA_OK && tesela__read_peek(reader) >= 0)
     return tesela__read_unexpected(reader, "the end of the text", "");
   return status;
@@ -211,7 +211,7 @@ tesela_status tesela_xla_print_jax(const tesela_xla_layout *layout, const tesela
   if (status != TESELA_OK) return status;
   for (int32_t i = 0; i < layout->n_tile_numbers; i++)
     if (layout->tile[i] == TESELA_XLA_COMBINE)
-      return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "a tile with * cannot be said to JAX");
+      return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "a JAX layout cannot express a tile with *");
   tesela__sink_init(&sink, to);
   jax_put_layout(&sink, layout);
   status = tesela__sink_finish(&sink, err);

@@ -116,7 +116,8 @@ static tesela_status xla_read_physical(tesela__xla_reader *reader, tesela_xla_la
   if (status == TESELA_OK) status = tesela__sink_finish(&sink, reader->in.err);
   if (status == TESELA_OK && text.length >= text.capacity)
     return tesela__fail(reader->in.err, TESELA_E_LIMIT, (int64_t)at,
-                        "the shape in P(...) has %zu bytes; %zu are kept", text.length, text.capacity - 1);
+                        "the shape in P(...) has %zu bytes; expected at most %zu", text.length,
+                        text.capacity - 1);
   return status;
 }
 

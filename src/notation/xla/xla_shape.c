@@ -125,7 +125,7 @@ static tesela_status xla_read_buffer(tesela__xla_reader *reader, tesela_xla_shap
   if (c != '(') status = xla_read_plain(reader, shape);
   if (status != TESELA_OK) return status;
   if (c == '(' || shape->kind != TESELA_XLA_ARRAY)
-    return tesela__fail(reader->in.err, TESELA_E_INVALID, (int64_t)at, "a buffer b(...) holds one array");
+    return tesela__fail(reader->in.err, TESELA_E_INVALID, (int64_t)at, "b(...) holds a single array");
   shape->kind = TESELA_XLA_BUFFER;
   return tesela__read_expect(&reader->in, ')', "of the buffer");
 }
@@ -169,7 +169,7 @@ static tesela_status xla_after_member(tesela__xla_reader *reader, bool *closed) 
   size_t comma = reader->in.at;
   if (!tesela__read_take(&reader->in, ',')) return tesela__xla_unexpected(reader, "',' or ')'");
   if (reader->lenient && tesela__read_take(&reader->in, ')')) {
-    tesela__xla_repair(reader, comma, "',' behind the last member left out");
+    tesela__xla_repair(reader, comma, "',' after the last member left out");
     *closed = true;
   }
   return TESELA_OK;
