@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comments in the English of the field: no phrase of the list below in a folder that is done. FOLDERS grows; a file never leaves it."""
+"""Comments and messages in the English of the field: no phrase of the lists below in a folder that is done."""
 
 import os
 import pathlib
@@ -7,7 +7,7 @@ import re
 
 SOURCE = pathlib.Path(os.environ.get("TESELA_SOURCE", "."))
 
-# Folders whose comments follow the list. The others are to come.
+# Folders whose comments follow the list; the string literals of src follow it too.
 FOLDERS = ["include/tesela"] + [
     f"src/{folder}" for folder in "layout xla relayout kernels solve gpu device draw base file infer report notation graph".split()]
 # Their text is still being written.
@@ -35,6 +35,21 @@ WORDS = [
     (r"\bdear(er|est)\b", "'more expensive', 'highest price'"),
 ]
 
+# The same for messages, in string literals alone. A comment may say that a text takes or stands for something.
+MESSAGE_WORDS = [
+    (r"\b(is|are) possible\b", "'expected X to Y'"),
+    (r"\b(are|is) allowed\b|\ballowed: |\ballowed are\b", "'expected X to Y'"),
+    (r"; (it|they|this) (is|are) \S+ or more\b", "'expected X or more'"),
+    (r"\bit may (be|have)\b|\bthere (may|must) be\b", "'expected X to Y'"),
+    (r"\bstands?\b", "'is given', 'is listed'"),
+    (r"\b(says?|said|tells?|told)\b(?! how\b)", "'has', 'expresses', 'is given'"),
+    (r"\bthere (is|are) (no|nothing)\b", "'unknown X', 'missing X', 'X out of range'"),
+    (r"\bis missing; it takes\b|\ba word\b(?! has)", "'missing argument X'"),
+    (r"\b(announced|cut off)\b", "'truncated'"),
+    (r"\bwould do\b|\bsuits?\b", "'compatible'"),
+    (r"\btaken\b|\bgoes on\b|\bas far as\b|\bnot settled\b|\bnot decided\b", "'used', 'continues', 'cannot decide'"),
+]
+
 COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|/\*.*?\*/|(?://[^\n]*\n?[ \t]*)+', re.S)
 
 
@@ -46,9 +61,21 @@ def comments(text):
             yield text.count("\n", 0, match.start()) + 1, words
 
 
-def faults(text):
+STRING = r'"(?:\\.|[^"\\\n])*"'
+JOIN = r'\s*(?:PRI\w+\s*)?'  # of two literals that are one message
+LITERAL = re.compile(rf"/\*.*?\*/|//[^\n]*|'(?:\\.|[^'\\\n])+'|#include[^\n]*|{STRING}(?:{JOIN}{STRING})*", re.S)
+
+
+def messages(text):
+    """Each string literal of a C text as (line, text), joined where the compiler joins."""
+    for match in LITERAL.finditer(text):
+        if match[0].startswith('"'):
+            yield text.count("\n", 0, match.start()) + 1, re.sub(rf'"{JOIN}"', "", match[0])[1:-1]
+
+
+def faults(text, parts=comments, lists=WORDS):
     return [(line, found[0], better)
-            for line, words in comments(text) for phrase, better in WORDS for found in [re.search(phrase, words)] if found]  # fmt: skip
+            for line, words in parts(text) for phrase, better in lists for found in [re.search(phrase, words)] if found]  # fmt: skip
 
 
 def test_comments_follow_the_list():
@@ -57,6 +84,25 @@ def test_comments_follow_the_list():
     wrong = [f"{file.relative_to(SOURCE)}:{line}: '{found}': write {better}" for file in files
              if str(file.relative_to(SOURCE)) not in NOT_YET for line, found, better in faults(file.read_text())]  # fmt: skip
     assert wrong == [], "\n" + "\n".join(wrong)
+
+
+def test_messages_follow_the_list():
+    files = sorted((SOURCE / "src").rglob("*.[ch]"))
+    assert len(files) >= 300
+    assert sum(len(list(messages(file.read_text()))) for file in files) > 3000
+    wrong = [f"{file.relative_to(SOURCE)}:{line}: '{found}': write {better}" for file in files
+             for line, found, better in faults(file.read_text(), messages, WORDS + MESSAGE_WORDS)]  # fmt: skip
+    assert wrong == [], "\n" + "\n".join(wrong)
+
+
+def test_a_phrase_in_a_message_is_found():
+    def found(text):
+        return [fault[:2] for fault in faults(text, messages, WORDS + MESSAGE_WORDS)]
+
+    assert found('x;\nfail("fill %d is "\n     "none");') == [(2, "is none")]
+    assert found('fail("dim %" PRId32 "; it is 0 or "\n "more");') == [(1, "; it is 0 or more")]
+    assert found('fail("rank %d; 0 to 4 are possible"); // are possible') == [(1, "are possible")]
+    assert found('#include "behind.h"\n/* "behind" */ x = \'"\'; y = "after"; // "behind"\n') == []
 
 
 def test_a_phrase_is_found():
