@@ -280,7 +280,7 @@ def test_labels_are_counted():
     answers = [good({"op": "propagate", "graph": matmul(**more), "mode": "auto"}) for more in ({}, {"labels": 3})]
     assert answers[0] == answers[1]
     said = error({"op": "propagate", "graph": matmul(labels=2)})
-    assert "label 2; labels are 0 to 1" in said["message"]
+    assert "label 2; expected 0 to 1" in said["message"]
 
 
 def test_a_nul_in_a_name_is_no_end():

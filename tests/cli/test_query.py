@@ -401,7 +401,7 @@ def test_targets_stop_at_their_rank():
         good(request(most, target=target))
         said = error(request(most + 1, target=target))
         assert said["code"] == "LIMIT"
-        assert said["message"] == f"rank {most + 1}; target {target} expects rank 0 to {most}"
+        assert said["message"] == f"rank {most + 1}; target {target} has tensors of rank 0 to {most}"
     good(request(9))  # without a target: plain sticks
 
 

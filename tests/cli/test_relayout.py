@@ -300,7 +300,7 @@ def test_bytes_behind_the_array_are_noted(file):
 def test_what_npy_cannot_hold_is_refused(file, tmp_path):
     path, out = file("x.npy", npy("<f4", (3, 5), bytes(60))), tmp_path / "y.npy"
     said = wrong(path, "-o", out, "--to", "{1,0:T(2,2)}")
-    assert "without padding; f32[3,5]{1,0:T(2,2)} is not so" in said
+    assert "without padding, and f32[3,5]{1,0:T(2,2)} is not" in said
     assert "{1,0,2}" in wrong("-", "-o", out, "--from=u8[2,2,2]", "--to={1,0,2}", text=bytes(8))
     said = wrong("-", "-o", out, "--from=s4[4]{0:E(4)}", "--to={0:E(4)}", text=bytes(2))
     assert "cannot hold elements of 4 bits" in said
