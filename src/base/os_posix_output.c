@@ -288,7 +288,7 @@ static void keep_owner_and_mode(const tesela__output *out) {
 /* May fail where there is nothing to sync. */
 static bool sync_descriptor(int fd) { return fsync(fd) == 0 || errno == EINVAL || errno == EOPNOTSUPP; }
 
-/* The rename itself is on the disk. A folder that may be written and not read cannot be asked for that. */
+/* Sync the rename itself to disk. A folder that can be written but not read cannot be synced. */
 static tesela_status sync_folder(const tesela__output *out, tesela_error *err) {
   char folder[PATH_BYTES + 2];
   tesela_status status = TESELA_OK;

@@ -163,7 +163,7 @@ tesela_status tesela__read_integers(tesela__reader *r, char open, bool trailing,
   return TESELA_OK;
 }
 
-/* ---- what errors say ---- */
+/* ---- error texts -------- */
 
 tesela_status tesela__read_fail(const tesela__reader *r, tesela_status status, size_t at, const char *format,
                                 ...) {
@@ -217,7 +217,7 @@ static const struct {
     {0x00D7, ','}, /* multiplication sign, as in T(8x128) */
 };
 
-/* The ASCII character for which the next one stands, '\0' if for none; *bytes: how many it has. */
+/* The ASCII character that the next one resembles, '\0' if none; *bytes: its length. */
 static char reader_lookalike(const tesela__reader *r, size_t *bytes) {
   uint32_t c;
   if (r->at >= r->length || (unsigned char)r->text[r->at] < 0x80) return '\0';
@@ -232,7 +232,7 @@ size_t tesela__read_lookalike(const tesela__reader *r, char ascii) {
   return reader_lookalike(r, &bytes) == ascii ? bytes : 0;
 }
 
-/* If a byte that no text may have hangs on what stands here, that byte is the news. */
+/* If an invalid byte follows the word here directly, the error is about that byte. */
 static size_t reader_bad_byte(const tesela__reader *r) {
   uint32_t c;
   if (r->at >= r->length || (r->word & TESELA__BYTE_SIGN)) return r->at;

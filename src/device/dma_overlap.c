@@ -3,7 +3,7 @@
  * dma_overlap.c - do two elements share a place?
  *
  * Places are sums of digits times strides, so two share one if and only if some difference of digits gives 0, or for two boxes the
- * difference of their offsets. Strides of which each is above what all smaller ones reach decide it at a glance; else the
+ * difference of their offsets. Strides of which each is above what all smaller ones reach decide it at once; else the
  * differences are searched, largest stride first: what is left must be within reach of the smaller strides and divide by
  * their common divisor. The search is bounded; what it does not settle is unknown.
  */
@@ -87,7 +87,7 @@ static tesela_status dma_refuse_places(dma_meeting meet, tesela_error *err) {
           : "cannot decide whether two elements have the same place: device strides interleave");
 }
 
-/* No place is named twice: at a glance over the digits that occur, else box by box. */
+/* No place occurs twice: a quick check over the digits that occur, else box by box. */
 tesela_status tesela__dma_check_device(const tesela__dma_digit_list *digits, const tesela__dma_boxes *all,
                                        tesela_error *err) {
   dma_term term[TESELA__DMA_CHAINS];

@@ -7,8 +7,8 @@
  * that place the elements differently make the text ambiguous, which is refused.
  *
  * A step as large as the host dim makes an idle digit: it is always 0. It matters not which host dim has such a digit, so only
- * the likeliest of those is tried. A device dim of extent 1 takes no digit: it has one owner, the likeliest idle one or
- * else the likeliest.
+ * the most likely of those is tried. A device dim of extent 1 takes no digit: it has one owner, the most likely idle one or
+ * else the most likely.
  */
 #include <string.h>
 
@@ -24,7 +24,7 @@ typedef struct map_search {
   tesela_device_dim dim[TESELA_DEVICE_DIMS];
   bool empty; /* a tensor without elements */
   int32_t n_owners[TESELA_DEVICE_DIMS];
-  int16_t owner[TESELA_DEVICE_DIMS][TESELA_MAX_RANK]; /* the likeliest first */
+  int16_t owner[TESELA_DEVICE_DIMS][TESELA_MAX_RANK]; /* the most likely first */
   int64_t active[TESELA_DEVICE_DIMS]
                 [TESELA_MAX_RANK]; /* steps of the owners, 0 of the idle one and of all else */
 } map_search;
@@ -36,7 +36,7 @@ static bool map_multiple(const map_search *search, int64_t value, int32_t d) {
          !(stride == -1 && value == INT64_MIN) && value % stride == 0;
 }
 
-/* The likeliest owner has the largest stride: 256 of strides (256, 1) is one row, not 256 columns. */
+/* The most likely owner has the largest stride: 256 of strides (256, 1) is one row, not 256 columns. */
 static void map_owners(map_search *search, int32_t j) {
   int64_t value = search->map[j];
   int16_t *owner = search->owner[j], idle = -1;
@@ -190,7 +190,7 @@ static tesela_status map_solve(map_search *search, tesela_device_layout *layout,
     *layout = made;
     return TESELA_OK;
   }
-  for (j = 0; j < search->n; j++) map_choose(search, j, 0); /* what is wrong with the likeliest choice */
+  for (j = 0; j < search->n; j++) map_choose(search, j, 0); /* what is wrong with the most likely choice */
   return tesela_device_from_dims(&made, search->host, search->n, search->dim, false, search->stick_dims, err);
 }
 

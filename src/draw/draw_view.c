@@ -89,7 +89,7 @@ static tesela_status take_slice(tesela__scene *scene, const tesela_draw_options 
 
 /* ---- together ---------------------------------------------------------------------------------------- */
 
-/* Where memory goes down a column of a tile before it goes on to the next, lines between the columns say so,
+/* Where memory goes down a column of a tile before it continues at the next, lines between the columns say so,
    in a picture small enough to stay legible. */
 static void add_column_lines(tesela__scene *scene) {
   if (scene->down < 0 || scene->across < 0) return;

@@ -33,7 +33,7 @@ static int64_t stride_size(const tesela_digit *digit) {
   return digit->stride == INT64_MIN ? INT64_MAX : digit->stride < 0 ? -digit->stride : digit->stride;
 }
 
-/* The largest stretch of places below the strides of all first digits, which tell one tile from the next. */
+/* The largest stretch of places below the strides of all first digits, which distinguish tiles. */
 static int64_t tile_places(const tesela_layout *layout, int64_t extent) {
   int64_t tile = extent;
   for (int32_t i = 0; i < layout->n_active; i++) {

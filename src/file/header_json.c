@@ -2,7 +2,7 @@
 /*
  * header_json.c - the JSON of .safetensors headers, read strictly (RFC 8259, valid UTF-8, no NUL, up to 64 levels).
  *
- * It builds no values: the reader of the header knows what it wants to find, and passes the rest.
+ * It builds no values: the reader of the header knows which fields it needs and skips the rest.
  */
 #include "file/file.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * atom.c - which matrix instruction a dot uses, and whether its tensors suit it.
+ * atom.c - which matrix instruction a dot uses, and whether its tensors are compatible with it.
  *
  * An atom is a name of register.h without the operand: mma.m16n8k16.f16 stands for three layouts, .A, .B and .C. Where a
  * program names none, the first row for the type of A is taken whose extents divide those of the dot.
@@ -110,7 +110,7 @@ tesela_status tesela__infer_atom_find(tesela_kernel_program *program, const char
   return TESELA_OK;
 }
 
-/* ---- does it suit? -------------------------------------------------------------------------------------------------- */
+/* ---- is it compatible? ---------------------------------------------------------------------------------------------- */
 
 static bool atom_word_in(const char *word, size_t length, const char *list) {
   for (const char *at = list; *at != '\0'; at += *at == ',') {

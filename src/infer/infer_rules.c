@@ -2,7 +2,7 @@
 /*
  * infer_rules.c - layouts through operations that move nothing between threads.
  *
- * Each such operation says what the layout of its result is, from that of an operand (image), and what that of an operand
+ * Each such operation gives the layout of its result, from that of an operand (image), and what that of an operand
  * is, from the result's (preimage): permute and its inverse, reduce, and so on. An image or preimage may fail: then the
  * operation says nothing in that direction. The rules try these at their levels, and infer_check.c uses the same functions.
  */

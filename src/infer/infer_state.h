@@ -110,7 +110,7 @@ struct tesela__infer_op {
   unsigned keys, needed;
   /* Shapes, types and spaces; makes dims non-negative. Errors without a place: the reader knows it. */
   tesela_status (*fit)(tesela_kernel_program *program, tesela__infer_step *step, tesela_error *err);
-  /* Give layouts at a level; *gave says whether it did. Fails only for want of memory. */
+  /* Give layouts at a level; *gave says whether it did. Fails only if memory runs out. */
   tesela_status (*rule)(tesela_kernel_program *program, tesela__infer_step *step, tesela__infer_level level,
                         bool *gave, tesela_error *err);
   /* All its register tensors known: can it run? Fills program->conflict and fails if not. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * read_operation.c - the line of an operation: its tensors, its keys, and whether they suit it.
+ * read_operation.c - the line of an operation: its tensors, its keys, and whether they are compatible with it.
  */
 #include "infer/reader.h"
 

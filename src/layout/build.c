@@ -4,7 +4,7 @@
  *
  * Digits are plain entries of layout->digit while a layout is built; a split keeps the high part in the old entry.
  * The steps follow from the splits: splitting a digit of step s by t leaves x div (s*t) and (x div s) mod t, and in
- * the greedy reading (quotients by decreasing step, the rest goes on) that stays right whatever t is. A part that can
+ * the greedy reading (quotients by decreasing step, the rest continues) that stays right whatever t is. A part that can
  * only be 0 becomes a hole: it takes places, but says nothing. So the steps of a coordinate strictly decrease. Such a
  * hole keeps in `part_of` of which coordinate it is a part, plus 1: tesela_layout_padded_extent counts it.
  */

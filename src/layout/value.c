@@ -183,7 +183,7 @@ const char *tesela_element_print(const uint8_t *value, tesela_dtype dtype, int32
   if (!value || !text) return text;
   int32_t width = tesela_dtype_bits(dtype);
   uint64_t code = value_get_code(value, bits < width ? bits : width);
-  if (bits < width) return text; /* not enough to tell */
+  if (bits < width) return text; /* not enough to decide */
   switch (tesela_dtype_family_of(dtype)) {
   case TESELA_FAMILY_BOOL:
     snprintf(text, TESELA_ELEMENT_TEXT, "%s", value_get_code(value, bits) ? "true" : "false");

@@ -19,7 +19,7 @@
 
 enum { ANY_XLA, ANY_EXPRESSION = 2, ANY_DEVICE }; /* rows that texts go to that no row claims */
 
-/* What a row says stands in any.h. Rows without kinds are recognised, so that a message can name them. */
+/* any.h documents the fields of a row. Rows without kinds are recognised, so that a message can name them. */
 static const tesela__notation_row any_rows[] = {
     {{"xla", "an XLA layout", "f32[3,5]{1,0:T(2,2)}", 0, TESELA__KIND(TESELA_KIND_XLA)},
      tesela__looks_xla,
@@ -97,7 +97,7 @@ const char *tesela_kind_words(tesela_kind kind) {
   return kind >= 1 && (int)kind <= ANY_KINDS ? any_kinds[kind - 1].words : NULL;
 }
 
-/* ---- what is demanded --------------------------------------------------------------------------------------- */
+/* ---- what is requested -------------------------------------------------------------------------------------- */
 
 /* By the name of a kind or of a notation. */
 typedef struct any_wanted {
@@ -235,7 +235,7 @@ static tesela_status any_shift(tesela_status status, size_t by, tesela_xla_repai
   return status;
 }
 
-/* Can a value of this row be what is demanded? A device layout may become an XLA layout. */
+/* Can a value of this row be what is requested? A device layout may become an XLA layout. */
 static bool any_can_be(const any_wanted *wanted, const tesela__notation_row *row) {
   return any_allows(wanted, row) ||
          (wanted->kind == TESELA_KIND_XLA && row->facts.kinds == TESELA__KIND(TESELA_KIND_DEVICE));
@@ -267,7 +267,7 @@ static tesela_status any_check_row(const any_text *t, const tesela__notation_row
   return TESELA_OK;
 }
 
-/* What was read as what is demanded. */
+/* What was read as what is requested. */
 static tesela_status any_check_kind(const any_text *t, tesela_any_layout *any, tesela_error *err) {
   const any_wanted *wanted[] = {&t->named, &t->demanded};
   for (int i = 0; i < 2; i++) {

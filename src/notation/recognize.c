@@ -133,7 +133,7 @@ bool tesela__near_expression(const char *text, size_t length) {
          !tesela_dtype_suggest(text, end);
 }
 
-/* After tuples in each other that begin at `at`; 0 if they do not end, or hold what is not a number. */
+/* After nested tuples that begin at `at`; 0 if they do not end, or hold what is not a number. */
 static size_t tuple_end(const char *text, size_t length, size_t at) {
   size_t depth = 0;
   for (; at < length; at++) {

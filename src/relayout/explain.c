@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * explain.c - a plan as one line, and as a text for people.
+ * explain.c - a plan as one line, and as readable text.
  */
 #include "relayout/plan.h"
 

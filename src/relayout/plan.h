@@ -75,7 +75,7 @@ typedef struct tesela__problem {
   const char *irregular; /* why the gather must do it; NULL if it need not */
 } tesela__problem;
 
-/* Fill in a problem from canonical layouts of one shape. Always succeeds; irregular tells the rest. */
+/* Fill in a problem from canonical layouts of one shape. Always succeeds; irregular is the reason if it has no regular form. */
 void tesela__problem_set(tesela__problem *problem, const tesela_layout *dst, const tesela_layout *src);
 
 /* Call take(data, box) for each box of the elements. false if take says false or there are too many boxes. */
@@ -83,7 +83,7 @@ bool tesela__problem_boxes(const tesela__problem *problem, bool (*take)(void *da
                            void *data);
 
 /* Call take for each box of dst's padding (bits; ss is 0), and for the places after the grid. With `everything`, or
-   where padding cannot be told from elements this way, for one box of all places the digits reach: *all is set and
+   where padding cannot be distinguished from elements this way, for one box of all places the digits reach: *all is set and
    these must be filled before elements are copied. */
 bool tesela__padding_boxes(const tesela_layout *dst, bool everything, bool *all,
                            bool (*take)(void *data, tesela__box *box), void *data);

@@ -18,7 +18,7 @@ static tesela__verdict applies(double cost) {
 
 static tesela__verdict refuses(const char *why) { return (tesela__verdict){.why = why}; }
 
-/* ---- what each solver says --------------------------------------------------------------------------------- */
+/* ---- the verdict of each solver ---------------------------------------------------------------------------- */
 
 static tesela__verdict memcpy_verdict(const tesela__job *job) {
   if (job->bitwise) return refuses("runs do not begin and end at bytes");

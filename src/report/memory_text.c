@@ -91,7 +91,7 @@ static bool is_value(const tesela__entry *entry, tesela__field field, tesela__sp
   return entry->length[field] == n && memcmp(entry->text[field], value.text, n) == 0;
 }
 
-/* An entry whose first line is not there. It has the number of the last one, so that the list goes on. */
+/* An entry whose first line is not there. It has the number of the last one, so that the list continues. */
 static bool open_headless(tesela_report *report) {
   tesela__memory_text *memory = &report->memory;
   int64_t number = memory->last_number;

@@ -141,7 +141,7 @@ static bool note_same_module(tesela_report *report) {
   return true;
 }
 
-/* What is missing of a module, in words. */
+/* Notes on what a module lacks. */
 static void note_missing(tesela_report *report) {
   const tesela__module *module = &report->module;
   const tesela_report_section *section = &report->section[module->section];

@@ -4,7 +4,7 @@
  *
  * An entry may name one shape or a list of them, with or without layouts. If exactly one can have the size that
  * the compiler printed (memory_fit.c), it stands for the entry; if several can, the entry has candidates, and its
- * padding lies between theirs. If none can, the compiler's size is taken; but a single shape with tiles is believed, and
+ * padding lies between theirs. If none can, the compiler's size is used; but a single shape with tiles is trusted, and
  * the difference reported with both numbers, whatever the cause: a damaged log, a rule that is not known here, an
  * allocation larger than its array.
  */
@@ -87,7 +87,7 @@ static void take_printed_bytes(tesela_report_array *array, int64_t least_data, i
   take_padding(array, array->stored_bytes - array->data_bytes, array->stored_bytes - least_data);
 }
 
-/* The shape as it stands is believed. */
+/* The shape as written is trusted. */
 static void take_shape(tesela__entry_facts *facts, const tesela__shape *shape) {
   tesela_report_array *array = &facts->array;
   facts->shape = (tesela__span){shape->text, shape->length};

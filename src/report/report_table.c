@@ -55,7 +55,7 @@ void tesela__report_measure(tesela__span text, tesela__shape *shape) {
   shape->unpadded = sizes.unpadded_bytes;
 }
 
-/* Where a text stands in the index, or the free place for it. */
+/* The slot of a text in the index, or the free slot for it. */
 static size_t shape_place(const tesela_report *report, tesela__span text, uint64_t hash) {
   size_t mask = report->shape_index_size - 1, at = (size_t)hash & mask;
   for (; report->shape_index[at] >= 0; at = (at + 1) & mask) {

@@ -72,7 +72,7 @@ static tesela_status xla_layout_from_order(tesela_xla_layout *layout, int32_t ra
   tesela__xla_layout_default(&made, rank);
   for (int32_t i = 0; order && i < rank; i++) made.minor_to_major[i] = order[step > 0 ? i : rank - 1 - i];
   tesela_status status = tesela__xla_check_layout_of(&made, rank, NULL, &fault, err);
-  if (status == TESELA_E_RANGE) status = TESELA_E_INVALID; /* no permutation, whichever way */
+  if (status == TESELA_E_RANGE) status = TESELA_E_INVALID; /* no permutation, in either direction */
   if (err && status != TESELA_OK) err->status = status;
   if (status == TESELA_OK) tesela__xla_layout_copy(layout, &made);
   return status;

@@ -19,7 +19,7 @@
 
 /* ---- numbers ---- */
 
-/* field, least, most, words before and after the number in a refusal, what belongs there */
+/* field, least, most, words before and after the number in a message, the expected item */
 #define NUMBER_RULES(X)                                                                                   \
   X(TESELA__XLA_DIM, 0, INT64_MAX, "dim ", ": expected a dim of 0 or more",                               \
     "a dim: a number, <=number or ?")                                                                     \

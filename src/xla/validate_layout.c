@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * validate_layout.c - the part of the gate about what stands between the braces.
+ * validate_layout.c - the part of the gate about the text between the braces.
  *
  *   order      a permutation of the dims
  *   tiles      entries >= 1, or `*` but not last
@@ -10,7 +10,7 @@
 #include "base/base.h"
 #include "xla/validate.h"
 
-/* ---- what a struct filled by hand may have wrong: numbers that would index out of its arrays ---- */
+/* ---- faults of a struct filled by hand: numbers that would index outside its arrays ------------- */
 
 static tesela_status xla_check_counts(const tesela_xla_layout *layout, tesela__xla_fault *fault,
                                       tesela_error *err) {

@@ -67,7 +67,7 @@ bool tesela__ldmatrix_rows(const tesela_register *registers, int32_t bits, bool 
 
 /* ---- the plan --------------------------------------------------------------------------------------------------- */
 
-/* What there is to say about a row that does not do. */
+/* Describe the first row that ldmatrix cannot load. */
 static void ldmatrix_fault(tesela_ldmatrix *plan, const tesela__access *rows, int64_t elements) {
   int64_t thread = 0, local = 0, index[TESELA_MAX_RANK] = {0};
   (void)tesela__access_follow(rows, elements, &thread, &local);

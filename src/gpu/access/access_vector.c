@@ -3,7 +3,7 @@
  * access_vector.c - the widest vectors that all threads of a tile can use.
  *
  * A vector of v elements needs, for every thread and every k, local ids v*k .. v*k + v-1 at consecutive places from a
- * multiple of v on. Mostly the digits tell: those of the local id below v must count 0 .. v-1, all others and the offset
+ * multiple of v on. Mostly the digits decide: those of the local id below v must count 0 .. v-1, all others and the offset
  * must move by multiples of v. A swizzle that neither reads nor writes bits below log2(v) changes nothing in that, since
  * it takes aligned runs of v to aligned runs of v in order, and so does its inverse. What is left - swizzles inside a
  * vector, vectors along a rough dim or across a digit - is followed register by register and ends at the first fault.
@@ -94,7 +94,7 @@ bool tesela__access_follow(const tesela__access *access, int64_t v, int64_t *bad
   return true;
 }
 
-/* The registers that tell most at first: one vector of each thread, all vectors of the first thread. A fault is almost
+/* The most informative registers first: one vector of each thread, all vectors of the first thread. A fault is almost
  * always among them. */
 static bool access_fits_glance(const tesela__access *access, int64_t v) {
   tesela__access_walk thread, local;

@@ -128,7 +128,7 @@ static bool synth_better(const synth_score *a, const synth_score *b) {
   return a->bytes < b->bytes;
 }
 
-/* Could the candidate be better than the best if it had no conflicts? The vectors tell, which is little work. */
+/* Could the candidate be better than the best if it had no conflicts? The vectors decide this, which is cheap. */
 static bool synth_hopeful(const synth_search *s, const tesela_tile_memory *memory, int64_t bytes) {
   synth_score score = {.bytes = bytes};
   synth_way way;

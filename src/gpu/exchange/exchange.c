@@ -162,7 +162,7 @@ static void drop_programs(tesela_exchange *plan) {
   plan->n_programs = plan->capacity = 0;
 }
 
-/* Rounds are tried lane by lane for each unit of each lane, in all warps that are unlike. */
+/* Rounds are tried lane by lane for each unit of each lane, in all warps that differ. */
 static tesela_status check_steps(const tesela_exchange *plan, tesela_error *err) {
   int64_t most = plan->max_steps ? plan->max_steps : TESELA_SYNTHESIS_STEPS;
   int64_t steps =
@@ -175,7 +175,7 @@ static tesela_status check_steps(const tesela_exchange *plan, tesela_error *err)
                       plan->facts.dst_units, steps, most);
 }
 
-/* One unit a round; if fewer might do, several to a word. */
+/* One unit per round; if fewer might do, several to a word. */
 static tesela_status plan_rounds(tesela_exchange *plan, tesela_error *err) {
   tesela_exchange_facts *facts = &plan->facts;
   const tesela_allocator *alloc = &plan->alloc;

@@ -122,7 +122,7 @@ struct tesela_exchange {
 tesela_status tesela__rounds_room(tesela__warp_program *w, int32_t warp, int64_t rounds,
                                   const tesela_allocator *alloc, tesela_error *err);
 
-/* Fewest rounds, of one unit a lane each, for a warp in which every need has a class: fills rounds, offer, into and from. */
+/* Fewest rounds, of one unit per lane each, for a warp in which every need has a class: fills rounds, offer, into and from. */
 tesela_status tesela__rounds_plan(tesela__warp_program *w, int32_t warp, int64_t src_units, int64_t dst_units,
                                   const tesela_allocator *alloc, tesela_error *err);
 

@@ -2,7 +2,7 @@
 /*
  * memory_slice.c - the part of a tile from `start` on.
  *
- * The plain place is a sum of one function f a dim, so each dim is cut alone: h(i) = f(start + i) - f(start) for i < n must
+ * The plain place is a sum of one function f per dim, so each dim is cut alone: h(i) = f(start + i) - f(start) for i < n must
  * be a list of modes. Modes are reduced, so f leaves a straight line at the borders of its innermost blocks of e, except
  * where a carry over two or more modes happens to go on straight (a *smooth* border; never two of them in a row).
  *

@@ -149,9 +149,9 @@ static int32_t frag_agrees(int32_t entry, frag_text name, int32_t *n, bool *whol
   return k;
 }
 
-/* ---- what stands in the way of a name -------------------------------------------------------------------------- */
+/* ---- errors in a name ------------------------------------------------------------------------------------------ */
 
-/* The words that may stand at one part, as one line, and the nearest to what stands there. */
+/* The words allowed at one part, as one line, and the one nearest to the text. */
 typedef struct frag_words {
   char line[128];
   size_t used;
@@ -187,7 +187,7 @@ static void frag_quote(frag_text said, char quoted[33]) {
   quoted[n] = '\0';
 }
 
-/* Report that a part which stands for n has no number, or one outside the family. */
+/* Report that the part for n has no number, or one outside the family. */
 static tesela_status frag_refuse_n(const tesela_fragment *row, const char *quoted, int64_t at,
                                    tesela_error *err) {
   return tesela__fail(err, TESELA_E_SYNTAX, at, "n in '%s' must be %d, %d, ... %d", quoted, (int)row->n_step,

@@ -46,10 +46,10 @@ static inline tesela__reader tesela__hlo_text(const char *text, tesela__hlo_span
                           .word = WORD, .glue = WORD};
 }
 tesela__hlo_span tesela__hlo_take_name(tesela__reader *r); /* after an optional %; n 0: no name */
-/* A group with what is in it, strings included: the reader stands at its first bracket. span: the inside. */
+/* A group with what is in it, strings included: the reader is at its first bracket. span: the inside. */
 tesela_status tesela__hlo_take_group(tesela__reader *r, tesela__hlo_span *span);
 tesela_status tesela__hlo_take_string(tesela__reader *r, tesela__hlo_span *span); /* at the quote */
-/* The value of an attribute: a group, a string, or what goes on to a comma or blank outside of brackets. */
+/* The value of an attribute: a group, a string, or what extends to a comma or blank outside of brackets. */
 tesela_status tesela__hlo_take_value(tesela__reader *r, tesela__hlo_span *span);
 enum { TESELA__HLO_SHOWN = 64 };
 /* A stretch for a message: one line, cut if it is long. */
@@ -108,7 +108,7 @@ tesela__hlo_span tesela__hlo_trim(const char *text, tesela__hlo_span span);
 
 /* ---- numbers ---- */
 
-/* A number as it stands in a constant: 1, -inf, nan, true, 0x1p3. false: none. */
+/* A number as written in a constant: 1, -inf, nan, true, 0x1p3. false: none. */
 bool tesela__hlo_number(const char *text, tesela__hlo_span span, double *value);
 /* The one value of all elements of a literal. *splat false: there are several, or they are not said. */
 tesela_status tesela__hlo_literal(const tesela__hlo_module *module, const tesela__hlo_instruction *in,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_node.c - what all functions of opcodes use: operands as nodes, shapes as the text says them, nodes that are added.
+ * hlo_node.c - what all functions of opcodes use: operands as nodes, shapes as in the text, nodes that are added.
  */
 #include <stdarg.h>
 #include <stdio.h>

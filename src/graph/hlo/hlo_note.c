@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_note.c - notes: what a printed program says of a node where HLO has no words for it.
+ * hlo_note.c - notes: what a printed program records about a node that HLO cannot express.
  *
  *   frontend_attributes={tesela="slice start=9,0 step=-3,1"}       a class and its attributes; lists, one number for each dim
  *

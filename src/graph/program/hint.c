@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hint.c - hints and directives: what the caller asks of layouts beside the operators' rules.
+ * hint.c - hints and directives: what the caller demands of layouts in addition to the operators' rules.
  */
 #include "graph/program/graph.h"
 

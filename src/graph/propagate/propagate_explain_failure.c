@@ -79,7 +79,7 @@ static void explain_apart(tesela__explain *x, const tesela__operator *op) {
         (tesela__need_follows(edge->need) || (follows && edge->operand == 0)))
       tesela__putf(&x->sink,
                    "  operand %" PRId32 " differs in shape from the result: %.60s does not tell how their "
-                                        "dims correspond, so it cannot meet this\n",
+                   "dims correspond, so it cannot meet this\n",
                    edge->operand, node->opcode ? node->opcode : "an unknown operator");
 }
 
@@ -128,7 +128,7 @@ static bool explain_label(const tesela__explain *x, const tesela__operator *op, 
   return false;
 }
 
-/* Where the rule for results and what is asked of the buffer leave nothing, or the target has nothing, say so. */
+/* Print the result's rule if it and the demands on the buffer leave no layout, or the target has none. */
 static void explain_result(tesela__explain *x, const tesela_node *node, const tesela__operator *op) {
   for (int32_t label = 0; label <= node->rank; label++)
     if (explain_label(x, op, label)) return;

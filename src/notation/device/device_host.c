@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_host.c - which fields of a text go together, and the host side they say.
+ * device_host.c - which fields of a text go together, and the host side they give.
  *
- * The host side comes from the text, else from the caller, else from what the fields let one conclude:
+ * The host side comes from the text, else from the caller, else from what follows from the fields:
  *
  *   dim_map     the shape that fills the device dims: blocks * lanes. Steps: lanes 1, blocks the lanes, other dims 1.
  *   tuples      the storage, one dim of as many elements as the nest reaches

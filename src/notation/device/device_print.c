@@ -2,7 +2,7 @@
 /*
  * device_print.c - device layouts in the printed forms and as three tuples.
  *
- * The fields are filled in from the layout and printed if what they say, read with the layout's host side, is the layout.
+ * The fields are filled in from the layout and printed if they, read with the layout's host side, give the layout.
  */
 #include "notation/device/device_read.h"
 

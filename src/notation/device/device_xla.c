@@ -144,7 +144,7 @@ static bool device_xla_candidate(const device_xla_plan *plan, const int64_t *sha
   return false;
 }
 
-/* ---- does it say the same? ---- */
+/* ---- is it the same layout? ---- */
 
 static tesela_dtype device_xla_type(const tesela_device_host *host) {
   if (host->device_dtype != TESELA_DTYPE_NONE) return host->device_dtype;
@@ -189,7 +189,7 @@ tesela_status tesela_device_to_xla(const tesela_device_layout *layout, tesela_xl
               device_xla_same(layout, &wanted, &candidate);
     }
   }
-  if (!found && layout->places == 0) /* nowhere to put nothing: the order is enough */
+  if (!found && layout->places == 0) /* no elements to place: the order is enough */
     found = tesela_xla_layout_make_major_to_minor(&candidate, rank, plan.major, NULL) == TESELA_OK &&
             device_xla_same(layout, &wanted, &candidate);
   if (!found)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * register_arguments.c - what stands between the brackets of a call.
+ * register_arguments.c - the text between the brackets of a call.
  *
- * The text that people read about a function, "*shape, ranks=None", is what its calls are read by: the words in their
- * order, a star where numbers may stand one by one, and defaults. What kind of value a word wants, the word says: one
- * word means one thing in every function.
+ * The help text of a function, "*shape, ranks=None", also drives the reader of its calls: the words in their
+ * order, a star where numbers may stand one by one, and defaults. The word decides the kind of value: one word has one
+ * meaning in every function.
  *
  * Nothing is computed here but the layouts that stand among the arguments.
  */
@@ -44,7 +44,7 @@ static const struct {
     {"swizzle", TESELA__PARAMETER_SWIZZLE},
 };
 
-/* Words of Tilus for the same, understood where the function has no such word itself. */
+/* Synonyms from Tilus, accepted where the function has no such word itself. */
 static const struct {
   const char *name, *meant;
 } parameter_aliases[] = {
@@ -101,7 +101,7 @@ static tesela_status argument_count(const tesela__function_call *call, tesela__a
                       TESELA_REGISTER_MODES, call->function->name, call->function->arguments);
 }
 
-/* After an item: is there one more? A comma may stand after the last. */
+/* After an item: is there one more? A trailing comma is allowed. */
 static tesela_status argument_more(const tesela__function_call *call, char close, bool *more) {
   tesela__reader *in = &call->reader->in;
   bool comma = tesela__read_take(in, ',');
@@ -110,7 +110,7 @@ static tesela_status argument_more(const tesela__function_call *call, char close
   return argument_unexpected(call, close == ']' ? "',' or ']'" : "',' or ')'");
 }
 
-/* Numbers up to `close`; the reader stands after the bracket that opens them. */
+/* Numbers up to `close`; the reader is after the bracket that opens them. */
 static tesela_status argument_bracketed(const tesela__function_call *call, tesela__argument *argument,
                                         char close) {
   tesela__expression_reader *reader = call->reader;
@@ -126,7 +126,7 @@ static tesela_status argument_bracketed(const tesela__function_call *call, tesel
   return TESELA_OK;
 }
 
-/* Numbers one by one as long as they go on; the comma after the last one is left. */
+/* Numbers one by one as long as they continue; the comma after the last one is left. */
 static tesela_status argument_numbers(const tesela__function_call *call, tesela__argument *argument,
                                       bool several) {
   tesela__expression_reader *reader = call->reader;
@@ -223,7 +223,7 @@ static tesela__argument *argument_named(tesela__function_call *call, const char 
   return NULL;
 }
 
-/* "name=": the reader stands at the name, and then after the '='. */
+/* "name=": the reader is at the name, and then after the '='. */
 static tesela_status argument_keyword(tesela__function_call *call, size_t length,
                                       tesela__argument **argument) {
   tesela__expression_reader *reader = call->reader;

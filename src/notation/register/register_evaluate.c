@@ -7,7 +7,7 @@
  */
 #include "notation/register/register_read.h"
 
-/* The numbers of argument k, once more from the text, where they were read without error. */
+/* The numbers of argument k, read again from the text, where they were read without error. */
 void tesela__call_numbers(const tesela__function_call *call, int32_t k, tesela__numbers *list) {
   tesela__expression_reader *reader = call->reader;
   const tesela__argument *argument = &call->argument[k];

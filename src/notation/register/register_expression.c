@@ -3,9 +3,9 @@
  * register_expression.c - layout expressions: terms, calls, methods, names of fragments; the public readers.
  *
  * Read from left to right and evaluated on the way: what has been read is a value, so a chain of any length needs one
- * operand. Brackets and calls in each other are levels of recursion; there are at most TESELA_EXPRESSION_DEPTH.
+ * operand. Nested brackets and calls are levels of recursion; there are at most TESELA_EXPRESSION_DEPTH.
  *
- * Errors stand at the byte of what is wrong; where an operation refuses its operands, at the first byte of its name, or
+ * Errors point at the byte of what is wrong; where an operation refuses its operands, at the first byte of its name, or
  * at the '*' or '/'.
  */
 #include "notation/register/register_read.h"
@@ -86,7 +86,7 @@ static tesela_status expression_call_body(tesela__function_call *call, int32_t i
   return status == TESELA_OK ? TESELA_OK : expression_refused(reader, call->at, status);
 }
 
-/* NAME "(" arguments ")"; the reader stands at the name. */
+/* NAME "(" arguments ")"; the reader is at the name. */
 static tesela_status expression_call(tesela__expression_reader *reader, size_t length) {
   tesela__function_call call = {.reader = reader, .at = reader->in.at, .base = reader->n_operands};
   const char *name = reader->in.text + reader->in.at;

@@ -2,7 +2,7 @@
 /*
  * register_functions.c - the functions of layout expressions: one table.
  *
- * A row says the name, what does it, which layouts it takes, the arguments and one line for people. The arguments' text
+ * A row says the name, what does it, which layouts it takes, the arguments and one line of help. The arguments' text
  * is also what calls are read by (register_arguments.c), so a row is all there is to add for a new name.
  */
 #include "notation/register/register_read.h"

@@ -2,7 +2,7 @@
 /*
  * register_read.h - a reader and evaluator of layout expressions: one pass, no memory.
  *
- *   register_arguments.c   what stands between the brackets of a call, as the function's own text asks for it
+ *   register_arguments.c   the text between the brackets of a call, as the function's own text asks for it
  *   register_expression.c  terms, calls, methods, fragments; the public readers
  *   register_functions.c   the one table of functions
  *   register_evaluate*.c   what each of them does
@@ -121,7 +121,7 @@ typedef struct tesela__numbers {
   int64_t number[TESELA_REGISTER_MODES];
 } tesela__numbers;
 
-/* The numbers of argument k, once more from the text, where they were read without error. */
+/* The numbers of argument k, read again from the text, where they were read without error. */
 void tesela__call_numbers(const tesela__function_call *call, int32_t k, tesela__numbers *list);
 /* The layout that stands for argument k. */
 const tesela__operand *tesela__call_operand(const tesela__function_call *call, int32_t k);

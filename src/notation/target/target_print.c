@@ -65,7 +65,7 @@ static void target_put_rules(tesela__sink *sink, const tesela_target *target) {
   }
 }
 
-/* What a file cannot say. */
+/* What a file cannot express. */
 static tesela_status target_check_said(const tesela_target *target, tesela_error *err) {
   for (const char *c = target->name; *c; c++)
     if (!tesela__byte_is(*c, TESELA__TARGET_NAME))

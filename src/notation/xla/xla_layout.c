@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xla_layout.c - reads what stands between the braces: {1,0:T(8,128)(2,1)E(4)S(1)}.
+ * xla_layout.c - reads the text between the braces: {1,0:T(8,128)(2,1)E(4)S(1)}.
  *
  * The table below is the order of the properties, who reads them, and what errors say about them. XLA ignores
  * what goes wrong inside a property; here it is an error, or with leniency a repair.
@@ -9,7 +9,7 @@
 
 #include "notation/xla/xla_read.h"
 
-/* ---- one function a property; the reader stands after its letter ---- */
+/* ---- one function per property; the reader is after its letter ------ */
 
 /* D(D,C+,S~): dimension levels of sparse arrays. XLA reads and drops them since May 2025. */
 static tesela_status xla_read_levels(tesela__xla_reader *reader, tesela_xla_layout *layout,

@@ -77,7 +77,7 @@ tesela_status tesela_xla_parse_prefix(const char *text, size_t length, int32_t f
 
 /* ---- layouts ---- */
 
-/* P(shape): kept as canonical text. The reader stands after the P. */
+/* P(shape): kept as canonical text. The reader is after the P. */
 static tesela_status xla_read_physical_shape(tesela__xla_reader *reader, tesela__sink *sink) {
   enum { MAX_DEPTH = TESELA_XLA_PHYSICAL_TEXT / 2 };
   int32_t members[MAX_DEPTH + 1] = {0}; /* of each open tuple, so far */

@@ -51,7 +51,7 @@ static tesela_status xla_read_dims(tesela__xla_reader *reader, tesela_xla_shape 
 typedef enum xla_braces { XLA_NO_BRACES, XLA_EMPTY_BRACES, XLA_LAYOUT_BRACES } xla_braces;
 
 /* A brace belongs to the shape only if a number or a colon follows: "-> f32[2] { %x = ..." opens a
-   computation. The reader then stands at it. Lenient reading takes {} too, in a prefix only if it hangs on
+   computation. The reader is then at it. Lenient reading takes {} too, in a prefix only if no blank separates it from
    the shape. */
 static xla_braces xla_find_braces(tesela__xla_reader *reader) {
   size_t behind = reader->in.at, brace;

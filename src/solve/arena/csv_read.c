@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csv_read.c - buffers from CSV text: a header line that names columns, then a line a buffer.
+ * csv_read.c - buffers from CSV text: a header line that names columns, then one line per buffer.
  *
  * Fields may stand in double quotes, with "" for a quote inside; a quoted field ends on its line. A row is read field by
- * field straight into a buffer, so lines may be as long as they like. Equal ids are found by a hash table at the end.
+ * field straight into a buffer, so lines have no length limit. Equal ids are found by a hash table at the end.
  */
 #include "solve/arena/arena.h"
 
