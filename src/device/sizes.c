@@ -93,7 +93,7 @@ int32_t tesela_device_stick(const tesela_device_layout *layout) {
   int32_t stick = -3; /* none yet */
   for (int32_t k = 0; k < layout->stick_dims; k++) {
     const tesela_device_dim *dim = &layout->dim[layout->n_dims - 1 - k];
-    if (dim->extent == 1) continue; /* nothing is in there */
+    if (dim->extent == 1) continue; /* adds no lanes */
     if (stick != -3 && dim->dim != stick) return -2;
     stick = dim->dim;
   }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transfer_verify.c - does a dump of device memory hold what the host tensor says?
+ * transfer_verify.c - does a dump of device memory hold the values of the host tensor?
  *
  * The host tensor is converted to the device's type, dense and row-major. Then both are gone through once in row-major order; for
  * the first element that differs the dense tensor is searched for what was found in its place.

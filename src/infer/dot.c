@@ -127,7 +127,7 @@ static int32_t dot_next_grid(const dot_parts *dot, const dot_choice *last, dot_c
   return n;
 }
 
-/* The grid that a step says or, by its number, has chosen. */
+/* The grid that a step gives or, by its number, has chosen. */
 static dot_choice dot_chosen(const dot_parts *dot, const tesela__infer_step *step) {
   dot_choice last, next;
   if (step->keys & TESELA__INFER_KEY_WARPS) return (dot_choice){0, step->warps[0], step->warps[1]};
@@ -195,7 +195,7 @@ static tesela_status dot_from_result(tesela_kernel_program *program, const tesel
   return status != TESELA_OK ? status : dot_give_operands(program, step, dot, &tiles, gave, err);
 }
 
-/* With nothing to go by, or d and c in layouts that no instruction leaves: what is unknown still gets its layout, so that
+/* Without other information, or with d and c in layouts that no instruction leaves: what is unknown still gets its layout, so that
  * the check can say what is wrong. */
 static tesela_status dot_from_grid(tesela_kernel_program *program, tesela__infer_step *step,
                                    const dot_parts *dot, bool *gave, tesela_error *err) {

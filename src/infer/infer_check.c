@@ -86,7 +86,7 @@ tesela_status tesela__infer_demand(tesela_kernel_program *program, const tesela_
 
 /* ---- one function for each kind of operation ------------------------------------------------------------------------------ */
 
-/* Where an operand has to be. Where no modes say its reshape, both layouts as one dim. */
+/* Where an operand has to be. Where no modes express its reshape, both layouts as one dim. */
 static tesela_status infer_check_needs(const tesela__infer_step *step, const tesela__infer_tensor *result,
                                        tesela__infer_clash *clash) {
   tesela_status status = step->op->preimage(step, result->registers, clash->tensor, &clash->needs);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * read.c - the text of a kernel program, line by line, into tensors and steps. The grammar stands in access.h.
+ * read.c - the text of a kernel program, line by line, into tensors and steps. access.h has the grammar.
  *
  * One pass, no tree: a name must be declared before it is used, so everything is known when it is read. Expressions are
  * cut out (up to the end of the line or a comment) and given to the reader of notation.h. Every message begins with

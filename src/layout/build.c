@@ -237,8 +237,7 @@ tesela_status tesela_layout_add_swizzle(tesela_layout *layout, tesela_swizzle sw
                         "swizzle bits %d, base %d, shift %d: expected bits and base of 0 or more, |shift| of "
                         "bits or more, base + |shift| + bits of 62 or less",
                         swizzle.bits, swizzle.base, swizzle.shift);
-  if (swizzle.bits == 0)
-    return TESELA_OK; /* it changes nothing, and run, walk and compare need not know of it */
+  if (swizzle.bits == 0) return TESELA_OK; /* it changes nothing; run, walk and compare can ignore it */
   if (layout->n_swizzles == TESELA_MAX_SWIZZLES)
     return tesela__fail(err, TESELA_E_LIMIT, -1, "more than %d swizzles", TESELA_MAX_SWIZZLES);
   layout->swizzle[layout->n_swizzles++] = swizzle;

@@ -178,7 +178,7 @@ static void tidy_replicas(workbench *bench) {
   tesela_digit *digit = bench->digit;
   for (int32_t i = 0; i < bench->n; i++) {
     if (digit[i].source != TESELA_REPLICA) continue;
-    digit[i].step = 1; /* splits raised it; it says nothing */
+    digit[i].step = 1; /* splits raised it; it carries no information */
     if (digit[i].stride >= 0) continue;
     tesela_axis *axis = &bench->layout->axis[digit[i].axis];
     axis->offset += (digit[i].extent - 1) * digit[i].stride; /* finish checked this sum */

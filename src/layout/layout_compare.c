@@ -304,7 +304,7 @@ static bool same_swizzles(const tesela_layout *a, const tesela_layout *b) {
   return true;
 }
 
-/* Why they cannot be the same whatever the places are; "" if nothing stands against it. */
+/* Why they cannot be the same whatever the places are; "" if they can. */
 static void reason_before_places(const tesela_layout *a, const tesela_layout *b, char *reason, size_t size) {
   tesela_buffer buffer = {reason, size, 0};
   tesela_writer writer = tesela_buffer_writer(&buffer);

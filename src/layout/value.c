@@ -339,7 +339,7 @@ tesela_status tesela_element_read(const char *text, size_t length, tesela_dtype 
   if (bits < 1 || bits > 128 || (bits & (bits - 1)) != 0)
     return tesela__fail(err, TESELA_E_RANGE, -1,
                         "an element of %" PRId32 " bits; expected 1, 2, 4, 8, 16, 32, 64 or 128", bits);
-  if (!value_word(text, length, word)) word[0] = '\0'; /* what is wrong is said below */
+  if (!value_word(text, length, word)) word[0] = '\0'; /* the error is reported below */
   if (word[0] == '0' && (word[1] == 'x' || word[1] == 'X'))
     status = value_read_bits(word, bits, read, err);
   else if (bits < tesela_dtype_bits(dtype) || family == TESELA_FAMILY_NONE)

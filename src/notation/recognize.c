@@ -67,7 +67,7 @@ static bool begins_call(const char *text, size_t length, const char *names, char
 
 /* ---- arrays and XLA ---------------------------------------------------------------------------------------- */
 
-/* After "f32[3,5]" of a type; 0 if that does not stand there. */
+/* After "f32[3,5]" of a type; 0 if the text does not begin so. */
 static size_t array_end(const char *text, size_t length, size_t at) {
   size_t end = at;
   while (end < length && looks_name(text[end])) end++;

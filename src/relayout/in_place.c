@@ -52,7 +52,7 @@ static void move_bytes(const tesela__in_place *run, unsigned char *to, const uns
     memcpy(to, from, (size_t)bytes);
 }
 
-/* Call visit for the first place in dst of each unit; stop when it says false. */
+/* Call visit for the first place in dst of each unit; stop when it returns false. */
 static bool visit_units(tesela__in_place *run, bool (*visit)(tesela__in_place *run, int64_t place)) {
   const tesela_layout *dst = run->map->dst;
   int64_t n[TESELA_MAX_RANK], number[TESELA_MAX_RANK] = {0}, index[TESELA_MAX_RANK], place;

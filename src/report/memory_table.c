@@ -99,7 +99,7 @@ static tesela__span bytes_behind(tesela__span line, const char *word, char text[
   return tesela__text(text);
 }
 
-/* What stands between a word and a quote. */
+/* The text between a word and a quote. */
 static tesela__span quoted_behind(tesela__span line, const char *word) {
   const char *p = tesela__find(line, word);
   if (!p) return (tesela__span){"", 0};

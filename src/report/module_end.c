@@ -123,7 +123,7 @@ static bool find_repeated(tesela_report *report, bool layout, bool *repeated) {
 
 /* ---- notes ---------------------------------------------------------------------------------------------- */
 
-/* A module that came before, under the same name and with the same arrays, counts twice: say so. */
+/* A module that came before, under the same name and with the same arrays, counts twice: add a note. */
 static bool note_same_module(tesela_report *report) {
   tesela__module *module = &report->module;
   const tesela_report_section *section = &report->section[module->section];
@@ -167,7 +167,7 @@ static void note_missing(tesela_report *report) {
 
 /* ---- the end -------------------------------------------------------------------------------------------- */
 
-/* Forget the module; what it has taken is kept for the next one. */
+/* Forget the module; its memory is kept for the next one. */
 static void clear_module(tesela_report *report) {
   tesela__module *module = &report->module;
   report->n_waiting -= module->n_waiting;

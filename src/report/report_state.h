@@ -86,7 +86,7 @@ typedef struct tesela__array {
   uint32_t stamp;      /* serial of the computation that waits with it */
   int32_t stamp_entry; /* its entry there */
   int64_t number;      /* of an entry of a memory report */
-  int64_t offset;      /* of a table's row, -1: not known */
+  int64_t offset;      /* of a table's row, -1: unknown */
 } tesela__array;
 
 /* Where an array was seen: what becomes of it in the row. Spans into the line. */
@@ -436,7 +436,7 @@ void tesela__report_note(tesela_report *report, tesela_report_note_kind kind, in
 /* hlo.c: a line that is not a plain instruction. *is_one: it is an instruction, a header or an end of HLO text. */
 bool tesela__hlo_line(tesela_report *report, tesela__span line, bool *is_one);
 
-/* hlo_instruction.c: the instruction that is the line, or that stands after a prefix. */
+/* hlo_instruction.c: the instruction that is the line, or that follows a prefix. */
 bool tesela__hlo_plain(tesela__span line, tesela__instruction *out);
 bool tesela__hlo_prefixed(tesela__span line, tesela__instruction *out);
 /* Do `name = ` or `%name = ` and an array's type start here, or a tuple of them, whether or not complete? */

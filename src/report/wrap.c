@@ -89,7 +89,7 @@ static bool is_start(tesela_report *report, tesela__span line) {
   return text.text[0] == '}' || is_table_row(text) || (line.text[0] == '%' && line.text[line.n - 1] == '{');
 }
 
-/* Is it worthwhile to hold a line? One that says nothing to a report is not. */
+/* Is it worthwhile to hold a line? Not if it means nothing to a report. */
 static bool matters(const tesela_report *report, tesela__span line) {
   return report->module.open || report->memory.entry.open || report->memory.part != TESELA__PART_NONE ||
          tesela__starts_something(line);

@@ -58,8 +58,8 @@ typedef struct cuda_round {
   int32_t offer[TESELA__EMIT_LANES], from[TESELA__EMIT_LANES], into[TESELA__EMIT_LANES];
 } cuda_round;
 
-/* A round as code sees it: a lane that would take nothing takes its own unit from itself where the patterns of the others say
- * so. It could keep that unit as well, but the exception would cost more than the rule. */
+/* A round as code sees it: a lane that would take nothing takes its own unit from itself where the patterns of the others
+ * imply it. It could keep that unit as well, but the exception would cost more than the rule. */
 static cuda_round cuda_round_of(const tesela_exchange *plan, const tesela__warp_program *w, int64_t units,
                                 int64_t round) {
   cuda_round r;

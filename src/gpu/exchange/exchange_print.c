@@ -62,7 +62,7 @@ static void print_lanes(tesela__sink *sink, const char *what, const int32_t *val
   }
 }
 
-/* Which lanes care; nothing if all of the first `lanes` do. */
+/* The lanes that are involved; nothing if all of the first `lanes` are. */
 static void print_mask(tesela__sink *sink, const int32_t *value, int32_t warp, int32_t lanes) {
   uint64_t mask = 0;
   bool all = true;

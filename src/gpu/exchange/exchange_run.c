@@ -68,7 +68,7 @@ static tesela_status run_round(exchange_state *s, int64_t round, tesela_error *e
 
 /* ---- phases ------------------------------------------------------------------------------------------------------- */
 
-/* Words of a warp in the making. A part is where it comes from: thread * src_units + unit; -1 for nothing. */
+/* Words of a warp under construction. A part is where it comes from: thread * src_units + unit; -1 for nothing. */
 typedef struct run_words {
   int64_t words; /* of a lane */
   int64_t *part; /* [(lane * words + word) * parts + k] */

@@ -40,7 +40,7 @@ static bool tile_is_straight(const tile_line *line, int32_t at, int64_t start, i
          tile_line_at(line, at, border) - tile_line_at(line, at, border - 1) == line->stride[at];
 }
 
-/* Append the modes of dim d that say f from `start` on; false if no modes do. */
+/* Append the modes of dim d that express f from `start` on; false if no modes can. */
 static bool tile_cut(const tile_line *line, int32_t d, int64_t start, int64_t n, tesela__tile_parts *parts) {
   for (int32_t at = 0; n > 1; at++) {
     int64_t extent = line->extent[at], stride = line->stride[at], half;

@@ -62,7 +62,7 @@ static int32_t cover_digits(const tesela_register *layout, cover_digit *digits) 
 
 typedef enum cover_answer { COVER_YES, COVER_NO, COVER_UNKNOWN } cover_answer;
 
-/* What the digits of `need` alone say about one of `have`. Along a local digit that overlaps it some
+/* What the digits of `need` alone imply for one of `have`. Along a local digit that overlaps it some
  * thread holds two values of it. */
 static cover_answer cover_by_digits(const cover_digit *digit, int32_t n, const cover_digit *need) {
   for (int32_t i = 0; i < n; i++) {

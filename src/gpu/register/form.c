@@ -15,7 +15,7 @@ void tesela__register_clear(tesela_register *layout) {
 
 /* ---- reducing ----------------------------------------------------------------------------------------------- */
 
-/* Where each mode stands in its list: spatial entries from 0 on, local ones from 1000 on, so that following each other in
+/* The position of each mode in its list: spatial entries from 0 on, local ones from 1000 on, so that following each other in
  * one list is following each other in number. */
 static void form_positions(const tesela_register *layout, int32_t *position) {
   for (int32_t m = 0; m < layout->n_modes; m++) position[m] = -2;

@@ -14,7 +14,7 @@
 
 #include "base/base.h"
 
-/* What the public fields of an entry do not say; lists as in register.h, 0 where n or n / n_step stands. */
+/* What the public fields of an entry do not contain; lists as in register.h, 0 where n or n / n_step stands. */
 typedef struct frag_plan {
   const char *words; /* what part `part` of the name may be, separated by commas */
   int32_t part;      /* -1: every part is what it is in the name */
@@ -115,7 +115,7 @@ static bool frag_allows(const tesela_fragment *row, int32_t n) {
   return n >= row->n_step && n <= row->n_max && n % row->n_step == 0;
 }
 
-/* May part k of the name of an entry be `text`? *n is set where it says the n of a family. */
+/* May part k of the name of an entry be `text`? *n is set where it gives the n of a family. */
 static bool frag_part(int32_t entry, int32_t k, frag_text text, int32_t *n) {
   const tesela_fragment *row = &frag_rows[entry];
   frag_text word, after;
@@ -244,7 +244,7 @@ tesela_status tesela_fragment_find(const char *text, size_t length, tesela_regis
   for (int32_t e = 0; e < FRAG_COUNT; e++) {
     int32_t n;
     bool whole;
-    if (frag_rows[e].family != family) { /* families stand together */
+    if (frag_rows[e].family != family) { /* families are adjacent */
       family = frag_rows[e].family;
       mine = frag_same(frag_string(family), first);
     }

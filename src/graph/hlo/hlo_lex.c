@@ -23,7 +23,7 @@ tesela_status tesela__hlo_take_string(tesela__reader *r, tesela__hlo_span *span)
   return TESELA_OK;
 }
 
-/* Go on after what closes the bracket at `start`, with the reader after it. Brackets of each kind must balance inside. */
+/* Move past the bracket that closes the one at `start`, with the reader after it. Brackets of each kind must balance inside. */
 static tesela_status hlo_close(tesela__reader *r, size_t start) {
   static const char open[] = "({[", close[] = ")}]";
   int64_t depth[3] = {0};

@@ -59,7 +59,7 @@ void tesela__hlo_put_number(tesela__sink *sink, double value) {
 
 static bool hlo_same_bits(double a, double b) { return memcmp(&a, &b, sizeof a) == 0; }
 
-/* Go over the numbers of a literal. *n counts them, *splat says whether they are one. */
+/* Go over the numbers of a literal. *n counts them, *splat: are all equal? */
 static tesela_status hlo_numbers(tesela__reader *r, int64_t *n, bool *splat, double *value) {
   char shown[TESELA__HLO_SHOWN];
   for (*n = 0;;) {

@@ -71,7 +71,7 @@ static tesela_status module_no_memory(tesela_error *err) {
 
 /* ---- shapes ---- */
 
-/* Pass over a shape: a tuple's brackets, or an array. *dynamic: set if a dim of an array is. */
+/* Skip a shape: a tuple's brackets, or an array. *dynamic: set if a dim of an array is. */
 static tesela_status module_shape(tesela__reader *r, bool *tuple, bool *dynamic) {
   tesela__hlo_span inside;
   *tuple = tesela__read_peek(r) == '(';

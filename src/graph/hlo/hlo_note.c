@@ -4,7 +4,7 @@
  *
  *   frontend_attributes={tesela="slice start=9,0 step=-3,1"}       a class and its attributes; lists, one number for each dim
  *
- * A note says the node completely, but for operands, shape and type, which stand in the instruction. Its keys are the fields of
+ * A note describes the node completely, but for operands, shape and type, which are in the instruction. Its keys are the fields of
  * tesela_node_spec. Bytes other than letters, digits and _.-+:@$/ of an opcode are %XX.
  */
 #include "graph/hlo/hlo.h"
@@ -15,7 +15,7 @@ bool tesela__hlo_has_note(const tesela__hlo_module *m, const tesela__hlo_instruc
   return note->n > 0;
 }
 
-/* What the keys of a note fill. */
+/* The lists that the keys of a note fill. */
 typedef struct note_lists {
   int64_t start[TESELA_GRAPH_RANK], step[TESELA_GRAPH_RANK], low[TESELA_GRAPH_RANK], high[TESELA_GRAPH_RANK];
   int64_t strides[TESELA_GRAPH_RANK], length[TESELA_GRAPH_RANK], dilation[TESELA_GRAPH_RANK],
@@ -129,7 +129,7 @@ static bool note_conv(const char *text, tesela__hlo_span key, tesela__hlo_span v
   return false;
 }
 
-/* One key; false: unknown, or its value is not of its kind. */
+/* One key; false: unknown, or its value does not match it. */
 static bool note_key(const char *text, tesela__hlo_span key, tesela__hlo_span value, note_lists *lists,
                      tesela_node_spec *spec, int32_t rank) {
   int32_t n, flag;

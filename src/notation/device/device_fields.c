@@ -80,7 +80,7 @@ static const char *device_target_at(int32_t i) {
   return target ? target->name : NULL;
 }
 
-/* Words that a program names by a dotted path: only what stands after the last dot counts. */
+/* Words that a program names by a dotted path: only the part after the last dot counts. */
 static size_t device_bare(const char *word, size_t length) {
   size_t from = length;
   while (from > 0 && word[from - 1] != '.') from--;

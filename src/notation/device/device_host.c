@@ -16,7 +16,7 @@ int64_t tesela__device_at(const tesela__device_building *b, tesela__device_field
   return (int64_t)(tesela__device_has(b->text, field) ? b->text->at[field] : b->text->form_at);
 }
 
-/* What a constructor refused stands at a field. */
+/* Place the error of a constructor at a field. */
 tesela_status tesela__device_placed(const tesela__device_building *b, tesela_status status, int64_t at) {
   if (status != TESELA_OK && b->err) b->err->at = at;
   return status;
@@ -182,7 +182,7 @@ static tesela_status device_host_in_front(tesela__device_building *b) {
   tesela_status status =
       tesela_device_host_of(&b->host, b->target, text->dtype, text->rank, text->shape, b->err);
   if (status == TESELA_E_UNSUPPORTED && tesela__device_has(text, TESELA__DEVICE_DEVICE_DTYPE)) {
-    /* the target does not store the type, but the text says how */
+    /* the target does not store the type, but the text gives a device type */
     b->host = (tesela_device_host){.dtype = text->dtype,
                                    .bits = 8 * tesela_dtype_bytes(text->dtype),
                                    .stick_bytes = b->target->stick_bytes,

@@ -124,7 +124,7 @@ typedef struct tesela__device_building {
 
 /* The byte of the value of a field that is there, else of the form. */
 int64_t tesela__device_at(const tesela__device_building *b, tesela__device_field field);
-/* What a constructor refused stands at a byte of the text. */
+/* Place the error of a constructor at a byte of the text. */
 tesela_status tesela__device_placed(const tesela__device_building *b, tesela_status status, int64_t at);
 /* Do the fields go together, and how long are their lists? */
 tesela_status tesela__device_check(const tesela__device_building *b);

@@ -52,7 +52,7 @@ static void device_short_order(const tesela_device_layout *layout, tesela_order 
   for (int32_t j = 0; j < layout->n_dims - 1 && m < n - 1; j++)
     if (order == TESELA_ORDER_TILES || j != blocks) front[m++] = layout->dim[j].dim;
   bool turned =
-      order == TESELA_ORDER_GENERIC || (order == TESELA_ORDER_GENERIC_JAN26 && n != 4); /* p0 stands last */
+      order == TESELA_ORDER_GENERIC || (order == TESELA_ORDER_GENERIC_JAN26 && n != 4); /* p0 comes last */
   dim_order->n = n;
   for (int32_t k = 0; k < m; k++) dim_order->number[k] = turned ? front[(k + m - 1) % m] : front[k];
   if (n > 0) dim_order->number[n - 1] = stick;

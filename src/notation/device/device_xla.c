@@ -104,7 +104,7 @@ static void device_xla_order(int32_t rank, int32_t n, const tesela_device_dim *d
 
 /* ---- levels ---- */
 
-/* The entries of one level: `left` becomes what is left after it, *next the first digit that is not said yet. */
+/* The entries of one level: `left` becomes what is left after it, *next the first digit that is not yet expressed. */
 static bool device_xla_level(const device_xla_plan *plan, int32_t *next, int64_t *left) {
   uint64_t cut = 0;
   int32_t last = -1;

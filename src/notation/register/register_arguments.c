@@ -58,7 +58,7 @@ static tesela__parameter_kind parameter_kind(const char *name, size_t length) {
   return TESELA__PARAMETER_LIST;
 }
 
-/* The default that stands after '=': None, True, False, or a small number. */
+/* The default after '=': None, True, False, or a small number. */
 static void parameter_default(tesela__argument *argument, const char *text) {
   bool negative = *text == '-';
   argument->optional = true;
@@ -248,7 +248,7 @@ static tesela_status argument_keyword(tesela__function_call *call, size_t length
   return TESELA_OK;
 }
 
-/* Bytes of the name that comes next if '=' stands after it, else 0. */
+/* Bytes of the name that comes next if '=' follows it, else 0. */
 static size_t argument_keyword_next(tesela__expression_reader *reader) {
   tesela__read_peek(&reader->in);
   size_t at = reader->in.at, length = tesela__read_word(&reader->in);
@@ -258,7 +258,7 @@ static size_t argument_keyword_next(tesela__expression_reader *reader) {
   return equals ? length : 0;
 }
 
-/* *place is the number of the next argument without a name, n once none may stand there. */
+/* *place is the number of the next argument without a name, n once none is allowed. */
 static tesela_status argument_next(tesela__function_call *call, int32_t *place) {
   tesela__argument *argument;
   size_t length = argument_keyword_next(call->reader);
@@ -274,7 +274,7 @@ static tesela_status argument_next(tesela__function_call *call, int32_t *place) 
   }
   argument = &call->argument[*place];
   bool numbers = argument->star && tesela__read_integer_next(&call->reader->in);
-  *place = numbers ? call->n : *place + 1; /* what stands after *shape needs its name then */
+  *place = numbers ? call->n : *place + 1; /* arguments after *shape then need their names */
   return argument_value(call, argument, argument->star);
 }
 

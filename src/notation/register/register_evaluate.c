@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * register_evaluate.c - what the functions of layout expressions do: what calls say, handed to register.h, and to
+ * register_evaluate.c - what the functions of layout expressions do: arguments of calls passed to register.h, and to
  * tile_memory.h where one name serves both. register_evaluate_tile.c has the functions of memory alone.
  *
  * Numbers and layouts of a call stand in the order of the arguments' text in the table: argument 0 is the first word.
@@ -23,7 +23,7 @@ void tesela__call_numbers(const tesela__function_call *call, int32_t k, tesela__
   reader->in.at = at;
 }
 
-/* The layout that stands for argument k. */
+/* The layout of argument k. */
 const tesela__operand *tesela__call_operand(const tesela__function_call *call, int32_t k) {
   return &call->reader->operand[call->argument[k].operand];
 }

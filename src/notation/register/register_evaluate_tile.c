@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * register_evaluate_tile.c - what the functions of tiles in memory do: what calls say, handed to tile_memory.h.
+ * register_evaluate_tile.c - what the functions of tiles in memory do: arguments of calls passed to tile_memory.h.
  */
 #include "notation/register/register_read.h"
 

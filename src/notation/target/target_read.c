@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * target_read.c - a target from text: one `key value` a line, by a table of keys.
+ * target_read.c - a target from text: one `key value` per line, by a table of keys.
  *
- * After each line the target is checked as a whole, so that what does not fit is said at the line that made it so.
+ * After each line the target is checked as a whole, so that an inconsistency is reported at the line that causes it.
  */
 #include "notation/target/target_text.h"
 

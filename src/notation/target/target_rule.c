@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * target_rule.c - the lines of a target file that may stand many times.
+ * target_rule.c - the lines of a target file that may be repeated.
  *
  *   type s64 -> s32            type s8 -> s8 in 32            type none: forget those of the target it is like
  *   rule matmul 0 needs contracted                            rule none: the same

@@ -45,7 +45,7 @@ static tesela_status jax_numbers(tesela__reader *reader, int32_t most, const cha
 
 /* ---- the three arguments; a layout of rank 0 is started ---- */
 
-/* What the library says about a value, with the byte where it stands. */
+/* The library's error about a value, with the byte of that value. */
 static tesela_status jax_at(tesela__reader *reader, size_t at, tesela_status status) {
   if (status != TESELA_OK && reader->err) reader->err->at = (int64_t)at;
   return status;

@@ -149,7 +149,7 @@ static tesela_status xla_read_splits(tesela__xla_reader *reader, tesela_xla_layo
   return status;
 }
 
-/* ---- the properties, in the order in which they stand ---- */
+/* ---- the properties, in their order ---- */
 
 typedef struct xla_property {
   const char *word;
@@ -201,7 +201,7 @@ static tesela_status xla_no_property(tesela__xla_reader *reader) {
   return tesela__read_unexpected(&reader->in, list, tile ? "; tiles start with T, as in T(8,128)" : "");
 }
 
-/* Does property k, which stands at byte `at`, stand where it may? */
+/* Is property k, at byte `at`, in its place? */
 static tesela_status xla_check_place(tesela__xla_reader *reader, int k, size_t at, uint32_t seen) {
   if (seen >> k & 1)
     return tesela__fail(reader->in.err, TESELA_E_SYNTAX, (int64_t)at, "%s is given twice",

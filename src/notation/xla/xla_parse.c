@@ -35,7 +35,7 @@ tesela_status tesela__xla_end(tesela__xla_reader *reader, const char *what) {
 
 /* ---- shapes ---- */
 
-/* One array, buffer, token or opaque; `reader` then stands after it. */
+/* One array, buffer, token or opaque; `reader` is then after it. */
 static tesela_status xla_parse_leaf(tesela__xla_reader *reader, tesela_xla_shape *shape) {
   tesela__xla_event event;
   if (tesela__read_peek(&reader->in) == '(')

@@ -43,7 +43,7 @@ static inline tesela__reader tesela__xla_text(const char *text, size_t length, t
                           .word = WORD, .glue = WORD};
 }
 
-/* The field that is read next stands here. */
+/* The field that is read next is here. */
 static inline void tesela__xla_mark(tesela__xla_reader *reader, tesela__xla_field field, int32_t index) {
   if (reader->wanted.field == field && reader->wanted.index == index)
     reader->found_at = (int64_t)reader->in.at;

@@ -130,7 +130,7 @@ static tesela_status xla_read_buffer(tesela__xla_reader *reader, tesela_xla_shap
   return tesela__read_expect(&reader->in, ')', "of the buffer");
 }
 
-/* What the grammar says; what the gate says follows. */
+/* The checks of the grammar; those of the gate follow. */
 static tesela_status xla_read_unchecked(tesela__xla_reader *reader, tesela_xla_shape *shape) {
   shape->kind = TESELA_XLA_ARRAY;
   shape->rank = 0;
