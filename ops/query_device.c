@@ -116,7 +116,7 @@ static bool read_box(const jr_object *in, int32_t rank, int64_t start[], int64_t
 static tesela_status refuse_many(tesela_request *q) {
   char says[sizeof q->err->message];
   const char *many = strstr(q->err->message, "the list found has");
-  if (!many && strstr(q->err->message, "nests are allowed")) many = q->err->message;
+  if (!many && strstr(q->err->message, "nests (max_nests)")) many = q->err->message;
   if (!many) return q->err->status;
   snprintf(says, sizeof says, "%s", many);
   return tesela_request_fail(q, TESELA_E_LIMIT, -1, "%s; a response lists up to %d", says, JSON_DEVICE_NESTS);

@@ -30,7 +30,7 @@ const char *tesela_status_text(tesela_status status) {
     TESELA_STATUS_MAP(TESELA__ROW)
 #undef TESELA__ROW
   }
-  return "not a status of tesela";
+  return "unknown status";
 }
 
 /* Rows of the list, by number. */
@@ -106,7 +106,7 @@ tesela_status tesela__refuse(tesela_error *err, tesela_status status, tesela_rea
 
 void tesela__range_text(int64_t least, int64_t most, char *text, size_t room) {
   if (most < least)
-    snprintf(text, room, "the extent is 0, so there is nothing");
+    snprintf(text, room, "the extent is 0, so no value is valid");
   else
     snprintf(text, room, "expected %" PRId64 " to %" PRId64, least, most);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * error_print.c - an error for people: its message, the line of the text, and a caret under the byte that is wrong.
+ * error_print.c - an error as readable text: its message, the line of the text, and a caret under the byte that is wrong.
  *
  * Columns are counted twice: once over the line, to know which part of it is shown, and once while it is printed.
  */

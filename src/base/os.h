@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * os.h - what the library asks of the operating system: threads, locks, memory in use, files.
+ * os.h - what the library needs from the operating system: threads, locks, memory in use, files.
  *
- * Only os_posix*.c know the system; a test holds all other sources to that.
+ * Only os_posix*.c know the system; a test checks this.
  */
 #ifndef TESELA_SRC_OS_H
 #define TESELA_SRC_OS_H

@@ -65,7 +65,8 @@ static tesela_status copy_stream(int from, int fd, char *block, tesela_error *er
     if (n < 0) return tesela__os_fail(err, TESELA_REASON_PATH, "");
     if (n == 0) return TESELA_OK;
     if (!write_all(fd, block, (size_t)n))
-      return tesela__os_fail(err, TESELA_REASON_NONE, "no room in a temporary file (TMPDIR says where): ");
+      return tesela__os_fail(err, TESELA_REASON_NONE,
+                             "no space for a temporary file (TMPDIR sets its folder): ");
   }
 }
 
@@ -75,7 +76,7 @@ static tesela_status keep_stream(int from, int *kept, const tesela_allocator *al
   if (!block) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory to read a stream");
   int fd = tesela__os_unnamed();
   tesela_status status =
-      fd < 0 ? tesela__os_fail(err, TESELA_REASON_NONE, "no temporary file (TMPDIR says where): ")
+      fd < 0 ? tesela__os_fail(err, TESELA_REASON_NONE, "no temporary file (TMPDIR sets its folder): ")
              : copy_stream(from, fd, block, err);
   tesela__release(allocator, block);
   if (status != TESELA_OK && fd >= 0) close(fd);

@@ -125,7 +125,7 @@ static tesela_status open_unfinished(tesela__output *out, tesela_error *err) {
   sigset_t before;
   if (out->stream) {
     out->fd = tesela__os_unnamed();
-    return out->fd >= 0 ? TESELA_OK : fail_output(err, "no temporary file (TMPDIR says where): ");
+    return out->fd >= 0 ? TESELA_OK : fail_output(err, "no temporary file (TMPDIR sets its folder): ");
   }
   mode_t mode = out->replaces ? 0600 : 0666; /* the old file's comes at the end */
   out->fd = open_unnamed(out, mode);
@@ -137,9 +137,8 @@ static tesela_status open_unfinished(tesela__output *out, tesela_error *err) {
   errno = reason;
   if (out->fd >= 0) return TESELA_OK;
   if (!out->replaces || (errno != EACCES && errno != EPERM)) return fail_output(err, "");
-  return fail_output(
-      err, "its folder takes no new file, and a file is replaced as a whole (-o - > FILE writes into "
-           "one): ");
+  return fail_output(err, "cannot create a file in its folder, and a file is replaced as a whole (-o - > "
+                          "FILE writes into one): ");
 }
 
 /* `size` bytes that are there, mapped. */
@@ -159,7 +158,7 @@ static tesela_status make_room(tesela__output *out, tesela_error *err) {
     out->data = memory;
     return TESELA_OK;
   }
-  snprintf(what, sizeof what, "no room for %" PRId64 " bytes: ", out->size);
+  snprintf(what, sizeof what, "no space for %" PRId64 " bytes: ", out->size);
   out->size = 0;
   errno = reason;
   return tesela__os_fail(err, TESELA_REASON_NONE, what);
@@ -213,7 +212,7 @@ static tesela_status look_at_path(tesela__output *out, const char *path, bool on
     out->stream = true;
     if (!isatty(out->to)) return TESELA_OK;
     return tesela__refuse(err, TESELA_E_IO, TESELA_REASON_PATH,
-                          "is a terminal; a file or a pipe takes the data");
+                          "is a terminal; write the data to a file or a pipe");
   }
   bool exists = stat(path, &info) == 0;
   if (!exists && (errno != ENOENT || !*path)) return fail_output(err, "");
@@ -229,7 +228,7 @@ static tesela_status look_at_path(tesela__output *out, const char *path, bool on
     out->group = info.st_gid;
   }
   if (out->replaces && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
-    return fail_output(err, "is read-only and stays: ");
+    return fail_output(err, "is read-only and not replaced: ");
   out->path = follow_links(path, only_files ? 1 : LINKS, &out->allocator);
   return out->path ? TESELA_OK : fail_output(err, "");
 }
@@ -266,7 +265,7 @@ static tesela_status write_stream(tesela__output *out, tesela_error *err) {
     ssize_t n = write(fd, out->data + at, rest < WRITE_BLOCK ? (size_t)rest : WRITE_BLOCK);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EPIPE)
-      status = tesela__fail(err, TESELA_E_STOPPED, -1, "nobody reads on");
+      status = tesela__fail(err, TESELA_E_STOPPED, -1, "the reader closed the pipe");
     else if (n < 0)
       status = fail_output(err, "");
     if (n > 0) at += n;
@@ -292,14 +291,14 @@ static void keep_owner_and_mode(const tesela__output *out) {
 /* May fail where there is nothing to sync. */
 static bool sync_descriptor(int fd) { return fsync(fd) == 0 || errno == EINVAL || errno == EOPNOTSUPP; }
 
-/* The rename itself is on the disk. A folder that may be written and not read cannot be asked for that. */
+/* Sync the rename itself to disk. A folder that can be written but not read cannot be synced. */
 static tesela_status sync_folder(const tesela__output *out, tesela_error *err) {
   char folder[PATH_BYTES + 2];
   tesela_status status = TESELA_OK;
   snprintf(folder, sizeof folder, "%.*s.", folder_length(out->path), out->path);
   int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return TESELA_OK;
-  if (!sync_descriptor(fd)) status = fail_output(err, "is written, but its folder cannot be synced: ");
+  if (!sync_descriptor(fd)) status = fail_output(err, "is written, but its folder was not synced: ");
   close(fd);
   return status;
 }

@@ -2,7 +2,7 @@
 /*
  * reader.c - the text reader; see reader.h.
  *
- * A byte that starts nothing valid (NUL, invalid UTF-8, a comment without end) is not an error by itself: no caller expects
+ * A byte that starts nothing valid (NUL, invalid UTF-8, an unterminated comment) is not an error by itself: no caller expects
  * it, so the error about what was expected there says what was found.
  */
 #include "base/reader.h"
@@ -163,7 +163,7 @@ tesela_status tesela__read_integers(tesela__reader *r, char open, bool trailing,
   return TESELA_OK;
 }
 
-/* ---- what errors say ---- */
+/* ---- error texts -------- */
 
 tesela_status tesela__read_fail(const tesela__reader *r, tesela_status status, size_t at, const char *format,
                                 ...) {
@@ -199,7 +199,7 @@ void tesela__read_found(const tesela__reader *r, size_t at, char found[TESELA__F
   else if (c == 0)
     snprintf(found, TESELA__FOUND, "a NUL byte");
   else if (comment)
-    snprintf(found, TESELA__FOUND, "a comment without end");
+    snprintf(found, TESELA__FOUND, "an unterminated comment");
   else if (c < 0x20 || (c >= 0x7F && c < 0xA0))
     snprintf(found, TESELA__FOUND, "control character U+%04X", (unsigned)c);
   else if (c >= 0x80)
@@ -217,7 +217,7 @@ static const struct {
     {0x00D7, ','}, /* multiplication sign, as in T(8x128) */
 };
 
-/* The ASCII character for which the next one stands, '\0' if for none; *bytes: how many it has. */
+/* The ASCII character that the next one resembles, '\0' if none; *bytes: its length. */
 static char reader_lookalike(const tesela__reader *r, size_t *bytes) {
   uint32_t c;
   if (r->at >= r->length || (unsigned char)r->text[r->at] < 0x80) return '\0';
@@ -232,7 +232,7 @@ size_t tesela__read_lookalike(const tesela__reader *r, char ascii) {
   return reader_lookalike(r, &bytes) == ascii ? bytes : 0;
 }
 
-/* If a byte that no text may have hangs on what stands here, that byte is the news. */
+/* If an invalid byte follows the word here directly, the error is about that byte. */
 static size_t reader_bad_byte(const tesela__reader *r) {
   uint32_t c;
   if (r->at >= r->length || (r->word & TESELA__BYTE_SIGN)) return r->at;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reader.h - the text reader that every notation is read with: blanks, words, integers, lists, and what errors say.
+ * reader.h - the text reader that every notation is read with: blanks, words, integers, lists, and error texts.
  *
  * A reader is a value on the stack over text that its caller owns. It never reads beyond `length`, whatever the bytes
  * are. What differs between notations is in three fields: which blanks may stand between two pieces, which bytes a word
- * goes on with, and which bytes may not follow a number.
+ * continues with, and which bytes may not follow a number.
  *
  * Every error stands at the byte that is wrong. "expected X, found Y", "unknown X 'y'; did you mean z?" and "X is 7;
  * expected 0 to 4" are said here and nowhere else.
@@ -43,16 +43,16 @@ typedef struct tesela__reader {
   tesela_error *err;
   int64_t line;          /* from 1; errors begin with it. 0: they name no line */
   tesela__blanks blanks; /* between two pieces */
-  int32_t word;          /* classes of bytes that words go on with */
+  int32_t word;          /* classes of bytes that words continue with */
   int32_t glue;          /* classes of bytes that may not follow a number */
 } tesela__reader;
 
 /* ---- pieces ---- */
 
-/* Move past a comment; false without one, or for a broken one: then the reader stands at what breaks it. */
+/* Move past a comment; false without one, or for a broken one: then the reader is at what breaks it. */
 bool tesela__read_comment(tesela__reader *r);
 
-/* The next byte other than a blank, -1 at the end. The reader stands at it. */
+/* The next byte other than a blank, -1 at the end. The reader is at it. */
 static inline int tesela__read_peek(tesela__reader *r) {
   while (r->at < r->length) {
     unsigned char c = (unsigned char)r->text[r->at];
@@ -74,14 +74,14 @@ static inline bool tesela__read_take(tesela__reader *r, char c) {
   return true;
 }
 
-/* Bytes from `at` on that a word goes on with. */
+/* Bytes from `at` on that a word continues with. */
 static inline size_t tesela__read_lump(const tesela__reader *r, size_t at) {
   size_t n = 0;
   while (at + n < r->length && tesela__byte_is(r->text[at + n], r->word)) n++;
   return n;
 }
 
-/* Bytes of the word that comes next, which begins with a letter; 0 if none does. The reader stands at it. */
+/* Bytes of the word that comes next, which begins with a letter; 0 if none does. The reader is at it. */
 static inline size_t tesela__read_word(tesela__reader *r) {
   int c = tesela__read_peek(r);
   return c >= 0 && tesela__byte_is((char)c, TESELA__BYTE_LETTER) ? tesela__read_lump(r, r->at) : 0;
@@ -96,7 +96,7 @@ bool tesela__read_take_text(tesela__reader *r, const char *text);
 
 /* ---- integers and lists ---- */
 
-/* The integer that comes next: 1 and where it ends; 0: none does; -1: it does not fit. The reader stands at it. */
+/* The integer that comes next: 1 and where it ends; 0: none does; -1: it does not fit. The reader is at it. */
 int tesela__read_scan(tesela__reader *r, size_t *end, int64_t *value);
 /* A minus or a digit of an integer comes next. */
 bool tesela__read_integer_next(tesela__reader *r);
@@ -118,22 +118,22 @@ tesela_status tesela__read_expect(tesela__reader *r, char c, const char *where);
 /* Does the character that comes next stand for the ASCII one in documents? Bytes it has, 0 if not. */
 size_t tesela__read_lookalike(const tesela__reader *r, char ascii);
 
-/* ---- what errors say ---- */
+/* ---- error texts -------- */
 
 /* tesela__fail at a byte, with the line if there is one. */
 tesela_status tesela__read_fail(const tesela__reader *r, tesela_status status, size_t at, const char *format,
                                 ...) TESELA_PRINTF(4, 5);
 
-/* What stands at a byte: "'abc'", "a NUL byte", "the end of the line". */
+/* What a byte begins with: "'abc'", "a NUL byte", "the end of the line". */
 #define TESELA__FOUND 64
 void tesela__read_found(const tesela__reader *r, size_t at, char found[TESELA__FOUND]);
 
-/* "expected X, found Y" at what comes next; `hint` follows, "" for none. A byte that no text may have and that hangs on a
+/* "expected X, found Y" at what comes next; `hint` follows, "" for none. An invalid byte directly after a
  * word is what was found. */
 tesela_status tesela__read_unexpected(tesela__reader *r, const char *expected, const char *hint);
 
 /* "unknown X 'y'; did you mean z?" for `length` bytes at `at`, `of` ("" for none) before the semicolon; without `near` (NULL) "; expected " and `allowed`, if that
- * is not NULL. A byte that no text may have and that hangs on the word is what is wrong, as above. */
+ * is not NULL. An invalid byte directly after the word is the fault, as above. */
 tesela_status tesela__read_unknown(tesela__reader *r, tesela_status status, size_t at, size_t length,
                                    const char *what, const char *of, const char *near, const char *allowed);
 /* The same, of the names that `name` counts from 0 to the first NULL; "" is a gap. */

@@ -76,7 +76,7 @@ void tesela__putf(tesela__sink *sink, const char *format, ...) {
 tesela_status tesela__sink_finish(tesela__sink *sink, tesela_error *err) {
   flush(sink);
   if (!sink->stopped) return TESELA_OK;
-  return tesela__fail(err, TESELA_E_STOPPED, -1, "the writer asked to stop");
+  return tesela__fail(err, TESELA_E_STOPPED, -1, "the writer returned an error");
 }
 
 char tesela__decimal_point(void) {

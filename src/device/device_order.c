@@ -58,7 +58,7 @@ static tesela_status order_tiles(order_list *list, const tesela_target *target, 
   int64_t per_stick = list->lanes / extent[1];
   if (list->lanes % extent[1] != 0 || extent[0] % per_stick != 0)
     return tesela__fail(err, TESELA_E_INVALID, -1,
-                        "a stick of %lld lanes is no number of rows of a %lldx%lld tile",
+                        "a stick of %lld lanes is not a whole number of rows of a %lldx%lld tile",
                         (long long)list->lanes, (long long)extent[0], (long long)extent[1]);
   order_add(list, rows, per_stick, extent[0] / per_stick);
   order_add(list, rows, 1, per_stick);
@@ -100,14 +100,14 @@ static tesela_status order_check(const tesela_device_host *host, int32_t n, cons
     if (k == host->rank && dim == TESELA_STICK_SPARSE) break;
     if (dim < 0 || dim >= host->rank)
       return tesela__fail(err, TESELA_E_RANGE, -1,
-                          "dim_order[%d] is %d; allowed are 0 to %d, and -1 behind all dims", k, dim,
+                          "dim_order[%d] is %d; expected 0 to %d, or -1 after all dims", k, dim,
                           host->rank - 1);
     if (seen[dim]) return tesela__fail(err, TESELA_E_INVALID, -1, "dim_order repeats a dim: %d", dim);
     seen[dim] = true;
   }
   for (int32_t d = 0; padding != NULL && d < host->rank; d++)
     if (padding->to[d] < 0)
-      return tesela__fail(err, TESELA_E_RANGE, -1, "dim %d is padded to %lld; not below 0", d,
+      return tesela__fail(err, TESELA_E_RANGE, -1, "dim %d is padded to %lld; expected 0 or more", d,
                           (long long)padding->to[d]);
   return TESELA_OK;
 }
@@ -122,7 +122,7 @@ tesela_status tesela_device_from_order(tesela_device_layout *layout, const tesel
   int32_t p[TESELA_MAX_RANK + 1] = {TESELA_STICK_SPARSE}, stick_dims = 1;
   tesela_status status = tesela__device_check_host(host, &list.lanes, err);
   if (status == TESELA_OK && tesela_order_name(order) == NULL)
-    status = tesela__fail(err, TESELA_E_RANGE, -1, "order %d is none", (int)order);
+    status = tesela__fail(err, TESELA_E_RANGE, -1, "unknown order %d", (int)order);
   if (status == TESELA_OK) status = order_check(host, n, dim_order, padding, err);
   if (status != TESELA_OK) return status;
   for (int32_t k = 0; k < n; k++) p[k] = dim_order[k];
@@ -130,7 +130,7 @@ tesela_status tesela_device_from_order(tesela_device_layout *layout, const tesel
   if (order != TESELA_ORDER_TILES) {
     order_arrange(&list, order, n, p);
   } else if (target == NULL || target->n_tiles < 1) {
-    return tesela__fail(err, TESELA_E_INVALID, -1, "order tiles needs a target that has tiles");
+    return tesela__fail(err, TESELA_E_INVALID, -1, "order tiles needs a target with tiles");
   } else {
     for (int32_t k = 0; k < n - 2; k++) order_whole(&list, p[k]);
     status = order_tiles(&list, target, n == 1 ? TESELA_DIM_SYNTHETIC : p[n - 2], p[n - 1], &stick_dims, err);
@@ -147,7 +147,8 @@ tesela_status tesela_device_with_stick(tesela_device_layout *layout, const tesel
   TESELA__NEED(err, layout, host, target);
   int32_t p[TESELA_MAX_RANK + 1], n = 0;
   if (host->rank < 0 || host->rank > TESELA_MAX_RANK || stick < TESELA_STICK_SPARSE || stick >= host->rank)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "stick %d of a tensor of rank %d", stick, host->rank);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "stick dim %d is out of range for a tensor of rank %d",
+                        stick, host->rank);
   if (stick == TESELA_STICK_SPARSE && host->rank > 0 && !target->sparse)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "target %s has no layout of one element per stick",
                         target->name);

@@ -49,8 +49,8 @@ static tesela_status dview_storage_of(tesela__view_storage *storage, const tesel
     int64_t below = k + 1 < storage->n ? storage->stride[k + 1] : 1;
     if (stride < room || stride % below != 0)
       return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                          "stride %" PRId64 " of the base's dim %" PRId32 "; a multiple of %" PRId64
-                          " and at least %" PRId64 " is needed",
+                          "stride %" PRId64 " of the base's dim %" PRId32 "; expected a multiple of %" PRId64
+                          " and at least %" PRId64,
                           stride, storage->dim[k], below, room);
     storage->dense = storage->dense && stride == room;
     if (!tesela__mul(stride, extent, &room) || !tesela__mul(stride, extent - 1, &reach) ||
@@ -115,7 +115,7 @@ static tesela_status dview_outside(const tesela_host_view *view, int64_t span, b
 /* Numbers in range, and no element outside the storage. */
 static tesela_status dview_check(const tesela_host_view *view, int64_t span, bool *empty, tesela_error *err) {
   if (view->rank < 0 || view->rank > TESELA_MAX_RANK)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "rank %" PRId32 "; 0 to %d are possible", view->rank,
+    return tesela__fail(err, TESELA_E_LIMIT, -1, "rank %" PRId32 "; expected 0 to %d", view->rank,
                         TESELA_MAX_RANK);
   int64_t low = view->offset, high = view->offset, reach;
   *empty = false;
@@ -162,7 +162,7 @@ tesela_status tesela_device_view_of(tesela_device_view *out, const tesela_device
   bool empty = false;
   if (base->places > DVIEW_MOST)
     return tesela__fail(err, TESELA_E_OVERFLOW, -1,
-                        "places of the base: %" PRId64 "; %" PRId64 " are possible", base->places,
+                        "the base has %" PRId64 " places; expected at most %" PRId64, base->places,
                         DVIEW_MOST);
   tesela_status status = dview_storage_of(&storage, &base->host, base_strides, err);
   if (status == TESELA_OK) status = dview_check(view, storage.span, &empty, err);

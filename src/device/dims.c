@@ -58,30 +58,30 @@ static tesela_status dims_check_chain(const tesela_device_host *host, int32_t ho
                         "coordinate %lld has no place",
                         small, (long long)dims[small].step, (long long)dims[small].extent, host_dim,
                         (long long)host->shape[host_dim], (long long)left.least);
-  return tesela__fail(err, TESELA_E_INVALID, -1, "host dim %d of %lld has %s: coordinates 0 and 1 would meet",
-                      host_dim, (long long)host->shape[host_dim],
-                      chain.n == 0 ? "no device dim" : "no device dim of step 1");
+  return tesela__fail(
+      err, TESELA_E_INVALID, -1, "host dim %d of %lld has %s: coordinates 0 and 1 would share a place",
+      host_dim, (long long)host->shape[host_dim], chain.n == 0 ? "no device dim" : "no device dim of step 1");
 }
 
 static tesela_status dims_check_ranges(const tesela_device_host *host, int32_t n_dims,
                                        const tesela_device_dim *dims, bool strided, tesela_error *err) {
   if (n_dims < 1 || n_dims > TESELA_DEVICE_DIMS)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "%d device dims; allowed are 1 to %d", n_dims,
+    return tesela__fail(err, TESELA_E_LIMIT, -1, "%d device dims; expected 1 to %d", n_dims,
                         TESELA_DEVICE_DIMS);
   for (int32_t j = 0; j < n_dims; j++) {
     if (dims[j].dim < TESELA_DIM_REPLICATED || dims[j].dim >= host->rank)
       return tesela__fail(err, TESELA_E_RANGE, -1,
-                          "device dim %d is of host dim %d; allowed are 0 to %d, -1 and -2", j, dims[j].dim,
+                          "device dim %d has host dim %d; expected 0 to %d, -1 or -2", j, dims[j].dim,
                           host->rank - 1);
     if (dims[j].extent < 0)
-      return tesela__fail(err, TESELA_E_RANGE, -1, "device dim %d has extent %lld; extents are not below 0",
-                          j, (long long)dims[j].extent);
+      return tesela__fail(err, TESELA_E_RANGE, -1, "device dim %d has extent %lld; expected 0 or more", j,
+                          (long long)dims[j].extent);
     if (dims[j].dim >= 0 && dims[j].step < 1)
-      return tesela__fail(err, TESELA_E_RANGE, -1, "device dim %d has step %lld; steps are at least 1", j,
+      return tesela__fail(err, TESELA_E_RANGE, -1, "device dim %d has step %lld; expected 1 or more", j,
                           (long long)dims[j].step);
     if (strided && dims[j].stride < 0)
-      return tesela__fail(err, TESELA_E_RANGE, -1, "device dim %d has stride %lld; strides are not below 0",
-                          j, (long long)dims[j].stride);
+      return tesela__fail(err, TESELA_E_RANGE, -1, "device dim %d has stride %lld; expected 0 or more", j,
+                          (long long)dims[j].stride);
   }
   return TESELA_OK;
 }
@@ -124,8 +124,8 @@ static tesela_status dims_strided(tesela_device_layout *layout, const int64_t *r
     if (before < room)
       return tesela__fail(
           err, TESELA_E_INVALID, -1,
-          "device dim %d has stride %lld; the dims below it take %lld places: elements could meet", next,
-          (long long)before, (long long)room);
+          "device dim %d has stride %lld; the dims below it take %lld places: elements could share a place",
+          next, (long long)before, (long long)room);
     room += (reached[next] - 1) * before; /* below `places` */
   }
   return TESELA_OK;
@@ -134,15 +134,16 @@ static tesela_status dims_strided(tesela_device_layout *layout, const int64_t *r
 static tesela_status dims_check_sticks(tesela_device_layout *layout, tesela_error *err) {
   int64_t product = 1, stride = 1;
   if (layout->stick_dims < 1 || layout->stick_dims > layout->n_dims)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "%d stick dims of %d device dims", layout->stick_dims,
+    return tesela__fail(err, TESELA_E_RANGE, -1, "%d stick dims for %d device dims", layout->stick_dims,
                         layout->n_dims);
   bool sparse = true;
   for (int32_t k = 0; k < layout->stick_dims; k++) {
     const tesela_device_dim *dim = &layout->dim[layout->n_dims - 1 - k];
     sparse = sparse && dim->dim == TESELA_DIM_SYNTHETIC;
     if (dim->extent > 1 && dim->stride != stride)
-      return tesela__fail(err, TESELA_E_INVALID, -1, "device dim %d has stride %lld; in a stick it is %lld",
-                          layout->n_dims - 1 - k, (long long)dim->stride, (long long)stride);
+      return tesela__fail(err, TESELA_E_INVALID, -1,
+                          "device dim %d has stride %lld; expected %lld in a stick", layout->n_dims - 1 - k,
+                          (long long)dim->stride, (long long)stride);
     stride = product = dim->extent <= layout->lanes ? product * dim->extent : layout->lanes + 1;
     if (product > layout->lanes) break;
   }

@@ -31,7 +31,7 @@ static tesela_status dma_check_count(const dma_maker *m, int64_t nests, tesela_e
       !tesela__dma_few((size_t)nests))
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
                         "max_nests is %" PRId64 "; the list found has %" PRId64
-                        " nests, without the other limits",
+                        " nests even without the other limits",
                         limits->max_nests, nests);
   int64_t most = tesela__max(m->dma->list.most, TESELA_DMA_NESTS);
   return nests > most ? tesela__dma_too_many(most, err) : TESELA_OK;
@@ -271,11 +271,9 @@ tesela_status tesela_dma_create(tesela_dma **out, const tesela_device_layout *la
   static const tesela_dma_options none;
   if (!options) options = &none;
   if (options->direction != TESELA_DMA_TO_DEVICE && options->direction != TESELA_DMA_TO_HOST)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "direction is %d; there are 0 and 1",
-                        (int)options->direction);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "direction is %d; expected 0 or 1", (int)options->direction);
   if (options->padding && (options->box_start || options->box_size))
-    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                        "padding belongs to the whole layout: there is no box of it");
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "padding belongs to the whole layout, not to a box");
   tesela_status status = options->limits ? tesela__dma_check_limits(options->limits, err) : TESELA_OK;
   if (status != TESELA_OK) return status;
   tesela_allocator allocator = tesela__allocator(options->allocator);

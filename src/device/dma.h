@@ -22,7 +22,7 @@
 enum {
   TESELA__DMA_DIGITS = TESELA_DEVICE_DIMS + 1, /* one more for single places between the strides */
   TESELA__DMA_CHAINS = TESELA_MAX_RANK + TESELA_DEVICE_DIMS,
-  TESELA__DMA_NESTS = 1 << 20, /* whatever the limits say */
+  TESELA__DMA_NESTS = 1 << 20, /* whatever the limits are */
 };
 
 /* Nests that are made at most. */

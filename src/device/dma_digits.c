@@ -12,29 +12,28 @@
 
 static tesela_status dma_check_dims(const tesela_device_layout *layout, tesela_error *err) {
   if (layout->n_dims < 0 || layout->n_dims > TESELA_DEVICE_DIMS)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "n_dims is %" PRId32 "; a layout has 0 to %d device dims",
-                        layout->n_dims, TESELA_DEVICE_DIMS);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "n_dims is %" PRId32 "; expected 0 to %d", layout->n_dims,
+                        TESELA_DEVICE_DIMS);
   if (layout->host.rank < 0 || layout->host.rank > TESELA_MAX_RANK)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "rank is %" PRId32 "; a tensor has 0 to %d dims",
-                        layout->host.rank, TESELA_MAX_RANK);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "rank is %" PRId32 "; expected 0 to %d", layout->host.rank,
+                        TESELA_MAX_RANK);
   if (layout->host.device_bits < 8 || layout->host.device_bits % 8)
-    return tesela__fail(err, TESELA_E_RANGE, -1,
-                        "device_bits is %" PRId32 "; elements on the device are whole bytes",
+    return tesela__fail(err, TESELA_E_RANGE, -1, "device_bits is %" PRId32 "; expected whole bytes",
                         layout->host.device_bits);
   for (int32_t d = 0; d < layout->host.rank; d++)
     if (layout->host.shape[d] < 0)
-      return tesela__fail(err, TESELA_E_RANGE, -1, "shape[%" PRId32 "] is %" PRId64 "; extents are 0 or more",
-                          d, layout->host.shape[d]);
+      return tesela__fail(err, TESELA_E_RANGE, -1, "shape[%" PRId32 "] is %" PRId64 "; expected 0 or more", d,
+                          layout->host.shape[d]);
   for (int32_t j = 0; j < layout->n_dims; j++) {
     const tesela_device_dim *dim = &layout->dim[j];
     if (dim->dim < TESELA_DIM_REPLICATED || dim->dim >= layout->host.rank)
       return tesela__fail(err, TESELA_E_RANGE, -1,
-                          "device dim %" PRId32 " is of host dim %" PRId32 "; the rank is %" PRId32, j,
+                          "device dim %" PRId32 " has host dim %" PRId32 "; the rank is %" PRId32, j,
                           dim->dim, layout->host.rank);
     if (dim->extent < 0 || dim->stride < 0 || (dim->dim >= 0 && dim->step < 1))
       return tesela__fail(err, TESELA_E_RANGE, -1,
                           "device dim %" PRId32 " has extent %" PRId64 ", step %" PRId64 ", stride %" PRId64
-                          "; extents and strides are 0 or more, steps 1 or more",
+                          "; expected extents and strides of 0 or more, steps of 1 or more",
                           j, dim->extent, dim->step, dim->stride);
   }
   return TESELA_OK;
@@ -178,13 +177,12 @@ static tesela_status dma_box_of(int64_t *lo, int64_t *hi, const tesela_device_ho
   int64_t start = options->box_start ? options->box_start[d] : 0;
   if (start < 0 || start > host->shape[d])
     return tesela__fail(err, TESELA_E_RANGE, -1,
-                        "box_start[%" PRId32 "] is %" PRId64 "; the shape allows 0 to %" PRId64, d, start,
+                        "box_start[%" PRId32 "] is %" PRId64 "; expected 0 to %" PRId64, d, start,
                         host->shape[d]);
   int64_t size = options->box_size ? options->box_size[d] : host->shape[d] - start;
   if (size < 0 || size > host->shape[d] - start)
     return tesela__fail(err, TESELA_E_RANGE, -1,
-                        "box_size[%" PRId32 "] is %" PRId64 "; from %" PRId64
-                        " on the shape allows 0 to %" PRId64,
+                        "box_size[%" PRId32 "] is %" PRId64 "; from %" PRId64 " on, expected 0 to %" PRId64,
                         d, size, start, host->shape[d] - start);
   *lo = start, *hi = start + size;
   return TESELA_OK;
@@ -198,7 +196,7 @@ static tesela_status dma_free_dims(tesela__dma_digit_list *out, const tesela_dev
     if (dim->dim >= 0) continue;
     if (dim->extent < 1)
       return tesela__fail(err, TESELA_E_INVALID, -1,
-                          "device dim %" PRId32 " has extent 0 and there are elements", j);
+                          "device dim %" PRId32 " has extent 0, but the tensor has elements", j);
     if (dim->dim == TESELA_DIM_SYNTHETIC || dim->extent == 1 || first_copy) continue;
     tesela__dma_chain *chain = &out->chain[out->n_chains++];
     *chain = (tesela__dma_chain){.lo = 0, .hi = dim->extent, .size = dim->extent, .unit = 0, .n = 1};

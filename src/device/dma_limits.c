@@ -33,7 +33,7 @@ tesela_status tesela__dma_check_limits(const tesela_dma_limits *limits, tesela_e
               {"max_burst", limits->max_burst}, {"max_nests", limits->max_nests}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
     if (rows[i].value < 0)
-      return tesela__fail(err, TESELA_E_RANGE, -1, "%s is %" PRId64 "; limits are 0 (none) or more",
+      return tesela__fail(err, TESELA_E_RANGE, -1, "%s is %" PRId64 "; expected 0 (no limit) or more",
                           rows[i].name, rows[i].value);
   return TESELA_OK;
 }
@@ -52,7 +52,7 @@ tesela_status tesela__dma_too_many(int64_t most, tesela_error *err) {
   if (most == TESELA__DMA_NESTS)
     return tesela__fail(err, TESELA_E_LIMIT, -1, "more than %" PRId64 " nests", most);
   return tesela__fail(err, TESELA_E_LIMIT, -1,
-                      "more than %" PRId64 " nests; max_nests is not given, and may be up to %d", most,
+                      "more than %" PRId64 " nests; max_nests is not given; it can be up to %d", most,
                       TESELA__DMA_NESTS);
 }
 
@@ -136,7 +136,8 @@ static tesela_status dma_split(dma_engine *engine, const tesela__dma_list *list,
   if (pieces > 1) {
     if (part.n == TESELA_DEVICE_DIMS) k = dma_drop_ones(&part, k);
     if (part.n == TESELA_DEVICE_DIMS)
-      return tesela__fail(err, TESELA_E_LIMIT, -1, "cut loops make more than %d loops", TESELA_DEVICE_DIMS);
+      return tesela__fail(err, TESELA_E_LIMIT, -1, "cutting loops gives more than %d loops",
+                          TESELA_DEVICE_DIMS);
     for (int32_t i = part.n++; i > k; i--) {
       part.range[i] = part.range[i - 1];
       part.device_stride[i] = part.device_stride[i - 1];
@@ -157,7 +158,7 @@ static tesela_status dma_unroll(dma_engine *engine, const tesela__dma_list *list
   if (nest->range[k] > most)
     return tesela__fail(err, engine->limit.max_nests ? TESELA_E_UNSUPPORTED : TESELA_E_LIMIT, -1,
                         "max_dims is %" PRId32 ", max_extent %" PRId64 ", max_burst %" PRId64
-                        ": a loop of %" PRId64 " is unrolled, and %" PRId64 " nests are allowed (max_nests)",
+                        ": a loop of %" PRId64 " is unrolled, but the limit is %" PRId64 " nests (max_nests)",
                         engine->limit.max_dims, engine->limit.max_extent, engine->limit.max_burst,
                         nest->range[k], most);
   for (int64_t i = nest->range[k] - 1; i >= 0; i--) {
@@ -206,7 +207,7 @@ static tesela_status dma_cut_extent(dma_engine *engine, const tesela__dma_list *
   if (!size)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
                         "max_extent is %" PRId64 "; a loop of %" PRId64
-                        " cannot be cut into pieces of that size that keep alignment and min_burst",
+                        " cannot be cut into pieces of that size that respect alignment and min_burst",
                         most, nest->range[k]);
   return dma_split(engine, list, nest, k, size, err);
 }
@@ -219,7 +220,7 @@ static tesela_status dma_cut_burst(dma_engine *engine, const tesela__dma_list *l
   if (!size)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
                         "max_burst is %" PRId64 " bytes; a run of %" PRId64 " elements of %" PRId64
-                        " bytes cannot be cut into pieces that keep alignment %" PRId64
+                        " bytes cannot be cut into pieces that respect alignment %" PRId64
                         " and min_burst %" PRId64,
                         engine->limit.max_burst, nest->range[k], engine->bytes, engine->limit.alignment,
                         engine->limit.min_burst);
@@ -236,16 +237,17 @@ static tesela_status dma_check_nest(const dma_engine *engine, const tesela_nest 
     if (!tesela__mul(elements, bytes, &part))
       return tesela__fail(err, TESELA_E_OVERFLOW, -1, "device offsets in bytes do not fit in 64 bits");
     if (part % alignment)
-      return tesela__fail(
-          err, TESELA_E_UNSUPPORTED, -1,
-          "alignment is %" PRId64 " bytes; a nest %s %" PRId64 " bytes: at most %" PRId64 " would do",
-          alignment, k < 0 ? "starts at" : "has a loop in steps of", part, tesela__gcd(alignment, part));
+      return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                          "alignment is %" PRId64 " bytes; a nest %s %" PRId64
+                          " bytes: expected an alignment of at most %" PRId64,
+                          alignment, k < 0 ? "starts at" : "has a loop in steps of", part,
+                          tesela__gcd(alignment, part));
   }
   int64_t run = tesela__dma_burst(nest, engine->burst);
   if (run < engine->least)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
                         "min_burst is %" PRId64 " bytes; a nest has %" PRId64
-                        " contiguous elements of %" PRId64 " bytes: at most %" PRId64 " would do",
+                        " contiguous elements of %" PRId64 " bytes: expected a min_burst of at most %" PRId64,
                         engine->limit.min_burst, run, bytes, run * bytes);
   return TESELA_OK;
 }
@@ -292,11 +294,12 @@ tesela_status tesela__dma_legalise(tesela__dma_list *list, const tesela_nest *ne
   dma_engine engine = dma_engine_of(limits, bytes);
   if (limits->max_burst && engine.burst == 0)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                        "max_burst is %" PRId64 " bytes; an element has %" PRId64, limits->max_burst, bytes);
+                        "max_burst is %" PRId64 " bytes, but an element has %" PRId64, limits->max_burst,
+                        bytes);
   if (engine.burst && engine.least > engine.burst)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
                         "min_burst is %" PRId64 " bytes and max_burst %" PRId64
-                        ": no burst of elements of %" PRId64 " bytes is both",
+                        ": no burst of elements of %" PRId64 " bytes satisfies both",
                         limits->min_burst, limits->max_burst, bytes);
   tesela_status status = dma_push(&engine, list, nest, err);
   while (status == TESELA_OK && engine.n > 0) {

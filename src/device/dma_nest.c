@@ -5,7 +5,7 @@
  * Boxes of digits (dma_cut.c) are not all nests there are. Two nests join if their union is one nest:
  *
  *   the same loops                     one more loop, of 2: their distance
- *   the same but for one loop          if the second one goes on where that loop of the first one ends
+ *   the same but for one loop          if the second one continues where that loop of the first one ends
  *
  *   s8[7] in steps 6, 4, 2, 1 at strides 4, 2, 12, 1     places {2,3} of digit 4 and {4} of digit 6 are one loop of 3
  *
@@ -88,7 +88,7 @@ static bool dma_after(const tesela_nest *a, const tesela_nest *b, const tesela_n
          b->host_offset - a->host_offset == host;
 }
 
-/* Loops that differ in one: `b`, at a higher place, goes on where `a` ends, with a loop of the same strides or with none. */
+/* Loops that differ in one: `b`, at a higher place, continues where `a` ends, with a loop of the same strides or with none. */
 static bool dma_extend(tesela_nest *a, const tesela_nest *b) {
   for (int32_t k = 0; k < a->n; k++) {
     if (!dma_after(a, b, a, k, a->range[k])) continue;

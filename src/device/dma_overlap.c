@@ -3,7 +3,7 @@
  * dma_overlap.c - do two elements share a place?
  *
  * Places are sums of digits times strides, so two share one if and only if some difference of digits gives 0, or for two boxes the
- * difference of their offsets. Strides of which each is above what all smaller ones reach decide it at a glance; else the
+ * difference of their offsets. Strides of which each is above what all smaller ones reach decide it at once; else the
  * differences are searched, largest stride first: what is left must be within reach of the smaller strides and divide by
  * their common divisor. The search is bounded; what it does not settle is unknown.
  */
@@ -80,13 +80,14 @@ static dma_meeting dma_meet(int32_t n, dma_term *terms, int64_t target, int64_t 
 
 static tesela_status dma_refuse_places(dma_meeting meet, tesela_error *err) {
   if (meet == DMA_MEET_NO) return TESELA_OK;
-  return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                      meet == DMA_MEET_YES ? "two elements have the same place on the device"
-                                           : "device strides interleave so much that it is not settled "
-                                             "whether two elements have the same place");
+  return tesela__fail(
+      err, TESELA_E_UNSUPPORTED, -1,
+      meet == DMA_MEET_YES
+          ? "two elements have the same place on the device"
+          : "cannot decide whether two elements have the same place: device strides interleave");
 }
 
-/* No place is named twice: at a glance over the digits that occur, else box by box. */
+/* No place occurs twice: a quick check over the digits that occur, else box by box. */
 tesela_status tesela__dma_check_device(const tesela__dma_digit_list *digits, const tesela__dma_boxes *all,
                                        tesela_error *err) {
   dma_term term[TESELA__DMA_CHAINS];
@@ -129,17 +130,18 @@ tesela_status tesela__dma_check_host(const tesela__dma_digit_list *digits, tesel
     const tesela__dma_chain *chain = &digits->chain[c];
     int64_t unit = chain->unit < 0 ? -chain->unit : chain->unit; /* times hi - lo >= 2 it fits */
     if (unit == 0)
-      return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                          "to host: %" PRId64 " elements share a place, a host stride is 0; "
-                          "read into a tensor without broadcast dims",
-                          chain->hi - chain->lo);
+      return tesela__fail(
+          err, TESELA_E_UNSUPPORTED, -1,
+          "to host: %" PRId64
+          " elements share a place because a host stride is 0; read into a tensor without broadcast dims",
+          chain->hi - chain->lo);
     term[n++] = (dma_term){unit, chain->hi - chain->lo - 1, chain->hi - chain->lo - 1};
   }
   dma_meeting meet = dma_meet(n, term, 0, &budget);
   if (meet == DMA_MEET_NO) return TESELA_OK;
-  return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                      meet == DMA_MEET_YES
-                          ? "to host: two elements share a place, by their host strides"
-                          : "to host: host strides interleave so much that it is not settled whether two "
-                            "elements share a place");
+  return tesela__fail(
+      err, TESELA_E_UNSUPPORTED, -1,
+      meet == DMA_MEET_YES
+          ? "to host: two elements share a place because of the host strides"
+          : "to host: cannot decide whether two elements share a place: host strides interleave");
 }

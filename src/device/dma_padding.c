@@ -115,7 +115,7 @@ static tesela_status dma_take_all(tesela__dma_boxes *left, const tesela__dma_box
   for (size_t i = 0; i < taken->n && fine; i++) {
     fine = dma_take(left, tesela__dma_box(taken, i), backwards, allocator);
     if (left->n > DMA_LEFT)
-      return tesela__fail(err, TESELA_E_LIMIT, -1, "padding falls into more than %d pieces", DMA_LEFT);
+      return tesela__fail(err, TESELA_E_LIMIT, -1, "padding splits into more than %d pieces", DMA_LEFT);
   }
   if (!fine) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for nests over padding");
   tesela__dma_join_boxes(left);
@@ -193,7 +193,7 @@ tesela_status tesela__dma_padding(tesela__dma_boxes *boxes, int32_t *bound, tese
     return tesela__fail(err, TESELA_E_LIMIT, -1, "padding around more than %d nests of elements", DMA_TAKEN);
   if (!dma_strides(list, &n, digits, taken, layout, plain))
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                        "device strides interleave: the places that they leave free are not told");
+                        "cannot find the places that no element uses: device strides interleave");
   tesela_status status = dma_translate(&held, taken, list, n, digits->n, allocator, err);
   if (status == TESELA_OK && layout->places > 0)
     status = dma_complement(boxes, bound, list, n, &held, layout->places, allocator, err);

@@ -11,7 +11,7 @@ tesela_status tesela_device_host_of(tesela_device_host *host, const tesela_targe
   tesela_device_host made;
   memset(&made, 0, sizeof made);
   if (rank < 0 || rank > target->max_rank)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "rank %d; target %s has tensors of rank 0 to %d", rank,
+    return tesela__fail(err, TESELA_E_LIMIT, -1, "rank %d; target %s expects rank 0 to %d", rank,
                         target->name, target->max_rank);
   tesela_target_type type;
   tesela_status status = tesela_target_type_of(target, dtype, &type, NULL, err);
@@ -42,23 +42,22 @@ tesela_status tesela__device_elements(const tesela_device_host *host, int64_t *e
 
 tesela_status tesela__device_check_host(const tesela_device_host *host, int64_t *lanes, tesela_error *err) {
   if (host->rank < 0 || host->rank > TESELA_MAX_RANK)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "rank %d; allowed are 0 to %d", host->rank, TESELA_MAX_RANK);
+    return tesela__fail(err, TESELA_E_LIMIT, -1, "rank %d; expected 0 to %d", host->rank, TESELA_MAX_RANK);
   for (int32_t d = 0; d < host->rank; d++)
     if (host->shape[d] < 0)
-      return tesela__fail(err, TESELA_E_RANGE, -1, "dim %d has extent %lld; extents are not below 0", d,
+      return tesela__fail(err, TESELA_E_RANGE, -1, "dim %d has extent %lld; expected 0 or more", d,
                           (long long)host->shape[d]);
   if (host->bits < 1 || host->bits > 1024)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "host elements of %d bits; allowed are 1 to 1024",
-                        host->bits);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "host elements of %d bits; expected 1 to 1024", host->bits);
   if (host->device_bits < 8 || host->device_bits > 1024 || host->device_bits % 8 != 0)
     return tesela__fail(err, TESELA_E_RANGE, -1,
-                        "device elements of %d bits; allowed are whole bytes, 8 to 1024", host->device_bits);
+                        "device elements of %d bits; expected whole bytes, 8 to 1024", host->device_bits);
   if (host->stick_bytes < 1 || host->stick_bytes > 1 << 20 ||
       host->stick_bytes % (host->device_bits / 8) != 0)
-    return tesela__fail(
-        err, TESELA_E_RANGE, -1,
-        "sticks of %lld bytes for elements of %d; allowed are multiples of that up to 1048576",
-        (long long)host->stick_bytes, host->device_bits / 8);
+    return tesela__fail(err, TESELA_E_RANGE, -1,
+                        "sticks of %lld bytes for elements of %d bytes; expected a multiple of the element's "
+                        "bytes, up to 1048576",
+                        (long long)host->stick_bytes, host->device_bits / 8);
   *lanes = host->stick_bytes / (host->device_bits / 8);
   int64_t elements;
   return tesela__device_elements(host, &elements, err);

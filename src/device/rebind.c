@@ -13,12 +13,12 @@ tesela_status tesela_device_rebind(tesela_device_layout *layout, const tesela_de
     dims[j] = from->dim[j];
     if (dims[j].stride != stride)
       return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                          "device dim %d has stride %lld; row-major it is %lld", j, (long long)dims[j].stride,
-                          (long long)stride);
+                          "device dim %d has stride %lld; expected the row-major stride %lld", j,
+                          (long long)dims[j].stride, (long long)stride);
   }
   for (int32_t d = 0; d < host.rank; d++) {
     if (shape[d] < 0)
-      return tesela__fail(err, TESELA_E_RANGE, -1, "dim %d has extent %lld; extents are not below 0", d,
+      return tesela__fail(err, TESELA_E_RANGE, -1, "dim %d has extent %lld; expected 0 or more", d,
                           (long long)shape[d]);
     host.shape[d] = shape[d];
     tesela__device_chain chain = tesela__device_chain_of(from->n_dims, from->dim, d);

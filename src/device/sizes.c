@@ -43,8 +43,7 @@ tesela_status tesela_device_stride_map(const tesela_device_layout *layout, const
     if (dim->dim < 0 || layout->host.shape[dim->dim] == 1) continue;
     if (!tesela__mul(dim->step, host_strides == NULL ? row_major[dim->dim] : host_strides[dim->dim],
                      &made[j]))
-      return tesela__fail(err, TESELA_E_OVERFLOW, -1, "device dim %d steps over more than 64 bits can count",
-                          j);
+      return tesela__fail(err, TESELA_E_OVERFLOW, -1, "the step of device dim %d does not fit in 64 bits", j);
   }
   memcpy(stride_map, made, (size_t)layout->n_dims * sizeof *made);
   return TESELA_OK;
@@ -68,10 +67,10 @@ tesela_status tesela_device_set_format(tesela_device_layout *layout, tesela_stic
   }
   if ((format == TESELA_STICKS_SPARSE) != synthetic || (format == TESELA_STICKS_PAIR && most > 2) ||
       format < TESELA_STICKS_DENSE || format > TESELA_STICKS_PAIR)
-    return tesela__fail(
-        err, TESELA_E_INVALID, -1,
-        "sticks of up to %lld elements%s: Dense from 1, Sparse without a host dim, SparseMulti up to 2",
-        (long long)most, synthetic ? " without a host dim" : "");
+    return tesela__fail(err, TESELA_E_INVALID, -1,
+                        "sticks of up to %lld elements%s: expected Dense from 1, Sparse without a host dim, "
+                        "SparseMulti up to 2",
+                        (long long)most, synthetic ? " without a host dim" : "");
   layout->format = format;
   return TESELA_OK;
 }
@@ -94,7 +93,7 @@ int32_t tesela_device_stick(const tesela_device_layout *layout) {
   int32_t stick = -3; /* none yet */
   for (int32_t k = 0; k < layout->stick_dims; k++) {
     const tesela_device_dim *dim = &layout->dim[layout->n_dims - 1 - k];
-    if (dim->extent == 1) continue; /* nothing is in there */
+    if (dim->extent == 1) continue; /* adds no lanes */
     if (stick != -3 && dim->dim != stick) return -2;
     stick = dim->dim;
   }

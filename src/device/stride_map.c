@@ -7,8 +7,8 @@
  * that place the elements differently make the text ambiguous, which is refused.
  *
  * A step as large as the host dim makes an idle digit: it is always 0. It matters not which host dim has such a digit, so only
- * the likeliest of those is tried. A device dim of extent 1 takes no digit: it has one owner, the likeliest idle one or
- * else the likeliest.
+ * the most likely of those is tried. A device dim of extent 1 takes no digit: it has one owner, the most likely idle one or
+ * else the most likely.
  */
 #include <string.h>
 
@@ -24,7 +24,7 @@ typedef struct map_search {
   tesela_device_dim dim[TESELA_DEVICE_DIMS];
   bool empty; /* a tensor without elements */
   int32_t n_owners[TESELA_DEVICE_DIMS];
-  int16_t owner[TESELA_DEVICE_DIMS][TESELA_MAX_RANK]; /* the likeliest first */
+  int16_t owner[TESELA_DEVICE_DIMS][TESELA_MAX_RANK]; /* the most likely first */
   int64_t active[TESELA_DEVICE_DIMS]
                 [TESELA_MAX_RANK]; /* steps of the owners, 0 of the idle one and of all else */
 } map_search;
@@ -36,7 +36,7 @@ static bool map_multiple(const map_search *search, int64_t value, int32_t d) {
          !(stride == -1 && value == INT64_MIN) && value % stride == 0;
 }
 
-/* The likeliest owner has the largest stride: 256 of strides (256, 1) is one row, not 256 columns. */
+/* The most likely owner has the largest stride: 256 of strides (256, 1) is one row, not 256 columns. */
 static void map_owners(map_search *search, int32_t j) {
   int64_t value = search->map[j];
   int16_t *owner = search->owner[j], idle = -1;
@@ -69,7 +69,7 @@ static tesela_status map_zeros(map_search *search, tesela_error *err) {
     if (search->host->shape[d] == 1 || search->strides[d] != 0) continue;
     if (broadcast >= 0)
       return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                          "host dims %d and %d both have stride 0: an entry of 0 does not tell them apart",
+                          "host dims %d and %d both have stride 0: an entry of 0 does not distinguish them",
                           broadcast, d);
     broadcast = d;
   }
@@ -78,8 +78,7 @@ static tesela_status map_zeros(map_search *search, tesela_error *err) {
     search->dim[j].dim = broadcast < 0 ? TESELA_DIM_REPLICATED : broadcast;
     search->dim[j].step = broadcast < 0 ? 0 : step;
     if (broadcast >= 0 && !tesela__mul(step, tesela__max(search->dim[j].extent, 1), &step))
-      return tesela__fail(err, TESELA_E_OVERFLOW, -1, "device dim %d steps over more than 64 bits can count",
-                          j);
+      return tesela__fail(err, TESELA_E_OVERFLOW, -1, "the step of device dim %d does not fit in 64 bits", j);
   }
   return TESELA_OK;
 }
@@ -92,7 +91,7 @@ static tesela_status map_start(map_search *search, tesela_error *err) {
     map_owners(search, j);
     if (search->n_owners[j] == 0)
       return tesela__fail(err, TESELA_E_INVALID, -1,
-                          "stride_map[%d] is %lld: no multiple of the stride of a host dim above 1", j,
+                          "stride_map[%d] is %lld: not a multiple of the stride of a host dim above 1", j,
                           (long long)search->map[j]);
   }
   return map_zeros(search, err);
@@ -155,10 +154,11 @@ static tesela_status map_take(const map_search *search, bool *found, tesela_devi
   tesela_status status = map_differ(layout, &next, &differ, err);
   for (int32_t j = 0; status == TESELA_OK && differ && j < search->n; j++)
     if (layout->dim[j].dim != next.dim[j].dim)
-      return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                          "stride_map[%d] is %lld: %lld of host dim %d or %lld of host dim %d, both fit", j,
-                          (long long)search->map[j], (long long)layout->dim[j].step, layout->dim[j].dim,
-                          (long long)next.dim[j].step, next.dim[j].dim);
+      return tesela__fail(
+          err, TESELA_E_UNSUPPORTED, -1,
+          "ambiguous stride_map[%d] %lld: step %lld of host dim %d or step %lld of host dim %d", j,
+          (long long)search->map[j], (long long)layout->dim[j].step, layout->dim[j].dim,
+          (long long)next.dim[j].step, next.dim[j].dim);
   return status;
 }
 
@@ -174,7 +174,7 @@ static tesela_status map_solve(map_search *search, tesela_device_layout *layout,
     }
     if (tries++ == MAP_TRIES)
       return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                          "stride_map can be read in too many ways: say the host dims");
+                          "stride_map can be read in too many ways: give the host dims");
     map_choose(search, j, pick[j]);
     bool possible = map_possible(search, j + 1);
     if (possible && j + 1 < search->n) {
@@ -190,7 +190,7 @@ static tesela_status map_solve(map_search *search, tesela_device_layout *layout,
     *layout = made;
     return TESELA_OK;
   }
-  for (j = 0; j < search->n; j++) map_choose(search, j, 0); /* what is wrong with the likeliest choice */
+  for (j = 0; j < search->n; j++) map_choose(search, j, 0); /* what is wrong with the most likely choice */
   return tesela_device_from_dims(&made, search->host, search->n, search->dim, false, search->stick_dims, err);
 }
 
@@ -222,7 +222,7 @@ tesela_status tesela_device_from_stride_map(tesela_device_layout *layout, const 
   if (status == TESELA_OK && host_strides == NULL) status = tesela__device_row_major(host, row_major, err);
   if (status != TESELA_OK) return status;
   if (n_dims < 1 || n_dims > TESELA_DEVICE_DIMS)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "%d device dims; allowed are 1 to %d", n_dims,
+    return tesela__fail(err, TESELA_E_LIMIT, -1, "%d device dims; expected 1 to %d", n_dims,
                         TESELA_DEVICE_DIMS);
   search.empty = elements == 0;
   search.strides = host_strides == NULL ? row_major : host_strides;

@@ -74,7 +74,7 @@ static const tesela_dtype target_dtypes[] = {
 tesela_status tesela_target_plain(tesela_target *target, int64_t stick_bytes, tesela_error *err) {
   TESELA__NEED(err, target);
   if (stick_bytes < 1 || stick_bytes > 1 << 20)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "sticks of %lld bytes; allowed are 1 to 1048576",
+    return tesela__fail(err, TESELA_E_RANGE, -1, "sticks of %lld bytes; expected 1 to 1048576",
                         (long long)stick_bytes);
   tesela_target plain = target_spyre;
   memset(plain.name, 0, sizeof plain.name);
@@ -103,7 +103,7 @@ tesela_status tesela_target_type_of(const tesela_target *target, tesela_dtype ho
   int64_t bytes = found->device_bits / 8;
   if (bytes < 1 || target->stick_bytes % bytes != 0)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                        "a stick of %lld bytes is no number of elements of %lld bytes (%s)",
+                        "a stick of %lld bytes is not a whole number of elements of %lld bytes (%s)",
                         (long long)target->stick_bytes, (long long)bytes, name);
   *type = *found;
   if (lanes != NULL) *lanes = target->stick_bytes / bytes;
@@ -114,21 +114,22 @@ tesela_status tesela_target_type_of(const tesela_target *target, tesela_dtype ho
 
 static tesela_status target_check_types(const tesela_target *target, tesela_error *err) {
   if (target->n_types < 0 || target->n_types > TESELA_TARGET_TYPES)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "target %s has %d types; allowed are 0 to %d", target->name,
+    return tesela__fail(err, TESELA_E_RANGE, -1, "target %s has %d types; expected 0 to %d", target->name,
                         target->n_types, TESELA_TARGET_TYPES);
   for (int32_t k = 0; k < target->n_types; k++) {
     const tesela_target_type *type = &target->type[k];
     const char *host = tesela_dtype_name(type->host), *device = tesela_dtype_name(type->device);
     if (host == NULL || device == NULL)
-      return tesela__fail(err, TESELA_E_RANGE, -1, "type row %d of target %s names no type", k, target->name);
+      return tesela__fail(err, TESELA_E_RANGE, -1, "type row %d of target %s has an unknown type", k,
+                          target->name);
     if (type->device_bits < tesela_dtype_bits(type->device) || type->device_bits % 8 != 0 ||
         type->device_bits < 8 || type->device_bits > 128)
       return tesela__fail(err, TESELA_E_RANGE, -1,
-                          "%s stored as %s in %d bits; whole bytes from %d to 128 bits", host, device,
+                          "%s stored as %s in %d bits; expected whole bytes, %d to 128 bits", host, device,
                           type->device_bits, tesela_dtype_bits(type->device));
     for (int32_t j = 0; j < k; j++)
       if (target->type[j].host == type->host)
-        return tesela__fail(err, TESELA_E_INVALID, -1, "type %s stands twice", host);
+        return tesela__fail(err, TESELA_E_INVALID, -1, "type %s is given twice", host);
   }
   return TESELA_OK;
 }
@@ -140,13 +141,13 @@ static tesela_status target_check_tiles(const tesela_target *target, tesela_erro
                : tesela__fail(err, TESELA_E_INVALID, -1, "tiles without order tiles (the order is %s)",
                               tesela_order_name(target->order));
   if (target->n_tiles < 1 || target->n_tiles > TESELA_TARGET_TILES)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "order tiles with %d levels; allowed are 1 to %d",
+    return tesela__fail(err, TESELA_E_RANGE, -1, "order tiles with %d levels; expected 1 to %d",
                         target->n_tiles, TESELA_TARGET_TILES);
   for (int32_t k = 0; k < target->n_tiles; k++)
     for (int32_t side = 0; side < 2; side++) {
       int64_t tile = target->tile[k][side];
       if (tile < 1 || tile > 1 << 20)
-        return tesela__fail(err, TESELA_E_RANGE, -1, "a tile of %lldx%lld; sides are 1 to 1048576",
+        return tesela__fail(err, TESELA_E_RANGE, -1, "a tile of %lldx%lld; expected sides of 1 to 1048576",
                             (long long)target->tile[k][0], (long long)target->tile[k][1]);
       if (k > 0 && target->tile[k - 1][side] % tile != 0)
         return tesela__fail(err, TESELA_E_INVALID, -1, "tiles of %lldx%lld do not divide tiles of %lldx%lld",
@@ -158,17 +159,19 @@ static tesela_status target_check_tiles(const tesela_target *target, tesela_erro
 
 static tesela_status target_check_rules(const tesela_target *target, tesela_error *err) {
   if (target->n_rules < 0 || target->n_rules > TESELA_TARGET_RULES)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "target %s has %d rules; allowed are 0 to %d", target->name,
+    return tesela__fail(err, TESELA_E_RANGE, -1, "target %s has %d rules; expected 0 to %d", target->name,
                         target->n_rules, TESELA_TARGET_RULES);
   for (int32_t k = 0; k < target->n_rules; k++) {
     const tesela_rule *rule = &target->rule[k];
     if (tesela_op_name(rule->op) == NULL || tesela_fn_name(rule->fn) == NULL ||
         tesela_need_name(rule->need) == NULL || tesela_yield_name(rule->yield) == NULL ||
         rule->operand < TESELA_RULE_RESULT || rule->price < -1)
-      return tesela__fail(err, TESELA_E_RANGE, -1, "rule %d of target %s names what is not there", k,
-                          target->name);
+      return tesela__fail(
+          err, TESELA_E_RANGE, -1,
+          "rule %d of target %s has an unknown operator, function, need, yield, operand or price", k,
+          target->name);
     if (memchr(rule->opcode, '\0', sizeof rule->opcode) == NULL)
-      return tesela__fail(err, TESELA_E_RANGE, -1, "rule %d of target %s has an opcode without an end", k,
+      return tesela__fail(err, TESELA_E_RANGE, -1, "the opcode of rule %d of target %s is not terminated", k,
                           target->name);
     bool unknown =
         rule->op == TESELA_OP_FALLBACK ||
@@ -176,8 +179,7 @@ static tesela_status target_check_rules(const tesela_target *target, tesela_erro
     if (rule->opcode[0] != '\0' && !unknown)
       return tesela__fail(
           err, TESELA_E_INVALID, -1,
-          "rule %d of target %s has opcode %s; fallback, pointwise.fused and along.fused have "
-          "one",
+          "rule %d of target %s has opcode %s; only fallback, pointwise.fused and along.fused can have one",
           k, target->name, rule->opcode);
   }
   return TESELA_OK;
@@ -190,22 +192,23 @@ tesela_status tesela_target_check(const tesela_target *target, tesela_error *err
     return tesela__fail(err, TESELA_E_INVALID, -1, "a target needs a name of 1 to %d bytes",
                         TESELA_TARGET_NAME - 1);
   if (target->stick_bytes < 1 || target->stick_bytes > 1 << 20)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "sticks of %lld bytes; allowed are 1 to 1048576",
+    return tesela__fail(err, TESELA_E_RANGE, -1, "sticks of %lld bytes; expected 1 to 1048576",
                         (long long)target->stick_bytes);
   if (target->alignment < 1 || target->alignment > (int64_t)1 << 30)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "alignment %lld; allowed are 1 to 2^30 bytes",
+    return tesela__fail(err, TESELA_E_RANGE, -1, "alignment %lld; expected 1 to 2^30 bytes",
                         (long long)target->alignment);
   if (target->max_rank < 0 || target->max_rank > TESELA_MAX_RANK)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "max_rank %d; allowed are 0 to %d", target->max_rank,
+    return tesela__fail(err, TESELA_E_RANGE, -1, "max_rank %d; expected 0 to %d", target->max_rank,
                         TESELA_MAX_RANK);
   if (tesela_order_name(target->order) == NULL)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "order %d is none", (int)target->order);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "unknown order %d", (int)target->order);
   if (target->cores < 0 || target->scratchpad_bytes < 0)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "%d cores and a scratchpad of %lld bytes; not below 0",
-                        target->cores, (long long)target->scratchpad_bytes);
+    return tesela__fail(err, TESELA_E_RANGE, -1,
+                        "%d cores and a scratchpad of %lld bytes; expected 0 or more", target->cores,
+                        (long long)target->scratchpad_bytes);
   if (dma->max_dims < 0 || dma->max_extent < 0 || dma->alignment < 0 || dma->min_burst < 0 ||
       dma->max_burst < 0 || dma->max_nests < 0)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "limits of dma are 0 (none) or above");
+    return tesela__fail(err, TESELA_E_RANGE, -1, "negative limit of dma; expected 0 (no limit) or more");
   tesela_status status = target_check_types(target, err);
   if (status == TESELA_OK) status = target_check_tiles(target, err);
   return status != TESELA_OK ? status : target_check_rules(target, err);

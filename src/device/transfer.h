@@ -15,7 +15,7 @@
 #include "base/base.h"
 #include "relayout/plan.h"
 
-/* The bits of what padding receives, in a type of so many bits; pad is not TESELA_PAD_LEAVE. TESELA_E_RANGE for a value out of the
+/* The bits of what padding receives, in a type of `bits` bits; pad is not TESELA_PAD_LEAVE. TESELA_E_RANGE for a value out of the
    type's range, TESELA_E_UNSUPPORTED for a type that has no such value, or none that is known here. */
 tesela_status tesela__transfer_pad_bits(tesela_pad pad, double value, tesela_dtype dtype, int32_t bits,
                                         uint8_t out[16], tesela_error *err);

@@ -77,14 +77,14 @@ static tesela_status pad_of_float(const pad_float *type, tesela_pad pad, double 
     infinite = __builtin_isinf(size);
   }
   if (infinite && !type->has_inf)
-    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s has no infinity; %s is its largest number",
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s has no infinity; its largest number is %s",
                         pad_type_name(type->dtype), type->dtype == TESELA_F8E4M3FN ? "448" : "another");
   if (infinite)
     *code = type->last + 1;
   else if (__builtin_isnan(value))
     *code = type->quiet;
   else if (!pad_nearest(type, size, code))
-    return tesela__fail(err, TESELA_E_RANGE, -1, "padding with %g; %s goes up to %g", value,
+    return tesela__fail(err, TESELA_E_RANGE, -1, "padding with %g; %s holds at most %g", value,
                         pad_type_name(type->dtype), pad_number(type, type->last));
   *code |= (uint64_t)negative << (type->bits - 1);
   return TESELA_OK;
@@ -119,7 +119,7 @@ tesela_status tesela__transfer_pad_bits(tesela_pad pad, double value, tesela_dty
   memset(out, 0, 16);
   if (pad == TESELA_PAD_ZERO) return TESELA_OK;
   if (pad < TESELA_PAD_LEAVE || pad > TESELA_PAD_VALUE)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "pad %d is none", (int)pad);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "unknown pad mode %d", (int)pad);
   const pad_float *type = NULL;
   for (size_t i = 0; i < sizeof pad_floats / sizeof pad_floats[0]; i++)
     if (pad_floats[i].dtype == dtype && pad_floats[i].bits == bits) type = &pad_floats[i];

@@ -21,8 +21,8 @@ bool tesela__transfer_narrows(tesela_dtype from, tesela_dtype to, int64_t *low, 
 
 /* ---- numbers ------------------------------------------------------------------------------------------------- */
 
-/* A number fits into `bits` bits if it has no bit above them once `bias` is added, half of their range for signed ones; so all
-   of the sums together tell whether any does not. Vectors of a cache line, in whatever registers there are. */
+/* A number fits into `bits` bits if it has no bit above them once `bias` is added, half of their range for signed ones; so the
+   OR of all sums shows whether any does not. Vectors of a cache line, in whatever registers there are. */
 typedef uint64_t look_line64 __attribute__((vector_size(64)));
 typedef uint32_t look_line32 __attribute__((vector_size(64)));
 enum { LOOK_LINE = 64, LOOK_AHEAD = 8192 }; /* bytes */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transfer_verify.c - does a dump of device memory hold what the host tensor says?
+ * transfer_verify.c - does a dump of device memory hold the values of the host tensor?
  *
  * The host tensor is converted to the device's type, dense and row-major. Then both are gone through once in row-major order; for
  * the first element that differs the dense tensor is searched for what was found in its place.
@@ -74,7 +74,7 @@ tesela_status tesela_transfer_verify(const tesela_device_layout *layout, const v
   if (status == TESELA_OK) status = tesela_layout_sizes(&device, &sizes, err);
   if (status != TESELA_OK) return status;
   if (dump_bytes < sizes.bytes)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "the dump has %" PRId64 " bytes; the layout takes %" PRId64,
+    return tesela__fail(err, TESELA_E_RANGE, -1, "the dump has %" PRId64 " bytes; the layout needs %" PRId64,
                         dump_bytes, sizes.bytes);
   status = verify_expected(layout, host_strides, host_offset, host, options, &memory, &dense, &values, err);
   if (status != TESELA_OK) return status;

@@ -42,7 +42,7 @@ static tesela_status dview_add_digit(dview_work *w, tesela_digit digit) {
   return TESELA_OK;
 }
 
-/* A join of the terms of a sum, which goes on to be split. */
+/* A join of the terms of a sum, which is split further. */
 static tesela_status dview_add_join(dview_work *w, tesela__view_sum *sum, int16_t *join) {
   if (w->out->n_joins == TESELA_MAX_JOINS) return dview_too_many(w);
   *join = (int16_t)w->out->n_joins++;
@@ -131,8 +131,8 @@ static tesela_status dview_chain_links(dview_work *w, tesela__view_sum *sum, int
   return status;
 }
 
-/* What carries at link `first` need not at a later one, *last: of (rows, 640 columns) entered at any row the columns
-   stand apart. Then the links up to there are a join, and the rest goes on. */
+/* What carries at link `first` need not at a later one, *last: of (rows, 640 columns) entered at any row, the columns
+   are separate. Then the links up to there are a join, and the rest continues. */
 static tesela_status dview_chain_rest(dview_work *w, tesela__view_sum *rest, int32_t first, int32_t *last,
                                       tesela__view_sum *quotient) {
   const tesela__view_storage *storage = w->storage;
@@ -262,7 +262,7 @@ static tesela_status dview_add_index(dview_work *w, bool *twice) {
   return status;
 }
 
-/* Extents of the joins, as finish counts them, and of their digits, which stand by decreasing step. */
+/* Extents of the joins, as finish counts them, and of their digits, which are in order of decreasing step. */
 static void dview_set_extents(dview_work *w) {
   tesela_layout *out = w->out;
   for (int32_t j = 0; j < out->n_joins; j++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_lane.c - whose index is the lane, and how an operand stands to the sticks of an iteration.
+ * view_lane.c - whose index is the lane, and how an operand relates to the sticks of an iteration.
  *
  * The lane is place mod lanes, a sum over digits mod lanes. What a digit adds to it goes through joins as long as these are linear
  * mod lanes: a join's value is the sum of its digits times their steps, so it is if each digit's stride is the last one's times

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cell.c - what stands in the cells of a grid and along its sides, and how wide it is.
+ * cell.c - the text in the cells of a grid and along its sides, and how wide it is.
  *
  * Elements are placed by the layout itself (tesela_layout_place_of), so a picture cannot differ from it. Padding that no
  * index reaches has the place that its digits add up to.
@@ -11,7 +11,7 @@
 
 /* ---- the cell ---------------------------------------------------------------------------------------- */
 
-/* The one function that says how places read; axes stand in their order. */
+/* The only function that formats places; axes are in their order. */
 static void format_places(const tesela_layout *layout, const int64_t *place, char *text) {
   size_t used = 0;
   for (int32_t a = 0; a < layout->n_axes; a++)

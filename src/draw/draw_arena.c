@@ -46,12 +46,12 @@ static tesela_status plan_extent(plan_grid *g, int32_t n, const tesela_arena_buf
                                  tesela_error *err) {
   int64_t last = INT64_MIN, end;
   if (n < 0 || n > PLAN_MOST)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "%" PRId32 " buffers; 0 to %d can be drawn", n, PLAN_MOST);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "%" PRId32 " buffers; expected 0 to %d", n, PLAN_MOST);
   g->first = INT64_MAX;
   for (int32_t k = 0; k < n; k++) {
     const tesela_arena_buffer *b = &buffers[k];
     if (b->size < 0 || b->upper < b->lower)
-      return tesela__fail(err, TESELA_E_RANGE, -1, "buffer %" PRId32 " has a negative size or life", k);
+      return tesela__fail(err, TESELA_E_RANGE, -1, "buffer %" PRId32 " has a negative size or lifetime", k);
     if (!plan_shown(b)) continue;
     if (!tesela__add(b->offset, b->size, &end) || end > INT64_C(1) << 62)
       return tesela__fail(err, TESELA_E_OVERFLOW, -1, "buffer %" PRId32 " ends beyond 2^62", k);
@@ -214,8 +214,9 @@ tesela_status tesela_draw_arena(int32_t n, const tesela_arena_buffer *buffers,
   if (o.width == 0) o.width = TESELA__DEFAULT_WIDTH;
   if (o.max_rows == 0) o.max_rows = TESELA__DEFAULT_ROWS;
   if (o.width < 0 || o.width > PLAN_WIDEST || o.max_rows < 0 || o.max_rows > PLAN_WIDEST)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "%" PRId32 " columns and %" PRId32 " rows; up to %d",
-                        o.width, o.max_rows, PLAN_WIDEST);
+    return tesela__fail(err, TESELA_E_RANGE, -1,
+                        "%" PRId32 " columns and %" PRId32 " rows; expected at most %d", o.width, o.max_rows,
+                        PLAN_WIDEST);
   tesela_status status = plan_extent(&g, n, buffers, err);
   if (status != TESELA_OK) return status;
   if (g.bytes == 0) {

@@ -59,7 +59,7 @@ static tesela_status set_side(tesela__scene *scene, int32_t s, tesela_draw_range
   if (range.first < 0 || range.first >= end)
     return tesela__fail(err, TESELA_E_RANGE, -1,
                         "slice entry %" PRId32 " is an empty range; this side has 0 to %" PRId64
-                        ", padding included",
+                        ", with padding",
                         s, cells - 1);
   scene->first[s] = tesela__side_position(scene, side, range.first);
   scene->end[s] = end == cells ? side->extent : tesela__side_position(scene, side, end);
@@ -71,12 +71,12 @@ static tesela_status take_slice(tesela__scene *scene, const tesela_draw_options 
     return tesela__fail(err, TESELA_E_MISMATCH, -1,
                         "a slice with %" PRId32 " entries for a picture with %" PRId32 " sides%s",
                         options->n_slice, scene->n_sides,
-                        scene->n_sides < scene->layout->rank ? " (joined dims are one)" : "");
+                        scene->n_sides < scene->layout->rank ? " (joined dims form one)" : "");
   for (int32_t s = 0; s < scene->n_sides; s++) {
     if (!options->slice[s].fixed) {
       if (scene->down >= 0)
         return tesela__fail(err, TESELA_E_INVALID, -1,
-                            "the slice leaves more than two sides to draw; entry %" PRId32 " wants an index",
+                            "the slice leaves more than two sides to draw; entry %" PRId32 " needs an index",
                             s);
       scene->down = scene->across;
       scene->across = s;
@@ -89,7 +89,7 @@ static tesela_status take_slice(tesela__scene *scene, const tesela_draw_options 
 
 /* ---- together ---------------------------------------------------------------------------------------- */
 
-/* Where memory goes down a column of a tile before it goes on to the next, lines between the columns say so,
+/* Where memory goes down a column of a tile before it continues at the next, lines between the columns say so,
    in a picture small enough to stay legible. */
 static void add_column_lines(tesela__scene *scene) {
   if (scene->down < 0 || scene->across < 0) return;
@@ -110,8 +110,8 @@ static tesela_status choose_shape(const tesela_layout *layout, const tesela_draw
   for (int32_t d = 0; d < layout->rank; d++)
     if ((*shape)[d] < 0 || (*shape)[d] > layout->shape[d])
       return tesela__fail(err, TESELA_E_RANGE, -1,
-                          "extent %" PRId64 " of dim %" PRId32 "; the layout has 0 to %" PRId64, (*shape)[d],
-                          d, layout->shape[d]);
+                          "extent %" PRId64 " of dim %" PRId32 "; expected 0 to %" PRId64, (*shape)[d], d,
+                          layout->shape[d]);
   return TESELA_OK;
 }
 

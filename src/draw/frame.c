@@ -21,7 +21,7 @@ void tesela__put_blanks(tesela__sink *sink, int64_t n) {
   while (n-- > 0) tesela__putc(sink, ' ');
 }
 
-/* ---- what stands along a side ------------------------------------------------------------------------ */
+/* ---- labels along a side ----------------------------------------------------------------------------- */
 
 static void add_slot(tesela__track *track, tesela__slot_kind kind, int weight, int64_t position) {
   track->slot[track->n++] = (tesela__slot){kind, weight, position};

@@ -53,7 +53,7 @@ static void put_tail(tesela__sink *sink, const tesela_layout *layout) {
       end += (digit->extent - 1) * digit->stride; /* finish checked it */
   }
   if (end < layout->axis[0].extent)
-    tesela__putf(sink, "; places %" PRId64 " to %" PRId64 " are padding behind it all", end,
+    tesela__putf(sink, "; places %" PRId64 " to %" PRId64 " are padding at the end", end,
                  layout->axis[0].extent - 1);
 }
 
@@ -77,7 +77,7 @@ tesela_status tesela_draw_legend(const tesela_layout *layout, const tesela_draw_
   if (padding) tesela__puts(&sink, options->ascii ? "; ~ is padding" : "; · is padding");
   if (options->n_slice == 0 && tesela__scene_lacks_padding(&scene))
     tesela__puts(&sink, "; some of the padding is not drawn");
-  if (tesela_layout_copies(layout) > 1) tesela__puts(&sink, "; of several copies the first");
+  if (tesela_layout_copies(layout) > 1) tesela__puts(&sink, "; the first of several copies");
   put_tail(&sink, layout);
   tesela__puts(&sink, ".\n");
   put_lines(&sink, down, across, options->tile ? "tiles of " : "blocks of ");

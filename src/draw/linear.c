@@ -33,7 +33,7 @@ static int64_t stride_size(const tesela_digit *digit) {
   return digit->stride == INT64_MIN ? INT64_MAX : digit->stride < 0 ? -digit->stride : digit->stride;
 }
 
-/* The largest stretch of places below the strides of all first digits, which tell one tile from the next. */
+/* The largest stretch of places below the strides of all first digits, which distinguish tiles. */
 static int64_t tile_places(const tesela_layout *layout, int64_t extent) {
   int64_t tile = extent;
   for (int32_t i = 0; i < layout->n_active; i++) {
@@ -82,15 +82,15 @@ static tesela_status linear_window(const linear *draw, const tesela_draw_options
   if (options->n_slice == 0) return TESELA_OK;
   if (options->n_slice != 1)
     return tesela__fail(err, TESELA_E_MISMATCH, -1,
-                        "a slice with %" PRId32 " entries; the linear picture has one: "
-                        "places first:end",
+                        "a slice with %" PRId32
+                        " entries; expected one for a linear picture: places first:end",
                         options->n_slice);
   tesela_draw_range range = options->slice[0];
   if (range.fixed) range.end = range.first < INT64_MAX ? range.first + 1 : range.first;
   *end = range.end < 0 ? draw->extent : tesela__min(range.end, draw->extent);
   *first = range.first;
   if (*first >= 0 && *first < *end) return TESELA_OK;
-  return tesela__fail(err, TESELA_E_RANGE, -1, "the range of places is empty; there are places 0 to %" PRId64,
+  return tesela__fail(err, TESELA_E_RANGE, -1, "the range of places is empty; expected places 0 to %" PRId64,
                       draw->extent - 1);
 }
 
@@ -99,8 +99,8 @@ static tesela_status linear_make(linear *draw, const tesela_layout *layout,
   int64_t first, end, place = 0, index[TESELA_MAX_RANK];
   bool padding;
   if (layout->n_axes != 1)
-    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                        "a linear picture of %" PRId32 " axes; one has an order", layout->n_axes);
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "a linear picture of %" PRId32 " axes; expected 1",
+                        layout->n_axes);
   draw->layout = layout;
   draw->shape = options->shape ? options->shape : layout->shape;
   draw->extent = layout->axis[0].extent;

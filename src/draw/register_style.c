@@ -61,16 +61,16 @@ static size_t style_unlike(const char *name, const tesela_draw_style *style) {
   return style->alias[0] && other < least ? other : least;
 }
 
-/* "; near it: a, b, c": up to three styles that are near, or some that are not. */
+/* "; similar: a, b, c": up to three styles that are near, or some that are not. */
 static void style_near(const char *name, char text[128]) {
   size_t used = 0;
   int found = 0, length = strlen(name) < STYLE_LENGTH ? (int)strlen(name) : 0;
   for (int far = 0; far <= 3 && 2 * far < length && found < 3; far++)
     for (int i = 0; i < STYLE_COUNT && found < 3; i++)
       if (style_unlike(name, &table_styles[i]) == (size_t)far)
-        used += (size_t)snprintf(text + used, 128 - used, "%s%s", found++ == 0 ? "; near it: " : ", ",
+        used += (size_t)snprintf(text + used, 128 - used, "%s%s", found++ == 0 ? "; similar: " : ", ",
                                  table_styles[i].name);
-  if (found == 0) snprintf(text, 128, "; there are simple, plain, grid, pipe, html, csv, json and others");
+  if (found == 0) snprintf(text, 128, "; expected simple, plain, grid, pipe, html, csv, json or another");
 }
 
 tesela_status tesela__table_look_of(const char *name, const tesela__table_look **look, tesela_error *err) {
@@ -84,5 +84,5 @@ tesela_status tesela__table_look_of(const char *name, const tesela__table_look *
     return TESELA_OK;
   }
   style_near(name, near);
-  return tesela__fail(err, TESELA_E_INVALID, -1, "there is no style %.40s for tables%s", name, near);
+  return tesela__fail(err, TESELA_E_INVALID, -1, "unknown table style '%.40s'%s", name, near);
 }

@@ -278,7 +278,8 @@ tesela_status tesela_draw_register(const tesela_register *layout, const tesela_d
   int64_t cells; /* one for each copy of an element */
   if (!tesela__mul(layout->spatial_size, layout->local_size, &cells) || cells > TESELA_DRAW_REGISTER_CELLS)
     return tesela__fail(err, TESELA_E_LIMIT, -1,
-                        "%" PRId64 " threads of %" PRId64 " registers are more than the %d that are drawn",
+                        "%" PRId64 " threads with %" PRId64
+                        " registers each exceed the limit of %d for a drawing",
                         layout->spatial_size, layout->local_size, TESELA_DRAW_REGISTER_CELLS);
   brush.by_thread = options->by_thread;
   brush.ascii = options->ascii;

@@ -72,7 +72,7 @@ bool tesela__scene_sides(tesela__scene *scene, const tesela_layout *layout, cons
  *valid: an element is there. */
 int64_t tesela__side_value(const tesela__scene *scene, const tesela__side *side, int64_t position,
                            bool *valid);
-/* The position of a value; values beyond the last one go on from there. */
+/* The position of a value; values beyond the last one continue from there. */
 int64_t tesela__side_position(const tesela__scene *scene, const tesela__side *side, int64_t value);
 /* What the position adds to the place on an axis. */
 int64_t tesela__side_places(const tesela__scene *scene, const tesela__side *side, int64_t position,
@@ -82,7 +82,7 @@ bool tesela__side_has_padding(const tesela__scene *scene, const tesela__side *si
                               int64_t end);
 /* Weight of the line between position-1 and position; the ends have none. */
 int tesela__side_line(const tesela__side *side, int64_t position);
-/* The dims a side stands for, the most significant first. Returns how many. */
+/* The dims that a side represents, the most significant first. Returns how many. */
 int32_t tesela__side_dims(const tesela__scene *scene, const tesela__side *side, int32_t dim[TESELA_MAX_RANK]);
 /* Position after the last element. */
 int64_t tesela__side_elements(const tesela__scene *scene, const tesela__side *side);
@@ -136,7 +136,7 @@ void tesela__pick_make(tesela__pick *pick, const tesela__side *side, int64_t fir
 
 /* ---- frame.c ----------------------------------------------------------------------------------------- */
 
-/* A row of cells, lines and gaps: the picked positions with what stands between them. */
+/* A row of cells, lines and gaps: the picked positions and what lies between them. */
 typedef enum tesela__slot_kind { TESELA__SLOT_CELL, TESELA__SLOT_LINE, TESELA__SLOT_GAP } tesela__slot_kind;
 typedef struct tesela__slot {
   tesela__slot_kind kind;

@@ -41,7 +41,7 @@ static tesela_status file_read(tesela_file *file, const char *name, const tesela
     return tesela__safetensors_read(file, options ? options->max_header : 0, err);
   }
   if (file_name_ends(name, ".npy") || file_name_ends(name, ".safetensors"))
-    return tesela__fail(err, TESELA_E_SYNTAX, 0, "does not begin as its name says%s",
+    return tesela__fail(err, TESELA_E_SYNTAX, 0, "does not have the format of its name%s",
                         file->info.bytes == 0 ? ": it is empty" : "");
   return file_read_one(file, false, err);
 }
@@ -130,16 +130,17 @@ tesela_status tesela_file_layout(const tesela_file_tensor *tensor, tesela_dtype 
   TESELA__NEED(err, tensor, layout);
   int64_t stride[TESELA_MAX_RANK], next = 1;
   int32_t rank = tensor->rank, bits = 8 * tesela_dtype_bytes(dtype);
-  if (rank < 0) return tesela__fail(err, TESELA_E_INVALID, -1, "a raw file says no type and no shape");
+  if (rank < 0) return tesela__fail(err, TESELA_E_INVALID, -1, "a raw file has no type and no shape");
   if (dtype == TESELA_DTYPE_NONE) {
     dtype = tensor->dtype;
     bits = tensor->bits;
   }
   if (dtype == TESELA_DTYPE_NONE)
-    return tesela__fail(err, TESELA_E_INVALID, -1, "the type of its elements is not known");
+    return tesela__fail(err, TESELA_E_INVALID, -1, "the type of its elements is unknown");
   if (bits != tensor->bits && tensor->bits > 0)
-    return tesela__fail(err, TESELA_E_MISMATCH, -1, "it has elements of %" PRId32 " bits; %s has %" PRId32,
-                        tensor->bits, tesela_dtype_name(dtype), bits);
+    return tesela__fail(err, TESELA_E_MISMATCH, -1,
+                        "it has elements of %" PRId32 " bits, but %s has %" PRId32, tensor->bits,
+                        tesela_dtype_name(dtype), bits);
   for (int32_t i = 0; i < rank; i++) {
     int32_t d = tensor->fortran ? i : rank - 1 - i;
     stride[d] = next;

@@ -49,8 +49,9 @@ tesela_status tesela__file_copies_begin(tesela__file_copies *copies, tesela_erro
   copies->resident_before = tesela__resident_bytes();
   atomic_init(&copies->ended, false);
   copies->keeps = tesela__thread_start(&copies->keeper, file_keep, copies);
-  return copies->keeps ? TESELA_OK
-                       : tesela__fail(err, TESELA_E_MEMORY, -1, "no thread that bounds the memory");
+  return copies->keeps
+             ? TESELA_OK
+             : tesela__fail(err, TESELA_E_MEMORY, -1, "cannot start the thread that limits memory use");
 }
 
 void tesela__file_copies_end(tesela__file_copies *copies) {

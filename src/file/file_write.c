@@ -62,15 +62,15 @@ static tesela_status file_as_npy(const file_writing *w, const tesela_file_item *
                                  file_out *out) {
   char quoted[TESELA__QUOTE];
   if (!plain && !out->fortran)
-    return tesela__fail(
-        w->err, TESELA_E_UNSUPPORTED, -1,
-        "a .npy file has its dims in order or in reverse, without padding; %s is not so. Write it "
-        "raw or as .safetensors",
-        file_layout_name(item, quoted));
+    return tesela__fail(w->err, TESELA_E_UNSUPPORTED, -1,
+                        "a .npy file must be row-major or column-major without padding, and %s is not; write "
+                        "it raw or as .safetensors",
+                        file_layout_name(item, quoted));
   if (!tesela__npy_type(item->to->dtype, out->npy_type) ||
       8 * tesela_dtype_bytes(item->to->dtype) != item->to->bits)
     return tesela__fail(w->err, TESELA_E_UNSUPPORTED, -1,
-                        "a .npy file holds no elements of %" PRId32 " bits; write %s raw or as .safetensors",
+                        "a .npy file cannot hold elements of %" PRId32
+                        " bits; write %s raw or as .safetensors",
                         item->to->bits, file_layout_name(item, quoted));
   out->type = out->npy_type;
   return TESELA_OK;
@@ -89,7 +89,7 @@ static tesela_status file_as_safetensors(const file_writing *w, const tesela_fil
     return tesela__fail(w->err, TESELA_E_LIMIT, -1, "the name of tensor %s is too long to record a layout",
                         tesela__quote(item->name, strlen(item->name), quoted));
   if (!item->layout)
-    return tesela__fail(w->err, TESELA_E_INVALID, -1, "tensor %s needs its layout as text to be kept",
+    return tesela__fail(w->err, TESELA_E_INVALID, -1, "tensor %s needs its layout as text",
                         tesela__quote(item->name, strlen(item->name), quoted));
   out->layout = item->layout;
   out->align = type ? to->bits / 8 : 1;
@@ -105,7 +105,7 @@ static tesela_status file_as_is(const file_writing *w, const tesela_file_item *i
   const tesela_file *source = w->options->source;
   if (w->format != TESELA_FILE_RAW && (!source || source->info.format != w->format))
     return tesela__fail(w->err, TESELA_E_UNSUPPORTED, -1,
-                        "a tensor goes over as it is into a file of its own format, or a raw one");
+                        "a tensor can be copied as is only into a file of its own format or a raw file");
   *out = (file_out){
       .rank = tensor->rank, .shape = tensor->shape, .bytes = tensor->bytes, .layout = tensor->layout};
   out->type = tensor->type;
@@ -120,15 +120,14 @@ static tesela_status file_check_source(const file_writing *w, const tesela_file_
   tesela_status status = tesela_layout_sizes(item->from, &sizes, w->err);
   if (status != TESELA_OK || sizes.bytes == item->tensor->bytes) return status;
   return tesela__fail(w->err, TESELA_E_MISMATCH, -1,
-                      "the tensor has %" PRId64 " bytes; its layout takes %" PRId64, item->tensor->bytes,
+                      "the tensor has %" PRId64 " bytes; its layout needs %" PRId64, item->tensor->bytes,
                       sizes.bytes);
 }
 
 static tesela_status file_describe_item(const file_writing *w, const tesela_file_item *item, file_out *out) {
   tesela_sizes sizes;
   if (!item->tensor || (item->from && !item->to) || (w->format == TESELA_FILE_SAFETENSORS && !item->name))
-    return tesela__fail(w->err, TESELA_E_INVALID, -1,
-                        "an item needs tensor and name, and to where it has from");
+    return tesela__fail(w->err, TESELA_E_INVALID, -1, "an item needs tensor and name, and to if it has from");
   if (!item->from) return file_as_is(w, item, out);
   tesela_status status = file_check_source(w, item);
   if (status == TESELA_OK) status = tesela_layout_sizes(item->to, &sizes, w->err);
@@ -144,13 +143,13 @@ static tesela_status file_describe_item(const file_writing *w, const tesela_file
 
 static tesela_status file_check_format(const file_writing *w) {
   if (w->format != TESELA_FILE_SAFETENSORS && w->n != 1)
-    return tesela__fail(w->err, TESELA_E_INVALID, -1, "this format holds one tensor, not %" PRId64, w->n);
+    return tesela__fail(w->err, TESELA_E_INVALID, -1, "this format holds one tensor; found %" PRId64, w->n);
   if (w->format == TESELA_FILE_SAFETENSORS && TESELA__FILE_ORDER != '<')
     return tesela__fail(w->err, TESELA_E_UNSUPPORTED, -1,
-                        ".safetensors is written on little-endian machines only");
+                        ".safetensors can be written only on little-endian machines");
   if (w->options->plan.memory_bytes != 0 && w->options->plan.memory_bytes < FILE_LEAST_MEMORY)
     return tesela__fail(w->err, TESELA_E_RANGE, -1,
-                        "a bound of %" PRId64 " bytes of memory; 1 MiB or more is allowed",
+                        "a limit of %" PRId64 " bytes of memory; expected 1 MiB or more",
                         w->options->plan.memory_bytes);
   return TESELA_OK;
 }
@@ -229,8 +228,8 @@ static tesela_status file_copy_one(file_writing *w, tesela__file_copies *copies,
   }
   if (item->tensor->swapped && options.transform != TESELA_TRANSFORM_NONE)
     return tesela__fail(w->err, TESELA_E_UNSUPPORTED, -1,
-                        "the file's numbers are in the other order of bytes and are swapped on the way; "
-                        "a second transform needs a second pass");
+                        "the file's numbers are in the other byte order and need a swap, which is a "
+                        "transform; a second transform needs a second pass");
   if (item->tensor->swapped) options.transform = TESELA_TRANSFORM_SWAP;
   memcpy(options.fill_value, item->fill_value, sizeof options.fill_value);
   return tesela__file_copy(copies, dst, item->to, src, item->from, &options, line, w->err);

@@ -2,14 +2,15 @@
 /*
  * header_json.c - the JSON of .safetensors headers, read strictly (RFC 8259, valid UTF-8, no NUL, up to 64 levels).
  *
- * It builds no values: the reader of the header knows what it wants to find, and passes the rest.
+ * It builds no values: the reader of the header knows which fields it needs and skips the rest.
  */
 #include "file/file.h"
 
 enum { JSON_LEVELS = 64, JSON_SURROGATE = 0xD800, JSON_LOW = 0xDC00, JSON_AFTER = 0xE000 };
 
 tesela_status tesela__json_fail(const tesela__json *j, size_t at, const char *what) {
-  return tesela__fail(j->err, TESELA_E_SYNTAX, j->begin + (int64_t)at, "its header is no JSON: %s", what);
+  return tesela__fail(j->err, TESELA_E_SYNTAX, j->begin + (int64_t)at, "its header is not valid JSON: %s",
+                      what);
 }
 
 static void json_blanks(tesela__json *j) {
@@ -69,7 +70,7 @@ static tesela_status json_escape(tesela__json *j, char out[4], size_t *n) {
     j->at++;
     return TESELA_OK;
   }
-  if (!json_unit(j, &c)) return tesela__json_fail(j, at, "an escape that JSON does not have");
+  if (!json_unit(j, &c)) return tesela__json_fail(j, at, "an escape unknown to JSON");
   if (c >= JSON_SURROGATE && c < JSON_LOW && j->at < j->length && j->text[j->at] == '\\') {
     j->at++;
     if (!json_unit(j, &low) || low < JSON_LOW || low >= JSON_AFTER)
@@ -77,7 +78,7 @@ static tesela_status json_escape(tesela__json *j, char out[4], size_t *n) {
     c = 0x10000 + ((c - JSON_SURROGATE) << 10) + (low - JSON_LOW);
   }
   if (c >= JSON_SURROGATE && c < JSON_AFTER) return tesela__json_fail(j, at, "half a surrogate pair");
-  if (c == 0) return tesela__json_fail(j, at, "NUL in a text");
+  if (c == 0) return tesela__json_fail(j, at, "NUL in a string");
   *n = json_encode(c, out);
   return TESELA_OK;
 }
@@ -85,7 +86,7 @@ static tesela_status json_escape(tesela__json *j, char out[4], size_t *n) {
 tesela_status tesela__json_string(tesela__json *j, char **out) {
   size_t n = 0, begin;
   char *to = out ? *out : NULL, escaped[4];
-  if (!tesela__json_take(j, '"')) return tesela__json_fail(j, j->at, "a text in quotes is expected here");
+  if (!tesela__json_take(j, '"')) return tesela__json_fail(j, j->at, "expected a string");
   for (begin = j->at - 1; j->at < j->length && j->text[j->at] != '"';) {
     const char *from = j->text + j->at;
     if (*from == '\\') {
@@ -96,13 +97,13 @@ tesela_status tesela__json_string(tesela__json *j, char **out) {
     } else {
       n = (unsigned char)*from < 0x80 ? 1 : tesela__utf8(from, j->length - j->at);
       if (n == 0) return tesela__json_fail(j, j->at, "a byte that is not UTF-8");
-      if ((unsigned char)*from < 0x20) return tesela__json_fail(j, j->at, "a control character in a text");
+      if ((unsigned char)*from < 0x20) return tesela__json_fail(j, j->at, "a control character in a string");
       j->at += n;
     }
     if (to) memcpy(to, from, n);
     if (to) to += n;
   }
-  if (j->at == j->length) return tesela__json_fail(j, begin, "a text without its end");
+  if (j->at == j->length) return tesela__json_fail(j, begin, "an unterminated string");
   j->at++;
   if (to) *to++ = '\0';
   if (out) *out = to;
@@ -140,20 +141,19 @@ static tesela_status json_number(tesela__json *j, bool *integer) {
     if (json_at(j, "+-")) j->at++;
     right = json_digits(j) > 0;
   }
-  return right ? TESELA_OK : tesela__json_fail(j, begin, "a value is expected here");
+  return right ? TESELA_OK : tesela__json_fail(j, begin, "expected a value");
 }
 
 /* ---- lists and objects ---- */
 
 tesela_status tesela__json_member(tesela__json *j, int64_t *n, bool *more, char **out) {
   *more = false;
-  if (*n == 0 && !tesela__json_take(j, '{')) return tesela__json_fail(j, j->at, "an object is expected here");
+  if (*n == 0 && !tesela__json_take(j, '{')) return tesela__json_fail(j, j->at, "expected an object");
   if (tesela__json_take(j, '}')) return TESELA_OK;
-  if (*n > 0 && !tesela__json_take(j, ','))
-    return tesela__json_fail(j, j->at, "a comma or } is expected here");
+  if (*n > 0 && !tesela__json_take(j, ',')) return tesela__json_fail(j, j->at, "expected a comma or }");
   tesela_status status = tesela__json_string(j, out);
   if (status != TESELA_OK) return status;
-  if (!tesela__json_take(j, ':')) return tesela__json_fail(j, j->at, "a colon is expected here");
+  if (!tesela__json_take(j, ':')) return tesela__json_fail(j, j->at, "expected a colon");
   json_blanks(j);
   *more = true;
   ++*n;
@@ -180,7 +180,7 @@ static tesela_status json_pass(tesela__json *j, int level) {
       status = json_pass(j, level + 1);
     } while (status == TESELA_OK && tesela__json_take(j, ','));
     if (status != TESELA_OK || tesela__json_take(j, ']')) return status;
-    return tesela__json_fail(j, j->at, "a comma or ] is expected here");
+    return tesela__json_fail(j, j->at, "expected a comma or ]");
   }
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
     size_t length = strlen(words[i]);
@@ -204,7 +204,7 @@ static tesela_status json_integer(tesela__json *j, bool *is, int64_t *out) {
   *out = 0;
   for (size_t i = at; i < j->at; i++)
     if (!tesela__mul(*out, 10, out) || !tesela__add(*out, j->text[i] - '0', out))
-      return tesela__json_fail(j, at, "too big an integer");
+      return tesela__json_fail(j, at, "an integer is too large");
   return TESELA_OK;
 }
 
@@ -222,7 +222,7 @@ tesela_status tesela__json_integers(tesela__json *j, int32_t most, int64_t *out,
       right = right && is && count < most;
       if (right) out[count++] = value;
     } while (tesela__json_take(j, ','));
-    if (!tesela__json_take(j, ']')) return tesela__json_fail(j, j->at, "a comma or ] is expected here");
+    if (!tesela__json_take(j, ']')) return tesela__json_fail(j, j->at, "expected a comma or ]");
   }
   if (right) *n = count;
   return TESELA_OK;

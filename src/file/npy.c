@@ -74,7 +74,7 @@ static bool npy_take_extent(npy_dict *d, int64_t *extent) {
   int64_t value = 0;
   npy_skip_blanks(d);
   if (d->at == d->end || *d->at < '0' || *d->at > '9')
-    return npy_wrong(d, "has a shape that is no tuple of extents");
+    return npy_wrong(d, "has a shape that is not a tuple of extents");
   for (; d->at < d->end && *d->at >= '0' && *d->at <= '9'; d->at++)
     if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *d->at - '0', &value))
       return npy_wrong(d, "has an extent that does not fit in 64 bits");
@@ -86,12 +86,13 @@ static bool npy_take_extent(npy_dict *d, int64_t *extent) {
 /* (3, 5) (3,) () */
 static bool npy_take_shape(npy_dict *d) {
   tesela_file_tensor *entry = d->entry;
-  if (!npy_take(d, '(')) return npy_wrong(d, "has a shape that is no tuple of extents");
+  if (!npy_take(d, '(')) return npy_wrong(d, "has a shape that is not a tuple of extents");
   for (entry->rank = 0; !npy_take(d, ')'); entry->rank++) {
     if (entry->rank == TESELA_MAX_RANK) return npy_wrong(d, "has more than 32 dims");
     if (!npy_take_extent(d, &entry->shape[entry->rank])) return false;
     if (npy_take(d, ',')) continue;
-    if (entry->rank == 0 || !npy_take(d, ')')) return npy_wrong(d, "has a shape that is no tuple of extents");
+    if (entry->rank == 0 || !npy_take(d, ')'))
+      return npy_wrong(d, "has a shape that is not a tuple of extents");
     entry->rank++;
     return true;
   }
@@ -101,9 +102,9 @@ static bool npy_take_shape(npy_dict *d) {
 static bool npy_take_type(npy_dict *d) {
   npy_skip_blanks(d);
   if (d->at < d->end && *d->at == '[')
-    return npy_wrong(d, "says a structured type; only plain numbers are read");
+    return npy_wrong(d, "has a structured type; only plain numbers are read");
   if (npy_take_string(d, d->type, NPY_TEXT)) return true;
-  return npy_wrong(d, "has a descr that is no type");
+  return npy_wrong(d, "has a descr that is not a type");
 }
 
 static bool npy_take_order(npy_dict *d) {
@@ -118,27 +119,27 @@ static bool npy_take_item(npy_dict *d) {
   bool *const have[] = {&d->have_type, &d->have_order, &d->have_shape};
   char key[NPY_TEXT];
   if (!npy_take_string(d, key, sizeof key))
-    return npy_wrong(d, "is no dict of descr, fortran_order and shape");
+    return npy_wrong(d, "is not a dict of descr, fortran_order and shape");
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     if (strcmp(key, names[i]) != 0) continue;
     if (*have[i]) return npy_wrong(d, "has a key twice");
     *have[i] = true;
-    if (!npy_take(d, ':')) return npy_wrong(d, "is no dict of descr, fortran_order and shape");
+    if (!npy_take(d, ':')) return npy_wrong(d, "is not a dict of descr, fortran_order and shape");
     return take_value[i](d);
   }
   return npy_wrong(d, "has a key other than descr, fortran_order and shape");
 }
 
 static bool npy_take_dict(npy_dict *d) {
-  if (!npy_take(d, '{')) return npy_wrong(d, "is no dict of descr, fortran_order and shape");
+  if (!npy_take(d, '{')) return npy_wrong(d, "is not a dict of descr, fortran_order and shape");
   while (!npy_take(d, '}')) {
     if (!npy_take_item(d)) return false;
     if (npy_take(d, ',')) continue;
-    if (!npy_take(d, '}')) return npy_wrong(d, "is no dict of descr, fortran_order and shape");
+    if (!npy_take(d, '}')) return npy_wrong(d, "is not a dict of descr, fortran_order and shape");
     break;
   }
   npy_skip_blanks(d);
-  if (d->at < d->end) return npy_wrong(d, "goes on behind its dict");
+  if (d->at < d->end) return npy_wrong(d, "continues after its dict");
   if (d->have_type && d->have_order && d->have_shape) return true;
   return npy_wrong(d, "lacks descr, fortran_order or shape");
 }
@@ -191,7 +192,7 @@ static tesela_status npy_read_data(const npy_dict *d, const uint8_t *data, int64
                         "its .npy header has a shape whose size does not fit in 64 bits");
   if (n > bytes)
     return tesela__fail(d->err, TESELA_E_INVALID, d->file->info.bytes,
-                        "cut off: %" PRId64 " bytes behind the header, %" PRId64 " are announced", bytes, n);
+                        "truncated: %" PRId64 " bytes after the header; expected %" PRId64, bytes, n);
   d->file->info.bytes_after = bytes - n;
   entry->data = data;
   entry->bytes = n;
@@ -204,15 +205,16 @@ tesela_status tesela__npy_read(tesela_file *file, tesela_error *err) {
   int version = bytes > NPY_MAGIC ? data[NPY_MAGIC] : 0, width = version == 1 ? 2 : 4;
   int64_t begin = NPY_MAGIC + 2 + width, length = 0;
   if (bytes < NPY_MAGIC + 2 || bytes < begin)
-    return tesela__fail(err, TESELA_E_INVALID, bytes, "cut off in its .npy header");
+    return tesela__fail(err, TESELA_E_INVALID, bytes, "truncated in its .npy header");
   if (version < 1 || version > 3)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, NPY_MAGIC,
                         ".npy version %d is not read; versions 1 to 3 are", version);
   for (int i = 0; i < width; i++) length |= (int64_t)data[NPY_MAGIC + 2 + i] << (8 * i);
   if (length > NPY_LIMIT)
     return tesela__fail(err, TESELA_E_LIMIT, NPY_MAGIC + 2,
-                        "its .npy header has %" PRId64 " bytes; %d are allowed", length, NPY_LIMIT);
-  if (length > bytes - begin) return tesela__fail(err, TESELA_E_INVALID, bytes, "cut off in its .npy header");
+                        "its .npy header has %" PRId64 " bytes; expected at most %d", length, NPY_LIMIT);
+  if (length > bytes - begin)
+    return tesela__fail(err, TESELA_E_INVALID, bytes, "truncated in its .npy header");
   const char *text = (const char *)data + begin;
   file->strings = tesela__alloc(&file->allocator, NPY_TEXT, 1);
   if (!file->strings) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for its header");

@@ -78,7 +78,7 @@ static tesela_status st_wrong(const st_reading *r, const char *name, size_t at, 
 static tesela_status st_twice(const st_reading *r, const char *name, size_t at) {
   char quoted[TESELA__QUOTE];
   return tesela__fail(r->err, TESELA_E_INVALID, r->json.begin + (int64_t)at,
-                      "its header is no JSON: duplicate object key %s",
+                      "its header is not valid JSON: duplicate object key %s",
                       tesela__quote(name, strlen(name), quoted));
 }
 
@@ -102,7 +102,7 @@ static tesela_status st_metadata(st_reading *r, tesela_file_text *text, int64_t 
   char quoted[TESELA__QUOTE], **to = text ? &r->strings : NULL;
   if (!tesela__json_next_is(j, '{'))
     return tesela__fail(r->err, TESELA_E_INVALID, j->begin + (int64_t)j->at,
-                        "its __metadata__ is no object of strings");
+                        "its __metadata__ is not an object of strings");
   for (*n = 0;;) {
     bool more;
     const char *key = r->strings;
@@ -111,7 +111,7 @@ static tesela_status st_metadata(st_reading *r, tesela_file_text *text, int64_t 
     if (text) text[*n - 1] = (tesela_file_text){key, r->strings};
     if (text && !tesela__json_next_is(j, '"'))
       return tesela__fail(r->err, TESELA_E_INVALID, j->begin + (int64_t)j->at,
-                          "its __metadata__ %s is no string", tesela__quote(key, strlen(key), quoted));
+                          "its __metadata__ %s is not a string", tesela__quote(key, strlen(key), quoted));
     status = text ? tesela__json_string(j, to) : tesela__json_pass(j);
     if (status != TESELA_OK) return status;
   }
@@ -239,10 +239,10 @@ static tesela_status st_agrees(const st_reading *r, tesela_file_tensor *tensor, 
   tensor->bits = 8 * tesela_dtype_bytes(tensor->dtype);
   tensor->swapped = TESELA__FILE_ORDER != '<' && tensor->bits > 8;
   if (tensor->rank < 0)
-    return st_wrong(r, tensor->name, at, "has a shape that is no list of up to 32 extents");
-  if (offset[0] < 0) return st_wrong(r, tensor->name, at, "has data_offsets that are no two numbers");
+    return st_wrong(r, tensor->name, at, "has a shape that is not a list of at most 32 extents");
+  if (offset[0] < 0) return st_wrong(r, tensor->name, at, "has data_offsets that are not two numbers");
   if (offset[0] > offset[1] || offset[1] > r->bytes)
-    return st_wrong(r, tensor->name, at, "has data_offsets outside the file; is it cut off?");
+    return st_wrong(r, tensor->name, at, "has data_offsets outside the file; is it truncated?");
   tensor->bytes = offset[1] - offset[0];
   tensor->data = r->data + offset[0];
   if (tensor->bits == 0)
@@ -250,7 +250,7 @@ static tesela_status st_agrees(const st_reading *r, tesela_file_tensor *tensor, 
   if (!tesela__file_bytes(tensor->bits, tensor->rank, tensor->shape, &bytes))
     return st_wrong(r, tensor->name, at, "has a shape whose size does not fit in 64 bits");
   if (bytes != tensor->bytes)
-    return st_wrong(r, tensor->name, at, "has data_offsets that do not fit its shape and dtype");
+    return st_wrong(r, tensor->name, at, "has data_offsets that do not match its shape and dtype");
   return TESELA_OK;
 }
 
@@ -261,7 +261,7 @@ static tesela_status st_tensor(st_reading *r, tesela_file_tensor *tensor, size_t
   bool more;
   j->at = at;
   tensor->rank = -1;
-  if (!tesela__json_next_is(j, '{')) return st_wrong(r, tensor->name, at, "is no object");
+  if (!tesela__json_next_is(j, '{')) return st_wrong(r, tensor->name, at, "is not an object");
   for (;;) {
     char key[ST_KEY], *end = key;
     tesela__json before = *j;
@@ -296,12 +296,13 @@ static tesela_status st_covers(const st_reading *r, const tesela_file_tensor **s
   for (int64_t i = 0; i < file->info.n_tensors; i++) {
     if (sorted[i]->data != end)
       return st_wrong(r, sorted[i]->name, 0,
-                      sorted[i]->data < end ? "shares bytes with another one" : "has unused bytes before it");
+                      sorted[i]->data < end ? "shares bytes with another tensor"
+                                            : "has unused bytes before it");
     end = sorted[i]->data + sorted[i]->bytes;
   }
   if (end == r->data + r->bytes) return TESELA_OK;
   return tesela__fail(r->err, TESELA_E_INVALID, end - file->info.data,
-                      "%" PRId64 " bytes behind the last tensor", (int64_t)(r->data + r->bytes - end));
+                      "%" PRId64 " bytes after the last tensor", (int64_t)(r->data + r->bytes - end));
 }
 
 static tesela_status st_tensors(st_reading *r) {
@@ -344,7 +345,7 @@ static tesela_status st_allocate(st_reading *r, int64_t max_header) {
   file->info.n_tensors = r->n_members - (r->metadata_at > 0);
   if (memory > max_header)
     return tesela__fail(r->err, TESELA_E_LIMIT, -1,
-                        "its header of %zu bytes takes %" PRId64 " bytes of memory; max_header is %" PRId64,
+                        "its header of %zu bytes needs %" PRId64 " bytes of memory; max_header is %" PRId64,
                         length, memory, max_header);
   file->tensor = tesela__alloc(&file->allocator, tensors, alignof(max_align_t));
   file->by_name = tesela__alloc(&file->allocator, names, alignof(max_align_t));
@@ -358,12 +359,12 @@ tesela_status tesela__safetensors_read(tesela_file *file, int64_t max_header, te
   const uint8_t *data = file->info.data;
   uint64_t length = st_length_of(data);
   if (length > ST_HEADER_LIMIT)
-    return tesela__fail(err, TESELA_E_LIMIT, 0, "its header has %" PRIu64 " bytes; %d are allowed", length,
-                        ST_HEADER_LIMIT);
+    return tesela__fail(err, TESELA_E_LIMIT, 0, "its header has %" PRIu64 " bytes; expected at most %d",
+                        length, ST_HEADER_LIMIT);
   if ((int64_t)length > file->info.bytes - ST_LENGTH)
     return tesela__fail(err, TESELA_E_INVALID, 0,
-                        "cut off: a header of %" PRIu64 " bytes is announced, %" PRId64 " are there", length,
-                        file->info.bytes - ST_LENGTH);
+                        "truncated: the header should have %" PRIu64 " bytes, %" PRId64 " are present",
+                        length, file->info.bytes - ST_LENGTH);
   st_reading r = {.file = file,
                   .err = err,
                   .json = {(const char *)data + ST_LENGTH, (size_t)length, 0, ST_LENGTH, err},

@@ -22,7 +22,7 @@
 
 /* ---- one access --------------------------------------------------------------------------------------------------- */
 
-/* A tensor whose memory is taken to be another; both NULL: none. */
+/* A tensor with another memory assumed; both NULL: none. */
 typedef struct access_instead {
   const tesela__infer_tensor *tensor;
   const tesela_tile_memory *memory;
@@ -57,9 +57,9 @@ static tesela_status access_through(const tesela_kernel_program *program, const 
   tesela_status status = tesela__infer_memory_registers(program, tensor, access_memory(tensor, instead),
                                                         &answer->registers, &vector);
   if (status !=
-      TESELA_OK) { /* more than registers can say; whole bytes are moved one at a time all the same */
+      TESELA_OK) { /* more than a register layout can express; whole bytes can still be moved one at a time */
     if (tesela_dtype_bits(tensor->dtype) % 8 == 0) return TESELA_OK;
-    return tesela__fail(&answer->error, TESELA_E_LIMIT, -1, "%s is too large for registers to go through",
+    return tesela__fail(&answer->error, TESELA_E_LIMIT, -1, "%s is too large to access from registers",
                         tensor->name);
   }
   status = access_ask(answer, tensor, instead);
@@ -67,7 +67,7 @@ static tesela_status access_through(const tesela_kernel_program *program, const 
                              : access_ask(answer, tesela__infer_arg(program, step, 1 - side), instead);
 }
 
-/* Can the threads do what this step does? TESELA_OK also where a layout is not known. */
+/* Can the threads do what this step does? TESELA_OK also where a layout is unknown. */
 static tesela_status access_try(const tesela_kernel_program *program, const tesela__infer_step *step,
                                 access_instead instead, access_answer *answer) {
   access_answer other;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * atom.c - which matrix instruction a dot uses, and whether its tensors suit it.
+ * atom.c - which matrix instruction a dot uses, and whether its tensors are compatible with it.
  *
  * An atom is a name of register.h without the operand: mma.m16n8k16.f16 stands for three layouts, .A, .B and .C. Where a
  * program names none, the first row for the type of A is taken whose extents divide those of the dot.
@@ -61,15 +61,16 @@ static tesela_status atom_read(const char *name, size_t length, tesela__infer_at
   text[length] = '.';
   if (atom_names_operand(name, length))
     return tesela__fail(err, TESELA_E_SYNTAX, 0,
-                        "atom= is an instruction; write it without the operand: %.*s", (int)length - 2, name);
+                        "atom= takes an instruction; write it without the operand: %.*s", (int)length - 2,
+                        name);
   for (int32_t i = 0; i < 3; i++) {
     text[length + 1] = operand[i];
     tesela_status status = tesela_fragment_find(text, length + 2, layout[i], &atom->entry[i], err);
     if (status == TESELA_OK) continue;
     if (err && err->at < (int64_t)length) return status;
     return tesela__fail(err, status, 0,
-                        "%s has no operand %c in registers; atom= is the name of an instruction", atom->name,
-                        operand[i]); /* the unknown part is the appended one */
+                        "%s has no operand %c in registers; atom= takes the name of an instruction",
+                        atom->name, operand[i]); /* the unknown part is the appended one */
   }
   return TESELA_OK;
 }
@@ -109,7 +110,7 @@ tesela_status tesela__infer_atom_find(tesela_kernel_program *program, const char
   return TESELA_OK;
 }
 
-/* ---- does it suit? -------------------------------------------------------------------------------------------------- */
+/* ---- is it compatible? ---------------------------------------------------------------------------------------------- */
 
 static bool atom_word_in(const char *word, size_t length, const char *list) {
   for (const char *at = list; *at != '\0'; at += *at == ',') {
@@ -152,9 +153,8 @@ static tesela_status atom_choose(tesela_kernel_program *program, tesela_dtype dt
     return TESELA_OK;
   }
   if (!any)
-    return tesela__fail(
-        err, TESELA_E_INVALID, -1,
-        "no instruction is known for operands of type %s; say atom=", tesela_dtype_name(dtype));
+    return tesela__fail(err, TESELA_E_INVALID, -1,
+                        "no instruction for operands of type %s; write atom=", tesela_dtype_name(dtype));
   return tesela__fail(err, TESELA_E_INVALID, -1,
                       "no instruction for %s divides m = %" PRId64 ", n = %" PRId64 ", k = %" PRId64,
                       tesela_dtype_name(dtype), mnk[0], mnk[1], mnk[2]);
@@ -165,18 +165,18 @@ static tesela_status atom_suits(const tesela_kernel_program *program, const tese
   for (int32_t side = 0; side < 3; side++) { /* A, B, C */
     const tesela__infer_tensor *operand = tesela__infer_arg(program, step, side < 2 ? 1 + side : 0);
     if (!atom_takes(atom->entry[side]->types, operand->dtype))
-      return tesela__fail(err, TESELA_E_INVALID, -1, "%s is %s; %s has %s there", operand->name,
+      return tesela__fail(err, TESELA_E_INVALID, -1, "%s is %s; %s expects %s there", operand->name,
                           tesela_dtype_name(operand->dtype), atom->name, atom->entry[side]->types);
   }
   if (!atom_divides(atom, mnk))
     return tesela__fail(err, TESELA_E_INVALID, -1,
-                        "m = %" PRId64 ", n = %" PRId64 ", k = %" PRId64 " are no multiples of %" PRId64
+                        "m = %" PRId64 ", n = %" PRId64 ", k = %" PRId64 " are not multiples of %" PRId64
                         ", %" PRId64 ", %" PRId64 " of %s",
                         mnk[0], mnk[1], mnk[2], atom->c.shape[0], atom->c.shape[1], atom->a.shape[1],
                         atom->name);
   if (program->threads % atom->c.spatial_size != 0)
     return tesela__fail(err, TESELA_E_INVALID, -1,
-                        "the number of threads is %" PRId64 ", no multiple of the %" PRId64 " lanes of %s",
+                        "the number of threads is %" PRId64 ", not a multiple of the %" PRId64 " lanes of %s",
                         program->threads, atom->c.spatial_size, atom->name);
   return TESELA_OK;
 }
@@ -212,7 +212,7 @@ tesela_status tesela__infer_dot_fit(tesela_kernel_program *program, tesela__infe
   for (int32_t i = 0; i < step->n; i++)
     if (tesela__infer_arg(program, step, i)->rank != 2)
       return tesela__fail(
-          err, TESELA_E_INVALID, -1, "%s has rank %" PRId32 "; the tensors of dot have rank 2",
+          err, TESELA_E_INVALID, -1, "%s has rank %" PRId32 "; the tensors of dot must have rank 2",
           tesela__infer_arg(program, step, i)->name, tesela__infer_arg(program, step, i)->rank);
   const int64_t mnk[3] = {d->shape[0], d->shape[1], a->shape[1]};
   if (a->shape[0] != mnk[0] || b->shape[1] != mnk[1] || b->shape[0] != mnk[2])

@@ -127,7 +127,7 @@ static int32_t dot_next_grid(const dot_parts *dot, const dot_choice *last, dot_c
   return n;
 }
 
-/* The grid that a step says or, by its number, has chosen. */
+/* The grid that a step gives or, by its number, has chosen. */
 static dot_choice dot_chosen(const dot_parts *dot, const tesela__infer_step *step) {
   dot_choice last, next;
   if (step->keys & TESELA__INFER_KEY_WARPS) return (dot_choice){0, step->warps[0], step->warps[1]};
@@ -195,7 +195,7 @@ static tesela_status dot_from_result(tesela_kernel_program *program, const tesel
   return status != TESELA_OK ? status : dot_give_operands(program, step, dot, &tiles, gave, err);
 }
 
-/* With nothing to go by, or d and c in layouts that no instruction leaves: what is unknown still gets its layout, so that
+/* Without other information, or with d and c in layouts that no instruction leaves: what is unknown still gets its layout, so that
  * the check can say what is wrong. */
 static tesela_status dot_from_grid(tesela_kernel_program *program, tesela__infer_step *step,
                                    const dot_parts *dot, bool *gave, tesela_error *err) {
@@ -261,7 +261,7 @@ static tesela_status dot_demand(tesela_kernel_program *program, const tesela__in
   tesela_register q;
   tesela_status status = tesela__infer_demand(program, step, clash, err);
   if (status != TESELA_OK || tesela_register_divide(&q, &clash->has, atom, NULL) == TESELA_OK) return status;
-  clash->why = "each thread has its elements, but its registers are no whole fragments of the instruction";
+  clash->why = "each thread has its elements, but its registers are not whole fragments of the instruction";
   return tesela__infer_refuse(program, step, clash, err);
 }
 
@@ -283,8 +283,8 @@ tesela_status tesela__infer_check_dot(tesela_kernel_program *program, const tese
   for (int32_t side = 0; side < 2 && status == TESELA_OK; side++) {
     clash.tensor = dot.side[side];
     clash.has = *clash.tensor->registers;
-    clash.why =
-        side == 0 ? "a warp needs the rows of A of its tiles" : "a warp needs the columns of B of its tiles";
+    clash.why = side == 0 ? "a warp needs the rows of A for its tiles"
+                          : "a warp needs the columns of B for its tiles";
     status = dot_operand(dot.atom, side, &tiles, dot.k, &clash.needs);
     if (status != TESELA_OK)
       return tesela__fail(err, status, step->at, "line %" PRId64 ": the layout %s needs is too large",

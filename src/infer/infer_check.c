@@ -86,7 +86,7 @@ tesela_status tesela__infer_demand(tesela_kernel_program *program, const tesela_
 
 /* ---- one function for each kind of operation ------------------------------------------------------------------------------ */
 
-/* Where an operand has to be. Where no modes say its reshape, both layouts as one dim. */
+/* Where an operand has to be. Where no modes express its reshape, both layouts as one dim. */
 static tesela_status infer_check_needs(const tesela__infer_step *step, const tesela__infer_tensor *result,
                                        tesela__infer_clash *clash) {
   tesela_status status = step->op->preimage(step, result->registers, clash->tensor, &clash->needs);
@@ -108,8 +108,9 @@ tesela_status tesela__infer_check_move(tesela_kernel_program *program, const tes
                                  .why = "a thread computes its results from its own registers"};
     tesela_status status = infer_check_needs(step, result, &clash);
     if (status != TESELA_OK)
-      return tesela__fail(err, status, step->at, "line %" PRId64 ": %s: no layout says what is needed of %s",
-                          step->line, step->op->name, clash.tensor->name);
+      return tesela__fail(err, status, step->at,
+                          "line %" PRId64 ": %s: no layout expresses what it needs of %s", step->line,
+                          step->op->name, clash.tensor->name);
     status = tesela__infer_demand(program, step, &clash, err);
     if (status != TESELA_OK) return status;
   }
@@ -124,10 +125,10 @@ tesela_status tesela__infer_check_reduce(tesela_kernel_program *program, const t
                                .other = operand,
                                .is_result = true,
                                .needs = *result->registers,
-                               .why = "a result is left in the threads that have elements of it"};
+                               .why = "a result stays in the threads that have elements of it"};
   tesela_status status = tesela__infer_reduce(step, operand->registers, result, &clash.has);
   if (status != TESELA_OK)
-    return tesela__fail(err, status, step->at, "line %" PRId64 ": no layout says the reduction of %s",
+    return tesela__fail(err, status, step->at, "line %" PRId64 ": no layout expresses the reduction of %s",
                         step->line, operand->name);
   return tesela__infer_demand(program, step, &clash, err);
 }

@@ -15,7 +15,7 @@ static tesela_status ops_registers(const tesela_kernel_program *program, const t
   for (int32_t i = 0; i < step->n; i++) {
     const tesela__infer_tensor *tensor = tesela__infer_arg(program, step, i);
     if (tensor->space != TESELA_TENSOR_REGISTER)
-      return tesela__fail(err, TESELA_E_INVALID, -1, "%s is %s; the tensors of %s are in registers",
+      return tesela__fail(err, TESELA_E_INVALID, -1, "%s is %s; the tensors of %s must be in registers",
                           tensor->name, infer_space_words[tensor->space], step->op->name);
   }
   return TESELA_OK;
@@ -24,7 +24,7 @@ static tesela_status ops_registers(const tesela_kernel_program *program, const t
 static tesela_status ops_same_type(const tesela__infer_tensor *a, const tesela__infer_tensor *b,
                                    tesela_error *err) {
   if (a->dtype == b->dtype) return TESELA_OK;
-  return tesela__fail(err, TESELA_E_INVALID, -1, "%s is %s and %s is %s; the types must be equal", a->name,
+  return tesela__fail(err, TESELA_E_INVALID, -1, "%s is %s, but %s is %s; the types must be equal", a->name,
                       tesela_dtype_name(a->dtype), b->name, tesela_dtype_name(b->dtype));
 }
 
@@ -109,7 +109,7 @@ tesela_status tesela__infer_fit_copy(tesela_kernel_program *program, tesela__inf
   const tesela__infer_tensor *result = tesela__infer_arg(program, step, 0),
                              *operand = tesela__infer_arg(program, step, 1);
   if ((result->space == TESELA_TENSOR_REGISTER) != (operand->space == TESELA_TENSOR_REGISTER))
-    return tesela__fail(err, TESELA_E_INVALID, -1, "%s is %s and %s is %s; load and store go between them",
+    return tesela__fail(err, TESELA_E_INVALID, -1, "%s is %s and %s is %s; use load or store between them",
                         result->name, infer_space_words[result->space], operand->name,
                         infer_space_words[operand->space]);
   return fit_transfer(program, step, err);
@@ -120,8 +120,8 @@ static tesela_status fit_load_or_store(tesela_kernel_program *program, tesela__i
   const tesela__infer_tensor *inside = tesela__infer_arg(program, step, registers),
                              *outside = tesela__infer_arg(program, step, 1 - registers);
   if (inside->space != TESELA_TENSOR_REGISTER || outside->space == TESELA_TENSOR_REGISTER)
-    return tesela__fail(err, TESELA_E_INVALID, -1, "%s takes %s, but %s is %s and %s is %s", step->op->name,
-                        registers == 0 ? "registers and then memory" : "memory and then registers",
+    return tesela__fail(err, TESELA_E_INVALID, -1, "%s expects %s, but %s is %s and %s is %s", step->op->name,
+                        registers == 0 ? "registers, then memory" : "memory, then registers",
                         tesela__infer_arg(program, step, 0)->name,
                         infer_space_words[tesela__infer_arg(program, step, 0)->space],
                         tesela__infer_arg(program, step, 1)->name,
@@ -233,7 +233,7 @@ tesela_status tesela__infer_fit_reshape(tesela_kernel_program *program, tesela__
   tesela_status status = fit_dims(program, step, operand->rank, &bits, err);
   if (status != TESELA_OK || result->elements == operand->elements) return status;
   return tesela__refuse(err, TESELA_E_INVALID, TESELA_REASON_RESHAPE_SIZE_MISMATCH,
-                        "%s has %" PRId64 " element%s and %s %" PRId64, result->name, result->elements,
+                        "%s has %" PRId64 " element%s, but %s has %" PRId64, result->name, result->elements,
                         result->elements == 1 ? "" : "s", operand->name, operand->elements);
 }
 

@@ -143,12 +143,12 @@ tesela_status tesela__infer_rule_memory(tesela_kernel_program *program, tesela__
   if (level != TESELA__INFER_MEMORY || inside->registers) return TESELA_OK;
   if (tesela__infer_memory_registers(program, inside, outside->memory, &layout, &vector) != TESELA_OK)
     return TESELA_OK;
-  return tesela__infer_give(program, inside, &layout, step, gave, err, "vectors of %" PRId64 " as %s lies",
-                            vector, outside->name);
+  return tesela__infer_give(program, inside, &layout, step, gave, err,
+                            "vectors of %" PRId64 " in the order of %s", vector, outside->name);
 }
 
 const char *tesela__infer_memory_folds(const tesela_tile_memory *memory) {
-  static const char sure[] = "has several elements in one place";
+  static const char sure[] = "has several elements at one place";
   tesela_layout core;
   int64_t elements = 1; /* fits: the modes are those of a tensor */
   for (int32_t m = 0; m < memory->n_modes; m++) {
@@ -158,7 +158,7 @@ const char *tesela__infer_memory_folds(const tesela_tile_memory *memory) {
   if (elements > memory->size) return sure;
   if (tesela_tile_memory_to_layout(memory, TESELA_U8, 8, &core, NULL) == TESELA_OK && !core.axis[0].overlap)
     return NULL;
-  return "has strides that overlap, so several elements may be in one place";
+  return "has strides that overlap, so several elements may be at one place";
 }
 
 /* ---- memory that is left open ------------------------------------------------------------------------------------------- */
@@ -171,8 +171,7 @@ tesela_status tesela__infer_global_memory(tesela_kernel_program *program, tesela
     if (tesela_tile_memory_row_major(&memory, TESELA_TILE_GLOBAL, tensor->rank, tensor->shape, NULL) !=
         TESELA_OK)
       continue;
-    tesela_status status =
-        tesela__infer_give_memory(program, tensor, &memory, "row-major, as nothing else is said", err);
+    tesela_status status = tesela__infer_give_memory(program, tensor, &memory, "row-major (default)", err);
     if (status != TESELA_OK) return status;
   }
   return TESELA_OK;
@@ -238,13 +237,13 @@ static tesela_status infer_memory_of_shared(tesela_kernel_program *program, tese
                                             tesela_register *layouts, tesela_access_use *uses,
                                             tesela_error *err) {
   tesela_synthesis found;
-  const char *rule = "the fewest bank conflicts for its loads and stores";
+  const char *rule = "fewest bank conflicts for its loads and stores";
   int32_t n = infer_memory_uses(program, shared, layouts, uses), bits = tesela_dtype_bits(shared->dtype);
   const tesela_synthesis_options limits = {.max_steps = infer_memory_steps(program)};
   if (n > 0 && tesela_synthesize(n, uses, bits, &limits, NULL, &found, NULL) == TESELA_OK)
     return tesela__infer_give_memory(program, shared, &found.memory, rule, err);
   if (n > 0 && tesela__infer_memory_for(program, shared, NULL, &found.memory)) {
-    rule = "the first that all its loads and stores can use";
+    rule = "first layout that all its loads and stores can use";
     return tesela__infer_give_memory(program, shared, &found.memory, rule, err);
   }
   if (infer_memory_plain(shared, &found.memory, &rule) != TESELA_OK) return TESELA_OK; /* too large for any */

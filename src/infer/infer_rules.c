@@ -2,7 +2,7 @@
 /*
  * infer_rules.c - layouts through operations that move nothing between threads.
  *
- * Each such operation says what the layout of its result is, from that of an operand (image), and what that of an operand
+ * Each such operation gives the layout of its result, from that of an operand (image), and what that of an operand
  * is, from the result's (preimage): permute and its inverse, reduce, and so on. An image or preimage may fail: then the
  * operation says nothing in that direction. The rules try these at their levels, and infer_check.c uses the same functions.
  */
@@ -14,7 +14,7 @@ tesela_status tesela__infer_same(const tesela__infer_step *step, const tesela_re
   (void)step;
   for (int32_t d = 0; d < result->rank; d++)
     if (result->shape[d] != (d < ones ? 1 : operand->shape[d - ones]))
-      return TESELA_E_UNSUPPORTED; /* the layout of a part does not say that of the whole */
+      return TESELA_E_UNSUPPORTED; /* the layout of a part does not determine that of the whole */
   return tesela_register_with_shape(out, operand, result->rank, result->shape, NULL);
 }
 
@@ -138,7 +138,7 @@ tesela_status tesela__infer_rule_move(tesela_kernel_program *program, tesela__in
   }
 }
 
-/* A conversion says nothing about its sides; with nothing else to go by there is nothing to convert. */
+/* A conversion does not constrain its sides; without other information there is nothing to convert. */
 tesela_status tesela__infer_rule_convert(tesela_kernel_program *program, tesela__infer_step *step,
                                          tesela__infer_level level, bool *gave, tesela_error *err) {
   tesela__infer_tensor *dst = tesela__infer_arg(program, step, 0), *src = tesela__infer_arg(program, step, 1);

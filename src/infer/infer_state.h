@@ -110,7 +110,7 @@ struct tesela__infer_op {
   unsigned keys, needed;
   /* Shapes, types and spaces; makes dims non-negative. Errors without a place: the reader knows it. */
   tesela_status (*fit)(tesela_kernel_program *program, tesela__infer_step *step, tesela_error *err);
-  /* Give layouts at a level; *gave says whether it did. Fails only for want of memory. */
+  /* Give layouts at a level; *gave says whether it did. Fails only if memory runs out. */
   tesela_status (*rule)(tesela_kernel_program *program, tesela__infer_step *step, tesela__infer_level level,
                         bool *gave, tesela_error *err);
   /* All its register tensors known: can it run? Fills program->conflict and fails if not. */
@@ -124,7 +124,7 @@ struct tesela__infer_op {
 
 /* ---- infer_give.c ----------------------------------------------------------------------------------------------------- */
 
-/* The tensor that stands at place i of a step; 0 is the result. */
+/* The tensor at position i of a step; 0 is the result. */
 static inline tesela__infer_tensor *tesela__infer_arg(const tesela_kernel_program *program,
                                                       const tesela__infer_step *step, int32_t i) {
   return &program->tensor[program->arg[step->first + i]];
@@ -231,7 +231,7 @@ tesela_status tesela__infer_dot_fit(tesela_kernel_program *program, tesela__infe
 /* Read an instruction's name; *atom receives its number. */
 tesela_status tesela__infer_atom_find(tesela_kernel_program *program, const char *name, size_t length,
                                       int32_t *atom, tesela_error *err);
-/* How many grids of warps a dot can have: 1 if it says warps=. */
+/* How many grids of warps a dot can have: 1 if it gives warps=. */
 int32_t tesela__infer_dot_grids(const tesela_kernel_program *program, const tesela__infer_step *step);
 tesela_status tesela__infer_rule_dot(tesela_kernel_program *program, tesela__infer_step *step,
                                      tesela__infer_level level, bool *gave, tesela_error *err);
@@ -244,7 +244,7 @@ tesela_status tesela__infer_rule_memory(tesela_kernel_program *program, tesela__
                                         tesela__infer_level level, bool *gave, tesela_error *err);
 tesela_status tesela__infer_global_memory(tesela_kernel_program *program, tesela_error *err);
 tesela_status tesela__infer_shared_memory(tesela_kernel_program *program, tesela_error *err);
-/* The layout of registers in which a tensor in this memory (NULL: row-major) is loaded or stored if nothing else is said,
+/* The layout of registers in which a tensor in this memory (NULL: row-major) is loaded or stored by default,
  * and the elements of its vectors. */
 tesela_status tesela__infer_memory_registers(const tesela_kernel_program *program,
                                              const tesela__infer_tensor *tensor,

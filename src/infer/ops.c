@@ -8,11 +8,11 @@
 
 /* name, operands, summary, least and most tensors, keys, keys it needs, fit, rule, check, image, preimage; by name */
 #define INFER_OPS(X)                                                                                        \
-  X("cast", "y, x", "the elements in another type", 2, 2, 0, 0, tesela__infer_fit_cast,                     \
+  X("cast", "y, x", "convert the elements to another type", 2, 2, 0, 0, tesela__infer_fit_cast,             \
     tesela__infer_rule_move, tesela__infer_check_move, tesela__infer_same, tesela__infer_broadcast)         \
-  X("convert", "y, x", "the elements in another layout, through shuffles or shared memory", 2, 2, 0, 0,     \
+  X("convert", "y, x", "change the layout, through shuffles or shared memory", 2, 2, 0, 0,                  \
     tesela__infer_fit_convert, tesela__infer_rule_convert, tesela__infer_check_nothing, NULL, NULL)         \
-  X("copy", "y, x", "registers to registers of the same thread, or memory to memory", 2, 2, 0, 0,           \
+  X("copy", "y, x", "copy registers of the same thread, or memory to memory", 2, 2, 0, 0,                   \
     tesela__infer_fit_copy, tesela__infer_rule_move, tesela__infer_check_move, tesela__infer_same,          \
     tesela__infer_broadcast)                                                                                \
   X("dot", "d, a, b[, c] atom=.. warps=[m, n]", "d = a b + c by matrix instructions", 3, 4,                 \
@@ -26,10 +26,10 @@
   X("permute", "y, x dims=[..]", "dim k of y is dim dims[k] of x", 2, 2, TESELA__INFER_KEY_DIMS,            \
     TESELA__INFER_KEY_DIMS, tesela__infer_fit_permute, tesela__infer_rule_move, tesela__infer_check_move,   \
     tesela__infer_permute, tesela__infer_unpermute)                                                         \
-  X("reduce", "r, x dims=[..] keepdims=False", "one element for all along these dims", 2, 2,                \
+  X("reduce", "r, x dims=[..] keepdims=False", "reduce along these dims to one element", 2, 2,              \
     TESELA__INFER_KEY_DIMS | TESELA__INFER_KEY_KEEPDIMS, TESELA__INFER_KEY_DIMS, tesela__infer_fit_reduce,  \
     tesela__infer_rule_move, tesela__infer_check_reduce, tesela__infer_reduce, tesela__infer_unreduce)      \
-  X("reshape", "y, x", "the same row-major element numbers in the shape of y", 2, 2, 0, 0,                  \
+  X("reshape", "y, x", "same row-major element numbers in the shape of y", 2, 2, 0, 0,                      \
     tesela__infer_fit_reshape, tesela__infer_rule_move, tesela__infer_check_move, tesela__infer_reshape,    \
     tesela__infer_reshape)                                                                                  \
   X("squeeze", "y, x dims=[..]", "without these dims of extent 1", 2, 2, TESELA__INFER_KEY_DIMS,            \

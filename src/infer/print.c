@@ -220,8 +220,9 @@ static tesela_status infer_print_conversions(const tesela_kernel_program *progra
     if (converts[n].status == TESELA_OK)
       infer_print_facts(&converts[n].facts, sink);
     else
-      tesela__puts(sink, converts[n].status == TESELA_E_STOPPED ? "not planned, as those before it are large"
-                                                                : "too large for a plan");
+      tesela__puts(sink, converts[n].status == TESELA_E_STOPPED
+                             ? "not planned, because earlier ones are large"
+                             : "too large for a plan");
     tesela__putc(sink, '\n');
     n++;
   }
@@ -238,11 +239,11 @@ static void infer_print_access(const tesela_kernel_conflict *conflict, tesela__s
   tesela__putf(sink, "\n  %s is in ", conflict->tensor);
   infer_print_memory(&conflict->memory, sink);
   if (!conflict->repairable) {
-    tesela__puts(sink, "\n  no layout in memory would do\n");
+    tesela__puts(sink, "\n  no memory layout is compatible\n");
     return;
   }
   tesela__puts(sink,
-               conflict->would_do_for_all ? "\n  this would do: " : "\n  for this access alone would do: ");
+               conflict->would_do_for_all ? "\n  compatible: " : "\n  compatible with this access alone: ");
   infer_print_memory(&conflict->would_do, sink);
   tesela__putc(sink, '\n');
 }
@@ -250,8 +251,8 @@ static void infer_print_access(const tesela_kernel_conflict *conflict, tesela__s
 /* Other grids of warps. */
 static void infer_print_tried(const tesela_kernel_conflict *conflict, tesela__sink *sink) {
   if (conflict->grids_tried <= 1) return;
-  tesela__putf(sink, "  %" PRId64 " choices of warps were tried, each has a conflict; %s\n",
-               conflict->grids_tried, conflict->grids_left ? "there are more" : "no other can help");
+  tesela__putf(sink, "  tried %" PRId64 " choices of warps, each with a conflict; %s\n",
+               conflict->grids_tried, conflict->grids_left ? "more are left" : "no other choice can help");
 }
 
 static void infer_print_clash(const tesela_kernel_conflict *conflict, int32_t rank, tesela__sink *sink) {
@@ -271,7 +272,7 @@ static void infer_print_clash(const tesela_kernel_conflict *conflict, int32_t ra
     tesela__puts(sink, "]\n");
   }
   if (!conflict->repairable) return;
-  tesela__puts(sink, "  a convert would take ");
+  tesela__puts(sink, "  a convert would cost ");
   infer_print_facts(&conflict->repair, sink);
   tesela__putc(sink, '\n');
 }

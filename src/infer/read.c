@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * read.c - the text of a kernel program, line by line, into tensors and steps. The grammar stands in access.h.
+ * read.c - the text of a kernel program, line by line, into tensors and steps. access.h has the grammar.
  *
  * One pass, no tree: a name must be declared before it is used, so everything is known when it is read. Expressions are
  * cut out (up to the end of the line or a comment) and given to the reader of notation.h. Every message begins with
@@ -27,8 +27,8 @@ static tesela_status reader_shape(infer_reader *reader, tesela__infer_tensor *te
   tensor->elements = 1;
   for (int32_t d = 0; d < tensor->rank; d++) {
     if (tensor->shape[d] < 1) {
-      tesela__read_fail(&reader->in, TESELA_E_RANGE, at,
-                        "dim %" PRId32 " is %" PRId64 "; an extent is 1 or more", d, tensor->shape[d]);
+      tesela__read_fail(&reader->in, TESELA_E_RANGE, at, "dim %" PRId32 " is %" PRId64 "; expected 1 or more",
+                        d, tensor->shape[d]);
       if (reader->in.err) reader->in.err->reason = TESELA_REASON_SHAPE_NOT_POSITIVE;
       return TESELA_E_RANGE;
     }
@@ -44,12 +44,12 @@ static tesela_status reader_same_shape(infer_reader *reader, const tesela__infer
                                        int32_t rank, const int64_t *shape) {
   if (rank != tensor->rank)
     return tesela__read_fail(&reader->in, TESELA_E_INVALID, at,
-                             "the layout has rank %" PRId32 ", %s has %" PRId32, rank, tensor->name,
+                             "the layout has rank %" PRId32 ", but %s has %" PRId32, rank, tensor->name,
                              tensor->rank);
   for (int32_t d = 0; d < rank; d++)
     if (shape[d] != tensor->shape[d])
       return tesela__read_fail(&reader->in, TESELA_E_INVALID, at,
-                               "dim %" PRId32 " of the layout is %" PRId64 ", that of %s is %" PRId64, d,
+                               "dim %" PRId32 " of the layout is %" PRId64 ", but that of %s is %" PRId64, d,
                                shape[d], tensor->name, tensor->shape[d]);
   return TESELA_OK;
 }
@@ -65,14 +65,14 @@ static tesela_status reader_registers(infer_reader *reader, tesela__infer_tensor
   if (status != TESELA_OK) return status;
   if (layout.spatial_size != program->threads && program->threads % layout.spatial_size == 0)
     return tesela__read_fail(&reader->in, TESELA_E_INVALID, at,
-                             "the layout has %" PRId64 " thread%s, the program %" PRId64
-                             ": where all hold copies, write replicated(1, num_workers=%" PRId64 ") * (...)",
+                             "the layout has %" PRId64 " thread%s, but the program %" PRId64
+                             ": if all hold copies, write replicated(1, num_workers=%" PRId64 ") * (...)",
                              layout.spatial_size, layout.spatial_size == 1 ? "" : "s", program->threads,
                              program->threads / layout.spatial_size);
   if (layout.spatial_size != program->threads)
     return tesela__read_fail(&reader->in, TESELA_E_INVALID, at,
-                             "the layout has %" PRId64 " threads, the program %" PRId64, layout.spatial_size,
-                             program->threads);
+                             "the layout has %" PRId64 " threads, but the program %" PRId64,
+                             layout.spatial_size, program->threads);
   return tesela__infer_give(program, tensor, &layout, NULL, &gave, reader->in.err, "given");
 }
 
@@ -83,8 +83,9 @@ static tesela_status reader_memory(infer_reader *reader, tesela__infer_tensor *t
       tesela_tile_memory_parse(reader->in.text + at, reader->in.length - at, &memory, &inner);
   if (status != TESELA_OK) return tesela__infer_reader_pass(reader, status, at, &inner);
   if ((memory.space == TESELA_TILE_SHARED) != (tensor->space == TESELA_TENSOR_SHARED))
-    return tesela__read_fail(&reader->in, TESELA_E_INVALID, at, "%s is %s memory, its layout is of %s memory",
-                             tensor->name, tensor->space == TESELA_TENSOR_SHARED ? "shared" : "global",
+    return tesela__read_fail(&reader->in, TESELA_E_INVALID, at,
+                             "%s is in %s memory, but its layout is for %s memory", tensor->name,
+                             tensor->space == TESELA_TENSOR_SHARED ? "shared" : "global",
                              memory.space == TESELA_TILE_SHARED ? "shared" : "global");
   status = reader_same_shape(reader, tensor, at, memory.rank, memory.shape);
   return status != TESELA_OK
@@ -100,7 +101,7 @@ static tesela_status reader_declaration(infer_reader *reader, tesela_tensor_spac
   if (status != TESELA_OK) return status;
   int32_t before = tesela__infer_find(program, reader->in.text + at, length);
   if (before >= 0)
-    return tesela__read_fail(&reader->in, TESELA_E_INVALID, at, "%s is declared in line %" PRId64 " already",
+    return tesela__read_fail(&reader->in, TESELA_E_INVALID, at, "%s is already declared in line %" PRId64,
                              program->tensor[before].name, program->tensor[before].line);
   if (program->n_tensors == TESELA_KERNEL_TENSORS)
     return tesela__read_fail(&reader->in, TESELA_E_LIMIT, at, "a program has at most %d tensors",
@@ -135,7 +136,7 @@ static tesela_status reader_declaration(infer_reader *reader, tesela_tensor_spac
 static tesela_status reader_threads(infer_reader *reader, size_t at) {
   int64_t threads;
   if (reader->program->threads > 0)
-    return tesela__read_fail(&reader->in, TESELA_E_INVALID, at, "the number of threads is said already");
+    return tesela__read_fail(&reader->in, TESELA_E_INVALID, at, "the number of threads is already given");
   tesela_status status =
       tesela__read_any_integer(&reader->in, "a number of threads", TESELA_E_OVERFLOW, &threads);
   if (status != TESELA_OK) return status;
@@ -163,7 +164,7 @@ static tesela_status reader_statement(infer_reader *reader) {
   }
   if (reader->program->threads == 0)
     return tesela__read_fail(&reader->in, TESELA_E_SYNTAX, at,
-                             "the number of threads comes first: threads 128");
+                             "the number of threads must come first: threads 128");
   return op ? tesela__infer_reader_operation(reader, op, at)
             : reader_declaration(reader, (tesela_tensor_space)space);
 }
@@ -200,6 +201,6 @@ tesela_status tesela__infer_read(tesela_kernel_program *program, const char *tex
   }
   if (program->threads == 0)
     return tesela__fail(err, TESELA_E_SYNTAX, (int64_t)length,
-                        "the program does not say its number of threads: threads 128");
+                        "the number of threads is missing: threads 128");
   return TESELA_OK;
 }

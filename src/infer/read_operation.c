@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * read_operation.c - the line of an operation: its tensors, its keys, and whether they suit it.
+ * read_operation.c - the line of an operation: its tensors, its keys, and whether they are compatible with it.
  */
 #include "infer/reader.h"
 
@@ -58,7 +58,7 @@ static tesela_status reader_warps(infer_reader *reader, tesela__infer_step *step
   if (status != TESELA_OK) return status;
   if (n == 2 && step->warps[0] >= 1 && step->warps[1] >= 1) return TESELA_OK;
   return tesela__read_fail(&reader->in, TESELA_E_RANGE, at,
-                           "warps are two numbers from 1 on: along rows and columns");
+                           "expected two numbers of 1 or more for warps: along rows and columns");
 }
 
 static const struct {
@@ -98,7 +98,7 @@ static tesela_status reader_key(infer_reader *reader, tesela__infer_step *step) 
                                 reader_keys(step->op, room));
   }
   if (step->keys & bit)
-    return tesela__read_fail(&reader->in, TESELA_E_SYNTAX, at, "%.*s stands twice", (int)length,
+    return tesela__read_fail(&reader->in, TESELA_E_SYNTAX, at, "%.*s is given twice", (int)length,
                              reader->in.text + at);
   step->keys |= bit;
   if (!tesela__read_take(&reader->in, '=')) return tesela__read_unexpected(&reader->in, "=", "");
@@ -142,7 +142,7 @@ static tesela_status reader_operands(infer_reader *reader, tesela__infer_step *s
   if (status == TESELA_OK && reader_stray_word(reader, step->op)) return reader_stray(reader, step);
   if (status == TESELA_OK && (step->n < step->op->least || (step->op->most > 0 && step->n > step->op->most)))
     return tesela__read_fail(&reader->in, TESELA_E_SYNTAX, (size_t)step->at,
-                             "%s takes %s%" PRId32 " tensors, not %" PRId32, step->op->name,
+                             "%s expects %s%" PRId32 " tensors, found %" PRId32, step->op->name,
                              step->op->least < step->op->most && step->n < step->op->least ? "at least " : "",
                              step->n < step->op->least ? step->op->least : step->op->most, step->n);
   tesela__read_peek(&reader->in);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * seed.c - layouts out of nothing but a wish: vectors for a load or store, nothing to do for a convert.
+ * seed.c - layouts from a preference alone: vectors for a load or store, nothing to do for a convert.
  *
- * Such a layout suits one tensor; operations tie it to others. Not every operation passes it on: a reduction does not
+ * Such a layout fits one tensor; operations tie it to others. Not every operation passes it on: a reduction does not
  * say what its operand is, nor a row of scales what the matrix is. If the rest is then found in another way, the two need
  * not fit - a contradiction that the program did not have. So each is tried first: given, followed through the operations,
  * and taken back if one of them has a tensor that stays unknown. It is another one's turn then, and what follows from that

@@ -15,7 +15,7 @@
 
 #include "base/base.h"
 
-/* What kinds of kernels there are; `width` and `k` of a table row mean what is said here. */
+/* What kinds of kernels there are; `width` and `k` of a table row have the meaning given here. */
 typedef enum tesela__kernel_kind {
   /* rows: row i of `count` goes from src + src_off[i] to dst + dst_off[i] (bytes, may be any int64) */
   TESELA__K_COPY,       /* n bytes a row; width 0 */

@@ -4,7 +4,7 @@
  *
  * Digits are plain entries of layout->digit while a layout is built; a split keeps the high part in the old entry.
  * The steps follow from the splits: splitting a digit of step s by t leaves x div (s*t) and (x div s) mod t, and in
- * the greedy reading (quotients by decreasing step, the rest goes on) that stays right whatever t is. A part that can
+ * the greedy reading (quotients by decreasing step, the rest continues) that stays right whatever t is. A part that can
  * only be 0 becomes a hole: it takes places, but says nothing. So the steps of a coordinate strictly decrease. Such a
  * hole keeps in `part_of` of which coordinate it is a part, plus 1: tesela_layout_padded_extent counts it.
  */
@@ -15,11 +15,10 @@ tesela_status tesela_layout_begin(tesela_layout *layout, tesela_dtype dtype, int
   TESELA__NEED(err, layout);
   TESELA__NEED_LIST(err, shape, rank);
   if (rank < 0 || rank > TESELA_MAX_RANK)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "rank is %" PRId32 "; 0 to %d are possible", rank,
+    return tesela__fail(err, TESELA_E_LIMIT, -1, "rank is %" PRId32 "; expected 0 to %d", rank,
                         TESELA_MAX_RANK);
   if (bits < 1 || bits > 1024)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "an element of %" PRId32 " bits; 1 to 1024 are possible",
-                        bits);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "an element of %" PRId32 " bits; expected 1 to 1024", bits);
   int64_t elements = 1;
   for (int32_t d = 0; d < rank; d++) {
     if (shape[d] < 0)
@@ -46,7 +45,7 @@ tesela_status tesela_layout_begin(tesela_layout *layout, tesela_dtype dtype, int
 /* A finished layout stays as it is. */
 static tesela_status check_open(const tesela_layout *layout, tesela_error *err) {
   if (!layout->finished) return TESELA_OK;
-  return tesela__fail(err, TESELA_E_INVALID, -1, "the layout is finished already");
+  return tesela__fail(err, TESELA_E_INVALID, -1, "the layout is already finished");
 }
 
 static tesela_status check_digit(const tesela_layout *layout, int32_t digit, tesela_error *err) {
@@ -56,7 +55,7 @@ static tesela_status check_digit(const tesela_layout *layout, int32_t digit, tes
     return tesela__fail(err, TESELA_E_RANGE, -1, "no digit %" PRId32 "; there are %" PRId32, digit,
                         layout->n_digits);
   if (layout->digit[digit].axis >= 0 || layout->digit[digit].join >= 0)
-    return tesela__fail(err, TESELA_E_INVALID, -1, "digit %" PRId32 " is placed already", digit);
+    return tesela__fail(err, TESELA_E_INVALID, -1, "digit %" PRId32 " is already placed", digit);
   return TESELA_OK;
 }
 
@@ -91,7 +90,7 @@ tesela_status tesela_layout_split(tesela_layout *layout, int32_t digit, int64_t 
   TESELA__NEED(err, layout, lo);
   tesela_status status = check_digit(layout, digit, err);
   if (status != TESELA_OK) return status;
-  if (t < 1) return tesela__fail(err, TESELA_E_RANGE, -1, "a split by %" PRId64 "; 1 or more is possible", t);
+  if (t < 1) return tesela__fail(err, TESELA_E_RANGE, -1, "a split by %" PRId64 "; expected 1 or more", t);
   tesela_digit *hi = &layout->digit[digit];
   if (hi->source == TESELA_REPLICA && hi->extent % t != 0)
     return tesela__fail(err, TESELA_E_INVALID, -1,
@@ -134,8 +133,7 @@ tesela_status tesela_layout_join(tesela_layout *layout, int32_t n, const int32_t
                           digits[i]);
     for (int32_t j = i + 1; j < n; j++)
       if (digits[j] == digits[i])
-        return tesela__fail(err, TESELA_E_INVALID, -1, "digit %" PRId32 " stands twice in the join",
-                            digits[i]);
+        return tesela__fail(err, TESELA_E_INVALID, -1, "the join lists digit %" PRId32 " twice", digits[i]);
     weights[i] = weight;
     if (!tesela__mul(weight, layout->digit[digits[i]].extent, &weight))
       return tesela__fail(err, TESELA_E_OVERFLOW, -1, "the joined extent does not fit in 64 bits");
@@ -159,9 +157,9 @@ tesela_status tesela_layout_add_digit(tesela_layout *layout, int32_t kind, int64
                                       tesela_error *err) {
   TESELA__NEED(err, layout, digit);
   if (kind != TESELA_REPLICA && kind != TESELA_HOLE)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "a digit without a source is a replica or a hole");
+    return tesela__fail(err, TESELA_E_RANGE, -1, "a digit without a source must be a replica or a hole");
   if (extent < 1)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "extent %" PRId64 "; 1 or more is possible", extent);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "extent %" PRId64 "; expected 1 or more", extent);
   tesela_digit free = {.extent = extent, .step = 1, .source = (int16_t)kind, .axis = -1, .join = -1};
   return new_digit(layout, free, digit, err);
 }
@@ -175,7 +173,7 @@ tesela_status tesela_layout_add_axis(tesela_layout *layout, const char *name, in
     return tesela__fail(err, TESELA_E_LIMIT, -1, "more than %d axes", TESELA_MAX_AXES);
   size_t length = strlen(name);
   if (length >= TESELA_AXIS_NAME)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "an axis name of %zu bytes; up to %d are possible", length,
+    return tesela__fail(err, TESELA_E_LIMIT, -1, "an axis name of %zu bytes; expected at most %d", length,
                         TESELA_AXIS_NAME - 1);
   *axis = layout->n_axes;
   tesela_axis *added = &layout->axis[layout->n_axes++];
@@ -235,13 +233,11 @@ tesela_status tesela_layout_add_swizzle(tesela_layout *layout, tesela_swizzle sw
   int32_t distance = swizzle.shift < 0 ? -swizzle.shift : swizzle.shift;
   if (swizzle.bits < 0 || swizzle.base < 0 || distance < swizzle.bits ||
       (int32_t)swizzle.base + distance + swizzle.bits > 62)
-    return tesela__fail(
-        err, TESELA_E_RANGE, -1,
-        "swizzle bits %d, base %d, shift %d: bits and base are 0 or more, |shift| is bits or more, "
-        "and base + |shift| + bits is 62 or less",
-        swizzle.bits, swizzle.base, swizzle.shift);
-  if (swizzle.bits == 0)
-    return TESELA_OK; /* it changes nothing, and run, walk and compare need not know of it */
+    return tesela__fail(err, TESELA_E_RANGE, -1,
+                        "swizzle bits %d, base %d, shift %d: expected bits and base of 0 or more, |shift| of "
+                        "bits or more, base + |shift| + bits of 62 or less",
+                        swizzle.bits, swizzle.base, swizzle.shift);
+  if (swizzle.bits == 0) return TESELA_OK; /* it changes nothing; run, walk and compare can ignore it */
   if (layout->n_swizzles == TESELA_MAX_SWIZZLES)
     return tesela__fail(err, TESELA_E_LIMIT, -1, "more than %d swizzles", TESELA_MAX_SWIZZLES);
   layout->swizzle[layout->n_swizzles++] = swizzle;

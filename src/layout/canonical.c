@@ -113,7 +113,7 @@ static bool cut_at(tesela_digit *digit, int32_t *n, int64_t w) {
   high.step = w;
   for (int32_t i = *n; i > k; i--) digit[i] = digit[i - 1];
   digit[k] = high;
-  digit[k + 1].extent = factor; /* tidy_chain sets all extents anew */
+  digit[k + 1].extent = factor; /* tidy_chain recomputes all extents */
   (*n)++;
   return true;
 }
@@ -178,7 +178,7 @@ static void tidy_replicas(workbench *bench) {
   tesela_digit *digit = bench->digit;
   for (int32_t i = 0; i < bench->n; i++) {
     if (digit[i].source != TESELA_REPLICA) continue;
-    digit[i].step = 1; /* splits raised it; it says nothing */
+    digit[i].step = 1; /* splits raised it; it carries no information */
     if (digit[i].stride >= 0) continue;
     tesela_axis *axis = &bench->layout->axis[digit[i].axis];
     axis->offset += (digit[i].extent - 1) * digit[i].stride; /* finish checked this sum */
@@ -209,7 +209,7 @@ static void tidy_replicas(workbench *bench) {
 
 /* ---- the whole --------------------------------------------------------------------------------------------- */
 
-/* Joins that lost all their digits go; the others are numbered anew. */
+/* Joins that lost all their digits go; the others are renumbered. */
 static void renumber_joins(workbench *bench) {
   int16_t kept = 0;
   for (int16_t j = 0; j < bench->layout->n_joins; j++) {
@@ -264,7 +264,7 @@ static bool dissolve_joins(workbench *bench) {
   return any;
 }
 
-/* The active digits that can tell elements apart, or replicate them. */
+/* The active digits that can distinguish elements, or replicate them. */
 static void fill(workbench *bench, const tesela_layout *layout) {
   for (int32_t i = 0; i < layout->n_active && !tesela__is_empty(layout); i++) {
     if (layout->digit[i].source == TESELA_HOLE) continue;

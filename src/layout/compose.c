@@ -15,11 +15,11 @@ static tesela_status check_operands(const tesela_layout *outer, const tesela_lay
   *elements = 1;
   for (int32_t d = 0; d < outer->rank; d++) *elements *= outer->shape[d]; /* begin checked it */
   if (inner->n_axes != 1)
-    return tesela__fail(err, TESELA_E_MISMATCH, -1, "the inner layout has %" PRId32 " axes; 1 is possible",
+    return tesela__fail(err, TESELA_E_MISMATCH, -1, "the inner layout has %" PRId32 " axes; expected 1",
                         inner->n_axes);
   if (inner->n_swizzles > 0 || tesela_layout_copies(inner) != 1)
     return tesela__fail(err, TESELA_E_MISMATCH, -1,
-                        "the inner layout has %s, so its places are no element numbers",
+                        "the inner layout has %s, so its places are not element numbers",
                         inner->n_swizzles > 0 ? "a swizzle" : "replicas");
   if (inner->axis[0].extent > *elements)
     return tesela__fail(err, TESELA_E_MISMATCH, -1,

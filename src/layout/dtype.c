@@ -135,7 +135,7 @@ static const struct {
     {"fp8e5b16", "f8e5m2fnuz", DTYPE_ALL},
 };
 
-/* int8, uint16, i32: the width says it. */
+/* int8, uint16, i32: the width is in the name. */
 static tesela_dtype dtype_by_width(const char *lower, size_t length) {
   static const char *const prefixes[] = {"i", "si", "int", "sint", "u", "ui", "uint"};
   size_t letters = 0;

@@ -7,7 +7,7 @@
 
 #include <tesela/layout.h>
 
-/* What a NumPy code says: "f4" is letter f and 4 bytes; dtype is TESELA_DTYPE_NONE where no type has that code ("V2"). */
+/* The parts of a NumPy code: "f4" is letter f and 4 bytes; dtype is TESELA_DTYPE_NONE where no type has that code ("V2"). */
 typedef struct tesela__dtype_code {
   char letter;
   int bytes;

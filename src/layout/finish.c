@@ -133,7 +133,7 @@ static tesela_status finish_axis(tesela_layout *layout, int32_t a, tesela_error 
     return TESELA_OK;
   }
   if (low < 0)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "places on axis %s start at %" PRId64 "; 0 is the first",
+    return tesela__fail(err, TESELA_E_RANGE, -1, "places on axis %s start at %" PRId64 "; expected 0 or more",
                         axis->name, low);
   high = swizzled_high(layout, a, high);
   if (high == INT64_MAX) goto overflow;
@@ -158,8 +158,7 @@ static tesela_status finish_join(tesela_layout *layout, int32_t j, tesela_error 
   decide(layout, layout->n_axes + j, &r, &join->overlap, &join->undecided, &join->interleaved);
   if (!r.empty && join->extent > 0 && (low < 0 || high >= join->extent))
     return tesela__fail(err, TESELA_E_RANGE, -1,
-                        "join %" PRId32 " has values %" PRId64 " to %" PRId64 "; 0 to %" PRId64
-                        " are possible",
+                        "join %" PRId32 " has values %" PRId64 " to %" PRId64 "; expected 0 to %" PRId64 "",
                         j, low, high, join->extent - 1);
   return TESELA_OK;
 }

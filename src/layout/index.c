@@ -18,15 +18,15 @@ static tesela_status check_index_shape(int32_t rank, const int64_t *shape, const
                                        int64_t *elements, tesela_error *err) {
   uint32_t seen = 0;
   if (rank < 0 || rank > TESELA_MAX_RANK)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "rank is %" PRId32 "; 0 to %d are possible", rank,
+    return tesela__fail(err, TESELA_E_LIMIT, -1, "rank is %" PRId32 "; expected 0 to %d", rank,
                         TESELA_MAX_RANK);
   *elements = 1;
   for (int32_t k = 0; k < rank; k++) {
     int32_t d = index_dim(rank, minor_to_major, k);
     if (d < 0 || d >= rank || (seen >> d & 1))
       return tesela__fail(err, TESELA_E_INVALID, -1,
-                          "minor_to_major[%" PRId32 "] is %" PRId32
-                          "; it lists each of the dims 0 to %" PRId32 " once",
+                          "minor_to_major[%" PRId32 "] is %" PRId32 "; expected each dim from 0 to %" PRId32
+                          " once",
                           k, d, rank - 1);
     seen |= (uint32_t)1 << d;
     if (shape[d] < 0)

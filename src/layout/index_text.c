@@ -54,7 +54,7 @@ tesela_status tesela_index_parse(const char *text, size_t length, int32_t rank, 
     snprintf(name, sizeof name, "index[%" PRId32 "]", d);
     if (d > 0 && !tesela__read_take(&r, ','))
       return tesela__fail(err, TESELA_E_INVALID, (int64_t)r.at,
-                          "%" PRId32 " coordinate%s and then no comma; the rank is %" PRId32, d,
+                          "expected a comma after %" PRId32 " coordinate%s; the rank is %" PRId32, d,
                           d == 1 ? "" : "s", rank);
     tesela_status status = index_number(&r, name, shape[d], &index[d]);
     if (status != TESELA_OK) return status;

@@ -62,8 +62,8 @@ int64_t tesela__swizzle(const tesela_layout *layout, int32_t axis, int64_t place
 /* The values of all active digits and coordinates at a place on each axis; false: padding. No checks. */
 bool tesela__locate(const tesela_layout *layout, const int64_t *place, int64_t *q, int64_t *value);
 
-/* How many places from one on hold elements that go on along one dim by a fixed step, nothing carrying on the way;
-   q and value are what tesela__locate gave. *dim is -1 if the answer is 1 for want of such a dim. */
+/* How many places from one on hold elements that continue along one dim by a fixed step, nothing carrying on the way;
+   q and value are what tesela__locate gave. *dim is -1 if the answer is 1 because no dim does. */
 int64_t tesela__places_without_carry(const tesela_layout *layout, const int64_t *q, const int64_t *value,
                                      int32_t *dim, int64_t *step);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout_compare.c - are two layouts the same relation, and if not, which is the first element that tells?
+ * layout_compare.c - are two layouts the same relation, and if not, which element is the first that differs?
  *
  * Both are made canonical. Dims that joins tie together form groups; the place of an element is a sum over the groups,
  * so the layouts are equal exactly if the places of element 0 are equal and each group adds the same. The first
@@ -304,7 +304,7 @@ static bool same_swizzles(const tesela_layout *a, const tesela_layout *b) {
   return true;
 }
 
-/* Why they cannot be the same whatever the places are; "" if nothing stands against it. */
+/* Why they cannot be the same whatever the places are; "" if they can. */
 static void reason_before_places(const tesela_layout *a, const tesela_layout *b, char *reason, size_t size) {
   tesela_buffer buffer = {reason, size, 0};
   tesela_writer writer = tesela_buffer_writer(&buffer);

@@ -49,11 +49,11 @@ tesela_status tesela_program_begin(tesela_program *program, int32_t rank, const 
   TESELA__NEED_LIST(err, dim, rank);
   int64_t elements;
   if (rank < 0 || rank > TESELA_MAX_RANK)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "rank is %" PRId32 "; an array has 0 to %d dims", rank,
+    return tesela__fail(err, TESELA_E_LIMIT, -1, "rank is %" PRId32 "; expected 0 to %d", rank,
                         TESELA_MAX_RANK);
   for (int32_t d = 0; d < rank; d++)
     if (dim[d] < 0)
-      return tesela__fail(err, TESELA_E_RANGE, -1, "dim %" PRId32 " is %" PRId64 "; a dim is 0 or more", d,
+      return tesela__fail(err, TESELA_E_RANGE, -1, "dim %" PRId32 " is %" PRId64 "; expected 0 or more", d,
                           dim[d]);
   if (!extents_product(rank, dim, &elements))
     return tesela__fail(err, TESELA_E_OVERFLOW, -1, "the number of elements does not fit in 64 bits");
@@ -74,8 +74,8 @@ static tesela_status after_transpose(int32_t rank, const int64_t *before, int32_
   for (int32_t k = 0; k < n; k++) {
     if (numbers[k] < 0 || numbers[k] >= rank || used[numbers[k]])
       return tesela__fail(err, TESELA_E_INVALID, -1,
-                          "transpose takes dim %" PRId64 " at position %" PRId32 "; each of 0 to %" PRId32
-                          " stands once",
+                          "transpose has dim %" PRId64 " at position %" PRId32
+                          "; expected each dim from 0 to %" PRId32 " once",
                           numbers[k], k, rank - 1);
     used[numbers[k]] = true;
     after[k] = before[numbers[k]];
@@ -91,8 +91,8 @@ static tesela_status after_pad(int32_t rank, const int64_t *before, int32_t n, c
                         rank);
   for (int32_t k = 0; k < n; k++) {
     if (numbers[k] < 0)
-      return tesela__fail(err, TESELA_E_INVALID, -1, "pad of dim %" PRId32 " is %" PRId64 "; it is 0 or more",
-                          k, numbers[k]);
+      return tesela__fail(err, TESELA_E_INVALID, -1,
+                          "pad of dim %" PRId32 " is %" PRId64 "; expected 0 or more", k, numbers[k]);
     if (!tesela__add(before[k], numbers[k], &after[k]))
       return tesela__fail(err, TESELA_E_OVERFLOW, -1, "dim %" PRId32 " of %" PRId64 " padded by %" PRId64, k,
                           before[k], numbers[k]);
@@ -107,7 +107,7 @@ static tesela_status after_reshape(int32_t rank, const int64_t *before, int32_t 
   for (int32_t k = 0; k < n; k++) {
     if (numbers[k] < 0)
       return tesela__fail(err, TESELA_E_INVALID, -1,
-                          "reshape makes dim %" PRId32 " %" PRId64 "; it is 0 or more", k, numbers[k]);
+                          "reshape sets dim %" PRId32 " to %" PRId64 "; expected 0 or more", k, numbers[k]);
     after[k] = numbers[k];
   }
   if (!extents_product(rank, before, &had) || !extents_product(n, after, &has) || had != has)
@@ -146,7 +146,7 @@ tesela_status tesela_program_add(tesela_program *program, tesela_step_kind kind,
   int64_t after[TESELA_MAX_DIGITS], elements;
   const int64_t *before = tesela_program_shape(program, program->n_steps, &rank);
   if (n < 0 || n > TESELA_MAX_DIGITS)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "a step of %" PRId32 " dims; a program takes 0 to %d", n,
+    return tesela__fail(err, TESELA_E_LIMIT, -1, "a step of %" PRId32 " dims; expected 0 to %d", n,
                         TESELA_MAX_DIGITS);
   tesela_status status = step_kinds[kind].after(rank, before, n, numbers, after, err);
   if (status != TESELA_OK) return status;
@@ -201,8 +201,8 @@ tesela_status tesela_program_source(const tesela_program *program, int64_t place
   if (elements == 0)
     return tesela__fail(err, TESELA_E_RANGE, -1, "place is %" PRId64 "; the array has no places", place);
   if (place < 0 || place >= elements)
-    return tesela__fail(err, TESELA_E_RANGE, -1,
-                        "place is %" PRId64 "; the program makes places 0 to %" PRId64, place, elements - 1);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "place is %" PRId64 "; expected 0 to %" PRId64, place,
+                        elements - 1);
   *element = source_of(program, place);
   return TESELA_OK;
 }
@@ -210,7 +210,7 @@ tesela_status tesela_program_source(const tesela_program *program, int64_t place
 tesela_status tesela_program_run(const tesela_program *program, void *dst, const void *src, size_t width,
                                  const void *fill, tesela_error *err) {
   TESELA__NEED(err, program);
-  if (width == 0) return tesela__fail(err, TESELA_E_RANGE, -1, "a cell has 0 bytes; it has 1 or more");
+  if (width == 0) return tesela__fail(err, TESELA_E_RANGE, -1, "a cell of 0 bytes; expected 1 or more");
   int64_t elements = tesela_program_elements(program);
   if (elements > 0) TESELA__NEED(err, dst, src, fill);
   for (int64_t place = 0; place < elements; place++) {

@@ -256,7 +256,7 @@ tesela_status tesela_layout_run(const tesela_layout *layout, int64_t place, tese
     if (here && (!tesela__mul(found.length, found.step, &rise) || element - first != rise)) break;
     if (blocks == MOST_BLOCKS)
       return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                          "the run from place %" PRId64 " is in more than %d pieces", place, MOST_BLOCKS);
+                          "the run from place %" PRId64 " has more than %d pieces", place, MOST_BLOCKS);
     if (layout->axis[0].interleaved)
       found.length++;
     else

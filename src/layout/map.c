@@ -124,7 +124,8 @@ tesela_status tesela_layout_copy_of(const tesela_layout *layout, const int64_t *
   if (status == TESELA_OK) status = tesela__check_index(layout->rank, layout->shape, index, err);
   if (status != TESELA_OK) return status;
   if (k < 0 || k >= copies)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "copy %" PRId64 "; there are %" PRId64, k, copies);
+    return tesela__fail(err, TESELA_E_RANGE, -1,
+                        "copy %" PRId64 " is out of range; the layout has %" PRId64 " copies", k, copies);
   tesela__map(layout, index, value, place);
   for (int32_t i = layout->n_active - 1; i >= layout->n_mapped; i--) {
     const tesela_digit *digit = &layout->digit[i];
@@ -209,17 +210,16 @@ static tesela_status check_no_overlap(const tesela_layout *layout, tesela_error 
       return tesela__fail(
           err, TESELA_E_UNSUPPORTED, -1,
           layout->axis[a].undecided
-              ? "it is not decided whether the strides on axis %s overlap, so that a place has no "
-                "single element"
-              : "the strides on axis %s overlap, so a place has no single element",
+              ? "cannot decide whether the strides on axis %s overlap, so a place may hold several elements"
+              : "the strides on axis %s overlap, so a place may hold several elements",
           layout->axis[a].name);
   for (int32_t j = 0; j < layout->n_joins; j++)
     if (layout->join[j].overlap)
       return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                          layout->join[j].undecided ? "it is not decided whether the parts of join %" PRId32
-                                                      " overlap, so that a place has no single element"
+                          layout->join[j].undecided ? "cannot decide whether the parts of join %" PRId32
+                                                      " overlap, so a place may hold several elements"
                                                     : "the parts of join %" PRId32
-                                                      " overlap, so a place has no single element",
+                                                      " overlap, so a place may hold several elements",
                           j);
   return TESELA_OK;
 }

@@ -122,7 +122,7 @@ static bool overlap_enter(overlap_search *search, int32_t k, int64_t rest, bool 
   return low <= high;
 }
 
-/* Is a value of these digits, all others 0, one of an element as far as they say? */
+/* Is a value of these digits, all others 0, that of an element as far as these digits decide? */
 static bool overlap_is_element(const tesela_layout *layout, const int64_t *q) {
   int64_t value;
   for (int32_t c = 0; c < tesela__n_coordinates(layout); c++)

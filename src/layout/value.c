@@ -183,7 +183,7 @@ const char *tesela_element_print(const uint8_t *value, tesela_dtype dtype, int32
   if (!value || !text) return text;
   int32_t width = tesela_dtype_bits(dtype);
   uint64_t code = value_get_code(value, bits < width ? bits : width);
-  if (bits < width) return text; /* not enough to tell */
+  if (bits < width) return text; /* not enough to decide */
   switch (tesela_dtype_family_of(dtype)) {
   case TESELA_FAMILY_BOOL:
     snprintf(text, TESELA_ELEMENT_TEXT, "%s", value_get_code(value, bits) ? "true" : "false");
@@ -214,7 +214,7 @@ static tesela_status value_read_bits(const char *text, int32_t bits, uint8_t val
   const char *digits = text + 2;
   size_t n = strspn(digits, "0123456789abcdefABCDEF");
   if (n == 0 || digits[n] != '\0')
-    return tesela__fail(err, TESELA_E_SYNTAX, 0, "bits are written in hexadecimal digits: 0x7fc0");
+    return tesela__fail(err, TESELA_E_SYNTAX, 0, "expected bits in hexadecimal digits, such as 0x7fc0");
   while (n > 1 && *digits == '0') digits++, n--;
   for (size_t i = 0; i < n; i++) {
     char digit[2] = {digits[n - 1 - i], '\0'};
@@ -234,7 +234,7 @@ static tesela_status value_read_integer(const char *text, tesela_dtype dtype, in
   const char *digits = text + negative;
   if (*digits == '\0' || digits[strspn(digits, "0123456789")] != '\0')
     return tesela__fail(err, TESELA_E_SYNTAX, 0,
-                        "an element of type %s is written as an integer, or its bits as 0x1f",
+                        "expected an integer for an element of type %s, or its bits, such as 0x1f",
                         tesela_dtype_name(dtype));
   errno = 0;
   uint64_t size = strtoull(digits, NULL, 10);
@@ -250,7 +250,7 @@ static tesela_status value_read_integer(const char *text, tesela_dtype dtype, in
 
 static tesela_status value_not_a_number(tesela_dtype dtype, tesela_error *err) {
   return tesela__fail(err, TESELA_E_SYNTAX, 0,
-                      "an element of type %s is written as a number, or its bits as 0x1f",
+                      "expected a number for an element of type %s, or its bits, such as 0x1f",
                       tesela_dtype_name(dtype));
 }
 
@@ -282,7 +282,7 @@ static tesela_status value_read_part(const char *text, tesela_dtype dtype, uint8
   if (isinf(number) && !memchr(text, 'n', (size_t)(*end - text)) && !memchr(text, 'N', (size_t)(*end - text)))
     exists = false; /* 1e999 is not meant so */
   if (exists) return TESELA_OK;
-  return tesela__fail(err, TESELA_E_RANGE, 0, "type %s does not hold this number", tesela_dtype_name(dtype));
+  return tesela__fail(err, TESELA_E_RANGE, 0, "type %s cannot hold this number", tesela_dtype_name(dtype));
 }
 
 /* 3, -1.5, nan; of a complex type also 2j and 1-2j. */
@@ -313,7 +313,7 @@ static tesela_status value_read_bool(const char *text, uint8_t value[TESELA_ELEM
   bool yes = strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
   value[0] = yes;
   if (yes || strcmp(text, "false") == 0 || strcmp(text, "0") == 0) return TESELA_OK;
-  return tesela__fail(err, TESELA_E_SYNTAX, 0, "an element of type pred is true or false");
+  return tesela__fail(err, TESELA_E_SYNTAX, 0, "expected true or false for an element of type pred");
 }
 
 /* The text with a NUL and the decimal point of the C library; false for what no element is written with. */
@@ -339,11 +339,12 @@ tesela_status tesela_element_read(const char *text, size_t length, tesela_dtype 
   if (bits < 1 || bits > 128 || (bits & (bits - 1)) != 0)
     return tesela__fail(err, TESELA_E_RANGE, -1,
                         "an element of %" PRId32 " bits; expected 1, 2, 4, 8, 16, 32, 64 or 128", bits);
-  if (!value_word(text, length, word)) word[0] = '\0'; /* what is wrong is said below */
+  if (!value_word(text, length, word)) word[0] = '\0'; /* the error is reported below */
   if (word[0] == '0' && (word[1] == 'x' || word[1] == 'X'))
     status = value_read_bits(word, bits, read, err);
   else if (bits < tesela_dtype_bits(dtype) || family == TESELA_FAMILY_NONE)
-    status = tesela__fail(err, TESELA_E_UNSUPPORTED, 0, "an element without a type is written as bits: 0x1f");
+    status = tesela__fail(err, TESELA_E_UNSUPPORTED, 0,
+                          "expected bits, such as 0x1f, for an element without a type");
   else if (family == TESELA_FAMILY_BOOL)
     status = value_read_bool(word, read, err);
   else if (family == TESELA_FAMILY_SIGNED || family == TESELA_FAMILY_UNSIGNED)

@@ -19,15 +19,15 @@
 
 enum { ANY_XLA, ANY_EXPRESSION = 2, ANY_DEVICE }; /* rows that texts go to that no row claims */
 
-/* What a row says stands in any.h. Rows without kinds are recognised, so that a message can name them. */
+/* any.h documents the fields of a row. Rows without kinds are recognised, so that a message can name them. */
 static const tesela__notation_row any_rows[] = {
     {{"xla", "an XLA layout", "f32[3,5]{1,0:T(2,2)}", 0, TESELA__KIND(TESELA_KIND_XLA)},
      tesela__looks_xla,
      tesela__any_read_xla,
      tesela__any_print_xla,
      tesela__any_relate_xla},
-    {{"jax", "a layout of JAX", "f32[3,5] Layout(major_to_minor=(0, 1), tiling=((2, 2),))",
-      TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_XLA)},
+    {{"jax", "a JAX layout", "f32[3,5] Layout(major_to_minor=(0, 1), tiling=((2, 2),))", TESELA_NEEDS_ARRAY,
+      TESELA__KIND(TESELA_KIND_XLA)},
      tesela__looks_jax,
      tesela__any_read_jax,
      tesela__any_print_jax,
@@ -52,7 +52,7 @@ static const tesela__notation_row any_rows[] = {
      NULL,
      NULL},
     {{"onednn", "a oneDNN tag", "nChw16c", TESELA_NEEDS_ARRAY, 0}, tesela__looks_onednn, NULL, NULL, NULL},
-    {{"mlir", "a layout of MLIR", "memref<4x8xf32, strided<[8, 1]>>", TESELA_NEEDS_ARRAY, 0},
+    {{"mlir", "an MLIR layout", "memref<4x8xf32, strided<[8, 1]>>", TESELA_NEEDS_ARRAY, 0},
      tesela__looks_mlir,
      NULL,
      NULL,
@@ -97,7 +97,7 @@ const char *tesela_kind_words(tesela_kind kind) {
   return kind >= 1 && (int)kind <= ANY_KINDS ? any_kinds[kind - 1].words : NULL;
 }
 
-/* ---- what is demanded --------------------------------------------------------------------------------------- */
+/* ---- what is requested -------------------------------------------------------------------------------------- */
 
 /* By the name of a kind or of a notation. */
 typedef struct any_wanted {
@@ -195,7 +195,7 @@ static tesela_status any_find_row(const any_text *t, const tesela__notation_row 
   }
   if (n == 2)
     return tesela__fail(err, TESELA_E_INVALID, (int64_t)t->at,
-                        "this can be %s or %s; write %s: or %s: before it", claim[1]->facts.words,
+                        "ambiguous: %s or %s; write %s: or %s: before it", claim[1]->facts.words,
                         claim[0]->facts.words, claim[1]->facts.name, claim[0]->facts.name);
   if (n == 1)
     *row = claim[0];
@@ -235,7 +235,7 @@ static tesela_status any_shift(tesela_status status, size_t by, tesela_xla_repai
   return status;
 }
 
-/* Can a value of this row be what is demanded? A device layout may become an XLA layout. */
+/* Can a value of this row be what is requested? A device layout may become an XLA layout. */
 static bool any_can_be(const any_wanted *wanted, const tesela__notation_row *row) {
   return any_allows(wanted, row) ||
          (wanted->kind == TESELA_KIND_XLA && row->facts.kinds == TESELA__KIND(TESELA_KIND_DEVICE));
@@ -244,7 +244,7 @@ static bool any_can_be(const any_wanted *wanted, const tesela__notation_row *row
 static tesela_status any_refuse(const any_text *t, const any_wanted *wanted, const char *words,
                                 tesela_error *err) {
   if (wanted == &t->named)
-    return tesela__fail(err, TESELA_E_MISMATCH, (int64_t)t->at, "this is %s, and %s: says %s", words,
+    return tesela__fail(err, TESELA_E_MISMATCH, (int64_t)t->at, "this is %s, but %s: expects %s", words,
                         wanted->name, wanted->words);
   return tesela__fail(err, TESELA_E_MISMATCH, (int64_t)t->at, "expected %s, found %s", wanted->words, words);
 }
@@ -256,8 +256,8 @@ static tesela_status any_check_row(const any_text *t, const tesela__notation_row
     char names[120];
     any_list_names(names, sizeof names);
     return tesela__fail(err, TESELA_E_UNSUPPORTED, (int64_t)t->at,
-                        "this is %s (%s); tesela does not read that notation yet; it reads %s",
-                        row->facts.words, row->facts.name, names);
+                        "this is %s (%s), which tesela does not read yet; it reads %s", row->facts.words,
+                        row->facts.name, names);
   }
   for (int i = 0; i < 2; i++)
     if (!any_can_be(wanted[i], row)) return any_refuse(t, wanted[i], row->facts.words, err);
@@ -267,7 +267,7 @@ static tesela_status any_check_row(const any_text *t, const tesela__notation_row
   return TESELA_OK;
 }
 
-/* What was read as what is demanded. */
+/* What was read as what is requested. */
 static tesela_status any_check_kind(const any_text *t, tesela_any_layout *any, tesela_error *err) {
   const any_wanted *wanted[] = {&t->named, &t->demanded};
   for (int i = 0; i < 2; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * any.h - the row of a notation. docs/design.md, "How a notation is added", says how one is written.
+ * any.h - the row of a notation. docs/design.md, "How a notation is added", describes how to write one.
  */
 #ifndef TESELA_NOTATION_ANY_H
 #define TESELA_NOTATION_ANY_H
@@ -10,7 +10,7 @@
 /* The bit of a kind in tesela_notation.kinds. */
 #define TESELA__KIND(kind) (UINT32_C(1) << (kind))
 
-/* A text has no blanks before it; of a notation with TESELA_NEEDS_ARRAY the array before it is taken off and stands in the options. */
+/* A text has no blanks before it; with TESELA_NEEDS_ARRAY the array before it is removed and passed in the options. */
 typedef struct tesela__notation_row {
   tesela_notation facts;
   /* Does the text, without blanks at its end, begin as this notation does? True for no text that another notation can mean, but for real ties. */
@@ -37,7 +37,7 @@ bool tesela__looks_tvm(const char *text, size_t length);
 bool tesela__looks_torch(const char *text, size_t length);
 bool tesela__looks_einops(const char *text, size_t length);
 
-/* The bytes of an array before a text, "f32[3,5] " of "f32[3,5] Layout(..)"; 0 if no array or no text stands there. */
+/* The bytes of an array before a text, "f32[3,5] " of "f32[3,5] Layout(..)"; 0 if there is no array or no text after it. */
 size_t tesela__array_before(const char *text, size_t length);
 
 /* Does a text that no notation claims, since it is wrong, begin like a register layout or tile? */

@@ -59,10 +59,10 @@ tesela_status tesela__any_print_jax(const tesela_any_layout *any, const tesela_w
   tesela_writer measure = tesela_buffer_writer(&buffer);
   tesela_status status = tesela_xla_print_jax(&any->shape.layout, &measure, &lost, err);
   if (status == TESELA_OK && lost != 0)
-    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "a layout of JAX says order, tiles and bits only");
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "a JAX layout has only order, tiles and bits");
   if (status == TESELA_OK) status = tesela_xla_print(&any->shape, false, to, err);
   if (status == TESELA_OK && to->write(to->user, " ", 1) != 0)
-    return tesela__fail(err, TESELA_E_STOPPED, -1, "the writer stopped");
+    return tesela__fail(err, TESELA_E_STOPPED, -1, "the writer returned an error");
   return status == TESELA_OK ? tesela_xla_print_jax(&any->shape.layout, to, NULL, err) : status;
 }
 

@@ -67,7 +67,7 @@ static bool begins_call(const char *text, size_t length, const char *names, char
 
 /* ---- arrays and XLA ---------------------------------------------------------------------------------------- */
 
-/* After "f32[3,5]" of a type; 0 if that does not stand there. */
+/* After "f32[3,5]" of a type; 0 if the text does not begin so. */
 static size_t array_end(const char *text, size_t length, size_t at) {
   size_t end = at;
   while (end < length && looks_name(text[end])) end++;
@@ -133,7 +133,7 @@ bool tesela__near_expression(const char *text, size_t length) {
          !tesela_dtype_suggest(text, end);
 }
 
-/* After tuples in each other that begin at `at`; 0 if they do not end, or hold what is not a number. */
+/* After nested tuples that begin at `at`; 0 if they do not end, or hold what is not a number. */
 static size_t tuple_end(const char *text, size_t length, size_t at) {
   size_t depth = 0;
   for (; at < length; at++) {

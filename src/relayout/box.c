@@ -213,7 +213,7 @@ static bool chain_is_on_axis(const tesela_layout *dst, tesela__chain chain) {
   return true;
 }
 
-/* A group for each coordinate on the axis. false: padding cannot be told from elements this way. */
+/* A group for each coordinate on the axis. false: padding cannot be distinguished from elements this way. */
 static bool set_groups(padding_boxes *boxes, const tesela_layout *dst) {
   bool simple = dst->n_swizzles == 0 && !tesela__is_empty(dst);
   for (int32_t i = 0; i < dst->n_active; i++) {

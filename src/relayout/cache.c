@@ -191,7 +191,7 @@ tesela_status tesela_plan_cache_create(tesela_plan_cache **cache, int32_t capaci
                                        const tesela_allocator *allocator, tesela_error *err) {
   TESELA__NEED(err, cache);
   if (capacity < 1 || capacity > MAX_CAPACITY)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "capacity is %" PRId32 "; 1 to %d are possible", capacity,
+    return tesela__fail(err, TESELA_E_RANGE, -1, "capacity is %" PRId32 "; expected 1 to %d", capacity,
                         MAX_CAPACITY);
   size_t n_buckets = 2;
   while (n_buckets < 2 * (size_t)capacity) n_buckets *= 2;
@@ -213,7 +213,7 @@ tesela_status tesela_plan_cache_create(tesela_plan_cache **cache, int32_t capaci
   memset(made->bucket, 0xff, n_buckets * sizeof(int32_t)); /* -1 */
   if (!tesela__lock_init(&made->lock)) {
     tesela__release(&own, memory);
-    return tesela__fail(err, TESELA_E_MEMORY, -1, "the system has no more locks");
+    return tesela__fail(err, TESELA_E_MEMORY, -1, "the system has no lock left");
   }
   *cache = made;
   return TESELA_OK;

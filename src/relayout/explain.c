@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * explain.c - a plan as one line, and as a text for people.
+ * explain.c - a plan as one line, and as readable text.
  */
 #include "relayout/plan.h"
 
@@ -133,7 +133,7 @@ tesela_status tesela_plan_explain(const tesela_plan *plan, const tesela_writer *
                plan->info.bytes_read, plan->info.bytes_written, plan->info.scratch_bytes);
   bool solved =
       !plan->irregular && plan->largest >= 0; /* else the gather does it, or there is nothing to copy */
-  if (plan->irregular) tesela__putf(&sink, "the gather does it all: %s\n", plan->irregular);
+  if (plan->irregular) tesela__putf(&sink, "the gather moves everything: %s\n", plan->irregular);
   if (solved) put_shape(&sink, plan);
   if (plan->n_pieces > 0) tesela__puts(&sink, "pieces\n");
   for (int32_t i = 0; i < plan->n_pieces; i++) put_piece(&sink, &plan->piece[i]);

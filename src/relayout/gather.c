@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gather.c - what regular loops cannot say: splits that do not nest with the other side's, joins of dims the other side
+ * gather.c - what regular loops cannot express: splits that do not nest with the other side's, joins of dims the other side
  * keeps apart, swizzles.
  *
  * Both layouts are walked in logical order; where neighbours keep one distance on both sides they are moved together.

@@ -52,7 +52,7 @@ static void move_bytes(const tesela__in_place *run, unsigned char *to, const uns
     memcpy(to, from, (size_t)bytes);
 }
 
-/* Call visit for the first place in dst of each unit; stop when it says false. */
+/* Call visit for the first place in dst of each unit; stop when it returns false. */
 static bool visit_units(tesela__in_place *run, bool (*visit)(tesela__in_place *run, int64_t place)) {
   const tesela_layout *dst = run->map->dst;
   int64_t n[TESELA_MAX_RANK], number[TESELA_MAX_RANK] = {0}, index[TESELA_MAX_RANK], place;
@@ -143,11 +143,10 @@ tesela_status tesela_plan_run_in_place(const tesela_plan *plan, void *buffer, vo
   if (status == TESELA_OK) status = tesela_layout_canonical(&plan->src, &src, err);
   if (status != TESELA_OK) return status;
   if (!tesela__in_place_possible(&dst, &src))
-    return tesela__fail(
-        err, TESELA_E_UNSUPPORTED, -1,
-        "in place, elements need one place each in both layouts and the same width of at least 8 "
-        "bits; %" PRId32 " bits become %" PRId32,
-        src.bits, dst.bits);
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                        "in place, each element needs one place in both layouts and the same width of at "
+                        "least 8 bits; %" PRId32 " bits become %" PRId32,
+                        src.bits, dst.bits);
   tesela__place_map map;
   tesela__place_map_set(&map, &dst, &src);
   tesela__in_place run = {.plan = plan,

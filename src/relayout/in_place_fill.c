@@ -2,7 +2,7 @@
 /*
  * in_place_fill.c - the padding of dst, after all elements have been moved.
  *
- * The boxes of padding are those that plans fill. Where boxes cannot tell padding from elements, or too many would be
+ * The boxes of padding are those that plans fill. Where boxes cannot distinguish padding from elements, or too many would be
  * needed, there is one box of all places that the digits reach, and of each place in it is asked what it holds.
  */
 #include "relayout/in_place.h"

@@ -26,7 +26,7 @@ static double best_time(const tesela_plan *plan, void *dst, const void *src) {
   return best;
 }
 
-/* Pieces anew, for a tuning. */
+/* New pieces, for a tuning. */
 static tesela_status retune(tesela_plan *plan, tesela__tuning tuning, bool stream, tesela_error *err) {
   plan->tuning = tuning;
   plan->stream = tuning.stream ? tuning.stream > 0 : stream;

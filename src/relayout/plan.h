@@ -75,15 +75,15 @@ typedef struct tesela__problem {
   const char *irregular; /* why the gather must do it; NULL if it need not */
 } tesela__problem;
 
-/* Fill in a problem from canonical layouts of one shape. Always succeeds; irregular tells the rest. */
+/* Fill in a problem from canonical layouts of one shape. Always succeeds; irregular is the reason if it has no regular form. */
 void tesela__problem_set(tesela__problem *problem, const tesela_layout *dst, const tesela_layout *src);
 
-/* Call take(data, box) for each box of the elements. false if take says false or there are too many boxes. */
+/* Call take(data, box) for each box of the elements. false if take returns false or there are too many boxes. */
 bool tesela__problem_boxes(const tesela__problem *problem, bool (*take)(void *data, tesela__box *box),
                            void *data);
 
 /* Call take for each box of dst's padding (bits; ss is 0), and for the places after the grid. With `everything`, or
-   where padding cannot be told from elements this way, for one box of all places the digits reach: *all is set and
+   where padding cannot be distinguished from elements this way, for one box of all places the digits reach: *all is set and
    these must be filled before elements are copied. */
 bool tesela__padding_boxes(const tesela_layout *dst, bool everything, bool *all,
                            bool (*take)(void *data, tesela__box *box), void *data);
@@ -152,7 +152,7 @@ typedef struct tesela__piece {
   tesela__level level[TESELA__MAX_LOOPS + 3];
 } tesela__piece;
 
-/* What every solver said of the largest piece, for explanations. */
+/* The verdict of every solver on the largest piece, for explanations. */
 typedef struct tesela__verdict {
   bool applies;
   float cost;      /* relative to memcpy, lower is better */
@@ -236,7 +236,7 @@ void tesela__plan_retain(tesela_plan *plan);
 
 /* ---- within one buffer (in_place.c) ----------------------------------------------------------------------- */
 
-/* What info.in_place and info.in_place_scratch_bytes say of a plan. dst and src are the canonical forms of the plan's
+/* The values of info.in_place and info.in_place_scratch_bytes for a plan. dst and src are the canonical forms of the plan's
    layouts, of one shape and with one axis each. tesela_plan_run_in_place itself needs of a plan: dst and src as they
    were given (canonical forms do not show padding), fill, fill_pattern, conversion, isa. */
 bool tesela__in_place_possible(const tesela_layout *dst, const tesela_layout *src);

@@ -2,8 +2,8 @@
 /*
  * relayout_fit.c - the tile of a piece: which kernel, along which run, and how many entries on each side.
  *
- * The tile grows from the loops the solver needs: on side A by loops that go on where the tile's src ends, on side B by
- * loops that go on where its dst ends, until it reads and writes stretches that are long enough for memory. The last loop
+ * The tile grows from the loops the solver needs: on side A by loops that continue where the tile's src ends, on side B by
+ * loops that continue where its dst ends, until it reads and writes stretches that are long enough for memory. The last loop
  * of a side may be cut: the tile has a part of it, and a level of tiles takes the rest, the last one shorter.
  *
  *   f32 transpose 7264 x 7264     a tile of 64 x 64: 256 bytes from each row, 256 to each row
@@ -28,7 +28,7 @@ static void side_add(tesela__tile_side *s, tesela__loop loop, int64_t most, int6
 
 static bool side_is_cut(const tesela__tile_side *s) { return s->n > 0 && s->chunk < s->loop[s->n - 1].n; }
 
-/* The unused loop that goes on where the side's own bytes end. */
+/* The unused loop that continues where the side's own bytes end. */
 static int32_t next_dense(const tesela__builder *b, const tesela__tile_side *s, bool src) {
   const tesela__box *box = b->job->box;
   for (int32_t i = 0; i < box->n_loops; i++)
@@ -279,7 +279,8 @@ void tesela__fit_tile(tesela__builder *b, tesela_solver solver) {
       !b->piece->bitwise && solver != TESELA_SOLVER_STRIDED && b->chunk >= b->run.n && (whole || job->fill);
   if (grows) {
     int64_t streams = solver == TESELA_SOLVER_DEINTERLEAVE ? b->piece->rows.k : 1;
-    grow_side(b, &b->b, false, b->target.out); /* first: a loop both sides could go on with is better there */
+    grow_side(b, &b->b, false,
+              b->target.out); /* first: a loop both sides could continue with is better there */
     if (!job->fill) grow_side(b, &b->a, true, b->target.in);
     if (!blocks) grow_side(b, &b->b, false, b->target.total / (b->a.entries * streams));
   }

@@ -68,20 +68,20 @@ static tesela_isa best_isa(unsigned bits) {
 
 static tesela_status check_options(const tesela_plan_options *o, tesela_error *err) {
   if (o->fill < TESELA_FILL_ZERO || o->fill > TESELA_FILL_VALUE)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "fill %d is none", (int)o->fill);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "invalid fill mode %d; expected 0 to 2", (int)o->fill);
   if (o->effort < TESELA_EFFORT_ESTIMATE || o->effort > TESELA_EFFORT_MEASURE)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "effort %d is none", (int)o->effort);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "invalid effort %d; expected 0 or 1", (int)o->effort);
   if (!tesela_solver_name(o->solver))
-    return tesela__fail(err, TESELA_E_RANGE, -1, "solver %d is none", (int)o->solver);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "unknown solver %d", (int)o->solver);
   if (o->threads < 0 || o->threads > 1024)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "%" PRId32 " threads; 0 to 1024 are possible", o->threads);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "%" PRId32 " threads; expected 0 to 1024", o->threads);
   if (o->memory_bytes < 0)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "memory_bytes is %" PRId64 "; 0 or more is possible",
+    return tesela__fail(err, TESELA_E_RANGE, -1, "memory_bytes is %" PRId64 "; expected 0 or more",
                         o->memory_bytes);
   if (!tesela_isa_name(o->isa))
-    return tesela__fail(err, TESELA_E_RANGE, -1, "instruction set %d is none", (int)o->isa);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "unknown instruction set %d", (int)o->isa);
   if (!tesela_isa_available(o->isa))
-    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "this CPU, or this build, has no %s",
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "this CPU or build does not support %s",
                         tesela_isa_name(o->isa));
   return TESELA_OK;
 }
@@ -90,12 +90,12 @@ static tesela_status check_side(const tesela_layout *layout, const char *name, t
   tesela_status status = tesela__check_finished(layout, err);
   if (status != TESELA_OK) return status;
   if (layout->n_axes != 1)
-    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s has %" PRId32 " axes; a buffer has one", name,
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s has %" PRId32 " axes; expected 1", name,
                         layout->n_axes);
   if (layout->bits < 1 || layout->bits > 128 || (layout->bits & (layout->bits - 1)))
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                        "%s has elements of %" PRId32 " bits; 1, 2, 4, 8, 16, 32, 64 and 128 are possible",
-                        name, layout->bits);
+                        "%s has elements of %" PRId32 " bits; expected 1, 2, 4, 8, 16, 32, 64 or 128", name,
+                        layout->bits);
   int64_t bits;
   if (!tesela__mul(layout->axis[0].extent, layout->bits, &bits))
     return tesela__fail(err, TESELA_E_OVERFLOW, -1, "the bits of %s exceed 2^63", name);
@@ -104,13 +104,13 @@ static tesela_status check_side(const tesela_layout *layout, const char *name, t
 
 static tesela_status check_shapes(const tesela_layout *dst, const tesela_layout *src, tesela_error *err) {
   if (dst->rank != src->rank)
-    return tesela__fail(err, TESELA_E_MISMATCH, -1, "dst has rank %" PRId32 ", src %" PRId32, dst->rank,
-                        src->rank);
+    return tesela__fail(err, TESELA_E_MISMATCH, -1, "dst has rank %" PRId32 ", but src has %" PRId32,
+                        dst->rank, src->rank);
   for (int32_t d = 0; d < dst->rank; d++)
     if (dst->shape[d] != src->shape[d])
       return tesela__fail(err, TESELA_E_MISMATCH, -1,
-                          "extent %" PRId64 " of dim %" PRId32 " in dst, %" PRId64 " in src", dst->shape[d],
-                          d, src->shape[d]);
+                          "extent %" PRId64 " of dim %" PRId32 " in dst, but %" PRId64 " in src",
+                          dst->shape[d], d, src->shape[d]);
   return TESELA_OK;
 }
 
@@ -128,7 +128,7 @@ static tesela_status check_unique(const tesela_layout *dst, tesela_error *err) {
   if ((!overlap && !shared) || tesela__is_empty(dst)) return TESELA_OK;
   return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
                       shared ? "elements of dst share places"
-                             : "it is not decided whether elements of dst share places");
+                             : "cannot decide whether elements of dst share places");
 }
 
 /* ---- the pieces -------------------------------------------------------------------------------------------- */
@@ -203,7 +203,7 @@ static tesela_status make_regular(tesela_plan *plan, const tesela__problem *prob
   if (status != TESELA_OK) return status;
   piece_making m = {plan, false, random, TESELA_OK, err};
   if (tesela__is_empty(&plan->dst) || tesela__problem_boxes(problem, make_piece, &m)) return TESELA_OK;
-  if (m.status == TESELA_OK) plan->irregular = "more partial tiles than a plan has pieces";
+  if (m.status == TESELA_OK) plan->irregular = "more partial tiles than a plan can have pieces";
   return m.status;
 }
 
@@ -283,7 +283,7 @@ tesela_status tesela__plan_pieces(tesela_plan *plan, tesela_error *err) {
   tesela__problem_set(&problem, &dst, &src);
   plan->irregular = problem.irregular;
   if (plan->options.solver == TESELA_SOLVER_GATHER || (random && tesela__random(random) % 16 == 0))
-    plan->irregular = "it is asked for";
+    plan->irregular = "requested";
   if (!plan->irregular) status = make_regular(plan, &problem, random, err);
   if (status == TESELA_OK && !plan->irregular) drop_taken_fills(plan);
   if (status == TESELA_OK && plan->irregular) status = make_irregular(plan, random, err);
@@ -323,7 +323,7 @@ static tesela_status set_plan(tesela_plan *plan, tesela_error *err) {
   if (wanted == TESELA_SOLVER_GATHER) return TESELA_OK;
   const char *why = plan->verdict[wanted].why;
   return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "the solver %s does not apply: %s",
-                      tesela_solver_name(wanted), why ? why : "no piece is of its kind");
+                      tesela_solver_name(wanted), why ? why : "no piece has its form");
 }
 
 /* ---- create, destroy, describe ----------------------------------------------------------------------------- */

@@ -18,7 +18,7 @@ static tesela__verdict applies(double cost) {
 
 static tesela__verdict refuses(const char *why) { return (tesela__verdict){.why = why}; }
 
-/* ---- what each solver says --------------------------------------------------------------------------------- */
+/* ---- the verdict of each solver ---------------------------------------------------------------------------- */
 
 static tesela__verdict memcpy_verdict(const tesela__job *job) {
   if (job->bitwise) return refuses("runs do not begin and end at bytes");
@@ -31,10 +31,10 @@ static tesela__verdict memcpy_verdict(const tesela__job *job) {
 static tesela__verdict rows_verdict(const tesela__job *job) {
   int64_t run = job->shared < 0 ? 1 : job->box->loop[job->shared].n;
   if (job->bitwise && (job->conversion || job->shared < 0))
-    return refuses("elements share bytes with others that go elsewhere");
+    return refuses("elements share bytes with others that go to other places");
   if (job->conversion && job->shared < 0 && (job->ws == 0 || job->wd == 0))
     return refuses("no loop is contiguous on both sides");
-  if (job->group > 1) return refuses("elements change their places within bytes");
+  if (job->group > 1) return refuses("elements change their position within bytes");
   double bytes = (double)run * job->dst_bits / 8;
   if (!job->conversion && !job->bitwise) bytes = (double)run * job->wd;
   return applies(1 + 48.0 / bytes * (job->bitwise ? 8 : 1));
@@ -43,7 +43,7 @@ static tesela__verdict rows_verdict(const tesela__job *job) {
 /* a and b exist, and differ; else why not. */
 static const char *not_two_sides(const tesela__job *job) {
   if (job->bitwise) return "elements share bytes";
-  if (job->shared >= 0) return "one loop is contiguous on both sides; rows does it";
+  if (job->shared >= 0) return "one loop is contiguous on both sides; rows handles it";
   if (job->a < 0) return "no loop is contiguous in src";
   if (job->b < 0) return "no loop is contiguous in dst";
   return NULL;
@@ -65,7 +65,7 @@ static double chain_length(const tesela__job *job, int32_t from, int32_t not, bo
 static tesela__verdict transpose_verdict(const tesela__job *job) {
   const char *why = not_two_sides(job);
   if (why) return refuses(why);
-  if (job->group > 1) return refuses("elements share bytes; bits does it");
+  if (job->group > 1) return refuses("elements share bytes; bits handles it");
   double block = 64.0 / job->wd;
   double a = chain_length(job, job->a, job->b, true), b = chain_length(job, job->b, job->a, false);
   double cost = 1.1;
@@ -87,8 +87,8 @@ static tesela__verdict weave_verdict(const tesela__job *job, const tesela__loop 
 
 /* Why k rows cannot be woven into one, or one into k; NULL if they may. */
 static const char *not_woven(const tesela__job *job) {
-  if (job->group > 1) return "elements share bytes; bits does it";
-  return job->conversion ? "values change on the way" : not_two_sides(job);
+  if (job->group > 1) return "elements share bytes; bits handles it";
+  return job->conversion ? "values are converted" : not_two_sides(job);
 }
 
 static tesela__verdict interleave_verdict(const tesela__job *job) {
@@ -112,16 +112,15 @@ static tesela__verdict bits_verdict(const tesela__job *job) {
 }
 
 static tesela__verdict strided_verdict(const tesela__job *job) {
-  if (job->conversion != job->plan->conversion)
-    return refuses("elements are taken together in blocks of 4 to 16 bytes");
+  if (job->conversion != job->plan->conversion) return refuses("elements form blocks of 4 to 16 bytes");
   if (!job->bitwise && (job->group > 1 || job->ws == 0 || job->wd == 0))
-    return refuses("elements share bytes, and whole bytes of them can be moved");
+    return refuses("elements share bytes, and whole bytes can be moved");
   return applies(job->bitwise ? 60 : 1 + 14.0 / job->wd);
 }
 
 static tesela__verdict gather_verdict(const tesela__job *job) {
   (void)job;
-  return refuses("regular loops say it all");
+  return refuses("regular loops describe the whole move");
 }
 
 static tesela__verdict (*const verdict_of[TESELA__N_SOLVERS])(const tesela__job *) = {

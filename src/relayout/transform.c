@@ -75,12 +75,11 @@ static tesela_status find_convert(tesela_dtype dst, int32_t dst_bits, tesela_dty
     *conversion = convert_rows_of_types[i].conversion;
     return TESELA_OK;
   }
-  return tesela__fail(
-      err, TESELA_E_UNSUPPORTED, -1,
-      "no conversion from %s in %" PRId32 " bits to %s in %" PRId32
-      "; there are those between f32, f16 and bf16, between 32 bits and 8, 16 or 64 of s and of "
-      "u, s8<->s4, pred in 1, 8 and 32 bits, and pred in 8 <-> f32, f16 and bf16",
-      type_name(src), src_bits, type_name(dst), dst_bits);
+  return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                      "no conversion from %s in %" PRId32 " bits to %s in %" PRId32
+                      "; available: between f32, f16 and bf16, between 32 bits and 8, 16 or 64 of s and of "
+                      "u, s8<->s4, pred in 1, 8 and 32 bits, and pred in 8 <-> f32, f16 and bf16",
+                      type_name(src), src_bits, type_name(dst), dst_bits);
 }
 
 static tesela_status find_swap(tesela_dtype dtype, int32_t bits, tesela__conversion *conversion,
@@ -101,7 +100,7 @@ static tesela_status find_pair(tesela_dtype wide, int32_t wide_bits, int32_t pai
                                tesela__conversion wanted, tesela__conversion *conversion, tesela_error *err) {
   if (wide != TESELA_F64 || wide_bits != 64 || pair_bits != 64)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                        "a pair of f32 is made of f64 in 64 bits; found %s in %" PRId32
+                        "a pair of f32 needs f64 in 64 bits; found %s in %" PRId32
                         " bits and pairs of %" PRId32 " bits",
                         type_name(wide), wide_bits, pair_bits);
   *conversion = wanted;
@@ -115,8 +114,9 @@ static tesela_status check_same_type(tesela_dtype dst, int32_t dst_bits, tesela_
                         "elements of %" PRId32 " bits in src and of %" PRId32 " bits in dst", src_bits,
                         dst_bits);
   if (dst != src && dst != TESELA_DTYPE_NONE && src != TESELA_DTYPE_NONE)
-    return tesela__fail(err, TESELA_E_MISMATCH, -1, "src holds %s and dst %s, and no conversion is asked for",
-                        type_name(src), type_name(dst));
+    return tesela__fail(err, TESELA_E_MISMATCH, -1,
+                        "src holds %s and dst %s, and no conversion was requested", type_name(src),
+                        type_name(dst));
   return TESELA_OK;
 }
 
@@ -143,7 +143,7 @@ tesela_status tesela__conversion_find(tesela_transform transform, tesela_dtype d
     status = find_pair(dst, dst_bits, src_bits, TESELA__MERGE_F64, &found, err);
     break;
   default:
-    status = tesela__fail(err, TESELA_E_RANGE, -1, "transform %d is none", (int)transform);
+    status = tesela__fail(err, TESELA_E_RANGE, -1, "unknown transform %d", (int)transform);
   }
   if (status == TESELA_OK) *conversion = found;
   return status;

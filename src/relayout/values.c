@@ -29,11 +29,10 @@ tesela_status tesela__values_begin(tesela__values *v, const tesela_layout *layou
   if (status != TESELA_OK) return status;
   if (layout->n_axes != 1)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                        "a buffer of values has one axis; the layout has %" PRId32, layout->n_axes);
+                        "the layout has %" PRId32 " axes; a buffer of values has one", layout->n_axes);
   if (!has_value_width(layout->bits))
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                        "elements of %" PRId32 " bits; 1, 2, 4, 8, 16, 32, 64 and 128 are possible",
-                        layout->bits);
+                        "elements of %" PRId32 " bits; expected 1, 2, 4, 8, 16, 32, 64 or 128", layout->bits);
   v->layout = layout;
   v->swizzled = layout->n_swizzles > 0;
   if (v->swizzled) {

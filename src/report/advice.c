@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * advice.c - the same elements in less memory: another order of the dims, another tile format, dims made one.
+ * advice.c - fit the same elements in less memory: another order of the dims, another tile format, dims made one.
  *
  * Tiles pad the two most minor dims, so an order is a choice of these two; the others follow in descending
  * order. A format is what tesela_xla_choose gives for an order. Merging neighbouring dims changes the logical

@@ -42,7 +42,7 @@ static const char *skip_sequence(const char *p, const char *end) {
     while (p < end && *p >= 0x20 && *p < 0x40) p++;
     return p < end && *p >= 0x40 ? p + 1 : p;
   }
-  if (kind != ']') { /* "(B": what stands between, then one character */
+  if (kind != ']') { /* "(B": intermediate characters, then one character */
     for (; kind >= 0x20 && kind < 0x30 && p < end; kind = *p++) continue;
     return p;
   }
@@ -107,7 +107,7 @@ static const char *numeric_entity(const char *p, const char *end, uint32_t *c) {
   return p > digits && p < end && *p == ';' && *c > 0 && *c < 0x110000 ? p + 1 : NULL;
 }
 
-/* What stands for the entity at p, and in *used its length, or 0. */
+/* The character of the entity at p, and in *used its length, or 0. */
 static size_t decode_entity(const char *p, const char *end, char *to, size_t *used) {
   uint32_t c;
   for (size_t i = 0; i < sizeof entity_rows / sizeof entity_rows[0]; i++) {

@@ -30,9 +30,7 @@ static bool helps_by_name(tesela__span name) {
 
 void tesela__computation_note_by_name(tesela_report *report, const char *why) {
   tesela__report_note(report, TESELA_REPORT_BY_NAME, report->line,
-                      "%s, so whether a computation counts was decided "
-                      "by its name",
-                      why);
+                      "%s, so its name decided whether a computation counts", why);
 }
 
 /* ---- the module ---------------------------------------------------------------------------------------- */
@@ -91,16 +89,16 @@ bool tesela__computation_begin(tesela_report *report, tesela__span name, bool en
   if (!tesela__module_need_section(report)) return false;
   if (module->where != TESELA__OUTSIDE || (entry && module->entry_seen))
     tesela__report_note(report, TESELA_REPORT_MIXED, report->line,
-                        "%s: lines of two texts are mixed, or a text is cut; arrays may be counted that are "
-                        "not in memory, or be missing",
+                        "%s: lines of two texts are mixed, or a text is truncated; arrays that are not in "
+                        "memory may be counted, others may be missing",
                         module->where != TESELA__OUTSIDE ? "a computation starts before the last one ends"
-                                                         : "a module has two entry computations");
+                                                         : "a module has two ENTRY computations");
   module->serial = ++report->serial;
   module->entry_seen = module->entry_seen || entry;
   module->where = entry ? TESELA__ENTRY : is_fused_name(name) ? TESELA__FUSED : TESELA__WAITING;
   if (module->where != TESELA__WAITING) return true;
   if (is_waiting_full(report)) {
-    tesela__computation_note_by_name(report, "more computations wait for a caller than are kept");
+    tesela__computation_note_by_name(report, "more computations await their caller than the limit allows");
     module->where = helps_by_name(name) ? TESELA__FUSED : TESELA__CALLED;
     return true;
   }
@@ -184,7 +182,7 @@ bool tesela__computation_count(tesela_report *report, int32_t row, const tesela_
     return let_wait(report, row, &module->computation[module->current].first_waiting, sighting);
   if (outer && !full && tesela__stream_is_one_of_several(report))
     return let_wait(report, row, &module->first_waiting, sighting);
-  if (waits) tesela__computation_note_by_name(report, "more arrays wait for a caller than are kept");
+  if (waits) tesela__computation_note_by_name(report, "more arrays await their caller than the limit allows");
   if (waits && module->computation[module->current].helper) return true;
   return tesela__report_count(report, row, 1, module->section, sighting);
 }
@@ -202,13 +200,13 @@ bool tesela__computation_calls(tesela_report *report, tesela__span callee) {
   tesela__module *module = &report->module;
   if (is_fused_name(callee)) {
     tesela__report_note(report, TESELA_REPORT_PASSED_OVER, report->line,
-                        "computation %.*s was taken for part of a "
-                        "fusion by its name but is called from here; its arrays are not counted",
+                        "computation %.*s looked like part of a fusion by its name but is called from here; "
+                        "its arrays are not counted",
                         (int)tesela__min((int64_t)callee.n, 120), callee.text);
     return true;
   }
   if (report->n_all_calls >= (size_t)report->options.waiting) {
-    tesela__computation_note_by_name(report, "more calls stand in a module than are kept");
+    tesela__computation_note_by_name(report, "a module has more calls than the limit allows");
     return true;
   }
   void *calls = module->call;

@@ -2,11 +2,11 @@
 /*
  * diff.c - which arrays changed between two reports.
  *
- * Arrays have no identity that survives a recompilation: names are numbered anew. What survives is the type
+ * Arrays have no identity that survives a recompilation: names are renumbered. What survives is the type
  * and dims, the role, and the operation of the user's program. So rows are paired in three passes, each on
  * what the one before left over:
  *
- *   1. equal shape text                       not a change; if the counts differ, the rest goes on
+ *   1. equal shape text                       not a change; if the counts differ, the rest continues
  *   2. equal type and dims, other layout      pairs with the same operation or instruction first
  *   3. other dims, same operation or name     changed size
  *
@@ -78,8 +78,8 @@ static int compare_name(const diff_item *a, const diff_item *b) {
   return order != 0 ? order : strcmp(a->array->name, b->array->name);
 }
 
-/* Pairs need a name to be paired by. Instruction names are numbered anew in every dump, so in HLO text they
- * say something for arguments only. */
+/* Pairs need a name to be paired by. Instruction names are renumbered in every dump, so in HLO text they
+ * are meaningful for arguments only. */
 static bool has_operation(const diff_item *item) { return item->array->op_name[0] != '\0'; }
 static bool has_name(const diff_item *item) {
   bool stable = item->array->source == TESELA_REPORT_MEMORY || item->array->role == TESELA_REPORT_ARGUMENT;

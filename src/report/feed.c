@@ -16,7 +16,7 @@ static const tesela_report_options default_options = {
     .line_bytes = 16 << 20, .shapes = 1 << 20, .entries = 1 << 16, .waiting = 1 << 18};
 
 static tesela_status fail_report_memory(tesela_error *err) {
-  return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory to go on reading");
+  return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory to continue reading");
 }
 
 /* ---- create, destroy ----------------------------------------------------------------------------------- */
@@ -29,7 +29,8 @@ tesela_status tesela_report_create(tesela_report **report, const tesela_report_o
   TESELA__NEED_CLEAR(err, options);
   tesela_report_options given = options ? *options : default_options;
   if (given.line_bytes < 0 || given.shapes < 0 || given.entries < 0 || given.waiting < 0)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "a limit of a report is negative; 0 takes the default");
+    return tesela__fail(err, TESELA_E_RANGE, -1,
+                        "a limit of a report is negative; expected 0 (default) or more");
   tesela_allocator memory = tesela__allocator(allocator);
   tesela_report *made = tesela__alloc(&memory, sizeof *made, alignof(tesela_report));
   if (!made)
@@ -95,9 +96,7 @@ static bool read_report_line(tesela_report *report, const char *text, size_t n, 
   }
   if (cut)
     tesela__report_note(report, TESELA_REPORT_CUT_LINE, report->line,
-                        "a line has more than %zu bytes; what comes "
-                        "behind them was not read",
-                        limit);
+                        "a line has more than %zu bytes; the rest of it was not read", limit);
   if (n > 0 && text[n - 1] == '\r') n--;
   tesela__span line = {text, n};
   bool marked = report->marked || report->carry_marked;

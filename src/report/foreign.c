@@ -31,7 +31,7 @@ static const struct {
 };
 
 static const char text_of_hlo[] =
-    "give HLO text after optimisation: compiled.as_text(), or XLA_FLAGS=--xla_dump_to=FOLDER";
+    "pass HLO text after optimisation: compiled.as_text(), or XLA_FLAGS=--xla_dump_to=FOLDER";
 
 /* MLIR as text: its first line that is not a comment. */
 static bool is_mlir(const char *p, const char *end) {
@@ -65,7 +65,7 @@ const char *tesela_report_foreign(const char *bytes, size_t length, const char *
     return magic_rows[i].what;
   }
   if (is_safetensors(bytes, n)) return "a safetensors file";
-  if (is_mlir(bytes, bytes + n)) return "MLIR text (StableHLO), from before compilation";
+  if (is_mlir(bytes, bytes + n)) return "MLIR text (StableHLO) from before compilation";
   for (size_t i = 0; i < n; i++) {
     unsigned char c = (unsigned char)bytes[i];
     if (c == 0) (i % 2 ? odd_zeros++ : even_zeros++);

@@ -88,7 +88,7 @@ static void note_broken(tesela_report *report, tesela__span line) {
   bool header = report->module.open && tesela__hlo_starts(line) && !instruction;
   if ((!instruction || report->module.where == TESELA__FUSED) && !header) return;
   tesela__report_note(report, TESELA_REPORT_BROKEN, report->line,
-                      "a line starts as %s but cannot be read to its end; it is not counted: %.*s",
+                      "a line starts like %s but is malformed; it is not counted: %.*s",
                       instruction ? "an instruction" : "a computation",
                       (int)tesela__min((int64_t)line.n, 120), line.text);
 }

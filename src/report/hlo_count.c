@@ -150,10 +150,11 @@ static bool note_calls(tesela_report *report, tesela__span names) {
 
 /* A loop, branch or call without the computations it runs is cut: their arrays will not be found. */
 static void note_no_callee(tesela_report *report, const tesela__instruction *instruction) {
-  tesela__report_note(report, TESELA_REPORT_BROKEN, report->line,
-                      "%.*s %.*s does not name what it runs: the line is cut, and arrays are missing",
-                      (int)tesela__min((int64_t)instruction->opcode.n, 40), instruction->opcode.text,
-                      (int)tesela__min((int64_t)instruction->name.n, 120), instruction->name.text);
+  tesela__report_note(
+      report, TESELA_REPORT_BROKEN, report->line,
+      "%.*s %.*s does not name the computation it runs: the line is truncated, and arrays are missing",
+      (int)tesela__min((int64_t)instruction->opcode.n, 40), instruction->opcode.text,
+      (int)tesela__min((int64_t)instruction->name.n, 120), instruction->name.text);
 }
 
 static bool count_calls(tesela_report *report, const tesela__instruction *instruction) {

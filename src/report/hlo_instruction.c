@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_instruction.c - what stands on a line of HLO text, as stretches of it: an instruction, its metadata.
+ * hlo_instruction.c - the parts of a line of HLO text, as spans: an instruction, its metadata.
  */
 #include <stdio.h>
 

@@ -77,7 +77,7 @@ static int compare_values(const void *a, const void *b) {
                                type_and_dims(((const tesela__value *)b)->shape));
 }
 
-/* Arrays that say which layout a shape has, sorted by type and dims. */
+/* Arrays that give the layout of a shape, sorted by type and dims. */
 typedef struct evidence {
   tesela__value *value;
   size_t n;
@@ -204,7 +204,7 @@ static bool decide_row(tesela_report *report, tesela__array *row, const evidence
   return true;
 }
 
-/* Rows that other text can say more about. */
+/* Rows that other text can clarify. */
 static bool is_open(const tesela_report_array *array) {
   return array->source == TESELA_REPORT_MEMORY && array->count > 0 && !array->incomplete &&
          (array->n_candidates > 1 || (array->layouts > 1 && !array->disagree));
@@ -219,8 +219,8 @@ static void note_row(tesela_report *report, const tesela__array *row) {
   if (array->n_candidates > 1)
     tesela__report_note(report, kind, array->line,
                         "entry %" PRId64 ": %" PRId32
-                        " shapes can have its size %s, among them %.80s and %.80s; the "
-                        "program's optimised HLO or buffer assignment, given too, can decide",
+                        " shapes have its size %s, among them %.80s and %.80s; add the program's optimised "
+                        "HLO or buffer assignment to decide",
                         row->number, array->n_candidates, array->size.text, array->candidate[0].shape,
                         array->candidate[1].shape);
   else if (array->fitted[0] && !array->decided)

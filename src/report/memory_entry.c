@@ -115,7 +115,7 @@ static bool keep_candidates(tesela_report *report, tesela_report_array *array, s
   if (report->n_candidates + (int64_t)n > report->options.entries) {
     tesela__report_note(
         report, TESELA_REPORT_TOO_MANY, report->line,
-        "more shapes that can have the size of their row than are kept; the others are not listed");
+        "more shapes fit the size of their row than the limit allows; the rest are not listed");
     return true;
   }
   tesela_report_candidate *kept = tesela__arena_take(&report->text, &report->allocator, n * sizeof *kept);
@@ -171,7 +171,7 @@ bool tesela__memory_close_entry(tesela_report *report) {
   if (!tesela__report_seen(report, entry_identity(entry), &seen)) return false;
   if (seen) {
     tesela__report_note(report, TESELA_REPORT_REPEATED, entry->line,
-                        "the same entries stand in several reports; the totals count each once");
+                        "several reports have the same entries; the totals count each once");
     report->section[section].repeated++;
     tesela__report_section_add(report, section, bytes, 1);
     return true;
@@ -236,7 +236,5 @@ void tesela__memory_set_field(tesela__entry *entry, tesela__field field, tesela_
 void tesela__memory_note_mixed(tesela_report *report, const char *what) {
   tesela__report_note(
       report, TESELA_REPORT_MIXED, report->line,
-      "%s: lines of two reports are mixed, or some are missing; figures may stand with the wrong "
-      "entry",
-      what);
+      "%s: lines of two reports are mixed, or some are missing; figures may belong to another entry", what);
 }

@@ -10,7 +10,7 @@
  * text has no tiles, with the tiles that TPU compilers use in some order of the dims. Tiles pad the two most minor dims,
  * so an order is a choice of these two. A scalar and the table of a tuple also fit the least pieces of allocators.
  *
- * Everything that fits is kept, likeliest first: the default order before others, then the least padding, then the
+ * Everything that fits is kept, most likely first: the default order before others, then the least padding, then the
  * usual tiles. Work: at most MOST_SHAPES shapes, for each rank^2 orders times N_CHOICES tiles.
  */
 #include <stdlib.h>
@@ -72,7 +72,7 @@ static int hash_reason(void *user, const char *text, size_t length) {
   return 0;
 }
 
-/* Less than 0 if a is likelier than b, 0 if neither is. */
+/* Less than 0 if a is more likely than b, 0 if neither is. */
 static int compare_likelihood(const tesela__fit *a, const tesela__fit *b) {
   int64_t a_padding = a->stored - a->data, b_padding = b->stored - b->data;
   if (a->by_default != b->by_default) return a->by_default ? -1 : 1;
@@ -142,7 +142,7 @@ static bool is_default_order(const tesela_xla_shape *shape) {
   return true;
 }
 
-/* The tiles of each order; the order that stands in the text, if one does, is kept. */
+/* The tiles of each order; an order given in the text is kept. */
 static void try_orders_and_tiles(fit_search *search, const tesela_xla_shape *shape, bool ordered) {
   int32_t last = shape->rank - 1;
   try_tiles(search, shape, -1, -1, is_default_order(shape));

@@ -10,7 +10,7 @@
  *   "... on stack for %f = f32[...] fusion(...). Scoped allocation with size 117.19M and limit 16.00M ..."
  *   "Allocation (size=21474836480) would exceed memory (size=17179869184) :: ... [shape = 's32[...]', ..."
  *
- * A heading goes on with the report that is open if this part of it is new, else it starts another one.
+ * A heading continues the report that is open if this part of it is new, else it starts another one.
  */
 #include "report/scan.h"
 
@@ -67,7 +67,7 @@ bool tesela__memory_figure_line(tesela_report *report, tesela__span line) {
 /* ---- headings ------------------------------------------------------------------------------------------ */
 
 static const struct heading_row {
-  const char *word;          /* stands in the line */
+  const char *word;          /* occurs in the line */
   const char *before_figure; /* so does this after it, and then a figure; NULL: nothing */
   const char *before_name;   /* of the memory space; NULL: no name */
   tesela__part part;         /* what comes below */

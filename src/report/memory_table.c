@@ -52,7 +52,7 @@ static void check_order(tesela_report *report, tesela__span cumulative, tesela__
   uint64_t hash = tesela__report_hash(row.text, row.n);
   if (!tesela__memory_figure(cumulative, &printed)) return;
   if (memory->cumulative > printed.bytes || (memory->cumulative == printed.bytes && memory->row == hash))
-    tesela__memory_note_mixed(report, "a row of a table stands twice or after a later one");
+    tesela__memory_note_mixed(report, "a row of a table is repeated or comes after a later one");
   memory->cumulative = printed.bytes;
   memory->row = hash;
   memory->all = tesela__find(cumulative, "100%)") != NULL;
@@ -65,7 +65,7 @@ bool tesela__memory_row(tesela_report *report, tesela__span line, bool *is_one) 
   if (!cut_cells(line, cell) || !tesela__memory_figure(cell[1], &size)) {
     if (tesela__memory_starts_row(line))
       tesela__report_note(report, TESELA_REPORT_BROKEN, report->line,
-                          "a row of a table cannot be read to its end; it is not counted: %.*s",
+                          "a row of a table is malformed; it is not counted: %.*s",
                           (int)tesela__min((int64_t)line.n, 120), line.text);
     return true;
   }
@@ -99,7 +99,7 @@ static tesela__span bytes_behind(tesela__span line, const char *word, char text[
   return tesela__text(text);
 }
 
-/* What stands between a word and a quote. */
+/* The text between a word and a quote. */
 static tesela__span quoted_behind(tesela__span line, const char *word) {
   const char *p = tesela__find(line, word);
   if (!p) return (tesela__span){"", 0};

@@ -91,7 +91,7 @@ static bool is_value(const tesela__entry *entry, tesela__field field, tesela__sp
   return entry->length[field] == n && memcmp(entry->text[field], value.text, n) == 0;
 }
 
-/* An entry whose first line is not there. It has the number of the last one, so that the list goes on. */
+/* An entry whose first line is not there. It has the number of the last one, so that the list continues. */
 static bool open_headless(tesela_report *report) {
   tesela__memory_text *memory = &report->memory;
   int64_t number = memory->last_number;
@@ -109,7 +109,7 @@ static bool place_field(tesela_report *report, tesela__field field, tesela__span
   if (!entry->open) {
     bool label = field == TESELA__FIELD_LABEL;
     if (listing && field != TESELA__FIELD_SIZE)
-      tesela__memory_note_mixed(report, "a field stands outside of any entry");
+      tesela__memory_note_mixed(report, "a field is outside any entry");
     return label || (listing && field == TESELA__FIELD_SHAPE) ? open_headless(report) : true;
   }
   if (entry->length[field] == 0) return true;
@@ -118,7 +118,7 @@ static bool place_field(tesela_report *report, tesela__field field, tesela__span
     tesela__memory_note_mixed(report, "an entry has two shapes and is counted as two");
     return open_headless(report);
   }
-  if (!same) tesela__memory_note_mixed(report, "an entry has a field twice");
+  if (!same) tesela__memory_note_mixed(report, "an entry has the same field twice");
   return true;
 }
 
@@ -185,7 +185,7 @@ bool tesela__memory_end(tesela_report *report) {
   tesela__memory_text *memory = &report->memory;
   if (memory->entry.open)
     tesela__report_note(report, TESELA_REPORT_CUT_ENTRY, memory->entry.line,
-                        "the text ends inside entry %" PRId64 "; it is counted from what is there",
+                        "the text ends inside entry %" PRId64 "; it is counted from what was read",
                         memory->entry.number);
   if (!tesela__memory_close_entry(report)) return false;
   memory->section = -1;

@@ -117,13 +117,13 @@ static bool find_repeated(tesela_report *report, bool layout, bool *repeated) {
   *repeated = seen && !seen_here && module->fingerprint == 0;
   if (*repeated)
     tesela__report_note(report, TESELA_REPORT_REPEATED, report->section[module->section].line,
-                        "the same entries stand in several reports; the totals count each once");
+                        "several reports have the same entries; the totals count each once");
   return true;
 }
 
 /* ---- notes ---------------------------------------------------------------------------------------------- */
 
-/* A module that came before, under the same name and with the same arrays, counts twice: say so. */
+/* A module that came before, under the same name and with the same arrays, counts twice: add a note. */
 static bool note_same_module(tesela_report *report) {
   tesela__module *module = &report->module;
   const tesela_report_section *section = &report->section[module->section];
@@ -136,12 +136,12 @@ static bool note_same_module(tesela_report *report) {
     tesela__report_note(
         report, TESELA_REPORT_SAME_MODULE, section->line,
         "module %.120s has the same arrays as an earlier module of that name; both are counted, so "
-        "the sums may hold one program twice",
+        "the sums may count one program twice",
         section->name);
   return true;
 }
 
-/* What is missing of a module, in words. */
+/* Notes on what a module lacks. */
 static void note_missing(tesela_report *report) {
   const tesela__module *module = &report->module;
   const tesela_report_section *section = &report->section[module->section];
@@ -152,22 +152,22 @@ static void note_missing(tesela_report *report) {
   if (module->entry_seen || section->name[0] == '\0') return;
   if (module->outside_seen)
     tesela__report_note(report, TESELA_REPORT_NO_ENTRY, section->line,
-                        "module %.120s has no line ENTRY: instructions outside of computations are counted, "
+                        "module %.120s has no ENTRY line: instructions outside computations are counted, "
                         "others may be missing",
                         section->name);
   else if (section->n_arguments < 0)
     tesela__report_note(report, TESELA_REPORT_NO_ENTRY, section->line,
-                        "module %.120s: the entry computation is missing, and its arrays", section->name);
+                        "module %.120s: the entry computation and its arrays are missing", section->name);
   else
     tesela__report_note(report, TESELA_REPORT_NO_ENTRY, section->line,
-                        "module %.120s: the entry computation is missing; of its arrays only the %" PRId64
+                        "module %.120s: the entry computation is missing; only the %" PRId64
                         " arguments and %" PRId64 " results of entry_computation_layout are counted",
                         section->name, section->n_arguments, section->n_results);
 }
 
 /* ---- the end -------------------------------------------------------------------------------------------- */
 
-/* Forget the module; what it has taken is kept for the next one. */
+/* Forget the module; its memory is kept for the next one. */
 static void clear_module(tesela_report *report) {
   tesela__module *module = &report->module;
   report->n_waiting -= module->n_waiting;

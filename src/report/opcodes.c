@@ -14,9 +14,9 @@ static const struct opcode_row {
   const char *opcode;
   tesela_report_opcode_rule rule;
 } opcode_rows[] = {
-    {"add-dependency", {COUNTS(NONE), ROLE(RESULT), "its operand, ordered behind a token"}},
+    {"add-dependency", {COUNTS(NONE), ROLE(RESULT), "its operand, ordered after a token"}},
     {"after-all", {COUNTS(NONE), ROLE(RESULT), "a token"}},
-    {"all-reduce-start", {COUNTS(ALL), ROLE(RESULT), "its result is the destination alone"}},
+    {"all-reduce-start", {COUNTS(ALL), ROLE(RESULT), "the destination, its only result"}},
     {"bitcast", {COUNTS(NONE), ROLE(RESULT), "the same memory seen as another shape"}},
     {"call", {COUNTS(NONE), ROLE(RESULT), "the result of the computation it calls, counted there"}},
     {"conditional", {COUNTS(NONE), ROLE(RESULT), "the result of a branch, counted there"}},
@@ -25,21 +25,21 @@ static const struct opcode_row {
     {"copy-start", {COUNTS(FIRST), ROLE(COPY), "the destination; the source and the flag are not new"}},
     {"domain", {COUNTS(NONE), ROLE(RESULT), "its operand"}},
     {"get-tuple-element", {COUNTS(NONE), ROLE(RESULT), "a member of a tuple"}},
-    {"infeed", {COUNTS(FIRST), ROLE(RESULT), "the data; the token is none"}},
+    {"infeed", {COUNTS(FIRST), ROLE(RESULT), "the data; the token has no array"}},
     {"opt-barrier", {COUNTS(NONE), ROLE(RESULT), "its operands"}},
     {"optimization-barrier", {COUNTS(NONE), ROLE(RESULT), "its operands"}},
     {"outfeed", {COUNTS(NONE), ROLE(RESULT), "a token"}},
     {"parameter",
-     {COUNTS(ALL), ROLE(ARGUMENT), "an argument; of any but the entry computation the caller's array"}},
-    {"recv", {COUNTS(FIRST), ROLE(RESULT), "the data; context and token are none"}},
-    {"send", {COUNTS(NONE), ROLE(RESULT), "its operand, on the way"}},
+     {COUNTS(ALL), ROLE(ARGUMENT), "an argument; outside the entry computation, the caller's array"}},
+    {"recv", {COUNTS(FIRST), ROLE(RESULT), "the data; context and token have no array"}},
+    {"send", {COUNTS(NONE), ROLE(RESULT), "its operand, in transit"}},
     {"tuple", {COUNTS(NONE), ROLE(RESULT), "a list of arrays that exist"}},
-    {"while", {COUNTS(NONE), ROLE(RESULT), "its operand, worked on in place"}},
+    {"while", {COUNTS(NONE), ROLE(RESULT), "its operand, updated in place"}},
 };
 
 static const struct opcode_row ending_rows[] = {
-    {"-done", {COUNTS(NONE), ROLE(RESULT), "the destination that its start made"}},
-    {"-update", {COUNTS(NONE), ROLE(RESULT), "the destination that its start made"}},
+    {"-done", {COUNTS(NONE), ROLE(RESULT), "the destination created by its start"}},
+    {"-update", {COUNTS(NONE), ROLE(RESULT), "the destination created by its start"}},
     {"-start", {COUNTS(SECOND), ROLE(RESULT), "the destination; the operands are not new"}},
 };
 

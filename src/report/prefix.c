@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prefix.c - which of several processes wrote a line, by what stands at its start.
+ * prefix.c - which of several processes wrote a line, by its prefix.
  *
  *   [rank3]: TEXT          [pod/trainer-2/main] TEXT      [1,3]<stderr>:TEXT      (worker pid=17, ip=10.0.0.2) TEXT
  *   3: TEXT                worker-3: TEXT                 worker-3  | TEXT        trainer-2 main TEXT

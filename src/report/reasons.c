@@ -61,7 +61,7 @@ static const char *pad_position_word(const tesela_xla_pad *pad) {
   return pad->from_end == 0 ? "minor" : pad->from_end == 1 ? "second-minor" : "more major";
 }
 
-/* A bound of the first tile, in which the dims can still be told apart. */
+/* A bound of the first tile, in which the dims can still be distinguished. */
 static void put_first_tile(tesela__sink *sink, const tesela_xla_shape *shape, const tesela_xla_pad *pad) {
   const char *words = pad_place_word(shape, pad, pad->padded == 1);
   if (pad->dims == 0) {

@@ -4,7 +4,7 @@
  *
  * An entry may name one shape or a list of them, with or without layouts. If exactly one can have the size that
  * the compiler printed (memory_fit.c), it stands for the entry; if several can, the entry has candidates, and its
- * padding lies between theirs. If none can, the compiler's size is taken; but a single shape with tiles is believed, and
+ * padding lies between theirs. If none can, the compiler's size is used; but a single shape with tiles is trusted, and
  * the difference reported with both numbers, whatever the cause: a damaged log, a rule that is not known here, an
  * allocation larger than its array.
  */
@@ -34,8 +34,8 @@ static void note_differences(tesela_report *report, const tesela__entry *entry,
   int shape = (int)tesela__min((int64_t)facts->shape.n, 100);
   if (!array->sized) {
     tesela__report_note(report, TESELA_REPORT_DISAGREE, entry->line,
-                        "entry %" PRId64 ": no known tile gives %.*s the size %s that the compiler printed",
-                        entry->number, shape, facts->shape.text, array->size.text);
+                        "entry %" PRId64 ": no known tile gives %.*s the printed size %s", entry->number,
+                        shape, facts->shape.text, array->size.text);
     return;
   }
   char stored[TESELA_UNITS_TEXT], unpadded[TESELA_UNITS_TEXT], extra[TESELA_UNITS_TEXT], ratio[32],
@@ -87,7 +87,7 @@ static void take_printed_bytes(tesela_report_array *array, int64_t least_data, i
   take_padding(array, array->stored_bytes - array->data_bytes, array->stored_bytes - least_data);
 }
 
-/* The shape as it stands is believed. */
+/* The shape as written is trusted. */
 static void take_shape(tesela__entry_facts *facts, const tesela__shape *shape) {
   tesela_report_array *array = &facts->array;
   facts->shape = (tesela__span){shape->text, shape->length};
@@ -163,12 +163,11 @@ static void note_without_shape(tesela_report *report, const tesela__entry *entry
   if (unread)
     tesela__report_note(report, TESELA_REPORT_UNREADABLE, entry->line,
                         "entry %" PRId64
-                        ": %.*s cannot be read as a shape with a size; the compiler's figures are "
-                        "taken",
+                        ": %.*s cannot be read as a shape with a size; the compiler's figures are used",
                         entry->number, (int)tesela__min((int64_t)text.n, 120), text.text);
   else
     tesela__report_note(report, TESELA_REPORT_NO_SHAPE, entry->line,
-                        "entry %" PRId64 " has no array shape; the compiler's figures are taken",
+                        "entry %" PRId64 " has no array shape; the compiler's figures are used",
                         entry->number);
 }
 
@@ -178,12 +177,11 @@ static void note_incomplete(tesela_report *report, const tesela__entry *entry, c
   if (fits->values < entry->values)
     tesela__report_note(report, TESELA_REPORT_UNREADABLE, entry->line,
                         "entry %" PRId64 ": the shapes of %" PRId64 " of its %" PRId64
-                        " values can be read in %.*s; another may be the one with its size",
+                        " values can be read in %.*s; another one may have its size",
                         entry->number, fits->values, entry->values, shown, entry->shapes.text);
   else
     tesela__report_note(report, TESELA_REPORT_UNREADABLE, entry->line,
-                        "entry %" PRId64
-                        ": not all of %.*s can be read; another shape may be the one with its size",
+                        "entry %" PRId64 ": not all of %.*s can be read; another shape may have its size",
                         entry->number, shown, entry->shapes.text);
 }
 

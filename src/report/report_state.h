@@ -7,7 +7,7 @@
  *   report_line.c   one line to who knows it; a text on one line becomes its lines
  *   prefix.c streams.c    lines of several processes are read as several texts
  *   signs.c         can anything start on a line?
- *   wrap.c          lines that were cut at the width of a terminal are put together again
+ *   wrap.c          lines that were cut at the width of a terminal are rejoined
  *   hlo.c           one line of HLO text: instruction, computation header, module header
  *   hlo_instruction.c    an instruction as stretches of its line; its metadata
  *   hlo_count.c     the arrays of one instruction
@@ -86,7 +86,7 @@ typedef struct tesela__array {
   uint32_t stamp;      /* serial of the computation that waits with it */
   int32_t stamp_entry; /* its entry there */
   int64_t number;      /* of an entry of a memory report */
-  int64_t offset;      /* of a table's row, -1: not known */
+  int64_t offset;      /* of a table's row, -1: unknown */
 } tesela__array;
 
 /* Where an array was seen: what becomes of it in the row. Spans into the line. */
@@ -216,7 +216,7 @@ typedef struct tesela__layout_choice {
 /* A shape that can have the size of an entry. */
 typedef struct tesela__fit {
   tesela__span shape;           /* in the text of the entry */
-  tesela__layout_choice choice; /* the likeliest */
+  tesela__layout_choice choice; /* the most likely */
   bool by_default;              /* it is in the default order */
   bool granule;                 /* a scalar or table in the least piece of an allocator */
   int32_t space, layouts;
@@ -235,7 +235,7 @@ typedef enum tesela__fit_kind {
 } tesela__fit_kind;
 
 typedef struct tesela__fits {
-  size_t n;                      /* in report->fit, likeliest first */
+  size_t n;                      /* in report->fit, most likely first */
   tesela__shape first;           /* array of the list, or FOREIGN */
   int64_t n_arrays;              /* that have a size */
   int64_t least_data, most_data; /* of the arrays */
@@ -279,7 +279,7 @@ typedef struct tesela__width {
   size_t bytes, columns;
 } tesela__width;
 
-/* A line that may go on in the next one. Widths: without and with the prefix of the line, and as it stood before its
+/* A line that may continue in the next one. Widths: without and with the prefix of the line, and as it stood before its
  * entities were decoded. */
 enum { TESELA__N_WIDTHS = 3 };
 
@@ -385,7 +385,7 @@ tesela__width tesela__width_of(tesela__span line);
 /* prefix.c: bytes of the prefix of a process, 0 without one; *who stands for the process. */
 size_t tesela__rank_prefix(tesela__span line, uint64_t *who);
 
-/* streams.c: the stream of a line, which loses its prefix; go on with one; the end of an input; forget all. */
+/* streams.c: the stream of a line, which loses its prefix; continue with one; the end of an input; forget all. */
 bool tesela__stream_of(tesela_report *report, tesela__span *line, size_t *number);
 void tesela__stream_select(tesela_report *report, size_t number);
 /* Has the current line the prefix of a process? Then the entry computation waits too: another one may print the same
@@ -436,14 +436,14 @@ void tesela__report_note(tesela_report *report, tesela_report_note_kind kind, in
 /* hlo.c: a line that is not a plain instruction. *is_one: it is an instruction, a header or an end of HLO text. */
 bool tesela__hlo_line(tesela_report *report, tesela__span line, bool *is_one);
 
-/* hlo_instruction.c: the instruction that is the line, or that stands after a prefix. */
+/* hlo_instruction.c: the instruction that is the line, or that follows a prefix. */
 bool tesela__hlo_plain(tesela__span line, tesela__instruction *out);
 bool tesela__hlo_prefixed(tesela__span line, tesela__instruction *out);
 /* Do `name = ` or `%name = ` and an array's type start here, or a tuple of them, whether or not complete? */
 bool tesela__hlo_instruction_starts(const char *p, const char *end);
-/* Does a line of HLO text start here, by a word that hardly anything else starts with? */
+/* Does a line of HLO text start here, by a word that almost nothing else starts with? */
 bool tesela__hlo_starts(tesela__span text);
-/* What can be told of a label: an instruction, "name = opcode(...)", or a word. Parts that are not there
+/* The parts of a label: an instruction, "name = opcode(...)", or a word. Parts that are not there
  * are empty. */
 void tesela__hlo_label(tesela__span text, tesela__instruction *out);
 /* The value of metadata such as op_name="..." in a text; n = 0 if it is not there. */
@@ -506,7 +506,7 @@ bool tesela__memory_message(tesela_report *report, tesela__span line);
 
 /* memory_entry.c: the entry that is open, if one is, becomes a row. */
 bool tesela__memory_close_entry(tesela_report *report);
-/* Go on with the open report, or start one. Closes the entry. */
+/* Continue the open report, or start one. Closes the entry. */
 bool tesela__memory_need_section(tesela_report *report, bool start, tesela__span space);
 bool tesela__memory_open_entry(tesela_report *report, int64_t number);
 void tesela__memory_set_field(tesela__entry *entry, tesela__field field,
@@ -524,7 +524,7 @@ tesela__span tesela__next_listed(tesela__span *list, int64_t *count);
 /* The shapes of a list that can have a size, in report->fit. */
 bool tesela__fit_list(tesela_report *report, tesela__span list, tesela__fit_kind kind,
                       const tesela_report_printed *size, tesela__fits *fits);
-/* The shape of a fit with its likeliest tiles, in `room`; "" if it needs none. */
+/* The shape of a fit with its most likely tiles, in `room`; "" if it needs none. */
 tesela__span tesela__fit_text(const tesela__fit *fit, char *room, size_t size);
 
 /* report_memory_shape.c: which shape stands for the entry, its bytes, and which printed figures differ. Takes

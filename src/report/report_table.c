@@ -55,7 +55,7 @@ void tesela__report_measure(tesela__span text, tesela__shape *shape) {
   shape->unpadded = sizes.unpadded_bytes;
 }
 
-/* Where a text stands in the index, or the free place for it. */
+/* The slot of a text in the index, or the free slot for it. */
 static size_t shape_place(const tesela_report *report, tesela__span text, uint64_t hash) {
   size_t mask = report->shape_index_size - 1, at = (size_t)hash & mask;
   for (; report->shape_index[at] >= 0; at = (at + 1) & mask) {
@@ -170,8 +170,7 @@ void tesela__report_add(tesela_report *report, int64_t *sum, int64_t value) {
   if (tesela__add(*sum, value, sum)) return;
   *sum = INT64_MAX;
   tesela__report_note(report, TESELA_REPORT_SATURATED, report->line,
-                      "a sum of bytes does not fit in 64 bits; it is "
-                      "given as the largest number that does");
+                      "a sum of bytes does not fit in 64 bits; the largest 64-bit number is given");
 }
 
 static void add_times(tesela_report *report, int64_t *sum, int64_t value, int64_t count) {
@@ -241,9 +240,9 @@ void tesela__report_count_unlisted(tesela_report *report, tesela_report_source s
   tesela__report_add(report, &totals->padding_bytes, bytes.least_padding);
   tesela__report_add(report, &totals->most_padding_bytes, bytes.most_padding);
   tesela__report_section_add(report, section, bytes, 1);
-  tesela__report_note(report, TESELA_REPORT_TOO_MANY, report->line,
-                      "more distinct shapes or entries than are kept; "
-                      "the others are in the totals, not in the lists");
+  tesela__report_note(
+      report, TESELA_REPORT_TOO_MANY, report->line,
+      "more distinct shapes or entries than the limit allows; the rest are in the totals, not in the lists");
 }
 
 /* ---- seen before? -------------------------------------------------------------------------------------- */

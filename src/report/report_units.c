@@ -37,7 +37,7 @@ static const struct {
     {"B", 1},
 };
 
-/* What stands after the number, for 0 to 6 steps of 1024 or 1000. */
+/* The text after the number, for 0 to 6 steps of 1024 or 1000. */
 static const char *const unit_names[][7] = {
     [TESELA_UNITS_IEC] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"},
     [TESELA_UNITS_SI] = {" B", " kB", " MB", " GB", " TB", " PB", " EB"},

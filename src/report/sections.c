@@ -14,8 +14,7 @@ bool tesela__report_new_section(tesela_report *report, tesela_report_source sour
                                 int32_t *number) {
   if (report->n_sections >= MAX_SECTIONS) {
     tesela__report_note(report, TESELA_REPORT_TOO_MANY, report->line,
-                        "more than %d memory reports and modules; the "
-                        "others are added to the last one",
+                        "more than %d memory reports and modules; the rest are added to the last one",
                         MAX_SECTIONS);
     *number = MAX_SECTIONS - 1;
     return true;

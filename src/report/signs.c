@@ -41,7 +41,7 @@ static bool is_listed(const sign *signs, size_t n, tesela__span line, const char
   return false;
 }
 
-/* Does a sign stand in the line with its rare character at p? */
+/* Does the line have a sign with its rare character at p? */
 static bool is_sign(tesela__span line, const char *p, bool other) {
   const char *next = follows[(unsigned char)*p];
   if (p + 1 < line.text + line.n && next[0] != p[1] && next[1] != p[1]) return false;

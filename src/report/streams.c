@@ -80,18 +80,17 @@ bool tesela__stream_of(tesela_report *report, tesela__span *line, size_t *number
     if (report->n_streams >= MAX_STREAMS) {
       tesela__report_note(
           report, TESELA_REPORT_MIXED, report->line,
-          "lines have more than %d different prefixes; those of the others are read as one text",
+          "lines have more than %d different prefixes; lines with further prefixes are read as one text",
           MAX_STREAMS - 1);
       return true;
     }
     if (!add_stream(report, who, tesela__between(line->text, rest.text))) return false;
     found = report->n_streams - 1;
     if (found == 2)
-      tesela__report_note(
-          report, TESELA_REPORT_SPLIT, report->line,
-          "lines of several processes: they are read by prefix (%s, %s, ...), equal reports and "
-          "modules count once",
-          report->stream[1]->prefix, report->stream[2]->prefix);
+      tesela__report_note(report, TESELA_REPORT_SPLIT, report->line,
+                          "lines of several processes, separated by prefix (%s, %s, ...); equal reports and "
+                          "modules count once",
+                          report->stream[1]->prefix, report->stream[2]->prefix);
   }
   report->last_stream = found;
   *number = found;

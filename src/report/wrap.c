@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap.c - lines that a terminal or an editor cut at its width are put together again.
+ * wrap.c - lines that a terminal or an editor cut at its width are rejoined.
  *
  *   %fusion.1 = f32[4096,20,24]{2,1,0:T(8,128)} fusion(%p, %q), kind=kLoop, calls=%f
  *   used_computation.3, metadata={op_name="jit(step)"}
@@ -20,7 +20,7 @@ static bool is_as_wide(tesela__width width, tesela__width other) {
 
 /* ---- brackets and quotes of what is held --------------------------------------------------------------- */
 
-/* Of what was added since it was asked last: hardly ever is it asked at all. */
+/* For the text added since the last query; queries are rare. */
 static void count_brackets(tesela__wrap *wrap) {
   size_t end = wrap->marked ? tesela__clean_open_entity((tesela__span){wrap->text.text, wrap->n}) : wrap->n;
   for (; wrap->scanned < end; wrap->scanned++) {
@@ -76,7 +76,7 @@ static bool is_start(tesela_report *report, tesela__span line) {
   tesela__instruction first, second;
   if (text.n == 0 || has_same_prefix(wrap, line)) return true;
   if (wrap->one_line) return false;
-  if (tesela__find(held, " on stack for ")) /* its sentences go on with words that are figures elsewhere */
+  if (tesela__find(held, " on stack for ")) /* its sentences continue with words that are figures elsewhere */
     return tesela__memory_starts_word(text) && !(*text.text >= 'a' && *text.text <= 'z');
   if (tesela__hlo_starts(text) || tesela__memory_starts_word(text) || tesela__find(line, "HloModule "))
     return true;
@@ -89,7 +89,7 @@ static bool is_start(tesela_report *report, tesela__span line) {
   return text.text[0] == '}' || is_table_row(text) || (line.text[0] == '%' && line.text[line.n - 1] == '{');
 }
 
-/* Is it worth while to hold a line? One that says nothing to a report is not. */
+/* Is it worthwhile to hold a line? Not if it means nothing to a report. */
 static bool matters(const tesela_report *report, tesela__span line) {
   return report->module.open || report->memory.entry.open || report->memory.part != TESELA__PART_NONE ||
          tesela__starts_something(line);
@@ -128,7 +128,7 @@ static bool hold_piece(tesela_report *report, tesela__span line, bool marked) {
   return true;
 }
 
-/* Where the held line goes on with this one, add it. *done: there is nothing more to do with it. */
+/* Where the held line continues with this one, add it. *done: there is nothing more to do with it. */
 static bool go_on(tesela_report *report, tesela__span line, tesela__span full, bool marked, bool *done) {
   tesela__wrap *wrap = &report->wrap;
   *done = false;
@@ -145,8 +145,7 @@ static bool go_on(tesela_report *report, tesela__span line, tesela__span full, b
               wrap->n + line.n <= (size_t)report->options.line_bytes;
   if (!fits || is_start(report, line)) return tesela__wrap_flush(report);
   *done = true;
-  tesela__report_note(report, TESELA_REPORT_JOINED, wrap->line,
-                      "lines cut at %zu characters were put together again",
+  tesela__report_note(report, TESELA_REPORT_JOINED, wrap->line, "lines cut at %zu characters were rejoined",
                       wrap->entities ? wrap->piece[2].columns : piece->columns);
   if (!hold_piece(report, line, marked)) return false;
   if (is_as_wide(width, *piece) || is_as_wide(raw, wrap->piece[2])) return true;

@@ -101,11 +101,10 @@ tesela_status tesela_xla_choose(tesela_xla_shape *shape, uint32_t options, tesel
   if (status != TESELA_OK) return status;
   const tpu_rule *rule = find_rule(deciding_bits(shape), options & TESELA_XLA_CHOOSE_EARLY_TPU);
   if (!rule)
-    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                        "no TPU tiles are known for elements of %" PRId64
-                        " bit%s (%s), only for 2, 4, 8, 16, 32, 64 and 128 bits",
-                        deciding_bits(shape), deciding_bits(shape) == 1 ? "" : "s",
-                        tesela_dtype_name(shape->dtype));
+    return tesela__fail(
+        err, TESELA_E_UNSUPPORTED, -1,
+        "no TPU tiles for elements of %" PRId64 " bit%s (%s); expected 2, 4, 8, 16, 32, 64 or 128 bits",
+        deciding_bits(shape), deciding_bits(shape) == 1 ? "" : "s", tesela_dtype_name(shape->dtype));
   tesela_xla_shape chosen = *shape;
   tesela_xla_clear_tiles(&chosen.layout);
   if (chosen.layout.element_bits == 0) chosen.layout.element_bits = rule->packed;

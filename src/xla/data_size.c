@@ -50,8 +50,7 @@ static tesela_status last_element(const tesela_layout *layout, int64_t *place, t
     return TESELA_OK;
   }
   return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                      "more than %d places at the end are padding; where the last element is was not found",
-                      MOST);
+                      "cannot find the last element: more than %d places at the end are padding", MOST);
 }
 
 tesela_status tesela_xla_data_bytes(const tesela_xla_shape *shape, int64_t *bytes, tesela_error *err) {

@@ -83,7 +83,7 @@ tesela_status tesela_xla_decompose_bitcast(const tesela_xla_shape *in, const tes
 
 /* ---- dims that a reshape leaves alone ---- */
 
-/* Both walks stand where equally many elements are passed; go on to the next such place. */
+/* Both walks are at a point where equally many elements are passed; continue at the next such place. */
 static void pass_stretch(const tesela_xla_shape *in, const tesela_xla_shape *out, int32_t *i, int32_t *o) {
   int64_t of_in = in->dim[(*i)++], of_out = out->dim[(*o)++];
   while (of_in != of_out) {

@@ -11,7 +11,7 @@
 
 /* ---- split configs ---- */
 
-/* Renumber the split configs: the dim at physical position p moves to position[p], or goes away for -1. */
+/* Renumber the split configs: the dim at physical position p moves to position[p], or is removed for -1. */
 static void move_splits(tesela_xla_layout *layout, const int32_t *position) {
   const tesela_xla_layout old = *layout;
   int32_t n_splits = 0, n_points = 0;

@@ -45,7 +45,7 @@ tesela_status tesela_xla_from_pjrt_tiled(tesela_xla_layout *layout, const int64_
   tesela_xla_layout made;
   int32_t order[TESELA_MAX_RANK];
   if (minor_to_major_size > TESELA_MAX_RANK)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "rank is %zu; 0 to %d are possible", minor_to_major_size,
+    return tesela__fail(err, TESELA_E_LIMIT, -1, "rank is %zu; expected 0 to %d", minor_to_major_size,
                         TESELA_MAX_RANK);
   for (size_t i = 0; i < minor_to_major_size; i++) {
     if (minor_to_major[i] < 0 || minor_to_major[i] >= TESELA_MAX_RANK)
@@ -94,8 +94,7 @@ tesela_status tesela_xla_layout_from_byte_strides(tesela_xla_layout *layout, tes
     int32_t d = next_dense_dim(rank, dim, byte_strides, stride, placed);
     if (d < 0)
       return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                          "no dim has the stride of %" PRId64 " bytes that comes next in a dense array",
-                          stride);
+                          "no dim has stride %" PRId64 " bytes, which comes next in a dense array", stride);
     order[i] = d;
     placed |= (uint32_t)1 << d;
     stride *= dim[d]; /* at most the bytes of the array, which fit */
@@ -111,13 +110,13 @@ tesela_status tesela_xla_strided(tesela_layout *layout, tesela_dtype dtype, int3
   tesela_layout built;
   int64_t strides[TESELA_MAX_RANK], offset = 0, back, bytes = tesela_dtype_bytes(dtype);
   if (rank < 0 || rank > TESELA_MAX_RANK)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "rank is %" PRId32 "; 0 to %d are possible", rank,
+    return tesela__fail(err, TESELA_E_LIMIT, -1, "rank is %" PRId32 "; expected 0 to %d", rank,
                         TESELA_MAX_RANK);
   if (bytes == 0) return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "the type has no elements");
   for (int32_t d = 0; d < rank; d++) {
     if (byte_strides[d] % bytes != 0)
       return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                          "stride %" PRId64 " of dim %" PRId32 " is no multiple of the %" PRId64
+                          "stride %" PRId64 " of dim %" PRId32 " is not a multiple of the %" PRId64
                           " bytes of an element",
                           byte_strides[d], d, bytes);
     strides[d] = byte_strides[d] / bytes;

@@ -67,12 +67,12 @@ static tesela_status xla_layout_from_order(tesela_xla_layout *layout, int32_t ra
   tesela_xla_layout made;
   tesela__xla_fault fault;
   if (rank < 0 || rank > TESELA_MAX_RANK)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "rank is %" PRId32 "; 0 to %d are possible", rank,
+    return tesela__fail(err, TESELA_E_LIMIT, -1, "rank is %" PRId32 "; expected 0 to %d", rank,
                         TESELA_MAX_RANK);
   tesela__xla_layout_default(&made, rank);
   for (int32_t i = 0; order && i < rank; i++) made.minor_to_major[i] = order[step > 0 ? i : rank - 1 - i];
   tesela_status status = tesela__xla_check_layout_of(&made, rank, NULL, &fault, err);
-  if (status == TESELA_E_RANGE) status = TESELA_E_INVALID; /* no permutation, whichever way */
+  if (status == TESELA_E_RANGE) status = TESELA_E_INVALID; /* no permutation, in either direction */
   if (err && status != TESELA_OK) err->status = status;
   if (status == TESELA_OK) tesela__xla_layout_copy(layout, &made);
   return status;
@@ -103,7 +103,7 @@ tesela_status tesela_xla_layout_add_tile(tesela_xla_layout *layout, int32_t n, c
   TESELA__NEED(err, layout);
   TESELA__NEED_LIST(err, entries, n);
   if (n < 1)
-    return tesela__fail(err, TESELA_E_INVALID, -1, "a tile of %" PRId32 " extents; it has 1 or more", n);
+    return tesela__fail(err, TESELA_E_INVALID, -1, "a tile of %" PRId32 " extents; expected 1 or more", n);
   if (layout->n_tiles >= TESELA_XLA_MAX_TILES)
     return tesela__fail(err, TESELA_E_LIMIT, -1, "more than %d tiles", TESELA_XLA_MAX_TILES);
   if (n > TESELA_XLA_MAX_TILE_NUMBERS - layout->n_tile_numbers)
@@ -112,7 +112,7 @@ tesela_status tesela_xla_layout_add_tile(tesela_xla_layout *layout, int32_t n, c
     if (entries[i] == TESELA_XLA_COMBINE && i < n - 1) continue;
     if (entries[i] == TESELA_XLA_COMBINE)
       return tesela__fail(err, TESELA_E_INVALID, -1,
-                          "* in the last place of a tile: there is no next dim to combine with");
+                          "* in the last place of a tile has no next dim to combine with");
     tesela_status status = tesela__xla_check_number(TESELA__XLA_TILE, entries[i], -1, err);
     if (status != TESELA_OK) return status;
   }
@@ -131,7 +131,7 @@ tesela_status tesela_xla_layout_add_split(tesela_xla_layout *layout, int32_t dim
   if (layout->n_splits >= TESELA_XLA_MAX_SPLITS)
     return tesela__fail(err, TESELA_E_LIMIT, -1, "more than %d split configs", TESELA_XLA_MAX_SPLITS);
   if (n < 0 || n > TESELA_XLA_MAX_SPLIT_POINTS - layout->n_split_points)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "%" PRId32 " cut points; a layout has 0 to %d", n,
+    return tesela__fail(err, TESELA_E_LIMIT, -1, "%" PRId32 " cut points; expected 0 to %d", n,
                         TESELA_XLA_MAX_SPLIT_POINTS);
   made.split[made.n_splits++] = (tesela_xla_split){dim, n, made.n_split_points};
   for (int32_t i = 0; i < n; i++) made.split_point[made.n_split_points++] = points[i];
@@ -149,7 +149,7 @@ tesela_status tesela_xla_shape_make(tesela_xla_shape *shape, tesela_dtype dtype,
   tesela_xla_shape made = {.kind = TESELA_XLA_ARRAY, .dtype = dtype, .rank = rank, .has_layout = true};
   tesela__xla_fault fault;
   if (rank < 0 || rank > TESELA_MAX_RANK)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "rank is %" PRId32 "; 0 to %d are possible", rank,
+    return tesela__fail(err, TESELA_E_LIMIT, -1, "rank is %" PRId32 "; expected 0 to %d", rank,
                         TESELA_MAX_RANK);
   for (int32_t d = 0; d < rank; d++) {
     made.dim[d] = dim[d];

@@ -19,22 +19,25 @@
 
 /* ---- numbers ---- */
 
-/* field, least, most, words before and after the number in a refusal, what belongs there */
-#define NUMBER_RULES(X)                                                                                     \
-  X(TESELA__XLA_DIM, 0, INT64_MAX, "dim ", ": a dim is 0 or more", "a dim: a number, <=number or ?")        \
-  X(TESELA__XLA_ORDER, 0, TESELA_MAX_RANK - 1, "order entry ", ": the order lists dims, which are 0 to 31", \
-    "the number of a dim")                                                                                  \
-  X(TESELA__XLA_TILE, 1, INT64_MAX, "tile extent ",                                                         \
-    ": a tile extent is 1 or more, or * to combine the dim with the next", "a tile extent: a number or *")  \
-  X(TESELA__XLA_TAIL, 1, INT64_MAX, "L(", "): a tail alignment is 1 or more", "a number of elements")       \
-  X(TESELA__XLA_BITS, 0, INT64_MAX, "E(", "): the bits of an element are 0 (by type) or more",              \
-    "a number of bits")                                                                                     \
-  X(TESELA__XLA_SPACE, INT8_MIN, INT8_MAX, "S(", "): a memory space is -128 to 127",                        \
-    "the number of a memory space")                                                                         \
-  X(TESELA__XLA_SPLIT, 0, TESELA_MAX_RANK - 1, "SC(", ":...): a physical dim is 0 (the most major) to 31",  \
-    "the number of a physical dim")                                                                         \
-  X(TESELA__XLA_POINT, 1, INT64_MAX, "cut point ", ": a cut point is 1 or more", "a cut point: a number")   \
-  X(TESELA__XLA_METADATA, 0, INT64_MAX, "M(", "): metadata takes 0 bytes or more", "a number of bytes")
+/* field, least, most, words before and after the number in a message, the expected item */
+#define NUMBER_RULES(X)                                                                                   \
+  X(TESELA__XLA_DIM, 0, INT64_MAX, "dim ", ": expected a dim of 0 or more",                               \
+    "a dim: a number, <=number or ?")                                                                     \
+  X(TESELA__XLA_ORDER, 0, TESELA_MAX_RANK - 1, "order entry ", ": expected a dim, 0 to 31",               \
+    "the number of a dim")                                                                                \
+  X(TESELA__XLA_TILE, 1, INT64_MAX, "tile extent ",                                                       \
+    ": expected a tile extent of 1 or more, or * to combine the dim with the next",                       \
+    "a tile extent: a number or *")                                                                       \
+  X(TESELA__XLA_TAIL, 1, INT64_MAX, "L(", "): expected a tail alignment of 1 or more",                    \
+    "a number of elements")                                                                               \
+  X(TESELA__XLA_BITS, 0, INT64_MAX, "E(", "): expected 0 (bits of the type) or more", "a number of bits") \
+  X(TESELA__XLA_SPACE, INT8_MIN, INT8_MAX, "S(", "): expected a memory space, -128 to 127",               \
+    "the number of a memory space")                                                                       \
+  X(TESELA__XLA_SPLIT, 0, TESELA_MAX_RANK - 1, "SC(",                                                     \
+    ":...): expected a physical dim, 0 (the most major) to 31", "the number of a physical dim")           \
+  X(TESELA__XLA_POINT, 1, INT64_MAX, "cut point ", ": expected a cut point of 1 or more",                 \
+    "a cut point: a number")                                                                              \
+  X(TESELA__XLA_METADATA, 0, INT64_MAX, "M(", "): expected 0 bytes of metadata or more", "a number of bytes")
 
 static const struct {
   int64_t least, most;
@@ -80,7 +83,7 @@ static tesela_status xla_check_dims(const tesela_xla_shape *shape, tesela__xla_f
                                     tesela_error *err) {
   if (shape->rank < 0 || shape->rank > TESELA_MAX_RANK)
     return tesela__xla_refuse(fault, err, TESELA__XLA_DIM, TESELA__XLA_WHOLE, TESELA_E_LIMIT,
-                              "%" PRId32 " dims; 0 to %d are possible", shape->rank, TESELA_MAX_RANK);
+                              "%" PRId32 " dims; expected 0 to %d", shape->rank, TESELA_MAX_RANK);
   if (shape->rank < TESELA_MAX_RANK && shape->dynamic >> shape->rank != 0)
     return tesela__xla_refuse(fault, err, TESELA__XLA_DIM, TESELA__XLA_WHOLE, TESELA_E_INVALID,
                               "a dynamic mark beyond the last of %" PRId32 " dims", shape->rank);
@@ -104,7 +107,7 @@ static tesela_status xla_size_overflow(const tesela_xla_shape *shape, tesela__xl
   const char *how = field == TESELA__XLA_DIM    ? ""
                     : field == TESELA__XLA_TILE ? " padded by its tiles"
                     : field == TESELA__XLA_TAIL ? " padded to a multiple of L"
-                                                : " with E bits an element";
+                                                : " with E bits per element";
   return tesela__xla_refuse(fault, err, field, TESELA__XLA_WHOLE, TESELA_E_OVERFLOW,
                             "dimensions overflow: the bytes of this %s array%s do not fit in 64 bits",
                             tesela_dtype_name(shape->dtype), how);
@@ -161,7 +164,7 @@ static tesela_status xla_check_array(const tesela_xla_shape *shape, tesela__xla_
   const tesela_xla_layout *layout = &shape->layout;
   if (tesela_dtype_family_of(shape->dtype) == TESELA_FAMILY_NONE)
     return tesela__xla_refuse(fault, err, TESELA__XLA_SHAPE, TESELA__XLA_WHOLE, TESELA_E_INVALID,
-                              "an array has a type with values; this one has %s",
+                              "an array needs a type with values; found %s",
                               tesela_dtype_name(shape->dtype) ? tesela_dtype_name(shape->dtype) : "no type");
   tesela_status status = xla_check_dims(shape, fault, err);
   if (status != TESELA_OK) return status;
@@ -182,12 +185,12 @@ tesela_status tesela__xla_check_shape(const tesela_xla_shape *shape, tesela__xla
         shape->dtype == (shape->kind == TESELA_XLA_TOKEN ? TESELA_TOKEN : TESELA_OPAQUE))
       return TESELA_OK;
     return tesela__xla_refuse(fault, err, TESELA__XLA_SHAPE, TESELA__XLA_WHOLE, TESELA_E_INVALID,
-                              "a token or opaque has its own type, no dims and no layout");
+                              "a token or opaque must have its own type, no dims and no layout");
   case TESELA_XLA_TUPLE:
     break;
   }
   return tesela__xla_refuse(fault, err, TESELA__XLA_SHAPE, TESELA__XLA_WHOLE, TESELA_E_INVALID,
-                            "a shape is an array, buffer, token or opaque");
+                            "expected an array, buffer, token or opaque");
 }
 
 tesela_status tesela_xla_validate(const tesela_xla_shape *shape, tesela_error *err) {
@@ -200,7 +203,7 @@ tesela_status tesela__xla_check_sized(const tesela_xla_shape *shape, tesela_erro
   static const char *const unsized[] = {
       [TESELA_XLA_TOKEN] = "a token", [TESELA_XLA_OPAQUE] = "an opaque", [TESELA_XLA_TUPLE] = "a tuple"};
   if (shape->kind >= TESELA_XLA_TOKEN && shape->kind <= TESELA_XLA_TUPLE)
-    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s has no elements; an array is needed",
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s has no elements; expected an array",
                         unsized[shape->kind]);
   tesela_status status = tesela_xla_validate(shape, err);
   if (status != TESELA_OK) return status;

@@ -40,7 +40,7 @@ typedef struct tesela__xla_fault {
  * dim do not count as numbers. */
 tesela_status tesela__xla_check_number(tesela__xla_field field, int64_t value, int64_t at, tesela_error *err);
 
-/* What belongs into the field, for "expected ...": "a dim: a number, <=number or ?". */
+/* The expected item of the field, for "expected ...": "a dim: a number, <=number or ?". */
 const char *tesela__xla_expected(tesela__xla_field field);
 
 /* The gate. *fault says where; it is written on failure only. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * validate_layout.c - the part of the gate about what stands between the braces.
+ * validate_layout.c - the part of the gate about the text between the braces.
  *
  *   order      a permutation of the dims
  *   tiles      entries >= 1, or `*` but not last
@@ -10,7 +10,7 @@
 #include "base/base.h"
 #include "xla/validate.h"
 
-/* ---- what a struct filled by hand may have wrong: numbers that would index out of its arrays ---- */
+/* ---- faults of a struct filled by hand: numbers that would index outside its arrays ------------- */
 
 static tesela_status xla_check_counts(const tesela_xla_layout *layout, tesela__xla_fault *fault,
                                       tesela_error *err) {
@@ -28,7 +28,7 @@ static tesela_status xla_check_counts(const tesela_xla_layout *layout, tesela__x
   for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
     if (counts[i].n < 0 || counts[i].n > counts[i].most)
       return tesela__xla_refuse(fault, err, counts[i].field, TESELA__XLA_WHOLE, TESELA_E_LIMIT,
-                                "%" PRId32 " %s; 0 to %" PRId32 " are possible", counts[i].n, counts[i].what,
+                                "%" PRId32 " %s; expected 0 to %" PRId32, counts[i].n, counts[i].what,
                                 counts[i].most);
   return TESELA_OK;
 }
@@ -46,8 +46,7 @@ static tesela_status xla_check_order(const tesela_xla_layout *layout, int32_t ra
     int32_t dim = layout->minor_to_major[i];
     if (dim < 0 || dim >= rank)
       return tesela__xla_refuse(fault, err, TESELA__XLA_ORDER, i, TESELA_E_RANGE,
-                                "the order lists dim %" PRId32 "; there are dims 0 to %" PRId32, dim,
-                                rank - 1);
+                                "the order lists dim %" PRId32 "; expected 0 to %" PRId32, dim, rank - 1);
     if (seen >> dim & 1)
       return tesela__xla_refuse(fault, err, TESELA__XLA_ORDER, i, TESELA_E_INVALID,
                                 "the order lists dim %" PRId32 " twice", dim);
@@ -63,13 +62,13 @@ static tesela_status xla_check_tiles(const tesela_xla_layout *layout, tesela__xl
     int32_t n = layout->tile_rank[k];
     if (n < 1 || n > layout->n_tile_numbers - at)
       return tesela__xla_refuse(fault, err, TESELA__XLA_TILE, TESELA__XLA_WHOLE, TESELA_E_INVALID,
-                                "tile %" PRId32 " has %" PRId32 " extents of %" PRId32, k, n,
+                                "tile %" PRId32 " has %" PRId32 " extents; the list has %" PRId32, k, n,
                                 layout->n_tile_numbers - at);
     for (int32_t i = at; i < at + n; i++) {
       if (layout->tile[i] == TESELA_XLA_COMBINE && i < at + n - 1) continue;
       if (layout->tile[i] == TESELA_XLA_COMBINE)
         return tesela__xla_refuse(fault, err, TESELA__XLA_TILE, i, TESELA_E_INVALID,
-                                  "* in the last place of a tile: there is no next dim to combine with");
+                                  "* in the last place of a tile has no next dim to combine with");
       tesela_status status = tesela__xla_check_item(TESELA__XLA_TILE, i, layout->tile[i], fault, err);
       if (status != TESELA_OK) return status;
     }
@@ -90,11 +89,13 @@ static tesela_status xla_check_points(const tesela_xla_layout *layout, int32_t s
     if (status != TESELA_OK) return status;
     if (point <= before)
       return tesela__xla_refuse(fault, err, TESELA__XLA_POINT, i, TESELA_E_INVALID,
-                                "cut point %" PRId64 " after %" PRId64 ": cut points go up", point, before);
+                                "cut point %" PRId64 " after %" PRId64 ": cut points must increase", point,
+                                before);
     if (extent && *extent != TESELA_XLA_UNBOUNDED && point >= *extent)
-      return tesela__xla_refuse(
-          fault, err, TESELA__XLA_POINT, i, TESELA_E_RANGE,
-          "cut point %" PRId64 " of a dim of extent %" PRId64 "; it lies inside the dim", point, *extent);
+      return tesela__xla_refuse(fault, err, TESELA__XLA_POINT, i, TESELA_E_RANGE,
+                                "cut point %" PRId64 " of a dim of extent %" PRId64
+                                "; expected a point inside the dim",
+                                point, *extent);
     before = point;
   }
   return TESELA_OK;
@@ -108,7 +109,7 @@ static tesela_status xla_check_splits(const tesela_xla_layout *layout, const int
     const tesela_xla_split *split = &layout->split[s];
     if (split->dim < 0 || split->dim >= layout->rank)
       return tesela__xla_refuse(fault, err, TESELA__XLA_SPLIT, s, TESELA_E_RANGE,
-                                "SC(%" PRId32 ":...): there are %" PRId32 " physical dims, counted from 0",
+                                "SC(%" PRId32 ":...) with %" PRId32 " physical dims, counted from 0",
                                 split->dim, layout->rank);
     if (seen >> split->dim & 1)
       return tesela__xla_refuse(fault, err, TESELA__XLA_SPLIT, s, TESELA_E_INVALID,
@@ -131,8 +132,7 @@ static tesela_status xla_check_unsigned(tesela_dtype type, tesela__xla_field fie
   if (type == TESELA_DTYPE_NONE || tesela_dtype_family_of(type) == TESELA_FAMILY_UNSIGNED) return TESELA_OK;
   const char *name = tesela_dtype_name(type);
   return tesela__xla_refuse(fault, err, field, TESELA__XLA_WHOLE, TESELA_E_INVALID,
-                            "%s(%s): the type is an unsigned one, such as u32", what,
-                            name ? name : "no type");
+                            "%s(%s): expected an unsigned type, such as u32", what, name ? name : "no type");
 }
 
 static tesela_status xla_check_attributes(const tesela_xla_layout *layout, tesela__xla_fault *fault,

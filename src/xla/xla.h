@@ -70,7 +70,7 @@ tesela_status tesela__xla_replace(tesela_xla_shape *shape, const tesela_xla_shap
 /* Bits of one element in memory: E, or else the whole bytes of the type. */
 int64_t tesela__xla_bits(const tesela_xla_shape *shape);
 
-/* Bytes of so many elements of so many bits, rounded up once; false if they do not fit. The bits need not fit. */
+/* Bytes of `elements` elements of `bits` bits, rounded up once; false if they do not fit. The bits need not fit. */
 bool tesela__xla_bytes(int64_t elements, int64_t bits, int64_t *bytes);
 
 /* Elements in memory by the definition: every level pads, then L. */

@@ -129,7 +129,8 @@ tesela_status tesela__xla_elements(const tesela_xla_shape *shape, int64_t *eleme
 
 tesela_status tesela__xla_check_dim(int32_t rank, int32_t dim, tesela_error *err) {
   if (dim >= 0 && dim < rank) return TESELA_OK;
-  return tesela__fail(err, TESELA_E_RANGE, -1, "no dim %" PRId32 "; the rank is %" PRId32, dim, rank);
+  return tesela__fail(err, TESELA_E_RANGE, -1, "dim %" PRId32 " is out of range; the rank is %" PRId32, dim,
+                      rank);
 }
 
 tesela_status tesela__xla_check_permutation(int32_t rank, const int32_t *permutation, tesela_error *err) {
@@ -138,10 +139,10 @@ tesela_status tesela__xla_check_permutation(int32_t rank, const int32_t *permuta
     int32_t dim = permutation[k];
     if (dim < 0 || dim >= rank)
       return tesela__fail(err, TESELA_E_INVALID, -1,
-                          "permutation[%" PRId32 "] is %" PRId32 "; 0 to %" PRId32 " are possible", k, dim,
+                          "permutation[%" PRId32 "] is %" PRId32 "; expected 0 to %" PRId32, k, dim,
                           rank - 1);
     if (seen >> dim & 1)
-      return tesela__fail(err, TESELA_E_INVALID, -1, "dim %" PRId32 " stands twice in the permutation", dim);
+      return tesela__fail(err, TESELA_E_INVALID, -1, "the permutation lists dim %" PRId32 " twice", dim);
     seen |= (uint32_t)1 << dim;
   }
   return TESELA_OK;

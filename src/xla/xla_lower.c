@@ -67,7 +67,7 @@ tesela_status tesela__xla_layout_begin(const tesela_xla_shape *shape, int32_t ra
                                        tesela_layout *layout, tesela_error *err) {
   int64_t bits = tesela__xla_bits(shape);
   if (bits > 1024)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "E(%" PRId64 "): an element takes 1 to 1024 bits", bits);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "E(%" PRId64 "): expected 1 to 1024 bits per element", bits);
   return tesela_layout_begin(layout, shape->dtype, (int32_t)bits, rank, extent, err);
 }
 

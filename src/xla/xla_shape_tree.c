@@ -39,7 +39,7 @@ void tesela_xla_tree_destroy(tesela_xla_tree *tree) {
   tesela__release(&allocator, tree);
 }
 
-/* ---- looking at it ---- */
+/* ---- reading ---------- */
 
 int32_t tesela_xla_tree_count(const tesela_xla_tree *tree) { return tree ? tree->n_nodes : 0; }
 
@@ -86,7 +86,7 @@ static bool xla_same_structure(const tesela_xla_tree *a, const tesela_xla_tree *
   return a->n_nodes == b->n_nodes;
 }
 
-/* ---- which leaves have what ---- */
+/* ---- leaves by kind ------------ */
 
 typedef bool xla_leaf_test(const tesela_xla_shape *shape);
 
@@ -118,7 +118,7 @@ tesela_status tesela_xla_tree_equal(const tesela_xla_tree *a, const tesela_xla_t
   TESELA__NEED(err, a, b, equal);
   int32_t at;
   (void)err;
-  if (ignore & TESELA_XLA_ORDER_IF_UNTILED) { /* a question to the whole trees */
+  if (ignore & TESELA_XLA_ORDER_IF_UNTILED) { /* comparing whole trees */
     bool tiled = xla_any_leaf(a, xla_leaf_has_tiles) && xla_any_leaf(b, xla_leaf_has_tiles);
     ignore &= ~(uint32_t)TESELA_XLA_ORDER_IF_UNTILED;
     if (!tiled) ignore |= TESELA_XLA_ORDER_ONLY;
@@ -177,7 +177,7 @@ static tesela_status xla_take_layout(tesela_xla_shape *to, const tesela_xla_shap
   if (xla_has_elements(to) != xla_has_elements(from) || to->rank != from->rank)
     return tesela__fail(err, TESELA_E_MISMATCH, -1,
                         "leaf %" PRId32 " has %" PRId32 " dims here and %" PRId32
-                        " in the tree of layouts, or is no array",
+                        " in the tree of layouts, or is not an array",
                         leaf, to->rank, from->rank);
   to->has_layout = from->has_layout;
   tesela__xla_layout_copy(&to->layout, &from->layout);

@@ -114,12 +114,12 @@ tesela_status tesela_xla_byte_strides(const tesela_xla_shape *shape, int64_t *st
   bits = tesela__xla_bits(shape);
   if (bits % 8 != 0)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                        "an element takes %" PRId64 " bits, so there are no strides in whole bytes", bits);
+                        "an element takes %" PRId64 " bits, so its strides are not whole bytes", bits);
   if (shape->layout.n_tiles > 0) status = tesela__xla_in_order(shape, &in_order, err);
   if (status != TESELA_OK) return status;
   if (!in_order)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                        "the tiles move elements, so no strides say where they are");
+                        "the tiles move elements, so the array has no strides");
   stride = bits / 8;
   for (int32_t i = 0; i < shape->rank; i++) {
     int32_t dim = tesela_xla_minor(&shape->layout, i);
@@ -145,8 +145,8 @@ tesela_status tesela_xla_bounds(const tesela_xla_shape *shape, int32_t level, in
   tesela_status status = tesela__xla_check_sized(shape, err);
   if (status != TESELA_OK) return status;
   if (level < 0 || level > shape->layout.n_tiles)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "level is %" PRId32 "; the layout has levels 0 to %" PRId32,
-                        level, shape->layout.n_tiles);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "level is %" PRId32 "; expected 0 to %" PRId32, level,
+                        shape->layout.n_tiles);
   status = tesela__xla_bounds_at(shape, level, &found, err);
   if (status != TESELA_OK) return status;
   for (int32_t i = 0; i < found.n; i++) bounds[i] = found.extent[i];

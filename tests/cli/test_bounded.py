@@ -72,7 +72,7 @@ COMMANDS = {
     ),
     "convert": (
         (["convert", "--dtype=u8", *WIDE], ""),
-        ["78125 units of each thread takes 80000000 steps", "max_steps is 67108864", "--max-steps=N raises"],
+        ["78125 units of each thread needs 80000000 steps", "max_steps is 67108864", "--max-steps=N raises"],
         (["convert", "local(2).spatial(32)", "spatial(32).local(2)"], "", "--max-steps", 2 * 32 * 32),
     ),
     "dma": (
@@ -137,8 +137,8 @@ def test_requests(name):
 
 HEADERS = {  # what is said of it: none of these takes memory before it is refused, but for texts that are kept
     "numbers": (b'{"a":{"dtype":"U8","shape":[' + b"0," * 2_000_000 + b'0],"data_offsets":[0,0]}}', "tensor a has a shape"),
-    "lists": (b'{"a":[' + b"[]," * 2_000_000 + b"[]]}", "tensor a is no object"),
-    "objects": (b'{"a":[' + b"{}," * 2_000_000 + b"{}]}", "tensor a is no object"),
+    "lists": (b'{"a":[' + b"[]," * 2_000_000 + b"[]]}", "tensor a is not an object"),
+    "objects": (b'{"a":[' + b"{}," * 2_000_000 + b"{}]}", "tensor a is not an object"),
     "depth": (b'{"a":' + b"[" * 2_000_000, "more than 64 levels"),
     "a text": (b'{"__metadata__":{"a":"' + b"x" * 9_000_000 + b'"}}', "holds 0 tensors"),
     "tensors": (b"{" + b'"a":{},' * 2_000_000 + b'"b":{}}', "--max-header=SIZE raises this limit"),
@@ -153,7 +153,7 @@ def test_headers(tmp_path, name):
     assert (done.returncode, done.stdout) == (2, b"")
     assert message in done.stderr.decode()
     if name == "tensors":
-        assert f"its header of {len(header)} bytes takes" in done.stderr.decode()
+        assert f"its header of {len(header)} bytes needs" in done.stderr.decode()
 
 
 def test_a_header_of_many_tensors(tmp_path):

@@ -19,7 +19,7 @@ def test_too_many_for_a_response(limits):
     said = error(asked)
     assert said["code"] == "LIMIT"
     assert said["message"] == (
-        f"the list found has {2 * MOST} nests, without the other limits; a response lists up to {MOST}"
+        f"the list found has {2 * MOST} nests even without the other limits; a response lists up to {MOST}"
     )
 
 

@@ -216,9 +216,9 @@ def test_target(tmp_path):
     [
         ("f16[1000,200] ^stik(dim_order=[0,1])", "did you mean stick?"),
         ("f16[1000,200] stick(^dim_ordr=[0,1])", "did you mean dim_order?"),
-        ("device:^f16[3]", "this is an XLA layout, and device: says a device layout"),
+        ("device:^f16[3]", "this is an XLA layout, but device: expects a device layout"),
         ("device: f16[3] stick(order=^generik)", "did you mean generic?"),
-        ("^stick(dim_order=[0,1])", "needs the host shape; write it in front"),
+        ("^stick(dim_order=[0,1])", "needs the host shape; write it first"),
         ("^SpyreTensorLayout(device_size=[4, 64], stride_map =[64, 1])", "needs the host shape"),
         ("f16[100] stick(dims=^[(0,1,64)])", "coordinate 64 has no place"),
     ],

@@ -280,7 +280,7 @@ def test_labels_are_counted():
     answers = [good({"op": "propagate", "graph": matmul(**more), "mode": "auto"}) for more in ({}, {"labels": 3})]
     assert answers[0] == answers[1]
     said = error({"op": "propagate", "graph": matmul(labels=2)})
-    assert "label 2; labels are 0 to 1" in said["message"]
+    assert "label 2; expected 0 to 1" in said["message"]
 
 
 def test_a_nul_in_a_name_is_no_end():
@@ -433,7 +433,7 @@ def test_what_was_not_looked_at_is_named(tmp_path):
     file = tmp_path / "while.hlo"
     file.write_text(WHILE)
     said = graph("assign", file).stdout.decode()
-    assert "no plan is cheaper for the 1 operator looked at\nnot looked at: 1 operator without rules (w = while)" in said
+    assert "no plan is cheaper for the 1 operator considered\nnot considered: 1 operator without rules (w = while)" in said
     answer = table(graph("assign", "--json", file))
     assert (answer["operators"], answer["unknown"]) == (1, 1)
     said = graph("assign", EXAMPLES / "linear.json").stdout.decode()

@@ -42,5 +42,5 @@ def test_a_result_that_the_target_cannot_have():
     program = {"inputs": {"x": {"size": [128, 64], "dtype": "f16", "stick": 1}}, "ops": ops, "outputs": ["o"]}
     done = run("graph", "assign", "--target=tiles", "-", text=json.dumps(program))
     assert done.returncode == 1
-    assert b"  result: one element per stick; the target has no such layout of it" in done.stdout
+    assert b"  result: one element per stick; the target has no such layout for it" in done.stdout
     assert run("graph", "assign", "-", text=json.dumps(program)).returncode == 0

@@ -66,7 +66,7 @@ def test_a_hint_forbids_copies(tmp_path):
     made = program() | {"hints": [{"node": "o", "kind": "forbid_move", "operand": 0}]}
     (tmp_path / "hint.json").write_text(json.dumps(made))
     result = graph("assign", "--copies", tmp_path / "hint.json")
-    assert result.returncode == 1 and b"may not be moved" in result.stdout
+    assert result.returncode == 1 and b"cannot be moved" in result.stdout
 
 
 def test_placed_programs_are_read_again(tmp_path):

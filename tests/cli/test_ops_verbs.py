@@ -161,7 +161,7 @@ def test_a_list_of_buffers(tmp_path):
         assert printed == good({"op": "graph_plan", "csv": csv, **fields})
         assert printed["arena"]["peak"] == 6 and printed["offsets"]["a"] == printed["offsets"]["c"]
     done = run("graph", "plan", "--json", "--capacity=5", buffers)
-    assert (done.returncode, done.stdout) == (1, b"") and b"every plan needs 6" in done.stderr
+    assert (done.returncode, done.stdout) == (1, b"") and b"every plan needs at least 6" in done.stderr
     assert error({"op": "graph_plan", "csv": csv, "capacity": 5})["code"] == "LIMIT"
     assert error({"op": "graph_plan", "csv": "id,lower\n"})["field"] == "csv"
     assert error({"op": "graph_plan", "csv": csv, **LINEAR_TEXT})["message"] == "expected a program or the field csv, found both"

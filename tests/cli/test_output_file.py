@@ -293,11 +293,11 @@ def test_permissions(open_folder):
     for path, mode in (out, 0o444), (inner, 0o777):
         path.chmod(mode)
     status, said = copy_as_nobody(open_folder, out)
-    assert status == 2 and said == f"tesela: error: {out}: is read-only and stays: Permission denied\n"
+    assert status == 2 and said == f"tesela: error: {out}: is read-only and not replaced: Permission denied\n"
     out.chmod(0o666)
     inner.chmod(0o555)
     status, said = copy_as_nobody(open_folder, out)
-    assert status == 2 and f"{out}: its folder takes no new file" in said and "-o - > FILE" in said
+    assert status == 2 and f"{out}: cannot create a file in its folder" in said and "-o - > FILE" in said
     status, said = copy_as_nobody(open_folder, inner / "new")
     assert (status, said) == (2, f"tesela: error: {inner}/new: Permission denied\n")
     assert out.read_bytes() == b"old" and names(inner) == ["out"]

@@ -377,10 +377,10 @@ def test_unknown_fragments():
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("mma", "the name goes on with a dot and one of: m8n8k4"),
-        (" mma ", "the name goes on with a dot"),
-        ("mma.", "the name goes on with a dot"),
-        ("amd_wmma", "the name goes on with a dot"),
+        ("mma", "the name continues with a dot and one of: m8n8k4"),
+        (" mma ", "the name continues with a dot"),
+        ("mma.", "the name continues with a dot"),
+        ("amd_wmma", "the name continues with a dot"),
         ("nosuch.x", "unknown function or fragment 'nosuch'"),
         ("nosuch.x * local(2)", "unknown function or fragment 'nosuch'"),
         ("f32.x", "unknown element type"),

@@ -84,7 +84,7 @@ def test_ldmatrix_loads_the_fragment_it_was_made_for():
 @pytest.mark.parametrize(
     "words, message",
     [
-        (("spatial(4, 4)", "shared_row_major(4, 8)"), "dim 1 is 4 in registers, 8 in memory"),
+        (("spatial(4, 4)", "shared_row_major(4, 8)"), "dim 1 is 4 in registers, but 8 in memory"),
         (("spatial(4, 4)", "spatial(4, 4)"), "expected a tile in memory, found a register layout"),
         (("shared_row_major(4, 4)", "shared_row_major(4, 4)"), "expected a register layout, found a tile in shared memory"),
         (("spatial(4, 0)", "shared_row_major(4, 8)"), "extent 1 of the shape is 0"),

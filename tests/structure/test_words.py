@@ -7,7 +7,7 @@ import re
 
 SOURCE = pathlib.Path(os.environ.get("TESELA_SOURCE", "."))
 
-# Folders whose comments follow the list. The others are to come.
+# Folders whose comments follow the list; the string literals of src follow it too.
 FOLDERS = ["include/tesela"] + [
     f"src/{folder}" for folder in "layout xla relayout kernels solve gpu device draw base file infer report notation graph".split()]
 
@@ -33,6 +33,21 @@ WORDS = [
     (r"\bdear(er|est)\b", "'more expensive', 'highest price'"),
 ]
 
+# The same for messages, in string literals alone. A comment may say that a text takes or stands for something.
+MESSAGE_WORDS = [
+    (r"\b(is|are) possible\b", "'expected X to Y'"),
+    (r"\b(are|is) allowed\b|\ballowed: |\ballowed are\b", "'expected X to Y'"),
+    (r"; (it|they|this) (is|are) \S+ or more\b", "'expected X or more'"),
+    (r"\bit may (be|have)\b|\bthere (may|must) be\b", "'expected X to Y'"),
+    (r"\bstands?\b", "'is given', 'is listed'"),
+    (r"\b(says?|said|tells?|told)\b(?! how\b)", "'has', 'expresses', 'is given'"),
+    (r"\bthere (is|are) (no|nothing)\b", "'unknown X', 'missing X', 'X out of range'"),
+    (r"\bis missing; it takes\b|\ba word\b(?! has)", "'missing argument X'"),
+    (r"\b(announced|cut off)\b", "'truncated'"),
+    (r"\bwould do\b|\bsuits?\b", "'compatible'"),
+    (r"\btaken\b|\bgoes on\b|\bas far as\b|\bnot settled\b|\bnot decided\b", "'used', 'continues', 'cannot decide'"),
+]
+
 COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|/\*.*?\*/|(?://[^\n]*\n?[ \t]*)+', re.S)
 
 
@@ -42,6 +57,18 @@ def comments(text):
         if not match[0].startswith('"'):
             words = re.sub(r"\s*\n\s*(\*(?!/)|//+)?<?\s*", " ", match[0])
             yield text.count("\n", 0, match.start()) + 1, words
+
+
+STRING = r'"(?:\\.|[^"\\\n])*"'
+JOIN = r'\s*(?:PRI\w+\s*)?'  # of two literals that are one message
+LITERAL = re.compile(rf"/\*.*?\*/|//[^\n]*|'(?:\\.|[^'\\\n])+'|#include[^\n]*|{STRING}(?:{JOIN}{STRING})*", re.S)
+
+
+def messages(text):
+    """Each string literal of a C text as (line, text), joined where the compiler joins."""
+    for match in LITERAL.finditer(text):
+        if match[0].startswith('"'):
+            yield text.count("\n", 0, match.start()) + 1, re.sub(rf'"{JOIN}"', "", match[0])[1:-1]
 
 
 def faults(text, parts=comments, lists=WORDS):
@@ -55,6 +82,25 @@ def test_comments_follow_the_list():
     wrong = [f"{file.relative_to(SOURCE)}:{line}: '{found}': write {better}" for file in files
              for line, found, better in faults(file.read_text())]  # fmt: skip
     assert wrong == [], "\n" + "\n".join(wrong)
+
+
+def test_messages_follow_the_list():
+    files = sorted((SOURCE / "src").rglob("*.[ch]"))
+    assert len(files) >= 300
+    assert sum(len(list(messages(file.read_text()))) for file in files) > 3000
+    wrong = [f"{file.relative_to(SOURCE)}:{line}: '{found}': write {better}" for file in files
+             for line, found, better in faults(file.read_text(), messages, WORDS + MESSAGE_WORDS)]  # fmt: skip
+    assert wrong == [], "\n" + "\n".join(wrong)
+
+
+def test_a_phrase_in_a_message_is_found():
+    def found(text):
+        return [fault[:2] for fault in faults(text, messages, WORDS + MESSAGE_WORDS)]
+
+    assert found('x;\nfail("fill %d is "\n     "none");') == [(2, "is none")]
+    assert found('fail("dim %" PRId32 "; it is 0 or "\n "more");') == [(1, "; it is 0 or more")]
+    assert found('fail("rank %d; 0 to 4 are possible"); // are possible') == [(1, "are possible")]
+    assert found('#include "behind.h"\n/* "behind" */ x = \'"\'; y = "after"; // "behind"\n') == []
 
 
 def test_a_phrase_is_found():

@@ -170,7 +170,7 @@ static void contradictions(void **state) {
   b[1].offset = 6;
   refuses("beyond", 2, b, &ten, TESELA_E_INVALID, "ends at 12; the capacity is 10");
   b[1].alignment = 4;
-  refuses("unaligned", 2, b, &none, TESELA_E_INVALID, "no multiple of its alignment 4");
+  refuses("unaligned", 2, b, &none, TESELA_E_INVALID, "not a multiple of its alignment 4");
   b[1] = buffer(4, 5, 6); /* begins where the other ends */
   b[1].offset = 5;
   OK(tesela_arena_plan(2, b, &none, NULL, &e_));
@@ -204,7 +204,7 @@ static void no_plan_within_the_capacity(void **state) {
   static tesela_arena_buffer b[300], made[300];
   tesela_arena_options options = {.capacity = 5};
   const tesela_arena_buffer three[] = {buffer(0, 3, 4), buffer(1, 5, 2), buffer(3, 6, 4)};
-  refuses("bound", 3, three, &options, TESELA_E_LIMIT, "every plan needs 6");
+  refuses("bound", 3, three, &options, TESELA_E_LIMIT, "every plan needs at least 6");
   /* live 3 everywhere, and yet no plan of 3: by all orders the least peak is 4 */
   const tesela_arena_buffer four[] = {buffer(0, 2, 1), buffer(1, 4, 1), buffer(1, 3, 1), buffer(3, 5, 2)};
   options.capacity = arena_least_peak(4, four, 15) - 1;

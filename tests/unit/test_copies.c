@@ -246,12 +246,11 @@ static void plans_are_explained(void **state) {
   said(ACROSS "o = matmul r y", copies, "cost 9216: 0 elements in 0 moves, 9216 in 1 copy of views\n");
   said(ACROSS "o = matmul r y", copies, "  o     0        r       a copy -> stick 1  9216\n");
   said(ACROSS "a = matmul r y; b = matmul r y", copies, "18432 in 2 copies of views\n");
-  said(ACROSS "a = matmul r y; b = matmul r y", shared, "a copy -> stick 1  0, the copy is there\n");
+  said(ACROSS "a = matmul r y; b = matmul r y", shared, "a copy -> stick 1  0, the copy exists\n");
   /* strict: y would have to move, and r to be copied */
   said("x = input f16[72,2,50] 2; y = input f16[100,64] 0; r = reshape x 72,100; o = matmul r y", strict,
-       "  would fix it: copy r to stick 1 (9216 elements) in front of o, and move y to stick 1 (8192 "
-       "elements) "
-       "in front of o\n");
+       "  would fix it: copy r to stick 1 (9216 elements) before o, and move y to stick 1 (8192 "
+       "elements) before o\n");
 }
 
 static void moves_say_what_is_copied(void **state) {

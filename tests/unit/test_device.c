@@ -170,7 +170,7 @@ static void refusals(void **state) {
       {{{2, 64, 0, 2}, {30, 1, 0, 0}, {64, 1, 0, 1}}, false, 1, TESELA_E_RANGE, "host dim 2"},
       {{{2, 0, 0, 1}, {30, 1, 0, 0}, {64, 1, 0, 1}}, false, 1, TESELA_E_RANGE, "step 0"},
       {{{-1, 64, 0, 1}, {30, 1, 0, 0}, {64, 1, 0, 1}}, false, 1, TESELA_E_RANGE, "extent -1"},
-      {{{2, 64, 1000, 1}, {30, 1, 64, 0}, {64, 1, 1, 1}}, true, 1, TESELA_E_INVALID, "could meet"},
+      {{{2, 64, 1000, 1}, {30, 1, 64, 0}, {64, 1, 1, 1}}, true, 1, TESELA_E_INVALID, "could share a place"},
       {{{2, 64, 64, 1}, {30, 1, 64, 0}, {64, 1, 1, 1}}, true, 1, TESELA_E_INVALID, "same stride"},
       {{{2, 64, 4000, 1}, {30, 1, 128, 0}, {64, 1, 2, 1}}, true, 1, TESELA_E_INVALID, "in a stick"},
       {{{2, 64, -4000, 1}, {30, 1, 128, 0}, {64, 1, 1, 1}}, true, 1, TESELA_E_RANGE, "stride -4000"},

@@ -51,7 +51,7 @@ static void limits_by_rows(void **state) {
       {"pieces of 48 bytes and 32", 1000, 256, {.max_burst = 48, .min_burst = 32, .alignment = 16}, 1, NULL},
       {"3 lanes in bursts of 2", 1, 3, {.max_burst = 4}, 2, NULL},
       {"3 lanes one by one: every second one is a loop", 1, 3, {.max_burst = 2}, 2, NULL},
-      {"bursts of nothing", 1000, 256, {.max_burst = 1}, 0, "max_burst is 1 bytes; an element has 2"},
+      {"bursts of nothing", 1000, 256, {.max_burst = 1}, 0, "max_burst is 1 bytes, but an element has 2"},
       {"bursts that are both",
        1000,
        256,
@@ -61,7 +61,7 @@ static void limits_by_rows(void **state) {
       {"halves are not aligned", 1000, 256, {.max_burst = 64, .alignment = 128}, 0, "max_burst is 64 bytes"},
       {"negative", 1000, 256, {.max_extent = -1}, 0, "max_extent is -1"},
       {"every element its own", 2, 70, {.max_extent = 1}, 140, NULL},
-      {"more than there may be", 2000000, 70, {.max_extent = 1}, 0, "nests are allowed"},
+      {"more than there may be", 2000000, 70, {.max_extent = 1}, 0, "nests (max_nests)"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     dma_case c = sticks(rows[i].rows, rows[i].columns);

@@ -105,7 +105,7 @@ static void what_cannot_be_is_refused(void **state) {
                 TESELA_E_RANGE, "box_size[1] is 101");
   check_refused("box of padding", &good,
                 &(tesela_dma_options){.padding = true, .box_start = (int64_t[]){0, 0}}, TESELA_E_UNSUPPORTED,
-                "no box");
+                "not to a box");
   check_refused("direction", &good, &(tesela_dma_options){.direction = (tesela_dma_direction)2},
                 TESELA_E_RANGE, "direction is 2");
   c = good, c.stride[0] = 0;

@@ -269,7 +269,7 @@ static void plans_print_their_patterns(void **state) {
       printed(&dst, &src, 32),
       "shuffle: 32 threads, 32-bit elements, 1 in a unit\n"
       "a thread has 2 units of src and 2 of dst; 1 at most stays in it\n"
-      "2 rounds; no plan of 32-bit shuffles has fewer\n"
+      "2 rounds; the minimum for plans of 32-bit shuffles\n"
       "all warps:\n"
       "  unit 0 = own unit 0 (lanes 0x00000001)\n"
       "  unit 1 = own unit 1 (lanes 0x80000000)\n"
@@ -284,7 +284,7 @@ static void plans_print_their_patterns(void **state) {
       printed(&dst, &src, 8),
       "shuffle: 3 threads, 8-bit elements, 1 in a unit\n"
       "a thread has 3 units of src and 3 of dst; 1 at most stays in it\n"
-      "2 rounds; no plan of 32-bit shuffles has fewer\n"
+      "2 rounds; the minimum for plans of 32-bit shuffles\n"
       "all warps:\n"
       "  unit 0 = own unit 0 (lanes 0x00000001)\n"
       "  unit 1 = own unit 1 (lanes 0x00000002)\n"
@@ -308,7 +308,7 @@ static void plans_print_their_patterns(void **state) {
   assert_string_equal(printed(&dst, &src, 32),
                       "shuffle: 34 threads, 32-bit elements, 1 in a unit\n"
                       "a thread has 2 units of src and 2 of dst; 1 at most stays in it\n"
-                      "1 round; no plan of 32-bit shuffles has fewer\n"
+                      "1 round; the minimum for plans of 32-bit shuffles\n"
                       "warp 0:\n"
                       "  unit 0 = own unit 0 (lanes 0x55555555)\n"
                       "  unit 1 = own unit 1 (lanes 0xaaaaaaaa)\n"

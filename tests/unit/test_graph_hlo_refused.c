@@ -45,26 +45,26 @@ static const struct {
     {"an operand of elsewhere", "HloModule m\nb { y = f32[] parameter(0) }\nENTRY a { x = f32[] negate(@y) }",
      TESELA_E_INVALID, "operand y"},
     {"brackets that do not close", "HloModule m\nENTRY a { x = f32[] parameter@(0 }", TESELA_E_SYNTAX,
-     "not closed"},
+     "unclosed bracket"},
     {"quotes that do not close", "HloModule m\nENTRY a { x = f32[] parameter(0), k=@\"v }", TESELA_E_SYNTAX,
-     "does not end"},
+     "unterminated string"},
     {"an attribute without value", "HloModule m\nENTRY a { x = f32[] parameter(0), k=@, }", TESELA_E_SYNTAX,
      "a value"},
     {"an attribute without name", "HloModule m\nENTRY a { x = f32[] parameter(0), @}", TESELA_E_SYNTAX,
      "name of an attribute"},
-    {"an attribute that stands twice",
+    {"an attribute that is given twice",
      "HloModule m\nENTRY a { x = f32[2] parameter(0)\n y = f32[2] reverse(x), dimensions={0}, @dimensions={} "
      "}",
-     TESELA_E_INVALID, "dimensions stands twice"},
+     TESELA_E_INVALID, "dimensions is given twice"},
     {"joined groups that contradict",
      "HloModule m\nENTRY a { x = f32[2,9,4] parameter(0)\n w = f32[3,2,8] parameter(1)\n @y = f32[2,8,7] "
      "convolution(x, w), window={size=3}, dim_labels=b0f_0io->b0f, feature_group_count=2 }",
-     TESELA_E_INVALID, "make it f32[2,7,8]"},
+     TESELA_E_INVALID, "give f32[2,7,8]"},
     {"a lookup of nothing that contradicts",
      "HloModule m\nENTRY a { x = f32[4,6] parameter(0)\n i = s32[3,0] parameter(1)\n @y = f32[7,1,6] "
      "gather(x, "
      "i), offset_dims={1,2}, start_index_map={}, index_vector_dim=1, slice_sizes={1,6} }",
-     TESELA_E_INVALID, "make it f32[3,1,6]"},
+     TESELA_E_INVALID, "give f32[3,1,6]"},
     {"borders beyond all numbers",
      "HloModule m\ns { p = f32[] parameter(0)\n q = f32[] parameter(1)\n ROOT r = f32[] add(p, q) }\nENTRY a "
      "{ x "
@@ -78,14 +78,14 @@ static const struct {
     {"a parameter without number", "HloModule m\nENTRY a { @x = f32[] parameter(x) }", TESELA_E_SYNTAX,
      "parameter(number)"},
     {"a number that is none", "HloModule m\nENTRY a { x = f32[] constant(@0q) }", TESELA_E_SYNTAX,
-     "0q is no number"},
+     "0q is not a number"},
     {"too few values", "HloModule m\nENTRY a { x = f32[2,2] constant(@{{1,2},{3}}) }", TESELA_E_INVALID,
      "3 values; its shape has 4"},
     {"shapes that contradict", "HloModule m\nENTRY a { x = f32[2] parameter(0)\n @y = f32[3] negate(x) }",
-     TESELA_E_INVALID, "says f32[3]; its operands make it f32[2]"},
+     TESELA_E_INVALID, "has f32[3], but its operands give f32[2]"},
     {"types that contradict",
      "HloModule m\nENTRY a { x = f32[2] parameter(0)\n @y = s32[1] slice(x), slice={[0:1]} }",
-     TESELA_E_INVALID, "says s32[1]; its operands make it f32[1]"},
+     TESELA_E_INVALID, "has s32[1], but its operands give f32[1]"},
     {"operands that do not fit",
      "HloModule m\nENTRY a { x = f32[2] parameter(0)\n z = f32[3] parameter(1)\n @y = f32[3] add(x, z) }",
      TESELA_E_INVALID, "[3] does not broadcast with [2]"},
@@ -93,13 +93,13 @@ static const struct {
      "HloModule m\nENTRY a { x = f32[2] parameter(0)\n @y = f32[2] slice(x), slice={[1:3]} }", TESELA_E_RANGE,
      "2 elements from 1"},
     {"too few operands", "HloModule m\nENTRY a { x = f32[2] parameter(0)\n @y = f32[2] add(x) }",
-     TESELA_E_INVALID, "1 operands; add takes 2"},
+     TESELA_E_INVALID, "1 operands; add expects 2"},
     {"a tuple where an array must be",
      "HloModule m\nENTRY a { x = f32[2] parameter(0)\n t = (f32[2]) tuple(x)\n @y = f32[2] negate(t) }",
      TESELA_E_INVALID, "is a tuple"},
     {"an array where a tuple must be",
      "HloModule m\nENTRY a { x = f32[2] parameter(0)\n @y = f32[2] get-tuple-element(x), index=0 }",
-     TESELA_E_INVALID, "no tuple"},
+     TESELA_E_INVALID, "not a tuple"},
     {"an element beyond",
      "HloModule m\nENTRY a { x = f32[2] parameter(0)\n t = (f32[2]) tuple(x)\n @y = f32[2] "
      "get-tuple-element(t), index=1 }",
@@ -126,11 +126,11 @@ static const struct {
      TESELA_E_LIMIT, "deeper than 64"},
     {"a note of no class",
      "HloModule m\nENTRY a { x = f32[2] parameter(0), frontend_attributes={tesela=\"@nothing\"} }",
-     TESELA_E_SYNTAX, "no class"},
+     TESELA_E_SYNTAX, "unknown class"},
     {"a note with a key that is none",
      "HloModule m\nENTRY a { x = f32[2] parameter(0), frontend_attributes={tesela=\"input stick=0 @key=1\"} "
      "}",
-     TESELA_E_SYNTAX, "no key"},
+     TESELA_E_SYNTAX, "unknown key"},
     {"a note with a value that is none",
      "HloModule m\nENTRY a { x = f32[2] parameter(0), frontend_attributes={tesela=\"input @stick=q\"} }",
      TESELA_E_SYNTAX, "stick"},
@@ -194,7 +194,7 @@ static void empty_tuples_stop_at_a_limit(void **state) {
   tesela_graph *graph = NULL;
   tesela_error err = {.message = ""};
   assert_int_equal(tesela_graph_read_hlo(&graph, text, strlen(text), NULL, NULL, NULL, &err), TESELA_E_LIMIT);
-  assert_non_null(strstr(err.message, "tuples"));
+  assert_non_null(strstr(err.message, "a tuple has"));
   free(text);
 }
 

@@ -98,8 +98,8 @@ static void defaults_refuse(void **unused) {
     int64_t m, k, n;
     const char *says;
   } rows[] = {
-      {8192, 8192, 8192, "takes 549890031616 steps"}, /* 2^39 + 2 * 2^26 */
-      {100000, 2, 99999, "takes 39999600000 steps"},
+      {8192, 8192, 8192, "needs 549890031616 steps"}, /* 2^39 + 2 * 2^26 */
+      {100000, 2, 99999, "needs 39999600000 steps"},
       {INT64_C(1) << 30, INT64_C(1) << 20, 4, "max_steps is 10000000000"},
       {INT64_C(1) << 27, 1, 8, "max_bytes is 4294967296"},
   };

@@ -35,8 +35,7 @@ static const shape_row bad_rows[] = {
     {"a step above 2^32", "f32[4]", POOL(.step = N(STEP + 1)), "", TESELA_E_OVERFLOW, "2^32"},
     {"a dilation above 2^32", "f32[4]", POOL(.dilation = N(STEP + 1)), "", TESELA_E_OVERFLOW, "2^32"},
     {"an x_dilation above 2^32", "f32[1]", POOL(.x_dilation = N(STEP + 1)), "", TESELA_E_OVERFLOW, "2^32"},
-    {"a border in front of 2^62", "f32[4]", POOL(.low = N(-BIG), .high = N(MOST)), "", TESELA_E_OVERFLOW,
-     "2^62"},
+    {"a border before 2^62", "f32[4]", POOL(.low = N(-BIG), .high = N(MOST)), "", TESELA_E_OVERFLOW, "2^62"},
     {"borders of all there is", "f32[4]", POOL(.low = N(-INT64_MAX), .high = N(INT64_MAX)), "",
      TESELA_E_OVERFLOW, "2^62"},
     {"the least border", "f32[4]", POOL(.low = N(INT64_MIN)), "", TESELA_E_OVERFLOW, "2^62"},
@@ -82,9 +81,9 @@ static const struct {
   tesela_node_spec spec;
   float want[4];
 } run_rows[] = {
-    {"steps of 2^32: in front of x, then x[0]", POOL(.step = N(STEP), .low = N(STEP)), {0, 1}},
+    {"steps of 2^32: before x, then x[0]", POOL(.step = N(STEP), .low = N(STEP)), {0, 1}},
     {"far behind x", POOL(.low = N(-MOST), .high = N(MOST)), {0, 0, 0, 0}},
-    {"far in front of x", POOL(.low = N(MOST), .high = N(-MOST)), {0, 0, 0, 0}},
+    {"far before x", POOL(.low = N(MOST), .high = N(-MOST)), {0, 0, 0, 0}},
     {"x 2^32 apart", POOL(.step = N(STEP), .x_dilation = N(STEP)), {1, 2, 3, 4}},
     {"elements of a window 2^32 apart",
      POOL(.length = N(2), .dilation = N(STEP), .high = N(STEP)),

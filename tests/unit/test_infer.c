@@ -280,9 +280,9 @@ static void rules_are_named(void **state) {
   static const struct {
     const char *text, *tensor, *rule;
   } named[] = {
-      {MATMUL, "ga", "row-major, as nothing else is said"},
-      {MATMUL, "ta", "line 9, load: vectors of 8 as ga lies"},
-      {MATMUL, "sa", "the fewest bank conflicts for its loads and stores"},
+      {MATMUL, "ga", "row-major (default)"},
+      {MATMUL, "ta", "line 9, load: vectors of 8 in the order of ga"},
+      {MATMUL, "sa", "fewest bank conflicts for its loads and stores"},
       {MATMUL, "ra", "line 13, dot: operand A of acc"},
       {MATMUL, "rb", "line 13, dot: operand B of acc"},
       {MATMUL, "acc", "line 13, dot: grid of warps chosen"},

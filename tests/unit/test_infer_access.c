@@ -31,49 +31,48 @@ static const struct {
     /* lane 0 has (0,0), (1,0), .. of column 0: half bytes side by side where columns are */
     {"a fragment of half bytes by rows",
      "threads 32\nglobal g: u4[16, 8]\nregister r: u4[16, 8] = mma.m16n8k16.f16.B\nload r, g\n", "g", "r",
-     "the threads cannot read r from g: no vector of 2 elements: thread 0 has local id 1 not next to the one "
-     "before",
+     "the threads cannot read r from g: no vector of 2 elements: thread 0 has local id 1 not adjacent to the "
+     "previous one",
      4, "global_column_major(16, 8)", true},
     {"and written",
      "threads 32\nglobal g: u4[16, 8]\nregister r: u4[16, 8] = mma.m16n8k16.f16.B\nstore g, r\n", "g", "r",
-     "the threads cannot write r to g: no vector of 2 elements: thread 0 has local id 1 not next to the one "
-     "before",
+     "the threads cannot write r to g: no vector of 2 elements: thread 0 has local id 1 not adjacent to the "
+     "previous one",
      4, "global_column_major(16, 8)", true},
     {"a thread with one half byte", "threads 8\nglobal g: s4[8]\nregister r: s4[8] = spatial(8)\nload r, g\n",
      "g", "r",
-     "the threads cannot read r from g: no vector of 1 registers of 4 bits is 1, 2, 4, .. whole bytes", 4,
+     "the threads cannot read r from g: no vector of 1 registers of 4 bits has 1, 2, 4, ... whole bytes", 4,
      NULL, false},
     {"six bits are never bytes", "threads 4\nglobal g: f6e2m3fn[16]\nregister r: f6e2m3fn[16]\nload r, g\n",
      "g", "r",
-     "the threads cannot read r from g: no vector of 4 registers of 6 bits is 1, 2, 4, .. whole bytes", 4,
+     "the threads cannot read r from g: no vector of 4 registers of 6 bits has 1, 2, 4, ... whole bytes", 4,
      NULL, false},
     /* four quarters of a byte along rows in r, along columns in q: each alone has a layout */
     {"two loads that want different bytes",
      "threads 4\nglobal g: u2[4, 4]\nregister r: u2[4, 4] = spatial(4, 1).local(1, 4)\n"
      "register q: u2[4, 4] = local(4, 1).spatial(1, 4)\nload r, g\nload q, g\n",
      "g", "q",
-     "the threads cannot read q from g: no vector of 4 elements: thread 0 has local id 1 not next to the one "
-     "before",
+     "the threads cannot read q from g: no vector of 4 elements: thread 0 has local id 1 not adjacent to the "
+     "previous one",
      6, "global_column_major(4, 4)", false},
     {"half bytes at odd places",
      "threads 2\nglobal g: u4[8] = global_strides([8], [1], offset=1)\nregister r: u4[8]\nload r, g\n", "g",
      "r",
      "the threads cannot read r from g: no vector of 2 elements: thread 0 has local id 0 at a place that is "
-     "no "
-     "multiple of it",
+     "not a multiple of the vector",
      4, "global_row_major(8)", true},
     {"a copy that would have to turn bytes",
      "threads 32\nglobal g: u4[16, 8]\nshared s: u4[16, 8] = shared_column_major(16, 8)\ncopy s, g\n", "s",
      "g",
-     "the threads cannot write s: no vector of 2 elements: thread 0 has local id 1 not next to the one "
-     "before",
+     "the threads cannot write s: no vector of 2 elements: thread 0 has local id 1 not adjacent to the "
+     "previous one",
      4, "shared_row_major(16, 8)", true},
     {"the middle dim has to be the fastest",
      "threads 4\nglobal g: u4[2, 2, 4]\nregister r: u4[2, 2, 4] = spatial(1, 1, 4).local(2, 2, 1)\nload r, "
      "g\n",
      "g", "r",
-     "the threads cannot read r from g: no vector of 2 elements: thread 0 has local id 1 not next to the one "
-     "before",
+     "the threads cannot read r from g: no vector of 2 elements: thread 0 has local id 1 not adjacent to the "
+     "previous one",
      4, "global_strides([2, 2, 4], [8, 1, 2])", true},
     {"no dim does, but the order of the registers",
      "threads 1\nglobal g: u4[2, 3]\n"
@@ -83,8 +82,8 @@ static const struct {
      "local_modes=[1, 0])\n"
      "load r, g\nload q, g\n",
      "g", "r",
-     "the threads cannot read r from g: no vector of 2 elements: thread 0 has local id 1 not next to the one "
-     "before",
+     "the threads cannot read r from g: no vector of 2 elements: thread 0 has local id 1 not adjacent to the "
+     "previous one",
      5, "global_column_major(2, 3)", true},
 };
 

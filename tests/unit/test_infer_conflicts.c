@@ -205,19 +205,19 @@ static void the_table_says_everything(void **state) {
       "register c: f32[32, 32] = spatial(1, 32) * local(32, 1)\n"
       "register d: f32[2]\nconvert c, b\nload c, g\ncopy b, a\n";
   static const char expected[] =
-      "tensor  space     type         rule                                layout\n"
-      "g       global    f32[32, 32]  row-major, as nothing else is said  global_row_major(32, 32)\n"
-      "a       register  f32[32, 32]  given                               spatial(32, 1).local(1, 32)\n"
-      "b       register  f32[32, 32]  given                               spatial(1, 32).local(32, 1)\n"
-      "c       register  f32[32, 32]  given                               spatial(1, 32).local(32, 1)\n"
-      "d       register  f32[2]       no rule                             ?\n"
+      "tensor  space     type         rule                 layout\n"
+      "g       global    f32[32, 32]  row-major (default)  global_row_major(32, 32)\n"
+      "a       register  f32[32, 32]  given                spatial(32, 1).local(1, 32)\n"
+      "b       register  f32[32, 32]  given                spatial(1, 32).local(32, 1)\n"
+      "c       register  f32[32, 32]  given                spatial(1, 32).local(32, 1)\n"
+      "d       register  f32[2]       no rule              ?\n"
       "line 7: convert c, b: nothing moves\n"
       "line 9: copy: the layout of a does not fit that of b: a thread computes its results from its own "
       "registers\n"
       "  it is in  spatial(32, 1).local(1, 32)\n"
       "  needed in spatial(1, 32).local(32, 1)\n"
       "  thread 0 lacks element [1, 0]\n"
-      "  a convert would take 31 shuffles of 32 bits\n";
+      "  a convert would cost 31 shuffles of 32 bits\n";
   char printed[2000];
   tesela_kernel_program *program = infer_program("table", text);
   assert_int_equal(tesela_kernel_program_infer(program, NULL), TESELA_E_INVALID);

@@ -286,27 +286,27 @@ static void refusals_say_what_and_where(void **state) {
       {"shared_row_major(2, 2)", "register", TESELA_E_MISMATCH, 0,
        "expected a register layout, found a tile in shared memory"},
       {"shared: local(3)", NULL, TESELA_E_MISMATCH, 8,
-       "this is a register layout, and shared: says a tile in shared memory"},
+       "this is a register layout, but shared: expects a tile in shared memory"},
       {"register: f32[3]", NULL, TESELA_E_MISMATCH, 10,
-       "this is an XLA layout, and register: says a register layout"},
-      {"jax: f32[3]", NULL, TESELA_E_MISMATCH, 5, "this is an XLA layout, and jax: says a layout of JAX"},
+       "this is an XLA layout, but register: expects a register layout"},
+      {"jax: f32[3]", NULL, TESELA_E_MISMATCH, 5, "this is an XLA layout, but jax: expects a JAX layout"},
       {"device: f32[3]{0}", "xla", TESELA_E_MISMATCH, 8,
-       "this is an XLA layout, and device: says a device layout"},
+       "this is an XLA layout, but device: expects a device layout"},
       {"foo: f32[3]", NULL, TESELA_E_UNSUPPORTED, 0,
        "unknown notation 'foo'; expected xla, jax, register, device, shared or global"},
       {"f32[3]", "foo", TESELA_E_UNSUPPORTED, -1, "unknown notation 'foo'"},
       {"Layout(major_to_minor=(0, 1))", NULL, TESELA_E_UNSUPPORTED, 0,
-       "a layout of JAX needs type and dims before it: f32[3,5] Layout("},
+       "a JAX layout needs type and dims before it: f32[3,5] Layout("},
       {"f32[3] Layout(major_to_minor=(0, 1))", NULL, TESELA_E_MISMATCH, 7,
        "the layout orders 2 dims; the array has 1"},
       {"f32[3,5] Layout(major_to_minor=(0, x))", NULL, TESELA_E_SYNTAX, 35, "expected a number"},
       {"f32[3,5] jax.Layout(major_to_minor=(0, x))", NULL, TESELA_E_SYNTAX, 39, "expected a number"},
       {"f32[3,5] (4,8):(8,1)", NULL, TESELA_E_UNSUPPORTED, 0,
-       "this is a CuTe layout (cute); tesela does not read that notation yet"},
+       "this is a CuTe layout (cute), which tesela does not read yet"},
       {"cute: anything", NULL, TESELA_E_UNSUPPORTED, 6, "this is a CuTe layout (cute)"},
       {"(4,8):(8,1)", "xla", TESELA_E_UNSUPPORTED, 0, "this is a CuTe layout (cute)"},
       {"AB16b16a", NULL, TESELA_E_INVALID, 0,
-       "this can be a oneDNN tag or a TVM layout; write onednn: or tvm: before it"},
+       "ambiguous: a oneDNN tag or a TVM layout; write onednn: or tvm: before it"},
       {"g32[3]", NULL, TESELA_E_SYNTAX, 0, "unknown element type"},
       {"xla:f32[3", NULL, TESELA_E_SYNTAX, 9, "the end of the text"},
       {"device: f16[8] stick(order=generik)", NULL, TESELA_E_SYNTAX, 27, "did you mean generic?"},
@@ -339,7 +339,7 @@ static void other_notations_are_named(void **state) {
       const tesela_layout_read_options options = {.notation = demands[k]};
       assert_int_equal(tesela_layout_read(begins[i].text, strlen(begins[i].text), &options, &any, &err),
                        TESELA_E_UNSUPPORTED);
-      snprintf(name, sizeof name, "(%s); tesela does not", begins[i].notation);
+      snprintf(name, sizeof name, "(%s), which tesela does not", begins[i].notation);
       if (!strstr(err.message, name)) fail_msg("%s: %s", begins[i].text, err.message);
     }
 }

@@ -97,36 +97,35 @@ static const struct {
   bool moves;
 } reasons[] = {
     {"x = input f16[4,130] 1; t = sort x 1 5",
-     "t: operand 0 suits it in no layout of the result\n"
+     "t: no layout of the result is compatible with operand 0\n"
      "  operand 0  x  f16[4,130]  lanes along dim 1   (stick 1)\n"
      "  needs: a dim that is neither folded nor run along in its lanes, or always lane 0\n"
      "  would fix it: move x to stick 0 (768 elements)\n",
      false},
     {"x = input f16[130] 0; t = sort x 0 5",
-     "t: operand 0 suits it in no layout of the result\n"
+     "t: no layout of the result is compatible with operand 0\n"
      "  operand 0  x  f16[130]  lanes along dim 0   (stick 0)\n"
      "  needs: a dim that is neither folded nor run along in its lanes, or always lane 0\n"
      "  no moves of stick dims fix it: a clone, or another layout of an input, may; so may copies of "
      "views, and moves to and from one element per stick, which are off\n",
      true},
     {"x = input f16[64,130] 1; t = keeps f16[130] x",
-     "t: operand 0 suits it in no layout of the result\n"
+     "t: no layout of the result is compatible with operand 0\n"
      "  operand 0  x  f16[64,130]  lanes along dim 1   (stick 1)\n"
      "  needs: the result's stick dim in its lanes, or lane 0 and the same along them\n"
-     "  operand 0 has another shape than the result: how its dims go with those of the result is not known "
-     "of "
-     "all-reduce, so it cannot meet this\n"
+     "  operand 0 differs in shape from the result: all-reduce does not tell how their dims correspond, so "
+     "it cannot meet this\n"
      "  no moves of stick dims fix it: a clone, or another layout of an input, may; so may copies of "
      "views, and moves to and from one element per stick, which are off\n",
      true},
     {"x = input f16[64,130] 0; t = stats f16[64,1] x",
-     "t: operand 0 suits it in no layout of the result\n"
+     "t: no layout of the result is compatible with operand 0\n"
      "  operand 0  x  f16[64,130]  lanes along dim 0   (stick 0)\n"
      "  needs: its last dim in its lanes\n"
      "  would fix it: move x to stick 1 (8320 elements)\n",
      false},
     {"x = input f16[64,130] 1; t = prod x 1",
-     "t: operand 0 suits it in no layout of the result\n"
+     "t: no layout of the result is compatible with operand 0\n"
      "  operand 0  x  f16[64,130]  lanes along dim 1   (stick 1)\n"
      "  needs: a dim that is neither folded nor run along in its lanes, or always lane 0\n"
      "  would fix it: move x to stick 0 (12288 elements)\n",
@@ -231,7 +230,7 @@ static void targets_with_bad_opcodes_are_refused(void **state) {
   OK(tesela_target_check(&target, &e_));
   memset(target.rule[0].opcode, 'x', sizeof target.rule[0].opcode);
   assert_int_equal(tesela_target_check(&target, &err), TESELA_E_RANGE);
-  assert_non_null(strstr(err.message, "without an end"));
+  assert_non_null(strstr(err.message, "not terminated"));
 }
 
 /* ---- target files ---- */
@@ -285,13 +284,13 @@ static void files_with_bad_opcodes_are_refused(void **state) {
     tesela_status status;
     int64_t at; /* byte of the line */
   } bad[] = {
-      {"rule matmul \"dot\" 0 needs any", "matmul has no opcode", TESELA_E_INVALID, 12},
-      {"rule pointwise.add \"add\" 0 needs any", "pointwise has no opcode", TESELA_E_INVALID, 19},
-      {"rule fallback \"x 0 needs any", "without the quote behind it", TESELA_E_SYNTAX, 14},
-      {"rule fallback \"a # b\" 0 needs any", "without the quote behind it", TESELA_E_SYNTAX, 14},
+      {"rule matmul \"dot\" 0 needs any", "matmul takes no opcode", TESELA_E_INVALID, 12},
+      {"rule pointwise.add \"add\" 0 needs any", "pointwise takes no opcode", TESELA_E_INVALID, 19},
+      {"rule fallback \"x 0 needs any", "lacks its closing quote", TESELA_E_SYNTAX, 14},
+      {"rule fallback \"a # b\" 0 needs any", "lacks its closing quote", TESELA_E_SYNTAX, 14},
       {"rule fallback \"\" 0 needs any", "an opcode of 0 bytes", TESELA_E_LIMIT, 14},
       {"rule fallback \"0123456789012345678901234567890123456789012345678901234567890123\" 0 needs any",
-       "an opcode of 64 bytes; 1 to 63", TESELA_E_LIMIT, 14},
+       "an opcode of 64 bytes; expected 1 to 63", TESELA_E_LIMIT, 14},
       {"rule fallback \"x\" needs any", "expected the number of an operand, all, or result", TESELA_E_SYNTAX,
        18},
       {"rule fallback \"x\"", "found the end of the line", TESELA_E_SYNTAX, 17},

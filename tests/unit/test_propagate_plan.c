@@ -206,7 +206,7 @@ static void answers_say_why(void **state) {
     bool moves, share;
   } rows[] = {
       {"a = input f16[256,128] 1; x = input f16[128,256] 1; a_t = permute a 1,0; t1 = pw a_t x",
-       "t1: no layout suits all operands\n"
+       "t1: no layout is compatible with all operands\n"
        "  operand 0  a_t  f16[128,256]  lanes along dim 0   (buffer a f16[256,128], stick 1)\n"
        "  operand 1  x    f16[128,256]  lanes along dim 1   (stick 1)\n"
        "  needs: the result's stick dim in its lanes, or lane 0 and the same along them\n"
@@ -219,38 +219,38 @@ static void answers_say_why(void **state) {
        "4 buffers, 0 of them left to the search\n"
        "  node  operand  buffer  from -> to          price\n"
        "  t1    0        a       stick 1 -> stick 0  32768\n"
-       "  t2    1        a       stick 1 -> stick 0  0, the copy is there\n",
+       "  t2    1        a       stick 1 -> stick 0  0, the copy exists\n",
        true, true},
       {"x = input f16[64,15,384] 2; v = slice x 2 100 128 1; o = pw v",
-       "o: operand 0 suits it in no layout of the result\n"
+       "o: no layout of the result is compatible with operand 0\n"
        "  operand 0  v  f16[64,15,128]  lanes along dim 2 from lane 36 on   (buffer x f16[64,15,384], stick "
        "2)\n"
        "  needs: the result's stick dim in its lanes, or lane 0 and the same along them\n"
        "  would fix it: move x to stick 0 (368640 elements), or x to stick 1 (368640 elements)\n",
        false, false},
       {"a = input f16[128,128,128] 2; b = input f16[128,128] 1; t = sum a 2; o = pw t b",
-       "o: no layout suits all operands\n"
+       "o: no layout is compatible with all operands\n"
        "  operand 0  t  f16[128,128]  always lane 0   (one element per stick)\n"
        "  operand 1  b  f16[128,128]  lanes along dim 1   (stick 1)\n"
        "  needs: the result's stick dim in its lanes, or lane 0 and the same along them\n"
-       "  would fix it: move a to stick 1 (2097152 elements) in front of t\n",
+       "  would fix it: move a to stick 1 (2097152 elements) before t\n",
        false, false},
       {"a = input f16[128,96] 1; b = input f16[128,32] 1; o = cat 1 a b",
-       "o: operand 1 suits it in no layout of the result\n"
+       "o: no layout of the result is compatible with operand 1\n"
        "  operand 0  a  f16[128,96]  lanes along dim 1   (stick 1)\n"
        "  operand 1  b  f16[128,32]  lanes along dim 1   (stick 1)\n"
        "  needs: as result, and its part of the result starts on a stick\n"
        "  would fix it: move a to stick 0 (16384 elements) and b to stick 0 (8192 elements)\n",
        false, false},
       {"e = input f16[1000,128] 0; i = input s32[7] 0; o = gather e i 0",
-       "o: operand 0 suits it in no layout of the result\n"
+       "o: no layout of the result is compatible with operand 0\n"
        "  operand 0  e  f16[1000,128]  lanes along dim 0   (stick 0)\n"
        "  operand 1  i  s32[7]         lanes along dim 0   (stick 0)\n"
        "  needs: as result, and the dim that is looked up is not in its lanes\n"
        "  would fix it: move e to stick 1 (131072 elements)\n",
        false, false},
       {"x = input f16[5] -; a = input f16[5] 0; o = pw a x",
-       "o: no layout suits all operands\n"
+       "o: no layout is compatible with all operands\n"
        "  operand 0  a  f16[5]  lanes along dim 0   (stick 0)\n"
        "  operand 1  x  f16[5]  always lane 0   (one element per stick)\n"
        "  needs: the result's stick dim in its lanes, or lane 0 and the same along them\n"
@@ -288,9 +288,9 @@ static void a_result_may_be_to_blame(void **state) {
   assert_int_equal(tesela_propagation_facts_of(p).error_operand, -1);
   assert_string_equal(
       explained(p, text),
-      "y: no layout suits it\n"
+      "y: no compatible layout\n"
       "  operand 0  x  f16[64,64]  lanes along dim 0   (stick 0)\n"
-      "  result: the target's default layout; hints, or a layout that is set or written to, leave none of "
+      "  result: the target's default layout; hints, or a layout that is set or written to, exclude all of "
       "these\n"
       "  no moves of stick dims fix it: a clone, or another layout of an input, may; so may copies of views, "
       "and moves to and from one element per stick, which are off\n");
@@ -340,7 +340,7 @@ static void what_cannot_be_asked_is_refused(void **state) {
       {"x = input f64[4] 0; y = pw x", "spyre", "x: ", TESELA_E_UNSUPPORTED},
       {"x = input f16[4] 0; y = cast c64 x", "spyre", "y: ", TESELA_E_UNSUPPORTED},
       {"x = input f16[2,2,2,2,2,2] 0; y = unsqueeze x 0; z = clone y", "spyre", "z: ", TESELA_E_LIMIT},
-      {"x = input f16[4] -; y = pw x", "tiles", "input x comes in stick -1", TESELA_E_INVALID},
+      {"x = input f16[4] -; y = pw x", "tiles", "input x has stick -1", TESELA_E_INVALID},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     prog text;

@@ -184,7 +184,7 @@ static void errors_in_one_wording(void **state) {
       {read_colon, "\xc3\xa9", TESELA_E_SYNTAX, 0, "expected ':' after a name, found '\xc3\xa9' (U+00E9)"},
       {read_colon, "\xc3\x97", TESELA_E_SYNTAX, 0,
        "expected ':' after a name, found '\xc3\x97' (U+00D7); did you mean ','?"},
-      {read_colon, "/* x", TESELA_E_SYNTAX, 0, "expected ':' after a name, found a comment without end"},
+      {read_colon, "/* x", TESELA_E_SYNTAX, 0, "expected ':' after a name, found an unterminated comment"},
       {read_unknown, "cc", TESELA_E_INVALID, 0, "unknown name 'cc' of it; expected a or b"},
       {read_known, "genric", TESELA_E_SYNTAX, 0, "unknown order 'genric'; did you mean generic?"},
       {read_known, "TILE", TESELA_E_SYNTAX, 0, "unknown order 'TILE'; did you mean tiles?"},
@@ -242,7 +242,7 @@ static void indices_and_numbers(void **state) {
       {"", 0, TESELA_OK, -5, {0}, ""},
       {"2,5", 2, TESELA_E_RANGE, 2, {0}, "index[1] is 5; expected 0 to 4"},
       {"-1,5", 2, TESELA_E_RANGE, 0, {0}, "index[0] is -1; expected 0 to 2"},
-      {"2", 2, TESELA_E_INVALID, 1, {0}, "1 coordinate and then no comma; the rank is 2"},
+      {"2", 2, TESELA_E_INVALID, 1, {0}, "expected a comma after 1 coordinate; the rank is 2"},
       {"2,3,4", 2, TESELA_E_INVALID, 3, {0}, "more than 2 coordinates; the rank is 2"},
       {"2,x", 2, TESELA_E_SYNTAX, 2, {0}, "expected an integer for index[1], found 'x'"},
       {"[2,3", 2, TESELA_E_SYNTAX, 4, {0}, "expected ']', found the end of the text"},
@@ -262,7 +262,7 @@ static void indices_and_numbers(void **state) {
       assert_int_equal(index[d], rows[i].index[d]);
   }
   assert_int_equal(tesela_index_parse("0,0", 3, 2, none, index, &error), TESELA_E_RANGE);
-  assert_string_equal(error.message, "index[0] is 0; the extent is 0, so there is nothing");
+  assert_string_equal(error.message, "index[0] is 0; the extent is 0, so no value is valid");
   static const char *const names[] = {"thread", "local id"};
   static const int64_t counts[] = {32, 4};
   assert_int_equal(tesela_numbers_parse("5: 3", 4, 2, names, counts, ':', index, &error), TESELA_OK);

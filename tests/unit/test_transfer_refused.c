@@ -43,7 +43,7 @@ static void a_dump_with_a_mistake(void **state) {
       TESELA_E_INVALID);
   assert_int_equal(tesela_transfer_verify(&layout, device, 1535, NULL, 0, host, &m, NULL, NULL, &err),
                    TESELA_E_RANGE);
-  assert_string_equal(err.message, "the dump has 1535 bytes; the layout takes 1536");
+  assert_string_equal(err.message, "the dump has 1535 bytes; the layout needs 1536");
   assert_int_equal(m.n_different, 72); /* unchanged */
 }
 

@@ -76,7 +76,7 @@ static void test_untiled(void **state) {
       {"no tile", "f32[3,5]{0,1}", true},
       {"rows of one tile", "f32[24,128]{1,0:T(8,128)}", true},
       {"a tile of one row", "f32[4,256]{1,0:T(1,128)}", true},
-      {"padding in front of a dim", "f32[2,3,4]{2,1,0:T(8,128)}", false},
+      {"padding before a dim", "f32[2,3,4]{2,1,0:T(8,128)}", false},
       {"padding at the end alone", "f32[3,128]{1,0:T(8,128)}", false},
       {"two tiles side by side", "f32[8,256]{1,0:T(8,128)}", false},
       {"two tiles of one row", "f32[1,256]{1,0:T(1,128)}", true},

@@ -276,7 +276,7 @@ static void a_layout_alone_is_refused_with_its_byte(void **state) {
   } rows[] = {
       {"", TESELA_E_SYNTAX, 0, "expected '{'"},
       {"1,0", TESELA_E_SYNTAX, 0, "expected '{'"},
-      {"{0,2}", TESELA_E_RANGE, 3, "dims 0 to 1"},
+      {"{0,2}", TESELA_E_RANGE, 3, "expected 0 to 1"},
       {"{0,0}", TESELA_E_INVALID, 3, "twice"},
       {"{1,0} x", TESELA_E_SYNTAX, 6, "'x'"},
       {"{1,0:T(2,*)}", TESELA_E_INVALID, 9, "last place"},

@@ -143,7 +143,7 @@ static const struct {
     {"(f32[2]{}, f32[2])", TESELA_E_SYNTAX, 7, "'{'"},
     {"f32[2], f32[3]", TESELA_E_SYNTAX, 6, "','"},
     {"(f32[2]}", TESELA_E_SYNTAX, 7, "'}'"},
-    {"b((f32[2]))", TESELA_E_INVALID, 2, "one array"},
+    {"b((f32[2]))", TESELA_E_INVALID, 2, "a single array"},
 };
 
 static void wrong_tuples_are_refused_with_their_byte(void **state) {

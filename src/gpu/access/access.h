@@ -67,7 +67,7 @@ typedef struct tesela__access {
   int64_t mode_end[TESELA__ACCESS_MODES]; /* indices of the dim below the end of the mode */
 } tesela__access;
 
-/* Where a walk over thread or local ids stands: its share of the place, and of the index along each rough dim. */
+/* The state of a walk over thread or local ids: its share of the place, and of the index along each rough dim. */
 typedef struct tesela__access_walk {
   const tesela__access_digits *digits;
   int64_t place;
@@ -155,7 +155,7 @@ int64_t tesela__access_widest(const tesela__access *access);
 tesela_status tesela__access_choose(const tesela__access *access, int64_t asked, int64_t *vector,
                                     tesela_error *err);
 
-/* Can the threads do this access at all, with vectors of some width? What tesela_access_cost_of says with vector 0 on
+/* Can the threads do this access at all, with vectors of some width? The answer of tesela_access_cost_of with vector 0 on
  * NVIDIA's machine, without counting; *vector receives the widest. Elements of whole bytes can be moved one at a time, so
  * for them TESELA_ACCESS_LIMIT does not apply (*vector is 1 beyond it). */
 tesela_status tesela__access_possible(const tesela_register *registers, const tesela_tile_memory *memory,
@@ -174,8 +174,8 @@ tesela__access_phase tesela__access_phase_by_bank(const tesela_access_machine *f
 int64_t tesela__access_wavefronts(const tesela__access_phase *phase, int32_t n, const int64_t *bytes,
                                   uint8_t *words);
 
-/* Wavefronts of all instructions, with warps of `warp`; or some number above `most` if they exceed it. Vectors that are
- * looked at are taken off *steps; below 0 the number means nothing. */
+/* Wavefronts of all instructions, with warps of `warp`; or some number above `most` if they exceed it. *steps is reduced
+ * by the vectors that are examined; once it is below 0 the number is meaningless. */
 int64_t tesela__access_total(const tesela__access *access, const tesela__access_phase *phase, int32_t warp,
                              int64_t vector, int64_t most, int64_t *steps);
 

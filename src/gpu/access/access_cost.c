@@ -36,8 +36,8 @@ tesela_status tesela_access_cost_of(const tesela_register *registers, const tese
 
 static tesela_status cost_inside(const char *what, int64_t found, int64_t n, tesela_error *err) {
   if (found >= 0 && found < n) return TESELA_OK;
-  return tesela__fail(err, TESELA_E_RANGE, -1, "there is no %s %" PRId64 "; allowed: 0 to %" PRId64, what,
-                      found, n - 1);
+  return tesela__fail(err, TESELA_E_RANGE, -1, "%s is %" PRId64 "; expected 0 to %" PRId64, what, found,
+                      n - 1);
 }
 
 tesela_status tesela_access_banks(const tesela_register *registers, const tesela_tile_memory *memory,
@@ -58,7 +58,7 @@ tesela_status tesela_access_banks(const tesela_register *registers, const tesela
   status = cost_inside("phase", phase, tesela__ceil_div(here, lanes), err);
   if (status != TESELA_OK) return status;
   if (n_banks < q.full.banks)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "room for %" PRId32 " banks; the machine has %" PRId32,
+    return tesela__fail(err, TESELA_E_RANGE, -1, "room for %" PRId32 " banks, but the machine has %" PRId32,
                         n_banks, q.full.banks);
 
   tesela__access_walk thread, local;

@@ -58,16 +58,16 @@ bool tesela__ldmatrix_rows(const tesela_register *registers, int32_t bits, bool 
     return tesela_register_compose(rows, quotient, &small, NULL) == TESELA_OK;
   }
   if (n == 0)
-    snprintf(why, room, "elements of %" PRId32 " bits; ldmatrix moves 8, 16 and 32 bits", bits);
+    snprintf(why, room, "elements of %" PRId32 " bits; ldmatrix moves elements of 8, 16 or 32 bits", bits);
   else
-    snprintf(why, room, "the registers are no multiple of %s%s%s", tried[0], n == 2 ? " or " : "",
+    snprintf(why, room, "the registers are not a multiple of %s%s%s", tried[0], n == 2 ? " or " : "",
              n == 2 ? tried[1] : "");
   return false;
 }
 
 /* ---- the plan --------------------------------------------------------------------------------------------------- */
 
-/* What there is to say about a row that does not do. */
+/* Describe the first row that ldmatrix cannot load. */
 static void ldmatrix_fault(tesela_ldmatrix *plan, const tesela__access *rows, int64_t elements) {
   int64_t thread = 0, local = 0, index[TESELA_MAX_RANK] = {0};
   (void)tesela__access_follow(rows, elements, &thread, &local);
@@ -75,7 +75,7 @@ static void ldmatrix_fault(tesela_ldmatrix *plan, const tesela__access *rows, in
   (void)tesela_register_get_global(&plan->quotient, warp, local / elements, index, NULL);
   snprintf(plan->why_not, sizeof plan->why_not,
            "from (%" PRId64 ",%" PRId64 ") on, %" PRId64
-           " elements are not 16 bytes in a row at a multiple of 16",
+           " elements are not 16 contiguous bytes at a multiple of 16",
            index[0] * TESELA__LDMATRIX_ROWS + row, index[1] * elements, elements);
 }
 
@@ -133,16 +133,15 @@ tesela_status tesela_ldmatrix_place(const tesela_ldmatrix *plan, const tesela_ti
                                     tesela_error *err) {
   TESELA__NEED(err, plan, memory, place);
   if (!plan->applies)
-    return tesela__fail(err, TESELA_E_INVALID, -1, "no plan for ldmatrix: %s", plan->why_not);
+    return tesela__fail(err, TESELA_E_INVALID, -1, "ldmatrix does not apply: %s", plan->why_not);
   if (warp < 0 || warp >= plan->warps)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "there is no warp %" PRId64 "; allowed: 0 to %" PRId64, warp,
+    return tesela__fail(err, TESELA_E_RANGE, -1, "warp is %" PRId64 "; expected 0 to %" PRId64, warp,
                         plan->warps - 1);
   if (k < 0 || k >= plan->instructions)
-    return tesela__fail(err, TESELA_E_RANGE, -1,
-                        "there is no instruction %" PRId32 "; allowed: 0 to %" PRId32, k,
+    return tesela__fail(err, TESELA_E_RANGE, -1, "instruction is %" PRId32 "; expected 0 to %" PRId32, k,
                         plan->instructions - 1);
   if (lane < 0 || lane >= TESELA__LDMATRIX_LANES)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "there is no lane %" PRId32 "; allowed: 0 to 31", lane);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "lane is %" PRId32 "; expected 0 to 31", lane);
   int64_t index[TESELA_MAX_RANK];
   int32_t tile = lane / TESELA__LDMATRIX_ROWS % plan->tiles;
   tesela_status status =

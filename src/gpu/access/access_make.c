@@ -39,7 +39,7 @@ tesela_status tesela__access_machine(const tesela_access_machine *machine, tesel
   for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
     if (!access_field(fields[i].given, fields[i].standard, fields[i].most, fields[i].power, fields[i].out))
       return tesela__fail(err, TESELA_E_RANGE, -1,
-                          "%s of the machine is %" PRId32 "; allowed: 1 to %" PRId32 "%s", fields[i].name,
+                          "%s of the machine is %" PRId32 "; expected 1 to %" PRId32 "%s", fields[i].name,
                           fields[i].given, fields[i].most, fields[i].power ? ", a power of two" : "");
   *full = m;
   return TESELA_OK;
@@ -200,19 +200,20 @@ static tesela_status access_check(const tesela_register *registers, const tesela
                                   int32_t bits, tesela_error *err) {
   int64_t total;
   if (bits < 1 || bits > 128)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "elements of %" PRId32 " bits; allowed: 1 to 128", bits);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "elements of %" PRId32 " bits; expected 1 to 128", bits);
   if (registers->rank != memory->rank)
-    return tesela__fail(err, TESELA_E_MISMATCH, -1, "registers of rank %" PRId32 ", memory of rank %" PRId32,
-                        registers->rank, memory->rank);
+    return tesela__fail(err, TESELA_E_MISMATCH, -1,
+                        "registers of rank %" PRId32 ", but memory of rank %" PRId32, registers->rank,
+                        memory->rank);
   for (int32_t d = 0; d < registers->rank; d++)
     if (registers->shape[d] != memory->shape[d])
       return tesela__fail(err, TESELA_E_MISMATCH, -1,
-                          "dim %" PRId32 " is %" PRId64 " in registers, %" PRId64 " in memory", d,
+                          "dim %" PRId32 " is %" PRId64 " in registers, but %" PRId64 " in memory", d,
                           registers->shape[d], memory->shape[d]);
   if (!tesela__mul(registers->spatial_size, registers->local_size, &total) || total > TESELA_ACCESS_LIMIT)
     return tesela__fail(err, TESELA_E_LIMIT, -1,
-                        "%" PRId64 " threads of %" PRId64 " registers; allowed: %" PRId64
-                        " registers together",
+                        "%" PRId64 " threads with %" PRId64 " registers each; expected at most %" PRId64
+                        " registers in total",
                         registers->spatial_size, registers->local_size, TESELA_ACCESS_LIMIT);
   if (!tesela__mul(memory->size, bits, &total))
     return tesela__fail(err, TESELA_E_OVERFLOW, -1, "%" PRId64 " places of %" PRId32 " bits exceed 2^63 bits",

@@ -72,7 +72,7 @@ int64_t tesela__access_phases(const tesela__access *access, const tesela__access
   return each * (access->locals / vector);
 }
 
-/* ---- phases that are alike --------------------------------------------------------------------------------------- */
+/* ---- equal phases ------------------------------------------------------------------------------------------------ */
 
 /* Add the bits that a digit moves to *used; false if it has no bits of its own. */
 static bool phase_bits(const tesela__access_digits *digits, uint64_t *used) {

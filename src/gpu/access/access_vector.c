@@ -3,7 +3,7 @@
  * access_vector.c - the widest vectors that all threads of a tile can use.
  *
  * A vector of v elements needs, for every thread and every k, local ids v*k .. v*k + v-1 at consecutive places from a
- * multiple of v on. Mostly the digits tell: those of the local id below v must count 0 .. v-1, all others and the offset
+ * multiple of v on. Mostly the digits decide: those of the local id below v must count 0 .. v-1, all others and the offset
  * must move by multiples of v. A swizzle that neither reads nor writes bits below log2(v) changes nothing in that, since
  * it takes aligned runs of v to aligned runs of v in order, and so does its inverse. What is left - swizzles inside a
  * vector, vectors along a rough dim or across a digit - is followed register by register and ends at the first fault.
@@ -94,7 +94,7 @@ bool tesela__access_follow(const tesela__access *access, int64_t v, int64_t *bad
   return true;
 }
 
-/* The registers that tell most at first: one vector of each thread, all vectors of the first thread. A fault is almost
+/* The most informative registers first: one vector of each thread, all vectors of the first thread. A fault is almost
  * always among them. */
 static bool access_fits_glance(const tesela__access *access, int64_t v) {
   tesela__access_walk thread, local;
@@ -134,7 +134,7 @@ tesela_status tesela__access_choose(const tesela__access *access, int64_t asked,
   int64_t thread = 0, local = 0;
   if (asked < 0)
     return tesela__fail(err, TESELA_E_RANGE, -1,
-                        "a vector of %" PRId64 " elements; it has 1 or more, or 0: the widest", asked);
+                        "a vector of %" PRId64 " elements; expected 1 or more, or 0 (the widest)", asked);
   if (asked == 0) {
     int64_t widest = tesela__access_widest(access);
     if (widest > 0) {
@@ -144,20 +144,23 @@ tesela_status tesela__access_choose(const tesela__access *access, int64_t asked,
     asked = access_narrowest(access);
     if (asked == 0)
       return tesela__fail(err, TESELA_E_INVALID, -1,
-                          "no vector of %" PRId64 " registers of %" PRId32 " bits is 1, 2, 4, .. whole bytes",
+                          "no vector of %" PRId64 " registers of %" PRId32
+                          " bits has 1, 2, 4, ... whole bytes",
                           access->locals, access->bits);
   } else if (tesela__access_vector_bytes(access, asked) == 0) {
     return tesela__fail(err, TESELA_E_INVALID, -1,
                         "no vector of %" PRId64 " elements of %" PRId32 " bits: it must divide %" PRId64
-                        " registers and be 1, 2, 4, .. %" PRId32 " bytes, or one element of whole bytes",
+                        " registers and have 1, 2, 4, ... %" PRId32
+                        " bytes, or be one element of whole bytes",
                         asked, access->bits, access->locals, access->max_vector_bytes);
   }
   if (!tesela__access_fits(access, asked)) {
     tesela__access_follow(access, asked, &thread, &local);
-    return tesela__fail(
-        err, TESELA_E_INVALID, -1,
-        "no vector of %" PRId64 " elements: thread %" PRId64 " has local id %" PRId64 " %s", asked, thread,
-        local, local % asked == 0 ? "at a place that is no multiple of it" : "not next to the one before");
+    return tesela__fail(err, TESELA_E_INVALID, -1,
+                        "no vector of %" PRId64 " elements: thread %" PRId64 " has local id %" PRId64 " %s",
+                        asked, thread, local,
+                        local % asked == 0 ? "at a place that is not a multiple of the vector"
+                                           : "not adjacent to the previous one");
   }
   *vector = asked;
   return TESELA_OK;

@@ -128,7 +128,7 @@ static bool synth_better(const synth_score *a, const synth_score *b) {
   return a->bytes < b->bytes;
 }
 
-/* Could the candidate be better than the best if it had no conflicts? The vectors tell, which is little work. */
+/* Could the candidate be better than the best if it had no conflicts? The vectors decide this, which is cheap. */
 static bool synth_hopeful(const synth_search *s, const tesela_tile_memory *memory, int64_t bytes) {
   synth_score score = {.bytes = bytes};
   synth_way way;
@@ -232,14 +232,14 @@ static tesela_status synth_same_shape(const synth_search *s, int32_t i, tesela_e
   const tesela_register *layout = s->uses[i].registers;
   if (layout->rank != s->rank)
     return tesela__fail(err, TESELA_E_MISMATCH, -1,
-                        "use %" PRId32 " has rank %" PRId32 ", use 0 has %" PRId32
-                        "; all are uses of one tile",
+                        "use %" PRId32 " has rank %" PRId32 ", but use 0 has %" PRId32
+                        "; all uses must be of one tile",
                         i, layout->rank, s->rank);
   for (int32_t d = 0; d < s->rank; d++)
     if (layout->shape[d] != s->shape[d])
       return tesela__fail(err, TESELA_E_MISMATCH, -1,
                           "dim %" PRId32 " is %" PRId64 " in use %" PRId32 " and %" PRId64
-                          " in use 0; all are uses of one tile",
+                          " in use 0; all uses must be of one tile",
                           d, layout->shape[d], i, s->shape[d]);
   return TESELA_OK;
 }
@@ -255,7 +255,7 @@ static tesela_status synth_check(const synth_search *s, int64_t *least, tesela_e
     if (use->weight < 0 || use->vector < 0)
       return tesela__fail(err, TESELA_E_RANGE, -1,
                           "use %" PRId32 " has weight %" PRId64 " and vectors of %" PRId64
-                          "; neither is below 0",
+                          "; expected 0 or more for both",
                           i, use->weight, use->vector);
     synth_memory(s, &(synth_candidate){.swapped = false}, &memory);
     tesela_status status = synth_same_shape(s, i, err);
@@ -269,7 +269,7 @@ static tesela_status synth_check(const synth_search *s, int64_t *least, tesela_e
     int64_t one = synth_least(s, use, &access);
     if (one == INT64_MAX)
       return tesela__fail(err, TESELA_E_INVALID, -1,
-                          "use %" PRId32 " has no vectors of 1, 2, 4, .. whole bytes from %" PRId64
+                          "use %" PRId32 " has no vectors of 1, 2, 4, ... whole bytes from %" PRId64
                           " registers",
                           i, access.locals);
     *least += synth_weight(use) * one;
@@ -288,12 +288,12 @@ static tesela_status synth_begin(synth_search *s, const tesela_synthesis_options
       return tesela__fail(err, TESELA_E_LIMIT, -1, "the tile has more than %" PRId64 " elements",
                           TESELA_ACCESS_LIMIT);
   if (s->bits < 1 || s->bits > 128)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "elements of %" PRId32 " bits; allowed: 1 to 128", s->bits);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "elements of %" PRId32 " bits; expected 1 to 128", s->bits);
   int64_t bytes = synth_bytes(s, s->elements);
   if (max_bytes < 0)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "max_bytes is %" PRId64 "; it is 0 or more", max_bytes);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "max_bytes is %" PRId64 "; expected 0 or more", max_bytes);
   if (options->max_steps < 0)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "max_steps is %" PRId64 "; it is 0 or more",
+    return tesela__fail(err, TESELA_E_RANGE, -1, "max_steps is %" PRId64 "; expected 0 or more",
                         options->max_steps);
   s->max_bytes = max_bytes == 0 ? 2 * bytes : max_bytes;
   s->steps = s->max_steps = options->max_steps == 0 ? TESELA_SYNTHESIS_STEPS : options->max_steps;
@@ -318,7 +318,7 @@ tesela_status tesela_synthesize(int32_t n_uses, const tesela_access_use *uses, i
   int64_t least;
   tesela_status status = tesela__access_machine(machine, &s.full, err);
   if (status == TESELA_OK && n_uses < 1)
-    status = tesela__fail(err, TESELA_E_RANGE, -1, "%" PRId32 " uses; there must be one", n_uses);
+    status = tesela__fail(err, TESELA_E_RANGE, -1, "%" PRId32 " uses; expected 1 or more", n_uses);
   if (status == TESELA_OK) status = synth_begin(&s, options ? options : &none, err);
   if (status == TESELA_OK) status = synth_check(&s, &least, err);
   if (status != TESELA_OK) return status;
@@ -327,7 +327,7 @@ tesela_status tesela_synthesize(int32_t n_uses, const tesela_access_use *uses, i
   if (s.steps < 0)
     return tesela__fail(err, TESELA_E_LIMIT, -1,
                         "comparing layouts for %" PRId32 " uses of %" PRId64
-                        " elements takes more steps (vectors looked at) than max_steps, %" PRId64,
+                        " elements needs more steps (vectors looked at) than max_steps, %" PRId64,
                         s.n_uses, s.elements, s.max_steps);
   if (!s.found)
     return tesela__fail(err, TESELA_E_INVALID, -1,

@@ -47,7 +47,7 @@ static tesela_status wgmma_make(tesela_tile_memory *out, const wgmma_form *form,
 static tesela_status wgmma_check_bits(int32_t bits, tesela_error *err) {
   if (bits >= 1 && bits <= 64 && (bits & (bits - 1)) == 0) return TESELA_OK;
   return tesela__fail(err, TESELA_E_RANGE, -1,
-                      "an element has %" PRId32 " bits; powers of two from 1 to 64 are possible", bits);
+                      "an element has %" PRId32 " bits; expected a power of two from 1 to 64", bits);
 }
 
 tesela_status tesela_tile_memory_wgmma(tesela_tile_memory *out, int64_t mn, int64_t k, int32_t bits,
@@ -59,7 +59,7 @@ tesela_status tesela_tile_memory_wgmma(tesela_tile_memory *out, int64_t mn, int6
   if (status != TESELA_OK) return status;
   if (swizzle_bytes != 0 && swizzle_bytes != 32 && swizzle_bytes != 64 && swizzle_bytes != 128)
     return tesela__fail(err, TESELA_E_RANGE, -1,
-                        "a swizzle over %" PRId32 " bytes; 0, 32, 64 or 128 are possible", swizzle_bytes);
+                        "a swizzle over %" PRId32 " bytes; expected 0, 32, 64 or 128", swizzle_bytes);
   wgmma_form form = {.mn = mn, .k = k, .bits = bits, .k_major = k_major};
   while (16 << form.log_s < swizzle_bytes) form.log_s++;
   if (!wgmma_fills(&form))

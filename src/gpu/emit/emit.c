@@ -27,7 +27,8 @@ tesela_status tesela__emit_check_name(const char *name, tesela_error *err) {
   while (n <= MOST && (emit_letter(name[n]) || (n > 0 && name[n] >= '0' && name[n] <= '9'))) n++;
   if (n == 0 || n > MOST || name[n] != '\0')
     return tesela__fail(err, TESELA_E_INVALID, (int64_t)n,
-                        "the name is no C identifier of up to %d characters: see character %zu", MOST, n);
+                        "the name must be a C identifier of at most %d characters; see character %zu", MOST,
+                        n);
   char word[MOST + 3];
   word[0] = ' ';
   memcpy(word + 1, name, n);

@@ -59,7 +59,7 @@ void tesela__emit_word(tesela__emit *e, const tesela_exchange *plan, const tesel
 void tesela__emit_part(tesela__emit *e, const tesela_exchange *plan, const tesela__word_parts *made,
                        const char *before);
 
-/* A plan through shared memory: what stands before the conversion, and its body. */
+/* A plan through shared memory: the code before the conversion, and its body. */
 void tesela__emit_memory_helpers(tesela__emit *e, const tesela_exchange *plan);
 void tesela__emit_through_memory(tesela__emit *e, const tesela_exchange *plan);
 

@@ -58,8 +58,8 @@ typedef struct cuda_round {
   int32_t offer[TESELA__EMIT_LANES], from[TESELA__EMIT_LANES], into[TESELA__EMIT_LANES];
 } cuda_round;
 
-/* A round as code sees it: a lane that would take nothing takes its own unit from itself where the patterns of the others say
- * so. It could keep that unit as well, but the exception would cost more than the rule. */
+/* A round as code sees it: a lane that would take nothing takes its own unit from itself where the patterns of the others
+ * imply it. It could keep that unit as well, but the exception would cost more than the rule. */
 static cuda_round cuda_round_of(const tesela_exchange *plan, const tesela__warp_program *w, int64_t units,
                                 int64_t round) {
   cuda_round r;
@@ -267,13 +267,13 @@ static tesela_status cuda_check(const tesela_exchange *plan, const char *name, t
   if (status != TESELA_OK) return status;
   if (bits != 8 && bits != 16 && bits != 32 && bits != 64)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                        "elements have %" PRId32 " bits; code is made for 8, 16, 32 and 64", bits);
+                        "elements of %" PRId32 " bits; expected 8, 16, 32 or 64", bits);
   if (plan->full_warp != 32)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                        "the plan is for warps of %" PRId32 " lanes, CUDA has 32", plan->full_warp);
+                        "the plan has warps of %" PRId32 " lanes; expected 32 for CUDA", plan->full_warp);
   if (plan->facts.threads > CUDA_THREADS)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                        "the plan needs a block of %" PRId64 " threads, CUDA has up to %d",
+                        "the plan needs a block of %" PRId64 " threads; CUDA allows at most %d",
                         plan->facts.threads, CUDA_THREADS);
   return TESELA_OK;
 }
@@ -287,7 +287,7 @@ tesela_status tesela_codegen_exchange_cuda(const tesela_exchange *plan, const ch
   tesela__emit e = {.name = name, .bits = bits};
   e.element = bits == 8 ? "uint8_t" : bits == 16 ? "uint16_t" : bits == 32 ? "uint32_t" : "uint64_t";
   tesela__sink_init(&e.sink, to);
-  TESELA__EMIT(&e, "// %N: registers of %D threads, %D a thread of %T become %D.\n#include <cstdint>\n\n",
+  TESELA__EMIT(&e, "// %N: registers of %D threads, %D per thread of %T become %D.\n#include <cstdint>\n\n",
                plan->facts.threads, plan->src.local_size, plan->dst.local_size);
   if (plan->facts.kind == TESELA_EXCHANGE_SHARED) tesela__emit_memory_helpers(&e, plan);
   TESELA__EMIT(

@@ -122,7 +122,7 @@ tesela_status tesela_codegen_register_c(const tesela_register *layout, const cha
       "#else\n"
       "#define %N_FUNCTION static inline\n"
       "#endif\n\n"
-      "/* The thread that holds an element; copy is 0 .. %D. */\n"
+      "/* The thread that holds an element; copy is 0 to %D. */\n"
       "%N_FUNCTION int64_t %N_thread(const int64_t *index, int64_t copy) {\n"
       "  const %T k = (%T)copy;\n  (void)k;\n",
       layout->spatial_size, layout->local_size, c.copies, c.copies - 1);

@@ -162,7 +162,7 @@ static void drop_programs(tesela_exchange *plan) {
   plan->n_programs = plan->capacity = 0;
 }
 
-/* Rounds are tried lane by lane for each unit of each lane, in all warps that are unlike. */
+/* Rounds are tried lane by lane for each unit of each lane, in all warps that differ. */
 static tesela_status check_steps(const tesela_exchange *plan, tesela_error *err) {
   int64_t most = plan->max_steps ? plan->max_steps : TESELA_SYNTHESIS_STEPS;
   int64_t steps =
@@ -170,12 +170,12 @@ static tesela_status check_steps(const tesela_exchange *plan, tesela_error *err)
   steps *= (int64_t)plan->warp * plan->warp;
   if (steps <= most) return TESELA_OK;
   return tesela__fail(err, TESELA_E_LIMIT, -1,
-                      "finding shuffles for %" PRId64 " units of each thread takes %" PRId64
+                      "finding shuffles for %" PRId64 " units of each thread needs %" PRId64
                       " steps; max_steps is %" PRId64,
                       plan->facts.dst_units, steps, most);
 }
 
-/* One unit a round; if fewer might do, several to a word. */
+/* One unit per round; if fewer might do, several to a word. */
 static tesela_status plan_rounds(tesela_exchange *plan, tesela_error *err) {
   tesela_exchange_facts *facts = &plan->facts;
   const tesela_allocator *alloc = &plan->alloc;
@@ -224,11 +224,10 @@ static tesela_status choose_kind(exchange_builder *b, const tesela_exchange_opti
   if (facts->kind == TESELA_EXCHANGE_SHUFFLE) return plan_rounds(plan, err);
   if (facts->kind != TESELA_EXCHANGE_SHARED) return TESELA_OK;
   if (options->no_shared)
-    return tesela__fail(
-        err, TESELA_E_UNSUPPORTED, -1,
-        in_warps ? "some thread needs what another one has; neither shuffles nor shared memory are "
-                   "allowed"
-                 : "some warp needs what only another one has; shared memory is not allowed");
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                        in_warps
+                            ? "a thread needs data of another thread; shuffles and shared memory are disabled"
+                            : "a warp needs data that only another warp has; shared memory is disabled");
   facts->moves = 0;
   drop_programs(plan);
   return tesela__exchange_memory_plan(plan, err);
@@ -239,28 +238,28 @@ static tesela_status choose_kind(exchange_builder *b, const tesela_exchange_opti
 static tesela_status check_problem(const tesela_register *dst, const tesela_register *src, int32_t bits,
                                    const tesela_exchange_options *options, tesela_error *err) {
   if (dst->rank != src->rank)
-    return tesela__fail(err, TESELA_E_MISMATCH, -1, "dst has rank %" PRId32 ", src has %" PRId32, dst->rank,
-                        src->rank);
+    return tesela__fail(err, TESELA_E_MISMATCH, -1, "dst has rank %" PRId32 ", but src has %" PRId32,
+                        dst->rank, src->rank);
   for (int32_t d = 0; d < dst->rank; d++)
     if (dst->shape[d] != src->shape[d])
       return tesela__fail(err, TESELA_E_MISMATCH, -1,
                           "dim %" PRId32 " is %" PRId64 " in dst and %" PRId64 " in src", d, dst->shape[d],
                           src->shape[d]);
   if (bits < 1 || bits > 128)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "an element has %" PRId32 " bits; 1 to 128 are possible",
-                        bits);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "an element has %" PRId32 " bits; expected 1 to 128", bits);
   if (options->warp < 0 || options->warp > TESELA__LANES)
     return tesela__fail(err, TESELA_E_RANGE, -1,
-                        "a warp has %" PRId32 " lanes; 1 to %d are possible, and 0 for 32", options->warp,
+                        "a warp has %" PRId32 " lanes; expected 1 to %d, or 0 (default: 32)", options->warp,
                         TESELA__LANES);
   const tesela_register *sides[] = {dst, src};
   for (int i = 0; i < 2; i++) {
     int64_t all;
     if (!tesela__mul(sides[i]->spatial_size, sides[i]->local_size, &all) || all > TESELA_ACCESS_LIMIT)
-      return tesela__fail(
-          err, TESELA_E_LIMIT, -1,
-          "%s has %" PRId64 " threads of %" PRId64 " registers; together they may be %" PRId64,
-          i ? "src" : "dst", sides[i]->spatial_size, sides[i]->local_size, TESELA_ACCESS_LIMIT);
+      return tesela__fail(err, TESELA_E_LIMIT, -1,
+                          "%s has %" PRId64 " threads with %" PRId64
+                          " registers each; expected at most %" PRId64 " registers in total",
+                          i ? "src" : "dst", sides[i]->spatial_size, sides[i]->local_size,
+                          TESELA_ACCESS_LIMIT);
   }
   return TESELA_OK;
 }

@@ -122,12 +122,12 @@ struct tesela_exchange {
 tesela_status tesela__rounds_room(tesela__warp_program *w, int32_t warp, int64_t rounds,
                                   const tesela_allocator *alloc, tesela_error *err);
 
-/* Fewest rounds, of one unit a lane each, for a warp in which every need has a class: fills rounds, offer, into and from. */
+/* Fewest rounds, of one unit per lane each, for a warp in which every need has a class: fills rounds, offer, into and from. */
 tesela_status tesela__rounds_plan(tesela__warp_program *w, int32_t warp, int64_t src_units, int64_t dst_units,
                                   const tesela_allocator *alloc, tesela_error *err);
 
 /* Where lanes and units are linear in the bits of their numbers: a pattern in which `from`, `offer` and `into` are too, if it
- * takes at most `rounds` rounds. *found says whether it was written to w. */
+ * takes at most `rounds` rounds. *found: was it written to w?. */
 tesela_status tesela__rounds_linear(tesela__warp_program *w, int32_t warp, int64_t dst_units, int64_t rounds,
                                     const tesela_allocator *alloc, bool *found, tesela_error *err);
 
@@ -216,7 +216,7 @@ typedef struct tesela__lane_pattern {
 /* The simplest form of value[0 .. warp-1], where a value below 0 may be anything. */
 tesela__lane_pattern tesela__lane_pattern_of(const int32_t *value, int32_t warp);
 
-/* What the pattern says for a lane; -1 if it is a table, or says nothing. */
+/* The value of the pattern for a lane; -1 if it is a table, or has none. */
 int32_t tesela__lane_pattern_at(const tesela__lane_pattern *pattern, int32_t lane, int32_t warp);
 
 #endif

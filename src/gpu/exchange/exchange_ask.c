@@ -19,7 +19,7 @@ tesela_status tesela_exchange_register_of(const tesela_exchange *plan, bool of_s
   int64_t units = of_src ? plan->facts.src_units : plan->facts.dst_units;
   if (unit < 0 || unit >= units || k < 0 || k >= plan->facts.unit)
     return tesela__fail(err, TESELA_E_RANGE, -1,
-                        "there is no element %" PRId64 " of unit %" PRId64 "; a thread has %" PRId64
+                        "element %" PRId64 " of unit %" PRId64 " is out of range; a thread has %" PRId64
                         " units of %" PRId64,
                         k, unit, units, plan->facts.unit);
   *local = tesela__unit_register(of_src ? plan->units.src : plan->units.dst, plan->units.n, unit, k);
@@ -30,10 +30,10 @@ tesela_status tesela_exchange_step_of(const tesela_exchange *plan, int64_t round
                                       tesela_exchange_step *step, tesela_error *err) {
   TESELA__NEED(err, plan, step);
   if (round < 0 || round >= plan->facts.rounds)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "there is no round %" PRId64 "; the plan has %" PRId64,
+    return tesela__fail(err, TESELA_E_RANGE, -1, "round %" PRId64 " is out of range; the plan has %" PRId64,
                         round, plan->facts.rounds);
   if (thread < 0 || thread >= plan->facts.threads)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "there is no thread %" PRId64 "; the block has %" PRId64,
+    return tesela__fail(err, TESELA_E_RANGE, -1, "thread %" PRId64 " is out of range; the block has %" PRId64,
                         thread, plan->facts.threads);
   const tesela__warp_program *w = &plan->program[plan->program_of[thread / plan->warp]];
   *step = (tesela_exchange_step){thread, -1, thread, -1, -1};
@@ -54,11 +54,11 @@ tesela_status tesela_exchange_move_of(const tesela_exchange *plan, int64_t threa
   TESELA__NEED(err, plan, from);
   int64_t units = plan->facts.dst_units;
   if (thread < 0 || thread >= plan->dst.spatial_size)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "there is no thread %" PRId64 "; dst has %" PRId64, thread,
-                        plan->dst.spatial_size);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "thread %" PRId64 " is out of range; dst has %" PRId64,
+                        thread, plan->dst.spatial_size);
   if (into < 0 || into >= units)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "there is no unit %" PRId64 "; a thread of dst has %" PRId64,
-                        into, units);
+    return tesela__fail(err, TESELA_E_RANGE, -1,
+                        "unit %" PRId64 " is out of range; a thread of dst has %" PRId64, into, units);
   *from = -1;
   if (plan->facts.kind == TESELA_EXCHANGE_SHARED) return TESELA_OK;
   const tesela__warp_program *w = &plan->program[plan->program_of[thread / plan->warp]];
@@ -78,12 +78,12 @@ tesela_status tesela_exchange_phase_of(const tesela_exchange *plan, int64_t phas
                                        tesela_exchange_phase *out, tesela_error *err) {
   TESELA__NEED(err, plan, out);
   if (thread < 0 || thread >= plan->facts.threads)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "there is no thread %" PRId64 "; the block has %" PRId64,
+    return tesela__fail(err, TESELA_E_RANGE, -1, "thread %" PRId64 " is out of range; the block has %" PRId64,
                         thread, plan->facts.threads);
   const tesela__warp_program *w = ask_program(plan, thread);
   *out = (tesela_exchange_phase){.phases = w ? tesela__max(w->n_phases, 1) : 0};
   if (phase < 0 || phase >= tesela__max(out->phases, 1))
-    return tesela__fail(err, TESELA_E_RANGE, -1, "there is no phase %" PRId64 "; the warp has %" PRId64,
+    return tesela__fail(err, TESELA_E_RANGE, -1, "phase %" PRId64 " is out of range; the warp has %" PRId64,
                         phase, out->phases);
   if (!w) return TESELA_OK;
   out->rounds = tesela__phase_moves(w, (int32_t)phase)->rounds;
@@ -95,8 +95,8 @@ tesela_status tesela_exchange_phase_of(const tesela_exchange *plan, int64_t phas
 static tesela_status ask_word(int64_t word, int64_t words, int64_t k, int64_t parts, tesela_error *err) {
   if (word >= 0 && word < words && k >= 0 && k < parts) return TESELA_OK;
   return tesela__fail(err, TESELA_E_RANGE, -1,
-                      "there is no part %" PRId64 " of word %" PRId64 "; a thread has %" PRId64
-                      " words of up to %" PRId64 " there",
+                      "part %" PRId64 " of word %" PRId64 " is out of range; a thread has %" PRId64
+                      " words of at most %" PRId64 " there",
                       k, word, words, parts);
 }
 

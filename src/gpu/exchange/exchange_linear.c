@@ -129,7 +129,7 @@ static bool linear_general(linear_work *k) {
   return true;
 }
 
-/* What round r asks of the lanes: fills three rows, and says whether anyone takes something; *sound is false if a lane is
+/* What round r asks of the lanes: fills three rows, and returns whether any lane takes a unit; *sound is false if a lane is
  * asked for two units. */
 static bool linear_round(const linear_work *k, int64_t r, int32_t *offer, int32_t *into, uint8_t *from,
                          bool *sound) {

@@ -28,7 +28,7 @@ typedef struct pack_work {
   tesela__exchange_phase phase[TESELA__ROUTE_LANES];
 } pack_work;
 
-/* Stable: order[] is the numbers 0 .. n-1 ascending by key; goes on from an order that there is. */
+/* Stable: order[] is the numbers 0 .. n-1 ascending by key; continues from an order that there is. */
 static void pack_sort(pack_work *p, int64_t n, const int32_t *key, int64_t keys, bool first) {
   memset(p->count, 0, (size_t)(keys + 1) * sizeof *p->count);
   for (int64_t i = 0; i < n; i++) p->count[key[i] + 1]++;

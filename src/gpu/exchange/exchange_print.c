@@ -62,7 +62,7 @@ static void print_lanes(tesela__sink *sink, const char *what, const int32_t *val
   }
 }
 
-/* Which lanes care; nothing if all of the first `lanes` do. */
+/* The lanes that are involved; nothing if all of the first `lanes` are. */
 static void print_mask(tesela__sink *sink, const int32_t *value, int32_t warp, int32_t lanes) {
   uint64_t mask = 0;
   bool all = true;
@@ -227,11 +227,11 @@ static void print_counts(tesela__sink *sink, const tesela_exchange_facts *facts)
   if (facts->words > 1) tesela__putf(sink, " of %" PRId64 " words", facts->words);
   if (facts->phases > 1) tesela__putf(sink, " in %" PRId64 " phases", facts->phases);
   if (facts->rounds == facts->least_rounds)
-    tesela__puts(sink, "; no plan of 32-bit shuffles has fewer\n");
+    tesela__puts(sink, "; the minimum for plans of 32-bit shuffles\n");
   else
-    tesela__putf(sink, "; any plan of 32-bit shuffles needs at least %" PRId64 "\n", facts->least_rounds);
+    tesela__putf(sink, "; every plan of 32-bit shuffles needs at least %" PRId64 "\n", facts->least_rounds);
   if (facts->parts == 1) return;
-  tesela__putf(sink, "a word has up to %" PRId64 " units; a lane does up to ", facts->parts);
+  tesela__putf(sink, "a word has at most %" PRId64 " units; a lane does at most ", facts->parts);
   print_count(sink, facts->permutes, facts->unit * facts->bits % 8 == 0 ? "byte permute" : "permute");
   tesela__putc(sink, '\n');
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exchange_rounds.c - shuffle rounds of a warp, one unit a lane in each: as few as possible.
+ * exchange_rounds.c - shuffle rounds of a warp, one unit per lane in each: as few as possible.
  *
  * In a round a lane offers one unit, which any number of lanes may take, and takes at most one. So no plan of such rounds
  * has fewer than a lane has units to take; nor fewer than ceil(D / m) where m lanes hold the same (a class of src) and D

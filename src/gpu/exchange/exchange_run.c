@@ -24,7 +24,7 @@ static tesela_status copy_unit(exchange_state *s, int64_t to, int64_t into, int6
   const tesela_exchange_facts *facts = &s->plan->facts;
   if (from < 0 || from >= s->plan->src.spatial_size || unit < 0 || unit >= facts->src_units)
     return tesela__fail(err, TESELA_E_INVALID, -1,
-                        "thread %" PRId64 " takes unit %" PRId64 " of thread %" PRId64
+                        "thread %" PRId64 " reads unit %" PRId64 " of thread %" PRId64
                         ", which was never written",
                         to, unit, from);
   if (to >= s->plan->dst.spatial_size || into < 0 || into >= facts->dst_units)
@@ -68,7 +68,7 @@ static tesela_status run_round(exchange_state *s, int64_t round, tesela_error *e
 
 /* ---- phases ------------------------------------------------------------------------------------------------------- */
 
-/* Words of a warp in the making. A part is where it comes from: thread * src_units + unit; -1 for nothing. */
+/* Words of a warp under construction. A part is where it comes from: thread * src_units + unit; -1 for nothing. */
 typedef struct run_words {
   int64_t words; /* of a lane */
   int64_t *part; /* [(lane * words + word) * parts + k] */

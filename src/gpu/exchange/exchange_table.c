@@ -17,7 +17,7 @@ static void mode_weights(const tesela_register *layout, int64_t *weight) {
   }
 }
 
-/* table has sums for the numbers 0 .. size-1; go on with a slower digit of this extent and weight. */
+/* table has sums for the numbers 0 .. size-1; continue with a slower digit of this extent and weight. */
 static int64_t table_digit(int32_t *table, int64_t size, int64_t extent, int64_t weight) {
   for (int64_t v = 1; v < extent; v++)
     for (int64_t x = 0; x < size; x++) table[v * size + x] = (int32_t)(v * weight + table[x]);

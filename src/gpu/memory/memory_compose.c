@@ -65,16 +65,16 @@ static tesela_status tile_compose_swizzle(const tesela_tile_memory *outer, const
   *kept = (tesela_tile_swizzle){0, 0, 0};
   if (outer->swizzle.bits > 0 && inner->swizzle.bits > 0)
     return tesela__refuse(err, TESELA_E_UNSUPPORTED, TESELA_REASON_SWIZZLE,
-                          "both layouts have a swizzle; one stage does not say both");
+                          "both layouts have a swizzle; one stage cannot express both");
   if (inner->swizzle.bits > 0 && !tile_keep_inner(outer, inner, kept))
     return tesela__refuse(err, TESELA_E_UNSUPPORTED, TESELA_REASON_SWIZZLE,
                           "copies of the swizzled layout would be %" PRId64
-                          " places apart; its swizzle wants a multiple of %" PRId64,
+                          " places apart; its swizzle requires a multiple of %" PRId64,
                           inner->size, (int64_t)1 << tesela__tile_swizzle_top(tesela__tile_acting(inner)));
   if (outer->swizzle.bits > 0 && !tile_keep_outer(outer, inner, kept))
     return tesela__refuse(err, TESELA_E_UNSUPPORTED, TESELA_REASON_SWIZZLE,
                           "each element of the swizzled layout would become %" PRId64
-                          " places; its swizzle wants a power of two, with all its bits below 2^62",
+                          " places; its swizzle requires a power of two, with all its bits below 2^62",
                           inner->size);
   return TESELA_OK;
 }

@@ -82,7 +82,7 @@ typedef struct tile_search {
   int64_t rest[TESELA_REGISTER_MODES + 1]; /* what the modes from i on add at most */
 } tile_search;
 
-/* Visit the elements in the window, mode i and those after it free. Every call that goes on has one, so the effort is at
+/* Visit the elements in the window, mode i and those after it free. Every call that continues has one, so the effort is at
  * most their number times the modes; the depth is the number of modes. */
 static void tile_visit(tile_search *s, int32_t i, int64_t plain) {
   if (i == s->n) {

@@ -2,7 +2,7 @@
 /*
  * memory_slice.c - the part of a tile from `start` on.
  *
- * The plain place is a sum of one function f a dim, so each dim is cut alone: h(i) = f(start + i) - f(start) for i < n must
+ * The plain place is a sum of one function f per dim, so each dim is cut alone: h(i) = f(start + i) - f(start) for i < n must
  * be a list of modes. Modes are reduced, so f leaves a straight line at the borders of its innermost blocks of e, except
  * where a carry over two or more modes happens to go on straight (a *smooth* border; never two of them in a row).
  *
@@ -40,7 +40,7 @@ static bool tile_is_straight(const tile_line *line, int32_t at, int64_t start, i
          tile_line_at(line, at, border) - tile_line_at(line, at, border - 1) == line->stride[at];
 }
 
-/* Append the modes of dim d that say f from `start` on; false if no modes do. */
+/* Append the modes of dim d that express f from `start` on; false if no modes can. */
 static bool tile_cut(const tile_line *line, int32_t d, int64_t start, int64_t n, tesela__tile_parts *parts) {
   for (int32_t at = 0; n > 1; at++) {
     int64_t extent = line->extent[at], stride = line->stride[at], half;
@@ -93,7 +93,7 @@ tesela_status tesela_tile_memory_slice(tesela_tile_memory *out, const tesela_til
     if (start[d] < 0 || start[d] > layout->shape[d] - shape[d])
       return tesela__fail(err, TESELA_E_RANGE, -1,
                           "%" PRId64 " elements from %" PRId64 " on along dim %" PRId32
-                          ", which has %" PRId64,
+                          ", which has extent %" PRId64,
                           shape[d], start[d], d, layout->shape[d]);
   tesela__tile_parts parts = {.n = 0};
   tile.offset = layout->offset;
@@ -107,8 +107,8 @@ tesela_status tesela_tile_memory_slice(tesela_tile_memory *out, const tesela_til
     tile.offset += tile_line_at(&line, 0, start[d]); /* a place of the layout */
     if (!tile_cut(&line, d, start[d], shape[d], &parts))
       return tesela__refuse(err, TESELA_E_UNSUPPORTED, TESELA_REASON_NOT_LINEAR,
-                            "no modes say the %" PRId64 " elements from %" PRId64 " on along dim %" PRId32
-                            ": they cut a mode",
+                            "modes cannot express the %" PRId64 " elements from %" PRId64
+                            " on along dim %" PRId32 ": they cut a mode",
                             shape[d], start[d], d);
   }
   tesela__tile_set_modes(&tile, &parts);

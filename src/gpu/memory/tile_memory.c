@@ -47,7 +47,7 @@ tesela_status tesela__tile_check_swizzle(tesela_tile_swizzle s, tesela_error *er
     return tesela__fail(
         err, TESELA_E_RANGE, -1,
         "swizzle base %" PRId32 ", bits %" PRId32 ", shift %" PRId32
-        ": base and bits are 0 or more, |shift| is bits or more, base + |shift| + bits at most 62",
+        ": expected base and bits of 0 or more, |shift| of bits or more, base + |shift| + bits of at most 62",
         s.base, s.bits, s.shift);
   return TESELA_OK;
 }
@@ -56,21 +56,21 @@ tesela_status tesela__tile_check_swizzle(tesela_tile_swizzle s, tesela_error *er
 
 static tesela_status tile_check_space(tesela_tile_space space, tesela_error *err) {
   if (space == TESELA_TILE_SHARED || space == TESELA_TILE_GLOBAL) return TESELA_OK;
-  return tesela__fail(err, TESELA_E_RANGE, -1, "%d is no space of tiles", (int)space);
+  return tesela__fail(err, TESELA_E_RANGE, -1, "unknown space %d; expected shared or global", (int)space);
 }
 
 static tesela_status tile_check_modes(int32_t n_modes, const int64_t *mode_shape, const int64_t *mode_strides,
                                       tesela_error *err) {
   if (n_modes < 0 || n_modes > TESELA_REGISTER_MODES)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "%" PRId32 " modes; there may be 0 to %d", n_modes,
+    return tesela__fail(err, TESELA_E_LIMIT, -1, "%" PRId32 " modes; expected 0 to %d", n_modes,
                         TESELA_REGISTER_MODES);
   for (int32_t m = 0; m < n_modes; m++) {
     if (mode_shape[m] < 1)
       return tesela__refuse(err, TESELA_E_RANGE, TESELA_REASON_MODE_NOT_POSITIVE,
-                            "mode %" PRId32 " is %" PRId64 "; a mode is 1 or more", m, mode_shape[m]);
+                            "mode %" PRId32 " is %" PRId64 "; expected 1 or more", m, mode_shape[m]);
     if (mode_strides[m] < 0)
-      return tesela__fail(err, TESELA_E_RANGE, -1, "stride %" PRId32 " is %" PRId64 "; a stride is 0 or more",
-                          m, mode_strides[m]);
+      return tesela__fail(err, TESELA_E_RANGE, -1, "stride %" PRId32 " is %" PRId64 "; expected 0 or more", m,
+                          mode_strides[m]);
   }
   return TESELA_OK;
 }
@@ -93,7 +93,7 @@ tesela_status tesela_tile_memory_make(tesela_tile_memory *out, tesela_tile_space
   if (status == TESELA_OK && swizzle) status = tesela__tile_check_swizzle(*swizzle, err);
   if (status != TESELA_OK) return status;
   if (offset < 0)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "the offset is %" PRId64 "; it is 0 or more", offset);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "the offset is %" PRId64 "; expected 0 or more", offset);
   if (swizzle && swizzle->bits > 0) tile.swizzle = *swizzle;
   tesela__tile_parts parts = {.n = 0};
   for (int32_t d = rank - 1; d >= 0; d--) {
@@ -157,16 +157,16 @@ tesela_status tesela_tile_memory_swizzled(tesela_tile_memory *out, int32_t rank,
   if (status != TESELA_OK) return status;
   if (bytes < 1 || bytes > 16 || (bytes & (bytes - 1)) != 0)
     return tesela__fail(err, TESELA_E_RANGE, -1,
-                        "an element has %" PRId32 " bytes; 1, 2, 4, 8 or 16 are possible", bytes);
+                        "an element has %" PRId32 " bytes; expected 1, 2, 4, 8 or 16", bytes);
   if (rank < 2)
-    return tesela__fail(err, TESELA_E_INVALID, -1, "the rank is %" PRId32 "; rows and columns need 2 or more",
-                        rank);
+    return tesela__fail(err, TESELA_E_INVALID, -1,
+                        "the rank is %" PRId32 "; expected 2 or more, for rows and columns", rank);
   int64_t rows = shape[rank - 2], cols = shape[rank - 1], units = 16 / bytes,
           v = tesela__gcd(cols, 128 / bytes);
   if (rows % 8 != 0 || cols % units != 0)
     return tesela__fail(err, TESELA_E_INVALID, -1,
                         "%" PRId64 " rows of %" PRId64 " elements of %" PRId32
-                        " bytes; rows must be a multiple of 8, their bytes one of 16",
+                        " bytes; expected a multiple of 8 rows, each a multiple of 16 bytes",
                         rows, cols, bytes);
   int64_t stride = rows * cols; /* divides `elements` */
   for (int32_t d = rank - 3; d >= 0; d--) {
@@ -189,8 +189,8 @@ tesela_status tesela_tile_memory_set_size(tesela_tile_memory *out, const tesela_
   tesela_status status = tesela__tile_finish(&tile, 0, &tile, err);
   if (status != TESELA_OK) return status;
   if (size != 0 && size < tile.size)
-    return tesela__fail(err, TESELA_E_RANGE, -1,
-                        "the size is %" PRId64 "; the places need %" PRId64 " or more", size, tile.size);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "the size is %" PRId64 "; expected %" PRId64 " or more",
+                        size, tile.size);
   if (size != 0) tile.size = size;
   *out = tile;
   return TESELA_OK;
@@ -205,7 +205,7 @@ tesela_status tesela_tile_memory_with_swizzle(tesela_tile_memory *out, const tes
   if (layout->swizzle.bits > 0)
     return tesela__refuse(err, TESELA_E_INVALID, TESELA_REASON_SWIZZLE,
                           "the layout has the swizzle base %" PRId32 ", bits %" PRId32 ", shift %" PRId32
-                          "; a layout has one at most",
+                          "; a layout has at most one",
                           layout->swizzle.base, layout->swizzle.bits, layout->swizzle.shift);
   if (swizzle.bits > 0) tile.swizzle = swizzle;
   return tesela__tile_finish(&tile, layout->size, out, err);

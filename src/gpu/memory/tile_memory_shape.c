@@ -35,7 +35,7 @@ static tesela_status tile_pick(tesela_tile_memory *out, const tesela_tile_memory
 
 static tesela_status tile_dims(int32_t rank, int32_t n, const int64_t *dims, uint32_t *bits, int32_t *order,
                                tesela_error *err) {
-  if (n < 0) return tesela__fail(err, TESELA_E_RANGE, -1, "%" PRId32 " dims; there may be 0 or more", n);
+  if (n < 0) return tesela__fail(err, TESELA_E_RANGE, -1, "%" PRId32 " dims; expected 0 or more", n);
   return tesela__dims(rank, n, dims, bits, order, err);
 }
 
@@ -75,8 +75,8 @@ tesela_status tesela_tile_memory_squeeze(tesela_tile_memory *out, const tesela_t
       order[rank++] = d;
     else if (layout->shape[d] != 1)
       return tesela__refuse(err, TESELA_E_INVALID, TESELA_REASON_DIM_NOT_ONE,
-                            "dim %" PRId32 " has extent %" PRId64 "; only a dim of 1 can be dropped", d,
-                            layout->shape[d]);
+                            "dim %" PRId32 " has extent %" PRId64 "; only a dim of extent 1 can be removed",
+                            d, layout->shape[d]);
   }
   return tile_pick(out, layout, rank, order, err);
 }
@@ -88,7 +88,7 @@ tesela_status tesela_tile_memory_unsqueeze(tesela_tile_memory *out, const tesela
   uint32_t bits;
   int32_t order[TESELA_MAX_RANK], next = 0;
   if (n > TESELA_MAX_RANK - layout->rank)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "the rank would be %" PRId64 "; it may be 0 to %d",
+    return tesela__fail(err, TESELA_E_LIMIT, -1, "the rank would be %" PRId64 "; expected 0 to %d",
                         (int64_t)layout->rank + n, TESELA_MAX_RANK);
   int32_t rank = layout->rank + n;
   tesela_status status = tile_dims(rank, n, dims, &bits, NULL, err);
@@ -133,7 +133,7 @@ tesela_status tesela_tile_memory_reshape(tesela_tile_memory *out, const tesela_t
       if (extent % taken != 0 || left % taken != 0)
         return tesela__refuse(err, TESELA_E_INVALID, TESELA_REASON_RESHAPE_NOT_REPRESENTABLE,
                               "dim %" PRId32 " of the shape ends %" PRId64 " steps into a run of %" PRId64
-                              " even ones; neither divides the other",
+                              " equal strides; one must divide the other",
                               d, left, extent);
       tesela__tile_part(&parts, d, taken, flat.stride[at]);
       left /= taken;

@@ -34,7 +34,7 @@ static tesela_status combine_begin(tesela_register *result, const tesela_registe
   if (a->n_modes + b->n_modes > TESELA_REGISTER_MODES || a->n_spatial + b->n_spatial > TESELA_REGISTER_MODES)
     return tesela__fail(err, TESELA_E_LIMIT, -1,
                         "the result needs %" PRId32 " modes, %" PRId32
-                        " of them spatial; a layout may have %d",
+                        " of them spatial; a layout can have %d",
                         a->n_modes + b->n_modes, a->n_spatial + b->n_spatial, TESELA_REGISTER_MODES);
   return TESELA_OK;
 }
@@ -71,7 +71,7 @@ tesela_status tesela_register_concat(tesela_register *out, const tesela_register
   tesela_register result, part[2];
   int32_t number[TESELA_REGISTER_MODES];
   if (a->rank + b->rank > TESELA_MAX_RANK)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "the result has %" PRId32 " dims; a layout may have %d",
+    return tesela__fail(err, TESELA_E_LIMIT, -1, "the result has %" PRId32 " dims; a layout can have %d",
                         a->rank + b->rank, TESELA_MAX_RANK);
   tesela_register_reduced(&part[0], a);
   tesela_register_reduced(&part[1], b);

@@ -62,7 +62,7 @@ static int32_t cover_digits(const tesela_register *layout, cover_digit *digits) 
 
 typedef enum cover_answer { COVER_YES, COVER_NO, COVER_UNKNOWN } cover_answer;
 
-/* What the digits of `need` alone say about one of `have`. Along a local digit that overlaps it some
+/* What the digits of `need` alone imply for one of `have`. Along a local digit that overlaps it some
  * thread holds two values of it. */
 static cover_answer cover_by_digits(const cover_digit *digit, int32_t n, const cover_digit *need) {
   for (int32_t i = 0; i < n; i++) {
@@ -92,7 +92,7 @@ static tesela_status cover_by_threads(const tesela_register *need, const cover_d
   if (!tesela__mul(one.spatial_size, one.local_size, &work) || work > COVER_LIMIT)
     return tesela__fail(err, TESELA_E_LIMIT, -1,
                         "%" PRId64 " threads with %" PRId64
-                        " registers are too many to compare; the limit is %d together",
+                        " registers each are too many to compare; the limit is %d registers in total",
                         one.spatial_size, one.local_size, COVER_LIMIT);
   *holds = true;
   for (int64_t t = 0; t < one.spatial_size && *holds; t++)
@@ -143,7 +143,7 @@ tesela_status tesela_register_hash(const tesela_register *layout, uint64_t *hash
   if (!tesela__mul(elements, copies, &work) || work > COVER_LIMIT)
     return tesela__fail(err, TESELA_E_LIMIT, -1,
                         "%" PRId64 " elements in %" PRId64
-                        " threads each are too many for a fingerprint; the limit is %d together",
+                        " threads each are too many for a fingerprint; the limit is %d in total",
                         elements, copies, COVER_LIMIT);
   do {
     sum = hash_word(sum, copies);

@@ -30,12 +30,11 @@ static tesela_status create_order(int32_t rank, const int64_t *ranks, int32_t *o
     if (r < 0 || r >= rank)
       return tesela__refuse(err, TESELA_E_RANGE, TESELA_REASON_RANKS_OUT_OF_RANGE,
                             "ranks[%" PRId32 "] is %" PRId64 "; with %" PRId32
-                            " dims it may be 0 to %" PRId32,
+                            " dims, expected 0 to %" PRId32,
                             d, r, rank, rank - 1);
     if (seen >> r & 1)
       return tesela__refuse(err, TESELA_E_INVALID, TESELA_REASON_RANKS_DUPLICATE,
-                            "ranks[%" PRId32 "] is %" PRId64 ", which stands before; each rank stands once",
-                            d, r);
+                            "ranks[%" PRId32 "] is %" PRId64 " again; each rank must be listed once", d, r);
     seen |= UINT32_C(1) << r;
     order[r] = d;
   }
@@ -96,7 +95,7 @@ tesela_status tesela_register_column_local(tesela_register *out, int32_t rank, c
 static tesela_status check_workers(const char *name, int64_t n, tesela_error *err) {
   if (n >= 1) return TESELA_OK;
   return tesela__refuse(err, TESELA_E_RANGE, TESELA_REASON_WORKERS_NOT_POSITIVE,
-                        "%s is %" PRId64 "; there must be 1 or more", name, n);
+                        "%s is %" PRId64 "; expected 1 or more", name, n);
 }
 
 tesela_status tesela_register_replicated(tesela_register *out, int32_t rank, const int64_t *shape,

@@ -15,7 +15,7 @@ void tesela__register_clear(tesela_register *layout) {
 
 /* ---- reducing ----------------------------------------------------------------------------------------------- */
 
-/* Where each mode stands in its list: spatial entries from 0 on, local ones from 1000 on, so that following each other in
+/* The position of each mode in its list: spatial entries from 0 on, local ones from 1000 on, so that following each other in
  * one list is following each other in number. */
 static void form_positions(const tesela_register *layout, int32_t *position) {
   for (int32_t m = 0; m < layout->n_modes; m++) position[m] = -2;
@@ -117,7 +117,7 @@ tesela_status tesela_register_make_raw(tesela_register *out, int32_t rank, const
       n_local < 0 || n_local > TESELA_REGISTER_MODES)
     return tesela__fail(err, TESELA_E_LIMIT, -1,
                         "%" PRId32 " modes, %" PRId32 " spatial and %" PRId32
-                        " local ones; each list may have 0 to %d",
+                        " local ones; expected 0 to %d in each list",
                         n_modes, n_spatial, n_local, TESELA_REGISTER_MODES);
   tesela__register_clear(&result);
   result.rank = rank;
@@ -130,7 +130,7 @@ tesela_status tesela_register_make_raw(tesela_register *out, int32_t rank, const
   for (int32_t i = 0; i < n_local; i++) {
     if (local_modes[i] < 0 || local_modes[i] >= n_modes)
       return tesela__refuse(err, TESELA_E_RANGE, TESELA_REASON_LOCAL_MODE_OUT_OF_RANGE,
-                            "local_modes names mode %" PRId64 "; there are %" PRId32, local_modes[i],
+                            "local_modes lists mode %" PRId64 "; there are %" PRId32, local_modes[i],
                             n_modes);
     result.local_modes[i] = (int32_t)local_modes[i];
   }

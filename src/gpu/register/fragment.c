@@ -14,7 +14,7 @@
 
 #include "base/base.h"
 
-/* What the public fields of an entry do not say; lists as in register.h, 0 where n or n / n_step stands. */
+/* What the public fields of an entry do not contain; lists as in register.h, 0 where n or n / n_step stands. */
 typedef struct frag_plan {
   const char *words; /* what part `part` of the name may be, separated by commas */
   int32_t part;      /* -1: every part is what it is in the name */
@@ -115,7 +115,7 @@ static bool frag_allows(const tesela_fragment *row, int32_t n) {
   return n >= row->n_step && n <= row->n_max && n % row->n_step == 0;
 }
 
-/* May part k of the name of an entry be `text`? *n is set where it says the n of a family. */
+/* May part k of the name of an entry be `text`? *n is set where it gives the n of a family. */
 static bool frag_part(int32_t entry, int32_t k, frag_text text, int32_t *n) {
   const tesela_fragment *row = &frag_rows[entry];
   frag_text word, after;
@@ -149,9 +149,9 @@ static int32_t frag_agrees(int32_t entry, frag_text name, int32_t *n, bool *whol
   return k;
 }
 
-/* ---- what stands in the way of a name -------------------------------------------------------------------------- */
+/* ---- errors in a name ------------------------------------------------------------------------------------------ */
 
-/* The words that may stand at one part, as one line, and the nearest to what stands there. */
+/* The words allowed at one part, as one line, and the one nearest to the text. */
 typedef struct frag_words {
   char line[128];
   size_t used;
@@ -187,11 +187,11 @@ static void frag_quote(frag_text said, char quoted[33]) {
   quoted[n] = '\0';
 }
 
-/* Report that a part which stands for n has no number, or one outside the family. */
+/* Report that the part for n has no number, or one outside the family. */
 static tesela_status frag_refuse_n(const tesela_fragment *row, const char *quoted, int64_t at,
                                    tesela_error *err) {
-  return tesela__fail(err, TESELA_E_SYNTAX, at, "n in \"%s\" is to be %d, %d, ... %d", quoted,
-                      (int)row->n_step, (int)(2 * row->n_step), (int)row->n_max);
+  return tesela__fail(err, TESELA_E_SYNTAX, at, "n in '%s' must be %d, %d, ... %d", quoted, (int)row->n_step,
+                      (int)(2 * row->n_step), (int)row->n_max);
 }
 
 /* Refuse a name of which no entry has more than the first `known` parts. */
@@ -220,16 +220,17 @@ static tesela_status frag_refuse(frag_text name, int32_t known, tesela_error *er
     }
   }
   if (!words.used)
-    return tesela__fail(err, TESELA_E_SYNTAX, at, "the name of the fragment ends before \"%s\"", quoted);
+    return tesela__fail(err, TESELA_E_SYNTAX, at, "the name of the fragment ends before '%s'", quoted);
   const char *more = words.cut ? " ..." : "";
   if (ended)
-    return tesela__fail(err, TESELA_E_SYNTAX, at, "the name goes on with a dot and one of: %s%s", words.line,
-                        more);
+    return tesela__fail(err, TESELA_E_SYNTAX, at, "the name continues with a dot and one of: %s%s",
+                        words.line, more);
   if (said.length > 0 && words.edits <= (said.length < 4 ? 1 : 3))
-    return tesela__fail(err, TESELA_E_SYNTAX, at, "\"%s\" is none of: %s%s; did you mean %.*s?", quoted,
-                        words.line, more, (int)words.nearest.length, words.nearest.at);
-  return tesela__fail(err, TESELA_E_SYNTAX, at, "\"%s\" is none of: %s%s%s", quoted, words.line, more,
-                      may_end ? "; or nothing" : "");
+    return tesela__fail(err, TESELA_E_SYNTAX, at,
+                        "unknown part '%s'; expected one of: %s%s; did you mean %.*s?", quoted, words.line,
+                        more, (int)words.nearest.length, words.nearest.at);
+  return tesela__fail(err, TESELA_E_SYNTAX, at, "unknown part '%s'; expected one of: %s%s%s", quoted,
+                      words.line, more, may_end ? "; or nothing" : "");
 }
 
 tesela_status tesela_fragment_find(const char *text, size_t length, tesela_register *layout,
@@ -243,7 +244,7 @@ tesela_status tesela_fragment_find(const char *text, size_t length, tesela_regis
   for (int32_t e = 0; e < FRAG_COUNT; e++) {
     int32_t n;
     bool whole;
-    if (frag_rows[e].family != family) { /* families stand together */
+    if (frag_rows[e].family != family) { /* families are adjacent */
       family = frag_rows[e].family;
       mine = frag_same(frag_string(family), first);
     }

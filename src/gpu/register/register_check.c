@@ -10,12 +10,12 @@ tesela_status tesela__check_extents(int32_t rank, const int64_t *shape, int64_t 
                                     tesela_error *err) {
   int64_t product = 1;
   if (rank < 0 || rank > TESELA_MAX_RANK)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "the rank is %" PRId32 "; it may be 0 to %d", rank,
+    return tesela__fail(err, TESELA_E_LIMIT, -1, "the rank is %" PRId32 "; expected 0 to %d", rank,
                         TESELA_MAX_RANK);
   for (int32_t d = 0; d < rank; d++)
     if (shape[d] < 1)
       return tesela__refuse(err, TESELA_E_RANGE, TESELA_REASON_SHAPE_NOT_POSITIVE,
-                            "extent %" PRId32 " of the shape is %" PRId64 "; an extent is 1 or more", d,
+                            "extent %" PRId32 " of the shape is %" PRId64 "; expected 1 or more", d,
                             shape[d]);
   for (int32_t d = 0; d < rank; d++)
     if (!tesela__mul(product, shape[d], &product))
@@ -31,10 +31,10 @@ tesela_status tesela__dims(int32_t rank, int32_t n, const int64_t *dims, uint32_
     int64_t d = dims[i] < 0 ? dims[i] + rank : dims[i];
     if (d < 0 || d >= rank)
       return tesela__refuse(err, TESELA_E_RANGE, TESELA_REASON_DIM_OUT_OF_RANGE,
-                            "there is no dim %" PRId64 "; the rank is %" PRId32, dims[i], rank);
+                            "dim %" PRId64 " is out of range; the rank is %" PRId32, dims[i], rank);
     if (seen >> d & 1)
       return tesela__refuse(err, TESELA_E_INVALID, TESELA_REASON_DIM_DUPLICATE,
-                            "dim %" PRId64 " stands twice", d);
+                            "dim %" PRId64 " is listed twice", d);
     seen |= UINT32_C(1) << d;
     if (order) order[i] = (int32_t)d;
   }
@@ -54,7 +54,7 @@ tesela_status tesela__modes_of_dims(int32_t rank, const int64_t *shape, int32_t 
       if (left % mode_shape[m] != 0)
         return tesela__refuse(err, TESELA_E_INVALID, TESELA_REASON_MODE_DOES_NOT_FIT_SHAPE,
                               "mode %" PRId32 " is %" PRId64 "; it must divide %" PRId64
-                              ", what is left of the %" PRId64 " of dim %" PRId32,
+                              ", the rest of the %" PRId64 " of dim %" PRId32,
                               m, mode_shape[m], left, shape[d], d);
     if (left > 1)
       return tesela__refuse(err, TESELA_E_INVALID, TESELA_REASON_MODE_DOES_NOT_FIT_SHAPE,
@@ -65,7 +65,7 @@ tesela_status tesela__modes_of_dims(int32_t rank, const int64_t *shape, int32_t 
   while (m < n_modes && mode_shape[m] == 1) m++; /* rank 0 */
   if (m < n_modes)
     return tesela__refuse(err, TESELA_E_INVALID, TESELA_REASON_MODE_DOES_NOT_FIT_SHAPE,
-                          "mode %" PRId32 " is %" PRId64 "; all dims are used up before it", m,
+                          "mode %" PRId32 " is %" PRId64 ", but earlier modes cover all dims", m,
                           mode_shape[m]);
   first[rank] = m;
   return TESELA_OK;
@@ -93,12 +93,12 @@ static tesela_status check_counts(const tesela_register *layout, tesela_error *e
                 {"local_modes", layout->n_local}};
   for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
     if (counts[i].n < 0 || counts[i].n > TESELA_REGISTER_MODES)
-      return tesela__fail(err, TESELA_E_LIMIT, -1, "%s has %" PRId32 " entries; it may have 0 to %d",
+      return tesela__fail(err, TESELA_E_LIMIT, -1, "%s has %" PRId32 " entries; expected 0 to %d",
                           counts[i].name, counts[i].n, TESELA_REGISTER_MODES);
   for (int32_t m = 0; m < layout->n_modes; m++)
     if (layout->mode_shape[m] < 1)
       return tesela__refuse(err, TESELA_E_RANGE, TESELA_REASON_MODE_NOT_POSITIVE,
-                            "mode %" PRId32 " is %" PRId64 "; a mode is 1 or more", m, layout->mode_shape[m]);
+                            "mode %" PRId32 " is %" PRId64 "; expected 1 or more", m, layout->mode_shape[m]);
   return TESELA_OK;
 }
 
@@ -106,7 +106,7 @@ static tesela_status check_counts(const tesela_register *layout, tesela_error *e
 static tesela_status place_mode(uint64_t *placed, int32_t m, tesela_error *err) {
   if (*placed >> m & 1)
     return tesela__refuse(err, TESELA_E_INVALID, TESELA_REASON_MODE_USED_TWICE,
-                          "mode %" PRId32 " stands twice in spatial_modes and local_modes", m);
+                          "mode %" PRId32 " is listed twice in spatial_modes and local_modes", m);
   *placed |= UINT64_C(1) << m;
   return TESELA_OK;
 }
@@ -119,14 +119,14 @@ static tesela_status check_lists(const tesela_register *layout, tesela_error *er
     int64_t mode = layout->spatial_modes[i];
     if (mode >= n)
       return tesela__refuse(err, TESELA_E_RANGE, TESELA_REASON_SPATIAL_MODE_OUT_OF_RANGE,
-                            "spatial_modes names mode %" PRId64 "; there are %" PRId32, mode, n);
+                            "spatial_modes lists mode %" PRId64 "; there are %" PRId32, mode, n);
     if (mode >= 0) status = place_mode(&placed, (int32_t)mode, err);
   }
   for (int32_t i = 0; i < layout->n_local && status == TESELA_OK; i++) {
     int32_t mode = layout->local_modes[i];
     if (mode < 0 || mode >= n)
       return tesela__refuse(err, TESELA_E_RANGE, TESELA_REASON_LOCAL_MODE_OUT_OF_RANGE,
-                            "local_modes names mode %" PRId32 "; there are %" PRId32, mode, n);
+                            "local_modes lists mode %" PRId32 "; there are %" PRId32, mode, n);
     status = place_mode(&placed, mode, err);
   }
   for (int32_t m = 0; m < n && status == TESELA_OK; m++)
@@ -174,8 +174,8 @@ tesela_status tesela_register_check(const tesela_register *layout, tesela_error 
   if (status != TESELA_OK) return status;
   if (copy.spatial_size != layout->spatial_size || copy.local_size != layout->local_size)
     return tesela__fail(err, TESELA_E_INVALID, -1,
-                        "the lists make %" PRId64 " threads and %" PRId64 " registers, the sizes say %" PRId64
-                        " and %" PRId64,
+                        "the lists give %" PRId64 " threads and %" PRId64
+                        " registers, but the sizes are %" PRId64 " and %" PRId64,
                         copy.spatial_size, copy.local_size, layout->spatial_size, layout->local_size);
   return TESELA_OK;
 }

@@ -118,7 +118,7 @@ static tesela_status divide_shapes(const divide_side *whole, divide_side *diviso
   if (lead < 0)
     return tesela__refuse(err, TESELA_E_INVALID, reason,
                           "the divisor has rank %" PRId32 ", the layout rank %" PRId32
-                          "; a product has the larger rank of its factors",
+                          "; a product has the larger rank of its two factors",
                           divisor->layout.rank, whole->layout.rank);
   for (int list = 0; list < 2; list++)
     for (int32_t i = 0; i < divisor->n[list]; i++)

@@ -69,7 +69,7 @@ tesela_status tesela_register_to_layout(const tesela_register *layout, tesela_dt
 /* ---- from the core ------------------------------------------------------------------------------------------- */
 
 static tesela_status lower_refuse(tesela_error *err, const char *why) {
-  return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "this is no register layout: %s", why);
+  return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "not a register layout: %s", why);
 }
 
 static const char *lower_why_not(const tesela_layout *layout, const int32_t *axis) {
@@ -152,7 +152,7 @@ tesela_status tesela_register_from_layout(const tesela_layout *layout, tesela_re
   if (!why) why = lower_modes(layout, &result, mode_of);
   if (!why) why = lower_list(layout, axis[LOWER_THREAD], true, mode_of, &result, &used);
   if (!why) why = lower_list(layout, axis[LOWER_LOCAL], false, mode_of, &result, &used);
-  if (!why && used != layout->n_active) why = "some digits go to no place of their own";
+  if (!why && used != layout->n_active) why = "some digits do not reach a place of their own";
   if (why) return lower_refuse(err, why);
   tesela_status status = tesela__register_accept(&result, err);
   if (status == TESELA_OK) tesela_register_reduced(out, &result);

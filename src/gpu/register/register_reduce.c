@@ -55,7 +55,7 @@ tesela_status tesela_register_reduce_to(tesela_register *out, const tesela_regis
   if (status != TESELA_OK) return status;
   if (rank > layout->rank)
     return tesela__refuse(err, TESELA_E_INVALID, TESELA_REASON_NOT_BROADCASTABLE,
-                          "the shape has %" PRId32 " dims; it may have up to the layout's %" PRId32, rank,
+                          "the shape has %" PRId32 " dims; expected at most the layout's %" PRId32, rank,
                           layout->rank);
   int32_t leading = layout->rank - rank;
   for (int32_t d = 0; d < rank; d++) {
@@ -64,7 +64,7 @@ tesela_status tesela_register_reduce_to(tesela_register *out, const tesela_regis
     if (shape[d] != 1)
       return tesela__refuse(err, TESELA_E_INVALID, TESELA_REASON_NOT_BROADCASTABLE,
                             "extent %" PRId32 " of the shape is %" PRId64
-                            "; it may be 1 or the layout's %" PRId64,
+                            "; expected 1 or the layout's %" PRId64,
                             d, shape[d], extent);
     bits |= UINT32_C(1) << (leading + d);
   }

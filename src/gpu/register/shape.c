@@ -23,8 +23,8 @@ tesela_status tesela_register_squeeze(tesela_register *out, const tesela_registe
     bool gone = bits >> d & 1;
     if (gone && layout->shape[d] != 1)
       return tesela__refuse(err, TESELA_E_INVALID, TESELA_REASON_DIM_NOT_ONE,
-                            "dim %" PRId32 " has extent %" PRId64 "; only a dim of 1 can be dropped", d,
-                            layout->shape[d]);
+                            "dim %" PRId32 " has extent %" PRId64 "; only a dim of extent 1 can be removed",
+                            d, layout->shape[d]);
     if (!gone) result.shape[rank++] = layout->shape[d];
   }
   result.rank = rank;
@@ -41,7 +41,7 @@ tesela_status tesela_register_unsqueeze(tesela_register *out, const tesela_regis
   tesela_register result = *layout;
   if (n < 0 || n > TESELA_MAX_RANK - layout->rank)
     return tesela__fail(err, TESELA_E_LIMIT, -1,
-                        "the result would have %" PRId64 " dims; a layout may have %d",
+                        "the result would have %" PRId64 " dims; a layout can have %d",
                         (int64_t)layout->rank + n, TESELA_MAX_RANK);
   tesela_status status = tesela__dims(layout->rank + n, n, dims, &bits, NULL, err);
   if (status != TESELA_OK) return status;
@@ -67,8 +67,9 @@ tesela_status tesela_register_permute(tesela_register *out, const tesela_registe
   tesela_register result = *layout;
   if (n != layout->rank)
     return tesela__refuse(err, TESELA_E_INVALID, TESELA_REASON_DIMS_LENGTH,
-                          "%" PRId32 " dims are named; the layout has %" PRId32 ", and each stands once", n,
-                          layout->rank);
+                          "%" PRId32 " dims are listed; the layout has %" PRId32
+                          ", and each must be listed once",
+                          n, layout->rank);
   tesela_status status = tesela__dims(layout->rank, n, dims, &bits, order, err);
   if (status != TESELA_OK) return status;
   tesela__register_dims(layout, first);
@@ -181,8 +182,8 @@ tesela_status tesela_register_flatten(tesela_register *out, const tesela_registe
     from = to = 0;
   else if (from < 0 || to >= rank || from > to)
     return tesela__refuse(err, TESELA_E_RANGE, TESELA_REASON_DIM_OUT_OF_RANGE,
-                          "dims %" PRId64 " to %" PRId64 " are not dims of a layout of rank %" PRId64
-                          ", the first one first",
+                          "dims %" PRId64 " to %" PRId64
+                          " are not an ascending range of dims of a layout of rank %" PRId64 "",
                           first, last, rank);
   for (int32_t d = 0; d < from; d++) shape[n++] = layout->shape[d];
   shape[n] = 1;

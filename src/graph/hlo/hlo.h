@@ -4,7 +4,7 @@
  *
  *   hlo_lex.c       the characters: names, balanced groups
  *   hlo_module.c    the text as computations and instructions; operands are numbers of instructions
- *   hlo_attribute.c what stands after the operands: lists, windows, words
+ *   hlo_attribute.c the text after the operands: lists, windows, words
  *   hlo_literal.c   numbers and constants
  *   hlo_parameter.c inputs
  *   hlo_build.c     a graph from a module: the value of each instruction, checked
@@ -28,8 +28,8 @@
 #include "graph/program/graph.h"
 
 enum {
-  TESELA__HLO_DEPTH = 64,             /* calls in calls */
-  TESELA__HLO_INSTRUCTIONS = 1 << 20, /* over all computations as they are used */
+  TESELA__HLO_DEPTH = 64,             /* nested calls */
+  TESELA__HLO_INSTRUCTIONS = 1 << 20, /* over all computations, once per use */
 };
 
 /* A stretch of the text. */
@@ -39,17 +39,17 @@ typedef struct tesela__hlo_span {
 
 /* ---- characters ---- */
 
-/* A reader of a stretch; names may have any bytes but blanks and what separates. */
+/* A reader of a stretch; names may have any bytes but blanks and separators. */
 static inline tesela__reader tesela__hlo_text(const char *text, tesela__hlo_span span, tesela_error *err) {
   enum { WORD = TESELA__BYTE_NAME | TESELA__BYTE_DOT | TESELA__BYTE_DASH | TESELA__BYTE_SIGN };
   return (tesela__reader){text,         span.at + span.n, span.at, err, .blanks = TESELA__BLANKS_LOOSE,
                           .word = WORD, .glue = WORD};
 }
 tesela__hlo_span tesela__hlo_take_name(tesela__reader *r); /* after an optional %; n 0: no name */
-/* A group with what is in it, strings included: the reader stands at its first bracket. span: the inside. */
+/* A group with what is in it, strings included: the reader is at its first bracket. span: the inside. */
 tesela_status tesela__hlo_take_group(tesela__reader *r, tesela__hlo_span *span);
 tesela_status tesela__hlo_take_string(tesela__reader *r, tesela__hlo_span *span); /* at the quote */
-/* The value of an attribute: a group, a string, or what goes on to a comma or blank outside of brackets. */
+/* The value of an attribute: a group, a string, or what extends to a comma or blank outside of brackets. */
 tesela_status tesela__hlo_take_value(tesela__reader *r, tesela__hlo_span *span);
 enum { TESELA__HLO_SHOWN = 64 };
 /* A stretch for a message: one line, cut if it is long. */
@@ -98,7 +98,7 @@ tesela__hlo_span tesela__hlo_attribute(const tesela__hlo_module *module, const t
 /* Numbers of `{1,2}`: how many, -1 unless the attribute is such a list of at most `room`. */
 int32_t tesela__hlo_list(const tesela__hlo_module *module, const tesela__hlo_instruction *in, const char *key,
                          int32_t room, int32_t *list);
-/* The same, but an attribute that is not there is an empty list. */
+/* The same, but a missing attribute is an empty list. */
 int32_t tesela__hlo_list_or_none(const tesela__hlo_module *module, const tesela__hlo_instruction *in,
                                  const char *key, int32_t room, int32_t *list);
 bool tesela__hlo_integer(const char *text, tesela__hlo_span span, int64_t *value);
@@ -108,9 +108,9 @@ tesela__hlo_span tesela__hlo_trim(const char *text, tesela__hlo_span span);
 
 /* ---- numbers ---- */
 
-/* A number as it stands in a constant: 1, -inf, nan, true, 0x1p3. false: none. */
+/* A number as written in a constant: 1, -inf, nan, true, 0x1p3. false: none. */
 bool tesela__hlo_number(const char *text, tesela__hlo_span span, double *value);
-/* The one value of all elements of a literal. *splat false: there are several, or they are not said. */
+/* The one value of all elements of a literal. *splat false: the elements differ, or their values are not given. */
 tesela_status tesela__hlo_literal(const tesela__hlo_module *module, const tesela__hlo_instruction *in,
                                   int64_t elements, bool *splat, double *value, tesela_error *err);
 void tesela__hlo_put_number(tesela__sink *sink, double value);
@@ -122,7 +122,7 @@ enum {
   TESELA__HLO_UNSET = -1,
   TESELA__HLO_TUPLE = -2,    /* elements first .. first + count - 1 of the pool */
   TESELA__HLO_CONSTANT = -3, /* of instruction `first`: a node when one is needed */
-  TESELA__HLO_ARGUMENTS = -4 /* a tuple that is given: its elements become inputs */
+  TESELA__HLO_ARGUMENTS = -4 /* an input tuple: its elements become inputs */
 };
 typedef struct tesela__hlo_value {
   int32_t node, first, count;
@@ -149,13 +149,13 @@ struct tesela__hlo_build {
   tesela_allocator allocator;
   tesela_graph *graph;
   const tesela_target *target;
-  tesela__hlo_handler *value; /* of any instruction, checked: what a walk calls */
+  tesela__hlo_handler *value; /* of any instruction, checked: called by a walk */
   tesela__hlo_frame *frame;
   tesela__hlo_value *pool;
   size_t n_pool, pool_room;
   tesela_graph_read_facts facts;
   tesela_error *err;
-  /* the instruction that is being read: what its text says of the result */
+  /* the instruction that is being read: its result in the text */
   tesela_dtype dtype;
   int32_t rank;
   int64_t shape[TESELA_GRAPH_RANK];
@@ -218,7 +218,7 @@ int32_t tesela__hlo_region_order(const tesela__hlo_module *module, int32_t compu
                                  int32_t key, tesela_dtype dtype);
 /* Does a fold of pairs (value of a type, index) keep the greatest (1) or the least (-1), NaN before all, of equal ones the first? */
 int32_t tesela__hlo_region_extreme(const tesela__hlo_module *module, int32_t computation, tesela_dtype dtype);
-/* A fold along one dim that no function says. */
+/* A fold along one dim that no function expresses. */
 tesela_status tesela__hlo_fold_along(tesela__hlo_build *b, const tesela__hlo_instruction *in, int32_t dim,
                                      tesela__hlo_value *out);
 /* An unknown function, element by element, of operands of the result's shape; *out stays unset if they are not. */
@@ -231,7 +231,7 @@ bool tesela__hlo_elements(const tesela__hlo_module *module, const tesela__hlo_in
                           tesela_xla_shape *shape);
 /* What a fold with a function is, and the value it may start from without a difference. false: no fold. */
 bool tesela__hlo_neutral(tesela_fn fn, tesela_dtype dtype, tesela_fn *fold, double *neutral);
-/* Shape of an instruction's array, as the text says it. */
+/* Shape of an instruction's array, as given by the text. */
 tesela_status tesela__hlo_array(tesela__hlo_build *b, const tesela__hlo_instruction *in,
                                 tesela_xla_shape *shape);
 tesela_status tesela__hlo_fallback(tesela__hlo_build *b, const tesela__hlo_instruction *in,
@@ -289,7 +289,7 @@ tesela_status tesela__hlo_gather_many(tesela__hlo_build *b, const tesela__hlo_in
                                       const int32_t *operand, tesela__hlo_value *out);
 tesela_status tesela__hlo_scatter_many(tesela__hlo_build *b, const tesela__hlo_instruction *in, tesela_fn fn,
                                        const int32_t *operand, tesela__hlo_value *out);
-/* dynamic-slice and dynamic-update-slice at places that are not known. */
+/* dynamic-slice and dynamic-update-slice at unknown places. */
 tesela_status tesela__hlo_slice_many(tesela__hlo_build *b, const tesela__hlo_instruction *in, int32_t x,
                                      tesela__hlo_value *out);
 tesela_status tesela__hlo_update_many(tesela__hlo_build *b, const tesela__hlo_instruction *in, int32_t x,
@@ -309,7 +309,7 @@ tesela_status tesela__hlo_unmerge(tesela__hlo_build *b, const tesela__hlo_instru
 
 /* ---- notes ---- */
 
-/* Does the instruction carry a note that says what its node is? */
+/* Does the instruction carry a note that describes its node? */
 bool tesela__hlo_has_note(const tesela__hlo_module *module, const tesela__hlo_instruction *in,
                           tesela__hlo_span *note);
 tesela_status tesela__hlo_from_note(tesela__hlo_build *b, const tesela__hlo_instruction *in,
@@ -326,7 +326,7 @@ typedef struct tesela__hlo_printer {
   int32_t n_inputs; /* parameters printed so far */
 } tesela__hlo_printer;
 
-/* Opcode, operands and attributes of a node as HLO says it; false: HLO does not say it exactly, nothing is printed. */
+/* Opcode, operands and attributes of a node in HLO; false: HLO cannot express it exactly, nothing is printed. */
 bool tesela__hlo_print_op(tesela__hlo_printer *p, const tesela_node *node);
 /* The same for lookups, pieces and views. */
 bool tesela__hlo_print_piece(tesela__hlo_printer *p, const tesela_node *node);
@@ -340,7 +340,7 @@ bool tesela__hlo_print_convolution(tesela__hlo_printer *p, const tesela_node *no
 bool tesela__hlo_print_reduce_window(tesela__hlo_printer *p, const tesela_node *node);
 /* Does the node's value read back from how a constant of its type is written? */
 bool tesela__hlo_plain_value(const tesela_node *node);
-/* The note that says a node completely, without the quotes. */
+/* The note that describes a node completely, without the quotes. */
 void tesela__hlo_print_note(tesela__hlo_printer *p, const tesela_node *node);
 void tesela__hlo_print_operands(tesela__hlo_printer *p, const tesela_node *node);
 void tesela__hlo_print_list(tesela__sink *sink, int32_t n, const int32_t *list);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_along.c - what runs along one dim: sort, topk, and folds of several tensors or by an unknown function.
+ * hlo_along.c - operators along one dim: sort, topk, and folds of several tensors or by an unknown function.
  *
  *   sort(x), sort(x, iota)       sort and argsort; other payloads, and unknown comparisons, as an unknown function along the dim
  *   topk(x), k=5                 sort and argsort with the greatest first, of which 5
@@ -207,7 +207,7 @@ static tesela_status lines_extreme(tesela__hlo_build *b, const tesela__hlo_instr
   tesela_node_spec negated = {
       .op = TESELA_OP_POINTWISE, .fn = TESELA_FN_NEG, .n_operands = 1, .operand = operand};
   tesela_status status = tesela__hlo_add(b, in, "value", &value, &node[0]);
-  if (status == TESELA_OK && sign < 0 && is_float) /* NaN is found first, whichever is looked for */
+  if (status == TESELA_OK && sign < 0 && is_float) /* NaN is found first for both */
     status = tesela__hlo_add(b, in, "negated", &negated, &from);
   lines_piece place = {.fn = TESELA_FN_ARGSORT,
                        .n = 1,

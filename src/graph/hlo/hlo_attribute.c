@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_attribute.c - attributes of an instruction, read from the stretch after its operands when they are asked for.
+ * hlo_attribute.c - attributes of an instruction, read from the text after its operands on request.
  *
  * The stretch was read once as a whole, so brackets and quotes are known to close.
  */

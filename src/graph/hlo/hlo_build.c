@@ -12,7 +12,7 @@
 
 /* ---- an instruction ---- */
 
-/* Compilers may give a broadcast of bf16 the type f32: the conversion is not said there. */
+/* Compilers may give a broadcast of bf16 the type f32: the text has no conversion there. */
 static tesela_status build_convert(tesela__hlo_build *b, const tesela__hlo_instruction *in,
                                    tesela_dtype dtype, int32_t *node) {
   int32_t x = *node;
@@ -28,7 +28,7 @@ static tesela_status build_check(tesela__hlo_build *b, const tesela__hlo_instruc
     return tesela__hlo_fail(b, in, TESELA_E_INVALID, "its shape is an array; its value is a tuple");
   }
   const tesela_node *node = tesela__graph_at(b->graph, out->node);
-  if (node->dtype == TESELA_DTYPE_NONE) return TESELA_OK; /* from a note; types of that width stand for it */
+  if (node->dtype == TESELA_DTYPE_NONE) return TESELA_OK; /* from a note; any type of that width matches */
   bool same = node->rank == shape->rank;
   for (int32_t d = 0; d < node->rank && same; d++) same = node->shape[d] == shape->dim[d];
   if (same && node->dtype == shape->dtype) return TESELA_OK;
@@ -36,12 +36,12 @@ static tesela_status build_check(tesela__hlo_build *b, const tesela__hlo_instruc
       tesela_dtype_family_of(shape->dtype) == TESELA_FAMILY_FLOAT)
     return build_convert(b, in, shape->dtype, &out->node);
   char have[TESELA__SHAPE_TEXT], want[TESELA__SHAPE_TEXT];
-  return tesela__hlo_fail(b, in, TESELA_E_INVALID, "the text says %s%s; its operands make it %s%s",
+  return tesela__hlo_fail(b, in, TESELA_E_INVALID, "the text has %s%s, but its operands give %s%s",
                           tesela_dtype_name(shape->dtype), tesela__shape_text(want, shape->rank, shape->dim),
                           tesela_dtype_name(node->dtype), tesela__shape_text(have, node->rank, node->shape));
 }
 
-/* The layout that a printed program says of a buffer. */
+/* The layout that a printed program gives a buffer. */
 static tesela_status build_layout(tesela__hlo_build *b, const tesela__hlo_instruction *in, int32_t node) {
   tesela__hlo_span text = tesela__hlo_frontend(b->module, in, "device_layout");
   if (text.n == 0 || node < 0) return TESELA_OK;
@@ -73,8 +73,7 @@ static tesela_status build_value(tesela__hlo_build *b, const tesela__hlo_instruc
   tesela__hlo_span note;
   tesela_status status = TESELA_OK;
   if (++b->facts.instructions > TESELA__HLO_INSTRUCTIONS)
-    return tesela__hlo_fail(b, in, TESELA_E_LIMIT,
-                            "more than 2^20 instructions, calls counted as often as they stand");
+    return tesela__hlo_fail(b, in, TESELA_E_LIMIT, "more than 2^20 instructions, with those of each call");
   if (!in->tuple && (status = tesela__hlo_array(b, in, &shape)) != TESELA_OK) return status;
   b->dtype = in->tuple ? TESELA_TOKEN : shape.dtype;
   b->rank = shape.rank;

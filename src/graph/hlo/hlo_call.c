@@ -34,10 +34,10 @@ tesela_status tesela__hlo_call(tesela__hlo_build *b, const tesela__hlo_instructi
   char shown[TESELA__HLO_SHOWN];
   int32_t number = word.at == 0 ? -1 : tesela__hlo_module_find(m, word), ignored;
   if (number < 0)
-    return tesela__hlo_fail(b, in, TESELA_E_INVALID, "it calls %s, which is no computation",
+    return tesela__hlo_fail(b, in, TESELA_E_INVALID, "it calls %s, which is not a computation",
                             word.n == 0 ? "nothing" : tesela__hlo_shown(m->text, word, shown));
   if (b->frame->depth >= TESELA__HLO_DEPTH)
-    return tesela__hlo_fail(b, in, TESELA_E_LIMIT, "calls are nested deeper than %d", TESELA__HLO_DEPTH);
+    return tesela__hlo_fail(b, in, TESELA_E_LIMIT, "calls nest deeper than %d", TESELA__HLO_DEPTH);
   tesela__hlo_frame *frame =
       tesela__alloc(&b->allocator, sizeof *frame + (size_t)in->n_operands * sizeof(tesela__hlo_value),
                     alignof(tesela__hlo_frame));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_collective.c - collectives: fallbacks with the shapes that the text says, one for each result.
+ * hlo_collective.c - collectives: fallbacks with the shapes of the text, one for each result.
  *
  * Rules say by the opcode which of them keep the layout of what comes in (all-reduce, collective-permute, ..). A start and its done are
  * one: the node stands where it starts.
@@ -55,7 +55,7 @@ tesela_status tesela__hlo_collective(tesela__hlo_build *b, const tesela__hlo_ins
   if (status != TESELA_OK) return status;
   if (!in->tuple) return collective_add(b, in, word, n, operand, 0, NULL, &out->node);
   if (pair) {
-    int32_t elements = 4; /* with two that say what is on its way */
+    int32_t elements = 4; /* with two for the state of the transfer */
     while (elements > 1 && !tesela__hlo_elements(b->module, in, elements, shape)) elements--;
     if (elements < 2) return TESELA_OK;
     node[0] = operand[0];

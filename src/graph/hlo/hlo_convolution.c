@@ -12,7 +12,7 @@
 
 enum { CONVOLUTION_ROLES = 6, CONVOLUTION_GROUP = 5, CONVOLUTION_SPATIAL = 3 };
 
-/* What the text says: places in x, w, result as in tesela_conv2d, then window and groups. */
+/* The fields of the text: positions in x, w, result as in tesela_conv2d, then window and groups. */
 typedef struct convolution {
   int32_t spatial, place[3][CONVOLUTION_ROLES];
   tesela__hlo_window window;
@@ -175,7 +175,7 @@ static void convolution_spec(const convolution *c, bool grouped, tesela_conv2d *
   }
 }
 
-/* Is the window that of w, and can the groups be said: of one kind, and dividing what they divide? */
+/* Is the window that of w, and can the groups be expressed: of one kind, and dividing what they divide? */
 static bool convolution_fits(const tesela__hlo_build *b, const convolution *c, const int32_t *operand) {
   const tesela_node *x = tesela__graph_at(b->graph, operand[0]), *w = tesela__graph_at(b->graph, operand[1]);
   if (x->rank != c->spatial + 2 || w->rank != c->spatial + 2) return false;

@@ -20,7 +20,7 @@ typedef struct fallback_list {
 static tesela_status fallback_leaves(tesela__hlo_build *b, const tesela__hlo_instruction *in,
                                      tesela__hlo_value value, int32_t depth, fallback_list *list) {
   if (depth > FALLBACK_NESTED || ++list->seen > FALLBACK_LEAVES)
-    return tesela__hlo_fail(b, in, TESELA_E_LIMIT, "tuples of more than %d levels or %d elements",
+    return tesela__hlo_fail(b, in, TESELA_E_LIMIT, "a tuple has more than %d levels or %d elements",
                             FALLBACK_NESTED, FALLBACK_LEAVES);
   tesela_status status = TESELA_OK;
   if (value.node == TESELA__HLO_TUPLE) {

@@ -17,14 +17,13 @@ tesela_status tesela__hlo_take_string(tesela__reader *r, tesela__hlo_span *span)
   size_t start = r->at++;
   for (; r->at < r->length && r->text[r->at] != '"'; r->at++)
     if (r->text[r->at] == '\\' && r->at + 1 < r->length) r->at++;
-  if (r->at >= r->length)
-    return tesela__fail(r->err, TESELA_E_SYNTAX, (int64_t)start, "this text in quotes does not end");
+  if (r->at >= r->length) return tesela__fail(r->err, TESELA_E_SYNTAX, (int64_t)start, "unterminated string");
   *span = (tesela__hlo_span){start + 1, r->at - start - 1};
   r->at++;
   return TESELA_OK;
 }
 
-/* Go on after what closes the bracket at `start`, with the reader after it. Brackets of each kind must balance inside. */
+/* Move past the bracket that closes the one at `start`, with the reader after it. Brackets of each kind must balance inside. */
 static tesela_status hlo_close(tesela__reader *r, size_t start) {
   static const char open[] = "({[", close[] = ")}]";
   int64_t depth[3] = {0};
@@ -48,7 +47,7 @@ static tesela_status hlo_close(tesela__reader *r, size_t start) {
     if (depth[first] == 0 && depth[0] + depth[1] + depth[2] == 0) return TESELA_OK;
     if (depth[first] == 0) break;
   }
-  return tesela__fail(r->err, TESELA_E_SYNTAX, (int64_t)start, "this bracket is not closed");
+  return tesela__fail(r->err, TESELA_E_SYNTAX, (int64_t)start, "unclosed bracket");
 }
 
 tesela_status tesela__hlo_take_group(tesela__reader *r, tesela__hlo_span *span) {

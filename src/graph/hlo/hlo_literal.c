@@ -59,7 +59,7 @@ void tesela__hlo_put_number(tesela__sink *sink, double value) {
 
 static bool hlo_same_bits(double a, double b) { return memcmp(&a, &b, sizeof a) == 0; }
 
-/* Go over the numbers of a literal. *n counts them, *splat says whether they are one. */
+/* Go over the numbers of a literal. *n counts them, *splat: are all equal? */
 static tesela_status hlo_numbers(tesela__reader *r, int64_t *n, bool *splat, double *value) {
   char shown[TESELA__HLO_SHOWN];
   for (*n = 0;;) {
@@ -79,7 +79,7 @@ static tesela_status hlo_numbers(tesela__reader *r, int64_t *n, bool *splat, dou
     while (r->at < r->length && !strchr("{}, \n\t\r", r->text[r->at])) r->at++;
     tesela__hlo_span span = {start, r->at - start};
     if (!tesela__hlo_number(r->text, span, &number))
-      return tesela__fail(r->err, TESELA_E_SYNTAX, (int64_t)start, "%s is no number",
+      return tesela__fail(r->err, TESELA_E_SYNTAX, (int64_t)start, "%s is not a number",
                           tesela__hlo_shown(r->text, span, shown));
     if (*n > 0 && !hlo_same_bits(number, *value)) *splat = false;
     *value = number;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_lookup_many.c - gather and scatter in several dims, of windows, in batches; slices at places that are not known.
+ * hlo_lookup_many.c - gather and scatter in several dims, of windows, in batches; slices at unknown places.
  *
  *   x[10,20,64], i[5,2]   start_index_map={0,1}, slice_sizes={1,2,64}     rows of [200,64], numbers [5,2]: see hlo_linear.c
  *
@@ -81,7 +81,7 @@ static bool many_dims(const tesela_node *x, bool whole, lookup_many *m) {
     if (m->component[d] >= 0 || m->batch[d] >= 0)
       m->dim[m->n++] = d;
     else if (m->place[d] < 0 ||
-             (whole && m->size[d] != x->shape[d])) /* one element of it, from a place that is not said */
+             (whole && m->size[d] != x->shape[d])) /* one element of it, from an unknown place */
       return false;
   }
   return true;
@@ -275,7 +275,7 @@ tesela_status tesela__hlo_scatter_many(tesela__hlo_build *b, const tesela__hlo_i
   return status == TESELA_OK ? many_scatter(&l, &m, fn, operand[0], operand[2], &out->node) : status;
 }
 
-/* ---- slices at places that are not known ---- */
+/* ---- slices at unknown places ---- */
 
 /* The dims that are cut, each looked up by its start, a scalar: operands `first` and on. */
 static tesela_status many_starts(tesela__hlo_linear *l, lookup_many *m, const tesela_node *x, int32_t first,

@@ -71,7 +71,7 @@ static tesela_status module_no_memory(tesela_error *err) {
 
 /* ---- shapes ---- */
 
-/* Pass over a shape: a tuple's brackets, or an array. *dynamic: set if a dim of an array is. */
+/* Skip a shape: a tuple's brackets, or an array. *dynamic: set if a dim of an array is. */
 static tesela_status module_shape(tesela__reader *r, bool *tuple, bool *dynamic) {
   tesela__hlo_span inside;
   *tuple = tesela__read_peek(r) == '(';
@@ -110,7 +110,7 @@ static tesela_status module_operand(tesela__hlo_module *m, tesela__reader *r, te
   int32_t found = m->n_slots ? *module_slot(m, name, in->computation) : 0;
   if (found <= 0)
     return tesela__fail(r->err, TESELA_E_INVALID, (int64_t)name.at,
-                        "operand %s: there is no instruction of that name in front of this one",
+                        "operand %s: no instruction before this one has that name",
                         tesela__hlo_shown(r->text, name, shown));
   void *room = m->operand;
   if (!tesela__grow(&m->allocator, &room, sizeof *m->operand, &m->operand_room, m->n_operands + 1))
@@ -155,7 +155,7 @@ static tesela_status module_attributes(tesela__reader *r, tesela__hlo_span *span
     if (key[n].n == 0) return tesela__read_unexpected(r, "the name of an attribute", "");
     for (int32_t k = 0; k < n; k++)
       if (module_same_text(r->text, key[k], key[n]))
-        return tesela__fail(r->err, TESELA_E_INVALID, (int64_t)key[n].at, "the attribute %s stands twice",
+        return tesela__fail(r->err, TESELA_E_INVALID, (int64_t)key[n].at, "the attribute %s is given twice",
                             tesela__hlo_shown(r->text, key[n], shown));
     if (!tesela__read_take(r, '=')) return tesela__read_unexpected(r, "'='", "");
     tesela_status status = tesela__hlo_take_value(r, &value);
@@ -291,7 +291,7 @@ tesela_status tesela__hlo_module_read(tesela__hlo_module *m, tesela_error *err) 
   if (m->n_computations == 0) return tesela__read_unexpected(r, "a computation", "");
   if (m->entry < 0 && m->n_computations == 1) m->entry = 0;
   if (m->entry < 0)
-    return tesela__fail(err, TESELA_E_SYNTAX, (int64_t)m->length, "no computation is the ENTRY");
+    return tesela__fail(err, TESELA_E_SYNTAX, (int64_t)m->length, "missing ENTRY computation");
   return TESELA_OK;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_node.c - what all functions of opcodes use: operands as nodes, shapes as the text says them, nodes that are added.
+ * hlo_node.c - what all functions of opcodes use: operands as nodes, shapes as in the text, nodes that are added.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,8 +28,8 @@ tesela__hlo_value *tesela__hlo_value_of(tesela__hlo_build *b, const tesela__hlo_
 tesela_status tesela__hlo_operand(tesela__hlo_build *b, const tesela__hlo_instruction *in, int32_t k,
                                   int32_t *node) {
   if (k >= in->n_operands)
-    return tesela__hlo_fail(b, in, TESELA_E_INVALID, "operand %" PRId32 " is missing; there are %" PRId32, k,
-                            in->n_operands);
+    return tesela__hlo_fail(b, in, TESELA_E_INVALID,
+                            "missing operand %" PRId32 "; the instruction has %" PRId32, k, in->n_operands);
   tesela__hlo_value *value = tesela__hlo_value_of(b, in, k);
   if (value->node == TESELA__HLO_CONSTANT) { /* needed as a node after all */
     const tesela__hlo_instruction *constant = &b->module->instruction[value->first];
@@ -44,8 +44,7 @@ tesela_status tesela__hlo_operand(tesela__hlo_build *b, const tesela__hlo_instru
     if (status != TESELA_OK) return status;
   }
   if (value->node < 0)
-    return tesela__hlo_fail(b, in, TESELA_E_INVALID,
-                            "operand %" PRId32 " is a tuple; an array must stand there", k);
+    return tesela__hlo_fail(b, in, TESELA_E_INVALID, "operand %" PRId32 " is a tuple; expected an array", k);
   *node = value->node;
   return TESELA_OK;
 }
@@ -93,7 +92,7 @@ tesela_status tesela__hlo_array(tesela__hlo_build *b, const tesela__hlo_instruct
     shape->dtype = TESELA_TOKEN;
   }
   if (shape->rank > TESELA_GRAPH_RANK)
-    return tesela__hlo_fail(b, in, TESELA_E_LIMIT, "rank %" PRId32 "; %d dims are allowed", shape->rank,
+    return tesela__hlo_fail(b, in, TESELA_E_LIMIT, "rank %" PRId32 "; expected at most %d", shape->rank,
                             TESELA_GRAPH_RANK);
   return TESELA_OK;
 }

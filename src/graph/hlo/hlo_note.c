@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_note.c - notes: what a printed program says of a node where HLO has no words for it.
+ * hlo_note.c - notes: what a printed program records about a node that HLO cannot express.
  *
  *   frontend_attributes={tesela="slice start=9,0 step=-3,1"}       a class and its attributes; lists, one number for each dim
  *
- * A note says the node completely, but for operands, shape and type, which stand in the instruction. Its keys are the fields of
+ * A note describes the node completely, but for operands, shape and type, which are in the instruction. Its keys are the fields of
  * tesela_node_spec. Bytes other than letters, digits and _.-+:@$/ of an opcode are %XX.
  */
 #include "graph/hlo/hlo.h"
@@ -15,7 +15,7 @@ bool tesela__hlo_has_note(const tesela__hlo_module *m, const tesela__hlo_instruc
   return note->n > 0;
 }
 
-/* What the keys of a note fill. */
+/* The lists that the keys of a note fill. */
 typedef struct note_lists {
   int64_t start[TESELA_GRAPH_RANK], step[TESELA_GRAPH_RANK], low[TESELA_GRAPH_RANK], high[TESELA_GRAPH_RANK];
   int64_t strides[TESELA_GRAPH_RANK], length[TESELA_GRAPH_RANK], dilation[TESELA_GRAPH_RANK],
@@ -129,7 +129,7 @@ static bool note_conv(const char *text, tesela__hlo_span key, tesela__hlo_span v
   return false;
 }
 
-/* One key; false: unknown, or its value is not of its kind. */
+/* One key; false: unknown, or its value does not match it. */
 static bool note_key(const char *text, tesela__hlo_span key, tesela__hlo_span value, note_lists *lists,
                      tesela_node_spec *spec, int32_t rank) {
   int32_t n, flag;
@@ -189,7 +189,7 @@ tesela_status tesela__hlo_from_note(tesela__hlo_build *b, const tesela__hlo_inst
   tesela__hlo_span word = tesela__hlo_cut(text, &note, ' ');
   int32_t op = tesela_op_find(text + word.at, word.n), *operand = NULL;
   if (op < 0)
-    return tesela__fail(b->err, TESELA_E_SYNTAX, (int64_t)word.at, "%s is no class of operators",
+    return tesela__fail(b->err, TESELA_E_SYNTAX, (int64_t)word.at, "unknown class of operators %s",
                         tesela__hlo_shown(text, word, shown));
   tesela_node_spec spec = {.op = (tesela_op)op, .rank = b->rank, .shape = b->shape};
   if (spec.op != TESELA_OP_POOL) spec.length = b->shape;
@@ -197,7 +197,7 @@ tesela_status tesela__hlo_from_note(tesela__hlo_build *b, const tesela__hlo_inst
     tesela__hlo_span value = tesela__hlo_cut(text, &note, ' '), key = tesela__hlo_cut(text, &value, '=');
     if (!note_key(text, key, value, &lists, &spec, b->rank))
       return tesela__fail(b->err, TESELA_E_SYNTAX, (int64_t)key.at,
-                          "%s is no key, or its value is not of its kind",
+                          "unknown key %s, or a value that does not match it",
                           tesela__hlo_shown(text, key, shown));
   }
   if (spec.op == TESELA_OP_ALONG) { /* its length is one number */

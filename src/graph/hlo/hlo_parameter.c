@@ -58,11 +58,11 @@ tesela_status tesela__hlo_parameter(tesela__hlo_build *b, const tesela__hlo_inst
                                     tesela__hlo_value *out) {
   int64_t number;
   if (!tesela__hlo_integer(b->module->text, in->inside, &number) || number < 0)
-    return tesela__hlo_fail(b, in, TESELA_E_SYNTAX, "parameter(number) needs a number from 0");
+    return tesela__hlo_fail(b, in, TESELA_E_SYNTAX, "parameter(number) needs a number of 0 or more");
   if (b->frame->depth == 0) return tesela__hlo_input(b, in, out);
   if (number >= b->frame->n_arguments)
     return tesela__hlo_fail(b, in, TESELA_E_INVALID,
-                            "parameter %" PRId64 "; the call has %" PRId32 " operands", number,
+                            "parameter %" PRId64 ", but the call has %" PRId32 " operands", number,
                             b->frame->n_arguments);
   *out = b->frame->argument[number];
   return TESELA_OK;

@@ -82,7 +82,7 @@ tesela_status tesela__hlo_element(tesela__hlo_build *b, const tesela__hlo_instru
     return TESELA_OK;
   }
   if (tuple->node < 0 || tesela__graph_at(b->graph, tuple->node)->dtype != TESELA_TOKEN)
-    return tesela__hlo_fail(b, in, TESELA_E_INVALID, "its operand is no tuple");
+    return tesela__hlo_fail(b, in, TESELA_E_INVALID, "its operand is not a tuple");
   return TESELA_OK; /* of a fallback: one more */
 }
 

@@ -188,7 +188,7 @@ tesela_status tesela_graph_core_view(const tesela_graph *graph, int32_t node, co
                                      tesela_error *err) {
   TESELA__NEED(err, graph, loops, share, view);
   if (!tesela_graph_node(graph, node))
-    return tesela__fail(err, TESELA_E_RANGE, -1, "node %" PRId32 "; there are nodes 0 to %" PRId32, node,
+    return tesela__fail(err, TESELA_E_RANGE, -1, "node is %" PRId32 "; expected 0 to %" PRId32, node,
                         tesela_graph_count(graph) - 1);
   tesela__op_tensor tensor;
   tesela_core_view made;

@@ -68,7 +68,7 @@ static tesela_status cores_check(const cores_search *s, tesela_error *err) {
     if (f < 0 || (f > 1 && (loop->lane || loop->extent % f != 0 || f > loop->extent)))
       return tesela__fail(err, TESELA_E_RANGE, -1,
                           "loop %" PRId32 " of %" PRId64 "%s cut into %" PRId64
-                          " parts; factors divide their loop, lanes are not cut",
+                          " parts; a factor must divide its loop, and lanes cannot be cut",
                           l, loop->extent, loop->lane ? " lanes" : "", f);
     cut += loop->folded && f > 1;
     if (loop->folded && f > 1 && s->line)
@@ -80,7 +80,8 @@ static tesela_status cores_check(const cores_search *s, tesela_error *err) {
                           s->cores);
   }
   if (cut > 1)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "%" PRId32 " folded loops are cut; one may be", cut);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "%" PRId32 " folded loops are cut; expected at most one",
+                        cut);
   return TESELA_OK;
 }
 
@@ -174,8 +175,7 @@ tesela_status tesela_graph_divide(const tesela_graph *graph, int32_t node, int32
   tesela_op_loops loops;
   cores_search s = {.loops = &loops, .cores = cores};
   if (cores < 1 || cores > CORES_MOST)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "%" PRId32 " cores; 1 to %d are possible", cores,
-                        CORES_MOST);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "%" PRId32 " cores; expected 1 to %d", cores, CORES_MOST);
   tesela_status status = tesela_graph_loops(graph, node, &loops, err);
   if (status == TESELA_OK) s.line = tesela_graph_node(graph, node)->op == TESELA_OP_ALONG;
   if (status == TESELA_OK && forced) {
@@ -201,7 +201,7 @@ tesela_status tesela_graph_share(const tesela_op_loops *loops, const tesela_divi
                                  tesela_core_share *share, tesela_error *err) {
   TESELA__NEED(err, loops, division, share);
   if (c < 0 || c >= division->cores)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "core %" PRId32 "; there are 0 to %" PRId32, c,
+    return tesela__fail(err, TESELA_E_RANGE, -1, "core %" PRId32 "; expected 0 to %" PRId32, c,
                         division->cores - 1);
   tesela_core_share made = {{0}, {0}};
   for (int32_t l = loops->n - 1; l >= 0; l--) {

@@ -13,7 +13,7 @@
 static tesela_status loops_add(tesela_op_loops *loops, tesela_loop loop, tesela_error *err) {
   if (loop.extent == 1) return TESELA_OK;
   if (loops->n == TESELA_DEVICE_DIMS)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "an operator of more than %d loops", TESELA_DEVICE_DIMS);
+    return tesela__fail(err, TESELA_E_LIMIT, -1, "an operator has more than %d loops", TESELA_DEVICE_DIMS);
   loops->loop[loops->n++] = loop;
   return TESELA_OK;
 }
@@ -138,10 +138,10 @@ tesela_status tesela__op_loops(const tesela_graph *graph, int32_t node, bool pla
                                tesela_error *err) {
   const tesela_node *of = tesela_graph_node(graph, node);
   if (!of)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "node %" PRId32 "; there are nodes 0 to %" PRId32, node,
+    return tesela__fail(err, TESELA_E_RANGE, -1, "node is %" PRId32 "; expected 0 to %" PRId32, node,
                         tesela_graph_count(graph) - 1);
   if (of->view || of->op == TESELA_OP_INPUT || of->op == TESELA_OP_FALLBACK)
-    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%.80s is %s: it has no loops", of->name,
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%.80s is %s, which has no loops", of->name,
                         tesela_op_name(of->op));
   tesela_op_loops result = {.n_operands = of->n_operands};
   tesela_status status = tesela_graph_iteration(graph, node, &result.iteration, err);

@@ -27,7 +27,7 @@ static tesela_status place_overflow(tesela_error *err) {
 
 static tesela_status place_no_layout(tesela_error *err) {
   return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                      "a window over the border of a view that goes across dims has no layout");
+                      "a window over the border of a view across dims has no layout");
 }
 
 static tesela_status place_put(place_build *b, tesela_digit digit, tesela_error *err) {
@@ -61,7 +61,7 @@ static tesela_status place_parts(place_build *b, const tesela_index *index, int6
       if (weight == 0) continue;
       if (b->used[l])
         return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                            "a loop moves two dims of one operand: its place is no layout");
+                            "a loop moves two dims of one operand, so its places have no layout");
       b->used[l] = true;
       if (!place_widen(low, high, b->out->shape[l], weight)) return place_overflow(err);
       tesela_status status = place_put(b,
@@ -240,8 +240,8 @@ static tesela_status place_begin(place_build *b, int64_t extra, tesela_error *er
   int64_t extent[TESELA_MAX_RANK];
   b->n_counters = b->loops->n + (extra >= 0);
   if (b->n_counters > TESELA_MAX_RANK)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "%" PRId32 " loops; a layout has %d dims", b->n_counters,
-                        TESELA_MAX_RANK);
+    return tesela__fail(err, TESELA_E_LIMIT, -1, "%" PRId32 " loops; a layout can have %d dims",
+                        b->n_counters, TESELA_MAX_RANK);
   for (int32_t l = 0; l < b->loops->n; l++) extent[l] = b->loops->loop[l].extent;
   if (extra >= 0) extent[b->loops->n] = extra;
   tesela_status status = tesela_layout_begin(b->out, base->dtype, base->bits, b->n_counters, extent, err);
@@ -289,13 +289,13 @@ tesela_status tesela_graph_loop_place(const tesela_graph *graph, const tesela_op
   TESELA__NEED(err, graph, loops, place, before);
   const tesela_node *of = tesela_graph_node(graph, node);
   if (!of)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "node %" PRId32 "; there are nodes 0 to %" PRId32, node,
+    return tesela__fail(err, TESELA_E_RANGE, -1, "node is %" PRId32 "; expected 0 to %" PRId32, node,
                         tesela_graph_count(graph) - 1);
   tesela__op_tensor tensor;
   tesela_status status = tesela__op_tensor_of(graph, node, k, false, &tensor, err);
   if (status != TESELA_OK) return status;
   if (tesela__op_tensor_looked_up(&tensor))
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                        "operand %" PRId32 " of %.80s is looked up by the values of operand 1", k, of->name);
+                        "operand %" PRId32 " of %.80s is indexed by the values of operand 1", k, of->name);
   return tesela__loop_place(loops, &tensor, -1, place, before, err);
 }

@@ -81,9 +81,8 @@ tesela_status tesela__op_tensor_of(const tesela_graph *graph, int32_t node, int3
                                    tesela__op_tensor *tensor, tesela_error *err) {
   const tesela_node *of = tesela_graph_node(graph, node);
   if (k < -1 || k >= of->n_operands)
-    return tesela__fail(err, TESELA_E_RANGE, -1,
-                        "operand %" PRId32 " of %.80s; -1 to %" PRId32 " are possible", k, of->name,
-                        of->n_operands - 1);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "operand %" PRId32 " of %.80s; expected -1 to %" PRId32, k,
+                        of->name, of->n_operands - 1);
   tesela_status status = tesela__tensor_of(graph, k < 0 ? node : of->operand[k], plain, tensor, err);
   if (status != TESELA_OK) return status;
   if (k >= 0) return tesela_graph_operand_index(graph, node, k, tensor->index, err);

@@ -16,7 +16,7 @@ static tesela_status lives_sizes(tesela__memory_plan *plan, tesela_error *err) {
     plan->place_of[k] = -1;
     if (node->buffer != k || node->dtype == TESELA_TOKEN) continue;
     if (!node->layout)
-      return tesela__fail(err, TESELA_E_INVALID, -1, "%.80s has no layout: apply a propagation first",
+      return tesela__fail(err, TESELA_E_INVALID, -1, "%.80s has no layout; apply a propagation first",
                           node->name);
     tesela_device_sizes sizes;
     tesela_status status = tesela_device_sizes_of(node->layout, plan->target, &sizes, err);

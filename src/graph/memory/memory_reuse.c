@@ -72,7 +72,7 @@ static bool reuse_operand(const tesela__memory_plan *plan, int32_t k, int32_t o,
   return k + 1 < plan->count || !reuse_is_output(plan, buffer);
 }
 
-/* The bytes that live on if the place of operand o is taken: of the first buffer that had it. */
+/* The bytes that stay alive if the place of operand o is reused: those of the first buffer in it. */
 static int64_t reuse_bytes(const tesela__memory_plan *plan, int32_t k, int32_t o) {
   int32_t at = plan->place_of[tesela_graph_node(plan->graph, k)->operand[o]];
   while (plan->place[at].in_place_of >= 0) at = plan->place_of[plan->place[at].in_place_of];

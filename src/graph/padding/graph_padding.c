@@ -3,7 +3,7 @@
 #include "graph/padding/padding.h"
 
 static tesela_status padding_no_memory(tesela_error *err) {
-  return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for what padding holds");
+  return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the values of padding");
 }
 
 /* At least one byte, so that NULL says that there is no memory. */

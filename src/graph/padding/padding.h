@@ -61,7 +61,7 @@ bool tesela__pad_alone(const tesela__pad_view *view, int32_t rank, int32_t d);
 typedef enum tesela__pad_sight {
   TESELA__PAD_ELEMENTS, /* of the tensor, whatever the index */
   TESELA__PAD_PADDING,
-  TESELA__PAD_HIDDEN, /* elements that the view does not show, or what cannot be told */
+  TESELA__PAD_HIDDEN, /* elements that the view does not show, or unknown */
   TESELA__PAD_OUTSIDE
 } tesela__pad_sight;
 

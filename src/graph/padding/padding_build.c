@@ -68,7 +68,7 @@ static uint8_t pad_closure(uint8_t cases) {
   return cases;
 }
 
-/* Cases for the first n operands; other: those that must be at elements. False: it cannot be told. */
+/* Cases for the first n operands; other: those that must be at elements. False: this is unknown. */
 static bool pad_cases(pad_build *b, int32_t n, bool gather, uint8_t *cases, tesela_status *status,
                       tesela_error *err) {
   uint8_t mask[TESELA_GRAPH_RANK] = {0};
@@ -124,7 +124,7 @@ static tesela_status pad_node_cases(pad_build *b, tesela__pad_node *at, tesela_e
     told = b->node->n_operands <= PAD_OPERANDS && b->node->fn != TESELA_FN_FUSED &&
            pad_cases(b, b->node->n_operands, b->node->op == TESELA_OP_GATHER, &at->cases, &status, err);
     break;
-  case TESELA_OP_ALONG: /* lines beside the others; after the end of a line no operand is in padding, which tells nothing */
+  case TESELA_OP_ALONG: /* lines beside the others; after the end of a line no operand is in padding, which gives no information */
     told = b->node->n_operands == 1 && pad_cases(b, 1, false, &at->cases, &status, err);
     break;
   case TESELA_OP_SCATTER:
@@ -287,7 +287,7 @@ static tesela_status pad_node(pad_build *b, tesela_error *err) {
   *at = (tesela__pad_node){.dtype = buffer->dtype, .device = buffer->dtype};
   if (buffer->dtype == TESELA_TOKEN) return TESELA_OK;
   if (buffer->layout == NULL)
-    return tesela__fail(err, TESELA_E_INVALID, -1, "%.80s has no layout: apply a propagation first",
+    return tesela__fail(err, TESELA_E_INVALID, -1, "%.80s has no layout; apply a propagation first",
                         buffer->name);
   at->device = buffer->layout->host.device_dtype;
   tesela_status status = tesela__pad_view_of(graph, b->number, &b->view, err);

@@ -46,7 +46,7 @@ tesela_status tesela__pad_fill_value(const tesela_padding_fill *fill, const tese
   tesela__run_value v = {.f = 0};
   *value = pad_unknown;
   if (fill->pad < TESELA_PAD_LEAVE || fill->pad > TESELA_PAD_VALUE)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "fill %d; there are 0 to %d", (int)fill->pad,
+    return tesela__fail(err, TESELA_E_RANGE, -1, "invalid fill mode %d; expected 0 to %d", (int)fill->pad,
                         (int)TESELA_PAD_VALUE);
   if (fill->pad == TESELA_PAD_LEAVE || !computed) return TESELA_OK;
   if (device != TESELA__RUN_FLOAT) v.i = 0;

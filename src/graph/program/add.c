@@ -49,25 +49,23 @@ static tesela_status add_check_operands(const tesela_graph *graph, const struct 
   if (node->n_operands < row->least || node->n_operands > row->most) {
     if (row->most == ADD_MANY)
       return tesela__graph_fail(err, TESELA_E_INVALID, node,
-                                "%" PRId32 " operands; it takes %" PRId32 " or more", node->n_operands,
+                                "%" PRId32 " operands; expected %" PRId32 " or more", node->n_operands,
                                 row->least);
-    return tesela__graph_fail(err, TESELA_E_INVALID, node, "%" PRId32 " operands; it takes %" PRId32,
+    return tesela__graph_fail(err, TESELA_E_INVALID, node, "%" PRId32 " operands; expected %" PRId32,
                               node->n_operands, row->least);
   }
   for (int32_t k = 0; k < node->n_operands; k++) {
     int32_t o = node->operand[k];
     if (o < 0 || o >= graph->count)
       return tesela__graph_fail(err, TESELA_E_INVALID, node,
-                                "operand %" PRId32 " is node %" PRId32 "; the graph has nodes 0 to %" PRId32,
-                                k, o, graph->count - 1);
+                                "operand %" PRId32 " is node %" PRId32 "; expected 0 to %" PRId32, k, o,
+                                graph->count - 1);
     const tesela__graph_entry *entry = graph->entry[o], *buffer = graph->entry[entry->node.buffer];
     if (entry->value != buffer->writes)
-      return tesela__graph_fail(
-          err, TESELA_E_INVALID, node,
-          "operand %" PRId32
-          ", %.40s, is gone: its buffer %.40s was overwritten in place since; use the node "
-          "that did it, or clone before",
-          k, entry->node.name, buffer->node.name);
+      return tesela__graph_fail(err, TESELA_E_INVALID, node,
+                                "operand %" PRId32 ", %.40s, was overwritten in place in its buffer %.40s; "
+                                "use the node that wrote it, or clone before",
+                                k, entry->node.name, buffer->node.name);
     if (entry->node.dtype == TESELA_TOKEN && node->op != TESELA_OP_FALLBACK)
       return tesela__graph_fail(err, TESELA_E_INVALID, node,
                                 "operand %" PRId32 ", %.40s, is a token: it has no elements", k,
@@ -80,22 +78,23 @@ static tesela_status add_check_operands(const tesela_graph *graph, const struct 
 static tesela_status add_check_in_place(const tesela_graph *graph, const struct add_row *row,
                                         const tesela_node *node, tesela_error *err) {
   if (!row->in_place)
-    return tesela__graph_fail(err, TESELA_E_INVALID, node, "does not write in place; write and scatter do");
+    return tesela__graph_fail(err, TESELA_E_INVALID, node,
+                              "cannot write in place; only write and scatter can");
   const tesela_node *x = tesela__graph_operand(graph, node, 0);
   for (int32_t k = 1; k < node->n_operands; k++)
     if (tesela__graph_operand(graph, node, k)->buffer == x->buffer)
       return tesela__graph_fail(
           err, TESELA_E_INVALID, node,
-          "operand %" PRId32 " reads the buffer that is written in place: clone it first", k);
+          "operand %" PRId32 " reads the buffer that is written in place; clone it first", k);
   for (int32_t d = 0; d < x->rank; d++)
     if (x->stride[d] == 0 && x->shape[d] > 1)
       return tesela__graph_fail(err, TESELA_E_INVALID, node,
                                 "operand 0 repeats its elements along dim %" PRId32
-                                ": it cannot be written in place, clone it first",
+                                "and cannot be written in place; clone it first",
                                 d);
   if (graph->entry[x->buffer]->value_out)
     return tesela__graph_fail(err, TESELA_E_INVALID, node,
-                              "buffer %.40s is an output as it is and cannot be overwritten: clone it first",
+                              "buffer %.40s is an output and cannot be overwritten; clone it first",
                               tesela__graph_at(graph, x->buffer)->name);
   return TESELA_OK;
 }
@@ -113,7 +112,7 @@ static tesela_status add_check_name(const tesela_graph *graph, const tesela_node
     if (!add_name_byte((unsigned char)spec->name[length]))
       return tesela__fail(
           err, TESELA_E_INVALID, -1,
-          "%s %.40s: byte %zu of the name is 0x%02x; a name has no blanks and none of \"%%,=(){}[]\\", op,
+          "%s %.40s: byte %zu of the name is 0x%02x; a name cannot have blanks or any of \"%%,=(){}[]\\", op,
           spec->name, length, (unsigned)(unsigned char)spec->name[length]);
   if (length == 0) return tesela__fail(err, TESELA_E_INVALID, -1, "%s: the name is empty", op);
   if (length == TESELA_GRAPH_NAME)
@@ -121,7 +120,7 @@ static tesela_status add_check_name(const tesela_graph *graph, const tesela_node
                         spec->name, TESELA_GRAPH_NAME - 1);
   int32_t taken = tesela_graph_find(graph, spec->name);
   if (taken >= 0)
-    return tesela__fail(err, TESELA_E_INVALID, -1, "%s %.40s: the name is taken by node %" PRId32, op,
+    return tesela__fail(err, TESELA_E_INVALID, -1, "%s %.40s: node %" PRId32 " already has this name", op,
                         spec->name, taken);
   return TESELA_OK;
 }
@@ -182,14 +181,14 @@ static tesela_status add_inherit(const tesela_graph *graph, tesela_node *node, t
       if (node->dtype != TESELA_DTYPE_NONE && node->dtype != x->dtype)
         return tesela__graph_fail(
             err, TESELA_E_INVALID, node,
-            "type %s is not that of operand 0, whose memory it has; convert with pointwise copy",
+            "type %s differs from operand 0, whose memory it shares; convert with pointwise copy",
             tesela_dtype_name(node->dtype));
       node->dtype = x->dtype;
       node->bits = x->bits;
     }
   }
   if (node->dtype != TESELA_DTYPE_NONE && !tesela_dtype_name(node->dtype))
-    return tesela__graph_fail(err, TESELA_E_RANGE, node, "type %d is none", (int)node->dtype);
+    return tesela__graph_fail(err, TESELA_E_RANGE, node, "unknown type %d", (int)node->dtype);
   return TESELA_OK;
 }
 
@@ -198,17 +197,15 @@ static tesela_status add_check_type(tesela_node *node, tesela_error *err) {
   if (node->dtype != TESELA_DTYPE_NONE) node->bits = 8 * tesela_dtype_bytes(node->dtype);
   if (node->op == TESELA_OP_FALLBACK && node->dtype == TESELA_TOKEN) {
     if (node->rank == 0) return TESELA_OK;
-    return tesela__graph_fail(err, TESELA_E_INVALID, node, "a token has no dims; %" PRId32 " are given",
-                              node->rank);
+    return tesela__graph_fail(err, TESELA_E_INVALID, node, "a token has no dims; found %" PRId32, node->rank);
   }
   if (node->dtype != TESELA_DTYPE_NONE && node->bits == 0)
-    return tesela__graph_fail(err, TESELA_E_INVALID, node, "no tensor has type %s",
+    return tesela__graph_fail(err, TESELA_E_INVALID, node, "a tensor cannot have type %s",
                               tesela_dtype_name(node->dtype));
   if (node->bits == 0)
-    return tesela__graph_fail(err, TESELA_E_INVALID, node,
-                              "neither its type nor the bits of an element are said");
+    return tesela__graph_fail(err, TESELA_E_INVALID, node, "the element type or its bits are missing");
   if (node->bits < 1 || node->bits > 1024)
-    return tesela__graph_fail(err, TESELA_E_RANGE, node, "%" PRId32 " bits an element; 1 to 1024 are allowed",
+    return tesela__graph_fail(err, TESELA_E_RANGE, node, "%" PRId32 " bits per element; expected 1 to 1024",
                               node->bits);
   return TESELA_OK;
 }
@@ -264,11 +261,11 @@ tesela_status tesela_graph_add(tesela_graph *graph, const tesela_node_spec *spec
   const struct add_row *row = NULL;
   for (size_t i = 0; i < sizeof add_rows / sizeof add_rows[0]; i++)
     if (add_rows[i].op == spec->op) row = &add_rows[i];
-  if (!row) return tesela__fail(err, TESELA_E_RANGE, -1, "class of operators %d is none", (int)spec->op);
+  if (!row) return tesela__fail(err, TESELA_E_RANGE, -1, "unknown class of operators %d", (int)spec->op);
   if (!tesela_fn_name(spec->fn))
-    return tesela__fail(err, TESELA_E_RANGE, -1, "function %d is none", (int)spec->fn);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "unknown function %d", (int)spec->fn);
   if (spec->n_operands < 0 || (spec->n_operands > 0 && !spec->operand))
-    return tesela__fail(err, TESELA_E_INVALID, -1, "%s: %" PRId32 " operands, but none are given",
+    return tesela__fail(err, TESELA_E_INVALID, -1, "%s: %" PRId32 " operands, but no list of them",
                         tesela_op_name(spec->op), spec->n_operands);
   if (graph->count == INT32_MAX) return tesela__fail(err, TESELA_E_LIMIT, -1, "more than 2^31 - 1 nodes");
   char made[TESELA_GRAPH_NAME];

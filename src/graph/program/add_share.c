@@ -40,16 +40,16 @@ const char *tesela__shape_text(char text[TESELA__SHAPE_TEXT], int32_t rank, cons
 tesela_status tesela__graph_given_shape(const tesela_node_spec *spec, int64_t least, tesela_node *node,
                                         tesela_error *err) {
   if (spec->rank < 0)
-    return tesela__graph_fail(err, TESELA_E_RANGE, node, "rank %" PRId32 " is below 0", spec->rank);
+    return tesela__graph_fail(err, TESELA_E_RANGE, node, "rank %" PRId32 "; expected 0 or more", spec->rank);
   if (spec->rank > TESELA_GRAPH_RANK)
-    return tesela__graph_fail(err, TESELA_E_LIMIT, node, "rank %" PRId32 "; %d dims are allowed", spec->rank,
+    return tesela__graph_fail(err, TESELA_E_LIMIT, node, "rank %" PRId32 "; expected at most %d", spec->rank,
                               TESELA_GRAPH_RANK);
   if (spec->rank > 0 && !spec->shape)
     return tesela__graph_fail(err, TESELA_E_INVALID, node, "rank %" PRId32 ", but no shape", spec->rank);
   for (int32_t d = 0; d < spec->rank; d++)
     if (spec->shape[d] < least)
       return tesela__graph_fail(err, TESELA_E_RANGE, node,
-                                "extent %" PRId64 " of dim %" PRId32 "; it is %" PRId64 " or more",
+                                "extent %" PRId64 " of dim %" PRId32 "; expected %" PRId64 " or more",
                                 spec->shape[d], d, least);
   node->rank = spec->rank;
   for (int32_t d = 0; d < spec->rank; d++) node->shape[d] = spec->shape[d];
@@ -60,7 +60,7 @@ tesela_status tesela__graph_dim(const tesela_node *node, int32_t given, int32_t 
                                 tesela_error *err) {
   if (given < -rank || given >= rank)
     return tesela__graph_fail(err, TESELA_E_RANGE, node,
-                              "dim %" PRId32 " is none; there are %" PRId32 " dims", given, rank);
+                              "dim %" PRId32 " is out of range; there are %" PRId32 " dims", given, rank);
   *dim = given < 0 ? given + rank : given;
   return TESELA_OK;
 }
@@ -68,10 +68,10 @@ tesela_status tesela__graph_dim(const tesela_node *node, int32_t given, int32_t 
 tesela_status tesela__graph_dims(const tesela_node_spec *spec, int32_t rank, tesela_node *node,
                                  tesela_error *err) {
   if (spec->n_dims < 0 || (spec->n_dims > 0 && !spec->dims))
-    return tesela__graph_fail(err, TESELA_E_INVALID, node, "%" PRId32 " dims, but none are given",
+    return tesela__graph_fail(err, TESELA_E_INVALID, node, "%" PRId32 " dims, but no list of them",
                               spec->n_dims);
   if (spec->n_dims > rank)
-    return tesela__graph_fail(err, TESELA_E_RANGE, node, "%" PRId32 " dims are named; there are %" PRId32,
+    return tesela__graph_fail(err, TESELA_E_RANGE, node, "%" PRId32 " dims are listed; there are %" PRId32,
                               spec->n_dims, rank);
   uint32_t seen = 0;
   for (int32_t i = 0; i < spec->n_dims; i++) {
@@ -79,7 +79,7 @@ tesela_status tesela__graph_dims(const tesela_node_spec *spec, int32_t rank, tes
     tesela_status status = tesela__graph_dim(node, spec->dims[i], rank, &d, err);
     if (status != TESELA_OK) return status;
     if (seen >> d & 1)
-      return tesela__graph_fail(err, TESELA_E_INVALID, node, "dim %" PRId32 " is named twice", d);
+      return tesela__graph_fail(err, TESELA_E_INVALID, node, "dim %" PRId32 " is listed twice", d);
     seen |= (uint32_t)1 << d;
     node->dim[i] = d;
   }

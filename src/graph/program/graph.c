@@ -97,7 +97,7 @@ void tesela__graph_append(tesela_graph *graph, tesela__graph_entry *entry) {
 
 tesela_status tesela__graph_check_node(const tesela_graph *graph, int32_t node, tesela_error *err) {
   if (node >= 0 && node < graph->count) return TESELA_OK;
-  return tesela__fail(err, TESELA_E_RANGE, -1, "node %" PRId32 ": the graph has nodes 0 to %" PRId32, node,
+  return tesela__fail(err, TESELA_E_RANGE, -1, "node is %" PRId32 "; expected 0 to %" PRId32, node,
                       graph->count - 1);
 }
 
@@ -114,7 +114,7 @@ tesela_status tesela_graph_add_output(tesela_graph *graph, int32_t node, tesela_
   tesela__graph_entry *entry = graph->entry[node], *buffer = graph->entry[entry->node.buffer];
   if (entry->value != buffer->writes)
     return tesela__graph_fail(err, TESELA_E_INVALID, &entry->node,
-                              "cannot be an output: its buffer %.40s was overwritten in place since",
+                              "cannot be an output: its buffer %.40s was overwritten in place",
                               buffer->node.name);
   void *outputs = graph->output;
   if (!tesela__grow(&graph->allocator, &outputs, sizeof *graph->output, &graph->output_capacity,
@@ -140,7 +140,7 @@ tesela_status tesela_graph_set_layout(tesela_graph *graph, int32_t node, const t
   if (layout->host.rank != to->rank ||
       (to->rank > 0 && memcmp(layout->host.shape, to->shape, (size_t)to->rank * sizeof *to->shape) != 0)) {
     char have[TESELA__SHAPE_TEXT], want[TESELA__SHAPE_TEXT];
-    return tesela__graph_fail(err, TESELA_E_MISMATCH, to, "has shape %s; the layout is of %s",
+    return tesela__graph_fail(err, TESELA_E_MISMATCH, to, "has shape %s, but the layout has %s",
                               tesela__shape_text(want, to->rank, to->shape),
                               tesela__shape_text(have, layout->host.rank, layout->host.shape));
   }

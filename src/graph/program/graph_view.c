@@ -15,8 +15,8 @@ tesela_status tesela__view_permute(const tesela_graph *graph, const tesela_node_
   if (status != TESELA_OK) return status;
   if (node->n_dims != x->rank)
     return tesela__graph_fail(err, TESELA_E_INVALID, node,
-                              "%" PRId32 " dims are named; a permutation names all %" PRId32, node->n_dims,
-                              x->rank);
+                              "%" PRId32 " dims are listed; a permutation must list all %" PRId32,
+                              node->n_dims, x->rank);
   for (int32_t d = 0; d < x->rank; d++) {
     node->shape[d] = x->shape[node->dim[d]];
     node->stride[d] = x->stride[node->dim[d]];
@@ -35,9 +35,9 @@ tesela_status tesela__view_squeeze(const tesela_graph *graph, const tesela_node_
   for (int32_t d = 0; d < x->rank; d++) {
     bool gone = tesela__graph_names_dim(node, d);
     if (gone && x->shape[d] != 1)
-      return tesela__graph_fail(err, TESELA_E_INVALID, node,
-                                "dim %" PRId32 " has extent %" PRId64 "; only a dim of 1 can go", d,
-                                x->shape[d]);
+      return tesela__graph_fail(
+          err, TESELA_E_INVALID, node,
+          "dim %" PRId32 " has extent %" PRId64 "; only a dim of extent 1 can be removed", d, x->shape[d]);
     if (gone) continue;
     node->shape[rank] = x->shape[d];
     node->stride[rank++] = x->stride[d];
@@ -50,10 +50,12 @@ tesela_status tesela__view_unsqueeze(const tesela_graph *graph, const tesela_nod
                                      tesela_node *node, tesela_error *err) {
   const tesela_node *x = tesela__graph_operand(graph, node, 0);
   if (spec->n_dims < 1)
-    return tesela__graph_fail(err, TESELA_E_INVALID, node, "no dims are named: where the dims of 1 come");
+    return tesela__graph_fail(err, TESELA_E_INVALID, node,
+                              "missing list of dims: the positions of the new dims of 1");
   if (spec->n_dims > TESELA_GRAPH_RANK - x->rank)
-    return tesela__graph_fail(err, TESELA_E_LIMIT, node, "%" PRId32 " and %" PRId32 " dims; %d are allowed",
-                              x->rank, spec->n_dims, TESELA_GRAPH_RANK);
+    return tesela__graph_fail(err, TESELA_E_LIMIT, node,
+                              "%" PRId32 " and %" PRId32 " dims; expected at most %d", x->rank, spec->n_dims,
+                              TESELA_GRAPH_RANK);
   node->rank = x->rank + spec->n_dims;
   tesela_status status = tesela__graph_dims(spec, node->rank, node, err);
   if (status != TESELA_OK) return status;
@@ -76,7 +78,7 @@ tesela_status tesela__view_expand(const tesela_graph *graph, const tesela_node_s
   if (status != TESELA_OK) return status;
   if (node->rank < x->rank) {
     char have[TESELA__SHAPE_TEXT], want[TESELA__SHAPE_TEXT];
-    return tesela__graph_fail(err, TESELA_E_INVALID, node, "%s cannot become %s: dims do not go",
+    return tesela__graph_fail(err, TESELA_E_INVALID, node, "%s cannot become %s: dims cannot be removed",
                               tesela__shape_text(have, x->rank, x->shape),
                               tesela__shape_text(want, node->rank, node->shape));
   }
@@ -87,7 +89,7 @@ tesela_status tesela__view_expand(const tesela_graph *graph, const tesela_node_s
       node->dim[node->n_dims] = node->rank - x->rank + node->n_dims;
   if (node->n_dims != x->rank)
     return tesela__graph_fail(err, TESELA_E_INVALID, node,
-                              "%" PRId32 " dims are named; operand 0 has %" PRId32, node->n_dims, x->rank);
+                              "%" PRId32 " dims are listed; operand 0 has %" PRId32, node->n_dims, x->rank);
   memset(node->stride, 0, sizeof node->stride);
   for (int32_t i = 0; i < x->rank; i++) {
     int32_t d = node->dim[i];
@@ -95,7 +97,7 @@ tesela_status tesela__view_expand(const tesela_graph *graph, const tesela_node_s
     if (node->shape[d] != x->shape[i] && x->shape[i] != 1)
       return tesela__graph_fail(err, TESELA_E_INVALID, node,
                                 "dim %" PRId32 " of extent %" PRId64 " cannot become %" PRId64
-                                ": only 1 is repeated",
+                                ": only extent 1 can be repeated",
                                 i, x->shape[i], node->shape[d]);
     if (node->shape[d] == x->shape[i]) node->stride[d] = x->stride[i];
   }
@@ -141,7 +143,7 @@ tesela_status tesela__view_slice(const tesela_graph *graph, const tesela_node_sp
     node->start[d] = spec->start ? spec->start[i] : 0;
     node->step[d] = spec->step ? spec->step[i] : 1;
     int64_t start = node->start[d], step = node->step[d], n = x->shape[d], length;
-    if (step == 0) return tesela__graph_fail(err, TESELA_E_RANGE, node, "step 0 of dim %" PRId32, d);
+    if (step == 0) return tesela__graph_fail(err, TESELA_E_RANGE, node, "dim %" PRId32 " has step 0", d);
     if (spec->length)
       length = spec->length[i];
     else if (start < 0 || start > n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hint.c - hints and directives: what the caller asks of layouts beside the operators' rules.
+ * hint.c - hints and directives: what the caller demands of layouts in addition to the operators' rules.
  */
 #include "graph/program/graph.h"
 
@@ -10,16 +10,16 @@ static tesela_status hint_check_node(const tesela_graph *graph, const tesela_hin
   if (hint->kind == TESELA_HINT_FORBID_MOVE) {
     if (node->view)
       return tesela__graph_fail(err, TESELA_E_INVALID, node,
-                                "a view moves nothing; forbid moves of what reads it");
+                                "a view moves nothing; forbid moves of its readers");
     if (hint->operand < -1 || hint->operand >= node->n_operands)
       return tesela__graph_fail(err, TESELA_E_RANGE, node,
-                                "operand %" PRId32 " is none; it has %" PRId32 ", and -1 is all of them",
+                                "operand %" PRId32 " is out of range; it has %" PRId32 ", and -1 means all",
                                 hint->operand, node->n_operands);
     return TESELA_OK;
   }
   if (node->buffer != hint->node)
     return tesela__graph_fail(err, TESELA_E_INVALID, node,
-                              "has no layout of its own; hint at its buffer, %.40s",
+                              "has no layout of its own; use a hint on its buffer, %.40s",
                               tesela__graph_at(graph, node->buffer)->name);
   if (hint->kind == TESELA_HINT_FREE) {
     if (node->op != TESELA_OP_INPUT)
@@ -29,21 +29,21 @@ static tesela_status hint_check_node(const tesela_graph *graph, const tesela_hin
   if (hint->stick != TESELA_STICK_SPARSE && (hint->stick < 0 || hint->stick >= node->rank))
     return tesela__graph_fail(err, TESELA_E_RANGE, node,
                               "stick dim %" PRId32 "; there are %" PRId32
-                              " dims, and %d is one element per stick",
+                              " dims, and %d means one element per stick",
                               hint->stick, node->rank, TESELA_STICK_SPARSE);
   if (hint->kind == TESELA_HINT_PREFER && hint->price < 0)
-    return tesela__graph_fail(err, TESELA_E_RANGE, node, "price %" PRId64 "; it is 0 or more", hint->price);
+    return tesela__graph_fail(err, TESELA_E_RANGE, node, "price %" PRId64 "; expected 0 or more",
+                              hint->price);
   return TESELA_OK;
 }
 
 tesela_status tesela_graph_hint(tesela_graph *graph, const tesela_hint *hint, tesela_error *err) {
   TESELA__NEED(err, graph, hint);
   if (hint->node < 0 || hint->node >= graph->count)
-    return tesela__fail(err, TESELA_E_RANGE, -1,
-                        "hint at node %" PRId32 ": the graph has nodes 0 to %" PRId32, hint->node,
-                        graph->count - 1);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "hint on node %" PRId32 "; expected 0 to %" PRId32,
+                        hint->node, graph->count - 1);
   if ((int)hint->kind < 0 || hint->kind > TESELA_HINT_FREE)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "hint %d is none", (int)hint->kind);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "unknown hint %d", (int)hint->kind);
   tesela_status status = hint_check_node(graph, hint, err);
   if (status != TESELA_OK) return status;
   void *hints = graph->hint;

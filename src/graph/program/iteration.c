@@ -178,10 +178,10 @@ tesela_status tesela_graph_operand_index(const tesela_graph *graph, int32_t numb
   if (status != TESELA_OK) return status;
   const tesela_node *node = tesela__graph_at(graph, number);
   if (k < 0 || k >= node->n_operands)
-    return tesela__graph_fail(err, TESELA_E_RANGE, node, "operand %" PRId32 " is none; it has %" PRId32, k,
-                              node->n_operands);
+    return tesela__graph_fail(err, TESELA_E_RANGE, node,
+                              "operand %" PRId32 " is out of range; it has %" PRId32, k, node->n_operands);
   if (node->op == TESELA_OP_RESHAPE || node->op == TESELA_OP_FALLBACK)
-    return tesela__graph_fail(err, TESELA_E_UNSUPPORTED, node, "no index expression says its operands");
+    return tesela__graph_fail(err, TESELA_E_UNSUPPORTED, node, "its operands have no index expression");
   const tesela_node *x = tesela__graph_operand(graph, node, k);
   switch (node->op) {
   case TESELA_OP_REDUCE:

@@ -34,16 +34,16 @@ static tesela_status conv_positions(const char *what, bool batch, int32_t at[CON
   }
   for (int32_t i = CONV_SPATIAL; i < CONV_ROLES; i++)
     if (at[i] == -1 && conv_counts(conv, i))
-      return tesela__graph_fail(err, TESELA_E_RANGE, node, "conv.%s names no dim for %s", what,
+      return tesela__graph_fail(err, TESELA_E_RANGE, node, "conv.%s has no dim for %s", what,
                                 i == CONV_GROUP ? "groups" : "a spatial dim");
   for (int32_t i = 0; i < CONV_ROLES; i++) {
     if (at[i] == -1) continue;
     if (at[i] < 0 || at[i] >= *rank)
       return tesela__graph_fail(err, TESELA_E_RANGE, node,
-                                "conv.%s names dim %" PRId32 "; there are %" PRId32 " dims", what, at[i],
+                                "conv.%s has dim %" PRId32 "; there are %" PRId32 " dims", what, at[i],
                                 *rank);
     if (seen >> at[i] & 1)
-      return tesela__graph_fail(err, TESELA_E_INVALID, node, "conv.%s names dim %" PRId32 " twice", what,
+      return tesela__graph_fail(err, TESELA_E_INVALID, node, "conv.%s has dim %" PRId32 " twice", what,
                                 at[i]);
     seen |= (uint32_t)1 << at[i];
   }
@@ -74,7 +74,7 @@ static tesela_status conv_extent(tesela_node *node, int32_t i, int64_t n, int64_
   if (w.stride < 1 || w.dilation < 1 || w.x_dilation < 1)
     return tesela__graph_fail(err, TESELA_E_RANGE, node,
                               "stride %" PRId64 ", dilation %" PRId64 " and x_dilation %" PRId64
-                              " of the %s; they are 1 or more",
+                              " of the %s; expected 1 or more",
                               w.stride, w.dilation, w.x_dilation, conv_side(conv, i));
   if (tesela__window_places(n, k, &w, extent)) return TESELA_OK;
   return tesela__graph_fail(err, TESELA_E_OVERFLOW, node,
@@ -90,7 +90,7 @@ static tesela_status conv_complete(const tesela_node_spec *spec, tesela_node *no
   if (conv->spatial == 0) conv->spatial = 2;
   conv->grouped = conv->grouped != 0;
   if (conv->spatial < 1 || conv->spatial > 3)
-    return tesela__graph_fail(err, TESELA_E_RANGE, node, "%" PRId32 " spatial dims; 1 to 3 are possible",
+    return tesela__graph_fail(err, TESELA_E_RANGE, node, "%" PRId32 " spatial dims; expected 1 to 3",
                               conv->spatial);
   for (int32_t i = conv->spatial; i < 3; i++) {
     conv->stride[i] = conv->dilation[i] = conv->x_dilation[i] = 1;
@@ -100,7 +100,7 @@ static tesela_status conv_complete(const tesela_node_spec *spec, tesela_node *no
   if (status == TESELA_OK) status = conv_positions("w", false, conv->w, &rank[1], node, err);
   if (status == TESELA_OK) status = conv_positions("result", true, conv->result, &rank[2], node, err);
   if (status == TESELA_OK) status = conv_both(node, "a batch", conv->x[0], conv->result[0], err);
-  if (status == TESELA_OK) status = conv_both(node, "an out channel", conv->w[0], conv->result[1], err);
+  if (status == TESELA_OK) status = conv_both(node, "an output channel", conv->w[0], conv->result[1], err);
   if (status == TESELA_OK) status = conv_both(node, "a channel", conv->x[1], conv->w[1], err);
   return status;
 }
@@ -121,11 +121,11 @@ tesela_status tesela__shape_conv2d(const tesela_graph *graph, const tesela_node_
   }
   if (conv->x[1] >= 0 && x->shape[conv->x[1]] != w->shape[conv->w[1]])
     return tesela__graph_fail(err, TESELA_E_INVALID, node,
-                              "x has %" PRId64 " channels, w takes %" PRId64
-                              "; groups are a dim of their own",
+                              "x has %" PRId64 " channels, but w has %" PRId64
+                              "; groups need a dim of their own",
                               x->shape[conv->x[1]], w->shape[conv->w[1]]);
   if (conv->grouped && x->shape[conv->x[CONV_GROUP]] != w->shape[conv->w[CONV_GROUP]])
-    return tesela__graph_fail(err, TESELA_E_INVALID, node, "x has %" PRId64 " groups, w %" PRId64,
+    return tesela__graph_fail(err, TESELA_E_INVALID, node, "x has %" PRId64 " groups, but w has %" PRId64,
                               x->shape[conv->x[CONV_GROUP]], w->shape[conv->w[CONV_GROUP]]);
   node->rank = rank[2];
   if (conv->result[0] >= 0) node->shape[conv->result[0]] = x->shape[conv->x[0]];

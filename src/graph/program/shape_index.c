@@ -9,7 +9,7 @@ static tesela_status index_looked_up(const tesela_graph *graph, const tesela_nod
                                      tesela_node *node, int32_t *rank, int64_t *shape, tesela_error *err) {
   const tesela_node *x = tesela__graph_operand(graph, node, 0), *at = tesela__graph_operand(graph, node, 1);
   if (spec->n_dims > 1)
-    return tesela__graph_fail(err, TESELA_E_INVALID, node, "looks up %" PRId32 " dims; it can one",
+    return tesela__graph_fail(err, TESELA_E_INVALID, node, "looks up %" PRId32 " dims; expected 1",
                               spec->n_dims);
   if (x->rank == 0) return tesela__graph_fail(err, TESELA_E_INVALID, node, "operand 0 has no dim to look up");
   tesela_status status = tesela__graph_dims(spec, x->rank, node, err);
@@ -17,11 +17,11 @@ static tesela_status index_looked_up(const tesela_graph *graph, const tesela_nod
   node->n_dims = 1; /* without dims it is dim 0 */
   tesela_dtype_family family = tesela_dtype_family_of(at->dtype);
   if (at->dtype != TESELA_DTYPE_NONE && family != TESELA_FAMILY_SIGNED && family != TESELA_FAMILY_UNSIGNED)
-    return tesela__graph_fail(err, TESELA_E_INVALID, node, "operand 1 is %s; indices are integers",
+    return tesela__graph_fail(err, TESELA_E_INVALID, node, "operand 1 is %s; expected integers as indices",
                               tesela_dtype_name(at->dtype));
   *rank = x->rank - 1 + at->rank;
   if (*rank > TESELA_GRAPH_RANK)
-    return tesela__graph_fail(err, TESELA_E_LIMIT, node, "rank %" PRId32 "; %d dims are allowed", *rank,
+    return tesela__graph_fail(err, TESELA_E_LIMIT, node, "rank %" PRId32 "; expected at most %d", *rank,
                               TESELA_GRAPH_RANK);
   int32_t d = node->dim[0], n = 0;
   for (int32_t i = 0; i < d; i++) shape[n++] = x->shape[i];
@@ -48,14 +48,15 @@ tesela_status tesela__shape_scatter(const tesela_graph *graph, const tesela_node
   int32_t rank = 0;
   if (node->fn != TESELA_FN_NONE && node->fn != TESELA_FN_ADD)
     return tesela__graph_fail(err, TESELA_E_INVALID, node,
-                              "function %s; values are set (none) or added (add)", tesela_fn_name(node->fn));
+                              "function %s; expected none (values are set) or add (values are added)",
+                              tesela_fn_name(node->fn));
   tesela_status status = index_looked_up(graph, spec, node, &rank, shape, err);
   if (status != TESELA_OK) return status;
   const tesela_node *values = tesela__graph_operand(graph, node, 2);
   if (values->rank != rank || (rank > 0 && memcmp(values->shape, shape, (size_t)rank * sizeof *shape) != 0)) {
     char have[TESELA__SHAPE_TEXT], want[TESELA__SHAPE_TEXT];
     return tesela__graph_fail(
-        err, TESELA_E_INVALID, node, "values have shape %s; x and the indices make it %s",
+        err, TESELA_E_INVALID, node, "values have shape %s; expected %s from x and the indices",
         tesela__shape_text(have, values->rank, values->shape), tesela__shape_text(want, rank, shape));
   }
   tesela__graph_type_of_first(graph, node);
@@ -65,7 +66,7 @@ tesela_status tesela__shape_scatter(const tesela_graph *graph, const tesela_node
 tesela_status tesela__shape_cat(const tesela_graph *graph, const tesela_node_spec *spec, tesela_node *node,
                                 tesela_error *err) {
   if (spec->n_dims > 1)
-    return tesela__graph_fail(err, TESELA_E_INVALID, node, "joins along %" PRId32 " dims; it can along one",
+    return tesela__graph_fail(err, TESELA_E_INVALID, node, "joins along %" PRId32 " dims; expected 1",
                               spec->n_dims);
   if (node->rank == 0)
     return tesela__graph_fail(err, TESELA_E_INVALID, node, "scalars have no dim to join along");
@@ -81,7 +82,7 @@ tesela_status tesela__shape_cat(const tesela_graph *graph, const tesela_node_spe
       char have[TESELA__SHAPE_TEXT], first[TESELA__SHAPE_TEXT];
       const tesela_node *x = tesela__graph_operand(graph, node, 0);
       return tesela__graph_fail(err, TESELA_E_INVALID, node,
-                                "operand %" PRId32 " %s does not join %s along dim %" PRId32
+                                "operand %" PRId32 " %s cannot join %s along dim %" PRId32
                                 ": the other extents must be equal",
                                 k, tesela__shape_text(have, piece->rank, piece->shape),
                                 tesela__shape_text(first, x->rank, x->shape), dim);
@@ -103,7 +104,7 @@ tesela_status tesela__shape_pad(const tesela_graph *graph, const tesela_node_spe
     node->step[d] = spec->step ? spec->step[d] : 1;
     if (node->step[d] < 1)
       return tesela__graph_fail(err, TESELA_E_RANGE, node,
-                                "step %" PRId64 " of dim %" PRId32 "; it is 1 or more", node->step[d], d);
+                                "step %" PRId64 " of dim %" PRId32 "; expected 1 or more", node->step[d], d);
     bool fits = tesela__mul(tesela__max(n - 1, 0), node->step[d], &extent) &&
                 tesela__add(extent, n > 0, &extent) && tesela__add(node->low[d], node->high[d], &border) &&
                 tesela__add(extent, border, &extent) && node->low[d] > -most && node->low[d] < most;
@@ -136,7 +137,7 @@ tesela_status tesela__shape_write(const tesela_graph *graph, const tesela_node_s
     node->step[d] = spec->step ? spec->step[d] : 1;
     if (node->step[d] < 1)
       return tesela__graph_fail(err, TESELA_E_RANGE, node,
-                                "step %" PRId64 " of dim %" PRId32 "; it is 1 or more", node->step[d], d);
+                                "step %" PRId64 " of dim %" PRId32 "; expected 1 or more", node->step[d], d);
     bool fits = tesela__mul(tesela__max(n - 1, 0), node->step[d], &last) &&
                 tesela__add(last, node->start[d], &last) && last - (n == 0) < node->shape[d];
     if (node->start[d] < 0 || !fits)

@@ -23,14 +23,14 @@ static tesela_status matmul_no_fit(const tesela_node *x, const tesela_node *y, c
 static tesela_status matmul_numpy(const tesela_node *x, const tesela_node *y, tesela_node *node,
                                   tesela_error *err) {
   if (x->rank == 0 || y->rank == 0)
-    return matmul_no_fit(x, y, node, "do not multiply: a scalar is no matrix", err);
+    return matmul_no_fit(x, y, node, "cannot be multiplied: a scalar is not a matrix", err);
   int32_t x_batch = x->rank > 2 ? x->rank - 2 : 0, y_batch = y->rank > 2 ? y->rank - 2 : 0;
   int32_t batch = x_batch > y_batch ? x_batch : y_batch, rank = batch;
   for (int32_t b = 0; b < batch; b++) {
     int32_t in_x = b - (batch - x_batch), in_y = b - (batch - y_batch);
     int64_t e = in_x < 0 ? 1 : x->shape[in_x], f = in_y < 0 ? 1 : y->shape[in_y];
     if (e != f && e != 1 && f != 1)
-      return matmul_no_fit(x, y, node, "do not multiply: batch extents differ and none is 1", err);
+      return matmul_no_fit(x, y, node, "cannot be multiplied: batch extents differ and neither is 1", err);
     node->shape[b] = e == 1 ? f : e;
     if (in_x >= 0) node->label[0][in_x] = e == node->shape[b] ? b : -1;
     if (in_y >= 0) node->label[1][in_y] = f == node->shape[b] ? b : -1;
@@ -46,8 +46,8 @@ static tesela_status matmul_numpy(const tesela_node *x, const tesela_node *y, te
   int32_t y_sum = y->rank > 1 ? y->rank - 2 : 0;
   node->label[0][x->rank - 1] = node->label[1][y_sum] = rank;
   if (x->shape[x->rank - 1] != y->shape[y_sum])
-    return matmul_no_fit(x, y, node, "do not multiply: the last extent of x must be the last but one of y",
-                         err);
+    return matmul_no_fit(
+        x, y, node, "cannot be multiplied: the last extent of x must equal the second to last of y", err);
   node->rank = rank;
   node->n_labels = rank + 1;
   return TESELA_OK;
@@ -66,14 +66,14 @@ static tesela_status matmul_take(const tesela_node *operand, int32_t k, const in
     if (at == -1 && operand->shape[d] == 1) continue;
     if (at < 0 || at >= node->n_labels)
       return tesela__graph_fail(err, TESELA_E_RANGE, node,
-                                "dim %" PRId32 " of %s has label %" PRId32 "; labels are 0 to %" PRId32, d,
+                                "dim %" PRId32 " of %s has label %" PRId32 "; expected 0 to %" PRId32, d,
                                 side, at, node->n_labels - 1);
     if (seen >> at & 1)
       return tesela__graph_fail(err, TESELA_E_INVALID, node, "two dims of %s have label %" PRId32, side, at);
     seen |= (uint64_t)1 << at;
     if (extent[at] >= 0 && extent[at] != operand->shape[d])
       return tesela__graph_fail(err, TESELA_E_INVALID, node,
-                                "label %" PRId32 " is %" PRId64 " long in x and %" PRId64 " in y", at,
+                                "label %" PRId32 " has extent %" PRId64 " in x and %" PRId64 " in y", at,
                                 extent[at], operand->shape[d]);
     extent[at] = operand->shape[d];
   }
@@ -84,12 +84,12 @@ static tesela_status matmul_labels(const tesela_node_spec *spec, const tesela_no
                                    tesela_node *node, tesela_error *err) {
   int64_t extent[TESELA_GRAPH_ITERATION];
   if (spec->n_labels < 0 || spec->n_labels > TESELA_GRAPH_ITERATION)
-    return tesela__graph_fail(err, TESELA_E_LIMIT, node, "%" PRId32 " labels; 0 to %d are allowed",
+    return tesela__graph_fail(err, TESELA_E_LIMIT, node, "%" PRId32 " labels; expected 0 to %d",
                               spec->n_labels, TESELA_GRAPH_ITERATION);
   if (spec->rank < 0 || spec->rank > TESELA_GRAPH_RANK || spec->rank > spec->n_labels)
     return tesela__graph_fail(err, TESELA_E_RANGE, node,
                               "rank %" PRId32 " with %" PRId32
-                              " labels: the first `rank` of them are the result's dims",
+                              " labels; the first `rank` labels are the result's dims",
                               spec->rank, spec->n_labels);
   for (int32_t i = 0; i < spec->n_labels; i++) extent[i] = -1;
   node->n_labels = spec->n_labels;

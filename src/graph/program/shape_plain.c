@@ -25,7 +25,7 @@ tesela_status tesela__shape_input(const tesela_graph *graph, const tesela_node_s
   if (!any && (spec->stick < 0 || spec->stick >= tesela__max(node->rank, 1)))
     return tesela__graph_fail(err, TESELA_E_RANGE, node,
                               "stick dim %" PRId32 "; there are %" PRId32
-                              " dims, %d is one element per stick, %d any",
+                              " dims, %d means one element per stick, %d any",
                               spec->stick, node->rank, TESELA_STICK_SPARSE, TESELA_STICK_FREE);
   node->stick = node->rank == 0 && !any ? TESELA_STICK_SPARSE : spec->stick;
   return TESELA_OK;
@@ -37,7 +37,7 @@ tesela_status tesela__shape_constant(const tesela_graph *graph, const tesela_nod
   tesela_status status = tesela__graph_given_shape(spec, 0, node, err);
   if (status != TESELA_OK) return status;
   if (spec->n_dims > 1)
-    return tesela__graph_fail(err, TESELA_E_INVALID, node, "counts along %" PRId32 " dims; it can along one",
+    return tesela__graph_fail(err, TESELA_E_INVALID, node, "counts along %" PRId32 " dims; expected 1",
                               spec->n_dims);
   return tesela__graph_dims(spec, node->rank, node, err);
 }
@@ -87,20 +87,21 @@ tesela_status tesela__shape_pointwise(const tesela_graph *graph, const tesela_no
   (void)spec;
   int32_t want = tesela_fn_operands(node->fn);
   if (node->fn == TESELA_FN_NONE || (want == 0 && node->fn != TESELA_FN_FUSED))
-    return tesela__graph_fail(err, TESELA_E_INVALID, node, "%s is no function of elements",
+    return tesela__graph_fail(err, TESELA_E_INVALID, node, "%s is not a function of elements",
                               tesela_fn_name(node->fn));
   if (want > 0 && node->n_operands != want)
-    return tesela__graph_fail(err, TESELA_E_INVALID, node, "%" PRId32 " operands; %s takes %" PRId32,
+    return tesela__graph_fail(err, TESELA_E_INVALID, node, "%" PRId32 " operands; %s expects %" PRId32,
                               node->n_operands, tesela_fn_name(node->fn), want);
   tesela_status status = tesela__graph_check_bits(graph, node, err);
   for (int32_t k = 1; k < node->n_operands && status == TESELA_OK; k++) {
     const tesela_node *operand = tesela__graph_operand(graph, node, k);
     char have[TESELA__SHAPE_TEXT], other[TESELA__SHAPE_TEXT];
     if (!plain_broadcast(node, operand))
-      status = tesela__graph_fail(err, TESELA_E_INVALID, node,
-                                  "operand %" PRId32 " %s does not broadcast with %s: extents are equal or 1",
-                                  k, tesela__shape_text(other, operand->rank, operand->shape),
-                                  tesela__shape_text(have, node->rank, node->shape));
+      status =
+          tesela__graph_fail(err, TESELA_E_INVALID, node,
+                             "operand %" PRId32 " %s does not broadcast with %s: extents must be equal or 1",
+                             k, tesela__shape_text(other, operand->rank, operand->shape),
+                             tesela__shape_text(have, node->rank, node->shape));
   }
   if (status != TESELA_OK || node->dtype != TESELA_DTYPE_NONE) return status;
   bool middle = node->fn == TESELA_FN_SELECT || node->fn == TESELA_FN_CLAMP;
@@ -120,7 +121,7 @@ tesela_status tesela__shape_reduce(const tesela_graph *graph, const tesela_node_
   for (size_t i = 0; i < sizeof folds / sizeof folds[0]; i++) known = known || folds[i] == node->fn;
   if (!known)
     return tesela__graph_fail(err, TESELA_E_INVALID, node,
-                              "%s is no fold; there are sum, prod, mean, max, min, and, or, xor",
+                              "%s is not a fold; expected sum, prod, mean, max, min, and, or or xor",
                               tesela_fn_name(node->fn));
   tesela_status status = tesela__graph_check_bits(graph, node, err);
   if (status == TESELA_OK) status = tesela__graph_dims(spec, node->rank, node, err);
@@ -142,7 +143,7 @@ tesela_status tesela__shape_copy(const tesela_graph *graph, const tesela_node_sp
   (void)spec;
   tesela_dtype dtype = tesela__graph_operand(graph, node, 0)->dtype;
   if (node->dtype != TESELA_DTYPE_NONE && dtype != TESELA_DTYPE_NONE && node->dtype != dtype)
-    return tesela__graph_fail(err, TESELA_E_INVALID, node, "a copy has the operand's type, %s, not %s",
+    return tesela__graph_fail(err, TESELA_E_INVALID, node, "a copy has the operand's type %s, not %s",
                               tesela_dtype_name(dtype), tesela_dtype_name(node->dtype));
   tesela__graph_type_of_first(graph, node);
   return TESELA_OK;

@@ -51,7 +51,7 @@ static tesela_status pool_extent(const tesela_node_spec *spec, tesela_node *node
   if (length < 1 || w.stride < 1 || w.dilation < 1 || w.x_dilation < 1)
     return tesela__graph_fail(err, TESELA_E_RANGE, node,
                               "length %" PRId64 ", step %" PRId64 ", dilation %" PRId64
-                              " and x_dilation %" PRId64 " of dim %" PRId32 "; they are 1 or more",
+                              " and x_dilation %" PRId64 " of dim %" PRId32 "; expected 1 or more",
                               length, w.stride, w.dilation, w.x_dilation, d);
   if (tesela__window_places(node->shape[d], length, &w, &node->shape[d])) return TESELA_OK;
   return tesela__graph_fail(err, TESELA_E_OVERFLOW, node,
@@ -66,7 +66,7 @@ tesela_status tesela__shape_pool(const tesela_graph *graph, const tesela_node_sp
   for (size_t i = 0; i < sizeof folds / sizeof *folds; i++) known = known || node->fn == folds[i];
   if (!known)
     return tesela__graph_fail(err, TESELA_E_INVALID, node,
-                              "%s does not fold windows; sum, prod, max, min, and, or, xor do",
+                              "%s does not fold windows; expected sum, prod, max, min, and, or or xor",
                               tesela_fn_name(node->fn));
   tesela_status status = tesela__graph_check_bits(graph, node, err);
   for (int32_t d = 0; d < node->rank && status == TESELA_OK; d++) status = pool_extent(spec, node, d, err);

@@ -50,7 +50,7 @@ static tesela_status reshape_fill(const tesela_node *x, tesela_node *node, tesel
   for (int32_t d = 0; d < node->rank; d++) {
     if (node->shape[d] == -1 && open >= 0)
       return tesela__graph_fail(err, TESELA_E_INVALID, node,
-                                "dims %" PRId32 " and %" PRId32 " are -1; one may be", open, d);
+                                "dims %" PRId32 " and %" PRId32 " are -1; expected at most one", open, d);
     if (node->shape[d] == -1)
       open = d;
     else if (node->shape[d] == 0)
@@ -79,7 +79,7 @@ tesela_status tesela__view_reshape(const tesela_graph *graph, const tesela_node_
   if (!tesela__graph_reshape_strides(x->rank, x->shape, x->stride, node->rank, node->shape, node->stride)) {
     char have[TESELA__SHAPE_TEXT], strides[TESELA__SHAPE_TEXT], want[TESELA__SHAPE_TEXT];
     return tesela__graph_fail(
-        err, TESELA_E_INVALID, node, "%s with strides %s needs a copy to become %s: clone it first",
+        err, TESELA_E_INVALID, node, "%s with strides %s needs a copy to become %s; clone it first",
         tesela__shape_text(have, x->rank, x->shape), tesela__shape_text(strides, x->rank, x->stride),
         tesela__shape_text(want, node->rank, node->shape));
   }

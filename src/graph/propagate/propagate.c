@@ -281,9 +281,9 @@ tesela_status tesela_graph_propagate(tesela_propagation **out, const tesela_grap
   tesela_status status = tesela_target_check(target, err);
   if (status != TESELA_OK) return status;
   if (options->mode != TESELA_PROPAGATE_STRICT && options->mode != TESELA_PROPAGATE_AUTO)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "mode %d of propagation is none", (int)options->mode);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "unknown mode of propagation %d", (int)options->mode);
   if (options->effort < 0)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "an effort of %" PRId64 "; it is 0 or more",
+    return tesela__fail(err, TESELA_E_RANGE, -1, "an effort of %" PRId64 "; expected 0 or more",
                         options->effort);
   tesela_propagation *p = propagate_new(graph, target, options);
   if (!p) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a propagation");
@@ -312,12 +312,12 @@ tesela_status tesela_propagation_stick(const tesela_propagation *p, int32_t node
                                        tesela_error *err) {
   TESELA__NEED(err, p, stick);
   if (node < 0 || node >= p->count)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "node %" PRId32 ": the graph has nodes 0 to %" PRId32, node,
+    return tesela__fail(err, TESELA_E_RANGE, -1, "node is %" PRId32 "; expected 0 to %" PRId32, node,
                         p->count - 1);
   const tesela_node *what = tesela_graph_node(p->graph, node);
   if (!p->facts.ok || p->chosen[what->buffer] < 0)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%.40s has no layout: %s", what->name,
-                        p->facts.ok ? "it is no tensor" : "propagation found none for the program");
+                        p->facts.ok ? "it is not a tensor" : "propagation found none for the program");
   *stick = tesela__family_of(p, what->buffer)->stick[p->chosen[what->buffer]];
   return TESELA_OK;
 }

@@ -4,13 +4,13 @@
  *
  *   propagate_family.c           which layouts a buffer can have, what a move between two of them costs, hints
  *   propagate_view.c             how an operand lies under the indices of its operator; its lanes for each layout, remembered
- *   propagate_need.c             the rules: which layouts of an operand suit which stick of the result
- *   propagate_copies.c           views that may be copied before an operand, and what the copies suit
+ *   propagate_need.c             the rules: which layouts of an operand are compatible with which stick of the result
+ *   propagate_copies.c           views that may be copied before an operand, and what the copies are compatible with
  *   propagate_suits.c            what it costs to read an operand where it lies
  *   propagate_operator.c         operators, their edges and results
  *   propagate_share.c            which operands read the same copies
  *   propagate_states.c           variables of an assignment problem: candidates, and sets of copies
- *   propagate_places.c           where an operand can be had: a candidate of its buffer, or a copy of a view
+ *   propagate_places.c           where an operand is available: a candidate of its buffer, or a copy of a view
  *   propagate_model.c            the program, or its first nodes, as such a problem, and back
  *   propagate.c                  solving it; the first operator that cannot be; questions
  *   propagate_outputs.c          every stick that an output has in some cheapest plan
@@ -109,7 +109,7 @@ typedef struct tesela__copyable {
   int64_t most;   /* the highest price, or -1 */
 } tesela__copyable;
 
-/* The candidates of a buffer, or of copies of a view, that suit an operand, for each label. */
+/* The candidates of a buffer, or of copies of a view, that are compatible with an operand, for each label. */
 typedef struct tesela__suits {
   tesela__sticks need[TESELA__LABELS]; /* the operand's need is met */
   tesela__sticks follow
@@ -276,7 +276,7 @@ tesela__cost tesela__suits_reach(const tesela__family *family, int32_t from, boo
 /* The cheapest way to read an operand that lies in `from`, moved or not; *best is the candidate it is read in. */
 tesela__cost tesela__suits_meet(const tesela__edge *edge, const tesela__family *family, int32_t from,
                                 bool moves, int32_t label, int32_t *best);
-/* The same of one that is had in a set of candidates; among equals `from`, if it is not -1, then the default layout. */
+/* The same for a value that is available in a set of candidates; among equals `from`, if it is not -1, then the default layout. */
 tesela__cost tesela__suits_had(const tesela__edge *edge, const tesela__family *family, int32_t from,
                                tesela__sticks set, int32_t label, int32_t *best);
 
@@ -296,7 +296,7 @@ tesela_status tesela__propagate_share(tesela_propagation *p, tesela_error *err);
 
 typedef struct tesela__model_state {
   int32_t candidate;     /* or label, or place */
-  tesela__sticks copies; /* in what candidates a value is had, or copies of a view */
+  tesela__sticks copies; /* candidates in which a value, or copies of a view, are available */
 } tesela__model_state;
 
 typedef struct tesela__model_variable {
@@ -310,11 +310,12 @@ typedef struct tesela__model {
   size_t variable_capacity, state_capacity, cost_capacity;
   tesela__model_variable *variable;
   tesela__model_state *state;
-  tesela__cost *cost;     /* scratch */
-  int32_t *of_buffer;     /* variable of each node that is a buffer */
-  int32_t *of_operator;   /* variable of the label of each operator */
-  int32_t *of_first;      /* variable of where operand 0 lies for each operator with `same`; -1 */
-  int32_t *of_set;        /* variable of where a value is had: of buffers, then of holders; -1 */
+  tesela__cost *cost;   /* scratch */
+  int32_t *of_buffer;   /* variable of each node that is a buffer */
+  int32_t *of_operator; /* variable of the label of each operator */
+  int32_t *of_first;    /* variable of where operand 0 lies for each operator with `same`; -1 */
+  int32_t *
+      of_set; /* assignment variable: the candidates in which a value is available; of buffers, then of holders; -1 */
   int32_t *uses;          /* edges that may move, for each buffer; then for each holder */
   tesela__sticks *useful; /* what they may move to */
   int32_t
@@ -380,7 +381,8 @@ tesela__cost tesela__place_cost(const tesela_propagation *p, const tesela__edge 
 /* What it costs to have a copy when the buffer lies in `from`; nothing where copies are shared: their variable pays. */
 tesela__cost tesela__place_copy_cost(const tesela__model *m, const tesela_propagation *p,
                                      const tesela__edge *edge, int32_t place, int32_t from);
-/* The cheapest copy that suits a label (label -1: none does), if it is cheaper than *least, which it becomes with *place. */
+/* The cheapest copy that is compatible with a label (label -1: with none), if it is cheaper than *least; then *least and *place
+ * receive it. */
 void tesela__place_cheapest_copy(const tesela_propagation *p, const tesela__edge *edge, int32_t label,
                                  int32_t from, tesela__cost *least, int32_t *place);
 /* Count what an edge may read, where copies are shared. */
@@ -401,7 +403,7 @@ bool tesela__model_push(tesela__model *m, int32_t candidate, tesela__sticks copi
 bool tesela__model_end(tesela__model *m);
 /* Room for n costs in m->cost. */
 bool tesela__model_costs(tesela__model *m, size_t n);
-/* The variable of where value `number` of a buffer is had, made when it is first needed. */
+/* The assignment variable for where value `number` of a buffer is available, created on first use. */
 bool tesela__model_sets(tesela__model *m, const tesela_propagation *p, int32_t number, int32_t buffer,
                         int32_t *variable);
 

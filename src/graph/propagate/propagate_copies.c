@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * propagate_copies.c - views that may be copied before an operand, and what the copies suit.
+ * propagate_copies.c - views that may be copied before an operand, and what the copies are compatible with.
  *
  * A view may have its lanes along no dim of it, whatever the stick of its buffer: a reshape that joins a part of a stick with
  * another dim, a slice from the middle of a stick. A copy of the view is a buffer of its own, in any stick of its family:
@@ -83,7 +83,7 @@ static tesela_status copies_price(const tesela_propagation *p, const tesela__fam
       *price = options->price ? options->price(options->user, &family->layout[from], &copies->layout[to])
                               : copies->layout[to].places;
       if (*price < 0)
-        return tesela__fail(err, TESELA_E_RANGE, -1, "the price of a copy is %" PRId64 "; it is 0 or more",
+        return tesela__fail(err, TESELA_E_RANGE, -1, "the price of a copy is %" PRId64 "; expected 0 or more",
                             *price);
       if (*price > COPIES_MOST) *price = -1;
       made->most = tesela__max(made->most, *price);
@@ -172,7 +172,7 @@ static tesela_status copies_seen(const tesela_propagation *p, int32_t copied, in
 
 /* ---- edges ---- */
 
-/* Which candidates of a copy suit an edge for each label. */
+/* Which candidates of a copy are compatible with an edge for each label. */
 static tesela_status copies_judge(const tesela__need_operator *op, const tesela_rule *rule,
                                   const tesela__edge *edge, const tesela_node *seen, tesela__way *way,
                                   tesela_error *err) {
@@ -208,7 +208,7 @@ static bool copies_push(tesela_propagation *p, tesela__edge *edge, const tesela_
   return true;
 }
 
-/* Does every layout that the buffer may have suit every label? */
+/* Does every layout that the buffer may have match every label? */
 static bool copies_needless(const tesela_propagation *p, const tesela__edge *edge, int32_t rank) {
   for (int32_t label = 0; label <= rank; label++)
     if (p->allowed[edge->buffer] & ~(edge->suits.need[label] & edge->suits.follow[label])) return false;

@@ -99,7 +99,7 @@ static void explain_table(tesela__explain *x) {
     explain_number(price, move->price);
     bool shared = move->shared >= 0;
     explain_row(x, &width, tesela_graph_node(p->graph, move->node)->name, number, explain_moved(p, move), way,
-                shared ? "0, the copy is there" : price);
+                shared ? "0, the copy exists" : price);
   }
 }
 
@@ -109,14 +109,13 @@ static void explain_bound(tesela__explain *x) {
   const tesela_propagate_facts *facts = &p->facts;
   int32_t first = 0;
   tesela__putf(&x->sink, "\nbound %" PRId64 ": %s", facts->bound,
-               facts->proven ? "no plan is cheaper"
-                             : "the search ended before the cost was proven the least");
+               facts->proven ? "no plan is cheaper" : "the search ended before the cost was proven minimal");
   if (facts->unknown > 0) {
     while (!tesela__propagate_unknown(p, tesela_graph_node(p->graph, first))) first++;
     const tesela_node *node = tesela_graph_node(p->graph, first);
-    tesela__putf(&x->sink, " for the %" PRId32 " operator%s looked at", facts->operators,
+    tesela__putf(&x->sink, " for the %" PRId32 " operator%s considered", facts->operators,
                  facts->operators == 1 ? "" : "s");
-    tesela__putf(&x->sink, "\nnot looked at: %" PRId32 " operator%s without rules (%.60s = %.40s%s)",
+    tesela__putf(&x->sink, "\nnot considered: %" PRId32 " operator%s without rules (%.60s = %.40s%s)",
                  facts->unknown, facts->unknown == 1 ? "" : "s", node->name,
                  node->opcode ? node->opcode : "fallback", facts->unknown == 1 ? "" : ", ..");
   }
@@ -131,7 +130,7 @@ static void explain_answer(tesela__explain *x, bool proof) {
     tesela__putf(&x->sink, ", %" PRId64 " in %" PRId32 " cop%s of views", facts->copied, facts->n_copies,
                  facts->n_copies == 1 ? "y" : "ies");
   if (facts->cost != facts->moved + facts->copied)
-    tesela__putf(&x->sink, ", %" PRId64 " for needs and preferences that are not met",
+    tesela__putf(&x->sink, ", %" PRId64 " for unmet needs and preferences",
                  facts->cost - facts->moved - facts->copied);
   explain_bound(x);
   tesela__putf(&x->sink, "%" PRId32 " buffers, %" PRId32 " of them left to the search\n", facts->buffers,

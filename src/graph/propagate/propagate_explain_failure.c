@@ -29,7 +29,7 @@ static void explain_lanes(tesela__explain *x, const tesela_node *node, const tes
   }
   if (tesela_device_view_of(view, layout, NULL, &host, NULL) != TESELA_OK ||
       view->lane == TESELA_LANE_UNKNOWN)
-    tesela__puts(&x->sink, "lanes could not be decided, which counts as not legal");
+    tesela__puts(&x->sink, "lanes could not be determined, which counts as illegal");
   else if (view->lane == TESELA_LANE_MIXED)
     tesela__puts(&x->sink, "lanes along no dim");
   else if (view->lane_dim < 0)
@@ -78,9 +78,8 @@ static void explain_apart(tesela__explain *x, const tesela__operator *op) {
     if (tesela__need_apart(x->p->graph, node, edge->operand) &&
         (tesela__need_follows(edge->need) || (follows && edge->operand == 0)))
       tesela__putf(&x->sink,
-                   "  operand %" PRId32
-                   " has another shape than the result: how its dims go with those of the "
-                   "result is not known of %.60s, so it cannot meet this\n",
+                   "  operand %" PRId32 " differs in shape from the result: %.60s does not tell how their "
+                   "dims correspond, so it cannot meet this\n",
                    edge->operand, node->opcode ? node->opcode : "an unknown operator");
 }
 
@@ -110,9 +109,8 @@ static void explain_needed(tesela__explain *x, const tesela__operator *op) {
   for (int32_t e = 0; e < op->n; e++)
     if (edge[e].unknown)
       tesela__putf(&x->sink,
-                   "  of operand %" PRId32
-                   " some layouts could not be judged within a fixed effort: they count as "
-                   "not legal\n",
+                   "  operand %" PRId32
+                   ": some layouts could not be judged within a fixed effort and count as illegal\n",
                    edge[e].operand);
   explain_apart(x, op);
 }
@@ -130,7 +128,7 @@ static bool explain_label(const tesela__explain *x, const tesela__operator *op, 
   return false;
 }
 
-/* Where the rule for results and what is asked of the buffer leave nothing, or the target has nothing, say so. */
+/* Print the result's rule if it and the demands on the buffer leave no layout, or the target has none. */
 static void explain_result(tesela__explain *x, const tesela_node *node, const tesela__operator *op) {
   for (int32_t label = 0; label <= node->rank; label++)
     if (explain_label(x, op, label)) return;
@@ -140,8 +138,8 @@ static void explain_result(tesela__explain *x, const tesela_node *node, const te
   for (int32_t c = 0; c < family->n && !has; c++) has = op->may >> tesela__label_of(family, c) & 1;
   tesela__puts(&x->sink, "  result: ");
   tesela__puts(&x->sink, explain_yields[rule->yield]);
-  tesela__puts(&x->sink, has ? "; hints, or a layout that is set or written to, leave none of these\n"
-                             : "; the target has no such layout of it\n");
+  tesela__puts(&x->sink, has ? "; hints, or a layout that is set or written to, exclude all of these\n"
+                             : "; the target has no such layout for it\n");
 }
 
 /* The cheapest move that makes a label possible for an operand: where to, -1 if none; 0 elements and its own place if it is. */
@@ -266,7 +264,7 @@ static tesela_status explain_far_moves(tesela__explain *x, const tesela__operato
       tesela__puts(&x->sink, copy ? "copy " : said == 1 || copied ? "move " : "");
       copied = copy;
       explain_move(x, move.view >= 0 ? move.view : move.buffer, move.to, move.price);
-      tesela__puts(&x->sink, " in front of ");
+      tesela__puts(&x->sink, " before ");
       tesela__puts(&x->sink, tesela_graph_node(p->graph, edge->node)->name);
     }
   if (said > 0) tesela__putc(&x->sink, '\n');
@@ -278,11 +276,11 @@ static void explain_heading(tesela__explain *x, const tesela_node *op) {
   int32_t k = x->p->facts.error_operand;
   tesela__puts(&x->sink, op->name);
   if (k >= 0)
-    tesela__putf(&x->sink, ": operand %" PRId32 " suits it in no layout of the result\n", k);
+    tesela__putf(&x->sink, ": no layout of the result is compatible with operand %" PRId32 "\n", k);
   else if (op->n_operands > 1)
-    tesela__puts(&x->sink, ": no layout suits all operands\n");
+    tesela__puts(&x->sink, ": no layout is compatible with all operands\n");
   else
-    tesela__puts(&x->sink, ": no layout suits it\n");
+    tesela__puts(&x->sink, ": no compatible layout\n");
 }
 
 tesela_status tesela__explain_failure(tesela__explain *x, tesela_error *err) {
@@ -308,7 +306,7 @@ tesela_status tesela__explain_failure(tesela__explain *x, tesela_error *err) {
   explain_result(x, op, failing);
   for (int32_t e = failing->first; e < failing->first + failing->n; e++)
     if (!p->edge[e].movable)
-      tesela__putf(&x->sink, "  operand %" PRId32 " may not be moved: %s\n", p->edge[e].operand,
+      tesela__putf(&x->sink, "  operand %" PRId32 " cannot be moved: %s\n", p->edge[e].operand,
                    op->in_place && p->edge[e].operand == 0 ? "it is written in place"
                                                            : "a hint, or only a part of its buffer");
   if (!p->facts.proven) tesela__puts(&x->sink, "  the search ended before this was proven\n");

@@ -55,12 +55,12 @@ static tesela_status family_host(const tesela_target *target, const tesela_node 
   if (node->dtype != TESELA_DTYPE_NONE)
     return tesela_device_host_of(host, target, node->dtype, node->rank, node->shape, err);
   if (node->rank > target->max_rank)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "rank %" PRId32 "; target %s allows %" PRId32, node->rank,
-                        target->name, target->max_rank);
+    return tesela__fail(err, TESELA_E_LIMIT, -1, "rank %" PRId32 "; target %s allows at most %" PRId32,
+                        node->rank, target->name, target->max_rank);
   int32_t bits = (node->bits + 7) / 8 * 8;
   if (target->stick_bytes % (bits / 8) != 0)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                        "a stick of %" PRId64 " bytes is no number of elements of %" PRId32 " bytes",
+                        "a stick of %" PRId64 " bytes is not a whole number of elements of %" PRId32 " bytes",
                         target->stick_bytes, bits / 8);
   *host = (tesela_device_host){
       .bits = node->bits, .device_bits = bits, .stick_bytes = target->stick_bytes, .rank = node->rank};
@@ -98,7 +98,7 @@ static tesela_status family_prices(tesela_propagation *p, tesela__family *family
       *price = options->price ? options->price(options->user, &family->layout[from], &family->layout[to])
                               : family->layout[from].places;
       if (*price < 0)
-        return tesela__fail(err, TESELA_E_RANGE, -1, "the price of a move is %" PRId64 "; it is 0 or more",
+        return tesela__fail(err, TESELA_E_RANGE, -1, "the price of a move is %" PRId64 "; expected 0 or more",
                             *price);
       family->most = tesela__max(family->most, *price);
     }
@@ -208,8 +208,8 @@ static tesela_status family_input(tesela_propagation *p, int32_t k, bool is_free
   int32_t c = tesela__family_candidate(family, stick);
   if (c < 0)
     return tesela__fail(err, TESELA_E_INVALID, -1,
-                        "input %.40s comes in stick %" PRId32 "; target %s has no such layout", node->name,
-                        stick, p->target.name);
+                        "input %.40s has stick %" PRId32 "; target %s has no such layout", node->name, stick,
+                        p->target.name);
   p->allowed[k] = tesela__stick_bit(c);
   return TESELA_OK;
 }
@@ -263,15 +263,15 @@ static tesela_status family_hint(tesela_propagation *p, const tesela_hint *hint,
   if (hint->kind == TESELA_HINT_FREE) return node->layout ? TESELA_OK : family_input(p, buffer, true, err);
   if (meant == 0)
     return tesela__fail(err, TESELA_E_INVALID, -1,
-                        "a hint names stick %" PRId32 " of %.40s; target %s has no such layout of it",
+                        "a hint has stick %" PRId32 " for %.40s; target %s has no such layout for it",
                         hint->stick, node->name, p->target.name);
   if (hint->kind == TESELA_HINT_PREFER) return family_prefer(p, buffer, hint, err);
   tesela__sticks left = p->allowed[buffer] & (hint->kind == TESELA_HINT_REQUIRE ? meant : ~meant);
   if (left == 0)
     return tesela__fail(err, TESELA_E_INVALID, -1,
-                        "a hint %s stick %" PRId32 " of %.40s, which leaves it no layout%s",
+                        "a hint %s stick %" PRId32 " of %.40s, which leaves no layout%s",
                         hint->kind == TESELA_HINT_REQUIRE ? "requires" : "forbids", hint->stick, node->name,
-                        node->op == TESELA_OP_INPUT ? ": inputs keep their stick unless they are free" : "");
+                        node->op == TESELA_OP_INPUT ? ": an input keeps its stick unless it is free" : "");
   p->allowed[buffer] = left;
   return TESELA_OK;
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * propagate_model.c - a program as an assignment problem, and what a solution says.
+ * propagate_model.c - a program as an assignment problem, and what a solution means.
  *
  *   variable                      states
  *   each buffer                   its candidates
- *   where a value is had          sets of candidates, for values that several operands may have moved and share copies of: all
+ *   where a value is available    sets of candidates, for values that several operands may have moved and share copies of: all
  *                                 with shared copies, else those of one operator
- *   an operator's label           where it is not said by its buffer's candidate: in place, given layouts
+ *   an operator's label           where its buffer's candidate does not give it: in place, given layouts
  *   where an operand is read      for operators with an operand that must lie in the same way, and shared copies of views
  *
- * An operand is an edge between its operator's label and its buffer: 0 if the candidate suits, else the cheapest move to one
- * that does, the price of what is soft and not met, or infinite. With shared copies the edge from the buffer to where its value
- * is had pays for moves, and operands only ask that the value is had in a candidate that suits.
+ * An operand is an edge between its operator's label and its buffer: 0 if the candidate is compatible, else the cheapest
+ * move to one that is, the price of unmet soft needs, or infinite. With shared copies the edge from the buffer to where its value
+ * is available pays for moves, and operands only require that the value is available in a compatible candidate.
  * propagate_states.c makes the states.
  */
 #include "graph/propagate/propagate.h"
@@ -131,7 +131,7 @@ static int32_t model_state_label(const tesela_propagation *p, const tesela__oper
   return op->mode ? state->candidate : tesela__label_of(tesela__family_of(p, op->buffer), state->candidate);
 }
 
-/* An operand between its operator's label and its buffer, or where its value is had. */
+/* An operand between its operator's label and its buffer, or where its value is available. */
 static bool model_operand(tesela__model *m, const tesela_propagation *p, const tesela__model_part *part,
                           int32_t number, const tesela__edge *edge) {
   const tesela__operator *op = &p->operator_[number];
@@ -157,7 +157,7 @@ static bool model_operand(tesela__model *m, const tesela_propagation *p, const t
   return model_link(m, a, b);
 }
 
-/* A place is a candidate that the value is had in, or another place. */
+/* A place is a candidate that the value is available in, or another place. */
 static bool model_place_had(tesela__model *m, const tesela_propagation *p, const tesela__edge *edge,
                             int32_t place) {
   int32_t n = tesela__family_of(p, edge->buffer)->n, had;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * propagate_need.c - the rules of device.h applied: which layouts of an operand suit which stick of the result.
+ * propagate_need.c - the rules of device.h applied: which layouts of an operand are compatible with which stick of the result.
  *
  * For each operand that needs something, and each label (where the result's stick is): a set of the candidates of the
  * operand's buffer. "Lane of d" is what tesela_device_view_agrees says of the operand's view.

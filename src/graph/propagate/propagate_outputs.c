@@ -2,7 +2,7 @@
 /*
  * propagate_outputs.c - every stick that an output has in some cheapest plan.
  *
- * Where the problem is eliminated exactly, its tables tell what each choice costs at the least; else each is fixed and solved for.
+ * Where the problem is eliminated exactly, its tables tell what each choice costs at least; else each is fixed and solved for.
  */
 #include "graph/propagate/propagate.h"
 

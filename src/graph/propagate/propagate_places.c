@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * propagate_places.c - where an operand can be had: a candidate of its buffer, or a copy of a view.
+ * propagate_places.c - where an operand is available: a candidate of its buffer, or a copy of a view.
  *
  * A copy that only one edge can read is an option of that edge, at its price. Where copies are shared, or an operator reads a value
  * more than once, and several edges can read copies of one view, the copies that are made are a variable, which pays for them, and so is the place each of these edges reads:

@@ -2,9 +2,9 @@
 /*
  * propagate_states.c - variables of the assignment problem and their states: candidates, and sets of them.
  *
- * With shared copies a value has a variable for where it is had: in the candidate of its buffer, and in copies. Its
- * states are sets of candidates; the edge to the buffer's own variable pays for the moves. So what consumers ask depends
- * on the set alone, and what the operator that makes the value asks on the candidate alone. n candidates have 2^n - 1
+ * With shared copies a value has a variable for where it is available: in the candidate of its buffer, and in copies. Its
+ * states are sets of candidates; the edge to the buffer's own variable pays for the moves. So what consumers require depends
+ * on the set alone, and what the operator that makes the value requires on the candidate alone. n candidates have 2^n - 1
  * sets; sets are cut to the size that keeps MODEL_SETS of them, and then nothing is proven.
  */
 #include "graph/propagate/propagate.h"
@@ -52,7 +52,7 @@ bool tesela__model_end(tesela__model *m) {
   return tesela__assign_node(m->problem, v->n, m->cost, &number) == TESELA_OK;
 }
 
-/* ---- where a value is had: sets of candidates ---- */
+/* ---- where a value is available: sets of candidates ---- */
 
 /* What it costs to have a buffer's value in all of a set: a move for each but where it lies. */
 static tesela__cost model_set_cost(const tesela__family *family, tesela__sticks useful, int32_t candidate,
@@ -68,7 +68,7 @@ static tesela__cost model_set_cost(const tesela__family *family, tesela__sticks 
   return sum;
 }
 
-/* Candidates that the value may ever be had in. */
+/* Candidates that the value may ever be available in. */
 static tesela__sticks model_reachable(const tesela__family *family, tesela__sticks allowed,
                                       tesela__sticks useful) {
   tesela__sticks all = allowed;
@@ -93,7 +93,7 @@ static int32_t model_largest_set(tesela__model *m, int32_t n, int32_t uses) {
   return wanted;
 }
 
-/* The states: every set of up to `most` candidates in which the value can be had. */
+/* The states: every set of up to `most` candidates in which the value is available. */
 static bool model_push_sets(tesela__model *m, const tesela__family *family, tesela__sticks allowed,
                             tesela__sticks useful, int32_t uses) {
   int32_t item[TESELA__CANDIDATES], n = 0;

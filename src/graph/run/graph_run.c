@@ -29,7 +29,7 @@ static tesela_status run_describe(tesela__run *run, int32_t node, tesela_error *
   for (int32_t d = 0; d < of->rank; d++) buffer->places *= of->shape[d]; /* the graph checked it */
   if (!run->plain) {
     if (!of->layout)
-      return tesela__fail(err, TESELA_E_INVALID, -1, "%.80s has no layout: propagate, or run it plain",
+      return tesela__fail(err, TESELA_E_INVALID, -1, "%.80s has no layout; propagate, or run it plain",
                           of->name);
     buffer->dtype = of->layout->host.device_dtype;
     bits = of->layout->host.device_bits;
@@ -42,11 +42,11 @@ static tesela_status run_describe(tesela__run *run, int32_t node, tesela_error *
     }
   }
   if (!tesela__run_known(buffer->host) || !tesela__run_known(buffer->dtype) || bits % 8 != 0 || bits > 128)
-    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%.80s has type %s: it cannot be computed with",
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%.80s has type %s, which cannot be computed",
                         of->name, of->dtype == TESELA_DTYPE_NONE ? "none" : tesela_dtype_name(of->dtype));
   if (bits / 8 < tesela__run_bytes(buffer->dtype))
     return tesela__fail(err, TESELA_E_INVALID, -1,
-                        "%.80s is laid out in elements of %" PRId32 " bits; %s has more", of->name, bits,
+                        "%.80s is laid out in elements of %" PRId32 " bits; %s needs more", of->name, bits,
                         tesela_dtype_name(buffer->dtype));
   buffer->width = bits / 8;
   int64_t bytes; /* from here on they fit */
@@ -59,14 +59,14 @@ static tesela_status run_describe_all(tesela__run *run, tesela_error *err) {
     const tesela_node *node = tesela_graph_node(run->graph, k);
     run->buffer[k] = (tesela__run_buffer){.bytes = NULL};
     if (node->op == TESELA_OP_FALLBACK)
-      return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%.80s is a fallback (%.60s): it cannot be run",
+      return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%.80s is a fallback (%.60s) and cannot be run",
                           node->name, node->opcode ? node->opcode : "?");
     if (node->buffer != k) continue;
     status = run_describe(run, k, err);
     run->grain = (int32_t)tesela__gcd(run->grain, run->buffer[k].width);
     const tesela_graph_place *place = run->memory ? tesela_graph_memory_of(run->memory, k) : NULL;
     if (status == TESELA_OK && run->memory && !place)
-      return tesela__fail(err, TESELA_E_INVALID, -1, "%.80s has no place in the plan of memory", node->name);
+      return tesela__fail(err, TESELA_E_INVALID, -1, "%.80s has no place in the memory plan", node->name);
     if (place && !place->external) run->grain = (int32_t)tesela__gcd(run->grain, place->offset);
   }
   return status;
@@ -122,7 +122,7 @@ static tesela_status run_planned(tesela__run *run, int32_t node, uint8_t *memory
   int64_t bytes = buffer->places * buffer->width;
   if (place->offset < 0 || bytes > place->bytes || place->offset > size - bytes)
     return tesela__fail(err, TESELA_E_INVALID, -1,
-                        "%.80s needs %" PRId64 " bytes; the plan of memory has %" PRId64 " at %" PRId64,
+                        "%.80s needs %" PRId64 " bytes; the memory plan has %" PRId64 " at %" PRId64,
                         tesela_graph_node(run->graph, node)->name, bytes, place->bytes, place->offset);
   buffer->bytes = memory + place->offset;
   buffer->mark = mark + place->offset / run->grain;
@@ -241,11 +241,11 @@ static tesela_status run_check(const tesela__run *run, const tesela_graph_run_ne
                         "max_steps is %" PRId64 ", max_bytes %" PRId64 "; expected 0 or more", steps, bytes);
   if (needs->steps > steps)
     return tesela__fail(err, TESELA_E_LIMIT, -1,
-                        "the run takes %" PRId64 " steps, most of them for %.80s; max_steps is %" PRId64,
+                        "the run needs %" PRId64 " steps, most of them for %.80s; max_steps is %" PRId64,
                         needs->steps, tesela_graph_node(run->graph, needs->node)->name, steps);
   if (needs->bytes > bytes)
     return tesela__fail(err, TESELA_E_LIMIT, -1,
-                        "the buffers of the run take %" PRId64 " bytes; max_bytes is %" PRId64, needs->bytes,
+                        "the buffers of the run need %" PRId64 " bytes; max_bytes is %" PRId64, needs->bytes,
                         bytes);
   return TESELA_OK;
 }

@@ -128,7 +128,7 @@ typedef struct tesela__run {
   int64_t work, worked, next_call;
 } tesela__run;
 
-/* n more results or products. TESELA_E_STOPPED if the caller wants no more. */
+/* n more results or products. TESELA_E_STOPPED if the caller stops. */
 tesela_status tesela__run_worked(tesela__run *run, int64_t n, tesela_error *err);
 
 /* Memory that lasts as long as the list, or NULL. Not cleared. */

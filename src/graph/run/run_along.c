@@ -187,7 +187,7 @@ tesela_status tesela__run_along(tesela__run *run, int32_t node, tesela_error *er
   if (!s) return along_no_memory(err);
   *s = (along_state){.run = run, .node = tesela_graph_node(run->graph, node)};
   if (s->node->fn == TESELA_FN_FUSED)
-    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%.80s computes what nobody knows: it cannot be run",
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%.80s has an unknown function and cannot be run",
                         s->node->name);
   tesela_status status = tesela__op_loops(run->graph, node, run->plain, &s->loops, err);
   if (status == TESELA_OK) status = along_tensor(s, node, -1, &s->result, err);

@@ -90,7 +90,8 @@ static tesela_status element_looked_up(const tesela__run_state *s, int64_t at, t
   int64_t extent = s->operand[0].at.shape[s->node->dim[0]];
   if (at >= 0 && at < extent) return TESELA_OK;
   return tesela__fail(err, TESELA_E_INVALID, -1,
-                      "%.80s looks up index %" PRId64 "; dim %" PRId32 " of operand 0 has 0 to %" PRId64,
+                      "%.80s looks up index %" PRId64 "; expected dim %" PRId32
+                      " of operand 0 in 0 to %" PRId64,
                       s->node->name, at, s->node->dim[0], extent - 1);
 }
 

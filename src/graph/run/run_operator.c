@@ -136,8 +136,8 @@ static tesela_status operator_bits(const tesela__run_state *s, tesela_error *err
       tesela_dtype_bits(from) == tesela_dtype_bits(to))
     return TESELA_OK;
   return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                      "%.80s takes the bits of %s for %s: only types of the same width can be run",
-                      s->node->name, tesela_dtype_name(from), tesela_dtype_name(to));
+                      "%.80s reinterprets %s as %s; only types of the same width can be run", s->node->name,
+                      tesela_dtype_name(from), tesela_dtype_name(to));
 }
 
 static void operator_whole(tesela__run_state *s) {
@@ -179,7 +179,7 @@ tesela_status tesela__run_operator(tesela__run *run, int32_t node, tesela_error 
   if (tesela_graph_node(run->graph, node)->op == TESELA_OP_ALONG) return tesela__run_along(run, node, err);
   *s = (tesela__run_state){.run = run, .node = tesela_graph_node(run->graph, node)};
   if (s->node->fn == TESELA_FN_FUSED)
-    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%.80s computes what nobody knows: it cannot be run",
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%.80s has an unknown function and cannot be run",
                         s->node->name);
   tesela_status status = tesela__op_loops(run->graph, node, run->plain, &s->loops, err);
   if (status == TESELA_OK) status = operator_tensors(s, node, err);

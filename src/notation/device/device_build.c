@@ -21,16 +21,16 @@ static tesela_status device_map_dims(const tesela__device_building *b, tesela_de
     dims[j] = (tesela_device_dim){.dim = d, .extent = text->size.number[j], .step = d < 0 ? 0 : inner[d]};
     if (d < 0 || dims[j].extent == 1) continue;
     if (++cuts[lane][d] > 1)
-      return tesela__fail(b->err, TESELA_E_UNSUPPORTED, tesela__device_at(b, TESELA__DEVICE_DIM_MAP),
-                          "host dim %" PRId32
-                          " has several device dims %s the stick, and dim_map does not tell their steps; "
-                          "stride_map does",
-                          d, lane ? "in" : "outside");
+      return tesela__fail(
+          b->err, TESELA_E_UNSUPPORTED, tesela__device_at(b, TESELA__DEVICE_DIM_MAP),
+          "host dim %" PRId32
+          " has several device dims %s the stick, and dim_map does not give their steps; stride_map does",
+          d, lane ? "in" : "outside");
     if (dims[j].extent < 0 || !tesela__mul(inner[d], dims[j].extent, &inner[d]))
       return tesela__fail(b->err, dims[j].extent < 0 ? TESELA_E_RANGE : TESELA_E_OVERFLOW,
                           tesela__device_at(b, TESELA__DEVICE_DEVICE_SIZE),
                           "device dim %" PRId32 " has extent %" PRId64 "; %s", j, dims[j].extent,
-                          "extents are 0 or more, and those of a host dim fit 64 bits together");
+                          "expected 0 or more, and a product per host dim that fits in 64 bits");
     if (inner[d] == 0) inner[d] = 1; /* no elements, no steps */
   }
   return TESELA_OK;
@@ -96,8 +96,8 @@ static tesela_status device_from_order(const tesela__device_building *b, tesela_
     int64_t d = text->dim_order.number[i];
     if (d < TESELA_STICK_SPARSE || d >= TESELA_MAX_RANK)
       return tesela__fail(b->err, TESELA_E_RANGE, tesela__device_at(b, TESELA__DEVICE_DIM_ORDER),
-                          "dim_order[%" PRId32 "] is %" PRId64 "; host dims are 0 to %" PRId32
-                          ", and -1 at the end",
+                          "dim_order[%" PRId32 "] is %" PRId64 "; expected 0 to %" PRId32
+                          ", or -1 at the end",
                           i, d, b->host.rank - 1);
     order[i] = (int32_t)d;
   }

@@ -80,7 +80,7 @@ static const char *device_target_at(int32_t i) {
   return target ? target->name : NULL;
 }
 
-/* Words that a program names by a dotted path: only what stands after the last dot counts. */
+/* Words that a program names by a dotted path: only the part after the last dot counts. */
 static size_t device_bare(const char *word, size_t length) {
   size_t from = length;
   while (from > 0 && word[from - 1] != '.') from--;
@@ -101,10 +101,10 @@ static tesela_status device_value_pads(tesela__reader *in, const char *what, tes
     tesela_status status = tesela__device_number(in, "a host dim", &dim);
     if (status != TESELA_OK) return status;
     if (dim < 0 || dim >= TESELA_MAX_RANK)
-      return tesela__fail(in->err, TESELA_E_RANGE, (int64_t)at, "host dim %" PRId64 "; 0 to %d are possible",
-                          dim, TESELA_MAX_RANK - 1);
+      return tesela__fail(in->err, TESELA_E_RANGE, (int64_t)at, "host dim %" PRId64 "; expected 0 to %d", dim,
+                          TESELA_MAX_RANK - 1);
     if (pads->to[dim] != 0)
-      return tesela__fail(in->err, TESELA_E_INVALID, (int64_t)at, "host dim %" PRId64 " stands twice", dim);
+      return tesela__fail(in->err, TESELA_E_INVALID, (int64_t)at, "host dim %" PRId64 " is given twice", dim);
     status = tesela__read_expect(in, ':', "after a host dim");
     if (status != TESELA_OK) return status;
     tesela__read_peek(in);
@@ -112,8 +112,8 @@ static tesela_status device_value_pads(tesela__reader *in, const char *what, tes
     status = tesela__device_number(in, "an extent", &to);
     if (status != TESELA_OK) return status;
     if (to < 1)
-      return tesela__fail(in->err, TESELA_E_RANGE, (int64_t)at,
-                          "%" PRId64 " elements; a dim is padded to 1 or more", to);
+      return tesela__fail(in->err, TESELA_E_RANGE, (int64_t)at, "%" PRId64 " elements; expected 1 or more",
+                          to);
     pads->to[dim] = to;
     status = tesela__read_more(in, '}', false, &more);
     if (status != TESELA_OK) return status;
@@ -142,7 +142,7 @@ static tesela_status device_value_dims(tesela__reader *in, const char *what, tes
                           one.n == 1 ? "" : "s");
     if (one.number[0] < TESELA_DIM_REPLICATED || one.number[0] >= TESELA_MAX_RANK)
       return tesela__fail(in->err, TESELA_E_RANGE, (int64_t)at,
-                          "host dim %" PRId64 "; 0 to %d, -1 (synthetic) and -2 (replicated) are possible",
+                          "host dim %" PRId64 "; expected 0 to %d, -1 (synthetic) or -2 (replicated)",
                           one.number[0], TESELA_MAX_RANK - 1);
     tesela_device_dim *dim = &text->dim[text->n_dims++];
     *dim = (tesela_device_dim){.dim = (int32_t)one.number[0], .step = one.number[1], .extent = one.number[2]};
@@ -185,7 +185,7 @@ static tesela_status device_value_dtype(tesela__reader *in, const char *what, te
     *dtype = device_formats[i].dtype;
     if (*dtype == TESELA_DTYPE_NONE)
       return tesela__fail(in->err, TESELA_E_UNSUPPORTED, (int64_t)(in->at + skip),
-                          "elements of the format %s are no type here", name);
+                          "tesela has no type for elements of format %s", name);
   }
   if (*dtype == TESELA_DTYPE_NONE || tesela_dtype_bytes(*dtype) == 0) {
     const char *near = tesela_nearest(word, length - skip, device_format_at, NULL);
@@ -235,11 +235,10 @@ static tesela_status device_value_arrangement(tesela__reader *in, const char *wh
   if (!tesela__same_word(in->text + in->at + skip, length - skip, standard)) {
     char quoted[TESELA__FOUND];
     tesela__read_found(in, in->at + skip, quoted);
-    return tesela__fail(
-        in->err, TESELA_E_UNSUPPORTED, (int64_t)(in->at + skip),
-        "element_arrangement %s: where elements stand in a stick is not said by device dims; only "
-        "STANDARD is read",
-        quoted);
+    return tesela__fail(in->err, TESELA_E_UNSUPPORTED, (int64_t)(in->at + skip),
+                        "element_arrangement %s: device dims do not give the order of elements in a stick; "
+                        "only STANDARD is read",
+                        quoted);
   }
   in->at += length;
   return TESELA_OK;
@@ -300,7 +299,7 @@ static tesela_status device_read_field(tesela__reader *in, tesela__device_text *
     return tesela__read_unknown_of(in, in->at, length, "field",
                                    printed ? device_printed_field_at : device_short_field_at);
   if (text->seen >> f & 1)
-    return tesela__fail(in->err, TESELA_E_INVALID, (int64_t)at, "%s stands twice", device_fields[f].name);
+    return tesela__fail(in->err, TESELA_E_INVALID, (int64_t)at, "%s is given twice", device_fields[f].name);
   in->at += length;
   tesela_status status = tesela__read_expect(in, '=', "after the name of a field");
   if (status != TESELA_OK) return status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_host.c - which fields of a text go together, and the host side they say.
+ * device_host.c - which fields of a text go together, and the host side they give.
  *
- * The host side comes from the text, else from the caller, else from what the fields let one conclude:
+ * The host side comes from the text, else from the caller, else from what follows from the fields:
  *
  *   dim_map     the shape that fills the device dims: blocks * lanes. Steps: lanes 1, blocks the lanes, other dims 1.
  *   tuples      the storage, one dim of as many elements as the nest reaches
@@ -16,7 +16,7 @@ int64_t tesela__device_at(const tesela__device_building *b, tesela__device_field
   return (int64_t)(tesela__device_has(b->text, field) ? b->text->at[field] : b->text->form_at);
 }
 
-/* What a constructor refused stands at a field. */
+/* Place the error of a constructor at a field. */
 tesela_status tesela__device_placed(const tesela__device_building *b, tesela_status status, int64_t at) {
   if (status != TESELA_OK && b->err) b->err->at = at;
   return status;
@@ -30,24 +30,22 @@ static tesela_status device_check_pairs(const tesela__device_building *b) {
     bool needs; /* needs the other; else excludes it */
     const char *message;
   } pairs[] = {
-      {TESELA__DEVICE_DIMS, TESELA__DEVICE_DIM_ORDER, false, "dims says what dim_order would; one of them"},
-      {TESELA__DEVICE_DIMS, TESELA__DEVICE_ORDER, false, "dims says what order would; one of them"},
+      {TESELA__DEVICE_DIMS, TESELA__DEVICE_DIM_ORDER, false, "dims and dim_order exclude each other"},
+      {TESELA__DEVICE_DIMS, TESELA__DEVICE_ORDER, false, "dims and order exclude each other"},
       {TESELA__DEVICE_DIMS, TESELA__DEVICE_PAD_TO, false,
-       "dims has its own extents; pad_to is for dim_order"},
+       "dims has its own extents; pad_to goes with dim_order"},
       {TESELA__DEVICE_DIMS, TESELA__DEVICE_DEVICE_SIZE, false,
-       "dims has its own extents; one of dims and device_size"},
+       "dims has its own extents; dims and device_size exclude each other"},
       {TESELA__DEVICE_DEVICE_SIZE, TESELA__DEVICE_DIM_ORDER, false,
-       "device_size and stride_map say what dim_order would; one of them"},
-      {TESELA__DEVICE_DEVICE_SIZE, TESELA__DEVICE_ORDER, false,
-       "device_size and stride_map say what order would; one of them"},
+       "device_size and stride_map exclude dim_order"},
+      {TESELA__DEVICE_DEVICE_SIZE, TESELA__DEVICE_ORDER, false, "device_size and stride_map exclude order"},
       {TESELA__DEVICE_DEVICE_SIZE, TESELA__DEVICE_PAD_TO, false,
-       "device_size has padding in it; pad_to is for dim_order"},
+       "device_size includes padding; pad_to goes with dim_order"},
       {TESELA__DEVICE_STICK_DIMS, TESELA__DEVICE_DIMS, true,
-       "stick_dims counts entries of dims, which is not there"},
-      {TESELA__DEVICE_STRIDE_MAP, TESELA__DEVICE_DEVICE_SIZE, true, "stride_map needs device_size beside it"},
-      {TESELA__DEVICE_DIM_MAP, TESELA__DEVICE_DEVICE_SIZE, true, "dim_map needs device_size beside it"},
-      {TESELA__DEVICE_DIM_MAP, TESELA__DEVICE_STRIDE_MAP, false,
-       "dim_map and stride_map are of different times; one of them"},
+       "stick_dims counts entries of dims, which is missing"},
+      {TESELA__DEVICE_STRIDE_MAP, TESELA__DEVICE_DEVICE_SIZE, true, "stride_map needs device_size"},
+      {TESELA__DEVICE_DIM_MAP, TESELA__DEVICE_DEVICE_SIZE, true, "dim_map needs device_size"},
+      {TESELA__DEVICE_DIM_MAP, TESELA__DEVICE_STRIDE_MAP, false, "dim_map and stride_map exclude each other"},
       {TESELA__DEVICE_NUM_STICK_DIMS, TESELA__DEVICE_DIM_MAP, true, "num_stick_dims goes with dim_map"},
   };
   for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
@@ -61,16 +59,15 @@ static tesela_status device_check_pairs(const tesela__device_building *b) {
   bool owners = tesela__device_has(b->text, TESELA__DEVICE_DIM_MAP) ||
                 tesela__device_has(b->text, TESELA__DEVICE_STRIDE_MAP);
   if (sizes && !owners)
-    return tesela__fail(b->err, TESELA_E_INVALID, tesela__device_at(b, TESELA__DEVICE_DEVICE_SIZE),
-                        "device_size needs %s beside it",
-                        b->text->form == TESELA__DEVICE_FORM_PRINTED ? "dim_map or stride_map"
-                                                                     : "stride_map");
+    return tesela__fail(
+        b->err, TESELA_E_INVALID, tesela__device_at(b, TESELA__DEVICE_DEVICE_SIZE), "device_size needs %s",
+        b->text->form == TESELA__DEVICE_FORM_PRINTED ? "dim_map or stride_map" : "stride_map");
   if (!sizes && b->text->form == TESELA__DEVICE_FORM_PRINTED)
-    return tesela__fail(b->err, TESELA_E_INVALID, (int64_t)b->text->form_at, "device_size is missing");
+    return tesela__fail(b->err, TESELA_E_INVALID, (int64_t)b->text->form_at, "missing device_size");
   if (!sizes && !tesela__device_has(b->text, TESELA__DEVICE_DIMS) &&
       tesela__device_has(b->text, TESELA__DEVICE_DEVICE_STRIDES))
     return tesela__fail(b->err, TESELA_E_INVALID, tesela__device_at(b, TESELA__DEVICE_DEVICE_STRIDES),
-                        "device_strides needs dims or device_size beside it");
+                        "device_strides needs dims or device_size");
   return TESELA_OK;
 }
 
@@ -98,7 +95,7 @@ static tesela_status device_check_lengths(const tesela__device_building *b) {
     return tesela__fail(
         b->err, TESELA_E_RANGE,
         tesela__device_at(b, printed ? TESELA__DEVICE_NUM_STICK_DIMS : TESELA__DEVICE_STICK_DIMS),
-        "%" PRId64 " stick dims; 1 to %" PRId32 " are possible", text->stick_dims, n);
+        "%" PRId64 " stick dims; expected 1 to %" PRId32, text->stick_dims, n);
   }
   return status;
 }
@@ -109,7 +106,7 @@ static tesela_status device_check_map(const tesela__device_building *b) {
     if (d >= TESELA_DIM_REPLICATED && d < TESELA_MAX_RANK) continue;
     return tesela__fail(b->err, TESELA_E_RANGE, tesela__device_at(b, TESELA__DEVICE_DIM_MAP),
                         "dim_map[%" PRId32 "] is %" PRId64
-                        "; 0 to %d, -1 (synthetic) and -2 (replicated) are possible",
+                        "; expected 0 to %d, -1 (synthetic) or -2 (replicated)",
                         j, d, TESELA_MAX_RANK - 1);
   }
   return TESELA_OK;
@@ -131,7 +128,7 @@ static tesela_status device_find_target(tesela__device_building *b) {
   if (!tesela__device_has(text, TESELA__DEVICE_STICK)) return TESELA_OK;
   if (text->stick < 1 || text->stick > (1 << 20))
     return tesela__fail(b->err, TESELA_E_RANGE, tesela__device_at(b, TESELA__DEVICE_STICK),
-                        "a stick of %" PRId64 " bytes; 1 to 1048576 are possible", text->stick);
+                        "a stick of %" PRId64 " bytes; expected 1 to 1048576", text->stick);
   b->own = *b->target;
   b->own.stick_bytes = text->stick;
   b->target = &b->own;
@@ -149,8 +146,8 @@ static tesela_status device_set_type(tesela__device_building *b, bool given) {
     int64_t at_least = type || given ? 8 * tesela_dtype_bytes(b->host.device_dtype) : 8;
     if (text->device_bits < at_least || text->device_bits % 8 != 0 || text->device_bits > 1024)
       return tesela__fail(b->err, TESELA_E_RANGE, tesela__device_at(b, TESELA__DEVICE_DEVICE_BITS),
-                          "%" PRId64 " bits for an element; multiples of 8 from %" PRId64
-                          " to 1024 are possible",
+                          "%" PRId64 " bits for an element; expected a multiple of 8 from %" PRId64
+                          " to 1024",
                           text->device_bits, at_least);
     b->host.device_bits = (int32_t)text->device_bits;
   }
@@ -175,8 +172,8 @@ static tesela_status device_guess_bits(tesela__device_building *b) {
     return TESELA_OK;
   }
   return tesela__fail(b->err, TESELA_E_UNSUPPORTED, tesela__device_at(b, TESELA__DEVICE_DEVICE_SIZE),
-                      "no type is told, and %" PRId64 " lanes in %" PRId64
-                      " bytes do not tell it; write type and shape in front, f16[1000,200]",
+                      "the element type is missing, and %" PRId64 " lanes in %" PRId64
+                      " bytes do not determine it; write type and shape first, f16[1000,200]",
                       lanes, b->target->stick_bytes);
 }
 
@@ -185,7 +182,7 @@ static tesela_status device_host_in_front(tesela__device_building *b) {
   tesela_status status =
       tesela_device_host_of(&b->host, b->target, text->dtype, text->rank, text->shape, b->err);
   if (status == TESELA_E_UNSUPPORTED && tesela__device_has(text, TESELA__DEVICE_DEVICE_DTYPE)) {
-    /* the target does not store the type, but the text says how */
+    /* the target does not store the type, but the text gives a device type */
     b->host = (tesela_device_host){.dtype = text->dtype,
                                    .bits = 8 * tesela_dtype_bytes(text->dtype),
                                    .stick_bytes = b->target->stick_bytes,
@@ -206,7 +203,7 @@ static tesela_status device_storage(tesela__device_building *b) {
       return tesela__fail(
           b->err, TESELA_E_UNSUPPORTED,
           tesela__device_at(b, range < 1 ? TESELA__DEVICE_DEVICE_SIZE : TESELA__DEVICE_STRIDE_MAP),
-          "%s %" PRId64 " needs the host shape; write it in front, f16[1000,200]",
+          "%s %" PRId64 " needs the host shape; write it first, f16[1000,200]",
           range < 1 ? "a range of" : "a host stride of", range < 1 ? range : stride);
     if (!tesela__mul(range - 1, stride, &reach) || !tesela__add(last, reach, &last) || last == INT64_MAX)
       return tesela__fail(b->err, TESELA_E_OVERFLOW, tesela__device_at(b, TESELA__DEVICE_STRIDE_MAP),
@@ -231,15 +228,15 @@ static tesela_status device_shape_of_map(tesela__device_building *b) {
       return tesela__fail(b->err, text->size.number[j] < 0 ? TESELA_E_RANGE : TESELA_E_OVERFLOW,
                           tesela__device_at(b, TESELA__DEVICE_DEVICE_SIZE),
                           "device dim %" PRId32 " has extent %" PRId64 "; %s", j, text->size.number[j],
-                          "extents are 0 or more, and those of a host dim fit 64 bits together");
+                          "expected 0 or more, and a product per host dim that fits in 64 bits");
   }
   for (int32_t d = 0; d < rank; d++)
     if (!seen[d])
-      return tesela__fail(b->err, TESELA_E_UNSUPPORTED, tesela__device_at(b, TESELA__DEVICE_DIM_MAP),
-                          "host dim %" PRId32
-                          " is not in dim_map, so its extent is not told; write the host shape in front, "
-                          "f16[1000,200]",
-                          d);
+      return tesela__fail(
+          b->err, TESELA_E_UNSUPPORTED, tesela__device_at(b, TESELA__DEVICE_DIM_MAP),
+          "host dim %" PRId32
+          " is not in dim_map, so its extent is unknown; write the host shape first, f16[1000,200]",
+          d);
   b->host.rank = rank;
   return TESELA_OK;
 }
@@ -254,7 +251,7 @@ static tesela_status device_without_host(tesela__device_building *b) {
     status = device_shape_of_map(b);
   else
     return tesela__fail(b->err, TESELA_E_UNSUPPORTED, (int64_t)text->form_at,
-                        "%s needs the host shape; write it in front, %s",
+                        "%s needs the host shape; write it first, %s",
                         text->form == TESELA__DEVICE_FORM_SHORT ? "stick(...)" : "stride_map",
                         text->form == TESELA__DEVICE_FORM_SHORT ? "f16[1000,200] stick(dim_order=[0,1])"
                                                                 : "f16[1000,200] SpyreTensorLayout(...)");

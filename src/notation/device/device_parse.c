@@ -59,7 +59,7 @@ static tesela_status device_read_host(tesela__reader *in, tesela__device_text *t
   if (text->dtype == TESELA_DTYPE_NONE) return tesela__xla_unknown_type(in, length);
   in->at += length;
   if (tesela_dtype_bytes(text->dtype) == 0)
-    return tesela__fail(in->err, TESELA_E_INVALID, (int64_t)text->host_at, "there are no arrays of %s",
+    return tesela__fail(in->err, TESELA_E_INVALID, (int64_t)text->host_at, "an array cannot have type %s",
                         tesela_dtype_name(text->dtype));
   tesela_status status =
       tesela__device_numbers(in, '[', "the dims of the host tensor, [1000,200]", TESELA_MAX_RANK, &dims);
@@ -104,7 +104,7 @@ static tesela_status device_read_tuples(tesela__reader *in, tesela__device_text 
     if (status != TESELA_OK) return status;
     if (lists[i]->n != lists[0]->n)
       return tesela__fail(in->err, TESELA_E_INVALID, (int64_t)text->at[tuples[i].field],
-                          "%" PRId32 " %s for %" PRId32 " ranges; the three tuples have one length",
+                          "%" PRId32 " %s for %" PRId32 " ranges; the three tuples must have the same length",
                           lists[i]->n, tuples[i].name, lists[0]->n);
     if (i < 2) {
       status = tesela__read_expect(in, ',', "and the next of three tuples");

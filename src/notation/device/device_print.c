@@ -2,7 +2,7 @@
 /*
  * device_print.c - device layouts in the printed forms and as three tuples.
  *
- * The fields are filled in from the layout and printed if what they say, read with the layout's host side, is the layout.
+ * The fields are filled in from the layout and printed if they, read with the layout's host side, give the layout.
  */
 #include "notation/device/device_read.h"
 
@@ -46,10 +46,10 @@ static tesela_status device_fill(const tesela_device_layout *layout, tesela_devi
     text->stick_dims = layout->stick_dims;
   } else if (!tuples) {
     if (!tesela__device_format_name(layout->host.device_dtype))
-      return tesela__fail(
-          err, TESELA_E_UNSUPPORTED, -1, "there is no name for elements of %s in device_dtype",
-          layout->host.device_dtype == TESELA_DTYPE_NONE ? "no type"
-                                                         : tesela_dtype_name(layout->host.device_dtype));
+      return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "device_dtype has no name for elements of type %s",
+                          layout->host.device_dtype == TESELA_DTYPE_NONE
+                              ? "no type"
+                              : tesela_dtype_name(layout->host.device_dtype));
     tesela__device_say(text, TESELA__DEVICE_DEVICE_DTYPE);
     text->device_dtype = layout->host.device_dtype;
   }
@@ -121,11 +121,11 @@ tesela_status tesela_device_print(const tesela_device_layout *layout, tesela_dev
                                   const tesela_writer *to, tesela_error *err) {
   TESELA__NEED(err, layout, to);
   static const char *const lacks[] = {
-      [TESELA_DEVICE_TUPLES] = "three tuples do not say these device dims",
-      [TESELA_DEVICE_PRINTED] = "dim_map does not tell the steps of these device dims",
-      [TESELA_DEVICE_DIM_MAP] = "dim_map does not tell the steps or strides of these device dims",
+      [TESELA_DEVICE_TUPLES] = "three tuples cannot express these device dims",
+      [TESELA_DEVICE_PRINTED] = "dim_map cannot express the steps of these device dims",
+      [TESELA_DEVICE_DIM_MAP] = "dim_map cannot express the steps or strides of these device dims",
       [TESELA_DEVICE_STRIDE_MAP] =
-          "stride_map and device_size do not tell these device dims or their strides",
+          "stride_map and device_size cannot express these device dims or their strides",
   };
   tesela__sink sink;
   tesela__sink_init(&sink, to);
@@ -134,7 +134,7 @@ tesela_status tesela_device_print(const tesela_device_layout *layout, tesela_dev
     return status == TESELA_OK ? tesela__sink_finish(&sink, err) : status;
   }
   if ((int)notation < 0 || notation > TESELA_DEVICE_STRIDE_MAP)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "notation %d is none", (int)notation);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "unknown notation %d", (int)notation);
   tesela__device_text text;
   tesela_status status = device_fill(layout, notation, &text, err);
   if (status != TESELA_OK) return status;
@@ -148,16 +148,16 @@ tesela_status tesela_device_print(const tesela_device_layout *layout, tesela_dev
   status = device_has_padding(layout, &padding, err);
   if (status != TESELA_OK) return status;
   if (padding && tesela_dtype_bytes(layout->host.dtype) == 0)
-    return tesela__fail(
-        err, TESELA_E_UNSUPPORTED, -1,
-        "there is padding, which three tuples tell only behind a host shape, and there is no type");
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                        "the layout has padding, which three tuples express only after a host shape, and its "
+                        "element type is unknown");
   text.have_host = padding;
   text.dtype = layout->host.dtype;
   text.rank = layout->host.rank;
   memcpy(text.shape, layout->host.shape, sizeof text.shape);
   if (padding && !tesela__device_says(&text, layout))
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                        "three tuples do not tell sticks of %" PRId64 " bytes of %" PRId64 " elements",
+                        "three tuples cannot express sticks of %" PRId64 " bytes with %" PRId64 " elements",
                         layout->host.stick_bytes, layout->lanes);
   if (padding) {
     tesela__device_put_host(&sink, &layout->host);

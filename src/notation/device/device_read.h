@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_read.h - texts of device layouts: what a text says, field by field, before it is a layout.
+ * device_read.h - texts of device layouts: the fields of a text before it becomes a layout.
  *
  *   device_fields.c  `name=value` fields, from one table
  *   device_parse.c   the notation of a text, its leading host shape, the public reader
@@ -20,7 +20,7 @@
 #include "base/base.h"
 #include "notation/xla/xla_read.h"
 
-/* symbol, name, in the short form, in SpyreTensorLayout, what its value is, the same for people */
+/* symbol, name, in the short form, in SpyreTensorLayout, what its value is, a readable description */
 #define TESELA__DEVICE_FIELD_MAP(X)                                                                 \
   X(DIM_ORDER, "dim_order", true, false, LIST, "a list of host dims, [0,1]")                        \
   X(ORDER, "order", true, false, ORDER, "the name of an order")                                     \
@@ -100,7 +100,7 @@ static inline tesela_status tesela__device_numbers(tesela__reader *in, char open
 
 /* ---- device_fields.c ---- */
 
-/* name=value, ... ')' of a form. The reader stands after its '('. */
+/* name=value, ... ')' of a form. The reader is after its '('. */
 tesela_status tesela__device_read_fields(tesela__reader *in, tesela__device_text *text);
 /* "SEN169_FP16" of a type, NULL if it has none. */
 const char *tesela__device_format_name(tesela_dtype dtype);
@@ -124,7 +124,7 @@ typedef struct tesela__device_building {
 
 /* The byte of the value of a field that is there, else of the form. */
 int64_t tesela__device_at(const tesela__device_building *b, tesela__device_field field);
-/* What a constructor refused stands at a byte of the text. */
+/* Place the error of a constructor at a byte of the text. */
 tesela_status tesela__device_placed(const tesela__device_building *b, tesela_status status, int64_t at);
 /* Do the fields go together, and how long are their lists? */
 tesela_status tesela__device_check(const tesela__device_building *b);
@@ -133,7 +133,7 @@ tesela_status tesela__device_find_host(tesela__device_building *b);
 
 /* ---- device_build.c ---- */
 
-/* The layout a text says. Errors stand at the field that is wrong. */
+/* The layout of a text. Errors point at the field that is wrong. */
 tesela_status tesela__device_build(const tesela__device_text *text, const tesela_device_text_options *options,
                                    tesela_device_layout *layout, tesela_error *err);
 /* Does the text give exactly this layout to a reader that knows its host side? */

@@ -52,7 +52,7 @@ static void device_short_order(const tesela_device_layout *layout, tesela_order 
   for (int32_t j = 0; j < layout->n_dims - 1 && m < n - 1; j++)
     if (order == TESELA_ORDER_TILES || j != blocks) front[m++] = layout->dim[j].dim;
   bool turned =
-      order == TESELA_ORDER_GENERIC || (order == TESELA_ORDER_GENERIC_JAN26 && n != 4); /* p0 stands last */
+      order == TESELA_ORDER_GENERIC || (order == TESELA_ORDER_GENERIC_JAN26 && n != 4); /* p0 comes last */
   dim_order->n = n;
   for (int32_t k = 0; k < m; k++) dim_order->number[k] = turned ? front[(k + m - 1) % m] : front[k];
   if (n > 0) dim_order->number[n - 1] = stick;
@@ -194,14 +194,14 @@ tesela_status tesela__device_print_short(const tesela_device_layout *layout, tes
       host->bits != 8 * tesela_dtype_bytes(host->dtype))
     return tesela__fail(
         err, TESELA_E_UNSUPPORTED, -1,
-        "the short form begins with the type of the host tensor, and this layout knows only widths");
+        "the short form begins with the type of the host tensor; this layout has only element widths");
   device_short_types(host, &text);
   text.have_host = true;
   text.dtype = host->dtype;
   text.rank = host->rank;
   memcpy(text.shape, host->shape, sizeof text.shape);
   if (!device_short_ordered(layout, &text) && !device_short_dims(layout, &text))
-    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "the short form does not say this layout");
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "the short form cannot express this layout");
   tesela__device_put_host(sink, host);
   device_put_short(sink, &text);
   return TESELA_OK;

@@ -104,7 +104,7 @@ static void device_xla_order(int32_t rank, int32_t n, const tesela_device_dim *d
 
 /* ---- levels ---- */
 
-/* The entries of one level: `left` becomes what is left after it, *next the first digit that is not said yet. */
+/* The entries of one level: `left` becomes what is left after it, *next the first digit that is not yet expressed. */
 static bool device_xla_level(const device_xla_plan *plan, int32_t *next, int64_t *left) {
   uint64_t cut = 0;
   int32_t last = -1;
@@ -144,7 +144,7 @@ static bool device_xla_candidate(const device_xla_plan *plan, const int64_t *sha
   return false;
 }
 
-/* ---- does it say the same? ---- */
+/* ---- is it the same layout? ---- */
 
 static tesela_dtype device_xla_type(const tesela_device_host *host) {
   if (host->device_dtype != TESELA_DTYPE_NONE) return host->device_dtype;
@@ -189,13 +189,12 @@ tesela_status tesela_device_to_xla(const tesela_device_layout *layout, tesela_xl
               device_xla_same(layout, &wanted, &candidate);
     }
   }
-  if (!found && layout->places == 0) /* nowhere to put nothing: the order is enough */
+  if (!found && layout->places == 0) /* no elements to place: the order is enough */
     found = tesela_xla_layout_make_major_to_minor(&candidate, rank, plan.major, NULL) == TESELA_OK &&
             device_xla_same(layout, &wanted, &candidate);
   if (!found)
-    return tesela__fail(
-        err, TESELA_E_UNSUPPORTED, -1,
-        "no order of the dims and tiles was found that places the elements as this device layout does");
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                        "found no order and tiles that place the elements as this device layout does");
   *out = candidate;
   return TESELA_OK;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * register_arguments.c - what stands between the brackets of a call.
+ * register_arguments.c - the text between the brackets of a call.
  *
- * The text that people read about a function, "*shape, ranks=None", is what its calls are read by: the words in their
- * order, a star where numbers may stand one by one, and defaults. What kind of value a word wants, the word says: one
- * word means one thing in every function.
+ * The help text of a function, "*shape, ranks=None", also drives the reader of its calls: the words in their
+ * order, a star where numbers may stand one by one, and defaults. The word decides the kind of value: one word has one
+ * meaning in every function.
  *
  * Nothing is computed here but the layouts that stand among the arguments.
  */
@@ -44,7 +44,7 @@ static const struct {
     {"swizzle", TESELA__PARAMETER_SWIZZLE},
 };
 
-/* Words of Tilus for the same, understood where the function has no such word itself. */
+/* Synonyms from Tilus, accepted where the function has no such word itself. */
 static const struct {
   const char *name, *meant;
 } parameter_aliases[] = {
@@ -58,7 +58,7 @@ static tesela__parameter_kind parameter_kind(const char *name, size_t length) {
   return TESELA__PARAMETER_LIST;
 }
 
-/* The default that stands after '=': None, True, False, or a small number. */
+/* The default after '=': None, True, False, or a small number. */
 static void parameter_default(tesela__argument *argument, const char *text) {
   bool negative = *text == '-';
   argument->optional = true;
@@ -101,7 +101,7 @@ static tesela_status argument_count(const tesela__function_call *call, tesela__a
                       TESELA_REGISTER_MODES, call->function->name, call->function->arguments);
 }
 
-/* After an item: is there one more? A comma may stand after the last. */
+/* After an item: is there one more? A trailing comma is allowed. */
 static tesela_status argument_more(const tesela__function_call *call, char close, bool *more) {
   tesela__reader *in = &call->reader->in;
   bool comma = tesela__read_take(in, ',');
@@ -110,7 +110,7 @@ static tesela_status argument_more(const tesela__function_call *call, char close
   return argument_unexpected(call, close == ']' ? "',' or ']'" : "',' or ')'");
 }
 
-/* Numbers up to `close`; the reader stands after the bracket that opens them. */
+/* Numbers up to `close`; the reader is after the bracket that opens them. */
 static tesela_status argument_bracketed(const tesela__function_call *call, tesela__argument *argument,
                                         char close) {
   tesela__expression_reader *reader = call->reader;
@@ -126,7 +126,7 @@ static tesela_status argument_bracketed(const tesela__function_call *call, tesel
   return TESELA_OK;
 }
 
-/* Numbers one by one as long as they go on; the comma after the last one is left. */
+/* Numbers one by one as long as they continue; the comma after the last one is left. */
 static tesela_status argument_numbers(const tesela__function_call *call, tesela__argument *argument,
                                       bool several) {
   tesela__expression_reader *reader = call->reader;
@@ -223,7 +223,7 @@ static tesela__argument *argument_named(tesela__function_call *call, const char 
   return NULL;
 }
 
-/* "name=": the reader stands at the name, and then after the '='. */
+/* "name=": the reader is at the name, and then after the '='. */
 static tesela_status argument_keyword(tesela__function_call *call, size_t length,
                                       tesela__argument **argument) {
   tesela__expression_reader *reader = call->reader;
@@ -248,7 +248,7 @@ static tesela_status argument_keyword(tesela__function_call *call, size_t length
   return TESELA_OK;
 }
 
-/* Bytes of the name that comes next if '=' stands after it, else 0. */
+/* Bytes of the name that comes next if '=' follows it, else 0. */
 static size_t argument_keyword_next(tesela__expression_reader *reader) {
   tesela__read_peek(&reader->in);
   size_t at = reader->in.at, length = tesela__read_word(&reader->in);
@@ -258,7 +258,7 @@ static size_t argument_keyword_next(tesela__expression_reader *reader) {
   return equals ? length : 0;
 }
 
-/* *place is the number of the next argument without a name, n once none may stand there. */
+/* *place is the number of the next argument without a name, n once none is allowed. */
 static tesela_status argument_next(tesela__function_call *call, int32_t *place) {
   tesela__argument *argument;
   size_t length = argument_keyword_next(call->reader);
@@ -274,7 +274,7 @@ static tesela_status argument_next(tesela__function_call *call, int32_t *place) 
   }
   argument = &call->argument[*place];
   bool numbers = argument->star && tesela__read_integer_next(&call->reader->in);
-  *place = numbers ? call->n : *place + 1; /* what stands after *shape needs its name then */
+  *place = numbers ? call->n : *place + 1; /* arguments after *shape then need their names */
   return argument_value(call, argument, argument->star);
 }
 
@@ -285,7 +285,7 @@ tesela_status tesela__call_arguments(tesela__function_call *call, int32_t in_fro
   if (in_front >= 0) {
     if (call->n == 0 || call->argument[0].kind != TESELA__PARAMETER_LAYOUT)
       return tesela__fail(reader->in.err, TESELA_E_SYNTAX, (int64_t)call->at,
-                          "%s(%s) takes no layout and can not stand behind one", call->function->name,
+                          "%s(%s) does not take a layout and cannot follow one", call->function->name,
                           call->function->arguments);
     call->argument[0].seen = call->argument[0].given = true;
     call->argument[0].operand = in_front;
@@ -299,7 +299,7 @@ tesela_status tesela__call_arguments(tesela__function_call *call, int32_t in_fro
   for (int32_t k = 0; k < call->n; k++)
     if (!call->argument[k].seen && !call->argument[k].optional)
       return tesela__fail(reader->in.err, TESELA_E_SYNTAX, (int64_t)reader->in.at - 1,
-                          "%.*s is missing: %s(%s)", (int)call->argument[k].name_length,
+                          "missing argument %.*s: %s(%s)", (int)call->argument[k].name_length,
                           call->argument[k].name, call->function->name, call->function->arguments);
   return TESELA_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * register_chain.c - the shortest chain of primitives that says a register layout.
+ * register_chain.c - the shortest chain of primitives that expresses a register layout.
  *
  *   spatial_modes [1, 3]  local_modes [2, 0, 4]  of modes 2 8 | 2 4 2     column_local(2, 2).spatial(8, 4).local(1, 2)
  *

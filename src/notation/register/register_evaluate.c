@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * register_evaluate.c - what the functions of layout expressions do: what calls say, handed to register.h, and to
+ * register_evaluate.c - what the functions of layout expressions do: arguments of calls passed to register.h, and to
  * tile_memory.h where one name serves both. register_evaluate_tile.c has the functions of memory alone.
  *
  * Numbers and layouts of a call stand in the order of the arguments' text in the table: argument 0 is the first word.
  */
 #include "notation/register/register_read.h"
 
-/* The numbers of argument k, once more from the text, where they were read without error. */
+/* The numbers of argument k, read again from the text, where they were read without error. */
 void tesela__call_numbers(const tesela__function_call *call, int32_t k, tesela__numbers *list) {
   tesela__expression_reader *reader = call->reader;
   const tesela__argument *argument = &call->argument[k];
@@ -23,7 +23,7 @@ void tesela__call_numbers(const tesela__function_call *call, int32_t k, tesela__
   reader->in.at = at;
 }
 
-/* The layout that stands for argument k. */
+/* The layout of argument k. */
 const tesela__operand *tesela__call_operand(const tesela__function_call *call, int32_t k) {
   return &call->reader->operand[call->argument[k].operand];
 }
@@ -35,7 +35,7 @@ tesela_status tesela__call_same_length(const tesela__function_call *call, int32_
   const tesela__argument *first = &call->argument[a], *second = &call->argument[b];
   if (list_a->n == list_b->n) return TESELA_OK;
   return tesela__refuse(call->reader->in.err, TESELA_E_INVALID, reason,
-                        "%.*s has %" PRId32 " numbers and %.*s has %" PRId32 ": %s(%s)",
+                        "%.*s has %" PRId32 " numbers, but %.*s has %" PRId32 ": %s(%s)",
                         (int)first->name_length, first->name, list_a->n, (int)second->name_length,
                         second->name, list_b->n, call->function->name, call->function->arguments);
 }
@@ -271,14 +271,14 @@ tesela_status tesela__eval_compose(const tesela__function_call *call, tesela__op
 
 tesela_status tesela__operand_compose(tesela__operand *a, const tesela__operand *b, tesela_error *err) {
   if (a->kind != b->kind || a->kind == TESELA__OPERAND_SWIZZLE)
-    return tesela__fail(err, TESELA_E_MISMATCH, -1, "%s * %s; both must be of one kind",
+    return tesela__fail(err, TESELA_E_MISMATCH, -1, "%s * %s; expected two layouts of the same kind",
                         tesela__operand_text(a->kind), tesela__operand_text(b->kind));
   return eval_compose_into(a, a, b, err);
 }
 
 tesela_status tesela__operand_divide(tesela__operand *a, const tesela__operand *b, tesela_error *err) {
   if (a->kind != TESELA__OPERAND_REGISTER || b->kind != TESELA__OPERAND_REGISTER)
-    return tesela__fail(err, TESELA_E_MISMATCH, -1, "%s / %s; both must be register layouts",
+    return tesela__fail(err, TESELA_E_MISMATCH, -1, "%s / %s; expected two register layouts",
                         tesela__operand_text(a->kind), tesela__operand_text(b->kind));
   return tesela_register_divide(&a->registers, &a->registers, &b->registers, err);
 }

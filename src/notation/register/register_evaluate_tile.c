@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * register_evaluate_tile.c - what the functions of tiles in memory do: what calls say, handed to tile_memory.h.
+ * register_evaluate_tile.c - what the functions of tiles in memory do: arguments of calls passed to tile_memory.h.
  */
 #include "notation/register/register_read.h"
 
@@ -9,7 +9,7 @@ static tesela_status eval_int32(const tesela__function_call *call, int32_t k, in
   const tesela__argument *argument = &call->argument[k];
   if (argument->number < INT32_MIN || argument->number > INT32_MAX)
     return tesela__fail(call->reader->in.err, TESELA_E_RANGE, (int64_t)argument->at,
-                        "%.*s is %" PRId64 "; it is at most %" PRId32, (int)argument->name_length,
+                        "%.*s is %" PRId64 "; expected at most %" PRId32, (int)argument->name_length,
                         argument->name, argument->number, INT32_MAX);
   *number = (int32_t)argument->number;
   return TESELA_OK;

@@ -3,9 +3,9 @@
  * register_expression.c - layout expressions: terms, calls, methods, names of fragments; the public readers.
  *
  * Read from left to right and evaluated on the way: what has been read is a value, so a chain of any length needs one
- * operand. Brackets and calls in each other are levels of recursion; there are at most TESELA_EXPRESSION_DEPTH.
+ * operand. Nested brackets and calls are levels of recursion; there are at most TESELA_EXPRESSION_DEPTH.
  *
- * Errors stand at the byte of what is wrong; where an operation refuses its operands, at the first byte of its name, or
+ * Errors point at the byte of what is wrong; where an operation refuses its operands, at the first byte of its name, or
  * at the '*' or '/'.
  */
 #include "notation/register/register_read.h"
@@ -29,14 +29,14 @@ static tesela_status expression_refused(tesela__expression_reader *reader, size_
 
 static tesela_status expression_enter(tesela__expression_reader *reader, size_t at) {
   if (++reader->depth <= TESELA_EXPRESSION_DEPTH) return TESELA_OK;
-  return tesela__fail(reader->in.err, TESELA_E_LIMIT, (int64_t)at,
-                      "more than %d brackets and calls in each other", TESELA_EXPRESSION_DEPTH);
+  return tesela__fail(reader->in.err, TESELA_E_LIMIT, (int64_t)at, "brackets and calls nest deeper than %d",
+                      TESELA_EXPRESSION_DEPTH);
 }
 
 /* Make room for one more operand: *base is its number. */
 static tesela_status expression_push(tesela__expression_reader *reader, size_t at, int32_t *base) {
   if (reader->n_operands >= TESELA__OPERANDS) /* not while each level adds at most two */
-    return tesela__fail(reader->in.err, TESELA_E_LIMIT, (int64_t)at, "more than %d layouts wait for others",
+    return tesela__fail(reader->in.err, TESELA_E_LIMIT, (int64_t)at, "more than %d pending operands",
                         (int)TESELA__OPERANDS);
   *base = reader->n_operands++;
   return TESELA_OK;
@@ -62,7 +62,7 @@ static tesela_status call_check_kinds(const tesela__function_call *call) {
                                                                 : call->takes;
     if ((kind & takes) == 0)
       return tesela__fail(reader->in.err, TESELA_E_MISMATCH, (int64_t)argument->at,
-                          "%.*s is %s; %s is needed: %s(%s)", (int)argument->name_length, argument->name,
+                          "%.*s is %s; expected %s: %s(%s)", (int)argument->name_length, argument->name,
                           tesela__operand_text(kind), tesela__operand_text(takes), call->function->name,
                           call->function->arguments);
     if (argument->kind == TESELA__PARAMETER_LAYOUT) first = kind;
@@ -86,7 +86,7 @@ static tesela_status expression_call_body(tesela__function_call *call, int32_t i
   return status == TESELA_OK ? TESELA_OK : expression_refused(reader, call->at, status);
 }
 
-/* NAME "(" arguments ")"; the reader stands at the name. */
+/* NAME "(" arguments ")"; the reader is at the name. */
 static tesela_status expression_call(tesela__expression_reader *reader, size_t length) {
   tesela__function_call call = {.reader = reader, .at = reader->in.at, .base = reader->n_operands};
   const char *name = reader->in.text + reader->in.at;
@@ -241,13 +241,14 @@ static tesela_status expression_parse(tesela__expression_reader *reader, const c
   reader->depth = reader->n_operands = 0;
   if (length > TESELA_EXPRESSION_LENGTH)
     return tesela__fail(err, TESELA_E_LIMIT, TESELA_EXPRESSION_LENGTH,
-                        "an expression of %zu bytes; at most %d are read", length, TESELA_EXPRESSION_LENGTH);
+                        "the expression has %zu bytes; expected at most %d", length,
+                        TESELA_EXPRESSION_LENGTH);
   tesela_status status = tesela__expression_read(reader);
   if (status != TESELA_OK) return status;
   if (tesela__read_peek(&reader->in) >= 0)
     return tesela__expression_unexpected(reader, "'*', '/', '.' or the end", NULL);
   if ((reader->operand[0].kind & takes) == 0)
-    return tesela__fail(err, TESELA_E_MISMATCH, 0, "the expression is %s; %s is needed",
+    return tesela__fail(err, TESELA_E_MISMATCH, 0, "the expression is %s; expected %s",
                         tesela__operand_text(reader->operand[0].kind), tesela__operand_text(takes));
   return TESELA_OK;
 }

@@ -57,7 +57,7 @@ tesela_status tesela_tile_memory_print(const tesela_tile_memory *layout, const t
                                        tesela_error *err) {
   TESELA__NEED(err, layout, to);
   tesela__sink sink;
-  tesela_tile_memory same; /* without size: what the other fields say */
+  tesela_tile_memory same; /* without size: the size that the other fields give */
   tesela_status status = tesela_tile_memory_make(&same, layout->space, layout->rank, layout->shape,
                                                  layout->n_modes, layout->mode_shape, layout->mode_strides,
                                                  layout->offset, &layout->swizzle, err);

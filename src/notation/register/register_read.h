@@ -2,7 +2,7 @@
 /*
  * register_read.h - a reader and evaluator of layout expressions: one pass, no memory.
  *
- *   register_arguments.c   what stands between the brackets of a call, as the function's own text asks for it
+ *   register_arguments.c   the text between the brackets of a call, as the function's own text asks for it
  *   register_expression.c  terms, calls, methods, fragments; the public readers
  *   register_functions.c   the one table of functions
  *   register_evaluate*.c   what each of them does
@@ -64,14 +64,14 @@ typedef enum tesela__parameter_kind {
   TESELA__PARAMETER_BOOL,
 } tesela__parameter_kind;
 
-/* One word of tesela_expression_function.arguments, and what the call says for it. */
+/* One word of tesela_expression_function.arguments, and its value in the call. */
 typedef struct tesela__argument {
   const char *name;
   int32_t name_length;
   tesela__parameter_kind kind;
   bool star;       /* "*shape": numbers one by one, or one list */
   bool optional;   /* has a default */
-  bool seen;       /* stands in the call */
+  bool seen;       /* given in the call */
   bool given;      /* has a value: of the call, or a default other than None */
   int32_t count;   /* LIST: numbers, from byte `at` on */
   int32_t operand; /* LAYOUT, SWIZZLE: its number on the stack */
@@ -90,7 +90,7 @@ struct tesela__function_call {
   const tesela_expression_function *function;
   tesela__evaluate *evaluate;
   int32_t takes; /* kinds of operands that may stand for a layout */
-  bool composes; /* as a method: what stands before it * this */
+  bool composes; /* as a method: receiver * this */
   int32_t base;  /* operand that receives the result */
   size_t at;     /* byte of the name */
   int32_t n;     /* arguments */
@@ -121,9 +121,9 @@ typedef struct tesela__numbers {
   int64_t number[TESELA_REGISTER_MODES];
 } tesela__numbers;
 
-/* The numbers of argument k, once more from the text, where they were read without error. */
+/* The numbers of argument k, read again from the text, where they were read without error. */
 void tesela__call_numbers(const tesela__function_call *call, int32_t k, tesela__numbers *list);
-/* The layout that stands for argument k. */
+/* The layout of argument k. */
 const tesela__operand *tesela__call_operand(const tesela__function_call *call, int32_t k);
 /* Do arguments a and b, two lists that belong to each other, have the same length? */
 tesela_status tesela__call_same_length(const tesela__function_call *call, int32_t a,

@@ -65,29 +65,29 @@ static void target_put_rules(tesela__sink *sink, const tesela_target *target) {
   }
 }
 
-/* What a file cannot say. */
+/* What a file cannot express. */
 static tesela_status target_check_said(const tesela_target *target, tesela_error *err) {
   for (const char *c = target->name; *c; c++)
     if (!tesela__byte_is(*c, TESELA__TARGET_NAME))
       return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                          "the name of the target; a file takes letters, digits, _ . and -");
+                          "a target name in a file consists of letters, digits, _ . and -");
   for (int32_t k = 0; k < target->n_types; k++)
     if (tesela_dtype_bytes(target->type[k].host) == 0 || tesela_dtype_bytes(target->type[k].device) == 0)
       return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                          "type row %" PRId32 " is of %s; a file takes types that arrays have", k,
+                          "type row %" PRId32 " has type %s; expected a type that arrays can have", k,
                           tesela_dtype_name(target->type[k].host));
   for (int32_t k = 0; k < target->n_rules; k++) {
     const tesela_rule *rule = &target->rule[k];
     bool result = rule->operand == TESELA_RULE_RESULT;
     if (result ? rule->need != TESELA_NEED_ANY : rule->yield != TESELA_YIELD_ANY)
       return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                          "rule %" PRId32 " has a %s for %s; a file does not say that", k,
+                          "rule %" PRId32 " has a %s for %s, which a file cannot express", k,
                           result ? "need" : "yield", result ? "the result" : "an operand");
     for (const char *c = rule->opcode; *c; c++)
       if (*c == '"' || *c == '#' || *c == '\n' || *c == '\r')
         return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                            "rule %" PRId32 " is of opcode %s; a file takes none with a quote, # or an end "
-                            "of a line in it",
+                            "rule %" PRId32
+                            " has opcode %s; in a file it may not contain a quote, # or a line end",
                             k, rule->opcode);
   }
   return TESELA_OK;

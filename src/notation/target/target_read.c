@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * target_read.c - a target from text: one `key value` a line, by a table of keys.
+ * target_read.c - a target from text: one `key value` per line, by a table of keys.
  *
- * After each line the target is checked as a whole, so that what does not fit is said at the line that made it so.
+ * After each line the target is checked as a whole, so that an inconsistency is reported at the line that causes it.
  */
 #include "notation/target/target_text.h"
 
@@ -14,7 +14,7 @@ static tesela_status target_read_name(tesela__target_reader *r) {
   r->in.word = TESELA__TARGET_WORD;
   if (length == 0) return tesela__read_unexpected(&r->in, "a name of letters, digits, _ . and -", "");
   if (length >= TESELA_TARGET_NAME)
-    return tesela__read_fail(&r->in, TESELA_E_LIMIT, r->in.at, "a name of %zu bytes; 1 to %d are possible",
+    return tesela__read_fail(&r->in, TESELA_E_LIMIT, r->in.at, "a name of %zu bytes; expected 1 to %d",
                              length, TESELA_TARGET_NAME - 1);
   memset(r->target->name, 0, sizeof r->target->name);
   memcpy(r->target->name, r->in.text + r->in.at, length);
@@ -132,7 +132,7 @@ static tesela_status target_read_dma(tesela__target_reader *r) {
     while (target_limits[k] && (!tesela__same_word(r->in.text + at, length, target_limits[k]))) k++;
     if (!target_limits[k]) return tesela__read_unknown_of(&r->in, r->in.at, length, "limit", target_limit_at);
     if (seen >> k & 1)
-      return tesela__read_fail(&r->in, TESELA_E_INVALID, at, "%s stands twice", target_limits[k]);
+      return tesela__read_fail(&r->in, TESELA_E_INVALID, at, "%s is given twice", target_limits[k]);
     seen |= (uint32_t)1 << k;
     r->in.at += length;
     if (!tesela__read_take_text(&r->in, "=")) return tesela__read_unexpected(&r->in, "= and a number", "");
@@ -172,14 +172,14 @@ static tesela_status target_read_line(tesela__target_reader *r, int64_t *line_of
   while (k < TARGET_KEYS && (!tesela__same_word(r->in.text + at, length, target_keys[k].name))) k++;
   if (k == TARGET_KEYS) return tesela__read_unknown_of(&r->in, r->in.at, length, "key", target_key_at);
   if (line_of[k] > 0 && !target_keys[k].many)
-    return tesela__read_fail(&r->in, TESELA_E_INVALID, at, "%s stands twice; first in line %" PRId64,
+    return tesela__read_fail(&r->in, TESELA_E_INVALID, at, "%s is given twice; first in line %" PRId64,
                              target_keys[k].name, line_of[k]);
   if (first != (k == TARGET_KEY_TARGET))
     return tesela__read_fail(&r->in, TESELA_E_INVALID, at,
-                             "%s stands before target; the first line is: target NAME", target_keys[k].name);
+                             "%s before target; the first line must be: target NAME", target_keys[k].name);
   if (k == TARGET_KEY_LIKE && !second)
     return tesela__read_fail(&r->in, TESELA_E_INVALID, at,
-                             "like stands behind other keys; it comes right behind target");
+                             "like after other keys; it must come right after target");
   line_of[k] = r->in.line;
   r->in.at += length;
   tesela__read_peek(&r->in);
@@ -221,7 +221,7 @@ tesela_status tesela_target_read(tesela_target *target, const char *text, size_t
   }
   if (status != TESELA_OK) return status;
   if (lines == 0)
-    return tesela__fail(err, TESELA_E_SYNTAX, 0, "there is nothing in it; the first line is: target NAME");
+    return tesela__fail(err, TESELA_E_SYNTAX, 0, "the text is empty; the first line must be: target NAME");
   *target = made;
   return TESELA_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * target_rule.c - the lines of a target file that may stand many times.
+ * target_rule.c - the lines of a target file that may be repeated.
  *
  *   type s64 -> s32            type s8 -> s8 in 32            type none: forget those of the target it is like
  *   rule matmul 0 needs contracted                            rule none: the same
@@ -32,7 +32,7 @@ tesela_status tesela__target_type(tesela__target_reader *r) {
   if (tesela__read_take_text(&r->in, "none")) {
     if (r->own_types)
       return tesela__read_fail(&r->in, TESELA_E_INVALID, r->value,
-                               "type none stands behind other types; it comes first");
+                               "'type none' after other types; it must come first");
     target->n_types = 0;
     memset(target->type, 0, sizeof target->type);
     r->own_types = true;
@@ -79,7 +79,7 @@ static tesela_status target_rule_op(tesela__target_reader *r, tesela_rule *rule)
   if (dot == length) return TESELA_OK;
   r->in.at++;
   if (dot + 1 == length)
-    return tesela__read_unexpected(&r->in, "a function behind the dot, pointwise.exp", "");
+    return tesela__read_unexpected(&r->in, "a function after the dot, pointwise.exp", "");
   int32_t fn = tesela_fn_find(word + dot + 1, length - dot - 1);
   if (fn < 0) return tesela__read_unknown_of(&r->in, r->in.at, length - dot - 1, "function", target_fn_at);
   rule->fn = (tesela_fn)fn;
@@ -108,16 +108,16 @@ static tesela_status target_rule_opcode(tesela__target_reader *r, tesela_rule *r
   if (rule->op != TESELA_OP_FALLBACK &&
       !(fused && (rule->op == TESELA_OP_POINTWISE || rule->op == TESELA_OP_ALONG)))
     return tesela__read_fail(&r->in, TESELA_E_INVALID, r->in.at,
-                             "%s has no opcode; fallback, pointwise.fused and along.fused have one",
+                             "%s takes no opcode; only fallback, pointwise.fused and along.fused do",
                              tesela_op_name(rule->op));
   if (rule->op != TESELA_OP_FALLBACK) rule->fn = TESELA_FN_FUSED;
   const char *word = r->in.text + r->in.at + 1;
   while (r->in.at + 1 + n < r->in.length && word[n] != '"') n++;
   if (r->in.at + 1 + n >= r->in.length)
-    return tesela__read_fail(&r->in, TESELA_E_SYNTAX, r->in.at, "an opcode without the quote behind it");
+    return tesela__read_fail(&r->in, TESELA_E_SYNTAX, r->in.at, "the opcode lacks its closing quote");
   if (n == 0 || n >= TESELA_RULE_OPCODE)
-    return tesela__read_fail(&r->in, TESELA_E_LIMIT, r->in.at, "an opcode of %zu bytes; 1 to %d are possible",
-                             n, TESELA_RULE_OPCODE - 1);
+    return tesela__read_fail(&r->in, TESELA_E_LIMIT, r->in.at, "an opcode of %zu bytes; expected 1 to %d", n,
+                             TESELA_RULE_OPCODE - 1);
   memcpy(rule->opcode, word, n);
   r->in.at += n + 2;
   return TESELA_OK;
@@ -158,7 +158,7 @@ tesela_status tesela__target_rule(tesela__target_reader *r) {
   if (tesela__read_take_text(&r->in, "none")) {
     if (r->own_rules)
       return tesela__read_fail(&r->in, TESELA_E_INVALID, r->value,
-                               "rule none stands behind other rules; it comes first");
+                               "'rule none' after other rules; it must come first");
     target->n_rules = 0;
     memset(target->rule, 0, sizeof target->rule);
     r->own_rules = true;

@@ -45,7 +45,7 @@ static tesela_status jax_numbers(tesela__reader *reader, int32_t most, const cha
 
 /* ---- the three arguments; a layout of rank 0 is started ---- */
 
-/* What the library says about a value, with the byte where it stands. */
+/* The library's error about a value, with the byte of that value. */
 static tesela_status jax_at(tesela__reader *reader, size_t at, tesela_status status) {
   if (status != TESELA_OK && reader->err) reader->err->at = (int64_t)at;
   return status;
@@ -140,7 +140,7 @@ static tesela_status jax_read(tesela__reader *reader, tesela_xla_layout *layout)
     if (status == TESELA_OK) status = tesela__read_more(reader, ')', true, &more);
   }
   if (status == TESELA_OK && !seen[0])
-    return tesela__fail(reader->err, TESELA_E_INVALID, 0, "major_to_minor is missing");
+    return tesela__fail(reader->err, TESELA_E_INVALID, 0, "missing argument major_to_minor");
   if (status == TESELA_OK && tesela__read_peek(reader) >= 0)
     return tesela__read_unexpected(reader, "the end of the text", "");
   return status;
@@ -211,7 +211,7 @@ tesela_status tesela_xla_print_jax(const tesela_xla_layout *layout, const tesela
   if (status != TESELA_OK) return status;
   for (int32_t i = 0; i < layout->n_tile_numbers; i++)
     if (layout->tile[i] == TESELA_XLA_COMBINE)
-      return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "a tile with * cannot be said to JAX");
+      return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "a JAX layout cannot express a tile with *");
   tesela__sink_init(&sink, to);
   jax_put_layout(&sink, layout);
   status = tesela__sink_finish(&sink, err);

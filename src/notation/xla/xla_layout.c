@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xla_layout.c - reads what stands between the braces: {1,0:T(8,128)(2,1)E(4)S(1)}.
+ * xla_layout.c - reads the text between the braces: {1,0:T(8,128)(2,1)E(4)S(1)}.
  *
  * The table below is the order of the properties, who reads them, and what errors say about them. XLA ignores
  * what goes wrong inside a property; here it is an error, or with leniency a repair.
@@ -9,7 +9,7 @@
 
 #include "notation/xla/xla_read.h"
 
-/* ---- one function a property; the reader stands after its letter ---- */
+/* ---- one function per property; the reader is after its letter ------ */
 
 /* D(D,C+,S~): dimension levels of sparse arrays. XLA reads and drops them since May 2025. */
 static tesela_status xla_read_levels(tesela__xla_reader *reader, tesela_xla_layout *layout,
@@ -47,10 +47,10 @@ static tesela_status xla_read_tile_entry(tesela__xla_reader *reader, tesela_xla_
                          reader->in.text + at);
     layout->tile[k] = TESELA_XLA_COMBINE;
     if (c != '*' && tesela__read_peek(&reader->in) == ')')
-      status = tesela__fail(reader->in.err, TESELA_E_INVALID, (int64_t)at,
-                            "tile entry %.*s stands for *, which cannot be last: there is no next dim to "
-                            "combine with",
-                            sign > 0 ? (int)sign : 2, reader->in.text + at);
+      status =
+          tesela__fail(reader->in.err, TESELA_E_INVALID, (int64_t)at,
+                       "tile entry %.*s means *, which cannot be last: it has no next dim to combine with",
+                       sign > 0 ? (int)sign : 2, reader->in.text + at);
   } else {
     status = tesela__xla_number(reader, TESELA__XLA_TILE, k, &layout->tile[k]);
   }
@@ -149,7 +149,7 @@ static tesela_status xla_read_splits(tesela__xla_reader *reader, tesela_xla_layo
   return status;
 }
 
-/* ---- the properties, in the order in which they stand ---- */
+/* ---- the properties, in their order ---- */
 
 typedef struct xla_property {
   const char *word;
@@ -201,17 +201,17 @@ static tesela_status xla_no_property(tesela__xla_reader *reader) {
   return tesela__read_unexpected(&reader->in, list, tile ? "; tiles start with T, as in T(8,128)" : "");
 }
 
-/* Does property k, which stands at byte `at`, stand where it may? */
+/* Is property k, at byte `at`, in its place? */
 static tesela_status xla_check_place(tesela__xla_reader *reader, int k, size_t at, uint32_t seen) {
   if (seen >> k & 1)
-    return tesela__fail(reader->in.err, TESELA_E_SYNTAX, (int64_t)at,
-                        "%s is given twice; each property stands once", xla_properties[k].word);
+    return tesela__fail(reader->in.err, TESELA_E_SYNTAX, (int64_t)at, "%s is given twice",
+                        xla_properties[k].word);
   for (int later = k + 1; later < N_XLA_PROPERTIES; later++) {
     if (!(seen >> later & 1)) continue;
     if (!reader->lenient)
       return tesela__fail(reader->in.err, TESELA_E_SYNTAX, (int64_t)at, "%s must come before %s",
                           xla_properties[k].word, xla_properties[later].word);
-    tesela__xla_repair(reader, at, "%s behind %s read as in front of it", xla_properties[k].word,
+    tesela__xla_repair(reader, at, "%s after %s read as before it", xla_properties[k].word,
                        xla_properties[later].word);
     break;
   }
@@ -242,7 +242,7 @@ tesela_status tesela__xla_read_properties(tesela__xla_reader *reader, tesela_xla
       if (physical) *physical = true;
       if (physical) return TESELA_OK;
       return tesela__fail(reader->in.err, TESELA_E_INVALID, (int64_t)at,
-                          "P(...) belongs to sparse arrays; an array with dims is dense");
+                          "P(...) belongs to sparse arrays, and an array with dims is dense");
     }
     status = xla_read_property(reader, layout, k, at);
     if (status != TESELA_OK) return status;
@@ -271,7 +271,7 @@ static tesela_status xla_read_order(tesela__xla_reader *reader, tesela_xla_layou
     if (!more && c != ':' && c != '}') return tesela__read_unexpected(&reader->in, "',', ':' or '}'", "");
     c = tesela__read_peek(&reader->in);
     if (!more || !reader->lenient || (c != ':' && c != '}')) continue;
-    tesela__xla_repair(reader, comma, "',' behind the last dim left out");
+    tesela__xla_repair(reader, comma, "',' after the last dim left out");
     more = false;
   }
   return TESELA_OK;

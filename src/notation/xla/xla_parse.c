@@ -35,7 +35,7 @@ tesela_status tesela__xla_end(tesela__xla_reader *reader, const char *what) {
 
 /* ---- shapes ---- */
 
-/* One array, buffer, token or opaque; `reader` then stands after it. */
+/* One array, buffer, token or opaque; `reader` is then after it. */
 static tesela_status xla_parse_leaf(tesela__xla_reader *reader, tesela_xla_shape *shape) {
   tesela__xla_event event;
   if (tesela__read_peek(&reader->in) == '(')
@@ -77,7 +77,7 @@ tesela_status tesela_xla_parse_prefix(const char *text, size_t length, int32_t f
 
 /* ---- layouts ---- */
 
-/* P(shape): kept as canonical text. The reader stands after the P. */
+/* P(shape): kept as canonical text. The reader is after the P. */
 static tesela_status xla_read_physical_shape(tesela__xla_reader *reader, tesela__sink *sink) {
   enum { MAX_DEPTH = TESELA_XLA_PHYSICAL_TEXT / 2 };
   int32_t members[MAX_DEPTH + 1] = {0}; /* of each open tuple, so far */
@@ -116,7 +116,8 @@ static tesela_status xla_read_physical(tesela__xla_reader *reader, tesela_xla_la
   if (status == TESELA_OK) status = tesela__sink_finish(&sink, reader->in.err);
   if (status == TESELA_OK && text.length >= text.capacity)
     return tesela__fail(reader->in.err, TESELA_E_LIMIT, (int64_t)at,
-                        "the shape in P(...) has %zu bytes; %zu are kept", text.length, text.capacity - 1);
+                        "the shape in P(...) has %zu bytes; expected at most %zu", text.length,
+                        text.capacity - 1);
   return status;
 }
 

@@ -176,7 +176,7 @@ const char *tesela_xla_kept_text(uint32_t bit) {
   case TESELA_XLA_KEPT_PHYSICAL:
     return "P: physical shape";
   case TESELA_XLA_KEPT_METADATA:
-    return "M: bytes of dynamic-shape metadata in front of the data";
+    return "M: bytes of dynamic-shape metadata before the data";
   case TESELA_XLA_KEPT_DYNAMIC:
     return "<=: a dynamic dim counts with its bound";
   default:

@@ -11,7 +11,7 @@
 /* An array, buffer, token or opaque. */
 void tesela__xla_put_shape(tesela__sink *sink, const tesela_xla_shape *shape, bool with_layout);
 
-/* What stands before member k of a tuple: nothing, ", ", or before every fifth an index comment. */
+/* The text before member k of a tuple: nothing, ", ", or before every fifth an index comment. */
 void tesela__xla_put_separator(tesela__sink *sink, int32_t k);
 
 #endif

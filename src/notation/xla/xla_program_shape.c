@@ -26,7 +26,7 @@ typedef struct xla_names {
 
 static const char xla_unknown[] = "(unknown)";
 
-/* "name:" or nothing, as in XLA the colon hangs on the name. */
+/* "name:" or nothing, without a blank before the colon, as in XLA. */
 static tesela_status xla_read_name(tesela__xla_reader *reader, void *user) {
   xla_names *names = user;
   size_t length = tesela__read_word(&reader->in), unknown = sizeof xla_unknown - 1;

@@ -3,7 +3,7 @@
  * xla_read.h - a reader of XLA shape text: one pass, no memory, no recursion.
  *
  *   xla_token.c    numbers, types, lists that may be repaired
- *   xla_layout.c   what stands between the braces, from one table of properties
+ *   xla_layout.c   the text between the braces, from one table of properties
  *   xla_shape.c    arrays, buffers, tokens; tuples as a stream of events
  *   xla_parse.c    the public functions
  *
@@ -43,7 +43,7 @@ static inline tesela__reader tesela__xla_text(const char *text, size_t length, t
                           .word = WORD, .glue = WORD};
 }
 
-/* The field that is read next stands here. */
+/* The field that is read next is here. */
 static inline void tesela__xla_mark(tesela__xla_reader *reader, tesela__xla_field field, int32_t index) {
   if (reader->wanted.field == field && reader->wanted.index == index)
     reader->found_at = (int64_t)reader->in.at;
@@ -68,7 +68,7 @@ tesela_status tesela__xla_unknown_type(tesela__reader *in, size_t length);
 
 /* ---- xla_layout.c ---- */
 
-/* "{1,0:T(2,2)}", the reader standing at the brace. `*seen` starts as 0. With *physical set to true the
+/* "{1,0:T(2,2)}", the reader being at the brace. `*seen` starts as 0. With *physical set to true the
    reader stopped after `P`: the caller reads the shape and lets tesela__xla_read_properties go on. NULL for
    `physical`: this layout belongs to an array, and P is refused. */
 tesela_status tesela__xla_read_layout(tesela__xla_reader *reader, tesela_xla_layout *layout, uint32_t *seen,

@@ -51,7 +51,7 @@ static tesela_status xla_read_dims(tesela__xla_reader *reader, tesela_xla_shape 
 typedef enum xla_braces { XLA_NO_BRACES, XLA_EMPTY_BRACES, XLA_LAYOUT_BRACES } xla_braces;
 
 /* A brace belongs to the shape only if a number or a colon follows: "-> f32[2] { %x = ..." opens a
-   computation. The reader then stands at it. Lenient reading takes {} too, in a prefix only if it hangs on
+   computation. The reader is then at it. Lenient reading takes {} too, in a prefix only if no blank separates it from
    the shape. */
 static xla_braces xla_find_braces(tesela__xla_reader *reader) {
   size_t behind = reader->in.at, brace;
@@ -125,12 +125,12 @@ static tesela_status xla_read_buffer(tesela__xla_reader *reader, tesela_xla_shap
   if (c != '(') status = xla_read_plain(reader, shape);
   if (status != TESELA_OK) return status;
   if (c == '(' || shape->kind != TESELA_XLA_ARRAY)
-    return tesela__fail(reader->in.err, TESELA_E_INVALID, (int64_t)at, "a buffer b(...) holds one array");
+    return tesela__fail(reader->in.err, TESELA_E_INVALID, (int64_t)at, "b(...) holds a single array");
   shape->kind = TESELA_XLA_BUFFER;
   return tesela__read_expect(&reader->in, ')', "of the buffer");
 }
 
-/* What the grammar says; what the gate says follows. */
+/* The checks of the grammar; those of the gate follow. */
 static tesela_status xla_read_unchecked(tesela__xla_reader *reader, tesela_xla_shape *shape) {
   shape->kind = TESELA_XLA_ARRAY;
   shape->rank = 0;
@@ -169,7 +169,7 @@ static tesela_status xla_after_member(tesela__xla_reader *reader, bool *closed) 
   size_t comma = reader->in.at;
   if (!tesela__read_take(&reader->in, ',')) return tesela__xla_unexpected(reader, "',' or ')'");
   if (reader->lenient && tesela__read_take(&reader->in, ')')) {
-    tesela__xla_repair(reader, comma, "',' behind the last member left out");
+    tesela__xla_repair(reader, comma, "',' after the last member left out");
     *closed = true;
   }
   return TESELA_OK;

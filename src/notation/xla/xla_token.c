@@ -82,7 +82,7 @@ tesela_status tesela__xla_more(tesela__xla_reader *reader, char close, bool *mor
     tesela__xla_repair(reader, comma, "'%.*s' read as ','", (int)sign, reader->in.text + comma);
     reader->in.at += sign;
   } else if (!tesela__read_take(&reader->in, ',')) {
-    return tesela__read_more(&reader->in, close, false, more); /* says what is wrong */
+    return tesela__read_more(&reader->in, close, false, more); /* reports the error */
   } else if (reader->lenient && xla_closes(reader, close)) {
     tesela__xla_repair(reader, comma, "',' before the end of a list left out");
     return TESELA_OK;

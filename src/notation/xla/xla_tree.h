@@ -20,9 +20,9 @@ typedef struct tesela__xla_builder {
 tesela__xla_builder tesela__xla_builder_make(tesela_xla_tree *tree);
 /* Read one shape, a tuple too, and add its nodes. */
 tesela_status tesela__xla_build(tesela__xla_reader *reader, tesela__xla_builder *builder);
-/* What stands before a member. */
+/* The text before a member. */
 typedef tesela_status tesela__xla_member_read(tesela__xla_reader *reader, void *user);
-/* Add a tuple and read its members up to and with `close`; the reader stands after what opens it. */
+/* Add a tuple and read its members up to and with `close`; the reader is after what opens it. */
 tesela_status tesela__xla_build_tuple(tesela__xla_reader *reader, tesela__xla_builder *builder, char close,
                                       tesela__xla_member_read *read, void *user);
 

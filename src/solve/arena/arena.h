@@ -36,7 +36,7 @@ typedef struct tesela__arena_item {
   int32_t index;       /* of the caller's buffers */
 } tesela__arena_item;
 
-/* Who is asked whether to go on: options.progress_user inside. */
+/* The callback that decides whether to continue: options.progress_user inside. */
 typedef struct tesela__arena_listener {
   const tesela_arena_options *given;
   bool stopped;

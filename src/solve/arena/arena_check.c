@@ -41,17 +41,17 @@ static tesela_status arena_check_ranges(const tesela_arena_buffer *buffers, int3
   const tesela_arena_buffer *b = &buffers[i];
   const char *what = b->size < 0 ? "size" : b->alignment < 0 ? "alignment" : b->weight < 0 ? "weight" : NULL;
   if (what)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "%s of buffer %s is %" PRId64 "; it is 0 or more", what,
+    return tesela__fail(err, TESELA_E_RANGE, -1, "%s of buffer %s is %" PRId64 "; expected 0 or more", what,
                         arena_name_of(buffers, i).text,
                         b->size < 0        ? b->size
                         : b->alignment < 0 ? b->alignment
                                            : b->weight);
   if (b->upper < b->lower)
     return tesela__fail(err, TESELA_E_RANGE, -1,
-                        "buffer %s lives from %" PRId64 " to %" PRId64 "; upper is lower or more",
+                        "buffer %s lives from %" PRId64 " to %" PRId64 "; expected upper of at least lower",
                         arena_name_of(buffers, i).text, b->lower, b->upper);
   if (b->offset < TESELA_ARENA_SPILLED)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "offset of buffer %s is %" PRId64 "; it is -2 or more",
+    return tesela__fail(err, TESELA_E_RANGE, -1, "offset of buffer %s is %" PRId64 "; expected -2 or more",
                         arena_name_of(buffers, i).text, b->offset);
   return TESELA_OK;
 }
@@ -63,7 +63,7 @@ static tesela_status arena_check_place(const tesela_arena_buffer *buffers, int32
   int64_t end;
   if (b->alignment > 1 && b->offset % b->alignment != 0)
     return tesela__fail(err, TESELA_E_INVALID, -1,
-                        "buffer %s is at %" PRId64 ", which is no multiple of its alignment %" PRId64,
+                        "buffer %s is at %" PRId64 ", not a multiple of its alignment %" PRId64,
                         arena_name_of(buffers, i).text, b->offset, b->alignment);
   if (!arena_check_occupies(b)) return TESELA_OK;
   if (!tesela__add(b->offset, b->size, &end))
@@ -133,9 +133,10 @@ static tesela_status arena_check_all_spans(int32_t n, const tesela_arena_buffer 
 
 static tesela_status arena_check_counts(int32_t n, int64_t capacity, tesela_error *err) {
   if (n < 0 || n > TESELA__ARENA_BUFFERS)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "n is %" PRId32 "; it is 0 to %d", n, TESELA__ARENA_BUFFERS);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "n is %" PRId32 "; expected 0 to %d", n,
+                        TESELA__ARENA_BUFFERS);
   if (capacity < 0)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "capacity is %" PRId64 "; it is 0 or more", capacity);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "capacity is %" PRId64 "; expected 0 or more", capacity);
   return TESELA_OK;
 }
 
@@ -182,7 +183,8 @@ tesela_status tesela__arena_validate(int32_t n, const tesela_arena_buffer *buffe
   tesela_status status = arena_check_counts(n, options->capacity, err);
   bool fixed = false;
   if (status == TESELA_OK && options->effort < 0)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "effort is %" PRId64 "; it is 0 or more", options->effort);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "effort is %" PRId64 "; expected 0 or more",
+                        options->effort);
   for (int32_t i = 0; i < n && status == TESELA_OK; i++) {
     status = arena_check_ranges(buffers, i, err);
     if (status != TESELA_OK || buffers[i].offset < 0) continue;

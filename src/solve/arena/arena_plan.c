@@ -21,12 +21,12 @@ static tesela_status arena_plan_fits(const tesela__arena_problem *a, int64_t cap
   if (capacity == 0 || a->n == 0 || a->best_peak <= capacity) return TESELA_OK;
   if (a->bound > capacity)
     return tesela__fail(err, TESELA_E_LIMIT, -1,
-                        "no plan fits in the capacity %" PRId64 ": every plan needs %" PRId64
-                        " or more; the best found needs %" PRId64,
+                        "no plan fits in capacity %" PRId64 ": every plan needs at least %" PRId64
+                        "; the best found needs %" PRId64,
                         capacity, a->bound, a->best_peak);
   return tesela__fail(err, TESELA_E_LIMIT, -1,
-                      "no plan was found within the capacity %" PRId64 ": the search ended after %" PRId64
-                      " steps; the best needs %" PRId64 ", and none can need less than %" PRId64,
+                      "found no plan within capacity %" PRId64 ": the search ended after %" PRId64
+                      " steps; the best needs %" PRId64 ", and every plan needs at least %" PRId64,
                       capacity, tesela__ceil_div(a->work, TESELA__ARENA_STEP), a->best_peak, a->bound);
 }
 

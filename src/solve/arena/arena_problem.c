@@ -224,7 +224,7 @@ tesela_status tesela__arena_stopped(const tesela_arena_options *options, tesela_
   return l->stopped ? tesela__fail_stopped(err) : TESELA_OK;
 }
 
-/* ---- small questions --------------------------------------------------------------------------------------- */
+/* ---- small queries ----------------------------------------------------------------------------------------- */
 
 int64_t tesela__arena_past_more_fixed(tesela__arena_problem *a, int32_t i, int64_t from, int32_t *next) {
   const tesela__arena_item *x = &a->item[i];

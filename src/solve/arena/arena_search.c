@@ -70,7 +70,7 @@ static void arena_start(tesela__arena_search *s, const tesela__arena_key *order)
   s->need = TESELA__ARENA_NEVER;
   s->starved = false;
   memset(s->placed, 0, (size_t)a->n);
-  for (int32_t t = 0; t < a->n_sections; t++) s->heat[t] /= 2; /* what searches long ago met counts less */
+  for (int32_t t = 0; t < a->n_sections; t++) s->heat[t] /= 2; /* failures of older searches count less */
   memcpy(s->left, a->live, (size_t)a->n_sections * sizeof *s->left);
   for (int32_t k = 0; k < a->n; k++) s->rank[order[k].item] = k;
   for (int32_t i = 0; i < a->n; i++)

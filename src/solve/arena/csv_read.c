@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csv_read.c - buffers from CSV text: a header line that names columns, then a line a buffer.
+ * csv_read.c - buffers from CSV text: a header line that names columns, then one line per buffer.
  *
  * Fields may stand in double quotes, with "" for a quote inside; a quoted field ends on its line. A row is read field by
- * field straight into a buffer, so lines may be as long as they like. Equal ids are found by a hash table at the end.
+ * field straight into a buffer, so lines have no length limit. Equal ids are found by a hash table at the end.
  */
 #include "solve/arena/arena.h"
 
@@ -90,11 +90,11 @@ static tesela_status arena_csv_scan(arena_csv_reader *r, bool quoted) {
     if (width == 0 || ((unsigned char)c < ' ' && c != '\t') || c == 0x7F)
       return ARENA_CSV_FAIL(r, TESELA_E_SYNTAX, r->at, "byte 0x%02X in line %" PRId64 " is %s",
                             (unsigned)(unsigned char)c, r->line,
-                            width == 0 ? "no UTF-8" : "a control character");
+                            width == 0 ? "not UTF-8" : "a control character");
     r->at += width;
   }
   if (quoted)
-    return ARENA_CSV_FAIL(r, TESELA_E_SYNTAX, r->at, "line %" PRId64 " ends within quotes", r->line);
+    return ARENA_CSV_FAIL(r, TESELA_E_SYNTAX, r->at, "line %" PRId64 " ends inside quotes", r->line);
   return TESELA_OK;
 }
 
@@ -116,7 +116,7 @@ static tesela_status arena_csv_next(arena_csv_reader *r, arena_csv_field *field)
   if (field->last) return TESELA_OK;
   if (r->text[r->at] != ',')
     return ARENA_CSV_FAIL(r, TESELA_E_SYNTAX, r->at,
-                          "line %" PRId64 " has something after a field; a comma comes next", r->line);
+                          "line %" PRId64 " has text after a field; expected a comma", r->line);
   r->at++;
   return TESELA_OK;
 }
@@ -136,14 +136,13 @@ static tesela_status arena_csv_name(arena_csv_reader *r, const arena_csv_field *
                    memcmp(arena_csv_names[k].name, f->text, f->length) != 0))
     k++;
   if (k == n)
-    return ARENA_CSV_FAIL(
-        r, TESELA_E_SYNTAX, f->at,
-        "there is no column `%.*s`; there are id, lower (start, begin), upper (end), size, alignment,"
-        " offset, weight, hint, gaps",
-        arena_csv_shown(f), f->text);
+    return ARENA_CSV_FAIL(r, TESELA_E_SYNTAX, f->at,
+                          "unknown column '%.*s'; expected id, lower (start, begin), upper (end), size, "
+                          "alignment, offset, weight, hint or gaps",
+                          arena_csv_shown(f), f->text);
   for (int32_t c = 0; c < r->n_columns; c++)
     if (r->column[c] == arena_csv_names[k].column)
-      return ARENA_CSV_FAIL(r, TESELA_E_SYNTAX, f->at, "column `%s` stands twice",
+      return ARENA_CSV_FAIL(r, TESELA_E_SYNTAX, f->at, "column '%s' is given twice",
                             arena_csv_names[r->column[c]].name);
   r->column[r->n_columns++] = arena_csv_names[k].column;
   if (arena_csv_names[k].column == ARENA_CSV_UPPER) r->upper_add = arena_csv_names[k].add;
@@ -162,7 +161,7 @@ static tesela_status arena_csv_header(arena_csv_reader *r) {
   }
   for (arena_csv_column c = ARENA_CSV_ID; c <= ARENA_CSV_SIZE; c++)
     if (!(seen >> c & 1u))
-      return ARENA_CSV_FAIL(r, TESELA_E_SYNTAX, start, "the header has no column `%s`",
+      return ARENA_CSV_FAIL(r, TESELA_E_SYNTAX, start, "the header has no column '%s'",
                             arena_csv_names[c].name);
   arena_csv_end_line(r);
   return TESELA_OK;
@@ -176,17 +175,17 @@ static tesela_status arena_csv_number(arena_csv_reader *r, const arena_csv_field
   bool minus = k && f->text[0] == '-', fits = true;
   int64_t value = 0;
   if (k == f->length)
-    return ARENA_CSV_FAIL(r, TESELA_E_SYNTAX, f->at, "%s in line %" PRId64 " is no number: `%.*s`", name,
+    return ARENA_CSV_FAIL(r, TESELA_E_SYNTAX, f->at, "%s in line %" PRId64 " is not a number: '%.*s'", name,
                           r->line, arena_csv_shown(f), f->text);
   for (; k < f->length; k++) {
     if (f->text[k] < '0' || f->text[k] > '9')
-      return ARENA_CSV_FAIL(r, TESELA_E_SYNTAX, f->at + k, "%s in line %" PRId64 " is no number: `%.*s`",
+      return ARENA_CSV_FAIL(r, TESELA_E_SYNTAX, f->at + k, "%s in line %" PRId64 " is not a number: '%.*s'",
                             name, r->line, arena_csv_shown(f), f->text);
     int digit = f->text[k] - '0';
     fits = fits && tesela__mul(value, 10, &value) && tesela__add(value, minus ? -digit : digit, &value);
   }
   if (!fits)
-    return ARENA_CSV_FAIL(r, TESELA_E_SYNTAX, f->at, "%s in line %" PRId64 " does not fit in 64 bits: `%.*s`",
+    return ARENA_CSV_FAIL(r, TESELA_E_SYNTAX, f->at, "%s in line %" PRId64 " does not fit in 64 bits: '%.*s'",
                           name, r->line, arena_csv_shown(f), f->text);
   *out = value;
   return TESELA_OK;
@@ -197,8 +196,8 @@ static tesela_status arena_csv_id(arena_csv_reader *r, const arena_csv_field *f,
   for (size_t k = 0; k < f->length; k++) {
     if (n == TESELA_ARENA_ID - 1)
       return ARENA_CSV_FAIL(r, TESELA_E_SYNTAX, f->at,
-                            "the id in line %" PRId64 " has %zu bytes; %d are the most", r->line, f->length,
-                            TESELA_ARENA_ID - 1);
+                            "the id in line %" PRId64 " has %zu bytes; expected at most %d", r->line,
+                            f->length, TESELA_ARENA_ID - 1);
     b->id[n++] = f->text[k];
     if (f->quoted && f->text[k] == '"') k++;
   }
@@ -214,7 +213,7 @@ static tesela_status arena_csv_value(arena_csv_reader *r, arena_csv_column colum
     if (f->length == 0) return TESELA_OK;
     return ARENA_CSV_FAIL(r, TESELA_E_UNSUPPORTED, f->at,
                           "line %" PRId64
-                          " has gaps `%.*s`: a buffer is alive at all steps from its lower to its upper",
+                          " has gaps '%.*s', but a buffer lives at all steps from its lower to its upper",
                           r->line, arena_csv_shown(f), f->text);
   }
   int64_t *to = column == ARENA_CSV_LOWER       ? &b->lower
@@ -229,7 +228,7 @@ static tesela_status arena_csv_value(arena_csv_reader *r, arena_csv_column colum
   int64_t least = column == ARENA_CSV_OFFSET ? TESELA_ARENA_SPILLED : 0;
   if ((to == &b->size || to == &b->alignment || to == &b->offset || to == &b->weight) && *to < least)
     return ARENA_CSV_FAIL(r, TESELA_E_RANGE, f->at,
-                          "%s in line %" PRId64 " is %" PRId64 "; it is %" PRId64 " or more",
+                          "%s in line %" PRId64 " is %" PRId64 "; expected %" PRId64 " or more",
                           arena_csv_names[column].name, r->line, *to, least);
   if (column == ARENA_CSV_UPPER && !tesela__add(*to, r->upper_add, to))
     return ARENA_CSV_FAIL(r, TESELA_E_SYNTAX, f->at, "upper in line %" PRId64 " does not fit in 64 bits",
@@ -246,7 +245,7 @@ static tesela_status arena_csv_row(arena_csv_reader *r) {
     if (status != TESELA_OK) return status;
     if (c >= r->n_columns || (field.last && c + 1 < r->n_columns))
       return ARENA_CSV_FAIL(r, TESELA_E_SYNTAX, field.at,
-                            "line %" PRId64 " has %s fields than the header's %" PRId32, r->line,
+                            "line %" PRId64 " has %s fields than the %" PRId32 " of the header", r->line,
                             c >= r->n_columns ? "more" : "fewer", r->n_columns);
     if (r->column[c] == ARENA_CSV_ID) id_at = field.at;
     status = arena_csv_value(r, r->column[c], &field, &b);
@@ -254,10 +253,11 @@ static tesela_status arena_csv_row(arena_csv_reader *r) {
   }
   if (b.upper < b.lower)
     return ARENA_CSV_FAIL(r, TESELA_E_RANGE, start,
-                          "line %" PRId64 ": alive from %" PRId64 " to %" PRId64 "; upper is lower or more",
+                          "line %" PRId64 ": alive from %" PRId64 " to %" PRId64
+                          "; expected upper of at least lower",
                           r->line, b.lower, b.upper);
   if (r->n == TESELA__ARENA_BUFFERS)
-    return ARENA_CSV_FAIL(r, TESELA_E_LIMIT, start, "line %" PRId64 " is more than %d buffers", r->line,
+    return ARENA_CSV_FAIL(r, TESELA_E_LIMIT, start, "line %" PRId64 " exceeds %d buffers", r->line,
                           TESELA__ARENA_BUFFERS);
   void *buffers = r->buffer, *places = r->place;
   bool grown = tesela__grow(&r->memory, &buffers, sizeof b, &r->most, r->n + 1) &&
@@ -289,7 +289,7 @@ static tesela_status arena_csv_find_twice(arena_csv_reader *r) {
     for (; table[k] >= 0 && status == TESELA_OK; k = (k + 1) & mask)
       if (strcmp(r->buffer[table[k]].id, r->buffer[i].id) == 0)
         status =
-            ARENA_CSV_FAIL(r, TESELA_E_INVALID, r->place[i], "id `%s` stands twice: at bytes %zu and %zu",
+            ARENA_CSV_FAIL(r, TESELA_E_INVALID, r->place[i], "id '%s' is given twice: at bytes %zu and %zu",
                            r->buffer[i].id, r->place[table[k]], r->place[i]);
     table[k] = (int32_t)i;
   }
@@ -313,8 +313,7 @@ tesela_status tesela_arena_read_csv(const char *text, size_t length, tesela_aren
       status = r.n_columns == 0 ? arena_csv_header(&r) : arena_csv_row(&r);
   }
   if (status == TESELA_OK && r.n_columns == 0)
-    status =
-        ARENA_CSV_FAIL(&r, TESELA_E_SYNTAX, length, "there is no header line; it is id,lower,upper,size");
+    status = ARENA_CSV_FAIL(&r, TESELA_E_SYNTAX, length, "missing header line: id,lower,upper,size");
   if (status == TESELA_OK) status = arena_csv_find_twice(&r);
   if (status == TESELA_OK && !r.buffer)
     r.buffer = tesela__alloc(&r.memory, sizeof *r.buffer, alignof(tesela_arena_buffer));

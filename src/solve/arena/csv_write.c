@@ -41,8 +41,7 @@ tesela_status tesela_arena_write_csv(int32_t n, const tesela_arena_buffer *buffe
     if (arena_csv_id_length(buffers[i].id) == 0)
       return tesela__fail(err, TESELA_E_INVALID, -1,
                           "the id of buffer %" PRId32
-                          " is empty, not ended within %d bytes, no UTF-8 or has control"
-                          " characters",
+                          " is empty, not terminated within %d bytes, not UTF-8 or has control characters",
                           i, TESELA_ARENA_ID);
     aligned = aligned || buffers[i].alignment > 1;
     weighted = weighted || buffers[i].weight != 0;

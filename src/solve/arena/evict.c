@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * evict.c - a plan below a top: one item after another is put in, and what lies in its way is taken out again.
+ * evict.c - a plan below a top: items are inserted one by one, and items in the way are evicted.
  *
  * An item goes into the smallest gap that holds it. Without such a gap, it goes where the items in its way weigh least, and
- * they have to be placed again. Each item that was put in by force weighs more from then on, so that the same ones do not
- * push each other out forever. From time to time all settle, to the bottom and to the top in turn, so that small gaps
+ * they have to be placed again. Each item inserted by eviction weighs more from then on, so that the same ones do not
+ * push each other out forever. Periodically all settle, to the bottom and to the top in turn, so that small gaps
  * become large ones. The plan is good once nothing is out. One item costs as much as it has neighbours.
  */
 #include "solve/arena/evict.h"

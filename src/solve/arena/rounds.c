@@ -17,7 +17,7 @@ typedef struct rounds_state {
   tesela__arena_search *search;
   tesela__arena_key *order;
   int64_t limit,
-      missed; /* missed: the highest peak that was asked for in vain since `limit` last grew; -1: none */
+      missed; /* missed: the highest peak that no search reached since `limit` last grew; -1: none */
   int32_t round;
 } rounds_state;
 

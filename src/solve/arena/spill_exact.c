@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spill_exact.c - the subset of buffers that fits and weighs most, by going through all that could.
+ * spill_exact.c - the subset of buffers that fits and weighs most, by enumerating all candidates.
  *
  * Buffers are decided about one after another, heavy ones first: in, then out. A branch ends when what is in does not
- * fit, or when what can still come in is no more than the best has. How much can come in: in each section the
+ * fit, or when the rest cannot beat the best. How much can come in: in each section the
  * room that is left holds a part of the undecided at most, the densest first, the last one cut.
  */
 #include "solve/arena/arena.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * assign.h - each node takes one of its states so that the sum of the costs of nodes and edges is least.
+ * assign.h - each node takes one of its states so that the sum of the costs of nodes and edges is minimal.
  *
  * A node has a cost for each state; an edge has a cost for each pair of states of its two nodes (partitioned boolean
  * quadratic programming). Costs are pairs, compared by the first number and then by the second: (elements moved,
@@ -40,7 +40,7 @@ typedef struct tesela__assign tesela__assign;
 
 /* A problem without nodes. NULL: no memory. */
 tesela__assign *tesela__assign_new(const tesela_allocator *allocator);
-/* Whom tesela__assign_solve asks whether to go on; NULL: no calls. */
+/* Callback that tesela__assign_solve asks whether to continue; NULL: no calls. */
 void tesela__assign_listen(tesela__assign *problem, tesela_progress *progress, void *user);
 void tesela__assign_free(tesela__assign *problem); /* NULL is allowed */
 
@@ -70,7 +70,7 @@ typedef struct tesela__assigned {
 tesela_status tesela__assign_solve(const tesela__assign *problem, const int32_t *fixed, int64_t effort,
                                    int32_t *state, tesela__assigned *result);
 
-/* The least cost of any assignment with each state of each node: one node after another, as they were added. *exact: false if
+/* The minimum cost of any assignment with each state of each node: one node after another, as they were added. *exact: false if
  * that takes too much (effort: as for tesela__assign_solve); then nothing with the state costs less, and tesela__assign_solve
  * with `fixed` tells. TESELA_E_MEMORY. */
 tesela_status tesela__assign_least(const tesela__assign *problem, int64_t effort, tesela__cost *least,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * assign_order.c - in which order nodes are taken out so that their tables stay small.
+ * assign_order.c - in which order nodes are removed so that their tables stay small.
  *
- * A node that goes makes its neighbours neighbours of each other. Next goes the node that adds the least: pairs that
+ * Removing a node makes its neighbours adjacent. The next node is the one that adds least: pairs that
  * were none before, each weighted by how many bits the states of both take; of equals the one with the smallest table.
  * Where the tables are not small, some more orders are tried that differ in the choice among equals (by a fixed
  * sequence), and the cheapest is kept. This finds orders close to the best for networks; for a chain of blocks as wide
@@ -15,9 +15,9 @@
 enum {
   ORDER_NODES = 1 << 14,
   ORDER_TRIALS = 12,
-  ORDER_EASY = 1 << 20,  /* sums for which one order will do */
+  ORDER_EASY = 1 << 20,  /* sums up to which one order is enough */
   ORDER_STEPS = 1 << 26, /* roughly, for all trials */
-  ORDER_HOPE = 64,       /* times of what is allowed; where the first order takes more, others will, too */
+  ORDER_HOPE = 64,       /* multiples of the limit; if the first order exceeds it, others would too */
 };
 #define ORDER_SIZE ((int64_t)1 << 40)
 
@@ -121,7 +121,7 @@ static void order_touch(orderer *o, int32_t a, int32_t b) {
   for (int64_t i = 0; i < o->words; i++) o->touched[i] |= x[i] & y[i];
 }
 
-/* Take v out of the graph of neighbours, o->list: those it had become neighbours of each other. */
+/* Remove v from the graph of neighbours, o->list: those it had become neighbours of each other. */
 static void order_join(orderer *o, int32_t v, int32_t n) {
   memset(o->touched, 0, (size_t)o->words * sizeof *o->touched);
   for (int32_t k = 0; k < n; k++) {

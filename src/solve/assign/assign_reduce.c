@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * assign_reduce.c - take nodes out of a graph so that the least cost stays what it was.
+ * assign_reduce.c - remove nodes from a graph so that the minimum cost stays what it was.
  *
  *   R0  a node without edges          its least cost goes to base
  *   R1  a node with one neighbour     min over its states, for each state of the neighbour, goes to the neighbour
@@ -186,7 +186,7 @@ static void reduce_r2(reducer *r, int32_t v) {
   reduce_normalise(r, known >= 0 ? known : first);
 }
 
-/* ---- states that are always beaten ---------------------------------------------------------------------------- */
+/* ---- dominated states ----------------------------------------------------------------------------------------- */
 
 /* Does state i of v cost at least what state k does, whatever the neighbours do? */
 static bool reduce_is_beaten(reducer *r, int32_t v, int32_t i, int32_t k) {
@@ -260,7 +260,7 @@ static bool reduce_dominance(reducer *r) {
   return any;
 }
 
-/* Make all edges normal, and what dies by that. */
+/* Make all edges normal, and remove the states that this rules out. */
 static void reduce_edges(reducer *r) {
   for (int32_t v = 0; v < r->g->n_nodes; v++)
     for (int32_t h = r->g->node[v].first, next; h >= 0; h = next) {

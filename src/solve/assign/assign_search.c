@@ -83,7 +83,7 @@ static void search_queue_near(searcher *s, int32_t v) {
     search_queue(s, tesela__assign_other(s->b->g, h));
 }
 
-/* Hand out what v has to the edges to undecided nodes; those that get at least `enough` for a state are queued. */
+/* Distribute the costs of v to the edges to undecided nodes; those that get at least `enough` for a state are queued. */
 static void search_hand_out(searcher *s, int32_t v, tesela__key enough) {
   tesela__assign_bound *b = s->b;
   int32_t open = 0;
@@ -272,7 +272,7 @@ static tesela_status search_eliminate(searcher *s, bool *done) {
   return status;
 }
 
-/* Is the branch at its end? */
+/* Is the branch finished? */
 static bool search_ends(searcher *s, bool *memory) {
   bool done;
   if (s->n_levels < s->deep || s->run->leaf <= 0) return false;

@@ -9,7 +9,7 @@
  *        states that cannot be in a better answer go, shifted costs stay, reduce again;
  *        each part of what is left like this as long as parts get smaller;
  *        else eliminate if that is possible at all, else search
- *   3. the nodes taken out get their states, the last one first
+ *   3. the nodes removed get their states, the last one first
  *
  * Parts nest at most SOLVE_DEPTH deep, each smaller by a twentieth at least. So memory is a small multiple of the
  * problem's, and what eliminate.c and assign_search.c say.
@@ -18,7 +18,7 @@
 
 enum {
   SOLVE_DEPTH = 12,
-  SOLVE_CHEAP = 1 << 22,    /* sums for elimination without a second thought */
+  SOLVE_CHEAP = 1 << 22,    /* sums up to which elimination is always used */
   SOLVE_POSSIBLE = 1 << 30, /* where the alternative is a search */
   SOLVE_LEAF = 1 << 19,     /* at the end of a branch of the search */
   SOLVE_SWEEPS = 400,

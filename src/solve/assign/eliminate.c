@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * eliminate.c - the least cost of a graph by taking out node after node, whatever number of neighbours it has.
+ * eliminate.c - the minimum cost of a graph by taking out node after node, whatever number of neighbours it has.
  *
- * A node that goes leaves a table: for all states of its neighbours at that time, the least that it and the tables it
+ * A removed node leaves a table: for all states of its neighbours at that time, the least that it and the tables it
  * was in cost. That is exact; what it takes depends on how much the graph is like a tree, and is known from the order
  * (assign_order.c) before anything is computed. A table is needed until the first of its nodes goes; which state was best is
  * kept, for the way back.
  *
- * Going back with tables of their own, each node hands on what everything outside costs at least. So the least cost with
+ * Going back with tables of their own, each node hands on what everything outside costs at least. So the minimum cost with
  * each state of each node is known after two passes.
  *
  * Memory: 16 bytes for each entry of the tables needed at one time, and 2 for each of all; 32 for each of all with the
@@ -122,7 +122,7 @@ static void eliminate_add_edge(eliminator *x, int32_t edge) {
   eliminate_step(f, eliminate_find(x, v, e->node[1]), 1);
 }
 
-/* The table that v left, where it goes. */
+/* The table that v left, and the node it goes to. */
 static void eliminate_add_table(eliminator *x, int32_t v) {
   const int32_t *scope = &x->order.scope[x->order.scope_at[v]], n = x->order.n_scope[v];
   eliminate_factor *f = &x->factor[x->first[scope[0]] + x->n_factors[scope[0]]++];

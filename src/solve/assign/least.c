@@ -2,7 +2,7 @@
 /*
  * least.c - what an assignment costs at least with each state of each node, for all of them at once.
  *
- * Nodes are taken out one after another and it is all handed back (eliminate.c); where the tables are too large for that,
+ * Nodes are removed one after another and it is all handed back (eliminate.c); where the tables are too large for that,
  * each state has the best bound that sweeps came to. Edges are made normal first, and those cut that say nothing: a node of
  * one state then has no neighbours.
  */

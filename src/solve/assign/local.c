@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * local.c - a better answer from an answer.
+ * local.c - improve an answer.
  *
  * A round draws a set of nodes without a cycle among them (in a random order from a fixed seed, each that closes none),
  * fixes all others, and finds the best states of the whole forest: leaves first, as R1 would. It takes the place of

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * work.h - an assignment problem as it is worked on: a graph whose costs may be shifted, nodes taken out, parts solved.
+ * work.h - an assignment problem as it is worked on: a graph whose costs may be shifted, nodes removed, parts solved.
  *
  *   assign_problem.c     as the caller gave it; never changed by solving
  *   assign_solve.c       the order of it all: load, reduce, take apart, bound, reduce again, eliminate or search
@@ -8,10 +8,10 @@
  *   assign_reduce.c      R0, R1, R2, states that cannot be best, edges that say nothing; and the way back
  *   bound.c       a lower bound by shifting costs between edges and nodes
  *   local.c       better answers from an answer: single nodes, then whole forests at a time
- *   eliminate.c   nodes taken out, whatever number of neighbours they have, if the tables stay small
+ *   eliminate.c   nodes removed, whatever number of neighbours they have, if the tables stay small
  *   assign_order.c       in which order
  *   assign_search.c      branch and bound
- *   least.c       the least cost with each state of each node
+ *   least.c       the minimum cost with each state of each node
  *
  * A pair (elements, moves) is one integer, a key: elements * 2^62 + moves. No sum of moves reaches 2^62 (at most 2^30
  * nodes and as many edges, each below 2^30), so keys are ordered as pairs are, and sums of keys are keys of sums. From
@@ -82,7 +82,7 @@ typedef struct tesela__assign_vertex {
   int32_t *origin_state;
 } tesela__assign_vertex;
 
-/* An edge of a node when it was taken out. */
+/* An edge of a node when it was removed. */
 typedef struct tesela__assign_tie {
   int32_t node;
   int64_t own, other; /* cost[own * state + other * state of the other node] */
@@ -98,11 +98,11 @@ typedef struct tesela__assign_graph {
   tesela__assign_pool pool;
   tesela__assign_vertex *node;
   tesela__assign_link *edge;
-  int32_t n_nodes, n_edges; /* with those gone */
-  tesela__key base;         /* that every assignment costs besides */
+  int32_t n_nodes, n_edges; /* removed ones included */
+  tesela__key base;         /* a cost that every assignment has in addition */
   bool impossible;
-  tesela__assign_step *step; /* nodes taken out, in this order */
-  int32_t n_steps, n_left;   /* n_left: nodes not gone */
+  tesela__assign_step *step; /* nodes removed, in this order */
+  int32_t n_steps, n_left;   /* n_left: nodes not yet removed */
 } tesela__assign_graph;
 
 static inline tesela__assign_tie tesela__assign_tie_of(const tesela__assign_graph *g, int32_t half) {
@@ -126,11 +126,11 @@ int32_t tesela__assign_find(const tesela__assign_graph *g, int32_t a, int32_t b)
 void tesela__assign_join(tesela__assign_graph *g, int32_t edge, int32_t a, int32_t b, tesela__key *cost);
 void tesela__assign_cut(tesela__assign_graph *g, int32_t edge);
 
-/* A graph of the problem without the states that are infinite or not the fixed one. On failure nothing is held. */
+/* A graph of the problem without the states that are infinite or not the fixed one. On failure no memory is held. */
 tesela_status tesela__assign_load(tesela__assign_graph *g, const tesela__assign *problem,
                                   const int32_t *fixed);
 
-/* A graph of `count` nodes that are all not gone, with what is not dead of them and all edges between them. base is 0.
+/* A graph of `count` nodes, none of them removed, with their live states and all edges between them. base is 0.
  * `place` has g->n_nodes entries of scratch. */
 tesela_status tesela__assign_extract(tesela__assign_graph *part, const tesela__assign_graph *g,
                                      const int32_t *nodes, int32_t count, int32_t *place);
@@ -144,13 +144,13 @@ tesela__key tesela__assign_sum(const tesela__assign_graph *g, const int32_t *sta
 
 /* ---- assign_reduce.c --------------------------------------------------------------------------------------------- */
 
-/* Shift what edges cost in any case to nodes, and cut those that say nothing more. No node goes. Sets impossible. */
+/* Move the unavoidable part of each edge cost into its nodes, and cut edges without a cost. Removes no node. Sets impossible. */
 tesela_status tesela__assign_normalise(tesela__assign_graph *g);
 
 /* Reduce as far as it goes; with `dominance` also states that another of the same node always beats. Sets impossible. */
 tesela_status tesela__assign_reduce(tesela__assign_graph *g, bool dominance);
 
-/* The states of the nodes taken out, from those of the others. */
+/* The states of the nodes removed, from those of the others. */
 void tesela__assign_restore(const tesela__assign_graph *g, int32_t *state);
 
 /* ---- bound.c ---------------------------------------------------------------------------------------------- */
@@ -196,7 +196,7 @@ void tesela__assign_set(tesela__assign_bound *b, int64_t at, tesela__key value);
 
 /* Shift all that a node's edges can give to the node. */
 void tesela__assign_collect(tesela__assign_bound *b, int32_t node);
-/* Move the least cost of a node to base, and drop states that reach the limit. Returns the states left; *dropped: some. */
+/* Move the minimum cost of a node to base, and drop states that reach the limit. Returns the states left; *dropped: some. */
 int32_t tesela__assign_settle(tesela__assign_bound *b, int32_t node, bool *dropped);
 /* Sweep back and forth once. false: no assignment below the limit. */
 bool tesela__assign_sweep(tesela__assign_bound *b);
@@ -224,18 +224,18 @@ typedef struct tesela__assign_order {
   int64_t sums, entries, peak; /* to be computed; of all tables; of those that are needed at one time */
 } tesela__assign_order;
 
-/* An order that takes no more than `most` sums; *fits: there is one. It lives in the pool, and must be dropped in any case. */
+/* An order that takes no more than `most` sums; *fits: there is one. It lives in the pool, and must always be dropped. */
 tesela_status tesela__assign_order_find(const tesela__assign_graph *g, int64_t most,
                                         tesela__assign_pool *pool, tesela__assign_order *order, bool *fits);
 void tesela__assign_order_drop(tesela__assign_order *order);
 
 /* ---- eliminate.c ------------------------------------------------------------------------------------------ */
 
-/* The least cost of the graph and its states, if no more than `most` sums are needed for it; *done says so. */
+/* The minimum cost of the graph and its states, if no more than `most` sums are needed for it; *done says so. */
 tesela_status tesela__assign_eliminate(const tesela__assign_graph *g, int64_t most, int32_t *state,
                                        tesela__key *cost, bool *done, int64_t *work);
 
-/* The least cost of the graph with each state of each node, one node after another, if no more than `most` sums are needed
+/* The minimum cost of the graph with each state of each node, one node after another, if no more than `most` sums are needed
  * for a pass; there are two. *done: if not, least is as before. */
 tesela_status tesela__assign_eliminate_all(const tesela__assign_graph *g, int64_t most, tesela__key *least,
                                            bool *done);
