@@ -28,7 +28,7 @@ bool graph_json_attributes(const jr_object *op, graph_lists *lists, tesela_node_
 /* Lists per dim may have one entry for each of `dims`: start of dim 1 alone. The lengths must agree. */
 bool graph_json_check_lists(const tesela_graph *graph, const jr_object *op, const tesela_node_spec *spec);
 
-/* Functions may have any number of operands: one that does not fit makes the function one that nobody knows. */
+/* Functions may have any number of operands: a number that does not fit makes it an unknown function. */
 void graph_json_fit_function(tesela_node_spec *spec);
 
 #endif

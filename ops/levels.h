@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * levels.h - what the tile levels of an XLA layout do to the bounds that they meet.
+ * levels.h - how the tile levels of an XLA layout split the bounds that they are applied to.
  *
  * The bounds that a level meets are followed from the first level on, so that each knows which dims it
  * belongs to, how many elements along them one step of it is, and whether it counts tiles. For

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report_ask.h - what is asked of a finished report, and the answer as events. The operations report and diff, and the verbs.
+ * report_ask.h - a question about a finished report, and the answer as events. The operations report and diff, and the verbs.
  */
 #ifndef TESELA_OPS_REPORT_ASK_H
 #define TESELA_OPS_REPORT_ASK_H
@@ -21,7 +21,7 @@ typedef struct report_skipped {
 
 typedef struct report_ask {
   const tesela_report *report;
-  const report_skipped *skipped; /* NULL: none */
+  const report_skipped *skipped; /* or NULL */
   tesela_report_order order;
   int64_t top;       /* rows to show, INT64_MAX: all */
   int32_t space;     /* memory space, TESELA_REPORT_ANY: all */
@@ -45,7 +45,7 @@ double report_share(int64_t padding, int64_t stored);
 /* The shape whose layout an array has, as a value, if the reasons of its padding are those of the shape; false if it has none that
  * can be read, or several that differ. */
 bool report_shape(const tesela_report_array *array, tesela_xla_shape *shape);
-/* The name of an input, "" without. */
+/* The name of an input, or "". */
 const char *report_input_name(const report_ask *ask, int32_t input);
 
 /* ---- limits: report_limits.c ------------------------------------------------------------------------------ */
@@ -87,7 +87,7 @@ const char *report_shape_text(const tesela_report_array *array);
 bool report_lists_arrays(const report_ask *ask);
 /* Are there memory reports on both sides, and no list of arrays on one of them? Then only the compiler's totals can be compared. */
 bool report_compares_totals(const changes_ask *ask);
-/* A figure of the first memory report that has it, "" without. */
+/* A figure of the first memory report that has it, or "". */
 const char *report_figure_of(const report_ask *ask, int figure);
 bool report_figure_differs(const changes_ask *ask, int figure);
 int64_t report_figures_changed(const changes_ask *ask);

@@ -89,10 +89,10 @@ static void test_a_toy(void **state) {
       ask(&ours, "{\"op\":\"twice\",\"numbers\":[1,-20]}"),
       "{\"id\":null,\"ok\":false,\"error\":{\"code\":\"RANGE\",\"message\":\"numbers[1] is negative\","
       "\"field\":\"numbers\"}}");
-  assert_non_null(strstr(ask(&ours, "{\"op\":\"twice\"}"), "needs the field numbers: list of integers"));
+  assert_non_null(strstr(ask(&ours, "{\"op\":\"twice\"}"), "missing field numbers: list of integers"));
   assert_non_null(strstr(ask(&ours, "{\"op\":\"twise\"}"), "did you mean twice?"));
-  assert_non_null(strstr(ask(&ours, "{\"op\":\"where\"}"), "there is no op where"));
-  assert_non_null(strstr(ask(NULL, "{\"op\":\"twice\"}"), "there is no op twice"));
+  assert_non_null(strstr(ask(&ours, "{\"op\":\"where\"}"), "unknown op 'where'"));
+  assert_non_null(strstr(ask(NULL, "{\"op\":\"twice\"}"), "unknown op 'twice'"));
 }
 
 static void test_stop(void **state) {
@@ -367,8 +367,8 @@ static void test_programs_refused(void **state) {
       {"[]", TESELA_E_INVALID, -1, "expected an object"},
       {"{\"opps\": []}", TESELA_E_INVALID, -1, "ops"},
       {"{\"ops\": [{\"op\": \"clone\", \"in\": [\"x\"]}]}", TESELA_E_INVALID, -1,
-       "x, which nothing before it makes"},
-      {"{\"outputs\": [\"y\"]}", TESELA_E_INVALID, -1, "y, which nothing before it makes"},
+       "'x', which is not defined before it"},
+      {"{\"outputs\": [\"y\"]}", TESELA_E_INVALID, -1, "'y', which is not defined before it"},
   };
   tesela_error err;
   tesela_target target;
