@@ -71,7 +71,7 @@ static tesela_status folder_of(tesela_request *q, const tesela_value *value, int
   }
   if (!q->files)
     return refuse(q, "cannot read or write files here; tesela query --files=DIR allows the files in DIR");
-  if (leads_out(path)) return refuse(q, "the path leaves the folder given with --files");
+  if (leads_out(path)) return refuse(q, "the path leaves the folder of files");
   *fd = descend(open(q->files, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, name);
   return *fd >= 0 ? TESELA_OK : system_says(q, path);
 }

@@ -51,7 +51,7 @@ tesela_status same_compare(const tesela_any_layout *a, const tesela_any_layout *
   tesela_layout left, right;
   if ((a->kind == TESELA_KIND_REGISTER) != (b->kind == TESELA_KIND_REGISTER)) {
     *d = (tesela_difference){.same = false};
-    snprintf(d->reason, sizeof d->reason, "a is %s, b is %s", tesela_kind_words(a->kind),
+    snprintf(d->reason, sizeof d->reason, "a is %s, b %s", tesela_kind_words(a->kind),
              tesela_kind_words(b->kind));
     return TESELA_OK;
   }
