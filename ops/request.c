@@ -57,8 +57,11 @@ static const struct {
     [TESELA_FIELD_DEVICE] = {"device", "string or object (a device layout)"},
 };
 
-const char *tesela_field_type_name(tesela_field_type type) { return types[type].name; }
-const char *tesela_field_type_words(tesela_field_type type) { return types[type].words; }
+static bool is_type(tesela_field_type type) { return (size_t)type < sizeof types / sizeof types[0]; }
+const char *tesela_field_type_name(tesela_field_type type) { return is_type(type) ? types[type].name : NULL; }
+const char *tesela_field_type_words(tesela_field_type type) {
+  return is_type(type) ? types[type].words : NULL;
+}
 
 /* ---- fields -----------------------------------------------------------------------------------------------
  */
@@ -232,28 +235,30 @@ static tesela_status check_field(tesela_request *q, const tesela_op_entry *op, c
 static const tesela_field lenient_field = {"lenient", TESELA_FIELD_FLAG, true, NULL};
 static const tesela_field target_field = {"target", TESELA_FIELD_TEXT, true, NULL};
 
-/* Names of the fields that an op has and the request lacks: another may be a misspelling of one. */
-typedef struct missing {
-  const char *name[TESELA_OP_FIELDS + 3]; /* ends with NULL */
-} missing;
+/* The fields of an op and a request: which the request lacks, as another may be a misspelling of one. */
+typedef struct known {
+  const tesela_request *q;
+  const tesela_op_entry *op;
+} known;
 
-static void find_missing(const tesela_request *q, const tesela_op_entry *op, missing *m) {
+/* Field i of an op, those of every operation after its own; NULL after the last. */
+static const tesela_field *field_at(const tesela_op_entry *op, int i) {
   int n = 0;
-  for (int i = 0; i < TESELA_OP_FIELDS + 2; i++) {
-    const char *name = i < TESELA_OP_FIELDS    ? op->field[i].name
-                       : i == TESELA_OP_FIELDS ? lenient_field.name
-                                               : request_deadline_field.name;
-    if (name && !tesela_value_get(q->value, name)) m->name[n++] = name;
-  }
-  m->name[n] = NULL;
+  while (op->field[n].name) n++;
+  return i < n ? &op->field[i] : i == n ? &lenient_field : i == n + 1 ? &request_deadline_field : NULL;
 }
 
+/* The name of missing field `wanted`. */
 static const char *missing_field(const void *user, int wanted) {
-  return ((const missing *)user)->name[wanted];
+  const known *k = user;
+  const tesela_field *field;
+  for (int i = 0; (field = field_at(k->op, i)); i++)
+    if (!tesela_value_get(k->q->value, field->name) && wanted-- == 0) return field->name;
+  return NULL;
 }
 
 static bool is_known(const tesela_op_entry *op, const char *name) {
-  for (int i = 0; i < TESELA_OP_FIELDS && op->field[i].name; i++)
+  for (int i = 0; op->field[i].name; i++)
     if (strcmp(op->field[i].name, name) == 0) return true;
   return strcmp(name, "id") == 0 || strcmp(name, "op") == 0 || strcmp(name, lenient_field.name) == 0 ||
          strcmp(name, target_field.name) == 0 || strcmp(name, request_deadline_field.name) == 0;
@@ -261,11 +266,10 @@ static bool is_known(const tesela_op_entry *op, const char *name) {
 
 /* A field that looks like one the request lacks is a mistake; any other belongs to the client. */
 static tesela_status check_spelling(tesela_request *q, const tesela_op_entry *op) {
-  missing m;
-  find_missing(q, op, &m);
+  const known k = {q, op};
   for (size_t i = 0; i < tesela_value_size(q->value); i++) {
     const char *name = tesela_value_at(q->value, i)->name;
-    const char *near = is_known(op, name) ? NULL : tesela_nearest(name, strlen(name), missing_field, &m);
+    const char *near = is_known(op, name) ? NULL : tesela_nearest(name, strlen(name), missing_field, &k);
     if (!near) continue;
     q->field = near;
     return tesela_request_fail(q, TESELA_E_INVALID, -1, "op %s: unknown field '%s'; did you mean %s?",
@@ -317,7 +321,7 @@ static const char *target_name(const void *user, int i) {
 static tesela_status read_target(tesela_request *q, const tesela_op_entry *op, tesela_target *own) {
   const tesela_value *value = tesela_request_get(q, target_field.name);
   const char *text = tesela_value_text(value);
-  for (int i = 0; i < TESELA_OP_FIELDS && op->field[i].name; i++)
+  for (int i = 0; op->field[i].name; i++)
     if (strcmp(op->field[i].name, target_field.name) == 0 && op->field[i].words) return TESELA_OK;
   if (!text || (q->target && strcmp(text, q->target->name) == 0)) return TESELA_OK;
   if (strpbrk(text, " \n")) {
@@ -353,14 +357,17 @@ static tesela_status answer(tesela_request *q) {
   q->error_at[0] = '\0';
   q->field = q->text = q->message = NULL;
   q->usage = false;
+  for (size_t i = 0; i < sizeof q->reserved / sizeof q->reserved[0]; i++)
+    if (q->reserved[i] != 0)
+      return tesela_request_fail(q, TESELA_E_INVALID, -1,
+                                 "request.reserved is not 0: clear the struct first");
   if (!q->ops) q->ops = tesela_ops(&q->n_ops);
   if (!tesela_value_is(q->value, TESELA_VALUE_OBJECT))
     return tesela_request_fail(q, TESELA_E_INVALID, -1, "the request: expected object, found %s",
                                ops_value_words(q->value));
   tesela_status status = find_op(q, &op);
   if (status == TESELA_OK) status = check_spelling(q, op);
-  for (int i = 0; status == TESELA_OK && i < TESELA_OP_FIELDS && op->field[i].name; i++)
-    status = check_field(q, op, &op->field[i]);
+  for (int i = 0; status == TESELA_OK && op->field[i].name; i++) status = check_field(q, op, &op->field[i]);
   if (status == TESELA_OK) status = check_field(q, op, &lenient_field);
   if (status == TESELA_OK) status = check_field(q, op, &target_field);
   if (status == TESELA_OK) status = check_field(q, op, &request_deadline_field);
@@ -374,9 +381,12 @@ static tesela_status answer(tesela_request *q) {
 tesela_status tesela_request_answer(tesela_request *q) {
   if (!q) return TESELA_E_INVALID;
   tesela_error unused, *const err = q->err;
+  tesela_sink dropped = {.stopped = true}, *const out = q->out;
   if (!err) q->err = &unused;
+  if (!out) q->out = &dropped;
   const tesela_status status = answer(q);
   q->err = err;
+  q->out = out;
   return status;
 }
 
