@@ -2,8 +2,8 @@
 /*
  * bench_run.c - how fast a problem is copied, compared to memcpy.
  *
- * First everything is checked as check does; a wrong result is not timed. Then each round times memcpy and every way of
- * copying, one after the other, so that what else the machine does meets all of them. memcpy copies half as many
+ * First the op check runs; a wrong result is not timed. Then each round times memcpy and every way of
+ * copying, one after the other, so that other load on the machine meets all of them. memcpy copies half as many
  * bytes as a plan reads and writes together: both move the same number. What is done in less than SAMPLE_NS is
  * repeated within a round.
  */

@@ -16,13 +16,13 @@ typedef struct timing {
 
 typedef struct bench {
   trial t;
-  bool right;            /* else nothing is timed */
+  bool right;            /* false: nothing is timed */
   int64_t rounds, moved; /* bytes read and written */
   tesela_plan_info info;
   timing copy, way[TRIAL_MOST_WAYS];
 } bench;
 
-/* Check and time what the fields of bench ask for. *made is freed by bench_free, also after a failure. */
+/* Check and time as the fields of bench have it. *made is freed by bench_free, also after a failure. */
 tesela_status bench_run(tesela_request *q, const problem *p, bench **made);
 void bench_free(bench *b); /* NULL is allowed */
 

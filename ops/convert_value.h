@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * convert_value.h - the value of one element after conversion to another type, for check to believe: straight from the words of
- * tesela_transform_check, sharing nothing with the library's kernels.
+ * convert_value.h - the value of one element after conversion to another type, the reference of check: written from the text of tesela_transform_check, sharing nothing with the library's kernels.
  */
 #ifndef TESELA_OPS_CONVERT_VALUE_H
 #define TESELA_OPS_CONVERT_VALUE_H

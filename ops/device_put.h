@@ -10,8 +10,7 @@
 
 #define DEVICE_TEXT 4096 /* bytes of a printed device layout; room for 48 device dims of 19 digits */
 
-/* The target that stores the host's type so, in such sticks: the one given (may be NULL), else a built-in one; NULL if none
- * does. */
+/* The target that stores the host's type with that device type and stick: the one given (may be NULL), else a built-in one, else NULL. */
 const tesela_target *device_target_of(const tesela_device_host *host, const tesela_target *given);
 
 /* The text in a notation; "" if it cannot express the layout. `err` may be NULL. */

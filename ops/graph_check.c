@@ -72,7 +72,7 @@ static void check_values(const tesela_node *node, int64_t limit, check_choice *c
   if (choice->n == 0) choice->n = 1; /* zeros */
 }
 
-/* The elements from the first to the last in memory that a host tensor takes with its strides, and how many of them are before
+/* The elements from the first to the last in memory that a host tensor has with its strides, and how many of them are before
  * element 0; false if they are more than `most`. */
 static bool check_span(const tesela_node *node, int64_t most, int64_t *elements, int64_t *before) {
   int64_t span[2] = {0, 0}; /* after and before element 0 */

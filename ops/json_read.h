@@ -19,7 +19,7 @@ typedef struct jr_object {
   const tesela_value *value;
   const char *name; /* for messages: "host", "ops[3]" */
   tesela_error *err;
-  const tesela_target *target; /* of device layouts: the default, and known by its name. NULL: none */
+  const tesela_target *target; /* of device layouts: the default, and known by its name. May be NULL */
 } jr_object;
 
 #define JR_NEEDED INT64_MIN /* as a default: the member is required */

@@ -20,7 +20,7 @@ typedef struct bound {
   int64_t step;  /* elements along the dim for one step; 0: of joined dims, not one number */
   uint32_t dims; /* that feed it; 0: a leading one */
   bool counts;   /* it counts first-level tiles */
-  bool top;      /* nothing of its one dim is counted above it */
+  bool top;      /* no bound above it counts its dim */
 } bound;
 
 typedef struct bounds {

@@ -21,7 +21,7 @@ static jr_object query_member(const tesela_request *q, const char *name) {
 
 /* ---- device_layout ------------------------------------------------------------------------------------------- */
 
-/* [index, host offset, device place] for each index that was asked for */
+/* [index, host offset, device place] for each index of the request */
 static tesela_status put_samples(tesela_request *q, const json_device *device, const tesela_layout *layout) {
   const tesela_value *indices = tesela_request_get(q, "indices");
   if (!indices) return TESELA_OK;
@@ -112,7 +112,7 @@ static bool read_box(const jr_object *in, int32_t rank, int64_t start[], int64_t
                  "box has start of %d and size of %d dims; expected %d, as the tensor has", n, m, rank);
 }
 
-/* The limit on nests was the response's own: if it is what refused the transfer, that is said instead. */
+/* The limit on nests was the response's own: if it refused the transfer, the message has that limit. */
 static tesela_status refuse_many(tesela_request *q) {
   char says[sizeof q->err->message];
   const char *many = strstr(q->err->message, "the list found has");

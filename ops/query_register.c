@@ -17,7 +17,7 @@ static tesela_status too_many(tesela_request *q, const char *what) {
                              what, EXPRESSION_LIST);
 }
 
-/* The field expr, a prefix like register: allowed; of that kind, NULL: any. */
+/* The field expr, with or without a prefix like register:, of that kind; NULL: any. */
 static tesela_status read_expr(tesela_request *q, const char *kind, tesela_any_layout *any) {
   return request_read(q, tesela_request_get(q, "expr"), kind, any);
 }

@@ -108,7 +108,7 @@ static tesela_status read_rules(packing *p) {
   return status;
 }
 
-/* The number of dims that a layout or its braces list, `rank` for one that lists none. */
+/* The number of dims that a layout or its braces list, `rank` for one without a list. */
 static tesela_status rank_of(packing *p, const char *text, int32_t rank, int32_t *listed) {
   tesela_xla_layout braces;
   tesela_xla_shape shape;

@@ -32,7 +32,7 @@ typedef struct report_ask {
 /* "10%" or "0.1": a share from 0 to 1. */
 bool report_read_share(const char *text, double *share);
 
-/* Arrays of one source that are asked about. */
+/* The filter for the arrays of one source. */
 tesela_report_filter report_filter(const report_ask *ask, tesela_report_source source);
 /* The first rows, most important first; to be freed. NULL without memory. */
 const tesela_report_array **report_rows(const report_ask *ask, tesela_report_source source, int64_t *n);
@@ -42,8 +42,7 @@ int64_t report_n_rows(const report_ask *ask, int64_t *left);
 int64_t report_n_sections(const report_ask *ask, tesela_report_source source);
 /* Bytes of padding as a share of those stored, 0 for nothing. */
 double report_share(int64_t padding, int64_t stored);
-/* The shape whose layout an array has, as a value, if the reasons of its padding are those of the shape; false if it has none that
- * can be read, or several that differ. */
+/* The shape whose layout an array has, as a value, if the reasons of its padding are those of the shape; false if none can be read, or several differ. */
 bool report_shape(const tesela_report_array *array, tesela_xla_shape *shape);
 /* The name of an input, or "". */
 const char *report_input_name(const report_ask *ask, int32_t input);
@@ -54,7 +53,7 @@ typedef enum report_limit_why {
   REPORT_LIMIT_STORED,     /* by the arrays listed */
   REPORT_LIMIT_COMPILER,   /* by the compiler's own figures */
   REPORT_LIMIT_UNREADABLE, /* cannot tell: no array has a readable shape */
-  REPORT_LIMIT_UNCERTAIN,  /* cannot tell: the limit is between what it is at least and at most */
+  REPORT_LIMIT_UNCERTAIN,  /* cannot tell: the limit is between its least and its most */
   REPORT_LIMIT_UNLISTED,   /* cannot tell: a memory report gives neither a list nor a total */
   REPORT_LIMIT_MISSING,    /* cannot tell: arrays are missing, as the report's `missing` note says */
 } report_limit_why;
@@ -70,7 +69,7 @@ typedef struct report_limit {
 } report_limit;
 
 enum { REPORT_LIMITS = 2 * TESELA_REPORT_N_SOURCES };
-/* The limits that were asked for, checked. *missing receives the note of why REPORT_LIMIT_MISSING. Returns how many. */
+/* The limits of the request, checked. *missing receives the note of why REPORT_LIMIT_MISSING. Returns how many. */
 int report_limits(const report_ask *ask, report_limit limit[REPORT_LIMITS],
                   const tesela_report_note **missing);
 

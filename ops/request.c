@@ -228,10 +228,10 @@ static tesela_status check_field(tesela_request *q, const tesela_op_entry *op, c
   return tesela_value_is(value, TESELA_VALUE_LIST) ? check_list(q, field, value) : TESELA_OK;
 }
 
-/* ---- unknown fields ------------------------------------------------------------------------------
+/* ---- unknown fields ---------------------------------------------------------------------------------------
  */
 
-/* Fields of every operation; target only where an operation has none of its own. */
+/* Fields of every operation; target only where an operation does not have its own. */
 static const tesela_field lenient_field = {"lenient", TESELA_FIELD_FLAG, true, NULL};
 static const tesela_field target_field = {"target", TESELA_FIELD_TEXT, true, NULL};
 

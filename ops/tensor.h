@@ -45,7 +45,7 @@ typedef struct tensor_reading {
   tesela_error *err;
   tesela_request *q; /* receives notes on repairs, and a message too long for err */
   const char *text;  /* of a failure: the text of which err->at is a byte, or NULL */
-  bool usage;        /* of a failure: what was asked for is wrong, not the file */
+  bool usage;        /* of a failure: the request is wrong, not the file */
 } tensor_reading;
 
 /* A layout, or braces alone (`{1,0:T(8,128)}`), which take type and dims from `of` (NULL: a whole layout is required).

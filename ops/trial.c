@@ -218,7 +218,7 @@ const char *trial_solver(const trial_way *way) { return tesela_solver_name(way->
 
 const char *trial_isa(const trial_way *way) { return tesela_isa_name(way->options.isa); }
 
-/* Add one way, if it applies. A solver that was asked for by name and does not is an error. */
+/* Add one way, if it applies. A solver that the request names and that does not apply is an error. */
 static tesela_status add_way(tesela_request *q, trial *t, const tesela_plan_options *options, bool named) {
   trial_way *way = &t->way[t->n_ways];
   *way = (trial_way){.options = *options, .ok = true};

@@ -20,7 +20,7 @@ typedef struct trial_way {
   tesela_plan *plan;
   char line[200];  /* the plan in one line */
   bool ok;         /* what it wrote is right */
-  char wrong[280]; /* what is not */
+  char wrong[280]; /* what is wrong */
 } trial_way;
 
 enum { TRIAL_MOST_WAYS = 64 };
@@ -30,7 +30,7 @@ typedef struct trial {
   bool stopped;
   const problem *p;
   uint8_t *src, *dst;   /* place 0 */
-  uint8_t *room, *want; /* all of the destination, with what is on either side; what it should hold */
+  uint8_t *room, *want; /* all of the destination, with the bytes on either side; the expected bytes */
   bool defined;         /* the values can be checked; else only that padding and the sides are right */
   int n_ways;
   trial_way way[TRIAL_MOST_WAYS];
@@ -39,7 +39,7 @@ typedef struct trial {
 /* Make the buffers, with data from the field seed. Both sides together may have up to max_bytes bytes, a field. */
 tesela_status trial_begin(tesela_request *q, const problem *p, trial *t);
 
-/* A plan for each solver and instruction set that the fields solver and isa ask for; "all", the default if `all`, means those
+/* A plan for each solver and instruction set that the fields solver and isa select; "all", the default if `all`, means those
    that apply. */
 tesela_status trial_find_ways(tesela_request *q, bool all, trial *t);
 
