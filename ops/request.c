@@ -37,13 +37,13 @@ void request_note(tesela_request *q, const char *format, ...) {
   q->note(q->note_user, text.message);
 }
 
-/* Name and words of each type. */
+/* Name and description of each type. */
 static const struct {
   const char *name, *words;
 } types[] = {
-    [TESELA_FIELD_ANY] = {"any", "string, a layout"},
-    [TESELA_FIELD_LAYOUT] = {"layout", "string, an XLA shape"},
-    [TESELA_FIELD_TARGET] = {"target", "string, an XLA shape or a layout in braces"},
+    [TESELA_FIELD_ANY] = {"any", "string (a layout)"},
+    [TESELA_FIELD_LAYOUT] = {"layout", "string (an XLA shape)"},
+    [TESELA_FIELD_TARGET] = {"target", "string (an XLA shape, or a layout in braces)"},
     [TESELA_FIELD_TEXT] = {"text", "string"},
     [TESELA_FIELD_INDICES] = {"indices", "list of lists of integers"},
     [TESELA_FIELD_PLACE] = {"place", "integer or pair of integers"},
@@ -54,11 +54,14 @@ static const struct {
     [TESELA_FIELD_NUMBERS] = {"numbers", "list of integers"},
     [TESELA_FIELD_OBJECT] = {"object", "object"},
     [TESELA_FIELD_OBJECTS] = {"objects", "list of objects"},
-    [TESELA_FIELD_DEVICE] = {"device", "string or object, a device layout"},
+    [TESELA_FIELD_DEVICE] = {"device", "string or object (a device layout)"},
 };
 
-const char *tesela_field_type_name(tesela_field_type type) { return types[type].name; }
-const char *tesela_field_type_words(tesela_field_type type) { return types[type].words; }
+static bool is_type(tesela_field_type type) { return (size_t)type < sizeof types / sizeof types[0]; }
+const char *tesela_field_type_name(tesela_field_type type) { return is_type(type) ? types[type].name : NULL; }
+const char *tesela_field_type_words(tesela_field_type type) {
+  return is_type(type) ? types[type].words : NULL;
+}
 
 /* ---- fields -----------------------------------------------------------------------------------------------
  */
@@ -118,7 +121,7 @@ tesela_status request_index(tesela_request *q, int32_t rank, const int64_t *shap
                             int64_t i, int64_t *index) {
   char name[40];
   if (tesela_value_size(list) != (size_t)rank)
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s has %zu coordinates; the rank is %" PRId32,
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s has %zu coordinates; expected %" PRId32,
                                index_name(i, name), tesela_value_size(list), rank);
   for (int32_t d = 0; d < rank; d++) {
     index[d] = tesela_value_int(tesela_value_at(list, (size_t)d));
@@ -141,15 +144,17 @@ static tesela_status check_list(tesela_request *q, const tesela_field *field, co
       (field->type == TESELA_FIELD_PLACES &&
        !tesela_value_is(tesela_value_at(value, 0), TESELA_VALUE_LIST))) {
     if (all_integers(value, &bad)) return TESELA_OK;
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s[%zu] is no integer", field->name, bad);
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s[%zu]: expected integer, found %s", field->name,
+                               bad, ops_value_words(tesela_value_at(value, bad)));
   }
   for (bad = 0; bad < tesela_value_size(value); bad++) {
     const tesela_value *list = tesela_value_at(value, bad);
     if (!tesela_value_is(list, TESELA_VALUE_LIST))
-      return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s[%zu] is no list of integers", field->name, bad);
+      return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s[%zu]: expected list of integers, found %s",
+                                 field->name, bad, ops_value_words(list));
     if (!all_integers(list, &inner))
-      return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s[%zu][%zu] is no integer", field->name, bad,
-                                 inner);
+      return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s[%zu][%zu]: expected integer, found %s",
+                                 field->name, bad, inner, ops_value_words(tesela_value_at(list, inner)));
   }
   return TESELA_OK;
 }
@@ -157,7 +162,8 @@ static tesela_status check_list(tesela_request *q, const tesela_field *field, co
 static tesela_status check_texts(tesela_request *q, const tesela_field *field, const tesela_value *value) {
   for (size_t i = 0; i < tesela_value_size(value); i++)
     if (!tesela_value_is(tesela_value_at(value, i), TESELA_VALUE_TEXT))
-      return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s[%zu] is no string", field->name, i);
+      return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s[%zu]: expected string, found %s", field->name,
+                                 i, ops_value_words(tesela_value_at(value, i)));
   return TESELA_OK;
 }
 
@@ -172,12 +178,12 @@ static bool is_word(const char *words, const char *value) {
 
 static tesela_status check_field(tesela_request *q, const tesela_op_entry *op, const tesela_field *field) {
   const tesela_value *value = tesela_request_get(q, field->name);
-  const char *takes = tesela_field_type_words(field->type);
+  const char *expected = tesela_field_type_words(field->type);
   bool right = false;
   if (!value) {
     if (field->optional) return TESELA_OK;
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "op %s needs the field %s: %s", op->name, field->name,
-                               takes);
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "op %s: missing field %s: %s", op->name, field->name,
+                               expected);
   }
   switch (field->type) {
   case TESELA_FIELD_ANY:
@@ -212,60 +218,62 @@ static tesela_status check_field(tesela_request *q, const tesela_op_entry *op, c
     break;
   }
   if (!right)
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "the field %s takes this: %s", field->name, takes);
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "field %s: expected %s, found %s", field->name,
+                               expected, ops_value_words(value));
   if (field->words && !is_word(field->words, tesela_value_text(value)))
-    return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "the field %s takes one of these: %s",
-                               field->name, field->words);
+    return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "field %s: expected one of %s, found '%.40s'",
+                               field->name, field->words, tesela_value_text(value));
   if (field->type == TESELA_FIELD_TEXTS) return check_texts(q, field, value);
-  if (field->type == TESELA_FIELD_OBJECTS) return TESELA_OK; /* the op says which item is wrong */
+  if (field->type == TESELA_FIELD_OBJECTS) return TESELA_OK; /* the op reports which item is wrong */
   return tesela_value_is(value, TESELA_VALUE_LIST) ? check_list(q, field, value) : TESELA_OK;
 }
 
-/* ---- fields nobody asked for ------------------------------------------------------------------------------
+/* ---- unknown fields ---------------------------------------------------------------------------------------
  */
 
-/* Fields of every operation; target only where an operation has none of its own. */
+/* Fields of every operation; target only where an operation does not have its own. */
 static const tesela_field lenient_field = {"lenient", TESELA_FIELD_FLAG, true, NULL};
 static const tesela_field target_field = {"target", TESELA_FIELD_TEXT, true, NULL};
 
-/* Names of the fields an op knows and the request lacks: those that another may be a misspelling of. */
-typedef struct missing {
-  const char *name[TESELA_OP_FIELDS + 3]; /* ends with NULL */
-} missing;
+/* The fields of an op and a request: which the request lacks, as another may be a misspelling of one. */
+typedef struct known {
+  const tesela_request *q;
+  const tesela_op_entry *op;
+} known;
 
-static void find_missing(const tesela_request *q, const tesela_op_entry *op, missing *m) {
+/* Field i of an op, those of every operation after its own; NULL after the last. */
+static const tesela_field *field_at(const tesela_op_entry *op, int i) {
   int n = 0;
-  for (int i = 0; i < TESELA_OP_FIELDS + 2; i++) {
-    const char *name = i < TESELA_OP_FIELDS    ? op->field[i].name
-                       : i == TESELA_OP_FIELDS ? lenient_field.name
-                                               : request_deadline_field.name;
-    if (name && !tesela_value_get(q->value, name)) m->name[n++] = name;
-  }
-  m->name[n] = NULL;
+  while (op->field[n].name) n++;
+  return i < n ? &op->field[i] : i == n ? &lenient_field : i == n + 1 ? &request_deadline_field : NULL;
 }
 
+/* The name of missing field `wanted`. */
 static const char *missing_field(const void *user, int wanted) {
-  return ((const missing *)user)->name[wanted];
+  const known *k = user;
+  const tesela_field *field;
+  for (int i = 0; (field = field_at(k->op, i)); i++)
+    if (!tesela_value_get(k->q->value, field->name) && wanted-- == 0) return field->name;
+  return NULL;
 }
 
 static bool is_known(const tesela_op_entry *op, const char *name) {
-  for (int i = 0; i < TESELA_OP_FIELDS && op->field[i].name; i++)
+  for (int i = 0; op->field[i].name; i++)
     if (strcmp(op->field[i].name, name) == 0) return true;
   return strcmp(name, "id") == 0 || strcmp(name, "op") == 0 || strcmp(name, lenient_field.name) == 0 ||
          strcmp(name, target_field.name) == 0 || strcmp(name, request_deadline_field.name) == 0;
 }
 
-/* A field that looks like one the request lacks is a mistake; any other is the client's own business. */
+/* A field that looks like one the request lacks is a mistake; any other belongs to the client. */
 static tesela_status check_spelling(tesela_request *q, const tesela_op_entry *op) {
-  missing m;
-  find_missing(q, op, &m);
+  const known k = {q, op};
   for (size_t i = 0; i < tesela_value_size(q->value); i++) {
     const char *name = tesela_value_at(q->value, i)->name;
-    const char *near = is_known(op, name) ? NULL : tesela_nearest(name, strlen(name), missing_field, &m);
+    const char *near = is_known(op, name) ? NULL : tesela_nearest(name, strlen(name), missing_field, &k);
     if (!near) continue;
     q->field = near;
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "op %s has no field %s; did you mean %s?", op->name,
-                               name, near);
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "op %s: unknown field '%s'; did you mean %s?",
+                               op->name, name, near);
   }
   return TESELA_OK;
 }
@@ -287,19 +295,20 @@ tesela_status request_find(tesela_request *q, const char *field, const tesela_op
     }
   const char *near = tesela_nearest(name, strlen(name), op_name, q);
   if (near)
-    return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "there is no op %.40s; did you mean %s?", name,
+    return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "unknown op '%.40s'; did you mean %s?", name,
                                near);
   return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1,
-                             "there is no op %.40s; {\"op\":\"ops\"} lists all ops", name);
+                             "unknown op '%.40s'; {\"op\":\"ops\"} lists all ops", name);
 }
 
 static tesela_status find_op(tesela_request *q, const tesela_op_entry **op) {
   const tesela_value *name = tesela_request_get(q, "op");
   if (!name)
     return tesela_request_fail(q, TESELA_E_INVALID, -1,
-                               "the field op is missing; {\"op\":\"ops\"} lists all ops");
+                               "missing field op (string); {\"op\":\"ops\"} lists all ops");
   if (!tesela_value_is(name, TESELA_VALUE_TEXT))
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "the field op takes a string");
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "field op: expected string, found %s",
+                               ops_value_words(name));
   return request_find(q, "op", op);
 }
 
@@ -312,7 +321,7 @@ static const char *target_name(const void *user, int i) {
 static tesela_status read_target(tesela_request *q, const tesela_op_entry *op, tesela_target *own) {
   const tesela_value *value = tesela_request_get(q, target_field.name);
   const char *text = tesela_value_text(value);
-  for (int i = 0; i < TESELA_OP_FIELDS && op->field[i].name; i++)
+  for (int i = 0; op->field[i].name; i++)
     if (strcmp(op->field[i].name, target_field.name) == 0 && op->field[i].words) return TESELA_OK;
   if (!text || (q->target && strcmp(text, q->target->name) == 0)) return TESELA_OK;
   if (strpbrk(text, " \n")) {
@@ -348,13 +357,17 @@ static tesela_status answer(tesela_request *q) {
   q->error_at[0] = '\0';
   q->field = q->text = q->message = NULL;
   q->usage = false;
+  for (size_t i = 0; i < sizeof q->reserved / sizeof q->reserved[0]; i++)
+    if (q->reserved[i] != 0)
+      return tesela_request_fail(q, TESELA_E_INVALID, -1,
+                                 "request.reserved is not 0: clear the struct first");
   if (!q->ops) q->ops = tesela_ops(&q->n_ops);
   if (!tesela_value_is(q->value, TESELA_VALUE_OBJECT))
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "a request is an object in JSON");
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "the request: expected object, found %s",
+                               ops_value_words(q->value));
   tesela_status status = find_op(q, &op);
   if (status == TESELA_OK) status = check_spelling(q, op);
-  for (int i = 0; status == TESELA_OK && i < TESELA_OP_FIELDS && op->field[i].name; i++)
-    status = check_field(q, op, &op->field[i]);
+  for (int i = 0; status == TESELA_OK && op->field[i].name; i++) status = check_field(q, op, &op->field[i]);
   if (status == TESELA_OK) status = check_field(q, op, &lenient_field);
   if (status == TESELA_OK) status = check_field(q, op, &target_field);
   if (status == TESELA_OK) status = check_field(q, op, &request_deadline_field);
@@ -368,9 +381,12 @@ static tesela_status answer(tesela_request *q) {
 tesela_status tesela_request_answer(tesela_request *q) {
   if (!q) return TESELA_E_INVALID;
   tesela_error unused, *const err = q->err;
+  tesela_sink dropped = {.stopped = true}, *const out = q->out;
   if (!err) q->err = &unused;
+  if (!out) q->out = &dropped;
   const tesela_status status = answer(q);
   q->err = err;
+  q->out = out;
   return status;
 }
 

@@ -8,7 +8,7 @@ import re
 SOURCE = pathlib.Path(os.environ.get("TESELA_SOURCE", "."))
 
 # Folders whose comments follow the list; the string literals of src follow it too.
-FOLDERS = ["include/tesela"] + [
+FOLDERS = ["include/tesela", "ops"] + [
     f"src/{folder}" for folder in "layout xla relayout kernels solve gpu device draw base file infer report notation graph".split()]
 
 # A forbidden phrase (a regular expression over one comment, its line breaks read as blanks), and what to write.
@@ -85,7 +85,7 @@ def test_comments_follow_the_list():
 
 
 def test_messages_follow_the_list():
-    files = sorted((SOURCE / "src").rglob("*.[ch]"))
+    files = sorted(file for folder in ["src", "ops"] for file in (SOURCE / folder).rglob("*.[ch]"))
     assert len(files) >= 300
     assert sum(len(list(messages(file.read_text()))) for file in files) > 3000
     wrong = [f"{file.relative_to(SOURCE)}:{line}: '{found}': write {better}" for file in files
