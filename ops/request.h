@@ -2,13 +2,17 @@
 /*
  * request.h - what the operations share.
  *
- *   request.c     finds the operation, checks its fields by the table
- *   deadline.c    how long a request may take
- *   query_ops.c   the table, and some of them; query_place.c has those about elements and places, query_xla.c those about XLA shapes as such, query_register.c those about register
- *                 layouts, query_tile.c those about moving tiles, query_relayout.c those that copy, query_trial.c those that check and time that, query_device.c those about
- *                 device layouts, query_file.c those about values in files, query_write.c those that write tensors to files, query_graph.c those about programs,
- *                 query_program.c and query_loops.c those about programs that are laid out, query_report.c those
- *                 about reports of compilers
+ *   request_answer.c    checks the fields by the table, calls the operation
+ *   request.c           fields and failures, for operations
+ *   deadline.c files.c  how long a request may take, which files it may use
+ *   query_ops.c         the table, and the operations about it
+ *   query_place.c       elements and places              query_device.c    device layouts
+ *   query_xla.c         XLA shapes as such               query_file.c      values in files
+ *   query_register.c    register layouts                 query_write.c     tensors to files
+ *   query_tile.c        moves of tiles                   query_graph.c     graphs
+ *   query_relayout.c    copies                           query_program.c   graphs with layouts
+ *   query_trial.c       tests and times of copies        query_loops.c     their loops
+ *   query_report.c      reports of compilers
  *   value.c put.c json_in.c json_out.c json_answer.c    values, sinks, the edge to JSON
  *
  * A new operation is one row in the table and one function.
