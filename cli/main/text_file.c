@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* text_file.c - files of text, read whole. */
+/* text_file.c - reads whole text files. */
 #include "main/text_file.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 enum { FIRST_BYTES = 1 << 16 };
 
-/* All that a stream has, up to limit + 1 bytes, and a NUL; NULL without memory. */
+/* The rest of a stream, up to limit + 1 bytes, and a NUL; NULL without memory. */
 static char *text_file_all(FILE *file, size_t limit, size_t *length) {
   size_t capacity = FIRST_BYTES;
   char *text = malloc(capacity + 1);

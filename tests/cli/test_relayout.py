@@ -173,7 +173,7 @@ def test_threads_and_instructions_change_nothing(file, large, threads, isa):
         (["--transform=turn"], "--transform: expected none|"),
         (["--format=npz"], "--format: expected raw|"),
         (["--format=npy", "-o", "x.safetensors"], "x.safetensors is named otherwise"),
-        (["--json"], "standard output takes the data or JSON, not both"),
+        (["--json"], "standard output can receive the data or JSON, not both"),
         (["--tensor=a"], "holds one tensor without a name"),
         (["--dtype=bf16"], "--dtype is not needed"),
     ],
@@ -190,7 +190,7 @@ def test_wrong_options(file, words, message):
         (["--to={0,1}"], "usage: tesela relayout FILE --to=LAYOUT [-o OUT]"),
         (["--from=f32[3,5]", "--to={0,1}", "-o", "x.npz"], "x.npz is named as a format that is not written here"),
         (["--from=f32[3,5]", "--to={0,1}", "-o", "x.gguf"], "x.gguf is named as a format that is not written here"),
-        (["--from=f32[3,5]"], "--to is missing"),
+        (["--from=f32[3,5]"], "missing option --to"),
         (["--from=f32[3,5]{1,0:T(0,2)}", "--to={0,1}"], "tile extent 0"),
         (["--from=f32[3,5]", "--to={0,1:T(0,2)}"], "tile extent 0"),
         (["--from=f32[3,5]", "--to={0}"], "the layout orders 1 dim; the array has 2"),
@@ -523,7 +523,7 @@ def test_a_signal_removes_what_is_unfinished(tmp_path, number):
 
 def test_an_input_that_shrinks_is_said(tmp_path):
     said, status, left = disturbed(tmp_path, lambda child, path: os.truncate(path, 0))
-    assert "a file became shorter while it was copied" in said
+    assert "a file was truncated while it was copied" in said
     assert (status, left) == (3, [])
 
 

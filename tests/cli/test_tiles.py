@@ -91,7 +91,7 @@ def test_ldmatrix_loads_the_fragment_it_was_made_for():
         (("spatial(4, 4)", "shared_row_major(4, 4)", "--dtype=fp16"), "did you mean f16?"),
         (("spatial(4, 4)", "shared_row_major(4, 4)", "--dtype=token"), "--dtype is token, which is no type of elements\n"),
         (("spatial(4, 4)", "shared_row_major(4, 4)", "--dtype=tokem"), "--dtype is tokem, which is no type of elements\n"),
-        (("spatial(4, 4)", "shared_row_major(4, 4)", "--dtype="), "--dtype is empty; it takes a type of elements"),
+        (("spatial(4, 4)", "shared_row_major(4, 4)", "--dtype="), "--dtype is empty; expected an element type"),
         (("spatial(4, 4)", "shared_row_major(4, 4)", "--warp=65"), "--warp: expected an integer from 1 to 64, found '65'"),
         (("spatial(4, 4)", "shared_row_major(4, 4)", "--warp=0"), "--warp: expected an integer from 1 to 64, found '0'"),
         (("spatial(4, 4)", "shared_row_major(4, 4)", "--banks=129"), "--banks: expected an integer from 1 to 128, found '129'"),
