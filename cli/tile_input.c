@@ -45,7 +45,7 @@ bool tile_input_dtype(const cli_context *cli, tesela_dtype *dtype, int32_t *bits
     return false;
   }
   const char *near = tile_near_dtype(name);
-  say_usage(cli, "--dtype: unknown element type %s%s%s%s", say_quote(name, quote),
+  say_usage(cli, "--dtype: unknown element type '%s'%s%s%s", say_quote(name, quote),
             near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
   return false;
 }

@@ -98,7 +98,7 @@ int cmd_graph(const cli_context *cli) {
   size_t k = 0, n = sizeof tasks / sizeof *tasks;
   while (k < n && strcmp(cli->arg[0], tasks[k].name) != 0) k++;
   if (k == n)
-    return say_usage(cli, "unknown task %s; expected propagate, assign, plan or run",
+    return say_usage(cli, "unknown task '%s'; expected propagate, assign, plan or run",
                      say_quote(cli->arg[0], quote));
   const graph_task *task = &tasks[k];
   bool csv = task->run == graph_plan && graph_is_csv(cli->arg[1]);

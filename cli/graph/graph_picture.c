@@ -19,8 +19,8 @@ static int picture_write(void *user, const char *text, size_t length) {
   return fwrite(text, 1, length, user) != length;
 }
 
-/* Draw the buffers of one arena; those that are in the picture get their marks. *text is to be freed; NULL: nothing was
- * drawn. false: no memory. */
+/* Draw the buffers of one arena; those in the picture get their marks. The caller frees *text; it is NULL if nothing was
+ * drawn. Returns false without memory. */
 static bool picture_of(const cli_context *cli, int32_t n, const graph_plan_row *rows, int32_t arena,
                        char *marks, char **text) {
   tesela_draw_arena_options options = {

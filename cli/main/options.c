@@ -232,7 +232,7 @@ static const cli_option graph_options[] = {
     {"padding", 0, NULL, "print the content of padding lanes, and the operators that would read them"},
     {"capacity", 0, "BYTES", "plan: exit 1 if the arena needs more"},
     {"scratchpad", 0, "BYTES", "plan: fast memory for the buffers with the most traffic"},
-    {"no-reuse", 0, NULL, "plan: never put a result in the place of an operand"},
+    {"no-reuse", 0, NULL, "plan: never reuse the memory of an operand for a result"},
     {"inputs", 0, NULL, "plan: put inputs and outputs in the arena, too"},
     {"csv", 0, NULL, "plan: print buffers as CSV"},
     {"in", 0, "NAME=FILE", "run: read this input from a .npy or .safetensors; may be repeated"},

@@ -61,7 +61,7 @@ typedef struct cli_verb {
 /* The parsed command line. */
 struct cli_context {
   const cli_verb
-      *verbs; /* the table, from main: nothing else refers to it, so that verbs do not call each other */
+      *verbs; /* the table, set by main: nothing else refers to it, so verbs cannot call each other */
   const cli_verb *verb;
   int n_args;
   const char **arg;

@@ -45,7 +45,7 @@ static void man_line(const char *text) {
   putchar('\n');
 }
 
-/* Running text: each sentence on lines of its own, none longer than 78 bytes if the words allow it. */
+/* Running text: each sentence starts a new line; lines have at most 78 bytes unless a word is longer. */
 static void man_words(const char *text, const char *end) {
   size_t column = 0;
   bool sentence = true; /* the next word starts one */

@@ -2,8 +2,8 @@
 /*
  * parse.c - reads the command line by the table of options.c.
  *
- * Options may stand anywhere; before the verb, only those of all verbs. `--` ends them; `-`, negative numbers and what begins
- * with an arrow are arguments. The last value of an option counts.
+ * Options may stand anywhere; before the verb, only those of all verbs. `--` ends them; `-`, negative numbers and texts that
+ * begin with an arrow are arguments. The last value of an option counts.
  */
 #include <stdio.h>
 #include <string.h>

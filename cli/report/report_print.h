@@ -69,7 +69,7 @@ typedef struct report_line {
 } report_line;
 void report_line_begin(report_line *line, const cli_term *out);
 void report_line_end(report_line *line, int indent);
-/* Was a line lost, or not wrapped, for want of memory? */
+/* Was a line lost, or not wrapped, because memory ran out? */
 bool report_line_lost(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * show_words.c - one array in words: what it is, the effect of each tile level, its sizes, what pads, a verdict.
+ * show_words.c - one array in words: type and dims, the effect of each tile level, sizes, padding by dim, a verdict.
  */
 #include <inttypes.h>
 #include <stdarg.h>

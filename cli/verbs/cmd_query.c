@@ -23,7 +23,7 @@ static bool is_blank(const char *text, size_t length) {
 }
 
 static void print_answer(tesela_json_out *out) {
-  if (out->sink.stopped) { /* for want of memory; this text needs none */
+  if (out->sink.stopped) { /* if the answer did not fit in memory; this text is static */
     tesela_json_out_free(out);
     fputs("{\"id\":null,\"ok\":false,\"error\":{\"code\":\"MEMORY\",\"message\":\"no memory for the "
           "response\"}}\n",
