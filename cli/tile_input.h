@@ -11,8 +11,7 @@
 #include "main/json.h"
 #include "main/options.h"
 
-/* Read an expression that is a register layout, or a tile in memory. Returns false after reporting the
- * error, with the exit status in *status. */
+/* Read a register layout, or a tile in memory. Returns false after reporting the error, with *status set. */
 bool tile_input_register(const cli_context *cli, const char *text, tesela_register *out, int *status);
 bool tile_input_memory(const cli_context *cli, const char *text, tesela_tile_memory *out, int *status);
 

@@ -107,8 +107,7 @@ static int print_division(const cli_context *cli, const graph_work *work, int32_
     return say_failure(cli, &err);
   printf("\n%" PRId32 " of %" PRId32 " cores used, factors", division.cores, cores);
   for (int32_t k = 0; k < division.n; k++) printf("%s%" PRId64, k ? " x " : " ", division.factor[k]);
-  if (division.folded >= 0)
-    printf("; loop %" PRId32 " is a reduction: each core has partial results", division.folded);
+  if (division.folded >= 0) printf("; loop %" PRId32 " is a reduction: partial results", division.folded);
   printf("\n%4s  %-*s  %12s  %12s  %12s\n", "core", 24, "first counters", "first place", "last place",
          "places");
   for (int32_t c = 0; c < division.cores && c < 64; c++) {

@@ -26,11 +26,10 @@
 #include "main/term.h"
 
 typedef enum cli_exit {
-  CLI_YES = 0, /* yes, done */
-  CLI_NO = 1,  /* no, differs, over the limit */
-  CLI_BAD = 2, /* bad usage or input */
-  CLI_FAILED =
-      3, /* own failure: cannot write, no memory (main reports it if the verb did not); cannot tell */
+  CLI_YES = 0,    /* yes, done */
+  CLI_NO = 1,     /* no, differs, over the limit */
+  CLI_BAD = 2,    /* bad usage or input */
+  CLI_FAILED = 3, /* own failure: cannot write, no memory (which main reports); cannot tell */
 } cli_exit;
 
 /* One option. The list of a verb ends with a row of zeros. */
@@ -49,8 +48,7 @@ typedef struct cli_verb {
   const char *args;       /* "LAYOUT INDEX..."; shells complete FILE with file names */
   int min_args, max_args; /* max_args ANY: no limit */
   const char *summary;    /* half a line, lower case */
-  const char
-      *details; /* paragraphs divided by "\n\n"; a line that starts with two blanks is printed as it is */
+  const char *details; /* paragraphs separated by "\n\n"; a line that starts with two blanks stays as it is */
   const cli_option *options; /* its own, besides the common ones of every verb */
 } cli_verb;
 

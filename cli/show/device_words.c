@@ -70,13 +70,7 @@ static void say_dim(const tesela_device_layout *layout, int32_t j, show_text *ou
 
 /* ---- the table ------------------------------------------------------------------------------------------ */
 
-enum {
-  COLUMNS = 6,
-  CELL = 24,
-  GAP = 2,
-  INDENT = 2,
-  WORDS = 30 /* columns for the description at the end of a row */
-};
+enum { COLUMNS = 6, CELL = 24, GAP = 2, INDENT = 2, WORDS = 30 /* columns of a row's description */ };
 
 /* `map` NULL: the host strides overflow. */
 static void put_cell(const tesela_device_layout *layout, const int64_t *map, int32_t j, int column,

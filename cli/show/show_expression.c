@@ -25,10 +25,7 @@ static bool table_options(const cli_context *cli) {
   static const char *const others[] = {"slice", "linear", "all", "rows", "width"};
   for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
     if (cli_has(cli, others[i])) {
-      say_usage(
-          cli,
-          "--%s applies to pictures of memory only; the table of a register layout is always printed in full",
-          others[i]);
+      say_usage(cli, "--%s applies to pictures of memory only; register tables are printed whole", others[i]);
       return false;
     }
   return true;

@@ -57,8 +57,7 @@ static const tesela_rule *rules_row(const tesela_target *target, int32_t k) {
   return k >= 0 && k < own ? &target->rule[k] : tesela_rule_at(k - own);
 }
 
-/* The row at *k, or the first after it that is not overridden by an earlier row for the same operand of the same operator. Moves *k
- * past it. */
+/* The row at *k, or the first after it, without an earlier row for the same operand and operator. Moves *k past it. */
 static const tesela_rule *rules_next(const tesela_target *target, int32_t *k) {
   const tesela_rule *rule;
   while ((rule = rules_row(target, (*k)++)) != NULL) {
