@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device.h - what verbs and ops say of device layouts.
+ * device.h - device layouts in the command.
  *
  *   device_input.c  the option --target, an argument that is a device layout
  *   device_words.c  the table of device dims, sizes, padding, other notations
@@ -15,15 +15,16 @@
 #include "main/options.h"
 #include "show/show.h"
 
-/* What --target says, a built-in target or a file: into *own, and *target points to it; NULL without the option. Without it
- * the verb must have the option all the same. false: said, *status set. */
+/* The target of --target, a built-in one or a file, which is read into *own; *target is NULL if the option is not given. The verb
+ * must have that option. Returns false after reporting the error, with *status set. */
 bool device_target(const cli_context *cli, tesela_target *own, const tesela_target **target, int *status);
 
-/* A device layout's text, device: in front or not, for the target of --target, else spyre. false: said, *status set. */
+/* Read a device layout, with or without the prefix device:, for the target of --target (default: spyre). Returns false after
+ * reporting the error, with *status set. */
 bool device_read(const cli_context *cli, const char *text, tesela_target *own, const tesela_target **target,
                  tesela_device_layout *layout, int *status);
 
-/* All of it in words. An exit status. */
+/* Print the layout in words. Returns an exit status. */
 int device_words(const cli_context *cli, const tesela_device_layout *layout, const tesela_target *target);
 
 #endif

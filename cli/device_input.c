@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_input.c - the option --target, the name of a built-in target or a file that describes one; and the text of a device
- * layout that is for it.
+ * device_input.c - the option --target (the name of a built-in target, or a file that describes one) and the text of a device
+ * layout for it.
  */
 #include "device.h"
 
@@ -21,7 +21,7 @@ bool device_target(const cli_context *cli, tesela_target *own, const tesela_targ
   size_t length;
   tesela_error err = {.at = -1};
   char *text = text_file_read(cli, name, TARGET_LIMIT, &length, status);
-  if (!text && !strpbrk(name, "./")) fprintf(stderr, "A built-in target is spyre or tiles.\n");
+  if (!text && !strpbrk(name, "./")) fprintf(stderr, "The built-in targets are spyre and tiles.\n");
   if (!text) return false;
   bool done = tesela_target_read(own, text, length, &err) == TESELA_OK;
   if (done)

@@ -15,15 +15,15 @@ static void remove_unfinished(void) {
 
 static void on_sigbus(int number) {
   static const char words[] =
-      "tesela: error: a file became shorter while it was copied, or its device failed\n";
+      "tesela: error: a file was truncated while it was copied, or its device failed\n";
   (void)number;
   remove_unfinished();
   ssize_t n = write(STDERR_FILENO, words, sizeof words - 1);
-  (void)n; /* there is nobody left to tell */
+  (void)n; /* a failure of this write cannot be reported */
   _exit(CLI_FAILED);
 }
 
-/* Remove the file and die of the signal, as the caller of this process expects. */
+/* Remove the file and end by the signal, as the parent process expects. */
 static void on_stop(int number) {
   remove_unfinished();
   signal(number, SIG_DFL);

@@ -25,7 +25,7 @@ static bool is_standard(const char *path) {
 /* ---- progress -------------------------------------------------------------------------------------------- */
 
 typedef struct writing {
-  int64_t start_ns, shown_ns; /* of the first progress, of the last line on the terminal; 0: not yet */
+  int64_t start_ns, shown_ns; /* time of the first progress, of the last line printed; 0: not yet */
 } writing;
 
 static int64_t now_ns(void) {
@@ -62,7 +62,7 @@ int tensor_verb(const cli_context *cli, size_t n, const tesela_value *field) {
   writing w = {.start_ns = 0};
   json_request ask = {.r = {.unfinished = tensor_unfinished, .progress_user = &w}};
   if (cli->json && is_standard(path))
-    return say_usage(cli, "standard output takes the data or JSON, not both");
+    return say_usage(cli, "standard output can receive the data or JSON, not both; give --output=FILE");
   if (n > 0) memcpy(all + 3, field, n * sizeof *field);
   if (!json_fields(cli, cli->verb->name, all, &n_all)) return CLI_BAD;
   if (cli->err.terminal) ask.r.progress = show_progress;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tensor_verb.h - what the verbs relayout, pack and unpack share: their operation is asked, with progress on a terminal.
+ * tensor_verb.h - shared by the verbs relayout, pack and unpack: run the operation, with progress on a terminal.
  */
 #ifndef TESELA_CLI_TENSOR_VERB_H
 #define TESELA_CLI_TENSOR_VERB_H
@@ -9,8 +9,8 @@
 
 #include "main/options.h"
 
-/* Ask the operation of the verb to write FILE to --output; `field`, n of them, are added to those of the options. With --json the
- * answer is printed. An exit status. */
+/* Run the operation of the verb, which writes FILE to --output. The n values `field` are added to the fields from options. With
+ * --json the answer is printed. Returns an exit status. */
 int tensor_verb(const cli_context *cli, size_t n, const tesela_value *field);
 
 #endif

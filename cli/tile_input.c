@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tile_input.c - words of the verbs about tiles.
+ * tile_input.c - arguments and options of the verbs about tiles.
  */
 #include "tile_input.h"
 
@@ -41,11 +41,11 @@ bool tile_input_dtype(const cli_context *cli, tesela_dtype *dtype, int32_t *bits
   *bits = tesela_dtype_bits(*dtype);
   if (*bits > 0) return true;
   if (*name == '\0') {
-    say_usage(cli, "--dtype is empty; it takes a type of elements: f16");
+    say_usage(cli, "--dtype is empty; expected an element type, such as f16");
     return false;
   }
   const char *near = tile_near_dtype(name);
-  say_usage(cli, "--dtype is %s, which is no type of elements%s%s%s", say_quote(name, quote),
+  say_usage(cli, "--dtype: unknown element type '%s'%s%s%s", say_quote(name, quote),
             near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
   return false;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_graph.c - the verb graph: device layouts for a program, the moves it needs, its memory, a run of it.
+ * cmd_graph.c - the verb graph: device layouts for a program, the moves it needs, its memory, and its run.
  *
  *   propagate   layouts without moves, or the first operator that needs one
- *   assign      layouts with the moves of least price
- *   plan        then offsets for all buffers (graph_plan.c)
- *   run         then the program is run on tiled memory and compared with a run on plain memory (graph_run.c)
+ *   assign      layouts with the cheapest moves
+ *   plan        also offsets for all buffers (graph_plan.c)
+ *   run         also runs the program on tiled memory and compares with a run on plain memory (graph_run.c)
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,13 +28,13 @@ static const char *graph_untyped(const tesela_graph *graph) {
   return NULL;
 }
 
-/* The table, or what is printed instead. */
+/* Print the table, or what an option requests instead. */
 static int graph_assign(const cli_context *cli, graph_ask *ask, const graph_work *work) {
   (void)ask;
   tesela_error err = {.at = -1};
   const char *name = cli_value(cli, "loops");
   if (cli_has(cli, "hlo") && graph_untyped(work->placed)) {
-    say_error(cli, "HLO text says the type of every tensor; %.60s has none", graph_untyped(work->placed));
+    say_error(cli, "HLO text needs the type of every tensor; %.60s has no type", graph_untyped(work->placed));
     return CLI_BAD;
   }
   if (cli_has(cli, "hlo")) {
@@ -50,7 +50,7 @@ static int graph_assign(const cli_context *cli, graph_ask *ask, const graph_work
 
 /* ---- the verb ---------------------------------------------------------------------------------------------------- */
 
-/* Why there are no layouts; where moves do not help, whether --materialise does. CLI_NO when it is said. */
+/* Explain why no layouts were found and, where moves do not help, whether --materialise does. Returns CLI_NO after that. */
 static int graph_say_why(const cli_context *cli, graph_ask *ask, graph_work *work) {
   const tesela_propagate_options options = request_propagate_options(&ask->r);
   tesela_error err = {.at = -1};
@@ -62,7 +62,7 @@ static int graph_say_why(const cli_context *cli, graph_ask *ask, graph_work *wor
   if (status != TESELA_OK) return CLI_NO;
   tesela_propagate_facts facts = tesela_propagation_facts_of(work->layouts);
   if (facts.ok && cli_flush())
-    say_note(cli, "--materialise lays it out: %" PRId64 " elements moved and copied",
+    say_note(cli, "--materialise finds layouts: %" PRId64 " elements moved and copied",
              facts.moved + facts.copied);
   return CLI_NO;
 }
@@ -73,7 +73,7 @@ typedef struct graph_task {
   int (*run)(const cli_context *cli, graph_ask *ask, const graph_work *work);
 } graph_task;
 
-/* What is said in words. CLI_NO: no layouts, which is said on stdout. */
+/* The answer in words. CLI_NO: no layouts were found; the explanation goes to stdout. */
 static int graph_words(const cli_context *cli, const graph_task *task, graph_ask *ask) {
   graph_work work = {0};
   bool placed = false;
@@ -98,7 +98,8 @@ int cmd_graph(const cli_context *cli) {
   size_t k = 0, n = sizeof tasks / sizeof *tasks;
   while (k < n && strcmp(cli->arg[0], tasks[k].name) != 0) k++;
   if (k == n)
-    return say_usage(cli, "graph does propagate, assign, plan or run, not %s", say_quote(cli->arg[0], quote));
+    return say_usage(cli, "unknown task '%s'; expected propagate, assign, plan or run",
+                     say_quote(cli->arg[0], quote));
   const graph_task *task = &tasks[k];
   bool csv = task->run == graph_plan && graph_is_csv(cli->arg[1]);
   bool loops = cli->json && task->run == graph_assign && cli_has(cli, "loops");

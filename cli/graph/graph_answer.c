@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph_answer.c - the request that a command line of graph is; graph --json: its answer. */
+/* graph_answer.c - the request that a command line of graph makes, and its answer for --json. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 #include "main/say.h"
 #include "main/text_file.h"
 
-/* Writes JSON, and knows from it how the command ends. "ok" is the old name of "placed". */
+/* Writes JSON and derives the exit status from it. "ok" is the old name of "placed". */
 typedef struct answer_sink {
   tesela_sink sink;
   tesela_json_out out;
   int depth;
-  char key[16]; /* the last one of the outermost object */
+  char key[16]; /* the last key of the outermost object */
   bool no;
   int64_t copies, copied, poison;
 } answer_sink;
@@ -130,7 +130,7 @@ void graph_end(graph_ask *ask) {
 
 void graph_note_copies(const cli_context *cli, int64_t copies, int64_t elements) {
   if (copies > 0)
-    say_note(cli, "%" PRId64 " cop%s of views, %" PRId64 " elements", copies, copies == 1 ? "y" : "ies",
+    say_note(cli, "%" PRId64 " view cop%s, %" PRId64 " elements", copies, copies == 1 ? "y" : "ies",
              elements);
 }
 
@@ -149,7 +149,7 @@ int graph_answer(const cli_context *cli, graph_ask *ask) {
   tesela_status done = tesela_request_answer(&ask->r);
   graph_progress_hide(&progress);
   tesela_put_end(&a.sink);
-  if (a.sink.stopped) { /* that sink stops for one reason */
+  if (a.sink.stopped) { /* this sink stops only without memory */
     say_error(cli, "no memory for the answer");
     status = CLI_FAILED;
   } else if (done == TESELA_OK) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph_padding.c - graph --padding: what padding lanes hold, which operators would read it, and fills that help. */
+/* graph_padding.c - graph --padding: the values in padding lanes, the operators that would read them, and fills that help. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -44,10 +44,10 @@ static void padding_buffers(const graph_work *work, const tesela_padding *paddin
     printf("%-*s  %-*s  %14" PRId64 "  %s\n", wide, graph_name_text(node->name, name), type,
            graph_shape_text(node, shape), places, padding_text(&state, text));
   }
-  if (n > PADDING_ROWS) printf(".. %" PRId32 " more; --json has all\n", n - PADDING_ROWS);
+  if (n > PADDING_ROWS) printf(".. %" PRId32 " more; --json lists all\n", n - PADDING_ROWS);
 }
 
-/* How many reads are fine. */
+/* Print the reads; returns the number of harmless ones. */
 static int32_t padding_reads(const graph_work *work, const tesela_padding *padding, int32_t *count) {
   char name[GRAPH_NAME_TEXT], operand[GRAPH_NAME_TEXT], needs[PADDING_TEXT], finds[PADDING_TEXT];
   char advice[2 * PADDING_TEXT], indices[48];
@@ -75,7 +75,7 @@ static int32_t padding_reads(const graph_work *work, const tesela_padding *paddi
            read->dim, indices, padding_text(&read->needed, needs), padding_text(&read->found, finds),
            padding_advice(read, advice));
   }
-  if (*count > PADDING_ROWS) printf(".. %" PRId32 " more; --json has all\n", *count - PADDING_ROWS);
+  if (*count > PADDING_ROWS) printf(".. %" PRId32 " more; --json lists all\n", *count - PADDING_ROWS);
   return fine;
 }
 
@@ -85,12 +85,12 @@ static void padding_say_fills(const graph_work *work, const tesela_padding_fill 
                               int32_t best, int32_t count) {
   char name[GRAPH_NAME_TEXT];
   int32_t input = 0, said = 0;
-  printf("\n%" PRId32 " of %" PRId32 " reads are fine as inputs come", fine, count);
+  printf("\n%" PRId32 " of %" PRId32 " reads are harmless without filling inputs", fine, count);
   if (best == fine) {
-    printf(fine < count ? "; no fill of inputs helps\n" : "\n");
+    printf(fine < count ? "; filling inputs does not help\n" : "\n");
     return;
   }
-  printf("; %" PRId32 " if their padding is filled:", best);
+  printf("; %" PRId32 " if the padding of inputs is filled:", best);
   for (int32_t k = 0; k < tesela_graph_count(work->placed); k++) {
     const tesela_node *node = tesela_graph_node(work->placed, k);
     if (node->op != TESELA_OP_INPUT || fill[input++].pad == TESELA_PAD_LEAVE) continue;
@@ -113,7 +113,7 @@ int graph_print_padding(const cli_context *cli, const graph_work *work) {
     if (count > 0)
       padding_say_fills(work, fill, fine, best, count);
     else
-      printf("\nno operator reads padding\n");
+      printf("\nNo operator reads padding.\n");
   }
   tesela_padding_destroy(padding);
   bool ok = fill != NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph_picture.c - a memory plan as a table, and as a picture in which each buffer is a letter.
+ * graph_picture.c - a memory plan as a table and as a picture in which each buffer is a letter.
  *
- * The letters stand in the table, so the pictures are drawn first.
+ * The table lists the letters, so the pictures are drawn first.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,8 +19,8 @@ static int picture_write(void *user, const char *text, size_t length) {
   return fwrite(text, 1, length, user) != length;
 }
 
-/* Draw the buffers of one arena; those that are in the picture get their marks. *text is to be freed; NULL: nothing was
- * drawn. false: no memory. */
+/* Draw the buffers of one arena; those in the picture get their marks. The caller frees *text; it is NULL if nothing was
+ * drawn. Returns false without memory. */
 static bool picture_of(const cli_context *cli, int32_t n, const graph_plan_row *rows, int32_t arena,
                        char *marks, char **text) {
   tesela_draw_arena_options options = {
@@ -70,10 +70,10 @@ static void plan_table(int32_t n, const graph_plan_row *rows, const char *marks)
       printf("%12s", "-");
     else
       printf("%12" PRId64, row->offset);
-    if (row->in_place_of) printf("  in the place of %s", graph_name_text(row->in_place_of, name));
+    if (row->in_place_of) printf("  reuses %s", graph_name_text(row->in_place_of, name));
     putchar('\n');
   }
-  if (n > PLAN_ROWS) printf(".. %" PRId32 " more; --json has all\n", n - PLAN_ROWS);
+  if (n > PLAN_ROWS) printf(".. %" PRId32 " more; --json lists all\n", n - PLAN_ROWS);
 }
 
 bool graph_plan_print(const cli_context *cli, int32_t n, const graph_plan_row *rows) {

@@ -12,10 +12,10 @@
 #include "tile_input.h"
 
 static void plan_arena_words(const char *name, const tesela_arena_facts *facts) {
-  printf("%-11s %" PRId64 " bytes at the peak, %s; %" PRId64 " live at most, fragmentation %.1f%%\n", name,
-         facts->peak, facts->proven ? "the least there is" : "not proven to be the least", facts->live,
+  printf("%-11s peak %" PRId64 " bytes, %s; at most %" PRId64 " live, fragmentation %.1f%%\n", name,
+         facts->peak, facts->proven ? "proven minimal" : "not proven minimal", facts->live,
          100 * tesela_arena_fragmentation(facts));
-  if (!facts->proven) printf("%-11s no plan is below %" PRId64 " bytes\n", "", facts->bound);
+  if (!facts->proven) printf("%-11s lower bound %" PRId64 " bytes\n", "", facts->bound);
   if (facts->n_spilled > 0)
     printf("%-11s %" PRId32 " buffers of %" PRId64 " bytes did not fit\n", "", facts->n_spilled,
            facts->spilled);
@@ -28,7 +28,7 @@ static int plan_no_memory(const cli_context *cli, int32_t n) {
 
 /* ---- buffers of a program ------------------------------------------------------------------------------------- */
 
-/* The places as rows, to be freed; *n of them. */
+/* The places as *n rows; the caller frees them. */
 static graph_plan_row *plan_rows(const graph_work *work, const tesela_graph_memory *memory, int32_t *n) {
   const tesela_graph_place *place;
   for (*n = 0; tesela_graph_memory_place(memory, *n);) ++*n;
@@ -57,10 +57,11 @@ static int plan_words(const cli_context *cli, const graph_work *work, const tese
   if (!printed) return plan_no_memory(cli, n);
   plan_arena_words("arena", &facts.arena);
   if (facts.scratchpad.total > 0) plan_arena_words("scratchpad", &facts.scratchpad);
-  printf("%-11s %" PRId64 " bytes if each buffer had its own, %" PRId64
-         " by first fit; host tensors have %" PRId64 "\n",
-         "beside", facts.naive, facts.arena.first_fit, facts.host_bytes);
-  printf("%-11s %" PRId64 " bytes of inputs and outputs; %" PRId32 " results in an operand's place\n",
+  printf("%-11s %" PRId64 " bytes if no memory is reused, %" PRId64 " by first fit; host tensors: %" PRId64
+         "\n",
+         "compare", facts.naive, facts.arena.first_fit, facts.host_bytes);
+  printf("%-11s %" PRId64 " bytes of inputs and outputs; %" PRId32
+         " results reuse the memory of an operand\n",
          "outside", facts.external, facts.reused);
   if (facts.traffic_saved > 0)
     printf("%-11s %" PRId64 " of %" PRId64 " bytes stay in the scratchpad\n", "traffic", facts.traffic_saved,
@@ -68,7 +69,7 @@ static int plan_words(const cli_context *cli, const graph_work *work, const tese
   return CLI_YES;
 }
 
-/* The last node at which a place is used: by its buffer, or by a result that took it. */
+/* The last node at which a place is used: by its buffer, or by a result that reuses it. */
 static int32_t plan_upper(const tesela_graph_memory *memory, const tesela_graph_place *place) {
   const tesela_graph_place *next;
   int32_t upper = place->upper, node = place->node;
@@ -136,9 +137,9 @@ static int csv_print(const cli_context *cli, int32_t n, const tesela_arena_buffe
   bool printed = graph_plan_print(cli, n, rows);
   free(rows);
   if (!printed) return plan_no_memory(cli, n);
-  printf("%-11s %" PRId32 ", %" PRId64 " bytes in all\n", "buffers", n, facts->total);
+  printf("%-11s %" PRId32 ", %" PRId64 " bytes in total\n", "buffers", n, facts->total);
   plan_arena_words("arena", facts);
-  printf("%-11s %" PRId64 " bytes by first fit\n", "beside", facts->first_fit);
+  printf("%-11s %" PRId64 " bytes by first fit\n", "compare", facts->first_fit);
   return CLI_YES;
 }
 

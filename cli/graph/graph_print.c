@@ -23,7 +23,7 @@ const char *graph_name_text(const char *name, char text[GRAPH_NAME_TEXT]) {
   return text;
 }
 
-/* What a row says, in the order of the columns. */
+/* The cells of a row, in the order of the columns. */
 enum {
   COLUMN_NAME,
   COLUMN_OP,
@@ -105,9 +105,9 @@ static int print_division(const cli_context *cli, const graph_work *work, int32_
   if (tesela_graph_loops(work->placed, node, &loops, &err) != TESELA_OK ||
       tesela_graph_divide(work->placed, node, cores, NULL, &division, &err) != TESELA_OK)
     return say_failure(cli, &err);
-  printf("\n%" PRId32 " of %" PRId32 " cores, factors", division.cores, cores);
+  printf("\n%" PRId32 " of %" PRId32 " cores used, factors", division.cores, cores);
   for (int32_t k = 0; k < division.n; k++) printf("%s%" PRId64, k ? " x " : " ", division.factor[k]);
-  if (division.folded >= 0) printf("; loop %" PRId32 " is folded: partial results", division.folded);
+  if (division.folded >= 0) printf("; loop %" PRId32 " is a reduction: partial results", division.folded);
   printf("\n%4s  %-*s  %12s  %12s  %12s\n", "core", 24, "first counters", "first place", "last place",
          "places");
   for (int32_t c = 0; c < division.cores && c < 64; c++) {
@@ -130,7 +130,7 @@ int graph_print_loops(const cli_context *cli, const graph_work *work, const char
   tesela_error err = {.at = -1};
   int64_t cores;
   int32_t node = tesela_graph_find(work->placed, name);
-  if (node < 0) return say_usage(cli, "the program has no node %s", say_quote(name, quote));
+  if (node < 0) return say_usage(cli, "unknown node '%s'", say_quote(name, quote));
   if (!cli_integer(cli, "cores", 1, 1 << 16, 0, &cores)) return CLI_BAD;
   if (tesela_graph_print_loops(work->placed, node, &cli_stdout, &err) != TESELA_OK)
     return say_failure(cli, &err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph_print.h - what the files of the verb graph share: a program on its way, and tables of it.
+ * graph_print.h - shared by the files of the verb graph: a request in progress, and tables of a program.
  */
 #ifndef TESELA_CLI_GRAPH_PRINT_H
 #define TESELA_CLI_GRAPH_PRINT_H
@@ -13,14 +13,14 @@ void graph_print_table(const graph_work *work);
 /* "f16[128,256]" */
 const char *graph_shape_text(const tesela_node *node, char text[GRAPH_TYPE_TEXT]);
 
-/* A name; of a long one the first 38 bytes, no part of a character, and .. */
+/* A name; a long one is cut after at most 38 bytes, between characters, and ends with .. */
 #define GRAPH_NAME_TEXT 41
 const char *graph_name_text(const char *name, char text[GRAPH_NAME_TEXT]);
 
-/* The loops of a node over tiled memory, and with --cores their division. */
+/* The loops of a node over tiled memory and, with --cores, their division. */
 int graph_print_loops(const cli_context *cli, const graph_work *work, const char *name);
 
-/* graph_padding.c: what padding holds, as tables. */
+/* graph_padding.c: the values in padding, as tables. */
 int graph_print_padding(const cli_context *cli, const graph_work *work);
 
 /* A buffer of a memory plan. */
@@ -29,23 +29,23 @@ typedef struct graph_plan_row {
   const char *in_place_of; /* NULL */
   int64_t lower, upper, bytes;
   int64_t offset; /* -1: not placed */
-  int32_t arena;  /* each has a picture of its own */
+  int32_t arena;  /* one picture for each arena */
 } graph_plan_row;
 
-/* graph_picture.c: a plan as a table and as pictures of its arenas, 0 and 1. false: no memory, nothing printed. */
+/* graph_picture.c: a plan as a table and as pictures of its arenas, 0 and 1. false: no memory, and nothing is printed. */
 bool graph_plan_print(const cli_context *cli, int32_t n, const graph_plan_row *rows);
 
-/* Say how many views are copied, if any. */
+/* Note how many views are copied, if any. */
 void graph_note_copies(const cli_context *cli, int64_t copies, int64_t elements);
 
-/* graph_answer.c: the request that a command line is. */
+/* graph_answer.c: the request that a command line makes. */
 typedef struct graph_files {
   tesela_value *value;
   char (*name)[TESELA_GRAPH_NAME];
 } graph_files;
 typedef struct graph_ask {
-  tesela_request r; /* its answer goes nowhere */
-  /* Its own: */
+  tesela_request r; /* its answer is discarded */
+  /* Storage of the request: */
   tesela_value field[TESELA_OP_FIELDS + 4], value, text;
   size_t n;
   graph_files in, out;
@@ -55,12 +55,12 @@ typedef struct graph_ask {
   tesela_error err;
 } graph_ask;
 
-/* `field` is what the operation calls the text of the file. An exit status, after saying why not; graph_end either way. */
+/* `field` is the operation's name for the text of the file. Returns an exit status; a failure is reported. Call graph_end always. */
 int graph_begin(const cli_context *cli, const char *op, const char *field, bool strict, graph_ask *ask);
-/* Say why the request failed; an exit status. */
+/* Report why the request failed. Returns an exit status. */
 int graph_say(const cli_context *cli, graph_ask *ask, tesela_status done);
 void graph_end(graph_ask *ask);
-/* --json: the answer of the operation. */
+/* --json: print the answer of the operation. */
 int graph_answer(const cli_context *cli, graph_ask *ask);
 
 /* graph_plan.c */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph_progress.c - how far the run of a program is, and its end at a signal.
+ * graph_progress.c - progress of the run of a program, and its end at a signal.
  */
 #include "graph/graph_progress.h"
 

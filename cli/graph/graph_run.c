@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph_run.c - graph run: a program is run on tiled memory and on plain memory, what came out in words. */
+/* graph_run.c - graph run: a program is run on tiled memory and on plain memory; the result in words. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,19 +26,19 @@ static void run_words(const graph_check *c) {
            digest, graph_check_same(c, o) ? "same bits" : "DIFFER");
   }
   printf("\n%" PRId64 " operators on tiled memory, %" PRId64 " elements, %" PRId64 " moved; arena %" PRId64
-         " bytes; %" PRId64 " elements of padding were read\n",
+         " bytes; %" PRId64 " padding elements read\n",
          c->tiled.operators, c->tiled.elements, c->tiled.moved, c->tiled.arena_bytes, c->tiled.poison_read);
 }
 
-/* Both runs store elements as the device does: say so where that loses something. */
+/* Both runs store elements as the device does: note it where that loses precision. */
 static void run_note(const cli_context *cli, const graph_check *c) {
   const tesela_node *node;
   for (int32_t k = 0; (node = tesela_graph_node(c->placed, k)); k++) {
     if (!node->layout || tesela_dtype_family_of(node->dtype) != TESELA_FAMILY_FLOAT) continue;
     tesela_dtype device = node->layout->host.device_dtype;
     if (device == node->dtype) continue;
-    say_note(cli, "%s is stored as %s on %s, here on plain memory as well", tesela_dtype_name(node->dtype),
-             tesela_dtype_name(device), c->target->name);
+    say_note(cli, "%s is stored as %s on %s, and in the run on plain memory too",
+             tesela_dtype_name(node->dtype), tesela_dtype_name(device), c->target->name);
     return;
   }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * details.c - what help and the manual page say about each verb. Paragraphs are divided by "\n\n"; a line that starts with two
- * blanks stands as it is.
+ * details.c - the text on each verb in the help and the manual page. Paragraphs are separated by "\n\n"; a line that starts with
+ * two blanks is printed as it is.
  */
 #include "main/options.h"
 
@@ -20,7 +20,7 @@ const char show_details[] =
     "github, pipe, orgtbl, jira, presto, pretty, psql, rst, tsv, html; csv and json print the table "
     "alone. simple_grid is simple, and so on. Colours are warps, shades groups of four threads. "
     "--only=words prints the facts: an expression, threads, registers, and the matrix instruction "
-    "whose operands it is made of. One name stands for all operands with the same layout, with the "
+    "whose operands it is made of. One name covers all operands with the same layout, with the "
     "number of the others. --json has all of them under made_of.\n\n"
     "For a device layout, show prints a table with one row per device dim, outermost first: its host "
     "dim, the elements that one step of the digit covers, and the strides on both sides; then sizes, "
@@ -76,7 +76,7 @@ const char what_details[] =
 const char same_details[] =
     "Compares two layouts of one shape, or two tuples member by member. Exit status 0: every element "
     "is at the same place in both. Exit status 1: one element is not; the first such element is "
-    "printed. Element types of the same width and sizes of the padding may differ; a note says so.\n\n"
+    "printed. Element types of the same width and sizes of the padding may differ; a note reports that.\n\n"
     "Two register layouts are the same if every element is in the same threads and in the same "
     "register of each, however the layouts are written. Tiles in memory, device layouts and XLA "
     "layouts are compared with each other.\n\n"
@@ -90,8 +90,8 @@ const char same_details[] =
 const char report_details[] =
     "Reads the memory reports that XLA prints when a program does not fit, in any log, and HLO text. "
     "Shows how much of the memory is padding, in which arrays, why, and which operation made them; "
-    "and which dim order, tile format or merge of dims takes less. The compiler's own figures stand "
-    "beside, where the log has them.\n\n"
+    "and which dim order, tile format or merge of dims takes less. The compiler's own figures are "
+    "shown too, if the log has them.\n\n"
     "A FILE may be a folder: all text files in it and below. - or no FILE is standard input. With a "
     "limit, the exit status is 1 when it is exceeded. docs/report.md explains how arrays are counted "
     "and lists the fields of --json and --tsv.\n\n"
@@ -100,7 +100,7 @@ const char report_details[] =
 
 const char diff_details[] =
     "Reads BEFORE and AFTER as report does. Prints the arrays whose layout or size changed, and those "
-    "that are gone or new, largest change of bytes first. Arrays are matched by shape, then by type "
+    "that were removed or added, largest change of bytes first. Arrays are matched by shape, then by type "
     "and dims, then by operation; numbers that the compiler appends to names do not count. Exit "
     "status 0: no array changed.";
 
@@ -109,9 +109,9 @@ const char relayout_details[] =
     "first bytes; - is standard input. Raw bytes need --from. The other formats contain type, dims "
     "and order (a .npy its fortran_order; big-endian numbers are swapped on the way), and --from, if "
     "given, must agree. --to may be braces alone.\n\n"
-    "The output is raw unless its name or --format says .npy (dims in order or in reverse, no "
+    "The output is raw unless its name or --format requests .npy (dims in order or in reverse, no "
     "padding) or .safetensors (any layout, recorded in the metadata as pack does). It is written "
-    "under a temporary name in the same folder and renamed when it is complete, so it may be FILE "
+    "under a temporary name in the same folder and renamed when it is complete, so it can replace FILE "
     "itself.\n\n"
     "Files are mapped, not read, so a file may be larger than the machine's memory. With --memory, a "
     "copy that changes which dim is contiguous proceeds window by window in small chunks; when more "
@@ -209,11 +209,11 @@ const char dma_details[] =
 const char graph_details[] =
     "TASK is propagate, assign, plan or run. FILE is a program in HLO text or in JSON (docs/graph.md "
     "describes the form); - is standard input. propagate carries device layouts through the program "
-    "without moves, and names the first operator that no layout suits. assign inserts the moves that "
+    "without moves, and names the first operator without a compatible layout. assign inserts the moves that "
     "are needed, at the least price. plan gives every buffer a place in memory; it also reads a list "
     "of buffers in CSV. run executes the program on tiled memory and on plain memory and compares the "
     "bits, with inputs and results in files (--in, --out) or made-up inputs. Exit status 1: no layout "
-    "suits, the capacity is exceeded, or results differ.\n\n"
+    "fits, the capacity is exceeded, or results differ.\n\n"
     "  $ tesela graph propagate model.hlo\n"
     "  $ tesela graph assign linear.json --proof\n"
     "  $ tesela graph run linear.json --in x=x.npy --in w=w.npy --out y=y.npy\n"

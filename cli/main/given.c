@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * given.c - what the command line gave, asked for by name; the verb of a name.
+ * given.c - options of the command line by name; verbs by name.
  */
 #include <assert.h>
 #include <errno.h>

@@ -33,7 +33,7 @@ static void wrapped(const cli_term *term, const char *text, const char *end, int
 
 enum { INDENT = 2, COLUMN = 26, NAME = 160 };
 
-/* A name after INDENT columns, broken behind a | where it is wider than the terminal. Returns the columns used. */
+/* A name after INDENT columns, broken after a | if it is wider than the terminal. Returns the columns used. */
 static int put_name(const cli_term *term, const char *name) {
   int room = term->width - INDENT;
   while ((int)strlen(name) > room) {
@@ -51,7 +51,7 @@ static int put_name(const cli_term *term, const char *name) {
   return INDENT + (int)strlen(name);
 }
 
-/* A name and what it is: in a row, or in two when the name is long. */
+/* A name and its description: on one line, or on two if the name is long. */
 static void entry(const cli_term *term, const char *name, const char *summary) {
   fprintf(term->file, "%*s", INDENT, "");
   bool broken = INDENT + (int)strlen(name) > term->width;
@@ -78,7 +78,7 @@ static void options(const cli_term *term, const char *title, const cli_option *o
   }
 }
 
-/* Paragraphs; one that starts with blanks stands as it is. */
+/* Print paragraphs; one that starts with blanks is printed as it is. */
 static void paragraphs(const cli_term *term, const char *text) {
   while (*text) {
     const char *end = strstr(text, "\n\n");

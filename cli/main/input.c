@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input.c - what people write as arguments.
+ * input.c - reading arguments: layouts, indices, places.
  */
 #include "main/input.h"
 
@@ -29,7 +29,7 @@ bool input_options(const cli_context *cli, tesela_target *own, tesela_layout_rea
   return !o->name || device_target(cli, own, &options->device.target, status);
 }
 
-/* text[at] replaced by `by` (inserted, if drop is 0), if that makes a layout with nothing left to mend. */
+/* The text with text[at] replaced by `by` (inserted, if drop is 0), if that is a layout that needs no repair. */
 static bool mends(const char *text, size_t length, const tesela_layout_read_options *options, size_t at,
                   size_t drop, const char *by, char into[SUGGESTION]) {
   size_t n = strlen(by);
@@ -63,7 +63,7 @@ static void suggest(const char *text, size_t length, const tesela_layout_read_op
     }
 }
 
-/* The name of a file? Then what reads it is said. */
+/* Is the text the name of a file? Then name the verb that reads it. */
 static bool is_file(const cli_context *cli, const char *text, size_t length) {
   static const struct {
     const char *end, *reader;
@@ -194,9 +194,9 @@ static int each_line(const cli_context *cli, int (*each)(void *user, const char 
     } else if (!is_blank(text, length)) {
       status = each(user, text, length);
     }
-    if (ferror(stdout)) break; /* nobody reads on, or nothing can be written: main sees to it */
+    if (ferror(stdout)) break; /* the reader left, or the write failed: main handles both */
   }
-  if (status != CLI_YES) fprintf(stderr, "This was line %" PRId64 " of standard input.\n", number);
+  if (status != CLI_YES) fprintf(stderr, "The error is in line %" PRId64 " of standard input.\n", number);
   lines_end(&lines);
   return status;
 }

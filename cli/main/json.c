@@ -94,16 +94,16 @@ int json_say(const cli_context *cli, const json_request *a, tesela_status done) 
     status = say_failure_in(cli, field->as.text, field->n, r->err);
   else
     status = say_failure(cli, r->err);
-  if (*r->error_at) fprintf(stderr, "This was for tensor %s.\n", say_quote(r->error_at, quote));
+  if (*r->error_at) fprintf(stderr, "The error is in tensor %s.\n", say_quote(r->error_at, quote));
   return r->err->reason == TESELA_REASON_PATH ? CLI_BAD : status;
 }
 
 int json_tell(const cli_context *cli, json_request *a) {
   int status = CLI_YES;
-  if (a->sink.stopped) { /* that sink stops for one reason */
+  if (a->sink.stopped) { /* this sink stops only without memory */
     say_error(cli, "no memory for the answer");
     status = CLI_FAILED;
-  } else if (a->done == TESELA_E_STOPPED) { /* nobody else stops a request of a command */
+  } else if (a->done == TESELA_E_STOPPED) { /* only a reader that left stops a request of a command */
     cli_lose_reader();
   } else if (a->done != TESELA_OK) {
     status = json_say(cli, a, a->done);

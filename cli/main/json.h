@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json.h - answers in JSON, put together in memory, go out.
+ * json.h - print answers in JSON, and run the operations that give them.
  */
 #ifndef TESELA_CLI_JSON_H
 #define TESELA_CLI_JSON_H
@@ -12,12 +12,12 @@
 
 #include "main/options.h"
 
-/* Write what there is (json_line: and a newline) to a file, and empty the writer. false: no memory or ferror. */
+/* Write the text so far (json_line: and a newline) to a file, and empty the writer. Returns false for want of memory or on ferror. */
 bool json_write(tesela_json_out *j, FILE *file);
 bool json_line(tesela_json_out *j, FILE *file);
 
-/* A sink that prints JSON on a file as it comes, for answers that cannot fail any more and may be large. json_stream_end prints the
- * newline; false: no memory or ferror. */
+/* A sink that prints JSON on a file as it comes, for answers that can no longer fail and may be large. json_stream_end prints the
+ * newline; it returns false for want of memory or on ferror. */
 typedef struct json_stream {
   tesela_sink sink; /* first: the callback finds the rest through it */
   tesela_json_out out;
@@ -26,24 +26,24 @@ typedef struct json_stream {
 json_stream json_stream_begin(FILE *file);
 bool json_stream_end(json_stream *j);
 
-/* What --json prints: the answer of an operation to a request of n fields, op among them, as a line on stdout. Texts are read
- * leniently. A failure is said on stderr, with the text of the field at fault; nothing is printed then. An exit status. */
+/* Print the --json answer: a request of n fields, including op, is answered as one line on stdout. Texts are read leniently. A
+ * failure is reported on stderr with the text of the faulty field, and nothing is printed. Returns an exit status. */
 int json_answer(const cli_context *cli, size_t n, const tesela_value *fields);
 
-/* The same; *answer receives a member of the answer that is true or false ("same"). */
+/* The same; *flag receives a boolean member of the answer ("same"). */
 int json_answer_flag(const cli_context *cli, size_t n, const tesela_value *fields, const char *member,
                      bool *flag);
 
 /* The same in two parts. `a` has zeros but for `member`, which may be NULL, and members of `r` that these do not set: progress and
- * unfinished. Without --json the answer is not printed, and failures are said all the same. json_tell frees; after a status other
- * than CLI_YES of json_ask, which was said, it is not called. */
+ * unfinished. Without --json the answer is not printed, but failures are reported. json_tell frees `a`; do not call it after json_ask
+ * returned a status other than CLI_YES, which has been reported. */
 typedef struct json_request {
   tesela_sink sink; /* first: the callback finds the rest through it */
   tesela_request r;
   const char *member;
   bool flag; /* its value */
   tesela_status done;
-  /* Its own: */
+  /* Storage of the request: */
   tesela_json_out out;
   int depth;
   bool next;
@@ -55,17 +55,16 @@ typedef struct json_request {
 int json_ask(const cli_context *cli, size_t n, const tesela_value *fields, json_request *a);
 int json_tell(const cli_context *cli, json_request *a);
 
-/* For verbs that do in words what an operation does: only the request, for what the operations share, with flags and deadline; what
- * json_say says of a failure. `a` as for json_ask; tesela_request_free of a->r. */
+/* For verbs that give the answer of an operation in words: json_begin makes only the request, with flags and deadline, for functions
+ * shared with the operations; json_say reports a failure. `a` as for json_ask; free a->r with tesela_request_free. */
 int json_begin(const cli_context *cli, size_t n, const tesela_value *fields, json_request *a);
 int json_say(const cli_context *cli, const json_request *a, tesela_status done);
 
-/* Options of the verb that were given and are fields of an operation, "_" for "-": field[*n] and on; not target. false after saying
- * what is wrong: CLI_BAD. */
+/* Append the given options that are fields of an operation, with "_" for "-", at field[*n], except target. Returns false after
+ * reporting the error: CLI_BAD. */
 bool json_fields(const cli_context *cli, const char *op, tesela_value *field, size_t *n);
 
-/* The answer of the operation that is named as the verb: op is added to the fields. CLI_NO if the member, which may be NULL, is
- * false. */
+/* Print the answer of the operation named like the verb: op is added to the fields. CLI_NO if the member (may be NULL) is false. */
 int json_verb(const cli_context *cli, size_t n, const tesela_value *fields, const char *member);
 
 #endif

@@ -20,7 +20,7 @@ void lines_end(line_reader *reader) {
   reader->data = NULL;
 }
 
-/* Room for one more chunk behind end; what lies before begin is given up. */
+/* Make room for one more chunk after end; the bytes before begin are discarded. */
 static bool make_room(line_reader *r) {
   if (r->begin > 0) {
     memmove(r->data, r->data + r->begin, r->end - r->begin);

@@ -2,8 +2,8 @@
 /*
  * lines.h - standard input line by line, without waiting for more than there is.
  *
- * Before it waits for input, what was printed is flushed: who sends one line and waits for the answer gets
- * it, and a long file is still answered in large blocks.
+ * Output is flushed before a read that would wait: a program that sends one line and waits gets its answer, and a long file is
+ * still answered in large blocks.
  */
 #ifndef TESELA_CLI_LINES_H
 #define TESELA_CLI_LINES_H
@@ -13,9 +13,9 @@
 
 typedef enum line_result {
   LINE_READ,
-  LINE_TOO_LONG, /* longer than the limit; the rest of it will be skipped */
+  LINE_TOO_LONG, /* longer than the limit; its rest will be skipped */
   LINE_END,
-  LINE_FAILED, /* errno says why */
+  LINE_FAILED, /* errno has the reason */
 } line_result;
 
 typedef struct line_reader {
@@ -27,7 +27,7 @@ typedef struct line_reader {
 } line_reader;
 
 line_reader lines_begin(int fd, size_t limit);
-/* The next line, without its newline; the text is good until the next call. The last one may lack the
+/* The next line, without its newline; the text is valid until the next call. The last one may lack the
  * newline. */
 line_result lines_next(line_reader *reader, const char **text, size_t *length);
 void lines_end(line_reader *reader);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - the command `tesela`: reads the command line, runs the verb, sees to its output.
+ * main.c - the command `tesela`: reads the command line, runs the verb, finishes its output.
  *
- *   options.c         the table of verbs and options; parse.c reads the command line by it, given.c asks what it gave,
+ *   options.c         the table of verbs and options; parse.c reads the command line by it, given.c looks up options,
  *                     help.c prints it
  *   cmd_<verb>.c      one verb each, on the public headers and jansson alone
- *   say.c term.c      words on stderr; what a terminal can show
+ *   say.c term.c      messages on stderr; abilities of a terminal
  *   input.c lines.c   a LAYOUT argument; standard input line by line
- *   tensor_file*.c    tensors in files: what the command line says about them, and what is said
- *   json.c            text
+ *   json.c            answers in JSON
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,21 +20,20 @@
 #include "main/options.h"
 #include "main/say.h"
 
-/* A standard stream that was closed would be the next file that is opened. What takes its place fails when
- * used. */
+/* A closed standard stream would become the next file that is opened. Replace it by a descriptor that fails when used. */
 static void fill_closed_streams(void) {
   static const int flags[] = {O_WRONLY, O_RDONLY, O_WRONLY};
   for (int fd = 0; fd < 3; fd++)
     if (fcntl(fd, F_GETFD) == -1 && errno == EBADF && open("/dev/null", flags[fd]) != fd) _exit(CLI_FAILED);
 }
 
-/* Does nobody read what we write to this pipe any more? */
+/* Has the reader of this pipe left? */
 static bool reader_left(int fd) {
   struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
   return poll(&poll_fd, 1, 0) == 1 && (poll_fd.revents & POLLERR);
 }
 
-/* Is what goes to stdout data for programs? Else it is tables and pictures for people. */
+/* Does stdout receive data for programs, rather than tables and pictures for people? */
 static bool prints_data(const cli_context *cli) {
   static const char *const verbs[] = {"digest", "pack",    "query", "relayout",
                                       "unpack", "version", "what",  "where"};
@@ -49,15 +47,15 @@ static bool prints_data(const cli_context *cli) {
   return false;
 }
 
-/* Write out what is left on stdout and close it: some file systems say only then that they have no room. Returns 0, the
- * errno, or -1 where it is not known. */
+/* Flush stdout and close it: some file systems report only then that they are full. Returns 0, the errno, or -1 if it is
+ * unknown. */
 static int write_rest(void) {
   if (!cli_flush()) return cli_flush_error() ? cli_flush_error() : reader_left(STDOUT_FILENO) ? EPIPE : -1;
   return close(STDOUT_FILENO) == 0 ? 0 : errno;
 }
 
-/* A reader that left early has seen what it wanted of a table; data that it did not get is lost, and the process ends
- * as SIGPIPE would have ended it, or, where that is ignored, as for any other failure. */
+/* A reader that leaves early has seen what it wanted of a table. Data that it did not get is lost: then the process ends by
+ * SIGPIPE or, where that signal is ignored, as after any other failure. */
 static int finish_output(const cli_context *cli, bool pipes_kill, int status) {
   int reason = write_rest();
   if (cli_reader_left()) reason = EPIPE;

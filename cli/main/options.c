@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* Verbs about threads in warps, and about their memory. */
+/* Verbs about threads in warps and their memory. */
 #define WARP_OPTION \
   { "warp", 0, "N", "threads of a warp, up to 64 (default: 32)" }
 #define MACHINE_OPTIONS                                                     \
@@ -18,7 +18,7 @@
 #define SEARCH_OPTION \
   { "max-steps", 0, "N", "end a search after N steps (default: 67108864)" }
 
-/* Verbs that take device layouts. */
+/* Verbs that accept device layouts. */
 #define TARGET_OPTION                                                                           \
   {                                                                                             \
     "target", 0, "TARGET",                                                                      \
@@ -39,7 +39,7 @@
     "isa", 0, "best|c|neon|avx2|avx512", "use no instructions beyond these (default: best)"      \
   }
 
-/* Verbs that run ways of copying side by side. */
+/* Verbs that compare ways of copying. */
 #define TRIAL_OPTION \
   { "max-bytes", 0, "SIZE", "refuse a problem with more than SIZE on both sides together (default: 1GiB)" }
 #define WAYS_OPTIONS(solver, isa)                                                                         \
@@ -168,7 +168,7 @@ static const cli_option report_options[] = {
     {"space", 0, "N", "only arrays of memory space N; 0 is the main memory of the device"},
     {"tsv", 0, NULL, "print tab-separated values, one line per array"},
     {"max-waste", 0, "SHARE",
-     "exit 1 if a larger share of the stored bytes is padding, such as 10%; 3 if the report cannot tell"},
+     "exit 1 if a larger share of the stored bytes is padding, such as 10%; 3 if the report leaves it open"},
     {"max-bytes", 0, "SIZE", "exit 1 if more bytes are stored, such as 16GiB"},
     END,
 };
@@ -232,7 +232,7 @@ static const cli_option graph_options[] = {
     {"padding", 0, NULL, "print the content of padding lanes, and the operators that would read them"},
     {"capacity", 0, "BYTES", "plan: exit 1 if the arena needs more"},
     {"scratchpad", 0, "BYTES", "plan: fast memory for the buffers with the most traffic"},
-    {"no-reuse", 0, NULL, "plan: never put a result in the place of an operand"},
+    {"no-reuse", 0, NULL, "plan: never reuse the memory of an operand for a result"},
     {"inputs", 0, NULL, "plan: put inputs and outputs in the arena, too"},
     {"csv", 0, NULL, "plan: print buffers as CSV"},
     {"in", 0, "NAME=FILE", "run: read this input from a .npy or .safetensors; may be repeated"},

@@ -8,14 +8,14 @@
  *
  *   {"where", cmd_where, "LAYOUT INDEX...", 2, ANY, "the place of an element", where_details, where_options},
  *
- * When it is called, the words are counted and the options checked; it asks for them by name:
+ * When it is called, arguments are counted and options checked; it looks them up by name:
  *
  *   for (int i = 1; i < cli->n_args; i++) ... cli->arg[i] ...
  *   if (cli_has(cli, "bytes")) ...
  *   const char *path = cli_value(cli, "output");     NULL if not given
  *
- * Data goes to stdout with printf and the like, words to stderr through say.h. main flushes stdout and sees
- * to a full disk and a reader that left; a loop that writes without end looks at ferror(stdout) now and then.
+ * Data goes to stdout with printf and the like, messages to stderr through say.h. main flushes stdout and
+ * handles a full disk and a reader that left; a loop with unlimited output checks ferror(stdout) now and then.
  */
 #ifndef TESELA_CLI_OPTIONS_H
 #define TESELA_CLI_OPTIONS_H
@@ -29,14 +29,14 @@ typedef enum cli_exit {
   CLI_YES = 0,    /* yes, done */
   CLI_NO = 1,     /* no, differs, over the limit */
   CLI_BAD = 2,    /* bad usage or input */
-  CLI_FAILED = 3, /* our own failure: cannot write, no memory (main says it if nobody did); cannot tell */
+  CLI_FAILED = 3, /* own failure: cannot write, no memory (which main reports); cannot tell */
 } cli_exit;
 
 /* One option. The list of a verb ends with a row of zeros. */
 typedef struct cli_option {
   const char *name;  /* "output": --output=X or --output X */
   char letter;       /* 'o': -o X or -oX as well; 0: none */
-  const char *value; /* what follows: "FILE", "N", or the words allowed, "auto|always|never"; NULL: nothing */
+  const char *value; /* its value: "FILE", "N", or the allowed values, "auto|always|never"; NULL: no value */
   const char *summary; /* "write to FILE" */
 } cli_option;
 
@@ -45,21 +45,21 @@ typedef struct cli_context cli_context;
 typedef struct cli_verb {
   const char *name;
   int (*run)(const cli_context *cli);
-  const char *args;       /* "LAYOUT INDEX..."; a word FILE is completed with file names */
+  const char *args;       /* "LAYOUT INDEX..."; shells complete FILE with file names */
   int min_args, max_args; /* max_args ANY: no limit */
   const char *summary;    /* half a line, lower case */
-  const char *details; /* paragraphs divided by "\n\n"; a line that starts with two blanks stands as it is */
-  const cli_option *options; /* its own; the common ones hold for every verb */
+  const char *details; /* paragraphs separated by "\n\n"; a line that starts with two blanks stays as it is */
+  const cli_option *options; /* its own, besides the common ones of every verb */
 } cli_verb;
 
 #define ANY (-1)
-#define CLI_MAX_OPTIONS 24 /* of one verb, the common ones not counted */
+#define CLI_MAX_OPTIONS 24 /* of one verb, without the common ones */
 #define CLI_MAX_COMMON 8
 
-/* What the command line says. */
+/* The parsed command line. */
 struct cli_context {
   const cli_verb
-      *verbs; /* the table, from main: nothing else refers to it, so that verbs do not call each other */
+      *verbs; /* the table, set by main: nothing else refers to it, so verbs cannot call each other */
   const cli_verb *verb;
   int n_args;
   const char **arg;
@@ -80,34 +80,34 @@ extern const cli_verb cli_verbs[];
 extern const cli_option cli_common_options[];
 
 const cli_verb *cli_find_verb(const cli_context *cli, const char *name); /* NULL: unknown */
-int cli_unknown_verb(const cli_context *cli, const char *name); /* says so, with a suggestion; CLI_BAD */
+int cli_unknown_verb(const cli_context *cli, const char *name); /* reports it, with a suggestion; CLI_BAD */
 
 /* An option by its name, or by its letter if that is not 0; NULL: the verb does not have it. Its value is at *at of cli->own, or
  * of cli->common if *common. */
 const cli_option *cli_find_option(const cli_context *cli, const char *name, size_t length, char letter,
                                   bool *common, int *at);
-/* Was it given? An option the verb does not have is a mistake in the program (assert). */
+/* Was it given? Asking for an option that the verb does not have is a bug (assert). */
 bool cli_has(const cli_context *cli, const char *name);
-/* The value that was given last, NULL if none was. */
+/* The last value given; NULL if the option was not given. */
 const char *cli_value(const cli_context *cli, const char *name);
 /* The values of an option that is given several times, in order: call with *at 0 first. NULL after the last. */
 const char *cli_each(const cli_context *cli, const char *name, int *at);
-/* The value as an integer within low .. high; `otherwise` if it was not given. false: said on stderr,
- * CLI_BAD. */
+/* The value as an integer within low .. high; `otherwise` if it was not given. Returns false after
+ * reporting the error: CLI_BAD. */
 bool cli_integer(const cli_context *cli, const char *name, int64_t low, int64_t high, int64_t otherwise,
                  int64_t *out);
 
 /* The value as a size in bytes, "4GiB"; likewise. */
 bool cli_size(const cli_context *cli, const char *name, int64_t otherwise, int64_t *out);
 
-/* Read the command line. Returns true with a verb to run, or false with *status after saying why. *cli->arg
- * and *cli->given have room for argc words, given by the caller. */
+/* Read the command line. Returns true with a verb to run, or false with *status after reporting the error. The
+ * caller provides *cli->arg and *cli->given with room for argc entries. */
 bool cli_parse(cli_context *cli, int argc, char **argv, int *status);
 
 /* help.c: the help of one verb, or (NULL) of the command. */
 void help_print(const cli_context *cli, const cli_verb *verb, const cli_term *term);
 
-/* details.c: what help says about each verb. */
+/* details.c: the help text of each verb. */
 extern const char show_details[], where_details[], what_details[], same_details[], report_details[],
     diff_details[], relayout_details[], pack_details[], unpack_details[], plan_details[], check_details[],
     bench_details[], cmp_details[], digest_details[], access_details[], swizzle_details[], convert_details[],

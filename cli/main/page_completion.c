@@ -71,7 +71,7 @@ static void bash_completion(const cli_verb *verbs) {
   fputs("' -- \"$word\")) ;;\n  esac\n}\ncomplete -F _tesela tesela\n", stdout);
 }
 
-/* Text inside single quotes of zsh; what _arguments reads in a special way is hidden. */
+/* Text inside single quotes of zsh; characters that are special to _arguments are escaped. */
 static void zsh_text(const char *text) {
   for (; *text; text++) {
     if (*text == '\'')
@@ -125,7 +125,7 @@ static void zsh_completion(const cli_verb *verbs) {
   fputs("  esac\n}\n_tesela \"$@\"\n", stdout);
 }
 
-static const char *fish_verb; /* the verb whose options are printed; NULL: all */
+static const char *fish_verb; /* the verb whose options are printed; NULL: all verbs */
 
 static void fish_text(const char *text) {
   for (; *text; text++) {

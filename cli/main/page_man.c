@@ -38,14 +38,14 @@ static void man_char(char c) {
     putchar(c);
 }
 
-/* One line as it is. A control character at its start is hidden from the formatter. */
+/* One line as it is. A control character at its start is escaped. */
 static void man_line(const char *text) {
   if (*text == '.' || *text == '\'') fputs("\\&", stdout);
   for (; *text && *text != '\n'; text++) man_char(*text);
   putchar('\n');
 }
 
-/* Running text: each sentence on lines of its own, none longer than 78 bytes if the words allow it. */
+/* Running text: each sentence starts a new line; lines have at most 78 bytes unless a word is longer. */
 static void man_words(const char *text, const char *end) {
   size_t column = 0;
   bool sentence = true; /* the next word starts one */
@@ -70,7 +70,7 @@ static void man_words(const char *text, const char *end) {
 
 static void man_text(const char *text) { man_words(text, text + strlen(text)); }
 
-/* A word as an argument of a macro. */
+/* A text as an argument of a macro. */
 static void man_argument(const char *text) {
   fputs(" \"", stdout);
   for (; *text; text++) {
@@ -86,7 +86,7 @@ static void man_argument(const char *text) {
   putchar('"');
 }
 
-/* Paragraphs; lines of one that starts with blanks stand as they are. */
+/* Paragraphs; one that starts with blanks is printed as it is. */
 static void man_paragraphs(const char *text) {
   while (*text) {
     const char *end = strstr(text, "\n\n");

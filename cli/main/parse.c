@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * parse.c - the command line, read by the table of options.c.
+ * parse.c - reads the command line by the table of options.c.
  *
- * Options may stand anywhere; before the verb, only those of all verbs. `--` ends them; `-`, negative numbers and what begins
- * with an arrow are arguments. The last value of an option counts.
+ * Options may stand anywhere; before the verb, only those of all verbs. `--` ends them; `-`, negative numbers and texts that
+ * begin with an arrow are arguments. The last value of an option counts.
  */
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +48,7 @@ typedef struct words {
   char **next, **end;
 } words;
 
-/* Give an option its value: the rest of its word, or the next word. */
+/* Give an option its value: the rest of its argument, or the next argument. */
 static bool take_value(cli_context *cli, const cli_option *option, const char **slot, const char *inside,
                        words *rest) {
   char quote[SAY_QUOTE];
@@ -131,7 +131,7 @@ static bool take_words(cli_context *cli, words *rest) {
   return true;
 }
 
-/* How streams are written, by the options that were read so far. */
+/* Set colour and width of both streams, by the options read so far. */
 static void look_at_streams(cli_context *cli) {
   const char *color = cli_value(cli, "color");
   cli_color wish = CLI_COLOR_AUTO;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * say.c - words on stderr.
+ * say.c - messages on stderr.
  */
 #include "main/say.h"
 
@@ -12,7 +12,7 @@ static void say(const cli_context *cli, const char *sgr, const char *kind, const
     TESELA_PRINTF(4, 0);
 
 static void say(const cli_context *cli, const char *sgr, const char *kind, const char *format, va_list args) {
-  cli_flush(); /* what was printed before comes before */
+  cli_flush(); /* keep the order of stdout and stderr */
   fputs("tesela: ", stderr);
   cli_styled(&cli->err, sgr, kind);
   vfprintf(stderr, format, args);
@@ -64,7 +64,7 @@ int say_exit(tesela_status status) {
   }
 }
 
-/* A limit that the message names as the field of the library, max_steps: the option that raises it. */
+/* If the message names a limit by its field in the library, max_steps: the option that raises it. */
 static void say_option_of_limit(const cli_context *cli, const tesela_error *err) {
   for (const cli_option *o = cli->verb->options; err->status == TESELA_E_LIMIT && o->name; o++) {
     char field[32];

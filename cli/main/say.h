@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * say.h - words on stderr: errors, notes, and the input with a caret under the byte that is wrong.
+ * say.h - messages on stderr: errors, notes, and the input with a caret under the byte that is wrong.
  */
 #ifndef TESELA_CLI_SAY_H
 #define TESELA_CLI_SAY_H
@@ -10,25 +10,25 @@
 #include "main/options.h"
 #include "quote.h"
 
-/* "tesela: ..." and a newline. Texts from outside that go into `format` must be shown with say_quote first.
+/* "tesela: ..." and a newline. Arguments from outside must pass through say_quote first.
  */
 void say_error(const cli_context *cli, const char *format, ...) TESELA_PRINTF(2, 3);
 void say_note(const cli_context *cli, const char *format, ...) TESELA_PRINTF(2, 3);
-/* Was an error said? */
+/* Was an error reported? */
 bool say_spoke(void);
-/* An error in how the command was called, and where to read about it. Returns CLI_BAD. */
+/* An error in the command line, with a pointer to the help. Returns CLI_BAD. */
 int say_usage(const cli_context *cli, const char *format, ...) TESELA_PRINTF(2, 3);
 
-/* The exit status that goes with a status: CLI_FAILED for memory and output, else CLI_BAD. */
+/* The exit status for a status: CLI_FAILED for memory and output, else CLI_BAD. */
 int say_exit(tesela_status status);
-/* The message of an error; returns its exit status. */
+/* Report an error; returns its exit status. */
 int say_failure(const cli_context *cli, const tesela_error *err);
 
-/* The same after a print to stdout, whose own failure is main's business: CLI_YES then. */
+/* The same after a print to stdout. A failure of stdout itself is left to main: CLI_YES then. */
 int say_printed(const cli_context *cli, tesela_status status, const tesela_error *err);
 
 /*
- * The message with the text that was read, one line, and a caret under byte err->at:
+ * The same with the text that was read, on one line, and a caret under byte err->at:
  *
  *   tesela: tile extent is 0; a tile extent is 1 or more
  *     f32[3,5]{1,0:T(0,2)}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * term.c - what a stream can show.
+ * term.c - abilities of a stream.
  */
 #include "main/term.h"
 
@@ -34,7 +34,7 @@ static int width_of(int fd) {
   return width < 20 ? 20 : width > 1000 ? 1000 : (int)width;
 }
 
-/* The codeset of the locale for characters, by its name: setlocale would ask for memory, and be silent without. */
+/* The codeset of the locale for characters, by its name: setlocale would allocate memory, and not report a failure. */
 static bool locale_is_utf8(void) {
   static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
   const char *locale = NULL;

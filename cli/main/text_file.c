@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* text_file.c - files of text, read whole. */
+/* text_file.c - reads whole text files. */
 #include "main/text_file.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 enum { FIRST_BYTES = 1 << 16 };
 
-/* All that a stream has, up to limit + 1 bytes, and a NUL; NULL without memory. */
+/* The rest of a stream, up to limit + 1 bytes, and a NUL; NULL without memory. */
 static char *text_file_all(FILE *file, size_t limit, size_t *length) {
   size_t capacity = FIRST_BYTES;
   char *text = malloc(capacity + 1);
@@ -57,8 +57,7 @@ int text_file_fail(const cli_context *cli, const char *path, const char *text, s
                    const tesela_error *failure) {
   char quote[SAY_QUOTE];
   tesela_error clean = *failure, *err = &clean;
-  for (char *at = clean.message; *at;
-       at++) /* names in it come from the file: nothing that a terminal obeys */
+  for (char *at = clean.message; *at; at++) /* names in the message come from the file */
     if ((unsigned char)*at < ' ' || *at == 0x7f) *at = '?';
   if (err->at < 0 || (size_t)err->at > length) {
     say_error(cli, "%s: %s", say_quote(path, quote), err->message);
@@ -71,6 +70,6 @@ int text_file_fail(const cli_context *cli, const char *path, const char *text, s
   tesela_error here = *err;
   here.at = err->at - (int64_t)begin;
   int status = say_failure_in(cli, text + begin, end - begin, &here);
-  fprintf(stderr, "This is line %zu of %s.\n", line, say_quote(path, quote));
+  fprintf(stderr, "The error is in line %zu of %s.\n", line, say_quote(path, quote));
   return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text_file.h - files of text, read whole.
+ * text_file.h - reads whole text files.
  */
 #ifndef TESELA_CLI_TEXT_FILE_H
 #define TESELA_CLI_TEXT_FILE_H
@@ -11,10 +11,11 @@
 
 #include "main/options.h"
 
-/* The whole of a file of up to `limit` bytes and a NUL, to be freed; - is standard input. NULL: said, *status set. */
+/* The whole of a file of up to `limit` bytes and a NUL, which the caller frees; - is standard input. Returns NULL after reporting the
+ * error, with *status set. */
 char *text_file_read(const cli_context *cli, const char *path, size_t limit, size_t *length, int *status);
 
-/* An error in such a text: the line it is in, a caret, and its number. Returns the exit status. */
+/* Report an error in such a text: the line with a caret, and its number. Returns the exit status. */
 int text_file_fail(const cli_context *cli, const char *path, const char *text, size_t length,
                    const tesela_error *failure);
 

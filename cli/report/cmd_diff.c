@@ -54,7 +54,7 @@ static void print_totals(const diff_view *view, tesela_report_source source) {
          report_range(&view->show, after.padding_bytes, after.most_padding_bytes, padding[1]));
 }
 
-/* What the two arrays have in common, and how they differ: "f32[8,3] {1,0} -> {0,1}". */
+/* The common part of the two arrays, and the difference: "f32[8,3] {1,0} -> {0,1}". */
 static void put_shapes(const cli_term *term, const tesela_report_change *change) {
   const char *before = change->before ? report_shape_text(change->before) : NULL;
   const char *after = change->after ? report_shape_text(change->after) : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_report.c - the verb report: what is padding in memory reports and HLO text, why, and what would avoid
- * it.
+ * cmd_report.c - the verb report: the padding in memory reports and HLO text, its cause, and how to
+ * avoid it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static void say_bytes(const report_view *view, const report_limit *limit, const 
     say_error(view->cli, "%s: the compiler's total is %s; --max-bytes allows %s", name, found, allowed);
 }
 
-/* A limit that is exceeded for certain comes before one that could not be checked. */
+/* A limit that is certainly exceeded counts before one that cannot be checked. */
 static int check_limits(const report_view *view) {
   report_limit limit[REPORT_LIMITS];
   const tesela_report_note *missing;

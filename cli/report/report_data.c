@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report_data.c - a report as JSON and as TSV. docs/report.md lists the fields; they stay.
+ * report_data.c - a report as JSON and as TSV. docs/report.md lists the fields, a stable interface.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static void put_tsv_known(bool known, int64_t bytes) {
   if (known) printf("%" PRId64, bytes);
 }
 
-/* The shapes that a row can be: "f32[8,3]{1,0:T(8,128)} | s32[24]". */
+/* The possible shapes of a row: "f32[8,3]{1,0:T(8,128)} | s32[24]". */
 static void put_tsv_candidates(const tesela_report_array *array) {
   putchar('\t');
   for (int32_t i = 0; i < array->n_candidates; i++) {

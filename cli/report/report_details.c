@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report_details.c - one row of a report in full: what made it, why it is padded, what would take less, and
- * what the compiler said.
+ * report_details.c - one row of a report in full: the operation that made it, the cause of its padding, a smaller layout, and
+ * the compiler's own figures.
  *
  *   1. s32[29360128,10]{1,0:T(8,128)}
  *      made by   iota %iota.2, model/loss/one_hot (train.log:16)
@@ -14,7 +14,7 @@
 
 #include "report/report_print.h"
 
-enum { INDENT = 13 }; /* of what stands behind a label */
+enum { INDENT = 13 }; /* of the text after a label */
 
 static void begin_line(const report_view *view, report_line *line, const char *label) {
   report_line_begin(line, &view->cli->out);
@@ -23,7 +23,7 @@ static void begin_line(const report_view *view, report_line *line, const char *l
 
 static void end_line(report_line *line) { report_line_end(line, INDENT); }
 
-/* The library's text goes to a line. */
+/* A writer to a line, for text of the library. */
 static int write_to_line(void *user, const char *text, size_t length) {
   report_line *line = user;
   fwrite(text, 1, length, line->term.file);
@@ -61,7 +61,7 @@ static void print_maker(const report_view *view, const tesela_report_array *arra
 
 /* ---- because ------------------------------------------------------------------------------------------- */
 
-/* The library writes lines; each becomes one with a label. */
+/* Print each line of the library's text with a label. */
 typedef struct reason_lines {
   const report_view *view;
   report_line line;
@@ -118,7 +118,7 @@ static void print_advice(const report_view *view, const tesela_report_array *arr
 
 /* ---- compiler ------------------------------------------------------------------------------------------ */
 
-/* What the shape gives, in the compiler's rounding. */
+/* The sizes computed from the shape, rounded as the compiler rounds. */
 static void put_disagreement(const cli_term *term, const tesela_report_array *array) {
   char stored[TESELA_UNITS_TEXT], data[TESELA_UNITS_TEXT], padding[TESELA_UNITS_TEXT], ratio[REPORT_RATIO];
   tesela_units_print(array->stored_bytes, TESELA_UNITS_XLA, stored);
@@ -169,7 +169,7 @@ static void print_compiler(const report_view *view, const tesela_report_array *a
 
 /* ---- one of -------------------------------------------------------------------------------------------- */
 
-/* The shapes that the row can be, likeliest first. */
+/* The possible shapes of the row, most likely first. */
 static void print_candidates(const report_view *view, const tesela_report_array *array) {
   report_line line;
   for (int32_t i = 0; i < array->n_candidates; i++) {

@@ -2,8 +2,8 @@
 /*
  * report_input.c - the inputs of report and diff: files, folders, standard input.
  *
- * Folders are walked with a list of paths that are still to be visited, not by recursion; the names of one
- * folder come in their order, so that output does not depend on the file system.
+ * Folders are walked with a list of paths to visit, not by recursion; the names in a folder are sorted, so that the output does not
+ * depend on the file system.
  */
 #include "report/report_input.h"
 
@@ -23,14 +23,14 @@ enum { BLOCK = 256 * 1024, LOOKED = 4 << 20 };
 typedef struct input_walk {
   const cli_context *cli;
   tesela_report *report;
-  char **path; /* still to be visited; the last one is next */
+  char **path; /* to visit; the last one is next */
   size_t n_paths, capacity;
   int status;
   report_skipped *skipped;
   int64_t n_read;    /* inputs */
-  int64_t n_refused; /* files that were named */
-  int64_t looked;    /* bytes that were searched for the message of a runtime */
-  bool runtime;      /* it was there */
+  int64_t n_refused; /* files named on the command line and refused */
+  int64_t looked;    /* bytes searched for the message of a runtime */
+  bool runtime;      /* it was found */
   bool assignment;   /* an input starts as XLA's buffer assignment */
   char block[BLOCK];
 } input_walk;
@@ -49,7 +49,7 @@ static bool no_memory(input_walk *walk) {
 
 /* ---- one file ------------------------------------------------------------------------------------------ */
 
-/* A file that was found in a folder and is not read. */
+/* Count a file found in a folder that is not read. */
 static bool skip_file(input_walk *walk, const char *name, const char *why) {
   report_skipped *skipped = walk->skipped;
   if (skipped->n++ >= REPORT_SKIPPED) return true;
@@ -62,7 +62,7 @@ static bool skip_file(input_walk *walk, const char *name, const char *why) {
   return true;
 }
 
-/* Refuse a file that no compiler wrote as text, and say what to do instead. */
+/* Refuse a file that is not text of a compiler, and suggest what to do instead. */
 static void refuse_file(input_walk *walk, const char *name, const char *what, const char *instead) {
   char quoted[SAY_QUOTE];
   const char *file = strstr(instead, " FILE");
@@ -75,8 +75,8 @@ static void refuse_file(input_walk *walk, const char *name, const char *what, co
   walk->n_refused++;
 }
 
-/* The words of a runtime that could not allocate: they name no array. Only needed if nothing else is there,
- * so the first megabytes will do. */
+/* Search for the message of a runtime that failed to allocate, which does not name an array. It matters only if nothing else is
+ * found, so searching the first megabytes is enough. */
 static void look_for_runtime(input_walk *walk, size_t n) {
   static const char *const words[] = {"Out of memory while trying to allocate ",
                                       "Error allocating device buffer", "Attempting to allocate "};
@@ -101,8 +101,8 @@ static bool feed_block(input_walk *walk, size_t n) {
   return false;
 }
 
-/* Read fd to its end. `found` means that it was found in a folder: a file that is no text is passed over.
- * Returns false only if there is no point in going on. */
+/* Read fd to its end. `found`: it was found in a folder, where files other than text are skipped. Returns false only if reading
+ * further inputs is useless. */
 static bool read_descriptor(input_walk *walk, int fd, const char *name, bool found) {
   tesela_error err;
   for (int64_t total = 0;;) {
@@ -157,13 +157,13 @@ static int name_comes_later(const void *a, const void *b) {
   return -strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* XLA dumps a module before and after optimisation; before, its arrays have no tiles and are others. */
+/* XLA dumps a module before and after optimisation; before, its arrays have no tiles and differ. */
 static bool is_earlier_dump(const char *path) {
   const char *name = strrchr(path, '/');
   return strstr(name ? name : path, "before_optimizations") != NULL;
 }
 
-/* How much of a file's name in a dump is that of its module: "module_0001.jit_step."; 0: it is none. */
+/* Length of the module's name in the name of a dumped file: "module_0001.jit_step."; 0 for other files. */
 static size_t module_name(const char *name) {
   const char *dot = strncmp(name, "module_", 7) == 0 ? strchr(name, '.') : NULL;
   if (dot) dot = strchr(dot + 1, '.');
@@ -176,8 +176,8 @@ static bool is_final_dump(const char *name) {
   return n >= sizeof end - 1 && strcmp(name + n - (sizeof end - 1), end) == 0;
 }
 
-/* Of the names first .. end-1, sorted, drop the other stages of a module whose last one is there: they hold
- * the same arrays, not yet or once more. Those from before optimisation have a reason of their own. */
+/* Of the names first .. end-1, sorted, drop the other stages of a module whose last stage is present: they
+ * repeat its arrays. Stages before optimisation are counted under their own reason. */
 static bool drop_stages(input_walk *walk, size_t first) {
   size_t kept = first;
   bool going_on = true;
@@ -220,7 +220,7 @@ static bool push_folder(input_walk *walk, const char *folder) {
   return drop_stages(walk, first) && going_on;
 }
 
-/* Read a path: a file, or a folder, whose members are put on the list. */
+/* Read a path: a file, or a folder, whose members go to the list. */
 static bool read_path(input_walk *walk, const char *path, bool found) {
   struct stat info, link;
   if (stat(path, &info) != 0) {
@@ -289,7 +289,7 @@ static void say_nothing_found(const input_walk *walk) {
             walk->n_read, walk->n_read == 1 ? "" : "s", bytes, lines, lines == 1 ? "" : "s");
 }
 
-/* One line: how many files of folders were not read, and why. */
+/* Report in one line how many files in folders were not read, and why. */
 static void say_skipped(const input_walk *walk) {
   const report_skipped *skipped = walk->skipped;
   char line[1024] = "";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report_people.c - a report for people: per source a headline, the compiler's own totals, loud notes, a
- * table of the first rows, then one paragraph for each row that has something to say.
+ * report_people.c - a report for people: per source a headline, the compiler's own totals, warnings, a
+ * table of the first rows, then one paragraph for each row with details.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ enum { BAR = 10, MAX_SECTION_LINES = 10 };
 
 /* ---- headline ------------------------------------------------------------------------------------------ */
 
-/* No array is left in the memory space that was asked for: which spaces there are. */
+/* The requested memory space has no array: list the spaces that have some. */
 static void print_no_space(const report_view *view, tesela_report_source source) {
   const char *between = " ";
   printf("no arrays in memory space %" PRId32 "; spaces here:", view->ask.space);
@@ -154,7 +154,7 @@ static void print_section(const report_view *view, const tesela_report_section *
   puts("");
 }
 
-/* The section that takes most, of those that are not printed yet; NULL if none is left. */
+/* The largest section that is not printed yet; NULL after the last. */
 static const tesela_report_section *largest_section(const report_view *view, tesela_report_source source,
                                                     const tesela_report_section *const *printed, int64_t n) {
   const tesela_report_section *largest = NULL;

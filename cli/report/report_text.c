@@ -9,7 +9,7 @@
 #include "report/report_print.h"
 #include "main/say.h"
 
-/* One character as it may be shown: itself, or '?' if it could do something to a terminal. */
+/* One character for display: itself, or '?' if a terminal could obey it. */
 static int shown(const cli_term *term, const char *text, size_t length, size_t *used, const char **as) {
   uint32_t c;
   *used = tesela_utf8_character(text, length, &c);
@@ -149,7 +149,7 @@ void report_line_begin(report_line *line, const cli_term *out) {
   line_lost = line_lost || (out->terminal && !memory);
 }
 
-/* Print words until the line is full, then go on below. A word alone may be longer than a line. */
+/* Print words until the line is full, then continue on the next. A single word may be longer than a line. */
 static void print_wrapped(const cli_term *out, const char *text, int indent) {
   int column = 0;
   while (*text) {

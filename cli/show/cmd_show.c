@@ -19,7 +19,7 @@ static void print_text(const cli_context *cli, const tesela_xla_shape *shape) {
   printf("\n");
 }
 
-/* token[], opaque[] and `?`: what they are, and that they have no size. */
+/* token[], opaque[] and `?`: their kind; they have no known size. */
 static int say_no_size(const cli_context *cli, const tesela_xla_shape *shape, const tesela_error *err) {
   if (err->status != TESELA_E_UNSUPPORTED) return say_failure(cli, err);
   bool words = show_wants(cli, "words");
@@ -27,7 +27,7 @@ static int say_no_size(const cli_context *cli, const tesela_xla_shape *shape, co
     print_text(cli, shape);
     show_words_no_size(cli, shape);
   }
-  if (show_wants(cli, "picture")) printf("%sThere is nothing to draw: no size.\n", words ? "\n" : "");
+  if (show_wants(cli, "picture")) printf("%sNothing to draw: no size.\n", words ? "\n" : "");
   return CLI_YES;
 }
 
@@ -46,14 +46,14 @@ static int show_array(const cli_context *cli, const tesela_xla_shape *shape) {
   }
   if (!picture) return CLI_YES;
   if (!any) {
-    printf("%sThere is nothing to draw: no elements.\n", words ? "\n" : "");
+    printf("%sNothing to draw: no elements.\n", words ? "\n" : "");
     return CLI_YES;
   }
   if (words) printf("\n");
   return show_picture(cli, shape, &options);
 }
 
-/* What --json prints. */
+/* The answer of --json. */
 static int answer(const cli_context *cli, const char *text, size_t length) {
   char *copy = malloc(length + 1); /* a line has no NUL */
   if (!copy) return CLI_FAILED;
@@ -75,7 +75,7 @@ static int show_text_of(const cli_context *cli, const char *text, size_t length)
   if (!tuple && any.kind == TESELA_KIND_DEVICE)
     return cli->json ? answer(cli, text, length) : show_device(cli, &any.device);
   if (cli_has(cli, "target"))
-    return say_usage(cli, "--target is for device layouts; this is %s",
+    return say_usage(cli, "--target applies to device layouts only; this is %s",
                      tesela_kind_words(tuple ? TESELA_KIND_XLA : any.kind));
   if (cli->json) return answer(cli, text, length);
   if (tuple) return show_no_table_options(cli) ? show_tuple(cli, text + used, length - used) : CLI_BAD;
@@ -83,7 +83,7 @@ static int show_text_of(const cli_context *cli, const char *text, size_t length)
   return show_expression(cli, &any, text, length);
 }
 
-/* Several layouts, from lines: a blank line between them. */
+/* Layouts from several lines are separated by a blank line. */
 typedef struct several {
   const cli_context *cli;
   bool second;

@@ -49,7 +49,7 @@ static void say_host_dim(const tesela_device_layout *layout, int32_t j, show_tex
     show_add(out, "all of dim %" PRId32, dim->dim);
   else
     show_add(out, "single elements in blocks of %" PRId64, span);
-  if (dim->step > 1 && !outermost) show_add(out, " in those of %" PRId64, span);
+  if (dim->step > 1 && !outermost) show_add(out, " within blocks of %" PRId64, span);
   if (dim->step > 1 && outermost && shape % dim->step != 0)
     show_add(out, used == 1 ? "; the one has %" PRId64 : "; the last has %" PRId64, shape % dim->step);
   if (used < dim->extent) show_add(out, "; %" PRId64 " of %" PRId64 " used", used, dim->extent);
@@ -62,17 +62,17 @@ static void say_dim(const tesela_device_layout *layout, int32_t j, show_text *ou
   else if (dim->dim == TESELA_DIM_REPLICATED)
     show_add(out, "replicated: each of %" PRId64 " holds all elements", dim->extent);
   else if (dim->extent <= 1)
-    show_add(out, "synthetic: stands for no host dim");
+    show_add(out, "synthetic: has no host dim");
   else
-    show_add(out, "synthetic%s: only 0 of 0 to %" PRId64 " holds an element",
+    show_add(out, "synthetic%s: only index 0 of 0 to %" PRId64 " holds an element",
              is_lane(layout, j) ? " lanes" : "", dim->extent - 1);
 }
 
 /* ---- the table ------------------------------------------------------------------------------------------ */
 
-enum { COLUMNS = 6, CELL = 24, GAP = 2, INDENT = 2, WORDS = 30 /* columns for what a row says last */ };
+enum { COLUMNS = 6, CELL = 24, GAP = 2, INDENT = 2, WORDS = 30 /* columns of a row's description */ };
 
-/* `map` NULL: host strides do not fit. */
+/* `map` NULL: the host strides overflow. */
 static void put_cell(const tesela_device_layout *layout, const int64_t *map, int32_t j, int column,
                      char cell[CELL]) {
   const tesela_device_dim *dim = &layout->dim[j];
@@ -84,7 +84,7 @@ static void put_cell(const tesela_device_layout *layout, const int64_t *map, int
     snprintf(cell, CELL, "%" PRId64, numbers[column]);
 }
 
-/* What a row says last: behind the numbers, or on a line of its own where there is no room for that. */
+/* The description of a row: after the numbers, or on a line of its own if the terminal is too narrow. */
 static void put_words(const cli_context *cli, int used, int room, const char *text) {
   int indent = INDENT + GAP;
   if (room >= WORDS) {
@@ -109,7 +109,7 @@ static void put_words(const cli_context *cli, int used, int room, const char *te
   }
 }
 
-/* Widths of the columns under some heads; the columns of text they take. */
+/* Width of each column under these headings; returns the width of the whole row. */
 static int measure(const tesela_device_layout *layout, const int64_t *map, const char *const *head,
                    int columns, int width[COLUMNS]) {
   char cell[CELL];
@@ -163,7 +163,7 @@ static void add_shape(show_text *to, int32_t n, const int64_t *extents) {
 
 static const char *type_name(tesela_dtype dtype) {
   const char *name = tesela_dtype_name(dtype);
-  return name ? name : "elements of no type";
+  return name ? name : "elements of unknown type";
 }
 
 static void put_sides(const cli_context *cli, const tesela_device_layout *layout,
@@ -218,7 +218,7 @@ static void put_sizes(const cli_context *cli, const tesela_device_layout *layout
 
 /* ---- padding -------------------------------------------------------------------------------------------- */
 
-/* How many places there are for each that is used, by a host dim or (-1) by all synthetic dims. */
+/* Allocated places per used place, for a host dim or (-1) for all synthetic dims together. */
 static double waste_of(const tesela_device_layout *layout, int32_t dim) {
   int64_t room = device_room(layout, dim), used = dim < 0 ? 1 : layout->host.shape[dim];
   return used > 0 ? (double)room / (double)used : 1;

@@ -21,38 +21,38 @@
 #include "main/options.h"
 #include "show_facts.h"
 
-/* Is that part printed: "words" or "picture"? */
+/* Is this part, "words" or "picture", printed? */
 bool show_wants(const cli_context *cli, const char *part);
 
-/* A label of the words and a text, continued under the text. */
+/* Print a label and a text; further lines of the text are indented under its first. */
 void show_wrapped(const cli_context *cli, const char *label, const char *text);
 
 void show_words(const cli_context *cli, const show_facts *facts);
-/* The same for what has no size. */
+/* The same for shapes without a known size. */
 void show_words_no_size(const cli_context *cli, const tesela_xla_shape *shape);
 
-/* A tuple, from its parenthesis on: one line for each array, and the total. An exit status. */
+/* A tuple, from its parenthesis on: one line for each array, and the total. Returns an exit status. */
 int show_tuple(const cli_context *cli, const char *text, size_t length);
 
-/* A layout of another kind that was read from this text. An exit status. */
+/* A layout of another kind, read from this text. Returns an exit status. */
 int show_expression(const cli_context *cli, const tesela_any_layout *any, const char *text, size_t length);
-/* A device layout. An exit status. */
+/* A device layout. Returns an exit status. */
 int show_device(const cli_context *cli, const tesela_device_layout *layout);
-/* None of the options that are for register layouts? False: said. */
+/* Are the options for register layouts absent? Returns false after reporting the first one given. */
 bool show_no_table_options(const cli_context *cli);
 
-/* How to draw, by the options of the verb. False: said on stderr. */
+/* Drawing options from those of the verb. Returns false after reporting the error. */
 bool show_picture_options(const cli_context *cli, tesela_draw_options *options);
-/* Can it be drawn so: are the slices there? False: said on stderr. */
+/* Are the slices within the array? Returns false after reporting the error. */
 bool show_picture_check(const cli_context *cli, const tesela_xla_shape *shape,
                         const tesela_draw_options *options);
-/* The same, of any layout with the axis memory. */
+/* The same for any layout with the axis memory. */
 bool show_picture_check_layout(const cli_context *cli, const tesela_layout *layout,
                                const tesela_draw_options *options);
-/* Draw a layout that has elements; an exit status. */
+/* Draw a layout that has elements. Returns an exit status. */
 int show_picture_layout(const cli_context *cli, const tesela_layout *layout,
                         const tesela_draw_options *options);
-/* Draw an array that has elements, with notes on what was left out; an exit status. */
+/* Draw an array that has elements, with notes on what is not drawn. Returns an exit status. */
 int show_picture(const cli_context *cli, const tesela_xla_shape *shape, tesela_draw_options *options);
 
 #endif

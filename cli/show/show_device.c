@@ -39,6 +39,6 @@ int show_device(const cli_context *cli, const tesela_device_layout *layout) {
   if (!picture) return CLI_YES;
   if (words) putchar('\n');
   if (any) return draw(cli, layout, &options, false);
-  printf("There is nothing to draw: no elements.\n");
+  printf("Nothing to draw: no elements.\n");
   return CLI_YES;
 }

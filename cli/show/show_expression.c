@@ -2,8 +2,8 @@
 /*
  * show_expression.c - register layouts and tiles in memory: the table or picture, facts in words, JSON.
  *
- * Of a register layout nothing but its text and its table is printed, byte for byte what other tools print for it. So its
- * box-drawing characters do not depend on the locale, unless somebody looks at them.
+ * For a register layout only its text and its table are printed, byte for byte as other tools print them. So its box-drawing
+ * characters depend on the locale only if stdout is a terminal.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static bool table_options(const cli_context *cli) {
   static const char *const others[] = {"slice", "linear", "all", "rows", "width"};
   for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
     if (cli_has(cli, others[i])) {
-      say_usage(cli, "--%s is for pictures of memory; the table of a register layout is whole", others[i]);
+      say_usage(cli, "--%s applies to pictures of memory only; register tables are printed whole", others[i]);
       return false;
     }
   return true;
@@ -35,18 +35,18 @@ bool show_no_table_options(const cli_context *cli) {
   static const char *const others[] = {"format", "by", "warp"};
   for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
     if (cli_has(cli, others[i])) {
-      say_usage(cli, "--%s is for register layouts", others[i]);
+      say_usage(cli, "--%s applies to register layouts only", others[i]);
       return false;
     }
   return true;
 }
 
-/* Is the style one for programs, whose text has no line in front? */
+/* Is the style for programs, without a headline before the table? */
 static bool bare_style(const char *style) {
   return style && (strcmp(style, "csv") == 0 || strcmp(style, "json") == 0);
 }
 
-/* A writer to stdout that counts the columns of the widest line, the first `skip` lines and escape sequences left out. */
+/* A writer to stdout that counts the columns of the widest line, without the first `skip` lines and without escape sequences. */
 typedef struct wide {
   int skip;
   bool escape;
@@ -62,18 +62,17 @@ static int write_wide(void *user, const char *text, size_t length) {
       w->skip -= w->skip > 0;
     } else if (c == '\033' || w->escape) {
       w->escape = c != 'm';
-    } else if (w->skip == 0 && ((unsigned char)c & 0xc0) != 0x80) { /* no further byte of a character */
+    } else if (w->skip == 0 && ((unsigned char)c & 0xc0) != 0x80) { /* not a continuation byte of UTF-8 */
       if (++w->column > w->widest) w->widest = w->column;
     }
   }
   return cli_stdout.write(NULL, text, length);
 }
 
-/* Tables are never cut; who looks at one that does not fit is told what helps. */
+/* Tables are never cut; a note on the terminal suggests what helps when one does not fit. */
 static void note_wide(const cli_context *cli, const wide *w) {
   if (cli->out.terminal && w->widest > cli->out.width)
-    say_note(cli,
-             "the table is %" PRId64 " columns wide; --format=plain, --by=thread or less -S show it better",
+    say_note(cli, "the table is %" PRId64 " columns wide; try --format=plain, --by=thread or less -S",
              w->widest);
 }
 
@@ -89,7 +88,7 @@ static int print_table(const cli_context *cli, const tesela_register *layout, in
   wide w = {.skip = options.header};
   tesela_writer to = {write_wide, &w};
   tesela_status status = tesela_draw_register(layout, &options, &to, &err);
-  if (status == TESELA_E_STOPPED) return CLI_YES; /* main sees to the output */
+  if (status == TESELA_E_STOPPED) return CLI_YES; /* main handles output failures */
   if (status != TESELA_OK) return say_failure(cli, &err);
   putchar('\n');
   if (!bare_style(options.style)) note_wide(cli, &w);
@@ -111,8 +110,8 @@ static int print_words(const tesela_register *layout, const char *text, size_t l
   tesela_register_print(layout, &cli_stdout, NULL);
   printf("\n  expression  ");
   tesela_register_print_expression(layout, &cli_stdout, NULL);
-  printf("\n  threads     %" PRId64 ", with %" PRId64 " register%s each", layout->spatial_size,
-         layout->local_size, layout->local_size == 1 ? "" : "s");
+  printf("\n  threads     %" PRId64 ", %" PRId64 " register%s each", layout->spatial_size, layout->local_size,
+         layout->local_size == 1 ? "" : "s");
   if (copies > 1) printf("; every element in %" PRId64 " threads", copies);
   printf("\n");
   if (entry) words_of_fragment(entry);
@@ -135,14 +134,14 @@ static void words_of_memory(const cli_context *cli, const tesela_any_layout *any
   cli_styled_begin(&cli->out, "1");
   tesela_any_print(any, &cli_stdout, NULL);
   cli_styled_end(&cli->out);
-  if (any->kind == TESELA_KIND_RELATION) { /* its picture says the rest */
+  if (any->kind == TESELA_KIND_RELATION) { /* the rest is in its picture */
     printf("\n");
     return;
   }
   for (int32_t d = 0; d < memory->rank; d++) elements *= memory->shape[d];
   printf("\n  tile        %" PRId64 " element%s in %" PRId64 " place%s", elements, elements == 1 ? "" : "s",
          memory->size, memory->size == 1 ? "" : "s");
-  if (memory->offset > 0) printf(", from place %" PRId64, memory->offset);
+  if (memory->offset > 0) printf(", starting at place %" PRId64, memory->offset);
   printf("\n");
   const tesela_tile_swizzle *s = &memory->swizzle;
   if (s->bits == 0) return;

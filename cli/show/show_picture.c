@@ -14,7 +14,7 @@ enum { ROWS = 24, MAX_ROWS = 1000, MAX_SLICES = 64 };
 
 /* ---- the window -------------------------------------------------------------------------------------- */
 
-/* A number in front of *text, which moves behind it; false if there is none. */
+/* Read a number at *text and move *text past it; false if *text does not start with a number of 64 bits. */
 static bool read_bound(const char **text, int64_t *bound) {
   char *end;
   if (**text < '0' || **text > '9') return false;
@@ -45,7 +45,7 @@ static bool read_slice(const cli_context *cli, const char *text, tesela_draw_opt
     if (*at == '\0') return true;
     if (*at++ != ',') break;
   }
-  say_usage(cli, "--slice is %s; it takes an index or a range for each dim: 0,:,8:16",
+  say_usage(cli, "--slice is %s; expected an index or a range for each dim, such as 0,:,8:16",
             say_quote(text, quote));
   return false;
 }
@@ -59,7 +59,7 @@ bool show_picture_options(const cli_context *cli, tesela_draw_options *options) 
   options->ascii = !cli->out.utf8;
   options->color = cli->out.color;
   if (cli_has(cli, "all") && (slice || cli_has(cli, "linear"))) {
-    say_usage(cli, "--all draws every slice; it does not go with --%s", slice ? "slice" : "linear");
+    say_usage(cli, "--all draws every slice; it cannot be combined with --%s", slice ? "slice" : "linear");
     return false;
   }
   return !slice || read_slice(cli, slice, options);
@@ -67,7 +67,7 @@ bool show_picture_options(const cli_context *cli, tesela_draw_options *options) 
 
 /* ---- notes ------------------------------------------------------------------------------------------- */
 
-/* Eight (or sixteen) indices around the end of the elements, which is seldom in sight. */
+/* Eight (or sixteen) indices around the end of the elements, which is rarely in the window. */
 static void add_window(show_text *to, const tesela_draw_side *side, int64_t length) {
   int64_t first = side->extent / length * length;
   if (first == side->extent) first -= length;
@@ -75,7 +75,7 @@ static void add_window(show_text *to, const tesela_draw_side *side, int64_t leng
   show_add(to, "%" PRId64 ":%" PRId64, first > 0 ? first : 0, end);
 }
 
-/* A slice that can be copied: a window where cells are left out, or the slice behind the one that was drawn.
+/* A slice that can be copied: a window where cells are left out, or the slice after the one that was drawn.
  */
 static void add_slice(show_text *to, const tesela_draw_view *view, bool window) {
   for (int32_t s = 0; s < view->n_sides; s++) {
@@ -94,15 +94,14 @@ static void add_slice(show_text *to, const tesela_draw_view *view, bool window) 
 static void put_notes(const tesela_draw_view *view, int64_t slices, int64_t drawn) {
   show_text text = {.length = 0};
   if (view->cut && view->n_sides > 0) {
-    show_add(&text, "Cells are left out. A part of it all: --slice ");
+    show_add(&text, "Cells omitted. To see a window: --slice ");
     add_slice(&text, view, true);
     show_add(&text, "\n");
   }
   if (drawn < slices) {
-    show_add(&text, "Slices are left out: %" PRId64 " of %" PRId64 " are drawn. Another: --slice ", drawn,
-             slices);
+    show_add(&text, "%" PRId64 " of %" PRId64 " slices drawn. To see another: --slice ", drawn, slices);
     add_slice(&text, view, false);
-    show_add(&text, "%s\n", slices <= MAX_SLICES ? "; all: --all" : "");
+    show_add(&text, "%s\n", slices <= MAX_SLICES ? "; to see all: --all" : "");
   }
   fputs(text.text, stdout);
 }
@@ -133,7 +132,7 @@ static void put_title(const tesela_draw_view *view) {
   if (text.length > 0) printf("%s\n", text.text);
 }
 
-/* How many slices there are; INT64_MAX for more. */
+/* Number of slices; INT64_MAX if it overflows. */
 static int64_t count_slices(const tesela_draw_view *view) {
   int64_t slices = 1;
   for (int32_t s = 0; s < view->n_sides; s++)
@@ -142,7 +141,7 @@ static int64_t count_slices(const tesela_draw_view *view) {
   return slices;
 }
 
-/* The default slice, written out. */
+/* The default slice with every entry given. */
 static void fill_slice(const tesela_draw_view *view, tesela_draw_options *options) {
   options->n_slice = view->n_sides;
   for (int32_t s = 0; s < view->n_sides; s++) {
@@ -191,7 +190,7 @@ static int draw_grids(const cli_context *cli, const tesela_layout *layout,
   int64_t slices = options->n_slice > 0 ? 1 : count_slices(&view), drawn;
   if (slices > 1) fill_slice(&view, &first);
   status = draw_slices(layout, first, slices, all, &drawn, &view, &err);
-  if (status == TESELA_E_STOPPED) return CLI_YES; /* main sees to the output */
+  if (status == TESELA_E_STOPPED) return CLI_YES; /* main handles output failures */
   if (status != TESELA_OK) return say_failure(cli, &err);
   tesela_draw_legend(layout, options, &cli_stdout, NULL);
   put_notes(&view, slices, drawn);
@@ -212,20 +211,22 @@ static int draw_line(const cli_context *cli, const tesela_layout *layout,
   show_text text = {.length = 0};
   if (view.cut) {
     int64_t first = view.side[0].extent / 2 / 64 * 64;
-    show_add(&text, "Places are left out. Some of them: --slice %" PRId64 ":%" PRId64 "\n", first,
+    show_add(&text, "Places omitted. To see a part: --slice %" PRId64 ":%" PRId64 "\n", first,
              first + 64 < view.side[0].extent ? first + 64 : view.side[0].extent);
   }
   fputs(text.text, stdout);
   return CLI_YES;
 }
 
-/* Ranges that end behind the padding; a library that draws takes what is there. */
+/* Refuse ranges that end after the padding; the drawing functions of the library clip them. */
 static bool ranges_fit(const cli_context *cli, const tesela_draw_view *view,
                        const tesela_draw_options *options) {
   for (int32_t s = 0; s < options->n_slice && s < view->n_sides; s++) {
     if (options->slice[s].fixed || options->slice[s].end <= view->side[s].padded) continue;
-    say_error(cli, "slice entry %" PRId32 " ends at %" PRId64 "; %" PRId64 " is the end, padding included", s,
-              options->slice[s].end, view->side[s].padded);
+    say_error(cli,
+              "slice entry %" PRId32 " ends at %" PRId64 "; expected at most %" PRId64
+              ", the extent with padding",
+              s, options->slice[s].end, view->side[s].padded);
     return false;
   }
   return true;
@@ -247,8 +248,8 @@ bool show_picture_check_layout(const cli_context *cli, const tesela_layout *layo
   if (slices <= MAX_SLICES) return ranges_fit(cli, &view, options);
   show_text text = {.length = 0};
   add_slice(&text, &view, false);
-  say_usage(cli, "--all draws up to %d slices; there are %" PRId64 ". One of them: --slice %s", MAX_SLICES,
-            slices, text.text);
+  say_usage(cli, "--all draws up to %d slices; this layout has %" PRId64 ". To see one of them: --slice %s",
+            MAX_SLICES, slices, text.text);
   return false;
 }
 

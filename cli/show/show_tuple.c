@@ -61,11 +61,11 @@ static void print_table(const cli_context *cli, const tuple *t, int64_t limit) {
   int64_t lines = 0;
   for (int32_t node = 0; lines < limit && next_leaf(t, &node, &l); lines++)
     print_leaf(&l, path_columns, shape_columns);
-  if (lines < leaves) printf("  %" PRId64 " more; all of them: --all\n", leaves - lines);
+  if (lines < leaves) printf("  %" PRId64 " more; to list all: --all\n", leaves - lines);
   int64_t bytes, allocated;
   tesela_error err;
   if (tesela_xla_tree_bytes(t->tree, &bytes, &allocated, &err) != TESELA_OK) {
-    say_note(cli, "no total: %s", err.message);
+    say_note(cli, "total unknown: %s", err.message);
     return;
   }
   printf("  %-*s", path_columns + 2 + shape_columns, "total");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * show_words.c - one array in words: what it is, what each tile level does, its sizes, what pads, a verdict.
+ * show_words.c - one array in words: type and dims, the effect of each tile level, sizes, padding by dim, a verdict.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static bool may_end(const char *text, const char *blank) {
          blank[1] != 'B';
 }
 
-/* Where a line of `room` columns ends: behind a semicolon or a comma if one is not far, else at a blank. */
+/* Where to end a line of `room` columns: after a semicolon or a comma near its end, else at a blank. */
 static size_t line_end(const char *text, size_t room) {
   size_t last = 0;
   if (strlen(text) <= room) return strlen(text);
@@ -78,7 +78,7 @@ static void print_array(const cli_context *cli, const tesela_xla_shape *shape, c
   show_wrapped(cli, "array", text.text);
 }
 
-/* The tiles a TPU would give an array that was written without any, where that is known. */
+/* The tiles that a TPU would choose for an array given without tiles, where they are known. */
 static void print_tpu(const cli_context *cli, const tesela_xla_shape *shape) {
   tesela_xla_shape chosen = *shape;
   tesela_xla_sizes sizes;
@@ -156,7 +156,7 @@ static void print_kept(const cli_context *cli, const tesela_xla_shape *shape) {
   }
 }
 
-/* A layout that takes less, where padding is worth a thought. */
+/* A smaller layout, if padding doubles the size or more. */
 static void print_advice(const cli_context *cli, const show_facts *facts) {
   tesela_report_advice advice[TESELA_REPORT_MAX_ADVICE];
   int32_t n = 0;

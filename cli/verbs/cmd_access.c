@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_access.c - the verb access: what moving a register tile to or from memory costs a GPU.
+ * cmd_access.c - the verb access: the cost of moving a register tile to or from GPU memory.
  */
 #include <inttypes.h>
 
@@ -12,7 +12,7 @@ typedef struct access_answer {
   tesela_vector_width width;
   tesela_access_cost cost;
   tesela_ldmatrix ldmatrix;
-  int64_t registers; /* of a thread */
+  int64_t registers; /* per thread */
   bool shared;
 } access_answer;
 
@@ -22,20 +22,19 @@ static void access_text(const access_answer *a) {
   const tesela_access_cost *c = &a->cost;
   printf("vector        %" PRId64 " element%s, %" PRId32 " byte%s", c->vector_elements,
          plural(c->vector_elements), c->vector_bytes, plural(c->vector_bytes));
-  if (a->width.elements != c->vector_elements) printf("; %" PRId64 " would do", a->width.elements);
+  if (a->width.elements != c->vector_elements) printf("; %" PRId64 " possible", a->width.elements);
   if (a->width.renamed_elements > a->width.elements)
-    printf("; %" PRId64 " if registers are renamed", a->width.renamed_elements);
-  printf("\ninstructions  %" PRId64 " of all warps, %" PRId64 " of a thread\n", c->instructions,
+    printf("; %" PRId64 " with renamed registers", a->width.renamed_elements);
+  printf("\ninstructions  %" PRId64 " for all warps, %" PRId64 " per thread\n", c->instructions,
          a->registers / c->vector_elements);
   if (!a->shared) {
-    printf("sectors       %" PRId64 " moved, %" PRId64 " if they were packed\n", c->sectors,
-           c->least_sectors);
+    printf("sectors       %" PRId64 " moved, %" PRId64 " for packed data\n", c->sectors, c->least_sectors);
     printf("lines         %" PRId64 " touched\n", c->lines);
     return;
   }
   printf("wavefronts    %" PRId64 " for %" PRId64 " phase%s: ", c->wavefronts, c->phases, plural(c->phases));
   if (c->conflicts == 0)
-    puts("free of conflicts");
+    puts("no conflicts");
   else
     printf("%" PRId64 " conflict%s, up to %" PRId64 "-way (warp %" PRId64 ", instruction %" PRId64
            ", phase %" PRId64 ")\n",
@@ -43,7 +42,7 @@ static void access_text(const access_answer *a) {
   if (!a->ldmatrix.applies)
     printf("ldmatrix      no: %s\n", a->ldmatrix.why_not);
   else
-    printf("ldmatrix      x%" PRId32 "%s, %" PRId32 " of each warp, %" PRId64 " wavefronts, %" PRId64
+    printf("ldmatrix      x%" PRId32 "%s, %" PRId32 " per warp, %" PRId64 " wavefronts, %" PRId64
            " conflict%s\n",
            a->ldmatrix.tiles, a->ldmatrix.transposed ? ".trans" : "", a->ldmatrix.instructions,
            a->ldmatrix.cost.wavefronts, a->ldmatrix.cost.conflicts, plural(a->ldmatrix.cost.conflicts));

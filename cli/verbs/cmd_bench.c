@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_bench.c - the verb bench: how fast a problem is copied, beside memcpy.
+ * cmd_bench.c - the verb bench: how fast a problem is copied, compared with memcpy.
  */
 #include <inttypes.h>
 
@@ -26,7 +26,7 @@ static void print_times(const bench *b, const char *solver, const char *isa, con
          time_text(t->median, median), bench_rate(b, t->median), t->ratio);
 }
 
-/* The planner's choice is named beside "any". */
+/* The row "any" also names the planner's choice. */
 static void print_way(const bench *b, int i) {
   const trial_way *way = &b->t.way[i];
   char solver[40], create[TIME_TEXT];
@@ -52,7 +52,7 @@ static int print_result(const cli_context *cli, const bench *b) {
   if (b->right) print_table(b);
   for (int i = 0; i < b->t.n_ways; i++)
     if (!b->t.way[i].ok)
-      say_error(cli, "%s, %s is wrong: %s", trial_solver(&b->t.way[i]), trial_isa(&b->t.way[i]),
+      say_error(cli, "%s, %s gives a wrong result: %s", trial_solver(&b->t.way[i]), trial_isa(&b->t.way[i]),
                 b->t.way[i].wrong);
   return b->right ? CLI_YES : CLI_NO;
 }

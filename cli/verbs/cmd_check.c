@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_check.c - the verb check: every way of copying that applies, against the definition.
+ * cmd_check.c - the verb check: compares every applicable way of copying with the definition.
  */
 #include "main/json.h"
 #include "main/say.h"

@@ -2,7 +2,7 @@
 /*
  * cmd_cmp.c - the verb cmp: do two files hold the same values, whatever their layouts?
  *
- * Of .safetensors with several tensors those of one name are compared; one that only one file has is a difference.
+ * In .safetensors files with several tensors, tensors of the same name are compared; one that is in only one file is a difference.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static void print_text(const tensor_comparison *c) {
   print_side("b", &c->b.tensor, c->d.place_b, c->d.b);
 }
 
-/* Entries of NULL: the tensors that are named, or the only ones. Names are printed with what differs. */
+/* Entries NULL: the tensors named by options, or the only ones. Names are printed with differences. */
 static int compare(const cli_context *cli, json_request *ask, const tensor_pair *p,
                    const tesela_file_tensor *a, const tesela_file_tensor *b, const char *name) {
   tensor_comparison c;
@@ -50,14 +50,14 @@ static int compare(const cli_context *cli, json_request *ask, const tensor_pair 
   return status;
 }
 
-/* One name that a and b (one may be NULL) have. Only what differs is printed. */
+/* Tensors of one name; a or b may be NULL. Only differences are printed. */
 static int compare_named(const cli_context *cli, json_request *ask, const tensor_pair *p,
                          const tesela_file_tensor *a, const tesela_file_tensor *b) {
   char quote[SAY_QUOTE];
   const char *name = a ? a->name : b->name;
   if (!a || !b) printf("%s: only in %s\n", say_quote(name, quote), a ? "a" : "b");
   const int status = a && b ? compare(cli, ask, p, a, b, name) : CLI_NO;
-  if (status > CLI_NO) fprintf(stderr, "This was for tensor %s.\n", say_quote(name, quote));
+  if (status > CLI_NO) fprintf(stderr, "The error is in tensor %s.\n", say_quote(name, quote));
   return status;
 }
 
@@ -77,7 +77,7 @@ static int compare_all(const cli_context *cli, json_request *ask, const tensor_p
 
 /* ---- the verb ------------------------------------------------------------------------------------------ */
 
-/* What is said about one side: its own option, or the one for both. */
+/* The option of one side, else the option for both. */
 static const char *either(const cli_context *cli, const char *own, const char *both) {
   return cli_value(cli, own) ? cli_value(cli, own) : cli_value(cli, both);
 }
@@ -104,7 +104,7 @@ int cmd_cmp(const cli_context *cli) {
                                           tesela_value_of_text("file_b", cli->arg[1])};
   size_t n = 2;
   if (strcmp(cli->arg[0], "-") == 0 && strcmp(cli->arg[1], "-") == 0)
-    return say_usage(cli, "standard input can be only one of the two");
+    return say_usage(cli, "standard input can be used for only one of the two files");
   if (!json_fields(cli, "cmp", field, &n)) return CLI_BAD;
   tensor_catch_shrinking();
   if (cli->json) return json_verb(cli, n, field, "same");

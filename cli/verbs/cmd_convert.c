@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_convert.c - the verb convert: how one register layout becomes another, as a plan or as CUDA.
+ * cmd_convert.c - the verb convert: converts one register layout to another; prints a plan or CUDA.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 static int convert_print(const cli_context *cli, const tesela_exchange *plan) {
   tesela_error err = {.at = -1};
   const char *cuda = cli_value(cli, "cuda");
-  if (cuda) { /* what cannot be said is refused before anything is written */
+  if (cuda) { /* refuse what CUDA cannot express before anything is written */
     tesela_buffer none = {NULL, 0, 0};
     tesela_writer nowhere = tesela_buffer_writer(&none);
     if (tesela_codegen_exchange_cuda(plan, cuda, &nowhere, &err) != TESELA_OK) {

@@ -21,7 +21,7 @@ static void print_line(const char *hex, const char *path, const char *name) {
   putchar('\n');
 }
 
-/* `entry` NULL: the tensor that `says` names, or the only one. */
+/* `entry` NULL: the tensor named by the options, or the only one. */
 static int digest_tensor(const cli_context *cli, json_request *ask, const tensor_file *file,
                          const tesela_file_tensor *entry, const tensor_says *says) {
   tensor_native t;
@@ -71,7 +71,7 @@ int cmd_digest(const cli_context *cli) {
   tensor_catch_shrinking();
   for (int i = 0; i < cli->n_args && !ferror(stdout); i++) {
     int one = digest(cli, cli->arg[i]);
-    if (one > status) status = one; /* the others are printed all the same */
+    if (one > status) status = one; /* continue with the other tensors */
   }
   return status;
 }

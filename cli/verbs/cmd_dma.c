@@ -18,7 +18,7 @@
 
 /* ---- options ---------------------------------------------------------------------------------------------------- */
 
-/* A number at *at, which moves behind it; false if there is none, or none of 64 bits. */
+/* Read a number at *at and move *at past it; false if *at does not start with a number of 64 bits. */
 static bool dma_number(const char **at, int64_t *value) {
   char *end;
   if (!strchr("-0123456789", **at) || **at == '\0') return false;
@@ -30,7 +30,7 @@ static bool dma_number(const char **at, int64_t *value) {
   return true;
 }
 
-/* "200,1" in --NAME: one number for each dim. *given says whether it is there. */
+/* "200,1" in --NAME: one number for each dim. *given: is the option there? */
 static bool dma_numbers(const cli_context *cli, const char *name, int32_t rank, int64_t *numbers,
                         bool *given) {
   const char *text = cli_value(cli, name), *at = text;
@@ -40,7 +40,7 @@ static bool dma_numbers(const cli_context *cli, const char *name, int32_t rank, 
   for (int32_t d = 0; text && right && d < rank; d++)
     right = dma_number(&at, &numbers[d]) && (d + 1 == rank || *at++ == ',');
   if (!text || (right && *at == '\0')) return true;
-  say_usage(cli, "--%s is %s; it takes %" PRId32 " number%s with commas between", name,
+  say_usage(cli, "--%s is %s; expected %" PRId32 " number%s separated by commas", name,
             say_quote(text, quote), rank, rank == 1 ? "" : "s");
   return false;
 }
@@ -59,7 +59,9 @@ static bool dma_box(const cli_context *cli, const tesela_device_host *host, int6
     size[d] = right ? to - from : 0;
   }
   if (right && *at == '\0') return true;
-  say_usage(cli, "--box is %s; it takes a range like 0:64 for each of %" PRId32 " dims, commas between",
+  say_usage(cli,
+            "--box is %s; expected a range, such as 0:64, for each of the %" PRId32
+            " dims, separated by commas",
             say_quote(text, quote), host->rank);
   return false;
 }
@@ -119,19 +121,19 @@ static void dma_table(const tesela_dma *dma, bool padding) {
     if (!padding) printf("  %12" PRId64, nest->host_offset);
     putchar('\n');
   }
-  if (shown < n) printf("   .. %" PRId32 " more; --json has all\n", n - shown);
+  if (shown < n) printf("   .. %" PRId32 " more; --json lists all\n", n - shown);
 }
 
-/* What is proven of the number of nests, and of which lists. */
+/* What is proven about the number of nests, and for which lists. */
 static void dma_claim(const tesela_dma_facts *facts, const tesela_dma_limits *limits) {
   bool limited = limits->max_dims || limits->max_extent || limits->alignment > 1 || limits->min_burst > 1 ||
                  limits->max_burst;
   if (facts->bound == facts->n_nests)
-    printf(" (no list %shas fewer)", limited ? "within the limits " : "");
+    printf(" (minimal%s)", limited ? " within the limits" : "");
   else if (facts->digit_bound == facts->n_nests)
-    printf(" (no list of digit ranges has fewer; at least %" PRId32 " are needed)", facts->bound);
+    printf(" (minimal for lists of digit ranges; lower bound %" PRId32 ")", facts->bound);
   else
-    printf(" (at least %" PRId32 " are needed)", facts->bound);
+    printf(" (lower bound %" PRId32 ")", facts->bound);
 }
 
 static void dma_words(const tesela_dma *dma, const json_device *device, const tesela_dma_options *options) {
@@ -142,7 +144,7 @@ static void dma_words(const tesela_dma *dma, const json_device *device, const te
          options->padding                           ? "its padding"
          : options->direction == TESELA_DMA_TO_HOST ? "to the host"
                                                     : "to the device");
-  printf("%" PRId32 " nest%s", facts.n_nests, facts.n_nests == 1 ? "" : "s");
+  printf("%" PRId32 " loop nest%s", facts.n_nests, facts.n_nests == 1 ? "" : "s");
   dma_claim(&facts, options->limits);
   printf(", %" PRId64 " %s", facts.elements, options->padding ? "places" : "elements");
   if (facts.bursts > 0)

@@ -31,7 +31,7 @@ static int width(int before, const char *text) {
 
 int cmd_formats(const cli_context *cli) {
   int32_t n;
-  if (cli_has(cli, "target") && !cli_has(cli, "rules")) return say_usage(cli, "--target is for --rules");
+  if (cli_has(cli, "target") && !cli_has(cli, "rules")) return say_usage(cli, "--target requires --rules");
   if (cli_has(cli, "fragments")) return formats_fragments(cli);
   if (cli_has(cli, "functions")) return formats_functions(cli);
   if (cli_has(cli, "rules")) return formats_rules(cli);

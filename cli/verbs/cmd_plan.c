@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_plan.c - the verb plan: how a problem would be copied, and why so.
+ * cmd_plan.c - the verb plan: how a problem would be copied, and why.
  */
 #include <stdio.h>
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_query.c - the verb query: requests in JSON from standard input, one a line, each answered with one
- * line.
+ * cmd_query.c - the verb query: JSON requests from standard input, one per line, each answered with one line.
  *
- * A request that fails is answered and the next one goes on; the exit status is 0 even so. Lines of blanks
- * are passed over. What was answered is written before the next request is waited for.
+ * A request that fails is answered too, and the next one follows; the exit status is still 0. Blank lines are ignored. Each answer
+ * is written before the verb waits for the next request.
  */
 #include <errno.h>
 #include <string.h>
@@ -24,7 +23,7 @@ static bool is_blank(const char *text, size_t length) {
 }
 
 static void print_answer(tesela_json_out *out) {
-  if (out->sink.stopped) { /* no memory for this answer; there is enough for this one */
+  if (out->sink.stopped) { /* if the answer did not fit in memory; this text is static */
     tesela_json_out_free(out);
     fputs("{\"id\":null,\"ok\":false,\"error\":{\"code\":\"MEMORY\",\"message\":\"no memory for the "
           "response\"}}\n",
@@ -62,8 +61,7 @@ int cmd_query(const cli_context *cli) {
     if (got == LINE_READ)
       tesela_json_answer(text, length, &how, &out);
     else
-      tesela_json_refuse(TESELA_E_LIMIT, "the line is longer than 16 MiB; the rest of it is passed over",
-                         &out);
+      tesela_json_refuse(TESELA_E_LIMIT, "the line is longer than 16 MiB; the rest of it is ignored", &out);
     print_answer(&out);
   }
   tesela_json_out_free(&out);

@@ -6,6 +6,7 @@
 #include "tensor_verb.h"
 
 int cmd_relayout(const cli_context *cli) {
-  if (!cli_has(cli, "to")) return say_usage(cli, "--to is missing: the layout to write, {1,0:T(8,128)}");
+  if (!cli_has(cli, "to"))
+    return say_usage(cli, "missing option --to: the layout to write, such as --to '{1,0:T(8,128)}'");
   return tensor_verb(cli, 0, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_same.c - the verb same: do two layouts put every element at the same place? Tuples are compared member by
+ * cmd_same.c - the verb same: do two layouts store every element at the same place? Tuples are compared member by
  * member, up to the first that differs.
  */
 #include <inttypes.h>
@@ -26,7 +26,7 @@ static bool read_side(const cli_context *cli, const char *text, same_side *s, in
   size_t length = strlen(text), used = 0;
   bool is_tuple = input_is_tuple(text, length, &used);
   bool done = is_tuple || input_layout(cli, text, length, &shape, &s->layout, status);
-  if (done && !is_tuple) { /* a tree of one array, whatever notation it was in */
+  if (done && !is_tuple) { /* a tree of one array, from any notation */
     tesela_xla_print(&shape, true, &to, NULL);
     text = array;
     length = strlen(array);
@@ -40,13 +40,13 @@ static bool read_side(const cli_context *cli, const char *text, same_side *s, in
     else
       *status = say_failure_in(cli, text + used, length - used, &err);
   }
-  if (!done) fprintf(stderr, "This was %s.\n", s->name);
+  if (!done) fprintf(stderr, "The error is in %s.\n", s->name);
   return done;
 }
 
 /* ---- notes ---------------------------------------------------------------------------------------------- */
 
-/* What differs although every element is at the same place. */
+/* Differences other than places: sizes and element types. */
 static void say_other_differences(const cli_context *cli, same_comparison *c) {
   const tesela_layout *a = &c->a.layout, *b = &c->b.layout;
   char where[SAME_PATH + 16] = "";
@@ -54,7 +54,7 @@ static void say_other_differences(const cli_context *cli, same_comparison *c) {
   if (same_is_tuple(c)) same_name_member(c);
   if (same_is_tuple(c)) snprintf(where, sizeof where, "member {%s}: ", c->member);
   if (a->axis[0].extent != b->axis[0].extent)
-    say_note(cli, "%sthe sizes differ: %" PRId64 " and %" PRId64 " places, padding included", where,
+    say_note(cli, "%sthe sizes differ: %" PRId64 " and %" PRId64 " places, including padding", where,
              a->axis[0].extent, b->axis[0].extent);
   if (a->dtype != b->dtype)
     say_note(cli, "%sthe element types differ: %s and %s", where, tesela_dtype_name(a->dtype),
@@ -133,7 +133,7 @@ static int print_any_text(const cli_context *cli, const tesela_any_layout *any, 
   return status == TESELA_OK ? CLI_NO : say_failure(cli, &err);
 }
 
-/* Layouts that XLA's notation does not both say. */
+/* Two layouts of which one is not in XLA's notation. */
 static int same_any(const cli_context *cli) {
   tesela_any_layout any[2];
   tesela_difference d = {.same = false};
@@ -143,9 +143,9 @@ static int same_any(const cli_context *cli) {
   int status = CLI_YES;
   for (int i = 0; i < 2; i++) {
     if (input_is_tuple(cli->arg[i], strlen(cli->arg[i]), &used))
-      return say_usage(cli, "%s is a tuple; only tuples are compared with it", i ? "B" : "A");
+      return say_usage(cli, "%s is a tuple; a tuple can be compared only with another tuple", i ? "B" : "A");
     if (input_any(cli, cli->arg[i], strlen(cli->arg[i]), NULL, &any[i], i ? NULL : &first, &status)) continue;
-    fprintf(stderr, "This was %s.\n", i ? "B" : "A");
+    fprintf(stderr, "The error is in %s.\n", i ? "B" : "A");
     return status;
   }
   if (cli->json) return answer(cli);
@@ -158,7 +158,7 @@ static int same_any(const cli_context *cli) {
 
 /* ---- the verb ---------------------------------------------------------------------------------------- */
 
-/* One that XLA's notation does not say? */
+/* Is the text in a notation other than XLA's? */
 static bool is_other(const char *text) {
   const tesela_notation *notation;
   tesela_error err;

@@ -9,7 +9,7 @@
 #include "main/say.h"
 #include "tile_input.h"
 
-/* All layouts as reads: ldmatrix may do those, if --ldmatrix says so. */
+/* Pass all layouts as reads: with --ldmatrix, ldmatrix may perform them. */
 static int swizzle_json(const cli_context *cli) {
   size_t n = (size_t)cli->n_args;
   tesela_value *texts = malloc(n * sizeof *texts);
@@ -57,7 +57,7 @@ int cmd_swizzle(const cli_context *cli) {
   if (!read) return status;
   tesela_tile_memory_print(&found.memory, &cli_stdout, NULL);
   putchar('\n');
-  printf("wavefronts    %" PRId64 "; at least %" PRId64 ", row-major %" PRId64 "\n", found.wavefronts,
+  printf("wavefronts    %" PRId64 "; lower bound %" PRId64 ", row-major %" PRId64 "\n", found.wavefronts,
          found.least, found.plain);
   printf("compared      %" PRId64 " layouts\n", found.candidates);
   return CLI_YES;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_unpack.c - the verb unpack: what pack wrote, row-major again.
+ * cmd_unpack.c - the verb unpack: converts the output of pack back to row-major.
  */
 #include "tensor_verb.h"
 

@@ -17,7 +17,7 @@ typedef struct what {
   const cli_context *cli;
   const tesela_any_layout *any;
   const tesela_layout *layout;
-  int64_t bytes; /* of all places; 0: places are asked for */
+  int64_t bytes; /* of all places; 0: arguments are places, not bytes */
   bool words;
 } what;
 
@@ -46,11 +46,11 @@ static int print_places(const what *w, int64_t first, int64_t last) {
   return CLI_YES;
 }
 
-/* All that is there. */
+/* All elements in a byte. */
 static int what_byte(const what *w, int64_t byte) {
   int64_t first, last, places = w->layout->axis[0].extent;
   places_in_byte(byte, w->layout->bits, &first, &last);
-  if (last >= places) last = places - 1; /* the last byte may be filled up */
+  if (last >= places) last = places - 1; /* the last byte may have unused bits */
   return print_places(w, first, last);
 }
 
@@ -79,9 +79,8 @@ static int what_register(const what *w, const char *text, size_t length) {
   putchar('\n');
   if (w->words) {
     cli_flush();
-    fprintf(stderr,
-            "an element in register %" PRId64 " of %" PRId64 " of thread %" PRId64 " of %" PRId64 "\n", local,
-            layout->local_size, thread, layout->spatial_size);
+    fprintf(stderr, "an element in register %" PRId64 " of %" PRId64 ", thread %" PRId64 " of %" PRId64 "\n",
+            local, layout->local_size, thread, layout->spatial_size);
   }
   return CLI_YES;
 }
@@ -107,7 +106,7 @@ int cmd_what(const cli_context *cli) {
   if (!input_any(cli, cli->arg[0], strlen(cli->arg[0]), NULL, &any, &layout, &status)) return status;
   bool bytes = cli_has(cli, "bytes");
   if (bytes && (any.kind == TESELA_KIND_REGISTER || !any_has_bytes(&any)))
-    return say_usage(cli, "--bytes is for XLA and device layouts; the elements of %s have no width",
+    return say_usage(cli, "--bytes applies to XLA and device layouts only; the elements of %s have no width",
                      tesela_kind_words(any.kind));
   if (bytes && tesela_layout_sizes(&layout, &sizes, &err) != TESELA_OK) return say_failure(cli, &err);
   bool one = cli->n_args == 2 && strcmp(cli->arg[1], "-") != 0;

@@ -2,7 +2,7 @@
 /*
  * cmd_where.c - the verb where: the place of an element.
  *
- * A line for each index. An element with several copies has its places on one line, with blanks between; those of a register
+ * A line for each index. An element with several copies has its places on one line, separated by blanks; those of a register
  * layout are written thread: local.
  */
 #include <inttypes.h>
@@ -20,7 +20,7 @@ typedef struct where {
   const tesela_any_layout *any;
   const tesela_layout *layout;
   bool words;
-  int64_t warp; /* threads of one */
+  int64_t warp; /* threads per warp */
 } where;
 
 /* ---- places in memory ------------------------------------------------------------------------------------- */
@@ -28,7 +28,7 @@ typedef struct where {
 static void print_words(const where *w, int64_t place) {
   input_say_place(w->any, w->layout, place);
   if (w->any->kind == TESELA_KIND_XLA && w->any->shape.layout.metadata_bytes > 0)
-    fprintf(stderr, "bytes count from the data, behind %" PRId64 " bytes of metadata\n",
+    fprintf(stderr, "bytes count from the start of the data, after %" PRId64 " bytes of metadata\n",
             w->any->shape.layout.metadata_bytes);
 }
 
@@ -108,7 +108,7 @@ int cmd_where(const cli_context *cli) {
   int64_t warp;
   if (!expression_warp(cli, cli->arg[0], strlen(cli->arg[0]), &warp)) return CLI_BAD;
   if (cli_has(cli, "warp") && any.kind != TESELA_KIND_REGISTER)
-    return say_usage(cli, "--warp is for register layouts");
+    return say_usage(cli, "--warp applies to register layouts only");
   bool one = cli->n_args == 2 && strcmp(cli->arg[1], "-") != 0;
   where w = {cli, &any, &layout, cli_has(cli, "words") || (one && cli->out.terminal && !cli->json), warp};
   return input_each(cli, 1, where_one, &w);

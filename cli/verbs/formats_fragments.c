@@ -12,7 +12,7 @@
 
 enum { NAME = 80, SHAPE = 48, COLUMNS = 6 };
 
-/* A name with a number where it has N. */
+/* A name with the number n in place of N. */
 static void put_number(const char *name, int32_t n, char text[NAME]) {
   const char *at = strstr(name, "nN");
   if (at)
@@ -21,7 +21,7 @@ static void put_number(const char *name, int32_t n, char text[NAME]) {
     snprintf(text, NAME, "%s", name);
 }
 
-/* The layout of an entry; of a family the one of this n. */
+/* The layout of an entry; for a family, the one with this n. */
 static bool layout_of(const tesela_fragment *entry, int32_t n, tesela_register *layout) {
   char name[NAME];
   put_number(entry->name, n, name);
@@ -42,7 +42,7 @@ static void put_shape(const tesela_fragment *entry, char text[SHAPE]) {
   }
 }
 
-/* The texts of a line; room for those that are made. */
+/* The texts of a line, and storage for some of them. */
 typedef struct line {
   char shape[SHAPE], row[2 * NAME];
   const char *cell[COLUMNS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * formats_rules.c - formats --rules: what operators of a program ask of device layouts, and the words for it.
+ * formats_rules.c - formats --rules: what the operators of a program require of device layouts, and the names of the requirements.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -51,13 +51,13 @@ static bool rules_same(const tesela_rule *a, const tesela_rule *b) {
   return a->op == b->op && a->fn == b->fn && a->operand == b->operand && strcmp(a->opcode, b->opcode) == 0;
 }
 
-/* Row k of the target's own (NULL: none), then of the table every target starts from; NULL from their number on. */
+/* Row k of the target's own rules (target NULL: no rules), then of the default table; NULL past the last row. */
 static const tesela_rule *rules_row(const tesela_target *target, int32_t k) {
   int32_t own = target ? target->n_rules : 0;
   return k >= 0 && k < own ? &target->rule[k] : tesela_rule_at(k - own);
 }
 
-/* The row at *k or the first after it that counts: no earlier one says the same operand of the same operator. Moves *k past it. */
+/* The row at *k, or the first after it, without an earlier row for the same operand and operator. Moves *k past it. */
 static const tesela_rule *rules_next(const tesela_target *target, int32_t *k) {
   const tesela_rule *rule;
   while ((rule = rules_row(target, (*k)++)) != NULL) {
@@ -101,8 +101,8 @@ int formats_rules(const cli_context *cli) {
   int status;
   if (!device_target(cli, &own, &target, &status)) return status;
   if (cli->json) return rules_json(target);
-  rules_words("an operand needs", rules_needs, sizeof rules_needs / sizeof *rules_needs);
-  rules_words("the result's stick is", rules_yields, sizeof rules_yields / sizeof *rules_yields);
+  rules_words("requirements of an operand", rules_needs, sizeof rules_needs / sizeof *rules_needs);
+  rules_words("stick of the result", rules_yields, sizeof rules_yields / sizeof *rules_yields);
   for (int32_t k = 0; (rule = rules_next(target, &k)) != NULL;) {
     size_t length = strlen(rules_operator(rule, operator_text));
     if (length > width) width = length;

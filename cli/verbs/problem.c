@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * problem.c - a relayout problem in one line, and the options that go with it.
+ * problem.c - a relayout problem in one line, and its options.
  */
 #include "verbs/problem.h"
 
@@ -22,7 +22,7 @@ static bool read_line(const cli_context *cli, const char *line, problem *p, int 
   input_repairs(cli, &notes.to);
   if (done == TESELA_OK) return true;
   *status = say_failure_in(cli, line, strlen(line), &err);
-  if (notes.side) fprintf(stderr, "This was %s of the arrow.\n", notes.side);
+  if (notes.side) fprintf(stderr, "The error is %s of the arrow.\n", notes.side);
   return false;
 }
 
@@ -44,7 +44,7 @@ bool problem_say_fill(const cli_context *cli, const tesela_layout *to, tesela_pl
   tesela_error err;
   char quote[SAY_QUOTE];
   if (problem_fill(text, to, options, &err) == TESELA_OK) return true;
-  say_usage(cli, "--fill is %s; it takes zero, leave, or an element: %s", say_quote(text, quote),
+  say_usage(cli, "--fill is %s; expected zero, leave, or an element (%s)", say_quote(text, quote),
             err.message);
   return false;
 }

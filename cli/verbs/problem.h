@@ -12,7 +12,7 @@
 #include "main/json.h"
 #include "problem_side.h"
 
-/* The problem and the request of a verb. It points into itself. */
+/* The problem and the request of a verb. It points into itself: do not copy. */
 typedef struct problem_request {
   problem p;
   tesela_value field[TESELA_OP_FIELDS];
@@ -20,11 +20,11 @@ typedef struct problem_request {
   json_request ask;
 } problem_request;
 
-/* Read the argument PROBLEM, leniently, and all options; what was mended is said as notes. Returns false after saying why, with
- * the exit status in *status. */
+/* Read the argument PROBLEM, leniently, and all options; repairs are reported as notes. Returns false after reporting the
+ * error, with the exit status in *status. */
 bool problem_ask(const cli_context *cli, problem_request *ask, int *status);
 
-/* What --fill says about padding of `to`. false after saying what is wrong: CLI_BAD. */
+/* Read --fill, the fill of the padding of `to`. Returns false after reporting the error: CLI_BAD. */
 bool problem_say_fill(const cli_context *cli, const tesela_layout *to, tesela_plan_options *options);
 
 #endif

@@ -172,22 +172,23 @@ typedef enum tesela_fn {
 
 /* symbol, value, name, the requirement on an operand for a given stick of the result. "lane of d": the operand's element is in
  * lane (index of d) mod lanes, and stays in one stick while only that lane changes. */
-#define TESELA_NEED_MAP(X)                                                                  \
-  X(TESELA_NEED_ANY, 0, "any", "nothing: also an operand that starts inside a stick")       \
-  X(TESELA_NEED_RESULT, 1, "result",                                                        \
-    "the result's stick dim in its lanes, or lane 0 and the same along them")               \
-  X(TESELA_NEED_CLEAN, 2, "clean", "some dim in its lanes, or always lane 0")               \
-  X(TESELA_NEED_CONTRACTED, 3, "contracted", "a dim that is summed over in its lanes")      \
-  X(TESELA_NEED_COLUMN, 4, "column",                                                        \
-    "the result's stick dim in its lanes, a dim of the second operand only")                \
-  X(TESELA_NEED_NOT_INDEXED, 5, "not_indexed",                                              \
-    "as result, and the dim that is looked up is not in its lanes")                         \
-  X(TESELA_NEED_SEAM, 6, "seam", "as result, and its part of the result starts on a stick") \
-  X(TESELA_NEED_SAME, 7, "same", "the same device layout as operand 0, field by field")     \
-  X(TESELA_NEED_DEFAULT, 8, "default", "the target's default layout")                       \
-  X(TESELA_NEED_UNFOLDED, 9, "unfolded",                                                    \
-    "a dim that is neither folded nor run along in its lanes, or always lane 0")            \
-  X(TESELA_NEED_LAST, 10, "last", "its last dim in its lanes")
+#define TESELA_NEED_MAP(X)                                                                          \
+  X(TESELA_NEED_ANY, 0, "any", "may have any layout, also one that starts inside a stick")          \
+  X(TESELA_NEED_RESULT, 1, "result",                                                                \
+    "must have the result's stick dim along the stick, or be broadcast along it from lane 0")       \
+  X(TESELA_NEED_CLEAN, 2, "clean", "must have a dim along the stick, or use lane 0 only")           \
+  X(TESELA_NEED_CONTRACTED, 3, "contracted", "must have a contracted (summed) dim along the stick") \
+  X(TESELA_NEED_COLUMN, 4, "column",                                                                \
+    "must have the result's stick dim, a dim of the second operand only, along the stick")          \
+  X(TESELA_NEED_NOT_INDEXED, 5, "not_indexed",                                                      \
+    "must satisfy the rule 'result' without the indexed dim along the stick")                       \
+  X(TESELA_NEED_SEAM, 6, "seam",                                                                    \
+    "must satisfy the rule 'result', and its part of the result must start on a stick")             \
+  X(TESELA_NEED_SAME, 7, "same", "must have the same device layout as operand 0, field by field")   \
+  X(TESELA_NEED_DEFAULT, 8, "default", "must have the target's default layout")                     \
+  X(TESELA_NEED_UNFOLDED, 9, "unfolded",                                                            \
+    "must have a dim along the stick that is neither folded nor run along, or use lane 0 only")     \
+  X(TESELA_NEED_LAST, 10, "last", "must have its last dim along the stick")
 
 typedef enum tesela_need {
 #define TESELA__ROW(symbol, value, name, text) symbol = value,
@@ -199,10 +200,10 @@ typedef enum tesela_need {
 #define TESELA_YIELD_MAP(X)                                                                            \
   X(TESELA_YIELD_ANY, 0, "any", "any stick, or one element per stick, that the operands' needs allow") \
   X(TESELA_YIELD_SURVIVES, 1, "survives",                                                              \
-    "the dim in the operand's lanes; one per stick if it is folded away")                              \
+    "the dim along the operand's stick; one element per stick if that dim is folded")                  \
   X(TESELA_YIELD_COLUMN, 2, "column", "a dim of the second operand only (n of a matmul)")              \
   X(TESELA_YIELD_DEFAULT, 3, "default", "the target's default layout")                                 \
-  X(TESELA_YIELD_TARGET, 4, "target", "that of operand 0, which is written to")                        \
+  X(TESELA_YIELD_TARGET, 4, "target", "the stick of operand 0, the tensor that is updated")            \
   X(TESELA_YIELD_SPARSE, 5, "sparse", "one element per stick")
 
 typedef enum tesela_yield {

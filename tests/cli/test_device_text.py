@@ -159,12 +159,12 @@ def test_show_picture():
     assert "0   1" in text and "~17" in text and "tiles of 2 across" in text
     padded = told("show", "--only=picture", "--ascii", "f16[2,2] stick(stick=4, pad_to={0:3})")
     assert "~2 |" in padded and "~4" in padded  # the row that is only padding
-    assert "nothing to draw" in told("show", "f16[0,5] stick()")
+    assert "Nothing to draw" in told("show", "f16[0,5] stick()")
     assert "\033[" in told("show", "--color=always", "--only=picture", STICKS)
     assert "(0,0)" in told("show", "--linear", "--only=picture", STICKS) or "0,0" in told(
         "show", "--linear", "--only=picture", STICKS
     )
-    assert "is for register layouts" in said("show", "--by=thread", STICKS)
+    assert "--by applies to register layouts only" in said("show", "--by=thread", STICKS)
 
 
 def test_show_json():
@@ -205,7 +205,7 @@ def test_target(tmp_path):
     message = said("show", f"--target={own}", "f16[40,60] stick()")
     assert "line 2: unknown key 'stik'; did you mean stick?" in message and "\n  stik 64\n  ^\n" in message
     assert "No such file" in said("show", "--target=nosuch", "f16[3] stick()")
-    assert "--target is for device layouts" in said("show", "--target=tiles", "f16[3]")
+    assert "--target applies to device layouts only" in said("show", "--target=tiles", "f16[3]")
 
 
 # ---- refusals ---------------------------------------------------------------------------------------------------
@@ -266,4 +266,4 @@ def test_rules_of_a_target(tmp_path):
     assert len(after) == len(before) + 1
     lines = told("formats", "--rules", f"--target={own}").splitlines()
     assert "matmul 0 needs clean costs 70" in [" ".join(line.split()) for line in lines]
-    assert "--target is for --rules" in said("formats", "--target=tiles")
+    assert "--target requires --rules" in said("formats", "--target=tiles")

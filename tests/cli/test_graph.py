@@ -495,7 +495,7 @@ def test_every_dump_has_an_answer(file):
     if result.returncode == 0:
         assert b"no plan is cheaper" in result.stdout
     elif result.returncode == 1:
-        assert b"needs: " in result.stdout
+        assert b" must " in result.stdout
     else:
         assert b"has no type for" in result.stderr, result.stderr
 
@@ -504,7 +504,7 @@ def test_copies_where_no_move_suits():
     file = EXAMPLES / "reshape.json"
     assert graph("assign", file).returncode == 1
     result = graph("run", "--json", "--materialise", file)
-    assert result.returncode == 0 and b"1 copy" in result.stderr
+    assert result.returncode == 0 and b"1 view copy" in result.stderr
     answer = table(result)
     assert answer["same"] and answer["poison_read"] == 0
     assert graph("assign", "--materialise", CPU / "block-bf16.hlo.txt").returncode == 0
@@ -513,4 +513,4 @@ def test_copies_where_no_move_suits():
 def test_hlo_text_needs_types():
     result = graph("assign", "--hlo", "-", text='{"inputs": {"x": {"size": [4, 4]}}, "outputs": ["x"]}')
     assert (result.returncode, result.stdout) == (2, b"")
-    assert b"x has none" in result.stderr
+    assert b"x has no type" in result.stderr

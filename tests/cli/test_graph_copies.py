@@ -33,7 +33,7 @@ def twice():
 def test_json(task, option):
     assert graph(*task, FILE).returncode == 1
     result = graph(*task, "--json", option, FILE)
-    assert result.returncode == 0 and result.stderr == b"tesela: note: 1 copy of views, 9216 elements\n"
+    assert result.returncode == 0 and result.stderr == b"tesela: note: 1 view copy, 9216 elements\n"
     answer = json.loads(result.stdout)
     assert (answer["restickifies"], answer["restickify_elems"]) == (0, 0)
     assert (answer["copies"], answer["copied_elems"]) == (1, 9216)

@@ -70,7 +70,7 @@ def test_a_program_without_padding(tmp_path):
     path = program(tmp_path, {"x": shape}, [{"op": "pointwise", "fn": "exp", "out": "e", "in": ["x"]}], ["e"])
     assert answer(path)["padding"] == []
     done = run("graph", "propagate", path, "--padding")
-    assert (done.returncode, done.stdout) == (0, b"buffer  shape  padding places  holds\n\nno operator reads padding\n")
+    assert (done.returncode, done.stdout) == (0, b"buffer  shape  padding places  holds\n\nNo operator reads padding.\n")
 
 
 def test_rows_of_a_second_operand_are_no_places():
@@ -94,8 +94,8 @@ def test_many_rows_are_cut(tmp_path):
     done = run("graph", "propagate", program(tmp_path, {"x": SHAPE}, ops, ["r0"]), "--padding")
     assert done.returncode == 0
     lines = done.stdout.decode().splitlines()
-    assert ".. 31 more; --json has all" in lines and ".. 30 more; --json has all" in lines
-    assert lines[-1] == "0 of 230 reads are fine as inputs come; 230 if their padding is filled: x with 0"
+    assert ".. 31 more; --json lists all" in lines and ".. 30 more; --json lists all" in lines
+    assert lines[-1] == "0 of 230 reads are harmless without filling inputs; 230 if the padding of inputs is filled: x with 0"
 
 
 def test_a_program_that_has_no_layout(tmp_path):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from command import SOURCE, run
 
-ROW = re.compile(r"^(.)  (\S+) +(\d+) +(\d+)\.\.(\d+) +(arena|scratchpad|outside) +(\d+|-)(?:  in the place of \S+)?$")
+ROW = re.compile(r"^(.)  (\S+) +(\d+) +(\d+)\.\.(\d+) +(arena|scratchpad|outside) +(\d+|-)(?:  reuses \S+)?$")
 LINE = re.compile(r"^ *(\d+) \|(.*)$")
 KEY = re.compile(r"^A row is (\d+) bytes?, a column (\d+) steps?; \. is free")
 

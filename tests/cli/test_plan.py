@@ -75,7 +75,7 @@ def test_a_problem_that_is_none(verb, problem, message, at, side):
     lines = said(verb, problem).splitlines()
     assert lines[0] == f"tesela: error: {message}" if message else lines[0].startswith("tesela: error: ")
     assert lines[1:3] == [f"  {problem}", "  " + " " * at + "^"]
-    assert lines[3:] == ([f"This was {side} of the arrow."] if side else [])
+    assert lines[3:] == ([f"The error is {side} of the arrow."] if side else [])
 
 
 def test_sloppy_spellings_are_mended():
@@ -131,7 +131,7 @@ def test_fill_changes_what_is_written():
 @pytest.mark.parametrize("fill", ["zer0", "1.5x", "0x", "0x100000000", "", "1e999"])
 def test_a_fill_that_is_none(fill):
     assert said("plan", PROBLEM, f"--fill={fill}").startswith(
-        f"tesela: error: --fill is {fill}; it takes zero, leave, or an element: "
+        f"tesela: error: --fill is {fill}; expected zero, leave, or an element ("
     )
 
 
@@ -516,7 +516,7 @@ def test_cmp_of_what_cannot_be_compared(tmp_path):
     assert "shapes differ" in said("cmp", tmp_path / "x", tmp_path / "x", "--a=f32[3,5]", "--b=f32[5,3]")
     assert "ranks differ" in said("cmp", tmp_path / "x", tmp_path / "x", "--a=f32[3,5]", "--b=f32[15]")
     assert "types differ" in said("cmp", tmp_path / "x", tmp_path / "x", "--a=f32[3,5]", "--b=s32[3,5]")
-    assert "standard input can be only one" in said("cmp", "-", "-", "--layout=f32[3,5]")
+    assert "standard input can be used for only one" in said("cmp", "-", "-", "--layout=f32[3,5]")
     assert "nowhere" in said("cmp", tmp_path / "x", tmp_path / "nowhere", "--layout=f32[3,5]")
     assert "missing its layout, as in --a='f32" in said("cmp", tmp_path / "x", tmp_path / "x")
     assert "missing its layout, as in --b='f32" in said("cmp", tmp_path / "x", tmp_path / "x", "--a=f32[3,5]")
@@ -557,7 +557,7 @@ def test_cmp_of_all_tensors_by_name(tmp_path):
     assert done("cmp", one, a, status=1).endswith("yy: only in b\nzzz: only in b\ndiffer: 2 of 3 tensors\n")
     b.write_bytes(model("x", "yy", "zzz", x=b"\1\2"))
     process = run("cmp", a, b)
-    assert process.returncode == 2 and process.stderr.endswith(b"This was for tensor x.\n")
+    assert process.returncode == 2 and process.stderr.endswith(b"The error is in tensor x.\n")
     assert "has 3 tensors" in said("cmp", a, a, "--tensor-a=x")
 
 

@@ -288,7 +288,7 @@ def test_a_table_wider_than_the_terminal(n, columns, width, color):
     there is one more border. The line RegisterLayout(...) does not count."""
     env = {"LC_ALL": "C.UTF-8", **({"COLUMNS": columns} if columns else {})}
     text = ANSI.sub("", on_a_terminal("show", f"local(1, {n})", f"--color={color}", **env))
-    note = f"tesela: note: the table is {width} columns wide; --format=plain, --by=thread or less -S"
+    note = f"tesela: note: the table is {width} columns wide; try --format=plain, --by=thread or less -S"
     assert (note in text) is (width is not None)
     assert "note" in text or width is None
     assert text.startswith(print_of("show", f"local(1, {n})"))  # nothing is cut
@@ -446,14 +446,14 @@ def test_warps_of_64():
     assert hues("mfma.f32_32x32x8_f16.A") != hues("mfma.f32_32x32x8_f16.A", "--warp=32")
     for words in (["show", "f32[2]"], ["show", "shared_row_major(2)"], ["where", "f32[2]", "1"]):
         process = run(*words, "--warp=64")
-        assert process.returncode == 2 and b"--warp is for register layouts" in process.stderr
+        assert process.returncode == 2 and b"--warp applies to register layouts only" in process.stderr
     assert run("where", "spatial(2)", "1", "--warp=65").returncode == 2
 
 
 def test_facts_of_a_fragment():
     words = print_of("show", "--only=words", "mma.m16n8k16.bf16.A")
     assert "RegisterLayout(" in words and "g + 8*((i/2)%2)" in words and "┌" not in words
-    assert "32, with 8 registers each" in words
+    assert "32, 8 registers each" in words
 
 
 # ---- tiles in memory ----

@@ -173,7 +173,7 @@ def test_threads_and_instructions_change_nothing(file, large, threads, isa):
         (["--transform=turn"], "--transform: expected none|"),
         (["--format=npz"], "--format: expected raw|"),
         (["--format=npy", "-o", "x.safetensors"], "the name x.safetensors ends in another format"),
-        (["--json"], "standard output takes the data or JSON, not both"),
+        (["--json"], "standard output can receive the data or JSON, not both"),
         (["--tensor=a"], "has one tensor without a name"),
         (["--dtype=bf16"], "unexpected --dtype"),
     ],
@@ -190,7 +190,7 @@ def test_wrong_options(file, words, message):
         (["--to={0,1}"], "usage: tesela relayout FILE --to=LAYOUT [-o OUT]"),
         (["--from=f32[3,5]", "--to={0,1}", "-o", "x.npz"], "cannot write the format of x.npz"),
         (["--from=f32[3,5]", "--to={0,1}", "-o", "x.gguf"], "cannot write the format of x.gguf"),
-        (["--from=f32[3,5]"], "--to is missing"),
+        (["--from=f32[3,5]"], "missing option --to"),
         (["--from=f32[3,5]{1,0:T(0,2)}", "--to={0,1}"], "tile extent 0"),
         (["--from=f32[3,5]", "--to={0,1:T(0,2)}"], "tile extent 0"),
         (["--from=f32[3,5]", "--to={0}"], "the layout orders 1 dim; the array has 2"),
@@ -523,7 +523,7 @@ def test_a_signal_removes_what_is_unfinished(tmp_path, number):
 
 def test_an_input_that_shrinks_is_said(tmp_path):
     said, status, left = disturbed(tmp_path, lambda child, path: os.truncate(path, 0))
-    assert "a file became shorter while it was copied" in said
+    assert "a file was truncated while it was copied" in said
     assert (status, left) == (3, [])
 
 

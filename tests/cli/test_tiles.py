@@ -42,11 +42,11 @@ def test_each_thread_a_row_is_one_bank_for_all():
     """Element (t, i) is word 32 * t + i: in step i all 32 threads want bank i, each another word."""
     text = done("access", ROW, PLAIN, "--dtype=f32", "--vector=1")
     assert "wavefronts    1024 for 32 phases: 992 conflicts, up to 32-way" in text
-    assert "vector        1 element, 4 bytes; 4 would do" in text
+    assert "vector        1 element, 4 bytes; 4 possible" in text
 
 
 def test_a_pitch_of_33_spreads_rows_over_the_banks():
-    assert "wavefronts    32 for 32 phases: free of conflicts" in done("access", ROW, PITCH, "--dtype=f32", "--vector=1")
+    assert "wavefronts    32 for 32 phases: no conflicts" in done("access", ROW, PITCH, "--dtype=f32", "--vector=1")
 
 
 def test_vectors_of_16_bytes_are_four_phases():
@@ -61,7 +61,7 @@ def test_global_memory_counts_sectors():
     answer = good({"op": "bank_conflicts", "register": ROW, "memory": "global_row_major(32, 32)", "dtype": "f32"})
     assert (answer["sectors"], answer["least_sectors"], answer["lines"]) == (8 * 32, 8 * 16, 8 * 32)
     text = done("access", ROW, "global_row_major(32, 32)", "--dtype=f32")
-    assert "sectors       256 moved, 128 if they were packed\nlines         256 touched\n" in text
+    assert "sectors       256 moved, 128 for packed data\nlines         256 touched\n" in text
 
 
 def test_the_verb_and_the_ops_agree():
@@ -89,9 +89,9 @@ def test_ldmatrix_loads_the_fragment_it_was_made_for():
         (("shared_row_major(4, 4)", "shared_row_major(4, 4)"), "expected a register layout, found a tile in shared memory"),
         (("spatial(4, 0)", "shared_row_major(4, 8)"), "extent 1 of the shape is 0"),
         (("spatial(4, 4)", "shared_row_major(4, 4)", "--dtype=fp16"), "did you mean f16?"),
-        (("spatial(4, 4)", "shared_row_major(4, 4)", "--dtype=token"), "--dtype is token, which is no type of elements\n"),
-        (("spatial(4, 4)", "shared_row_major(4, 4)", "--dtype=tokem"), "--dtype is tokem, which is no type of elements\n"),
-        (("spatial(4, 4)", "shared_row_major(4, 4)", "--dtype="), "--dtype is empty; it takes a type of elements"),
+        (("spatial(4, 4)", "shared_row_major(4, 4)", "--dtype=token"), "--dtype: unknown element type 'token'\n"),
+        (("spatial(4, 4)", "shared_row_major(4, 4)", "--dtype=tokem"), "--dtype: unknown element type 'tokem'\n"),
+        (("spatial(4, 4)", "shared_row_major(4, 4)", "--dtype="), "--dtype is empty; expected an element type"),
         (("spatial(4, 4)", "shared_row_major(4, 4)", "--warp=65"), "--warp: expected an integer from 1 to 64, found '65'"),
         (("spatial(4, 4)", "shared_row_major(4, 4)", "--warp=0"), "--warp: expected an integer from 1 to 64, found '0'"),
         (("spatial(4, 4)", "shared_row_major(4, 4)", "--banks=129"), "--banks: expected an integer from 1 to 128, found '129'"),
@@ -166,7 +166,7 @@ def test_machines_that_are_none(field, most):
 
 def test_a_transpose_without_conflicts_is_found():
     text = done("swizzle", "spatial(1, 32).local(32, 1)", "column_spatial(32, 1).local(1, 32)", "--dtype=f32")
-    found = re.match(r"(SharedLayout\(.*\))\nwavefronts +(\d+); at least (\d+), row-major (\d+)\n", text)
+    found = re.match(r"(SharedLayout\(.*\))\nwavefronts +(\d+); lower bound (\d+), row-major (\d+)\n", text)
     assert found and int(found[2]) == int(found[3]) < int(found[4])
     for use in ("spatial(1, 32).local(32, 1)", "column_spatial(32, 1).local(1, 32)"):
         cost = good({"op": "bank_conflicts", "register": use, "memory": found[1], "dtype": "f32"})

@@ -99,20 +99,20 @@ static const struct {
     {"x = input f16[4,130] 1; t = sort x 1 5",
      "t: no layout of the result is compatible with operand 0\n"
      "  operand 0  x  f16[4,130]  lanes along dim 1   (stick 1)\n"
-     "  needs: a dim that is neither folded nor run along in its lanes, or always lane 0\n"
+     "  operand 0 must have a dim along the stick that is neither folded nor run along, or use lane 0 only\n"
      "  would fix it: move x to stick 0 (768 elements)\n",
      false},
     {"x = input f16[130] 0; t = sort x 0 5",
      "t: no layout of the result is compatible with operand 0\n"
      "  operand 0  x  f16[130]  lanes along dim 0   (stick 0)\n"
-     "  needs: a dim that is neither folded nor run along in its lanes, or always lane 0\n"
+     "  operand 0 must have a dim along the stick that is neither folded nor run along, or use lane 0 only\n"
      "  no moves of stick dims fix it: a clone, or another layout of an input, may; so may copies of "
      "views, and moves to and from one element per stick, which are off\n",
      true},
     {"x = input f16[64,130] 1; t = keeps f16[130] x",
      "t: no layout of the result is compatible with operand 0\n"
      "  operand 0  x  f16[64,130]  lanes along dim 1   (stick 1)\n"
-     "  needs: the result's stick dim in its lanes, or lane 0 and the same along them\n"
+     "  operand 0 must have the result's stick dim along the stick, or be broadcast along it from lane 0\n"
      "  operand 0 differs in shape from the result: all-reduce does not tell how their dims correspond, so "
      "it cannot meet this\n"
      "  no moves of stick dims fix it: a clone, or another layout of an input, may; so may copies of "
@@ -121,13 +121,13 @@ static const struct {
     {"x = input f16[64,130] 0; t = stats f16[64,1] x",
      "t: no layout of the result is compatible with operand 0\n"
      "  operand 0  x  f16[64,130]  lanes along dim 0   (stick 0)\n"
-     "  needs: its last dim in its lanes\n"
+     "  operand 0 must have its last dim along the stick\n"
      "  would fix it: move x to stick 1 (8320 elements)\n",
      false},
     {"x = input f16[64,130] 1; t = prod x 1",
      "t: no layout of the result is compatible with operand 0\n"
      "  operand 0  x  f16[64,130]  lanes along dim 1   (stick 1)\n"
-     "  needs: a dim that is neither folded nor run along in its lanes, or always lane 0\n"
+     "  operand 0 must have a dim along the stick that is neither folded nor run along, or use lane 0 only\n"
      "  would fix it: move x to stick 0 (12288 elements)\n",
      false},
 };

@@ -209,7 +209,7 @@ static void answers_say_why(void **state) {
        "t1: no layout is compatible with all operands\n"
        "  operand 0  a_t  f16[128,256]  lanes along dim 0   (buffer a f16[256,128], stick 1)\n"
        "  operand 1  x    f16[128,256]  lanes along dim 1   (stick 1)\n"
-       "  needs: the result's stick dim in its lanes, or lane 0 and the same along them\n"
+       "  each operand must have the result's stick dim along the stick, or be broadcast along it from lane 0\n"
        "  would fix it: move x to stick 0 (32768 elements), or a to stick 0 (32768 elements)\n",
        false, false},
       {"a = input f16[256,128] 1; x = input f16[128,256] 1; a_t = permute a 1,0; t1 = pw a_t x; t2 = pw x "
@@ -225,35 +225,35 @@ static void answers_say_why(void **state) {
        "o: no layout of the result is compatible with operand 0\n"
        "  operand 0  v  f16[64,15,128]  lanes along dim 2 from lane 36 on   (buffer x f16[64,15,384], stick "
        "2)\n"
-       "  needs: the result's stick dim in its lanes, or lane 0 and the same along them\n"
+       "  operand 0 must have the result's stick dim along the stick, or be broadcast along it from lane 0\n"
        "  would fix it: move x to stick 0 (368640 elements), or x to stick 1 (368640 elements)\n",
        false, false},
       {"a = input f16[128,128,128] 2; b = input f16[128,128] 1; t = sum a 2; o = pw t b",
        "o: no layout is compatible with all operands\n"
        "  operand 0  t  f16[128,128]  always lane 0   (one element per stick)\n"
        "  operand 1  b  f16[128,128]  lanes along dim 1   (stick 1)\n"
-       "  needs: the result's stick dim in its lanes, or lane 0 and the same along them\n"
+       "  each operand must have the result's stick dim along the stick, or be broadcast along it from lane 0\n"
        "  would fix it: move a to stick 1 (2097152 elements) before t\n",
        false, false},
       {"a = input f16[128,96] 1; b = input f16[128,32] 1; o = cat 1 a b",
        "o: no layout of the result is compatible with operand 1\n"
        "  operand 0  a  f16[128,96]  lanes along dim 1   (stick 1)\n"
        "  operand 1  b  f16[128,32]  lanes along dim 1   (stick 1)\n"
-       "  needs: as result, and its part of the result starts on a stick\n"
+       "  each operand must satisfy the rule 'result', and its part of the result must start on a stick\n"
        "  would fix it: move a to stick 0 (16384 elements) and b to stick 0 (8192 elements)\n",
        false, false},
       {"e = input f16[1000,128] 0; i = input s32[7] 0; o = gather e i 0",
        "o: no layout of the result is compatible with operand 0\n"
        "  operand 0  e  f16[1000,128]  lanes along dim 0   (stick 0)\n"
        "  operand 1  i  s32[7]         lanes along dim 0   (stick 0)\n"
-       "  needs: as result, and the dim that is looked up is not in its lanes\n"
+       "  operand 0 must satisfy the rule 'result' without the indexed dim along the stick\n"
        "  would fix it: move e to stick 1 (131072 elements)\n",
        false, false},
       {"x = input f16[5] -; a = input f16[5] 0; o = pw a x",
        "o: no layout is compatible with all operands\n"
        "  operand 0  a  f16[5]  lanes along dim 0   (stick 0)\n"
        "  operand 1  x  f16[5]  always lane 0   (one element per stick)\n"
-       "  needs: the result's stick dim in its lanes, or lane 0 and the same along them\n"
+       "  each operand must have the result's stick dim along the stick, or be broadcast along it from lane 0\n"
        "  no moves of stick dims fix it: a clone, or another layout of an input, may; so may copies of "
        "views, and moves to and from one element per stick, which are off\n",
        true, false},

@@ -99,10 +99,10 @@ static void explain_needed(tesela__explain *x, const tesela__operator *op) {
   for (int32_t e = 1; e < op->n; e++) all = all && edge[e].need == edge[0].need;
   for (int32_t e = 0; e < op->n; e++) {
     if (all && e > 0) break;
-    if (all)
-      tesela__puts(&x->sink, "  needs: ");
+    if (all && op->n > 1)
+      tesela__puts(&x->sink, "  each operand ");
     else
-      tesela__putf(&x->sink, "  operand %" PRId32 " needs: ", edge[e].operand);
+      tesela__putf(&x->sink, "  operand %" PRId32 " ", edge[e].operand);
     tesela__puts(&x->sink, explain_needs[explain_need_of(x, &edge[e])]);
     tesela__putc(&x->sink, '\n');
   }

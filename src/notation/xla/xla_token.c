@@ -48,7 +48,12 @@ tesela_status tesela__xla_unknown_type(tesela__reader *in, size_t length) {
 
 tesela_status tesela__xla_type(tesela__xla_reader *reader, tesela_dtype *dtype) {
   size_t length = tesela__read_word(&reader->in);
-  if (length == 0) return tesela__read_unexpected(&reader->in, "an element type, such as f32", "");
+  if (length == 0)
+    return tesela__read_unexpected(&reader->in,
+                                   tesela__read_peek(&reader->in) == '{'
+                                       ? "type and dims before the layout, such as f32[3,5]{1,0}"
+                                       : "an element type, such as f32",
+                                   "");
   const char *word = reader->in.text + reader->in.at;
   *dtype = tesela_dtype_find(word, length);
   if (*dtype == TESELA_DTYPE_NONE && reader->lenient) {
