@@ -15,7 +15,7 @@
 #include "graph_json.h"
 #include "graph/graph_print.h"
 #include "main/say.h"
-#include "tile_input.h"
+#include "main/tile_input.h"
 #include "tile_json.h"
 
 /* ---- propagate, assign ------------------------------------------------------------------------------------------- */

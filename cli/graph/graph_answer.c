@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
+#include "main/device.h"
 #include "graph/graph_print.h"
 #include "graph/graph_progress.h"
 #include "main/say.h"

@@ -9,7 +9,7 @@
 
 #include "graph/graph_print.h"
 #include "main/say.h"
-#include "tile_input.h"
+#include "main/tile_input.h"
 
 static void plan_arena_words(const char *name, const tesela_arena_facts *facts) {
   printf("%-11s peak %" PRId64 " bytes, %s; at most %" PRId64 " live, fragmentation %.1f%%\n", name,

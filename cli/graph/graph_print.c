@@ -9,7 +9,7 @@
 #include <tesela/graph.h>
 
 #include "main/say.h"
-#include "tile_input.h"
+#include "main/tile_input.h"
 
 const char *graph_shape_text(const tesela_node *node, char text[GRAPH_TYPE_TEXT]) {
   return graph_type_text(node->dtype, node->bits, node->rank, node->shape, text);

@@ -9,7 +9,7 @@
 #include "graph_check.h"
 #include "main/json.h"
 #include "main/say.h"
-#include "tile_input.h"
+#include "main/tile_input.h"
 
 static void run_words(const graph_check *c) {
   char shape[GRAPH_TYPE_TEXT], name[GRAPH_NAME_TEXT], digest[33];

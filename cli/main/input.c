@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "device.h"
+#include "main/device.h"
 #include "main/lines.h"
 #include "main/say.h"
 #include "place.h"

@@ -4,9 +4,11 @@
  *
  *   options.c         the table of verbs and options; parse.c reads the command line by it, given.c looks up options,
  *                     help.c prints it
- *   cmd_<verb>.c      one verb each, on the public headers and jansson alone
+ *   cmd_<verb>.c      one verb each, in verbs/ show/ report/ graph/
  *   say.c term.c      messages on stderr; abilities of a terminal
  *   input.c lines.c   a LAYOUT argument; standard input line by line
+ *   device_input.c    --target and a device layout
+ *   tile_input.c      a register layout, a tile in memory, --dtype
  *   json.c            answers in JSON
  */
 #include <errno.h>

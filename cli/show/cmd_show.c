@@ -8,7 +8,7 @@
 #include "main/input.h"
 #include "main/say.h"
 #include "show/show.h"
-#include "tile_input.h"
+#include "main/tile_input.h"
 #include "main/json.h"
 
 /* The canonical text, as a headline. */

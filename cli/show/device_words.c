@@ -7,7 +7,7 @@
  *            1         0     1    1000      64          200  all of dim 0
  *            2         1     1      64       1            1  lanes
  */
-#include "device.h"
+#include "main/device.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "device.h"
+#include "main/device.h"
 #include "main/input.h"
 #include "main/say.h"
 #include "main/json.h"

@@ -16,7 +16,7 @@
 #include "main/say.h"
 #include "show/show.h"
 #include "main/json.h"
-#include "tile_input.h"
+#include "main/tile_input.h"
 
 /* ---- register layouts ---------------------------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 #include "main/say.h"
 #include "leaves.h"
 #include "show/show.h"
-#include "tile_input.h"
+#include "main/tile_input.h"
 
 enum { MAX_LINES = 200, MAX_SHAPE = 60 };
 

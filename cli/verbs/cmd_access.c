@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "main/say.h"
-#include "tile_input.h"
+#include "main/tile_input.h"
 #include "tile_json.h" /* tile_ldmatrix */
 
 typedef struct access_answer {

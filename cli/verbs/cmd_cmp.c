@@ -12,7 +12,7 @@
 #include "main/json.h"
 #include "main/say.h"
 #include "tensor_native.h"
-#include "tensor_signals.h"
+#include "verbs/tensor_signals.h"
 
 static void print_side(const char *name, const tensor *t, int64_t place, const uint8_t *value) {
   char bits[TESELA_ELEMENT_TEXT], number[TESELA_ELEMENT_TEXT];

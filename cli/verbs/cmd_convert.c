@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "main/say.h"
-#include "tile_input.h"
+#include "main/tile_input.h"
 
 static int convert_print(const cli_context *cli, const tesela_exchange *plan) {
   tesela_error err = {.at = -1};

@@ -6,7 +6,7 @@
 
 #include "main/json.h"
 #include "tensor_native.h"
-#include "tensor_signals.h"
+#include "verbs/tensor_signals.h"
 
 /* Names come from the file: control characters are escaped, nothing is cut. */
 static void print_line(const char *hex, const char *path, const char *name) {

@@ -11,10 +11,10 @@
 #include <tesela/notation.h>
 #include <tesela/device.h>
 
-#include "device.h"
+#include "main/device.h"
 #include "json_device.h"
 #include "main/say.h"
-#include "tile_input.h"
+#include "main/tile_input.h"
 
 /* ---- options ---------------------------------------------------------------------------------------------------- */
 

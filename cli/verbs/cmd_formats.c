@@ -8,7 +8,7 @@
 
 #include "verbs/formats.h"
 #include "main/say.h"
-#include "tile_input.h"
+#include "main/tile_input.h"
 
 static int print_json(const tesela_xla_format *format, int32_t n) {
   tesela_json_out j = TESELA_JSON_OUT;

@@ -6,7 +6,7 @@
 
 #include "main/say.h"
 #include "main/text_file.h"
-#include "tile_input.h"
+#include "main/tile_input.h"
 
 enum { PROGRAM_LIMIT = 1 << 20 }; /* bytes that are read; the library's own limit is lower */
 

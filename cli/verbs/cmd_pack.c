@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "main/say.h"
-#include "tensor_verb.h"
+#include "verbs/tensor_verb.h"
 
 int cmd_pack(const cli_context *cli) {
   const size_t n = (size_t)cli->n_args - 1;

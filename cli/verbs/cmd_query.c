@@ -9,12 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "device.h"
+#include "main/device.h"
 #include "main/lines.h"
 #include "main/options.h"
 #include "main/say.h"
 #include "main/json.h"
-#include "tensor_signals.h"
+#include "verbs/tensor_signals.h"
 
 static bool is_blank(const char *text, size_t length) {
   for (size_t i = 0; i < length; i++)

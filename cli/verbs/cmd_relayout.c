@@ -3,7 +3,7 @@
  * cmd_relayout.c - the verb relayout: a tensor of a file in another layout.
  */
 #include "main/say.h"
-#include "tensor_verb.h"
+#include "verbs/tensor_verb.h"
 
 int cmd_relayout(const cli_context *cli) {
   if (!cli_has(cli, "to"))

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "main/say.h"
-#include "tile_input.h"
+#include "main/tile_input.h"
 
 /* Pass all layouts as reads: with --ldmatrix, ldmatrix may perform them. */
 static int swizzle_json(const cli_context *cli) {

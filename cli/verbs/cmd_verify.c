@@ -7,12 +7,12 @@
 
 #include <tesela/device.h>
 
-#include "device.h"
+#include "main/device.h"
 #include "main/input.h"
 #include "main/json.h"
 #include "main/say.h"
 #include "tensor_native.h"
-#include "tensor_signals.h"
+#include "verbs/tensor_signals.h"
 
 static void verify_value(const char *name, const tesela_device_layout *layout, const uint8_t *value) {
   char bits[TESELA_ELEMENT_TEXT], number[TESELA_ELEMENT_TEXT];

@@ -13,7 +13,7 @@
 #include "place.h"
 #include "main/say.h"
 #include "main/json.h"
-#include "tile_input.h"
+#include "main/tile_input.h"
 
 typedef struct where {
   const cli_context *cli;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "expression.h"
-#include "tile_input.h"
+#include "main/tile_input.h"
 
 enum { NAME = 80, SHAPE = 48, COLUMNS = 6 };
 

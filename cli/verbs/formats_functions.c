@@ -6,7 +6,7 @@
 #include <tesela/notation.h>
 
 #include "verbs/formats.h"
-#include "tile_input.h"
+#include "main/tile_input.h"
 
 static int functions_json(const tesela_expression_function *function, int32_t n) {
   tesela_json_out j = TESELA_JSON_OUT;

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <tesela/graph.h>
 
-#include "device.h"
-#include "tile_input.h"
+#include "main/device.h"
+#include "main/tile_input.h"
 #include "verbs/formats.h"
 
 typedef struct rules_word {

@@ -2,7 +2,7 @@
 /* tensor_verb.c - see tensor_verb.h. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "tensor_verb.h"
+#include "verbs/tensor_verb.h"
 
 #include <string.h>
 #include <tesela/report.h>
@@ -10,7 +10,7 @@
 
 #include "main/json.h"
 #include "main/say.h"
-#include "tensor_signals.h"
+#include "verbs/tensor_signals.h"
 
 #define SECOND INT64_C(1000000000)
 

@@ -3,7 +3,7 @@
  * device_input.c - the option --target (the name of a built-in target, or a file that describes one) and the text of a device
  * layout for it.
  */
-#include "device.h"
+#include "main/device.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tensor_signals.c - see tensor_signals.h. */
-#include "tensor_signals.h"
+#include "verbs/tensor_signals.h"
 
 #include <signal.h>
 #include <unistd.h>

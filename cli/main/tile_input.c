@@ -2,7 +2,7 @@
 /*
  * tile_input.c - arguments and options of the verbs about tiles.
  */
-#include "tile_input.h"
+#include "main/tile_input.h"
 
 #include <string.h>
 
