@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_run.c - how fast a problem is copied, beside memcpy.
+ * bench_run.c - how fast a problem is copied, compared to memcpy.
  *
- * First everything is checked as check does; a wrong result is not timed. Then each round times memcpy and every way of
- * copying, one after the other, so that what else the machine does meets all of them. memcpy copies half as many
+ * First the op check runs; a wrong result is not timed. Then each round times memcpy and every way of
+ * copying, one after the other, so that other load on the machine meets all of them. memcpy copies half as many
  * bytes as a plan reads and writes together: both move the same number. What is done in less than SAMPLE_NS is
  * repeated within a round.
  */
@@ -24,13 +24,14 @@ static double now_ns(void) {
 
 /* ---- measuring -------------------------------------------------------------------------------------------- */
 
-/* Once: a way, or memcpy for -1. The compiler does not know what is behind the pointer, so it leaves the copy in. */
+/* Once: a way, or memcpy for -1. The compiler cannot see through the pointer, so it keeps the copy. */
 static void run_once(const bench *b, int way) {
   static void *(*volatile copy)(void *dst, const void *src, size_t n) = memcpy;
   if (way < 0)
     copy(b->t.dst, b->t.src, (size_t)(b->moved / 2));
   else
-    tesela_plan_run(b->t.way[way].plan, b->t.dst, b->t.src, NULL, NULL); /* ran without a failure before */
+    tesela_plan_run(b->t.way[way].plan, b->t.dst, b->t.src, NULL,
+                    NULL); /* every way has already run without a failure */
 }
 
 static double sample(const bench *b, int way, int64_t repeats) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * convert_value.c - what becomes of one element on its way to another type.
+ * convert_value.c - the value of one element after conversion to another type.
  */
 #include "convert_value.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * convert_value.h - what becomes of one element on its way to another type, for check to believe: straight from the words of
- * tesela_transform_check, sharing nothing with the library's kernels.
+ * convert_value.h - the value of one element after conversion to another type, the reference of check: written from the text of tesela_transform_check, sharing nothing with the library's kernels.
  */
 #ifndef TESELA_OPS_CONVERT_VALUE_H
 #define TESELA_OPS_CONVERT_VALUE_H
@@ -15,7 +14,7 @@ bool convert_is_defined(const tesela_layout *from, const tesela_layout *to);
 void convert_value(const tesela_layout *from, const tesela_layout *to,
                    const uint8_t value[TESELA_ELEMENT_BYTES], uint8_t out[TESELA_ELEMENT_BYTES]);
 
-/* Is an element of `to` as wanted? Any NaN will do where a NaN is wanted. */
+/* Is an element of `to` as wanted? Any NaN is right where a NaN is wanted. */
 bool convert_same(const tesela_layout *from, const tesela_layout *to, const uint8_t got[TESELA_ELEMENT_BYTES],
                   const uint8_t want[TESELA_ELEMENT_BYTES]);
 

@@ -84,7 +84,7 @@ static void put_notations(tesela_sink *j, const tesela_device_layout *layout) {
                                       [TESELA_DEVICE_DIM_MAP] = "dim_map",
                                       [TESELA_DEVICE_STRIDE_MAP] = "stride_map"};
   char text[DEVICE_TEXT];
-  tesela_put_key(j, "notations"); /* null: it cannot say the layout */
+  tesela_put_key(j, "notations"); /* null: the notation cannot express the layout */
   tesela_put_object(j);
   for (int n = TESELA_DEVICE_SHORT; n <= TESELA_DEVICE_STRIDE_MAP; n++) {
     bool said = device_print(layout, (tesela_device_notation)n, text, NULL) == TESELA_OK;

@@ -8,18 +8,17 @@
 #include <tesela/notation.h>
 #include <tesela/ops.h>
 
-#define DEVICE_TEXT 4096 /* bytes of a printed device layout; 48 device dims of 19 digits have room */
+#define DEVICE_TEXT 4096 /* bytes of a printed device layout; room for 48 device dims of 19 digits */
 
-/* The target that stores the host's type so, in such sticks: the one given (may be NULL), else a built-in one; NULL if none
- * does. */
+/* The target that stores the host's type with that device type and stick: the one given (may be NULL), else a built-in one, else NULL. */
 const tesela_target *device_target_of(const tesela_device_host *host, const tesela_target *given);
 
-/* The text in a notation; "" if it cannot say the layout. `err` may be NULL. */
+/* The text in a notation; "" if it cannot express the layout. `err` may be NULL. */
 tesela_status device_print(const tesela_device_layout *layout, tesela_device_notation notation,
                            char text[DEVICE_TEXT], tesela_error *err);
-/* The same as an XLA shape, f16[1000,200]{0,1:T(64,1)}; "" if XLA cannot say it. */
+/* The same as an XLA shape, f16[1000,200]{0,1:T(64,1)}; "" if XLA cannot express it. */
 void device_print_xla(const tesela_device_layout *layout, char text[DEVICE_TEXT]);
-/* A headline: the short form, else another one that says it. */
+/* A headline: the short form, else another notation that expresses it. */
 void device_headline(const tesela_device_layout *layout, char text[DEVICE_TEXT]);
 
 /* Host elements that a host dim has room for on the device: the product of its device dims; INT64_MAX for more. */

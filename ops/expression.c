@@ -12,8 +12,8 @@
 
 static tesela_status too_many(const char *what, int64_t n, tesela_error *err) {
   *err = (tesela_error){.status = TESELA_E_LIMIT, .at = -1};
-  snprintf(err->message, sizeof err->message, "%" PRId64 " %s are more than the %" PRId64 " that are listed",
-           n, what, EXPRESSION_LIST);
+  snprintf(err->message, sizeof err->message, "%" PRId64 " %s; expected %" PRId64 " or fewer to list them", n,
+           what, EXPRESSION_LIST);
   return err->status;
 }
 

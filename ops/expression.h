@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * expression.h - what verbs and ops say of register layouts and tiles in memory: their fields as JSON, and who holds an
- * element.
+ * expression.h - what verbs and ops print of register layouts and tiles in memory: their fields as JSON, and the threads that hold an element.
  */
 #ifndef TESELA_CLI_EXPRESSION_H
 #define TESELA_CLI_EXPRESSION_H
@@ -34,10 +33,10 @@ tesela_status expression_print_place(const tesela_register *layout, const int64_
 
 /* The entry of the catalogue that a text names, NULL if it is something else. */
 const tesela_fragment *expression_fragment(const char *text, size_t length);
-/* All that the catalogue says of an entry, into the object that is open. */
+/* All that the catalogue has about an entry, into the object that is open. */
 void expression_put_fragment(tesela_sink *j, const tesela_fragment *entry);
 
-/* On to the next index of a shape in row-major order; false behind the last. */
+/* Advance to the next index of a shape in row-major order; false after the last. */
 bool expression_next(int32_t rank, const int64_t *shape, int64_t *index);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * files.c - files that a request names: beneath one folder, step by step, so that no link and no `..` leads out of it.
+ * files.c - files that a request names: beneath one folder, step by step, so that neither a link nor `..` leads out of it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static bool leads_out(const char *path) {
   return false;
 }
 
-/* The folder of the path, from `at` on, which is closed; -1: errno says why. */
+/* The folder of the path, from `at` on; closes `at`. -1: errno has the reason. */
 static int descend(int at, const char *path, const char **name) {
   const char *slash;
   for (*name = path; at >= 0 && (slash = strchr(*name, '/')); *name = slash + 1) {
@@ -40,7 +40,7 @@ static int descend(int at, const char *path, const char **name) {
       memcpy(part, *name, n);
       part[n] = '\0';
       next = openat(at, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-      if (next < 0 && errno == ENOTDIR) { /* what Linux says of a link */
+      if (next < 0 && errno == ENOTDIR) { /* the error of Linux for a symbolic link */
         char target[1];
         errno = readlinkat(at, part, target, sizeof target) >= 0 ? ELOOP : ENOTDIR;
       }
@@ -58,7 +58,7 @@ static int descend(int at, const char *path, const char **name) {
 static tesela_status folder_of(tesela_request *q, const tesela_value *value, int *fd, const char **name) {
   const char *path = tesela_value_text(value);
   *fd = -1;
-  if (!path || strlen(path) != value->n) return refuse(q, "a path is a text without NUL characters");
+  if (!path || strlen(path) != value->n) return refuse(q, "the path has a NUL character");
   if (q->files_anywhere) {
     const char *slash = strrchr(path, '/');
     *name = slash ? slash + 1 : path;
@@ -70,8 +70,8 @@ static tesela_status folder_of(tesela_request *q, const tesela_value *value, int
     return *fd >= 0 ? TESELA_OK : system_says(q, path);
   }
   if (!q->files)
-    return refuse(q, "files are not read or written here; tesela query --files=DIR allows those in DIR");
-  if (leads_out(path)) return refuse(q, "the path leads out of the folder of files");
+    return refuse(q, "cannot read or write files here; tesela query --files=DIR allows the files in DIR");
+  if (leads_out(path)) return refuse(q, "the path leaves the folder of files");
   *fd = descend(open(q->files, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, name);
   return *fd >= 0 ? TESELA_OK : system_says(q, path);
 }
@@ -102,7 +102,7 @@ tesela_status request_open(tesela_request *q, const tesela_value *path, int *fd)
   tesela_status status = folder_of(q, path, &folder, &name);
   *fd = -1;
   if (status != TESELA_OK) return status;
-  /* A pipe would be waited for. */
+  /* Opening a pipe would wait. */
   *fd = openat(folder, name, O_RDONLY | O_CLOEXEC | (q->files_anywhere ? 0 : O_NOFOLLOW | O_NONBLOCK));
   int kept = errno;
   close(folder);
@@ -112,7 +112,7 @@ tesela_status request_open(tesela_request *q, const tesela_value *path, int *fd)
   close(*fd);
   *fd = -1;
   errno = EISDIR;
-  return S_ISDIR(info.st_mode) ? system_says(q, name) : refuse(q, "the path is not that of a regular file");
+  return S_ISDIR(info.st_mode) ? system_says(q, name) : refuse(q, "the path is not a regular file");
 }
 
 /* ---- paths for functions that take one -------------------------------------------------------------------- */
@@ -137,7 +137,7 @@ tesela_status request_path_open(tesela_request *q, const tesela_value *value, bo
             : S_ISREG(info.st_mode) ? 0
                                     : ENXIO;
   if (errno == 0 || errno == ENOENT) return TESELA_OK;
-  status = errno == ENXIO ? refuse(q, "the path is not that of a regular file") : system_says(q, path->name);
+  status = errno == ENXIO ? refuse(q, "the path is not a regular file") : system_says(q, path->name);
   request_path_close(path);
   return status;
 }

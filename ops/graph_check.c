@@ -72,10 +72,10 @@ static void check_values(const tesela_node *node, int64_t limit, check_choice *c
   if (choice->n == 0) choice->n = 1; /* zeros */
 }
 
-/* The elements from the first to the last in memory that a host tensor takes with its strides, and how many of them are before
+/* The elements from the first to the last in memory that a host tensor has with its strides, and how many of them are before
  * element 0; false if they are more than `most`. */
 static bool check_span(const tesela_node *node, int64_t most, int64_t *elements, int64_t *before) {
-  int64_t span[2] = {0, 0}; /* behind and before element 0 */
+  int64_t span[2] = {0, 0}; /* after and before element 0 */
   *elements = *before = 0;
   for (int32_t d = 0; d < node->rank; d++)
     if (node->shape[d] == 0) return true;
@@ -118,7 +118,7 @@ static tesela_status check_input(graph_check *c, int32_t number, const tesela_no
   check_values(node, limit, &data->choice);
   uint64_t n = (uint64_t)data->choice.n;
   for (int64_t at = 0; at < elements * width;
-       at += width) /* what has no type may be wider; a run refuses it */
+       at += width) /* a tensor without a type may be wider; a run refuses it */
     memcpy(memory + at, data->choice.value[check_random(state) % n], width < 16 ? (size_t)width : 16);
   return TESELA_OK;
 }
@@ -227,7 +227,7 @@ static tesela_status check_allowed(graph_check *c, const tesela_graph_memory *me
   tesela_units_print(c->max_bytes, TESELA_UNITS_IEC, text[2]);
   if (!check_count_all(c, &at))
     return ops_fail(err, TESELA_E_LIMIT, -1,
-                    "with %.80s the inputs and outputs take more than %s; --max-bytes=SIZE raises this limit",
+                    "with %.80s the inputs and outputs need more than %s; --max-bytes=SIZE raises this limit",
                     at->name, text[2]);
   tesela_graph_run_options options = check_options(c, false, memory);
   tesela_status status = tesela_graph_run_needs_of(c->placed, c->target, &options, &tiled, err);
@@ -238,19 +238,20 @@ static tesela_status check_allowed(graph_check *c, const tesela_graph_memory *me
     const tesela_graph_run_needs *more = tiled.steps > c->max_steps ? &tiled : &plain;
     at = tesela_graph_node(more == &tiled ? c->placed : c->graph, more->node);
     return ops_fail(err, TESELA_E_LIMIT, -1,
-                    "a run takes %" PRId64
-                    " steps (results and products), most of them for %.80s; at most %" PRId64
-                    " are run, --max-steps=N raises this limit",
+                    "a run needs %" PRId64
+                    " steps (results and products), most of them for %.80s; the limit is %" PRId64
+                    ", --max-steps=N raises it",
                     more->steps, at->name, c->max_steps);
   }
   int64_t buffers = tiled.bytes > plain.bytes ? tiled.bytes : plain.bytes;
   if (buffers <= c->max_bytes - c->data.bytes) return TESELA_OK;
   tesela_units_print(c->data.bytes, TESELA_UNITS_IEC, text[0]);
   tesela_units_print(buffers, TESELA_UNITS_IEC, text[1]);
-  return ops_fail(err, TESELA_E_LIMIT, -1,
-                  "a run takes %s for inputs and outputs and %s for buffers and their marks; at most %s are "
-                  "taken, --max-bytes=SIZE raises this limit",
-                  text[0], text[1], text[2]);
+  return ops_fail(
+      err, TESELA_E_LIMIT, -1,
+      "a run needs %s for inputs and outputs and %s for buffers and their marks; the limit is %s, "
+      "--max-bytes=SIZE raises it",
+      text[0], text[1], text[2]);
 }
 
 static tesela_status check_runs(graph_check *c, const tesela_graph_memory *memory, tesela_error *err) {

@@ -41,7 +41,7 @@ typedef struct graph_check {
   const tesela_graph *graph, *placed; /* as read; with layouts and moves */
   const tesela_target *target;
   int64_t seed;                 /* of inputs that are made up */
-  bool made_up;                 /* those without a file are made up, though others have one */
+  bool made_up;                 /* inputs without a file are made up, even if others have one */
   int64_t max_steps, max_bytes; /* max_bytes: of the tensors and the buffers of one run */
   tesela_progress *progress;
   void *progress_user;
@@ -58,16 +58,16 @@ typedef struct graph_check {
   request_path *out;     /* one for each output, without a name for one that is not written; or NULL */
 } graph_check;
 
-/* Take an input from a .npy or .safetensors, in the layout that the file says; its type and shape must be those of the input. Of a
+/* Take an input from a .npy or .safetensors, in the layout that the file has; its type and shape must be those of the input. Of a
  * .safetensors with several tensors it is the one with the name of the input. */
 tesela_status graph_check_in(graph_check *c, const char *name, const request_path *path, tesela_error *err);
 /* Write an output, by its name or its position among the outputs, to a .npy: once both runs gave the same bits. After TESELA_OK
  * graph_check_free closes the path. */
 tesela_status graph_check_out(graph_check *c, const char *name, const request_path *path, tesela_error *err);
-/* Once any input comes from a file all must: names the one that does not. */
+/* Once one input comes from a file all must: the error names one that does not. */
 tesela_status graph_check_all_in(const graph_check *c, tesela_error *err);
 
-/* Run; TESELA_E_LIMIT if it takes more than allowed. `c` is freed either way with graph_check_free. */
+/* Run; TESELA_E_LIMIT if it needs more than the limits. `c` is freed either way with graph_check_free. */
 tesela_status graph_check_run(graph_check *c, tesela_error *err);
 void graph_check_free(graph_check *c);
 

@@ -18,8 +18,7 @@ bool graph_json_read(const jr_object *in, const char *target_name, tesela_graph 
 /* Names of the kinds of hints, by kind; ends with NULL. */
 extern const char *const graph_json_hints[];
 
-/* A device layout as {"device_size", "stride_map", "device_bytes"}, with "stick" in front if wanted and one dim
- * is in the lanes. */
+/* A device layout as {"device_size", "stride_map", "device_bytes"}, with "stick" first if wanted and one dim is in the lanes. */
 void graph_json_put_layout(tesela_sink *j, const tesela_device_layout *layout, bool with_stick);
 
 #endif

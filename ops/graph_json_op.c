@@ -24,7 +24,8 @@ static bool graph_numbers(const jr_object *op, const char *key, int32_t *n, int6
 static bool graph_narrow(const jr_object *op, const char *key, int32_t n, const int64_t *from, int32_t *to) {
   for (int32_t k = 0; k < n; k++) {
     if (from[k] < INT32_MIN || from[k] > INT32_MAX)
-      return jr_fail(op, TESELA_E_RANGE, "%s.%s[%" PRId32 "] is %" PRId64, op->name, key, k, from[k]);
+      return jr_fail(op, TESELA_E_RANGE, "%s.%s[%" PRId32 "] is %" PRId64 "; expected a 32-bit number",
+                     op->name, key, k, from[k]);
     to[k] = (int32_t)from[k];
   }
   return true;
@@ -45,11 +46,12 @@ static bool graph_conv_places(const jr_object *in, const char *key, const char *
     place[d] = at ? (int32_t)(at - order) : -1;
     used += at != NULL;
     if (!at && d >= 2 && d < 2 + conv->spatial)
-      return jr_fail(in, TESELA_E_INVALID, "conv.%s is %.20s; it has no %c", key, order, roles[d]);
+      return jr_fail(in, TESELA_E_INVALID, "conv.%s is %.20s; missing letter %c", key, order, roles[d]);
   }
   if (used != strlen(order))
-    return jr_fail(in, TESELA_E_INVALID, "conv.%s is %.20s; it takes an order of %s%s, and g for groups", key,
-                   order, letters, conv_spatial[conv->spatial - 1]);
+    return jr_fail(in, TESELA_E_INVALID,
+                   "conv.%s is %.20s; expected an order of the letters %s%s, and g for groups", key, order,
+                   letters, conv_spatial[conv->spatial - 1]);
   return true;
 }
 
@@ -64,7 +66,7 @@ static bool graph_conv_spatial(const jr_object *in, tesela_conv2d *conv) {
       n += *c == 'd' || *c == 'h' || *c == 'w';
   }
   for (int k = 0; k < 5 && n == 0; k++) n = tesela_value_size(tesela_value_get(in->value, lists[k]));
-  if (n > 3) return jr_fail(in, TESELA_E_RANGE, "conv has %zu spatial dims; there are 1 to 3", n);
+  if (n > 3) return jr_fail(in, TESELA_E_RANGE, "conv has %zu spatial dims; expected 1 to 3", n);
   conv->spatial = n == 0 ? 2 : (int32_t)n;
   return true;
 }
@@ -95,7 +97,8 @@ static bool graph_conv(const jr_object *op, tesela_conv2d *conv) {
     if (!jr_ints(&in, lists[k], false, 3, &n, numbers[k])) return false;
     for (int32_t i = 0; n < 0 && i < 3; i++) numbers[k][i] = k < 3;
     if (n >= 0 && n != conv->spatial)
-      return jr_fail(op, TESELA_E_INVALID, "conv.%s takes %d numbers", lists[k], (int)conv->spatial);
+      return jr_fail(op, TESELA_E_INVALID, "conv.%s has %" PRId32 " numbers; expected %" PRId32, lists[k], n,
+                     conv->spatial);
   }
   return true;
 }
@@ -113,11 +116,10 @@ static bool graph_value(const jr_object *op, double *value) {
       *value = words[k].value;
       return true;
     }
-  return jr_fail(op, TESELA_E_INVALID, "%s.value takes this: number, or inf, -inf or nan as a string",
-                 op->name);
+  return jr_fail(op, TESELA_E_INVALID, "%s.value: expected number, or string inf, -inf or nan", op->name);
 }
 
-/* Labels of an operand's dims, in `label`. Without a count the labels are those from 0 to the largest one. */
+/* Labels of an operand's dims, in `label`. Without a count the labels are 0 to the largest one. */
 static bool graph_labels(const jr_object *op, const char *key, int32_t label[TESELA_GRAPH_RANK],
                          const int32_t **at, tesela_node_spec *spec) {
   int64_t room[TESELA_GRAPH_RANK];
@@ -170,13 +172,14 @@ bool graph_json_check_lists(const tesela_graph *graph, const jr_object *op, cons
                : list                                   ? 1
                                                         : (size_t)expected;
     if (n != (size_t)expected)
-      return jr_fail(op, TESELA_E_INVALID, "%s.%s has %zu numbers; it takes %" PRId32, op->name, keys[k], n,
+      return jr_fail(op, TESELA_E_INVALID, "%s.%s has %zu numbers; expected %" PRId32, op->name, keys[k], n,
                      expected);
   }
   int32_t y_rank = spec->n_operands > 1 ? tesela_graph_node(graph, spec->operand[1])->rank : 0;
   if ((spec->x_label && tesela_value_size(tesela_value_get(op->value, "x_label")) != (size_t)rank) ||
       (spec->y_label && tesela_value_size(tesela_value_get(op->value, "y_label")) != (size_t)y_rank))
-    return jr_fail(op, TESELA_E_INVALID, "%s has labels for another rank than its operands'", op->name);
+    return jr_fail(op, TESELA_E_INVALID, "%s: the number of labels differs from the rank of the operand",
+                   op->name);
   return true;
 }
 
@@ -197,15 +200,15 @@ bool graph_json_names(const jr_object *op, tesela_node_spec *spec) {
     return false;
   for (const char *at = spec->opcode; at && *at; at++)
     if ((unsigned char)*at < ' ' || *at == 0x7f)
-      return jr_fail(op, TESELA_E_INVALID, "%s.opcode has a control character in it", op->name);
+      return jr_fail(op, TESELA_E_INVALID, "%s.opcode has a control character", op->name);
   int32_t number = tesela_op_find(name, strlen(name));
   if (number < 0 && tesela_fn_find(name, strlen(name)) > TESELA_FN_NONE)
     return jr_fail(op, TESELA_E_INVALID,
-                   "%s: there is no op %.40s; it is a function, \"fn\" of pointwise, reduce, along or pool",
+                   "%s: unknown op '%.40s'; it is a function, \"fn\" of pointwise, reduce, along or pool",
                    op->name, name);
   if (number < 0 || number == TESELA_OP_INPUT) {
     const char *near = tesela_nearest(name, strlen(name), graph_op_name, NULL);
-    return jr_fail(op, TESELA_E_INVALID, "%s: there is no op %.40s%s%s%s", op->name, name,
+    return jr_fail(op, TESELA_E_INVALID, "%s: unknown op '%.40s'%s%s%s", op->name, name,
                    near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
   }
   spec->op = (tesela_op)number;
@@ -213,7 +216,7 @@ bool graph_json_names(const jr_object *op, tesela_node_spec *spec) {
   number = fn ? tesela_fn_find(fn, strlen(fn)) : fused ? TESELA_FN_FUSED : TESELA_FN_NONE;
   if (number < 0) {
     const char *near = tesela_nearest(fn, strlen(fn), graph_fn_name, NULL);
-    return jr_fail(op, TESELA_E_INVALID, "%s: there is no function %.40s%s%s%s", op->name, fn,
+    return jr_fail(op, TESELA_E_INVALID, "%s: unknown function '%.40s'%s%s%s", op->name, fn,
                    near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
   }
   spec->fn = (tesela_fn)number;

@@ -22,13 +22,13 @@ typedef struct graph_lists {
 /* op, out, fn, opcode. */
 bool graph_json_names(const jr_object *op, tesela_node_spec *spec);
 
-/* size, dims, start and so on. A number stands for a list of one: {"dim": 1} is {"dims": [1]}. */
+/* size, dims, start and so on. A number is a list of one: {"dim": 1} is {"dims": [1]}. */
 bool graph_json_attributes(const jr_object *op, graph_lists *lists, tesela_node_spec *spec);
 
 /* Lists per dim may have one entry for each of `dims`: start of dim 1 alone. The lengths must agree. */
 bool graph_json_check_lists(const tesela_graph *graph, const jr_object *op, const tesela_node_spec *spec);
 
-/* Functions may have any number of operands: one that does not fit makes the function one that nobody knows. */
+/* Functions may have any number of operands: a number that does not fit makes it an unknown function. */
 void graph_json_fit_function(tesela_node_spec *spec);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "graph_json_op.h"
 #include "json_device.h"
+#include "request.h"
 
 /* What a node is made from while it is read. */
 typedef struct graph_reader {
@@ -15,7 +16,7 @@ typedef struct graph_reader {
   int32_t bits; /* of tensors without a type */
 } graph_reader;
 
-/* A fallback may give a token, which is nothing in memory. */
+/* A fallback may give a token, which has no memory. */
 static bool graph_dtype(const graph_reader *r, const jr_object *op, tesela_node_spec *spec) {
   const tesela_value *name = tesela_value_get(op->value, "dtype");
   spec->bits = r->bits;
@@ -45,14 +46,15 @@ static bool graph_input(const graph_reader *r, const char *name, const tesela_va
   graph_lists lists;
   int32_t n;
   if (!tesela_value_is(value, TESELA_VALUE_OBJECT))
-    return jr_fail(&op, TESELA_E_INVALID, "input %.60s is no object", name);
+    return jr_fail(&op, TESELA_E_INVALID, "input %.60s: expected object, found %s", name,
+                   ops_value_words(value));
   if (!jr_done(&op, "size|dtype|stick|strides|free") ||
       !jr_ints(&op, "size", true, TESELA_GRAPH_RANK, &spec.rank, lists.shape) ||
       !jr_ints(&op, "strides", false, TESELA_GRAPH_RANK, &n, lists.strides) || !graph_dtype(r, &op, &spec) ||
       !graph_stick(&op, &spec.stick))
     return false;
   if (n >= 0 && n != spec.rank)
-    return jr_fail(&op, TESELA_E_INVALID, "input %.60s has %" PRId32 " strides for %" PRId32 " dims", name, n,
+    return jr_fail(&op, TESELA_E_INVALID, "input %.60s has %" PRId32 " strides; expected %" PRId32, name, n,
                    spec.rank);
   spec.shape = lists.shape;
   spec.strides = n >= 0 ? lists.strides : NULL;
@@ -64,18 +66,19 @@ static const char *graph_node_name(const void *user, int i) {
   return node ? node->name : NULL;
 }
 
-/* The node of a name that is used. */
+/* The node that a name refers to. */
 static bool graph_use(const graph_reader *r, const char *where, const tesela_value *name, int32_t *node) {
   jr_object op = {NULL, where, r->in->err, NULL};
   if (!tesela_value_is(name, TESELA_VALUE_TEXT))
-    return jr_fail(&op, TESELA_E_INVALID, "%s names a node that is no string", where);
+    return jr_fail(&op, TESELA_E_INVALID, "%s: expected string as the name of a node, found %s", where,
+                   ops_value_words(name));
   if (strlen(tesela_value_text(name)) != tesela_value_length(name))
-    return jr_fail(&op, TESELA_E_INVALID, "%s names a node with a NUL character", where);
+    return jr_fail(&op, TESELA_E_INVALID, "%s: the name of a node has a NUL character", where);
   *node = tesela_graph_find(r->graph, tesela_value_text(name));
   if (*node >= 0) return true;
   const char *near =
       tesela_nearest(tesela_value_text(name), tesela_value_length(name), graph_node_name, r->graph);
-  return jr_fail(&op, TESELA_E_INVALID, "%s uses %.60s, which nothing before it makes%s%s%s", where,
+  return jr_fail(&op, TESELA_E_INVALID, "%s uses '%.60s', which is not defined before it%s%s%s", where,
                  tesela_value_text(name), near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
@@ -85,7 +88,7 @@ static bool graph_operands(const graph_reader *r, const jr_object *op, graph_lis
   if (!jr_list(op, "in", false, &in)) return false;
   size_t n = tesela_value_size(in);
   if (n > 1 << 16)
-    return jr_fail(op, TESELA_E_LIMIT, "%s has %zu operands; allowed are up to 65536", op->name, n);
+    return jr_fail(op, TESELA_E_LIMIT, "%s has %zu operands; expected 65536 or fewer", op->name, n);
   lists->operand = n > 0 ? malloc(n * sizeof *lists->operand) : NULL;
   if (n > 0 && !lists->operand) return jr_fail(op, TESELA_E_MEMORY, "no memory for %zu operands", n);
   for (size_t k = 0; k < n; k++)
@@ -134,7 +137,7 @@ static bool graph_layout(const graph_reader *r, const jr_object *op, int32_t nod
   return tesela_graph_hint(r->graph, &hint, r->in->err) == TESELA_OK;
 }
 
-/* Say which operator it was, if the message does not begin so. Returns false. */
+/* Begin the message with the operator, if it does not yet. Returns false. */
 static bool graph_where(const jr_object *op) {
   tesela_error *err = op->err, was = *err;
   if (strncmp(err->message, "ops[", 4) == 0) return false;
@@ -150,7 +153,7 @@ static bool graph_op(const graph_reader *r, size_t i, const tesela_value *value)
   int32_t node;
   snprintf(where, sizeof where, "ops[%zu]", i);
   if (!tesela_value_is(value, TESELA_VALUE_OBJECT))
-    return jr_fail(&op, TESELA_E_INVALID, "ops[%zu] is no object", i);
+    return jr_fail(&op, TESELA_E_INVALID, "ops[%zu]: expected object, found %s", i, ops_value_words(value));
   bool ok = jr_done(&op, "op|out|in|fn|opcode|dtype|size|dims|dim|start|length|step|low|high|dilation|x_"
                          "dilation|value|keepdim|"
                          "reverse|in_place|labels|x_label|y_label|conv|layout") &&
@@ -178,7 +181,7 @@ static bool graph_hint(const graph_reader *r, size_t i, const tesela_value *valu
   tesela_hint hint = {0};
   snprintf(where, sizeof where, "hints[%zu]", i);
   if (!tesela_value_is(value, TESELA_VALUE_OBJECT))
-    return jr_fail(&in, TESELA_E_INVALID, "hints[%zu] is no object", i);
+    return jr_fail(&in, TESELA_E_INVALID, "hints[%zu]: expected object, found %s", i, ops_value_words(value));
   if (!jr_done(&in, "node|kind|stick|operand|price") || !jr_text(&in, "kind", JR_TEXT_NEEDED, &kind) ||
       !graph_use(r, where, tesela_value_get(value, "node"), &hint.node) ||
       !jr_int_in(&in, "stick", -1, -1, TESELA_GRAPH_RANK - 1, &stick) ||
@@ -188,7 +191,7 @@ static bool graph_hint(const graph_reader *r, size_t i, const tesela_value *valu
   while (graph_json_hints[k] && strcmp(kind, graph_json_hints[k]) != 0) k++;
   if (!graph_json_hints[k])
     return jr_fail(&in, TESELA_E_INVALID,
-                   "%s.kind is %.40s; it takes require, forbid, prefer, forbid_move, free", where, kind);
+                   "%s.kind is %.40s; expected require, forbid, prefer, forbid_move or free", where, kind);
   hint.kind = (tesela_hint_kind)k;
   hint.stick = (int32_t)stick;
   hint.operand = (int32_t)operand;
@@ -262,7 +265,7 @@ tesela_status tesela_graph_read_json(tesela_graph **graph, tesela_target *target
     if (!err) return status;
     *err = (tesela_error){.status = status, .at = bad.at};
     snprintf(err->message, sizeof err->message, "%s%.160s",
-             status == TESELA_E_MEMORY || !text ? "" : "this is not JSON that can be read: ", bad.message);
+             status == TESELA_E_MEMORY || !text ? "" : "invalid JSON: ", bad.message);
     return status;
   }
   status = tesela_graph_read_value(graph, target, doc.value, err);

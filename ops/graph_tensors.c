@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph_tensors.c - inputs of a program from files, and its results to files. graph_check.h says how they are used. */
+/* graph_tensors.c - inputs of a program from files, and its results to files. see graph_check.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,13 +49,14 @@ static tesela_status name_unknown(const tesela_graph *graph, int kind, const cha
 
 /* ---- inputs -------------------------------------------------------------------------------------------------- */
 
-/* The tensor of a file that is meant for an input. */
+/* The tensor of a file for an input: the only one, or the one of its name. */
 static tesela_status file_pick(check_file *f, const char *name, const char *path, tesela_error *err) {
   tesela_file_info info;
   tesela_file_describe(f->file, &info);
   if (info.format == TESELA_FILE_RAW)
     return ops_fail(err, TESELA_E_INVALID, -1,
-                    "input '%.60s': expected a .npy or .safetensors, found raw bytes (%.80s)", name, path);
+                    "input '%.60s': expected a .npy or .safetensors file, found raw bytes (%.80s)", name,
+                    path);
   f->tensor = info.n_tensors == 1 ? &info.tensor[0] : tesela_file_find(f->file, name);
   if (f->tensor) return TESELA_OK;
   return ops_fail(err, TESELA_E_INVALID, -1,
@@ -63,7 +64,7 @@ static tesela_status file_pick(check_file *f, const char *name, const char *path
                   info.n_tensors, path);
 }
 
-/* The layout that the file says. Where it says a width only, the type is the input's. */
+/* The layout in the file. Where the file has only a width, the type is the input's. */
 static tesela_status file_layout(check_file *f, const tesela_node *node, tesela_error *err) {
   const char *text = f->tensor->layout;
   if (text) {
@@ -111,11 +112,10 @@ tesela_status graph_check_all_in(const graph_check *c, tesela_error *err) {
   char text[GRAPH_TYPE_TEXT];
   for (int32_t k = 0; c->in && !c->made_up && (node = tesela_graph_node(c->graph, k)); k++)
     if (node->op == TESELA_OP_INPUT && !c->in[k].file)
-      return ops_fail(
-          err, TESELA_E_INVALID, -1,
-          "missing input '%.60s', %s; once one input is a file all must be, but with --seed=N the "
-          "others are made up",
-          node->name, graph_type_text(node->dtype, node->bits, node->rank, node->shape, text));
+      return ops_fail(err, TESELA_E_INVALID, -1,
+                      "missing input '%.60s', %s; give a file for every input, or --seed=N to make "
+                      "up the others",
+                      node->name, graph_type_text(node->dtype, node->bits, node->rank, node->shape, text));
   return TESELA_OK;
 }
 

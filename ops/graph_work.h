@@ -38,12 +38,12 @@ tesela_status request_plan_csv(tesela_request *q, tesela_arena_buffer **buffers,
 /* *c is zeros before, and freed with graph_check_free. */
 tesela_status request_run_program(tesela_request *q, const graph_work *work, graph_check *c);
 
-/* query_graph.c: what a propagation says of copies, its other facts, its moves. */
+/* query_graph.c: the copies of a propagation, its other facts, its moves. */
 void graph_put_copies(tesela_sink *j, const tesela_propagate_facts *facts);
 void graph_put_facts(tesela_sink *j, const tesela_propagate_facts *facts);
 void graph_put_moves(tesela_sink *j, const tesela_graph *graph, const tesela_propagation *p);
 
-/* "f16[128,256]"; "16bit[3]" without a type. What does not fit is cut. */
+/* "f16[128,256]"; "16bit[3]" without a type. Cut to what fits. */
 #define GRAPH_TYPE_TEXT 160
 const char *graph_type_text(tesela_dtype dtype, int32_t bits, int32_t rank, const int64_t *shape,
                             char text[GRAPH_TYPE_TEXT]);
@@ -56,9 +56,9 @@ void arena_put_facts(tesela_sink *j, const tesela_arena_facts *facts);
 enum { PADDING_TEXT = 32 };
 const char *padding_text(const tesela_padding_state *state, char text[PADDING_TEXT]);
 extern const char *const padding_fills[]; /* by tesela_pad */
-/* A buffer with padding and how many places that is; NULL: no padding to speak of. */
+/* A buffer with padding and the number of its padding places; NULL: without padding. */
 const tesela_node *padding_row(const graph_work *work, int32_t k, int64_t *places);
-/* Fills for the inputs, to free; NULL: *err says why. */
+/* Fills for the inputs, to free; NULL: *err has the reason. */
 tesela_padding_fill *padding_suggested(const graph_work *work, const tesela_padding *padding, int32_t *fine,
                                        tesela_error *err);
 /* Members of the object that is open. */

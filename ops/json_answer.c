@@ -44,7 +44,7 @@ static void refuse_text(const tesela_error *bad, tesela_sink *out) {
   if (bad->status == TESELA_E_MEMORY)
     snprintf(err.message, sizeof err.message, "no memory to read the request");
   else
-    snprintf(err.message, sizeof err.message, "the line is not JSON that can be read: %.160s", bad->message);
+    snprintf(err.message, sizeof err.message, "invalid JSON: %.160s", bad->message);
   refuse(NULL, &err, NULL, NULL, "", out);
 }
 

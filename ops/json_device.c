@@ -18,13 +18,13 @@ static const char *device_target_name(const void *user, int i) {
 bool json_device_target(const jr_object *in, const char *name, int64_t stick_bytes, tesela_target *target) {
   if (!name && !in->target)
     return tesela_target_plain(target, stick_bytes > 0 ? stick_bytes : 128, in->err) == TESELA_OK;
-  /* The request's own target goes by its name, or is the text that describes it. */
+  /* The request's own target: found by its name, or described by the text. */
   bool own = in->target && (!name || strpbrk(name, " \n") || strcmp(name, in->target->name) == 0);
   const tesela_target *found = own ? in->target : tesela_target_find(name);
   if (!found) {
     const char *near = tesela_nearest(name, strlen(name), device_target_name, NULL);
-    return jr_fail(in, TESELA_E_INVALID, "there is no target %.40s%s%s%s", name,
-                   near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    return jr_fail(in, TESELA_E_INVALID, "unknown target '%.40s'%s%s%s", name, near ? "; did you mean " : "",
+                   near ? near : "", near ? "?" : "");
   }
   *target = *found;
   if (stick_bytes > 0) target->stick_bytes = stick_bytes;
@@ -38,8 +38,8 @@ bool json_device_dtype(const jr_object *in, tesela_dtype *dtype) {
   if (!name || tesela_dtype_bytes(*dtype) > 0) return true;
   const char *near = tesela_dtype_suggest(name, strlen(name));
   if (near && tesela_dtype_bytes(tesela_dtype_find(near, strlen(near))) == 0) near = NULL; /* token */
-  return jr_fail(in, TESELA_E_INVALID, "%s.dtype is %.40s, which is no type of elements%s%s%s", in->name,
-                 name, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+  return jr_fail(in, TESELA_E_INVALID, "%s.dtype: unknown element type '%.40s'%s%s%s", in->name, name,
+                 near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
 /* Type, width and sticks: of a target's type, or elem_bytes on both sides. */
@@ -62,16 +62,16 @@ static bool device_types(const jr_object *in, tesela_target *target, tesela_devi
   host->device_dtype = type.device;
   host->device_bits = type.device_bits;
   if (elem_bytes > 0 && 8 * elem_bytes != host->bits)
-    return jr_fail(in, TESELA_E_INVALID, "elem_bytes is %" PRId64 "; %s has %" PRId32, elem_bytes,
-                   tesela_dtype_name(host->dtype), host->bits / 8);
+    return jr_fail(in, TESELA_E_INVALID, "elem_bytes is %" PRId64 "; expected %" PRId32 " for %s", elem_bytes,
+                   host->bits / 8, tesela_dtype_name(host->dtype));
   return true;
 }
 
-/* Has the target tensors of this rank? */
+/* Does the target have tensors of this rank? */
 static bool device_rank(const jr_object *in, const tesela_target *target, int32_t rank) {
   if (rank <= target->max_rank) return true;
-  return jr_fail(in, TESELA_E_LIMIT, "rank %" PRId32 "; target %s has tensors of rank 0 to %" PRId32, rank,
-                 target->name, target->max_rank);
+  return jr_fail(in, TESELA_E_LIMIT, "rank %" PRId32 "; expected 0 to %" PRId32 " for target %s", rank,
+                 target->max_rank, target->name);
 }
 
 /* strides (default: row-major) and offset of a tensor. */
@@ -82,8 +82,7 @@ static bool device_strides(const jr_object *in, int32_t rank, const int64_t *sha
   if (!jr_ints(in, "strides", false, TESELA_MAX_RANK, &n, strides) || !jr_int(in, "offset", 0, offset))
     return false;
   if (n >= 0 && n != rank)
-    return jr_fail(in, TESELA_E_INVALID, "%s has %" PRId32 " strides for %" PRId32 " dims", in->name, n,
-                   rank);
+    return jr_fail(in, TESELA_E_INVALID, "%s has %" PRId32 " strides; expected %" PRId32, in->name, n, rank);
   for (int32_t d = rank; n < 0 && d-- > 0;) {
     strides[d] = stride;
     if (__builtin_mul_overflow(stride, shape[d] > 0 ? shape[d] : 1, &stride))
@@ -112,7 +111,9 @@ static bool device_padding(const jr_object *in, int32_t rank, tesela_device_padd
     do snprintf(number, sizeof number, "%" PRId32, dim);
     while (strcmp(number, name) != 0 && ++dim < rank);
     if (dim >= rank || rank == 0)
-      return jr_fail(in, TESELA_E_RANGE, "pad_to names dim %.20s; the tensor has %" PRId32, name, rank);
+      return jr_fail(in, TESELA_E_RANGE,
+                     "pad_to has dim '%.20s'; expected one of the %" PRId32 " dims of the tensor", name,
+                     rank);
     if (!jr_int(&pads, name, 0, &padding->to[dim])) return false;
   }
   return true;
@@ -130,7 +131,7 @@ static bool device_from_order(const jr_object *in, const tesela_target *target,
   int32_t order = style ? tesela_order_find(style, strlen(style)) : (int32_t)target->order;
   if (order < 0)
     return jr_fail(in, TESELA_E_INVALID,
-                   "%s.style is %.40s; it takes generic, stick_outer, inner_pair, generic_jan26, tiles",
+                   "%s.style is %.40s; expected generic, stick_outer, inner_pair, generic_jan26 or tiles",
                    in->name, style);
   for (int32_t k = 0; k < n; k++) {
     if (list[k] < -1 || list[k] >= TESELA_MAX_RANK)
@@ -157,21 +158,23 @@ static bool device_from_dims(const jr_object *in, const tesela_device_host *host
     return false;
   size_t n = tesela_value_size(list);
   if (n > TESELA_DEVICE_DIMS)
-    return jr_fail(in, TESELA_E_LIMIT, "%s has %zu dims; allowed are up to %d", in->name, n,
+    return jr_fail(in, TESELA_E_LIMIT, "%s has %zu dims; expected %d or fewer", in->name, n,
                    TESELA_DEVICE_DIMS);
   if (n_strides >= 0 && (size_t)n_strides != n)
-    return jr_fail(in, TESELA_E_INVALID, "%" PRId32 " device_strides for %zu dims", n_strides, n);
+    return jr_fail(in, TESELA_E_INVALID, "device_strides has %" PRId32 " numbers; expected %zu", n_strides,
+                   n);
   for (size_t k = 0; k < n; k++) {
     const tesela_value *triple = tesela_value_at(list, k);
     int64_t value[3];
     for (size_t i = 0; i < 3; i++) {
       if (tesela_value_size(triple) != 3 || !tesela_value_is(tesela_value_at(triple, i), TESELA_VALUE_INT))
-        return jr_fail(in, TESELA_E_INVALID, "dims[%zu] is no list of host dim, step, extent", k);
+        return jr_fail(in, TESELA_E_INVALID, "dims[%zu]: expected [host dim, step, extent]", k);
       value[i] = tesela_value_int(tesela_value_at(triple, i));
     }
     if (value[0] < -2 || value[0] >= TESELA_MAX_RANK)
-      return jr_fail(in, TESELA_E_RANGE, "dims[%zu] is of host dim %" PRId64 "; the tensor has %" PRId32, k,
-                     value[0], host->rank);
+      return jr_fail(in, TESELA_E_RANGE,
+                     "dims[%zu] has host dim %" PRId64 "; the tensor has %" PRId32 " dims", k, value[0],
+                     host->rank);
     dims[k] = (tesela_device_dim){value[2], value[1], n_strides >= 0 ? strides[k] : 0, (int32_t)value[0]};
   }
   return tesela_device_from_dims(layout, host, (int32_t)n, dims, n_strides >= 0, (int32_t)stick_dims,
@@ -186,8 +189,8 @@ static bool device_from_map(const jr_object *in, const tesela_device_host *host,
       !jr_ints(in, "stride_map", true, TESELA_DEVICE_DIMS, &m, map))
     return false;
   if (n != m)
-    return jr_fail(in, TESELA_E_INVALID, "%" PRId32 " device sizes and %" PRId32 " entries of stride_map", n,
-                   m);
+    return jr_fail(in, TESELA_E_INVALID,
+                   "stride_map has %" PRId32 " numbers; expected %" PRId32 ", as device_size has", m, n);
   return tesela_device_from_stride_map(layout, host, host_strides, n, size, map, in->err) == TESELA_OK;
 }
 
@@ -209,17 +212,16 @@ static bool device_layout_of(const jr_object *in, const tesela_target *target, c
   if (strcmp(kind, "stride_map") == 0)
     return jr_done(in, "kind|device_size|stride_map|size|strides|offset|dtype") &&
            device_from_map(in, host, host_strides, layout);
-  return jr_fail(in, TESELA_E_INVALID, "%s.kind is %.40s; it takes dim_order, dims, stride_map", in->name,
+  return jr_fail(in, TESELA_E_INVALID, "%s.kind is %.40s; expected dim_order, dims or stride_map", in->name,
                  kind);
 }
 
-/* A text says the host tensor once more: it must be the same. */
+/* A text repeats the host tensor: it must be the same. */
 static bool device_text_agrees(const jr_object *in, const tesela_device_host *host,
                                const tesela_device_host *said) {
   bool same = said->rank == host->rank;
   for (int32_t d = 0; same && d < host->rank; d++) same = said->shape[d] == host->shape[d];
-  if (!same)
-    return jr_fail(in, TESELA_E_INVALID, "the layout is for a tensor of another shape than host.size");
+  if (!same) return jr_fail(in, TESELA_E_INVALID, "the shape in the layout differs from host.size");
   if (host->dtype != TESELA_DTYPE_NONE && said->dtype != host->dtype)
     return jr_fail(in, TESELA_E_INVALID, "the layout is for %s; dtype is %s",
                    said->dtype != TESELA_DTYPE_NONE ? tesela_dtype_name(said->dtype) : "no type",
@@ -241,7 +243,7 @@ bool json_device_read(const jr_object *in, json_device *out) {
   if (!jr_member(in, "host", !is_text, &size) || !jr_done(&size, "size|strides|offset") ||
       !device_types(in, &target, &host))
     return false;
-  bool whole = is_text && !jr_has(&size, "size"); /* the text says the shape */
+  bool whole = is_text && !jr_has(&size, "size"); /* the text has the shape */
   if (!whole && (!device_sizes(&size, &host.rank, host.shape, out->host_strides, &out->host_offset) ||
                  !device_rank(in, &target, host.rank)))
     return false;

@@ -19,18 +19,18 @@ typedef struct json_device {
 /* A target by name, or one with sticks of `stick_bytes` (0: 128) and every type as on the host. */
 bool json_device_target(const jr_object *in, const char *name, int64_t stick_bytes, tesela_target *target);
 
-/* The member dtype, by name; TESELA_DTYPE_NONE if there is none. */
+/* The member dtype, by name; TESELA_DTYPE_NONE without one. */
 bool json_device_dtype(const jr_object *in, tesela_dtype *dtype);
 
 /* The members host {"size","strides","offset"}, elem_bytes, stick_bytes, dtype, target and layout of a request. layout is a
- * text for that host, or one that says the shape where host has no size; or an object of one of the kinds dim_order, dims,
+ * text for that host, or one that has the shape where host has no size; or an object of one of the kinds dim_order, dims,
  * stride_map. */
 bool json_device_read(const jr_object *in, json_device *out);
 
 /* As json_device_read, from base {"size","strides","offset","dim_order","style", ...}: host and layout in one. */
 bool json_device_read_base(const jr_object *in, json_device *out);
 
-/* {"size","strides","offset"}; strides row-major unless told. */
+/* {"size","strides","offset"}; strides default to row-major. */
 bool json_device_view(const jr_object *view, tesela_host_view *out);
 
 /* device_size, device_strides, dim_map, stride_map (null: it does not fit 64 bits; host_strides NULL: row-major). */

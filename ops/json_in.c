@@ -36,7 +36,7 @@ size_t json_memory(const char *text, size_t length) {
     }
     inside = c == '"';
     depth += (c == '[' || c == '{') - (c == ']' || c == '}');
-    if (depth > DEPTH) break; /* jansson stops here */
+    if (depth > DEPTH) break; /* jansson stops the process here */
     if (c != ',' && c != ':' && c != '[' && c != '{') continue;
     memory += c == ':' ? KEY : ITEM + (c == '[' ? LIST : c == '{' ? OBJECT : 0);
     if (i - begin > longest) longest = i - begin;
@@ -51,7 +51,7 @@ size_t json_memory(const char *text, size_t length) {
 static struct {
   char *memory;
   size_t size, used;
-  bool refused; /* jansson wanted more than json_memory says */
+  bool refused; /* jansson needed more than json_memory computes */
 } piece;
 
 static void *take(size_t size) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_in.h - what the text edge of the library uses of the reader of JSON beyond tesela_json_read.
+ * json_in.h - the JSON reader beyond tesela_json_read, for the functions on text.
  */
 #ifndef TESELA_OPS_JSON_IN_H
 #define TESELA_OPS_JSON_IN_H
@@ -10,8 +10,7 @@
 /* As tesela_json_read, for a line of query: NUL in texts is allowed. */
 tesela_status json_read_line(tesela_json_in *in, const char *line, size_t length, tesela_error *err);
 
-/* The bytes that are reserved for a text: about 500 for each value, up to 160 for each byte of the text. They are touched only as far
- * as they are used. */
+/* The bytes that are reserved for a text: about 500 for each value, up to 160 for each byte of the text. Only the part in use is touched. */
 size_t json_memory(const char *text, size_t length);
 
 #endif

@@ -32,7 +32,7 @@ static void put(tesela_json_out *j, const char *text, size_t length) {
   j->length += length;
 }
 
-/* A whole value, with the comma that may have to stand before it. */
+/* A whole value, with the comma before it if it needs one. */
 static void put_value(tesela_json_out *j, const char *text, size_t length) {
   if (j->comma) put(j, ",", 1);
   put(j, text, length);
@@ -79,7 +79,7 @@ static void put_real(tesela_json_out *j, double value) {
   }
   char *point = text + strspn(text, "-0123456789");
   if (*point == '\0') {
-    strcat(text, ".0");       /* stays a real for readers that tell the two apart */
+    strcat(text, ".0");       /* stays a real for readers that distinguish the two */
   } else if (*point != 'e') { /* the locale's decimal point, which may be longer */
     const size_t width = strcspn(point, "0123456789");
     memmove(point + 1, point + width, strlen(point + width) + 1);
@@ -88,7 +88,7 @@ static void put_real(tesela_json_out *j, double value) {
   put_value(j, text, strlen(text));
 }
 
-/* A character that stands for itself in a text, most of them. */
+/* A character that a text has unescaped, as most. */
 static bool is_plain(char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
 
 static void put_escaped(tesela_json_out *j, const char *text, size_t length) {
@@ -99,7 +99,7 @@ static void put_escaped(tesela_json_out *j, const char *text, size_t length) {
     while (i < length && is_plain(text[i])) i++;
     size_t used = i < length ? tesela_utf8_character(text + i, length - i, &c) : 1;
     bool good = i < length && used > 0 && c >= 0x20 && c != '"' && c != '\\' && c != 0x7f;
-    if (!good) { /* the end, or a character that needs care */
+    if (!good) { /* the end, or a character to escape */
       put(j, text + plain, i - plain);
       plain = i + (used ? used : 1);
       char escaped[8] = "\\";
@@ -118,7 +118,7 @@ static void put_escaped(tesela_json_out *j, const char *text, size_t length) {
   }
 }
 
-/* A whole text of plain characters, as most are; false: it is not, or there is no memory. A key has a colon behind it. */
+/* A whole text of plain characters, as most are; false: it has others, or memory ran out. A colon follows a key. */
 static bool put_plain(tesela_json_out *j, const tesela_event *event) {
   size_t n = 0;
   bool key = event->kind == TESELA_EVENT_KEY;
@@ -136,7 +136,7 @@ static bool put_plain(tesela_json_out *j, const tesela_event *event) {
   return true;
 }
 
-/* A key, a text, or a piece of one that goes on. */
+/* A key, a text, or a piece of one that continues. */
 static void put_text(tesela_json_out *j, const tesela_event *event) {
   bool more = event->kind == TESELA_EVENT_PART, key = event->kind == TESELA_EVENT_KEY;
   if (!more && !j->part && put_plain(j, event)) return;

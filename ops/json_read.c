@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "request.h"
+
 const char JR_TEXT_NEEDED[] = "";
 
 bool jr_fail(const jr_object *in, tesela_status status, const char *format, ...) {
@@ -19,16 +21,17 @@ bool jr_fail(const jr_object *in, tesela_status status, const char *format, ...)
 
 bool jr_has(const jr_object *in, const char *key) { return tesela_value_get(in->value, key) != NULL; }
 
-/* The member, or NULL: *go_on says whether that is fine. */
+/* The member, or NULL; *go_on is false if it is required. */
 static const tesela_value *jr_find(const jr_object *in, const char *key, bool needed, bool *go_on) {
   const tesela_value *value = tesela_value_get(in->value, key);
   *go_on = true;
-  if (!value && needed) *go_on = jr_fail(in, TESELA_E_INVALID, "%s has no %s", in->name, key);
+  if (!value && needed) *go_on = jr_fail(in, TESELA_E_INVALID, "%s: missing field %s", in->name, key);
   return value;
 }
 
-static bool jr_wrong(const jr_object *in, const char *key, const char *takes) {
-  return jr_fail(in, TESELA_E_INVALID, "%s.%s takes this: %s", in->name, key, takes);
+static bool jr_wrong(const jr_object *in, const char *key, const char *expected) {
+  return jr_fail(in, TESELA_E_INVALID, "%s.%s: expected %s, found %s", in->name, key, expected,
+                 ops_value_words(tesela_value_get(in->value, key)));
 }
 
 bool jr_int(const jr_object *in, const char *key, int64_t otherwise, int64_t *value) {
@@ -43,8 +46,8 @@ bool jr_int_in(const jr_object *in, const char *key, int64_t otherwise, int64_t 
                int64_t *value) {
   if (!jr_int(in, key, otherwise, value)) return false;
   if (!jr_has(in, key) || (*value >= least && *value <= most)) return true;
-  return jr_fail(in, TESELA_E_RANGE, "%s.%s is %" PRId64 "; allowed are %" PRId64 " to %" PRId64, in->name,
-                 key, *value, least, most);
+  return jr_fail(in, TESELA_E_RANGE, "%s.%s is %" PRId64 "; expected %" PRId64 " to %" PRId64, in->name, key,
+                 *value, least, most);
 }
 
 bool jr_real(const jr_object *in, const char *key, double otherwise, double *value) {
@@ -67,7 +70,7 @@ bool jr_text(const jr_object *in, const char *key, const char *otherwise, const 
   const tesela_value *member = jr_find(in, key, otherwise == JR_TEXT_NEEDED, &go_on);
   if (member && !tesela_value_is(member, TESELA_VALUE_TEXT)) return jr_wrong(in, key, "string");
   if (member && strlen(tesela_value_text(member)) != tesela_value_length(member))
-    return jr_fail(in, TESELA_E_INVALID, "%s.%s has a NUL character in it", in->name, key);
+    return jr_fail(in, TESELA_E_INVALID, "%s.%s has a NUL character", in->name, key);
   *text = member ? tesela_value_text(member) : otherwise;
   return go_on;
 }
@@ -79,13 +82,14 @@ bool jr_ints(const jr_object *in, const char *key, bool needed, int32_t room, in
   if (!member) return go_on;
   if (!tesela_value_is(member, TESELA_VALUE_LIST)) return jr_wrong(in, key, "list of integers");
   if (tesela_value_size(member) > (size_t)room)
-    return jr_fail(in, TESELA_E_LIMIT, "%s.%s has %zu numbers; allowed are up to %" PRId32, in->name, key,
+    return jr_fail(in, TESELA_E_LIMIT, "%s.%s has %zu numbers; expected %" PRId32 " or fewer", in->name, key,
                    tesela_value_size(member), room);
   *n = (int32_t)tesela_value_size(member);
   for (int32_t i = 0; i < *n; i++) {
     const tesela_value *item = tesela_value_at(member, (size_t)i);
     if (!tesela_value_is(item, TESELA_VALUE_INT))
-      return jr_fail(in, TESELA_E_INVALID, "%s.%s[%" PRId32 "] is no integer", in->name, key, i);
+      return jr_fail(in, TESELA_E_INVALID, "%s.%s[%" PRId32 "]: expected integer, found %s", in->name, key, i,
+                     ops_value_words(item));
     values[i] = tesela_value_int(item);
   }
   return true;
@@ -132,8 +136,10 @@ bool jr_done(const jr_object *in, const char *words) {
     while (list.word[i] && strcmp(list.word[i], name) != 0) i++;
     if (list.word[i]) continue;
     const char *near = tesela_nearest(name, strlen(name), jr_word, &list);
-    if (near) return jr_fail(in, TESELA_E_INVALID, "%s has no %.40s; did you mean %s?", in->name, name, near);
-    return jr_fail(in, TESELA_E_INVALID, "%s has no %.40s; it takes %s", in->name, name, words);
+    if (near)
+      return jr_fail(in, TESELA_E_INVALID, "%s: unknown field '%.40s'; did you mean %s?", in->name, name,
+                     near);
+    return jr_fail(in, TESELA_E_INVALID, "%s: unknown field '%.40s'; expected %s", in->name, name, words);
   }
   return true;
 }

@@ -22,7 +22,7 @@ typedef struct tuple {
 
 /* Number the members of the tree; false: no memory. t->member is the caller's to free. */
 bool number_members(tuple *t);
-/* The next leaf at or after a node; false if there is none. */
+/* The next leaf at or after a node; false after the last. */
 bool next_leaf(const tuple *t, int32_t *node, leaf *out);
 
 #endif

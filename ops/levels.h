@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * levels.h - what the tile levels of an XLA layout do to the bounds that they meet.
+ * levels.h - how the tile levels of an XLA layout split the bounds that they are applied to.
  *
  * The bounds that a level meets are followed from the first level on, so that each knows which dims it
  * belongs to, how many elements along them one step of it is, and whether it counts tiles. For
@@ -20,7 +20,7 @@ typedef struct bound {
   int64_t step;  /* elements along the dim for one step; 0: of joined dims, not one number */
   uint32_t dims; /* that feed it; 0: a leading one */
   bool counts;   /* it counts first-level tiles */
-  bool top;      /* nothing of its one dim is counted above it */
+  bool top;      /* no bound above it counts its dim */
 } bound;
 
 typedef struct bounds {

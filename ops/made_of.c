@@ -61,7 +61,7 @@ static bool names(const char *text, size_t length, const tesela_fragment *entry)
   return false;
 }
 
-/* How good a name for its group: one that was written, then accumulators of mma, then what else is mma's. */
+/* How good a name is for its group: best one that was written, then accumulators of mma, then mma's others. */
 static int32_t name_rank(const char *text, size_t length, const tesela_fragment *entry) {
   bool mma = strcmp(entry->family, "mma") == 0;
   if (names(text, length, entry)) return 3;
@@ -101,7 +101,7 @@ static bool find_parts(const tesela_register *layout, const char *text, size_t l
   return room;
 }
 
-/* On to the next group: those that were named in the text first, then the others. *g is -1 at the start. */
+/* Advance to the next group: those that were named in the text first, then the others. *g is -1 at the start. */
 static bool next_group(const parts *all, bool *named, int32_t *g) {
   for (;;) {
     for (++*g; *g < all->n; ++*g) {

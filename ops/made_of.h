@@ -13,7 +13,7 @@
  * group with a fragment that it names comes first, under that name. false: no memory. */
 bool made_of_json(tesela_sink *j, const tesela_register *layout, const char *text, size_t length);
 
-/* "  made of     mma.m16n8k16.f16.C and 9 alike, ..." and a newline, up to four groups; nothing for none. */
+/* "  made of     mma.m16n8k16.f16.C and 9 alike, ..." and a newline, up to four groups; nothing without groups. */
 bool made_of_print(const tesela_register *layout, const char *text, size_t length, const tesela_writer *to);
 
 #endif

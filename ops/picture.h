@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * picture.h - what is drawn of a layout: with all its padding, as the layout of a larger array. `tile` receives the first-level
+ * picture.h - a layout as it is drawn: with all its padding, as the layout of a larger array. `tile` receives the first-level
  * tile (blocks) of each dim, as tesela_draw_options takes it.
  */
 #ifndef TESELA_OPS_PICTURE_H

@@ -34,14 +34,14 @@ tesela_transform problem_transform(const problem *p) {
 
 /* ---- the line --------------------------------------------------------------------------------------------- */
 
-/* Where the extent of a dim stands on the right side of the arrow; its beginning, if that lists no extents. */
+/* Where the extent of a dim is on the right side of the arrow; its beginning, if that lists no extents. */
 static int64_t extent_at(const char *line, const char *right, const char *end, int32_t dim) {
   const char *at = memchr(right, '[', (size_t)(end - right));
   for (; at && dim > 0; dim--) at = memchr(at + 1, ',', (size_t)(end - at - 1));
   return (at ? at + 1 : right) - line;
 }
 
-/* Have both sides the same dims? */
+/* Do both sides have the same dims? */
 static tesela_status check_dims(const char *line, const char *right, const char *end, const problem *p,
                                 tesela_error *err) {
   const tesela_xla_shape *from = &p->from.shape, *to = &p->to.shape;
@@ -86,13 +86,13 @@ tesela_status problem_read_line(const char *line, size_t length, const tesela_la
   if (!arrow && other) return ops_fail(err, TESELA_E_SYNTAX, other - line, "expected ->, found =>");
   if (!arrow)
     return ops_fail(err, TESELA_E_SYNTAX, end - line,
-                    "-> is missing; a problem has two sides: f32[1024,1024]{1,0} -> {1,0:T(8,128)}");
+                    "missing ->; expected two sides, as in f32[1024,1024]{1,0} -> {1,0:T(8,128)}");
   if (is_blank(line, arrow))
     return ops_fail(err, TESELA_E_SYNTAX, arrow - line,
-                    "the left side is missing: what the data is, f32[1024,1024]{1,0}");
+                    "missing left side: the layout of the data, as in f32[1024,1024]{1,0}");
   if (is_blank(arrow + 2, end))
     return ops_fail(err, TESELA_E_SYNTAX, end - line,
-                    "the right side is missing: what the data shall become, {1,0:T(8,128)}");
+                    "missing right side: the layout to copy to, as in {1,0:T(8,128)}");
   size_t left = (size_t)(arrow - line), right = left + 2;
   notes->side = "left";
   tesela_status status = read_part(line, 0, left, options, NULL, &p->from, &notes->from, err);
@@ -141,7 +141,7 @@ tesela_status problem_options(tesela_request *q, const problem *p, tesela_plan_o
   for (int i = 0; isa && tesela_isa_name((tesela_isa)i); i++)
     if (strcmp(isa, tesela_isa_name((tesela_isa)i)) == 0) options->isa = (tesela_isa)i;
   if (tesela_isa_available(options->isa)) return TESELA_OK;
-  return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "this machine has no %s", isa);
+  return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "%s is not available on this machine", isa);
 }
 
 tesela_status problem_fill(const char *text, const tesela_layout *to, tesela_plan_options *options,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * problem_side.h - the two sides of a relayout: what the data is, and what it shall become.
+ * problem_side.h - the two sides of a relayout: the layout of the data, and the layout to copy it to.
  */
 #ifndef TESELA_OPS_PROBLEM_SIDE_H
 #define TESELA_OPS_PROBLEM_SIDE_H
@@ -21,13 +21,13 @@ typedef struct problem {
   tesela_transform transform; /* NONE, or CONVERT if type or width differ */
 } problem;
 
-/* Read one side as an XLA layout, in any notation that says one; type and dims it does not say are those of `of`, which may be
+/* Read one side as an XLA layout, in any notation that has one; type and dims that it lacks are those of `of`, which may be
  * NULL. repairs may be NULL. */
 tesela_status problem_read_side(const char *text, size_t length, const tesela_layout_read_options *options,
                                 const tesela_xla_shape *of, problem_side *side, tesela_xla_repairs *repairs,
                                 tesela_error *err);
 
-/* What was mended on the two sides of a line, and which one cannot be read: "left", "right"; NULL: it is not about one. */
+/* What was repaired on the two sides of a line, and the side that cannot be read: "left", "right"; NULL: neither. */
 typedef struct problem_notes {
   tesela_xla_repairs from, to;
   const char *side;
@@ -37,7 +37,7 @@ typedef struct problem_notes {
  *
  *   f32[1024,1024]{1,0} -> {1,0:T(8,128)}
  *
- * On the left what the data is; on the right what it shall become: a layout alone, or a whole shape, whose type may be
+ * On the left the layout of the data; on the right the layout to copy to: a layout alone, or a whole shape, whose type may be
  * another one (a conversion). Bytes of errors and repairs are those of the line. */
 tesela_status problem_read_line(const char *line, size_t length, const tesela_layout_read_options *options,
                                 problem *p, problem_notes *notes, tesela_error *err);
@@ -49,14 +49,14 @@ tesela_status problem_read_field(tesela_request *q, problem *p);
 void problem_print(const problem *p, const tesela_writer *to);
 void problem_put(const problem *p, tesela_sink *out);
 
-/* The options that the fields threads, isa, solver and effort say, and the transformation; "all" stays BEST and ANY. */
+/* The options that the fields threads, isa, solver and effort give, and the transformation; "all" stays BEST and ANY. */
 tesela_status problem_options(tesela_request *q, const problem *p, tesela_plan_options *options);
 
 /* What goes into padding: "zero" (also NULL), "leave", or one element of `to`: "1.5", "0x7fc0". */
 tesela_status problem_fill(const char *text, const tesela_layout *to, tesela_plan_options *options,
                            tesela_error *err);
 
-/* The transformation between the two sides when nobody asked for one. */
+/* The transformation between the two sides where the request has none. */
 tesela_transform problem_transform(const problem *p);
 
 #endif

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A sink that is NULL takes nothing, as one that has stopped. */
+/* A NULL sink receives nothing, as a stopped one. */
 static void put(tesela_sink *sink, const tesela_event *event) {
   if (sink && !sink->stopped && sink->take(sink, event) != 0) sink->stopped = true;
 }

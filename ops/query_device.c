@@ -14,14 +14,14 @@ static jr_object query_object(const tesela_request *q) {
   return (jr_object){q->value, "the request", q->err, q->target};
 }
 
-/* A member of the request that is an object; .value is NULL if it is not there. */
+/* A member of the request that is an object; .value is NULL if it is missing. */
 static jr_object query_member(const tesela_request *q, const char *name) {
   return (jr_object){tesela_value_get(q->value, name), name, q->err, q->target};
 }
 
 /* ---- device_layout ------------------------------------------------------------------------------------------- */
 
-/* [index, host offset, device place] for each index that was asked for */
+/* [index, host offset, device place] for each index of the request */
 static tesela_status put_samples(tesela_request *q, const json_device *device, const tesela_layout *layout) {
   const tesela_value *indices = tesela_request_get(q, "indices");
   if (!indices) return TESELA_OK;
@@ -49,7 +49,7 @@ static tesela_status put_samples(tesela_request *q, const json_device *device, c
   return TESELA_OK;
 }
 
-/* The plain nests and how many they are; null: more than a response lists, or than are made at all. */
+/* The plain nests and their number; null: more than a response lists, or than the library makes. */
 static tesela_status put_plain_nests(tesela_request *q, const json_device *device) {
   tesela_dma *dma = NULL;
   tesela_dma_options options = {.plain = true};
@@ -86,7 +86,7 @@ tesela_status op_device_layout(tesela_request *q) {
 
 /* ---- dma ------------------------------------------------------------------------------------------------------- */
 
-/* Those that are given, in place of the target's. */
+/* The limits given, in place of the target's. */
 static bool read_limits(const jr_object *in, tesela_dma_limits *limits) {
   int64_t dims;
   if (!jr_done(in, "max_dims|max_extent|alignment|min_burst|max_burst|max_nests") ||
@@ -108,11 +108,11 @@ static bool read_box(const jr_object *in, int32_t rank, int64_t start[], int64_t
       !jr_ints(in, "size", true, TESELA_MAX_RANK, &m, size))
     return false;
   return (n == rank && m == rank) ||
-         jr_fail(in, TESELA_E_INVALID, "box has start and size of %d and %d dims; the tensor has %d", n, m,
-                 rank);
+         jr_fail(in, TESELA_E_INVALID,
+                 "box has start of %d and size of %d dims; expected %d, as the tensor has", n, m, rank);
 }
 
-/* The limit on nests was the response's own: if it is what refused the transfer, that is said instead. */
+/* The limit on nests was the response's own: if it refused the transfer, the message has that limit. */
 static tesela_status refuse_many(tesela_request *q) {
   char says[sizeof q->err->message];
   const char *many = strstr(q->err->message, "the list found has");
@@ -134,8 +134,9 @@ tesela_status op_dma(tesela_request *q) {
       (box.value && !read_box(&box, device.layout.host.rank, start, size)))
     return q->err->status;
   bool capped =
-      !q->files_anywhere && (most.max_nests == 0 || most.max_nests > JSON_DEVICE_NESTS); /* of strangers */
-  if (capped) most.max_nests = JSON_DEVICE_NESTS; /* more are not made */
+      !q->files_anywhere &&
+      (most.max_nests == 0 || most.max_nests > JSON_DEVICE_NESTS); /* the request comes from elsewhere */
+  if (capped) most.max_nests = JSON_DEVICE_NESTS;                  /* the library makes no more */
   tesela_dma *dma;
   tesela_dma_options options = {
       .direction = direction && strcmp(direction, "to_host") == 0 ? TESELA_DMA_TO_HOST : TESELA_DMA_TO_DEVICE,

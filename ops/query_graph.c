@@ -92,7 +92,7 @@ void graph_put_moves(tesela_sink *j, const tesela_graph *graph, const tesela_pro
   tesela_put_end(j);
 }
 
-/* No layout suits an operator: an error that names it. */
+/* No layout is compatible with an operator: an error that names it. */
 static tesela_status refuse_graph(tesela_request *q, const tesela_graph *graph, const tesela_propagation *p) {
   tesela_propagate_facts facts = tesela_propagation_facts_of(p);
   const tesela_node *node = tesela_graph_node(graph, facts.error_node);
@@ -164,7 +164,7 @@ static bool read_buffer(tesela_request *q, size_t i, const tesela_value *value, 
   const char *id;
   snprintf(where, sizeof where, "buffers[%zu]", i);
   if (!tesela_value_is(value, TESELA_VALUE_OBJECT))
-    return jr_fail(&in, TESELA_E_INVALID, "%s is no object", where);
+    return jr_fail(&in, TESELA_E_INVALID, "%s: expected object, found %s", where, ops_value_words(value));
   memset(buffer, 0, sizeof *buffer);
   if (!jr_done(&in, "id|lower|upper|size|alignment|offset|weight") || !jr_text(&in, "id", where, &id) ||
       !jr_int(&in, "lower", JR_NEEDED, &buffer->lower) || !jr_int(&in, "upper", JR_NEEDED, &buffer->upper) ||
@@ -173,7 +173,7 @@ static bool read_buffer(tesela_request *q, size_t i, const tesela_value *value, 
       !jr_int(&in, "weight", 0, &buffer->weight))
     return false;
   if (strlen(id) >= sizeof buffer->id)
-    return jr_fail(&in, TESELA_E_LIMIT, "%s.id has %zu bytes; allowed are up to %zu", where, strlen(id),
+    return jr_fail(&in, TESELA_E_LIMIT, "%s.id has %zu bytes; expected %zu or fewer", where, strlen(id),
                    sizeof buffer->id - 1);
   memcpy(buffer->id, id, strlen(id) + 1);
   return true;
@@ -211,7 +211,7 @@ tesela_status op_plan_memory(tesela_request *q) {
   const tesela_value *list = tesela_request_get(q, "buffers");
   size_t n = tesela_value_size(list);
   if (n > 1 << 20)
-    return tesela_request_fail(q, TESELA_E_LIMIT, -1, "%zu buffers; allowed are up to 1048576", n);
+    return tesela_request_fail(q, TESELA_E_LIMIT, -1, "%zu buffers; expected 1048576 or fewer", n);
   tesela_arena_buffer *buffers = malloc((n + 1) * sizeof *buffers);
   if (!buffers) return tesela_request_fail(q, TESELA_E_MEMORY, -1, "no memory for %zu buffers", n);
   bool ok = true;

@@ -11,7 +11,7 @@ static bool is_affine(const tesela_layout *place, int64_t *strides, int64_t *off
   tesela_layout affine;
   tesela_difference difference;
   *offset = 0;
-  tesela_layout_place_of(place, counter, offset, NULL); /* without elements it fails, and 0 will do */
+  tesela_layout_place_of(place, counter, offset, NULL); /* without elements it fails; any offset is right */
   for (int32_t d = 0; d < place->rank; d++) {
     int64_t at = *offset;
     counter[d] = place->shape[d] > 1;
@@ -47,7 +47,7 @@ static void put_tensor(tesela_sink *j, const tesela_graph *graph, const tesela_o
   tesela_put_end(j);
 }
 
-/* The loops as text; null if a place cannot be said and the operator was not asked for by name. */
+/* The loops as text; null if a place cannot be expressed and the request does not name the operator. */
 static tesela_status put_source(tesela_request *q, const tesela_graph *graph, int32_t node, bool named) {
   tesela_buffer none = {NULL, 0, 0};
   tesela_writer to = tesela_buffer_writer(&none);
@@ -114,8 +114,7 @@ static tesela_status put_loops(tesela_request *q, const tesela_graph *graph) {
   if (name) {
     first = tesela_graph_find(graph, tesela_value_text(name));
     if (first < 0)
-      return tesela_request_fail(q, TESELA_E_INVALID, -1, "the program has no node %.200s",
-                                 tesela_value_text(name));
+      return tesela_request_fail(q, TESELA_E_INVALID, -1, "unknown node '%.200s'", tesela_value_text(name));
     end = first + 1;
   }
   tesela_put_key_list(q->out, "loops");

@@ -12,17 +12,18 @@
 #include "same.h"
 #include "same_tuple.h"
 
-/* One of two fields must be there; *one says which. */
+/* Exactly one of two fields is required; *one: the first. */
 static tesela_status which(tesela_request *q, const char *op, const char *one_field, const char *many_field,
                            bool *one) {
   *one = tesela_value_get(q->value, one_field) != NULL;
   q->field = one_field;
   if (*one && tesela_value_get(q->value, many_field))
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "op %s takes %s or %s, not both", op, one_field,
+    return tesela_request_fail(q, TESELA_E_INVALID, -1,
+                               "op %s: expected one of the fields %s and %s, found both", op, one_field,
                                many_field);
   q->field = many_field;
   if (!*one && !tesela_value_get(q->value, many_field))
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "op %s needs the field %s or %s", op, one_field,
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "op %s: missing field %s or %s", op, one_field,
                                many_field);
   return TESELA_OK;
 }
@@ -31,7 +32,7 @@ static tesela_status which(tesela_request *q, const char *op, const char *one_fi
 
 enum { PLACE, BYTE, BIT };
 
-/* What is asked for of one place: itself, its byte, its bit; null if that does not fit. */
+/* What an answer has about one place: itself, its byte, its bit; null if that does not fit. */
 static void put_one(tesela_request *q, int64_t place, int32_t bits, int what) {
   int64_t byte = 0;
   int bit = 0;
@@ -104,7 +105,7 @@ tesela_status op_where(tesela_request *q) {
 
 /* ---- what ------------------------------------------------------------------------------------------------- */
 
-/* "places[3]"; i < 0: "place", the field that has one alone. */
+/* "places[3]"; i < 0: "place", the field that has a single one. */
 static const char *name_of(int64_t i, char text[40]) {
   snprintf(text, 40, i < 0 ? "place" : "places[%" PRId64 "]", i);
   return text;
@@ -117,12 +118,14 @@ static tesela_status find_held(tesela_request *q, const tesela_register *layout,
   const int64_t extent[] = {layout->spatial_size, layout->local_size};
   char name[40];
   if (tesela_value_size(pair) != 2)
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s is no list [thread, local]", name_of(i, name));
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s: expected a list [thread, local]",
+                               name_of(i, name));
   for (size_t k = 0; k < 2; k++) {
     place[k] = tesela_value_int(tesela_value_at(pair, k));
     if (place[k] < 0 || place[k] >= extent[k])
-      return tesela_request_fail(q, TESELA_E_RANGE, -1, "%s[%zu] is %" PRId64 "; a %s is 0 to %" PRId64,
-                                 name_of(i, name), k, place[k], names[k], extent[k] - 1);
+      return tesela_request_fail(q, TESELA_E_RANGE, -1,
+                                 "%s[%zu] is %" PRId64 "; expected a %s from 0 to %" PRId64, name_of(i, name),
+                                 k, place[k], names[k], extent[k] - 1);
   }
   return tesela_register_get_global(layout, place[0], place[1], index, q->err);
 }
@@ -146,11 +149,11 @@ static tesela_status take_place(tesela_request *q, const tesela_layout *layout, 
   int64_t extent = layout->axis[0].extent;
   *place = tesela_value_int(number);
   if (!tesela_value_is(number, TESELA_VALUE_INT))
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s is no integer; pairs are for register layouts",
-                               name_of(i, name));
+    return tesela_request_fail(q, TESELA_E_INVALID, -1,
+                               "%s: expected an integer (pairs are for register layouts)", name_of(i, name));
   if (*place < 0 || *place >= extent)
-    return tesela_request_fail(q, TESELA_E_RANGE, -1, "%s is %" PRId64 "; the layout has %" PRId64 " places",
-                               name_of(i, name), *place, extent);
+    return tesela_request_fail(q, TESELA_E_RANGE, -1, "%s is %" PRId64 "; expected 0 to %" PRId64,
+                               name_of(i, name), *place, extent - 1);
   return TESELA_OK;
 }
 
@@ -185,7 +188,8 @@ static tesela_status what_byte(tesela_request *q, const tesela_any_layout *any, 
           places = layout->axis[0].extent;
   tesela_sizes sizes;
   if (any->kind == TESELA_KIND_REGISTER || !any_has_bytes(any))
-    return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "the elements of %s have no width",
+    return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1,
+                               "cannot find the elements of a byte: the elements of %s have no width",
                                tesela_kind_words(any->kind));
   tesela_status status = tesela_layout_sizes(layout, &sizes, q->err);
   if (status != TESELA_OK) return status;
@@ -238,7 +242,7 @@ static tesela_status read_tree(tesela_request *q, const char *field, tesela_xla_
   const tesela_value *value = tesela_request_get(q, field);
   tesela_any_layout any;
   size_t used = 0;
-  if (!request_is_tuple(q, field, &used)) { /* an array: what is wrong with it is said as elsewhere */
+  if (!request_is_tuple(q, field, &used)) { /* an array: its error is reported as elsewhere */
     tesela_status status = request_read(q, value, "xla", &any);
     if (status != TESELA_OK) return status;
   }

@@ -28,7 +28,7 @@ static tesela_status read_program(tesela_request *q, graph_work *work) {
   return TESELA_OK;
 }
 
-/* "why": what suits and what would help, as people read it. */
+/* "why": which layouts are compatible and what would help, as text for people. */
 static tesela_status put_refusal(tesela_request *q, const graph_work *work,
                                  const tesela_propagate_facts *facts) {
   const tesela_node *at = tesela_graph_node(work->graph, facts->error_node);
@@ -194,7 +194,7 @@ tesela_status op_graph_plan(tesela_request *q) {
 
 /* ---- graph_run ----------------------------------------------------------------------------------------------- */
 
-/* Whoever sees the files has the answer. */
+/* The answer is complete before the files appear. */
 static int put_results(graph_check *c) {
   tesela_sink *j = ((tesela_request *)c->progress_user)->out;
   char digest[33];

@@ -13,11 +13,11 @@
 #include "picture.h"
 
 static tesela_status too_many(tesela_request *q, const char *what) {
-  return tesela_request_fail(q, TESELA_E_LIMIT, -1, "there are more %s than the %" PRId64 " that are listed",
+  return tesela_request_fail(q, TESELA_E_LIMIT, -1, "too many %s; expected %" PRId64 " or fewer to list them",
                              what, EXPRESSION_LIST);
 }
 
-/* The field expr, a prefix like register: allowed; of that kind, NULL: any. */
+/* The field expr, with or without a prefix like register:, of that kind; NULL: any. */
 static tesela_status read_expr(tesela_request *q, const char *kind, tesela_any_layout *any) {
   return request_read(q, tesela_request_get(q, "expr"), kind, any);
 }
@@ -43,7 +43,7 @@ tesela_status op_locate_at(tesela_request *q) {
     return tesela_error_outside(q->err, -1, "thread", -1, thread, 0, any.registers.spatial_size - 1);
   const tesela_value *list = tesela_request_get(q, "index");
   if (tesela_value_size(list) != (size_t)any.registers.rank)
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "index has %zu coordinates; the rank is %" PRId32,
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "index has %zu coordinates; expected %" PRId32,
                                tesela_value_size(list), any.registers.rank);
   for (int32_t d = 0; d < any.registers.rank; d++)
     index[d] = tesela_value_int(tesela_value_at(list, (size_t)d));
@@ -188,9 +188,8 @@ tesela_status op_show(tesela_request *q) {
   if (status != TESELA_OK) return status;
   if (any.kind == TESELA_KIND_REGISTER) return show_table(q, &any.registers);
   if (tesela_request_get(q, "format") || tesela_request_get(q, "by"))
-    return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1,
-                               "the field %s is for register layouts; this is %s", q->field,
-                               tesela_kind_words(any.kind));
+    return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "field %s: expected a register layout, found %s",
+                               q->field, tesela_kind_words(any.kind));
   q->field = "layout";
   return show_grid(q, &any, &layout);
 }

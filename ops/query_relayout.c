@@ -56,17 +56,18 @@ static tesela_status read_hex(tesela_request *q, const char *field, const char *
   size_t length = tesela_value_length(text);
   for (size_t i = 0; i < length; i++)
     if (nibble(digits[i]) < 0)
-      return tesela_request_fail(q, TESELA_E_SYNTAX, (int64_t)i, "this is no hexadecimal digit");
+      return tesela_request_fail(q, TESELA_E_SYNTAX, (int64_t)i, "expected a hexadecimal digit");
   if (length != 2 * (size_t)bytes)
     return tesela_request_fail(q, TESELA_E_INVALID, -1,
-                               "%s has %zu hexadecimal digits; %s takes %" PRId64 " bytes, two digits each",
-                               field, length, what, bytes);
+                               "%s has %zu hexadecimal digits; expected %" PRId64
+                               " for %s, two for each byte",
+                               field, length, 2 * bytes, what);
   for (size_t i = 0; i < length; i += 2)
     out[i / 2] = (uint8_t)(nibble(digits[i]) << 4 | nibble(digits[i + 1]));
   return TESELA_OK;
 }
 
-/* An element. Its bytes as hexadecimal digits, which this field took first, where that is not another element. */
+/* An element: a number or bits, else its bytes as hexadecimal digits; an error where the two readings differ. */
 static tesela_status read_fill(tesela_request *q, const problem *p, tesela_plan_options *options) {
   const char *text = tesela_value_text(tesela_request_get(q, "fill"));
   const int32_t bits = p->to.layout.bits, bytes = (bits + 7) / 8;
@@ -79,7 +80,7 @@ static tesela_status read_fill(tesela_request *q, const problem *p, tesela_plan_
   if (status == TESELA_OK && is_hex && memcmp(hex, options->fill_value, sizeof hex) != 0)
     return tesela_request_fail(
         q, TESELA_E_INVALID, -1,
-        "fill '%s' can be a number or bytes; expected the bits of the element, as 0x1f", text);
+        "ambiguous fill '%s': a number or bytes; expected the bits of the element, as in 0x1f", text);
   *q->err = err;
   if (status != TESELA_OK && is_hex) memcpy(options->fill_value, hex, sizeof hex);
   return is_hex ? TESELA_OK : status;
@@ -111,7 +112,7 @@ tesela_status op_plan(tesela_request *q) {
   tesela_plan_info info;
   const bool line = tesela_request_get(q, "problem");
   if (!line && (!tesela_request_get(q, "from") || !tesela_request_get(q, "to")))
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "op plan needs the field problem, or from and to");
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "op plan: missing field problem, or from and to");
   tesela_status status = line ? problem_read_field(q, &p) : read_problem(q, &p);
   if (status == TESELA_OK) p.transform = read_transform(q, problem_transform(&p));
   if (status == TESELA_OK) status = read_options(q, &p, &options);
@@ -177,14 +178,14 @@ tesela_status op_relayout(tesela_request *q) {
   q->field = NULL;
   if (!whole)
     return tesela_request_fail(q, TESELA_E_INVALID, -1,
-                               "op relayout needs the fields from and data_hex, or file and output");
+                               "op relayout: missing fields: expected from and data_hex, or file and output");
   if (file) return request_relayout_file(q, read_transform(q, TESELA_TRANSFORM_NONE));
   tesela_status status = read_problem(q, &p);
   if (status != TESELA_OK) return status;
   p.transform = read_transform(q, problem_transform(&p));
   if (p.from.bytes > MOST_BYTES || p.to.bytes > MOST_BYTES) {
     q->field = p.from.bytes > MOST_BYTES ? "from" : "to";
-    return tesela_request_fail(q, TESELA_E_LIMIT, -1, "%s takes %" PRId64 " bytes; up to %d are copied",
+    return tesela_request_fail(q, TESELA_E_LIMIT, -1, "%s has %" PRId64 " bytes; expected %d or fewer",
                                q->field, p.from.bytes > MOST_BYTES ? p.from.bytes : p.to.bytes, MOST_BYTES);
   }
   uint8_t *src = malloc((size_t)p.from.bytes + 1), *dst = calloc((size_t)p.to.bytes + 1, 1);

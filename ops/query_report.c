@@ -58,7 +58,7 @@ static tesela_status feed_files(tesela_request *q, tesela_report *report, const 
     const tesela_value *path = tesela_value_at(files, i);
     int fd;
     if (!tesela_value_is(path, TESELA_VALUE_TEXT)) {
-      status = tesela_request_fail(q, TESELA_E_INVALID, -1, "files[%zu] is no string", i);
+      status = tesela_request_fail(q, TESELA_E_INVALID, -1, "files[%zu]: expected a string", i);
       break;
     }
     status = request_open(q, path, &fd);
@@ -76,7 +76,7 @@ static tesela_status feed_texts(tesela_request *q, tesela_report *report, const 
     const tesela_value *item = tesela_value_at(texts, i), *text = tesela_value_get(item, "text");
     const char *name = tesela_value_text(tesela_value_get(item, "name"));
     if (!tesela_value_is(text, TESELA_VALUE_TEXT))
-      return tesela_request_fail(q, TESELA_E_INVALID, -1, "texts[%zu] needs a string text", i);
+      return tesela_request_fail(q, TESELA_E_INVALID, -1, "texts[%zu]: missing field text (string)", i);
     status = feed_text(q, report, name ? name : "", text);
   }
   return status;
@@ -100,7 +100,7 @@ static tesela_status read_report(tesela_request *q, const tesela_value *from, te
                      *files = tesela_value_get(from, "files");
   *report = NULL;
   if (!text && !texts && !files)
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "expected a field text, texts or files");
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "missing field text, texts or files");
   if ((text && !tesela_value_is(text, TESELA_VALUE_TEXT)) ||
       (texts && !tesela_value_is(texts, TESELA_VALUE_LIST)) ||
       (files && !tesela_value_is(files, TESELA_VALUE_LIST)))
@@ -120,12 +120,13 @@ static tesela_status read_report(tesela_request *q, const tesela_value *from, te
 static tesela_status read_rows(tesela_request *q, report_ask *ask) {
   const tesela_value *top = tesela_request_get(q, "top");
   ask->top = top ? tesela_value_int(top) : 10;
-  if (ask->top < 0) return tesela_request_fail(q, TESELA_E_RANGE, -1, "top %" PRId64 " is below 0", ask->top);
+  if (ask->top < 0)
+    return tesela_request_fail(q, TESELA_E_RANGE, -1, "top is %" PRId64 "; expected 0 or more", ask->top);
   if (ask->top == 0) ask->top = INT64_MAX;
   const tesela_value *space = tesela_request_get(q, "space");
   int64_t n = space ? tesela_value_int(space) : TESELA_REPORT_ANY;
   if (space && (n < -128 || n > 127))
-    return tesela_request_fail(q, TESELA_E_RANGE, -1, "memory space %" PRId64 " is not in -128..127", n);
+    return tesela_request_fail(q, TESELA_E_RANGE, -1, "space is %" PRId64 "; expected -128 to 127", n);
   ask->space = (int32_t)n;
   ask->max_waste = -1;
   ask->max_bytes = -1;

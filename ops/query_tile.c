@@ -41,30 +41,30 @@ static tesela_status take_bits(tesela_request *q, int32_t *bits) {
   *bits = tesela_dtype_bits(dtype);
   if (*bits > 0) return TESELA_OK;
   if (*name == '\0')
-    return tesela_request_fail(q, TESELA_E_SYNTAX, -1, "the type of elements is empty; f16 is one");
+    return tesela_request_fail(q, TESELA_E_SYNTAX, -1, "missing element type; expected one such as f16");
   const char *near = tile_near_dtype(name);
-  return tesela_request_fail(q, TESELA_E_SYNTAX, -1, "%.40s is no type of elements%s%s%s", name,
+  return tesela_request_fail(q, TESELA_E_SYNTAX, -1, "unknown element type '%.40s'%s%s%s", name,
                              near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
-/* An optional field, 1 to `most`; 0 if it is not there. */
+/* An optional field, 1 to `most`; 0 if it is missing. */
 static tesela_status take_number(tesela_request *q, const char *field, int32_t most, int32_t *number) {
   const tesela_value *value = tesela_request_get(q, field);
   int64_t given = tesela_value_int(value);
   if (value && (given < 1 || given > most))
-    return tesela_request_fail(q, TESELA_E_RANGE, -1, "%s is %" PRId64 "; 1 to %" PRId32 " is allowed", field,
+    return tesela_request_fail(q, TESELA_E_RANGE, -1, "%s is %" PRId64 "; expected 1 to %" PRId32, field,
                                given, most);
   *number = (int32_t)given;
   return TESELA_OK;
 }
 
-/* Steps of a search; 0: the field is not there. */
+/* Steps of a search; 0: the field is missing. */
 static tesela_status take_steps(tesela_request *q, int64_t *steps) {
   const tesela_value *value = tesela_request_get(q, "max_steps");
   *steps = tesela_value_int(value);
   return !value || *steps > 0 ? TESELA_OK
                               : tesela_request_fail(q, TESELA_E_RANGE, -1,
-                                                    "max_steps is %" PRId64 "; it is 1 or more", *steps);
+                                                    "max_steps is %" PRId64 "; expected 1 or more", *steps);
 }
 
 static tesela_status take_machine(tesela_request *q, tesela_access_machine *machine) {
@@ -75,7 +75,7 @@ static tesela_status take_machine(tesela_request *q, tesela_access_machine *mach
   return status;
 }
 
-/* What access and its parts are asked about. */
+/* The fields of access and of its parts. */
 typedef struct tile_request {
   tesela_register registers;
   tesela_tile_memory memory;
@@ -139,7 +139,7 @@ tesela_status op_ldmatrix(tesela_request *q) {
 
 enum { SWIZZLE_USES = 4096 }; /* bounds memory */
 
-/* The uses in the fields writes and reads, lists of expressions; those of reads may be done by ldmatrix. */
+/* The uses in the fields writes and reads, lists of expressions; ldmatrix may do those of reads. */
 static tesela_status take_uses(tesela_request *q, tesela_register *layouts, tesela_access_use *uses) {
   static const char *const fields[] = {"writes", "reads"};
   tesela_status status = TESELA_OK;

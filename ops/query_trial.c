@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query_trial.c - the ops check and bench: a problem with data, against the definition, and beside memcpy.
+ * query_trial.c - the ops check and bench: a problem with data, checked against the definition, and timed next to memcpy.
  */
 #include "bench_run.h"
 #include "request.h"

@@ -2,8 +2,7 @@
 /*
  * query_write.c - the ops that write tensors to files: pack, unpack, and relayout of a file.
  *
- * A rule of pack is PATTERN={...}. It takes a tensor whose name matches and that has as many dims as the braces list; the first
- * that does counts. The field to is one more rule, for all names.
+ * A rule of pack is PATTERN={...}. It applies to a tensor whose name matches and that has as many dims as the braces list; the first that applies wins. The field to is one more rule, for all names.
  */
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -21,7 +20,7 @@ static tesela_status relayout(tensor_job *job, const char *to_text, tesela_trans
   tesela_xla_shape to;
   job->options.plan.transform = transform;
   if (transform == TESELA_TRANSFORM_SPLIT && job->format != TESELA_FILE_RAW)
-    return tensor_usage(&job->r, "pairs of f32 are no type of a .npy or .safetensors file; write them raw");
+    return tensor_usage(&job->r, "cannot write pairs of f32 to a .npy or .safetensors file; write them raw");
   tesela_status status = tensor_read(&job->r, &job->in, NULL, &job->says, &from);
   if (status == TESELA_OK) status = tensor_text(&job->r, to_text, &from.shape, &to, NULL);
   if (status == TESELA_OK) status = tensor_job_add(job, &from, &to, job->r.dash[0] ? "--to" : "to");
@@ -50,7 +49,7 @@ static bool is_packed(const tesela_file_tensor *entry) {
   if (!text) return false;
   if (tesela_xla_parse(text, strlen(text), TESELA_XLA_STRICT, &shape, NULL, &err) != TESELA_OK ||
       tesela_xla_to_layout(&shape, &layout, &err) != TESELA_OK)
-    return true; /* what is wrong is said by whoever reads it */
+    return true; /* the reader reports the error */
   if (layout.bits == 8 * tesela_dtype_bytes(shape.dtype) &&
       tesela_file_type(TESELA_FILE_SAFETENSORS, shape.dtype, type))
     return true;
@@ -91,15 +90,16 @@ static tesela_status read_rules(packing *p) {
   p->job.q->field = "rules";
   p->has_to = to != NULL;
   if (n == 0 && !to)
-    return tensor_usage(&p->job.r,
-                        "no layout: %sto='{1,0:T(8,128)}' gives one for all, PATTERN={...} for some",
-                        p->job.r.dash);
+    return tensor_usage(
+        &p->job.r, "missing layout; %sto='{1,0:T(8,128)}' gives one for all tensors, PATTERN={...} for some",
+        p->job.r.dash);
   p->rule = calloc(n + 1, sizeof *p->rule);
   if (!p->rule) return tesela_request_fail(p->job.q, TESELA_E_MEMORY, -1, "no memory");
   for (size_t i = 0; i < n && status == TESELA_OK; i++) {
     const char *text = tesela_value_text(tesela_value_at(rules, i)), *equals = strstr(text, "={");
     if (!equals || equals == text)
-      return tensor_usage(&p->job.r, "%s is no rule; one is PATTERN={...}, as in '*weight={1,0:T(8,128)}'",
+      return tensor_usage(&p->job.r,
+                          "invalid rule %s; expected PATTERN={...}, as in '*weight={1,0:T(8,128)}'",
                           say_quote(text, quote));
     status = add_rule(p, text, (size_t)(equals - text), equals + 1);
   }
@@ -108,7 +108,7 @@ static tesela_status read_rules(packing *p) {
   return status;
 }
 
-/* The number of dims that a layout or its braces list, `rank` for one that lists none. */
+/* The number of dims that a layout or its braces list, `rank` for one without a list. */
 static tesela_status rank_of(packing *p, const char *text, int32_t rank, int32_t *listed) {
   tesela_xla_layout braces;
   tesela_xla_shape shape;
@@ -126,7 +126,7 @@ static tesela_status rank_of(packing *p, const char *text, int32_t rank, int32_t
   return status;
 }
 
-/* The rule that takes a tensor of a name and rank; NULL if none does. */
+/* The rule that applies to a tensor of a name and rank, or NULL. */
 static tesela_status find_rule(packing *p, const char *name, int32_t rank, const rule **found) {
   *found = NULL;
   for (size_t i = 0; i < p->n_rules; i++) {
@@ -144,7 +144,7 @@ static tesela_status find_rule(packing *p, const char *name, int32_t rank, const
   return TESELA_OK;
 }
 
-/* A rule without any tensor is most likely misspelt; that of the field to may find that the others took all. */
+/* A rule without any tensor is most likely misspelt; the rule of the field to may find none left. */
 static tesela_status check_rules(packing *p) {
   char quotes[2][SAY_QUOTE];
   int64_t n_taken = 0;
@@ -161,7 +161,7 @@ static tesela_status check_rules(packing *p) {
   return TESELA_OK;
 }
 
-/* What becomes of one tensor. */
+/* Pack or keep one tensor. */
 static tesela_status pack_tensor(packing *p, const tesela_file_tensor *entry) {
   tensor_job *job = &p->job;
   const char *name = job->in.info.format == TESELA_FILE_SAFETENSORS ? entry->name : "tensor";
@@ -171,7 +171,8 @@ static tesela_status pack_tensor(packing *p, const tesela_file_tensor *entry) {
   tensor from = {.shape = {.rank = entry->rank}};
   tesela_status status = TESELA_OK;
   const bool own_dims =
-      entry->rank < 0 || entry->layout; /* what the file calls a list of places has dims of its own */
+      entry->rank < 0 ||
+      entry->layout; /* a raw or packed tensor is a list of places in the file: its layout has the dims */
   if (own_dims) status = tensor_read(&job->r, &job->in, entry, &job->says, &from);
   if (status == TESELA_OK) status = find_rule(p, name, from.shape.rank, &r);
   if (status != TESELA_OK) return status;
@@ -181,7 +182,7 @@ static tesela_status pack_tensor(packing *p, const tesela_file_tensor *entry) {
   }
   if (is_packed(entry))
     return tensor_wrong(&job->r, job->in.name,
-                        "tensor %s is packed already, as %s; tesela unpack undoes that",
+                        "tensor %s is already packed, as %s; tesela unpack reverses that",
                         say_quote(name, quotes[0]), say_quote(entry->layout, quotes[1]));
   snprintf(job->q->error_at, sizeof job->q->error_at, "%s", name);
   if (!own_dims) status = tensor_read(&job->r, &job->in, entry, &job->says, &from);
@@ -196,7 +197,8 @@ static tesela_status pack(packing *p) {
   const int64_t n = job->in.info.n_tensors;
   tesela_status status = TESELA_OK;
   if ((job->says.layout || job->says.dtype) && n != 1)
-    return tensor_usage(&job->r, "%sfrom and %sdtype are for a file with one tensor; this one has %" PRId64,
+    return tensor_usage(&job->r,
+                        "%sfrom and %sdtype: expected a file with one tensor, found %" PRId64 " tensors",
                         job->r.dash, job->r.dash, n);
   for (int64_t i = 0; i < n && status == TESELA_OK; i++) status = pack_tensor(p, &job->in.info.tensor[i]);
   if (status == TESELA_OK) status = check_rules(p);
@@ -211,7 +213,8 @@ tesela_status op_pack(tesela_request *q) {
   tesela_status status = tensor_job_begin(q, &only, &p.job);
   if (status == TESELA_OK &&
       (tensor_name_ends(output, npy) || tensor_name_ends(output, tensor_foreign_names)))
-    status = tensor_usage(&p.job.r, "pack writes .safetensors; tesela relayout writes others");
+    status = tensor_usage(
+        &p.job.r, "expected an output that ends in .safetensors; tesela relayout writes other formats");
   if (status == TESELA_OK) status = read_rules(&p);
   if (status == TESELA_OK) status = pack(&p);
   status = tensor_job_end(&p.job, status);
@@ -254,12 +257,12 @@ static tesela_status unpack(tensor_job *job) {
   }
   if (status != TESELA_OK) return status;
   if (n_packed == 0 && name)
-    return tensor_wrong(&job->r, job->in.name, "holds no packed tensor %s", say_quote(name, quote));
-  if (n_packed == 0) return tensor_wrong(&job->r, job->in.name, "no tensor in it is packed");
+    return tensor_wrong(&job->r, job->in.name, "no packed tensor %s in the file", say_quote(name, quote));
+  if (n_packed == 0) return tensor_wrong(&job->r, job->in.name, "no tensor in the file is packed");
   if (one && job->n > 1)
-    return tensor_usage(&job->r,
-                        "%" PRId64 " tensors are packed; %stensor=NAME says which one, or write .safetensors",
-                        job->n, job->r.dash);
+    return tensor_usage(
+        &job->r, "%" PRId64 " tensors are packed; %stensor=NAME selects one; a .safetensors output holds all",
+        job->n, job->r.dash);
   return tensor_job_write(job);
 }
 

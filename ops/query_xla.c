@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query_xla.c - the ops that say what an XLA shape is, program and choose, and info and parse, which take any layout.
+ * query_xla.c - the ops about XLA shapes, program and choose, and about any layout, info and parse.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -219,7 +219,7 @@ static void put_kept(tesela_sink *out, const tesela_xla_tree *tree) {
   tesela_put_end(out);
 }
 
-/* What was read and has no place in the shape; a strict reader notes nothing else. */
+/* What was read and is not part of the shape; a strict reader notes nothing else. */
 static void put_dropped(tesela_sink *out, const tesela_xla_repairs *repairs) {
   bool levels = false;
   for (int32_t i = 0; i < repairs->count && i < TESELA_XLA_MAX_REPAIRS; i++)
@@ -241,7 +241,7 @@ static void put_repairs(tesela_sink *out, const tesela_xla_repairs *repairs) {
   tesela_put_end(out);
 }
 
-/* A layout that is not in XLA's notation; nothing of it is dropped, nothing mended. */
+/* A layout that is not in XLA's notation; nothing is dropped or repaired. */
 static tesela_status parse_other(tesela_request *q, const char *text, size_t length, const char *notation) {
   tesela_any_layout any;
   const tesela_layout_read_options options = request_reading(q, notation);
@@ -260,17 +260,18 @@ static tesela_status parse_other(tesela_request *q, const char *text, size_t len
 
 enum { PARSE_ARRAYS = 50000 }; /* a tree has about 2 KiB for each */
 
-/* Has the text no more arrays than max_arrays? Each has a bracket. */
+/* Does the text have at most max_arrays arrays? Each has a bracket. */
 static tesela_status check_arrays(tesela_request *q, const char *text, size_t length) {
   const tesela_value *field = tesela_request_get(q, "max_arrays");
   int64_t most = field ? tesela_value_int(field) : PARSE_ARRAYS, n = 0;
   for (size_t i = 0; i < length; i++) n += text[i] == '[';
   if (most < 1)
-    return tesela_request_fail(q, TESELA_E_RANGE, -1, "max_arrays is %" PRId64 "; it is 1 or more", most);
+    return tesela_request_fail(q, TESELA_E_RANGE, -1, "max_arrays is %" PRId64 "; expected 1 or more", most);
   q->field = "text";
   if (n <= most) return TESELA_OK;
-  return tesela_request_fail(q, TESELA_E_LIMIT, -1, "the text has %" PRId64 " arrays; max_arrays is %" PRId64,
-                             n, most);
+  return tesela_request_fail(q, TESELA_E_LIMIT, -1,
+                             "the text has %" PRId64 " arrays; expected %" PRId64 " or fewer (max_arrays)", n,
+                             most);
 }
 
 static tesela_status parse_xla(tesela_request *q, const char *text, size_t length, size_t used) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report_ask.c - rows, shares and shapes of a finished report: what verbs and operations ask alike.
+ * report_ask.c - rows, shares and shapes of a finished report: shared by verbs and operations.
  */
 #include "report_ask.h"
 

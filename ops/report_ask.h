@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report_ask.h - what is asked of a finished report, and the answer as events. The operations report and diff, and the verbs.
+ * report_ask.h - a question about a finished report, and the answer as events. The operations report and diff, and the verbs.
  */
 #ifndef TESELA_OPS_REPORT_ASK_H
 #define TESELA_OPS_REPORT_ASK_H
@@ -21,7 +21,7 @@ typedef struct report_skipped {
 
 typedef struct report_ask {
   const tesela_report *report;
-  const report_skipped *skipped; /* NULL: none */
+  const report_skipped *skipped; /* or NULL */
   tesela_report_order order;
   int64_t top;       /* rows to show, INT64_MAX: all */
   int32_t space;     /* memory space, TESELA_REPORT_ANY: all */
@@ -32,7 +32,7 @@ typedef struct report_ask {
 /* "10%" or "0.1": a share from 0 to 1. */
 bool report_read_share(const char *text, double *share);
 
-/* Arrays of one source that are asked about. */
+/* The filter for the arrays of one source. */
 tesela_report_filter report_filter(const report_ask *ask, tesela_report_source source);
 /* The first rows, most important first; to be freed. NULL without memory. */
 const tesela_report_array **report_rows(const report_ask *ask, tesela_report_source source, int64_t *n);
@@ -42,10 +42,9 @@ int64_t report_n_rows(const report_ask *ask, int64_t *left);
 int64_t report_n_sections(const report_ask *ask, tesela_report_source source);
 /* Bytes of padding as a share of those stored, 0 for nothing. */
 double report_share(int64_t padding, int64_t stored);
-/* The shape whose layout an array has, as a value, if the reasons of its padding are those of the shape; false if it has none that
- * can be read, or several that differ. */
+/* The shape whose layout an array has, as a value, if the reasons of its padding are those of the shape; false if none can be read, or several differ. */
 bool report_shape(const tesela_report_array *array, tesela_xla_shape *shape);
-/* The name of an input, "" without. */
+/* The name of an input, or "". */
 const char *report_input_name(const report_ask *ask, int32_t input);
 
 /* ---- limits: report_limits.c ------------------------------------------------------------------------------ */
@@ -54,7 +53,7 @@ typedef enum report_limit_why {
   REPORT_LIMIT_STORED,     /* by the arrays listed */
   REPORT_LIMIT_COMPILER,   /* by the compiler's own figures */
   REPORT_LIMIT_UNREADABLE, /* cannot tell: no array has a readable shape */
-  REPORT_LIMIT_UNCERTAIN,  /* cannot tell: the limit is between what it is at least and at most */
+  REPORT_LIMIT_UNCERTAIN,  /* cannot tell: the limit is between its least and its most */
   REPORT_LIMIT_UNLISTED,   /* cannot tell: a memory report gives neither a list nor a total */
   REPORT_LIMIT_MISSING,    /* cannot tell: arrays are missing, as the report's `missing` note says */
 } report_limit_why;
@@ -70,7 +69,7 @@ typedef struct report_limit {
 } report_limit;
 
 enum { REPORT_LIMITS = 2 * TESELA_REPORT_N_SOURCES };
-/* The limits that were asked for, checked. *missing receives the note of why REPORT_LIMIT_MISSING. Returns how many. */
+/* The limits of the request, checked. *missing receives the note of why REPORT_LIMIT_MISSING. Returns how many. */
 int report_limits(const report_ask *ask, report_limit limit[REPORT_LIMITS],
                   const tesela_report_note **missing);
 
@@ -87,7 +86,7 @@ const char *report_shape_text(const tesela_report_array *array);
 bool report_lists_arrays(const report_ask *ask);
 /* Are there memory reports on both sides, and no list of arrays on one of them? Then only the compiler's totals can be compared. */
 bool report_compares_totals(const changes_ask *ask);
-/* A figure of the first memory report that has it, "" without. */
+/* A figure of the first memory report that has it, or "". */
 const char *report_figure_of(const report_ask *ask, int figure);
 bool report_figure_differs(const changes_ask *ask, int figure);
 int64_t report_figures_changed(const changes_ask *ask);

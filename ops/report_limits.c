@@ -15,7 +15,7 @@ static const tesela_report_printed *compiler_total(const tesela_report_section *
   return NULL;
 }
 
-/* Is the question about the memory that a report is about? A list of one other space says nothing of it. */
+/* Is the question about the memory that a report is about? A list of one other space does not decide it. */
 static bool is_in_view(const report_ask *ask, const tesela_report_section *section) {
   return ask->space == TESELA_REPORT_ANY || (ask->space == 0 && strcmp(section->name, "vmem") != 0);
 }
@@ -53,7 +53,7 @@ static double compiler_waste(const report_ask *ask) {
   return waste;
 }
 
-/* The padding lies between two shares; a limit between them cannot be told from the report. */
+/* The padding lies between two shares; the report does not decide a limit between them. */
 static void check_waste(const report_ask *ask, const tesela_report_totals *totals, report_limit *limit) {
   limit->least = report_share(totals->padding_bytes, totals->stored_bytes);
   limit->most = report_share(totals->most_padding_bytes, totals->stored_bytes);
@@ -88,7 +88,7 @@ static void check_bytes(const report_ask *ask, const tesela_report_totals *total
   limit->why = measured ? REPORT_LIMIT_UNLISTED : REPORT_LIMIT_UNREADABLE;
 }
 
-/* The first note that arrays are missing or stand with the wrong figures: within a limit is then no answer. */
+/* The first note that arrays are missing or have wrong figures: then "within the limit" is not certain. */
 static const tesela_report_note *what_is_missing(const report_ask *ask) {
   for (int64_t i = 0; i < tesela_report_n_notes(ask->report); i++) {
     const tesela_report_note *note = tesela_report_note_at(ask->report, i);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * request.c - a request checked by the table of operations, and answered.
+ * request.c - what operations ask of their request: fields, layouts, indices; how they fail.
  */
 #include "request.h"
 
@@ -37,13 +37,13 @@ void request_note(tesela_request *q, const char *format, ...) {
   q->note(q->note_user, text.message);
 }
 
-/* Name and words of each type. */
+/* Name and description of each type. */
 static const struct {
   const char *name, *words;
 } types[] = {
-    [TESELA_FIELD_ANY] = {"any", "string, a layout"},
-    [TESELA_FIELD_LAYOUT] = {"layout", "string, an XLA shape"},
-    [TESELA_FIELD_TARGET] = {"target", "string, an XLA shape or a layout in braces"},
+    [TESELA_FIELD_ANY] = {"any", "string (a layout)"},
+    [TESELA_FIELD_LAYOUT] = {"layout", "string (an XLA shape)"},
+    [TESELA_FIELD_TARGET] = {"target", "string (an XLA shape, or a layout in braces)"},
     [TESELA_FIELD_TEXT] = {"text", "string"},
     [TESELA_FIELD_INDICES] = {"indices", "list of lists of integers"},
     [TESELA_FIELD_PLACE] = {"place", "integer or pair of integers"},
@@ -54,11 +54,14 @@ static const struct {
     [TESELA_FIELD_NUMBERS] = {"numbers", "list of integers"},
     [TESELA_FIELD_OBJECT] = {"object", "object"},
     [TESELA_FIELD_OBJECTS] = {"objects", "list of objects"},
-    [TESELA_FIELD_DEVICE] = {"device", "string or object, a device layout"},
+    [TESELA_FIELD_DEVICE] = {"device", "string or object (a device layout)"},
 };
 
-const char *tesela_field_type_name(tesela_field_type type) { return types[type].name; }
-const char *tesela_field_type_words(tesela_field_type type) { return types[type].words; }
+static bool is_type(tesela_field_type type) { return (size_t)type < sizeof types / sizeof types[0]; }
+const char *tesela_field_type_name(tesela_field_type type) { return is_type(type) ? types[type].name : NULL; }
+const char *tesela_field_type_words(tesela_field_type type) {
+  return is_type(type) ? types[type].words : NULL;
+}
 
 /* ---- fields -----------------------------------------------------------------------------------------------
  */
@@ -118,7 +121,7 @@ tesela_status request_index(tesela_request *q, int32_t rank, const int64_t *shap
                             int64_t i, int64_t *index) {
   char name[40];
   if (tesela_value_size(list) != (size_t)rank)
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s has %zu coordinates; the rank is %" PRId32,
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s has %zu coordinates; expected %" PRId32,
                                index_name(i, name), tesela_value_size(list), rank);
   for (int32_t d = 0; d < rank; d++) {
     index[d] = tesela_value_int(tesela_value_at(list, (size_t)d));
@@ -127,151 +130,6 @@ tesela_status request_index(tesela_request *q, int32_t rank, const int64_t *shap
   }
   return TESELA_OK;
 }
-
-/* Is every item of a list an integer? Otherwise *bad is the first that is not. */
-static bool all_integers(const tesela_value *list, size_t *bad) {
-  for (*bad = 0; *bad < tesela_value_size(list); ++*bad)
-    if (!tesela_value_is(tesela_value_at(list, *bad), TESELA_VALUE_INT)) return false;
-  return true;
-}
-
-static tesela_status check_list(tesela_request *q, const tesela_field *field, const tesela_value *value) {
-  size_t bad = 0, inner = 0;
-  if (field->type == TESELA_FIELD_NUMBERS || field->type == TESELA_FIELD_PLACE ||
-      (field->type == TESELA_FIELD_PLACES &&
-       !tesela_value_is(tesela_value_at(value, 0), TESELA_VALUE_LIST))) {
-    if (all_integers(value, &bad)) return TESELA_OK;
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s[%zu] is no integer", field->name, bad);
-  }
-  for (bad = 0; bad < tesela_value_size(value); bad++) {
-    const tesela_value *list = tesela_value_at(value, bad);
-    if (!tesela_value_is(list, TESELA_VALUE_LIST))
-      return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s[%zu] is no list of integers", field->name, bad);
-    if (!all_integers(list, &inner))
-      return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s[%zu][%zu] is no integer", field->name, bad,
-                                 inner);
-  }
-  return TESELA_OK;
-}
-
-static tesela_status check_texts(tesela_request *q, const tesela_field *field, const tesela_value *value) {
-  for (size_t i = 0; i < tesela_value_size(value); i++)
-    if (!tesela_value_is(tesela_value_at(value, i), TESELA_VALUE_TEXT))
-      return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s[%zu] is no string", field->name, i);
-  return TESELA_OK;
-}
-
-/* Is `value` one of the words in "a|b|c"? */
-static bool is_word(const char *words, const char *value) {
-  for (const char *word = words; word; word = strchr(word, '|') ? strchr(word, '|') + 1 : NULL) {
-    size_t length = strcspn(word, "|");
-    if (strlen(value) == length && memcmp(word, value, length) == 0) return true;
-  }
-  return false;
-}
-
-static tesela_status check_field(tesela_request *q, const tesela_op_entry *op, const tesela_field *field) {
-  const tesela_value *value = tesela_request_get(q, field->name);
-  const char *takes = tesela_field_type_words(field->type);
-  bool right = false;
-  if (!value) {
-    if (field->optional) return TESELA_OK;
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "op %s needs the field %s: %s", op->name, field->name,
-                               takes);
-  }
-  switch (field->type) {
-  case TESELA_FIELD_ANY:
-  case TESELA_FIELD_LAYOUT:
-  case TESELA_FIELD_TARGET:
-  case TESELA_FIELD_TEXT:
-    right = tesela_value_is(value, TESELA_VALUE_TEXT);
-    break;
-  case TESELA_FIELD_INDICES:
-  case TESELA_FIELD_PLACES:
-    right = tesela_value_is(value, TESELA_VALUE_LIST);
-    break;
-  case TESELA_FIELD_PLACE:
-    right = tesela_value_is(value, TESELA_VALUE_INT) || tesela_value_is(value, TESELA_VALUE_LIST);
-    break;
-  case TESELA_FIELD_FLAG:
-    right = tesela_value_is(value, TESELA_VALUE_BOOL);
-    break;
-  case TESELA_FIELD_NUMBER:
-    right = tesela_value_is(value, TESELA_VALUE_INT);
-    break;
-  case TESELA_FIELD_TEXTS:
-  case TESELA_FIELD_NUMBERS:
-  case TESELA_FIELD_OBJECTS:
-    right = tesela_value_is(value, TESELA_VALUE_LIST);
-    break;
-  case TESELA_FIELD_OBJECT:
-    right = tesela_value_is(value, TESELA_VALUE_OBJECT);
-    break;
-  case TESELA_FIELD_DEVICE:
-    right = tesela_value_is(value, TESELA_VALUE_OBJECT) || tesela_value_is(value, TESELA_VALUE_TEXT);
-    break;
-  }
-  if (!right)
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "the field %s takes this: %s", field->name, takes);
-  if (field->words && !is_word(field->words, tesela_value_text(value)))
-    return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "the field %s takes one of these: %s",
-                               field->name, field->words);
-  if (field->type == TESELA_FIELD_TEXTS) return check_texts(q, field, value);
-  if (field->type == TESELA_FIELD_OBJECTS) return TESELA_OK; /* the op says which item is wrong */
-  return tesela_value_is(value, TESELA_VALUE_LIST) ? check_list(q, field, value) : TESELA_OK;
-}
-
-/* ---- fields nobody asked for ------------------------------------------------------------------------------
- */
-
-/* Fields of every operation; target only where an operation has none of its own. */
-static const tesela_field lenient_field = {"lenient", TESELA_FIELD_FLAG, true, NULL};
-static const tesela_field target_field = {"target", TESELA_FIELD_TEXT, true, NULL};
-
-/* Names of the fields an op knows and the request lacks: those that another may be a misspelling of. */
-typedef struct missing {
-  const char *name[TESELA_OP_FIELDS + 3]; /* ends with NULL */
-} missing;
-
-static void find_missing(const tesela_request *q, const tesela_op_entry *op, missing *m) {
-  int n = 0;
-  for (int i = 0; i < TESELA_OP_FIELDS + 2; i++) {
-    const char *name = i < TESELA_OP_FIELDS    ? op->field[i].name
-                       : i == TESELA_OP_FIELDS ? lenient_field.name
-                                               : request_deadline_field.name;
-    if (name && !tesela_value_get(q->value, name)) m->name[n++] = name;
-  }
-  m->name[n] = NULL;
-}
-
-static const char *missing_field(const void *user, int wanted) {
-  return ((const missing *)user)->name[wanted];
-}
-
-static bool is_known(const tesela_op_entry *op, const char *name) {
-  for (int i = 0; i < TESELA_OP_FIELDS && op->field[i].name; i++)
-    if (strcmp(op->field[i].name, name) == 0) return true;
-  return strcmp(name, "id") == 0 || strcmp(name, "op") == 0 || strcmp(name, lenient_field.name) == 0 ||
-         strcmp(name, target_field.name) == 0 || strcmp(name, request_deadline_field.name) == 0;
-}
-
-/* A field that looks like one the request lacks is a mistake; any other is the client's own business. */
-static tesela_status check_spelling(tesela_request *q, const tesela_op_entry *op) {
-  missing m;
-  find_missing(q, op, &m);
-  for (size_t i = 0; i < tesela_value_size(q->value); i++) {
-    const char *name = tesela_value_at(q->value, i)->name;
-    const char *near = is_known(op, name) ? NULL : tesela_nearest(name, strlen(name), missing_field, &m);
-    if (!near) continue;
-    q->field = near;
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "op %s has no field %s; did you mean %s?", op->name,
-                               name, near);
-  }
-  return TESELA_OK;
-}
-
-/* ---- one request ------------------------------------------------------------------------------------------
- */
 
 static const char *op_name(const void *user, int i) {
   const tesela_request *q = user;
@@ -287,91 +145,10 @@ tesela_status request_find(tesela_request *q, const char *field, const tesela_op
     }
   const char *near = tesela_nearest(name, strlen(name), op_name, q);
   if (near)
-    return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "there is no op %.40s; did you mean %s?", name,
+    return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "unknown op '%.40s'; did you mean %s?", name,
                                near);
   return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1,
-                             "there is no op %.40s; {\"op\":\"ops\"} lists all ops", name);
-}
-
-static tesela_status find_op(tesela_request *q, const tesela_op_entry **op) {
-  const tesela_value *name = tesela_request_get(q, "op");
-  if (!name)
-    return tesela_request_fail(q, TESELA_E_INVALID, -1,
-                               "the field op is missing; {\"op\":\"ops\"} lists all ops");
-  if (!tesela_value_is(name, TESELA_VALUE_TEXT))
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "the field op takes a string");
-  return request_find(q, "op", op);
-}
-
-static const char *target_name(const void *user, int i) {
-  (void)user;
-  return tesela_target_at(i) ? tesela_target_at(i)->name : NULL;
-}
-
-/* The field target: the name of a target, or a whole text that describes one, which is read into *own. */
-static tesela_status read_target(tesela_request *q, const tesela_op_entry *op, tesela_target *own) {
-  const tesela_value *value = tesela_request_get(q, target_field.name);
-  const char *text = tesela_value_text(value);
-  for (int i = 0; i < TESELA_OP_FIELDS && op->field[i].name; i++)
-    if (strcmp(op->field[i].name, target_field.name) == 0 && op->field[i].words) return TESELA_OK;
-  if (!text || (q->target && strcmp(text, q->target->name) == 0)) return TESELA_OK;
-  if (strpbrk(text, " \n")) {
-    tesela_status status = tesela_target_read(own, text, value->n, q->err);
-    if (status == TESELA_OK) q->target = own;
-    return status;
-  }
-  const tesela_target *found = tesela_target_find(text);
-  if (found) q->target = found;
-  if (found) return TESELA_OK;
-  const char *near = tesela_nearest(text, strlen(text), target_name, NULL);
-  return tesela_request_fail(q, TESELA_E_INVALID, -1, "unknown target '%.40s'%s%s%s", text,
-                             near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
-}
-
-/* With the target that q->target points to while the operation runs. */
-static tesela_status run(tesela_request *q, const tesela_op_entry *op) {
-  const tesela_target *given = q->target;
-  tesela_target own;
-  tesela_status status = read_target(q, op, &own);
-  if (status == TESELA_OK) {
-    q->field = NULL;
-    status = op->answer(q);
-    if (status == TESELA_E_STOPPED && request_check_stop(q) != TESELA_OK) q->field = NULL;
-  }
-  q->target = given;
-  return status;
-}
-
-static tesela_status answer(tesela_request *q) {
-  const tesela_op_entry *op = NULL;
-  *q->err = (tesela_error){.at = -1};
-  q->error_at[0] = '\0';
-  q->field = q->text = q->message = NULL;
-  q->usage = false;
-  if (!q->ops) q->ops = tesela_ops(&q->n_ops);
-  if (!tesela_value_is(q->value, TESELA_VALUE_OBJECT))
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "a request is an object in JSON");
-  tesela_status status = find_op(q, &op);
-  if (status == TESELA_OK) status = check_spelling(q, op);
-  for (int i = 0; status == TESELA_OK && i < TESELA_OP_FIELDS && op->field[i].name; i++)
-    status = check_field(q, op, &op->field[i]);
-  if (status == TESELA_OK) status = check_field(q, op, &lenient_field);
-  if (status == TESELA_OK) status = check_field(q, op, &target_field);
-  if (status == TESELA_OK) status = check_field(q, op, &request_deadline_field);
-  if (status == TESELA_OK) status = request_begin_deadline(q);
-  if (status != TESELA_OK) return status;
-  q->flags =
-      q->lenient || tesela_request_flag(q, lenient_field.name) ? TESELA_XLA_LENIENT : TESELA_XLA_STRICT;
-  return run(q, op);
-}
-
-tesela_status tesela_request_answer(tesela_request *q) {
-  if (!q) return TESELA_E_INVALID;
-  tesela_error unused, *const err = q->err;
-  if (!err) q->err = &unused;
-  const tesela_status status = answer(q);
-  q->err = err;
-  return status;
+                             "unknown op '%.40s'; {\"op\":\"ops\"} lists all ops", name);
 }
 
 void tesela_request_free(tesela_request *q) {

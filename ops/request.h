@@ -2,13 +2,17 @@
 /*
  * request.h - what the operations share.
  *
- *   request.c     finds the operation, checks its fields by the table
- *   deadline.c    how long a request may take
- *   query_ops.c   the table, and some of them; query_place.c has those about elements and places, query_xla.c those about XLA shapes as such, query_register.c those about register
- *                 layouts, query_tile.c those about moving tiles, query_relayout.c those that copy, query_trial.c those that check and time that, query_device.c those about
- *                 device layouts, query_file.c those about values in files, query_write.c those that write tensors to files, query_graph.c those about programs,
- *                 query_program.c and query_loops.c those about programs that are laid out, query_report.c those
- *                 about reports of compilers
+ *   request_answer.c    checks the fields by the table, calls the operation
+ *   request.c           fields and failures, for operations
+ *   deadline.c files.c  how long a request may take, which files it may use
+ *   query_ops.c         the table, and the operations about it
+ *   query_place.c       elements and places              query_device.c    device layouts
+ *   query_xla.c         XLA shapes as such               query_file.c      values in files
+ *   query_register.c    register layouts                 query_write.c     tensors to files
+ *   query_tile.c        moves of tiles                   query_graph.c     graphs
+ *   query_relayout.c    copies                           query_program.c   graphs with layouts
+ *   query_trial.c       tests and times of copies        query_loops.c     their loops
+ *   query_report.c      reports of compilers
  *   value.c put.c json_in.c json_out.c json_answer.c    values, sinks, the edge to JSON
  *
  * A new operation is one row in the table and one function.
@@ -79,25 +83,27 @@ tesela_status op_program(tesela_request *q);
 /* Fill *err, which may be NULL; returns status. */
 tesela_status ops_fail(tesela_error *err, tesela_status status, int64_t at, const char *format, ...)
     TESELA_PRINTF(4, 5);
+/* What a value is, for "found X": "string", "nothing" of NULL. */
+const char *ops_value_words(const tesela_value *value);
 /* As tesela_request_open, the path a text of q->field. */
 tesela_status request_open(tesela_request *q, const tesela_value *path, int *fd);
-/* The same path for functions that take one. */
+/* The same as a path, for functions with a path argument. */
 typedef struct request_path {
-  const char *name; /* as the request says it, for messages */
+  const char *name; /* as in the request, for messages */
   char text[304];   /* by a descriptor, /dev/fd/7/x.npy; "": the path is `name`, of the process */
-  int fd;           /* of the file or, to write, of its folder; -1: none */
+  int fd;           /* of the file or, to write, of its folder; or -1 */
 } request_path;
 #define REQUEST_NO_PATH \
   { NULL, "", -1 }
 tesela_status request_path_open(tesela_request *q, const tesela_value *value, bool write, request_path *path);
 const char *request_path_text(const request_path *path);
 void request_path_close(request_path *path);
-/* Tell q->note. */
+/* Call q->note. */
 void request_note(tesela_request *q, const char *format, ...) TESELA_PRINTF(2, 3);
 /* The field deadline_ms, and whether it is time to stop already. */
 extern const tesela_field request_deadline_field;
 tesela_status request_begin_deadline(tesela_request *q);
-/* TESELA_E_STOPPED with the reason in words if it is time to stop. */
+/* TESELA_E_STOPPED with the reason as a message if it is time to stop. */
 tesela_status request_check_stop(tesela_request *q);
 /* The operation that a field of type text names. */
 tesela_status request_find(tesela_request *q, const char *field, const tesela_op_entry **op);

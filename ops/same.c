@@ -10,9 +10,9 @@
 #include "expression.h"
 #include "place.h"
 
-#define ENUMERATED ((int64_t)1 << 22) /* elements that are looked at one by one at most */
+#define ENUMERATED ((int64_t)1 << 22) /* most elements compared one by one */
 
-/* The relation of one side. The elements of a tile have no width of their own: they get that of the other side. */
+/* The relation of one side. The elements of a tile have no width of their own: they get the width of the other side. */
 static tesela_status relation_beside(const tesela_any_layout *any, const tesela_any_layout *other,
                                      tesela_layout *layout, tesela_error *err) {
   tesela_layout beside;
@@ -22,7 +22,7 @@ static tesela_status relation_beside(const tesela_any_layout *any, const tesela_
   return tesela_tile_memory_to_layout(&any->memory, beside.dtype, beside.bits, layout, err);
 }
 
-/* Element by element, for swizzles that differ. false: there are too many, or copies. */
+/* Element by element, for swizzles that differ. false: too many elements, or copies. */
 static bool compare_all(const tesela_layout *a, const tesela_layout *b, tesela_difference *d) {
   int64_t index[TESELA_MAX_RANK] = {0}, elements = 1, place_a = 0, place_b = 0;
   for (int32_t k = 0; k < a->rank; k++) {

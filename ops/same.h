@@ -7,9 +7,8 @@
 
 #include <tesela/notation.h>
 
-/* Do two layouts hold every element at the same place? Two register layouts are compared thread by thread, whatever way
- * their replicas are spelt; places in memory with places in memory, XLA's included; a register layout and another one
- * differ. In d->reason a and b are called so. */
+/* Do two layouts hold every element at the same place? Two register layouts are compared thread by thread, however their replicas are written; places in memory with places in memory, XLA's included; a register layout and another one
+ * differ. d->reason names them a and b. */
 tesela_status same_compare(const tesela_any_layout *a, const tesela_any_layout *b, tesela_difference *d,
                            tesela_error *err);
 

@@ -34,7 +34,7 @@ static bool is_array(const tesela_xla_node *node) {
   return node->kind == TESELA_XLA_ARRAY || node->kind == TESELA_XLA_BUFFER;
 }
 
-/* Are both of one kind, tuples of one length? Else says why not in c->d. */
+/* Are both of one kind, tuples of one length? Otherwise c->d has the reason. */
 static bool same_structure(same_comparison *c, const tesela_xla_node *a, const tesela_xla_node *b) {
   c->d = (tesela_difference){.same = a->kind == b->kind || (is_array(a) && is_array(b))};
   if (!c->d.same)

@@ -27,7 +27,7 @@ typedef struct same_comparison {
 /* Is one of the two a tuple? */
 bool same_is_tuple(const same_comparison *c);
 
-/* Compare the two trees: c->d says whether they are the same and, if not, how; c->member which member differs. An error names the
+/* Compare the two trees: c->d has whether they are the same and, if not, how they differ; c->member names the member that differs. An error names the
  * member, if there are tuples. */
 tesela_status same_compare_trees(same_comparison *c, tesela_error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * show_facts.c - the facts about one XLA array, and sentences that say them.
+ * show_facts.c - the facts about one XLA array, and sentences about them.
  */
 #include "show_facts.h"
 

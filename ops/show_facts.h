@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * show_facts.h - the facts about one XLA array, and sentences that say them: for the words of show and for the op info.
+ * show_facts.h - the facts about one XLA array, and sentences about them: for the words of show and for the op info.
  *
  *   show_facts.c    the facts, sentences
  *   show_levels.c   what one tile level does, in a sentence
@@ -12,7 +12,7 @@
 #include <tesela/ops.h>
 #include <tesela/xla.h>
 
-/* A piece of text; what does not fit is cut. */
+/* A piece of text, cut to what fits. */
 #define SHOW_TEXT 600
 typedef struct show_text {
   char text[SHOW_TEXT];
@@ -24,11 +24,11 @@ void show_add_dims(show_text *to, int32_t n, const int32_t *dims); /* "dim 1", "
 void show_add_joined(show_text *to, const tesela_xla_layout *layout, uint32_t dims);
 void show_add_bytes(show_text *to, int64_t bytes); /* "96 B", "24.00 KiB (24576 B)" */
 
-/* How much of `whole` is not `part`: "22%", never 0 or 100 where it is something else. */
+/* How much of `whole` is not `part`: "22%", never 0 or 100 by rounding. */
 void show_add_percent(show_text *to, double part, double whole);
 #define SHOW_MAX_PADS 96
 
-/* All that is said about one array, computed once. */
+/* All facts about one array, computed once. */
 typedef struct show_facts {
   const tesela_xla_shape *shape;
   tesela_xla_sizes sizes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * show_json.c - the facts of one array as JSON; the sentences are those of the words.
+ * show_json.c - the facts of one array as JSON; the sentences are those of show.
  */
 #include "show_facts.h"
 

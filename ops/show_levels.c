@@ -61,7 +61,7 @@ static void say_tiles(const level_groups *groups, show_text *out) {
   show_add(out, " of them");
 }
 
-/* Elements that a level makes neighbours: those of one group, when all groups behind it have tiles of 1. */
+/* Elements that a level makes neighbours: those of one group, when all groups after it have tiles of 1. */
 static const group *neighbours_of(const level_groups *groups) {
   const group *found = NULL;
   for (int32_t g = 0; g < groups->n; g++) {

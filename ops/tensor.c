@@ -104,21 +104,21 @@ static tesela_status read_type(const reader *r, tesela_dtype *dtype) {
     if (tesela_dtype_read(name, strlen(name), dtype, &err) != TESELA_OK)
       return tensor_usage(r->r, "%sdtype: %s", r->r->dash, err.message);
     if (tesela_dtype_bytes(*dtype) == 0)
-      return tensor_usage(r->r, "%sdtype: there are no arrays of %s", r->r->dash, name);
+      return tensor_usage(r->r, "%sdtype: expected an element type, found '%s'", r->r->dash, name);
     if (8 * tesela_dtype_bytes(*dtype) != r->entry->bits && r->entry->bits > 0)
-      return tensor_wrong(r->r, r->file->name, "%shas elements of %" PRId32 " bits; %sdtype %s has %d",
+      return tensor_wrong(r->r, r->file->name, "%shas elements of %" PRId32 " bits, but %sdtype %s has %d",
                           which(r, of), r->entry->bits, r->r->dash, name, 8 * tesela_dtype_bytes(*dtype));
   }
   if (*dtype != TESELA_DTYPE_NONE) return TESELA_OK;
   if (r->file->info.format == TESELA_FILE_NPY)
     return tensor_wrong(r->r, r->file->name,
-                        "its elements are %" PRId32 " bits of no type; say which: %sdtype=%s", r->entry->bits,
-                        r->r->dash, r->entry->bits == 16 ? "bf16" : "T");
-  return tensor_wrong(r->r, r->file->name, "%sis of type %s, which is not known; %sdtype can say one",
+                        "the elements have %" PRId32 " bits and no type; give it with %sdtype=%s",
+                        r->entry->bits, r->r->dash, r->entry->bits == 16 ? "bf16" : "T");
+  return tensor_wrong(r->r, r->file->name, "%shas the unknown type %s; %sdtype can give another",
                       which(r, of), say_quote(r->entry->type, quote), r->r->dash);
 }
 
-/* What the file itself says: type and shape, dims in C or Fortran order. */
+/* What the file itself has: type and shape, dims in C or Fortran order. */
 static tesela_status shape_of_file(const reader *r) {
   const tesela_file_tensor *entry = r->entry;
   tesela_xla_layout order, *given = NULL;
@@ -142,12 +142,11 @@ static tesela_status shape_of_record(const reader *r) {
   if (tesela_xla_parse(text, strlen(text), TESELA_XLA_STRICT, &r->out->shape, NULL, &err) == TESELA_OK &&
       tesela_xla_to_layout(&r->out->shape, &r->out->layout, &err) == TESELA_OK)
     return TESELA_OK;
-  return tensor_wrong(r->r, r->file->name,
-                      "%shas a layout in the metadata that is none: %s (byte %" PRId64 ")", which(r, of),
-                      err.message, err.at);
+  return tensor_wrong(r->r, r->file->name, "%shas an invalid layout in the metadata: %s (byte %" PRId64 ")",
+                      which(r, of), err.message, err.at);
 }
 
-/* The layout that the command line gives says the same as the file. */
+/* The layout that the command line gives must be that of the file. */
 static tesela_status check_agrees(const reader *r) {
   tesela_xla_shape said;
   tesela_layout layout;
@@ -160,17 +159,16 @@ static tesela_status check_agrees(const reader *r) {
               tesela_layout_compare(&layout, &r->out->layout, &difference, NULL) == TESELA_OK &&
               difference.same && difference.same_extent;
   if (same) return TESELA_OK;
-  return tensor_wrong(r->r, r->file->name, "%sis %s, not %s", which(r, of),
+  return tensor_wrong(r->r, r->file->name, "%sis %s; the layout given is %s", which(r, of),
                       tensor_shape_text(&r->out->shape, texts[0]), tensor_shape_text(&said, texts[1]));
 }
 
 static tesela_status shape_of_words(const reader *r) {
   char quote[SAY_QUOTE];
   if (!r->says->layout)
-    return tensor_usage(r->r, "%s is raw: its layout must be given, as in %s%s='f32[1000,200]{1,0}'",
+    return tensor_usage(r->r, "%s is raw; missing its layout, as in %s%s='f32[1000,200]{1,0}'",
                         say_quote(r->file->name, quote), r->r->dash, r->says->option);
-  if (r->says->dtype)
-    return tensor_usage(r->r, "the layout says the type; %sdtype is not needed", r->r->dash);
+  if (r->says->dtype) return tensor_usage(r->r, "unexpected %sdtype: the layout has the type", r->r->dash);
   return tensor_text(r->r, r->says->layout, NULL, &r->out->shape, &r->out->layout);
 }
 
@@ -182,8 +180,8 @@ static tesela_status check_bytes(const reader *r) {
   if (tesela_layout_sizes(&r->out->layout, &sizes, &err) != TESELA_OK)
     return tensor_wrong(r->r, r->file->name, "%s", err.message);
   if (sizes.bytes == r->entry->bytes) return TESELA_OK;
-  return tensor_wrong(r->r, r->file->name, "%shas %" PRId64 " bytes; %s takes %" PRId64, which(r, of),
-                      r->entry->bytes, tensor_shape_text(&r->out->shape, text), sizes.bytes);
+  return tensor_wrong(r->r, r->file->name, "%shas %" PRId64 " bytes; expected %" PRId64 " for %s",
+                      which(r, of), r->entry->bytes, sizes.bytes, tensor_shape_text(&r->out->shape, text));
 }
 
 static tesela_status read_entry(const reader *r) {
@@ -210,15 +208,15 @@ tesela_status tensor_read(tensor_reading *r, const tensor_file *file, const tese
   char quote[SAY_QUOTE];
   if (!entry) {
     if (says->name && file->info.format != TESELA_FILE_SAFETENSORS)
-      return tensor_usage(r, "%s holds one tensor without a name; %stensor is for .safetensors",
+      return tensor_usage(r, "%s has one tensor without a name; %stensor is for .safetensors files",
                           say_quote(file->name, quote), r->dash);
     if (!says->name && file->info.n_tensors != 1)
-      return tensor_wrong(r, file->name, "holds %" PRId64 " tensors%s%s%s", file->info.n_tensors,
+      return tensor_wrong(r, file->name, "has %" PRId64 " tensors%s%s%s", file->info.n_tensors,
                           file->info.n_tensors ? "; " : "", file->info.n_tensors ? r->dash : "",
-                          file->info.n_tensors ? "tensor=NAME says which one" : "");
+                          file->info.n_tensors ? "tensor=NAME selects one" : "");
     entry = says->name ? tesela_file_find(file->file, says->name) : file->info.tensor;
   }
-  if (!entry) return tensor_wrong(r, file->name, "holds no tensor %s", say_quote(says->name, quote));
+  if (!entry) return tensor_wrong(r, file->name, "has no tensor %s", say_quote(says->name, quote));
   return read_entry(&(reader){r, file, entry, says, out});
 }
 
@@ -250,7 +248,7 @@ tesela_status tensor_request_open(tesela_request *q, const char *field, tensor_f
   }
   tesela_file_describe(file->file, &file->info);
   if (file->info.bytes_after > 0)
-    request_note(q, "%" PRId64 " bytes behind the array are not read", file->info.bytes_after);
+    request_note(q, "%" PRId64 " bytes after the array are ignored", file->info.bytes_after);
   return TESELA_OK;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tensor.h - a tensor in a file: what the file and the caller say about it, put together.
+ * tensor.h - a tensor in a file: what the file and the caller give, put together.
  *
- * Whatever a file holds, a function here says what is wrong with it; it never reads outside the file. Messages name the file.
+ * Whatever a file holds, a function here reports what is wrong; it never reads outside the file. Messages name the file.
  */
 #ifndef TESELA_OPS_TENSOR_H
 #define TESELA_OPS_TENSOR_H
@@ -12,14 +12,14 @@
 #include <tesela/ops.h>
 #include <tesela/xla.h>
 
-/* An open file; what it says about one of its tensors is a tesela_file_tensor. */
+/* An open file; its description of a tensor is a tesela_file_tensor. */
 typedef struct tensor_file {
   const char *name; /* for messages: the path, or "standard input" */
   tesela_file *file;
   tesela_file_info info;
 } tensor_file;
 
-/* What the command line says about a tensor; NULL: nothing. */
+/* What the command line gives about a tensor; NULL: not given. */
 typedef struct tensor_says {
   const char
       *layout; /* LAYOUT, or its braces alone: a raw file needs a whole one, the others' must agree with it */
@@ -38,26 +38,26 @@ typedef struct tensor {
   bool swapped; /* reading it needs TESELA_TRANSFORM_SWAP */
 } tensor;
 
-/* How texts are read, and what is said about them. */
+/* How texts are read, and where errors and notes about them go. */
 typedef struct tensor_reading {
   tesela_layout_read_options options;
-  const char *dash; /* stands before the name of what is given: "--" of options, "" of fields */
+  const char *dash; /* written before the name of a field: "--" of options, "" of fields */
   tesela_error *err;
-  tesela_request *q; /* is told what was mended, and has a message too long for err */
-  const char *text;  /* of a failure: the text of which err->at is a byte; NULL: none */
-  bool usage;        /* of a failure: what was asked for is wrong, not the file */
+  tesela_request *q; /* receives notes on repairs, and a message too long for err */
+  const char *text;  /* of a failure: the text of which err->at is a byte, or NULL */
+  bool usage;        /* of a failure: the request is wrong, not the file */
 } tensor_reading;
 
-/* A layout, or braces alone (`{1,0:T(8,128)}`), which take type and dims from `of` (NULL: only a whole layout will do).
+/* A layout, or braces alone (`{1,0:T(8,128)}`), which take type and dims from `of` (NULL: a whole layout is required).
  * `layout` may be NULL. */
 tesela_status tensor_text(tensor_reading *r, const char *text, const tesela_xla_shape *of,
                           tesela_xla_shape *shape, tesela_layout *layout);
 
-/* Put together what the file and `says` tell about a tensor. `entry` NULL: the one that `says` names, or the only one. */
+/* Put together what the file and `says` give about a tensor. `entry` NULL: the one that `says` names, or the only one. */
 tesela_status tensor_read(tensor_reading *r, const tensor_file *file, const tesela_file_tensor *entry,
                           const tensor_says *says, tensor *out);
 
-/* Does an operation on values go through the tensors of a file: several, and none is named? */
+/* Does an operation on values use all tensors of a file: there are several, and the caller names none? */
 bool tensor_goes_through(const tensor_file *file, const tensor_says *says);
 
 /* The text of a shape, for a message; cut if it is very long. Returns `text`. */
@@ -75,7 +75,7 @@ tesela_status tensor_usage(tensor_reading *r, const char *format, ...) TESELA_PR
 tesela_status tensor_request_open(tesela_request *q, const char *field, tensor_file *file);
 void tensor_request_close(tensor_file *file);
 /* The layouts of a request. tensor_request_failed makes q agree with a failure of reading: the field whose text, or an item of whose
- * list, it is about, or none. Returns status. */
+ * list, it is about, or NULL. Returns status. */
 tensor_reading tensor_request_reading(tesela_request *q);
 tesela_status tensor_request_failed(tesela_request *q, const tensor_reading *r, tesela_status status);
 

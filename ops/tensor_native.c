@@ -125,15 +125,15 @@ static tesela_status check_host(tensor_reading *r, const tesela_device_host *hos
   for (int32_t d = 0; same && d < host->rank; d++) same = t->shape.dim[d] == host->shape[d];
   if (same && (host->dtype == TESELA_DTYPE_NONE || host->dtype == t->shape.dtype)) return TESELA_OK;
   char text[TENSOR_SHAPE_TEXT], wanted[HOST_TEXT];
-  return fail(r, "the tensor on the host is %s; the device layout is for %s",
-              tensor_shape_text(&t->shape, text), host_text(host, wanted));
+  return fail(r, "expected %s, as the device layout has, found %s on the host", host_text(host, wanted),
+              tensor_shape_text(&t->shape, text));
 }
 
 /* The strides of a tensor that has no tiles, from its order of dims. */
 static tesela_status find_strides(tensor_reading *r, const tensor *t, int64_t *strides) {
   int64_t stride = 1;
   if (t->shape.layout.n_tiles > 0 || t->swapped)
-    return fail(r, "the tensor on the host has %s; verify takes plain ones: relayout makes one",
+    return fail(r, "the tensor on the host has %s; expected a plain one, which tesela relayout writes",
                 t->swapped ? "the other byte order" : "tiles");
   for (int32_t k = 0; k < t->shape.rank; k++) {
     int32_t d = t->shape.has_layout ? (int32_t)t->shape.layout.minor_to_major[k] : t->shape.rank - 1 - k;

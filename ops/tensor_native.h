@@ -24,7 +24,7 @@ void tensor_native_free(tensor_native *t);
 /* The digest of the values as 32 hexadecimal digits. */
 tesela_status tensor_digest(tensor_reading *r, const tensor_file *file, const tensor_native *t, char hex[33]);
 
-/* Two files and what is said about them. */
+/* Two files and what the caller gives about them. */
 typedef struct tensor_pair {
   const tensor_file *a, *b;
   tensor_says says_a, says_b;
@@ -48,7 +48,7 @@ tesela_status tensor_compare(tensor_reading *r, const tensor_pair *p, const tese
                              const tesela_file_tensor *b, tensor_comparison *c);
 void tensor_comparison_free(tensor_comparison *c);
 
-/* Does a dump of device memory hold, in that layout, the tensor of `host` that the fields from and tensor of r->q say? */
+/* Does a dump of device memory hold, in that layout, the tensor of `host` that the fields from and tensor of r->q give? */
 tesela_status tensor_verify(tensor_reading *r, const tesela_device_layout *layout, const tensor_file *dump,
                             const tensor_file *host, tesela_misplaced *misplaced);
 

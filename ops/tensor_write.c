@@ -11,7 +11,7 @@
 
 enum { LAYOUT_TEXT = 4096, LEAST_MEMORY = 1 << 20 };
 
-/* By tesela_file_format, as the field format says. */
+/* By tesela_file_format, as the field format has it. */
 static const char *const formats[] = {"raw", "npy", "safetensors"};
 
 static const char *text_of(tesela_request *q, const char *field) {
@@ -36,7 +36,7 @@ bool tensor_name_ends(const char *name, const char *const *endings) {
   return false;
 }
 
-/* By the name of the output, and by what the field format says. */
+/* By the name of the output, and by the field format. */
 static tesela_status find_format(tensor_job *job) {
   const char *said = text_of(job->q, "format"), *path = text_of(job->q, "output");
   char quote[SAY_QUOTE];
@@ -45,13 +45,11 @@ static tesela_status find_format(tensor_job *job) {
     if (dot && strcmp(dot + 1, formats[i]) == 0) job->format = (tesela_file_format)i;
   }
   if (!said && tensor_name_ends(path, tensor_foreign_names))
-    return tensor_usage(
-        &job->r,
-        "%s is named as a format that is not written here; %sformat=raw writes the bytes all the same",
-        say_quote(path, quote), job->r.dash);
+    return tensor_usage(&job->r, "cannot write the format of %s; %sformat=raw writes the bytes alone",
+                        say_quote(path, quote), job->r.dash);
   if (!said) return TESELA_OK;
   if (job->format != TESELA_FILE_RAW && strcmp(said, formats[job->format]) != 0)
-    return tensor_usage(&job->r, "%sformat is %s, but %s is named otherwise", job->r.dash, said,
+    return tensor_usage(&job->r, "%sformat is %s, but the name %s ends in another format", job->r.dash, said,
                         say_quote(path, quote));
   while (strcmp(said, formats[job->format]) != 0) job->format++;
   return TESELA_OK;
@@ -69,7 +67,7 @@ static tesela_status read_options(tensor_job *job) {
   if (!memory) return TESELA_OK;
   plan->memory_bytes = tesela_value_int(memory);
   if (plan->memory_bytes >= LEAST_MEMORY) return TESELA_OK;
-  return tensor_usage(&job->r, "%smemory is %" PRId64 " bytes; it takes 1MiB or more", job->r.dash,
+  return tensor_usage(&job->r, "%smemory is %" PRId64 " bytes; expected 1MiB or more", job->r.dash,
                       plan->memory_bytes);
 }
 
@@ -116,7 +114,7 @@ static char *text_of_shape(const tesela_xla_shape *shape) {
   return strdup(text);
 }
 
-/* Can the one become the other? */
+/* Can one be copied or converted to the other? */
 static tesela_status check_pair(tensor_job *job, const tensor *from, const tesela_xla_shape *to,
                                 const tesela_layout *b, const char *what) {
   const tesela_layout *a = &from->layout;
@@ -144,7 +142,8 @@ static tesela_status check_pair(tensor_job *job, const tensor *from, const tesel
 static void note_type(const tensor_job *job, tesela_dtype dtype) {
   char type[16];
   if (job->format == TESELA_FILE_NPY && tesela_file_type(TESELA_FILE_NPY, dtype, type) && strchr(type, 'V'))
-    request_note(job->q, "NumPy has no %s; it will read elements of type %s", tesela_dtype_name(dtype), type);
+    request_note(job->q, "NumPy has no type %s; it reads the elements as type %s", tesela_dtype_name(dtype),
+                 type);
 }
 
 tesela_status tensor_job_add(tensor_job *job, const tensor *from, const tesela_xla_shape *to,
@@ -162,7 +161,7 @@ tesela_status tensor_job_add(tensor_job *job, const tensor *from, const tesela_x
   if (status != TESELA_OK) return status;
   job->q->field = problem_fill(fill_text, &made->to, &fill, &err) == TESELA_OK ? NULL : "fill";
   if (job->q->field)
-    return tensor_usage(&job->r, "%sfill is %s; it takes zero, leave, or an element: %s", job->r.dash,
+    return tensor_usage(&job->r, "%sfill is %s; expected zero, leave or an element: %s", job->r.dash,
                         say_quote(fill_text, quote), err.message);
   job->options.plan.fill = fill.fill;
   memcpy(item->fill_value, fill.fill_value, sizeof fill.fill_value);

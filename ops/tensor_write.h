@@ -26,7 +26,7 @@ typedef struct tensor_made {
 typedef struct tensor_job {
   tesela_request *q;
   tensor_reading r;
-  tensor_says says; /* about the input, from the fields from, dtype and tensor */
+  tensor_says says; /* about the input: the fields from, dtype and tensor */
   tensor_file in;
   request_path path; /* of the output */
   const char *name;  /* of it, for messages */
@@ -46,11 +46,11 @@ tesela_status tensor_job_begin(tesela_request *q, const tesela_file_format *only
 /* A tensor of the output: bytes, type and layout in the metadata stay. */
 void tensor_job_keep(tensor_job *job, const tesela_file_tensor *entry);
 
-/* A tensor of the output in another layout, padding filled as the field fill says. `what` gave the layout, for messages: "to". */
+/* A tensor of the output in another layout, padding filled by the field fill. `what` gave the layout, for messages: "to". */
 tesela_status tensor_job_add(tensor_job *job, const tensor *from, const tesela_xla_shape *to,
                              const char *what);
 
-/* Write, and put the answer. Whoever sees the file has the answer: it is whole before the file gets its name. */
+/* Write, and put the answer. The answer is complete before the file gets its name. */
 tesela_status tensor_job_write(tensor_job *job);
 
 /* Close and free; the fields of a failure agree with it. Returns status. */

@@ -127,7 +127,7 @@ static void put_tensor(tesela_sink *j, const tesela_tensor *t) {
   tesela_put_end(j);
 }
 
-/* What a conversion costs, or the layout in memory that would do. */
+/* What a conversion costs, or the compatible layout in memory. */
 static void put_repair(tesela_sink *j, const tesela_kernel_conflict *c) {
   tesela_put_key(j, "repair");
   if (!c->repairable) {

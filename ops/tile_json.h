@@ -22,10 +22,10 @@ void tile_json_synthesis(tesela_sink *j, const tesela_synthesis *found);
 /* With the CUDA source under that name, NULL: without. */
 tesela_status tile_json_exchange(tesela_sink *j, const tesela_exchange *plan, const char *cuda,
                                  tesela_error *err);
-/* "consistent", "tensors", as far as they are known, and "conflict", which the message is about, if the last infer ended in one. */
+/* "consistent", "tensors", if known, and "conflict", which the message is about, if the last infer ended in one. */
 void tile_json_program(tesela_sink *j, const tesela_kernel_program *program, const char *message);
 
-/* The type of elements that a word may stand for, NULL if none is near. */
+/* The element type that a misspelt word may mean, or NULL. */
 const char *tile_near_dtype(const char *name);
 
 #endif

@@ -13,7 +13,7 @@
 #include "convert_value.h"
 #include "request.h"
 
-enum { SIDE = 4096 }; /* bytes in front of the destination and behind it, and the alignment of both buffers */
+enum { SIDE = 4096 }; /* bytes before the destination and after it, and the alignment of both buffers */
 
 /* ---- buffers ---------------------------------------------------------------------------------------------- */
 
@@ -48,8 +48,8 @@ tesela_status trial_begin(tesela_request *q, const problem *p, trial *t) {
   q->field = NULL;
   if (p->from.bytes > most || p->to.bytes > most - p->from.bytes)
     return tesela_request_fail(q, TESELA_E_LIMIT, -1,
-                               "the two sides take %" PRId64 " and %" PRId64 " bytes; together up to %" PRId64
-                               " are checked (max_bytes)",
+                               "the two sides have %" PRId64 " and %" PRId64 " bytes; expected %" PRId64
+                               " or fewer together (max_bytes)",
                                p->from.bytes, p->to.bytes, most);
   int64_t both =
       p->from.bytes > p->to.bytes ? p->from.bytes : p->to.bytes; /* bench copies as much as moves */
@@ -62,7 +62,8 @@ tesela_status trial_begin(tesela_request *q, const problem *p, trial *t) {
                                p->from.bytes + 2 * p->to.bytes);
   }
   if (!t->defined)
-    request_note(q, "the values of this conversion are not checked, only padding and the bytes around");
+    request_note(
+        q, "the values of this conversion are not checked, only its padding and the bytes before and after");
   t->dst = t->room + SIDE;
   fill_random(t->src, both + SIDE, seed ? (uint64_t)tesela_value_int(seed) : 1);
   memset(t->room, 0, (size_t)(both + 2 * SIDE));
@@ -85,7 +86,7 @@ static void place_of(const tesela_layout *layout, const int64_t *index, int64_t 
   *place = places[0];
 }
 
-/* What an element shall be; also where it comes from and goes to. */
+/* The expected element; also where it comes from and goes to. */
 static void want_element(const trial *t, const int64_t *index, int64_t *to,
                          uint8_t want[TESELA_ELEMENT_BYTES]) {
   const tesela_layout *src = &t->p->from.layout, *dst = &t->p->to.layout;
@@ -103,7 +104,7 @@ static bool is_empty(const tesela_layout *layout) {
   return false;
 }
 
-/* Now and then in loops over elements: is it time to stop? */
+/* Called now and then in loops over elements: is it time to stop? */
 static bool stops(trial *t, int64_t i) {
   if (i % (1 << 16) == 0 && tesela_request_progress(t->q, i, i) != 0) t->stopped = true;
   return t->stopped;
@@ -136,7 +137,7 @@ static void put_together(trial *t, const tesela_plan_options *options) {
 
 /* ---- what came out ---------------------------------------------------------------------------------------- */
 
-/* "0x3f800000 (1)", or the bits alone where they are no number. */
+/* "0x3f800000 (1)", or the bits alone where they are not a number. */
 static void show_value(const uint8_t *value, const tesela_layout *of, char into[TESELA_ELEMENT_TEXT]) {
   char number[TESELA_ELEMENT_TEXT];
   tesela_element_bits(value, of->bits, into);
@@ -150,7 +151,7 @@ static void say_wrong(trial_way *way, const char *what, const uint8_t *got, cons
   char is[TESELA_ELEMENT_TEXT], should[TESELA_ELEMENT_TEXT];
   show_value(got, dst, is);
   show_value(want, dst, should);
-  snprintf(way->wrong, sizeof way->wrong, "%.90s is %s, not %s", what, is, should);
+  snprintf(way->wrong, sizeof way->wrong, "%.90s: expected %s, found %s", what, should, is);
   way->ok = false;
 }
 
@@ -161,8 +162,8 @@ static void name_index(const char *text, int32_t rank, const int64_t *index, int
   snprintf(into + n, (size_t)(90 - n), "%s at place %" PRId64, rank ? "]" : "", place);
 }
 
-/* The first element in row-major order that is wrong. Those that are right (a NaN with other bits) are taken over into
-   what is wanted, so that the rest can be compared as bytes. */
+/* The first element in row-major order that is wrong. Those that are right (a NaN with other bits) are copied into
+   the expected bytes, so that the rest can be compared as bytes. */
 static bool elements_right(trial *t, trial_way *way) {
   const tesela_layout *src = &t->p->from.layout, *dst = &t->p->to.layout;
   int64_t index[TESELA_MAX_RANK] = {0}, to;
@@ -207,8 +208,8 @@ static void compare(trial *t, trial_way *way) {
   while (i < size && t->room[i] == t->want[i]) i++;
   if (i == size) return;
   way->ok = false;
-  snprintf(way->wrong, sizeof way->wrong, "byte %" PRId64 " was written, which is %s", i - SIDE,
-           i < SIDE ? "in front of the destination" : "behind its last place");
+  snprintf(way->wrong, sizeof way->wrong, "wrote byte %" PRId64 ", %s", i - SIDE,
+           i < SIDE ? "before the destination" : "after its last place");
 }
 
 /* ---- running ---------------------------------------------------------------------------------------------- */
@@ -217,7 +218,7 @@ const char *trial_solver(const trial_way *way) { return tesela_solver_name(way->
 
 const char *trial_isa(const trial_way *way) { return tesela_isa_name(way->options.isa); }
 
-/* Add one way, if it applies. A solver that was asked for by name and does not is an error. */
+/* Add one way, if it applies. A solver that the request names and that does not apply is an error. */
 static tesela_status add_way(tesela_request *q, trial *t, const tesela_plan_options *options, bool named) {
   trial_way *way = &t->way[t->n_ways];
   *way = (trial_way){.options = *options, .ok = true};

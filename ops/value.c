@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * value.c - values of a request: made from C's, and read.
+ * value.c - values of a request: made from C values, and read.
  */
-#include <tesela/ops.h>
+#include "request.h"
 
 #include <string.h>
 
@@ -72,4 +72,10 @@ const char *tesela_value_text(const tesela_value *value) {
 
 size_t tesela_value_length(const tesela_value *value) {
   return tesela_value_is(value, TESELA_VALUE_TEXT) ? value->n : 0;
+}
+
+const char *ops_value_words(const tesela_value *value) {
+  static const char *const words[] = {"null", "false", "integer", "number", "string", "list", "object"};
+  if (!value) return "nothing";
+  return tesela_value_bool(value) ? "true" : words[value->kind];
 }

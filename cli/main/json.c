@@ -139,7 +139,7 @@ static const tesela_field *field_of(const char *op, const char *option) {
   for (char *at = name; *at; at++)
     if (*at == '-') *at = '_';
   while (strcmp(entry->name, op) != 0) entry++;
-  for (int i = 0; i < TESELA_OP_FIELDS && entry->field[i].name; i++)
+  for (int i = 0; entry->field[i].name; i++)
     if (strcmp(entry->field[i].name, name) == 0) return &entry->field[i];
   return NULL;
 }

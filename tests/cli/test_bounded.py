@@ -52,17 +52,17 @@ COMMANDS = {
     # one less is refused (None: not known here)
     "graph run, products": (
         (["graph", "run", "-", "--target=tiles"], matmul(8192)),
-        ["takes 549822922752 steps", "most of them for c", "at most 10000000000", "--max-steps=N"],
+        ["needs 549822922752 steps", "most of them for c", "the limit is 10000000000", "--max-steps=N"],
         (["graph", "run", "-", "--target=tiles"], matmul(16), "--max-steps", 16**3 + 16**2),
     ),
     "graph run, results": (
         (["graph", "run", "-", "--target=tiles"], reduction(6_400_000_000_000)),
-        ["takes 6400000000001 steps", "--max-steps=N"],
+        ["needs 6400000000001 steps", "--max-steps=N"],
         (["graph", "run", "-", "--target=tiles"], reduction(100), "--max-steps", 101),
     ),
     "graph run, memory": (
         (["graph", "run", "-", "--target=tiles"], matmul(46000)),
-        ["inputs and outputs take more than 4.00 GiB", "--max-bytes=SIZE"],
+        ["inputs and outputs need more than 4.00 GiB", "--max-bytes=SIZE"],
         (["graph", "run", "-", "--target=tiles"], matmul(16), "--max-bytes", None),
     ),
     "swizzle": (
@@ -82,7 +82,7 @@ COMMANDS = {
     ),
     "check": (
         (["check", "u8[1024,1048576] -> {0,1}"], ""),
-        ["take 1073741824 and 1073741824 bytes", "up to 1073741824", "--max-bytes=SIZE"],
+        ["have 1073741824 and 1073741824 bytes", "expected 1073741824 or fewer", "--max-bytes=SIZE"],
         (["check", "u8[10,10] -> {0,1}", "--isa=c"], "", "--max-bytes", 200),
     ),
 }
@@ -106,7 +106,7 @@ def test_commands(name):
 REQUESTS = {
     "parse": (
         {"op": "parse", "text": "(" + ",".join(["f32[]"] * 300000) + ")"},
-        "the text has 300000 arrays; max_arrays is 50000",
+        "the text has 300000 arrays; expected 50000 or fewer (max_arrays)",
         {"op": "parse", "text": "(f32[],f32[2])", "max_arrays": 2},
     ),
     "swizzle": (
@@ -140,7 +140,7 @@ HEADERS = {  # what is said of it: none of these takes memory before it is refus
     "lists": (b'{"a":[' + b"[]," * 2_000_000 + b"[]]}", "tensor a is not an object"),
     "objects": (b'{"a":[' + b"{}," * 2_000_000 + b"{}]}", "tensor a is not an object"),
     "depth": (b'{"a":' + b"[" * 2_000_000, "more than 64 levels"),
-    "a text": (b'{"__metadata__":{"a":"' + b"x" * 9_000_000 + b'"}}', "holds 0 tensors"),
+    "a text": (b'{"__metadata__":{"a":"' + b"x" * 9_000_000 + b'"}}', "has 0 tensors"),
     "tensors": (b"{" + b'"a":{},' * 2_000_000 + b'"b":{}}', "--max-header=SIZE raises this limit"),
 }
 

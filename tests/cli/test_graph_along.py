@@ -83,7 +83,7 @@ def test_it_runs_in_json_and_as_hlo_text(tmp_path):
 
 REFUSED = [
     ({"length": 131}, "the first 131 elements of dim 2"),
-    ({"length": [1, 2]}, "length has 2 numbers; it takes 1"),
+    ({"length": [1, 2]}, "length has 2 numbers; expected 1"),
     ({"dim": 3}, "dim 3 is out of range"),
     ({"dims": [0, 1]}, "along 2 dims"),
     ({"fn": "sum"}, "sum does not run along a dim"),

@@ -68,13 +68,13 @@ def test_pool(tmp_path):
 
 
 @pytest.mark.parametrize("conv,words", [
-    ({"x": "nchwx"}, "order of nc"),
-    ({"x": "nchx"}, "no w"),
-    ({"x": "ncw", "w": "oih"}, "no w"),
+    ({"x": "nchwx"}, "order of the letters nc"),
+    ({"x": "nchx"}, "missing letter w"),
+    ({"x": "ncw", "w": "oih"}, "missing letter w"),
     ({"x": "ncdhwh"}, "4 spatial dims"),
     ({"stride": [1, 1, 1, 1]}, "stride"),
     ({"x": "nghw"}, "groups"),
-    ({"x": "nhwc", "stride": [1]}, "2 numbers"),
+    ({"x": "nhwc", "stride": [1]}, "stride has 1 numbers; expected 2"),
 ])
 def test_conv_refused(tmp_path, conv, words):
     status, _, said = tesela(tmp_path, ["assign"], program([2, 4, 8, 9], [6, 4, 3, 3], conv))

@@ -171,7 +171,7 @@ def test_what_is_wrong_is_said(tmp_path):
     refused(graph(tmp_path, MATMUL, *given, "--in=a=a.npy"), "input 'a' is given twice")
     refused(graph(tmp_path, MATMUL, "--in=a=none.npy"), "input 'a': none.npy")
     refused(graph(tmp_path, MATMUL, "--in=a=cut.npy"), "input 'a': cut.npy")
-    refused(graph(tmp_path, MATMUL, "--in=a=raw.bin"), "expected a .npy or .safetensors, found raw bytes")
+    refused(graph(tmp_path, MATMUL, "--in=a=raw.bin"), "expected a .npy or .safetensors file, found raw bytes")
     (tmp_path / "two.safetensors").write_bytes(safetensors({"p": ("F32", [1], bytes(4)), "q": ("F32", [1], bytes(4))}))
     refused(graph(tmp_path, MATMUL, "--in=a=two.safetensors"), "no tensor of this name among the 2")
     refused(graph(tmp_path, MATMUL, *given, "--out=d=d.npy"), "unknown output 'd'")

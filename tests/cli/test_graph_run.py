@@ -96,12 +96,12 @@ def test_limits():
     f8, and as f16 on the device for every two, in tiles that are not looked at here."""
     assert says("--max-steps=256") == (0, "")
     status, said = says("--max-steps=255")
-    assert status == 2 and "takes 256 steps" in said and "most of them for c" in said
-    assert "at most 255 are run, --max-steps=N raises" in said
+    assert status == 2 and "needs 256 steps" in said and "most of them for c" in said
+    assert "the limit is 255, --max-steps=N raises" in said
     status, said = says("--max-bytes=767")
-    assert status == 2 and "with c the inputs and outputs take more than 767 B; --max-bytes=SIZE raises" in said
+    assert status == 2 and "with c the inputs and outputs need more than 767 B; --max-bytes=SIZE raises" in said
     status, said = says("--max-bytes=768")
-    assert status == 2 and "a run takes 768 B for inputs and outputs and " in said
+    assert status == 2 and "a run needs 768 B for inputs and outputs and " in said
     assert says("--max-bytes=64KiB") == (0, "")
     status, said = says(program=LONG)  # before the inputs are made
-    assert status == 2 and f"takes {32 * (2**30 + 2**20)} steps" in said and "--max-steps=N" in said
+    assert status == 2 and f"needs {32 * (2**30 + 2**20)} steps" in said and "--max-steps=N" in said

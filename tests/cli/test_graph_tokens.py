@@ -35,7 +35,7 @@ def test_tokens_read_back():
 
 
 @pytest.mark.parametrize("op, says", [
-    ({"op": "pointwise", "fn": "neg"}, "ops[0] (o).dtype is token"),
+    ({"op": "pointwise", "fn": "neg"}, "ops[0] (o).dtype: unknown element type 'token'"),
     ({"op": "fallback", "opcode": "f", "size": [2]}, "a token has no dims"),
 ])
 def test_only_an_unknown_operator_gives_one(op, says):

@@ -357,7 +357,7 @@ def test_the_reference_is_written_from_the_table(tmp_path):
     assert checked(text) == (0, "")
     for old, new in (("| `index` | list of integers; optional |", "| `index` | list of integers |"),
                      ("| `details` | true or false; optional |", "| `detail` | true or false; optional |"),
-                     ("| `any` | string, a layout |", "| `any` | string |"),
+                     ("| `any` | string (a layout) |", "| `any` | string |"),
                      ("| [what](#what) | the elements at places |\n", ""),
                      ("<!-- fields of dma -->", "")):  # fmt: skip
         assert text.count(old) == 1
@@ -421,7 +421,7 @@ def test_targets_stop_at_their_rank():
         good(request(most, target=target))
         said = error(request(most + 1, target=target))
         assert said["code"] == "LIMIT"
-        assert said["message"] == f"rank {most + 1}; target {target} has tensors of rank 0 to {most}"
+        assert said["message"] == f"rank {most + 1}; expected 0 to {most} for target {target}"
     good(request(9))  # without a target: plain sticks
 
 

@@ -140,14 +140,14 @@ def test_rules_that_are_wrong(tmp_path):
     tensors = {"a": ("I8", [2, 3], bytes(6)), "b": ("I8", [2, 3], bytes(6))}
     (tmp_path / "x").write_bytes(safetensors(tensors))
     pack = {"op": "pack", "file": "x", "output": "y"}
-    assert "no layout: to=" in refused(tmp_path, pack, "INVALID", "rules")
-    assert "a is no rule" in refused(tmp_path, {**pack, "rules": ["a"]}, "INVALID", "rules")
+    assert "missing layout; to=" in refused(tmp_path, pack, "INVALID", "rules")
+    assert "invalid rule a" in refused(tmp_path, {**pack, "rules": ["a"]}, "INVALID", "rules")
     assert "no tensor is left for c" in refused(tmp_path, {**pack, "rules": ["c={1,0}", "a={0,1}"]}, "INVALID", None)
     (response,) = ask(tmp_path, {**pack, "rules": ["a={1,0}", "b={0,1:T(2,2)x}"]})
     text = "b={0,1:T(2,2)x}"
     assert (response["error"]["field"], response["error"]["at"]) == ("rules", text.index("x"))
     (response,) = ask(tmp_path, {**pack, "rules": ["b=s16[2,3]"], "to": "{1,0}"})
-    assert "is no rule" in response["error"]["message"]
+    assert "invalid rule" in response["error"]["message"]
     (response,) = ask(tmp_path, {**pack, "to": "s16[2,3]{0,1}"})
     assert response["error_at"] == "a" and "of another type or width" in response["error"]["message"]
     assert names(tmp_path) == ["x"]

@@ -104,9 +104,9 @@ def test_padding_is_filled_as_asked(file, layout, fill, bits):
 def test_a_fill_that_is_no_value_is_refused(file):
     path = file("in", bytes(60))
     said = wrong(path, "--from", "f32[3,5]", "--to", "{1,0:T(2,2)}", "--fill", "much")
-    assert "--fill is much; it takes zero, leave, or an element: " in said
+    assert "--fill is much; expected zero, leave or an element: " in said
     said = wrong(path, "--from=u8[60]", "--to={0:T(8)}", "--fill=256")
-    assert "--fill is 256; it takes zero, leave, or an element: " in said
+    assert "--fill is 256; expected zero, leave or an element: " in said
 
 
 def test_braces_take_type_and_dims_from_the_input(file):
@@ -167,15 +167,15 @@ def test_threads_and_instructions_change_nothing(file, large, threads, isa):
     "words, message",
     [
         (["--threads=0"], "--threads: expected an integer from 1 to 1024, found '0'"),
-        (["--memory=17"], "--memory is 17 bytes; it takes 1MiB or more"),
+        (["--memory=17"], "--memory is 17 bytes; expected 1MiB or more"),
         (["--memory=lots"], "--memory: "),
         (["--isa=sse"], "--isa: expected best|"),
         (["--transform=turn"], "--transform: expected none|"),
         (["--format=npz"], "--format: expected raw|"),
-        (["--format=npy", "-o", "x.safetensors"], "x.safetensors is named otherwise"),
+        (["--format=npy", "-o", "x.safetensors"], "the name x.safetensors ends in another format"),
         (["--json"], "standard output can receive the data or JSON, not both"),
-        (["--tensor=a"], "holds one tensor without a name"),
-        (["--dtype=bf16"], "--dtype is not needed"),
+        (["--tensor=a"], "has one tensor without a name"),
+        (["--dtype=bf16"], "unexpected --dtype"),
     ],
 )
 def test_wrong_options(file, words, message):
@@ -186,17 +186,17 @@ def test_wrong_options(file, words, message):
 @pytest.mark.parametrize(
     "words, message",
     [
-        (["--to={0,1}"], "in is raw: its layout must be given, as in --from='f32[1000,200]{1,0}'"),
+        (["--to={0,1}"], "in is raw; missing its layout, as in --from='f32[1000,200]{1,0}'"),
         (["--to={0,1}"], "usage: tesela relayout FILE --to=LAYOUT [-o OUT]"),
-        (["--from=f32[3,5]", "--to={0,1}", "-o", "x.npz"], "x.npz is named as a format that is not written here"),
-        (["--from=f32[3,5]", "--to={0,1}", "-o", "x.gguf"], "x.gguf is named as a format that is not written here"),
+        (["--from=f32[3,5]", "--to={0,1}", "-o", "x.npz"], "cannot write the format of x.npz"),
+        (["--from=f32[3,5]", "--to={0,1}", "-o", "x.gguf"], "cannot write the format of x.gguf"),
         (["--from=f32[3,5]"], "missing option --to"),
         (["--from=f32[3,5]{1,0:T(0,2)}", "--to={0,1}"], "tile extent 0"),
         (["--from=f32[3,5]", "--to={0,1:T(0,2)}"], "tile extent 0"),
         (["--from=f32[3,5]", "--to={0}"], "the layout orders 1 dim; the array has 2"),
-        (["--from=f32[4,5]", "--to={0,1}"], "has 60 bytes; f32[4,5]{1,0} takes 80"),
-        (["--from=f32[2,5]", "--to={0,1}"], "has 60 bytes; f32[2,5]{1,0} takes 40"),
-        (["--from=f32[3,5]{1,0:T(2,2)}", "--to={0,1}"], "has 60 bytes; f32[3,5]{1,0:T(2,2)} takes 96"),
+        (["--from=f32[4,5]", "--to={0,1}"], "has 60 bytes; expected 80 for f32[4,5]{1,0}"),
+        (["--from=f32[2,5]", "--to={0,1}"], "has 60 bytes; expected 40 for f32[2,5]{1,0}"),
+        (["--from=f32[3,5]{1,0:T(2,2)}", "--to={0,1}"], "has 60 bytes; expected 96 for f32[3,5]{1,0:T(2,2)}"),
         (["--from=f32[1048576,1048576,1048576,1048576]", "--to={0,1,2,3}"], "64 bits"),
     ],
 )
@@ -265,14 +265,14 @@ def test_each_half_of_a_complex_number_is_swapped(file):
 def test_types_that_numpy_lacks_come_as_bytes(file, tmp_path):
     values = elements("bf16[3,5]")
     path = file("x.npy", npy("<V2", (3, 5), placed("bf16[3,5]", values)))
-    assert "its elements are 16 bits of no type; say which: --dtype=bf16" in wrong(path, "--to", "{1,0}")
-    assert "has elements of 16 bits; --dtype f32 has 32" in wrong(path, "--to", "{1,0}", "--dtype=f32")
+    assert "the elements have 16 bits and no type; give it with --dtype=bf16" in wrong(path, "--to", "{1,0}")
+    assert "has elements of 16 bits, but --dtype f32 has 32" in wrong(path, "--to", "{1,0}", "--dtype=f32")
     assert "did you mean bf16" in wrong(path, "--to", "{1,0}", "--dtype=bf17")
-    assert "there are no arrays of token" in wrong(path, "--to", "{1,0}", "--dtype=token")
+    assert "expected an element type, found 'token'" in wrong(path, "--to", "{1,0}", "--dtype=token")
     for spelling in ("bfloat16", "torch.bfloat16", "ml_dtypes.bfloat16"):
         assert relayout(path, "--to", "{1,0}", "--dtype", spelling).stdout == placed("bf16[3,5]", values)
     done = relayout(path, "-o", tmp_path / "y.npy", "--to", "{0,1}", "--dtype", "bf16")
-    assert b"NumPy has no bf16; it will read elements of type <V2" in done.stderr
+    assert b"NumPy has no type bf16; it reads the elements as type <V2" in done.stderr
     assert (tmp_path / "y.npy").read_bytes() == npy("<V2", (3, 5), placed("bf16[3,5]{0,1}", values), fortran=True)
 
 
@@ -294,7 +294,7 @@ def test_the_header_of_python_2_is_read(file):
 
 def test_bytes_behind_the_array_are_noted(file):
     done = relayout(file("x.npy", npy("|u1", (2,), b"ab more")), "--to", "{0}")
-    assert done.stdout == b"ab" and b"5 bytes behind the array are not read" in done.stderr
+    assert done.stdout == b"ab" and b"5 bytes after the array are ignored" in done.stderr
 
 
 def test_what_npy_cannot_hold_is_refused(file, tmp_path):
@@ -318,7 +318,7 @@ def test_tiles_that_move_nothing_are_fine_in_npy(file, tmp_path):
 def test_a_layout_that_contradicts_the_file_is_refused(file):
     path = file("x.npy", npy("<f4", (3, 5), bytes(60)))
     for said in ("f32[3,5]{0,1}", "f32[5,3]", "s32[3,5]", "{0,1}", "f32[3,5]{1,0:T(2,2)}"):
-        assert "is f32[3,5]{1,0}, not " in wrong(path, "--from", said, "--to", "{0,1}")
+        assert "is f32[3,5]{1,0}; the layout given is " in wrong(path, "--from", said, "--to", "{0,1}")
 
 
 def test_numpy_reads_what_is_written(file, tmp_path):
@@ -341,8 +341,8 @@ def test_one_tensor_of_several(file, tmp_path):
         "x.safetensors",
         safetensors({"a": ("F32", (3, 5), placed("f32[3,5]", a)), "b": ("I8", (7,), placed("s8[7]", b))}, {"by": "hand"}),
     )
-    assert "holds 2 tensors; --tensor=NAME says which one" in wrong(path, "--to", "{0}")
-    assert "holds no tensor c" in wrong(path, "--to", "{0}", "--tensor=c")
+    assert "has 2 tensors; --tensor=NAME selects one" in wrong(path, "--to", "{0}")
+    assert "has no tensor c" in wrong(path, "--to", "{0}", "--tensor=c")
     assert relayout(path, "--to", "{0,1}", "--tensor=a").stdout == placed("f32[3,5]{0,1}", a)
     relayout(path, "-o", tmp_path / "y.safetensors", "--to", "{0:T(4)}", "--tensor=b")
     tensors, metadata = read_safetensors((tmp_path / "y.safetensors").read_bytes())
@@ -355,7 +355,7 @@ def test_a_recorded_layout_is_the_inputs(file, tmp_path):
     path, packed = file("x.npy", npy("<f4", (3, 5), placed("f32[3,5]", values))), tmp_path / "p.safetensors"
     relayout(path, "-o", packed, "--to", "{1,0:T(2,2)}")
     assert relayout(packed, "--to", "{0,1}").stdout == placed("f32[3,5]{0,1}", values)
-    assert "is f32[3,5]{1,0:T(2,2)}, not f32[3,5]{1,0}" in wrong(packed, "--to", "{0,1}", "--from", "{1,0}")
+    assert "is f32[3,5]{1,0:T(2,2)}; the layout given is f32[3,5]{1,0}" in wrong(packed, "--to", "{0,1}", "--from", "{1,0}")
 
 
 # ---- standard streams ----

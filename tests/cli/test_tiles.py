@@ -251,7 +251,7 @@ def test_cuda_is_printed_whole_or_not_at_all():
     assert re.search("--cuda=2x: .*identifier", said("convert", "spatial(2)", "spatial(2)", "--cuda=2x"))
     request = {"op": "convert", "from": "spatial(2)", "to": "spatial(2)", "dtype": "f32"}
     assert error({**request, "cuda": "2x"})["field"] == "cuda"
-    assert error({**request, "dtype": ""})["message"].startswith("the type of elements is empty")
+    assert error({**request, "dtype": ""})["message"].startswith("missing element type")
     assert "did you mean" not in error({**request, "dtype": "token"})["message"]
     assert "dim 0 is 3 in dst and 2 in src" in said("convert", "spatial(2)", "spatial(3)")
 

@@ -46,7 +46,7 @@ def circles(graph):
 
 
 @pytest.mark.parametrize(
-    ("files", "at_least"), [([BUILD / "libtesela.a"], 300), (objects_of_the_command(), 50)], ids=["src", "cli"]
+    ("files", "at_least"), [([BUILD / "libtesela.a"], 300), ([BUILD / "libtesela_ops.a"], 40), (objects_of_the_command(), 50)], ids=["src", "ops", "cli"]
 )
 def test_no_circle(files, at_least):
     graph = calls(files)

@@ -61,10 +61,15 @@ static tesela_status answer_size(tesela_request *r) {
   return TESELA_OK;
 }
 
+#define FIELD(name, type)            \
+  (const tesela_field[]) {           \
+    {name, type, false, NULL}, { 0 } \
+  }
+
 static const tesela_op_entry table[] = {
-    {"twice", answer_twice, "numbers doubled", {{"numbers", TESELA_FIELD_NUMBERS, false, NULL}}},
-    {"count", answer_count, "counts", {{"most", TESELA_FIELD_NUMBER, false, NULL}}},
-    {"size", answer_size, "the bytes of a file", {{"file", TESELA_FIELD_TEXT, false, NULL}}},
+    {"twice", answer_twice, "numbers doubled", FIELD("numbers", TESELA_FIELD_NUMBERS)},
+    {"count", answer_count, "counts", FIELD("most", TESELA_FIELD_NUMBER)},
+    {"size", answer_size, "the bytes of a file", FIELD("file", TESELA_FIELD_TEXT)},
 };
 static const tesela_request ours = {.ops = table, .n_ops = 3};
 
@@ -89,10 +94,37 @@ static void test_a_toy(void **state) {
       ask(&ours, "{\"op\":\"twice\",\"numbers\":[1,-20]}"),
       "{\"id\":null,\"ok\":false,\"error\":{\"code\":\"RANGE\",\"message\":\"numbers[1] is negative\","
       "\"field\":\"numbers\"}}");
-  assert_non_null(strstr(ask(&ours, "{\"op\":\"twice\"}"), "needs the field numbers: list of integers"));
+  assert_non_null(strstr(ask(&ours, "{\"op\":\"twice\"}"), "missing field numbers: list of integers"));
   assert_non_null(strstr(ask(&ours, "{\"op\":\"twise\"}"), "did you mean twice?"));
-  assert_non_null(strstr(ask(&ours, "{\"op\":\"where\"}"), "there is no op where"));
-  assert_non_null(strstr(ask(NULL, "{\"op\":\"twice\"}"), "there is no op twice"));
+  assert_non_null(strstr(ask(&ours, "{\"op\":\"where\"}"), "unknown op 'where'"));
+  assert_non_null(strstr(ask(NULL, "{\"op\":\"twice\"}"), "unknown op 'twice'"));
+  tesela_value members[] = {tesela_value_of_text("op", "info"),
+                            tesela_value_of_text("layout", "(f32[2],f32[3])"),
+                            tesela_value_of_bool("details", true)};
+  const tesela_value value = tesela_value_of_object(NULL, 3, members);
+  tesela_request nowhere = {.value = &value}; /* the answer is dropped */
+  assert_int_equal(tesela_request_answer(&nowhere), TESELA_OK);
+  tesela_request_free(&nowhere);
+  for (int i = 0; i < 4; i++) { /* room to grow must be 0 */
+    tesela_request how = ours;
+    how.reserved[i] = 1;
+    assert_non_null(strstr(ask(&how, "{\"op\":\"twice\",\"numbers\":[1]}"),
+                           "\"INVALID\",\"message\":\"request.reserved is not 0: clear the struct first\""));
+  }
+}
+
+static void test_fields_of_the_table(void **state) {
+  (void)state;
+  int32_t rows;
+  const tesela_op_entry *op = tesela_ops(&rows);
+  for (int32_t i = 0; i < rows; i++) {
+    int n = 0;
+    while (op[i].field[n].name) n++;
+    assert_in_range(n, 0, TESELA_OP_FIELDS);
+  }
+  assert_string_equal(tesela_field_type_name(TESELA_FIELD_DEVICE), "device");
+  assert_null(tesela_field_type_name((tesela_field_type)(TESELA_FIELD_DEVICE + 1)));
+  assert_null(tesela_field_type_words((tesela_field_type)(TESELA_FIELD_DEVICE + 1)));
 }
 
 static void test_stop(void **state) {
@@ -367,8 +399,8 @@ static void test_programs_refused(void **state) {
       {"[]", TESELA_E_INVALID, -1, "expected an object"},
       {"{\"opps\": []}", TESELA_E_INVALID, -1, "ops"},
       {"{\"ops\": [{\"op\": \"clone\", \"in\": [\"x\"]}]}", TESELA_E_INVALID, -1,
-       "x, which nothing before it makes"},
-      {"{\"outputs\": [\"y\"]}", TESELA_E_INVALID, -1, "y, which nothing before it makes"},
+       "'x', which is not defined before it"},
+      {"{\"outputs\": [\"y\"]}", TESELA_E_INVALID, -1, "'y', which is not defined before it"},
   };
   tesela_error err;
   tesela_target target;
@@ -426,10 +458,15 @@ static void test_targets(void **state) {
 int main(void) {
 #ifdef TESELA_TEST_JANSSON
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_a_toy),    cmocka_unit_test(test_events),
-      cmocka_unit_test(test_reals),    cmocka_unit_test(test_values),
-      cmocka_unit_test(test_files),    cmocka_unit_test(test_targets),
-      cmocka_unit_test(test_programs), cmocka_unit_test(test_programs_refused),
+      cmocka_unit_test(test_a_toy),
+      cmocka_unit_test(test_fields_of_the_table),
+      cmocka_unit_test(test_events),
+      cmocka_unit_test(test_reals),
+      cmocka_unit_test(test_values),
+      cmocka_unit_test(test_files),
+      cmocka_unit_test(test_targets),
+      cmocka_unit_test(test_programs),
+      cmocka_unit_test(test_programs_refused),
       cmocka_unit_test(test_stop),
       cmocka_unit_test(test_long_operations_stop),
   };
