@@ -209,7 +209,7 @@ static void a_search_is_given_up(void **state) {
   for (; tesela_synthesize(2, uses, 8, &options, NULL, &s, &err) != TESELA_OK; options.max_steps *= 2) {
     char says[80];
     assert_int_equal(err.status, TESELA_E_LIMIT);
-    snprintf(says, sizeof says, "2 uses of 360 elements takes more steps");
+    snprintf(says, sizeof says, "2 uses of 360 elements needs more steps");
     if (!strstr(err.message, says)) fail_msg("%s, not: %s", err.message, says);
     snprintf(says, sizeof says, "max_steps, %" PRId64, options.max_steps);
     if (!strstr(err.message, says)) fail_msg("%s, not: %s", err.message, says);
