@@ -209,7 +209,8 @@ static void answers_say_why(void **state) {
        "t1: no layout is compatible with all operands\n"
        "  operand 0  a_t  f16[128,256]  lanes along dim 0   (buffer a f16[256,128], stick 1)\n"
        "  operand 1  x    f16[128,256]  lanes along dim 1   (stick 1)\n"
-       "  each operand must have the result's stick dim along the stick, or be broadcast along it from lane 0\n"
+       "  each operand must have the result's stick dim along the stick, or be broadcast along it from lane "
+       "0\n"
        "  would fix it: move x to stick 0 (32768 elements), or a to stick 0 (32768 elements)\n",
        false, false},
       {"a = input f16[256,128] 1; x = input f16[128,256] 1; a_t = permute a 1,0; t1 = pw a_t x; t2 = pw x "
@@ -232,7 +233,8 @@ static void answers_say_why(void **state) {
        "o: no layout is compatible with all operands\n"
        "  operand 0  t  f16[128,128]  always lane 0   (one element per stick)\n"
        "  operand 1  b  f16[128,128]  lanes along dim 1   (stick 1)\n"
-       "  each operand must have the result's stick dim along the stick, or be broadcast along it from lane 0\n"
+       "  each operand must have the result's stick dim along the stick, or be broadcast along it from lane "
+       "0\n"
        "  would fix it: move a to stick 1 (2097152 elements) before t\n",
        false, false},
       {"a = input f16[128,96] 1; b = input f16[128,32] 1; o = cat 1 a b",
@@ -253,7 +255,8 @@ static void answers_say_why(void **state) {
        "o: no layout is compatible with all operands\n"
        "  operand 0  a  f16[5]  lanes along dim 0   (stick 0)\n"
        "  operand 1  x  f16[5]  always lane 0   (one element per stick)\n"
-       "  each operand must have the result's stick dim along the stick, or be broadcast along it from lane 0\n"
+       "  each operand must have the result's stick dim along the stick, or be broadcast along it from lane "
+       "0\n"
        "  no moves of stick dims fix it: a clone, or another layout of an input, may; so may copies of "
        "views, and moves to and from one element per stick, which are off\n",
        true, false},
