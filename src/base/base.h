@@ -30,19 +30,19 @@ void tesela__range_text(int64_t least, int64_t most, char *text, size_t room);
 
 /* The first lines of a public function: `TESELA__NEED(err, layout, sizes);` returns TESELA_E_INVALID, "argument sizes is NULL",
  * if one of up to 6 pointers is NULL; TESELA__NEED_LIST(err, dims, n) if a list of n > 0 items is. */
-#define TESELA__NEED(err, ...)                                                              \
-  do {                                                                                      \
-    if (TESELA__PICK(__VA_ARGS__, 6, 5, 4, 3, 2, 1, 0)(__VA_ARGS__)) {                      \
-      tesela__say_null(err, #__VA_ARGS__, (const void *const[]){__VA_ARGS__});              \
-      return TESELA_E_INVALID; /* a constant: the compiler sees that it is not TESELA_OK */ \
-    }                                                                                       \
+#define TESELA__NEED(err, ...)                                                                     \
+  do {                                                                                             \
+    if (TESELA__PICK(TESELA__NULL_, __VA_ARGS__)(__VA_ARGS__)) {                                   \
+      tesela__say_null(err, #__VA_ARGS__, TESELA__PICK(TESELA__FIRST_, __VA_ARGS__)(__VA_ARGS__)); \
+      return TESELA_E_INVALID; /* a constant: the compiler sees that it is not TESELA_OK */        \
+    }                                                                                              \
   } while (0)
-#define TESELA__NEED_LIST(err, list, n)                         \
-  do {                                                          \
-    if (!(list) && (n) > 0) {                                   \
-      tesela__say_null(err, #list, &(const void *const){NULL}); \
-      return TESELA_E_INVALID;                                  \
-    }                                                           \
+#define TESELA__NEED_LIST(err, list, n) \
+  do {                                  \
+    if (!(list) && (n) > 0) {           \
+      tesela__say_null(err, #list, 0);  \
+      return TESELA_E_INVALID;          \
+    }                                   \
   } while (0)
 /* After them: the room to grow of an options struct, which may be NULL, is 0. */
 #define TESELA__NEED_CLEAR(err, options)                                                                 \
@@ -55,15 +55,23 @@ void tesela__range_text(int64_t least, int64_t most, char *text, size_t room);
 static inline bool tesela__is_filled(const int64_t reserved[4]) {
   return (reserved[0] | reserved[1] | reserved[2] | reserved[3]) != 0;
 }
-#define TESELA__PICK(a, b, c, d, e, f, n, ...) TESELA__NULL_##n
+#define TESELA__PICK(prefix, ...) TESELA__PICKED(prefix, __VA_ARGS__, 6, 5, 4, 3, 2, 1, 0)
+#define TESELA__PICKED(prefix, a, b, c, d, e, f, n, ...) prefix##n
 #define TESELA__NULL_1(a) (!(a))
 #define TESELA__NULL_2(a, ...) (!(a) || TESELA__NULL_1(__VA_ARGS__))
 #define TESELA__NULL_3(a, ...) (!(a) || TESELA__NULL_2(__VA_ARGS__))
 #define TESELA__NULL_4(a, ...) (!(a) || TESELA__NULL_3(__VA_ARGS__))
 #define TESELA__NULL_5(a, ...) (!(a) || TESELA__NULL_4(__VA_ARGS__))
 #define TESELA__NULL_6(a, ...) (!(a) || TESELA__NULL_5(__VA_ARGS__))
-/* `names` of pointers, "layout, sizes", of which one or more are NULL: fills err with the first. */
-void tesela__say_null(tesela_error *err, const char *names, const void *const *pointer);
+/* The number of the first NULL, without an array on the stack of functions that take nanoseconds. */
+#define TESELA__FIRST_1(a) 0
+#define TESELA__FIRST_2(a, ...) (!(a) ? 0 : 1 + TESELA__FIRST_1(__VA_ARGS__))
+#define TESELA__FIRST_3(a, ...) (!(a) ? 0 : 1 + TESELA__FIRST_2(__VA_ARGS__))
+#define TESELA__FIRST_4(a, ...) (!(a) ? 0 : 1 + TESELA__FIRST_3(__VA_ARGS__))
+#define TESELA__FIRST_5(a, ...) (!(a) ? 0 : 1 + TESELA__FIRST_4(__VA_ARGS__))
+#define TESELA__FIRST_6(a, ...) (!(a) ? 0 : 1 + TESELA__FIRST_5(__VA_ARGS__))
+/* Fills err: name `which`, from 0 on, of "layout, sizes" is NULL. */
+void tesela__say_null(tesela_error *err, const char *names, int which);
 
 /* ---- checked int64: false when the result does not fit; *out is then unspecified -------------------------- */
 

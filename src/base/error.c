@@ -120,8 +120,8 @@ tesela_status tesela_error_outside(tesela_error *err, int64_t at, const char *na
   return tesela__fail(err, TESELA_E_RANGE, at, "%s%s is %" PRId64 "; %s", name, number, value, allowed);
 }
 
-void tesela__say_null(tesela_error *err, const char *names, const void *const *pointer) {
-  for (; *pointer; pointer++) names = strchr(names, ',') + 2;
+void tesela__say_null(tesela_error *err, const char *names, int which) {
+  for (; which > 0; which--) names = strchr(names, ',') + 2;
   tesela__fail(err, TESELA_E_INVALID, -1, "argument %.*s is NULL", (int)strcspn(names, ","), names);
 }
 

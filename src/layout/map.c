@@ -88,7 +88,7 @@ tesela_status tesela__check_finished(const tesela_layout *layout, tesela_error *
 tesela_status tesela__check_index(int32_t rank, const int64_t *shape, const int64_t *index,
                                   tesela_error *err) {
   for (int32_t d = 0; d < rank; d++)
-    if (index[d] < 0 || index[d] >= shape[d])
+    if ((uint64_t)index[d] >= (uint64_t)shape[d]) /* or negative */
       return tesela_error_outside(err, -1, "index", d, index[d], 0, shape[d] - 1);
   return TESELA_OK;
 }
