@@ -39,7 +39,8 @@ typedef struct tensor_comparison {
 /* Are all tensors compared, by name? Else the two that are named, or the only ones. */
 bool tensor_pair_all(const tensor_pair *p);
 
-/* The next name, *i is 0 at first: what a and b have of it, of which one may be NULL. false: there are no more. */
+/* Iterate over the names in either file; *i starts at 0. *a and *b receive the tensors with that name, NULL where a file lacks
+ * it. Returns false after the last name. */
 bool tensor_pair_next(const tensor_pair *p, int64_t *i, const tesela_file_tensor **a,
                       const tesela_file_tensor **b);
 

@@ -35,7 +35,7 @@ extern "C" {
 
 typedef struct tesela_graph tesela_graph;
 
-/// The index of an operand dim: start + sum factor * (iteration dim). Outside the operand's extent there is no element: a window
+/// The index of an operand dim: start + sum factor * (iteration dim). An index outside the operand's extent reads nothing: a window
 /// over the border (conv2d), or a part of the result from another source (cat, pad, write). With `divide` above 1 only
 /// multiples of it are elements, at the quotient (pad with a value between elements).
 typedef struct tesela_index {

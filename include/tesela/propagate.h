@@ -164,8 +164,8 @@ TESELA_API tesela_status tesela_graph_apply(tesela_graph **out, const tesela_pro
 ///
 /// @param options   as for tesela_graph_propagate; NULL: auto
 /// @param inserted  receives the number of copies; may be NULL
-/// @return TESELA_OK, also if the graph still has no layouts: then there are no copies, and propagation explains why; as
-///         tesela_graph_propagate.
+/// @return TESELA_OK, also if copies do not give the graph layouts: *out is then the graph without copies, and
+///         tesela_graph_propagate explains the failure; otherwise as tesela_graph_propagate.
 TESELA_API tesela_status tesela_graph_materialise(tesela_graph **out, const tesela_graph *graph,
                                                   const tesela_target *target,
                                                   const tesela_propagate_options *options, int32_t *inserted,

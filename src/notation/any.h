@@ -37,7 +37,7 @@ bool tesela__looks_tvm(const char *text, size_t length);
 bool tesela__looks_torch(const char *text, size_t length);
 bool tesela__looks_einops(const char *text, size_t length);
 
-/* The bytes of an array before a text, "f32[3,5] " of "f32[3,5] Layout(..)"; 0 if there is no array or no text after it. */
+/* The length of the array that precedes a layout: 9 for "f32[3,5] Layout(..)". 0 without an array, or without text after it. */
 size_t tesela__array_before(const char *text, size_t length);
 
 /* Does a text that no notation claims, since it is wrong, begin like a register layout or tile? */

@@ -21,7 +21,7 @@ typedef struct tesela__jump {
 
 /* From a place of one side to the place of the same element on the other. */
 typedef struct tesela__direction {
-  const tesela_layout *from, *to; /* canonical; to go through the index if there are no jumps */
+  const tesela_layout *from, *to; /* canonical; without jumps, places are found through the index */
   bool by_jumps;
   int32_t n;
   int64_t from_offset, to_offset;

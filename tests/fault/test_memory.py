@@ -306,7 +306,7 @@ class Run:
 def sweep(words, given, folder, terminal=False):
     """The undisturbed run, and [(n, "o"nce or "a"ll from there, Run)]."""
     (folder / "records").mkdir(parents=True)
-    (folder / "work").mkdir()
+    (folder / "made").mkdir()
     unwanted = ("COLUMNS", "NO_COLOR", "LANG", "LC_CTYPE")
     env = {name: value for name, value in os.environ.items() if name not in unwanted}
     env |= {
@@ -314,9 +314,9 @@ def sweep(words, given, folder, terminal=False):
         "LD_BIND_NOW": "1",
         "LD_PRELOAD": str(LIBRARY),
         "TERM": "xterm",
-        "TMPDIR": str(folder / "work"),
+        "TMPDIR": str(folder / "made"),
         "REFUSE_FOLDER": str(folder / "records"),
-        "REFUSE_WORK": str(folder / "work"),
+        "REFUSE_WORK": str(folder / "made"),
         "REFUSE_INPUT": given,
         "REFUSE_SEED": SEED,
     }
@@ -456,7 +456,7 @@ def test_query(name, inputs, tmp_path):
 @pytest.mark.parametrize("name", FILE_REQUESTS)
 def test_query_with_files(name, inputs, tmp_path):
     """One request: its file is there whole with the right answer, or neither is."""
-    line = json.dumps(FILE_REQUESTS[name]).replace("IN/", f"{str(inputs)[1:]}/").replace("OUT/", f"{str(tmp_path)[1:]}/sweep/work/")
+    line = json.dumps(FILE_REQUESTS[name]).replace("IN/", f"{str(inputs)[1:]}/").replace("OUT/", f"{str(tmp_path)[1:]}/sweep/made/")
     line = line.replace('"small.json"', json.dumps(json.loads((inputs / "small.json").read_text())))
     (tmp_path / "line").write_text(line + "\n")
     check(["query", "--files=/"], str(tmp_path / "line"), tmp_path / "sweep", query_fault)
