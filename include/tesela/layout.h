@@ -361,6 +361,19 @@ TESELA_API tesela_status tesela_layout_places(const tesela_layout *layout, int32
 TESELA_API tesela_status tesela_layout_element_at(const tesela_layout *layout, const int64_t *place,
                                                   int64_t *index, bool *padding, tesela_error *err);
 
+/// The elements at n places, in the order of the places.
+///
+/// Example: f32[3,5]{1,0:T(2,2)}, places 17 and 9: the rows (2,3) and (-1,-1), and *padding false, true.
+///
+/// @param places   n rows of `n_axes` numbers
+/// @param indices  receives n rows of `rank` coordinates; a row of padding is all -1
+/// @param padding  receives n flags; may be NULL
+/// @return TESELA_OK; TESELA_E_RANGE for a place outside its axis: the rows before it are written, and the message names the
+///         row; TESELA_E_UNSUPPORTED as tesela_layout_element_at.
+/// O(n * n_digits), no allocation; any thread.
+TESELA_API tesela_status tesela_layout_elements(const tesela_layout *layout, int64_t n, const int64_t *places,
+                                                int64_t *indices, bool *padding, tesela_error *err);
+
 /// A stretch of neighbouring places on the only axis.
 typedef struct tesela_run {
   int64_t length; ///< places first, first+1, ..., first+length-1

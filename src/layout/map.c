@@ -253,3 +253,28 @@ tesela_status tesela_layout_element_at(const tesela_layout *layout, const int64_
   for (int32_t d = 0; d < layout->rank && !*padding; d++) index[d] = value[d];
   return TESELA_OK;
 }
+
+tesela_status tesela_layout_elements(const tesela_layout *layout, int64_t n, const int64_t *places,
+                                     int64_t *indices, bool *padding, tesela_error *err) {
+  TESELA__NEED(err, layout);
+  TESELA__NEED_LIST(err, places, n);
+  TESELA__NEED_LIST(err, indices, n > 0 ? layout->rank : 0);
+  tesela_status status = tesela__check_finished(layout, err);
+  if (status == TESELA_OK) status = check_no_overlap(layout, err);
+  if (status != TESELA_OK) return status;
+  int64_t q[TESELA_MAX_DIGITS], value[TESELA__MAX_COORDINATES];
+  for (int64_t row = 0; row < n; row++) {
+    const int64_t *place = places + row * layout->n_axes;
+    int64_t *index = indices + row * layout->rank;
+    status = tesela__check_place(layout, place, NULL);
+    if (status != TESELA_OK) {
+      tesela_error inner;
+      tesela__check_place(layout, place, &inner);
+      return tesela__fail(err, status, -1, "row %" PRId64 ": %s", row, inner.message);
+    }
+    const bool found = tesela__locate(layout, place, q, value);
+    for (int32_t d = 0; d < layout->rank; d++) index[d] = found ? value[d] : -1;
+    if (padding) padding[row] = !found;
+  }
+  return TESELA_OK;
+}

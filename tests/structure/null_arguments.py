@@ -34,6 +34,7 @@ OPTIONAL = {
     "tesela_graph_run_needs_of": "target",
     "tesela_index_from_number": "minor_to_major",
     "tesela_index_to_number": "minor_to_major",
+    "tesela_layout_elements": "padding",
     "tesela_layout_place_row_major": "next",
     "tesela_layout_strided": "strides",
     "tesela_notation_find": "used",

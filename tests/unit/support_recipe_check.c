@@ -52,6 +52,8 @@ static void check_places(const table *t) {
     if (padding) continue;
     AGREE(r, "elements that answer for a place", t->answers[p], 1);
     AGREE(r, "element", recipe_number(r, index), t->answer[p]);
+    OK(r, tesela_layout_elements(&t->layout, 1, place, index, NULL, &e_));
+    AGREE(r, "element of a row", recipe_number(r, index), t->answer[p]);
   }
   if (r->n_axes == 0) return;
   int64_t outside[MOST_AXES] = {0};

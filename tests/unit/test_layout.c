@@ -189,6 +189,34 @@ static void batches_agree_with_the_oracle(void **state) {
   }
 }
 
+static void batches_of_places_agree_with_the_oracle(void **state) {
+  (void)state;
+  static sample s;
+  static int64_t places[MOST], indices[MOST * 32];
+  static bool padding[MOST];
+  for (uint64_t i = 0; i < SEEDS; i++) {
+    draw(&s, first_seed() + i);
+    const int64_t n = s.length < MOST ? s.length : MOST;
+    for (int64_t p = 0; p < n; p++) places[p] = n - 1 - p;
+    OK(tesela_layout_elements(&s.layout, n, places, indices, i % 2 ? padding : NULL, &e_));
+    for (int64_t p = 0; p < n; p++) {
+      const int64_t *index = indices + p * s.layout.rank;
+      const bool none = s.image[places[p]] < 0;
+      if (i % 2) AGREE("padding", &s, padding[p], none);
+      for (int32_t d = 0; d < s.layout.rank && none; d++) AGREE("row of padding", &s, index[d], -1);
+      if (!none) AGREE("element of a row", &s, number_of(&s.layout, index), s.image[places[p]]);
+    }
+    if (n < 2) continue;
+    const int64_t bad = (int64_t)(s.seed % (uint64_t)n);
+    tesela_error err;
+    places[bad] = s.seed % 2 ? -1 : s.length;
+    AGREE("bad row", &s, tesela_layout_elements(&s.layout, n, places, indices, NULL, &err), TESELA_E_RANGE);
+    char row[32];
+    snprintf(row, sizeof row, "row %" PRId64 ":", bad);
+    if (!strstr(err.message, row)) fail_msg("%s is not in: %s", row, err.message);
+  }
+}
+
 /* The definition: the largest n for which element numbers go up by one step, or all is padding. */
 static tesela_run run_by_definition(const sample *s, int64_t place) {
   tesela_run run = {1, 1, s->image[place] < 0};
@@ -317,6 +345,7 @@ int main(void) {
       cmocka_unit_test(places_and_elements_agree_with_the_oracle),
       cmocka_unit_test(walks_and_scans_agree_with_the_oracle),
       cmocka_unit_test(batches_agree_with_the_oracle),
+      cmocka_unit_test(batches_of_places_agree_with_the_oracle),
       cmocka_unit_test(runs_agree_with_the_image),
       cmocka_unit_test(canonical_form_keeps_the_relation),
       cmocka_unit_test(comparison_agrees_with_enumeration),

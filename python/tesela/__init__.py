@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tesela: the physical layout of tensors - read, printed, measured, inverted, compared, converted, copied, drawn.
+
+>>> import tesela
+>>> L = tesela.layout("f32[3,5]{1,0:T(2,2)}")
+>>> L.where(2, 3), L.what(9), L.nbytes
+(17, None, 96)
+
+Importing it imports NumPy only; arrays of torch and JAX are used as they come.
+"""
+
+from ._errors import (
+    LayoutError,
+    LayoutSyntaxError,
+    LimitError,
+    MismatchError,
+    NotExpressible,
+    RangeError,
+    TeselaWarning,
+    UnsupportedError,
+)
+from ._layout import Comparison, Difference, Holder, Layout, compare, layout
+from ._library import version
+from ._ops import op
+from ._tensor import Plan, TiledArray, pack, plan, relayout
+
+__version__ = version()
+
+__all__ = [
+    "Comparison",
+    "Difference",
+    "Holder",
+    "Layout",
+    "LayoutError",
+    "LayoutSyntaxError",
+    "LimitError",
+    "MismatchError",
+    "NotExpressible",
+    "Plan",
+    "RangeError",
+    "TeselaWarning",
+    "TiledArray",
+    "UnsupportedError",
+    "compare",
+    "layout",
+    "op",
+    "pack",
+    "plan",
+    "relayout",
+]

@@ -1,0 +1,603 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The C headers for ctypes. Written by tools/make_ctypes.py; do not edit."""
+
+# mypy: ignore-errors
+from ctypes import Structure, Union, c_bool, c_char, c_char_p, c_double, c_int, c_int16, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_uint8, c_void_p
+
+TESELA_FILL_LEAVE = 1
+TESELA_FILL_VALUE = 2
+TESELA_XLA_LENIENT = 1
+
+STATUS = {
+    0: "OK",
+    -1: "SYNTAX",
+    -2: "RANGE",
+    -3: "OVERFLOW",
+    -4: "INVALID",
+    -5: "LIMIT",
+    -6: "MEMORY",
+    -7: "UNSUPPORTED",
+    -8: "MISMATCH",
+    -9: "IO",
+    -10: "STOPPED",
+}
+
+REASON = {
+    0: "",
+    1: "SHAPE_NOT_POSITIVE",
+    2: "MODE_NOT_POSITIVE",
+    3: "MODE_DOES_NOT_FIT_SHAPE",
+    4: "MODE_USED_TWICE",
+    5: "MODE_NOT_PLACED",
+    6: "SPATIAL_MODE_OUT_OF_RANGE",
+    7: "LOCAL_MODE_OUT_OF_RANGE",
+    8: "RANKS_LENGTH",
+    9: "RANKS_OUT_OF_RANGE",
+    10: "RANKS_DUPLICATE",
+    11: "WORKERS_NOT_POSITIVE",
+    12: "THREADS_DO_NOT_FIT",
+    13: "DIM_OUT_OF_RANGE",
+    14: "DIM_DUPLICATE",
+    15: "DIM_NOT_ONE",
+    16: "DIMS_LENGTH",
+    17: "RESHAPE_SIZE_MISMATCH",
+    18: "RESHAPE_NOT_REPRESENTABLE",
+    19: "NOT_DIVISIBLE",
+    20: "NOT_LEFT_DIVISIBLE",
+    21: "NOT_BROADCASTABLE",
+    22: "NOT_REPEATABLE",
+    23: "NOT_LINEAR",
+    24: "SWIZZLE",
+    25: "CONFLICT",
+    26: "PATH",
+}
+
+DTYPE = {
+    1: "pred",
+    2: "s8",
+    3: "s16",
+    4: "s32",
+    5: "s64",
+    6: "u8",
+    7: "u16",
+    8: "u32",
+    9: "u64",
+    10: "f16",
+    11: "f32",
+    12: "f64",
+    14: "opaque",
+    15: "c64",
+    16: "bf16",
+    17: "token",
+    18: "c128",
+    19: "f8e5m2",
+    20: "f8e4m3fn",
+    21: "s4",
+    22: "u4",
+    23: "f8e4m3b11fnuz",
+    24: "f8e5m2fnuz",
+    25: "f8e4m3fnuz",
+    26: "s2",
+    27: "u2",
+    28: "f8e4m3",
+    29: "f8e3m4",
+    30: "s1",
+    31: "u1",
+    32: "f4e2m1fn",
+    33: "f8e8m0fnu",
+    35: "f6e3m2fn",
+    36: "f6e2m3fn",
+}
+
+
+class tesela_xla_repair(Structure):
+  pass
+
+
+tesela_xla_repair._fields_ = [
+    ("at", c_int64),
+    ("what", c_char * 88),
+]
+
+class tesela_xla_repairs(Structure):
+  pass
+
+
+tesela_xla_repairs._fields_ = [
+    ("count", c_int32),
+    ("repair", tesela_xla_repair * 8),
+]
+
+class tesela_xla_split(Structure):
+  pass
+
+
+tesela_xla_split._fields_ = [
+    ("dim", c_int32),
+    ("n_points", c_int32),
+    ("first", c_int32),
+]
+
+class tesela_xla_layout(Structure):
+  pass
+
+
+tesela_xla_layout._fields_ = [
+    ("rank", c_int32),
+    ("minor_to_major", c_int32 * 32),
+    ("n_tiles", c_int32),
+    ("n_tile_numbers", c_int32),
+    ("tile_rank", c_int32 * 16),
+    ("tile", c_int64 * 64),
+    ("tail", c_int64),
+    ("index_type", c_int),
+    ("pointer_type", c_int),
+    ("element_bits", c_int64),
+    ("memory_space", c_int32),
+    ("n_splits", c_int32),
+    ("n_split_points", c_int32),
+    ("split", tesela_xla_split * 8),
+    ("split_point", c_int64 * 64),
+    ("metadata_bytes", c_int64),
+    ("physical", c_char * 256),
+]
+
+class tesela_xla_shape(Structure):
+  pass
+
+
+tesela_xla_shape._fields_ = [
+    ("kind", c_int),
+    ("dtype", c_int),
+    ("rank", c_int32),
+    ("dynamic", c_uint32),
+    ("dim", c_int64 * 32),
+    ("has_layout", c_bool),
+    ("layout", tesela_xla_layout),
+]
+
+class tesela_register(Structure):
+  pass
+
+
+tesela_register._fields_ = [
+    ("rank", c_int32),
+    ("n_modes", c_int32),
+    ("n_spatial", c_int32),
+    ("n_local", c_int32),
+    ("spatial_size", c_int64),
+    ("local_size", c_int64),
+    ("shape", c_int64 * 32),
+    ("mode_shape", c_int64 * 64),
+    ("spatial_modes", c_int64 * 64),
+    ("local_modes", c_int32 * 64),
+]
+
+class tesela_tile_swizzle(Structure):
+  pass
+
+
+tesela_tile_swizzle._fields_ = [
+    ("base", c_int32),
+    ("bits", c_int32),
+    ("shift", c_int32),
+]
+
+class tesela_tile_memory(Structure):
+  pass
+
+
+tesela_tile_memory._fields_ = [
+    ("space", c_int),
+    ("rank", c_int32),
+    ("n_modes", c_int32),
+    ("offset", c_int64),
+    ("size", c_int64),
+    ("swizzle", tesela_tile_swizzle),
+    ("shape", c_int64 * 32),
+    ("mode_shape", c_int64 * 64),
+    ("mode_strides", c_int64 * 64),
+]
+
+class tesela_device_host(Structure):
+  pass
+
+
+tesela_device_host._fields_ = [
+    ("dtype", c_int),
+    ("device_dtype", c_int),
+    ("bits", c_int32),
+    ("device_bits", c_int32),
+    ("stick_bytes", c_int64),
+    ("rank", c_int32),
+    ("shape", c_int64 * 32),
+]
+
+class tesela_device_dim(Structure):
+  pass
+
+
+tesela_device_dim._fields_ = [
+    ("extent", c_int64),
+    ("step", c_int64),
+    ("stride", c_int64),
+    ("dim", c_int32),
+]
+
+class tesela_device_layout(Structure):
+  pass
+
+
+tesela_device_layout._fields_ = [
+    ("host", tesela_device_host),
+    ("format", c_int),
+    ("n_dims", c_int32),
+    ("stick_dims", c_int32),
+    ("lanes", c_int64),
+    ("places", c_int64),
+    ("dim", tesela_device_dim * 48),
+]
+
+class tesela_join(Structure):
+  pass
+
+
+tesela_join._fields_ = [
+    ("overlap", c_bool),
+    ("undecided", c_bool),
+    ("interleaved", c_bool),
+    ("extent", c_int64),
+    ("offset", c_int64),
+]
+
+class tesela_axis(Structure):
+  pass
+
+
+tesela_axis._fields_ = [
+    ("name", c_char * 12),
+    ("overlap", c_bool),
+    ("undecided", c_bool),
+    ("interleaved", c_bool),
+    ("offset", c_int64),
+    ("extent", c_int64),
+]
+
+class tesela_swizzle(Structure):
+  pass
+
+
+tesela_swizzle._fields_ = [
+    ("axis", c_int16),
+    ("bits", c_int16),
+    ("base", c_int16),
+    ("shift", c_int16),
+]
+
+class tesela_digit(Structure):
+  pass
+
+
+tesela_digit._fields_ = [
+    ("extent", c_int64),
+    ("step", c_int64),
+    ("stride", c_int64),
+    ("source", c_int16),
+    ("axis", c_int16),
+    ("join", c_int16),
+    ("part_of", c_int16),
+]
+
+class tesela_layout(Structure):
+  pass
+
+
+tesela_layout._fields_ = [
+    ("rank", c_int32),
+    ("n_digits", c_int32),
+    ("n_active", c_int32),
+    ("n_mapped", c_int32),
+    ("n_joins", c_int32),
+    ("n_axes", c_int32),
+    ("n_swizzles", c_int32),
+    ("bits", c_int32),
+    ("dtype", c_int),
+    ("finished", c_bool),
+    ("shape", c_int64 * 32),
+    ("join", tesela_join * 32),
+    ("axis", tesela_axis * 8),
+    ("swizzle", tesela_swizzle * 8),
+    ("by_place", c_uint8 * 128),
+    ("digit", tesela_digit * 128),
+]
+
+class tesela_any_layout__members(Union):
+  pass
+
+
+tesela_any_layout__members._fields_ = [
+    ("shape", tesela_xla_shape),
+    ("registers", tesela_register),
+    ("memory", tesela_tile_memory),
+    ("device", tesela_device_layout),
+    ("relation", tesela_layout),
+]
+
+class tesela_any_layout(Structure):
+  _anonymous_ = ("members",)
+
+
+tesela_any_layout._fields_ = [
+    ("kind", c_int),
+    ("notation", c_void_p),
+    ("repairs", tesela_xla_repairs),
+    ("members", tesela_any_layout__members),
+]
+
+class tesela_difference(Structure):
+  pass
+
+
+tesela_difference._fields_ = [
+    ("same", c_bool),
+    ("have_index", c_bool),
+    ("same_extent", c_bool),
+    ("index", c_int64 * 32),
+    ("reason", c_char * 96),
+]
+
+class tesela_error(Structure):
+  pass
+
+
+tesela_error._fields_ = [
+    ("status", c_int),
+    ("reason", c_int),
+    ("at", c_int64),
+    ("message", c_char * 248),
+]
+
+class tesela_event(Structure):
+  pass
+
+
+tesela_event._fields_ = [
+    ("kind", c_int),
+    ("text", c_char_p),
+    ("length", c_size_t),
+    ("integer", c_int64),
+    ("real", c_double),
+]
+
+class tesela_device_text_options(Structure):
+  pass
+
+
+tesela_device_text_options._fields_ = [
+    ("target", c_void_p),
+    ("host", c_void_p),
+    ("host_strides", c_void_p),
+    ("targets", c_void_p),
+    ("n_targets", c_int32),
+    ("reserved", c_int64 * 4),
+]
+
+class tesela_layout_read_options(Structure):
+  pass
+
+
+tesela_layout_read_options._fields_ = [
+    ("notation", c_char_p),
+    ("flags", c_int32),
+    ("array", c_void_p),
+    ("device", tesela_device_text_options),
+    ("reserved", c_int64 * 4),
+]
+
+class tesela_plan_info(Structure):
+  pass
+
+
+tesela_plan_info._fields_ = [
+    ("dst_bytes", c_int64),
+    ("src_bytes", c_int64),
+    ("bytes_read", c_int64),
+    ("bytes_written", c_int64),
+    ("scratch_bytes", c_int64),
+    ("in_place_scratch_bytes", c_int64),
+    ("in_place", c_bool),
+    ("threads", c_int32),
+    ("n_pieces", c_int32),
+    ("n_fills", c_int32),
+    ("solver", c_int),
+    ("isa", c_int),
+    ("reserved", c_int64 * 4),
+]
+
+class tesela_plan_options(Structure):
+  pass
+
+
+tesela_plan_options._fields_ = [
+    ("fill", c_int),
+    ("fill_value", c_uint8 * 16),
+    ("transform", c_int),
+    ("threads", c_int32),
+    ("isa", c_int),
+    ("effort", c_int),
+    ("solver", c_int),
+    ("memory_bytes", c_int64),
+    ("shuffle", c_uint64),
+    ("allocator", c_void_p),
+    ("reserved", c_int64 * 4),
+]
+
+class tesela_request(Structure):
+  pass
+
+
+tesela_request._fields_ = [
+    ("value", c_void_p),
+    ("out", c_void_p),
+    ("err", c_void_p),
+    ("ops", c_void_p),
+    ("n_ops", c_int32),
+    ("lenient", c_bool),
+    ("target", c_void_p),
+    ("files", c_char_p),
+    ("files_anywhere", c_bool),
+    ("unfinished", c_void_p),
+    ("dash", c_char_p),
+    ("note", c_void_p),
+    ("note_user", c_void_p),
+    ("progress", c_void_p),
+    ("progress_user", c_void_p),
+    ("stop", c_void_p),
+    ("reserved", c_int64 * 4),
+    ("deadline", c_int64),
+    ("flags", c_int32),
+    ("field", c_char_p),
+    ("text", c_char_p),
+    ("usage", c_bool),
+    ("error_at", c_char * 256),
+    ("message", c_void_p),
+]
+
+class tesela_run_options(Structure):
+  pass
+
+
+tesela_run_options._fields_ = [
+    ("executor", c_void_p),
+    ("progress", c_void_p),
+    ("progress_user", c_void_p),
+    ("reserved", c_int64 * 4),
+]
+
+class tesela_sink(Structure):
+  pass
+
+
+tesela_sink._fields_ = [
+    ("take", c_void_p),
+    ("user", c_void_p),
+    ("stopped", c_bool),
+]
+
+class tesela_sizes(Structure):
+  pass
+
+
+tesela_sizes._fields_ = [
+    ("logical_elements", c_int64),
+    ("logical_bits", c_int64),
+    ("logical_bytes", c_int64),
+    ("elements", c_int64),
+    ("bits", c_int64),
+    ("bytes", c_int64),
+    ("reserved", c_int64 * 4),
+]
+
+class tesela_target_type(Structure):
+  pass
+
+
+tesela_target_type._fields_ = [
+    ("host", c_int),
+    ("device", c_int),
+    ("device_bits", c_int32),
+]
+
+class tesela_rule(Structure):
+  pass
+
+
+tesela_rule._fields_ = [
+    ("op", c_int),
+    ("fn", c_int),
+    ("operand", c_int32),
+    ("need", c_int),
+    ("yield", c_int),
+    ("price", c_int64),
+    ("opcode", c_char * 64),
+]
+
+class tesela_dma_limits(Structure):
+  pass
+
+
+tesela_dma_limits._fields_ = [
+    ("max_dims", c_int32),
+    ("max_extent", c_int64),
+    ("alignment", c_int64),
+    ("min_burst", c_int64),
+    ("max_burst", c_int64),
+    ("max_nests", c_int64),
+]
+
+class tesela_target(Structure):
+  pass
+
+
+tesela_target._fields_ = [
+    ("name", c_char * 32),
+    ("stick_bytes", c_int64),
+    ("alignment", c_int64),
+    ("max_rank", c_int32),
+    ("order", c_int),
+    ("n_tiles", c_int32),
+    ("tile", c_int64 * 2 * 4),
+    ("sparse", c_bool),
+    ("keep_host_bytes", c_bool),
+    ("n_types", c_int32),
+    ("type", tesela_target_type * 40),
+    ("n_rules", c_int32),
+    ("rule", tesela_rule * 64),
+    ("dma", tesela_dma_limits),
+    ("cores", c_int32),
+    ("scratchpad_bytes", c_int64),
+]
+
+class tesela_writer(Structure):
+  pass
+
+
+tesela_writer._fields_ = [
+    ("write", c_void_p),
+    ("user", c_void_p),
+]
+
+# name: result, arguments
+FUNCTIONS = {
+    "tesela_any_print": (c_int, [c_void_p, c_void_p, c_void_p]),
+    "tesela_any_to_layout": (c_int, [c_void_p, c_void_p, c_void_p]),
+    "tesela_any_to_xla": (c_int, [c_void_p, c_void_p, c_void_p]),
+    "tesela_dtype_read": (c_int, [c_char_p, c_size_t, c_void_p, c_void_p]),
+    "tesela_element_read": (c_int, [c_char_p, c_size_t, c_int, c_int32, c_uint8 * 16, c_void_p]),
+    "tesela_error_caret": (c_int, [c_int64, c_char_p, c_size_t, c_int32, c_bool, c_void_p]),
+    "tesela_layout_canonical": (c_int, [c_void_p, c_void_p, c_void_p]),
+    "tesela_layout_compare": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "tesela_layout_copies": (c_int64, [c_void_p]),
+    "tesela_layout_copy_of": (c_int, [c_void_p, c_void_p, c_int64, c_void_p, c_void_p]),
+    "tesela_layout_element_at": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "tesela_layout_elements": (c_int, [c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "tesela_layout_place_of": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "tesela_layout_places": (c_int, [c_void_p, c_int32, c_int64, c_void_p, c_void_p, c_void_p]),
+    "tesela_layout_read": (c_int, [c_char_p, c_size_t, c_void_p, c_void_p, c_void_p]),
+    "tesela_layout_sizes": (c_int, [c_void_p, c_void_p, c_void_p]),
+    "tesela_layout_strided": (c_int, [c_void_p, c_int, c_int32, c_int32, c_void_p, c_void_p, c_int64, c_void_p]),
+    "tesela_plan_create": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "tesela_plan_describe": (None, [c_void_p, c_void_p]),
+    "tesela_plan_destroy": (None, [c_void_p]),
+    "tesela_plan_explain": (c_int, [c_void_p, c_void_p, c_void_p]),
+    "tesela_plan_print": (c_int, [c_void_p, c_void_p, c_void_p]),
+    "tesela_plan_run": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "tesela_request_answer": (c_int, [c_void_p]),
+    "tesela_request_free": (None, [c_void_p]),
+    "tesela_target_find": (c_void_p, [c_char_p]),
+    "tesela_target_read": (c_int, [c_void_p, c_char_p, c_size_t, c_void_p]),
+    "tesela_version": (c_char_p, []),
+    "tesela_xla_print": (c_int, [c_void_p, c_bool, c_void_p, c_void_p]),
+    "tesela_xla_print_jax": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "tesela_xla_shape_make": (c_int, [c_void_p, c_int, c_int32, c_void_p, c_void_p, c_void_p]),
+}

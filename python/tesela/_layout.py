@@ -1,0 +1,497 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layouts: read from any notation, asked, compared, printed, drawn."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import operator
+import os
+from collections.abc import Sequence
+from typing import Any, NamedTuple, SupportsIndex, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _abi as abi
+from ._errors import NotExpressible, UnsupportedError
+from ._library import Error, address, byref, lib, printed
+from ._ops import op
+from ._types import NUMBERS, element_type, numpy_dtype
+
+KINDS = {1: "xla", 2: "register", 3: "shared", 4: "global", 5: "device", 6: "relation"}
+ANSWER = ctypes.c_int64
+NOTATIONS = ("xla", "jax", "register", "shared", "global", "device")
+
+
+class Holder(NamedTuple):
+    """Who holds an element of a register layout: its thread, or a tuple of all threads, and the register in them."""
+
+    thread: int | tuple[int, ...]
+    register: int
+
+
+class Difference(NamedTuple):
+    """The first element, in row-major order, that two layouts put at different places."""
+
+    index: tuple[int, ...]
+    a: Any
+    b: Any
+
+
+class Comparison(NamedTuple):
+    """What `compare` found. It is true if every element is at the same place in both."""
+
+    same: bool
+    same_size: bool
+    first_difference: Difference | None
+    reason: str
+
+    def __bool__(self) -> bool:
+        return self.same
+
+
+class Layout:
+    """Where the elements of an array lie: in memory, in a file, in the registers of threads. A value; make it with `layout`.
+
+    >>> L = layout("f32[3,5]{1,0:T(2,2)}")
+    >>> L.where(2, 3), L.what(17), L.what(9)
+    (17, (2, 3), None)
+    """
+
+    __slots__ = (
+        "__weakref__", "_any", "_at", "_axes", "_copies", "_index", "_options", "_relation", "_text", "_widths", "shape",
+    )  # fmt: skip
+
+    shape: tuple[int, ...]
+    """Extents of the logical array."""
+
+    def __init__(self, text: str, **options: Any) -> None:
+        self._text, self._options = text, options
+        self._any, self._relation, err = abi.tesela_any_layout(), abi.tesela_layout(), Error()
+        raw = text.encode("utf-8", "surrogateescape")
+        how, _keep = _reading(options)
+        if lib.tesela_layout_read(raw, len(raw), byref(how), byref(self._any), byref(err)):
+            raise err.exception(text)
+        if lib.tesela_any_to_layout(byref(self._any), byref(self._relation), byref(err)):
+            raise err.exception()
+        relation = self._relation
+        self.shape = tuple(relation.shape[: relation.rank])
+        self._at = address(relation)
+        self._axes = relation.n_axes
+        self._index = ctypes.c_int64 * relation.rank
+        self._widths = ctypes.c_int64 * relation.n_axes
+        self._copies = lib.tesela_layout_copies(self._at)
+
+    # ---- facts
+
+    @property
+    def kind(self) -> str:
+        """"xla", "register", "shared", "global" or "device"."""
+        return KINDS[self._any.kind]
+
+    @property
+    def ndim(self) -> int:
+        """The rank: how many dims the logical array has."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Elements of the logical array."""
+        return self._sizes.logical_elements
+
+    @property
+    def element_type(self) -> str | None:
+        """The type as XLA names it, "bf16"; None if the layout has only a width (register layouts, tiles in memory)."""
+        return abi.DTYPE.get(self._relation.dtype)
+
+    @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """The type of NumPy or ml_dtypes; None as for `element_type`."""
+        name = self.element_type
+        return numpy_dtype(name) if name else None
+
+    @property
+    def bits(self) -> int:
+        """Bits that one element takes in its place."""
+        return self._relation.bits
+
+    @property
+    def _sizes(self) -> Any:
+        sizes, err = abi.tesela_sizes(), Error()
+        if lib.tesela_layout_sizes(self._at, byref(sizes), byref(err)):
+            raise err.exception()
+        return sizes
+
+    @property
+    def places(self) -> int:
+        """All places, padding included."""
+        return self._sizes.elements
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all places, padding included."""
+        return self._sizes.bytes
+
+    @property
+    def logical_nbytes(self) -> int:
+        """Bytes of the data alone."""
+        return self._sizes.logical_bytes
+
+    @property
+    def padding(self) -> int:
+        """Bytes that hold no element."""
+        sizes = self._sizes
+        return max(0, sizes.bytes - sizes.logical_bytes)
+
+    @property
+    def expansion(self) -> float:
+        """nbytes / logical_nbytes; 1.0 for an array without elements."""
+        sizes = self._sizes
+        return sizes.bytes / sizes.logical_bytes if sizes.logical_bytes else 1.0
+
+    def info(self) -> dict[str, Any]:
+        """All facts: the operation `info` of docs/query.md, with details."""
+        return op("info", layout=self.text, details=True, **_target(self._options))
+
+    # ---- elements and places
+
+    @overload
+    def where(self, index: NDArray[np.integer[Any]], /) -> NDArray[np.int64]: ...
+    @overload
+    def where(self, /, *index: SupportsIndex | Sequence[SupportsIndex]) -> Any: ...
+    def where(self, /, *index: Any) -> Any:
+        """The place of an element: ``where(2, 3)`` or ``where((2, 3))``; of many: ``where(array)`` with a row for each.
+
+        A place counts elements from the first one. With copies it is a tuple of places. In a register layout it is a Holder, and
+        of many an array of rows (thread, register) of the first copies.
+        """
+        if len(index) == 1 and not isinstance(index[0], (int, np.integer)):
+            rows = index[0]
+            if isinstance(rows, tuple):
+                index = rows
+            else:
+                rows = np.asarray(rows)
+                if rows.ndim != 1 or len(rows) != len(self.shape):
+                    return self._where_many(rows)
+                index = tuple(rows.tolist())
+        if len(index) != len(self.shape):
+            raise TypeError(f"expected {len(self.shape)} indices, found {len(index)}")
+        try:
+            at = self._index(*index)
+        except TypeError:
+            at = self._index(*map(operator.index, index))
+        if self._axes == 1 and self._copies == 1:
+            place = ANSWER()
+            if lib.tesela_layout_place_of(self._at, at, byref(place), None):
+                self._refuse_index(at)
+            return place.value
+        return self._where_all(at)
+
+    def _refuse_index(self, at: Any) -> None:
+        err, place = Error(), self._widths()
+        if lib.tesela_layout_place_of(self._at, at, place, byref(err)):
+            raise err.exception()
+
+    def _where_all(self, at: Any) -> Any:
+        place, found = self._widths(), []
+        self._refuse_index(at)
+        for k in range(self._copies):
+            lib.tesela_layout_copy_of(self._at, at, k, place, None)
+            found.append(tuple(place))
+        if self._axes == 1:
+            return tuple(one[0] for one in found)
+        threads = sorted(one[0] for one in found)
+        return Holder(threads[0] if len(threads) == 1 else tuple(threads), found[0][1])
+
+    def _where_many(self, rows: Any) -> Any:
+        rows = _int64(rows)
+        if rows.ndim == 0 or rows.shape[-1] != len(self.shape):
+            raise TypeError(f"expected rows of {len(self.shape)} indices, found an array of shape {rows.shape}")
+        n = rows.size // rows.shape[-1] if rows.shape[-1] else int(np.prod(rows.shape[:-1]))
+        answers = []
+        for axis in range(self._axes):
+            places, err = np.empty(rows.shape[:-1], np.int64), Error()
+            if lib.tesela_layout_places(self._at, axis, n, _address(rows), _address(places), byref(err)):
+                raise err.exception()
+            answers.append(places)
+        return answers[0] if self._axes == 1 else np.stack(answers, axis=-1)
+
+    def what(self, place: Any = None, /, *, thread: int | None = None, register: int | None = None) -> Any:
+        """The index of the element at a place, or None for padding: ``what(17)``; in a register layout
+        ``what(thread=13, register=2)``; of many: ``what(array)``, an array of rows, -1 for padding.
+        """
+        if thread is not None or register is not None:
+            place = (thread or 0, register or 0)
+        if place is None:
+            raise TypeError("expected a place, or thread= and register=")
+        if isinstance(place, (int, np.integer)):
+            at: Any = self._widths(operator.index(place)) if self._axes == 1 else None
+        elif isinstance(place, tuple) and len(place) == self._axes:
+            at = self._widths(*map(operator.index, place))
+        else:
+            return self._what_many(np.asarray(place))
+        if at is None:
+            raise TypeError(f"expected a place on each of {self._axes} axes: thread= and register=")
+        index, padding, err = self._index(), ctypes.c_bool(), Error()
+        if lib.tesela_layout_element_at(self._at, at, index, byref(padding), byref(err)):
+            raise err.exception()
+        return None if padding.value else tuple(index)
+
+    def _what_many(self, places: Any) -> NDArray[np.int64]:
+        places = _int64(places)
+        if self._axes > 1 and (places.ndim == 0 or places.shape[-1] != self._axes):
+            raise TypeError(f"expected rows of {self._axes} places, found an array of shape {places.shape}")
+        shape = places.shape if self._axes == 1 else places.shape[:-1]
+        index, err = np.full((*shape, len(self.shape)), -1, np.int64), Error()
+        n = int(np.prod(shape))
+        if lib.tesela_layout_elements(self._at, n, _address(places), _address(index), None, byref(err)):
+            raise err.exception()
+        return index
+
+    # ---- equality: the relation decides, not the spelling
+
+    def compare(self, other: Layout) -> Comparison:
+        """How this layout differs from another one; see `tesela.compare`."""
+        difference, err = abi.tesela_difference(), Error()
+        if lib.tesela_layout_compare(self._at, other._at, byref(difference), byref(err)):
+            raise err.exception()
+        first = None
+        if difference.have_index:
+            index = tuple(difference.index[: len(self.shape)])
+            first = Difference(index, self.where(index), other.where(index))
+        return Comparison(difference.same, difference.same_extent, first, difference.reason.decode())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Layout):
+            return NotImplemented
+        if self._key() != other._key():
+            return False
+        return self._text == other._text and self._options == other._options or self.compare(other).same
+
+    def _key(self) -> tuple[Any, ...]:
+        relation = self._relation
+        extents = tuple(relation.axis[i].extent for i in range(self._axes))
+        return self.kind in ("register",), relation.dtype, relation.bits, self.shape, extents
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    # ---- text
+
+    @property
+    def text(self) -> str:
+        """The layout in its notation; `layout` reads it back."""
+        return canonical if (canonical := self._canonical()) is not None else self._text
+
+    def _canonical(self) -> str | None:
+        if self.kind not in ("xla",):
+            return None
+        return printed(lib.tesela_any_print, byref(self._any))
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        options = "".join(f", {name}={value!r}" for name, value in self._options.items())
+        return f"layout({self.text!r}{options if self.kind != 'xla' else ''})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self._text, self._options)
+
+    def to(self, notation: str) -> str:
+        """The layout in another notation.
+
+        Raises NotExpressible if that notation has no text for it; the message has the first element that would move.
+        """
+        if notation not in NOTATIONS:
+            raise UnsupportedError(f"unknown notation {notation!r}; expected one of {', '.join(NOTATIONS)}")
+        try:
+            text = self._printed_as(notation)
+            again = Layout(text)
+        except UnsupportedError as error:
+            raise NotExpressible(f"{notation} cannot express {self}: {error}") from None
+        if again.shape != self.shape or not (found := self.compare(again)):
+            first = found.first_difference if again.shape == self.shape else None
+            where = f": element {first.index} would be at {first.b} instead of {first.a}" if first else ""
+            raise NotExpressible(f"{notation} cannot express {self}{where}")
+        return text
+
+    def _printed_as(self, notation: str) -> str:
+        if notation == self.kind:
+            return printed(lib.tesela_any_print, byref(self._any))
+        shape, err = abi.tesela_xla_shape(), Error()
+        if notation not in ("xla", "jax"):
+            raise UnsupportedError(f"it is {'a' if self.kind != 'xla' else 'an'} {self.kind} layout")
+        if lib.tesela_any_to_xla(byref(self._any), byref(shape), byref(err)):
+            failure = err.exception()
+            raise UnsupportedError(str(failure)) if isinstance(failure, ValueError) else failure
+        if notation == "xla":
+            return printed(lib.tesela_xla_print, byref(shape), True)
+        array, to, lost = printed(lib.tesela_xla_print, byref(shape), False), _Jax(), ctypes.c_uint32()
+        return f"{array} {to.text(shape, lost)}"
+
+    def all_notations(self) -> dict[str, str]:
+        """The layout in every notation that can express it, by name."""
+        texts = {}
+        for notation in NOTATIONS:
+            try:
+                texts[notation] = self.to(notation)
+            except UnsupportedError:
+                pass
+        return texts
+
+    # ---- pictures and expressions
+
+    def draw(self) -> str:
+        """A picture as text, as `tesela show` prints it."""
+        return op("show", layout=self.text, **_target(self._options))["text"]
+
+    def svg(self) -> str:
+        """A picture of the layout's grid as an SVG document; also what a notebook shows."""
+        from ._svg import svg
+
+        return svg(self)
+
+    _repr_svg_ = svg
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the picture to a file: .svg, else the text of `draw`."""
+        text = self.svg() if os.fspath(path).endswith(".svg") else self.draw() + "\n"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def numpy_expr(self, name: str = "x") -> str:
+        """NumPy code that makes the places, as an array whose row-major order is memory, from the array `name`.
+
+        >>> layout("f32[3,5]{1,0:T(2,2)}").numpy_expr("x")
+        'np.pad(x, ((0, 1), (0, 1))).reshape(2, 2, 3, 2).transpose(0, 2, 1, 3)'
+        """
+        from ._expressions import array_expression
+
+        return array_expression(self, name, "np")
+
+    def jax_expr(self, name: str = "x") -> str:
+        """The same for jax.numpy."""
+        from ._expressions import array_expression
+
+        return array_expression(self, name, "jnp")
+
+    def torch_expr(self, name: str = "x") -> str:
+        """The same for torch."""
+        from ._expressions import torch_expression
+
+        return torch_expression(self, name)
+
+
+class _Jax:
+    def text(self, shape: Any, lost: Any) -> str:
+        from ._library import Text
+
+        to, err = Text(), Error()
+        if lib.tesela_xla_print_jax(byref(shape.layout), to.writer, byref(lost), byref(err)):
+            raise err.exception()
+        return to.text()
+
+
+def _again(text: str, options: dict[str, Any]) -> Layout:
+    return layout(text, **options)
+
+
+def _int64(numbers: Any) -> NDArray[np.int64]:
+    numbers = np.asarray(numbers)
+    if numbers.size and numbers.dtype.kind not in "iu":
+        raise TypeError(f"expected integers, found an array of {numbers.dtype}")
+    if numbers.dtype.kind == "u" and numbers.size and int(numbers.max()) > 2**63 - 1:
+        raise OverflowError(f"{numbers.max()} does not fit in 64 bits")
+    return np.ascontiguousarray(numbers, dtype=np.int64)
+
+
+def _address(array: NDArray[Any]) -> int:
+    return array.__array_interface__["data"][0]
+
+
+def _target(options: dict[str, Any]) -> dict[str, Any]:
+    return {"target": options["target"]} if options.get("target") else {}
+
+
+def _reading(options: dict[str, Any]) -> tuple[Any, Any]:
+    """The tesela_layout_read_options for the arguments of `layout`, and what they point to."""
+    how, keep = abi.tesela_layout_read_options(), []
+    if options.get("notation"):
+        how.notation = options["notation"].encode()
+    how.flags = abi.TESELA_XLA_LENIENT
+    if options.get("shape") is not None:
+        array, err = abi.tesela_xla_shape(), Error()
+        dims = [operator.index(extent) for extent in options["shape"]]
+        dtype = NUMBERS[element_type(options.get("dtype") or "f32")]
+        if lib.tesela_xla_shape_make(
+            byref(array), dtype, len(dims), (ctypes.c_int64 * len(dims))(*dims), None, byref(err)
+        ):
+            raise err.exception()
+        how.array = address(array)
+        keep.append(array)
+    if options.get("target"):
+        target = read_target(options["target"])
+        how.device.target = address(target)
+        keep.append(target)
+    return how, keep
+
+
+@functools.lru_cache(64)
+def read_target(text: str) -> Any:
+    """A tesela_target: a built-in one by name, or the text of a target file."""
+    found = lib.tesela_target_find(text.encode(), len(text.encode())) if "\n" not in text else None
+    target = abi.tesela_target()
+    if found:
+        ctypes.memmove(address(target), found, ctypes.sizeof(target))
+        return target
+    err, raw = Error(), text.encode()
+    if lib.tesela_target_read(byref(target), raw, len(raw), byref(err)):
+        raise err.exception(text)
+    return target
+
+
+@functools.lru_cache(512)
+def _read(text: str, options: tuple[tuple[str, Any], ...]) -> Layout:
+    return Layout(text, **dict(options))
+
+
+def layout(
+    text: Any, /, shape: Sequence[int] | None = None, dtype: Any = None, *, notation: str | None = None,
+    target: str | None = None,
+) -> Layout:  # fmt: skip
+    """Read a layout in any notation.
+
+    ``shape`` and ``dtype`` are those of the array for texts without them (``{1,0:T(8,128)}``, ``Layout(...)`` of JAX);
+    ``notation`` demands one; ``target`` is the target of device layouts that name none: a name, or the text of a target file.
+
+    >>> layout("f32[3,5]{1,0:T(2,2)}")
+    layout('f32[3,5]{1,0:T(2,2)}')
+    >>> layout("{1,0:T(8,128)}", (32, 256), "bfloat16").nbytes
+    16384
+    """
+    if isinstance(text, Layout):
+        return text
+    if not isinstance(text, str):
+        text = str(text)
+    options: dict[str, Any] = {}
+    if shape is not None:
+        options["shape"] = tuple(operator.index(extent) for extent in shape)
+        options["dtype"] = element_type(dtype if dtype is not None else "f32")
+    elif dtype is not None:
+        raise TypeError("dtype needs shape")
+    if notation:
+        options["notation"] = notation
+    if target:
+        options["target"] = target
+    return _read(text, tuple(options.items()))
+
+
+def compare(a: Layout | str, b: Layout | str) -> Comparison:
+    """Do two layouts put every element at the same place? Element types and padding after the elements do not count.
+
+    >>> compare("f32[3,5]{1,0:T(2,2)}", "f32[3,5]{1,0}").first_difference
+    Difference(index=(0, 2), a=4, b=2)
+    """
+    return layout(a).compare(layout(b))
