@@ -10,7 +10,8 @@ static tesela_status refuse(tesela_json_in *in, tesela_error *err) {
   if (in) *in = (tesela_json_in){0};
   if (err) {
     *err = (tesela_error){.status = TESELA_E_UNSUPPORTED, .at = -1};
-    snprintf(err->message, sizeof err->message, "built without a JSON reader; expected an object instead of its text");
+    snprintf(err->message, sizeof err->message,
+             "built without a JSON reader; expected an object instead of its text");
   }
   return TESELA_E_UNSUPPORTED;
 }

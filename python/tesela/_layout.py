@@ -7,6 +7,7 @@ import ctypes
 import functools
 import operator
 import os
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple, SupportsIndex, overload
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _abi as abi
-from ._errors import NotExpressible, UnsupportedError
+from ._errors import NotExpressible, TeselaWarning, UnsupportedError
 from ._library import Error, address, byref, lib, printed
 from ._ops import op
 from ._types import NUMBERS, element_type, numpy_dtype
@@ -73,6 +74,9 @@ class Layout:
         how, _keep = _reading(options)
         if lib.tesela_layout_read(raw, len(raw), byref(how), byref(self._any), byref(err)):
             raise err.exception(text)
+        if repaired := self._any.repairs.repair[: min(self._any.repairs.count, 1)]:
+            note = f"{text!r} is not quite a layout, read as {self.text!r}: {repaired[0].what.decode()}"
+            warnings.warn(note, TeselaWarning, stacklevel=4)
         if lib.tesela_any_to_layout(byref(self._any), byref(self._relation), byref(err)):
             raise err.exception()
         relation = self._relation

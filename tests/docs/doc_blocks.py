@@ -79,6 +79,8 @@ def environment():
     env = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
     env["PATH"] = f"{command.parent}{os.pathsep}{env['PATH']}"
     env["PYTHONPATH"] = str(SOURCE / "python")
+    env.setdefault("TESELA_LIBRARY", str(BUILD / "python/libtesela.so"))
+    env["TESELA_COMMAND"] = str(command)
     return {**env, "LC_ALL": "C.UTF-8", "TERM": "xterm"}
 
 

@@ -95,7 +95,7 @@ EXAMPLES = [
     ("g.plan().peak", lambda value: value > 0),
     ('g.run({"x": np.ones((4, 70), np.float16)})["y"]', lambda value: np.array_equal(np.asarray(value), -np.ones((4, 70), np.float16))),
     # Failures
-    ('tesela.layout("f32[3,5]{1,0:T(2,2}")', ValueError("expected")),
+    ('tesela.layout("f32[3,5]{1,0:T(2,x)}")', ValueError("expected")),
     ("tesela.LayoutSyntaxError.__mro__[1:3] == (tesela.LayoutError, ValueError)", True),
     ("[issubclass(one, tesela.LayoutError) for one in (tesela.MismatchError, tesela.UnsupportedError, tesela.NotExpressible, tesela.LimitError)]", [True] * 4),
 ]

@@ -75,7 +75,7 @@ def main() -> None:
     x = np.arange(15, dtype=np.float32).reshape(3, 5)
     assert np.array_equal(np.asarray(packed(x, lambda done, total: None)), x)
     assert copied(x)
-    assert refused("f32[3,5]{1,0:T(2,2}") != (None, None, None)
+    assert refused("f32[3,5]{1,0:T(2,x)}") != (None, None, None)
     answer: dict[str, Any] = tesela.op("where", layout=text, indices=[[2, 3]])
     assert answer == {"places": [17]}
 
