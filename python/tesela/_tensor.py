@@ -211,6 +211,8 @@ class TiledArray:
         self.layout = layout(layout_of)
         if self.layout._axes != 1:
             raise UnsupportedError(f"{self.layout} has {self.layout._axes} axes; expected a layout in memory")
+        if self.layout.element_type is None:
+            raise UnsupportedError(f"{self.layout} has no element type; expected one such as f32[8,64]{{1,0}}")
         array = physical if isinstance(physical, np.ndarray) else np.asarray(physical)
         if array.nbytes != self.layout.nbytes or not array.flags.c_contiguous:
             raise MismatchError(
@@ -232,9 +234,8 @@ class TiledArray:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        dtype = self.layout.dtype
-        assert dtype is not None
-        return dtype
+        assert self.layout.element_type is not None
+        return numpy_dtype(self.layout.element_type)
 
     @property
     def nbytes(self) -> int:
@@ -254,17 +255,17 @@ class TiledArray:
         return out
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        strided = _strided(self.layout) if copy is False or copy is None else None
-        if copy is not False or (dtype is not None and np.dtype(dtype) != self.dtype):
+        if copy is not True:
+            strided = _strided(self.layout) if self.physical.dtype == self.dtype else None
+            if strided is not None and (dtype is None or np.dtype(dtype) == self.dtype):
+                offset, strides = strided
+                base = self.physical.reshape(-1)[offset:]
+                return np.lib.stride_tricks.as_strided(base, self.shape, [step * base.itemsize for step in strides])
             if copy is False:
-                raise ValueError(f"a copy is needed: {self.dtype} to {np.dtype(dtype)}")
-            array: NDArray[Any] = self.unpack()
-            return array if dtype is None else array.astype(dtype, copy=False)
-        if strided is None or self.physical.dtype != self.dtype:
-            raise ValueError(f"a copy is needed: {self.layout} is not a strided array")
-        offset, strides = strided
-        base = self.physical.reshape(-1)[offset:]
-        return np.lib.stride_tricks.as_strided(base, self.shape, [step * base.itemsize for step in strides])
+                why = f"{self.layout} is not a strided array" if strided is None else f"from {self.dtype} to {dtype}"
+                raise ValueError(f"a copy is needed: {why}")
+        array: NDArray[Any] = self.unpack()
+        return array if dtype is None else array.astype(dtype, copy=False)
 
     def __getitem__(self, key: Any) -> Any:
         index = key if isinstance(key, tuple) else (key,)
@@ -319,14 +320,14 @@ def pack(
         to = layout(to, array.shape, array.type)
     shape = layout(to)
     _same_array(array, shape, "the array")
-    if shape.element_type is not None and shape.element_type != array.type and not convert:
+    if shape.element_type not in (None, array.type) and not convert:
         raise MismatchError(f"the array is {array.type}; expected {shape.element_type} for {shape}, or convert=True")
     if array.swapped:
         array = borrow(array.keep.astype(array.keep.dtype.newbyteorder("=")))
     relation, start = array.relation()
-    physical = places_of(shape)
+    packed = TiledArray(places_of(shape), shape)
     Plan(
         None, shape, fill=fill, threads=threads, transform="convert" if convert else None,
         relations=(relation, shape._relation), words=f"pack {shape}",
-    )._run(physical.__array_interface__["data"][0], start, progress)  # fmt: skip
-    return TiledArray(physical, shape)
+    )._run(packed.physical.__array_interface__["data"][0], start, progress)  # fmt: skip
+    return packed
