@@ -19,17 +19,23 @@ from ._errors import (
     TeselaWarning,
     UnsupportedError,
 )
-from ._layout import Comparison, Difference, Holder, Layout, compare, layout
+from ._gpu import Conversion, Fragment, Inference, access, convert, fragment, infer, swizzle
+from ._layout import Comparison, Difference, Holder, Layout, choose, compare, layout
 from ._library import version
 from ._ops import op
+from ._register import RegisterLayout, Swizzle, TileLayout, local, spatial
+from ._results import Result
 from ._tensor import Plan, TiledArray, pack, plan, relayout
 
 __version__ = version()
 
 __all__ = [
     "Comparison",
+    "Conversion",
     "Difference",
+    "Fragment",
     "Holder",
+    "Inference",
     "Layout",
     "LayoutError",
     "LayoutSyntaxError",
@@ -38,13 +44,25 @@ __all__ = [
     "NotExpressible",
     "Plan",
     "RangeError",
+    "RegisterLayout",
+    "Result",
+    "Swizzle",
     "TeselaWarning",
+    "TileLayout",
     "TiledArray",
     "UnsupportedError",
+    "access",
+    "choose",
     "compare",
+    "convert",
+    "fragment",
+    "infer",
     "layout",
+    "local",
     "op",
     "pack",
     "plan",
     "relayout",
+    "spatial",
+    "swizzle",
 ]

@@ -592,6 +592,7 @@ FUNCTIONS = {
     "tesela_plan_explain": (c_int, [c_void_p, c_void_p, c_void_p]),
     "tesela_plan_print": (c_int, [c_void_p, c_void_p, c_void_p]),
     "tesela_plan_run": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "tesela_register_print_expression": (c_int, [c_void_p, c_void_p, c_void_p]),
     "tesela_request_answer": (c_int, [c_void_p]),
     "tesela_request_free": (None, [c_void_p]),
     "tesela_target_find": (c_void_p, [c_char_p]),

@@ -8,13 +8,13 @@ import functools
 import operator
 import os
 from collections.abc import Sequence
-from typing import Any, NamedTuple, SupportsIndex, overload
+from typing import Any, ClassVar, NamedTuple, Self, SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _abi as abi
-from ._errors import NotExpressible, UnsupportedError
+from ._errors import MismatchError, NotExpressible, UnsupportedError
 from ._library import Error, address, byref, lib, printed
 from ._ops import op
 from ._types import NUMBERS, element_type, numpy_dtype
@@ -22,6 +22,10 @@ from ._types import NUMBERS, element_type, numpy_dtype
 KINDS = {1: "xla", 2: "register", 3: "shared", 4: "global", 5: "device", 6: "relation"}
 ANSWER = ctypes.c_int64
 NOTATIONS = ("xla", "jax", "register", "shared", "global", "device")
+
+
+def a_kind(kind: str) -> str:
+    return "an XLA layout" if kind == "xla" else f"a {kind} layout"
 
 
 class Holder(NamedTuple):
@@ -34,7 +38,7 @@ class Holder(NamedTuple):
 class Difference(NamedTuple):
     """The first element, in row-major order, that two layouts put at different places."""
 
-    index: tuple[int, ...]
+    index: tuple[int, ...]  # type: ignore[assignment]
     a: Any
     b: Any
 
@@ -66,16 +70,30 @@ class Layout:
     shape: tuple[int, ...]
     """Extents of the logical array."""
 
-    def __init__(self, text: str, **options: Any) -> None:
-        self._text, self._options = text, options
-        self._any, self._relation, err = abi.tesela_any_layout(), abi.tesela_layout(), Error()
+    _classes: ClassVar[dict[str, type[Layout]]] = {}  # by kind, of kinds with facts of their own
+
+    def __init_subclass__(cls, kinds: Sequence[str] = ()) -> None:
+        Layout._classes.update(dict.fromkeys(kinds, cls))
+
+    def __new__(cls, text: str, **options: Any) -> Self:
+        """Read a text; the class follows from its kind. A subclass demands its own kinds."""
+        found, relation, err = abi.tesela_any_layout(), abi.tesela_layout(), Error()
         raw = text.encode("utf-8", "surrogateescape")
         how, _keep = _reading(options)
-        if lib.tesela_layout_read(raw, len(raw), byref(how), byref(self._any), byref(err)):
+        if lib.tesela_layout_read(raw, len(raw), byref(how), byref(found), byref(err)):
             raise err.exception(text)
-        if lib.tesela_any_to_layout(byref(self._any), byref(self._relation), byref(err)):
+        if lib.tesela_any_to_layout(byref(found), byref(relation), byref(err)):
             raise err.exception()
-        relation = self._relation
+        made = Layout._classes.get(KINDS[found.kind], Layout)
+        if not issubclass(made, cls):
+            kinds = " or ".join(kind for kind, known in Layout._classes.items() if known is cls)
+            raise MismatchError(f"expected a {kinds} layout, found {a_kind(KINDS[found.kind])}: {text}")
+        self = object.__new__(made)
+        self._fill(text, options, found, relation)
+        return self
+
+    def _fill(self, text: str, options: dict[str, Any], found: Any, relation: Any) -> None:
+        self._text, self._options, self._any, self._relation = text, options, found, relation
         self.shape = tuple(relation.shape[: relation.rank])
         self._at = address(relation)
         self._axes = relation.n_axes
@@ -98,7 +116,7 @@ class Layout:
     @property
     def size(self) -> int:
         """Elements of the logical array."""
-        return self._sizes.logical_elements
+        return int(self._sizes.logical_elements)
 
     @property
     def element_type(self) -> str | None:
@@ -114,7 +132,7 @@ class Layout:
     @property
     def bits(self) -> int:
         """Bits that one element takes in its place."""
-        return self._relation.bits
+        return int(self._relation.bits)
 
     @property
     def _sizes(self) -> Any:
@@ -126,29 +144,29 @@ class Layout:
     @property
     def places(self) -> int:
         """All places, padding included."""
-        return self._sizes.elements
+        return int(self._sizes.elements)
 
     @property
     def nbytes(self) -> int:
         """Bytes of all places, padding included."""
-        return self._sizes.bytes
+        return int(self._sizes.bytes)
 
     @property
     def logical_nbytes(self) -> int:
         """Bytes of the data alone."""
-        return self._sizes.logical_bytes
+        return int(self._sizes.logical_bytes)
 
     @property
     def padding(self) -> int:
         """Bytes that hold no element."""
         sizes = self._sizes
-        return max(0, sizes.bytes - sizes.logical_bytes)
+        return int(max(0, sizes.bytes - sizes.logical_bytes))
 
     @property
     def expansion(self) -> float:
         """nbytes / logical_nbytes; 1.0 for an array without elements."""
         sizes = self._sizes
-        return sizes.bytes / sizes.logical_bytes if sizes.logical_bytes else 1.0
+        return float(sizes.bytes / sizes.logical_bytes) if sizes.logical_bytes else 1.0
 
     def info(self) -> dict[str, Any]:
         """All facts: the operation `info` of docs/query.md, with details."""
@@ -322,7 +340,7 @@ class Layout:
             return printed(lib.tesela_any_print, byref(self._any))
         shape, err = abi.tesela_xla_shape(), Error()
         if notation not in ("xla", "jax"):
-            raise UnsupportedError(f"it is {'a' if self.kind != 'xla' else 'an'} {self.kind} layout")
+            raise UnsupportedError(f"it is {a_kind(self.kind)}")
         if lib.tesela_any_to_xla(byref(self._any), byref(shape), byref(err)):
             failure = err.exception()
             raise UnsupportedError(str(failure)) if isinstance(failure, ValueError) else failure
@@ -345,7 +363,7 @@ class Layout:
 
     def draw(self) -> str:
         """A picture as text, as `tesela show` prints it."""
-        return op("show", layout=self.text, **_target(self._options))["text"]
+        return str(op("show", layout=self.text, **_target(self._options))["text"])
 
     def svg(self) -> str:
         """A picture of the layout's grid as an SVG document; also what a notebook shows."""
@@ -408,7 +426,7 @@ def _int64(numbers: Any) -> NDArray[np.int64]:
 
 
 def _address(array: NDArray[Any]) -> int:
-    return array.__array_interface__["data"][0]
+    return int(array.__array_interface__["data"][0])
 
 
 def _target(options: dict[str, Any]) -> dict[str, Any]:
@@ -486,6 +504,22 @@ def layout(
     if target:
         options["target"] = target
     return _read(text, tuple(options.items()))
+
+
+def choose(
+    shape: Layout | str, target: str = "tpu", *, alternative_16bit: bool = False, large_tile: bool = False,
+    early_tpu: bool = False, argument: bool = False,
+) -> Layout:  # fmt: skip
+    """The layout that a compiler would give an array: the operation `choose` of docs/query.md. Tiles in the text do not matter.
+
+    >>> choose("bf16[20,200]")
+    layout('bf16[20,200]{1,0:T(8,128)(2,1)}')
+    """
+    found = op(
+        "choose", shape=str(shape), target=target, alternative_16bit=alternative_16bit, large_tile=large_tile,
+        early_tpu=early_tpu, argument=argument,
+    )  # fmt: skip
+    return layout(found["layout"])
 
 
 def compare(a: Layout | str, b: Layout | str) -> Comparison:
