@@ -9,6 +9,7 @@
 Importing it imports NumPy only; arrays of torch and JAX are used as they come.
 """
 
+from ._device import DeviceDim, DeviceLayout, device_layout
 from ._errors import (
     LayoutError,
     LayoutSyntaxError,
@@ -32,6 +33,8 @@ __version__ = version()
 __all__ = [
     "Comparison",
     "Conversion",
+    "DeviceDim",
+    "DeviceLayout",
     "Difference",
     "Fragment",
     "Holder",
@@ -55,6 +58,7 @@ __all__ = [
     "choose",
     "compare",
     "convert",
+    "device_layout",
     "fragment",
     "infer",
     "layout",

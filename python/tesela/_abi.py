@@ -6,6 +6,9 @@ from ctypes import Structure, Union, c_bool, c_char, c_char_p, c_double, c_int, 
 
 TESELA_FILL_LEAVE = 1
 TESELA_FILL_VALUE = 2
+TESELA_PAD_LEAVE = 0
+TESELA_PAD_VALUE = 4
+TESELA_PAD_ZERO = 1
 TESELA_XLA_LENIENT = 1
 
 STATUS = {
@@ -558,6 +561,19 @@ tesela_target._fields_ = [
     ("scratchpad_bytes", c_int64),
 ]
 
+class tesela_transfer_options(Structure):
+  pass
+
+
+tesela_transfer_options._fields_ = [
+    ("pad", c_int),
+    ("value", c_double),
+    ("lossy", c_bool),
+    ("threads", c_int32),
+    ("allocator", c_void_p),
+    ("reserved", c_int64 * 4),
+]
+
 class tesela_writer(Structure):
   pass
 
@@ -597,6 +613,10 @@ FUNCTIONS = {
     "tesela_request_free": (None, [c_void_p]),
     "tesela_target_find": (c_void_p, [c_char_p]),
     "tesela_target_read": (c_int, [c_void_p, c_char_p, c_size_t, c_void_p]),
+    "tesela_transfer_destroy": (None, [c_void_p]),
+    "tesela_transfer_run": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "tesela_transfer_to_device": (c_int, [c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_void_p]),
+    "tesela_transfer_to_host": (c_int, [c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_void_p]),
     "tesela_version": (c_char_p, []),
     "tesela_xla_print": (c_int, [c_void_p, c_bool, c_void_p, c_void_p]),
     "tesela_xla_print_jax": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),

@@ -154,6 +154,16 @@ class Layout:
         return int(self._sizes.elements)
 
     @property
+    def physical_shape(self) -> tuple[int, ...]:
+        """The shape that the places have in `TiledArray.physical`: one dim, but for a device layout."""
+        return (self.places,)
+
+    @property
+    def device_type(self) -> str | None:
+        """The type that the places have: `element_type`, but for a device that stores another one."""
+        return self.element_type
+
+    @property
     def nbytes(self) -> int:
         """Bytes of all places, padding included."""
         return int(self._sizes.bytes)
@@ -198,7 +208,7 @@ class Layout:
                     return place.value
             except struct.error:  # not integers: perhaps an array
                 pass
-        if len(index) == 1 and not hasattr(type(index[0]), "__index__") or isinstance(index[0], np.ndarray):
+        if len(index) == 1 and (not hasattr(type(index[0]), "__index__") or isinstance(index[0], np.ndarray)):
             rows = index[0]
             if not isinstance(rows, tuple):
                 rows = np.asarray(rows)
@@ -451,7 +461,8 @@ def _reading(options: dict[str, Any]) -> tuple[Any, Any]:
         keep.append(array)
     if options.get("target"):
         target = read_target(options["target"])
-        how.device.target = address(target)
+        how.device.target = how.device.targets = address(target)  # the default, and one that a text may name
+        how.device.n_targets = 1
         keep.append(target)
     return how, keep
 
@@ -459,7 +470,7 @@ def _reading(options: dict[str, Any]) -> tuple[Any, Any]:
 @functools.lru_cache(64)
 def read_target(text: str) -> Any:
     """A tesela_target: a built-in one by name, or the text of a target file."""
-    found = lib.tesela_target_find(text.encode(), len(text.encode())) if "\n" not in text else None
+    found = lib.tesela_target_find(text.encode()) if "\n" not in text else None
     target = abi.tesela_target()
     if found:
         ctypes.memmove(address(target), found, ctypes.sizeof(target))
@@ -470,6 +481,15 @@ def read_target(text: str) -> Any:
     return target
 
 
+def target_text(target: str | os.PathLike[str]) -> str:
+    """The name of a built-in target, or the text of a target file; given as it is, or as the path of the file."""
+    name = os.fspath(target)
+    if "\n" in name or lib.tesela_target_find(name.encode()) or (isinstance(target, str) and not os.path.exists(name)):
+        return name
+    with open(name, encoding="utf-8") as file:
+        return file.read()
+
+
 @functools.lru_cache(512)
 def _read(text: str, options: tuple[tuple[str, Any], ...]) -> Layout:
     return Layout(text, **dict(options))
@@ -477,12 +497,13 @@ def _read(text: str, options: tuple[tuple[str, Any], ...]) -> Layout:
 
 def layout(
     text: Any, /, shape: Sequence[int] | None = None, dtype: Any = None, *, notation: str | None = None,
-    target: str | None = None,
+    target: str | os.PathLike[str] | None = None,
 ) -> Layout:  # fmt: skip
     """Read a layout in any notation.
 
     ``shape`` and ``dtype`` are those of the array for texts without them (``{1,0:T(8,128)}``, ``Layout(...)`` of JAX);
-    ``notation`` demands one; ``target`` is the target of device layouts that name none: a name, or the text of a target file.
+    ``notation`` demands one; ``target`` is the target of device layouts that name none: a name, the text of a target
+    file, or its path.
 
     >>> layout("f32[3,5]{1,0:T(2,2)}")
     layout('f32[3,5]{1,0:T(2,2)}')
@@ -502,7 +523,7 @@ def layout(
     if notation:
         options["notation"] = notation
     if target:
-        options["target"] = target
+        options["target"] = target_text(target)
     return _read(text, tuple(options.items()))
 
 
