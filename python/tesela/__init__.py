@@ -21,6 +21,7 @@ from ._errors import (
     UnsupportedError,
 )
 from ._gpu import Conversion, Fragment, Inference, access, convert, fragment, infer, swizzle
+from ._graph import Graph, Tensor, graph
 from ._layout import Comparison, Difference, Holder, Layout, choose, compare, layout
 from ._library import version
 from ._ops import op
@@ -37,6 +38,7 @@ __all__ = [
     "DeviceLayout",
     "Difference",
     "Fragment",
+    "Graph",
     "Holder",
     "Inference",
     "Layout",
@@ -50,6 +52,7 @@ __all__ = [
     "RegisterLayout",
     "Result",
     "Swizzle",
+    "Tensor",
     "TeselaWarning",
     "TileLayout",
     "TiledArray",
@@ -60,6 +63,7 @@ __all__ = [
     "convert",
     "device_layout",
     "fragment",
+    "graph",
     "infer",
     "layout",
     "local",
