@@ -9,6 +9,7 @@
 Importing it imports NumPy only; arrays of torch and JAX are used as they come.
 """
 
+from ._device import DeviceDim, DeviceLayout, device_layout
 from ._errors import (
     LayoutError,
     LayoutSyntaxError,
@@ -19,17 +20,27 @@ from ._errors import (
     TeselaWarning,
     UnsupportedError,
 )
-from ._layout import Comparison, Difference, Holder, Layout, compare, layout
+from ._gpu import Conversion, Fragment, Inference, access, convert, fragment, infer, swizzle
+from ._graph import Graph, Tensor, graph
+from ._layout import Comparison, Difference, Holder, Layout, choose, compare, layout
 from ._library import version
 from ._ops import op
+from ._register import RegisterLayout, Swizzle, TileLayout, local, spatial
+from ._results import Result
 from ._tensor import Plan, TiledArray, pack, plan, relayout
 
 __version__ = version()
 
 __all__ = [
     "Comparison",
+    "Conversion",
+    "DeviceDim",
+    "DeviceLayout",
     "Difference",
+    "Fragment",
+    "Graph",
     "Holder",
+    "Inference",
     "Layout",
     "LayoutError",
     "LayoutSyntaxError",
@@ -38,13 +49,28 @@ __all__ = [
     "NotExpressible",
     "Plan",
     "RangeError",
+    "RegisterLayout",
+    "Result",
+    "Swizzle",
+    "Tensor",
     "TeselaWarning",
+    "TileLayout",
     "TiledArray",
     "UnsupportedError",
+    "access",
+    "choose",
     "compare",
+    "convert",
+    "device_layout",
+    "fragment",
+    "graph",
+    "infer",
     "layout",
+    "local",
     "op",
     "pack",
     "plan",
     "relayout",
+    "spatial",
+    "swizzle",
 ]
