@@ -22,12 +22,16 @@ from ._errors import (
 from ._layout import Comparison, Difference, Holder, Layout, compare, layout
 from ._library import version
 from ._ops import op
+from ._report import Advice, Change, Diff, Note, Report, ReportArray, diff, report
 from ._tensor import Plan, TiledArray, pack, plan, relayout
 
 __version__ = version()
 
 __all__ = [
+    "Advice",
+    "Change",
     "Comparison",
+    "Diff",
     "Difference",
     "Holder",
     "Layout",
@@ -36,15 +40,20 @@ __all__ = [
     "LimitError",
     "MismatchError",
     "NotExpressible",
+    "Note",
     "Plan",
     "RangeError",
+    "Report",
+    "ReportArray",
     "TeselaWarning",
     "TiledArray",
     "UnsupportedError",
     "compare",
+    "diff",
     "layout",
     "op",
     "pack",
     "plan",
     "relayout",
+    "report",
 ]
