@@ -165,7 +165,7 @@ def generate() -> str:
             raise SystemExit(f"the headers have no struct {name}")
         headers.add(name, headers.records[name], structs)
     functions = []
-    for name in sorted(set(re.findall(r"\blib\.(tesela_\w+)", used))):
+    for name in sorted(set(re.findall(r"\b(?:lib\.|quick\(\")(tesela_\w+)", used))):
         node = headers.functions.get(name)
         if node is None:
             raise SystemExit(f"the headers have no function {name}")

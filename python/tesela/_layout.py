@@ -7,6 +7,7 @@ import ctypes
 import functools
 import operator
 import os
+import struct
 from collections.abc import Sequence
 from typing import Any, NamedTuple, SupportsIndex, overload
 
@@ -15,12 +16,14 @@ from numpy.typing import NDArray
 
 from . import _abi as abi
 from ._errors import NotExpressible, UnsupportedError
-from ._library import Error, address, byref, lib, printed
+from ._library import Error, address, byref, lib, printed, quick
 from ._ops import op
 from ._types import NUMBERS, element_type, numpy_dtype
 
 KINDS = {1: "xla", 2: "register", 3: "shared", 4: "global", 5: "device", 6: "relation"}
 ANSWER = ctypes.c_int64
+_place_of = quick("tesela_layout_place_of")
+_element_at = quick("tesela_layout_element_at")
 NOTATIONS = ("xla", "jax", "register", "shared", "global", "device")
 
 
@@ -60,7 +63,8 @@ class Layout:
     """
 
     __slots__ = (
-        "__weakref__", "_any", "_at", "_axes", "_copies", "_index", "_options", "_relation", "_text", "_widths", "shape",
+        "__weakref__", "_any", "_at", "_axes", "_copies", "_index", "_options", "_pack", "_rank", "_relation", "_single",
+        "_text", "_widths", "shape",
     )  # fmt: skip
 
     shape: tuple[int, ...]
@@ -82,6 +86,9 @@ class Layout:
         self._index = ctypes.c_int64 * relation.rank
         self._widths = ctypes.c_int64 * relation.n_axes
         self._copies = lib.tesela_layout_copies(self._at)
+        self._rank = relation.rank
+        self._single = self._axes == 1 and self._copies == 1
+        self._pack = struct.Struct(f"={self._rank}q").pack
 
     # ---- facts
 
@@ -166,41 +173,32 @@ class Layout:
         A place counts elements from the first one. With copies it is a tuple of places. In a register layout it is a Holder, and
         of many an array of rows (thread, register) of the first copies.
         """
-        if len(index) == 1 and not isinstance(index[0], (int, np.integer)):
+        if self._single and len(index) == self._rank:
+            try:
+                place = ANSWER()
+                if not _place_of(self._at, self._pack(*index), byref(place), None):
+                    return place.value
+            except struct.error:  # not integers: perhaps an array
+                pass
+        if len(index) == 1 and not hasattr(type(index[0]), "__index__") or isinstance(index[0], np.ndarray):
             rows = index[0]
-            if isinstance(rows, tuple):
-                index = rows
-            else:
+            if not isinstance(rows, tuple):
                 rows = np.asarray(rows)
-                if rows.ndim != 1 or len(rows) != len(self.shape):
+                if rows.ndim != 1 or len(rows) != self._rank:
                     return self._where_many(rows)
-                index = tuple(rows.tolist())
-        if len(index) != len(self.shape):
-            raise TypeError(f"expected {len(self.shape)} indices, found {len(index)}")
-        try:
-            at = self._index(*index)
-        except TypeError:
-            at = self._index(*map(operator.index, index))
-        if self._axes == 1 and self._copies == 1:
-            place = ANSWER()
-            if lib.tesela_layout_place_of(self._at, at, byref(place), None):
-                self._refuse_index(at)
-            return place.value
-        return self._where_all(at)
-
-    def _refuse_index(self, at: Any) -> None:
-        err, place = Error(), self._widths()
-        if lib.tesela_layout_place_of(self._at, at, place, byref(err)):
-            raise err.exception()
+            index = tuple(rows)
+        if len(index) != self._rank:
+            raise TypeError(f"expected {self._rank} indices, found {len(index)}")
+        return self._where_all(self._index(*map(operator.index, index)))
 
     def _where_all(self, at: Any) -> Any:
-        place, found = self._widths(), []
-        self._refuse_index(at)
+        err, place, found = Error(), self._widths(), []
         for k in range(self._copies):
-            lib.tesela_layout_copy_of(self._at, at, k, place, None)
+            if lib.tesela_layout_copy_of(self._at, at, k, place, byref(err)):
+                raise err.exception()
             found.append(tuple(place))
         if self._axes == 1:
-            return tuple(one[0] for one in found)
+            return tuple(one[0] for one in found) if self._copies > 1 else found[0][0]
         threads = sorted(one[0] for one in found)
         return Holder(threads[0] if len(threads) == 1 else tuple(threads), found[0][1])
 
@@ -233,8 +231,10 @@ class Layout:
             return self._what_many(np.asarray(place))
         if at is None:
             raise TypeError(f"expected a place on each of {self._axes} axes: thread= and register=")
-        index, padding, err = self._index(), ctypes.c_bool(), Error()
-        if lib.tesela_layout_element_at(self._at, at, index, byref(padding), byref(err)):
+        index, padding = self._index(), ctypes.c_bool()
+        if _element_at(self._at, at, index, byref(padding), None):
+            err = Error()
+            lib.tesela_layout_element_at(self._at, at, index, byref(padding), byref(err))
             raise err.exception()
         return None if padding.value else tuple(index)
 

@@ -37,6 +37,15 @@ def load(path: str) -> ctypes.CDLL:
 
 
 lib = load(find())
+_quick = ctypes.PyDLL(lib._name)
+
+
+def quick(name: str) -> Any:
+    """A function that takes well under a microsecond: called without releasing the GIL."""
+    function = getattr(_quick, name)
+    function.restype, function.argtypes = abi.FUNCTIONS[name]
+    return function
+
 
 WRITE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 PROGRESS = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)

@@ -172,11 +172,13 @@ def op(name: str, /, *, progress: Progress | None = None, **fields: Any) -> dict
     try:
         if answer.raised is not None:
             raise answer.raised
+        field = decoded(request.field) if request.field else None
+        given = fields.get(field) if field else None
         stop.check(
             status,
             err,
-            text=decoded(request.text) if request.text else None,
-            field=decoded(request.field) if request.field else None,
+            text=decoded(request.text) if request.text else given if isinstance(given, str) else None,
+            field=field,
             where=decoded(request.error_at) or None,
             message=decoded(ctypes.string_at(request.message)) if request.message else None,
         )

@@ -61,6 +61,7 @@ class Plan:
         self._free = weakref.finalize(self, lib.tesela_plan_destroy, plan.value)
         info = abi.tesela_plan_info()
         lib.tesela_plan_describe(self._plan, byref(info))
+        self._src_bytes, self._dst_bytes = (side.nbytes if side is not None else 0 for side in (src, dst))
         self._bytes = info.bytes_read + info.bytes_written
 
     def __call__(self, src: Any, out: Any = None, *, progress: Progress | None = None) -> Any:
@@ -69,18 +70,13 @@ class Plan:
         Both are contiguous arrays with as many bytes as their layout. The GIL is released; Ctrl-C stops the copy, and `out` is
         then partly written.
         """
-        a = borrow(src)
         if out is None:
             out = places_of(self.dst)
-        b = borrow(out, writable=True)
-        for side, array, shape in (("src", a, self.src), ("out", b, self.dst)):
-            if not array.contiguous:
-                raise MismatchError(f"{side} is not contiguous; expected all places of {shape}, one after the other")
-            if array.nbytes != shape.nbytes:
-                raise MismatchError(f"{side} has {array.nbytes} bytes; expected {shape.nbytes}, the places of {shape}")
-        if a.swapped or b.swapped:
-            raise UnsupportedError("expected numbers in the byte order of this machine; use x.astype(x.dtype.newbyteorder('='))")
-        self._run(b.address, a.address, progress)
+        self._run(
+            _all_places(out, "out", self.dst, self._dst_bytes, True),
+            _all_places(src, "src", self.src, self._src_bytes, False),
+            progress,
+        )
         return out
 
     def _run(self, dst: int, src: int, progress: Progress | None = None) -> None:
@@ -113,6 +109,22 @@ class Plan:
 
     def __reduce__(self) -> Any:
         raise TypeError("a plan is made for this machine; pickle its layouts and plan again")
+
+
+def _all_places(x: Any, name: str, shape: Layout, nbytes: int, writable: bool) -> int:
+    """The address of an array that must hold all places of a layout."""
+    if type(x) is np.ndarray and x.nbytes == nbytes:  # the usual case, in a microsecond
+        flags, dtype = x.flags, x.dtype
+        if flags.c_contiguous and (flags.writeable or not writable) and dtype.isnative and not dtype.hasobject:
+            return int(x.__array_interface__["data"][0])
+    array = borrow(x, writable=writable)
+    if not array.contiguous:
+        raise MismatchError(f"{name} is not contiguous; expected all places of {shape}, one after the other")
+    if array.nbytes != nbytes:
+        raise MismatchError(f"{name} has {array.nbytes} bytes; expected {nbytes}, the places of {shape}")
+    if array.swapped:
+        raise UnsupportedError(f"{name} is not in the byte order of this machine; use x.astype(x.dtype.newbyteorder('='))")
+    return array.address
 
 
 def _set_fill(options: Any, fill: Any, relation: Any) -> None:
@@ -199,6 +211,8 @@ class TiledArray:
         self.layout = layout(layout_of)
         if self.layout._axes != 1:
             raise UnsupportedError(f"{self.layout} has {self.layout._axes} axes; expected a layout in memory")
+        if self.layout.element_type is None:
+            raise UnsupportedError(f"{self.layout} has no element type; expected one such as f32[8,64]{{1,0}}")
         array = physical if isinstance(physical, np.ndarray) else np.asarray(physical)
         if array.nbytes != self.layout.nbytes or not array.flags.c_contiguous:
             raise MismatchError(
@@ -220,9 +234,8 @@ class TiledArray:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        dtype = self.layout.dtype
-        assert dtype is not None
-        return dtype
+        assert self.layout.element_type is not None
+        return numpy_dtype(self.layout.element_type)
 
     @property
     def nbytes(self) -> int:
@@ -242,17 +255,17 @@ class TiledArray:
         return out
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        strided = _strided(self.layout) if copy is False or copy is None else None
-        if copy is not False or (dtype is not None and np.dtype(dtype) != self.dtype):
+        if copy is not True:
+            strided = _strided(self.layout) if self.physical.dtype == self.dtype else None
+            if strided is not None and (dtype is None or np.dtype(dtype) == self.dtype):
+                offset, strides = strided
+                base = self.physical.reshape(-1)[offset:]
+                return np.lib.stride_tricks.as_strided(base, self.shape, [step * base.itemsize for step in strides])
             if copy is False:
-                raise ValueError(f"a copy is needed: {self.dtype} to {np.dtype(dtype)}")
-            array: NDArray[Any] = self.unpack()
-            return array if dtype is None else array.astype(dtype, copy=False)
-        if strided is None or self.physical.dtype != self.dtype:
-            raise ValueError(f"a copy is needed: {self.layout} is not a strided array")
-        offset, strides = strided
-        base = self.physical.reshape(-1)[offset:]
-        return np.lib.stride_tricks.as_strided(base, self.shape, [step * base.itemsize for step in strides])
+                why = f"{self.layout} is not a strided array" if strided is None else f"from {self.dtype} to {dtype}"
+                raise ValueError(f"a copy is needed: {why}")
+        array: NDArray[Any] = self.unpack()
+        return array if dtype is None else array.astype(dtype, copy=False)
 
     def __getitem__(self, key: Any) -> Any:
         index = key if isinstance(key, tuple) else (key,)
@@ -307,14 +320,14 @@ def pack(
         to = layout(to, array.shape, array.type)
     shape = layout(to)
     _same_array(array, shape, "the array")
-    if shape.element_type is not None and shape.element_type != array.type and not convert:
+    if shape.element_type not in (None, array.type) and not convert:
         raise MismatchError(f"the array is {array.type}; expected {shape.element_type} for {shape}, or convert=True")
     if array.swapped:
         array = borrow(array.keep.astype(array.keep.dtype.newbyteorder("=")))
     relation, start = array.relation()
-    physical = places_of(shape)
+    packed = TiledArray(places_of(shape), shape)
     Plan(
         None, shape, fill=fill, threads=threads, transform="convert" if convert else None,
         relations=(relation, shape._relation), words=f"pack {shape}",
-    )._run(physical.__array_interface__["data"][0], start, progress)  # fmt: skip
-    return TiledArray(physical, shape)
+    )._run(packed.physical.__array_interface__["data"][0], start, progress)  # fmt: skip
+    return packed

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from typing import Any
 
 import numpy as np
@@ -34,14 +35,20 @@ def element_type(dtype: Any) -> str:
     >>> element_type("torch.bfloat16"), element_type(np.float32), element_type(np.dtype("<i8"))
     ('bf16', 'f32', 's64')
     """
+    if isinstance(dtype, np.dtype):
+        return _of_dtype(dtype)
     if isinstance(dtype, str):
-        text = dtype
-    elif isinstance(dtype, np.dtype):
-        text = dtype.name
-    elif type(dtype).__module__ == "torch":
-        text = str(dtype)
-    else:
-        text = np.dtype(dtype).name
+        return _read(dtype)
+    return _read(str(dtype) if type(dtype).__module__ == "torch" else np.dtype(dtype).name)
+
+
+@functools.lru_cache(256)
+def _of_dtype(dtype: np.dtype[Any]) -> str:
+    return _read(dtype.name)
+
+
+@functools.lru_cache(256)
+def _read(text: str) -> str:
     number, err, raw = ctypes.c_int(), Error(), text.encode()
     if lib.tesela_dtype_read(raw, len(raw), byref(number), byref(err)):
         raise err.exception(text)

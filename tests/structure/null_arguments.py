@@ -160,6 +160,7 @@ static void crashed(int number) {
 static void about(const char *call) {
   now = call;
   memset(bytes, 1, sizeof bytes);
+  bytes[sizeof bytes - 1] = 0; /* of texts */
 }
 
 /* missing: NULL for a function that has no err to say it. */
