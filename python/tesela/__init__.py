@@ -27,15 +27,19 @@ from ._library import version
 from ._ops import op
 from ._register import RegisterLayout, Swizzle, TileLayout, local, spatial
 from ._results import Result
+from ._report import Advice, Change, Diff, Note, Report, ReportArray, diff, report
 from ._tensor import Plan, TiledArray, pack, plan, relayout
 
 __version__ = version()
 
 __all__ = [
+    "Advice",
+    "Change",
     "Comparison",
     "Conversion",
     "DeviceDim",
     "DeviceLayout",
+    "Diff",
     "Difference",
     "Fragment",
     "Graph",
@@ -47,9 +51,12 @@ __all__ = [
     "LimitError",
     "MismatchError",
     "NotExpressible",
+    "Note",
     "Plan",
     "RangeError",
     "RegisterLayout",
+    "Report",
+    "ReportArray",
     "Result",
     "Swizzle",
     "Tensor",
@@ -62,6 +69,7 @@ __all__ = [
     "compare",
     "convert",
     "device_layout",
+    "diff",
     "fragment",
     "graph",
     "infer",
@@ -71,6 +79,7 @@ __all__ = [
     "pack",
     "plan",
     "relayout",
+    "report",
     "spatial",
     "swizzle",
 ]

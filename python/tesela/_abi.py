@@ -683,6 +683,8 @@ FUNCTIONS = {
     "tesela_transfer_run": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_transfer_to_device": (c_int, [c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_void_p]),
     "tesela_transfer_to_host": (c_int, [c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_void_p]),
+    "tesela_units_parse": (c_int, [c_char_p, c_size_t, c_void_p, c_void_p, c_void_p]),
+    "tesela_units_print": (None, [c_int64, c_int, c_char * 24]),
     "tesela_version": (c_char_p, []),
     "tesela_xla_print": (c_int, [c_void_p, c_bool, c_void_p, c_void_p]),
     "tesela_xla_print_jax": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
