@@ -157,4 +157,4 @@ class Stop:
 
 def version() -> str:
     """The version of the library."""
-    return lib.tesela_version().decode()
+    return str(lib.tesela_version().decode())

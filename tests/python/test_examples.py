@@ -15,7 +15,8 @@ SOURCE = Path(os.environ.get("TESELA_SOURCE") or Path(__file__).resolve().parent
 GRAPH = """HloModule m
 ENTRY e {
   x = f16[4,70]{1,0} parameter(0)
-  ROOT y = f16[4,70]{1,0} negate(x)
+  z = f16[4,70]{1,0} add(x, x)
+  ROOT y = f16[4,70]{1,0} negate(z)
 }
 """
 
