@@ -9,6 +9,7 @@
 Importing it imports NumPy only; arrays of torch and JAX are used as they come.
 """
 
+from ._checkpoint import pack_file, unpack_file
 from ._errors import (
     LayoutError,
     LayoutSyntaxError,
@@ -19,6 +20,7 @@ from ._errors import (
     TeselaWarning,
     UnsupportedError,
 )
+from ._files import TensorSlice, safe_open, save_file
 from ._layout import Comparison, Difference, Holder, Layout, compare, layout
 from ._library import version
 from ._ops import op
@@ -45,6 +47,7 @@ __all__ = [
     "RangeError",
     "Report",
     "ReportArray",
+    "TensorSlice",
     "TeselaWarning",
     "TiledArray",
     "UnsupportedError",
@@ -53,7 +56,11 @@ __all__ = [
     "layout",
     "op",
     "pack",
+    "pack_file",
     "plan",
     "relayout",
     "report",
+    "safe_open",
+    "save_file",
+    "unpack_file",
 ]
