@@ -10,6 +10,7 @@ Importing it imports NumPy only; arrays of torch and JAX are used as they come.
 """
 
 from ._device import DeviceDim, DeviceLayout, device_layout
+from ._checkpoint import pack_file, unpack_file
 from ._errors import (
     LayoutError,
     LayoutSyntaxError,
@@ -20,14 +21,15 @@ from ._errors import (
     TeselaWarning,
     UnsupportedError,
 )
+from ._files import TensorSlice, safe_open, save_file
 from ._gpu import Conversion, Fragment, Inference, access, convert, fragment, infer, swizzle
 from ._graph import Graph, Tensor, graph
 from ._layout import Comparison, Difference, Holder, Layout, choose, compare, layout
 from ._library import version
 from ._ops import op
 from ._register import RegisterLayout, Swizzle, TileLayout, local, spatial
-from ._results import Result
 from ._report import Advice, Change, Diff, Note, Report, ReportArray, diff, report
+from ._results import Result
 from ._tensor import Plan, TiledArray, pack, plan, relayout
 
 __version__ = version()
@@ -60,6 +62,7 @@ __all__ = [
     "Result",
     "Swizzle",
     "Tensor",
+    "TensorSlice",
     "TeselaWarning",
     "TileLayout",
     "TiledArray",
@@ -77,9 +80,13 @@ __all__ = [
     "local",
     "op",
     "pack",
+    "pack_file",
     "plan",
     "relayout",
     "report",
+    "safe_open",
+    "save_file",
     "spatial",
     "swizzle",
+    "unpack_file",
 ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import ctypes
 import html
+import importlib
 import os
-import re
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -103,9 +103,7 @@ class Advice(NamedTuple):
     @property
     def format(self) -> Any:
         """The order of the dims as jax.experimental.layout.Layout, for jax.experimental.layout.Format."""
-        from jax.experimental.layout import Layout as JaxLayout
-
-        return JaxLayout(major_to_minor=tuple(reversed(self.layout.info()["minor_to_major"])))
+        return importlib.import_module("jax.experimental.layout").Layout(major_to_minor=tuple(reversed(self.layout.info()["minor_to_major"])))
 
 
 class ReportArray:
@@ -125,7 +123,8 @@ class ReportArray:
     @property
     def text(self) -> str | None:
         """The shape with its layout; None if it is one of `candidates`."""
-        return self.json.get("fitted") or self.json["shape"]
+        found: str | None = self.json.get("fitted") or self.json["shape"]
+        return found
 
     @property
     def layout(self) -> Layout | None:
@@ -176,21 +175,25 @@ class ReportArray:
     @property
     def source(self) -> str | None:
         """The line of the user's program that made the first such array, "train.py:12", if the text has it."""
-        return self.json.get("location")
+        found: str | None = self.json.get("location")
+        return found
 
     @property
     def op_name(self) -> str | None:
         """The operation that made it, with its scopes."""
-        return self.json["op_name"]
+        found: str | None = self.json["op_name"]
+        return found
 
     @property
     def opcode(self) -> str | None:
-        return self.json["opcode"]
+        found: str | None = self.json["opcode"]
+        return found
 
     @property
     def name(self) -> str | None:
         """The instruction."""
-        return self.json["name"]
+        found: str | None = self.json["name"]
+        return found
 
     @property
     def found_at(self) -> str:
@@ -248,7 +251,7 @@ class Note(NamedTuple):
     code: str
     text: str
     loud: bool
-    count: int
+    count: int  # type: ignore[assignment]  # hides tuple.count
     input: str
     line: int
 
@@ -339,7 +342,8 @@ class Report:
         self._assert("max_bytes", max if isinstance(max, str) else str(max.__index__()))
 
     def _assert(self, limit: str, allowed: str) -> None:
-        answer = op("report", top=1, **self._inputs, **self._options, **{limit: allowed})
+        limits: dict[str, Any] = {limit: allowed}
+        answer = op("report", top=1, **self._inputs, **self._options, **limits)
         if answer["totals"] != self.json["totals"]:
             raise LayoutError("the file has changed since it was reported; make a new report", code="CHANGED")
         over = [self._words(one, allowed) for one in answer["limits"] if one["holds"] is False]
@@ -446,7 +450,7 @@ class Change(NamedTuple):
     kind: str
     """"layout": other order, tile or memory space; "size": other type or dims; "count"; "gone"; "new"."""
     role: str
-    count: int
+    count: int  # type: ignore[assignment]  # hides tuple.count
     bytes: int
     """After minus before."""
     before: ReportArray | None
@@ -526,5 +530,5 @@ def diff(before: Any, after: Any, *, space: int | None = None) -> Diff:
     >>> print(d.changes[0])
     -2.0 KiB  layout  f32[8,3]{1,0:T(8,128)} -> f32[8,3]{0,1:T(4,128)}  x
     """
-    sides = {"before": inputs_of(before), "after": inputs_of(after)}
+    sides: dict[str, Any] = {"before": inputs_of(before), "after": inputs_of(after)}
     return Diff(op("diff", top=0, space=space, **sides))
