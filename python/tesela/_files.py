@@ -333,4 +333,5 @@ def _layout_for(to: Layout | str, shape: tuple[int, ...], element: str) -> Layou
 
 def row_major(element: str, shape: tuple[int, ...], width: int | None = None) -> Layout:
     order = ",".join(map(str, reversed(range(len(shape)))))
-    return layout(f"{element}[{','.join(map(str, shape))}]{{{order}{f':E({width})' if width else ''}}}")
+    braces = f"{{{order}{f':E({width})' if width else ''}}}" if shape or width else ""
+    return layout(f"{element}[{','.join(map(str, shape))}]{braces}")

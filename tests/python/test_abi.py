@@ -26,7 +26,7 @@ template <class T> void type_() {
   using D = std::decay_t<T>;
   if constexpr (std::is_void_v<T>) std::printf(" v0");
   else std::printf(" %c%zu", std::is_pointer_v<D> ? 'p' : std::is_same_v<D, bool> ? 'b' : std::is_floating_point_v<D> ? 'f'
-                           : std::is_enum_v<D> || std::is_signed_v<D> ? 'i' : std::is_unsigned_v<D> ? 'u' : '?', sizeof(D));
+                           : std::is_enum_v<D> || std::is_signed_v<D> ? 'i' : std::is_unsigned_v<D> ? 'u' : 's', sizeof(D));
 }
 template <class R, class... A> void function(const char *name, R (*)(A...)) {
   std::printf("%s", name);
@@ -48,6 +48,8 @@ def kind(one):
         return "v0"
     if one in (ctypes.c_void_p, ctypes.c_char_p) or issubclass(one, ctypes.Array):  # an array as an argument is a pointer
         return f"p{ctypes.sizeof(ctypes.c_void_p)}"
+    if issubclass(one, (ctypes.Structure, ctypes.Union)):
+        return f"s{ctypes.sizeof(one)}"
     letter = "b" if one is ctypes.c_bool else "f" if one in (ctypes.c_float, ctypes.c_double) else "i" if one(-1).value < 0 else "u"
     return f"{letter}{ctypes.sizeof(one)}"
 
