@@ -20,11 +20,14 @@ from ._errors import (
     TeselaWarning,
     UnsupportedError,
 )
-from ._files import TensorSlice, safe_open, save_file
+from ._files import TensorSlice, safe_open
 from ._layout import Comparison, Difference, Holder, Layout, compare, layout
 from ._library import version
 from ._ops import op
-from ._report import Advice, Change, Diff, Note, Report, ReportArray, diff, report
+from ._report import Report, report
+from ._report_diff import Change, Diff, diff
+from ._report_rows import Advice, Note, ReportArray
+from ._save import save_file
 from ._tensor import Plan, TiledArray, pack, plan, relayout
 
 __version__ = version()
