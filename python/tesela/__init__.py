@@ -21,15 +21,18 @@ from ._errors import (
     TeselaWarning,
     UnsupportedError,
 )
-from ._files import TensorSlice, safe_open, save_file
+from ._files import TensorSlice, safe_open
 from ._gpu import Conversion, Fragment, Inference, access, convert, fragment, infer, swizzle
 from ._graph import Graph, Tensor, graph
 from ._layout import Comparison, Difference, Holder, Layout, choose, compare, layout
 from ._library import version
 from ._ops import op
 from ._register import RegisterLayout, Swizzle, TileLayout, local, spatial
-from ._report import Advice, Change, Diff, Note, Report, ReportArray, diff, report
+from ._report import Report, report
+from ._report_diff import Change, Diff, diff
+from ._report_rows import Advice, Note, ReportArray
 from ._results import Result
+from ._save import save_file
 from ._tensor import Plan, TiledArray, pack, plan, relayout
 
 __version__ = version()

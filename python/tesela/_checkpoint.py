@@ -50,7 +50,14 @@ def pack_file(
     flags = {name: True for name, wanted in (("verify", verify), ("resume", resume), ("dry_run", dry_run)) if wanted}
     with watching(progress, "pack") as shown:
         return op(
-            "pack", file=os.fspath(src), output=os.fspath(dst), progress=shown, threads=threads, memory=memory, **rules_of(rules), **flags
+            "pack",
+            file=os.fspath(src),
+            output=os.fspath(dst),
+            progress=shown,
+            threads=threads,
+            memory=memory,
+            **rules_of(rules),
+            **flags,
         )
 
 
@@ -65,5 +72,11 @@ def unpack_file(
     os.stat(src)
     with watching(progress, "unpack") as shown:
         return op(
-            "unpack", file=os.fspath(src), output=os.fspath(dst), tensor=tensor, progress=shown, threads=threads, memory=memory
+            "unpack",
+            file=os.fspath(src),
+            output=os.fspath(dst),
+            tensor=tensor,
+            progress=shown,
+            threads=threads,
+            memory=memory,
         )

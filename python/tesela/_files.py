@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors in .safetensors files and sharded checkpoints, packed or not: read as safetensors reads them, written, packed."""
+"""Tensors in .safetensors files and sharded checkpoints, packed or not, read as safetensors reads them."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import json
 import os
 import pathlib
 import weakref
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _abi as abi
-from ._arrays import borrow
 from ._errors import LayoutError, MismatchError, UnsupportedError
 from ._frameworks import Framework
 from ._layout import Layout, layout
 from ._library import Error, address, byref, decoded, lib
+from ._narrow import row_major
 from ._slices import part_of
-from ._tensor import TiledArray, pack
+from ._tensor import TiledArray
 
 SAFETENSORS = 2  # tesela_file_format
 
@@ -132,7 +132,7 @@ class safe_open:
             file = self._files[self._path] = File(self._path)
             self._shards = dict.fromkeys(file.tensors, self._path)
 
-    def __enter__(self) -> safe_open:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_raised: object) -> None:
@@ -205,7 +205,7 @@ class safe_open:
     def __contains__(self, name: object) -> bool:
         return name in self._shards
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
 
     def __len__(self) -> int:
@@ -233,105 +233,3 @@ def shards_of(path: str) -> dict[str, str]:
         if not isinstance(name, str) or name in ("", ".", "..") or "/" in name or os.sep in name:
             raise LayoutError(f"{path}: tensor {tensor}: expected a file beside the index, found {name!r}")
     return {tensor: str(folder / name) for tensor, name in names.items()}
-
-
-# ---- writing
-
-
-def save_file(
-    tensors: Mapping[str, Any], filename: str | os.PathLike[str], layouts: Mapping[str, Layout | str] | None = None,
-    metadata: Mapping[str, str] | None = None,
-) -> None:  # fmt: skip
-    """Write arrays to a .safetensors: as safetensors.numpy.save_file does, some in layouts.
-
-    An array may be of any package, with any strides, or a TiledArray, which is written as it lies. ``layouts`` gives the layout of
-    others by name. The file records layouts, so that `safe_open` and `tesela unpack` need none. It appears whole or not at all.
-
-    >>> save_file({"w": np.ones((3, 5), np.float32)}, "w.safetensors", {"w": "{1,0:T(2,2)}"})    # doctest: +SKIP
-    """
-    wanted = dict(layouts or {})
-    for name in wanted:
-        if name not in tensors:
-            raise KeyError(missing(name, list(tensors)))
-    items, keep = (abi.tesela_file_item * len(tensors))(), []
-    for item, (name, x) in zip(items, tensors.items()):
-        keep.append(_fill_item(item, name, x, wanted.get(name)))
-    path, source, err = os.fspath(filename), ctypes.c_void_p(), Error()
-    if metadata:
-        header = _header_of(metadata)
-        if lib.tesela_file_open_memory(byref(source), header, len(header), None, byref(err)):
-            raise err.exception()
-    try:
-        options = abi.tesela_file_write_options(source=source.value)
-        if lib.tesela_file_write(
-            os.fsencode(path), SAFETENSORS, len(items), items, byref(options), None, None, byref(err)
-        ):
-            raise err.exception(message=f"{path}: {decoded(err.message)}")
-    finally:
-        lib.tesela_file_close(source)
-
-
-def copy_file(src: str, dst: str) -> int:
-    """Write a .safetensors again, unchanged, as `pack_file` writes one without a rule for its tensors; the bytes of the new file."""
-    file, err, size = File(src), Error(), ctypes.c_int64()
-    items = (abi.tesela_file_item * len(file.tensors))()
-    for item, tensor in zip(items, file.tensors.values()):
-        item.name, item.tensor = tensor.name, address(tensor)
-    options = abi.tesela_file_write_options(source=file.pointer)
-    if lib.tesela_file_write(
-        os.fsencode(dst), SAFETENSORS, len(items), items, byref(options), None, byref(size), byref(err)
-    ):
-        raise err.exception(message=f"{dst}: {decoded(err.message)}")
-    return size.value
-
-
-def _header_of(metadata: Mapping[str, str]) -> bytes:
-    """A .safetensors without tensors: the texts that the new file keeps."""
-    for key, value in metadata.items():
-        if not isinstance(key, str) or not isinstance(value, str):
-            raise TypeError(f"metadata {key!r}: expected a text, found {type(value).__name__}")
-    text = json.dumps({"__metadata__": dict(metadata)}, ensure_ascii=False).encode()
-    return len(text).to_bytes(8, "little") + text
-
-
-def _fill_item(item: Any, name: str, x: Any, to: Layout | str | None) -> Any:
-    """What is written under a name; returns what must live until then."""
-    if not isinstance(name, str) or "\0" in name:
-        raise ValueError(f"invalid name {name!r}")
-    if isinstance(x, TiledArray):
-        written = x.layout if to is None else _layout_for(to, x.shape, str(x.layout.element_type))
-        if written != x.layout:
-            x = x.to(written)
-    else:
-        array = borrow(x)
-        written = _layout_for(to or row_major(array.type, array.shape), array.shape, array.type)
-        if written.shape != array.shape or written.element_type != array.type:
-            raise MismatchError(f"{name} is {array.type}{list(array.shape)}; expected that in its layout {written}")
-        if written.bits != 8 * array.itemsize:
-            x = pack(x, written)
-    if isinstance(x, TiledArray):
-        source, start, swapped = written._relation, x.physical.__array_interface__["data"][0], False
-    else:
-        (source, start), swapped = array.relation(), array.swapped
-    sizes, err = abi.tesela_sizes(), Error()
-    if lib.tesela_layout_sizes(address(source), byref(sizes), byref(err)):
-        raise err.exception()
-    tensor = abi.tesela_file_tensor(
-        name=b"", type=b"", dtype=source.dtype, bits=source.bits, rank=source.rank, swapped=swapped, data=start, bytes=sizes.bytes
-    )
-    item.name, item.layout = name.encode(), str(written).encode()
-    item.tensor, item.to = address(tensor), written._at
-    setattr(item, "from", address(source))
-    return x, source, tensor, written
-
-
-def _layout_for(to: Layout | str, shape: tuple[int, ...], element: str) -> Layout:
-    if isinstance(to, str) and to.lstrip().startswith(("{", "Layout", "DeviceLocalLayout")):
-        return layout(to, shape, element)
-    return layout(to)
-
-
-def row_major(element: str, shape: tuple[int, ...], width: int | None = None) -> Layout:
-    order = ",".join(map(str, reversed(range(len(shape)))))
-    braces = f"{{{order}{f':E({width})' if width else ''}}}" if shape or width else ""
-    return layout(f"{element}[{','.join(map(str, shape))}]{braces}")

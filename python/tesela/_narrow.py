@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._layout import Layout
+from ._layout import Layout, layout
 
 
 def is_narrow(lies: Layout) -> bool:
@@ -16,10 +16,20 @@ def is_narrow(lies: Layout) -> bool:
     return lies.bits < 8 and lies.element_type != "pred"
 
 
+def row_major(element: str, shape: tuple[int, ...], bits: int | None = None) -> Layout:
+    """The row-major layout of an array, of the type's own width or another one.
+
+    >>> row_major("s4", (2, 3), 4)
+    layout('s4[2,3]{1,0:E(4)}')
+    """
+    order = ",".join(map(str, reversed(range(len(shape)))))
+    return layout(f"{element}[{','.join(map(str, shape))}]{{{order}{f':E({bits})' if bits else ''}}}")
+
+
 def dense(lies: Layout) -> Layout:
     """The row-major layout of the same elements, of the same width."""
-    order = ",".join(map(str, reversed(range(lies.ndim))))
-    return Layout(f"{lies.element_type}[{','.join(map(str, lies.shape))}]{{{order}:E({lies.bits})}}")
+    assert lies.element_type is not None
+    return row_major(lies.element_type, lies.shape, lies.bits)
 
 
 def narrowed(x: NDArray[Any], bits: int) -> NDArray[np.uint8]:

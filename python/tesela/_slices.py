@@ -88,7 +88,9 @@ def window(array: TiledArray, ranges: list[range]) -> NDArray[Any] | None:
     )
     out = np.empty(shape, lies.dtype)
     relation, start = borrow(out).relation()
-    plan = Plan(None, None, fill=None, relations=(_part(whole, shape, digits, offset), relation), words=f"part of {lies}")
+    plan = Plan(
+        None, None, fill=None, relations=(_part(whole, shape, digits, offset), relation), words=f"part of {lies}"
+    )
     plan._run(start, array.physical.__array_interface__["data"][0])
     found = out[tuple(slice(one.start - start, None) for one, start in zip(ranges, begin))]
     return np.ascontiguousarray(found).reshape(found.shape)
@@ -137,7 +139,8 @@ class Narrow:
 
     def __getitem__(self, places: NDArray[np.int64]) -> NDArray[Any]:
         at = places * self.bits
-        return (self.data[at >> 3] >> (at & 7).astype(np.uint8)) & np.uint8((1 << self.bits) - 1)
+        found: NDArray[Any] = (self.data[at >> 3] >> (at & 7).astype(np.uint8)) & np.uint8((1 << self.bits) - 1)
+        return found
 
 
 def gather(out: NDArray[Any], places: Any, layout: Layout, indices: list[NDArray[np.int64]]) -> None:
@@ -147,7 +150,10 @@ def gather(out: NDArray[Any], places: Any, layout: Layout, indices: list[NDArray
         half = out.shape[d] // 2
         for chosen in (slice(None, half), slice(half, None)):
             gather(
-                out[(slice(None),) * d + (chosen,)], places, layout, [*indices[:d], indices[d][chosen], *indices[d + 1 :]]
+                out[(slice(None),) * d + (chosen,)],
+                places,
+                layout,
+                [*indices[:d], indices[d][chosen], *indices[d + 1 :]],
             )
         return
     out[...] = places[places_of_grid(layout, indices)]

@@ -143,9 +143,14 @@ def _set_fill(options: Any, fill: Any, relation: Any) -> None:
 def _sides(src: Layout | str, dst: Layout | str) -> tuple[Layout, Layout]:
     """Both layouts; of one in braces alone the array is that of the other."""
     src = layout(src)
-    if isinstance(dst, str) and src.element_type and dst.lstrip().startswith(("{", "Layout", "DeviceLocalLayout")):
-        dst = layout(dst, src.shape, src.element_type)
-    return src, layout(dst)
+    return src, layout_for(dst, src.shape, src.element_type) if src.element_type else layout(dst)
+
+
+def layout_for(text: Layout | str, shape: tuple[int, ...], element: str) -> Layout:
+    """A layout; one in braces alone is that of an array of this shape and type."""
+    if isinstance(text, str) and text.lstrip().startswith(("{", "Layout", "DeviceLocalLayout")):
+        return layout(text, shape, element)
+    return layout(text)
 
 
 def plan(
@@ -337,9 +342,7 @@ def pack(
     TiledArray(f32[3,5]{1,0:T(2,2)}, 96 bytes)
     """
     array = borrow(x)
-    if isinstance(to, str) and to.lstrip().startswith(("{", "Layout", "DeviceLocalLayout")):
-        to = layout(to, array.shape, array.type)
-    shape = layout(to)
+    shape = layout_for(to, array.shape, array.type)
     _same_array(array, shape, "the array")
     if shape.element_type not in (None, array.type) and not convert:
         raise MismatchError(f"the array is {array.type}; expected {shape.element_type} for {shape}, or convert=True")

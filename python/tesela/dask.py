@@ -22,12 +22,15 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ._checkpoint import Path, Rules, pack_file
-from ._files import copy_file, safe_open, shards_of
+from ._files import safe_open, shards_of
 from ._layout import Layout
 from ._ops import op
+from ._save import copy_file
 
 
-def pack(src: Path, dst: Path, rules: Rules, *, client: Any = None, retries: int = 2, verify: bool = False) -> dict[str, Any]:
+def pack(
+    src: Path, dst: Path, rules: Rules, *, client: Any = None, retries: int = 2, verify: bool = False
+) -> dict[str, Any]:
     """`tesela.pack_file` of a model.safetensors.index.json, a task for each shard; the index is written last.
 
     The rules are checked for the whole checkpoint before any work begins. Returns the answer of the operation `pack`.
@@ -46,7 +49,7 @@ def pack(src: Path, dst: Path, rules: Rules, *, client: Any = None, retries: int
     data = 0
     for _, output, *_ in tasks:
         with safe_open(output) as file:
-            data += sum(file.get_physical(name).nbytes for name in file.keys())
+            data += sum(file.get_physical(name).nbytes for name in file)
     _write_index(pathlib.Path(src), pathlib.Path(dst), data)
     del plan["dry_run"]
     return {**plan, **({"verified": True} if verify else {})}

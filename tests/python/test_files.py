@@ -17,7 +17,7 @@ import tesela
 
 safetensors = pytest.importorskip("safetensors")
 ml_dtypes = pytest.importorskip("ml_dtypes")
-import safetensors.numpy  # noqa: E402
+importlib.import_module("safetensors.numpy")
 
 SEED = int(os.environ.get("TESELA_SEED", "13"))
 
@@ -52,7 +52,7 @@ def by_hand(path, tensors, metadata):
     return path
 
 
-@pytest.mark.parametrize("module", ["_files", "_slices", "_narrow", "_checkpoint"])
+@pytest.mark.parametrize("module", ["_files", "_save", "_slices", "_narrow", "_checkpoint"])
 def test_documentation(module):
     assert doctest.testmod(importlib.import_module(f"tesela.{module}")).failed == 0
 
@@ -83,7 +83,9 @@ def test_agrees_with_safetensors(tmp_path, rng):
             assert ours.get_slice(name).get_dtype() == theirs.get_slice(name).get_dtype()
             got = ours.get_tensor(name)
             assert got.dtype == x.dtype and got.tobytes() == x.tobytes() and got.flags.writeable
-        assert {name: x.tobytes() for name, x in ours.get_tensors().items()} == {n: x.tobytes() for n, x in tensors.items()}
+        assert {name: x.tobytes() for name, x in ours.get_tensors().items()} == {
+            n: x.tobytes() for n, x in tensors.items()
+        }
         for key in (0, -1, np.s_[0:1], np.s_[..., 1], np.s_[:, ::2], (1, 2), np.s_[1:, 1:3], ...):
             got, want = ours.get_slice("z")[key], theirs.get_slice("z")[key]
             assert got.shape == want.shape and (got == want).all()
@@ -103,7 +105,13 @@ def test_what_is_not_there(tmp_path, rng):
     with pytest.raises(KeyError, match="did you mean brain"):
         f.get_tensor("brian")
     assert "z" in f and "y" not in f and len(f) == 9 and list(f) == f.keys()
-    for key, kind in ((9, IndexError), ((0, 0, 0), IndexError), ("z", TypeError), ((..., ...), IndexError), (None, TypeError)):
+    for key, kind in (
+        (9, IndexError),
+        ((0, 0, 0), IndexError),
+        ("z", TypeError),
+        ((..., ...), IndexError),
+        (None, TypeError),
+    ):
         with pytest.raises(kind):
             f.get_slice("z")[key]
     with pytest.raises(ValueError, match="unknown framework 'tf'"):
@@ -246,10 +254,15 @@ def test_slices_touch_only_their_tiles(tmp_path, key, allowed, dies):
     x = np.arange(32 * 3072, dtype=np.float32).reshape(32, 3072)  # 4 rows of 3 tiles
     path = tmp_path / "t.safetensors"
     by_hand(
-        path, [("w", "F32", [32 * 3072], tiled(x, 8, 1024).tobytes())], {"tesela.layout.w": "f32[32,3072]{1,0:T(8,1024)}"}
+        path,
+        [("w", "F32", [32 * 3072], tiled(x, 8, 1024).tobytes())],
+        {"tesela.layout.w": "f32[32,3072]{1,0:T(8,1024)}"},
     )
     done = subprocess.run(
-        [sys.executable, "-c", ONLY, path, ",".join(map(str, allowed)), key], capture_output=True, text=True, check=False
+        [sys.executable, "-c", ONLY, path, ",".join(map(str, allowed)), key],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if dies:
         assert done.returncode == -11, done.stderr
@@ -337,7 +350,9 @@ def test_saves_layouts(tmp_path, rng):
     path = tmp_path / "m.safetensors"
     x = rng.random((10, 130)).astype(np.float32)
     n = rng.integers(-8, 8, (3, 5)).astype(ml_dtypes.int4)
-    tesela.save_file({"x": x, "T": tesela.pack(x, "{1,0:T(2,2)}"), "n": n, "m": n}, path, {"x": "{1,0:T(8,128)}", "n": "{1,0:E(4)}"})
+    tesela.save_file(
+        {"x": x, "T": tesela.pack(x, "{1,0:T(2,2)}"), "n": n, "m": n}, path, {"x": "{1,0:T(8,128)}", "n": "{1,0:E(4)}"}
+    )
     header, data = header_of(path)
     assert header["__metadata__"] == {
         "tesela.layout.x": "f32[10,130]{1,0:T(8,128)}", "tesela.layout.T": "f32[10,130]{1,0:T(2,2)}",
@@ -389,7 +404,9 @@ def test_packs_and_unpacks(tmp_path, rng):
     src, dst, back = (tmp_path / f"{name}.safetensors" for name in ("m", "tpu", "back"))
     tensors = model(src, rng)
     calls = []
-    answer = tesela.pack_file(src, dst, {"*.weight": "{1,0:T(8,128)}"}, progress=lambda done, total: calls.append((done, total)))
+    answer = tesela.pack_file(
+        src, dst, {"*.weight": "{1,0:T(8,128)}"}, progress=lambda done, total: calls.append((done, total))
+    )
     assert [one["name"] for one in answer["tensors"]] == [name for name in header_of(src)[0] if name.endswith("weight")]
     assert answer["bytes"] == dst.stat().st_size
     assert calls and calls[-1][0] == calls[-1][1] and calls == sorted(calls)

@@ -32,8 +32,10 @@ def one_array(rows, columns, name="x"):
     return f"%{name} = f32[{rows},{columns}]{{1,0:T(8,128)}} iota()\n"
 
 
-def test_documentation():
-    assert doctest.testmod(importlib.import_module("tesela._report")).failed == 0
+@pytest.mark.parametrize("module", ["_report", "_report_rows", "_report_diff"])
+def test_documentation(module):
+    names = {"report": tesela.report}
+    assert doctest.testmod(importlib.import_module(f"tesela.{module}"), extraglobs=names).failed == 0
 
 
 def test_example_of_the_specification():
@@ -71,7 +73,10 @@ def test_rows():
 def test_order_and_space():
     rows = tesela.report([one_array(8, 3, "a"), one_array(800, 100, "b")])
     assert [a.name for a in rows.arrays] == ["b", "a"]  # 800*28*4 bytes of padding, 8*125*4
-    assert [a.name for a in tesela.report(one_array(8, 3, "a") + one_array(800, 100, "b"), by="expansion").arrays] == ["a", "b"]
+    assert [a.name for a in tesela.report(one_array(8, 3, "a") + one_array(800, 100, "b"), by="expansion").arrays] == [
+        "a",
+        "b",
+    ]
     with pytest.raises(ValueError, match="unknown order 'name'"):
         tesela.report(OOM, by="name")
     assert tesela.report(EXAMPLES / "step.hlo.txt", space=1).stored == tiled(6, 24, 4)
@@ -127,7 +132,9 @@ def test_limits():
     r.assert_waste("12.5%")
     r.assert_bytes(8192)
     r.assert_bytes("8KiB")
-    with pytest.raises(AssertionError, match="HLO text: 1[23]% of the stored bytes is padding; max_waste allows 0.1249\n.*f32"):
+    with pytest.raises(
+        AssertionError, match="HLO text: 1[23]% of the stored bytes is padding; max_waste allows 0.1249\n.*f32"
+    ):
         r.assert_waste(0.1249)
     with pytest.raises(AssertionError, match="HLO text: 8.0 KiB are stored; max_bytes allows 8191"):
         r.assert_bytes(8191)
