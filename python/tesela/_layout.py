@@ -461,8 +461,7 @@ def _reading(options: dict[str, Any]) -> tuple[Any, Any]:
         keep.append(array)
     if options.get("target"):
         target = read_target(options["target"])
-        how.device.target = how.device.targets = address(target)  # the default, and one that a text may name
-        how.device.n_targets = 1
+        how.device.target = address(target)
         keep.append(target)
     return how, keep
 

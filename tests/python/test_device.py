@@ -141,6 +141,9 @@ def test_gaps_stay_one_dim() -> None:
     T = tesela.pack(x, D)
     assert T.physical.shape == (D.places,) and np.array_equal(np.asarray(T), x)
     assert [int(T.physical[128 * row]) for row in range(3)] == [0, 64, 128]
+    # no gap, and not row-major
+    E = tesela.device_layout((3, 128), "f16", dims=[(0, 1, 3), (1, 64, 2), (1, 1, 64)], device_strides=[64, 192, 1])
+    assert E.places == 384 and tesela.pack(np.zeros((3, 128), np.float16), E).physical.shape == (384,)
     assert tesela.layout(D.text) == D
 
 
