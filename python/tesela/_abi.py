@@ -10,6 +10,7 @@ TESELA_OP_INPUT = 0
 TESELA_PAD_LEAVE = 0
 TESELA_PAD_VALUE = 4
 TESELA_PAD_ZERO = 1
+TESELA_STICKS_PAIR = 2
 TESELA_XLA_LENIENT = 1
 
 STATUS = {
@@ -675,6 +676,7 @@ FUNCTIONS = {
     "tesela_any_to_layout": (c_int, [c_void_p, c_void_p, c_void_p]),
     "tesela_any_to_xla": (c_int, [c_void_p, c_void_p, c_void_p]),
     "tesela_device_from_dims": (c_int, [c_void_p, c_void_p, c_int32, c_void_p, c_bool, c_int32, c_void_p]),
+    "tesela_device_restick": (c_int, [c_void_p, c_void_p, c_int32, c_void_p]),
     "tesela_draw_view_of": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_dtype_read": (c_int, [c_char_p, c_size_t, c_void_p, c_void_p]),
     "tesela_element_read": (c_int, [c_char_p, c_size_t, c_int, c_int32, c_uint8 * 16, c_void_p]),

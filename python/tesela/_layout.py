@@ -187,7 +187,7 @@ class Layout:
 
     def info(self) -> dict[str, Any]:
         """All facts: the operation `info` of docs/query.md, with details."""
-        return op("info", layout=self.text, details=True, **_target(self._options))
+        return op("info", layout=self.text, details=True)
 
     # ---- elements and places
 
@@ -300,7 +300,7 @@ class Layout:
     def _key(self) -> tuple[Any, ...]:
         relation = self._relation
         extents = tuple(relation.axis[i].extent for i in range(self._axes))
-        return self.kind in ("register",), relation.dtype, relation.bits, self.shape, extents
+        return self.kind in ("register",), relation.dtype, self.element_type, relation.bits, self.shape, extents
 
     def __hash__(self) -> int:
         return hash(self._key())
@@ -373,7 +373,7 @@ class Layout:
 
     def draw(self) -> str:
         """A picture as text, as `tesela show` prints it."""
-        return str(op("show", layout=self.text, **_target(self._options))["text"])
+        return str(op("show", layout=self.text)["text"])
 
     def svg(self) -> str:
         """A picture of the layout's grid as an SVG document; also what a notebook shows."""
@@ -437,10 +437,6 @@ def _int64(numbers: Any) -> NDArray[np.int64]:
 
 def _address(array: NDArray[Any]) -> int:
     return int(array.__array_interface__["data"][0])
-
-
-def _target(options: dict[str, Any]) -> dict[str, Any]:
-    return {"target": options["target"]} if options.get("target") else {}
 
 
 def _reading(options: dict[str, Any]) -> tuple[Any, Any]:
