@@ -10,6 +10,7 @@ TESELA_OP_INPUT = 0
 TESELA_PAD_LEAVE = 0
 TESELA_PAD_VALUE = 4
 TESELA_PAD_ZERO = 1
+TESELA_STICKS_PAIR = 2
 TESELA_XLA_LENIENT = 1
 
 STATUS = {
@@ -348,6 +349,33 @@ tesela_difference._fields_ = [
     ("same_extent", c_bool),
     ("index", c_int64 * 32),
     ("reason", c_char * 96),
+]
+
+class tesela_draw_side(Structure):
+  pass
+
+
+tesela_draw_side._fields_ = [
+    ("n_dims", c_int32),
+    ("dim", c_int32 * 32),
+    ("extent", c_int64),
+    ("padded", c_int64),
+    ("shown", c_int64),
+    ("first", c_int64),
+    ("end", c_int64),
+]
+
+class tesela_draw_view(Structure):
+  pass
+
+
+tesela_draw_view._fields_ = [
+    ("n_sides", c_int32),
+    ("down", c_int32),
+    ("across", c_int32),
+    ("cut", c_bool),
+    ("bare", c_bool),
+    ("side", tesela_draw_side * 32),
 ]
 
 class tesela_error(Structure):
@@ -720,6 +748,9 @@ FUNCTIONS = {
     "tesela_any_print": (c_int, [c_void_p, c_void_p, c_void_p]),
     "tesela_any_to_layout": (c_int, [c_void_p, c_void_p, c_void_p]),
     "tesela_any_to_xla": (c_int, [c_void_p, c_void_p, c_void_p]),
+    "tesela_device_from_dims": (c_int, [c_void_p, c_void_p, c_int32, c_void_p, c_bool, c_int32, c_void_p]),
+    "tesela_device_restick": (c_int, [c_void_p, c_void_p, c_int32, c_void_p]),
+    "tesela_draw_view_of": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_dtype_bytes": (c_int32, [c_int]),
     "tesela_dtype_read": (c_int, [c_char_p, c_size_t, c_void_p, c_void_p]),
     "tesela_element_read": (c_int, [c_char_p, c_size_t, c_int, c_int32, c_uint8 * 16, c_void_p]),

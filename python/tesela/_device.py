@@ -109,12 +109,30 @@ class DeviceLayout(Layout, kinds=("device",)):
             step *= extent
         return size if step == self.places else (self.places,)
 
+    def _explicit(self, device: Any) -> str:
+        """A text for the dims of a tesela_device_layout that says all, so that it reads the same whatever the target."""
+        dims = device.dim[: device.n_dims]
+        words = [
+            f"dims=[{','.join(f'({one.dim},{one.step},{one.extent})' for one in dims)}]",
+            f"device_strides={_list([one.stride for one in dims])}", f"stick_dims={device.stick_dims}",
+            f"stick={device.host.stick_bytes}", f"device_bits={device.host.device_bits}",
+        ]  # fmt: skip
+        if self.device_type is not None:
+            words.append(f"device_dtype={self.device_type}")
+        if device.format == abi.TESELA_STICKS_PAIR:
+            words.append("format=SparseMulti")
+        return f"{self.text.partition(' ')[0]} stick({', '.join(words)})"
+
     @property
-    def _target(self) -> dict[str, Any]:
-        return {"target": self._options["target"]} if self._options.get("target") else {}
+    def _asked(self) -> dict[str, Any]:
+        """Fields of an operation: this layout, and the target, whose limits and orders count."""
+        return {"layout": self._explicit(self._device), "target": self._options.get("target")}
 
     def __repr__(self) -> str:
-        return f"layout({self.text!r}{''.join(f', {name}={text!r}' for name, text in self._target.items())})"
+        if not self._options.get("target"):
+            return f"layout({self.text!r})"
+        options = "".join(f", {name}={value!r}" for name, value in self._options.items() if name != "notation")
+        return f"layout({self._text!r}{options})"
 
     # ---- transfers and views
 
@@ -135,9 +153,9 @@ class DeviceLayout(Layout, kinds=("device",)):
         """
         return Result(
             op(
-                "dma", layout=self.text, host=self._host(strides, offset), direction=direction, form=form,
+                "dma", host=self._host(strides, offset), direction=direction, form=form,
                 innermost_first=innermost_first, padding=padding,
-                box={"start": box[0], "size": box[1]} if box is not None else None, limits=limits, **self._target,
+                box={"start": box[0], "size": box[1]} if box is not None else None, limits=limits, **self._asked,
             )  # fmt: skip
         )
 
@@ -179,16 +197,12 @@ class DeviceLayout(Layout, kinds=("device",)):
         >>> device_layout((300, 128), "f16").restickify(0).device_size
         (5, 128, 64)
         """
-        found = op("restickify", layout=self.text, to_stick=operator.index(dim), **self._target)
-        lanes, stick_dims = 1, 0
-        while lanes < found["stick_elems"]:
-            stick_dims += 1
-            lanes *= found["device_size"][-stick_dims]
-        return device_layout(
-            self.shape, self.element_type, dims=found["dims"], stick_dims=max(1, stick_dims),
-            device_strides=found["device_strides"], stick=self.stick_bytes, device_dtype=self.device_type,
-            device_bits=self._device.host.device_bits, target=self._options.get("target"),
-        )  # fmt: skip
+        made, err = abi.tesela_device_layout(), Error()
+        if lib.tesela_device_restick(byref(made), byref(self._device), operator.index(dim), byref(err)):
+            raise err.exception()
+        found = layout(self._explicit(made), target=self._options.get("target"))
+        assert isinstance(found, DeviceLayout)
+        return found
 
     # ---- data, for TiledArray
 

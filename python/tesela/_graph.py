@@ -144,7 +144,7 @@ class Graph:
         MismatchError, with ``where`` the operator, if there is no layout for it.
         """
         found = self._ask("graph_assign", options, progress)
-        sticks = {name: self.program[name] for name in ("target", "stick_bytes") if name in self.program}
+        sticks = {name: value for name, value in self.program.items() if name in ("target", "stick_bytes")}
         given = options.get("target") or self._fields.get("target")
         return Assignment({**found, "graph": Graph({**sticks, **found["graph"]}, given)})
 
@@ -265,7 +265,7 @@ def graph(program: Any, *, target: str | os.PathLike[str] | None = None) -> Grap
     """
     on = target_text(target) if target is not None else None
     if isinstance(program, Graph):
-        return program if on is None else Graph(*program.__reduce__()[1][:1], on)
+        return program if on is None else Graph(program.__reduce__()[1][0], on)
     if hasattr(program, "as_text"):
         program = program.as_text()
     if isinstance(program, os.PathLike):

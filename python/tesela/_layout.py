@@ -191,7 +191,7 @@ class Layout:
 
     def info(self) -> dict[str, Any]:
         """All facts: the operation `info` of docs/query.md, with details."""
-        return op("info", layout=self.text, details=True, **_target(self._options))
+        return op("info", layout=self.text, details=True)
 
     # ---- elements and places
 
@@ -304,7 +304,7 @@ class Layout:
     def _key(self) -> tuple[Any, ...]:
         relation = self._relation
         extents = tuple(relation.axis[i].extent for i in range(self._axes))
-        return self.kind in ("register",), relation.dtype, relation.bits, self.shape, extents
+        return self.kind in ("register",), relation.dtype, self.element_type, relation.bits, self.shape, extents
 
     def __hash__(self) -> int:
         return hash(self._key())
@@ -377,7 +377,7 @@ class Layout:
 
     def draw(self) -> str:
         """A picture as text, as `tesela show` prints it."""
-        return str(op("show", layout=self.text, **_target(self._options))["text"])
+        return str(op("show", layout=self.text)["text"])
 
     def svg(self) -> str:
         """A picture of the layout's grid as an SVG document; also what a notebook shows."""
@@ -443,10 +443,6 @@ def _address(array: NDArray[Any]) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def _target(options: dict[str, Any]) -> dict[str, Any]:
-    return {"target": options["target"]} if options.get("target") else {}
-
-
 def _reading(options: dict[str, Any]) -> tuple[Any, Any]:
     """The tesela_layout_read_options for the arguments of `layout`, and what they point to."""
     how, keep = abi.tesela_layout_read_options(), []
@@ -465,8 +461,7 @@ def _reading(options: dict[str, Any]) -> tuple[Any, Any]:
         keep.append(array)
     if options.get("target"):
         target = read_target(options["target"])
-        how.device.target = how.device.targets = address(target)  # the default, and one that a text may name
-        how.device.n_targets = 1
+        how.device.target = address(target)
         keep.append(target)
     return how, keep
 

@@ -90,6 +90,7 @@ def test_places_by_greedy_digits() -> None:
         assert [D.where(*index) for index in some] == [place(dims, index) for index in some]
         assert tesela.layout(D.text) == D and eval(repr(D), {"layout": tesela.layout}) == D
         assert pickle.loads(pickle.dumps(D)) == D and isinstance(pickle.loads(pickle.dumps(D)), tesela.DeviceLayout)
+        assert tesela.layout(D._explicit(D._device)).dims == D.dims
     assert tesela.device_layout((5, 70), "f16", pad_to={0: 9, 1: 130}).device_size == (3, 9, 64)
 
 
@@ -135,12 +136,24 @@ def test_bfloat16_on_spyre() -> None:
     assert np.array_equal(np.asarray(T), x)
 
 
+def test_replicas_hold_the_same() -> None:
+    D = tesela.device_layout((6,), "f16", dims=[(-2, 0, 3), (0, 1, 6), (-1, 0, 64)])
+    T = tesela.pack(np.arange(1, 7, dtype=np.float16), D)
+    assert T.physical.shape == (3, 6, 64) and np.array_equal(T.physical[:, :, 0], np.tile(np.arange(1, 7), (3, 1)))
+    assert not T.physical[:, :, 1:].any() and D.where(2) == (128, 128 + 384, 128 + 768)
+    assert np.array_equal(np.asarray(T), np.arange(1, 7)) and T[5] == 6
+    assert tesela.layout(D._explicit(D._device)) == D == tesela.layout(D.text)
+
+
 def test_gaps_stay_one_dim() -> None:
     D = tesela.device_layout((3, 64), "f16", dims=[(0, 1, 3), (1, 1, 64)], device_strides=[128, 1])
     x = np.arange(192, dtype=np.float16).reshape(3, 64)
     T = tesela.pack(x, D)
     assert T.physical.shape == (D.places,) and np.array_equal(np.asarray(T), x)
     assert [int(T.physical[128 * row]) for row in range(3)] == [0, 64, 128]
+    # no gap, and not row-major
+    E = tesela.device_layout((3, 128), "f16", dims=[(0, 1, 3), (1, 64, 2), (1, 1, 64)], device_strides=[64, 192, 1])
+    assert E.places == 384 and tesela.pack(np.zeros((3, 128), np.float16), E).physical.shape == (384,)
     assert tesela.layout(D.text) == D
 
 
@@ -163,6 +176,30 @@ def test_own_targets(tmp_path: pathlib.Path) -> None:
     assert tesela.device_layout((40, 50), "f16", target="tiles").device_type == "f32"
     with pytest.raises(tesela.LayoutError, match="spyr"):
         tesela.device_layout((4,), "f16", target="spyr")
+
+
+@pytest.mark.parametrize("order", [None, "generic", "inner_pair", "stick_outer"])
+def test_texts_do_not_depend_on_the_target(order: str | None) -> None:
+    """The text has the defaults of no target; the questions have the layout, and the limits of the target."""
+    for rows in ("", "type f16 -> f32\n"):
+        D = tesela.device_layout((4, 5, 70), "f16", target=OWN + rows, order=order)
+        assert tesela.layout(D.text) == D == eval(repr(D), {"layout": tesela.layout}) == pickle.loads(pickle.dumps(D))
+        assert D.device_type == ("f32" if rows else "f16")
+        again = tesela.layout(D._explicit(D._device), target=OWN + rows)
+        assert again == D and again.dims == D.dims and again.device_type == D.device_type
+        assert tuple(D.info()["device_size"]) == tuple(D.dma().device_size) == D.device_size
+        assert len(D.stride_map) == len(D.dims)
+        x = np.arange(1400).reshape(4, 5, 70)
+        device = np.zeros(D.places, np.int64)
+        run(D.nests(), device, x.ravel() + 1)
+        assert np.array_equal(tesela.pack((x + 1).astype(np.float16), D).physical.ravel().astype(np.int64), device)
+        assert D.restickify(0).device_type == D.device_type
+
+
+def test_the_type_on_the_host_counts() -> None:
+    a, b = tesela.device_layout((3, 70), "bf16"), tesela.device_layout((3, 70), "f16")
+    assert a != b and tesela.compare(a, b) and a.device_type == b.device_type
+    assert b == tesela.layout("f16[3,70]{0,1:T(64,1)}") and hash(b) == hash(tesela.layout("f16[3,70]{0,1:T(64,1)}"))
 
 
 # ---- transfers, views, restickify

@@ -115,6 +115,9 @@ def test_types_that_numpy_lacks(temporary: pathlib.Path) -> None:
             g.run({"x": x.astype(np.float32)})
         with pytest.raises(tesela.MismatchError):
             g.run({"x": x.view(np.uint8 if x.itemsize == 1 else np.uint16)})
+    f16 = tesela.graph(hlo("f16", "f16[3,70]{1,0} negate(x)"))
+    with pytest.raises(tesela.MismatchError, match=r"expected f16\[3,70\], found bf16\[3,70\]"):
+        f16.run({"x": np.ones((3, 70), ml_dtypes.bfloat16)})
     assert not list(temporary.iterdir())
 
 
