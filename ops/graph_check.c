@@ -271,9 +271,10 @@ static tesela_status check_runs(graph_check *c, const tesela_graph_memory *memor
 
 tesela_status graph_check_run(graph_check *c, tesela_error *err) {
   tesela_graph_memory *memory = NULL;
-  c->what = "";
+  const tesela_graph_memory_options options = {.progress = c->progress, .progress_user = c->progress_user};
+  c->what = "planning memory";
   tesela_status status = graph_check_all_in(c, err);
-  if (status == TESELA_OK) status = tesela_graph_plan_memory(&memory, c->placed, c->target, NULL, err);
+  if (status == TESELA_OK) status = tesela_graph_plan_memory(&memory, c->placed, c->target, &options, err);
   if (status == TESELA_OK) status = check_allowed(c, memory, err);
   if (status == TESELA_OK) status = check_make(c, err);
   if (status == TESELA_OK) status = check_runs(c, memory, err);

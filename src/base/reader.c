@@ -276,6 +276,21 @@ tesela_status tesela__read_unknown(tesela__reader *r, tesela_status status, size
                            near ? "?" : "");
 }
 
+tesela_status tesela__read_unknown_among(tesela__reader *r, size_t at, size_t length, const char *what,
+                                         const char *(*name)(const void *user, int32_t i), const void *user) {
+  enum { LONGEST = 24 };
+  char list[160] = "";
+  size_t used = 0;
+  int32_t i = 0;
+  const char *next;
+  for (; (next = name(user, i)) && used + LONGEST < sizeof list; i++)
+    if (*next)
+      used += (size_t)snprintf(list + used, sizeof list - used, "%s%.20s", used > 0 ? ", " : "", next);
+  if (next) snprintf(list + used, sizeof list - used, ", ...");
+  return tesela__read_unknown(r, TESELA_E_SYNTAX, at, length, what, "",
+                              tesela__nearest(r->text + at, length, name, user), list);
+}
+
 /* The names of a table, as candidates. */
 typedef struct reader_names {
   const char *(*name)(int32_t i);
@@ -285,15 +300,6 @@ static const char *reader_name(const void *user, int32_t i) { return ((const rea
 
 tesela_status tesela__read_unknown_of(tesela__reader *r, size_t at, size_t length, const char *what,
                                       const char *(*name)(int32_t i)) {
-  enum { LONGEST = 24 };
-  char list[160] = "";
-  size_t used = 0;
-  int32_t i = 0;
   const reader_names names = {name};
-  for (; name(i) && used + LONGEST < sizeof list; i++)
-    if (*name(i))
-      used += (size_t)snprintf(list + used, sizeof list - used, "%s%.20s", used > 0 ? ", " : "", name(i));
-  if (name(i)) snprintf(list + used, sizeof list - used, ", ...");
-  return tesela__read_unknown(r, TESELA_E_SYNTAX, at, length, what, "",
-                              tesela__nearest(r->text + at, length, reader_name, &names), list);
+  return tesela__read_unknown_among(r, at, length, what, reader_name, &names);
 }

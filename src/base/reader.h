@@ -139,5 +139,8 @@ tesela_status tesela__read_unknown(tesela__reader *r, tesela_status status, size
 /* The same, of the names that `name` counts from 0 to the first NULL; "" is a gap. */
 tesela_status tesela__read_unknown_of(tesela__reader *r, size_t at, size_t length, const char *what,
                                       const char *(*name)(int32_t i));
+/* The same, with a pointer of the caller's for `name`. */
+tesela_status tesela__read_unknown_among(tesela__reader *r, size_t at, size_t length, const char *what,
+                                         const char *(*name)(const void *user, int32_t i), const void *user);
 
 #endif
