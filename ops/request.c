@@ -29,6 +29,15 @@ tesela_status ops_fail(tesela_error *err, tesela_status status, int64_t at, cons
   return status;
 }
 
+tesela_status ops_over(tesela_error *err, tesela_reason limit, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  tesela_error_fill(err, TESELA_E_LIMIT, -1, format, args);
+  va_end(args);
+  if (err) err->reason = limit;
+  return TESELA_E_LIMIT;
+}
+
 /* ---- unknown names ---------------------------------------------------------------------------------------- */
 
 tesela_status ops_unknown(tesela_error *err, const char *what, const char *name,

@@ -60,6 +60,9 @@ int json_tell(const cli_context *cli, json_request *a);
 int json_begin(const cli_context *cli, size_t n, const tesela_value *fields, json_request *a);
 int json_say(const cli_context *cli, const json_request *a, tesela_status done);
 
+/* Most fields of an operation: room for a request. */
+enum { JSON_FIELDS = 16 };
+
 /* Append the given options that are fields of an operation, with "_" for "-", at field[*n], except target. Returns false after
  * reporting the error: CLI_BAD. */
 bool json_fields(const cli_context *cli, const char *op, tesela_value *field, size_t *n);

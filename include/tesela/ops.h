@@ -225,8 +225,6 @@ typedef struct tesela_field {
   const char *words; ///< TESELA_FIELD_TEXT: the texts expected, "tpu|..."; NULL: any
 } tesela_field;
 
-#define TESELA_OP_FIELDS 16 ///< most fields of an operation in the built-in table
-
 struct tesela_request;
 
 /// An operation: a row of a table.
