@@ -22,7 +22,7 @@ typedef struct graph_work {
  * NULL: spyre for HLO text, plain sticks for JSON. */
 tesela_status graph_work_read(graph_work *work, const char *text, size_t length, const tesela_target *named,
                               const tesela_target *otherwise, tesela_error *err);
-/* Find layouts; to materialise is to copy views, and if that does not do, to move to and from one element per stick. */
+/* Find layouts; to materialise is to copy views, and if that is not enough, to move to and from one element per stick. */
 tesela_status graph_work_lay_out(graph_work *work, tesela_propagate_options options, bool materialise,
                                  tesela_error *err);
 void graph_work_free(graph_work *work);

@@ -5,7 +5,7 @@
  * Nests are more general than boxes of digits (dma_cut.c). Two nests join if their union is one nest:
  *
  *   the same loops                     one more loop, of 2, with their distance
- *   the same but for one loop          if the second one continues where that loop of the first one ends
+ *   the same except one loop          if the second one continues where that loop of the first one ends
  *
  *   s8[7] in steps 6, 4, 2, 1 at strides 4, 2, 12, 1     places {2,3} of digit 4 and {4} of digit 6 are one loop of 3
  *

@@ -44,7 +44,7 @@ static tesela_status dma_refuse(const tesela_error *why, tesela_error *err) {
   return why->status;
 }
 
-/* Of few elements: any list that keeps the limits, those at hand or another one. `why`: the reason why those at hand do not. */
+/* Of few elements: any list that meets the limits, the given nests or others. `why`: the reason why the given ones do not. */
 static tesela_status dma_limited_few(tesela__dma_list *out, int32_t *least, const tesela__dma_list *boxes,
                                      const tesela_dma_limits *limits, int64_t bytes, const tesela_error *why,
                                      tesela_error *err) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access.c - can the threads load, store and copy so? And where not: which layout of the memory would do?
+ * access.c - can the threads load, store and copy so? If not: which layout of the memory allows it?
  *
  * Every access is judged by the function that tesela_access_cost_of asks (gpu/access/access.h): each thread moves all of its
  * registers in vectors of whole bytes, from aligned places. Elements of whole bytes can always be moved, one at a time;
@@ -87,7 +87,8 @@ static tesela_status access_try(const tesela_kernel_program *program, const tese
   return access_through(program, step, 0, instead, &other) == TESELA_OK ? TESELA_OK : status;
 }
 
-/* ---- layouts that would do ------------------------------------------------------------------------------------------ */
+/* ---- layouts that allow an access ------------------------------------------------------------------------------------------
+ * */
 
 /* Is a step an access of this tensor? */
 static bool access_touches(const tesela_kernel_program *program, const tesela__infer_step *step,

@@ -74,7 +74,7 @@ typedef struct tesela__infer_step {
   int64_t line, at; /* of its first word */
   int64_t first;    /* its tensors are program->arg[first] ..; the first of them is the result */
   int32_t n;
-  int32_t atom;  /* of program->atom, -1: none */
+  int32_t atom;  /* index in program->atom, or -1 */
   unsigned keys; /* those that were written */
   bool keepdims;
   int32_t n_dims;

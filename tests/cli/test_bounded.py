@@ -140,7 +140,7 @@ def test_requests(name):
     assert says in answers[0]["error"]["message"]
 
 
-HEADERS = {  # what is said of it: none of these takes memory before it is refused, but for texts that are kept
+HEADERS = {  # what is said of it: none of these takes memory before it is refused, except for texts that are kept
     "numbers": (b'{"a":{"dtype":"U8","shape":[' + b"0," * 2_000_000 + b'0],"data_offsets":[0,0]}}', "tensor a has a shape"),
     "lists": (b'{"a":[' + b"[]," * 2_000_000 + b"[]]}", "tensor a is not an object"),
     "objects": (b'{"a":[' + b"{}," * 2_000_000 + b"{}]}", "tensor a is not an object"),

@@ -8,7 +8,7 @@
  */
 #include "graph/memory/graph_memory.h"
 
-/* ---- what there is ------------------------------------------------------------------------------------------ */
+/* ---- buffers ------------------------------------------------------------------------------------------ */
 
 static tesela_status lives_sizes(tesela__memory_plan *plan, tesela_error *err) {
   for (int32_t k = 0; k < plan->count; k++) {

@@ -9,7 +9,7 @@
  */
 #include "graph/run/run_operator.h"
 
-/* ---- what there is for each class of operators ---- */
+/* ---- the functions of each class of operators ---- */
 
 typedef tesela_status run_step(tesela__run_state *s, tesela_error *err);
 
