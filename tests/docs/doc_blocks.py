@@ -166,6 +166,8 @@ def check_c(block, folder):
 
 
 def check_python(block, folder):
+    if os.environ.get("CFLAGS") and "import tesela" in block.text:
+        return  # an instrumented build, whose library a plain Python does not load
     (folder / "block.py").write_text(block.text)
     check_program([sys.executable, "block.py"], block, folder)
 
