@@ -8,7 +8,8 @@
     tesela-VERSION.tar.gz                   the source distribution
 
 Each is checked: twine, auditwheel (the platform of the name is what the binaries need), its files, its size, the version. The wheel for
-this machine and the source distribution are installed into a new virtual environment and used. Exit 1 if a check fails.
+this machine and the source distribution are installed into a new virtual environment and used; that for aarch64 is unpacked beside
+Debian's Python for arm64, and used under qemu. Exit 1 if a check fails.
 """
 
 import os
@@ -43,7 +44,7 @@ assert L.where(2, 3) == 17 and tesela.__version__ == sys.argv[1]
 x = np.arange(15, dtype=np.float32).reshape(3, 5)
 assert np.array_equal(np.asarray(tesela.pack(x, L)), x)
 assert tesela.op("where", layout=str(L), indices=[[2, 3]]) == {"places": [17]}
-for command in ([sys.executable, "-m", "tesela"], [sys.argv[2]]):
+for command in ([sys.executable, "-m", "tesela"], [sys.argv[2]]) if len(sys.argv) > 2 else ():
     shown = subprocess.run([*command, "where", str(L), "2,3"], capture_output=True, text=True, check=True).stdout
     assert "17" in shown, shown
 """
@@ -107,6 +108,43 @@ def use(what, folder):
     run([venv / "bin/python", "-c", USE, version(), venv / "bin/tesela"], cwd=folder, env=environment)
 
 
+def arm64_python(folder):
+    """Debian's Python for arm64 and what it needs, unpacked, with NumPy and ml_dtypes of PyPI; the root."""
+    root, apt = folder / "arm64", folder / "apt"
+    if (root / "site/ml_dtypes").exists():
+        return root
+    for part in ("lists/partial", "cache/archives/partial"):
+        (apt / part).mkdir(parents=True, exist_ok=True)
+    form = "deb $(REPO_URI) $(RELEASE) $(COMPONENT)"
+    lines = run(["apt-get", "indextargets", "--format", form, "Created-By: Packages", "Origin: Debian"]).splitlines()
+    (apt / "sources.list").write_text("".join(f"{line}\n" for line in sorted(set(lines)) if line.endswith(" main")))
+    (apt / "status").touch()
+    own = [f"Dir::Etc::sourcelist={apt}/sources.list", "Dir::Etc::sourceparts=-", f"Dir::State::lists={apt}/lists", f"Dir::Cache={apt}/cache",
+           f"Dir::State::status={apt}/status", "APT::Architecture=arm64", "APT::Architectures=arm64", "APT::Sandbox::User=root"]  # fmt: skip
+    options = [part for option in own for part in ("-o", option)]
+    run(["apt-get", *options, "update", "-q"])
+    run(["apt-get", *options, "install", "-q", "-y", "--download-only", "--no-install-recommends", "python3-minimal", "libpython3-stdlib",
+         "libstdc++6"])  # fmt: skip
+    for package in (apt / "cache/archives").glob("*.deb"):
+        run(["dpkg-deb", "-x", package, root])
+    number = next((root / "usr/bin").glob("python3.[0-9]*")).name.removeprefix("python")
+    platforms = [f"--platform=manylinux_2_{minor}_aarch64" for minor in (17, 27, 28)]
+    run([sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--target", root / "site", "--only-binary=:all:",
+         *platforms, "--implementation=cp", f"--python-version={number}", "numpy>=2", "ml_dtypes"])  # fmt: skip
+    return root
+
+
+def use_aarch64(wheel, folder):
+    """Import the wheel for aarch64 with a Python of that machine, under qemu."""
+    root = arm64_python(folder)
+    shutil.rmtree(root / "tesela", ignore_errors=True)
+    zipfile.ZipFile(wheel).extractall(root / "tesela")
+    [python] = (root / "usr/bin").glob("python3.[0-9]*")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "TESELA"))}
+    run(["qemu-aarch64", "-L", root, python, "-c", USE, version()], cwd=root,
+        env={**environment, "PYTHONPATH": f"{root}/tesela:{root}/site"})  # fmt: skip
+
+
 def make_sdist(python, folder):
     run([python, "-m", "build", "--sdist", "-o", folder, SOURCE], folder / "sdist.log")
     [sdist] = folder.glob("*.tar.gz")
@@ -121,6 +159,9 @@ def make_and_check(python, target, folder):
     if target.name == "linux-x86_64":
         use(wheel, folder)
         how = "checked and used"
+    elif target.name == "linux-aarch64":
+        use_aarch64(wheel, folder)
+        how = "checked and used under qemu"
     elif target.name == "musl-x86_64":  # no Python for musl is here; the command runs
         run([folder / f"{target.name}.build/tesela", "--version"])
         how = "checked, the command runs"
