@@ -26,7 +26,7 @@ help: ## list the targets
 test: ## run the tests
 	$(call build,release,-DTESELA_BUILD_TESTS=ON)
 	$(call test,release)
-	@echo "not run here: make nvcc (needs nvcc), make gpu (nvcc and a GPU), make frameworks (torch, JAX, Dask), make bench-peers (oneDNN, HPTT)"
+	@echo "not run here: make nvcc (needs nvcc), make gpu (nvcc and a GPU), make frameworks (torch, JAX, Dask), make bench-peers (oneDNN, HPTT, numpy, torch)"
 
 check: ## everything a change must pass, by parts; goes on where it was cut off (PARTS='asan tsan': only these)
 	@tools/check.sh $(PARTS)
