@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import tesela
+
 SOURCE = Path(os.environ.get("TESELA_SOURCE") or Path(__file__).resolve().parents[2])
 FRAMEWORKS = {"torch", "jax", "dask"}  # modules that need them; run by `make frameworks` and by their own tests
 MODULES = sorted(
@@ -19,7 +21,10 @@ MODULES = sorted(
 
 
 def run(module):
-    return doctest.testmod(module, extraglobs={"np": np}, optionflags=doctest.ELLIPSIS)
+    """The module's examples, which may also use NumPy and the public names of the package."""
+    public = {"np": np, **{name: getattr(tesela, name) for name in tesela.__all__}}
+    more = {name: value for name, value in public.items() if name not in vars(module)}
+    return doctest.testmod(module, extraglobs=more, optionflags=doctest.ELLIPSIS)
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -33,6 +38,4 @@ def test_there_are_examples():
 
 
 def test_every_public_name_has_a_docstring():
-    import tesela
-
     assert [name for name in tesela.__all__ if not getattr(tesela, name).__doc__] == []
