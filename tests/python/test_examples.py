@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every example of examples.py does what it says, but for those listed there as PENDING, which do not yet."""
+"""Every example of examples.py does what it says; those listed there as PENDING do not yet."""
 
 import os
 import shutil
