@@ -14,14 +14,14 @@ NOTEBOOKS = sorted((SOURCE / "examples").glob("*.ipynb"))
 
 
 def printed(notebook):
-    """What each cell of code prints and shows as text; of a picture, that it is one."""
+    """What each cell of code prints, in however many pieces, and shows as text; of a picture, that it is one."""
     cells = []
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            shown = []
+            shown = [""]
             for output in cell.outputs:
                 if output.output_type == "stream":
-                    shown.append("".join(output.text))
+                    shown[0] += "".join(output.text)
                 else:
                     shown += sorted(kind for kind in output.get("data", {}) if kind != "text/plain")
                     shown.append("".join(output.get("data", {}).get("text/plain", "")))
