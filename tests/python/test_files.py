@@ -370,6 +370,17 @@ def test_saves_layouts(tmp_path, rng):
     assert (tesela.safe_open(tmp_path / "again.safetensors").get_physical("x") == x.T.reshape(-1)).all()
 
 
+def test_saves_device_layouts_as_xla(tmp_path, rng):
+    path, back = tmp_path / "m.safetensors", tmp_path / "b.safetensors"
+    x = rng.random((5, 70)).astype(np.float16)
+    tesela.save_file({"w": x}, path, {"w": "f16[5,70] stick(dim_order=[0,1])"})
+    # Sticks of 64 elements along dim 1: two of them, all rows of the first before the second.
+    want = np.pad(x, ((0, 0), (0, 58))).reshape(5, 2, 64).transpose(1, 0, 2).reshape(-1)
+    assert (tesela.safe_open(path).get_physical("w") == want).all()
+    tesela.unpack_file(path, back)
+    assert (safetensors.numpy.load_file(back)["w"] == x).all()
+
+
 def test_saving_that_is_refused(tmp_path):
     path = tmp_path / "m.safetensors"
     x = np.zeros((2, 3), np.float32)
@@ -383,8 +394,14 @@ def test_saving_that_is_refused(tmp_path):
         tesela.save_file({"w": x}, path, {"w": "{1,0:T(}"})
     with pytest.raises(TypeError, match="metadata 'a'"):
         tesela.save_file({"w": x}, path, metadata={"a": 1})
-    with pytest.raises(ValueError, match="invalid name"):
-        tesela.save_file({"a\0b": x}, path)
+    for name in ("a\0b", "__metadata__"):
+        with pytest.raises(ValueError, match="invalid name"):
+            tesela.save_file({name: x}, path)
+    with pytest.raises(tesela.NotExpressible):
+        tesela.save_file(
+            {"w": np.zeros(7, np.int8)}, path,
+            {"w": "s8[7] stick(dims=[(0,2,2),(0,6,3),(0,4,2),(0,1,2)], stick=2, stick_dims=1)"},
+        )  # fmt: skip
     with pytest.raises(OSError):
         tesela.save_file({"w": x}, tmp_path / "no" / "m.safetensors")
     assert not path.exists()
