@@ -197,6 +197,29 @@ def test_slices(tmp_path, rng, text):
         assert got.dtype == want.dtype and got.shape == want.shape and (got == want).all(), key
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "s8[7] stick(dims=[(0,2,2),(0,6,3),(0,4,2),(0,1,2)], stick=2, stick_dims=1)",
+        "f32[33,40] stick(dims=[(1,2,20),(0,16,3),(1,1,2),(0,1,16)], stick_dims=2)",
+        "f16[6,100,150] stick(dim_order=[1,0,2])", "f16[70] stick(dim_order=[0,-1])", "f16[40,50] stick(target=tiles)",
+    ],
+)  # fmt: skip
+def test_slices_of_device_layouts(rng, text):
+    part_of = importlib.import_module("tesela._slices").part_of
+    lies = tesela.layout(text)
+    x = rng.integers(0, 100, lies.shape).astype(lies.dtype)
+    packed = tesela.pack(x, lies)
+    places = packed.physical.reshape(-1)
+    for _ in range(5):  # the oracle of pack: the place of each element
+        index = tuple(int(rng.integers(0, n)) for n in x.shape)
+        assert places[lies.where(index)] == x[index]
+    for _ in range(60):
+        key = random_key(rng, x.shape)
+        got, want = part_of(packed, key), np.asarray(x[key])
+        assert got.shape == want.shape and (got == want).all(), key
+
+
 def test_places_of_rows_of_one_dim():
     lies = tesela.layout("f64[6]{0:T(4)}")
     assert lies.where(np.array([[5], [1]])).tolist() == [5, 1] and lies.where(np.array([[3]])).tolist() == [3]
