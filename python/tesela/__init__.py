@@ -9,6 +9,7 @@
 Importing it imports NumPy only; arrays of torch and JAX are used as they come.
 """
 
+from ._checkpoint import pack_file, unpack_file
 from ._errors import (
     LayoutError,
     LayoutSyntaxError,
@@ -19,15 +20,23 @@ from ._errors import (
     TeselaWarning,
     UnsupportedError,
 )
+from ._files import TensorSlice, safe_open
 from ._layout import Comparison, Difference, Holder, Layout, compare, layout
 from ._library import version
 from ._ops import op
+from ._report import Report, report
+from ._report_diff import Change, Diff, diff
+from ._report_rows import Advice, Note, ReportArray
+from ._save import save_file
 from ._tensor import Plan, TiledArray, pack, plan, relayout
 
 __version__ = version()
 
 __all__ = [
+    "Advice",
+    "Change",
     "Comparison",
+    "Diff",
     "Difference",
     "Holder",
     "Layout",
@@ -36,15 +45,25 @@ __all__ = [
     "LimitError",
     "MismatchError",
     "NotExpressible",
+    "Note",
     "Plan",
     "RangeError",
+    "Report",
+    "ReportArray",
+    "TensorSlice",
     "TeselaWarning",
     "TiledArray",
     "UnsupportedError",
     "compare",
+    "diff",
     "layout",
     "op",
     "pack",
+    "pack_file",
     "plan",
     "relayout",
+    "report",
+    "safe_open",
+    "save_file",
+    "unpack_file",
 ]

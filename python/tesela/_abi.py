@@ -369,6 +369,97 @@ tesela_event._fields_ = [
     ("real", c_double),
 ]
 
+class tesela_file_info(Structure):
+  pass
+
+
+tesela_file_info._fields_ = [
+    ("format", c_int),
+    ("data", c_void_p),
+    ("bytes", c_int64),
+    ("bytes_after", c_int64),
+    ("n_tensors", c_int64),
+    ("tensor", c_void_p),
+    ("n_texts", c_int64),
+    ("text", c_void_p),
+    ("reserved", c_int64 * 4),
+]
+
+class tesela_file_item(Structure):
+  pass
+
+
+tesela_file_item._fields_ = [
+    ("name", c_char_p),
+    ("tensor", c_void_p),
+    ("from", c_void_p),
+    ("to", c_void_p),
+    ("layout", c_char_p),
+    ("fill_value", c_uint8 * 16),
+]
+
+class tesela_file_tensor(Structure):
+  pass
+
+
+tesela_file_tensor._fields_ = [
+    ("name", c_char_p),
+    ("type", c_char_p),
+    ("dtype", c_int),
+    ("bits", c_int32),
+    ("rank", c_int32),
+    ("shape", c_int64 * 32),
+    ("fortran", c_bool),
+    ("swapped", c_bool),
+    ("data", c_void_p),
+    ("bytes", c_int64),
+    ("layout", c_char_p),
+]
+
+class tesela_file_text(Structure):
+  pass
+
+
+tesela_file_text._fields_ = [
+    ("key", c_char_p),
+    ("value", c_char_p),
+]
+
+class tesela_plan_options(Structure):
+  pass
+
+
+tesela_plan_options._fields_ = [
+    ("fill", c_int),
+    ("fill_value", c_uint8 * 16),
+    ("transform", c_int),
+    ("threads", c_int32),
+    ("isa", c_int),
+    ("effort", c_int),
+    ("solver", c_int),
+    ("memory_bytes", c_int64),
+    ("shuffle", c_uint64),
+    ("allocator", c_void_p),
+    ("reserved", c_int64 * 4),
+]
+
+class tesela_file_write_options(Structure):
+  pass
+
+
+tesela_file_write_options._fields_ = [
+    ("plan", tesela_plan_options),
+    ("source", c_void_p),
+    ("progress", c_void_p),
+    ("progress_user", c_void_p),
+    ("ready", c_void_p),
+    ("ready_user", c_void_p),
+    ("unfinished", c_void_p),
+    ("only_files", c_bool),
+    ("allocator", c_void_p),
+    ("reserved", c_int64 * 4),
+]
+
 class tesela_device_text_options(Structure):
   pass
 
@@ -411,24 +502,6 @@ tesela_plan_info._fields_ = [
     ("n_fills", c_int32),
     ("solver", c_int),
     ("isa", c_int),
-    ("reserved", c_int64 * 4),
-]
-
-class tesela_plan_options(Structure):
-  pass
-
-
-tesela_plan_options._fields_ = [
-    ("fill", c_int),
-    ("fill_value", c_uint8 * 16),
-    ("transform", c_int),
-    ("threads", c_int32),
-    ("isa", c_int),
-    ("effort", c_int),
-    ("solver", c_int),
-    ("memory_bytes", c_int64),
-    ("shuffle", c_uint64),
-    ("allocator", c_void_p),
     ("reserved", c_int64 * 4),
 ]
 
@@ -572,19 +645,34 @@ FUNCTIONS = {
     "tesela_any_print": (c_int, [c_void_p, c_void_p, c_void_p]),
     "tesela_any_to_layout": (c_int, [c_void_p, c_void_p, c_void_p]),
     "tesela_any_to_xla": (c_int, [c_void_p, c_void_p, c_void_p]),
+    "tesela_dtype_bytes": (c_int32, [c_int]),
     "tesela_dtype_read": (c_int, [c_char_p, c_size_t, c_void_p, c_void_p]),
     "tesela_element_read": (c_int, [c_char_p, c_size_t, c_int, c_int32, c_uint8 * 16, c_void_p]),
     "tesela_error_caret": (c_int, [c_int64, c_char_p, c_size_t, c_int32, c_bool, c_void_p]),
+    "tesela_file_close": (None, [c_void_p]),
+    "tesela_file_describe": (None, [c_void_p, c_void_p]),
+    "tesela_file_layout": (c_int, [c_void_p, c_int, c_void_p, c_void_p]),
+    "tesela_file_open": (c_int, [c_void_p, c_char_p, c_void_p, c_void_p]),
+    "tesela_file_open_memory": (c_int, [c_void_p, c_void_p, c_int64, c_void_p, c_void_p]),
+    "tesela_file_type": (c_bool, [c_int, c_int, c_char * 16]),
+    "tesela_file_write": (c_int, [c_char_p, c_int, c_int64, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "tesela_layout_add_axis": (c_int, [c_void_p, c_char_p, c_void_p, c_void_p]),
+    "tesela_layout_add_swizzle": (c_int, [c_void_p, tesela_swizzle, c_void_p]),
+    "tesela_layout_begin": (c_int, [c_void_p, c_int, c_int32, c_int32, c_void_p, c_void_p]),
     "tesela_layout_canonical": (c_int, [c_void_p, c_void_p, c_void_p]),
     "tesela_layout_compare": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_layout_copies": (c_int64, [c_void_p]),
     "tesela_layout_copy_of": (c_int, [c_void_p, c_void_p, c_int64, c_void_p, c_void_p]),
     "tesela_layout_element_at": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_layout_elements": (c_int, [c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "tesela_layout_finish": (c_int, [c_void_p, c_void_p]),
+    "tesela_layout_place": (c_int, [c_void_p, c_int32, c_int32, c_int64, c_void_p]),
     "tesela_layout_place_of": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_layout_places": (c_int, [c_void_p, c_int32, c_int64, c_void_p, c_void_p, c_void_p]),
     "tesela_layout_read": (c_int, [c_char_p, c_size_t, c_void_p, c_void_p, c_void_p]),
+    "tesela_layout_set_axis": (c_int, [c_void_p, c_int32, c_int64, c_int64, c_void_p]),
     "tesela_layout_sizes": (c_int, [c_void_p, c_void_p, c_void_p]),
+    "tesela_layout_split": (c_int, [c_void_p, c_int32, c_int64, c_void_p, c_void_p]),
     "tesela_layout_strided": (c_int, [c_void_p, c_int, c_int32, c_int32, c_void_p, c_void_p, c_int64, c_void_p]),
     "tesela_plan_create": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_plan_describe": (None, [c_void_p, c_void_p]),
@@ -596,6 +684,8 @@ FUNCTIONS = {
     "tesela_request_free": (None, [c_void_p]),
     "tesela_target_find": (c_void_p, [c_char_p]),
     "tesela_target_read": (c_int, [c_void_p, c_char_p, c_size_t, c_void_p]),
+    "tesela_units_parse": (c_int, [c_char_p, c_size_t, c_void_p, c_void_p, c_void_p]),
+    "tesela_units_print": (None, [c_int64, c_int, c_char * 24]),
     "tesela_version": (c_char_p, []),
     "tesela_xla_print": (c_int, [c_void_p, c_bool, c_void_p, c_void_p]),
     "tesela_xla_print_jax": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),

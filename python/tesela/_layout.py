@@ -178,7 +178,7 @@ class Layout:
                 place = ANSWER()
                 if not _place_of(self._at, self._pack(*index), byref(place), None):
                     return place.value
-            except struct.error:  # not integers: perhaps an array
+            except (struct.error, TypeError):  # not integers: perhaps an array
                 pass
         if len(index) == 1 and not hasattr(type(index[0]), "__index__") or isinstance(index[0], np.ndarray):
             rows = index[0]

@@ -15,6 +15,7 @@ from ._arrays import Array, borrow
 from ._errors import MismatchError, UnsupportedError
 from ._layout import Layout, layout
 from ._library import Error, Progress, Stop, address, byref, lib, printed
+from ._narrow import dense, is_narrow, narrowed, widened
 from ._types import numpy_dtype
 
 SMALL = 1 << 20  # bytes that are copied too fast for Ctrl-C to matter
@@ -141,9 +142,14 @@ def _set_fill(options: Any, fill: Any, relation: Any) -> None:
 def _sides(src: Layout | str, dst: Layout | str) -> tuple[Layout, Layout]:
     """Both layouts; of one in braces alone the array is that of the other."""
     src = layout(src)
-    if isinstance(dst, str) and src.element_type and dst.lstrip().startswith(("{", "Layout", "DeviceLocalLayout")):
-        dst = layout(dst, src.shape, src.element_type)
-    return src, layout(dst)
+    return src, layout_for(dst, src.shape, src.element_type) if src.element_type else layout(dst)
+
+
+def layout_for(text: Layout | str, shape: tuple[int, ...], element: str) -> Layout:
+    """A layout; one in braces alone is that of an array of this shape and type."""
+    if isinstance(text, str) and text.lstrip().startswith(("{", "Layout", "DeviceLocalLayout")):
+        return layout(text, shape, element)
+    return layout(text)
 
 
 def plan(
@@ -244,6 +250,13 @@ class TiledArray:
 
     def unpack(self, out: Any = None, *, threads: int | None = None, progress: Progress | None = None) -> Any:
         """The logical values, in `out` (any writable array of this shape and type) or in a new NumPy array."""
+        if is_narrow(self.layout):
+            places = self.to(dense(self.layout), threads=threads, progress=progress).physical
+            values = widened(places, self.size, self.layout.bits).view(self.dtype).reshape(self.shape)
+            if out is None:
+                return values
+            out[...] = values
+            return out
         if out is None:
             out = np.empty(self.shape, self.dtype)
         array = borrow(out, writable=True)
@@ -316,14 +329,15 @@ def pack(
     TiledArray(f32[3,5]{1,0:T(2,2)}, 96 bytes)
     """
     array = borrow(x)
-    if isinstance(to, str) and to.lstrip().startswith(("{", "Layout", "DeviceLocalLayout")):
-        to = layout(to, array.shape, array.type)
-    shape = layout(to)
+    shape = layout_for(to, array.shape, array.type)
     _same_array(array, shape, "the array")
     if shape.element_type not in (None, array.type) and not convert:
         raise MismatchError(f"the array is {array.type}; expected {shape.element_type} for {shape}, or convert=True")
     if array.swapped:
         array = borrow(array.keep.astype(array.keep.dtype.newbyteorder("=")))
+    if is_narrow(shape) and array.type == shape.element_type:
+        values = narrowed(np.ascontiguousarray(x), shape.bits)
+        return TiledArray(Plan(dense(shape), shape, fill=fill, threads=threads)(values, progress=progress), shape)
     relation, start = array.relation()
     packed = TiledArray(places_of(shape), shape)
     Plan(
