@@ -54,7 +54,7 @@ static void check_tensor(const tesela_kernel_program *program, const tesela_tens
   }
 }
 
-/* It cannot be done as it is, and can in the layout that would do; of a copy other registers may be meant. */
+/* It cannot be done as it is, and can in the suggested layout; of a copy other registers may be meant. */
 static void check_access(const tesela_kernel_program *program, const tesela_kernel_conflict *conflict) {
   tesela_tensor tensor =
       tesela_kernel_program_tensor(program, tesela_kernel_program_find(program, conflict->tensor));

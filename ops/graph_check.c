@@ -226,8 +226,7 @@ static tesela_status check_allowed(graph_check *c, const tesela_graph_memory *me
   char text[3][TESELA_UNITS_TEXT];
   tesela_units_print(c->max_bytes, TESELA_UNITS_IEC, text[2]);
   if (!check_count_all(c, &at))
-    return ops_fail(err, TESELA_E_LIMIT, -1,
-                    "with %.80s the inputs and outputs need more than %s; --max-bytes=SIZE raises this limit",
+    return ops_over(err, TESELA_REASON_MAX_BYTES, "with %.80s the inputs and outputs need more than %s",
                     at->name, text[2]);
   tesela_graph_run_options options = check_options(c, false, memory);
   tesela_status status = tesela_graph_run_needs_of(c->placed, c->target, &options, &tiled, err);
@@ -237,21 +236,18 @@ static tesela_status check_allowed(graph_check *c, const tesela_graph_memory *me
   if (tiled.steps > c->max_steps || plain.steps > c->max_steps) {
     const tesela_graph_run_needs *more = tiled.steps > c->max_steps ? &tiled : &plain;
     at = tesela_graph_node(more == &tiled ? c->placed : c->graph, more->node);
-    return ops_fail(err, TESELA_E_LIMIT, -1,
+    return ops_over(err, TESELA_REASON_MAX_STEPS,
                     "a run needs %" PRId64
-                    " steps (results and products), most of them for %.80s; the limit is %" PRId64
-                    ", --max-steps=N raises it",
+                    " steps (results and products), most of them for %.80s; the limit is %" PRId64,
                     more->steps, at->name, c->max_steps);
   }
   int64_t buffers = tiled.bytes > plain.bytes ? tiled.bytes : plain.bytes;
   if (buffers <= c->max_bytes - c->data.bytes) return TESELA_OK;
   tesela_units_print(c->data.bytes, TESELA_UNITS_IEC, text[0]);
   tesela_units_print(buffers, TESELA_UNITS_IEC, text[1]);
-  return ops_fail(
-      err, TESELA_E_LIMIT, -1,
-      "a run needs %s for inputs and outputs and %s for buffers and their marks; the limit is %s, "
-      "--max-bytes=SIZE raises it",
-      text[0], text[1], text[2]);
+  return ops_over(err, TESELA_REASON_MAX_BYTES,
+                  "a run needs %s for inputs and outputs and %s for buffers and their marks; the limit is %s",
+                  text[0], text[1], text[2]);
 }
 
 static tesela_status check_runs(graph_check *c, const tesela_graph_memory *memory, tesela_error *err) {
@@ -271,9 +267,10 @@ static tesela_status check_runs(graph_check *c, const tesela_graph_memory *memor
 
 tesela_status graph_check_run(graph_check *c, tesela_error *err) {
   tesela_graph_memory *memory = NULL;
-  c->what = "";
+  const tesela_graph_memory_options options = {.progress = c->progress, .progress_user = c->progress_user};
+  c->what = "planning memory";
   tesela_status status = graph_check_all_in(c, err);
-  if (status == TESELA_OK) status = tesela_graph_plan_memory(&memory, c->placed, c->target, NULL, err);
+  if (status == TESELA_OK) status = tesela_graph_plan_memory(&memory, c->placed, c->target, &options, err);
   if (status == TESELA_OK) status = check_allowed(c, memory, err);
   if (status == TESELA_OK) status = check_make(c, err);
   if (status == TESELA_OK) status = check_runs(c, memory, err);

@@ -41,10 +41,7 @@ static const char *name_at(const void *user, int i) {
 
 static tesela_status name_unknown(const tesela_graph *graph, int kind, const char *name, tesela_error *err) {
   const names of = {graph, kind};
-  const char *near = tesela_nearest(name, strlen(name), name_at, &of);
-  return ops_fail(err, TESELA_E_INVALID, -1, "unknown %s '%.80s'%s%s%s",
-                  kind == NAME_INPUT ? "input" : "output", name, near ? "; did you mean '" : "",
-                  near ? near : "", near ? "'?" : "");
+  return ops_unknown(err, kind == NAME_INPUT ? "input" : "output", name, name_at, &of);
 }
 
 /* ---- inputs -------------------------------------------------------------------------------------------------- */

@@ -40,6 +40,16 @@ void graph_work_free(graph_work *work) {
   tesela_graph_destroy(work->graph);
 }
 
+static const char *node_name(const void *user, int32_t i) {
+  const tesela_node *node = tesela_graph_node(user, i);
+  return node ? node->name : NULL;
+}
+
+bool graph_work_node(const tesela_graph *graph, const char *name, int32_t *node, tesela_error *err) {
+  *node = tesela_graph_find(graph, name);
+  return *node >= 0 || ops_unknown(err, "node", name, node_name, graph) == TESELA_OK;
+}
+
 const char *graph_place_where(const tesela_graph_place *place) {
   return place->external ? "outside" : place->scratchpad ? "scratchpad" : "arena";
 }

@@ -22,10 +22,12 @@ typedef struct graph_work {
  * NULL: spyre for HLO text, plain sticks for JSON. */
 tesela_status graph_work_read(graph_work *work, const char *text, size_t length, const tesela_target *named,
                               const tesela_target *otherwise, tesela_error *err);
-/* Find layouts; to materialise is to copy views, and if that does not do, to move to and from one element per stick. */
+/* Find layouts; to materialise is to copy views, and if that is not enough, to move to and from one element per stick. */
 tesela_status graph_work_lay_out(graph_work *work, tesela_propagate_options options, bool materialise,
                                  tesela_error *err);
 void graph_work_free(graph_work *work);
+/* The node of that name; false if it is unknown. */
+bool graph_work_node(const tesela_graph *graph, const char *name, int32_t *node, tesela_error *err);
 
 /* query_program.c: what the verb graph and the operations graph_assign, graph_loops, graph_plan and graph_run do with a request. The
  * program is read, laid out, and answered so far: "placed" and what comes with it. *placed: there are layouts. */

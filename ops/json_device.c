@@ -8,12 +8,9 @@
 
 #include <tesela/notation.h>
 
-/* ---- targets and hosts ------------------------------------------------------------------------------------------ */
+#include "request.h"
 
-static const char *device_target_name(const void *user, int i) {
-  (void)user;
-  return tesela_target_at(i) ? tesela_target_at(i)->name : NULL;
-}
+/* ---- targets and hosts ------------------------------------------------------------------------------------------ */
 
 bool json_device_target(const jr_object *in, const char *name, int64_t stick_bytes, tesela_target *target) {
   if (!name && !in->target)
@@ -21,11 +18,7 @@ bool json_device_target(const jr_object *in, const char *name, int64_t stick_byt
   /* The request's own target: found by its name, or described by the text. */
   bool own = in->target && (!name || strpbrk(name, " \n") || strcmp(name, in->target->name) == 0);
   const tesela_target *found = own ? in->target : tesela_target_find(name);
-  if (!found) {
-    const char *near = tesela_nearest(name, strlen(name), device_target_name, NULL);
-    return jr_fail(in, TESELA_E_INVALID, "unknown target '%.40s'%s%s%s", name, near ? "; did you mean " : "",
-                   near ? near : "", near ? "?" : "");
-  }
+  if (!found) return ops_unknown_target(in->err, name, in->target) == TESELA_OK;
   *target = *found;
   if (stick_bytes > 0) target->stick_bytes = stick_bytes;
   return tesela_target_check(target, in->err) == TESELA_OK;

@@ -112,16 +112,6 @@ static bool read_box(const jr_object *in, int32_t rank, int64_t start[], int64_t
                  "box has start of %d and size of %d dims; expected %d, as the tensor has", n, m, rank);
 }
 
-/* The limit on nests was the response's own: if it refused the transfer, the message has that limit. */
-static tesela_status refuse_many(tesela_request *q) {
-  char says[sizeof q->err->message];
-  const char *many = strstr(q->err->message, "the list found has");
-  if (!many && strstr(q->err->message, "nests (max_nests)")) many = q->err->message;
-  if (!many) return q->err->status;
-  snprintf(says, sizeof says, "%s", many);
-  return tesela_request_fail(q, TESELA_E_LIMIT, -1, "%s; a response lists up to %d", says, JSON_DEVICE_NESTS);
-}
-
 tesela_status op_dma(tesela_request *q) {
   jr_object in = query_object(q), limits = query_member(q, "limits"), box = query_member(q, "box");
   json_device device;
@@ -150,7 +140,11 @@ tesela_status op_dma(tesela_request *q) {
   q->field = NULL;
   tesela_status status =
       tesela_dma_create(&dma, &device.layout, device.host_strides, device.host_offset, &options, q->err);
-  if (capped && status == TESELA_E_UNSUPPORTED) return refuse_many(q);
+  if (capped && status == TESELA_E_UNSUPPORTED && q->err->reason == TESELA_REASON_MAX_NESTS) {
+    const tesela_error err = *q->err; /* the limit is that of the response */
+    return ops_fail(q->err, TESELA_E_LIMIT, -1, "%s; a response lists up to %d", err.message,
+                    JSON_DEVICE_NESTS);
+  }
   if (status != TESELA_OK) return status;
   tesela_dma_facts facts = tesela_dma_facts_of(dma);
   status = json_device_put_layout(q->out, &device.layout, device.host_strides, q->err);

@@ -112,9 +112,7 @@ static tesela_status put_loops(tesela_request *q, const tesela_graph *graph) {
   const tesela_value *name = tesela_request_get(q, "node");
   int32_t first = 0, end = tesela_graph_count(graph);
   if (name) {
-    first = tesela_graph_find(graph, tesela_value_text(name));
-    if (first < 0)
-      return tesela_request_fail(q, TESELA_E_INVALID, -1, "unknown node '%.200s'", tesela_value_text(name));
+    if (!graph_work_node(graph, tesela_value_text(name), &first, q->err)) return q->err->status;
     end = first + 1;
   }
   tesela_put_key_list(q->out, "loops");

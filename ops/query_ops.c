@@ -193,7 +193,7 @@ static const tesela_op_entry table[] = {
     {"ldmatrix", op_ldmatrix, "whether ldmatrix or stmatrix can move a tile",
      FIELDS(REQUIRED("register", TESELA_FIELD_TEXT), REQUIRED("memory", TESELA_FIELD_TEXT),
             REQUIRED("dtype", TESELA_FIELD_TEXT))},
-    {"swizzle", op_swizzle, "the layout in shared memory with the fewest conflicts",
+    {"swizzle", op_swizzle, "the plain, swizzled or padded layout in shared memory with the fewest conflicts",
      FIELDS(OPTIONAL("writes", TESELA_FIELD_TEXTS), OPTIONAL("reads", TESELA_FIELD_TEXTS),
             REQUIRED("dtype", TESELA_FIELD_TEXT), OPTIONAL("ldmatrix", TESELA_FIELD_FLAG), MACHINE,
             OPTIONAL("max_steps", TESELA_FIELD_NUMBER))},

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "quote.h"
+
 tesela_status tesela_request_fail(tesela_request *q, tesela_status status, int64_t at, const char *format,
                                   ...) {
   va_list args;
@@ -25,6 +27,47 @@ tesela_status ops_fail(tesela_error *err, tesela_status status, int64_t at, cons
   tesela_error_fill(err, status, at, format, args);
   va_end(args);
   return status;
+}
+
+tesela_status ops_over(tesela_error *err, tesela_reason limit, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  tesela_error_fill(err, TESELA_E_LIMIT, -1, format, args);
+  va_end(args);
+  if (err) err->reason = limit;
+  return TESELA_E_LIMIT;
+}
+
+/* ---- unknown names ---------------------------------------------------------------------------------------- */
+
+tesela_status ops_unknown(tesela_error *err, const char *what, const char *name,
+                          const char *(*candidate)(const void *user, int32_t i), const void *user) {
+  enum { LONGEST = 24 };
+  char quote[SAY_QUOTE], list[120] = "";
+  const char *near = tesela_nearest(name, strlen(name), candidate, user), *next;
+  size_t used = 0;
+  int32_t i = 0;
+  if (near)
+    return ops_fail(err, TESELA_E_INVALID, -1, "unknown %s '%s'; did you mean %.80s?", what,
+                    say_quote(name, quote), near);
+  for (; (next = candidate(user, i)) && used + LONGEST < sizeof list; i++)
+    if (*next)
+      used += (size_t)snprintf(list + used, sizeof list - used, "%s%.20s", used > 0 ? ", " : "", next);
+  if (next) snprintf(list + used, sizeof list - used, ", ...");
+  return ops_fail(err, TESELA_E_INVALID, -1, "unknown %s '%s'%s%s", what, say_quote(name, quote),
+                  used > 0 ? "; expected " : "", list);
+}
+
+/* The name of target i: `user`, if that is not NULL, then the built-in ones with other names. */
+static const char *target_name(const void *user, int32_t i) {
+  const tesela_target *own = user, *target;
+  if (own && i-- == 0) return own->name;
+  target = tesela_target_at(i);
+  return target && own && strcmp(target->name, own->name) == 0 ? "" : target ? target->name : NULL;
+}
+
+tesela_status ops_unknown_target(tesela_error *err, const char *name, const tesela_target *own) {
+  return ops_unknown(err, "target", name, target_name, own);
 }
 
 void request_note(tesela_request *q, const char *format, ...) {

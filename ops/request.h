@@ -83,6 +83,14 @@ tesela_status op_program(tesela_request *q);
 /* Fill *err, which may be NULL; returns status. */
 tesela_status ops_fail(tesela_error *err, tesela_status status, int64_t at, const char *format, ...)
     TESELA_PRINTF(4, 5);
+/* TESELA_E_LIMIT with the reason that names the limit. */
+tesela_status ops_over(tesela_error *err, tesela_reason limit, const char *format, ...) TESELA_PRINTF(3, 4);
+/* TESELA_E_INVALID: "unknown WHAT 'name'; did you mean z?", without a near name "; expected a, b, c". Candidates are as of
+ * tesela_nearest; "" is a gap. */
+tesela_status ops_unknown(tesela_error *err, const char *what, const char *name,
+                          const char *(*candidate)(const void *user, int32_t i), const void *user);
+/* The same for a target: one of the caller's, or NULL, and the built-in ones. */
+tesela_status ops_unknown_target(tesela_error *err, const char *name, const tesela_target *own);
 /* What a value is, for "found X": "string", "nothing" of NULL. */
 const char *ops_value_words(const tesela_value *value);
 /* As tesela_request_open, the path a text of q->field. */

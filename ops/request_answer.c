@@ -168,11 +168,6 @@ static tesela_status find_op(tesela_request *q, const tesela_op_entry **op) {
   return request_find(q, "op", op);
 }
 
-static const char *target_name(const void *user, int i) {
-  (void)user;
-  return tesela_target_at(i) ? tesela_target_at(i)->name : NULL;
-}
-
 /* The field target: the name of a target, or a whole text that describes one, which is read into *own. */
 static tesela_status read_target(tesela_request *q, const tesela_op_entry *op, tesela_target *own) {
   const tesela_value *value = tesela_request_get(q, target_field.name);
@@ -187,10 +182,7 @@ static tesela_status read_target(tesela_request *q, const tesela_op_entry *op, t
   }
   const tesela_target *found = tesela_target_find(text);
   if (found) q->target = found;
-  if (found) return TESELA_OK;
-  const char *near = tesela_nearest(text, strlen(text), target_name, NULL);
-  return tesela_request_fail(q, TESELA_E_INVALID, -1, "unknown target '%.40s'%s%s%s", text,
-                             near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+  return found ? TESELA_OK : ops_unknown_target(q->err, text, q->target);
 }
 
 /* With the target that q->target points to while the operation runs. */

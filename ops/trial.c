@@ -47,10 +47,10 @@ tesela_status trial_begin(tesela_request *q, const problem *p, trial *t) {
   *t = (trial){.q = q, .p = p, .defined = convert_is_defined(&p->from.layout, &p->to.layout)};
   q->field = NULL;
   if (p->from.bytes > most || p->to.bytes > most - p->from.bytes)
-    return tesela_request_fail(q, TESELA_E_LIMIT, -1,
-                               "the two sides have %" PRId64 " and %" PRId64 " bytes; expected %" PRId64
-                               " or fewer together (max_bytes)",
-                               p->from.bytes, p->to.bytes, most);
+    return ops_over(q->err, TESELA_REASON_MAX_BYTES,
+                    "the two sides have %" PRId64 " and %" PRId64 " bytes; expected %" PRId64
+                    " or fewer together",
+                    p->from.bytes, p->to.bytes, most);
   int64_t both =
       p->from.bytes > p->to.bytes ? p->from.bytes : p->to.bytes; /* bench copies as much as moves */
   t->src = aligned(both + SIDE);

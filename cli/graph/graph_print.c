@@ -126,11 +126,10 @@ static int print_division(const cli_context *cli, const graph_work *work, int32_
 }
 
 int graph_print_loops(const cli_context *cli, const graph_work *work, const char *name) {
-  char quote[SAY_QUOTE];
   tesela_error err = {.at = -1};
   int64_t cores;
-  int32_t node = tesela_graph_find(work->placed, name);
-  if (node < 0) return say_usage(cli, "unknown node '%s'", say_quote(name, quote));
+  int32_t node;
+  if (!graph_work_node(work->placed, name, &node, &err)) return say_failure(cli, &err);
   if (!cli_integer(cli, "cores", 1, 1 << 16, 0, &cores)) return CLI_BAD;
   if (tesela_graph_print_loops(work->placed, node, &cli_stdout, &err) != TESELA_OK)
     return say_failure(cli, &err);

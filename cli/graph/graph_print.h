@@ -46,7 +46,7 @@ typedef struct graph_files {
 typedef struct graph_ask {
   tesela_request r; /* its answer is discarded */
   /* Storage of the request: */
-  tesela_value field[TESELA_OP_FIELDS + 4], value, text;
+  tesela_value field[JSON_FIELDS + 4], value, text;
   size_t n;
   graph_files in, out;
   char *read;

@@ -45,8 +45,8 @@ static bool mends(const char *text, size_t length, const tesela_layout_read_opti
   return tesela_layout_read(into, length, &strict, &any, NULL) == TESELA_OK && any.repairs.count == 0;
 }
 
-/* Say a small change that makes a text a layout, if there is one. Nothing that was written is taken away, but for a
-   separator: what is left would be a layout, seldom the one that was meant. */
+/* Say a small change that makes a text a layout, if there is one. Nothing that was written is taken away, except for a
+ * separator: what is left would be a layout, seldom the one that was meant. */
 static void suggest(const char *text, size_t length, const tesela_layout_read_options *options, int64_t at) {
   static const struct {
     size_t drop;

@@ -177,7 +177,7 @@ bool json_fields(const cli_context *cli, const char *op, tesela_value *field, si
 }
 
 int json_verb(const cli_context *cli, size_t n, const tesela_value *fields, const char *member) {
-  tesela_value all[TESELA_OP_FIELDS + 1] = {tesela_value_of_text("op", cli->verb->name)};
+  tesela_value all[JSON_FIELDS + 1] = {tesela_value_of_text("op", cli->verb->name)};
   bool yes;
   if (n > 0) memcpy(all + 1, fields, n * sizeof *fields);
   const int status = json_answer_flag(cli, n + 1, all, member, &yes);

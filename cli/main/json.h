@@ -34,9 +34,9 @@ int json_answer(const cli_context *cli, size_t n, const tesela_value *fields);
 int json_answer_flag(const cli_context *cli, size_t n, const tesela_value *fields, const char *member,
                      bool *flag);
 
-/* The same in two parts. `a` has zeros but for `member`, which may be NULL, and members of `r` that these do not set: progress and
- * unfinished. Without --json the answer is not printed, but failures are reported. json_tell frees `a`; do not call it after json_ask
- * returned a status other than CLI_YES, which has been reported. */
+/* The same in two parts. `a` has zeros except for `member`, which may be NULL, and members of `r` that these do not set:
+ * progress and unfinished. Without --json the answer is not printed, but failures are reported. json_tell frees `a`; do not
+ * call it after json_ask returned a status other than CLI_YES, which has been reported. */
 typedef struct json_request {
   tesela_sink sink; /* first: the callback finds the rest through it */
   tesela_request r;
@@ -59,6 +59,9 @@ int json_tell(const cli_context *cli, json_request *a);
  * shared with the operations; json_say reports a failure. `a` as for json_ask; free a->r with tesela_request_free. */
 int json_begin(const cli_context *cli, size_t n, const tesela_value *fields, json_request *a);
 int json_say(const cli_context *cli, const json_request *a, tesela_status done);
+
+/* Most fields of an operation: room for a request. */
+enum { JSON_FIELDS = 16 };
 
 /* Append the given options that are fields of an operation, with "_" for "-", at field[*n], except target. Returns false after
  * reporting the error: CLI_BAD. */

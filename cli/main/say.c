@@ -4,6 +4,7 @@
  */
 #include "main/say.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -64,14 +65,13 @@ int say_exit(tesela_status status) {
   }
 }
 
-/* If the message names a limit by its field in the library, max_steps: the option that raises it. */
+/* The option that raises a limit of the library: --max-steps for TESELA_REASON_MAX_STEPS. */
 static void say_option_of_limit(const cli_context *cli, const tesela_error *err) {
+  const char *limit = tesela_reason_code(err->reason);
   for (const cli_option *o = cli->verb->options; err->status == TESELA_E_LIMIT && o->name; o++) {
-    char field[32];
-    size_t n = strlen(o->name);
-    if (strncmp(o->name, "max-", 4) != 0 || n >= sizeof field) continue;
-    for (size_t i = 0; i <= n; i++) field[i] = o->name[i] == '-' ? '_' : o->name[i];
-    if (strstr(err->message, field)) fprintf(stderr, "--%s=%s raises this limit.\n", o->name, o->value);
+    size_t i = 0;
+    while (o->name[i] && limit[i] == (o->name[i] == '-' ? '_' : toupper((unsigned char)o->name[i]))) i++;
+    if (!o->name[i] && !limit[i]) fprintf(stderr, "--%s=%s raises this limit.\n", o->name, o->value);
   }
 }
 

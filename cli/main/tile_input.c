@@ -67,7 +67,7 @@ bool expression_warp(const cli_context *cli, const char *text, size_t length, in
 }
 
 int tile_answer(const cli_context *cli, size_t n, const tesela_value *fields) {
-  tesela_value all[TESELA_OP_FIELDS];
+  tesela_value all[JSON_FIELDS];
   memcpy(all, fields, n * sizeof *fields);
   if (!cli_has(cli, "dtype")) all[n++] = tesela_value_of_text("dtype", "f16");
   return json_fields(cli, cli->verb->name, all, &n) ? json_verb(cli, n, all, NULL) : CLI_BAD;

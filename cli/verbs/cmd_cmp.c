@@ -100,8 +100,8 @@ static int compare_files(const cli_context *cli, json_request *ask) {
 }
 
 int cmd_cmp(const cli_context *cli) {
-  tesela_value field[TESELA_OP_FIELDS] = {tesela_value_of_text("file_a", cli->arg[0]),
-                                          tesela_value_of_text("file_b", cli->arg[1])};
+  tesela_value field[JSON_FIELDS] = {tesela_value_of_text("file_a", cli->arg[0]),
+                                     tesela_value_of_text("file_b", cli->arg[1])};
   size_t n = 2;
   if (strcmp(cli->arg[0], "-") == 0 && strcmp(cli->arg[1], "-") == 0)
     return say_usage(cli, "standard input can be used for only one of the two files");

@@ -55,7 +55,7 @@ static int digest_file(const cli_context *cli, json_request *ask) {
 }
 
 static int digest(const cli_context *cli, const char *path) {
-  tesela_value field[TESELA_OP_FIELDS] = {tesela_value_of_text("file", path)};
+  tesela_value field[JSON_FIELDS] = {tesela_value_of_text("file", path)};
   size_t n = 1;
   if (!json_fields(cli, "digest", field, &n)) return CLI_BAD;
   if (cli->json) return json_verb(cli, n, field, NULL);

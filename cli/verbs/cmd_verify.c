@@ -61,9 +61,9 @@ int cmd_verify(const cli_context *cli) {
   tesela_target own;
   const tesela_target *target;
   tesela_device_layout layout;
-  tesela_value field[TESELA_OP_FIELDS] = {tesela_value_of_text("layout", cli->arg[0]),
-                                          tesela_value_of_text("dump", cli->arg[1]),
-                                          tesela_value_of_text("file", cli->arg[2])};
+  tesela_value field[JSON_FIELDS] = {tesela_value_of_text("layout", cli->arg[0]),
+                                     tesela_value_of_text("dump", cli->arg[1]),
+                                     tesela_value_of_text("file", cli->arg[2])};
   size_t n = 3;
   int status;
   if (!device_read(cli, cli->arg[0], &own, &target, &layout, &status)) return status;

@@ -15,7 +15,7 @@
 /* The problem and the request of a verb. It points into itself: do not copy. */
 typedef struct problem_request {
   problem p;
-  tesela_value field[TESELA_OP_FIELDS];
+  tesela_value field[JSON_FIELDS];
   size_t n;
   json_request ask;
 } problem_request;

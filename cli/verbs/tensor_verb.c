@@ -55,9 +55,9 @@ static int show_progress(void *user, int64_t done, int64_t bytes_total) {
 
 int tensor_verb(const cli_context *cli, size_t n, const tesela_value *field) {
   const char *path = cli_value(cli, "output") ? cli_value(cli, "output") : "-";
-  tesela_value all[TESELA_OP_FIELDS + 4] = {tesela_value_of_text("op", cli->verb->name),
-                                            tesela_value_of_text("file", cli->arg[0]),
-                                            tesela_value_of_text("output", path)};
+  tesela_value all[JSON_FIELDS + 4] = {tesela_value_of_text("op", cli->verb->name),
+                                       tesela_value_of_text("file", cli->arg[0]),
+                                       tesela_value_of_text("output", path)};
   size_t n_all = 3 + n;
   writing w = {.start_ns = 0};
   json_request ask = {.r = {.unfinished = tensor_unfinished, .progress_user = &w}};

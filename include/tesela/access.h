@@ -277,7 +277,7 @@ typedef struct tesela_exchange_facts {
 
 typedef struct tesela_exchange_options {
   int32_t warp;    ///< lanes; 0: 32; at most 64
-  bool no_shuffle; ///< go through shared memory where registers alone do not do
+  bool no_shuffle; ///< go through shared memory if registers alone are not enough
   bool no_shared;  ///< TESELA_E_UNSUPPORTED where registers and shuffles do not do
   /// Of the search for a layout in shared memory (access.h), or for shuffles: dst units times lanes squared, of each warp
   /// unlike those before; 0: TESELA_SYNTHESIS_STEPS.

@@ -44,7 +44,7 @@ typedef struct tesela_arena_options {
   bool first_fit;   ///< only the first order, without search: the naive planner
   bool spill;       ///< for a scratchpad: spill buffers that do not fit, with the least total weight
   const tesela_allocator *allocator; ///< NULL: malloc and free
-  tesela_progress *progress; ///< NULL: none; with steps of the part at hand, every 4096 of them or oftener
+  tesela_progress *progress; ///< NULL: none; with steps of the current part, every 4096 of them or oftener
   void *progress_user;
   int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_arena_options;

@@ -61,38 +61,44 @@ typedef enum tesela_status {
 /* symbol, value, code in JSON, meaning: finer than a status, for modules whose refusals a program tells apart. Values
  * are part of the ABI: never changed, never reused. */
 #define TESELA_REASON_MAP(X)                                                                                \
-  X(TESELA_REASON_NONE, 0, "", "the status says it all")                                                    \
+  X(TESELA_REASON_NONE, 0, "", "no finer reason than the status")                                           \
   X(TESELA_REASON_SHAPE_NOT_POSITIVE, 1, "SHAPE_NOT_POSITIVE", "an extent is below 1")                      \
   X(TESELA_REASON_MODE_NOT_POSITIVE, 2, "MODE_NOT_POSITIVE", "a mode is below 1, or a replica count")       \
   X(TESELA_REASON_MODE_DOES_NOT_FIT_SHAPE, 3, "MODE_DOES_NOT_FIT_SHAPE",                                    \
     "modes do not multiply to the dims")                                                                    \
   X(TESELA_REASON_MODE_USED_TWICE, 4, "MODE_USED_TWICE", "a mode is placed twice")                          \
   X(TESELA_REASON_MODE_NOT_PLACED, 5, "MODE_NOT_PLACED", "a mode is neither spatial nor local")             \
-  X(TESELA_REASON_SPATIAL_MODE_OUT_OF_RANGE, 6, "SPATIAL_MODE_OUT_OF_RANGE", "spatial_modes names no mode") \
-  X(TESELA_REASON_LOCAL_MODE_OUT_OF_RANGE, 7, "LOCAL_MODE_OUT_OF_RANGE", "local_modes names no mode")       \
+  X(TESELA_REASON_SPATIAL_MODE_OUT_OF_RANGE, 6, "SPATIAL_MODE_OUT_OF_RANGE",                                \
+    "spatial_modes names an unknown mode")                                                                  \
+  X(TESELA_REASON_LOCAL_MODE_OUT_OF_RANGE, 7, "LOCAL_MODE_OUT_OF_RANGE",                                    \
+    "local_modes names an unknown mode")                                                                    \
   X(TESELA_REASON_RANKS_LENGTH, 8, "RANKS_LENGTH", "ranks has another length than the shape")               \
   X(TESELA_REASON_RANKS_OUT_OF_RANGE, 9, "RANKS_OUT_OF_RANGE", "a rank is outside 0 .. n-1")                \
-  X(TESELA_REASON_RANKS_DUPLICATE, 10, "RANKS_DUPLICATE", "a rank stands twice")                            \
-  X(TESELA_REASON_WORKERS_NOT_POSITIVE, 11, "WORKERS_NOT_POSITIVE", "there are no threads")                 \
+  X(TESELA_REASON_RANKS_DUPLICATE, 10, "RANKS_DUPLICATE", "a rank is repeated")                             \
+  X(TESELA_REASON_WORKERS_NOT_POSITIVE, 11, "WORKERS_NOT_POSITIVE", "a number of threads below 1")          \
   X(TESELA_REASON_THREADS_DO_NOT_FIT, 12, "THREADS_DO_NOT_FIT",                                             \
-    "neither of threads and elements divides the other")                                                    \
-  X(TESELA_REASON_DIM_OUT_OF_RANGE, 13, "DIM_OUT_OF_RANGE", "there is no such dim")                         \
-  X(TESELA_REASON_DIM_DUPLICATE, 14, "DIM_DUPLICATE", "a dim stands twice")                                 \
+    "neither the number of threads nor that of elements divides the other")                                 \
+  X(TESELA_REASON_DIM_OUT_OF_RANGE, 13, "DIM_OUT_OF_RANGE", "a dim outside the rank")                       \
+  X(TESELA_REASON_DIM_DUPLICATE, 14, "DIM_DUPLICATE", "a dim is repeated")                                  \
   X(TESELA_REASON_DIM_NOT_ONE, 15, "DIM_NOT_ONE", "a dim to drop has an extent above 1")                    \
   X(TESELA_REASON_DIMS_LENGTH, 16, "DIMS_LENGTH", "a permutation has another length than the shape")        \
   X(TESELA_REASON_RESHAPE_SIZE_MISMATCH, 17, "RESHAPE_SIZE_MISMATCH", "the numbers of elements differ")     \
   X(TESELA_REASON_RESHAPE_NOT_REPRESENTABLE, 18, "RESHAPE_NOT_REPRESENTABLE",                               \
-    "no modes say the reshaped layout")                                                                     \
+    "no modes express the reshaped layout")                                                                 \
   X(TESELA_REASON_NOT_DIVISIBLE, 19, "NOT_DIVISIBLE", "no layout composed with the divisor gives this one") \
   X(TESELA_REASON_NOT_LEFT_DIVISIBLE, 20, "NOT_LEFT_DIVISIBLE",                                             \
-    "the divisor composed with none gives this one")                                                        \
+    "the divisor composed with any layout does not give this one")                                          \
   X(TESELA_REASON_NOT_BROADCASTABLE, 21, "NOT_BROADCASTABLE", "a dim is neither 1 nor that of the layout")  \
   X(TESELA_REASON_NOT_REPEATABLE, 22, "NOT_REPEATABLE", "the tile does not divide the shape")               \
   X(TESELA_REASON_NOT_LINEAR, 23, "NOT_LINEAR",                                                             \
-    "offsets of the result are no sum over modes and one XOR stage")                                        \
-  X(TESELA_REASON_SWIZZLE, 24, "SWIZZLE", "the swizzle does not survive the operation")                     \
-  X(TESELA_REASON_CONFLICT, 25, "CONFLICT", "the layouts of a program contradict each other")               \
-  X(TESELA_REASON_PATH, 26, "PATH", "the path cannot be opened, or not written")
+    "no sum over modes with one XOR stage expresses the offsets of the result")                             \
+  X(TESELA_REASON_SWIZZLE, 24, "SWIZZLE", "no swizzle expresses the result")                                \
+  X(TESELA_REASON_CONFLICT, 25, "CONFLICT", "the layouts of a kernel contradict each other")                \
+  X(TESELA_REASON_PATH, 26, "PATH", "a file cannot be opened, or cannot be written under its name")         \
+  X(TESELA_REASON_MAX_BYTES, 27, "MAX_BYTES", "more than max_bytes")                                        \
+  X(TESELA_REASON_MAX_HEADER, 28, "MAX_HEADER", "more than max_header")                                     \
+  X(TESELA_REASON_MAX_NESTS, 29, "MAX_NESTS", "more than max_nests, or its default")                        \
+  X(TESELA_REASON_MAX_STEPS, 30, "MAX_STEPS", "more than max_steps")
 
 typedef enum tesela_reason {
 #define TESELA__ROW(symbol, value, code, text) symbol = value,

@@ -21,7 +21,7 @@
  *
  * docs/query.md lists the operations with their fields and answers; so does the operation `ops`.
  *
- * Functions may be called from several threads at once, each with its own request and sink, but for the readers of JSON. NULL
+ * Functions may be called from several threads at once, each with its own request and sink, except the readers of JSON. NULL
  * (base.h): a NULL sink takes nothing, a NULL value is null, functions with a status refuse NULL with TESELA_E_INVALID.
  */
 #ifndef TESELA_OPS_H
@@ -224,8 +224,6 @@ typedef struct tesela_field {
   bool optional;
   const char *words; ///< TESELA_FIELD_TEXT: the texts expected, "tpu|..."; NULL: any
 } tesela_field;
-
-#define TESELA_OP_FIELDS 16 ///< most fields of an operation in the built-in table
 
 struct tesela_request;
 

@@ -50,7 +50,7 @@ typedef struct tesela_propagate_options {
       const tesela_device_layout *to); ///< NULL: device elements of `from` for a move, of `to` for a copy
   void *user;
   const tesela_allocator *allocator; ///< NULL: malloc and free; must outlive the result
-  tesela_progress *progress;         ///< NULL: none; with steps of the search at hand, before each of them
+  tesela_progress *progress;         ///< NULL: none; with steps of the current search, before each of them
   void *progress_user;
   int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_propagate_options;

@@ -25,7 +25,7 @@ tesela_status tesela__refuse(tesela_error *err, tesela_status status, tesela_rea
 /* A tesela_progress asked to stop: TESELA_E_STOPPED. */
 tesela_status tesela__fail_stopped(tesela_error *err);
 
-/* "expected 0 to 4", or what to say where no number is allowed. */
+/* "expected 0 to 4", or another text if no number is valid. */
 void tesela__range_text(int64_t least, int64_t most, char *text, size_t room);
 
 /* The first lines of a public function: `TESELA__NEED(err, layout, sizes);` returns TESELA_E_INVALID, "argument sizes is NULL",
@@ -44,7 +44,7 @@ void tesela__range_text(int64_t least, int64_t most, char *text, size_t room);
       return TESELA_E_INVALID;          \
     }                                   \
   } while (0)
-/* After them: the room to grow of an options struct, which may be NULL, is 0. */
+/* Next: the room to grow of an options struct, which may be NULL, must be 0. */
 #define TESELA__NEED_CLEAR(err, options)                                                                 \
   do {                                                                                                   \
     if ((options) && tesela__is_filled((options)->reserved)) {                                           \
@@ -96,14 +96,14 @@ static inline bool tesela__round_up(int64_t n, int64_t t, int64_t *out) {
 static inline int64_t tesela__min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t tesela__max(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* End a text that was cut to room - 1 bytes at a word, with "..." after it; room is 8 or more. */
+/* Shorten a text that was cut to room - 1 bytes to whole words and "..."; room is 8 or more. */
 void tesela__end_cut(char *text, size_t room);
 
 int64_t tesela__gcd(int64_t a, int64_t b); /* a, b >= 0; gcd(0, b) = b */
 
 /* ---- text ------------------------------------------------------------------------------------------------- */
 
-/* A sink collects small pieces in a block and passes them on; after the first refusal it swallows the rest. */
+/* A sink collects small pieces in a block and passes them on; after the first refusal it drops the rest. */
 typedef struct tesela__sink {
   const tesela_writer *to;
   bool stopped;
@@ -121,21 +121,21 @@ void tesela__puts(tesela__sink *sink, const char *text);
 void tesela__putc(tesela__sink *sink, char c);
 void tesela__put_int(tesela__sink *sink, int64_t value);
 void tesela__putf(tesela__sink *sink, const char *format, ...) TESELA_PRINTF(2, 3); /* up to 255 bytes */
-/* Pass on what is left. TESELA_E_STOPPED if the writer refused. */
+/* Pass on the rest. TESELA_E_STOPPED if the writer refused. */
 tesela_status tesela__sink_finish(tesela__sink *sink, tesela_error *err);
 
 /* The length of the UTF-8 character at the beginning of a text, 1 to 4; 0 for an empty or invalid text. */
 size_t tesela__utf8(const char *text, size_t length);
 
-/* A text from outside, made harmless and cut to what fits, for "%s" in a message: control characters and bytes that are not
- * UTF-8 as \x1b. Returns `quoted`. */
+/* A text from outside, escaped and shortened, for "%s" in a message: control characters and bytes that are not UTF-8 as \x1b.
+ * Returns `quoted`. */
 enum { TESELA__QUOTE = 96 };
 const char *tesela__quote(const char *text, size_t length, char quoted[TESELA__QUOTE]);
 
 /* The decimal point of strtod and printf follows the locale; that of tesela's texts does not. */
 char tesela__decimal_point(void);
 
-/* Edits between two words: letters to insert, drop, change, or swap with a neighbour, whatever their case. Of a word beyond
+/* Edits between two words: letters to insert, drop, change, or swap with a neighbour, whatever their case. For a word beyond
  * TESELA__EDITS_WORD bytes the length of the longer one. */
 enum { TESELA__EDITS_WORD = 48 };
 size_t tesela__edits(const char *a, size_t n, const char *b, size_t m);
@@ -145,7 +145,7 @@ size_t tesela__edits(const char *a, size_t n, const char *b, size_t m);
 const char *tesela__nearest(const char *word, size_t length,
                             const char *(*candidate)(const void *user, int32_t i), const void *user);
 
-/* ---- what the CPU can do ---------------------------------------------------------------------------------- */
+/* ---- CPU features ---------------------------------------------------------------------------------- */
 
 #if (defined(__x86_64__) || defined(__i386__)) && (defined(__GNUC__) || defined(__clang__))
 #define TESELA__X86 1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cpu.c - which instruction sets may be used. Asked of the CPU once: in a virtual machine that takes 20 microseconds.
+ * cpu.c - the instruction sets that may be used. The CPU is asked once: in a virtual machine that takes 20 microseconds.
  */
 #include <stdatomic.h>
 

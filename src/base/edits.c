@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * edits.c - how far one word is from another, and which of many is nearest, for "did you mean": letters to insert, drop,
+ * edits.c - the distance of two words, and the nearest of many, for "did you mean": letters to insert, drop,
  * change, or swap with their neighbour, upper and lower case alike (Damerau's distance, optimal string alignment).
  */
 #include "base/base.h"

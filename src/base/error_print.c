@@ -2,7 +2,7 @@
 /*
  * error_print.c - an error as readable text: its message, the line of the text, and a caret under the byte that is wrong.
  *
- * Columns are counted twice: once over the line, to know which part of it is shown, and once while it is printed.
+ * Columns are counted twice: over the line, to choose the part to show, and while it is printed.
  */
 #include "base/base.h"
 
@@ -31,7 +31,7 @@ static void error_put_caret(tesela__sink *sink, const char *line, size_t length,
   const int64_t total = error_columns(line, length, length, ascii);
   const int64_t caret = error_columns(line, length, at, ascii);
   int64_t first = 0, last = total, column = 0;
-  if (total > room + 2 * DOTS) { /* show so many that some of what follows the caret is seen */
+  if (total > room + 2 * DOTS) { /* show some text after the caret, too */
     last = tesela__min(total, tesela__max(room, caret + tesela__min(AHEAD, room / 2)));
     first = tesela__max(0, last - room);
   }

@@ -14,7 +14,7 @@
 /* CPUs that this process may use, at least 1; asked once. */
 int32_t tesela__cpu_count(void);
 
-/* Bytes of the last cache that the cores share, a usual size where the system does not say; asked once. */
+/* Bytes of the last cache that the cores share, or a usual size if the system does not know; asked once. */
 int64_t tesela__cache_bytes(void);
 
 /* Call chunk(data, i) once for each 0 <= i < n on up to `threads` threads, the caller's included, and return after the
@@ -22,7 +22,7 @@ int64_t tesela__cache_bytes(void);
  * others. */
 void tesela__run_on_threads(int32_t threads, int32_t n, void (*chunk)(void *data, int32_t i), void *data);
 
-/* A thread beside the caller's, until it returns from body. Signals to the process are not for it. */
+/* A thread in addition to the caller's, until it returns from body. It does not receive signals to the process. */
 typedef struct tesela__thread {
   uintptr_t id;
 } tesela__thread;
@@ -34,7 +34,7 @@ uintptr_t tesela__thread_self(void);
 
 void tesela__sleep_ns(int64_t ns); /* below a second */
 
-/* A lock. It must stay where it is. */
+/* A lock. It must not be moved. */
 typedef struct tesela__lock {
   alignas(max_align_t) unsigned char room[64];
 } tesela__lock;
@@ -45,11 +45,11 @@ void tesela__lock_destroy(tesela__lock *lock);
 
 /* ---- memory ---- */
 
-/* Bytes of this process in memory; -1 if the system does not say. */
+/* Bytes of this process in memory; -1 if unknown. */
 int64_t tesela__resident_bytes(void);
 
-/* Let go of the pages of a mapped file that this process holds in memory: their content stays in the file. Pages that were
- * written are handed to the system for writing. */
+/* Release the pages of a mapped file that this process has in memory; their content stays in the file. Written pages go to the
+ * system for writing. */
 void tesela__drop_pages(const void *memory, int64_t bytes, bool written);
 
 /* ---- files: errors are TESELA_E_IO, those of the path itself with TESELA_REASON_PATH, or TESELA_E_MEMORY ---- */
@@ -61,16 +61,16 @@ typedef struct tesela__mapping {
   intptr_t handle;
 } tesela__mapping;
 
-/* Map the file `path`, "-" for standard input. What is not a regular file, or not at its beginning, is written to a file
- * without a name in TMPDIR (/var/tmp) first, and that is mapped. */
+/* Map the file `path`, "-" for standard input. Anything but a regular file at its beginning is first written to a file without
+ * a name in TMPDIR (/var/tmp), and that is mapped. */
 tesela_status tesela__mapping_open(tesela__mapping *mapping, const char *path,
                                    const tesela_allocator *allocator, tesela_error *err);
 void tesela__mapping_close(tesela__mapping *mapping);
 
-/* A file that is there whole or not at all; include/tesela/file.h says how. */
+/* A file that appears complete or not at all; include/tesela/file.h describes how. */
 typedef struct tesela__output tesela__output;
 
-/* Room for `bytes` bytes that path gets; *data is where they are put. `unfinished` and `only_files` as in
+/* Room for the `bytes` bytes of the file at path; *data: where to write them. `unfinished` and `only_files` as in
  * tesela_file_write_options. */
 tesela_status tesela__output_create(tesela__output **out, const char *path, int64_t bytes, char *unfinished,
                                     bool only_files, const tesela_allocator *allocator, uint8_t **data,

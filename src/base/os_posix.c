@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * os_posix.c - threads, locks and memory of POSIX systems: what the machine has, and threads that live no longer than one call.
+ * os_posix.c - threads, locks and memory of POSIX systems: facts about the machine, and threads that live no longer than one
+ * call.
  *
  * No pool is kept, so that a process may fork at any time and nothing has to be torn down. Starting and joining a
  * thread costs about 20 us; the callers start none for less than a millisecond of work.
  *
- * Chunks are handed out by a counter: a thread that is started late or is slow takes fewer, and one that cannot be
- * started at all leaves its chunk to the others. The calling thread takes chunk 0 in any case.
+ * Chunks are handed out by a counter: a late or slow thread takes fewer, and one that cannot be started leaves its chunk to the
+ * others. The calling thread always takes chunk 0.
  */
-/* For sched_getaffinity. It counts before the first header only, so src/tesela.c says it at its top as well. */
+/* For sched_getaffinity. It works only before the first header, so src/tesela.c has it at its top, too. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
@@ -25,7 +26,7 @@
 #include <unistd.h>
 
 enum {
-  MOST_THREADS = 1023,    /* that are started: with the caller, one for each of 1024 chunks */
+  MOST_THREADS = 1023,    /* most threads to start: with the caller, one for each of 1024 chunks */
   THREAD_STACK = 1 << 20, /* TESELA_PLAN_STACK, and room for the C library and for instrumented builds */
   GUESSED_CACHE = 16 << 20
 };
@@ -43,7 +44,7 @@ static int32_t count_cpus(void) {
 }
 
 int32_t tesela__cpu_count(void) {
-  static _Atomic int32_t known; /* 0: not asked yet; threads that ask at the same time get the same answer */
+  static _Atomic int32_t known; /* 0: unknown yet; threads that ask at the same time get the same answer */
   int32_t n = atomic_load_explicit(&known, memory_order_relaxed);
   if (n == 0) atomic_store_explicit(&known, n = count_cpus(), memory_order_relaxed);
   return n;
@@ -82,8 +83,8 @@ static void *take_chunks(void *argument) {
   }
 }
 
-/* Signals to the process are for the program's own threads. Those that a thread raises by what it does itself, such as
-   SIGBUS in a mapped file, must reach it. Returns whether *old is to be restored. */
+/* Signals to the process are for the program's own threads. Signals that a thread causes itself, such as SIGBUS in a mapped
+ * file, must reach it. Returns whether to restore *old. */
 static bool block_signals(sigset_t *old) {
   static const int own[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV};
   sigset_t all;
@@ -92,7 +93,7 @@ static bool block_signals(sigset_t *old) {
   return pthread_sigmask(SIG_SETMASK, &all, old) == 0;
 }
 
-/* Start up to n threads; they inherit the signal mask. How many there are. */
+/* Start up to n threads, which inherit the signal mask. Returns their number. */
 static int32_t start_threads(void *(*body)(void *data), void *data, int32_t n, pthread_t *thread) {
   pthread_attr_t attributes;
   sigset_t old;

@@ -57,7 +57,7 @@ static bool write_all(int fd, const char *data, size_t length) {
   return true;
 }
 
-/* All that comes from `from`, to `fd`. */
+/* Copy all bytes of `from` to `fd`. */
 static tesela_status copy_stream(int from, int fd, char *block, tesela_error *err) {
   for (;;) {
     ssize_t n = read(from, block, STREAM_BLOCK);
@@ -70,7 +70,7 @@ static tesela_status copy_stream(int from, int fd, char *block, tesela_error *er
   }
 }
 
-/* All that comes from `from`, in an unnamed file. */
+/* Copy all bytes of `from` to an unnamed file. */
 static tesela_status keep_stream(int from, int *kept, const tesela_allocator *allocator, tesela_error *err) {
   char *block = tesela__alloc(allocator, STREAM_BLOCK, 1);
   if (!block) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory to read a stream");

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * os_posix_output.c - a file that is there whole or not at all.
+ * os_posix_output.c - a file that appears complete or not at all.
  *
  * Space is reserved before the first byte is written, so that a full disk is an error here and not a SIGBUS in the
- * middle of a copy. The bytes have no name until they are whole (O_TMPFILE), so that nothing is left of a process that
- * is killed; they are linked to a name of their own beside the final one, which a rename then gives them. Where the file
- * system or /proc does not allow that, they have the name beside from the beginning. Only names that this process made
- * are ever removed.
+ * middle of a copy. The bytes have no name until they are complete (O_TMPFILE), so a killed process leaves nothing; then they
+ * are linked to a temporary name in the folder of the final one, and renamed. If the file system or /proc does not allow that,
+ * they have the temporary name from the beginning. Only names that this process made are ever removed.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* O_TMPFILE */
@@ -28,7 +27,7 @@ enum { PATH_BYTES = 4096, TRIES = 100, LINKS = 40, WRITE_BLOCK = 1 << 20 };
 struct tesela__output {
   tesela_allocator allocator;
   char *path;    /* the final name, links followed; NULL for a descriptor */
-  int to;        /* a descriptor that the path means; -1: none */
+  int to;        /* the descriptor that the path means, or -1 */
   bool stream;   /* written at the end */
   bool replaces; /* a file of this owner and mode */
   mode_t mode;
@@ -37,13 +36,13 @@ struct tesela__output {
   int fd;
   uint8_t *data; /* mapped; zeros at first; never NULL */
   int64_t size;
-  char *unfinished; /* the name beside while there is one, else "" */
+  char *unfinished; /* the temporary name while it exists, else "" */
   char own_unfinished[PATH_BYTES];
 };
 
-/* ---- the name beside -------------------------------------------------------------------------------------- */
+/* ---- the temporary name -------------------------------------------------------------------------------------- */
 
-/* Signals wait while a name is made and noted, so that a handler removes it or finds none. */
+/* Signals are blocked while a name is made and recorded, so a handler removes it or does not find it. */
 static void hold_signals(sigset_t *before) {
   sigset_t all;
   sigfillset(&all);
@@ -70,13 +69,13 @@ static int folder_length(const char *path) {
   return slash ? (int)(slash + 1 - path) : 0;
 }
 
-/* The path by which the system finds a descriptor of ours, to link it. */
+/* The system's path of a descriptor, to link it. */
 static const char *by_descriptor(int fd, char text[32]) {
   snprintf(text, 32, "/proc/self/fd/%d", fd);
   return text;
 }
 
-/* A file without a name in the folder of out->path; -1 where the system cannot make one, or cannot link it later. */
+/* A file without a name in the folder of out->path; -1 if the system cannot make one, or cannot link it later. */
 static int open_unnamed(const tesela__output *out, mode_t mode) {
   int fd = -1;
 #ifdef O_TMPFILE
@@ -99,8 +98,8 @@ static int take_name(const char *name, int fd, mode_t mode) {
   return linkat(AT_FDCWD, by_descriptor(fd, text), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 ? fd : -1;
 }
 
-/* A name beside out->path, ".model.npy.1a2b3c.tesela", for a new file, or for the unnamed one `fd`; it is noted when it is
- * there. Returns the descriptor, or -1. Signals are held. */
+/* A temporary name next to out->path, ".model.npy.1a2b3c.tesela", for a new file, or for the unnamed one `fd`; recorded once it
+ * exists. Returns the descriptor, or -1. Signals are blocked. */
 static int name_beside(tesela__output *out, int fd, mode_t mode) {
   int folder = folder_length(out->path);
   char name[PATH_BYTES];
@@ -127,7 +126,7 @@ static tesela_status open_unfinished(tesela__output *out, tesela_error *err) {
     out->fd = tesela__os_unnamed();
     return out->fd >= 0 ? TESELA_OK : fail_output(err, "no temporary file (TMPDIR sets its folder): ");
   }
-  mode_t mode = out->replaces ? 0600 : 0666; /* the old file's comes at the end */
+  mode_t mode = out->replaces ? 0600 : 0666; /* the old file's mode comes at the end */
   out->fd = open_unnamed(out, mode);
   if (out->fd >= 0) return TESELA_OK;
   hold_signals(&before);
@@ -141,7 +140,7 @@ static tesela_status open_unfinished(tesela__output *out, tesela_error *err) {
                           "FILE writes into one): ");
 }
 
-/* `size` bytes that are there, mapped. */
+/* Reserve and map `size` bytes. */
 static tesela_status make_room(tesela__output *out, tesela_error *err) {
   static uint8_t nothing[1];
   char what[64];
@@ -164,7 +163,7 @@ static tesela_status make_room(tesela__output *out, tesela_error *err) {
   return tesela__os_fail(err, TESELA_REASON_NONE, what);
 }
 
-/* The descriptor that a path means: 1 for "-" and /dev/stdout, N for /dev/fd/N; -1 if it means none. */
+/* The descriptor that a path means: 1 for "-" and /dev/stdout, N for /dev/fd/N; else -1. */
 static int descriptor_of(const char *path) {
   static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
   if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
@@ -202,7 +201,7 @@ static char *follow_links(const char *path, int most, const tesela_allocator *al
   return NULL;
 }
 
-/* Where the bytes go in the end: links are followed, so that a link stays one, or refused. */
+/* Find the destination of the bytes: links are followed, so that a link remains, or refused. */
 static tesela_status look_at_path(tesela__output *out, const char *path, bool only_files, tesela_error *err) {
   struct stat info;
   out->to = descriptor_of(path);
@@ -275,9 +274,9 @@ static tesela_status write_stream(tesela__output *out, tesela_error *err) {
   return status;
 }
 
-/* The mode of the file that is replaced, and as far as this process may its owner and group. Where the group cannot be
- * kept, its new members get what others have; where either cannot, nothing runs as the owner or the group. A file system
- * without owners or modes has none to keep. */
+/* Keep the mode of the replaced file and, if this process may, its owner and group. If the group cannot be kept, the new group
+ * gets the rights of others; if either cannot, the set-id bits are cleared. Ignored on a file system without owners or modes.
+ * */
 static void keep_owner_and_mode(const tesela__output *out) {
   mode_t mode = out->mode;
   bool group = fchown(out->fd, (uid_t)-1, out->group) == 0;
@@ -288,7 +287,7 @@ static void keep_owner_and_mode(const tesela__output *out) {
   (void)kept;
 }
 
-/* May fail where there is nothing to sync. */
+/* A failure is ignored for files that cannot be synced. */
 static bool sync_descriptor(int fd) { return fsync(fd) == 0 || errno == EINVAL || errno == EOPNOTSUPP; }
 
 /* Sync the rename itself to disk. A folder that can be written but not read cannot be synced. */

@@ -2,8 +2,8 @@
 /*
  * reader.c - the text reader; see reader.h.
  *
- * A byte that starts nothing valid (NUL, invalid UTF-8, an unterminated comment) is not an error by itself: no caller expects
- * it, so the error about what was expected there says what was found.
+ * A byte that cannot start anything valid (NUL, invalid UTF-8, an unterminated comment) is not an error by itself: no caller
+ * expects it, so the error about the expected text names it.
  */
 #include "base/reader.h"
 
@@ -46,7 +46,7 @@ bool tesela__read_comment(tesela__reader *r) {
   for (; at < r->length; at += n) {
     c = (unsigned char)r->text[at];
     if (!loose) n = tesela_utf8_character(r->text + at, r->length - at, &c);
-    if (n == 0 || (c == 0 && !loose)) { /* stand at the bad byte */
+    if (n == 0 || (c == 0 && !loose)) { /* at the bad byte */
       r->at = at;
       return false;
     }
@@ -54,7 +54,7 @@ bool tesela__read_comment(tesela__reader *r) {
     if (kind == '*' && c == '*' && at + 1 < r->length && r->text[at + 1] == '/') break;
   }
   bool ends = kind == '/' || at < r->length;
-  if (!ends && !loose) return false; /* stand at its start */
+  if (!ends && !loose) return false; /* at its start */
   r->at = !ends ? r->length : kind == '*' ? at + 2 : at;
   return true;
 }
@@ -167,7 +167,7 @@ tesela_status tesela__read_integers(tesela__reader *r, char open, bool trailing,
 
 tesela_status tesela__read_fail(const tesela__reader *r, tesela_status status, size_t at, const char *format,
                                 ...) {
-  char line[32] = "", message[2 * sizeof r->err->message]; /* what is too long is cut by tesela__fail */
+  char line[32] = "", message[2 * sizeof r->err->message]; /* tesela__fail cuts long ones */
   if (!r->err) return status;
   va_list args;
   va_start(args, format);
@@ -187,7 +187,7 @@ void tesela__read_found(const tesela__reader *r, size_t at, char found[TESELA__F
   const char *text = r->text + at;
   size_t n = 0, bytes = tesela_utf8_character(text, r->length - at, &c);
   while (at + n < r->length && tesela__byte_is(text[n], (r->word | r->glue) & ~TESELA__BYTE_SIGN)) n++;
-  if (n == 0 && *text == '-') /* a number that is not one of this place */
+  if (n == 0 && *text == '-') /* a number that is not valid here */
     for (n = 1; at + n < r->length && tesela__byte_is(text[n], TESELA__BYTE_NAME);) n++;
   bool comment = c == '/' && r->blanks >= TESELA__BLANKS_COMMENTS && r->length - at > 1 && text[1] == '*';
   if (n > SHOWN)
@@ -217,7 +217,7 @@ static const struct {
     {0x00D7, ','}, /* multiplication sign, as in T(8x128) */
 };
 
-/* The ASCII character that the next one resembles, '\0' if none; *bytes: its length. */
+/* The ASCII character that the next one resembles, or '\0'; *bytes: its length. */
 static char reader_lookalike(const tesela__reader *r, size_t *bytes) {
   uint32_t c;
   if (r->at >= r->length || (unsigned char)r->text[r->at] < 0x80) return '\0';
@@ -244,7 +244,7 @@ static size_t reader_bad_byte(const tesela__reader *r) {
 }
 
 tesela_status tesela__read_unexpected(tesela__reader *r, const char *expected, const char *hint) {
-  char found[TESELA__FOUND], wanted[136]; /* so that what was found always fits */
+  char found[TESELA__FOUND], wanted[136]; /* leaves room for the found text */
   char meant[] = "; did you mean '*'?";
   size_t bytes;
   if (!r->err) return TESELA_E_SYNTAX;
@@ -276,6 +276,21 @@ tesela_status tesela__read_unknown(tesela__reader *r, tesela_status status, size
                            near ? "?" : "");
 }
 
+tesela_status tesela__read_unknown_among(tesela__reader *r, size_t at, size_t length, const char *what,
+                                         const char *(*name)(const void *user, int32_t i), const void *user) {
+  enum { LONGEST = 24 };
+  char list[160] = "";
+  size_t used = 0;
+  int32_t i = 0;
+  const char *next;
+  for (; (next = name(user, i)) && used + LONGEST < sizeof list; i++)
+    if (*next)
+      used += (size_t)snprintf(list + used, sizeof list - used, "%s%.20s", used > 0 ? ", " : "", next);
+  if (next) snprintf(list + used, sizeof list - used, ", ...");
+  return tesela__read_unknown(r, TESELA_E_SYNTAX, at, length, what, "",
+                              tesela__nearest(r->text + at, length, name, user), list);
+}
+
 /* The names of a table, as candidates. */
 typedef struct reader_names {
   const char *(*name)(int32_t i);
@@ -285,15 +300,6 @@ static const char *reader_name(const void *user, int32_t i) { return ((const rea
 
 tesela_status tesela__read_unknown_of(tesela__reader *r, size_t at, size_t length, const char *what,
                                       const char *(*name)(int32_t i)) {
-  enum { LONGEST = 24 };
-  char list[160] = "";
-  size_t used = 0;
-  int32_t i = 0;
   const reader_names names = {name};
-  for (; name(i) && used + LONGEST < sizeof list; i++)
-    if (*name(i))
-      used += (size_t)snprintf(list + used, sizeof list - used, "%s%.20s", used > 0 ? ", " : "", name(i));
-  if (name(i)) snprintf(list + used, sizeof list - used, ", ...");
-  return tesela__read_unknown(r, TESELA_E_SYNTAX, at, length, what, "",
-                              tesela__nearest(r->text + at, length, reader_name, &names), list);
+  return tesela__read_unknown_among(r, at, length, what, reader_name, &names);
 }

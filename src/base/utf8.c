@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * utf8.c - characters of a text that may be anything.
+ * utf8.c - characters of any text, valid or not.
  */
 #include "base/base.h"
 

@@ -2,14 +2,14 @@
 /*
  * dma.c - the nests of a transfer: from digits to boxes, from boxes to nests.
  *
- *   digits   dma_digits.c    which device dims move, along which host dim; loops that are one
- *   boxes    dma_cut.c       per host dim, few; dma_padding.c: the places that are left
+ *   digits   dma_digits.c    device dims that move, and their host dims; merges loops
+ *   boxes    dma_cut.c       few boxes per host dim; dma_padding.c: the other places
  *   nests    here            products of one box per host dim; host dim 0 varies slowest
- *   fewer    dma_reduce.c    nests that together are one, merged form only; of few elements all lists are tried
- *   limits   dma_limits.c    cut until the engine can run them
+ *   fewer    dma_reduce.c    joins nests, merged form only; for few elements tries all lists
+ *   limits   dma_limits.c    cuts nests until the engine can run them
  *
- * Bounds: tuples apart (no two in one box) multiply over host dims. The least count of one host dim may be known by trying
- * all; then each tuple apart of the others needs that many boxes for itself.
+ * Bounds: numbers of tuples apart (no two fit into one box) multiply over host dims. If a search over all tilings gives the
+ * least count of one host dim, each tuple apart of the others needs that many boxes.
  */
 #include "device/dma.h"
 
@@ -23,16 +23,16 @@ typedef struct dma_maker {
   int32_t least;                             /* for any nests, within the limits */
 } dma_maker;
 
-/* So many nests there will be unless they are few enough to be joined: none is made if the engine takes fewer. Padding has
- * other nests than elements. */
+/* Refuse early if the number of nests, unless few enough to be joined, exceeds the engine's limit. Padding has other nests than
+ * elements. */
 static tesela_status dma_check_count(const dma_maker *m, int64_t nests, tesela_error *err) {
   const tesela_dma_limits *limits = m->options->padding ? NULL : m->options->limits;
   if (limits && limits->max_nests && limits->max_nests < TESELA__DMA_NESTS && nests > limits->max_nests &&
       !tesela__dma_few((size_t)nests))
-    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                        "max_nests is %" PRId64 "; the list found has %" PRId64
-                        " nests even without the other limits",
-                        limits->max_nests, nests);
+    return tesela__refuse(err, TESELA_E_UNSUPPORTED, TESELA_REASON_MAX_NESTS,
+                          "max_nests is %" PRId64 "; the list found has %" PRId64
+                          " nests even without the other limits",
+                          limits->max_nests, nests);
   int64_t most = tesela__max(m->dma->list.most, TESELA_DMA_NESTS);
   return nests > most ? tesela__dma_too_many(most, err) : TESELA_OK;
 }
@@ -86,7 +86,7 @@ static tesela_status dma_products(dma_maker *m, tesela__dma_boxes *all, tesela_e
   return TESELA_OK;
 }
 
-/* Only loops that run more than once, by decreasing device stride. */
+/* The loops that run more than once, by decreasing device stride. */
 static void dma_merged(const dma_maker *m, tesela_nest *nest, const int64_t *box) {
   for (int32_t k = 0; k < m->digits.n; k++) {
     const tesela__dma_digit *digit = &m->digits.digit[k];
@@ -133,7 +133,7 @@ static void dma_plain_strides(const dma_maker *m, const int64_t *strides, int64_
   }
 }
 
-/* The nest of a box, as it is without limits. */
+/* The nest of a box, without limits. */
 static tesela_status dma_nest_of(const dma_maker *m, tesela_nest *nest, const int64_t *box,
                                  const int64_t *host_stride, tesela_error *err) {
   *nest = (tesela_nest){.device_offset = m->digits.device_offset, .host_offset = m->digits.host_offset};
@@ -168,7 +168,7 @@ static tesela_status dma_nests(const dma_maker *m, tesela__dma_list *list, const
   return status;
 }
 
-/* Nests of few boxes may be fewer still; of many they are made and cut one by one. */
+/* Nests of few boxes may be reduced; nests of many are made and cut one by one. */
 static tesela_status dma_all_nests(dma_maker *m, const tesela__dma_boxes *all, const int64_t *strides,
                                    tesela_error *err) {
   if (!tesela__dma_few(all->n)) {
@@ -184,7 +184,7 @@ static tesela_status dma_all_nests(dma_maker *m, const tesela__dma_boxes *all, c
   return status;
 }
 
-/* The largest nest first, the others as they are. */
+/* Move the largest nest to the front; the others keep their order. */
 static void dma_main_first(tesela__dma_list *list) {
   size_t best = 0;
   for (size_t i = 1; i < list->n; i++)

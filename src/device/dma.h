@@ -2,15 +2,15 @@
 /*
  * dma.h - what the files of dma.c share: digits, chains, boxes.
  *
- *   digits    the device dims whose digit moves at all, as (step, device stride, host stride)
+ *   digits    the device dims whose digit varies, as (step, device stride, host stride)
  *   chain     the digits of one host dim, steps strictly decreasing down to 1, and the coordinates [lo, hi) that move
  *   boxes     products of digit ranges. Greedy splitting makes the digits of [lo, hi) a staircase; boxes tile it
  *
  *   200 in blocks of 64    digits (64, ..) (1, ..)    [0,200)  =  {0,1,2} x {0..63}  +  {3} x {0..7}
  *
- * Two facts carry everything. A tuple of digits belongs to a coordinate if and only if the rest after each digit is below
- * its step; so with a tuple every smaller one belongs too. Hence a box from tuple a up to tuple b lies in [lo, hi) exactly
- * if b belongs, b's coordinate is below hi and a's is not below lo: O(digits) to test, whatever the sizes.
+ * Two facts are the base. A tuple of digits belongs to a coordinate if and only if the rest after each digit is below its step;
+ * so if a tuple belongs, every smaller one does, too. Hence a box from tuple a up to tuple b lies in [lo, hi) exactly if b
+ * belongs, b's coordinate is below hi and a's is not below lo: O(digits) to test, whatever the sizes.
  */
 #ifndef TESELA_SRC_DEVICE_DMA_H
 #define TESELA_SRC_DEVICE_DMA_H
@@ -20,12 +20,12 @@
 #include <tesela/device.h>
 
 enum {
-  TESELA__DMA_DIGITS = TESELA_DEVICE_DIMS + 1, /* one more for single places between the strides */
+  TESELA__DMA_DIGITS = TESELA_DEVICE_DIMS + 1, /* plus one for single places between the strides */
   TESELA__DMA_CHAINS = TESELA_MAX_RANK + TESELA_DEVICE_DIMS,
-  TESELA__DMA_NESTS = 1 << 20, /* whatever the limits are */
+  TESELA__DMA_NESTS = 1 << 20, /* at any limits */
 };
 
-/* Nests that are made at most. */
+/* The most nests that are made. */
 static inline int64_t tesela__dma_most(const tesela_dma_limits *limits) {
   return limits && limits->max_nests ? tesela__min(limits->max_nests, TESELA__DMA_NESTS) : TESELA_DMA_NESTS;
 }
@@ -33,11 +33,11 @@ static inline int64_t tesela__dma_most(const tesela_dma_limits *limits) {
 typedef struct tesela__dma_digit {
   int64_t step;         /* coordinates of the chain per digit */
   int64_t device, host; /* places and host elements per digit */
-  int32_t dim;          /* device dim it came from; -1: none */
+  int32_t dim;          /* its device dim, or -1 */
 } tesela__dma_digit;
 
 typedef struct tesela__dma_chain {
-  int64_t lo, hi, size; /* coordinates that move, of `size` in all */
+  int64_t lo, hi, size; /* coordinates that move, out of `size` */
   int64_t unit;         /* host elements per coordinate */
   int32_t n;
   int8_t digit[TESELA__DMA_DIGITS]; /* numbers in tesela__dma_digit_list, steps decreasing */
@@ -46,12 +46,12 @@ typedef struct tesela__dma_chain {
 typedef struct tesela__dma_digit_list {
   int32_t n, n_chains;
   bool empty;                         /* nothing moves */
-  int64_t device_offset, host_offset; /* of digit 0 everywhere, and of what never moves */
+  int64_t device_offset, host_offset; /* with all digits 0, including dims that never move */
   tesela__dma_digit digit[TESELA__DMA_DIGITS];
   tesela__dma_chain chain[TESELA__DMA_CHAINS]; /* host dims in order, then replicated dims */
 } tesela__dma_digit_list;
 
-/* Box k is `width` starts, then `width` counts. */
+/* Box k: `width` starts, then `width` counts. */
 typedef struct tesela__dma_boxes {
   int32_t width;
   size_t n, capacity;
@@ -69,28 +69,28 @@ typedef struct tesela__dma_list {
   int64_t most; /* nests: tesela__dma_most */
 } tesela__dma_list;
 
-/* digits: of a layout and a host. `fuse`: digits that continue each other on both sides become one. */
+/* digits: of a layout and a host. `fuse`: merge digits that continue each other on both sides. */
 tesela_status tesela__dma_digits(tesela__dma_digit_list *out, const tesela_device_layout *layout,
                                  const int64_t *host_strides, int64_t host_offset,
                                  const tesela_dma_options *options, bool fuse, tesela_error *err);
 
 bool tesela__dma_box_add(tesela__dma_boxes *boxes, const int64_t *start, const int64_t *count,
                          const tesela_allocator *allocator);
-void tesela__dma_join_boxes(tesela__dma_boxes *boxes); /* those that abut, while there are some */
+void tesela__dma_join_boxes(tesela__dma_boxes *boxes); /* join adjacent boxes while there are any */
 
-/* Tuples of [lo, hi) that are in none of `taken` (may be NULL): where boxes may lie. */
+/* The space for boxes: tuples of [lo, hi) outside of `taken` (may be NULL). */
 typedef struct tesela__dma_space {
   int32_t n;
   const int64_t *step;
   int64_t lo, hi;
   const tesela__dma_boxes *taken;
 } tesela__dma_space;
-/* Does the box from tuple a up to tuple b, both included, lie in the space? */
+/* Is the box from tuple a up to tuple b, both included, inside the space? */
 bool tesela__dma_inside(const tesela__dma_space *space, const int64_t *a, const int64_t *b);
 
-/* Lower bounds for the boxes of a tiling, and fewer boxes where few tuples allow to try all.
- * `apart`: so many tuples are there of which no two fit into one box. Products of spaces have the product of these.
- * `least`: no tiling of this space has fewer. Of a product with another space: least times the other's apart. */
+/* Lower bounds for the boxes of a tiling, and fewer boxes if there are few enough tuples for a full search. `apart`: the size
+ * of a set of tuples of which no two fit into one box; for products of spaces they multiply. `least`: no tiling of this space
+ * has fewer boxes. For a product with another space: least times the other's apart. */
 typedef struct tesela__dma_bounds {
   int32_t apart, least;
 } tesela__dma_bounds;
@@ -107,55 +107,56 @@ tesela_status tesela__dma_cut(tesela__dma_boxes *boxes, tesela__dma_bounds *boun
                               const int64_t *step, int64_t lo, int64_t hi, const tesela_allocator *allocator,
                               tesela_error *err);
 
-/* overlap: no place is named twice by boxes over `digits`; no host element by what moves. TESELA_E_UNSUPPORTED. */
+/* overlap: check that boxes over `digits` have no place twice; that a transfer has no host element twice. TESELA_E_UNSUPPORTED.
+ * */
 tesela_status tesela__dma_check_device(const tesela__dma_digit_list *digits, const tesela__dma_boxes *all,
                                        tesela_error *err);
 tesela_status tesela__dma_check_host(const tesela__dma_digit_list *digits, tesela_error *err);
 
-/* padding: the places of [0, places) that `taken`, boxes over `digits`, leave. *digits becomes the digits of the result. */
+/* padding: the places of [0, places) outside of `taken`, boxes over `digits`. *digits becomes the digits of the result. */
 tesela_status tesela__dma_padding(tesela__dma_boxes *boxes, int32_t *bound, tesela__dma_digit_list *digits,
                                   const tesela__dma_boxes *taken, const tesela_device_layout *layout,
                                   bool plain, const tesela_allocator *allocator, tesela_error *err);
 
-/* limits: append `nest` to the list, cut until it keeps them. */
+/* limits: append `nest` to the list, cut until it meets them. */
 tesela_status tesela__dma_check_limits(const tesela_dma_limits *limits, tesela_error *err);
 tesela_status tesela__dma_legalise(tesela__dma_list *list, const tesela_nest *nest,
                                    const tesela_dma_limits *limits, int64_t bytes, tesela_error *err);
-/* There would be more than list->most. */
+/* Fail: more nests than list->most. */
 tesela_status tesela__dma_too_many(int64_t most, tesela_error *err);
 tesela_status tesela__dma_add(tesela__dma_list *list, const tesela_nest *nest, tesela_error *err);
-/* Elements that follow each other on the device while the innermost loops run; `most`: at most so many, 0: any. */
+/* The contiguous elements on the device of the innermost loops; `most`: the most of them, 0: any number. */
 int64_t tesela__dma_burst(const tesela_nest *nest, int64_t most);
 
-/* Does a nest keep the limits (max_nests apart) as it is? */
+/* Does a nest meet the limits (max_nests apart)? */
 bool tesela__dma_keeps(const tesela_nest *nest, const tesela_dma_limits *limits, int64_t bytes);
 
-/* nest: loops. `sort`: by decreasing device stride. Coalesce: loops that continue each other on both sides become one. */
+/* nest: loops. `sort`: by decreasing device stride. Coalesce: merge loops that continue each other on both sides. */
 void tesela__dma_add_loop(tesela_nest *nest, int32_t at, int64_t range, int64_t device, int64_t host);
 void tesela__dma_sort_loop(tesela_nest *nest, int64_t range, int64_t device, int64_t host);
 void tesela__dma_remove_loop(tesela_nest *nest, int32_t k);
 void tesela__dma_coalesce(tesela_nest *nest);
 int64_t tesela__dma_elements(const tesela_nest *nest);
-/* Few enough to look at all pairs. */
+/* Are there few enough to test all pairs? */
 bool tesela__dma_few(size_t n);
-/* Two nests whose union is a nest become one, while there are some; not where they are many. Loops by decreasing stride. */
+/* Join two nests whose union is a nest, while there are any; not for many nests. Loops by decreasing stride. */
 void tesela__dma_join_nests(tesela__dma_list *list);
-/* No list of nests with any strides that names the same has fewer: 0, 1, or 2 if a corner lacks its mirror image. */
+/* A lower bound for lists of nests with any strides over the same elements: 0, 1, or 2 if a corner lacks its mirror image. */
 int32_t tesela__dma_least(const tesela__dma_list *list);
 
-/* fewest: have all nests together so few elements that lists are tried? Then replace the list by one with fewer nests, if
- * there is one (limits: that keep them). *kept: the nests at hand keep the limits; if not, any list that does is fewer, and *kept
- * says whether there is one. *least grows where all lists were tried. */
+/* fewest: do all nests together have so few elements that all lists are tried? Then replace the list by one with fewer nests,
+ * if one exists (that meets the limits). *kept: the given nests meet the limits; if not, any list that does counts as fewer,
+ * and *kept receives whether it exists. *least grows if all lists were tried. */
 bool tesela__dma_is_small(const tesela__dma_list *list);
 tesela_status tesela__dma_fewest(tesela__dma_list *list, bool *kept, int32_t *least,
                                  const tesela_dma_limits *limits, int64_t bytes, tesela_error *err);
 
-/* reduce: `boxes`, nests without limits, few, as nests within the limits and, in merged form, fewer. `out` starts empty. No list
- * that keeps the limits has fewer than *least. */
+/* reduce: turn `boxes`, a few nests without limits, into nests within the limits and, in merged form, fewer. `out` starts
+ * empty. No list that meets the limits has fewer than *least. */
 tesela_status tesela__dma_reduce(tesela__dma_list *out, int32_t *least, const tesela__dma_list *boxes,
                                  const tesela_dma_options *options, int64_t bytes, tesela_error *err);
 
-/* What a list knows about itself, for printing. */
+/* A list with its facts, for printing. */
 struct tesela_dma {
   tesela_allocator allocator;
   tesela__dma_list list;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dma_bound.c - how few boxes could do: tuples of which no two fit into one box.
+ * dma_bound.c - a lower bound on boxes: tuples of which no two fit into one box.
  *
- * Two tuples fit into one box if the box that they span lies in the space (dma.h says how that is tested). A set without such
- * a pair needs one box per tuple. It is picked greedily among corners of the boxes at hand: tuples that nothing in the
- * space is above first. In coordinates from 0 on those are all in one box with no other of their kind.
+ * Two tuples fit into one box if the box that they span is inside the space (dma.h describes the test). A set without such a
+ * pair needs one box per tuple. It is chosen greedily among corners of the given boxes, first the maximal tuples of the space.
+ * If coordinates start at 0, no two of those fit into one box.
  */
 #include "device/dma.h"
 
 enum { DMA_BOUND_BOXES = 1024, DMA_FEW = 100, DMA_CORNERS = 16, DMA_ORDERS = 4 };
 
-/* Is the coordinate of this tuple one, below `hi` and not below `lo`? `proper`: check that the tuple belongs to it too. */
+/* Is the coordinate of this tuple below `hi` and not below `lo`? `proper`: check that the tuple belongs to it, too. */
 static bool dma_within(const tesela__dma_space *space, const int64_t *tuple, bool proper, bool low,
                        bool high) {
   int64_t sum = 0, part;
@@ -21,7 +21,7 @@ static bool dma_within(const tesela__dma_space *space, const int64_t *tuple, boo
   return (!low || sum >= space->lo) && (!high || sum < space->hi);
 }
 
-/* Does the box from a up to b (both included) lie in the space? */
+/* Is the box from a up to b (both included) inside the space? */
 bool tesela__dma_inside(const tesela__dma_space *space, const int64_t *a, const int64_t *b) {
   if (!dma_within(space, b, true, false, true) || !dma_within(space, a, false, true, false)) return false;
   for (size_t i = 0; space->taken && i < space->taken->n; i++) {
@@ -43,7 +43,7 @@ static bool dma_together(const tesela__dma_space *space, const int64_t *x, const
   return tesela__dma_inside(space, low, high);
 }
 
-/* Is no tuple of the space one digit above (by = 1) or below (by = -1)? */
+/* Is the space without a tuple one digit above (by = 1) or below (by = -1)? */
 static bool dma_extreme(const tesela__dma_space *space, const int64_t *tuple, int64_t by) {
   int64_t next[TESELA__DMA_DIGITS];
   memcpy(next, tuple, (size_t)space->n * sizeof *next);
@@ -78,7 +78,7 @@ static void dma_offer(dma_pick *pick, const tesela__dma_space *space, const int6
   memcpy(pick->tuple + (size_t)pick->n++ * width, tuple, width * sizeof *tuple);
 }
 
-/* One pass: ends that are extreme, starts that are extreme, then all corners; or in other orders. */
+/* One pass: extreme ends, extreme starts, then all corners; or in other orders. */
 static void dma_pass(dma_pick *pick, const tesela__dma_space *space, const tesela__dma_boxes *boxes,
                      int32_t order) {
   int64_t tuple[TESELA__DMA_DIGITS];

@@ -3,15 +3,15 @@
  * dma_cut.c - tile the digits of the coordinates [lo, hi) with few boxes.
  *
  * At one step m, [lo, hi) is a partial digit a from residue f on, whole digits, and a partial digit b below residue l. The
- * residues are coordinates for the smaller steps: the same question again. There are several ways to go on:
+ * residues are coordinates for the smaller steps: the same problem again. There are several choices:
  *
  *   stacks     a x [f,m)    between x [0,m)      b x [0,l)
- *   segments   between the cuts f and l of [0,m) the digits are the same
+ *   segments   between the cuts f and l of [0,m) the digits are equal
  *   last       a x [f,m)    (between + b) x [0,c)    between x [c,m)    b x [c,l)     c: l without some of its small digits
  *   first      (a + between) x [c,m)    between x [0,c)    a x [f,c)    b x [0,l)     c: f, rounded up so
  *
- * Stacks are best for steps that divide each other; the others win where a short last block ends like the whole ones do.
- * The least count over all ways is found by dynamic programming on (step, lo, hi), then boxes that abut are joined.
+ * Stacks are best for steps that divide each other; the others win if a short last block ends like the whole ones. Dynamic
+ * programming on (step, lo, hi) finds the least count over all choices; then adjacent boxes are joined.
  */
 #include "device/dma.h"
 
@@ -136,7 +136,7 @@ static void dma_try(dma_cutter *c, dma_state *best, int32_t way, int64_t cut) {
   if (sum < best->count) best->count = sum, best->way = way, best->cut = cut;
 }
 
-/* Boxes that [lo, hi) needs from this level on; 1 when something failed. Depth: the digits of a chain. */
+/* The number of boxes for [lo, hi) from this level on; 1 after a failure. Depth: the digits of a chain. */
 static int32_t dma_count(dma_cutter *c, int32_t level, int64_t lo, int64_t hi) {
   if (level >= c->n - 1 || c->status != TESELA_OK) return 1;
   int64_t m = c->step[level], a = lo / m, b = (hi - 1) / m, f = lo - a * m, l = hi - b * m;
@@ -178,7 +178,7 @@ bool tesela__dma_box_add(tesela__dma_boxes *boxes, const int64_t *start, const i
   return true;
 }
 
-/* The boxes that dma_count found, exactly as many. */
+/* Write the boxes that dma_count counted. */
 static void dma_emit(dma_cutter *c, int32_t level, int64_t lo, int64_t hi) {
   if (c->status != TESELA_OK) return;
   if (level == c->n - 1) {
@@ -200,7 +200,7 @@ static void dma_emit(dma_cutter *c, int32_t level, int64_t lo, int64_t hi) {
   }
 }
 
-/* Do two boxes abut along one digit and agree in the others? Then the first one takes the second one in. */
+/* If two boxes are adjacent along one digit and equal in the others, extend the first one by the second one. */
 static bool dma_join(int64_t *x, const int64_t *y, int32_t width) {
   int32_t along = -1;
   for (int32_t k = 0; k < width; k++) {
@@ -246,7 +246,7 @@ static int dma_by_key(const void *x, const void *y) {
   return (a > b) - (a < b);
 }
 
-/* By first coordinates, which differ. */
+/* Sort by first coordinates, which differ. */
 static bool dma_sort(tesela__dma_boxes *boxes, const int64_t *step, const tesela_allocator *allocator) {
   size_t bytes = 2 * (size_t)boxes->width * sizeof(int64_t);
   dma_key *key = tesela__alloc(allocator, boxes->n * sizeof *key, alignof(dma_key));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dma_digits.c - the digits of a transfer: what of a device layout moves, along which host dims, and which loops are one.
+ * dma_digits.c - the digits of a transfer: the digits of a device layout that vary, their host dims, and merged loops.
  *
- * A device dim that only ever has digit 0 is left out here: blocks of a dim that fits one, the inner of two dims with equal
+ * A device dim whose digit is always 0 is left out here: blocks of a dim that fits one, the inner of two dims with equal
  * steps, synthetic dims. Two digits are one if they continue each other on both sides:
  *
  *   within a host dim      (64, stride 64) (1, stride 1)        the block dim steps 64 lanes and 64 places: one digit
@@ -39,7 +39,7 @@ static tesela_status dma_check_dims(const tesela_device_layout *layout, tesela_e
   return TESELA_OK;
 }
 
-/* Device dims of host dim d that take digits, so none of extent 1: largest step first, equal steps outer first. */
+/* Device dims of host dim d with digits (extent above 1): largest step first, equal steps outer first. */
 static int32_t dma_owned(const tesela_device_layout *layout, int32_t d, int8_t list[TESELA_DEVICE_DIMS]) {
   int32_t n = 0;
   for (int32_t j = 0; j < layout->n_dims; j++) {
@@ -51,7 +51,7 @@ static int32_t dma_owned(const tesela_device_layout *layout, int32_t d, int8_t l
   return n;
 }
 
-/* The chain of host dim d with all its coordinates; only digits that move. */
+/* The chain of host dim d with all its coordinates; only digits that vary. */
 static tesela_status dma_chain_of(tesela__dma_digit_list *out, tesela__dma_chain *chain,
                                   const tesela_device_layout *layout, int32_t d, int64_t unit,
                                   tesela_error *err) {
@@ -79,7 +79,7 @@ static tesela_status dma_chain_of(tesela__dma_digit_list *out, tesela__dma_chain
   return TESELA_OK;
 }
 
-/* A digit's chain at one coordinate: only offsets. */
+/* A chain with one coordinate: only offsets. */
 static void dma_fix(tesela__dma_digit_list *out, const tesela__dma_chain *chain, int64_t at) {
   for (int32_t k = 0; k < chain->n; k++) {
     const tesela__dma_digit *digit = &out->digit[chain->digit[k]];
@@ -88,7 +88,7 @@ static void dma_fix(tesela__dma_digit_list *out, const tesela__dma_chain *chain,
   }
 }
 
-/* Two digits of a chain that follow each other: does the outer one continue the inner one on the device? */
+/* Of two consecutive digits of a chain, does the outer one continue the inner one on the device? */
 static bool dma_continues(const tesela__dma_digit *outer, int64_t outer_step,
                           const tesela__dma_digit *inner) {
   int64_t places;
@@ -109,7 +109,7 @@ static void dma_fuse_within(tesela__dma_digit_list *out, tesela__dma_chain *chai
   }
 }
 
-/* Put `outer` before `inner` if both sides continue there; then `outer` is to be dropped. */
+/* Merge `outer` into `inner` if both sides continue; the caller then drops `outer`. */
 static bool dma_fuse_between(tesela__dma_digit_list *out, const tesela__dma_chain *outer,
                              tesela__dma_chain *inner) {
   int64_t pitch, lo, hi, size;
@@ -143,7 +143,7 @@ static void dma_fuse(tesela__dma_digit_list *out) {
   }
 }
 
-/* Digits that became part of another or never move are in no chain: number those that are anew. */
+/* Merged digits and those that never vary are not in a chain: renumber the others. */
 static void dma_number(tesela__dma_digit_list *out) {
   tesela__dma_digit kept[TESELA__DMA_DIGITS];
   int32_t n = 0;
@@ -156,7 +156,7 @@ static void dma_number(tesela__dma_digit_list *out) {
   out->n = n;
 }
 
-/* The strides of the host, and that all offsets from them fit. */
+/* The strides of the host; checks that all offsets fit. */
 static tesela_status dma_host(int64_t stride[TESELA_MAX_RANK], const tesela_device_host *host,
                               const int64_t *strides, int64_t offset, tesela_error *err) {
   int64_t low = tesela__min(offset, 0), high = tesela__max(offset, 0), pitch = 1, reach;
@@ -188,7 +188,7 @@ static tesela_status dma_box_of(int64_t *lo, int64_t *hi, const tesela_device_ho
   return TESELA_OK;
 }
 
-/* Replicated dims are chains of their own; synthetic dims need their digit 0. */
+/* Replicated dims are chains of their own; synthetic dims need only digit 0. */
 static tesela_status dma_free_dims(tesela__dma_digit_list *out, const tesela_device_layout *layout,
                                    bool first_copy, tesela_error *err) {
   for (int32_t j = 0; j < layout->n_dims; j++) {
@@ -206,7 +206,7 @@ static tesela_status dma_free_dims(tesela__dma_digit_list *out, const tesela_dev
   return TESELA_OK;
 }
 
-/* Places of all digits at their largest fit in 64 bits: after this, sums of device offsets need no checks. */
+/* Check that the place of the largest digits fits 64 bits: later sums of device offsets need no checks. */
 static tesela_status dma_check_places(const tesela__dma_digit_list *digits, tesela_error *err) {
   int64_t last = 0;
   for (int32_t c = 0; c < digits->n_chains; c++) {

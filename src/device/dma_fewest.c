@@ -2,13 +2,13 @@
 /*
  * dma_fewest.c - the fewest nests of few elements, with any strides, by trying all lists.
  *
- * Elements are (device, host) pairs, at most 64, by place. The first one that is left starts some nest, as all device strides
- * are above 0. From it nests grow loop by loop in the order of their strides, as long as all they name is left; each is tried,
- * and the rest goes to the next nest. When only one nest more would be fewer than the best, it must be all that is left, and
- * then its next stride is known: up to the first element that the loops so far do not reach.
+ * Elements are (device, host) pairs, at most 64, sorted by place. The first remaining one starts a nest, as all device strides
+ * are above 0. From it nests grow loop by loop in the order of their strides, while all their elements remain; each is tried,
+ * and the rest goes to the next nest. If only one more nest would beat the best, it must contain all remaining elements, and
+ * then its next stride is known: the distance to the first element that its loops do not reach.
  *
- * Loops that all nests have, ranges and all, are put aside first and come back at the end: fewer nests of what is left are fewer nests
- * of the whole, but no proof that these are the fewest. With limits a nest counts if it keeps them as it is, and nothing is
+ * Loops that all nests have, with equal ranges, are put aside first and restored at the end: fewer nests for the rest are fewer
+ * nests for the whole, but do not prove that these are the fewest. With limits a nest counts if it meets them, and no loops are
  * put aside.
  */
 #include "device/dma.h"
@@ -19,25 +19,25 @@ enum { FEWEST_ELEMENTS = 64, FEWEST_LOOPS = 6, FEWEST_STEPS = 1 << 16 };
 
 typedef struct fewest_point {
   int64_t device, host;
-  size_t nest; /* of the list at hand */
+  size_t nest; /* in the given list */
 } fewest_point;
 
-/* A nest from element `first`; loop k goes `range[k]` times as far as from `first` to `to[k]`, innermost first. */
+/* A nest from element `first`; loop k has `range[k]` iterations with the step from `first` to `to[k]`, innermost first. */
 typedef struct fewest_nest {
   int32_t first, n;
   int32_t to[FEWEST_LOOPS], range[FEWEST_LOOPS];
 } fewest_nest;
 
 typedef struct dma_fewest {
-  const tesela_dma_limits *limits; /* NULL: none */
+  const tesela_dma_limits *limits; /* NULL: no limits */
   int64_t bytes, steps;
-  int32_t n, best, least; /* best: no list may have more than best - 1; least: stop there */
+  int32_t n, best, least; /* best: only lists with fewer nests count; least: stop at this number */
   bool found;
   fewest_point point[FEWEST_ELEMENTS];
   fewest_nest trial[FEWEST_ELEMENTS], list[FEWEST_ELEMENTS];
 } dma_fewest;
 
-/* Which element is (device, host)? -1: none. */
+/* The element (device, host), or -1. */
 static int32_t fewest_at(const dma_fewest *x, int64_t device, int64_t host) {
   int32_t low = 0, high = x->n;
   while (low < high) {
@@ -50,7 +50,7 @@ static int32_t fewest_at(const dma_fewest *x, int64_t device, int64_t host) {
   return low < x->n && x->point[low].device == device && x->point[low].host == host ? low : -1;
 }
 
-/* A set moved by the way from element a to element b; 0 if one of it would be outside. */
+/* A set moved by the distance from element a to element b; 0 if one of its elements would be outside. */
 static uint64_t fewest_moved(dma_fewest *x, uint64_t set, int32_t a, int32_t b) {
   int64_t by_device = x->point[b].device - x->point[a].device, by_host, device, host;
   uint64_t moved = 0;
@@ -80,7 +80,8 @@ static bool fewest_done(const dma_fewest *x) { return x->steps < 0 || x->best <=
 
 static void fewest_cover(dma_fewest *x, uint64_t left, int32_t used);
 
-/* Nests that begin with the loops of trial[used], which name `set`. `whole`: of all that is left. */
+/* Try nests that begin with the loops of trial[used], whose elements are `set`. `whole`: only nests of all remaining elements.
+ * */
 static void fewest_grow(dma_fewest *x, uint64_t left, uint64_t set, int32_t used, int32_t last, bool whole) {
   fewest_nest *trial = &x->trial[used];
   uint64_t rest = left & ~set, next = rest & ~(((uint64_t)2 << last) - 1);
@@ -105,7 +106,7 @@ static void fewest_grow(dma_fewest *x, uint64_t left, uint64_t set, int32_t used
   fewest_cover(x, left & ~set, used + 1);
 }
 
-/* Cover what is left with nests number `used` on. Depth: nests times loops. */
+/* Cover the remaining elements with nests from number `used` on. Depth: nests times loops. */
 static void fewest_cover(dma_fewest *x, uint64_t left, int32_t used) {
   if (!left) {
     memcpy(x->list, x->trial, (size_t)used * sizeof *x->list);
@@ -156,7 +157,7 @@ static int32_t fewest_loop(const tesela_nest *nest, const tesela_nest *of, int32
   return -1;
 }
 
-/* Loops that all nests of a list have go to `aside`. */
+/* Move the loops that all nests of a list have to `aside`. */
 static void fewest_put_aside(tesela__dma_list *list, tesela_nest *aside) {
   for (int32_t k = list->nest[0].n - 1; k >= 0; k--) {
     const tesela_nest *first = &list->nest[0];
@@ -177,7 +178,7 @@ static void fewest_put_back(tesela__dma_list *list, const tesela_nest *aside) {
   }
 }
 
-/* The nest at hand that a found nest has an element of: the first of them. */
+/* The first given nest that shares an element with a found nest. */
 static size_t fewest_origin(const dma_fewest *x, const tesela_nest *nest) {
   size_t least = SIZE_MAX;
   int64_t index[FEWEST_LOOPS] = {0};
@@ -194,7 +195,7 @@ static size_t fewest_origin(const dma_fewest *x, const tesela_nest *nest) {
   return least;
 }
 
-/* What was found in place of the list, in the order of the nests whose elements it has. */
+/* Replace the list by the found one, in the order of the nests whose elements it has. */
 static tesela_status fewest_replace(const dma_fewest *x, tesela__dma_list *list, tesela_error *err) {
   size_t origin[FEWEST_ELEMENTS];
   list->n = 0;

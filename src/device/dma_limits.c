@@ -2,13 +2,14 @@
 /*
  * dma_limits.c - cut a nest until an engine can run it.
  *
- * Rules in this order, first that applies, on a stack of nests until none is left:
+ * The first rule that applies, on a stack of nests until it is empty:
  *
- *   max_burst    an innermost loop over longer runs becomes pieces: a loop around them, and a nest for what is left over
- *   max_extent   a long loop becomes two, of a divisor if both fit; else as above
- *   max_dims     the shortest loop but the innermost is unrolled: a nest per iteration
+ *   max_burst    an innermost loop over longer runs is split: a loop over the pieces, and a nest for the rest
+ *   max_extent   a long loop becomes two, by a divisor if both fit; else as above
+ *   max_dims     the shortest loop, except the innermost, is unrolled: a nest per iteration
  *
- * Then alignment and min_burst are checked: no cut can mend those, so they are errors that name the limit and what would do.
+ * Then alignment and min_burst are checked: splits cannot repair those, so they are errors that name the limit and a value that
+ * works.
  */
 #include "device/dma.h"
 
@@ -51,13 +52,13 @@ int64_t tesela__dma_burst(const tesela_nest *nest, int64_t most) {
 tesela_status tesela__dma_too_many(int64_t most, tesela_error *err) {
   if (most == TESELA__DMA_NESTS)
     return tesela__fail(err, TESELA_E_LIMIT, -1, "more than %" PRId64 " nests", most);
-  return tesela__fail(err, TESELA_E_LIMIT, -1,
-                      "more than %" PRId64 " nests; max_nests is not given; it can be up to %d", most,
-                      TESELA__DMA_NESTS);
+  return tesela__refuse(err, TESELA_E_LIMIT, TESELA_REASON_MAX_NESTS,
+                        "more than %" PRId64 " nests; max_nests is not given; it can be up to %d", most,
+                        TESELA__DMA_NESTS);
 }
 
 tesela_status tesela__dma_add(tesela__dma_list *list, const tesela_nest *nest, tesela_error *err) {
-  int64_t most = tesela__max(list->most, TESELA_DMA_NESTS); /* fewer are the engine's limit: dma_push */
+  int64_t most = tesela__max(list->most, TESELA_DMA_NESTS); /* smaller limits: dma_push */
   if ((int64_t)list->n >= most) return tesela__dma_too_many(most, err);
   void *at = list->nest;
   bool grown = tesela__grow(list->allocator, &at, sizeof *nest, &list->capacity, list->n + 1);
@@ -71,9 +72,9 @@ static tesela_status dma_push(dma_engine *engine, const tesela__dma_list *list, 
                               tesela_error *err) {
   if ((int64_t)(list->n + engine->n) >= list->most) {
     if (engine->limit.max_nests && engine->limit.max_nests < TESELA__DMA_NESTS)
-      return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                          "max_nests is %" PRId64 "; the list found has more nests within the other limits",
-                          engine->limit.max_nests);
+      return tesela__refuse(err, TESELA_E_UNSUPPORTED, TESELA_REASON_MAX_NESTS,
+                            "max_nests is %" PRId64 "; the list found has more nests within the other limits",
+                            engine->limit.max_nests);
     return tesela__dma_too_many(list->most, err);
   }
   void *at = engine->todo;
@@ -91,7 +92,7 @@ static int32_t dma_innermost(const tesela_nest *nest) {
   return k;
 }
 
-/* Loops of one iteration go where there are too many loops, or no room to split one. Where loop k is then. */
+/* Remove loops of one iteration if there are too many loops, or no room to split one. Returns the new index of loop k. */
 static int32_t dma_drop_ones(tesela_nest *nest, int32_t k) {
   for (int32_t i = nest->n - 1; i >= 0; i--) {
     if (nest->range[i] != 1) continue;
@@ -101,11 +102,11 @@ static int32_t dma_drop_ones(tesela_nest *nest, int32_t k) {
   return k;
 }
 
-/* The size of pieces of `range`: at most `most`, a multiple of `unit`, what is left over 0 or at least `least`. Few pieces
- * come first; `even`: unless a few more leave nothing over. 0: none. */
+/* The size of pieces of `range`: at most `most`, a multiple of `unit`, with a rest of 0 or at least `least`. Prefers few
+ * pieces; `even`: but a few more if they leave no rest. 0: not possible. */
 static int64_t dma_piece(int64_t range, int64_t most, int64_t unit, int64_t least, bool even) {
   int64_t found = 0, fewest = tesela__ceil_div(range, most), pieces = fewest;
-  for (int32_t i = 0; i < DMA_TRIES && pieces <= 2 * fewest; i++, pieces++) { /* not much shorter */
+  for (int32_t i = 0; i < DMA_TRIES && pieces <= 2 * fewest; i++, pieces++) { /* pieces at least half as long */
     int64_t size = tesela__ceil_div(range, pieces), left;
     if (!tesela__round_up(size, unit, &size) || size > most) continue;
     left = range % size;
@@ -120,7 +121,7 @@ static int64_t dma_piece(int64_t range, int64_t most, int64_t unit, int64_t leas
   return found;
 }
 
-/* Loop k in pieces of `size`: a loop around it, and in a nest of its own what is left over. */
+/* Split loop k into pieces of `size`: a loop around it, and a nest for the rest. */
 static tesela_status dma_split(dma_engine *engine, const tesela__dma_list *list, const tesela_nest *nest,
                                int32_t k, int64_t size, tesela_error *err) {
   int64_t pieces = nest->range[k] / size, left = nest->range[k] % size;
@@ -156,11 +157,11 @@ static tesela_status dma_unroll(dma_engine *engine, const tesela__dma_list *list
                                 int32_t k, tesela_error *err) {
   int64_t most = list->most;
   if (nest->range[k] > most)
-    return tesela__fail(err, engine->limit.max_nests ? TESELA_E_UNSUPPORTED : TESELA_E_LIMIT, -1,
-                        "max_dims is %" PRId32 ", max_extent %" PRId64 ", max_burst %" PRId64
-                        ": a loop of %" PRId64 " is unrolled, but the limit is %" PRId64 " nests (max_nests)",
-                        engine->limit.max_dims, engine->limit.max_extent, engine->limit.max_burst,
-                        nest->range[k], most);
+    return tesela__refuse(
+        err, engine->limit.max_nests ? TESELA_E_UNSUPPORTED : TESELA_E_LIMIT, TESELA_REASON_MAX_NESTS,
+        "max_dims is %" PRId32 ", max_extent %" PRId64 ", max_burst %" PRId64 ": a loop of %" PRId64
+        " is unrolled, but the limit is %" PRId64 " nests (max_nests)",
+        engine->limit.max_dims, engine->limit.max_extent, engine->limit.max_burst, nest->range[k], most);
   for (int64_t i = nest->range[k] - 1; i >= 0; i--) {
     tesela_nest part = *nest;
     part.device_offset += i * part.device_stride[k];
@@ -172,7 +173,7 @@ static tesela_status dma_unroll(dma_engine *engine, const tesela__dma_list *list
   return TESELA_OK;
 }
 
-/* The shortest loop, the innermost excepted. */
+/* The shortest loop, except the innermost. */
 static int32_t dma_shortest(const tesela_nest *nest) {
   int32_t best = 0;
   for (int32_t k = 1; k + 1 < nest->n; k++)
@@ -180,7 +181,8 @@ static int32_t dma_shortest(const tesela_nest *nest) {
   return best;
 }
 
-/* The largest divisor of `range` up to `most` whose cofactor is too, a multiple of `unit`; 0: none. O(sqrt(range)), bounded. */
+/* The largest divisor of `range` up to `most`, a multiple of `unit`, whose cofactor is also up to `most`; 0: not found.
+ * O(sqrt(range)), bounded. */
 static int64_t dma_divisor(int64_t range, int64_t most, int64_t unit) {
   int64_t least = tesela__ceil_div(range, most);
   if (least > most) return 0;
@@ -227,11 +229,11 @@ static tesela_status dma_cut_burst(dma_engine *engine, const tesela__dma_list *l
   return dma_split(engine, list, nest, k, size, err);
 }
 
-/* The limits that no cut can mend. */
+/* Check the limits that splits cannot repair. */
 static tesela_status dma_check_nest(const dma_engine *engine, const tesela_nest *nest, tesela_error *err) {
   int64_t alignment = engine->limit.alignment, part, bytes = engine->bytes;
   int32_t inner = dma_innermost(nest);
-  for (int32_t k = -1; (k < inner || k < 0) && alignment > 1; k++) { /* -1: where it starts */
+  for (int32_t k = -1; (k < inner || k < 0) && alignment > 1; k++) { /* -1: its start */
     if (k >= 0 && nest->range[k] == 1) continue;
     int64_t elements = k < 0 ? nest->device_offset : nest->device_stride[k];
     if (!tesela__mul(elements, bytes, &part))

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dma_nest.c - nests as sets of (device, host) pairs: loops, joining two nests, and when several can never be one.
+ * dma_nest.c - nests as sets of (device, host) pairs: loops, joining two nests, and a proof that several cannot be one.
  *
- * Boxes of digits (dma_cut.c) are not all nests there are. Two nests join if their union is one nest:
+ * Nests are more general than boxes of digits (dma_cut.c). Two nests join if their union is one nest:
  *
- *   the same loops                     one more loop, of 2: their distance
- *   the same but for one loop          if the second one continues where that loop of the first one ends
+ *   the same loops                     one more loop, of 2, with their distance
+ *   the same except one loop          if the second one continues where that loop of the first one ends
  *
  *   s8[7] in steps 6, 4, 2, 1 at strides 4, 2, 12, 1     places {2,3} of digit 4 and {4} of digit 6 are one loop of 3
  *
- * A nest is its own mirror image: with its first place o, its last m and a place s it has o + m - s. So places that lack a mirror
- * image under their own first and last take two nests at least, whatever loops these have: a proof that looks at corners only.
+ * A nest is its own mirror image: with first place o, last place m and a place s it also has o + m - s. So a set of places
+ * without a mirror image between its own first and last place needs at least two nests, with any loops; only corners are
+ * tested.
  */
 #include "device/dma.h"
 
@@ -68,7 +69,7 @@ static bool dma_same_loop(const tesela_nest *a, int32_t i, const tesela_nest *b,
          a->host_stride[i] == b->host_stride[k];
 }
 
-/* Are the loops of `b` those of `a`, but for loop `less` of a and loop `more` of b? -1: but for none. */
+/* Are the loops of `b` those of `a`, except loop `less` of a and loop `more` of b? -1: no exception. */
 static bool dma_same_loops(const tesela_nest *a, int32_t less, const tesela_nest *b, int32_t more) {
   if (a->n - (less >= 0) != b->n - (more >= 0)) return false;
   for (int32_t i = 0, k = 0; i < a->n && k < b->n; i++, k++) {
@@ -88,7 +89,8 @@ static bool dma_after(const tesela_nest *a, const tesela_nest *b, const tesela_n
          b->host_offset - a->host_offset == host;
 }
 
-/* Loops that differ in one: `b`, at a higher place, continues where `a` ends, with a loop of the same strides or with none. */
+/* Loops that differ in one: `b`, at a higher place, continues at the end of `a`, with a loop of the same strides or without
+ * one. */
 static bool dma_extend(tesela_nest *a, const tesela_nest *b) {
   for (int32_t k = 0; k < a->n; k++) {
     if (!dma_after(a, b, a, k, a->range[k])) continue;
@@ -144,9 +146,9 @@ void tesela__dma_join_nests(tesela__dma_list *list) {
   }
 }
 
-/* ---- a proof that one nest does not do ---- */
+/* ---- a proof that one nest is not enough ---- */
 
-/* Is (device, host), from the start of a nest, one of its elements? Loops in `done` are decided. Not settled: true. */
+/* Is (device, host), relative to the start of a nest, one of its elements? Loops in `done` are decided. Undecided: true. */
 static bool dma_has(const tesela_nest *nest, uint64_t done, int64_t device, int64_t host, int64_t *steps) {
   int32_t largest = -1;
   int64_t reach = 0, part;
@@ -171,7 +173,7 @@ typedef struct dma_pair {
   int64_t device, host;
 } dma_pair;
 
-/* Is the mirror image of a pair in no nest of the list? Not settled: false. */
+/* Is the mirror image of a pair outside all nests of the list? Undecided: false. */
 static bool dma_lacks(const tesela__dma_list *list, dma_pair ends, dma_pair of) {
   int64_t device, host, from_device, from_host, steps = DMA_MEMBER_STEPS;
   if (!tesela__sub(ends.device, of.device, &device) || !tesela__sub(ends.host, of.host, &host)) return false;

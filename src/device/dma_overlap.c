@@ -2,10 +2,10 @@
 /*
  * dma_overlap.c - do two elements share a place?
  *
- * Places are sums of digits times strides, so two share one if and only if some difference of digits gives 0, or for two boxes the
- * difference of their offsets. Strides of which each is above what all smaller ones reach decide it at once; else the
- * differences are searched, largest stride first: what is left must be within reach of the smaller strides and divide by
- * their common divisor. The search is bounded; what it does not settle is unknown.
+ * Places are sums of digits times strides, so two elements share one if and only if a difference of digits gives 0, or for two
+ * boxes the difference of their offsets. If each stride exceeds the reach of all smaller ones, the answer is immediate; else
+ * the differences are searched, largest stride first: the rest must be within reach of the smaller strides and divisible by
+ * their common divisor. The search is bounded; its answer may be "unknown".
  */
 #include "device/dma.h"
 
@@ -18,7 +18,7 @@ typedef struct dma_term {
 typedef struct dma_search {
   int32_t n;
   const dma_term *term;
-  int64_t below[TESELA__DMA_CHAINS + 1], above[TESELA__DMA_CHAINS + 1]; /* what terms k .. n-1 reach */
+  int64_t below[TESELA__DMA_CHAINS + 1], above[TESELA__DMA_CHAINS + 1]; /* reach of terms k .. n-1 */
   int64_t divisor[TESELA__DMA_CHAINS + 1];
   int64_t *budget;
 } dma_search;
@@ -33,7 +33,7 @@ static dma_meeting dma_find(const dma_search *s, int32_t k, int64_t target, bool
   if (target < -s->below[k] || target > s->above[k]) return DMA_MEET_NO;
   if (s->divisor[k] ? target % s->divisor[k] != 0 : target != 0) return DMA_MEET_NO;
   const dma_term *term = &s->term[k];
-  if (term->coefficient == 0) { /* any difference does: the one that counts as moved */
+  if (term->coefficient == 0) { /* any difference works: take one that counts as moved */
     bool free = term->less > 0 || term->more > 0;
     return dma_find(s, k + 1, target, moved || free);
   }
@@ -60,7 +60,7 @@ static dma_meeting dma_meet(int32_t n, dma_term *terms, int64_t target, int64_t 
   }
   dma_search s = {.n = n, .term = terms, .budget = budget};
   s.below[n] = s.above[n] = s.divisor[n] = 0;
-  bool apart = target == 0; /* each stride above what the smaller ones reach */
+  bool apart = target == 0; /* each stride exceeds the reach of the smaller ones */
   for (int32_t k = n - 1; k >= 0; k--) {
     int64_t below, above, all;
     if (!tesela__mul(terms[k].less, terms[k].coefficient, &below) ||

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dma_padding.c - the places that hold no element, as boxes.
+ * dma_padding.c - the places without an element, as boxes.
  *
- * A place is split greedily by the device strides, like a coordinate by steps, with a last stride of 1 if it is missing. If each
- * stride is above what the smaller ones reach, an element's place splits into exactly its digits. So the places of [0, places)
- * are boxes (dma_cut.c) from which the boxes of the elements are taken away, digit by digit:
+ * The device strides split a place greedily, as steps split a coordinate, with a last stride of 1 if it is missing. If each
+ * stride exceeds the reach of the smaller ones, an element's place splits into exactly its digits. So the places of [0, places)
+ * are boxes (dma_cut.c), minus the boxes of the elements, digit by digit:
  *
  *   f16[1000,200]    strides 64000, 64, 1    {0..3} {0..999} {0..63}  less  {0..2} {0..999} {0..63}  and  {3} {0..999} {0..7}
  *                                            is  {3} {0..999} {8..63}
@@ -36,7 +36,7 @@ static bool dma_apart(const dma_stride *list, int32_t n) {
   return true;
 }
 
-/* The strides in use, and in plain form those of all device dims as long as they stay apart. */
+/* The strides in use, and in plain form those of all device dims, unless they overlap. */
 static bool dma_strides(dma_stride *list, int32_t *n, const tesela__dma_digit_list *digits,
                         const tesela__dma_boxes *taken, const tesela_device_layout *layout, bool plain) {
   *n = 0;
@@ -66,7 +66,7 @@ static bool dma_strides(dma_stride *list, int32_t *n, const tesela__dma_digit_li
   return true;
 }
 
-/* Take `hole` away from every box. false: no memory. Digits are cut in the order 0 .. width-1, or the other way round. */
+/* Subtract `hole` from every box. false: no memory. Digits are cut in the order 0 .. width-1, or in reverse. */
 static bool dma_take(tesela__dma_boxes *boxes, const int64_t *hole, bool backwards,
                      const tesela_allocator *allocator) {
   int32_t width = boxes->width;
@@ -103,7 +103,7 @@ static bool dma_take(tesela__dma_boxes *boxes, const int64_t *hole, bool backwar
   return true;
 }
 
-/* `all` less every box of `taken` into `left`. */
+/* `left` receives `all` minus every box of `taken`. */
 static tesela_status dma_take_all(tesela__dma_boxes *left, const tesela__dma_boxes *all,
                                   const tesela__dma_boxes *taken, bool backwards,
                                   const tesela_allocator *allocator, tesela_error *err) {

@@ -33,19 +33,25 @@ static tesela_status dma_cut_all(tesela__dma_list *out, const tesela__dma_list *
 }
 
 static tesela_status dma_too_many(const tesela_dma_limits *limits, size_t n, tesela_error *err) {
-  return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                      "max_nests is %" PRId64 "; the list found has %zu nests within the other limits",
-                      limits->max_nests, n);
+  return tesela__refuse(err, TESELA_E_UNSUPPORTED, TESELA_REASON_MAX_NESTS,
+                        "max_nests is %" PRId64 "; the list found has %zu nests within the other limits",
+                        limits->max_nests, n);
 }
 
-/* Of few elements: any list that keeps the limits, those at hand or another one. `refused`: why those at hand do not. */
+/* Fail for a reason that is known already. */
+static tesela_status dma_refuse(const tesela_error *why, tesela_error *err) {
+  if (err) *err = *why;
+  return why->status;
+}
+
+/* Of few elements: any list that meets the limits, the given nests or others. `why`: the reason why the given ones do not. */
 static tesela_status dma_limited_few(tesela__dma_list *out, int32_t *least, const tesela__dma_list *boxes,
-                                     const tesela_dma_limits *limits, int64_t bytes, tesela_status refused,
-                                     const tesela_error *why, tesela_error *err) {
+                                     const tesela_dma_limits *limits, int64_t bytes, const tesela_error *why,
+                                     tesela_error *err) {
   bool kept = out->n > 0;
   tesela_status status = kept ? TESELA_OK : dma_copy(out, boxes, err);
   if (status == TESELA_OK) status = tesela__dma_fewest(out, &kept, least, limits, bytes, err);
-  if (status == TESELA_OK && !kept) return tesela__fail(err, refused, -1, "%s", why->message);
+  if (status == TESELA_OK && !kept) return dma_refuse(why, err);
   return status;
 }
 
@@ -62,13 +68,12 @@ static tesela_status dma_limited(tesela__dma_list *out, int32_t *least, const te
   tesela_status status = dma_cut_all(out, boxes, &limits, bytes, &why);
   if (fewer->n < boxes->n && (status == TESELA_OK || status == TESELA_E_UNSUPPORTED)) {
     tesela_status again = dma_cut_all(out, fewer, &limits, bytes, &other);
-    if (again == TESELA_E_MEMORY) return tesela__fail(err, again, -1, "%s", other.message);
+    if (again == TESELA_E_MEMORY) return dma_refuse(&other, err);
     if (again == TESELA_OK) status = TESELA_OK;
   }
-  if (status != TESELA_OK && (!small || status != TESELA_E_UNSUPPORTED))
-    return tesela__fail(err, status, -1, "%s", why.message);
+  if (status != TESELA_OK && (!small || status != TESELA_E_UNSUPPORTED)) return dma_refuse(&why, err);
   if (!small) return TESELA_OK;
-  status = dma_limited_few(out, least, boxes, &limits, bytes, status, &why, err);
+  status = dma_limited_few(out, least, boxes, &limits, bytes, &why, err);
   if (status == TESELA_OK && options->limits->max_nests && (int64_t)out->n > options->limits->max_nests)
     return dma_too_many(options->limits, out->n, err);
   return status;

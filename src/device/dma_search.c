@@ -6,7 +6,7 @@
  *
  *   [8,16) in steps 7, 4, 2, 1     2 00{0,1}     1 0{0,1}1     1 {0,1}10     1 10{0,1}     instead of five
  *
- * The ends of the boxes at hand cut each digit into intervals, all digits into a grid of cells. Some tiling with the fewest
+ * The ends of the given boxes cut each digit into intervals, all digits into a grid of cells. Some tiling with the fewest
  * boxes keeps to this grid: an end between two grid lines can be moved to one of them, as the space is the same there. The
  * first free cell must be the start of a box, so boxes from it are tried, as long as one box per free tuple of the bound's
  * set would still be fewer than the best. A search that ends proves its count; one that runs out of steps proves nothing.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* restick.c - the same sort of layout with another dim in the sticks. */
+/* restick.c - the same kind of layout with another dim in the sticks. */
 #include "device/device.h"
 
 /* The one device dim of a host dim other than the lanes, -1 if there is not exactly one. TESELA_DIM_SYNTHETIC: the first. */
@@ -13,8 +13,8 @@ static int32_t restick_other(const tesela_device_layout *layout, int32_t host_di
   return found;
 }
 
-/* Elements along a dim as it is laid out: with blocks of lanes, the padding of the last stick does not count as such. Of a
- * tensor without elements, whose places are not counted, they may be more than 64 bits can count. */
+/* The places along a dim, without the padding of the last stick if it has blocks of lanes. They may exceed 64 bits for a tensor
+ * without elements, whose places are not counted. */
 static bool restick_laid_out(const tesela_device_layout *layout, int32_t blocks, int64_t *elements) {
   const tesela_device_dim *dim = &layout->dim[blocks];
   *elements = dim->dim < 0 ? 1 : layout->host.shape[dim->dim];

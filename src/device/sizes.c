@@ -90,7 +90,7 @@ bool tesela_device_equal(const tesela_device_layout *a, const tesela_device_layo
 
 int32_t tesela_device_stick(const tesela_device_layout *layout) {
   if (!layout) return -2;
-  int32_t stick = -3; /* none yet */
+  int32_t stick = -3; /* unknown so far */
   for (int32_t k = 0; k < layout->stick_dims; k++) {
     const tesela_device_dim *dim = &layout->dim[layout->n_dims - 1 - k];
     if (dim->extent == 1) continue; /* adds no lanes */

@@ -3,12 +3,12 @@
  * stride_map.c - host dims and steps from device sizes and the host elements each device dim steps over.
  *
  * An entry may be a multiple of several host strides. Choices of owners are tried depth first, outermost device dim first (up to
- * MAP_TRIES steps); a choice that leaves a host dim without step 1 or without room for its elements goes no deeper. Choices
+ * MAP_TRIES steps); a choice that leaves a host dim without step 1 or without room for its elements is abandoned. Choices
  * that place the elements differently make the text ambiguous, which is refused.
  *
- * A step as large as the host dim makes an idle digit: it is always 0. It matters not which host dim has such a digit, so only
- * the most likely of those is tried. A device dim of extent 1 takes no digit: it has one owner, the most likely idle one or
- * else the most likely.
+ * A step as large as the host dim makes an idle digit: it is always 0. The owner of such a digit does not matter, so only the
+ * most likely one is tried. A device dim of extent 1 has no digit: its one owner is the most likely idle one, or else the most
+ * likely.
  */
 #include <string.h>
 
@@ -105,7 +105,7 @@ static void map_choose(map_search *search, int32_t j, int32_t pick) {
   search->dim[j].step = search->map[j] / search->strides[d];
 }
 
-/* May the choices so far, of the device dims before j, and those to come make host dim d whole? */
+/* Can the choices for device dims before j and later ones complete host dim d? */
 static bool map_reaches(const map_search *search, int32_t j, int32_t d) {
   int64_t extent = search->host->shape[d], room = 1;
   bool one = false;
@@ -138,7 +138,7 @@ static tesela_status map_differ(const tesela_device_layout *a, const tesela_devi
   return status;
 }
 
-/* A choice for all device dims: the first that fits is kept, one that places elements differently is refused. */
+/* A choice for all device dims: keep the first that fits, refuse one that places elements differently. */
 static tesela_status map_take(const map_search *search, bool *found, tesela_device_layout *layout,
                               tesela_error *err) {
   tesela_device_layout next;
@@ -167,7 +167,7 @@ static tesela_status map_solve(map_search *search, tesela_device_layout *layout,
   tesela_device_layout made;
   bool found = false;
   while (j >= 0) {
-    if (pick[j] > 0 && pick[j] >= search->n_owners[j]) { /* no owner at all is one choice */
+    if (pick[j] > 0 && pick[j] >= search->n_owners[j]) { /* no owner counts as one choice */
       pick[j] = 0;
       if (--j >= 0) pick[j]++;
       continue;
@@ -190,7 +190,7 @@ static tesela_status map_solve(map_search *search, tesela_device_layout *layout,
     *layout = made;
     return TESELA_OK;
   }
-  for (j = 0; j < search->n; j++) map_choose(search, j, 0); /* what is wrong with the most likely choice */
+  for (j = 0; j < search->n; j++) map_choose(search, j, 0); /* for the error of the most likely choice */
   return tesela_device_from_dims(&made, search->host, search->n, search->dim, false, search->stick_dims, err);
 }
 

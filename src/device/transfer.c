@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transfer.c - tensors moved between host and device order, and between device layouts: a plan of relayout made from both
- * layouts, with what is around it: types, padding, integers that do not fit, buffers that overlap.
+ * transfer.c - tensors moved between host and device order, and between device layouts: a plan of relayout from both layouts,
+ * with types, padding, integers that do not fit, and overlapping buffers.
  */
 #include "device/transfer.h"
 
@@ -9,7 +9,7 @@ struct tesela_transfer {
   tesela_allocator allocator;
   tesela_plan *plan;
   tesela_layout src;
-  bool looks; /* src is looked through for integers that do not fit */
+  bool looks; /* src is searched for integers that do not fit */
   tesela__look look;
   tesela_transfer_facts facts;
 };
@@ -19,7 +19,7 @@ tesela_status tesela__transfer_host_layout(const tesela_device_host *host, const
   return tesela_layout_strided(out, host->dtype, host->bits, host->rank, host->shape, strides, offset, err);
 }
 
-/* The layout of the core, with all digits that the device dims have: those no element reaches are padding, too. */
+/* The layout of the core with all digits of the device dims: those that no element reaches are padding, too. */
 static tesela_status transfer_device_layout(const tesela_device_layout *layout, tesela_layout *out,
                                             tesela_error *err) {
   tesela_layout made;
@@ -157,7 +157,7 @@ static bool transfer_overlaps(const tesela_transfer *transfer, const void *dst, 
                    : to - from < (uintptr_t)transfer->facts.src_bytes;
 }
 
-/* The lowest byte of src that is read: what lies before it need not be the caller's. */
+/* The lowest byte of src that is read: earlier bytes need not exist. */
 static int64_t transfer_first_byte(const tesela_layout *src) {
   int64_t first = src->axis[0].offset;
   for (int32_t i = 0; i < src->n_active; i++)

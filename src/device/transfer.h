@@ -2,8 +2,8 @@
 /*
  * transfer.h - what the files on transfers share.
  *
- *   transfer.c         making and running: a plan of relayout, and copies of src where it overlaps dst
- *   transfer_pad.c     the bits of what padding is filled with
+ *   transfer.c         making and running: a plan of relayout, and copies of src if it overlaps dst
+ *   transfer_pad.c     the bits that fill padding
  *   transfer_scan.c    integers that the narrower type cannot hold
  *   transfer_verify.c  a dump of device memory against the host tensor
  */
@@ -16,24 +16,24 @@
 #include "relayout/plan.h"
 
 /* The bits of what padding receives, in a type of `bits` bits; pad is not TESELA_PAD_LEAVE. TESELA_E_RANGE for a value out of the
-   type's range, TESELA_E_UNSUPPORTED for a type that has no such value, or none that is known here. */
+   type's range, TESELA_E_UNSUPPORTED for a type without such a value, or with an unknown one. */
 tesela_status tesela__transfer_pad_bits(tesela_pad pad, double value, tesela_dtype dtype, int32_t bits,
                                         uint8_t out[16], tesela_error *err);
 
 /* Can values of the integer type `from` be too large or small for the integer type `to`? Then these are its limits. */
 bool tesela__transfer_narrows(tesela_dtype from, tesela_dtype to, int64_t *low, int64_t *high);
 
-/* A look at all integers of src before any is written. */
+/* A check of all integers of src before any is written. */
 typedef struct tesela__look {
   const tesela_layout *src;
   tesela_dtype to;
-  int64_t low, high; /* what `to` holds */
+  int64_t low, high; /* the range of `to` */
   int32_t threads;
-  int32_t n_boxes; /* of src's places; 0: none are known, all goes in row-major order */
+  int32_t n_boxes; /* of src's places; 0: unknown, so the check is in row-major order */
   tesela__box *box;
 } tesela__look;
 
-/* Set the boxes; the rest is set. TESELA_E_MEMORY. They are the caller's to release. */
+/* Set the boxes; the other members are set already. TESELA_E_MEMORY. The caller releases the boxes. */
 tesela_status tesela__look_make(tesela__look *look, const tesela_allocator *allocator, tesela_error *err);
 
 /* TESELA_E_RANGE with the first element of src (row-major) outside low .. high. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transfer_pad.c - the bits of what padding is filled with.
+ * transfer_pad.c - the bits that fill padding.
  *
- * A float type is its list of numbers: with the sign left out, the number of a code grows with the code. So the nearest
- * number is found by bisection, rounding once, whatever the type.
+ * Without the sign, the numbers of a float type grow with their codes. So bisection finds the nearest number, rounding once,
+ * for any type.
  */
 #include "device/transfer.h"
 

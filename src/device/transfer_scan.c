@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transfer_scan.c - integers that the narrower type cannot hold, looked for before anything is written.
+ * transfer_scan.c - the search for integers that the narrower type cannot hold, before anything is written.
  *
- * First all are folded into "was any outside", in the order of addresses and on as many threads as the transfer has. Only if one was
- * they are gone through again, in row-major order, for the first.
+ * First a fold over all decides whether any is outside, in the order of addresses and on the threads of the transfer. Only then
+ * a second pass, in row-major order, finds the first one.
  */
 #include "device/transfer.h"
 #include "relayout/values.h"
@@ -22,7 +22,7 @@ bool tesela__transfer_narrows(tesela_dtype from, tesela_dtype to, int64_t *low, 
 /* ---- numbers ------------------------------------------------------------------------------------------------- */
 
 /* A number fits into `bits` bits if it has no bit above them once `bias` is added, half of their range for signed ones; so the
-   OR of all sums shows whether any does not. Vectors of a cache line, in whatever registers there are. */
+   OR of all sums shows whether any does not. Vectors of a cache line, in any registers. */
 typedef uint64_t look_line64 __attribute__((vector_size(64)));
 typedef uint32_t look_line32 __attribute__((vector_size(64)));
 enum { LOOK_LINE = 64, LOOK_AHEAD = 8192 }; /* bytes */
@@ -36,7 +36,7 @@ enum { LOOK_LINE = 64, LOOK_AHEAD = 8192 }; /* bytes */
       LINE line, a = {0}, b = {0};                                                            \
       for (; i + 2 * EACH <= n; i += 2 * EACH) {                                              \
         const unsigned char *at = data + i * (int64_t)sizeof(TYPE);                           \
-        uintptr_t ahead = (uintptr_t)at + LOOK_AHEAD; /* may be after the end: only a hint */ \
+        uintptr_t ahead = (uintptr_t)at + LOOK_AHEAD; /* may be beyond the end: only a hint */ \
         __builtin_prefetch((const void *)ahead);                                              \
         __builtin_prefetch((const void *)(ahead + LOOK_LINE));                                \
         memcpy(&line, at, sizeof line);                                                       \
@@ -198,7 +198,7 @@ tesela_status tesela__look_run(const tesela__look *look, const void *data, const
     int64_t n = 0;
     while (!look_outside(look, at + n * v.stride * bytes, 1, bytes)) n++;
     at += n * v.stride * bytes;
-    if (n > 0) tesela__values_skip(&v, n); /* on to it, within the stretch */
+    if (n > 0) tesela__values_skip(&v, n); /* skip to it, within the run */
     return look_found(look, v.index, at, err);
   }
   return TESELA_OK;

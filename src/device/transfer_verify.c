@@ -2,8 +2,8 @@
 /*
  * transfer_verify.c - does a dump of device memory hold the values of the host tensor?
  *
- * The host tensor is converted to the device's type, dense and row-major. Then both are gone through once in row-major order; for
- * the first element that differs the dense tensor is searched for what was found in its place.
+ * The host tensor is converted to the device's type, dense and row-major. Then both are compared once in row-major order; for
+ * the first difference, the dense tensor is searched for the value that was found.
  */
 #include "device/transfer.h"
 

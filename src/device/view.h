@@ -4,8 +4,8 @@
  *
  *   device_view.c       the public functions: errors, feeds
  *   view_form.c  view index -> device place, as a layout
- *   view_lane.c  whose index is the lane, and how an operand stands to the sticks of an iteration
- *   view_test.c  the same asked of samples, and of the comparison of layouts
+ *   view_lane.c  the index that is the lane, and an operand's relation to the sticks of an iteration
+ *   view_test.c  the same by samples, and by the comparison of layouts
  */
 #ifndef TESELA_SRC_VIEW_H
 #define TESELA_SRC_VIEW_H
@@ -15,7 +15,7 @@
 #include "base/base.h"
 #include "layout/layout.h"
 
-/* Host dims of a base by decreasing stride as it was created; dims of one element are not listed. */
+/* Host dims of a base by decreasing original stride, without dims of one element. */
 typedef struct tesela__view_storage {
   int32_t n, dim[TESELA_MAX_RANK];
   int64_t stride[TESELA_MAX_RANK]; /* of the base's host dims, in this order */
@@ -23,7 +23,7 @@ typedef struct tesela__view_storage {
   bool dense;   /* every offset below span is an element */
 } tesela__view_storage;
 
-/* The layout of a view that reaches no storage outside 0 .. span-1; TESELA_E_INVALID if it reaches a gap. view_form.c */
+/* The layout of a view inside storage 0 .. span-1; TESELA_E_INVALID if it reaches a gap. view_form.c */
 tesela_status tesela__view_layout(tesela_layout *out, const tesela_device_layout *base,
                                   const tesela__view_storage *storage, const tesela_host_view *view,
                                   tesela_error *err);
@@ -31,7 +31,7 @@ tesela_status tesela__view_layout(tesela_layout *out, const tesela_device_layout
 /* Are the sticks of a layout contiguous, and does each begin at a multiple of lanes? view_lane.c */
 bool tesela__view_sticks_aligned(const tesela_device_layout *base);
 
-/* Whose index place mod lanes is; *dim and *offset as in tesela_device_view. view_lane.c */
+/* The index that equals place mod lanes; *dim and *offset as in tesela_device_view. view_lane.c */
 tesela_lane tesela__view_lane(const tesela_layout *places, int64_t lanes, int32_t *dim, int64_t *offset);
 
 typedef enum tesela__view_answer {

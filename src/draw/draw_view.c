@@ -16,7 +16,7 @@ static int64_t smallest_stride(const tesela__scene *scene, const tesela__side *s
   return smallest;
 }
 
-/* The side with the smallest stride but for `taken`; the later of two that have none. */
+/* The side with the smallest stride, except `taken`; the later of two that have none. */
 static int32_t innermost_side(const tesela__scene *scene, int32_t taken) {
   int32_t best = -1;
   int64_t smallest = 0;

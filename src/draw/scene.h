@@ -46,7 +46,7 @@ typedef struct tesela__scene {
   bool empty;           /* no element */
   int32_t n_sides;      /* sides a slice names; up to two digits of holes follow them */
   int32_t n_holes;
-  int32_t down, across;             /* -1: none */
+  int32_t down, across;             /* or -1 */
   int64_t first[TESELA__MAX_SIDES]; /* window of positions; of a fixed side the position */
   int64_t end[TESELA__MAX_SIDES];
   tesela__side side[TESELA__MAX_SIDES];

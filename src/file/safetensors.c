@@ -344,9 +344,9 @@ static tesela_status st_allocate(st_reading *r, int64_t max_header) {
   int64_t memory = (int64_t)(tensors + names + texts + sorting + length);
   file->info.n_tensors = r->n_members - (r->metadata_at > 0);
   if (memory > max_header)
-    return tesela__fail(r->err, TESELA_E_LIMIT, -1,
-                        "its header of %zu bytes needs %" PRId64 " bytes of memory; max_header is %" PRId64,
-                        length, memory, max_header);
+    return tesela__refuse(r->err, TESELA_E_LIMIT, TESELA_REASON_MAX_HEADER,
+                          "its header of %zu bytes needs %" PRId64 " bytes of memory; max_header is %" PRId64,
+                          length, memory, max_header);
   file->tensor = tesela__alloc(&file->allocator, tensors, alignof(max_align_t));
   file->by_name = tesela__alloc(&file->allocator, names, alignof(max_align_t));
   file->text = tesela__alloc(&file->allocator, texts, alignof(max_align_t));

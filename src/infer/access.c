@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access.c - can the threads load, store and copy so? And where not: which layout of the memory would do?
+ * access.c - can the threads load, store and copy with these layouts? If not: which layout of the memory allows it?
  *
- * Every access is judged by the function that tesela_access_cost_of asks (gpu/access/access.h): each thread moves all of its
- * registers in vectors of whole bytes, from aligned places. Elements of whole bytes can always be moved, one at a time;
- * those of less than a byte only in company, and a thread that has every second one of a row has none.
+ * Every access is judged by the function that tesela_access_cost_of uses (gpu/access/access.h): each thread moves all of its
+ * registers in vectors of whole bytes, from aligned places. Elements of whole bytes can always be moved one at a time; smaller
+ * ones only together with neighbours, which a thread with every second one of a row does not have.
  *
  *   load, store   the registers and the memory
- *   copy          between memories it goes through registers, in the layout that a load from the source would get, or a
- *                 store to the result: one of them has to do for both memories
+ *   copy          between memories through registers, in the default layout of a load from the source, or of a store to the
+ *   result: one of them must be valid for both memories
  *
- * Layouts that would do are looked for among few and judged by the same function. The last of them always does if any can:
- * the registers of a thread one after the other, thread after thread. It fails only if the registers of a thread are not
- * whole bytes together.
+ * A few candidate layouts are judged by the same function. The last candidate works if any layout does: the registers of a
+ * thread one after the other, thread after thread. It fails only if the registers of a thread are not whole bytes together.
  */
 #include "infer/infer_state.h"
 
@@ -22,15 +21,15 @@
 
 /* ---- one access --------------------------------------------------------------------------------------------------- */
 
-/* A tensor with another memory assumed; both NULL: none. */
+/* A tensor with another assumed memory layout; both NULL: no assumption. */
 typedef struct access_instead {
   const tesela__infer_tensor *tensor;
   const tesela_tile_memory *memory;
 } access_instead;
 
-/* What came of asking about one step. */
+/* The answer for one step. */
 typedef struct access_answer {
-  const tesela__infer_tensor *memory; /* the side in memory that was asked last */
+  const tesela__infer_tensor *memory; /* the side in memory of the last question */
   tesela_register registers;
   tesela_error error;
 } access_answer;
@@ -57,7 +56,7 @@ static tesela_status access_through(const tesela_kernel_program *program, const 
   tesela_status status = tesela__infer_memory_registers(program, tensor, access_memory(tensor, instead),
                                                         &answer->registers, &vector);
   if (status !=
-      TESELA_OK) { /* more than a register layout can express; whole bytes can still be moved one at a time */
+      TESELA_OK) { /* not expressible as a register layout; whole bytes can still be moved one at a time */
     if (tesela_dtype_bits(tensor->dtype) % 8 == 0) return TESELA_OK;
     return tesela__fail(&answer->error, TESELA_E_LIMIT, -1, "%s is too large to access from registers",
                         tensor->name);
@@ -67,7 +66,7 @@ static tesela_status access_through(const tesela_kernel_program *program, const 
                              : access_ask(answer, tesela__infer_arg(program, step, 1 - side), instead);
 }
 
-/* Can the threads do what this step does? TESELA_OK also where a layout is unknown. */
+/* Can the threads do this step? TESELA_OK also for an unknown layout. */
 static tesela_status access_try(const tesela_kernel_program *program, const tesela__infer_step *step,
                                 access_instead instead, access_answer *answer) {
   access_answer other;
@@ -87,7 +86,8 @@ static tesela_status access_try(const tesela_kernel_program *program, const tese
   return access_through(program, step, 0, instead, &other) == TESELA_OK ? TESELA_OK : status;
 }
 
-/* ---- layouts that would do ------------------------------------------------------------------------------------------ */
+/* ---- layouts that allow an access ------------------------------------------------------------------------------------------
+ * */
 
 /* Is a step an access of this tensor? */
 static bool access_touches(const tesela_kernel_program *program, const tesela__infer_step *step,
@@ -96,7 +96,7 @@ static bool access_touches(const tesela_kernel_program *program, const tesela__i
          (tesela__infer_arg(program, step, 0) == tensor || tesela__infer_arg(program, step, 1) == tensor);
 }
 
-/* Does a layout do for all accesses of a tensor, or for one? */
+/* Is a layout valid for all accesses of a tensor, or for one? */
 static bool access_does(const tesela_kernel_program *program, const tesela__infer_tensor *tensor,
                         const tesela__infer_step *only, const tesela_tile_memory *memory) {
   access_answer answer;
@@ -157,7 +157,7 @@ bool tesela__infer_memory_for(const tesela_kernel_program *program, const tesela
     if ((only && step != only) || !access_touches(program, step, tensor)) continue;
     const tesela__infer_tensor *other =
         tesela__infer_arg(program, step, tesela__infer_arg(program, step, 0) == tensor);
-    if (other->memory) { /* as it lies there */
+    if (other->memory) { /* with the layout there */
       if (tesela__infer_memory_folds(other->memory)) continue;
       *memory = *other->memory;
       memory->space = space;

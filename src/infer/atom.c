@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * atom.c - which matrix instruction a dot uses, and whether its tensors are compatible with it.
+ * atom.c - the matrix instruction of a dot, and whether its tensors are compatible with it.
  *
- * An atom is a name of register.h without the operand: mma.m16n8k16.f16 stands for three layouts, .A, .B and .C. Where a
- * program names none, the first row for the type of A is taken whose extents divide those of the dot.
+ * An atom is a name of register.h without the operand: mma.m16n8k16.f16 is three layouts, .A, .B and .C. Without a name in the
+ * program, the first row for the type of A applies whose extents divide those of the dot.
  */
 #include "infer/infer_state.h"
 
@@ -21,7 +21,7 @@ static const struct {
     {TESELA_F6E2M3FN, "e2m3"},     {TESELA_F4E2M1FN, "e2m1"},
 };
 
-/* In the order in which they are tried. */
+/* In the order of the tries. */
 static const struct {
   tesela_dtype dtype;
   const char *name;
@@ -75,7 +75,7 @@ static tesela_status atom_read(const char *name, size_t length, tesela__infer_at
   return TESELA_OK;
 }
 
-/* Extents that belong together, one group of lanes, a matrix each. */
+/* Check that extents match, the number of lanes is equal, and each fragment is a matrix. */
 static tesela_status atom_consistent(const tesela__infer_atom *atom, tesela_error *err) {
   const tesela_register *a = &atom->a, *b = &atom->b, *c = &atom->c;
   if (a->rank == 2 && b->rank == 2 && c->rank == 2 && a->spatial_size == c->spatial_size &&
@@ -121,7 +121,7 @@ static bool atom_word_in(const char *word, size_t length, const char *list) {
   return false;
 }
 
-/* Is there a type in `types` that is this one? */
+/* Does `types` contain this type? */
 static bool atom_takes(const char *types, tesela_dtype dtype) {
   for (size_t i = 0; i < sizeof atom_types / sizeof atom_types[0]; i++) {
     if (atom_types[i].dtype != dtype) continue;

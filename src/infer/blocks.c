@@ -2,9 +2,9 @@
 /*
  * blocks.c - registers to load and store elements of less than a byte.
  *
- * Such elements have to go together, even where threads lose their share by that. A thread gets the smallest block of what
- * moves fastest in memory that it can load and store: 2, 4 or 8 elements of the fastest mode, or all of it and 2, 4 or 8 of
- * the next, and so on. The blocks are dealt to the threads in turn.
+ * Such elements move together, even if some threads then have no elements. A thread gets the smallest block, fastest modes of
+ * the memory first, that it can load and store: 2, 4 or 8 elements of the fastest mode, or all of it and 2, 4 or 8 of the next,
+ * and so on. The blocks are distributed over the threads in turn.
  */
 #include "infer/infer_state.h"
 
@@ -21,8 +21,8 @@ static void blocks_order(const tesela_tile_memory *memory, int32_t *order) {
   }
 }
 
-/* Blocks dealt to the threads: `block` is how much of each mode of the memory stays in one thread. What is left of the modes
- * goes to threads as far as they divide it, fastest first, and the rest is local. False if there are too many modes. */
+/* Distribute blocks over the threads: `block` is the part of each mode of the memory that stays in one thread. The rest of the
+ * modes goes to threads if their number divides it, fastest first, and what remains is local. False for too many modes. */
 static bool blocks_deal(const tesela_kernel_program *program, const tesela_tile_memory *memory,
                         const int32_t *order, const int64_t *block, tesela_register *out) {
   int64_t spatial_part[TESELA_REGISTER_MODES], mode_shape[TESELA_REGISTER_MODES];

@@ -2,14 +2,14 @@
 /*
  * dot.c - the matrix product d = a b + c by instructions of one atom: a [m,k], b [k,n], c and d [m,n].
  *
- * A tensor of a dot is q * atom: q says which warp has which tile, and where among its registers. A warp computes the
- * tiles of d that it has, so it needs the tiles of a in the same rows and of b in the same columns, for all k, each k tile
- * in registers of its own:
+ * A tensor of a dot is q * atom: q gives the warp of each tile, and its position among the registers. A warp computes its tiles
+ * of d, so it needs the tiles of a in the same rows and of b in the same columns, for all k, each k tile in registers of its
+ * own:
  *
  *   a = q_d.reduce_to([m,1]).local(1,k) * A        b = q_d.reduce_to([1,n]).local(k,1) * B        c = q_d * C
  *
- * (m, n, k counted in tiles.) With nothing known q_d is a grid of warps. From an a whose k is not spread over warps the
- * way back is nearly determined: warps that share rows of a take columns of d in turn, as far as they divide them.
+ * (m, n, k counted in tiles.) Without known layouts q_d is a grid of warps. A layout of a whose k is not spread over warps
+ * nearly determines q_d: warps that share rows of a get columns of d in turn, if they divide them.
  */
 #include "infer/infer_state.h"
 
@@ -17,7 +17,7 @@
 
 /* ---- the tiles ---------------------------------------------------------------------------------------------------- */
 
-/* What a (side 0) or b (side 1) is for a d whose tiles are `tiles`. */
+/* The layout of a (side 0) or b (side 1) for a d with `tiles`. */
 static tesela_status dot_operand(const tesela__infer_atom *atom, int32_t side, const tesela_register *tiles,
                                  int64_t k_tiles, tesela_register *out) {
   int64_t kept[2] = {side == 0 ? tiles->shape[0] : 1, side == 0 ? 1 : tiles->shape[1]};
@@ -32,7 +32,7 @@ static tesela_status dot_operand(const tesela__infer_atom *atom, int32_t side, c
 }
 
 /* The tiles of d from those of a (side 0) or b (side 1), dims (own, other): each replica becomes tiles of the other dim if it
- * divides what is left of them; what is left at the end is local. Fails if k is spread over warps. */
+ * divides the remaining ones; tiles that remain at the end are local. Fails if k is spread over warps. */
 static tesela_status dot_tiles_from(const tesela_register *q, int32_t side, int64_t others,
                                     tesela_register *out) {
   int64_t mode_shape[TESELA_REGISTER_MODES], spatial[TESELA_REGISTER_MODES], local[TESELA_REGISTER_MODES];
@@ -77,9 +77,9 @@ static tesela_status dot_grid(int64_t replicas, int64_t rows, int64_t columns, i
   return status;
 }
 
-/* What there is to know of a dot: its tensors, its atom, its extents in tiles. */
+/* A dot: its tensors, its atom, its extents in tiles. */
 typedef struct dot_parts {
-  tesela__infer_tensor *d, *side[2], *c; /* c NULL: none */
+  tesela__infer_tensor *d, *side[2], *c; /* c: NULL without it */
   const tesela__infer_atom *atom;
   int64_t m, n, k, warps;
 } dot_parts;
@@ -97,7 +97,7 @@ static dot_parts dot_of(const tesela_kernel_program *program, const tesela__infe
   return dot;
 }
 
-/* Grids of warps in the order in which they are chosen: fewest registers for a and b, then most rows, then most columns. */
+/* Grids of warps in the order of preference: fewest registers for a and b, then most rows, then most columns. */
 typedef struct dot_choice {
   int64_t registers, rows, columns;
 } dot_choice;
@@ -107,8 +107,8 @@ static bool dot_before(const dot_choice *a, const dot_choice *b) {
   return a->rows != b->rows ? a->rows > b->rows : a->columns > b->columns;
 }
 
-/* The first grid after `last` (NULL: of all), and how many there are: rows and columns of warps that share the tiles evenly,
- * the warps left over hold copies. */
+/* The first grid after `last` (NULL: of all), and their number: rows and columns of warps that share the tiles evenly; the
+ * other warps hold copies. */
 static int32_t dot_next_grid(const dot_parts *dot, const dot_choice *last, dot_choice *next) {
   int32_t n = 0;
   next->registers = -1;
@@ -127,7 +127,7 @@ static int32_t dot_next_grid(const dot_parts *dot, const dot_choice *last, dot_c
   return n;
 }
 
-/* The grid that a step gives or, by its number, has chosen. */
+/* The grid that a step gives, or that it chose by number. */
 static dot_choice dot_chosen(const dot_parts *dot, const tesela__infer_step *step) {
   dot_choice last, next;
   if (step->keys & TESELA__INFER_KEY_WARPS) return (dot_choice){0, step->warps[0], step->warps[1]};
@@ -153,7 +153,7 @@ int32_t tesela__infer_dot_grids(const tesela_kernel_program *program, const tese
 
 /* ---- rules ----------------------------------------------------------------------------------------------------------- */
 
-/* The tiles of d as they follow from its own layout or that of c. */
+/* The tiles of d, from its own layout or that of c. */
 static bool dot_known_tiles(const dot_parts *dot, tesela_register *tiles) {
   if (dot->d->registers && tesela_register_divide(tiles, dot->d->registers, &dot->atom->c, NULL) == TESELA_OK)
     return true;
@@ -195,8 +195,8 @@ static tesela_status dot_from_result(tesela_kernel_program *program, const tesel
   return status != TESELA_OK ? status : dot_give_operands(program, step, dot, &tiles, gave, err);
 }
 
-/* Without other information, or with d and c in layouts that no instruction leaves: what is unknown still gets its layout, so that
- * the check can say what is wrong. */
+/* Without other information, or with d and c in layouts that no instruction makes: unknown tensors still get layouts, so that
+ * the check can explain the fault. */
 static tesela_status dot_from_grid(tesela_kernel_program *program, tesela__infer_step *step,
                                    const dot_parts *dot, bool *gave, tesela_error *err) {
   tesela_register tiles;
@@ -207,13 +207,13 @@ static tesela_status dot_from_grid(tesela_kernel_program *program, tesela__infer
   if (step->grid > 0)
     snprintf(rule, sizeof rule, "grid of warps chosen, [%" PRId64 ", %" PRId64 "] after a conflict",
              grid.rows, grid.columns);
-  step->decided = ++program->n_decided; /* before what it gives, which depends on it */
+  step->decided = ++program->n_decided; /* before the layouts that depend on it */
   tesela_status status = dot_give_result(program, step, dot, &tiles, rule, gave, err);
   if (!*gave) step->decided = 0, program->n_decided--;
   return *gave || status != TESELA_OK ? status : dot_give_operands(program, step, dot, &tiles, gave, err);
 }
 
-/* Does the other side, where it is known, fit to these tiles? */
+/* Does the other side, if known, fit these tiles? */
 static bool dot_fits_other(const dot_parts *dot, int32_t other, const tesela_register *tiles) {
   tesela_register needs;
   bool covers = true;
@@ -222,7 +222,7 @@ static bool dot_fits_other(const dot_parts *dot, int32_t other, const tesela_reg
          tesela_register_covers(dot->side[other]->registers, &needs, &covers, NULL) == TESELA_OK && covers;
 }
 
-/* From a, or from b: the first of them that fits to the other one; if neither does, from a. */
+/* From a, or from b: the first one that fits the other; if neither does, from a. */
 static tesela_status dot_from_operand(tesela_kernel_program *program, const tesela__infer_step *step,
                                       const dot_parts *dot, bool *gave, tesela_error *err) {
   tesela_register q, tiles, best;

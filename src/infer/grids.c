@@ -2,17 +2,17 @@
 /*
  * grids.c - after a conflict: other grids of warps for the products whose grid was chosen.
  *
- * A trial is a run of all rules in which some products take another grid than their first. The grids of a run are chosen
- * one after the other, and each run has those of its parent up to one product, which takes another grid; after it all take
- * their first again, if they choose at all. So every way to choose is met once:
+ * A trial is a run of all rules in which some products have another grid than their first. The grids of a run are chosen one
+ * after the other. Each run has those of its parent up to one product, which gets another grid; later products get their first
+ * again, if they choose at all. So every combination occurs once:
  *
  *   run 0: d1 d2 d3 their first grid        its children: d1 another; d2 another; d3 another
- *   run 5: d2 its third                     its children: d3 another, and what is chosen after d2 now
+ *   run 5: d2 its third                     its children: d3 another, and products that choose after d2 now
  *
- * Children are made of the run that came furthest: whose first conflict stands last in the text, conflicts at shared
- * memory that was searched for after all others; of equals the earliest run. A product is not tried that chose after all
- * tensors of the conflict had their layouts: the conflict would be the same. So a conflict that no product has a part in
- * is known at once, and where the search ends before its limit no grids do.
+ * The next parent is the run that came furthest: with the last first conflict in the text, where conflicts at shared memory
+ * that was searched for count after all others; of equal ones the earliest run. A product that chose after all tensors of the
+ * conflict had their layouts is not tried: the conflict would be the same. So a conflict that does not depend on products is
+ * known at once, and a search that ends before its limit proves that no grids avoid the conflict.
  */
 #include "infer/infer_state.h"
 
@@ -21,7 +21,7 @@ typedef struct grids_run {
   int32_t parent; /* -1: the first run */
   int32_t step, grid;
   bool expanded;
-  bool late; /* how far it came: only what waits for shared memory failed, */
+  bool late; /* its progress: only checks that wait for shared memory failed, */
   size_t at; /* and the operation of the conflict */
 } grids_run;
 
@@ -29,24 +29,24 @@ typedef struct grids_search {
   tesela_kernel_program *program;
   int32_t n, most;
   grids_run run[TESELA_KERNEL_GRIDS];
-  int32_t *order; /* of the run that is expanded: the steps that chose, in order; owned */
+  int32_t *order; /* of the current parent: the steps that chose, in order; owned */
 } grids_search;
 
-/* The steps choose as they did in this run, or are to. */
+/* Set the choices of the steps to those of this run. */
 static void grids_set(grids_search *search, int32_t run) {
   for (size_t s = 0; s < search->program->n_steps; s++) search->program->step[s].grid = 0;
   for (; search->run[run].parent >= 0; run = search->run[run].parent)
     search->program->step[search->run[run].step].grid = search->run[run].grid;
 }
 
-/* Note how far a run came. Another failure than a conflict counts as no way at all. */
+/* Note the progress of a run. Failures other than a conflict count as no progress. */
 static void grids_note(grids_search *search, grids_run *run, bool late) {
   const tesela_kernel_program *program = search->program;
   run->late = program->failed && late;
   run->at = program->failed ? (size_t)(program->failed - program->step) : 0;
 }
 
-/* The run to make children of; -1: all have theirs. */
+/* The next parent; -1: all runs have their children. */
 static int32_t grids_furthest(const grids_search *search) {
   int32_t best = -1;
   for (int32_t i = 0; i < search->n; i++) {
@@ -57,7 +57,7 @@ static int32_t grids_furthest(const grids_search *search) {
   return best;
 }
 
-/* Choices made before all tensors of the conflict had their layouts; all if it is another failure. */
+/* The number of choices before all tensors of the conflict had their layouts; all choices for another failure. */
 static int32_t grids_that_matter(const tesela_kernel_program *program) {
   int32_t most = program->failed ? 0 : program->n_decided;
   for (int32_t i = 0; program->failed && i < program->failed->n; i++)
@@ -65,7 +65,7 @@ static int32_t grids_that_matter(const tesela_kernel_program *program) {
   return most;
 }
 
-/* The steps that chose in the last run, in order; returns how many of the first of them matter to its conflict. */
+/* The steps that chose in the last run, in order; returns the number of leading ones that affect its conflict. */
 static int32_t grids_order(grids_search *search) {
   const tesela_kernel_program *program = search->program;
   for (size_t s = 0; s < program->n_steps; s++)
@@ -73,7 +73,7 @@ static int32_t grids_order(grids_search *search) {
   return grids_that_matter(program);
 }
 
-/* All children of a run, those first that differ last, until one has no conflict. */
+/* Run all children, those that differ last first, until one has no conflict. */
 static tesela_status grids_expand(grids_search *search, int32_t parent, bool *left, tesela_error *err) {
   tesela_kernel_program *program = search->program;
   bool late;

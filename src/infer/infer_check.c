@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * infer_check.c - does every thread have what an operation needs of it? Where not: the conflict.
+ * infer_check.c - does every thread have the elements that an operation needs? If not: the conflict.
  *
- * An operation that moves nothing runs in each thread on its own registers: each operand must be, in every thread, where
- * the preimage of the result puts it (in whatever register). A reduction leaves its result where the reduced layout of
- * its operand puts it.
+ * An operation that moves nothing runs in each thread on its own registers: each operand must be, in any register, in the
+ * threads that the preimage of the result gives. The result of a reduction is in the threads that the reduced layout of its
+ * operand gives.
  */
 #include "infer/infer_state.h"
 
-enum {
-  INFER_CHECK_SEARCH = 1 << 22
-}; /* registers that are gone through for the first one that shows a conflict */
+enum { INFER_CHECK_SEARCH = 1 << 22 }; /* most registers to search for the first conflict */
 
 /* The first thread, and in it the first register of `needs`, whose element is not in that thread in `has`. */
 static bool infer_check_first(const tesela_register *has, const tesela_register *needs, int64_t *thread,
@@ -27,7 +25,7 @@ static bool infer_check_first(const tesela_register *has, const tesela_register 
   return false;
 }
 
-/* What a conversion costs. */
+/* The cost of a conversion. */
 static tesela_status infer_check_repair(tesela_kernel_program *program, const tesela__infer_clash *clash,
                                         tesela_kernel_conflict *conflict, tesela_error *err) {
   tesela_exchange *plan = NULL;
@@ -62,7 +60,7 @@ tesela_status tesela__infer_refuse(tesela_kernel_program *program, const tesela_
                                        .needs = clash->needs};
   tesela_status status = infer_check_repair(program, clash, conflict, err);
   if (status != TESELA_OK) {
-    *conflict = (tesela_kernel_conflict){0}; /* not half an answer */
+    *conflict = (tesela_kernel_conflict){0}; /* not a partial answer */
     return status;
   }
   conflict->have_index = infer_check_first(&clash->has, &clash->needs, &conflict->thread, conflict->index);
@@ -86,7 +84,7 @@ tesela_status tesela__infer_demand(tesela_kernel_program *program, const tesela_
 
 /* ---- one function for each kind of operation ------------------------------------------------------------------------------ */
 
-/* Where an operand has to be. Where no modes express its reshape, both layouts as one dim. */
+/* The required layout of an operand. If no modes express its reshape, both layouts as one dim. */
 static tesela_status infer_check_needs(const tesela__infer_step *step, const tesela__infer_tensor *result,
                                        tesela__infer_clash *clash) {
   tesela_status status = step->op->preimage(step, result->registers, clash->tensor, &clash->needs);

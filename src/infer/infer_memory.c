@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * infer_memory.c - layouts for what is loaded and stored, and of memory that the program leaves open.
+ * infer_memory.c - layouts for loaded and stored tensors, and for memory without a layout in the program.
  *
- * A load or store of which nothing is known: dims in the order of the memory's strides, the fastest last; along it vectors
- * of up to 16 bytes, as long as they are contiguous and aligned and no thread loses its own; the vectors dealt to the threads
- * one after the other, so that neighbouring threads touch neighbouring memory. Threads that are too many hold copies. Where
- * that cannot be loaded, since elements are less than a byte, more of them stay in one thread.
+ * A load or store without known layouts: dims in the order of the memory's strides, the fastest last; along it vectors of up to
+ * 16 bytes, if they are contiguous and aligned and leave elements for every thread; the vectors distributed over the threads in
+ * turn, so that neighbouring threads touch neighbouring memory. Surplus threads hold copies. If that cannot be loaded, since
+ * elements are less than a byte, more of them stay in one thread.
  *
- * Memory of which nothing is known: global is row-major; shared is what tesela_synthesize finds for all registers that are
+ * Memory without a known layout: global is row-major; shared is the result of tesela_synthesize for all registers that are
  * loaded from it or stored to it.
  */
 #include "infer/infer_state.h"
@@ -46,7 +46,7 @@ static void infer_memory_order(const tesela__infer_tensor *tensor, const tesela_
   }
 }
 
-/* Elements along the fastest dim that lie side by side, and at multiples of how many such runs begin. */
+/* The number of adjacent elements along the fastest dim, and the alignment of such runs. */
 static int64_t infer_memory_run(const tesela__infer_tensor *tensor, const tesela_tile_memory *memory,
                                 int64_t fastest) {
   if (!memory) return tensor->shape[fastest];
@@ -65,7 +65,7 @@ static int64_t infer_memory_run(const tesela__infer_tensor *tensor, const tesela
   return tesela__gcd(run, steps);
 }
 
-/* The longest vector: a power of two that divides the run and leaves as many threads something of their own as can be. */
+/* The longest vector: a power of two that divides the run and leaves elements for as many threads as possible. */
 static int64_t infer_memory_vector(const tesela_kernel_program *program, const tesela__infer_tensor *tensor,
                                    int64_t run) {
   int64_t vector = 1, busy = tesela__gcd(program->threads, tensor->elements);
@@ -75,8 +75,8 @@ static int64_t infer_memory_vector(const tesela_kernel_program *program, const t
   return vector;
 }
 
-/* Vectors along the fastest dim, dealt to the threads: copies * local(rest).spatial(..).local(vector), dims in the order of
- * the memory. Threads beyond the largest number that divides both hold copies. */
+/* Vectors along the fastest dim, distributed over the threads: copies * local(rest).spatial(..).local(vector), dims in the
+ * order of the memory. Threads beyond the largest number that divides both hold copies. */
 static tesela_status infer_memory_deal(const tesela_kernel_program *program,
                                        const tesela__infer_tensor *tensor, const tesela_tile_memory *memory,
                                        tesela_register *out, int64_t *vector) {
@@ -161,7 +161,7 @@ const char *tesela__infer_memory_folds(const tesela_tile_memory *memory) {
   return "has strides that overlap, so several elements may be at one place";
 }
 
-/* ---- memory that is left open ------------------------------------------------------------------------------------------- */
+/* ---- memory without a layout ------------------------------------------------------------------------------------------- */
 
 tesela_status tesela__infer_global_memory(tesela_kernel_program *program, tesela_error *err) {
   for (size_t i = 0; i < program->n_tensors; i++) {
@@ -177,7 +177,7 @@ tesela_status tesela__infer_global_memory(tesela_kernel_program *program, tesela
   return TESELA_OK;
 }
 
-/* The registers of one use: of a load or store, or those that a copy between memories would go through. */
+/* The registers of one use: of a load or store, or those of a copy between memories. */
 static bool infer_memory_use(const tesela_kernel_program *program, const tesela__infer_step *step,
                              const tesela__infer_tensor *shared, tesela_register *registers) {
   for (int32_t i = 0; i < 2 && step->n == 2; i++) {
@@ -214,7 +214,7 @@ static int32_t infer_memory_uses(const tesela_kernel_program *program, const tes
   return n;
 }
 
-/* Row-major with a swizzle where the tile allows it. */
+/* Row-major, with a swizzle if the tile allows it. */
 static tesela_status infer_memory_plain(const tesela__infer_tensor *shared, tesela_tile_memory *memory,
                                         const char **rule) {
   int32_t bits = tesela_dtype_bits(shared->dtype);
@@ -226,7 +226,7 @@ static tesela_status infer_memory_plain(const tesela__infer_tensor *shared, tese
   return tesela_tile_memory_row_major(memory, TESELA_TILE_SHARED, shared->rank, shared->shape, NULL);
 }
 
-/* Steps of search for each of the tiles that have no layout: all together take about as long as one may. */
+/* Steps of search for each tile without a layout: all together take about as long as one may. */
 static int64_t infer_memory_steps(const tesela_kernel_program *program) {
   int64_t n = 1;
   for (size_t i = 0; i < program->n_tensors; i++) n += program->tensor[i].space == TESELA_TENSOR_SHARED;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * infer_program.c - a kernel program as a value: making, asking.
+ * infer_program.c - a kernel program as a value: creation, queries.
  */
 #include "infer/infer_state.h"
 

@@ -2,13 +2,13 @@
 /*
  * infer_solve.c - rules level by level to a fixed point, then the checks.
  *
- * Each layout found starts level 1 again, and none is taken back but those of a trial (seed.c), so there are at most as
- * many rounds as tensors. After a conflict all are taken back, and other grids of warps are tried (grids.c).
- * A rule is asked again only when more of its step's tensors are known than the last time.
+ * Each new layout starts level 1 again, and only those of a trial (seed.c) are withdrawn, so there are at most as many rounds
+ * as tensors. After a conflict all are withdrawn, and other grids of warps are tried (grids.c). A rule runs again only if more
+ * of its step's tensors are known than the last time.
  */
 #include "infer/infer_state.h"
 
-/* Ask one step, unless nothing has changed for it. */
+/* Run the rule of one step, unless its tensors are unchanged. */
 static tesela_status infer_solve_ask(tesela_kernel_program *program, tesela__infer_step *step,
                                      tesela__infer_level level, bool *gave, tesela_error *err) {
   int32_t known = tesela__infer_count_known(program, step);
@@ -47,7 +47,7 @@ static bool infer_solve_registers_known(const tesela_kernel_program *program,
   return true;
 }
 
-/* The tensors without a layout: as many names as fit. */
+/* Name the tensors without a layout, as many as fit. */
 static tesela_status infer_solve_unknown(const tesela_kernel_program *program, tesela_error *err) {
   const tesela__infer_tensor *first = NULL;
   char names[140] = "";
@@ -99,7 +99,7 @@ static void infer_solve_forget(tesela_kernel_program *program) {
   program->n_decided = 0;
 }
 
-/* Is it about shared memory whose layout is found last? */
+/* Does it involve shared memory whose layout is found last? */
 static bool infer_solve_is_late(const tesela_kernel_program *program, const tesela__infer_step *step) {
   for (int32_t i = 0; i < step->n; i++) {
     const tesela__infer_tensor *tensor = tesela__infer_arg(program, step, i);
@@ -120,7 +120,7 @@ static tesela_status infer_solve_check(tesela_kernel_program *program, bool earl
   return status;
 }
 
-/* Shared memory is searched for, so a trial asks first whether all the rest passes. A conflict that is explained is the
+/* The search for shared memory is slow, so a trial first checks that everything else passes. The explained conflict is the
  * first in the text. */
 tesela_status tesela__infer_once(tesela_kernel_program *program, bool *late, tesela_error *err) {
   infer_solve_forget(program);

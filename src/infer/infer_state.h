@@ -2,13 +2,13 @@
 /*
  * infer_state.h - a kernel program inside the library: tensors, steps, and what the files of src/infer share.
  *
- *   infer_program.c  making and asking             infer_give.c     tensors by name, giving them layouts
+ *   infer_program.c  creation and queries             infer_give.c     tensors by name, giving them layouts
  *   read.c, read_operation.c, token.c  text -> tensors and steps
- *   ops.c      the table of operations             infer_fit.c      what shapes they take
+ *   ops.c      the table of operations             infer_fit.c      the shapes of operands and results
  *   infer_solve.c    the levels of access.h               infer_rules.c    layouts through operations that move nothing
- *   seed.c     which load, store or convert first  atom.c     matrix instructions
+ *   seed.c     the order of loads, stores and converts  atom.c     matrix instructions
  *   dot.c      the matrix product                  infer_memory.c   layouts for loads, shared memory
- *   infer_check.c    does every thread have it?          access.c   can the threads load, store and copy so?
+ *   infer_check.c    does every thread have it?          access.c   can the threads load, store and copy?
  *   blocks.c   registers for less than a byte
  *   grids.c    other warps after a conflict        print.c    the table
  */
@@ -21,7 +21,7 @@
 
 #include "base/base.h"
 
-/* The levels of access.h at which operations are asked; 0 and 10 are about memory alone. */
+/* The levels of access.h, at which rules run; 0 and 10 are for memory only. */
 typedef enum tesela__infer_level {
   TESELA__INFER_FORWARD = 1,
   TESELA__INFER_BACKWARD,
@@ -43,7 +43,7 @@ typedef struct tesela__infer_tensor {
   int32_t rank;
   bool given;
   bool trial;      /* seed.c: unknown before the trial */
-  int32_t decided; /* grids of warps that were chosen before it had its layout, that which gave it included */
+  int32_t decided; /* number of grids chosen before it had its layout, including the one that gave it */
   int64_t shape[TESELA_MAX_RANK];
   int64_t elements;
   int64_t line, at;           /* of the name in its declaration */
@@ -74,15 +74,15 @@ typedef struct tesela__infer_step {
   int64_t line, at; /* of its first word */
   int64_t first;    /* its tensors are program->arg[first] ..; the first of them is the result */
   int32_t n;
-  int32_t atom;  /* of program->atom, -1: none */
-  unsigned keys; /* those that were written */
+  int32_t atom;  /* index in program->atom, or -1 */
+  unsigned keys; /* the given keys */
   bool keepdims;
   int32_t n_dims;
   int64_t dims[TESELA_MAX_RANK]; /* from 0 on after fit */
   int64_t warps[2];
-  int32_t tried[TESELA__INFER_LEVELS]; /* 1 + how many of its tensors were known when the rule was asked */
-  int32_t grid;    /* dot: which of its grids of warps is chosen, 0 the one with the fewest registers */
-  int32_t decided; /* dot: its grid was chosen as the first (1), second, ..; 0: it followed from others */
+  int32_t tried[TESELA__INFER_LEVELS]; /* 1 + the number of its known tensors at the last run of the rule */
+  int32_t grid;    /* dot: number of its grid of warps; 0: the one with the fewest registers */
+  int32_t decided; /* dot: position of its choice of a grid, from 1; 0: it followed from other layouts */
 } tesela__infer_step;
 
 struct tesela_kernel_program {
@@ -108,12 +108,12 @@ struct tesela__infer_op {
   const char *name;
   int32_t least, most; /* tensors, the result included */
   unsigned keys, needed;
-  /* Shapes, types and spaces; makes dims non-negative. Errors without a place: the reader knows it. */
+  /* Shapes, types and spaces; makes dims non-negative. Errors have no byte: the reader adds it. */
   tesela_status (*fit)(tesela_kernel_program *program, tesela__infer_step *step, tesela_error *err);
-  /* Give layouts at a level; *gave says whether it did. Fails only if memory runs out. */
+  /* Give layouts at a level; *gave: it gave one. Fails only if memory runs out. */
   tesela_status (*rule)(tesela_kernel_program *program, tesela__infer_step *step, tesela__infer_level level,
                         bool *gave, tesela_error *err);
-  /* All its register tensors known: can it run? Fills program->conflict and fails if not. */
+  /* With all its register tensors known: can it run? Otherwise fills program->conflict and fails. */
   tesela_status (*check)(tesela_kernel_program *program, const tesela__infer_step *step, tesela_error *err);
   /* The layout of the result from that of an operand, and of an operand from that of the result; NULL: never. */
   tesela_status (*image)(const tesela__infer_step *step, const tesela_register *operand,
@@ -130,15 +130,15 @@ static inline tesela__infer_tensor *tesela__infer_arg(const tesela_kernel_progra
   return &program->tensor[program->arg[step->first + i]];
 }
 
-/* Number of a name, -1 if it is not declared. */
+/* The number of a name, or -1. */
 int32_t tesela__infer_find(const tesela_kernel_program *program, const char *name, size_t length);
 
-/* Is there a layout? */
+/* Does it have a layout? */
 static inline bool tesela__infer_known(const tesela__infer_tensor *tensor) {
   return tensor->registers || tensor->memory;
 }
 
-/* How many tensors of a step have one. */
+/* The number of tensors of a step with a layout. */
 static inline int32_t tesela__infer_count_known(const tesela_kernel_program *program,
                                                 const tesela__infer_step *step) {
   int32_t known = 0;
@@ -159,7 +159,7 @@ tesela_status tesela__infer_give_memory(tesela_kernel_program *program, tesela__
 tesela_status tesela__infer_read(tesela_kernel_program *program, const char *text, size_t length,
                                  tesela_error *err);
 
-/* The row of an operation, NULL for an unknown name; the nearest name, NULL if none is near. */
+/* The row of an operation, or NULL; the nearest name, or NULL. */
 const tesela__infer_op *tesela__infer_op_find(const char *name, size_t length);
 const char *tesela__infer_op_nearest(const char *name, size_t length);
 
@@ -231,7 +231,7 @@ tesela_status tesela__infer_dot_fit(tesela_kernel_program *program, tesela__infe
 /* Read an instruction's name; *atom receives its number. */
 tesela_status tesela__infer_atom_find(tesela_kernel_program *program, const char *name, size_t length,
                                       int32_t *atom, tesela_error *err);
-/* How many grids of warps a dot can have: 1 if it gives warps=. */
+/* The number of possible grids of warps of a dot: 1 if it has warps=. */
 int32_t tesela__infer_dot_grids(const tesela_kernel_program *program, const tesela__infer_step *step);
 tesela_status tesela__infer_rule_dot(tesela_kernel_program *program, tesela__infer_step *step,
                                      tesela__infer_level level, bool *gave, tesela_error *err);
@@ -250,7 +250,7 @@ tesela_status tesela__infer_memory_registers(const tesela_kernel_program *progra
                                              const tesela__infer_tensor *tensor,
                                              const tesela_tile_memory *memory, tesela_register *out,
                                              int64_t *vector);
-/* blocks.c: likewise for elements of less than a byte. False: no threads can move what is in this memory. */
+/* blocks.c: likewise for elements of less than a byte. False: no threads can move the elements of this memory. */
 bool tesela__infer_memory_blocks(const tesela_kernel_program *program, const tesela_tile_memory *memory,
                                  int32_t bits, tesela_register *out, int64_t *vector);
 /* May a store put two elements in one place? NULL: no; else what its layout "has". */

@@ -6,10 +6,9 @@
  *
  *   x div s_k mod (s_{k-1} / s_k) = (x div s_k) - (x div s_{k-1}) * (s_{k-1} / s_k)
  *
- * so the place is a sum of terms (x div s_k) * c_k with constant c_k, one a digit and without a rest to carry on. The
- * quotient is a shift where s_k is a power of two, else a multiplication by a reciprocal. Rows are taken in blocks,
- * one dim at a time; what lies outside the shape spoils only sums that are thrown away. The coefficients wrap mod 2^64;
- * the sum is a place, so it is exact.
+ * so the place is a sum of terms (x div s_k) * c_k with constant c_k, one per digit, without a rest to carry. The quotient is a
+ * shift if s_k is a power of two, else a multiplication by a reciprocal. Rows are processed in blocks, one dim at a time; rows
+ * outside the shape spoil only sums that are dropped. The coefficients wrap mod 2^64; the sum is a place, so it is exact.
  */
 #include "layout/layout.h"
 
@@ -41,7 +40,7 @@ typedef struct batch_dim {
 } batch_dim;
 
 /* With 2^(k-1) < step < 2^k, ceil(2^(63+k) / step) fits in 64 bits, and its error, below 1/2^(63+k) of the quotient per
-   unit of x, is too small to matter for x < 2^63. False: there is no 128-bit product to do it with. */
+   unit of x, is too small to matter for x < 2^63. False: without 128-bit products. */
 static bool set_divisor(batch_term *term) {
   term->reciprocal = 0;
   term->shift = 0;
@@ -133,7 +132,7 @@ static void choose_way(batch_dim *dim) {
 #endif
 }
 
-/* One row at a time; `first` is the number of the first row, for the message. */
+/* Row by row; `first` is the number of the first row, for the message. */
 static tesela_status batch_rows(const tesela_layout *layout, int32_t axis, int64_t first, int64_t n,
                                 const int64_t *indices, int64_t *places, tesela_error *err) {
   int64_t place[TESELA_MAX_AXES];

@@ -4,9 +4,9 @@
  *
  * Digits are plain entries of layout->digit while a layout is built; a split keeps the high part in the old entry.
  * The steps follow from the splits: splitting a digit of step s by t leaves x div (s*t) and (x div s) mod t, and in
- * the greedy reading (quotients by decreasing step, the rest continues) that stays right whatever t is. A part that can
- * only be 0 becomes a hole: it takes places, but says nothing. So the steps of a coordinate strictly decrease. Such a
- * hole keeps in `part_of` of which coordinate it is a part, plus 1: tesela_layout_padded_extent counts it.
+ * the greedy reading (quotients by decreasing step, the rest continues) that stays right whatever t is. A part that can only be
+ * 0 becomes a hole: it has places but does not depend on the coordinate. So the steps of a coordinate strictly decrease. The
+ * `part_of` of such a hole is its coordinate plus 1: tesela_layout_padded_extent counts it.
  */
 #include "layout/layout.h"
 
@@ -42,7 +42,7 @@ tesela_status tesela_layout_begin(tesela_layout *layout, tesela_dtype dtype, int
   return TESELA_OK;
 }
 
-/* A finished layout stays as it is. */
+/* A finished layout cannot change. */
 static tesela_status check_open(const tesela_layout *layout, tesela_error *err) {
   if (!layout->finished) return TESELA_OK;
   return tesela__fail(err, TESELA_E_INVALID, -1, "the layout is already finished");
@@ -70,7 +70,7 @@ static tesela_status new_digit(tesela_layout *layout, tesela_digit digit, int32_
   return TESELA_OK;
 }
 
-/* What reaches a digit is below this: the next larger step of its coordinate, or the coordinate's extent. */
+/* The limit of the values that reach a digit: the next larger step of its coordinate, or the coordinate's extent. */
 static int64_t limit_of(const tesela_layout *layout, const tesela_digit *digit) {
   int64_t limit = tesela__coordinate_extent(layout, digit->source);
   for (int32_t i = 0; i < layout->n_digits; i++) {
@@ -101,7 +101,7 @@ tesela_status tesela_layout_split(tesela_layout *layout, int32_t digit, int64_t 
     return tesela__fail(err, TESELA_E_OVERFLOW, -1,
                         "padded to a multiple of %" PRId64 ", the extent %" PRId64 " does not fit in 64 bits",
                         t, hi->extent);
-  bool counts = hi->source >= 0; /* what has no source stays what it is */
+  bool counts = hi->source >= 0; /* digits without a source do not change */
   int64_t limit = counts ? limit_of(layout, hi) : 0;
   tesela_digit low = *hi;
   low.extent = t;
@@ -237,7 +237,7 @@ tesela_status tesela_layout_add_swizzle(tesela_layout *layout, tesela_swizzle sw
                         "swizzle bits %d, base %d, shift %d: expected bits and base of 0 or more, |shift| of "
                         "bits or more, base + |shift| + bits of 62 or less",
                         swizzle.bits, swizzle.base, swizzle.shift);
-  if (swizzle.bits == 0) return TESELA_OK; /* it changes nothing; run, walk and compare can ignore it */
+  if (swizzle.bits == 0) return TESELA_OK; /* no change; run, walk and compare can ignore it */
   if (layout->n_swizzles == TESELA_MAX_SWIZZLES)
     return tesela__fail(err, TESELA_E_LIMIT, -1, "more than %d swizzles", TESELA_MAX_SWIZZLES);
   layout->swizzle[layout->n_swizzles++] = swizzle;

@@ -5,12 +5,10 @@
  * Three rewritings, none of which changes where an element is:
  *
  *   merge     neighbours of one chain that go to one target with one slope (stride per unit) are one digit if the
- *             lower step divides the higher one. Else the digits after them would see another rest: of 3, the
- *             steps 3, 2, 1 leave 0, and 2, 1 leave 1.
- *   dissolve  a join v = a*W + b whose digits are cut at W (steps >= W are multiples of W, the next one divides W)
- *             gives its high digits to a and its low digits to b.
- *   replicas  of one axis, contiguous: one replica. Holes are dropped: the axis keeps its extent, so their places
- *             stay padding.
+ *             lower step divides the higher one. Else the later digits would get another rest: of 3, steps 3, 2, 1 leave 0, but
+ *             2, 1 leave 1. dissolve  a join v = a*W + b whose digits are cut at W (steps >= W are multiples of W, the next one
+ *             divides W) gives its high digits to a and its low digits to b. replicas  of one axis, contiguous: one replica.
+ *             Holes are dropped: the axis keeps its extent, so their places stay padding.
  *
  *   f32[24,128]{1,0:T(8,128)}   dim 0: (8 -> 1024) (1 -> 128)  one slope 128   =>   (1 -> 128)
  */
@@ -20,7 +18,7 @@
 
 typedef struct workbench {
   tesela_layout *layout;
-  int32_t n; /* digits in use, in no order but that of the steps inside a chain */
+  int32_t n; /* digits in use, ordered only by steps inside a chain */
   tesela_digit digit[TESELA_MAX_DIGITS];
 } workbench;
 
@@ -46,14 +44,14 @@ static bool same_slope(const tesela_digit *a, const tesela_digit *b) {
   return tesela__mul(a->stride, b->step / g, &x) && tesela__mul(b->stride, a->step / g, &y) && x == y;
 }
 
-/* A digit that adds nothing goes nowhere in particular. It may still end the digits before it. */
+/* A digit that adds nothing needs no target. It may still bound the digits before it. */
 static void silence(tesela_digit *digit) {
   digit->axis = 0;
   digit->join = -1;
   digit->stride = 0;
 }
 
-/* Cut the extents of one chain to what elements reach, drop digits that are always 0, merge neighbours. */
+/* Reduce the extents of one chain to values that elements reach, drop digits that are always 0, merge neighbours. */
 static void tidy_chain(workbench *bench, int32_t coordinate) {
   int32_t number[TESELA_MAX_DIGITS];
   int64_t limit = tesela__coordinate_extent(bench->layout, coordinate);
@@ -130,7 +128,7 @@ static bool is_mixed_radix(const workbench *bench, const int32_t *part, int32_t 
   return true;
 }
 
-/* One part takes over the digits of the joined coordinate with steps in [weight, above). */
+/* Give a part the digits of the joined coordinate with steps in [weight, above). */
 static bool hand_over(workbench *bench, int32_t part, const tesela_digit *digit, int32_t n, int64_t above) {
   tesela_digit old = bench->digit[part];
   int32_t at = part;
@@ -148,8 +146,8 @@ static bool hand_over(workbench *bench, int32_t part, const tesela_digit *digit,
   return true;
 }
 
-/* Try to take join j apart; the bench changes only on success. Its digits, one at least, go to axes or to later
-   joins; the last of them has step 1, so each part gets one of its own step. */
+/* Try to dissolve join j; the bench changes only on success. Its digits, at least one, go to axes or to later joins; the last
+ * of them has step 1, so each part gets a digit of its own step. */
 static bool dissolve(workbench *bench, int32_t j) {
   int32_t coordinate = bench->layout->rank + j, part[TESELA_MAX_DIGITS], number[TESELA_MAX_DIGITS];
   tesela_digit digit[TESELA_MAX_DIGITS];
@@ -209,7 +207,7 @@ static void tidy_replicas(workbench *bench) {
 
 /* ---- the whole --------------------------------------------------------------------------------------------- */
 
-/* Joins that lost all their digits go; the others are renumbered. */
+/* Remove joins that lost all their digits, and renumber the others. */
 static void renumber_joins(workbench *bench) {
   int16_t kept = 0;
   for (int16_t j = 0; j < bench->layout->n_joins; j++) {
@@ -229,7 +227,7 @@ static void renumber_joins(workbench *bench) {
   bench->layout->n_joins = kept;
 }
 
-/* A join without parts has one value; what its digits add to axes and later joins is an offset. */
+/* A join without parts has one value; its digits add a constant to axes and later joins. */
 static void drop_fixed_joins(workbench *bench) {
   tesela_layout *layout = bench->layout;
   for (int32_t j = 0; j < layout->n_joins; j++) {

@@ -2,8 +2,8 @@
 /*
  * compose.c - one layout after another: the place of inner is the element number of outer.
  *
- * Inner's digits, with their strides as weights, become the parts of a join J; outer's digits take J apart, through
- * one more join per dim when outer has several. The canonical form then removes the joins whose cuts fit.
+ * Inner's digits, with their strides as weights, become the parts of a join J; outer's digits split J, through one more join
+ * per dim if outer has several. The canonical form then removes the joins whose cuts fit.
  */
 #include "layout/layout.h"
 
@@ -45,7 +45,7 @@ static int16_t outer_coordinate(const tesela_layout *outer, const tesela_layout 
 
 static void add_digit(tesela_layout *out, tesela_digit digit) { out->digit[out->n_digits++] = digit; }
 
-/* The digits and joins of the composition; there is room for them, check_operands saw to it. */
+/* The digits and joins of the composition; check_operands made sure of room for them. */
 static void chain_digits(tesela_layout *out, const tesela_layout *outer, const tesela_layout *inner,
                          int64_t elements) {
   for (int32_t j = 0; j < inner->n_joins; j++) out->join[out->n_joins++] = inner->join[j];

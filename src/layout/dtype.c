@@ -80,7 +80,7 @@ bool tesela__dtype_code_read(const char *text, size_t length, tesela__dtype_code
 
 enum { DTYPE_PLAIN = 1, DTYPE_NUMPY = 2, DTYPE_TORCH = 4, DTYPE_ALL = 7, LONGEST_FOREIGN = 40 };
 
-/* foreign name, type, after which modules everybody means that type by it; of two rows the first is suggested */
+/* foreign name, type, modules after which the name is unambiguous; of two rows the first is suggested */
 static const struct {
   const char *foreign, *name;
   int sure;
@@ -165,7 +165,7 @@ static tesela_dtype dtype_by_form(const char *lower, size_t length) {
   return TESELA_DTYPE_NONE;
 }
 
-/* *sure: everybody means this type after a module of these. */
+/* *sure: the name is unambiguous after its module. */
 static tesela_dtype dtype_by_other_name(const char *lower, size_t length, int modules, bool *sure) {
   const char *suggested = NULL;
   *sure = true;
@@ -217,7 +217,7 @@ static dtype_word dtype_bare(const char *name, size_t length) {
   return word;
 }
 
-/* The type of a name in any spelling; *sure: everybody means it so. */
+/* The type of a name in any spelling; *sure: the name is unambiguous. */
 static tesela_dtype dtype_by_any_name(const char *name, size_t length, bool *sure) {
   char lower[LONGEST_FOREIGN];
   tesela__dtype_code code;

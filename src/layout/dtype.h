@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dtype.h - what notations need to know about the names of types beyond the public header.
+ * dtype.h - names of types for notations, beyond the public header.
  */
 #ifndef TESELA_SRC_DTYPE_H
 #define TESELA_SRC_DTYPE_H
 
 #include <tesela/layout.h>
 
-/* The parts of a NumPy code: "f4" is letter f and 4 bytes; dtype is TESELA_DTYPE_NONE where no type has that code ("V2"). */
+/* The parts of a NumPy code: "f4" is letter f and 4 bytes; dtype is TESELA_DTYPE_NONE for a code without a type ("V2"). */
 typedef struct tesela__dtype_code {
   char letter;
   int bytes;
@@ -16,10 +16,10 @@ typedef struct tesela__dtype_code {
 
 /* Read a code without its order of bytes; false if it is not a letter and a number. */
 bool tesela__dtype_code_read(const char *text, size_t length, tesela__dtype_code *code);
-/* The code of a type; NULL if NumPy has none. */
+/* The code of a type, or NULL. */
 const tesela__dtype_code *tesela__dtype_code_of(tesela_dtype dtype);
 
-/* The type that another spelling means without doubt: "F32", "float32", "fp32", "int8", "bool". Not "fp8" or
+/* The type of an unambiguous other spelling: "F32", "float32", "fp32", "int8", "bool". Not "fp8" or
    "long", which mean different types to different people. TESELA_DTYPE_NONE for any other text. */
 tesela_dtype tesela__dtype_alias(const char *name, size_t length);
 

@@ -95,8 +95,8 @@ static int64_t filled(int64_t bits) {
   return bits;
 }
 
-/* An upper bound of the swizzled places when the plain ones go up to `high`. A stage may set the bits `target`, and
-   where `high` has one of these, a smaller place may have all bits below it. */
+/* An upper bound of the swizzled places for plain ones up to `high`. A stage may set the bits `target`; if `high` has one of
+ * these, a smaller place may have all bits below it. */
 static int64_t swizzled_high(const tesela_layout *layout, int32_t axis, int64_t high) {
   for (int32_t s = 0; s < layout->n_swizzles; s++) {
     const tesela_swizzle *stage = &layout->swizzle[s];

@@ -21,7 +21,7 @@ static inline int64_t tesela__coordinate_extent(const tesela_layout *layout, int
                                    : layout->join[coordinate - layout->rank].extent;
 }
 
-/* Where a digit goes, as one number: axis a, or n_axes + join. */
+/* The target of a digit as one number: axis a, or n_axes + join. */
 static inline int32_t tesela__target(const tesela_layout *layout, const tesela_digit *digit) {
   return digit->axis >= 0 ? digit->axis : layout->n_axes + digit->join;
 }
@@ -32,7 +32,7 @@ typedef struct tesela__chain {
 } tesela__chain;
 tesela__chain tesela__chain_of(const tesela_layout *layout, int32_t coordinate);
 
-/* The chain is even: every digit but the first fills the step before it exactly. */
+/* Is the chain even: does every digit but the first fill the previous step exactly? */
 bool tesela__chain_is_even(const tesela_layout *layout, tesela__chain chain);
 
 /* Does any dim have extent 0? Then there is no element. */
@@ -42,7 +42,7 @@ bool tesela__is_empty(const tesela_layout *layout);
    all coordinates. */
 void tesela__map(const tesela_layout *layout, const int64_t *index, int64_t *value, int64_t *place);
 
-/* Put a coordinate together from its digits, the finest first; false: a value that no element has. */
+/* Compute a coordinate from its digits, the finest first; false: a value that no element has. */
 bool tesela__put_together(const tesela_layout *layout, int32_t coordinate, const int64_t *q, int64_t *value);
 
 /* Does a place (a number, of a join) belong to two values of the digits of a target? For strides that do not nest. */
@@ -53,7 +53,7 @@ typedef enum tesela__sharing {
 } tesela__sharing;
 tesela__sharing tesela__places_shared(const tesela_layout *layout, int32_t target);
 
-/* The values of the digits of an interleaved target, whose sum is `place`, into their q; false: none of an element. */
+/* Find the values q of the digits of an interleaved target, whose sum is `place`; false: not of an element. */
 bool tesela__value_at(const tesela_layout *layout, int32_t target, int64_t place, int64_t *q);
 
 /* The place on an axis after its swizzles. */
@@ -62,8 +62,8 @@ int64_t tesela__swizzle(const tesela_layout *layout, int32_t axis, int64_t place
 /* The values of all active digits and coordinates at a place on each axis; false: padding. No checks. */
 bool tesela__locate(const tesela_layout *layout, const int64_t *place, int64_t *q, int64_t *value);
 
-/* How many places from one on hold elements that continue along one dim by a fixed step, nothing carrying on the way;
-   q and value are what tesela__locate gave. *dim is -1 if the answer is 1 because no dim does. */
+/* The number of places from one on whose elements continue along one dim by a fixed step, without a carry; q and value are
+ * those of tesela__locate. *dim is -1 if the answer is 1 because no dim continues. */
 int64_t tesela__places_without_carry(const tesela_layout *layout, const int64_t *q, const int64_t *value,
                                      int32_t *dim, int64_t *step);
 
@@ -77,8 +77,8 @@ tesela_status tesela__check_index(int32_t rank, const int64_t *shape, const int6
 /* TESELA_E_INVALID for a layout that is not finished. */
 tesela_status tesela__check_finished(const tesela_layout *layout, tesela_error *err);
 
-/* Can one go along the places of this layout: finished, one axis, no swizzle; `unique`: and each place has one
-   element (no replicas, no overlap)? `what` names the operation in the message. */
+/* Check that the places of a layout can be walked: finished, one axis, no swizzle; `unique`: and each place has one element (no
+ * replicas, no overlap). `what` names the operation in the message. */
 tesela_status tesela__check_plain(const tesela_layout *layout, bool unique, const char *what,
                                   tesela_error *err);
 

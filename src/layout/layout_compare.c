@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout_compare.c - are two layouts the same relation, and if not, which element is the first that differs?
+ * layout_compare.c - are two layouts the same relation, and if not, which is the first element that differs?
  *
  * Both are made canonical. Dims that joins tie together form groups; the place of an element is a sum over the groups,
  * so the layouts are equal exactly if the places of element 0 are equal and each group adds the same. The first
  * element that differs has all coordinates 0 outside one group, so the smallest of the groups' first is the answer.
  *
  *   one dim        its chains are compared as profiles (profile.c)
- *   joined dims    as one profile over the joined coordinate if both sides can be said so; else all elements of a box
- *                  that is long enough in each dim for two periods, when that is few enough
+ *   joined dims    as one profile over the joined coordinate if both sides allow it; else all elements of a box of two periods
+ *   in each dim, if it is small enough
  *
  * Replicas are compared separately: the places of an element are its first place plus a set that is the same for all
  * elements. If swizzles differ, or replicas overlap, small layouts are compared element by element, copy by copy.
@@ -73,7 +73,7 @@ static uint32_t dims_of(const tesela_layout *layout, int32_t coordinate) {
   return dims[coordinate - layout->rank];
 }
 
-/* Let each dim know its group: the dims that joins of either side tie to it. */
+/* Find the group of each dim: the dims that joins of either side tie to it. */
 static void find_groups(const comparison *c, uint32_t *group) {
   for (int32_t d = 0; d < c->a->rank; d++) group[d] = (uint32_t)1 << d;
   const tesela_layout *sides[2] = {c->a, c->b};
@@ -112,8 +112,8 @@ static bool flatten(const tesela_layout *layout, uint32_t dims, int32_t axis, te
          (layout->join[join].offset == 0 && add_to_profile(profile, layout, layout->rank + join, 1, axis));
 }
 
-/* f(x + period) - f(x) is one constant along dim d: the first step of its chain; where that digit feeds a join with
-   weight w and first step s, s / gcd(s, w) times as much. 0: not known (joins of joins). */
+/* The period of dim d, for which f(x + period) - f(x) is constant: the first step of its chain; if that digit feeds a join with
+ * weight w and first step s, times s / gcd(s, w). 0: unknown (joins of joins). */
 static int64_t period_of(const tesela_layout *layout, int32_t d) {
   tesela__chain chain = tesela__chain_of(layout, d);
   if (chain.n == 0) return 1;
@@ -204,7 +204,7 @@ static bool same_form(const tesela_layout *a, const tesela_layout *b) {
   return true;
 }
 
-/* Is every place that `a` gives an element one that `b` gives it? */
+/* Is every place of an element in `a` also one in `b`? */
 static bool covers(const tesela_layout *a, const tesela_layout *b, const int64_t *index) {
   int64_t pa[TESELA_MAX_AXES], pb[TESELA_MAX_AXES], copies_a = tesela_layout_copies(a),
                                                     copies_b = tesela_layout_copies(b);
@@ -221,7 +221,7 @@ static bool covers(const tesela_layout *a, const tesela_layout *b, const int64_t
   return true;
 }
 
-/* Pairs of copies to look at for some elements, to compare them one by one; false: more than WALK_LIMIT. */
+/* Is the number of pairs of copies to compare one by one at most WALK_LIMIT? */
 static bool few_pairs(const comparison *c, int64_t elements) {
   int64_t pairs;
   return tesela__mul(tesela_layout_copies(c->a), tesela_layout_copies(c->b), &pairs) &&
@@ -304,7 +304,7 @@ static bool same_swizzles(const tesela_layout *a, const tesela_layout *b) {
   return true;
 }
 
-/* Why they cannot be the same whatever the places are; "" if they can. */
+/* The reason why they differ apart from places, or "". */
 static void reason_before_places(const tesela_layout *a, const tesela_layout *b, char *reason, size_t size) {
   tesela_buffer buffer = {reason, size, 0};
   tesela_writer writer = tesela_buffer_writer(&buffer);

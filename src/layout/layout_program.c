@@ -2,11 +2,11 @@
 /*
  * layout_program.c - a layout as transpose, pad and reshape: building, tracing back, executing, printing.
  *
- * A step stores its numbers and the shape after it, so every prefix of a program is a program. Nothing here
- * looks at digits: the program is a second definition of a layout, and the tests hold it against the first.
+ * A step stores its numbers and the shape after it, so every prefix of a program is a program. Digits are not used: the program
+ * is a second definition of a layout, and the tests compare it with the first.
  *
- * A place is traced back step by step. Its row-major number survives a reshape; a transpose or a pad takes
- * the number apart over the shape after the step and puts it together over the shape before.
+ * A place is traced back step by step. Its row-major number survives a reshape; a transpose or a pad splits the number over the
+ * shape after the step and joins it over the shape before.
  */
 #include <tesela/layout.h>
 
@@ -14,7 +14,7 @@
 
 /* ---- shapes ---- */
 
-/* Product of n extents >= 0, 0 if one is 0 whatever the others are. */
+/* The product of n extents >= 0; 0 if one is 0, for any others. */
 static bool extents_product(int32_t n, const int64_t *extent, int64_t *product) {
   *product = 1;
   for (int32_t i = 0; i < n; i++)
@@ -128,7 +128,7 @@ static const struct {
     [TESELA_STEP_RESHAPE] = {"reshape", after_reshape},
 };
 
-/* Do these numbers leave the array as it is? */
+/* Do these numbers leave the array unchanged? */
 static bool step_is_idle(tesela_step_kind kind, int32_t rank, const int64_t *before, int32_t n,
                          const int64_t *numbers) {
   if (n != rank) return false;

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout_run.c - how far one can go from a place with one fixed step from element to element.
+ * layout_run.c - the run from a place: neighbouring places whose elements have one fixed step.
  *
  * The digits of the axis are an odometer over its places, the smallest stride fastest; where the stride is negative, a
- * digit counts down. From the place on, take the largest block that is known to go on without a look at each place:
+ * digit counts down. From the place on, take the largest block that continues provably, without a test of each place:
  *
- *   elements   all values of some levels and the rest of the values of the next, when these levels lie dense and
- *              their elements go up evenly
- *   padding    the rest of the values of a level, when 0 in all faster ones would be no element either (digits that
- *              grow make no element of padding); and what no values give
+ *   elements   all values of some levels and the rest of the values of the next, if these levels are dense and their elements
+ *   increase evenly padding    the rest of the values of a level, if 0 in all faster ones is not an element either (larger
+ *   digits never turn padding into an element); and places without values
  *
  * Places of interleaved strides do not form an odometer: they are tried one by one, at most MOST_BLOCKS.
  *
- * Blocks grow and shrink as a carry does, so their number is about twice the number of digits. A join may hide more:
- * what its parts make of a value is looked at a stretch of the fastest digit at a time, MOST_BLOCKS times.
+ * Blocks grow and shrink as a carry does, so their number is about twice the number of digits. A join may hide more: its parts
+ * are tested for a run of the fastest digit at a time, MOST_BLOCKS times.
  */
 #include "layout/layout.h"
 
@@ -74,7 +73,7 @@ typedef struct level {
   int32_t number; /* of the digit */
   bool down;      /* the digit counts down as the places go up */
   int64_t size;   /* places per value */
-  int64_t at;     /* values passed, at the place that is looked at */
+  int64_t at;     /* values passed at the current place */
   int64_t base;   /* the place where at is 0 */
   int64_t next;   /* the first place after all its values, from slower levels */
 } level;
@@ -109,7 +108,7 @@ static void odometer_init(odometer *o, const tesela_layout *layout) {
   }
 }
 
-/* What is at a place: true and the number of the element, or false for padding. */
+/* The content of a place: true and the number of the element, or false for padding. */
 static bool look(odometer *o, int64_t place, int64_t *element) {
   bool here = tesela__locate(o->layout, &place, o->q, o->value);
   *element = 0;
@@ -135,8 +134,7 @@ static int64_t set_levels(odometer *o, int64_t place) {
   return place == base ? 0 : next - place;
 }
 
-/* By how much the digits of a coordinate up to number `last` may grow while its value is of an element; -1 if it is
-   already padding. */
+/* How much the digits of a coordinate up to number `last` may grow before its value is padding; -1 if it is padding already. */
 static int64_t slack(const tesela_layout *layout, int32_t coordinate, const int64_t *q, int32_t last) {
   tesela__chain chain = tesela__chain_of(layout, coordinate);
   int64_t sum = 0, least = INT64_MAX;
@@ -150,7 +148,7 @@ static int64_t slack(const tesela_layout *layout, int32_t coordinate, const int6
   return least;
 }
 
-/* Is this, by its digits alone, no element? (The parts of a join may know more.) */
+/* Do the digits alone show that this is padding? (The parts of a join may show more.) */
 static bool is_padding(const tesela_layout *layout, const int64_t *q) {
   for (int32_t c = 0; c < tesela__n_coordinates(layout); c++)
     if (slack(layout, c, q, -1) < 0) return true;
@@ -159,7 +157,7 @@ static bool is_padding(const tesela_layout *layout, const int64_t *q) {
   return false;
 }
 
-/* The values of the digits with all levels below k at one end of what they count. */
+/* The values of the digits with all levels below k at one end of their range. */
 static void with_faster(const odometer *o, int32_t k, bool highest, int64_t *q) {
   for (int32_t i = 0; i < o->layout->n_active; i++) q[i] = o->q[i];
   for (int32_t i = 0; i < k; i++) q[o->level[i].number] = highest ? o->level[i].digit->extent - 1 : 0;
@@ -178,7 +176,7 @@ static int64_t whole_values(const odometer *o, int32_t k) {
                      l->digit->extent - q[l->number]);
 }
 
-/* Places from here on that hold elements going up by `step`: at least 1, since this place does. */
+/* The number of places from here on with elements that increase by `step`: at least 1, this place. */
 static int64_t element_block(odometer *o, int64_t place, int64_t step) {
   int64_t best = 1, size = 1, rise;
   (void)set_levels(o, place); /* an element is there, so some values give the place */
@@ -196,13 +194,13 @@ static int64_t element_block(odometer *o, int64_t place, int64_t step) {
     if (!tesela__mul(step, size, &rise) || rise != (l->down ? -own : own)) break; /* uneven from here on */
     int64_t values = whole_values(o, k);
     if (values > 0) best = values * size;
-    if (l->at != 0) break; /* slower levels do not start here */
+    if (l->at != 0) break; /* slower levels are not at their start */
     size *= l->digit->extent;
   }
   return best;
 }
 
-/* The value of level k from which on there is no element, whatever the faster levels are; past its extent: none. */
+/* The value of level k from which on all is padding, for any faster levels; beyond its extent: no such value. */
 static int64_t padded_from(const odometer *o, int32_t k) {
   const level *l = &o->level[k];
   int64_t q[TESELA_MAX_DIGITS];
@@ -213,7 +211,7 @@ static int64_t padded_from(const odometer *o, int32_t k) {
   return slack(o->layout, l->digit->source, q, l->number) / l->digit->step + 1;
 }
 
-/* Padded places from here on: at least 1, since this place is. */
+/* The number of padding places from here on: at least 1, this place. */
 static int64_t padding_block(odometer *o, int64_t place) {
   int64_t gap = set_levels(o, place);
   if (gap > 0) return gap;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout_size.c - how much a layout takes.
+ * layout_size.c - the sizes of a layout.
  */
 #include "layout/layout.h"
 

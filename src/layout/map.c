@@ -2,10 +2,9 @@
 /*
  * map.c - element to place and place to element.
  *
- * Forward, in the order of digit[]: take the coordinate apart by decreasing step, add each quotient times its
- * stride to an axis or to a later join. Backward: take each place apart by decreasing stride, put joins together
- * from the last to the first, take them apart into their parts, and put the dims together. A value that no
- * element has, anywhere on the way, is padding.
+ * Forward, in the order of digit[]: split the coordinate by decreasing step, add each quotient times its stride to an axis or
+ * to a later join. Backward: split each place by decreasing stride, compute joins from the last to the first, split them into
+ * their parts, and compute the dims. A value that no element has, at any point, is padding.
  */
 #include <stdio.h>
 
@@ -137,7 +136,7 @@ tesela_status tesela_layout_copy_of(const tesela_layout *layout, const int64_t *
   return TESELA_OK;
 }
 
-/* Take `rest` apart into the digits of a target by decreasing |stride|; q[i] for digit i. False: a gap. */
+/* Split `rest` into the digits of a target by decreasing |stride|; q[i] for digit i. False: a gap. */
 static bool take_apart(const tesela_layout *layout, int32_t target, int64_t rest, int64_t *q) {
   if (target < layout->n_axes ? layout->axis[target].interleaved
                               : layout->join[target - layout->n_axes].interleaved) {
@@ -182,7 +181,7 @@ bool tesela__put_together(const tesela_layout *layout, int32_t coordinate, const
 }
 
 bool tesela__locate(const tesela_layout *layout, const int64_t *place, int64_t *q, int64_t *value) {
-  if (tesela__is_empty(layout)) return false; /* and nothing of it was checked against int64 */
+  if (tesela__is_empty(layout)) return false; /* and its sizes were not checked against int64 */
   for (int32_t a = 0; a < layout->n_axes; a++)
     if (!take_apart(layout, a, unswizzle(layout, a, place[a]) - layout->axis[a].offset, q)) return false;
   for (int32_t c = tesela__n_coordinates(layout) - 1; c >= 0; c--) {

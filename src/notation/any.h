@@ -13,7 +13,8 @@
 /* A text has no blanks before it; with TESELA_NEEDS_ARRAY the array before it is removed and passed in the options. */
 typedef struct tesela__notation_row {
   tesela_notation facts;
-  /* Does the text, without blanks at its end, begin as this notation does? True for no text that another notation can mean, but for real ties. */
+  /* Does the text, without blanks at its end, begin as this notation does? True for no text that another notation can mean,
+   * except for real ties. */
   bool (*looks_like)(const char *text, size_t length);
   /* NULL: recognised, not read yet. Sets out->kind and the value of that kind; the whole text must be used. With
      TESELA_NEEDS_ARRAY options->array is there. */

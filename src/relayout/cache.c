@@ -42,7 +42,7 @@ typedef struct cache_entry {
 struct tesela_plan_cache {
   tesela__lock lock;
   tesela_allocator allocator;
-  int32_t capacity, n; /* entries 0 .. n-1 are in use; none is ever given up but for another */
+  int32_t capacity, n; /* entries 0 .. n-1 are in use; an entry is only dropped for another */
   int32_t newest, oldest;
   int64_t hits, misses;
   uint64_t bucket_mask;

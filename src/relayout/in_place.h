@@ -30,7 +30,7 @@ typedef struct tesela__direction {
   int64_t extent[TESELA_MAX_RANK];
 } tesela__direction;
 
-/* The permutation, or what there is of it where the two sides do not cover the same places. Elements stay together in
+/* The permutation, or a part of it if the two sides do not cover the same places. Elements stay together in
    units: `unit` neighbouring places, an index in `block` coordinates of each dim. All are elements or none is. Places
    below stand for the unit that starts there. */
 typedef struct tesela__place_map {

@@ -185,7 +185,7 @@ struct tesela_plan {
   bool fill_first;           /* the fills cover elements, too: they must be done before any is copied */
   bool bitwise;              /* neighbouring elements share bytes in some piece: one thread */
   int32_t n_pieces, n_fills; /* the first n_fills pieces fill padding */
-  int32_t largest;           /* piece of the most bytes; -1: none */
+  int32_t largest;           /* piece of the most bytes, or -1 */
   tesela__verdict verdict[TESELA__N_SOLVERS];
   tesela__box shape; /* loops of the largest piece; steps in bytes, or in bits if unit_bytes is 0 */
   int32_t

@@ -3,7 +3,7 @@
  * relayout_run.c - all pieces of a plan, in chunks on threads.
  *
  * A chunk is a range of tiles of every piece, the fills first. Tiles are counted in the order of the levels, so a range
- * is a stretch of dst but for its edges. A second odometer runs some tiles ahead of the work: its position is what is
+ * is contiguous in dst except for its edges. A second odometer runs some tiles ahead of the work: its position is what is
  * prefetched.
  */
 #include <time.h>

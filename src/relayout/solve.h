@@ -14,18 +14,18 @@ typedef struct tesela__job {
   bool fill, bitwise;
   int32_t ws, wd; /* width of an element on each side, in these units */
   int32_t group;  /* elements that share a byte, if several do and blocks of them can be moved; else 1 */
-  int32_t shared, a, b;          /* loops that are contiguous on both sides, on src, on dst; -1: none */
+  int32_t shared, a, b;          /* loops that are contiguous on both sides, on src, on dst; or -1 */
   tesela__conversion conversion; /* the plan's, or a mix inside elements that are made of several */
   int32_t src_bits, dst_bits;    /* of an element for the conversion, or for blocks of bits */
   int64_t tail;                  /* bytes of padding after each row that are filled with it */
   uint64_t *random;              /* of options.shuffle; NULL: none */
 } tesela__job;
 
-/* The loop of a box with these steps, of several the longest; -1: none. A step of -1 stands for any. */
+/* The loop of a box with these steps, of several the longest; or -1. A step of -1 means any step. */
 int32_t tesela__find_loop(const tesela__box *box, int64_t ss, int64_t ds);
 void tesela__drop_loop(tesela__box *box, int32_t i);
 
-/* Are all steps and bases whole bytes, but for the src step of loop i and the dst step of loop j (-1: none)? */
+/* Are all steps and bases whole bytes, except the src step of loop i and the dst step of loop j (or -1)? */
 bool tesela__is_bytewise(const tesela__box *box, int32_t i, int32_t j);
 
 /* Set the units, the element and the special loops of a job whose box counts in bits. relayout_units.c */

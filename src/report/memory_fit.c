@@ -168,7 +168,7 @@ static void try_layouts(fit_search *search, const tesela_xla_shape *shape, const
   if (tpu && search->fit->layouts == 0) try_layout(search, shape, &as_it_stands, by_default);
 }
 
-/* A scalar takes a whole piece of an allocator that hands out no less. */
+/* A scalar takes a whole piece of the allocator, its smallest one. */
 static bool fits_granule(const tesela__shape *measured, const tesela_xla_shape *shape,
                          const tesela_report_printed *size, tesela__fit *fit) {
   if (shape->rank != 0 || (size->bytes != 1024 && size->bytes != 4096)) return false;

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report_state.h - what a report holds while it reads, and which file does what with it.
+ * report_state.h - the state of a report while it reads, and the files that work on it.
  *
  *   feed.c          chunks -> lines -> pieces; inputs; create, finish, destroy
  *   clean.c         colours, entities and escapes of a line
- *   report_line.c   one line to who knows it; a text on one line becomes its lines
- *   prefix.c streams.c    lines of several processes are read as several texts
- *   signs.c         can anything start on a line?
- *   wrap.c          lines that were cut at the width of a terminal are rejoined
+ *   report_line.c   passes one line to its reader; splits a text on one line into its lines
+ *   prefix.c streams.c    lines of several processes, each read as a text of its own
+ *   signs.c         can something start on a line?
+ *   wrap.c          joins lines that were cut at the width of a terminal
  *   hlo.c           one line of HLO text: instruction, computation header, module header
  *   hlo_instruction.c    an instruction as stretches of its line; its metadata
  *   hlo_count.c     the arrays of one instruction
- *   opcodes.c       which results are arrays of their own
- *   frames.c        source lines, from tables before a module
- *   computations.c  the arrays of a computation wait until it is known to count
- *   module_end.c    the end of a module: what counts of them
+ *   opcodes.c       which results are separate arrays
+ *   frames.c        source locations, from tables before a module
+ *   computations.c  keeps the arrays of a computation until it is known to count
+ *   module_end.c    the end of a module: which of them count
  *   memory_text.c memory_heading.c memory_table.c    one line of a memory report
- *   memory_entry.c report_memory_shape.c    an entry of one: its fields, its row, its shape, the compiler's figures against ours
- *   memory_fit.c memory_decide.c     which shapes have the size of an entry; which of them HLO text says it is
+ *   memory_entry.c report_memory_shape.c    an entry: its fields, its row, its shape, the compiler's figures compared with ours
+ *   memory_fit.c memory_decide.c     which shapes have the size of an entry; which of them HLO text confirms
  *   report_table.c         distinct shapes, and the rows of the report
  *   sections.c      memory reports and modules; notes; names
  *   query.c         totals and top lists of a finished report
- *   reasons.c advice.c diff.c report_units.c    need no state
+ *   reasons.c advice.c diff.c report_units.c    without state
  */
 #ifndef TESELA_SRC_REPORT_STATE_H
 #define TESELA_SRC_REPORT_STATE_H
@@ -30,13 +30,13 @@
 
 #include "base/base.h"
 
-/* A stretch of text that is not ended by NUL. */
+/* A part of a text, without a NUL at its end. */
 typedef struct tesela__span {
   const char *text;
   size_t n;
 } tesela__span;
 
-/* An HLO instruction, as stretches of its line; rest starts at the operands. */
+/* An HLO instruction, as parts of its line; rest starts at the operands. */
 typedef struct tesela__instruction {
   tesela__span name, shape, opcode, rest;
 } tesela__instruction;
@@ -62,36 +62,36 @@ typedef struct tesela__array_bytes { /* of one array */
 
 typedef enum tesela__shape_state {
   TESELA__SHAPE_SIZED,
-  TESELA__SHAPE_NO_ARRAY,   /* token, opaque: takes no memory here */
+  TESELA__SHAPE_NO_ARRAY,   /* token, opaque: without memory here */
   TESELA__SHAPE_UNBOUNDED,  /* a dim `?` */
-  TESELA__SHAPE_UNREADABLE, /* looks like a shape, but is not */
+  TESELA__SHAPE_UNREADABLE, /* looks like a shape but cannot be read */
   TESELA__SHAPE_FOREIGN,    /* the type is unknown: the line is not HLO text; never kept */
 } tesela__shape_state;
 
-/* A distinct shape text and what it means. */
+/* A distinct shape text and its meaning. */
 typedef struct tesela__shape {
   const char *text;
   uint32_t length;
   tesela__shape_state state;
   uint64_t hash;
-  bool tiled, ordered; /* has T(...), has braces */
+  bool tiled, ordered; /* it has T(...); it has braces */
   int32_t space;
   int64_t stored, data, unpadded;
-  int32_t array[TESELA_REPORT_N_ROLES]; /* its row per role, -1: none yet */
+  int32_t array[TESELA_REPORT_N_ROLES]; /* its row per role, or -1 */
 } tesela__shape;
 
-/* A row, and what is needed to count it fast. */
+/* A row, with data to count it fast. */
 typedef struct tesela__array {
   tesela_report_array public;
-  uint32_t stamp;      /* serial of the computation that waits with it */
-  int32_t stamp_entry; /* its entry there */
+  uint32_t stamp;      /* serial of the waiting computation that has it */
+  int32_t stamp_entry; /* its entry in that computation */
   int64_t number;      /* of an entry of a memory report */
   int64_t offset;      /* of a table's row, -1: unknown */
 } tesela__array;
 
-/* Where an array was seen: what becomes of it in the row. Spans into the line. */
+/* An occurrence of an array, as it goes into the row. Spans into the line. */
 typedef struct tesela__sighting {
-  tesela__span name, opcode, rest; /* rest: after the opcode, has the metadata */
+  tesela__span name, opcode, rest; /* rest: after the opcode, with the metadata */
   int64_t line;
 } tesela__sighting;
 
@@ -102,7 +102,7 @@ typedef enum tesela__frame_table {
   TESELA__TABLE_FILES,
   TESELA__TABLE_LOCATIONS,
   TESELA__TABLE_FRAMES,
-  TESELA__TABLE_OTHER, /* one that is not needed */
+  TESELA__TABLE_OTHER, /* a table that is not needed */
 } tesela__frame_table;
 
 typedef struct tesela__location {
@@ -111,7 +111,7 @@ typedef struct tesela__location {
 
 typedef struct tesela__frames {
   tesela__frame_table table; /* that is being read */
-  const char **file;         /* row i - 1 has number i */
+  const char **file;         /* number i is in row i - 1 */
   tesela__location *location;
   int32_t *frame; /* its location */
   size_t n_files, cap_files, n_locations, cap_locations, n_frames, cap_frames;
@@ -133,12 +133,12 @@ typedef struct tesela__call {
 typedef struct tesela__computation {
   uint64_t name;
   int32_t first_waiting, first_call, next_reached;
-  bool counted; /* a call from counted text reaches it */
-  bool helper;  /* by its name it is a fusion's or a wrapper's */
+  bool counted; /* reached by a call from counted text */
+  bool helper;  /* its name is that of a fusion or a wrapper */
 } tesela__computation;
 
 typedef enum tesela__where {
-  TESELA__OUTSIDE, /* of any computation: counts */
+  TESELA__OUTSIDE, /* outside any computation: counts */
   TESELA__ENTRY,   /* counts */
   TESELA__CALLED,  /* counts, by its name */
   TESELA__WAITING, /* counts if it is called */
@@ -148,21 +148,20 @@ typedef enum tesela__where {
 typedef struct tesela__module {
   bool open; /* a header or an instruction was seen */
   bool entry_seen;
-  bool outside_seen; /* so was an array outside any computation */
-  bool assignment;   /* the text is XLA's buffer assignment: its instructions are not HLO text */
+  bool outside_seen; /* an array outside any computation was seen */
+  bool assignment;   /* the text is XLA's buffer assignment; its instructions are not HLO text */
   tesela__where where;
   int32_t section;
-  uint64_t fingerprint; /* of the rows that counted, in any order */
-  int32_t current;      /* computation, in WAITING */
-  uint32_t serial;      /* of the current computation, over all modules */
-  int32_t
-      first_waiting; /* arrays of the entry computation, where one of several processes prints the module */
-  int32_t first_layout; /* arguments and results of the header, for a module without its entry computation */
+  uint64_t fingerprint;  /* of the rows that counted, in any order */
+  int32_t current;       /* the computation, if WAITING */
+  uint32_t serial;       /* of the current computation, over all modules */
+  int32_t first_waiting; /* arrays of the entry computation, if one of several processes prints the module */
+  int32_t first_layout;  /* arguments and results of the header, for a module without its entry computation */
   tesela__computation *computation;
   tesela__waiting *waiting;
   tesela__call *call;
   size_t n_computations, cap_computations, n_waiting, cap_waiting, n_calls, cap_calls;
-  int32_t entry_call; /* calls of counted text, -1: none */
+  int32_t entry_call; /* calls of counted text, or -1 */
   int32_t *index;     /* hash of names -> computation */
   size_t index_size;
   tesela__arena text;
@@ -188,16 +187,16 @@ enum { TESELA__FIELD_TEXT = 1024 };
 /* The entry that is being read. */
 typedef struct tesela__entry {
   bool open;
-  bool doubled; /* its first line came twice: two processes write the same */
+  bool doubled; /* its first line occurred twice: two processes write the same text */
   int64_t number, line;
-  tesela__span shapes;               /* of a table's row, in its line; n = 0 elsewhere */
-  int64_t values;                    /* that use the row */
-  bool peak;                         /* of a list of peak buffers, which every backend prints */
+  tesela__span shapes;               /* of a row of a table, in its line; else n = 0 */
+  int64_t values;                    /* values that use the row */
+  bool peak;                         /* in a list of peak buffers, which every backend prints */
   uint32_t length[TESELA__N_FIELDS]; /* 0: not there */
   char text[TESELA__N_FIELDS][TESELA__FIELD_TEXT];
 } tesela__entry;
 
-typedef enum tesela__part { /* of a memory report: which words are expected on the next lines */
+typedef enum tesela__part { /* of a memory report: the words expected on the next lines */
                             TESELA__PART_NONE,
                             TESELA__PART_USAGE,
                             TESELA__PART_REQUIREMENT,
@@ -207,8 +206,8 @@ typedef enum tesela__part { /* of a memory report: which words are expected on t
 
 /* ---- memory_fit.c -------------------------------------------------------------------------------------- */
 
-/* Tiles and order of a shape that has none: a row of the table of choices, -1 for as it stands; the two most minor
- * dims, -1 for as they stand. */
+/* Tiles and order for a shape without a layout: a row of the table of choices, or -1 for the tiles as given; the two most minor
+ * dims, or -1 for the order as given. */
 typedef struct tesela__layout_choice {
   int32_t tiles, minor, second;
 } tesela__layout_choice;
@@ -217,17 +216,17 @@ typedef struct tesela__layout_choice {
 typedef struct tesela__fit {
   tesela__span shape;           /* in the text of the entry */
   tesela__layout_choice choice; /* the most likely */
-  bool by_default;              /* it is in the default order */
-  bool granule;                 /* a scalar or table in the least piece of an allocator */
+  bool by_default;              /* in the default order */
+  bool granule;                 /* a scalar or table in the smallest piece of an allocator */
   int32_t space, layouts;
   int64_t stored, data; /* with that choice */
   int64_t unpadded;
   int64_t least_padding, most_padding, least_data, most_data; /* over all layouts */
-  bool one_size, explained; /* the same bytes, the same reasons in all of them */
+  bool one_size, explained; /* bytes, or reasons, are equal in all layouts */
 } tesela__fit;
 
-/* What the list belongs to: an entry of any backend, which may have no tiles; one of a TPU; a row of a TPU's table,
- * where a tuple stands for the table of its members. */
+/* The owner of the list: an entry of any backend, perhaps without tiles; an entry of a TPU; a row of a TPU's table, in which a
+ * tuple means the table of its members. */
 typedef enum tesela__fit_kind {
   TESELA__FIT_ANY_DEVICE,
   TESELA__FIT_TPU,
@@ -237,10 +236,10 @@ typedef enum tesela__fit_kind {
 typedef struct tesela__fits {
   size_t n;                      /* in report->fit, most likely first */
   tesela__shape first;           /* array of the list, or FOREIGN */
-  int64_t n_arrays;              /* that have a size */
+  int64_t n_arrays;              /* arrays with a size */
   int64_t least_data, most_data; /* of the arrays */
-  int64_t values;                /* with their counts */
-  bool unread;                   /* a part of the list could not be read */
+  int64_t values;                /* values, with counts */
+  bool unread;                   /* a part of the list cannot be read */
 } tesela__fits;
 
 /* ---- memory_decide.c ----------------------------------------------------------------------------------- */
@@ -248,18 +247,18 @@ typedef struct tesela__fits {
 /* An array with its tiles, of a buffer assignment or of HLO text. */
 typedef struct tesela__value {
   const char *shape;
-  int64_t offset, stored, data; /* offset -1: of HLO text */
+  int64_t offset, stored, data; /* offset: -1 for HLO text */
   int32_t space;
 } tesela__value;
 
 typedef struct tesela__memory_text {
-  int32_t section; /* -1: none is open */
+  int32_t section; /* the open section, or -1 */
   tesela__part part;
-  int quiet;     /* lines without a word of a report since the last one with */
-  bool listed;   /* the section has its list */
-  int32_t space; /* memory space of what follows; TESELA_REPORT_ANY: the shape says it */
+  int quiet;     /* lines since the last one with a word of a report */
+  bool listed;   /* the list of the section was read */
+  int32_t space; /* memory space of the next lines; TESELA_REPORT_ANY: the shape has it */
   int64_t last_number;
-  int64_t cumulative; /* of the last row of a table, 0: none */
+  int64_t cumulative; /* of the last row of a table, or 0 */
   uint64_t row;       /* its hash */
   bool all;           /* it is the last: "(100%)" */
   bool headed;        /* the line "cumulative_size; ..." came before it */
@@ -268,7 +267,7 @@ typedef struct tesela__memory_text {
 
 /* ---- clean.c, wrap.c, streams.c ------------------------------------------------------------------------ */
 
-enum { TESELA__CLEAN_DEPTH = 4 }; /* texts in texts: a JSON string of Python's repr of ... */
+enum { TESELA__CLEAN_DEPTH = 4 }; /* nested texts: a JSON string of Python's repr of ... */
 
 typedef struct tesela__bytes {
   char *text;
@@ -279,22 +278,21 @@ typedef struct tesela__width {
   size_t bytes, columns;
 } tesela__width;
 
-/* A line that may continue in the next one. Widths: without and with the prefix of the line, and as it stood before its
- * entities were decoded. */
+/* A line that may continue in the next one. Widths: without and with its prefix, and before its entities were decoded. */
 enum { TESELA__N_WIDTHS = 3 };
 
 typedef struct tesela__wrap {
   tesela__bytes text;
-  size_t n; /* 0: none is held */
+  size_t n; /* 0: no line is held */
   int64_t line;
   tesela__width piece[TESELA__N_WIDTHS], most[TESELA__N_WIDTHS];
-  size_t scanned;                                    /* bytes whose brackets are counted */
-  bool prefixed, marked, entities, quoted, one_line; /* the last: \\n stands for its newlines */
+  size_t scanned;                                    /* bytes whose brackets were counted */
+  bool prefixed, marked, entities, quoted, one_line; /* one_line: its newlines are written \\n */
   char before;                                       /* the last character */
   int64_t depth;
 } tesela__wrap;
 
-/* What one of several processes writes. */
+/* The text of one of several processes. */
 typedef struct tesela__stream {
   uint64_t who;
   const char *prefix;
@@ -308,25 +306,25 @@ typedef struct tesela__stream {
 struct tesela_report {
   tesela_allocator allocator;
   tesela_report_options options;
-  tesela_status failed; /* once an allocation failed, only destroy is left */
+  tesela_status failed; /* after a failed allocation only destroy is allowed */
   bool finished;
 
   char *carry; /* an unfinished line */
   size_t n_carry, cap_carry;
   bool carry_cut;
-  tesela__width raw;         /* of the line before its entities were decoded; 0: it has none */
-  bool marked, carry_marked; /* the chunk, or what is carried, may have something to clean */
+  tesela__width raw;         /* of the line before its entities were decoded; 0: without entities */
+  bool marked, carry_marked; /* the chunk, or the carried part, may need cleaning */
   tesela__bytes clean, unescaped[TESELA__CLEAN_DEPTH];
-  tesela__stream **stream; /* 0: lines without a prefix; n_streams 0: there is no other */
+  tesela__stream **stream; /* stream 0: lines without a prefix; n_streams 0: the only one */
   size_t n_streams, cap_streams, current;
-  size_t owner;       /* stream of the last line that was recognised */
-  size_t held_by;     /* stream that holds the line before this one; SIZE_MAX: none */
-  size_t last_stream; /* with a prefix */
-  int64_t line;       /* number of the current one, from 1, in the current input */
+  size_t owner;       /* stream of the last recognised line */
+  size_t held_by;     /* stream that holds the previous line, or SIZE_MAX */
+  size_t last_stream; /* the last stream with a prefix */
+  int64_t line;       /* number of the current line in its input, from 1 */
 
   tesela__shape *shape;
   size_t n_shapes, cap_shapes;
-  tesela__shape unlisted_shape; /* the last one that was not kept */
+  tesela__shape unlisted_shape; /* the last shape that was not kept */
   int32_t *shape_index;
   size_t shape_index_size;
 
@@ -345,16 +343,16 @@ struct tesela_report {
 
   tesela__fit *fit; /* of the entry that is being read */
   size_t cap_fits;
-  int64_t n_candidates; /* that are kept, over all rows */
+  int64_t n_candidates; /* kept candidates, over all rows */
   tesela__value *value; /* of buffer assignments */
   size_t n_values, cap_values;
-  bool values_cut; /* there were more */
+  bool values_cut; /* some were not kept */
 
   tesela__module module;
   tesela__memory_text memory;
   tesela__wrap wrap;
-  uint32_t serial;                               /* of the last computation that began */
-  size_t n_waiting, n_computations, n_all_calls; /* of all streams, against options.waiting */
+  uint32_t serial;                               /* of the last computation */
+  size_t n_waiting, n_computations, n_all_calls; /* of all streams, limited by options.waiting */
   tesela__arena text;
 };
 
@@ -366,29 +364,29 @@ static inline bool tesela__report_no_memory(tesela_report *report) {
 
 /* ---- functions between the files; all return false only when memory ran out ---------------------------- */
 
-/* report_line.c: a line as the compiler wrote it; depth of the texts it was taken from. */
+/* report_line.c: a line as the compiler wrote it; depth of nested texts around it. */
 bool tesela__read_line(tesela_report *report, tesela__span line, int depth);
 
 /* clean.c */
 bool tesela__clean_room(tesela_report *report, tesela__bytes *bytes, size_t n);
-/* Is there a character that starts something to clean? */
+/* Does it have a character that may need cleaning? */
 bool tesela__clean_is_marked(const char *bytes, size_t n);
-/* Without colours and entities; *line stays where it is, or stands in `room`. */
+/* Remove colours and decode entities; *line keeps its memory or moves to `room`. */
 bool tesela__clean_line(tesela_report *report, tesela__bytes *room, tesela__span *line);
-/* Where an entity starts that the end of a line cuts, n if none does; decode in place, returns the bytes left. */
+/* The start of an entity that the end of a line cuts, else n; decode in place, returns the new number of bytes. */
 size_t tesela__clean_open_entity(tesela__span line);
 size_t tesela__clean_entities(char *text, size_t n);
 /* The next line of a text on one line, without its escapes, colours and entities; *from moves after it. */
 size_t tesela__clean_unescape(const char **from, const char *end, char *to);
 tesela__width tesela__width_of(tesela__span line);
 
-/* prefix.c: bytes of the prefix of a process, 0 without one; *who stands for the process. */
+/* prefix.c: bytes of the prefix of a process, or 0; *who identifies the process. */
 size_t tesela__rank_prefix(tesela__span line, uint64_t *who);
 
-/* streams.c: the stream of a line, which loses its prefix; continue with one; the end of an input; forget all. */
+/* streams.c: the stream of a line, whose prefix is removed; switch to a stream; the end of an input; forget all. */
 bool tesela__stream_of(tesela_report *report, tesela__span *line, size_t *number);
 void tesela__stream_select(tesela_report *report, size_t number);
-/* Has the current line the prefix of a process? Then the entry computation waits too: another one may print the same
+/* Does the current line have the prefix of a process? Then the entry computation waits, too: another process may print the same
  * module. */
 static inline bool tesela__stream_is_one_of_several(const tesela_report *report) {
   return report->current > 0;
@@ -396,31 +394,31 @@ static inline bool tesela__stream_is_one_of_several(const tesela_report *report)
 bool tesela__streams_end(tesela_report *report);
 void tesela__streams_clear(tesela_report *report);
 
-/* wrap.c: read a line, or hold it until the next one; read what is held. `full`: with its prefix; `marked`: it may be
- * a text on one line. */
+/* wrap.c: read a line, or hold it until the next one; read the held line. `full`: with its prefix; `marked`: may be a text on
+ * one line. */
 bool tesela__wrap_line(tesela_report *report, tesela__span line, tesela__span full, bool marked);
 bool tesela__wrap_flush(tesela_report *report);
-/* Keep the width of a line that starts nothing. */
+/* Note the width of a line on which nothing starts. */
 void tesela__wrap_measure(tesela_report *report, tesela__span line);
 
-/* The shape of a text, read and measured once. *found is the shape, valid until the next call, or NULL when
- * the type is unknown; *index its number, -1 when the table is full. */
+/* The shape of a text, read and measured once. *found is the shape, valid until the next call, or NULL for an unknown type;
+ * *index its number, or -1 if the table is full. */
 bool tesela__report_shape(tesela_report *report, tesela__span text, const tesela__shape **found,
                           int32_t *index);
 /* Read and measure without keeping. */
 void tesela__report_measure(tesela__span text, tesela__shape *shape);
-/* The row of a shape and role; made if need be, with count 0. */
+/* The row of a shape and role, created with count 0 on first use. */
 bool tesela__report_row(tesela_report *report, int32_t shape, tesela_report_role role, int32_t *row);
 /* A new row; its fields are set, its texts empty, its count 0. */
 bool tesela__report_new_row(tesela_report *report, int32_t *row);
-/* Add arrays of a row to its section; fills in its first sighting. */
+/* Add arrays of a row to its section; fills in its first occurrence. */
 bool tesela__report_count(tesela_report *report, int32_t row, int64_t count, int32_t section,
                           const tesela__sighting *sighting);
 /* The bytes of a row's arrays. */
 tesela__array_bytes tesela__report_bytes(const tesela_report_array *array);
-/* Was a thing with this number seen earlier? Remembers it if not, up to options.entries of them. */
+/* Was this number seen before? Remembers it otherwise, up to options.entries numbers. */
 bool tesela__report_seen(tesela_report *report, uint64_t identity, bool *seen);
-/* Add arrays to a section alone. */
+/* Add arrays to a section only. */
 void tesela__report_section_add(tesela_report *report, int32_t section, tesela__array_bytes bytes,
                                 int64_t count);
 /* Add one array to a section and to the unlisted ones. */
@@ -436,28 +434,26 @@ void tesela__report_note(tesela_report *report, tesela_report_note_kind kind, in
 /* hlo.c: a line that is not a plain instruction. *is_one: it is an instruction, a header or an end of HLO text. */
 bool tesela__hlo_line(tesela_report *report, tesela__span line, bool *is_one);
 
-/* hlo_instruction.c: the instruction that is the line, or that follows a prefix. */
+/* hlo_instruction.c: the instruction on a line, alone or after a prefix. */
 bool tesela__hlo_plain(tesela__span line, tesela__instruction *out);
 bool tesela__hlo_prefixed(tesela__span line, tesela__instruction *out);
 /* Do `name = ` or `%name = ` and an array's type start here, or a tuple of them, whether or not complete? */
 bool tesela__hlo_instruction_starts(const char *p, const char *end);
-/* Does a line of HLO text start here, by a word that almost nothing else starts with? */
+/* Does a line of HLO text start here, by a word that is rare elsewhere? */
 bool tesela__hlo_starts(tesela__span text);
-/* The parts of a label: an instruction, "name = opcode(...)", or a word. Parts that are not there
- * are empty. */
+/* The parts of a label: an instruction, "name = opcode(...)", or a word. Missing parts are empty. */
 void tesela__hlo_label(tesela__span text, tesela__instruction *out);
-/* The value of metadata such as op_name="..." in a text; n = 0 if it is not there. */
+/* The value of metadata such as op_name="..." in a text; n = 0 if it is missing. */
 tesela__span tesela__hlo_metadata(tesela__span text, const char *key);
-/* source_file and source_line, or what stack_frame_id stands for, as "file:12"; in `room` if both are
- * there. */
+/* source_file and source_line, or those of stack_frame_id, as "file:12"; in `room` if both exist. */
 tesela__span tesela__hlo_location(const tesela_report *report, tesela__span text, char *room, size_t size);
-/* After the shape or tuple that starts at p, NULL if none does. */
+/* The end of the shape or tuple that starts at p, or NULL. */
 const char *tesela__skip_shape(const char *p, const char *end);
 
 /* hlo_count.c */
 bool tesela__hlo_count(tesela_report *report, const tesela__instruction *instruction);
 
-/* frames.c: a line of one of the tables, if it is one; the file and line of a stack frame; forget all. */
+/* frames.c: read a line of one of the tables; the file and line of a stack frame; forget all. */
 bool tesela__frames_line(tesela_report *report, tesela__span line, bool *is_one);
 bool tesela__frames_find(const tesela_report *report, int32_t id, tesela__span *file, int32_t *line);
 void tesela__frames_clear(tesela__frames *frames);
@@ -469,24 +465,24 @@ bool tesela__computation_count(tesela_report *report, int32_t row, const tesela_
 bool tesela__computation_calls(tesela_report *report, tesela__span callee);
 bool tesela__module_begin(tesela_report *report, tesela__span name);
 bool tesela__module_need_section(tesela_report *report);
-/* The number of a computation by the hash of its name, -1: not seen. */
+/* The number of a computation by the hash of its name, or -1. */
 int32_t tesela__computation_find(const tesela__module *module, uint64_t name);
 void tesela__computation_note_by_name(tesela_report *report, const char *why);
-/* An argument or result of the header: counts if the entry computation is not there. */
+/* An argument or result of the header: counts if the entry computation is missing. */
 bool tesela__module_layout(tesela_report *report, int32_t shape, bool is_result);
 
 /* module_end.c */
 bool tesela__module_end(tesela_report *report);
 void tesela__module_release(tesela__module *module, const tesela_allocator *allocator);
 
-/* memory_text.c: a line, if it is one of a memory report; the end of an input. */
+/* memory_text.c: read a line of a memory report; the end of an input. */
 bool tesela__memory_line(tesela_report *report, tesela__span line, bool *is_one);
 bool tesela__memory_end(tesela_report *report);
 /* Does a word of a report start here? */
 bool tesela__memory_starts_word(tesela__span text);
 
 /* signs.c */
-/* Can this line start a report or an entry? A quick look; false is certain. */
+/* Can this line start a report or an entry? A quick test; false is certain. */
 bool tesela__memory_may_start(tesela__span line);
 /* Or a module, its entry computation, a buffer assignment? */
 bool tesela__may_start(tesela__span line);
@@ -504,31 +500,31 @@ bool tesela__memory_starts_row(tesela__span text);
 bool tesela__memory_row(tesela_report *report, tesela__span line, bool *is_one);
 bool tesela__memory_message(tesela_report *report, tesela__span line);
 
-/* memory_entry.c: the entry that is open, if one is, becomes a row. */
+/* memory_entry.c: make the open entry, if any, a row. */
 bool tesela__memory_close_entry(tesela_report *report);
 /* Continue the open report, or start one. Closes the entry. */
 bool tesela__memory_need_section(tesela_report *report, bool start, tesela__span space);
 bool tesela__memory_open_entry(tesela_report *report, int64_t number);
 void tesela__memory_set_field(tesela__entry *entry, tesela__field field,
-                              tesela__span value); /* if it has none */
+                              tesela__span value); /* if it does not have one */
 void tesela__memory_note_mixed(tesela_report *report, const char *what);
-/* The figure a text starts with, "14.00G"; false and bytes -1 without a figure with a unit. */
+/* The figure at the start of a text, "14.00G"; false and bytes -1 without a figure and unit. */
 bool tesela__memory_figure(tesela__span text, tesela_report_printed *printed);
 
 /* memory_fit.c */
 
-/* Is this number of bytes printed so, rounded as the compiler rounds ("14.00G", "2.63GiB", "0B")? */
+/* Does this number of bytes print so, rounded as the compiler rounds ("14.00G", "2.63GiB", "0B")? */
 bool tesela__prints_as(int64_t bytes, const tesela_report_printed *printed);
-/* Take the next shape or tuple from "2×f32[3], (f32[2], u32[])", and how often it is there; n = 0 if none is next. */
+/* Take the next shape or tuple from "2×f32[3], (f32[2], u32[])", and its count; n = 0 at the end. */
 tesela__span tesela__next_listed(tesela__span *list, int64_t *count);
 /* The shapes of a list that can have a size, in report->fit. */
 bool tesela__fit_list(tesela_report *report, tesela__span list, tesela__fit_kind kind,
                       const tesela_report_printed *size, tesela__fits *fits);
-/* The shape of a fit with its most likely tiles, in `room`; "" if it needs none. */
+/* The shape of a fit with its most likely tiles, in `room`; "" if they are not needed. */
 tesela__span tesela__fit_text(const tesela__fit *fit, char *room, size_t size);
 
-/* report_memory_shape.c: which shape stands for the entry, its bytes, and which printed figures differ. Takes
- * facts with the printed figures and the label. */
+/* report_memory_shape.c: the shape of the entry, its bytes, and the printed figures that differ. The caller fills in the
+ * printed figures and the label. */
 typedef struct tesela__entry_facts {
   tesela_report_array array; /* without texts */
   tesela__span shape, fitted, operation, allocation;
@@ -539,18 +535,18 @@ typedef struct tesela__entry_facts {
 } tesela__entry_facts;
 bool tesela__memory_measure(tesela_report *report, const tesela__entry *entry, tesela__entry_facts *facts);
 
-/* memory_decide.c: a line of a buffer assignment, if it is one; what HLO text and assignments say of the rows whose
- * shape is not certain, at the end. */
+/* memory_decide.c: read a line of a buffer assignment; at the end, decide the rows of uncertain shape by HLO text and
+ * assignments. */
 bool tesela__memory_value(tesela_report *report, tesela__span line, bool *is_one);
 bool tesela__memory_decide(tesela_report *report);
 
-/* advice.c: the order with these two most minor dims, the rest descending. second -1: rank 1. */
+/* advice.c: the order with these two most minor dims, the others descending. second -1: rank 1. */
 void tesela__report_set_order(tesela_xla_layout *layout, int32_t minor, int32_t second);
 
-/* query.c: is the row in a question? Rows that never counted are in none. */
+/* query.c: does the row match a query? Rows that never counted do not. */
 bool tesela__report_matches(const tesela_report_array *array, const tesela_report_filter *filter);
 
-/* What arrays of a row add to the fingerprint of a module; their order does not matter. */
+/* The contribution of a row's arrays to the fingerprint of a module, in any order. */
 static inline uint64_t tesela__row_mark(int32_t row, int64_t count) {
   uint64_t mark = ((uint64_t)row + 1) * UINT64_C(0x9e3779b97f4a7c15);
   mark = (mark ^ mark >> 29) * UINT64_C(0xbf58476d1ce4e5b9);

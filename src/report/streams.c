@@ -48,7 +48,7 @@ void tesela__stream_select(tesela_report *report, size_t number) {
   report->current = number;
 }
 
-/* The stream of a prefix, n_streams if it has none yet. */
+/* The stream of a prefix, or n_streams for a new prefix. */
 static size_t find_stream(const tesela_report *report, uint64_t who) {
   size_t i = 1;
   if (report->last_stream < report->n_streams && report->stream[report->last_stream]->who == who)

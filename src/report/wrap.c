@@ -48,7 +48,7 @@ static bool is_table_row(tesela__span text) {
   return p > text.text && (tesela__looking_at(p, end, " {") || tesela__looking_at(p, end, " \""));
 }
 
-/* Do both start alike, but for the first character (a level), up to a sign that ends the prefix of a log? */
+/* Do both start alike, except for the first character (a level), up to a sign that ends the prefix of a log? */
 static bool has_same_prefix(const tesela__wrap *wrap, tesela__span line) {
   for (size_t i = 1; i < wrap->n && i < line.n && wrap->text.text[i] == line.text[i]; i++)
     if (memchr("]:|>", line.text[i], 4)) return true;

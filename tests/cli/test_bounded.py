@@ -130,12 +130,17 @@ def test_requests(name):
     done = bounded("query", text="".join(json.dumps(request) + "\n" for request in requests).encode())
     assert done.returncode == 0, done.stderr
     answers = [json.loads(line) for line in done.stdout.splitlines()]
+    code = "MAX_STEPS" if field == "max_steps" else "LIMIT"
     assert [answer["ok"] for answer in answers] == [False, True, False, False, True]
-    assert [answer["error"]["code"] for answer in answers if not answer["ok"]] == ["LIMIT", "LIMIT", "RANGE"]
+    assert [answer["error"]["code"] for answer in answers if not answer["ok"]] == [
+        code,
+        code,
+        "RANGE",
+    ]
     assert says in answers[0]["error"]["message"]
 
 
-HEADERS = {  # what is said of it: none of these takes memory before it is refused, but for texts that are kept
+HEADERS = {  # what is said of it: none of these takes memory before it is refused, except for texts that are kept
     "numbers": (b'{"a":{"dtype":"U8","shape":[' + b"0," * 2_000_000 + b'0],"data_offsets":[0,0]}}', "tensor a has a shape"),
     "lists": (b'{"a":[' + b"[]," * 2_000_000 + b"[]]}", "tensor a is not an object"),
     "objects": (b'{"a":[' + b"{}," * 2_000_000 + b"{}]}", "tensor a is not an object"),

@@ -364,7 +364,7 @@ def test_runs_of_any_host_tensor(tensor):
     ({"size": [3, 70], "dtype": "c64"}, "c64"),
     ({"size": [3, 70], "dtype": "c128"}, "c128"),
     ({"size": [3, 70]}, "type none"),
-    ({"size": [2**16, 2**15], "dtype": "f16"}, "the inputs and outputs need more than 4.00 GiB; --max-bytes=SIZE raises"),
+    ({"size": [2**16, 2**15], "dtype": "f16"}, "the inputs and outputs need more than 4.00 GiB\n--max-bytes=SIZE raises"),
     ({"size": [3, 70], "dtype": "f16", "strides": [2**58, 1]}, "need more than 4.00 GiB"),
     ({"size": [3, 70], "dtype": "f16", "strides": [-(2**40), 1]}, "need more than 4.00 GiB"),
 ])

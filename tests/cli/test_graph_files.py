@@ -164,8 +164,8 @@ def test_what_is_wrong_is_said(tmp_path):
     (tmp_path / "cut.npy").write_bytes((tmp_path / "a.npy").read_bytes()[:-1])
     given = ["--seed=1", "--in=a=a.npy"]
     text = program({"weights": ("f32", (1,))}, [{"op": "pointwise", "fn": "neg", "out": "result", "in": ["weights"]}], "result")
-    refused(graph(tmp_path, text, "--in=wieghts=a.npy"), "unknown input 'wieghts'; did you mean 'weights'?")
-    refused(graph(tmp_path, text, "--out=resul=a.npy"), "unknown output 'resul'; did you mean 'result'?")
+    refused(graph(tmp_path, text, "--in=wieghts=a.npy"), "unknown input 'wieghts'; did you mean weights?")
+    refused(graph(tmp_path, text, "--out=resul=a.npy"), "unknown output 'resul'; did you mean result?")
     refused(graph(tmp_path, MATMUL, "--in=c=a.npy"), "unknown input 'c'")
     refused(graph(tmp_path, MATMUL, "--in=a"), "expected NAME=FILE")
     refused(graph(tmp_path, MATMUL, *given, "--in=a=a.npy"), "input 'a' is given twice")

@@ -56,7 +56,8 @@ def test_loops_are_those_of_the_definition():
         assert place_of(n["operands"][0], counters) == stick_place([i + 1, j], [3, 5], 1)
     assert good({"op": "graph_loops", "graph": program, "node": "n"})["loops"] == [n]
     assert error({"op": "graph_loops", "graph": program, "node": "part"})["code"] == "UNSUPPORTED"
-    assert error({"op": "graph_loops", "graph": program, "node": "m"})["message"] == "unknown node 'm'"
+    assert error({"op": "graph_loops", "graph": program, "node": "m"})["message"] == "unknown node 'm'; expected x, w, y, part, n"
+    assert error({"op": "graph_loops", "graph": program, "node": "pert"})["message"] == "unknown node 'pert'; did you mean part?"
     for cores in (0, -1, 65537, 2**40):
         assert error({"op": "graph_loops", "graph": program, "cores": cores})["code"] == "RANGE"
 

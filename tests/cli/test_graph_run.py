@@ -97,9 +97,9 @@ def test_limits():
     assert says("--max-steps=256") == (0, "")
     status, said = says("--max-steps=255")
     assert status == 2 and "needs 256 steps" in said and "most of them for c" in said
-    assert "the limit is 255, --max-steps=N raises" in said
+    assert "the limit is 255\n--max-steps=N raises this limit.\n" in said
     status, said = says("--max-bytes=767")
-    assert status == 2 and "with c the inputs and outputs need more than 767 B; --max-bytes=SIZE raises" in said
+    assert status == 2 and "with c the inputs and outputs need more than 767 B\n--max-bytes=SIZE raises this limit.\n" in said
     status, said = says("--max-bytes=768")
     assert status == 2 and "a run needs 768 B for inputs and outputs and " in said
     assert says("--max-bytes=64KiB") == (0, "")

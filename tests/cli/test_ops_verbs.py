@@ -5,6 +5,7 @@ CASES: a command line, and the request, or the list of requests, one for each li
 """
 
 import json
+import re
 import struct
 
 import pytest
@@ -265,3 +266,8 @@ def test_every_verb_has_an_operation():
     asked = {request["op"] for _, requests in cases for request in (requests if isinstance(requests, list) else [requests])}
     assert verbs == here | EXCEPT and not here & EXCEPT
     assert asked <= ops
+
+
+def test_a_request_of_a_verb_has_room_for_every_field():
+    room = int(re.search(r"JSON_FIELDS = (\d+)", (SOURCE / "cli/main/json.h").read_text())[1])
+    assert max(len(op["fields"]) for op in good({"op": "ops"})["ops"]) <= room

@@ -274,6 +274,8 @@ def open_folder():
     folder = pathlib.Path(tempfile.mkdtemp())
     folder.chmod(0o755)
     shutil.copy(TESELA, folder / "tesela")
+    (folder / "counters").mkdir()  # of a coverage build
+    (folder / "counters").chmod(0o777)
     yield folder
     shutil.rmtree(folder)
 
@@ -281,7 +283,8 @@ def open_folder():
 def copy_as_nobody(open_folder, out):
     who = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
     words = [open_folder / "tesela", "relayout", "-", "-o", out, "--from=u8[4]", "--to={0}"]
-    done = subprocess.run(words, input=b"new!", capture_output=True, env=environment(), timeout=60, **who)
+    env = environment(GCOV_PREFIX=str(open_folder / "counters"))
+    done = subprocess.run(words, input=b"new!", capture_output=True, env=env, timeout=60, **who)
     return done.returncode, done.stderr.decode()
 
 

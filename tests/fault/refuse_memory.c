@@ -11,7 +11,7 @@
  *   REFUSE_FOLDER   records and texts go here; unset: nothing is done, the command runs as always
  *   REFUSE_WORK     an empty folder, the working folder of each run; emptied after each
  *   REFUSE_INPUT    the file that is standard input
- *   REFUSE_MOST     at most so many n, drawn by REFUSE_SEED but for the first REFUSE_FIRST; 0: all
+ *   REFUSE_MOST     at most so many n, drawn by REFUSE_SEED except for the first REFUSE_FIRST; 0: all
  *   REFUSE_TERMINAL standard output says that it is a terminal
  *
  * records: a line per run, "<n> <o|a> <wait status> <allocations> <stdout> <stderr> <files>"; the last three are

@@ -4,7 +4,7 @@
  */
 #include "device_oracle.h"
 
-/* The device dim of host dim `host` with the largest step among those not done, the outermost of equals; -1: none. A device
+/* The device dim of host dim `host` with the largest step among those not done, the outermost of equals; or -1. A device
  * dim of extent 1 takes no digit. */
 static int largest_step(const struct oracle_device *d, int host, const char *done) {
   int best = -1;

@@ -32,6 +32,12 @@ WORDS = [
     (r"\bwhatever lies\b", "say what is read or ignored"),
     (r"\b(nobody|somebody)\b", "name who: 'the caller', 'no operand', or 'unknown', 'unused'"),
     (r"\bdear(er|est)\b", "'more expensive', 'highest price'"),
+    (r"-1(:| for) none\b", "'or -1'"),
+    (r"\b(of late|as yet|none yet)\b", "'recently', 'so far', 'or -1'"),
+    (r"\bat hand\b|\bwhat there is\b", "'given', 'current', or name it"),
+    (r"\bby turns\b", "'alternately', 'in turn'"),
+    (r"\b(does|do) not do\b(?! \w)|\bwould do\b(?! \w)", "'is enough', 'is possible'"),
+    (r"(?<!not )\bbut for\b", "'except', 'except for'"),
 ]
 
 # The same for messages, in string literals alone. A comment may say that a text takes or stands for something.

@@ -26,7 +26,7 @@ typedef struct hlo_case {
   char text[8192]; /* of the instruction that is the root, without name and shape */
   size_t length;
   const char *in_front, *lines; /* computations; instructions before the root; may be NULL */
-  int32_t n;                    /* parameters p0, p1, ..: f32, but for `indices` */
+  int32_t n;                    /* parameters p0, p1, ..: f32, except `indices` */
   hlo_tensor in[HLO_TENSORS], want;
   bool index[HLO_TENSORS], want_index; /* s32 */
 } hlo_case;

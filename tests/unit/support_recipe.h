@@ -141,7 +141,7 @@ typedef struct table {
   int64_t key[MOST_ROWS][MOST_COPIES]; /* all of them, sorted, the same one once */
   int n_keys[MOST_ROWS];
   int64_t count[MOST_PLACES];   /* elements at a place (row-major over the axes) */
-  int64_t answer[MOST_PLACES];  /* the one with 0 where strides are 0; -1: none */
+  int64_t answer[MOST_PLACES];  /* the one with 0 where strides are 0, or -1 */
   int64_t answers[MOST_PLACES]; /* how many say so of themselves */
   bool overlap;
 } table;

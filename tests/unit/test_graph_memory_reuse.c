@@ -84,7 +84,7 @@ static void place_is(int32_t node, int64_t bytes, int32_t in_place_of) {
   assert_int_equal(place->in_place_of, in_place_of);
 }
 
-/* All three would do; wherever the one with the fewest bytes stands. */
+/* All three are possible; wherever the one with the fewest bytes stands. */
 static void the_smallest_goes(void **unused) {
   (void)unused;
   static const int32_t orders[6][3] = {{200, 100, ROWS}, {200, ROWS, 100}, {100, 200, ROWS},

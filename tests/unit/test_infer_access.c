@@ -2,7 +2,7 @@
 /*
  * test_infer_access.c - loads, stores and copies of a kernel are those that threads can do, bit by bit (support_infer.c).
  *
- * Random programs are judged as they run; registers that are left open are found wherever any register layout would do, by
+ * Random programs are judged as they run; registers that are left open are found wherever any register layout is valid, by
  * all of them; a layout of the memory that is proposed works. TESELA_SEED sets the seed.
  */
 #include <inttypes.h>

@@ -236,7 +236,7 @@ static void random_programs_are_judged_as_they_run(void **state) {
   assert_true(n_ok > 300 && n_conflict > 300);
 }
 
-/* Converts in them, no layout given, and one layout would do: no order of the rules may make a conflict of that. */
+/* Converts in them, no layout given, and one layout is enough: no order of the rules may make a conflict of that. */
 static void programs_without_contradictions_have_no_conflict(void **state) {
   (void)state;
   const uint64_t first = first_seed();

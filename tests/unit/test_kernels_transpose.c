@@ -146,7 +146,7 @@ static void run(tesela__transpose_fn *kernel, const block_case *c) {
   free(src_off);
 }
 
-/* The first byte of dst that is wrong after the kernel, -1 for none. */
+/* The first byte of dst that is wrong after the kernel, or -1. */
 static int64_t wrong_byte(tesela__transpose_fn *kernel, const block_case *c) {
   memcpy(dst_arena, before, arena);
   memcpy(want, before, arena);

@@ -101,7 +101,7 @@ static void profiles_differ_where_enumeration_says(void **state) {
         f[side].stride[0] = recipe_one_in(3) ? recipe_below(4) : slope * step;
       }
     }
-    if (recipe_one_in(2)) { /* the same but for one digit, or none */
+    if (recipe_one_in(2)) { /* the same except for one digit, or equal */
       f[1] = f[0];
       int32_t k = (int32_t)recipe_below(f[1].n);
       if (k > 0 && recipe_one_in(2) && f[1].step[k - 1] + 1 < (k > 1 ? f[1].step[k - 2] : 100))

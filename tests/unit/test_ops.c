@@ -113,15 +113,8 @@ static void test_a_toy(void **state) {
   }
 }
 
-static void test_fields_of_the_table(void **state) {
+static void test_types_of_fields(void **state) {
   (void)state;
-  int32_t rows;
-  const tesela_op_entry *op = tesela_ops(&rows);
-  for (int32_t i = 0; i < rows; i++) {
-    int n = 0;
-    while (op[i].field[n].name) n++;
-    assert_in_range(n, 0, TESELA_OP_FIELDS);
-  }
   assert_string_equal(tesela_field_type_name(TESELA_FIELD_DEVICE), "device");
   assert_null(tesela_field_type_name((tesela_field_type)(TESELA_FIELD_DEVICE + 1)));
   assert_null(tesela_field_type_words((tesela_field_type)(TESELA_FIELD_DEVICE + 1)));
@@ -191,6 +184,44 @@ static void test_long_operations_stop(void **state) {
   }
   unlink(path);
   rmdir(folder);
+}
+
+/* The calls of a progress: done and total of each. */
+typedef struct calls {
+  int n;
+  int64_t done[512], total[512];
+} calls;
+
+static int note_call(void *user, int64_t done, int64_t total) {
+  calls *c = user;
+  assert_in_range(c->n, 0, 511);
+  c->done[c->n] = done;
+  c->total[c->n++] = total;
+  return 0;
+}
+
+/* A run begins with layouts and a memory plan: it asks as often, and with the same numbers, as the plan alone does. */
+static void test_a_run_may_be_stopped_while_memory_is_planned(void **state) {
+  (void)state;
+  static const char *const ops[] = {"graph_assign", "graph_plan", "graph_run"};
+  static calls heard[3];
+  char line[512];
+  for (int i = 0; i < 3; i++) {
+    const tesela_request how = {.progress = note_call, .progress_user = &heard[i]};
+    snprintf(line, sizeof line,
+             "{\"op\":\"%s\",\"graph\":{\"target\":\"spyre\",\"inputs\":{\"x\":{\"size\":[2,64],\"dtype\":"
+             "\"f16\"}},"
+             "\"ops\":[{\"op\":\"pointwise\",\"fn\":\"neg\",\"out\":\"y\",\"in\":[\"x\"]},"
+             "{\"op\":\"pointwise\",\"fn\":\"neg\",\"out\":\"z\",\"in\":[\"y\"]},"
+             "{\"op\":\"pointwise\",\"fn\":\"neg\",\"out\":\"w\",\"in\":[\"z\"]}],\"outputs\":[\"w\"]}}",
+             ops[i]);
+    assert_non_null(strstr(ask(&how, line), "\"ok\":true"));
+  }
+  assert_true(heard[0].n < heard[1].n && heard[1].n < heard[2].n);
+  for (int k = 0; k < heard[1].n; k++) {
+    assert_int_equal(heard[1].done[k], heard[2].done[k]);
+    assert_int_equal(heard[1].total[k], heard[2].total[k]);
+  }
 }
 
 /* ---- values and events, without a text -------------------------------------------------------------------- */
@@ -451,6 +482,21 @@ static void test_targets(void **state) {
   assert_non_null(strstr(ask(NULL, ask_bytes[3]), "\"place\":128,"));
   assert_non_null(strstr(ask(NULL, ask_bytes[1]), "\"ok\":false"));
   assert_non_null(strstr(ask(&how, "{\"op\":\"version\",\"target\":\"spire\"}"), "did you mean spyre?"));
+  static const char *const unknown[] = {
+      "{\"op\":\"version\",\"target\":\"%s\"}",
+      "{\"op\":\"where\",\"layout\":\"f16[4,64] stick(dim_order=[0,1], target=%s)\",\"index\":[1,0]}",
+      "{\"op\":\"dma\",\"host\":{\"size\":[4,64]},\"layout\":{\"dim_order\":[0,1]},\"dtype\":\"f16\","
+      "\"target\":\"%s\"}",
+      "{\"op\":\"graph_assign\",\"graph\":{\"target\":\"%s\",\"inputs\":{},\"ops\":[],\"outputs\":[]}}",
+  };
+  for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
+    char line[256];
+    snprintf(line, sizeof line, unknown[i], "mime");
+    assert_non_null(strstr(ask(&how, line), "unknown target 'mime'; did you mean mine?"));
+    snprintf(line, sizeof line, unknown[i], "other");
+    assert_non_null(strstr(ask(&how, line), "unknown target 'other'; expected mine, spyre, tiles"));
+    assert_non_null(strstr(ask(NULL, line), "unknown target 'other'; expected spyre, tiles"));
+  }
 }
 
 #endif
@@ -459,7 +505,7 @@ int main(void) {
 #ifdef TESELA_TEST_JANSSON
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_toy),
-      cmocka_unit_test(test_fields_of_the_table),
+      cmocka_unit_test(test_types_of_fields),
       cmocka_unit_test(test_events),
       cmocka_unit_test(test_reals),
       cmocka_unit_test(test_values),
@@ -469,6 +515,7 @@ int main(void) {
       cmocka_unit_test(test_programs_refused),
       cmocka_unit_test(test_stop),
       cmocka_unit_test(test_long_operations_stop),
+      cmocka_unit_test(test_a_run_may_be_stopped_while_memory_is_planned),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 #else

@@ -65,7 +65,7 @@ static int64_t stride_of_columns(wrong w) {
   }
 }
 
-/* [4,6]: dim 0 and a replica of 2 on "thread", dim 1 on "local", but for what is wrong. */
+/* [4,6]: dim 0 and a replica of 2 on "thread", dim 1 on "local", except for the fault. */
 static void build(tesela_layout *out, wrong w) {
   int32_t thread, local, extra, replica, lo;
   OK(tesela_layout_begin(out, TESELA_F16, 16, 2, (const int64_t[]){w == EMPTY ? 0 : 4, 6}, &e_));

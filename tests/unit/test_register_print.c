@@ -211,7 +211,7 @@ static void no_chain_of_up_to_three_is_shorter(void **state) {
 
 /* ---- bounds, refusals ------------------------------------------------------------------------------------------------ */
 
-/* 62 modes of 2 in 31 dims, spatial and local by turns; as many replicas of 1 as there is room for. */
+/* 62 modes of 2 in 31 dims, alternately spatial and local; as many replicas of 1 as there is room for. */
 static void the_largest_layouts_are_printed(void **state) {
   (void)state;
   register_lists lists = {.rank = 32, .n_modes = 62};

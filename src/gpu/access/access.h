@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access.h - what the files of tile accesses share: a register tile laid over a tile in memory, digit by digit.
+ * access.h - what the files of tile accesses share: a register tile over a tile in memory, digit by digit.
  *
- * In most tiles the modes of registers and memory have a common refinement: then each digit of a thread id or a local id
- * moves the place by a fixed number of elements, whatever the others are, and
+ * In most tiles the modes of registers and memory have a common refinement: each digit of a thread id or a local id moves the
+ * place by a fixed number of elements, whatever the other digits are, and
  *
  *   place(thread, local) = swizzle(P[thread] + Q[local])
  *
  *   local(2,1).spatial(8,4).local(1,4) over 16x16 row-major: thread digits, fastest first, (4, 4) (8, 16); local digits
  *   (4, 1) (2, 128). Thread 5 at local id 6: 1*4 + 1*16 + 2*1 + 1*128.
  *
- * A dim whose modes do not refine each other (2x3 over 3x2) is *rough*, from the largest cut on that both allow: digits above
- * it add up to an index, which is taken apart by the modes of the memory for every register.
+ * A dim whose modes do not refine each other (2x3 over 3x2) is *rough* above the largest cut that both allow: there the digits
+ * give an index, which the modes of the memory split for every register.
  *
- * Places are sums of a tile that was accepted: they stay below memory->size and need no checks.
+ * Places are sums in a checked tile: they stay below memory->size and need no further checks.
  */
 #ifndef TESELA_SRC_TILE_ACCESS_H
 #define TESELA_SRC_TILE_ACCESS_H
@@ -22,11 +22,11 @@
 
 #include "base/base.h"
 
-/* Threads times registers are 2^24 at most: room enough. */
+/* Bounds that follow from threads times registers <= 2^24. */
 enum {
   TESELA__ACCESS_DIGITS = 24,                       /* each of extent 2 or more */
   TESELA__ACCESS_ROUGH = 9,                         /* rough dims have an extent of 6 or more */
-  TESELA__ACCESS_MODES = 24 + TESELA__ACCESS_ROUGH, /* one of each rough dim is cut */
+  TESELA__ACCESS_MODES = 24 + TESELA__ACCESS_ROUGH, /* one mode of each rough dim is cut */
   TESELA__ACCESS_BANKS = 128,
   TESELA__ACCESS_KEYS = 256, /* words of a phase: banks + 2 * warp at most, or those of one vector */
 };
@@ -35,7 +35,7 @@ enum {
 typedef struct tesela__access_digit {
   int64_t extent; /* > 1 */
   int64_t stride; /* elements of memory per step, or steps of the index of a rough dim */
-  int32_t part;   /* number of the rough dim, -1 for memory */
+  int32_t part;   /* number of the rough dim, or -1 for memory */
 } tesela__access_digit;
 
 typedef struct tesela__access_digits {
@@ -48,7 +48,7 @@ typedef struct tesela__access_modes {
   int32_t first, n;
 } tesela__access_modes;
 
-/* An XOR stage: bits from `from` on act on those from `to` on. Without one all is 0. */
+/* An XOR stage: bits from `from` on act on those from `to` on. All zeros: no stage. */
 typedef struct tesela__access_swizzle {
   uint64_t mask;
   int32_t from, to;
@@ -67,7 +67,8 @@ typedef struct tesela__access {
   int64_t mode_end[TESELA__ACCESS_MODES]; /* indices of the dim below the end of the mode */
 } tesela__access;
 
-/* The state of a walk over thread or local ids: its share of the place, and of the index along each rough dim. */
+/* The state of a walk over thread or local ids: the parts of the place, and of the index along each rough dim, that they
+ * contribute. */
 typedef struct tesela__access_walk {
   const tesela__access_digits *digits;
   int64_t place;
@@ -75,24 +76,24 @@ typedef struct tesela__access_walk {
   int64_t at[TESELA__ACCESS_DIGITS];
 } tesela__access_walk;
 
-/* The shares of up to TESELA_ACCESS_WARP threads. */
+/* The same parts for up to TESELA_ACCESS_WARP threads. */
 typedef struct tesela__access_lanes {
   int32_t n;
   int64_t place[TESELA_ACCESS_WARP];
   int64_t part[TESELA_ACCESS_WARP][TESELA__ACCESS_ROUGH];
 } tesela__access_lanes;
 
-/* How the vectors of a phase meet the banks. A bank delivers `1 << shift` bytes, in `deliveries` wavefronts; vectors that
- * are wider than a bank and aligned to themselves are taken as one wide bank's. */
+/* The vectors of a phase and the banks. A bank delivers `1 << shift` bytes, in `deliveries` wavefronts; vectors that are wider
+ * than a bank and aligned to their own width count as those of one wide bank. */
 typedef struct tesela__access_phase {
   int32_t lanes;      /* threads of a phase */
   int32_t shift;      /* log2 of the bytes of a bank */
   int32_t groups;     /* banks, a power of two */
-  int64_t deliveries; /* wavefronts of one word of a bank */
+  int64_t deliveries; /* wavefronts for one word of a bank */
   int64_t span;       /* a vector from byte x on reads words x >> shift .. (x + span) >> shift */
 } tesela__access_phase;
 
-/* The defaults in place of zeros (machine may be NULL), and the ranges. TESELA_E_RANGE. */
+/* Replace zeros by defaults (machine may be NULL), and check ranges. TESELA_E_RANGE. */
 tesela_status tesela__access_machine(const tesela_access_machine *machine, tesela_access_machine *full,
                                      tesela_error *err);
 
@@ -117,7 +118,7 @@ static inline void tesela__access_next(tesela__access_walk *walk) {
   }
 }
 
-/* Take the shares of n threads, and step over them. */
+/* Read the parts of n threads, and step past them. */
 void tesela__access_take(tesela__access_lanes *lanes, const tesela__access *access,
                          tesela__access_walk *thread, int32_t n);
 
@@ -129,7 +130,7 @@ static inline int64_t tesela__access_xor(const tesela__access_swizzle *swizzle, 
 int64_t tesela__access_through_rough(const tesela__access *access, const int64_t *thread_part,
                                      const int64_t *local_part);
 
-/* The place of a register: from the thread's shares and the local id's. */
+/* The place of a register, from the thread's part and the local id's part. */
 static inline int64_t tesela__access_place(const tesela__access *access, int64_t thread_place,
                                            const int64_t *thread_part, const tesela__access_walk *local) {
   int64_t place = access->offset + thread_place + local->place;
@@ -139,42 +140,42 @@ static inline int64_t tesela__access_place(const tesela__access *access, int64_t
 
 /* ---- vectors (access_vector.c) ------------------------------------------------------------------------------- */
 
-/* Bytes of a vector of v elements that an instruction could move; 0 if there is no such instruction. */
+/* Bytes of a vector of v elements; 0 if no instruction moves such a vector. */
 int32_t tesela__access_vector_bytes(const tesela__access *access, int64_t v);
 
-/* Do vectors of v elements do for every thread? tesela__access_vector_bytes(v) > 0. */
+/* Can every thread use vectors of v elements? Needs tesela__access_vector_bytes(v) > 0. */
 bool tesela__access_fits(const tesela__access *access, int64_t v);
 
-/* The same by following every register, threads first; where false, the first register that does not do. */
+/* The same, register by register, threads first; if false, the first register at fault. */
 bool tesela__access_follow(const tesela__access *access, int64_t v, int64_t *bad_thread, int64_t *bad_local);
 
-/* The widest vector that fits; 0 if none does. */
+/* The widest vector that fits, or 0. */
 int64_t tesela__access_widest(const tesela__access *access);
 
-/* 0 becomes the widest; anything else must do. TESELA_E_RANGE, TESELA_E_INVALID. */
+/* 0 becomes the widest vector; any other width must fit. TESELA_E_RANGE, TESELA_E_INVALID. */
 tesela_status tesela__access_choose(const tesela__access *access, int64_t asked, int64_t *vector,
                                     tesela_error *err);
 
-/* Can the threads do this access at all, with vectors of some width? The answer of tesela_access_cost_of with vector 0 on
- * NVIDIA's machine, without counting; *vector receives the widest. Elements of whole bytes can be moved one at a time, so
- * for them TESELA_ACCESS_LIMIT does not apply (*vector is 1 beyond it). */
+/* Is the access possible with vectors of some width? The answer of tesela_access_cost_of with vector 0 on NVIDIA's machine,
+ * without counting; *vector receives the widest. Elements of whole bytes can be moved one at a time, so for them
+ * TESELA_ACCESS_LIMIT does not apply (*vector is 1 beyond it). */
 tesela_status tesela__access_possible(const tesela_register *registers, const tesela_tile_memory *memory,
                                       int32_t bits, int64_t *vector, tesela_error *err);
 
 /* ---- phases (access_phase.c) ----------------------------------------------------------------------------------- */
 
-/* lanes 0: as many as the banks can serve at once. */
+/* lanes 0: as many as the banks serve at once. */
 tesela__access_phase tesela__access_phase_of(const tesela_access_machine *full, int64_t vector_bytes,
                                              int32_t lanes);
 
-/* The same bank by bank, whatever the width of a vector; lanes is left 0. */
+/* The same bank by bank, for any width of a vector; leaves lanes 0. */
 tesela__access_phase tesela__access_phase_by_bank(const tesela_access_machine *full, int64_t vector_bytes);
 
 /* Wavefronts of n vectors that start at these bytes. `words`, if not NULL, receives the words of each bank. */
 int64_t tesela__access_wavefronts(const tesela__access_phase *phase, int32_t n, const int64_t *bytes,
                                   uint8_t *words);
 
-/* Wavefronts of all instructions, with warps of `warp`; or some number above `most` if they exceed it. *steps is reduced
+/* Wavefronts of all instructions, with warps of `warp`; or any number above `most` if they exceed it. *steps is reduced
  * by the vectors that are examined; once it is below 0 the number is meaningless. */
 int64_t tesela__access_total(const tesela__access *access, const tesela__access_phase *phase, int32_t warp,
                              int64_t vector, int64_t most, int64_t *steps);
@@ -183,7 +184,7 @@ int64_t tesela__access_total(const tesela__access *access, const tesela__access_
 int64_t tesela__access_phases(const tesela__access *access, const tesela__access_phase *phase, int32_t warp,
                               int64_t vector);
 
-/* Everything of tesela_access_cost. */
+/* Fill all fields of tesela_access_cost. */
 void tesela__access_count(const tesela__access *access, const tesela__access_phase *phase,
                           const tesela_access_machine *full, int64_t vector, tesela_access_cost *cost);
 

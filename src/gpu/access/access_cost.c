@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access_cost.c - what a tile access costs: the questions of access.h, answered by following each thread.
+ * access_cost.c - the cost of a tile access: the functions of access.h that follow each thread.
  */
 #include "gpu/access/access.h"
 
-/* What both questions begin with. */
+/* The common beginning of both functions. */
 typedef struct cost_question {
   tesela_access_machine full;
   tesela__access access;

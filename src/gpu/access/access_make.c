@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access_make.c - lay a register tile over a tile in memory: which digit of a thread or local id moves the place how far.
+ * access_make.c - lay a register tile over a tile in memory: how far each digit of a thread or local id moves the place.
  *
  * In:  the modes of the registers and of the memory, dim by dim.
  * Out: the digits of thread and local ids, fastest first, cut where a mode of the memory ends:
@@ -8,7 +8,7 @@
  *   dim of 32, registers 8x4, memory 16x2 with strides 64, 1: the cuts are at 2, 4 and 32. The register mode 4 becomes
  *   digits 2 (stride 1) and 2 (stride 64), the mode 8 stays (stride 128).
  *
- * Cuts must divide one another. From where they do not the dim is rough: see access.h. Everything is O(modes).
+ * Each cut must divide the next; above the first that does not, the dim is rough: see access.h. Everything is O(modes).
  */
 #include "gpu/access/access.h"
 
@@ -47,22 +47,22 @@ tesela_status tesela__access_machine(const tesela_access_machine *machine, tesel
 
 /* ---- the modes of a dim ------------------------------------------------------------------------------------------ */
 
-/* The register modes of a dim, and what it is in memory. */
+/* The register modes of a dim, and its modes in memory. */
 typedef struct access_dim {
   int32_t first, last; /* register modes first .. last-1 */
   int64_t even;        /* indices below this have digits of their own; above, the dim is rough */
-  int32_t part;        /* number among the rough dims, -1 if it is not rough */
+  int32_t part;        /* number among the rough dims, or -1 */
   tesela__access_modes modes;
 } access_dim;
 
-/* After the modes from `first` on that make up this extent, leading modes of 1 included. */
+/* The end of the modes from `first` whose product is this extent, leading modes of 1 included. */
 static int32_t access_last_mode(const int64_t *mode_shape, int32_t n_modes, int32_t first, int64_t extent) {
   int64_t product = 1;
   while (first < n_modes && product < extent) product *= mode_shape[first++];
   return first;
 }
 
-/* Take the memory modes [first, last) of a dim over, innermost first, those joined that run on from each other. */
+/* Copy the memory modes [first, last) of a dim, innermost first, and join those that continue each other. */
 static tesela__access_modes access_take_modes(tesela__access *access, int32_t at,
                                               const tesela_tile_memory *memory, int32_t first, int32_t last) {
   tesela__access_modes modes = {.first = at, .n = 0};
@@ -84,8 +84,8 @@ static tesela__access_modes access_take_modes(tesela__access *access, int32_t at
   return modes;
 }
 
-/* How far up the dim each end of a mode of registers or memory divides the next one; where it stops doing so, the two next
- * ends still have a common divisor: 48 and 32 share digits below 16. */
+/* The largest index up to which each end of a register or memory mode divides the next one; beyond, the two next ends still
+ * have a common divisor: 48 and 32 share digits below 16. */
 static int64_t access_even(const tesela__access *access, const tesela_register *registers,
                            const access_dim *dim, int64_t extent) {
   int64_t at = 1, ours = 1;
@@ -100,7 +100,7 @@ static int64_t access_even(const tesela__access *access, const tesela_register *
   return extent;
 }
 
-/* The modes of a rough dim above dim->even; the one that goes through it is cut in two. */
+/* The modes of a rough dim above dim->even; the mode that contains it is cut in two. */
 static tesela__access_modes access_above(tesela__access *access, access_dim *dim) {
   int32_t k = dim->modes.first, stop = k + dim->modes.n;
   int64_t even = dim->even;
@@ -143,7 +143,7 @@ static void access_add_mode(tesela__access_digits *digits, const tesela__access 
   if (at < end) access_add(digits, end / at, at / dim->even, dim->part);
 }
 
-/* Which dim each register mode is of, and the indices of one of its steps. */
+/* The dim of each register mode, and the indices per step of the mode. */
 typedef struct access_plan {
   int32_t dim[TESELA_REGISTER_MODES];
   int64_t inside[TESELA_REGISTER_MODES];

@@ -2,7 +2,7 @@
 /*
  * access_phase.c - wavefronts: of the threads of one phase, and of all phases of a tile together.
  *
- * One phase is counted word by word. For a whole tile that is done for every phase unless it shows that they are alike:
+ * One phase is counted word by word. A whole tile needs that for every phase, except where phases are provably alike:
  *
  *   apart   every digit has its own bits of the place, so place = swizzle(A(phase) ^ B(lane)) and the swizzle is linear
  *           over ^: phases differ by a constant that is XORed to each place, which only renames words and banks. One
@@ -10,7 +10,7 @@
  *   plain   no swizzle: instructions of a warp differ by a constant that is added. If it is a whole number of words it
  *           only renames words and banks. One instruction stands for all whose constants are equal modulo a word.
  *
- * Both are exact. The search for layouts (synthesize.c) lives on that.
+ * Both are exact. The search for layouts (synthesize.c) owes its speed to them.
  */
 #include "gpu/access/access.h"
 
@@ -40,7 +40,7 @@ tesela__access_phase tesela__access_phase_of(const tesela_access_machine *full, 
                                 tesela__max(1, word / all), 0};
 }
 
-/* Words of a bank hang together in a list from head[bank] on. */
+/* The words of a bank are a linked list from head[bank]. */
 int64_t tesela__access_wavefronts(const tesela__access_phase *phase, int32_t n, const int64_t *bytes,
                                   uint8_t *words) {
   int16_t head[TESELA__ACCESS_BANKS], behind[TESELA__ACCESS_KEYS], taken = 0;
@@ -89,7 +89,7 @@ static bool phase_bits(const tesela__access_digits *digits, uint64_t *used) {
   return true;
 }
 
-/* Are the first `lanes` thread ids digits of their own? */
+/* Are the first `lanes` thread ids whole digits? */
 static bool phase_cuts(const tesela__access_digits *thread, int64_t lanes) {
   int64_t weight = 1;
   for (int32_t i = 0; weight < lanes; weight *= thread->digit[i++].extent)
@@ -199,7 +199,7 @@ int64_t tesela__access_total(const tesela__access *access, const tesela__access_
 /* Sectors, lines and bytes of vectors that start at these bytes; sorts them. */
 static void phase_touch(int32_t n, int64_t *bytes, int64_t vector_bytes, const tesela_access_machine *full,
                         int32_t sector_shift, int32_t line_shift, tesela_access_cost *cost) {
-  int64_t sector = -1, line = -1, end = 0, needed = 0; /* the last ones seen, the end of the bytes seen */
+  int64_t sector = -1, line = -1, end = 0, needed = 0; /* of the last byte seen; the end of the bytes seen */
   for (int32_t i = 1; i < n; i++) {
     int64_t x = bytes[i];
     int32_t at = i;

@@ -2,13 +2,13 @@
 /*
  * access_vector.c - the widest vectors that all threads of a tile can use.
  *
- * A vector of v elements needs, for every thread and every k, local ids v*k .. v*k + v-1 at consecutive places from a
- * multiple of v on. Mostly the digits decide: those of the local id below v must count 0 .. v-1, all others and the offset
- * must move by multiples of v. A swizzle that neither reads nor writes bits below log2(v) changes nothing in that, since
- * it takes aligned runs of v to aligned runs of v in order, and so does its inverse. What is left - swizzles inside a
- * vector, vectors along a rough dim or across a digit - is followed register by register and ends at the first fault.
+ * A vector of v elements needs, for every thread and every k, local ids v*k .. v*k + v-1 at consecutive places that start at a
+ * multiple of v. Mostly the digits decide: those of the local id below v must count 0 .. v-1, all others and the offset must
+ * move by multiples of v. A swizzle that neither reads nor writes bits below log2(v) does not matter, since it maps aligned
+ * runs of v to aligned runs of v in order, and so does its inverse. The other cases - swizzles inside a vector, vectors along a
+ * rough dim or across a digit - are checked register by register up to the first fault.
  *
- * If registers may be renamed only the set of a thread's places counts; see access_renamed below.
+ * If registers may be renamed, only the set of a thread's places counts; see access_renamed below.
  */
 #include "gpu/access/access.h"
 
@@ -54,7 +54,8 @@ static bool access_cut_at(const tesela__access_digits *digits, int64_t v, int32_
   return v % weight == 0 && (*inside == 1 || (i < digits->n && digits->digit[i].extent % *inside == 0));
 }
 
-/* Do vectors fit by the digits? The swizzle must be above. 1: yes, 0: no, -1: v cuts a digit, or goes along a rough dim. */
+/* Do vectors fit by the digits? The swizzle must be above them. 1: yes, 0: no, -1: v cuts a digit, or goes along a rough dim.
+ * */
 static int32_t access_fits_digits(const tesela__access *access, int64_t v) {
   const tesela__access_digits *thread = &access->thread, *local = &access->local;
   int32_t n;
@@ -67,7 +68,7 @@ static int32_t access_fits_digits(const tesela__access *access, int64_t v) {
     if (local->digit[i].part >= 0) return -1;
     if (local->digit[i].stride != weight) return 0;
   }
-  for (int32_t r = 0; r < access->n_rough; r++) /* every index occurs where a vector starts */
+  for (int32_t r = 0; r < access->n_rough; r++) /* every index occurs at the start of a vector */
     for (int32_t k = 0; k < access->rough[r].n; k++)
       if (access->mode_stride[access->rough[r].first + k] % v != 0) return 0;
   for (int32_t i = n; i < local->n; i++)
@@ -181,9 +182,9 @@ tesela_status tesela__access_possible(const tesela_register *registers, const te
 
 /* ---- renamed registers ------------------------------------------------------------------------------------------ */
 
-/* Without a swizzle and with digits that do not overlap - sorted by stride, each steps over all that is below it - the
- * places of a thread are runs of the digits 1, e1, e1*e2, .. as far as they go. The lowest run of all ends in a gap, so v
- * must divide its length; and then every other digit must move by multiples of v. 1: yes, 0: no, -1: they overlap. */
+/* Without a swizzle, and with digits that do not overlap (sorted by stride, each steps over all smaller ones), the places of a
+ * thread are runs over the digits of strides 1, e1, e1*e2, and so on. The lowest run ends in a gap, so v must divide its
+ * length, and every other digit must move by multiples of v. 1: yes, 0: no, -1: digits overlap. */
 static int32_t access_renamed_by_digits(const tesela__access *access, int64_t v) {
   tesela__access_digit sorted[TESELA__ACCESS_DIGITS];
   const tesela__access_digits *local = &access->local;
@@ -207,8 +208,8 @@ static int32_t access_renamed_by_digits(const tesela__access *access, int64_t v)
 
 enum { ACCESS_WINDOW = 4096 };
 
-/* The registers of one thread, by counting: is each aligned run of v places wholly used, each place as often as the others?
- * Windows of ACCESS_WINDOW places from the lowest place up; a thread's registers are walked once for each. */
+/* The registers of one thread, by counting: is each aligned run of v places used completely, with equal counts? Goes through
+ * windows of ACCESS_WINDOW places from the lowest place up, and visits the thread's registers once for each. */
 static bool access_renamed_thread(const tesela__access *access, const tesela__access_walk *thread,
                                   int64_t v) {
   uint32_t counts[ACCESS_WINDOW];
@@ -252,7 +253,7 @@ static bool access_renamed(const tesela__access *access, int64_t v) {
 
 /* ---- the question -------------------------------------------------------------------------------------------------- */
 
-/* The one dim along which local ids v*k .. v*k + v-1 go: of the modes that change within a vector. */
+/* The one dim along which local ids v*k .. v*k + v-1 advance: that of the modes that change within a vector. */
 static int32_t access_vector_dim(const tesela_register *registers, int64_t v) {
   int32_t dim_of[TESELA_REGISTER_MODES] = {0}, found = -1;
   for (int32_t d = 0, m = 0; d < registers->rank; d++)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * synthesize.c - the layout in shared memory with the fewest wavefronts, for the ways in which a tile is used.
+ * synthesize.c - the layout in shared memory with the fewest wavefronts for given uses of a tile.
  *
  * In:  register layouts that write or read the tile, with weights; the machine's banks.
- * Out: the best of a family of some hundred layouts; access.h says which and how ties are decided. Candidates are made in
- *      the order that decides the last ties, so only a better one replaces the best so far.
+ * Out: the best of a family of some hundred layouts; access.h defines the family and how ties are decided. The order of
+ * candidates decides the last ties, so only a better one replaces the best so far.
  *
- * Each candidate is counted exactly, but most phases are known to be alike (access_phase.c), and a candidate is given up
- * as soon as it is worse than the best, or would be no better without conflicts. bench_access, x86-64: 128x128 of f16 has
- * some 1100 candidates, two uses take 0.3 to 2 ms; tiles other than powers of two, up to 200 KiB, 10 to 70 ms.
+ * Each candidate is counted exactly, but most phases are known to be alike (access_phase.c), and a candidate is dropped as soon
+ * as it is worse than the best, or could not beat it without conflicts. bench_access, x86-64: 128x128 of f16 has some 1100
+ * candidates, two uses take 0.3 to 2 ms; tiles other than powers of two, up to 200 KiB, 10 to 70 ms.
  */
 #include "gpu/access/access.h"
 
@@ -17,7 +17,7 @@ typedef struct synth_candidate {
   bool swapped;                /* the last dim but one is the fastest */
   int64_t block;               /* elements of a row that stay together; 0: all */
   int64_t padding;             /* elements after each row */
-  tesela_tile_swizzle swizzle; /* bits 0: none */
+  tesela_tile_swizzle swizzle; /* bits 0: no swizzle */
 } synth_candidate;
 
 typedef struct synth_score {
@@ -30,11 +30,11 @@ typedef struct synth_search {
   const int64_t *shape;
   tesela_access_machine full;
   int64_t elements, max_bytes, candidates;
-  int64_t max_steps, steps; /* steps: that are left; below 0: too few */
+  int64_t max_steps, steps; /* steps: remaining; below 0: max_steps was exceeded */
   tesela_progress *progress;
   void *progress_user;
   bool stopped;
-  int64_t plain; /* wavefronts of row-major, -1 if it does not allow the vectors */
+  int64_t plain; /* wavefronts of row-major, or -1 if it does not allow the vectors */
   bool found;
   synth_candidate best;
   synth_score score;
@@ -44,7 +44,7 @@ static int64_t synth_weight(const tesela_access_use *use) { return use->weight =
 
 /* ---- a candidate in memory ---------------------------------------------------------------------------------------- */
 
-/* Every dim is one mode, a row in blocks two; sizes are those of the tile and its padding: no overflow. */
+/* Every dim is one mode, a row in blocks two; sizes are those of the tile and its padding, so they do not overflow. */
 static void synth_memory(const synth_search *s, const synth_candidate *c, tesela_tile_memory *memory) {
   int32_t fast = s->rank - 1 - c->swapped, slow = s->rank - 2 + c->swapped;
   int64_t strides[TESELA_MAX_RANK], stride = 1;
@@ -76,7 +76,7 @@ static int64_t synth_bytes(const synth_search *s, int64_t size) {
 
 /* ---- the cost of one use ---------------------------------------------------------------------------------------- */
 
-/* How a use goes about a candidate: what it reads in which phases. */
+/* A use of a candidate: its vectors and phases. */
 typedef struct synth_way {
   tesela__access access;
   tesela__access_phase phase;
@@ -103,7 +103,7 @@ static bool synth_by_rows(const synth_search *s, const tesela_access_use *use,
   return true;
 }
 
-/* False if the candidate does not allow the vectors that the use asks for. */
+/* False if the candidate does not allow the vectors of the use. */
 static bool synth_way_of(const synth_search *s, const tesela_access_use *use,
                          const tesela_tile_memory *memory, synth_way *way) {
   if (synth_by_rows(s, use, memory, way)) return true;
@@ -128,7 +128,7 @@ static bool synth_better(const synth_score *a, const synth_score *b) {
   return a->bytes < b->bytes;
 }
 
-/* Could the candidate be better than the best if it had no conflicts? The vectors decide this, which is cheap. */
+/* Could the candidate beat the best if it had no conflicts? Depends only on the vectors, so the test is cheap. */
 static bool synth_hopeful(const synth_search *s, const tesela_tile_memory *memory, int64_t bytes) {
   synth_score score = {.bytes = bytes};
   synth_way way;
@@ -176,7 +176,7 @@ static void synth_swizzles(synth_search *s, bool swapped, int64_t block) {
         synth_try(s, &(synth_candidate){swapped, block, 0, {base, bits, shift}});
 }
 
-/* Rows in blocks that all banks together can deliver a whole number of. */
+/* Rows in blocks of which all banks together deliver a whole number. */
 static void synth_blocks(synth_search *s, bool swapped) {
   int64_t all = 8 * (int64_t)s->full.banks * s->full.bank_bytes, extent = s->shape[s->rank - 1 - swapped];
   if (all % s->bits != 0) return;
@@ -200,7 +200,7 @@ static void synth_family(synth_search *s) {
   for (int i = 0; two && i < 2; i++) synth_paddings(s, i == 1);
 }
 
-/* Wavefronts that a use has at least, whatever the layout: with every width of vectors that its registers allow. */
+/* A lower bound on the wavefronts of a use, for any layout: over every width of vectors that its registers allow. */
 static int64_t synth_least(const synth_search *s, const tesela_access_use *use,
                            const tesela__access *access) {
   int64_t least = INT64_MAX;
@@ -227,7 +227,7 @@ static int64_t synth_least(const synth_search *s, const tesela_access_use *use,
 
 /* ---- the whole ------------------------------------------------------------------------------------------------------ */
 
-/* Is a use of the tile of the first one? */
+/* Refuse use i if its tile differs from that of use 0. */
 static tesela_status synth_same_shape(const synth_search *s, int32_t i, tesela_error *err) {
   const tesela_register *layout = s->uses[i].registers;
   if (layout->rank != s->rank)
@@ -244,7 +244,7 @@ static tesela_status synth_same_shape(const synth_search *s, int32_t i, tesela_e
   return TESELA_OK;
 }
 
-/* Refuse what no candidate could do; sum up the lower bounds. */
+/* Refuse uses that are impossible for every candidate; add up the lower bounds. */
 static tesela_status synth_check(const synth_search *s, int64_t *least, tesela_error *err) {
   tesela_tile_memory memory;
   tesela__access access;
@@ -300,8 +300,8 @@ static tesela_status synth_begin(synth_search *s, const tesela_synthesis_options
   s->progress = options->progress;
   s->progress_user = options->progress_user;
   if (bytes > s->max_bytes)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "the tile needs %" PRId64 " bytes; max_bytes is %" PRId64,
-                        bytes, max_bytes);
+    return tesela__refuse(err, TESELA_E_LIMIT, TESELA_REASON_MAX_BYTES,
+                          "the tile needs %" PRId64 " bytes; max_bytes is %" PRId64, bytes, max_bytes);
   return TESELA_OK;
 }
 
@@ -325,10 +325,10 @@ tesela_status tesela_synthesize(int32_t n_uses, const tesela_access_use *uses, i
   synth_family(&s);
   if (s.stopped) return tesela__fail_stopped(err);
   if (s.steps < 0)
-    return tesela__fail(err, TESELA_E_LIMIT, -1,
-                        "comparing layouts for %" PRId32 " uses of %" PRId64
-                        " elements needs more steps (vectors looked at) than max_steps, %" PRId64,
-                        s.n_uses, s.elements, s.max_steps);
+    return tesela__refuse(err, TESELA_E_LIMIT, TESELA_REASON_MAX_STEPS,
+                          "comparing layouts for %" PRId32 " uses of %" PRId64
+                          " elements needs more steps (vectors looked at) than max_steps, %" PRId64,
+                          s.n_uses, s.elements, s.max_steps);
   if (!s.found)
     return tesela__fail(err, TESELA_E_INVALID, -1,
                         "none of %" PRId64 " layouts allows the vectors of all uses", s.candidates);

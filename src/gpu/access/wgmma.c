@@ -13,7 +13,7 @@
  */
 #include "gpu/memory/tile_memory.h"
 
-/* One form over a tile: m atoms along mn and n along k, each this far from the next, in elements. */
+/* One form over a tile: m atoms along mn and n along k, with steps between atoms in elements. */
 typedef struct wgmma_form {
   int64_t mn, k;
   int32_t bits, log_s;
@@ -73,7 +73,8 @@ tesela_status tesela_tile_memory_wgmma(tesela_tile_memory *out, int64_t mn, int6
 
 /* ---- recognising ---------------------------------------------------------------------------------------------------- */
 
-/* The distance of two elements of a form is a multiple of an atom; 0 where the tile has one atom only. */
+/* *step: the distance from the first atom to the one at (mn, k), 0 outside the tile. False if it is not a multiple of an atom.
+ * */
 static bool wgmma_step(const tesela_tile_memory *layout, const wgmma_form *form, int64_t mn, int64_t k,
                        int64_t *step) {
   *step = 0;
@@ -82,14 +83,14 @@ static bool wgmma_step(const tesela_tile_memory *layout, const wgmma_form *form,
   return *step >= 0 && *step % (8 * wgmma_row(form)) == 0;
 }
 
-/* Can the layout be of this form? Fills in where its atoms are. */
+/* Can the layout be of this form? Fills in the places of its atoms. */
 static bool wgmma_measure(const tesela_tile_memory *layout, wgmma_form *form) {
   if (!wgmma_fills(form) || form->offset % (8 * wgmma_row(form)) != 0) return false;
   return wgmma_step(layout, form, wgmma_atom_mn(form), 0, &form->step_mn) &&
          wgmma_step(layout, form, 0, wgmma_atom_k(form), &form->step_k);
 }
 
-/* Do the two agree on the corner of the first atom and the last element? Most that differ do so there. */
+/* Do both agree on the corner of the first atom and the last element? Most differences show there. */
 static bool wgmma_alike(const tesela_tile_memory *a, const tesela_tile_memory *b) {
   const int64_t samples[4][2] = {{0, 1}, {1, 0}, {1, 1}, {a->shape[0] - 1, a->shape[1] - 1}};
   for (int i = 0; i < 4; i++)

@@ -4,9 +4,9 @@
  *
  * Units are variables: s0, s1, ... of src, d0, d1, ... of dst, 32 bits (or 64), packed of narrower elements and taken apart
  * at the end; y0, y1, ... are what the rounds bring. In phase 0 words a0_0, a0_1, ... are packed by __byte_perm from the s, rounds bring
- * y0_0, y0_1, ..., and the words b0_0, b0_1, ... are what there is at its end; phase 1 packs a1_0, a1_1, ... from these. What a lane offers is a choice among the s by bits of the lane, what it
- * keeps one among the y and s. Nothing is indexed by what is known at run time only, so that all stays in registers.
- * Warps that differ run different blocks of an if, whole warps each.
+ * y0_0, y0_1, ..., and the words b0_0, b0_1, ... are the state at its end; phase 1 packs a1_0, a1_1, ... from these. What a
+ * lane offers is a choice among the s by bits of the lane, what it keeps one among the y and s. Nothing is indexed by what is
+ * known at run time only, so that all stays in registers. Warps that differ run different blocks of an if, whole warps each.
  */
 #include <stdio.h>
 

@@ -169,10 +169,10 @@ static tesela_status check_steps(const tesela_exchange *plan, tesela_error *err)
       plan->facts.dst_units * (int64_t)plan->n_programs; /* of all warps: at most TESELA_ACCESS_LIMIT */
   steps *= (int64_t)plan->warp * plan->warp;
   if (steps <= most) return TESELA_OK;
-  return tesela__fail(err, TESELA_E_LIMIT, -1,
-                      "finding shuffles for %" PRId64 " units of each thread needs %" PRId64
-                      " steps; max_steps is %" PRId64,
-                      plan->facts.dst_units, steps, most);
+  return tesela__refuse(err, TESELA_E_LIMIT, TESELA_REASON_MAX_STEPS,
+                        "finding shuffles for %" PRId64 " units of each thread needs %" PRId64
+                        " steps; max_steps is %" PRId64,
+                        plan->facts.dst_units, steps, most);
 }
 
 /* One unit per round; if fewer might do, several to a word. */

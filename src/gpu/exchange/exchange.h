@@ -74,7 +74,7 @@ typedef struct tesela__warp_program {
       need_class; /* [lane * dst_units + into]: the class of src that has this unit, TESELA__NO_LANE: none here */
   int32_t *need_unit; /* likewise: its number there */
   int64_t rounds, least;
-  int32_t *offer, *into; /* [round * warp + lane]: units, -1 for none */
+  int32_t *offer, *into; /* [round * warp + lane]: units, or -1 */
   uint8_t *from;         /* likewise: a lane */
   int32_t n_phases;
   tesela__exchange_phase *phase;

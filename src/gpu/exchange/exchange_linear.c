@@ -28,7 +28,7 @@ typedef struct linear_work {
   int32_t lane_of_lane[LINEAR_BITS], unit_of_lane[LINEAR_BITS]; /* columns of P and R */
   int32_t lane_of_unit[32], unit_of_unit[32];                   /* columns of Q and S */
   int32_t from_of_lane[LINEAR_BITS], into_of_lane[LINEAR_BITS]; /* columns of C and J */
-  int64_t reach[TESELA__LANES]; /* a lane as a sum of Q and U: which units of Q, -1 for none */
+  int64_t reach[TESELA__LANES]; /* a lane as a sum of Q and U: the unit of Q, or -1 */
 } linear_work;
 
 static int32_t bits_of(int64_t n) { /* log2, or -1 */
@@ -109,7 +109,7 @@ static bool linear_extend(bool *sums, int32_t column) {
   return true;
 }
 
-/* C with independent columns, but for lanes that need the same. */
+/* C with independent columns, except for lanes with the same needs. */
 static bool linear_general(linear_work *k) {
   bool sums[TESELA__LANES] = {true}, kept[LINEAR_BITS];
   for (int32_t b = 0; b < k->lane_bits; b++) {

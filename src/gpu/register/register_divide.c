@@ -4,7 +4,7 @@
  *
  * compose(a, b) has the lists of a followed by those of b, and in each dim the modes of a before those of b. In
  * canonical form every list entry is a maximal digit of the relation: an element digit (dim, step, extent) or a replica. So
- * the digits of a and of b are whole entries of the result, but for the border in each list: the last entry of a and the
+ * the digits of a and of b are whole entries of the result, except for the border in each list: the last entry of a and the
  * first of b may have become one. A quotient exists exactly if the divisor's entries are found at its end of the lists,
  * where at the border a larger one may be cut.
  *

@@ -107,7 +107,7 @@ static const char *lower_modes(const tesela_layout *layout, tesela_register *res
   return NULL;
 }
 
-/* The digit on an axis with this stride, -1: none. */
+/* The digit on an axis with this stride, or -1. */
 static int32_t lower_digit_at(const tesela_layout *layout, int32_t axis, int64_t stride) {
   for (int32_t i = 0; i < layout->n_active; i++)
     if (layout->digit[i].axis == axis && layout->digit[i].stride == stride) return i;

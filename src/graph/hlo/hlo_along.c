@@ -4,7 +4,7 @@
  *
  *   sort(x), sort(x, iota)       sort and argsort; other payloads, and unknown comparisons, as an unknown function along the dim
  *   topk(x), k=5                 sort and argsort with the greatest first, of which 5
- *   reduce(x, iota, -inf, 0)     the greatest, and where it stands: max, and the first of argsort with the greatest first
+ *   reduce(x, iota, -inf, 0)     the greatest and its index: max, and the first of argsort with the greatest first
  */
 #include <stdio.h>
 
@@ -38,7 +38,7 @@ static tesela_status lines_add(tesela__hlo_build *b, const tesela__hlo_instructi
   return tesela__hlo_add(b, in, suffix, &spec, node);
 }
 
-/* Does a node count 0, 1, 2, .. along a dim? */
+/* Are the values of a node 0, 1, 2, .. along a dim? */
 static bool lines_counts(const tesela__hlo_build *b, int32_t k, int32_t dim) {
   const tesela_node *node = tesela__graph_at(b->graph, k);
   if (node->op == TESELA_OP_EXPAND) {
@@ -49,7 +49,7 @@ static bool lines_counts(const tesela__hlo_build *b, int32_t k, int32_t dim) {
   return node->op == TESELA_OP_CONSTANT && node->n_dims == 1 && node->value == 0 && node->dim[0] == dim;
 }
 
-/* The first n operands as nodes of one shape of which dim d is one; *fits false: they are not. To be released. */
+/* The first n operands as nodes of one shape with dim d; *fits false: they are not. The caller releases the list. */
 static tesela_status lines_operands(tesela__hlo_build *b, const tesela__hlo_instruction *in, int32_t n,
                                     int32_t dim, int32_t **operand, bool *fits) {
   *operand = tesela__alloc(&b->allocator, (size_t)n * sizeof **operand + 1, alignof(int32_t));
@@ -82,7 +82,7 @@ static tesela_status lines_result(tesela__hlo_build *b, const tesela__hlo_instru
 
 /* ---- sort ---- */
 
-/* Which operand is compared, and how: 1 the least first, -1 the greatest; 0: unknown. */
+/* The compared operand and its order: 1 the least first, -1 the greatest first; 0: unknown. */
 static int32_t lines_key(const tesela__hlo_build *b, const tesela__hlo_instruction *in, int32_t n,
                          const int32_t *operand, int32_t *key) {
   int32_t computation = tesela__hlo_module_find(b->module, tesela__hlo_attribute(b->module, in, "to_apply")),
@@ -169,7 +169,7 @@ tesela_status tesela__hlo_topk(tesela__hlo_build *b, const tesela__hlo_instructi
   return status == TESELA_OK ? lines_result(b, in, 2, node, out) : status;
 }
 
-/* Calls of compilers that are known: topk, and halves of 64-bit numbers, element by element. */
+/* Known custom calls: topk, and halves of 64-bit numbers, element by element. */
 tesela_status tesela__hlo_custom_call(tesela__hlo_build *b, const tesela__hlo_instruction *in,
                                       tesela__hlo_value *out) {
   static const char *const halves[] = {"X64Combine", "X64SplitHigh", "X64SplitLow"};
@@ -182,7 +182,7 @@ tesela_status tesela__hlo_custom_call(tesela__hlo_build *b, const tesela__hlo_in
 
 /* ---- folds ---- */
 
-/* Without the dim of 1 that is left of the one that was folded. */
+/* Remove the dim of 1 that remains of the folded dim. */
 static tesela_status lines_fold(tesela__hlo_build *b, const tesela__hlo_instruction *in, const char *suffix,
                                 const lines_piece *piece, int32_t *node) {
   int32_t line, dim = piece->dim;
@@ -192,7 +192,7 @@ static tesela_status lines_fold(tesela__hlo_build *b, const tesela__hlo_instruct
   return status == TESELA_OK ? tesela__hlo_add(b, in, in->tuple ? "result" : NULL, &spec, node) : status;
 }
 
-/* The greatest (the least) of operand 0, and its place: operand 1 counts. */
+/* The greatest (the least) of operand 0, and its index: operand 1 counts. */
 static tesela_status lines_extreme(tesela__hlo_build *b, const tesela__hlo_instruction *in, int32_t dim,
                                    const int32_t *operand, int32_t sign, int32_t *node) {
   const tesela_node *x = tesela__graph_at(b->graph, operand[0]);
@@ -207,7 +207,7 @@ static tesela_status lines_extreme(tesela__hlo_build *b, const tesela__hlo_instr
   tesela_node_spec negated = {
       .op = TESELA_OP_POINTWISE, .fn = TESELA_FN_NEG, .n_operands = 1, .operand = operand};
   tesela_status status = tesela__hlo_add(b, in, "value", &value, &node[0]);
-  if (status == TESELA_OK && sign < 0 && is_float) /* NaN is found first for both */
+  if (status == TESELA_OK && sign < 0 && is_float) /* both orders put NaN first */
     status = tesela__hlo_add(b, in, "negated", &negated, &from);
   lines_piece place = {.fn = TESELA_FN_ARGSORT,
                        .n = 1,
@@ -219,7 +219,7 @@ static tesela_status lines_extreme(tesela__hlo_build *b, const tesela__hlo_instr
   return status == TESELA_OK ? lines_fold(b, in, "place", &place, &node[1]) : status;
 }
 
-/* Is each start a known value, and that of operand 0 one that makes no difference? */
+/* Is each initial value known, and that of operand 0 neutral? */
 static bool lines_starts(tesela__hlo_build *b, const tesela__hlo_instruction *in, int32_t n, tesela_fn fn,
                          tesela_dtype dtype) {
   double start, neutral;

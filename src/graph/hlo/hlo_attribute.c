@@ -2,7 +2,7 @@
 /*
  * hlo_attribute.c - attributes of an instruction, read from the text after its operands on request.
  *
- * The stretch was read once as a whole, so brackets and quotes are known to close.
+ * The whole text was read once, so brackets and quotes are known to close.
  */
 #include "graph/hlo/hlo.h"
 
@@ -103,7 +103,7 @@ bool tesela__hlo_elements(const tesela__hlo_module *m, const tesela__hlo_instruc
     r.at += used;
     if (shape[k].kind != TESELA_XLA_ARRAY || shape[k].dynamic != 0 || shape[k].rank > TESELA_GRAPH_RANK)
       return false;
-    if (r.length - r.at >= 2 && memcmp(r.text + r.at, "{}", 2) == 0) r.at += 2; /* an old scalar */
+    if (r.length - r.at >= 2 && memcmp(r.text + r.at, "{}", 2) == 0) r.at += 2; /* the old form of a scalar's layout */
   }
   return tesela__read_take(&r, ')');
 }

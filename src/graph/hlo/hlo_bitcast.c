@@ -2,8 +2,8 @@
 /*
  * hlo_bitcast.c - bitcast: the same bytes under another shape and layout.
  *
- * Which elements that makes the result's depends on both layouts. Where it is a transpose, a reshape or a chain of them it is
- * views here; where tiles or types make it something else, a fallback.
+ * The elements of the result depend on both layouts. A transpose, a reshape or a chain of them becomes views; a bitcast that
+ * tiles or types make something else becomes a fallback.
  */
 #include <tesela/xla.h>
 

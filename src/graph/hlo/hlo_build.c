@@ -2,9 +2,9 @@
 /*
  * hlo_build.c - a graph from a module: the value of each instruction, checked.
  *
- * Each instruction gets a value: a node, or a tuple of values. Calls and fusions are walked where they stand, with a frame of their
- * own, up to 64 deep and 2^20 instructions in all. What a handler leaves unset becomes a fallback. The shape that the text
- * says is compared with the one that the operands make.
+ * Each instruction gets a value: a node, or a tuple of values. Calls and fusions are walked in place, with a frame of their
+ * own, up to 64 deep and 2^20 instructions in all. A value that a handler leaves unset becomes a fallback. The shape in the
+ * text is compared with the one that the operands give.
  */
 #include <tesela/notation.h>
 
@@ -41,7 +41,7 @@ static tesela_status build_check(tesela__hlo_build *b, const tesela__hlo_instruc
                           tesela_dtype_name(node->dtype), tesela__shape_text(have, node->rank, node->shape));
 }
 
-/* The layout that a printed program gives a buffer. */
+/* Set the layout that a printed program gives a buffer. */
 static tesela_status build_layout(tesela__hlo_build *b, const tesela__hlo_instruction *in, int32_t node) {
   tesela__hlo_span text = tesela__hlo_frontend(b->module, in, "device_layout");
   if (text.n == 0 || node < 0) return TESELA_OK;
@@ -51,8 +51,8 @@ static tesela_status build_layout(tesela__hlo_build *b, const tesela__hlo_instru
   return status == TESELA_OK ? tesela_graph_set_layout(b->graph, node, &layout, b->err) : status;
 }
 
-/* Dynamic dims count as long as their bound. That is right for what goes element by element and what passes values on; false: what an
- * operator computes of a dynamic tensor depends on its true extent. */
+/* Dynamic dims count with their bound. That is right for elementwise operators and for copies; false: the result of an operator
+ * on a dynamic tensor depends on its true extent. */
 static bool build_bounded(const tesela__hlo_build *b, const tesela__hlo_instruction *in,
                           tesela__hlo_handler *handler, bool dynamic) {
   static tesela__hlo_handler *const plain[] = {
@@ -66,7 +66,7 @@ static bool build_bounded(const tesela__hlo_build *b, const tesela__hlo_instruct
   return !dynamic;
 }
 
-/* The value of an instruction, with the nodes it takes. */
+/* The value of an instruction; adds its nodes. */
 static tesela_status build_value(tesela__hlo_build *b, const tesela__hlo_instruction *in,
                                  tesela__hlo_value *out) {
   tesela_xla_shape shape = {.rank = 0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_call.c - a walk over a computation, and calls and fusions, which are walked where they stand, with a frame of their own.
+ * hlo_call.c - a walk over a computation; calls and fusions are walked in place, with a frame of their own.
  */
 #include "graph/hlo/hlo.h"
 

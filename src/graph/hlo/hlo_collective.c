@@ -2,8 +2,8 @@
 /*
  * hlo_collective.c - collectives: fallbacks with the shapes of the text, one for each result.
  *
- * Rules say by the opcode which of them keep the layout of what comes in (all-reduce, collective-permute, ..). A start and its done are
- * one: the node stands where it starts.
+ * Rules decide by opcode which of them keep the layout of their operand (all-reduce, collective-permute, ..). A start and its
+ * done are one node, at the start.
  */
 #include <stdio.h>
 
@@ -44,7 +44,7 @@ tesela_status tesela__hlo_collective(tesela__hlo_build *b, const tesela__hlo_ins
   bool started = collective_ends(text, word, "-start");
   if (started) word.n -= strlen("-start");
   bool reduces = tesela__hlo_same(text, word, "all-reduce"),
-       pair = started && !reduces; /* what came in, and the result */
+       pair = started && !reduces; /* the operand, and the result */
   if (n < 1 || n > COLLECTIVE_MOST || (pair && (!in->tuple || n > 1))) return TESELA_OK;
   tesela_status status = TESELA_OK;
   for (int32_t k = 0; k < n; k++) /* no operand may be a tuple */
@@ -73,7 +73,7 @@ tesela_status tesela__hlo_collective(tesela__hlo_build *b, const tesela__hlo_ins
   return status;
 }
 
-/* The second of what the start gave. */
+/* The second result of the start. */
 tesela_status tesela__hlo_collective_done(tesela__hlo_build *b, const tesela__hlo_instruction *in,
                                           tesela__hlo_value *out) {
   if (in->n_operands != 1) return TESELA_OK;

@@ -57,7 +57,7 @@ static bool convolution_count(const tesela__hlo_module *m, const tesela__hlo_ins
 
 /* ---- pieces ---- */
 
-/* No windows: a product over the channels. */
+/* Without windows: a product over the channels. */
 static tesela_status convolution_product(tesela__hlo_build *b, const tesela__hlo_instruction *in,
                                          const convolution *c, const int32_t *operand,
                                          tesela__hlo_value *out) {
@@ -76,7 +76,7 @@ static tesela_status convolution_product(tesela__hlo_build *b, const tesela__hlo
   return tesela__hlo_add(b, in, NULL, &spec, &out->node);
 }
 
-/* A window that runs backwards: w seen from its other end. */
+/* A reversed window: reverse w. */
 static tesela_status convolution_reverse(tesela__hlo_build *b, const tesela__hlo_instruction *in,
                                          const convolution *c, int32_t *w) {
   int32_t dims[CONVOLUTION_SPATIAL], n = 0;
@@ -85,7 +85,7 @@ static tesela_status convolution_reverse(tesela__hlo_build *b, const tesela__hlo
   return n > 0 ? tesela__hlo_reverse_dims(b, in, "reversed", n, dims, *w, w) : TESELA_OK;
 }
 
-/* A dim of `groups` before what has the role now: the places after it move. */
+/* Insert a dim of `groups` before the dim of a role; later positions move. */
 static void convolution_insert(int32_t place[CONVOLUTION_ROLES], int32_t role) {
   int32_t at = place[role];
   for (int32_t i = 0; i < CONVOLUTION_ROLES; i++) place[i] += place[i] >= at;
@@ -107,7 +107,7 @@ static tesela_status convolution_split(tesela__hlo_build *b, const tesela__hlo_i
   return tesela__hlo_reshape(b, in, suffix, *node, n, shape, node);
 }
 
-/* One dim less: the groups have the place of a role, and another role, whose dim is of 1, has none. */
+/* Remove a dim: the groups take the position of a role, and another role, with a dim of 1, has no dim. */
 static tesela_status convolution_depthwise(tesela__hlo_build *b, const tesela__hlo_instruction *in,
                                            convolution *c, int64_t groups, int64_t out, int32_t *w) {
   int32_t *x = c->place[0], *y = c->place[1], *result = c->place[2], one = y[1], from = *w;
@@ -144,7 +144,7 @@ static tesela_status convolution_groups(tesela__hlo_build *b, const tesela__hlo_
   return status;
 }
 
-/* Groups and channels of the result as one dim, which they are side by side. */
+/* Join the adjacent groups and channels of the result into one dim. */
 static tesela_status convolution_join(tesela__hlo_build *b, const tesela__hlo_instruction *in,
                                       const convolution *c, int32_t *node) {
   const tesela_node *of = tesela__graph_at(b->graph, *node);
@@ -175,7 +175,7 @@ static void convolution_spec(const convolution *c, bool grouped, tesela_conv2d *
   }
 }
 
-/* Is the window that of w, and can the groups be expressed: of one kind, and dividing what they divide? */
+/* Does the window match w, and can the groups be expressed: of one kind, and divisors of their dims? */
 static bool convolution_fits(const tesela__hlo_build *b, const convolution *c, const int32_t *operand) {
   const tesela_node *x = tesela__graph_at(b->graph, operand[0]), *w = tesela__graph_at(b->graph, operand[1]);
   if (x->rank != c->spatial + 2 || w->rank != c->spatial + 2) return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_dot.c - dot: the result has the batch dims, then what is left of x, then of y. These are the labels.
+ * hlo_dot.c - dot: the result has the batch dims, then the other dims of x, then those of y. These are the labels.
  */
 #include "graph/hlo/hlo.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_fallback.c - what takes values of any kind: fallbacks, and the root of the entry computation.
+ * hlo_fallback.c - users of values of any kind: fallbacks, and the root of the entry computation.
  *
- * A tuple stands for the arrays in it, however deep.
+ * A tuple counts as all arrays in it, at any depth.
  */
 #include <stdio.h>
 
@@ -28,7 +28,7 @@ static tesela_status fallback_leaves(tesela__hlo_build *b, const tesela__hlo_ins
       status = fallback_leaves(b, in, b->pool[value.first + i], depth + 1, list);
     return status;
   }
-  if (value.node < 0) return TESELA_OK; /* a tuple that is given, whole */
+  if (value.node < 0) return TESELA_OK; /* a whole tuple that is an input */
   void *leaf = list->leaf;
   if (!tesela__grow(&b->allocator, &leaf, sizeof *list->leaf, &list->room, (size_t)list->n + 1))
     return tesela__fail(b->err, TESELA_E_MEMORY, -1, "no memory for operands");
@@ -37,8 +37,8 @@ static tesela_status fallback_leaves(tesela__hlo_build *b, const tesela__hlo_ins
   return TESELA_OK;
 }
 
-/* What the operator is called. A permutation of parts of an array into another has a name of its own: rules say that the
- * common one keeps the layout of what comes in. */
+/* The name of the operator. A permutation of parts of an array into another has a name of its own, since rules let the common
+ * one keep its operand's layout. */
 static void fallback_opcode(const tesela__hlo_build *b, const tesela__hlo_instruction *in,
                             char opcode[TESELA_GRAPH_NAME]) {
   const char *text = b->module->text;

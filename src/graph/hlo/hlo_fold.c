@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_fold.c - what a small computation computes, and what a fold with it may start from.
+ * hlo_fold.c - the function of a small computation, and the initial values of folds with it.
  */
 #include <math.h>
 

@@ -19,7 +19,7 @@ const tesela__hlo_opcode *tesela__hlo_opcode_in(const tesela__hlo_opcode *rows, 
   return NULL;
 }
 
-/* Sorted by name. FUSED: no function of ours. */
+/* Sorted by name. FUSED: a function unknown here. */
 static const tesela__hlo_opcode hlo_functions[] = {
     {"abs", NULL, TESELA_FN_ABS},
     {"add", NULL, TESELA_FN_ADD},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_lex.c - names, strings and groups of HLO text. Nothing here reads beyond the text, whatever is in it.
+ * hlo_lex.c - names, strings and groups of HLO text. No function reads beyond the text.
  */
 #include "graph/hlo/hlo.h"
 

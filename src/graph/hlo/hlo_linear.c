@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_linear.c - lookups in several dims, by indices that are computed.
+ * hlo_linear.c - lookups in several dims by computed indices.
  *
- * A gather or scatter looks up one dim by numbers. Dims d0, d1, .. that are looked up together become one, a view where they are
+ * A gather or scatter looks up one dim by numbers. Dims d0, d1, .. that are looked up together become one, a view if they are
  * neighbours, and their indices one number:
  *
  *   x[10,20,64] at (i,j), windows of 2 along the second     x as [200,64] at  i*20 + j + window,  window = 0, 1
  *
- *   clamped      XLA moves starts so far that the window fits: clamp(0, i, extent - window)
- *   batches      a dim that goes along with one of the indices: their place in it, 0, 1, 2, ..
- *   scatters     XLA leaves out windows that do not fit: their index is -1, which is nowhere
+ *   clamped      XLA moves starts so that the window fits: clamp(0, i, extent - window)
+ *   batches      a dim that corresponds to one of the indices: its index 0, 1, 2, ..
+ *   scatters     XLA leaves out windows that do not fit: their index is -1, which is dropped
  */
 #include <stdio.h>
 
@@ -99,7 +99,7 @@ tesela_status tesela__hlo_linear_count(tesela__hlo_linear *l, int32_t rank, cons
   return status == TESELA_OK ? linear_sum(l, node, stride) : status;
 }
 
-/* A tensor with more dims after. */
+/* A tensor with more dims at the end. */
 static tesela_status linear_widen(tesela__hlo_linear *l, int32_t rank, const int64_t *shape, int32_t *node) {
   int32_t dims[TESELA_GRAPH_RANK], from = *node, n = tesela__graph_at(l->b->graph, *node)->rank;
   if (n == rank) return TESELA_OK;
@@ -111,7 +111,7 @@ static tesela_status linear_widen(tesela__hlo_linear *l, int32_t rank, const int
                            .shape = shape,
                            .n_dims = n,
                            .dims = dims};
-  if (n == 0) { /* aligned at the end, there is nothing to align */
+  if (n == 0) { /* no dims to align */
     spec.n_dims = 0;
     spec.dims = NULL;
   }

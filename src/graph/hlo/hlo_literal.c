@@ -2,7 +2,7 @@
 /*
  * hlo_literal.c - numbers in HLO text, and constants all of whose elements are one number.
  *
- *   constant(0)   constant(-inf)   constant(true)   constant({ {1, 1}, {1, 1} })   constant({...}): not said
+ *   constant(0)   constant(-inf)   constant(true)   constant({ {1, 1}, {1, 1} })   constant({...}): not given
  */
 #include <math.h>
 #include <stdio.h>
@@ -28,11 +28,11 @@ bool tesela__hlo_number(const char *text, tesela__hlo_span span, double *value) 
   memcpy(copy, text + span.at, span.n);
   copy[span.n] = '\0';
   bool minus = copy[0] == '-';
-  if (strncmp(copy + minus, "nan", 3) == 0) { /* also with its bits after it: nan(0x400) */
+  if (strncmp(copy + minus, "nan", 3) == 0) { /* also followed by its bits: nan(0x400) */
     *value = minus ? -(double)NAN : (double)NAN;
     return true;
   }
-  if (!strchr("0123456789.", copy[minus])) return false; /* what else strtod takes */
+  if (!strchr("0123456789.", copy[minus])) return false; /* other forms of strtod */
   for (size_t i = 0; i < span.n; i++)
     if (copy[i] == '.') copy[i] = tesela__decimal_point();
   *value = strtod(copy, &end);
@@ -59,7 +59,7 @@ void tesela__hlo_put_number(tesela__sink *sink, double value) {
 
 static bool hlo_same_bits(double a, double b) { return memcmp(&a, &b, sizeof a) == 0; }
 
-/* Go over the numbers of a literal. *n counts them, *splat: are all equal? */
+/* Read the numbers of a literal. *n counts them; *splat: all are equal. */
 static tesela_status hlo_numbers(tesela__reader *r, int64_t *n, bool *splat, double *value) {
   char shown[TESELA__HLO_SHOWN];
   for (*n = 0;;) {
@@ -72,7 +72,7 @@ static tesela_status hlo_numbers(tesela__reader *r, int64_t *n, bool *splat, dou
     size_t start = r->at;
     double number;
     if (r->text[r->at] == '(' || (r->length - r->at >= 3 && memcmp(r->text + r->at, "...", 3) == 0)) {
-      *splat = false; /* complex, or left out */
+      *splat = false; /* complex, or not given */
       *n = -1;
       return TESELA_OK;
     }

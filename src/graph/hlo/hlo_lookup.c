@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_lookup.c - gather and scatter where they look up one dim: whole rows of it, by indices that are one number each.
+ * hlo_lookup.c - gather and scatter that look up whole rows of one dim by one number each.
  *
  *   gather(x[100,8], i[5,1])  offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1,
  *                             slice_sizes={1,8}                                       x[i] as f32[5,8]
  *
- * The dims of the result (of the values, for scatter) may stand in any order, and the dim that is looked up may stay as a
- * dim of 1: a permutation and an unsqueeze (squeeze) say that. All others: hlo_lookup_many.c.
+ * The dims of the result (of the values, for scatter) may be in any order, and the dim that is looked up may remain as a dim of
+ * 1: a permutation and an unsqueeze (squeeze) express that. All others: hlo_lookup_many.c.
  */
 #include "graph/hlo/hlo.h"
 
-/* A gather or scatter that fits: dim d of x is looked up; `window` are the places of x's dims in the result (values). */
+/* A gather or scatter of this kind: dim d of x is looked up; `window`: the positions of x's dims in the result (values). */
 typedef struct lookup {
   int32_t dim, x_rank, n_window, n_index; /* n_index: dims of the indices without the vector dim */
   int32_t window[TESELA_GRAPH_RANK];
-  bool kept; /* dim d stays, as a dim of 1 */
+  bool kept; /* dim d remains, as a dim of 1 */
 } lookup;
 
 static bool lookup_ascending(int32_t n, const int32_t *list, int32_t below) {
@@ -23,7 +23,7 @@ static bool lookup_ascending(int32_t n, const int32_t *list, int32_t below) {
   return true;
 }
 
-/* keys: places of the window's dims, dims of x that are not in it, the map of an index to a dim, batches of x. */
+/* keys: positions of the window's dims, dims of x outside of it, the map of an index to a dim, batches of x. */
 static bool lookup_read(const tesela__hlo_module *m, const tesela__hlo_instruction *in,
                         const char *const keys[4], int32_t rank, lookup *l) {
   int32_t gone[TESELA_GRAPH_RANK], map, batch[TESELA_GRAPH_RANK];
@@ -38,7 +38,7 @@ static bool lookup_read(const tesela__hlo_module *m, const tesela__hlo_instructi
          lookup_ascending(l->n_window, l->window, rank);
 }
 
-/* The indices without their vector dim, which must be of 1. *node -1: they are something else. */
+/* The indices without their vector dim, which must be of 1; else *node is -1. */
 static tesela_status lookup_indices(tesela__hlo_build *b, const tesela__hlo_instruction *in, lookup *l,
                                     int32_t *node) {
   int64_t vector;
@@ -66,7 +66,7 @@ static tesela_status lookup_squeeze(tesela__hlo_build *b, const tesela__hlo_inst
   return tesela__hlo_add(b, in, "indices", &spec, node);
 }
 
-/* Where each dim of x[:d] + indices + x[d+1:], and of a kept d after the indices, stands in the result or the values. */
+/* The position of each dim of x[:d] + indices + x[d+1:], and of a kept d after the indices, in the result or the values. */
 static bool lookup_order(const lookup *l, int32_t rank, int32_t *order) {
   int32_t free_places[TESELA_GRAPH_RANK], n = 0, w = 0, o = 0;
   for (int32_t p = 0; p < rank; p++) {

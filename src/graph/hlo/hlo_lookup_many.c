@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_lookup_many.c - gather and scatter in several dims, of windows, in batches; slices at unknown places.
+ * hlo_lookup_many.c - gather and scatter in several dims, of windows, in batches; slices at unknown positions.
  *
  *   x[10,20,64], i[5,2]   start_index_map={0,1}, slice_sizes={1,2,64}     rows of [200,64], numbers [5,2]: see hlo_linear.c
  *
- * The dims that are looked up become one; each that stays in the result is a dim of the numbers. The result then has the leading
- * dims of x, those of the indices, those windows, the other dims of x; a permutation puts them where they belong.
+ * The dims that are looked up become one; each of them that remains in the result is a dim of the numbers. The result then has
+ * the leading dims of x, those of the indices, these windows, the other dims of x; a permutation brings them into the final
+ * order.
  */
 #include "graph/hlo/hlo.h"
 
-/* A gather or scatter: what is looked up in x, and where its dims go. */
+/* A gather or scatter: the looked-up dims of x, and the positions of its dims. */
 typedef struct lookup_many {
   int32_t rank, n, n_index;             /* of x; dims looked up; dims of the indices without the vector */
-  int32_t vector;                       /* that dim; the rank of the indices: absent */
+  int32_t vector;                       /* the vector dim; equal to the rank of the indices if absent */
   int32_t dim[TESELA_GRAPH_RANK];       /* looked up, ascending */
-  int32_t component[TESELA_GRAPH_RANK]; /* of each dim of x: of the vector, -1: none */
-  int32_t batch[TESELA_GRAPH_RANK];     /* of each dim of x: the dim of the indices it goes along with, -1 */
-  int32_t place[TESELA_GRAPH_RANK];     /* of each dim of x in the result, -1: it is not there */
-  int64_t size[TESELA_GRAPH_RANK];      /* of each dim of x: of the window */
+  int32_t component[TESELA_GRAPH_RANK]; /* component of the vector for each dim of x, or -1 */
+  int32_t batch[TESELA_GRAPH_RANK];     /* for each dim of x: the corresponding dim of the indices, or -1 */
+  int32_t place[TESELA_GRAPH_RANK];     /* position of each dim of x in the result, or -1 */
+  int64_t size[TESELA_GRAPH_RANK];      /* size of the window in each dim of x */
   int64_t index_shape[TESELA_GRAPH_RANK]; /* of the indices without the vector */
 } lookup_many;
 
@@ -33,8 +34,8 @@ static bool many_list(const tesela__hlo_build *b, const tesela__hlo_instruction 
   return true;
 }
 
-/* keys: places of the window's dims, dims of x that are not in it, the map of components to dims, batches of x and of the indices.
- * `rank`: of the result or the values. */
+/* keys: positions of the window's dims, dims of x outside of it, the map of components to dims, batches of x and of the
+ * indices. `rank`: of the result or the values. */
 static bool many_read(const tesela__hlo_build *b, const tesela__hlo_instruction *in,
                       const char *const keys[5], const tesela_node *x, const tesela_node *indices,
                       int32_t rank, lookup_many *m) {
@@ -74,20 +75,20 @@ static bool many_read(const tesela__hlo_build *b, const tesela__hlo_instruction 
   return w == n_window && n_window + m->n_index == rank;
 }
 
-/* Which dims are looked up; sizes are known. `whole`: the others are seen whole. */
+/* Find the dims that are looked up, from known sizes. `whole`: the other dims are read whole. */
 static bool many_dims(const tesela_node *x, bool whole, lookup_many *m) {
   for (int32_t d = 0; d < m->rank; d++) {
     if (m->size[d] < 0 || m->size[d] > x->shape[d] || (m->place[d] < 0 && m->size[d] != 1)) return false;
     if (m->component[d] >= 0 || m->batch[d] >= 0)
       m->dim[m->n++] = d;
     else if (m->place[d] < 0 ||
-             (whole && m->size[d] != x->shape[d])) /* one element of it, from an unknown place */
+             (whole && m->size[d] != x->shape[d])) /* one element at an unknown position */
       return false;
   }
   return true;
 }
 
-/* The numbers of the elements that are looked up: indices, and windows after them. */
+/* The numbers of the looked-up elements: indices, then windows. */
 static tesela_status many_numbers(tesela__hlo_linear *l, const lookup_many *m, const tesela_node *x,
                                   int32_t at, bool check) {
   int64_t shape[TESELA_GRAPH_RANK], stride[TESELA_GRAPH_RANK];
@@ -158,7 +159,7 @@ static bool many_begin(tesela__hlo_linear *l, const lookup_many *m, const tesela
 
 /* ---- gather ---- */
 
-/* The lookup itself, of x with its dims merged; then a permutation. */
+/* The lookup in x with its dims merged; then a permutation. */
 static tesela_status many_gather(tesela__hlo_linear *l, const lookup_many *m, int32_t x, int32_t *out) {
   tesela__hlo_build *b = l->b;
   int32_t order[TESELA_GRAPH_RANK], back[TESELA_GRAPH_RANK], operand[2] = {x, l->number}, node;
@@ -175,7 +176,7 @@ static tesela_status many_gather(tesela__hlo_linear *l, const lookup_many *m, in
   return status;
 }
 
-/* Dims that are not looked up are seen from their first element on. */
+/* Other dims are read from their first element. */
 static tesela_status many_cut(tesela__hlo_build *b, const tesela__hlo_instruction *in, const lookup_many *m,
                               int32_t *x) {
   const tesela_node *of = tesela__graph_at(b->graph, *x);
@@ -192,7 +193,7 @@ static tesela_status many_cut(tesela__hlo_build *b, const tesela__hlo_instructio
   return cut ? tesela__hlo_add(b, in, "part", &spec, x) : TESELA_OK;
 }
 
-/* Nothing is looked up: the same for all indices. */
+/* No dim is looked up: equal for all indices. */
 static tesela_status many_repeat(tesela__hlo_build *b, const tesela__hlo_instruction *in,
                                  const lookup_many *m, int32_t x, tesela__hlo_value *out) {
   int64_t shape[TESELA_GRAPH_RANK];
@@ -277,7 +278,7 @@ tesela_status tesela__hlo_scatter_many(tesela__hlo_build *b, const tesela__hlo_i
 
 /* ---- slices at unknown places ---- */
 
-/* The dims that are cut, each looked up by its start, a scalar: operands `first` and on. */
+/* The sliced dims, each looked up by its start, a scalar: operands `first` and later. */
 static tesela_status many_starts(tesela__hlo_linear *l, lookup_many *m, const tesela_node *x, int32_t first,
                                  const int64_t *size) {
   int64_t shape[TESELA_GRAPH_RANK];
@@ -314,7 +315,7 @@ static bool many_slice(tesela__hlo_build *b, const tesela__hlo_instruction *in, 
   return m->n > 0 && many_begin(l, m, x, dtype);
 }
 
-/* All of x, wherever it may start. */
+/* Is it all of x, at any start? */
 static bool many_whole(const tesela_node *x, const int64_t *size) {
   return memcmp(x->shape, size, (size_t)x->rank * sizeof *size) == 0;
 }

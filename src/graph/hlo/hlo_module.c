@@ -8,7 +8,7 @@
  *   [ROOT] %name = shape opcode(operands), key=value, ...                              an instruction
  *
  * An operand names an instruction before it in the same computation; a name is found through a table of slots over all
- * computations. Of attributes only the stretch is kept; of shapes the place.
+ * computations. Of attributes only the span is kept; of shapes the position.
  */
 #include "graph/hlo/hlo.h"
 
@@ -26,7 +26,7 @@ static bool module_same_text(const char *text, tesela__hlo_span a, tesela__hlo_s
   return a.n == b.n && memcmp(text + a.at, text + b.at, a.n) == 0;
 }
 
-/* Slots hold numbers from 1 of instructions; computations follow as negative numbers from -1. */
+/* Slots hold instructions as numbers from 1 and computations as negative numbers from -1. */
 static int32_t *module_slot(const tesela__hlo_module *m, tesela__hlo_span name, int32_t computation) {
   size_t mask = m->n_slots - 1;
   for (size_t i = (size_t)module_hash(m, name, computation) & mask;; i = (i + 1) & mask) {
@@ -71,7 +71,7 @@ static tesela_status module_no_memory(tesela_error *err) {
 
 /* ---- shapes ---- */
 
-/* Skip a shape: a tuple's brackets, or an array. *dynamic: set if a dim of an array is. */
+/* Skip a shape: a tuple's brackets, or an array. *dynamic: set if a dim is dynamic. */
 static tesela_status module_shape(tesela__reader *r, bool *tuple, bool *dynamic) {
   tesela__hlo_span inside;
   *tuple = tesela__read_peek(r) == '(';
@@ -84,7 +84,7 @@ static tesela_status module_shape(tesela__reader *r, bool *tuple, bool *dynamic)
   if (status != TESELA_OK)
     return tesela__fail(r->err, status, (int64_t)r->at + (inner.at > 0 ? inner.at : 0), "%s", inner.message);
   r->at += used;
-  if (r->length - r->at >= 2 && memcmp(r->text + r->at, "{}", 2) == 0) r->at += 2; /* an old scalar */
+  if (r->length - r->at >= 2 && memcmp(r->text + r->at, "{}", 2) == 0) r->at += 2; /* the old form of a scalar's layout */
   *dynamic = *dynamic || shape.dynamic != 0;
   return TESELA_OK;
 }
@@ -141,7 +141,7 @@ static tesela_status module_operands(tesela__hlo_module *m, tesela__reader *r, t
   return TESELA_OK;
 }
 
-/* `, key=value` as often as there is one, each key once. */
+/* Any number of `, key=value`, each key once. */
 static tesela_status module_attributes(tesela__reader *r, tesela__hlo_span *span) {
   size_t start = r->at;
   char shown[TESELA__HLO_SHOWN];
@@ -165,7 +165,7 @@ static tesela_status module_attributes(tesela__reader *r, tesela__hlo_span *span
   return TESELA_OK;
 }
 
-/* Which operands of an instruction count for their value alone: starts, fills, what a fold starts with. */
+/* The first operand of an instruction that counts only by its value: starts, fills, initial values of folds. */
 static int32_t module_first_scalar(const tesela__hlo_module *m, const tesela__hlo_instruction *in) {
   if (tesela__hlo_same(m->text, in->opcode, "reduce") ||
       tesela__hlo_same(m->text, in->opcode, "reduce-window"))

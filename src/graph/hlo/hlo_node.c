@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_node.c - what all functions of opcodes use: operands as nodes, shapes as in the text, nodes that are added.
+ * hlo_node.c - helpers of the functions of opcodes: operands as nodes, shapes from the text, new nodes.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -99,7 +99,8 @@ tesela_status tesela__hlo_array(tesela__hlo_build *b, const tesela__hlo_instruct
 
 /* ---- nodes ---- */
 
-/* The name of an instruction's node, NULL where one must be made. The root of a called computation has its caller's name. */
+/* The name of an instruction's node, or NULL if one must be generated. The root of a called computation has its caller's name.
+ * */
 static const char *build_name(const tesela__hlo_build *b, const tesela__hlo_instruction *in,
                               const char *suffix, char *name) {
   const tesela__hlo_frame *f = b->frame;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_note.c - notes: what a printed program records about a node that HLO cannot express.
+ * hlo_note.c - notes: the attributes of printed nodes that HLO cannot express.
  *
  *   frontend_attributes={tesela="slice start=9,0 step=-3,1"}       a class and its attributes; lists, one number for each dim
  *
- * A note describes the node completely, but for operands, shape and type, which are in the instruction. Its keys are the fields of
- * tesela_node_spec. Bytes other than letters, digits and _.-+:@$/ of an opcode are %XX.
+ * A note describes the node completely, except for operands, shape and type, which the instruction has. Its keys are the fields
+ * of tesela_node_spec. Bytes other than letters, digits and _.-+:@$/ of an opcode are %XX.
  */
 #include "graph/hlo/hlo.h"
 
@@ -70,7 +70,7 @@ static bool note_number(const char *text, tesela__hlo_span word, int32_t *out) {
   return note_list32(text, word, 1, out, &n) && n == 1;
 }
 
-/* One of the keys that hold a list of 64-bit numbers for each dim. */
+/* The list of a key with a 64-bit number for each dim. */
 static int64_t *note_dims_of(note_lists *lists, const char *text, tesela__hlo_span key,
                              tesela_node_spec *spec) {
   const struct {
@@ -93,7 +93,7 @@ static int64_t *note_dims_of(note_lists *lists, const char *text, tesela__hlo_sp
   return NULL;
 }
 
-/* conv.x, conv.w, conv.result: places of batch, channel and spatial dims; conv.groups: those of the groups in the three. */
+/* conv.x, conv.w, conv.result: positions of batch, channel and spatial dims; conv.groups: those of the groups in all three. */
 static bool note_places(const char *text, tesela__hlo_span key, tesela__hlo_span value, tesela_conv2d *conv,
                         bool *known) {
   static const char *const words[3] = {"conv.x", "conv.w", "conv.result"};
@@ -129,7 +129,7 @@ static bool note_conv(const char *text, tesela__hlo_span key, tesela__hlo_span v
   return false;
 }
 
-/* One key; false: unknown, or its value does not match it. */
+/* Read one key; false: unknown, or its value does not match. */
 static bool note_key(const char *text, tesela__hlo_span key, tesela__hlo_span value, note_lists *lists,
                      tesela_node_spec *spec, int32_t rank) {
   int32_t n, flag;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_opcodes.c - the opcodes of HLO that a class of operators says. All others become fallbacks.
+ * hlo_opcodes.c - the opcodes of HLO that a class of operators expresses. All others become fallbacks.
  */
 #include "graph/hlo/hlo.h"
 
-/* Sorted by name; those that compute element by element are in hlo_functions.c. */
+/* Sorted by name; elementwise opcodes are in hlo_functions.c. */
 static const tesela__hlo_opcode hlo_opcodes[] = {
     {"add-dependency", tesela__hlo_same_value, TESELA_FN_NONE},
     {"all-gather-done", tesela__hlo_collective_done, TESELA_FN_NONE},

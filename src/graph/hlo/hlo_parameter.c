@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_parameter.c - parameters: inputs of the entry computation, operands of the call of any other.
+ * hlo_parameter.c - parameters: inputs of the entry computation; in other computations, operands of the call.
  *
- * Inputs are numbered as parameters are. Where the text has them in another order (scheduled programs may), all inputs come first,
- * in the order of their numbers; otherwise each stands where the text has it.
+ * Inputs have the order of parameter numbers. If the text has another order (as in scheduled programs), all inputs come first;
+ * otherwise each has its position in the text.
  */
 #include <stdlib.h>
 
 #include "graph/hlo/hlo.h"
 
-/* Does the device lay out what the shape says as the text does? Types on the device may be narrower; places count. */
+/* Is the device layout of the shape the one in the text? Types on the device may be narrower; only places count. */
 static bool hlo_is_stick(const tesela_target *target, const tesela_device_host *host,
                          const tesela_xla_shape *shape, int32_t stick) {
   tesela_device_layout device;
@@ -42,7 +42,7 @@ tesela_status tesela__hlo_input(tesela__hlo_build *b, const tesela__hlo_instruct
     *out = (tesela__hlo_value){.node = TESELA__HLO_ARGUMENTS};
     return TESELA_OK;
   }
-  if (b->dtype == TESELA_TOKEN) return TESELA_OK; /* nothing in memory: a fallback */
+  if (b->dtype == TESELA_TOKEN) return TESELA_OK; /* without memory: a fallback */
   tesela_xla_shape shape;
   tesela_status status = tesela__hlo_array(b, in, &shape);
   if (status != TESELA_OK) return status;
@@ -81,7 +81,7 @@ static int hlo_by_number(const void *a, const void *b) {
   return x->instruction < y->instruction ? -1 : x->instruction > y->instruction;
 }
 
-/* The parameters of a computation; *sorted: they stand in the order of their numbers. */
+/* The parameters of a computation; *sorted: they are in the order of their numbers. */
 static int32_t hlo_collect(const tesela__hlo_module *m, const tesela__hlo_computation *c, hlo_numbered *list,
                            bool *sorted) {
   int32_t n = 0;

@@ -10,14 +10,15 @@
  *     ROOT %t = f16[128,256]{1,0} add(%a_t, %x)
  *   }
  *
- * What HLO does not say exactly has a note (hlo_note.c), most often on a custom-call. Values that are not nodes here (the start of a
- * fold, the value of padding, the position of a piece) are constants before it, which reading removes.
+ * Nodes that HLO cannot express exactly have a note (hlo_note.c), mostly on a custom-call. Values that are not nodes here (the
+ * initial value of a fold, the value of padding, the position of a piece) become constants before the instruction, which
+ * reading removes.
  */
 #include <tesela/notation.h>
 
 #include "graph/hlo/hlo.h"
 
-/* The layout that is set, if XLA's notation says it of the node's type; else the default order. */
+/* The set layout, if XLA's notation expresses it for the node's type; else the default order. */
 static bool print_layout(tesela__sink *sink, const tesela_node *node) {
   tesela_xla_layout layout;
   tesela_xla_shape shape;
@@ -115,7 +116,7 @@ static void print_noted(tesela__hlo_printer *p, const tesela_node *node) {
     tesela__puts(sink, ", custom_call_target=\"tesela\"");
 }
 
-/* frontend_attributes: the note, the buffer of what has none of its own, the layout that is set. */
+/* frontend_attributes: the note, the buffer of a view or a result in place, the set layout. */
 static tesela_status print_attributes(tesela__hlo_printer *p, const tesela_node *node, int32_t number,
                                       bool noted, tesela_error *err) {
   tesela__sink *sink = p->sink;

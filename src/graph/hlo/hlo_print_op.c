@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_print_op.c - nodes that HLO says exactly: opcode, operands, attributes.
+ * hlo_print_op.c - nodes that HLO expresses exactly: opcode, operands, attributes.
  *
- * Each function first asks whether HLO says the node; without a sink that is all it does.
+ * Each function first tests whether HLO expresses the node; without a sink it does nothing else.
  */
 #include <math.h>
 
@@ -57,7 +57,7 @@ static bool op_pointwise(tesela__hlo_printer *p, const tesela_node *node) {
   const char *opcode = node->fn == TESELA_FN_FUSED ? node->opcode : tesela__hlo_opcode_of(node->fn);
   if (compare) opcode = "compare";
   if (!opcode || (compare && node->dtype != TESELA_PRED)) return false;
-  if (node->fn == TESELA_FN_FUSED && /* one of HLO's that has no function here */
+  if (node->fn == TESELA_FN_FUSED && /* an HLO function that is unknown here */
       tesela__hlo_function_of(opcode, (tesela__hlo_span){0, strlen(opcode)}) != TESELA_FN_FUSED)
     return false;
   for (int32_t k = 0; k < node->n_operands; k++)
@@ -82,14 +82,14 @@ static bool op_reduce(tesela__hlo_printer *p, const tesela_node *node) {
   return true;
 }
 
-/* Is this label one of an operand's, and where? */
+/* The dim of an operand with this label, or -1. */
 static int32_t op_dim_of(const tesela_graph *graph, const tesela_node *node, int32_t k, int32_t label) {
   for (int32_t d = 0; d < tesela__graph_operand(graph, node, k)->rank; d++)
     if (node->label[k][d] == label) return d;
   return -1;
 }
 
-/* Batch dims, then x's, then y's, and the summed ones in both: only that is a dot. */
+/* Only a matmul with batch dims, then dims of x, then dims of y, and summed dims in both, is a dot. */
 static bool op_matmul(tesela__hlo_printer *p, const tesela_node *node) {
   static const char *const batch_key[2] = {"lhs_batch_dims", "rhs_batch_dims"};
   static const char *const sum_key[2] = {"lhs_contracting_dims", "rhs_contracting_dims"};

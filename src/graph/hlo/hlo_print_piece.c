@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_print_piece.c - more nodes that HLO says exactly: lookups, pieces, views; and the notes of the others.
+ * hlo_print_piece.c - more nodes that HLO expresses exactly: lookups, pieces, views; and the notes of the others.
  */
 #include "graph/hlo/hlo.h"
 
@@ -13,7 +13,7 @@ static void piece_word(tesela__hlo_printer *p, const char *opcode, const tesela_
   tesela__putc(p->sink, '}');
 }
 
-/* Places of x's dims in gather's result or scatter's values: all but those of the indices. */
+/* Positions of x's dims in gather's result or scatter's values: all except those of the indices. */
 static void piece_window(tesela__sink *sink, const tesela_node *node, int32_t x_rank, int32_t n_index) {
   int32_t places[TESELA_GRAPH_RANK], n = 0;
   for (int32_t d = 0; d < x_rank - 1; d++) places[n++] = d < node->dim[0] ? d : d + n_index;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_print_scalar.c - what printing of all nodes uses: operands, lists, values, and the scalars that stand before an instruction.
+ * hlo_print_scalar.c - helpers of printing: operands, lists, values, and the scalars before an instruction.
  */
 #include <math.h>
 
@@ -44,7 +44,7 @@ void tesela__hlo_print_value(tesela__sink *sink, tesela_dtype dtype, double valu
     tesela__hlo_put_number(sink, value);
 }
 
-/* What a fold starts from: a float's or an integer's least for max, and so on. */
+/* The initial value of a fold: the least float or integer for max, and so on. */
 static void scalar_neutral(tesela__sink *sink, const tesela_node *node) {
   tesela_dtype_family family = tesela_dtype_family_of(node->dtype);
   int32_t bits = tesela_dtype_bits(node->dtype);
@@ -68,7 +68,7 @@ static void scalar_neutral(tesela__sink *sink, const tesela_node *node) {
     tesela__putc(sink, '0');
 }
 
-/* "NAME.at" and as many more as it takes to be no node's name. */
+/* "NAME.at", with suffixes until it is not the name of a node. */
 static void scalar_name(tesela__hlo_printer *p, const tesela_node *node, const char *word, int32_t k,
                         char name[TESELA_GRAPH_NAME + 64]) {
   for (int32_t again = 0;; again++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_print_window.c - convolutions without groups, and folds of windows, as HLO says them.
+ * hlo_print_window.c - convolutions without groups, and folds of windows, in HLO.
  */
 #include "graph/hlo/hlo.h"
 
@@ -39,7 +39,7 @@ bool tesela__hlo_print_convolution(tesela__hlo_printer *p, const tesela_node *no
   tesela__hlo_window window = {{0}, {0}, {0}, {0}, {0}, {0}, {0}};
   if (c->grouped || c->x[0] < 0 || c->x[1] < 0 || c->w[0] < 0) return false;
   for (int32_t i = 0; i < c->spatial; i++)
-    if (w->shape[c->w[2 + i]] == 0) return false; /* HLO has no window without elements */
+    if (w->shape[c->w[2 + i]] == 0) return false; /* HLO cannot express a window without elements */
   if (!p->sink) return true;
   for (int32_t i = 0; i < c->spatial; i++) {
     window.size[i] = w->shape[c->w[2 + i]];

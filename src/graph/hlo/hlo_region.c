@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_region.c - small computations on scalars, computed: what the comparison of a sort or a fold of pairs does.
+ * hlo_region.c - evaluation of small computations on scalars: the comparison of a sort, a fold of pairs.
  *
- * Such a computation only compares: what it gives depends on the order of its parameters and on where they stand to 0, to the
- * infinities and to NaN. So it is known once it was computed for values in every order. Floats may be compared by their bits, as
- * compilers expand a total order: bits below 0 are subtracted from the greatest integer, or xor it, and compared as
- * integers. Anything else in it, as other arithmetic or constants, makes it unknown.
+ * Such a computation only compares: its result depends on the order of its parameters and on their relation to 0, the
+ * infinities and NaN. So evaluation for values in every order determines it. Floats may be compared by their bits, as compilers
+ * expand a total order: bits below 0 are subtracted from the greatest integer, or xored with it, and compared as integers. Any
+ * other arithmetic or constant makes it unknown.
  */
 #include <math.h>
 
 #include "graph/hlo/hlo.h"
 
-enum { REGION_MOST = 64 }; /* instructions of a computation that is computed */
+enum { REGION_MOST = 64 }; /* most instructions of a computation */
 
 typedef struct region_number {
   double x;           /* a float, or a truth value */
   tesela_dtype whole; /* the type of an integer, or TESELA_DTYPE_NONE */
-  int64_t i;          /* then its value; of 64 bits without a sign its bits */
-  bool of_float;      /* then it is made of the bits of a float */
+  int64_t i;          /* then its value; for unsigned 64 bits its bits */
+  bool of_float;      /* then it comes from the bits of a float */
 } region_number;
 
 typedef struct region {
@@ -82,7 +82,7 @@ static bool region_compare(const region *r, const tesela__hlo_instruction *in, r
   return false;
 }
 
-/* The greatest number of a signed type: without its sign, that many bits of a float of this width. 0: no integer. */
+/* The greatest number of a signed integer type, or 0: all bits of a float of this width but the sign. */
 static int64_t region_most(tesela_dtype dtype) {
   tesela_dtype_family family = tesela_dtype_family_of(dtype);
   int32_t bits = tesela_dtype_bits(dtype);
@@ -90,7 +90,7 @@ static int64_t region_most(tesela_dtype dtype) {
   return (int64_t)(UINT64_MAX >> (65 - bits));
 }
 
-/* An integer as its type has it: the low bits, with a sign or without. */
+/* An integer in its type: the low bits, signed or unsigned. */
 static int64_t region_wrap(tesela_dtype dtype, uint64_t bits) {
   int32_t unused = 64 - tesela_dtype_bits(dtype);
   if (tesela_dtype_family_of(dtype) == TESELA_FAMILY_UNSIGNED) return (int64_t)(bits << unused >> unused);
@@ -99,7 +99,7 @@ static int64_t region_wrap(tesela_dtype dtype, uint64_t bits) {
   return bits & sign ? (int64_t)(bits - sign) - (int64_t)(sign - 1) - 1 : (int64_t)bits;
 }
 
-/* 0, NaN, infinities, truth values; and the integer that turns the bits of a negative float into its place. */
+/* Allowed constants: 0, NaN, infinities, truth values, and the integer that maps the bits of a negative float to its rank. */
 static bool region_constant(const region *r, const tesela__hlo_instruction *in, region_number *value) {
   tesela_dtype dtype = region_type(r, in);
   tesela__hlo_span text = tesela__hlo_trim(r->m->text, in->inside);
@@ -112,7 +112,7 @@ static bool region_constant(const region *r, const tesela__hlo_instruction *in, 
   return value->x == 0 || isnan(value->x) || isinf(value->x) || dtype == TESELA_PRED;
 }
 
-/* The bits of a float of 16, 32 or 64 bits that holds x exactly; NaN has one code, and its sign. */
+/* The bits of a float of 16, 32 or 64 bits that holds x exactly; NaN has one code, with a sign. */
 static bool region_float_bits(tesela_dtype dtype, double x, uint64_t *bits) {
   uint64_t sign = signbit(x) != 0;
   uint32_t narrow;
@@ -132,7 +132,7 @@ static bool region_float_bits(tesela_dtype dtype, double x, uint64_t *bits) {
   return (dtype == TESELA_F64 || dtype == TESELA_F32 || dtype == TESELA_BF16 || dtype == TESELA_F16) && !lost;
 }
 
-/* The bits of a float as an integer, or of an integer with a sign or without. */
+/* The bits of a float as an integer, or of an integer, signed or unsigned. */
 static bool region_bits(const region *r, const tesela__hlo_instruction *in, region_number *value) {
   const region_number *from = region_value(r, in, 0);
   tesela_dtype dtype = region_type(r, in), old = region_type(r, region_operand(r, in, 0));
@@ -144,7 +144,7 @@ static bool region_bits(const region *r, const tesela__hlo_instruction *in, regi
   return true;
 }
 
-/* The greatest number less the bits of a float, or different from them: of negative ones, their places below 0. */
+/* The greatest number minus the bits of a float, or xor them: for negative floats, their rank below 0. */
 static bool region_mirror(const region *r, const tesela__hlo_instruction *in, bool subtract,
                           region_number *value) {
   const region_number *a = region_value(r, in, 0), *b = region_value(r, in, 1);
@@ -194,7 +194,7 @@ static bool region_parameter(const region *r, const tesela__hlo_instruction *in,
   return dtype != TESELA_DTYPE_NONE;
 }
 
-/* The less (the greater) of two; NaN if one is. */
+/* The minimum (maximum) of two; NaN if one is NaN. */
 static region_number region_extreme(const region_number *a, const region_number *b, bool least) {
   if (a->whole != TESELA_DTYPE_NONE) return least == (b->i < a->i) ? *b : *a;
   if (isnan(a->x) || isnan(b->x)) return (region_number){.x = (double)NAN};
@@ -339,14 +339,14 @@ int32_t tesela__hlo_region_order(const tesela__hlo_module *m, int32_t computatio
       if (!tesela__hlo_region_compute(m, computation, 2 * n, parameter, 1, &before)) return 0;
       bool less = isnan(y) ? !isnan(x) : x < y, greater = isnan(x) ? !isnan(y) : y < x;
       bool free =
-          (isnan(x) || isnan(y)) && before == 0; /* NaN compared as no number: it may stand anywhere */
+          (isnan(x) || isnan(y)) && before == 0; /* NaN compares as unordered: any position is allowed */
       may[0] = may[0] && (free || (before != 0) == less);
       may[1] = may[1] && (free || (before != 0) == greater);
     }
   return may[0] ? 1 : may[1] ? -1 : 0;
 }
 
-/* Which of two a fold of pairs keeps for x at 5 and y at the index given: 0 either, 1, 2. */
+/* The pair that a fold keeps for x at index 5 and y at index `at`: 1, 2, or 0 for either. */
 static int32_t region_kept(double x, double y, double at, int32_t sign) {
   if (isnan(x) || isnan(y)) return isnan(x) && isnan(y) ? 0 : isnan(x) ? 1 : 2;
   if (x == y) return at > 5 ? 1 : 2;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_values.c - opcodes that give or pass on values: constants, tuples, copies, and what is computed element by element.
+ * hlo_values.c - opcodes that make or pass on values: constants, tuples, copies, elementwise functions.
  */
 #include "graph/hlo/hlo.h"
 
@@ -134,7 +134,7 @@ static tesela_fn hlo_direction(tesela__hlo_build *b, const tesela__hlo_instructi
   return TESELA_FN_NONE;
 }
 
-/* `called`: what the function is called if it is not the opcode. */
+/* `called`: the name of the function if it is not the opcode. */
 static tesela_status hlo_elementwise(tesela__hlo_build *b, const tesela__hlo_instruction *in, tesela_fn fn,
                                      const char *called, tesela__hlo_value *out) {
   char opcode[32] = "";

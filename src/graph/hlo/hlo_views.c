@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hlo_views.c - opcodes that are views, and those that put pieces together: broadcast, transpose, reshape, slice, reverse,
- * concatenate, pad, dynamic-slice and dynamic-update-slice from places that are known (else: hlo_lookup_many.c).
+ * hlo_views.c - opcodes that are views, and opcodes that combine pieces: broadcast, transpose, reshape, slice, reverse,
+ * concatenate, pad, dynamic-slice and dynamic-update-slice at known positions (else: hlo_lookup_many.c).
  */
 #include "graph/hlo/hlo.h"
 
@@ -108,7 +108,7 @@ tesela_status tesela__hlo_reverse(tesela__hlo_build *b, const tesela__hlo_instru
   return tesela__hlo_reverse_dims(b, in, NULL, n, dims, x, &out->node);
 }
 
-/* Starts that are known, as XLA takes them: moved so far that the piece fits. */
+/* Known starts, clamped as in XLA so that the piece fits. */
 static bool views_starts(tesela__hlo_build *b, const tesela__hlo_instruction *in, int32_t first, int32_t rank,
                          const int64_t *whole, const int64_t *piece, int64_t *start) {
   if (in->n_operands != first + rank) return false;
@@ -170,7 +170,7 @@ tesela_status tesela__hlo_concatenate(tesela__hlo_build *b, const tesela__hlo_in
   return status;
 }
 
-/* A value that is not known: it is everywhere, and x is written into it. */
+/* An unknown value: expand it, and write x into it. */
 static tesela_status views_pad_unknown(tesela__hlo_build *b, const tesela__hlo_instruction *in, int32_t x,
                                        const int64_t *low, const int64_t *step, tesela__hlo_value *out) {
   int32_t value, operand[2] = {0, x};

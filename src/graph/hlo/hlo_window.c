@@ -4,14 +4,14 @@
  *
  *   window={size=3x3 stride=2x2 pad=0_1x0_1 lhs_dilate=1x1 rhs_dilate=1x1 rhs_reversal=0x0}
  *
- * A fold starts from a value. If that is neutral (0 of a sum, -inf of max) it is left out; otherwise the fold is followed by one
- * more operation with it.
+ * A fold has an initial value. A neutral one (0 for a sum, -inf for max) is left out; otherwise one more operation with it
+ * follows the fold.
  *
- * lhs_dilate spreads the elements of the operand, rhs_dilate those of the window. A fold of windows starts from a value that also
- * replaces missing elements; so a value that is not neutral is folded in after only where all of a window are elements, or where
- * it makes no difference how often it is.
+ * lhs_dilate spreads the elements of the operand, rhs_dilate those of the window. The initial value of a fold of windows also
+ * replaces missing elements; so a value that is not neutral is folded in afterwards only if each window is full of elements, or
+ * if repetitions of the value do not matter.
  *
- * Windows that reach from an end to each element are a cumulative fold along that dim.
+ * Windows that extend from an end to each element are a cumulative fold along that dim.
  */
 #include "graph/hlo/hlo.h"
 
@@ -63,7 +63,7 @@ bool tesela__hlo_window_read(const tesela__hlo_module *m, const tesela__hlo_inst
 
 /* ---- reduce-window ---- */
 
-/* Is each window full of elements? */
+/* Do all windows contain only elements? */
 static bool window_full(int32_t n, const tesela__hlo_window *w) {
   for (int32_t d = 0; d < n; d++)
     if (w->low[d] > 0 || w->high[d] > 0 || w->x_dilation[d] > 1) return false;
@@ -167,7 +167,7 @@ tesela_status tesela__hlo_reduce(tesela__hlo_build *b, const tesela__hlo_instruc
                            .operand = &x,
                            .n_dims = n,
                            .dims = dims};
-  if (n == 0) { /* every element is a fold of its own */
+  if (n == 0) { /* each element is folded alone */
     spec.op = TESELA_OP_POINTWISE;
     spec.fn = TESELA_FN_COPY;
   }

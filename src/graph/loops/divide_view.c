@@ -2,9 +2,9 @@
 /*
  * divide_view.c - the places of an operand that one core touches.
  *
- * Iteration dims move different coordinates of an operand, so the coordinates that a share touches are a product of sets, one for each
- * coordinate; each set is found by going through the counters that move it. Where places are sums over coordinates, so are the first
- * and the last; where joins tie coordinates together, the elements are gone through.
+ * Iteration dims move different coordinates of an operand, so the coordinates that a share touches are a product of sets, one
+ * per coordinate; a walk over the counters that move a coordinate finds its set. Without joins places are sums over
+ * coordinates, and so are the first and the last place; with joins, all elements are visited.
  */
 #include "graph/loops/loops.h"
 #include "layout/layout.h"
@@ -19,7 +19,7 @@ typedef struct touch_sets {
   bool any; /* an element was found */
 } touch_sets;
 
-/* Is dim d looked at: it goes to coordinate c; c < 0: it is dim ~c, which goes to none. */
+/* Does dim d belong to coordinate c; c < 0: is it dim ~c, without a coordinate? */
 static bool touch_of(const touch_sets *v, int32_t c, int32_t d) {
   return c >= 0 ? v->tensor->to[d] == c : d == ~c;
 }
@@ -32,7 +32,7 @@ static bool touch_moves(const touch_sets *v, int32_t c, int32_t dim) {
   return false;
 }
 
-/* The coordinate at an iteration; false: a dim that goes to it has no element there. */
+/* The coordinate at an iteration; false: one of its dims has no element there. */
 static bool touch_coordinate(const touch_sets *v, int32_t c, const int64_t *iteration, int64_t looked_up,
                              int64_t *x) {
   *x = c < 0 ? 0 : v->tensor->offset[c];
@@ -60,7 +60,7 @@ static void touch_add(touch_sets *v, int32_t c, const int64_t *iteration, int64_
   }
 }
 
-/* All values of one coordinate in the share. */
+/* Find all values of one coordinate in the share. */
 static void touch_set(touch_sets *v, int32_t c) {
   int32_t loop[TESELA_DEVICE_DIMS], n = 0;
   int64_t counter[TESELA_DEVICE_DIMS] = {0}, lookups = 1;
@@ -89,7 +89,7 @@ static void touch_set(touch_sets *v, int32_t c) {
   }
 }
 
-/* Has the share any iteration, and the operand any element? */
+/* Does the share have an iteration, and the operand an element? */
 static bool touch_any(const touch_sets *v) {
   for (int32_t i = 0; i < v->loops->iteration.n; i++)
     if (v->loops->iteration.extent[i] == 0) return false;
@@ -124,7 +124,7 @@ static void touch_sum(const touch_sets *v, tesela_core_view *view) {
   }
 }
 
-/* With joins: all elements. The dims of the tensor are the coordinates then; those that repeat elements have no digits. */
+/* With joins: visit all elements. The coordinates are then the dims of the tensor; dims that repeat elements have no digits. */
 static tesela_status touch_walk(const touch_sets *v, tesela_core_view *view, tesela_error *err) {
   const tesela_layout *base = &v->tensor->base;
   int64_t x[TESELA_MAX_RANK] = {0};
@@ -150,7 +150,7 @@ static tesela_status touch_walk(const touch_sets *v, tesela_core_view *view, tes
   }
 }
 
-/* Copies of each element lie at sums of the replica digits. */
+/* Copies of an element are at sums of the replica digits. */
 static void touch_copies(const tesela_layout *base, tesela_core_view *view) {
   for (int32_t i = base->n_mapped; i < base->n_active; i++) {
     const tesela_digit *digit = &base->digit[i];

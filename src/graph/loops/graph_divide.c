@@ -2,9 +2,9 @@
 /*
  * graph_divide.c - an operator over cores.
  *
- * A division is a factor for each loop. All factors that divide their loops are gone through, with a product up to the cores; the
- * divisions tried are cut off at CORES_EFFORT, which operators of up to eight loops do not reach. Among divisions that use as many
- * cores the one whose cores read least is taken, then the one with the larger factors outside.
+ * A division is a factor for each loop. The search tries all factors that divide their loops, with a product up to the number
+ * of cores, and stops after CORES_EFFORT divisions, which operators of up to eight loops do not reach. Of divisions with
+ * equally many cores, the one whose cores read least wins, then the one with larger factors in outer loops.
  */
 #include "graph/loops/loops.h"
 
@@ -16,15 +16,15 @@ typedef struct cores_search {
   int64_t forced[TESELA_DEVICE_DIMS];
   uint64_t reads[TESELA_DEVICE_DIMS]; /* bit k: operand k moves with the loop */
   int32_t n_operands;
-  bool fold; /* a folded loop may be cut */
-  bool line; /* the folded loop is a line that each element needs as a whole: it is never cut */
+  bool fold; /* a folded loop may be divided */
+  bool line; /* the folded loop is a line that each element needs as a whole: never divided */
   int64_t effort;
   int64_t factor[TESELA_DEVICE_DIMS], best[TESELA_DEVICE_DIMS];
   int64_t best_cores;
   double best_read;
 } cores_search;
 
-/* What one core reads: for each operand the counters of the loops that it moves with. */
+/* The reads of one core: for each operand the product of the loops that move it. */
 static double cores_read(const cores_search *s) {
   double sum = 0;
   for (int32_t k = 0; k < s->n_operands; k++) {
@@ -36,7 +36,7 @@ static double cores_read(const cores_search *s) {
   return sum;
 }
 
-/* Loops l .. n-1 are open; `product` of the factors so far. */
+/* Loops l .. n-1 are open; `product`: of the factors so far. */
 static void cores_try(cores_search *s, int32_t l, int64_t product, bool folded) {
   if (++s->effort > CORES_EFFORT) return;
   if (l == s->loops->n) {
@@ -57,7 +57,7 @@ static void cores_try(cores_search *s, int32_t l, int64_t product, bool folded) 
   }
 }
 
-/* Are the factors that are given possible? */
+/* Are the given factors valid? */
 static tesela_status cores_check(const cores_search *s, tesela_error *err) {
   int64_t product = 1;
   int32_t cut = 0;
@@ -90,7 +90,7 @@ static tesela_status cores_reads(cores_search *s, const tesela_graph *graph, int
                                  tesela_error *err) {
   tesela_index index[TESELA_GRAPH_RANK];
   const tesela_node *of = tesela_graph_node(graph, node);
-  s->n_operands = of->n_operands < 64 ? of->n_operands : 64; /* more of them (cat) are alike */
+  s->n_operands = of->n_operands < 64 ? of->n_operands : 64; /* further operands (of cat) are alike */
   for (int32_t k = 0; k < s->n_operands; k++) {
     tesela_status status = tesela_graph_operand_index(graph, node, k, index, err);
     if (status != TESELA_OK) return status;
@@ -105,7 +105,7 @@ static tesela_status cores_reads(cores_search *s, const tesela_graph *graph, int
 
 /* ---- balance ------------------------------------------------------------------------------------------------ */
 
-/* How many indices below `limit` of dim `dim` a share's counters make, from the loop with the largest step below `above` on. */
+/* The number of indices below `limit` of dim `dim` that a share's counters reach, counting loops with a step below `above`. */
 static int64_t cores_count(const tesela_op_loops *loops, const tesela_core_share *share, int32_t dim,
                            int64_t above, int64_t limit) {
   int32_t top = -1;
@@ -119,7 +119,7 @@ static int64_t cores_count(const tesela_op_loops *loops, const tesela_core_share
   }
   if (top < 0) return 1;
   if (below == 0) return 0;
-  int64_t step = loops->loop[top].step, whole = limit / step; /* counters below this one are all inside */
+  int64_t step = loops->loop[top].step, whole = limit / step; /* smaller counters are all inside */
   int64_t first = share->start[top], end = first + share->extent[top];
   int64_t n = tesela__max(tesela__min(whole, end) - first, 0) * (below / share->extent[top]);
   if (whole >= first && whole < end) n += cores_count(loops, share, dim, step, limit - whole * step);

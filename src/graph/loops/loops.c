@@ -2,9 +2,9 @@
 /*
  * loops.c - the loops of an operator.
  *
- * Each device dim of the result's layout is a loop, as far as elements reach, then the folded dims, each taken apart into
- * blocks and lanes if an operand has its lanes along it. A host dim whose steps do not divide each other keeps those that
- * do, counted from the lanes: each iteration index has exactly one set of counters. Loops of one pass are left out.
+ * Each device dim of the result's layout is a loop over its elements; then come the folded dims, split into blocks and lanes if
+ * an operand has its lanes along them. Of a host dim whose steps do not divide each other, the loops keep those that do,
+ * starting at the lanes, so each iteration index has exactly one set of counters. Loops of extent 1 are left out.
  *
  *   steps 360, 120, 64, 1 of a dim of 4800     64 and 1 stay: loops 75, 64
  */
@@ -18,7 +18,7 @@ static tesela_status loops_add(tesela_op_loops *loops, tesela_loop loop, tesela_
   return TESELA_OK;
 }
 
-/* How far the digit of each device dim of one host dim goes: 1 for those that are not kept. */
+/* The extent of the loop for each device dim of one host dim; 1 if it is not kept. */
 static void loops_reach(const tesela_device_layout *layout, int32_t host_dim, int64_t extent,
                         int64_t reach[TESELA_DEVICE_DIMS]) {
   int32_t kept[TESELA_DEVICE_DIMS], n = 0; /* by increasing step */
@@ -39,7 +39,7 @@ static void loops_reach(const tesela_device_layout *layout, int32_t host_dim, in
   }
 }
 
-/* Is the tensor its buffer, element by element? */
+/* Does the tensor equal its buffer, element by element? */
 static bool loops_is_buffer(const tesela_graph *graph, const tesela_node *node) {
   const tesela_node *buffer = tesela_graph_node(graph, node->buffer);
   if (buffer == node) return true;
@@ -105,7 +105,7 @@ static bool loops_in_result(const tesela_iteration *iteration, int32_t rank, int
   return false;
 }
 
-/* Dims that are folded, in their order, so that the counters go through them row-major. */
+/* The folded dims in order, so that the counters visit them row-major. */
 static tesela_status loops_folded(tesela_op_loops *loops, const tesela_graph *graph, int32_t node, bool plain,
                                   tesela_error *err) {
   const tesela_node *of = tesela_graph_node(graph, node);

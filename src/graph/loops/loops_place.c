@@ -2,10 +2,10 @@
 /*
  * loops_place.c - the places of an operator's tensors as layouts of loop counters.
  *
- * A place is built as digits of the core: counters are parts of one join for each coordinate of the buffer, with what they add to it
- * as weights, and the base layout's digits take these joins apart. The canonical form then finds the counters that are digits of
- * the buffer themselves. What is constant in a coordinate is moved, as far as whole steps of its first digit go, to the offset of
- * the axis; where windows reach below the buffer, all places are raised by *before.
+ * A place is a layout of the core: each coordinate of the buffer is a join whose parts are the counters, weighted by their
+ * strides along it, and the digits of the base layout split these joins. The canonical form then finds the counters that are
+ * digits of the buffer themselves. Whole steps of a coordinate's constant, by its first digit, move to the offset of the axis;
+ * if windows reach below the buffer, all places are raised by *before.
  */
 #include "graph/loops/loops.h"
 #include "layout/layout.h"
@@ -38,14 +38,14 @@ static tesela_status place_put(place_build *b, tesela_digit digit, tesela_error 
   return TESELA_OK;
 }
 
-/* Widen a range by what `span` adds. */
+/* Widen a range by the values of a span. */
 static bool place_widen(int64_t *low, int64_t *high, int64_t count, int64_t weight) {
   int64_t span;
   return tesela__mul(tesela__max(count - 1, 0), weight, &span) &&
          tesela__add(span < 0 ? *low : *high, span, span < 0 ? low : high);
 }
 
-/* The counters that a dim is indexed by, as parts of join j with weight `by` each; their range in low, high. */
+/* Add the counters that index a dim as parts of join j, each with weight `by`; low and high receive their range. */
 static tesela_status place_parts(place_build *b, const tesela_index *index, int64_t by, int32_t j,
                                  int64_t *low, int64_t *high, tesela_error *err) {
   for (int32_t l = 0; l < b->n_counters; l++) {
@@ -78,7 +78,7 @@ static tesela_status place_parts(place_build *b, const tesela_index *index, int6
   return TESELA_OK;
 }
 
-/* A dim that is divided: a join of its own, whose quotient is a part of the coordinate. */
+/* A divided dim: a join of its own whose quotient is a part of the coordinate. */
 static tesela_status place_divided(place_build *b, int32_t d, tesela_error *err) {
   const tesela_index *index = &b->tensor->index[d];
   int32_t j = b->divided[d], c = b->tensor->to[d];
@@ -112,7 +112,7 @@ static tesela_status place_divided(place_build *b, int32_t d, tesela_error *err)
       err);
 }
 
-/* All dims of the tensor: what they add to the coordinates. */
+/* Add all dims of the tensor to the coordinates. */
 static tesela_status place_dims(place_build *b, tesela_error *err) {
   const tesela__op_tensor *tensor = b->tensor;
   for (int32_t c = 0; c < tensor->base.rank; c++) b->offset[c] = tensor->offset[c];
@@ -134,14 +134,15 @@ static tesela_status place_dims(place_build *b, tesela_error *err) {
   return TESELA_OK;
 }
 
-/* The first digit of a coordinate of base, -1 if it has none. */
+/* The first digit of a coordinate of base, or -1. */
 static int32_t place_first(const tesela_layout *base, int32_t coordinate) {
   for (int32_t i = 0; i < base->n_mapped; i++)
     if (base->digit[i].source == coordinate) return i;
   return -1;
 }
 
-/* The joins of the coordinates: the least offset, a whole number of steps of the first digit away, from which all is >= 0. */
+/* Make the joins of the coordinates. Their offset is the least one from which all values are >= 0 and that differs from the
+ * given one by whole steps of the first digit. */
 static tesela_status place_coordinates(place_build *b, tesela_error *err) {
   const tesela_layout *base = &b->tensor->base;
   for (int32_t c = 0; c < base->rank; c++) {
@@ -168,7 +169,7 @@ static tesela_status place_coordinates(place_build *b, tesela_error *err) {
   return TESELA_OK;
 }
 
-/* Digits of base that go further than in base may take its joins below 0, where their strides are negative. */
+/* Longer digits with negative strides may take the joins of base below 0: refuse that. */
 static tesela_status place_joins_begin_at_0(const place_build *b, tesela_error *err) {
   for (int32_t j = 0; j < b->tensor->base.n_joins; j++) {
     int32_t join = b->first_coordinate + b->tensor->base.rank + j;
@@ -183,7 +184,7 @@ static tesela_status place_joins_begin_at_0(const place_build *b, tesela_error *
   return TESELA_OK;
 }
 
-/* The digits of base after the joins; the first digit of each coordinate goes as far as its join does. */
+/* The digits of base after the joins; the first digit of each coordinate has the extent of its join. */
 static tesela_status place_base(place_build *b, tesela_error *err) {
   const tesela_layout *base = &b->tensor->base;
   int32_t shift = b->n_counters + b->first_coordinate;
@@ -202,7 +203,7 @@ static tesela_status place_base(place_build *b, tesela_error *err) {
         tesela_join *join = &b->out->join[b->first_coordinate + base->rank + digit.join];
         int64_t low = 0, high = join->extent;
         if (!place_widen(&low, &high, digit.extent, digit.stride)) return place_overflow(err);
-        join->extent = high; /* at least as far as values go */
+        join->extent = high; /* at least the range of the values */
         digit.join = (int16_t)(b->first_coordinate + base->rank + digit.join);
       }
       tesela_status status = place_put(b, digit, err);
@@ -219,7 +220,7 @@ static tesela_status place_base(place_build *b, tesela_error *err) {
   return TESELA_OK;
 }
 
-/* Raise the axis to where its least place is 0, if that is below. */
+/* Raise the axis until its least place is 0, if it is below. */
 static tesela_status place_raise(tesela_layout *out, int64_t *before, tesela_error *err) {
   int64_t low = out->axis[0].offset;
   for (int32_t i = 0; i < out->n_digits; i++) {

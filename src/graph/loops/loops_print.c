@@ -86,12 +86,12 @@ static void print_gather(tesela__print *s) {
   tesela__putc(s->sink, '}');
 }
 
-/* A fold of operand 0 alone. */
+/* Is it a fold of operand 0 alone? */
 static bool print_folds_one(const tesela__print *s) {
   return s->node->op == TESELA_OP_REDUCE || s->node->op == TESELA_OP_POOL;
 }
 
-/* What a fold starts from. */
+/* The initial value of a fold. */
 static const char *print_first(const tesela__print *s) {
   switch (print_folds_one(s) ? s->node->fn : TESELA_FN_SUM) {
   case TESELA_FN_PROD:
@@ -107,7 +107,7 @@ static const char *print_first(const tesela__print *s) {
   }
 }
 
-/* The element is operand 0's, then each value whose index is the element's is set or added. */
+/* The element starts as that of operand 0; then each value with its index is stored or added. */
 static void print_scatter(tesela__print *s) {
   tesela__terms_sum sum = {.constant = 0};
   tesela__print_open(s);
@@ -185,15 +185,15 @@ static void print_fold(tesela__print *s) {
   tesela__putc(s->sink, '}');
 }
 
-/* "line", or "line1" where there are several. */
+/* "line", or "line1" if there are several. */
 static void print_line_name(tesela__print *s, int32_t k) {
   tesela__puts(s->sink, "line");
   if (s->node->n_operands > 1) tesela__put_int(s->sink, k);
 }
 
-/* The line of each operand is read, then one element of what comes of it is written. */
+/* Read the line of each operand, then write one element of the result. */
 static void print_along(tesela__print *s) {
-  int32_t dim = s->node->rank; /* that of the line */
+  int32_t dim = s->node->rank; /* the dim of the line */
   int64_t extent = s->loops.iteration.extent[dim];
   tesela__terms_sum at = {.constant = 0}, element = {.constant = 0};
   tesela__print_open(s);

@@ -12,7 +12,7 @@ void tesela__print_line(tesela__print *s) {
   for (int32_t i = 0; i < s->depth; i++) tesela__puts(s->sink, "  ");
 }
 
-/* A block after the loops, or on its own line without loops. */
+/* A block after the loops, or on a line of its own without loops. */
 void tesela__print_open(tesela__print *s) {
   if (s->depth > 0) {
     tesela__puts(s->sink, " {");
@@ -25,7 +25,7 @@ void tesela__print_open(tesela__print *s) {
 
 /* ---- names -------------------------------------------------------------------------------------------------- */
 
-/* An identifier of C that is not a word used here, and not v and a number. */
+/* Is it an identifier of C, other than the words in use here and than v with a number? */
 static bool print_is_identifier(const char *name) {
   static const char *const taken[] = {
       "at",       "i",      "auto",   "break",    "case",   "char",  "const",    "continue", "default",
@@ -41,7 +41,7 @@ static bool print_is_identifier(const char *name) {
   for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
     if (strcmp(taken[i], name) == 0) return false;
   const char *tail = strstr(name, "_reverse");
-  if (tail && tail[8] == '\0') length = (size_t)(tail - name); /* of a function that runs along a dim */
+  if (tail && tail[8] == '\0') length = (size_t)(tail - name); /* suffix of a function along a dim */
   return tesela_fn_find(name, length) < 0;
 }
 
@@ -62,7 +62,7 @@ void tesela__print_dim(tesela__print *s, int32_t dim, int64_t by, tesela__terms_
       tesela__terms_add(&s->text, sum, s->counter[l], s->loops.loop[l].step * by);
 }
 
-/* What stands before a condition: of the first one of a line of its own, "if (". */
+/* The text before a condition: "if (" for the first one on a line of its own. */
 static void print_before_condition(tesela__print *s, bool any, bool line) {
   if (any) {
     tesela__puts(s->sink, " && ");
@@ -81,7 +81,7 @@ static void print_condition(tesela__print *s, bool *any, bool line, const tesela
   tesela__put_int(s->sink, number);
 }
 
-/* "if (..)" for counters that go beyond their dims, of the loops from .. to-1; true: it was printed. */
+/* "if (..)" for counters beyond their dims, of loops from .. to-1. Returns whether it was printed. */
 bool tesela__print_inside(tesela__print *s, int32_t from, int32_t to) {
   bool any = false;
   for (int32_t i = 0; i < s->loops.iteration.n; i++) {
@@ -98,8 +98,8 @@ bool tesela__print_inside(tesela__print *s, int32_t from, int32_t to) {
   return any;
 }
 
-/* The conditions under which the operand has an element, given that the iteration is inside, `line`: as "if (..)" on a line of
- * its own; false: it always has one, nothing is printed. */
+/* The conditions under which the operand has an element at an iteration inside the dims, with `line` as "if (..)" on a line of
+ * its own; false: it always has one, and nothing is printed. */
 bool tesela__print_exists(tesela__print *s, const tesela__op_tensor *tensor, bool line) {
   bool any = false;
   for (int32_t d = 0; d < tensor->rank; d++) {
@@ -110,7 +110,7 @@ bool tesela__print_exists(tesela__print *s, const tesela__op_tensor *tensor, boo
     for (int32_t i = 0; i < 2; i++) {
       if (index->dim[i] < 0) continue;
       int64_t span =
-          (s->loops.iteration.extent[index->dim[i]] - 1) * index->factor[i]; /* windows are in int64 */
+          (s->loops.iteration.extent[index->dim[i]] - 1) * index->factor[i]; /* windows fit int64 */
       *(span < 0 ? &low : &high) += span;
       tesela__print_dim(s, index->dim[i], index->factor[i], &sum);
     }
@@ -147,7 +147,7 @@ void tesela__print_element(tesela__print *s, const tesela__op_tensor *tensor, bo
   int64_t before;
   bool looked_up = tesela__op_tensor_looked_up(tensor);
   int64_t extra = looked_up ? tensor->shape[s->node->dim[0]] : -1;
-  tesela_op_loops loops = s->loops; /* a fold over nothing still has a result */
+  tesela_op_loops loops = s->loops; /* an empty fold still has a result */
   for (int32_t l = 0; l < loops.n; l++) loops.loop[l].extent = tesela__max(loops.loop[l].extent, 1);
   s->status = tesela__loop_place(&loops, tensor, extra, &place, &before, s->err);
   if (s->status != TESELA_OK) return;

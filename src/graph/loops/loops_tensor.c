@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loops_tensor.c - the tensors of an operator: how they are indexed, and which coordinates of their buffers they see.
+ * loops_tensor.c - the tensors of an operator: their indices, and the coordinates of their buffers.
  *
- * A view's strides are those of its buffer's dims as long as no index carries from one dim to the next: then each dim of the view
- * moves one dim of the buffer. A reshape across dims does carry; the core composes it.
+ * Without carries from one dim to the next, a view has the strides of its buffer's dims: each dim of the view moves one dim of
+ * the buffer. A reshape across dims does carry; the core composes it.
  */
 #include "graph/loops/loops.h"
 #include "layout/layout.h"
 
-/* The view of a node's tensor on its buffer, coordinate by coordinate; false if a carry goes from one to another. */
+/* The view of a node's tensor on its buffer, coordinate by coordinate; false if one carries into another. */
 static bool tensor_view(const tesela_node *node, const tesela_node *buffer, tesela__op_tensor *tensor) {
   int64_t low[TESELA_GRAPH_RANK], high[TESELA_GRAPH_RANK], rest = node->offset;
   for (int32_t b = 0; b < buffer->rank; b++) {
@@ -39,7 +39,7 @@ static bool tensor_is_empty(const tesela_node *node) {
   return false;
 }
 
-/* A view that goes across dims of the buffer: composed by the core. */
+/* A view across dims of the buffer: composed by the core. */
 static tesela_status tensor_compose(const tesela_node *node, tesela__op_tensor *tensor, tesela_error *err) {
   tesela_layout view, base = tensor->base;
   tesela_status status = tesela_layout_strided(&view, base.dtype, base.bits, node->rank, node->shape,

@@ -2,13 +2,13 @@
 /*
  * graph_memory.c - live ranges, reuse in place, and the arena and scratchpad of a program.
  *
- * Buffers that take each other's place one after the other are one buffer of the arena: it lives from the first to the last of them and
- * has the size of the first. All others are planned by tesela_arena_plan, the scratchpad first: the buffers whose traffic is worth
- * most stay there, the others go to the arena.
+ * A chain of buffers that reuse each other's memory is one buffer of the arena: it lives from the first to the last of them and
+ * has the size of the first. tesela_arena_plan places all buffers, the scratchpad first: those whose traffic saves most stay
+ * there, the others go to the arena.
  */
 #include "graph/memory/graph_memory.h"
 
-/* ---- what there is ------------------------------------------------------------------------------------------ */
+/* ---- buffers ------------------------------------------------------------------------------------------ */
 
 static tesela_status lives_sizes(tesela__memory_plan *plan, tesela_error *err) {
   for (int32_t k = 0; k < plan->count; k++) {
@@ -35,7 +35,7 @@ static tesela_status lives_sizes(tesela__memory_plan *plan, tesela_error *err) {
   return TESELA_OK;
 }
 
-/* Until when buffers are read, and which ones are the caller's. */
+/* Find the last reads of buffers, and the buffers of the caller. */
 static void lives(tesela__memory_plan *plan) {
   for (int32_t k = 0; k < plan->count; k++) {
     const tesela_node *node = tesela_graph_node(plan->graph, k);
@@ -67,8 +67,8 @@ static bool lives_traffic_add(tesela__memory_plan *plan, int32_t number, int64_t
                     tesela__add(plan->facts.traffic, bytes, &plan->facts.traffic));
 }
 
-/* What an operator reads and writes: each different element of its operands once, of a tensor that is looked up as many as the result
- * has; in place only what is written. */
+/* The traffic of an operator: each different element of its operands once, of a looked-up tensor as many as the result has; in
+ * place only the written elements. */
 static bool lives_traffic(tesela__memory_plan *plan, int32_t k) {
   const tesela_node *node = tesela_graph_node(plan->graph, k);
   if (node->view || node->op == TESELA_OP_INPUT) return true;
@@ -88,7 +88,7 @@ static bool lives_traffic(tesela__memory_plan *plan, int32_t k) {
 
 /* ---- placing ------------------------------------------------------------------------------------------------ */
 
-/* The first of those whose place this one has. */
+/* The first buffer of the chain whose memory this one reuses. */
 static int32_t lives_root(const tesela__memory_plan *plan, int32_t at) {
   while (plan->place[at].in_place_of >= 0) at = plan->place_of[plan->place[at].in_place_of];
   return at;
@@ -126,7 +126,7 @@ static void lives_take(tesela__memory_plan *plan, const tesela_arena_buffer *buf
     if (number[i] < 0 || buffer[number[i]].offset < 0) continue;
     plan->place[i].offset = buffer[number[i]].offset;
     plan->place[i].scratchpad = scratchpad;
-    if (scratchpad) plan->facts.traffic_saved += plan->traffic[i]; /* part of the sum that was checked */
+    if (scratchpad) plan->facts.traffic_saved += plan->traffic[i]; /* a part of the checked sum */
   }
 }
 

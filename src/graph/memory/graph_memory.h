@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph_memory.h - a plan of memory while it is made.
+ * graph_memory.h - a memory plan under construction.
  */
 #ifndef TESELA_SRC_GRAPH_MEMORY_H
 #define TESELA_SRC_GRAPH_MEMORY_H
@@ -15,7 +15,7 @@ struct tesela_graph_memory {
   tesela_allocator allocator;
   int32_t n, count;          /* places; nodes of the graph */
   tesela_graph_place *place; /* in the order of nodes */
-  int32_t *place_of;         /* place of each node's buffer, -1: none */
+  int32_t *place_of;         /* place of each node's buffer, or -1 */
   tesela_graph_memory_facts facts;
 };
 
@@ -31,7 +31,7 @@ typedef struct tesela__memory_plan {
   tesela_graph_memory_facts facts;
 } tesela__memory_plan;
 
-/* Find the results that take an operand's place: in_place_of is set. Fails only with TESELA_E_STOPPED. */
+/* Find the results that reuse an operand's memory, and set in_place_of. Fails only with TESELA_E_STOPPED. */
 tesela_status tesela__memory_reuse(tesela__memory_plan *plan, tesela_error *err);
 
 #endif

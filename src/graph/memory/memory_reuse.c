@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_reuse.c - which results may take the place of an operand.
+ * memory_reuse.c - which results may reuse the memory of an operand.
  *
- * Both are written as layouts of the operator's plain loops. If they are the same relation, the element that an iteration writes lies
- * where the operand's element of that iteration lies; as places of different elements differ, no other iteration reads there. An
- * operator reads all operands of an element before it writes the element, so that suffices. Every operand that lies in the buffer must
- * be such a one. Of a scatter only operand 0 may go: its values are read after the copy of operand 0.
+ * Both are expressed as layouts of the operator's plain loops. If the relations are equal, each iteration writes its element to
+ * the place of the operand's element that it reads; since different elements have different places, no other iteration reads
+ * there. An operator reads all operands of an element before it writes the element, so this is safe. It must hold for every
+ * operand in the buffer. Of a scatter only operand 0 qualifies: its values are read after the copy of operand 0.
  *
- * The buffer may be larger than the result, and lives on as it is: of several the one with the fewest bytes is taken.
+ * The buffer may be larger than the result, and keeps its size: of several, the one with the fewest bytes is reused.
  */
 #include "graph/loops/loops.h"
 #include "graph/memory/graph_memory.h"
 
-/* Does operand o of the node lie, element by element, where its result would? */
+/* Does each element of operand o have the place of the same element of the result? */
 static bool reuse_same_places(const tesela__memory_plan *plan, int32_t k, int32_t o,
                               const tesela_op_loops *loops, const tesela_layout *result) {
   tesela__op_tensor tensor;
@@ -23,12 +23,12 @@ static bool reuse_same_places(const tesela__memory_plan *plan, int32_t k, int32_
   if (tesela__op_tensor_looked_up(&tensor)) return false;
   if (tesela__loop_place(loops, &tensor, -1, &operand, &before, NULL) != TESELA_OK || before != 0)
     return false;
-  operand.bits = result->bits; /* widths were compared; types do not matter */
+  operand.bits = result->bits; /* the widths are equal; types do not matter */
   operand.dtype = result->dtype;
   return tesela_layout_compare(result, &operand, &difference, NULL) == TESELA_OK && difference.same;
 }
 
-/* The result's place; false: it reuses no operand's. */
+/* The layout of the result; false: it cannot reuse memory. */
 static bool reuse_result(const tesela__memory_plan *plan, int32_t k, tesela_op_loops *loops,
                          tesela_layout *result) {
   tesela__op_tensor tensor;
@@ -38,7 +38,7 @@ static bool reuse_result(const tesela__memory_plan *plan, int32_t k, tesela_op_l
          tesela__loop_place(loops, &tensor, -1, result, &before, NULL) == TESELA_OK;
 }
 
-/* May the buffer of operand o end here and its bytes be the result's? */
+/* May the buffer of operand o end here, for the result to reuse its bytes? */
 static bool reuse_ends(const tesela__memory_plan *plan, int32_t k, int32_t o) {
   const tesela_node *node = tesela_graph_node(plan->graph, k);
   int32_t from = plan->place_of[node->operand[o]], to = plan->place_of[k];
@@ -50,7 +50,7 @@ static bool reuse_ends(const tesela__memory_plan *plan, int32_t k, int32_t o) {
          old->layout->host.device_bits == node->layout->host.device_bits;
 }
 
-/* An output's buffer lives on, whatever its upper end is: the last node may read it too. */
+/* An output's buffer stays alive after its last use, even if the last node reads it. */
 static bool reuse_is_output(const tesela__memory_plan *plan, int32_t buffer) {
   for (int32_t k = 0; k < plan->count; k++) {
     const tesela_node *node = tesela_graph_node(plan->graph, k);

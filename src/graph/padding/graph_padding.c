@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph_padding.c - what padding holds: made, asked, and which fills of inputs would help. */
+/* graph_padding.c - the content of padding: analysis, queries, and fills of inputs that would help. */
 #include "graph/padding/padding.h"
 
 static tesela_status padding_no_memory(tesela_error *err) {
   return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the values of padding");
 }
 
-/* At least one byte, so that NULL says that there is no memory. */
+/* At least one byte, so that NULL means out of memory. */
 static void *padding_take(const tesela_padding *p, int32_t count, size_t size) {
   return tesela__alloc(&p->allocator, (size_t)tesela__max(count, 1) * size, _Alignof(max_align_t));
 }
@@ -122,14 +122,14 @@ const tesela_padding_read *tesela_padding_read_at(const tesela_padding *p, int32
 
 /* ---- fills that help ----------------------------------------------------------------------------------------- */
 
-enum { PADDING_FILLS = 5 }; /* LEAVE, ZERO, MINUS_INF, PLUS_INF, and the one that was given */
+enum { PADDING_FILLS = 5 }; /* LEAVE, ZERO, MINUS_INF, PLUS_INF, and the given one */
 
 typedef struct padding_search {
   tesela_padding at;        /* with arrays of its own */
   tesela__pad_value *value; /* PADDING_FILLS of each input */
   tesela__pad_value *tried;
   int32_t *choice, *best;
-  int64_t left; /* nodes that may still be passed */
+  int64_t left; /* limit on nodes still to evaluate */
 } padding_search;
 
 static int32_t padding_try(padding_search *s, const int32_t *choice) {
@@ -138,7 +138,7 @@ static int32_t padding_try(padding_search *s, const int32_t *choice) {
   return tesela__padding_evaluate(&s->at, s->tried);
 }
 
-/* One input after the other, as long as that makes more reads FINE. */
+/* Change one input after the other while that makes more reads FINE. */
 static int32_t padding_climb(padding_search *s) {
   int32_t fine = padding_try(s, s->choice);
   for (bool more = true; more;) {
@@ -170,7 +170,7 @@ static int32_t padding_find(padding_search *s) {
     most = fine;
     memcpy(s->best, s->choice, (size_t)n * sizeof *s->best);
   }
-  for (int32_t i = 0; i < n; i++) { /* those that make no difference */
+  for (int32_t i = 0; i < n; i++) { /* inputs whose fill changes nothing */
     int32_t had = s->best[i];
     s->best[i] = 0;
     if (had != 0 && s->left > -((int64_t)1 << 24) && padding_try(s, s->best) < most) s->best[i] = had;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * padding_build.c - what each operator reads where an index exceeds its extent.
+ * padding_build.c - what each operator reads at indices beyond an extent.
  *
- * Result: in the padding of its dim d, index X[d] is at least the extent, and an operand whose dim follows X[d] is read after its
- * own extent: in its padding if the view ends where the buffer ends, and there is room for all of it. Where several dims of the
- * result have padding, an operand is in its padding if one of those dims leads it there.
+ * Result: in the padding of its dim d, index X[d] is at least the extent, and an operand whose dim follows X[d] is read beyond
+ * its own extent: in its padding if the view ends at the end of the buffer and the padding is large enough. If several dims of
+ * the result have padding, an operand is read in its padding if one of those dims leads there.
  *
- * Folds: a folded dim goes on to the end of an operand's last stick, or of its padding; so does a line that is run along, but where
- * what lies after an element does not count.
+ * Folds: a folded dim continues to the end of an operand's last stick, or of its padding; so does a line of an "along"
+ * operator, unless values after an element do not count.
  */
 #include "graph/padding/padding.h"
 
@@ -19,7 +19,7 @@ typedef struct pad_build {
   const tesela_node *node;
   tesela_iteration iteration;
   tesela__pad_dims result;
-  tesela__pad_view view; /* of the operand that is looked at */
+  tesela__pad_view view; /* of the current operand */
   tesela_index index[TESELA_GRAPH_RANK];
 } pad_build;
 
@@ -29,7 +29,7 @@ static tesela_status pad_operand(pad_build *b, int32_t k, tesela_error *err) {
   return status == TESELA_OK ? tesela__pad_view_of(graph, b->node->operand[k], &b->view, err) : status;
 }
 
-/* The one dim of an operand that is indexed by iteration dim i alone, -1: none is; -2: otherwise indexed. */
+/* The one dim of an operand that iteration dim i alone indexes; -1: no such dim; -2: indexed in another way. */
 static int32_t pad_indexed(const pad_build *b, const tesela_node *operand, int32_t i) {
   int32_t found = -1;
   for (int32_t e = 0; e < operand->rank; e++) {
@@ -44,13 +44,13 @@ static int32_t pad_indexed(const pad_build *b, const tesela_node *operand, int32
 
 /* ---- padding of the result ---------------------------------------------------------------------------------- */
 
-/* What the operand is read at in the padding of result dim d. */
+/* What an operator reads of the operand in the padding of result dim d. */
 static tesela__pad_sight pad_result_sight(const pad_build *b, const tesela_node *operand, int32_t d) {
   int32_t e = pad_indexed(b, operand, b->iteration.result[d]);
   if (e == -1) return TESELA__PAD_ELEMENTS;
   if (e < 0) return TESELA__PAD_HIDDEN;
   if (operand->shape[e] > 1 && operand->stride[e] == 0)
-    return TESELA__PAD_ELEMENTS; /* repeated, further, too */
+    return TESELA__PAD_ELEMENTS; /* repeated beyond the extent, too */
   if (!b->view.known) return TESELA__PAD_HIDDEN;
   int32_t c = b->view.at[e];
   if (c < 0 || b->view.by[e] != 1 || !tesela__pad_alone(&b->view, operand->rank, e))
@@ -68,7 +68,7 @@ static uint8_t pad_closure(uint8_t cases) {
   return cases;
 }
 
-/* Cases for the first n operands; other: those that must be at elements. False: this is unknown. */
+/* Cases for the first n operands; other: operands that must be at elements. False: unknown. */
 static bool pad_cases(pad_build *b, int32_t n, bool gather, uint8_t *cases, tesela_status *status,
                       tesela_error *err) {
   uint8_t mask[TESELA_GRAPH_RANK] = {0};
@@ -88,11 +88,11 @@ static bool pad_cases(pad_build *b, int32_t n, bool gather, uint8_t *cases, tese
   }
   for (int32_t d = 0; d < b->node->rank; d++)
     if (b->result.to[d] != b->node->shape[d]) *cases |= (uint8_t)(1 << mask[d]);
-  *cases = pad_closure(pad_closure(*cases)); /* unions of up to four are all there are of three */
+  *cases = pad_closure(pad_closure(*cases)); /* unions of up to four cover all of three operands */
   return true;
 }
 
-/* Every piece of a cat in the padding of the other dims, and the last one in that of its dim. */
+/* Each piece of a cat is read in the padding of the other dims, and the last one in that of its dim. */
 static bool pad_cat(pad_build *b, tesela_status *status, tesela_error *err) {
   const tesela_graph *graph = b->padding->graph;
   int32_t last = -1, dim = b->node->dim[0];
@@ -124,14 +124,14 @@ static tesela_status pad_node_cases(pad_build *b, tesela__pad_node *at, tesela_e
     told = b->node->n_operands <= PAD_OPERANDS && b->node->fn != TESELA_FN_FUSED &&
            pad_cases(b, b->node->n_operands, b->node->op == TESELA_OP_GATHER, &at->cases, &status, err);
     break;
-  case TESELA_OP_ALONG: /* lines beside the others; after the end of a line no operand is in padding, which gives no information */
+  case TESELA_OP_ALONG: /* only dims across the line: after the end of a line no operand is in padding, which gives no information */
     told = b->node->n_operands == 1 && pad_cases(b, 1, false, &at->cases, &status, err);
     break;
   case TESELA_OP_SCATTER:
   case TESELA_OP_WRITE: /* of operand 0; of the others all padding counts */
     told = b->node->in_place || pad_cases(b, 1, false, &at->cases, &status, err);
     break;
-  case TESELA_OP_PAD: /* the value, unless it cuts elements off that then lie there */
+  case TESELA_OP_PAD: /* the value, unless elements that were cut off are there */
     told = true;
     for (int32_t d = 0; d < b->node->rank; d++) told = told && b->node->high[d] >= 0;
     break;
@@ -147,7 +147,7 @@ static tesela_status pad_node_cases(pad_build *b, tesela__pad_node *at, tesela_e
 
 /* ---- what is folded ------------------------------------------------------------------------------------------ */
 
-/* How far an operand makes a folded dim go, how far its buffer has places, and what lies between and after. */
+/* The end of a folded dim for an operand, the end of its buffer's places, and the content between and after. */
 typedef struct pad_reach {
   int32_t dim;
   int64_t own, room;
@@ -157,10 +157,10 @@ typedef struct pad_reach {
 static pad_reach pad_hidden(int32_t dim, int64_t own, int64_t n) {
   return (pad_reach){dim, own, n, TESELA__PAD_HIDDEN};
 }
-/* It reads on, who knows how far. */
+/* Reads to an unknown end. */
 static pad_reach pad_open(int32_t dim, int64_t n) { return pad_hidden(dim, n + 1, n); }
 
-/* A dim of which it is not known where in the buffer it lies: it may read more if there are lanes or padding. */
+/* A dim whose position in the buffer is unknown: it may read more if lanes or padding exist. */
 static pad_reach pad_reach_unknown(const pad_build *b, const tesela_node *operand, int32_t e, int64_t n) {
   const tesela__pad_dims *buffer = &b->view.buffer;
   const tesela_node *of = tesela__graph_at(b->padding->graph, operand->buffer);
@@ -177,7 +177,7 @@ static pad_reach pad_reach_unknown(const pad_build *b, const tesela_node *operan
   return lanes || padded ? pad_open(e, n) : pad_hidden(e, n, n);
 }
 
-/* A dim that a window goes along: only if it is in no lanes and has no padding it is read element by element. */
+/* A dim along which a window moves: read element by element only if it has neither lanes nor padding. */
 static pad_reach pad_reach_window(const pad_build *b, const tesela_node *operand, int32_t i, int64_t n) {
   for (int32_t e = 0; e < operand->rank; e++) {
     if (b->index[e].dim[0] != i && b->index[e].dim[1] != i) continue;
@@ -209,7 +209,7 @@ static pad_reach pad_reach_of(const pad_build *b, int32_t k, int32_t i) {
   bool alone = tesela__pad_alone(&b->view, operand->rank, e);
   if (by == 1 && alone && whole_sticks && first + n == at->extent)
     return (pad_reach){e, at->to - first, at->to - first, TESELA__PAD_OUTSIDE};
-  if (by % at->unit == 0 && (by != 1 || at->unit == 1)) { /* sticks are counted; a step may meet padding */
+  if (by % at->unit == 0 && (by != 1 || at->unit == 1)) { /* whole sticks; a step may meet padding */
     bool meets = !alone || (first + by * n >= at->extent && first + by * n < at->to);
     return at->to > at->extent && meets ? pad_open(e, n) : pad_hidden(e, n, n);
   }
@@ -260,7 +260,7 @@ static tesela_status pad_folds(pad_build *b, tesela_error *err) {
   return status;
 }
 
-/* Each operand by itself goes along its line, the last iteration dim. */
+/* Each operand follows its own line, the last iteration dim. */
 static tesela_status pad_lines(pad_build *b, tesela_error *err) {
   int32_t i = b->iteration.n - 1;
   tesela_status status = TESELA_OK;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * padding_evaluate.c - a pass over the program: what the padding of each buffer holds once each node has run.
+ * padding_evaluate.c - a pass over the program: the content of each buffer's padding after each node.
  *
- * A value is followed for the padding of a buffer, and one for its elements where all of them are the same. The padding of a
- * result is known if every case of its operator (padding.h) gives the same value; that of a fold only if all its reads are FINE,
- * or else the fold would read other things there, too.
+ * Each buffer has a value for its padding, and one for its elements if all are equal. The padding of a result is known if every
+ * case of its operator (padding.h) gives the same value; for a fold all its reads must be FINE too, since it would read other
+ * values there as well.
  */
 #include "graph/padding/padding.h"
 
@@ -16,7 +16,7 @@ static const tesela__pad_node *pad_type(const tesela_padding *p, const tesela_no
 
 /* ---- results ------------------------------------------------------------------------------------------------- */
 
-/* What a pointwise operator, a fold or a gather gives with the operands of `mask` at padding. */
+/* The result of a pointwise operator, a fold or a gather with the operands of `mask` in padding. */
 static tesela__pad_value pad_case(const tesela_padding *p, const tesela_node *node,
                                   const tesela__pad_node *result, int32_t mask) {
   const tesela__pad_node *type[3] = {NULL};
@@ -66,7 +66,7 @@ static tesela__pad_value pad_cases_agree(const tesela_padding *p, const tesela_n
   return all;
 }
 
-/* Of operand k with padding the value v, or no padding (unless it must have some); all of its buffer is used. */
+/* Does operand k have padding of value v, or no padding (unless `must`), and use its whole buffer? */
 static bool pad_piece_is(const tesela_padding *p, const tesela_node *node, int32_t k, bool must,
                          const tesela__pad_value *v) {
   const tesela__pad_node *type = pad_type(p, node, k);
@@ -74,7 +74,7 @@ static bool pad_piece_is(const tesela_padding *p, const tesela_node *node, int32
   return type->any ? tesela__pad_same(type->dtype, &p->hold[node->operand[k]], v) : !must;
 }
 
-/* scatter, write: operand 0's, if the pieces bring the same. */
+/* scatter, write: the value of operand 0, if the pieces have the same. */
 static tesela__pad_value pad_written(const tesela_padding *p, const tesela_node *node,
                                      const tesela__pad_node *result) {
   const tesela__pad_node *type = pad_type(p, node, 0);
@@ -102,7 +102,7 @@ static tesela__pad_value pad_joined(const tesela_padding *p, const tesela_node *
   return all;
 }
 
-/* What the padding of the result holds. `folds`: all reads of the node are FINE. */
+/* The content of the result's padding. `folds`: all reads of the node are FINE. */
 static tesela__pad_value pad_held(const tesela_padding *p, const tesela_node *node,
                                   const tesela__pad_node *result, bool folds) {
   tesela__pad_value v = pad_none;
@@ -155,7 +155,7 @@ static tesela_padding_state pad_found(const tesela__pad_node *type, tesela__pad_
   return tesela__pad_state(kind, type->dtype, v);
 }
 
-/* Is what operand k of a product holds right, its fellow's sight left out? */
+/* Is the content of operand k of a product right, whatever the other operand has? */
 static bool pad_product_fine(const tesela__pad_group *group, int32_t k, const tesela__pad_node *const *type,
                              const tesela__pad_value *v) {
   int32_t o = 1 - k;

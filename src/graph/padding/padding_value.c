@@ -2,7 +2,7 @@
 /*
  * padding_value.c - values of padding: of fills, of functions whose operands may be unknown, of folds.
  *
- * A value is known only if the type of its tensor and the type that is stored both hold it. Functions that accelerators approximate
+ * A value is known only if the tensor's type and the stored type both hold it. Functions that accelerators approximate
  * are computed only where their value is exact.
  */
 #include <math.h>
@@ -74,7 +74,7 @@ tesela_status tesela__pad_fill_value(const tesela_padding_fill *fill, const tese
 
 /* ---- functions ---------------------------------------------------------------------------------------------- */
 
-/* Is fn of these floats a number that needs no approximation? */
+/* Is fn of these floats exact, without approximation? */
 static bool pad_is_exact(tesela_fn fn, double x, double y) {
   switch (fn) {
   case TESELA_FN_EXP:
@@ -102,7 +102,7 @@ static bool pad_is_exact(tesela_fn fn, double x, double y) {
   }
 }
 
-/* What one known operand of integers decides. */
+/* The result if one known integer operand decides it. */
 static tesela__pad_value pad_decided(tesela_fn fn, int32_t n, const tesela__pad_node *const *type,
                                      const tesela__pad_value *v, const tesela__pad_node *result) {
   bool logic = type[0]->dtype == TESELA_PRED;
@@ -186,14 +186,14 @@ tesela_fn tesela__pad_fold_of(const tesela_node *node) {
 tesela__pad_value tesela__pad_neutral(tesela_fn fn, const tesela__pad_node *type) {
   tesela__pad_value made = {.known = true}, stored;
   tesela__run_class class = tesela__run_class_of(type->dtype);
-  bool zero = fn == TESELA_FN_SUM || fn == TESELA_FN_ADD; /* that every type has */
+  bool zero = fn == TESELA_FN_SUM || fn == TESELA_FN_ADD; /* zero exists in every type */
   if (fn == TESELA_FN_MEAN || (!tesela__run_known(type->dtype) && !zero)) return pad_unknown;
   (void)tesela__run_fold(fn, type->dtype, class, &made.v);
   if (fn == TESELA_FN_AND && type->dtype == TESELA_PRED) made.v.i = 1;
   stored = tesela__pad_round(type, class, made.v);
   bool narrower = !stored.known && class != TESELA__RUN_FLOAT && tesela__run_known(type->device) &&
                   tesela__run_class_of(type->device) == class;
-  if (narrower) (void)tesela__run_fold(fn, type->device, class, &made.v); /* no element is beyond its ends */
+  if (narrower) (void)tesela__run_fold(fn, type->device, class, &made.v); /* no element exceeds the limits */
   return made;
 }
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * padding_view.c - how far a layout reaches beyond each dim, and where the dims of a tensor lie in its buffer.
+ * padding_view.c - the places of a layout beyond each dim, and the dims of a tensor in its buffer.
  *
- * Where a view goes across dims of the buffer, neighbouring dims without padding count as one coordinate; lanes
- * may only be those of the inner one.
+ * For a view across dims of the buffer, neighbouring dims without padding count as one coordinate; only the inner one may have
+ * lanes.
  */
 #include "graph/padding/padding.h"
 
 /* ---- layouts ------------------------------------------------------------------------------------------------ */
 
-/* Digits of one host dim count up without gaps from lanes to the largest step. */
+/* Do the digits of one host dim count without gaps from the lanes to the largest step? */
 static bool pad_dims_one(const tesela_device_layout *layout, int32_t d, tesela__pad_dims *dims) {
   int64_t reach = 1, unit = 1;
   int32_t left = 0;
@@ -20,7 +20,7 @@ static bool pad_dims_one(const tesela_device_layout *layout, int32_t d, tesela__
       if (layout->dim[j].dim == d && layout->dim[j].step == reach && layout->dim[j].extent > 1) next = j;
     if (next < 0) break;
     bool lane = next >= layout->n_dims - layout->stick_dims;
-    if (lane && unit != reach) return false; /* lanes above a digit outside them */
+    if (lane && unit != reach) return false; /* lanes above a digit that is not in lanes */
     if (!tesela__mul(reach, layout->dim[next].extent, &reach)) return false;
     if (lane) unit = reach;
     left--;
@@ -92,7 +92,7 @@ static bool pad_view_offset(int64_t rest, tesela__pad_view *view) {
   return rest == 0;
 }
 
-/* Each dim along one coordinate, and no carries. */
+/* Does each dim move along one coordinate, without carries? */
 static bool pad_view_dims(const tesela_node *node, tesela__pad_view *view) {
   int64_t low[TESELA_GRAPH_RANK], high[TESELA_GRAPH_RANK];
   for (int32_t c = 0; c < view->n; c++) low[c] = high[c] = view->coordinate[c].offset;
@@ -120,7 +120,7 @@ static int64_t pad_elements(const tesela_node *node) {
   return n;
 }
 
-/* As many elements as the buffer has, none twice: a view that repeats shows fewer. */
+/* Does the view show each element of the buffer once? A view that repeats elements shows fewer. */
 static bool pad_is_whole(const tesela_node *node, const tesela_node *buffer) {
   if (node == buffer) return true;
   for (int32_t d = 0; d < node->rank; d++)
@@ -142,7 +142,7 @@ tesela_status tesela__pad_view_of(const tesela_graph *graph, int32_t number, tes
     pad_coordinates(buffer, merge, view, at);
     view->known = pad_view_offset(node->offset, view) && pad_view_dims(node, view);
   }
-  for (int32_t d = 0; d < node->rank && node == buffer; d++) { /* dims of 1 that have padding, too */
+  for (int32_t d = 0; d < node->rank && node == buffer; d++) { /* dims of 1 with padding, too */
     if (view->at[d] >= 0) continue;
     view->at[d] = at[d];
     view->by[d] = 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * add.c - adding a node: the table of operators, and what holds for all of them.
+ * add.c - adding a node: the table of operators, and the checks common to all.
  *
- * A node is made whole before the graph changes: operands and name are checked, then the operator's own function (shape_*.c,
+ * A node is complete before the graph changes: operands and name are checked, then the operator's own function (shape_*.c,
  * view*.c) infers the shape and completes the attributes, then sizes are checked. Only then it is appended.
  */
 #include <stdio.h>
@@ -101,7 +101,7 @@ static tesela_status add_check_in_place(const tesela_graph *graph, const struct 
 
 /* ---- names ---- */
 
-/* What may not stand in a name: it must survive HLO text. */
+/* Is a byte allowed in a name? Names must survive HLO text. */
 static bool add_name_byte(unsigned char c) { return c > ' ' && c != 127 && !strchr("\"%,=(){}[]\\", c); }
 
 static tesela_status add_check_name(const tesela_graph *graph, const tesela_node_spec *spec,
@@ -125,7 +125,7 @@ static tesela_status add_check_name(const tesela_graph *graph, const tesela_node
   return TESELA_OK;
 }
 
-/* A name for a node without one: "add.7", or with the next number that is free. */
+/* A name for a node without one: "add.7", or with the next free number. */
 static void add_make_name(const tesela_graph *graph, const tesela_node_spec *spec, char *name) {
   const char *word = spec->op == TESELA_OP_POINTWISE || spec->op == TESELA_OP_REDUCE ||
                              spec->op == TESELA_OP_ALONG || spec->op == TESELA_OP_POOL
@@ -168,7 +168,7 @@ static tesela__graph_entry *add_allocate(tesela_graph *graph, const tesela_node_
   return entry;
 }
 
-/* What the result has of an operand before its shape is known: that of the type, and of operand 0 the view. */
+/* What the result inherits from operands before its shape is known: the type, and the view of operand 0. */
 static tesela_status add_inherit(const tesela_graph *graph, tesela_node *node, tesela_error *err) {
   if (node->n_operands > 0) {
     const tesela_node *x = tesela__graph_operand(graph, node, 0);
@@ -210,7 +210,7 @@ static tesela_status add_check_type(tesela_node *node, tesela_error *err) {
   return TESELA_OK;
 }
 
-/* Elements and bits fit int64, zeros aside; and the strides of a tensor with its own memory. */
+/* Check that elements and bits fit int64, extents of 0 aside, and set the strides of a tensor with its own memory. */
 static tesela_status add_check_size(tesela_node *node, bool own, tesela_error *err) {
   int64_t count = tesela__max(node->bits, 1);
   bool fits = true;
@@ -223,7 +223,7 @@ static tesela_status add_check_size(tesela_node *node, bool own, tesela_error *e
   }
   bool empty = false;
   for (int32_t d = 0; d < node->rank; d++) empty = empty || node->shape[d] == 0;
-  if (empty) node->offset = 0; /* so that offsets stay inside the buffer */
+  if (empty) node->offset = 0; /* keeps offsets inside the buffer */
   if (own) {
     node->offset = 0;
     memset(node->stride, 0, sizeof node->stride);

@@ -2,7 +2,7 @@
 /*
  * graph.c - a program: its life, its names, marks on its nodes.
  *
- * Names are found through a table of slots with linear probing; nothing is ever taken out of it.
+ * A table of slots with linear probing finds names; entries are never removed.
  */
 #include "graph/program/graph.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph_rules.c - what operators ask of the layouts of their operands, as a table that every target starts from.
+ * graph_rules.c - requirements of operators on the layouts of their operands: the default table of every target.
  *
- * A target's own rows stand beside these. Of the rows that fit an operand, the most specific one counts: an opcode before none,
+ * A target adds its own rows to these. Of the rows that fit an operand, the most specific one counts: an opcode before none,
  * then a function before none, then an operand number before all, then a target's row before one of this table, then the first.
  *
  * Source: the propagation rules of the prototype, read as conditions on lanes: device.md (b) of the reference.
@@ -49,7 +49,7 @@ static const tesela_rule rule_table[] = {
     {TESELA_OP_ALONG,     TESELA_FN_NONE, RULE_ALL,    TESELA_NEED_RESULT,     TESELA_YIELD_ANY,      -1, ""},
     {TESELA_OP_ALONG,     TESELA_FN_NONE, RULE_RESULT, TESELA_NEED_ANY,        TESELA_YIELD_SURVIVES, -1, ""},
     {TESELA_OP_FALLBACK,  TESELA_FN_NONE, RULE_RESULT, TESELA_NEED_ANY,        TESELA_YIELD_DEFAULT,  -1, ""},
-    /* collectives of one tensor: the result lies as what came in */
+    /* collectives of one tensor: the result has the layout of the operand */
     RULE_KEEPS("all-reduce"),
     RULE_KEEPS("all-reduce-start"),
     RULE_KEEPS("all-reduce-done"),
@@ -69,7 +69,7 @@ static const tesela_rule rule_table[] = {
 
 enum { RULE_ROWS = sizeof rule_table / sizeof *rule_table };
 
-/* What counts where no row says anything: indices of gather and scatter, operands of a clone, views. */
+/* The rule without a matching row: indices of gather and scatter, operands of a clone, views. */
 static const tesela_rule rule_none = {
     .operand = RULE_ALL, .need = TESELA_NEED_ANY, .yield = TESELA_YIELD_ANY, .price = -1};
 
@@ -77,7 +77,7 @@ const tesela_rule *tesela_rule_at(int32_t k) {
   return k >= 0 && k < (int32_t)RULE_ROWS ? &rule_table[k] : NULL;
 }
 
-/* How specific a row is for an operand, -1 if it is not for it. */
+/* How specific a row is for an operand, or -1 if it does not match. */
 static int rule_fits(const tesela_rule *row, tesela_op op, tesela_fn fn, const char *opcode,
                      int32_t operand) {
   if (row->op != op || (row->fn != TESELA_FN_NONE && row->fn != fn)) return -1;

@@ -3,8 +3,8 @@
  * graph_view.c - views: permute, squeeze, unsqueeze, expand, slice. They change shape, strides and offset of operand 0's view of its
  * buffer; nothing moves.
  *
- * No stride or offset can exceed int64: where an extent is above 1 an element is really there, so stride and offset are
- * below the number of elements of the buffer; other extents keep the stride they had.
+ * No stride or offset can exceed int64: with an extent above 1 the element exists, so stride and offset are below the number of
+ * elements of the buffer; other extents keep their stride.
  */
 #include "graph/program/graph.h"
 
@@ -60,7 +60,7 @@ tesela_status tesela__view_unsqueeze(const tesela_graph *graph, const tesela_nod
   tesela_status status = tesela__graph_dims(spec, node->rank, node, err);
   if (status != TESELA_OK) return status;
   int32_t from = x->rank - 1;
-  int64_t next = 1; /* the stride a dim before what is placed would have */
+  int64_t next = 1; /* the stride of a dim before those done so far */
   for (int32_t d = node->rank - 1; d >= 0; d--) {
     bool comes = tesela__graph_names_dim(node, d);
     node->shape[d] = comes ? 1 : x->shape[from];
@@ -155,7 +155,7 @@ tesela_status tesela__view_slice(const tesela_graph *graph, const tesela_node_sp
     status = view_slice_dim(x, d, length, node, err);
     if (status != TESELA_OK) return status;
   }
-  node->n_dims = 0; /* start and step are said of all dims now */
+  node->n_dims = 0; /* start and step are given for all dims now */
   for (int32_t i = 0; i < TESELA_GRAPH_RANK; i++) node->dim[i] = 0;
   return TESELA_OK;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hint.c - hints and directives: what the caller demands of layouts in addition to the operators' rules.
+ * hint.c - hints and directives: requirements of the caller in addition to the operators' rules.
  */
 #include "graph/program/graph.h"
 
-/* Of which nodes a hint may be: REQUIRE, FORBID and PREFER of a buffer, FORBID_MOVE of an operator, FREE of an input. */
+/* The nodes that a hint may have: REQUIRE, FORBID and PREFER a buffer, FORBID_MOVE an operator, FREE an input. */
 static tesela_status hint_check_node(const tesela_graph *graph, const tesela_hint *hint, tesela_error *err) {
   const tesela_node *node = tesela__graph_at(graph, hint->node);
   if (hint->kind == TESELA_HINT_FORBID_MOVE) {

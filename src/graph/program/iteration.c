@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * iteration.c - the iteration space of each operator, and how its operands are indexed by it.
+ * iteration.c - the iteration space of each operator, and the indices of its operands in it.
  *
  *   operator            iteration dims                        operand dims
  *   pointwise, clone    the result's                          aligned at the end; a repeated dim of 1 has no index
@@ -109,7 +109,7 @@ static void index_reduce(const tesela_node *node, const tesela_node *x, tesela_i
 
 static void index_conv2d(const tesela_node *node, int32_t k, tesela_index *index) {
   const tesela_conv2d *conv = &node->conv;
-  int32_t next = node->rank; /* what is folded: the channel, then the window */
+  int32_t next = node->rank; /* folded dims: the channel, then the window */
   const int32_t *at = k == 0 ? conv->x : conv->w;
   if (at[5] >= 0) index[at[5]] = iteration_dim(conv->result[5]);
   if (at[0] >= 0) index[at[0]] = iteration_dim(conv->result[k]);
@@ -122,7 +122,7 @@ static void index_conv2d(const tesela_node *node, int32_t k, tesela_index *index
                                                conv->x_dilation[i]};
 }
 
-/* gather's operands, and scatter's values (k 2): x's dims with the indices' in the place of the one looked up. */
+/* gather's operands, and scatter's values (k 2): x's dims, with those of the indices in place of the looked-up one. */
 static void index_lookup(const tesela_node *node, const tesela_node *x, const tesela_node *at, int32_t k,
                          tesela_index *index) {
   int32_t looked = node->dim[0], rank = at->rank;
@@ -161,7 +161,7 @@ static void index_slice(const tesela_node *node, tesela_index *index) {
     index[d] = (tesela_index){{d, -1}, {node->step[d], 0}, node->start[d], 1};
 }
 
-/* Result dims that are operand dims, one after the other: those that squeeze and unsqueeze leave. */
+/* Result dims that are operand dims, in order: those that squeeze and unsqueeze keep. */
 static void index_kept(const tesela_node *node, const tesela_node *x, tesela_index *index) {
   int32_t next = 0;
   for (int32_t d = 0; d < (x->rank > node->rank ? x->rank : node->rank); d++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shape_along.c - shape and type of operators that run along a dim: cumulative ones, sort, top-k.
+ * shape_along.c - shape and type of operators along a dim: cumulative ones, sort, top-k.
  *
- * Each line of the operand along that dim gives a line of the result, of its own extent: what NumPy's apply_along_axis does.
+ * Each line of the operand along that dim gives a line of the result, of its own extent, as NumPy's apply_along_axis.
  */
 #include "graph/program/graph.h"
 

@@ -6,13 +6,13 @@
  *   x[n,g,c,h,w] * w[g,o,i,h,w]        i = c, in groups       result[n,g,o,h,w]
  *   x[n,g,h,w] * w[g,h,w]              depthwise              result[n,g,h,w]
  *
- * Along a spatial dim x is read at (stride * out + dilation * window - low) / x_dilation where that is an element.
+ * Along a spatial dim x is read at (stride * out + dilation * window - low) / x_dilation if that is an element.
  */
 #include "graph/program/graph.h"
 
 enum { CONV_ROLES = 6, CONV_SPATIAL = 2, CONV_GROUP = 5 };
 
-/* Does the role have a dim in one of x, w, result, as the other two must then say, too? */
+/* Does the role have a dim in one of x, w, result? Then the other two must have one, too. */
 static bool conv_counts(const tesela_conv2d *conv, int32_t role) {
   return role < CONV_SPATIAL + conv->spatial || (role == CONV_GROUP && conv->grouped);
 }
@@ -62,7 +62,7 @@ static const char *conv_side(const tesela_conv2d *conv, int32_t i) {
   return side[i + 3 - conv->spatial];
 }
 
-/* How often a window of `k` elements fits among `n` elements of x: one dim of the result. */
+/* The number of positions of a window of `k` elements over `n` elements of x: one dim of the result. */
 static tesela_status conv_extent(tesela_node *node, int32_t i, int64_t n, int64_t k, int64_t *extent,
                                  tesela_error *err) {
   tesela_conv2d *conv = &node->conv;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shape_index.c - shapes of operators that look up, join, pad and write pieces: gather, scatter, cat, pad, write.
+ * shape_index.c - shapes of lookups and pieces: gather, scatter, cat, pad, write.
  */
 #include "graph/program/graph.h"
 
-/* The dim that is looked up, and the shape of one value for each index: x's with the indices' in its place. */
+/* The dim that is looked up, and the shape of one value for each index: x's, with that of the indices in place of the dim. */
 static tesela_status index_looked_up(const tesela_graph *graph, const tesela_node_spec *spec,
                                      tesela_node *node, int32_t *rank, int64_t *shape, tesela_error *err) {
   const tesela_node *x = tesela__graph_operand(graph, node, 0), *at = tesela__graph_operand(graph, node, 1);
@@ -97,7 +97,7 @@ tesela_status tesela__shape_cat(const tesela_graph *graph, const tesela_node_spe
 tesela_status tesela__shape_pad(const tesela_graph *graph, const tesela_node_spec *spec, tesela_node *node,
                                 tesela_error *err) {
   for (int32_t d = 0; d < node->rank; d++) {
-    const int64_t most = INT64_C(1) << 62; /* of a border: places relative to its start are in 64 bits */
+    const int64_t most = INT64_C(1) << 62; /* of a border: positions relative to its start fit 64 bits */
     int64_t n = node->shape[d], extent, border;
     node->low[d] = spec->low ? spec->low[d] : 0;
     node->high[d] = spec->high ? spec->high[d] : 0;

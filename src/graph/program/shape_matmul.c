@@ -2,7 +2,7 @@
 /*
  * shape_matmul.c - shape of matmul.
  *
- * A matmul is said by labels: each dim of x and y has the number of an iteration dim; 0 .. rank-1 are the result's dims, the
+ * Labels define a matmul: each dim of x and y has the number of an iteration dim; 0 .. rank-1 are the result's dims, the
  * others are summed. NumPy's rules are turned into labels:
  *
  *   x[5,1,7] @ y[4,7,3]   refused: batch extents 5 and 4
@@ -19,7 +19,7 @@ static tesela_status matmul_no_fit(const tesela_node *x, const tesela_node *y, c
                             tesela__shape_text(right, y->rank, y->shape), why);
 }
 
-/* NumPy's rules as labels; result rank and extents are set too. */
+/* NumPy's rules as labels; also sets rank and extents of the result. */
 static tesela_status matmul_numpy(const tesela_node *x, const tesela_node *y, tesela_node *node,
                                   tesela_error *err) {
   if (x->rank == 0 || y->rank == 0)
@@ -53,7 +53,7 @@ static tesela_status matmul_numpy(const tesela_node *x, const tesela_node *y, te
   return TESELA_OK;
 }
 
-/* One operand's labels into the node; extent[label] is -1 until one is known. */
+/* Copy one operand's labels into the node; extent[label] is -1 until it is known. */
 static tesela_status matmul_take(const tesela_node *operand, int32_t k, const int32_t *label,
                                  tesela_node *node, int64_t *extent, tesela_error *err) {
   uint64_t seen = 0;

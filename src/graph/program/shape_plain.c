@@ -67,7 +67,7 @@ tesela_status tesela__graph_check_bits(const tesela_graph *graph, const tesela_n
   return TESELA_OK;
 }
 
-/* Make the result's shape that of both: aligned at the end, extents equal or one of them 1. */
+/* Broadcast the result's shape with that of an operand: aligned at the end, extents equal or one of them 1. */
 static bool plain_broadcast(tesela_node *node, const tesela_node *operand) {
   int64_t shape[TESELA_GRAPH_RANK];
   int32_t rank = node->rank > operand->rank ? node->rank : operand->rank;

@@ -5,13 +5,13 @@
  *   x[9], window 3, step 2              y[4]: y[i] folds x[2*i], x[2*i + 1], x[2*i + 2]
  *   low 1, high 1                       y[5]: the first and the last window have two elements
  *
- * Along a dim x is read at (step * out + dilation * window - low) / x_dilation where that is an element.
+ * Along a dim x is read at (step * out + dilation * window - low) / x_dilation if that is an element.
  */
 #include "graph/program/graph.h"
 
 enum { WINDOW_STEP_BITS = 32, WINDOW_REACH_BITS = 62 };
 
-/* A product that stays below 2^62, as does what is added to it. */
+/* A product plus an amount, both and their sum below 2^62. */
 static bool window_reach(int64_t n, int64_t step, int64_t more, int64_t *reach) {
   return tesela__mul(tesela__max(n - 1, 0), step, reach) && tesela__add(*reach, more, reach) &&
          *reach >> WINDOW_REACH_BITS == 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_reshape.c - when a strided tensor can be seen in another shape without a copy.
+ * view_reshape.c - views of a strided tensor in another shape, without a copy.
  *
- * Dims of 1 aside, the operand's dims fall into runs whose strides are those of one long dim: stride = stride after * extent
- * after. A new shape is a view if its dims, taken from the end, fill run after run exactly.
+ * Dims of 1 aside, the operand's dims form runs with the strides of one long dim: stride = stride after * extent after. A new
+ * shape is a view if its dims, from the end, fill run after run exactly.
  *
  *   [50,10,192] strides (1920,192,1)   one run of 96000     -> [500,192], [96000], ...
  *   [192,50]    strides (1,192)        two runs: 192, 50    -> [96,2,50] but not [9600]

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * apply.c - a program with the layouts that propagation found, and its moves as nodes.
+ * apply.c - a program with the layouts that were found, and its moves as nodes.
  *
- * Nodes are added again in their order. Before an operator that needs a moved operand come a MOVE of the value and the
- * views that lie between it and the operand; copies that are shared, and views of them, are made once. A copy of a view is a MOVE
- * of that view, and only the views after it are made again.
+ * Nodes are added in their order. Before an operator with a moved operand come a MOVE of the value and the views between the
+ * value and the operand; shared copies, and views of them, are made once. A copy of a view is a MOVE of that view, and only the
+ * views after it are made again.
  *
  *   a_t = permute a; t1 = add a_t x     a.stick0 = move a; a_t.stick0 = permute a.stick0; t1 = add a_t.stick0 x
  *   r = reshape x; o = matmul r y       r.copy = move r; o = matmul r.copy y
@@ -15,10 +15,10 @@
 
 /* A node that was made again on a copy. */
 typedef struct apply_copy {
-  int32_t node, move;   /* of the program; the move that made the copy */
-  int32_t made, before; /* in the new program; the one before of the same node */
-  int32_t stick;        /* that the move is to, or APPLY_VIEW */
-  int32_t name;         /* which of the names for it was free: .stick1, .stick1.2, ... */
+  int32_t node, move;   /* node: of the program; move: made the copy */
+  int32_t made, before; /* made: in the new program; before: the previous copy of the same node */
+  int32_t stick;        /* destination of the move, or APPLY_VIEW */
+  int32_t name;         /* number of its name: .stick1, .stick1.2, ... */
 } apply_copy;
 
 enum { APPLY_VIEW = INT32_MIN };
@@ -28,7 +28,7 @@ typedef struct apply_state {
   tesela__apply_part part;
   tesela_graph *graph;
   int32_t *node; /* of the program -> of the new one */
-  int32_t *last; /* newest copy of each node, -1 */
+  int32_t *last; /* newest copy of each node, or -1 */
   apply_copy *copy;
   int32_t n_copies;
   size_t copy_capacity;
@@ -40,14 +40,14 @@ static tesela_status apply_no_memory(tesela_error *err) {
   return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the program with its moves");
 }
 
-/* A name no node has or will have: "a.stick1", "a.stick1.2", ...; the number of it. */
+/* A name that is not a node's, of this or the new program: "a.stick1", "a.stick1.2", ...; its number. */
 static int32_t apply_name(const apply_state *a, int32_t node, int32_t stick, char name[TESELA_GRAPH_NAME]) {
   char end[48], what[24] = "sparse";
   int32_t k = a->last[node];
   while (k >= 0 && a->copy[k].stick != stick) k = a->copy[k].before;
   if (stick >= 0) snprintf(what, sizeof what, "stick%" PRId32, stick);
   if (stick == APPLY_VIEW) snprintf(what, sizeof what, "copy");
-  for (k = k < 0 ? 1 : a->copy[k].name + 1;; k++) { /* those before are taken */
+  for (k = k < 0 ? 1 : a->copy[k].name + 1;; k++) { /* earlier ones are in use */
     if (k == 1)
       snprintf(end, sizeof end, ".%s", what);
     else
@@ -100,7 +100,7 @@ static tesela_status apply_view_layout(apply_state *a, const tesela_move *move, 
                                  err);
 }
 
-/* Add what stands for node `k` on the copy of a move: the copy itself, or a view of it. */
+/* Add the counterpart of node `k` on the copy of a move: the copy itself, or a view of it. */
 static tesela_status apply_add_copy(apply_state *a, int32_t k, int32_t own, const tesela_move *move,
                                     tesela_node_spec *spec, int32_t *made, tesela_error *err) {
   char name[TESELA_GRAPH_NAME];
@@ -115,14 +115,14 @@ static tesela_status apply_add_copy(apply_state *a, int32_t k, int32_t own, cons
   return status == TESELA_OK ? apply_remember(a, copy, err) : status;
 }
 
-/* What a move copies, on the way from an operand to its value: the value, or a view that shows what `move->view` does. */
+/* Does a move copy this node, on the path from an operand to its value: the value, or a view equal to `move->view`? */
 static bool apply_is_source(const tesela_graph *graph, const tesela_move *move, int32_t at) {
   const tesela_node *node = tesela_graph_node(graph, at);
   return move->view < 0 ? !node->view
                         : tesela__compare_views(node, tesela_graph_node(graph, move->view)) == 0;
 }
 
-/* Node `k`, a value or a view of one, on the copy that move number `number` makes. */
+/* The counterpart of node `k`, a value or a view of one, on the copy of move `number`. */
 static tesela_status apply_on_copy(apply_state *a, int32_t k, int32_t number, int32_t *made,
                                    tesela_error *err) {
   const tesela_graph *graph = a->p->graph;
@@ -133,10 +133,10 @@ static tesela_status apply_on_copy(apply_state *a, int32_t k, int32_t number, in
     depth++;
   }
   if (move->view >= 0 && apply_is_source(graph, move, at))
-    at = move->view; /* the one that others read, too */
+    at = move->view; /* the view that other operands read, too */
   int32_t below = apply_copy_of(a, at, own);
   tesela_status status = TESELA_OK;
-  if (below < 0) { /* the value itself, or the view of it */
+  if (below < 0) { /* the copied value or view itself */
     const tesela_node *value = tesela_graph_node(graph, at);
     tesela_node_spec spec = {.op = TESELA_OP_MOVE,
                              .dtype = value->dtype,
@@ -145,7 +145,7 @@ static tesela_status apply_on_copy(apply_state *a, int32_t k, int32_t number, in
                              .operand = &a->node[at]};
     status = apply_add_copy(a, at, own, move, &spec, &below, err);
   }
-  for (; depth > 0 && status == TESELA_OK; depth--) { /* the views, from the value on */
+  for (; depth > 0 && status == TESELA_OK; depth--) { /* the views, starting at the value */
     tesela_node_spec spec;
     at = k;
     for (int32_t i = 1; i < depth; i++) at = tesela_graph_node(graph, at)->operand[0];
@@ -158,7 +158,7 @@ static tesela_status apply_on_copy(apply_state *a, int32_t k, int32_t number, in
   return status;
 }
 
-/* Is a move put into the program? */
+/* Does a move become a node? */
 static bool apply_wants(const apply_state *a, int32_t number) {
   if (number < 0 || a->part == TESELA__APPLY_ALL) return number >= 0;
   const tesela_move *move = &a->p->move[number];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * materialise.c - a program with the copies that its cheapest plan has, and nothing else of that plan.
+ * materialise.c - a program with the copies of its cheapest plan, and without the rest of that plan.
  *
- * If copies of views do not do, moves to and from one element per stick are tried, too, and become nodes as copies do.
+ * If copies of views are not enough, moves to and from one element per stick are tried, too; they become nodes as well.
  */
 #include "graph/propagate/propagate.h"
 

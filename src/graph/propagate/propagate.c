@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * propagate.c - layouts for a program: solve it, or find the first operator that cannot be; answer questions.
+ * propagate.c - layouts for a program: solve it, or find the first operator without a layout; answer queries.
  *
- * If there is no answer, the first nodes of the program are tried: as more nodes only add needs, the smallest number of
- * them without an answer is found by halving.
+ * Without an answer, prefixes of the program are tried: more nodes only add needs, so a binary search finds the shortest prefix
+ * without an answer.
  */
 #include "graph/propagate/propagate.h"
 
@@ -73,8 +73,8 @@ static tesela_propagation *propagate_new(const tesela_graph *graph, const tesela
 
 /* ---- moves ---- */
 
-/* The earlier move that made a copy of the same value, or of the same view of it, for a same operand or, with shared copies, any;
- * or -1. */
+/* The earlier move that copied the same value, or the same view of it, for an equal operand or, with shared copies, for any
+ * operand; or -1. */
 static int32_t propagate_copy_of(const tesela_propagation *p, const tesela__edge *edge, const int32_t *last,
                                  const int32_t *before, const int32_t *edge_of, const tesela_move *move) {
   if (!p->options.share && edge->holder == 0) return -1;
@@ -108,7 +108,7 @@ static void propagate_count(tesela_propagate_facts *facts, const tesela_move *mo
   *(move->view < 0 ? &facts->n_moves : &facts->n_copies) += 1;
 }
 
-/* List the moves; *saved is what copies would cost that are there already. */
+/* List the moves; *saved is the price of moves whose copy exists already. */
 static tesela_status propagate_moves(tesela_propagation *p, const tesela__model *model, int64_t *saved,
                                      tesela_error *err) {
   bool moves = p->options.mode == TESELA_PROPAGATE_AUTO;
@@ -148,7 +148,7 @@ static tesela_status propagate_moves(tesela_propagation *p, const tesela__model 
 
 /* ---- an answer ---- */
 
-/* Is the cost the least, whatever is preferred among equals? */
+/* Is the cost the least, apart from preferences between equal costs? */
 static bool propagate_proven(const tesela__model *model) {
   const tesela__assigned *result = &model->result;
   if (model->capped) return false;
@@ -171,7 +171,7 @@ static tesela_status propagate_accept(tesela_propagation *p, const tesela__model
   return status;
 }
 
-/* Solve the whole. What is preferred among equals is asked for afterwards, if that is easy. */
+/* Solve the whole program. Preferences between equal costs come second, if that is easy. */
 static tesela_status propagate_solve(tesela_propagation *p, tesela_error *err) {
   tesela__model model, tied;
   tesela__model_part part = tesela__model_whole(p);
@@ -194,7 +194,7 @@ static tesela_status propagate_solve(tesela_propagation *p, tesela_error *err) {
     tesela__model_free(&tied);
   }
   if (status == TESELA_OK && model.capped &&
-      !model.result.feasible) { /* perhaps with more copies than a state has */
+      !model.result.feasible) { /* a solution may need more copies than a state has */
     tesela__model_free(&model);
     part.apart = true;
     status = tesela__model_solve(&model, p, &part, err);
@@ -215,7 +215,7 @@ static tesela_status propagate_feasible(const tesela_propagation *p, int32_t nod
   part.nodes = nodes;
   part.from = from;
   part.to = to;
-  part.apart = true; /* what can be done does not depend on who pays */
+  part.apart = true; /* feasibility does not depend on who pays */
   tesela_status status = tesela__model_solve(&model, p, &part, err);
   *feasible = status == TESELA_OK && model.result.feasible;
   tesela__model_free(&model);
@@ -242,14 +242,15 @@ static tesela_status propagate_blame(tesela_propagation *p, tesela_error *err) {
     if (!feasible) p->facts.error_operand = k;
   }
   if (p->facts.error_operand < 0) return TESELA_OK;
-  tesela_status status = propagate_feasible(p, bad, 0, 0, &feasible, err); /* is it the result alone? */
+  tesela_status status =
+      propagate_feasible(p, bad, 0, 0, &feasible, err); /* does the result alone have no layout? */
   if (status == TESELA_OK && !feasible) p->facts.error_operand = -1;
   return status;
 }
 
 /* ---- questions ---- */
 
-/* An element of a fallback's results is not an operator: it is part of that fallback. */
+/* An element of a fallback's results is part of that fallback, not an operator. */
 static bool propagate_element(const tesela_node *node) {
   return node->op == TESELA_OP_FALLBACK && node->opcode && strcmp(node->opcode, "get-tuple-element") == 0;
 }
@@ -259,7 +260,7 @@ bool tesela__propagate_unknown(const tesela_propagation *p, const tesela_node *n
          tesela_rule_of_node(&p->target, node, TESELA_RULE_RESULT)->opcode[0] == '\0';
 }
 
-/* How many operators were looked at, and how many not. */
+/* Count the operators that were examined and those that were not. */
 static void propagate_looked_at(tesela_propagation *p) {
   for (int32_t k = 0; k < p->count; k++) {
     const tesela_node *node = tesela_graph_node(p->graph, k);
@@ -295,7 +296,7 @@ tesela_status tesela_graph_propagate(tesela_propagation **out, const tesela_grap
   if (status == TESELA_OK) status = propagate_solve(p, err);
   if (status == TESELA_OK && !p->facts.ok) status = propagate_blame(p, err);
   if (status == TESELA_OK && p->facts.ok && p->options.all_sticks) status = tesela__propagate_outputs(p, err);
-  p->options.progress = NULL; /* of this call alone; questions come later */
+  p->options.progress = NULL; /* of this call only; queries come later */
   if (status == TESELA_OK)
     *out = p;
   else

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * propagate_copies.c - views that may be copied before an operand, and what the copies are compatible with.
+ * propagate_copies.c - views that may be copied before an operand, and the labels that the copies allow.
  *
- * A view may have its lanes along no dim of it, whatever the stick of its buffer: a reshape that joins a part of a stick with
- * another dim, a slice from the middle of a stick. A copy of the view is a buffer of its own, in any stick of its family:
+ * The lanes of a view may run along none of its dims, for every stick of its buffer: a reshape that joins a part of a stick
+ * with another dim, a slice from the middle of a stick. A copy of the view is a buffer of its own, in any stick of its family:
  *
  *   x f16[72,2,50] in sticks along 2, r = reshape x [72,100]      r.copy f16[72,100] in sticks along 0, or along 1
  *
- * Between an operand and the value it shows there may be several views; each can be copied, and the others rebuilt on the copy:
- * before an expand that is cheaper. A view that shows all of a buffer with its dims in another order is not copied: a move does
- * that, unless the value is one that no move copies, written in place through a view.
+ * Several views may lie between an operand and its value; each can be copied, with the later ones rebuilt on the copy: before
+ * an expand that is cheaper. A view of a whole buffer with its dims in another order is not copied, since a move does the same,
+ * except for a value that moves cannot copy: one written in place through a view.
  */
 #include "graph/propagate/propagate.h"
 
-enum { COPIES_DEPTH = 8 };             /* views of an operand that may be copied: the next ones */
+enum { COPIES_DEPTH = 8 };             /* most views that may be copied for an operand, the nearest ones */
 #define COPIES_MOST ((int64_t)1 << 48) /* elements: larger copies are not made */
 
 static tesela_status copies_no_memory(tesela_error *err) {
   return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for copies of views");
 }
 
-/* Does a node show all of its buffer, its dims in any order? */
+/* Does a node show its whole buffer, with dims in any order? */
 static bool copies_is_buffer(const tesela_graph *graph, const tesela_node *node) {
   const tesela_node *buffer = tesela_graph_node(graph, node->buffer);
   uint32_t met = 0;
@@ -64,7 +64,8 @@ bool tesela__move_forbidden(const tesela_graph *graph, int32_t node, int32_t ope
 
 /* ---- what copies cost ---- */
 
-/* May a buffer in `from` be copied to `to`? A tensor whose only layout is one element per stick does not move to or from it. */
+/* May a buffer in `from` be copied to `to`? For a tensor whose only layout is one element per stick that is not a move to or
+ * from it. */
 static bool copies_may(const tesela_propagate_options *options, const tesela__family *family, int32_t from,
                        const tesela__family *copies, int32_t to) {
   bool spreads = tesela__family_sparse(copies, to), compacts = tesela__family_sparse(family, from);
@@ -101,7 +102,7 @@ static bool copies_start(tesela_propagation *p) {
   return p->last_copyable != NULL;
 }
 
-/* The number of a view of a value; -1: the target has no layouts for copies of it. */
+/* The number of a view of a value; -1 if the target has no layouts for its copies. */
 static tesela_status copies_find(tesela_propagation *p, int32_t k, int32_t value, int32_t *number,
                                  tesela_error *err) {
   const tesela_node *node = tesela_graph_node(p->graph, k);
@@ -131,7 +132,7 @@ static tesela_status copies_find(tesela_propagation *p, int32_t k, int32_t value
   return status;
 }
 
-/* The views from a node, which is copied, to an operand, again on the copy. *seen: the operand on it. */
+/* Rebuild the views from a copied node to an operand on the copy. *seen: the operand there. */
 static tesela_status copies_rebuild(tesela_graph *again, const tesela_graph *graph, int32_t copied,
                                     int32_t operand, int32_t depth, tesela_node *seen, tesela_error *err) {
   const tesela_node *node = tesela_graph_node(graph, copied);
@@ -157,7 +158,7 @@ static tesela_status copies_rebuild(tesela_graph *again, const tesela_graph *gra
   return TESELA_OK;
 }
 
-/* *seen: the operand on a copy of a node `depth` views before it; *is false if there is no such view of the copy. */
+/* *seen: the operand on a copy of the node `depth` views before it; *is: false if that view of the copy does not exist. */
 static tesela_status copies_seen(const tesela_propagation *p, int32_t copied, int32_t operand, int32_t depth,
                                  tesela_node *seen, bool *is, tesela_error *err) {
   tesela_graph *again;
@@ -172,7 +173,7 @@ static tesela_status copies_seen(const tesela_propagation *p, int32_t copied, in
 
 /* ---- edges ---- */
 
-/* Which candidates of a copy are compatible with an edge for each label. */
+/* For each label, the candidates of a copy that are compatible with an edge. */
 static tesela_status copies_judge(const tesela__need_operator *op, const tesela_rule *rule,
                                   const tesela__edge *edge, const tesela_node *seen, tesela__way *way,
                                   tesela_error *err) {
@@ -198,7 +199,7 @@ static tesela_status copies_judge(const tesela__need_operator *op, const tesela_
 static bool copies_push(tesela_propagation *p, tesela__edge *edge, const tesela__way *way) {
   void *items = p->way;
   for (int32_t w = edge->first_way; w < edge->first_way + edge->n_ways; w++)
-    if (p->way[w].copy == way->copy) return true; /* a view that changes nothing */
+    if (p->way[w].copy == way->copy) return true; /* a view without a change */
   if (tesela__suits_of_any(edge, &way->suits) == 0) return true;
   if (!tesela__grow(&p->allocator, &items, sizeof *p->way, &p->way_capacity, (size_t)p->n_ways + 1))
     return false;
@@ -208,7 +209,7 @@ static bool copies_push(tesela_propagation *p, tesela__edge *edge, const tesela_
   return true;
 }
 
-/* Does every layout that the buffer may have match every label? */
+/* Does every candidate of the buffer match every label? */
 static bool copies_needless(const tesela_propagation *p, const tesela__edge *edge, int32_t rank) {
   for (int32_t label = 0; label <= rank; label++)
     if (p->allowed[edge->buffer] & ~(edge->suits.need[label] & edge->suits.follow[label])) return false;

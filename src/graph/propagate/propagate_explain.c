@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * propagate_explain.c - why a program has the layouts it has: price, bound, and what each edge pays.
+ * propagate_explain.c - why a program has its layouts: price, bound, and the price of each edge.
  */
 #include "graph/propagate/propagate.h"
 
@@ -74,7 +74,7 @@ static void explain_number(char text[64], int64_t value) {
   tesela__sink_finish(&sink, NULL);
 }
 
-/* What a move copies: a buffer, or a view. */
+/* The source of a move: a buffer, or a view. */
 static const char *explain_moved(const tesela_propagation *p, const tesela_move *move) {
   return tesela_graph_node(p->graph, move->view >= 0 ? move->view : move->buffer)->name;
 }
@@ -103,7 +103,7 @@ static void explain_table(tesela__explain *x) {
   }
 }
 
-/* What is proven, and of how much of the program. */
+/* The proven bound, and the part of the program that it covers. */
 static void explain_bound(tesela__explain *x) {
   const tesela_propagation *p = x->p;
   const tesela_propagate_facts *facts = &p->facts;

@@ -2,8 +2,8 @@
 /*
  * propagate_explain_failure.c - why an operator has no layout.
  *
- * The nodes before it are solved by themselves, without regard to it; what its operands look like then, and which moves would make
- * it possible, is printed. If no move before the operator itself helps, the program up to it is solved with moves anywhere.
+ * The nodes before it are solved alone; the text shows its operands in that solution and the moves that would help. If no move
+ * of its own operands helps, the program up to it is solved with moves anywhere.
  */
 #include "graph/propagate/propagate.h"
 
@@ -19,7 +19,7 @@ static const char *const explain_needs[] = {
 #undef TESELA__ROW
 };
 
-/* Where an operand's lanes are when its buffer is in a candidate. */
+/* The lanes of an operand whose buffer is in a candidate. */
 static void explain_lanes(tesela__explain *x, const tesela_node *node, const tesela_device_layout *layout) {
   tesela_device_view seen, *view = &seen;
   tesela_host_view host = {.rank = node->rank, .offset = node->offset};
@@ -70,7 +70,7 @@ static void explain_operand(tesela__explain *x, const tesela_node *op, int32_t k
   tesela__putc(&x->sink, '\n');
 }
 
-/* Operands that cannot meet a need since it is unknown how the operator reads them. */
+/* Operands that cannot meet a need because the operator reads them in an unknown way. */
 static void explain_apart(tesela__explain *x, const tesela__operator *op) {
   const tesela_node *node = tesela_graph_node(x->p->graph, op->node);
   bool follows = tesela_rule_of_node(&x->p->target, node, TESELA_RULE_RESULT)->yield == TESELA_YIELD_SURVIVES;
@@ -83,7 +83,7 @@ static void explain_apart(tesela__explain *x, const tesela__operator *op) {
                    edge->operand, node->opcode ? node->opcode : "an unknown operator");
 }
 
-/* The need of an operand as it counts: a depthwise convolution has no dim that is summed over, and no column. */
+/* The effective need of an operand: a depthwise convolution has neither contracted dims nor a column. */
 static tesela_need explain_need_of(const tesela__explain *x, const tesela__edge *edge) {
   const tesela_node *node = tesela_graph_node(x->p->graph, edge->node);
   bool depthwise = node->op == TESELA_OP_CONV2D && node->conv.x[1] < 0;
@@ -92,7 +92,7 @@ static tesela_need explain_need_of(const tesela__explain *x, const tesela__edge 
   return edge->need;
 }
 
-/* What each operand needs: one line if all need the same. */
+/* The need of each operand; one line if all are equal. */
 static void explain_needed(tesela__explain *x, const tesela__operator *op) {
   const tesela__edge *edge = &x->p->edge[op->first];
   bool all = true;
@@ -115,7 +115,7 @@ static void explain_needed(tesela__explain *x, const tesela__operator *op) {
   explain_apart(x, op);
 }
 
-/* May the result have its stick at a label, as far as it is known? */
+/* May the result have its stick at a label, according to what is known? */
 static bool explain_label(const tesela__explain *x, const tesela__operator *op, int32_t label) {
   const tesela__family *family = tesela__family_of(x->p, op->buffer);
   if (!(op->may >> label & 1) && op->price < 0) return false;
@@ -128,7 +128,7 @@ static bool explain_label(const tesela__explain *x, const tesela__operator *op, 
   return false;
 }
 
-/* Print the result's rule if it and the demands on the buffer leave no layout, or the target has none. */
+/* Print the result's rule if it and the requirements on the buffer exclude every layout, or if the target has no layout. */
 static void explain_result(tesela__explain *x, const tesela_node *node, const tesela__operator *op) {
   for (int32_t label = 0; label <= node->rank; label++)
     if (explain_label(x, op, label)) return;
@@ -142,7 +142,8 @@ static void explain_result(tesela__explain *x, const tesela_node *node, const te
                              : "; the target has no such layout for it\n");
 }
 
-/* The cheapest move that makes a label possible for an operand: where to, -1 if none; 0 elements and its own place if it is. */
+/* The destination of the cheapest move that makes a label possible for an operand, or -1; its own place, with 0 elements, if no
+ * move is needed. */
 static int32_t explain_way(const tesela__explain *x, const tesela__edge *edge, int32_t label,
                            int64_t *price) {
   const tesela__family *family = tesela__family_of(x->p, edge->buffer);
@@ -168,9 +169,9 @@ static void explain_move(tesela__explain *x, int32_t buffer, int32_t stick, int6
 
 /* The moves before an operator that a label needs. */
 typedef struct explain_plan {
-  int32_t label, moves; /* moves -1: there is no way */
+  int32_t label, moves; /* moves -1: not possible */
   int64_t price;
-  int32_t edge, to; /* the last of them */
+  int32_t edge, to; /* of the last move */
 } explain_plan;
 
 static explain_plan explain_plan_for(const tesela__explain *x, const tesela__operator *op, int32_t label) {
@@ -203,7 +204,7 @@ static void explain_plan_moves(tesela__explain *x, const tesela__operator *op, c
   }
 }
 
-/* The operator's own operands moved: every way with one move, else the cheapest. false: no way. */
+/* Moves of the operator's own operands: every solution with one move, else the cheapest. false: no solution. */
 static bool explain_own_moves(tesela__explain *x, const tesela__operator *op) {
   int32_t rank = tesela_graph_node(x->p->graph, op->node)->rank, n = 0;
   explain_plan best = {.moves = -1}, said[TESELA__LABELS];
@@ -224,7 +225,7 @@ static bool explain_own_moves(tesela__explain *x, const tesela__operator *op) {
   return true;
 }
 
-/* What might help, but is not asked for. */
+/* Options that might help but are off. */
 static void explain_off(tesela__explain *x, const tesela_propagate_options *options) {
   bool moves = !options->spread || !options->compact;
   if (moves || !options->copies) tesela__puts(&x->sink, "; so may ");
@@ -237,7 +238,7 @@ static void explain_off(tesela__explain *x, const tesela_propagate_options *opti
   tesela__puts(&x->sink, moves || !options->copies ? ", which are off\n" : "\n");
 }
 
-/* Moves anywhere before. */
+/* Moves anywhere before the operator. */
 static tesela_status explain_far_moves(tesela__explain *x, const tesela__operator *op, tesela_error *err) {
   const tesela_propagation *p = x->p;
   tesela__model model;

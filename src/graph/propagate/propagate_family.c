@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * propagate_family.c - which layouts buffers can have, what moves between them cost, and hints.
+ * propagate_family.c - the layouts that buffers can have, prices of moves between them, and hints.
  *
- * Buffers of one type and shape share a family. A buffer with a layout that is set has only that one; a layout outside
- * the target's family is one more candidate, in its own family.
+ * Buffers of one type and shape share a family. A buffer with a set layout has only that candidate; a layout outside the
+ * target's family makes a family of its own with one more candidate.
  */
 #include "graph/propagate/propagate.h"
 
@@ -49,7 +49,7 @@ static bool family_same(const tesela_node *a, const tesela_node *b) {
          memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
 }
 
-/* The host side; a type of which only the width is known is stored as it is. */
+/* The host side; a type with only a known width is stored unchanged. */
 static tesela_status family_host(const tesela_target *target, const tesela_node *node,
                                  tesela_device_host *host, tesela_error *err) {
   if (node->dtype != TESELA_DTYPE_NONE)
@@ -105,7 +105,7 @@ static tesela_status family_prices(tesela_propagation *p, tesela__family *family
   return TESELA_OK;
 }
 
-/* The candidates of a node's buffer; `given` (may be NULL) is one more. */
+/* The candidates of a node's buffer, and `given` unless it is NULL. */
 static tesela_status family_fill(tesela_propagation *p, const tesela_node *node,
                                  const tesela_device_layout *given, tesela__family *family,
                                  tesela_error *err) {
@@ -122,7 +122,7 @@ static tesela_status family_fill(tesela_propagation *p, const tesela_node *node,
     tesela_error why = {.message = ""};
     status = tesela_device_with_stick(&family->layout[family->n], &host, &p->target, stick, &why);
     if (status == TESELA_E_UNSUPPORTED || status == TESELA_E_INVALID)
-      continue; /* the target has none like that */
+      continue; /* the target does not have this layout */
     if (status != TESELA_OK) return tesela__fail(err, status, -1, "%s", why.message);
     family->stick[family->n++] = stick;
   }
@@ -161,7 +161,7 @@ static tesela_status family_add(tesela_propagation *p, int32_t k, const tesela_d
   return TESELA_OK;
 }
 
-/* The shared family of a buffer, made if it is new. */
+/* The shared family of a buffer, created on first use. */
 static tesela_status family_find(tesela_propagation *p, int32_t k, tesela_error *err) {
   const tesela_node *node = tesela_graph_node(p->graph, k);
   uint64_t hash = family_hash_node(node);
@@ -183,7 +183,7 @@ static tesela_status family_find(tesela_propagation *p, int32_t k, tesela_error 
 
 tesela_status tesela__family_of_copy(tesela_propagation *p, int32_t node, int32_t *number,
                                      tesela_error *err) {
-  int32_t own = p->family[node]; /* of the value itself, if that is what is copied */
+  int32_t own = p->family[node]; /* of the value itself, if a move copies it */
   tesela_status status = family_find(p, node, err);
   if (status == TESELA_OK) *number = p->family[node];
   p->family[node] = own;
@@ -192,7 +192,7 @@ tesela_status tesela__family_of_copy(tesela_propagation *p, int32_t node, int32_
 
 /* ---- what a buffer may be ---- */
 
-/* An input comes as it is; a free one in any stick, but not in one element per stick. */
+/* An input has its given layout; a free input any stick, but not one element per stick. */
 static tesela_status family_input(tesela_propagation *p, int32_t k, bool is_free, tesela_error *err) {
   const tesela_node *node = tesela_graph_node(p->graph, k);
   const tesela__family *family = tesela__family_of(p, k);
@@ -284,7 +284,7 @@ tesela_status tesela__propagate_families(tesela_propagation *p, tesela_error *er
     p->allowed[k] = 0;
     if (node->buffer == k && node->dtype != TESELA_TOKEN) status = family_buffer(p, k, err);
   }
-  for (int32_t pass = 0; pass < 2; pass++) /* what frees an input comes first */
+  for (int32_t pass = 0; pass < 2; pass++) /* first the hints that free an input */
     for (int32_t h = 0; h < tesela_graph_hint_count(p->graph) && status == TESELA_OK; h++) {
       const tesela_hint *hint = tesela_graph_hint_at(p->graph, h);
       if ((hint->kind == TESELA_HINT_FREE) == (pass == 0)) status = family_hint(p, hint, err);

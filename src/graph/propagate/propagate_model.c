@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * propagate_model.c - a program as an assignment problem, and what a solution means.
+ * propagate_model.c - a program as an assignment problem, and the meaning of a solution.
  *
  *   variable                      states
  *   each buffer                   its candidates
@@ -9,10 +9,10 @@
  *   an operator's label           where its buffer's candidate does not give it: in place, given layouts
  *   where an operand is read      for operators with an operand that must lie in the same way, and shared copies of views
  *
- * An operand is an edge between its operator's label and its buffer: 0 if the candidate is compatible, else the cheapest
- * move to one that is, the price of unmet soft needs, or infinite. With shared copies the edge from the buffer to where its value
- * is available pays for moves, and operands only require that the value is available in a compatible candidate.
- * propagate_states.c makes the states.
+ * An operand is an edge between its operator's label and its buffer. It costs 0 for a compatible candidate, else the cheapest
+ * move to one, or the price of unmet soft needs, or infinity. With shared copies the edge from the buffer to where its value is
+ * available pays for moves, and operands only require that the value is available in a compatible candidate. propagate_states.c
+ * makes the states.
  */
 #include "graph/propagate/propagate.h"
 
@@ -22,12 +22,12 @@ static tesela__cost model_free(void) { return (tesela__cost){0, 0}; }
 
 /* ---- the variables of a part of a program ---- */
 
-/* May an edge read copies that others move? */
+/* May an edge read copies that other edges make? */
 static bool model_may_share(const tesela_propagation *p, const tesela__edge *edge) {
   return edge->movable && (p->options.share || edge->holder > 0);
 }
 
-/* The value an edge reads: number of its buffer, or count + number of its holder. */
+/* The number of the value that an edge reads: of its buffer, or count + that of its holder. */
 static int32_t model_value_number(const tesela_propagation *p, const tesela__edge *edge) {
   return edge->holder == 0 ? edge->buffer : p->count + edge->holder - 1;
 }
@@ -37,7 +37,7 @@ static bool model_counts(const tesela__model_part *part, const tesela__edge *edg
          (edge->node < part->nodes - 1 || (edge->operand >= part->from && edge->operand < part->to));
 }
 
-/* Which values have consumers that may share copies, and which copies. */
+/* Count the consumers of each value that may share copies, and collect those copies. */
 static void model_count_uses(tesela__model *m, const tesela_propagation *p, const tesela__model_part *part) {
   for (int32_t i = 0; i < p->count + p->n_holders; i++) {
     m->uses[i] = 0;
@@ -58,7 +58,7 @@ static void model_count_uses(tesela__model *m, const tesela_propagation *p, cons
   }
 }
 
-/* What a candidate of a buffer costs by itself. */
+/* The cost of a candidate of a buffer alone. */
 static tesela__cost model_own_cost(const tesela_propagation *p, const tesela__model_part *part,
                                    const tesela__operator *op, int32_t candidate) {
   const tesela__family *family = tesela__family_of(p, op->buffer);
@@ -89,7 +89,7 @@ static bool model_link(tesela__model *m, int32_t a, int32_t b) {
   return tesela__assign_edge(m->problem, a, b, m->cost) == TESELA_OK;
 }
 
-/* Costs for all pairs of states of two variables, to be filled. */
+/* Room for the costs of all pairs of states of two variables. */
 static bool model_pairs(tesela__model *m, int32_t a, int32_t b) {
   return tesela__model_costs(m, (size_t)m->variable[a].n * (size_t)m->variable[b].n);
 }
@@ -121,7 +121,7 @@ static bool model_mode(tesela__model *m, const tesela_propagation *p, const tese
 
 /* ---- edges ---- */
 
-/* Does an edge use a copy that others may use? */
+/* May an edge share a copy? */
 static bool model_is_shared(const tesela__model *m, const tesela_propagation *p, const tesela__edge *edge) {
   return model_may_share(p, edge) && m->uses[model_value_number(p, edge)] > 1;
 }
@@ -157,7 +157,7 @@ static bool model_operand(tesela__model *m, const tesela_propagation *p, const t
   return model_link(m, a, b);
 }
 
-/* A place is a candidate that the value is available in, or another place. */
+/* Allow a place only if it is a copy, or a candidate in which the value is available. */
 static bool model_place_had(tesela__model *m, const tesela_propagation *p, const tesela__edge *edge,
                             int32_t place) {
   int32_t n = tesela__family_of(p, edge->buffer)->n, had;
@@ -170,7 +170,7 @@ static bool model_place_had(tesela__model *m, const tesela_propagation *p, const
   return model_link(m, place, had);
 }
 
-/* The place where an operand is read, as a variable of its own. */
+/* The variable of the place where an operand is read. */
 static bool model_place(tesela__model *m, const tesela_propagation *p, const tesela__model_part *part,
                         const tesela__edge *edge, int32_t *place) {
   const tesela__family *family = tesela__family_of(p, edge->buffer);
@@ -194,7 +194,7 @@ static bool model_place(tesela__model *m, const tesela_propagation *p, const tes
          tesela__model_tie_copies(m, p, edge, *place);
 }
 
-/* An operand whose place is a variable: operand 0 where another must lie as it does, or one that can read shared copies. */
+/* An operand whose place is a variable: operand 0 if another one must have its layout, or one that can read shared copies. */
 static bool model_placed(tesela__model *m, const tesela_propagation *p, const tesela__model_part *part,
                          int32_t number, const tesela__edge *edge) {
   const tesela__operator *op = &p->operator_[number];
@@ -209,7 +209,7 @@ static bool model_placed(tesela__model *m, const tesela_propagation *p, const te
   return model_link(m, place, a);
 }
 
-/* An operand that must have the very layout of operand 0. */
+/* An operand that must have the layout of operand 0. */
 static bool model_same(tesela__model *m, const tesela_propagation *p, const tesela__model_part *part,
                        int32_t number, const tesela__edge *edge, const tesela__edge *edge_0) {
   int32_t first = m->of_first[number], place;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * propagate_need.c - the rules of device.h applied: which layouts of an operand are compatible with which stick of the result.
+ * propagate_need.c - the rules of device.h: which layouts of an operand are compatible with which stick of the result.
  *
- * For each operand that needs something, and each label (where the result's stick is): a set of the candidates of the
- * operand's buffer. "Lane of d" is what tesela_device_view_agrees says of the operand's view.
+ * For each operand with a need and each label (the place of the result's stick): a set of candidates of the operand's buffer.
+ * "Lane of d" is the answer of tesela_device_view_agrees for the operand's view.
  *
  *   result     lane of the result's stick dim; or always lane 0, and the same along that dim
  *   clean      lane of some dim, or always lane 0
- *   contracted lane of a dim that is summed over (of a convolution: the channels; without any, depthwise: as result)
+ *   contracted lane of a contracted (summed) dim (of a convolution: the channels; depthwise: as result)
  *   column     lane of the result's stick dim, and only operand 1 has that dim (of a depthwise convolution: as result)
- *   not_indexed  as result; for a dim of the indices nothing may depend on what is looked up
+ *   not_indexed  as result; for a dim of the indices, lanes must not depend on the dim that is looked up
  *   seam       as result; if it is cut along the result's stick dim, it starts on a stick
  *   unfolded   lane of a dim that is not folded, or always lane 0; the dim that an operator runs along counts as folded
  *   last       lane of the operand's last dim
  *
- * A dim that is not there counts as one of extent 1: x[M,K] @ y[K] has a column of 1, so y lies in lanes 0 and the result, too.
- * What is judged unknown is not legal, nor is what asks for the result's dims of an operand whose dims have nothing known to do
- * with them. An operand of which nothing is read is always legal.
+ * A missing dim counts as one of extent 1: x[M,K] @ y[K] has a column of 1, so y and the result are in lanes 0. An unknown
+ * agreement is not legal; neither is a need that refers to the result's dims if their relation to the operand's dims is
+ * unknown. An operand of which no element is read is always legal.
  */
 #include "graph/propagate/propagate.h"
 
@@ -27,7 +27,7 @@ typedef struct need_case {
   int32_t rank;   /* of the result: the label of one element per stick */
   int64_t lanes;  /* the greater of the operand's and the result's */
   int64_t extent; /* of the result dim that is the label; 1 for one element per stick */
-  int32_t last;   /* last dim of the operand, -1: it has none */
+  int32_t last;   /* last dim of the operand, or -1 */
 } need_case;
 
 static bool need_lane_zero(const need_case *c) {
@@ -40,7 +40,7 @@ static bool need_aligned(const need_case *c, int32_t axis) {
   return c->how[axis] == TESELA_AGREE_ALIGNED;
 }
 
-/* As the result, whose stick is at `label`. */
+/* The need "result", for a stick at `label`. */
 static bool need_result(const need_case *c, int32_t label, bool seam) {
   const tesela__operand_axes *axes = c->axes;
   if (label < c->rank && axes->windows >> label & 1 && c->extent > 1) return false; /* lanes would shift */
@@ -49,12 +49,12 @@ static bool need_result(const need_case *c, int32_t label, bool seam) {
   bool on_stick = axes->position[a] % c->lanes == 0;
   if (seam && !on_stick) return false;
   if (c->how[a] == TESELA_AGREE_BROADCAST) return true;
-  if (axes->step[a] > 1 && axes->view.shape[a] > 1) /* one element for each stick at most */
+  if (axes->step[a] > 1 && axes->view.shape[a] > 1) /* at most one element per stick */
     return axes->step[a] >= c->lanes && on_stick && need_lane_zero(c);
   return c->how[a] == TESELA_AGREE_ALIGNED && on_stick;
 }
 
-/* As the result; a result dim that comes from the indices sees any element of the dim that is looked up. */
+/* The need "not_indexed": a result dim of the indices reads any element of the dim that is looked up. */
 static bool need_not_indexed(const need_case *c, int32_t label, bool gather) {
   const tesela__operand_axes *axes = c->axes;
   int32_t looked = axes->lookup;
@@ -87,9 +87,9 @@ static bool need_last(const need_case *c) {
 
 enum {
   NEED_DEPTHWISE = -2
-}; /* a convolution without channels: its groups are looked at one by one, as in pointwise operators */
+}; /* a convolution without channels: groups are independent, as in pointwise operators */
 
-/* `channel`: of a convolution, the axis of the channels; -1: any dim that is summed over counts. */
+/* `channel`: of a convolution, the axis of the channels; -1: any contracted dim counts. */
 static bool need_contracted(const need_case *c, int32_t channel) {
   bool any = false;
   for (int32_t a = 0; a < c->axes->view.rank; a++) {
@@ -101,12 +101,12 @@ static bool need_contracted(const need_case *c, int32_t channel) {
 }
 
 static bool need_column(const need_case *c, int32_t label) {
-  if (label == c->rank) return need_lane_zero(c); /* only where there is no column: see the result's rule */
+  if (label == c->rank) return need_lane_zero(c); /* only without a column: see the result's rule */
   int32_t a = c->axes->of_label[label];
   return a < 0 ? need_lane_zero(c) : need_aligned(c, a);
 }
 
-/* May a result have its stick at `label` where the operand's lanes survive there? */
+/* Do the operand's lanes survive at `label`? */
 static bool need_survives(const need_case *c, int32_t label) {
   for (int32_t a = 0; a < c->axes->view.rank; a++)
     if (need_aligned(c, a) && (c->axes->label_of[a] < 0 ? c->rank : c->axes->label_of[a]) == label)
@@ -133,7 +133,7 @@ static bool need_met(tesela_need need, const need_case *c, int32_t label, int32_
   case TESELA_NEED_LAST:
     return need_last(c);
   default:
-    return true; /* any; same and default are judged by the buffer's layout */
+    return true; /* any; "same" and "default" are judged by the buffer's layout */
   }
 }
 
@@ -151,7 +151,7 @@ bool tesela__need_follows(tesela_need need) {
          need != TESELA_NEED_SAME && need != TESELA_NEED_DEFAULT;
 }
 
-/* The axis of an operand of a convolution that is indexed by its channels. */
+/* The axis of the channels in an operand of a convolution. */
 static int32_t need_channel(const tesela__need_operator *op, int32_t k, const tesela__operand_axes *axes) {
   if (op->node->op != TESELA_OP_CONV2D) return -1;
   if (op->node->conv.x[1] < 0) return NEED_DEPTHWISE;

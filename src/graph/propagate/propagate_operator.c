@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * propagate_operator.c - the operators of a program with what they need of their operands, and where results may have their stick.
+ * propagate_operator.c - the operators of a program, their needs, and the possible sticks of results.
  *
- * An operand without a need has no edge. A result that is written in place, or whose layout is set, has its stick where its
- * buffer's candidate puts it: `under` says which candidates give which label.
+ * An operand without a need has no edge. The candidate of the buffer decides the stick of a result that is written in place, or
+ * whose layout is set: `under` has the candidates that give each label.
  */
 #include "graph/propagate/propagate.h"
 
-/* The node that made the value of a buffer which node k sees. */
+/* The node that made the value of the buffer that node k reads. */
 static int32_t perform_value(const tesela_graph *graph, int32_t k) {
   const tesela_node *node = tesela_graph_node(graph, k);
   while (node->view) {
@@ -17,7 +17,7 @@ static int32_t perform_value(const tesela_graph *graph, int32_t k) {
   return k;
 }
 
-/* Does a node see all of its buffer, in its order? Only such a value can be copied as a whole. */
+/* Does a node show its whole buffer, in order? Only then can a move copy the value. */
 static bool perform_whole(const tesela_graph *graph, int32_t k) {
   const tesela_node *node = tesela_graph_node(graph, k), *buffer = tesela_graph_node(graph, node->buffer);
   if (node->rank != buffer->rank || node->offset != 0) return false;
@@ -68,12 +68,12 @@ static tesela_status perform_edge(tesela__need_operator *op, int32_t k, const te
 
 /* ---- the result ---- */
 
-/* Dims of the result that only operand 1 has; one element per stick without such dims. */
+/* The labels of result dims that only operand 1 has; one element per stick without such dims. */
 static tesela_status perform_columns(const tesela__need_operator *op, tesela__sticks *may,
                                      tesela_error *err) {
   tesela__operand_axes x, y;
   int32_t rank = op->node->rank;
-  bool depthwise = op->node->op == TESELA_OP_CONV2D && op->node->conv.x[1] < 0; /* groups, too */
+  bool depthwise = op->node->op == TESELA_OP_CONV2D && op->node->conv.x[1] < 0; /* groups count, too */
   *may = 0;
   if (op->node->n_operands < 2) {
     *may = tesela__stick_bits(rank + 1);
@@ -88,7 +88,7 @@ static tesela_status perform_columns(const tesela__need_operator *op, tesela__st
   return status;
 }
 
-/* Where the result of an operator that does not choose its own buffer's candidate has its stick. */
+/* The stick of a result whose operator does not choose the buffer's candidate. */
 static tesela_status perform_under(const tesela__need_operator *op, tesela__operator *made,
                                    tesela_error *err) {
   tesela_propagation *p = op->p;
@@ -118,7 +118,7 @@ static tesela_status perform_under(const tesela__need_operator *op, tesela__oper
   return TESELA_OK;
 }
 
-/* Labels that the rule for results leaves, and the candidates that have them. */
+/* The labels that the rule for results allows, and the candidates that have them. */
 static tesela_status perform_yield(const tesela__need_operator *op, const tesela_rule *rule,
                                    tesela__operator *made, tesela_error *err) {
   tesela_propagation *p = op->p;
@@ -163,7 +163,7 @@ static tesela_status perform_add(tesela__need_operator *op, tesela_error *err) {
   return TESELA_OK;
 }
 
-/* All prices together must stay a number that the solver can add. */
+/* The sum of all prices must fit the solver's numbers. */
 static tesela_status perform_check_sum(const tesela_propagation *p, tesela_error *err) {
   int64_t sum = 0;
   bool fits = true;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * propagate_outputs.c - every stick that an output has in some cheapest plan.
+ * propagate_outputs.c - every stick that an output has in one of the cheapest plans.
  *
- * Where the problem is eliminated exactly, its tables tell what each choice costs at least; else each is fixed and solved for.
+ * If the problem is eliminated exactly, its tables give the least cost of each choice; else each choice is fixed and solved.
  */
 #include "graph/propagate/propagate.h"
 
-/* What the outputs have in a solution that is as cheap as the plan. */
+/* Mark the candidates of the outputs in a solution as cheap as the plan. */
 static void outputs_mark(tesela_propagation *p, const tesela__model *model) {
   if (!model->result.feasible || model->result.cost.elements > p->facts.cost) return;
   for (int32_t k = 0; k < p->count; k++)
     if (p->best[k] != 0) p->best[k] |= tesela__stick_bit(tesela__model_candidate(model, k));
 }
 
-/* Candidates of outputs one by one, where `least` leaves them open: fix it, and solve. fixed: -1 for each variable. */
+/* Fix each candidate of an output that `least` leaves open, and solve. fixed: -1 for each variable. */
 static tesela_status outputs_try(tesela_propagation *p, tesela__model *model, const tesela__cost *least,
                                  int32_t *fixed, tesela_error *err) {
   tesela_status status = TESELA_OK;
@@ -26,14 +26,14 @@ static tesela_status outputs_try(tesela_propagation *p, tesela__model *model, co
       fixed[model->of_buffer[k]] = i;
       status = tesela__model_answer(model, p, fixed, err);
       if (status == TESELA_OK) outputs_mark(p, model);
-      if (status == TESELA_OK && !model->result.proven) return TESELA_OK; /* others would take as long */
+      if (status == TESELA_OK && !model->result.proven) return TESELA_OK; /* the others would take as long */
     }
     fixed[model->of_buffer[k]] = -1;
   }
   return status;
 }
 
-/* The same at once, if the program allows it: least is what each state costs. */
+/* The same in one step, from the least cost of each state. */
 static void outputs_take(tesela_propagation *p, const tesela__model *model, const tesela__cost *least) {
   for (int32_t k = 0; k < p->count; k++) {
     if (p->best[k] == 0) continue;

@@ -2,14 +2,15 @@
 /*
  * propagate_places.c - where an operand is available: a candidate of its buffer, or a copy of a view.
  *
- * A copy that only one edge can read is an option of that edge, at its price. Where copies are shared, or an operator reads a value
- * more than once, and several edges can read copies of one view, the copies that are made are a variable, which pays for them, and so is the place each of these edges reads:
+ * A copy that only one edge can read is an option of that edge, at its price. If several edges can read copies of one view
+ * (copies are shared, or an operator reads a value more than once), the set of copies is a variable, which pays for them, and
+ * the place that each of these edges reads is another one:
  *
  *   label of the operator -- place -- candidate of the buffer
  *                              |
  *                     copies of the view that are made
  *
- * The states of the copies are sets of candidates. Their price may depend on where the buffer lies: then they are tied to it.
+ * The states of the copies are sets of candidates. If their price depends on the buffer's candidate, an edge connects both.
  */
 #include "graph/propagate/propagate.h"
 
@@ -96,7 +97,7 @@ void tesela__model_count_copies(tesela__model *m, const tesela_propagation *p, c
   }
 }
 
-/* Candidates of copies of a view that can be made. */
+/* The candidates of possible copies of a view. */
 static tesela__sticks places_can(const tesela_propagation *p, int32_t copy) {
   const tesela__copyable *of = &p->copyable[copy];
   int32_t buffer = tesela_graph_node(p->graph, of->node)->buffer, n = p->families[of->family].n;
@@ -113,7 +114,7 @@ static int32_t places_bits(tesela__sticks set) {
   return n;
 }
 
-/* The next subset of a set in the order of numbers; 0 after the last. */
+/* The next subset of a set, in numeric order; 0 after the last. */
 static tesela__sticks places_next(tesela__sticks set, tesela__sticks subset) { return (subset - set) & set; }
 
 /* Every set of copies, up to a size that bounds the number of sets. */
@@ -134,7 +135,7 @@ static bool places_push(tesela__model *m, tesela__sticks useful, int32_t uses) {
   return true;
 }
 
-/* The variable of the copies that a way can read, made when it is first needed, and tied to the buffer. */
+/* The variable of the copies that a way can read, created on first use, with an edge to the buffer. */
 static bool places_copies(tesela__model *m, const tesela_propagation *p, const tesela__way *way,
                           int32_t *variable) {
   int32_t copy = way->copy, slot = way->slot;

@@ -2,14 +2,14 @@
 /*
  * propagate_share.c - which operands read the same copies of a value, or of a view of it.
  *
- * With shared copies (options.share) all that read a value do. Without, operands of one operator do that read a value through the
- * same view: x * x moves x once. They are one holder; its copies of a view are one slot.
+ * With shared copies (options.share) all readers of a value share. Without, operands of one operator share that read a value
+ * through the same view: x * x moves x once. They are one holder; its copies of a view are one slot.
  */
 #include <stdlib.h>
 
 #include "graph/propagate/propagate.h"
 
-/* An edge, with what it reads in what view. */
+/* An edge, with the value and the view that it reads. */
 typedef struct share_entry {
   const tesela_node *node;
   int32_t operator_, value, edge;
@@ -30,7 +30,7 @@ static int share_order(const void *x, const void *y) {
   return by ? by : share_by_number(a->edge, b->edge);
 }
 
-/* The number of a new holder for what an edge reads; 0: no memory. */
+/* The number of a new holder for the value that an edge reads; 0: no memory. */
 static int32_t share_holder(tesela_propagation *p, const tesela__edge *edge) {
   void *items = p->holder;
   if (!tesela__grow(&p->allocator, &items, sizeof *p->holder, &p->holder_capacity, (size_t)p->n_holders + 1))
@@ -51,7 +51,7 @@ static void share_slots(tesela_propagation *p, const tesela__edge *edge) {
   }
 }
 
-/* With shared copies: a value of a buffer other than the first has copies of its own. `last`: an edge that reads a value, -1. */
+/* With shared copies: each value of a buffer after the first has its own copies. `last`: an edge that reads a value, or -1. */
 static bool share_all(tesela_propagation *p, int32_t *last) {
   for (int32_t e = 0; e < p->n_edges; e++) {
     tesela__edge *edge = &p->edge[e];
@@ -71,10 +71,10 @@ static share_entry share_list(tesela_propagation *p, int32_t e) {
   return (share_entry){tesela_graph_node(p->graph, operand), edge->node, edge->value, e};
 }
 
-/* Without: operands that are the same. Most operators read no value twice: their edges are not sorted. */
+/* Without: equal operands. Most operators do not read a value twice; their edges are not sorted. */
 static bool share_operands(tesela_propagation *p, int32_t *last, share_entry *entry) {
   size_t n = 0;
-  for (int32_t e = 0; e < p->n_edges; e++) { /* the first of a pair, then each that follows */
+  for (int32_t e = 0; e < p->n_edges; e++) { /* the first of a pair, then each later one */
     int32_t before = last[p->edge[e].value];
     bool again = before >= 0 && p->edge[before].node == p->edge[e].node;
     last[p->edge[e].value] = e;

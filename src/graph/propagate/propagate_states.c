@@ -2,10 +2,10 @@
 /*
  * propagate_states.c - variables of the assignment problem and their states: candidates, and sets of them.
  *
- * With shared copies a value has a variable for where it is available: in the candidate of its buffer, and in copies. Its
- * states are sets of candidates; the edge to the buffer's own variable pays for the moves. So what consumers require depends
- * on the set alone, and what the operator that makes the value requires on the candidate alone. n candidates have 2^n - 1
- * sets; sets are cut to the size that keeps MODEL_SETS of them, and then nothing is proven.
+ * With shared copies a value has a variable for the candidates in which it is available: that of its buffer, and those of
+ * copies. Its states are sets of candidates; the edge to the buffer's own variable pays for the moves. So consumers depend only
+ * on the set, and the operator that makes the value only on the candidate. n candidates have 2^n - 1 sets; larger sets are left
+ * out to keep MODEL_SETS of them, and then nothing is proven.
  */
 #include "graph/propagate/propagate.h"
 
@@ -13,7 +13,7 @@ enum { MODEL_SETS = 256 };
 
 /* ---- variables ---- */
 
-/* Begin a variable; its states are pushed until it ends. */
+/* Begin a variable; push its states next. */
 bool tesela__model_begin(tesela__model *m, int32_t *variable) {
   void *items = m->variable;
   if (!tesela__grow(&m->allocator, &items, sizeof *m->variable, &m->variable_capacity,
@@ -32,7 +32,7 @@ bool tesela__model_costs(tesela__model *m, size_t n) {
   return true;
 }
 
-/* Add a state to the variable that was begun last. */
+/* Add a state to the last variable. */
 bool tesela__model_push(tesela__model *m, int32_t candidate, tesela__sticks copies, tesela__cost cost) {
   tesela__model_variable *v = &m->variable[m->n_variables - 1];
   void *items = m->state;
@@ -54,7 +54,7 @@ bool tesela__model_end(tesela__model *m) {
 
 /* ---- where a value is available: sets of candidates ---- */
 
-/* What it costs to have a buffer's value in all of a set: a move for each but where it lies. */
+/* The cost of a buffer's value in all candidates of a set: a move to each but its own. */
 static tesela__cost model_set_cost(const tesela__family *family, tesela__sticks useful, int32_t candidate,
                                    tesela__sticks set) {
   tesela__cost sum = {0, 0};
@@ -68,7 +68,7 @@ static tesela__cost model_set_cost(const tesela__family *family, tesela__sticks 
   return sum;
 }
 
-/* Candidates that the value may ever be available in. */
+/* The candidates in which a value can be available. */
 static tesela__sticks model_reachable(const tesela__family *family, tesela__sticks allowed,
                                       tesela__sticks useful) {
   tesela__sticks all = allowed;
@@ -79,7 +79,7 @@ static tesela__sticks model_reachable(const tesela__family *family, tesela__stic
   return all;
 }
 
-/* The most candidates of n in a set that keep the number of sets bounded. */
+/* The largest sets of n candidates that keep the number of sets bounded. */
 static int32_t model_largest_set(tesela__model *m, int32_t n, int32_t uses) {
   const int32_t wanted = uses < n ? uses + 1 : n;
   int64_t sets = 0, choose = 1;
@@ -93,7 +93,7 @@ static int32_t model_largest_set(tesela__model *m, int32_t n, int32_t uses) {
   return wanted;
 }
 
-/* The states: every set of up to `most` candidates in which the value is available. */
+/* Push the states: every set of up to `most` candidates in which the value is available. */
 static bool model_push_sets(tesela__model *m, const tesela__family *family, tesela__sticks allowed,
                             tesela__sticks useful, int32_t uses) {
   int32_t item[TESELA__CANDIDATES], n = 0;
@@ -110,7 +110,8 @@ static bool model_push_sets(tesela__model *m, const tesela__family *family, tese
       for (int32_t c = 0; c < family->n && !can; c++)
         can = allowed >> c & 1 && !tesela__cost_is_infinite(model_set_cost(family, useful, c, set));
       if (can && !tesela__model_push(m, -1, set, (tesela__cost){0, 0})) return false;
-      const uint32_t low = pick & (~pick + 1), next = pick + low; /* the next number with as many bits */
+      const uint32_t low = pick & (~pick + 1),
+                     next = pick + low; /* the next number with the same count of bits */
       pick = next | ((pick & ~next) / low >> 1);
     }
   return true;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * propagate_suits.c - what it costs to read an operand where it lies, or where it is moved to.
+ * propagate_suits.c - the cost of an operand where it is read, moved or not.
  *
- * Two things are asked of an operand: what it needs, and, where the result's stick follows it, that its lanes survive at that
- * stick. Each is hard, or has a price, by the row of its own rule; what is paid for one does not buy the other.
+ * An operand has two requirements: its need, and, if the result's stick follows it, that its lanes survive at that stick. Each
+ * is hard or has a price, from the row of its own rule; the price of one does not cover the other.
  */
 #include "graph/propagate/propagate.h"
 

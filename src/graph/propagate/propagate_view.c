@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * propagate_view.c - how an operand lies under the indices of its operator, and what its lanes are for each layout.
+ * propagate_view.c - an operand in terms of its operator's indices, and its lanes for each layout.
  *
- * The view of an operand is taken in its own dims: its lanes are asked of each dim, not of each index of the operator. An
- * index that the operand lacks changes nothing there. Of the pieces of cat, pad and write only what is used is seen:
+ * The view of an operand is in its own dims: the question is whether lanes run along a dim, not along an index of the operator,
+ * and an index that the operand lacks changes nothing. Of the pieces of cat, pad and write the view has only the elements in
+ * use:
  *
  *   pad f16[100] by -64 before and 8 after    axis of 36 elements from element 64, position 0 of the result
  *
- * Programs repeat their shapes, so answers are kept: one for each (type and shape, view, lanes).
+ * Programs repeat their shapes, so answers are cached: one for each (type and shape, view, lanes).
  */
 #include "graph/propagate/propagate.h"
 
-/* The part of an operand dim of `n` elements that a result dim of `extent` reads: element j is at (j - j0) * step + position. */
+/* The part of an operand dim of `n` elements that a result dim of `extent` reads: element j is at index (j - j0) * step +
+ * position. */
 static void axes_piece(const tesela_index *index, int64_t n, int64_t extent, int64_t *j0, int64_t *length,
                        int64_t *position) {
   int64_t step = tesela__max(index->divide, 1), start = index->start;
   *j0 = start > 0 ? tesela__ceil_div(start, step) : 0;
-  int64_t end; /* a border cut away after may be as wide as int64 */
+  int64_t end; /* the width of a border that is cut away may be any int64 */
   if (!tesela__add(extent, start, &end)) end = INT64_MAX;
   int64_t behind = end > 0 ? tesela__min(n, tesela__ceil_div(end, step)) : 0;
   *length = tesela__max(behind - *j0, 0);
@@ -26,12 +28,12 @@ static void axes_piece(const tesela_index *index, int64_t n, int64_t extent, int
 typedef struct axes_source {
   const tesela_node *tensor;
   const tesela_iteration *iteration;
-  int32_t looked; /* dim that is looked up, -1 */
+  int32_t looked; /* dim that is looked up, or -1 */
 } axes_source;
 
 enum { AXES_WINDOW = -2 }; /* of an iteration dim: it moves a window */
 
-/* One dim of the operand becomes an axis. No operator has one index in two dims of an operand. */
+/* Make a dim of the operand an axis. No operator uses one index for two dims of an operand. */
 static void axes_add(const axes_source *from, int32_t d, const tesela_index *index,
                      int32_t of_iteration[TESELA_GRAPH_ITERATION], tesela__operand_axes *axes) {
   const tesela_node *tensor = from->tensor;
@@ -58,7 +60,7 @@ static void axes_add(const axes_source *from, int32_t d, const tesela_index *ind
   if (at >= 0) of_iteration[at] = plain ? a : AXES_WINDOW;
 }
 
-/* An operand of an unknown operator: its own dims, which are the result's if it has that shape. */
+/* An operand of an unknown operator: its own dims, which are the result's if the shapes are equal. */
 static void axes_unknown(const tesela_graph *graph, const tesela_node *op, int32_t k,
                          const tesela_node *tensor, tesela__operand_axes *axes) {
   *axes = (tesela__operand_axes){.view = {.rank = tensor->rank, .offset = tensor->offset}, .lookup = -1};
@@ -135,7 +137,7 @@ static bool agree_same(const tesela__buffer_view *a, const tesela__buffer_view *
          memcmp(a->stride, b->stride, (size_t)a->rank * sizeof *a->stride) == 0;
 }
 
-/* One candidate; what cannot be decided is unknown, and so never legal. */
+/* One candidate; an undecided answer is unknown, so never legal. */
 static void agree_candidate(tesela_propagation *p, const tesela_device_layout *layout, int64_t lanes,
                             const tesela_host_view *view, tesela__agreements *entry, uint8_t *how) {
   tesela_status status = tesela_device_view_of(p->scratch, layout, NULL, view, NULL);

@@ -2,9 +2,9 @@
 /*
  * graph_run.c - a program from its inputs to its outputs.
  *
- * Buffers are made when their node runs: poison is written to every place and every mark is cleared, but for a result that takes
- * an operand's place, which is cleaned of what is not its own once it is complete. Memory is one block for each buffer, or the
- * planned arena and scratchpad and a block for each buffer that is outside of both.
+ * A buffer is created when its node runs: poison goes to every place and all marks are cleared. A result that reuses an
+ * operand's memory is cleaned of old elements once it is complete. Memory is one block for each buffer, or the planned arena
+ * and scratchpad and a block for each buffer that is outside of both.
  */
 #include "graph/run/run.h"
 #include "graph/program/graph.h"
@@ -49,7 +49,7 @@ static tesela_status run_describe(tesela__run *run, int32_t node, tesela_error *
                         "%.80s is laid out in elements of %" PRId32 " bits; %s needs more", of->name, bits,
                         tesela_dtype_name(buffer->dtype));
   buffer->width = bits / 8;
-  int64_t bytes; /* from here on they fit */
+  int64_t bytes; /* checked: they fit from here on */
   return tesela__mul(buffer->places, buffer->width, &bytes) ? TESELA_OK : run_no_memory(err);
 }
 
@@ -72,7 +72,7 @@ static tesela_status run_describe_all(tesela__run *run, tesela_error *err) {
   return status;
 }
 
-/* Bytes of marks for a block; what does not fit is more than there is. */
+/* Bytes of marks for a block; saturates. */
 static int64_t run_marks(const tesela__run *run, int64_t bytes) {
   int64_t marks;
   bool fits = tesela__mul(tesela__ceil_div(bytes, run->grain), (int64_t)sizeof(int32_t), &marks);
@@ -114,7 +114,7 @@ static bool run_is_planned(const tesela__run *run, int32_t node) {
   return place && !place->external;
 }
 
-/* A planned place must hold the buffer: the plan may be of another graph. */
+/* A planned place must be large enough: the plan may be of another graph. */
 static tesela_status run_planned(tesela__run *run, int32_t node, uint8_t *memory, int32_t *mark, int64_t size,
                                  tesela_error *err) {
   const tesela_graph_place *place = tesela_graph_memory_of(run->memory, node);
@@ -162,7 +162,7 @@ static void run_poison(tesela__run *run, int32_t node) {
   memset(buffer->mark, 0, (size_t)(all / run->grain) * sizeof *buffer->mark);
 }
 
-/* Poison where nothing was written for the buffer. */
+/* Poison all places that were not written for the buffer. */
 static void run_clean(tesela__run *run, int32_t node) {
   tesela__run_buffer *buffer = &run->buffer[node];
   int32_t n = buffer->width / run->grain, width = buffer->width;
@@ -186,10 +186,10 @@ static int64_t run_product(int32_t n, const int64_t *extent, int64_t most) {
   return all;
 }
 
-/* The results of an operator; and the products that it folds, the values that it scatters, or the elements of its lines, as often as
- * they are gone through. Far too many count as some. */
+/* The results of an operator, plus the products that it folds, the values that it scatters, or the elements of its lines, times
+ * the passes over them. Saturates. */
 static int64_t run_work(const tesela_graph *graph, int32_t node) {
-  const int64_t most = (INT64_C(1) << 59) / (tesela_graph_count(graph) + 1); /* and as much for results */
+  const int64_t most = (INT64_C(1) << 59) / (tesela_graph_count(graph) + 1); /* and the same for results */
   const tesela_node *of = tesela_graph_node(graph, node);
   tesela_iteration iteration;
   if (of->view || of->op == TESELA_OP_INPUT) return 0;
@@ -202,7 +202,7 @@ static int64_t run_work(const tesela_graph *graph, int32_t node) {
   return results + (scatters || along || all > results ? all : 0);
 }
 
-/* A block and its marks more. */
+/* Add a block and its marks. */
 static void run_need_block(const tesela__run *run, int64_t bytes, tesela_graph_run_needs *needs) {
   const int64_t most = INT64_C(1) << 60;
   if (!tesela__add(bytes, run_marks(run, bytes), &bytes) || !tesela__add(needs->bytes, bytes, &bytes))
@@ -210,7 +210,7 @@ static void run_need_block(const tesela__run *run, int64_t bytes, tesela_graph_r
   needs->bytes = tesela__min(bytes, most);
 }
 
-/* Steps and memory, before either is spent. */
+/* Steps and memory that a run needs, before it starts. */
 static tesela_status run_needs(tesela__run *run, tesela_graph_run_needs *needs, tesela_error *err) {
   tesela_status status = TESELA_OK;
   int64_t largest = -1;
@@ -240,13 +240,13 @@ static tesela_status run_check(const tesela__run *run, const tesela_graph_run_ne
     return tesela__fail(err, TESELA_E_RANGE, -1,
                         "max_steps is %" PRId64 ", max_bytes %" PRId64 "; expected 0 or more", steps, bytes);
   if (needs->steps > steps)
-    return tesela__fail(err, TESELA_E_LIMIT, -1,
-                        "the run needs %" PRId64 " steps, most of them for %.80s; max_steps is %" PRId64,
-                        needs->steps, tesela_graph_node(run->graph, needs->node)->name, steps);
+    return tesela__refuse(err, TESELA_E_LIMIT, TESELA_REASON_MAX_STEPS,
+                          "the run needs %" PRId64 " steps, most of them for %.80s; max_steps is %" PRId64,
+                          needs->steps, tesela_graph_node(run->graph, needs->node)->name, steps);
   if (needs->bytes > bytes)
-    return tesela__fail(err, TESELA_E_LIMIT, -1,
-                        "the buffers of the run need %" PRId64 " bytes; max_bytes is %" PRId64, needs->bytes,
-                        bytes);
+    return tesela__refuse(err, TESELA_E_LIMIT, TESELA_REASON_MAX_BYTES,
+                          "the buffers of the run need %" PRId64 " bytes; max_bytes is %" PRId64,
+                          needs->bytes, bytes);
   return TESELA_OK;
 }
 
@@ -273,7 +273,7 @@ static tesela_status run_node(tesela__run *run, int32_t node, tesela_error *err)
   tesela__run_drop(run, &run->scratch);
   if (status != TESELA_OK) return status;
   if (taken) run_clean(run, node);
-  run->worked = worked; /* what it folded less, at borders, is done, too */
+  run->worked = worked; /* products left out at borders count as done */
   run->facts.operators++;
   if (of->op == TESELA_OP_MOVE) run->facts.moved += run_moved(run, node);
   return TESELA_OK;
@@ -330,7 +330,7 @@ static void run_inspect(const tesela__run *run) {
       run->hooks.inspect(run->hooks.user, k, &run->buffer[k], run->grain);
 }
 
-/* What each buffer is. */
+/* Describe each buffer. */
 static tesela_status run_begin(tesela__run *run, tesela_graph_run_needs *needs, tesela_error *err) {
   run->buffer = tesela__run_take(run, &run->blocks, tesela_graph_count(run->graph), sizeof *run->buffer);
   if (!run->buffer) return run_no_memory(err);

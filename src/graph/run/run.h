@@ -5,17 +5,17 @@
  *   run_code.c       codes of elements to values and back (run_value.h: the types)
  *   run_value.c      rounding to a type
  *   run_function.c   functions of values, folds
- *   run_tensor.c     where the elements of an operand lie, by tables
- *   run_row.c        reading and writing them
+ *   run_tensor.c     places of the elements of an operand, by tables
+ *   run_row.c        reading and writing these elements
  *   run_operator.c   one operator, block by block, over its loops (run_operator.h)
  *   run_along.c      operators that run along a dim, line by line
  *   run_copy.c       inputs, outputs, and copies by the relayout engine
  *   run_spend.c      memory and steps that a run spends
- *   graph_run.c      a program: buffers, their poison, the order of things
+ *   graph_run.c      a program: buffers, their poison, the order of the operators
  *
- * Beside every buffer lies a map of *marks*, one for each few bytes: which buffer an element was last written for. An element is read
- * right only if all its marks are its own buffer's; so reading padding, stale bytes, or an operand that its own result has
- * overwritten is counted.
+ * Every buffer has a map of *marks*, one for each few bytes: the buffer for which an element was last written. A read is right
+ * only if all marks of the element are those of its own buffer; so reads of padding, of stale bytes, or of an operand that its
+ * own result has overwritten are counted.
  */
 #ifndef TESELA_SRC_GRAPH_RUN_H
 #define TESELA_SRC_GRAPH_RUN_H
@@ -29,7 +29,7 @@
 
 typedef union tesela__run_value {
   double f;
-  int64_t i; /* unsigned ones as their bits */
+  int64_t i; /* unsigned integers as their bits */
 } tesela__run_value;
 
 typedef enum tesela__run_class {
@@ -44,32 +44,33 @@ typedef struct tesela__run_row {
   int64_t step;
 } tesela__run_row;
 
-/* Can be computed with. */
+/* Can runs compute with this type? */
 bool tesela__run_known(tesela_dtype dtype);
-/* Bytes of an element that the type needs; 0 for what cannot be computed with. */
+/* Bytes of an element of a type; 0 if runs cannot compute with it. */
 int32_t tesela__run_bytes(tesela_dtype dtype);
 tesela__run_class tesela__run_class_of(tesela_dtype dtype);
 /* Codes (the bytes of an element as one number, in `i`) to values of class tesela__run_class_of(dtype), and values that the type holds
  * exactly to codes, of which the low bytes count. */
 void tesela__run_decode(tesela_dtype dtype, int64_t n, tesela__run_value *v);
 void tesela__run_encode(tesela_dtype dtype, int64_t n, tesela__run_value *v);
-/* Any values as ones that the type holds: floats to the nearest, ties to even, NaN to one NaN; integers keep their low bits; a float to
- * the nearest integer towards 0 within the range, NaN to 0; pred is 1 for all but 0. */
+/* Round values to ones that the type holds: floats to the nearest, ties to even, NaN to one NaN; integers keep their low bits;
+ * a float to the nearest integer towards 0 within the range, NaN to 0; pred is 1 except for 0. */
 void tesela__run_round_row(tesela_dtype dtype, tesela__run_class from, int64_t n, tesela__run_value *v);
 void tesela__run_convert_row(tesela__run_class to, tesela__run_class from, int64_t n, tesela__run_value *v);
-/* The same of one value; in memory of `width` bytes, the first ones first; a wider place gets zeros after. */
+/* Load and store one value, in memory of `width` bytes, low bytes first; a wider place gets zeros at the end. */
 tesela__run_value tesela__run_load(tesela_dtype dtype, const uint8_t *memory);
 void tesela__run_store(tesela_dtype dtype, tesela__run_value value, uint8_t *memory, int32_t width);
 tesela__run_value tesela__run_round(tesela_dtype dtype, tesela__run_class from, tesela__run_value value);
 tesela__run_value tesela__run_convert(tesela__run_class to, tesela__run_class from, tesela__run_value value);
-/* Does a device type hold this value of a host type, floats but for rounding, integers as they are? And how many leading
- * values of n are such. */
+/* Does a device type hold this value of a host type, floats rounded, integers exactly? The number of leading values of n that
+ * it holds. */
 int64_t tesela__run_fit(tesela_dtype device, tesela__run_class from, int64_t n, const tesela__run_value *v);
 bool tesela__run_fits(tesela_dtype device, tesela__run_class from, tesela__run_value value);
 /* The least and the greatest value of a type. */
 tesela__run_value tesela__run_least(tesela_dtype dtype);
 tesela__run_value tesela__run_greatest(tesela_dtype dtype);
-/* A signalling NaN with a payload for types that have one, another NaN than what is written or NaN for other floats, else bytes of 0xAD. */
+/* Poison: a signalling NaN with a payload if the type has one; else a NaN, other than the one that is written if possible; for
+ * other types bytes of 0xAD. */
 void tesela__run_poison(tesela_dtype dtype, uint8_t *memory, int32_t width);
 
 /* ---- functions ---- */
@@ -82,7 +83,7 @@ void tesela__run_apply_row(tesela_fn fn, tesela__run_class in, tesela_dtype dtyp
                            tesela__run_row out, const tesela__run_row *operand);
 tesela__run_value tesela__run_apply(tesela_fn fn, tesela__run_class in, tesela_dtype dtype,
                                     const tesela__run_value *v);
-/* What a fold starts from, and the function that it repeats. */
+/* The initial value of a fold, and the function that it repeats. */
 tesela_fn tesela__run_fold(tesela_fn fn, tesela_dtype dtype, tesela__run_class class,
                            tesela__run_value *first);
 
@@ -92,20 +93,20 @@ tesela_fn tesela__run_fold(tesela_fn fn, tesela_dtype dtype, tesela__run_class c
 typedef struct tesela__run_buffer {
   uint8_t *bytes;
   int32_t *mark;            /* one for each `grain` bytes */
-  tesela_dtype host, dtype; /* of the tensor, and as it is stored */
+  tesela_dtype host, dtype; /* of the tensor; of its stored form */
   tesela__run_class class;  /* of host */
   int32_t width;            /* bytes of an element as stored */
   int64_t places;
-  bool external, taken; /* outside the arena; in the place of an operand */
+  bool external, taken; /* outside the arena; in the memory of an operand */
 } tesela__run_buffer;
 
 typedef struct tesela__run_block {
   struct tesela__run_block *next;
 } tesela__run_block;
 
-/* For tests: divided operators, and a look at the buffers at the end. */
+/* For tests: divided operators, and access to the buffers at the end. */
 typedef struct tesela__run_hooks {
-  int32_t cores;  /* above 0: every operator is run share by share, no folded loop cut */
+  int32_t cores;  /* above 0: every operator runs share by share, with folded loops undivided */
   bool backwards; /* the last share first */
   void (*inspect)(void *user, int32_t node, const tesela__run_buffer *buffer, int32_t grain);
   void *user;
@@ -118,39 +119,39 @@ typedef struct tesela__run {
   const tesela_graph_memory *memory;
   tesela_allocator allocator;
   tesela__run_hooks hooks;
-  tesela__run_buffer *buffer; /* one for each node; bytes NULL: it has none */
+  tesela__run_buffer *buffer; /* one for each node; bytes NULL: without a buffer */
   int32_t grain;
   tesela__run_block *blocks, *scratch; /* memory of the run, of one operator */
   tesela_graph_run_facts facts;
-  /* what the caller's progress receives: results and products of all operators, those done, and how many of them when it is called next */
+  /* for the caller's progress: results and products of all operators, those done, and their number at the next call */
   tesela_progress *progress;
   void *progress_user;
   int64_t work, worked, next_call;
 } tesela__run;
 
-/* n more results or products. TESELA_E_STOPPED if the caller stops. */
+/* Count n more results or products. TESELA_E_STOPPED if the caller stops. */
 tesela_status tesela__run_worked(tesela__run *run, int64_t n, tesela_error *err);
 
-/* Memory that lasts as long as the list, or NULL. Not cleared. */
+/* Memory that lives as long as the list, or NULL. Not cleared. */
 void *tesela__run_take(tesela__run *run, tesela__run_block **list, int64_t count, size_t size);
 void tesela__run_drop(tesela__run *run, tesela__run_block **list);
 
 /* ---- tensors ---- */
 
-/* Where elements lie: a sum of table entries, one for each coordinate, or the core's word for it. */
+/* The places of elements: a sum of table entries, one for each coordinate, or computed by the core. */
 typedef struct tesela__run_tensor {
   tesela__op_tensor at;
   tesela__run_buffer *buffer;
   int32_t id; /* of the buffer */
   bool tabled;
   int64_t *table[TESELA_MAX_RANK]; /* of each coordinate of `at.base` */
-  int32_t *even[TESELA_MAX_RANK];  /* of each entry of a table: as many steps after it are as the first one */
-  int64_t origin;                  /* what is added to them: the offset of the axis */
-  int64_t *copy;                   /* further places of an element, from its first */
+  int32_t *even[TESELA_MAX_RANK];  /* of each entry of a table: number of following steps that equal the first one */
+  int64_t origin;                  /* added to them: the offset of the axis */
+  int64_t *copy;                   /* distances of further places of an element from its first */
   int64_t n_copies;
 } tesela__run_tensor;
 
-/* Elements whose iteration indices differ in one dim, each by `step` from the last; dim -1: in none. */
+/* Elements whose iteration indices differ in one dim, by `step` each; dim -1: in no dim. */
 typedef struct tesela__run_line {
   int32_t dim;
   int64_t step;
@@ -160,10 +161,10 @@ tesela_status tesela__run_tensor_make(tesela__run *run, const tesela__op_tensor 
                                       tesela__run_tensor *tensor, tesela_error *err);
 /* Does iteration dim `dim` move it? */
 bool tesela__run_moves(const tesela__run_tensor *tensor, int32_t dim);
-/* Its place at an iteration; false: no element there. `looked_up` stands for the dim that is looked up. */
+/* Its place at an iteration; false: no element there. `looked_up`: the index of the dim that is looked up. */
 bool tesela__run_locate(const tesela__run_tensor *tensor, const int64_t *iteration, int64_t looked_up,
                         int64_t *place);
-/* Where the elements of a row lie: from the first on in equal steps, or by a list, -1 where no element is. */
+/* The places of the elements of a row: in equal steps from the first, or in a list, with -1 for no element. */
 typedef struct tesela__run_places {
   int64_t first, step;
   const int64_t *list; /* NULL: in steps */
@@ -179,30 +180,31 @@ static inline tesela__run_places tesela__run_behind(tesela__run_places places, i
                               places.list ? places.list + at : NULL};
 }
 
-/* n places from an iteration on, and how many elements are there. `list`: room for n. */
+/* n places from an iteration on; returns the number of elements. `list`: room for n. */
 int64_t tesela__run_find(const tesela__run_tensor *tensor, const int64_t *iteration, tesela__run_line line,
                          int64_t looked_up, int64_t n, int64_t *list, tesela__run_places *places);
-/* Codes at places, 0 where none is; those that were never written are counted. And to places, all of them there, with their marks. */
+/* Read codes at places, 0 for no element; counts those that were never written. Write codes to places, which all exist, with
+ * marks. */
 void tesela__run_get(tesela__run *run, const tesela__run_tensor *tensor, int64_t n, tesela__run_places places,
                      tesela__run_value *v);
 void tesela__run_put(tesela__run *run, const tesela__run_tensor *tensor, int64_t n, tesela__run_places places,
                      const tesela__run_value *v);
-/* The same with values of a class. Written, they are rounded to the tensor's type and then to the stored one; `v` is used for that.
+/* The same with values of a class. Writing rounds them to the tensor's type and then to the stored one, in `v`.
  * TESELA_E_RANGE if an integer does not fit the latter. */
 void tesela__run_read_row(tesela__run *run, const tesela__run_tensor *tensor, int64_t n,
                           tesela__run_places places, tesela__run_class class, tesela__run_value *v);
 tesela_status tesela__run_write_row(tesela__run *run, const tesela__run_tensor *tensor, int64_t n,
                                     tesela__run_places places, tesela__run_class class, tesela__run_value *v,
                                     tesela_error *err);
-/* Elements as they are: bits where the types are the same. `v`: room for n. */
+/* Copy elements: bits if the types are equal. `v`: room for n. */
 tesela_status tesela__run_pass_row(tesela__run *run, const tesela__run_tensor *to,
                                    tesela__run_places to_places, const tesela__run_tensor *from,
                                    tesela__run_places from_places, int64_t n, tesela__run_value *v,
                                    tesela_error *err);
-/* Only what is counted and marked of that: the bytes were moved by others. */
+/* Only the counts and marks of such a copy; another function moved the bytes. */
 void tesela__run_passed(tesela__run *run, const tesela__run_tensor *to, tesela__run_places to_places,
                         const tesela__run_tensor *from, tesela__run_places from_places, int64_t n);
-/* One element, in the class of its tensor; of any class. */
+/* Read one element, in the class of its tensor; write one of any class. */
 tesela__run_value tesela__run_read(tesela__run *run, const tesela__run_tensor *tensor, int64_t place);
 tesela_status tesela__run_write(tesela__run *run, const tesela__run_tensor *tensor, int64_t place,
                                 tesela__run_class class, tesela__run_value value, tesela_error *err);
@@ -212,12 +214,12 @@ tesela_status tesela__run_pass(tesela__run *run, const tesela__run_tensor *to, i
 /* ---- operators and copies ---- */
 
 tesela_status tesela__run_operator(tesela__run *run, int32_t node, tesela_error *err);
-/* One that runs along a dim; and how often it goes through a line of n elements: once, to sort it once more for each merging. */
+/* An operator along a dim; its passes over a line of n elements: one, plus one for each merge of a sort. */
 int64_t tesela__run_along_times(tesela_fn fn, int64_t n);
 tesela_status tesela__run_along(tesela__run *run, int32_t node, tesela_error *err);
 tesela_status tesela__run_input(tesela__run *run, int32_t node, const void *host, tesela_error *err);
 tesela_status tesela__run_output(tesela__run *run, int32_t node, void *host, tesela_error *err);
-/* A clone or move by the relayout engine. *done: it could. */
+/* A clone or move by the relayout engine. *done: it was possible. */
 tesela_status tesela__run_relayout(tesela__run *run, int32_t node, const tesela__run_tensor *to,
                                    const tesela__run_tensor *from, bool *done, tesela_error *err);
 

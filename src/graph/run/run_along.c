@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_along.c - operators that run along a dim: cumulative ones, sort, and where sorted elements come from.
+ * run_along.c - operators along a dim: cumulative ones, sort, and the indices of sorted elements.
  *
- * Line by line: the elements of a line are read, then those of the result's line are written. Sorting is by merging, so equal
- * elements keep their order, also with the greatest first; NaN counts as the greatest. n elements of a line take n log n steps.
+ * Line by line: read the elements of a line, then write those of the result's line. Sorting is by merging, so equal elements
+ * keep their order, even with the greatest first; NaN counts as the greatest. n elements of a line take n log n steps.
  *
- * For tests of the division the lines are gone through once for each share, and only what is of the share is written.
+ * For tests of the division all lines are visited once for each share, and only elements of the share are written.
  */
 #include <math.h>
 
@@ -18,18 +18,18 @@ typedef struct along_state {
   tesela__run_tensor result, operand;
   int32_t dim, line;                     /* iteration dims of the result's line and of the operand's */
   int64_t n, k;                          /* their extents */
-  int64_t index[TESELA_GRAPH_ITERATION]; /* of the element that is looked at */
-  uint8_t *inside[TESELA_GRAPH_RANK];    /* which indices of a result dim are of the share; NULL: all */
+  int64_t index[TESELA_GRAPH_ITERATION]; /* of the current element */
+  uint8_t *inside[TESELA_GRAPH_RANK];    /* the indices of a result dim in the share; NULL: all */
   tesela__run_value *value;              /* of the line; n */
-  int64_t *place, *order, *spare;        /* of its elements; which comes when, and room to merge; n */
+  int64_t *place, *order, *spare;        /* of its elements; their sorted order, and room to merge; n */
   tesela__run_class in;
   tesela_fn step;          /* cumulative: the function that is repeated */
-  tesela__run_value first; /* and what it starts from */
+  tesela__run_value first; /* its initial value */
 } along_state;
 
 /* ---- sorting ------------------------------------------------------------------------------------------------ */
 
-/* Does a stand before b because of its value? */
+/* Does a come before b by its value? */
 static bool along_before(const along_state *s, int64_t a, int64_t b) {
   tesela__run_value x = s->value[s->node->reverse ? b : a], y = s->value[s->node->reverse ? a : b];
   if (s->in == TESELA__RUN_FLOAT) return isnan(y.f) ? !isnan(x.f) : x.f < y.f;
@@ -44,7 +44,7 @@ int64_t tesela__run_along_times(tesela_fn fn, int64_t n) {
   return times;
 }
 
-/* s->order as the elements come. */
+/* Fill s->order with the sorted order. */
 static tesela_status along_sort(along_state *s, tesela_error *err) {
   for (int64_t i = 0; i < s->n; i++) s->order[i] = i;
   for (int64_t width = 1; width < s->n; width *= 2) {
@@ -69,12 +69,12 @@ static tesela_status along_sort(along_state *s, tesela_error *err) {
 static void along_read(along_state *s) {
   for (int64_t i = 0; i < s->n; i++) {
     s->index[s->line] = i;
-    (void)tesela__run_locate(&s->operand, s->index, 0, &s->place[i]); /* every element is there */
+    (void)tesela__run_locate(&s->operand, s->index, 0, &s->place[i]); /* every element exists */
     s->value[i] = tesela__run_read(s->run, &s->operand, s->place[i]);
   }
 }
 
-/* Element i of the result's line, if it is of the share. */
+/* Write element i of the result's line, if it is in the share. */
 static tesela_status along_write(along_state *s, int64_t i, tesela__run_value value, tesela_error *err) {
   int64_t to;
   if (s->inside[s->dim] && !s->inside[s->dim][i]) return TESELA_OK;
@@ -107,7 +107,7 @@ static tesela_status along_line(along_state *s, tesela_error *err) {
   return status == TESELA_OK ? tesela__run_worked(s->run, s->k, err) : status;
 }
 
-/* All lines, or those of the share. */
+/* Process all lines, or those of the share. */
 static tesela_status along_lines(along_state *s, tesela_error *err) {
   tesela_status status = TESELA_OK;
   for (int32_t d = 0; d < s->node->rank; d++) {
@@ -151,7 +151,7 @@ static void along_function(along_state *s) {
     s->step = tesela__run_fold(folds[fn - TESELA_FN_CUMSUM], s->operand.buffer->host, s->in, &s->first);
 }
 
-/* The indices of each dim that a share's counters make: those of a dim's loops are its digits. */
+/* The indices of each dim in a share: the counters of a dim's loops are its digits. */
 static void along_share(along_state *s, const tesela_core_share *share) {
   for (int32_t d = 0; d < s->node->rank; d++)
     for (int64_t x = 0; x < s->node->shape[d]; x++) {

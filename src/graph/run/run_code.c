@@ -3,7 +3,7 @@
  * run_code.c - codes of elements to values and back; many at once.
  *
  * The code of an element is its bytes as one number. Most numbers of a float are normal, and their codes differ from those of
- * doubles by a shift and a sum; the others are looked at one by one.
+ * doubles by a shift and a sum; the others are decoded one by one.
  */
 #include <math.h>
 
@@ -59,7 +59,7 @@ tesela__run_class tesela__run_class_of(tesela_dtype dtype) {
 
 /* ---- floats ---- */
 
-/* What the code of a float below 32 bits says. */
+/* The value of a float's code of less than 32 bits. */
 static double coded_read_any(const tesela__run_type *row, uint64_t code) {
   uint32_t top = (uint32_t)row->bytes * 8 - 1, shift = (uint32_t)row->fraction;
   uint64_t sign = code >> top << 63, size = code & ~(UINT64_C(1) << top);
@@ -75,7 +75,7 @@ static double coded_read_any(const tesela__run_type *row, uint64_t code) {
   return tesela__run_double(sign | ((size << (52 - shift)) + ((uint64_t)(1022 + row->least) << 52)));
 }
 
-/* The same; the exponents of normal numbers but for the highest need no look at the type. */
+/* The same; normal numbers, except those with the highest exponent, do not depend on the type. */
 static inline double coded_read(const tesela__run_type *row, uint32_t top, uint32_t shift, uint64_t code) {
   uint64_t size = code & ~(UINT64_C(1) << top), exponent = size >> shift;
   if (exponent - 1 >= (UINT64_C(1) << (top - shift)) - 2) return coded_read_any(row, code);

@@ -2,7 +2,7 @@
 /*
  * run_copy.c - inputs into their buffers, outputs out of theirs, and clones and moves by the relayout engine.
  *
- * The engine moves bits by plans that know nothing of unwritten elements; so the marks are gone through beside it.
+ * The engine's plans move bits without regard to unwritten elements, so the marks are processed separately.
  */
 #include <tesela/relayout.h>
 
@@ -18,7 +18,7 @@ typedef struct copy_row {
   tesela__run_line line;
 } copy_row;
 
-/* On to the next part of the next row, row-major; false after the last. Starts from zeros. */
+/* Advance to the next part, row-major; false after the last. Starts from zeros. */
 static bool copy_next(int32_t rank, const int64_t *shape, copy_row *row) {
   int64_t before = row->n;
   row->line = (tesela__run_line){rank - 1, 1};
@@ -104,7 +104,7 @@ tesela_status tesela__run_input(tesela__run *run, int32_t node, const void *host
     for (int32_t d = 0; d < of->rank; d++) offset += row.index[d] * of->host_stride[d];
     copy_from_host((const uint8_t *)host + offset * bytes, step, bytes, row.n, row.value);
     tesela__run_find(&tensor, row.index, row.line, 0, row.n, row.list, &row.places);
-    if (tensor.buffer->dtype == tensor.buffer->host) { /* bits as they are */
+    if (tensor.buffer->dtype == tensor.buffer->host) { /* bits unchanged */
       tesela__run_put(run, &tensor, row.n, row.places, row.value);
     } else {
       tesela__run_decode(of->dtype, row.n, row.value);
@@ -137,8 +137,8 @@ tesela_status tesela__run_output(tesela__run *run, int32_t node, void *host, tes
   return TESELA_OK;
 }
 
-/* A plan reckons with all places that its digits could reach; where views go across dims that may be more than the buffer has,
- * and then its neighbour in the arena. */
+/* A plan covers all places that its digits can reach; for views across dims these may exceed the buffer and include its
+ * neighbour in the arena. */
 static bool copy_meets(const tesela_plan *plan, const uint8_t *dst, const uint8_t *src) {
   tesela_plan_info info;
   tesela_plan_describe(plan, &info);
@@ -154,7 +154,7 @@ tesela_status tesela__run_relayout(tesela__run *run, int32_t node, const tesela_
   if (dst->dtype != src->dtype || dst->host != src->host || dst->width != src->width || dst->taken ||
       copy_empty(of->rank, of->shape))
     return TESELA_OK;
-  tesela_op_loops loops; /* the dims of the tensor, but for those of 1 */
+  tesela_op_loops loops; /* the dims of the tensor, except those of 1 */
   tesela_layout dst_layout, src_layout;
   int64_t before;
   tesela_status status = tesela__op_loops(run->graph, node, true, &loops, err);
@@ -164,7 +164,7 @@ tesela_status tesela__run_relayout(tesela__run *run, int32_t node, const tesela_
   tesela_plan_options options = {.fill = TESELA_FILL_LEAVE, .threads = 1, .allocator = &run->allocator};
   tesela_plan *plan;
   status = tesela_plan_create(&plan, &dst_layout, &src_layout, &options, err);
-  if (status == TESELA_E_UNSUPPORTED) return TESELA_OK; /* element by element, then */
+  if (status == TESELA_E_UNSUPPORTED) return TESELA_OK; /* then element by element */
   if (status != TESELA_OK) return status;
   bool meets = copy_meets(plan, dst->bytes, src->bytes);
   if (!meets) status = tesela_plan_run(plan, dst->bytes, src->bytes, NULL, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_element.c - operators whose elements each come from one element of every operand: pointwise, constant, gather, and all that
- * copies; and the updates of a scatter.
+ * run_element.c - operators that make each element from one element of every operand: pointwise, constant, gather and copies;
+ * and the updates of a scatter.
  */
 #include "graph/run/run_operator.h"
 
@@ -14,7 +14,7 @@ static int64_t element_places(tesela__run_state *s) {
 
 /* ---- pointwise ---- */
 
-/* Does operand k lie, element by element, where the row of the result does, or elsewhere? */
+/* Is each element of operand k at the place of the same element of the result's row, or outside the row? */
 static bool element_apart(const tesela__run_state *s, int32_t k, int64_t n) {
   if (!tesela__run_meets(s, k)) return true;
   const tesela__run_buffer *to = s->result->buffer, *from = s->operand[k].buffer;
@@ -26,7 +26,7 @@ static bool element_apart(const tesela__run_state *s, int32_t k, int64_t n) {
   return true;
 }
 
-/* The bits of one type as another's of the same width; what a device type holds may be none of the former. */
+/* Bits of one type as those of another of the same width; the values of a device type may differ from the former's. */
 static void element_bits(tesela_dtype from, tesela_dtype to, int64_t n, tesela__run_value *v) {
   uint64_t all = UINT64_MAX >> (64 - 8 * tesela__run_bytes(from));
   tesela__run_round_row(from, tesela__run_class_of(from), n, v);
@@ -74,7 +74,7 @@ tesela_status tesela__run_pointwise_block(tesela__run_state *s, tesela_error *er
 tesela_status tesela__run_constant_block(tesela__run_state *s, tesela_error *err) {
   int64_t n = element_places(s);
   tesela__run_line line = tesela__run_line_of(s, s->row);
-  int64_t index = 0, step = 0; /* added once, wherever the row begins */
+  int64_t index = 0, step = 0; /* added once, at any start of the row */
   if (s->node->n_dims > 0) {
     index = s->iteration[s->node->dim[0]];
     if (line.dim == s->node->dim[0]) step = line.step;
@@ -102,7 +102,7 @@ tesela_status tesela__run_gather_block(tesela__run_state *s, tesela_error *err) 
   tesela__run_find(&s->operand[1], s->iteration, line, 0, n, s->from_list[1], &s->from[1]);
   tesela__run_read_row(s->run, &s->operand[1], n, s->from[1], TESELA__RUN_SIGNED, index);
   memcpy(own, s->iteration, sizeof own);
-  for (int64_t at = 0; at < n; at += of) { /* a stretch of one index */
+  for (int64_t at = 0; at < n; at += of) { /* a run with one index */
     for (of = 1; at + of < n && index[at + of].i == index[at].i;) of++;
     tesela_status status = element_looked_up(s, index[at].i, err);
     if (status != TESELA_OK) return status;
@@ -114,7 +114,7 @@ tesela_status tesela__run_gather_block(tesela__run_state *s, tesela_error *err) 
   return tesela__run_pass_row(s->run, s->result, s->to, &s->operand[0], from, n, s->value[0], err);
 }
 
-/* On to the next element of the values; false after the last. */
+/* Advance to the next element of the values; false after the last. */
 static bool element_next_update(tesela__run_state *s) {
   const tesela__op_tensor *values = &s->operand[2].at;
   for (int32_t d = values->rank - 1; d >= 0; d--) {
@@ -125,7 +125,7 @@ static bool element_next_update(tesela__run_state *s) {
   return false;
 }
 
-/* One element of the values to where the index says. */
+/* Store one element of the values at its index. */
 static tesela_status element_update(tesela__run_state *s, int64_t at, tesela_error *err) {
   const tesela__run_tensor *values = &s->operand[2];
   tesela__run_places to = {0}, from = {0};
@@ -143,7 +143,7 @@ static tesela_status element_update(tesela__run_state *s, int64_t at, tesela_err
   return tesela__run_write_row(s->run, s->result, 1, to, s->in, &sum[0], err);
 }
 
-/* In the row-major order of the values; each one is rounded. Those of index -1 go nowhere. */
+/* In the row-major order of the values; each one is rounded. Those with index -1 are dropped. */
 tesela_status tesela__run_scatter(tesela__run_state *s, tesela_error *err) {
   const tesela__run_tensor *values = &s->operand[2];
   int64_t *index = s->iteration;
@@ -165,11 +165,11 @@ tesela_status tesela__run_scatter(tesela__run_state *s, tesela_error *err) {
 
 /* ---- copies ---- */
 
-/* cat, pad, write, clone, move, and the part of a scatter that stays: the last operand that has an element here. */
+/* cat, pad, write, clone, move, and operand 0 of a scatter: the last operand with an element here. */
 tesela_status tesela__run_copy_block(tesela__run_state *s, tesela_error *err) {
   int64_t left = element_places(s), n = left, to[RUN_ROW], *from = s->from_list[0];
   int32_t last = s->node->op == TESELA_OP_SCATTER ? 0 : s->node->n_operands - 1;
-  int32_t least = s->node->in_place ? 1 : 0; /* operand 0 is there already */
+  int32_t least = s->node->in_place ? 1 : 0; /* operand 0 is in place already */
   tesela__run_line line = tesela__run_line_of(s, s->row);
   tesela_status status = TESELA_OK;
   for (int32_t k = last; k >= least && left > 0 && status == TESELA_OK; k--) {
@@ -178,11 +178,11 @@ tesela_status tesela__run_copy_block(tesela__run_state *s, tesela_error *err) {
     if (there == 0) continue;
     if (there == n && left == n) /* all of one operand */
       return tesela__run_pass_row(s->run, s->result, s->to, &s->operand[k], places, n, s->value[0], err);
-    if (left == n) { /* the places of those that are left, -1 of those that are not */
+    if (left == n) { /* places of the elements still to copy, -1 for the others */
       for (int64_t j = 0; j < n; j++) s->to_list[j] = tesela__run_place(&s->to, j);
       s->to.list = s->to_list;
     }
-    int64_t m = 0; /* those that no later operand has */
+    int64_t m = 0; /* elements that no later operand has */
     for (int64_t j = 0; j < n; j++) {
       int64_t place = tesela__run_place(&places, j);
       if (s->to_list[j] < 0 || place < 0) continue;

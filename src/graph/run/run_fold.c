@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_fold.c - reduce, matmul, conv2d, pool: operands multiplied, if there are two, and folded.
+ * run_fold.c - reduce, matmul, conv2d, pool: products of two operands, or one operand, folded.
  *
- * A block is a row of results and, where that lets an operand be read less often, a column of them: x moves along the column only,
- * y along the row only, so each is read once for a block. The folded dims are gone through in their order, a stretch of the
- * innermost at a time: its part of every operand is read into doubles (or 64-bit integers), then each element of the block
- * folds the stretch, one product after the other. So each element sees its products in row-major order, whatever the blocks are.
+ * A block is a row of results and, if that saves reads of an operand, a column of them: x moves along the column only, y along
+ * the row only, so each is read once for a block. The folded dims are visited in order, a stretch of the innermost at a time:
+ * its part of every operand is read into doubles (or 64-bit integers), then each element of the block folds the stretch, one
+ * product after the other. So each element folds its products in row-major order, for any blocks.
  *
  *   matmul   x: k by column      y: k by row      block: column by row      64 by 64 and stretches of 64: 8 KiB to 32 KiB each
  *
- * Where an operand has no element (a window over the border), nothing is folded.
+ * Missing elements (a window over the border) are not folded.
  */
 #include "graph/run/run_operator.h"
 
 enum { FOLD_SIDE = 64, FOLD_STRETCH = 64, FOLD_LANES = 8 };
 
-/* One operand's part of a block and a stretch: of each counter of the stretch FOLD_SIDE elements, or one. */
+/* One operand's part of a block and a stretch: FOLD_SIDE elements, or one, for each counter of the stretch. */
 typedef struct fold_part {
-  int32_t along;             /* the loop of the block that it moves with, -1: none */
+  int32_t along;             /* the loop of the block that moves it, or -1 */
   bool stretches;            /* does it move along the stretch? */
   int64_t row, column, next; /* steps in `value` */
-  bool holes;                /* some have no element */
+  bool holes;                /* some elements are missing */
   tesela__run_value *value;
   uint8_t *there;
 } fold_part;
 
 typedef struct tesela__run_folding {
-  int32_t stretch; /* the innermost folded loop, -1: none */
+  int32_t stretch; /* the innermost folded loop, or -1 */
   int32_t n;       /* operands */
   fold_part part[2];
   tesela__run_value *sum, *term; /* of a block; of a row or a stretch */
@@ -38,7 +38,7 @@ static int64_t fold_side(const tesela__run_state *s, int32_t loop) {
   return loop < 0 ? 1 : tesela__min(s->share.extent[loop], FOLD_SIDE);
 }
 
-/* How often a block of these loops reads for one product; above all: no such blocks. */
+/* Reads per product with a block of these loops; a huge number if such blocks are impossible. */
 static double fold_reads(const tesela__run_state *s, int32_t row, int32_t column) {
   double reads = 0;
   if (column >= 0 && s->loops.loop[row].dim == s->loops.loop[column].dim) return (double)INT64_MAX;
@@ -51,7 +51,7 @@ static double fold_reads(const tesela__run_state *s, int32_t row, int32_t column
   return reads;
 }
 
-/* The row and the column with which least is read; of equal ones with a column the longer row, then the inner one. */
+/* Choose the row and the column with the fewest reads; of equal choices, with a column the longer row, then the inner one. */
 static void fold_choose(tesela__run_state *s) {
   double least = fold_reads(s, s->row, -1);
   for (int32_t row = s->n_outer - 1; row >= 0; row--)
@@ -99,7 +99,7 @@ tesela_status tesela__run_fold_begin(tesela__run_state *s, tesela_error *err) {
 
 /* ---- reading ---- */
 
-/* A row of one operand along a loop, from `at` of its part on, `step` apart there. */
+/* Read a row of one operand along a loop to `at` of its part, `step` apart. */
 static void fold_read_row(tesela__run_state *s, int32_t k, int32_t loop, int64_t n, int64_t at,
                           int64_t step) {
   fold_part *part = &s->folding->part[k];
@@ -177,7 +177,8 @@ static void fold_products(const tesela__run_state *s, int64_t i, int64_t n_row, 
   }
 }
 
-/* What is folded at one counter of the stretch, for a row; or at one element, for the stretch: operand 0, or the product. */
+/* The values to fold at one counter of the stretch, for a row; or at one element, for the stretch: operand 0, or the product.
+ * */
 static tesela__run_row fold_terms(const tesela__run_state *s, int64_t at[2], const int64_t step[2],
                                   int64_t n) {
   const tesela__run_folding *f = s->folding;
@@ -188,7 +189,7 @@ static tesela__run_row fold_terms(const tesela__run_state *s, int64_t at[2], con
   return out;
 }
 
-/* Row i of the block with counter k of the stretch. */
+/* Fold counter k of the stretch into row i of the block. */
 static void fold_row(const tesela__run_state *s, int64_t i, int64_t k, int64_t n) {
   const tesela__run_folding *f = s->folding;
   int64_t at[2], step[2];
@@ -209,7 +210,7 @@ static void fold_row(const tesela__run_state *s, int64_t i, int64_t k, int64_t n
   }
 }
 
-/* Element j of row i with the whole stretch. */
+/* Fold the whole stretch into element j of row i. */
 static void fold_element(const tesela__run_state *s, int64_t i, int64_t j, int64_t n) {
   const tesela__run_folding *f = s->folding;
   int64_t at[2], step[2];
@@ -244,7 +245,7 @@ static void fold_stretch(const tesela__run_state *s, int64_t n_column, int64_t n
 
 /* ---- a block ---- */
 
-/* Rows of sums to their places. */
+/* Write rows of sums to their places. */
 static tesela_status fold_write(tesela__run_state *s, int64_t n_column, int64_t n_row, int64_t count,
                                 tesela_error *err) {
   tesela__run_folding *f = s->folding;

@@ -3,7 +3,7 @@
  * run_function.c - the functions of pointwise operators and folds, of many elements at once.
  *
  * Integers wrap around in 64 bits. A quotient by 0 has all bits set, the remainder is then x; an integer to a negative power is 0 unless
- * the base is 1 or -1. Of two equal values max and min are the first. Shifts and counts of bits are of the type of operand 0; a shift
+ * the base is 1 or -1. Of two equal values max and min are the first. Shifts and bit counts use the type of operand 0; a shift
  * by its width or more, or by a negative number, leaves 0 or the sign.
  */
 #include <math.h>
@@ -226,7 +226,7 @@ void tesela__run_apply_row(tesela_fn fn, tesela__run_class in, tesela_dtype dtyp
                            tesela__run_row out, const tesela__run_row *operand) {
   int32_t k = tesela_fn_operands(fn);
   tesela__run_row a = operand[0], b = k > 1 ? operand[1] : a, c = k > 2 ? operand[2] : a;
-  if (fn == TESELA_FN_SELECT) { /* the first is asked for as an integer */
+  if (fn == TESELA_FN_SELECT) { /* the condition is an integer */
     for (int64_t j = 0; j < n; j++)
       out.value[j * out.step] = a.value[j * a.step].i != 0 ? b.value[j * b.step] : c.value[j * c.step];
   } else if (in == TESELA__RUN_FLOAT) {
@@ -234,7 +234,7 @@ void tesela__run_apply_row(tesela_fn fn, tesela__run_class in, tesela_dtype dtyp
   } else {
     function_integers(fn, in == TESELA__RUN_SIGNED, dtype, n, out, a, b, c);
     bool shifts = fn >= TESELA_FN_SHIFT_LEFT && fn <= TESELA_FN_SHIFT_RIGHT_LOGICAL;
-    if (shifts) tesela__run_round_row(dtype, in, n, out.value); /* of that type, whatever the result's is */
+    if (shifts) tesela__run_round_row(dtype, in, n, out.value); /* of that type, not of the result's */
   }
 }
 

@@ -3,24 +3,24 @@
  * run_operator.c - one operator, block by block, over its loops.
  *
  * The loops of the result are counters in the order of device memory; counters beyond an extent (padding) are skipped. All operands
- * of a block are read before it is written. So a result may lie on an operand whose element of the same index lies at the same
- * place: what a later element reads there is not yet overwritten, since places of elements differ. Where a result meets an
- * operand in any other way, the blocks are single elements: a wrong plan then shows as it does on hardware.
+ * of a block are read before it is written. So a result may reuse the memory of an operand whose elements have the same places:
+ * places differ, so no later element reads an overwritten one. If a result overlaps an operand in any other way, the blocks are
+ * single elements, so a wrong plan shows as on hardware.
  */
 #include "graph/run/run_operator.h"
 
-/* ---- what there is for each class of operators ---- */
+/* ---- the functions of each class of operators ---- */
 
 typedef tesela_status run_step(tesela__run_state *s, tesela_error *err);
 
 static const struct {
   tesela_op op;
-  bool alone;       /* in blocks of single elements where the result meets an operand */
+  bool alone;       /* in blocks of single elements if the result overlaps an operand */
   run_step *begin;  /* before the first block; may choose the row and the column */
   run_step *block;  /* one block */
   run_step *finish; /* after the last */
 } operator_steps[] = {
-    {TESELA_OP_POINTWISE, false, NULL, tesela__run_pointwise_block, NULL}, /* it looks itself */
+    {TESELA_OP_POINTWISE, false, NULL, tesela__run_pointwise_block, NULL}, /* it tests overlaps itself */
     {TESELA_OP_CONSTANT, false, NULL, tesela__run_constant_block, NULL},
     {TESELA_OP_REDUCE, true, tesela__run_fold_begin, tesela__run_fold_block, NULL},
     {TESELA_OP_MATMUL, true, tesela__run_fold_begin, tesela__run_fold_block, NULL},
@@ -51,7 +51,7 @@ static void operator_row(tesela__run_state *s) {
   if (s->row >= 0) s->most[s->row] = RUN_ROW;
 }
 
-/* One share of an operator. */
+/* Run one share of an operator. */
 static tesela_status operator_share(tesela__run_state *s, int32_t steps, tesela_error *err) {
   tesela_status status = TESELA_OK;
   memset(s->iteration, 0, sizeof s->iteration);
@@ -100,7 +100,7 @@ static tesela_status operator_tensors(tesela__run_state *s, int32_t node, tesela
   return status;
 }
 
-/* The class that is computed in. */
+/* The class of the computation. */
 static void operator_types(tesela__run_state *s) {
   tesela_dtype result = s->result->buffer->host;
   switch (s->node->op) {
@@ -129,7 +129,7 @@ static void operator_types(tesela__run_state *s) {
   }
 }
 
-/* Bits are taken for another type's of the same width only. */
+/* A bitcast needs types of the same width. */
 static tesela_status operator_bits(const tesela__run_state *s, tesela_error *err) {
   tesela_dtype from = s->node->n_operands > 0 ? s->dtype[0] : TESELA_DTYPE_NONE, to = s->node->dtype;
   if (s->node->op != TESELA_OP_POINTWISE || s->node->fn != TESELA_FN_BITCAST ||
@@ -148,7 +148,7 @@ static void operator_whole(tesela__run_state *s) {
   }
 }
 
-/* Row, column, and single elements where the result meets an operand. */
+/* Choose row and column, or single elements if the result overlaps an operand. */
 static tesela_status operator_blocks(tesela__run_state *s, int32_t steps, tesela_error *err) {
   operator_row(s);
   tesela_status status = operator_steps[steps].begin ? operator_steps[steps].begin(s, err) : TESELA_OK;

@@ -2,13 +2,13 @@
 /*
  * run_operator.h - what the files that run one operator share.
  *
- *   run_operator.c   tensors, types, the loops of the result in blocks, which function takes a block
+ *   run_operator.c   tensors, types, the loops of the result in blocks, the function for a block
  *   run_block.c      the blocks, one after the other
- *   run_element.c    pointwise, constant, gather, scatter, and all that copies
+ *   run_element.c    pointwise, constant, gather, scatter, copies
  *   run_fold.c       reduce, matmul, conv2d, pool
  *
- * A *block* is what is taken at once: the elements of some counters of one loop of the result (the row), for folds of a second one,
- * too (the column); all other loops stand still. All operands of a block are read before it is written.
+ * A *block* is processed at once: the elements of some counters of one loop of the result (the row), for folds also of a second
+ * one (the column), with the other loops fixed. All operands of a block are read before it is written.
  */
 #ifndef TESELA_SRC_GRAPH_RUN_OPERATOR_H
 #define TESELA_SRC_GRAPH_RUN_OPERATOR_H
@@ -23,7 +23,7 @@ typedef struct tesela__run_state {
   tesela_op_loops loops;
   tesela_core_share share;
   int32_t n_outer;                  /* loops of the result, before the folded ones */
-  int32_t row, column;              /* loops of a block; -1: none */
+  int32_t row, column;              /* loops of a block, or -1 */
   int64_t most[TESELA_DEVICE_DIMS]; /* counters of each loop in a block */
   int64_t counter[TESELA_DEVICE_DIMS];
   int64_t count[TESELA_DEVICE_DIMS]; /* those of this block, padding left out */
@@ -45,14 +45,14 @@ typedef struct tesela__run_state {
 bool tesela__run_begin(tesela__run_state *s, int32_t from, int32_t to);
 bool tesela__run_next(tesela__run_state *s, int32_t from, int32_t to);
 bool tesela__run_inside(tesela__run_state *s, int32_t from, int32_t to);
-/* A row along a loop, -1: of one element; and how many elements of this block are in it. */
+/* A row along a loop (-1: of one element), and its number of elements in this block. */
 tesela__run_line tesela__run_line_of(const tesela__run_state *s, int32_t loop);
 int64_t tesela__run_count(const tesela__run_state *s, int32_t loop);
 /* Does operand k share memory with the result? */
 bool tesela__run_meets(const tesela__run_state *s, int32_t k);
 tesela_status tesela__run_no_memory(tesela_error *err);
 
-/* Before the first block, and one block. */
+/* Begin before the first block; run one block. */
 tesela_status tesela__run_fold_begin(tesela__run_state *s, tesela_error *err);
 tesela_status tesela__run_fold_block(tesela__run_state *s, tesela_error *err);
 tesela_status tesela__run_pointwise_block(tesela__run_state *s, tesela_error *err);

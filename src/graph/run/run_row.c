@@ -6,7 +6,7 @@
 
 /* ---- marks ---- */
 
-/* How many elements were last written for another buffer. */
+/* The number of elements that were last written for another buffer. */
 static int64_t tensor_unmarked(const tesela__run *run, const tesela__run_tensor *tensor, int64_t n,
                                tesela__run_places places) {
   int32_t each = tensor->buffer->width / run->grain, own = tensor->id + 1;
@@ -37,7 +37,7 @@ void tesela__run_passed(tesela__run *run, const tesela__run_tensor *to, tesela__
 
 /* ---- codes ---- */
 
-/* Most elements have one mark, which is looked at, or set, on the way. */
+/* Most elements have one mark, which is tested or set in the same loop. */
 #define TENSOR_GET(type)                               \
   for (int64_t j = 0; j < n; j++) {                    \
     type code = 0;                                     \
@@ -89,7 +89,7 @@ void tesela__run_get(tesela__run *run, const tesela__run_tensor *tensor, int64_t
   }                                                    \
   break;
 
-/* One place of each element, `shift` from its first. */
+/* Write one place of each element, `shift` from its first. */
 static void tensor_put(const tesela__run *run, const tesela__run_tensor *tensor, int64_t shift, int64_t n,
                        tesela__run_places places, const tesela__run_value *v) {
   int64_t width = tensor->buffer->width, needed = tesela__run_bytes(tensor->buffer->dtype);

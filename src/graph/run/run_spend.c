@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_spend.c - what a run spends: memory, in lists of blocks, and steps, of which the caller hears.
+ * run_spend.c - memory of a run, in lists of blocks, and its steps, which are reported to the caller.
  */
 #include "graph/run/run.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_tensor.c - where the elements of an operand lie, a row at a time.
+ * run_tensor.c - the places of the elements of an operand, a row at a time.
  *
  * A row is elements along one iteration dim. A layout without joins places an element at a sum of functions of one coordinate each;
- * these are tabulated, and where one dim of the tensor moves along the row, its places are those of one table. All else is looked at
+ * tables hold these, and if one dim of the tensor moves along the row, one table gives its places. All other rows are located
  * element by element.
  */
 #include "graph/run/run.h"
@@ -35,7 +35,7 @@ static tesela_status tensor_tables(tesela__run *run, tesela__run_tensor *tensor,
   return TESELA_OK;
 }
 
-/* Places of the further copies of an element: sums of the replica digits but for all 0. */
+/* Places of the further copies of an element: sums of the replica digits, except all 0. */
 static tesela_status tensor_copies(tesela__run *run, tesela__run_tensor *tensor, tesela_error *err) {
   const tesela_layout *base = &tensor->at.base;
   int64_t n = tesela_layout_copies(base);
@@ -58,7 +58,7 @@ static tesela_status tensor_copies(tesela__run *run, tesela__run_tensor *tensor,
 tesela_status tesela__run_tensor_make(tesela__run *run, const tesela__op_tensor *at,
                                       tesela__run_tensor *tensor, tesela_error *err) {
   *tensor = (tesela__run_tensor){.at = *at, .buffer = &run->buffer[at->buffer], .id = at->buffer};
-  tensor->at.base.dtype = tensor->buffer->dtype; /* on plain memory that of a device, too */
+  tensor->at.base.dtype = tensor->buffer->dtype; /* on plain memory also a device's type */
   tensor->at.base.bits = tensor->buffer->width * 8;
   tensor->origin = at->base.axis[0].offset;
   for (int32_t d = 0; d < at->rank; d++)

@@ -27,7 +27,7 @@ static double value_round_any(const tesela__run_type *row, double x) {
   return tesela__run_double(tesela__run_bits(y) | sign);
 }
 
-/* The same; between the least normal number and the greatest nothing but the last bits changes. */
+/* The same; between the least normal number and the greatest only the last bits change. */
 static inline double value_round_float(const tesela__run_type *row, uint32_t fraction, double x) {
   uint64_t bits = tesela__run_bits(x), size = bits & ~(UINT64_C(1) << 63),
            low = (uint64_t)(1023 + row->least) << 52;
@@ -126,7 +126,7 @@ tesela__run_value tesela__run_convert(tesela__run_class to, tesela__run_class fr
 
 /* Is an integer a number of a float type? */
 static bool value_is_float(tesela_dtype device, tesela__run_class from, tesela__run_value x) {
-  if (x.i == 1 || (x.i == 0 && device != TESELA_F8E8M0FNU)) return true; /* all there is of pred */
+  if (x.i == 1 || (x.i == 0 && device != TESELA_F8E8M0FNU)) return true; /* the values of pred */
   double y = tesela__run_round(device, from, x).f, end = from == TESELA__RUN_SIGNED ? 0x1p63 : 0x1p64;
   return y < end && tesela__run_convert(from, TESELA__RUN_FLOAT, (tesela__run_value){.f = y}).i == x.i;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_value.h - the types that can be computed with, as numbers.
+ * run_value.h - the number formats of the types that runs compute with.
  *
- * Floats are of four kinds. With infinities: the highest exponent is infinity and NaN. Finite ones (fn): the highest code is NaN, and so
- * is what is beyond the greatest number. With one zero (fnuz): as these, but NaN has the code of -0. f8e8m0fnu has powers of two
- * alone: half way between two is the greater, what is below the least is the least, 0 and what is negative is NaN.
+ * Floats are of four kinds. With infinities: the highest exponent is infinity and NaN. Finite ones (fn): the highest code is
+ * NaN, and larger numbers become NaN. With one zero (fnuz): the same, but NaN has the code of -0. f8e8m0fnu has only powers of
+ * two: half way between two rounds up, smaller numbers become the least, 0 and negative numbers become NaN.
  */
 #ifndef TESELA_SRC_GRAPH_RUN_VALUE_H
 #define TESELA_SRC_GRAPH_RUN_VALUE_H
@@ -13,8 +13,8 @@
 
 enum { RUN_INTEGER, RUN_INFINITE, RUN_FINITE, RUN_ONE_ZERO, RUN_POWERS };
 
-/* Bytes, kind; of floats: bits after the point, exponent of the least normal number, the greatest number, the one NaN that is
- * written, and poison: another NaN if there is one, signalling if there are such. */
+/* Bytes, kind; of floats: bits after the point, exponent of the least normal number, the greatest number, the NaN that is
+ * written, and poison: another NaN if possible, signalling if possible. */
 typedef struct tesela__run_type {
   int32_t bytes, kind, fraction, least;
   double greatest;

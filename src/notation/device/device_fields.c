@@ -75,10 +75,6 @@ static const char *device_short_field_at(int32_t i) {
 static const char *device_printed_field_at(int32_t i) {
   return i == TESELA__DEVICE_FIELDS ? NULL : device_fields[i].in_printed ? device_fields[i].name : "";
 }
-static const char *device_target_at(int32_t i) {
-  const tesela_target *target = tesela_target_at(i);
-  return target ? target->name : NULL;
-}
 
 /* Words that a program names by a dotted path: only the part after the last dot counts. */
 static size_t device_bare(const char *word, size_t length) {
@@ -215,6 +211,14 @@ static const tesela_target *device_any_target(const tesela_device_text_options *
   return tesela_target_at(i);
 }
 
+/* The name of such a target, "" for one that is counted again. */
+static const char *device_target_name(const void *user, int32_t i) {
+  const tesela_target *target = device_any_target(user, i);
+  for (int32_t k = 0; target && k < i; k++)
+    if (strcmp(device_any_target(user, k)->name, target->name) == 0) return "";
+  return target ? target->name : NULL;
+}
+
 static tesela_status device_value_target(tesela__reader *in, const char *what, tesela__device_text *text) {
   const tesela_target *target;
   size_t length = tesela__read_word(in);
@@ -225,7 +229,7 @@ static tesela_status device_value_target(tesela__reader *in, const char *what, t
     text->target = target;
     return TESELA_OK;
   }
-  return tesela__read_unknown_of(in, in->at, length, "target", device_target_at);
+  return tesela__read_unknown_among(in, in->at, length, "target", device_target_name, text->options);
 }
 
 static tesela_status device_value_arrangement(tesela__reader *in, const char *what) {

@@ -172,7 +172,7 @@ static const xla_property xla_properties[] = {
 
 enum { N_XLA_PROPERTIES = sizeof xla_properties / sizeof xla_properties[0], XLA_TILES = 1 };
 
-/* The property whose letters come next, and the reader moves past them. -1: none of them. */
+/* The property whose letters come next, and the reader moves past them. -1: unknown letters. */
 static int xla_next_property(tesela__xla_reader *reader, uint32_t seen) {
   int c = tesela__read_peek(&reader->in);
   size_t length = c == '#' || c == '*' ? 1 : tesela__read_word(&reader->in);

@@ -14,7 +14,7 @@
 typedef struct tesela__xla_builder {
   tesela_xla_tree *tree;     /* NULL: only count */
   int32_t n_nodes, n_leaves; /* so far */
-  int32_t open;              /* the innermost open tuple, -1: none */
+  int32_t open;              /* the innermost open tuple, or -1 */
 } tesela__xla_builder;
 
 tesela__xla_builder tesela__xla_builder_make(tesela_xla_tree *tree);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arena_check.c - is a plan right by the definition, and are buffers and options within their ranges?
+ * arena_check.c - does a plan meet the definition, and are buffers and options within their ranges?
  *
- * Overlaps are found by walking through time with the spans that are alive, ordered by offset: as long as all are
- * disjoint, a new one can only meet the one before it or the one after.
+ * A walk through time keeps the live spans, ordered by offset: while all are disjoint, a new span can overlap only the one
+ * before it or the one after.
  */
 #include "solve/arena/arena.h"
 
-/* "3 (conv)": the number and the id of a buffer, cut to what fits. */
+/* "3 (conv)": the number and the id of a buffer, shortened if necessary. */
 typedef struct arena_name {
   char text[48];
 } arena_name;
@@ -36,7 +36,7 @@ static bool arena_check_occupies(const tesela_arena_buffer *b) {
   return b->offset >= 0 && b->size > 0 && b->upper > b->lower;
 }
 
-/* One buffer by itself. */
+/* Check one buffer. */
 static tesela_status arena_check_ranges(const tesela_arena_buffer *buffers, int32_t i, tesela_error *err) {
   const tesela_arena_buffer *b = &buffers[i];
   const char *what = b->size < 0 ? "size" : b->alignment < 0 ? "alignment" : b->weight < 0 ? "weight" : NULL;
@@ -56,7 +56,7 @@ static tesela_status arena_check_ranges(const tesela_arena_buffer *buffers, int3
   return TESELA_OK;
 }
 
-/* The place of a buffer that has one. */
+/* Check the place of a buffer that has one. */
 static tesela_status arena_check_place(const tesela_arena_buffer *buffers, int32_t i, int64_t capacity,
                                        tesela_error *err) {
   const tesela_arena_buffer *b = &buffers[i];
@@ -87,7 +87,7 @@ static tesela_status arena_check_overlap(const tesela_arena_buffer *buffers, int
                       b->offset, b->size, tesela__max(a->lower, b->lower));
 }
 
-/* All buffers that have a place. `keys`: 2 n; `node`: n. */
+/* Check all buffers that have a place. `keys`: 2 n; `node`: n. */
 static tesela_status arena_check_spans(int32_t n, const tesela_arena_buffer *buffers, tesela__arena_key *keys,
                                        int32_t *node, tesela__arena_tree *tree, tesela_error *err) {
   tesela__arena_key *starts = keys, *ends = keys + n;
@@ -155,7 +155,7 @@ tesela_status tesela_arena_check(int32_t n, const tesela_arena_buffer *buffers, 
   return status == TESELA_OK ? arena_check_all_spans(n, buffers, allocator, err) : status;
 }
 
-/* All that the planner adds up stays below TESELA__ARENA_MOST, so that it need not check again. */
+/* All sums of the planner stay below TESELA__ARENA_MOST, so it does not check them again. */
 static tesela_status arena_check_sums(int32_t n, const tesela_arena_buffer *buffers, tesela_error *err) {
   int64_t bytes = 0, weight = 0, fixed = 0;
   for (int32_t i = 0; i < n; i++) {

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arena_level.c - what can lie at the lowest free level of a part of the problem, and which section to decide about first.
+ * arena_level.c - the candidates for the lowest free level of a part of the problem, and the section to decide next.
  *
- * Let f be the lowest offset at which any item can be placed now. In a section where f is the least offset of all its
- * items, either one of those that can rest at f lies there, or none does, and then nothing lies there below
- * the top of some item that is yet to come. The bytes left in a section must fit above its least offset: that prunes, and where there is
- * no slack, it decides.
+ * Let f be the lowest offset at which any item can be placed now. In a section where f is the least offset of all its items,
+ * either an item that can rest at f is placed there, or the space stays empty up to the top of some later item. The bytes left
+ * in a section must fit above its least offset: that prunes, and without slack it decides.
  *
- * Sections with few choices go first, the more so the more often searches failed there (`heat`), or else (`tight`) those with
- * little slack.
+ * Sections with few choices come first, more so if searches failed there often (`heat`), or (`tight`) those with little slack.
  */
 #include "solve/arena/search.h"
 
@@ -24,7 +22,7 @@ static bool level_covers(const tesela__arena_item *x, int32_t section) {
   return x->first <= section && section < x->last;
 }
 
-/* A section needs `need` bytes at least: is that too much? */
+/* Are at least `need` bytes too many for a section? */
 static bool level_exceeds(tesela__arena_search *s, int32_t section, int64_t need) {
   if (need <= s->capacity) return false;
   s->need = tesela__min(s->need, need);
@@ -32,7 +30,7 @@ static bool level_exceeds(tesela__arena_search *s, int32_t section, int64_t need
   return true;
 }
 
-/* The lowest top that an item which meets x, but not in the section, can get: x may come to rest on it. */
+/* The lowest top that an item which meets x outside the section can get: x may rest on it. */
 static int64_t level_step_up(const tesela__arena_search *s, const tesela__arena_item *x, int32_t section) {
   int64_t top = TESELA__ARENA_NEVER;
   for (int32_t k = 0; k < s->n_active; k++) {
@@ -43,8 +41,8 @@ static int64_t level_step_up(const tesela__arena_search *s, const tesela__arena_
   return top;
 }
 
-/* Of the items of the section, the first from below rests on something outside of it (`lift`); any other one on such a
- * thing, or on an item of the section, and so above the lowest top that one of those can get. */
+/* The lowest item of the section rests on an item outside of it (`lift`); every other one rests on such an item or on one of
+ * the section, and so above the lowest top that those can get. */
 bool tesela__arena_raise(tesela__arena_search *s, int32_t section, int64_t level) {
   tesela__arena_problem *a = s->arena;
   int64_t least = TESELA__ARENA_NEVER, top = TESELA__ARENA_NEVER;
@@ -71,7 +69,7 @@ bool tesela__arena_raise(tesela__arena_search *s, int32_t section, int64_t level
   return !s->starved;
 }
 
-/* The lowest offset at which an item can be placed now, TESELA__ARENA_NEVER if none can; no other lies below it. */
+/* The lowest offset at which an item can be placed now, or TESELA__ARENA_NEVER; no other item can be below it. */
 static int64_t level_lowest(tesela__arena_search *s) {
   int64_t lowest = TESELA__ARENA_NEVER;
   for (int32_t k = 0; k < s->n_active; k++) {
@@ -113,7 +111,7 @@ static int64_t level_count(tesela__arena_search *s, int32_t from, int32_t to, in
   return smallest;
 }
 
-/* The section to decide about: few choices, much heat. -1: one has no candidate and was raised; -2: no plan. */
+/* The section to decide: few choices, much heat. -1: a section without candidates was raised; -2: no plan. */
 static int32_t level_pick(tesela__arena_search *s, int32_t from, int32_t to, int64_t level,
                           int64_t smallest) {
   int32_t found = -1;
@@ -166,7 +164,7 @@ bool tesela__arena_decide(tesela__arena_search *s, tesela__arena_frame *frame) {
     found = level_pick(s, frame->from, frame->to, frame->level, smallest);
     if (found == -2) return false;
   } while (found < 0 && !tesela__arena_spent(s->arena, s->until));
-  if (found < 0) return true; /* the work is spent: the caller sees it */
+  if (found < 0) return true; /* the work is spent, which the caller notices */
   frame->section = found;
   frame->next = 0;
   level_list(s, frame);

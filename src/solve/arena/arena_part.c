@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arena_part.c - one part of a problem: sweeps, a search, then evictions and rounds by turns, each only as long as it is needed.
+ * arena_part.c - one part of a problem: sweeps, a search, then evictions and rounds in turn, each only while needed.
  */
 #include "solve/arena/arena.h"
 

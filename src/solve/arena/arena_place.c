@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arena_place.c - where there is room for a buffer, orders of how urgent buffers are, and a plan by each order.
+ * arena_place.c - gaps for a buffer, orders by urgency, and a plan by each order.
  *
  * The free gaps of a buffer are those between its placed neighbours, the buffers that live with it at some step.
  */
@@ -32,7 +32,7 @@ int64_t tesela__arena_gap(tesela__arena_problem *a, int32_t i, bool best, tesela
 
 /* ---- orders ------------------------------------------------------------------------------------------------ */
 
-/* A number below 2^53 that says how urgent an item is. `down` shifts sizes below 2^32; widths are 2^20 at most. */
+/* The urgency of an item, below 2^53. `down` shifts sizes below 2^32; widths are 2^20 at most. */
 static int64_t order_urgency(const tesela__arena_problem *a, int32_t order, const tesela__arena_item *x,
                              int down) {
   int64_t width = x->last - x->first, size = (x->size >> down) + 1, crowd = 0;

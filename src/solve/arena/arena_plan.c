@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arena_plan.c - a plan for the caller: the naive one, then better ones, or what to leave out; its facts.
+ * arena_plan.c - a plan for the caller: the naive one, then better ones, or a choice of buffers; its facts.
  */
 #include "solve/arena/arena.h"
 
@@ -16,7 +16,7 @@ static void arena_plan_facts(const tesela__arena_problem *a, int64_t first_fit, 
   for (int32_t i = 0; i < a->n; i++) facts->total += a->item[i].size;
 }
 
-/* Does the best plan fit? The reason if it does not. */
+/* Does the best plan fit? Otherwise the reason. */
 static tesela_status arena_plan_fits(const tesela__arena_problem *a, int64_t capacity, tesela_error *err) {
   if (capacity == 0 || a->n == 0 || a->best_peak <= capacity) return TESELA_OK;
   if (a->bound > capacity)

@@ -62,7 +62,7 @@ static void arena_take_buffers(tesela__arena_problem *a, int32_t n, const tesela
   }
 }
 
-/* Some items of another problem, the same. */
+/* The same for some items of another problem. */
 static void arena_take_items(tesela__arena_problem *a, int32_t n, const tesela__arena_problem *of,
                              const int32_t *list, tesela__arena_key *starts, tesela__arena_key *ends) {
   for (int32_t k = 0; k < n; k++) {
@@ -74,7 +74,7 @@ static void arena_take_items(tesela__arena_problem *a, int32_t n, const tesela__
   a->n = n;
 }
 
-/* Items still in the order in which they were taken. */
+/* The items are still in their original order. */
 static void arena_find_sections(tesela__arena_problem *a, tesela__arena_key *starts,
                                 tesela__arena_key *ends) {
   bool began = false;
@@ -92,12 +92,12 @@ static void arena_find_sections(tesela__arena_problem *a, tesela__arena_key *sta
   }
 }
 
-/* Put items in the order of their first section, then the last, then the caller's. */
+/* Sort items by their first section, then the last, then the caller's order. */
 static void arena_order_items(tesela__arena_problem *a, tesela__arena_key *keys) {
   for (int32_t i = 0; i < a->n; i++)
     keys[i] = (tesela__arena_key){(int64_t)a->item[i].first * (1 << 21) + a->item[i].last, i};
   tesela__arena_sort(keys, a->n);
-  for (int32_t i = 0; i < a->n; i++) /* follow each cycle of the permutation; -1 marks what is done */
+  for (int32_t i = 0; i < a->n; i++) /* follow each cycle of the permutation; -1 marks finished entries */
     if (keys[i].item >= 0) {
       tesela__arena_item moved = a->item[i];
       int32_t at = i;
@@ -111,7 +111,7 @@ static void arena_order_items(tesela__arena_problem *a, tesela__arena_key *keys)
     }
 }
 
-/* If sizes are multiples of all alignments, so are sums of sizes, and nothing has to be aligned. */
+/* If sizes are multiples of all alignments, so are sums of sizes, and no offset needs alignment. */
 static void arena_find_unit(tesela__arena_problem *a) {
   a->plain = a->n_fixed == 0 && a->n > 0;
   for (int32_t i = 0; i < a->n; i++) a->plain = a->plain && a->unit % a->item[i].alignment == 0;
@@ -143,7 +143,7 @@ static void arena_sum_sections(tesela__arena_problem *a, tesela__arena_key *keys
   for (int32_t k = 0; k < a->n_fixed; k++) a->fixed[k] = keys[k].item;
 }
 
-/* Room for n items; 2 n keys. NULL: no memory, and nothing is left to close. */
+/* Room for n items; returns 2 n keys. NULL: no memory, and there is nothing to close. */
 static tesela__arena_key *arena_make_room(tesela__arena_problem *a, int32_t n,
                                           const tesela_allocator *memory) {
   size_t most = (size_t)n + 1;
@@ -232,7 +232,7 @@ int64_t tesela__arena_past_more_fixed(tesela__arena_problem *a, int32_t i, int64
   int32_t k = *next;
   for (; k < a->n_fixed; k++) {
     const tesela__arena_item *f = &a->item[a->fixed[k]];
-    if (f->fixed >= at + x->size) break; /* sorted by offset: and `at` moves only past what it met */
+    if (f->fixed >= at + x->size) break; /* sorted by offset: `at` moves only past items that it overlaps */
     if (f->fixed + f->size > at && tesela__arena_meet(f, x) && f != x)
       at = tesela__arena_up(f->fixed + f->size, x->alignment);
   }

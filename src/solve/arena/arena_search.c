@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arena_search.c - is there a plan below a capacity? Decisions one after another, undone when they lead nowhere.
+ * arena_search.c - is there a plan below a capacity? A sequence of decisions, undone at dead ends.
  *
- * After each decision the rest of the problem falls into parts: runs of sections that no item to be placed leads out of. Each part is
- * placed for itself, and if one cannot be, the decision that left these parts is the one to change, whatever was
- * decided in its other parts. So decisions form a tree; they are kept in one array, each with its parent, in the order in
- * which they were made.
+ * After each decision the rest of the problem splits into parts: runs of sections that no unplaced item leaves. Each part is
+ * placed independently, and if one cannot be placed, the decision that made the parts must change, whatever was decided in the
+ * other parts. So decisions form a tree; one array has them in their order, each with its parent.
  */
 #include "solve/arena/search.h"
 
 /* ---- state ------------------------------------------------------------------------------------------------- */
 
-/* Equal items are placed in one order only: each after the one before it, looked for nearby. */
+/* Equal items are placed in one order only. Each is linked to the previous one if that is nearby. */
 static void arena_find_twins(tesela__arena_search *s) {
   const tesela__arena_problem *a = s->arena;
   for (int32_t i = 0; i < a->n; i++) {
@@ -105,7 +104,7 @@ static void arena_place(tesela__arena_search *s, tesela__arena_frame *frame, int
   }
 }
 
-/* The next part to place within sections from..to: its end; -1 if all is placed there. *from moves to its start. */
+/* The end of the next part to place within sections from..to, or -1 if all is placed there. *from moves to its start. */
 static int32_t arena_next_part(tesela__arena_search *s, int32_t *from, int32_t to) {
   const tesela__arena_problem *a = s->arena;
   while (*from < to && s->left[*from] == 0) ++*from;
@@ -118,7 +117,7 @@ static int32_t arena_next_part(tesela__arena_search *s, int32_t *from, int32_t t
   return end;
 }
 
-/* Make the decision for a part, on top of those there are. false: it cannot be placed, or no memory. */
+/* Push a decision for a part. false: it cannot be placed, or no memory. */
 static bool arena_push(tesela__arena_search *s, int32_t from, int32_t to, int32_t parent) {
   size_t n = (size_t)s->n_frames, candidates = 0;
   void *items = s->frame;
@@ -141,7 +140,7 @@ static bool arena_push(tesela__arena_search *s, int32_t from, int32_t to, int32_
   return false;
 }
 
-/* Use the next choice of frame `at` or of those it came from; the frame that used one, or -1 at the end. */
+/* Use the next choice of frame `at` or of its ancestors; returns that frame, or -1 at the end. */
 static int32_t arena_choose(tesela__arena_search *s, int32_t at) {
   for (; at >= 0 && !s->starved; at = s->frame[at].parent) {
     tesela__arena_frame *frame = &s->frame[at];

@@ -25,7 +25,7 @@ static void span_refresh_up(tesela__arena_tree *tree, int32_t x) {
   for (; x >= 0; x = tree->node[x].up) span_refresh(tree, x);
 }
 
-/* Put `y` (may be -1) where x hangs. */
+/* Replace x by `y` (may be -1) under its parent. */
 static void span_replace(tesela__arena_tree *tree, int32_t x, int32_t y) {
   int32_t up = tree->node[x].up;
   if (up < 0)
@@ -37,7 +37,7 @@ static void span_replace(tesela__arena_tree *tree, int32_t x, int32_t y) {
   if (y >= 0) tree->node[y].up = up;
 }
 
-/* x goes above its parent. */
+/* Rotate x above its parent. */
 static void span_lift(tesela__arena_tree *tree, int32_t x) {
   tesela__arena_span *s = tree->node;
   int32_t p = s[x].up, moved;
@@ -104,7 +104,7 @@ int32_t tesela__arena_tree_before(const tesela__arena_tree *tree, int64_t at) {
   return found;
 }
 
-/* The next one up that has x in its left part. */
+/* The nearest ancestor with x in its left subtree. */
 static int32_t span_above(const tesela__arena_tree *tree, int32_t x) {
   int32_t up = tree->node[x].up;
   while (up >= 0 && tree->node[up].right == x) {

@@ -2,7 +2,7 @@
 /*
  * csv_read.c - buffers from CSV text: a header line that names columns, then one line per buffer.
  *
- * Fields may stand in double quotes, with "" for a quote inside; a quoted field ends on its line. A row is read field by
+ * Fields may be in double quotes, with "" for a quote inside; a quoted field ends on its line. A row is read field by
  * field straight into a buffer, so lines have no length limit. Equal ids are found by a hash table at the end.
  */
 #include "solve/arena/arena.h"
@@ -20,7 +20,7 @@ typedef enum arena_csv_column {
   ARENA_CSV_COLUMNS,
 } arena_csv_column;
 
-/* name, column, added to the value. The first name of a column is its own; the first four columns are needed. */
+/* name, column, amount added to the value. The first name of a column is its own; the first four columns are required. */
 static const struct {
   const char *name;
   arena_csv_column column;
@@ -48,7 +48,7 @@ typedef struct arena_csv_reader {
   int32_t n_columns;
   tesela_allocator memory;
   tesela_arena_buffer *buffer;
-  size_t *place; /* where the id of a buffer stands */
+  size_t *place; /* the byte of each buffer's id */
   size_t n, most, most_places;
   tesela_error *err;
 } arena_csv_reader;
@@ -121,7 +121,7 @@ static tesela_status arena_csv_next(arena_csv_reader *r, arena_csv_field *field)
   return TESELA_OK;
 }
 
-/* Bytes of a field that a message shows: up to 32, whole characters. */
+/* The bytes of a field that a message shows: up to 32, whole characters. */
 static int arena_csv_shown(const arena_csv_field *f) {
   size_t n = f->length < 32 ? f->length : 32;
   while (n > 0 && n < f->length && ((unsigned char)f->text[n] & 0xC0) == 0x80) n--;

@@ -4,7 +4,7 @@
  */
 #include "solve/arena/arena.h"
 
-/* Bytes of an id that can be written and read again; 0 for one that cannot. */
+/* The length of an id that can be written and read back, else 0. */
 static size_t arena_csv_id_length(const char *id) {
   const char *end = memchr(id, '\0', TESELA_ARENA_ID);
   uint32_t character;
@@ -16,7 +16,7 @@ static size_t arena_csv_id_length(const char *id) {
   return length;
 }
 
-/* An id with a comma, a quote or spaces around it stands in quotes. */
+/* An id with a comma, a quote or spaces around it is written in quotes. */
 static void arena_csv_put_id(tesela__sink *sink, const char *id, size_t length) {
   bool spaced = id[0] == ' ' || id[0] == '\t' || id[length - 1] == ' ' || id[length - 1] == '\t';
   if (!spaced && !memchr(id, ',', length) && !memchr(id, '"', length)) {

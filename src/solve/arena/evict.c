@@ -2,17 +2,17 @@
 /*
  * evict.c - a plan below a top: items are inserted one by one, and items in the way are evicted.
  *
- * An item goes into the smallest gap that holds it. Without such a gap, it goes where the items in its way weigh least, and
- * they have to be placed again. Each item inserted by eviction weighs more from then on, so that the same ones do not
- * push each other out forever. Periodically all settle, to the bottom and to the top in turn, so that small gaps
- * become large ones. The plan is good once nothing is out. One item costs as much as it has neighbours.
+ * An item goes into the smallest gap that holds it. Without such a gap, it goes to the place where the items in its way weigh
+ * least, and they have to be placed again. Each item inserted by eviction becomes heavier, so that the same items do not evict
+ * each other forever. Periodically all items settle, to the bottom and to the top in turn, so that small gaps become large
+ * ones. The plan is complete once no item is out. The work for an item grows with its number of neighbours.
  */
 #include "solve/arena/evict.h"
 
 enum {
   EVICT_HEAVY = 40,  /* weights stay below 2^40, and the sum of 2^20 of them below 2^60 */
-  EVICT_SETTLE = 10, /* settle after each tenth of the items was put in */
-  EVICT_MOVES = 16,  /* of a key, on average, until what is nearly in order is sorted as if it were not */
+  EVICT_SETTLE = 10, /* settle after each tenth of the items */
+  EVICT_MOVES = 16,  /* moves of a key, on average, before a nearly sorted list is sorted in full */
 };
 
 /* ---- state ------------------------------------------------------------------------------------------------- */
@@ -24,7 +24,7 @@ static int64_t evict_root(int64_t area) {
   return root;
 }
 
-/* The root of its area, at most 2^30 or so, and 16 so that a sixteenth can be added. */
+/* The root of its area, up to about 2^30, plus 16 so that a sixteenth can be added. */
 static void evict_weigh(tesela__arena_evict *e) {
   const tesela__arena_problem *a = e->arena;
   int down = 0;
@@ -65,7 +65,7 @@ void tesela__arena_evict_close(tesela__arena_evict *e) {
 
 /* ---- putting in -------------------------------------------------------------------------------------------- */
 
-/* By key, 0 to `most`: by 16 bits of it at first, then what is nearly in order by the rest; if it is not, all of it. */
+/* Sort by key, 0 to `most`: first by 16 bits of it, then, nearly sorted, by the rest; if not nearly sorted, in full. */
 static void evict_sort(tesela__arena_evict *e, tesela__arena_key *keys, int32_t n, int64_t most) {
   if (n <= 48) {
     tesela__arena_sort(keys, n);
@@ -98,7 +98,7 @@ static void evict_sort(tesela__arena_evict *e, tesela__arena_key *keys, int32_t 
   if (down > 0 && moves <= 0) tesela__arena_sort(keys, n); /* most of them share these bits */
 }
 
-/* Towards 0 if it is negative. */
+/* Rounds negative numbers towards 0. */
 static int64_t evict_down(int64_t offset, int64_t alignment) {
   return alignment == 1 ? offset : offset / alignment * alignment;
 }
@@ -132,8 +132,8 @@ static int64_t evict_gap(const tesela__arena_evict *e, int32_t i, int32_t m) {
   return found;
 }
 
-/* Where the neighbours in the way of item i weigh least; -1 if fixed ones are in the way everywhere. Looked at: the
- * bottom, the top, and next to each neighbour, above and below it. */
+/* The offset where the neighbours in the way of item i weigh least; -1 if fixed ones are in the way everywhere. Candidates: the
+ * bottom, the top, and directly above and below each neighbour. */
 static int64_t evict_lightest(tesela__arena_evict *e, int32_t i, int32_t m) {
   const tesela__arena_item *item = e->arena->item;
   int64_t size = e->place[i].size, alignment = item[i].alignment, last = e->top - size;
@@ -172,14 +172,14 @@ static int64_t evict_lightest(tesela__arena_evict *e, int32_t i, int32_t m) {
   return found;
 }
 
-/* It is heavier from now on; before weights get too large, all are halved. */
+/* Make an item heavier; before weights get too large, all are halved. */
 static void evict_heavier(tesela__arena_evict *e, int32_t i) {
   e->weight[i] += e->weight[i] / 16;
   if (e->weight[i] < INT64_C(1) << EVICT_HEAVY) return;
   for (int32_t j = 0; j < e->arena->n; j++) e->weight[j] = tesela__max(e->weight[j] / 2, 16);
 }
 
-/* Put item i in. false: it cannot be. */
+/* Insert item i. false: not possible. */
 static bool evict_put(tesela__arena_evict *e, int32_t i) {
   int32_t m = evict_starts(e, i);
   int64_t at = evict_gap(e, i, m), end;
@@ -201,7 +201,7 @@ static bool evict_put(tesela__arena_evict *e, int32_t i) {
 
 /* ---- settling ---------------------------------------------------------------------------------------------- */
 
-/* All that is placed moves to the bottom, or to the top, as far as it can without passing another. */
+/* All placed items move to the bottom, or to the top, as far as they can without passing each other. */
 static void evict_settle(tesela__arena_evict *e, bool up) {
   tesela__arena_problem *a = e->arena;
   int32_t m = 0;

@@ -2,9 +2,9 @@
 /*
  * meeting.c - the items that live together with one, without lists of pairs: those are too many for large problems.
  *
- * Items are in the order of their first section. Those that begin while item i lives stand side by side; of those before
- * them, the ones that still live are found in a tree over blocks of items, which knows the last section of each
- * part. O(found + blocks that hold one).
+ * Items are in the order of their first section. Those that begin while item i lives are adjacent; of the items before them, a
+ * tree over blocks of items with the last section of each part finds those that still live. O(found + blocks with a found
+ * item).
  */
 #include "solve/arena/arena.h"
 
@@ -29,7 +29,7 @@ bool tesela__arena_meeting_open(tesela__arena_problem *a) {
 }
 
 typedef struct meeting_part {
-  int32_t node, from, blocks; /* of the tree; its first block; how many */
+  int32_t node, from, blocks; /* node of the tree; its first block; their number */
 } meeting_part;
 
 int32_t tesela__arena_meeting(tesela__arena_problem *a, int32_t i) {

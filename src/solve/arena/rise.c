@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rise.c - place from the bottom up: next always the buffer that can lie lowest, of equal ones the most urgent.
+ * rise.c - place from the bottom up: the next buffer is the one with the lowest possible offset, of equal ones the most urgent.
  *
- * A buffer lies above all of its neighbours that are placed, so gaps below are never filled; but few are left, since whatever
- * fits lower is placed earlier. Buffers wait in a heap by the offset they can get, which only grows. O(pairs log n).
+ * A buffer is placed above all of its placed neighbours, so gaps below are never filled; but few remain, since buffers that fit
+ * lower are placed earlier. Buffers wait in a heap by their possible offset, which only grows. O(pairs log n).
  */
 #include "solve/arena/arena.h"
 
 typedef struct rise_state {
   tesela__arena_problem *arena;
-  int64_t *low;       /* by item: the offset it can get */
-  int32_t *rank;      /* by item: its turn among those of one offset */
-  int32_t *heap, *at; /* items; where each is in the heap */
+  int64_t *low;       /* by item: its possible offset */
+  int32_t *rank;      /* by item: its rank among items of one offset */
+  int32_t *heap, *at; /* items; the position of each in the heap */
   int32_t n;
 } rise_state;
 
@@ -19,7 +19,7 @@ static bool rise_before(const rise_state *r, int32_t i, int32_t j) {
   return r->low[i] != r->low[j] ? r->low[i] < r->low[j] : r->rank[i] < r->rank[j];
 }
 
-/* The item at a place of the heap may be too high up: let it sink. */
+/* Restore the heap below a position. */
 static void rise_sink(rise_state *r, int32_t at) {
   int32_t moved = r->heap[at];
   for (int32_t child; (child = 2 * at + 1) < r->n; at = child) {

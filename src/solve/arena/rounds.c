@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rounds.c - which capacities are searched for, in which order of candidates, and for how long.
+ * rounds.c - the capacities to search for, the orders of candidates, and the limits.
  *
- * A search that took one wrong turn early may never come back, so many short ones are made, each with another order, and in time
- * longer ones; how often sections failed is carried over. Without a capacity the least peak is between the bound and
- * the best plan: a cycle of rounds asks for the bound itself, the next ones for the middle of what is left above the last peak
- * that was not found, until that is next to the best plan; then all over again with more time. A search that
- * ended without a plan raises the bound, to what it has seen missing.
+ * A search may never recover from one early wrong decision, so there are many short searches, each with another order, and
+ * gradually longer ones; counts of failures by section are kept. Without a capacity, the minimal peak is between the bound and
+ * the best plan: a cycle of rounds first asks for the bound itself, then bisects between the last peak that was not found and
+ * the best plan, until both are adjacent; then the cycle repeats with more work. A search that ends without a plan raises the
+ * bound.
  */
 #include "solve/arena/arena.h"
 
@@ -16,19 +16,18 @@ typedef struct rounds_state {
   tesela__arena_problem *arena;
   tesela__arena_search *search;
   tesela__arena_key *order;
-  int64_t limit,
-      missed; /* missed: the highest peak that no search reached since `limit` last grew; -1: none */
+  int64_t limit, missed; /* missed: the highest peak that no search reached since `limit` last grew, or -1 */
   int32_t round;
 } rounds_state;
 
-/* Each decision looks at what is left, half of all on average. */
+/* Each decision examines the remaining items, half of all on average. */
 int64_t tesela__arena_rounds_straight(const tesela__arena_problem *a) {
   int64_t look = 0;
   for (int32_t i = 0; i < a->n; i++) look += 2 + a->item[i].last - a->item[i].first;
   return look / 2 * a->n; /* below 2^60 */
 }
 
-/* What the next rounds ask for without a capacity, a multiple of the unit as all peaks are. */
+/* The target of the next rounds without a capacity, a multiple of the unit like all peaks. */
 static int64_t rounds_target(rounds_state *r) {
   const tesela__arena_problem *a = r->arena;
   int64_t below = (a->best_peak - 1) / a->unit * a->unit;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spill.c - a scratchpad: which buffers to leave out, so that the rest fits and as little weight as possible is lost.
+ * spill.c - a scratchpad: leave buffers out so that the rest fits and the lost weight is small.
  *
- * All may fit. If not: buffers by how much weight they bring for the room and the time they take, each where there is room
- * for it; then swaps, a buffer in for lighter ones in its way, as long as that gains; then the exact search.
+ * All may fit. If not: place buffers by weight per byte and step, each in a free gap; then swap buffers for lighter ones in
+ * their way while that gains weight; then the exact search.
  */
 #include "solve/arena/arena.h"
 
@@ -13,11 +13,11 @@ typedef struct spill_state {
   tesela__arena_problem *arena;
   int64_t capacity;
   tesela__arena_key *order, *scratch;
-  int32_t *gone; /* items that were pushed out by a swap */
+  int32_t *gone; /* items that a swap removed */
   tesela__arena_kept *kept;
 } spill_state;
 
-/* Remember the items' offsets if they keep more weight, or as much and more bytes. */
+/* Keep the items' offsets if they have more weight, or equal weight and more bytes. */
 static void spill_keep(const tesela__arena_problem *a, tesela__arena_kept *kept) {
   int64_t weight = 0, bytes = 0;
   for (int32_t i = 0; i < a->n; i++)
@@ -32,7 +32,7 @@ static void spill_keep(const tesela__arena_problem *a, tesela__arena_kept *kept)
   for (int32_t i = 0; i < a->n; i++) kept->offset[a->item[i].index] = a->item[i].offset;
 }
 
-/* Put an item where there is room for it below the capacity. */
+/* Place an item in a gap below the capacity. */
 static bool spill_insert(spill_state *w, int32_t i, bool best) {
   tesela__arena_item *x = &w->arena->item[i];
   int64_t at = tesela__arena_gap(w->arena, i, best, w->scratch);
@@ -46,7 +46,7 @@ static void spill_insert_all(spill_state *w, bool best) {
     if (w->arena->item[w->order[k].item].offset < 0) spill_insert(w, w->order[k].item, best);
 }
 
-/* Weight by room and time, by room, by itself. */
+/* Orders: weight per byte and step, weight per byte, weight. */
 static void spill_order(spill_state *w, int32_t order) {
   tesela__arena_problem *a = w->arena;
   for (int32_t i = 0; i < a->n; i++) {
@@ -54,14 +54,14 @@ static void spill_order(spill_state *w, int32_t order) {
     double worth = (double)x->weight;
     if (order <= 1) worth /= (double)x->size;
     if (order == 0) worth /= (double)(x->last - x->first);
-    int64_t bits; /* of doubles that are not negative the order is that of their bits */
+    int64_t bits; /* non-negative doubles have the order of their bits */
     memcpy(&bits, &worth, sizeof bits);
     w->order[i] = (tesela__arena_key){-bits, i};
   }
   tesela__arena_sort(w->order, a->n);
 }
 
-/* The weight that lies in the way of item i, of its n neighbours in a->list, at an offset; INT64_MAX if something fixed does. */
+/* The weight of item i's n neighbours in a->list that are in its way at an offset; INT64_MAX if one is fixed. */
 static int64_t spill_in_the_way(const tesela__arena_problem *a, int32_t i, int32_t n, int64_t at) {
   int64_t weight = 0;
   for (int32_t k = 0; k < n; k++) {
@@ -73,7 +73,7 @@ static int64_t spill_in_the_way(const tesela__arena_problem *a, int32_t i, int32
   return weight;
 }
 
-/* Bring item i in for lighter ones; those may find room elsewhere. */
+/* Place item i instead of lighter ones, which may find another gap. */
 static bool spill_swap(spill_state *w, int32_t i) {
   tesela__arena_problem *a = w->arena;
   tesela__arena_item *x = &a->item[i];
@@ -143,7 +143,7 @@ tesela_status tesela__arena_spill_try(int32_t n, const tesela_arena_buffer *buff
 
 /* ---- steps ------------------------------------------------------------------------------------------------- */
 
-/* Without lists of neighbours, only in the order of time. */
+/* Plans in the order of time, without lists of neighbours. */
 static tesela_status spill_sweeps(tesela__arena_problem *a, int64_t capacity, bool one,
                                   tesela__arena_kept *kept, tesela_error *err) {
   tesela_status status = TESELA_OK;
@@ -155,7 +155,7 @@ static tesela_status spill_sweeps(tesela__arena_problem *a, int64_t capacity, bo
   return status;
 }
 
-/* Greedy plans; then, with `fill`, what still fits into the best one. */
+/* Greedy plans; then, with `fill`, add items that still fit into the best one. */
 static tesela_status spill_place(tesela__arena_problem *a, int64_t capacity, bool fill,
                                  tesela__arena_kept *kept, tesela_error *err) {
   size_t most = (size_t)a->n + 1;
@@ -215,7 +215,7 @@ static tesela_status spill_answer(const tesela__arena_problem *a, int32_t n, tes
   tesela__arena_close(&rest);
   for (int32_t i = 0; i < n; i++) facts->kept_weight += buffers[i].weight;
   for (int32_t i = 0; i < n; i++)
-    buffers[i].offset = tesela__max(buffers[i].offset, 0); /* those without bytes */
+    buffers[i].offset = tesela__max(buffers[i].offset, 0); /* buffers without bytes */
   for (int32_t i = 0; i < a->n; i++) {
     const tesela__arena_item *x = &a->item[i];
     tesela_arena_buffer *b = &buffers[x->index];

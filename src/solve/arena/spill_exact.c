@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spill_exact.c - the subset of buffers that fits and weighs most, by enumerating all candidates.
+ * spill_exact.c - the heaviest subset of buffers that fits, by branch and bound.
  *
- * Buffers are decided about one after another, heavy ones first: in, then out. A branch ends when what is in does not
- * fit, or when the rest cannot beat the best. How much can come in: in each section the
- * room that is left holds a part of the undecided at most, the densest first, the last one cut.
+ * Buffers are decided one after another, heavy ones first: in, then out. A branch ends when the chosen buffers do not fit, or
+ * when the rest cannot beat the best. The bound: in each section the remaining room holds at most the densest undecided
+ * buffers, the last one in part.
  */
 #include "solve/arena/arena.h"
 
 typedef struct exact_state {
-  tesela__arena_problem *arena; /* all that may be kept */
+  tesela__arena_problem *arena; /* all candidates */
   int64_t capacity;
   int32_t *turn, *dense; /* items by weight; by weight a byte */
   int8_t *state;         /* by item: EXACT_* */
   int64_t *room;         /* by section */
   int64_t *lost, *cut;   /* by section: undecided weight, and the part of it that fits */
   bool *keep;            /* by the caller's buffer */
-  int64_t in, open;      /* weight that is in; that is undecided */
+  int64_t in, open;      /* weight of chosen items; of undecided ones */
   int32_t n;
 } exact_state;
 
@@ -39,7 +39,7 @@ static bool exact_has_room(const exact_state *x, int32_t i) {
   return true;
 }
 
-/* No plan on this branch keeps more than this. */
+/* An upper bound on the weight that a plan on this branch keeps. */
 static int64_t exact_most(exact_state *x, int64_t *work) {
   const tesela__arena_problem *a = x->arena;
   int64_t loss = 0;
@@ -64,14 +64,14 @@ static int64_t exact_most(exact_state *x, int64_t *work) {
   return x->in + x->open - loss;
 }
 
-/* Is what is in part of the best plan? Then it fits. */
+/* Are the chosen items part of the best plan? Then they fit. */
 static bool exact_is_within(const exact_state *x, const tesela__arena_kept *kept) {
   for (int32_t k = 0; k < x->n; k++)
     if (x->state[x->turn[k]] == EXACT_IN && kept->offset[x->arena->item[x->turn[k]].index] < 0) return false;
   return true;
 }
 
-/* Can what is in, with item i just added, be planned? Unknown counts as yes, and ends the proof. */
+/* Do the chosen items fit, after item i was added? Unknown counts as yes, and ends the proof. */
 static tesela_status exact_fits(exact_state *x, int32_t n, const tesela_arena_buffer *buffers,
                                 const tesela_arena_options *options, tesela__arena_kept *kept, bool *fits,
                                 tesela_error *err) {
@@ -90,7 +90,7 @@ static tesela_status exact_run(exact_state *x, int32_t n, const tesela_arena_buf
                                const tesela_arena_options *options, tesela__arena_kept *kept,
                                tesela_error *err) {
   int32_t depth = 0;
-  bool back = false; /* the branch ended: change the last decision that was for `in` */
+  bool back = false; /* the branch ended: change the last decision for `in` */
   kept->proven = true;
   for (;;) {
     x->arena->work = kept->work; /* none of its own */
@@ -120,7 +120,7 @@ static tesela_status exact_run(exact_state *x, int32_t n, const tesela_arena_buf
   }
 }
 
-/* Fixed items are in; those that weigh nothing stay out. */
+/* Fixed items are in; items of weight 0 stay out. */
 static void exact_start(exact_state *x, tesela__arena_key *keys) {
   const tesela__arena_problem *a = x->arena;
   for (int32_t t = 0; t < a->n_sections; t++) x->room[t] = x->capacity;
@@ -135,7 +135,7 @@ static void exact_start(exact_state *x, tesela__arena_key *keys) {
     double worth = (double)a->item[keys[k].item].weight / (double)a->item[keys[k].item].size;
     x->turn[k] = keys[k].item;
     exact_move(x, x->turn[k], EXACT_OPEN);
-    memcpy(&keys[k].key, &worth, sizeof worth); /* doubles that are not negative are ordered as their bits */
+    memcpy(&keys[k].key, &worth, sizeof worth); /* non-negative doubles have the order of their bits */
     keys[k].key = -keys[k].key;
   }
   tesela__arena_sort(keys, x->n);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * split.c - a problem falls into parts that are planned one by one.
+ * split.c - split a problem into parts that are planned one by one.
  *
- * Parts in time: runs of sections that no item leads out of. And in each of them, if nothing is fixed or aligned, the items that live
- * from its start to its end: all others lie above or below such a one, so it can as well lie at the bottom. Without these the
- * rest may fall into parts in time again. What is left are parts without such an item, each with a floor to lie on.
+ * Parts in time are runs of sections that no item leaves. In each of them, without fixed items and alignments, an item that
+ * lives from start to end may be placed at the bottom: all others are above or below it. The rest may then split in time again.
+ * In the end no part has such an item, and each part has a floor.
  *
- * The parts are planned in the order of how high they must reach, and none lower than another one must or does reach anyway.
+ * The parts are planned in the order of their lower bounds, and none lower than another one must or does reach anyway.
  */
 #include "solve/arena/arena.h"
 
@@ -17,15 +17,15 @@ typedef struct split_part {
 
 typedef struct split_state {
   tesela__arena_problem *arena;
-  int32_t *list;           /* items, those of a part side by side, by their first section */
-  split_part *open, *part; /* to be looked at; done */
+  int32_t *list;           /* items, grouped by part, in the order of their first section */
+  split_part *open, *part; /* open: still to split; part: finished */
   tesela__arena_key *turn;
   int32_t n_open, n_parts;
-  int64_t top;   /* of what lies at the bottom of a part */
+  int64_t top;   /* of the items at the bottom of a part */
   int64_t bound; /* proven */
 } split_state;
 
-/* Put the items from..to, which live in one run of sections, on what is below; keep what is left. */
+/* Place the items from..to of one run of sections that live throughout on the floor; keep the rest. */
 static void split_lay(split_state *s, int32_t from, int32_t to, int32_t last, int64_t base) {
   tesela__arena_problem *a = s->arena;
   int32_t first = a->item[s->list[from]].first, n = 0;
@@ -68,7 +68,7 @@ static void split_run(split_state *s, int64_t until) {
   }
 }
 
-/* Parts by how high they must reach, the highest first. */
+/* Sort parts by their lower bounds, the highest first. */
 static void split_order(split_state *s) {
   const tesela__arena_problem *a = s->arena;
   for (int32_t k = 0; k < s->n_parts; k++) {
@@ -83,7 +83,7 @@ static void split_order(split_state *s) {
   tesela__arena_sort(s->turn, s->n_parts);
 }
 
-/* Plan one part; items of the others count for the share of the work that is left. */
+/* Plan one part; its share of the remaining work depends on the items of the others. */
 static tesela_status split_solve(split_state *s, const split_part *p, int64_t capacity, int32_t others,
                                  tesela_error *err) {
   tesela__arena_problem *a = s->arena, part;

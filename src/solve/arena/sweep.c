@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sweep.c - first fit in the order of time, as an allocator at run time would do: O(log n) a buffer whatever lives.
+ * sweep.c - first fit in the order of time, like an allocator at run time: O(log n) per buffer, however many live.
  *
- * Holes are kept in a tree by offset; the last one has no end. Fixed buffers are not carved out of holes: those that
- * live together with a buffer, now or later, are stepped over when its offset is looked for.
+ * Holes are kept in a tree by offset; the last one has no end. Fixed buffers are not carved out of holes: the search for a
+ * buffer's offset steps over those that live together with it, now or later.
  */
 #include "solve/arena/arena.h"
 
-enum { SWEEP_FIXED_TURNS = 1 << 27 }; /* beyond n * n_fixed of these, buffers go above all that are fixed */
+enum {
+  SWEEP_FIXED_TURNS = 1 << 27
+}; /* limit on n * n_fixed; beyond it, buffers are placed above all fixed ones */
 
 typedef struct sweep_state {
   tesela__arena_problem *arena;
@@ -15,7 +17,7 @@ typedef struct sweep_state {
   int64_t capacity, base;
 } sweep_state;
 
-/* Take [at, at + size) out of a hole. */
+/* Remove [at, at + size) from a hole. */
 static void sweep_carve(sweep_state *w, int32_t hole, int64_t at, int64_t size) {
   int64_t start = w->holes.node[hole].start, end = w->holes.node[hole].end;
   tesela__arena_tree_remove(&w->holes, hole);
@@ -38,7 +40,7 @@ static void sweep_give_back(sweep_state *w, int64_t start, int64_t end) {
   tesela__arena_tree_insert(&w->holes, start, end, -1);
 }
 
-/* The last hole, from `hole` on, that ends before the one an offset may lie in: no hole up to it has room there. */
+/* The last hole from `hole` on that ends before the hole of an offset: no hole up to it has room there. */
 static int32_t sweep_in_front(const sweep_state *w, int32_t hole, int64_t at) {
   int64_t least = w->holes.node[hole].start;
   int32_t there = tesela__arena_tree_before(&w->holes, at);
@@ -68,7 +70,7 @@ static void sweep_take(sweep_state *w, int32_t i) {
   }
 }
 
-/* starts: when items come; ends: when they go, at a number that is at most that of those they do not meet. */
+/* starts: keys of the starts of items; ends: keys of their ends, at most the start keys of items that they do not meet. */
 static void sweep_run(sweep_state *w, const tesela__arena_key *starts, const tesela__arena_key *ends,
                       tesela__arena_sweep_order order) {
   tesela__arena_problem *a = w->arena;
@@ -87,7 +89,7 @@ static void sweep_run(sweep_state *w, const tesela__arena_key *starts, const tes
 
 static void sweep_keys(const tesela__arena_problem *a, tesela__arena_sweep_order order,
                        tesela__arena_key *starts, tesela__arena_key *ends) {
-  for (int32_t i = 0; i < a->n; i++) { /* large ones first among those that begin together */
+  for (int32_t i = 0; i < a->n; i++) { /* of items that begin together, large ones first */
     const tesela__arena_item *x = &a->item[i];
     starts[i] = (tesela__arena_key){-x->size, i};
     ends[i] = (tesela__arena_key){order == TESELA__ARENA_BACK ? -(int64_t)x->first : x->last, i};
@@ -99,7 +101,7 @@ static void sweep_keys(const tesela__arena_problem *a, tesela__arena_sweep_order
   tesela__arena_sort(starts, a->n);
 }
 
-/* The second sort, by time; it has to keep the order of the first, so that place becomes the tie-breaker. */
+/* The second sort, by time; it must keep the order of the first, so the place breaks ties. */
 static void sweep_by_time(const tesela__arena_problem *a, tesela__arena_sweep_order order,
                           tesela__arena_key *starts, int32_t *turn) {
   for (int32_t k = 0; k < a->n; k++) turn[k] = starts[k].item;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * assign_graph.c - the graph that is worked on: its memory, its edges, how it is made from a problem or from another graph.
+ * assign_graph.c - the graph that is reduced and solved: its memory, its edges, its making from a problem or from another
+ * graph.
  *
- * A graph holds 16 bytes for each state of a node and each pair of an edge that it was made with, and what assign_reduce.c adds.
+ * A graph takes 16 bytes for each state of a node and each pair of an edge, plus the tables of assign_reduce.c.
  */
 #include "solve/assign/work.h"
 
@@ -101,7 +102,7 @@ static bool graph_make_node(tesela__assign_graph *g, int32_t v, int32_t n, int32
   return g->node[v].cost && g->node[v].origin_state;
 }
 
-/* The nodes, each with the states that are allowed. */
+/* The nodes, with their allowed states. */
 static bool graph_load_nodes(tesela__assign_graph *g, const tesela__assign *problem, const int32_t *fixed) {
   for (int32_t v = 0; v < problem->n_nodes; v++) {
     const tesela__assign_given *given = &problem->node[v];

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * assign_order.c - in which order nodes are removed so that their tables stay small.
+ * assign_order.c - an order of removing nodes that keeps their tables small.
  *
- * Removing a node makes its neighbours adjacent. The next node is the one that adds least: pairs that
- * were none before, each weighted by how many bits the states of both take; of equals the one with the smallest table.
- * Where the tables are not small, some more orders are tried that differ in the choice among equals (by a fixed
- * sequence), and the cheapest is kept. This finds orders close to the best for networks; for a chain of blocks as wide
- * as a block.
+ * Removing a node makes its neighbours adjacent. The next node is the one that adds least: new pairs of neighbours, each
+ * weighted by the bits of the states of both; of equal ones the node with the smallest table. If tables are not small, more
+ * orders are tried with other choices between equal nodes (from a fixed sequence), and the cheapest is kept. For networks these
+ * orders are close to the best; for a chain of blocks as wide as a block.
  *
- * Memory: two bits for each pair of nodes, and 4 bytes for each neighbour of a node when it goes.
+ * Memory: two bits for each pair of nodes, and 4 bytes for each neighbour of a node when it is removed.
  */
 #include "solve/assign/work.h"
 
@@ -17,7 +16,7 @@ enum {
   ORDER_TRIALS = 12,
   ORDER_EASY = 1 << 20,  /* sums up to which one order is enough */
   ORDER_STEPS = 1 << 26, /* roughly, for all trials */
-  ORDER_HOPE = 64,       /* multiples of the limit; if the first order exceeds it, others would too */
+  ORDER_HOPE = 64,       /* multiples of the limit: a first order beyond them cannot be improved enough */
 };
 #define ORDER_SIZE ((int64_t)1 << 40)
 
@@ -26,12 +25,12 @@ typedef struct orderer {
   tesela__assign_pool pool;
   tesela__assign_order *to;
   int64_t words;
-  uint64_t *begin, *near, *touched; /* bit w of row v: neighbours at first, now;
-                                       nodes to look at again */
-  int64_t *size, *fill;             /* of the table v would leave; what its going adds */
+  uint64_t *begin, *near,
+      *touched;         /* bit w of row v: neighbours at first; neighbours now; nodes to measure again */
+  int64_t *size, *fill; /* size of the table that v would leave; cost that its removal adds */
   uint32_t *tie;
   int32_t *list, *weight;
-  uint64_t seed; /* 0: of equals the first */
+  uint64_t seed; /* 0: of equal nodes the first */
 } orderer;
 
 static bool order_take(tesela__assign_order *order, tesela__assign_pool *pool, int32_t n) {
@@ -84,7 +83,7 @@ static int32_t order_near(const orderer *o, int32_t v) {
   return n;
 }
 
-/* What v would leave and add if it went now. One whose table is too large adds too much. */
+/* Measure the removal of v now. If its table is too large, the cost is too large. */
 static void order_measure(orderer *o, int32_t v) {
   const int32_t n = order_near(o, v);
   int64_t size = 1, fill = 0;
@@ -114,14 +113,14 @@ static int32_t order_pick(const orderer *o) {
   return best;
 }
 
-/* What changes for others when a and b become neighbours: nodes next to both. */
+/* Note the nodes whose measure changes when a and b become neighbours: those next to both. */
 static void order_touch(orderer *o, int32_t a, int32_t b) {
   const uint64_t *x = &o->near[a * o->words], *y = &o->near[b * o->words];
   if (x[b / 64] >> (b % 64) & 1) return;
   for (int64_t i = 0; i < o->words; i++) o->touched[i] |= x[i] & y[i];
 }
 
-/* Remove v from the graph of neighbours, o->list: those it had become neighbours of each other. */
+/* Remove v: its neighbours, o->list, become neighbours of each other. */
 static void order_join(orderer *o, int32_t v, int32_t n) {
   memset(o->touched, 0, (size_t)o->words * sizeof *o->touched);
   for (int32_t k = 0; k < n; k++) {
@@ -141,7 +140,7 @@ static void order_join(orderer *o, int32_t v, int32_t n) {
       order_measure(o, (int32_t)(64 * k + __builtin_ctzll(bits)));
 }
 
-/* There is an array even if all scopes are empty: what points to the scope of a node is never NULL. */
+/* Allocates even if all scopes are empty: the pointer to a node's scope is never NULL. */
 static bool order_keep_scope(tesela__assign_order *to, int32_t v, int32_t n, const int32_t *list) {
   void *items = to->scope;
   if (!tesela__grow(&to->allocator, &items, sizeof *to->scope, &to->capacity, (size_t)(to->n_list + n + 1)))
@@ -154,7 +153,7 @@ static bool order_keep_scope(tesela__assign_order *to, int32_t v, int32_t n, con
   return true;
 }
 
-/* One order; to->sums is beyond `most` if it does not fit. false: no memory. */
+/* Make an order; to->sums is above `most` if it does not fit. false: no memory. */
 static bool order_try(orderer *o, int64_t most) {
   const int32_t n = o->g->n_nodes;
   tesela__assign_order *to = o->to;
@@ -187,7 +186,7 @@ static bool order_try(orderer *o, int64_t most) {
 
 /* ---- the best of some orders ---------------------------------------------------------------------------------- */
 
-/* Scopes in the order in which nodes go, and the most entries of tables that are needed at one time. */
+/* Scopes in the order of removal, and the most table entries that are needed at one time. */
 static void order_finish(const tesela__assign_graph *g, tesela__assign_order *order) {
   int64_t live = 0;
   for (int32_t v = 0; v < g->n_nodes; v++) {

@@ -2,8 +2,8 @@
 /*
  * assign_problem.c - building an assignment problem.
  *
- * Costs are kept as given, 16 bytes each; an edge from a node to itself goes into the node's costs at once. A problem of
- * nodes with n_i states and edges (i, j) takes 16 * (sum n_i + sum n_i * n_j) bytes, and some 32 for each of both.
+ * Costs are kept as given, 16 bytes each; an edge from a node to itself is added to the node's costs. A problem of nodes with
+ * n_i states and edges (i, j) takes 16 * (sum n_i + sum n_i * n_j) bytes, and about 32 for each node and edge.
  */
 #include "solve/assign/work.h"
 

@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * assign_reduce.c - remove nodes from a graph so that the minimum cost stays what it was.
+ * assign_reduce.c - remove nodes from a graph and preserve the minimum cost.
  *
- *   R0  a node without edges          its least cost goes to base
- *   R1  a node with one neighbour     min over its states, for each state of the neighbour, goes to the neighbour
- *   R2  a node with two neighbours    the same for each pair of states of theirs, as an edge between them
+ *   R0  a node without edges          its least cost is added to base
+ *   R1  a node with one neighbour     the neighbour's states get the minimum over its states
+ *   R2  a node with two neighbours    the same for each pair of their states, as an edge between them
  *
- * Edges are kept normal: what all states of one side cost at least is shifted to the other side's node. An edge that was
- * a sum of two node vectors is then 0 and goes, and a state without an allowed partner is dead. When nothing else is
- * left to do, a state is dropped whose cost, and worst extra cost on all edges, another of the same node undercuts.
+ * Edges are kept normal: the minimum over all states of one side is shifted to the other side's node. An edge that was a sum of
+ * two node vectors is then 0 and is removed, and a state without an allowed partner is dead. When no other rule applies, a
+ * state is dropped if another of the same node has a lower cost even with its worst extra cost on all edges.
  *
- * What is taken out keeps its costs and edges as they were then, so its state follows from those of its neighbours.
- * R2 of a node of n states between nodes of b and c takes n * b * c steps, and 16 * b * c bytes if they had no edge:
- * never more than one such table for each node.
+ * A removed node keeps the costs and edges that it had, so its state follows from those of its neighbours.
+ * R2 of a node of n states between nodes of b and c takes n * b * c steps, and 16 * b * c bytes if they had no edge: at most
+ * one such table for each node.
  */
 #include "solve/assign/work.h"
 
-/* Beyond this many comparisons states are no longer compared with others. */
+/* After this many comparisons, dominated states are no longer looked for. */
 static const int64_t REDUCE_DOMINANCE_MOST = (int64_t)1 << 30;
 
 typedef struct reducer {
   tesela__assign_graph *g;
-  int32_t *low, *two,
-      *touched; /* nodes with at most one edge, with two, with states that died; or once had */
+  int32_t *low, *two, *touched; /* nodes that have, or once had: at most one edge; two edges; dead states */
   int32_t n_low, n_two, n_touched;
   bool *is_touched;
   int64_t compared;
@@ -31,7 +30,7 @@ typedef struct reducer {
 
 /* ---- lists ---------------------------------------------------------------------------------------------------- */
 
-/* Degrees never grow, so a node comes at most once for each of 2, 1, 0, and once at the start. */
+/* Degrees never grow, so a node is listed at most once for each of 2, 1, 0, and once at the start. */
 static void reduce_list(reducer *r, int32_t v) {
   const int32_t degree = r->g->node[v].degree;
   if (degree <= 1)
@@ -60,7 +59,7 @@ static void reduce_touch(reducer *r, int32_t v) {
 
 /* ---- normal edges --------------------------------------------------------------------------------------------- */
 
-/* Shift what each state of the half's node pays at least. true: nothing is left on the edge. */
+/* Shift the least cost of each state of the half's node from the edge to the node. true: the edge is now 0. */
 static bool reduce_pull(reducer *r, int32_t half) {
   tesela__assign_link *e = &r->g->edge[half >> 1];
   const tesela__assign_vertex *a = &r->g->node[e->node[half & 1]], *b = &r->g->node[e->node[1 - (half & 1)]];
@@ -188,7 +187,7 @@ static void reduce_r2(reducer *r, int32_t v) {
 
 /* ---- dominated states ----------------------------------------------------------------------------------------- */
 
-/* Does state i of v cost at least what state k does, whatever the neighbours do? */
+/* Does state i of v cost at least as much as state k, for all states of the neighbours? */
 static bool reduce_is_beaten(reducer *r, int32_t v, int32_t i, int32_t k) {
   const tesela__assign_graph *g = r->g;
   tesela__key spare = g->node[v].cost[i] - g->node[v].cost[k];
@@ -203,7 +202,7 @@ static bool reduce_is_beaten(reducer *r, int32_t v, int32_t i, int32_t k) {
       if (tesela__key_is_infinite(p)) continue;
       if (q - p > worst) worst = q - p;
     }
-    if (worst == -TESELA__KEY_INFINITE) return true; /* no neighbour takes i */
+    if (worst == -TESELA__KEY_INFINITE) return true; /* i has no allowed partner */
     spare -= worst;
   }
   return spare >= 0;
@@ -235,7 +234,7 @@ static bool reduce_begin(reducer *r, tesela__assign_pool *pool) {
   return true;
 }
 
-/* One node with at most two edges; false if no such node is left. */
+/* Remove a node with at most two edges; false if no such node is left. */
 static bool reduce_one(reducer *r) {
   while (r->n_low > 0 || r->n_two > 0) {
     const bool low = r->n_low > 0;
@@ -260,7 +259,7 @@ static bool reduce_dominance(reducer *r) {
   return any;
 }
 
-/* Make all edges normal, and remove the states that this rules out. */
+/* Make all edges normal, and remove the states that this excludes. */
 static void reduce_edges(reducer *r) {
   for (int32_t v = 0; v < r->g->n_nodes; v++)
     for (int32_t h = r->g->node[v].first, next; h >= 0; h = next) {

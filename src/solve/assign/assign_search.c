@@ -2,14 +2,13 @@
 /*
  * assign_search.c - branch and bound, depth first.
  *
- * Two branches at a time: a node has its best state, or any other. After each decision costs are shifted from the nodes
- * that it changes outwards, as long as much moves, and states that would reach the best known cost go. Nodes that were
- * part of a dead end come first from then on, then those with few states left. All decisions are on one stack, and all
- * changes in one list, by which they are undone; each level remembers a value once. The list is cut off at
- * SEARCH_UNDO_MOST entries of 32 bytes, and the search with it.
+ * Each decision has two branches: a node has its best state, or any other. After a decision, costs are shifted outwards from
+ * the nodes that it changes while much moves, and states that reach the best known cost are dropped. Nodes that were part of a
+ * dead end are decided first from then on, then those with few states left. All decisions are on one stack, and all changes in
+ * one undo list with each value once per level. The search ends when the list reaches SEARCH_UNDO_MOST entries of 32 bytes.
  *
- * Where so much is decided that the rest can be reduced and eliminated cheaply, that ends the branch: the best answer of
- * it is known. Whether it can is tried from the depth on where it succeeded of late.
+ * A branch ends when the undecided rest can be reduced and eliminated cheaply: then its best answer is known. This is tried
+ * from the depth at which it succeeded recently.
  */
 #include "solve/assign/work.h"
 
@@ -28,12 +27,12 @@ typedef struct searcher {
   int32_t n_levels;
   int32_t *queue, head, n_queue; /* a ring */
   bool *is_queued;
-  int32_t *left;   /* states of a node; changes with every look */
-  int64_t *weight; /* dead ends it was part of */
+  int32_t *left;   /* states left of each node */
+  int64_t *weight; /* dead ends that a node was part of */
   int32_t *state;
-  int64_t last;                  /* the last number given to a level */
+  int64_t last;                  /* the last number of a level */
   int32_t deep, wins;            /* the depth from which elimination is tried; how often it succeeded there */
-  tesela__assign_vertex *masked; /* the nodes with states that are out dead */
+  tesela__assign_vertex *masked; /* the nodes, with excluded states dead */
   tesela__key *mask;
   int32_t *all, *place, *state_left;
 } searcher;
@@ -83,7 +82,7 @@ static void search_queue_near(searcher *s, int32_t v) {
     search_queue(s, tesela__assign_other(s->b->g, h));
 }
 
-/* Distribute the costs of v to the edges to undecided nodes; those that get at least `enough` for a state are queued. */
+/* Distribute the costs of v to the edges to undecided nodes; nodes that get at least `enough` for a state are queued. */
 static void search_hand_out(searcher *s, int32_t v, tesela__key enough) {
   tesela__assign_bound *b = s->b;
   int32_t open = 0;
@@ -111,7 +110,7 @@ static void search_hand_out(searcher *s, int32_t v, tesela__key enough) {
     if (s->left[tesela__assign_other(b->g, h)] > 1) search_queue(s, tesela__assign_other(b->g, h));
 }
 
-/* Follow up what is queued. false: nothing below the limit is left here. */
+/* Process the queue. false: no assignment below the limit is left here. */
 static bool search_follow(searcher *s) {
   tesela__assign_bound *b = s->b;
   const int32_t n = b->g->n_nodes;
@@ -146,7 +145,7 @@ static void search_recount(searcher *s) {
   for (int32_t v = 0; v < s->b->g->n_nodes; v++) s->left[v] = search_count(s, v);
 }
 
-/* The node to decide next; -1: all are. */
+/* The node to decide next; -1: all are decided. */
 static int32_t search_pick(const searcher *s) {
   int32_t best = -1;
   for (int32_t v = 0; v < s->b->g->n_nodes; v++) {
@@ -162,7 +161,7 @@ static int32_t search_pick(const searcher *s) {
   return best;
 }
 
-/* The state of v that costs least by itself, of several the one of the best answer. */
+/* The state of v with the least cost, of equal ones that of the best answer. */
 static int32_t search_state(const searcher *s, int32_t v) {
   const tesela__key *cost = &s->b->value[s->b->node_at[v]];
   int32_t best = 0;
@@ -185,7 +184,7 @@ static void search_descend(searcher *s, int32_t v, int32_t state) {
   search_queue_near(s, v);
 }
 
-/* Undo the last decision, and take the other branch. */
+/* Undo the last decision, and enter its other branch. */
 static void search_return(searcher *s) {
   tesela__assign_bound *b = s->b;
   const struct search_level *level = &s->level[--s->n_levels];
@@ -194,14 +193,14 @@ static void search_return(searcher *s) {
     b->value[b->undo[b->n_undo].at] = b->undo[b->n_undo].old;
   }
   b->base = level->base;
-  b->now = s->n_levels == 0 ? 0 : ++s->last; /* what is found without a decision stays */
+  b->now = s->n_levels == 0 ? 0 : ++s->last; /* changes without a decision are permanent */
   tesela__assign_set(b, b->node_at[level->node] + level->state, TESELA__KEY_INFINITE);
   search_recount(s);
   search_queue(s, level->node);
   search_queue_near(s, level->node);
 }
 
-/* An answer: is it better? */
+/* Keep an answer if it is better. */
 static void search_keep(searcher *s, const int32_t *state) {
   const tesela__key sum = tesela__assign_sum(s->b->g, state);
   if (sum >= s->answer->upper) return;
@@ -220,7 +219,7 @@ static void search_leaf(searcher *s) {
 
 /* ---- the rest at once ----------------------------------------------------------------------------------------- */
 
-/* A graph of the states that are not out. */
+/* A graph of the remaining states. */
 static tesela_status search_rest(searcher *s, tesela__assign_graph *rest) {
   tesela__assign_graph shell = *s->b->g;
   int64_t at = 0;
@@ -251,7 +250,7 @@ static tesela_status search_end_core(searcher *s, tesela__assign_graph *rest, bo
   return status;
 }
 
-/* Reduce and eliminate all that is not decided; *done: the best answer of this branch has been looked at. */
+/* Reduce and eliminate the undecided nodes; *done: the best answer of this branch is known. */
 static tesela_status search_eliminate(searcher *s, bool *done) {
   tesela__assign_graph rest;
   tesela_status status = search_rest(s, &rest);
@@ -316,7 +315,7 @@ static void search_run(searcher *s) {
       search_descend(s, v, search_state(s, v));
       continue;
     }
-    if (s->n_levels == 0) { /* nothing was left open */
+    if (s->n_levels == 0) { /* no decision was open */
       s->answer->lower = s->answer->upper;
       return;
     }

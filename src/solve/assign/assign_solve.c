@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * assign_solve.c - the order in which a problem is solved.
+ * assign_solve.c - the steps of solving a problem.
  *
- *   1. the problem becomes a graph, which is reduced (R0, R1, R2); what is left is the core
+ *   1. the problem becomes a graph, which is reduced (R0, R1, R2); the rest is the core
  *   2. each connected part of the core by itself, small ones first:
  *        eliminate it if that is cheap; else
  *        bound it by sweeps, round answers from the bound, improve them;
- *        states that cannot be in a better answer go, shifted costs stay, reduce again;
- *        each part of what is left like this as long as parts get smaller;
- *        else eliminate if that is possible at all, else search
- *   3. the nodes removed get their states, the last one first
+ *        drop states that cannot be in a better answer, keep shifted costs, reduce again;
+ *        the same for each part of the rest while parts get smaller;
+ *        else eliminate if that is possible, else search
+ *   3. the removed nodes get their states, the last one first
  *
- * Parts nest at most SOLVE_DEPTH deep, each smaller by a twentieth at least. So memory is a small multiple of the
- * problem's, and what eliminate.c and assign_search.c say.
+ * Parts nest at most SOLVE_DEPTH deep, each at least a twentieth smaller. So memory is a small multiple of the problem's, plus
+ * that of eliminate.c and assign_search.c.
  */
 #include "solve/assign/work.h"
 
@@ -22,12 +22,12 @@ enum {
   SOLVE_POSSIBLE = 1 << 30, /* where the alternative is a search */
   SOLVE_LEAF = 1 << 19,     /* at the end of a branch of the search */
   SOLVE_SWEEPS = 400,
-  SOLVE_ROUND_EVERY = 8, /* sweeps to an answer, and to a look whether they still pay */
+  SOLVE_ROUND_EVERY = 8, /* sweeps between answers, and between tests of progress */
   SOLVE_FORESTS = 24,    /* rounds of local search from each rounded answer */
-  SOLVE_PATIENCE = 200,  /* such rounds from the best answer without a better one */
+  SOLVE_PATIENCE = 200,  /* rounds without a better answer before it ends */
   SOLVE_EFFORT = 1000000,
-  SOLVE_WORK_PER_NODE = 1000, /* costs looked at for one unit of effort, on average */
-  SOLVE_SUMS_PER_WORK = 4,    /* sums of elimination that take as long as one of these */
+  SOLVE_WORK_PER_NODE = 1000, /* costs examined for one unit of effort, on average */
+  SOLVE_SUMS_PER_WORK = 4,    /* sums of elimination that take as long as one of them */
 };
 static const int64_t SOLVE_SWEEP_WORK = (int64_t)1 << 30;
 
@@ -45,7 +45,7 @@ static tesela_status solve_try(const tesela__assign_graph *g, int32_t rounds, in
   return TESELA_OK;
 }
 
-/* Sweep until it no longer pays; better answers on the way. */
+/* Sweep while that improves the bound; look for better answers at intervals. */
 static tesela_status solve_bound(tesela__assign_run *run, tesela__assign_bound *b, tesela__assign_answer *x) {
   const tesela__assign_graph *g = b->g;
   tesela__assign_pool pool = {.allocator = g->pool.allocator};
@@ -81,7 +81,7 @@ static tesela_status solve_bound(tesela__assign_run *run, tesela__assign_bound *
 static tesela_status solve_parts(tesela__assign_run *run, tesela__assign_graph *g, int32_t depth,
                                  int64_t weight, tesela__assign_answer *x);
 
-/* Sums for elimination that the rest of the effort allows, where it is that or a search. */
+/* The sums that the remaining effort allows for elimination instead of a search. */
 static int64_t solve_sums(const tesela__assign_run *run) {
   const int64_t left = tesela__max(run->most_work - run->work, 0);
   return tesela__max(tesela__min(left, SOLVE_POSSIBLE / SOLVE_SUMS_PER_WORK) * SOLVE_SUMS_PER_WORK,
@@ -115,7 +115,7 @@ static tesela_status solve_finish(tesela__assign_run *run, const tesela__assign_
   return status;
 }
 
-/* A connected graph; g is used up. x->state may have an answer already, of cost x->upper. */
+/* Solve a connected graph; destroys g. x->state may have an answer already, of cost x->upper. */
 static tesela_status solve_part(tesela__assign_run *run, tesela__assign_graph *g, int32_t depth,
                                 tesela__assign_answer *x) {
   tesela__assign_bound b;
@@ -133,10 +133,10 @@ static tesela_status solve_part(tesela__assign_run *run, tesela__assign_graph *g
   return status == TESELA_OK ? solve_parts(run, g, depth + 1, weight, x) : status;
 }
 
-/* The connected parts of what is left of g: their nodes one after another, and where each begins. */
+/* The connected parts of g without its removed nodes: their nodes in one list, and the start of each part. */
 typedef struct solve_split {
   int32_t *node, *first, n;
-  int32_t *order; /* of the parts: the smallest first */
+  int32_t *order; /* the parts, the smallest first */
   int32_t *place, *state, *whole;
 } solve_split;
 
@@ -197,7 +197,7 @@ static void parts_sort(int32_t *node, int32_t n) {
   }
 }
 
-/* The answer of g as one of a part, if none of its states is dead by now. */
+/* The answer of g for a part, unless one of its states is dead now. */
 static bool solve_hand_down(const tesela__assign_graph *part, const int32_t *whole, int32_t *state) {
   for (int32_t v = 0; v < part->n_nodes; v++) {
     state[v] = -1;
@@ -208,7 +208,7 @@ static bool solve_hand_down(const tesela__assign_graph *part, const int32_t *who
   return true;
 }
 
-/* One part, with nodes and scratch from p. Adds to *sum; its states go to p->whole. */
+/* Solve one part, with nodes and scratch memory from p. Adds to *sum; its states go to p->whole. */
 static tesela_status solve_one(tesela__assign_run *run, const tesela__assign_graph *g, solve_split *p,
                                int32_t k, int32_t depth, int64_t weight, const tesela__assign_answer *x,
                                tesela__assign_answer *sum) {
@@ -234,14 +234,14 @@ static tesela_status solve_one(tesela__assign_run *run, const tesela__assign_gra
   return status;
 }
 
-/* All parts of g, reduced, and the way back. weight: of the graph before, that parts have to be smaller than. */
+/* Solve all parts of the reduced g, and restore its nodes. weight: that of the whole; parts must be smaller. */
 static tesela_status solve_parts(tesela__assign_run *run, tesela__assign_graph *g, int32_t depth,
                                  int64_t weight, tesela__assign_answer *x) {
   tesela__assign_pool pool = {.allocator = g->pool.allocator};
   tesela__assign_answer sum = {NULL, g->base, g->base};
   solve_split p = {0};
   tesela_status status = TESELA_OK;
-  if (g->impossible) { /* nothing is below x->upper */
+  if (g->impossible) { /* no assignment is below x->upper */
     x->lower = x->upper;
     return TESELA_OK;
   }
@@ -267,8 +267,8 @@ static tesela_status solve_parts(tesela__assign_run *run, tesela__assign_graph *
 /* ---- the problem ---------------------------------------------------------------------------------------------- */
 
 typedef struct solve_summary {
-  int64_t elements, moves; /* greatest common divisors of all finite costs; 0: all are 0 */
-  int64_t most_moves;      /* the sum of the most of each */
+  int64_t elements, moves; /* greatest common divisors of all finite costs; 0 if all are 0 */
+  int64_t most_moves;      /* the sum of the maxima */
 } solve_summary;
 
 static void solve_look(solve_summary *s, int64_t n, const tesela__cost *cost) {
@@ -282,7 +282,7 @@ static void solve_look(solve_summary *s, int64_t n, const tesela__cost *cost) {
   s->most_moves += most; /* below 2^62: see work.h */
 }
 
-/* What two assignments differ by at least in cost, if they differ; how many moves there are at most. */
+/* The least difference between two different costs of assignments; the most moves. */
 static void solve_measure(const tesela__assign *problem, tesela__assign_run *run) {
   solve_summary s = {0, 0, 0};
   for (int32_t v = 0; v < problem->n_nodes; v++) solve_look(&s, problem->node[v].a, problem->node[v].cost);
@@ -306,7 +306,7 @@ static tesela__cost solve_cost(const tesela__assign *problem, const int32_t *sta
   return sum;
 }
 
-/* The least pair that is not below a bound: moves that cannot be are another element. */
+/* The least pair that is not below a bound: impossible numbers of moves round up to the next element. */
 static tesela__cost solve_lower(const tesela__assign_run *run, tesela__key lower) {
   tesela__cost bound = {(int64_t)(lower / TESELA__KEY_UNIT), (int64_t)(lower % TESELA__KEY_UNIT)};
   if (bound.moves > run->moves) bound = (tesela__cost){bound.elements + 1, 0};

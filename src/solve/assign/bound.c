@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bound.c - a lower bound: costs are shifted from edges to nodes and back until much of it has met in base.
+ * bound.c - a lower bound: costs are shifted between edges and nodes so that much of them gathers in base.
  *
- * The graph is not touched. Each side of each edge has, for each state, what was shifted from the edge to the node (or,
- * below 0, from the node to the edge). What is left of an edge is never negative, nor is a node: so nothing undercuts
- * base, whatever the order and the shares of the shifts. Shares are rounded down; the rest stays where it is.
+ * The graph is not changed. Each side of each edge has, for each state, the amount shifted from the edge to the node (or, below
+ * 0, from the node to the edge). Edges and nodes never become negative: so no assignment costs less than base, whatever the
+ * order and the shares of the shifts. Shares are rounded down; the rest is not shifted.
  *
- * A sweep goes through the nodes in order: each takes all that its edges can give, pays its least cost into base, and
- * hands out the rest evenly to the edges ahead (sequential tree-reweighted message passing). A sweep looks at each pair
- * of each edge some six times. Memory: 24 bytes for each state, and for each state of each end of an edge.
+ * A sweep visits the nodes in order: each collects all that its edges can give, adds its least cost to base, and distributes
+ * the rest evenly to the edges to later nodes (sequential tree-reweighted message passing). A sweep reads each pair of each
+ * edge about six times. Memory: 24 bytes for each state, and for each state of each end of an edge.
  */
 #include "solve/assign/work.h"
 
@@ -116,7 +116,7 @@ int32_t tesela__assign_settle(tesela__assign_bound *b, int32_t node, bool *dropp
   return left;
 }
 
-/* Give `share` parts in `whole` of what a node has to each edge to a later (or earlier) node. */
+/* Give share/whole of a node's costs to each edge to a later (or earlier) node. */
 static void bound_hand_out(tesela__assign_bound *b, int32_t v, bool ahead) {
   const tesela__assign_graph *g = b->g;
   int32_t later = 0, degree = g->node[v].degree;
@@ -140,7 +140,7 @@ static void bound_hand_out(tesela__assign_bound *b, int32_t v, bool ahead) {
   }
 }
 
-/* What v has collected: with each of its states all else costs nothing or more. */
+/* Note the costs that v has collected as lower bounds: with each of its states the rest costs 0 or more. */
 static void bound_note(tesela__assign_bound *b, int32_t v) {
   for (int64_t at = b->node_at[v]; at < b->node_at[v] + b->g->node[v].n; at++) {
     const tesela__key known = tesela__key_add(b->base, b->value[at]);
@@ -163,7 +163,7 @@ bool tesela__assign_sweep(tesela__assign_bound *b) {
 
 /* ---- what follows from a bound -------------------------------------------------------------------------------- */
 
-/* Nodes in order: the state that is best with the nodes before, and with the messages of those after. */
+/* Node by node, the best state given the earlier nodes and the messages of later ones. */
 void tesela__assign_round(const tesela__assign_bound *b, int32_t *state) {
   const tesela__assign_graph *g = b->g;
   for (int32_t v = 0; v < g->n_nodes; v++) {

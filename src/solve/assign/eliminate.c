@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * eliminate.c - the minimum cost of a graph by taking out node after node, whatever number of neighbours it has.
+ * eliminate.c - the minimum cost of a graph by removing node after node, with any number of neighbours.
  *
- * A removed node leaves a table: for all states of its neighbours at that time, the least that it and the tables it
- * was in cost. That is exact; what it takes depends on how much the graph is like a tree, and is known from the order
- * (assign_order.c) before anything is computed. A table is needed until the first of its nodes goes; which state was best is
- * kept, for the way back.
+ * A removed node leaves a table: for all states of its neighbours at that time, the least cost of the node and the tables that
+ * had it. That is exact; the effort depends on the tree width of the graph and is known from the order (assign_order.c) before
+ * anything is computed. A table is needed until the first of its nodes is removed; the best states are kept for the way back.
  *
- * Going back with tables of their own, each node hands on what everything outside costs at least. So the minimum cost with
- * each state of each node is known after two passes.
+ * On a way back with tables, each node passes on the least cost of everything outside. So two passes give the minimum cost with
+ * each state of each node.
  *
- * Memory: 16 bytes for each entry of the tables needed at one time, and 2 for each of all; 32 for each of all with the
- * way back in tables. At most ELIMINATE_BYTES.
+ * Memory: 16 bytes for each entry of the tables needed at one time, and 2 for each entry of all tables; 32 for each entry of
+ * all with the way back in tables. At most ELIMINATE_BYTES.
  */
 #include "solve/assign/work.h"
 
@@ -21,21 +20,21 @@ enum { ELIMINATE_STATES = UINT16_MAX + 1, ELIMINATE_CUT = 16 };
 /* A table over the states of a node and of some in its scope. */
 typedef struct eliminate_factor {
   const tesela__key *cost;
-  int32_t from;       /* the node that left it; -1: an edge */
+  int32_t from;       /* the node that left it, or -1 for an edge */
   int64_t own, *step; /* steps for the node, and for each node of its scope */
-  int64_t at;         /* where the states now are */
+  int64_t at;         /* position of the current states */
 } eliminate_factor;
 
 typedef struct eliminator {
   const tesela__assign_graph *g;
   tesela__assign_pool pool;
   tesela__assign_order order;
-  eliminate_factor *factor; /* of each node one after another */
+  eliminate_factor *factor; /* those of each node in turn */
   int32_t *first, *n_factors;
   tesela__key **table, **outside; /* of each node */
   uint16_t **best;
   bool ready;     /* tables are NULL or to be released */
-  int32_t *digit; /* states of the scope, but the last of it */
+  int32_t *digit; /* states of the scope, except its last node */
   tesela__key *sum;
 } eliminator;
 
@@ -46,7 +45,7 @@ static int32_t eliminate_earlier(const eliminator *x, int32_t edge) {
   return x->order.rank[node[0]] < x->order.rank[node[1]] ? node[0] : node[1];
 }
 
-/* Which tables meet in which node. */
+/* Assign each table to the node that uses it. */
 static bool eliminate_place(eliminator *x) {
   const tesela__assign_graph *g = x->g;
   int32_t next = 0;
@@ -98,7 +97,7 @@ static void eliminate_end(eliminator *x) {
   tesela__assign_give_back(&x->pool);
 }
 
-/* Where node w is among those of v's tables: its place in the scope, -1: it is v. */
+/* The position of node w in the scope of v; -1: it is v. */
 static int32_t eliminate_find(const eliminator *x, int32_t v, int32_t w) {
   const int32_t *scope = &x->order.scope[x->order.scope_at[v]];
   int32_t k = -1;
@@ -135,7 +134,7 @@ static void eliminate_add_table(eliminator *x, int32_t v) {
   }
 }
 
-/* ---- rows: the last node of the scope takes all its states ---------------------------------------------------- */
+/* ---- rows: over all states of the last node of the scope ---------------------------------------------------- */
 
 static int32_t eliminate_width(const eliminator *x, int32_t v) {
   const int32_t n = x->order.n_scope[v];
@@ -159,7 +158,7 @@ static void eliminate_next_row(eliminator *x, int32_t v) {
   }
 }
 
-/* x->sum: what all tables of v cost with state i of it. false: all infinite. */
+/* x->sum: the cost of all tables of v with its state i. false: all infinite. */
 static bool eliminate_row(eliminator *x, int32_t v, int32_t i) {
   const int32_t n = x->n_factors[v], last = x->order.n_scope[v] - 1, width = eliminate_width(x, v);
   const eliminate_factor *f = &x->factor[x->first[v]];
@@ -204,7 +203,7 @@ static bool eliminate_forward(eliminator *x, int32_t v) {
   return true;
 }
 
-/* All tables; those that are no longer needed go, if not `keep`. */
+/* Compute all tables; release those no longer needed, unless `keep`. */
 static bool eliminate_compute(eliminator *x, bool keep, tesela__key *cost) {
   const tesela__assign_graph *g = x->g;
   *cost = g->base;
@@ -237,7 +236,7 @@ static void eliminate_states(const eliminator *x, int32_t *state) {
 
 /* ---- and back ------------------------------------------------------------------------------------------------- */
 
-/* What v hands on: the least of everything else for each entry of the tables that came to it. least: for its states. */
+/* Pass on from v: the least cost of everything else for each entry of the tables assigned to it. least: for its states. */
 static bool eliminate_backward(eliminator *x, int32_t v, tesela__key *least) {
   const int32_t width = eliminate_width(x, v), n = x->g->node[v].n, last = x->order.n_scope[v] - 1;
   eliminate_factor *f = &x->factor[x->first[v]];
@@ -284,7 +283,7 @@ static bool eliminate_all(eliminator *x, tesela__key cost, tesela__key *least) {
   }
   for (int32_t k = g->n_nodes - 1; k >= 0; k--) {
     const int32_t v = x->order.node[k];
-    if (x->order.n_scope[v] == 0) { /* what the others cost */
+    if (x->order.n_scope[v] == 0) { /* the cost of the others */
       x->outside[v] = tesela__alloc(&x->pool.allocator, sizeof **x->outside, alignof(tesela__key));
       if (!x->outside[v]) return false;
       *x->outside[v] = tesela__key_is_infinite(cost) ? cost : cost - x->table[v][0];

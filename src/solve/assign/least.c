@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * least.c - what an assignment costs at least with each state of each node, for all of them at once.
+ * least.c - the least cost of an assignment with each state of each node, for all at once.
  *
- * Nodes are removed one after another and it is all handed back (eliminate.c); where the tables are too large for that,
- * each state has the best bound that sweeps came to. Edges are made normal first, and those cut that say nothing: a node of
- * one state then has no neighbours.
+ * Elimination and its way back (eliminate.c) give them exactly; if the tables are too large, each state has the best bound of
+ * some sweeps. Edges are made normal first, and edges without costs cut: then a node of one state has no neighbours.
  */
 #include "solve/assign/work.h"
 
 enum {
-  LEAST_CHEAP = 1 << 22, /* sums for elimination whatever the effort */
-  LEAST_MOST = 1 << 30,  /* sums, and costs looked at by sweeps */
+  LEAST_CHEAP = 1 << 22, /* sums for elimination at any effort */
+  LEAST_MOST = 1 << 30,  /* sums, and costs examined by sweeps */
   LEAST_SWEEPS = 400,
 };
 
@@ -20,7 +19,7 @@ static int64_t least_states(const tesela__assign_graph *g) {
   return n;
 }
 
-/* What nothing with each state costs less than, by sweeps. */
+/* Lower bounds for each state, by sweeps. */
 static tesela_status least_bound(const tesela__assign_graph *g, int64_t most, tesela__key *least) {
   tesela__assign_bound b;
   tesela_status status = tesela__assign_bound_begin(&b, g);
@@ -41,7 +40,7 @@ static tesela_status least_exactly(const tesela__assign_graph *g, int64_t effort
   return status == TESELA_OK && !*exact ? least_bound(g, most, least) : status;
 }
 
-/* The nodes of a graph, all of them, without what is dead or says nothing. */
+/* All nodes of a graph, without dead states and edges without costs. */
 static tesela_status least_tidy(tesela__assign_graph *tidy, tesela__assign_graph *g) {
   int32_t *node = tesela__assign_take(&g->pool, g->n_nodes, sizeof *node);
   int32_t *place = tesela__assign_take(&g->pool, g->n_nodes, sizeof *place);

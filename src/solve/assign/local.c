@@ -2,25 +2,24 @@
 /*
  * local.c - improve an answer.
  *
- * A round draws a set of nodes without a cycle among them (in a random order from a fixed seed, each that closes none),
- * fixes all others, and finds the best states of the whole forest: leaves first, as R1 would. It takes the place of
- * moves of single nodes, which it includes. The answer never gets worse, and states as good as the old ones are taken,
- * so rounds wander over plains. Infinite costs, and those from 2^44 elements on, count as 2^44 elements here, which lets an
- * answer start anywhere.
+ * A round draws a forest (nodes in a random order from a fixed seed, without those that close a cycle), fixes all other nodes,
+ * and finds the best states of the whole forest: leaves first, as R1 does. This includes changes of single nodes. The answer
+ * never gets worse, and states as good as the old ones are accepted, so rounds can cross plateaus. Infinite costs, and those
+ * from 2^44 elements on, count as 2^44 elements here, so any answer can be the start.
  */
 #include "solve/assign/work.h"
 
 /* 2^20 of them still fit. */
 #define LOCAL_INFINITE ((tesela__key)1 << 106)
 
-/* Costs looked at; an improvement that takes more is left off. */
+/* Most costs examined; then an improvement stops. */
 static const int64_t LOCAL_WORK_MOST = (int64_t)1 << 26;
 
 typedef struct local_search {
   const tesela__assign_graph *g;
-  int32_t *order, *root, *parent, *queue; /* root: of the set a node is in, -1: not in the forest */
+  int32_t *order, *root, *parent, *queue; /* root: of a node's tree, or -1 outside the forest */
   int64_t *at;
-  tesela__key *sum; /* of each state of each node, with what hangs below */
+  tesela__key *sum; /* of each state of each node, with its subtree */
   int32_t *state;
   uint64_t seed;
   int64_t work;
@@ -40,7 +39,7 @@ static int32_t local_root(local_search *l, int32_t v) {
   return v;
 }
 
-/* Choose the forest: v goes in if its neighbours inside are of different trees. */
+/* Choose the forest: v joins if its neighbours inside are of different trees. */
 static void local_choose(local_search *l) {
   const tesela__assign_graph *g = l->g;
   for (int32_t v = g->n_nodes - 1; v > 0; v--) {
@@ -87,7 +86,7 @@ static int32_t local_walk(local_search *l) {
   return n;
 }
 
-/* The cost of a state with all that is fixed around it. */
+/* The cost of each state with the fixed nodes around it. */
 static void local_fill(local_search *l, int32_t v) {
   const tesela__assign_graph *g = l->g;
   tesela__key *sum = &l->sum[l->at[v]];
@@ -101,7 +100,7 @@ static void local_fill(local_search *l, int32_t v) {
   l->work += (int64_t)g->node[v].n * g->node[v].degree;
 }
 
-/* The state of the node at the far end of `half` that goes best with state i of its node. */
+/* The best state of the node at the far end of `half` for state i of its node. */
 static int32_t local_best(local_search *l, int32_t half, int32_t i, tesela__key *least) {
   const tesela__assign_tie tie = tesela__assign_tie_of(l->g, half);
   const tesela__key *sum = &l->sum[l->at[tie.node]];
@@ -160,7 +159,7 @@ static tesela__key local_cost(local_search *l) {
   return sum;
 }
 
-/* Rounds until so many in a row found nothing better, or enough was looked at. */
+/* Rounds until `rounds` in a row find nothing better, or enough costs were examined. */
 tesela_status tesela__assign_improve(const tesela__assign_graph *g, int32_t rounds, int32_t *state,
                                      int64_t *work) {
   tesela__assign_pool pool = {.allocator = g->pool.allocator};

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * work.h - an assignment problem as it is worked on: a graph whose costs may be shifted, nodes removed, parts solved.
+ * work.h - an assignment problem during its solution: a graph whose costs can be shifted, nodes removed, parts solved.
  *
- *   assign_problem.c     as the caller gave it; never changed by solving
- *   assign_solve.c       the order of it all: load, reduce, take apart, bound, reduce again, eliminate or search
+ *   assign_problem.c     the caller's problem; not changed by solving
+ *   assign_solve.c       all steps: load, reduce, split, bound, reduce again, eliminate or search
  *   assign_graph.c       memory, loading, parts of a graph as graphs of their own
- *   assign_reduce.c      R0, R1, R2, states that cannot be best, edges that say nothing; and the way back
+ *   assign_reduce.c      R0, R1, R2, dominated states, edges without costs; and the way back
  *   bound.c       a lower bound by shifting costs between edges and nodes
  *   local.c       better answers from an answer: single nodes, then whole forests at a time
- *   eliminate.c   nodes removed, whatever number of neighbours they have, if the tables stay small
- *   assign_order.c       in which order
+ *   eliminate.c   removes nodes with any number of neighbours, if the tables stay small
+ *   assign_order.c       the order of elimination
  *   assign_search.c      branch and bound
  *   least.c       the minimum cost with each state of each node
  *
  * A pair (elements, moves) is one integer, a key: elements * 2^62 + moves. No sum of moves reaches 2^62 (at most 2^30
  * nodes and as many edges, each below 2^30), so keys are ordered as pairs are, and sums of keys are keys of sums. From
- * 2^60 elements on a key is infinite. All costs in a graph are >= 0 and stay so: what is shifted is there. Hence sums may
- * be cut off at infinity at any point, and the result is the same.
+ * 2^60 elements on a key is infinite. All costs in a graph are >= 0 and stay so: only existing costs are shifted. Hence sums
+ * may saturate at infinity at any point with the same result.
  */
 #ifndef TESELA_SRC_ASSIGN_WORK_H
 #define TESELA_SRC_ASSIGN_WORK_H
@@ -27,7 +27,7 @@ __extension__ typedef __int128 tesela__key;
 
 #define TESELA__KEY_UNIT ((tesela__key)1 << 62) /* one element */
 #define TESELA__KEY_INFINITE ((tesela__key)1 << 122)
-#define TESELA__SHIFT_MOST ((tesela__key)1 << 124) /* what is shifted stays far from where integers end */
+#define TESELA__SHIFT_MOST ((tesela__key)1 << 124) /* shifted amounts stay far from the limits of integers */
 
 static inline bool tesela__key_is_infinite(tesela__key a) { return a >= TESELA__KEY_INFINITE; }
 static inline tesela__key tesela__key_add(tesela__key a, tesela__key b) {
@@ -39,7 +39,7 @@ static inline tesela__key tesela__key_of(tesela__cost c) {
                                      : (tesela__key)c.elements * TESELA__KEY_UNIT + c.moves;
 }
 
-/* ---- memory: blocks that go all at once ------------------------------------------------------------------- */
+/* ---- memory: blocks that are released together ------------------------------------------------------------------- */
 
 typedef struct tesela__assign_pool {
   tesela_allocator allocator;
@@ -68,17 +68,17 @@ struct tesela__assign {
 
 /* ---- assign_graph.c ---------------------------------------------------------------------------------------------- */
 
-/* An edge has two sides. A half is 2 * edge + side: the edge as its node on that side sees it. */
+/* An edge has two sides. A half, 2 * edge + side, is the edge seen from its node on that side. */
 typedef struct tesela__assign_link {
-  int32_t node[2], next[2], prev[2]; /* halves of the same node; -1: none */
+  int32_t node[2], next[2], prev[2]; /* halves of the same node, or -1 */
   tesela__key *cost;                 /* [state of node[0] * states of node[1] + state of node[1]] */
 } tesela__assign_link;
 
 typedef struct tesela__assign_vertex {
-  int32_t n, degree, first; /* states; edges; the first half, -1: none */
-  bool gone;                /* taken out */
+  int32_t n, degree, first; /* states; edges; the first half, or -1 */
+  bool gone;                /* removed */
   tesela__key *cost;        /* infinite: the state is dead */
-  int32_t origin;           /* in the graph or problem it was taken from */
+  int32_t origin;           /* its number in the original graph or problem */
   int32_t *origin_state;
 } tesela__assign_vertex;
 
@@ -101,7 +101,7 @@ typedef struct tesela__assign_graph {
   int32_t n_nodes, n_edges; /* removed ones included */
   tesela__key base;         /* a cost that every assignment has in addition */
   bool impossible;
-  tesela__assign_step *step; /* nodes removed, in this order */
+  tesela__assign_step *step; /* the removed nodes, in order */
   int32_t n_steps, n_left;   /* n_left: nodes not yet removed */
 } tesela__assign_graph;
 
@@ -121,12 +121,12 @@ static inline bool tesela__assign_is_dead(const tesela__assign_graph *g, int32_t
   return tesela__key_is_infinite(g->node[node].cost[state]);
 }
 
-/* The edge between two nodes, -1: none. */
+/* The edge between two nodes, or -1. */
 int32_t tesela__assign_find(const tesela__assign_graph *g, int32_t a, int32_t b);
 void tesela__assign_join(tesela__assign_graph *g, int32_t edge, int32_t a, int32_t b, tesela__key *cost);
 void tesela__assign_cut(tesela__assign_graph *g, int32_t edge);
 
-/* A graph of the problem without the states that are infinite or not the fixed one. On failure no memory is held. */
+/* A graph of the problem without infinite states and without those other than a fixed one. On failure no memory is held. */
 tesela_status tesela__assign_load(tesela__assign_graph *g, const tesela__assign *problem,
                                   const int32_t *fixed);
 
@@ -136,10 +136,10 @@ tesela_status tesela__assign_extract(tesela__assign_graph *part, const tesela__a
                                      const int32_t *nodes, int32_t count, int32_t *place);
 void tesela__assign_drop(tesela__assign_graph *g);
 
-/* Alive states and live edges: how much is left to do. */
+/* The number of live states and edges. */
 int64_t tesela__assign_weight(const tesela__assign_graph *g);
 
-/* What an assignment of a whole graph costs, base included. */
+/* The cost of an assignment of a whole graph, base included. */
 tesela__key tesela__assign_sum(const tesela__assign_graph *g, const int32_t *state);
 
 /* ---- assign_reduce.c --------------------------------------------------------------------------------------------- */
@@ -147,10 +147,10 @@ tesela__key tesela__assign_sum(const tesela__assign_graph *g, const int32_t *sta
 /* Move the unavoidable part of each edge cost into its nodes, and cut edges without a cost. Removes no node. Sets impossible. */
 tesela_status tesela__assign_normalise(tesela__assign_graph *g);
 
-/* Reduce as far as it goes; with `dominance` also states that another of the same node always beats. Sets impossible. */
+/* Reduce as far as possible; with `dominance` also remove dominated states. Sets impossible. */
 tesela_status tesela__assign_reduce(tesela__assign_graph *g, bool dominance);
 
-/* The states of the nodes removed, from those of the others. */
+/* The states of the removed nodes, from those of the others. */
 void tesela__assign_restore(const tesela__assign_graph *g, int32_t *state);
 
 /* ---- bound.c ---------------------------------------------------------------------------------------------- */
@@ -160,8 +160,8 @@ typedef struct tesela__assign_undo {
   tesela__key old;
 } tesela__assign_undo;
 
-/* Costs of nodes, and of each side of each edge how much was shifted from the edge to the node. What is left of an edge
- * is its cost less both, and >= 0 between states that are not dead. */
+/* Costs of nodes, and for each side of each edge the amount shifted from the edge to the node. The rest of an edge is its cost
+ * minus both amounts, and >= 0 between live states. */
 typedef struct tesela__assign_bound {
   const tesela__assign_graph *g;
   tesela__assign_pool pool;
@@ -169,7 +169,7 @@ typedef struct tesela__assign_bound {
   int64_t *node_at, *half_at;
   int64_t n_values;
   tesela__key base;   /* no assignment costs less */
-  tesela__key limit;  /* assignments of this and more are of no interest */
+  tesela__key limit;  /* assignments that cost this or more are ignored */
   tesela__key *least; /* if not NULL: no assignment with a state costs less; in the order of `value` */
   int64_t work;       /* costs looked at */
   /* changes since the search began; off while now is 0 */
@@ -192,7 +192,7 @@ static inline tesela__key tesela__assign_rest(const tesela__assign_bound *b, int
 
 tesela_status tesela__assign_bound_begin(tesela__assign_bound *b, const tesela__assign_graph *g);
 void tesela__assign_bound_end(tesela__assign_bound *b);
-void tesela__assign_set(tesela__assign_bound *b, int64_t at, tesela__key value); /* remembered for undo */
+void tesela__assign_set(tesela__assign_bound *b, int64_t at, tesela__key value); /* can be undone */
 
 /* Shift all that a node's edges can give to the node. */
 void tesela__assign_collect(tesela__assign_bound *b, int32_t node);
@@ -200,9 +200,9 @@ void tesela__assign_collect(tesela__assign_bound *b, int32_t node);
 int32_t tesela__assign_settle(tesela__assign_bound *b, int32_t node, bool *dropped);
 /* Sweep back and forth once. false: no assignment below the limit. */
 bool tesela__assign_sweep(tesela__assign_bound *b);
-/* An answer that looks good from here. */
+/* A good answer by the current bound. */
 void tesela__assign_round(const tesela__assign_bound *b, int32_t *state);
-/* Make the shifted costs the graph's, with states out dead. */
+/* Store the shifted costs in the graph, with excluded states dead. */
 void tesela__assign_commit(const tesela__assign_bound *b, tesela__assign_graph *g);
 
 /* ---- local.c ---------------------------------------------------------------------------------------------- */
@@ -215,23 +215,23 @@ tesela_status tesela__assign_improve(const tesela__assign_graph *g, int32_t roun
 
 typedef struct tesela__assign_order {
   tesela_allocator allocator;
-  int32_t *node, *rank; /* the nodes as they go; which one each is */
-  int64_t *size;        /* of the table that each leaves */
+  int32_t *node, *rank; /* the nodes in the order of removal; the position of each */
+  int64_t *size;        /* of the table of each node */
   int64_t *scope_at, *ends;
-  int32_t *n_scope, *scope; /* [scope_at]: its neighbours when it goes, the next to go first */
+  int32_t *n_scope, *scope; /* [scope_at]: its neighbours when it is removed, in the order of their removal */
   int64_t n_list;
   size_t capacity;
-  int64_t sums, entries, peak; /* to be computed; of all tables; of those that are needed at one time */
+  int64_t sums, entries, peak; /* sums to compute; entries of all tables; entries needed at one time */
 } tesela__assign_order;
 
-/* An order that takes no more than `most` sums; *fits: there is one. It lives in the pool, and must always be dropped. */
+/* An order with at most `most` sums; *fits: it was found. It is in the pool, and must always be dropped. */
 tesela_status tesela__assign_order_find(const tesela__assign_graph *g, int64_t most,
                                         tesela__assign_pool *pool, tesela__assign_order *order, bool *fits);
 void tesela__assign_order_drop(tesela__assign_order *order);
 
 /* ---- eliminate.c ------------------------------------------------------------------------------------------ */
 
-/* The minimum cost of the graph and its states, if no more than `most` sums are needed for it; *done says so. */
+/* The minimum cost of the graph and its states, if that needs at most `most` sums; *done: it was computed. */
 tesela_status tesela__assign_eliminate(const tesela__assign_graph *g, int64_t most, int32_t *state,
                                        tesela__key *cost, bool *done, int64_t *work);
 
@@ -244,10 +244,10 @@ tesela_status tesela__assign_eliminate_all(const tesela__assign_graph *g, int64_
 
 typedef struct tesela__assign_run {
   int64_t effort, most;    /* nodes of the search tree */
-  int64_t work, most_work; /* costs looked at in the search, and sums of elimination: assign_solve.c */
-  tesela__key step;        /* costs differ by this at least, or not at all */
-  int64_t moves;           /* in no assignment there are more */
-  int64_t leaf;            /* sums for elimination of the rest of a branch; 0: it is not tried */
+  int64_t work, most_work; /* costs examined in the search, and sums of elimination: assign_solve.c */
+  tesela__key step;        /* the least difference between two different costs */
+  int64_t moves;           /* the most moves of an assignment */
+  int64_t leaf;            /* sums for elimination of the rest of a branch; 0: not tried */
   tesela_progress *progress;
   void *progress_user;
   bool stopped; /* progress asked to stop */
@@ -259,10 +259,10 @@ typedef struct tesela__assign_answer {
   tesela__key upper, lower;
 } tesela__assign_answer;
 
-/* Costs that an effort allows to be looked at; 0: the default. */
+/* The most costs to examine at an effort; 0: the default. */
 int64_t tesela__assign_most_work(int64_t effort);
 
-/* Is there nothing left to find? */
+/* Is the answer proven? */
 static inline bool tesela__assign_is_closed(const tesela__assign_run *run, const tesela__assign_answer *x) {
   return tesela__key_is_infinite(x->upper) ? tesela__key_is_infinite(x->lower)
                                            : x->lower > x->upper - run->step;
@@ -275,7 +275,7 @@ static inline bool tesela__assign_asked(tesela__assign_run *run) {
   return run->stopped;
 }
 
-/* Search for better than answer->upper; lower is raised to what is then known. */
+/* Search for a better answer than answer->upper; raises lower to the new bound. */
 tesela_status tesela__assign_search(tesela__assign_run *run, tesela__assign_bound *b,
                                     tesela__assign_answer *answer);
 
