@@ -55,6 +55,10 @@ REASON = {
     24: "SWIZZLE",
     25: "CONFLICT",
     26: "PATH",
+    27: "MAX_BYTES",
+    28: "MAX_HEADER",
+    29: "MAX_NESTS",
+    30: "MAX_STEPS",
 }
 
 DTYPE = {
