@@ -10,6 +10,7 @@ Importing it imports NumPy only; arrays of torch and JAX are used as they come.
 """
 
 from ._checkpoint import pack_file, unpack_file
+from ._device import DeviceDim, DeviceLayout, device_layout
 from ._errors import (
     LayoutError,
     LayoutSyntaxError,
@@ -21,12 +22,25 @@ from ._errors import (
     UnsupportedError,
 )
 from ._files import TensorSlice, safe_open
-from ._layout import Comparison, Difference, Holder, Layout, compare, layout
+from ._gpu import (
+    Conversion,
+    Fragment,
+    Inference,
+    access,
+    convert,
+    fragment,
+    infer,
+    swizzle,
+)
+from ._graph import Graph, Tensor, graph
+from ._layout import Comparison, Difference, Holder, Layout, choose, compare, layout
 from ._library import version
 from ._ops import op
+from ._register import RegisterLayout, Swizzle, TileLayout, local, spatial
 from ._report import Report, report
 from ._report_diff import Change, Diff, diff
 from ._report_rows import Advice, Note, ReportArray
+from ._results import Result
 from ._save import save_file
 from ._tensor import Plan, TiledArray, pack, plan, relayout
 
@@ -36,9 +50,15 @@ __all__ = [
     "Advice",
     "Change",
     "Comparison",
+    "Conversion",
+    "DeviceDim",
+    "DeviceLayout",
     "Diff",
     "Difference",
+    "Fragment",
+    "Graph",
     "Holder",
+    "Inference",
     "Layout",
     "LayoutError",
     "LayoutSyntaxError",
@@ -48,15 +68,28 @@ __all__ = [
     "Note",
     "Plan",
     "RangeError",
+    "RegisterLayout",
     "Report",
     "ReportArray",
+    "Result",
+    "Swizzle",
+    "Tensor",
     "TensorSlice",
     "TeselaWarning",
+    "TileLayout",
     "TiledArray",
     "UnsupportedError",
+    "access",
+    "choose",
     "compare",
+    "convert",
+    "device_layout",
     "diff",
+    "fragment",
+    "graph",
+    "infer",
     "layout",
+    "local",
     "op",
     "pack",
     "pack_file",
@@ -65,5 +98,7 @@ __all__ = [
     "report",
     "safe_open",
     "save_file",
+    "spatial",
+    "swizzle",
     "unpack_file",
 ]

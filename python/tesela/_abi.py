@@ -6,6 +6,11 @@ from ctypes import Structure, Union, c_bool, c_char, c_char_p, c_double, c_int, 
 
 TESELA_FILL_LEAVE = 1
 TESELA_FILL_VALUE = 2
+TESELA_OP_INPUT = 0
+TESELA_PAD_LEAVE = 0
+TESELA_PAD_VALUE = 4
+TESELA_PAD_ZERO = 1
+TESELA_STICKS_PAIR = 2
 TESELA_XLA_LENIENT = 1
 
 STATUS = {
@@ -50,6 +55,10 @@ REASON = {
     24: "SWIZZLE",
     25: "CONFLICT",
     26: "PATH",
+    27: "MAX_BYTES",
+    28: "MAX_HEADER",
+    29: "MAX_NESTS",
+    30: "MAX_STEPS",
 }
 
 DTYPE = {
@@ -346,6 +355,33 @@ tesela_difference._fields_ = [
     ("reason", c_char * 96),
 ]
 
+class tesela_draw_side(Structure):
+  pass
+
+
+tesela_draw_side._fields_ = [
+    ("n_dims", c_int32),
+    ("dim", c_int32 * 32),
+    ("extent", c_int64),
+    ("padded", c_int64),
+    ("shown", c_int64),
+    ("first", c_int64),
+    ("end", c_int64),
+]
+
+class tesela_draw_view(Structure):
+  pass
+
+
+tesela_draw_view._fields_ = [
+    ("n_sides", c_int32),
+    ("down", c_int32),
+    ("across", c_int32),
+    ("cut", c_bool),
+    ("bare", c_bool),
+    ("side", tesela_draw_side * 32),
+]
+
 class tesela_error(Structure):
   pass
 
@@ -483,6 +519,64 @@ tesela_layout_read_options._fields_ = [
     ("array", c_void_p),
     ("device", tesela_device_text_options),
     ("reserved", c_int64 * 4),
+]
+
+class tesela_conv2d(Structure):
+  pass
+
+
+tesela_conv2d._fields_ = [
+    ("x", c_int32 * 6),
+    ("w", c_int32 * 6),
+    ("result", c_int32 * 6),
+    ("stride", c_int64 * 3),
+    ("dilation", c_int64 * 3),
+    ("low", c_int64 * 3),
+    ("high", c_int64 * 3),
+    ("x_dilation", c_int64 * 3),
+    ("spatial", c_int32),
+    ("grouped", c_int32),
+]
+
+class tesela_node(Structure):
+  pass
+
+
+tesela_node._fields_ = [
+    ("op", c_int),
+    ("fn", c_int),
+    ("name", c_char_p),
+    ("opcode", c_char_p),
+    ("dtype", c_int),
+    ("bits", c_int32),
+    ("rank", c_int32),
+    ("shape", c_int64 * 16),
+    ("n_operands", c_int32),
+    ("operand", c_void_p),
+    ("buffer", c_int32),
+    ("offset", c_int64),
+    ("stride", c_int64 * 16),
+    ("host_stride", c_int64 * 16),
+    ("view", c_bool),
+    ("in_place", c_bool),
+    ("output", c_bool),
+    ("n_dims", c_int32),
+    ("n_labels", c_int32),
+    ("dim", c_int32 * 16),
+    ("start", c_int64 * 16),
+    ("step", c_int64 * 16),
+    ("low", c_int64 * 16),
+    ("high", c_int64 * 16),
+    ("length", c_int64 * 16),
+    ("dilation", c_int64 * 16),
+    ("x_dilation", c_int64 * 16),
+    ("label", c_int32 * 16 * 2),
+    ("conv", tesela_conv2d),
+    ("value", c_double),
+    ("keepdim", c_bool),
+    ("reverse", c_bool),
+    ("stick", c_int32),
+    ("layout", c_void_p),
 ]
 
 class tesela_plan_info(Structure):
@@ -631,6 +725,19 @@ tesela_target._fields_ = [
     ("scratchpad_bytes", c_int64),
 ]
 
+class tesela_transfer_options(Structure):
+  pass
+
+
+tesela_transfer_options._fields_ = [
+    ("pad", c_int),
+    ("value", c_double),
+    ("lossy", c_bool),
+    ("threads", c_int32),
+    ("allocator", c_void_p),
+    ("reserved", c_int64 * 4),
+]
+
 class tesela_writer(Structure):
   pass
 
@@ -645,6 +752,9 @@ FUNCTIONS = {
     "tesela_any_print": (c_int, [c_void_p, c_void_p, c_void_p]),
     "tesela_any_to_layout": (c_int, [c_void_p, c_void_p, c_void_p]),
     "tesela_any_to_xla": (c_int, [c_void_p, c_void_p, c_void_p]),
+    "tesela_device_from_dims": (c_int, [c_void_p, c_void_p, c_int32, c_void_p, c_bool, c_int32, c_void_p]),
+    "tesela_device_restick": (c_int, [c_void_p, c_void_p, c_int32, c_void_p]),
+    "tesela_draw_view_of": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_dtype_bytes": (c_int32, [c_int]),
     "tesela_dtype_read": (c_int, [c_char_p, c_size_t, c_void_p, c_void_p]),
     "tesela_element_read": (c_int, [c_char_p, c_size_t, c_int, c_int32, c_uint8 * 16, c_void_p]),
@@ -656,6 +766,12 @@ FUNCTIONS = {
     "tesela_file_open_memory": (c_int, [c_void_p, c_void_p, c_int64, c_void_p, c_void_p]),
     "tesela_file_type": (c_bool, [c_int, c_int, c_char * 16]),
     "tesela_file_write": (c_int, [c_char_p, c_int, c_int64, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "tesela_graph_destroy": (None, [c_void_p]),
+    "tesela_graph_n_outputs": (c_int32, [c_void_p]),
+    "tesela_graph_node": (c_void_p, [c_void_p, c_int32]),
+    "tesela_graph_output": (c_int32, [c_void_p, c_int32]),
+    "tesela_graph_read_hlo": (c_int, [c_void_p, c_char_p, c_size_t, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "tesela_graph_read_value": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_layout_add_axis": (c_int, [c_void_p, c_char_p, c_void_p, c_void_p]),
     "tesela_layout_add_swizzle": (c_int, [c_void_p, tesela_swizzle, c_void_p]),
     "tesela_layout_begin": (c_int, [c_void_p, c_int, c_int32, c_int32, c_void_p, c_void_p]),
@@ -680,10 +796,16 @@ FUNCTIONS = {
     "tesela_plan_explain": (c_int, [c_void_p, c_void_p, c_void_p]),
     "tesela_plan_print": (c_int, [c_void_p, c_void_p, c_void_p]),
     "tesela_plan_run": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "tesela_put_graph": (None, [c_void_p, c_void_p]),
+    "tesela_register_print_expression": (c_int, [c_void_p, c_void_p, c_void_p]),
     "tesela_request_answer": (c_int, [c_void_p]),
     "tesela_request_free": (None, [c_void_p]),
     "tesela_target_find": (c_void_p, [c_char_p]),
     "tesela_target_read": (c_int, [c_void_p, c_char_p, c_size_t, c_void_p]),
+    "tesela_transfer_destroy": (None, [c_void_p]),
+    "tesela_transfer_run": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "tesela_transfer_to_device": (c_int, [c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_void_p]),
+    "tesela_transfer_to_host": (c_int, [c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_void_p]),
     "tesela_units_parse": (c_int, [c_char_p, c_size_t, c_void_p, c_void_p, c_void_p]),
     "tesela_units_print": (None, [c_int64, c_int, c_char * 24]),
     "tesela_version": (c_char_p, []),

@@ -43,15 +43,20 @@ class Array(NamedTuple):
     def relation(self, shape: tuple[int, ...] | None = None) -> tuple[Any, int]:
         """The array as a tesela_layout of one axis, and the address of its place 0."""
         relation, err = abi.tesela_layout(), Error()
-        steps = [stride // self.itemsize for stride in self.strides]
-        offset = sum(-step * (extent - 1) for step, extent in zip(steps, self.shape) if step < 0 and extent > 0)
+        steps, offset, start = self.origin()
         rank = len(self.shape)
         if lib.tesela_layout_strided(
             byref(relation), NUMBERS[self.type], self.itemsize * 8, rank, (ctypes.c_int64 * rank)(*self.shape),
             (ctypes.c_int64 * rank)(*steps), offset, byref(err),
         ):  # fmt: skip
             raise err.exception()
-        return relation, self.address - offset * self.itemsize
+        return relation, start
+
+    def origin(self) -> tuple[list[int], int, int]:
+        """Strides in elements, the place of element 0 (above 0 where strides are negative), and the address of place 0."""
+        steps = [stride // self.itemsize for stride in self.strides]
+        offset = sum(-step * (extent - 1) for step, extent in zip(steps, self.shape) if step < 0 and extent > 0)
+        return steps, offset, self.address - offset * self.itemsize
 
 
 def borrow(x: Any, *, writable: bool = False) -> Array:

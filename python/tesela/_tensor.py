@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from . import _abi as abi
 from ._arrays import Array, borrow
+from ._device import DeviceLayout, check_type
 from ._errors import MismatchError, UnsupportedError
 from ._layout import Layout, layout
 from ._library import Error, Progress, Stop, address, byref, lib, printed
@@ -25,13 +26,13 @@ TRANSFORMS = {"none": 0, "swap": 1, "convert": 2, "split": 3, "merge": 4}
 
 def places_of(shape: Layout) -> NDArray[Any]:
     """Empty memory for all places of a layout: elements of its type where they are whole bytes as NumPy has them, else bytes."""
-    if shape.element_type is not None:
+    if shape.device_type is not None:
         try:
-            dtype = numpy_dtype(shape.element_type)
+            dtype = numpy_dtype(shape.device_type)
         except TypeError:
             return np.empty(shape.nbytes, np.uint8)
         if dtype.itemsize * 8 == shape.bits:
-            return np.empty(shape.places, dtype)
+            return np.empty(shape.physical_shape, dtype)
     return np.empty(shape.nbytes, np.uint8)
 
 
@@ -224,11 +225,17 @@ class TiledArray:
             raise MismatchError(
                 f"found {array.nbytes} bytes of shape {array.shape}; expected the {self.layout.nbytes} contiguous bytes of {self.layout}"
             )
+        if isinstance(self.layout, DeviceLayout) and array.size == self.layout.places:
+            array = array.reshape(self.layout.physical_shape)
         self.physical = array
 
     @property
     def shape(self) -> tuple[int, ...]:
         return self.layout.shape
+
+    @property
+    def _address(self) -> int:
+        return int(self.physical.__array_interface__["data"][0])
 
     @property
     def ndim(self) -> int:
@@ -261,6 +268,10 @@ class TiledArray:
             out = np.empty(self.shape, self.dtype)
         array = borrow(out, writable=True)
         _same_array(array, self.layout, "out")
+        if isinstance(self.layout, DeviceLayout):
+            check_type(array, self.layout, "out")
+            self.layout._transfer(False, array, self._address, threads=threads, progress=progress)
+            return out
         relation, start = array.relation()
         Plan(
             self.layout, None, threads=threads, fill=None, relations=(self.layout._relation, relation), words="unpack"
@@ -297,6 +308,8 @@ class TiledArray:
     def to(self, other: Layout | str, *, threads: int | None = None, progress: Progress | None = None) -> TiledArray:
         """The same values in another layout."""
         src, dst = _sides(self.layout, other)
+        if src._relation.dtype != dst._relation.dtype and src.element_type == dst.element_type:
+            return pack(self, dst, threads=threads, progress=progress)  # a device stores it in another type
         return TiledArray(Plan(src, dst, threads=threads)(self.physical, progress=progress), dst)
 
     def __eq__(self, other: object) -> Any:
@@ -340,8 +353,11 @@ def pack(
         return TiledArray(Plan(dense(shape), shape, fill=fill, threads=threads)(values, progress=progress), shape)
     relation, start = array.relation()
     packed = TiledArray(places_of(shape), shape)
+    if isinstance(shape, DeviceLayout):
+        shape._transfer(True, array, packed._address, fill=fill, threads=threads, progress=progress)
+        return packed
     Plan(
         None, shape, fill=fill, threads=threads, transform="convert" if convert else None,
         relations=(relation, shape._relation), words=f"pack {shape}",
-    )._run(packed.physical.__array_interface__["data"][0], start, progress)  # fmt: skip
+    )._run(packed._address, start, progress)  # fmt: skip
     return packed
