@@ -15,7 +15,7 @@ build = cmake --preset $(1) $(2) && cmake --build build/$(1) -j $(JOBS)
 test = ctest --test-dir build/$(1) -j $(JOBS) --output-on-failure --no-tests=error
 
 .PHONY: all help test check strict strict-clang dev clang asan asan-clang corpora tsan sweep valgrind coverage fuzz soak nvcc gpu bench \
-  bench-peers demo install format format-check abi clean
+  bench-peers demo wheels frameworks install format format-check abi clean
 
 all: ## build the library and the command (build/release)
 	$(call build,release,-DTESELA_BUILD_TESTS=OFF)
@@ -26,7 +26,7 @@ help: ## list the targets
 test: ## run the tests
 	$(call build,release,-DTESELA_BUILD_TESTS=ON)
 	$(call test,release)
-	@echo "not run here: make nvcc (needs nvcc), make gpu (nvcc and a GPU), make bench-peers (oneDNN, HPTT, numpy, torch)"
+	@echo "not run here: make nvcc (needs nvcc), make gpu (nvcc and a GPU), make frameworks (torch, JAX, Dask), make bench-peers (oneDNN, HPTT, numpy, torch)"
 
 check: ## everything a change must pass, by parts; goes on where it was cut off (PARTS='asan tsan': only these)
 	@tools/check.sh $(PARTS)
@@ -101,8 +101,15 @@ nvcc gpu: ## the generated CUDA compiled by nvcc; run on a GPU (no other target 
 	$(call build,release,-DTESELA_BUILD_TESTS=ON)
 	ctest --test-dir build/release -C $@ -R '^$@[.]' --output-on-failure --no-tests=error
 
-demo: all ## a memory report explained
+demo: all ## a memory report explained by the command, a layout from Python
 	build/release/tesela report examples/oom_report.txt
+	$(in_python) examples/layout.py
+
+frameworks: all ## tests of the Python package with torch, jax and dask, which go into build/frameworks
+	PYTHON=$(PYTHON) tools/frameworks.sh
+
+wheels: ## the Python package as wheels for every machine (build/wheels) and as a source distribution
+	$(PYTHON) tools/portable/wheels.py
 
 install: all ## install under PREFIX (and DESTDIR)
 	cmake --install build/release --prefix $(PREFIX)
@@ -112,6 +119,9 @@ format: ## format the C files
 
 format-check: ## exit 1 if `make format` would change a file
 	$(c_files) | xargs clang-format --dry-run --Werror
+
+# Runs a program of Python with the package of this tree.
+in_python = PYTHONPATH=python TESELA_LIBRARY=build/release/python/libtesela.so $(firstword $(wildcard build/venv/bin/python) $(PYTHON))
 
 c_files = find include src cli tests fuzz bench -name '*.[ch]'
 

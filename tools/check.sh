@@ -23,6 +23,7 @@ sweep       sweep
 valgrind    valgrind
 fuzz        fuzz FUZZ_SECONDS=60
 coverage    coverage
+frameworks  frameworks
 '
 
 # Names the tree: all files that git tracks or would track, with their contents.

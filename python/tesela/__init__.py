@@ -22,16 +22,7 @@ from ._errors import (
     UnsupportedError,
 )
 from ._files import TensorSlice, safe_open
-from ._gpu import (
-    Conversion,
-    Fragment,
-    Inference,
-    access,
-    convert,
-    fragment,
-    infer,
-    swizzle,
-)
+from ._gpu import Conversion, Fragment, Inference, access, convert, fragment, infer, swizzle
 from ._graph import Graph, Tensor, graph
 from ._layout import Comparison, Difference, Holder, Layout, choose, compare, layout
 from ._library import version

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def steps(layout: Layout) -> list[dict[str, Any]]:
     """The steps of the operation `program`: pad, reshape, transpose."""
-    return op("program", layout=layout.to("xla"))["steps"]
+    return list(op("program", layout=layout.to("xla"))["steps"])
 
 
 def array_expression(layout: Layout, name: str, module: str) -> str:

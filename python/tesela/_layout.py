@@ -8,6 +8,7 @@ import functools
 import operator
 import os
 import struct
+import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple, Self, SupportsIndex, overload
 
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _abi as abi
-from ._errors import MismatchError, NotExpressible, UnsupportedError
+from ._errors import MismatchError, NotExpressible, TeselaWarning, UnsupportedError
 from ._library import Error, address, byref, lib, printed, quick
 from ._ops import op
 from ._types import NUMBERS, element_type, numpy_dtype
@@ -94,6 +95,9 @@ class Layout:
             raise MismatchError(f"expected a {kinds} layout, found {a_kind(KINDS[found.kind])}: {text}")
         self = object.__new__(made)
         self._fill(text, options, found, relation)
+        if repaired := found.repairs.repair[: min(found.repairs.count, 1)]:
+            note = f"{text!r} is not quite a layout, read as {self.text!r}: {repaired[0].what.decode()}"
+            warnings.warn(note, TeselaWarning, stacklevel=4)
         return self
 
     def _fill(self, text: str, options: dict[str, Any], found: Any, relation: Any) -> None:

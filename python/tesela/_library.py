@@ -158,4 +158,4 @@ class Stop:
 
 def version() -> str:
     """The version of the library."""
-    return lib.tesela_version().decode()
+    return str(lib.tesela_version().decode())

@@ -23,7 +23,8 @@ def row_major(element: str, shape: tuple[int, ...], bits: int | None = None) -> 
     layout('s4[2,3]{1,0:E(4)}')
     """
     order = ",".join(map(str, reversed(range(len(shape)))))
-    return layout(f"{element}[{','.join(map(str, shape))}]{{{order}{f':E({bits})' if bits else ''}}}")
+    braces = f"{{{order}{f':E({bits})' if bits else ''}}}" if shape or bits else ""
+    return layout(f"{element}[{','.join(map(str, shape))}]{braces}")
 
 
 def dense(lies: Layout) -> Layout:

@@ -70,4 +70,5 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
     scalar = getattr(ml_dtypes, ML_DTYPES[name], None)
     if scalar is None:
         raise TypeError(f"{name} needs a later ml_dtypes than {ml_dtypes.__version__}")
-    return np.dtype(scalar)
+    found: np.dtype[Any] = np.dtype(scalar)
+    return found

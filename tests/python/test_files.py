@@ -534,6 +534,7 @@ def test_packs_shards(tmp_path, rng):
 # ---- other packages
 
 
+@pytest.mark.frameworks
 def test_torch(tmp_path, rng):
     torch = pytest.importorskip("torch")
     path = tmp_path / "t.safetensors"
@@ -550,6 +551,7 @@ def test_torch(tmp_path, rng):
     assert (tesela.safe_open(path, "pt").get_tensor("b") == b.t()).all()
 
 
+@pytest.mark.frameworks
 def test_jax(tmp_path, rng):
     jax = pytest.importorskip("jax")
     path = tmp_path / "t.safetensors"

@@ -141,6 +141,7 @@ def test_any_strides_and_byte_order() -> None:
     assert scalar.run({"x": np.float32(3)})["y"] == -3 and scalar.run({"x": np.float32(3)})["y"].shape == ()
 
 
+@pytest.mark.frameworks
 def test_torch_tensors() -> None:
     torch = pytest.importorskip("torch")
     g = tesela.graph(hlo("bf16", "bf16[3,70]{1,0} negate(x)"))

@@ -241,6 +241,7 @@ def test_pickle():
     assert pickle.loads(pickle.dumps(r.arrays)) == r.arrays
 
 
+@pytest.mark.frameworks
 def test_advice_for_jax():
     layouts = pytest.importorskip("jax.experimental.layout")
     a = tesela.report(OOM).top(1)[0]

@@ -17,7 +17,7 @@ fail() {
 
 # configure FOLDER OPTION...
 configure() {
-  cmake -S "$source" -DCMAKE_C_COMPILER="${CC:-cc}" -DTESELA_BUILD_TESTS=OFF -DTESELA_BUILD_BENCH=OFF \
+  cmake -S "$source" -DCMAKE_C_COMPILER="${CC:-cc}" -DTESELA_BUILD_TESTS=OFF -DTESELA_BUILD_BENCH=OFF -DTESELA_BUILD_PYTHON=OFF \
     -DTESELA_BUILD_CLI=OFF -B "$@" >log || fail "$(cat log)"
 }
 
