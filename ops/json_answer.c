@@ -20,9 +20,10 @@ static void refuse(const tesela_value *id, const tesela_error *err, const char *
                    const char *error_at, tesela_sink *out) {
   begin(out, id, false);
   tesela_put_key_object(out, "error");
-  if (err->reason != TESELA_REASON_NONE) tesela_put_key_text(out, "code", tesela_reason_code(err->reason));
-  tesela_put_key_text(out, err->reason != TESELA_REASON_NONE ? "status" : "code",
-                      tesela_status_code(err->status));
+  const char *status = tesela_status_code(err->status), *reason = tesela_reason_code(err->reason);
+  const bool limit = err->reason >= TESELA_REASON_MAX_BYTES && err->reason <= TESELA_REASON_MAX_STEPS;
+  tesela_put_key_text(out, "code", *reason && !limit ? reason : status);
+  if (*reason) tesela_put_key_text(out, limit ? "limit" : "status", limit ? reason : status);
   tesela_put_key_text(out, "message", message ? message : err->message);
   if (err->at >= 0) tesela_put_key_int(out, "at", err->at);
   if (field) tesela_put_key_text(out, "field", field);

@@ -9,8 +9,8 @@
 Importing it imports NumPy only; arrays of torch and JAX are used as they come.
 """
 
-from ._device import DeviceDim, DeviceLayout, device_layout
 from ._checkpoint import pack_file, unpack_file
+from ._device import DeviceDim, DeviceLayout, device_layout
 from ._errors import (
     LayoutError,
     LayoutSyntaxError,

@@ -85,6 +85,7 @@ class Error(abi.tesela_error):
         else:
             text = None
         reason = abi.REASON.get(self.reason) or code
+        reason = code if reason.startswith("MAX_") else reason  # the message names the limit
         return kind(message, code=reason, text=text, offset=offset, field=field, where=where)
 
 

@@ -63,10 +63,11 @@ def relayout(
     ``fields`` are more fields of the operation: ``from`` (in a dict) is the layout of raw files, ``dtype``, ``fill``, ``threads``.
     """
     tasks = [(os.fspath(file), os.path.join(folder, os.path.basename(file)), str(to), fields) for file in files]
-    outputs = [output for _, output, *_ in tasks]
-    for output in outputs:
-        if outputs.count(output) > 1:
+    outputs: set[str] = set()
+    for _, output, *_ in tasks:
+        if output in outputs:
             raise ValueError(f"two files would become {output}")
+        outputs.add(output)
     return _map(_relayout, tasks, client, retries)
 
 

@@ -106,7 +106,8 @@ static int32_t dma_drop_ones(tesela_nest *nest, int32_t k) {
  * pieces; `even`: but a few more if they leave no rest. 0: not possible. */
 static int64_t dma_piece(int64_t range, int64_t most, int64_t unit, int64_t least, bool even) {
   int64_t found = 0, fewest = tesela__ceil_div(range, most), pieces = fewest;
-  for (int32_t i = 0; i < DMA_TRIES && pieces <= 2 * fewest; i++, pieces++) { /* pieces at least half as long */
+  for (int32_t i = 0; i < DMA_TRIES && pieces <= 2 * fewest;
+       i++, pieces++) { /* pieces at least half as long */
     int64_t size = tesela__ceil_div(range, pieces), left;
     if (!tesela__round_up(size, unit, &size) || size > most) continue;
     left = range % size;

@@ -27,31 +27,31 @@ typedef uint64_t look_line64 __attribute__((vector_size(64)));
 typedef uint32_t look_line32 __attribute__((vector_size(64)));
 enum { LOOK_LINE = 64, LOOK_AHEAD = 8192 }; /* bytes */
 
-#define LOOK_FOLD(name, TYPE, LINE)                                                           \
-  static TYPE name(const unsigned char *data, int64_t n, int64_t step, TYPE bias) {           \
-    enum { EACH = LOOK_LINE / (int)sizeof(TYPE) };                                            \
-    TYPE x, all = 0;                                                                          \
-    int64_t i = 0;                                                                            \
-    if (step == (int64_t)sizeof(TYPE)) {                                                      \
-      LINE line, a = {0}, b = {0};                                                            \
-      for (; i + 2 * EACH <= n; i += 2 * EACH) {                                              \
-        const unsigned char *at = data + i * (int64_t)sizeof(TYPE);                           \
+#define LOOK_FOLD(name, TYPE, LINE)                                                            \
+  static TYPE name(const unsigned char *data, int64_t n, int64_t step, TYPE bias) {            \
+    enum { EACH = LOOK_LINE / (int)sizeof(TYPE) };                                             \
+    TYPE x, all = 0;                                                                           \
+    int64_t i = 0;                                                                             \
+    if (step == (int64_t)sizeof(TYPE)) {                                                       \
+      LINE line, a = {0}, b = {0};                                                             \
+      for (; i + 2 * EACH <= n; i += 2 * EACH) {                                               \
+        const unsigned char *at = data + i * (int64_t)sizeof(TYPE);                            \
         uintptr_t ahead = (uintptr_t)at + LOOK_AHEAD; /* may be beyond the end: only a hint */ \
-        __builtin_prefetch((const void *)ahead);                                              \
-        __builtin_prefetch((const void *)(ahead + LOOK_LINE));                                \
-        memcpy(&line, at, sizeof line);                                                       \
-        a |= line + bias;                                                                     \
-        memcpy(&line, at + LOOK_LINE, sizeof line);                                           \
-        b |= line + bias;                                                                     \
-      }                                                                                       \
-      a |= b;                                                                                 \
-      for (int32_t k = 0; k < EACH; k++) all |= a[k];                                         \
-    }                                                                                         \
-    for (; i < n; i++) {                                                                      \
-      memcpy(&x, data + i * step, sizeof x);                                                  \
-      all |= x + bias;                                                                        \
-    }                                                                                         \
-    return all;                                                                               \
+        __builtin_prefetch((const void *)ahead);                                               \
+        __builtin_prefetch((const void *)(ahead + LOOK_LINE));                                 \
+        memcpy(&line, at, sizeof line);                                                        \
+        a |= line + bias;                                                                      \
+        memcpy(&line, at + LOOK_LINE, sizeof line);                                            \
+        b |= line + bias;                                                                      \
+      }                                                                                        \
+      a |= b;                                                                                  \
+      for (int32_t k = 0; k < EACH; k++) all |= a[k];                                          \
+    }                                                                                          \
+    for (; i < n; i++) {                                                                       \
+      memcpy(&x, data + i * step, sizeof x);                                                   \
+      all |= x + bias;                                                                         \
+    }                                                                                          \
+    return all;                                                                                \
   }
 LOOK_FOLD(look_fold64, uint64_t, look_line64)
 LOOK_FOLD(look_fold32, uint32_t, look_line32)

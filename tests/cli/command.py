@@ -61,7 +61,7 @@ def good(request):
 def error(request):
     response = one(request)
     assert set(response) == {"id", "ok", "error"} and response["ok"] is False
-    assert set(response["error"]) <= {"code", "status", "message", "at", "field"}
+    assert set(response["error"]) <= {"code", "status", "limit", "message", "at", "field"}
     assert response["error"]["message"]
     return response["error"]
 

@@ -33,5 +33,5 @@ def test_too_many_once_cut():
 @pytest.mark.parametrize("most", [1, 15])
 def test_the_limit_of_the_engine(most):
     said = error(blocks_of_two(4) | {"limits": {"max_nests": most}})
-    assert (said["code"], said["status"]) == ("MAX_NESTS", "UNSUPPORTED") and said["message"].startswith(f"max_nests is {most}; ")
+    assert (said["code"], said["limit"]) == ("UNSUPPORTED", "MAX_NESTS") and said["message"].startswith(f"max_nests is {most}; ")
     assert good(blocks_of_two(4) | {"limits": {"max_nests": 16}})["count"] == 16

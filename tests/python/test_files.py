@@ -197,6 +197,29 @@ def test_slices(tmp_path, rng, text):
         assert got.dtype == want.dtype and got.shape == want.shape and (got == want).all(), key
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "s8[7] stick(dims=[(0,2,2),(0,6,3),(0,4,2),(0,1,2)], stick=2, stick_dims=1)",
+        "f32[33,40] stick(dims=[(1,2,20),(0,16,3),(1,1,2),(0,1,16)], stick_dims=2)",
+        "f16[6,100,150] stick(dim_order=[1,0,2])", "f16[70] stick(dim_order=[0,-1])", "f16[40,50] stick(target=tiles)",
+    ],
+)  # fmt: skip
+def test_slices_of_device_layouts(rng, text):
+    part_of = importlib.import_module("tesela._slices").part_of
+    lies = tesela.layout(text)
+    x = rng.integers(0, 100, lies.shape).astype(lies.dtype)
+    packed = tesela.pack(x, lies)
+    places = packed.physical.reshape(-1)
+    for _ in range(5):  # the oracle of pack: the place of each element
+        index = tuple(int(rng.integers(0, n)) for n in x.shape)
+        assert places[lies.where(index)] == x[index]
+    for _ in range(60):
+        key = random_key(rng, x.shape)
+        got, want = part_of(packed, key), np.asarray(x[key])
+        assert got.shape == want.shape and (got == want).all(), key
+
+
 def test_places_of_rows_of_one_dim():
     lies = tesela.layout("f64[6]{0:T(4)}")
     assert lies.where(np.array([[5], [1]])).tolist() == [5, 1] and lies.where(np.array([[3]])).tolist() == [3]
@@ -370,6 +393,17 @@ def test_saves_layouts(tmp_path, rng):
     assert (tesela.safe_open(tmp_path / "again.safetensors").get_physical("x") == x.T.reshape(-1)).all()
 
 
+def test_saves_device_layouts_as_xla(tmp_path, rng):
+    path, back = tmp_path / "m.safetensors", tmp_path / "b.safetensors"
+    x = rng.random((5, 70)).astype(np.float16)
+    tesela.save_file({"w": x}, path, {"w": "f16[5,70] stick(dim_order=[0,1])"})
+    # Sticks of 64 elements along dim 1: two of them, all rows of the first before the second.
+    want = np.pad(x, ((0, 0), (0, 58))).reshape(5, 2, 64).transpose(1, 0, 2).reshape(-1)
+    assert (tesela.safe_open(path).get_physical("w") == want).all()
+    tesela.unpack_file(path, back)
+    assert (safetensors.numpy.load_file(back)["w"] == x).all()
+
+
 def test_saving_that_is_refused(tmp_path):
     path = tmp_path / "m.safetensors"
     x = np.zeros((2, 3), np.float32)
@@ -383,8 +417,14 @@ def test_saving_that_is_refused(tmp_path):
         tesela.save_file({"w": x}, path, {"w": "{1,0:T(}"})
     with pytest.raises(TypeError, match="metadata 'a'"):
         tesela.save_file({"w": x}, path, metadata={"a": 1})
-    with pytest.raises(ValueError, match="invalid name"):
-        tesela.save_file({"a\0b": x}, path)
+    for name in ("a\0b", "__metadata__"):
+        with pytest.raises(ValueError, match="invalid name"):
+            tesela.save_file({name: x}, path)
+    with pytest.raises(tesela.NotExpressible):
+        tesela.save_file(
+            {"w": np.zeros(7, np.int8)}, path,
+            {"w": "s8[7] stick(dims=[(0,2,2),(0,6,3),(0,4,2),(0,1,2)], stick=2, stick_dims=1)"},
+        )  # fmt: skip
     with pytest.raises(OSError):
         tesela.save_file({"w": x}, tmp_path / "no" / "m.safetensors")
     assert not path.exists()

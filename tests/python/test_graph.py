@@ -126,6 +126,15 @@ def test_any_strides_and_byte_order() -> None:
     x = np.arange(210, dtype=np.float32).reshape(3, 70)
     for y in (x, np.asfortranarray(x), x[::-1, ::-1], x.astype(">f4"), np.repeat(x, 2, axis=1)[:, ::2]):
         assert np.array_equal(g.run({"x": y})["y"], -y)
+
+    class Foreign:  # an array of another package
+        def __dlpack__(self, **options: object) -> object:
+            return np.asfortranarray(x).__dlpack__(**options)
+
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return x.__dlpack_device__()
+
+    assert np.array_equal(g.run({"x": Foreign()})["y"], -x)
     empty = tesela.graph("HloModule m\nENTRY e { x = f32[0,4]{1,0} parameter(0)\n ROOT y = f32[0,4]{1,0} negate(x)\n}")
     assert empty.run({"x": np.empty((0, 4), np.float32)})["y"].shape == (0, 4)
     scalar = tesela.graph("HloModule m\nENTRY e { x = f32[] parameter(0)\n ROOT y = f32[] negate(x)\n}")
@@ -211,6 +220,18 @@ def test_targets(tmp_path: pathlib.Path) -> None:
     sticks = tesela.graph(TWICE).propagate().output_layouts["n"]["1"]
     assert sticks.device_size == (2, 4, 64)
     assert g.propagate().output_layouts["n"]["1"].device_size == (3, 4, 32)
+
+
+@pytest.mark.parametrize("name", ["mlp.hlo", "block.hlo", "softmax.json", "reshape.json"])
+def test_text_and_dict_agree(name: str) -> None:
+    """What HLO text became in the JSON form is the same graph."""
+    g = tesela.graph(EXAMPLES / name)
+    again = tesela.graph(g.program)
+    a, b, c = g.assign(materialise=True), again.assign(materialise=True), g.propagate(copies=True, spread=True, compact=True)
+    assert (a.cost, a.target, a.moves) == (b.cost, b.target, b.moves) and a.bound <= a.cost
+    assert c.operators == a.operators
+    assert g.inputs == again.inputs and g.outputs == again.outputs
+    assert np.array_equal(g.run(seed=3, materialise=True)[0], again.run(seed=3, materialise=True)[0], equal_nan=True)
 
 
 # ---- reading

@@ -168,6 +168,41 @@ def test_register_layouts() -> None:
     assert many.cells[0, 1] == "[1, …]: 0" and "8 threads" in many.notes
 
 
+def test_any_layout_has_a_picture() -> None:
+    """Odd layouts: the picture is a valid document, and each cell without the dot is where its element is."""
+    for text in (
+        "f16[] stick()", "f16[1024] stick(dim_order=[0,-1])", "spatial()", "local(1).spatial(1, 1)", "spatial(2, 3, 4)",
+        "s4[3,5]{1,0:T(8,128)(8,1)E(4)}", "pred[5]{0:T(1024)(4,1)L(4096)}", "f32[2,3,4,5,6]{4,3,2,1,0:T(2,3)}",
+        "f32[4,3,2]{0,2,1}", "u8[3,4,5]{2,1,0:T(*,*,7)}", "global_strides([3, 4], [1, 100])", "f32[1,1,1]",
+        "f32[33,40] stick(dims=[(1,2,20),(0,16,3),(1,1,2),(0,1,16)], stick_dims=2)", "f32[100000,100000,100000]{0,1,2:T(8,128)}",
+        "s8[7] stick(dims=[(0,2,2),(0,6,3),(0,4,2),(0,1,2)], stick=2, stick_dims=1)", "f16[40,50] stick(target=tiles)",
+        "f16[6] stick(dims=[(-2,0,3),(0,1,6),(-1,0,64)])", "replicated(2, 3, num_workers=5)", "f32[0]", "wgmma.m64n16k16.f16.D",
+    ):  # fmt: skip
+        try:
+            L = tesela.layout(text)
+        except tesela.LayoutError as error:
+            raise AssertionError(text) from error
+        picture = Picture(L)
+        found = re.search(r"dim (\d+) down, dim (\d+) across", picture.notes)
+        dims = [int(one) for one in found.groups()] if found else list(range(L.ndim))
+        for cell, words in picture.cells.items():
+            index = [0] * L.ndim
+            for dim, k in zip(reversed(dims), reversed(cell)):
+                index[dim] = k
+            inside = all(i < n for i, n in zip(index, L.shape))
+            assert words.startswith("·") == (not inside), (text, cell)
+            if inside:
+                where = L.where(*index)
+                if isinstance(where, tesela.Holder):
+                    thread = where.thread if isinstance(where.thread, int) else where.thread[0]
+                    assert int(re.findall(r"\d+", words)[0]) == thread and int(re.findall(r"\d+", words)[-1]) == where.register
+                else:
+                    assert int(words) == (where if isinstance(where, int) else where[0])
+            elif L.kind in ("xla", "device"):
+                assert L.what(int(words[1:])) is None
+        assert len(picture.cells) <= 1024
+
+
 def test_tiles_in_memory() -> None:
     picture = Picture(tesela.layout("shared_row_major_swizzle(8, 64, nbytes=2)"))
     plain = np.arange(512).reshape(8, 64)

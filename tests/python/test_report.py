@@ -247,3 +247,14 @@ def test_advice_for_jax():
     a = tesela.report(OOM).top(1)[0]
     order = next(one for one in a.advice if one.kind == "order")
     assert order.format == layouts.Layout(major_to_minor=(1, 0))
+
+
+def test_compiled_function_of_jax():
+    jax = pytest.importorskip("jax")
+    x = jax.numpy.ones((8, 100), jax.numpy.float32)
+    r = tesela.report(jax.jit(lambda x: x @ x.T).lower(x).compile())
+    assert r.found_in == "hlo" and r.capacity is None
+    argument = next(a for a in r.arrays if a.role == "argument")
+    assert (argument.shape, argument.data) == ((8, 100), 8 * 100 * 4)
+    with pytest.raises(tesela.UnsupportedError):  # StableHLO, before any layout
+        tesela.report(jax.jit(lambda x: x @ x.T).lower(x))

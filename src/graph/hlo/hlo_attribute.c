@@ -103,7 +103,8 @@ bool tesela__hlo_elements(const tesela__hlo_module *m, const tesela__hlo_instruc
     r.at += used;
     if (shape[k].kind != TESELA_XLA_ARRAY || shape[k].dynamic != 0 || shape[k].rank > TESELA_GRAPH_RANK)
       return false;
-    if (r.length - r.at >= 2 && memcmp(r.text + r.at, "{}", 2) == 0) r.at += 2; /* the old form of a scalar's layout */
+    if (r.length - r.at >= 2 && memcmp(r.text + r.at, "{}", 2) == 0)
+      r.at += 2; /* the old form of a scalar's layout */
   }
   return tesela__read_take(&r, ')');
 }

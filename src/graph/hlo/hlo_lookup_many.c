@@ -12,13 +12,13 @@
 
 /* A gather or scatter: the looked-up dims of x, and the positions of its dims. */
 typedef struct lookup_many {
-  int32_t rank, n, n_index;             /* of x; dims looked up; dims of the indices without the vector */
-  int32_t vector;                       /* the vector dim; equal to the rank of the indices if absent */
-  int32_t dim[TESELA_GRAPH_RANK];       /* looked up, ascending */
-  int32_t component[TESELA_GRAPH_RANK]; /* component of the vector for each dim of x, or -1 */
-  int32_t batch[TESELA_GRAPH_RANK];     /* for each dim of x: the corresponding dim of the indices, or -1 */
-  int32_t place[TESELA_GRAPH_RANK];     /* position of each dim of x in the result, or -1 */
-  int64_t size[TESELA_GRAPH_RANK];      /* size of the window in each dim of x */
+  int32_t rank, n, n_index;               /* of x; dims looked up; dims of the indices without the vector */
+  int32_t vector;                         /* the vector dim; equal to the rank of the indices if absent */
+  int32_t dim[TESELA_GRAPH_RANK];         /* looked up, ascending */
+  int32_t component[TESELA_GRAPH_RANK];   /* component of the vector for each dim of x, or -1 */
+  int32_t batch[TESELA_GRAPH_RANK];       /* for each dim of x: the corresponding dim of the indices, or -1 */
+  int32_t place[TESELA_GRAPH_RANK];       /* position of each dim of x in the result, or -1 */
+  int64_t size[TESELA_GRAPH_RANK];        /* size of the window in each dim of x */
   int64_t index_shape[TESELA_GRAPH_RANK]; /* of the indices without the vector */
 } lookup_many;
 
@@ -81,8 +81,7 @@ static bool many_dims(const tesela_node *x, bool whole, lookup_many *m) {
     if (m->size[d] < 0 || m->size[d] > x->shape[d] || (m->place[d] < 0 && m->size[d] != 1)) return false;
     if (m->component[d] >= 0 || m->batch[d] >= 0)
       m->dim[m->n++] = d;
-    else if (m->place[d] < 0 ||
-             (whole && m->size[d] != x->shape[d])) /* one element at an unknown position */
+    else if (m->place[d] < 0 || (whole && m->size[d] != x->shape[d])) /* one element at an unknown position */
       return false;
   }
   return true;

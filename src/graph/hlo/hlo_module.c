@@ -84,7 +84,8 @@ static tesela_status module_shape(tesela__reader *r, bool *tuple, bool *dynamic)
   if (status != TESELA_OK)
     return tesela__fail(r->err, status, (int64_t)r->at + (inner.at > 0 ? inner.at : 0), "%s", inner.message);
   r->at += used;
-  if (r->length - r->at >= 2 && memcmp(r->text + r->at, "{}", 2) == 0) r->at += 2; /* the old form of a scalar's layout */
+  if (r->length - r->at >= 2 && memcmp(r->text + r->at, "{}", 2) == 0)
+    r->at += 2; /* the old form of a scalar's layout */
   *dynamic = *dynamic || shape.dynamic != 0;
   return TESELA_OK;
 }

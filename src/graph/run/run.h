@@ -145,9 +145,10 @@ typedef struct tesela__run_tensor {
   int32_t id; /* of the buffer */
   bool tabled;
   int64_t *table[TESELA_MAX_RANK]; /* of each coordinate of `at.base` */
-  int32_t *even[TESELA_MAX_RANK];  /* of each entry of a table: number of following steps that equal the first one */
-  int64_t origin;                  /* added to them: the offset of the axis */
-  int64_t *copy;                   /* distances of further places of an element from its first */
+  int32_t *even
+      [TESELA_MAX_RANK]; /* of each entry of a table: number of following steps that equal the first one */
+  int64_t origin;        /* added to them: the offset of the axis */
+  int64_t *copy;         /* distances of further places of an element from its first */
   int64_t n_copies;
 } tesela__run_tensor;
 

@@ -152,3 +152,25 @@ def test_relayout_equals_one_machine(client, tmp_path):
 
 def test_default_client(client, index):
     assert tesela.dask.digest(index) == tesela.dask.digest(index, client=client)
+
+
+def test_processes_of_their_own(index):
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        found = tesela.dask.digest(index, client=client)
+        with tesela.safe_open(index) as f:
+            assert sorted(found) == f.keys()
+        shard = index.parent / "m-1-of-3.safetensors"
+        shard.write_bytes(shard.read_bytes()[:-1])
+        with pytest.raises(tesela.LayoutError) as error:
+            tesela.dask.digest(index, client=client, retries=0)
+        assert type(error.value) is type(_failure(lambda: tesela.op("digest", file=shard)))
+
+
+def _failure(call):
+    try:
+        call()
+    except tesela.LayoutError as error:
+        return error
