@@ -256,6 +256,7 @@ static tesela_status look_at_folder(tesela_request *q, const char *field, struct
   const char *name;
   int fd;
   tesela_status status = tesela_request_folder(q, field, &fd, &name);
+  if (status == TESELA_E_IO && q->files_anywhere) q->err->reason = TESELA_REASON_PATH;
   if (status != TESELA_OK) return status;
   if (fstat(fd, info) != 0) *info = (struct stat){0};
   close(fd);
