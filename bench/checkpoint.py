@@ -42,7 +42,8 @@ def make(folder, size):
         tensors, at = {}, 0
         while at < min(SHARD, size - made):
             rows = max(1, min(64 << 20, size - made - at) // (2 * COLUMNS))
-            for name, dims in ((f"layer.{len(places)}.weight", [rows, COLUMNS]), (f"layer.{len(places)}.bias", [COLUMNS])):
+            layer = len(places) + len(tensors)
+            for name, dims in ((f"layer.{layer}.weight", [rows, COLUMNS]), (f"layer.{layer}.bias", [COLUMNS])):
                 end = at + 2 * dims[0] * (COLUMNS if len(dims) == 2 else 1)
                 tensors[name] = {"dtype": "BF16", "shape": dims, "data_offsets": [at, end]}
                 at = end
@@ -79,11 +80,12 @@ def load(folder):
 def timed(words):
     """Seconds, and the largest memory in bytes."""
     begin = time.perf_counter()
-    child = subprocess.Popen(words, stderr=subprocess.DEVNULL)
+    child = subprocess.Popen(words, stderr=subprocess.PIPE)
+    said = child.stderr.read().decode()
     _, status, usage = os.wait4(child.pid, 0)
     seconds = time.perf_counter() - begin
     if status != 0:
-        sys.exit(f"{words} ended with {status}")
+        sys.exit(f"{words[0]} failed: {said}")
     return seconds, usage.ru_maxrss * 1024
 
 
