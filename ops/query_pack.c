@@ -25,7 +25,8 @@ typedef struct packing {
   const char *file, *output; /* paths of the indices */
   tesela_file_index *index;  /* NULL: a single file */
   tesela_file_index_info info;
-  int64_t *bytes;      /* of each file that is held */
+  int64_t *bytes;      /* of each file */
+  int64_t n_held;      /* files */
   int64_t done, total; /* bytes, for progress */
 } packing;
 
@@ -181,6 +182,7 @@ static tesela_status each_shard(packing *p, bool check) {
     const int64_t before = p->tally.data_bytes;
     status = pack_shard(p, k, check);
     if (!check) tesela_put_end(out);
+    if (!check && status == TESELA_OK) p->n_held++;
     if (!check) p->done += (p->tally.data_bytes - before) * (!flags.dry_run + flags.verify);
   }
   if (!check) return status;
@@ -189,36 +191,44 @@ static tesela_status each_shard(packing *p, bool check) {
   return status;
 }
 
-/* Give the held files of shards 0 to n - 1 their names, or remove them. */
-static tesela_status settle(packing *p, int64_t n, bool publish) {
-  tesela_status status = TESELA_OK;
+/* Give a held file its name, or remove it. */
+static tesela_status settle_one(packing *p, const char *name, int64_t bytes, bool publish) {
+  const tesela_value value = tesela_value_of_text(NULL, name);
+  request_path path = REQUEST_NO_PATH;
   tesela_error err;
-  for (int64_t k = 0; k < n && status == TESELA_OK; k++) {
-    char *out = beside(p->output, p->info.shard[k].name);
-    const tesela_value value = tesela_value_of_text(NULL, out);
-    request_path path = REQUEST_NO_PATH;
-    if (!out) return no_memory(p->q);
-    status = request_path_open(p->q, &value, true, &path);
-    if (status == TESELA_OK && publish) {
-      status = tesela_file_publish(request_path_text(&path), p->bytes[k], !p->q->files_anywhere, &err);
-      if (status != TESELA_OK) tensor_wrong(&p->job.r, out, "%s", err.message);
-      if (status != TESELA_OK) p->q->err->status = status;
-    } else if (status == TESELA_OK) {
-      (void)tesela_file_discard(request_path_text(&path), !p->q->files_anywhere, NULL);
-    }
-    request_path_close(&path);
-    free(out);
+  tesela_status status = request_path_open(p->q, &value, true, &path);
+  if (status == TESELA_OK && publish) {
+    status = tesela_file_publish(request_path_text(&path), bytes, !p->q->files_anywhere, &err);
+    if (status != TESELA_OK) tensor_wrong(&p->job.r, name, "%s", err.message);
+    if (status != TESELA_OK) p->q->err->status = status;
+  } else if (status == TESELA_OK) {
+    (void)tesela_file_discard(request_path_text(&path), !p->q->files_anywhere, NULL);
   }
+  request_path_close(&path);
   return status;
 }
 
-static tesela_status write_index(packing *p) {
+/* The same for all shards that are held, and then the index, if it is. */
+static tesela_status settle(packing *p, int64_t index_bytes, bool publish) {
+  tesela_status status = TESELA_OK;
+  for (int64_t k = 0; k < p->n_held && status == TESELA_OK; k++) {
+    char *out = beside(p->output, p->info.shard[k].name);
+    status = out ? settle_one(p, out, p->bytes[k], publish) : no_memory(p->q);
+    free(out);
+  }
+  return status == TESELA_OK && index_bytes > 0 ? settle_one(p, p->output, index_bytes, publish) : status;
+}
+
+/* Write the index, and hold it. */
+static tesela_status write_index(packing *p, int64_t *bytes) {
+  const tesela_file_write_options options = {.hold = true, .only_files = !p->q->files_anywhere};
   request_path path;
   tesela_error err;
   tesela_status status = request_path_open(p->q, tesela_request_get(p->q, "output"), true, &path);
   if (status != TESELA_OK) return status;
-  status = tesela_file_index_write(p->index, request_path_text(&path), p->tally.data_bytes,
-                                   !p->q->files_anywhere, &err);
+  p->q->field = NULL;
+  status =
+      tesela_file_index_write(p->index, request_path_text(&path), p->tally.data_bytes, &options, bytes, &err);
   request_path_close(&path);
   if (status == TESELA_OK) return status;
   tensor_wrong(&p->job.r, p->output, "%s", err.message);
@@ -228,7 +238,7 @@ static tesela_status write_index(packing *p) {
 
 static tesela_status write_shards(packing *p) {
   tesela_sink *const out = p->q->out;
-  int64_t bytes = 0;
+  int64_t bytes = 0, index_bytes = 0;
   tesela_put_key_text(out, "output", p->output);
   tesela_put_key_text(out, "format", "safetensors");
   tesela_put_key_list(out, "shards");
@@ -239,12 +249,12 @@ static tesela_status write_shards(packing *p) {
   tensor_put_tally(out, &p->tally);
   if (p->tally.dry_run) return status;
   if (status == TESELA_OK && out->stopped) status = TESELA_E_STOPPED;
-  if (status == TESELA_OK) status = settle(p, p->info.n_shards, true);
-  if (status == TESELA_OK) return write_index(p);
-  if (!p->tally.resume) { /* that of the failure stays what is reported */
+  if (status == TESELA_OK) status = write_index(p, &index_bytes);
+  if (status == TESELA_OK) status = settle(p, index_bytes, true);
+  if (status != TESELA_OK && !p->tally.resume) { /* that of the failure stays what is reported */
     const tesela_error err = *p->q->err;
     const tensor_reading reading = p->job.r;
-    (void)settle(p, p->info.n_shards, false);
+    (void)settle(p, index_bytes, false);
     *p->q->err = err;
     p->job.r = reading;
   }

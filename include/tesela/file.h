@@ -177,16 +177,6 @@ TESELA_API void tesela_file_index_describe(const tesela_file_index *index, tesel
 TESELA_API tesela_status tesela_file_index_check(const tesela_file_index *index, int64_t k,
                                                  const tesela_file *file, tesela_error *err);
 
-/// Write the same index for files with other sizes: the text of the index, with another metadata.total_size if it has one. The file is
-/// whole or not written at all, as with tesela_file_write.
-///
-/// @param total_bytes  of the data of all tensors
-/// @param only_files   as in tesela_file_write_options
-/// @return TESELA_OK; TESELA_E_IO and TESELA_E_UNSUPPORTED as tesela_file_write; TESELA_E_RANGE for total_bytes below 0;
-///         TESELA_E_INVALID for NULL; TESELA_E_MEMORY. O(bytes). Any thread.
-TESELA_API tesela_status tesela_file_index_write(const tesela_file_index *index, const char *path,
-                                                 int64_t total_bytes, bool only_files, tesela_error *err);
-
 /* ==== Writing ==== */
 
 #define TESELA_FILE_PATH 4096 ///< bytes of the longest path that is written to, the NUL included
@@ -285,6 +275,19 @@ TESELA_API tesela_status tesela_file_write(const char *path, tesela_file_format 
                                            const tesela_file_item *items,
                                            const tesela_file_write_options *options,
                                            tesela_file_written *written, int64_t *bytes, tesela_error *err);
+
+/// Write the same index for files with other sizes: the text of the index, with another metadata.total_size if it has one. The file is
+/// whole or not written at all, as with tesela_file_write.
+///
+/// @param total_bytes  of the data of all tensors
+/// @param options      only_files, hold, unfinished and allocator count; NULL: the defaults
+/// @param bytes        receives the size of the file, for tesela_file_publish; may be NULL
+/// @return TESELA_OK; TESELA_E_IO and TESELA_E_UNSUPPORTED as tesela_file_write; TESELA_E_RANGE for total_bytes below 0;
+///         TESELA_E_INVALID for NULL; TESELA_E_MEMORY. O(bytes). Any thread.
+TESELA_API tesela_status tesela_file_index_write(const tesela_file_index *index, const char *path,
+                                                 int64_t total_bytes,
+                                                 const tesela_file_write_options *options, int64_t *bytes,
+                                                 tesela_error *err);
 
 /// Give a file that options->hold left its name, as tesela_file_write does at its end.
 ///

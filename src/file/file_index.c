@@ -261,26 +261,35 @@ tesela_status tesela_file_index_check(const tesela_file_index *index, int64_t k,
 /* ---- write ------------------------------------------------------------------------------------------------- */
 
 tesela_status tesela_file_index_write(const tesela_file_index *index, const char *path, int64_t total_bytes,
-                                      bool only_files, tesela_error *err) {
+                                      const tesela_file_write_options *options, int64_t *bytes,
+                                      tesela_error *err) {
+  static const tesela_file_write_options defaults = {.unfinished = NULL};
   TESELA__NEED(err, index, path);
+  TESELA__NEED_CLEAR(err, options);
+  if (!options) options = &defaults;
   if (total_bytes < 0)
     return tesela__fail(err, TESELA_E_RANGE, -1, "tensors of %" PRId64 " bytes", total_bytes);
-  tesela_allocator allocator = tesela__allocator(NULL);
+  tesela_allocator allocator = tesela__allocator(options->allocator);
   const uint8_t *text = index->mapping.data;
-  const size_t before = index->total_begin, length = (size_t)index->mapping.bytes;
-  const size_t after = length - index->total_end;
+  const size_t before = index->total_begin, after = (size_t)index->mapping.bytes - index->total_end;
   char number[24] = "";
   size_t digits = 0;
+  bool continued;
   uint8_t *data;
   tesela__output *output;
   if (index->total_end > before) digits = (size_t)snprintf(number, sizeof number, "%" PRId64, total_bytes);
-  tesela_status status = tesela__output_create(&output, path, (int64_t)(before + digits + after), NULL,
-                                               only_files, &allocator, &data, err);
+  const int64_t size = (int64_t)(before + digits + after);
+  tesela_status status = options->hold
+                             ? tesela__partial_create(&output, path, size, NULL, options->only_files,
+                                                      &allocator, &data, &continued, err)
+                             : tesela__output_create(&output, path, size, options->unfinished,
+                                                     options->only_files, &allocator, &data, err);
   if (status != TESELA_OK) return status;
+  if (bytes) *bytes = size;
   if (before > 0) memcpy(data, text, before);
   memcpy(data + before, number, digits);
   memcpy(data + before + digits, text + index->total_end, after);
-  status = tesela__output_finish(output, err);
+  status = options->hold ? tesela__partial_hold(output, err) : tesela__output_finish(output, err);
   tesela__output_close(output);
   return status;
 }

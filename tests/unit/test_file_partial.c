@@ -240,14 +240,14 @@ static void an_index_is_read_and_written(void **state) {
   assert_string_equal(info.tensor[0], "a");
   assert_string_equal(info.tensor[1], "c\xc3\xa9");
   assert_string_equal(info.tensor[2], "b");
-  assert_int_equal(tesela_file_index_write(index, out, 1234567, true, &err), TESELA_OK);
+  assert_int_equal(tesela_file_index_write(index, out, 1234567, NULL, NULL, &err), TESELA_OK);
   const size_t n = read_file(out, got, sizeof got);
   const char *at = strstr(index_text, "12,");
   assert_int_equal(n, sizeof index_text - 1 + 5);
   assert_memory_equal(got, index_text, (size_t)(at - index_text));
   assert_memory_equal(got + (at - index_text), "1234567", 7);
   assert_memory_equal(got + (at - index_text) + 7, at + 2, strlen(at + 2));
-  assert_int_equal(tesela_file_index_write(index, out, -1, true, &err), TESELA_E_RANGE);
+  assert_int_equal(tesela_file_index_write(index, out, -1, NULL, NULL, &err), TESELA_E_RANGE);
   tesela_file *raw;
   assert_int_equal(tesela_file_open_memory(&raw, "x", 1, NULL, NULL), TESELA_OK);
   assert_int_equal(tesela_file_index_check(index, 2, raw, &err), TESELA_E_RANGE);
@@ -265,7 +265,7 @@ static void an_index_without_a_size_stays_as_it_is(void **state) {
   uint8_t got[256];
   write_text(in, text);
   assert_int_equal(tesela_file_index_open(&index, in, NULL, NULL), TESELA_OK);
-  assert_int_equal(tesela_file_index_write(index, out, 5, true, NULL), TESELA_OK);
+  assert_int_equal(tesela_file_index_write(index, out, 5, NULL, NULL, NULL), TESELA_OK);
   assert_int_equal(read_file(out, got, sizeof got), sizeof text - 1);
   assert_memory_equal(got, text, sizeof text - 1);
   tesela_file_index_close(index);
