@@ -92,9 +92,15 @@ static tesela_status pack_tensors(packing *p) {
 }
 
 static tesela_status pack_file(packing *p) {
+  static const char *const npy[] = {".npy", NULL};
   tensor_job *job = &p->job;
   tesela_status status = begin(p, tesela_request_get(p->q, "file"), tesela_request_get(p->q, "output"));
   const int64_t n = job->in.info.n_tensors;
+  if (status == TESELA_OK &&
+      (tensor_name_ends(p->output, npy) || tensor_name_ends(p->output, tensor_foreign_names)))
+    status = tensor_usage(
+        &job->r, "expected an output that ends in .safetensors; tesela relayout writes other formats");
+  if (status == TESELA_OK) status = pack_rules_read(&p->rules, &job->r);
   if (status == TESELA_OK && (job->says.layout || job->says.dtype) && n != 1)
     status = tensor_usage(&job->r,
                           "%sfrom and %sdtype: expected a file with one tensor, found %" PRId64 " tensors",
@@ -319,6 +325,7 @@ static tesela_status open_index(packing *p) {
 
 static tesela_status pack_shards(packing *p) {
   tesela_status status = check_output(p);
+  if (status == TESELA_OK) status = pack_rules_read(&p->rules, &p->job.r);
   if (status == TESELA_OK) status = open_index(p);
   if (status == TESELA_OK) status = each_shard(p, true);
   if (status == TESELA_OK) status = pack_rules_check(&p->rules, &p->job.r, p->file, name_at, p);
@@ -331,7 +338,7 @@ static tesela_status pack_shards(packing *p) {
 /* ---- the op ------------------------------------------------------------------------------------------------ */
 
 tesela_status op_pack(tesela_request *q) {
-  static const char *const npy[] = {".npy", NULL}, *const json[] = {".json", NULL};
+  static const char *const json[] = {".json", NULL};
   packing p = {.q = q,
                .job = {.q = q, .r = tensor_request_reading(q), .path = REQUEST_NO_PATH},
                .file = tesela_value_text(tesela_request_get(q, "file")),
@@ -339,13 +346,8 @@ tesela_status op_pack(tesela_request *q) {
                .tally = {.verify = tesela_request_flag(q, "verify"),
                          .resume = tesela_request_flag(q, "resume"),
                          .dry_run = tesela_request_flag(q, "dry_run")}};
-  tesela_status status = TESELA_OK;
   q->field = NULL;
-  if (tensor_name_ends(p.output, npy) || tensor_name_ends(p.output, tensor_foreign_names))
-    status = tensor_usage(
-        &p.job.r, "expected an output that ends in .safetensors; tesela relayout writes other formats");
-  if (status == TESELA_OK) status = pack_rules_read(&p.rules, &p.job.r);
-  if (status == TESELA_OK) status = tensor_name_ends(p.file, json) ? pack_shards(&p) : pack_file(&p);
+  tesela_status status = tensor_name_ends(p.file, json) ? pack_shards(&p) : pack_file(&p);
   status = tensor_job_end(&p.job, status);
   pack_rules_free(&p.rules);
   return status;
