@@ -88,8 +88,10 @@ tesela_status tensor_job_begin_at(tesela_request *q, const tesela_value *file, c
   tesela_status status = read_options(job);
   if (only) job->format = *only;
   if (status == TESELA_OK && !only) status = find_format(job, path);
-  q->field = "output";
-  if (status == TESELA_OK) status = request_path_open(q, output, true, &job->path);
+  if (status == TESELA_OK) {
+    q->field = "output";
+    status = request_path_open(q, output, true, &job->path);
+  }
   if (status == TESELA_OK) {
     q->field = "file";
     status = tensor_request_open_at(q, file, &job->in);
