@@ -12,7 +12,7 @@
  *   query_tile.c        moves of tiles                   query_graph.c     graphs
  *   query_relayout.c    copies                           query_program.c   graphs with layouts
  *   query_trial.c       tests and times of copies        query_loops.c     their loops
- *   query_report.c      reports of compilers
+ *   query_report.c      reports of compilers               query_pack.c      checkpoints to files
  *   value.c put.c json_in.c json_out.c json_answer.c    values, sinks, the edge to JSON
  *
  * A new operation is one row in the table and one function.
@@ -69,8 +69,9 @@ tesela_status op_vector_width(tesela_request *q);
 /* query_trial.c */
 tesela_status op_bench(tesela_request *q);
 tesela_status op_check(tesela_request *q);
-/* query_write.c */
+/* query_pack.c */
 tesela_status op_pack(tesela_request *q);
+/* query_write.c */
 tesela_status op_unpack(tesela_request *q);
 /* op_relayout of a file. */
 tesela_status request_relayout_file(tesela_request *q, tesela_transform transform);

@@ -40,7 +40,7 @@ tesela_status tensor_usage(tensor_reading *r, const char *format, ...) {
 }
 
 tesela_status tensor_wrong(tensor_reading *r, const char *file_name, const char *format, ...) {
-  char message[1024], quote[SAY_QUOTE];
+  char message[1536], quote[SAY_QUOTE];
   va_list args;
   va_start(args, format);
   vsnprintf(message, sizeof message, format, args);
@@ -48,6 +48,32 @@ tesela_status tensor_wrong(tensor_reading *r, const char *file_name, const char 
   tensor_usage(r, "%s: %s", say_quote(file_name, quote), message);
   r->usage = false;
   return TESELA_E_INVALID;
+}
+
+const char *tensor_name_at(const void *file, int32_t i) {
+  const tensor_file *f = file;
+  return i < f->info.n_tensors ? f->info.tensor[i].name : NULL;
+}
+
+const char *tensor_names(const char *unknown, const char *has,
+                         const char *(*name)(const void *user, int32_t i), const void *user,
+                         char text[TENSOR_NAMES_TEXT]) {
+  enum { MOST = 5 };
+  char quote[SAY_QUOTE];
+  int32_t n = 0;
+  const char *near = tesela_nearest(unknown, strlen(unknown), name, user);
+  size_t used = 0;
+  text[0] = '\0';
+  while (name(user, n)) n++;
+  if (n == 0) return text;
+  if (near) used += (size_t)snprintf(text, TENSOR_NAMES_TEXT, "; did you mean %s", say_quote(near, quote));
+  used +=
+      (size_t)snprintf(text + used, TENSOR_NAMES_TEXT - used, "%s %s %" PRId32 ":", near ? "?" : ";", has, n);
+  for (int32_t i = 0; i < n && i < MOST; i++)
+    used += (size_t)snprintf(text + used, TENSOR_NAMES_TEXT - used, "%s %s", i > 0 ? "," : "",
+                             say_quote(name(user, i), quote));
+  if (n > MOST) snprintf(text + used, TENSOR_NAMES_TEXT - used, ", ...");
+  return text;
 }
 
 tesela_status tensor_text(tensor_reading *r, const char *text, const tesela_xla_shape *of,
@@ -216,7 +242,11 @@ tesela_status tensor_read(tensor_reading *r, const tensor_file *file, const tese
                           file->info.n_tensors ? "tensor=NAME selects one" : "");
     entry = says->name ? tesela_file_find(file->file, says->name) : file->info.tensor;
   }
-  if (!entry) return tensor_wrong(r, file->name, "has no tensor %s", say_quote(says->name, quote));
+  if (!entry) {
+    char names[TENSOR_NAMES_TEXT];
+    return tensor_wrong(r, file->name, "has no tensor %s%s", say_quote(says->name, quote),
+                        tensor_names(says->name, "the file has", tensor_name_at, file, names));
+  }
   return read_entry(&(reader){r, file, entry, says, out});
 }
 
@@ -227,8 +257,12 @@ bool tensor_goes_through(const tensor_file *file, const tensor_says *says) {
 /* ---- for operations -------------------------------------------------------------------------------------- */
 
 tesela_status tensor_request_open(tesela_request *q, const char *field, tensor_file *file) {
+  return tensor_request_open_at(q, tesela_request_get(q, field), file);
+}
+
+tesela_status tensor_request_open_at(tesela_request *q, const tesela_value *value, tensor_file *file) {
   request_path path;
-  tesela_status status = request_path_open(q, tesela_request_get(q, field), false, &path);
+  tesela_status status = request_path_open(q, value, false, &path);
   if (status != TESELA_OK) return status;
   *file =
       (tensor_file){.name = q->files_anywhere && strcmp(path.name, "-") == 0 ? "standard input" : path.name};

@@ -64,6 +64,16 @@ bool tensor_goes_through(const tensor_file *file, const tensor_says *says);
 #define TENSOR_SHAPE_TEXT 512
 const char *tensor_shape_text(const tesela_xla_shape *shape, char text[TENSOR_SHAPE_TEXT]);
 
+/* Names for the end of a message about one that is unknown: "; the file has 6: wte.weight, ..." or
+ * "; did you mean wte.weight? the file has 6: ..."; "" for a file without any.
+ * `name` gives name i, NULL after the last; `has`: "the file has". Returns `text`. */
+#define TENSOR_NAMES_TEXT 640
+const char *tensor_names(const char *unknown, const char *has,
+                         const char *(*name)(const void *user, int32_t i), const void *user,
+                         char text[TENSOR_NAMES_TEXT]);
+/* The names of the tensors of a file, for tensor_names; user is a tensor_file. */
+const char *tensor_name_at(const void *file, int32_t i);
+
 /* Fill r->err; `tensor_wrong` with the name of the file before the message. */
 tesela_status tensor_wrong(tensor_reading *r, const char *file_name, const char *format, ...)
     TESELA_PRINTF(3, 4);
@@ -71,8 +81,9 @@ tesela_status tensor_usage(tensor_reading *r, const char *format, ...) TESELA_PR
 
 /* ---- for operations ---- */
 
-/* Open the file that a field names. */
+/* Open the file that a field names, or another path that is a text. */
 tesela_status tensor_request_open(tesela_request *q, const char *field, tensor_file *file);
+tesela_status tensor_request_open_at(tesela_request *q, const tesela_value *path, tensor_file *file);
 void tensor_request_close(tensor_file *file);
 /* The layouts of a request. tensor_request_failed makes q agree with a failure of reading: the field whose text, or an item of whose
  * list, it is about, or NULL. Returns status. */

@@ -37,8 +37,8 @@ bool tensor_name_ends(const char *name, const char *const *endings) {
 }
 
 /* By the name of the output, and by the field format. */
-static tesela_status find_format(tensor_job *job) {
-  const char *said = text_of(job->q, "format"), *path = text_of(job->q, "output");
+static tesela_status find_format(tensor_job *job, const char *path) {
+  const char *said = text_of(job->q, "format");
   char quote[SAY_QUOTE];
   for (int i = TESELA_FILE_NPY; i <= TESELA_FILE_SAFETENSORS; i++) {
     const char *dot = strrchr(path, '.');
@@ -72,7 +72,12 @@ static tesela_status read_options(tensor_job *job) {
 }
 
 tesela_status tensor_job_begin(tesela_request *q, const tesela_file_format *only, tensor_job *job) {
-  const char *path = text_of(q, "output");
+  return tensor_job_begin_at(q, tesela_request_get(q, "file"), tesela_request_get(q, "output"), only, job);
+}
+
+tesela_status tensor_job_begin_at(tesela_request *q, const tesela_value *file, const tesela_value *output,
+                                  const tesela_file_format *only, tensor_job *job) {
+  const char *path = tesela_value_text(output);
   *job = (tensor_job){.q = q, .r = tensor_request_reading(q), .path = REQUEST_NO_PATH};
   job->says = (tensor_says){text_of(q, "from"), text_of(q, "dtype"), text_of(q, "tensor"), "from"};
   job->name = q->files_anywhere && strcmp(path, "-") == 0 ? "standard output" : path;
@@ -82,9 +87,16 @@ tesela_status tensor_job_begin(tesela_request *q, const tesela_file_format *only
                                              .progress_user = q};
   tesela_status status = read_options(job);
   if (only) job->format = *only;
-  if (status == TESELA_OK && !only) status = find_format(job);
-  if (status == TESELA_OK) status = request_path_open(q, tesela_request_get(q, "output"), true, &job->path);
-  if (status == TESELA_OK) status = tensor_request_open(q, "file", &job->in);
+  if (status == TESELA_OK && !only) status = find_format(job, path);
+  if (status == TESELA_OK) {
+    q->field = "output";
+    status = request_path_open(q, output, true, &job->path);
+  }
+  if (status == TESELA_OK) {
+    q->field = "file";
+    status = tensor_request_open_at(q, file, &job->in);
+    job->no_input = status != TESELA_OK;
+  }
   if (status != TESELA_OK) return status;
   const size_t n = (size_t)job->in.info.n_tensors + 1;
   job->options.source = job->in.file;
@@ -165,6 +177,7 @@ tesela_status tensor_job_add(tensor_job *job, const tensor *from, const tesela_x
                         say_quote(fill_text, quote), err.message);
   job->options.plan.fill = fill.fill;
   memcpy(item->fill_value, fill.fill_value, sizeof fill.fill_value);
+  job->n_made++;
   made->from_text = text_of_shape(&from->shape);
   made->to_text = text_of_shape(to);
   if (!made->from_text || !made->to_text) return no_memory(job->q);
@@ -175,43 +188,93 @@ tesela_status tensor_job_add(tensor_job *job, const tensor *from, const tesela_x
   return TESELA_OK;
 }
 
+/* ---- packed? ---------------------------------------------------------------------------------------------- */
+
+bool tensor_is_packed(const tesela_file_tensor *entry) {
+  const char *text = entry->layout;
+  tesela_xla_shape shape;
+  tesela_layout layout, dense;
+  tesela_difference difference;
+  tesela_error err;
+  char type[16];
+  if (!text) return false;
+  if (tesela_xla_parse(text, strlen(text), TESELA_XLA_STRICT, &shape, NULL, &err) != TESELA_OK ||
+      tesela_xla_to_layout(&shape, &layout, &err) != TESELA_OK)
+    return true; /* the reader reports the error */
+  if (layout.bits == 8 * tesela_dtype_bytes(shape.dtype) &&
+      tesela_file_type(TESELA_FILE_SAFETENSORS, shape.dtype, type))
+    return true;
+  tesela_file_tensor plain = {.dtype = layout.dtype, .bits = layout.bits, .rank = layout.rank};
+  memcpy(plain.shape, layout.shape, sizeof plain.shape);
+  return tesela_file_layout(&plain, TESELA_DTYPE_NONE, &dense, &err) != TESELA_OK ||
+         tesela_layout_compare(&layout, &dense, &difference, NULL) != TESELA_OK || !difference.same ||
+         !difference.same_extent;
+}
+
 /* ---- write ------------------------------------------------------------------------------------------------- */
+
+void tensor_put_tally(tesela_sink *out, const tensor_tally *tally) {
+  tesela_put_key_int(out, "n_tensors", tally->n);
+  tesela_put_key_int(out, "n_packed", tally->n_made);
+  if (tally->resume) tesela_put_key_int(out, "n_resumed", tally->n_resumed);
+  if (tally->dry_run) tesela_put_key_bool(out, "dry_run", true);
+  if (tally->verify) tesela_put_key_bool(out, "verified", !tally->differs);
+}
+
+static void put_tensor(const tensor_job *job, int64_t i) {
+  tesela_sink *j = job->q->out;
+  const tesela_file_written *out = &job->written[i];
+  tesela_put_object(j);
+  if (job->format == TESELA_FILE_SAFETENSORS) tesela_put_key_text(j, "name", job->item[i].name);
+  tesela_put_key_text(j, "from", job->made[i].from_text);
+  tesela_put_key_text(j, "to", job->made[i].to_text);
+  tesela_put_key_int(j, "offset", out->offset);
+  tesela_put_key_int(j, "bytes", out->bytes);
+  tesela_put_key_text(j, "plan", out->plan);
+  tesela_put_end(j);
+}
 
 static int put_answer(void *user) {
   const tensor_job *job = user;
   tesela_sink *j = job->q->out;
+  tensor_tally *tally = job->tally;
+  for (int64_t i = 0; tally && i < job->n; i++) {
+    tally->n_resumed += job->written[i].resumed;
+    tally->data_bytes += job->written[i].bytes;
+  }
+  if (tally) tally->n += job->n;
+  if (tally) tally->n_made += job->n_made;
+  if (job->silent) return 0;
   tesela_put_key_text(j, "output", job->path.name);
   tesela_put_key_text(j, "format", formats[job->format]);
   tesela_put_key_int(j, "bytes", job->bytes);
   tesela_put_key(j, "tensors");
   tesela_put_list(j);
-  for (int64_t i = 0; i < job->n; i++) {
-    const tesela_file_written *out = &job->written[i];
-    if (!job->item[i].from) continue;
-    tesela_put_object(j);
-    if (job->format == TESELA_FILE_SAFETENSORS) tesela_put_key_text(j, "name", job->item[i].name);
-    tesela_put_key_text(j, "from", job->made[i].from_text);
-    tesela_put_key_text(j, "to", job->made[i].to_text);
-    tesela_put_key_int(j, "offset", out->offset);
-    tesela_put_key_int(j, "bytes", out->bytes);
-    tesela_put_key_text(j, "plan", out->plan);
-    tesela_put_end(j);
-  }
+  for (int64_t i = 0; i < job->n; i++)
+    if (job->item[i].from) put_tensor(job, i);
   tesela_put_end(j);
+  if (tally && !job->options.hold) tensor_put_tally(j, tally);
   return j->stopped;
 }
 
 tesela_status tensor_job_write(tensor_job *job) {
   tesela_error err;
+  bool differs = false;
   job->r.text = NULL;
+  job->options.differs = &differs;
   job->options.ready = put_answer;
   job->options.ready_user = job;
   tesela_status status = tesela_file_write(request_path_text(&job->path), job->format, job->n, job->item,
                                            &job->options, job->written, &job->bytes, &err);
   if (status == TESELA_OK) return status;
+  if (differs && job->options.dry_run) {
+    request_note(job->q, "%s: %s", job->name, err.message);
+    job->tally->differs = true;
+    return put_answer(job) ? TESELA_E_STOPPED : TESELA_OK;
+  }
   tensor_wrong(&job->r, job->name, "%s", err.message);
   job->q->err->reason = err.reason;
-  return job->q->err->status = status;
+  return job->q->err->status = differs ? TESELA_E_IO : status;
 }
 
 tesela_status tensor_job_end(tensor_job *job, tesela_status status) {
@@ -227,6 +290,10 @@ tesela_status tensor_job_end(tensor_job *job, tesela_status status) {
   free(job->made);
   free(job->item);
   free(job->written);
+  job->n = 0;
+  job->made = NULL;
+  job->item = NULL;
+  job->written = NULL;
   tensor_request_close(&job->in);
   return status;
 }

@@ -23,6 +23,14 @@ typedef struct tensor_made {
   char *from_text, *to_text;
 } tensor_made;
 
+/* What is said about all tensors at the end. */
+typedef struct tensor_tally {
+  int64_t n, n_made, n_resumed; /* all of the output, in another layout, by an earlier process */
+  int64_t data_bytes;           /* of all tensors */
+  bool verify, resume, dry_run; /* the fields */
+  bool differs; /* with verify and dry_run: a file is not what it should be, which is said in a note */
+} tensor_tally;
+
 typedef struct tensor_job {
   tesela_request *q;
   tensor_reading r;
@@ -37,6 +45,10 @@ typedef struct tensor_job {
   tesela_file_item *item;
   tesela_file_written *written;
   int64_t bytes;
+  int64_t n_made;      /* tensors in another layout */
+  bool silent;         /* nothing is put */
+  bool no_input;       /* of a failure: the input cannot be opened */
+  tensor_tally *tally; /* of pack: put after the tensors of a single file; NULL: not */
 } tensor_job;
 
 /* Read the fields file, output, format, threads, isa, memory, from, dtype and tensor, and open the input. `only`: the format of the
@@ -50,10 +62,19 @@ void tensor_job_keep(tensor_job *job, const tesela_file_tensor *entry);
 tesela_status tensor_job_add(tensor_job *job, const tensor *from, const tesela_xla_shape *to,
                              const char *what);
 
-/* Write, and put the answer. The answer is complete before the file gets its name. */
-tesela_status tensor_job_write(tensor_job *job);
+/* The same with other paths than those of the fields. */
+tesela_status tensor_job_begin_at(tesela_request *q, const tesela_value *file, const tesela_value *output,
+                                  const tesela_file_format *only, tensor_job *job);
 
-/* Close and free; the fields of a failure agree with it. Returns status. */
+/* Is a tensor recorded in another layout than unpack gives it? One that is row-major stays recorded where the file has no type for
+ * it. */
+bool tensor_is_packed(const tesela_file_tensor *entry);
+
+/* Write, and put the answer. The answer is complete before the file gets its name. With job->tally the counts are added to it. */
+tesela_status tensor_job_write(tensor_job *job);
+void tensor_put_tally(tesela_sink *out, const tensor_tally *tally);
+
+/* Close and free; the fields of a failure agree with it. Returns status. A job that has ended may be ended again, successfully. */
 tesela_status tensor_job_end(tensor_job *job, tesela_status status);
 
 /* Has a file's name one of these endings? The list ends with NULL. */

@@ -126,8 +126,19 @@ const char pack_details[] =
     "and whose rank is that of the braces. The first matching RULE decides, then --to; other tensors "
     "are copied unchanged. A tensor that is already packed is refused. FILE may also be raw or .npy; "
     "its tensor is named \"tensor\".\n\n"
+    "FILE may be the index of a checkpoint in shards, model.safetensors.index.json; --output is then "
+    "the new index. All shards are checked first, then written beside the new index; they get their "
+    "names together, and the index after them.\n\n"
+    "With --resume the bytes are written into .NAME.partial.tesela beside the output, which stays if "
+    "the run is killed. After the bytes comes a record: a digest of what the output should be, and "
+    "for each tensor that is on the disk the digest of its bytes in the input. The next run with "
+    "--resume copies only the tensors whose record is as it would be written now. So a changed input "
+    "is copied again from the first tensor that changed, and other rules begin anew.\n\n"
+    "Exit status 1: --dry-run --verify found that the output differs.\n\n"
     "  $ tesela pack model.safetensors -o tpu.safetensors '*.weight={1,0:T(8,128)(2,1)}'\n"
-    "  $ tesela pack x.npy -o x.safetensors --to '{0,1:T(8,128)}'";
+    "  $ tesela pack x.npy -o x.safetensors --to '{0,1:T(8,128)}'\n"
+    "  $ tesela pack model.safetensors.index.json -o tpu/model.safetensors.index.json --resume "
+    "--verify '*.weight={1,0:T(8,128)}'";
 
 const char unpack_details[] =
     "Reverses pack: every tensor with a recorded layout gets its type and dims back, row-major, and "

@@ -40,11 +40,19 @@ bool json_stream_end(json_stream *j) {
 
 /* ---- answers ---------------------------------------------------------------------------------------------- */
 
+static bool is_key(const tesela_event *event, const char *name) {
+  return name && event->kind == TESELA_EVENT_KEY && event->length == strlen(name) &&
+         memcmp(event->text, name, event->length) == 0;
+}
+
 static int take_answer(tesela_sink *sink, const tesela_event *event) {
   json_request *a = (json_request *)sink; /* its first member */
   if (a->next && event->kind == TESELA_EVENT_BOOL) a->flag = event->integer != 0;
-  a->next = a->member && event->kind == TESELA_EVENT_KEY && a->depth == 1 &&
-            event->length == strlen(a->member) && memcmp(event->text, a->member, event->length) == 0;
+  if (a->next_number && event->kind == TESELA_EVENT_INT) *a->next_number = event->integer;
+  a->next = a->depth == 1 && is_key(event, a->member);
+  a->next_number = NULL;
+  for (size_t i = 0; a->depth == 1 && i < sizeof a->number / sizeof a->number[0]; i++)
+    if (is_key(event, a->number[i].name)) a->next_number = &a->number[i].value;
   a->depth += (event->kind == TESELA_EVENT_OBJECT || event->kind == TESELA_EVENT_LIST) -
               (event->kind == TESELA_EVENT_END);
   return tesela_json_take(&a->out.sink, event);

@@ -34,19 +34,24 @@ int json_answer(const cli_context *cli, size_t n, const tesela_value *fields);
 int json_answer_flag(const cli_context *cli, size_t n, const tesela_value *fields, const char *member,
                      bool *flag);
 
-/* The same in two parts. `a` has zeros except for `member`, which may be NULL, and members of `r` that these do not set:
- * progress and unfinished. Without --json the answer is not printed, but failures are reported. json_tell frees `a`; do not
- * call it after json_ask returned a status other than CLI_YES, which has been reported. */
+/* The same in two parts. `a` has zeros except for `member`, which may be NULL, the names of `number`, and members of `r` that
+ * these do not set: progress and unfinished. Without --json the answer is not printed, but failures are reported. json_tell frees
+ * `a`; do not call it after json_ask returned a status other than CLI_YES, which has been reported. */
 typedef struct json_request {
   tesela_sink sink; /* first: the callback finds the rest through it */
   tesela_request r;
   const char *member;
   bool flag; /* its value */
+  struct {
+    const char *name; /* of an integer in the answer, at its top; NULL: unused */
+    int64_t value;
+  } number[4];
   tesela_status done;
   /* Storage of the request: */
   tesela_json_out out;
   int depth;
   bool next;
+  int64_t *next_number; /* that of the key before; or NULL */
   tesela_value value;
   tesela_error err;
   tesela_target own;

@@ -122,11 +122,16 @@ static const cli_option help_options[] = {
 
 static const cli_option pack_options[] = {
     TARGET_OPTION,
-    {"output", 'o', "FILE", "write to FILE (default: standard output, also -)"},
+    {"output", 'o', "FILE", "write to FILE (default: standard output, also -); of an index: the new index"},
     {"to", 't', "LAYOUT", "layout of tensors that no RULE matches: {1,0:T(8,128)}"},
     {"from", 'f', "LAYOUT", "layout of a raw FILE: f32[1000,200]{1,0}"},
     {"dtype", 0, "TYPE", "element type where the file lacks it: bf16 for <V2"},
     {"fill", 0, "VALUE", "content of padding: zero, leave, or a value such as 1.5 or 0x7fc0 (default: zero)"},
+    {"verify", 0, NULL,
+     "read the output back and compare every element and all padding before it gets its name"},
+    {"dry-run", 'n', NULL,
+     "write nothing: check all and print what would be done; with --verify, check the existing output"},
+    {"resume", 0, NULL, "continue what an earlier run left, and leave what a later one continues"},
     COPY_OPTIONS,
     HEADER_OPTION,
     END,

@@ -8,5 +8,5 @@
 int cmd_relayout(const cli_context *cli) {
   if (!cli_has(cli, "to"))
     return say_usage(cli, "missing option --to: the layout to write, such as --to '{1,0:T(8,128)}'");
-  return tensor_verb(cli, 0, NULL);
+  return tensor_verb(cli, 0, NULL, NULL);
 }

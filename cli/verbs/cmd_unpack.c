@@ -4,4 +4,4 @@
  */
 #include "verbs/tensor_verb.h"
 
-int cmd_unpack(const cli_context *cli) { return tensor_verb(cli, 0, NULL); }
+int cmd_unpack(const cli_context *cli) { return tensor_verb(cli, 0, NULL, NULL); }

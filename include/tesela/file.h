@@ -129,6 +129,54 @@ TESELA_API tesela_status tesela_file_layout(const tesela_file_tensor *tensor, te
 /// as for TESELA_BF16), "" in a raw file. false, and "", if the format has no name for it.
 TESELA_API bool tesela_file_type(tesela_file_format format, tesela_dtype dtype, char type[16]);
 
+/* ==== Shards ==== */
+
+/// A checkpoint in several .safetensors, from its index: the JSON object of model.safetensors.index.json, whose member weight_map has
+/// the name of a file for each tensor.
+typedef struct tesela_file_index tesela_file_index;
+
+/// A file of a checkpoint. Its tensors are info.tensor[first] to info.tensor[first + n - 1].
+typedef struct tesela_file_shard {
+  const char *name; ///< of a file in the folder of the index; without a slash
+  int64_t first, n;
+} tesela_file_shard;
+
+/// The content of an index; valid while it is open.
+typedef struct tesela_file_index_info {
+  int64_t n_shards;
+  const tesela_file_shard *shard; ///< by name
+  int64_t n_tensors;
+  const char *const *tensor; ///< names, by shard, then by name
+  int64_t reserved[4];       ///< 0: room to grow (base.h)
+} tesela_file_index_info;
+
+/// Read an index.
+///
+/// Example: {"weight_map": {"a": "m-1.safetensors", "b": "m-2.safetensors"}} has 2 shards with 1 tensor each.
+///
+/// @param index    receives the index; tesela_file_index_close frees it
+/// @param path     as for tesela_file_open
+/// @param options  max_header bounds the bytes of the index and its memory; NULL: the defaults
+/// @return TESELA_OK; TESELA_E_IO as tesela_file_open; TESELA_E_SYNTAX for a text that is not JSON, err->at is the byte; TESELA_E_INVALID
+///         for one without a weight_map, a tensor that is listed twice, a file name that is empty, has a slash or leads to another
+///         folder, NULL; TESELA_E_LIMIT beyond max_header; TESELA_E_MEMORY.
+/// O(bytes * log tensors). Any thread; an open index may be read by any number of threads.
+TESELA_API tesela_status tesela_file_index_open(tesela_file_index **index, const char *path,
+                                                const tesela_file_options *options, tesela_error *err);
+
+/// NULL is allowed.
+TESELA_API void tesela_file_index_close(tesela_file_index *index);
+
+/// The content of the index. O(1).
+TESELA_API void tesela_file_index_describe(const tesela_file_index *index, tesela_file_index_info *info);
+
+/// Does an open file hold exactly the tensors that the index lists for shard k?
+///
+/// @return TESELA_OK; TESELA_E_MISMATCH with the first tensor, by name, that the file lacks or that it has and the index lists for
+///         another file or not at all; TESELA_E_RANGE for k; TESELA_E_INVALID for NULL. O(tensors * log tensors).
+TESELA_API tesela_status tesela_file_index_check(const tesela_file_index *index, int64_t k,
+                                                 const tesela_file *file, tesela_error *err);
+
 /* ==== Writing ==== */
 
 #define TESELA_FILE_PATH 4096 ///< bytes of the longest path that is written to, the NUL included
@@ -169,6 +217,25 @@ typedef struct tesela_file_write_options {
   /// a descriptor such as "-". Only its last part is looked at: whoever allows a folder alone opens that folder step by step,
   /// and gives a path such as /dev/fd/7/x.npy.
   bool only_files;
+  /// Continue what an earlier call with `resume` left when its process ended, however that was. The bytes are in a partial file beside
+  /// the output, ".NAME.partial.tesela"; after them stands a record, whose first line is a digest of what the output should be (header, layouts,
+  /// fill, version), followed by a line for each tensor that is on the disk: the digest of its bytes in the source. A tensor is copied
+  /// unless its line, and all before it, are as they would be written now: a changed source is copied again from the first
+  /// tensor that changed, another header, layout or fill begins anew, and so does a torn record from the line that is torn. Times
+  /// and names of files do not matter. The file is synced at least every 64 MiB and 256 tensors. A failure leaves it, too. A lock keeps other
+  /// processes out (TESELA_E_IO). Refused, with TESELA_E_UNSUPPORTED, for a path that is not a regular file.
+  bool resume;
+  /// Before the file gets its name it is synced and read back: the header, every element by the definition of both layouts, every
+  /// place of padding. TESELA_E_MISMATCH with the first difference; then it does not get its name, and nothing of it is resumed. Copies that
+  /// change bytes, by a transform or a swap, are refused with TESELA_E_UNSUPPORTED.
+  bool verify;
+  /// Write nothing: check all, make the plans, set `written` and `bytes`, call `ready`. With `verify` the file that has
+  /// the name is verified: is it what would be written?
+  bool dry_run;
+  /// Leave the whole file under the name of its partial file, for tesela_file_publish or tesela_file_discard: for several files that
+  /// appear together.
+  bool hold;
+  bool *differs;                     ///< set to true where `verify` finds a difference; may be NULL
   const tesela_allocator *allocator; ///< NULL: malloc and free
   int64_t reserved[4];               ///< 0: room to grow (base.h)
 } tesela_file_write_options;
@@ -178,6 +245,7 @@ typedef struct tesela_file_written {
   char type[16];               ///< as the file writes it, cut to fit: "F32", "<f4"; "" in a raw one
   int64_t offset, bytes;       ///< of its data in the file
   char plan[TESELA_FILE_PLAN]; ///< the plan of its copy, cut to fit; "" if copied unchanged
+  bool resumed;                ///< an earlier process copied it
 } tesela_file_written;
 
 /// Write tensors into a file, each in another layout.
@@ -201,11 +269,42 @@ typedef struct tesela_file_written {
 ///         tesela_plan_create;
 ///         TESELA_E_MISMATCH as there, and if the size of a tensor differs from `from`; TESELA_E_INVALID for a number of
 ///         items that the format cannot hold, a repeated name, or NULL; TESELA_E_LIMIT for a name too long for a layout key;
-///         TESELA_E_STOPPED if progress or ready asked to stop, or the reader of a pipe is closed; TESELA_E_OVERFLOW; TESELA_E_MEMORY.
+///         TESELA_E_STOPPED if progress or ready asked to stop, or the reader of a pipe is closed; TESELA_E_OVERFLOW; TESELA_E_MEMORY;
+///         and those of options->resume and options->verify.
 TESELA_API tesela_status tesela_file_write(const char *path, tesela_file_format format, int64_t n,
                                            const tesela_file_item *items,
                                            const tesela_file_write_options *options,
                                            tesela_file_written *written, int64_t *bytes, tesela_error *err);
+
+/// Write the same index for files with other sizes: the text of the index, with another metadata.total_size if it has one. The file is
+/// whole or not written at all, as with tesela_file_write.
+///
+/// @param total_bytes  of the data of all tensors
+/// @param options      only_files, hold, unfinished and allocator count; NULL: the defaults
+/// @param bytes        receives the size of the file, for tesela_file_publish; may be NULL
+/// @return TESELA_OK; TESELA_E_IO and TESELA_E_UNSUPPORTED as tesela_file_write; TESELA_E_RANGE for total_bytes below 0;
+///         TESELA_E_INVALID for NULL; TESELA_E_MEMORY. O(bytes). Any thread.
+TESELA_API tesela_status tesela_file_index_write(const tesela_file_index *index, const char *path,
+                                                 int64_t total_bytes,
+                                                 const tesela_file_write_options *options, int64_t *bytes,
+                                                 tesela_error *err);
+
+/// Give a file that options->hold left its name, as tesela_file_write does at its end.
+///
+/// Example: after tesela_file_write("a", ...) with hold, "a" is as before and ".a.partial.tesela" has the bytes; now "a" has them.
+///
+/// @param path        that of tesela_file_write
+/// @param bytes       its size, as tesela_file_write gave it
+/// @param only_files  as in the options
+/// @return TESELA_OK; TESELA_E_IO if there is no such file, it is shorter, another process writes it, or it cannot get the name;
+///         TESELA_E_UNSUPPORTED for a path that only_files refuses; TESELA_E_RANGE for bytes below 0;
+///         TESELA_E_INVALID for NULL; TESELA_E_MEMORY.
+/// Any thread. Two syncs and a rename.
+TESELA_API tesela_status tesela_file_publish(const char *path, int64_t bytes, bool only_files,
+                                             tesela_error *err);
+
+/// Remove such a file instead, or one that a process with options->resume left. Statuses as above.
+TESELA_API tesela_status tesela_file_discard(const char *path, bool only_files, tesela_error *err);
 
 #ifdef __cplusplus
 }

@@ -80,4 +80,27 @@ tesela_status tesela__output_finish(tesela__output *out, tesela_error *err);
 /* Give up, unless it is finished; release it. NULL is allowed. */
 void tesela__output_close(tesela__output *out);
 
+/* Room for `bytes` bytes in a partial file: it has the name ".NAME.partial.tesela" beside path from the beginning and stays when
+ * this process ends, however it ends. The bytes of the output come first, then a record, a text. One whose record begins with `first` is
+ * continued: *continued, and the bytes are those that an earlier process left. Any other begins with zeros. With `first` NULL nothing is
+ * continued, and closing removes the file unless it is held. TESELA_E_IO if another process writes it; TESELA_E_UNSUPPORTED for a path
+ * that is not a regular file. */
+tesela_status tesela__partial_create(tesela__output **out, const char *path, int64_t bytes, const char *first,
+                                     bool only_files, const tesela_allocator *allocator, uint8_t **data,
+                                     bool *continued, tesela_error *err);
+/* Up to `length` bytes of the record from `at` on; how many there are. */
+int64_t tesela__partial_recall(const tesela__output *out, int64_t at, char *text, int64_t length);
+/* All bytes are on the disk; then the record ends with `text`, which stands at `at`. */
+tesela_status tesela__partial_note(tesela__output *out, int64_t at, const char *text, int64_t length,
+                                   tesela_error *err);
+/* All bytes are on the disk, and the file keeps the name beside after it is closed. */
+tesela_status tesela__partial_hold(tesela__output *out, tesela_error *err);
+/* Open again what was held, with that many bytes, for tesela__output_finish; `removes`: tesela__output_close removes it unless it is
+ * finished. */
+tesela_status tesela__partial_open(tesela__output **out, const char *path, int64_t bytes, bool removes,
+                                   bool only_files, const tesela_allocator *allocator, tesela_error *err);
+
+/* All bytes of an output are on the disk, and what is read of them next comes from there where the system can do that. */
+tesela_status tesela__output_reread(tesela__output *out, tesela_error *err);
+
 #endif

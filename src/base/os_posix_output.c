@@ -22,23 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096, TRIES = 100, LINKS = 40, WRITE_BLOCK = 1 << 20 };
-
-struct tesela__output {
-  tesela_allocator allocator;
-  char *path;    /* the final name, links followed; NULL for a descriptor */
-  int to;        /* the descriptor that the path means, or -1 */
-  bool stream;   /* written at the end */
-  bool replaces; /* a file of this owner and mode */
-  mode_t mode;
-  uid_t owner;
-  gid_t group;
-  int fd;
-  uint8_t *data; /* mapped; zeros at first; never NULL */
-  int64_t size;
-  char *unfinished; /* the temporary name while it exists, else "" */
-  char own_unfinished[PATH_BYTES];
-};
+enum { PATH_BYTES = TESELA__OUTPUT_PATH, TRIES = 100, LINKS = 40, WRITE_BLOCK = 1 << 20 };
 
 /* ---- the temporary name -------------------------------------------------------------------------------------- */
 
@@ -52,11 +36,11 @@ static void hold_signals(sigset_t *before) {
 }
 
 static void remove_unfinished(tesela__output *out) {
-  if (*out->unfinished) unlink(out->unfinished);
+  if (*out->unfinished && !out->stays) unlink(out->unfinished);
   *out->unfinished = '\0';
 }
 
-static tesela_status fail_output(tesela_error *err, const char *what) {
+tesela_status tesela__output_fail(tesela_error *err, const char *what) {
   static const int of_path[] = {ENOENT, EACCES, ENOTDIR, EISDIR, EROFS, ENAMETOOLONG};
   for (size_t i = 0; i < sizeof of_path / sizeof of_path[0]; i++)
     if (errno == of_path[i]) return tesela__os_fail(err, TESELA_REASON_PATH, what);
@@ -124,7 +108,8 @@ static tesela_status open_unfinished(tesela__output *out, tesela_error *err) {
   sigset_t before;
   if (out->stream) {
     out->fd = tesela__os_unnamed();
-    return out->fd >= 0 ? TESELA_OK : fail_output(err, "no temporary file (TMPDIR sets its folder): ");
+    return out->fd >= 0 ? TESELA_OK
+                        : tesela__output_fail(err, "no temporary file (TMPDIR sets its folder): ");
   }
   mode_t mode = out->replaces ? 0600 : 0666; /* the old file's mode comes at the end */
   out->fd = open_unnamed(out, mode);
@@ -135,9 +120,10 @@ static tesela_status open_unfinished(tesela__output *out, tesela_error *err) {
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   errno = reason;
   if (out->fd >= 0) return TESELA_OK;
-  if (!out->replaces || (errno != EACCES && errno != EPERM)) return fail_output(err, "");
-  return fail_output(err, "cannot create a file in its folder, and a file is replaced as a whole (-o - > "
-                          "FILE writes into one): ");
+  if (!out->replaces || (errno != EACCES && errno != EPERM)) return tesela__output_fail(err, "");
+  return tesela__output_fail(err,
+                             "cannot create a file in its folder, and a file is replaced as a whole (-o - > "
+                             "FILE writes into one): ");
 }
 
 /* Reserve and map `size` bytes. */
@@ -162,6 +148,8 @@ static tesela_status make_room(tesela__output *out, tesela_error *err) {
   errno = reason;
   return tesela__os_fail(err, TESELA_REASON_NONE, what);
 }
+
+tesela_status tesela__output_room(tesela__output *out, tesela_error *err) { return make_room(out, err); }
 
 /* The descriptor that a path means: 1 for "-" and /dev/stdout, N for /dev/fd/N; else -1. */
 static int descriptor_of(const char *path) {
@@ -202,7 +190,7 @@ static char *follow_links(const char *path, int most, const tesela_allocator *al
 }
 
 /* Find the destination of the bytes: links are followed, so that a link remains, or refused. */
-static tesela_status look_at_path(tesela__output *out, const char *path, bool only_files, tesela_error *err) {
+tesela_status tesela__output_look(tesela__output *out, const char *path, bool only_files, tesela_error *err) {
   struct stat info;
   out->to = descriptor_of(path);
   if (only_files && (out->to >= 0 || (lstat(path, &info) == 0 && !S_ISREG(info.st_mode))))
@@ -214,10 +202,10 @@ static tesela_status look_at_path(tesela__output *out, const char *path, bool on
                           "is a terminal; write the data to a file or a pipe");
   }
   bool exists = stat(path, &info) == 0;
-  if (!exists && (errno != ENOENT || !*path)) return fail_output(err, "");
+  if (!exists && (errno != ENOENT || !*path)) return tesela__output_fail(err, "");
   if (exists && S_ISDIR(info.st_mode)) {
     errno = EISDIR;
-    return fail_output(err, "");
+    return tesela__output_fail(err, "");
   }
   out->stream = exists && !S_ISREG(info.st_mode);
   out->replaces = exists && !out->stream;
@@ -227,9 +215,9 @@ static tesela_status look_at_path(tesela__output *out, const char *path, bool on
     out->group = info.st_gid;
   }
   if (out->replaces && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
-    return fail_output(err, "is read-only and not replaced: ");
+    return tesela__output_fail(err, "is read-only and not replaced: ");
   out->path = follow_links(path, only_files ? 1 : LINKS, &out->allocator);
-  return out->path ? TESELA_OK : fail_output(err, "");
+  return out->path ? TESELA_OK : tesela__output_fail(err, "");
 }
 
 tesela_status tesela__output_create(tesela__output **out, const char *path, int64_t bytes, char *unfinished,
@@ -241,7 +229,7 @@ tesela_status tesela__output_create(tesela__output **out, const char *path, int6
   *made = (tesela__output){.allocator = *allocator, .to = -1, .fd = -1, .size = bytes};
   made->unfinished = unfinished ? unfinished : made->own_unfinished;
   *made->unfinished = '\0';
-  tesela_status status = look_at_path(made, path, only_files, err);
+  tesela_status status = tesela__output_look(made, path, only_files, err);
   if (status == TESELA_OK) status = open_unfinished(made, err);
   if (status == TESELA_OK) status = make_room(made, err);
   if (status == TESELA_OK) {
@@ -258,7 +246,7 @@ tesela_status tesela__output_create(tesela__output **out, const char *path, int6
 static tesela_status write_stream(tesela__output *out, tesela_error *err) {
   int fd = out->path ? open(out->path, O_WRONLY | O_CLOEXEC) : out->to;
   tesela_status status = TESELA_OK;
-  if (fd < 0) return fail_output(err, "");
+  if (fd < 0) return tesela__output_fail(err, "");
   for (int64_t at = 0; at < out->size && status == TESELA_OK;) {
     int64_t rest = out->size - at;
     ssize_t n = write(fd, out->data + at, rest < WRITE_BLOCK ? (size_t)rest : WRITE_BLOCK);
@@ -266,11 +254,11 @@ static tesela_status write_stream(tesela__output *out, tesela_error *err) {
     if (n < 0 && errno == EPIPE)
       status = tesela__fail(err, TESELA_E_STOPPED, -1, "the reader closed the pipe");
     else if (n < 0)
-      status = fail_output(err, "");
+      status = tesela__output_fail(err, "");
     if (n > 0) at += n;
     if (at % (64 * WRITE_BLOCK) < n) tesela__drop_pages(out->data, out->size, false);
   }
-  if (out->path && close(fd) != 0 && status == TESELA_OK) status = fail_output(err, "");
+  if (out->path && close(fd) != 0 && status == TESELA_OK) status = tesela__output_fail(err, "");
   return status;
 }
 
@@ -297,21 +285,26 @@ static tesela_status sync_folder(const tesela__output *out, tesela_error *err) {
   snprintf(folder, sizeof folder, "%.*s.", folder_length(out->path), out->path);
   int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return TESELA_OK;
-  if (!sync_descriptor(fd)) status = fail_output(err, "is written, but its folder was not synced: ");
+  if (!sync_descriptor(fd)) status = tesela__output_fail(err, "is written, but its folder was not synced: ");
   close(fd);
   return status;
 }
 
-/* All bytes are on the disk before the name is. */
-static tesela_status give_name(tesela__output *out, tesela_error *err) {
+/* The record of a partial file is needed until its bytes are on the disk. */
+static bool drop_record(const tesela__output *out) {
+  return ftruncate(out->fd, out->end) == 0 && sync_descriptor(out->fd);
+}
+
+tesela_status tesela__output_name(tesela__output *out, tesela_error *err) {
   sigset_t before;
   int reason = 0;
   if (out->size > 0 && munmap(out->data, (size_t)out->size) != 0) reason = errno;
   out->size = 0;
   if (out->replaces) keep_owner_and_mode(out);
   if (reason == 0 && !sync_descriptor(out->fd)) reason = errno;
+  if (reason == 0 && out->partial && !drop_record(out)) reason = errno;
   errno = reason;
-  if (reason != 0) return fail_output(err, "");
+  if (reason != 0) return tesela__output_fail(err, "");
   hold_signals(&before);
   bool done =
       (*out->unfinished || name_beside(out, out->fd, 0) >= 0) && rename(out->unfinished, out->path) == 0;
@@ -319,18 +312,18 @@ static tesela_status give_name(tesela__output *out, tesela_error *err) {
   if (done) *out->unfinished = '\0';
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   errno = reason;
-  return done ? sync_folder(out, err) : fail_output(err, "");
+  return done ? sync_folder(out, err) : tesela__output_fail(err, "");
 }
 
 tesela_status tesela__output_finish(tesela__output *out, tesela_error *err) {
-  return out->stream ? write_stream(out, err) : give_name(out, err);
+  return out->stream ? write_stream(out, err) : tesela__output_name(out, err);
 }
 
 void tesela__output_close(tesela__output *out) {
   if (!out) return;
   if (out->size > 0 && out->data) munmap(out->data, (size_t)out->size);
+  remove_unfinished(out); /* while its lock is held */
   if (out->fd >= 0) close(out->fd);
-  remove_unfinished(out);
   tesela_allocator allocator = out->allocator;
   tesela__release(&allocator, out->path);
   tesela__release(&allocator, out);

@@ -6,8 +6,11 @@
  *   npy.c                the header of .npy files, both ways
  *   header_json.c        the JSON that headers of .safetensors are made of
  *   safetensors.c        such a header read; safetensors_write.c: made
- *   file_write.c         what each tensor is in the output, the header, then the copies
- *   file_copy.c          from mapped file to mapped file, within a bound
+ *   file_write.c         what each tensor is in the output, the header
+ *   file_fill.c          the bytes of the output; file_copy.c: from mapped file to mapped file, within a bound
+ *   file_record.c        what is recorded of an unfinished output
+ *   file_verify.c        is an output what it should be?
+ *   file_index.c         the shards of a checkpoint
  */
 #ifndef TESELA_SRC_FILE_H
 #define TESELA_SRC_FILE_H
@@ -89,6 +92,7 @@ typedef struct tesela__json {
   size_t length, at;
   int64_t begin; /* where the text begins in its file, for err->at */
   tesela_error *err;
+  const char *what; /* the text, for messages; NULL: "its header" */
 } tesela__json;
 
 /* Fail with what is wrong at a byte of the text: "its header is not JSON: ...". */

@@ -12,7 +12,7 @@ static void file_look(const tesela__file_copies *copies) {
   int64_t now = tesela__resident_bytes(), bound = copies->options->plan.memory_bytes;
   if (now >= 0 && now - copies->resident_before <= bound / 2) return;
   tesela__drop_pages(copies->in, copies->in_bytes, false);
-  tesela__drop_pages(copies->out, copies->out_bytes, true);
+  tesela__drop_pages(copies->out, copies->out_bytes, copies->out_written);
 }
 
 static void *file_keep(void *data) {
@@ -72,18 +72,26 @@ static int file_progress(void *user, int64_t bytes_done, int64_t bytes_total) {
                                    copies->bytes_total);
 }
 
+tesela_run_options tesela__file_watch(tesela__file_copies *copies, int64_t bytes) {
+  copies->bytes_now = bytes;
+  return (tesela_run_options){.progress = copies->options->progress ? file_progress : NULL,
+                              .progress_user = copies};
+}
+
+void tesela__file_count(tesela__file_copies *copies) {
+  copies->bytes_before += copies->bytes_now;
+  copies->bytes_now = 0;
+}
+
 static tesela_status file_run(tesela__file_copies *copies, const tesela_plan *plan, uint8_t *dst,
                               const uint8_t *src, tesela_error *err) {
   tesela_executor executor = {file_run_chunks, copies};
-  tesela_run_options options = {.executor = copies->keeps ? &executor : NULL,
-                                .progress = copies->options->progress ? file_progress : NULL,
-                                .progress_user = copies};
   tesela_plan_info info;
   tesela_plan_describe(plan, &info);
-  copies->bytes_now = info.dst_bytes;
+  tesela_run_options options = tesela__file_watch(copies, info.dst_bytes);
+  options.executor = copies->keeps ? &executor : NULL;
   tesela_status status = tesela_plan_run(plan, dst, src, &options, err);
-  copies->bytes_before += info.dst_bytes;
-  copies->bytes_now = 0; /* many small tensors are never asked about in the middle of one */
+  tesela__file_count(copies); /* many small tensors are never asked about in the middle of one */
   if (status == TESELA_OK && options.progress && file_progress(copies, 0, 0) != 0)
     status = tesela__fail_stopped(err);
   return status;
@@ -105,14 +113,15 @@ tesela_status tesela__file_copy(tesela__file_copies *copies, uint8_t *dst, const
     (void)tesela_plan_print(plan, &writer, NULL); /* a buffer never refuses */
   }
   tesela_plan_describe(plan, &info);
-  if (copies->keeps) { /* again, for as many chunks as there can be; as many threads as before take them */
+  if (dst &&
+      copies->keeps) { /* again, for as many chunks as there can be; as many threads as before take them */
     tesela_plan_destroy(plan);
     copies->threads = info.threads;
     own.threads = FILE_MOST_CHUNKS;
     status = tesela_plan_create(&plan, to, from, &own, err);
     if (status != TESELA_OK) return status;
   }
-  status = file_run(copies, plan, dst, src, err);
+  if (dst) status = file_run(copies, plan, dst, src, err);
   tesela_plan_destroy(plan);
   return status;
 }

@@ -20,6 +20,7 @@ typedef struct tesela__file_copies {
   int64_t bytes_total, bytes_before, bytes_now; /* of the output: all, by earlier copies, by this one */
   const void *in, *out;                         /* whole files, and their bytes */
   int64_t in_bytes, out_bytes;
+  bool out_written;
   int64_t resident_before; /* bytes of the process without the files */
   int32_t threads;         /* that run the chunks of a copy */
   tesela__thread keeper;
@@ -31,7 +32,11 @@ typedef struct tesela__file_copies {
 tesela_status tesela__file_copies_begin(tesela__file_copies *copies, tesela_error *err);
 void tesela__file_copies_end(tesela__file_copies *copies);
 
-/* Copy one tensor. `line`, if not NULL, receives the plan as one line, cut to fit. */
+/* For work on what has `bytes` bytes in the output: its progress is a part of theirs. tesela__file_count: it is done. */
+tesela_run_options tesela__file_watch(tesela__file_copies *copies, int64_t bytes);
+void tesela__file_count(tesela__file_copies *copies);
+
+/* Copy one tensor; `dst` NULL: only plan it. `line`, if not NULL, receives the plan as one line, cut to fit. */
 tesela_status tesela__file_copy(tesela__file_copies *copies, uint8_t *dst, const tesela_layout *to,
                                 const uint8_t *src, const tesela_layout *from,
                                 const tesela_plan_options *options, char line[TESELA_FILE_PLAN],

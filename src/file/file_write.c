@@ -3,41 +3,16 @@
  * file_write.c - write tensors in other layouts into a file.
  *
  * In three steps: what each tensor is in the output (type, shape, bytes, kept layout), the header and where the data
- * of each begins, then the copies. A .safetensors keeps the order of its header; data of wide types comes first, so
+ * of each begins, then the copies (file_fill.c). A .safetensors keeps the order of its header; data of wide types comes first, so
  * that every tensor is aligned to its type whatever the sizes are.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "file/file_copy.h"
+#include "file/file_writing.h"
 #include "layout/layout.h"
 
 enum { FILE_NAME_LIMIT = 4000, FILE_MOST_ALIGN = 16, FILE_LEAST_MEMORY = 1 << 20 };
-
-/* What one tensor is in the output. */
-typedef struct file_out {
-  const char *type; /* in the header */
-  char npy_type[16];
-  const char *layout; /* kept; NULL: none */
-  bool fortran;
-  int32_t rank, align;
-  const int64_t *shape;
-  int64_t places; /* shape of one that is kept as a list */
-  int64_t begin, bytes;
-} file_out;
-
-typedef struct file_writing {
-  tesela_file_format format;
-  int64_t n;
-  const tesela_file_item *item;
-  const tesela_file_write_options *options;
-  tesela_allocator allocator;
-  tesela_error *err;
-  file_out *out; /* n of them */
-  char *header;
-  int64_t header_bytes, bytes;
-  tesela_file_written *written;
-} file_writing;
 
 /* ---- what a tensor is in the output ------------------------------------------------------------------------ */
 
@@ -58,8 +33,8 @@ static const char *file_layout_name(const tesela_file_item *item, char quoted[TE
   return item->layout ? tesela__quote(item->layout, strlen(item->layout), quoted) : "this layout";
 }
 
-static tesela_status file_as_npy(const file_writing *w, const tesela_file_item *item, bool plain,
-                                 file_out *out) {
+static tesela_status file_as_npy(const tesela__file_writing *w, const tesela_file_item *item, bool plain,
+                                 tesela__file_out *out) {
   char quoted[TESELA__QUOTE];
   if (!plain && !out->fortran)
     return tesela__fail(w->err, TESELA_E_UNSUPPORTED, -1,
@@ -77,8 +52,8 @@ static tesela_status file_as_npy(const file_writing *w, const tesela_file_item *
 }
 
 /* Row-major as a tensor of its own type and shape; all else as a list of places, with its layout kept. */
-static tesela_status file_as_safetensors(const file_writing *w, const tesela_file_item *item, bool plain,
-                                         file_out *out) {
+static tesela_status file_as_safetensors(const tesela__file_writing *w, const tesela_file_item *item,
+                                         bool plain, tesela__file_out *out) {
   char quoted[TESELA__QUOTE];
   const tesela_layout *to = item->to;
   const char *type =
@@ -100,13 +75,14 @@ static tesela_status file_as_safetensors(const file_writing *w, const tesela_fil
 }
 
 /* A tensor that stays as it is. */
-static tesela_status file_as_is(const file_writing *w, const tesela_file_item *item, file_out *out) {
+static tesela_status file_as_is(const tesela__file_writing *w, const tesela_file_item *item,
+                                tesela__file_out *out) {
   const tesela_file_tensor *tensor = item->tensor;
   const tesela_file *source = w->options->source;
   if (w->format != TESELA_FILE_RAW && (!source || source->info.format != w->format))
     return tesela__fail(w->err, TESELA_E_UNSUPPORTED, -1,
                         "a tensor can be copied as is only into a file of its own format or a raw file");
-  *out = (file_out){
+  *out = (tesela__file_out){
       .rank = tensor->rank, .shape = tensor->shape, .bytes = tensor->bytes, .layout = tensor->layout};
   out->type = tensor->type;
   out->fortran = tensor->fortran;
@@ -115,7 +91,7 @@ static tesela_status file_as_is(const file_writing *w, const tesela_file_item *i
 }
 
 /* The file has exactly the bytes of the layout. */
-static tesela_status file_check_source(const file_writing *w, const tesela_file_item *item) {
+static tesela_status file_check_source(const tesela__file_writing *w, const tesela_file_item *item) {
   tesela_sizes sizes;
   tesela_status status = tesela_layout_sizes(item->from, &sizes, w->err);
   if (status != TESELA_OK || sizes.bytes == item->tensor->bytes) return status;
@@ -124,15 +100,30 @@ static tesela_status file_check_source(const file_writing *w, const tesela_file_
                       sizes.bytes);
 }
 
-static tesela_status file_describe_item(const file_writing *w, const tesela_file_item *item, file_out *out) {
+static tesela_status file_check_transform(const tesela__file_writing *w, const tesela_file_item *item) {
+  const bool transforms = w->options->plan.transform != TESELA_TRANSFORM_NONE;
+  if (item->tensor->swapped && transforms)
+    return tesela__fail(w->err, TESELA_E_UNSUPPORTED, -1,
+                        "the file's numbers are in the other byte order and need a swap, which is a "
+                        "transform; a second transform needs a second pass");
+  if (w->options->verify && (item->tensor->swapped || transforms))
+    return tesela__fail(w->err, TESELA_E_UNSUPPORTED, -1, "cannot verify a copy that changes the bytes of %s",
+                        transforms ? "elements" : "numbers, which are in the other byte order in the file");
+  return TESELA_OK;
+}
+
+static tesela_status file_describe_item(const tesela__file_writing *w, const tesela_file_item *item,
+                                        tesela__file_out *out) {
   tesela_sizes sizes;
   if (!item->tensor || (item->from && !item->to) || (w->format == TESELA_FILE_SAFETENSORS && !item->name))
     return tesela__fail(w->err, TESELA_E_INVALID, -1, "an item needs tensor and name, and to if it has from");
   if (!item->from) return file_as_is(w, item, out);
-  tesela_status status = file_check_source(w, item);
+  tesela_status status = file_check_transform(w, item);
+  if (status == TESELA_OK) status = file_check_source(w, item);
   if (status == TESELA_OK) status = tesela_layout_sizes(item->to, &sizes, w->err);
   if (status != TESELA_OK) return status;
-  *out = (file_out){.type = "", .rank = item->to->rank, .shape = item->to->shape, .bytes = sizes.bytes};
+  *out =
+      (tesela__file_out){.type = "", .rank = item->to->rank, .shape = item->to->shape, .bytes = sizes.bytes};
   out->align = (int32_t)tesela__max(tesela_dtype_bytes(item->to->dtype), 1);
   bool plain = file_is_dense(item->to, false);
   out->fortran = !plain && file_is_dense(item->to, true);
@@ -141,7 +132,7 @@ static tesela_status file_describe_item(const file_writing *w, const tesela_file
   return TESELA_OK;
 }
 
-static tesela_status file_check_format(const file_writing *w) {
+static tesela_status file_check_format(const tesela__file_writing *w) {
   if (w->format != TESELA_FILE_SAFETENSORS && w->n != 1)
     return tesela__fail(w->err, TESELA_E_INVALID, -1, "this format holds one tensor; found %" PRId64, w->n);
   if (w->format == TESELA_FILE_SAFETENSORS && TESELA__FILE_ORDER != '<')
@@ -157,10 +148,10 @@ static tesela_status file_check_format(const file_writing *w) {
 /* ---- header ------------------------------------------------------------------------------------------------ */
 
 /* Where the data of each begins, after a header of *bytes bytes; *bytes becomes the end of all. */
-static bool file_place_data(file_writing *w) {
+static bool file_place_data(tesela__file_writing *w) {
   for (int32_t align = FILE_MOST_ALIGN; align > 0; align /= 2)
     for (int64_t i = 0; i < w->n; i++) {
-      file_out *out = &w->out[i];
+      tesela__file_out *out = &w->out[i];
       if (out->align != align) continue;
       out->begin = w->bytes;
       if (!tesela__add(w->bytes, out->bytes, &w->bytes)) return false;
@@ -172,13 +163,13 @@ static int file_by_name(const void *a, const void *b) {
   return strcmp(((const tesela__safetensors_item *)a)->name, ((const tesela__safetensors_item *)b)->name);
 }
 
-static tesela_status file_make_safetensors(file_writing *w) {
+static tesela_status file_make_safetensors(tesela__file_writing *w) {
   char quoted[TESELA__QUOTE];
   size_t size = (size_t)w->n * sizeof(tesela__safetensors_item);
   tesela__safetensors_item *item = tesela__alloc(&w->allocator, size, alignof(tesela__safetensors_item));
   if (!item) return tesela__fail(w->err, TESELA_E_MEMORY, -1, "no memory for the header");
   for (int64_t i = 0; i < w->n; i++) {
-    const file_out *out = &w->out[i];
+    const tesela__file_out *out = &w->out[i];
     item[i] = (tesela__safetensors_item){
         w->item[i].name, out->type, out->rank, out->shape, out->begin, out->begin + out->bytes, out->layout};
   }
@@ -193,8 +184,8 @@ static tesela_status file_make_safetensors(file_writing *w) {
   return status;
 }
 
-static tesela_status file_make_header(file_writing *w) {
-  const file_out *out = w->out;
+static tesela_status file_make_header(tesela__file_writing *w) {
+  const tesela__file_out *out = w->out;
   tesela_status status = TESELA_OK;
   bool fits = file_place_data(w);
   if (fits && w->format == TESELA_FILE_SAFETENSORS) status = file_make_safetensors(w);
@@ -208,101 +199,54 @@ static tesela_status file_make_header(file_writing *w) {
   return tesela__fail(w->err, TESELA_E_OVERFLOW, -1, "the size of the output does not fit in 64 bits");
 }
 
-/* ---- copies ------------------------------------------------------------------------------------------------ */
-
-static tesela_status file_copy_one(file_writing *w, tesela__file_copies *copies, int64_t i, uint8_t *dst) {
-  static const uint8_t nothing[1];
-  const tesela_file_item *item = &w->item[i];
-  tesela_plan_options options = w->options->plan;
-  const uint8_t *src = item->tensor->bytes > 0 ? item->tensor->data : nothing;
-  char *line = w->written ? w->written[i].plan : NULL;
-  tesela_layout bytes;
-  if (!item->from) {
-    options.transform = TESELA_TRANSFORM_NONE;
-    options.fill = TESELA_FILL_ZERO;
-    if (item->tensor->bytes == 0) return TESELA_OK;
-    tesela_status status =
-        tesela_layout_strided(&bytes, TESELA_U8, 8, 1, &item->tensor->bytes, NULL, 0, w->err);
-    return status == TESELA_OK ? tesela__file_copy(copies, dst, &bytes, src, &bytes, &options, NULL, w->err)
-                               : status;
-  }
-  if (item->tensor->swapped && options.transform != TESELA_TRANSFORM_NONE)
-    return tesela__fail(w->err, TESELA_E_UNSUPPORTED, -1,
-                        "the file's numbers are in the other byte order and need a swap, which is a "
-                        "transform; a second transform needs a second pass");
-  if (item->tensor->swapped) options.transform = TESELA_TRANSFORM_SWAP;
-  memcpy(options.fill_value, item->fill_value, sizeof options.fill_value);
-  return tesela__file_copy(copies, dst, item->to, src, item->from, &options, line, w->err);
-}
-
-static tesela_status file_copy_all(file_writing *w, uint8_t *data) {
-  tesela__file_copies copies = {.options = w->options,
-                                .allocator = w->allocator,
-                                .bytes_total = w->bytes - w->header_bytes,
-                                .out = data,
-                                .out_bytes = w->bytes};
-  const tesela_file *source = w->options->source;
-  if (source) { /* bytes of the caller's own are not a file's, and stay */
-    copies.in = source->mapping.data;
-    copies.in_bytes = source->mapping.bytes;
-  }
-  if (w->header_bytes > 0) memcpy(data, w->header, (size_t)w->header_bytes);
-  tesela_status status = tesela__file_copies_begin(&copies, w->err);
-  for (int64_t i = 0; i < w->n && status == TESELA_OK; i++)
-    status = file_copy_one(w, &copies, i, data + w->header_bytes + w->out[i].begin);
-  tesela__file_copies_end(&copies);
-  return status;
-}
-
 /* ---- all of it --------------------------------------------------------------------------------------------- */
-
-static void file_tell(const file_writing *w) {
-  for (int64_t i = 0; i < w->n && w->written; i++) {
-    w->written[i] =
-        (tesela_file_written){.offset = w->header_bytes + w->out[i].begin, .bytes = w->out[i].bytes};
-    if (w->format == TESELA_FILE_RAW) continue;
-    snprintf(w->written[i].type, sizeof w->written[i].type, "%s", w->out[i].type);
-  }
-}
-
-static tesela_status file_write_out(file_writing *w, const char *path) {
-  tesela__output *output;
-  uint8_t *data;
-  tesela_status status = tesela__output_create(&output, path, w->bytes, w->options->unfinished,
-                                               w->options->only_files, &w->allocator, &data, w->err);
-  if (status != TESELA_OK) return status;
-  file_tell(w);
-  status = file_copy_all(w, data);
-  if (status == TESELA_OK && w->options->ready && w->options->ready(w->options->ready_user) != 0)
-    status = tesela__fail(w->err, TESELA_E_STOPPED, -1, "the caller asked to stop");
-  if (status == TESELA_OK) status = tesela__output_finish(output, w->err);
-  tesela__output_close(output);
-  return status;
-}
 
 tesela_status tesela_file_write(const char *path, tesela_file_format format, int64_t n,
                                 const tesela_file_item *items, const tesela_file_write_options *options,
                                 tesela_file_written *written, int64_t *bytes, tesela_error *err) {
   static const tesela_file_write_options defaults = {.unfinished = NULL};
   if (!options) options = &defaults;
-  file_writing w = {
+  tesela__file_writing w = {
       .format = format, .n = n, .item = items, .options = options, .written = written, .err = err};
   TESELA__NEED(err, path);
   TESELA__NEED_LIST(err, items, n);
   TESELA__NEED_CLEAR(err, options);
-  if (n < 0 || n > INT64_MAX / (int64_t)sizeof(file_out))
+  if (n < 0 || n > INT64_MAX / (int64_t)sizeof(tesela__file_out))
     return tesela__fail(err, TESELA_E_INVALID, -1, "%" PRId64 " tensors", n);
   w.allocator = tesela__allocator(options->allocator);
   tesela_status status = file_check_format(&w);
   if (status != TESELA_OK) return status;
-  w.out = tesela__alloc(&w.allocator, (size_t)n * sizeof *w.out, alignof(file_out));
+  w.out = tesela__alloc(&w.allocator, (size_t)n * sizeof *w.out, alignof(tesela__file_out));
   if (!w.out) status = tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for %" PRId64 " tensors", n);
   for (int64_t i = 0; i < n && status == TESELA_OK; i++)
     status = file_describe_item(&w, &items[i], &w.out[i]);
   if (status == TESELA_OK) status = file_make_header(&w);
   if (status == TESELA_OK && bytes) *bytes = w.bytes;
-  if (status == TESELA_OK) status = file_write_out(&w, path);
+  if (status == TESELA_OK) status = tesela__file_fill(&w, path);
   tesela__release(&w.allocator, w.out);
   tesela__release(&w.allocator, w.header);
   return status;
+}
+
+/* ---- files that are held ----------------------------------------------------------------------------------- */
+
+static tesela_status file_settle(const char *path, int64_t bytes, bool only_files, bool keep,
+                                 tesela_error *err) {
+  tesela_allocator allocator = tesela__allocator(NULL);
+  tesela__output *output;
+  if (bytes < 0) return tesela__fail(err, TESELA_E_RANGE, -1, "a file of %" PRId64 " bytes", bytes);
+  tesela_status status = tesela__partial_open(&output, path, bytes, !keep, only_files, &allocator, err);
+  if (status == TESELA_OK && keep) status = tesela__output_finish(output, err);
+  tesela__output_close(output);
+  return status;
+}
+
+tesela_status tesela_file_publish(const char *path, int64_t bytes, bool only_files, tesela_error *err) {
+  TESELA__NEED(err, path);
+  return file_settle(path, bytes, only_files, true, err);
+}
+
+tesela_status tesela_file_discard(const char *path, bool only_files, tesela_error *err) {
+  TESELA__NEED(err, path);
+  return file_settle(path, 0, only_files, false, err);
 }

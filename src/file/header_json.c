@@ -9,8 +9,8 @@
 enum { JSON_LEVELS = 64, JSON_SURROGATE = 0xD800, JSON_LOW = 0xDC00, JSON_AFTER = 0xE000 };
 
 tesela_status tesela__json_fail(const tesela__json *j, size_t at, const char *what) {
-  return tesela__fail(j->err, TESELA_E_SYNTAX, j->begin + (int64_t)at, "its header is not valid JSON: %s",
-                      what);
+  return tesela__fail(j->err, TESELA_E_SYNTAX, j->begin + (int64_t)at, "%s is not valid JSON: %s",
+                      j->what ? j->what : "its header", what);
 }
 
 static void json_blanks(tesela__json *j) {

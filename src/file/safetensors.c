@@ -367,7 +367,7 @@ tesela_status tesela__safetensors_read(tesela_file *file, int64_t max_header, te
                         length, file->info.bytes - ST_LENGTH);
   st_reading r = {.file = file,
                   .err = err,
-                  .json = {(const char *)data + ST_LENGTH, (size_t)length, 0, ST_LENGTH, err},
+                  .json = {(const char *)data + ST_LENGTH, (size_t)length, 0, ST_LENGTH, err, NULL},
                   .data = data + ST_LENGTH + length,
                   .bytes = file->info.bytes - ST_LENGTH - (int64_t)length};
   tesela_status status = st_count(&r);

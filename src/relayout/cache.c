@@ -18,10 +18,8 @@
 enum {
   MAX_CAPACITY = 65536,
   KEY_LANES = 4, /* hashed side by side; keys are filled up with zeros to a multiple */
-  LAYOUT_WORDS = 5 + TESELA_MAX_RANK + 2 * TESELA_MAX_JOINS + 4 * TESELA_MAX_AXES + TESELA_MAX_SWIZZLES +
-                 4 * TESELA_MAX_DIGITS,
   OPTION_WORDS = 7,
-  MAX_KEY = 2 * LAYOUT_WORDS + OPTION_WORDS + KEY_LANES
+  MAX_KEY = 2 * TESELA__LAYOUT_WORDS + OPTION_WORDS + KEY_LANES
 };
 
 typedef struct cache_key {
@@ -62,7 +60,7 @@ static uint64_t *append(uint64_t *to, const void *items, size_t bytes) {
   return to + (bytes + 7) / 8;
 }
 
-static uint64_t *append_layout(uint64_t *to, const tesela_layout *layout) {
+uint64_t *tesela__layout_words(uint64_t *to, const tesela_layout *layout) {
   const int32_t head[] = {layout->rank,       layout->n_digits, layout->n_joins,       layout->n_axes,
                           layout->n_swizzles, layout->bits,     (int32_t)layout->dtype};
   _Static_assert(sizeof(tesela_digit) == 32 && sizeof(tesela_swizzle) == 8, "no padding, copied whole");
@@ -114,8 +112,8 @@ static uint64_t hash_words(const uint64_t *word, int32_t n) {
 
 static void set_key(cache_key *key, const tesela_layout *dst, const tesela_layout *src,
                     const tesela_plan_options *options) {
-  uint64_t *end = append_layout(key->word, dst);
-  end = append_layout(end, src);
+  uint64_t *end = tesela__layout_words(key->word, dst);
+  end = tesela__layout_words(end, src);
   end = append_options(end, options, dst->bits);
   while ((end - key->word) % KEY_LANES != 0) *end++ = 0;
   key->n = (int32_t)(end - key->word);

@@ -30,6 +30,15 @@ enum {
   TESELA__STAGE = 40 << 10, /* bytes of each of the two buffers of tile.c */
 };
 
+/* ---- a layout as words (cache.c) --------------------------------------------------------------------------- */
+
+enum {
+  TESELA__LAYOUT_WORDS = 5 + TESELA_MAX_RANK + 2 * TESELA_MAX_JOINS + 4 * TESELA_MAX_AXES +
+                         TESELA_MAX_SWIZZLES + 4 * TESELA_MAX_DIGITS
+};
+/* Up to so many words that equal layouts have equal; returns their end. */
+uint64_t *tesela__layout_words(uint64_t *to, const tesela_layout *layout);
+
 /* ---- loops and boxes -------------------------------------------------------------------------------------- */
 
 /* `n` steps of `ss` on the source and `ds` on the destination; in bits until a piece is made, then in bytes. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * disturb.c - preloaded into the command by test_output_file.py: calls that make files fail, or the process is killed before
- * one of them.
+ * disturb.c - preloaded into the command by test_output_file.py and test_pack_resume.py: calls that make files fail, or the
+ * process is killed before one of them.
  *
  *   DISTURB_FAIL=tmpfile:95      these fail with this errno: tmpfile, proc, fallocate, fsync, link, rename; several with
  *                                blanks between
  *   DISTURB_KILL=3               SIGKILL before the third call of all that stand here
+ *   DISTURB_FLIP=100             after an fsync the low bit of byte 100 of that file is another one; once
  */
 #define _GNU_SOURCE
 
@@ -17,6 +18,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -86,7 +89,33 @@ int fchown(int fd, uid_t owner, gid_t group) {
   return (errno = failure("chown")) ? -1 : REAL(fchown)(fd, owner, group);
 }
 
-int fsync(int fd) { return (errno = failure("fsync")) ? -1 : REAL(fsync)(fd); }
+static void flip(int fd) {
+  static int done;
+  const char *at = getenv("DISTURB_FLIP");
+  unsigned char byte;
+  if (!at || done++ || pread(fd, &byte, 1, atol(at)) != 1) return;
+  byte ^= 1;
+  if (REAL(pwrite)(fd, &byte, 1, atol(at)) != 1) abort();
+}
+
+int fsync(int fd) {
+  if ((errno = failure("fsync"))) return -1;
+  int status = REAL(fsync)(fd);
+  flip(fd);
+  return status;
+}
+
+int msync(void *at, size_t size, int flags) {
+  return (errno = failure("msync")) ? -1 : REAL(msync)(at, size, flags);
+}
+
+int flock(int fd, int how) { return (errno = failure("flock")) ? -1 : REAL(flock)(fd, how); }
+
+int ftruncate(int fd, off_t size) { return (errno = failure("truncate")) ? -1 : REAL(ftruncate)(fd, size); }
+
+ssize_t pwrite(int fd, const void *data, size_t size, off_t at) {
+  return (errno = failure("pwrite")) ? -1 : REAL(pwrite)(fd, data, size, at);
+}
 
 int linkat(int from, const char *old, int to, const char *name, int flags) {
   return (errno = failure("link")) ? -1 : REAL(linkat)(from, old, to, name, flags);

@@ -110,9 +110,13 @@ def test_a_layout_that_moves_nothing_is_not_recorded(file, tmp_path):
 
 def test_rules_that_take_nothing_are_refused(file, tmp_path):
     path, out = file("m.safetensors", model()), tmp_path / "p.safetensors"
-    assert "no tensor is left for wpe*" in wrong("pack", path, "-o", out, "wpe*={1,0}", "--to={1,0}")
+    said = wrong("pack", path, "-o", out, "wpe*={1,0}", "--to={1,0}")
+    assert "no tensor matches 'wpe*'; the file has 6: wte.weight, ln.weight, h.0.weight, mask, step, ..." in said
+    said = wrong("pack", path, "-o", out, "wte.wieght={1,0}")
+    assert "no tensor matches 'wte.wieght'; did you mean wte.weight? the file has 6: wte.weight" in said
     assert "no tensor that ln* matches has the dims of {1,0}" in wrong("pack", path, "-o", out, "ln*={1,0}")
-    assert "no tensor is left for h*" in wrong("pack", path, "-o", out, "*={1,0}", "h*={0,1}")
+    said = wrong("pack", path, "-o", out, "*={1,0}", "h*={0,1}")
+    assert "no tensor is left for 'h*': earlier rules apply to all 1 that it matches" in said
     assert "invalid rule weights" in wrong("pack", path, "-o", out, "weights")
     assert "invalid rule ={1,0}" in wrong("pack", path, "-o", out, "={1,0}")
     assert "missing layout" in wrong("pack", path, "-o", out)
@@ -180,7 +184,7 @@ def test_elements_of_4_bits_stand_there_as_bytes(file, tmp_path):
         {"tesela.layout.tensor": "s4[3,5]{1,0:E(4)}"},
     )
     assert "no tensor in the file is packed" in wrong("unpack", back, "-o", again)
-    assert "no packed tensor tensor" in wrong("unpack", back, "--tensor=tensor")
+    assert "tensor tensor is not packed\n" in wrong("unpack", back, "--tensor=tensor")
     tesela("pack", back, "-o", again, "*={1,0:T(2,2)E(4)}")
     assert again.read_bytes() == out.read_bytes()
     assert "tensor tensor is already packed" in wrong("pack", out, "-o", again, "*={1,0:T(2,2)E(4)}")
@@ -210,8 +214,9 @@ def test_unpack_of_one_tensor(file, tmp_path):
     tesela("unpack", packed, "--tensor=mask", "-o", tmp_path / "x.safetensors")
     tensors, _ = read_safetensors((tmp_path / "x.safetensors").read_bytes())
     assert tensors == {"mask": entry_of("mask")}
-    assert "no packed tensor step" in wrong("unpack", packed, "--tensor=step")
-    assert "no packed tensor no" in wrong("unpack", packed, "--tensor=no")
+    assert "tensor step is not packed; packed are 3: wte.weight, h.0.weight, mask" in wrong("unpack", packed, "--tensor=step")
+    said = wrong("unpack", packed, "--tensor=msak")
+    assert "has no tensor msak; did you mean mask? packed are 3: wte.weight, h.0.weight, mask" in said
 
 
 def test_unpack_of_what_is_not_packed(file, tmp_path):

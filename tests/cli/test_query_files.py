@@ -142,7 +142,7 @@ def test_rules_that_are_wrong(tmp_path):
     pack = {"op": "pack", "file": "x", "output": "y"}
     assert "missing layout; to=" in refused(tmp_path, pack, "INVALID", "rules")
     assert "invalid rule a" in refused(tmp_path, {**pack, "rules": ["a"]}, "INVALID", "rules")
-    assert "no tensor is left for c" in refused(tmp_path, {**pack, "rules": ["c={1,0}", "a={0,1}"]}, "INVALID", None)
+    assert "no tensor matches 'c'; the file has" in refused(tmp_path, {**pack, "rules": ["c={1,0}", "a={0,1}"]}, "INVALID", None)
     (response,) = ask(tmp_path, {**pack, "rules": ["a={1,0}", "b={0,1:T(2,2)x}"]})
     text = "b={0,1:T(2,2)x}"
     assert (response["error"]["field"], response["error"]["at"]) == ("rules", text.index("x"))

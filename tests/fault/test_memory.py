@@ -169,6 +169,9 @@ relayout x.raw -o out.raw --from f32[20,200] --to bf16[20,200]{1,0} --transform=
 pack w.safetensors -o out.safetensors *={1,0:T(8,128)}
 pack w.safetensors -o out.safetensors *={1,0:T(8,128)} --json
 pack w.safetensors --to={0,1}
+pack w.safetensors -o out.safetensors *={1,0:T(8,128)} --verify
+pack w.safetensors -o out.safetensors *={1,0:T(8,128)} --dry-run --json
+pack w.index.json -o out.index.json *={1,0:T(8,128)} --dry-run --json
 unpack packed.safetensors -o out.safetensors
 unpack packed.safetensors -o out.npy --tensor=a --json
 unpack packed.safetensors
@@ -250,6 +253,7 @@ def inputs(tmp_path_factory):
     (folder / "h.raw").write_bytes(bytes(n % 60 for n in range(7000)))
     weights = [("a", "F32", [20, 200], f32), ("b.bias", "BF16", [130], bytes(260)), ("c", "I64", [], bytes(8))]
     (folder / "w.safetensors").write_bytes(header(weights, {"format": "pt"}))
+    (folder / "w.index.json").write_text(json.dumps({"weight_map": {name: "w.safetensors" for name, *_ in weights}}))
     small = json.loads((SOURCE / "examples" / "linear.json").read_text())
     small["inputs"] = {
         "x": {"size": [4, 8], "dtype": "f16", "stick": 1},

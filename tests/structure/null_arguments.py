@@ -21,6 +21,7 @@ OPTIONAL = {
     "tesela_device_from_order": "padding target",
     "tesela_device_sizes_of": "target",
     "tesela_draw_arena": "marks",
+    "tesela_file_index_write": "bytes",
     "tesela_file_write": "written bytes",
     "tesela_fragment_find": "entry layout text",
     "tesela_graph_add": "node",
