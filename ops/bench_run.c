@@ -12,15 +12,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "system.h"
 
 enum { SAMPLE_NS = 50000, MOST_REPEATS = 100000, CREATIONS = 15 };
 
-static double now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
+static double now_ns(void) { return (double)system_clock_ns(); }
 
 /* ---- measuring -------------------------------------------------------------------------------------------- */
 

@@ -77,8 +77,10 @@ typedef struct packing {
 
 static tesela_status add_rule(packing *p, const char *pattern, size_t length, const char *layout) {
   rule *r = &p->rule[p->n_rules++];
-  *r = (rule){.pattern = strndup(pattern, length), .layout = layout};
-  return r->pattern ? TESELA_OK : tesela_request_fail(p->job.q, TESELA_E_MEMORY, -1, "no memory");
+  *r = (rule){.pattern = calloc(length + 1, 1), .layout = layout};
+  if (!r->pattern) return tesela_request_fail(p->job.q, TESELA_E_MEMORY, -1, "no memory");
+  memcpy(r->pattern, pattern, length);
+  return TESELA_OK;
 }
 
 static tesela_status read_rules(packing *p) {

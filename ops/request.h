@@ -4,7 +4,7 @@
  *
  *   request_answer.c    checks the fields by the table, calls the operation
  *   request.c           fields and failures, for operations
- *   deadline.c files.c  how long a request may take, which files it may use
+ *   deadline.c os_*.c   how long a request may take, which files it may use
  *   query_ops.c         the table, and the operations about it
  *   query_place.c       elements and places              query_device.c    device layouts
  *   query_xla.c         XLA shapes as such               query_file.c      values in files
