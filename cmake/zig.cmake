@@ -15,6 +15,9 @@ set(names_macos Darwin)
 set(names_wasi Generic)
 set(CMAKE_SYSTEM_NAME ${names_${CMAKE_MATCH_2}})
 
+if(NOT CMAKE_SYSTEM_NAME MATCHES "Linux|Darwin") # which know no -fPIC
+  set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
+endif()
 if(CMAKE_SYSTEM_NAME STREQUAL "Generic") # which has no shared libraries
   set(BUILD_SHARED_LIBS OFF)
 endif()
