@@ -151,12 +151,12 @@ class Target:
                        "-DCMAKE_INSTALL_LIBDIR=lib", "-Wno-dev"], "install")
 
     def make_tesela(self):
-        self.make(SOURCE, self.folder / "tesela", self.configure())
+        self.make(SOURCE, self.folder / "tesela", [*self.configure(), "-DCMAKE_C_FLAGS_RELEASE=-O1 -DNDEBUG"])
 
     def make_command(self):
-        """The command alone; its path."""
-        self.make(SOURCE, self.folder / "tesela", self.configure(), "tesela_command")
-        return next(path for end in ("", ".exe") if (path := self.folder / f"tesela/tesela{end}").is_file())
+        """The command alone, as for users; its path."""
+        self.make(SOURCE, self.folder / "dist", self.configure(), "tesela_command")
+        return next(path for end in ("", ".exe") if (path := self.folder / f"dist/tesela{end}").is_file())
 
     def test(self):
         """Names of the test programs that ran, failed, did not run."""

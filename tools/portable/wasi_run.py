@@ -13,9 +13,7 @@ import wasmtime
 
 
 def main():
-    config = wasmtime.Config()
-    config.cache = False
-    engine = wasmtime.Engine(config)
+    engine = wasmtime.Engine()
     wasi = wasmtime.WasiConfig()
     wasi.argv = sys.argv[1:]
     wasi.env = [(name, value) for name, value in os.environ.items() if name.startswith("TESELA_")]
