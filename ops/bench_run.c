@@ -41,7 +41,7 @@ static double sample(const bench *b, int way, int64_t repeats) {
 static int64_t find_repeats(const bench *b, int way) {
   int64_t repeats = 1;
   for (double ns = sample(b, way, 1); repeats < MOST_REPEATS; repeats *= 2) {
-    if (ns * (double)repeats >= SAMPLE_NS) break;
+    if (ns * (double)repeats >= (double)SAMPLE_NS) break;
     ns = sample(b, way, repeats);
   }
   return repeats < MOST_REPEATS ? repeats : MOST_REPEATS;

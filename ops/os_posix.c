@@ -9,6 +9,7 @@
 #ifndef _WIN32
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,6 +31,8 @@ int64_t system_read(int fd, void *to, size_t n) {
 
 int system_open(const char *path) { return open(path, O_RDONLY | O_CLOEXEC); }
 void system_close(int fd) { close(fd); }
+
+bool system_matches(const char *pattern, const char *name) { return fnmatch(pattern, name, 0) == 0; }
 
 /* ---- files of a request ---- */
 

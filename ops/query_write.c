@@ -4,7 +4,6 @@
  *
  * A rule of pack is PATTERN={...}. It applies to a tensor whose name matches and that has as many dims as the braces list; the first that applies wins. The field to is one more rule, for all names.
  */
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 
 #include "quote.h"
 #include "tensor_write.h"
+#include "system.h"
 
 /* ---- relayout ---------------------------------------------------------------------------------------------- */
 
@@ -134,7 +134,7 @@ static tesela_status find_rule(packing *p, const char *name, int32_t rank, const
   for (size_t i = 0; i < p->n_rules; i++) {
     rule *r = &p->rule[i];
     int32_t listed;
-    if (fnmatch(r->pattern, name, 0) != 0) continue;
+    if (!system_matches(r->pattern, name)) continue;
     r->n_names++;
     tesela_status status = rank_of(p, r->layout, rank, &listed);
     if (status != TESELA_OK) return status;

@@ -6,6 +6,7 @@
 #ifndef TESELA_OPS_SYSTEM_H
 #define TESELA_OPS_SYSTEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,5 +19,8 @@ int64_t system_read(int fd, void *to, size_t n);
 /* A file for reading, its bytes as they are; -1: errno says why. */
 int system_open(const char *path);
 void system_close(int fd);
+
+/* Does a name match a pattern of the shell: * ? [a-z] [!a-z], a backslash before a character that stands for itself? */
+bool system_matches(const char *pattern, const char *name);
 
 #endif
