@@ -141,7 +141,7 @@ class Target:
     def make(self, source, folder, options, *targets):
         log = self.folder / f"{folder.name}.log"
         run(["cmake", "-S", source, "-B", folder, *self.common, *options], log)
-        run(["cmake", "--build", folder, "-j", str(self.jobs), *(["--target", *targets] if targets else [])], log)
+        run(["cmake", "--build", folder, "-j", str(self.jobs), *(["--target", *targets] if targets else []), "--", "-k"], log)
 
     def make_jansson(self):
         if not (self.prefix / "lib/pkgconfig/jansson.pc").exists():
