@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -31,6 +32,13 @@ int64_t system_read(int fd, void *to, size_t n) {
 
 int system_open(const char *path) { return open(path, O_RDONLY | O_CLOEXEC); }
 void system_close(int fd) { close(fd); }
+
+void *system_alloc(size_t size, size_t align) {
+  void *memory;
+  return posix_memalign(&memory, align, size) == 0 ? memory : NULL;
+}
+
+void system_free(void *memory) { free(memory); }
 
 bool system_matches(const char *pattern, const char *name) { return fnmatch(pattern, name, 0) == 0; }
 

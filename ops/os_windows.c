@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <io.h>
+#include <malloc.h>
 #include <string.h>
 #include <windows.h>
 
@@ -35,6 +36,9 @@ int system_open(const char *path) {
 }
 
 void system_close(int fd) { _close(fd); }
+
+void *system_alloc(size_t size, size_t align) { return _aligned_malloc(size, align); }
+void system_free(void *memory) { _aligned_free(memory); }
 
 /* The character after one element of a pattern, which is not *; *match: it stands for c. A [ without a ] stands for itself. */
 static const char *one_element(const char *p, unsigned char c, bool *match) {

@@ -20,6 +20,10 @@ int64_t system_read(int fd, void *to, size_t n);
 int system_open(const char *path);
 void system_close(int fd);
 
+/* Memory aligned to a power of two; NULL without memory. */
+void *system_alloc(size_t size, size_t align);
+void system_free(void *memory);
+
 /* Does a name match a pattern of the shell: * ? [a-z] [!a-z], a backslash before a character that stands for itself? */
 bool system_matches(const char *pattern, const char *name);
 
