@@ -7,6 +7,7 @@ SOAK_MINUTES ?= 10
 SOAK_KIND ?= dev
 BENCH_ARGS ?=
 PARTS ?=
+TARGETS ?=
 PYTHON ?= python3
 MAKEFLAGS += --no-print-directory
 
@@ -15,7 +16,7 @@ build = cmake --preset $(1) $(2) && cmake --build build/$(1) -j $(JOBS)
 test = ctest --test-dir build/$(1) -j $(JOBS) --output-on-failure --no-tests=error
 
 .PHONY: all help test check strict strict-clang dev clang asan asan-clang corpora tsan sweep valgrind coverage fuzz soak nvcc gpu bench \
-  bench-peers demo wheels frameworks install format format-check abi clean
+  bench-peers portable dist demo wheels frameworks install format format-check abi clean
 
 all: ## build the library and the command (build/release)
 	$(call build,release,-DTESELA_BUILD_TESTS=OFF)
@@ -96,6 +97,12 @@ bench-peers: all ## relayout against oneDNN, HPTT, numpy and torch, those that a
 	  if [ -x "$$program" ]; then echo "== $$program"; $$program; fi; \
 	done
 	$(PYTHON) bench/peers.py --library=build/release/libtesela.so
+
+portable: ## build for other machines (TARGETS='wasm32-wasi ...': only these) and run the unit tests there
+	$(PYTHON) tools/portable/portable.py --jobs=$(JOBS) $(TARGETS)
+
+dist: ## static binaries, their checksums and SBOM, a source tarball and a .deb, in build/dist
+	$(PYTHON) tools/portable/dist.py
 
 nvcc gpu: ## the generated CUDA compiled by nvcc; run on a GPU (no other target needs either)
 	$(call build,release,-DTESELA_BUILD_TESTS=ON)

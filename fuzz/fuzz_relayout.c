@@ -6,7 +6,8 @@
  * count as 0 and mean the simplest case, so every input is a pair and a shorter one is a simpler one. A plan that is
  * refused must be one that may be; a plan that runs must leave exactly the bytes that the oracle says, no others.
  */
-#include "../tests/unit/support_relayout_run.c" /* first: it says which parts of POSIX it needs */
+#include "../tests/unit/support_pages.c"
+#include "../tests/unit/support_relayout_run.c"
 
 #include "../tests/oracle/relayout_oracle.c"
 #include "../tests/oracle/relayout_values.c"

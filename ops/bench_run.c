@@ -12,15 +12,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "system.h"
 
 enum { SAMPLE_NS = 50000, MOST_REPEATS = 100000, CREATIONS = 15 };
 
-static double now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
+static double now_ns(void) { return (double)system_clock_ns(); }
 
 /* ---- measuring -------------------------------------------------------------------------------------------- */
 
@@ -44,7 +41,7 @@ static double sample(const bench *b, int way, int64_t repeats) {
 static int64_t find_repeats(const bench *b, int way) {
   int64_t repeats = 1;
   for (double ns = sample(b, way, 1); repeats < MOST_REPEATS; repeats *= 2) {
-    if (ns * (double)repeats >= SAMPLE_NS) break;
+    if (ns * (double)repeats >= (double)SAMPLE_NS) break;
     ns = sample(b, way, repeats);
   }
   return repeats < MOST_REPEATS ? repeats : MOST_REPEATS;

@@ -3,24 +3,18 @@
  * deadline.c - how long a request may take: its deadline, and the flag that the caller sets.
  */
 #include <inttypes.h>
-#include <time.h>
 
 #include "request.h"
+#include "system.h"
 
 static const int64_t ms = 1000000; /* of the clock, in ns */
 
 const tesela_field request_deadline_field = {"deadline_ms", TESELA_FIELD_NUMBER, true, NULL};
 
-static int64_t now(void) {
-  struct timespec t = {0};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * 1000 * ms + t.tv_nsec;
-}
-
 static bool is_stopped(const tesela_request *q) { return q->stop && *q->stop; }
 
 static bool is_over(const tesela_request *q) {
-  return is_stopped(q) || (q->deadline < INT64_MAX && now() >= q->deadline);
+  return is_stopped(q) || (q->deadline < INT64_MAX && system_clock_ns() >= q->deadline);
 }
 
 int tesela_request_progress(void *request, int64_t done, int64_t total) {
@@ -37,7 +31,7 @@ tesela_status request_check_stop(tesela_request *q) {
 
 tesela_status request_begin_deadline(tesela_request *q) {
   const tesela_value *value = tesela_request_get(q, request_deadline_field.name);
-  const int64_t given = tesela_value_int(value), from = now();
+  const int64_t given = tesela_value_int(value), from = system_clock_ns();
   q->deadline = INT64_MAX;
   if (value && given < 0)
     return tesela_request_fail(q, TESELA_E_RANGE, -1, "deadline_ms is %" PRId64 "; expected 0 or more",

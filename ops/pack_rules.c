@@ -2,12 +2,12 @@
 /* pack_rules.c - see pack_rules.h. */
 #include "pack_rules.h"
 
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "quote.h"
+#include "system.h"
 
 static tesela_status add_rule(pack_rules *rules, tesela_request *q, const char *pattern, size_t length,
                               const char *layout) {
@@ -71,7 +71,7 @@ tesela_status pack_rules_find(pack_rules *rules, tensor_reading *r, const char *
   for (size_t i = 0; i < rules->n; i++) {
     pack_rule *rule = &rules->rule[i];
     int32_t listed;
-    if (fnmatch(rule->pattern, name, 0) != 0) continue;
+    if (!system_matches(rule->pattern, name)) continue;
     rule->n_names++;
     tesela_status status = rank_of(r, rule->layout, rank, &listed);
     if (status != TESELA_OK) return status;
@@ -89,7 +89,7 @@ static tesela_status fail_without_names(const pack_rule *rule, tensor_reading *r
   char quote[SAY_QUOTE], names[TENSOR_NAMES_TEXT];
   const char *each;
   int64_t n = 0;
-  for (int32_t i = 0; (each = name(user, i)); i++) n += fnmatch(rule->pattern, each, 0) == 0;
+  for (int32_t i = 0; (each = name(user, i)); i++) n += system_matches(rule->pattern, each);
   say_quote(rule->pattern, quote);
   if (n > 0)
     return tensor_wrong(r, file,

@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "pack_rules.h"
 #include "quote.h"
@@ -267,21 +265,9 @@ static tesela_status write_shards(packing *p) {
   return status;
 }
 
-/* The folder of a path field. */
-static tesela_status look_at_folder(tesela_request *q, const char *field, struct stat *info) {
-  const char *name;
-  int fd;
-  tesela_status status = tesela_request_folder(q, field, &fd, &name);
-  if (status == TESELA_E_IO && q->files_anywhere) q->err->reason = TESELA_REASON_PATH;
-  if (status != TESELA_OK) return status;
-  if (fstat(fd, info) != 0) *info = (struct stat){0};
-  close(fd);
-  return TESELA_OK;
-}
-
 static tesela_status check_output(packing *p) {
   static const char *const json[] = {".json", NULL};
-  struct stat in, out;
+  bool same;
   tensor_reading *r = &p->job.r;
   if (tesela_request_get(p->q, "from") || tesela_request_get(p->q, "dtype"))
     return tensor_usage(r, "%sfrom and %sdtype: expected a file with one tensor, found an index of shards",
@@ -289,11 +275,10 @@ static tesela_status check_output(packing *p) {
   if (!tensor_name_ends(p->output, json))
     return tensor_usage(
         r, "expected %soutput to end in .index.json: the new index, with the shards beside it", r->dash);
-  tesela_status status = look_at_folder(p->q, "file", &in);
-  if (status == TESELA_OK) status = look_at_folder(p->q, "output", &out);
+  const tesela_status status = request_same_folder(p->q, "file", "output", &same);
   if (status != TESELA_OK) return status;
   p->q->field = NULL;
-  if (in.st_dev != out.st_dev || in.st_ino != out.st_ino) return TESELA_OK;
+  if (!same) return TESELA_OK;
   return tensor_usage(
       r,
       "%soutput is in the folder of the input, whose shards it would replace; expected another "

@@ -6,10 +6,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "report_ask.h"
 #include "request.h"
+#include "system.h"
 
 enum { BLOCK = 256 * 1024 };
 
@@ -38,10 +38,9 @@ static tesela_status feed_text(tesela_request *q, tesela_report *report, const c
 static tesela_status feed_descriptor(tesela_request *q, tesela_report *report, const char *name, int fd,
                                      char *block) {
   tesela_status status = TESELA_OK;
-  ssize_t n = 1;
+  int64_t n = 1;
   for (bool begun = false; status == TESELA_OK && n > 0; begun = true) {
-    do n = read(fd, block, BLOCK);
-    while (n < 0 && errno == EINTR);
+    n = system_read(fd, block, BLOCK);
     if (n < 0) return tesela_request_fail(q, TESELA_E_IO, -1, "%.120s: %s", name, strerror(errno));
     status = request_check_stop(q);
     if (status == TESELA_OK && !begun) status = begin_input(q, report, name, block, (size_t)n);
@@ -64,7 +63,7 @@ static tesela_status feed_files(tesela_request *q, tesela_report *report, const 
     status = request_open(q, path, &fd);
     if (status != TESELA_OK) break;
     status = feed_descriptor(q, report, path->as.text, fd, block);
-    close(fd);
+    system_close(fd);
   }
   free(block);
   return status;

@@ -70,6 +70,15 @@ tesela_status ops_unknown_target(tesela_error *err, const char *name, const tese
   return ops_unknown(err, "target", name, target_name, own);
 }
 
+tesela_status tesela_request_open(tesela_request *q, const char *field, int *fd) {
+  if (!q || !field || !fd)
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "argument %s is NULL",
+                               !q       ? "request"
+                               : !field ? "field"
+                                        : "fd");
+  return request_open(q, tesela_request_get(q, field), fd);
+}
+
 void request_note(tesela_request *q, const char *format, ...) {
   tesela_error text;
   va_list args;

@@ -4,7 +4,7 @@
  *
  *   request_answer.c    checks the fields by the table, calls the operation
  *   request.c           fields and failures, for operations
- *   deadline.c files.c  how long a request may take, which files it may use
+ *   deadline.c os_*.c   how long a request may take, which files it may use
  *   query_ops.c         the table, and the operations about it
  *   query_place.c       elements and places              query_device.c    device layouts
  *   query_xla.c         XLA shapes as such               query_file.c      values in files
@@ -96,6 +96,8 @@ tesela_status ops_unknown_target(tesela_error *err, const char *name, const tese
 const char *ops_value_words(const tesela_value *value);
 /* As tesela_request_open, the path a text of q->field. */
 tesela_status request_open(tesela_request *q, const tesela_value *path, int *fd);
+/* Are the files of two path fields in the same folder? */
+tesela_status request_same_folder(tesela_request *q, const char *a, const char *b, bool *same);
 /* The same as a path, for functions with a path argument. */
 typedef struct request_path {
   const char *name; /* as in the request, for messages */

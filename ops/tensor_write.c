@@ -123,7 +123,8 @@ static char *text_of_shape(const tesela_xla_shape *shape) {
   tesela_buffer buffer = {text, sizeof text, 0};
   tesela_writer to = tesela_buffer_writer(&buffer);
   if (tesela_xla_print(shape, true, &to, NULL) != TESELA_OK || buffer.length >= sizeof text) return NULL;
-  return strdup(text);
+  char *kept = malloc(buffer.length + 1);
+  return kept ? memcpy(kept, text, buffer.length + 1) : NULL;
 }
 
 /* Can one be copied or converted to the other? */

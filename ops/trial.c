@@ -12,6 +12,7 @@
 
 #include "convert_value.h"
 #include "request.h"
+#include "system.h"
 
 enum { SIDE = 4096 }; /* bytes before the destination and after it, and the alignment of both buffers */
 
@@ -36,10 +37,7 @@ static uint8_t pattern(int64_t i) { return (uint8_t)(0xc3 ^ i * 7); }
 
 static int64_t room_bytes(const problem *p) { return p->to.bytes + 2 * SIDE; }
 
-static uint8_t *aligned(int64_t bytes) {
-  void *memory;
-  return posix_memalign(&memory, SIDE, (size_t)bytes) == 0 ? memory : NULL;
-}
+static uint8_t *aligned(int64_t bytes) { return system_alloc((size_t)bytes, SIDE); }
 
 tesela_status trial_begin(tesela_request *q, const problem *p, trial *t) {
   const tesela_value *seed = tesela_request_get(q, "seed"), *max_bytes = tesela_request_get(q, "max_bytes");
@@ -72,9 +70,9 @@ tesela_status trial_begin(tesela_request *q, const problem *p, trial *t) {
 
 void trial_end(trial *t) {
   for (int i = 0; i < t->n_ways; i++) tesela_plan_destroy(t->way[i].plan);
-  free(t->src);
-  free(t->room);
-  free(t->want);
+  system_free(t->src);
+  system_free(t->room);
+  system_free(t->want);
   *t = (trial){0};
 }
 

@@ -12,6 +12,7 @@
 #include <tesela/draw.h>
 
 #include "graph/graph_print.h"
+#include "main/process.h"
 
 enum { PLAN_ROWS = 200, PLAN_HEIGHT = 16, PLAN_ARENAS = 2 };
 
@@ -27,22 +28,22 @@ static bool picture_of(const cli_context *cli, int32_t n, const graph_plan_row *
       .width = cli->out.width, .max_rows = PLAN_HEIGHT, .ascii = !cli->out.utf8, .color = cli->out.color};
   tesela_arena_buffer *buffers = calloc((size_t)n + 1, sizeof *buffers);
   char *own = malloc((size_t)n + 1);
-  size_t length;
-  FILE *memory = buffers && own ? open_memstream(text, &length) : NULL;
-  bool done = memory != NULL;
-  for (int32_t k = 0; memory && k < n; k++) {
+  process_text picture;
+  bool done = buffers && own && process_text_begin(&picture);
+  *text = NULL;
+  for (int32_t k = 0; done && k < n; k++) {
     buffers[k].lower = rows[k].lower;
     buffers[k].upper = rows[k].upper;
     buffers[k].size = rows[k].bytes;
     buffers[k].offset = rows[k].arena == arena ? rows[k].offset : TESELA_ARENA_FREE;
   }
-  if (memory) {
-    tesela_writer to = {picture_write, memory};
+  if (done) {
+    tesela_writer to = {picture_write, picture.file};
     tesela_status status = tesela_draw_arena(n, buffers, &options, own, &to, NULL);
     for (int32_t k = 0; status == TESELA_OK && k < n; k++)
       if (own[k] != ' ') marks[k] = own[k];
-    done = !ferror(memory) && status != TESELA_E_MEMORY;
-    done = fclose(memory) == 0 && *text && done;
+    *text = process_text_end(&picture);
+    done = *text && status != TESELA_E_MEMORY;
     if (!done || status != TESELA_OK) {
       free(*text);
       *text = NULL;

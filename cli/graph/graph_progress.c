@@ -6,42 +6,29 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <time.h>
+
+#include "main/process.h"
+#include "system.h"
 
 #define SECOND INT64_C(1000000000)
 
 static volatile sig_atomic_t stopped_by;
-static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 static void on_stop(int number) {
-  if (stopped_by != 0) {
-    signal(number, SIG_DFL);
-    raise(number);
-  }
+  if (stopped_by != 0) process_end_by(number);
   stopped_by = number;
 }
 
-static int64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * SECOND + now.tv_nsec;
-}
-
 void graph_progress_begin(const cli_context *cli, const char *const *what, graph_progress *progress) {
-  *progress = (graph_progress){.cli = cli, .what = what, .start_ns = now_ns()};
-  for (size_t i = 0; i < sizeof stop_signals / sizeof stop_signals[0]; i++) {
-    struct sigaction old, action = {.sa_handler = on_stop};
-    sigemptyset(&action.sa_mask);
-    if (sigaction(stop_signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-      sigaction(stop_signals[i], &action, NULL);
-  }
+  *progress = (graph_progress){.cli = cli, .what = what, .start_ns = system_clock_ns()};
+  process_on_stop(on_stop);
 }
 
 int graph_progress_call(void *user, int64_t done, int64_t total) {
   graph_progress *progress = user;
   if (stopped_by != 0) return 1;
   if (!progress->cli->err.terminal) return 0;
-  int64_t now = now_ns();
+  int64_t now = system_clock_ns();
   if (now - progress->start_ns < SECOND || now - progress->shown_ns < SECOND / 5) return 0;
   fprintf(stderr, "\r%3.0f%%  %s \033[K", 100.0 * (double)done / (double)(total > 0 ? total : 1),
           *progress->what);
@@ -58,7 +45,5 @@ void graph_progress_hide(graph_progress *progress) {
 
 void graph_progress_end(void) {
   if (stopped_by == 0) return;
-  int number = stopped_by;
-  signal(number, SIG_DFL);
-  raise(number);
+  process_end_by(stopped_by);
 }

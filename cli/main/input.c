@@ -8,11 +8,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "main/device.h"
 #include "main/lines.h"
+#include "main/process.h"
 #include "main/say.h"
 #include "place.h"
 
@@ -74,11 +73,10 @@ static bool is_file(const cli_context *cli, const char *text, size_t length) {
                  {".target", "show LAYOUT --target"}};
   char name[SUGGESTION], quote[SAY_QUOTE];
   const char *reader = "report";
-  struct stat st;
   if (length == 0 || length >= sizeof name || memchr(text, '\0', length)) return false;
   memcpy(name, text, length);
   name[length] = '\0';
-  if (stat(name, &st) != 0 || !S_ISREG(st.st_mode)) return false;
+  if (process_path_kind(name) != PROCESS_FILE) return false;
   for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
     size_t n = strlen(readers[i].end);
     if (length > n && strcmp(name + length - n, readers[i].end) == 0) reader = readers[i].reader;
@@ -177,7 +175,7 @@ static bool is_blank(const char *text, size_t length) {
 
 static int each_line(const cli_context *cli, int (*each)(void *user, const char *text, size_t length),
                      void *user) {
-  line_reader lines = lines_begin(STDIN_FILENO, LINE_LIMIT);
+  line_reader lines = lines_begin(PROCESS_STDIN, LINE_LIMIT);
   const char *text;
   size_t length;
   line_result got;

@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "main/term.h"
+#include "system.h"
 
 enum { CHUNK = 1 << 16 };
 
@@ -43,9 +43,7 @@ static bool make_room(line_reader *r) {
 static bool read_more(line_reader *r) {
   if (!make_room(r)) return false;
   cli_flush();
-  ssize_t got;
-  do got = read(r->fd, r->data + r->end, CHUNK);
-  while (got < 0 && errno == EINTR);
+  int64_t got = system_read(r->fd, r->data + r->end, CHUNK);
   if (got < 0) return false;
   r->ended = got == 0;
   r->end += (size_t)got;

@@ -6,34 +6,19 @@
  *                     help.c prints it
  *   cmd_<verb>.c      one verb each, in verbs/ show/ report/ graph/
  *   say.c term.c      messages on stderr; abilities of a terminal
+ *   process.h         the operating system: os_posix.c, os_windows.c
  *   input.c lines.c   a LAYOUT argument; standard input line by line
  *   device_input.c    --target and a device layout
  *   tile_input.c      a register layout, a tile in memory, --dtype
  *   json.c            answers in JSON
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "main/options.h"
+#include "main/process.h"
 #include "main/say.h"
-
-/* A closed standard stream would become the next file that is opened. Replace it by a descriptor that fails when used. */
-static void fill_closed_streams(void) {
-  static const int flags[] = {O_WRONLY, O_RDONLY, O_WRONLY};
-  for (int fd = 0; fd < 3; fd++)
-    if (fcntl(fd, F_GETFD) == -1 && errno == EBADF && open("/dev/null", flags[fd]) != fd) _exit(CLI_FAILED);
-}
-
-/* Has the reader of this pipe left? */
-static bool reader_left(int fd) {
-  struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
-  return poll(&poll_fd, 1, 0) == 1 && (poll_fd.revents & POLLERR);
-}
 
 /* Does stdout receive data for programs, rather than tables and pictures for people? */
 static bool prints_data(const cli_context *cli) {
@@ -52,28 +37,23 @@ static bool prints_data(const cli_context *cli) {
 /* Flush stdout and close it: some file systems report only then that they are full. Returns 0, the errno, or -1 if it is
  * unknown. */
 static int write_rest(void) {
-  if (!cli_flush()) return cli_flush_error() ? cli_flush_error() : reader_left(STDOUT_FILENO) ? EPIPE : -1;
-  return close(STDOUT_FILENO) == 0 ? 0 : errno;
+  if (!cli_flush()) return cli_flush_error() ? cli_flush_error() : process_reader_left() ? EPIPE : -1;
+  return process_close_stdout();
 }
 
 /* A reader that leaves early has seen what it wanted of a table. Data that it did not get is lost: then the process ends by
  * SIGPIPE or, where that signal is ignored, as after any other failure. */
-static int finish_output(const cli_context *cli, bool pipes_kill, int status) {
+static int finish_output(const cli_context *cli, int status) {
   int reason = write_rest();
   if (cli_reader_left()) reason = EPIPE;
   if (reason == 0 || (reason == EPIPE && !prints_data(cli))) return status;
-  if (reason == EPIPE && pipes_kill) {
-    signal(SIGPIPE, SIG_DFL);
-    raise(SIGPIPE);
-  }
+  if (reason == EPIPE) process_end_by_pipe();
   say_error(cli, "standard output: %s", reason > 0 ? strerror(reason) : "cannot be written");
   return CLI_FAILED;
 }
 
 int main(int argc, char **argv) {
-  fill_closed_streams();
-  bool pipes_kill = signal(SIGPIPE, SIG_IGN) == SIG_DFL;
-
+  process_begin();
   cli_context cli = {.verbs = cli_verbs};
   int status = CLI_FAILED;
   cli.arg = calloc((size_t)argc + 1, sizeof *cli.arg);
@@ -84,7 +64,7 @@ int main(int argc, char **argv) {
   }
   if (cli_parse(&cli, argc, argv, &status)) status = cli.verb->run(&cli);
   if (status == CLI_FAILED && cli_flush() && !say_spoke()) say_error(&cli, "no memory");
-  status = finish_output(&cli, pipes_kill, status);
+  status = finish_output(&cli, status);
   free(cli.arg);
   free(cli.given);
   return status;

@@ -7,9 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
+
+#include "main/process.h"
 
 static int write_stdout(void *user, const char *text, size_t length) {
   (void)user;
@@ -25,11 +24,10 @@ static bool wants_color(bool terminal, cli_color color) {
   return terminal && !(term && strcmp(term, "dumb") == 0);
 }
 
-static int width_of(int fd) {
+static int width_of(FILE *file) {
   const char *columns = getenv("COLUMNS");
   long width = columns ? strtol(columns, NULL, 10) : 0;
-  struct winsize size;
-  if (width <= 0 && ioctl(fd, TIOCGWINSZ, &size) == 0) width = size.ws_col;
+  if (width <= 0) width = process_terminal_width(file);
   if (width <= 0) width = 80;
   return width < 20 ? 20 : width > 1000 ? 1000 : (int)width;
 }
@@ -42,19 +40,19 @@ static bool locale_is_utf8(void) {
     locale = getenv(names[i]);
   const char *codeset = locale ? strchr(locale, '.') : NULL;
   size_t length = codeset ? strcspn(++codeset, "@") : 0;
-  return (length == 5 && strncasecmp(codeset, "UTF-8", length) == 0) ||
-         (length == 4 && strncasecmp(codeset, "UTF8", length) == 0);
+  bool hyphen = length == 5 && codeset[3] == '-';
+  return (length == 4 || hyphen) && strchr("Uu", codeset[0]) && strchr("Tt", codeset[1]) &&
+         strchr("Ff", codeset[2]) && codeset[3 + hyphen] == '8';
 }
 
 cli_term cli_term_of(FILE *file, cli_color color, bool ascii) {
-  int fd = fileno(file);
-  bool terminal = isatty(fd) == 1;
+  bool terminal = process_is_terminal(file);
   return (cli_term){
       .file = file,
       .terminal = terminal,
       .color = wants_color(terminal, color),
       .utf8 = !ascii && locale_is_utf8(),
-      .width = width_of(fd),
+      .width = width_of(file),
   };
 }
 

@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "main/process.h"
 #include "report/report_input.h"
 #include "report/report_print.h"
 #include "main/say.h"
@@ -112,7 +112,7 @@ int cmd_report(const cli_context *cli) {
   tesela_report *report = NULL;
   static report_skipped skipped;
   if (!report_view_options(&view) || !read_limits(&view)) return CLI_BAD;
-  if (cli->n_args == 0 && isatty(STDIN_FILENO))
+  if (cli->n_args == 0 && process_is_terminal(stdin))
     return say_usage(cli, "missing argument FILE (- reads standard input)");
   int status = cli->n_args == 0 ? report_input_read(cli, 1, standard_input, &report, &skipped)
                                 : report_input_read(cli, cli->n_args, cli->arg, &report, &skipped);

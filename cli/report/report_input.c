@@ -7,16 +7,14 @@
  */
 #include "report/report_input.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "main/process.h"
 #include "main/say.h"
+#include "system.h"
 
 enum { BLOCK = 256 * 1024, LOOKED = 4 << 20 };
 
@@ -106,8 +104,7 @@ static bool feed_block(input_walk *walk, size_t n) {
 static bool read_descriptor(input_walk *walk, int fd, const char *name, bool found) {
   tesela_error err;
   for (int64_t total = 0;;) {
-    ssize_t n = read(fd, walk->block, BLOCK);
-    if (n < 0 && errno == EINTR) continue;
+    int64_t n = system_read(fd, walk->block, BLOCK);
     if (n < 0) {
       walk_failed(walk, name);
       return true;
@@ -203,18 +200,24 @@ static bool drop_stages(input_walk *walk, size_t first) {
   return going_on;
 }
 
+typedef struct folder_names {
+  input_walk *walk;
+  const char *folder;
+} folder_names;
+
+static bool push_name(void *user, const char *name) {
+  const folder_names *names = user;
+  return push_path(names->walk, names->folder, name);
+}
+
 static bool push_folder(input_walk *walk, const char *folder) {
-  DIR *dir = opendir(folder);
-  if (!dir) {
+  folder_names names = {walk, folder};
+  size_t first = walk->n_paths;
+  bool opened, going_on = process_each_name(folder, push_name, &names, &opened);
+  if (!opened) {
     walk_failed(walk, folder);
     return true;
   }
-  size_t first = walk->n_paths;
-  bool going_on = true;
-  for (struct dirent *entry; going_on && (entry = readdir(dir));)
-    if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-      going_on = push_path(walk, folder, entry->d_name);
-  closedir(dir);
   if (walk->n_paths > first)
     qsort(walk->path + first, walk->n_paths - first, sizeof *walk->path, name_comes_later);
   return drop_stages(walk, first) && going_on;
@@ -222,29 +225,28 @@ static bool push_folder(input_walk *walk, const char *folder) {
 
 /* Read a path: a file, or a folder, whose members go to the list. */
 static bool read_path(input_walk *walk, const char *path, bool found) {
-  struct stat info, link;
-  if (stat(path, &info) != 0) {
+  process_path kind = process_path_kind(path);
+  if (kind == PROCESS_ABSENT) {
     walk_failed(walk, path);
     return true;
   }
-  if (S_ISDIR(info.st_mode)) {
-    bool is_link = lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
-    return found && is_link ? skip_file(walk, path, "a link to a folder") : push_folder(walk, path);
-  }
-  if (found && !S_ISREG(info.st_mode)) return skip_file(walk, path, "not a regular file");
+  if (kind == PROCESS_FOLDER)
+    return found && process_is_link(path) ? skip_file(walk, path, "a link to a folder")
+                                          : push_folder(walk, path);
+  if (found && kind != PROCESS_FILE) return skip_file(walk, path, "not a regular file");
   if (found && is_earlier_dump(path)) return skip_file(walk, path, "from before optimisation");
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  int fd = system_open(path);
   if (fd < 0) {
     walk_failed(walk, path);
     return true;
   }
   bool going_on = read_descriptor(walk, fd, path, found);
-  close(fd);
+  system_close(fd);
   return going_on;
 }
 
 static bool read_word(input_walk *walk, const char *word) {
-  if (strcmp(word, "-") == 0) return read_descriptor(walk, STDIN_FILENO, "-", false);
+  if (strcmp(word, "-") == 0) return read_descriptor(walk, PROCESS_STDIN, "-", false);
   bool going_on = read_path(walk, word, false);
   while (going_on && walk->n_paths > 0) {
     char *path = walk->path[--walk->n_paths];

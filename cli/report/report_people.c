@@ -233,7 +233,7 @@ static void put_bar(const cli_term *term, const tesela_report_array *array) {
     return;
   }
   double share = array->stored_bytes > 0 ? (double)array->data_bytes / (double)array->stored_bytes : 1;
-  int filled = (int)(share * BAR + 0.5);
+  int filled = (int)(share * (double)BAR + 0.5);
   for (int i = 0; i < BAR; i++)
     fputs(term->utf8 ? (i < filled ? "\xe2\x96\x88" : "\xe2\x96\x91") : (i < filled ? "#" : "."), term->file);
 }

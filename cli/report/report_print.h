@@ -5,6 +5,7 @@
 #ifndef TESELA_CLI_REPORT_PRINT_H
 #define TESELA_CLI_REPORT_PRINT_H
 
+#include "main/process.h"
 #include "main/options.h"
 #include "report_ask.h"
 #include "report/report_input.h"
@@ -64,8 +65,7 @@ void report_put_count(int64_t n, const char *noun);
 typedef struct report_line {
   cli_term term;
   const cli_term *out;
-  char *text;
-  size_t length;
+  process_text memory;
 } report_line;
 void report_line_begin(report_line *line, const cli_term *out);
 void report_line_end(report_line *line, int indent);

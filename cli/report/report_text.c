@@ -144,9 +144,9 @@ static bool line_lost;
 
 void report_line_begin(report_line *line, const cli_term *out) {
   *line = (report_line){.term = *out, .out = out};
-  FILE *memory = out->terminal ? open_memstream(&line->text, &line->length) : NULL;
-  if (memory) line->term.file = memory;
-  line_lost = line_lost || (out->terminal && !memory);
+  bool begun = out->terminal && process_text_begin(&line->memory);
+  if (begun) line->term.file = line->memory.file;
+  line_lost = line_lost || (out->terminal && !begun);
 }
 
 /* Print words until the line is full, then continue on the next. A single word may be longer than a line. */
@@ -174,12 +174,11 @@ bool report_line_lost(void) { return line_lost; }
 
 void report_line_end(report_line *line, int indent) {
   if (line->term.file != line->out->file) {
-    bool whole = !ferror(line->term.file);
-    whole = fclose(line->term.file) == 0 && line->text && whole;
-    if (whole) print_wrapped(line->out, line->text, indent);
-    line_lost = line_lost || !whole;
+    char *text = process_text_end(&line->memory);
+    if (text) print_wrapped(line->out, text, indent);
+    line_lost = line_lost || !text;
+    free(text);
   }
-  free(line->text);
   fputs("\n", line->out->file);
 }
 

@@ -7,11 +7,11 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "main/device.h"
 #include "main/lines.h"
 #include "main/options.h"
+#include "main/process.h"
 #include "main/say.h"
 #include "main/json.h"
 #include "verbs/tensor_signals.h"
@@ -48,7 +48,7 @@ int cmd_query(const cli_context *cli) {
     tensor_catch_shrinking();
     tensor_catch_stops();
   }
-  line_reader lines = lines_begin(STDIN_FILENO, QUERY_LINE_LIMIT);
+  line_reader lines = lines_begin(PROCESS_STDIN, QUERY_LINE_LIMIT);
   while (!ferror(stdout)) {
     line_result got = lines_next(&lines, &text, &length);
     if (got == LINE_END) break;

@@ -2,15 +2,13 @@
 /* tensor_signals.c - see tensor_signals.h. */
 #include "verbs/tensor_signals.h"
 
-#include <signal.h>
-#include <unistd.h>
-
 #include "main/options.h"
+#include "main/process.h"
 
 char tensor_unfinished[TESELA_FILE_PATH];
 
 static void remove_unfinished(void) {
-  if (*tensor_unfinished) unlink(tensor_unfinished);
+  if (*tensor_unfinished) process_remove(tensor_unfinished);
 }
 
 static void on_sigbus(int number) {
@@ -18,31 +16,18 @@ static void on_sigbus(int number) {
       "tesela: error: a file was truncated while it was copied, or its device failed\n";
   (void)number;
   remove_unfinished();
-  ssize_t n = write(STDERR_FILENO, words, sizeof words - 1);
-  (void)n; /* a failure of this write cannot be reported */
-  _exit(CLI_FAILED);
+  process_leave(words, sizeof words - 1, CLI_FAILED);
 }
 
 /* Remove the file and end by the signal, as the parent process expects. */
 static void on_stop(int number) {
   remove_unfinished();
-  signal(number, SIG_DFL);
-  raise(number);
+  process_end_by(number);
 }
 
-void tensor_catch_shrinking(void) {
-  struct sigaction action = {.sa_handler = on_sigbus};
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGBUS, &action, NULL);
-}
+void tensor_catch_shrinking(void) { process_on_lost_page(on_sigbus); }
 
 void tensor_catch_stops(void) {
-  static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
-  signal(SIGXFSZ, SIG_IGN);
-  for (size_t i = 0; i < sizeof stop_signals / sizeof stop_signals[0]; i++) {
-    struct sigaction old, action = {.sa_handler = on_stop};
-    sigemptyset(&action.sa_mask);
-    if (sigaction(stop_signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-      sigaction(stop_signals[i], &action, NULL);
-  }
+  process_ignore_size_limit();
+  process_on_stop(on_stop);
 }

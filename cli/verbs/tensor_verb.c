@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tensor_verb.c - see tensor_verb.h. */
-#define _POSIX_C_SOURCE 200809L
-
 #include "verbs/tensor_verb.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <tesela/report.h>
-#include <time.h>
 
 #include "main/say.h"
+#include "system.h"
 #include "verbs/tensor_signals.h"
 
 #define SECOND INT64_C(1000000000)
@@ -28,12 +26,6 @@ typedef struct writing {
   int64_t start_ns, shown_ns; /* time of the first progress, of the last line printed; 0: not yet */
 } writing;
 
-static int64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * SECOND + now.tv_nsec;
-}
-
 /* "3 min 20 s". */
 static const char *duration(double seconds, char text[32]) {
   const int64_t s = seconds < 1e9 ? (int64_t)seconds + 1 : 1000000000;
@@ -48,7 +40,7 @@ static const char *duration(double seconds, char text[32]) {
 
 static int show_progress(void *user, int64_t done, int64_t bytes_total) {
   writing *w = user;
-  int64_t now = now_ns(), total = bytes_total > 0 ? bytes_total : 1;
+  int64_t now = system_clock_ns(), total = bytes_total > 0 ? bytes_total : 1;
   char texts[3][TESELA_UNITS_TEXT], left[32];
   if (w->start_ns == 0) w->start_ns = now;
   int64_t elapsed = now - w->start_ns;

@@ -527,7 +527,7 @@ TESELA_API tesela_status tesela_program_source(const tesela_program *program, in
 /// Run the steps: dst receives tesela_program_elements() cells of `width` bytes from src (dense row-major); padding
 /// receives the `width` bytes at fill. dst and src must not overlap. O(elements * steps * rank): a reference
 /// implementation, not a fast copy.
-/// @return TESELA_OK; TESELA_E_RANGE for a width of 0.
+/// @return TESELA_OK; TESELA_E_RANGE for a width of 0; TESELA_E_LIMIT for more bytes than a pointer can count.
 TESELA_API tesela_status tesela_program_run(const tesela_program *program, void *dst, const void *src,
                                             size_t width, const void *fill, tesela_error *err);
 

@@ -160,7 +160,8 @@ typedef struct tesela_run_options {
 ///
 /// @param options  NULL: all defaults
 /// @return TESELA_OK; TESELA_E_INVALID if the bytes of dst and src overlap (use tesela_plan_run_in_place);
-///         TESELA_E_STOPPED if progress asked to stop.
+///         TESELA_E_STOPPED if progress asked to stop; TESELA_E_LIMIT for a buffer of more bytes than a pointer of this
+///         machine can count (2^31 and more where it has 32 bits), as everywhere that memory is read or written.
 TESELA_API tesela_status tesela_plan_run(const tesela_plan *plan, void *dst, const void *src,
                                          const tesela_run_options *options, tesela_error *err);
 

@@ -44,6 +44,14 @@ void tesela__range_text(int64_t least, int64_t most, char *text, size_t room);
       return TESELA_E_INVALID;          \
     }                                   \
   } while (0)
+/* A buffer of more bytes than a pointer can count here, where a size_t may have 32 bits: TESELA_E_LIMIT. */
+#define TESELA__NEED_ROOM(err, bytes)      \
+  do {                                     \
+    if ((uint64_t)(bytes) > PTRDIFF_MAX) { \
+      tesela__say_too_large(err);          \
+      return TESELA_E_LIMIT;               \
+    }                                      \
+  } while (0)
 /* Next: the room to grow of an options struct, which may be NULL, must be 0. */
 #define TESELA__NEED_CLEAR(err, options)                                                                 \
   do {                                                                                                   \
@@ -72,6 +80,7 @@ static inline bool tesela__is_filled(const int64_t reserved[4]) {
 #define TESELA__FIRST_6(a, ...) (!(a) ? 0 : 1 + TESELA__FIRST_5(__VA_ARGS__))
 /* Fills err: name `which`, from 0 on, of "layout, sizes" is NULL. */
 void tesela__say_null(tesela_error *err, const char *names, int which);
+void tesela__say_too_large(tesela_error *err);
 
 /* ---- checked int64: false when the result does not fit; *out is then unspecified -------------------------- */
 
@@ -172,10 +181,11 @@ unsigned tesela__cpu(void); /* the TESELA__CPU_* bits of the CPU that runs */
 
 /* The caller's allocator, or malloc and free for NULL. */
 tesela_allocator tesela__allocator(const tesela_allocator *allocator);
-void *tesela__alloc(const tesela_allocator *allocator, size_t size, size_t align);
+/* NULL also for more bytes than the machine can address: sizes are summed in 64 bits, whatever size_t has. */
+void *tesela__alloc(const tesela_allocator *allocator, uint64_t size, size_t align);
 void tesela__release(const tesela_allocator *allocator, void *memory); /* NULL is allowed */
 /* Grow an array of `*capacity` items of `size` bytes to hold at least `need`; contents kept. false: no memory. */
 bool tesela__grow(const tesela_allocator *allocator, void **items, size_t size, size_t *capacity,
-                  size_t need);
+                  uint64_t need);
 
 #endif

@@ -2,19 +2,16 @@
 /*
  * base_memory.c - the caller's allocator, or the C library's.
  */
-#include "base/base.h"
-
-#include <stdlib.h>
+#include "base/os.h"
 
 static void *libc_alloc(void *user, size_t size, size_t align) {
   (void)user;
-  if (align <= alignof(max_align_t)) return malloc(size);
-  return aligned_alloc(align, (size + align - 1) / align * align);
+  return tesela__os_alloc(size, align);
 }
 
 static void libc_release(void *user, void *memory) {
   (void)user;
-  free(memory);
+  tesela__os_release(memory);
 }
 
 tesela_allocator tesela__allocator(const tesela_allocator *allocator) {
@@ -22,8 +19,9 @@ tesela_allocator tesela__allocator(const tesela_allocator *allocator) {
   return (tesela_allocator){NULL, libc_alloc, libc_release};
 }
 
-void *tesela__alloc(const tesela_allocator *allocator, size_t size, size_t align) {
-  return allocator->alloc(allocator->user, size ? size : 1, align);
+void *tesela__alloc(const tesela_allocator *allocator, uint64_t size, size_t align) {
+  if (size > PTRDIFF_MAX) return NULL;
+  return allocator->alloc(allocator->user, size ? (size_t)size : 1, align);
 }
 
 void tesela__release(const tesela_allocator *allocator, void *memory) {
@@ -31,16 +29,16 @@ void tesela__release(const tesela_allocator *allocator, void *memory) {
 }
 
 bool tesela__grow(const tesela_allocator *allocator, void **items, size_t size, size_t *capacity,
-                  size_t need) {
+                  uint64_t need) {
   if (need <= *capacity) return true;
-  size_t more = *capacity < 8 ? 16 : *capacity * 2;
+  uint64_t more = *capacity < 8 ? 16 : (uint64_t)*capacity * 2;
   if (more < need) more = need;
-  if (more > SIZE_MAX / 2 / size) return false;
+  if (more > PTRDIFF_MAX / size) return false;
   void *grown = tesela__alloc(allocator, more * size, alignof(max_align_t));
   if (!grown) return false;
   if (*capacity) memcpy(grown, *items, *capacity * size);
   tesela__release(allocator, *items);
   *items = grown;
-  *capacity = more;
+  *capacity = (size_t)more;
   return true;
 }

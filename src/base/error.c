@@ -125,6 +125,11 @@ void tesela__say_null(tesela_error *err, const char *names, int which) {
   tesela__fail(err, TESELA_E_INVALID, -1, "argument %.*s is NULL", (int)strcspn(names, ","), names);
 }
 
+void tesela__say_too_large(tesela_error *err) {
+  tesela__fail(err, TESELA_E_LIMIT, -1, "a buffer of more bytes than a pointer of %d bits can count",
+               (int)sizeof(void *) * CHAR_BIT);
+}
+
 int64_t tesela__gcd(int64_t a, int64_t b) {
   while (a != 0) {
     int64_t rest = b % a;

@@ -1,13 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * os.h - what the library needs from the operating system: threads, locks, memory in use, files.
+ * os.h - what the library needs from the operating system: threads, locks, the clock, memory, files.
  *
- * Only os_posix*.c know the system; a test checks this.
+ * Only os_*.c know a system; a test checks this. One family of files compiles to something: os_posix*.c, os_windows*.c, or
+ * os_none.c, which needs standard C alone and has no threads (-DTESELA_OS_NONE chooses it anywhere).
  */
 #ifndef TESELA_SRC_OS_H
 #define TESELA_SRC_OS_H
 
 #include "base/base.h"
+
+#if defined(__wasi__) && !defined(TESELA_OS_NONE)
+#define TESELA_OS_NONE 1
+#endif
+#if defined(TESELA_OS_NONE)
+#define TESELA__OS_WINDOWS 0
+#define TESELA__OS_POSIX 0
+#elif defined(_WIN32)
+#define TESELA__OS_WINDOWS 1
+#define TESELA__OS_POSIX 0
+#else
+#define TESELA__OS_WINDOWS 0
+#define TESELA__OS_POSIX 1
+#endif
 
 /* ---- threads ---- */
 
@@ -32,6 +47,9 @@ void tesela__thread_join(tesela__thread thread);
 /* A number of the calling thread that no other thread has at the same time. */
 uintptr_t tesela__thread_self(void);
 
+/* A clock that only goes forward, in nanoseconds. */
+int64_t tesela__clock_ns(void);
+
 void tesela__sleep_ns(int64_t ns); /* below a second */
 
 /* A lock. It must not be moved. */
@@ -44,6 +62,10 @@ void tesela__lock_give(tesela__lock *lock);
 void tesela__lock_destroy(tesela__lock *lock);
 
 /* ---- memory ---- */
+
+/* As malloc, for any alignment that is a power of two; NULL without memory. */
+void *tesela__os_alloc(size_t size, size_t align);
+void tesela__os_release(void *memory);
 
 /* Bytes of this process in memory; -1 if unknown. */
 int64_t tesela__resident_bytes(void);

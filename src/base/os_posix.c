@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * os_posix.c - threads, locks and memory of POSIX systems: facts about the machine, and threads that live no longer than one
- * call.
+ * os_posix.c - threads, locks, the clock and memory of POSIX systems: facts about the machine, and threads that live no longer
+ * than one call.
  *
  * No pool is kept, so that a process may fork at any time and nothing has to be torn down. Starting and joining a
  * thread costs about 20 us; the callers start none for less than a millisecond of work.
@@ -15,6 +15,7 @@
 #endif
 #include "base/os.h"
 
+#if TESELA__OS_POSIX
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -141,6 +142,12 @@ uintptr_t tesela__thread_self(void) {
   return id;
 }
 
+int64_t tesela__clock_ns(void) {
+  struct timespec now = {0, 0};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 void tesela__sleep_ns(int64_t ns) {
   const struct timespec pause = {0, (long)ns};
   nanosleep(&pause, NULL);
@@ -156,6 +163,13 @@ void tesela__lock_give(tesela__lock *lock) { pthread_mutex_unlock(mutex_of(lock)
 void tesela__lock_destroy(tesela__lock *lock) { pthread_mutex_destroy(mutex_of(lock)); }
 
 /* ---- memory ---- */
+
+void *tesela__os_alloc(size_t size, size_t align) {
+  if (align <= alignof(max_align_t)) return malloc(size);
+  return size > SIZE_MAX - align ? NULL : aligned_alloc(align, (size + align - 1) / align * align);
+}
+
+void tesela__os_release(void *memory) { free(memory); }
 
 /* The second number of statm, in pages. */
 int64_t tesela__resident_bytes(void) {
@@ -175,3 +189,4 @@ void tesela__drop_pages(const void *memory, int64_t bytes, bool written) {
   if (written) msync(pages, (size_t)bytes, MS_ASYNC);
   madvise(pages, (size_t)bytes, MADV_DONTNEED);
 }
+#endif

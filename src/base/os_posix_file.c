@@ -7,6 +7,7 @@
 #endif
 #include "base/os_posix.h"
 
+#if TESELA__OS_POSIX
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -122,3 +123,4 @@ void tesela__mapping_close(tesela__mapping *mapping) {
   if (mapping->handle > STDERR_FILENO) close((int)mapping->handle);
   *mapping = (tesela__mapping){NULL, 0, -1};
 }
+#endif

@@ -12,6 +12,7 @@
 #endif
 #include "base/os_posix.h"
 
+#if TESELA__OS_POSIX
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -126,14 +127,25 @@ static tesela_status open_unfinished(tesela__output *out, tesela_error *err) {
                              "FILE writes into one): ");
 }
 
+/* Space for the bytes of out->fd on its disk; 0 or the error. */
+static int reserve(const tesela__output *out) {
+#ifdef __APPLE__ /* without posix_fallocate; a file system that cannot reserve may be full later */
+  fstore_t room = {F_ALLOCATEALL, F_PEOFPOSMODE, 0, out->size, 0};
+  int reason = fcntl(out->fd, F_PREALLOCATE, &room) == -1 && errno == ENOSPC ? ENOSPC : EOPNOTSUPP;
+#else
+  int reason = posix_fallocate(out->fd, 0, out->size);
+#endif
+  if (reason == EOPNOTSUPP || reason == EINVAL) reason = ftruncate(out->fd, out->size) == 0 ? 0 : errno;
+  return reason;
+}
+
 /* Reserve and map `size` bytes. */
 static tesela_status make_room(tesela__output *out, tesela_error *err) {
   static uint8_t nothing[1];
   char what[64];
   out->data = nothing;
   if (out->size == 0) return TESELA_OK;
-  int reason = posix_fallocate(out->fd, 0, out->size);
-  if (reason == EOPNOTSUPP || reason == EINVAL) reason = ftruncate(out->fd, out->size) == 0 ? 0 : errno;
+  int reason = reserve(out);
   void *memory = MAP_FAILED;
   if (reason == 0) {
     memory = mmap(NULL, (size_t)out->size, PROT_READ | PROT_WRITE, MAP_SHARED, out->fd, 0);
@@ -328,3 +340,4 @@ void tesela__output_close(tesela__output *out) {
   tesela__release(&allocator, out->path);
   tesela__release(&allocator, out);
 }
+#endif

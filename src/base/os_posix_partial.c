@@ -12,6 +12,7 @@
 #endif
 #include "base/os_posix.h"
 
+#if TESELA__OS_POSIX
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -173,3 +174,4 @@ tesela_status tesela__output_reread(tesela__output *out, tesela_error *err) {
 #endif
   return TESELA_OK;
 }
+#endif

@@ -107,15 +107,15 @@ tesela_status tesela__dma_bound(tesela__dma_bounds *bounds, const tesela__dma_sp
   bounds->apart = bounds->least = boxes->n > 0;
   if (boxes->n <= 1 || space->n == 0) return TESELA_OK;
   dma_pick pick = {.most = boxes->n < DMA_BOUND_BOXES ? (int32_t)boxes->n : DMA_BOUND_BOXES}, best = pick;
-  size_t bytes = (size_t)pick.most * (size_t)space->n * sizeof *pick.tuple;
+  uint64_t bytes = (uint64_t)pick.most * (uint64_t)space->n * sizeof *pick.tuple;
   pick.tuple = tesela__alloc(allocator, 2 * bytes, alignof(int64_t));
   if (!pick.tuple)
-    return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a bound of %zu bytes", 2 * bytes);
+    return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a bound of %" PRIu64 " bytes", 2 * bytes);
   best.tuple = pick.tuple + (size_t)pick.most * (size_t)space->n;
   for (int32_t order = 0; order < DMA_ORDERS && best.n < pick.most; order++) {
     dma_pass(&pick, space, boxes, order);
     if (pick.n <= best.n) continue;
-    memcpy(best.tuple, pick.tuple, bytes);
+    memcpy(best.tuple, pick.tuple, (size_t)bytes);
     best.n = pick.n;
   }
   bounds->apart = best.n;

@@ -172,13 +172,15 @@ tesela_status tesela_transfer_run(const tesela_transfer *transfer, void *dst, co
   TESELA__NEED_LIST(err, dst, transfer->facts.dst_bytes);
   TESELA__NEED_LIST(err, src, transfer->facts.src_bytes);
   TESELA__NEED_CLEAR(err, options);
+  TESELA__NEED_ROOM(err, transfer->facts.dst_bytes);
+  TESELA__NEED_ROOM(err, transfer->facts.src_bytes);
   tesela_status status = TESELA_OK;
   if (transfer->looks)
     status = tesela__look_run(&transfer->look, src, options ? options->executor : NULL, err);
   if (status != TESELA_OK) return status;
   if (!transfer_overlaps(transfer, dst, src)) return tesela_plan_run(transfer->plan, dst, src, options, err);
   int64_t bytes = transfer->facts.src_bytes, first = transfer_first_byte(&transfer->src);
-  unsigned char *copy = tesela__alloc(&transfer->allocator, (size_t)bytes, 64);
+  unsigned char *copy = tesela__alloc(&transfer->allocator, (uint64_t)bytes, 64);
   if (!copy)
     return tesela__fail(err, TESELA_E_MEMORY, -1,
                         "no memory for a copy of the %" PRId64 " bytes of src, which dst overlaps", bytes);

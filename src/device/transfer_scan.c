@@ -78,7 +78,7 @@ typedef struct look_making {
 static bool look_take(void *data, tesela__box *box) {
   look_making *m = data;
   void *boxes = m->look->box;
-  bool grown = tesela__grow(m->allocator, &boxes, sizeof *box, &m->capacity, (size_t)m->look->n_boxes + 1);
+  bool grown = tesela__grow(m->allocator, &boxes, sizeof *box, &m->capacity, (uint64_t)m->look->n_boxes + 1);
   m->look->box = boxes;
   m->no_memory = !grown;
   if (!grown) return false;

@@ -28,7 +28,7 @@ static tesela_status verify_expected(const tesela_device_layout *layout, const i
   if (h->dtype != h->device_dtype || h->bits != h->device_bits) options.transform = TESELA_TRANSFORM_CONVERT;
   status = tesela_plan_create(&plan, dense, &from, &options, err);
   if (status != TESELA_OK) return status;
-  *values = tesela__alloc(allocator, (size_t)sizes.bytes, 64);
+  *values = tesela__alloc(allocator, (uint64_t)sizes.bytes, 64);
   if (*values)
     status = tesela_plan_run(plan, *values, host, run, err);
   else

@@ -225,11 +225,11 @@ tesela_status tesela_draw_arena(int32_t n, const tesela_arena_buffer *buffers,
   }
   plan_cells(&g, o.width, o.max_rows);
   tesela_allocator alloc = tesela__allocator(o.allocator);
-  size_t cells = (size_t)g.rows * (size_t)g.columns;
-  g.cell = tesela__alloc(&alloc, cells * sizeof *g.cell + (size_t)n * sizeof *g.mark, alignof(plan_cell));
+  uint64_t cells = (uint64_t)g.rows * (uint64_t)g.columns;
+  g.cell = tesela__alloc(&alloc, cells * sizeof *g.cell + (uint64_t)n * sizeof *g.mark, alignof(plan_cell));
   if (!g.cell)
     return tesela__fail(err, TESELA_E_MEMORY, -1,
-                        "no memory for a picture of %zu cells and %" PRId32 " buffers", cells, n);
+                        "no memory for a picture of %" PRIu64 " cells and %" PRId32 " buffers", cells, n);
   g.mark = (int32_t *)(g.cell + cells);
   status = plan_draw(&g, n, buffers, &o, marks, to, err);
   tesela__release(&alloc, g.cell);

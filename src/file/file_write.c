@@ -165,7 +165,7 @@ static int file_by_name(const void *a, const void *b) {
 
 static tesela_status file_make_safetensors(tesela__file_writing *w) {
   char quoted[TESELA__QUOTE];
-  size_t size = (size_t)w->n * sizeof(tesela__safetensors_item);
+  uint64_t size = (uint64_t)w->n * sizeof(tesela__safetensors_item);
   tesela__safetensors_item *item = tesela__alloc(&w->allocator, size, alignof(tesela__safetensors_item));
   if (!item) return tesela__fail(w->err, TESELA_E_MEMORY, -1, "no memory for the header");
   for (int64_t i = 0; i < w->n; i++) {
@@ -216,7 +216,7 @@ tesela_status tesela_file_write(const char *path, tesela_file_format format, int
   w.allocator = tesela__allocator(options->allocator);
   tesela_status status = file_check_format(&w);
   if (status != TESELA_OK) return status;
-  w.out = tesela__alloc(&w.allocator, (size_t)n * sizeof *w.out, alignof(tesela__file_out));
+  w.out = tesela__alloc(&w.allocator, (uint64_t)n * sizeof *w.out, alignof(tesela__file_out));
   if (!w.out) status = tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for %" PRId64 " tensors", n);
   for (int64_t i = 0; i < n && status == TESELA_OK; i++)
     status = file_describe_item(&w, &items[i], &w.out[i]);

@@ -95,7 +95,7 @@ tesela_status tesela__safetensors_header(int64_t n, const tesela__safetensors_it
                                          const tesela_file *texts, const tesela_allocator *allocator,
                                          char **header, int64_t *bytes, tesela_error *err) {
   tesela_buffer buffer = {NULL, 0, 0};
-  st_printing p = {n, items, texts, tesela__alloc(allocator, (size_t)n * sizeof(char *), alignof(char *))};
+  st_printing p = {n, items, texts, tesela__alloc(allocator, (uint64_t)n * sizeof(char *), alignof(char *))};
   tesela_writer to = tesela_buffer_writer(&buffer);
   char *text = NULL;
   if (p.names) {
@@ -103,7 +103,7 @@ tesela_status tesela__safetensors_header(int64_t n, const tesela__safetensors_it
     qsort(p.names, (size_t)n, sizeof *p.names, st_by_plain_name);
     st_print(&p, &to);
     *bytes = (int64_t)((buffer.length + ST_FRAME - 1) / ST_FRAME * ST_FRAME + ST_FRAME);
-    text = tesela__alloc(allocator, (size_t)*bytes + 1, 1);
+    text = tesela__alloc(allocator, (uint64_t)*bytes + 1, 1);
   }
   if (text) {
     uint64_t length = (uint64_t)*bytes - ST_FRAME;

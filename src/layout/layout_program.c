@@ -213,6 +213,10 @@ tesela_status tesela_program_run(const tesela_program *program, void *dst, const
   if (width == 0) return tesela__fail(err, TESELA_E_RANGE, -1, "a cell of 0 bytes; expected 1 or more");
   int64_t elements = tesela_program_elements(program);
   if (elements > 0) TESELA__NEED(err, dst, src, fill);
+  if ((uint64_t)elements > PTRDIFF_MAX / width) {
+    tesela__say_too_large(err);
+    return TESELA_E_LIMIT;
+  }
   for (int64_t place = 0; place < elements; place++) {
     int64_t element = source_of(program, place);
     const char *from = element < 0 ? fill : (const char *)src + (size_t)element * width;

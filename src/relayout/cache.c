@@ -195,11 +195,12 @@ tesela_status tesela_plan_cache_create(tesela_plan_cache **cache, int32_t capaci
   while (n_buckets < 2 * (size_t)capacity) n_buckets *= 2;
   size_t entries_at =
       (sizeof **cache + alignof(cache_entry) - 1) / alignof(cache_entry) * alignof(cache_entry);
-  size_t buckets_at = entries_at + (size_t)capacity * sizeof(cache_entry);
-  size_t bytes = buckets_at + n_buckets * sizeof(int32_t);
+  uint64_t buckets_at = entries_at + (uint64_t)capacity * sizeof(cache_entry);
+  uint64_t bytes = buckets_at + n_buckets * sizeof(int32_t);
   tesela_allocator own = tesela__allocator(allocator);
   unsigned char *memory = tesela__alloc(&own, bytes, alignof(max_align_t));
-  if (!memory) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a cache of %zu bytes", bytes);
+  if (!memory)
+    return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a cache of %" PRIu64 " bytes", bytes);
   tesela_plan_cache *made = (tesela_plan_cache *)(void *)memory;
   *made = (tesela_plan_cache){.allocator = own,
                               .capacity = capacity,
@@ -226,13 +227,13 @@ static tesela_status make_entry(tesela_plan_cache *cache, tesela_plan **plan, co
   own.allocator = &cache->allocator;
   tesela_status status = tesela_plan_create(&added.plan, dst, src, &own, err);
   if (status != TESELA_OK) return status;
-  size_t bytes = (size_t)key->n * sizeof key->word[0];
+  uint64_t bytes = (uint64_t)key->n * sizeof key->word[0];
   added.word = tesela__alloc(&cache->allocator, bytes, alignof(uint64_t));
   if (!added.word) {
     tesela_plan_destroy(added.plan);
-    return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a key of %zu bytes", bytes);
+    return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a key of %" PRIu64 " bytes", bytes);
   }
-  memcpy(added.word, key->word, bytes);
+  memcpy(added.word, key->word, (size_t)bytes);
   tesela__lock_take(&cache->lock);
   cache_entry *found = find_entry(cache, key);
   if (found) { /* another thread was faster */

@@ -138,6 +138,8 @@ tesela_status tesela_plan_run_in_place(const tesela_plan *plan, void *buffer, vo
   TESELA__NEED(err, plan);
   TESELA__NEED_LIST(err, buffer, plan->info.dst_bytes);
   TESELA__NEED_CLEAR(err, options);
+  TESELA__NEED_ROOM(err, plan->info.dst_bytes);
+  TESELA__NEED_ROOM(err, plan->info.src_bytes);
   tesela_layout dst, src;
   tesela_status status = tesela_layout_canonical(&plan->dst, &dst, err);
   if (status == TESELA_OK) status = tesela_layout_canonical(&plan->src, &src, err);

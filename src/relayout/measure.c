@@ -5,22 +5,14 @@
  * The buffers are the plan's own size and hold zeros. Each variant runs once to warm up and then three times; its best
  * time counts. About 4 * 10 runs of the copy.
  */
-#include <time.h>
-
 #include "relayout/plan.h"
 
-static double seconds(void) {
-  struct timespec t;
-  timespec_get(&t, TIME_UTC);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static double best_time(const tesela_plan *plan, void *dst, const void *src) {
-  double best = 1e30;
+static int64_t best_time(const tesela_plan *plan, void *dst, const void *src) {
+  int64_t best = INT64_MAX;
   for (int i = 0; i < 4; i++) {
-    double start = seconds();
-    if (tesela_plan_run(plan, dst, src, NULL, NULL) != TESELA_OK) return 1e30;
-    double took = seconds() - start;
+    int64_t start = tesela__clock_ns();
+    if (tesela_plan_run(plan, dst, src, NULL, NULL) != TESELA_OK) return INT64_MAX;
+    int64_t took = tesela__clock_ns() - start;
     if (i > 0 && took < best) best = took;
   }
   return best;
@@ -39,23 +31,23 @@ tesela_status tesela__plan_measure(tesela_plan *plan, tesela_error *err) {
       {256, 2048, 65536, 0}, {512, 512, 16384, 0}, {1024, 512, 65536, 0}, {1024, 1024, 65536, 0},
       {2048, 256, 65536, 0}, {128, 512, 16384, 0}};
   bool stream = plan->stream;
-  size_t dst_bytes = (size_t)tesela__max(plan->info.dst_bytes, 1),
-         src_bytes = (size_t)tesela__max(plan->info.src_bytes, 1);
-  void *dst = tesela__alloc(&plan->allocator, dst_bytes, TESELA__LINE);
-  void *src = tesela__alloc(&plan->allocator, src_bytes, TESELA__LINE);
+  int64_t dst_bytes = plan->info.dst_bytes, src_bytes = plan->info.src_bytes;
+  void *dst = tesela__alloc(&plan->allocator, (uint64_t)dst_bytes, TESELA__LINE);
+  void *src = tesela__alloc(&plan->allocator, (uint64_t)src_bytes, TESELA__LINE);
   tesela__tuning best = tunings[0];
-  double best_seconds = 1e30;
+  int64_t best_time_ns = INT64_MAX;
   tesela_status status = TESELA_OK;
   if (!dst || !src)
     status = tesela__fail(err, TESELA_E_MEMORY, -1,
-                          "no memory for buffers of %zu and %zu bytes to measure on", dst_bytes, src_bytes);
+                          "no memory for buffers of %" PRId64 " and %" PRId64 " bytes to measure on",
+                          dst_bytes, src_bytes);
   else
-    memset(src, 0, src_bytes);
+    memset(src, 0, (size_t)src_bytes);
   for (size_t i = 0; i < sizeof tunings / sizeof tunings[0] && status == TESELA_OK; i++) {
     status = retune(plan, tunings[i], stream, err);
-    double took = status == TESELA_OK ? best_time(plan, dst, src) : 1e30;
-    if (took >= best_seconds) continue;
-    best_seconds = took;
+    int64_t took = status == TESELA_OK ? best_time(plan, dst, src) : INT64_MAX;
+    if (took >= best_time_ns) continue;
+    best_time_ns = took;
     best = tunings[i];
   }
   tesela__release(&plan->allocator, dst);

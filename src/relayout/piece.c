@@ -10,7 +10,7 @@
 static tesela_status reserve_table(tesela_plan *plan, int64_t n, int64_t *at, tesela_error *err) {
   void *table = plan->table;
   bool grown = tesela__grow(&plan->allocator, &table, sizeof *plan->table, &plan->table_capacity,
-                            plan->n_table + (size_t)n);
+                            plan->n_table + (uint64_t)n);
   plan->table = table;
   if (!grown)
     return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a table of %" PRId64 " offsets", n);
@@ -216,7 +216,7 @@ static int64_t box_bytes(const tesela__job *job) {
 static tesela_status new_piece(tesela_plan *plan, tesela__piece **piece, tesela_error *err) {
   void *pieces = plan->piece;
   bool grown = tesela__grow(&plan->allocator, &pieces, sizeof *plan->piece, &plan->piece_capacity,
-                            (size_t)plan->n_pieces + 1);
+                            (uint64_t)plan->n_pieces + 1);
   plan->piece = pieces;
   if (!grown) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a piece of the plan");
   *piece = &plan->piece[plan->n_pieces];

@@ -6,7 +6,6 @@
  * is contiguous in dst except for its edges. A second odometer runs some tiles ahead of the work: its position is what is
  * prefetched.
  */
-#include <time.h>
 
 #include "relayout/tile.h"
 
@@ -159,22 +158,16 @@ static void run_piece(plan_run *run, const tesela__piece *piece, int64_t first, 
 
 static int64_t cut_point(int64_t n, int64_t i, int64_t of) { return n / of * i + n % of * i / of; }
 
-static double now_ms(void) {
-  struct timespec t;
-  timespec_get(&t, TIME_UTC);
-  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
 /* About 8 MiB between two looks at the clock and at the request to stop. */
 static void run_piece_watched(plan_run *run, const tesela__piece *piece, int64_t first, int64_t end,
-                              bool reports, double *last) {
+                              bool reports, int64_t *last) {
   int64_t tile_bytes = piece->bytes / piece->n_tiles + 1, step = tesela__max(1, (8 << 20) / tile_bytes);
   for (int64_t t = first; t < end && !should_stop(run); t += step) {
     int64_t n = tesela__min(step, end - t);
     run_piece(run, piece, t, t + n);
     int64_t done = atomic_fetch_add(&run->done, n * (tile_bytes - 1)) + n * (tile_bytes - 1);
-    if (!reports || now_ms() - *last < 10) continue;
-    *last = now_ms();
+    if (!reports || tesela__clock_ns() - *last < 10000000) continue;
+    *last = tesela__clock_ns();
     done = tesela__min(done, run->plan->total_bytes);
     if (run->options->progress(run->options->progress_user, done, run->plan->total_bytes))
       atomic_store(&run->stopped, true);
@@ -185,7 +178,7 @@ static void run_chunk(void *data, int32_t chunk) {
   plan_run *run = data;
   const tesela_plan *plan = run->plan;
   bool watched = run->options && run->options->progress;
-  double last = watched ? now_ms() : 0;
+  int64_t last = watched ? tesela__clock_ns() : 0;
   for (int32_t i = run->first_piece; i < run->end_piece; i++) {
     const tesela__piece *piece = &plan->piece[i];
     int64_t first = cut_point(piece->n_tiles, chunk, run->n_chunks);
@@ -227,6 +220,8 @@ tesela_status tesela_plan_run(const tesela_plan *plan, void *dst, const void *sr
   TESELA__NEED_LIST(err, dst, plan->info.dst_bytes);
   TESELA__NEED_LIST(err, src, plan->info.src_bytes);
   TESELA__NEED_CLEAR(err, options);
+  TESELA__NEED_ROOM(err, plan->info.dst_bytes);
+  TESELA__NEED_ROOM(err, plan->info.src_bytes);
   if (overlap(dst, plan->info.dst_bytes, src, plan->info.src_bytes))
     return tesela__fail(err, TESELA_E_INVALID, -1,
                         "dst and src overlap: %" PRId64 " and %" PRId64

@@ -208,7 +208,7 @@ static bool is_empty_box(const tesela__box *box) {
 static tesela_status keep_fill(tesela_plan *plan, const tesela__box *box, tesela_error *err) {
   void *kept = plan->fill_box;
   bool grown = tesela__grow(&plan->allocator, &kept, sizeof *plan->fill_box, &plan->fill_box_capacity,
-                            (size_t)plan->n_pieces);
+                            (uint64_t)plan->n_pieces);
   plan->fill_box = kept;
   if (!grown) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a box of the plan");
   plan->fill_box[plan->n_pieces - 1] = *box;

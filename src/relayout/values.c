@@ -33,6 +33,11 @@ tesela_status tesela__values_begin(tesela__values *v, const tesela_layout *layou
   if (!has_value_width(layout->bits))
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
                         "elements of %" PRId32 " bits; expected 1, 2, 4, 8, 16, 32, 64 or 128", layout->bits);
+  int32_t per_byte = layout->bits < 8 ? 8 / layout->bits : 1, width = layout->bits < 8 ? 1 : layout->bits / 8;
+  if ((uint64_t)layout->axis[0].extent / (uint64_t)per_byte > (uint64_t)PTRDIFF_MAX / (uint64_t)width) {
+    tesela__say_too_large(err);
+    return TESELA_E_LIMIT;
+  }
   v->layout = layout;
   v->swizzled = layout->n_swizzles > 0;
   if (v->swizzled) {

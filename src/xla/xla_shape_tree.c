@@ -20,9 +20,9 @@ tesela_xla_tree *tesela__xla_tree_alloc(const tesela_allocator *allocator, int32
                                         int32_t n_leaves) {
   tesela_allocator from = tesela__allocator(allocator);
   size_t leaves_at = sizeof(tesela_xla_tree);
-  size_t nodes_at = leaves_at + (size_t)n_leaves * sizeof(tesela_xla_shape);
+  uint64_t nodes_at = leaves_at + (uint64_t)n_leaves * sizeof(tesela_xla_shape);
   char *block =
-      tesela__alloc(&from, nodes_at + (size_t)n_nodes * sizeof(tesela__xla_node), alignof(max_align_t));
+      tesela__alloc(&from, nodes_at + (uint64_t)n_nodes * sizeof(tesela__xla_node), alignof(max_align_t));
   if (!block) return NULL;
   tesela_xla_tree *tree = (tesela_xla_tree *)(void *)block;
   tree->allocator = from;

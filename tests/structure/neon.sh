@@ -9,12 +9,12 @@ set -eu
 cd "${TESELA_SOURCE:-.}"
 folder=$2
 
-# compile OUTPUT ARGUMENT...: cmocka.h is the small one beside this script.
+# compile OUTPUT ARGUMENT...: cmocka.h is the small one of tests/shim.
 compile() {
   output=$1
   shift
   aarch64-linux-gnu-gcc -std=c11 -O2 -D_POSIX_C_SOURCE=200809L \
-    -Itests/structure/neon -Iinclude -Isrc -Itests/unit -Itests/oracle "$@" -o "$output"
+    -Itests/shim -Iinclude -Isrc -Itests/unit -Itests/oracle "$@" -o "$output"
 }
 
 case $1 in
@@ -23,7 +23,7 @@ case $1 in
     mkdir -p "$folder"
     aarch64-linux-gnu-gcc -std=c11 -O2 -Wall -Wextra -Werror -Iinclude -Isrc -c src/tesela.c -o "$folder/tesela.o" &
     library=$!
-    for source in tests/unit/support_seed.c tests/unit/support_kernels*.c tests/unit/support_relayout*.c \
+    for source in tests/unit/support_seed.c tests/unit/support_pages.c tests/unit/support_kernels*.c tests/unit/support_relayout*.c \
       tests/oracle/relayout_*.c; do
       compile "$folder/$(basename "$source" .c).o" -c "$source"
     done

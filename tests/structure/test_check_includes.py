@@ -59,9 +59,9 @@ FAULTS = [
     ("jansson elsewhere in ops", "ops/ops_inside.h", "#include <jansson.h>", "only ops/json_in.c may use it"),
     ("the inside in ops", "ops/json_in.c", '#include "base/base.h"', "no such file"),
     ("the command in ops", "ops/json_in.c", '#include "../cli/verbs.h"', "public headers only"),
-    ("threads of a system", "src/layout/size.h", "#include <pthread.h>", "only src/base/os_*.c know an operating system"),
-    ("files of a system", "src/base/error.c", "#include <sys/stat.h>", "only src/base/os_*.c know an operating system"),
-    ("a system in a public header", "include/tesela/base.h", "# include <unistd.h>", "only src/base/os_*.c know"),
+    ("threads of a system", "src/layout/size.h", "#include <pthread.h>", "only os_*.c of src/base, ops and cli/main know"),
+    ("files of a system", "src/base/error.c", "#include <sys/stat.h>", "only os_*.c of src/base, ops and cli/main know"),
+    ("a system in a public header", "include/tesela/base.h", "# include <unistd.h>", "only os_*.c of src/base, ops and cli/main know"),
     ("a file that is not there", "src/base/error.c", '#include "base/bsae.h"', "no such file"),
     ("a module nobody described", "src/new/new.c", '#include "base/base.h"', "no row for new"),
 ]

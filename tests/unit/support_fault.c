@@ -16,6 +16,8 @@
 
 #include <cmocka.h>
 
+#include "base/os.h"
+
 /* In front of each piece whose bytes are counted. */
 typedef union header {
   size_t bytes;
@@ -38,11 +40,8 @@ static void *fault_alloc(void *user, size_t size, size_t align) {
     return NULL;
   }
   if (f->countdown > 0) f->countdown--;
-  void *memory = NULL;
-  if (posix_memalign(&memory, align < sizeof(void *) ? sizeof(void *) : align,
-                     size + (f->weigh ? sizeof(header) : 0)) != 0 ||
-      !memory)
-    fail_msg("no memory for %zu bytes, aligned to %zu", size, align);
+  void *memory = tesela__os_alloc(size + (f->weigh ? sizeof(header) : 0), align);
+  if (!memory) fail_msg("no memory for %zu bytes, aligned to %zu", size, align);
   f->live++;
   if (f->weigh) memory = fault_weigh(f, memory, size);
   if (f->dirty) memset(memory, 0xa5, size);
@@ -58,7 +57,7 @@ static void fault_release(void *user, void *memory) {
     f->bytes -= piece->bytes;
     memory = piece;
   }
-  free(memory);
+  tesela__os_release(memory);
 }
 
 tesela_allocator fault_allocator(fault *f) { return (tesela_allocator){f, fault_alloc, fault_release}; }

@@ -2,11 +2,8 @@
 /*
  * support_in_place.c - see support_in_place.h.
  */
-#define _DEFAULT_SOURCE 1 /* MAP_ANONYMOUS */
 #include "support_in_place.h"
-
-#include <sys/mman.h>
-#include <unistd.h>
+#include "support_pages.h"
 
 /* ---- random numbers --------------------------------------------------------------------------------------- */
 
@@ -40,23 +37,18 @@ tesela_layout in_place_layout(const char *text) {
 /* ---- buffers ---------------------------------------------------------------------------------------------- */
 
 typedef struct guarded {
-  unsigned char *map, *bytes;
-  size_t mapped;
+  pages map;
+  unsigned char *bytes;
 } guarded;
 
 /* `n` bytes, the last one before a page that cannot be touched, or the first one after one. */
 static guarded new_guarded(size_t n, bool at_end) {
-  size_t page = (size_t)sysconf(_SC_PAGESIZE), inner = (n + page) / page * page;
-  guarded g = {.mapped = inner + 2 * page};
-  g.map = mmap(NULL, g.mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  assert_true(g.map != MAP_FAILED);
-  assert_int_equal(mprotect(g.map, page, PROT_NONE), 0);
-  assert_int_equal(mprotect(g.map + page + inner, page, PROT_NONE), 0);
-  g.bytes = at_end ? g.map + page + inner - n : g.map + page;
+  guarded g = {.map = pages_new(n)};
+  g.bytes = at_end ? g.map.data + g.map.bytes - n : g.map.data;
   return g;
 }
 
-static void drop_guarded(guarded g) { assert_int_equal(munmap(g.map, g.mapped), 0); }
+static void drop_guarded(guarded g) { pages_drop(g.map); }
 
 unsigned char in_place_byte(int64_t e, int b) {
   uint64_t x = ((uint64_t)e + 1) * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)b * UINT64_C(0xc2b2ae3d27d4eb4f);

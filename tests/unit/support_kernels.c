@@ -2,12 +2,9 @@
 /*
  * support_kernels.c - guarded arenas and random sizes for the tests of kernels.
  */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "support_kernels.h"
+#include "support_pages.h"
 #include "support_seed.h"
-
-#include <sys/mman.h>
-#include <unistd.h>
 
 unsigned char *dst_arena, *src_arena, before[ARENA], want[ARENA];
 uint64_t kernel_seed;
@@ -49,19 +46,9 @@ static void fill_random(unsigned char *memory, int64_t n) {
 
 /* ---- memory ------------------------------------------------------------------------------------------------ */
 
-static unsigned char *guarded(void) {
-  size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  unsigned char *memory =
-      mmap(NULL, ARENA + 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  assert_true(memory != MAP_FAILED);
-  assert_int_equal(mprotect(memory, page, PROT_NONE), 0);
-  assert_int_equal(mprotect(memory + page + ARENA, page, PROT_NONE), 0);
-  return memory + page;
-}
+static pages src_pages;
 
-void protect_src(bool on) {
-  assert_int_equal(mprotect(src_arena, ARENA, on ? PROT_READ : PROT_READ | PROT_WRITE), 0);
-}
+void protect_src(bool on) { pages_read_only(src_pages, on); }
 
 void fill_src(void) {
   protect_src(false);
@@ -71,8 +58,11 @@ void fill_src(void) {
 int set_up_arenas(void **unused) {
   (void)unused;
   kernel_seed = test_seed(20240229);
-  dst_arena = guarded();
-  src_arena = guarded();
+  pages dst_pages = pages_new(ARENA);
+  src_pages = pages_new(ARENA);
+  assert_int_equal(dst_pages.bytes, ARENA);
+  dst_arena = dst_pages.data;
+  src_arena = src_pages.data;
   fill_random(before, ARENA);
   return 0;
 }

@@ -4,27 +4,27 @@
  *
  * Each buffer lies in a region with untouchable pages before and after it, at its very end or at its start. What a
  * copy touches outside is a SIGSEGV. With one thread that is a failure like any other; with several the handler prints
- * the pair and lets the process die as it would have.
+ * the pair and lets the process die as it would have. Without POSIX signals it dies at once.
  */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
-
-#include <setjmp.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
+#include "support_pages.h"
 #include "support_relayout.h"
 
-enum { REGION = 40 << 20, PAGE = 1 << 16, CANARY = 64, CANARY_BYTE = 0xc5 };
+#if !defined(_WIN32) && !defined(__wasi__)
+#define SIGNALS 1
+#include <setjmp.h>
+#include <signal.h>
+#endif
+
+enum { REGION = 40 << 20, CANARY = 64, CANARY_BYTE = 0xc5 };
 
 #define WRONG(...) (snprintf(reason, REASON, __VA_ARGS__), false)
 
 /* ---- what runs now, for the handler -------------------------------------------------------------------- */
 
+#ifdef SIGNALS
 static const bench *running_bench;
 static const trial *running_trial;
 static struct sigaction old_segv, old_bus;
-
 static sigjmp_buf before_run;
 static volatile sig_atomic_t may_jump;
 
@@ -40,23 +40,29 @@ static void print_running(int signal_number) {
   sigaction(signal_number, signal_number == SIGSEGV ? &old_segv : &old_bus, NULL); /* and fault again */
 }
 
+static void now_runs(const bench *b, const trial *t) {
+  running_bench = b;
+  running_trial = t;
+}
+
+static void catch_faults(void) {
+  struct sigaction handler = {.sa_handler = print_running};
+  sigemptyset(&handler.sa_mask);
+  sigaction(SIGSEGV, &handler, &old_segv);
+  sigaction(SIGBUS, &handler, &old_bus);
+}
+#else
+static void now_runs(const bench *b, const trial *t) { (void)b, (void)t; }
+static void catch_faults(void) {}
+#endif
+
 /* ---- guarded regions ----------------------------------------------------------------------------------- */
 
 static unsigned char *region_of(int which) {
   static unsigned char *regions[2];
   if (regions[which]) return regions[which];
-  void *all = mmap(NULL, REGION + 2 * (size_t)PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (all == MAP_FAILED || mprotect((unsigned char *)all + PAGE, REGION, PROT_READ | PROT_WRITE) != 0) {
-    perror("mmap");
-    abort();
-  }
-  if (which == 0) {
-    struct sigaction handler = {.sa_handler = print_running};
-    sigemptyset(&handler.sa_mask);
-    sigaction(SIGSEGV, &handler, &old_segv);
-    sigaction(SIGBUS, &handler, &old_bus);
-  }
-  return regions[which] = (unsigned char *)all + PAGE;
+  if (which == 0) catch_faults();
+  return regions[which] = pages_new(REGION).data;
 }
 
 /* Where a buffer of `bytes` lies in its region, with canaries around it as far as the region goes. */
@@ -251,6 +257,7 @@ static bool check_image(const bench *b, const unsigned char *got, char reason[RE
 /* false: it touched what it must not. */
 static bool run_guarded(const tesela_plan *plan, bool one_thread, void *dst, const void *src,
                         const tesela_run_options *how, tesela_status *status, tesela_error *err) {
+#ifdef SIGNALS
   may_jump = 0;
   if (one_thread) {
     if (sigsetjmp(before_run, 1) != 0) {
@@ -259,8 +266,13 @@ static bool run_guarded(const tesela_plan *plan, bool one_thread, void *dst, con
     }
     may_jump = 1;
   }
+#else
+  (void)one_thread;
+#endif
   *status = tesela_plan_run(plan, dst, src, how, err);
+#ifdef SIGNALS
   may_jump = 0;
+#endif
   return true;
 }
 
@@ -272,12 +284,11 @@ static bool run_plan(const bench *b, const trial *t, const tesela_plan *plan, bo
   tesela_executor executor = {run_backwards, &counted};
   tesela_run_options how = {.executor = &executor};
   tesela_error err = {.message = ""};
-  running_bench = b;
-  running_trial = t;
+  now_runs(b, t);
   tesela_status status;
   if (!run_guarded(plan, one_thread, dst, src, t->executor ? &how : NULL, &status, &err))
     return WRONG("memory outside the buffers is touched");
-  running_bench = NULL;
+  now_runs(NULL, NULL);
   if (status != TESELA_OK) return WRONG("run: %s: %s", tesela_status_code(status), err.message);
   if (memcmp(src, b->data, (size_t)b->src_bytes) != 0) return WRONG("src is changed");
   if (!canaries_live(0, dst, b->dst_bytes)) return WRONG("bytes around dst are changed");

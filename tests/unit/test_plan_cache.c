@@ -6,8 +6,7 @@
  */
 #include <stdatomic.h>
 
-#include <pthread.h>
-
+#include "base/os.h"
 #include "support_fault.h"
 #include "support_xla.h"
 #include "support_seed.h"
@@ -444,14 +443,14 @@ static void many_threads_use_one_cache(void **state) {
   }
   for (int32_t capacity = 1; capacity <= 16; capacity *= 4) {
     tesela_plan_cache *cache = new_cache(capacity, &allocator);
-    pthread_t thread[HAMMERS];
+    tesela__thread thread[HAMMERS];
     hammer h[HAMMERS];
     for (int i = 0; i < HAMMERS; i++) {
       h[i] = (hammer){cache, first_seed() + (uint64_t)i, 0};
-      assert_int_equal(pthread_create(&thread[i], NULL, hammer_thread, &h[i]), 0);
+      assert_true(tesela__thread_start(&thread[i], hammer_thread, &h[i]));
     }
     for (int i = 0; i < HAMMERS; i++) {
-      assert_int_equal(pthread_join(thread[i], NULL), 0);
+      tesela__thread_join(thread[i]);
       assert_int_equal(h[i].wrong, 0);
     }
     int64_t hits, misses;

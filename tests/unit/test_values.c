@@ -8,12 +8,9 @@
  *
  * TESELA_SEED sets the first seed; a failure prints the seed.
  */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#include "support_pages.h"
 #include "support_seed.h"
 #include "support_xla.h"
-
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum { SEEDS = 3000 };
 
@@ -26,22 +23,19 @@ static bool one_in(int64_t n) { return below(n) == 0; }
 /* ---- buffers with guard pages ----------------------------------------------------------------------------- */
 
 typedef struct buffer {
-  uint8_t *map, *data;
-  size_t mapped, bytes;
+  pages map;
+  uint8_t *data;
+  size_t bytes;
 } buffer;
 
 static buffer buffer_of(size_t bytes) {
-  size_t page = (size_t)sysconf(_SC_PAGESIZE), room = (bytes + page - 1) / page * page;
-  buffer b = {.mapped = room + 2 * page, .bytes = bytes};
-  b.map = mmap(NULL, b.mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  assert_ptr_not_equal(b.map, MAP_FAILED);
-  assert_int_equal(room == 0 ? 0 : mprotect(b.map + page, room, PROT_READ | PROT_WRITE), 0);
-  b.data = b.map + page + (one_in(3) ? 0 : room - bytes);
+  buffer b = {.map = pages_new(bytes), .bytes = bytes};
+  b.data = b.map.data + (one_in(3) ? 0 : b.map.bytes - bytes);
   for (size_t i = 0; i < bytes; i++) b.data[i] = (uint8_t)below(256);
   return b;
 }
 
-static void drop(buffer *b) { munmap(b->map, b->mapped); }
+static void drop(buffer *b) { pages_drop(b->map); }
 
 /* ---- the definition --------------------------------------------------------------------------------------- */
 

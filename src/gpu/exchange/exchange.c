@@ -119,8 +119,9 @@ static tesela_status program_of_needs(exchange_builder *b, int32_t *number, tese
 
 static tesela_status all_needs(exchange_builder *b, bool *in_warps, tesela_error *err) {
   tesela_exchange *plan = b->plan;
-  plan->program_of = tesela__alloc(&plan->alloc, (size_t)plan->n_warps * sizeof(int32_t), alignof(int32_t));
-  b->class_of = tesela__alloc(&plan->alloc, (size_t)b->table.src.threads * sizeof(int32_t), alignof(int32_t));
+  plan->program_of = tesela__alloc(&plan->alloc, (uint64_t)plan->n_warps * sizeof(int32_t), alignof(int32_t));
+  b->class_of =
+      tesela__alloc(&plan->alloc, (uint64_t)b->table.src.threads * sizeof(int32_t), alignof(int32_t));
   if (!plan->program_of || !b->class_of)
     return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for %" PRId64 " warps", plan->n_warps);
   for (int64_t thread = 0; thread < b->table.src.threads; thread++) b->class_of[thread] = -1;

@@ -109,10 +109,10 @@ tesela_status tesela__rounds_least(const tesela__warp_program *w, int64_t src_un
   int64_t wanted[TESELA__LANES] = {0};
   bool any = false;
   b.lanes = w->src_lanes > w->dst_lanes ? w->src_lanes : w->dst_lanes;
-  size_t n = (size_t)(w->src_lanes * src_units);
+  uint64_t n = (uint64_t)(w->src_lanes * src_units);
   b.takers = tesela__alloc(alloc, n, 1);
-  if (!b.takers) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory to count %zu units", n);
-  memset(b.takers, 0, n);
+  if (!b.takers) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory to count %" PRIu64 " units", n);
+  memset(b.takers, 0, (size_t)n);
   bound_takers(&b, wanted);
   for (int32_t lane = 0; lane < w->dst_lanes; lane++) {
     bound_lane_needs(&b, lane);

@@ -136,10 +136,10 @@ static tesela_status pack_start(pack_work *p, int32_t number, int32_t *key, tese
   for (int64_t i = 0; i < p->n_entries; i++) key[i] = p->entry[i].from * PACK_KEYS + p->entry[i].key;
   pack_sort(p, p->n_entries, key, TESELA__LANES * PACK_KEYS, true);
   int64_t words = pack_words(p, NULL, 0);
-  size_t n = (size_t)(p->route.lanes * words * p->route.parts);
+  uint64_t n = (uint64_t)(p->route.lanes * words * p->route.parts);
   phase->part = tesela__alloc(p->alloc, n * sizeof *phase->part, alignof(int32_t));
   if (!phase->part) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the words of a phase");
-  memset(phase->part, 0xff, n * sizeof *phase->part);
+  memset(phase->part, 0xff, (size_t)n * sizeof *phase->part);
   phase->src_words = words;
   pack_words(p, phase->part, words);
   return TESELA_OK;
@@ -183,10 +183,10 @@ static void pack_keys(const pack_work *p, int32_t number, bool word, int32_t *ke
 static tesela_status pack_classes(pack_work *p, int32_t number, tesela_error *err) {
   tesela__exchange_phase *phase = &p->phase[number];
   tesela__warp_program *m = &phase->moves;
-  size_t n = (size_t)(p->route.lanes * phase->src_words);
+  uint64_t n = (uint64_t)(p->route.lanes * phase->src_words);
   uint8_t *takers = tesela__alloc(p->alloc, n, 1);
   if (!takers) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the words of a phase");
-  memset(takers, TESELA__NO_LANE, n);
+  memset(takers, TESELA__NO_LANE, (size_t)n);
   for (int32_t lane = 0; lane < p->route.lanes; lane++)
     for (int64_t i = 0; i < phase->dst_words; i++) {
       int64_t at = lane * phase->dst_words + i;
@@ -210,7 +210,7 @@ static tesela_status pack_end(pack_work *p, int32_t number, int32_t *key, tesela
   pack_keys(p, number, false, key);
   pack_sort(p, p->route.n_takes, key, TESELA__LANES * TESELA__LANES, false);
   phase->dst_words = pack_ends(p, number);
-  size_t n = (size_t)(lanes * phase->dst_words);
+  uint64_t n = (uint64_t)(lanes * phase->dst_words);
   m->need_unit = tesela__alloc(p->alloc, n * sizeof *m->need_unit, alignof(int32_t));
   m->need_class = tesela__alloc(p->alloc, n, 1);
   if (!m->need_unit || !m->need_class)
@@ -218,7 +218,7 @@ static tesela_status pack_end(pack_work *p, int32_t number, int32_t *key, tesela
   m->src_lanes = m->dst_lanes = lanes;
   memset(m->src_class, TESELA__NO_LANE, sizeof m->src_class);
   memset(m->dst_class, TESELA__NO_LANE, sizeof m->dst_class);
-  memset(m->need_unit, 0, n * sizeof *m->need_unit);
+  memset(m->need_unit, 0, (size_t)n * sizeof *m->need_unit);
   for (int32_t lane = 0; lane < lanes; lane++) {
     m->src_class[lane] = m->dst_class[lane] = (uint8_t)lane;
     memset(m->need_class + lane * phase->dst_words, lane, (size_t)phase->dst_words);
@@ -233,7 +233,7 @@ static tesela_status pack_end(pack_work *p, int32_t number, int32_t *key, tesela
 
 static tesela_status pack_keep(pack_work *p, tesela__warp_program *w, tesela_error *err) {
   tesela__route *r = &p->route;
-  size_t n = (size_t)r->n_takes, phases = (size_t)r->n_phases;
+  uint64_t n = (uint64_t)r->n_takes, phases = (uint64_t)r->n_phases;
   int32_t *result = tesela__alloc(p->alloc, n * sizeof *result, alignof(int32_t));
   tesela__exchange_phase *phase =
       tesela__alloc(p->alloc, phases * sizeof *phase, alignof(tesela__exchange_phase));
@@ -243,7 +243,7 @@ static tesela_status pack_keep(pack_work *p, tesela__warp_program *w, tesela_err
     return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the phases of a warp");
   }
   for (int64_t i = 0; i < r->n_takes; i++) result[r->take[i].into] = r->take[i].place;
-  memcpy(phase, p->phase, phases * sizeof *phase);
+  memcpy(phase, p->phase, (size_t)phases * sizeof *phase);
   memset(p->phase, 0, sizeof p->phase);
   tesela__release(p->alloc, w->offer);
   tesela__release(p->alloc, w->into);
@@ -282,14 +282,14 @@ tesela_status tesela__rounds_pack(tesela__warp_program *w, int32_t warp, int64_t
   r->lanes = w->src_lanes > w->dst_lanes ? w->src_lanes : w->dst_lanes;
   r->n_takes = w->dst_lanes * dst_units;
   p.buckets = tesela__max(TESELA__LANES * PACK_KEYS, tesela__max(w->src_lanes * src_units, r->n_takes));
-  size_t n = (size_t)r->n_takes;
+  uint64_t n = (uint64_t)r->n_takes;
   p.entry = tesela__alloc(alloc, n * sizeof *p.entry, alignof(pack_entry));
   r->take = tesela__alloc(alloc, 2 * n * sizeof *r->take, alignof(tesela__route_take));
   int32_t *numbers =
-      tesela__alloc(alloc, (3 * n + (size_t)p.buckets + 1) * sizeof *numbers, alignof(int32_t));
+      tesela__alloc(alloc, (3 * n + (uint64_t)p.buckets + 1) * sizeof *numbers, alignof(int32_t));
   tesela_status status = TESELA_OK;
   if (!p.entry || !r->take || !numbers) {
-    status = tesela__fail(err, TESELA_E_MEMORY, -1, "no memory to pack %zu units", n);
+    status = tesela__fail(err, TESELA_E_MEMORY, -1, "no memory to pack %" PRIu64 " units", n);
   } else {
     p.order = numbers;
     p.next = numbers + n;

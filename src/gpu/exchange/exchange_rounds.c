@@ -160,7 +160,7 @@ static void swap_path(round_colours *c, const round_edge *e, int64_t a, int64_t 
 
 static tesela_status colour_edges(round_work *work, int64_t rounds, tesela_error *err) {
   round_colours c = {.edge = work->edge, .n = rounds};
-  size_t slots = (size_t)(2 * work->warp * rounds);
+  uint64_t slots = (uint64_t)(2 * work->warp * rounds);
   int32_t *memory = tesela__alloc(work->alloc, slots * sizeof(int32_t), alignof(int32_t));
   if (!memory) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory to plan %" PRId64 " rounds", rounds);
   for (size_t i = 0; i < slots; i++) memory[i] = -1;
@@ -257,7 +257,7 @@ static tesela_status rounds_by_distance(round_work *work, bool add, int64_t roun
 
 tesela_status tesela__rounds_room(tesela__warp_program *w, int32_t warp, int64_t rounds,
                                   const tesela_allocator *alloc, tesela_error *err) {
-  size_t n = (size_t)(warp * rounds);
+  uint64_t n = (uint64_t)(warp * rounds);
   int32_t *offer = tesela__alloc(alloc, n * sizeof *offer, alignof(int32_t));
   int32_t *into = tesela__alloc(alloc, n * sizeof *into, alignof(int32_t));
   uint8_t *from = tesela__alloc(alloc, n, 1);
@@ -298,10 +298,10 @@ static tesela_status best_rounds(round_work *work, tesela_error *err) {
 tesela_status tesela__rounds_plan(tesela__warp_program *w, int32_t warp, int64_t src_units, int64_t dst_units,
                                   const tesela_allocator *alloc, tesela_error *err) {
   round_work work = {.w = w, .alloc = alloc, .warp = warp, .src_units = src_units, .dst_units = dst_units};
-  size_t n = (size_t)(warp * dst_units);
+  uint64_t n = (uint64_t)(warp * dst_units);
   work.take = tesela__alloc(alloc, n * sizeof *work.take, alignof(round_take));
   work.edge = tesela__alloc(alloc, n * sizeof *work.edge, alignof(round_edge));
-  work.edge_of = tesela__alloc(alloc, (size_t)(warp * src_units) * sizeof(int32_t), alignof(int32_t));
+  work.edge_of = tesela__alloc(alloc, (uint64_t)(warp * src_units) * sizeof(int32_t), alignof(int32_t));
   tesela_status status = TESELA_OK;
   if (!work.take || !work.edge || !work.edge_of) {
     status = tesela__fail(err, TESELA_E_MEMORY, -1, "no memory to plan the rounds of a warp");

@@ -142,7 +142,7 @@ static tesela_status run_phases(exchange_state *s, const tesela__warp_program *w
   int64_t most = s->plan->facts.src_units;
   for (int32_t i = 0; i < w->n_phases; i++)
     most = tesela__max(most, tesela__max(w->phase[i].src_words, w->phase[i].dst_words));
-  size_t n = (size_t)(s->plan->warp * most * s->plan->parts);
+  uint64_t n = (uint64_t)(s->plan->warp * most * s->plan->parts);
   int64_t *memory = tesela__alloc(alloc, 2 * n * sizeof *memory, alignof(int64_t));
   if (!memory) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the words of a warp");
   run_words ends = {.part = memory}, starts = {.part = memory + n};
@@ -223,13 +223,14 @@ tesela_status tesela_exchange_run(const tesela_exchange *plan, void *dst, const 
   bool shared = plan->facts.kind == TESELA_EXCHANGE_SHARED;
   exchange_state s = {.plan = plan, .src = src, .dst = dst};
   s.element = (size_t)tesela__ceil_div(plan->facts.bits, 8);
-  size_t registers = (size_t)(plan->dst.spatial_size * plan->dst.local_size);
-  size_t places = shared ? (size_t)plan->memory.size : 0;
+  uint64_t registers = (uint64_t)(plan->dst.spatial_size * plan->dst.local_size);
+  uint64_t places = shared ? (uint64_t)plan->memory.size : 0;
   s.written = tesela__alloc(&alloc, registers + places * (s.element + 1), 1);
   if (!s.written)
-    return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory to keep track of %zu registers and %zu places",
-                        registers, places);
-  memset(s.written, 0, registers + places);
+    return tesela__fail(err, TESELA_E_MEMORY, -1,
+                        "no memory to keep track of %" PRIu64 " registers and %" PRIu64 " places", registers,
+                        places);
+  memset(s.written, 0, (size_t)(registers + places));
   s.stored = s.written + registers;
   s.memory = (char *)s.stored + places;
   tesela_status status = run_steps(&s, &alloc, err);

@@ -48,7 +48,7 @@ tesela_status tesela__exchange_table_make(tesela__exchange_table *table, const t
   tesela__exchange_table t = {.dst = {.threads = dst->spatial_size, .registers = dst->local_size},
                               .src = {.threads = src->spatial_size, .registers = src->local_size}};
   int64_t words = 2 * (t.dst.threads + t.src.threads + elements) + t.dst.registers + t.src.registers;
-  t.memory = tesela__alloc(alloc, (size_t)words * sizeof(int32_t), alignof(int32_t));
+  t.memory = tesela__alloc(alloc, (uint64_t)words * sizeof(int32_t), alignof(int32_t));
   if (!t.memory)
     return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for tables of %" PRId64 " elements", elements);
   int32_t *at = t.memory;

@@ -52,7 +52,7 @@ static bool lines_counts(const tesela__hlo_build *b, int32_t k, int32_t dim) {
 /* The first n operands as nodes of one shape with dim d; *fits false: they are not. The caller releases the list. */
 static tesela_status lines_operands(tesela__hlo_build *b, const tesela__hlo_instruction *in, int32_t n,
                                     int32_t dim, int32_t **operand, bool *fits) {
-  *operand = tesela__alloc(&b->allocator, (size_t)n * sizeof **operand + 1, alignof(int32_t));
+  *operand = tesela__alloc(&b->allocator, (uint64_t)n * sizeof **operand + 1, alignof(int32_t));
   if (!*operand) return tesela__fail(b->err, TESELA_E_MEMORY, -1, "no memory for operands");
   tesela_status status = TESELA_OK;
   *fits = n > 0;
@@ -98,7 +98,7 @@ static int32_t lines_key(const tesela__hlo_build *b, const tesela__hlo_instructi
 static tesela_status lines_sort(tesela__hlo_build *b, const tesela__hlo_instruction *in, int32_t n,
                                 int32_t dim, int32_t *operand, tesela__hlo_value *out) {
   int32_t key = 0, order = lines_key(b, in, n, operand, &key);
-  int32_t *node = tesela__alloc(&b->allocator, (size_t)n * sizeof *node + 1, alignof(int32_t));
+  int32_t *node = tesela__alloc(&b->allocator, (uint64_t)n * sizeof *node + 1, alignof(int32_t));
   if (!node) return tesela__fail(b->err, TESELA_E_MEMORY, -1, "no memory for a sort");
   tesela_status status = TESELA_OK;
   for (int32_t k = 0; k < n && status == TESELA_OK; k++) {

@@ -11,7 +11,7 @@ tesela_status tesela__hlo_walk(tesela__hlo_build *b, int32_t number, tesela__hlo
   tesela_status status = TESELA_OK;
   frame->computation = c;
   frame->value =
-      tesela__alloc(&b->allocator, (size_t)c->n * sizeof *frame->value, alignof(tesela__hlo_value));
+      tesela__alloc(&b->allocator, (uint64_t)c->n * sizeof *frame->value, alignof(tesela__hlo_value));
   if (!frame->value)
     return tesela__fail(b->err, TESELA_E_MEMORY, -1, "no memory for the values of a computation");
   b->frame = frame;
@@ -39,7 +39,7 @@ tesela_status tesela__hlo_call(tesela__hlo_build *b, const tesela__hlo_instructi
   if (b->frame->depth >= TESELA__HLO_DEPTH)
     return tesela__hlo_fail(b, in, TESELA_E_LIMIT, "calls nest deeper than %d", TESELA__HLO_DEPTH);
   tesela__hlo_frame *frame =
-      tesela__alloc(&b->allocator, sizeof *frame + (size_t)in->n_operands * sizeof(tesela__hlo_value),
+      tesela__alloc(&b->allocator, sizeof *frame + (uint64_t)in->n_operands * sizeof(tesela__hlo_value),
                     alignof(tesela__hlo_frame));
   if (!frame) return tesela__fail(b->err, TESELA_E_MEMORY, -1, "no memory for a call");
   *frame = (tesela__hlo_frame){.depth = b->frame->depth + 1, .n_arguments = in->n_operands};

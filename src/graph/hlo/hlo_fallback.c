@@ -30,7 +30,7 @@ static tesela_status fallback_leaves(tesela__hlo_build *b, const tesela__hlo_ins
   }
   if (value.node < 0) return TESELA_OK; /* a whole tuple that is an input */
   void *leaf = list->leaf;
-  if (!tesela__grow(&b->allocator, &leaf, sizeof *list->leaf, &list->room, (size_t)list->n + 1))
+  if (!tesela__grow(&b->allocator, &leaf, sizeof *list->leaf, &list->room, (uint64_t)list->n + 1))
     return tesela__fail(b->err, TESELA_E_MEMORY, -1, "no memory for operands");
   list->leaf = leaf;
   list->leaf[list->n++] = value.node;

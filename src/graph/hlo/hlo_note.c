@@ -171,7 +171,7 @@ static bool note_key(const char *text, tesela__hlo_span key, tesela__hlo_span va
 /* Operands as nodes, to be released by the caller. */
 static tesela_status note_operands(tesela__hlo_build *b, const tesela__hlo_instruction *in,
                                    int32_t **operand) {
-  *operand = tesela__alloc(&b->allocator, (size_t)in->n_operands * sizeof **operand + 1, alignof(int32_t));
+  *operand = tesela__alloc(&b->allocator, (uint64_t)in->n_operands * sizeof **operand + 1, alignof(int32_t));
   if (!*operand) return tesela__fail(b->err, TESELA_E_MEMORY, -1, "no memory for operands");
   tesela_status status = TESELA_OK;
   for (int32_t k = 0; k < in->n_operands && status == TESELA_OK; k++)

@@ -106,7 +106,7 @@ tesela_status tesela__hlo_inputs_first(tesela__hlo_build *b) {
   bool sorted;
   int32_t n = hlo_collect(m, c, NULL, &sorted);
   if (sorted) return TESELA_OK;
-  hlo_numbered *list = tesela__alloc(&b->allocator, (size_t)n * sizeof *list, alignof(hlo_numbered));
+  hlo_numbered *list = tesela__alloc(&b->allocator, (uint64_t)n * sizeof *list, alignof(hlo_numbered));
   if (!list) return tesela__fail(b->err, TESELA_E_MEMORY, -1, "no memory for parameters");
   hlo_collect(m, c, list, &sorted);
   qsort(list, (size_t)n, sizeof *list, hlo_by_number);

@@ -45,7 +45,7 @@ tesela_status tesela__hlo_iota(tesela__hlo_build *b, const tesela__hlo_instructi
 tesela_status tesela__hlo_make_tuple(tesela__hlo_build *b, int32_t n, tesela__hlo_value *out) {
   void *pool = b->pool;
   if (b->n_pool + (size_t)n > INT32_MAX ||
-      !tesela__grow(&b->allocator, &pool, sizeof *b->pool, &b->pool_room, b->n_pool + (size_t)n))
+      !tesela__grow(&b->allocator, &pool, sizeof *b->pool, &b->pool_room, b->n_pool + (uint64_t)n))
     return tesela__fail(b->err, TESELA_E_MEMORY, -1, "no memory for a tuple");
   b->pool = pool;
   *out = (tesela__hlo_value){TESELA__HLO_TUPLE, (int32_t)b->n_pool, n};
@@ -139,7 +139,8 @@ static tesela_status hlo_elementwise(tesela__hlo_build *b, const tesela__hlo_ins
                                      const char *called, tesela__hlo_value *out) {
   char opcode[32] = "";
   if (in->tuple || in->n_operands == 0) return TESELA_OK;
-  int32_t *operand = tesela__alloc(&b->allocator, (size_t)in->n_operands * sizeof *operand, alignof(int32_t));
+  int32_t *operand =
+      tesela__alloc(&b->allocator, (uint64_t)in->n_operands * sizeof *operand, alignof(int32_t));
   if (!operand) return tesela__fail(b->err, TESELA_E_MEMORY, -1, "no memory for operands");
   if (fn == TESELA_FN_FUSED && in->opcode.n < sizeof opcode)
     memcpy(opcode, b->module->text + in->opcode.at, in->opcode.n);

@@ -158,7 +158,8 @@ tesela_status tesela__hlo_concatenate(tesela__hlo_build *b, const tesela__hlo_in
                                       tesela__hlo_value *out) {
   int32_t dim;
   if (in->n_operands == 0 || tesela__hlo_list(b->module, in, "dimensions", 1, &dim) != 1) return TESELA_OK;
-  int32_t *operand = tesela__alloc(&b->allocator, (size_t)in->n_operands * sizeof *operand, alignof(int32_t));
+  int32_t *operand =
+      tesela__alloc(&b->allocator, (uint64_t)in->n_operands * sizeof *operand, alignof(int32_t));
   if (!operand) return tesela__fail(b->err, TESELA_E_MEMORY, -1, "no memory for operands");
   tesela_status status = TESELA_OK;
   for (int32_t k = 0; k < in->n_operands && status == TESELA_OK; k++)

@@ -171,10 +171,10 @@ static tesela_status touch_make(touch_sets *v, tesela_core_view *view, tesela_er
     if (!v->any) return TESELA_OK;
   }
   for (int32_t c = 0; c < base->rank; c++) {
-    size_t size = (size_t)base->shape[c];
+    uint64_t size = (uint64_t)base->shape[c];
     v->set[c] = tesela__alloc(&v->allocator, size, 1);
     if (!v->set[c]) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the coordinates of a share");
-    memset(v->set[c], 0, size);
+    memset(v->set[c], 0, (size_t)size);
     touch_set(v, c);
     if (v->count[c] == 0) return TESELA_OK;
   }

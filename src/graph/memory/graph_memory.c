@@ -171,7 +171,7 @@ static bool lives_sums(tesela__memory_plan *plan) {
 /* ---- the plan ----------------------------------------------------------------------------------------------- */
 
 static void *lives_array(tesela__memory_plan *plan, size_t size) {
-  return tesela__alloc(&plan->allocator, (size_t)plan->count * size, alignof(max_align_t));
+  return tesela__alloc(&plan->allocator, (uint64_t)plan->count * size, alignof(max_align_t));
 }
 
 static tesela_status lives_make(tesela__memory_plan *plan, tesela_arena_buffer *buffer, int32_t *number,

@@ -8,7 +8,7 @@ static tesela_status padding_no_memory(tesela_error *err) {
 
 /* At least one byte, so that NULL means out of memory. */
 static void *padding_take(const tesela_padding *p, int32_t count, size_t size) {
-  return tesela__alloc(&p->allocator, (size_t)tesela__max(count, 1) * size, _Alignof(max_align_t));
+  return tesela__alloc(&p->allocator, (uint64_t)tesela__max(count, 1) * size, _Alignof(max_align_t));
 }
 
 /* ---- inputs -------------------------------------------------------------------------------------------------- */

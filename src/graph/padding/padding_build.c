@@ -232,7 +232,7 @@ static tesela_status pad_add_group(pad_build *b, const pad_reach *reach, int32_t
   }
   void *items = padding->group;
   bool grown = tesela__grow(&padding->allocator, &items, sizeof group, &padding->group_room,
-                            (size_t)padding->n_groups + 1);
+                            (uint64_t)padding->n_groups + 1);
   padding->group = items;
   if (!grown) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the reads of padding");
   padding->group[padding->n_groups++] = group;

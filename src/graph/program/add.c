@@ -142,7 +142,7 @@ static void add_make_name(const tesela_graph *graph, const tesela_node_spec *spe
 static tesela__graph_entry *add_allocate(tesela_graph *graph, const tesela_node_spec *spec,
                                          const char *name) {
   size_t name_room = strlen(name) + 1, opcode_room = spec->opcode ? strlen(spec->opcode) + 1 : 0;
-  size_t operand_room = (size_t)spec->n_operands * sizeof(int32_t);
+  uint64_t operand_room = (uint64_t)spec->n_operands * sizeof(int32_t);
   tesela__graph_entry *entry =
       tesela__alloc(&graph->allocator, sizeof *entry + operand_room + name_room + opcode_room,
                     alignof(tesela__graph_entry));
@@ -150,7 +150,7 @@ static tesela__graph_entry *add_allocate(tesela_graph *graph, const tesela_node_
   *entry = (tesela__graph_entry){0};
   int32_t *operand = (int32_t *)(entry + 1);
   char *text = (char *)(operand + spec->n_operands);
-  if (operand_room) memcpy(operand, spec->operand, operand_room);
+  if (operand_room) memcpy(operand, spec->operand, (size_t)operand_room);
   memcpy(text, name, name_room);
   if (opcode_room) memcpy(text + name_room, spec->opcode, opcode_room);
   entry->node = (tesela_node){.op = spec->op,

@@ -118,7 +118,7 @@ tesela_status tesela_graph_add_output(tesela_graph *graph, int32_t node, tesela_
                               buffer->node.name);
   void *outputs = graph->output;
   if (!tesela__grow(&graph->allocator, &outputs, sizeof *graph->output, &graph->output_capacity,
-                    (size_t)graph->n_outputs + 1))
+                    (uint64_t)graph->n_outputs + 1))
     return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for an output");
   graph->output = outputs;
   graph->output[graph->n_outputs++] = node;

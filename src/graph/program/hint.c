@@ -48,7 +48,7 @@ tesela_status tesela_graph_hint(tesela_graph *graph, const tesela_hint *hint, te
   if (status != TESELA_OK) return status;
   void *hints = graph->hint;
   if (!tesela__grow(&graph->allocator, &hints, sizeof *hint, &graph->hint_capacity,
-                    (size_t)graph->n_hints + 1))
+                    (uint64_t)graph->n_hints + 1))
     return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a hint");
   graph->hint = hints;
   graph->hint[graph->n_hints++] = *hint;

@@ -68,7 +68,7 @@ static tesela_status apply_layout(apply_state *a, int32_t buffer, int32_t stick,
 
 static tesela_status apply_remember(apply_state *a, apply_copy copy, tesela_error *err) {
   void *items = a->copy;
-  if (!tesela__grow(&a->p->allocator, &items, sizeof *a->copy, &a->copy_capacity, (size_t)a->n_copies + 1))
+  if (!tesela__grow(&a->p->allocator, &items, sizeof *a->copy, &a->copy_capacity, (uint64_t)a->n_copies + 1))
     return apply_no_memory(err);
   a->copy = items;
   copy.before = a->last[copy.node];
@@ -175,7 +175,7 @@ static tesela_status apply_node(apply_state *a, int32_t k, const tesela__operato
   tesela_node_spec spec;
   void *items = a->operand;
   if (!tesela__grow(&p->allocator, &items, sizeof *a->operand, &a->operand_capacity,
-                    (size_t)node->n_operands + 1))
+                    (uint64_t)node->n_operands + 1))
     return apply_no_memory(err);
   a->operand = items;
   for (int32_t i = 0; i < node->n_operands; i++) a->operand[i] = a->node[node->operand[i]];
@@ -200,7 +200,7 @@ static tesela_status apply_node(apply_state *a, int32_t k, const tesela__operato
 tesela_status tesela__graph_apply(tesela_graph **out, const tesela_propagation *p, tesela__apply_part part,
                                   tesela_error *err) {
   apply_state a = {.p = p, .part = part};
-  size_t room = (size_t)p->count + 1;
+  uint64_t room = (uint64_t)p->count + 1;
   a.node = tesela__alloc(&p->allocator, room * sizeof *a.node, alignof(int32_t));
   a.last = tesela__alloc(&p->allocator, room * sizeof *a.last, alignof(int32_t));
   tesela_status status = a.node && a.last ? TESELA_OK : apply_no_memory(err);

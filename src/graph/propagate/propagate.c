@@ -42,7 +42,7 @@ void tesela_propagation_destroy(tesela_propagation *p) {
 }
 
 static void *propagate_array(const tesela_propagation *p, size_t size, size_t align) {
-  return tesela__alloc(&p->allocator, ((size_t)p->count + 1) * size, align);
+  return tesela__alloc(&p->allocator, ((uint64_t)p->count + 1) * size, align);
 }
 
 static tesela_propagation *propagate_new(const tesela_graph *graph, const tesela_target *target,
@@ -112,7 +112,7 @@ static void propagate_count(tesela_propagate_facts *facts, const tesela_move *mo
 static tesela_status propagate_moves(tesela_propagation *p, const tesela__model *model, int64_t *saved,
                                      tesela_error *err) {
   bool moves = p->options.mode == TESELA_PROPAGATE_AUTO;
-  size_t room = (size_t)p->n_edges + 1;
+  uint64_t room = (uint64_t)p->n_edges + 1;
   int32_t *last = propagate_array(p, sizeof *last, alignof(int32_t));
   int32_t *before = tesela__alloc(&p->allocator, room * sizeof *before, alignof(int32_t));
   int32_t *edge_of = tesela__alloc(&p->allocator, room * sizeof *edge_of, alignof(int32_t));

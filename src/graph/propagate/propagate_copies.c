@@ -97,7 +97,7 @@ static tesela_status copies_price(const tesela_propagation *p, const tesela__fam
 static bool copies_start(tesela_propagation *p) {
   if (p->last_copyable) return true;
   p->last_copyable =
-      tesela__alloc(&p->allocator, ((size_t)p->count + 1) * sizeof *p->last_copyable, alignof(int32_t));
+      tesela__alloc(&p->allocator, ((uint64_t)p->count + 1) * sizeof *p->last_copyable, alignof(int32_t));
   for (int32_t k = 0; p->last_copyable && k < p->count; k++) p->last_copyable[k] = -1;
   return p->last_copyable != NULL;
 }
@@ -118,9 +118,9 @@ static tesela_status copies_find(tesela_propagation *p, int32_t k, int32_t value
     return tesela__fail(err, status, -1, "%s", why.message);
   if (status != TESELA_OK) return TESELA_OK;
   const tesela__family *family = tesela__family_of(p, node->buffer);
-  size_t prices = (size_t)family->n * (size_t)p->families[made.family].n;
+  uint64_t prices = (uint64_t)family->n * (uint64_t)p->families[made.family].n;
   if (!tesela__grow(&p->allocator, &items, sizeof *p->copyable, &p->copyable_capacity,
-                    (size_t)p->n_copyables + 1))
+                    (uint64_t)p->n_copyables + 1))
     return copies_no_memory(err);
   p->copyable = items;
   made.price = tesela__alloc(&p->allocator, prices * sizeof *made.price, alignof(int64_t));
@@ -201,7 +201,7 @@ static bool copies_push(tesela_propagation *p, tesela__edge *edge, const tesela_
   for (int32_t w = edge->first_way; w < edge->first_way + edge->n_ways; w++)
     if (p->way[w].copy == way->copy) return true; /* a view without a change */
   if (tesela__suits_of_any(edge, &way->suits) == 0) return true;
-  if (!tesela__grow(&p->allocator, &items, sizeof *p->way, &p->way_capacity, (size_t)p->n_ways + 1))
+  if (!tesela__grow(&p->allocator, &items, sizeof *p->way, &p->way_capacity, (uint64_t)p->n_ways + 1))
     return false;
   p->way = items;
   if (edge->n_ways++ == 0) edge->first_way = p->n_ways;

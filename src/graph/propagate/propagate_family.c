@@ -112,7 +112,7 @@ static tesela_status family_fill(tesela_propagation *p, const tesela_node *node,
   tesela_device_host host;
   tesela_status status = family_host(&p->target, node, &host, err);
   if (status != TESELA_OK) return status;
-  size_t room = (size_t)node->rank + 2;
+  uint64_t room = (uint64_t)node->rank + 2;
   family->layout = tesela__alloc(&p->allocator, room * sizeof *family->layout, alignof(tesela_device_layout));
   family->price = tesela__alloc(&p->allocator, room * room * sizeof *family->price, alignof(int64_t));
   if (!family->layout || !family->price)
@@ -144,7 +144,7 @@ static tesela_status family_add(tesela_propagation *p, int32_t k, const tesela_d
   const tesela_node *node = tesela_graph_node(p->graph, k);
   void *items = p->families;
   if (!tesela__grow(&p->allocator, &items, sizeof *p->families, &p->family_capacity,
-                    (size_t)p->n_families + 1))
+                    (uint64_t)p->n_families + 1))
     return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for layouts");
   p->families = items;
   tesela__family *family = &p->families[p->n_families++];
@@ -239,10 +239,10 @@ static tesela_status family_prefer(tesela_propagation *p, int32_t buffer, const 
                                    tesela_error *err) {
   const tesela__family *family = tesela__family_of(p, buffer);
   if (!p->prefer) {
-    size_t room = (size_t)p->count * TESELA__CANDIDATES;
+    uint64_t room = (uint64_t)p->count * TESELA__CANDIDATES;
     p->prefer = tesela__alloc(&p->allocator, room * sizeof *p->prefer, alignof(int64_t));
     if (!p->prefer) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for hints");
-    memset(p->prefer, 0, room * sizeof *p->prefer);
+    memset(p->prefer, 0, (size_t)room * sizeof *p->prefer);
   }
   for (int32_t c = 0; c < family->n; c++) {
     int64_t *price = &p->prefer[(size_t)buffer * TESELA__CANDIDATES + (size_t)c];

@@ -250,7 +250,7 @@ static bool model_operator(tesela__model *m, const tesela_propagation *p, const 
 /* ---- the whole ---- */
 
 static int32_t *model_numbers(tesela__model *m, int32_t n) {
-  int32_t *items = tesela__alloc(&m->allocator, ((size_t)n + 1) * sizeof *items, alignof(int32_t));
+  int32_t *items = tesela__alloc(&m->allocator, ((uint64_t)n + 1) * sizeof *items, alignof(int32_t));
   for (int32_t i = 0; items && i < n; i++) items[i] = -1;
   return items;
 }
@@ -263,11 +263,11 @@ static bool model_start(tesela__model *m, const tesela_propagation *p) {
   m->of_first = model_numbers(m, p->n_operators);
   m->of_set = model_numbers(m, n);
   m->uses = model_numbers(m, n);
-  m->useful = tesela__alloc(&m->allocator, ((size_t)n + 1) * sizeof *m->useful, alignof(tesela__sticks));
+  m->useful = tesela__alloc(&m->allocator, ((uint64_t)n + 1) * sizeof *m->useful, alignof(tesela__sticks));
   m->of_copy = model_numbers(m, p->n_slots);
   m->copy_uses = model_numbers(m, p->n_slots);
   m->of_place = model_numbers(m, p->n_edges);
-  size_t copies = (size_t)p->n_slots + 1;
+  uint64_t copies = (uint64_t)p->n_slots + 1;
   m->copy_useful = tesela__alloc(&m->allocator, copies * sizeof *m->copy_useful, alignof(tesela__sticks));
   return m->problem && m->of_buffer && m->of_operator && m->of_first && m->of_set && m->uses && m->useful &&
          m->of_copy && m->copy_uses && m->of_place && m->copy_useful;

@@ -59,7 +59,7 @@ static tesela_status perform_edge(tesela__need_operator *op, int32_t k, const te
   }
   if (status != TESELA_OK) return status;
   void *items = p->edge;
-  if (!tesela__grow(&p->allocator, &items, sizeof *p->edge, &p->edge_capacity, (size_t)p->n_edges + 1))
+  if (!tesela__grow(&p->allocator, &items, sizeof *p->edge, &p->edge_capacity, (uint64_t)p->n_edges + 1))
     return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for operands");
   p->edge = items;
   p->edge[p->n_edges++] = edge;
@@ -156,7 +156,7 @@ static tesela_status perform_add(tesela__need_operator *op, tesela_error *err) {
   if (status != TESELA_OK || !result) return status;
   void *items = p->operator_;
   if (!tesela__grow(&p->allocator, &items, sizeof *p->operator_, &p->operator_capacity,
-                    (size_t)p->n_operators + 1))
+                    (uint64_t)p->n_operators + 1))
     return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for operators");
   p->operator_ = items;
   p->operator_[p->n_operators++] = made;

@@ -53,7 +53,7 @@ tesela_status tesela__propagate_outputs(tesela_propagation *p, tesela_error *err
       p->best[node->buffer] = tesela__stick_bit(p->chosen[node->buffer]);
   }
   tesela_status status = tesela__model_build(&model, p, &part, err);
-  size_t states = (size_t)model.n_states + 1, variables = (size_t)model.n_variables + 1;
+  uint64_t states = (uint64_t)model.n_states + 1, variables = (uint64_t)model.n_variables + 1;
   tesela__cost *least = tesela__alloc(&p->allocator, states * sizeof *least, alignof(tesela__cost));
   int32_t *fixed = tesela__alloc(&p->allocator, variables * sizeof *fixed, alignof(int32_t));
   if (status == TESELA_OK && !(least && fixed))

@@ -33,7 +33,8 @@ static int share_order(const void *x, const void *y) {
 /* The number of a new holder for the value that an edge reads; 0: no memory. */
 static int32_t share_holder(tesela_propagation *p, const tesela__edge *edge) {
   void *items = p->holder;
-  if (!tesela__grow(&p->allocator, &items, sizeof *p->holder, &p->holder_capacity, (size_t)p->n_holders + 1))
+  if (!tesela__grow(&p->allocator, &items, sizeof *p->holder, &p->holder_capacity,
+                    (uint64_t)p->n_holders + 1))
     return 0;
   p->holder = items;
   p->holder[p->n_holders++] = (tesela__holder){edge->buffer, edge->value};
@@ -97,8 +98,8 @@ static bool share_operands(tesela_propagation *p, int32_t *last, share_entry *en
 }
 
 tesela_status tesela__propagate_share(tesela_propagation *p, tesela_error *err) {
-  size_t edges = (size_t)p->n_edges + 1;
-  int32_t *last = tesela__alloc(&p->allocator, ((size_t)p->count + 1) * sizeof *last, alignof(int32_t));
+  uint64_t edges = (uint64_t)p->n_edges + 1;
+  int32_t *last = tesela__alloc(&p->allocator, ((uint64_t)p->count + 1) * sizeof *last, alignof(int32_t));
   share_entry *entry = tesela__alloc(&p->allocator, edges * sizeof *entry, alignof(share_entry));
   bool made = last && entry;
   for (int32_t k = 0; made && k < p->count; k++) last[k] = -1;

@@ -17,7 +17,7 @@ enum { MODEL_SETS = 256 };
 bool tesela__model_begin(tesela__model *m, int32_t *variable) {
   void *items = m->variable;
   if (!tesela__grow(&m->allocator, &items, sizeof *m->variable, &m->variable_capacity,
-                    (size_t)m->n_variables + 1))
+                    (uint64_t)m->n_variables + 1))
     return false;
   m->variable = items;
   m->variable[m->n_variables] = (tesela__model_variable){m->n_states, 0};
@@ -36,7 +36,7 @@ bool tesela__model_costs(tesela__model *m, size_t n) {
 bool tesela__model_push(tesela__model *m, int32_t candidate, tesela__sticks copies, tesela__cost cost) {
   tesela__model_variable *v = &m->variable[m->n_variables - 1];
   void *items = m->state;
-  if (!tesela__grow(&m->allocator, &items, sizeof *m->state, &m->state_capacity, (size_t)m->n_states + 1))
+  if (!tesela__grow(&m->allocator, &items, sizeof *m->state, &m->state_capacity, (uint64_t)m->n_states + 1))
     return false;
   m->state = items;
   if (!tesela__model_costs(m, (size_t)v->n + 1)) return false;

@@ -177,7 +177,7 @@ tesela_status tesela__agreements_of(tesela_propagation *p, int32_t family, const
   }
   void *items = p->agreements;
   if (!tesela__grow(&p->allocator, &items, sizeof *p->agreements, &p->agreement_capacity,
-                    (size_t)p->n_agreements + 1))
+                    (uint64_t)p->n_agreements + 1))
     return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for views");
   p->agreements = items;
   p->agreements[p->n_agreements] =

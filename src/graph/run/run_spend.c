@@ -14,7 +14,7 @@ void *tesela__run_take(tesela__run *run, tesela__run_block **list, int64_t count
   if (!tesela__mul(count, (int64_t)size, &bytes) || !tesela__add(bytes, RUN_HEAD, &bytes) ||
       (uint64_t)bytes > SIZE_MAX)
     return NULL;
-  tesela__run_block *block = tesela__alloc(&run->allocator, (size_t)bytes, RUN_HEAD);
+  tesela__run_block *block = tesela__alloc(&run->allocator, (uint64_t)bytes, RUN_HEAD);
   if (!block) return NULL;
   block->next = *list;
   *list = block;

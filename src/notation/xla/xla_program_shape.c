@@ -77,7 +77,7 @@ static tesela_xla_program_shape *xla_alloc_program(const tesela_allocator *alloc
                                                    const tesela__xla_builder *parameters,
                                                    const tesela__xla_builder *result) {
   tesela_allocator from = tesela__allocator(allocator);
-  size_t names_at = sizeof(tesela_xla_program_shape) + names->n * sizeof(size_t);
+  uint64_t names_at = sizeof(tesela_xla_program_shape) + names->n * sizeof(size_t);
   char *block = tesela__alloc(&from, names_at + names->bytes, alignof(max_align_t));
   if (!block) return NULL;
   tesela_xla_program_shape *program = (tesela_xla_program_shape *)(void *)block;

@@ -116,7 +116,7 @@ static tesela_status arena_check_spans(int32_t n, const tesela_arena_buffer *buf
 static tesela_status arena_check_all_spans(int32_t n, const tesela_arena_buffer *buffers,
                                            const tesela_allocator *allocator, tesela_error *err) {
   tesela_allocator memory = tesela__allocator(allocator);
-  size_t most = (size_t)n + 1;
+  uint64_t most = (uint64_t)n + 1;
   tesela__arena_tree tree = {.node = NULL};
   tesela_status status;
   tesela__arena_key *keys = tesela__alloc(&memory, 2 * most * sizeof *keys, alignof(tesela__arena_key));

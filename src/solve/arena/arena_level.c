@@ -134,7 +134,7 @@ static int32_t level_pick(tesela__arena_search *s, int32_t from, int32_t to, int
 
 /* Candidates by rank, best first. */
 static void level_list(tesela__arena_search *s, tesela__arena_frame *frame) {
-  size_t need = frame->candidates + (size_t)s->count[frame->section];
+  uint64_t need = frame->candidates + (uint64_t)s->count[frame->section];
   void *items = s->candidate;
   if (!tesela__grow(&s->arena->memory, &items, sizeof *s->candidate, &s->most_candidates, need)) {
     s->starved = true;

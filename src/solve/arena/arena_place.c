@@ -75,7 +75,7 @@ tesela_status tesela__arena_place(tesela__arena_problem *a, int64_t target, int6
   static const int32_t turn[TESELA__ARENA_ORDERS] = {2, 0, 1, 3};
   tesela_status status = TESELA_OK;
   tesela__arena_key *order =
-      tesela__alloc(&a->memory, ((size_t)a->n + 1) * sizeof *order, alignof(tesela__arena_key));
+      tesela__alloc(&a->memory, ((uint64_t)a->n + 1) * sizeof *order, alignof(tesela__arena_key));
   if (!order) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory to order %" PRId32 " buffers", a->n);
   for (int32_t k = 0; k < TESELA__ARENA_ORDERS && a->best_peak > target && a->work < until; k++) {
     bool good = false;

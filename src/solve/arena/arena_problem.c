@@ -146,7 +146,7 @@ static void arena_sum_sections(tesela__arena_problem *a, tesela__arena_key *keys
 /* Room for n items; returns 2 n keys. NULL: no memory, and there is nothing to close. */
 static tesela__arena_key *arena_make_room(tesela__arena_problem *a, int32_t n,
                                           const tesela_allocator *memory) {
-  size_t most = (size_t)n + 1;
+  uint64_t most = (uint64_t)n + 1;
   *a = (tesela__arena_problem){
       .memory = tesela__allocator(memory), .best_peak = INT64_MAX, .limit = TESELA__ARENA_ALL};
   tesela__arena_key *keys = tesela__alloc(&a->memory, 2 * most * sizeof *keys, alignof(tesela__arena_key));

@@ -26,7 +26,7 @@ static void arena_find_twins(tesela__arena_search *s) {
 
 tesela__arena_search *tesela__arena_search_open(tesela__arena_problem *a) {
   const tesela_allocator *m = &a->memory;
-  size_t most = (size_t)a->n + 1;
+  uint64_t most = (uint64_t)a->n + 1;
   tesela__arena_search *s = tesela__alloc(m, sizeof *s, alignof(tesela__arena_search));
   if (!s) return NULL;
   *s = (tesela__arena_search){.arena = a};
@@ -45,7 +45,7 @@ tesela__arena_search *tesela__arena_search_open(tesela__arena_problem *a) {
   s->twin = s->count + most;
   s->rank = s->twin + most;
   s->active = s->rank + most;
-  memset(s->heat, 0, most * sizeof *s->heat);
+  memset(s->heat, 0, (size_t)most * sizeof *s->heat);
   arena_find_twins(s);
   return s;
 }

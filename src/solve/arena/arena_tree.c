@@ -10,7 +10,7 @@
 
 bool tesela__arena_tree_open(tesela__arena_tree *tree, int32_t most, const tesela_allocator *memory) {
   *tree = (tesela__arena_tree){.root = -1, .spare = -1, .seed = 2463534242u};
-  tree->node = tesela__alloc(memory, (size_t)most * sizeof *tree->node, alignof(tesela__arena_span));
+  tree->node = tesela__alloc(memory, (uint64_t)most * sizeof *tree->node, alignof(tesela__arena_span));
   return tree->node != NULL;
 }
 

@@ -37,7 +37,7 @@ static void evict_weigh(tesela__arena_evict *e) {
 
 bool tesela__arena_evict_open(tesela__arena_evict *e, tesela__arena_problem *a) {
   const tesela_allocator *m = &a->memory;
-  size_t most = (size_t)a->n + 1;
+  uint64_t most = (uint64_t)a->n + 1;
   *e = (tesela__arena_evict){.arena = a, .chance = 1};
   e->place = tesela__alloc(m, most * sizeof *e->place, alignof(tesela__arena_lies));
   e->weight = tesela__alloc(m, 2 * most * sizeof *e->weight, alignof(int64_t));

@@ -13,8 +13,8 @@ enum { MEETING_BLOCK = 16, MEETING_DEPTH = 20 }; /* 2^20 items are 2^16 blocks *
 bool tesela__arena_meeting_open(tesela__arena_problem *a) {
   int32_t blocks = a->n / MEETING_BLOCK + 1;
   for (a->n_leaves = 1; a->n_leaves < blocks;) a->n_leaves *= 2;
-  a->latest = tesela__alloc(&a->memory, 2 * (size_t)a->n_leaves * sizeof *a->latest, alignof(int32_t));
-  a->list = tesela__alloc(&a->memory, ((size_t)a->n + 1) * sizeof *a->list, alignof(int32_t));
+  a->latest = tesela__alloc(&a->memory, 2 * (uint64_t)a->n_leaves * sizeof *a->latest, alignof(int32_t));
+  a->list = tesela__alloc(&a->memory, ((uint64_t)a->n + 1) * sizeof *a->list, alignof(int32_t));
   if (!a->latest || !a->list) return false;
   memset(a->latest, 0, 2 * (size_t)a->n_leaves * sizeof *a->latest);
   for (int32_t i = 0; i < a->n; i++) {

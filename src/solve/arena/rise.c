@@ -63,7 +63,7 @@ static bool rise_run(rise_state *r, int64_t limit, int64_t until) {
 
 tesela_status tesela__arena_rise(tesela__arena_problem *a, const tesela__arena_key *order, int64_t limit,
                                  int64_t until, bool *good, tesela_error *err) {
-  size_t most = (size_t)a->n + 1;
+  uint64_t most = (uint64_t)a->n + 1;
   rise_state r = {.arena = a, .n = a->n};
   r.low = tesela__alloc(&a->memory, most * sizeof *r.low, alignof(int64_t));
   r.rank = tesela__alloc(&a->memory, 3 * most * sizeof *r.rank, alignof(int32_t));

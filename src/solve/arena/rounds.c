@@ -62,7 +62,7 @@ tesela_status tesela__arena_rounds(tesela__arena_problem *a, int64_t capacity, i
   a->limit = until;
   r.limit = tesela__max(r.limit, tesela__arena_rounds_straight(a));
   r.search = tesela__arena_search_open(a);
-  r.order = tesela__alloc(&a->memory, (size_t)a->n * sizeof *r.order, alignof(tesela__arena_key));
+  r.order = tesela__alloc(&a->memory, (uint64_t)a->n * sizeof *r.order, alignof(tesela__arena_key));
   if (!r.search || !r.order) answer = TESELA__ARENA_MEMORY;
   while (answer != TESELA__ARENA_MEMORY && a->work < a->limit && a->bound < a->best_peak) {
     if (capacity > 0 && (a->best_peak <= capacity || a->bound > capacity)) break;

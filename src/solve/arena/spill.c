@@ -158,7 +158,7 @@ static tesela_status spill_sweeps(tesela__arena_problem *a, int64_t capacity, bo
 /* Greedy plans; then, with `fill`, add items that still fit into the best one. */
 static tesela_status spill_place(tesela__arena_problem *a, int64_t capacity, bool fill,
                                  tesela__arena_kept *kept, tesela_error *err) {
-  size_t most = (size_t)a->n + 1;
+  uint64_t most = (uint64_t)a->n + 1;
   spill_state w = {.arena = a, .capacity = capacity, .kept = kept};
   w.order = tesela__alloc(&a->memory, 2 * most * sizeof *w.order, alignof(tesela__arena_key));
   w.gone = tesela__alloc(&a->memory, most * sizeof *w.gone, alignof(int32_t));
@@ -245,8 +245,8 @@ tesela_status tesela__arena_spill(int32_t n, tesela_arena_buffer *buffers,
   tesela__arena_kept kept = {.n = n, .weight = -1, .limit = limit};
   tesela_status status = tesela__arena_open(&a, n, buffers, NULL, options, err);
   if (status != TESELA_OK) return status;
-  bool *keep = tesela__alloc(&a.memory, (size_t)n, 1);
-  kept.offset = tesela__alloc(&a.memory, (size_t)n * sizeof *kept.offset, alignof(int64_t));
+  bool *keep = tesela__alloc(&a.memory, (uint64_t)n, 1);
+  kept.offset = tesela__alloc(&a.memory, (uint64_t)n * sizeof *kept.offset, alignof(int64_t));
   if (!keep || !kept.offset)
     status = tesela__fail(err, TESELA_E_MEMORY, -1, "no memory to plan %" PRId32 " buffers", n);
   for (int32_t i = 0; i < n && status == TESELA_OK; i++) kept.offset[i] = -1;

@@ -148,12 +148,12 @@ tesela_status tesela__arena_spill_exact(int32_t n, const tesela_arena_buffer *bu
   tesela__arena_problem a;
   tesela_status status = tesela__arena_open(&a, n, buffers, NULL, options, err);
   if (status != TESELA_OK) return status;
-  size_t most = (size_t)a.n + 1;
+  uint64_t most = (uint64_t)a.n + 1;
   exact_state x = {.arena = &a, .capacity = options->capacity};
   x.turn = tesela__alloc(&a.memory, 2 * most * sizeof *x.turn, alignof(int32_t));
   x.state = tesela__alloc(&a.memory, most, 1);
   x.room = tesela__alloc(&a.memory, 3 * most * sizeof *x.room, alignof(int64_t));
-  x.keep = tesela__alloc(&a.memory, (size_t)n, 1);
+  x.keep = tesela__alloc(&a.memory, (uint64_t)n, 1);
   tesela__arena_key *keys = tesela__alloc(&a.memory, most * sizeof *keys, alignof(tesela__arena_key));
   if (x.turn && x.state && x.room && x.keep && keys) {
     x.dense = x.turn + most;

@@ -123,7 +123,7 @@ static tesela_status split_all(split_state *s, int64_t capacity, tesela_error *e
 
 tesela_status tesela__arena_solve(tesela__arena_problem *a, int64_t capacity, tesela_error *err) {
   split_state s = {.arena = a};
-  size_t most = (size_t)a->n + 1;
+  uint64_t most = (uint64_t)a->n + 1;
   tesela_status status;
   if (a->n == 0) tesela__arena_keep(a);
   if (a->best_peak <= tesela__max(capacity, a->bound)) return TESELA_OK;

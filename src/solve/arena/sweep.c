@@ -119,7 +119,7 @@ static void sweep_by_time(const tesela__arena_problem *a, tesela__arena_sweep_or
 tesela_status tesela__arena_sweep(tesela__arena_problem *a, tesela__arena_sweep_order order, int64_t capacity,
                                   tesela_error *err) {
   sweep_state w = {.arena = a, .capacity = capacity};
-  size_t most = (size_t)a->n + 1;
+  uint64_t most = (uint64_t)a->n + 1;
   tesela_status status = TESELA_OK;
   tesela__arena_key *keys = tesela__alloc(&a->memory, 2 * most * sizeof *keys, alignof(tesela__arena_key));
   int32_t *turn = tesela__alloc(&a->memory, most * sizeof *turn, alignof(int32_t));

@@ -143,7 +143,7 @@ static void order_join(orderer *o, int32_t v, int32_t n) {
 /* Allocates even if all scopes are empty: the pointer to a node's scope is never NULL. */
 static bool order_keep_scope(tesela__assign_order *to, int32_t v, int32_t n, const int32_t *list) {
   void *items = to->scope;
-  if (!tesela__grow(&to->allocator, &items, sizeof *to->scope, &to->capacity, (size_t)(to->n_list + n + 1)))
+  if (!tesela__grow(&to->allocator, &items, sizeof *to->scope, &to->capacity, (uint64_t)(to->n_list + n + 1)))
     return false;
   to->scope = items;
   to->n_scope[v] = n;

@@ -65,7 +65,7 @@ tesela_status tesela__assign_node(tesela__assign *problem, int32_t n, const tese
   if (n < 1 || problem->n_nodes == GIVEN_COUNT_MOST || !given_costs_fit(n, cost)) return TESELA_E_RANGE;
   void *items = problem->node;
   if (!tesela__grow(&problem->pool.allocator, &items, sizeof *problem->node, &problem->node_capacity,
-                    (size_t)problem->n_nodes + 1))
+                    (uint64_t)problem->n_nodes + 1))
     return TESELA_E_MEMORY;
   problem->node = items;
   tesela__cost *copy = given_copy(problem, n, cost);
@@ -88,7 +88,7 @@ tesela_status tesela__assign_edge(tesela__assign *problem, int32_t a, int32_t b,
   }
   void *items = problem->edge;
   if (!tesela__grow(&problem->pool.allocator, &items, sizeof *problem->edge, &problem->edge_capacity,
-                    (size_t)problem->n_edges + 1))
+                    (uint64_t)problem->n_edges + 1))
     return TESELA_E_MEMORY;
   problem->edge = items;
   tesela__cost *copy = given_copy(problem, n * m, cost);

@@ -184,9 +184,9 @@ static bool eliminate_forward(eliminator *x, int32_t v) {
   const int32_t width = eliminate_width(x, v), n = x->g->node[v].n;
   const int64_t size = x->order.size[v];
   tesela__key *table = x->table[v] =
-      tesela__alloc(&x->pool.allocator, (size_t)size * sizeof *table, alignof(tesela__key));
+      tesela__alloc(&x->pool.allocator, (uint64_t)size * sizeof *table, alignof(tesela__key));
   uint16_t *best = x->best[v] =
-      tesela__alloc(&x->pool.allocator, (size_t)size * sizeof *best, alignof(uint16_t));
+      tesela__alloc(&x->pool.allocator, (uint64_t)size * sizeof *best, alignof(uint16_t));
   if (!table || !best) return false;
   eliminate_first_row(x, v);
   for (int64_t at = 0; at < size; at += width, eliminate_next_row(x, v)) {
@@ -244,7 +244,7 @@ static bool eliminate_backward(eliminator *x, int32_t v, tesela__key *least) {
     const int64_t size = f[k].from < 0 ? 0 : x->order.size[f[k].from];
     if (f[k].from < 0) continue;
     tesela__key *to = x->outside[f[k].from] =
-        tesela__alloc(&x->pool.allocator, (size_t)size * sizeof *to, alignof(tesela__key));
+        tesela__alloc(&x->pool.allocator, (uint64_t)size * sizeof *to, alignof(tesela__key));
     for (int64_t i = 0; to && i < size; i++) to[i] = TESELA__KEY_INFINITE;
     if (!to) return false;
   }

@@ -1,15 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * files.c - files that a request names: beneath one folder, step by step, so that neither a link nor `..` leads out of it.
+ * os_posix.c - system.h on POSIX systems; files that a request names: beneath one folder, step by step, so that neither a link
+ * nor `..` leads out of it.
  */
+#include "request.h"
+#include "system.h"
+
+#ifndef _WIN32
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "request.h"
+int64_t system_clock_ns(void) {
+  struct timespec now = {0, 0};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int64_t system_read(int fd, void *to, size_t n) {
+  ssize_t got;
+  do got = read(fd, to, n);
+  while (got < 0 && errno == EINTR);
+  return got;
+}
+
+int system_open(const char *path) { return open(path, O_RDONLY | O_CLOEXEC); }
+void system_close(int fd) { close(fd); }
+
+void *system_alloc(size_t size, size_t align) {
+  void *memory;
+  return posix_memalign(&memory, align, size) == 0 ? memory : NULL;
+}
+
+void system_free(void *memory) { free(memory); }
+
+bool system_matches(const char *pattern, const char *name) { return fnmatch(pattern, name, 0) == 0; }
+
+/* ---- files of a request ---- */
 
 static tesela_status refuse(tesela_request *q, const char *why) {
   return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "%s", why);
@@ -86,13 +119,23 @@ tesela_status tesela_request_folder(tesela_request *q, const char *field, int *f
   return folder_of(q, tesela_request_get(q, field), fd, name);
 }
 
-tesela_status tesela_request_open(tesela_request *q, const char *field, int *fd) {
-  if (!q || !field || !fd)
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "argument %s is NULL",
-                               !q       ? "request"
-                               : !field ? "field"
-                                        : "fd");
-  return request_open(q, tesela_request_get(q, field), fd);
+static tesela_status look_at_folder(tesela_request *q, const char *field, struct stat *info) {
+  const char *name;
+  int fd;
+  tesela_status status = tesela_request_folder(q, field, &fd, &name);
+  if (status == TESELA_E_IO && q->files_anywhere) q->err->reason = TESELA_REASON_PATH;
+  if (status != TESELA_OK) return status;
+  if (fstat(fd, info) != 0) *info = (struct stat){.st_ino = 0};
+  close(fd);
+  return TESELA_OK;
+}
+
+tesela_status request_same_folder(tesela_request *q, const char *a, const char *b, bool *same) {
+  struct stat info[2];
+  tesela_status status = look_at_folder(q, a, &info[0]);
+  if (status == TESELA_OK) status = look_at_folder(q, b, &info[1]);
+  if (status == TESELA_OK) *same = info[0].st_dev == info[1].st_dev && info[0].st_ino == info[1].st_ino;
+  return status;
 }
 
 tesela_status request_open(tesela_request *q, const tesela_value *path, int *fd) {
@@ -148,3 +191,4 @@ void request_path_close(request_path *path) {
   if (path->fd >= 0) close(path->fd);
   path->fd = -1;
 }
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * os_no_partial.c - partial files where os_posix_partial.c is not: refused, so an interrupted copy starts again.
+ */
+#include "base/os.h"
+
+#if !TESELA__OS_POSIX
+static tesela_status no_partial(tesela_error *err) {
+  return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "this system has no partial files, so nothing is resumed or held");
+}
+
+tesela_status tesela__partial_create(tesela__output **out, const char *path, int64_t bytes, const char *first,
+                                     bool only_files, const tesela_allocator *allocator, uint8_t **data,
+                                     bool *continued, tesela_error *err) {
+  (void)out, (void)path, (void)bytes, (void)first, (void)only_files, (void)allocator, (void)data, (void)continued;
+  return no_partial(err);
+}
+
+int64_t tesela__partial_recall(const tesela__output *out, int64_t at, char *text, int64_t length) {
+  (void)out, (void)at, (void)text, (void)length;
+  return 0;
+}
+
+tesela_status tesela__partial_note(tesela__output *out, int64_t at, const char *text, int64_t length,
+                                   tesela_error *err) {
+  (void)out, (void)at, (void)text, (void)length;
+  return no_partial(err);
+}
+
+tesela_status tesela__partial_hold(tesela__output *out, tesela_error *err) {
+  (void)out;
+  return no_partial(err);
+}
+
+tesela_status tesela__partial_open(tesela__output **out, const char *path, int64_t bytes, bool removes,
+                                   bool only_files, const tesela_allocator *allocator, tesela_error *err) {
+  (void)out, (void)path, (void)bytes, (void)removes, (void)only_files, (void)allocator;
+  return no_partial(err);
+}
+
+tesela_status tesela__output_reread(tesela__output *out, tesela_error *err) {
+  (void)out, (void)err;
+  return TESELA_OK;
+}
+#endif

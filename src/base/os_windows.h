@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * os_windows.h - what the files of os_windows share.
+ */
+#ifndef TESELA_SRC_OS_WINDOWS_H
+#define TESELA_SRC_OS_WINDOWS_H
+
+#include "base/os.h"
+
+#if TESELA__OS_WINDOWS
+#define WIN32_LEAN_AND_MEAN 1
+#define NOMINMAX 1
+#include <windows.h>
+
+enum { TESELA__WIDE_PATH = 4096 };
+
+/* Fail with `what` and the text of an error of GetLastError. TESELA_E_IO, or TESELA_E_MEMORY where memory is what is missing. */
+tesela_status tesela__windows_fail(tesela_error *err, DWORD why, tesela_reason reason, const char *what);
+
+/* A path of ours, UTF-8, as Windows has them; false after SetLastError. */
+bool tesela__windows_path(const char *path, wchar_t wide[TESELA__WIDE_PATH]);
+
+/* An empty file that goes away when it is closed, in the folder for temporary files; INVALID_HANDLE_VALUE after SetLastError. */
+HANDLE tesela__windows_unnamed(void);
+
+/* All bytes to a file or pipe; false after SetLastError. */
+bool tesela__windows_write(HANDLE to, const uint8_t *data, int64_t bytes);
+#endif
+
+#endif

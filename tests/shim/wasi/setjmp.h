@@ -1,0 +1,2 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* setjmp.h - WebAssembly has none; cmocka's users include it, the cmocka.h beside needs nothing of it. */
