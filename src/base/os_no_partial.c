@@ -6,13 +6,15 @@
 
 #if !TESELA__OS_POSIX
 static tesela_status no_partial(tesela_error *err) {
-  return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "this system has no partial files, so nothing is resumed or held");
+  return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                      "this system has no partial files, so nothing is resumed or held");
 }
 
 tesela_status tesela__partial_create(tesela__output **out, const char *path, int64_t bytes, const char *first,
                                      bool only_files, const tesela_allocator *allocator, uint8_t **data,
                                      bool *continued, tesela_error *err) {
-  (void)out, (void)path, (void)bytes, (void)first, (void)only_files, (void)allocator, (void)data, (void)continued;
+  (void)out, (void)path, (void)bytes, (void)first, (void)only_files, (void)allocator, (void)data,
+      (void)continued;
   return no_partial(err);
 }
 
