@@ -492,6 +492,11 @@ tesela_file_write_options._fields_ = [
     ("ready_user", c_void_p),
     ("unfinished", c_void_p),
     ("only_files", c_bool),
+    ("resume", c_bool),
+    ("verify", c_bool),
+    ("dry_run", c_bool),
+    ("hold", c_bool),
+    ("differs", c_void_p),
     ("allocator", c_void_p),
     ("reserved", c_int64 * 4),
 ]
