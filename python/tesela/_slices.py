@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from . import _abi as abi
 from ._arrays import borrow
+from ._device import DeviceLayout
 from ._layout import Layout
 from ._library import Error, byref, lib
 from ._tensor import Plan, TiledArray
@@ -58,6 +59,8 @@ def part_of(array: TiledArray, key: Any) -> NDArray[Any]:
         return found.reshape(extents)
     if 0 in extents or 0 in array.shape:
         return np.empty(extents, array.dtype)
+    if isinstance(array.layout, DeviceLayout) and array.layout.device_type != array.layout.element_type:
+        return np.ascontiguousarray(array.unpack()[np.ix_(*ranges)]).reshape(extents)  # the transfer converts
     if all(one.step == 1 for one in ranges) and (part := window(array, ranges)) is not None:
         return part.reshape(extents)
     places = elements(array.physical, array.layout.bits)

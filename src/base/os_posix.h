@@ -22,7 +22,7 @@ enum { TESELA__OUTPUT_PATH = 4096 };
 struct tesela__output {
   tesela_allocator allocator;
   char *path;    /* the final name, links followed; NULL for a descriptor */
-  int to;        /* a descriptor that the path means; -1: none */
+  int to;        /* the descriptor that the path means, or -1 */
   bool stream;   /* written at the end */
   bool replaces; /* a file of this owner and mode */
   mode_t mode;

@@ -316,7 +316,7 @@ def visible(folder):
 
 
 def test_shards_killed_at_random(preload, tmp_path):
-    """A reader finds the old set, none, or the new one, but for a kill between renames; in the end it is the new one."""
+    """A reader finds the old set, none, or the new one, except for a kill between renames; in the end it is the new one."""
     rng, index = random.Random(SEED), shards(tmp_path / "in")
     print("seed", SEED)
     whole, out = tmp_path / "whole", tmp_path / "out"

@@ -249,6 +249,7 @@ def test_advice_for_jax():
     assert order.format == layouts.Layout(major_to_minor=(1, 0))
 
 
+@pytest.mark.frameworks
 def test_compiled_function_of_jax():
     jax = pytest.importorskip("jax")
     x = jax.numpy.ones((8, 100), jax.numpy.float32)
