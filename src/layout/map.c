@@ -92,6 +92,35 @@ tesela_status tesela__check_index(int32_t rank, const int64_t *shape, const int6
   return TESELA_OK;
 }
 
+/* The place of a layout with one axis and no joins and swizzles, the usual one: without room for the values of joins. */
+static int64_t map_simply(const tesela_layout *layout, const int64_t *index) {
+  int64_t place = layout->axis[0].offset, rest = 0;
+  int32_t source = -1;
+  for (int32_t i = 0; i < layout->n_mapped; i++) {
+    const tesela_digit *digit = &layout->digit[i];
+    if (digit->source != source) {
+      source = digit->source;
+      rest = index[source];
+    }
+    if (digit->step == 1) {
+      place += rest * digit->stride;
+      rest = 0;
+    } else {
+      const int64_t q = rest / digit->step;
+      place += q * digit->stride;
+      rest -= q * digit->step;
+    }
+  }
+  return place;
+}
+
+static void map_wholly(const tesela_layout *layout, const int64_t *index, int64_t *place) {
+  int64_t value[TESELA__MAX_COORDINATES];
+  tesela__map(layout, index, value, place);
+  for (int32_t a = 0; a < layout->n_axes && layout->n_swizzles > 0; a++)
+    place[a] = tesela__swizzle(layout, a, place[a]);
+}
+
 tesela_status tesela_layout_place_of(const tesela_layout *layout, const int64_t *index, int64_t *place,
                                      tesela_error *err) {
   TESELA__NEED(err, layout, place);
@@ -99,10 +128,10 @@ tesela_status tesela_layout_place_of(const tesela_layout *layout, const int64_t 
   tesela_status status = tesela__check_finished(layout, err);
   if (status == TESELA_OK) status = tesela__check_index(layout->rank, layout->shape, index, err);
   if (status != TESELA_OK) return status;
-  int64_t value[TESELA__MAX_COORDINATES];
-  tesela__map(layout, index, value, place);
-  for (int32_t a = 0; a < layout->n_axes && layout->n_swizzles > 0; a++)
-    place[a] = tesela__swizzle(layout, a, place[a]);
+  if (layout->n_axes == 1 && layout->n_joins == 0 && layout->n_swizzles == 0)
+    *place = map_simply(layout, index);
+  else
+    map_wholly(layout, index, place);
   return TESELA_OK;
 }
 
