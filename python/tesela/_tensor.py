@@ -115,9 +115,11 @@ class Plan:
 
 def _all_places(x: Any, name: str, shape: Layout, nbytes: int, writable: bool) -> int:
     """The address of an array that must hold all places of a layout."""
-    if type(x) is np.ndarray and x.nbytes == nbytes:  # the usual case, in a microsecond
+    if type(x) is np.ndarray and x.nbytes == nbytes:  # the usual case, in less than a microsecond
         flags, dtype = x.flags, x.dtype
         if flags.c_contiguous and (flags.writeable or not writable) and dtype.isnative and not dtype.hasobject:
+            if flags.writeable and nbytes > 0 and dtype.isbuiltin == 1:  # a third of the time
+                return address(ctypes.c_char.from_buffer(x.data))
             return int(x.__array_interface__["data"][0])
     array = borrow(x, writable=writable)
     if not array.contiguous:
