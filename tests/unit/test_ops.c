@@ -485,8 +485,7 @@ static void test_targets(void **state) {
   static const char *const unknown[] = {
       "{\"op\":\"version\",\"target\":\"%s\"}",
       "{\"op\":\"where\",\"layout\":\"f16[4,64] stick(dim_order=[0,1], target=%s)\",\"index\":[1,0]}",
-      "{\"op\":\"dma\",\"host\":{\"size\":[4,64]},\"layout\":{\"dim_order\":[0,1]},\"dtype\":\"f16\","
-      "\"target\":\"%s\"}",
+      "{\"op\":\"dma\",\"host\":{\"size\":[4,64]},\"layout\":{\"dim_order\":[0,1]},\"target\":\"%s\"}",
       "{\"op\":\"graph_assign\",\"graph\":{\"target\":\"%s\",\"inputs\":{},\"ops\":[],\"outputs\":[]}}",
   };
   for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
