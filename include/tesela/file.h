@@ -296,7 +296,7 @@ TESELA_API tesela_status tesela_file_index_write(const tesela_file_index *index,
 /// @param path        that of tesela_file_write
 /// @param bytes       its size, as tesela_file_write gave it
 /// @param only_files  as in the options
-/// @return TESELA_OK; TESELA_E_IO if there is no such file, it is shorter, another process writes it, or it cannot get the name;
+/// @return TESELA_OK; TESELA_E_IO if the file is missing, is shorter, is written by another process, or cannot get the name;
 ///         TESELA_E_UNSUPPORTED for a path that only_files refuses; TESELA_E_RANGE for bytes below 0;
 ///         TESELA_E_INVALID for NULL; TESELA_E_MEMORY.
 /// Any thread. Two syncs and a rename.

@@ -75,7 +75,7 @@ def borrow(x: Any, *, writable: bool = False) -> Array:
 
 
 def of_numpy(x: np.ndarray[Any, Any], writable: bool = False) -> Array:
-    if x.dtype.hasobject or x.dtype.names:
+    if x.dtype.hasobject or x.dtype.names or x.dtype.kind in "USMm":  # texts and times
         raise TypeError(f"expected an array of numbers, found dtype {x.dtype}")
     if any(stride % x.itemsize for stride in x.strides):
         if writable:

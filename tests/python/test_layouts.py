@@ -395,3 +395,9 @@ def test_progress_stops_a_copy():
 
     with pytest.raises(ZeroDivisionError):
         p(x, progress=broken)
+
+
+@pytest.mark.parametrize("x", [["a", "b"], [b"a"], [None], np.array(["2026-11-23"], "M8[D]"), np.zeros(2, "i4,f4")], ids=repr)
+def test_what_is_not_numbers_is_refused(x):
+    with pytest.raises(TypeError, match="expected an array of numbers, found dtype"):
+        tesela.pack(x, "{0}")
