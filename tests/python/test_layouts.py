@@ -430,3 +430,17 @@ def test_progress_stops_a_copy():
 def test_what_is_not_numbers_is_refused(x):
     with pytest.raises(TypeError, match="expected an array of numbers, found dtype"):
         tesela.pack(x, "{0}")
+
+
+@pytest.mark.parametrize("given", [b"f32[3]", 3, None, [3, 5]])
+def test_not_a_text(given):
+    with pytest.raises(TypeError, match=f"found {type(given).__name__}"):
+        tesela.layout(given)
+
+
+def test_unknown_target_is_named():
+    with pytest.raises(tesela.LayoutError, match="unknown target 'spyr'; did you mean spyre") as error:
+        tesela.layout("f16[3,5] stick()", target="spyr")
+    assert error.value.suggestion == "spyre"
+    with pytest.raises(tesela.LayoutError, match="unknown target 'mine'; expected spyre, tiles"):
+        tesela.device_layout((3, 5), "f16", target="mine")
