@@ -42,8 +42,8 @@ static dims_rest dims_follow(const tesela_device_dim *dims, const tesela__device
   return left;
 }
 
-/* Check that every coordinate of a host dim has digits. Device dims of extent 1 are not digits; only if the others are
- * not enough they count, so that the message can name one: the blocks of a dim that needs more than one block. */
+/* Check that every coordinate of a host dim has digits. Device dims of extent 1 are not digits; but if the others are
+ * not enough, they count, so that the message can name one: the blocks of a dim that needs more than one block. */
 static tesela_status dims_check_chain(const tesela_device_host *host, int32_t host_dim, int32_t n_dims,
                                       const tesela_device_dim *dims, int64_t reached[TESELA_DEVICE_DIMS],
                                       tesela_error *err) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dma_overlap.c - do two elements share a place?
+ * dma_overlap.c - checks whether two elements share a place.
  *
  * Places are sums of digits times strides, so two elements share one if and only if a difference of digits gives 0, or
  * for two boxes the difference of their offsets. If each stride exceeds the reach of all smaller ones, the answer is

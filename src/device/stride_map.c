@@ -2,9 +2,9 @@
 /*
  * stride_map.c - host dims and steps of device dims from their sizes and stride_map, the host elements per step.
  *
- * An entry may be a multiple of several host strides. Choices of owners, the host dims, are tried depth first,
- * outermost device dim first (up to MAP_TRIES steps); a choice that leaves a host dim without step 1 or without room
- * for its elements is abandoned. If two choices place the elements differently, the text is ambiguous and refused.
+ * An entry may be a multiple of several host strides. The host dim of each entry, its owner, is chosen by a depth-first
+ * search, outermost device dim first (up to MAP_TRIES steps); a choice that leaves a host dim without step 1 or without
+ * room for its elements is abandoned. If two choices place the elements differently, the text is ambiguous and refused.
  *
  * A step of at least the host dim's extent makes an idle digit: it is always 0. Its owner does not matter, so only the
  * most likely one is tried. A device dim of extent 1 has no digit; its owner is the most likely idle one, or else the

@@ -44,7 +44,8 @@ tesela__view_sum *tesela__view_new_sum(tesela__view_sums *sums);
 void tesela__view_range(const tesela__view_sums *sums, const tesela__view_sum *sum, int64_t *low,
                         int64_t *high);
 
-/* Divide in place: sum = t * quotient + rest. false: the rest may be t or more. *full: too many digits, not divided. */
+/* Divide in place: sum = t * quotient + rest. false: the rest may be t or more. *full: too many digits, sums
+ * invalid. */
 bool tesela__view_divide(tesela__view_sums *sums, tesela__view_sum *sum, int64_t t,
                          tesela__view_sum *quotient, bool *full);
 

@@ -156,7 +156,7 @@ bool tesela__infer_memory_for(const tesela_kernel_program *program, const tesela
     if ((only && step != only) || !access_touches(program, step, tensor)) continue;
     const tesela__infer_tensor *other =
         tesela__infer_arg(program, step, tesela__infer_arg(program, step, 0) == tensor);
-    if (other->memory) { /* with the layout there */
+    if (other->memory) { /* the layout of the other side */
       if (tesela__infer_memory_folds(other->memory)) continue;
       *memory = *other->memory;
       memory->space = space;

@@ -46,7 +46,7 @@ static void grids_note(grids_search *search, grids_run *run, bool late) {
   run->at = program->failed ? (size_t)(program->failed - program->step) : 0;
 }
 
-/* The next parent; -1: all runs have their children. */
+/* The next parent; -1: all runs are expanded. */
 static int32_t grids_furthest(const grids_search *search) {
   int32_t best = -1;
   for (int32_t i = 0; i < search->n; i++) {

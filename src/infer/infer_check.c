@@ -8,7 +8,7 @@
  */
 #include "infer/infer_state.h"
 
-enum { INFER_CHECK_SEARCH = 1 << 22 }; /* most registers to search for the first conflict */
+enum { INFER_CHECK_SEARCH = 1 << 22 }; /* limit on registers searched for the first conflict */
 
 /* The first thread, and in it the first register of `needs`, whose element is not in that thread in `has`. */
 static bool infer_check_first(const tesela_register *has, const tesela_register *needs, int64_t *thread,

@@ -120,8 +120,7 @@ tesela_status tesela__infer_memory_registers(const tesela_kernel_program *progra
   if (!memory) memory = &plain;
   if (tesela__access_possible(out, memory, bits, &widest, NULL) == TESELA_E_INVALID &&
       (tesela__infer_memory_blocks(program, memory, bits, &blocks, &widest) ||
-       tesela__infer_memory_blocks(program, &plain, bits, &blocks,
-                                   &widest))) { /* `plain`: the check then explains */
+       tesela__infer_memory_blocks(program, &plain, bits, &blocks, &widest))) { /* the check then fails */
     *out = blocks;
     *vector = widest;
   }

@@ -140,7 +140,7 @@ tesela_status tesela__infer_rule_move(tesela_kernel_program *program, tesela__in
   }
 }
 
-/* A conversion does not constrain its sides; without other information it converts nothing. */
+/* A conversion does not constrain its sides; without other information both get the same layout. */
 tesela_status tesela__infer_rule_convert(tesela_kernel_program *program, tesela__infer_step *step,
                                          tesela__infer_level level, bool *gave, tesela_error *err) {
   tesela__infer_tensor *dst = tesela__infer_arg(program, step, 0), *src = tesela__infer_arg(program, step, 1);

@@ -4,7 +4,7 @@
  *
  * While a layout is built, digits are entries of layout->digit; a split keeps the high part in the old entry. Splitting
  * a digit of step s by t gives x div (s*t) and (x div s) mod t. This is right for any t, because digits are computed
- * greedily: quotients by decreasing step, each of the rest of the one before. A part that is always 0 becomes a hole:
+ * greedily: by decreasing step, each a quotient of the rest of the one before. A part that is always 0 becomes a hole:
  * it has places but does not depend on the coordinate. So the steps of a coordinate strictly decrease. `part_of` of
  * such a hole is its coordinate plus 1, for tesela_layout_padded_extent.
  */

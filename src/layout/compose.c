@@ -13,7 +13,7 @@ static tesela_status check_operands(const tesela_layout *outer, const tesela_lay
   if (status == TESELA_OK) status = tesela__check_finished(inner, err);
   if (status != TESELA_OK) return status;
   *elements = 1;
-  for (int32_t d = 0; d < outer->rank; d++) *elements *= outer->shape[d]; /* begin checked it */
+  for (int32_t d = 0; d < outer->rank; d++) *elements *= outer->shape[d]; /* fits: begin checked it */
   if (inner->n_axes != 1)
     return tesela__fail(err, TESELA_E_MISMATCH, -1, "the inner layout has %" PRId32 " axes; expected 1",
                         inner->n_axes);

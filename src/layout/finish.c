@@ -62,8 +62,8 @@ static void sort_by_place(tesela_layout *layout) {
 }
 
 /* Smallest and largest sum of the digits of one target, and whether their strides nest: then no two of their values
- * meet. A broadcast digit (stride 0) of a dim does not overlap, since its value 0 is an element, too; that of a join
- * may not be. */
+   meet. A broadcast digit (stride 0) of a dim does not count as overlap: the element with value 0 there exists, too.
+   For a digit of a join this need not be true. */
 typedef struct reach {
   int64_t low, high;
   bool nested, empty;

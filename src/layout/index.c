@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index.c - indices and the numbers of elements, in an order of the dims; no layout, no padding.
+ * index.c - indices <-> numbers of elements, in any order of the dims; no layout, no padding.
  *
  *   shape (3,5)   last dim fastest: (2,3) is 2*5 + 3 = 13   first dim fastest: 3*3 + 2 = 11
  */

@@ -32,7 +32,7 @@ typedef struct tesela__chain {
 } tesela__chain;
 tesela__chain tesela__chain_of(const tesela_layout *layout, int32_t coordinate);
 
-/* Is the chain even: does every digit but the first fill the previous step exactly? */
+/* Is the chain even: does every digit except the first fill the previous step exactly? */
 bool tesela__chain_is_even(const tesela_layout *layout, tesela__chain chain);
 
 /* Does any dim have extent 0? Then there is no element. */

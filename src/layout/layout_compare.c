@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout_compare.c - are two layouts the same relation, and if not, which is the first element that differs?
+ * layout_compare.c - compares two layouts as relations, and finds the first element that differs.
  *
  * Both are made canonical. Dims that joins tie together form groups; the place of an element is a sum over the groups,
  * so the layouts are equal if and only if the places of element 0 are equal and each group adds the same. The first

@@ -74,9 +74,9 @@ typedef struct level {
   int32_t number; /* of the digit */
   bool down;      /* the digit counts down as the places go up */
   int64_t size;   /* places per value */
-  int64_t at;     /* values passed at the current place */
+  int64_t at;     /* number of its values before the current place */
   int64_t base;   /* the place where at is 0 */
-  int64_t next;   /* the first place after all its values, from slower levels */
+  int64_t next;   /* the first place after all its values */
 } level;
 
 typedef struct odometer {

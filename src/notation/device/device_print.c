@@ -109,8 +109,8 @@ static void device_put_tuples(tesela__sink *sink, const tesela__device_text *tex
   tesela__putc(sink, ')');
 }
 
-/* Does the layout have places without an element? Then some of the ranges is not moved, and the text starts with the
- * host shape. */
+/* Does the layout have places without an element? Then the ranges are not moved completely, and the text starts
+ * with the host shape. */
 static tesela_status device_has_padding(const tesela_device_layout *layout, bool *padding,
                                         tesela_error *err) {
   tesela_device_sizes sizes;

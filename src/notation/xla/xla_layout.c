@@ -201,7 +201,7 @@ static tesela_status xla_no_property(tesela__xla_reader *reader) {
   return tesela__read_unexpected(&reader->in, list, tile ? "; tiles start with T, as in T(8,128)" : "");
 }
 
-/* Check that property k, at byte `at`, is not repeated and in order. */
+/* Check that property k, at byte `at`, is in order and not repeated. */
 static tesela_status xla_check_place(tesela__xla_reader *reader, int k, size_t at, uint32_t seen) {
   if (seen >> k & 1)
     return tesela__fail(reader->in.err, TESELA_E_SYNTAX, (int64_t)at, "%s is given twice",

@@ -3,7 +3,7 @@
  * xla_parse.c - the public readers of XLA text: a shape, a shape at the start of a longer text, a layout.
  *
  * Results are written at the very end, so a failure leaves them unchanged. About 250 ns for a text like
- * bf16[4096,8192]{1,0:T(8,128)(2,1)S(1)}, a third of them in the checks of xla/validate.h.
+ * bf16[4096,8192]{1,0:T(8,128)(2,1)S(1)}, a third of it in the checks of xla/validate.h.
  */
 #include <stdio.h>
 

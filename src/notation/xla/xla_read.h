@@ -8,7 +8,7 @@
  *   xla_parse.c    the public functions
  *
  * The reader only knows the grammar; xla/validate.h checks the values, numbers one by one and the rest at the end. To
- * find the byte of an error at the end, the shape is read again with `wanted` set.
+ * find the byte of an error that is found at the end, the shape is read again with `wanted` set.
  */
 #ifndef TESELA_SRC_XLA_READ_H
 #define TESELA_SRC_XLA_READ_H
