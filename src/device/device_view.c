@@ -76,7 +76,7 @@ static void dview_first_beyond(const tesela_host_view *view, int64_t limit, bool
   int64_t missing = limit - view->offset;
   for (int32_t d = 0; d < view->rank; d++) missing -= dview_step_reach(view, d, up);
   for (int32_t d = 0; d < view->rank;
-       d++) { /* missing: distance to `limit` if dims d and later go as far as they can */
+       d++) { /* missing: distance to `limit` with dims d and later at their extreme */
     int64_t stride = view->stride[d], reach = dview_step_reach(view, d, up);
     missing += reach; /* without dim d */
     index[d] = 0;

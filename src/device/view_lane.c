@@ -34,7 +34,7 @@ bool tesela__view_sticks_aligned(const tesela_device_layout *base) {
 
 static int64_t dview_modulo(int64_t x, int64_t n) { return x % n < 0 ? x % n + n : x % n; }
 
-/* What each digit with a source adds to the lane, and the lane of index 0; false: a join is not linear. lanes is at
+/* The part of each digit with a source in the lane, and the lane of index 0; false: a join is not linear. lanes is at
    most 2^23, so products fit. */
 static bool dview_lane_sum(const tesela_layout *places, int64_t lanes, int64_t *adds, int64_t *constant) {
   int64_t slope[TESELA_MAX_JOINS];

@@ -255,7 +255,7 @@ tesela_status tesela__infer_rule_dot(tesela_kernel_program *program, tesela__inf
 
 /* ---- check --------------------------------------------------------------------------------------------- */
 
-/* Check that each warp has the tiles it needs, and that the tensor consists of whole fragments. */
+/* Check that each warp has its tiles, and that the tensor consists of whole fragments. */
 static tesela_status dot_demand(tesela_kernel_program *program, const tesela__infer_step *step,
                                 const tesela_register *atom, tesela__infer_clash *clash, tesela_error *err) {
   tesela_register q;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * infer_state.h - a kernel program inside the library: tensors, steps, and what the files of src/infer share.
+ * infer_state.h - a kernel program inside the library: tensors, steps, and declarations for all of src/infer.
  *
  *   infer_program.c  creation and queries             infer_give.c   tensors by name; setting their layouts
  *   read.c, read_operation.c, token.c                 text -> tensors and steps

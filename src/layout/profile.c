@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile.c - where two one-dimensional digit profiles first differ.
+ * profile.c - finds the first difference of two one-dimensional digit profiles.
  *
  * A profile is f(x) = sum of q_k * stride_k, the digits q_k of x by decreasing step. Its period is its first step s:
  * f(x+s) = f(x) + stride. If two such functions with periods s and t have equal increments over s + t places, they have

@@ -16,7 +16,7 @@
 #include "base/reader.h"
 #include "xla/validate.h"
 
-/* What the stream of events expects next. */
+/* The next expected part of the text. */
 typedef enum tesela__xla_place {
   TESELA__XLA_MEMBER,       /* a shape */
   TESELA__XLA_FIRST_MEMBER, /* a shape, or the end of an empty tuple */
