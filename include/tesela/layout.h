@@ -5,11 +5,11 @@
  * A layout is built from *coordinates* and *digits*:
  *
  *   coordinate  a number: the index of a dim (coordinates 0 .. rank-1) or of a join (rank, rank+1, ...)
- *   digit       a part of one coordinate; goes to an axis with a stride, or into a join with a weight
+ *   digit       a part of one coordinate; placed on an axis with a stride, or part of a join with a weight
  *   axis        a numbered set of places: "memory", or "thread" and "local", ...
  *
- * The digits of one coordinate, by decreasing step, take it apart greedily: the first is x div step, and the
- * rest x mod step goes on to the next. The place on an axis is the axis offset plus the sum of digit * stride.
+ * The digits of one coordinate, by decreasing step, split it greedily: the first is x div step, the next is
+ * computed from the rest x mod step. The place on an axis is the axis offset plus the sum of digit * stride.
  *
  *   f32[3,5]{1,0:T(2,2)}     dim 0: (step 2, extent 2) (step 1, extent 2)
  *                            dim 1: (step 2, extent 3) (step 1, extent 2)

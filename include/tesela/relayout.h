@@ -12,10 +12,10 @@
  * Both layouts have the same shape and exactly one axis. A buffer is the address of place 0 of its axis and needs no
  * alignment. Elements of 1, 2 and 4 bits fill a byte from its low bits up.
  *
- * Written are every element, at every place that holds it (replicas), and the padding, as options->fill says. Padding
- * consists of the places that the digits of dst reach without an element - the rest of partial tiles, the values of
- * holes - and of all places after the last one they reach, up to the extent of the axis. Never written, in any mode:
- * places between digits (the gaps of a strided view) and places before the offset.
+ * A run writes every element, to every place that holds it (replicas), and the padding as options->fill requests.
+ * Padding consists of the places that the digits of dst reach without an element - the rest of partial tiles, the
+ * values of holes - and of all places after the last one they reach, up to the extent of the axis. Never written, in
+ * any mode: places between digits (the gaps of a strided view) and places before the offset.
  *
  * A plan is immutable: any number of threads may run it at the same time. Running allocates nothing; it uses up to
  * TESELA_PLAN_STACK bytes of stack in each thread that copies.

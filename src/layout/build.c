@@ -2,11 +2,11 @@
 /*
  * build.c - from dims to digits: split, join, place.
  *
- * Digits are plain entries of layout->digit while a layout is built; a split keeps the high part in the old entry.
- * The steps follow from the splits: splitting a digit of step s by t leaves x div (s*t) and (x div s) mod t, and in
- * the greedy reading (quotients by decreasing step, the rest continues) that stays right whatever t is. A part that can only be
- * 0 becomes a hole: it has places but does not depend on the coordinate. So the steps of a coordinate strictly decrease. The
- * `part_of` of such a hole is its coordinate plus 1: tesela_layout_padded_extent counts it.
+ * While a layout is built, digits are entries of layout->digit; a split keeps the high part in the old entry. Splitting
+ * a digit of step s by t gives x div (s*t) and (x div s) mod t. This is right for any t, because digits are computed
+ * greedily: by decreasing step, each a quotient of the rest of the one before. A part that is always 0 becomes a hole:
+ * it has places but does not depend on the coordinate. So the steps of a coordinate strictly decrease. `part_of` of
+ * such a hole is its coordinate plus 1, for tesela_layout_padded_extent.
  */
 #include "layout/layout.h"
 
@@ -101,7 +101,7 @@ tesela_status tesela_layout_split(tesela_layout *layout, int32_t digit, int64_t 
     return tesela__fail(err, TESELA_E_OVERFLOW, -1,
                         "padded to a multiple of %" PRId64 ", the extent %" PRId64 " does not fit in 64 bits",
                         t, hi->extent);
-  bool counts = hi->source >= 0; /* digits without a source do not change */
+  bool counts = hi->source >= 0; /* false: no coordinate limits the digit */
   int64_t limit = counts ? limit_of(layout, hi) : 0;
   tesela_digit low = *hi;
   low.extent = t;
