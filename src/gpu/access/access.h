@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access.h - what the files of tile accesses share: a register tile over a tile in memory, digit by digit.
+ * access.h - declarations that the files of tile accesses share: a register tile over a tile in memory, digit by digit.
  *
- * In most tiles the modes of registers and memory have a common refinement: each digit of a thread id or a local id moves the
- * place by a fixed number of elements, whatever the other digits are, and
+ * In most tiles the modes of registers and memory have a common refinement: each digit of a thread id or a local id
+ * moves the place by a fixed number of elements, independent of the other digits, and
  *
  *   place(thread, local) = swizzle(P[thread] + Q[local])
  *
  *   local(2,1).spatial(8,4).local(1,4) over 16x16 row-major: thread digits, fastest first, (4, 4) (8, 16); local digits
  *   (4, 1) (2, 128). Thread 5 at local id 6: 1*4 + 1*16 + 2*1 + 1*128.
  *
- * A dim whose modes do not refine each other (2x3 over 3x2) is *rough* above the largest cut that both allow: there the digits
- * give an index, which the modes of the memory split for every register.
+ * A dim whose modes do not refine each other (2x3 over 3x2) is *rough* above the largest cut that both allow: there the
+ * digits give an index, which the modes of the memory split for every register.
  *
  * Places are sums in a checked tile: they stay below memory->size and need no further checks.
  */
@@ -164,11 +164,11 @@ tesela_status tesela__access_possible(const tesela_register *registers, const te
 
 /* ---- phases (access_phase.c) ----------------------------------------------------------------------------------- */
 
-/* lanes 0: as many as the banks serve at once. */
+/* lanes 0: the number that the banks serve together. */
 tesela__access_phase tesela__access_phase_of(const tesela_access_machine *full, int64_t vector_bytes,
                                              int32_t lanes);
 
-/* The same bank by bank, for any width of a vector; leaves lanes 0. */
+/* The same with banks of their own width, for vectors of any width; sets lanes to 0. */
 tesela__access_phase tesela__access_phase_by_bank(const tesela_access_machine *full, int64_t vector_bytes);
 
 /* Wavefronts of n vectors that start at these bytes. `words`, if not NULL, receives the words of each bank. */

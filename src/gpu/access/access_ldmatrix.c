@@ -16,7 +16,7 @@
 
 /* ---- atoms ------------------------------------------------------------------------------------------------------ */
 
-/* In the order of the tries. */
+/* In the order in which they are tried. */
 static const struct ldmatrix_atom {
   const char *name;
   int32_t bits;
@@ -117,7 +117,7 @@ tesela_status tesela_ldmatrix_of(const tesela_register *registers, const tesela_
   tesela_register rows;
   (void)tesela__access_machine(NULL, &full, NULL);
   tesela_status status =
-      tesela__access_make(&whole, registers, memory, bits, &full, err); /* for its refusals */
+      tesela__access_make(&whole, registers, memory, bits, &full, err); /* only for its errors */
   if (status != TESELA_OK) return status;
   (void)tesela_register_spatial(&made.quotient, 0, NULL, NULL, NULL);
   if (memory->space != TESELA_TILE_SHARED)

@@ -194,7 +194,7 @@ static void access_digits(tesela__access *access, const access_plan *plan, const
   }
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------------ */
+/* ---- the access -------------------------------------------------------------------------------------------------- */
 
 static tesela_status access_check(const tesela_register *registers, const tesela_tile_memory *memory,
                                   int32_t bits, tesela_error *err) {

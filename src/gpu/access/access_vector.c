@@ -12,7 +12,7 @@
  */
 #include "gpu/access/access.h"
 
-/* ---- which vectors there are ------------------------------------------------------------------------------------ */
+/* ---- possible vectors ------------------------------------------------------------------------------------------- */
 
 static int32_t access_log2(int64_t power) {
   int32_t log = 0;
@@ -208,12 +208,12 @@ static int32_t access_renamed_by_digits(const tesela__access *access, int64_t v)
 
 enum { ACCESS_WINDOW = 4096 };
 
-/* The registers of one thread, by counting: is each aligned run of v places used completely, with equal counts? Goes through
- * windows of ACCESS_WINDOW places from the lowest place up, and visits the thread's registers once for each. */
+/* Count the registers of one thread: is each aligned run of v places used completely, with equal counts? Counts in
+ * windows of ACCESS_WINDOW places, from the lowest place up, with one pass over the thread's registers for each. */
 static bool access_renamed_thread(const tesela__access *access, const tesela__access_walk *thread,
                                   int64_t v) {
   uint32_t counts[ACCESS_WINDOW];
-  int64_t from = -1, next = 0; /* window of the last pass; lowest run beyond it */
+  int64_t from = -1, next = 0; /* window of the last pass; lowest run after it */
   do {
     int64_t end = from < 0 ? 0 : next + ACCESS_WINDOW, beyond = -1;
     from = next;
@@ -251,7 +251,7 @@ static bool access_renamed(const tesela__access *access, int64_t v) {
   return true;
 }
 
-/* ---- the question -------------------------------------------------------------------------------------------------- */
+/* ---- the public query -------------------------------------------------------------------------------------------- */
 
 /* The one dim along which local ids v*k .. v*k + v-1 advance: that of the modes that change within a vector. */
 static int32_t access_vector_dim(const tesela_register *registers, int64_t v) {

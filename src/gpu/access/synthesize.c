@@ -155,7 +155,7 @@ static void synth_try(synth_search *s, const synth_candidate *c) {
   for (int32_t i = 0; i < s->n_uses; i++) {
     int64_t weight = synth_weight(&s->uses[i]);
     int64_t most = s->found ? (s->score.wavefronts - score.wavefronts) / weight : INT64_MAX - 1;
-    (void)synth_way_of(s, &s->uses[i], &memory, &way); /* hopeful: it does */
+    (void)synth_way_of(s, &s->uses[i], &memory, &way); /* succeeds, since hopeful */
     int64_t wavefronts = tesela__access_total(&way.access, &way.phase, way.warp, way.vector, most, &s->steps);
     if (wavefronts > most || s->steps < 0) return;
     score.wavefronts += weight * wavefronts;
@@ -176,7 +176,7 @@ static void synth_swizzles(synth_search *s, bool swapped, int64_t block) {
         synth_try(s, &(synth_candidate){swapped, block, 0, {base, bits, shift}});
 }
 
-/* Rows in blocks of which all banks together deliver a whole number. */
+/* Rows in blocks; all banks together deliver a whole number of blocks. */
 static void synth_blocks(synth_search *s, bool swapped) {
   int64_t all = 8 * (int64_t)s->full.banks * s->full.bank_bytes, extent = s->shape[s->rank - 1 - swapped];
   if (all % s->bits != 0) return;
@@ -225,7 +225,7 @@ static int64_t synth_least(const synth_search *s, const tesela_access_use *use,
   return least;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------------ */
+/* ---- checks and result ------------------------------------------------------------------------------------------- */
 
 /* Refuse use i if its tile differs from that of use 0. */
 static tesela_status synth_same_shape(const synth_search *s, int32_t i, tesela_error *err) {
