@@ -9,7 +9,7 @@
  * Units to take are edges between lanes; rounds are colours. A bipartite graph with at most n edges per vertex can be
  * coloured with n colours (König), so the bound is met if each take is an edge. It may not be met if several lanes take
  * one unit. Those lanes have the same elements in dst, so they are one class of dst, and can take the unit together:
- * then an edge is from a lane to such a class. The graph that needs fewer colours is used.
+ * then an edge is from a lane to a class. The graph that needs fewer colours is used.
  *
  * Coloured rounds look random, so patterns are tried first: `from` linear in the bits of the lane (exchange_linear.c),
  * lane ^ k, and lane + k. A pattern is used if it needs no more rounds.
