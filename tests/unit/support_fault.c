@@ -18,7 +18,7 @@
 
 #include "base/os.h"
 
-/* In front of each piece whose bytes are counted. */
+/* Before each piece if bytes are counted. */
 typedef union header {
   size_t bytes;
   max_align_t align;
