@@ -208,7 +208,9 @@ TESELA_API tesela_status tesela_plan_explain(const tesela_plan *plan, const tese
 
 /// Is a transform available between two types? TESELA_TRANSFORM_CONVERT converts any type to itself, and:
 ///   f32, f16, bf16, each to each other   round to nearest, ties to even; overflow to infinity; NaN stays NaN
+///   f64 <-> f32                          likewise
 ///   s8 <-> s4                            values outside -8..7 are clamped
+///   a type of 1, 2 or 4 bits, packed and in 8 bits   the low bits; back, with the sign or zeros above
 ///   s64, s16, s8 <-> s32; likewise for u  narrowing keeps the low bits
 ///   pred of different widths             anything but 0 is true, true is 1
 ///   pred in 8 bits <-> f32, f16, bf16    true is 1; back, anything but 0 and -0 is true, NaN included

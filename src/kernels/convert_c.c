@@ -108,12 +108,42 @@ void tesela__k_s8_to_s4_c(unsigned char *dst, const unsigned char *src, int64_t 
   if (n & 1) dst[n / 2] = (unsigned char)((dst[n / 2] & 0xf0) | s4_of_s8_c(src[n - 1]));
 }
 
-void tesela__k_s4_to_s8_c(unsigned char *dst, const unsigned char *src, int64_t n) {
-  for (int64_t e = 0; e < n; e++) {
-    unsigned x = (unsigned)src[e / 2] >> (e & 1) * 4 & 15;
-    dst[e] = (unsigned char)((x ^ 8) - 8);
+/* ---- elements of `bits` = 4, 2 or 1 bits, in bytes of their own and packed ------------------------------------- */
+
+static inline void low_c(unsigned char *dst, const unsigned char *src, int64_t n, unsigned bits) {
+  const unsigned in_byte = 8 / bits, mask = (1u << bits) - 1;
+  for (int64_t e = 0; e + in_byte <= n; e += in_byte) {
+    unsigned x = 0;
+    for (unsigned k = 0; k < in_byte; k++) x |= (src[e + k] & mask) << k * bits;
+    dst[e / in_byte] = (unsigned char)x;
+  }
+  for (int64_t e = n - n % in_byte; e < n; e++) {
+    unsigned shift = (unsigned)(e % in_byte) * bits;
+    dst[e / in_byte] = (unsigned char)((dst[e / in_byte] & ~(mask << shift)) | (src[e] & mask) << shift);
   }
 }
+
+/* `sign` is the top bit of a signed type, 0 for others. */
+static inline void wide_c(unsigned char *dst, const unsigned char *src, int64_t n, unsigned bits,
+                          unsigned sign) {
+  const unsigned in_byte = 8 / bits, mask = (1u << bits) - 1;
+  for (int64_t e = 0; e < n; e++) {
+    unsigned x = (unsigned)src[e / in_byte] >> e % in_byte * bits & mask;
+    dst[e] = (unsigned char)((x ^ sign) - sign);
+  }
+}
+
+#define NARROW(symbol, ...) \
+  void symbol(unsigned char *dst, const unsigned char *src, int64_t n) { __VA_ARGS__; }
+NARROW(tesela__k_low_8_to_4_c, low_c(dst, src, n, 4))
+NARROW(tesela__k_low_8_to_2_c, low_c(dst, src, n, 2))
+NARROW(tesela__k_low_8_to_1_c, low_c(dst, src, n, 1))
+NARROW(tesela__k_s4_to_s8_c, wide_c(dst, src, n, 4, 8))
+NARROW(tesela__k_u4_to_8_c, wide_c(dst, src, n, 4, 0))
+NARROW(tesela__k_u2_to_8_c, wide_c(dst, src, n, 2, 0))
+NARROW(tesela__k_s2_to_8_c, wide_c(dst, src, n, 2, 2))
+NARROW(tesela__k_s1_to_8_c, wide_c(dst, src, n, 1, 1))
+#undef NARROW
 
 /* ---- pred -------------------------------------------------------------------------------------------------- */
 
@@ -142,6 +172,9 @@ CONVERT(tesela__k_u32_to_u8_c, uint8_t, uint32_t, (uint8_t)x)
 CONVERT(tesela__k_u8_to_u32_c, uint32_t, uint8_t, x)
 CONVERT(tesela__k_u32_to_u16_c, uint16_t, uint32_t, (uint16_t)x)
 CONVERT(tesela__k_u16_to_u32_c, uint32_t, uint16_t, x)
+
+CONVERT(tesela__k_f64_to_f32_c, float, double, (float)x)
+CONVERT(tesela__k_f32_to_f64_c, double, float, (double)x)
 
 /* 1 <= n <= 8 elements of `width` bytes, the first in bit 0. */
 static inline unsigned pred_bits_c(const unsigned char *src, int64_t width, int64_t n) {

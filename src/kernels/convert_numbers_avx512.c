@@ -70,6 +70,12 @@ STEP(s32_to_s64_avx512) {
 STEP(u32_to_u64_avx512) {
   tesela__put64(dst, _mm512_cvtepu32_epi64(_mm256_loadu_si256((const void *)src)), past);
 }
+STEP(f64_to_f32_avx512) {
+  tesela__put32(dst, _mm256_castps_si256(_mm512_cvtpd_ps(_mm512_loadu_pd(src))), past);
+}
+STEP(f32_to_f64_avx512) {
+  tesela__put64(dst, _mm512_castpd_si512(_mm512_cvtps_pd(_mm256_loadu_ps((const void *)src))), past);
+}
 STEP(s32_to_s16_avx512) { tesela__put32(dst, _mm512_cvtepi32_epi16(_mm512_loadu_si512(src)), past); }
 STEP(s16_to_s32_avx512) {
   tesela__put64(dst, _mm512_cvtepi16_epi32(_mm256_loadu_si256((const void *)src)), past);
@@ -95,6 +101,8 @@ CONVERT(s64_to_s32, s64_to_s32, 16, 64, 32)
 CONVERT(u64_to_u32, s64_to_s32, 16, 64, 32)
 CONVERT(s32_to_s64, s32_to_s64, 8, 32, 64)
 CONVERT(u32_to_u64, u32_to_u64, 8, 32, 64)
+CONVERT(f64_to_f32, f64_to_f32, 8, 64, 32)
+CONVERT(f32_to_f64, f32_to_f64, 8, 32, 64)
 CONVERT(s32_to_s16, s32_to_s16, 16, 32, 16)
 CONVERT(u32_to_u16, s32_to_s16, 16, 32, 16)
 CONVERT(s16_to_s32, s16_to_s32, 16, 16, 32)

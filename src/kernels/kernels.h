@@ -92,7 +92,20 @@ typedef void tesela__convert_fn(unsigned char *dst, const unsigned char *src, in
   X(TESELA__U32_TO_U8, 47, "u32->u8", 32, 8)         \
   X(TESELA__U8_TO_U32, 48, "u8->u32", 8, 32)         \
   X(TESELA__U32_TO_U16, 49, "u32->u16", 32, 16)      \
-  X(TESELA__U16_TO_U32, 50, "u16->u32", 16, 32)
+  X(TESELA__U16_TO_U32, 50, "u16->u32", 16, 32)      \
+  X(TESELA__F64_TO_F32, 51, "f64->f32", 64, 32)      \
+  X(TESELA__F32_TO_F64, 52, "f32->f64", 32, 64)
+
+/* One type of 4, 2 or 1 bits, in bytes of its own and packed: the low bits; back, with the sign or with zeros (s4 and
+   pred have these above). Symbol, value, name, src bits, dst bits. */
+#define TESELA__NARROW_MAP(X)                \
+  X(TESELA__LOW_8_TO_4, 53, "low8->4", 8, 4) \
+  X(TESELA__LOW_8_TO_2, 54, "low8->2", 8, 2) \
+  X(TESELA__LOW_8_TO_1, 55, "low8->1", 8, 1) \
+  X(TESELA__U4_TO_8, 56, "u4->8", 4, 8)      \
+  X(TESELA__U2_TO_8, 57, "u2->8", 2, 8)      \
+  X(TESELA__S2_TO_8, 58, "s2->8", 2, 8)      \
+  X(TESELA__S1_TO_8, 59, "s1->8", 1, 8)
 
 /* symbol, value, name, src bits, dst bits */
 #define TESELA__CONVERSION_MAP(X)                \
@@ -117,6 +130,7 @@ typedef void tesela__convert_fn(unsigned char *dst, const unsigned char *src, in
   X(TESELA__SWAP_C64, 19, "swap2x32", 64, 64)    \
   X(TESELA__SWAP_C128, 20, "swap2x64", 128, 128) \
   TESELA__NUMBERS_MAP(X)                         \
+  TESELA__NARROW_MAP(X)                          \
   TESELA__MIX_MAP(X)
 
 typedef enum tesela__conversion {

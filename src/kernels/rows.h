@@ -29,7 +29,8 @@ tesela__convert_fn tesela__k_f32_to_bf16_c, tesela__k_bf16_to_f32_c, tesela__k_f
     tesela__k_f16_to_pred8_c, tesela__k_bf16_to_pred8_c, tesela__k_f32_to_pred8_c, tesela__k_s64_to_s32_c,
     tesela__k_u64_to_u32_c, tesela__k_s32_to_s64_c, tesela__k_u32_to_u64_c, tesela__k_s32_to_s16_c,
     tesela__k_u32_to_u16_c, tesela__k_s16_to_s32_c, tesela__k_u16_to_u32_c, tesela__k_s32_to_s8_c,
-    tesela__k_u32_to_u8_c, tesela__k_s8_to_s32_c, tesela__k_u8_to_u32_c;
+    tesela__k_u32_to_u8_c, tesela__k_s8_to_s32_c, tesela__k_u8_to_u32_c, tesela__k_f64_to_f32_c,
+    tesela__k_f32_to_f64_c;
 
 /* 1 <= n <= 64 bytes: two overlapping moves of the largest power of two, four above 32. */
 static inline void tesela__copy_short(unsigned char *dst, const unsigned char *src, size_t n) {

@@ -17,10 +17,14 @@ typedef struct float_format {
   int exponent_bits, fraction_bits;
 } float_format;
 
-static const float_format F32 = {8, 23}, F16 = {5, 10}, BF16 = {8, 7};
+static const float_format F64 = {11, 52}, F32 = {8, 23}, F16 = {5, 10}, BF16 = {8, 7};
 
 static const float_format *format_of(tesela_dtype dtype) {
-  return dtype == TESELA_F32 ? &F32 : dtype == TESELA_F16 ? &F16 : dtype == TESELA_BF16 ? &BF16 : NULL;
+  return dtype == TESELA_F64    ? &F64
+         : dtype == TESELA_F32  ? &F32
+         : dtype == TESELA_F16  ? &F16
+         : dtype == TESELA_BF16 ? &BF16
+                                : NULL;
 }
 
 static uint64_t read_number(const unsigned char *bytes, int n) {
@@ -115,12 +119,23 @@ static void convert_integer(const tesela_layout *dst, const tesela_layout *src, 
   for (int i = 0; i < dst->bits / 8; i++) out[i] = i < from ? in[i] : negative ? 255 : 0;
 }
 
+/* A type of 4, 2 or 1 bits, one of the layouts with 8 bits: the number modulo 2^bits, or with its sign. */
+static void convert_narrow(const tesela_layout *dst, const tesela_layout *src, const unsigned char in[16],
+                           unsigned char out[16]) {
+  int values = 1 << (src->bits < dst->bits ? src->bits : dst->bits);
+  bool has_sign = src->dtype == TESELA_S4 || src->dtype == TESELA_S2 || src->dtype == TESELA_S1;
+  int x = in[0] % values;
+  out[0] = (unsigned char)(dst->bits == 8 && has_sign && x >= values / 2 ? x - values + 256 : x);
+}
+
 static void convert(const tesela_layout *dst, const tesela_layout *src, const unsigned char in[16],
                     unsigned char out[16]) {
   const float_format *to = format_of(dst->dtype), *from = format_of(src->dtype);
   bool same = dst->dtype == src->dtype && dst->bits == src->bits;
   if (same) {
     memcpy(out, in, 16);
+  } else if (dst->dtype == src->dtype && dst->dtype != TESELA_PRED) {
+    convert_narrow(dst, src, in, out);
   } else if (to && from) {
     write_number(out, dst->bits / 8, nearest_code(to, value_of(from, read_number(in, src->bits / 8))));
   } else if (dst->dtype == TESELA_PRED && from) { /* a NaN is not a zero */
