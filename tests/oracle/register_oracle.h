@@ -98,7 +98,7 @@ int relation_op_operands(relation_kind kind);
 /// or the set of possible reasons of the refusal.
 uint32_t relation_apply(relation *out, const relation_op *op, const relation *a, const relation *b);
 
-/// The table q with q * r = l, or with `left` r * q = l, with or without modes; false if there is none.
+/// The table q with q * r = l, or with `left` r * q = l, with or without modes; false if no such table exists.
 bool relation_quotient(relation *q, const relation *l, const relation *r, bool left);
 
 /// Is a register layout equal to this relation? Tries every order of the prime factors of each dim.

@@ -36,7 +36,7 @@ tesela_status tesela__tile_finish(tesela_tile_memory *tile, int64_t size, tesela
 /* The least size, as defined in the public header; false if it does not fit in 64 bits. */
 bool tesela__tile_least_size(const tesela_tile_memory *tile, int64_t *size);
 
-/* The acting bits of the swizzle: those whose source may be set in some place; bits 0 if there are none. On this tile
+/* The acting bits of the swizzle: those whose source may be set in some place; bits 0 without any. On this tile
  * it has the same effect as the whole swizzle. */
 tesela_tile_swizzle tesela__tile_acting(const tesela_tile_memory *tile);
 
