@@ -18,7 +18,7 @@
 enum { LANES = 128 };
 
 typedef struct tpu_rule {
-  int32_t bits;          /* of an element; 32: 32, 64 or 128 */
+  int32_t bits;          /* of an element; 32 also for 64 and 128 */
   bool early;            /* for v2 and v3 */
   int64_t scalar;        /* tile of a scalar */
   int64_t side, longest; /* of a vector's tile: smallest and largest */

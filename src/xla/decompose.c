@@ -81,7 +81,7 @@ tesela_status tesela_xla_decompose_bitcast(const tesela_xla_shape *in, const tes
   return TESELA_OK;
 }
 
-/* ---- dims that a reshape leaves alone ---- */
+/* ---- dims that a reshape keeps ---- */
 
 /* Advance both sides past the shortest stretch of dims with equal numbers of elements. */
 static void pass_stretch(const tesela_xla_shape *in, const tesela_xla_shape *out, int32_t *i, int32_t *o) {

@@ -70,7 +70,7 @@ tesela_status tesela__xla_replace(tesela_xla_shape *shape, const tesela_xla_shap
 /* Bits of one element in memory: E, or else the whole bytes of the type. */
 int64_t tesela__xla_bits(const tesela_xla_shape *shape);
 
-/* Bytes of `elements` elements of `bits` bits, rounded up once; false if they do not fit. The bits may overflow. */
+/* Bytes of `elements` elements of `bits` bits, rounded up once; false if they do not fit. The bits need not fit. */
 bool tesela__xla_bytes(int64_t elements, int64_t bits, int64_t *bytes);
 
 /* Elements in memory by the definition: every level pads, then L. */
@@ -80,8 +80,8 @@ tesela_status tesela__xla_elements(const tesela_xla_shape *shape, int64_t *eleme
  * TESELA_E_UNSUPPORTED as in tesela_layout_compare. */
 tesela_status tesela__xla_in_order(const tesela_xla_shape *shape, bool *in_order, tesela_error *err);
 
-/* A reshape cut into the shortest stretches of dims with equal numbers of elements. Stretch s has the dims in_end[s-1]
- * .. in_end[s]-1 of the input. Dims of 1 belong to the stretch before them, leading ones to the first. */
+/* A reshape cut into the shortest stretches of dims with equal numbers of elements. Stretch s has the input's dims
+ * in_end[s-1] .. in_end[s]-1. Dims of 1 belong to the stretch before them, leading ones to the first. */
 typedef struct tesela__xla_stretches {
   int32_t n;
   int64_t extent[TESELA_MAX_RANK];

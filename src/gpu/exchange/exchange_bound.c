@@ -15,11 +15,11 @@
  */
 #include "gpu/exchange/exchange.h"
 
-/* The needs of one lane from others, in bits. */
+/* The bits that one lane needs from others. */
 typedef struct bound_lane {
   int64_t all;                /* of all classes */
   int64_t first;              /* the most of one class, up to a word */
-  int64_t alone, alone_words; /* needed by no other lane; number of whole words of one class among them */
+  int64_t alone, alone_words; /* needed by no other lane; whole words of one class among them */
   uint8_t alone_rest[32];     /* [n]: number of classes with n bits beyond whole words */
 } bound_lane;
 

@@ -147,7 +147,8 @@ static tesela_status pack_start(pack_work *p, int32_t number, int32_t *key, tese
 
 /* ---- words at the end of a phase --------------------------------------------------------------------------------- */
 
-/* Set place to that in lane[number + 1]; returns the most words of a lane. Writes the needs if they are allocated. */
+/* Set each take's place to that in lane[number + 1]; returns the most words of a lane. Writes the needs if
+ * allocated. */
 static int64_t pack_ends(pack_work *p, int32_t number) {
   tesela__route *r = &p->route;
   tesela__warp_program *m = &p->phase[number].moves;

@@ -9,8 +9,8 @@
  *     unit 0 = own unit 0 (lanes 0x00000001)
  *     round 0: from b0*2 ^ b1*4 ^ b2*8 ^ b3*16 ^ b4*1, a lane offers unit b0*1; into unit b4*1 (lanes 0x7ffffffe)
  *
- * A number that depends on the lane is printed as its pattern: the same for all, "lane ^ 1", "(lane + 4) mod 32", or "2
- * ^ b0*1 ^ b3*4", where b3 is bit 3 of the lane and the sum is XOR; else as a table in lane order, "-" for an
+ * A number that depends on the lane is printed as its pattern: the same for all, "lane ^ 1", "(lane + 4) mod 32", or
+ * "2 ^ b0*1 ^ b3*4", where b3 is bit 3 of the lane and the sum is XOR; else as a table in lane order, "-" for an
  * irrelevant lane.
  */
 #include "gpu/exchange/exchange.h"

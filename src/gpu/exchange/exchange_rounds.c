@@ -2,9 +2,9 @@
 /*
  * exchange_rounds.c - shuffle rounds of a warp with one unit per lane: as few as possible.
  *
- * In a round a lane offers one unit, which any number of lanes may take, and takes at most one. So rounds are at least
- * the most units that a lane takes, and at least ceil(D / m) if m lanes have the same elements (a class of src) and D
- * different units of theirs are taken by others. (For several units per word see exchange_bound.c.)
+ * In a round a lane offers one unit, which any number of lanes may take, and takes at most one. So there are at least
+ * as many rounds as units that a lane takes, and at least ceil(D / m) if m lanes have the same elements (a class of
+ * src) and others take D different units of theirs. (For several units per word see exchange_bound.c.)
  *
  * Units to take are edges between lanes; rounds are colours. A bipartite graph with at most n edges per vertex can be
  * coloured with n colours (König), so the bound is met if each take is an edge. It may not be met if several lanes take
