@@ -6,8 +6,8 @@
  * unpacked at the end; y0, y1, ... are the results of the rounds. With phases, phase 0 packs words a0_0, a0_1, ... from
  * the s with __byte_perm, its rounds give y0_0, y0_1, ..., and b0_0, b0_1, ... are the words at its end; phase 1 packs
  * a1_0, a1_1, ... from these. A lane chooses its offer among the s by bits of its number, and its results among the y
- * and s. All indices are compile-time constants, so all data stay in registers. Different warps run different branches of
- * an if, always as whole warps.
+ * and s. All indices are compile-time constants, so all data stay in registers. Different warps run different branches
+ * of an if, always as whole warps.
  */
 #include <stdio.h>
 
