@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_dma.h - for tests of dma.h: random cases, an interpreter of nests, and the elements to move by the definition.
+ * support_dma.h - for tests of dma.h: random cases, an interpreter of nests, and the elements to move by the
+ * definition.
  */
 #ifndef SUPPORT_DMA_H
 #define SUPPORT_DMA_H

@@ -2,8 +2,8 @@
 /*
  * support_fault.c - see support_fault.h.
  *
- * A piece has exactly the requested length and no header, unless bytes are counted: the sanitizers and valgrind see each
- * byte before or after it.
+ * A piece has exactly the requested length and no header, unless bytes are counted: the sanitizers and valgrind see
+ * each byte before or after it.
  */
 #include "support_fault.h"
 

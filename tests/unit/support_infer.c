@@ -55,7 +55,7 @@ static bool wrong(machine *m, const char *format, ...) {
   return false;
 }
 
-/* ---- layouts by definition ---------------------------------------------------------------------------------------- */
+/* ---- layouts by definition --------------------------------------------------------------------------------------- */
 
 static void index_of(int32_t rank, const int64_t *shape, int64_t number, int64_t *index) {
   for (int32_t d = rank - 1; d >= 0; d--) {
@@ -189,7 +189,7 @@ static bool in_thread(const tensor *x, int64_t thread, int64_t element, int64_t 
   return l >= 0;
 }
 
-/* ---- operations ---------------------------------------------------------------------------------------------------------- */
+/* ---- operations -------------------------------------------------------------------------------------------------- */
 
 /* The operand's element that an element of the result is computed from. */
 static int64_t source_of(const operation *op, const tensor *result, const tensor *operand, int64_t element) {
@@ -316,9 +316,10 @@ static bool run_convert(const operation *op) {
   return true;
 }
 
-/* ---- matrix instructions ------------------------------------------------------------------------------------------------- */
+/* ---- matrix instructions ----------------------------------------------------------------------------------------- */
 
-/* mma.m16n8k16 of 16 bits and mma.m16n8k8 of tf32: row and column of element i of a lane (PTX ISA, "Matrix fragments"). */
+/* mma.m16n8k16 of 16 bits and mma.m16n8k8 of tf32: row and column of element i of a lane (PTX ISA, "Matrix
+ * fragments"). */
 typedef struct instruction {
   int64_t k;    /* m is 16 and n is 8 */
   int32_t n[3]; /* elements of a lane of A, B, C */
@@ -429,7 +430,7 @@ static bool run_dot(machine *m, const operation *op) {
   return ok;
 }
 
-/* ---- the text ------------------------------------------------------------------------------------------------------------- */
+/* ---- the text ---------------------------------------------------------------------------------------------------- */
 
 static bool agrees(machine *m, const tensor *x) {
   for (int64_t k = 0; x->t.registers && k < x->threads * x->registers; k++)

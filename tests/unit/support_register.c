@@ -240,7 +240,7 @@ void reg_enumerate(int64_t elements, int32_t n_replicas, const int64_t *replicas
   choose_modes(&e, elements);
 }
 
-/* ---- random layouts ----------------------------------------------------------------------------------------------- */
+/* ---- random layouts ---------------------------------------------------------------------------------------------- */
 
 int32_t reg_random_shape(reg_rng *rng, int64_t elements, int32_t rank, int64_t *shape) {
   int32_t n = elements > 1 || reg_below(rng, 2) ? 1 + (int32_t)reg_below(rng, rank) : 0;

@@ -119,7 +119,7 @@ static int64_t phase_first(const tesela__access *access, const tesela__access_ph
   return tesela__access_wavefronts(phase, n, bytes, NULL);
 }
 
-/* No rough dims, no swizzle. `vector` fits, so shares of threads and local ids are multiples of it, whole bytes each. */
+/* No rough dims, no swizzle. `vector` fits, so shares of threads and local ids are multiples of it, in whole bytes. */
 static int64_t phase_total_plain(const tesela__access *access, const tesela__access_phase *phase,
                                  int32_t warp, int64_t vector, int64_t most, int64_t *steps) {
   int64_t alike[TESELA__ACCESS_BANKS] = {0}; /* instructions by their bytes modulo a word */
@@ -147,7 +147,7 @@ static int64_t phase_total_plain(const tesela__access *access, const tesela__acc
   return total;
 }
 
-/* ---- all phases ---------------------------------------------------------------------------------------------------- */
+/* ---- all phases -------------------------------------------------------------------------------------------------- */
 
 /* Bytes at which the vectors of a warp start. */
 static void phase_bytes(const tesela__access *access, const tesela__access_lanes *lanes,

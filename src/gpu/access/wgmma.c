@@ -73,7 +73,8 @@ tesela_status tesela_tile_memory_wgmma(tesela_tile_memory *out, int64_t mn, int6
 
 /* ---- recognition ------------------------------------------------------------------------------------------------- */
 
-/* *step: the distance from the first atom to the one at (mn, k), 0 outside the tile. False if it is not a multiple of an atom.
+/* step: the distance from the first atom to the one at (mn, k), 0 outside the tile. False if it is not a multiple of an
+ * atom.
  * */
 static bool wgmma_step(const tesela_tile_memory *layout, const wgmma_form *form, int64_t mn, int64_t k,
                        int64_t *step) {

@@ -197,7 +197,7 @@ void tesela__emit_lane_choice(tesela__emit *e, const tesela__emit_names *names, 
     emit_chain(e, names, all, ~UINT32_C(0));
 }
 
-/* ---- sums of digits ----------------------------------------------------------------------------------------------- */
+/* ---- sums of digits ---------------------------------------------------------------------------------------------- */
 
 bool tesela__emit_digit_sum(tesela__emit *e, const char *lead, const char *number, int64_t size, int32_t n,
                             tesela__emit_digit *digit, const char *suffix) {

@@ -52,7 +52,7 @@ static void cuda_unpack(tesela__emit *e, const tesela_exchange *plan) {
     }
 }
 
-/* ---- the program of a warp ---------------------------------------------------------------------------------------- */
+/* ---- the program of a warp --------------------------------------------------------------------------------------- */
 
 /* One round, by lane; -1: any. */
 typedef struct cuda_round {
@@ -177,7 +177,7 @@ static void cuda_phases(tesela__emit *e, const tesela_exchange *plan, const tese
   }
 }
 
-/* ---- all warps ------------------------------------------------------------------------------------------------------ */
+/* ---- all warps --------------------------------------------------------------------------------------------------- */
 
 static void cuda_program(tesela__emit *e, const tesela_exchange *plan, const tesela__warp_program *w) {
   const cuda_names units = {"s", "y", "d", plan->facts.dst_units};
@@ -233,7 +233,7 @@ static void cuda_nothing(tesela__emit *e, const tesela_exchange *plan) {
   for (int64_t l = 0; l < plan->dst.local_size; l++) TESELA__EMIT(e, "  dst[%D] = src[%D];\n", l, l);
 }
 
-/* ---- the file ------------------------------------------------------------------------------------------------------- */
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
 
 static void cuda_kernel(tesela__emit *e, const tesela_exchange *plan) {
   const tesela_exchange_facts *facts = &plan->facts;

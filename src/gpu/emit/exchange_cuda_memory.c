@@ -107,7 +107,7 @@ void tesela__emit_memory_helpers(tesela__emit *e, const tesela_exchange *plan) {
                  swizzle->base + swizzle->shift, (INT64_C(1) << swizzle->bits) - 1, swizzle->base);
 }
 
-/* ---- one side ------------------------------------------------------------------------------------------------------- */
+/* ---- one side ---------------------------------------------------------------------------------------------------- */
 
 /* The place of the vector at a local id. */
 static void memory_vector_place(tesela__emit *e, const memory_side *s, int64_t local) {

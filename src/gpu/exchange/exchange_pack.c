@@ -42,7 +42,7 @@ static void pack_sort(pack_work *p, int64_t n, const int32_t *key, int64_t keys,
   p->next = keep;
 }
 
-/* ---- takes -------------------------------------------------------------------------------------------------------- */
+/* ---- takes ------------------------------------------------------------------------------------------------------- */
 
 /* The nearest lane of a class: among copies, the one with the same digits. */
 static int32_t pack_source(const tesela__warp_program *w, int32_t class, int32_t lane) {
@@ -76,7 +76,7 @@ static void pack_takes(pack_work *p, int32_t *key, tesela__route_take *unsorted)
   for (int64_t i = 0; i < r->n_takes; i++) r->take[i] = unsorted[p->order[i]];
 }
 
-/* ---- words at the start of a phase ---------------------------------------------------------------------------------- */
+/* ---- words at the start of a phase ------------------------------------------------------------------------------- */
 
 /* One entry for each unit and each lane, or group of lanes that share words, that takes it. */
 static void pack_entries(pack_work *p, int32_t phase) {

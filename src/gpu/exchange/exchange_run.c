@@ -65,7 +65,7 @@ static tesela_status run_round(exchange_state *s, int64_t round, tesela_error *e
   return status;
 }
 
-/* ---- phases ------------------------------------------------------------------------------------------------------- */
+/* ---- phases ------------------------------------------------------------------------------------------------------ */
 
 /* Words of a warp. A part is its source, thread * src_units + unit, or -1. */
 typedef struct run_words {
