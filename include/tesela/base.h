@@ -98,7 +98,8 @@ typedef enum tesela_status {
   X(TESELA_REASON_MAX_BYTES, 27, "MAX_BYTES", "more than max_bytes")                                        \
   X(TESELA_REASON_MAX_HEADER, 28, "MAX_HEADER", "more than max_header")                                     \
   X(TESELA_REASON_MAX_NESTS, 29, "MAX_NESTS", "more than max_nests, or its default")                        \
-  X(TESELA_REASON_MAX_STEPS, 30, "MAX_STEPS", "more than max_steps")
+  X(TESELA_REASON_MAX_STEPS, 30, "MAX_STEPS", "more than max_steps")                                        \
+  X(TESELA_REASON_MAX_ARRAYS, 31, "MAX_ARRAYS", "more than max_arrays")
 
 typedef enum tesela_reason {
 #define TESELA__ROW(symbol, value, code, text) symbol = value,

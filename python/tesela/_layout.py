@@ -549,3 +549,14 @@ def compare(a: Layout | str, b: Layout | str) -> Comparison:
     Difference(index=(0, 2), a=4, b=2)
     """
     return layout(a).compare(layout(b))
+
+
+def row_major(element: str, shape: tuple[int, ...], bits: int | None = None) -> Layout:
+    """The row-major layout of an array, of the type's own width or another one.
+
+    >>> row_major("s4", (2, 3), 4)
+    layout('s4[2,3]{1,0:E(4)}')
+    """
+    order = ",".join(map(str, reversed(range(len(shape)))))
+    braces = f"{{{order}{f':E({bits})' if bits else ''}}}" if shape or bits else ""
+    return layout(f"{element}[{','.join(map(str, shape))}]{braces}")

@@ -52,7 +52,7 @@ def by_hand(path, tensors, metadata):
     return path
 
 
-@pytest.mark.parametrize("module", ["_files", "_save", "_slices", "_narrow", "_checkpoint"])
+@pytest.mark.parametrize("module", ["_files", "_save", "_slices", "_checkpoint"])
 def test_documentation(module):
     assert doctest.testmod(importlib.import_module(f"tesela.{module}")).failed == 0
 
