@@ -7,8 +7,8 @@
  * the iteration space; then all layouts of all buffers are tried, with every move before every operand. Shares no code
  * with the library. Slow.
  *
- *   pointwise  at every point each operand's lane equals the result's lane and its stick depends on the result's stick only; or
- *              the operand is in lane 0 and does not change inside a result stick
+ *   pointwise  at every point each operand's lane equals the result's lane and its stick depends only on the result's
+ *              stick; or the operand is in lane 0 and does not change inside a result stick
  *   others     see their functions
  *
  * With types of several widths an operand has its own lanes; "inside a stick" is one of the wider sticks.

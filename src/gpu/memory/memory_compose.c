@@ -6,8 +6,8 @@
  *
  * One XOR stage S must do to the sum what it did to its side alone:
  *
- *   inner's   S(outer * M + x) = outer * M + S(x) if no bit below h = base + |shift| + bits is set in outer * M: then the
- *             low h bits of the sum are those of x, and S reads and changes no others.
+ *   inner's   S(outer * M + x) = outer * M + S(x) if no bit below h = base + |shift| + bits is set in outer * M: then
+ *             the low h bits of the sum are those of x, and S reads and changes no others.
  *   outer's   S(X) * M + inner = S'(X * M + inner) if M = 2^m: X * M + inner is X shifted by m above the bits of inner,
  *             so S' is S with its base m higher.
  *
