@@ -2,10 +2,10 @@
 /*
  * relayout_values.c - transforms of single values, for relayout_oracle.h.
  *
- * Rounding is done by its meaning, not by bit tricks: the codes of a float format, as plain numbers, count its values
- * in increasing order; the two neighbours of a value are found by bisection among the codes, and the nearer one wins,
- * the even one on a tie. The code after the largest finite value is infinity, which rounds as if it were the next
- * power of two. Everything is exact in double: the narrow formats have at most 24 significant bits.
+ * Rounding follows its definition, without bit tricks: the codes of a float format, as plain numbers, order its values;
+ * a bisection over the codes finds the two neighbours of a value, and the nearer one wins, the even one for a tie. The
+ * code after the largest finite value is infinity, which rounds as if it were the next power of two. Everything is
+ * exact in double: the narrow formats have at most 24 significant bits.
  */
 #include <assert.h>
 #include <math.h>
@@ -41,7 +41,7 @@ static uint64_t infinity_code(const float_format *f) {
   return (((uint64_t)1 << f->exponent_bits) - 1) << f->fraction_bits;
 }
 
-/* The value of a code without a sign; infinity as the power of two it stands in for. */
+/* The value of a code without sign; infinity as the next power of two. */
 static double magnitude_of(const float_format *f, uint64_t code) {
   int bias = (1 << (f->exponent_bits - 1)) - 1, exponent = (int)(code >> f->fraction_bits);
   uint64_t one = (uint64_t)1 << f->fraction_bits, fraction = code & (one - 1);
@@ -79,7 +79,7 @@ static void swap_bytes(const unsigned char *in, unsigned char *out, int n) {
   for (int i = 0; i < n; i++) out[i] = in[n - 1 - i];
 }
 
-/* Of each number: the whole element, or each half of a complex one. */
+/* For each number: the whole element, or each half of a complex one. */
 static void swap_element(tesela_dtype dtype, int bytes, const unsigned char *in, unsigned char *out) {
   bool halves = dtype == TESELA_C64 || dtype == TESELA_C128;
   int n = halves ? bytes / 2 : bytes;
@@ -110,7 +110,7 @@ static void merge_f64(const unsigned char in[16], unsigned char out[16]) {
   write_f64(out, value_of(&F32, read_number(in, 4)) + value_of(&F32, read_number(in + 4, 4)));
 }
 
-/* Of whole bytes: what the bytes that are missing would be, or the low ones. */
+/* Between whole bytes: sign-extended, zero-extended, or cut to the low bytes. */
 static void convert_integer(const tesela_layout *dst, const tesela_layout *src, const unsigned char in[16],
                             unsigned char out[16]) {
   int from = src->bits / 8;
@@ -119,7 +119,7 @@ static void convert_integer(const tesela_layout *dst, const tesela_layout *src, 
   for (int i = 0; i < dst->bits / 8; i++) out[i] = i < from ? in[i] : negative ? 255 : 0;
 }
 
-/* A type of 4, 2 or 1 bits, one of the layouts with 8 bits: the number modulo 2^bits, or with its sign. */
+/* Between 4, 2 or 1 bits packed and in 8 bits: the number modulo 2^bits, or sign-extended. */
 static void convert_narrow(const tesela_layout *dst, const tesela_layout *src, const unsigned char in[16],
                            unsigned char out[16]) {
   int values = 1 << (src->bits < dst->bits ? src->bits : dst->bits);
