@@ -10,7 +10,7 @@ static const char ascii_uprights[] = " ::|";
 static const char ascii_levels[] = " .-=";
 
 /* Crossings by row (top, inside, bottom), column (left, inside, right), heavy level, heavy upright. Dashed
-   lines cross as light ones. */
+ * lines cross as light ones. */
 static const char *const crossings[3][3][2][2] = {
     {{{"┌", "┎"}, {"┍", "┏"}}, {{"┬", "┰"}, {"┯", "┳"}}, {{"┐", "┒"}, {"┑", "┓"}}},
     {{{"├", "┠"}, {"┝", "┣"}}, {{"┼", "╂"}, {"┿", "╋"}}, {{"┤", "┨"}, {"┥", "┫"}}},

@@ -79,6 +79,6 @@ void tesela__pick_make(tesela__pick *pick, const tesela__side *side, int64_t fir
   int64_t at = first;
   int64_t stop = elements > first && elements < end ? elements : end; /* of padding, only those above */
   while (at < stop && pick_add(pick, side, at, budget)) at++;
-  for (int32_t i = 1; i < pick->n; i++) /* a gap is no shorter than one cell */
+  for (int32_t i = 1; i < pick->n; i++) /* a gap of one cell saves nothing */
     if (pick->at[i - 1] + 2 == pick->at[i]) pick_add(pick, side, pick->at[i] - 1, budget);
 }

@@ -113,7 +113,7 @@ tesela_status tesela__file_copy(tesela__file_copies *copies, uint8_t *dst, const
     (void)tesela_plan_print(plan, &writer, NULL); /* a buffer never refuses */
   }
   tesela_plan_describe(plan, &info);
-  if (dst && copies->keeps) { /* plan again with the most chunks, but for the same number of threads */
+  if (dst && copies->keeps) { /* plan again with the most chunks, for the same number of threads */
     tesela_plan_destroy(plan);
     copies->threads = info.threads;
     own.threads = FILE_MOST_CHUNKS;
