@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arena.h - what the files of the memory planner share: the problem in sections, a tree of spans, the best plan so far.
+ * arena.h - shared by the files of the memory planner: the problem in sections, a tree of spans, the best plan so far.
  *
  *   arena_problem.c  the caller's buffers -> items and sections         sweep.c   first fit in the order of time
  *   arena_tree.c     spans of bytes by their start                      arena_place.c   placing in any order, and better orders

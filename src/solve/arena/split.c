@@ -6,7 +6,8 @@
  * lives from start to end may be placed at the bottom: all others are above or below it. The rest may then split in time again.
  * In the end no part has such an item, and each part has a floor.
  *
- * The parts are planned in the order of their lower bounds, and none lower than another one must or does reach anyway.
+ * Parts are planned in the order of their lower bounds, the highest first; no part needs a lower peak than the bound or the
+ * plan of another part.
  */
 #include "solve/arena/arena.h"
 
