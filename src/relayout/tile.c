@@ -155,8 +155,8 @@ static void blocks_direct(tesela__worker *w, const block_source *s, unsigned cha
 /* ---- staging ----------------------------------------------------------------------------------------------- */
 
 /* Write a row of n bytes to `dst`; in `row` it begins at the phase of dst in its line. With `carry`, the bytes before it are
- * from the last tile, and a line that this tile does not finish is copied to `carry`. Rows of full tiles have at least a line, so
- * they finish the line that the last tile began. */
+ * from the last tile, and a line that this tile does not finish is copied to `carry`. Rows of full tiles have at least a line,
+ * so they finish the line that the last tile began. */
 static void flush_row(const tesela__tile *tile, unsigned char *dst, unsigned char *row, int64_t n,
                       unsigned char *carry, tesela__stream_fn *stream) {
   int64_t phase = (int64_t)((uintptr_t)dst % TESELA__LINE), end = phase + n, first = 0;
