@@ -144,8 +144,8 @@ const char *tesela__quote(const char *text, size_t length, char quoted[TESELA__Q
 /* The decimal point of strtod and printf follows the locale; that of tesela's texts does not. */
 char tesela__decimal_point(void);
 
-/* Edits between two words: letters to insert, delete, change, or swap with a neighbour, ignoring case. For a word of more than
- * TESELA__EDITS_WORD bytes, the length of the longer one. */
+/* Edits between two words: letters to insert, delete, change, or swap with a neighbour, ignoring case. For a word of
+ * more than TESELA__EDITS_WORD bytes, the length of the longer one. */
 enum { TESELA__EDITS_WORD = 48 };
 size_t tesela__edits(const char *a, size_t n, const char *b, size_t m);
 

@@ -9,7 +9,7 @@
 #if TESELA__X86
 #include <cpuid.h>
 
-/* Half-precision conversions: known CPUs with AVX2 have them, but AVX2 does not imply them. Not all compilers know the name. */
+/* Half-precision conversions: AVX2 does not imply them, but known CPUs have both. Not all compilers know the name. */
 static bool has_f16c(void) {
   unsigned a, b, c, d;
   return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);

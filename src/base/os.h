@@ -33,8 +33,8 @@ int32_t tesela__cpu_count(void);
 int64_t tesela__cache_bytes(void);
 
 /* Call chunk(data, i) once for each 0 <= i < n on up to `threads` threads, the caller's included, and return after the
- * last. Chunk 0 is the caller's. Threads end before the call returns; a thread that cannot be started leaves its chunks to the
- * others. */
+ * last. Chunk 0 is the caller's. Threads end before the call returns; a thread that cannot be started leaves its chunks
+ * to the others. */
 void tesela__run_on_threads(int32_t threads, int32_t n, void (*chunk)(void *data, int32_t i), void *data);
 
 /* A thread in addition to the caller's, until it returns from body. It does not receive signals to the process. */
@@ -97,16 +97,16 @@ typedef struct tesela__output tesela__output;
 tesela_status tesela__output_create(tesela__output **out, const char *path, int64_t bytes, char *unfinished,
                                     bool only_files, const tesela_allocator *allocator, uint8_t **data,
                                     tesela_error *err);
-/* Call after all is written: gives the file its name, or sends it to its stream. TESELA_E_STOPPED: the reader is closed. */
+/* After all is written: give the file its name, or send it to its stream. TESELA_E_STOPPED: the reader is closed. */
 tesela_status tesela__output_finish(tesela__output *out, tesela_error *err);
 /* Discard the file, unless it is finished; release `out`. NULL is allowed. */
 void tesela__output_close(tesela__output *out);
 
-/* Begin a partial file of `bytes` bytes: it is named ".NAME.partial.tesela" beside path from the start, and remains if this
- * process ends or is killed. It has the bytes of the output, then a record, which is text. A file whose record begins with
- * `first` is continued: *continued is set, and the bytes are those of the earlier process. Any other file starts with zeros.
- * With `first` NULL nothing is continued, and closing removes the file unless it is held. TESELA_E_IO if another process
- * writes it; TESELA_E_UNSUPPORTED for a path that is not a regular file. */
+/* Begin a partial file of `bytes` bytes: it is named ".NAME.partial.tesela" beside path from the start, and remains if
+ * this process ends or is killed. It has the bytes of the output, then a record, which is text. A file whose record
+ * begins with `first` is continued: *continued is set, and the bytes are those of the earlier process. Any other file
+ * starts with zeros. With `first` NULL nothing is continued, and closing removes the file unless it is held.
+ * TESELA_E_IO if another process writes it; TESELA_E_UNSUPPORTED for a path that is not a regular file. */
 tesela_status tesela__partial_create(tesela__output **out, const char *path, int64_t bytes, const char *first,
                                      bool only_files, const tesela_allocator *allocator, uint8_t **data,
                                      bool *continued, tesela_error *err);
@@ -117,8 +117,7 @@ tesela_status tesela__partial_note(tesela__output *out, int64_t at, const char *
                                    tesela_error *err);
 /* Sync all bytes to the disk; the file keeps its partial name after it is closed. */
 tesela_status tesela__partial_hold(tesela__output *out, tesela_error *err);
-/* Reopen a held file of `bytes` bytes, for tesela__output_finish; `removes`: tesela__output_close removes it unless it is
- * finished. */
+/* Reopen a held file of `bytes` bytes, to finish it; `removes`: tesela__output_close removes an unfinished one. */
 tesela_status tesela__partial_open(tesela__output **out, const char *path, int64_t bytes, bool removes,
                                    bool only_files, const tesela_allocator *allocator, tesela_error *err);
 

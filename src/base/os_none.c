@@ -2,8 +2,8 @@
 /*
  * os_none.c - only the C library, as in WebAssembly: one thread, files read into memory and written from it.
  *
- * A file that is replaced keeps neither owner nor mode, links are not followed, and nothing is synced: standard C has no
- * functions for these.
+ * A file that is replaced keeps neither owner nor mode, links are not followed, and nothing is synced: standard C has
+ * no functions for these.
  */
 #include "base/os.h"
 

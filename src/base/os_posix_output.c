@@ -274,9 +274,8 @@ static tesela_status write_stream(tesela__output *out, tesela_error *err) {
   return status;
 }
 
-/* Keep the mode of the replaced file and, if this process may, its owner and group. If the group cannot be kept, the new group
- * gets the rights of others; if either cannot, the set-id bits are cleared. Ignored on a file system without owners or modes.
- * */
+/* Keep the mode of the replaced file and, if this process may, its owner and group. If the group cannot be kept, the new
+ * group gets the rights of others; if either cannot, the set-id bits are cleared. Ignored without owners or modes. */
 static void keep_owner_and_mode(const tesela__output *out) {
   mode_t mode = out->mode;
   bool group = fchown(out->fd, (uid_t)-1, out->group) == 0;

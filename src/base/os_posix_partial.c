@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * os_posix_partial.c - an output that survives the process: a partial file beside the final one, with a record after its bytes.
+ * os_posix_partial.c - an output that survives the process: a partial file beside the final one, with a record after
+ * its bytes.
  *
  *   .model.safetensors.partial.tesela      the bytes of the output, then the record
  *
- * The record is text that the caller adds line by line; a line is written only after the bytes that it describes are on the
- * disk. A lock excludes a second process, and ends with the process that has it.
+ * The record is text that the caller adds line by line; a line is written only after the bytes that it describes are on
+ * the disk. A lock excludes a second process, and ends with the process that has it.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * os_windows.c - threads, locks, the clock and memory of Windows. As in os_posix.c, threads end with the call, and take chunks
- * from a counter.
+ * os_windows.c - threads, locks, the clock and memory of Windows. As in os_posix.c, threads end with the call, and take
+ * chunks from a counter.
  */
 #include "base/os_windows.h"
 

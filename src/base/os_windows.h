@@ -20,7 +20,7 @@ tesela_status tesela__windows_fail(tesela_error *err, DWORD why, tesela_reason r
 /* Convert a UTF-8 path to the form of Windows; false after SetLastError. */
 bool tesela__windows_path(const char *path, wchar_t wide[TESELA__WIDE_PATH]);
 
-/* An empty file that is deleted when it is closed, in the folder for temporary files; INVALID_HANDLE_VALUE after SetLastError. */
+/* An empty temporary file that is deleted when it is closed; INVALID_HANDLE_VALUE after SetLastError. */
 HANDLE tesela__windows_unnamed(void);
 
 /* Write all bytes to a file or pipe; false after SetLastError. */

@@ -2,8 +2,9 @@
 /*
  * os_windows_output.c - a file that appears complete or not at all, on Windows.
  *
- * Until the bytes are complete they have a temporary name beside the final one, in a file of the final size, so that a full disk
- * is an error before the first byte; then a rename replaces the old file, whose attributes and rights are not kept.
+ * Until the bytes are complete they have a temporary name beside the final one, in a file of the final size, so that a
+ * full disk is an error before the first byte; then a rename replaces the old file, whose attributes and rights are not
+ * kept.
  */
 #include "base/os_windows.h"
 

@@ -2,8 +2,8 @@
 /*
  * cell.c - the text of the cells of a grid and of the indices along its sides, and its width in columns.
  *
- * The place of an element comes from the layout itself (tesela_layout_place_of), so a picture cannot differ from it. The place
- * of padding that no index reaches is the sum over its digits.
+ * The place of an element comes from the layout itself (tesela_layout_place_of), so a picture cannot differ from it.
+ * The place of padding that no index reaches is the sum over its digits.
  */
 #include "draw/scene.h"
 

@@ -2,8 +2,8 @@
 /*
  * draw_arena.c - pictures of an arena: steps across, bytes upwards.
  *
- * The plane of steps and bytes is divided into cells of equal size. Every buffer adds its area in each cell that it touches;
- * buffers that live at the same step do not overlap, so the rest of a cell is free.
+ * The plane of steps and bytes is divided into cells of equal size. Every buffer adds its area in each cell that it
+ * touches; buffers that live at the same step do not overlap, so the rest of a cell is free.
  */
 #include <tesela/draw.h>
 
@@ -15,7 +15,7 @@ enum {
   PLAN_WIDEST = 1000,  /* most columns, most rows */
   PLAN_MOST = 1 << 20, /* most buffers */
   PLAN_STEP = 6,       /* most columns of text per cell */
-  PLAN_TICK = 10,      /* least columns of text between ticks */
+  PLAN_TICK = 10,      /* fewest columns of text between ticks */
   PLAN_LETTERS = 2 * 26
 };
 
@@ -30,7 +30,7 @@ typedef struct plan_grid {
   int32_t columns, rows;       /* number of cells */
   int32_t wide;                /* columns of text per cell */
   int label;                   /* columns of text of an offset */
-  plan_cell *cell;             /* rows upwards */
+  plan_cell *cell;             /* row 0 is the lowest */
   int32_t *mark;               /* of each buffer: number of its cells, later its letter */
   bool rest;                   /* some buffers have no letter */
 } plan_grid;

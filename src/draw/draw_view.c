@@ -89,7 +89,7 @@ static tesela_status take_slice(tesela__scene *scene, const tesela_draw_options 
 
 /* ---- the scene --------------------------------------------------------------------------------------- */
 
-/* If memory runs down each column of a tile, draw lines between the columns, unless they are too many to stay legible. */
+/* If memory runs down each column of a tile, draw lines between the columns, unless they would be too many. */
 static void add_column_lines(tesela__scene *scene) {
   if (scene->down < 0 || scene->across < 0) return;
   tesela__side *down = &scene->side[scene->down], *across = &scene->side[scene->across];

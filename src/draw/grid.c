@@ -2,7 +2,8 @@
 /*
  * grid.c - the grid: two sides of a layout, a place in each cell.
  *
- * Rows are chosen first, by number: they give the width of row indices and cells, and so the number of columns that fit.
+ * Rows are chosen first, by number: they give the width of row indices and cells, and so the number of columns that
+ * fit.
  */
 #include "draw/scene.h"
 

@@ -4,7 +4,7 @@
  */
 #include "draw/scene.h"
 
-/* Cells between lines of one level on a side: the size of its block at this level, or of its smallest one; 0: no lines. */
+/* Cells between lines of one level on a side: the size of its block at this level, or of its smallest; 0: no lines. */
 static int64_t block_at(const tesela__side *side, int32_t level) {
   if (!side || side->n_blocks == 0) return 0;
   return side->block[level < side->n_blocks ? level : side->n_blocks - 1];

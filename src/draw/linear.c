@@ -6,8 +6,8 @@
  *    0 │ 0,0  0,1  1,0  1,1
  *    4 │ 0,2  0,3  1,2  1,3
  *
- * The number of places per line is a natural size of the layout: a stride, or a power of two times one, that fits the width
- * and does not exceed a tile. Tiles of several lines have rules between them.
+ * The number of places per line is a natural size of the layout: a stride, or a power of two times one, that fits the
+ * width and does not exceed a tile. Tiles of several lines have rules between them.
  */
 #include "draw/scene.h"
 

@@ -2,8 +2,8 @@
 /*
  * pick.c - choose the cells of a side to draw if not all of them fit.
  *
- * The most informative ones come first: both ends, the end of the elements, the first tile border, then cells from the start
- * on. 60 columns of text show, of 256 positions in tiles of 128 with 200 elements,
+ * The most informative ones come first: both ends, the end of the elements, the first tile border, then cells from the
+ * start on. Of 256 positions in tiles of 128 with 200 elements, 60 columns of text show
  *
  *   0 1 2 ... 127 | 128 ... 199 200 ... 254 255
  *

@@ -2,8 +2,8 @@
 /*
  * register_table.c - tables of a register layout in all styles.
  *
- * In every column the cell of the last row is the widest, because all digits of the rows are largest there. So that row alone
- * gives the width of a column, without a list of widths.
+ * In every column the cell of the last row is the widest, because all digits of the rows are largest there. So that row
+ * alone gives the width of a column, without a list of widths.
  */
 #include "draw/register_table.h"
 

@@ -64,8 +64,8 @@ static inline int tesela__columns_of(int64_t n) {
 
 /* ---- side.c ------------------------------------------------------------------------------------------ */
 
-/* Make all sides of a finished layout with the elements of `shape`, none chosen yet. `tile`: first-level tile sizes or NULL.
- * False if a side has more than int64 positions. */
+/* Make all sides of a finished layout with the elements of `shape`, none chosen yet. `tile`: first-level tile sizes or
+ * NULL. False if the positions of a side exceed int64. */
 bool tesela__scene_sides(tesela__scene *scene, const tesela_layout *layout, const int64_t *shape,
                          const int64_t *tile);
 /* The value of the coordinate at a position, continued beyond the last one; -1 for padding between elements.
@@ -77,7 +77,7 @@ int64_t tesela__side_position(const tesela__scene *scene, const tesela__side *si
 /* The amount that the position adds to the place on an axis. */
 int64_t tesela__side_places(const tesela__scene *scene, const tesela__side *side, int64_t position,
                             int32_t axis);
-/* Is there padding at positions first .. end-1? For more than TESELA__SAMPLE of them an estimate, perhaps true in error. */
+/* Is there padding at positions first .. end-1? For more than TESELA__SAMPLE an estimate, perhaps wrongly true. */
 bool tesela__side_has_padding(const tesela__scene *scene, const tesela__side *side, int64_t first,
                               int64_t end);
 /* Weight of the line between position-1 and position; no line at the ends of the side. */
@@ -91,7 +91,7 @@ void tesela__side_index(const tesela__scene *scene, const tesela__side *side, in
 
 /* ---- draw_view.c ------------------------------------------------------------------------------------------ */
 
-/* Choose sides, slice and window by the options. */
+/* Choose sides, slice and window from the options. */
 tesela_status tesela__scene_make(tesela__scene *scene, const tesela_layout *layout,
                                  const tesela_draw_options *options, tesela_error *err);
 
@@ -110,7 +110,7 @@ typedef struct tesela__cell {
 void tesela__cell_find(const tesela__scene *scene, int64_t row, int64_t column, tesela__cell *cell);
 /* Columns of text for the widest place of the slice, perhaps more. */
 int tesela__cell_columns(const tesela__scene *scene);
-/* "3", or "0,3" for joined dims; for padding "5" or "", without its dot. Returns the columns of text, including the dot. */
+/* "3", or "0,3" for joined dims; for padding "5" or "", without its dot. Returns the columns of text, with the dot. */
 int tesela__index_text(const tesela__scene *scene, const tesela__side *side, int64_t position, bool *padding,
                        char text[TESELA__CELL_TEXT]);
 /* Columns of text of the widest index of positions first .. end-1. */
@@ -129,8 +129,7 @@ typedef struct tesela__budget {
   int32_t cell, line, gap, all;
 } tesela__budget;
 
-/* Choose at least one of positions first .. end-1 of a side, within the budget; `elements`: the position after the last
- * element. */
+/* Choose at least one of positions first .. end-1 of a side, within the budget; elements end before `elements`. */
 void tesela__pick_make(tesela__pick *pick, const tesela__side *side, int64_t first, int64_t end,
                        int64_t elements, tesela__budget budget);
 

@@ -52,8 +52,8 @@ bool tesela__npy_begins(const uint8_t *data, int64_t bytes);
 /* Read the header of file->info.data into file->tensor[0]. */
 tesela_status tesela__npy_read(tesela_file *file, tesela_error *err);
 
-/* The descr of a type in this machine's byte order, "<f4"; types that NumPy lacks are raw bytes of their width, "<V2". False
- * for a type without whole bytes. */
+/* The descr of a type in this machine's byte order, "<f4"; types that NumPy lacks are raw bytes of their width, "<V2".
+ * False for a type without whole bytes. */
 bool tesela__npy_type(tesela_dtype dtype, char type[16]);
 
 enum { TESELA__NPY_HEADER = 1024 }; /* bytes of the largest written header */
@@ -99,9 +99,9 @@ typedef struct tesela__json {
 tesela_status tesela__json_fail(const tesela__json *j, size_t at, const char *what);
 bool tesela__json_take(tesela__json *j, char c); /* skips blanks first */
 bool tesela__json_next_is(tesela__json *j, char c);
-/* Read a string; with `out` also its value and a NUL, no longer than the string in the text. Advances *out. */
+/* Read a string; with `out`, copy its value and a NUL there, never more bytes than in the text, and advance *out. */
 tesela_status tesela__json_string(tesela__json *j, char **out);
-/* Read the key of an object's member number *n into *out, up to its value; increments *n. *more: it exists. */
+/* Read the key of member *n of an object into *out, and move to its value; increments *n. *more: the member exists. */
 tesela_status tesela__json_member(tesela__json *j, int64_t *n, bool *more, char **out);
 /* Skip a value of any kind. */
 tesela_status tesela__json_pass(tesela__json *j);

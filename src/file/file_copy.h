@@ -2,10 +2,10 @@
 /*
  * file_copy.h - from mapped file to mapped file: plan and run, within a limit on the pages in memory.
  *
- * Touched pages of a mapped file count as memory of the process (the system maps up to 16 around each page that is read).
- * When they exceed half of the limit, all are dropped: written data is in the file, and needed data is read again from
- * there. The limit is checked after each chunk of a copy, about 2 MiB unless a plan cannot have that many chunks; and
- * by a separate thread every half millisecond, for plans of a single chunk.
+ * Touched pages of a mapped file count as memory of the process (the system maps up to 16 around each page that is
+ * read). When they exceed half of the limit, all are dropped: written data is in the file, and needed data is read
+ * again from there. The limit is checked after each chunk of a copy, about 2 MiB unless a plan cannot have that many
+ * chunks; and by a separate thread every half millisecond, for plans of a single chunk.
  */
 #ifndef TESELA_SRC_FILE_COPY_H
 #define TESELA_SRC_FILE_COPY_H
@@ -32,7 +32,7 @@ typedef struct tesela__file_copies {
 tesela_status tesela__file_copies_begin(tesela__file_copies *copies, tesela_error *err);
 void tesela__file_copies_end(tesela__file_copies *copies);
 
-/* Options for work on `bytes` bytes of the output, with progress as a part of these. tesela__file_count: the work is done. */
+/* Options for work on `bytes` bytes of the output, with progress as a part of these. tesela__file_count: it is done. */
 tesela_run_options tesela__file_watch(tesela__file_copies *copies, int64_t bytes);
 void tesela__file_count(tesela__file_copies *copies);
 

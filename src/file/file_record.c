@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_record.c - record the progress of an unfinished output, so that another process can continue. file_writing.h has the format.
+ * file_record.c - record the progress of an unfinished output, for another process to continue. file_writing.h: the
+ * format.
  *
- * The input and the description of the output determine its bytes; both are compared by digests of content, never by times or
- * names. So an input that was downloaded again still matches, and one that changed in place does not.
+ * The input and the description of the output determine its bytes; both are compared by digests of content, never by
+ * times or names. So an input that was downloaded again still matches, and one that changed in place does not.
  */
 #include <stdio.h>
 

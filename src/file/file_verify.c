@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_verify.c - compare every byte of a file with its description: the header, then each tensor. Elements are compared by the
- * definition of both layouts (tesela_values_compare), then all places without an element. Uses no plan and no kernel.
+ * file_verify.c - check every byte of a file against its description: the header, then each tensor. Elements are
+ * compared by the definition of both layouts (tesela_values_compare); then all places without an element are checked.
+ * Uses no plan and no kernel.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
 /*
  * file_write.c - write tensors in other layouts into a file.
  *
- * Three steps: describe each tensor of the output (type, shape, bytes, kept layout); make the header and place the data of
- * each tensor; copy (file_fill.c). A .safetensors header keeps its order; data of wide types comes first, so that every
- * tensor is aligned to its type for any sizes.
+ * Three steps: describe each tensor of the output (type, shape, bytes, kept layout); make the header and place the data
+ * of each tensor; copy (file_fill.c). A .safetensors header keeps the given order; data of wide types comes first, so
+ * that every tensor is aligned to its type for any sizes.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -35,7 +35,7 @@ typedef struct tesela__file_writing {
 /* file_fill.c: make the file, or with dry_run only the plans. */
 tesela_status tesela__file_fill(tesela__file_writing *w, const char *path);
 
-/* file_verify.c: compare `data` with the description. TESELA_E_MISMATCH with the first difference, and sets *options->differs. */
+/* file_verify.c: check `data` against the description. TESELA_E_MISMATCH, and *options->differs, at a difference. */
 tesela_status tesela__file_verify(const tesela__file_writing *w, tesela__file_copies *copies,
                                   const uint8_t *data, int64_t bytes);
 
@@ -45,8 +45,8 @@ tesela_status tesela__file_verify(const tesela__file_writing *w, tesela__file_co
  *   e04bd1b7c62f5a9f0c2d3e4f5a6b7c8d              for each finished tensor, in order: digest of its input bytes
  *   ...
  *
- * A line is compared with the expected one, never parsed: a torn line, or one of another input or description, differs, and
- * the work from there on is repeated. */
+ * A line is compared with the expected one, never parsed: a torn line, or one of another input or description, differs,
+ * and the work from there on is repeated. */
 enum {
   TESELA__RECORD_LINE = 33,
   TESELA__RECORD_FIRST = 9 + TESELA__RECORD_LINE,

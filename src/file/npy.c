@@ -4,8 +4,8 @@
  *
  *   \x93NUMPY  1 0  <length>  {'descr': '<f4', 'fortran_order': False, 'shape': (3, 5), }      \n
  *
- * The length has 2 bytes in version 1 and 4 from version 2 on, little-endian. The dict is Python; only the Python of
- * such a dict is read: strings without escapes, True, False, a tuple of integers.
+ * The length has 2 bytes in version 1 and 4 from version 2 on, little-endian. The dict is Python, of
+ * which only this is read: strings without escapes, True, False, a tuple of integers.
  */
 #include <stdio.h>
 

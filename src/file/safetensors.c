@@ -3,8 +3,8 @@
  * safetensors.c - the header of .safetensors files: 8 bytes with the length of a JSON object, little-endian; the
  * object; then the data of all tensors without gaps.
  *
- * The text is first checked and counted, without allocation. Then names and metadata are copied, and each tensor is read in
- * place.
+ * The text is first checked and counted, without allocation. Then names and metadata are copied, and each tensor is
+ * read in place.
  */
 #include <stdlib.h>
 
@@ -43,7 +43,7 @@ static uint64_t st_length_of(const uint8_t *data) {
   return length;
 }
 
-/* The format has no magic number: test for a length below 2^40, which raw data rarely starts with, and a JSON object. */
+/* The format has no magic number: test for a length below 2^40, rare at the start of raw data, and a JSON object. */
 bool tesela__safetensors_begins(const uint8_t *data, int64_t bytes) {
   return bytes > ST_LENGTH + 1 && data[ST_LENGTH] == '{' && memchr("\"} \t\r\n", data[ST_LENGTH + 1], 6) &&
          st_length_of(data) >> 40 == 0;
@@ -185,7 +185,7 @@ static int st_key_of_text(const void *name, const void *text) {
   return order != 0 ? order : strcmp(name, key + n);
 }
 
-/* Check that no key of the metadata occurs twice; give tensors the layouts that it has for them. */
+/* Check that no key of the metadata occurs twice; set the layouts of tensors from it. */
 static tesela_status st_texts(st_reading *r, const tesela_file_text **sorted) {
   tesela_file *file = r->file;
   size_t n = (size_t)file->info.n_texts;

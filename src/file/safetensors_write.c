@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * safetensors_write.c - write the header of a .safetensors file. It is printed twice: to measure it, then into memory of that size.
+ * safetensors_write.c - write the header of a .safetensors file: print it to measure it, then into memory of that size.
  */
 #include <stdlib.h>
 

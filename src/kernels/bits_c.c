@@ -98,8 +98,8 @@ TESELA__INLINE void exchange_c(uint64_t *x, uint64_t *y, int shift) {
   *x ^= change << shift;
 }
 
-/* Transpose m x m elements in every byte of m words. For d = m/2, m/4, ..., 1 a round swaps, in each group of 2 * d elements,
- * the upper d of row i with the lower d of row i + d. */
+/* Transpose m x m elements in every byte of m words. For d = m/2, m/4, ..., 1 a round swaps, in each group of 2 * d
+ * elements, the upper d of row i with the lower d of row i + d. */
 TESELA__INLINE void bit_block_words_c(uint64_t *row, int m) {
   TESELA__UNROLL_GCC
   for (int i = 0; i < m / 2; i++) exchange_c(&row[i], &row[i + m / 2], 4);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bits_x86.h - transposes of elements below 8 bits inside the bytes of several rows, in x86 vectors; bits_c.c has the method.
+ * bits_x86.h - transposes of elements below 8 bits inside the bytes of several rows, in x86 vectors; bits_c.c has the
+ * method.
  */
 #ifndef TESELA_SRC_BITS_X86_H
 #define TESELA_SRC_BITS_X86_H

@@ -2,8 +2,8 @@
 /*
  * convert.h - conversions from their steps: of one row, and of many rows at a time.
  *
- * A step converts N elements from src to dst. `past`: with stores past the cache, to addresses that are a multiple of the stored
- * bytes.
+ * A step converts N elements from src to dst. `past`: with stores past the cache, to addresses that are a multiple of
+ * the stored bytes.
  */
 #ifndef TESELA_SRC_CONVERT_H
 #define TESELA_SRC_CONVERT_H
@@ -39,14 +39,14 @@ TESELA__TARGET("avx512f") TESELA__INLINE void tesela__put64(unsigned char *dst, 
   TESELA__TARGET(isa)           \
   TESELA__INLINE void name(unsigned char *dst, const unsigned char *src, bool past __attribute__((unused)))
 
-/* Convert rows shorter than a step, several side by side at a time. Elements are whole bytes, rows have at most 128 bytes. */
+/* Convert rows shorter than a step, several side by side. Elements are whole bytes, rows have at most 128 bytes. */
 void tesela__convert_short_rows(tesela__convert_fn *convert, int64_t src_bytes, int64_t dst_bytes,
                                 const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
                                 const unsigned char *src, const int64_t *src_off, int64_t count);
 
-/* Define the conversion `symbol`, and `symbol`_rows for many rows, from a step of N elements. The last step ends with the row
- * and converts some elements twice; the C kernel converts shorter rows, and the rest of a row with elements below 8 bits. A row
- * goes past the cache if all of its steps can. */
+/* Define the conversion `symbol`, and `symbol`_rows for many rows, from a step of N elements. The last step ends with
+ * the row and converts some elements twice; the C kernel converts shorter rows, and the rest of a row with elements
+ * below 8 bits. A row goes past the cache if all of its steps can. */
 #define TESELA__CONVERT(symbol, isa, c_kernel, step, N, src_bits, dst_bits)                                \
   TESELA__TARGET(isa)                                                                                      \
   TESELA__INLINE void symbol##_row(unsigned char *dst, const unsigned char *src, int64_t n, bool past) {   \

@@ -2,9 +2,9 @@
 /*
  * convert_c.c - conversions of one row of neighbours, in portable C: the definition of every conversion.
  *
- * Narrower floats are rounded to nearest, ties to even, with integers, so that the rounding mode does not matter. Values that
- * are too large become infinity; a NaN becomes quiet and keeps its sign and upper bits, as with the instructions of x86 and
- * Arm.
+ * Narrower floats are rounded to nearest, ties to even, with integers, so that the rounding mode does not matter.
+ * Values that are too large become infinity; a NaN becomes quiet and keeps its sign and upper bits, as with the
+ * instructions of x86 and Arm.
  */
 #include "kernels/convert.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * convert_numbers_avx512.c - conversions of rows between the number types of hosts and devices, with AVX-512; convert_c.c
- * defines each one.
+ * convert_numbers_avx512.c - conversions of rows between the number types of hosts and devices, with AVX-512;
+ * convert_c.c defines each one.
  *
  * Each has a step of N elements, named like the conversion, and a line at the end of the file.
  */

@@ -3,10 +3,10 @@
  * kernels.h - the copy kernels, which are the inner loops of relayout, and their table.
  *
  * Kernels move bits; only conversions depend on types. All kernels have base addresses and tables of byte offsets, so
- * that any nest of loops can call them. A kernel accesses only the bytes that its contract names, and needs no alignment
- * unless stated. `stream` allows stores past the cache (non-temporal): the kernel uses them for whole aligned 64-byte
- * lines of dst, and ordinary stores for the rest; at the end the caller calls tesela__fence. Conversions of rows stream
- * whole steps of 16 bytes or more, at addresses that are a multiple of the bytes of a step.
+ * that any nest of loops can call them. A kernel accesses only the bytes that its contract names, and needs no
+ * alignment unless stated. `stream` allows stores past the cache (non-temporal): the kernel uses them for whole aligned
+ * 64-byte lines of dst, and ordinary stores for the rest; at the end the caller calls tesela__fence. Conversions of
+ * rows stream whole steps of 16 bytes or more, at addresses that are a multiple of the bytes of a step.
  */
 #ifndef TESELA_SRC_KERNELS_H
 #define TESELA_SRC_KERNELS_H
@@ -52,8 +52,8 @@ typedef void tesela__rows_fn(const tesela__rows *rows, unsigned char *dst, const
 typedef void tesela__transpose_fn(unsigned char *dst, const int64_t *dst_off, const unsigned char *src,
                                   const int64_t *src_off, int32_t rows, int32_t cols, bool stream);
 
-/* Convert n neighbours from src to dst, which do not overlap. Elements below 8 bits are packed from the low bits of byte 0
- * on, and the unused high bits of the last byte of dst are kept. */
+/* Convert n neighbours from src to dst, which do not overlap. Elements below 8 bits are packed from the low bits of
+ * byte 0 on, and the unused high bits of the last byte of dst are kept. */
 typedef void tesela__convert_fn(unsigned char *dst, const unsigned char *src, int64_t n);
 
 /* Small transposes inside an element of 4, 8 or 16 bytes. "rows x columns x bits": a row-major matrix of rows x columns

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rows.h - shared by the row kernels of all instruction sets: the C kernels that they fall back on, short copies, tables.
+ * rows.h - shared by the row kernels of all instruction sets: the C kernels that they fall back on, short copies,
+ * tables.
  */
 #ifndef TESELA_SRC_ROWS_H
 #define TESELA_SRC_ROWS_H
@@ -52,8 +53,8 @@ static inline void tesela__copy_short(unsigned char *dst, const unsigned char *s
   }
 }
 
-/* Bytes of a stream, whole elements and less than 64, before `dst` reaches a cache line if it advances by `step` per byte; -1
- * if it never does. */
+/* Bytes of a stream, whole elements and less than 64, before `dst` reaches a cache line if it advances by `step` per
+ * byte; -1 if it never does. */
 static inline int64_t tesela__peel(const unsigned char *dst, int64_t width, int64_t step) {
   for (int64_t bytes = 0; bytes < 64; bytes += width)
     if ((((uintptr_t)dst + (uintptr_t)(bytes * step)) & 63) == 0) return bytes;

@@ -3,8 +3,8 @@
  * rows_avx512.c - copies of rows and of whole cache lines with AVX-512.
  *
  * A row is whole vectors and one masked vector. Only whole aligned lines can go past the cache, so a streamed row has a
- * masked vector at both ends. Long streamed rows prefetch src: the hardware prefetchers alone do not keep the store queue
- * busy.
+ * masked vector at both ends. Long streamed rows prefetch src: the hardware prefetchers alone do not keep the store
+ * queue busy.
  */
 #include "kernels/rows.h"
 
@@ -13,9 +13,9 @@
 
 #define AVX512 TESELA__TARGET("avx512f,avx512bw,avx512vl,avx512dq")
 
-/* Copies of 128 MiB on a Zen 5 virtual machine, as ratio to memcpy, median of 25 pairs, November 2026: no look-ahead 1.43,
- * 1 KiB 1.43, 2 KiB 1.66, 4 and 8 KiB 1.71, 4 KiB into L2 instead of L1 1.60. With other work on the machine all are about
- * 1.45. */
+/* Copies of 128 MiB on a Zen 5 virtual machine, as ratio to memcpy, median of 25 pairs, November 2026: no look-ahead
+ * 1.43, 1 KiB 1.43, 2 KiB 1.66, 4 and 8 KiB 1.71, 4 KiB into L2 instead of L1 1.60. With other work on the machine all
+ * are about 1.45. */
 enum { FETCH_AHEAD_AVX512 = 4096 }; /* bytes */
 
 /* Mask of the low n of 64 bytes, 0 <= n <= 64. */

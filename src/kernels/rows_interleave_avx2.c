@@ -3,8 +3,8 @@
  * rows_interleave_avx2.c - interleave and deinterleave 2, 3, 4 or 8 streams, with shuffles inside halves of vectors.
  *
  * A step turns 32 bytes of each of k streams into k vectors of neighbours, by the same rounds of pairs as in
- * rows_interleave_avx512.c. Three streams are shuffled in groups of 3 x 16 bytes, one in each half of three vectors. The
- * last step of a row overlaps the one before it; the C kernels copy shorter rows.
+ * rows_interleave_avx512.c. Three streams are shuffled in groups of 3 x 16 bytes, one in each half of three vectors.
+ * The last step of a row overlaps the one before it; the C kernels copy shorter rows.
  */
 #include "kernels/rows.h"
 

@@ -2,9 +2,9 @@
 /*
  * rows_interleave_avx512.c - interleave and deinterleave 2, 3, 4 or 8 streams, with permutes of bytes (VBMI).
  *
- * A step turns 64 bytes of each of k streams into k vectors of neighbours. Two streams need one permute of two vectors per
- * result (weave, unweave); 4 and 8 streams are rounds of that; three streams need two permutes per result. Only the tables
- * of byte numbers depend on the width of an element. The rest of a row is the same step with masks.
+ * A step turns 64 bytes of each of k streams into k vectors of neighbours. Two streams need one permute of two vectors
+ * per result (weave, unweave); 4 and 8 streams are rounds of that; three streams need two permutes per result. Only the
+ * tables of byte numbers depend on the width of an element. The rest of a row is the same step with masks.
  */
 #include "kernels/rows.h"
 

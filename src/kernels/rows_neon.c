@@ -2,8 +2,8 @@
 /*
  * rows_neon.c - interleave and deinterleave 2, 3 or 4 streams, with the structure loads and stores of NEON.
  *
- * A step moves 16 bytes of each stream. The last one of a row overlaps the one before it. The C kernels do shorter rows, and
- * plain copies, for which memcpy is as fast.
+ * A step moves 16 bytes of each stream. The last one of a row overlaps the one before it. The C kernels do shorter
+ * rows, and plain copies, for which memcpy is as fast.
  */
 #include "kernels/rows.h"
 

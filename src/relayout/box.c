@@ -5,8 +5,8 @@
  * A coordinate of 1000 with digits of steps 128 and 1 is two boxes: values 0..6 of the first digit with all 128 of the
  * second, and value 7 with 104. Several coordinates make the products of their boxes.
  *
- * Padding of dst is cut in the same way: all values of a digit after the last one with elements; and for that last value,
- * the padding of the digits below.
+ * Padding of dst is cut in the same way: all values of a digit after the last one with elements; and for that last
+ * value, the padding of the digits below.
  */
 #include "relayout/plan.h"
 

@@ -2,16 +2,16 @@
 /*
  * cache.c - the most recently used plans, found by layouts and options.
  *
- * Two layouts and options become a key: a list of 64-bit words with everything that a plan depends on, and nothing else.
- * Unused entries of a layout, struct padding and the numbers that tesela_layout_finish derives are omitted, so equal
- * requests have equal keys. Keys are hashed and compared word by word:
+ * Two layouts and options become a key: a list of 64-bit words with everything that a plan depends on, and nothing
+ * else. Unused entries of a layout, struct padding and the numbers that tesela_layout_finish derives are omitted, so
+ * equal requests have equal keys. Keys are hashed and compared word by word:
  *
  *   rank, numbers of digits, joins, axes and swizzles, bits, dtype | shape | joins | axes | swizzles | digits
  *   ... the same of the second layout | options
  *
- * Two tiled layouts of rank 4 are about 100 words. Entries are in a fixed table, linked by index in two ways: the chain of a
- * bucket, and all entries by last use. One lock guards both; plans are made and freed without it, so two threads may make the
- * same plan, and one of the two is dropped.
+ * Two tiled layouts of rank 4 are about 100 words. Entries are in a fixed table, linked by index in two ways: the chain
+ * of a bucket, and all entries by last use. One lock guards both; plans are made and freed without it, so two threads
+ * may make the same plan, and one of the two is dropped.
  */
 #include "relayout/plan.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gather.c - copies that regular loops cannot express: splits that do not nest with the other side's, joins of dims that the
- * other side keeps apart, swizzles.
+ * gather.c - copies that regular loops cannot express: splits that do not nest with the other side's, joins of dims
+ * that the other side keeps apart, swizzles.
  *
- * Both layouts are walked in logical order; neighbours at a constant distance on both sides are moved together. Padding is
- * filled before: all places that dst's digits reach, so elements overwrite the fill. One thread, and memory only for two walks
- * on the stack.
+ * Both layouts are walked in logical order; neighbours at a constant distance on both sides are moved together. Padding
+ * is filled before: all places that dst's digits reach, so elements overwrite the fill. One thread, and memory only for
+ * two walks on the stack.
  */
 #include <tesela/layout.h>
 
@@ -34,7 +34,7 @@ static void gather_stretch(const gathering *g, const tesela__values *to, const t
   }
 }
 
-/* Fill the places that a swizzled layout's digits reach, one by one; then those after the last one, or from the offset on. */
+/* Fill the places that a swizzled layout's digits reach, one by one; then those after the last one, or the offset. */
 static void fill_swizzled(const gathering *g) {
   const tesela_layout *dst = &g->plan->dst;
   tesela__mover mover = g->mover;

@@ -3,16 +3,16 @@
  * in_place.c - copy within one buffer, moving each unit once.
  *
  * Each place of dst with an element has one source place in src, and no two have the same. So places form paths and
- * cycles. A path starts at a place of dst whose content is not needed (padding of src, a gap, or beyond its end) and ends at
- * a place of src outside dst. Paths are moved first, each from its start, so that nothing is overwritten too early; then the
- * cycles, with one piece of a unit kept on the stack; then padding is filled.
+ * cycles. A path starts at a place of dst whose content is not needed (padding of src, a gap, or beyond its end) and
+ * ends at a place of src outside dst. Paths are moved first, each from its start, so that nothing is overwritten too
+ * early; then the cycles, with one piece of a unit kept on the stack; then padding is filled.
  *
  *   f32[2,3] row-major -> f32[2,3]{0,1}      places 0 1 2 3 4 5: from  a b c d e f  to  a d b e c f
  *                                            cycles: (0), 1 <- 3 <- 4 <- 2 <- 1, (5)
  *
- * A cycle is moved from its smallest place. With marks, that is the first unmarked one; without, the cycle of each place is
- * followed until it reaches a smaller one, for the permutations of layouts usually after a few steps. One thread moves
- * everything, since cycles cross the whole buffer; options->executor is not used.
+ * A cycle is moved from its smallest place. With marks, that is the first unmarked one; without, the cycle of each
+ * place is followed until it reaches a smaller one, for the permutations of layouts usually after a few steps. One
+ * thread moves everything, since cycles cross the whole buffer; options->executor is not used.
  */
 #include <tesela/layout.h>
 

@@ -31,8 +31,8 @@ typedef struct tesela__direction {
 } tesela__direction;
 
 /* The permutation, or a part of it if the two sides do not cover the same places. Elements stay together in units of
- * `unit` neighbouring places, `block` indices of each dim. A unit has elements at all of its places, or only padding. Below, a
- * place means the unit that starts there. */
+ * `unit` neighbouring places, `block` indices of each dim. A unit has elements at all of its places, or only padding.
+ * Below, a place means the unit that starts there. */
 typedef struct tesela__place_map {
   const tesela_layout *dst, *src; /* canonical */
   int64_t unit;

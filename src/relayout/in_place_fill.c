@@ -2,8 +2,8 @@
 /*
  * in_place_fill.c - fill the padding of dst, after all elements have been moved.
  *
- * The boxes of padding are the same as in plans. If boxes cannot separate padding from elements, or would be too many, one box
- * has all places that the digits reach, and each of them is tested for padding.
+ * The boxes of padding are the same as in plans. If boxes cannot separate padding from elements, or would be too many,
+ * one box has all places that the digits reach, and each of them is tested for padding.
  */
 #include "relayout/in_place.h"
 

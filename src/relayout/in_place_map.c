@@ -2,15 +2,15 @@
 /*
  * in_place_map.c - find the units of places that stay together, and map their places to the other side.
  *
- * A unit grows from one place by whole digits with the same stride on both sides, as long as everything else is a multiple
- * of it:
+ * A unit grows from one place by whole digits with the same stride on both sides, as long as everything else is a
+ * multiple of it:
  *
  *   f32[1000,512]{1,0:T(8,128)} <- {1,0}   dim 1, step 1: stride 1 on both sides. 128 values: the next step of dst is
  *                                          128, all other strides are multiples of 128, and so is 512
  *
- * A place is mapped to the other side in one of two ways. If the digits of both sides nest, each common digit has a stride on
- * either side: divide by one, multiply by the other. All other places are mapped through the index of the element, which is
- * right for every layout.
+ * A place is mapped to the other side in one of two ways. If the digits of both sides nest, each common digit has a
+ * stride on either side: divide by one, multiply by the other. All other places are mapped through the index of the
+ * element, which is right for every layout.
  */
 #include "relayout/in_place.h"
 
@@ -49,7 +49,7 @@ static const tesela_digit *next_digit(const tesela_layout *layout, const tesela_
   return NULL;
 }
 
-/* The number of values of `next` that may join the unit without breaking another digit of this side; a divisor of `limit`. */
+/* The values of `next` that may join the unit without breaking another digit of this side; a divisor of `limit`. */
 static int64_t limit_growth(const tesela_layout *layout, const tesela__place_map *map,
                             const tesela_digit *next, int64_t limit) {
   for (int32_t i = 0; i < layout->n_mapped; i++) {
@@ -96,8 +96,8 @@ int64_t tesela__in_place_scratch_bytes(const tesela_layout *dst, const tesela_la
 
 /* ---- from place to place ---------------------------------------------------------------------------------- */
 
-/* Add the digits of one coordinate. tesela__go needs positive strides, and steps that are multiples of the next, so that only
- * the extent of the coordinate shows padding. False without these. */
+/* Add the digits of one coordinate. tesela__go needs positive strides, and steps that are multiples of the next, so
+ * that only the extent of the coordinate shows padding. False without these. */
 static bool add_jumps(tesela__direction *direction, const tesela__problem *problem, int32_t number,
                       bool to_src) {
   const tesela__coordinate *c = &problem->coordinate[number];
@@ -159,7 +159,8 @@ static int64_t go_by_index(const tesela__direction *direction, int64_t place) {
 }
 
 /* Division by decreasing strides finds the values of the digits, since smaller digits of elements never reach a larger
- * stride. The place has an element if the values are in range, the coordinates are below their extents, and nothing remains. */
+ * stride. The place has an element if the values are in range, the coordinates are below their extents, and nothing
+ * remains. */
 int64_t tesela__go(const tesela__direction *direction, int64_t place) {
   if (!direction->by_jumps) return go_by_index(direction, place);
   int64_t value[TESELA_MAX_RANK], rest = place - direction->from_offset, other = direction->to_offset;

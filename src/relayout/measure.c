@@ -2,8 +2,8 @@
 /*
  * measure.c - the effort "measure": run several tile sizes and kinds of stores, keep the fastest.
  *
- * The buffers have the plan's sizes; src is zeros. Each variant runs once to warm up and then three times; its best time
- * counts: 4 * 10 runs of the copy.
+ * The buffers have the plan's sizes; src is zeros. Each variant runs once to warm up and then three times; its best
+ * time counts: 4 * 10 runs of the copy.
  */
 #include "relayout/plan.h"
 

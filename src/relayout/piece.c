@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * piece.c - make a piece from a box and its solver: the tile that relayout_fit.c chooses, tables of its offsets, the levels
- * of loops around it, and its kind of stores.
+ * piece.c - make a piece from a box and its solver: the tile that relayout_fit.c chooses, tables of its offsets, the
+ * levels of loops around it, and its kind of stores.
  */
 #include "relayout/solve.h"
 
@@ -145,12 +145,12 @@ static void sort_offsets(int64_t *table, int64_t n) {
     }
 }
 
-/* Bytes to prefetch ahead of the work, at least the next tile. f32 in faces of 16 x 16 to transposed faces, each a tile of 1
- * KiB, as ratio to memcpy: the next tile 0.46, 2 KiB 0.65, 4 KiB 0.92, 8 KiB and more 1.05. */
+/* Bytes to prefetch ahead of the work, at least the next tile. f32 in faces of 16 x 16 to transposed faces, each a tile
+ * of 1 KiB, as ratio to memcpy: the next tile 0.46, 2 KiB 0.65, 4 KiB 0.92, 8 KiB and more 1.05. */
 enum { PIECE_AHEAD = 8192 };
 
-/* Set the stretches of src that a tile reads: one for each entry of B (of A, of each stream); neighbours are joined if all
- * stretches can be. */
+/* Set the stretches of src that a tile reads: one for each entry of B (of A, of each stream); neighbours are joined if
+ * all stretches can be. */
 static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
   tesela__piece *piece = b->piece;
   tesela_plan *plan = b->job->plan;
@@ -184,7 +184,7 @@ static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
   return TESELA_OK;
 }
 
-/* Make the tables of the transpose of packed rows: pack_src[j][g] is row g of the j-th kind, pack_dst[j][c] its dst rows. */
+/* Make the tables of the transpose of packed rows: pack_src[j][g] is row g of kind j, pack_dst[j][c] its dst rows. */
 static tesela_status set_packing(tesela__builder *b, tesela_error *err) {
   tesela__piece *piece = b->piece;
   tesela_plan *plan = b->job->plan;

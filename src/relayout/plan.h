@@ -61,8 +61,8 @@ bool tesela__box_add(tesela__box *box, int64_t n, int64_t ss, int64_t ds);
 
 /* ---- the problem ------------------------------------------------------------------------------------------ */
 
-/* One coordinate that is whole on both sides: 0 <= x < extent, x = sum of digit * step, the digits of both sides refined to
- * common ones. Strides in bits. */
+/* One coordinate that is whole on both sides: 0 <= x < extent, x = sum of digit * step, the digits of both sides
+ * refined to common ones. Strides in bits. */
 typedef struct tesela__coordinate {
   int64_t extent;
   int32_t first, n; /* its digits, by decreasing step */
@@ -84,16 +84,16 @@ typedef struct tesela__problem {
   const char *irregular; /* why only the gather can copy; or NULL */
 } tesela__problem;
 
-/* Fill in a problem from canonical layouts of one shape. Always succeeds; `irregular` is set if regular loops cannot copy. */
+/* Make the problem of canonical layouts of one shape. Always succeeds, with `irregular` set if loops cannot copy. */
 void tesela__problem_set(tesela__problem *problem, const tesela_layout *dst, const tesela_layout *src);
 
 /* Call take(data, box) for each box of the elements. False if take returns false, or for too many boxes. */
 bool tesela__problem_boxes(const tesela__problem *problem, bool (*take)(void *data, tesela__box *box),
                            void *data);
 
-/* Call take for each box of dst's padding (in bits; ss is 0), and for the places after all digits. With `everything`, or if
- * boxes cannot separate padding from elements, take one box of all places that the digits reach: then *all is set, and the
- * box must be filled before elements are copied. */
+/* Call take for each box of dst's padding (in bits; ss is 0), and for the places after all digits. With `everything`,
+ * or if boxes cannot separate padding from elements, take one box of all places that the digits reach: then *all is
+ * set, and the box must be filled before elements are copied. */
 bool tesela__padding_boxes(const tesela_layout *dst, bool everything, bool *all,
                            bool (*take)(void *data, tesela__box *box), void *data);
 
@@ -229,8 +229,8 @@ tesela_status tesela__gather(const tesela_plan *plan, unsigned char *dst, const 
 /* ---- threads (relayout_run.c) ------------------------------------------------------------------------------ */
 
 /* Run chunk(data, i) for 0 <= i < n: through the executor, or if n is 1 directly, or on this thread and up to n-1 new
- * ones. This thread runs chunk 0 and then, like the others, any free chunk; so a thread may run several, and new threads
- * are optional. Returns when all chunks have returned. */
+ * ones. This thread runs chunk 0 and then, like the others, any free chunk; so a thread may run several, and new
+ * threads are optional. Returns when all chunks have returned. */
 void tesela__run_chunks(const tesela_executor *executor, int32_t n, void (*chunk)(void *data, int32_t i),
                         void *data);
 
@@ -241,9 +241,9 @@ void tesela__plan_retain(tesela_plan *plan);
 
 /* ---- within one buffer (in_place.c) ----------------------------------------------------------------------- */
 
-/* The values of info.in_place and info.in_place_scratch_bytes for a plan. dst and src are the canonical forms of the plan's
- * layouts, of one shape and with one axis each. tesela_plan_run_in_place itself uses of a plan: the given dst and
- * src (canonical forms do not show padding), fill, fill_pattern, conversion, isa. */
+/* The values of info.in_place and info.in_place_scratch_bytes for a plan. dst and src are the canonical forms of the
+ * plan's layouts, of one shape and with one axis each. tesela_plan_run_in_place itself uses of a plan: the given dst
+ * and src (canonical forms do not show padding), fill, fill_pattern, conversion, isa. */
 bool tesela__in_place_possible(const tesela_layout *dst, const tesela_layout *src);
 int64_t tesela__in_place_scratch_bytes(const tesela_layout *dst, const tesela_layout *src);
 

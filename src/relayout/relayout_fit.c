@@ -2,15 +2,16 @@
 /*
  * relayout_fit.c - choose the tile of a piece: its kernel, its run, and its entries on each side.
  *
- * The tile starts with the loops that the solver needs. It grows on side A by loops that continue where its src ends, on side B
- * by loops that continue where its dst ends, until it reads and writes stretches that are long enough for memory. The last loop
- * of a side may be cut: the tile has a part of it, and a level of tiles covers the loop, the last tile shorter.
+ * The tile starts with the loops that the solver needs. It grows on side A by loops that continue where its src ends,
+ * on side B by loops that continue where its dst ends, until it reads and writes stretches that are long enough for
+ * memory. The last loop of a side may be cut: the tile has a part of it, and a level of tiles covers the loop, the last
+ * tile shorter.
  *
  *   f32 transpose 7264 x 7264     a tile of 64 x 64: 256 bytes from each row, 256 to each row
  *   f32 (8,128) tiles             a run of 512 bytes; side B is the 8 rows of a tile, 4 KiB in dst
  *
- * Small tiles are better than large ones: a later tile is prefetched, and a tile that is too large evicts itself from the
- * cache. Sizes from bench/bench_relayout on a 2-core AMD EPYC (Zen 5) with AVX-512, 2026-11.
+ * Small tiles are better than large ones: a later tile is prefetched, and a tile that is too large evicts itself from
+ * the cache. Sizes from bench/bench_relayout on a 2-core AMD EPYC (Zen 5) with AVX-512, 2026-11.
  */
 #include "relayout/solve.h"
 
@@ -189,7 +190,7 @@ static void set_most_packed(tesela__builder *b, int32_t m) {
   b->b.most = PACKED * m / (b->a.most * width);
 }
 
-/* Blocks of bits with few elements on one side, dense with the other, as in (8,1) packs of nibbles: interleave their bytes. */
+/* Blocks of bits with few elements on one side, dense with the other, as (8,1) packs of nibbles: weave their bytes. */
 static bool start_woven_bits(tesela__builder *b) {
   enum { MOST_STREAMS = 16, WOVEN = 1024 };
   const tesela__job *job = b->job;

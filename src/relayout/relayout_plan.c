@@ -291,7 +291,7 @@ tesela_status tesela__plan_pieces(tesela_plan *plan, tesela_error *err) {
   return status;
 }
 
-/* Upper limit of the bytes from which to stream: virtual machines report caches of hundreds of MiB, of which a process has a
+/* Stream from this size on at the latest: virtual machines report caches of hundreds of MiB, of which a process has a
  * small share. */
 enum { STREAM_FROM = 16 << 20 };
 

@@ -2,17 +2,18 @@
 /*
  * relayout_problem.c - two layouts of one shape, as coordinates whose digits are common to both sides.
  *
- * In:  the canonical layouts of both sides.
- * Out: for each dim one list of digits (step, stride on each side). An index is the sum of the digits' values times their
- * steps, each value below (previous step) / step. The steps are those of both sides together:
+ * In: the canonical layouts of both sides. Out: for each dim one list of digits (step, stride on each side). An index
+ * is the sum of the digits' values times their steps, each value below (previous step) / step. The steps are those of
+ * both sides together:
  *
  *   dst f32[24,256]{1,0:T(8,128)}   dim 0: steps 8, 1     common: 8 (src 8 rows, dst 2048)  1 (src 256, dst 128)
  *   src f32[24,256]{1,0}            dim 0: step 1
  *
- * The remainders by steps of one side must not change those of the other: each step of only one side must be a multiple of
- * the next smaller step of the other. 8 and 6 are not; dims with both are irregular.
+ * The remainders by steps of one side must not change those of the other: each step of only one side must be a multiple
+ * of the next smaller step of the other. 8 and 6 are not; dims with both are irregular.
  *
- * Joined dims are one coordinate if the other side has them contiguous, or joined as well; otherwise they are irregular.
+ * Joined dims are one coordinate if the other side has them contiguous, or joined as well; otherwise they are
+ * irregular.
  */
 #include "relayout/plan.h"
 
@@ -103,7 +104,7 @@ static bool dims_of_join(const tesela_layout *layout, int32_t j, int32_t *n, int
   return *n > 0;
 }
 
-/* The steps of the same dims on the other side: contiguous, with one digit each, or joined in the same way; else false. */
+/* The steps of these dims on the other side: contiguous, with one digit each, or joined in the same way; else false. */
 static bool other_side(const tesela_layout *layout, int32_t n, const int32_t *dims, bool *join_done,
                        side_steps *s) {
   const tesela_digit *last = &layout->digit[tesela__chain_of(layout, dims[n - 1]).first];

@@ -5,10 +5,10 @@
  * In:  a box in bits.
  * Out: a piece of the plan, by the cheapest solver that applies, or the requested one.
  *
- * First the box is made as coarse as possible: a run that is contiguous on both sides and 2, 4, 8 or 16 bytes long becomes
- * one element; elements below 8 bits become bytes if whole bytes stay together. Then each solver says whether it applies and
- * at what cost. Costs are multiples of the time of memcpy, from measurements on large arrays (bench/bench_relayout, AVX-512,
- * 2026-11); they only need to rank the solvers.
+ * First the box is made as coarse as possible: a run that is contiguous on both sides and 2, 4, 8 or 16 bytes long
+ * becomes one element; elements below 8 bits become bytes if whole bytes stay together. Then each solver says whether
+ * it applies and at what cost. Costs are multiples of the time of memcpy, from measurements on large arrays
+ * (bench/bench_relayout, AVX-512, 2026-11); they only need to rank the solvers.
  */
 #include "relayout/solve.h"
 
@@ -170,8 +170,8 @@ static bool split_rest(const tesela_plan *plan, tesela__box *box, tesela__box *r
   return false;
 }
 
-/* With a limit on memory, a transpose copies one square window after the other; src and dst of a window together fit into the
- * limit. Loops that are longer than a window are cut; the rest of one is its own box. */
+/* With a limit on memory, a transpose copies one square window after the other; src and dst of a window together fit
+ * into the limit. Loops that are longer than a window are cut; the rest of one is its own box. */
 static bool split_window(const tesela_plan *plan, tesela__box *box, tesela__box *rest, bool *has_rest) {
   int64_t bound = plan->options.memory_bytes, bits = tesela__max(plan->dst.bits, plan->src.bits);
   if (bound == 0 || plan->info.dst_bytes + plan->info.src_bytes <= bound) return false;
@@ -215,7 +215,7 @@ static tesela_status keep_fill(tesela_plan *plan, const tesela__box *box, tesela
   return TESELA_OK;
 }
 
-/* The box of the bytes directly after each row of the job, `bytes` after its start, without src and loops of the row. */
+/* The box of the bytes directly after each row of the job, `bytes` after its start; no src and no loops of the row. */
 static void box_behind(const tesela__job *job, bool weaves, int64_t bytes, tesela__box *behind) {
   *behind = *job->box;
   behind->dst += bytes;
@@ -256,8 +256,8 @@ static int64_t take_tail_of_rows(const tesela__job *job, tesela_solver solver) {
   return 0;
 }
 
-/* Keep the loops for plan --explain. If elements share bytes, steps of less than a byte are 0 in the job's box; they are
- * whole in bits. */
+/* Keep the loops for plan --explain. If elements share bytes, steps of less than a byte are 0 in the job's box; they
+ * are whole in bits. */
 static void keep_shape(const tesela__job *job) {
   tesela_plan *plan = job->plan;
   tesela__box *shape = &plan->shape;

@@ -4,7 +4,7 @@
  *
  *   bytes     if whole bytes stay together; else single bits
  *   widen     a run that is contiguous on both sides and 2, 4, 8 or 16 bytes long is one element
- *   blocks    two loops that fill 4, 8 or 16 bytes on both sides, in different order, are one element that is mixed inside;
+ *   blocks    two loops that fill 4, 8 or 16 bytes on both sides, in different order, are one element, mixed inside;
  *             below 8 bits, m rows of m elements become m bytes
  */
 #include "relayout/solve.h"
@@ -61,8 +61,8 @@ static void find_loops(tesela__job *job) {
   job->b = tesela__find_loop(box, -1, job->wd);
 }
 
-/* Two loops that make a block of 4, 8 or 16 bytes on both sides, in different order: the block becomes an element, and a
- * conversion mixes its parts. */
+/* Two loops that make a block of 4, 8 or 16 bytes on both sides, in different order: the block becomes an element, and
+ * a conversion mixes its parts. */
 static void take_block(tesela__job *job) {
   static const struct {
     int64_t rows, cols;
@@ -113,8 +113,8 @@ static void set_units_of_bits(tesela__job *job) {
   }
 }
 
-/* For different widths, one below 8 bits: rows that begin and end at bytes on both sides; or, for a transpose, rows on src and
- * whole bytes on dst. Steps of less than a byte become 0 and are not used from here on. */
+/* For different widths, one below 8 bits: rows that begin and end at bytes on both sides; or, for a transpose, rows on
+ * src and whole bytes on dst. Steps of less than a byte become 0 and are not used from here on. */
 static void set_units_of_conversion(tesela__job *job) {
   find_loops(job);
   bool rows = job->shared >= 0 && tesela__is_bytewise(job->box, job->shared, job->shared);

@@ -2,10 +2,10 @@
 /*
  * tile.c - run one tile: calls of the kernel over its entries, with a share of a later tile's prefetch at each call.
  *
- * A tile is stored in one of three ways: directly to dst; directly past the cache; or through the staging buffer. There its
- * dst rows (one for each entry of A, dense over B) are assembled at their phase in a cache line, and written as whole lines.
- * A line that the tile does not finish is carried to the next tile of the same rows; parts of lines are written only at the
- * start and the end of a row.
+ * A tile is stored in one of three ways: directly to dst; directly past the cache; or through the staging buffer. There
+ * its dst rows (one for each entry of A, dense over B) are assembled at their phase in a cache line, and written as
+ * whole lines. A line that the tile does not finish is carried to the next tile of the same rows; parts of lines are
+ * written only at the start and the end of a row.
  */
 #include "relayout/tile.h"
 
@@ -154,9 +154,9 @@ static void blocks_direct(tesela__worker *w, const block_source *s, unsigned cha
 
 /* ---- staging ----------------------------------------------------------------------------------------------- */
 
-/* Write a row of n bytes to `dst`; in `row` it begins at the phase of dst in its line. With `carry`, the bytes before it are
- * from the last tile, and a line that this tile does not finish is copied to `carry`. Rows of full tiles have at least a line,
- * so they finish the line that the last tile began. */
+/* Write a row of n bytes to `dst`; in `row` it begins at the phase of dst in its line. With `carry`, the bytes before
+ * it are from the last tile, and a line that this tile does not finish is copied to `carry`. Rows of full tiles have at
+ * least a line, so they finish the line that the last tile began. */
 static void flush_row(const tesela__tile *tile, unsigned char *dst, unsigned char *row, int64_t n,
                       unsigned char *carry, tesela__stream_fn *stream) {
   int64_t phase = (int64_t)((uintptr_t)dst % TESELA__LINE), end = phase + n, first = 0;
@@ -239,8 +239,8 @@ static void pack_rows(const tesela__worker *w, const tesela__tile *tile) {
   }
 }
 
-/* The m byte rows of each group g of packed rows are streams: byte c of stream j*groups + g has elements c*m + j. Interleaved,
- * they are dst; or they are src, deinterleaved. */
+/* The m byte rows of each group g of packed rows are streams: byte c of stream j*groups + g has elements c*m + j.
+ * Interleaved, they are dst; or they are src, deinterleaved. */
 static void tile_woven_bits(tesela__worker *w, const tesela__tile *tile) {
   const tesela__piece *piece = w->piece;
   const int64_t *table = w->plan->table, zero = 0;

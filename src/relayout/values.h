@@ -27,8 +27,8 @@ typedef struct tesela__values {
   int64_t coordinate[TESELA_MAX_RANK]; /* swizzled */
 } tesela__values;
 
-/* Start at element 0; `layout` must outlive the walk, which must not be copied. TESELA_E_INVALID for an unfinished layout,
- * TESELA_E_UNSUPPORTED for a number of axes other than 1, or for an unsupported width. */
+/* Start at element 0; `layout` must outlive the walk, which must not be copied. TESELA_E_INVALID for an unfinished
+ * layout, TESELA_E_UNSUPPORTED for a number of axes other than 1, or for an unsupported width. */
 tesela_status tesela__values_begin(tesela__values *v, const tesela_layout *layout, tesela_error *err);
 
 /* Advance by n elements, 1 <= n <= left. */

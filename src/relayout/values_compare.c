@@ -2,8 +2,8 @@
 /*
  * values_compare.c - do two buffers have the same logical values?
  *
- * Both sides are walked in logical order, in stretches of constant stride on both. Two contiguous stretches are one memcmp;
- * elements are compared one by one only in stretches that differ.
+ * Both sides are walked in logical order, in stretches of constant stride on both. Two contiguous stretches are one
+ * memcmp; elements are compared one by one only in stretches that differ.
  */
 #include <tesela/relayout.h>
 

@@ -5,8 +5,8 @@
  * The stream. Words are 64-bit, stored in bytes with the least significant byte first, on every machine.
  *   header  the words: number of the type (dtype.h; 0 without one), bits of an element, rank, the extents; then zero
  *           words up to a multiple of four
- *   values  the bytes of a row-major array without padding: elements of whole bytes as in memory; smaller ones packed, the
- *           first one in the low bits of a byte
+ *   values  the bytes of a row-major array without padding: elements of whole bytes as in memory; smaller ones packed,
+ *           the first one in the low bits of a byte
  *   end     zero bytes up to a multiple of 32
  *
  * The state is four words s[i], at first D71C40603D31DF33, A72059E2683E8565, F5860F4B4A5D30CD, CC348B0ADED44CDD. All
@@ -16,8 +16,8 @@
  *   t = w[i] + rotl(w[j] * A, 32)        s[i] = rotl(s[i] + t, 27) * C
  *   u = w[j] + rotl(t * B, 32)           s[j] = rotl(s[j] + u, 27) * C
  *
- * For a given state, different blocks make different new states; for a given block, so do different states. Each word of a
- * block changes two words of the state.
+ * For a given state, different blocks make different new states; for a given block, so do different states. Each word
+ * of a block changes two words of the state.
  *
  * The digest is the words lo, hi, with mix(x): x ^= x >> 32; x *= A; x ^= x >> 29; x *= B; x ^= x >> 32:
  *
