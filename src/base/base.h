@@ -44,7 +44,7 @@ void tesela__range_text(int64_t least, int64_t most, char *text, size_t room);
       return TESELA_E_INVALID;          \
     }                                   \
   } while (0)
-/* A buffer of more bytes than a pointer can count here, where a size_t may have 32 bits: TESELA_E_LIMIT. */
+/* TESELA_E_LIMIT for a buffer of more bytes than a pointer can address: a size_t may have only 32 bits. */
 #define TESELA__NEED_ROOM(err, bytes)      \
   do {                                     \
     if ((uint64_t)(bytes) > PTRDIFF_MAX) { \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cpu.c - the usable instruction sets. The CPU is queried once, since a virtual machine takes 20 microseconds for it.
+ * cpu.c - the usable instruction sets. The CPU is queried once: in a virtual machine that takes 20 microseconds.
  */
 #include <stdatomic.h>
 

@@ -121,7 +121,7 @@ tesela_status tesela__partial_hold(tesela__output *out, tesela_error *err);
 tesela_status tesela__partial_open(tesela__output **out, const char *path, int64_t bytes, bool removes,
                                    bool only_files, const tesela_allocator *allocator, tesela_error *err);
 
-/* Sync all bytes of an output to the disk; the next reads of them come from there, if the system can do that. */
+/* Sync all bytes of an output to the disk, and read them from there next time, if the system can do that. */
 tesela_status tesela__output_reread(tesela__output *out, tesela_error *err);
 
 #endif

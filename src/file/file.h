@@ -5,7 +5,7 @@
  *   file.c               open, describe, find, close
  *   npy.c                the header of .npy files, both ways
  *   header_json.c        the JSON of .safetensors headers
- *   safetensors.c        read such a header; safetensors_write.c: write one
+ *   safetensors.c        read .safetensors headers; safetensors_write.c: write them
  *   file_write.c         describe the tensors of an output and make its header
  *   file_fill.c          write the data of an output; file_copy.c: copy between mapped files within a memory limit
  *   file_record.c        record the progress of an unfinished output

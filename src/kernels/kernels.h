@@ -127,7 +127,7 @@ typedef enum tesela__conversion {
 } tesela__conversion;
 
 /* Sub-byte transposes, first half. m = 8 / width elements share a byte. The m rows of `bytes` bytes at src + src_off[i]
- * become m rows at dst + dst_pitch*j, so that byte c of row j holds element c*m + j of each src row: that of row i in
+ * become m rows at dst + dst_pitch*j, so that byte c of row j has element c*m + j of each src row: that of row i in
  * bits i*width .. i*width + width-1. */
 typedef void tesela__bit_block_fn(unsigned char *dst, int64_t dst_pitch, const unsigned char *src,
                                   const int64_t *src_off, int64_t bytes);

@@ -4,7 +4,7 @@
  * that the other side keeps apart, swizzles.
  *
  * Both layouts are walked in logical order; neighbours at a constant distance on both sides are moved together. Padding
- * is filled before: all places that dst's digits reach, so elements overwrite the fill. One thread, and memory only for
+ * is filled first: all places that dst's digits reach, so elements overwrite the fill. One thread, and memory only for
  * two walks on the stack.
  */
 #include <tesela/layout.h>

@@ -69,7 +69,7 @@ static bool visit_units(tesela__in_place *run, bool (*visit)(tesela__in_place *r
 /* ---- paths ------------------------------------------------------------------------------------------------ */
 
 static bool go_path(tesela__in_place *run, int64_t place) {
-  if (tesela__go(&run->map->to_dst, place) >= 0) return true; /* needed: not a start */
+  if (tesela__go(&run->map->to_dst, place) >= 0) return true; /* its content is needed */
   for (int64_t from; (from = tesela__go(&run->map->to_src, place)) >= 0; place = from) {
     move_bytes(run, run->buffer + place * run->element_bytes, run->buffer + from * run->element_bytes,
                run->unit_bytes);

@@ -3,13 +3,13 @@
  * plan.h - shared by the files of relayout: the problem, the pieces of a plan, the plan.
  *
  *   relayout_problem.c   two layouts -> coordinates with the digits of both sides refined to common ones
- *   box.c       partial tiles -> boxes: products of full loops, without tests inside; padding -> boxes to fill
+ *   box.c                partial tiles -> boxes: products of full loops, without tests inside; padding -> boxes to fill
  *   relayout_units.c     one box -> its coarsest form: bytes, wide elements, blocks
  *   relayout_solve.c     its solver; relayout_fit.c its tile; piece.c a piece of the plan, with tables
  *   relayout_plan.c      create, destroy, describe
  *   relayout_run.c       all pieces, in chunks on threads
- *   tile.c      one tile of a piece, directly or through a buffer for rows that are not line-aligned
- *   gather.c    copies that regular loops cannot express
+ *   tile.c               one tile of a piece, directly or through a buffer for rows that are not line-aligned
+ *   gather.c             copies that regular loops cannot express
  */
 #ifndef TESELA_SRC_PLAN_H
 #define TESELA_SRC_PLAN_H

@@ -2,9 +2,9 @@
 /*
  * relayout_problem.c - two layouts of one shape, as coordinates whose digits are common to both sides.
  *
- * In: the canonical layouts of both sides. Out: for each dim one list of digits (step, stride on each side). An index
- * is the sum of the digits' values times their steps, each value below (previous step) / step. The steps are those of
- * both sides together:
+ * In:  the canonical layouts of both sides.
+ * Out: for each dim one list of digits (step, stride on each side). An index is the sum of the digits' values times
+ *      their steps, each value below (previous step) / step. The steps are those of both sides together:
  *
  *   dst f32[24,256]{1,0:T(8,128)}   dim 0: steps 8, 1     common: 8 (src 8 rows, dst 2048)  1 (src 256, dst 128)
  *   src f32[24,256]{1,0}            dim 0: step 1
@@ -12,8 +12,7 @@
  * The remainders by steps of one side must not change those of the other: each step of only one side must be a multiple
  * of the next smaller step of the other. 8 and 6 are not; dims with both are irregular.
  *
- * Joined dims are one coordinate if the other side has them contiguous, or joined as well; otherwise they are
- * irregular.
+ * Joined dims are one coordinate if the other side has them contiguous, or joined as well; else irregular.
  */
 #include "relayout/plan.h"
 

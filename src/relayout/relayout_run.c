@@ -134,7 +134,7 @@ static void run_tiles(tesela__worker *w, plan_run *run, int64_t first, int64_t e
   }
 }
 
-/* The same with the buffers of staging and packing; a separate function, so that other plans need less stack. */
+/* run_tiles with the buffers of staging and packing; a separate function, so that other plans need less stack. */
 static __attribute__((noinline)) void run_tiles_buffered(tesela__worker *w, plan_run *run, int64_t first,
                                                          int64_t end) {
   alignas(TESELA__LINE) unsigned char stage[TESELA__STAGE], pack[TESELA__STAGE], carry[512 * TESELA__LINE];

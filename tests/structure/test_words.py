@@ -38,6 +38,7 @@ WORDS = [
     (r"\bby turns\b", "'alternately', 'in turn'"),
     (r"\b(does|do) not do\b(?! \w)|\bwould do\b(?! \w)", "'is enough', 'is possible'"),
     (r"(?<!not )\bbut for\b", "'except', 'except for'"),
+    (r"\b(thereby|taken over|holds? none|in company|met most)\b", "'so', 'copied', 'without X', 'together', 'most frequent'"),
 ]
 
 # The same for messages, in string literals alone. A comment may say that a text takes or stands for something.
