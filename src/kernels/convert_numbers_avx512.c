@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * convert_numbers_avx512.c - conversions of rows between the number types of hosts and devices, with AVX-512; convert_c.c
- * says what each one means.
+ * convert_numbers_avx512.c - conversions of rows between the number types of hosts and devices, with AVX-512;
+ * convert_c.c defines each one.
  *
- * Each is a step of N elements, named like the conversion, and a line at the end of the file.
+ * Each has a step of N elements, named like the conversion, and a line at the end of the file.
  */
 #include "kernels/convert.h"
 
@@ -47,7 +47,7 @@ STEP(pred8_to_f32_avx512) {
   tesela__put64(dst, _mm512_maskz_set1_epi32(_mm_test_epi8_mask(x, x), 0x3f800000), past);
 }
 
-/* All bits but the sign. */
+/* Is any bit set, except the sign? */
 STEP(f16_to_pred8_avx512) {
   __mmask32 any = _mm512_test_epi16_mask(_mm512_loadu_si512(src), _mm512_set1_epi16(0x7fff));
   tesela__put32(dst, _mm256_maskz_set1_epi8(any, 1), past);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transform.c - which conversions exist between which types.
+ * transform.c - the conversions between types.
  */
 #include "relayout/plan.h"
 
@@ -17,7 +17,6 @@ const char *tesela__conversion_name(tesela__conversion conversion) {
   return "";
 }
 
-/* src type and bits, dst type and bits, the conversion. */
 static const struct {
   tesela_dtype src;
   int32_t src_bits;

@@ -38,7 +38,7 @@ WORDS = [
     (r"\bby turns\b", "'alternately', 'in turn'"),
     (r"\b(does|do) not do\b(?! \w)|\bwould do\b(?! \w)", "'is enough', 'is possible'"),
     (r"(?<!not )\bbut for\b", "'except', 'except for'"),
-    (r"\b(thereby|hence)\b", "'so', 'which'"),
+    (r"\b(thereby|hence|taken over|holds? none|in company|met most)\b", "'so', 'copied', 'without X', 'together', 'most frequent'"),
     (r"\b(has|have) to do\b|\bgive or take\b", "'must'; 'plus or minus'"),
 ]
 
