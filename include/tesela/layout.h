@@ -507,7 +507,8 @@ TESELA_API tesela_status tesela_program_begin(tesela_program *program, int32_t r
 ///
 /// Example: on [3,5], PAD {1,1} makes [4,6], then RESHAPE {2,2,3,2}; RESHAPE {5,5} is TESELA_E_INVALID.
 ///
-/// @return TESELA_OK; TESELA_E_INVALID if the step does not fit the current shape; TESELA_E_OVERFLOW; TESELA_E_LIMIT.
+/// @return TESELA_OK; TESELA_E_INVALID if the step does not fit the current shape; TESELA_E_RANGE of an unknown kind;
+///         TESELA_E_OVERFLOW; TESELA_E_LIMIT.
 ///         On failure the list keeps its steps.
 TESELA_API tesela_status tesela_program_add(tesela_program *program, tesela_step_kind kind, int32_t level,
                                             int32_t n, const int64_t *numbers, tesela_error *err);

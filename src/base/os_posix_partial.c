@@ -55,7 +55,7 @@ static tesela_status partial_lock(tesela__output *out, int flags, tesela_error *
     close(out->fd);
     out->fd = -1;
   }
-  return tesela__fail(err, TESELA_E_IO, -1, "other processes give and remove its partial file");
+  return tesela__fail(err, TESELA_E_IO, -1, "other processes rename and remove its partial file");
 }
 
 static tesela_status partial_new(tesela__output **out, const char *path, int64_t bytes, bool only_files,

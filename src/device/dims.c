@@ -122,10 +122,10 @@ static tesela_status dims_strided(tesela_device_layout *layout, const int64_t *r
     if (next < 0) break;
     before = layout->dim[next].stride;
     if (before < room)
-      return tesela__fail(
-          err, TESELA_E_INVALID, -1,
-          "device dim %d has stride %lld; the dims below it take %lld places: elements could share a place",
-          next, (long long)before, (long long)room);
+      return tesela__fail(err, TESELA_E_INVALID, -1,
+                          "device dim %d has stride %lld; expected %lld or more, the places of the dims "
+                          "below it: elements could share a place",
+                          next, (long long)before, (long long)room);
     room += (reached[next] - 1) * before; /* stays below `places` */
   }
   return TESELA_OK;
@@ -134,7 +134,7 @@ static tesela_status dims_strided(tesela_device_layout *layout, const int64_t *r
 static tesela_status dims_check_sticks(tesela_device_layout *layout, tesela_error *err) {
   int64_t product = 1, stride = 1;
   if (layout->stick_dims < 1 || layout->stick_dims > layout->n_dims)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "%d stick dims for %d device dims", layout->stick_dims,
+    return tesela__fail(err, TESELA_E_RANGE, -1, "%d stick dims; expected 1 to %d", layout->stick_dims,
                         layout->n_dims);
   bool sparse = true;
   for (int32_t k = 0; k < layout->stick_dims; k++) {

@@ -176,7 +176,7 @@ static tesela_status map_solve(map_search *search, tesela_device_layout *layout,
     }
     if (tries++ == MAP_TRIES)
       return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                          "stride_map can be read in too many ways: give the host dims");
+                          "stride_map has too many meanings; expected the host dims as well");
     map_choose(search, j, pick[j]);
     bool possible = map_possible(search, j + 1);
     if (possible && j + 1 < search->n) {

@@ -132,8 +132,8 @@ tesela_status tesela__transfer_pad_bits(tesela_pad pad, double value, tesela_dty
     status = pad_of_integer(pad, value, dtype, bits, family == TESELA_FAMILY_SIGNED, &code, err);
   else
     status = tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                          "padding of %s in %" PRId32 " bits can be left or zero only", pad_type_name(dtype),
-                          bits);
+                          "padding of %s in %" PRId32 " bits can only be zero or left unwritten",
+                          pad_type_name(dtype), bits);
   for (int32_t i = 0; i < 8; i++) out[i] = (uint8_t)(code >> 8 * i);
   return status;
 }

@@ -112,7 +112,7 @@ tesela_status tesela__look_make(tesela__look *look, const tesela_allocator *allo
   look->box = NULL;
   look->n_boxes = 0;
   if (!m.no_memory) return TESELA_OK; /* too many boxes: row by row */
-  return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a box of the look at the integers");
+  return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the boxes of the integer check");
 }
 
 /* Pieces of at most this many elements of the innermost loops; threads share them. */

@@ -74,10 +74,10 @@ static tesela_status json_escape(tesela__json *j, char out[4], size_t *n) {
   if (c >= JSON_SURROGATE && c < JSON_LOW && j->at < j->length && j->text[j->at] == '\\') {
     j->at++;
     if (!json_unit(j, &low) || low < JSON_LOW || low >= JSON_AFTER)
-      return tesela__json_fail(j, at, "half a surrogate pair");
+      return tesela__json_fail(j, at, "unpaired surrogate");
     c = 0x10000 + ((c - JSON_SURROGATE) << 10) + (low - JSON_LOW);
   }
-  if (c >= JSON_SURROGATE && c < JSON_AFTER) return tesela__json_fail(j, at, "half a surrogate pair");
+  if (c >= JSON_SURROGATE && c < JSON_AFTER) return tesela__json_fail(j, at, "unpaired surrogate");
   if (c == 0) return tesela__json_fail(j, at, "NUL in a string");
   *n = json_encode(c, out);
   return TESELA_OK;

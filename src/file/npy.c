@@ -159,7 +159,7 @@ static const char *npy_refusal(char letter) {
   case 'm':
     return "dates or times";
   default:
-    return "of a type that is not read";
+    return "of an unsupported type";
   }
 }
 

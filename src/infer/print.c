@@ -251,7 +251,8 @@ static void infer_print_access(const tesela_kernel_conflict *conflict, tesela__s
 static void infer_print_tried(const tesela_kernel_conflict *conflict, tesela__sink *sink) {
   if (conflict->grids_tried <= 1) return;
   tesela__putf(sink, "  tried %" PRId64 " choices of warps, each with a conflict; %s\n",
-               conflict->grids_tried, conflict->grids_left ? "more are left" : "no other choice can help");
+               conflict->grids_tried,
+               conflict->grids_left ? "more remain untried" : "no other choice can help");
 }
 
 static void infer_print_clash(const tesela_kernel_conflict *conflict, int32_t rank, tesela__sink *sink) {

@@ -64,13 +64,13 @@ static tesela_status reader_registers(infer_reader *reader, tesela__infer_tensor
   if (status != TESELA_OK) return status;
   if (layout.spatial_size != program->threads && program->threads % layout.spatial_size == 0)
     return tesela__read_fail(&reader->in, TESELA_E_INVALID, at,
-                             "the layout has %" PRId64 " thread%s, but the program %" PRId64
+                             "the layout has %" PRId64 " thread%s, but the program has %" PRId64
                              ": if all hold copies, write replicated(1, num_workers=%" PRId64 ") * (...)",
                              layout.spatial_size, layout.spatial_size == 1 ? "" : "s", program->threads,
                              program->threads / layout.spatial_size);
   if (layout.spatial_size != program->threads)
     return tesela__read_fail(&reader->in, TESELA_E_INVALID, at,
-                             "the layout has %" PRId64 " threads, but the program %" PRId64,
+                             "the layout has %" PRId64 " threads, but the program has %" PRId64,
                              layout.spatial_size, program->threads);
   return tesela__infer_give(program, tensor, &layout, NULL, &gave, reader->in.err, "given");
 }

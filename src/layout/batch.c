@@ -155,8 +155,8 @@ tesela_status tesela_layout_places(const tesela_layout *layout, int32_t axis, in
   tesela_status status = tesela__check_finished(layout, err);
   if (status != TESELA_OK) return status;
   if (axis < 0 || axis >= layout->n_axes)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "no axis %" PRId32 "; there are %" PRId32, axis,
-                        layout->n_axes);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "axis %" PRId32 " does not exist; the layout has %" PRId32,
+                        axis, layout->n_axes);
   batch_dim dim[TESELA_MAX_RANK];
   int32_t rank = layout->rank;
   bool terms = n >= 8 && rank > 0 && layout->n_joins == 0 && layout->n_swizzles == 0;

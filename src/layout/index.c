@@ -65,7 +65,8 @@ tesela_status tesela_index_from_number(int32_t rank, const int64_t *shape, const
   tesela_status status = check_index_shape(rank, shape, minor_to_major, &elements, err);
   if (status != TESELA_OK) return status;
   if (number < 0 || number >= elements)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "element %" PRId64 "; there are %" PRId64, number, elements);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "element %" PRId64 " does not exist; the array has %" PRId64,
+                        number, elements);
   for (int32_t k = 0; k < rank; k++) {
     int32_t d = index_dim(rank, minor_to_major, k);
     index[d] = number % shape[d];

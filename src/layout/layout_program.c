@@ -145,6 +145,8 @@ tesela_status tesela_program_add(tesela_program *program, tesela_step_kind kind,
   int32_t rank;
   int64_t after[TESELA_MAX_DIGITS], elements;
   const int64_t *before = tesela_program_shape(program, program->n_steps, &rank);
+  if ((size_t)kind >= sizeof step_kinds / sizeof step_kinds[0])
+    return tesela__fail(err, TESELA_E_RANGE, -1, "unknown kind of step %d", (int)kind);
   if (n < 0 || n > TESELA_MAX_DIGITS)
     return tesela__fail(err, TESELA_E_LIMIT, -1, "a step of %" PRId32 " dims; expected 0 to %d", n,
                         TESELA_MAX_DIGITS);

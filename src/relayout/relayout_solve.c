@@ -34,7 +34,7 @@ static tesela__verdict rows_verdict(const tesela__job *job) {
     return refuses("elements share bytes with others that go to other places");
   if (job->conversion && job->shared < 0 && (job->ws == 0 || job->wd == 0))
     return refuses("no loop is contiguous on both sides");
-  if (job->group > 1) return refuses("elements change their position within bytes");
+  if (job->group > 1) return refuses("elements move within bytes");
   double bytes = (double)run * job->dst_bits / 8;
   if (!job->conversion && !job->bitwise) bytes = (double)run * job->wd;
   return applies(1 + 48.0 / bytes * (job->bitwise ? 8 : 1));

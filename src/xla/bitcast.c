@@ -48,8 +48,9 @@ static tesela_status check_transpose(const tesela_xla_shape *in, const tesela_xl
   if (status == TESELA_OK) status = tesela__xla_check_sized(out, err);
   if (status != TESELA_OK) return status;
   if (in->rank != out->rank)
-    return tesela__fail(err, TESELA_E_MISMATCH, -1, "a transpose from rank %" PRId32 " to rank %" PRId32,
-                        in->rank, out->rank);
+    return tesela__fail(err, TESELA_E_MISMATCH, -1,
+                        "transpose of rank %" PRId32 " to rank %" PRId32 "; expected equal ranks", in->rank,
+                        out->rank);
   status = tesela__xla_check_permutation(in->rank, permutation, err);
   for (int32_t k = 0; k < in->rank && status == TESELA_OK; k++)
     if (in->dim[permutation[k]] != out->dim[k])
@@ -102,8 +103,9 @@ tesela_status tesela__xla_check_reshape(const tesela_xla_shape *in, const tesela
   if (!tesela__xla_product(in->rank, in->dim, elements) || !tesela__xla_product(out->rank, out->dim, &n_out))
     return tesela__fail(err, TESELA_E_OVERFLOW, -1, "the number of elements does not fit in 64 bits");
   if (*elements != n_out)
-    return tesela__fail(err, TESELA_E_MISMATCH, -1, "a reshape from %" PRId64 " to %" PRId64 " elements",
-                        *elements, n_out);
+    return tesela__fail(err, TESELA_E_MISMATCH, -1,
+                        "reshape of %" PRId64 " elements to %" PRId64 "; expected equal numbers", *elements,
+                        n_out);
   return TESELA_OK;
 }
 

@@ -86,7 +86,7 @@ static tesela_status xla_check_dims(const tesela_xla_shape *shape, tesela__xla_f
                               "%" PRId32 " dims; expected 0 to %d", shape->rank, TESELA_MAX_RANK);
   if (shape->rank < TESELA_MAX_RANK && shape->dynamic >> shape->rank != 0)
     return tesela__xla_refuse(fault, err, TESELA__XLA_DIM, TESELA__XLA_WHOLE, TESELA_E_INVALID,
-                              "a dynamic mark beyond the last of %" PRId32 " dims", shape->rank);
+                              "dynamic marks for dims beyond the rank, %" PRId32, shape->rank);
   for (int32_t d = 0; d < shape->rank; d++) {
     if (shape->dim[d] == TESELA_XLA_UNBOUNDED && shape->dynamic >> d & 1) continue;
     tesela_status status = tesela__xla_check_item(TESELA__XLA_DIM, d, shape->dim[d], fault, err);

@@ -76,7 +76,7 @@ static tesela_status xla_check_tiles(const tesela_xla_layout *layout, tesela__xl
   }
   if (at == layout->n_tile_numbers) return TESELA_OK;
   return tesela__xla_refuse(fault, err, TESELA__XLA_TILE, TESELA__XLA_WHOLE, TESELA_E_INVALID,
-                            "%" PRId32 " tile extents belong to no tile", layout->n_tile_numbers - at);
+                            "%" PRId32 " tile extents without a tile", layout->n_tile_numbers - at);
 }
 
 static tesela_status xla_check_points(const tesela_xla_layout *layout, int32_t s, const int64_t *extent,

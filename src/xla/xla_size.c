@@ -114,7 +114,7 @@ tesela_status tesela_xla_byte_strides(const tesela_xla_shape *shape, int64_t *st
   bits = tesela__xla_bits(shape);
   if (bits % 8 != 0)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                        "an element takes %" PRId64 " bits, so its strides are not whole bytes", bits);
+                        "an element has %" PRId64 " bits, so its strides are not whole bytes", bits);
   if (shape->layout.n_tiles > 0) status = tesela__xla_in_order(shape, &in_order, err);
   if (status != TESELA_OK) return status;
   if (!in_order)

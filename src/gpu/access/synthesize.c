@@ -327,11 +327,11 @@ tesela_status tesela_synthesize(int32_t n_uses, const tesela_access_use *uses, i
   if (s.steps < 0)
     return tesela__refuse(err, TESELA_E_LIMIT, TESELA_REASON_MAX_STEPS,
                           "comparing layouts for %" PRId32 " uses of %" PRId64
-                          " elements needs more steps (vectors looked at) than max_steps, %" PRId64,
+                          " elements needs more steps (vectors examined) than max_steps, %" PRId64,
                           s.n_uses, s.elements, s.max_steps);
   if (!s.found)
     return tesela__fail(err, TESELA_E_INVALID, -1,
-                        "none of %" PRId64 " layouts allows the vectors of all uses", s.candidates);
+                        "no layout of %" PRId64 " candidates permits the vectors of all uses", s.candidates);
   synth_memory(&s, &s.best, &memory);
   status = tesela_tile_memory_make(&made, TESELA_TILE_SHARED, s.rank, s.shape, memory.n_modes,
                                    memory.mode_shape, memory.mode_strides, 0, &s.best.swizzle, err);

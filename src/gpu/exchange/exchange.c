@@ -25,7 +25,7 @@ static tesela_status program_room(const tesela_exchange *plan, tesela__warp_prog
   w->need_unit = tesela__alloc(&plan->alloc, n * sizeof(int32_t), alignof(int32_t));
   w->need_class = tesela__alloc(&plan->alloc, n, 1);
   if (w->need_unit && w->need_class) return TESELA_OK;
-  return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for what a warp needs: %zu units", n);
+  return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the %zu units of a warp", n);
 }
 
 void tesela__program_release(const tesela_allocator *alloc, tesela__warp_program *w) {

@@ -249,6 +249,8 @@ tesela_status tesela_xla_print_layout_mode(const tesela_xla_layout_mode *mode, c
   TESELA__NEED(err, mode, to);
   tesela__sink sink;
   if (mode->kind == TESELA_XLA_MODE_LAYOUT) return tesela_xla_print_layout(&mode->layout, to, err);
+  if ((size_t)mode->kind >= sizeof xla_mode_words / sizeof xla_mode_words[0])
+    return tesela__fail(err, TESELA_E_RANGE, -1, "unknown kind of layout mode %d", (int)mode->kind);
   tesela__sink_init(&sink, to);
   tesela__puts(&sink, xla_mode_words[mode->kind]);
   return tesela__sink_finish(&sink, err);
