@@ -117,6 +117,10 @@ static tesela_status file_describe_item(const tesela__file_writing *w, const tes
   tesela_sizes sizes;
   if (!item->tensor || (item->from && !item->to) || (w->format == TESELA_FILE_SAFETENSORS && !item->name))
     return tesela__fail(w->err, TESELA_E_INVALID, -1, "an item needs tensor and name, and to if it has from");
+  if (w->format == TESELA_FILE_SAFETENSORS && strcmp(item->name, TESELA__FILE_METADATA) == 0)
+    return tesela__fail(w->err, TESELA_E_INVALID, -1,
+                        "a tensor cannot be named " TESELA__FILE_METADATA
+                        ": .safetensors files reserve that name for their texts");
   if (!item->from) return file_as_is(w, item, out);
   tesela_status status = file_check_transform(w, item);
   if (status == TESELA_OK) status = file_check_source(w, item);

@@ -229,6 +229,7 @@ REFUSED = {
     "an absolute path": ({"w": "/etc/passwd"}, "tensor w is in /etc/passwd; expected the name of a file"),
     "a folder": ({"w": "sub/a.safetensors"}, "expected the name of a file beside the index"),
     "no name": ({"w": ""}, 'tensor w is in ""; expected the name of a file'),
+    "a reserved name": ({"__metadata__": "a.safetensors"}, "weight_map lists a tensor __metadata__: .safetensors files reserve that name"),
     "a number": ({"w": 7}, "a tensor of weight_map: expected the name of a file"),
 }  # fmt: skip
 
