@@ -109,8 +109,10 @@ static bool partial_write(const tesela__output *out, int64_t at, const char *tex
   return true;
 }
 
-/* Written bytes of the mapping, and the file's size, on the disk. */
+/* Written bytes of the mapping, and the file's size, on the disk. The process gives its pages back before: of each page that a process
+ * has, the system takes the right to write away while it syncs, which takes longer than the copy did. */
 static bool partial_sync(const tesela__output *out) {
+  tesela__drop_pages(out->data, out->size, true);
   if (out->size > 0 && msync(out->data, (size_t)out->size, MS_SYNC) != 0) return false;
   return fsync(out->fd) == 0 || errno == EINVAL || errno == EOPNOTSUPP;
 }
