@@ -299,7 +299,7 @@ TESELA_API tesela_status tesela_file_index_write(const tesela_file_index *index,
 /// @return TESELA_OK; TESELA_E_IO if the file is missing, is shorter, is written by another process, or cannot get the name;
 ///         TESELA_E_UNSUPPORTED for a path that only_files refuses; TESELA_E_RANGE for bytes below 0;
 ///         TESELA_E_INVALID for NULL; TESELA_E_MEMORY.
-/// Any thread. Two syncs and a rename.
+/// Any thread. Two syncs and a rename; no memory is allocated, so what is held by many calls is not cut short for want of it.
 TESELA_API tesela_status tesela_file_publish(const char *path, int64_t bytes, bool only_files,
                                              tesela_error *err);
 
