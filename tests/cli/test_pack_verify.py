@@ -114,6 +114,38 @@ def test_what_differs_is_said(source):
     assert sorted(os.listdir(folder)) == ["m", "p"]
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3, 8])
+def test_threads_find_the_same_first_difference(tmp_path, threads):
+    """Large enough for several threads; of two bytes that are wrong the first tensor's is named, be it an element or padding."""
+    rng, source, out = random.Random(SEED), tmp_path / "m", tmp_path / "p"
+    source.write_bytes(safetensors({name: ("I16", [2048, 1025], rng.randbytes(2048 * 1025 * 2)) for name in "abcd"}))
+    words = (source, "-o", out, "a={1,0:T(8,128)(2,1)}", "b={0,1:T(8,128)}", "c={1,0:T(8,128)}", f"--threads={threads}", "--verify")
+    pack(*words)
+    pack(*words, "--dry-run")
+    good = out.read_bytes()
+    begin = 8 + int.from_bytes(good[:8], "little")
+    row = 9 * 128 * 8 * 2  # bytes of a row of tiles of 1025 columns, in a and c
+    ends = {name: begin + offsets[1] for name, offsets in data_offsets(good).items()}
+    for places, message in (
+        ([ends["a"] - 1, ends["b"] - 1], "tensor a: padding at place"),  # the last place of a tile whose one column is used
+        ([ends["a"] - row, ends["a"] - 1], "tensor a: element (2040,0)"),
+        ([ends["d"] - 1, ends["c"] - row], "tensor c: element (2040,0)"),
+        ([ends["d"] - 1], f"tensor d: byte {2048 * 1025 * 2 - 1} is"),
+        ([ends["b"] - 2], "tensor b: padding at place"),
+    ):
+        bad = bytearray(good)
+        for at in places:
+            bad[at] ^= 4
+        out.write_bytes(bad)
+        text = said(*words, "--dry-run", status=1)
+        assert message in text, (places, text)
+
+
+def data_offsets(file):
+    header = json.loads(file[8 : 8 + int.from_bytes(file[:8], "little")])
+    return {name: tensor["data_offsets"] for name, tensor in header.items() if name != "__metadata__"}
+
+
 def test_a_flip_while_it_is_written(source, disturb):
     """The bytes on the disk are another one after they were synced: no output, and an old one stays."""
     out = source.parent / "p"
