@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "file/file_writing.h"
+#include "layout/layout.h"
 #include "relayout/values.h"
 
 enum { VERIFY_STEP = 4 << 20, VERIFY_RUNS = 1 << 16 };
@@ -130,8 +131,14 @@ static tesela_status verify_padding(const tesela__file_writing *w, const tesela_
   fill.or_zero = scan.general;
   if (w->options->plan.fill == TESELA_FILL_VALUE)
     memcpy(fill.value, w->item[i].fill_value, sizeof fill.value);
-  for (int64_t runs = 1; scan.more; tesela_scan_next(&scan), runs++) {
-    const int64_t n = scan.left + 1, same = scan.padding ? verify_run(&fill, scan.place, n) : n;
+  for (int64_t runs = 1; scan.more; runs++) {
+    if (runs % VERIFY_RUNS == 0 && run->progress && run->progress(run->progress_user, 1, 1) != 0)
+      return tesela__fail_stopped(w->err);
+    if (!scan.padding) {
+      tesela__scan_pass_elements(&scan);
+      continue;
+    }
+    const int64_t n = scan.left + 1, same = verify_run(&fill, scan.place, n);
     if (same < n) {
       if (to->bits < 8)
         value[0] = (uint8_t)tesela__values_bits(data, scan.place + same, to->bits);
@@ -141,10 +148,9 @@ static tesela_status verify_padding(const tesela__file_writing *w, const tesela_
                             scan.place + same, tesela_element_bits(value, to->bits, found),
                             tesela_element_bits(fill.value, to->bits, expected));
     }
-    if (runs % VERIFY_RUNS == 0 && run->progress && run->progress(run->progress_user, 1, 1) != 0)
-      return tesela__fail_stopped(w->err);
     scan.place += scan.left; /* the end of the run */
     scan.left = 0;
+    tesela_scan_next(&scan);
   }
   return TESELA_OK;
 }
