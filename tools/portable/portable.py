@@ -30,7 +30,7 @@ TARGETS = [
     ("musl-aarch64", "aarch64-linux-musl", "qemu-user", ["qemu-aarch64"]),
     ("windows-x86_64", "x86_64-windows-gnu", "wine64", ["env", "WINEPREFIX={build}/wine", "WINEDEBUG=-all", "{wine}"]),
     ("wasm32-wasi", "wasm32-wasi", "", ["{build}/venv/bin/python", str(HERE / "wasi_run.py")]),
-    ("macos-arm64", "aarch64-macos", "", None),
+    ("macos-arm64", "aarch64-macos.11.0", "", None),
     ("linux-riscv64", "riscv64-linux-musl", "", None),
 ]
 
@@ -54,7 +54,7 @@ def run(command, log=None, **more):
         text = Path(log).read_text(errors="replace")
     if result.returncode:
         lines = text.splitlines()
-        wrong = [line for line in lines if re.search(r"\berror\b|undefined|Error", line)] or lines
+        wrong = [line for line in lines if re.search(r"\b[Ee]rror:|undefined", line)] or lines
         raise Failed("\n  ".join([f"{' '.join(map(str, command[:4]))} ... failed (log: {log})", *wrong[:12]]))
     return text
 
