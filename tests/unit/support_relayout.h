@@ -80,18 +80,18 @@ typedef struct bench {
 } bench;
 
 /* false: too large to list. */
-bool bench_make(bench *b, const pair *p, uint64_t seed);
-void bench_free(bench *b);
+bool make_bench(bench *b, const pair *p, uint64_t seed);
+void free_bench(bench *b);
 
 /* Must the pair be planned (1), be refused with TESELA_E_UNSUPPORTED (-1), or is either right (0)? */
 int expected_support(const bench *b);
 
 /* Plan and run it; true if all is as it must be, else `reason` says what is wrong. *used (may be NULL): the plan's facts,
    solver ANY if it was refused. */
-bool bench_run(const bench *b, const trial *t, tesela_plan_info *used, char reason[REASON]);
+bool run_bench(const bench *b, const trial *t, tesela_plan_info *used, char reason[REASON]);
 
 /* After A to B: B to A gives back the bytes of every element. True also if B to A cannot be. */
-bool bench_round_trip(const bench *b, const trial *t, char reason[REASON]);
+bool run_round_trip(const bench *b, const trial *t, char reason[REASON]);
 
 /* Many pairs from a seed, each with several trials; on a failure the smallest pair that shows it is printed. */
 typedef struct sweep {
