@@ -13,6 +13,7 @@ import argparse
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tarfile
@@ -158,8 +159,33 @@ class Target:
         self.make(SOURCE, self.folder / "dist", self.configure(), "tesela_command")
         return next(path for end in ("", ".exe") if (path := self.folder / f"dist/tesela{end}").is_file())
 
+    def try_command(self):
+        """Does the command answer, pack, unpack and refuse as on every system? What it does otherwise."""
+        work = self.folder / "command"
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir()
+        command = next(path for end in ("", ".exe") if (path := self.folder / f"tesela/tesela{end}").is_file())
+        header, values = b'{"w":{"dtype":"U8","shape":[3,5],"data_offsets":[0,15]}}', bytes(range(15))
+        (work / "a.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + values)
+        (work / "a.safetensors.index.json").write_text('{"metadata":{"total_size":15},"weight_map":{"w":"a.safetensors"}}')
+        rule, index = "[!x]={1,0:T(2,2)}", ["pack", "a.safetensors.index.json", "-o"]
+        for status, said, arguments in (
+            (0, "17", ["where", "f32[3,5]{1,0:T(2,2)}", "2,3"]),
+            (0, "", ["pack", "a.safetensors", "-o", "b.safetensors", rule]),
+            (0, "", ["unpack", "b.safetensors", "-o", "c.safetensors"]),
+            (2, "no tensor matches 'x*'", ["pack", "a.safetensors", "-o", "d.safetensors", "x*={1,0}"]),
+            (2, "is in the folder of the input", [*index, f"{work}/b.safetensors.index.json", rule]),
+        ):
+            result = subprocess.run([*self.run.split(";"), command, *arguments] if self.run else [command, *arguments], cwd=work,
+                                    capture_output=True, text=True, check=False)  # fmt: skip
+            if result.returncode != status or said not in result.stdout + result.stderr:
+                return f"{arguments}: expected status {status} and '{said}', found {result.returncode}: {result.stdout}{result.stderr}"
+        packed, unpacked = ((work / name).read_bytes() for name in ("b.safetensors", "c.safetensors"))
+        tiles = bytes([0, 1, 5, 6, 2, 3, 7, 8, 4, 0, 9, 0, 10, 11, 0, 0, 12, 13, 0, 0, 14, 0, 0, 0])
+        return "" if packed.endswith(tiles) and unpacked.endswith(values) else "what it packed or unpacked is wrong"
+
     def test(self):
-        """Names of the test programs that ran, failed, did not run."""
+        """Names of the test programs that ran, failed, did not run; the command is one."""
         results = self.folder / "tests.xml"
         subprocess.run(["ctest", "--test-dir", self.folder / "tesela", "-j", str(self.jobs), "--output-junit", results,
                         "--output-log", self.folder / "tests.log", "-Q"], check=False)
@@ -176,6 +202,11 @@ class Target:
             skipped += [f"{name}:{part}" for part in re.findall(r"\[  SKIPPED \] (\w+)", output)]
         if not ran:
             raise Failed(f"no test ran (log: {self.folder}/tests.log)")
+        if self.name not in LIBRARY_ONLY:
+            ran.append("command")
+            if wrong := self.try_command():
+                failed.append("command")
+                print(f"{self.name}: command: {wrong}")
         return ran, failed, skipped
 
 
