@@ -8,7 +8,8 @@
     tesela-VERSION.spdx.json        what the binaries are made of (SPDX 2.3)
     SHA256SUMS                      of all of them
 
-The same commit gives the same bytes. Each binary that runs here is run: it must print the version of the public header.
+The same commit gives the same bytes. Each binary that runs here is run: it must print the version of the public header. The package for
+Debian is unpacked and its command run; the sources are built and their command is run.
 """
 
 import gzip
@@ -116,14 +117,33 @@ def deb(folder, path, command, texts, time):
     run(["dpkg-deb", "--root-owner-group", "--build", root, path], env={**os.environ, "SOURCE_DATE_EPOCH": str(time)})
 
 
-def check_version(target, command):
-    """Run the command, if it runs here."""
-    if not target.tests:
-        return "not run"
-    said = run([*[part for part in target.run.split(";") if part], command, "--version"])
+def check_version(command, through=""):
+    """Run a command, through these programs."""
+    said = run([*[part for part in through.split(";") if part], command, "--version"])
     if version() not in said:
         raise Failed(f"{command} says {said!r}, not {version()}")
     return "runs"
+
+
+def check_deb(folder, path):
+    root = folder / "deb"
+    shutil.rmtree(root, ignore_errors=True)
+    run(["dpkg-deb", "-x", path, root])
+    check_version(root / "usr/bin/tesela")
+    print(f"dist: {path.name} {path.stat().st_size} bytes, unpacked, runs", flush=True)
+
+
+def check_sources(folder, path):
+    """The sources in a tarball are all that a build needs."""
+    root = folder / "sources"
+    shutil.rmtree(root, ignore_errors=True)
+    root.mkdir()
+    run(["tar", "xf", path, "-C", root])
+    run(["cmake", "-S", root / path.name.removesuffix(".tar.gz"), "-B", root / "build", "-DCMAKE_BUILD_TYPE=Debug",
+         "-DTESELA_BUILD_TESTS=OFF", "-DTESELA_BUILD_BENCH=OFF"], folder / "sources.log")  # fmt: skip
+    run(["cmake", "--build", root / "build", "-j", str(os.cpu_count()), "--target", "tesela_command"], folder / "sources.log")
+    check_version(root / "build/tesela")
+    print(f"dist: {path.name} {path.stat().st_size} bytes, builds and runs", flush=True)
 
 
 def main():
@@ -138,16 +158,20 @@ def main():
     made = []
     for target in targets:
         command = target.make_command()
-        what = check_version(target, command)
+        what = check_version(command, target.run) if target.tests else "not run"
         path = dist / f"{name}-{target.name.replace('musl-', 'linux-')}.tar.gz"
-        members = {f"{path.name.removesuffix('.tar.gz')}/{file}": (data, 0o644) for file, data in texts.items()}
+        absent = {"windows": "musl", "macos": "musl mingw-w64"}.get(target.name.split("-")[0], "mingw-w64").split()
+        members = {f"{path.name.removesuffix('.tar.gz')}/{file}": (data, 0o644) for file, data in texts.items()
+                   if file.removeprefix("LICENSE.") not in absent}  # fmt: skip
         members[f"{path.name.removesuffix('.tar.gz')}/{command.name}"] = (command.read_bytes(), 0o755)
         pack(path, members, time)
         made.append(path)
         print(f"dist: {path.name} {path.stat().st_size} bytes, {what}", flush=True)
         if target.name == "musl-x86_64":
             deb(build, dist / f"tesela_{version()}_amd64.deb", command, texts, time)
+            check_deb(build, dist / f"tesela_{version()}_amd64.deb")
     run(["git", "-C", SOURCE, "archive", "--format=tar.gz", f"--prefix={name}/", "-o", dist / f"{name}.tar.gz", "HEAD"])
+    check_sources(build, dist / f"{name}.tar.gz")
     sbom(dist / f"{name}.spdx.json", made, jansson, run([zig, "version"]).strip(), time)
     sums = [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in sorted(dist.iterdir())]
     (dist / "SHA256SUMS").write_text("".join(sums))
