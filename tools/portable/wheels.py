@@ -19,6 +19,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -232,7 +233,18 @@ def use_aarch64(wheel, folder):
 
 
 def make_sdist(python, folder):
-    run([python, "-m", "build", "--sdist", "-o", folder, SOURCE], folder / "sdist.log")
+    """From a copy of what goes into it: scikit-build-core looks at every file of a tree, those below build/ too."""
+    tree = folder / "source"
+    shutil.rmtree(tree, ignore_errors=True)
+    with open(SOURCE / "pyproject.toml", "rb") as file:
+        included = tomllib.load(file)["tool"]["scikit-build"]["sdist"]["include"]
+    for name in (one.strip("/*") for one in included):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        if (SOURCE / name).is_dir():
+            shutil.copytree(SOURCE / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(SOURCE / name, tree / name)
+    run([python, "-m", "build", "--sdist", "-o", folder, tree], folder / "sdist.log")
     [sdist] = folder.glob("*.tar.gz")
     use(sdist, folder)
     use(sdist, folder, str(compilers(folder)))
