@@ -21,7 +21,7 @@ static void refuse(const tesela_value *id, const tesela_error *err, const char *
   begin(out, id, false);
   tesela_put_key_object(out, "error");
   const char *status = tesela_status_code(err->status), *reason = tesela_reason_code(err->reason);
-  const bool limit = err->reason >= TESELA_REASON_MAX_BYTES && err->reason <= TESELA_REASON_MAX_STEPS;
+  const bool limit = err->reason >= TESELA_REASON_MAX_BYTES && err->reason <= TESELA_REASON_MAX_ARRAYS;
   tesela_put_key_text(out, "code", *reason && !limit ? reason : status);
   if (*reason) tesela_put_key_text(out, limit ? "limit" : "status", limit ? reason : status);
   tesela_put_key_text(out, "message", message ? message : err->message);

@@ -269,9 +269,8 @@ static tesela_status check_arrays(tesela_request *q, const char *text, size_t le
     return tesela_request_fail(q, TESELA_E_RANGE, -1, "max_arrays is %" PRId64 "; expected 1 or more", most);
   q->field = "text";
   if (n <= most) return TESELA_OK;
-  return tesela_request_fail(q, TESELA_E_LIMIT, -1,
-                             "the text has %" PRId64 " arrays; expected %" PRId64 " or fewer (max_arrays)", n,
-                             most);
+  return ops_over(q->err, TESELA_REASON_MAX_ARRAYS,
+                  "the text has %" PRId64 " arrays; expected %" PRId64 " or fewer", n, most);
 }
 
 static tesela_status parse_xla(tesela_request *q, const char *text, size_t length, size_t used) {

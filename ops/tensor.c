@@ -278,7 +278,7 @@ tesela_status tensor_request_open_at(tesela_request *q, const tesela_value *valu
     if (err.at >= 0) snprintf(at, sizeof at, " (byte %" PRId64 ")", err.at);
     tensor_wrong(&r, file->name, "%s%s", err.message, at);
     q->err->status = err.reason == TESELA_REASON_PATH ? TESELA_E_INVALID : status;
-    if (status == TESELA_E_LIMIT) q->err->reason = err.reason;
+    q->err->reason = err.reason;
     return q->err->status;
   }
   tesela_file_describe(file->file, &file->info);

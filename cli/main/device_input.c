@@ -14,6 +14,13 @@
 
 enum { TARGET_LIMIT = 1 << 20 }; /* bytes of a target file */
 
+static void list_targets(void) {
+  const tesela_target *target;
+  fputs("The built-in targets:", stderr);
+  for (int32_t i = 0; (target = tesela_target_at(i)) != NULL; i++) fprintf(stderr, " %s", target->name);
+  fputc('\n', stderr);
+}
+
 bool device_target(const cli_context *cli, tesela_target *own, const tesela_target **target, int *status) {
   const char *name = cli_value(cli, "target");
   *target = name ? tesela_target_find(name) : NULL;
@@ -21,7 +28,7 @@ bool device_target(const cli_context *cli, tesela_target *own, const tesela_targ
   size_t length;
   tesela_error err = {.at = -1};
   char *text = text_file_read(cli, name, TARGET_LIMIT, &length, status);
-  if (!text && !strpbrk(name, "./")) fprintf(stderr, "The built-in targets are spyre and tiles.\n");
+  if (!text && !strpbrk(name, "./")) list_targets();
   if (!text) return false;
   bool done = tesela_target_read(own, text, length, &err) == TESELA_OK;
   if (done)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * show.h - what the files of the verb show share.
+ * show.h - declarations that the files of the verb show share.
  *
  *   cmd_show.c      the verb: which parts are printed
  *   show_words.c    an array in words: sizes, what pads, a verdict

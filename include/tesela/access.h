@@ -5,21 +5,21 @@
  *
  * A *tile access* is a register layout, a layout in memory of the same shape, and the width of an element. The block's
  * threads run in warps of `warp`; the last warp may be partial. An *instruction* moves one vector of each thread: the
- * elements at local ids v*k .. v*k + v-1, which must be at consecutive places from a multiple of v on. (So addresses are
- * multiples of the vector if the tile's is.) v divides the number of registers; a vector is 1, 2, 4, .. bytes, at most
- * max_vector_bytes, or one element of whole bytes of any width. Replicas are ordinary threads.
+ * elements at local ids v*k .. v*k + v-1, which must be at consecutive places from a multiple of v on. (So addresses
+ * are multiples of the vector if the tile's is.) v divides the number of registers; a vector is 1, 2, 4, .. bytes, at
+ * most max_vector_bytes, or one element of whole bytes of any width. Replicas are ordinary threads.
  *
- *   shared memory   `banks` banks of `bank_bytes`; a phase serves threads whose vectors together are at most
- *                   banks * bank_bytes: 32 threads up to 4 bytes, 16 at 8 bytes, 8 at 16 bytes. (In general, at a
- *                   time, min(warp, max(1, banks * bank_bytes / vector bytes)) threads, in order.) Its *wavefronts* are
- *                   the largest number of different words that one bank delivers; 1 means no conflicts.
- *                   Threads that read the same word share it. A vector over several words uses all their banks.
+ *   shared memory   `banks` banks of `bank_bytes`; a phase serves threads whose vectors together are at most banks *
+ *                   bank_bytes: 32 threads up to 4 bytes, 16 at 8 bytes, 8 at 16 bytes. (In general min(warp, max(1,
+ *                   banks * bank_bytes / vector bytes)) threads at a time, in order.) Its *wavefronts* are the largest
+ *                   number of different words that one bank delivers; 1 means no conflicts. Threads that read the same
+ *                   word share it. A vector over several words uses all their banks.
  *   global memory   sectors of `sector_bytes`: an instruction of a warp moves each sector it touches once.
  *
  * Sources: CUDA C++ Programming Guide, "Shared Memory" (banks) and "Device Memory Accesses"; PTX ISA, ldmatrix.
- * All results are exact for the given tile: each thread is simulated. Layouts must come from the functions of register.h;
- * they are not checked again. No function allocates; all may run in any number of threads. Stack: up to 32 KiB.
- * Tiles of up to TESELA_ACCESS_LIMIT threads times registers, beyond that TESELA_E_LIMIT; TESELA_E_OVERFLOW if
+ * All results are exact for the given tile: each thread is simulated. Layouts must come from the functions of
+ * register.h; they are not checked again. No function allocates; all may run in any number of threads. Stack: up to
+ * 32 KiB. Tiles of up to TESELA_ACCESS_LIMIT threads times registers, beyond that TESELA_E_LIMIT; TESELA_E_OVERFLOW if
  * the memory has 2^63 bits or more.
  */
 #ifndef TESELA_ACCESS_H
@@ -112,7 +112,7 @@ TESELA_API tesela_status tesela_access_banks(const tesela_register *registers,
                                              int64_t instruction, int64_t phase, int32_t n_banks,
                                              int32_t *words, tesela_error *err);
 
-/* ---- ldmatrix and stmatrix ------------------------------------------------------------------------------------------ */
+/* ---- ldmatrix and stmatrix ----------------------------------------------------------------------------- */
 
 /// How to fill a register tile with ldmatrix (or empty it with stmatrix).
 typedef struct tesela_ldmatrix {
@@ -150,7 +150,7 @@ TESELA_API tesela_status tesela_ldmatrix_place(const tesela_ldmatrix *plan, cons
                                                int64_t warp, int32_t k, int32_t lane, int64_t *place,
                                                tesela_error *err);
 
-/* ---- finding a layout in shared memory --------------------------------------------------------------------------------- */
+/* ---- finding a layout in shared memory ----------------------------------------------------------------- */
 
 /// One write or read of a tile.
 typedef struct tesela_access_use {
@@ -223,24 +223,25 @@ TESELA_API tesela_status tesela_synthesize(int32_t n_uses, const tesela_access_u
  *   shuffle   each warp has all it needs: rounds of shfl.sync, in each of which a lane offers one word and receives one
  *   shared    units are written to shared memory, a barrier, and read, by a layout found for the two (access.h)
  *
- * Registers move in *units* of up to 32 bits: the elements that always move together between two threads, a power of two of them.
- * They need not be neighbours among the registers of a thread: from column_local(2,2).spatial(8,4).local(1,2) of f16 to its
- * transpose registers 0 and 2 move together, and words of such pairs need half the rounds. An element of more than 32 bits is a
- * unit of several words, and each round shuffles each of them once.
+ * Registers move in *units* of up to 32 bits: the elements that always move together between two threads, a power of
+ * two of them. They need not be neighbours among the registers of a thread: from
+ * column_local(2,2).spatial(8,4).local(1,2) of f16 to its transpose registers 0 and 2 move together, and words of such
+ * pairs need half the rounds. An element of more than 32 bits is a unit of several words, and each round shuffles each
+ * of them once.
  *
- * A word is a unit or, if units are narrower than 32 bits and this needs fewer rounds, several *parts*, each a unit. Then rounds
- * are grouped in *phases*: at the start of each a lane packs its words by byte permutes, from words of the phase before or from
- * units of src, and a unit may pass through other lanes. From local(32,1).spatial(1,32) to spatial(32,1).local(1,32), f16, each lane
- * needs one unit of each other lane: 31 rounds. In 8 rounds lane and lane ^ 1 exchange packed halves, then each has two units
- * at a time for 16 lanes: 15 rounds more.
+ * A word is a unit or, if units are narrower than 32 bits and this needs fewer rounds, several *parts*, each a unit.
+ * Then rounds are grouped in *phases*: at the start of each a lane packs its words by byte permutes, from words of the
+ * phase before or from units of src, and a unit may pass through other lanes. From local(32,1).spatial(1,32) to
+ * spatial(32,1).local(1,32), f16, each lane needs one unit of each other lane: 31 rounds. In 8 rounds lane and lane ^ 1
+ * exchange packed halves, then each has two units at a time for 16 lanes: 15 rounds more.
  *
- * least_rounds is a lower bound over all conversions in which a round is one 32-bit shuffle: every lane offers a register made
- * of any bits it has at that time, received bits included, and receives that of one lane. A conversion with least_rounds
- * rounds is minimal; for one with more rounds nothing is claimed.
+ * least_rounds is a lower bound over all conversions in which a round is one 32-bit shuffle: every lane offers a
+ * register made of any bits it has at that time, received bits included, and receives that of one lane. A conversion
+ * with least_rounds rounds is minimal; for one with more rounds nothing is claimed.
  *
- * A thread moves units that it already has without a round. In a round several lanes may receive the offer of one lane. Threads
- * of the block that src or dst lacks have no registers on that side. The last warp of a block may have fewer lanes; its
- * shuffles name only those.
+ * A thread moves units that it already has without a round. In a round several lanes may receive the offer of one lane.
+ * Threads of the block that src or dst lacks have no registers on that side. The last warp of a block may have fewer
+ * lanes; its shuffles name only those.
  *
  * A conversion owns memory (tables of a few bytes per register); it is immutable, and any number of threads may use it.
  */
@@ -437,36 +438,37 @@ TESELA_API tesela_status tesela_codegen_register_c(const tesela_register *layout
  *   value       = "True" | "False" | "[" [ INTEGER { "," INTEGER } ] "]" | FRAGMENT
  *
  * NAME is a letter or _ and then letters, digits and _; TYPE a name of layout.h; EXPRESSION one of notation.h, up to
- * the end of the line; FRAGMENT a name of register.h without the operand ("mma.m16n8k16.f16"). Operations and their keys
- * are rows of one table, tesela_kernel_operations(). A tensor is a variable: it may be written and read any number of
- * times, and must be declared before.
+ * the end of the line; FRAGMENT a name of register.h without the operand ("mma.m16n8k16.f16"). Operations and their
+ * keys are rows of one table, tesela_kernel_operations(). A tensor is a variable: it may be written and read any number
+ * of times, and must be declared before.
  *
  * A layout in registers has exactly `threads` threads; a tile that fewer of them hold is replicated over the rest.
  *
- * tesela_kernel_program_infer gives layouts to tensors without one. Rules are tried level by level, in each level operation
- * after operation; after each layout found it restarts at level 1. So the result depends only on the text.
+ * tesela_kernel_program_infer gives layouts to tensors without one. Rules are tried level by level, in each level
+ * operation by operation; each new layout restarts at level 1. So the result depends only on the text.
  *
  *   0  global memory is row-major
- *   1  the result of an operation, all of whose operands of its shape are known
- *   2  operands, from a result that is known
+ *   1  the result of an operation whose operands of its shape are all known
+ *   2  operands, from a known result
  *   3  dot: d is c and c is d; A and B from them; c and d from A, or from B
  *   4  the result, from one operand that holds each element once
  *   5  dot: c and d by the grid of warps that needs the fewest registers, or by warps=
  *   6  the result, from any operand of its shape
- *   7  loaded and stored tensors, most elements first: vectors of up to 16 bytes, dealt to the threads in turn
+ *   7  loaded and stored tensors, most elements first: vectors of up to 16 bytes, distributed over the threads in turn
  *   8  convert: the layout of the other side, first the results of converts, then their operands
  *   9  tensors that 7 and 8 left: results of converts, then loads and stores, then operands of converts
  *  10  shared memory: the layout with the fewest bank conflicts for all loads and stores
  *
- * 7 and 8 leave a tensor to 9 if some operation that its layout reaches, by levels 1 to 6, has another tensor that stays
- * unknown: that one may be found by another rule, and the two might not fit. So a tensor that is reduced from a converted one and
- * then stored gets its layout from the convert, not from the store.
+ * 7 and 8 leave a tensor to 9 if some operation that its layout reaches, by levels 1 to 6, has another tensor that
+ * stays unknown: another rule may find that one, and the two might not fit. So a tensor that is reduced from a
+ * converted one and then stored gets its layout from the convert, not from the store.
  *
- * Then every operation is checked: does each thread have, in its registers, the elements that it needs of each operand? If not, the
- * answer is a conflict in the terms of the kernel: operation, line, tensor, the layout it has and the one it
- * needs, the first thread and element that show it; and, since a `convert` would repair it, the cost of that.
- * Loads, stores and copies between memories are checked as in tesela_access_cost_of; a conflict has a layout of the memory that
- * works. (A copy goes through registers, in the layout that 7 gives to a load of its source or a store to its result.)
+ * Then every operation is checked: does each thread have, in its registers, the elements that it needs of each operand?
+ * If not, the answer is a conflict in the terms of the kernel: operation, line, tensor, the layout it has and the one
+ * it needs, the first thread and element that show it; and the cost of a `convert`, which would repair it. Loads,
+ * stores and copies between memories are checked as in tesela_access_cost_of; a conflict has a layout of the memory
+ * that works. (A copy goes through registers, in the layout that 7 gives to a load of its source or a store to its
+ * result.)
  *
  * After a conflict that grids of level 5 are part of, other grids are tried, all that warps= can express, in up to
  * TESELA_KERNEL_GRIDS runs of the rules with TESELA_KERNEL_GRID_TENSORS tensors. The run that got furthest is changed

@@ -2,9 +2,9 @@
 /*
  * arena.h - memory planning: buffers with a size and a life get offsets in one arena.
  *
- * Time is counted in steps. A buffer lives from step `lower` up to, but not including, step `upper`: two buffers may share
- * bytes if the upper of one is not above the lower of the other. Offsets are valid if each is a multiple of its buffer's
- * alignment and no two buffers that live at the same step overlap.
+ * Time is counted in steps. A buffer lives from step `lower` up to, but not including, step `upper`: two buffers may
+ * share bytes if the upper of one is not above the lower of the other. Offsets are valid if each is a multiple of its
+ * buffer's alignment and no two buffers that live at the same step overlap.
  *
  *   id  lower upper size         offset       a and c never live at the same step and share their bytes:
  *   a     0     3    4             0          peak 6; the most bytes alive at one step are 6 too (a and b, b and c)

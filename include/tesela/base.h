@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * base.h - what every other header uses: status, error, allocator, writer, version.
+ * base.h - used by every other header: status, error, allocator, writer, version.
  *
- * Functions return a status; what they compute goes to out parameters, which change only on success. A
+ * Functions return a status; results are written to out parameters, which change only on success. A
  * `tesela_error *err` may always be NULL. The library never prints, aborts, or reads the environment.
  *
- * Any other NULL pointer is refused with TESELA_E_INVALID, and the message names it, unless the function defines NULL or
- * the pointer is a list of 0 items. Functions without a status return the value of an empty object: 0, false, NULL, -1 for a
- * number that is searched for, a zeroed struct; destroying NULL does nothing.
+ * Any other NULL pointer is refused with TESELA_E_INVALID, and the message names it, unless the function defines NULL
+ * or the pointer is a list of 0 items. Functions without a status return the value of an empty object: 0, false, NULL,
+ * -1 for a number that is not found, a zeroed struct; destroying NULL does nothing.
  *
  * Option structs and the structs that receive facts end in `int64_t reserved[4]`: later versions add fields there, and
  * the size of the struct stays. Clear a struct before you fill it in (`{.threads = 1}` does): options with a nonzero
@@ -58,7 +58,7 @@ typedef enum tesela_status {
 #undef TESELA__ROW
 } tesela_status;
 
-/* symbol, value, code in JSON, meaning: finer than a status, for modules whose refusals a program tells apart. Values
+/* symbol, value, code in JSON, meaning: finer than a status, for modules whose errors a program distinguishes. Values
  * are part of the ABI: never changed, never reused. */
 #define TESELA_REASON_MAP(X)                                                                                \
   X(TESELA_REASON_NONE, 0, "", "no finer reason than the status")                                           \
@@ -98,7 +98,8 @@ typedef enum tesela_status {
   X(TESELA_REASON_MAX_BYTES, 27, "MAX_BYTES", "more than max_bytes")                                        \
   X(TESELA_REASON_MAX_HEADER, 28, "MAX_HEADER", "more than max_header")                                     \
   X(TESELA_REASON_MAX_NESTS, 29, "MAX_NESTS", "more than max_nests, or its default")                        \
-  X(TESELA_REASON_MAX_STEPS, 30, "MAX_STEPS", "more than max_steps")
+  X(TESELA_REASON_MAX_STEPS, 30, "MAX_STEPS", "more than max_steps")                                        \
+  X(TESELA_REASON_MAX_ARRAYS, 31, "MAX_ARRAYS", "more than max_arrays")
 
 typedef enum tesela_reason {
 #define TESELA__ROW(symbol, value, code, text) symbol = value,

@@ -2,9 +2,10 @@
 /*
  * device.h - layouts of tensors in device memory that consists of sticks; views, transfers and loop nests.
  *
- * A device layout is a list of *device dims*, outermost first. Each is (host dim, step, extent): its digit counts steps of
- * `step` elements along that host dim. A host coordinate is split greedily: largest step first, the outer device dim first for
- * equal steps; a device dim of extent 1 is skipped. Places that no host coordinate reaches are padding. The last `stick_dims` device dims are the lanes of a stick.
+ * A device layout is a list of *device dims*, outermost first. Each is (host dim, step, extent): its digit counts steps
+ * of `step` elements along that host dim. A host coordinate is split greedily: largest step first, the outer device dim
+ * first for equal steps; a device dim of extent 1 is skipped. Places that no host coordinate reaches are padding. The
+ * last `stick_dims` device dims are the lanes of a stick.
  *
  *   f16[1000,200], sticks of 128 bytes (64 lanes) along dim 1, rows outside:
  *
@@ -15,9 +16,9 @@
  *
  *   element (2,70): 70 is block 1, lane 6: place 64000 + 2*64 + 6 = 64134. 256000 places, 56000 of them padding.
  *
- * A device dim without a host dim is *synthetic* (only digit 0 holds data, as in the lanes of layouts with one element per
- * stick) or *replicated* (each digit holds the same element). tesela_device_to_layout gives the functions of layout.h.
- * Offsets, strides, steps and extents count elements, never bytes.
+ * A device dim without a host dim is *synthetic* (only digit 0 holds data, as in the lanes of layouts with one element
+ * per stick) or *replicated* (each digit holds the same element). tesela_device_to_layout gives the functions of
+ * layout.h. Offsets, strides, steps and extents count elements, never bytes.
  *
  * Source: PyTorch RFC "Tensors with device-specific layouts", sections Contiguous tiles and Padded tensors.
  * A tesela_device_layout is a plain value; no function here allocates; any thread.
@@ -38,8 +39,8 @@ extern "C" {
  * A *stick* is the unit of device memory: `stick_bytes` contiguous, aligned bytes; it has `lanes` elements. Host and
  * device types may differ, and lanes follow the device type: 128-byte sticks have 64 lanes of f16 and 32 of s32.
  *
- * A target has a default order of sticks (`order`), the supported types, the limits of its transfer engine (`dma`), and what
- * its operators require of their operands (`rule`). Two are built in:
+ * A target has a default order of sticks (`order`), the supported types, the limits of its transfer engine (`dma`), and
+ * what its operators require of their operands (`rule`). Two are built in:
  *
  *   spyre   128-byte sticks, order generic, s64 stored as s32, bool and bf16 as a 16-bit float
  *   tiles   64-byte sticks, tiles of 32x32 made of faces of 16x16, every type stored in 32 bits
@@ -53,7 +54,8 @@ extern "C" {
 #define TESELA_TARGET_TILES 4  ///< levels of tiles
 #define TESELA_RULE_OPCODE 64  ///< bytes of an opcode that a rule is for, the NUL included
 
-/* symbol, value, name, device dims for dim_order p0..pn with stick s = pn. Outermost first; blocks and lanes are of s. */
+/* symbol, value, name, device dims for dim_order p0..pn with stick s = pn. Outermost first; blocks and lanes are of
+ * s. */
 #define TESELA_ORDER_MAP(X)                                                                                \
   X(TESELA_ORDER_GENERIC, 0, "generic", "p1..p(n-1), blocks, p0, lanes")                                   \
   X(TESELA_ORDER_STICK_OUTER, 1, "stick_outer", "blocks, p0..p(n-1), lanes")                               \
@@ -99,7 +101,8 @@ typedef enum tesela_op {
 #undef TESELA__ROW
 } tesela_op;
 
-/* symbol, value, name, operands (0: depends on the dims to fold or the pieces), what a pointwise operator or a fold computes */
+/* symbol, value, name, operands (0: depends on the dims to fold or the pieces), what a pointwise operator or a fold
+ * computes */
 #define TESELA_FN_MAP(X)                                                                        \
   X(TESELA_FN_NONE, 0, "none", 0, "no function")                                                \
   X(TESELA_FN_ADD, 1, "add", 2, "x + y")                                                        \
@@ -170,8 +173,8 @@ typedef enum tesela_fn {
 #undef TESELA__ROW
 } tesela_fn;
 
-/* symbol, value, name, the requirement on an operand for a given stick of the result. "lane of d": the operand's element is in
- * lane (index of d) mod lanes, and stays in one stick while only that lane changes. */
+/* symbol, value, name, the requirement on an operand for a given stick of the result. "lane of d": the operand's
+ * element is in lane (index of d) mod lanes, and stays in one stick while only that lane changes. */
 #define TESELA_NEED_MAP(X)                                                                          \
   X(TESELA_NEED_ANY, 0, "any", "may have any layout, also one that starts inside a stick")          \
   X(TESELA_NEED_RESULT, 1, "result",                                                                \
@@ -484,14 +487,15 @@ TESELA_API int32_t tesela_device_stick(const tesela_device_layout *layout);
 /*
  * ==== Places of a strided view on the device
  *
- * A view (sizes, strides, offset) selects elements of a host tensor; on the device nothing moves. Whether an operator can use
- * it depends on its *lanes*: the lane of a stick that each index reads. Offsets count on the device: x[1:] of f16[4,100] starts
- * at host offset 100, which is 36 mod 64, but on the device its rows start at stick boundaries.
+ * A view (sizes, strides, offset) selects elements of a host tensor; on the device nothing moves. Whether an operator
+ * can use it depends on its *lanes*: the lane of a stick that each index reads. Offsets count on the device: x[1:] of
+ * f16[4,100] starts at host offset 100, which is 36 mod 64, but on the device its rows start at stick boundaries.
  *
  *   base f16[6,100], sticks along dim 1; view [4,100], strides (100,1), offset 200
- *     view dim 0 feeds the rows (stride 64), dim 1 feeds blocks (stride 384) and lanes (stride 1): clean, view dim 1 in the lanes
+ *     view dim 0 feeds the rows (stride 64), dim 1 feeds blocks (stride 384) and lanes (stride 1): clean, view dim 1 in
+ *     the lanes
  *
- * Source: RFC, sections on views and offsets; device.md a5 of the reference.
+ * Source: RFC, sections on views and offsets.
  */
 
 /* symbol, value, name, meaning */
@@ -586,8 +590,8 @@ TESELA_API tesela_agreement tesela_device_view_agrees(const tesela_device_view *
  *   to host     every element of the host tensor, nothing between or around its elements
  *   device to device   every element; padding of dst by the fill policy
  *
- * Types are converted as in tesela_transform_check. An integer outside the narrower type (s64 to s32, or s32 back to an s8 on
- * the host) stops the transfer, with an error about the first of them, unless `lossy` is set.
+ * Types are converted as in tesela_transform_check. An integer outside the narrower type (s64 to s32, or s32 back to an
+ * s8 on the host) stops the transfer, with an error about the first of them, unless `lossy` is set.
  */
 
 /// What padding lanes of dst receive.
@@ -693,21 +697,21 @@ TESELA_API tesela_status tesela_transfer_verify(const tesela_device_layout *layo
 /*
  * ==== Transfers between a host tensor and a device layout as loop nests, for engines that move blocks
  *
- * A *nest* moves host_offset + sum i*host_stride <-> device_offset + sum i*device_stride for all i below its ranges. The
- * nests of a transfer are disjoint and cover exactly the elements that exist; a device place is never named twice.
+ * A *nest* moves host_offset + sum i*host_stride <-> device_offset + sum i*device_stride for all i below its ranges.
+ * The nests of a transfer are disjoint and cover exactly the elements that exist; no device place occurs twice.
  *
  *   f16[1000,200], sticks along dim 1            ranges        device strides   host strides    device, host offset
  *     whole sticks                              3, 1000, 64    64000, 64, 1     64, 200, 1            0,      0
  *     the last of each row has 8 of 64 lanes    1, 1000,  8    64000, 64, 1     64, 200, 1       192000,    192
  *
- * Ranges, device strides and host strides of the first nest are the RFC's three tuples. All numbers count elements unless a name
- * says bytes. The host tensor may have any strides: permuted, gapped, 0 (broadcast), negative. The host stride of a block is
- * step * the actual stride of its dim, never a product of sizes.
+ * Ranges, device strides and host strides of the first nest are the RFC's three tuples. All numbers count elements
+ * unless a name says bytes. The host tensor may have any strides: permuted, gapped, 0 (broadcast), negative. The host
+ * stride of a block is step * the actual stride of its dim, never a product of sizes.
  *
- * Two forms. In *plain* form a nest has one loop per device dim, in the order of the device dims, over a range of its digits. In
- * *merged* form (the default) device dims that are contiguous on both sides are merged first, loops of one iteration are
- * removed, and loops are sorted by decreasing device stride; nests may have any strides, and nests whose union is a nest are
- * merged. f16[200] is one merged nest of 200, or two plain nests of 3x64 and 1x8.
+ * Two forms. In *plain* form a nest has one loop per device dim, in the order of the device dims, over a range of its
+ * digits. In *merged* form (the default) device dims that are contiguous on both sides are merged first, loops of one
+ * iteration are removed, and loops are sorted by decreasing device stride; nests may have any strides, and nests whose
+ * union is a nest are merged. f16[200] is one merged nest of 200, or two plain nests of 3x64 and 1x8.
  *
  * Source: RFC, section Padded tensors; the greedy split of nested, uneven tiles is device.h's.
  */

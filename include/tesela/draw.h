@@ -14,14 +14,14 @@
  *    ·3 ┃ ·14 ·15 ┃ ·18 ·19 ┃ ·22 ·23 ┃
  *       ┗━━━━━━━━━┻━━━━━━━━━┻━━━━━━━━━┛
  *
- * A dot marks padding: a cell that has a place and no element. Lines stand where a dim was split: heavy at
- * the largest step of its digits, light at the next, dashed at the others. A linear picture shows the same
- * the other way round: the places in order, and in each cell the element.
+ * A dot marks padding: a cell that has a place and no element. Lines mark the splits of a dim: heavy at
+ * the largest step of its digits, light at the next, dashed at the others. A linear picture is the reverse:
+ * the places in order, and in each cell the element.
  *
- * The *sides* of a picture are what one can put down or across: the dims, in their order; where dims were
- * joined as a whole (XLA's `*`) one side stands for all of them, in the place of the first.
+ * The *sides* of a picture are drawn down or across: the dims, in their order; dims that are joined as a
+ * whole (XLA's `*`) are one side, at the position of the first.
  *
- * All work is for the cells that are drawn, whatever the size of the array. No function here allocates.
+ * Work is proportional to the number of drawn cells, whatever the size of the array. No function here allocates.
  */
 #ifndef TESELA_DRAW_H
 #define TESELA_DRAW_H
@@ -141,10 +141,10 @@ TESELA_API tesela_status tesela_draw_legend(const tesela_layout *layout, const t
  *
  * A cell is `thread: local`, with replicas `[0, 4, 8]: local`. Shapes of rank 0 to 3 get leading 1s up to rank 3; of
  * higher ranks extents of 1 are dropped, then the leading two are multiplied until the rank is 3. One table for each
- * leading index, one after the other. This is what Tilus' visualize_layout prints.
+ * leading index, in order. This is what Tilus' visualize_layout prints.
  *
- * The reverse (by_thread) is one table with a row for each thread and a column for each local id; a cell is the index of
- * the element:                                     ┌──────────┬─────┬─────┐
+ * The reverse (by_thread) is one table with a row for each thread and a column for each local id; a cell is the index
+ * of the element:                                  ┌──────────┬─────┬─────┐
  *                                                  │ thread   │ 0   │ 1   │
  *                                                  ├──────────┼─────┼─────┤
  *                                                  │ 0        │ [0] │ [3] │

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file.h - tensors in files: raw bytes, NumPy's .npy, .safetensors. List and map the tensors of a file; write tensors to
- * another file in other layouts.
+ * file.h - tensors in files: raw bytes, NumPy's .npy, .safetensors. List and map the tensors of a file; write tensors
+ * to another file in other layouts.
  *
  *   tesela_file *file;
  *   tesela_file_info info;
@@ -13,15 +13,15 @@
  *   tesela_file_write("x.tiled", TESELA_FILE_RAW, 1, &item, NULL, NULL, NULL, &err);
  *   tesela_file_close(file);
  *
- * Files are mapped, so data needs no memory. Any fault of a file is an error, with the byte if known; nothing outside the
- * file is read. Messages do not contain the file name: the caller knows it.
+ * Files are mapped, so data needs no memory. Any fault of a file is an error, with the byte if known; nothing outside
+ * the file is read. Messages do not contain the file name: the caller knows it.
  *
- * Access to a mapped file raises SIGBUS if another process truncates it or its device fails. The library installs no signal
- * handlers; a program that must survive installs its own. The same holds for SIGPIPE and SIGXFSZ: if they are ignored, the
- * library returns an error.
+ * Access to a mapped file raises SIGBUS if another process truncates it or its device fails. The library installs no
+ * signal handlers; a program that must survive installs its own. The same applies to SIGPIPE and SIGXFSZ: if they are
+ * ignored, the library returns an error.
  *
- * This header is independent of notations: a layout is a tesela_layout, and the layout text that a .safetensors keeps for a
- * tensor is passed on unchanged.
+ * This header is independent of notations: a layout is a tesela_layout, and the layout text that a .safetensors keeps
+ * for a tensor is passed on unchanged.
  */
 #ifndef TESELA_FILE_H
 #define TESELA_FILE_H

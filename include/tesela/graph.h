@@ -2,18 +2,19 @@
 /*
  * graph.h - a graph of tensor operators: construction, HLO text, loops, padding, memory, execution.
  *
- * A graph is a list of *nodes* in execution order. Each node is one operator (device.h lists the classes) with one result tensor;
- * nodes are numbered from 0, and a node stands for its result. A tensor is a strided *view* of a *buffer*: the node whose
- * memory holds it, row-major over that node's shape. Views (permute, reshape, squeeze, unsqueeze, expand, slice) move no data
- * and have the buffer of their operand. A node that writes in place has the buffer of operand 0.
+ * A graph is a list of *nodes* in execution order. Each node is one operator (device.h lists the classes) with one
+ * result tensor; nodes are numbered from 0, and a node stands for its result. A tensor is a strided *view* of a
+ * *buffer*: the node whose memory holds it, row-major over that node's shape. Views (permute, reshape, squeeze,
+ * unsqueeze, expand, slice) move no data and have the buffer of their operand. A node that writes in place has the
+ * buffer of operand 0.
  *
  *   0  a    input      f16[256,128]
  *   1  x    input      f16[128,256]
  *   2  a_t  permute    f16[128,256]   buffer 0, strides (1,128)
  *   3  t1   pointwise  f16[128,256]   add(a_t, x), its own buffer
  *
- * Each operator runs over an *iteration space*: the dims of its result, then those it folds. An operand dim is indexed by
- * iteration dims (tesela_index). Rules, loops and execution need no more than that.
+ * Each operator runs over an *iteration space*: the dims of its result, then those it folds. An operand dim is indexed
+ * by iteration dims (tesela_index). Rules, loops and execution need no more than that.
  *
  * A graph owns memory; any number of threads may read it, or one may change it. Nodes are never removed.
  */
@@ -229,7 +230,7 @@ TESELA_API tesela_status tesela_graph_iteration(const tesela_graph *graph, int32
 TESELA_API tesela_status tesela_graph_operand_index(const tesela_graph *graph, int32_t node, int32_t k,
                                                     tesela_index index[TESELA_GRAPH_RANK], tesela_error *err);
 
-/* ---- hints and directives ---------------------------------------------------------------------------------------- */
+/* ---- hints and directives ------------------------------------------------------------------------------ */
 
 typedef enum tesela_hint_kind {
   TESELA_HINT_REQUIRE,     ///< the node's buffer must have this stick
@@ -256,7 +257,7 @@ TESELA_API int32_t tesela_graph_hint_count(const tesela_graph *graph);
 /// Hint k, 0 <= k < their number, in the order they were added; NULL outside. Valid until the next change of the graph.
 TESELA_API const tesela_hint *tesela_graph_hint_at(const tesela_graph *graph, int32_t k);
 
-/* ---- rules ----------------------------------------------------------------------------------------------------- */
+/* ---- rules --------------------------------------------------------------------------------------------- */
 
 /// Row k of the default rules; NULL after the last.
 TESELA_API const tesela_rule *tesela_rule_at(int32_t k);
@@ -323,8 +324,8 @@ TESELA_API tesela_status tesela_graph_print_hlo(const tesela_graph *graph, const
 /*
  * ==== Operators as loops over tiled memory, and their division over cores
  *
- * The loops of an operator are the device dims of its result, then those of the folded dims: the iteration indices of an element
- * are digits of these loops, and the place of each operand and of the result is an expression in them.
+ * The loops of an operator are the device dims of its result, then those of the folded dims: the iteration indices of
+ * an element are digits of these loops, and the place of each operand and of the result is an expression in them.
  *
  *   t1 = a + b, f16[100,130] in sticks along dim 1: loops block 3, row 100, lane 64; valid where block*64 + lane < 130
  *     a, b, t1 at block*6400 + row*64 + lane
@@ -390,7 +391,7 @@ TESELA_API tesela_status tesela_graph_loop_place(const tesela_graph *graph, cons
 TESELA_API tesela_status tesela_graph_print_loops(const tesela_graph *graph, int32_t node,
                                                   const tesela_writer *to, tesela_error *err);
 
-/* ---- division over cores --------------------------------------------------------------------------------------------- */
+/* ---- division over cores ------------------------------------------------------------------------------- */
 
 /// The share of one core: counters start .. start + extent - 1 of each loop.
 typedef struct tesela_core_share {
@@ -437,19 +438,20 @@ TESELA_API tesela_status tesela_graph_core_view(const tesela_graph *graph, int32
 /*
  * ==== The content of padding in each buffer of a graph, and the operators that would read it
  *
- * An accelerator computes whole sticks: it reads and writes lanes without an element like the others. They hold garbage unless
- * they were written, and garbage spreads: exp of garbage may be infinite, and a matmul that sums over such lanes can make every
- * element of its result NaN. tesela_graph_run computes elements only; this is for code generators.
+ * An accelerator computes whole sticks: it reads and writes lanes without an element like the others. They hold garbage
+ * unless they were written, and garbage spreads: exp of garbage may be infinite, and a matmul that sums over such lanes
+ * can make every element of its result NaN. tesela_graph_run computes elements only; this is for code generators.
  *
  *   x f16[4,100] in sticks along 1, filled with zeros after column 100
  *   e = exp(x)         the padding of e holds 1
  *   z = sum of e, 1    reads lanes 100 to 127 of e: it needs 0 there and finds 1: mask them, or fill them with 0
  *
- * Model. An operator runs over every digit of the device dims of its result, and of its operands along the folded dims: indices
- * then exceed extents, and operands are read at the places of such indices. Values are computed as in tesela_graph_run;
- * functions that accelerators approximate are computed only at exact points (exp of 0, of an infinity). Elements may be infinite or
- * NaN, so 0 * element is 0 only for integers. Unknown values are garbage, which is always a safe answer. All padding of layouts
- * with gaps, copies or uneven steps is garbage, and that of one element per stick unless it was filled.
+ * Model. An operator runs over every digit of the device dims of its result, and of its operands along the folded dims:
+ * indices then exceed extents, and operands are read at the places of such indices. Values are computed as in
+ * tesela_graph_run; functions that accelerators approximate are computed only at exact points (exp of 0, of an
+ * infinity). Elements may be infinite or NaN, so 0 * element is 0 only for integers. Unknown values are garbage, which
+ * is always a safe answer. All padding of layouts with gaps, copies or uneven steps is garbage, and that of one element
+ * per stick unless it was filled.
  */
 
 /// The value written to padding with a tensor. LEAVE: not written, garbage.
@@ -531,15 +533,16 @@ TESELA_API tesela_status tesela_padding_suggest(const tesela_padding *padding, t
 /*
  * ==== An arena for the buffers of a graph: live ranges, true sizes, reuse
  *
- * A buffer lives from the node that makes it to the last node that reads it, through any view; an output to the end, an input
- * from the start. Its size is that of the device layout, padding included, rounded up to the target's alignment. A result may
- * reuse the memory of an operand whose life ends there, if each of its elements has the place of the operand's element of the
- * same index.
+ * A buffer lives from the node that makes it to the last node that reads it, through any view; an output to the end, an
+ * input from the start. Its size is that of the device layout, padding included, rounded up to the target's alignment.
+ * A result may reuse the memory of an operand whose life ends there, if each of its elements has the place of the
+ * operand's element of the same index.
  *
  *   0 x, 1 a = neg x, 2 b = exp a, 3 b.T, 4 c = b + b.T, 5 d = neg c      f16[64,64], 8192 bytes each; x and d are the caller's
  *     a lives at nodes 1 and 2, b at 2 to 4 in the memory of a, c at 4 and 5, not in that of b: b.T has other places. Peak 16384 of 24576
  *
- * This is safe: an operator reads all operands of an element before it writes the element, and no other element reads there.
+ * This is safe: an operator reads all operands of an element before it writes the element, and no other element reads
+ * there.
  */
 
 typedef struct tesela_graph_memory_options {
@@ -597,29 +600,35 @@ TESELA_API const tesela_graph_place *tesela_graph_memory_of(const tesela_graph_m
 /*
  * ==== The reference execution of a graph, on tiled or plain buffers
  *
- * Each operator is computed element by element in double precision (integers in 64 bits) and rounded once to its result's type, with
- * folds in the row-major order of the folded dims. So runs on tiled and on plain memory give the same bits. (Hardware that adds in
- * f32 gives others.) The order of computation and the number of elements computed together do not affect the result. The last bit
- * depends on:
+ * Each operator is computed element by element in double precision (integers in 64 bits) and rounded once to its
+ * result's type, with folds in the row-major order of the folded dims. So runs on tiled and on plain memory give the
+ * same bits. (Hardware that adds in f32 gives others.) The order of computation and the number of elements computed
+ * together do not affect the result. The last bit depends on:
  *
- *   types       f64 if any operand is a float, else 64-bit integers, unsigned if all operands are; select's first operand counts not;
- *               exp, sqrt, sin and the like in f64 always; mean of integers in f64 if its result is a float
- *   rounding    floats to nearest, ties to even, any NaN to one NaN; integers keep their low bits; a float to an integer towards 0 and
- *               into the range, NaN to 0; pred is 1 for all but 0; what is only copied keeps its bits
- *   no infinity types without one have NaN beyond their greatest number; fnuz have no -0; f8e8m0fnu, whose numbers are the powers of two
- *               from 2^-127 to 2^127, has NaN for 0 and below, its least number below that, the greater of two at half way
+ *   types       f64 if any operand is a float, else 64-bit integers, unsigned if all operands are; select's first
+ *               operand does not count; exp, sqrt, sin and the like in f64 always; mean of integers in f64 if its
+ *               result is a float
+ *   rounding    floats to nearest, ties to even, any NaN to one NaN; integers keep their low bits; a float to an
+ *               integer towards 0 and into the range, NaN to 0; pred is 1 except for 0; what is only copied keeps its
+ *               bits
+ *   no infinity types without one have NaN beyond their greatest number; fnuz have no -0; f8e8m0fnu, whose numbers are
+ *               the powers of two from 2^-127 to 2^127, has NaN for 0 and below, its least number below that, the
+ *               greater of two at half way
  *   integers    x / 0 has all bits set, the remainder of x by 0 is x; a negative power is 0 unless the base is 1 or -1
- *   bits        shifts and counts of bits are of operand 0's type; a shift by its width or more, or by less than 0, leaves 0, or the sign;
- *               bitcast takes the bits of operand 0 as rounded to its type
- *   max, min    of equal ones the first; NaN if one is
- *   conv2d      windows over the border skip what is not there; so do those of pool
+ *   bits        shifts and counts of bits are of operand 0's type; a shift by its width or more, or by less than 0,
+ *               leaves 0, or the sign; bitcast takes the bits of operand 0 as rounded to its type
+ *   max, min    the first of equal ones; NaN if an operand is NaN
+ *   conv2d      windows over the border skip missing elements; so do those of pool
  *   scatter     values in row-major order, each addition rounded; those of index -1 are left out
- *   empty folds 0, 1 (prod), the least or greatest value (max, min: -inf, inf, or the ends of the range), all bits (and)
+ *   empty folds 0, 1 (prod), the least or greatest value (max, min: -inf, inf, or the ends of the range), all bits
+ *               (and)
  *
- * On the device an element is stored in its device type: floats are rounded again, an integer that does not fit is refused.
+ * On the device an element is stored in its device type: floats are rounded again, an integer that does not fit is
+ * refused.
  *
- * Buffers start as poison: every element is a signalling NaN with a payload (of the finite 8-bit floats a NaN, in an integer bytes of
- * 0xAD), so that padding which is read shows; and a mark for every few bytes says for which buffer they were last written, so that it is counted.
+ * Buffers start as poison: every element is a signalling NaN with a payload (of the finite 8-bit floats a NaN, in an
+ * integer bytes of 0xAD), so that reads of padding show. A mark for every few bytes records the buffer for which they
+ * were last written, to count such reads.
  */
 
 #define TESELA_GRAPH_RUN_STEPS INT64_C(10000000000) ///< default limit of steps: about a minute

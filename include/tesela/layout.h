@@ -5,11 +5,11 @@
  * A layout is built from *coordinates* and *digits*:
  *
  *   coordinate  a number: the index of a dim (coordinates 0 .. rank-1) or of a join (rank, rank+1, ...)
- *   digit       a part of one coordinate; goes to an axis with a stride, or into a join with a weight
+ *   digit       a part of one coordinate; placed on an axis with a stride, or part of a join with a weight
  *   axis        a numbered set of places: "memory", or "thread" and "local", ...
  *
- * The digits of one coordinate, by decreasing step, take it apart greedily: the first is x div step, and the
- * rest x mod step goes on to the next. The place on an axis is the axis offset plus the sum of digit * stride.
+ * The digits of one coordinate, by decreasing step, split it greedily: the first is x div step, the next is
+ * computed from the rest x mod step. The place on an axis is the axis offset plus the sum of digit * stride.
  *
  *   f32[3,5]{1,0:T(2,2)}     dim 0: (step 2, extent 2) (step 1, extent 2)
  *                            dim 1: (step 2, extent 3) (step 1, extent 2)
@@ -507,7 +507,8 @@ TESELA_API tesela_status tesela_program_begin(tesela_program *program, int32_t r
 ///
 /// Example: on [3,5], PAD {1,1} makes [4,6], then RESHAPE {2,2,3,2}; RESHAPE {5,5} is TESELA_E_INVALID.
 ///
-/// @return TESELA_OK; TESELA_E_INVALID if the step does not fit the current shape; TESELA_E_OVERFLOW; TESELA_E_LIMIT.
+/// @return TESELA_OK; TESELA_E_INVALID if the step does not fit the current shape; TESELA_E_RANGE of an unknown kind;
+///         TESELA_E_OVERFLOW; TESELA_E_LIMIT.
 ///         On failure the list keeps its steps.
 TESELA_API tesela_status tesela_program_add(tesela_program *program, tesela_step_kind kind, int32_t level,
                                             int32_t n, const int64_t *numbers, tesela_error *err);

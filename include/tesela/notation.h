@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * notation.h - layouts as text: register layouts and tiles in memory, device layouts, targets. tesela_layout_read, at the end,
- * reads all of them and XLA's shapes (xla.h).
+ * notation.h - layouts as text: register layouts and tiles in memory, device layouts, targets. tesela_layout_read, at
+ * the end, reads all of them and XLA's shapes (xla.h).
  */
 #ifndef TESELA_NOTATION_H
 #define TESELA_NOTATION_H
@@ -117,8 +117,9 @@ TESELA_API const tesela_expression_function *tesela_expression_functions(int32_t
  *                  num_stick_dims=1, format="Dense"), and the later forms with dim_map or stride_map and device_dtype=
  *   short          f16[1000,200] stick(dim_order=[0,1])
  *
- * Each form may start with the host shape, `f16[1024,256]`; the short form must. Without it, three tuples are read as a host
- * tensor of rank 1 (the storage), and the shape of printed forms follows from dim_map and sizes, or comes from the caller.
+ * Each form may start with the host shape, `f16[1024,256]`; the short form must. Without it, three tuples are read as a
+ * host tensor of rank 1 (the storage), and the shape of printed forms follows from dim_map and sizes, or comes from the
+ * caller.
  *
  * short form: stick(KEY=VALUE, ...) with
  *   dim_order=[0,1]         the last one in sticks; a final -1: one element per stick (default: 0 .. rank-1)
@@ -128,12 +129,12 @@ TESELA_API const tesela_expression_function *tesela_expression_functions(int32_t
  *   pad_to={0:96}           least extents of dims
  *   dims=[(1,64,4),...]     device dims (host dim, step, extent) instead of dim_order and order; stick_dims=1
  *   device_size=[...], stride_map=[...]    instead of dim_order and order
- *   device_strides=[...]    beside dims or device_size: not row-major
+ *   device_strides=[...]    with dims or device_size: strides other than row-major
  *   device_dtype=f16, device_bits=16       how the device stores an element, instead of the target's type
  *
- * A dim_map has no steps: the step of the other device dim of a host dim in the lanes is the number of lanes, all other steps
- * are 1. A host dim with several device dims in or outside the stick is refused; use stride_map. In three tuples and
- * stride_map a host stride of -1 is a synthetic dim, 0 a replicated one.
+ * A dim_map has no steps: the step of the other device dim of a host dim in the lanes is the number of lanes, all other
+ * steps are 1. A host dim with several device dims in or outside the stick is refused; use stride_map. In three tuples
+ * and stride_map a host stride of -1 is a synthetic dim, 0 a replicated one.
  */
 
 /// Notations of a device layout.
@@ -221,9 +222,10 @@ TESELA_API tesela_status tesela_target_print(const tesela_target *target, const 
  *   local(3, 4).spatial(2, 3)      shared_row_major(8, 64)     a register layout, a tile           register, shared, global
  *   f16[1000,200] stick(dim_order=[0,1])                       a device layout                     device
  *
- * The form of a text determines its notation; a name with a colon before the text demands one: "register: local(3, 4)". Layouts
- * without type and dims (JAX's, XLA's braces alone) take these from the text before them, "f32[3,5] Layout(..)", or from the
- * caller. docs/notations.md lists all notations, including those that are recognised but not read yet.
+ * The form of a text determines its notation; a name with a colon before the text requires one:
+ * "register: local(3, 4)". Layouts without type and dims (JAX's, XLA's braces alone) get these from the text before
+ * them, "f32[3,5] Layout(..)", or from the caller. docs/notations.md lists all notations, including those that are
+ * recognised but not read yet.
  */
 
 /// The kind of a layout, independent of its text. Values are part of the ABI.

@@ -2,8 +2,8 @@
 /*
  * tesela/ops.h - the table of operations: everything tesela answers, by name, for any host. Needs libtesela_ops.
  *
- * An operation reads its fields from a tree of plain values and writes its answer, event by event, into a sink. Neither side depends
- * on JSON: a host may use Python's dicts, a browser's JSON.parse, an array in C or a line of text:
+ * An operation reads its fields from a tree of plain values and writes its answer, event by event, into a sink. Neither
+ * side depends on JSON: a host may use Python's dicts, a browser's JSON.parse, an array in C or a line of text:
  *
  *   const int64_t index[] = {2, 3};
  *   tesela_value numbers[2];
@@ -21,8 +21,9 @@
  *
  * docs/query.md lists the operations with their fields and answers; so does the operation `ops`.
  *
- * Functions may be called from several threads at once, each with its own request and sink, except the readers of JSON. NULL
- * (base.h): a NULL sink takes nothing, a NULL value is null, functions with a status refuse NULL with TESELA_E_INVALID.
+ * Functions may be called from several threads at once, each with its own request and sink, except the readers of JSON.
+ * NULL (base.h): a NULL sink takes nothing, a NULL value is null, functions with a status refuse NULL with
+ * TESELA_E_INVALID.
  */
 #ifndef TESELA_OPS_H
 #define TESELA_OPS_H
@@ -38,7 +39,7 @@
 extern "C" {
 #endif
 
-// ==== Values: what a request is made of
+// ==== Values: the parts of a request
 
 typedef enum tesela_value_kind {
   TESELA_VALUE_NULL,
@@ -110,7 +111,7 @@ TESELA_API const char *tesela_value_text(const tesela_value *value);
 /// The bytes of a TEXT; 0 of other values and of NULL.
 TESELA_API size_t tesela_value_length(const tesela_value *value);
 
-// ==== Sinks: where an answer goes
+// ==== Sinks: receivers of answers
 
 typedef enum tesela_event_kind {
   TESELA_EVENT_OBJECT, ///< an object begins: keys and values follow, then END
@@ -327,7 +328,7 @@ TESELA_API tesela_status tesela_request_open(tesela_request *request, const char
 TESELA_API tesela_status tesela_request_folder(tesela_request *request, const char *field, int *fd,
                                                const char **name);
 
-// ==== JSON: the edge where text comes in and goes out
+// ==== JSON: requests and answers as text
 
 /// A text in JSON as a tree.
 typedef struct tesela_json_in {

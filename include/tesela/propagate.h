@@ -2,20 +2,21 @@
 /*
  * propagate.h - choose device layouts for the buffers of a graph, with the cheapest moves.
  *
- * Every buffer gets one layout of its target's family: a stick dim, with the other dims in host order, or one element per stick
- * (tesela_device_with_stick). Operators have needs (the rules of device.h); views move nothing. An operand that does not meet its
- * need is *moved* first: its buffer is copied to another stick dim (restickify).
+ * Every buffer gets one layout of its target's family: a stick dim, with the other dims in host order, or one element
+ * per stick (tesela_device_with_stick). Operators have needs (the rules of device.h); views move nothing. An operand
+ * that does not meet its need is *moved* first: its buffer is copied to another stick dim (restickify).
  *
  *   a f16[256,128] in sticks along 1, x f16[128,256] along 1, t1 = a.T + x
  *     a.T has its lanes along dim 0, x along dim 1: no stick of t1 is compatible with both
  *     strict: an error at t1       auto: one move of 32768 elements, of a or of x
  *
  * The price of a move is the number of device elements of the buffer, padding included, or the result of the caller's
- * function. The result has the least total price and, among those, the fewest moves, if `proven`; else `bound` is a lower bound.
+ * function. The result has the least total price and, among those, the fewest moves, if `proven`; else `bound` is a
+ * lower bound.
  *
- * Some views have no dim in their lanes in any layout of the buffer: a reshape that joins a part of a stick with another
- * dim, a slice from the middle of a stick. With `copies` a view may be copied instead, at the price of the copy's device
- * elements; copies and moves are minimized together.
+ * Some views have no dim in their lanes in any layout of the buffer: a reshape that joins a part of a stick with
+ * another dim, a slice from the middle of a stick. With `copies` a view may be copied instead, at the price of the
+ * copy's device elements; copies and moves are minimized together.
  *
  *   x f16[72,2,50] in sticks along 2, r = reshape x to [72,100], o = r @ y
  *     no stick of x has the 100 in its lanes: an error, with moves or without

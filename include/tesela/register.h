@@ -16,8 +16,9 @@
  * neither list, whose elements share a register; half of its operations fail on them. Here the error is
  * TESELA_REASON_MODE_NOT_PLACED.)
  *
- * Functions return layouts in *reduced form*: modes of extent 1 are dropped, and neighbouring modes of one dim are joined if
- * they are neighbours in one list. Replicas keep their spelling. tesela_register_canonical simplifies further.
+ * Functions return layouts in *reduced form*: modes of extent 1 are dropped, and neighbouring modes of one dim are
+ * joined if they are neighbours in one list. Replicas keep their spelling. tesela_register_canonical simplifies
+ * further.
  *
  * A tesela_register is a plain value of about 1.5 KiB: copy it with `=`. No function here allocates; any number of
  * threads may read one layout. `out` may always be the same object as an input. Errors have a reason
@@ -47,7 +48,7 @@ typedef struct tesela_register {
   int32_t local_modes[TESELA_REGISTER_MODES];
 } tesela_register;
 
-/* ---- construction ------------------------------------------------------------------------------------------ */
+/* ---- construction -------------------------------------------------------------------------------------- */
 
 /// Make a reduced layout from four lists.
 ///
@@ -109,7 +110,7 @@ TESELA_API tesela_status tesela_register_auto_local_spatial(tesela_register *out
                                                             int32_t rank, const int64_t *shape,
                                                             tesela_error *err);
 
-/* ---- shape changes; thread and local ids of each element stay ----------------------------------------------- */
+/* ---- shape changes; thread and local ids of each element stay ------------------------------------------ */
 
 /// Drop dims of extent 1. Example: shape [1,5], dims [0]: [5].
 /// In all functions dims count from 0; negative dims count from the end: -1 is the last.
@@ -147,7 +148,7 @@ TESELA_API tesela_status tesela_register_flatten(tesela_register *out, const tes
 TESELA_API tesela_status tesela_register_with_shape(tesela_register *out, const tesela_register *layout,
                                                     int32_t rank, const int64_t *shape, tesela_error *err);
 
-/* ---- composition and division ------------------------------------------------------------------------------- */
+/* ---- composition and division -------------------------------------------------------------------------- */
 
 /// outer * inner: each element of outer becomes a whole inner. Shapes multiply, the shorter one padded with leading 1s;
 /// with hi = x / inner.shape and lo = x % inner.shape, thread = outer(hi) * inner.spatial_size + inner(lo), and local ids
@@ -203,7 +204,7 @@ TESELA_API tesela_status tesela_register_reduce_to(tesela_register *out, const t
 TESELA_API tesela_status tesela_register_repeat_to(tesela_register *out, const tesela_register *layout,
                                                    int32_t rank, const int64_t *shape, tesela_error *err);
 
-/* ---- form and equality --------------------------------------------------------------------------------------- */
+/* ---- form and equality --------------------------------------------------------------------------------- */
 
 /// Reduced form; see the top of the file. Cannot fail.
 TESELA_API void tesela_register_reduced(tesela_register *out, const tesela_register *layout);
@@ -230,7 +231,7 @@ TESELA_API bool tesela_register_identical(const tesela_register *a, const tesela
 TESELA_API tesela_status tesela_register_covers(const tesela_register *have, const tesela_register *need,
                                                 bool *covers, tesela_error *err);
 
-/* ---- queries ------------------------------------------------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------------------------------------- */
 
 /// Number of threads that hold each element: the product of the replicas.
 TESELA_API int64_t tesela_register_copies(const tesela_register *layout);
@@ -262,7 +263,7 @@ TESELA_API tesela_status tesela_register_locate_at(const tesela_register *layout
 TESELA_API tesela_status tesela_register_hash(const tesela_register *layout, uint64_t *hash,
                                               tesela_error *err);
 
-/* ---- the core model -------------------------------------------------------------------------------------------- */
+/* ---- the core model ------------------------------------------------------------------------------------ */
 
 /// The relation: axes "thread" (0) and "local" (1); replicas stay replicas. Every function of layout.h works on it:
 /// place_of returns (thread, local) of the first copy, element_at is its inverse.
@@ -354,19 +355,19 @@ TESELA_API int32_t tesela_fragment_recognize(const tesela_register *layout, int3
  *   swizzle       (base, bits, shift): y = (x >> (base + shift)) & (2^bits - 1), the place is x ^ (y << base)
  *
  * The place of an element, in elements, is swizzle(offset + sum of mode * stride). These fields describe Tilus'
- * SharedLayout (`shape, mode_shape, mode_strides, optional_swizzle`) and, without a swizzle, its GlobalLayout.
- * The swizzle is CuTe's Swizzle<bits, base, shift> with the arguments in another order; for byte addresses base grows by
+ * SharedLayout (`shape, mode_shape, mode_strides, optional_swizzle`) and, without a swizzle, its GlobalLayout. The
+ * swizzle is CuTe's Swizzle<bits, base, shift> with the arguments in another order; for byte addresses base grows by
  * log2 of the bytes of an element.
  *
  *   shared_row_major_swizzle(64, 64, nbytes=2): shape [64,64], row pitch 128 bytes, Swizzle(base=3, bits=3, shift=3):
  *   element (3,17): 3*64 + 17 = 209 = 0b11_010_001; bits 6..8 are 3, so 209 ^ (3 << 3) = 201.
  *
- * "Shared" and "global" differ in the Tilus operations that use them and in print, not in the meaning of a place.
- * A tesela_tile_memory is a plain value; no function here allocates; `out` may be an input; any number of threads may read
- * one. Every function that makes one may return TESELA_E_LIMIT (dims, modes) and TESELA_E_OVERFLOW (places).
+ * "Shared" and "global" differ in the Tilus operations that use them and in print, not in the meaning of a place. A
+ * tesela_tile_memory is a plain value; no function here allocates; `out` may be an input; any number of threads may
+ * read one. Every function that makes one may return TESELA_E_LIMIT (dims, modes) and TESELA_E_OVERFLOW (places).
  *
- * Every operation is defined by places: an element of the result has the place of the element it comes from. An operation
- * that a swizzle makes impossible is refused; the swizzle is never dropped.
+ * Every operation is defined by places: an element of the result has the place of the element it comes from. An
+ * operation that a swizzle makes impossible is refused; the swizzle is never dropped.
  *
  * Least size. It is exactly 1 + the largest place if at most 2^16 elements share all bits above those that the swizzle
  * changes with the largest plain place (before the swizzle). This holds for every swizzle that changes bits below 16 of
@@ -393,7 +394,7 @@ typedef struct tesela_tile_memory {
   int64_t mode_strides[TESELA_REGISTER_MODES];
 } tesela_tile_memory;
 
-/* ---- construction -------------------------------------------------------------------------------------------- */
+/* ---- construction -------------------------------------------------------------------------------------- */
 
 /// Make a tile from its parts; modes of 1 are dropped, and neighbours of one dim are joined if stride = stride' * extent'.
 /// (Tilus joins some that overlap: [2,2,2] with strides [2,1,1] is [4,2] with strides [1,1] here, two modes.) swizzle NULL:
@@ -472,7 +473,7 @@ TESELA_API tesela_status tesela_tile_memory_recognize_wgmma(const tesela_tile_me
                                                             tesela_wgmma_form *form, bool *is,
                                                             tesela_error *err);
 
-/* ---- operations; a swizzle is kept if it can be expressed, else TESELA_E_UNSUPPORTED, reason SWIZZLE ---------------- */
+/* ---- operations; a swizzle is kept if it can be expressed, else TESELA_E_UNSUPPORTED, reason SWIZZLE ---- */
 
 /// Reserve `size` places; 0: the least size (see above). compose and prepend use the size as the distance between tiles.
 ///
@@ -542,7 +543,7 @@ TESELA_API tesela_status tesela_tile_memory_retain(tesela_tile_memory *out, cons
 TESELA_API tesela_status tesela_tile_memory_prepend(tesela_tile_memory *out, const tesela_tile_memory *layout,
                                                     int64_t n, tesela_error *err);
 
-/* ---- queries ------------------------------------------------------------------------------------------------------ */
+/* ---- queries ------------------------------------------------------------------------------------------- */
 
 /// The place of an element, in elements. TESELA_E_RANGE for an index outside the shape. O(modes).
 TESELA_API tesela_status tesela_tile_memory_place(const tesela_tile_memory *layout, const int64_t *index,

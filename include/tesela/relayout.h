@@ -12,10 +12,10 @@
  * Both layouts have the same shape and exactly one axis. A buffer is the address of place 0 of its axis and needs no
  * alignment. Elements of 1, 2 and 4 bits fill a byte from its low bits up.
  *
- * Written are every element, at every place that holds it (replicas), and the padding, as options->fill says. Padding
- * consists of the places that the digits of dst reach without an element - the rest of partial tiles, the values of
- * holes - and of all places after the last one they reach, up to the extent of the axis. Never written, in any mode:
- * places between digits (the gaps of a strided view) and places before the offset.
+ * A run writes every element, to every place that holds it (replicas), and the padding as options->fill requests.
+ * Padding consists of the places that the digits of dst reach without an element - the rest of partial tiles, the
+ * values of holes - and of all places after the last one they reach, up to the extent of the axis. Never written, in
+ * any mode: places between digits (the gaps of a strided view) and places before the offset.
  *
  * A plan is immutable: any number of threads may run it at the same time. Running allocates nothing; it uses up to
  * TESELA_PLAN_STACK bytes of stack in each thread that copies.
@@ -208,7 +208,9 @@ TESELA_API tesela_status tesela_plan_explain(const tesela_plan *plan, const tese
 
 /// Is a transform available between two types? TESELA_TRANSFORM_CONVERT converts any type to itself, and:
 ///   f32, f16, bf16, each to each other   round to nearest, ties to even; overflow to infinity; NaN stays NaN
+///   f64 <-> f32                          likewise
 ///   s8 <-> s4                            values outside -8..7 are clamped
+///   a type of 1, 2 or 4 bits, packed and in 8 bits   the low bits; back, with the sign or zeros above
 ///   s64, s16, s8 <-> s32; likewise for u  narrowing keeps the low bits
 ///   pred of different widths             anything but 0 is true, true is 1
 ///   pred in 8 bits <-> f32, f16, bf16    true is 1; back, anything but 0 and -0 is true, NaN included

@@ -13,20 +13,20 @@
  *   HLO text         instructions `%name = shape opcode(operands), attributes`, alone or in modules
  *   assignments      the values of a compiler's buffer assignment, only to identify the rows of memory reports
  *
- * They may contain terminal colours and HTML entities, be cut at the terminal's width, be one line with the two characters \n
- * for each newline (Python's repr, a JSON string), or mix lines of several processes that start with their rank, host or
- * pod; these are split by that prefix, and equal output of several processes counts once.
+ * They may contain terminal colours and HTML entities, be cut at the terminal's width, be one line with the two
+ * characters \n for each newline (Python's repr, a JSON string), or mix lines of several processes that start with
+ * their rank, host or pod; these are split by that prefix, and equal output of several processes counts once.
  *
  * Arrays of HLO text are counted once each:
  *
  *   1. The result of an instruction is an array in memory, unless its opcode only names memory that exists
- *      already (tuple, get-tuple-element, bitcast, while, every -done ...; tesela_report_opcode says each,
- *      with its reason). Of an asynchronous start only the destination counts; of a fusion or custom call with
+ *      already (tuple, get-tuple-element, bitcast, while, every -done ...; tesela_report_opcode gives the
+ *      reason for each). Of an asynchronous start only the destination counts; of a fusion or custom call with
  *      output_to_operand_aliasing only those results that are not an operand's memory.
  *   2. The entry computation counts; its parameters are the arguments. Any other computation counts only if a
  *      `while`, `conditional` or `call` of a counted computation names it; its parameters are its caller's
  *      arrays. So what a fusion, a reduction or a custom call computes inside never counts.
- *      Where it is missing, the arguments and results of entry_computation_layout stand for it.
+ *      Without it, the arguments and results of entry_computation_layout count.
  *   3. Computations named fused_... belong to fusions and are skipped. If the caller of a computation is
  *      unknown (the text ends before the entry computation, or the memory bound is exceeded while it waits for
  *      a caller) it counts unless its name contains "fus" or starts with "wrapped_"; a note says so.
@@ -84,7 +84,7 @@ extern "C" {
   X(TESELA_REPORT_TEMP_PADDED, "hlo_temp_padded", "HLO temp padded")       \
   X(TESELA_REPORT_FRAGMENTATION, "fragmentation", "fragmentation")
 
-/* Things a reader must know about the answer. symbol, code in JSON, loud: it changes what the figures
+/* Notes that a reader of the answer needs. symbol, code in JSON, loud: it changes what the figures
  * mean. */
 #define TESELA_REPORT_NOTE_MAP(X)                       \
   X(TESELA_REPORT_DISAGREE, "disagree", true)           \

@@ -2,9 +2,9 @@
 /*
  * xla.h - XLA shapes with tiled layouts: values, text, meaning.
  *
- * A tesela_xla_shape holds the fields of a text such as `f32[3,5]{1,0:T(2,2)}`; a plain value. tesela_xla_to_layout turns
- * it into a relation, a tesela_layout. A tesela_xla_tree holds a text with tuples. Bitcasts, the spellings of JAX and PJRT
- * and program shapes follow at the end.
+ * A tesela_xla_shape holds the fields of a text such as `f32[3,5]{1,0:T(2,2)}`; a plain value. tesela_xla_to_layout
+ * turns it into a relation, a tesela_layout. A tesela_xla_tree holds a text with tuples. Bitcasts, the spellings of JAX
+ * and PJRT and program shapes follow at the end.
  *
  * Source: XLA's tiled-layout document and the behaviour of layout.cc, shape_util.cc, layout_util.cc. Where those are
  * careless (S(300) wraps, T(2,2} is accepted, `*` is ignored when indexing) tesela refuses or is correct: docs/xla.md

@@ -59,6 +59,7 @@ REASON = {
     28: "MAX_HEADER",
     29: "MAX_NESTS",
     30: "MAX_STEPS",
+    31: "MAX_ARRAYS",
 }
 
 DTYPE = {

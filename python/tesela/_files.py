@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from . import _abi as abi
 from ._errors import LayoutError, MismatchError, UnsupportedError
 from ._frameworks import Framework
-from ._layout import Layout, layout
+from ._layout import Layout, layout, row_major
 from ._library import Error, address, byref, decoded, lib
-from ._narrow import row_major
 from ._slices import part_of
 from ._tensor import TiledArray
 

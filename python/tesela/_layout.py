@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import numbers
 import operator
 import os
+import re
 import struct
 import warnings
 from collections.abc import Sequence
@@ -483,8 +485,10 @@ def read_target(text: str) -> Any:
 def target_text(target: str | os.PathLike[str]) -> str:
     """The name of a built-in target, or the text of a target file; given as it is, or as the path of the file."""
     name = os.fspath(target)
-    if "\n" in name or lib.tesela_target_find(name.encode()) or (isinstance(target, str) and not os.path.exists(name)):
+    if re.search(r"\s", name) or lib.tesela_target_find(name.encode()):
         return name
+    if isinstance(target, str) and not os.path.exists(name):
+        op("parse", text="f32[]", target=name)  # the error for an unknown name
     with open(name, encoding="utf-8") as file:
         return file.read()
 
@@ -511,8 +515,9 @@ def layout(
     """
     if isinstance(text, Layout):
         return text
-    if not isinstance(text, str):
-        text = str(text)
+    if text is None or isinstance(text, (bytes, bytearray, list, dict, set, numbers.Number)):
+        raise TypeError(f"expected the text of a layout, or what prints as one, found {type(text).__name__}")
+    text = str(text)
     options: dict[str, Any] = {}
     if shape is not None:
         options["shape"] = tuple(operator.index(extent) for extent in shape)
@@ -549,3 +554,14 @@ def compare(a: Layout | str, b: Layout | str) -> Comparison:
     Difference(index=(0, 2), a=4, b=2)
     """
     return layout(a).compare(layout(b))
+
+
+def row_major(element: str, shape: tuple[int, ...], bits: int | None = None) -> Layout:
+    """The row-major layout of an array, of the type's own width or another one.
+
+    >>> row_major("s4", (2, 3), 4)
+    layout('s4[2,3]{1,0:E(4)}')
+    """
+    order = ",".join(map(str, reversed(range(len(shape)))))
+    braces = f"{{{order}{f':E({bits})' if bits else ''}}}" if shape or bits else ""
+    return layout(f"{element}[{','.join(map(str, shape))}]{braces}")

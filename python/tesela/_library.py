@@ -70,7 +70,7 @@ class Error(abi.tesela_error):
         message = message or decoded(self.message)
         if code == "MEMORY":
             return MemoryError(message)
-        if code == "IO":
+        if code == "IO" or abi.REASON.get(self.reason) == "PATH":
             return OSError(message)
         if code == "STOPPED":
             return KeyboardInterrupt(message)

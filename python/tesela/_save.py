@@ -13,9 +13,8 @@ from . import _abi as abi
 from ._arrays import borrow
 from ._errors import MismatchError
 from ._files import SAFETENSORS, File, missing
-from ._layout import Layout
+from ._layout import Layout, row_major
 from ._library import Error, address, byref, decoded, lib
-from ._narrow import row_major
 from ._tensor import TiledArray, layout_for, pack
 
 

@@ -16,7 +16,6 @@ from ._device import DeviceLayout, check_type
 from ._errors import MismatchError, UnsupportedError
 from ._layout import Layout, layout
 from ._library import Error, Progress, Stop, address, byref, lib, printed
-from ._narrow import dense, is_narrow, narrowed, widened
 from ._types import numpy_dtype
 
 SMALL = 1 << 20  # bytes that are copied too fast for Ctrl-C to matter
@@ -259,13 +258,6 @@ class TiledArray:
 
     def unpack(self, out: Any = None, *, threads: int | None = None, progress: Progress | None = None) -> Any:
         """The logical values, in `out` (any writable array of this shape and type) or in a new NumPy array."""
-        if is_narrow(self.layout):
-            places = self.to(dense(self.layout), threads=threads, progress=progress).physical
-            values = widened(places, self.size, self.layout.bits).view(self.dtype).reshape(self.shape)
-            if out is None:
-                return values
-            out[...] = values
-            return out
         if out is None:
             out = np.empty(self.shape, self.dtype)
         array = borrow(out, writable=True)
@@ -350,9 +342,6 @@ def pack(
         raise MismatchError(f"the array is {array.type}; expected {shape.element_type} for {shape}, or convert=True")
     if array.swapped:
         array = borrow(array.keep.astype(array.keep.dtype.newbyteorder("=")))
-    if is_narrow(shape) and array.type == shape.element_type:
-        values = narrowed(np.ascontiguousarray(x), shape.bits)
-        return TiledArray(Plan(dense(shape), shape, fill=fill, threads=threads)(values, progress=progress), shape)
     relation, start = array.relation()
     packed = TiledArray(places_of(shape), shape)
     if isinstance(shape, DeviceLayout):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * base.h - what every module shares inside the library: failing, checked arithmetic, text, memory.
+ * base.h - shared by all modules of the library: errors, checked arithmetic, text, memory.
  */
 #ifndef TESELA_SRC_BASE_H
 #define TESELA_SRC_BASE_H
@@ -12,7 +12,7 @@
 
 #include <tesela/base.h>
 
-/* ---- failing ---------------------------------------------------------------------------------------------- */
+/* ---- errors ----------------------------------------------------------------------------------------------- */
 
 /* Fill err (may be NULL) and return status: `return tesela__fail(err, TESELA_E_RANGE, at, "...")`. */
 tesela_status tesela__fail(tesela_error *err, tesela_status status, int64_t at, const char *format, ...)
@@ -44,7 +44,7 @@ void tesela__range_text(int64_t least, int64_t most, char *text, size_t room);
       return TESELA_E_INVALID;          \
     }                                   \
   } while (0)
-/* A buffer of more bytes than a pointer can count here, where a size_t may have 32 bits: TESELA_E_LIMIT. */
+/* TESELA_E_LIMIT for a buffer of more bytes than a pointer can address: a size_t may have only 32 bits. */
 #define TESELA__NEED_ROOM(err, bytes)      \
   do {                                     \
     if ((uint64_t)(bytes) > PTRDIFF_MAX) { \
@@ -78,7 +78,7 @@ static inline bool tesela__is_filled(const int64_t reserved[4]) {
 #define TESELA__FIRST_4(a, ...) (!(a) ? 0 : 1 + TESELA__FIRST_3(__VA_ARGS__))
 #define TESELA__FIRST_5(a, ...) (!(a) ? 0 : 1 + TESELA__FIRST_4(__VA_ARGS__))
 #define TESELA__FIRST_6(a, ...) (!(a) ? 0 : 1 + TESELA__FIRST_5(__VA_ARGS__))
-/* Fills err: name `which`, from 0 on, of "layout, sizes" is NULL. */
+/* Fill err: name number `which` of "layout, sizes" is NULL. */
 void tesela__say_null(tesela_error *err, const char *names, int which);
 void tesela__say_too_large(tesela_error *err);
 
@@ -144,8 +144,8 @@ const char *tesela__quote(const char *text, size_t length, char quoted[TESELA__Q
 /* The decimal point of strtod and printf follows the locale; that of tesela's texts does not. */
 char tesela__decimal_point(void);
 
-/* Edits between two words: letters to insert, drop, change, or swap with a neighbour, whatever their case. For a word beyond
- * TESELA__EDITS_WORD bytes the length of the longer one. */
+/* Edits between two words: letters to insert, delete, change, or swap with a neighbour, ignoring case. For a word of
+ * more than TESELA__EDITS_WORD bytes, the length of the longer one. */
 enum { TESELA__EDITS_WORD = 48 };
 size_t tesela__edits(const char *a, size_t n, const char *b, size_t m);
 
@@ -175,16 +175,16 @@ enum {
   TESELA__CPU_AVX512 = 4, /* F, BW, VL and DQ */
   TESELA__CPU_VBMI = 8,   /* with AVX512: byte permutes */
 };
-unsigned tesela__cpu(void); /* the TESELA__CPU_* bits of the CPU that runs */
+unsigned tesela__cpu(void); /* the TESELA__CPU_* bits of this CPU */
 
 /* ---- memory ----------------------------------------------------------------------------------------------- */
 
 /* The caller's allocator, or malloc and free for NULL. */
 tesela_allocator tesela__allocator(const tesela_allocator *allocator);
-/* NULL also for more bytes than the machine can address: sizes are summed in 64 bits, whatever size_t has. */
+/* NULL also for more bytes than the machine can address: sizes are summed in 64 bits, even if size_t has fewer. */
 void *tesela__alloc(const tesela_allocator *allocator, uint64_t size, size_t align);
 void tesela__release(const tesela_allocator *allocator, void *memory); /* NULL is allowed */
-/* Grow an array of `*capacity` items of `size` bytes to hold at least `need`; contents kept. false: no memory. */
+/* Grow an array of `*capacity` items of `size` bytes to at least `need`; contents are kept. False: no memory. */
 bool tesela__grow(const tesela_allocator *allocator, void **items, size_t size, size_t *capacity,
                   uint64_t need);
 

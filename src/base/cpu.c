@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cpu.c - the instruction sets that may be used. The CPU is asked once: in a virtual machine that takes 20 microseconds.
+ * cpu.c - the usable instruction sets. The CPU is queried once: in a virtual machine that takes 20 microseconds.
  */
 #include <stdatomic.h>
 
@@ -9,7 +9,7 @@
 #if TESELA__X86
 #include <cpuid.h>
 
-/* Half-precision conversions, which every CPU with AVX2 has so far but need not; not all compilers know the name. */
+/* Half-precision conversions: AVX2 does not imply them, but known CPUs have both. Not all compilers know the name. */
 static bool has_f16c(void) {
   unsigned a, b, c, d;
   return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * edits.c - the distance of two words, and the nearest of many, for "did you mean": letters to insert, drop,
- * change, or swap with their neighbour, upper and lower case alike (Damerau's distance, optimal string alignment).
+ * edits.c - the distance of two words, and the nearest of many, for "did you mean": letters to insert, delete,
+ * change, or swap with a neighbour, ignoring case (Damerau's distance, optimal string alignment).
  */
 #include "base/base.h"
 

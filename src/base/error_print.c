@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * error_print.c - an error as readable text: its message, the line of the text, and a caret under the byte that is wrong.
+ * error_print.c - an error as readable text: its message, the line of the text, and a caret under the faulty byte.
  *
  * Columns are counted twice: over the line, to choose the part to show, and while it is printed.
  */

@@ -2,8 +2,8 @@
 /*
  * os.h - what the library needs from the operating system: threads, locks, the clock, memory, files.
  *
- * Only os_*.c know a system; a test checks this. One family of files compiles to something: os_posix*.c, os_windows*.c, or
- * os_none.c, which needs standard C alone and has no threads (-DTESELA_OS_NONE chooses it anywhere).
+ * Only os_*.c know a system; a test checks this. Only one family of files is not empty: os_posix*.c, os_windows*.c, or
+ * os_none.c, which needs only standard C and has no threads (-DTESELA_OS_NONE chooses it anywhere).
  */
 #ifndef TESELA_SRC_OS_H
 #define TESELA_SRC_OS_H
@@ -33,8 +33,8 @@ int32_t tesela__cpu_count(void);
 int64_t tesela__cache_bytes(void);
 
 /* Call chunk(data, i) once for each 0 <= i < n on up to `threads` threads, the caller's included, and return after the
- * last. Chunk 0 is the caller's. Threads live no longer than the call; one that cannot be started leaves its chunks to the
- * others. */
+ * last. Chunk 0 is the caller's. Threads end before the call returns; a thread that cannot be started leaves its chunks
+ * to the others. */
 void tesela__run_on_threads(int32_t threads, int32_t n, void (*chunk)(void *data, int32_t i), void *data);
 
 /* A thread in addition to the caller's, until it returns from body. It does not receive signals to the process. */
@@ -47,10 +47,10 @@ void tesela__thread_join(tesela__thread thread);
 /* A number of the calling thread that no other thread has at the same time. */
 uintptr_t tesela__thread_self(void);
 
-/* A clock that only goes forward, in nanoseconds. */
+/* A monotonic clock, in nanoseconds. */
 int64_t tesela__clock_ns(void);
 
-void tesela__sleep_ns(int64_t ns); /* below a second */
+void tesela__sleep_ns(int64_t ns); /* less than a second */
 
 /* A lock. It must not be moved. */
 typedef struct tesela__lock {
@@ -92,37 +92,36 @@ void tesela__mapping_close(tesela__mapping *mapping);
 /* A file that appears complete or not at all; include/tesela/file.h describes how. */
 typedef struct tesela__output tesela__output;
 
-/* Room for the `bytes` bytes of the file at path; *data: where to write them. `unfinished` and `only_files` as in
+/* Begin a file of `bytes` bytes at path; *data: memory to write them to. `unfinished` and `only_files` as in
  * tesela_file_write_options. */
 tesela_status tesela__output_create(tesela__output **out, const char *path, int64_t bytes, char *unfinished,
                                     bool only_files, const tesela_allocator *allocator, uint8_t **data,
                                     tesela_error *err);
-/* All is written: give it its name, or pass it on. TESELA_E_STOPPED: the reader is closed. */
+/* After all is written: give the file its name, or send it to its stream. TESELA_E_STOPPED: the reader is closed. */
 tesela_status tesela__output_finish(tesela__output *out, tesela_error *err);
-/* Give up, unless it is finished; release it. NULL is allowed. */
+/* Discard the file, unless it is finished; release `out`. NULL is allowed. */
 void tesela__output_close(tesela__output *out);
 
-/* Room for `bytes` bytes in a partial file: it has the name ".NAME.partial.tesela" beside path from the beginning and stays when
- * this process ends, however it ends. The bytes of the output come first, then a record, a text. One whose record begins with `first` is
- * continued: *continued, and the bytes are those that an earlier process left. Any other begins with zeros. With `first` NULL nothing is
- * continued, and closing removes the file unless it is held. TESELA_E_IO if another process writes it; TESELA_E_UNSUPPORTED for a path
- * that is not a regular file. */
+/* Begin a partial file of `bytes` bytes: it is named ".NAME.partial.tesela" beside path from the start, and remains if
+ * this process ends or is killed. It has the bytes of the output, then a record, which is text. A file whose record
+ * begins with `first` is continued: *continued is set, and the bytes are those of the earlier process. Any other file
+ * starts with zeros. With `first` NULL nothing is continued, and closing removes the file unless it is held.
+ * TESELA_E_IO if another process writes it; TESELA_E_UNSUPPORTED for a path that is not a regular file. */
 tesela_status tesela__partial_create(tesela__output **out, const char *path, int64_t bytes, const char *first,
                                      bool only_files, const tesela_allocator *allocator, uint8_t **data,
                                      bool *continued, tesela_error *err);
-/* Up to `length` bytes of the record from `at` on; how many there are. */
+/* Read up to `length` bytes of the record from `at` on; returns their number. */
 int64_t tesela__partial_recall(const tesela__output *out, int64_t at, char *text, int64_t length);
-/* All bytes are on the disk; then the record ends with `text`, which stands at `at`. */
+/* Sync all bytes to the disk; then replace the record from `at` on by `text`. */
 tesela_status tesela__partial_note(tesela__output *out, int64_t at, const char *text, int64_t length,
                                    tesela_error *err);
-/* All bytes are on the disk, and the file keeps the name beside after it is closed. */
+/* Sync all bytes to the disk; the file keeps its partial name after it is closed. */
 tesela_status tesela__partial_hold(tesela__output *out, tesela_error *err);
-/* Open again what was held, with that many bytes, for tesela__output_finish; `removes`: tesela__output_close removes it unless it is
- * finished. */
+/* Reopen a held file of `bytes` bytes, to finish it; `removes`: tesela__output_close removes an unfinished one. */
 tesela_status tesela__partial_open(tesela__output **out, const char *path, int64_t bytes, bool removes,
                                    bool only_files, const tesela_allocator *allocator, tesela_error *err);
 
-/* All bytes of an output are on the disk, and what is read of them next comes from there where the system can do that. */
+/* Sync all bytes of an output to the disk, and read them from there next time, if the system can do that. */
 tesela_status tesela__output_reread(tesela__output *out, tesela_error *err);
 
 #endif

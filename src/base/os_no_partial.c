@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * os_no_partial.c - partial files where os_posix_partial.c is not: refused, so an interrupted copy starts again.
+ * os_no_partial.c - partial files on systems without os_posix_partial.c: refused, so an interrupted copy starts again.
  */
 #include "base/os.h"
 

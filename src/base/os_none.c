@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * os_none.c - no operating system beyond the C library: one thread, files read into memory and written from it. WebAssembly.
+ * os_none.c - only the C library, as in WebAssembly: one thread, files read into memory and written from it.
  *
- * A file of another program that is replaced keeps neither owner nor mode, links are not followed, and nothing is synced: standard
- * C knows none of them.
+ * A file that is replaced keeps neither owner nor mode, links are not followed, and nothing is synced: standard C has
+ * no functions for these.
  */
 #include "base/os.h"
 
@@ -69,7 +69,7 @@ static tesela_status fail_file(tesela_error *err, tesela_reason reason) {
                         errno ? strerror(errno) : "cannot be read or written");
 }
 
-/* All bytes of a stream. The C library's memory holds them, since there is no allocator when they are released. */
+/* Read all bytes of a stream, into memory of malloc, since no allocator is known when they are released. */
 static tesela_status read_all(FILE *file, uint8_t **data, int64_t *bytes, tesela_error *err) {
   size_t capacity = 0, length = 0, n;
   uint8_t *memory = NULL;
@@ -123,7 +123,7 @@ struct tesela__output {
   char path[PATH_BYTES]; /* "-": standard output */
   uint8_t *data;
   int64_t size;
-  char *unfinished; /* the name beside while there is one, else "" */
+  char *unfinished; /* the temporary name while it exists, else "" */
   char own_unfinished[PATH_BYTES];
 };
 
@@ -160,7 +160,7 @@ static bool put_bytes(FILE *file, const tesela__output *out) {
   return fwrite(out->data, 1, (size_t)out->size, file) == (size_t)out->size && fflush(file) == 0;
 }
 
-/* A file of a new name beside out->path; NULL: errno says why. */
+/* Create a file with a new name beside out->path; NULL: errno is set. */
 static FILE *open_beside(tesela__output *out) {
   const char *slash = strrchr(out->path, '/');
   int folder = slash ? (int)(slash + 1 - out->path) : 0;

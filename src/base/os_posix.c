@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * os_posix.c - threads, locks, the clock and memory of POSIX systems: facts about the machine, and threads that live no longer
- * than one call.
+ * os_posix.c - threads, locks, the clock and memory of POSIX systems: facts about the machine, and threads that live no
+ * longer than one call.
  *
- * No pool is kept, so that a process may fork at any time and nothing has to be torn down. Starting and joining a
+ * No pool is kept, so that a process may fork at any time and needs no cleanup. Starting and joining a
  * thread costs about 20 us; the callers start none for less than a millisecond of work.
  *
- * Chunks are handed out by a counter: a late or slow thread takes fewer, and one that cannot be started leaves its chunk to the
- * others. The calling thread always takes chunk 0.
+ * Threads take chunks from a counter: a late or slow thread runs fewer, and one that cannot be started leaves its chunk
+ * to the others. The calling thread always runs chunk 0.
  */
 /* For sched_getaffinity. It works only before the first header, so src/tesela.c has it at its top, too. */
 #ifndef _GNU_SOURCE
@@ -45,7 +45,7 @@ static int32_t count_cpus(void) {
 }
 
 int32_t tesela__cpu_count(void) {
-  static _Atomic int32_t known; /* 0: unknown yet; threads that ask at the same time get the same answer */
+  static _Atomic int32_t known; /* 0: unknown yet; concurrent callers find the same number */
   int32_t n = atomic_load_explicit(&known, memory_order_relaxed);
   if (n == 0) atomic_store_explicit(&known, n = count_cpus(), memory_order_relaxed);
   return n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * os_posix_file.c - the bytes of a file or a pipe in memory, without reading them; files without a name.
+ * os_posix_file.c - map the bytes of a file or a pipe; files without a name.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* O_TMPFILE */

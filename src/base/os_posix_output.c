@@ -114,7 +114,7 @@ static tesela_status open_unfinished(tesela__output *out, tesela_error *err) {
     return out->fd >= 0 ? TESELA_OK
                         : tesela__output_fail(err, "no temporary file (TMPDIR sets its folder): ");
   }
-  mode_t mode = out->replaces ? 0600 : 0666; /* the old file's mode comes at the end */
+  mode_t mode = out->replaces ? 0600 : 0666; /* the old file's mode is set at the end */
   out->fd = open_unnamed(out, mode);
   if (out->fd >= 0) return TESELA_OK;
   hold_signals(&before);
@@ -129,7 +129,7 @@ static tesela_status open_unfinished(tesela__output *out, tesela_error *err) {
                              "FILE writes into one): ");
 }
 
-/* Space for the bytes of out->fd on its disk; 0 or the error. */
+/* Reserve space for the bytes of out->fd on its disk; returns 0 or the error. */
 static int reserve(const tesela__output *out) {
 #ifdef __APPLE__ /* without posix_fallocate; a file system that cannot reserve may be full later */
   fstore_t room = {F_ALLOCATEALL, F_PEOFPOSMODE, 0, out->size, 0};
@@ -165,7 +165,7 @@ static tesela_status make_room(tesela__output *out, tesela_error *err) {
 
 tesela_status tesela__output_room(tesela__output *out, tesela_error *err) { return make_room(out, err); }
 
-/* The descriptor that a path means: 1 for "-" and /dev/stdout, N for /dev/fd/N; else -1. */
+/* The descriptor that a path names: 1 for "-" and /dev/stdout, N for /dev/fd/N; else -1. */
 static int descriptor_of(const char *path) {
   static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
   if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
@@ -276,9 +276,8 @@ static tesela_status write_stream(tesela__output *out, tesela_error *err) {
   return status;
 }
 
-/* Keep the mode of the replaced file and, if this process may, its owner and group. If the group cannot be kept, the new group
- * gets the rights of others; if either cannot, the set-id bits are cleared. Ignored on a file system without owners or modes.
- * */
+/* Keep the mode of the replaced file and, if this process may, its owner and group. If the group cannot be kept, the new
+ * group gets the rights of others; if either cannot, the set-id bits are cleared. Ignored without owners or modes. */
 static void keep_owner_and_mode(const tesela__output *out) {
   mode_t mode = out->mode;
   bool group = fchown(out->fd, (uid_t)-1, out->group) == 0;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * os_posix_partial.c - an output that survives the process: a partial file beside the final one, with a record after its bytes.
+ * os_posix_partial.c - an output that survives the process: a partial file beside the final one, with a record after
+ * its bytes.
  *
  *   .model.safetensors.partial.tesela      the bytes of the output, then the record
  *
- * The record is a text that the caller gives line by line; a line is written when all bytes that it speaks of are on the disk. A lock
- * keeps a second process out, and goes with the process that holds it.
+ * The record is text that the caller adds line by line; a line is written only after the bytes that it describes are on
+ * the disk. A lock excludes a second process, and ends with the process that has it.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
@@ -23,7 +24,7 @@
 
 enum { PARTIAL_TRIES = 100, PARTIAL_FIRST = 256 };
 
-/* The name beside, in out->own_unfinished. */
+/* Make the partial name, in out->own_unfinished. */
 static bool partial_name(tesela__output *out) {
   const char *slash = strrchr(out->path, '/');
   const int folder = slash ? (int)(slash + 1 - out->path) : 0;
@@ -33,7 +34,7 @@ static bool partial_name(tesela__output *out) {
   return length > 0 && (size_t)length < sizeof out->own_unfinished;
 }
 
-/* Open and lock the partial file; one that got its final name meanwhile is another file by then. */
+/* Open and lock the partial file; tries again if the name belongs to another file after the lock. */
 static tesela_status partial_lock(tesela__output *out, int flags, tesela_error *err) {
   struct stat opened, named;
   for (int i = 0; i < PARTIAL_TRIES; i++) {
@@ -54,7 +55,7 @@ static tesela_status partial_lock(tesela__output *out, int flags, tesela_error *
     close(out->fd);
     out->fd = -1;
   }
-  return tesela__fail(err, TESELA_E_IO, -1, "other processes give and remove its partial file");
+  return tesela__fail(err, TESELA_E_IO, -1, "other processes rename and remove its partial file");
 }
 
 static tesela_status partial_new(tesela__output **out, const char *path, int64_t bytes, bool only_files,
@@ -109,7 +110,7 @@ static bool partial_write(const tesela__output *out, int64_t at, const char *tex
   return true;
 }
 
-/* Written bytes of the mapping, and the file's size, on the disk. */
+/* Sync the written bytes of the mapping, and the file's size, to the disk. */
 static bool partial_sync(const tesela__output *out) {
   if (out->size > 0 && msync(out->data, (size_t)out->size, MS_SYNC) != 0) return false;
   return fsync(out->fd) == 0 || errno == EINVAL || errno == EOPNOTSUPP;

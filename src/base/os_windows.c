@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * os_windows.c - threads, locks, the clock and memory of Windows. As in os_posix.c, threads live no longer than one call and
- * chunks are handed out by a counter.
+ * os_windows.c - threads, locks, the clock and memory of Windows. As in os_posix.c, threads end with the call, and take
+ * chunks from a counter.
  */
 #include "base/os_windows.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 enum {
-  MOST_THREADS = 1023,    /* that are started: with the caller, one for each of 1024 chunks */
+  MOST_THREADS = 1023,    /* most threads to start: with the caller, one for each of 1024 chunks */
   THREAD_STACK = 1 << 20, /* TESELA_PLAN_STACK, and room for the C library */
   MOST_CACHES = 256,
   USUAL_CACHE = 16 << 20

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * os_windows_file.c - the bytes of a file or a pipe in memory, without reading them; paths, errors and files without a name of
+ * os_windows_file.c - map the bytes of a file or a pipe; paths, errors and files without a name on
  * Windows.
  */
 #include "base/os_windows.h"
@@ -46,7 +46,7 @@ bool tesela__windows_write(HANDLE to, const uint8_t *data, int64_t bytes) {
   return true;
 }
 
-/* All that comes from `from`, to `to`. The end of a pipe is an error of its own. */
+/* Copy all bytes of `from` to `to`. Windows reports the end of a pipe as an error. */
 static tesela_status copy_stream(HANDLE from, HANDLE to, uint8_t *block, tesela_error *err) {
   for (;;) {
     DWORD n = 0;
@@ -59,7 +59,7 @@ static tesela_status copy_stream(HANDLE from, HANDLE to, uint8_t *block, tesela_
   }
 }
 
-/* All that comes from `from`, in an unnamed file. */
+/* Copy all bytes of `from` to an unnamed file. */
 static tesela_status keep_stream(HANDLE from, HANDLE *kept, const tesela_allocator *allocator,
                                  tesela_error *err) {
   uint8_t *block = tesela__alloc(allocator, STREAM_BLOCK, 1);
@@ -83,7 +83,7 @@ static tesela_status map_file(tesela__mapping *mapping, HANDLE file, tesela_erro
   HANDLE section = CreateFileMappingW(file, NULL, PAGE_READONLY, 0, 0, NULL);
   if (section) mapping->data = MapViewOfFile(section, FILE_MAP_READ, 0, 0, 0);
   DWORD why = GetLastError();
-  if (section) CloseHandle(section); /* the view keeps it */
+  if (section) CloseHandle(section); /* the view keeps it open */
   if (!mapping->data) return tesela__windows_fail(err, why, TESELA_REASON_NONE, "cannot be mapped: ");
   return TESELA_OK;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * os_windows_output.c - a file that is there whole or not at all, on Windows.
+ * os_windows_output.c - a file that appears complete or not at all, on Windows.
  *
- * The bytes have a name of their own beside the final one until they are whole, of the size that they will have, so that a full
- * disk is an error before the first byte; then a rename replaces the old file, whose attributes and rights are not kept.
+ * Until the bytes are complete they have a temporary name beside the final one, in a file of the final size, so that a
+ * full disk is an error before the first byte; then a rename replaces the old file, whose attributes and rights are not
+ * kept.
  */
 #include "base/os_windows.h"
 
@@ -15,12 +16,12 @@ enum { PATH_BYTES = 4096, TRIES = 100 };
 struct tesela__output {
   tesela_allocator allocator;
   char path[PATH_BYTES];
-  HANDLE to;   /* where a stream goes; INVALID_HANDLE_VALUE: a file */
+  HANDLE to;   /* destination of a stream; INVALID_HANDLE_VALUE: a file */
   HANDLE file; /* of the bytes */
   uint8_t *data;
   int64_t size;
   bool mapped;
-  char *unfinished; /* the name beside while there is one, else "" */
+  char *unfinished; /* the temporary name while it exists, else "" */
   char own_unfinished[PATH_BYTES];
 };
 
@@ -35,7 +36,7 @@ static tesela_status fail_output(tesela_error *err, const char *what) {
   return tesela__windows_fail(err, why, TESELA_REASON_NONE, what);
 }
 
-/* Where the bytes go in the end. */
+/* Find the destination of the bytes. */
 static tesela_status look_at_path(tesela__output *out, const char *path, bool only_files, tesela_error *err) {
   wchar_t wide[TESELA__WIDE_PATH];
   DWORD mode;
@@ -64,7 +65,7 @@ static tesela_status look_at_path(tesela__output *out, const char *path, bool on
   return TESELA_OK;
 }
 
-/* A new file with a name beside out->path, ".model.npy.1a2b3c.tesela", which is noted. */
+/* A new file with a name beside out->path, ".model.npy.1a2b3c.tesela", which is recorded. */
 static HANDLE open_beside(tesela__output *out) {
   const char *slash = out->path + strlen(out->path);
   while (slash > out->path && !strchr("/\\:", slash[-1])) slash--;
@@ -84,7 +85,7 @@ static HANDLE open_beside(tesela__output *out) {
   return INVALID_HANDLE_VALUE;
 }
 
-/* `size` bytes that are there, mapped. */
+/* Reserve and map `size` bytes. */
 static tesela_status make_room(tesela__output *out, tesela_error *err) {
   static uint8_t nothing[1];
   char what[64];
@@ -96,7 +97,7 @@ static tesela_status make_room(tesela__output *out, tesela_error *err) {
     section = CreateFileMappingW(out->file, NULL, PAGE_READWRITE, 0, 0, NULL);
   void *view = section ? MapViewOfFile(section, FILE_MAP_WRITE, 0, 0, 0) : NULL;
   DWORD why = GetLastError();
-  if (section) CloseHandle(section); /* the view keeps it */
+  if (section) CloseHandle(section); /* the view keeps it open */
   out->mapped = view != NULL;
   if (view) out->data = view;
   if (view) return TESELA_OK;

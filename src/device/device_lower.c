@@ -2,7 +2,7 @@
 /* device_lower.c - a device layout as a layout of the core. */
 #include "device/device.h"
 
-/* Split one host dim along its chain and place the digits. A digit that is always 0 is not made. */
+/* Split one host dim along its chain and place the digits. Skips digits that are always 0. */
 static tesela_status lower_dim(const tesela_device_layout *layout, int32_t host_dim, int32_t axis,
                                tesela_layout *out, tesela_error *err) {
   tesela__device_chain chain = tesela__device_chain_of(layout->n_dims, layout->dim, host_dim);
@@ -37,7 +37,7 @@ tesela_status tesela_device_to_layout(const tesela_device_layout *layout, tesela
   for (int32_t j = 0; j < layout->n_dims && status == TESELA_OK; j++) {
     const tesela_device_dim *dim = &layout->dim[j];
     int32_t digit;
-    if (dim->dim >= 0 || dim->extent < 2 || dim->stride == 0) continue; /* stride 0: there are no elements */
+    if (dim->dim >= 0 || dim->extent < 2 || dim->stride == 0) continue; /* stride 0: no elements */
     status = tesela_layout_add_digit(&made, dim->dim == TESELA_DIM_REPLICATED ? TESELA_REPLICA : TESELA_HOLE,
                                      dim->extent, &digit, err);
     if (status == TESELA_OK) status = tesela_layout_place(&made, digit, axis, dim->stride, err);

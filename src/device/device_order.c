@@ -4,7 +4,7 @@
 
 #include "device/device.h"
 
-/* The device dims as they are listed. */
+/* The device dims under construction. */
 typedef struct order_list {
   const tesela_device_host *host;
   const tesela_device_padding *padding;
@@ -22,7 +22,7 @@ static void order_add(order_list *list, int32_t dim, int64_t step, int64_t exten
   list->dim[list->n++] = (tesela_device_dim){extent, dim < 0 ? 0 : step, 0, dim};
 }
 
-/* Elements along a dim as laid out; 1 for none. */
+/* Extent of a dim with its padding; 1 for dim -1. */
 static int64_t order_extent(const order_list *list, int32_t dim) {
   if (dim < 0) return 1;
   int64_t extent = list->host->shape[dim];
@@ -37,7 +37,7 @@ static void order_blocks(order_list *list, int32_t dim) {
 
 static void order_lanes(order_list *list, int32_t dim) { order_add(list, dim, 1, list->lanes); }
 
-/* Rows and columns in tiles of tiles; the last tile's rows are cut so that a stick is whole rows, or a part of one. */
+/* Rows and columns in nested tiles; a stick is whole rows of the last tile, or a part of one row. */
 static tesela_status order_tiles(order_list *list, const tesela_target *target, int32_t rows, int32_t columns,
                                  int32_t *stick_dims, tesela_error *err) {
   int64_t extent[2] = {order_extent(list, rows), order_extent(list, columns)};
@@ -89,7 +89,7 @@ static void order_arrange(order_list *list, tesela_order order, int32_t n, const
   order_lanes(list, stick);
 }
 
-/* dim_order names each dim once; a last one, after all, may be TESELA_STICK_SPARSE. */
+/* Check that dim_order has each dim once, then optionally TESELA_STICK_SPARSE, and that padding is not negative. */
 static tesela_status order_check(const tesela_device_host *host, int32_t n, const int32_t *dim_order,
                                  const tesela_device_padding *padding, tesela_error *err) {
   bool seen[TESELA_MAX_RANK] = {0};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_view.c - device coordinates of a view: what may be asked for, and what each of its dims feeds.
+ * device_view.c - device coordinates of a view: checks the view, then computes its layout, its feeds and its lane
+ * verdict.
  */
 #include "device/view.h"
 
@@ -15,11 +16,13 @@ const char *tesela_lane_name(tesela_lane lane) {
   return NULL;
 }
 
-/* Sums of places and offsets are bounded as if digits were independent: that may be twice what they reach. */
+/* Limit of places and offsets. Sums are bounded as if digits were independent, at most twice the true maximum. */
 static const int64_t DVIEW_MOST = INT64_MAX / 4;
 
 /* ---- the base's storage ------------------------------------------------------------------------------------ */
 
+/* The host dims by decreasing stride; each stride must be a multiple of the next and exceed the reach of all smaller
+ * ones. */
 static tesela_status dview_storage_of(tesela__view_storage *storage, const tesela_device_host *host,
                                       const int64_t *strides, tesela_error *err) {
   int64_t row_major[TESELA_MAX_RANK], next = 1, room = 1;
@@ -64,16 +67,16 @@ static tesela_status dview_storage_of(tesela__view_storage *storage, const tesel
 /* ---- a view's bounds --------------------------------------------------------------------------------------- */
 
 static int64_t dview_step_reach(const tesela_host_view *view, int32_t d, bool up) {
-  int64_t reach = (view->shape[d] - 1) * view->stride[d]; /* view_check_numbers saw that it fits */
+  int64_t reach = (view->shape[d] - 1) * view->stride[d]; /* fits: dview_check */
   return up == (reach > 0) ? reach : 0;
 }
 
-/* The smallest index at `limit` or more (up), or at `limit` or less; there is one. */
+/* The first index at offset `limit` or more (up), or at `limit` or less; it exists. */
 static void dview_first_beyond(const tesela_host_view *view, int64_t limit, bool up, int64_t *index) {
   int64_t missing = limit - view->offset;
   for (int32_t d = 0; d < view->rank; d++) missing -= dview_step_reach(view, d, up);
   for (int32_t d = 0; d < view->rank;
-       d++) { /* missing: what is still wanting if the dims from d on do all they can */
+       d++) { /* missing: distance to `limit` with dims d and later at their extreme */
     int64_t stride = view->stride[d], reach = dview_step_reach(view, d, up);
     missing += reach; /* without dim d */
     index[d] = 0;
@@ -84,6 +87,7 @@ static void dview_first_beyond(const tesela_host_view *view, int64_t limit, bool
   }
 }
 
+/* Report the first element outside the storage. */
 static tesela_status dview_outside(const tesela_host_view *view, int64_t span, bool below, bool above,
                                    tesela_error *err) {
   int64_t low[TESELA_MAX_RANK] = {0}, high[TESELA_MAX_RANK] = {0}, *first = high;
@@ -106,13 +110,13 @@ static tesela_status dview_outside(const tesela_host_view *view, int64_t span, b
     tesela__putf(&sink, d ? ",%" PRId64 : "%" PRId64, first[d]);
     offset += first[d] * view->stride[d];
   }
-  (void)tesela__sink_finish(&sink, NULL); /* cut where it is too long */
+  (void)tesela__sink_finish(&sink, NULL); /* a long text is cut */
   return tesela__fail(err, TESELA_E_RANGE, -1,
                       "element (%s) of the view is at host offset %" PRId64 "; the base has 0 to %" PRId64,
                       text, offset, span - 1);
 }
 
-/* Numbers in range, and no element outside the storage. */
+/* Check that numbers are in range and that no element is outside the storage. */
 static tesela_status dview_check(const tesela_host_view *view, int64_t span, bool *empty, tesela_error *err) {
   if (view->rank < 0 || view->rank > TESELA_MAX_RANK)
     return tesela__fail(err, TESELA_E_LIMIT, -1, "rank %" PRId32 "; expected 0 to %d", view->rank,
@@ -172,7 +176,7 @@ tesela_status tesela_device_view_of(tesela_device_view *out, const tesela_device
   out->first = -1;
   if (!empty) {
     const int64_t zero[TESELA_MAX_RANK] = {0};
-    (void)tesela_layout_place_of(&out->layout, zero, &out->first, NULL); /* there is an index 0 */
+    (void)tesela_layout_place_of(&out->layout, zero, &out->first, NULL); /* index 0 exists */
   }
   dview_set_feeds(out);
   out->lane = TESELA_LANE_UNKNOWN;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dims.c - a device layout from its device dims: does every element get a place of its own? */
+/* dims.c - a device layout from its device dims; checks that every element gets its own place. */
 #include <string.h>
 
 #include "device/device.h"
@@ -16,14 +16,14 @@ tesela__device_chain tesela__device_chain_of(int32_t n_dims, const tesela_device
   return chain;
 }
 
-/* What a chain leaves of a host dim, and the device dim whose digits end first; small is -1 if none does. */
+/* A host dim split along its chain. */
 typedef struct dims_rest {
-  int64_t rest, least; /* of the coordinate; the smallest one without a place */
-  int32_t small;
+  int64_t rest, least; /* the range that remains; the smallest coordinate without a place */
+  int32_t small;       /* the device dim that is too small for it, or -1 */
 } dims_rest;
 
-/* The digits above one are 0 for a coordinate below their steps, so the smallest coordinate without a place is
- * step * extent of a digit that is too small. `ones`: dims of extent 1 take digits, too. */
+/* A coordinate below a digit's step has digit 0 there, so the smallest coordinate without a place is step * extent of a
+ * digit that is too small. `ones`: dims of extent 1 are digits, too. */
 static dims_rest dims_follow(const tesela_device_dim *dims, const tesela__device_chain *chain, int64_t size,
                              bool ones, int64_t reached[TESELA_DEVICE_DIMS]) {
   dims_rest left = {.rest = size, .least = INT64_MAX, .small = -1};
@@ -42,8 +42,8 @@ static dims_rest dims_follow(const tesela_device_dim *dims, const tesela__device
   return left;
 }
 
-/* Every coordinate of a host dim must have digits. A device dim of extent 1 takes none; where the others leave a coordinate
- * without a place it is named as the digit it would be: the blocks of a dim that has more than one. */
+/* Check that every coordinate of a host dim has digits. Device dims of extent 1 are not digits; but if the others are
+ * not enough, they count, so that the message can name one: the blocks of a dim that needs more than one block. */
 static tesela_status dims_check_chain(const tesela_device_host *host, int32_t host_dim, int32_t n_dims,
                                       const tesela_device_dim *dims, int64_t reached[TESELA_DEVICE_DIMS],
                                       tesela_error *err) {
@@ -97,7 +97,7 @@ static tesela_status dims_row_major(tesela_device_layout *layout, tesela_error *
   return TESELA_OK;
 }
 
-/* Given strides: the places are those up to the last digit of each dim; reached digits must not meet. */
+/* Given strides: count places up to the last digit of each dim, and check that digits in use do not meet. */
 static tesela_status dims_strided(tesela_device_layout *layout, const int64_t *reached, tesela_error *err) {
   int64_t last = 0;
   bool empty = false;
@@ -122,11 +122,11 @@ static tesela_status dims_strided(tesela_device_layout *layout, const int64_t *r
     if (next < 0) break;
     before = layout->dim[next].stride;
     if (before < room)
-      return tesela__fail(
-          err, TESELA_E_INVALID, -1,
-          "device dim %d has stride %lld; the dims below it take %lld places: elements could share a place",
-          next, (long long)before, (long long)room);
-    room += (reached[next] - 1) * before; /* below `places` */
+      return tesela__fail(err, TESELA_E_INVALID, -1,
+                          "device dim %d has stride %lld; expected %lld or more, the places of the dims "
+                          "below it: elements could share a place",
+                          next, (long long)before, (long long)room);
+    room += (reached[next] - 1) * before; /* stays below `places` */
   }
   return TESELA_OK;
 }
@@ -134,7 +134,7 @@ static tesela_status dims_strided(tesela_device_layout *layout, const int64_t *r
 static tesela_status dims_check_sticks(tesela_device_layout *layout, tesela_error *err) {
   int64_t product = 1, stride = 1;
   if (layout->stick_dims < 1 || layout->stick_dims > layout->n_dims)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "%d stick dims for %d device dims", layout->stick_dims,
+    return tesela__fail(err, TESELA_E_RANGE, -1, "%d stick dims; expected 1 to %d", layout->stick_dims,
                         layout->n_dims);
   bool sparse = true;
   for (int32_t k = 0; k < layout->stick_dims; k++) {

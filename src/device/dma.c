@@ -8,8 +8,8 @@
  *   fewer    dma_reduce.c    joins nests, merged form only; for few elements tries all lists
  *   limits   dma_limits.c    cuts nests until the engine can run them
  *
- * Bounds: numbers of tuples apart (no two fit into one box) multiply over host dims. If a search over all tilings gives the
- * least count of one host dim, each tuple apart of the others needs that many boxes.
+ * Lower bounds: the sizes of sets of tuples of which no two fit into one box multiply over host dims. If a search over
+ * all tilings gives the least count of one host dim, each tuple of the other sets needs that many boxes.
  */
 #include "device/dma.h"
 
@@ -19,12 +19,12 @@ typedef struct dma_maker {
   const tesela_dma_options *options;
   tesela__dma_digit_list digits;
   tesela__dma_boxes box[TESELA__DMA_CHAINS]; /* per chain */
-  int32_t bound;                             /* for products of digit ranges */
-  int32_t least;                             /* for any nests, within the limits */
+  int32_t bound;                             /* lower bound for products of digit ranges */
+  int32_t least;                             /* lower bound for any nests within the limits */
 } dma_maker;
 
-/* Refuse early if the number of nests, unless few enough to be joined, exceeds the engine's limit. Padding has other nests than
- * elements. */
+/* Refuse early if there are more nests than the engine's limit, and too many to be joined. Padding has other nests than
+ * the elements. */
 static tesela_status dma_check_count(const dma_maker *m, int64_t nests, tesela_error *err) {
   const tesela_dma_limits *limits = m->options->padding ? NULL : m->options->limits;
   if (limits && limits->max_nests && limits->max_nests < TESELA__DMA_NESTS && nests > limits->max_nests &&
@@ -56,13 +56,13 @@ static tesela_status dma_cut_chains(dma_maker *m, tesela_error *err) {
   for (int32_t best = 0; best < m->digits.n_chains; best++) {
     int64_t product = 1;
     for (int32_t c = 0; c < m->digits.n_chains; c++) product *= c == best ? bounds[c].least : bounds[c].apart;
-    bound = tesela__max(bound, product); /* at most the nests */
+    bound = tesela__max(bound, product); /* at most `nests` */
   }
   m->bound = (int32_t)bound;
   return TESELA_OK;
 }
 
-/* All products of one box per chain over all digits, chain 0 slowest. */
+/* All products of one box per chain, chain 0 slowest. */
 static tesela_status dma_products(dma_maker *m, tesela__dma_boxes *all, tesela_error *err) {
   size_t at[TESELA__DMA_CHAINS] = {0};
   int32_t n = m->digits.n;
@@ -96,7 +96,7 @@ static void dma_merged(const dma_maker *m, tesela_nest *nest, const int64_t *box
   tesela__dma_coalesce(nest);
 }
 
-/* One loop per device dim; single places of padding between them in a loop of their own. */
+/* One loop per device dim; single places of padding between them get their own loop. */
 static tesela_status dma_plain(const dma_maker *m, tesela_nest *nest, const int64_t *box,
                                const int64_t *host_stride, tesela_error *err) {
   const tesela_device_layout *layout = m->layout;
@@ -117,13 +117,13 @@ static tesela_status dma_plain(const dma_maker *m, tesela_nest *nest, const int6
   return TESELA_OK;
 }
 
-/* Host strides of the loops in plain form: step times the stride of the owner. */
+/* Host strides of the loops in plain form: step times the stride of the host dim. */
 static void dma_plain_strides(const dma_maker *m, const int64_t *strides, int64_t *out) {
   const tesela_device_host *host = &m->layout->host;
   int64_t unit[TESELA_MAX_RANK], pitch = 1;
   for (int32_t d = host->rank - 1; d >= 0; d--) {
     unit[d] = strides ? strides[d] : pitch;
-    if (!tesela__mul(pitch, host->shape[d], &pitch)) pitch = 0; /* only of no elements */
+    if (!tesela__mul(pitch, host->shape[d], &pitch)) pitch = 0; /* only without elements */
   }
   for (int32_t j = 0; j < m->layout->n_dims; j++) {
     const tesela_device_dim *dim = &m->layout->dim[j];
@@ -152,7 +152,7 @@ static tesela_status dma_nest_of(const dma_maker *m, tesela_nest *nest, const in
   return TESELA_OK;
 }
 
-/* A nest per box, cut where there are limits. */
+/* A nest per box, cut to the limits if given. */
 static tesela_status dma_nests(const dma_maker *m, tesela__dma_list *list, const tesela__dma_boxes *all,
                                const int64_t *strides, const tesela_dma_limits *limits, tesela_error *err) {
   int64_t host_stride[TESELA_DEVICE_DIMS];
@@ -168,7 +168,7 @@ static tesela_status dma_nests(const dma_maker *m, tesela__dma_list *list, const
   return status;
 }
 
-/* Nests of few boxes may be reduced; nests of many are made and cut one by one. */
+/* Few nests are reduced; many are created and cut one by one. */
 static tesela_status dma_all_nests(dma_maker *m, const tesela__dma_boxes *all, const int64_t *strides,
                                    tesela_error *err) {
   if (!tesela__dma_few(all->n)) {

@@ -2,15 +2,16 @@
 /*
  * dma_bound.c - a lower bound on boxes: tuples of which no two fit into one box.
  *
- * Two tuples fit into one box if the box that they span is inside the space (dma.h describes the test). A set without such a
- * pair needs one box per tuple. It is chosen greedily among corners of the given boxes, first the maximal tuples of the space.
- * If coordinates start at 0, no two of those fit into one box.
+ * Two tuples fit into one box if the box that they span is inside the space (dma.h describes the test). A set without
+ * such a pair needs one box per tuple. It is chosen greedily among corners of the given boxes, first the maximal tuples
+ * of the space. If coordinates start at 0, no two of those fit into one box.
  */
 #include "device/dma.h"
 
 enum { DMA_BOUND_BOXES = 1024, DMA_FEW = 100, DMA_CORNERS = 16, DMA_ORDERS = 4 };
 
-/* Is the coordinate of this tuple below `hi` and not below `lo`? `proper`: check that the tuple belongs to it, too. */
+/* Is the coordinate of this tuple not below lo (if `low`) and below hi (if `high`)? `proper`: is it the coordinate's
+ * tuple? */
 static bool dma_within(const tesela__dma_space *space, const int64_t *tuple, bool proper, bool low,
                        bool high) {
   int64_t sum = 0, part;
@@ -21,7 +22,6 @@ static bool dma_within(const tesela__dma_space *space, const int64_t *tuple, boo
   return (!low || sum >= space->lo) && (!high || sum < space->hi);
 }
 
-/* Is the box from a up to b (both included) inside the space? */
 bool tesela__dma_inside(const tesela__dma_space *space, const int64_t *a, const int64_t *b) {
   if (!dma_within(space, b, true, false, true) || !dma_within(space, a, false, true, false)) return false;
   for (size_t i = 0; space->taken && i < space->taken->n; i++) {
@@ -34,6 +34,7 @@ bool tesela__dma_inside(const tesela__dma_space *space, const int64_t *a, const 
   return true;
 }
 
+/* Do two tuples fit into one box? */
 static bool dma_together(const tesela__dma_space *space, const int64_t *x, const int64_t *y) {
   int64_t low[TESELA__DMA_DIGITS], high[TESELA__DMA_DIGITS];
   for (int32_t k = 0; k < space->n; k++) {
@@ -43,7 +44,7 @@ static bool dma_together(const tesela__dma_space *space, const int64_t *x, const
   return tesela__dma_inside(space, low, high);
 }
 
-/* Is the space without a tuple one digit above (by = 1) or below (by = -1)? */
+/* Is the tuple maximal (by = 1) or minimal (by = -1) in the space, in each digit? */
 static bool dma_extreme(const tesela__dma_space *space, const int64_t *tuple, int64_t by) {
   int64_t next[TESELA__DMA_DIGITS];
   memcpy(next, tuple, (size_t)space->n * sizeof *next);
@@ -55,7 +56,8 @@ static bool dma_extreme(const tesela__dma_space *space, const int64_t *tuple, in
   return true;
 }
 
-/* Corner `which` of a box: bit i set puts the i-th digit that has more than one value at its end; the last bit all others. */
+/* Corner `which` of a box: bits 0 to 2 put the first three digits with more than one value at their end, bit 3 the
+ * others. */
 static void dma_corner(int64_t *tuple, const int64_t *box, int32_t n, unsigned which) {
   unsigned bit = 0;
   for (int32_t k = 0; k < n; k++) {
@@ -66,10 +68,11 @@ static void dma_corner(int64_t *tuple, const int64_t *box, int32_t n, unsigned w
 }
 
 typedef struct dma_pick {
-  int64_t *tuple; /* of the set */
+  int64_t *tuple; /* tuples of the set */
   int32_t n, most;
 } dma_pick;
 
+/* Add a tuple unless it fits into one box with another one of the set. */
 static void dma_offer(dma_pick *pick, const tesela__dma_space *space, const int64_t *tuple) {
   size_t width = (size_t)space->n;
   if (pick->n == pick->most) return;
@@ -92,7 +95,7 @@ static void dma_pass(dma_pick *pick, const tesela__dma_space *space, const tesel
     if (order == 2) break;
   }
   unsigned by =
-      pick->most > DMA_FEW ? DMA_CORNERS - 1 : 1; /* of many boxes the first and the last corner only */
+      pick->most > DMA_FEW ? DMA_CORNERS - 1 : 1; /* many boxes: only the first and the last corner */
   for (unsigned which = 0; which < DMA_CORNERS; which += by)
     for (int32_t i = 0; i < pick->most; i++) {
       dma_corner(tuple, tesela__dma_box(boxes, (size_t)i), space->n,

@@ -2,16 +2,16 @@
 /*
  * dma_cut.c - tile the digits of the coordinates [lo, hi) with few boxes.
  *
- * At one step m, [lo, hi) is a partial digit a from residue f on, whole digits, and a partial digit b below residue l. The
- * residues are coordinates for the smaller steps: the same problem again. There are several choices:
+ * At one step m, [lo, hi) is a partial digit a from residue f on, whole digits, and a partial digit b below residue l.
+ * The residues are coordinates for the smaller steps: the same problem again. There are several choices:
  *
  *   stacks     a x [f,m)    between x [0,m)      b x [0,l)
  *   segments   between the cuts f and l of [0,m) the digits are equal
- *   last       a x [f,m)    (between + b) x [0,c)    between x [c,m)    b x [c,l)     c: l without some of its small digits
- *   first      (a + between) x [c,m)    between x [0,c)    a x [f,c)    b x [0,l)     c: f, rounded up so
+ *   last       a x [f,m)    (between + b) x [0,c)    between x [c,m)    b x [c,l)     c: l without some small digits
+ *   first      (a + between) x [c,m)    between x [0,c)    a x [f,c)    b x [0,l)     c: f with these digits rounded up
  *
- * Stacks are best for steps that divide each other; the others win if a short last block ends like the whole ones. Dynamic
- * programming on (step, lo, hi) finds the least count over all choices; then adjacent boxes are joined.
+ * Stacks are best for steps that divide each other; the others win if a short last block ends like the whole ones.
+ * Dynamic programming on (step, lo, hi) finds the least count over all choices; then adjacent boxes are joined.
  */
 #include "device/dma.h"
 
@@ -94,7 +94,7 @@ static size_t dma_hash(int32_t level, int64_t lo, int64_t hi) {
   return (size_t)(h ^ (h >> 29) ^ (h >> 43));
 }
 
-/* The slot of a state, free or its own. */
+/* The slot of a state; its count is 0 if the state is new. */
 static dma_state *dma_slot(dma_state *table, size_t capacity, int32_t level, int64_t lo, int64_t hi) {
   for (size_t at = dma_hash(level, lo, hi);; at++) {
     dma_state *slot = &table[at & (capacity - 1)];
@@ -136,7 +136,7 @@ static void dma_try(dma_cutter *c, dma_state *best, int32_t way, int64_t cut) {
   if (sum < best->count) best->count = sum, best->way = way, best->cut = cut;
 }
 
-/* The number of boxes for [lo, hi) from this level on; 1 after a failure. Depth: the digits of a chain. */
+/* The number of boxes for [lo, hi) from this level on; 1 after a failure. Recursion depth: the digits of a chain. */
 static int32_t dma_count(dma_cutter *c, int32_t level, int64_t lo, int64_t hi) {
   if (level >= c->n - 1 || c->status != TESELA_OK) return 1;
   int64_t m = c->step[level], a = lo / m, b = (hi - 1) / m, f = lo - a * m, l = hi - b * m;
@@ -200,7 +200,7 @@ static void dma_emit(dma_cutter *c, int32_t level, int64_t lo, int64_t hi) {
   }
 }
 
-/* If two boxes are adjacent along one digit and equal in the others, extend the first one by the second one. */
+/* If two boxes are adjacent along one digit and equal in the others, extend the first by the second. */
 static bool dma_join(int64_t *x, const int64_t *y, int32_t width) {
   int32_t along = -1;
   for (int32_t k = 0; k < width; k++) {

@@ -2,8 +2,8 @@
 /*
  * dma_digits.c - the digits of a transfer: the digits of a device layout that vary, their host dims, and merged loops.
  *
- * A device dim whose digit is always 0 is left out here: blocks of a dim that fits one, the inner of two dims with equal
- * steps, synthetic dims. Two digits are one if they continue each other on both sides:
+ * A device dim whose digit is always 0 is left out here: blocks of a dim that fits one, the inner of two dims with
+ * equal steps, synthetic dims. Two digits are one if they continue each other on both sides:
  *
  *   within a host dim      (64, stride 64) (1, stride 1)        the block dim steps 64 lanes and 64 places: one digit
  *   between host dims      h[0] = 64, h[1] = 1, size 64         first the two host dims become one, then as above
@@ -79,7 +79,7 @@ static tesela_status dma_chain_of(tesela__dma_digit_list *out, tesela__dma_chain
   return TESELA_OK;
 }
 
-/* A chain with one coordinate: only offsets. */
+/* A chain with one coordinate becomes an offset. */
 static void dma_fix(tesela__dma_digit_list *out, const tesela__dma_chain *chain, int64_t at) {
   for (int32_t k = 0; k < chain->n; k++) {
     const tesela__dma_digit *digit = &out->digit[chain->digit[k]];
@@ -143,7 +143,7 @@ static void dma_fuse(tesela__dma_digit_list *out) {
   }
 }
 
-/* Merged digits and those that never vary are not in a chain: renumber the others. */
+/* Renumber the digits of all chains: merged digits and those that never vary are in no chain. */
 static void dma_number(tesela__dma_digit_list *out) {
   tesela__dma_digit kept[TESELA__DMA_DIGITS];
   int32_t n = 0;
@@ -188,7 +188,7 @@ static tesela_status dma_box_of(int64_t *lo, int64_t *hi, const tesela_device_ho
   return TESELA_OK;
 }
 
-/* Replicated dims are chains of their own; synthetic dims need only digit 0. */
+/* Each replicated dim becomes a chain, unless only the first copy moves; synthetic dims need only digit 0. */
 static tesela_status dma_free_dims(tesela__dma_digit_list *out, const tesela_device_layout *layout,
                                    bool first_copy, tesela_error *err) {
   for (int32_t j = 0; j < layout->n_dims; j++) {

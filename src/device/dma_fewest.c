@@ -2,14 +2,13 @@
 /*
  * dma_fewest.c - the fewest nests of few elements, with any strides, by trying all lists.
  *
- * Elements are (device, host) pairs, at most 64, sorted by place. The first remaining one starts a nest, as all device strides
- * are above 0. From it nests grow loop by loop in the order of their strides, while all their elements remain; each is tried,
- * and the rest goes to the next nest. If only one more nest would beat the best, it must contain all remaining elements, and
- * then its next stride is known: the distance to the first element that its loops do not reach.
+ * Elements are (device, host) pairs, at most 64, sorted by place. The first remaining one starts a nest, as all device
+ * strides are above 0. The nest grows loop by loop, by increasing strides, as long as all its elements remain; each of
+ * its stages is tried, with further nests for the other elements. If only one more nest is allowed, it must contain all
+ * remaining elements, which determines its next stride: the distance to the first element that its loops do not reach.
  *
- * Loops that all nests have, with equal ranges, are put aside first and restored at the end: fewer nests for the rest are fewer
- * nests for the whole, but do not prove that these are the fewest. With limits a nest counts if it meets them, and no loops are
- * put aside.
+ * Loops common to all nests are put aside first and restored at the end: fewer nests without them are fewer nests with
+ * them, but not provably the fewest. With limits only nests that meet them count, and no loops are put aside.
  */
 #include "device/dma.h"
 
@@ -19,10 +18,11 @@ enum { FEWEST_ELEMENTS = 64, FEWEST_LOOPS = 6, FEWEST_STEPS = 1 << 16 };
 
 typedef struct fewest_point {
   int64_t device, host;
-  size_t nest; /* in the given list */
+  size_t nest; /* its number in the given list */
 } fewest_point;
 
-/* A nest from element `first`; loop k has `range[k]` iterations with the step from `first` to `to[k]`, innermost first. */
+/* A nest from element `first`; loop k has `range[k]` iterations with the step from `first` to `to[k]`, innermost
+ * first. */
 typedef struct fewest_nest {
   int32_t first, n;
   int32_t to[FEWEST_LOOPS], range[FEWEST_LOOPS];
@@ -37,7 +37,7 @@ typedef struct dma_fewest {
   fewest_nest trial[FEWEST_ELEMENTS], list[FEWEST_ELEMENTS];
 } dma_fewest;
 
-/* The element (device, host), or -1. */
+/* The number of the element (device, host), or -1. */
 static int32_t fewest_at(const dma_fewest *x, int64_t device, int64_t host) {
   int32_t low = 0, high = x->n;
   while (low < high) {
@@ -80,8 +80,8 @@ static bool fewest_done(const dma_fewest *x) { return x->steps < 0 || x->best <=
 
 static void fewest_cover(dma_fewest *x, uint64_t left, int32_t used);
 
-/* Try nests that begin with the loops of trial[used], whose elements are `set`. `whole`: only nests of all remaining elements.
- * */
+/* Try nests that begin with the loops of trial[used], with elements `set`. `whole`: only nests of all remaining
+ * elements. */
 static void fewest_grow(dma_fewest *x, uint64_t left, uint64_t set, int32_t used, int32_t last, bool whole) {
   fewest_nest *trial = &x->trial[used];
   uint64_t rest = left & ~set, next = rest & ~(((uint64_t)2 << last) - 1);
@@ -106,7 +106,7 @@ static void fewest_grow(dma_fewest *x, uint64_t left, uint64_t set, int32_t used
   fewest_cover(x, left & ~set, used + 1);
 }
 
-/* Cover the remaining elements with nests from number `used` on. Depth: nests times loops. */
+/* Cover the remaining elements with nests from number `used` on. Recursion depth: nests times loops. */
 static void fewest_cover(dma_fewest *x, uint64_t left, int32_t used) {
   if (!left) {
     memcpy(x->list, x->trial, (size_t)used * sizeof *x->list);
@@ -126,7 +126,7 @@ static int fewest_by_place(const void *x, const void *y) {
   return (a > b) - (a < b);
 }
 
-/* The elements of a list; false if they are too many. */
+/* The elements of a list; false for too many. */
 static bool fewest_points(dma_fewest *x, const tesela__dma_list *list) {
   for (size_t i = 0; i < list->n; i++) {
     const tesela_nest *nest = &list->nest[i];
@@ -157,7 +157,7 @@ static int32_t fewest_loop(const tesela_nest *nest, const tesela_nest *of, int32
   return -1;
 }
 
-/* Move the loops that all nests of a list have to `aside`. */
+/* Move the loops common to all nests of a list to `aside`. */
 static void fewest_put_aside(tesela__dma_list *list, tesela_nest *aside) {
   for (int32_t k = list->nest[0].n - 1; k >= 0; k--) {
     const tesela_nest *first = &list->nest[0];
@@ -195,7 +195,7 @@ static size_t fewest_origin(const dma_fewest *x, const tesela_nest *nest) {
   return least;
 }
 
-/* Replace the list by the found one, in the order of the nests whose elements it has. */
+/* Replace the list by the found one, sorted by the first given nest that shares an element. */
 static tesela_status fewest_replace(const dma_fewest *x, tesela__dma_list *list, tesela_error *err) {
   size_t origin[FEWEST_ELEMENTS];
   list->n = 0;

@@ -2,14 +2,14 @@
 /*
  * dma_limits.c - cut a nest until an engine can run it.
  *
- * The first rule that applies, on a stack of nests until it is empty:
+ * The first rule that applies cuts the top nest of a stack, until the stack is empty:
  *
- *   max_burst    an innermost loop over longer runs is split: a loop over the pieces, and a nest for the rest
+ *   max_burst    a longer innermost run is split: a loop over the pieces, and a nest for the rest
  *   max_extent   a long loop becomes two, by a divisor if both fit; else as above
  *   max_dims     the shortest loop, except the innermost, is unrolled: a nest per iteration
  *
- * Then alignment and min_burst are checked: splits cannot repair those, so they are errors that name the limit and a value that
- * works.
+ * Then alignment and min_burst are checked: splits cannot repair those, so they are errors that name the limit and a
+ * value that works.
  */
 #include "device/dma.h"
 
@@ -18,7 +18,7 @@ enum { DMA_TRIES = 64 };
 typedef struct dma_engine {
   tesela_dma_limits limit;
   int64_t bytes;     /* of an element */
-  int64_t unit;      /* elements: pieces of the innermost loop are multiples, so that they stay aligned */
+  int64_t unit;      /* elements: pieces of the innermost loop are multiples of it, to stay aligned */
   int64_t burst;     /* elements of max_burst; 0: any */
   int64_t least;     /* elements of min_burst, rounded up */
   tesela_nest *todo; /* a stack */
@@ -58,7 +58,7 @@ tesela_status tesela__dma_too_many(int64_t most, tesela_error *err) {
 }
 
 tesela_status tesela__dma_add(tesela__dma_list *list, const tesela_nest *nest, tesela_error *err) {
-  int64_t most = tesela__max(list->most, TESELA_DMA_NESTS); /* smaller limits: dma_push */
+  int64_t most = tesela__max(list->most, TESELA_DMA_NESTS); /* dma_push checks smaller limits */
   if ((int64_t)list->n >= most) return tesela__dma_too_many(most, err);
   void *at = list->nest;
   bool grown = tesela__grow(list->allocator, &at, sizeof *nest, &list->capacity, list->n + 1);
@@ -92,7 +92,7 @@ static int32_t dma_innermost(const tesela_nest *nest) {
   return k;
 }
 
-/* Remove loops of one iteration if there are too many loops, or no room to split one. Returns the new index of loop k. */
+/* Remove loops of one iteration. Returns the new index of loop k. */
 static int32_t dma_drop_ones(tesela_nest *nest, int32_t k) {
   for (int32_t i = nest->n - 1; i >= 0; i--) {
     if (nest->range[i] != 1) continue;
@@ -102,8 +102,8 @@ static int32_t dma_drop_ones(tesela_nest *nest, int32_t k) {
   return k;
 }
 
-/* The size of pieces of `range`: at most `most`, a multiple of `unit`, with a rest of 0 or at least `least`. Prefers few
- * pieces; `even`: but a few more if they leave no rest. 0: not possible. */
+/* The size of pieces of `range`: at most `most`, a multiple of `unit`, with a rest of 0 or at least `least`. Prefers
+ * few pieces, with `even` rather a few more without a rest. 0: impossible. */
 static int64_t dma_piece(int64_t range, int64_t most, int64_t unit, int64_t least, bool even) {
   int64_t found = 0, fewest = tesela__ceil_div(range, most), pieces = fewest;
   for (int32_t i = 0; i < DMA_TRIES && pieces <= 2 * fewest;
@@ -182,8 +182,8 @@ static int32_t dma_shortest(const tesela_nest *nest) {
   return best;
 }
 
-/* The largest divisor of `range` up to `most`, a multiple of `unit`, whose cofactor is also up to `most`; 0: not found.
- * O(sqrt(range)), bounded. */
+/* The largest divisor of `range` up to `most`, a multiple of `unit`, whose cofactor is also up to `most`; 0: not found
+ * in 65536 tries. */
 static int64_t dma_divisor(int64_t range, int64_t most, int64_t unit) {
   int64_t least = tesela__ceil_div(range, most);
   if (least > most) return 0;
@@ -234,7 +234,7 @@ static tesela_status dma_cut_burst(dma_engine *engine, const tesela__dma_list *l
 static tesela_status dma_check_nest(const dma_engine *engine, const tesela_nest *nest, tesela_error *err) {
   int64_t alignment = engine->limit.alignment, part, bytes = engine->bytes;
   int32_t inner = dma_innermost(nest);
-  for (int32_t k = -1; (k < inner || k < 0) && alignment > 1; k++) { /* -1: its start */
+  for (int32_t k = -1; (k < inner || k < 0) && alignment > 1; k++) { /* -1: the nest's start */
     if (k >= 0 && nest->range[k] == 1) continue;
     int64_t elements = k < 0 ? nest->device_offset : nest->device_stride[k];
     if (!tesela__mul(elements, bytes, &part))
@@ -255,7 +255,7 @@ static tesela_status dma_check_nest(const dma_engine *engine, const tesela_nest 
   return TESELA_OK;
 }
 
-/* Cut once, or check and append. */
+/* Cut a nest once, or check and append it. */
 static tesela_status dma_step(dma_engine *engine, tesela__dma_list *list, tesela_nest *nest,
                               tesela_error *err) {
   int32_t inner = dma_innermost(nest);

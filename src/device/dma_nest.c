@@ -4,14 +4,13 @@
  *
  * Nests are more general than boxes of digits (dma_cut.c). Two nests join if their union is one nest:
  *
- *   the same loops                     one more loop, of 2, with their distance
- *   the same except one loop          if the second one continues where that loop of the first one ends
+ *   the same loops                    always: one more loop, of 2, with their distance
+ *   the same except one loop          if the second nest continues where that loop of the first ends
  *
  *   s8[7] in steps 6, 4, 2, 1 at strides 4, 2, 12, 1     places {2,3} of digit 4 and {4} of digit 6 are one loop of 3
  *
- * A nest is its own mirror image: with first place o, last place m and a place s it also has o + m - s. So a set of places
- * without a mirror image between its own first and last place needs at least two nests, with any loops; only corners are
- * tested.
+ * A nest is its own mirror image: with first place o and last place m it has o + m - s for each of its places s. So a
+ * set of places that is not its own mirror image needs at least two nests, with any loops; only corners are tested.
  */
 #include "device/dma.h"
 
@@ -51,7 +50,7 @@ void tesela__dma_coalesce(tesela_nest *nest) {
     if (!tesela__mul(nest->device_stride[k + 1], range, &device) || device != nest->device_stride[k] ||
         !tesela__mul(nest->host_stride[k + 1], range, &host) || host != nest->host_stride[k])
       continue;
-    nest->range[k + 1] *= nest->range[k]; /* elements: they fit */
+    nest->range[k + 1] *= nest->range[k]; /* fits: a number of elements */
     tesela__dma_remove_loop(nest, k);
   }
 }
@@ -89,8 +88,8 @@ static bool dma_after(const tesela_nest *a, const tesela_nest *b, const tesela_n
          b->host_offset - a->host_offset == host;
 }
 
-/* Loops that differ in one: `b`, at a higher place, continues at the end of `a`, with a loop of the same strides or without
- * one. */
+/* Extend `a` by `b`, at a higher place, if their loops differ in one and b continues where that loop of a ends; b has a
+ * loop of the same strides there, or no loop. */
 static bool dma_extend(tesela_nest *a, const tesela_nest *b) {
   for (int32_t k = 0; k < a->n; k++) {
     if (!dma_after(a, b, a, k, a->range[k])) continue;
@@ -105,7 +104,7 @@ static bool dma_extend(tesela_nest *a, const tesela_nest *b) {
         return true;
       }
   }
-  for (int32_t i = 0; i < b->n; i++) { /* a is what comes before the first iteration of b's loop */
+  for (int32_t i = 0; i < b->n; i++) { /* a is the iteration before the first of b's loop */
     if (!dma_same_loops(a, -1, b, i) || !dma_after(a, b, b, i, 1)) continue;
     int64_t device = a->device_offset, host = a->host_offset;
     *a = *b;
@@ -148,14 +147,15 @@ void tesela__dma_join_nests(tesela__dma_list *list) {
 
 /* ---- a proof that one nest is not enough ---- */
 
-/* Is (device, host), relative to the start of a nest, one of its elements? Loops in `done` are decided. Undecided: true. */
+/* Is (device, host), relative to the start of a nest, one of its elements? Loops in `done` are decided. True if
+ * undecided. */
 static bool dma_has(const tesela_nest *nest, uint64_t done, int64_t device, int64_t host, int64_t *steps) {
   int32_t largest = -1;
   int64_t reach = 0, part;
   if (device < 0) return false;
   for (int32_t k = 0; k < nest->n; k++)
     if (!(done >> k & 1) && nest->range[k] > 1) {
-      reach += (nest->range[k] - 1) * nest->device_stride[k]; /* places: they fit */
+      reach += (nest->range[k] - 1) * nest->device_stride[k]; /* fits: a number of places */
       if (largest < 0 || nest->device_stride[k] > nest->device_stride[largest]) largest = k;
     }
   if (largest < 0 || device > reach) return device == 0 && host == 0;
@@ -173,7 +173,7 @@ typedef struct dma_pair {
   int64_t device, host;
 } dma_pair;
 
-/* Is the mirror image of a pair outside all nests of the list? Undecided: false. */
+/* Is the mirror image of a pair outside all nests of the list? False if undecided. */
 static bool dma_lacks(const tesela__dma_list *list, dma_pair ends, dma_pair of) {
   int64_t device, host, from_device, from_host, steps = DMA_MEMBER_STEPS;
   if (!tesela__sub(ends.device, of.device, &device) || !tesela__sub(ends.host, of.host, &host)) return false;

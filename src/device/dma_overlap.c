@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dma_overlap.c - do two elements share a place?
+ * dma_overlap.c - checks whether two elements share a place.
  *
- * Places are sums of digits times strides, so two elements share one if and only if a difference of digits gives 0, or for two
- * boxes the difference of their offsets. If each stride exceeds the reach of all smaller ones, the answer is immediate; else
- * the differences are searched, largest stride first: the rest must be within reach of the smaller strides and divisible by
- * their common divisor. The search is bounded; its answer may be "unknown".
+ * Places are sums of digits times strides, so two elements share one if and only if a difference of digits gives 0, or
+ * for two boxes the difference of their offsets. If each stride exceeds the reach of all smaller ones, the answer is
+ * immediate; else the differences are searched, largest stride first: the rest must be within reach of the smaller
+ * strides and divisible by their common divisor. The search is bounded; its answer may be "unknown".
  */
 #include "device/dma.h"
 
@@ -26,14 +26,14 @@ typedef struct dma_search {
 /* Rounded towards minus infinity; b >= 1. */
 static int64_t dma_floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
-/* `moved`: a difference before k is not 0. Depth: the number of terms. */
+/* Search differences of terms k and later for `target`. `moved`: an earlier difference is not 0. Recursion depth: n. */
 static dma_meeting dma_find(const dma_search *s, int32_t k, int64_t target, bool moved) {
   if (k == s->n) return target == 0 && moved ? DMA_MEET_YES : DMA_MEET_NO;
   if (--*s->budget < 0) return DMA_MEET_UNKNOWN;
   if (target < -s->below[k] || target > s->above[k]) return DMA_MEET_NO;
   if (s->divisor[k] ? target % s->divisor[k] != 0 : target != 0) return DMA_MEET_NO;
   const dma_term *term = &s->term[k];
-  if (term->coefficient == 0) { /* any difference works: take one that counts as moved */
+  if (term->coefficient == 0) { /* any difference works: a nonzero one if possible */
     bool free = term->less > 0 || term->more > 0;
     return dma_find(s, k + 1, target, moved || free);
   }
@@ -87,7 +87,7 @@ static tesela_status dma_refuse_places(dma_meeting meet, tesela_error *err) {
           : "cannot decide whether two elements have the same place: device strides interleave");
 }
 
-/* No place occurs twice: a quick check over the digits that occur, else box by box. */
+/* A quick check over the digits that occur, then all pairs of boxes. */
 tesela_status tesela__dma_check_device(const tesela__dma_digit_list *digits, const tesela__dma_boxes *all,
                                        tesela_error *err) {
   dma_term term[TESELA__DMA_CHAINS];
@@ -109,7 +109,7 @@ tesela_status tesela__dma_check_device(const tesela__dma_digit_list *digits, con
   for (size_t i = 0; i < all->n; i++)
     for (size_t j = i; j < all->n; j++) {
       const int64_t *x = tesela__dma_box(all, i), *y = tesela__dma_box(all, j);
-      int64_t apart = 0; /* place of the first element of y, less that of x */
+      int64_t apart = 0; /* place of the first element of y, minus that of x */
       for (int32_t k = 0; k < n; k++) {
         apart += (y[k] - x[k]) * digits->digit[k].device;
         term[k] = (dma_term){digits->digit[k].device, y[n + k] - 1, x[n + k] - 1};
@@ -121,14 +121,14 @@ tesela_status tesela__dma_check_device(const tesela__dma_digit_list *digits, con
   return TESELA_OK;
 }
 
-/* To host, no element of the host tensor is written twice. */
+/* Check that no element of the host tensor is written twice. */
 tesela_status tesela__dma_check_host(const tesela__dma_digit_list *digits, tesela_error *err) {
   dma_term term[TESELA__DMA_CHAINS];
   int64_t budget = 1 << 20;
   int32_t n = 0;
   for (int32_t c = 0; c < digits->n_chains; c++) {
     const tesela__dma_chain *chain = &digits->chain[c];
-    int64_t unit = chain->unit < 0 ? -chain->unit : chain->unit; /* times hi - lo >= 2 it fits */
+    int64_t unit = chain->unit < 0 ? -chain->unit : chain->unit; /* fits: hi - lo >= 2 times it does */
     if (unit == 0)
       return tesela__fail(
           err, TESELA_E_UNSUPPORTED, -1,

@@ -2,14 +2,14 @@
 /*
  * dma_padding.c - the places without an element, as boxes.
  *
- * The device strides split a place greedily, as steps split a coordinate, with a last stride of 1 if it is missing. If each
- * stride exceeds the reach of the smaller ones, an element's place splits into exactly its digits. So the places of [0, places)
- * are boxes (dma_cut.c), minus the boxes of the elements, digit by digit:
+ * The device strides split a place greedily, as steps split a coordinate, with a last stride of 1 if it is missing. If
+ * each stride exceeds the reach of the smaller ones, an element's place splits into exactly its digits. So the places
+ * of [0, places) are boxes (dma_cut.c), minus the boxes of the elements, digit by digit:
  *
- *   f16[1000,200]    strides 64000, 64, 1    {0..3} {0..999} {0..63}  less  {0..2} {0..999} {0..63}  and  {3} {0..999} {0..7}
- *                                            is  {3} {0..999} {8..63}
+ *   f16[1000,200]    strides 64000, 64, 1    {0..3} {0..999} {0..63} minus {0..2} {0..999} {0..63} and {3} {0..999} {0..7}
+ *                                            = {3} {0..999} {8..63}
  *
- * Strides that interleave otherwise (3 and 2, say) are refused.
+ * Strides that interleave (3 and 2, say) are refused.
  */
 #include "device/dma.h"
 
@@ -17,7 +17,7 @@ enum { DMA_TAKEN = 4096, DMA_LEFT = 1 << 16 };
 
 typedef struct dma_stride {
   int64_t stride, count; /* digits that occur */
-  int32_t dim, digit;    /* digit: number in the digits of the elements, -1: only 0 */
+  int32_t dim, digit;    /* digit: number in the digits of the elements; -1: only value 0 */
 } dma_stride;
 
 /* Insert by decreasing stride. */
@@ -36,7 +36,8 @@ static bool dma_apart(const dma_stride *list, int32_t n) {
   return true;
 }
 
-/* The strides in use, and in plain form those of all device dims, unless they overlap. */
+/* The strides in use, and in plain form those of other device dims that do not overlap. false: strides in use
+ * overlap. */
 static bool dma_strides(dma_stride *list, int32_t *n, const tesela__dma_digit_list *digits,
                         const tesela__dma_boxes *taken, const tesela_device_layout *layout, bool plain) {
   *n = 0;
@@ -122,7 +123,7 @@ static tesela_status dma_take_all(tesela__dma_boxes *left, const tesela__dma_box
   return TESELA_OK;
 }
 
-/* The boxes of the elements in the digits of places. */
+/* Translate the boxes of the elements to the digits of places. */
 static tesela_status dma_translate(tesela__dma_boxes *out, const tesela__dma_boxes *taken,
                                    const dma_stride *list, int32_t n, int32_t n_digits,
                                    const tesela_allocator *allocator, tesela_error *err) {
@@ -147,7 +148,7 @@ static int dma_by_start(const void *x, const void *y, int32_t n) {
   return 0;
 }
 
-/* In order of places. Few boxes: by insertion. */
+/* Sort few boxes by place; many keep their order. */
 static void dma_order(tesela__dma_boxes *boxes) {
   size_t bytes = 2 * (size_t)boxes->width * sizeof(int64_t);
   for (size_t i = 1; i < boxes->n && boxes->n <= DMA_TAKEN; i++) {
@@ -160,6 +161,7 @@ static void dma_order(tesela__dma_boxes *boxes) {
   }
 }
 
+/* The boxes of [0, places) outside of `held`: the fewer of two orders of cutting digits. */
 static tesela_status dma_complement(tesela__dma_boxes *boxes, int32_t *bound, const dma_stride *list,
                                     int32_t n, const tesela__dma_boxes *held, int64_t places,
                                     const tesela_allocator *allocator, tesela_error *err) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dma_print.c - nests as source text and as the RFC's three tuples.
+ * dma_print.c - nests as source text and as three tuples.
  */
 #include "device/dma.h"
 
-/* One side of a move: device[192000 + i0 * 64000 + i1]. `at` maps the order of printing to loops. */
+/* One side of a move: device[192000 + i0 * 64000 + i1]. Loop variables are numbered from the outermost. */
 static void dma_put_side(tesela__sink *sink, const char *name, int64_t offset, const int64_t *stride,
                          const tesela_nest *nest, bool innermost_first) {
   bool some = false;

@@ -2,9 +2,9 @@
 /*
  * dma_reduce.c - fewer nests than boxes, and within the limits of an engine.
  *
- * In merged form nests that together are one become one (dma_nest.c), and of few elements all lists are tried (dma_fewest.c).
- * Fewer nests are not always fewer once they are cut: both lists are, and the shorter one stays. In plain form nests stay those
- * of the boxes.
+ * In merged form, nests whose union is a nest are joined (dma_nest.c), and for few elements all lists are tried
+ * (dma_fewest.c). Fewer nests may become more when they are cut, so both lists are cut and the shorter one is kept. In
+ * plain form the nests are those of the boxes.
  */
 #include "device/dma.h"
 
@@ -20,7 +20,7 @@ static tesela_status dma_copy(tesela__dma_list *out, const tesela__dma_list *lis
   return status;
 }
 
-/* Cut all nests of a list to the limits; into `out` if that is empty or longer. */
+/* Cut all nests of a list to the limits; the result replaces `out` if that is empty or longer. */
 static tesela_status dma_cut_all(tesela__dma_list *out, const tesela__dma_list *list,
                                  const tesela_dma_limits *limits, int64_t bytes, tesela_error *err) {
   tesela__dma_list cut = {.allocator = list->allocator, .most = tesela__dma_most(limits)};
@@ -38,13 +38,13 @@ static tesela_status dma_too_many(const tesela_dma_limits *limits, size_t n, tes
                         limits->max_nests, n);
 }
 
-/* Fail for a reason that is known already. */
+/* Fail for a known reason. */
 static tesela_status dma_refuse(const tesela_error *why, tesela_error *err) {
   if (err) *err = *why;
   return why->status;
 }
 
-/* Of few elements: any list that meets the limits, the given nests or others. `why`: the reason why the given ones do not. */
+/* For few elements: any list that meets the limits, the given nests or others. `why`: why the given ones do not. */
 static tesela_status dma_limited_few(tesela__dma_list *out, int32_t *least, const tesela__dma_list *boxes,
                                      const tesela_dma_limits *limits, int64_t bytes, const tesela_error *why,
                                      tesela_error *err) {
@@ -55,7 +55,7 @@ static tesela_status dma_limited_few(tesela__dma_list *out, int32_t *least, cons
   return status;
 }
 
-/* Keep the limits, with the nests of the boxes or with those that became fewer. */
+/* A list within the limits, from the nests of the boxes or from the joined ones. */
 static tesela_status dma_limited(tesela__dma_list *out, int32_t *least, const tesela__dma_list *boxes,
                                  const tesela__dma_list *fewer, const tesela_dma_options *options,
                                  int64_t bytes, tesela_error *err) {
@@ -64,7 +64,7 @@ static tesela_status dma_limited(tesela__dma_list *out, int32_t *least, const te
   bool small = !options->plain && tesela__dma_is_small(boxes);
   if (!small && limits.max_nests && (int64_t)fewer->n > limits.max_nests)
     return dma_too_many(&limits, fewer->n, err);
-  if (small) limits.max_nests = 0; /* lists are tried: how many nests there are is known at the end */
+  if (small) limits.max_nests = 0; /* lists are tried: the number of nests is known only at the end */
   tesela_status status = dma_cut_all(out, boxes, &limits, bytes, &why);
   if (fewer->n < boxes->n && (status == TESELA_OK || status == TESELA_E_UNSUPPORTED)) {
     tesela_status again = dma_cut_all(out, fewer, &limits, bytes, &other);

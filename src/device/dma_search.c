@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dma_search.c - the fewest boxes, by trying all.
+ * dma_search.c - the fewest boxes, by trying all tilings.
  *
- * For few boxes that are more than the bound. Pieces that turn around a corner (a pinwheel) are what dma_cut.c does not find:
+ * For few boxes, if they are more than the bound. It finds boxes around a corner (a pinwheel), which dma_cut.c does
+ * not:
  *
  *   [8,16) in steps 7, 4, 2, 1     2 00{0,1}     1 0{0,1}1     1 {0,1}10     1 10{0,1}     instead of five
  *
- * The ends of the given boxes cut each digit into intervals, all digits into a grid of cells. Some tiling with the fewest
- * boxes keeps to this grid: an end between two grid lines can be moved to one of them, as the space is the same there. The
- * first free cell must be the start of a box, so boxes from it are tried, as long as one box per free tuple of the bound's
- * set would still be fewer than the best. A search that ends proves its count; one that runs out of steps proves nothing.
+ * The ends of the given boxes cut each digit into intervals, and all digits into a grid of cells. Some tiling with the
+ * fewest boxes is on this grid: the space does not change between two grid lines, so an end there can move to one of
+ * them. The first free cell must be the start of a box, so boxes from it are tried, while one box per free tuple of the
+ * bound's set would still give fewer than the best. A search that ends proves its count; one that runs out of steps
+ * proves nothing.
  */
 #include "device/dma.h"
 
@@ -21,14 +23,13 @@ typedef struct dma_cells {
 
 typedef struct dma_grid {
   const tesela__dma_space *space;
-  int64_t steps; /* left */
+  int64_t steps; /* remaining */
   int32_t n_cells, n, best;
   int32_t lines[TESELA__DMA_DIGITS];                      /* of each digit: intervals + 1 */
   int32_t pitch[TESELA__DMA_DIGITS];                      /* cells per interval */
   int64_t line[TESELA__DMA_DIGITS][2 * DMA_SEARCH_BOXES]; /* increasing */
   dma_cells own;                                          /* cells with a tuple of the bound's set */
-  int16_t from[DMA_SEARCH_BOXES],
-      to[DMA_SEARCH_BOXES]; /* the tiling on trial: first and last cell of each box */
+  int16_t from[DMA_SEARCH_BOXES], to[DMA_SEARCH_BOXES]; /* current tiling: first and last cell of each box */
   int16_t from_best[DMA_SEARCH_BOXES], to_best[DMA_SEARCH_BOXES];
 } dma_grid;
 
@@ -49,7 +50,7 @@ static void dma_add_line(dma_grid *grid, int32_t k, int64_t at) {
   grid->lines[k]++;
 }
 
-/* Which interval of digit k a cell is in. */
+/* The interval of digit k that contains a cell. */
 static int32_t dma_interval(const dma_grid *grid, int32_t cell, int32_t k) {
   return cell / grid->pitch[k] % (grid->lines[k] - 1);
 }
@@ -81,6 +82,7 @@ static bool dma_grid_of(dma_grid *grid, dma_cells *free, const tesela__dma_boxes
   return true;
 }
 
+/* Mark the cell of a tuple of the bound's set. */
 static void dma_own(dma_grid *grid, const int64_t *tuple) {
   int32_t cell = 0;
   for (int32_t k = 0; k < grid->n; k++) {
@@ -91,6 +93,7 @@ static void dma_own(dma_grid *grid, const int64_t *tuple) {
   grid->own.word[cell / 64] |= (uint64_t)1 << (cell % 64);
 }
 
+/* The free cells of the bound's set; each needs its own box. */
 static int32_t dma_still_needed(const dma_grid *grid, const dma_cells *free) {
   int32_t n = 0;
   for (int32_t w = 0; w < DMA_CELLS / 64; w++) n += __builtin_popcountll(free->word[w] & grid->own.word[w]);
@@ -103,7 +106,7 @@ static int32_t dma_first_free(const dma_cells *free) {
   return -1;
 }
 
-/* Is each cell of the box from..to free? Then they are taken. */
+/* Remove the cells of box from..to from `free`; false, without a change, unless all are free. */
 static bool dma_take_cells(dma_grid *grid, dma_cells *free, int32_t from, int32_t to) {
   dma_cells rest = *free;
   int32_t at = from;
@@ -123,7 +126,7 @@ static bool dma_take_cells(dma_grid *grid, dma_cells *free, int32_t from, int32_
   return true;
 }
 
-/* Tile what is free with boxes number `used` on. Depth: the number of boxes. */
+/* Tile the free cells with boxes from number `used` on. Recursion depth: the number of boxes. */
 static void dma_tile(dma_grid *grid, const dma_cells *free, int32_t used) {
   int32_t from = dma_first_free(free);
   if (from < 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rebind.c - the structure of a layout for a host tensor of other extents. */
+/* rebind.c - the structure of a device layout for another host shape. */
 #include "device/device.h"
 
 tesela_status tesela_device_rebind(tesela_device_layout *layout, const tesela_device_layout *from,
@@ -23,7 +23,7 @@ tesela_status tesela_device_rebind(tesela_device_layout *layout, const tesela_de
     host.shape[d] = shape[d];
     tesela__device_chain chain = tesela__device_chain_of(from->n_dims, from->dim, d);
     int32_t top = chain.n > 0 ? chain.dim[0] : -1;
-    if (top >= 0 && top < from->n_dims - from->stick_dims) /* lanes stay */
+    if (top >= 0 && top < from->n_dims - from->stick_dims) /* lanes keep their extent */
       dims[top].extent = tesela__ceil_div(shape[d], dims[top].step);
   }
   tesela_device_layout made;

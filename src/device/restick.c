@@ -2,7 +2,7 @@
 /* restick.c - the same kind of layout with another dim in the sticks. */
 #include "device/device.h"
 
-/* The one device dim of a host dim other than the lanes, -1 if there is not exactly one. TESELA_DIM_SYNTHETIC: the first. */
+/* The only device dim of a host dim outside the lanes, or -1. For TESELA_DIM_SYNTHETIC the first one. */
 static int32_t restick_other(const tesela_device_layout *layout, int32_t host_dim) {
   int32_t found = -1;
   for (int32_t j = 0; j < layout->n_dims - 1; j++) {
@@ -13,8 +13,8 @@ static int32_t restick_other(const tesela_device_layout *layout, int32_t host_di
   return found;
 }
 
-/* The places along a dim, without the padding of the last stick if it has blocks of lanes. They may exceed 64 bits for a tensor
- * without elements, whose places are not counted. */
+/* Elements along the dim of `blocks` with its padding, unless that only fills the last stick. false: beyond 64 bits,
+ * which only a tensor without elements allows. */
 static bool restick_laid_out(const tesela_device_layout *layout, int32_t blocks, int64_t *elements) {
   const tesela_device_dim *dim = &layout->dim[blocks];
   *elements = dim->dim < 0 ? 1 : layout->host.shape[dim->dim];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sizes.c - figures of a device layout, its stride map, equality, its stick dim. */
+/* sizes.c - sizes of a device layout, its stride map, equality, its stick dim. */
 #include <string.h>
 
 #include "device/device.h"
@@ -14,7 +14,7 @@ tesela_status tesela_device_sizes_of(const tesela_device_layout *layout, const t
   occupied = made.elements;
   for (int32_t j = 0; j < layout->n_dims; j++)
     if (layout->dim[j].dim == TESELA_DIM_REPLICATED)
-      occupied *= layout->dim[j].extent; /* each copy has a place, so below `places` */
+      occupied *= layout->dim[j].extent; /* each copy has its own place, so at most `places` */
   made.padding = made.places - occupied;
   made.sticks = tesela__ceil_div(made.places, layout->lanes);
   if (!tesela__mul(made.places, layout->host.device_bits / 8, &made.device_bytes) ||

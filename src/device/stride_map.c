@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stride_map.c - host dims and steps from device sizes and the host elements each device dim steps over.
+ * stride_map.c - host dims and steps of device dims from their sizes and stride_map, the host elements per step.
  *
- * An entry may be a multiple of several host strides. Choices of owners are tried depth first, outermost device dim first (up to
- * MAP_TRIES steps); a choice that leaves a host dim without step 1 or without room for its elements is abandoned. Choices
- * that place the elements differently make the text ambiguous, which is refused.
+ * An entry may be a multiple of several host strides. The host dim of each entry, its owner, is chosen by a depth-first
+ * search, outermost device dim first (up to MAP_TRIES steps); a choice that leaves a host dim without step 1 or without
+ * room for its elements is abandoned. If two choices place the elements differently, the text is ambiguous and refused.
  *
- * A step as large as the host dim makes an idle digit: it is always 0. The owner of such a digit does not matter, so only the
- * most likely one is tried. A device dim of extent 1 has no digit: its one owner is the most likely idle one, or else the most
- * likely.
+ * A step of at least the host dim's extent makes an idle digit: it is always 0. Its owner does not matter, so only the
+ * most likely one is tried. A device dim of extent 1 has no digit; its owner is the most likely idle one, or else the
+ * most likely.
  */
 #include <string.h>
 
@@ -26,17 +26,18 @@ typedef struct map_search {
   int32_t n_owners[TESELA_DEVICE_DIMS];
   int16_t owner[TESELA_DEVICE_DIMS][TESELA_MAX_RANK]; /* the most likely first */
   int64_t active[TESELA_DEVICE_DIMS]
-                [TESELA_MAX_RANK]; /* steps of the owners, 0 of the idle one and of all else */
+                [TESELA_MAX_RANK]; /* steps of the owners; 0 for the idle one and all others */
 } map_search;
 
-/* Can entry `value` be a multiple of the stride of host dim d? */
+/* Is entry `value` a multiple of the stride of host dim d? */
 static bool map_multiple(const map_search *search, int64_t value, int32_t d) {
   int64_t stride = search->strides[d];
   return search->host->shape[d] != 1 && stride != 0 && (value < 0) == (stride < 0) &&
          !(stride == -1 && value == INT64_MIN) && value % stride == 0;
 }
 
-/* The most likely owner has the largest stride: 256 of strides (256, 1) is one row, not 256 columns. */
+/* Find the owners of device dim j, the most likely first: that of the largest stride. 256 of strides (256, 1) is one
+ * row, not 256 columns. */
 static void map_owners(map_search *search, int32_t j) {
   int64_t value = search->map[j];
   int16_t *owner = search->owner[j], idle = -1;
@@ -61,7 +62,8 @@ static void map_owners(map_search *search, int32_t j) {
   search->n_owners[j] = 1;
 }
 
-/* Entries of 0: the one host dim of stride 0 that has more than one element, innermost step 1; else replicas. */
+/* Entries of 0 belong to the only host dim of stride 0 with more than one element, innermost step 1; else they are
+ * replicas. */
 static tesela_status map_zeros(map_search *search, tesela_error *err) {
   int32_t broadcast = -1;
   int64_t step = 1;
@@ -97,7 +99,7 @@ static tesela_status map_start(map_search *search, tesela_error *err) {
   return map_zeros(search, err);
 }
 
-/* Give device dim j its owner number `pick`. */
+/* Set the owner of device dim j to number `pick`. */
 static void map_choose(map_search *search, int32_t j, int32_t pick) {
   if (search->n_owners[j] == 0) return;
   int32_t d = search->owner[j][pick];
@@ -105,7 +107,7 @@ static void map_choose(map_search *search, int32_t j, int32_t pick) {
   search->dim[j].step = search->map[j] / search->strides[d];
 }
 
-/* Can the choices for device dims before j and later ones complete host dim d? */
+/* Can host dim d still be complete, with the choices for device dims before j and any for the others? */
 static bool map_reaches(const map_search *search, int32_t j, int32_t d) {
   int64_t extent = search->host->shape[d], room = 1;
   bool one = false;
@@ -138,7 +140,7 @@ static tesela_status map_differ(const tesela_device_layout *a, const tesela_devi
   return status;
 }
 
-/* A choice for all device dims: keep the first that fits, refuse one that places elements differently. */
+/* Use a complete choice: keep the first valid one, fail for another one that places elements differently. */
 static tesela_status map_take(const map_search *search, bool *found, tesela_device_layout *layout,
                               tesela_error *err) {
   tesela_device_layout next;
@@ -167,14 +169,14 @@ static tesela_status map_solve(map_search *search, tesela_device_layout *layout,
   tesela_device_layout made;
   bool found = false;
   while (j >= 0) {
-    if (pick[j] > 0 && pick[j] >= search->n_owners[j]) { /* no owner counts as one choice */
+    if (pick[j] > 0 && pick[j] >= search->n_owners[j]) { /* without owners: one choice */
       pick[j] = 0;
       if (--j >= 0) pick[j]++;
       continue;
     }
     if (tries++ == MAP_TRIES)
       return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                          "stride_map can be read in too many ways: give the host dims");
+                          "stride_map has too many meanings; expected the host dims as well");
     map_choose(search, j, pick[j]);
     bool possible = map_possible(search, j + 1);
     if (possible && j + 1 < search->n) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* target.c - the built-in targets, and questions to one. */
+/* target.c - the built-in targets; types and checks of a target. */
 #include <string.h>
 
 #include <tesela/device.h>
 
 #include "base/base.h"
 
-/* Sticks of 128 bytes; s64 is stored as s32, bool and bf16 as a 16-bit float. Source: device.md a1. */
+/* Sticks of 128 bytes; s64 is stored as s32, bool and bf16 as a 16-bit float. */
 static const tesela_target target_spyre = {
     .name = "spyre",
     .stick_bytes = 128,
@@ -30,7 +30,7 @@ static const tesela_target target_spyre = {
     .scratchpad_bytes = 2 << 20,
 };
 
-/* Tiles of 32x32 made of faces of 16x16, a stick is a row of a face; every type takes 32 bits. */
+/* Tiles of 32x32 made of faces of 16x16, a stick is a row of a face; every type is stored in 32 bits. */
 static const tesela_target target_tiles = {
     .name = "tiles",
     .stick_bytes = 64,
@@ -110,7 +110,7 @@ tesela_status tesela_target_type_of(const tesela_target *target, tesela_dtype ho
   return TESELA_OK;
 }
 
-/* ---- is it consistent? ----------------------------------------------------------------------------------- */
+/* ---- consistency ----------------------------------------------------------------------------------------- */
 
 static tesela_status target_check_types(const tesela_target *target, tesela_error *err) {
   if (target->n_types < 0 || target->n_types > TESELA_TARGET_TYPES)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transfer.c - tensors moved between host and device order, and between device layouts: a plan of relayout from both layouts,
- * with types, padding, integers that do not fit, and overlapping buffers.
+ * transfer.c - moves tensors between host and device order, and between device layouts, by a relayout plan; handles
+ * types, padding, integers that do not fit, and overlapping buffers.
  */
 #include "device/transfer.h"
 
@@ -19,7 +19,8 @@ tesela_status tesela__transfer_host_layout(const tesela_device_host *host, const
   return tesela_layout_strided(out, host->dtype, host->bits, host->rank, host->shape, strides, offset, err);
 }
 
-/* The layout of the core with all digits of the device dims: those that no element reaches are padding, too. */
+/* The layout of the core with all digits of the device dims, so that digits that no element reaches are padding,
+ * too. */
 static tesela_status transfer_device_layout(const tesela_device_layout *layout, tesela_layout *out,
                                             tesela_error *err) {
   tesela_layout made;
@@ -48,7 +49,7 @@ static tesela_status transfer_device_layout(const tesela_device_layout *layout, 
   return status;
 }
 
-/* ---- making -------------------------------------------------------------------------------------------------- */
+/* ---- creation ------------------------------------------------------------------------------------------------ */
 
 static tesela_status transfer_plan_options(tesela_plan_options *plan, const tesela_transfer_options *options,
                                            const tesela_layout *dst, const tesela_layout *src,
@@ -87,7 +88,7 @@ static tesela_status transfer_make(tesela_transfer **out, const tesela_layout *d
     return status;
   }
   facts->elements = 1;
-  for (int32_t d = 0; d < dst->rank; d++) facts->elements *= dst->shape[d]; /* begin checked it */
+  for (int32_t d = 0; d < dst->rank; d++) facts->elements *= dst->shape[d]; /* fits: tesela_layout_begin */
   facts->bytes_read = facts->plan.bytes_read;
   facts->bytes_written = facts->plan.bytes_written;
   facts->src_bytes = facts->plan.src_bytes;
@@ -117,7 +118,7 @@ tesela_status tesela_transfer_to_host(tesela_transfer **out, const tesela_device
   TESELA__NEED_CLEAR(err, options);
   tesela_layout host, device;
   tesela_transfer_options no_fill = options ? *options : transfer_defaults;
-  no_fill.pad = TESELA_PAD_LEAVE; /* a host tensor has none */
+  no_fill.pad = TESELA_PAD_LEAVE; /* a host tensor has no padding */
   tesela_status status = tesela__transfer_host_layout(&layout->host, host_strides, host_offset, &host, err);
   if (status == TESELA_OK) status = tesela_device_to_layout(layout, &device, err);
   return status == TESELA_OK ? transfer_make(out, &host, &device, &no_fill, err) : status;
@@ -162,7 +163,7 @@ static int64_t transfer_first_byte(const tesela_layout *src) {
   int64_t first = src->axis[0].offset;
   for (int32_t i = 0; i < src->n_active; i++)
     if (src->digit[i].axis >= 0 && src->digit[i].stride < 0)
-      first += (src->digit[i].extent - 1) * src->digit[i].stride; /* finish checked these sums */
+      first += (src->digit[i].extent - 1) * src->digit[i].stride; /* fits: tesela_layout_finish */
   return first * src->bits / 8;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transfer.h - what the files on transfers share.
+ * transfer.h - shared by the transfer files.
  *
- *   transfer.c         making and running: a plan of relayout, and copies of src if it overlaps dst
+ *   transfer.c         creates and runs a relayout plan; copies src if it overlaps dst
  *   transfer_pad.c     the bits that fill padding
  *   transfer_scan.c    integers that the narrower type cannot hold
  *   transfer_verify.c  a dump of device memory against the host tensor
@@ -15,12 +15,13 @@
 #include "base/base.h"
 #include "relayout/plan.h"
 
-/* The bits of what padding receives, in a type of `bits` bits; pad is not TESELA_PAD_LEAVE. TESELA_E_RANGE for a value out of the
-   type's range, TESELA_E_UNSUPPORTED for a type without such a value, or with an unknown one. */
+/* The bits of the fill in a type of `bits` bits; pad is not TESELA_PAD_LEAVE. TESELA_E_RANGE for a value outside the
+ * type's range, TESELA_E_UNSUPPORTED if the type is unknown or cannot express the value. */
 tesela_status tesela__transfer_pad_bits(tesela_pad pad, double value, tesela_dtype dtype, int32_t bits,
                                         uint8_t out[16], tesela_error *err);
 
-/* Can values of the integer type `from` be too large or small for the integer type `to`? Then these are its limits. */
+/* Can values of the integer type `from` be too large or small for the integer type `to`? Then *low and *high are the
+ * limits of `to`. */
 bool tesela__transfer_narrows(tesela_dtype from, tesela_dtype to, int64_t *low, int64_t *high);
 
 /* A check of all integers of src before any is written. */
@@ -33,7 +34,7 @@ typedef struct tesela__look {
   tesela__box *box;
 } tesela__look;
 
-/* Set the boxes; the other members are set already. TESELA_E_MEMORY. The caller releases the boxes. */
+/* Set the boxes; the caller has set the other members and releases the boxes. TESELA_E_MEMORY. */
 tesela_status tesela__look_make(tesela__look *look, const tesela_allocator *allocator, tesela_error *err);
 
 /* TESELA_E_RANGE with the first element of src (row-major) outside low .. high. */

@@ -2,8 +2,8 @@
 /*
  * transfer_pad.c - the bits that fill padding.
  *
- * Without the sign, the numbers of a float type grow with their codes. So bisection finds the nearest number, rounding once,
- * for any type.
+ * Without the sign, the numbers of a float type grow with their codes. So bisection finds the nearest number, rounding
+ * once, for any type.
  */
 #include "device/transfer.h"
 
@@ -12,7 +12,7 @@ typedef struct pad_float {
   tesela_dtype dtype;
   int32_t bits, fraction_bits, bias;
   uint64_t last, quiet; /* quiet: a NaN */
-  bool has_inf;         /* it is the code after `last` */
+  bool has_inf;         /* infinity is the code after `last` */
 } pad_float;
 
 static const pad_float pad_floats[] = {
@@ -34,7 +34,7 @@ static double pad_power(int32_t e) {
   return x;
 }
 
-/* The number of a code without a sign. Of types below f64, which have powers of 2 that are normal doubles. */
+/* The number of a code without sign, of types below f64: their powers of 2 are normal doubles. */
 static double pad_number(const pad_float *type, uint64_t code) {
   uint64_t hidden = (uint64_t)1 << type->fraction_bits;
   int32_t exponent = (int32_t)(code >> type->fraction_bits);
@@ -90,7 +90,7 @@ static tesela_status pad_of_float(const pad_float *type, tesela_pad pad, double 
   return TESELA_OK;
 }
 
-/* Integers and pred; `least` and `greatest` are exact as far as int64 and uint64 go. */
+/* Integers and pred: the value is rounded, ties to even, and must be from `begin` to below `end`. */
 static tesela_status pad_of_integer(tesela_pad pad, double value, tesela_dtype dtype, int32_t bits,
                                     bool has_sign, uint64_t *code, tesela_error *err) {
   uint64_t all = ~(uint64_t)0 >> (64 - bits), top = (uint64_t)1 << (bits - 1);
@@ -100,7 +100,7 @@ static tesela_status pad_of_integer(tesela_pad pad, double value, tesela_dtype d
   double end = has_sign ? pad_power(bits - 1) : pad_power(bits), begin = has_sign ? -end : 0;
   double fits =
       __builtin_isnan(value) || value >= 9.2e18 || value <= -9.2e18 ? value : (double)(int64_t)value;
-  if (value < 4503599627370496.0 && value > -4503599627370496.0) { /* 2^52: below, halves exist */
+  if (value < 4503599627370496.0 && value > -4503599627370496.0) { /* below 2^52: may have a fraction */
     double rest = value - fits, away = rest < 0 ? -1 : 1;
     if (rest > 0.5 || rest < -0.5 || ((rest == 0.5 || rest == -0.5) && ((int64_t)value & 1))) fits += away;
   }
@@ -132,8 +132,8 @@ tesela_status tesela__transfer_pad_bits(tesela_pad pad, double value, tesela_dty
     status = pad_of_integer(pad, value, dtype, bits, family == TESELA_FAMILY_SIGNED, &code, err);
   else
     status = tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                          "padding of %s in %" PRId32 " bits can be left or zero only", pad_type_name(dtype),
-                          bits);
+                          "padding of %s in %" PRId32 " bits can only be zero or left unwritten",
+                          pad_type_name(dtype), bits);
   for (int32_t i = 0; i < 8; i++) out[i] = (uint8_t)(code >> 8 * i);
   return status;
 }

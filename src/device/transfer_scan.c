@@ -2,8 +2,8 @@
 /*
  * transfer_scan.c - the search for integers that the narrower type cannot hold, before anything is written.
  *
- * First a fold over all decides whether any is outside, in the order of addresses and on the threads of the transfer. Only then
- * a second pass, in row-major order, finds the first one.
+ * First a fold over all of them, in the order of addresses and on the transfer's threads, decides whether any is
+ * outside. Only then does a second pass, in row-major order, find the first one.
  */
 #include "device/transfer.h"
 #include "relayout/values.h"
@@ -21,8 +21,9 @@ bool tesela__transfer_narrows(tesela_dtype from, tesela_dtype to, int64_t *low, 
 
 /* ---- numbers ------------------------------------------------------------------------------------------------- */
 
-/* A number fits into `bits` bits if it has no bit above them once `bias` is added, half of their range for signed ones; so the
-   OR of all sums shows whether any does not. Vectors of a cache line, in any registers. */
+/* A number fits into `bits` bits if number + bias has no bit above them; bias is half of their range for signed
+ * numbers, else 0. So the OR of all sums shows whether any number does not fit. Vectors have the size of a cache
+ * line. */
 typedef uint64_t look_line64 __attribute__((vector_size(64)));
 typedef uint32_t look_line32 __attribute__((vector_size(64)));
 enum { LOOK_LINE = 64, LOOK_AHEAD = 8192 }; /* bytes */
@@ -74,7 +75,7 @@ typedef struct look_making {
   bool no_memory;
 } look_making;
 
-/* A box of src's own loops, the longest steps first, in bytes. */
+/* Keep a box of src: its loops with strides in bytes, simplified. */
 static bool look_take(void *data, tesela__box *box) {
   look_making *m = data;
   void *boxes = m->look->box;
@@ -111,7 +112,7 @@ tesela_status tesela__look_make(tesela__look *look, const tesela_allocator *allo
   look->box = NULL;
   look->n_boxes = 0;
   if (!m.no_memory) return TESELA_OK; /* too many boxes: row by row */
-  return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a box of the look at the integers");
+  return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the boxes of the integer check");
 }
 
 /* Pieces of at most this many elements of the innermost loops; threads share them. */
@@ -123,7 +124,7 @@ typedef struct look_run {
   atomic_bool outside;
 } look_run;
 
-/* Pieces `first` to `end` of a box. */
+/* Check pieces `first` to `end` - 1 of a box. */
 static void look_box(look_run *run, const tesela__box *box, int64_t first, int64_t end, int64_t per_row) {
   const tesela__loop one = {1, 0, 0};
   const tesela__loop *inner = box->n_loops ? &box->loop[box->n_loops - 1] : &one;
@@ -165,7 +166,7 @@ static tesela_status look_found(const tesela__look *look, const int64_t *index, 
   tesela__sink sink;
   uint64_t x = 0;
   int32_t bits = src->bits;
-  memcpy(&x, data, (size_t)bits / 8); /* little-endian, as all of the elements are here */
+  memcpy(&x, data, (size_t)bits / 8); /* elements are little-endian */
   if (bits < 64 && tesela_dtype_family_of(src->dtype) == TESELA_FAMILY_SIGNED && x >> (bits - 1) & 1)
     x |= ~(uint64_t)0 << bits;
   text[0] = '\0';

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transfer_verify.c - does a dump of device memory hold the values of the host tensor?
+ * transfer_verify.c - compares a dump of device memory with the host tensor.
  *
- * The host tensor is converted to the device's type, dense and row-major. Then both are compared once in row-major order; for
- * the first difference, the dense tensor is searched for the value that was found.
+ * The host tensor is converted to the device's type, dense and row-major. Then both are compared once in row-major
+ * order; after a difference, the dense tensor is searched for the value found at the first one.
  */
 #include "device/transfer.h"
 
@@ -41,7 +41,7 @@ static tesela_status verify_expected(const tesela_device_layout *layout, const i
   return status;
 }
 
-/* The first element, row-major, whose bits are `found`. false: progress asked to stop. */
+/* The first element, row-major, whose bits are m->found. false: stopped by run->progress. */
 static bool verify_find_source(const tesela_layout *dense, const unsigned char *values,
                                const tesela_run_options *run, tesela_misplaced *m) {
   size_t bytes = (size_t)dense->bits / 8;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view.h - what the files on views of device layouts share.
+ * view.h - shared by the files on views of device layouts.
  *
- *   device_view.c       the public functions: errors, feeds
+ *   device_view.c       public functions: checks, feeds
  *   view_form.c  view index -> device place, as a layout
  *   view_lane.c  the index that is the lane, and an operand's relation to the sticks of an iteration
  *   view_test.c  the same by samples, and by the comparison of layouts
@@ -15,11 +15,11 @@
 #include "base/base.h"
 #include "layout/layout.h"
 
-/* Host dims of a base by decreasing original stride, without dims of one element. */
+/* Host dims of a base by decreasing original stride, without dims of extent 1. */
 typedef struct tesela__view_storage {
   int32_t n, dim[TESELA_MAX_RANK];
   int64_t stride[TESELA_MAX_RANK]; /* of the base's host dims, in this order */
-  int64_t span; /* elements of storage from the first to the last of the base, 0 without any */
+  int64_t span; /* storage from the first to the last element of the base, in elements; 0: no elements */
   bool dense;   /* every offset below span is an element */
 } tesela__view_storage;
 
@@ -31,7 +31,7 @@ tesela_status tesela__view_layout(tesela_layout *out, const tesela_device_layout
 /* Are the sticks of a layout contiguous, and does each begin at a multiple of lanes? view_lane.c */
 bool tesela__view_sticks_aligned(const tesela_device_layout *base);
 
-/* The index that equals place mod lanes; *dim and *offset as in tesela_device_view. view_lane.c */
+/* The lane verdict: which index equals place mod lanes; *dim and *offset as in tesela_device_view. view_lane.c */
 tesela_lane tesela__view_lane(const tesela_layout *places, int64_t lanes, int32_t *dim, int64_t *offset);
 
 typedef enum tesela__view_answer {

@@ -2,21 +2,21 @@
 /*
  * view_form.c - a strided view of a base tensor, as a layout from view index to device place.
  *
- * The host offset of an element is a sum offset + index * stride. It is divided by the strides the base was created with,
- * largest first, which gives the base's coordinates, and each of these by the steps of its device dims. As long as nothing carries,
- * a division goes term by term: a term that is a multiple of the divisor goes into the quotient, a smaller one stays in the
- * rest, and one that crosses it has its index split.
+ * The host offset of an element is a sum offset + index * stride. It is divided by the strides of the base, largest
+ * first, which gives the base's coordinates, and each of these by the steps of its device dims. Without carries the
+ * terms are divided one by one: a multiple of the divisor belongs to the quotient, a smaller term to the rest, and the
+ * index of a term that crosses the divisor is split.
  *
  *   base f16[6,100] in sticks along 1, view [600], stride 1: 600 = 6 rows of 100: i = 100*a + b, row a, column b
  *   column b is divided by 64: b = 64*c + d: place 384*c + 64*a + d
  *
- * Where the rest carries (x[:, 40:] starts inside a stick), the quotient's terms are taken out and what is left becomes a join
- * with the divisors that are left. An index digit has one target in a layout; a view that needs more than one (a diagonal)
- * is said with joins alone.
+ * If the rest carries (x[:, 40:] starts inside a stick), the quotient's terms are removed and the rest becomes a join
+ * with the remaining divisors. An index digit has one target in a layout; a view that needs more than one (a diagonal)
+ * is expressed with joins only.
  */
 #include "device/view_sum.h"
 
-enum { DVIEW_WALK = 1 << 20 }; /* indices looked at for one that reaches a gap */
+enum { DVIEW_WALK = 1 << 20 }; /* indices tried in search of a gap */
 
 typedef struct dview_work {
   const tesela_device_layout *base;
@@ -42,7 +42,7 @@ static tesela_status dview_add_digit(dview_work *w, tesela_digit digit) {
   return TESELA_OK;
 }
 
-/* A join of the terms of a sum, which is split further. */
+/* Add a join whose value is a sum. */
 static tesela_status dview_add_join(dview_work *w, tesela__view_sum *sum, int16_t *join) {
   if (w->out->n_joins == TESELA_MAX_JOINS) return dview_too_many(w);
   *join = (int16_t)w->out->n_joins++;
@@ -50,7 +50,7 @@ static tesela_status dview_add_join(dview_work *w, tesela__view_sum *sum, int16_
   return TESELA_OK;
 }
 
-/* Device dims of a host dim by decreasing step, the outer first on equal steps (which takes it all). */
+/* Device dims of a host dim by decreasing step; of equal steps the outermost, since the others are always 0. */
 static int32_t dview_device_chain(const tesela_device_layout *base, int32_t dim, int32_t *chain) {
   int32_t n = 0;
   for (int32_t j = 0; j < base->n_dims; j++) {
@@ -66,7 +66,7 @@ static int32_t dview_device_chain(const tesela_device_layout *base, int32_t dim,
   return kept;
 }
 
-/* Digits of a join that is a host dim, or what is left of it, from link `first` of its chain on. */
+/* Add the digits of a join that is a host dim, or the rest of one, from link `first` of its chain on. */
 static tesela_status dview_add_chain(dview_work *w, int16_t join, const int32_t *chain, int32_t first,
                                      int32_t n) {
   tesela_status status = TESELA_OK;
@@ -79,7 +79,7 @@ static tesela_status dview_add_chain(dview_work *w, int16_t join, const int32_t 
   return status;
 }
 
-/* A base coordinate goes to the place through its device dims. */
+/* Add a base coordinate to the place, through its device dims. */
 static tesela_status dview_place_coordinate(dview_work *w, int32_t dim, tesela__view_sum *sum) {
   int32_t chain[TESELA_DEVICE_DIMS], n = dview_device_chain(w->base, dim, chain);
   tesela_status status = TESELA_OK;
@@ -88,7 +88,7 @@ static tesela_status dview_place_coordinate(dview_work *w, int32_t dim, tesela__
     const tesela_device_dim *d = &w->base->dim[chain[k]];
     bool full, fits = tesela__view_divide(&w->sums, sum, d->step, quotient, &full);
     if (full) return dview_too_many(w);
-    w->place->constant += quotient->constant * d->stride; /* places of the base: they fit */
+    w->place->constant += quotient->constant * d->stride; /* fits: places of the base */
     for (int32_t i = 0; i < w->sums.n; i++) w->place->weight[i] += quotient->weight[i] * d->stride;
     if (fits) continue;
     int16_t join = 0;
@@ -105,7 +105,7 @@ static tesela_status dview_place_coordinate(dview_work *w, int32_t dim, tesela__
 
 /* ---- the storage ------------------------------------------------------------------------------------------- */
 
-/* Coordinate of storage link k out of a join in units of `unit`, plus a sum. */
+/* Coordinate of storage link k: a digit of a join in units of `unit`, plus a sum. */
 static tesela_status dview_chain_coordinate(dview_work *w, int16_t storage_join, int32_t k, int64_t unit,
                                             tesela__view_sum *sum) {
   int32_t dim = w->storage->dim[k], chain[TESELA_DEVICE_DIMS], n = dview_device_chain(w->base, dim, chain);
@@ -120,7 +120,8 @@ static tesela_status dview_chain_coordinate(dview_work *w, int16_t storage_join,
   return status == TESELA_OK ? dview_add_chain(w, join, chain, 0, n) : status;
 }
 
-/* Links first .. last of the storage as one join of a sum in units of `unit`; `quotient` is what was divided off before. */
+/* Links first .. last of the storage as one join of a sum in units of `unit`; `quotient`: the part of link `first`
+ * divided off before, or NULL. */
 static tesela_status dview_chain_links(dview_work *w, tesela__view_sum *sum, int64_t unit, int32_t first,
                                        int32_t last, tesela__view_sum *quotient) {
   int16_t join = 0;
@@ -131,8 +132,8 @@ static tesela_status dview_chain_links(dview_work *w, tesela__view_sum *sum, int
   return status;
 }
 
-/* What carries at link `first` need not at a later one, *last: of (rows, 640 columns) entered at any row, the columns
-   are separate. Then the links up to there are a join, and the rest continues. */
+/* A carry at link `first` may end at a later one, *last: in (rows, 640 columns) from any row on, the columns do not
+ * carry. Then the links up to *last are one join, and the rest continues. */
 static tesela_status dview_chain_rest(dview_work *w, tesela__view_sum *rest, int32_t first, int32_t *last,
                                       tesela__view_sum *quotient) {
   const tesela__view_storage *storage = w->storage;
@@ -144,7 +145,7 @@ static tesela_status dview_chain_rest(dview_work *w, tesela__view_sum *rest, int
     if (full) return dview_too_many(w);
     *last = k;
     if (fits) return dview_chain_links(w, sum, unit, first, k, quotient);
-    rest->constant += sum->constant * unit; /* together again */
+    rest->constant += sum->constant * unit; /* undo the division */
     for (int32_t i = 0; i < w->sums.n; i++) rest->weight[i] += sum->weight[i] * unit;
     w->sums.n_sums--;
   }
@@ -152,7 +153,7 @@ static tesela_status dview_chain_rest(dview_work *w, tesela__view_sum *rest, int
   return dview_chain_links(w, rest, 1, first, storage->n - 1, quotient);
 }
 
-/* An index whose storage offset is in a gap; elements are few. */
+/* Find an index whose storage offset is in a gap; for few elements. */
 static bool dview_find_gap(const dview_work *w, int64_t *index) {
   const tesela_host_view *view = w->view;
   for (int32_t d = 0; d < view->rank; d++) index[d] = 0;
@@ -173,7 +174,7 @@ static bool dview_find_gap(const dview_work *w, int64_t *index) {
   }
 }
 
-/* The sums do not show that the view reaches elements only. */
+/* Check every element for a gap, as the sums do not exclude gaps. */
 static tesela_status dview_check_gaps(dview_work *w) {
   int64_t elements = 1, index[TESELA_MAX_RANK];
   for (int32_t d = 0; d < w->view->rank; d++)
@@ -199,7 +200,7 @@ static tesela_status dview_place_all(dview_work *w, bool whole) {
   w->place = tesela__view_new_sum(&w->sums);
   rest->constant = w->view->offset;
   for (int32_t k = 0; k < w->sums.n; k++) rest->weight[k] = w->view->stride[w->sums.digit[k].dim];
-  if (whole) /* gaps were looked for before */
+  if (whole) /* gaps were checked before */
     return dview_chain_links(w, rest, 1, 0, storage->n - 1, NULL);
   tesela_status status = TESELA_OK;
   bool inside = true, joined = false;
@@ -239,7 +240,7 @@ static tesela_status dview_begin(dview_work *w) {
   return tesela_layout_add_axis(w->out, "memory", &axis, w->err);
 }
 
-/* The digits of the view's index, each to its target. *twice if one has two. */
+/* Add the digits of the view's index, each with its target. *twice: a digit has two. */
 static tesela_status dview_add_index(dview_work *w, bool *twice) {
   tesela_status status = TESELA_OK;
   for (int32_t k = 0; k < w->sums.n && status == TESELA_OK; k++) {
@@ -262,7 +263,8 @@ static tesela_status dview_add_index(dview_work *w, bool *twice) {
   return status;
 }
 
-/* Extents of the joins, as finish counts them, and of their digits, which are in order of decreasing step. */
+/* Set the extents of the joins, as tesela_layout_finish counts them, and of their digits, which have decreasing
+ * steps. */
 static void dview_set_extents(dview_work *w) {
   tesela_layout *out = w->out;
   for (int32_t j = 0; j < out->n_joins; j++) {
@@ -292,7 +294,7 @@ static tesela_status dview_add_replicas(dview_work *w) {
   return status;
 }
 
-/* `whole`: the storage offset as one join. *again: a digit would need two targets, or bounds could not be shown. */
+/* `whole`: the storage offset as one join. *again: a digit needs two targets, or bounds are not provable. */
 static tesela_status dview_build(dview_work *w, bool whole, bool *again) {
   *again = false;
   tesela_status status = dview_begin(w);

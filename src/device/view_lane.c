@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_lane.c - whose index is the lane, and how an operand relates to the sticks of an iteration.
+ * view_lane.c - the dim whose index is the lane, and the relation of an operand to the sticks of an iteration.
  *
- * The lane is place mod lanes, a sum over digits mod lanes. What a digit adds to it goes through joins as long as these are linear
- * mod lanes: a join's value is the sum of its digits times their steps, so it is if each digit's stride is the last one's times
- * its step (mod lanes). Then the lane is a sum over the digits of the view's own dims, and an index i = step of one digit
- * makes this digit 1 and the others 0. So a dim does not change the lane exactly if all its digits add 0, and moves it
- * with its index exactly if each adds its step:
+ * The lane is place mod lanes, a sum over digits mod lanes. A join's value is the sum of its digits times their steps,
+ * so the join is linear mod lanes if each digit's stride is its step times the stride of the last digit (mod lanes). If
+ * all joins are linear, the lane is a sum over the digits of the view's own dims. An index that is the step of a digit
+ * makes this digit 1 and the others 0. So a dim leaves the lane unchanged if and only if all its digits add 0, and
+ * moves it with its index if and only if each digit adds its step:
  *
  *   col = 40 + j in sticks of 64: a join with steps 64, 1 and strides 384, 1: mod 64 it is 40 + j: offset 40
  *
- * Anything else is another function. Where a join is not linear (rows of 100 in sticks of 64, entered anywhere), samples
- * and the comparison of layouts decide.
+ * Otherwise the lane is another function. If a join is not linear (rows of 100 in sticks of 64, from any element on),
+ * samples and the comparison of layouts decide.
  */
 #include "device/view.h"
 
@@ -34,7 +34,7 @@ bool tesela__view_sticks_aligned(const tesela_device_layout *base) {
 
 static int64_t dview_modulo(int64_t x, int64_t n) { return x % n < 0 ? x % n + n : x % n; }
 
-/* What each digit with a source adds to the lane, and the lane of index 0; false: a join is not linear. lanes is at
+/* The part of each digit with a source in the lane, and the lane of index 0; false: a join is not linear. lanes is at
    most 2^23, so products fit. */
 static bool dview_lane_sum(const tesela_layout *places, int64_t lanes, int64_t *adds, int64_t *constant) {
   int64_t slope[TESELA_MAX_JOINS];
@@ -77,7 +77,7 @@ static tesela_lane dview_verdict(int64_t constant, int32_t in_lane, int32_t *dim
   return constant == 0 ? TESELA_LANE_CLEAN : TESELA_LANE_OFFSET;
 }
 
-/* Not linear: the neighbours of index 0 leave one candidate. */
+/* A join is not linear: the neighbours of index 0 leave one candidate, which is checked. */
 static tesela_lane dview_lane_tried(const tesela_layout *places, int64_t lanes, int32_t *dim,
                                     int64_t *offset) {
   int64_t index[TESELA_MAX_RANK] = {0}, first, place;
@@ -120,9 +120,9 @@ tesela_lane tesela__view_lane(const tesela_layout *places, int64_t lanes, int32_
 
 /* ---- agreement --------------------------------------------------------------------------------------------- */
 
-/* tesela__view_steady where the digits of dim go to places only. With f what dim adds: below the lowest digit whose
-   stride is not slope * step, f is linear. At i = step of that digit, f(i) is its stride; so the answer is "no" unless the step
-   is a multiple of r. Steps above that are multiples of r do not see index mod r. */
+/* tesela__view_steady for a dim whose digits are not in joins. Below the lowest digit whose stride is not slope * step,
+ * the dim adds slope * index. At index = step of that digit it adds the digit's stride, so the answer is "no" unless
+ * the step is a multiple of r. Higher digits whose steps are multiples of r do not depend on index mod r. */
 static tesela__view_answer dview_steady_digits(const tesela_layout *places, int32_t dim, int64_t r,
                                                int64_t slope) {
   tesela__chain chain = tesela__chain_of(places, dim);

@@ -31,7 +31,6 @@ static bool dview_split(tesela__view_sums *w, int32_t k, int64_t f) {
   return true;
 }
 
-/* As if the digits of one index were independent: above it where the last step of an index is not full. */
 void tesela__view_range(const tesela__view_sums *w, const tesela__view_sum *sum, int64_t *low,
                         int64_t *high) {
   *low = *high = 0;
@@ -39,7 +38,6 @@ void tesela__view_range(const tesela__view_sums *w, const tesela__view_sum *sum,
     *(sum->weight[k] < 0 ? low : high) += sum->weight[k] * (w->digit[k].extent - 1);
 }
 
-/* sum = t * quotient + rest, in place; false: the rest may be t or more, and is not divided. *full: no digits left. */
 bool tesela__view_divide(tesela__view_sums *w, tesela__view_sum *sum, int64_t t, tesela__view_sum *quotient,
                          bool *full) {
   *full = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_sum.h - sums of digits of a view's index: what view_form.c divides. view_sum.c
+ * view_sum.h - sums of digits of a view's index, which view_form.c divides.
  */
 #ifndef TESELA_SRC_VIEW_SUM_H
 #define TESELA_SRC_VIEW_SUM_H
@@ -9,11 +9,11 @@
 
 enum {
   TESELA__VIEW_DIGITS = 64, /* index digits */
-  /* base coordinates, their joins, what they are divided by, what is left of the storage offset, the place */
+  /* base coordinates, their joins, their quotients, the rest of the storage offset, the place */
   TESELA__VIEW_SUMS = 3 * TESELA_MAX_RANK + 4,
 };
 
-/* Of the index of one dim, taken apart greedily by decreasing step. */
+/* A digit of the index of one dim; the index is split greedily, by decreasing step. */
 typedef struct tesela__view_digit {
   int32_t dim;
   int64_t step, extent;
@@ -33,17 +33,19 @@ typedef struct tesela__view_sums {
   tesela__view_sum sum[TESELA__VIEW_SUMS];
 } tesela__view_sums;
 
-/* A digit for each dim, no sum yet. */
+/* Begin with one digit per dim, and without sums. */
 void tesela__view_sums_begin(tesela__view_sums *sums, const tesela_host_view *view);
 
-/* One more sum, of nothing. It lives until n_sums is put back. */
+/* Add a sum of 0. It is valid until n_sums is restored. */
 tesela__view_sum *tesela__view_new_sum(tesela__view_sums *sums);
 
-/* Bounds of the terms of a sum, without its constant; beyond what is reached where the last step of an index is not full. */
+/* Bounds of the terms of a sum, without its constant, as if digits were independent: too wide if the last step of an
+ * index is not full. */
 void tesela__view_range(const tesela__view_sums *sums, const tesela__view_sum *sum, int64_t *low,
                         int64_t *high);
 
-/* sum = t * quotient + rest, in place; false: the rest may be t or more. *full: no digits left, nothing is divided. */
+/* Divide in place: sum = t * quotient + rest. false: the rest may be t or more. *full: too many digits, sums
+ * invalid. */
 bool tesela__view_divide(tesela__view_sums *sums, tesela__view_sum *sum, int64_t t,
                          tesela__view_sum *quotient, bool *full);
 

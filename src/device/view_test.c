@@ -2,23 +2,24 @@
 /*
  * view_test.c - questions about the places of a view that its digits alone do not answer.
  *
- * Both questions are of the form "are two layouts the same": the lanes of a view and an index mod lanes, or a view and the
- * same with an index rounded down. First some indices are looked at, which finds most differences; then the layouts are compared
- * (tesela_layout_compare, exact, and always decided for small ones).
+ * Both questions ask whether two layouts are the same: the lanes of a view and an index mod lanes, or a view and the
+ * same view with an index rounded down. First some indices are tried, which finds most differences; then the layouts
+ * are compared (tesela_layout_compare: exact, and always decides for small ones).
  */
 #include "device/view.h"
 
 enum { DVIEW_SAMPLES = 48 };
 
-/* Does the index answer the question with yes? */
+/* tesela__view_lane_is or tesela__view_steady. */
 typedef struct dview_question {
   const tesela_layout *places;
   bool of_lane;
   int32_t dim;
-  int64_t n;      /* lanes, or what index[dim] is rounded to */
+  int64_t n;      /* lanes, or the multiple to which index[dim] is rounded down */
   int64_t number; /* offset, or slope */
 } dview_question;
 
+/* Is the answer for this index yes? */
 static bool dview_holds(const dview_question *q, int64_t *index) {
   int64_t place, other;
   (void)tesela_layout_place_of(q->places, index, &place, NULL); /* indices are in range */
@@ -39,7 +40,7 @@ static uint64_t dview_random(uint64_t *state) { /* xorshift: a fixed sequence */
   return *state;
 }
 
-/* The last index along each dim, borders of the rounding, and indices drawn. */
+/* First the last index along each dim, then random indices, often with index[dim] last before a multiple of n. */
 static void dview_draw_index(const dview_question *q, int32_t sample, uint64_t *state, int64_t *index) {
   const tesela_layout *places = q->places;
   for (int32_t d = 0; d < places->rank; d++) {
@@ -75,7 +76,7 @@ static tesela__view_answer dview_compared(tesela_layout *a, tesela_layout *b) {
 
 /* ---- the layouts ------------------------------------------------------------------------------------------- */
 
-/* Digits that take coordinate `source` mod n to the axis, and nothing of it above. */
+/* Add digits that map coordinate `source` mod n to the axis and ignore the quotient. */
 static bool dview_add_modulo(tesela_layout *layout, int32_t source, int64_t extent, int64_t n) {
   if (layout->n_digits + 2 > TESELA_MAX_DIGITS) return false;
   layout->digit[layout->n_digits++] =
@@ -92,7 +93,7 @@ static bool dview_add_lane_join(tesela_layout *layout, int64_t offset, int32_t *
   return true;
 }
 
-/* The lane of a view: what its digits add mod lanes goes into a join that is taken mod lanes. */
+/* The lane of a view: a join of its digits, with strides mod lanes, is reduced mod lanes. */
 static bool dview_lane_layout(tesela_layout *out, const tesela_layout *places, int64_t lanes) {
   int32_t join;
   *out = *places;
@@ -134,7 +135,7 @@ static bool dview_index_layout(tesela_layout *out, const tesela_layout *places, 
   return dview_add_modulo(out, out->rank + join, out->join[join].extent, lanes);
 }
 
-/* Places with index[dim] rounded down to a multiple of r, plus slope times what was taken off. */
+/* Places with index[dim] rounded down to a multiple of r, plus slope times the remainder. */
 static bool dview_rounded_layout(tesela_layout *out, const tesela_layout *places, int32_t dim, int64_t r,
                                  int64_t slope) {
   *out = *places;

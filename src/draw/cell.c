@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cell.c - the text in the cells of a grid and along its sides, and how wide it is.
+ * cell.c - the text of the cells of a grid and of the indices along its sides, and its width in columns.
  *
- * Elements are placed by the layout itself (tesela_layout_place_of), so a picture cannot differ from it. Padding that no
- * index reaches has the place that its digits add up to.
+ * The place of an element comes from the layout itself (tesela_layout_place_of), so a picture cannot differ from it.
+ * The place of padding that no index reaches is the sum over its digits.
  */
 #include "draw/scene.h"
 
@@ -11,7 +11,7 @@
 
 /* ---- the cell ---------------------------------------------------------------------------------------- */
 
-/* The only function that formats places; axes are in their order. */
+/* The place on each axis, as "17" or "3:1". All places are formatted here. */
 static void format_places(const tesela_layout *layout, const int64_t *place, char *text) {
   size_t used = 0;
   for (int32_t a = 0; a < layout->n_axes; a++)
@@ -22,7 +22,7 @@ static int64_t position_of(const tesela__scene *scene, int32_t s, int64_t row, i
   return s == scene->down ? row : s == scene->across ? column : scene->first[s];
 }
 
-/* Places of padding that no index reaches, from the digits alone. */
+/* The places of padding that no index reaches, from the digits alone. */
 static void sum_places(const tesela__scene *scene, int64_t row, int64_t column, int64_t *place) {
   for (int32_t a = 0; a < scene->layout->n_axes; a++) {
     place[a] = scene->layout->axis[a].offset;
@@ -44,7 +44,7 @@ void tesela__cell_find(const tesela__scene *scene, int64_t row, int64_t column, 
     if (value < 0 || value >= side->mapped) mapped = false;
     if (mapped) tesela__side_index(scene, side, value, index);
   }
-  /* a part of a joined value may be padding, too: then the index is outside */
+  /* fails if a part of a joined value is padding: the index is outside the shape */
   if (mapped) mapped = tesela_layout_place_of(layout, index, place, NULL) == TESELA_OK;
   if (!mapped) sum_places(scene, row, column, place);
   if (mapped || layout->n_swizzles == 0) format_places(layout, place, cell->place);
@@ -52,7 +52,7 @@ void tesela__cell_find(const tesela__scene *scene, int64_t row, int64_t column, 
 
 /* ---- widths ------------------------------------------------------------------------------------------ */
 
-/* What positions first .. end-1 of a side add to a place at most: exact for short windows. */
+/* The most that positions first .. end-1 of a side add to a place: exact for short windows, else an upper bound. */
 static int64_t most_places(const tesela__scene *scene, const tesela__side *side, int64_t first, int64_t end,
                            int32_t axis) {
   int64_t most = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * draw_arena.c - memory plans as pictures.
+ * draw_arena.c - pictures of an arena: steps across, bytes upwards.
  *
- * The plane of steps and bytes is cut into cells of equal size. Every buffer adds the area it has in each cell it touches;
- * buffers that live at one step do not overlap, so what is left of a cell is free.
+ * The plane of steps and bytes is divided into cells of equal size. Every buffer adds its area in each cell that it
+ * touches; buffers that live at the same step do not overlap, so the rest of a cell is free.
  */
 #include <tesela/draw.h>
 
@@ -12,27 +12,27 @@
 #include "draw/scene.h"
 
 enum {
-  PLAN_WIDEST = 1000,  /* columns, rows */
-  PLAN_MOST = 1 << 20, /* buffers */
-  PLAN_STEP = 6,       /* columns of a step at most */
-  PLAN_TICK = 10,      /* columns of text between ticks at least */
+  PLAN_WIDEST = 1000,  /* most columns, most rows */
+  PLAN_MOST = 1 << 20, /* most buffers */
+  PLAN_STEP = 6,       /* most columns of text per cell */
+  PLAN_TICK = 10,      /* fewest columns of text between ticks */
   PLAN_LETTERS = 2 * 26
 };
 
 typedef struct plan_cell {
-  double used, best; /* steps times bytes: of all buffers; of the one with most */
-  int32_t buffer;    /* that one, -1: free */
+  double used, best; /* area in steps times bytes: of all buffers; of the largest one */
+  int32_t buffer;    /* the largest one; -1: the cell is free */
 } plan_cell;
 
 typedef struct plan_grid {
   int64_t first, steps, bytes; /* the plane: steps from the first, bytes up to the peak */
   int64_t step, row;           /* a cell: steps, bytes */
-  int32_t columns, rows;       /* of cells */
-  int32_t wide;                /* columns of text of a cell */
+  int32_t columns, rows;       /* number of cells */
+  int32_t wide;                /* columns of text per cell */
   int label;                   /* columns of text of an offset */
-  plan_cell *cell;             /* rows upwards */
-  int32_t *mark;               /* of each buffer: cells it is shown in, then its letter */
-  bool rest;                   /* are there buffers without a letter? */
+  plan_cell *cell;             /* row 0 is the lowest */
+  int32_t *mark;               /* of each buffer: number of its cells, later its letter */
+  bool rest;                   /* some buffers have no letter */
 } plan_grid;
 
 static bool plan_shown(const tesela_arena_buffer *b) {
@@ -41,7 +41,7 @@ static bool plan_shown(const tesela_arena_buffer *b) {
 
 /* ---- cells ---------------------------------------------------------------------------------------------------------- */
 
-/* Check, and find the plane; no steps: nothing to draw. */
+/* Check the buffers and find the plane; 0 bytes: nothing to draw. */
 static tesela_status plan_extent(plan_grid *g, int32_t n, const tesela_arena_buffer *buffers,
                                  tesela_error *err) {
   int64_t last = INT64_MIN, end;
@@ -64,7 +64,7 @@ static tesela_status plan_extent(plan_grid *g, int32_t n, const tesela_arena_buf
   return TESELA_OK;
 }
 
-/* At least `least`, and easy to count with: 1, 2, 3, 4, 6, 8, 12, 16, ... */
+/* The first of 1, 2, 3, 4, 6, 8, 12, 16, ... that is >= `least`. */
 static int64_t plan_round(int64_t least) {
   int64_t power = 1;
   while (power < least) power *= 2;
@@ -99,7 +99,7 @@ static void plan_add(plan_grid *g, int32_t k, const tesela_arena_buffer *b) {
     }
 }
 
-/* Of a cell at the border only what lies before the last step and below the peak counts. */
+/* Is at least half of a cell free? Only its part before the last step and below the peak counts. */
 static bool plan_free(const plan_grid *g, int64_t r, int64_t c) {
   return 2 * g->cell[r * g->columns + c].used <=
          plan_overlap(0, g->bytes, r * g->row, g->row) * plan_overlap(0, g->steps, c * g->step, g->step);
@@ -119,7 +119,7 @@ static void plan_fill(plan_grid *g, int32_t n, const tesela_arena_buffer *buffer
     }
 }
 
-/* The buffers with most cells get the letters, in the order of the buffers. */
+/* The buffers with the most cells get letters, in the order of the buffers; others get '#', those without cells ' '. */
 static void plan_letters(plan_grid *g, int32_t n) {
   static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   int next = 0;
@@ -167,7 +167,7 @@ static void plan_row(plan_pen *pen, const plan_grid *g, int64_t r) {
   tesela__putc(&pen->sink, '\n');
 }
 
-/* Every so many cells a tick, with the number of its step below. */
+/* The axis of steps, with ticks and the steps of the ticks below. */
 static void plan_axis(plan_pen *pen, const plan_grid *g) {
   int64_t apart = tesela__ceil_div(PLAN_TICK, g->wide), columns = (int64_t)g->columns * g->wide, at = 0;
   tesela__putf(&pen->sink, "%*s%s", g->label + 1, "", pen->ascii ? "+" : "\u2514");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * draw_view.c - which two sides a picture shows, and which window of them.
+ * draw_view.c - choose the two sides of a picture, and the window of each.
  */
 #include "draw/scene.h"
 
-/* ---- the default: the two sides that move least in memory -------------------------------------------- */
+/* ---- the default: the two sides with the smallest strides -------------------------------------------- */
 
 static int64_t smallest_stride(const tesela__scene *scene, const tesela__side *side) {
   int64_t smallest = INT64_MAX;
@@ -16,7 +16,7 @@ static int64_t smallest_stride(const tesela__scene *scene, const tesela__side *s
   return smallest;
 }
 
-/* The side with the smallest stride, except `taken`; the later of two that have none. */
+/* The side with the smallest stride, other than `taken`; of equal ones the last. */
 static int32_t innermost_side(const tesela__scene *scene, int32_t taken) {
   int32_t best = -1;
   int64_t smallest = 0;
@@ -36,7 +36,7 @@ static void choose_default(tesela__scene *scene) {
   scene->down = one > two ? two : one;
 }
 
-/* Holes have no index to name, so they are drawn only where a side is left over for them. */
+/* A slice cannot select the index of a hole, so holes are drawn only if fewer than two sides are. */
 static void choose_holes(tesela__scene *scene) {
   int32_t hole = scene->n_sides + scene->n_holes - 1;
   if (scene->across < 0 && hole >= scene->n_sides) scene->across = hole--;
@@ -87,10 +87,9 @@ static tesela_status take_slice(tesela__scene *scene, const tesela_draw_options 
   return TESELA_OK;
 }
 
-/* ---- together ---------------------------------------------------------------------------------------- */
+/* ---- the scene --------------------------------------------------------------------------------------- */
 
-/* Where memory goes down a column of a tile before it continues at the next, lines between the columns say so,
-   in a picture small enough to stay legible. */
+/* If memory runs down each column of a tile, draw lines between the columns, unless they would be too many. */
 static void add_column_lines(tesela__scene *scene) {
   if (scene->down < 0 || scene->across < 0) return;
   tesela__side *down = &scene->side[scene->down], *across = &scene->side[scene->across];
@@ -103,7 +102,7 @@ static void add_column_lines(tesela__scene *scene) {
     across->block[across->n_blocks++] = 1;
 }
 
-/* The elements: the caller's shape, at most that of the layout. */
+/* The shape of the elements: the caller's, up to that of the layout. */
 static tesela_status choose_shape(const tesela_layout *layout, const tesela_draw_options *options,
                                   const int64_t **shape, tesela_error *err) {
   *shape = options->shape ? options->shape : layout->shape;
@@ -149,8 +148,8 @@ bool tesela__scene_lacks_padding(const tesela__scene *scene) {
   int64_t cells = 1, places = 1;
   for (int32_t s = 0; s < scene->n_sides + scene->n_holes; s++) {
     bool drawn = s == scene->down || s == scene->across;
-    int64_t extent = drawn ? scene->side[s].extent : scene->side[s].logical; /* slices are at elements */
-    if (!tesela__mul(cells, extent, &cells)) return false;                   /* as many as int64 counts */
+    int64_t extent = drawn ? scene->side[s].extent : scene->side[s].logical; /* one slice per element */
+    if (!tesela__mul(cells, extent, &cells)) return false;                   /* too many to compare */
   }
   for (int32_t i = 0; i < layout->n_active; i++)
     if (layout->digit[i].axis >= 0 && layout->digit[i].source != TESELA_REPLICA &&

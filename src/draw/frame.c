@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frame.c - lines: box-drawing characters in three weights, or + - | for plain terminals.
+ * frame.c - the lines of a picture: box-drawing characters in three weights, or ASCII for plain terminals.
  */
 #include "draw/scene.h"
 
@@ -10,7 +10,7 @@ static const char ascii_uprights[] = " ::|";
 static const char ascii_levels[] = " .-=";
 
 /* Crossings by row (top, inside, bottom), column (left, inside, right), heavy level, heavy upright. Dashed
-   lines cross as light ones. */
+ * lines cross as light ones. */
 static const char *const crossings[3][3][2][2] = {
     {{{"┌", "┎"}, {"┍", "┏"}}, {{"┬", "┰"}, {"┯", "┳"}}, {{"┐", "┒"}, {"┑", "┓"}}},
     {{{"├", "┠"}, {"┝", "┣"}}, {{"┼", "╂"}, {"┿", "╋"}}, {{"┤", "┨"}, {"┥", "┫"}}},
@@ -21,7 +21,7 @@ void tesela__put_blanks(tesela__sink *sink, int64_t n) {
   while (n-- > 0) tesela__putc(sink, ' ');
 }
 
-/* ---- labels along a side ----------------------------------------------------------------------------- */
+/* ---- slots along a side ------------------------------------------------------------------------------ */
 
 static void add_slot(tesela__track *track, tesela__slot_kind kind, int weight, int64_t position) {
   track->slot[track->n++] = (tesela__slot){kind, weight, position};
@@ -31,7 +31,7 @@ static void add_line(tesela__track *track, int weight) {
   if (weight != TESELA__LINE_NONE) add_slot(track, TESELA__SLOT_LINE, weight, 0);
 }
 
-/* The outer line of a window: heavy where the array ends, dashed where cells beyond it are out of sight. */
+/* Weight of the outer line of a window: heavy at an end of the side, dashed inside a block. */
 static int outer_weight(const tesela__side *side, int64_t position) {
   if (position == 0 || position == side->extent) return TESELA__LINE_HEAVY;
   int weight = tesela__side_line(side, position);

@@ -2,26 +2,27 @@
 /*
  * grid.c - the grid: two sides of a layout, a place in each cell.
  *
- * The rows are chosen first, by count; then the width of a cell is known, and with it how many columns fit.
+ * Rows are chosen first, by number: they give the width of row indices and cells, and so the number of columns that
+ * fit.
  */
 #include "draw/scene.h"
 
-/* Stands for a side that is not there: one cell. */
+/* Replaces an absent side: one cell. */
 static const tesela__side no_side = {.source = TESELA_HOLE, .logical = 1, .mapped = 1, .extent = 1};
 
 typedef struct tesela__grid {
   tesela__scene scene;
   const tesela__side *down, *across;
-  bool marks; /* padding cells are in the window: a column for the dot */
-  int head;   /* columns of the row indices; 0: no such column */
-  int cell;   /* columns of a cell, the leading blank included */
+  bool marks; /* the window has padding: one more column of text for the dot */
+  int head;   /* columns of text of the row indices; 0: no row indices */
+  int cell;   /* columns of text per cell, including the leading blank */
   tesela__pick rows, columns;
   tesela__track down_track, across_track;
 } tesela__grid;
 
 /* ---- choosing ---------------------------------------------------------------------------------------- */
 
-/* Side s and its window. */
+/* Side s and its window; s < 0: one cell. */
 static const tesela__side *side_at(const tesela__scene *scene, int32_t s, int64_t *first, int64_t *end) {
   *first = s < 0 ? 0 : scene->first[s];
   *end = s < 0 ? 1 : scene->end[s];
@@ -66,7 +67,7 @@ static tesela_status grid_make(tesela__grid *grid, const tesela_layout *layout,
 
 /* ---- painting ---------------------------------------------------------------------------------------- */
 
-/* Neighbouring tiles differ in both directions. */
+/* Neighbouring tiles have different colours, in both directions. */
 static const char *const tile_colors[4] = {"\033[36m", "\033[35m", "\033[32m", "\033[33m"};
 
 static const char *color_of(const tesela__grid *grid, int64_t row, int64_t column, bool padding) {
@@ -89,7 +90,7 @@ static void put_text(const tesela__brush *brush, int columns, bool padding, cons
 static void put_column_indices(const tesela__grid *grid, const tesela__brush *brush) {
   char text[TESELA__CELL_TEXT];
   bool padding;
-  int64_t blanks = grid->head > 0 ? grid->head + 1 : 0; /* those at the end of the line are not put */
+  int64_t blanks = grid->head > 0 ? grid->head + 1 : 0; /* pending: a line must not end in blanks */
   for (int32_t i = 0; i + 1 < grid->across_track.n; i++) {
     const tesela__slot *slot = &grid->across_track.slot[i];
     if (slot->kind == TESELA__SLOT_LINE) blanks += i == 0 ? 1 : 2;
@@ -106,7 +107,7 @@ static void put_column_indices(const tesela__grid *grid, const tesela__brush *br
   tesela__putc(brush->to, '\n');
 }
 
-/* One row of cells, or the ellipses that stand for the rows left out. */
+/* One row of cells, or of ellipses for the omitted rows. */
 static void put_row(const tesela__grid *grid, const tesela__brush *brush, const tesela__slot *row) {
   bool left_out = row->kind == TESELA__SLOT_GAP;
   tesela__cell cell;
@@ -169,7 +170,7 @@ tesela_status tesela_draw_grid(const tesela_layout *layout, const tesela_draw_op
   return tesela__sink_finish(&sink, err);
 }
 
-/* Index of the first cell at or after a position that has one, for the view. */
+/* The first index at or after a position; after the last one, the index at which padding ends. */
 static int64_t index_from(const tesela__scene *scene, const tesela__side *side, int64_t position) {
   bool valid;
   int64_t value = -1;

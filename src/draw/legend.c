@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * legend.c - what the marks of a grid mean, for the marks that are in it.
+ * legend.c - the meaning of the marks that a grid contains.
  */
 #include "draw/scene.h"
 
-/* Cells that lines of one level enclose on a side: those of its own blocks or of the last ones above; 0: no
- * lines. */
+/* Cells between lines of one level on a side: the size of its block at this level, or of its smallest; 0: no lines. */
 static int64_t block_at(const tesela__side *side, int32_t level) {
   if (!side || side->n_blocks == 0) return 0;
   return side->block[level < side->n_blocks ? level : side->n_blocks - 1];
@@ -42,7 +41,7 @@ static void put_number(tesela__sink *sink, const tesela_layout *layout) {
   }
 }
 
-/* Places after the last one that digits reach: XLA's tail padding. */
+/* XLA's tail: the places after the last one that digits reach. */
 static void put_tail(tesela__sink *sink, const tesela_layout *layout) {
   int64_t end = 1;
   if (layout->n_axes != 1 || layout->n_swizzles > 0) return;
@@ -50,7 +49,7 @@ static void put_tail(tesela__sink *sink, const tesela_layout *layout) {
   for (int32_t i = 0; i < layout->n_active; i++) {
     const tesela_digit *digit = &layout->digit[i];
     if (digit->axis == 0 && digit->stride > 0)
-      end += (digit->extent - 1) * digit->stride; /* finish checked it */
+      end += (digit->extent - 1) * digit->stride; /* fits: tesela_layout_finish checked it */
   }
   if (end < layout->axis[0].extent)
     tesela__putf(sink, "; places %" PRId64 " to %" PRId64 " are padding at the end", end,

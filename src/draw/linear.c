@@ -6,8 +6,8 @@
  *    0 │ 0,0  0,1  1,0  1,1
  *    4 │ 0,2  0,3  1,2  1,3
  *
- * How many places a line takes is a natural size of the layout: a stride, or a power of two times one, that
- * fits the width and is not more than a tile. Lines between tiles of several lines.
+ * The number of places per line is a natural size of the layout: a stride, or a power of two times one, that fits the
+ * width and does not exceed a tile. Tiles of several lines have rules between them.
  */
 #include "draw/scene.h"
 
@@ -19,21 +19,21 @@ typedef struct linear {
   const tesela_layout *layout;
   const int64_t *shape; /* of the elements */
   int64_t extent;       /* places */
-  int64_t per_line;     /* of them */
+  int64_t per_line;     /* places */
   int64_t tile;         /* places of a first-level tile */
-  int head, cell;       /* columns of the place numbers, of a cell with its two blanks */
+  int head, cell;       /* columns of text: of a place number, of a cell with its two blanks */
   tesela__side lines;   /* the lines as a side: positions are lines, blocks are tiles */
   tesela__pick pick;
   tesela__track track;
 } linear;
 
-/* ---- a natural length -------------------------------------------------------------------------------- */
+/* ---- places per line --------------------------------------------------------------------------------- */
 
 static int64_t stride_size(const tesela_digit *digit) {
   return digit->stride == INT64_MIN ? INT64_MAX : digit->stride < 0 ? -digit->stride : digit->stride;
 }
 
-/* The largest stretch of places below the strides of all first digits, which distinguish tiles. */
+/* Places of a first-level tile: the smallest stride of the first digits of the coordinates, which count tiles. */
 static int64_t tile_places(const tesela_layout *layout, int64_t extent) {
   int64_t tile = extent;
   for (int32_t i = 0; i < layout->n_active; i++) {
@@ -44,7 +44,7 @@ static int64_t tile_places(const tesela_layout *layout, int64_t extent) {
   return tile;
 }
 
-/* The largest stride up to `most`, and the next above it. */
+/* The largest stride up to `most`; *next: the smallest one above it. `extent` counts as a stride. */
 static int64_t largest_stride(const tesela_layout *layout, int64_t extent, int64_t most, int64_t *next) {
   int64_t largest = 1;
   *next = extent;
@@ -73,7 +73,7 @@ static int columns_of_index(int32_t rank, const int64_t *shape) {
   return columns;
 }
 
-/* ---- what is shown ----------------------------------------------------------------------------------- */
+/* ---- the lines to draw ------------------------------------------------------------------------------- */
 
 static tesela_status linear_window(const linear *draw, const tesela_draw_options *options, int64_t *first,
                                    int64_t *end, tesela_error *err) {
@@ -110,7 +110,7 @@ static tesela_status linear_make(linear *draw, const tesela_layout *layout,
   int32_t width = options->width > 0 ? options->width : TESELA__DEFAULT_WIDTH;
   draw->head = tesela__columns_of(draw->extent - 1);
   draw->cell = 2 + columns_of_index(layout->rank, draw->shape);
-  if (draw->cell < 5) draw->cell = 5; /* +15 */
+  if (draw->cell < 5) draw->cell = 5; /* room for "  +15" */
   draw->tile = tile_places(layout, draw->extent);
   draw->per_line = places_per_line(draw, tesela__max(1, (width - draw->head - 2) / draw->cell));
   int64_t lines = tesela__ceil_div(draw->extent, draw->per_line);
@@ -178,7 +178,7 @@ static void put_offsets(const linear *draw, tesela__sink *sink) {
   tesela__putc(sink, '\n');
 }
 
-/* Between two tiles, or where lines were left out. */
+/* A rule between two tiles, or an ellipsis for omitted lines. */
 static void put_divider(const linear *draw, const tesela__brush *brush, const tesela__slot *slot) {
   if (slot->kind == TESELA__SLOT_GAP) {
     tesela__put_blanks(brush->to, draw->head + 2 + draw->cell - TESELA__GAP);
@@ -230,7 +230,7 @@ tesela_status tesela_draw_linear(const tesela_layout *layout, const tesela_draw_
   tesela__sink_init(&sink, to);
   tesela__brush brush = {&sink, options->ascii, options->color, draw.cell};
   put_offsets(&draw, &sink);
-  for (int32_t i = 1; i + 1 < draw.track.n; i++) { /* the outer lines stay away */
+  for (int32_t i = 1; i + 1 < draw.track.n; i++) { /* without the two outer rules */
     const tesela__slot *slot = &draw.track.slot[i];
     if (slot->kind != TESELA__SLOT_CELL)
       put_divider(&draw, &brush, slot);

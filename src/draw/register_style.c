@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * register_style.c - the styles of tables, and finding one by its name. The styles are rows of register_styles.inc.
+ * register_style.c - the styles of tables, and their search by name. The styles are rows of register_styles.inc.
  */
 #include "draw/register_table.h"
 
@@ -54,14 +54,14 @@ static size_t style_distance(const char *a, const char *b) {
   return tesela__edits(a, strlen(a), b, strlen(b));
 }
 
-/* How unlike a style a name is; 0 if one contains the other. */
+/* Distance of a name from a style, in edits; 0 if one contains the other. */
 static size_t style_unlike(const char *name, const tesela_draw_style *style) {
   if (strlen(name) > 2 && (strstr(style->name, name) || strstr(name, style->name))) return 0;
   size_t least = style_distance(name, style->name), other = style_distance(name, style->alias);
   return style->alias[0] && other < least ? other : least;
 }
 
-/* "; similar: a, b, c": up to three styles that are near, or some that are not. */
+/* For a message: "; similar: a, b, c", up to three styles with similar names, or else a list of common ones. */
 static void style_near(const char *name, char text[128]) {
   size_t used = 0;
   int found = 0, length = strlen(name) < STYLE_LENGTH ? (int)strlen(name) : 0;

@@ -2,8 +2,8 @@
 /*
  * register_table.c - tables of a register layout in all styles.
  *
- * In every column the cell of the last row is the widest, because each digit of a row is at its most there. So the width of a
- * column is known before its cells are, without a list of widths.
+ * In every column the cell of the last row is the widest, because all digits of the rows are largest there. So that row
+ * alone gives the width of a column, without a list of widths.
  */
 #include "draw/register_table.h"
 
@@ -23,13 +23,13 @@ static int64_t table_digits(int64_t n) {
   return digits;
 }
 
-/* The numbers of a cell, of this column and a row of its own sums. */
+/* The numbers of a cell, in the current column and a row with the sums `row`. */
 static void table_numbers(const table_brush *brush, const int64_t *row, int64_t *number) {
   const tesela__register_view *view = &brush->view;
   for (int32_t s = 0; s < view->n_sums; s++) number[s] = view->tables.sum[s] + row[s] + view->columns.sum[s];
 }
 
-/* Columns of text of "[2, 3]", "5: 1" or "[1, 5]: 1". */
+/* Length of a cell's text: "[2, 3]", "5: 1" or "[1, 5]: 1". */
 static int64_t table_cell_length(table_brush *brush, const int64_t *row) {
   tesela__register_view *view = &brush->view;
   int64_t number[TESELA_MAX_RANK], length = 2;
@@ -77,7 +77,7 @@ static void table_cell_text(table_brush *brush, const int64_t *number) {
 
 /* ---- colour -------------------------------------------------------------------------------------------------- */
 
-/* Light backgrounds of the 256 colours: a hue for each warp, a shade for each group of four threads. */
+/* A light background of the 256 colours: the hue is the warp, the shade the group of four threads. */
 static void table_begin_color(const table_brush *brush, int64_t thread) {
   static const uint8_t shades[6][4] = {{153, 117, 111, 75},  {157, 120, 114, 78},  {229, 227, 221, 185},
                                        {225, 219, 213, 177}, {223, 216, 215, 209}, {159, 123, 116, 80}};
@@ -97,7 +97,7 @@ static void table_blanks(table_brush *brush, int64_t n) {
   while (n-- > 0) tesela__putc(brush->to, ' ');
 }
 
-/* A piece of a line; without characters beyond ASCII `plain` stands for one. */
+/* A piece of a line; in ASCII, `plain` replaces a box-drawing character. */
 static void table_piece(table_brush *brush, const char *text, char plain) {
   if (brush->ascii && ((unsigned char)text[0] & 0x80U) != 0)
     tesela__putc(brush->to, plain);
@@ -110,7 +110,7 @@ static void table_begin_line(table_brush *brush) {
   brush->begun = true;
 }
 
-/* Columns of text of a column without its padding; number -1: the threads along the side. */
+/* Width of a column without its padding, in columns of text; -1: the column of thread numbers. */
 static int64_t table_column_width(table_brush *brush, int64_t column) {
   int64_t heading = brush->look->flags & TESELA__TABLE_CENTER ? 0 : 2;
   int64_t cell =
@@ -189,7 +189,7 @@ static void table_row(table_brush *brush, int64_t row) {
   tesela__register_view *view = &brush->view;
   const tesela__table_cells *edge = &brush->look->row;
   bool exact = (brush->look->flags & TESELA__TABLE_EXACT) != 0, open = edge->right[0] == '\0';
-  /* in CSV text with a comma has quotes */
+  /* CSV quotes text with a comma */
   bool quoted = exact && !(brush->look->flags & TESELA__TABLE_JSON) &&
                 (brush->by_thread ? view->n_sums > 1 : view->copies.count > 1);
   int64_t number[TESELA_MAX_RANK];
@@ -275,7 +275,7 @@ tesela_status tesela_draw_register(const tesela_register *layout, const tesela_d
   tesela_status status = tesela_register_check(layout, err);
   if (status == TESELA_OK) status = tesela__table_look_of(options->style, &brush.look, err);
   if (status != TESELA_OK) return status;
-  int64_t cells; /* one for each copy of an element */
+  int64_t cells; /* one per register of each thread */
   if (!tesela__mul(layout->spatial_size, layout->local_size, &cells) || cells > TESELA_DRAW_REGISTER_CELLS)
     return tesela__fail(err, TESELA_E_LIMIT, -1,
                         "%" PRId64 " threads with %" PRId64

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * register_view.c - a register layout as tables of rows of columns, to be gone through by counting.
+ * register_view.c - a register layout as tables of rows of columns, visited by counting.
  *
- * A number that a cell shows - a thread, a local id, an index - is a sum over the digits of table, row and column, so a
- * step changes one or two sums and divides nothing.
+ * Each number in a cell - a thread, a local id, an index - is a sum over the digits of table, row and column, so a step
+ * updates a few sums without a division.
  */
 #include "draw/register_table.h"
 
@@ -28,13 +28,13 @@ void tesela__digits_step(tesela__digits *digits) {
   }
 }
 
-/* Of each mode: which sum its digit adds to, and what. */
+/* For each mode: the sum that its digit adds to, and its weight. */
 typedef struct view_weights {
   int32_t sum[TESELA_REGISTER_MODES];
   int64_t weight[TESELA_REGISTER_MODES];
 } view_weights;
 
-/* Modes to thread (sum 0) and local id (sum 1); replicas into `copies`. */
+/* Modes add to the thread (sum 0) or the local id (sum 1); replicas become digits of `copies`. */
 static void view_weigh_places(const tesela_register *layout, view_weights *mode, tesela__digits *copies) {
   int64_t thread = layout->spatial_size, local = 1;
   for (int32_t k = 0; k < layout->n_spatial; k++) {
@@ -55,7 +55,7 @@ static void view_weigh_places(const tesela_register *layout, view_weights *mode,
   }
 }
 
-/* Which dims go down and across: the last two; of more than three dims those of extent 1 do not count. */
+/* The dims down and across: the last two; with rank above 3, the last two whose extent is not 1. */
 static void view_pick_dims(const tesela_register *layout, int32_t *down, int32_t *across) {
   *down = *across = -1;
   for (int32_t d = layout->rank - 1; d >= 0 && *down < 0; d--) {
@@ -82,7 +82,7 @@ static void view_elements(tesela__register_view *view, const tesela_register *la
   }
 }
 
-/* Modes to the dims they are part of. */
+/* Modes add to the dims they are part of. */
 static void view_weigh_dims(const tesela_register *layout, view_weights *mode) {
   int32_t m = 0;
   for (int32_t d = 0; d < layout->rank; d++)
@@ -91,7 +91,7 @@ static void view_weigh_dims(const tesela_register *layout, view_weights *mode) {
       mode->sum[m] = d;
       mode->weight[m] = rest;
     }
-  for (; m < layout->n_modes; m++) { /* modes of 1 after the last */
+  for (; m < layout->n_modes; m++) { /* modes of extent 1 after the last dim */
     mode->sum[m] = 0;
     mode->weight[m] = 0;
   }

@@ -2,18 +2,17 @@
 /*
  * side.c - the sides of a picture: coordinates as rows of cells, from the digits of the layout.
  *
- * A side is the chain of digits of one coordinate by decreasing step, read as a number of mixed radix: its
- * positions. For f32[3,5]{1,0:T(2,2)} dim 1 has the digits (step 2, extent 3) (step 1, extent 2): positions 0
- * to 5, blocks of 2.
+ * A side is one coordinate. Its digits by decreasing step are a mixed-radix number, the position. For
+ * f32[3,5]{1,0:T(2,2)} dim 1 has the digits (step 2, extent 3) (step 1, extent 2): positions 0 to 5, blocks of 2.
  *
- * Dims that a join takes whole are one side, the joined coordinate, which is what the tiles pad. Where a join
- * takes a part of a dim, no side has both the elements and their padding; then the sides are the bare dims.
+ * Dims that are joined whole are one side, the joined coordinate, because tiles pad that one. If a join contains only
+ * a part of a dim, no side has both the elements and their padding; then the sides are the dims themselves.
  */
 #include "draw/scene.h"
 
-/* ---- which sides ------------------------------------------------------------------------------------- */
+/* ---- the sides --------------------------------------------------------------------------------------- */
 
-/* The join that takes dim d whole, -1 if none does; *partly: some join takes a part of it. */
+/* The join that contains all of dim d, or -1; *partly: some join contains only a part of it. */
 static int32_t whole_join_of(const tesela_layout *layout, int32_t d, bool *partly) {
   int32_t join = -1, joined = 0, digits = 0;
   for (int32_t i = 0; i < layout->n_digits; i++) {
@@ -27,7 +26,7 @@ static int32_t whole_join_of(const tesela_layout *layout, int32_t d, bool *partl
   return joined == 1 && digits == 1 ? join : -1;
 }
 
-/* Can joined coordinates stand for their dims: no join takes a part of a dim, another join, or padding? */
+/* Can joined coordinates replace their dims? Only if no join contains a part of a dim, another join, or padding. */
 static bool joins_are_whole(const tesela_layout *layout) {
   for (int32_t d = 0; d < layout->rank; d++) {
     bool partly;
@@ -43,7 +42,7 @@ static bool joins_are_whole(const tesela_layout *layout) {
   return true;
 }
 
-/* By decreasing step; of equal steps the digit with more values first, as a split by 1 leaves them. */
+/* By decreasing step; of equal steps the larger extent first, the order that a split by 1 makes. */
 static bool digit_precedes(const tesela_digit *a, const tesela_digit *b) {
   if (a->step != b->step) return a->step > b->step;
   return a->extent > b->extent;
@@ -65,8 +64,8 @@ static void add_block(tesela__side *side, int64_t size) {
   side->block[side->n_blocks++] = size;
 }
 
-/* Blocks are the positions that share their first digits: all those of steps from `tile` on, then one more
- * each time. False: more positions than int64 counts. */
+/* Blocks are positions that share their first digits: first all digits with step >= tile, then one digit more
+ * per level. False: more positions than int64 counts. */
 static bool measure(tesela__side *side, const tesela_layout *layout) {
   int64_t size = 1, tile = side->tile;
   for (int32_t k = side->n_digits - 1; k >= 0; k--)
@@ -81,7 +80,7 @@ static bool measure(tesela__side *side, const tesela_layout *layout) {
   return true;
 }
 
-/* Positions are the indices of dim d; blocks where one of its digits carries, joined or not. */
+/* Positions are the indices of a dim; a block ends where one of its digits carries, joined or not. */
 static bool measure_by_index(tesela__side *side, const tesela_layout *layout) {
   int64_t tile = side->tile;
   side->extent = side->mapped;
@@ -101,7 +100,7 @@ static bool add_side(tesela__scene *scene, tesela__side start) {
   return scene->by_index ? measure_by_index(side, scene->layout) : measure(side, scene->layout);
 }
 
-/* The digits of holes with the smallest strides, two at most, the larger stride first. */
+/* Sides for the holes with the smallest strides, two at most, the larger stride first. */
 static void add_holes(tesela__scene *scene) {
   const tesela_layout *layout = scene->layout;
   for (int32_t i = layout->n_active - 1; i >= 0 && scene->n_holes < 2; i--) {
@@ -118,7 +117,7 @@ static void add_holes(tesela__scene *scene) {
   scene->side[scene->n_sides + 1] = inner;
 }
 
-/* The largest joined value with an element, plus one: parts are below the shape. */
+/* One more than the largest joined value of an element. */
 static int64_t joined_elements(const tesela__scene *scene, int32_t join) {
   const tesela_layout *layout = scene->layout;
   int64_t last = 0;
@@ -128,7 +127,7 @@ static int64_t joined_elements(const tesela__scene *scene, int32_t join) {
   return last + 1;
 }
 
-/* The tile of joined dims, if all of them say the same one. */
+/* The tile of joined dims; -1 if theirs differ. */
 static int64_t joined_tile(const tesela_layout *layout, int32_t join, const int64_t *tile) {
   int64_t found = 0;
   for (int32_t i = 0; i < layout->n_digits; i++) {
@@ -170,7 +169,7 @@ bool tesela__scene_sides(tesela__scene *scene, const tesela_layout *layout, cons
 
 /* ---- positions and values ---------------------------------------------------------------------------- */
 
-/* Is every part of a joined value below the shape? */
+/* Is every part of a joined value inside the shape? */
 static bool is_element(const tesela__scene *scene, const tesela__side *side, int64_t value) {
   int64_t index[TESELA_MAX_RANK];
   int32_t dim[TESELA_MAX_RANK];
@@ -182,7 +181,7 @@ static bool is_element(const tesela__scene *scene, const tesela__side *side, int
   return true;
 }
 
-/* One tile alone: the digit that would count tiles is absent, and a value beyond the tile is not an index. */
+/* Is there only one tile? Then no digit counts tiles, and a value beyond the tile is not an index. */
 static bool in_lone_tile(const tesela__scene *scene, const tesela__side *side) {
   return side->n_digits > 0 && side->tile > 0 && side->source >= 0 && side->source < scene->layout->rank &&
          scene->layout->digit[side->digit[0]].step < side->tile;
@@ -196,8 +195,7 @@ int64_t tesela__side_value(const tesela__scene *scene, const tesela__side *side,
     for (int32_t k = side->n_digits - 1; k >= 0; k--) {
       const tesela_digit *d = &scene->layout->digit[side->digit[k]];
       *valid = k + 1 == side->n_digits || value < scene->layout->digit[side->digit[k]].step;
-      if (!*valid)
-        return -1; /* no index is taken apart into these digits: the lower ones reach the next step */
+      if (!*valid) return -1; /* no index has these digits: the lower ones reach the next step */
       value += (k > 0 ? position % d->extent : position) * d->step; /* fits: split checked step * extent */
       position /= d->extent;
     }

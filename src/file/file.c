@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file.c - tensors in files, for reading: what a file is, and what it holds.
+ * file.c - open a file of tensors: detect its format, read its header, find its tensors.
  */
 #include "file/file.h"
 
@@ -32,7 +32,7 @@ static bool file_name_ends(const char *name, const char *suffix) {
   return n >= m && strcmp(name + n - m, suffix) == 0;
 }
 
-/* `name` is what the file is called, "" where that promises nothing. */
+/* Detect the format and read the header. `name`: of the file, whose suffix must match its format; "" for memory. */
 static tesela_status file_read(tesela_file *file, const char *name, const tesela_file_options *options,
                                tesela_error *err) {
   if (tesela__npy_begins(file->info.data, file->info.bytes)) return file_read_one(file, true, err);
@@ -94,7 +94,7 @@ void tesela_file_close(tesela_file *file) {
   tesela__release(&allocator, file);
 }
 
-/* ---- what it holds ----------------------------------------------------------------------------------------- */
+/* ---- tensors ----------------------------------------------------------------------------------------------- */
 
 void tesela_file_describe(const tesela_file *file, tesela_file_info *info) {
   if (info) *info = file ? file->info : (tesela_file_info){0};
@@ -145,7 +145,7 @@ tesela_status tesela_file_layout(const tesela_file_tensor *tensor, tesela_dtype 
     int32_t d = tensor->fortran ? i : rank - 1 - i;
     stride[d] = next;
     if (!tesela__mul(next, tesela__max(tensor->shape[d], 1), &next))
-      next = 1; /* no elements, or refused below */
+      next = 1; /* an array without elements, or refused below */
   }
   return tesela_layout_strided(layout, dtype, bits, rank, tensor->shape, stride, 0, err);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file.h - what the files of file/ share.
+ * file.h - shared by the files of file/.
  *
  *   file.c               open, describe, find, close
  *   npy.c                the header of .npy files, both ways
- *   header_json.c        the JSON that headers of .safetensors are made of
- *   safetensors.c        such a header read; safetensors_write.c: made
- *   file_write.c         what each tensor is in the output, the header
- *   file_fill.c          the bytes of the output; file_copy.c: from mapped file to mapped file, within a bound
- *   file_record.c        what is recorded of an unfinished output
- *   file_verify.c        is an output what it should be?
+ *   header_json.c        the JSON of .safetensors headers
+ *   safetensors.c        read .safetensors headers; safetensors_write.c: write them
+ *   file_write.c         describe the tensors of an output and make its header
+ *   file_fill.c          write the data of an output; file_copy.c: copy between mapped files within a memory limit
+ *   file_record.c        record the progress of an unfinished output
+ *   file_verify.c        compare an output with its description
  *   file_index.c         the shards of a checkpoint
  */
 #ifndef TESELA_SRC_FILE_H
@@ -21,11 +21,11 @@
 
 struct tesela_file {
   tesela_allocator allocator;
-  tesela__mapping mapping; /* of zeros if the caller has the bytes */
+  tesela__mapping mapping; /* handle -1 if the caller owns the bytes */
   tesela_file_info info;
   tesela_file_tensor *tensor;
   tesela_file_text *text;
-  const tesela_file_tensor **by_name; /* of .safetensors; else NULL */
+  const tesela_file_tensor **by_name; /* sorted; NULL unless .safetensors */
   char *strings;
 };
 
@@ -52,12 +52,12 @@ bool tesela__npy_begins(const uint8_t *data, int64_t bytes);
 /* Read the header of file->info.data into file->tensor[0]. */
 tesela_status tesela__npy_read(tesela_file *file, tesela_error *err);
 
-/* The descr of a type in this machine's order of bytes, "<f4"; those that NumPy lacks are bytes of their width, "<V2". false
- * for a type that takes no whole bytes. */
+/* The descr of a type in this machine's byte order, "<f4"; types that NumPy lacks are raw bytes of their width, "<V2".
+ * False for a type without whole bytes. */
 bool tesela__npy_type(tesela_dtype dtype, char type[16]);
 
-enum { TESELA__NPY_HEADER = 1024 }; /* bytes of the largest header that is written */
-/* Write the header of an array; returns its bytes, a multiple of 64. */
+enum { TESELA__NPY_HEADER = 1024 }; /* bytes of the largest written header */
+/* Print the header of an array; returns its bytes, a multiple of 64. */
 int64_t tesela__npy_header(const char *type, bool fortran, int32_t rank, const int64_t *shape,
                            char header[TESELA__NPY_HEADER]);
 
@@ -67,7 +67,7 @@ bool tesela__safetensors_begins(const uint8_t *data, int64_t bytes);
 /* Read the header of file->info.data into tensors, texts and by_name. */
 tesela_status tesela__safetensors_read(tesela_file *file, int64_t max_header, tesela_error *err);
 
-/* The name of a type, "F32"; NULL if the format has none for it. */
+/* The name of a type, "F32"; NULL if the format lacks it. */
 const char *tesela__safetensors_type(tesela_dtype dtype);
 
 /* A tensor of a header to be written. */
@@ -75,37 +75,37 @@ typedef struct tesela__safetensors_item {
   const char *name, *type;
   int32_t rank;
   const int64_t *shape;
-  int64_t begin, end; /* of its data, from the end of the header on */
-  const char *layout; /* kept in the metadata; NULL: none */
+  int64_t begin, end; /* of its data, in bytes after the header */
+  const char *layout; /* kept in the metadata; or NULL */
 } tesela__safetensors_item;
 
-/* The header, length included, a multiple of 8 bytes; to be released. `texts` may be NULL. */
+/* Make a header, length included, a multiple of 8 bytes; the caller releases it. `texts`: other metadata, or NULL. */
 tesela_status tesela__safetensors_header(int64_t n, const tesela__safetensors_item *items,
                                          const tesela_file *texts, const tesela_allocator *allocator,
                                          char **header, int64_t *bytes, tesela_error *err);
 
 /* ---- header_json.c ---- */
 
-/* A JSON text that is read from its beginning on. Nothing is built: values are read where they stand, or passed. */
+/* A JSON text, read from its start to its end. No values are built: each is read in place or skipped. */
 typedef struct tesela__json {
   const char *text;
   size_t length, at;
-  int64_t begin; /* where the text begins in its file, for err->at */
+  int64_t begin; /* byte of the file where the text begins, for err->at */
   tesela_error *err;
-  const char *what; /* the text, for messages; NULL: "its header" */
+  const char *what; /* name of the text in messages; NULL: "its header" */
 } tesela__json;
 
-/* Fail with what is wrong at a byte of the text: "its header is not JSON: ...". */
+/* Fail with the fault at a byte of the text: "its header is not valid JSON: ...". */
 tesela_status tesela__json_fail(const tesela__json *j, size_t at, const char *what);
-bool tesela__json_take(tesela__json *j, char c); /* after blanks */
+bool tesela__json_take(tesela__json *j, char c); /* skips blanks first */
 bool tesela__json_next_is(tesela__json *j, char c);
-/* A string; with `out` also what it says, with a NUL, which takes no more bytes than stand in the text. */
+/* Read a string; with `out`, copy its value and a NUL there, never more bytes than in the text, and advance *out. */
 tesela_status tesela__json_string(tesela__json *j, char **out);
-/* The next member of an object of which `*n` were read: its key into *out, at its value then. *more: there is one. */
+/* Read the key of member *n of an object into *out, and move to its value; increments *n. *more: the member exists. */
 tesela_status tesela__json_member(tesela__json *j, int64_t *n, bool *more, char **out);
-/* Pass a value of any kind. */
+/* Skip a value of any kind. */
 tesela_status tesela__json_pass(tesela__json *j);
-/* A list of up to `most` integers >= 0; *n is -1 for any other value, which is passed. */
+/* Read a list of up to `most` integers >= 0; *n is -1 for any other value, which is skipped. */
 tesela_status tesela__json_integers(tesela__json *j, int32_t most, int64_t *out, int32_t *n);
 
 #endif

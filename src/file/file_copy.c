@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_copy.c - from mapped file to mapped file.
+ * file_copy.c - copy tensors from mapped file to mapped file within a memory limit.
  */
 #include "file/file_copy.h"
 
 enum { FILE_LOOK_NS = 500000, FILE_MOST_CHUNKS = 1024 };
 
-/* ---- the bound --------------------------------------------------------------------------------------------- */
+/* ---- the limit --------------------------------------------------------------------------------------------- */
 
 static void file_look(const tesela__file_copies *copies) {
   int64_t now = tesela__resident_bytes(), bound = copies->options->plan.memory_bytes;
@@ -36,7 +36,7 @@ static void file_run_chunk(void *data, int32_t i) {
   file_look(run->copies);
 }
 
-/* The `run` of an executor. */
+/* The `run` of an executor: checks the limit after each chunk. */
 static void file_run_chunks(void *user, int32_t n, void (*chunk)(void *data, int32_t i), void *data) {
   const tesela__file_copies *copies = user;
   file_chunks run = {copies, chunk, data};
@@ -63,7 +63,7 @@ void tesela__file_copies_end(tesela__file_copies *copies) {
 
 /* ---- copy -------------------------------------------------------------------------------------------------- */
 
-/* A part of this copy is as large a part of its bytes in the file. */
+/* The progress of one copy, scaled to its bytes in the output. */
 static int file_progress(void *user, int64_t bytes_done, int64_t bytes_total) {
   const tesela__file_copies *copies = user;
   double part = bytes_total > 0 ? (double)bytes_done / (double)bytes_total : 0;
@@ -91,7 +91,7 @@ static tesela_status file_run(tesela__file_copies *copies, const tesela_plan *pl
   tesela_run_options options = tesela__file_watch(copies, info.dst_bytes);
   options.executor = copies->keeps ? &executor : NULL;
   tesela_status status = tesela_plan_run(plan, dst, src, &options, err);
-  tesela__file_count(copies); /* many small tensors are never asked about in the middle of one */
+  tesela__file_count(copies); /* a small copy may end without a call of progress */
   if (status == TESELA_OK && options.progress && file_progress(copies, 0, 0) != 0)
     status = tesela__fail_stopped(err);
   return status;
@@ -113,8 +113,7 @@ tesela_status tesela__file_copy(tesela__file_copies *copies, uint8_t *dst, const
     (void)tesela_plan_print(plan, &writer, NULL); /* a buffer never refuses */
   }
   tesela_plan_describe(plan, &info);
-  if (dst &&
-      copies->keeps) { /* again, for as many chunks as there can be; as many threads as before take them */
+  if (dst && copies->keeps) { /* plan again with the most chunks, for the same number of threads */
     tesela_plan_destroy(plan);
     copies->threads = info.threads;
     own.threads = FILE_MOST_CHUNKS;

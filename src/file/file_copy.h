@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_copy.h - from mapped file to mapped file: plan and run, within a bound on the pages in memory.
+ * file_copy.h - from mapped file to mapped file: plan and run, within a limit on the pages in memory.
  *
- * Pages of a mapped file count as memory of a process while it has touched them (the system maps up to 16 around each
- * one that is read). When they pass half of the bound all are let go: what was written is in the file, what is still
- * needed comes back from there. That is looked after each chunk of a copy, about 2 MiB as long as there are no more chunks
- * than a plan can have; a thread of its own looks every half millisecond, for plans that run in one.
+ * Touched pages of a mapped file count as memory of the process (the system maps up to 16 around each page that is
+ * read). When they exceed half of the limit, all are dropped: written data is in the file, and needed data is read
+ * again from there. The limit is checked after each chunk of a copy, about 2 MiB unless a plan cannot have that many
+ * chunks; and by a separate thread every half millisecond, for plans of a single chunk.
  */
 #ifndef TESELA_SRC_FILE_COPY_H
 #define TESELA_SRC_FILE_COPY_H
@@ -17,26 +17,26 @@
 typedef struct tesela__file_copies {
   const tesela_file_write_options *options;
   tesela_allocator allocator;
-  int64_t bytes_total, bytes_before, bytes_now; /* of the output: all, by earlier copies, by this one */
+  int64_t bytes_total, bytes_before, bytes_now; /* output bytes: all, of earlier copies, of this one */
   const void *in, *out;                         /* whole files, and their bytes */
   int64_t in_bytes, out_bytes;
   bool out_written;
-  int64_t resident_before; /* bytes of the process without the files */
-  int32_t threads;         /* that run the chunks of a copy */
+  int64_t resident_before; /* memory of the process without the files */
+  int32_t threads;         /* for the chunks of a copy */
   tesela__thread keeper;
   atomic_bool ended;
   bool keeps;
 } tesela__file_copies;
 
-/* Begin; the struct must stay where it is until the end. TESELA_E_MEMORY if the thread cannot be started. */
+/* Start the limit; `copies` must not move until the end. TESELA_E_MEMORY if the thread cannot be started. */
 tesela_status tesela__file_copies_begin(tesela__file_copies *copies, tesela_error *err);
 void tesela__file_copies_end(tesela__file_copies *copies);
 
-/* For work on what has `bytes` bytes in the output: its progress is a part of theirs. tesela__file_count: it is done. */
+/* Options for work on `bytes` bytes of the output, with progress as a part of these. tesela__file_count: it is done. */
 tesela_run_options tesela__file_watch(tesela__file_copies *copies, int64_t bytes);
 void tesela__file_count(tesela__file_copies *copies);
 
-/* Copy one tensor; `dst` NULL: only plan it. `line`, if not NULL, receives the plan as one line, cut to fit. */
+/* Copy one tensor; `dst` NULL: only plan it. `line`, if not NULL, receives the plan as one line, truncated to fit. */
 tesela_status tesela__file_copy(tesela__file_copies *copies, uint8_t *dst, const tesela_layout *to,
                                 const uint8_t *src, const tesela_layout *from,
                                 const tesela_plan_options *options, char line[TESELA_FILE_PLAN],

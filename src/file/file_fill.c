@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_fill.c - the bytes of an output: copied, or continued where an earlier process ended; then verified, then named.
+ * file_fill.c - write the data of an output, or continue where an earlier process ended; then verify it, then name it.
  */
 #include <stdio.h>
 
@@ -27,7 +27,7 @@ static tesela_status fill_one(tesela__file_writing *w, tesela__file_copies *copi
   return tesela__file_copy(copies, dst, item->to, src, item->from, &options, line, w->err);
 }
 
-/* Copy tensor i, unless the record says that it is there. */
+/* Copy tensor i, unless the record has it as done. */
 static tesela_status fill_recorded(tesela__file_writing *w, tesela__file_copies *copies,
                                    tesela__file_record *record, int64_t i, uint8_t *dst) {
   char line[TESELA__RECORD_LINE + 1];
@@ -39,13 +39,13 @@ static tesela_status fill_recorded(tesela__file_writing *w, tesela__file_copies 
     (void)tesela__file_watch(copies, w->out[i].bytes);
     tesela__file_count(copies);
     if (w->written) w->written[i].resumed = true;
-    return fill_one(w, copies, i, NULL); /* its plan alone */
+    return fill_one(w, copies, i, NULL); /* only plan it */
   }
   status = fill_one(w, copies, i, dst);
   return status == TESELA_OK ? tesela__record_add(record, line, w->out[i].bytes, w->err) : status;
 }
 
-/* All tensors; `data` NULL: their plans alone. */
+/* Copy all tensors; `data` NULL: only plan them. */
 static tesela_status fill_all(tesela__file_writing *w, tesela__file_copies *copies,
                               tesela__file_record *record, uint8_t *data) {
   tesela_status status = TESELA_OK;
@@ -66,7 +66,7 @@ static tesela__file_copies fill_copies(const tesela__file_writing *w, const uint
                                 .out = out,
                                 .out_bytes = w->bytes,
                                 .out_written = writes};
-  if (source) { /* bytes of the caller's own are not a file's, and stay */
+  if (source) { /* pages of the caller's memory are never dropped */
     copies.in = source->mapping.data;
     copies.in_bytes = source->mapping.bytes;
   }
@@ -87,7 +87,7 @@ static tesela_status fill_ready(const tesela__file_writing *w) {
   return tesela__fail(w->err, TESELA_E_STOPPED, -1, "the caller asked to stop");
 }
 
-/* ---- without writing --------------------------------------------------------------------------------------- */
+/* ---- dry run ----------------------------------------------------------------------------------------------- */
 
 static tesela_status fill_verify_file(const tesela__file_writing *w, const char *path) {
   tesela__mapping mapping;
@@ -109,7 +109,7 @@ static tesela_status fill_dry(tesela__file_writing *w, const char *path) {
   return status == TESELA_OK ? fill_ready(w) : status;
 }
 
-/* ---- with ---------------------------------------------------------------------------------------------------- */
+/* ---- write ------------------------------------------------------------------------------------------------- */
 
 static tesela_status fill_create(tesela__file_writing *w, const char *path, tesela__file_record *record,
                                  uint8_t **data) {
@@ -138,7 +138,7 @@ tesela_status tesela__file_fill(tesela__file_writing *w, const char *path) {
   if (status == TESELA_OK && options->verify) {
     status = tesela__output_reread(record.output, w->err);
     if (status == TESELA_OK) status = tesela__file_verify(w, &copies, data, w->bytes);
-    if (status == TESELA_E_MISMATCH && options->resume) /* what is recorded cannot be trusted */
+    if (status == TESELA_E_MISMATCH && options->resume) /* the record cannot be trusted: clear it */
       (void)tesela__partial_note(record.output, 0, "", 0, NULL);
   }
   tesela__file_copies_end(&copies);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_index.c - which file of a checkpoint has which tensor: model.safetensors.index.json, read and written again.
+ * file_index.c - the index of a checkpoint, model.safetensors.index.json: the file of each tensor. Read and rewritten.
  *
  *   {"metadata": {"total_size": 8000000000}, "weight_map": {"wte.weight": "model-00001-of-00002.safetensors", ...}}
  *
- * The text is kept, so that a new index differs in the one number that is different.
+ * The text is kept, so that a rewritten index differs only in the value of total_size.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +24,8 @@ struct tesela_file_index {
   index_entry *entry;
   tesela_file_shard *shard;
   const char **tensor;
-  char *strings, *end;           /* of all texts; where the next one goes */
-  size_t total_begin, total_end; /* bytes of metadata.total_size; equal: it has none */
+  char *strings, *end;           /* all names; the next free byte */
+  size_t total_begin, total_end; /* range of metadata.total_size; empty: absent */
 };
 
 /* ---- read -------------------------------------------------------------------------------------------------- */
@@ -33,7 +33,7 @@ struct tesela_file_index {
 typedef struct index_reading {
   tesela_file_index *index;
   tesela__json json;
-  size_t map_at; /* of the object weight_map; 0: not found yet */
+  size_t map_at; /* byte of the object weight_map; 0: not found yet */
   tesela_error *err;
 } index_reading;
 
@@ -41,7 +41,7 @@ static tesela_status index_wrong(const index_reading *r, size_t at, const char *
   return tesela__fail(r->err, TESELA_E_INVALID, (int64_t)at, "%s", what);
 }
 
-/* The next key of an object of which *n were read, in the room after all strings. */
+/* The next key of an object, after *n others, in the free bytes after all names. */
 static tesela_status index_key(index_reading *r, int64_t *n, bool *more, const char **key) {
   char *end = r->index->end;
   *key = end;
@@ -64,7 +64,7 @@ static tesela_status index_metadata(index_reading *r) {
   return TESELA_OK;
 }
 
-/* Where weight_map is, and how many members it has. */
+/* Find weight_map, and count its members. */
 static tesela_status index_map(index_reading *r) {
   bool more = true;
   if (r->map_at > 0) return index_wrong(r, r->json.at, "it has two members weight_map");
@@ -97,7 +97,7 @@ static tesela_status index_members(index_reading *r) {
   return r->index->info.n_tensors > 0 ? TESELA_OK : index_wrong(r, r->map_at, "weight_map lists no tensor");
 }
 
-/* The name of a file beside the index, and nothing else. */
+/* Is it the name of a file beside the index, not a path? */
 static bool index_is_name(const char *name) {
   return *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && !strpbrk(name, "/\\");
 }

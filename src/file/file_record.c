@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_record.c - what is recorded of an unfinished output, so that another process continues it. file_writing.h has the form.
+ * file_record.c - record the progress of an unfinished output, for another process to continue. file_writing.h: the
+ * format.
  *
- * What decides the bytes of the output is the input and what the output should be; both are compared as digests of content, never by
- * times or names. So an input that was fetched again is the same one, and one that changed in place is another.
+ * The input and the description of the output determine its bytes; both are compared by digests of content, never by
+ * times or names. So an input that was downloaded again still matches, and one that changed in place does not.
  */
 #include <stdio.h>
 
@@ -31,7 +32,7 @@ static void record_print(const uint8_t digest[16], char line[TESELA__RECORD_LINE
 
 enum { RECORD_HEAD = 10, RECORD_WORDS = RECORD_HEAD + 2 * TESELA__LAYOUT_WORDS };
 
-/* The digest goes on with an item: its two words are the first of those that are digested next. */
+/* Continue the digest in word[0] and word[1] with an item: digest both together with the words of the item. */
 static tesela_status record_item(const tesela__file_writing *w, int64_t i, uint64_t word[RECORD_WORDS]) {
   const tesela_file_item *item = &w->item[i];
   const tesela_plan_options *plan = &w->options->plan;
@@ -87,7 +88,7 @@ tesela_status tesela__record_line(tesela__file_record *record, const tesela__fil
   record->recalls = *done;
   record->n += *done;
   if (*done) return TESELA_OK;
-  return tesela__partial_note(record->output, record_at(record->n), "", 0, w->err); /* the rest is void */
+  return tesela__partial_note(record->output, record_at(record->n), "", 0, w->err); /* remove the rest */
 }
 
 tesela_status tesela__record_flush(tesela__file_record *record, tesela_error *err) {

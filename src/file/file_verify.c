@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_verify.c - is a file, byte by byte, what it should be? The header, then each tensor: all elements by the definition of both
- * layouts, as tesela_values_compare walks them, and all places that hold none. No plan and no kernel is used.
+ * file_verify.c - check every byte of a file against its description: the header, then each tensor. Elements are
+ * compared by the definition of both layouts (tesela_values_compare); then all places without an element are checked.
+ * Uses no plan and no kernel.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@ static tesela_status verify_differs(const tesela__file_writing *w, const char *f
   return TESELA_E_MISMATCH;
 }
 
-/* "tensor wte.weight: ", "" in a file with one. */
+/* "tensor wte.weight: ", or "" for a format with one tensor. */
 static const char *verify_who(const tesela__file_writing *w, int64_t i, char text[TESELA__QUOTE + 16]) {
   char quoted[TESELA__QUOTE];
   text[0] = '\0';
@@ -75,8 +76,8 @@ static tesela_status verify_elements(const tesela__file_writing *w, const tesela
 typedef struct verify_fill {
   const uint8_t *data;
   int32_t bits;
-  uint8_t value[16]; /* of such a place */
-  bool or_zero;      /* gaps between digits are not filled */
+  uint8_t value[16]; /* expected at such a place */
+  bool or_zero;      /* zero is accepted too: gaps between digits are not filled */
 } verify_fill;
 
 static bool verify_is_zero(const uint8_t *data, int64_t n) {
@@ -86,7 +87,7 @@ static bool verify_is_zero(const uint8_t *data, int64_t n) {
   return memcmp(data, zeros, (size_t)n) == 0;
 }
 
-/* The first of n places that has another content; n: none. */
+/* The first of n places with an unexpected value, or n. */
 static int64_t verify_run(const verify_fill *f, int64_t place, int64_t n) {
   static const uint8_t zero[16];
   const int64_t width = f->bits / 8;
@@ -105,7 +106,7 @@ static int64_t verify_run(const verify_fill *f, int64_t place, int64_t n) {
   return n;
 }
 
-/* The bits of the last byte that belong to no place. */
+/* Are the bits after the last place 0? */
 static bool verify_tail(const uint8_t *data, const tesela_sizes *sizes) {
   return sizes->bits % 8 == 0 || data[sizes->bits / 8] >> (sizes->bits % 8) == 0;
 }
@@ -147,7 +148,7 @@ static tesela_status verify_padding(const tesela__file_writing *w, const tesela_
   return TESELA_OK;
 }
 
-/* ---- all of it --------------------------------------------------------------------------------------------- */
+/* ---- the whole file ---------------------------------------------------------------------------------------- */
 
 tesela_status tesela__file_verify(const tesela__file_writing *w, tesela__file_copies *copies,
                                   const uint8_t *data, int64_t bytes) {

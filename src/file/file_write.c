@@ -2,9 +2,9 @@
 /*
  * file_write.c - write tensors in other layouts into a file.
  *
- * In three steps: what each tensor is in the output (type, shape, bytes, kept layout), the header and where the data
- * of each begins, then the copies (file_fill.c). A .safetensors keeps the order of its header; data of wide types comes first, so
- * that every tensor is aligned to its type whatever the sizes are.
+ * Three steps: describe each tensor of the output (type, shape, bytes, kept layout); make the header and place the data
+ * of each tensor; copy (file_fill.c). A .safetensors header keeps the given order; data of wide types comes first, so
+ * that every tensor is aligned to its type for any sizes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 
 enum { FILE_NAME_LIMIT = 4000, FILE_MOST_ALIGN = 16, FILE_LEAST_MEMORY = 1 << 20 };
 
-/* ---- what a tensor is in the output ------------------------------------------------------------------------ */
+/* ---- the tensors of the output ----------------------------------------------------------------------------- */
 
-/* Are the elements row-major, or with `fortran` the reverse, and is nothing else there? */
+/* Is the layout row-major, or with `fortran` column-major, without padding? */
 static bool file_is_dense(const tesela_layout *layout, bool fortran) {
   tesela_file_tensor plain = {
       .dtype = layout->dtype, .bits = layout->bits, .rank = layout->rank, .fortran = fortran};
@@ -51,7 +51,7 @@ static tesela_status file_as_npy(const tesela__file_writing *w, const tesela_fil
   return TESELA_OK;
 }
 
-/* Row-major as a tensor of its own type and shape; all else as a list of places, with its layout kept. */
+/* A row-major tensor keeps its type and shape; any other becomes a list of places, with its layout in the metadata. */
 static tesela_status file_as_safetensors(const tesela__file_writing *w, const tesela_file_item *item,
                                          bool plain, tesela__file_out *out) {
   char quoted[TESELA__QUOTE];
@@ -74,7 +74,7 @@ static tesela_status file_as_safetensors(const tesela__file_writing *w, const te
   return TESELA_OK;
 }
 
-/* A tensor that stays as it is. */
+/* A tensor copied without change. */
 static tesela_status file_as_is(const tesela__file_writing *w, const tesela_file_item *item,
                                 tesela__file_out *out) {
   const tesela_file_tensor *tensor = item->tensor;
@@ -90,7 +90,7 @@ static tesela_status file_as_is(const tesela__file_writing *w, const tesela_file
   return TESELA_OK;
 }
 
-/* The file has exactly the bytes of the layout. */
+/* Check that the tensor has exactly the bytes of its layout. */
 static tesela_status file_check_source(const tesela__file_writing *w, const tesela_file_item *item) {
   tesela_sizes sizes;
   tesela_status status = tesela_layout_sizes(item->from, &sizes, w->err);
@@ -147,7 +147,7 @@ static tesela_status file_check_format(const tesela__file_writing *w) {
 
 /* ---- header ------------------------------------------------------------------------------------------------ */
 
-/* Where the data of each begins, after a header of *bytes bytes; *bytes becomes the end of all. */
+/* Place the data of all tensors, in bytes after the header, and set w->bytes to its end. False on overflow. */
 static bool file_place_data(tesela__file_writing *w) {
   for (int32_t align = FILE_MOST_ALIGN; align > 0; align /= 2)
     for (int64_t i = 0; i < w->n; i++) {
@@ -199,7 +199,7 @@ static tesela_status file_make_header(tesela__file_writing *w) {
   return tesela__fail(w->err, TESELA_E_OVERFLOW, -1, "the size of the output does not fit in 64 bits");
 }
 
-/* ---- all of it --------------------------------------------------------------------------------------------- */
+/* ---- the interface ----------------------------------------------------------------------------------------- */
 
 tesela_status tesela_file_write(const char *path, tesela_file_format format, int64_t n,
                                 const tesela_file_item *items, const tesela_file_write_options *options,
@@ -228,7 +228,7 @@ tesela_status tesela_file_write(const char *path, tesela_file_format format, int
   return status;
 }
 
-/* ---- files that are held ----------------------------------------------------------------------------------- */
+/* ---- held files -------------------------------------------------------------------------------------------- */
 
 static tesela_status file_settle(const char *path, int64_t bytes, bool only_files, bool keep,
                                  tesela_error *err) {

@@ -37,7 +37,7 @@ static int json_hex(char c) {
                                 : -1;
 }
 
-/* uXXXX at j->at. */
+/* Read uXXXX at j->at. */
 static bool json_unit(tesela__json *j, uint32_t *unit) {
   if (j->length - j->at < 5 || j->text[j->at] != 'u') return false;
   *unit = 0;
@@ -58,7 +58,7 @@ static size_t json_encode(uint32_t c, char out[4]) {
   return n;
 }
 
-/* What follows a backslash; its bytes in `out`. */
+/* Read an escape after its backslash; `out` receives *n bytes of UTF-8. */
 static tesela_status json_escape(tesela__json *j, char out[4], size_t *n) {
   static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
   uint32_t c, low;
@@ -74,10 +74,10 @@ static tesela_status json_escape(tesela__json *j, char out[4], size_t *n) {
   if (c >= JSON_SURROGATE && c < JSON_LOW && j->at < j->length && j->text[j->at] == '\\') {
     j->at++;
     if (!json_unit(j, &low) || low < JSON_LOW || low >= JSON_AFTER)
-      return tesela__json_fail(j, at, "half a surrogate pair");
+      return tesela__json_fail(j, at, "unpaired surrogate");
     c = 0x10000 + ((c - JSON_SURROGATE) << 10) + (low - JSON_LOW);
   }
-  if (c >= JSON_SURROGATE && c < JSON_AFTER) return tesela__json_fail(j, at, "half a surrogate pair");
+  if (c >= JSON_SURROGATE && c < JSON_AFTER) return tesela__json_fail(j, at, "unpaired surrogate");
   if (c == 0) return tesela__json_fail(j, at, "NUL in a string");
   *n = json_encode(c, out);
   return TESELA_OK;
@@ -122,7 +122,7 @@ static bool json_at(const tesela__json *j, const char *set) {
   return j->at < j->length && j->text[j->at] && strchr(set, j->text[j->at]);
 }
 
-/* -1.5e3. *integer: it has neither sign, fraction nor exponent. */
+/* Read a number: -1.5e3. *integer: it has no sign, fraction or exponent. */
 static tesela_status json_number(tesela__json *j, bool *integer) {
   size_t begin = j->at, whole;
   *integer = !json_at(j, "-");
@@ -193,7 +193,7 @@ static tesela_status json_pass(tesela__json *j, int level) {
 
 tesela_status tesela__json_pass(tesela__json *j) { return json_pass(j, 0); }
 
-/* An integer >= 0; *is: it is one. */
+/* Read an integer >= 0; *is: false for any other value, which is skipped. */
 static tesela_status json_integer(tesela__json *j, bool *is, int64_t *out) {
   json_blanks(j);
   size_t at = j->at;

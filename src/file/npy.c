@@ -4,8 +4,8 @@
  *
  *   \x93NUMPY  1 0  <length>  {'descr': '<f4', 'fortran_order': False, 'shape': (3, 5), }      \n
  *
- * The length has 2 bytes in version 1 and 4 from version 2 on, little end first. The dict is Python; of Python only
- * what stands in such a dict is read: strings without escapes, True, False, a tuple of integers.
+ * The length has 2 bytes in version 1 and 4 from version 2 on, little-endian. The dict is Python, of
+ * which only this is read: strings without escapes, True, False, a tuple of integers.
  */
 #include <stdio.h>
 
@@ -146,7 +146,7 @@ static bool npy_take_dict(npy_dict *d) {
 
 /* ---- types --------------------------------------------------------------------------------------------- */
 
-/* Why a kind of type is not read. */
+/* The name of a kind of type that is not read. */
 static const char *npy_refusal(char letter) {
   switch (letter) {
   case 'O':
@@ -159,11 +159,11 @@ static const char *npy_refusal(char letter) {
   case 'm':
     return "dates or times";
   default:
-    return "of a type that is not read";
+    return "of an unsupported type";
   }
 }
 
-/* "<f4": order, letter, bytes. */
+/* "<f4": byte order, kind, bytes. */
 static tesela_status npy_read_type(npy_dict *d) {
   const char *text = d->type;
   char order = TESELA__FILE_ORDER, quoted[TESELA__QUOTE];
@@ -250,7 +250,7 @@ int64_t tesela__npy_header(const char *type, bool fortran, int32_t rank, const i
     n += snprintf(header + n, (size_t)(TESELA__NPY_HEADER - n), "%s%" PRId64 "%s", d > 0 ? ", " : "",
                   shape[d], rank == 1 ? "," : "");
   n += snprintf(header + n, (size_t)(TESELA__NPY_HEADER - n), "), }");
-  int total = (n + ALIGN) / ALIGN * ALIGN; /* a newline fits after the text */
+  int total = (n + ALIGN) / ALIGN * ALIGN; /* leaves room for a newline after the text */
   memset(header + n, ' ', (size_t)(total - n));
   header[total - 1] = '\n';
   memcpy(header, npy_magic, NPY_MAGIC);

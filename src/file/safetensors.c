@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * safetensors.c - the header of .safetensors files: 8 bytes with the length of a JSON object, little end first, the
- * object, then the data of all tensors without gaps.
+ * safetensors.c - the header of .safetensors files: 8 bytes with the length of a JSON object, little-endian; the
+ * object; then the data of all tensors without gaps.
  *
- * The text is gone through twice: first it is checked and counted, which takes no memory; then names and texts are taken
- * over, and each tensor is read where it stands.
+ * The text is first checked and counted, without allocation. Then names and metadata are copied, and each tensor is
+ * read in place.
  */
 #include <stdlib.h>
 
@@ -43,15 +43,15 @@ static uint64_t st_length_of(const uint8_t *data) {
   return length;
 }
 
-/* There is no magic: a length that no raw data would have by accident, and the beginning of a JSON object. */
+/* The format has no magic number: test for a length below 2^40, rare at the start of raw data, and a JSON object. */
 bool tesela__safetensors_begins(const uint8_t *data, int64_t bytes) {
   return bytes > ST_LENGTH + 1 && data[ST_LENGTH] == '{' && memchr("\"} \t\r\n", data[ST_LENGTH + 1], 6) &&
          st_length_of(data) >> 40 == 0;
 }
 
-/* ---- what is there ---------------------------------------------------------------------------------------- */
+/* ---- check and count -------------------------------------------------------------------------------------- */
 
-/* A name and where its value stands. */
+/* A name, and the byte of its value. */
 typedef struct st_member {
   const char *name;
   size_t at;
@@ -62,7 +62,7 @@ typedef struct st_reading {
   tesela_error *err;
   tesela__json json;
   const uint8_t *data; /* after the header */
-  int64_t bytes;       /* of it */
+  int64_t bytes;       /* of data */
   int64_t n_members;   /* of the object, the metadata included */
   size_t metadata_at;  /* byte of its value; 0: absent */
   char *strings;       /* the next free byte of file->strings */
@@ -96,7 +96,7 @@ static bool st_is_metadata(tesela__json j) {
   return tesela__json_string(&j, &end) == TESELA_OK && strcmp(key, ST_METADATA) == 0;
 }
 
-/* The metadata: checked and counted, and with `text` taken over. */
+/* Check and count the metadata; with `text`, also copy it. */
 static tesela_status st_metadata(st_reading *r, tesela_file_text *text, int64_t *n) {
   tesela__json *j = &r->json;
   char quoted[TESELA__QUOTE], **to = text ? &r->strings : NULL;
@@ -117,7 +117,7 @@ static tesela_status st_metadata(st_reading *r, tesela_file_text *text, int64_t 
   }
 }
 
-/* Check the text, and count. */
+/* Check the text, and count its members. */
 static tesela_status st_count(st_reading *r) {
   tesela__json *j = &r->json;
   bool more;
@@ -142,13 +142,13 @@ static tesela_status st_count(st_reading *r) {
     *j = value;
     if (status != TESELA_OK) return status;
   }
-  (void)tesela__json_next_is(j, '\0'); /* blanks */
+  (void)tesela__json_next_is(j, '\0'); /* skips blanks */
   return j->at == j->length ? TESELA_OK : tesela__json_fail(j, j->at, "more than one value");
 }
 
 /* ---- names ------------------------------------------------------------------------------------------------- */
 
-/* Members of tensors, by name; of the metadata r->file->text. */
+/* Copy all names: of tensors to file->tensor, of the metadata with its values to file->text. */
 static tesela_status st_names(st_reading *r) {
   tesela__json *j = &r->json;
   tesela_file *file = r->file;
@@ -185,7 +185,7 @@ static int st_key_of_text(const void *name, const void *text) {
   return order != 0 ? order : strcmp(name, key + n);
 }
 
-/* Keys of the metadata, each once; the layouts among them go to their tensors. */
+/* Check that no key of the metadata occurs twice; set the layouts of tensors from it. */
 static tesela_status st_texts(st_reading *r, const tesela_file_text **sorted) {
   tesela_file *file = r->file;
   size_t n = (size_t)file->info.n_texts;
@@ -208,7 +208,7 @@ static int st_by_tensor_name(const void *a, const void *b) {
 
 enum { ST_DTYPE = 1, ST_SHAPE = 2, ST_OFFSETS = 4 };
 
-/* The value of one key of a tensor; others are passed. */
+/* Read the value of a key of a tensor; values of unknown keys are skipped. */
 static tesela_status st_field(st_reading *r, tesela_file_tensor *tensor, const char *key, int64_t offset[2],
                               int *have) {
   tesela__json *j = &r->json;
@@ -230,7 +230,7 @@ static tesela_status st_field(st_reading *r, tesela_file_tensor *tensor, const c
   return tesela__json_string(j, &r->strings);
 }
 
-/* What a tensor's fields say together. */
+/* Check a tensor's fields against each other. */
 static tesela_status st_agrees(const st_reading *r, tesela_file_tensor *tensor, size_t at,
                                const int64_t offset[2]) {
   int64_t bytes;
@@ -245,8 +245,7 @@ static tesela_status st_agrees(const st_reading *r, tesela_file_tensor *tensor, 
     return st_wrong(r, tensor->name, at, "has data_offsets outside the file; is it truncated?");
   tensor->bytes = offset[1] - offset[0];
   tensor->data = r->data + offset[0];
-  if (tensor->bits == 0)
-    return TESELA_OK; /* a type that is not known can be copied, its size not be checked */
+  if (tensor->bits == 0) return TESELA_OK; /* an unknown type: its size cannot be checked */
   if (!tesela__file_bytes(tensor->bits, tensor->rank, tensor->shape, &bytes))
     return st_wrong(r, tensor->name, at, "has a shape whose size does not fit in 64 bits");
   if (bytes != tensor->bytes)
@@ -270,7 +269,7 @@ static tesela_status st_tensor(st_reading *r, tesela_file_tensor *tensor, size_t
     if (!more) break;
     size_t value = j->at;
     key[0] = '\0';
-    if (value - before.at < sizeof key) { /* the key, its value left out */
+    if (value - before.at < sizeof key) { /* read a short key again, into `key` */
       int64_t again = n - 1;
       status = tesela__json_member(&before, &again, &more, &end);
     }
@@ -280,7 +279,7 @@ static tesela_status st_tensor(st_reading *r, tesela_file_tensor *tensor, size_t
   return st_agrees(r, tensor, at, offset);
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------------- */
+/* ---- all tensors ------------------------------------------------------------------------------------------- */
 
 static int st_by_data(const void *a, const void *b) {
   const tesela_file_tensor *const *x = a, *const *y = b;
@@ -288,7 +287,7 @@ static int st_by_data(const void *a, const void *b) {
   return (*x)->bytes < (*y)->bytes ? -1 : (*x)->bytes > (*y)->bytes;
 }
 
-/* The data of all tensors: no two share a byte, none is left over. */
+/* Check that each byte of the data belongs to exactly one tensor. */
 static tesela_status st_covers(const st_reading *r, const tesela_file_tensor **sorted) {
   const tesela_file *file = r->file;
   const uint8_t *end = r->data;
@@ -321,7 +320,7 @@ static tesela_status st_tensors(st_reading *r) {
   return status;
 }
 
-/* No name twice: looked at before what the names stand for. */
+/* Check that no name occurs twice, before any value is read. */
 static tesela_status st_unique(st_reading *r) {
   char *strings = r->strings;
   tesela_status status = st_names(r);
@@ -334,7 +333,7 @@ static tesela_status st_unique(st_reading *r) {
   return TESELA_OK;
 }
 
-/* Room for what was counted, and for sorting. */
+/* Allocate for the counts, and for sorting. */
 static tesela_status st_allocate(st_reading *r, int64_t max_header) {
   tesela_file *file = r->file;
   size_t n = (size_t)r->n_members, n_texts = (size_t)file->info.n_texts, length = r->json.length;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * safetensors_write.c - a header of a .safetensors file. It is printed twice: to see how long it is, and into that memory.
+ * safetensors_write.c - write the header of a .safetensors file: print it to measure it, then into memory of that size.
  */
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ static bool st_is_layout_key(const st_printing *p, const char *key) {
   return p->n > 0 && bsearch(&key, p->names, (size_t)p->n, sizeof *p->names, st_by_plain_name);
 }
 
-/* A text in quotes, `before` and `text` one after the other. */
+/* `before` and `text` as one string in quotes. */
 static void st_put_string(tesela__sink *out, const char *before, const char *text) {
   tesela__putc(out, '"');
   for (const char *part = before;; part = text) {

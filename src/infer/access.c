@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access.c - can the threads load, store and copy with these layouts? If not: which layout of the memory allows it?
+ * access.c - checks that the threads can load, store and copy with their layouts; finds memory layouts that allow it.
  *
- * Every access is judged by the function that tesela_access_cost_of uses (gpu/access/access.h): each thread moves all of its
- * registers in vectors of whole bytes, from aligned places. Elements of whole bytes can always be moved one at a time; smaller
- * ones only together with neighbours, which a thread with every second one of a row does not have.
+ * Every access is judged by the function that tesela_access_cost_of uses (gpu/access/access.h): each thread moves all
+ * of its registers in vectors of whole bytes, from aligned places. Elements of whole bytes can always be moved one at a
+ * time; smaller ones only together with neighbours, which a thread with every second one of a row does not have.
  *
  *   load, store   the registers and the memory
- *   copy          between memories through registers, in the default layout of a load from the source, or of a store to the
- *   result: one of them must be valid for both memories
+ *   copy          between memories through registers, in the default layout of a load from the source, or of a store to
+ *                 the result: one of them must be valid for both memories
  *
- * A few candidate layouts are judged by the same function. The last candidate works if any layout does: the registers of a
- * thread one after the other, thread after thread. It fails only if the registers of a thread are not whole bytes together.
+ * A few candidate layouts are judged by the same function. The last candidate works if any layout does: the registers
+ * of a thread in sequence, thread by thread. It fails only if the registers of a thread are not whole bytes together.
  */
 #include "infer/infer_state.h"
 
@@ -19,7 +19,7 @@
 
 #include "gpu/access/access.h"
 
-/* ---- one access --------------------------------------------------------------------------------------------------- */
+/* ---- one access ---------------------------------------------------------------------------------------- */
 
 /* A tensor with another assumed memory layout; both NULL: no assumption. */
 typedef struct access_instead {
@@ -38,7 +38,7 @@ static const tesela_tile_memory *access_memory(const tesela__infer_tensor *tenso
   return tensor == instead.tensor ? instead.memory : tensor->memory;
 }
 
-/* May the threads move these registers from or to a tensor in memory? */
+/* Can the threads move answer->registers from or to a tensor in memory? */
 static tesela_status access_ask(access_answer *answer, const tesela__infer_tensor *tensor,
                                 access_instead instead) {
   int64_t vector;
@@ -86,8 +86,7 @@ static tesela_status access_try(const tesela_kernel_program *program, const tese
   return access_through(program, step, 0, instead, &other) == TESELA_OK ? TESELA_OK : status;
 }
 
-/* ---- layouts that allow an access ------------------------------------------------------------------------------------------
- * */
+/* ---- layouts that allow an access ---------------------------------------------------------------------- */
 
 /* Is a step an access of this tensor? */
 static bool access_touches(const tesela_kernel_program *program, const tesela__infer_step *step,
@@ -96,7 +95,7 @@ static bool access_touches(const tesela_kernel_program *program, const tesela__i
          (tesela__infer_arg(program, step, 0) == tensor || tesela__infer_arg(program, step, 1) == tensor);
 }
 
-/* Is a layout valid for all accesses of a tensor, or for one? */
+/* Is a layout valid for all accesses of a tensor, or for `only` if not NULL? */
 static bool access_does(const tesela_kernel_program *program, const tesela__infer_tensor *tensor,
                         const tesela__infer_step *only, const tesela_tile_memory *memory) {
   access_answer answer;
@@ -122,7 +121,7 @@ static bool access_fastest(const tesela__infer_tensor *tensor, tesela_tile_space
          TESELA_OK;
 }
 
-/* The registers of a thread one after the other, thread after thread; copies at one place. */
+/* The registers of a thread in sequence, thread by thread; copies share a place. */
 static bool access_as_registers(const tesela_register *layout, tesela_tile_space space,
                                 tesela_tile_memory *memory) {
   int64_t strides[TESELA_REGISTER_MODES], stride = 1;
@@ -157,7 +156,7 @@ bool tesela__infer_memory_for(const tesela_kernel_program *program, const tesela
     if ((only && step != only) || !access_touches(program, step, tensor)) continue;
     const tesela__infer_tensor *other =
         tesela__infer_arg(program, step, tesela__infer_arg(program, step, 0) == tensor);
-    if (other->memory) { /* with the layout there */
+    if (other->memory) { /* the layout of the other side */
       if (tesela__infer_memory_folds(other->memory)) continue;
       *memory = *other->memory;
       memory->space = space;
@@ -169,7 +168,7 @@ bool tesela__infer_memory_for(const tesela_kernel_program *program, const tesela
   return false;
 }
 
-/* ---- the check ------------------------------------------------------------------------------------------------------ */
+/* ---- the check ----------------------------------------------------------------------------------------- */
 
 /* "the threads cannot read r from g: no vector of 2 elements: .." */
 static void access_say(tesela_kernel_program *program, const tesela__infer_step *step,

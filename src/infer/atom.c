@@ -2,12 +2,12 @@
 /*
  * atom.c - the matrix instruction of a dot, and whether its tensors are compatible with it.
  *
- * An atom is a name of register.h without the operand: mma.m16n8k16.f16 is three layouts, .A, .B and .C. Without a name in the
- * program, the first row for the type of A applies whose extents divide those of the dot.
+ * An atom is a name of register.h without the operand: mma.m16n8k16.f16 is three layouts, .A, .B and .C. Without a name
+ * in the program, it is the first row for the type of A whose extents divide those of the dot.
  */
 #include "infer/infer_state.h"
 
-/* The type of a tensor in names of fragments. f32 goes through the instructions as tf32, 19 of its bits. */
+/* Types of tensors in names of fragments. Instructions use f32 as tf32, 19 of its bits. */
 static const struct {
   tesela_dtype dtype;
   const char *words; /* separated by commas */
@@ -21,7 +21,7 @@ static const struct {
     {TESELA_F6E2M3FN, "e2m3"},     {TESELA_F4E2M1FN, "e2m1"},
 };
 
-/* In the order of the tries. */
+/* In the order of preference. */
 static const struct {
   tesela_dtype dtype;
   const char *name;
@@ -42,9 +42,9 @@ static const struct {
     {TESELA_U1, "mma.m16n8k128.b1"},
 };
 
-/* ---- finding one ------------------------------------------------------------------------------------------------- */
+/* ---- search -------------------------------------------------------------------------------------------- */
 
-/* Is it a fragment, "mma.m16n8k16.f16.A", and not an instruction? */
+/* Is it the name of a fragment, "mma.m16n8k16.f16.A", not of an instruction? */
 static bool atom_names_operand(const char *name, size_t length) {
   const tesela_fragment *entry;
   return length > 2 && name[length - 2] == '.' &&
@@ -110,7 +110,7 @@ tesela_status tesela__infer_atom_find(tesela_kernel_program *program, const char
   return TESELA_OK;
 }
 
-/* ---- is it compatible? ---------------------------------------------------------------------------------------------- */
+/* ---- compatibility ------------------------------------------------------------------------------------- */
 
 static bool atom_word_in(const char *word, size_t length, const char *list) {
   for (const char *at = list; *at != '\0'; at += *at == ',') {
@@ -201,7 +201,7 @@ static tesela_status atom_suits_warps(const tesela_kernel_program *program, cons
   return TESELA_OK;
 }
 
-/* ---- shapes ------------------------------------------------------------------------------------------------------------ */
+/* ---- shapes -------------------------------------------------------------------------------------------- */
 
 tesela_status tesela__infer_dot_fit(tesela_kernel_program *program, tesela__infer_step *step,
                                     tesela_error *err) {

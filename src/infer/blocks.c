@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blocks.c - registers to load and store elements of less than a byte.
+ * blocks.c - register layouts to load and store elements of less than a byte.
  *
- * Such elements move together, even if some threads then have no elements. A thread gets the smallest block, fastest modes of
- * the memory first, that it can load and store: 2, 4 or 8 elements of the fastest mode, or all of it and 2, 4 or 8 of the next,
- * and so on. The blocks are distributed over the threads in turn.
+ * Such elements move together, even if some threads then have no elements. A thread gets the smallest block, fastest
+ * modes of the memory first, that it can load and store: 2, 4 or 8 elements of the fastest mode, or all of it and 2, 4
+ * or 8 of the next, and so on. The blocks are distributed over the threads in turn.
  */
 #include "infer/infer_state.h"
 
 #include "gpu/access/access.h"
 
-/* Modes of memory by descending stride; those that do not move first. */
+/* Modes of memory by descending stride; those of stride 0 first. */
 static void blocks_order(const tesela_tile_memory *memory, int32_t *order) {
   for (int32_t m = 0; m < memory->n_modes; m++) {
     uint64_t stride = (uint64_t)memory->mode_strides[m] - 1; /* 0: the largest */
@@ -21,8 +21,9 @@ static void blocks_order(const tesela_tile_memory *memory, int32_t *order) {
   }
 }
 
-/* Distribute blocks over the threads: `block` is the part of each mode of the memory that stays in one thread. The rest of the
- * modes goes to threads if their number divides it, fastest first, and what remains is local. False for too many modes. */
+/* Distribute blocks over the threads: `block` is the part of each mode of the memory that stays in one thread. The rest
+ * of the modes goes to threads if their number divides it, fastest first, and what remains is local. False for too many
+ * modes. */
 static bool blocks_deal(const tesela_kernel_program *program, const tesela_tile_memory *memory,
                         const int32_t *order, const int64_t *block, tesela_register *out) {
   int64_t spatial_part[TESELA_REGISTER_MODES], mode_shape[TESELA_REGISTER_MODES];

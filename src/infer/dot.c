@@ -2,20 +2,20 @@
 /*
  * dot.c - the matrix product d = a b + c by instructions of one atom: a [m,k], b [k,n], c and d [m,n].
  *
- * A tensor of a dot is q * atom: q gives the warp of each tile, and its position among the registers. A warp computes its tiles
- * of d, so it needs the tiles of a in the same rows and of b in the same columns, for all k, each k tile in registers of its
- * own:
+ * A tensor of a dot is q * atom: q gives the warp of each tile, and its position among the registers. A warp computes
+ * its tiles of d, so it needs the tiles of a in the same rows and of b in the same columns, for all k, each k tile in
+ * its own registers:
  *
  *   a = q_d.reduce_to([m,1]).local(1,k) * A        b = q_d.reduce_to([1,n]).local(k,1) * B        c = q_d * C
  *
- * (m, n, k counted in tiles.) Without known layouts q_d is a grid of warps. A layout of a whose k is not spread over warps
- * nearly determines q_d: warps that share rows of a get columns of d in turn, if they divide them.
+ * (m, n, k counted in tiles.) Without known layouts q_d is a grid of warps. A layout of a whose k is not spread over
+ * warps nearly determines q_d: warps that share rows of a get columns of d in turn, if they divide them.
  */
 #include "infer/infer_state.h"
 
 #include <stdio.h>
 
-/* ---- the tiles ---------------------------------------------------------------------------------------------------- */
+/* ---- the tiles ----------------------------------------------------------------------------------------- */
 
 /* The layout of a (side 0) or b (side 1) for a d with `tiles`. */
 static tesela_status dot_operand(const tesela__infer_atom *atom, int32_t side, const tesela_register *tiles,
@@ -31,8 +31,8 @@ static tesela_status dot_operand(const tesela__infer_atom *atom, int32_t side, c
   return status;
 }
 
-/* The tiles of d from those of a (side 0) or b (side 1), dims (own, other): each replica becomes tiles of the other dim if it
- * divides the remaining ones; tiles that remain at the end are local. Fails if k is spread over warps. */
+/* The tiles of d from those of a (side 0) or b (side 1), dims (own, other): each replica becomes tiles of the other dim
+ * if it divides the remaining ones; tiles that remain at the end are local. Fails if k is spread over warps. */
 static tesela_status dot_tiles_from(const tesela_register *q, int32_t side, int64_t others,
                                     tesela_register *out) {
   int64_t mode_shape[TESELA_REGISTER_MODES], spatial[TESELA_REGISTER_MODES], local[TESELA_REGISTER_MODES];
@@ -107,8 +107,8 @@ static bool dot_before(const dot_choice *a, const dot_choice *b) {
   return a->rows != b->rows ? a->rows > b->rows : a->columns > b->columns;
 }
 
-/* The first grid after `last` (NULL: of all), and their number: rows and columns of warps that share the tiles evenly; the
- * other warps hold copies. */
+/* Find the first grid after `last` (NULL: of all): rows and columns of warps that share the tiles evenly; the other
+ * warps hold copies. Returns the number of all grids. */
 static int32_t dot_next_grid(const dot_parts *dot, const dot_choice *last, dot_choice *next) {
   int32_t n = 0;
   next->registers = -1;
@@ -117,7 +117,7 @@ static int32_t dot_next_grid(const dot_parts *dot, const dot_choice *last, dot_c
     for (int64_t columns = tesela__min(dot->warps / rows, dot->n); columns >= 1; columns--) {
       if (dot->warps / rows % columns != 0 || dot->n % columns != 0) continue;
       const dot_choice one = {
-          /* fewer than a and b have elements */
+          /* fits: at most the elements of a and b */
           dot->m / rows * dot->atom->a.local_size + dot->n / columns * dot->atom->b.local_size, rows,
           columns};
       n++;
@@ -151,7 +151,7 @@ int32_t tesela__infer_dot_grids(const tesela_kernel_program *program, const tese
   return step->keys & TESELA__INFER_KEY_WARPS ? 1 : dot_next_grid(&dot, NULL, &first);
 }
 
-/* ---- rules ----------------------------------------------------------------------------------------------------------- */
+/* ---- rules --------------------------------------------------------------------------------------------- */
 
 /* The tiles of d, from its own layout or that of c. */
 static bool dot_known_tiles(const dot_parts *dot, tesela_register *tiles) {
@@ -195,8 +195,8 @@ static tesela_status dot_from_result(tesela_kernel_program *program, const tesel
   return status != TESELA_OK ? status : dot_give_operands(program, step, dot, &tiles, gave, err);
 }
 
-/* Without other information, or with d and c in layouts that no instruction makes: unknown tensors still get layouts, so that
- * the check can explain the fault. */
+/* Without other information, or with d and c in layouts that no instruction makes: unknown tensors still get layouts,
+ * so that the check can explain the fault. */
 static tesela_status dot_from_grid(tesela_kernel_program *program, tesela__infer_step *step,
                                    const dot_parts *dot, bool *gave, tesela_error *err) {
   tesela_register tiles;
@@ -253,9 +253,9 @@ tesela_status tesela__infer_rule_dot(tesela_kernel_program *program, tesela__inf
   return *gave || status != TESELA_OK ? status : dot_from_operand(program, step, &dot, gave, err);
 }
 
-/* ---- check ------------------------------------------------------------------------------------------------------------ */
+/* ---- check --------------------------------------------------------------------------------------------- */
 
-/* Is a tensor made of whole fragments, and does each warp have the tiles it needs? */
+/* Check that each warp has its tiles, and that the tensor consists of whole fragments. */
 static tesela_status dot_demand(tesela_kernel_program *program, const tesela__infer_step *step,
                                 const tesela_register *atom, tesela__infer_clash *clash, tesela_error *err) {
   tesela_register q;

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grids.c - after a conflict: other grids of warps for the products whose grid was chosen.
+ * grids.c - tries other grids of warps after a conflict, for the products whose grid was chosen.
  *
- * A trial is a run of all rules in which some products have another grid than their first. The grids of a run are chosen one
- * after the other. Each run has those of its parent up to one product, which gets another grid; later products get their first
+ * A run applies all rules with some products in another grid than their first. Products choose their grids in order. A
+ * run has the grids of its parent up to one product, which gets another grid; later products get their first grid
  * again, if they choose at all. So every combination occurs once:
  *
  *   run 0: d1 d2 d3 their first grid        its children: d1 another; d2 another; d3 another
  *   run 5: d2 its third                     its children: d3 another, and products that choose after d2 now
  *
- * The next parent is the run that came furthest: with the last first conflict in the text, where conflicts at shared memory
- * that was searched for count after all others; of equal ones the earliest run. A product that chose after all tensors of the
- * conflict had their layouts is not tried: the conflict would be the same. So a conflict that does not depend on products is
- * known at once, and a search that ends before its limit proves that no grids avoid the conflict.
+ * The next parent is the run whose first conflict comes last in the text, where conflicts at searched shared memory
+ * count after all others; of equal ones the earliest run. A product that chose after all tensors of the conflict had
+ * their layouts is not tried: the conflict would be the same. So a conflict that does not depend on products is known
+ * immediately, and a search that ends before its limit proves that no grids avoid the conflict.
  */
 #include "infer/infer_state.h"
 
-/* One run. Its grids are those of its parent, but `grid` for `step`. */
+/* One run: the grids of its parent, except `grid` for `step`. */
 typedef struct grids_run {
   int32_t parent; /* -1: the first run */
   int32_t step, grid;
   bool expanded;
-  bool late; /* its progress: only checks that wait for shared memory failed, */
-  size_t at; /* and the operation of the conflict */
+  bool late; /* progress: only checks that wait for shared memory failed */
+  size_t at; /* progress: the operation of the conflict */
 } grids_run;
 
 typedef struct grids_search {
@@ -46,7 +46,7 @@ static void grids_note(grids_search *search, grids_run *run, bool late) {
   run->at = program->failed ? (size_t)(program->failed - program->step) : 0;
 }
 
-/* The next parent; -1: all runs have their children. */
+/* The next parent; -1: all runs are expanded. */
 static int32_t grids_furthest(const grids_search *search) {
   int32_t best = -1;
   for (int32_t i = 0; i < search->n; i++) {
@@ -73,7 +73,7 @@ static int32_t grids_order(grids_search *search) {
   return grids_that_matter(program);
 }
 
-/* Run all children, those that differ last first, until one has no conflict. */
+/* Run all children, those that differ last first, until one has no conflict. *left: stopped at the limit. */
 static tesela_status grids_expand(grids_search *search, int32_t parent, bool *left, tesela_error *err) {
   tesela_kernel_program *program = search->program;
   bool late;

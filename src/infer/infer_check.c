@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * infer_check.c - does every thread have the elements that an operation needs? If not: the conflict.
+ * infer_check.c - checks that every thread has the elements that an operation needs; describes conflicts.
  *
- * An operation that moves nothing runs in each thread on its own registers: each operand must be, in any register, in the
- * threads that the preimage of the result gives. The result of a reduction is in the threads that the reduced layout of its
- * operand gives.
+ * An operation without moves runs in each thread on its own registers: each element of an operand must be, in any
+ * register, in the threads given by the preimage of the result. The result of a reduction is in the threads given by
+ * the reduced layout of its operand.
  */
 #include "infer/infer_state.h"
 
-enum { INFER_CHECK_SEARCH = 1 << 22 }; /* most registers to search for the first conflict */
+enum { INFER_CHECK_SEARCH = 1 << 22 }; /* limit on registers searched for the first conflict */
 
 /* The first thread, and in it the first register of `needs`, whose element is not in that thread in `has`. */
 static bool infer_check_first(const tesela_register *has, const tesela_register *needs, int64_t *thread,
@@ -25,7 +25,7 @@ static bool infer_check_first(const tesela_register *has, const tesela_register 
   return false;
 }
 
-/* The cost of a conversion. */
+/* Add the cost of a conversion that resolves the conflict. */
 static tesela_status infer_check_repair(tesela_kernel_program *program, const tesela__infer_clash *clash,
                                         tesela_kernel_conflict *conflict, tesela_error *err) {
   tesela_exchange *plan = NULL;
@@ -60,7 +60,7 @@ tesela_status tesela__infer_refuse(tesela_kernel_program *program, const tesela_
                                        .needs = clash->needs};
   tesela_status status = infer_check_repair(program, clash, conflict, err);
   if (status != TESELA_OK) {
-    *conflict = (tesela_kernel_conflict){0}; /* not a partial answer */
+    *conflict = (tesela_kernel_conflict){0}; /* no partial answer */
     return status;
   }
   conflict->have_index = infer_check_first(&clash->has, &clash->needs, &conflict->thread, conflict->index);
@@ -82,9 +82,9 @@ tesela_status tesela__infer_demand(tesela_kernel_program *program, const tesela_
   return covers ? TESELA_OK : tesela__infer_refuse(program, step, clash, err);
 }
 
-/* ---- one function for each kind of operation ------------------------------------------------------------------------------ */
+/* ---- one function for each kind of operation ----------------------------------------------------------- */
 
-/* The required layout of an operand. If no modes express its reshape, both layouts as one dim. */
+/* The required layout of an operand. If no modes express its reshape, both layouts get one dim. */
 static tesela_status infer_check_needs(const tesela__infer_step *step, const tesela__infer_tensor *result,
                                        tesela__infer_clash *clash) {
   tesela_status status = step->op->preimage(step, result->registers, clash->tensor, &clash->needs);
@@ -131,7 +131,7 @@ tesela_status tesela__infer_check_reduce(tesela_kernel_program *program, const t
   return tesela__infer_demand(program, step, &clash, err);
 }
 
-/* Conversions run on any layouts; shapes and threads were compared when they were read. */
+/* Conversions accept any layouts; the reader has compared shapes and threads. */
 tesela_status tesela__infer_check_nothing(tesela_kernel_program *program, const tesela__infer_step *step,
                                           tesela_error *err) {
   (void)program, (void)step, (void)err;

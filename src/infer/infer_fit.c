@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * infer_fit.c - the spaces, types and shapes that each operation takes, one function for each form of operation.
+ * infer_fit.c - checks spaces, types and shapes of the tensors of an operation, one function for each form of
+ * operation.
  */
 #include "infer/infer_state.h"
 
 #include "gpu/register/register.h"
 
-/* ---- spaces, types, shapes ------------------------------------------------------------------------------------------ */
+/* ---- spaces, types, shapes ----------------------------------------------------------------------------- */
 
 static const char *const infer_space_words[] = {"in registers", "in shared memory", "in global memory"};
 
@@ -48,7 +49,7 @@ static tesela_status ops_same_shape(const tesela__infer_tensor *a, const tesela_
   return status;
 }
 
-/* ---- one function for each form of operation ------------------------------------------------------------------------- */
+/* ---- one function for each form of operation ----------------------------------------------------------- */
 
 tesela_status tesela__infer_fit_elementwise(tesela_kernel_program *program, tesela__infer_step *step,
                                             tesela_error *err) {
@@ -85,7 +86,7 @@ tesela_status tesela__infer_fit_convert(tesela_kernel_program *program, tesela__
   return ops_same_type(tesela__infer_arg(program, step, 0), tesela__infer_arg(program, step, 1), err);
 }
 
-/* A store must not put two elements in one place. */
+/* Check that a store does not put two elements in one place. */
 static tesela_status fit_written(const tesela__infer_tensor *result, tesela_error *err) {
   const char *folds = NULL;
   if (result->space != TESELA_TENSOR_REGISTER && result->memory)
@@ -139,7 +140,7 @@ tesela_status tesela__infer_fit_store(tesela_kernel_program *program, tesela__in
   return fit_load_or_store(program, step, 1, err);
 }
 
-/* Registers of one type; dims of `rank` as non-negative numbers and as bits. */
+/* Check for registers of one type; make step->dims non-negative and return them as bits. */
 static tesela_status fit_dims(tesela_kernel_program *program, tesela__infer_step *step, int32_t rank,
                               uint32_t *bits, tesela_error *err) {
   int32_t order[TESELA_MAX_RANK];
@@ -181,7 +182,7 @@ tesela_status tesela__infer_fit_transpose(tesela_kernel_program *program, tesela
   return tesela__infer_fit_permute(program, step, err);
 }
 
-/* `dims` of `whole` go (keep: become 1): is that `part`? */
+/* Check that `part` has the shape of `whole` without the dims in `bits` (keep: with extent 1 there). */
 static tesela_status fit_dropped(const tesela__infer_tensor *whole, const tesela__infer_tensor *part,
                                  uint32_t bits, bool keep, tesela_error *err) {
   int32_t rank = 0;

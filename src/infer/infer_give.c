@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * infer_give.c - a tensor of a kernel program by its name, and the layout that a rule gives it.
+ * infer_give.c - finds tensors of a kernel program by name, and sets the layouts that rules give them.
  */
 #include "infer/infer_state.h"
 

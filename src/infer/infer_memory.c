@@ -2,13 +2,13 @@
 /*
  * infer_memory.c - layouts for loaded and stored tensors, and for memory without a layout in the program.
  *
- * A load or store without known layouts: dims in the order of the memory's strides, the fastest last; along it vectors of up to
- * 16 bytes, if they are contiguous and aligned and leave elements for every thread; the vectors distributed over the threads in
- * turn, so that neighbouring threads touch neighbouring memory. Surplus threads hold copies. If that cannot be loaded, since
- * elements are less than a byte, more of them stay in one thread.
+ * A load or store without known layouts: dims in the order of the memory's strides, the fastest last; along it vectors
+ * of up to 16 bytes, if they are contiguous and aligned and leave elements for every thread; the vectors distributed
+ * over the threads in turn, so that neighbouring threads touch neighbouring memory. Surplus threads hold copies. If
+ * that cannot be loaded, since elements are less than a byte, more of them stay in one thread.
  *
- * Memory without a known layout: global is row-major; shared is the result of tesela_synthesize for all registers that are
- * loaded from it or stored to it.
+ * Memory without a known layout: global is row-major; shared is the result of tesela_synthesize for all registers that
+ * are loaded from it or stored to it.
  */
 #include "infer/infer_state.h"
 
@@ -16,9 +16,9 @@
 
 enum { INFER_VECTOR_BITS = 128 };
 
-/* ---- how a tile lies in memory --------------------------------------------------------------------------------------- */
+/* ---- the order of a tile in memory --------------------------------------------------------------------- */
 
-/* For each dim the smallest stride of its modes; INT64_MAX if there is only one index. Unknown memory is row-major. */
+/* For each dim the smallest stride of its modes; INT64_MAX for extent 1. Unknown memory is row-major. */
 static void infer_memory_dim_strides(const tesela__infer_tensor *tensor, const tesela_tile_memory *memory,
                                      int64_t *strides) {
   int64_t below = 1;
@@ -34,7 +34,7 @@ static void infer_memory_dim_strides(const tesela__infer_tensor *tensor, const t
   }
 }
 
-/* Dims by descending stride, those with one index first. */
+/* Dims by descending stride, those of extent 1 first. */
 static void infer_memory_order(const tesela__infer_tensor *tensor, const tesela_tile_memory *memory,
                                int64_t *order) {
   int64_t strides[TESELA_MAX_RANK];
@@ -46,7 +46,7 @@ static void infer_memory_order(const tesela__infer_tensor *tensor, const tesela_
   }
 }
 
-/* The number of adjacent elements along the fastest dim, and the alignment of such runs. */
+/* The gcd of the number of adjacent elements along the fastest dim and the alignment of such runs. */
 static int64_t infer_memory_run(const tesela__infer_tensor *tensor, const tesela_tile_memory *memory,
                                 int64_t fastest) {
   if (!memory) return tensor->shape[fastest];
@@ -75,8 +75,8 @@ static int64_t infer_memory_vector(const tesela_kernel_program *program, const t
   return vector;
 }
 
-/* Vectors along the fastest dim, distributed over the threads: copies * local(rest).spatial(..).local(vector), dims in the
- * order of the memory. Threads beyond the largest number that divides both hold copies. */
+/* Vectors along the fastest dim, distributed over the threads: copies * local(rest).spatial(..).local(vector), dims in
+ * the order of the memory. Threads beyond the largest number that divides both hold copies. */
 static tesela_status infer_memory_deal(const tesela_kernel_program *program,
                                        const tesela__infer_tensor *tensor, const tesela_tile_memory *memory,
                                        tesela_register *out, int64_t *vector) {
@@ -120,14 +120,14 @@ tesela_status tesela__infer_memory_registers(const tesela_kernel_program *progra
   if (!memory) memory = &plain;
   if (tesela__access_possible(out, memory, bits, &widest, NULL) == TESELA_E_INVALID &&
       (tesela__infer_memory_blocks(program, memory, bits, &blocks, &widest) ||
-       tesela__infer_memory_blocks(program, &plain, bits, &blocks, &widest))) { /* for the check to refuse */
+       tesela__infer_memory_blocks(program, &plain, bits, &blocks, &widest))) { /* the check then fails */
     *out = blocks;
     *vector = widest;
   }
   return TESELA_OK;
 }
 
-/* ---- the rule -------------------------------------------------------------------------------------------------------------- */
+/* ---- the rule ------------------------------------------------------------------------------------------ */
 
 tesela_status tesela__infer_rule_memory(tesela_kernel_program *program, tesela__infer_step *step,
                                         tesela__infer_level level, bool *gave, tesela_error *err) {
@@ -161,7 +161,7 @@ const char *tesela__infer_memory_folds(const tesela_tile_memory *memory) {
   return "has strides that overlap, so several elements may be at one place";
 }
 
-/* ---- memory without a layout ------------------------------------------------------------------------------------------- */
+/* ---- memory without a layout --------------------------------------------------------------------------- */
 
 tesela_status tesela__infer_global_memory(tesela_kernel_program *program, tesela_error *err) {
   for (size_t i = 0; i < program->n_tensors; i++) {
@@ -193,7 +193,8 @@ static bool infer_memory_use(const tesela_kernel_program *program, const tesela_
   return false;
 }
 
-/* All uses of a shared tensor, equal ones once with their number as the weight. `room` for as many as there are steps. */
+/* All uses of a shared tensor, equal ones once with their number as the weight. Both lists have room for one per
+ * step. */
 static int32_t infer_memory_uses(const tesela_kernel_program *program, const tesela__infer_tensor *shared,
                                  tesela_register *layouts, tesela_access_use *uses) {
   int32_t n = 0;
@@ -226,7 +227,7 @@ static tesela_status infer_memory_plain(const tesela__infer_tensor *shared, tese
   return tesela_tile_memory_row_major(memory, TESELA_TILE_SHARED, shared->rank, shared->shape, NULL);
 }
 
-/* Steps of search for each tile without a layout: all together take about as long as one may. */
+/* Search steps for each shared tile, so that all together take about as long as one alone may. */
 static int64_t infer_memory_steps(const tesela_kernel_program *program) {
   int64_t n = 1;
   for (size_t i = 0; i < program->n_tensors; i++) n += program->tensor[i].space == TESELA_TENSOR_SHARED;

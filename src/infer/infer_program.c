@@ -35,7 +35,7 @@ void tesela_kernel_program_destroy(tesela_kernel_program *program) {
   tesela__release(&memory, program);
 }
 
-/* ---- asking --------------------------------------------------------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------------------------------------- */
 
 int64_t tesela_kernel_program_threads(const tesela_kernel_program *program) {
   return program ? program->threads : 0;

@@ -2,9 +2,10 @@
 /*
  * infer_rules.c - layouts through operations without moves between threads.
  *
- * Each such operation determines the layout of its result from that of an operand (image), and that of an operand from the
- * result's (preimage): permute and its inverse, reduce, and so on. An image or preimage may fail: then the operation determines
- * nothing in that direction. The rules try these at their levels, and infer_check.c uses the same functions.
+ * Each such operation determines the layout of its result from that of an operand (image), and that of an operand from
+ * the result's (preimage): permute and its inverse, reduce, and so on. An image or preimage may fail: then the
+ * operation determines nothing in that direction. The rules try these at their levels, and infer_check.c uses the same
+ * functions.
  */
 #include "infer/infer_state.h"
 
@@ -62,17 +63,18 @@ tesela_status tesela__infer_reduce(const tesela__infer_step *step, const tesela_
   return tesela_register_reduce(out, operand, step->n_dims, step->dims, step->keepdims, NULL);
 }
 
-/* Many layouts have the same reduction; the answer is unique only if all reduced dims have extent 1, and then its modes fit. */
+/* Many layouts have the same reduction; the answer is unique only if all reduced dims have extent 1, and then its modes
+ * fit. */
 tesela_status tesela__infer_unreduce(const tesela__infer_step *step, const tesela_register *result,
                                      const tesela__infer_tensor *operand, tesela_register *out) {
   (void)step;
   return tesela_register_with_shape(out, result, operand->rank, operand->shape, NULL);
 }
 
-/* ---- rules ---------------------------------------------------------------------------------------------------------- */
+/* ---- rules --------------------------------------------------------------------------------------------- */
 
-/* The operand whose layout the result gets: of the known ones of its shape, the one that fewest threads share. `all`: only if
- * every one of them is known; `once`: only one that threads do not share. */
+/* The operand whose layout the result gets: of the known ones of its shape, the one that fewest threads share. `all`:
+ * only if every one of them is known; `once`: only one that threads do not share. */
 static int32_t infer_move_source(const tesela_kernel_program *program, const tesela__infer_step *step,
                                  bool all, bool once, tesela_register *image) {
   const tesela__infer_tensor *result = tesela__infer_arg(program, step, 0);
@@ -138,7 +140,7 @@ tesela_status tesela__infer_rule_move(tesela_kernel_program *program, tesela__in
   }
 }
 
-/* A conversion does not constrain its sides; without other information it converts nothing. */
+/* A conversion does not constrain its sides; without other information both get the same layout. */
 tesela_status tesela__infer_rule_convert(tesela_kernel_program *program, tesela__infer_step *step,
                                          tesela__infer_level level, bool *gave, tesela_error *err) {
   tesela__infer_tensor *dst = tesela__infer_arg(program, step, 0), *src = tesela__infer_arg(program, step, 1);

@@ -2,13 +2,13 @@
 /*
  * infer_solve.c - rules level by level to a fixed point, then the checks.
  *
- * Each new layout starts level 1 again, and only those of a trial (seed.c) are withdrawn, so there are at most as many rounds
- * as tensors. After a conflict all are withdrawn, and other grids of warps are tried (grids.c). A rule runs again only if more
- * of its step's tensors are known than the last time.
+ * Each new layout starts level 1 again, and only those of a trial (seed.c) are withdrawn, so there are at most as many
+ * rounds as tensors. After a conflict all are withdrawn, and other grids of warps are tried (grids.c). A rule runs
+ * again only if more of its step's tensors are known than the last time.
  */
 #include "infer/infer_state.h"
 
-/* Run the rule of one step, unless its tensors are unchanged. */
+/* Run the rule of one step, unless all its tensors are known, or no more than at its last run. */
 static tesela_status infer_solve_ask(tesela_kernel_program *program, tesela__infer_step *step,
                                      tesela__infer_level level, bool *gave, tesela_error *err) {
   int32_t known = tesela__infer_count_known(program, step);
@@ -36,7 +36,7 @@ static tesela_status infer_solve_layouts(tesela_kernel_program *program, tesela_
   return status;
 }
 
-/* ---- checks ----------------------------------------------------------------------------------------------------------- */
+/* ---- checks -------------------------------------------------------------------------------------------- */
 
 static bool infer_solve_registers_known(const tesela_kernel_program *program,
                                         const tesela__infer_step *step) {
@@ -79,7 +79,7 @@ static tesela_status infer_solve_unknown(const tesela_kernel_program *program, t
                       "line %" PRId64 ": no rule gives a layout to %s; give one: = ...", first->line, names);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------------- */
+/* ---- the whole ----------------------------------------------------------------------------------------- */
 
 static void infer_solve_forget(tesela_kernel_program *program) {
   for (size_t i = 0; i < program->n_tensors; i++) {
@@ -99,7 +99,7 @@ static void infer_solve_forget(tesela_kernel_program *program) {
   program->n_decided = 0;
 }
 
-/* Does it involve shared memory whose layout is found last? */
+/* Does the step involve shared memory whose layout is found last? */
 static bool infer_solve_is_late(const tesela_kernel_program *program, const tesela__infer_step *step) {
   for (int32_t i = 0; i < step->n; i++) {
     const tesela__infer_tensor *tensor = tesela__infer_arg(program, step, i);
@@ -108,7 +108,7 @@ static bool infer_solve_is_late(const tesela_kernel_program *program, const tese
   return false;
 }
 
-/* Check the operations in order: all, or those that are late, or those that are not. */
+/* Check the operations in order: the late ones if `late`, the others if `early`. */
 static tesela_status infer_solve_check(tesela_kernel_program *program, bool early, bool late,
                                        tesela_error *err) {
   tesela_status status = TESELA_OK;
@@ -120,8 +120,8 @@ static tesela_status infer_solve_check(tesela_kernel_program *program, bool earl
   return status;
 }
 
-/* The search for shared memory is slow, so a trial first checks that everything else passes. The explained conflict is the
- * first in the text. */
+/* The search for shared memory is slow, so a trial first checks that everything else passes. The explained conflict is
+ * the first in the text. */
 tesela_status tesela__infer_once(tesela_kernel_program *program, bool *late, tesela_error *err) {
   infer_solve_forget(program);
   program->conflict = (tesela_kernel_conflict){.found = false};
@@ -146,7 +146,7 @@ tesela_status tesela_kernel_program_infer(tesela_kernel_program *program, tesela
   program->quiet = false;
   if (!program->conflict.found) return status;
   for (size_t s = 0; s < program->n_steps; s++) program->step[s].grid = 0;
-  status = tesela__infer_once(program, &late, err); /* again, to explain it */
+  status = tesela__infer_once(program, &late, err); /* again, to explain the conflict */
   program->conflict.grids_tried = tried;
   program->conflict.grids_left = left;
   return status;

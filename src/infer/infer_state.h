@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * infer_state.h - a kernel program inside the library: tensors, steps, and what the files of src/infer share.
+ * infer_state.h - a kernel program inside the library: tensors, steps, and declarations for all of src/infer.
  *
- *   infer_program.c  creation and queries             infer_give.c     tensors by name, giving them layouts
- *   read.c, read_operation.c, token.c  text -> tensors and steps
- *   ops.c      the table of operations             infer_fit.c      the shapes of operands and results
- *   infer_solve.c    the levels of access.h               infer_rules.c    layouts through operations that move nothing
- *   seed.c     the order of loads, stores and converts  atom.c     matrix instructions
- *   dot.c      the matrix product                  infer_memory.c   layouts for loads, shared memory
- *   infer_check.c    does every thread have it?          access.c   can the threads load, store and copy?
- *   blocks.c   registers for less than a byte
- *   grids.c    other warps after a conflict        print.c    the table
+ *   infer_program.c  creation and queries             infer_give.c   tensors by name; setting their layouts
+ *   read.c, read_operation.c, token.c                 text -> tensors and steps
+ *   ops.c            the table of operations          infer_fit.c    shapes of operands and results
+ *   infer_solve.c    the levels of access.h           infer_rules.c  layouts through operations without moves
+ *   seed.c           loads, stores, converts by trial infer_memory.c layouts for loads, shared memory
+ *   dot.c            the matrix product               atom.c         matrix instructions
+ *   infer_check.c    checks of threads and elements   access.c       checks of loads, stores and copies
+ *   blocks.c         registers for less than a byte   grids.c        other warps after a conflict
+ *   print.c          the table
  */
 #ifndef TESELA_SRC_INFER_STATE_H
 #define TESELA_SRC_INFER_STATE_H
@@ -78,7 +78,7 @@ typedef struct tesela__infer_step {
   unsigned keys; /* the given keys */
   bool keepdims;
   int32_t n_dims;
-  int64_t dims[TESELA_MAX_RANK]; /* from 0 on after fit */
+  int64_t dims[TESELA_MAX_RANK]; /* non-negative after fit */
   int64_t warps[2];
   int32_t tried[TESELA__INFER_LEVELS]; /* 1 + the number of its known tensors at the last run of the rule */
   int32_t grid;    /* dot: number of its grid of warps; 0: the one with the fewest registers */
@@ -108,12 +108,12 @@ struct tesela__infer_op {
   const char *name;
   int32_t least, most; /* tensors, the result included */
   unsigned keys, needed;
-  /* Shapes, types and spaces; makes dims non-negative. Errors have no byte: the reader adds it. */
+  /* Checks shapes, types and spaces; makes dims non-negative. Errors have no byte: the reader adds it. */
   tesela_status (*fit)(tesela_kernel_program *program, tesela__infer_step *step, tesela_error *err);
-  /* Give layouts at a level; *gave: it gave one. Fails only if memory runs out. */
+  /* Gives layouts at a level; *gave: it gave one. Fails only if memory runs out. */
   tesela_status (*rule)(tesela_kernel_program *program, tesela__infer_step *step, tesela__infer_level level,
                         bool *gave, tesela_error *err);
-  /* With all its register tensors known: can it run? Otherwise fills program->conflict and fails. */
+  /* Checks that the operation can run; the layouts of its register tensors are known. Else fills program->conflict. */
   tesela_status (*check)(tesela_kernel_program *program, const tesela__infer_step *step, tesela_error *err);
   /* The layout of the result from that of an operand, and of an operand from that of the result; NULL: never. */
   tesela_status (*image)(const tesela__infer_step *step, const tesela_register *operand,
@@ -122,7 +122,7 @@ struct tesela__infer_op {
                             const tesela__infer_tensor *operand, tesela_register *out);
 };
 
-/* ---- infer_give.c ----------------------------------------------------------------------------------------------------- */
+/* ---- infer_give.c -------------------------------------------------------------------------------------- */
 
 /* The tensor at position i of a step; 0 is the result. */
 static inline tesela__infer_tensor *tesela__infer_arg(const tesela_kernel_program *program,
@@ -130,7 +130,7 @@ static inline tesela__infer_tensor *tesela__infer_arg(const tesela_kernel_progra
   return &program->tensor[program->arg[step->first + i]];
 }
 
-/* The number of a name, or -1. */
+/* The number of the tensor with this name, or -1. */
 int32_t tesela__infer_find(const tesela_kernel_program *program, const char *name, size_t length);
 
 /* Does it have a layout? */
@@ -146,7 +146,8 @@ static inline int32_t tesela__infer_count_known(const tesela_kernel_program *pro
   return known;
 }
 
-/* Give a tensor a layout, unless it has one; `rule` is appended to "line 12, dot: " if there is a step. TESELA_E_MEMORY. */
+/* Give a tensor a layout, unless it has one; `rule` is appended to "line 12, dot: " if there is a step.
+ * TESELA_E_MEMORY. */
 tesela_status tesela__infer_give(tesela_kernel_program *program, tesela__infer_tensor *tensor,
                                  const tesela_register *layout, const tesela__infer_step *step, bool *gave,
                                  tesela_error *err, const char *rule, ...) TESELA_PRINTF(7, 8);
@@ -154,7 +155,7 @@ tesela_status tesela__infer_give_memory(tesela_kernel_program *program, tesela__
                                         const tesela_tile_memory *memory, const char *rule,
                                         tesela_error *err);
 
-/* ---- read.c, ops.c ------------------------------------------------------------------------------------------------ */
+/* ---- read.c, ops.c ------------------------------------------------------------------------------------- */
 
 tesela_status tesela__infer_read(tesela_kernel_program *program, const char *text, size_t length,
                                  tesela_error *err);
@@ -163,7 +164,7 @@ tesela_status tesela__infer_read(tesela_kernel_program *program, const char *tex
 const tesela__infer_op *tesela__infer_op_find(const char *name, size_t length);
 const char *tesela__infer_op_nearest(const char *name, size_t length);
 
-/* ---- infer_fit.c: shapes, types and spaces ------------------------------------------------------------------------------ */
+/* ---- infer_fit.c: shapes, types and spaces ------------------------------------------------------------- */
 
 tesela_status tesela__infer_fit_cast(tesela_kernel_program *program, tesela__infer_step *step,
                                      tesela_error *err);
@@ -192,13 +193,13 @@ tesela_status tesela__infer_fit_transpose(tesela_kernel_program *program, tesela
 tesela_status tesela__infer_fit_unsqueeze(tesela_kernel_program *program, tesela__infer_step *step,
                                           tesela_error *err);
 
-/* ---- seed.c: loads, stores and converts --------------------------------------------------------------------------- */
+/* ---- seed.c: loads, stores and converts ---------------------------------------------------------------- */
 
 /* The next layout at one of the levels MEMORY, CONVERT and REST. */
 tesela_status tesela__infer_seed(tesela_kernel_program *program, tesela__infer_level level, bool *gave,
                                  tesela_error *err);
 
-/* ---- infer_rules.c ------------------------------------------------------------------------------------------------------- */
+/* ---- infer_rules.c ------------------------------------------------------------------------------------- */
 
 tesela_status tesela__infer_same(const tesela__infer_step *step, const tesela_register *operand,
                                  const tesela__infer_tensor *result, tesela_register *out);
@@ -223,9 +224,9 @@ tesela_status tesela__infer_rule_move(tesela_kernel_program *program, tesela__in
 tesela_status tesela__infer_rule_convert(tesela_kernel_program *program, tesela__infer_step *step,
                                          tesela__infer_level level, bool *gave, tesela_error *err);
 
-/* ---- dot.c ----------------------------------------------------------------------------------------------------------- */
+/* ---- dot.c --------------------------------------------------------------------------------------------- */
 
-/* The instruction of a dot: that of atom= or the one for its types. Sets step->atom. */
+/* Check the shapes and types of a dot. Sets step->atom: the instruction of atom=, or the one for its types. */
 tesela_status tesela__infer_dot_fit(tesela_kernel_program *program, tesela__infer_step *step,
                                     tesela_error *err);
 /* Read an instruction's name; *atom receives its number. */
@@ -238,25 +239,25 @@ tesela_status tesela__infer_rule_dot(tesela_kernel_program *program, tesela__inf
 tesela_status tesela__infer_check_dot(tesela_kernel_program *program, const tesela__infer_step *step,
                                       tesela_error *err);
 
-/* ---- infer_memory.c -------------------------------------------------------------------------------------------------------- */
+/* ---- infer_memory.c ------------------------------------------------------------------------------------ */
 
 tesela_status tesela__infer_rule_memory(tesela_kernel_program *program, tesela__infer_step *step,
                                         tesela__infer_level level, bool *gave, tesela_error *err);
 tesela_status tesela__infer_global_memory(tesela_kernel_program *program, tesela_error *err);
 tesela_status tesela__infer_shared_memory(tesela_kernel_program *program, tesela_error *err);
-/* The layout of registers in which a tensor in this memory (NULL: row-major) is loaded or stored by default,
- * and the elements of its vectors. */
+/* The default register layout to load or store a tensor in this memory (NULL: row-major), and the elements of its
+ * vectors. */
 tesela_status tesela__infer_memory_registers(const tesela_kernel_program *program,
                                              const tesela__infer_tensor *tensor,
                                              const tesela_tile_memory *memory, tesela_register *out,
                                              int64_t *vector);
-/* blocks.c: likewise for elements of less than a byte. False: no threads can move the elements of this memory. */
+/* blocks.c: likewise for elements of less than a byte. False: threads cannot move the elements of this memory. */
 bool tesela__infer_memory_blocks(const tesela_kernel_program *program, const tesela_tile_memory *memory,
                                  int32_t bits, tesela_register *out, int64_t *vector);
-/* May a store put two elements in one place? NULL: no; else what its layout "has". */
+/* May a store put two elements in one place? NULL: no; else the reason, "has ...". */
 const char *tesela__infer_memory_folds(const tesela_tile_memory *memory);
 
-/* ---- infer_check.c ---------------------------------------------------------------------------------------------------------- */
+/* ---- infer_check.c ------------------------------------------------------------------------------------- */
 
 tesela_status tesela__infer_check_move(tesela_kernel_program *program, const tesela__infer_step *step,
                                        tesela_error *err);
@@ -265,30 +266,30 @@ tesela_status tesela__infer_check_reduce(tesela_kernel_program *program, const t
 tesela_status tesela__infer_check_nothing(tesela_kernel_program *program, const tesela__infer_step *step,
                                           tesela_error *err);
 
-/* ---- access.c ---------------------------------------------------------------------------------------------------------- */
+/* ---- access.c ------------------------------------------------------------------------------------------ */
 
-/* Of loads and stores, and of copies between memories. */
+/* Check loads, stores, and copies between memories. */
 tesela_status tesela__infer_check_access(tesela_kernel_program *program, const tesela__infer_step *step,
                                          tesela_error *err);
 
-/* A layout of a tensor in memory that does for all its loads, stores and copies whose other side is known, or (`only` not
- * NULL) for that one. False if none of those that are tried does: row-major, column-major, each dim the fastest, and
- * the orders in which threads hold their registers. */
+/* Find a layout of a tensor in memory that is valid for all its loads, stores and copies whose other side is known, or
+ * only for `only` if not NULL. Tries row-major, column-major, each dim as the fastest, and the orders in which threads
+ * hold their registers; false if all fail. */
 bool tesela__infer_memory_for(const tesela_kernel_program *program, const tesela__infer_tensor *tensor,
                               const tesela__infer_step *only, tesela_tile_memory *memory);
 
-/* ---- infer_solve.c, grids.c -------------------------------------------------------------------------------------------------- */
+/* ---- infer_solve.c, grids.c ---------------------------------------------------------------------------- */
 
-/* Forget what was inferred, infer all layouts with the grids that the steps say, check all operations. Where it fails with a
- * conflict program->failed is the operation, and *late says whether all that does not wait for shared memory passed. */
+/* Forget inferred layouts, infer all layouts with the grids of the steps, check all operations. After a conflict
+ * program->failed is its operation; *late: all checks that do not wait for shared memory passed. */
 tesela_status tesela__infer_once(tesela_kernel_program *program, bool *late, tesela_error *err);
 
-/* After a conflict with the first grids: try other grids until it is resolved. TESELA_OK: found, the layouts are there.
- * *tried receives how many were tried, *left whether there are more that may do. */
+/* After a conflict with the first grids: try other grids until it is resolved. TESELA_OK: found, and the layouts are
+ * set. *tried receives the number of tries; *left: untried grids remain. */
 tesela_status tesela__infer_grids(tesela_kernel_program *program, bool late, int64_t *tried, bool *left,
                                   tesela_error *err);
 
-/* Two layouts that do not fit. */
+/* Two incompatible layouts. */
 typedef struct tesela__infer_clash {
   const tesela__infer_tensor *tensor, *other;
   bool is_result;
@@ -296,10 +297,10 @@ typedef struct tesela__infer_clash {
   const char *why;
 } tesela__infer_clash;
 
-/* Is it a conflict that a thread lacks an element? TESELA_OK if not; else fills program->conflict and fails. */
+/* TESELA_OK if every thread has the elements it needs; else fails as tesela__infer_refuse does. */
 tesela_status tesela__infer_demand(tesela_kernel_program *program, const tesela__infer_step *step,
                                    const tesela__infer_clash *clash, tesela_error *err);
-/* It is a conflict, whatever the threads hold. */
+/* Fill program->conflict and fail. */
 tesela_status tesela__infer_refuse(tesela_kernel_program *program, const tesela__infer_step *step,
                                    const tesela__infer_clash *clash, tesela_error *err);
 

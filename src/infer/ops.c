@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ops.c - the operations of a kernel program, one table; and the nearest of some names.
+ * ops.c - the table of operations of a kernel program; the nearest word to a misspelt one.
  */
 #include "infer/infer_state.h"
 
-/* ---- the table ---------------------------------------------------------------------------------------------------------- */
+/* ---- the table ----------------------------------------------------------------------------------------- */
 
-/* name, operands, summary, least and most tensors, keys, keys it needs, fit, rule, check, image, preimage; by name */
+/* name, operands, summary, least and most tensors, keys, required keys, fit, rule, check, image, preimage; by name */
 #define INFER_OPS(X)                                                                                        \
   X("cast", "y, x", "convert the elements to another type", 2, 2, 0, 0, tesela__infer_fit_cast,             \
     tesela__infer_rule_move, tesela__infer_check_move, tesela__infer_same, tesela__infer_broadcast)         \
@@ -71,9 +71,9 @@ const tesela__infer_op *tesela__infer_op_find(const char *name, size_t length) {
   return NULL;
 }
 
-/* ---- the nearest name ---------------------------------------------------------------------------------------------------- */
+/* ---- the nearest name ---------------------------------------------------------------------------------- */
 
-/* Operations and the words that declare. */
+/* First words of lines: operations, then declarations. */
 static const char *infer_statement_word(const void *user, int32_t i) {
   static const char *const words[] = {"global", "register", "shared", "threads", NULL};
   (void)user;

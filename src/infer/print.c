@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * print.c - what is known about a program: a table of its tensors, the cost of its conversions, the conflict.
+ * print.c - prints a kernel program: a table of its tensors, the costs of its conversions, the conflict.
  *
- * Cells are printed twice: first only to learn how wide each column is, then for good. Columns are as wide as their
- * widest cell, up to a bound beyond which a row sticks out.
+ * Cells are printed twice: first only to measure the columns, which are as wide as their widest cell.
  */
 #include "infer/infer_state.h"
 
-enum { INFER_PRINT_COLUMNS = 5 }; /* the last is as wide as it is */
+enum { INFER_PRINT_COLUMNS = 5 }; /* the last one is not padded */
 
 static int infer_print_count(void *user, const char *text, size_t length) {
   (void)text;
@@ -29,7 +28,7 @@ static void infer_print_type(const tesela__infer_tensor *tensor, tesela__sink *s
   tesela__puts(sink, tensor->rank == 0 ? "[]" : "]");
 }
 
-/* ---- memory as an expression ------------------------------------------------------------------------------------------ */
+/* ---- memory as an expression --------------------------------------------------------------------------- */
 
 static bool infer_print_identical(const tesela_tile_memory *a, const tesela_tile_memory *b) {
   bool same =
@@ -41,7 +40,7 @@ static bool infer_print_identical(const tesela_tile_memory *a, const tesela_tile
   return same;
 }
 
-/* The name of the function that makes this layout of its shape, except for the swizzle, or NULL. */
+/* The function that makes this layout from its shape, apart from the swizzle; or NULL. */
 static const char *infer_print_function(const tesela_tile_memory *memory) {
   static const char *const names[2][2] = {{"shared_row_major", "shared_column_major"},
                                           {"global_row_major", "global_column_major"}};
@@ -76,7 +75,7 @@ static void infer_print_memory(const tesela_tile_memory *memory, tesela__sink *s
                  memory->swizzle.bits, memory->swizzle.shift);
 }
 
-/* ---- the table ----------------------------------------------------------------------------------------------------------- */
+/* ---- the table ----------------------------------------------------------------------------------------- */
 
 static void infer_print_layout(const tesela__infer_tensor *tensor, tesela__sink *sink) {
   const tesela_writer to = {infer_print_pass, sink};
@@ -115,7 +114,7 @@ static size_t infer_print_width(const tesela__infer_tensor *tensor, int32_t colu
   return width;
 }
 
-/* At least two blanks after every cell but the last. */
+/* Two or more blanks follow every cell except the last. */
 static void infer_print_row(const tesela__infer_tensor *tensor, const size_t *widths, tesela__sink *sink) {
   for (int32_t column = 0; column < INFER_PRINT_COLUMNS; column++) {
     infer_print_cell(tensor, column, sink);
@@ -127,12 +126,12 @@ static void infer_print_row(const tesela__infer_tensor *tensor, const size_t *wi
   tesela__putc(sink, '\n');
 }
 
-/* ---- conversions and conflicts --------------------------------------------------------------------------------------------- */
+/* ---- conversions and conflicts ------------------------------------------------------------------------- */
 
 static const char *infer_print_plural(int64_t n) { return n == 1 ? "" : "s"; }
 
 static void infer_print_facts(const tesela_exchange_facts *facts, tesela__sink *sink) {
-  int64_t shuffles = facts->rounds * facts->words; /* of a unit of several words: one each */
+  int64_t shuffles = facts->rounds * facts->words; /* one for each word of a unit */
   switch (facts->kind) {
   case TESELA_EXCHANGE_NOTHING:
     tesela__puts(sink, "nothing moves");
@@ -153,18 +152,18 @@ static void infer_print_facts(const tesela_exchange_facts *facts, tesela__sink *
   }
 }
 
-/* Registers of all threads, both sides, for which conversions are planned; the first one always is. */
+/* Limit on the registers, of all threads and both sides, of planned conversions; the first one is always planned. */
 enum { INFER_PRINT_PLANNED = 1 << 26 };
 
-/* A conversion and what it costs. */
+/* A conversion and its cost. */
 typedef struct infer_print_convert {
   const tesela_register *dst, *src;
   int32_t bits;
-  tesela_status status; /* of planning it; TESELA_E_STOPPED: not done */
+  tesela_status status; /* of the plan; TESELA_E_STOPPED: not planned */
   tesela_exchange_facts facts;
 } infer_print_convert;
 
-/* What a conversion costs: as an equal one before it, or by a plan as long as there is room for it. */
+/* Find the cost of a conversion: that of an equal earlier one, else by a plan if the limit allows it. */
 static void infer_print_plan(const tesela_kernel_program *program, infer_print_convert *converts, size_t n,
                              int64_t *planned) {
   infer_print_convert *convert = &converts[n];
@@ -193,7 +192,7 @@ static void infer_print_plan(const tesela_kernel_program *program, infer_print_c
   tesela_exchange_destroy(plan);
 }
 
-/* What the conversions of a program cost. */
+/* Print the costs of a program's conversions. */
 static tesela_status infer_print_conversions(const tesela_kernel_program *program, tesela__sink *sink,
                                              tesela_error *err) {
   infer_print_convert *converts = NULL;
@@ -230,7 +229,7 @@ static tesela_status infer_print_conversions(const tesela_kernel_program *progra
   return status;
 }
 
-/* Where the tile is, where it could be. */
+/* Print the layout of the tile and one that works. */
 static void infer_print_access(const tesela_kernel_conflict *conflict, tesela__sink *sink) {
   const tesela_writer to = {infer_print_pass, sink};
   tesela__putf(sink, "line %" PRId64 ": %s: %s\n  registers ", conflict->line, conflict->operation,
@@ -248,11 +247,12 @@ static void infer_print_access(const tesela_kernel_conflict *conflict, tesela__s
   tesela__putc(sink, '\n');
 }
 
-/* Other grids of warps. */
+/* Print the number of grids of warps that were tried. */
 static void infer_print_tried(const tesela_kernel_conflict *conflict, tesela__sink *sink) {
   if (conflict->grids_tried <= 1) return;
   tesela__putf(sink, "  tried %" PRId64 " choices of warps, each with a conflict; %s\n",
-               conflict->grids_tried, conflict->grids_left ? "more are left" : "no other choice can help");
+               conflict->grids_tried,
+               conflict->grids_left ? "more remain untried" : "no other choice can help");
 }
 
 static void infer_print_clash(const tesela_kernel_conflict *conflict, int32_t rank, tesela__sink *sink) {

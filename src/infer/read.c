@@ -2,13 +2,12 @@
 /*
  * read.c - the text of a kernel program, line by line, into tensors and steps. access.h has the grammar.
  *
- * One pass, no tree: a name must be declared before it is used, so everything is known when it is read. Expressions are
- * cut out (up to the end of the line or a comment) and given to the reader of notation.h. Every message begins with
- * the line, and err->at is the byte in the whole text.
+ * One pass, no tree: names must be declared before use. Expressions extend to the end of the line or a comment and are
+ * read by notation.h. Every message begins with the line, and err->at is the byte in the whole text.
  */
 #include "infer/reader.h"
 
-/* ---- declarations -------------------------------------------------------------------------------------------------- */
+/* ---- declarations -------------------------------------------------------------------------------------- */
 
 static tesela_status reader_type(infer_reader *reader, tesela_dtype *dtype) {
   size_t at, length = tesela__infer_reader_word(reader, &at);
@@ -39,7 +38,7 @@ static tesela_status reader_shape(infer_reader *reader, tesela__infer_tensor *te
   return TESELA_OK;
 }
 
-/* Is a layout of a shape that of the tensor? */
+/* Check that the shape of a layout is that of the tensor. */
 static tesela_status reader_same_shape(infer_reader *reader, const tesela__infer_tensor *tensor, size_t at,
                                        int32_t rank, const int64_t *shape) {
   if (rank != tensor->rank)
@@ -65,13 +64,13 @@ static tesela_status reader_registers(infer_reader *reader, tesela__infer_tensor
   if (status != TESELA_OK) return status;
   if (layout.spatial_size != program->threads && program->threads % layout.spatial_size == 0)
     return tesela__read_fail(&reader->in, TESELA_E_INVALID, at,
-                             "the layout has %" PRId64 " thread%s, but the program %" PRId64
+                             "the layout has %" PRId64 " thread%s, but the program has %" PRId64
                              ": if all hold copies, write replicated(1, num_workers=%" PRId64 ") * (...)",
                              layout.spatial_size, layout.spatial_size == 1 ? "" : "s", program->threads,
                              program->threads / layout.spatial_size);
   if (layout.spatial_size != program->threads)
     return tesela__read_fail(&reader->in, TESELA_E_INVALID, at,
-                             "the layout has %" PRId64 " threads, but the program %" PRId64,
+                             "the layout has %" PRId64 " threads, but the program has %" PRId64,
                              layout.spatial_size, program->threads);
   return tesela__infer_give(program, tensor, &layout, NULL, &gave, reader->in.err, "given");
 }
@@ -131,7 +130,7 @@ static tesela_status reader_declaration(infer_reader *reader, tesela_tensor_spac
                                          : reader_memory(reader, tensor, at);
 }
 
-/* ---- lines ------------------------------------------------------------------------------------------------------------ */
+/* ---- lines --------------------------------------------------------------------------------------------- */
 
 static tesela_status reader_threads(infer_reader *reader, size_t at) {
   int64_t threads;
@@ -169,7 +168,7 @@ static tesela_status reader_statement(infer_reader *reader) {
             : reader_declaration(reader, (tesela_tensor_space)space);
 }
 
-/* The line that begins at `start`: its end without comment, CR and blanks. */
+/* The end of the line at `start`, without comment, CR and trailing blanks. */
 static size_t reader_line_end(const char *text, size_t start, size_t newline) {
   size_t end = start;
   while (end < newline && text[end] != '#') end++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * read_operation.c - the line of an operation: its tensors, its keys, and whether they are compatible with it.
+ * read_operation.c - reads the line of an operation: its tensors and keys; checks that they are compatible with it.
  */
 #include "infer/reader.h"
 
@@ -114,7 +114,7 @@ static tesela_status reader_key(infer_reader *reader, tesela__infer_step *step) 
   }
 }
 
-/* Is the next a word other than a key, without = after it, as after a missing comma? */
+/* Does a word come next that is not a key and has no = after it, as after a missing comma? */
 static bool reader_stray_word(infer_reader *reader, const tesela__infer_op *op) {
   size_t at, length = tesela__infer_reader_word(reader, &at);
   bool stray = length > 0 && !tesela__read_take(&reader->in, '=');
@@ -134,7 +134,7 @@ static tesela_status reader_stray(infer_reader *reader, const tesela__infer_step
   return tesela__read_unexpected(&reader->in, allowed, "");
 }
 
-/* The tensors of an operation, then its keys. */
+/* Read the tensors of an operation, then its keys. */
 static tesela_status reader_operands(infer_reader *reader, tesela__infer_step *step) {
   tesela_status status;
   do status = reader_operand(reader, step);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * seed.c - layouts from a preference alone: vectors for a load or store, nothing to do for a convert.
+ * seed.c - layouts by preference only: vectors for a load or store, equal layouts for a convert.
  *
  * Such a layout fits one tensor; operations tie it to others. Not every operation passes it on: a reduction does not
- * say what its operand is, nor a row of scales what the matrix is. If the rest is then found in another way, the two need
- * not fit - a contradiction that the program did not have. So each is tried first: given, followed through the operations,
- * and taken back if one of them has a tensor that stays unknown. It is another one's turn then, and what follows from that
- * may settle both. Only where no trial ends well one is taken all the same.
+ * determine its operand, nor a row of scales the matrix. If those get layouts in another way later, the two may not
+ * fit, a conflict that the program itself does not have. So each layout is tried first: set, followed through the
+ * operations, and withdrawn if one of them has a tensor that stays unknown. Then another step is tried; its layouts may
+ * determine both. Only if all trials fail is one layout kept anyway.
  */
 #include "infer/infer_state.h"
 
-/* ---- the order ----------------------------------------------------------------------------------------------------- */
+/* ---- the order ----------------------------------------------------------------------------------------- */
 
-/* What a step may settle: the tensor in registers of a load or store, the unknown side of a convert. NULL: nothing. */
+/* The tensor that a step may give a layout: the registers of a load or store, the unknown side of a convert; or
+ * NULL. */
 static tesela__infer_tensor *seed_tensor(const tesela_kernel_program *program,
                                          const tesela__infer_step *step) {
   if (step->op->rule != tesela__infer_rule_memory && step->op->rule != tesela__infer_rule_convert)
@@ -27,12 +28,13 @@ static tesela__infer_tensor *seed_tensor(const tesela_kernel_program *program,
   return first->registers ? second : first;
 }
 
-/* The level whose rule a load, store or convert has. */
+/* The level of the rule of a load, store or convert. */
 static tesela__infer_level seed_level(const tesela__infer_step *step) {
   return step->op->rule == tesela__infer_rule_memory ? TESELA__INFER_MEMORY : TESELA__INFER_CONVERT;
 }
 
-/* Who is first: results of converts, then loads and stores, the largest first, then what is converted. -1: not now. */
+/* Results of converts have the highest priority, then loads and stores, the largest first, then operands of converts.
+ * -1: nothing to try. */
 static int64_t seed_priority(const tesela_kernel_program *program, const tesela__infer_step *step,
                              tesela__infer_level level) {
   const tesela__infer_tensor *tensor = seed_tensor(program, step);
@@ -54,10 +56,10 @@ static tesela__infer_step *seed_next(const tesela_kernel_program *program, tesel
   return best;
 }
 
-/* ---- a trial -------------------------------------------------------------------------------------------------------- */
+/* ---- a trial ------------------------------------------------------------------------------------------- */
 
-/* Follow what is known through the operations that move nothing. The order differs from that of the levels; which tensors
- * are reached is what matters here. */
+/* Follow known layouts through the operations without moves. The order differs from that of the levels, but only the
+ * set of reached tensors matters here. */
 static tesela_status seed_follow(tesela_kernel_program *program, tesela_error *err) {
   static const tesela__infer_level levels[] = {TESELA__INFER_FORWARD, TESELA__INFER_BACKWARD,
                                                TESELA__INFER_ONE_OPERAND, TESELA__INFER_ANY_OPERAND};
@@ -75,7 +77,7 @@ static tesela_status seed_follow(tesela_kernel_program *program, tesela_error *e
   return status;
 }
 
-/* Has an operation that the trial reached a tensor that is still unknown? */
+/* Does an operation that the trial reached have a tensor that is still unknown? */
 static bool seed_left_open(const tesela_kernel_program *program) {
   for (size_t s = 0; s < program->n_steps; s++) {
     const tesela__infer_step *step = &program->step[s];
@@ -91,7 +93,7 @@ static bool seed_left_open(const tesela_kernel_program *program) {
   return false;
 }
 
-/* Take back all layouts of the trial but that of `keep`. */
+/* Withdraw all layouts of the trial except that of `keep`. */
 static void seed_take_back(tesela_kernel_program *program, const tesela__infer_tensor *keep) {
   for (size_t i = 0; i < program->n_tensors; i++) {
     tesela__infer_tensor *tensor = &program->tensor[i];
@@ -103,7 +105,8 @@ static void seed_take_back(tesela_kernel_program *program, const tesela__infer_t
   }
 }
 
-/* What the trial reached would reach the same tensors: not asked again. Keeps the trials of a program few. */
+/* Do not try tensors that the trial reached: they would reach the same tensors. This keeps the number of trials
+ * small. */
 static void seed_mark_tried(tesela_kernel_program *program) {
   for (size_t s = 0; s < program->n_steps; s++) {
     tesela__infer_step *step = &program->step[s];

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * token.c - what kernel programs have beyond the text reader: errors of other modules, lists, names of tensors.
+ * token.c - tokens of kernel programs, read with base/reader.h: lists, names of tensors; errors of other modules.
  */
 #include "infer/reader.h"
 
-/* Pass on an error of another module; its place, if it has one, counts from `at`. */
 tesela_status tesela__infer_reader_pass(infer_reader *reader, tesela_status status, size_t at,
                                         const tesela_error *inner) {
   tesela_reason reason = inner->reason;

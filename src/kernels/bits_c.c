@@ -6,7 +6,7 @@
  */
 #include "kernels/rows.h"
 
-/* 64 bits, bit 0 first, whatever the byte order of the machine. */
+/* 64 bits, bit 0 first, for any byte order of the machine. */
 static inline uint64_t load_bits_c(const unsigned char *src) {
   uint64_t word;
   memcpy(&word, src, 8);
@@ -23,7 +23,7 @@ static inline void store_bits_c(unsigned char *dst, uint64_t word) {
   memcpy(dst, &word, 8);
 }
 
-/* 1 <= n <= 8 bits from bit 0 <= at <= 7 of src on; the second byte is read only if it holds some of them. */
+/* Read n bits, 1 to 8, from bit `at` of src on, 0 to 7; the second byte is read only if it has some of them. */
 static inline unsigned read_bits_c(const unsigned char *src, unsigned at, unsigned n) {
   unsigned bits = (unsigned)src[0] >> at;
   if (at + n > 8) bits |= (unsigned)src[1] << (8 - at);
@@ -62,13 +62,13 @@ STRIDED_BITS(tesela__k_strided_bits4_c, 4)
 
 /* ---- copy -------------------------------------------------------------------------------------------------- */
 
-/* n bits to a byte boundary: words, then bytes, then the last bits. */
+/* Copy n bits to a byte boundary: words, then bytes, then the last bits. */
 static void copy_bits_aligned_c(unsigned char *dst, const unsigned char *src, unsigned at, int64_t n) {
   if (at == 0) {
     memcpy(dst, src, (size_t)(n >> 3));
     dst += n >> 3, src += n >> 3, n &= 7;
   }
-  for (; n >= 64; n -= 64, dst += 8, src += 8) /* at > 0: the ninth byte holds the last `at` bits */
+  for (; n >= 64; n -= 64, dst += 8, src += 8) /* at > 0: the ninth byte has the last `at` bits */
     store_bits_c(dst, load_bits_c(src) >> at | (uint64_t)src[8] << (64 - at));
   for (; n >= 8; n -= 8, dst++, src++) *dst = (unsigned char)read_bits_c(src, at, 8);
   if (n) write_bits_c(dst, 0, (unsigned)n, read_bits_c(src, at, (unsigned)n));
@@ -90,7 +90,7 @@ void tesela__k_copy_bits_c(const tesela__rows *rows, unsigned char *dst, const i
 
 /* ---- blocks ------------------------------------------------------------------------------------------------ */
 
-/* The lower `shift` bits of each 2 * shift, of a byte: those of x stay, those of y go above them, and the reverse. */
+/* In each group of 2 * shift bits, swap the upper half of x with the lower half of y. */
 TESELA__INLINE void exchange_c(uint64_t *x, uint64_t *y, int shift) {
   uint64_t mask = shift == 4 ? 0x0f0f0f0f0f0f0f0f : shift == 2 ? 0x3333333333333333 : 0x5555555555555555;
   uint64_t change = ((*x >> shift) ^ *y) & mask;
@@ -98,8 +98,8 @@ TESELA__INLINE void exchange_c(uint64_t *x, uint64_t *y, int shift) {
   *x ^= change << shift;
 }
 
-/* Transpose m x m elements in every byte of m words: round by round, the upper elements of row i change places with the
-   lower ones of row i + d, where d = m/2, m/4, ..., 1 is also how many elements change places in a run. */
+/* Transpose m x m elements in every byte of m words. For d = m/2, m/4, ..., 1 a round swaps, in each group of 2 * d
+ * elements, the upper d of row i with the lower d of row i + d. */
 TESELA__INLINE void bit_block_words_c(uint64_t *row, int m) {
   TESELA__UNROLL_GCC
   for (int i = 0; i < m / 2; i++) exchange_c(&row[i], &row[i + m / 2], 4);
@@ -114,7 +114,7 @@ TESELA__INLINE void bit_block_words_c(uint64_t *row, int m) {
   }
 }
 
-/* `n` <= 8 bytes of each row from byte c on. */
+/* Transpose n <= 8 bytes of each row, from byte c on. */
 TESELA__INLINE void bit_block_part_c(unsigned char *dst, int64_t dst_pitch, const unsigned char *src,
                                      const int64_t *src_off, int64_t c, size_t n, int m) {
   uint64_t row[8] = {0};

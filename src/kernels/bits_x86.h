@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bits_x86.h - transposes of elements below 8 bits inside the bytes of several rows, in the vectors of x86; bits_c.c says how.
+ * bits_x86.h - transposes of elements below 8 bits inside the bytes of several rows, in x86 vectors; bits_c.c has the
+ * method.
  */
 #ifndef TESELA_SRC_BITS_X86_H
 #define TESELA_SRC_BITS_X86_H
@@ -8,37 +9,37 @@
 #include "kernels/rows.h"
 
 /* The kernels for vectors of `bits` bits; `number` is the type of a shift in their intrinsics. */
-#define TESELA__BIT_BLOCKS(isa, target, bits, number)                                                                    \
-  /* The lower `shift` bits of each 2 * shift, of a byte: those of x stay, those of y go above them, and the reverse. */ \
-  target TESELA__INLINE void exchange_##isa(__m##bits##i *x, __m##bits##i *y, int shift) {                               \
-    const __m##bits##i mask = _mm##bits##_set1_epi8(shift == 4 ? 0x0f : shift == 2 ? 0x33 : 0x55);                       \
-    __m##bits##i change = _mm##bits##_and_si##bits(                                                                      \
-        _mm##bits##_xor_si##bits(_mm##bits##_srli_epi64(*x, (number)shift), *y), mask);                                  \
-    *y = _mm##bits##_xor_si##bits(*y, change);                                                                           \
-    *x = _mm##bits##_xor_si##bits(*x, _mm##bits##_slli_epi64(change, (number)shift));                                    \
-  }                                                                                                                      \
-  /* The bytes of a vector, of each of the m rows. */                                                                    \
-  target TESELA__INLINE void bit_block_step_##isa(unsigned char *dst, int64_t dst_pitch,                                 \
-                                                  const unsigned char *const *src, int64_t at, int m) {                  \
-    __m##bits##i row[8];                                                                                                 \
-    TESELA__UNROLL_GCC                                                                                                   \
-    for (int i = 0; i < m; i++) row[i] = _mm##bits##_loadu_si##bits((const void *)(src[i] + at));                        \
-    TESELA__UNROLL_GCC                                                                                                   \
-    for (int i = 0; i < m / 2; i++) exchange_##isa(&row[i], &row[i + m / 2], 4);                                         \
-    if (m >= 4) {                                                                                                        \
-      TESELA__UNROLL_GCC                                                                                                 \
-      for (int i = 0; i < m; i++)                                                                                        \
-        if (!(i & m / 4)) exchange_##isa(&row[i], &row[i + m / 4], 2);                                                   \
-    }                                                                                                                    \
-    if (m == 8) {                                                                                                        \
-      TESELA__UNROLL_GCC                                                                                                 \
-      for (int i = 0; i < m; i += 2) exchange_##isa(&row[i], &row[i + 1], 1);                                            \
-    }                                                                                                                    \
-    TESELA__UNROLL_GCC                                                                                                   \
-    for (int i = 0; i < m; i++) _mm##bits##_storeu_si##bits((void *)(dst + i * dst_pitch + at), row[i]);                 \
-  }                                                                                                                      \
-  TESELA__BIT_BLOCK(isa, target, (bits / 8), 1, 8)                                                                       \
-  TESELA__BIT_BLOCK(isa, target, (bits / 8), 2, 4)                                                                       \
+#define TESELA__BIT_BLOCKS(isa, target, bits, number)                                                    \
+  /* In each group of 2 * shift bits, swap the upper half of x with the lower half of y. */              \
+  target TESELA__INLINE void exchange_##isa(__m##bits##i *x, __m##bits##i *y, int shift) {               \
+    const __m##bits##i mask = _mm##bits##_set1_epi8(shift == 4 ? 0x0f : shift == 2 ? 0x33 : 0x55);       \
+    __m##bits##i change = _mm##bits##_and_si##bits(                                                      \
+        _mm##bits##_xor_si##bits(_mm##bits##_srli_epi64(*x, (number)shift), *y), mask);                  \
+    *y = _mm##bits##_xor_si##bits(*y, change);                                                           \
+    *x = _mm##bits##_xor_si##bits(*x, _mm##bits##_slli_epi64(change, (number)shift));                    \
+  }                                                                                                      \
+  /* Transpose one vector of each of the m rows, from byte `at` on. */                                   \
+  target TESELA__INLINE void bit_block_step_##isa(unsigned char *dst, int64_t dst_pitch,                 \
+                                                  const unsigned char *const *src, int64_t at, int m) {  \
+    __m##bits##i row[8];                                                                                 \
+    TESELA__UNROLL_GCC                                                                                   \
+    for (int i = 0; i < m; i++) row[i] = _mm##bits##_loadu_si##bits((const void *)(src[i] + at));        \
+    TESELA__UNROLL_GCC                                                                                   \
+    for (int i = 0; i < m / 2; i++) exchange_##isa(&row[i], &row[i + m / 2], 4);                         \
+    if (m >= 4) {                                                                                        \
+      TESELA__UNROLL_GCC                                                                                 \
+      for (int i = 0; i < m; i++)                                                                        \
+        if (!(i & m / 4)) exchange_##isa(&row[i], &row[i + m / 4], 2);                                   \
+    }                                                                                                    \
+    if (m == 8) {                                                                                        \
+      TESELA__UNROLL_GCC                                                                                 \
+      for (int i = 0; i < m; i += 2) exchange_##isa(&row[i], &row[i + 1], 1);                            \
+    }                                                                                                    \
+    TESELA__UNROLL_GCC                                                                                   \
+    for (int i = 0; i < m; i++) _mm##bits##_storeu_si##bits((void *)(dst + i * dst_pitch + at), row[i]); \
+  }                                                                                                      \
+  TESELA__BIT_BLOCK(isa, target, (bits / 8), 1, 8)                                                       \
+  TESELA__BIT_BLOCK(isa, target, (bits / 8), 2, 4)                                                       \
   TESELA__BIT_BLOCK(isa, target, (bits / 8), 4, 2)
 
 /* The last step overlaps the one before it. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * convert.h - how a conversion is made of its step: one row, and many rows at a time.
+ * convert.h - conversions from their steps: of one row, and of many rows at a time.
  *
- * A step converts N elements, from src to dst; `past` asks for stores past the cache, which take addresses that are a multiple of
- * what they store.
+ * A step converts N elements from src to dst. `past`: with stores past the cache, to addresses that are a multiple of
+ * the stored bytes.
  */
 #ifndef TESELA_SRC_CONVERT_H
 #define TESELA_SRC_CONVERT_H
@@ -13,7 +13,7 @@
 #if TESELA__X86
 #include <immintrin.h>
 
-/* 16, 32 and 64 bytes to dst. */
+/* Store 16, 32 or 64 bytes. */
 TESELA__TARGET("avx2") TESELA__INLINE void tesela__put16(unsigned char *dst, __m128i x, bool past) {
   if (past)
     _mm_stream_si128((void *)dst, x);
@@ -34,19 +34,19 @@ TESELA__TARGET("avx512f") TESELA__INLINE void tesela__put64(unsigned char *dst, 
 }
 #endif
 
-/* The head of a step. */
+/* The signature of a step. */
 #define TESELA__STEP(isa, name) \
   TESELA__TARGET(isa)           \
   TESELA__INLINE void name(unsigned char *dst, const unsigned char *src, bool past __attribute__((unused)))
 
-/* Rows shorter than a step: as many as fit side by side are converted at once. Elements are whole bytes, rows at most 128. */
+/* Convert rows shorter than a step, several side by side. Elements are whole bytes, rows have at most 128 bytes. */
 void tesela__convert_short_rows(tesela__convert_fn *convert, int64_t src_bytes, int64_t dst_bytes,
                                 const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
                                 const unsigned char *src, const int64_t *src_off, int64_t count);
 
-/* Define the conversion `symbol`, and `symbol`_rows for many rows, of a step of N elements. The last step is made to end
-   with the row, so that it converts some elements twice; what is too short for that, or has an end inside a byte, is
-   left to the C kernel. Rows go past the cache where all of their steps can. */
+/* Define the conversion `symbol`, and `symbol`_rows for many rows, from a step of N elements. The last step ends with
+ * the row and converts some elements twice; the C kernel converts shorter rows, and the rest of a row with elements
+ * below 8 bits. A row goes past the cache if all of its steps can. */
 #define TESELA__CONVERT(symbol, isa, c_kernel, step, N, src_bits, dst_bits)                                \
   TESELA__TARGET(isa)                                                                                      \
   TESELA__INLINE void symbol##_row(unsigned char *dst, const unsigned char *src, int64_t n, bool past) {   \

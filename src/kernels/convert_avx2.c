@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * convert_avx2.c - conversions of rows with AVX2 and F16C; convert_c.c says what each one means.
+ * convert_avx2.c - conversions of rows with AVX2 and F16C; convert_c.c defines each one.
  *
- * Each is a step of N elements, named like the conversion, and a line at the end of the file.
+ * Each has a step of N elements, named like the conversion, and a line at the end of the file.
  */
 #include "kernels/convert.h"
 
@@ -62,7 +62,7 @@ STEP(merge_f64_avx2) {
 
 /* ---- byte order ---------------------------------------------------------------------------------------------- */
 
-/* Byte p of each 16 of dst is byte `order[p]` of those of src. */
+/* In each 16 bytes, byte p of dst is byte order[p] of src. */
 TESELA__TARGET(ISA)
 TESELA__INLINE void shuffle_avx2(unsigned char *dst, const unsigned char *src, __m128i order, bool past) {
   __m256i x = _mm256_loadu_si256((const void *)src);
@@ -84,7 +84,7 @@ STEP(swap128_avx2) {
 
 /* ---- s4, pred ------------------------------------------------------------------------------------------------ */
 
-/* 32 elements as 16 numbers of 16 bits. */
+/* Clamp 32 elements to s4, and pack each pair into 16 bits. */
 TESELA__TARGET(ISA) static inline __m256i s4_pairs_avx2(const unsigned char *src) {
   __m256i x = _mm256_loadu_si256((const void *)src);
   x = _mm256_min_epi8(_mm256_max_epi8(x, _mm256_set1_epi8(-8)), _mm256_set1_epi8(7));
@@ -103,12 +103,12 @@ STEP(s4_to_s8_avx2) {
   tesela__put32(dst, _mm256_sub_epi8(_mm256_xor_si256(x, eight), eight), past);
 }
 
-/* Which of 32 bytes are 0: all bits of those. */
+/* 32 bytes to 32 bytes: all bits set where the byte is 0. */
 TESELA__TARGET(ISA) static inline __m256i zero8_avx2(const unsigned char *src) {
   return _mm256_cmpeq_epi8(_mm256_loadu_si256((const void *)src), _mm256_setzero_si256());
 }
 
-/* Which of 32 numbers of 4 bytes are 0: all bits of a byte each. */
+/* 32 numbers of 4 bytes to 32 bytes: all bits set where the number is 0. */
 TESELA__TARGET(ISA) static inline __m256i zero32_avx2(const unsigned char *src) {
   __m256i zero[4];
   TESELA__UNROLL_GCC
@@ -118,7 +118,7 @@ TESELA__TARGET(ISA) static inline __m256i zero32_avx2(const unsigned char *src) 
   return _mm256_permutevar8x32_epi32(x, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-/* Bit e is set where byte e is 0 in `zero`. */
+/* Store 32 bits; bit e is set where byte e of `zero` is 0. */
 TESELA__TARGET(ISA) static inline void put_bits_avx2(unsigned char *dst, __m256i zero) {
   uint32_t bits = ~(uint32_t)_mm256_movemask_epi8(zero);
   memcpy(dst, &bits, 4);

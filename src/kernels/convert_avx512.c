@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * convert_avx512.c - conversions of rows with AVX-512; convert_c.c says what each one means.
+ * convert_avx512.c - conversions of rows with AVX-512; convert_c.c defines each one.
  *
- * Each is a step of N elements, named like the conversion, and a line at the end of the file.
+ * Each has a step of N elements, named like the conversion, and a line at the end of the file.
  */
 #include "kernels/convert.h"
 
@@ -62,7 +62,7 @@ STEP(merge_f64_avx512) {
 
 /* ---- byte order ---------------------------------------------------------------------------------------------- */
 
-/* Byte p of each 16 of dst is byte `order[p]` of those of src. */
+/* In each 16 bytes, byte p of dst is byte order[p] of src. */
 TESELA__TARGET(ISA)
 TESELA__INLINE void shuffle_avx512(unsigned char *dst, const unsigned char *src, __m128i order, bool past) {
   tesela__put64(dst, _mm512_shuffle_epi8(_mm512_loadu_si512(src), _mm512_broadcast_i32x4(order)), past);

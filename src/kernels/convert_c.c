@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * convert_c.c - one row of neighbours from one type to another, in portable C: what every conversion means.
+ * convert_c.c - conversions of one row of neighbours, in portable C: the definition of every conversion.
  *
- * Narrowing floats rounds to nearest, ties to even, in integers, so that the rounding mode does not matter; what is too
- * large becomes infinity, a NaN stays one, is made quiet and keeps its sign and upper bits, as the instructions for it
- * do on x86 and Arm.
+ * Narrower floats are rounded to nearest, ties to even, with integers, so that the rounding mode does not matter.
+ * Values that are too large become infinity; a NaN becomes quiet and keeps its sign and upper bits, as with the
+ * instructions of x86 and Arm.
  */
 #include "kernels/convert.h"
 
-/* Number e of an array of DST made from number e of an array of SRC, for n numbers. */
+/* Make number e of an array of DST from number e of an array of SRC, for n numbers. */
 #define CONVERT(name, DST, SRC, expression)                            \
   void name(unsigned char *dst, const unsigned char *src, int64_t n) { \
     for (int64_t e = 0; e < n; e++) {                                  \
@@ -48,7 +48,7 @@ static inline uint32_t f32_of_f16_c(uint16_t x) {
   if (exponent == 31) return sign | 0x7f800000 | (fraction ? 0x400000 | fraction << 13 : 0);
   if (exponent) return sign | (exponent + 112) << 23 | fraction << 13;
   if (!fraction) return sign;
-  uint32_t shift = (uint32_t)__builtin_clz(fraction) - 21; /* so that bit 10 becomes the hidden one */
+  uint32_t shift = (uint32_t)__builtin_clz(fraction) - 21; /* the leading 1 becomes bit 10, the hidden one */
   return sign | (113 - shift) << 23 | (fraction << shift & 0x3ff) << 13;
 }
 
@@ -63,7 +63,7 @@ typedef struct pair_c {
   float hi, lo;
 } pair_c;
 
-/* hi is the nearest float; lo is the nearest to what is left, 0 where hi is not finite. */
+/* hi is the nearest float; lo is the nearest float to the remainder, 0 if hi is not finite. */
 static inline pair_c split_c(double x) {
   float hi = (float)x;
   return (pair_c){hi, __builtin_isfinite(hi) ? (float)(x - (double)hi) : 0.0f};
@@ -108,19 +108,49 @@ void tesela__k_s8_to_s4_c(unsigned char *dst, const unsigned char *src, int64_t 
   if (n & 1) dst[n / 2] = (unsigned char)((dst[n / 2] & 0xf0) | s4_of_s8_c(src[n - 1]));
 }
 
-void tesela__k_s4_to_s8_c(unsigned char *dst, const unsigned char *src, int64_t n) {
-  for (int64_t e = 0; e < n; e++) {
-    unsigned x = (unsigned)src[e / 2] >> (e & 1) * 4 & 15;
-    dst[e] = (unsigned char)((x ^ 8) - 8);
+/* ---- elements of `bits` = 4, 2 or 1 bits, in bytes of their own and packed ------------------------------------- */
+
+static inline void low_c(unsigned char *dst, const unsigned char *src, int64_t n, unsigned bits) {
+  const unsigned in_byte = 8 / bits, mask = (1u << bits) - 1;
+  for (int64_t e = 0; e + in_byte <= n; e += in_byte) {
+    unsigned x = 0;
+    for (unsigned k = 0; k < in_byte; k++) x |= (src[e + k] & mask) << k * bits;
+    dst[e / in_byte] = (unsigned char)x;
+  }
+  for (int64_t e = n - n % in_byte; e < n; e++) {
+    unsigned shift = (unsigned)(e % in_byte) * bits;
+    dst[e / in_byte] = (unsigned char)((dst[e / in_byte] & ~(mask << shift)) | (src[e] & mask) << shift);
   }
 }
+
+/* `sign` is the top bit of a signed type, 0 for others. */
+static inline void wide_c(unsigned char *dst, const unsigned char *src, int64_t n, unsigned bits,
+                          unsigned sign) {
+  const unsigned in_byte = 8 / bits, mask = (1u << bits) - 1;
+  for (int64_t e = 0; e < n; e++) {
+    unsigned x = (unsigned)src[e / in_byte] >> e % in_byte * bits & mask;
+    dst[e] = (unsigned char)((x ^ sign) - sign);
+  }
+}
+
+#define NARROW(symbol, ...) \
+  void symbol(unsigned char *dst, const unsigned char *src, int64_t n) { __VA_ARGS__; }
+NARROW(tesela__k_low_8_to_4_c, low_c(dst, src, n, 4))
+NARROW(tesela__k_low_8_to_2_c, low_c(dst, src, n, 2))
+NARROW(tesela__k_low_8_to_1_c, low_c(dst, src, n, 1))
+NARROW(tesela__k_s4_to_s8_c, wide_c(dst, src, n, 4, 8))
+NARROW(tesela__k_u4_to_8_c, wide_c(dst, src, n, 4, 0))
+NARROW(tesela__k_u2_to_8_c, wide_c(dst, src, n, 2, 0))
+NARROW(tesela__k_s2_to_8_c, wide_c(dst, src, n, 2, 2))
+NARROW(tesela__k_s1_to_8_c, wide_c(dst, src, n, 1, 1))
+#undef NARROW
 
 /* ---- pred -------------------------------------------------------------------------------------------------- */
 
 CONVERT(tesela__k_pred8_to_32_c, uint32_t, uint8_t, x != 0)
 CONVERT(tesela__k_pred32_to_8_c, uint8_t, uint32_t, x != 0)
 
-/* As numbers: 1 and 0; back, both zeros of a float are false, a NaN is true. */
+/* A pred becomes 1 or 0; from a float, both zeros become false, a NaN true. */
 CONVERT(tesela__k_pred8_to_f16_c, uint16_t, uint8_t, x ? 0x3c00 : 0)
 CONVERT(tesela__k_f16_to_pred8_c, uint8_t, uint16_t, (x & 0x7fff) != 0)
 CONVERT(tesela__k_pred8_to_bf16_c, uint16_t, uint8_t, x ? 0x3f80 : 0)
@@ -128,7 +158,7 @@ CONVERT(tesela__k_bf16_to_pred8_c, uint8_t, uint16_t, (x & 0x7fff) != 0)
 CONVERT(tesela__k_pred8_to_f32_c, uint32_t, uint8_t, x ? 0x3f800000 : 0)
 CONVERT(tesela__k_f32_to_pred8_c, uint8_t, uint32_t, (x & 0x7fffffff) != 0)
 
-/* ---- integers: to more bits with the sign, or with zeros; to fewer, the low bits ---------------------------- */
+/* ---- integers: wider with the sign, or with zeros; narrower by the low bits --------------------------------- */
 
 CONVERT(tesela__k_s64_to_s32_c, uint32_t, uint64_t, (uint32_t)x)
 CONVERT(tesela__k_s32_to_s64_c, int64_t, int32_t, x)
@@ -143,7 +173,10 @@ CONVERT(tesela__k_u8_to_u32_c, uint32_t, uint8_t, x)
 CONVERT(tesela__k_u32_to_u16_c, uint16_t, uint32_t, (uint16_t)x)
 CONVERT(tesela__k_u16_to_u32_c, uint32_t, uint16_t, x)
 
-/* 1 <= n <= 8 elements of `width` bytes, the first in bit 0. */
+CONVERT(tesela__k_f64_to_f32_c, float, double, (float)x)
+CONVERT(tesela__k_f32_to_f64_c, double, float, (double)x)
+
+/* Bit e: is element e, of `width` bytes, not 0? For n elements, 1 to 8. */
 static inline unsigned pred_bits_c(const unsigned char *src, int64_t width, int64_t n) {
   unsigned bits = 0;
   for (int64_t e = 0; e < n; e++) {
@@ -199,7 +232,7 @@ void tesela__convert_short_rows(tesela__convert_fn *convert, int64_t src_bytes, 
   int64_t most = ROOM / tesela__max(in_row, out_row);
   for (int64_t i = 0; i < count; i += most) {
     int64_t m = tesela__min(most, count - i);
-    bool dense = true; /* dst rows follow each other */
+    bool dense = true; /* dst rows are contiguous */
     for (int64_t j = 0; j < m; j++) {
       copy_short_row_c(in + j * in_row, src + src_off[i + j], in_row);
       dense = dense && dst_off[i + j] == dst_off[i] + j * out_row;

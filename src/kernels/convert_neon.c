@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * convert_neon.c - conversions of rows with NEON; convert_c.c says what each one means.
+ * convert_neon.c - conversions of rows with NEON; convert_c.c defines each one.
  *
- * Each is a step of N elements, named like the conversion, and a line at the end of the file.
+ * Each has a step of N elements, named like the conversion, and a line at the end of the file.
  */
 #include "kernels/convert.h"
 
@@ -112,7 +112,7 @@ STEP(pred8_to_32_neon) {
   vst1q_u8(dst + 16, vreinterpretq_u8_u32(vmovl_u16(vget_high_u16(x))));
 }
 
-/* 8 numbers of 4 bytes: all bits of a byte for each that is not 0. */
+/* 8 numbers of 4 bytes to 8 bytes: all bits set where the number is not 0. */
 static inline uint8x8_t any32_neon(const unsigned char *src) {
   uint32x4_t a = vreinterpretq_u32_u8(vld1q_u8(src)), b = vreinterpretq_u32_u8(vld1q_u8(src + 16));
   return vmovn_u16(vcombine_u16(vmovn_u32(vtstq_u32(a, a)), vmovn_u32(vtstq_u32(b, b))));

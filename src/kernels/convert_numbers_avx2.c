@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * convert_numbers_avx2.c - the conversions between the number types of hosts and devices that are met most, with AVX2 and F16C;
- * convert_c.c says what each one means.
+ * convert_numbers_avx2.c - the most frequent conversions between number types of hosts and devices, with AVX2 and F16C;
+ * convert_c.c defines each one.
  *
- * Each is a step of N elements, named like the conversion, and a line at the end of the file.
+ * Each has a step of N elements, named like the conversion, and a line at the end of the file.
  */
 #include "kernels/convert.h"
 
@@ -37,10 +37,17 @@ STEP(s64_to_s32_avx2) {
 STEP(s32_to_s64_avx2) { tesela__put32(dst, _mm256_cvtepi32_epi64(_mm_loadu_si128((const void *)src)), past); }
 STEP(u32_to_u64_avx2) { tesela__put32(dst, _mm256_cvtepu32_epi64(_mm_loadu_si128((const void *)src)), past); }
 
+STEP(f64_to_f32_avx2) {
+  tesela__put16(dst, _mm_castps_si128(_mm256_cvtpd_ps(_mm256_loadu_pd((const void *)src))), past);
+}
+STEP(f32_to_f64_avx2) {
+  tesela__put32(dst, _mm256_castpd_si256(_mm256_cvtps_pd(_mm_loadu_ps((const void *)src))), past);
+}
+
 STEP(s8_to_s32_avx2) { tesela__put32(dst, _mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)src)), past); }
 STEP(u8_to_u32_avx2) { tesela__put32(dst, _mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)src)), past); }
 
-/* The low byte of each number to the front of its half, then both fronts together. */
+/* Move the low bytes of the numbers to the start of each half, then join both starts. */
 STEP(s32_to_s8_avx2) {
   const __m256i low =
       _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1));
@@ -57,6 +64,8 @@ CONVERT(s64_to_s32, s64_to_s32, 8, 64, 32)
 CONVERT(u64_to_u32, s64_to_s32, 8, 64, 32)
 CONVERT(s32_to_s64, s32_to_s64, 4, 32, 64)
 CONVERT(u32_to_u64, u32_to_u64, 4, 32, 64)
+CONVERT(f64_to_f32, f64_to_f32, 4, 64, 32)
+CONVERT(f32_to_f64, f32_to_f64, 4, 32, 64)
 CONVERT(s32_to_s8, s32_to_s8, 8, 32, 8)
 CONVERT(u32_to_u8, s32_to_s8, 8, 32, 8)
 CONVERT(s8_to_s32, s8_to_s32, 8, 8, 32)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * convert_numbers_avx512.c - conversions of rows between the number types of hosts and devices, with AVX-512; convert_c.c
- * says what each one means.
+ * convert_numbers_avx512.c - conversions of rows between the number types of hosts and devices, with AVX-512;
+ * convert_c.c defines each one.
  *
- * Each is a step of N elements, named like the conversion, and a line at the end of the file.
+ * Each has a step of N elements, named like the conversion, and a line at the end of the file.
  */
 #include "kernels/convert.h"
 
@@ -47,7 +47,7 @@ STEP(pred8_to_f32_avx512) {
   tesela__put64(dst, _mm512_maskz_set1_epi32(_mm_test_epi8_mask(x, x), 0x3f800000), past);
 }
 
-/* All bits but the sign. */
+/* Is any bit set, except the sign? */
 STEP(f16_to_pred8_avx512) {
   __mmask32 any = _mm512_test_epi16_mask(_mm512_loadu_si512(src), _mm512_set1_epi16(0x7fff));
   tesela__put32(dst, _mm256_maskz_set1_epi8(any, 1), past);
@@ -69,6 +69,12 @@ STEP(s32_to_s64_avx512) {
 }
 STEP(u32_to_u64_avx512) {
   tesela__put64(dst, _mm512_cvtepu32_epi64(_mm256_loadu_si256((const void *)src)), past);
+}
+STEP(f64_to_f32_avx512) {
+  tesela__put32(dst, _mm256_castps_si256(_mm512_cvtpd_ps(_mm512_loadu_pd(src))), past);
+}
+STEP(f32_to_f64_avx512) {
+  tesela__put64(dst, _mm512_castpd_si512(_mm512_cvtps_pd(_mm256_loadu_ps((const void *)src))), past);
 }
 STEP(s32_to_s16_avx512) { tesela__put32(dst, _mm512_cvtepi32_epi16(_mm512_loadu_si512(src)), past); }
 STEP(s16_to_s32_avx512) {
@@ -95,6 +101,8 @@ CONVERT(s64_to_s32, s64_to_s32, 16, 64, 32)
 CONVERT(u64_to_u32, s64_to_s32, 16, 64, 32)
 CONVERT(s32_to_s64, s32_to_s64, 8, 32, 64)
 CONVERT(u32_to_u64, u32_to_u64, 8, 32, 64)
+CONVERT(f64_to_f32, f64_to_f32, 8, 64, 32)
+CONVERT(f32_to_f64, f32_to_f64, 8, 32, 64)
 CONVERT(s32_to_s16, s32_to_s16, 16, 32, 16)
 CONVERT(u32_to_u16, s32_to_s16, 16, 32, 16)
 CONVERT(s16_to_s32, s16_to_s32, 16, 16, 32)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernels.h - the inner loops of relayout, and the one table they are picked from.
+ * kernels.h - the copy kernels, which are the inner loops of relayout, and their table.
  *
- * Kernels move bits and do not care what they mean. All of them take base addresses and tables of byte offsets, so that
- * any nest of loops can stand around them. None reads or writes a byte outside what its contract names. There is no
- * alignment requirement unless stated. `stream` allows stores past the cache (non-temporal): the kernel then uses them
- * for whole 64-byte lines of dst that are aligned, and ordinary stores for the rest; the caller calls tesela__fence when
- * all is done. Conversions of rows stream whole steps of 16 bytes or more, at addresses that are a multiple of theirs.
+ * Kernels move bits; only conversions depend on types. All kernels have base addresses and tables of byte offsets, so
+ * that any nest of loops can call them. A kernel accesses only the bytes that its contract names, and needs no
+ * alignment unless stated. `stream` allows stores past the cache (non-temporal): the kernel uses them for whole aligned
+ * 64-byte lines of dst, and ordinary stores for the rest; at the end the caller calls tesela__fence. Conversions of
+ * rows stream whole steps of 16 bytes or more, at addresses that are a multiple of the bytes of a step.
  */
 #ifndef TESELA_SRC_KERNELS_H
 #define TESELA_SRC_KERNELS_H
@@ -15,17 +15,17 @@
 
 #include "base/base.h"
 
-/* What kinds of kernels there are; `width` and `k` of a table row have the meaning given here. */
+/* Kinds of kernels, with the meaning of `width` and `k` in their rows of the table. */
 typedef enum tesela__kernel_kind {
-  /* rows: row i of `count` goes from src + src_off[i] to dst + dst_off[i] (bytes, may be any int64) */
-  TESELA__K_COPY,       /* n bytes a row; width 0 */
+  /* rows: copy row i of `count` from src + src_off[i] to dst + dst_off[i] (offsets in bytes, any int64) */
+  TESELA__K_COPY,       /* n bytes per row; width 0 */
   TESELA__K_INTERLEAVE, /* k streams of n elements of `width` bytes, stream s at src + src_pitch*s, become n*k
-                             neighbours: element e of stream s goes to number e*k + s. Table k 0: any k */
-  TESELA__K_DEINTERLEAVE, /* the reverse: number e*k + s of src goes to element e of stream s at dst + dst_pitch*s */
+                             neighbours: element e of stream s becomes number e*k + s. k 0 in the table: any k */
+  TESELA__K_DEINTERLEAVE, /* the reverse: number e*k + s of src becomes element e of stream s at dst + dst_pitch*s */
   TESELA__K_STRIDED, /* n elements of `width` bytes, src_pitch and dst_pitch bytes apart (0 and negative allowed) */
   TESELA__K_STRIDED_BITS, /* n elements of `width` BITS (1, 2, 4), pitches and all offsets in bits; width 1, 2, 4. Other
                              bits of a byte of dst are kept */
-  TESELA__K_COPY_BITS, /* n bits a row, offsets in bits from the base addresses; width 0; other bits are kept */
+  TESELA__K_COPY_BITS, /* n bits per row, offsets in bits from the base addresses; width 0; other bits are kept */
   /* blocks */
   TESELA__K_TRANSPOSE, /* elements of `width` bytes; see tesela__transpose_fn */
   /* one row, contiguous */
@@ -47,17 +47,17 @@ typedef void tesela__rows_fn(const tesela__rows *rows, unsigned char *dst, const
 
 /* A block of `rows` x `cols` elements, 1 <= rows, cols <= block of the table row:
      element i of dst row j (at dst + dst_off[j])  =  element j of src row i (at src + src_off[i])
-   Reads `cols` elements of each src row, writes `rows` elements of each dst row. With `stream` set, rows == block and
-   every dst row is aligned to 64 bytes and block*width is a multiple of 64: all stores are non-temporal. */
+ * Reads `cols` elements of each src row, writes `rows` elements of each dst row. With `stream` set, rows == block and
+ * every dst row is aligned to 64 bytes and block*width is a multiple of 64: all stores are non-temporal. */
 typedef void tesela__transpose_fn(unsigned char *dst, const int64_t *dst_off, const unsigned char *src,
                                   const int64_t *src_off, int32_t rows, int32_t cols, bool stream);
 
-/* n neighbours from src to dst; elements below 8 bits are packed from the low bits of byte 0 on, and the unused high
-   bits of the last byte of dst are kept. dst and src do not overlap. */
+/* Convert n neighbours from src to dst, which do not overlap. Elements below 8 bits are packed from the low bits of
+ * byte 0 on, and the unused high bits of the last byte of dst are kept. */
 typedef void tesela__convert_fn(unsigned char *dst, const unsigned char *src, int64_t n);
 
-/* Small transposes inside an element of 4, 8 or 16 bytes, "rows x columns x bits": a matrix of rows x columns numbers of
-   these bits, row by row, becomes its transpose. Symbol, value, name, src bits, dst bits. */
+/* Small transposes inside an element of 4, 8 or 16 bytes. "rows x columns x bits": a row-major matrix of rows x columns
+ * numbers with this number of bits becomes its transpose. Symbol, value, name, src bits, dst bits. */
 #define TESELA__MIX_MAP(X)                         \
   X(TESELA__MIX_2X2X8, 21, "mix2x2x8", 32, 32)     \
   X(TESELA__MIX_2X4X8, 22, "mix2x4x8", 64, 64)     \
@@ -70,8 +70,8 @@ typedef void tesela__convert_fn(unsigned char *dst, const unsigned char *src, in
   X(TESELA__MIX_4X2X16, 29, "mix4x2x16", 128, 128) \
   X(TESELA__MIX_2X2X32, 30, "mix2x2x32", 128, 128)
 
-/* Between the types of hosts and devices: see tesela_transform_check for what they mean. Integers to fewer bits keep the
-   low ones. Symbol, value, name, src bits, dst bits. */
+/* Between the types of hosts and devices; tesela_transform_check defines them. Narrower integers keep the low bits.
+ * Symbol, value, name, src bits, dst bits. */
 #define TESELA__NUMBERS_MAP(X)                       \
   X(TESELA__BF16_TO_F16, 31, "bf16->f16", 16, 16)    \
   X(TESELA__F16_TO_BF16, 32, "f16->bf16", 16, 16)    \
@@ -92,7 +92,20 @@ typedef void tesela__convert_fn(unsigned char *dst, const unsigned char *src, in
   X(TESELA__U32_TO_U8, 47, "u32->u8", 32, 8)         \
   X(TESELA__U8_TO_U32, 48, "u8->u32", 8, 32)         \
   X(TESELA__U32_TO_U16, 49, "u32->u16", 32, 16)      \
-  X(TESELA__U16_TO_U32, 50, "u16->u32", 16, 32)
+  X(TESELA__U16_TO_U32, 50, "u16->u32", 16, 32)      \
+  X(TESELA__F64_TO_F32, 51, "f64->f32", 64, 32)      \
+  X(TESELA__F32_TO_F64, 52, "f32->f64", 32, 64)
+
+/* One type of 4, 2 or 1 bits, in bytes of its own and packed: the low bits; back, with the sign or with zeros (s4 and
+   pred have these above). Symbol, value, name, src bits, dst bits. */
+#define TESELA__NARROW_MAP(X)                \
+  X(TESELA__LOW_8_TO_4, 53, "low8->4", 8, 4) \
+  X(TESELA__LOW_8_TO_2, 54, "low8->2", 8, 2) \
+  X(TESELA__LOW_8_TO_1, 55, "low8->1", 8, 1) \
+  X(TESELA__U4_TO_8, 56, "u4->8", 4, 8)      \
+  X(TESELA__U2_TO_8, 57, "u2->8", 2, 8)      \
+  X(TESELA__S2_TO_8, 58, "s2->8", 2, 8)      \
+  X(TESELA__S1_TO_8, 59, "s1->8", 1, 8)
 
 /* symbol, value, name, src bits, dst bits */
 #define TESELA__CONVERSION_MAP(X)                \
@@ -117,6 +130,7 @@ typedef void tesela__convert_fn(unsigned char *dst, const unsigned char *src, in
   X(TESELA__SWAP_C64, 19, "swap2x32", 64, 64)    \
   X(TESELA__SWAP_C128, 20, "swap2x64", 128, 128) \
   TESELA__NUMBERS_MAP(X)                         \
+  TESELA__NARROW_MAP(X)                          \
   TESELA__MIX_MAP(X)
 
 typedef enum tesela__conversion {
@@ -127,15 +141,15 @@ typedef enum tesela__conversion {
 } tesela__conversion;
 
 /* Sub-byte transposes, first half. m = 8 / width elements share a byte. The m rows of `bytes` bytes at src + src_off[i]
-   become m rows at dst + dst_pitch*j, so that byte c of row j holds element c*m + j of each src row: that of row i in
-   bits i*width .. i*width + width-1. */
+ * become m rows at dst + dst_pitch*j, so that byte c of row j has element c*m + j of each src row: that of row i in
+ * bits i*width .. i*width + width-1. */
 typedef void tesela__bit_block_fn(unsigned char *dst, int64_t dst_pitch, const unsigned char *src,
                                   const int64_t *src_off, int64_t bytes);
 
 /* Copy lines*64 bytes from src (any alignment) to dst (aligned to 64) with non-temporal stores. */
 typedef void tesela__stream_fn(unsigned char *dst, const unsigned char *src, int64_t lines);
 
-/* For the steps of kernels: constant arguments must become constants. */
+/* For the steps of kernels: inlined, so that literal arguments become constants. */
 #define TESELA__INLINE static inline __attribute__((always_inline))
 
 typedef void tesela__any_fn(void);
@@ -152,13 +166,13 @@ typedef struct tesela__kernel {
 } tesela__kernel;
 
 /* The last row of the table for (kind, width, k) whose instruction set is in `isa` (TESELA__CPU_* bits); rows with k 0
-   serve every k. The C kernels serve every width and k, so NULL only for an invalid kind, width or k. */
+ * match every k. The C kernels cover every width and k, so NULL is only for an invalid kind, width or k. */
 const tesela__kernel *tesela__kernel_find(tesela__kernel_kind kind, int32_t width, int32_t k, unsigned isa);
 
 /* The whole table, for tests and benches. */
 const tesela__kernel *tesela__kernels(int32_t *n);
 
-/* Make streamed stores of this thread visible before anything after. */
+/* Order the streamed stores of this thread before all later stores. */
 void tesela__fence(void);
 
 #endif

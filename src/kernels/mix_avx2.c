@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mix_avx2.c - small transposes inside elements: one byte shuffle for 16 bytes.
+ * mix_avx2.c - small transposes inside elements: one byte shuffle per 16 bytes.
  */
 #include "kernels/convert.h"
 #include "kernels/mix.h"
@@ -8,7 +8,7 @@
 #if TESELA__X86
 #include <immintrin.h>
 
-/* Where each of 16 bytes comes from; elements of 4 and 8 bytes repeat. */
+/* The source of each of 16 bytes; the pattern of elements of 4 and 8 bytes repeats. */
 static inline void set_mix_table(unsigned char table[16], int rows, int cols, int width) {
   int size = rows * cols * width;
   for (int i = 0; i < 16; i++) {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rows.h - what the row kernels of the instruction sets share: the C kernels they fall back on, short copies, tables.
+ * rows.h - shared by the row kernels of all instruction sets: the C kernels that they fall back on, short copies,
+ * tables.
  */
 #ifndef TESELA_SRC_ROWS_H
 #define TESELA_SRC_ROWS_H
 
 #include "kernels/kernels.h"
 
-/* Before a loop of a few steps over vectors. Clang unrolls those by itself, and needs minutes under sanitizers if the
-   pragma asks for it with an unknown number of steps; without optimization gcc warns that it will not. */
+/* Unroll a loop of a few steps over vectors. Clang unrolls it without the pragma, and with it needs minutes under
+ * sanitizers if the number of steps is unknown; without optimization gcc warns that it ignores the pragma. */
 #if defined(__clang__) || !defined(__OPTIMIZE__)
 #define TESELA__UNROLL_GCC
 #else
@@ -29,9 +30,10 @@ tesela__convert_fn tesela__k_f32_to_bf16_c, tesela__k_bf16_to_f32_c, tesela__k_f
     tesela__k_f16_to_pred8_c, tesela__k_bf16_to_pred8_c, tesela__k_f32_to_pred8_c, tesela__k_s64_to_s32_c,
     tesela__k_u64_to_u32_c, tesela__k_s32_to_s64_c, tesela__k_u32_to_u64_c, tesela__k_s32_to_s16_c,
     tesela__k_u32_to_u16_c, tesela__k_s16_to_s32_c, tesela__k_u16_to_u32_c, tesela__k_s32_to_s8_c,
-    tesela__k_u32_to_u8_c, tesela__k_s8_to_s32_c, tesela__k_u8_to_u32_c;
+    tesela__k_u32_to_u8_c, tesela__k_s8_to_s32_c, tesela__k_u8_to_u32_c, tesela__k_f64_to_f32_c,
+    tesela__k_f32_to_f64_c;
 
-/* 1 <= n <= 64 bytes: two overlapping moves of the largest power of two, four above 32. */
+/* Copy 1 <= n <= 64 bytes: two overlapping moves of the largest power of two, or four of 16 bytes above 32. */
 static inline void tesela__copy_short(unsigned char *dst, const unsigned char *src, size_t n) {
   unsigned char a[16], b[16], c[16], d[16];
   if (n > 32) {
@@ -52,15 +54,15 @@ static inline void tesela__copy_short(unsigned char *dst, const unsigned char *s
   }
 }
 
-/* How many bytes of a stream, whole elements below 64, come before `dst`, which moves on by `step` for each of them, is
-   at a cache line; -1 if it never is. */
+/* Bytes of a stream, whole elements and less than 64, before `dst` reaches a cache line if it advances by `step` per
+ * byte; -1 if it never does. */
 static inline int64_t tesela__peel(const unsigned char *dst, int64_t width, int64_t step) {
   for (int64_t bytes = 0; bytes < 64; bytes += width)
     if ((((uintptr_t)dst + (uintptr_t)(bytes * step)) & 63) == 0) return bytes;
   return -1;
 }
 
-/* A table of bytes 0 <= p < 16 or 64: `entry` is a macro of (p, x, y). */
+/* A table with entry(p, x, y) for 0 <= p < 16 or 64; `entry` is a macro. */
 #define TESELA__EACH4(entry, p, x, y) \
   entry(p, x, y), entry(p + 1, x, y), entry(p + 2, x, y), entry(p + 3, x, y)
 #define TESELA__EACH16(entry, p, x, y)                                                                 \

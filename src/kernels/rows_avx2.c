@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rows_avx2.c - copies of rows and of whole cache lines with AVX2; rows_avx512.c says how.
+ * rows_avx2.c - copies of rows and of whole cache lines with AVX2; rows_avx512.c has the method.
  *
- * Without masks the ends of a row are moves that overlap, or, where whole lines go past the cache, short moves.
+ * Without masks, the ends of a row are overlapping moves, or short moves if whole lines go past the cache.
  */
 #include "kernels/rows.h"
 
@@ -11,7 +11,7 @@
 
 #define AVX2 TESELA__TARGET("avx2")
 
-enum { FETCH_AHEAD_AVX2 = 4096 }; /* bytes; measured in rows_avx512.c */
+enum { FETCH_AHEAD_AVX2 = 4096 }; /* bytes; rows_avx512.c has the measurement */
 
 AVX2 static inline __m256i load_avx2(const unsigned char *src) {
   return _mm256_loadu_si256((const void *)src);

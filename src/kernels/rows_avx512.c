@@ -2,9 +2,9 @@
 /*
  * rows_avx512.c - copies of rows and of whole cache lines with AVX-512.
  *
- * A row is whole vectors and one masked vector. Past the cache only whole aligned lines may go, so a streamed row has a
- * masked vector on both sides. Long streamed rows fetch src ahead: without it the hardware prefetchers do not keep the
- * store queue busy.
+ * A row is whole vectors and one masked vector. Only whole aligned lines can go past the cache, so a streamed row has a
+ * masked vector at both ends. Long streamed rows prefetch src: the hardware prefetchers alone do not keep the store
+ * queue busy.
  */
 #include "kernels/rows.h"
 
@@ -13,12 +13,12 @@
 
 #define AVX512 TESELA__TARGET("avx512f,avx512bw,avx512vl,avx512dq")
 
-/* Copies of 128 MiB on a Zen 5 virtual machine, as ratio to memcpy, median of 25 pairs, November 2026: no look-ahead 1.43,
-   1 KiB 1.43, 2 KiB 1.66, 4 and 8 KiB 1.71, 4 KiB into L2 instead of L1 1.60. With other work on the machine all are about
-   1.45. */
+/* Copies of 128 MiB on a Zen 5 virtual machine, as ratio to memcpy, median of 25 pairs, November 2026: no look-ahead
+ * 1.43, 1 KiB 1.43, 2 KiB 1.66, 4 and 8 KiB 1.71, 4 KiB into L2 instead of L1 1.60. With other work on the machine all
+ * are about 1.45. */
 enum { FETCH_AHEAD_AVX512 = 4096 }; /* bytes */
 
-/* The low n of 64 bytes, 0 <= n <= 64. */
+/* Mask of the low n of 64 bytes, 0 <= n <= 64. */
 static inline __mmask64 low_bytes_avx512(int64_t n) { return n ? ~UINT64_C(0) >> (64 - n) : 0; }
 
 AVX512 static inline void copy_masked_avx512(unsigned char *dst, const unsigned char *src, __mmask64 mask) {
@@ -29,7 +29,7 @@ AVX512 static inline void copy_vector_avx512(unsigned char *dst, const unsigned 
   _mm512_storeu_si512(dst, _mm512_loadu_si512(src));
 }
 
-/* n >= 64; the last vector overlaps the one before it, and in longer rows the first one the second, to align dst. */
+/* n >= 64; the last vector overlaps the one before it; if n >= 512, the first one overlaps the second, to align dst. */
 AVX512 static inline void copy_row_avx512(unsigned char *dst, const unsigned char *src, int64_t n) {
   int64_t at = 0;
   if (n >= 512) {
@@ -73,7 +73,7 @@ AVX512 static inline void stream_row_avx512(unsigned char *dst, const unsigned c
   if (n % 64) copy_masked_avx512(dst + n / 64 * 64, src + n / 64 * 64, low_bytes_avx512(n % 64));
 }
 
-/* Short rows of whole lines, as tiles have: no head, no tail. */
+/* Short rows of whole aligned lines, as in tiles: without head and tail. */
 AVX512 static inline void stream_whole_lines_avx512(unsigned char *dst, const int64_t *dst_off,
                                                     const unsigned char *src, const int64_t *src_off,
                                                     int64_t n, int64_t count) {

@@ -2,9 +2,8 @@
 /*
  * rows_c.c - rows of bytes and of whole elements, in portable C: copy, interleave, deinterleave, strided, stream.
  *
- * The reference of the other instruction sets and their fallback; `stream` has no meaning here. Elements move through
- * memcpy of a constant size, which compilers turn into one move; loops with a constant width and k are theirs to
- * vectorise.
+ * The reference and the fallback of the other instruction sets; `stream` is ignored. Elements are copied by memcpy of a
+ * constant size, which compilers turn into one move; they also vectorise the loops with constant width and k.
  */
 #include "kernels/rows.h"
 
@@ -77,7 +76,7 @@ static inline void strided_row_c(unsigned char *dst, const unsigned char *src, i
   for (int64_t e = 0; e < n; e++) memcpy(dst + e * dst_pitch, src + e * src_pitch, (size_t)width);
 }
 
-/* The same element n times: a line of them, again and again. */
+/* Store the same element n times, in lines of 64 bytes. */
 static void repeat_row_c(unsigned char *dst, const unsigned char *element, int64_t n, int64_t width) {
   unsigned char line[64];
   int64_t bytes = n * width, at = 0;
@@ -86,7 +85,7 @@ static void repeat_row_c(unsigned char *dst, const unsigned char *element, int64
   memcpy(dst + at, line, (size_t)(bytes - at));
 }
 
-/* The elements of a word in the opposite order; width is 1, 2 or 4. */
+/* The elements of a word in reverse order; width is 1, 2 or 4. */
 static inline uint64_t reverse_word_c(uint64_t x, int64_t width) {
   if (width <= 2) x = __builtin_bswap64(x);
   if (width == 2) x = (x & 0x00ff00ff00ff00ff) << 8 | (x >> 8 & 0x00ff00ff00ff00ff);
@@ -94,7 +93,7 @@ static inline uint64_t reverse_word_c(uint64_t x, int64_t width) {
   return x;
 }
 
-/* Neighbours in the opposite order; src is the address of the last one in memory, the first one to go. */
+/* Copy neighbours in reverse order; src is the address of the last one in memory, the first one of dst. */
 static inline void reverse_row_c(unsigned char *dst, const unsigned char *src, int64_t n, int64_t width) {
   int64_t e = 0, many = 8 / width;
   for (; width < 8 && e + many <= n; e += many) {

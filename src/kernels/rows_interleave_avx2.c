@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rows_interleave_avx2.c - 2, 3, 4 or 8 streams become neighbours, and back, with shuffles inside halves of vectors.
+ * rows_interleave_avx2.c - interleave and deinterleave 2, 3, 4 or 8 streams, with shuffles inside halves of vectors.
  *
- * A step takes 32 bytes of each of k streams to k vectors of neighbours, by the same rounds of pairs as
- * rows_interleave_avx512.c. Three streams are shuffled in groups of 3 x 16 bytes, one in each half of three vectors. The
- * last step of a row overlaps the one before it; shorter rows are left to C.
+ * A step turns 32 bytes of each of k streams into k vectors of neighbours, by the same rounds of pairs as in
+ * rows_interleave_avx512.c. Three streams are shuffled in groups of 3 x 16 bytes, one in each half of three vectors.
+ * The last step of a row overlaps the one before it; the C kernels copy shorter rows.
  */
 #include "kernels/rows.h"
 
@@ -15,13 +15,12 @@
 
 /* ---- three streams ------------------------------------------------------------------------------------------ */
 
-/* Byte p of vector v of the neighbours as a byte of stream s, and the reverse; none (0x80) if it is another stream's.
-   vs is 3 * v + s. */
+/* Byte p of vector v of the neighbours: its number in stream s, or 0x80 if it is in another stream. vs is 3 * v + s. */
 #define WEAVE3(p, w, vs)                                                         \
   ((16 * ((vs) / 3) + (p)) / (w) % 3 == (vs) % 3                                 \
        ? (16 * ((vs) / 3) + (p)) / (w) / 3 * (w) + (16 * ((vs) / 3) + (p)) % (w) \
        : 0x80)
-/* sv is 3 * s + v. */
+/* Byte p of stream s: its number in vector v of the neighbours, or 0x80 if it is in another. sv is 3 * s + v. */
 #define UNWEAVE3(p, w, sv)                                       \
   ((((p) / (w)*3 + (sv) / 3) * (w) + (p) % (w)) / 16 == (sv) % 3 \
        ? (((p) / (w)*3 + (sv) / 3) * (w) + (p) % (w)) % 16       \
@@ -140,7 +139,7 @@ AVX2 TESELA__INLINE void put_avx2(unsigned char *dst, __m256i v, bool stream) {
     _mm256_storeu_si256((void *)dst, v);
 }
 
-/* 32 bytes of each stream from byte `at` on; `pitch` is that of the streams. */
+/* Interleave 32 bytes of each stream from byte `at` on; `pitch` is that of the streams. */
 AVX2 TESELA__INLINE void weave_step_avx2(unsigned char *dst, const unsigned char *src, int64_t pitch,
                                          int64_t at, bool stream, int width, int k) {
   __m256i v[8];
@@ -161,7 +160,7 @@ AVX2 TESELA__INLINE void unweave_step_avx2(unsigned char *dst, const unsigned ch
   for (int s = 0; s < k; s++) put_avx2(dst + s * pitch + at, v[s], stream);
 }
 
-/* The steps that bytes `from` to `to` of a stream have room for. */
+/* All whole steps within bytes `from` to `to` of a stream. */
 #define STEPS(name, step, width, k)                                                                \
   AVX2 static void name(unsigned char *dst, const unsigned char *src, int64_t pitch, int64_t from, \
                         int64_t to, bool stream) {                                                 \
@@ -171,7 +170,7 @@ AVX2 TESELA__INLINE void unweave_step_avx2(unsigned char *dst, const unsigned ch
 typedef void steps_avx2(unsigned char *dst, const unsigned char *src, int64_t pitch, int64_t from, int64_t to,
                         bool stream);
 
-/* A row of 32 `bytes` or more a stream; whole lines begin after `head` bytes, never if it is negative. */
+/* A row of `bytes` >= 32 per stream; whole lines begin after `head` bytes, never if `head` is negative. */
 static inline void row_avx2(steps_avx2 *steps, unsigned char *dst, const unsigned char *src, int64_t pitch,
                             int64_t bytes, int64_t head) {
   int64_t at = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rows_interleave_avx512.c - 2, 3, 4 or 8 streams become neighbours, and back, with permutes of bytes (VBMI).
+ * rows_interleave_avx512.c - interleave and deinterleave 2, 3, 4 or 8 streams, with permutes of bytes (VBMI).
  *
- * A step takes 64 bytes of each of k streams to k vectors of neighbours. Two streams need a permute of two vectors for
- * each result (weave, unweave); 4 and 8 streams are rounds of that; three streams take two permutes for each result.
- * The width of an element is in the tables of byte numbers only. The rest of a row is the same step with masks.
+ * A step turns 64 bytes of each of k streams into k vectors of neighbours. Two streams need one permute of two vectors
+ * per result (weave, unweave); 4 and 8 streams are rounds of that; three streams need two permutes per result. Only the
+ * tables of byte numbers depend on the width of an element. The rest of a row is the same step with masks.
  */
 #include "kernels/rows.h"
 
@@ -13,12 +13,12 @@
 
 #define VBMI TESELA__TARGET("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")
 
-/* ---- tables: byte p of a result is this byte of the vectors after each other ------------------------------- */
+/* ---- tables: byte p of a result is this byte of the concatenated vectors ----------------------------------- */
 
-/* Two streams, first result (the second is 32 bytes on); even elements (the odd ones are one element on). */
+/* Two streams. WEAVE: the first result; add 32 for the second. UNWEAVE: the even elements; add w for the odd ones. */
 #define WEAVE(p, w, unused) ((p) / (w) % 2 * 64 + (p) / (w) / 2 * (w) + (p) % (w))
 #define UNWEAVE(p, w, unused) ((p) / (w)*2 * (w) + (p) % (w))
-/* Three streams, result v; stream s. */
+/* Three streams. WEAVE3: result v. UNWEAVE3: stream s. */
 #define WEAVE3(p, w, v) \
   ((64 * (v) + (p)) / (w) % 3 * 64 + (64 * (v) + (p)) / (w) / 3 * (w) + (64 * (v) + (p)) % (w))
 #define UNWEAVE3(p, w, s) (((p) / (w)*3 + (s)) * (w) + (p) % (w))
@@ -42,10 +42,10 @@ static inline const permutes_avx512 *permutes_of_avx512(int64_t width) {
   return &permute_tables_avx512[__builtin_ctz((unsigned)width)];
 }
 
-/* What a step works with: the two tables of 2^i streams, the three of three streams. */
+/* The tables of a step: two for 2^i streams, three for three streams. */
 typedef struct weaver_avx512 {
   __m512i table[3];
-  __mmask64 third[3]; /* which bytes come from the third vector */
+  __mmask64 third[3]; /* bytes from the third vector */
 } weaver_avx512;
 
 VBMI static inline weaver_avx512 weaver_of_avx512(int64_t width, int64_t k, bool back) {
@@ -55,7 +55,7 @@ VBMI static inline weaver_avx512 weaver_of_avx512(int64_t width, int64_t k, bool
     TESELA__UNROLL_GCC
     for (int i = 0; i < 3; i++) {
       weaver.table[i] = _mm512_loadu_si512(back ? tables->unweave3[i] : tables->weave3[i]);
-      weaver.third[i] = _mm512_movepi8_mask(weaver.table[i]); /* 128 and up */
+      weaver.third[i] = _mm512_movepi8_mask(weaver.table[i]); /* bytes 128 and up */
     }
   } else {
     weaver.table[0] = _mm512_loadu_si512(back ? tables->unweave : tables->weave);
@@ -80,7 +80,7 @@ VBMI TESELA__INLINE void three_avx512(const weaver_avx512 *weaver, __m512i *v) {
                                         weaver->table[i], z);
 }
 
-/* v[0..k-1]: one vector of each stream -> neighbours in order. Pairs of streams that are k/2 apart come first. */
+/* v[0..k-1]: one vector of each stream -> neighbours in order. The first round pairs streams that are k/2 apart. */
 VBMI TESELA__INLINE void weave_avx512(const weaver_avx512 *weaver, __m512i *v, int k) {
   if (k == 3) {
     three_avx512(weaver, v);
@@ -122,7 +122,7 @@ VBMI TESELA__INLINE void unweave_avx512(const weaver_avx512 *weaver, __m512i *v,
 
 /* ---- rows --------------------------------------------------------------------------------------------------- */
 
-/* The low n bytes of a vector; all for n >= 64, none for n <= 0. */
+/* Mask of the low n bytes of a vector: all for n >= 64, 0 for n <= 0. */
 static inline __mmask64 mask_of_avx512(int64_t n) {
   return n >= 64 ? ~UINT64_C(0) : n > 0 ? ~UINT64_C(0) >> (64 - n) : 0;
 }
@@ -134,8 +134,8 @@ VBMI TESELA__INLINE void put_avx512(unsigned char *dst, __m512i v, bool stream) 
     _mm512_storeu_si512(dst, v);
 }
 
-/* Rows have at most two masked ends, for which vectors go through memory: one masked move of each kind, not inlined, since
-   sanitizers check each byte of one. */
+/* Only the two ends of a row are masked. Their vectors go through memory, in functions that are not inlined, because
+ * sanitizers add a check for each byte of a masked move. */
 #define APART VBMI static __attribute__((noinline)) void
 
 /* The low `bytes` of k vectors that are `pitch` apart. */
@@ -146,7 +146,7 @@ APART store_streams_avx512(unsigned char *dst, int64_t pitch, const __m512i *v, 
   for (int s = 0; s < k; s++) _mm512_mask_storeu_epi8(dst + s * pitch, mask_of_avx512(bytes), v[s]);
 }
 
-/* `bytes` in a run: what lies beyond them is 0, or not stored. */
+/* A run of `bytes` bytes: those after it are loaded as 0, and not stored. */
 APART load_run_avx512(__m512i *v, const unsigned char *src, int64_t bytes, int k) {
   for (int i = 0; i < k; i++, bytes -= 64)
     v[i] = bytes > 0 ? _mm512_maskz_loadu_epi8(mask_of_avx512(bytes), src + 64 * i) : _mm512_setzero_si512();
@@ -156,7 +156,7 @@ APART store_run_avx512(unsigned char *dst, const __m512i *v, int64_t bytes) {
     _mm512_mask_storeu_epi8(dst + 64 * i, mask_of_avx512(bytes), v[i]);
 }
 
-/* `bytes` < 64 of each stream. */
+/* Interleave `bytes` < 64 of each stream. */
 VBMI TESELA__INLINE void weave_part_avx512(const weaver_avx512 *weaver, unsigned char *dst,
                                            const unsigned char *src, int64_t pitch, int64_t bytes, int k) {
   __m512i v[8];
@@ -211,7 +211,7 @@ VBMI TESELA__INLINE void unweave_row_avx512(const weaver_avx512 *weaver, const t
   if (at < bytes) unweave_part_avx512(weaver, dst + at, pitch, src + k * at, bytes - at, k);
 }
 
-/* ---- kernels: one body for each k, which the widths share ---------------------------------------------------- */
+/* ---- kernels: one body for each k, shared by the widths ------------------------------------------------------ */
 
 #define BODY(name, row, k, back)                                                                          \
   VBMI static void name(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,             \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rows_neon.c - 2, 3 or 4 streams become neighbours, and back, with the structure loads and stores of NEON.
+ * rows_neon.c - interleave and deinterleave 2, 3 or 4 streams, with the structure loads and stores of NEON.
  *
- * A step takes 16 bytes of each stream. The last one of a row overlaps the one before it; shorter rows are left to C, and
- * so are copies, which compilers and memcpy do as well.
+ * A step moves 16 bytes of each stream. The last one of a row overlaps the one before it. The C kernels do shorter
+ * rows, and plain copies, for which memcpy is as fast.
  */
 #include "kernels/rows.h"
 

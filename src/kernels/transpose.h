@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transpose.h - what the vector transposes share; see tesela__transpose_fn for what they do.
+ * transpose.h - shared by the vector transposes; tesela__transpose_fn has their contract.
  *
  * Every block has M = 64 / width rows, so that a row of a full block is one 64-byte line on both sides. A vector
- * register is seen as lanes of 16 bytes, L = 16 / width elements each. L vectors are transposed inside their lanes by
- * log2(L) stages that are all alike: with v[0..L-1] before a stage and t[0..L-1] after it,
+ * register consists of lanes of 16 bytes, L = 16 / width elements each. L vectors are transposed inside their lanes by
+ * log2(L) equal stages: with v[0..L-1] before a stage and t[0..L-1] after it,
  *
- *   t[2i], t[2i+1] = the low, the high halves of the lanes of v[i] and v[i + L/2], element by element in turn
+ *   t[2i], t[2i+1] = the low, the high halves of the lanes of v[i] and v[i + L/2], interleaved
  *
  *   L = 4, one lane:  v0 a0 a1 a2 a3     a0 c0 a1 c1     a0 b0 c0 d0
  *                     v1 b0 b1 b2 b3  -> a2 c2 a3 c3  -> a1 b1 c1 d1
@@ -37,7 +37,7 @@ typedef struct tesela__block {
   bool stream;
 } tesela__block;
 
-/* Copy n bytes, 1 to 16: two moves of a fixed size that may cover some bytes twice. */
+/* Copy n bytes, 1 to 16: two moves of a fixed size that may overlap. */
 static inline void tesela__copy_part(unsigned char *dst, const unsigned char *src, size_t n) {
   if (n >= 8) {
     memcpy(dst, src, 8);
@@ -53,7 +53,7 @@ static inline void tesela__copy_part(unsigned char *dst, const unsigned char *sr
 }
 
 /* n bytes, 1 to 15, as a little-endian number of 128 bits, low half first; made in registers, since a load that waits
-   for several smaller stores is slow. */
+ * for several smaller stores is slow. */
 static inline void tesela__load_part(uint64_t part[2], const unsigned char *src, size_t n) {
   part[0] = part[1] = 0;
   if (n >= 8) {
@@ -71,7 +71,7 @@ static inline void tesela__load_part(uint64_t part[2], const unsigned char *src,
   }
 }
 
-/* Vectors of `bits` bits: stage and zip, which transposes 16 / width of them inside their lanes. low and high are what a stage takes. */
+/* For vectors of `bits` bits: zip transposes 16 / width of them inside their lanes, in stages that use low and high. */
 #define TESELA__ZIP(target, vector, bits)                                             \
   TESELA__INLINE target void stage##bits(int width, vector *to, const vector *from) { \
     const int half = 8 / width;                                                       \
@@ -106,7 +106,7 @@ static inline void tesela__load_part(uint64_t part[2], const unsigned char *src,
     }                                                                                 \
   }
 
-/* low and high of the vectors of x86. */
+/* low and high for x86 vectors. */
 #define TESELA__UNPACK(target, vector, bits)         \
   TESELA__UNPACK_HALF(target, vector, bits, low, lo) \
   TESELA__UNPACK_HALF(target, vector, bits, high, hi)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transpose_avx2.c - transposes of blocks of one 64-byte line a row, in vectors of half a line; the scheme is in
- * transpose.h.
+ * transpose_avx2.c - transposes of blocks with one 64-byte line per row, in vectors of half a line; transpose.h has the
+ * method.
  *
  * The lanes of vector i come from src rows i and L + i of one half of the rows, so no lane has to move. The first half
- * of the rows is set aside for all columns; with the second half the lines of dst are written, both halves of a line
- * back to back. So only half of the rows have to stay in the cache at a time.
+ * of the rows is transposed for all columns and kept; with the second half the lines of dst are written, both halves of
+ * a line back to back. So only half of the rows need to stay in the cache at a time.
  */
 #include "kernels/transpose.h"
 
@@ -17,7 +17,7 @@
 TESELA__UNPACK(TESELA__TARGET(TESELA__AVX2), __m256i, 256)
 TESELA__ZIP(TESELA__TARGET(TESELA__AVX2), __m256i, 256)
 
-/* Lane q of a src row: the part of it that the block has, and zeros. `whole`: no row or column is missing. */
+/* Lane q of a src row, zero outside the block. `whole`: the block is full. */
 TESELA__INLINE TESELA__TARGET(TESELA__AVX2)
 __m128i get256(int width, bool whole, const tesela__block *b, int32_t row, int32_t q) {
   if (!whole && row >= b->rows) return _mm_setzero_si128();
@@ -42,7 +42,7 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void half256(int width, bool whole, 
   zip256(width, half, v);
 }
 
-/* Write the elements of dst row j that the block has. */
+/* Write dst row j, only its elements in the block. */
 TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void put256(int width, const tesela__block *b, int32_t j,
                                                         __m256i first, __m256i second) {
   unsigned char *to = b->dst + b->dst_off[j];

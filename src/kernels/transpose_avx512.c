@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transpose_avx512.c - transposes of blocks of one 64-byte line a row; the scheme is in transpose.h.
+ * transpose_avx512.c - transposes of blocks with one 64-byte line per row; transpose.h has the method.
  *
- * Three ways, by the form of the block:
- *   lines   read each src row whole, transpose inside lanes, then transpose the 4x4 lanes of 4 groups of rows:
- *           every line is touched once, so rows that fall into one cache set do no harm
- *   strip   few columns: collect lanes of 4 rows into a vector while reading, and no lane has to move
- *   few     few rows: one group, whose lanes are pieces of dst rows as they are
- * Parts of rows are read and written under masks, which touch no other byte.
+ * Three variants, by the shape of the block:
+ *   lines   read whole src rows, transpose inside lanes, then transpose the 4x4 lanes of 4 groups of rows:
+ *           every line is accessed once, so rows of the same cache set do not evict each other
+ *   strip   few columns: read lanes of 4 rows into one vector, so no lane has to move
+ *   few     few rows: one group, whose lanes are already pieces of dst rows
+ * Parts of rows are read and written under masks, which access no other byte.
  */
 #include "kernels/transpose.h"
 
@@ -16,7 +16,7 @@
 
 #define TESELA__AVX512 "avx512f,avx512bw,avx512vl,avx512dq"
 
-/* The first `bytes` bytes of a line, 1 to 64. */
+/* Mask of the first `bytes` bytes of a line, 1 to 64. */
 TESELA__INLINE TESELA__TARGET(TESELA__AVX512)
 __mmask64 first512(int32_t bytes) { return ~(uint64_t)0 >> (64 - bytes); }
 
@@ -35,7 +35,7 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void lanes512(__m512i *v) {
   v[3] = _mm512_shuffle_i32x4(odd01, odd23, 0xdd);
 }
 
-/* Write the elements of dst row j that the block has. */
+/* Write dst row j, only its elements in the block. */
 TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void put512(int width, const tesela__block *b, int32_t j,
                                                           __m512i v) {
   unsigned char *to = b->dst + b->dst_off[j];
@@ -47,7 +47,7 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void put512(int width, const tesel
     _mm512_mask_storeu_epi8(to, first512(b->rows * width), v);
 }
 
-/* Group g: src rows g*L to g*L + L-1, transposed inside lanes, to mid[4*e + g]. `whole`: no row or column is missing. */
+/* Group g: src rows g*L to g*L + L-1, transposed inside lanes, to mid[4*e + g]. `whole`: the block is full. */
 TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void group512(int width, bool whole, const tesela__block *b,
                                                             int32_t g, __m512i *mid) {
   const int32_t lane = 16 / width;
@@ -78,7 +78,7 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void finish512(int width, bool who
 
 TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void lines512(int width, bool whole, const tesela__block *b) {
   const int32_t lane = 16 / width;
-  __m512i mid[64]; /* for wide elements all of it lives in registers */
+  __m512i mid[64]; /* in registers for wide elements */
   if (width >= 4) {
     TESELA__UNROLL for (int32_t g = 0; g < 4; g++) group512(width, whole, b, g, mid);
     TESELA__UNROLL for (int32_t e = 0; e < lane; e++) finish512(width, whole, b, e, mid);
@@ -88,7 +88,7 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void lines512(int width, bool whol
   }
 }
 
-/* v with the `piece` of src row `row` from column `first` on as its lane g, if the block has that row. */
+/* v with the `piece` of src row `row` from column `first` on in lane g, if the block has that row. */
 TESELA__INLINE TESELA__TARGET(TESELA__AVX512)
 __m512i lane512(int width, const tesela__block *b, int32_t first, __mmask16 piece, int32_t row, int g,
                 __m512i v) {
@@ -138,7 +138,7 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void transpose512(int width, const
     lines512(width, true, b);
   else if (b->rows <= lane)
     few512(width, b);
-  else if (b->cols <= (width <= 2 ? 2 * lane : lane)) /* where two strips beat lines */
+  else if (b->cols <= (width <= 2 ? 2 * lane : lane)) /* two strips are faster than lines */
     for (int32_t first = 0; first < b->cols; first += lane) strip512(width, b, first);
   else
     lines512(width, false, b);

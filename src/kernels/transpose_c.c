@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transpose_c.c - transposes of blocks in portable C, for every width; the table has them for CPUs without a
- * better kernel. See tesela__transpose_fn for the contract; `stream` is a permission that plain C cannot use.
+ * transpose_c.c - transposes of blocks in portable C, for every width, for CPUs without a better kernel.
+ * tesela__transpose_fn has the contract; `stream` is ignored.
  */
 #include "kernels/kernels.h"
 

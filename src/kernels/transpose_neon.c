@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transpose_neon.c - transposes of blocks of one 64-byte line a row, in vectors of one lane; the scheme is in
- * transpose.h.
+ * transpose_neon.c - transposes of blocks with one 64-byte line per row, in vectors of one lane; transpose.h has the
+ * method.
  *
- * Group g, src rows g*L to g*L + L-1, becomes lane g of every dst row. All dst rows are put together in a buffer first
- * and then written whole, so that few lines have to stay in the cache at a time.
+ * Group g, src rows g*L to g*L + L-1, becomes lane g of every dst row. All dst rows are assembled in a buffer
+ * and then written whole, so that few lines need to stay in the cache at a time.
  */
 #include "kernels/transpose.h"
 
@@ -39,7 +39,7 @@ TESELA__INLINE uint8x16_t high128(int width, uint8x16_t a, uint8x16_t b) {
 
 TESELA__ZIP(, uint8x16_t, 128)
 
-/* Lane q of a src row: the part of it that the block has, and zeros. */
+/* Lane q of a src row, zero outside the block. */
 TESELA__INLINE uint8x16_t get128(int width, const tesela__block *b, int32_t row, int32_t q) {
   if (row >= b->rows) return vdupq_n_u8(0);
   const unsigned char *from = b->src + b->src_off[row] + 16 * q;
@@ -50,7 +50,7 @@ TESELA__INLINE uint8x16_t get128(int width, const tesela__block *b, int32_t row,
   return vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(part[0]), vcreate_u64(part[1])));
 }
 
-/* Write the elements of dst row j that the block has; they lie at `from`. */
+/* Write dst row j from `from`, only its elements in the block. */
 TESELA__INLINE void put128(int width, const tesela__block *b, int32_t j, const unsigned char *from) {
   unsigned char *to = b->dst + b->dst_off[j];
   const size_t n = (size_t)(b->rows * width);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * batch.c - places of many elements at once.
+ * batch.c - places of many elements in one call.
  *
  * In a chain whose steps divide each other a digit is a difference of two quotients:
  *
  *   x div s_k mod (s_{k-1} / s_k) = (x div s_k) - (x div s_{k-1}) * (s_{k-1} / s_k)
  *
- * so the place is a sum of terms (x div s_k) * c_k with constant c_k, one per digit, without a rest to carry. The quotient is a
- * shift if s_k is a power of two, else a multiplication by a reciprocal. Rows are processed in blocks, one dim at a time; rows
- * outside the shape spoil only sums that are dropped. The coefficients wrap mod 2^64; the sum is a place, so it is exact.
+ * so the place is a sum of terms (x div s_k) * c_k with constant c_k, one per digit, without a rest to carry. The
+ * quotient is a shift if s_k is a power of two, else a multiplication by a reciprocal. Rows are processed in blocks,
+ * one dim at a time; wrong sums of rows outside the shape are discarded. The coefficients wrap mod 2^64; the sum is a
+ * place, so it is exact.
  */
 #include "layout/layout.h"
 
@@ -39,8 +40,8 @@ typedef struct batch_dim {
   uint64_t (*add)(const struct batch_dim *dim, int64_t n, const int64_t *x, int32_t rank, uint64_t *sum);
 } batch_dim;
 
-/* With 2^(k-1) < step < 2^k, ceil(2^(63+k) / step) fits in 64 bits, and its error, below 1/2^(63+k) of the quotient per
-   unit of x, is too small to matter for x < 2^63. False: without 128-bit products. */
+/* For 2^(k-1) < step < 2^k, ceil(2^(63+k) / step) fits in 64 bits; it makes x / step too large by less than x /
+ * 2^(63+k), too little to change the quotient for x < 2^63. False: the compiler has no 128-bit products. */
 static bool set_divisor(batch_term *term) {
   term->reciprocal = 0;
   term->shift = 0;
@@ -68,7 +69,7 @@ static bool set_terms(const tesela_layout *layout, int32_t d, int32_t axis, batc
   if (chain.n > MOST_TERMS || !tesela__chain_is_even(layout, chain)) return false;
   dim->n = chain.n;
   dim->extent = layout->shape[d];
-  uint64_t finer = 0; /* stride * (step before / step) of the digit below */
+  uint64_t finer = 0; /* stride * extent of the next finer digit */
   for (int32_t k = chain.n - 1; k >= 0; k--) {
     const tesela_digit *digit = &layout->digit[chain.first + k];
     uint64_t stride = digit->axis == axis ? (uint64_t)digit->stride : 0;
@@ -81,10 +82,10 @@ static bool set_terms(const tesela_layout *layout, int32_t d, int32_t axis, batc
   return true;
 }
 
-/* For n rows, x[k * rank] being the coordinate: add its part to sum[k]. Returns a number whose sign bit is set if a
+/* For n rows with coordinates x[k * rank], add their parts to sum[k]. Returns a number whose sign bit is set if a
    coordinate is outside 0 .. extent-1. */
 static uint64_t add_terms(const batch_dim *dim, int64_t n, const int64_t *x, int32_t rank, uint64_t *sum) {
-  batch_dim own = *dim; /* a copy: the sums cannot change it */
+  batch_dim own = *dim; /* a copy: writes to `sum` cannot change it */
   uint64_t outside = 0, last = (uint64_t)dim->extent - 1;
   for (int64_t k = 0; k < n; k++) {
     uint64_t at = (uint64_t)x[k * rank], to = sum[k];
@@ -154,8 +155,8 @@ tesela_status tesela_layout_places(const tesela_layout *layout, int32_t axis, in
   tesela_status status = tesela__check_finished(layout, err);
   if (status != TESELA_OK) return status;
   if (axis < 0 || axis >= layout->n_axes)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "no axis %" PRId32 "; there are %" PRId32, axis,
-                        layout->n_axes);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "axis %" PRId32 " does not exist; the layout has %" PRId32,
+                        axis, layout->n_axes);
   batch_dim dim[TESELA_MAX_RANK];
   int32_t rank = layout->rank;
   bool terms = n >= 8 && rank > 0 && layout->n_joins == 0 && layout->n_swizzles == 0;
@@ -172,7 +173,7 @@ tesela_status tesela_layout_places(const tesela_layout *layout, int32_t axis, in
     for (int64_t k = 0; k < rows; k++) sum[k] = (uint64_t)layout->axis[axis].offset;
     for (int32_t d = 0; d < rank; d++) outside |= dim[d].add(&dim[d], rows, block + d, rank, sum);
     if (outside >> 63)
-      return batch_rows(layout, axis, row, rows, block, places + row, err); /* finds the row */
+      return batch_rows(layout, axis, row, rows, block, places + row, err); /* reports the row */
     memcpy(places + row, sum, (size_t)rows * sizeof *places);
   }
   return TESELA_OK;

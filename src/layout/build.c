@@ -2,11 +2,11 @@
 /*
  * build.c - from dims to digits: split, join, place.
  *
- * Digits are plain entries of layout->digit while a layout is built; a split keeps the high part in the old entry.
- * The steps follow from the splits: splitting a digit of step s by t leaves x div (s*t) and (x div s) mod t, and in
- * the greedy reading (quotients by decreasing step, the rest continues) that stays right whatever t is. A part that can only be
- * 0 becomes a hole: it has places but does not depend on the coordinate. So the steps of a coordinate strictly decrease. The
- * `part_of` of such a hole is its coordinate plus 1: tesela_layout_padded_extent counts it.
+ * While a layout is built, digits are entries of layout->digit; a split keeps the high part in the old entry. Splitting
+ * a digit of step s by t gives x div (s*t) and (x div s) mod t. This is right for any t, because digits are computed
+ * greedily: by decreasing step, each a quotient of the rest of the one before. A part that is always 0 becomes a hole:
+ * it has places but does not depend on the coordinate. So the steps of a coordinate strictly decrease. `part_of` of
+ * such a hole is its coordinate plus 1, for tesela_layout_padded_extent.
  */
 #include "layout/layout.h"
 
@@ -52,8 +52,8 @@ static tesela_status check_digit(const tesela_layout *layout, int32_t digit, tes
   tesela_status status = check_open(layout, err);
   if (status != TESELA_OK) return status;
   if (digit < 0 || digit >= layout->n_digits)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "no digit %" PRId32 "; there are %" PRId32, digit,
-                        layout->n_digits);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "digit %" PRId32 " does not exist; the layout has %" PRId32,
+                        digit, layout->n_digits);
   if (layout->digit[digit].axis >= 0 || layout->digit[digit].join >= 0)
     return tesela__fail(err, TESELA_E_INVALID, -1, "digit %" PRId32 " is already placed", digit);
   return TESELA_OK;
@@ -101,7 +101,7 @@ tesela_status tesela_layout_split(tesela_layout *layout, int32_t digit, int64_t 
     return tesela__fail(err, TESELA_E_OVERFLOW, -1,
                         "padded to a multiple of %" PRId64 ", the extent %" PRId64 " does not fit in 64 bits",
                         t, hi->extent);
-  bool counts = hi->source >= 0; /* digits without a source do not change */
+  bool counts = hi->source >= 0; /* false: no coordinate limits the digit */
   int64_t limit = counts ? limit_of(layout, hi) : 0;
   tesela_digit low = *hi;
   low.extent = t;
@@ -118,7 +118,8 @@ tesela_status tesela_layout_join(tesela_layout *layout, int32_t n, const int32_t
                                  tesela_error *err) {
   TESELA__NEED(err, layout, joined);
   TESELA__NEED_LIST(err, digits, n);
-  if (n < 1) return tesela__fail(err, TESELA_E_RANGE, -1, "a join of %" PRId32 " digits", n);
+  if (n < 1)
+    return tesela__fail(err, TESELA_E_RANGE, -1, "a join of %" PRId32 " digits; expected 1 or more", n);
   if (layout->n_joins == TESELA_MAX_JOINS)
     return tesela__fail(err, TESELA_E_LIMIT, -1, "more than %d joins", TESELA_MAX_JOINS);
   int64_t weight = 1;
@@ -186,8 +187,8 @@ static tesela_status check_axis(const tesela_layout *layout, int32_t axis, tesel
   tesela_status status = check_open(layout, err);
   if (status != TESELA_OK) return status;
   if (axis >= 0 && axis < layout->n_axes) return TESELA_OK;
-  return tesela__fail(err, TESELA_E_RANGE, -1, "no axis %" PRId32 "; there are %" PRId32, axis,
-                      layout->n_axes);
+  return tesela__fail(err, TESELA_E_RANGE, -1, "axis %" PRId32 " does not exist; the layout has %" PRId32,
+                      axis, layout->n_axes);
 }
 
 tesela_status tesela_layout_place(tesela_layout *layout, int32_t digit, int32_t axis, int64_t stride,
@@ -220,7 +221,9 @@ tesela_status tesela_layout_set_axis(tesela_layout *layout, int32_t axis, int64_
   TESELA__NEED(err, layout);
   tesela_status status = check_axis(layout, axis, err);
   if (status != TESELA_OK) return status;
-  if (extent < -1) return tesela__fail(err, TESELA_E_RANGE, -1, "an axis of %" PRId64 " places", extent);
+  if (extent < -1)
+    return tesela__fail(err, TESELA_E_RANGE, -1, "an axis of %" PRId64 " places; expected 0 or more, or -1",
+                        extent);
   layout->axis[axis].offset = offset;
   layout->axis[axis].extent = extent;
   return TESELA_OK;

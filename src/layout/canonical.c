@@ -4,11 +4,14 @@
  *
  * Three rewritings, none of which changes where an element is:
  *
- *   merge     neighbours of one chain that go to one target with one slope (stride per unit) are one digit if the
- *             lower step divides the higher one. Else the later digits would get another rest: of 3, steps 3, 2, 1 leave 0, but
- *             2, 1 leave 1. dissolve  a join v = a*W + b whose digits are cut at W (steps >= W are multiples of W, the next one
- *             divides W) gives its high digits to a and its low digits to b. replicas  of one axis, contiguous: one replica.
- *             Holes are dropped: the axis keeps its extent, so their places stay padding.
+ *   merge     neighbours of one chain with the same target and slope (stride per unit) become one digit if the lower
+ *             step divides the higher one. Else later digits would get another rest: of 3, steps 3, 2, 1 leave 0, but 2, 1
+ *             leave 1.
+ *   dissolve  a join v = a*W + b whose digits are cut at W (steps >= W are multiples of W, the next one divides W)
+ *             gives its high digits to a and its low digits to b.
+ *   replicas  contiguous replicas of one axis become one.
+ *
+ * Holes are dropped: the axis keeps its extent, so their places stay padding.
  *
  *   f32[24,128]{1,0:T(8,128)}   dim 0: (8 -> 1024) (1 -> 128)  one slope 128   =>   (1 -> 128)
  */
@@ -38,7 +41,7 @@ static bool same_target(const tesela_digit *a, const tesela_digit *b) {
   return a->axis == b->axis && a->join == b->join;
 }
 
-/* stride / step equal, without division or overflow: strides and steps are below 2^63. */
+/* Is stride / step equal, without rounding? Products that overflow count as different. */
 static bool same_slope(const tesela_digit *a, const tesela_digit *b) {
   int64_t g = tesela__gcd(b->step, a->step), x, y;
   return tesela__mul(a->stride, b->step / g, &x) && tesela__mul(b->stride, a->step / g, &y) && x == y;
@@ -72,8 +75,7 @@ static void tidy_chain(workbench *bench, int32_t coordinate) {
     for (int32_t i = k; i + 1 < n; i++) number[i] = number[i + 1] - 1;
     n--;
   }
-  if (n == 1 && bench->digit[number[0]].stride == 0)
-    drop_digit(bench, number[0]); /* it adds nothing at all */
+  if (n == 1 && bench->digit[number[0]].stride == 0) drop_digit(bench, number[0]); /* adds nothing */
 }
 
 static void tidy_chains(workbench *bench) {
@@ -116,7 +118,7 @@ static bool cut_at(tesela_digit *digit, int32_t *n, int64_t w) {
   return true;
 }
 
-/* All weights positive and no two values of the parts meet: then v div W and v mod W are the parts' own. */
+/* Are all weights positive, and all values of the parts distinct? Then v div W and v mod W are values of the parts. */
 static bool is_mixed_radix(const workbench *bench, const int32_t *part, int32_t n) {
   int64_t below = 0, span;
   for (int32_t k = n - 1; k >= 0; k--) {
@@ -146,8 +148,8 @@ static bool hand_over(workbench *bench, int32_t part, const tesela_digit *digit,
   return true;
 }
 
-/* Try to dissolve join j; the bench changes only on success. Its digits, at least one, go to axes or to later joins; the last
- * of them has step 1, so each part gets a digit of its own step. */
+/* Try to dissolve join j; the bench changes only on success. Its digits, at least one, are on axes or in later joins;
+ * the last of them has step 1, so each part gets a digit of its step. */
 static bool dissolve(workbench *bench, int32_t j) {
   int32_t coordinate = bench->layout->rank + j, part[TESELA_MAX_DIGITS], number[TESELA_MAX_DIGITS];
   tesela_digit digit[TESELA_MAX_DIGITS];
@@ -163,7 +165,7 @@ static bool dissolve(workbench *bench, int32_t j) {
   for (int32_t k = digits_of(bench, coordinate, number) - 1; k >= 0; k--) drop_digit(&trial, number[k]);
   for (int32_t k = 0; k < n_parts; k++) {
     int64_t above = k > 0 ? bench->digit[part[k - 1]].stride : 0;
-    int32_t now[TESELA_MAX_DIGITS]; /* positions shift: find the part again, the heaviest left */
+    int32_t now[TESELA_MAX_DIGITS]; /* positions shift: find the heaviest remaining part */
     if (parts_of(&trial, j, now) == 0 || !hand_over(&trial, now[0], digit, n, above)) return false;
   }
   *bench = trial;
@@ -246,8 +248,8 @@ static void drop_fixed_joins(workbench *bench) {
   }
 }
 
-/* Joins from the last to the first: a join without digits needs no parts, another may be split. True if one was split:
-   parts of the others may then be merged or removed. */
+/* From the last join to the first: release the parts of a join without digits, dissolve others if possible. True if one
+ * was dissolved: then parts of the others may be merged or removed. */
 static bool dissolve_joins(workbench *bench) {
   bool any = false;
   for (int32_t j = bench->layout->n_joins - 1; j >= 0; j--) {
@@ -262,7 +264,7 @@ static bool dissolve_joins(workbench *bench) {
   return any;
 }
 
-/* The active digits that can distinguish elements, or replicate them. */
+/* Copy the active digits except holes. */
 static void fill(workbench *bench, const tesela_layout *layout) {
   for (int32_t i = 0; i < layout->n_active && !tesela__is_empty(layout); i++) {
     if (layout->digit[i].source == TESELA_HOLE) continue;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compose.c - one layout after another: the place of inner is the element number of outer.
+ * compose.c - the composition of two layouts: places of inner are element numbers of outer.
  *
- * Inner's digits, with their strides as weights, become the parts of a join J; outer's digits split J, through one more join
- * per dim if outer has several. The canonical form then removes the joins whose cuts fit.
+ * Inner's digits, with their strides as weights, become the parts of a join J; outer's digits split J, through one more
+ * join per dim if outer has several. The canonical form then removes the joins whose cuts fit.
  */
 #include "layout/layout.h"
 
@@ -13,7 +13,7 @@ static tesela_status check_operands(const tesela_layout *outer, const tesela_lay
   if (status == TESELA_OK) status = tesela__check_finished(inner, err);
   if (status != TESELA_OK) return status;
   *elements = 1;
-  for (int32_t d = 0; d < outer->rank; d++) *elements *= outer->shape[d]; /* begin checked it */
+  for (int32_t d = 0; d < outer->rank; d++) *elements *= outer->shape[d]; /* fits: begin checked it */
   if (inner->n_axes != 1)
     return tesela__fail(err, TESELA_E_MISMATCH, -1, "the inner layout has %" PRId32 " axes; expected 1",
                         inner->n_axes);
@@ -35,7 +35,7 @@ static tesela_status check_operands(const tesela_layout *outer, const tesela_lay
   return TESELA_OK;
 }
 
-/* Coordinate `c` of outer in the result: a dim is J or one of its joins, a join moves after ours. */
+/* Coordinate `c` of outer in the result: a dim becomes J or one of its joins, a join follows these. */
 static int16_t outer_coordinate(const tesela_layout *outer, const tesela_layout *inner, int32_t c) {
   int32_t first = inner->rank + inner->n_joins; /* J */
   if (c < 0) return (int16_t)c;
@@ -45,13 +45,13 @@ static int16_t outer_coordinate(const tesela_layout *outer, const tesela_layout 
 
 static void add_digit(tesela_layout *out, tesela_digit digit) { out->digit[out->n_digits++] = digit; }
 
-/* The digits and joins of the composition; check_operands made sure of room for them. */
+/* The digits and joins of the composition; check_operands checked that they fit. */
 static void chain_digits(tesela_layout *out, const tesela_layout *outer, const tesela_layout *inner,
                          int64_t elements) {
   for (int32_t j = 0; j < inner->n_joins; j++) out->join[out->n_joins++] = inner->join[j];
   int16_t whole = (int16_t)out->n_joins;
   out->join[out->n_joins++] = (tesela_join){.extent = elements, .offset = inner->axis[0].offset};
-  for (int32_t i = 0; i < inner->n_mapped; i++) { /* holes stay padding: no element is there */
+  for (int32_t i = 0; i < inner->n_mapped; i++) { /* without holes, which stay padding */
     tesela_digit digit = inner->digit[i];
     if (digit.axis >= 0) digit.join = whole;
     digit.axis = -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dtype.c - element types from the one list in dtype.h.
+ * dtype.c - element types, from the list in tesela/layout.h, and their names elsewhere.
  */
 #include "layout/dtype.h"
 
@@ -31,7 +31,7 @@ int32_t tesela_dtype_bits(tesela_dtype dtype) { return dtype_row_of(dtype)->bits
 int32_t tesela_dtype_bytes(tesela_dtype dtype) { return dtype_row_of(dtype)->bytes; }
 tesela_dtype_family tesela_dtype_family_of(tesela_dtype dtype) { return dtype_row_of(dtype)->family; }
 
-/* Names padded with NULs, so that two of them compare as two words. */
+/* Names padded with NULs to 16 bytes, so that a comparison is two 64-bit words. */
 static const char dtype_names[N_DTYPES][16] = {
 #define TESELA__ROW(symbol, number, name, bits, bytes, family) [number] = name,
     TESELA_DTYPE_MAP(TESELA__ROW)
@@ -76,7 +76,7 @@ bool tesela__dtype_code_read(const char *text, size_t length, tesela__dtype_code
   return length > 1;
 }
 
-/* ---- names other communities use ---- */
+/* ---- other names ---- */
 
 enum { DTYPE_PLAIN = 1, DTYPE_NUMPY = 2, DTYPE_TORCH = 4, DTYPE_ALL = 7, LONGEST_FOREIGN = 40 };
 
@@ -150,7 +150,7 @@ static tesela_dtype dtype_by_width(const char *lower, size_t length) {
   return TESELA_DTYPE_NONE;
 }
 
-/* float8_e4m3fn, float4_e2m1fn: the name of the bits as XLA has it, after "f". */
+/* float8_e4m3fn, float4_e2m1fn: XLA's name of the bits, after "f". */
 static tesela_dtype dtype_by_form(const char *lower, size_t length) {
   static const char *const prefixes[] = {"float", "f"};
   char plain[LONGEST_FOREIGN];

@@ -16,7 +16,7 @@ static int digit_class(const tesela_digit *digit) {
   return digit->source < 0 ? 1 : 0;
 }
 
-/* Order of layout->digit; 0 keeps the order in which they came. */
+/* Order of layout->digit; 0 keeps the order of creation. */
 static int digit_order(const tesela_digit *a, const tesela_digit *b) {
   int class_a = digit_class(a), class_b = digit_class(b);
   if (class_a != class_b) return class_a - class_b;
@@ -61,9 +61,9 @@ static void sort_by_place(tesela_layout *layout) {
   }
 }
 
-/* Smallest and largest sum of the digits of one target, and whether their strides nest: then no two of their values meet. A
-   broadcast digit of a dim does not overlap, since with 0 in its place the element exists too; for a join this does
-   not hold. */
+/* Smallest and largest sum of the digits of one target, and whether their strides nest: then no two of their values
+   meet. A broadcast digit (stride 0) of a dim does not count as overlap: the element with value 0 there exists, too.
+   For a digit of a join this need not be true. */
 typedef struct reach {
   int64_t low, high;
   bool nested, empty;
@@ -95,8 +95,8 @@ static int64_t filled(int64_t bits) {
   return bits;
 }
 
-/* An upper bound of the swizzled places for plain ones up to `high`. A stage may set the bits `target`; if `high` has one of
- * these, a smaller place may have all bits below it. */
+/* An upper bound of the swizzled places for plain ones up to `high`. A stage may set the bits `target`; if `high` has
+ * one of these, a smaller place may have all bits below it. */
 static int64_t swizzled_high(const tesela_layout *layout, int32_t axis, int64_t high) {
   for (int32_t s = 0; s < layout->n_swizzles; s++) {
     const tesela_swizzle *stage = &layout->swizzle[s];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index.c - indices and the numbers of elements, in an order of the dims; no layout, no padding.
+ * index.c - indices <-> numbers of elements, in any order of the dims; no layout, no padding.
  *
  *   shape (3,5)   last dim fastest: (2,3) is 2*5 + 3 = 13   first dim fastest: 3*3 + 2 = 11
  */
@@ -13,7 +13,7 @@ static int32_t index_dim(int32_t rank, const int32_t *minor_to_major, int32_t k)
   return minor_to_major ? minor_to_major[k] : rank - 1 - k;
 }
 
-/* Is this a shape, an order of its dims, and are there at most 2^63 - 1 elements? */
+/* Check a shape, an order of its dims, and that there are at most 2^63 - 1 elements. */
 static tesela_status check_index_shape(int32_t rank, const int64_t *shape, const int32_t *minor_to_major,
                                        int64_t *elements, tesela_error *err) {
   uint32_t seen = 0;
@@ -65,7 +65,8 @@ tesela_status tesela_index_from_number(int32_t rank, const int64_t *shape, const
   tesela_status status = check_index_shape(rank, shape, minor_to_major, &elements, err);
   if (status != TESELA_OK) return status;
   if (number < 0 || number >= elements)
-    return tesela__fail(err, TESELA_E_RANGE, -1, "element %" PRId64 "; there are %" PRId64, number, elements);
+    return tesela__fail(err, TESELA_E_RANGE, -1, "element %" PRId64 " does not exist; the array has %" PRId64,
+                        number, elements);
   for (int32_t k = 0; k < rank; k++) {
     int32_t d = index_dim(rank, minor_to_major, k);
     index[d] = number % shape[d];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index_text.c - what people write to name an element or a place: "2,3", "[2,3]", "17", "5:3".
+ * index_text.c - texts that name an element or a place: "2,3", "[2,3]", "17", "5:3".
  */
 #include <stdio.h>
 

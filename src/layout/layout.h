@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout.h - what the files of the layout core share.
+ * layout.h - shared by the files of the layout core.
  */
 #ifndef TESELA_SRC_LAYOUT_H
 #define TESELA_SRC_LAYOUT_H
@@ -32,7 +32,7 @@ typedef struct tesela__chain {
 } tesela__chain;
 tesela__chain tesela__chain_of(const tesela_layout *layout, int32_t coordinate);
 
-/* Is the chain even: does every digit but the first fill the previous step exactly? */
+/* Is the chain even: does every digit except the first fill the previous step exactly? */
 bool tesela__chain_is_even(const tesela_layout *layout, tesela__chain chain);
 
 /* Does any dim have extent 0? Then there is no element. */
@@ -45,7 +45,7 @@ void tesela__map(const tesela_layout *layout, const int64_t *index, int64_t *val
 /* Compute a coordinate from its digits, the finest first; false: a value that no element has. */
 bool tesela__put_together(const tesela_layout *layout, int32_t coordinate, const int64_t *q, int64_t *value);
 
-/* Does a place (a number, of a join) belong to two values of the digits of a target? For strides that do not nest. */
+/* Does a place (of a join: a value) belong to two values of the digits of a target? For strides that do not nest. */
 typedef enum tesela__sharing {
   TESELA__PLACES_UNIQUE,
   TESELA__PLACES_SHARED,
@@ -62,8 +62,8 @@ int64_t tesela__swizzle(const tesela_layout *layout, int32_t axis, int64_t place
 /* The values of all active digits and coordinates at a place on each axis; false: padding. No checks. */
 bool tesela__locate(const tesela_layout *layout, const int64_t *place, int64_t *q, int64_t *value);
 
-/* The number of places from one on whose elements continue along one dim by a fixed step, without a carry; q and value are
- * those of tesela__locate. *dim is -1 if the answer is 1 because no dim continues. */
+/* The number of places, from the one of q and value (tesela__locate) on, whose elements continue along one dim by a
+ * fixed step, without a carry. If no dim continues, it is 1 and *dim is -1. */
 int64_t tesela__places_without_carry(const tesela_layout *layout, const int64_t *q, const int64_t *value,
                                      int32_t *dim, int64_t *step);
 
@@ -77,8 +77,8 @@ tesela_status tesela__check_index(int32_t rank, const int64_t *shape, const int6
 /* TESELA_E_INVALID for a layout that is not finished. */
 tesela_status tesela__check_finished(const tesela_layout *layout, tesela_error *err);
 
-/* Check that the places of a layout can be walked: finished, one axis, no swizzle; `unique`: and each place has one element (no
- * replicas, no overlap). `what` names the operation in the message. */
+/* Check that the places of a layout can be walked: finished, one axis, no swizzle; `unique`: and each place has one
+ * element (no replicas, no overlap). `what` names the operation in the message. */
 tesela_status tesela__check_plain(const tesela_layout *layout, bool unique, const char *what,
                                   tesela_error *err);
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout_compare.c - are two layouts the same relation, and if not, which is the first element that differs?
+ * layout_compare.c - compares two layouts as relations, and finds the first element that differs.
  *
  * Both are made canonical. Dims that joins tie together form groups; the place of an element is a sum over the groups,
- * so the layouts are equal exactly if the places of element 0 are equal and each group adds the same. The first
- * element that differs has all coordinates 0 outside one group, so the smallest of the groups' first is the answer.
+ * so the layouts are equal if and only if the places of element 0 are equal and each group adds the same. The first
+ * element that differs has coordinates 0 outside one group, so it is the smallest of the first differences of the
+ * groups.
  *
  *   one dim        its chains are compared as profiles (profile.c)
- *   joined dims    as one profile over the joined coordinate if both sides allow it; else all elements of a box of two periods
- *   in each dim, if it is small enough
+ *   joined dims    as one profile over the joined coordinate if both sides allow it; else all elements of a box of two
+ *                  periods in each dim, if it is small enough
  *
  * Replicas are compared separately: the places of an element are its first place plus a set that is the same for all
  * elements. If swizzles differ, or replicas overlap, small layouts are compared element by element, copy by copy.
@@ -50,7 +51,7 @@ static bool add_to_profile(tesela__profile *profile, const tesela_layout *layout
     profile->step[profile->n] = digit->step * weight; /* below the number of elements */
     profile->stride[profile->n++] = digit->axis == axis ? digit->stride : 0;
   }
-  if (chain.n == 0 && profile->n < TESELA_MAX_DIGITS) { /* adds nothing, but ends the digits before it */
+  if (chain.n == 0 && profile->n < TESELA_MAX_DIGITS) { /* adds nothing, but limits the digits before it */
     profile->step[profile->n] = weight;
     profile->stride[profile->n++] = 0;
   }
@@ -87,7 +88,7 @@ static void find_groups(const comparison *c, uint32_t *group) {
     }
 }
 
-/* The group's part of the place as a profile over the row-major number of its dims. */
+/* The group's part of the place as a profile over the row-major number of its dims; false: not expressible. */
 static bool flatten(const tesela_layout *layout, uint32_t dims, int32_t axis, tesela__profile *profile) {
   int64_t weight = 1, weights[TESELA_MAX_RANK];
   int32_t join = -1;
@@ -101,7 +102,7 @@ static bool flatten(const tesela_layout *layout, uint32_t dims, int32_t axis, te
     if (!(dims >> d & 1)) continue;
     tesela__chain chain = tesela__chain_of(layout, d);
     const tesela_digit *digit = &layout->digit[chain.first];
-    if (chain.n == 1 && digit->join >= 0) { /* the last dims, whole into one join, with the very weights */
+    if (chain.n == 1 && digit->join >= 0) { /* the last dims, whole in one join, with equal weights */
       if ((join >= 0 && join != digit->join) || digit->stride != weights[d]) return false;
       join = digit->join;
     } else if (layout->shape[d] > 1 && (join >= 0 || !add_to_profile(profile, layout, d, weights[d], axis))) {
@@ -112,8 +113,8 @@ static bool flatten(const tesela_layout *layout, uint32_t dims, int32_t axis, te
          (layout->join[join].offset == 0 && add_to_profile(profile, layout, layout->rank + join, 1, axis));
 }
 
-/* The period of dim d, for which f(x + period) - f(x) is constant: the first step of its chain; if that digit feeds a join with
- * weight w and first step s, times s / gcd(s, w). 0: unknown (joins of joins). */
+/* The period of dim d, for which f(x + period) - f(x) is constant: the first step of its chain; if that digit feeds a
+ * join with weight w and first step s, times s / gcd(s, w). 0: unknown (joins of joins). */
 static int64_t period_of(const tesela_layout *layout, int32_t d) {
   tesela__chain chain = tesela__chain_of(layout, d);
   if (chain.n == 0) return 1;
@@ -240,7 +241,7 @@ static bool replicas_overlap(const tesela_layout *layout) {
   return false;
 }
 
-/* Sets of replicas, canonical: contiguous ones are one digit, and without overlap the form is unique. */
+/* Compare sets of replicas. In canonical form contiguous ones are one digit; without overlap the form is unique. */
 static tesela_status compare_replicas(const comparison *c, bool *same, tesela_error *err) {
   int32_t n_a = c->a->n_active - c->a->n_mapped, n_b = c->b->n_active - c->b->n_mapped;
   *same = n_a == n_b;
@@ -271,7 +272,7 @@ static tesela_status compare_places(comparison *c, tesela_error *err) {
   uint32_t group[TESELA_MAX_RANK];
   find_groups(c, group);
   for (int32_t d = 0; d < c->a->rank && status == TESELA_OK; d++) {
-    bool first = (group[d] & (((uint32_t)1 << d) - 1)) == 0; /* dim of its group */
+    bool first = (group[d] & (((uint32_t)1 << d) - 1)) == 0; /* is d the first of its group? */
     if (first) status = compare_group(c, group[d], err);
   }
   return status;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout_program.c - a layout as transpose, pad and reshape: building, tracing back, executing, printing.
+ * layout_program.c - a layout as steps (transpose, pad, reshape): building, tracing back, executing, printing.
  *
- * A step stores its numbers and the shape after it, so every prefix of a program is a program. Digits are not used: the program
- * is a second definition of a layout, and the tests compare it with the first.
+ * A step stores its numbers and the shape after it, so every prefix of a list of steps is valid. Digits are not used:
+ * the steps are a second definition of a layout, which the tests compare with the first.
  *
- * A place is traced back step by step. Its row-major number survives a reshape; a transpose or a pad splits the number over the
- * shape after the step and joins it over the shape before.
+ * A place is traced back step by step. A reshape keeps its row-major number; for a transpose or a pad the number is
+ * split over the shape after the step and joined over the shape before.
  */
 #include <tesela/layout.h>
 
@@ -14,7 +14,7 @@
 
 /* ---- shapes ---- */
 
-/* The product of n extents >= 0; 0 if one is 0, for any others. */
+/* The product of n extents >= 0; 0 if one is 0, whatever the others. False: it does not fit. */
 static bool extents_product(int32_t n, const int64_t *extent, int64_t *product) {
   *product = 1;
   for (int32_t i = 0; i < n; i++)
@@ -145,6 +145,8 @@ tesela_status tesela_program_add(tesela_program *program, tesela_step_kind kind,
   int32_t rank;
   int64_t after[TESELA_MAX_DIGITS], elements;
   const int64_t *before = tesela_program_shape(program, program->n_steps, &rank);
+  if ((size_t)kind >= sizeof step_kinds / sizeof step_kinds[0])
+    return tesela__fail(err, TESELA_E_RANGE, -1, "unknown kind of step %d", (int)kind);
   if (n < 0 || n > TESELA_MAX_DIGITS)
     return tesela__fail(err, TESELA_E_LIMIT, -1, "a step of %" PRId32 " dims; expected 0 to %d", n,
                         TESELA_MAX_DIGITS);
@@ -169,7 +171,7 @@ tesela_status tesela_program_add(tesela_program *program, tesela_step_kind kind,
 
 /* ---- tracing back ---- */
 
-/* The number that cell `at` of the array after step s had before it, -1 for a cell that the step added. */
+/* The number that cell `at` of the array after step s had before it; -1: the step added the cell. */
 static int64_t number_before(const tesela_program *program, int32_t s, int64_t at) {
   const tesela_step *step = &program->step[s];
   const int64_t *numbers = &program->number[step->first], *after = &program->number[step->shape];
@@ -188,7 +190,7 @@ static int64_t number_before(const tesela_program *program, int32_t s, int64_t a
   return number;
 }
 
-/* `place` is inside the last array. */
+/* The element at a place of the last array, or -1. */
 static int64_t source_of(const tesela_program *program, int64_t place) {
   for (int32_t s = program->n_steps - 1; s >= 0 && place >= 0; s--) place = number_before(program, s, place);
   return place;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout_run.c - the run from a place: neighbouring places whose elements have one fixed step.
+ * layout_run.c - the run from a place: neighbouring places whose elements have one fixed step, or that are all padding.
  *
- * The digits of the axis are an odometer over its places, the smallest stride fastest; where the stride is negative, a
- * digit counts down. From the place on, take the largest block that continues provably, without a test of each place:
+ * The digits of the axis are an odometer over its places, the smallest stride fastest; a digit with a negative stride
+ * counts down. The run grows by the largest blocks that provably continue it, without a test of each place:
  *
- *   elements   all values of some levels and the rest of the values of the next, if these levels are dense and their elements
- *   increase evenly padding    the rest of the values of a level, if 0 in all faster ones is not an element either (larger
- *   digits never turn padding into an element); and places without values
+ *   elements   all values of some levels and the rest of the values of the next, if these levels are dense and their
+ *              elements increase evenly
+ *   padding    the rest of the values of a level, if 0 in all faster ones is not an element either (larger digits never
+ *              turn padding into an element); and places without values
  *
  * Places of interleaved strides do not form an odometer: they are tried one by one, at most MOST_BLOCKS.
  *
- * Blocks grow and shrink as a carry does, so their number is about twice the number of digits. A join may hide more: its parts
- * are tested for a run of the fastest digit at a time, MOST_BLOCKS times.
+ * Blocks grow and shrink as a carry does, so their number is about twice the number of digits. With a join, a block is
+ * only a run of the fastest digit, so there may be more, up to MOST_BLOCKS.
  */
 #include "layout/layout.h"
 
@@ -27,7 +28,7 @@ static const tesela_digit *fastest(const tesela_layout *layout) {
   return NULL;
 }
 
-/* The part of join j with the smallest weight; NULL if it has none. */
+/* The part of join j with the smallest weight, or NULL. */
 static const tesela_digit *lightest_part(const tesela_layout *layout, int32_t j) {
   for (int32_t i = layout->n_active - 1; i >= 0; i--) {
     const tesela_digit *digit = &layout->digit[layout->by_place[i]];
@@ -73,9 +74,9 @@ typedef struct level {
   int32_t number; /* of the digit */
   bool down;      /* the digit counts down as the places go up */
   int64_t size;   /* places per value */
-  int64_t at;     /* values passed at the current place */
+  int64_t at;     /* number of its values before the current place */
   int64_t base;   /* the place where at is 0 */
-  int64_t next;   /* the first place after all its values, from slower levels */
+  int64_t next;   /* the first place after all its values */
 } level;
 
 typedef struct odometer {
@@ -117,7 +118,7 @@ static bool look(odometer *o, int64_t place, int64_t *element) {
   return here;
 }
 
-/* Set the levels to a place. Returns 0, or if no values give this place, the places from here to one that some give. */
+/* Set the levels to a place. Returns 0; if no values give this place, the distance to the next place that some give. */
 static int64_t set_levels(odometer *o, int64_t place) {
   int64_t base = o->lowest, next = o->layout->axis[0].extent;
   if (place < base) return base - place;
@@ -134,7 +135,8 @@ static int64_t set_levels(odometer *o, int64_t place) {
   return place == base ? 0 : next - place;
 }
 
-/* How much the digits of a coordinate up to number `last` may grow before its value is padding; -1 if it is padding already. */
+/* How much the digits of a coordinate up to number `last` may grow before its value is padding; -1 if it is padding
+ * already. */
 static int64_t slack(const tesela_layout *layout, int32_t coordinate, const int64_t *q, int32_t last) {
   tesela__chain chain = tesela__chain_of(layout, coordinate);
   int64_t sum = 0, least = INT64_MAX;
@@ -165,7 +167,7 @@ static void with_faster(const odometer *o, int32_t k, bool highest, int64_t *q) 
 
 /* ---- blocks ------------------------------------------------------------------------------------------------ */
 
-/* Values of level k, from the current one on, for which all faster levels can take all their values: elements. */
+/* The number of values of level k, from the current one on, for which all values of all faster levels are elements. */
 static int64_t whole_values(const odometer *o, int32_t k) {
   const level *l = &o->level[k];
   int64_t q[TESELA_MAX_DIGITS];
@@ -179,7 +181,7 @@ static int64_t whole_values(const odometer *o, int32_t k) {
 /* The number of places from here on with elements that increase by `step`: at least 1, this place. */
 static int64_t element_block(odometer *o, int64_t place, int64_t step) {
   int64_t best = 1, size = 1, rise;
-  (void)set_levels(o, place); /* an element is there, so some values give the place */
+  (void)set_levels(o, place); /* returns 0: the place has an element */
   if (o->n > 0 && o->level[0].digit->source >= o->layout->rank) {
     int64_t move;
     int32_t dim;
@@ -189,18 +191,19 @@ static int64_t element_block(odometer *o, int64_t place, int64_t step) {
   for (int32_t k = 0; k < o->n; k++) {
     const level *l = &o->level[k];
     int32_t d = l->digit->source;
-    if (l->size != size || d < 0 || d >= o->layout->rank) break; /* a gap, a hole, or a join to look into */
+    if (l->size != size || d < 0 || d >= o->layout->rank) break; /* a gap, a hole, or a join */
     int64_t own = l->digit->step * o->weight[d];
     if (!tesela__mul(step, size, &rise) || rise != (l->down ? -own : own)) break; /* uneven from here on */
     int64_t values = whole_values(o, k);
     if (values > 0) best = values * size;
-    if (l->at != 0) break; /* slower levels are not at their start */
+    if (l->at != 0) break; /* slower levels need this one at its start */
     size *= l->digit->extent;
   }
   return best;
 }
 
-/* The value of level k from which on all is padding, for any faster levels; beyond its extent: no such value. */
+/* The first value of level k with only padding from there on, for all values of faster levels; beyond its extent: no
+ * value. */
 static int64_t padded_from(const odometer *o, int32_t k) {
   const level *l = &o->level[k];
   int64_t q[TESELA_MAX_DIGITS];

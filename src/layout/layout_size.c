@@ -9,7 +9,7 @@ tesela_status tesela_layout_sizes(const tesela_layout *layout, tesela_sizes *siz
   tesela_status status = tesela__check_finished(layout, err);
   if (status != TESELA_OK) return status;
   tesela_sizes s = {.logical_elements = 1, .elements = 1};
-  for (int32_t d = 0; d < layout->rank; d++) s.logical_elements *= layout->shape[d]; /* begin checked it */
+  for (int32_t d = 0; d < layout->rank; d++) s.logical_elements *= layout->shape[d]; /* fits: begin */
   for (int32_t a = 0; a < layout->n_axes; a++)
     if (!tesela__mul(s.elements, layout->axis[a].extent, &s.elements)) goto overflow;
   int64_t natural = 8 * (int64_t)tesela_dtype_bytes(layout->dtype);

@@ -2,9 +2,9 @@
 /*
  * map.c - element to place and place to element.
  *
- * Forward, in the order of digit[]: split the coordinate by decreasing step, add each quotient times its stride to an axis or
- * to a later join. Backward: split each place by decreasing stride, compute joins from the last to the first, split them into
- * their parts, and compute the dims. A value that no element has, at any point, is padding.
+ * Forward, in the order of digit[]: split the coordinate by decreasing step, add each quotient times its stride to an
+ * axis or to a later join. Backward: split each place by decreasing stride, compute joins from the last to the first,
+ * split them into their parts, and compute the dims. A value that no element has, at any point, is padding.
  */
 #include <stdio.h>
 
@@ -92,7 +92,7 @@ tesela_status tesela__check_index(int32_t rank, const int64_t *shape, const int6
   return TESELA_OK;
 }
 
-/* The place of a layout with one axis and no joins and swizzles, the usual one: without room for the values of joins. */
+/* The place in the usual layout: one axis, no joins, no swizzles. */
 static int64_t map_simply(const tesela_layout *layout, const int64_t *index) {
   int64_t place = layout->axis[0].offset, rest = 0;
   int32_t source = -1;
@@ -195,7 +195,7 @@ static bool take_apart(const tesela_layout *layout, int32_t target, int64_t rest
   return rest == 0;
 }
 
-/* Every partial value must fit under the next step. */
+/* Every partial value must be below the next step. */
 bool tesela__put_together(const tesela_layout *layout, int32_t coordinate, const int64_t *q, int64_t *value) {
   tesela__chain chain = tesela__chain_of(layout, coordinate);
   int64_t sum = 0;

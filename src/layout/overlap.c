@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * overlap.c - places of digits whose strides do not nest: does one place belong to two values, and which value gives a place?
+ * overlap.c - places of digits whose strides do not nest: does one place belong to two values, and which value gives a
+ * place?
  *
- * Strides nest if each is above all that the smaller ones reach together; then no place belongs to two values, and division
- * by decreasing stride finds the value. Else both questions are one search, for values v of the digits, by decreasing stride:
+ * Strides nest if each is above all that the smaller ones reach together; then no place belongs to two values, and
+ * division by decreasing stride finds the value. Else both questions are one search, for values v of the digits, by
+ * decreasing stride:
  *
  *   shared    v from -(extent-1) to extent-1, the difference of two values, with sum v * stride = 0
  *   inverse   v from 0 to extent-1, with sum v * stride = place
  *
- * At each digit only those v are tried that leave what the digits after it reach, and a multiple of the gcd of their strides:
- * extents 3, 2 and strides 2, 3 (the places 0 2 4 3 5 7): of -1 to 1 the digit of stride 3 can only be 0, since 3 is not a
- * multiple of 2. Then the other one is 0, too, so no place is shared.
+ * At each digit only those v are tried whose remainder is within reach of the digits after it, and a multiple of the
+ * gcd of their strides. Example: extents 3, 2 and strides 2, 3 (places 0 2 4 3 5 7). Of -1 to 1 the digit of stride 3
+ * can only be 0, since 3 is not a multiple of 2. Then the other digit is 0, too, so no place is shared.
  *
- * The search for shared places ends after OVERLAP_STEPS values: then it is not decided. Two values that start alike for a
- * place differ by a start that the first search tried; so where it ended with "none", the inverse tries at most
- * twice as many.
+ * The search for shared places stops undecided after OVERLAP_STEPS values. Two partial values that the inverse tries
+ * for a place differ by a partial difference that the first search tried; so if that search found no shared place, the
+ * inverse tries at most twice as many values.
  *
- * Values of padding do not count: two values count only if both are of elements as far as their own digits say.
- * Whether a value of a join is one of an element is not looked at; that a place is shared by such values decides nothing.
+ * Values of padding do not count: both values must be of elements as far as their own digits decide. Whether a value of
+ * a join is that of an element is not checked; if such values share a place, the answer is undecided.
  */
 #include "layout/layout.h"
 
@@ -31,13 +33,13 @@ typedef struct overlap_level {
   int64_t least, most;       /* sums of the levels after this one */
   int64_t modulus, inverse;  /* v * stride = rest (mod gcd after) if v = rest / gcd * inverse (mod modulus) */
   int64_t gcd;               /* of this stride and those after it */
-  int64_t rest, value, last; /* of the search: what is to be reached, the value tried, the last one */
+  int64_t rest, value, last; /* search: the sum to reach, the current value, the last one */
   bool zero;                 /* all values before are 0 */
 } overlap_level;
 
 typedef struct overlap_search {
   const tesela_layout *layout;
-  bool differences; /* else one value */
+  bool differences; /* of two values; else values */
   int32_t n;
   int64_t steps_left;
   bool undecided;
@@ -68,7 +70,8 @@ static int64_t inverse_mod(int64_t a, int64_t m) {
   return x < 0 ? x + m : x;
 }
 
-/* The digits of a target as levels; false if sums of them could be above 2^60. Holes hold elements at 0 alone. */
+/* The digits of a target as levels; false if sums of them could be above 2^60. Without holes, which have elements only
+ * at 0. */
 static bool overlap_start(overlap_search *search, const tesela_layout *layout, int32_t target,
                           bool differences) {
   search->layout = layout;
@@ -103,8 +106,7 @@ static bool overlap_start(overlap_search *search, const tesela_layout *layout, i
 static bool overlap_enter(overlap_search *search, int32_t k, int64_t rest, bool zero) {
   overlap_level *l = &search->level[k];
   int64_t low = -floor_div(l->most - rest, l->stride), high = floor_div(rest - l->least, l->stride);
-  low = tesela__max(low,
-                    search->differences && zero ? 0 : l->low); /* a difference or its opposite: one of them */
+  low = tesela__max(low, search->differences && zero ? 0 : l->low); /* one of a difference and its opposite */
   high = tesela__min(high, l->high);
   l->rest = rest;
   l->zero = zero;
@@ -130,7 +132,7 @@ static bool overlap_is_element(const tesela_layout *layout, const int64_t *q) {
   return true;
 }
 
-/* The levels' values as those of digits: differences above 0 in one, the others in the other; else the value in `above`. */
+/* Convert levels to digits. Differences: positive ones to `above`, negative ones to `below`; values: to `above`. */
 static void overlap_values(const overlap_search *search, int64_t *above, int64_t *below) {
   const tesela_layout *layout = search->layout;
   for (int32_t i = 0; i < layout->n_active; i++) above[i] = below[i] = 0;
@@ -146,7 +148,7 @@ static void overlap_values(const overlap_search *search, int64_t *above, int64_t
   }
 }
 
-/* All levels have values that give the sum: is it what is looked for? */
+/* The values of all levels give the sum: are they a solution? */
 static bool overlap_accept(overlap_search *search, int64_t *above) {
   int64_t below[TESELA_MAX_DIGITS];
   const overlap_level *last = &search->level[search->n - 1];
@@ -156,7 +158,7 @@ static bool overlap_accept(overlap_search *search, int64_t *above) {
   for (int32_t k = 0; search->differences && k < search->n; k++)
     if (search->level[k].value != 0 &&
         search->layout->digit[search->level[k].number].source >= search->layout->rank) {
-      search->undecided = true; /* has an element this value of a join? */
+      search->undecided = true; /* does an element have this value of the join? */
       return false;
     }
   return true;
@@ -165,7 +167,7 @@ static bool overlap_accept(overlap_search *search, int64_t *above) {
 /* The first values that give the sum and are accepted; false without such values, or after too many steps. */
 static bool overlap_find(overlap_search *search, int64_t sum, int64_t *above) {
   int32_t k = 0;
-  if (search->n == 0) { /* holes alone: the one value is 0 */
+  if (search->n == 0) { /* only holes: the only value is 0 */
     int64_t below[TESELA_MAX_DIGITS];
     overlap_values(search, above, below);
     return !search->differences && sum == 0;
@@ -209,7 +211,7 @@ tesela__sharing tesela__places_shared(const tesela_layout *layout, int32_t targe
 bool tesela__value_at(const tesela_layout *layout, int32_t target, int64_t place, int64_t *q) {
   overlap_search search = {.steps_left = -1};
   int64_t found[TESELA_MAX_DIGITS];
-  (void)overlap_start(&search, layout, target, false); /* the search for shared places started, too */
+  (void)overlap_start(&search, layout, target, false); /* true, as it was for shared places */
   int64_t least = 0,
           reach = search.n > 0 ? search.level[0].most + search.level[0].high * search.level[0].stride : 0;
   for (int32_t k = 0; k < search.n; k++) {

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile.c - where two one-dimensional digit profiles first differ.
+ * profile.c - finds the first difference of two one-dimensional digit profiles.
  *
- * A profile is f(x) = sum of q_k * stride_k, the digits q_k of x by decreasing step. On a window [a, a+n) it goes
- * on with the period of its first step s: f(x+s) = f(x) + stride. Two such functions with periods s and t that have
- * equal increments over s + t places have them everywhere (Fine and Wilf's theorem for words with two periods), so a
- * window longer than that need not be read to its end; what is left is cut at the multiples of the longer step, at
- * most three pieces, and in each piece that digit is constant and drops out. The depth is the number of digits.
+ * A profile is f(x) = sum of q_k * stride_k, the digits q_k of x by decreasing step. Its period is its first step s:
+ * f(x+s) = f(x) + stride. If two such functions with periods s and t have equal increments over s + t places, they have
+ * them everywhere (Fine and Wilf's theorem for words with two periods), so a longer window is cut to that length. It is
+ * then cut at the multiples of the longer step into at most three pieces; in each piece that digit is constant and
+ * drops out. The recursion depth is the number of digits.
  *
- * All numbers wrap mod 2^64: places are below 2^63, so two differ exactly if they differ mod 2^64.
+ * All numbers wrap mod 2^64: places are below 2^63, so two differ if and only if they differ mod 2^64.
  */
 #include "layout/profile.h"
 
 typedef struct side {
   const tesela__profile *profile;
   int32_t first; /* digits before it are constant in the window */
-  int64_t start; /* x - what those digits took, at the start of the window */
+  int64_t start; /* x at the start of the window, minus the part of those digits */
 } side;
 
 static int64_t step_of(const side *s) { return s->profile->step[s->first]; }
 
-/* The one digit left has step 1, or none is left: f is a straight line. */
+/* Is f a straight line: no digit remains, or one of step 1? */
 static bool is_line(const side *s) { return s->first >= s->profile->n || step_of(s) == 1; }
 
 static uint64_t slope(const side *s) {
   return s->first < s->profile->n ? (uint64_t)s->profile->stride[s->first] : 0;
 }
 
-/* Drop the digits that are constant over the window of n places; *base receives what they add. */
+/* Drop the digits that are constant over the window of n places; *base grows by what they add. */
 static side narrow(side s, int64_t n, uint64_t *base) {
   while (!is_line(&s)) {
     int64_t step = step_of(&s), q = s.start / step;
@@ -68,7 +68,7 @@ static int64_t first_difference(side a, side b, int64_t n, uint64_t offset, int3
     if (base_a != base_b) return 0;
     return n > 1 && slope(&a) != slope(&b) ? 1 : TESELA__EQUAL;
   }
-  /* A line's start is in its base already; the other side keeps its own. */
+  /* The base of a line includes its start, which the pieces add again: remove it. */
   int64_t step_a = is_line(&a) ? 1 : step_of(&a), step_b = is_line(&b) ? 1 : step_of(&b), window;
   if (tesela__add(step_a, step_b, &window)) n = tesela__min(n, window);
   if (is_line(&a)) base_a -= (uint64_t)a.start * slope(&a);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile.h - one-dimensional digit profiles and where two of them first differ.
+ * profile.h - one-dimensional digit profiles, and the first difference of two of them.
  */
 #ifndef TESELA_SRC_PROFILE_H
 #define TESELA_SRC_PROFILE_H

@@ -2,9 +2,9 @@
 /*
  * scan.c - all places in physical order.
  *
- * When the digits lie dense on the axis, they count like an odometer with the smallest stride fastest; each moves
- * one dim by its step, and the number of dims beyond their extent (n_bad) tells padding. A run is one turn of the fastest
- * digit, its padded end apart. With joins, uneven steps or gaps a run starts with a full inverse.
+ * If the digits are dense on the axis, they count like an odometer, the smallest stride fastest. Each moves one dim by
+ * its step; a place is padding if any dim is beyond its extent (n_bad counts them). A run is one turn of the fastest
+ * digit, its padded end a separate one. With joins, uneven steps or gaps each run starts with a full inverse.
  */
 #include <tesela/layout.h>
 
@@ -80,7 +80,7 @@ void tesela_scan_carry(tesela_scan *scan) {
   }
 }
 
-/* The digits as an odometer; a digit without a source counts a hole: all its values but 0 are padding. */
+/* Set the levels of the odometer. A digit without a source is a hole: all its values except 0 are padding. */
 static void scan_set_levels(tesela_scan *scan) {
   const tesela_layout *layout = scan->layout;
   scan->n_levels = -1; /* the fastest digit makes the run */

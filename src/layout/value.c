@@ -2,8 +2,8 @@
 /*
  * value.c - one element of a tensor, as text.
  *
- * Floating-point types narrower than 32 bits are described by a row of a table; the nearest value to a number is found
- * by looking at all of them.
+ * Each floating-point type narrower than 32 bits is a row of a table; the nearest value to a number is found by trying
+ * all codes.
  */
 #include <errno.h>
 #include <math.h>
@@ -60,11 +60,12 @@ const char *tesela_element_bits(const uint8_t *value, int32_t bits, char text[TE
 
 /* ---- floating point --------------------------------------------------------------------------------------- */
 
-typedef enum value_special {                   /* what the codes beyond the numbers are */
-                             VALUE_IEEE,       /* the highest exponent: infinities, NaN */
-                             VALUE_ALL_ONES,   /* NaN where exponent and mantissa are all ones */
-                             VALUE_MINUS_ZERO, /* NaN in the place of -0 */
-                             VALUE_NONE,
+/* The codes that are not finite. */
+typedef enum value_special {
+  VALUE_IEEE,       /* the highest exponent: infinities, NaN */
+  VALUE_ALL_ONES,   /* NaN if exponent and mantissa are all ones */
+  VALUE_MINUS_ZERO, /* NaN instead of -0 */
+  VALUE_NONE,
 } value_special;
 
 typedef struct value_form {
@@ -109,7 +110,8 @@ static double value_decode(const value_form *f, uint64_t code) {
   return negative ? -size : size;
 }
 
-/* The code whose value is nearest, of two the even one; *exists is false if the type has no such special value. */
+/* The code of the nearest value, ties to even; *exists false: above the largest number, or a special value the type
+ * lacks. */
 static uint64_t value_encode(const value_form *f, double number, bool *exists) {
   uint64_t best = 0;
   double distance = INFINITY, largest = 0;
@@ -129,11 +131,11 @@ static uint64_t value_encode(const value_form *f, double number, bool *exists) {
   }
   if (isfinite(number)) *exists = fabs(number) <= largest;
   if (isnan(number) && f->special == VALUE_IEEE)
-    best ^= (uint64_t)1 << (f->mantissa - 1) | 1; /* the quiet one */
+    best ^= (uint64_t)1 << (f->mantissa - 1) | 1; /* the quiet NaN */
   return best;
 }
 
-/* Six digits, or as many as read back as the same number. */
+/* Six digits, or more until the text reads back as the same number. */
 static const char *value_print_real(double number, bool single, char text[TESELA_ELEMENT_TEXT]) {
   for (int digits = 6; digits <= 17; digits++) {
     snprintf(text, TESELA_ELEMENT_TEXT, "%.*g", digits, number);
@@ -145,7 +147,7 @@ static const char *value_print_real(double number, bool single, char text[TESELA
   return text;
 }
 
-/* The number that `width` bytes, 4 or 8, hold. */
+/* The number in `width` bytes, 4 or 8. */
 static double value_real_of(const uint8_t *value, int width) {
   uint64_t code = value_get_code(value, 8 * width);
   uint32_t low = (uint32_t)code;
@@ -183,7 +185,7 @@ const char *tesela_element_print(const uint8_t *value, tesela_dtype dtype, int32
   if (!value || !text) return text;
   int32_t width = tesela_dtype_bits(dtype);
   uint64_t code = value_get_code(value, bits < width ? bits : width);
-  if (bits < width) return text; /* not enough to decide */
+  if (bits < width) return text; /* too few bits for the type */
   switch (tesela_dtype_family_of(dtype)) {
   case TESELA_FAMILY_BOOL:
     snprintf(text, TESELA_ELEMENT_TEXT, "%s", value_get_code(value, bits) ? "true" : "false");
@@ -254,7 +256,7 @@ static tesela_status value_not_a_number(tesela_dtype dtype, tesela_error *err) {
                       tesela_dtype_name(dtype));
 }
 
-/* The part of a text that is one number, as strtod reads it; *end is where it stops. */
+/* Read one number as strtod does; *end: the byte after it. */
 static tesela_status value_read_part(const char *text, tesela_dtype dtype, uint8_t *value, char **end,
                                      tesela_error *err) {
   const value_form *form = value_form_of(dtype);
@@ -280,7 +282,7 @@ static tesela_status value_read_part(const char *text, tesela_dtype dtype, uint8
     value_put_code(value, code);
   }
   if (isinf(number) && !memchr(text, 'n', (size_t)(*end - text)) && !memchr(text, 'N', (size_t)(*end - text)))
-    exists = false; /* 1e999 is not meant so */
+    exists = false; /* 1e999 is out of range, not inf */
   if (exists) return TESELA_OK;
   return tesela__fail(err, TESELA_E_RANGE, 0, "type %s cannot hold this number", tesela_dtype_name(dtype));
 }
@@ -316,7 +318,7 @@ static tesela_status value_read_bool(const char *text, uint8_t value[TESELA_ELEM
   return tesela__fail(err, TESELA_E_SYNTAX, 0, "expected true or false for an element of type pred");
 }
 
-/* The text with a NUL and the decimal point of the C library; false for what no element is written with. */
+/* Copy a text with a NUL and the C library's decimal point; false: too long, or a character that no element has. */
 static bool value_word(const char *text, size_t length, char word[VALUE_WORD]) {
   if (length >= VALUE_WORD) return false;
   for (size_t i = 0; i < length; i++) {

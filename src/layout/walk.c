@@ -2,16 +2,16 @@
 /*
  * walk.c - all elements in logical order.
  *
- * Inside a run only the finest digit of the innermost dim moves (layout.h does that inline). Between runs the digits
- * of the dims count like an odometer: additions and comparisons. Where a digit feeds a join, or steps do not
- * divide each other, a run starts with a full mapping instead, and is as long as nothing carries.
+ * Inside a run only the finest digit of the innermost dim moves (layout.h does that inline). Between runs the digits of
+ * the dims count like an odometer, with additions and comparisons only. If a digit feeds a join, or steps do not divide
+ * each other, each run starts with a full mapping instead and ends before a carry.
  */
 #include <tesela/layout.h>
 
 #include "layout/layout.h"
 
-/* How many times a coordinate can go up by one, itself included, before a digit carries; *stride receives what one
-   step adds to the place. */
+/* The number of values of a coordinate, from the current one on, before a digit carries; *stride receives what one step
+   adds to the place. */
 static int64_t steps_without_carry(const tesela_layout *layout, const int64_t *value, int32_t coordinate,
                                    int64_t *stride) {
   tesela__chain chain = tesela__chain_of(layout, coordinate);
@@ -28,7 +28,7 @@ static int64_t steps_without_carry(const tesela_layout *layout, const int64_t *v
   int64_t inner =
       steps_without_carry(layout, value, layout->rank + digit->join, stride); /* joins nest forward only */
   left = digit->stride <= 0 ? 1 : tesela__min(left, (inner - 1) / digit->stride + 1);
-  *stride = left > 1 ? *stride * digit->stride : 0; /* a step that is not taken may lead anywhere */
+  *stride = left > 1 ? *stride * digit->stride : 0; /* 0: no step follows */
   return left;
 }
 
@@ -52,7 +52,7 @@ static void walk_run(tesela_walk *walk) {
   walk->left = walk->run - 1;
 }
 
-/* One more along dim d, whose index has been raised: the digits count up, finest first. */
+/* Count the digits of dim d up by one, finest first; its index has been raised. */
 static void raise_digits(tesela_walk *walk, int32_t d) {
   for (int32_t i = walk->first[d] + walk->n[d] - 1; i >= walk->first[d]; i--) {
     const tesela_digit *digit = &walk->layout->digit[i];
@@ -74,7 +74,7 @@ static void reset_dim(tesela_walk *walk, int32_t d) {
 
 void tesela_walk_carry(tesela_walk *walk) {
   int32_t d = walk->inner;
-  if (d >= 0 && walk->n[d] > 0) { /* what the run moved inline */
+  if (d >= 0 && walk->n[d] > 0) { /* the inline moves of the run */
     walk->count[walk->first[d] + walk->n[d] - 1] += walk->run - 1;
     walk->share[d] += (walk->run - 1) * walk->stride;
   }

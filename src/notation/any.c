@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * any.c - a layout in any notation: the table of notations, which one a text is in, and reading, lowering and printing it through
- * its row.
+ * any.c - a layout in any notation: the table of notations; finds the notation of a text, and reads, lowers and prints
+ * through its row.
  *
- *   " device: f16[8] stick()"   ->   blanks, a name that demands a kind or a notation, the text
+ *   " device: f16[8] stick()"   ->   blanks, the name of a kind or a notation, the text
  *   "f32[3,5] Layout(..)"       ->   the array, for notations that need one, the text
  */
 #include "notation/any.h"
@@ -17,9 +17,9 @@
 
 /* ---- the rows ----------------------------------------------------------------------------------------------- */
 
-enum { ANY_XLA, ANY_EXPRESSION = 2, ANY_DEVICE }; /* rows that texts go to that no row claims */
+enum { ANY_XLA, ANY_EXPRESSION = 2, ANY_DEVICE }; /* rows for texts that no row claims */
 
-/* any.h documents the fields of a row. Rows without kinds are recognised, so that a message can name them. */
+/* any.h documents the fields of a row. Rows without kinds are only recognised, for messages. */
 static const tesela__notation_row any_rows[] = {
     {{"xla", "an XLA layout", "f32[3,5]{1,0:T(2,2)}", 0, TESELA__KIND(TESELA_KIND_XLA)},
      tesela__looks_xla,
@@ -97,13 +97,13 @@ const char *tesela_kind_words(tesela_kind kind) {
   return kind >= 1 && (int)kind <= ANY_KINDS ? any_kinds[kind - 1].words : NULL;
 }
 
-/* ---- what is requested -------------------------------------------------------------------------------------- */
+/* ---- the request -------------------------------------------------------------------------------------------- */
 
-/* By the name of a kind or of a notation. */
+/* A kind or a notation, requested by its name. */
 typedef struct any_wanted {
-  const char *name; /* NULL: nothing is demanded */
+  const char *name; /* NULL: no request */
   const char *words;
-  tesela_kind kind; /* 0: none */
+  tesela_kind kind; /* 0: any */
   const tesela__notation_row *row;
 } any_wanted;
 
@@ -111,7 +111,7 @@ static bool any_is_word(const char *word, const char *text, size_t length) {
   return strlen(word) == length && memcmp(word, text, length) == 0;
 }
 
-/* The notations that are read: "xla, jax, register, device". */
+/* The notations that tesela reads: "xla, jax, register, device". */
 static void any_list_names(char *out, size_t room) {
   size_t n = 0;
   for (int i = 0; i < ANY_ROWS; i++)
@@ -142,14 +142,14 @@ static bool any_allows(const any_wanted *wanted, const tesela__notation_row *row
   return wanted->kind == 0 || (row->facts.kinds >> wanted->kind & 1) != 0;
 }
 
-/* ---- which notation ----------------------------------------------------------------------------------------- */
+/* ---- the notation of a text --------------------------------------------------------------------------------- */
 
-/* A text in its parts. */
+/* A text and its parts. */
 typedef struct any_text {
-  const char *text; /* without blanks before it, after a name with a colon */
+  const char *text; /* without leading blanks, after an optional `name:` */
   size_t length, used;
-  size_t trimmed; /* bytes without blanks at the end */
-  size_t at;      /* of it in the whole text */
+  size_t trimmed; /* length without trailing blanks */
+  size_t at;      /* offset in the whole text */
   size_t array;   /* bytes of an array before the layout */
   any_wanted named, demanded;
 } any_text;
@@ -186,7 +186,7 @@ static bool any_claims(const tesela__notation_row *row, const any_text *t) {
 static tesela_status any_find_row(const any_text *t, const tesela__notation_row **row, tesela_error *err) {
   const tesela__notation_row *claim[2] = {NULL, NULL}, *other = NULL, *allowed = NULL;
   int n = 0;
-  for (int i = ANY_ROWS - 1; i >= 0; i--) { /* so that the first row of each sort is kept */
+  for (int i = ANY_ROWS - 1; i >= 0; i--) { /* backwards: `other` and `allowed` end as the first */
     bool may = any_allows(&t->named, &any_rows[i]) && any_allows(&t->demanded, &any_rows[i]);
     if (may) allowed = &any_rows[i];
     if (!any_claims(&any_rows[i], t)) continue;
@@ -226,7 +226,7 @@ tesela_status tesela_notation_find(const char *text, size_t length, const tesela
 
 /* ---- reading ------------------------------------------------------------------------------------------------ */
 
-/* Move what was found in a part of a text: positions count from the start of the whole text. */
+/* Shift positions found in a part of a text, so that they count from the start of the whole text. */
 static tesela_status any_shift(tesela_status status, size_t by, tesela_xla_repairs *repairs,
                                tesela_error *err) {
   if (status != TESELA_OK && err && err->at >= 0) err->at += (int64_t)by;
@@ -235,7 +235,7 @@ static tesela_status any_shift(tesela_status status, size_t by, tesela_xla_repai
   return status;
 }
 
-/* Can a value of this row be what is requested? A device layout may become an XLA layout. */
+/* Can a layout of this row satisfy the request? A device layout may become an XLA layout. */
 static bool any_can_be(const any_wanted *wanted, const tesela__notation_row *row) {
   return any_allows(wanted, row) ||
          (wanted->kind == TESELA_KIND_XLA && row->facts.kinds == TESELA__KIND(TESELA_KIND_DEVICE));
@@ -267,7 +267,7 @@ static tesela_status any_check_row(const any_text *t, const tesela__notation_row
   return TESELA_OK;
 }
 
-/* What was read as what is requested. */
+/* Convert the layout to the requested kind, or refuse it. */
 static tesela_status any_check_kind(const any_text *t, tesela_any_layout *any, tesela_error *err) {
   const any_wanted *wanted[] = {&t->named, &t->demanded};
   for (int i = 0; i < 2; i++) {

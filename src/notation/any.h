@@ -10,14 +10,15 @@
 /* The bit of a kind in tesela_notation.kinds. */
 #define TESELA__KIND(kind) (UINT32_C(1) << (kind))
 
-/* A text has no blanks before it; with TESELA_NEEDS_ARRAY the array before it is removed and passed in the options. */
+/* Texts have no leading blanks; with TESELA_NEEDS_ARRAY the array before the layout is removed and passed in the
+ * options. */
 typedef struct tesela__notation_row {
   tesela_notation facts;
-  /* Does the text, without blanks at its end, begin as this notation does? True for no text that another notation can mean,
-   * except for real ties. */
+  /* Does the text, without trailing blanks, begin like this notation? At most one notation answers true, except for
+   * real ties. */
   bool (*looks_like)(const char *text, size_t length);
-  /* NULL: recognised, not read yet. Sets out->kind and the value of that kind; the whole text must be used. With
-     TESELA_NEEDS_ARRAY options->array is there. */
+  /* Sets out->kind and the value of that kind, and must use the whole text. options->array is set with
+   * TESELA_NEEDS_ARRAY. NULL: the notation is recognised, but not read yet. */
   tesela_status (*read)(const char *text, size_t length, const tesela_layout_read_options *options,
                         tesela_any_layout *out, tesela_error *err);
   tesela_status (*print)(const tesela_any_layout *any, const tesela_writer *to, tesela_error *err);
@@ -38,13 +39,14 @@ bool tesela__looks_tvm(const char *text, size_t length);
 bool tesela__looks_torch(const char *text, size_t length);
 bool tesela__looks_einops(const char *text, size_t length);
 
-/* The length of the array that precedes a layout: 9 for "f32[3,5] Layout(..)". 0 without an array, or without text after it. */
+/* The length of the array that precedes a layout: 9 for "f32[3,5] Layout(..)". 0 without an array, or without text
+ * after it. */
 size_t tesela__array_before(const char *text, size_t length);
 
-/* Does a text that no notation claims, since it is wrong, begin like a register layout or tile? */
+/* Does a wrong text, which no notation claims, begin like a register layout or tile? */
 bool tesela__near_expression(const char *text, size_t length);
 
-/* ---- any_rows.c: what the rows read, print and lower ---- */
+/* ---- any_rows.c: read, print and to_layout of each ---- */
 
 tesela_status tesela__any_read_xla(const char *text, size_t length, const tesela_layout_read_options *options,
                                    tesela_any_layout *out, tesela_error *err);

@@ -17,7 +17,7 @@ tesela_status tesela__any_relate_xla(const tesela_any_layout *any, tesela_layout
   return tesela_xla_to_layout(&any->shape, layout, err);
 }
 
-/* An XLA layout on the array of the caller. */
+/* The caller's array with an XLA layout. */
 static tesela_status any_on_array(const tesela_layout_read_options *options, const tesela_xla_layout *layout,
                                   tesela_any_layout *out, tesela_error *err) {
   if (layout->rank != options->array->rank)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recognize.c - which notation a text is in, by how it begins: looks_like of each row of any.c.
+ * recognize.c - the notation of a text from its beginning: looks_like of each row of any.c.
  *
- * Each is exact where notations resemble each other, so that no two claim one text: three tuples are a device layout, two with a
- * colon between them are CuTe's; Layout( is JAX's, Layout< CuTe's; NCHW16c is TVM's, nChw16c oneDNN's, and AB16b16a both.
+ * Each is exact where notations resemble each other, so two claim a text only if both can mean it: three tuples are a
+ * device layout, two with a colon between them are CuTe's; Layout( is JAX's, Layout< CuTe's; NCHW16c is TVM's, nChw16c
+ * oneDNN's, AB16b16a both.
  */
 #include <string.h>
 
@@ -22,13 +23,13 @@ static size_t skip_space(const char *text, size_t length, size_t at) {
   return at;
 }
 
-/* Where the name that begins at `at` ends; dots may be in it. */
+/* The end of the name at `at`; a name may contain dots. */
 static size_t name_end(const char *text, size_t length, size_t at) {
   while (at < length && (looks_name(text[at]) || text[at] == '.')) at++;
   return at;
 }
 
-/* The next byte at or after `at` that is not blank, 0 at the end. */
+/* The first nonblank byte from `at` on, or 0. */
 static char next_byte(const char *text, size_t length, size_t at) {
   at = skip_space(text, length, at);
   return at < length ? text[at] : '\0';
@@ -57,7 +58,7 @@ static bool looks_has(const char *text, size_t length, const char *part) {
   return false;
 }
 
-/* Does the text begin with one of the names, a path before it allowed, and `open`: "jax.Layout("? */
+/* Does the text begin with one of the names, with or without a path, and `open`: "jax.Layout("? */
 static bool begins_call(const char *text, size_t length, const char *names, char open) {
   size_t end = name_end(text, length, 0), at = end;
   if (next_byte(text, length, end) != open) return false;
@@ -67,7 +68,7 @@ static bool begins_call(const char *text, size_t length, const char *names, char
 
 /* ---- arrays and XLA ---------------------------------------------------------------------------------------- */
 
-/* After "f32[3,5]" of a type; 0 if the text does not begin so. */
+/* The end of the "f32[3,5]" at `at`; 0 without a type and brackets there. */
 static size_t array_end(const char *text, size_t length, size_t at) {
   size_t end = at;
   while (end < length && looks_name(text[end])) end++;
@@ -133,7 +134,7 @@ bool tesela__near_expression(const char *text, size_t length) {
          !tesela_dtype_suggest(text, end);
 }
 
-/* After nested tuples that begin at `at`; 0 if they do not end, or hold what is not a number. */
+/* The end of the nested tuples at `at`; 0 if a bracket is not closed, or if they contain anything but numbers. */
 static size_t tuple_end(const char *text, size_t length, size_t at) {
   size_t depth = 0;
   for (; at < length; at++) {
@@ -191,13 +192,14 @@ bool tesela__looks_triton(const char *text, size_t length) {
          (end == length || strchr("<= \t", text[end]));
 }
 
-/* The outer letters of a tag or layout string of one word, "nChw" of nChw16c; then the blocks, 16c, to the end. false: not such a
-   word. capital[] and small[]: the outer letters in that case; block[]: which have a block. */
+/* A tag or layout string of one word, nChw16c: outer letters nChw, capital or small, then blocks 16c; block[]: letters
+ * with a block. */
 typedef struct letters {
   bool capital[26], small[26], block[26];
   int n_outer, n_blocks;
 } letters;
 
+/* false: not such a word. */
 static bool read_letters(const char *text, size_t length, letters *l) {
   size_t at = 0;
   memset(l, 0, sizeof *l);
@@ -222,7 +224,8 @@ static bool letters_within(const letters *l, const char *allowed) {
   return true;
 }
 
-/* nchw, acdb, nChw16c, ABcd16b16a4b: a capital for each dim that has a block, the letters a, b, .. or those of images and weights. */
+/* nchw, acdb, nChw16c, ABcd16b16a4b: a capital for each dim with a block; letters a, b, .. or those of images and
+ * weights. */
 bool tesela__looks_onednn(const char *text, size_t length) {
   letters l;
   if (!read_letters(text, length, &l)) return false;
@@ -246,7 +249,7 @@ bool tesela__looks_mlir(const char *text, size_t length) {
   return found && !tesela__looks_triton(text, length);
 }
 
-/* NCHW, NCHW16c, OIHW4o4i: capitals, and a block of each small letter; lambda n, c: (..), T.index_map(..) */
+/* NCHW, NCHW16c, OIHW4o4i: capitals, then blocks in small letters; lambda n, c: (..), T.index_map(..) */
 bool tesela__looks_tvm(const char *text, size_t length) {
   letters l;
   if (looks_begin(text, length, "lambda ") || begins_call(text, length, "index_map|IndexMap", '('))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * box.c - partial tiles become boxes: products of loops that run in full, with no test inside.
+ * box.c - cut partial tiles into boxes: products of full loops, without tests inside.
  *
  * A coordinate of 1000 with digits of steps 128 and 1 is two boxes: values 0..6 of the first digit with all 128 of the
- * second, and value 7 with 104. Several coordinates give the products of their boxes.
+ * second, and value 7 with 104. Several coordinates make the products of their boxes.
  *
- * Padding of dst is cut the same way: digit values from which on no element follows, in full; then, for the last value
- * that has elements, what remains of the digits below.
+ * Padding of dst is cut in the same way: all values of a digit after the last one with elements; and for that last
+ * value, the padding of the digits below.
  */
 #include "relayout/plan.h"
 
@@ -48,7 +48,7 @@ void tesela__box_simplify(tesela__box *box) {
 
 /* ---- boxes of one coordinate ------------------------------------------------------------------------------- */
 
-/* Digits of one coordinate: by decreasing step, each with the room it has (only padding needs to know it). */
+/* Digits of one coordinate, by decreasing step. `room` is the number of values, needed only for padding. */
 typedef struct cut_digit {
   int64_t step, room, ss, ds;
 } cut_digit;
@@ -56,7 +56,7 @@ typedef struct cut_digit {
 typedef struct cut {
   const cut_digit *digit;
   int32_t n;
-  tesela__box *box; /* what is built; the loops from `first` on are this coordinate's */
+  tesela__box *box; /* the box so far */
   bool (*take)(void *data);
   void *data;
 } cut;
@@ -79,7 +79,7 @@ static bool at_value(const cut *c, int32_t i, int64_t value, bool (*then)(const 
   return go_on;
 }
 
-/* All combinations of digits i.. that make a number below `limit`. */
+/* All combinations of the digits from i on that make a number below `limit`. */
 static bool cut_elements(const cut *c, int32_t i, int64_t limit) {
   if (i == c->n) return c->take(c->data);
   int64_t step = c->digit[i].step, whole = limit / step, rest = limit % step;
@@ -92,7 +92,7 @@ static bool cut_all(const cut *c, int32_t i, int64_t limit) {
   return i == c->n ? c->take(c->data) : with_loop(c, i, c->digit[i].room, cut_all, 0);
 }
 
-/* All combinations of digits i.. that make none, by the room the digits have. */
+/* All other combinations of the digits from i on, within their room. */
 static bool cut_padding(const cut *c, int32_t i, int64_t limit) {
   if (i == c->n) return true;
   int64_t step = c->digit[i].step, whole = limit / step, rest = limit % step;
@@ -114,7 +114,7 @@ typedef struct element_boxes {
   const tesela__problem *problem;
   tesela__box *box;
   cut_digit digit[2 * TESELA_MAX_DIGITS];
-  int32_t coordinate; /* that is cut next */
+  int32_t coordinate; /* the next one to cut */
   int32_t n_taken;
   bool (*take)(void *data, tesela__box *box);
   void *data;
@@ -158,14 +158,14 @@ bool tesela__problem_boxes(const tesela__problem *problem, bool (*take)(void *da
 
 /* ---- boxes of the padding ---------------------------------------------------------------------------------- */
 
-/* A list of digits of dst that go together: those of a dim, or one hole or replica. */
+/* Digits of dst that belong together: those of a dim, or one hole or replica. */
 typedef struct padding_group {
   int32_t first, n;
   int64_t limit; /* numbers below it are elements; -1: all are */
 } padding_group;
 
 typedef struct padding_boxes {
-  int32_t n_groups, group, padded; /* the group that is cut next; the one whose padding is taken */
+  int32_t n_groups, group, padded; /* the next group to cut; the one whose padding is wanted */
   padding_group groups[TESELA_MAX_DIGITS];
   cut_digit digit[TESELA_MAX_DIGITS];
   tesela__box *box;
@@ -174,7 +174,7 @@ typedef struct padding_boxes {
   void *data;
 } padding_boxes;
 
-/* Before the padded group: elements; in it: its padding; after it: everything. */
+/* Groups before the padded one: elements; the padded one: its padding; groups after it: everything. */
 static bool next_group(void *data) {
   padding_boxes *boxes = data;
   if (boxes->group == boxes->n_groups)
@@ -201,7 +201,7 @@ static void add_group(padding_boxes *boxes, const tesela_layout *dst, int32_t fi
   }
 }
 
-/* Is a part of a join a dim, whole, so that no padding hides in it? */
+/* Is this part of a join a whole dim, so without padding inside? */
 static bool is_whole_dim(const tesela_layout *dst, const tesela_digit *digit) {
   return digit->source >= 0 && digit->source < dst->rank && digit->step == 1 &&
          tesela__chain_of(dst, digit->source).n == 1 && digit->extent == dst->shape[digit->source];
@@ -213,7 +213,7 @@ static bool chain_is_on_axis(const tesela_layout *dst, tesela__chain chain) {
   return true;
 }
 
-/* A group for each coordinate on the axis. false: padding cannot be distinguished from elements this way. */
+/* Make a group for each coordinate on the axis. False: groups cannot separate padding from elements. */
 static bool set_groups(padding_boxes *boxes, const tesela_layout *dst) {
   bool simple = dst->n_swizzles == 0 && !tesela__is_empty(dst);
   for (int32_t i = 0; i < dst->n_active; i++) {
@@ -235,7 +235,7 @@ static bool set_groups(padding_boxes *boxes, const tesela_layout *dst) {
   return simple;
 }
 
-/* Places after the last one that the digits reach. */
+/* Take the places after the last one that the digits reach. */
 static bool take_tail(padding_boxes *boxes, const tesela_layout *dst) {
   int64_t end = dst->axis[0].offset + 1;
   bool reached = true;

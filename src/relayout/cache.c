@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cache.c - the plans that were used last, found by what was asked for.
+ * cache.c - the most recently used plans, found by layouts and options.
  *
- * A question (two layouts and options) becomes a key: a list of 64-bit words that holds what a plan depends on and
- * nothing else. Unused entries of a layout, struct padding and the numbers that finish derives are left out, so equal
- * questions have equal keys, and keys are hashed and compared word by word:
+ * Two layouts and options become a key: a list of 64-bit words with everything that a plan depends on, and nothing
+ * else. Unused entries of a layout, struct padding and the numbers that tesela_layout_finish derives are omitted, so
+ * equal requests have equal keys. Keys are hashed and compared word by word:
  *
  *   rank, numbers of digits, joins, axes and swizzles, bits, dtype | shape | joins | axes | swizzles | digits
  *   ... the same of the second layout | options
  *
- * Two tiled layouts of rank 4 are about 100 words. Entries stand in a fixed table with two lists of indices through
- * it: the chain of a bucket, and all by the time of their last use. One lock guards both; plans are made and freed
- * outside of it, so two threads may make the same plan, and one of the two is dropped.
+ * Two tiled layouts of rank 4 are about 100 words. Entries are in a fixed table, linked by index in two ways: the chain
+ * of a bucket, and all entries by last use. One lock guards both; plans are made and freed without it, so two threads
+ * may make the same plan, and one of the two is dropped.
  */
 #include "relayout/plan.h"
 
 enum {
   MAX_CAPACITY = 65536,
-  KEY_LANES = 4, /* hashed side by side; keys are filled up with zeros to a multiple */
+  KEY_LANES = 4, /* words hashed in parallel; keys are zero-padded to a multiple */
   OPTION_WORDS = 7,
   MAX_KEY = 2 * TESELA__LAYOUT_WORDS + OPTION_WORDS + KEY_LANES
 };
@@ -40,7 +40,7 @@ typedef struct cache_entry {
 struct tesela_plan_cache {
   tesela__lock lock;
   tesela_allocator allocator;
-  int32_t capacity, n; /* entries 0 .. n-1 are in use; an entry is only dropped for another */
+  int32_t capacity, n; /* entries 0 .. n-1 are in use; an entry is dropped only for a new one */
   int32_t newest, oldest;
   int64_t hits, misses;
   uint64_t bucket_mask;
@@ -120,7 +120,7 @@ static void set_key(cache_key *key, const tesela_layout *dst, const tesela_layou
   key->hash = hash_words(key->word, key->n);
 }
 
-/* ---- the table; the lock is held -------------------------------------------------------------------------- */
+/* ---- the table; the caller has the lock ------------------------------------------------------------------- */
 
 static int32_t *bucket_of(tesela_plan_cache *cache, uint64_t hash) {
   return &cache->bucket[hash & cache->bucket_mask];
@@ -155,7 +155,7 @@ static void leave_bucket(tesela_plan_cache *cache, const cache_entry *entry) {
   *link = entry->chained;
 }
 
-/* The plan of an entry that is in the table, for one more owner. */
+/* Make an entry of the table the newest one, and its plan owned once more. */
 static tesela_plan *use_entry(tesela_plan_cache *cache, cache_entry *entry) {
   if (entry->newer >= 0) {
     leave_order(cache, entry);
@@ -165,7 +165,7 @@ static tesela_plan *use_entry(tesela_plan_cache *cache, cache_entry *entry) {
   return entry->plan;
 }
 
-/* Put an entry in, in place of the oldest one if the table is full; that one goes to *dropped. */
+/* Insert an entry; if the table is full, it replaces the oldest one, which is moved to *dropped. */
 static void insert_entry(tesela_plan_cache *cache, cache_entry added, cache_entry *dropped) {
   cache_entry *entry;
   if (cache->n < cache->capacity) {
@@ -218,7 +218,7 @@ tesela_status tesela_plan_cache_create(tesela_plan_cache **cache, int32_t capaci
   return TESELA_OK;
 }
 
-/* Make the plan of a key that was not found, and keep it. */
+/* Make the plan of a new key, and insert it. */
 static tesela_status make_entry(tesela_plan_cache *cache, tesela_plan **plan, const cache_key *key,
                                 const tesela_layout *dst, const tesela_layout *src,
                                 const tesela_plan_options *options, tesela_error *err) {

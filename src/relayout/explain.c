@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * explain.c - a plan as one line, and as readable text.
+ * explain.c - print a plan as one line, or explain it.
  */
 #include "relayout/plan.h"
 
@@ -50,8 +50,8 @@ tesela_status tesela_plan_print(const tesela_plan *plan, const tesela_writer *to
   return tesela__sink_finish(&sink, err);
 }
 
-/* What a full tile is made of: "of 32x1024 elements", "of 4 runs of 128 elements from 2 rows", "of 8 runs of 288 bytes +
-   224 bytes of padding each". */
+/* The content of a full tile: "of 32x1024 elements", "of 4 runs of 128 elements from 2 rows", "of 8 runs of 288 bytes +
+ * 224 bytes of padding each". */
 static void put_runs(tesela__sink *sink, const tesela__piece *piece) {
   bool weaves = piece->solver == TESELA_SOLVER_INTERLEAVE || piece->solver == TESELA_SOLVER_DEINTERLEAVE;
   bool elements = weaves || piece->convert_fn || (piece->solver == TESELA_SOLVER_STRIDED && !piece->fill);
@@ -93,7 +93,7 @@ static void put_piece(tesela__sink *sink, const tesela__piece *piece) {
   tesela__putc(sink, '\n');
 }
 
-/* The loops of the largest piece, which multiply to its elements; these may be several of dst's that stay together. */
+/* The loops of the largest piece. Their product is its elements, each of which may be several adjacent ones of dst. */
 static void put_shape(tesela__sink *sink, const tesela_plan *plan) {
   const tesela__box *shape = &plan->shape;
   bool bits = plan->unit_bytes == 0;
@@ -131,8 +131,7 @@ tesela_status tesela_plan_explain(const tesela_plan *plan, const tesela_writer *
   tesela__putf(&sink,
                "\nreads %" PRId64 " bytes, writes %" PRId64 "; %" PRId64 " bytes of stack for staging\n",
                plan->info.bytes_read, plan->info.bytes_written, plan->info.scratch_bytes);
-  bool solved =
-      !plan->irregular && plan->largest >= 0; /* else the gather does it, or there is nothing to copy */
+  bool solved = !plan->irregular && plan->largest >= 0; /* else by the gather, or nothing to copy */
   if (plan->irregular) tesela__putf(&sink, "the gather moves everything: %s\n", plan->irregular);
   if (solved) put_shape(&sink, plan);
   if (plan->n_pieces > 0) tesela__puts(&sink, "pieces\n");

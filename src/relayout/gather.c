@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gather.c - what regular loops cannot express: splits that do not nest with the other side's, joins of dims the other side
- * keeps apart, swizzles.
+ * gather.c - copies that regular loops cannot express: splits that do not nest with the other side's, joins of dims
+ * that the other side keeps apart, swizzles.
  *
- * Both layouts are walked in logical order; where neighbours keep one distance on both sides they are moved together.
- * Padding is filled before: all places that dst's digits reach, so elements are written over the fill. One thread, two
- * walks of memory on the stack, whatever the sizes.
+ * Both layouts are walked in logical order; neighbours at a constant distance on both sides are moved together. Padding
+ * is filled first: all places that dst's digits reach, so elements overwrite the fill. One thread, and memory only for
+ * two walks on the stack.
  */
 #include <tesela/layout.h>
 
@@ -20,7 +20,7 @@ typedef struct gathering {
   int64_t copies;
 } gathering;
 
-/* n elements from here on go on by one stride on each side. */
+/* Move n elements with a constant stride on each side. */
 static void gather_stretch(const gathering *g, const tesela__values *to, const tesela__values *from,
                            int64_t n) {
   int64_t wd = g->mover.wd, ws = g->mover.ws;
@@ -34,7 +34,7 @@ static void gather_stretch(const gathering *g, const tesela__values *to, const t
   }
 }
 
-/* The places that a swizzled layout's digits reach, one by one; then those after the last one and after the offset. */
+/* Fill the places that a swizzled layout's digits reach, one by one; then those after the last one, or the offset. */
 static void fill_swizzled(const gathering *g) {
   const tesela_layout *dst = &g->plan->dst;
   tesela__mover mover = g->mover;

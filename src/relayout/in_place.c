@@ -2,25 +2,25 @@
 /*
  * in_place.c - copy within one buffer, moving each unit once.
  *
- * For each place of dst that holds an element there is a place it comes from; no two come from the same. So places form
- * paths and cycles. A path starts at a place of dst whose content is not needed (padding of src, a gap, or beyond its
- * end) and ends at a place of src outside dst. Paths are moved first, each from its start, so that nothing has to be
- * kept; then the cycles, with one piece of a unit kept on the stack; then padding is filled.
+ * Each place of dst with an element has one source place in src, and no two have the same. So places form paths and
+ * cycles. A path starts at a place of dst whose content is not needed (padding of src, a gap, or beyond its end) and
+ * ends at a place of src outside dst. Paths are moved first, each from its start, so that nothing is overwritten too
+ * early; then the cycles, with one piece of a unit kept on the stack; then padding is filled.
  *
- *   f32[2,3] row-major -> f32[2,3]{0,1}      places 0 1 2 3 4 5, which hold  a b c d e f  and shall hold  a d b e c f
+ *   f32[2,3] row-major -> f32[2,3]{0,1}      places 0 1 2 3 4 5: from  a b c d e f  to  a d b e c f
  *                                            cycles: (0), 1 <- 3 <- 4 <- 2 <- 1, (5)
  *
- * A cycle is moved from the smallest of its places: with marks, that is the first unmarked one; without, each
- * place looks along its cycle until it meets a smaller one, which for the permutations of layouts is soon, but not
- * always. One thread does it all, since cycles run through the whole buffer; options->executor is not used.
+ * A cycle is moved from its smallest place. With marks, that is the first unmarked one; without, the cycle of each
+ * place is followed until it reaches a smaller one, for the permutations of layouts usually after a few steps. One
+ * thread moves everything, since cycles cross the whole buffer; options->executor is not used.
  */
 #include <tesela/layout.h>
 
 #include "relayout/in_place.h"
 
 enum {
-  KEPT_BYTES = 4096,    /* of a cycle's first unit; larger units go around in pieces of it */
-  PROGRESS_WORK = 65536 /* about 7 ms: steps from place to place, and KiB moved */
+  KEPT_BYTES = 4096,    /* kept of a cycle's first unit; larger units move in pieces of this size */
+  PROGRESS_WORK = 65536 /* steps from place to place plus KiB moved: about 7 ms */
 };
 
 bool tesela__in_place_go_on(tesela__in_place *run, int64_t work) {
@@ -43,7 +43,7 @@ static void mark_unit(tesela__in_place *run, int64_t place) {
   run->marks[unit / 8] = (unsigned char)(run->marks[unit / 8] | 1 << unit % 8);
 }
 
-/* Neither bytes of one place nor those of two units overlap. */
+/* Move bytes between two units, which do not overlap. */
 static void move_bytes(const tesela__in_place *run, unsigned char *to, const unsigned char *from,
                        int64_t bytes) {
   if (run->convert)
@@ -52,7 +52,7 @@ static void move_bytes(const tesela__in_place *run, unsigned char *to, const uns
     memcpy(to, from, (size_t)bytes);
 }
 
-/* Call visit for the first place in dst of each unit; stop when it returns false. */
+/* Call visit for the first place in dst of each unit, until it returns false. */
 static bool visit_units(tesela__in_place *run, bool (*visit)(tesela__in_place *run, int64_t place)) {
   const tesela_layout *dst = run->map->dst;
   int64_t n[TESELA_MAX_RANK], number[TESELA_MAX_RANK] = {0}, index[TESELA_MAX_RANK], place;
@@ -69,7 +69,7 @@ static bool visit_units(tesela__in_place *run, bool (*visit)(tesela__in_place *r
 /* ---- paths ------------------------------------------------------------------------------------------------ */
 
 static bool go_path(tesela__in_place *run, int64_t place) {
-  if (tesela__go(&run->map->to_dst, place) >= 0) return true; /* its content is needed: no start */
+  if (tesela__go(&run->map->to_dst, place) >= 0) return true; /* its content is needed */
   for (int64_t from; (from = tesela__go(&run->map->to_src, place)) >= 0; place = from) {
     move_bytes(run, run->buffer + place * run->element_bytes, run->buffer + from * run->element_bytes,
                run->unit_bytes);
@@ -82,7 +82,7 @@ static bool go_path(tesela__in_place *run, int64_t place) {
 
 /* ---- cycles ----------------------------------------------------------------------------------------------- */
 
-/* Is this the smallest place of a cycle? Not for a place on a path: that ends at -1. */
+/* Is this the smallest place of a cycle? False for a place on a path, which ends at -1. */
 static bool leads_cycle(tesela__in_place *run, int64_t place) {
   int64_t other = place;
   do {
@@ -92,7 +92,7 @@ static bool leads_cycle(tesela__in_place *run, int64_t place) {
   return true;
 }
 
-/* Move `bytes` bytes, `at` bytes into each unit, once around. */
+/* Move `bytes` bytes of each unit of a cycle, from byte `at` of the unit on. */
 static bool go_around(tesela__in_place *run, int64_t leader, int64_t at, int64_t bytes) {
   unsigned char kept[KEPT_BYTES], *base = run->buffer + at;
   memcpy(kept, base + leader * run->element_bytes, (size_t)bytes);
@@ -121,14 +121,14 @@ static bool go_cycle(tesela__in_place *run, int64_t place) {
   return true;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------------------- */
+/* ---- the interface ---------------------------------------------------------------------------------------- */
 
 static bool run_in_place(tesela__in_place *run) {
   const tesela_layout *dst = run->map->dst;
   run->unit_bytes = run->map->unit * run->element_bytes;
   run->total_bytes = run->element_bytes;
   for (int32_t d = 0; d < dst->rank; d++)
-    run->total_bytes *= dst->shape[d]; /* places of one side: they fit */
+    run->total_bytes *= dst->shape[d]; /* fits, as the places of a side do */
   if (run->marks) memset(run->marks, 0, (size_t)tesela__in_place_scratch_bytes(dst, run->map->src));
   return visit_units(run, go_path) && visit_units(run, go_cycle) && tesela__in_place_fill(run);
 }

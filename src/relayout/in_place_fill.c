@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * in_place_fill.c - the padding of dst, after all elements have been moved.
+ * in_place_fill.c - fill the padding of dst, after all elements have been moved.
  *
- * The boxes of padding are those that plans fill. Where boxes cannot distinguish padding from elements, or too many would be
- * needed, there is one box of all places that the digits reach, and of each place in it is asked what it holds.
+ * The boxes of padding are the same as in plans. If boxes cannot separate padding from elements, or would be too many,
+ * one box has all places that the digits reach, and each of them is tested for padding.
  */
 #include "relayout/in_place.h"
 
 typedef struct padding_fill {
   tesela__in_place *run;
-  bool ask;    /* what does each place hold? */
-  int64_t end; /* one after the last place asked for, or 0 */
+  bool ask;    /* test each place for padding */
+  int64_t end; /* one after the last tested place, or 0 */
 } padding_fill;
 
 static void write_pattern(const tesela__in_place *run, int64_t place, int64_t n) {
@@ -28,7 +28,7 @@ static bool holds_padding(const tesela_layout *dst, int64_t place) {
   return padding;
 }
 
-/* n neighbours, before any swizzle. */
+/* Fill n neighbouring places, numbered before the swizzle. */
 static bool fill_places(padding_fill *fill, int64_t first, int64_t n) {
   const tesela_layout *dst = fill->run->map->dst;
   if (!fill->ask) {
@@ -63,7 +63,7 @@ bool tesela__in_place_fill(tesela__in_place *run) {
   if (!tesela__padding_boxes(dst, false, &fill.ask, fill_box, &fill) &&
       (run->stopped || !tesela__padding_boxes(dst, true, &fill.ask, fill_box, &fill)))
     return false;
-  if (dst->n_swizzles > 0) { /* the boxes do not know where it ends; all of its places were asked */
+  if (dst->n_swizzles > 0) { /* boxes do not give its end, but all places were tested */
     int64_t end = tesela__max(fill.end, dst->axis[0].offset);
     write_pattern(run, end, dst->axis[0].extent - end);
   }

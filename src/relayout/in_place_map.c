@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * in_place_map.c - which places stay together, and where each such unit comes from and goes to.
+ * in_place_map.c - find the units of places that stay together, and map their places to the other side.
  *
- * A unit grows from one place by whole digits that both sides have with the same stride, as far as everything else is
- * a multiple of it:
+ * A unit grows from one place by whole digits with the same stride on both sides, as long as everything else is a
+ * multiple of it:
  *
  *   f32[1000,512]{1,0:T(8,128)} <- {1,0}   dim 1, step 1: stride 1 on both sides. 128 values: the next step of dst is
  *                                          128, all other strides are multiples of 128, and so is 512
  *
- * From a place to the other side there are two ways. Where the digits of both sides nest, the common ones each have a
- * stride on either side: divide by the ones, multiply with the others. Everything else goes through the index of the
+ * A place is mapped to the other side in one of two ways. If the digits of both sides nest, each common digit has a
+ * stride on either side: divide by one, multiply by the other. All other places are mapped through the index of the
  * element, which is right for every layout.
  */
 #include "relayout/in_place.h"
 
-/* ---- what is possible ------------------------------------------------------------------------------------- */
+/* ---- supported layouts ------------------------------------------------------------------------------------ */
 
 /* Has each place at most one element, and each element one place? */
 static bool is_one_to_one(const tesela_layout *layout) {
@@ -37,7 +37,7 @@ bool tesela__in_place_possible(const tesela_layout *dst, const tesela_layout *sr
 
 static int64_t absolute(int64_t x) { return x < 0 ? -x : x; }
 
-/* The digit of a layout that may make the unit larger: neighbours of a dim, `unit` places apart. NULL: none. */
+/* The digit of a layout that may enlarge the unit: neighbours of a dim, `unit` places apart; or NULL. */
 static const tesela_digit *next_digit(const tesela_layout *layout, const tesela__place_map *map,
                                       int32_t dim) {
   for (int32_t i = 0; i < layout->n_mapped; i++) {
@@ -49,7 +49,7 @@ static const tesela_digit *next_digit(const tesela_layout *layout, const tesela_
   return NULL;
 }
 
-/* How many values of `next` may join the unit without breaking another digit of this side: a divisor of `limit`. */
+/* The values of `next` that may join the unit without breaking another digit of this side; a divisor of `limit`. */
 static int64_t limit_growth(const tesela_layout *layout, const tesela__place_map *map,
                             const tesela_digit *next, int64_t limit) {
   for (int32_t i = 0; i < layout->n_mapped; i++) {
@@ -68,7 +68,7 @@ static int64_t limit_growth(const tesela_layout *layout, const tesela__place_map
 static bool grow_unit(tesela__place_map *map, int32_t dim) {
   const tesela_digit *dst = next_digit(map->dst, map, dim), *src = next_digit(map->src, map, dim);
   if (!dst || !src) return false;
-  int64_t limit = map->dst->shape[dim] / map->block[dim]; /* exact: so far, blocks divide the shape */
+  int64_t limit = map->dst->shape[dim] / map->block[dim]; /* exact: blocks divide the shape */
   limit = tesela__gcd(limit, absolute(map->dst->axis[0].offset - map->src->axis[0].offset) / map->unit);
   limit = limit_growth(map->dst, map, dst, limit);
   limit = limit_growth(map->src, map, src, limit);
@@ -96,8 +96,8 @@ int64_t tesela__in_place_scratch_bytes(const tesela_layout *dst, const tesela_la
 
 /* ---- from place to place ---------------------------------------------------------------------------------- */
 
-/* The digits of one coordinate. false: what tesela__go relies on does not hold, strides that go up and steps that are
-   multiples of the next; then only the extent of the coordinate tells padding. */
+/* Add the digits of one coordinate. tesela__go needs positive strides, and steps that are multiples of the next, so
+ * that only the extent of the coordinate shows padding. False without these. */
 static bool add_jumps(tesela__direction *direction, const tesela__problem *problem, int32_t number,
                       bool to_src) {
   const tesela__coordinate *c = &problem->coordinate[number];
@@ -158,8 +158,9 @@ static int64_t go_by_index(const tesela__direction *direction, int64_t place) {
   return other;
 }
 
-/* Dividing by decreasing strides finds the values, since smaller digits of elements never reach a larger stride; that
-   they were found, and make numbers below the extents, says that there is an element. */
+/* Division by decreasing strides finds the values of the digits, since smaller digits of elements never reach a larger
+ * stride. The place has an element if the values are in range, the coordinates are below their extents, and nothing
+ * remains. */
 int64_t tesela__go(const tesela__direction *direction, int64_t place) {
   if (!direction->by_jumps) return go_by_index(direction, place);
   int64_t value[TESELA_MAX_RANK], rest = place - direction->from_offset, other = direction->to_offset;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * measure.c - the effort "measure": several tile sizes and kinds of stores are run, the fastest is kept.
+ * measure.c - the effort "measure": run several tile sizes and kinds of stores, keep the fastest.
  *
- * The buffers are the plan's own size and hold zeros. Each variant runs once to warm up and then three times; its best
- * time counts. About 4 * 10 runs of the copy.
+ * The buffers have the plan's sizes; src is zeros. Each variant runs once to warm up and then three times; its best
+ * time counts: 4 * 10 runs of the copy.
  */
 #include "relayout/plan.h"
 
@@ -18,7 +18,7 @@ static int64_t best_time(const tesela_plan *plan, void *dst, const void *src) {
   return best;
 }
 
-/* New pieces, for a tuning. */
+/* Make the pieces for a tuning. */
 static tesela_status retune(tesela_plan *plan, tesela__tuning tuning, bool stream, tesela_error *err) {
   plan->tuning = tuning;
   plan->stream = tuning.stream ? tuning.stream > 0 : stream;

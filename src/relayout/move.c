@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * move.c - elements one by one, at fixed distances, converted on the way.
+ * move.c - move elements one by one, at fixed distances, with or without a conversion.
  */
 #include "relayout/tile.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * piece.c - a box and its solver become a piece: the tile that relayout_fit.c chose, tables of its offsets, the levels of loops
- * around it, and how its stores go.
+ * piece.c - make a piece from a box and its solver: the tile that relayout_fit.c chooses, tables of its offsets, the
+ * levels of loops around it, and its kind of stores.
  */
 #include "relayout/solve.h"
 
@@ -58,7 +58,7 @@ static void add_tile_level(tesela__piece *piece, const tesela__loop *loop, int64
       (tesela__level){n, chunk * loop->ss, chunk * loop->ds, last * (entries / chunk), kind};
 }
 
-/* Steps of the last level where several elements share a byte, so that those of the loop are 0. */
+/* Set the steps of the last level if several elements share a byte, since the steps of its loop are 0. */
 static void set_level_bits(tesela__piece *piece, tesela__level_kind kind, int64_t entries, int32_t src_bits,
                            int32_t dst_bits) {
   if (piece->n_levels == 0 || piece->level[piece->n_levels - 1].kind != kind) return;
@@ -81,14 +81,14 @@ static void add_levels(tesela__builder *b) {
   if (b->run.n) {
     tesela__loop run = {b->run.n, piece->run_src, piece->run_dst};
     add_tile_level(piece, &run, b->chunk, b->chunk, TESELA__TILE_RUN);
-    if (piece->convert_fn && piece->solver != TESELA_SOLVER_STRIDED) /* units of elements */
+    if (piece->convert_fn && piece->solver != TESELA_SOLVER_STRIDED) /* the run counts elements */
       set_level_bits(piece, TESELA__TILE_RUN, b->chunk, src_bits, dst_bits);
   }
   piece->n_tiles = 1;
   for (int32_t i = 0; i < piece->n_levels; i++) piece->n_tiles *= piece->level[i].n;
 }
 
-/* ---- what memory likes ------------------------------------------------------------------------------------- */
+/* ---- stores and prefetch ----------------------------------------------------------------------------------- */
 
 static bool all_lines(const tesela_plan *plan, int64_t table, int64_t n) {
   int64_t bits = 0;
@@ -96,7 +96,7 @@ static bool all_lines(const tesela_plan *plan, int64_t table, int64_t n) {
   return bits % TESELA__LINE == 0;
 }
 
-/* Rows that are converted and follow each other in dst, so that steps of half a line make whole ones. */
+/* Are rows converted and contiguous in dst, so that steps of half a line make whole lines? */
 static bool converted_in_a_row(const tesela__builder *b) {
   const tesela__piece *piece = b->piece;
   return piece->convert_fn && !piece->transpose_fn && b->b.dense && piece->entry_dst % 16 == 0 &&
@@ -124,7 +124,7 @@ static void set_stores(tesela__builder *b) {
                  row >= TESELA__LINE &&
                  tesela__stage_pitch(row) * (blocks ? piece->block : 1) <= TESELA__STAGE;
   if (piece->convert_fn && plan->dst.bits < 8 && b->run.n % (8 / plan->dst.bits))
-    piece->stage = false; /* the last byte of a row is not the row's alone */
+    piece->stage = false; /* rows share their last bytes with others */
   const tesela__level *inner = piece->n_levels ? &piece->level[piece->n_levels - 1] : NULL;
   if (piece->stream && piece->stage) {
     const tesela__kernel *kernel = tesela__kernel_for(b->job, TESELA__K_STREAM, 0, 0);
@@ -135,7 +135,7 @@ static void set_stores(tesela__builder *b) {
                  (inner->kind == TESELA__TILE_B || inner->kind == TESELA__TILE_RUN);
 }
 
-/* In the order of addresses; the tables are nearly sorted runs, and short. */
+/* Sort by address; tables are short, and made of nearly sorted runs. */
 static void sort_offsets(int64_t *table, int64_t n) {
   for (int64_t gap = n / 2; gap > 0; gap /= 2)
     for (int64_t i = gap; i < n; i++) {
@@ -145,12 +145,12 @@ static void sort_offsets(int64_t *table, int64_t n) {
     }
 }
 
-/* How far ahead of the work to fetch, at least the next tile. f32 in faces of 16 x 16 to faces transposed, each a tile of 1 KiB, as
-   ratio to memcpy: the next tile 0.46, 2 KiB 0.65, 4 KiB 0.92, 8 KiB and more 1.05. */
+/* Bytes to prefetch ahead of the work, at least the next tile. f32 in faces of 16 x 16 to transposed faces, each a tile
+ * of 1 KiB, as ratio to memcpy: the next tile 0.46, 2 KiB 0.65, 4 KiB 0.92, 8 KiB and more 1.05. */
 enum { PIECE_AHEAD = 8192 };
 
-/* The stretches of src that a tile reads: for each entry of B (of A, of each stream) one; neighbours are joined where all
-   stretches can be. */
+/* Set the stretches of src that a tile reads: one for each entry of B (of A, of each stream); neighbours are joined if
+ * all stretches can be. */
 static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
   tesela__piece *piece = b->piece;
   tesela_plan *plan = b->job->plan;
@@ -184,7 +184,7 @@ static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
   return TESELA_OK;
 }
 
-/* Tables of the transpose out of packed rows: pack_src[j][g] row g of the j-th kind, pack_dst[j][c] its dst rows. */
+/* Make the tables of the transpose of packed rows: pack_src[j][g] is row g of kind j, pack_dst[j][c] its dst rows. */
 static tesela_status set_packing(tesela__builder *b, tesela_error *err) {
   tesela__piece *piece = b->piece;
   tesela_plan *plan = b->job->plan;
@@ -204,7 +204,7 @@ static tesela_status set_packing(tesela__builder *b, tesela_error *err) {
   return TESELA_OK;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------------- */
+/* ---- the piece --------------------------------------------------------------------------------------------- */
 
 static int64_t box_bytes(const tesela__job *job) {
   int64_t n = 1;

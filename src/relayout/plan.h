@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plan.h - what the files of relayout share: the problem, the pieces of a plan, the plan.
+ * plan.h - shared by the files of relayout: the problem, the pieces of a plan, the plan.
  *
  *   relayout_problem.c   two layouts -> coordinates with the digits of both sides refined to common ones
- *   box.c       partial tiles -> boxes: products of full loops, no tests inside; padding -> boxes to fill
- *   relayout_units.c     one box, as coarse as it can be: bytes, wide elements, blocks
+ *   box.c                partial tiles -> boxes: products of full loops, without tests inside; padding -> boxes to fill
+ *   relayout_units.c     one box -> its coarsest form: bytes, wide elements, blocks
  *   relayout_solve.c     its solver; relayout_fit.c its tile; piece.c a piece of the plan, with tables
  *   relayout_plan.c      create, destroy, describe
  *   relayout_run.c       all pieces, in chunks on threads
- *   tile.c      one tile of a piece, straight or through a buffer for rows that are not line-aligned
- *   gather.c    what regular loops cannot say
+ *   tile.c               one tile of a piece, directly or through a buffer for rows that are not line-aligned
+ *   gather.c             copies that regular loops cannot express
  */
 #ifndef TESELA_SRC_PLAN_H
 #define TESELA_SRC_PLAN_H
@@ -25,7 +25,7 @@
 enum {
   TESELA__LINE = 64,        /* bytes of a cache line */
   TESELA__MAX_LOOPS = 48,   /* of one box, after refinement */
-  TESELA__MAX_PIECES = 512, /* of one plan; beyond, the gather does it */
+  TESELA__MAX_PIECES = 512, /* of one plan; with more, the gather copies */
   TESELA__MAX_TILE = 1024,  /* entries of a tile on each side */
   TESELA__STAGE = 40 << 10, /* bytes of each of the two buffers of tile.c */
 };
@@ -36,7 +36,7 @@ enum {
   TESELA__LAYOUT_WORDS = 5 + TESELA_MAX_RANK + 2 * TESELA_MAX_JOINS + 4 * TESELA_MAX_AXES +
                          TESELA_MAX_SWIZZLES + 4 * TESELA_MAX_DIGITS
 };
-/* Up to so many words that equal layouts have equal; returns their end. */
+/* Write up to TESELA__LAYOUT_WORDS words, equal for equal layouts; returns their end. */
 uint64_t *tesela__layout_words(uint64_t *to, const tesela_layout *layout);
 
 /* ---- loops and boxes -------------------------------------------------------------------------------------- */
@@ -53,16 +53,16 @@ typedef struct tesela__box {
   tesela__loop loop[TESELA__MAX_LOOPS];
 } tesela__box;
 
-/* Drop loops of 1, sort (largest |ds| first), merge neighbours that are one loop on both sides. */
+/* Merge loops that are one loop on both sides; then sort, largest |ds| first. */
 void tesela__box_simplify(tesela__box *box);
 
-/* Add a loop; false when the box is full. */
+/* Add a loop, unless n is 1; false if the box is full. */
 bool tesela__box_add(tesela__box *box, int64_t n, int64_t ss, int64_t ds);
 
 /* ---- the problem ------------------------------------------------------------------------------------------ */
 
-/* One coordinate both sides see whole: 0 <= x < extent, x = sum of digit * step, the digits of both sides refined to
-   common ones. Strides in bits. */
+/* One coordinate that is whole on both sides: 0 <= x < extent, x = sum of digit * step, the digits of both sides
+ * refined to common ones. Strides in bits. */
 typedef struct tesela__coordinate {
   int64_t extent;
   int32_t first, n; /* its digits, by decreasing step */
@@ -81,23 +81,23 @@ typedef struct tesela__problem {
   tesela__digit digit[2 * TESELA_MAX_DIGITS];
   int32_t n_replicas; /* of dst */
   tesela__loop replica[TESELA_MAX_DIGITS];
-  const char *irregular; /* why the gather must do it; NULL if it need not */
+  const char *irregular; /* why only the gather can copy; or NULL */
 } tesela__problem;
 
-/* Fill in a problem from canonical layouts of one shape. Always succeeds; irregular is the reason if it has no regular form. */
+/* Make the problem of canonical layouts of one shape. Always succeeds, with `irregular` set if loops cannot copy. */
 void tesela__problem_set(tesela__problem *problem, const tesela_layout *dst, const tesela_layout *src);
 
-/* Call take(data, box) for each box of the elements. false if take returns false or there are too many boxes. */
+/* Call take(data, box) for each box of the elements. False if take returns false, or for too many boxes. */
 bool tesela__problem_boxes(const tesela__problem *problem, bool (*take)(void *data, tesela__box *box),
                            void *data);
 
-/* Call take for each box of dst's padding (bits; ss is 0), and for the places after the grid. With `everything`, or
-   where padding cannot be distinguished from elements this way, for one box of all places the digits reach: *all is set and
-   these must be filled before elements are copied. */
+/* Call take for each box of dst's padding (in bits; ss is 0), and for the places after all digits. With `everything`,
+ * or if boxes cannot separate padding from elements, take one box of all places that the digits reach: then *all is
+ * set, and the box must be filled before elements are copied. */
 bool tesela__padding_boxes(const tesela_layout *dst, bool everything, bool *all,
                            bool (*take)(void *data, tesela__box *box), void *data);
 
-/* Bytes between rows of `bytes` bytes in the staging buffer: each begins at any phase of a line. */
+/* Pitch of rows of `bytes` bytes in the staging buffer; a row may begin at any phase of a line. */
 static inline int64_t tesela__stage_pitch(int64_t bytes) {
   return (bytes + 3 * TESELA__LINE) / TESELA__LINE * TESELA__LINE;
 }
@@ -112,67 +112,64 @@ typedef enum tesela__level_kind {
 } tesela__level_kind;
 
 typedef struct tesela__level {
-  int64_t n, ss, ds; /* steps, bytes a step (bits for bitwise pieces) */
+  int64_t n, ss, ds; /* steps; bytes per step (bits in bitwise pieces) */
   int64_t last;      /* entries (units of the run) of the last step of a tile level; the others are full */
   tesela__level_kind kind;
 } tesela__level;
 
-/* What copies a box, or fills one. Offsets are in bytes, in bits where `bitwise`.
-   A tile is na entries on side A times nb on side B, each a run: (a, b) is at src + sa[a] + sb[b], dst + da[a] + db[b].
-   In a transpose an entry is one element, side A the src-contiguous one, side B the dst-contiguous one. */
+/* Copies a box, or fills one. Offsets are in bytes, or in bits if `bitwise`.
+ * A tile is na entries on side A times nb on side B, each a run: (a, b) is at src + sa[a] + sb[b], dst + da[a] + db[b].
+ * In a transpose an entry is one element, side A the src-contiguous one, side B the dst-contiguous one. */
 typedef struct tesela__piece {
   tesela_solver solver;
-  bool fill;    /* write the fill value; there is no src */
+  bool fill;    /* write the fill value, without a src */
   bool bitwise; /* STRIDED_BITS or COPY_BITS: offsets in bits */
-  bool stream;  /* stores past the cache, prefetch of the next tile */
-  bool lines;   /* all that is written starts and ends at lines if the base does; converted rows that follow
-                   each other need only start there */
+  bool stream;  /* stores past the cache, prefetch of a later tile */
+  bool lines;   /* all writes start and end at lines if the base does; contiguous converted rows need only
+                   start at one */
   bool stage;   /* the dst rows of a tile are dense: it can go through the staging buffer */
-  bool carry;   /* TILE_B is the innermost level: a line begun is carried to the next tile */
+  bool carry;   /* the innermost level continues dst rows: an unfinished line is carried to the next tile */
   int32_t n_levels, width, block;
   int32_t na, nb;           /* entries of a full tile */
   int64_t run;              /* units of a full run: bytes, elements or bits, as the kernel counts */
-  int64_t run_src, run_dst; /* bytes a unit of the run takes on each side (D and I: all streams) */
-  int64_t entry_dst;        /* bytes a full run takes in dst, its tail included; of a transpose, an element */
-  int64_t tail;             /* bytes of padding after each run that are filled with it */
+  int64_t run_src, run_dst; /* bytes per unit of the run on each side (weaves: of all streams) */
+  int64_t entry_dst;        /* bytes of a full run in dst, with its tail; in a transpose, of an element */
+  int64_t tail;             /* bytes of padding after each run, filled with it */
   int64_t src, dst;         /* base offsets */
-  int64_t n_tiles,
-      bytes; /* tiles; bytes of elements that are written, without tails; of a fill, of padding */
+  int64_t n_tiles, bytes;   /* bytes: written, without tails */
   tesela__rows rows;
   tesela__rows_fn *rows_fn;
   tesela__transpose_fn *transpose_fn;
   tesela__convert_fn *convert_fn;
   tesela__rows_fn *convert_rows_fn;   /* the same for rows, or NULL */
   tesela__stream_fn *stream_fn;       /* of staged rows */
-  int32_t src_bits, dst_bits;         /* of an element as convert_fn takes and makes it */
+  int32_t src_bits, dst_bits;         /* of an element for convert_fn */
   tesela__bit_block_fn *bit_block_fn; /* BITS */
-  int32_t group;                      /* BITS: elements in a byte; else 1 */
-  tesela__rows_fn
-      *weave_fn;      /* BITS of few rows (columns): interleaves the bytes of packed rows, or takes them
-                                         apart before; NULL: transpose_fn */
-  bool weaves_out;    /* which of the two */
-  const char *kernel; /* name of the main kernel */
-  unsigned isa;       /* TESELA__CPU_* bits of the kernels */
-  int64_t pack_pitch; /* of rows that are converted or regrouped before the transpose */
-  int32_t n_prefetch, prefetch_lines; /* segments of src in a tile, lines of each; 0: no prefetch */
-  int32_t n_ahead;                    /* the tile that many on is prefetched */
-  int64_t sa, da, sb, db, prefetch;   /* tables: where they begin in plan->table */
-  int64_t pack_src, pack_dst;         /* tables of the transpose out of packed rows */
+  int32_t group;                      /* BITS: elements per byte; else 1 */
+  tesela__rows_fn *weave_fn;          /* BITS, few rows or columns: (de)interleaves packed rows; or NULL */
+  bool weaves_out;                    /* true: interleaves into dst; false: deinterleaves src */
+  const char *kernel;                 /* name of the main kernel */
+  unsigned isa;                       /* TESELA__CPU_* bits of the kernels */
+  int64_t pack_pitch;                 /* of rows that are converted or regrouped before the transpose */
+  int32_t n_prefetch, prefetch_lines; /* stretches of src in a tile, lines of each; 0: no prefetch */
+  int32_t n_ahead;                    /* tiles from the work to the prefetch */
+  int64_t sa, da, sb, db, prefetch;   /* start of each table in plan->table */
+  int64_t pack_src, pack_dst;         /* tables of the transpose of packed rows */
   tesela__level level[TESELA__MAX_LOOPS + 3];
 } tesela__piece;
 
-/* The verdict of every solver on the largest piece, for explanations. */
+/* The verdict of a solver on a box; a plan keeps those on its largest piece. */
 typedef struct tesela__verdict {
   bool applies;
   float cost;      /* relative to memcpy, lower is better */
-  const char *why; /* not: a static text */
+  const char *why; /* reason if it does not apply; static */
 } tesela__verdict;
 
 enum { TESELA__N_SOLVERS = 9 };
 
-/* What measuring varies; zeros leave it to the estimate. */
+/* Parameters that measuring varies; 0: by estimate. */
 typedef struct tesela__tuning {
-  int64_t in, out, total; /* bytes of the stretches a tile reads and writes, and of a tile of rows */
+  int64_t in, out, total; /* bytes of the stretches that a tile reads and writes, and of a tile of rows */
   int8_t stream;          /* 1: yes, -1: no */
 } tesela__tuning;
 
@@ -183,24 +180,23 @@ struct tesela_plan {
   tesela_allocator allocator;
   tesela_layout dst, src;
   tesela_fill fill;
-  uint8_t fill_pattern[16]; /* the fill value, repeated; below 8 bits within each byte, too */
+  uint8_t fill_pattern[16]; /* the fill value, repeated; below 8 bits also within each byte */
   tesela__conversion conversion;
-  tesela_plan_options options; /* as given, threads resolved */
+  tesela_plan_options options; /* as given, without the allocator */
   tesela_plan_info info;
   unsigned isa; /* TESELA__CPU_* bits that may be used */
   tesela__tuning tuning;
   bool stream;               /* the buffers are larger than the cache */
-  const char *irregular;     /* why the gather does it all; NULL: pieces do */
-  bool fill_first;           /* the fills cover elements, too: they must be done before any is copied */
-  bool bitwise;              /* neighbouring elements share bytes in some piece: one thread */
+  const char *irregular;     /* why the gather copies everything; NULL: pieces do */
+  bool fill_first;           /* the fills cover elements too, so they precede all copies */
+  bool bitwise;              /* elements of some piece share bytes: one thread */
   int32_t n_pieces, n_fills; /* the first n_fills pieces fill padding */
   int32_t largest;           /* piece of the most bytes, or -1 */
   tesela__verdict verdict[TESELA__N_SOLVERS];
-  tesela__box shape; /* loops of the largest piece; steps in bytes, or in bits if unit_bytes is 0 */
-  int32_t
-      unit_bytes; /* of an element of shape on dst, which may be several of dst's; 0: elements are dst's */
+  tesela__box shape;  /* loops of the largest piece; steps in bytes, or in bits if unit_bytes is 0 */
+  int32_t unit_bytes; /* bytes in dst of an element of shape; 0: an element of dst */
   tesela__piece *piece;
-  tesela__box *fill_box; /* of the fills, while pieces are made */
+  tesela__box *fill_box; /* boxes of the fills, while pieces are made */
   size_t fill_box_capacity;
   int64_t *table;
   size_t n_table, table_capacity, piece_capacity;
@@ -215,26 +211,26 @@ tesela_status tesela__conversion_find(tesela_transform transform, tesela_dtype d
 /* Name of a conversion, "f32->bf16". */
 const char *tesela__conversion_name(tesela__conversion conversion);
 
-/* Pieces for all of a plan whose options and layouts are set; forgets those it had. relayout_plan.c */
+/* Make all pieces of a plan whose options and layouts are set; drops earlier ones. relayout_plan.c */
 tesela_status tesela__plan_pieces(tesela_plan *plan, tesela_error *err);
 
-/* Run variants on buffers of their own and keep the fastest tuning. measure.c */
+/* Run variants on temporary buffers and keep the fastest tuning. measure.c */
 tesela_status tesela__plan_measure(tesela_plan *plan, tesela_error *err);
 
 /* Make a piece of a box (in bits) and add it to the plan. relayout_solve.c */
 tesela_status tesela__add_piece(tesela_plan *plan, tesela__box *box, bool fill, uint64_t *random,
                                 tesela_error *err);
 
-/* Copy everything by walks through both layouts; padding is filled already, unless dst is swizzled. `done`: bytes that
-   were reported. gather.c */
+/* Copy everything by walks through both layouts; padding is filled already, unless dst is swizzled. `done`: bytes
+ * reported so far. gather.c */
 tesela_status tesela__gather(const tesela_plan *plan, unsigned char *dst, const unsigned char *src,
                              const tesela_run_options *options, int64_t done, tesela_error *err);
 
 /* ---- threads (relayout_run.c) ------------------------------------------------------------------------------ */
 
-/* Run chunk(data, i) for 0 <= i < n: through the executor, or with n == 1 directly, or on up to n-1 threads started for
-   it and this one. This one does chunk 0 and then, like the others, any free chunk; so a thread may do several,
-   and other threads are optional. Returns when all chunks have returned. */
+/* Run chunk(data, i) for 0 <= i < n: through the executor, or if n is 1 directly, or on this thread and up to n-1 new
+ * ones. This thread runs chunk 0 and then, like the others, any free chunk; so a thread may run several, and new
+ * threads are optional. Returns when all chunks have returned. */
 void tesela__run_chunks(const tesela_executor *executor, int32_t n, void (*chunk)(void *data, int32_t i),
                         void *data);
 
@@ -245,9 +241,9 @@ void tesela__plan_retain(tesela_plan *plan);
 
 /* ---- within one buffer (in_place.c) ----------------------------------------------------------------------- */
 
-/* The values of info.in_place and info.in_place_scratch_bytes for a plan. dst and src are the canonical forms of the plan's
-   layouts, of one shape and with one axis each. tesela_plan_run_in_place itself needs of a plan: dst and src as they
-   were given (canonical forms do not show padding), fill, fill_pattern, conversion, isa. */
+/* The values of info.in_place and info.in_place_scratch_bytes for a plan. dst and src are the canonical forms of the
+ * plan's layouts, of one shape and with one axis each. tesela_plan_run_in_place itself uses of a plan: the given dst
+ * and src (canonical forms do not show padding), fill, fill_pattern, conversion, isa. */
 bool tesela__in_place_possible(const tesela_layout *dst, const tesela_layout *src);
 int64_t tesela__in_place_scratch_bytes(const tesela_layout *dst, const tesela_layout *src);
 

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relayout_fit.c - the tile of a piece: which kernel, along which run, and how many entries on each side.
+ * relayout_fit.c - choose the tile of a piece: its kernel, its run, and its entries on each side.
  *
- * The tile grows from the loops the solver needs: on side A by loops that continue where the tile's src ends, on side B by
- * loops that continue where its dst ends, until it reads and writes stretches that are long enough for memory. The last loop
- * of a side may be cut: the tile has a part of it, and a level of tiles takes the rest, the last one shorter.
+ * The tile starts with the loops that the solver needs. It grows on side A by loops that continue where its src ends,
+ * on side B by loops that continue where its dst ends, until it reads and writes stretches that are long enough for
+ * memory. The last loop of a side may be cut: the tile has a part of it, and a level of tiles covers the loop, the last
+ * tile shorter.
  *
  *   f32 transpose 7264 x 7264     a tile of 64 x 64: 256 bytes from each row, 256 to each row
- *   f32 (8,128) tiles             a run of 512 bytes; side B takes the 8 rows of a tile, 4 KiB in dst
+ *   f32 (8,128) tiles             a run of 512 bytes; side B is the 8 rows of a tile, 4 KiB in dst
  *
- * Small tiles are better than large ones: what is prefetched is a later tile, and one too large drives itself out of the
- * cache. Sizes: bench/bench_relayout on a 2-core AMD EPYC (Zen 5) with AVX-512, 2026-11.
+ * Small tiles are better than large ones: a later tile is prefetched, and a tile that is too large evicts itself from
+ * the cache. Sizes from bench/bench_relayout on a 2-core AMD EPYC (Zen 5) with AVX-512, 2026-11.
  */
 #include "relayout/solve.h"
 
 /* ---- growth ------------------------------------------------------------------------------------------------ */
 
-/* Put a loop into a side, of which at most `most` entries may come. */
+/* Add a loop to a side, which then has at most `most` entries. */
 static void side_add(tesela__tile_side *s, tesela__loop loop, int64_t most, int64_t multiple) {
   int64_t room = tesela__max(1, tesela__min(most, s->most) / s->entries), chunk = tesela__min(loop.n, room);
   if (chunk < loop.n && chunk > multiple) chunk -= chunk % multiple;
@@ -28,7 +29,7 @@ static void side_add(tesela__tile_side *s, tesela__loop loop, int64_t most, int6
 
 static bool side_is_cut(const tesela__tile_side *s) { return s->n > 0 && s->chunk < s->loop[s->n - 1].n; }
 
-/* The unused loop that continues where the side's own bytes end. */
+/* The unused loop that continues where the side's own bytes end, or -1. */
 static int32_t next_dense(const tesela__builder *b, const tesela__tile_side *s, bool src) {
   const tesela__box *box = b->job->box;
   for (int32_t i = 0; i < box->n_loops; i++)
@@ -36,7 +37,7 @@ static int32_t next_dense(const tesela__builder *b, const tesela__tile_side *s, 
   return -1;
 }
 
-/* Until it covers `target` bytes. A loop of a row kernel that was cut may be cut later. */
+/* Grow a side until it covers `target` bytes. With a row kernel, a last loop that is cut may grow, too. */
 static void grow_side(tesela__builder *b, tesela__tile_side *s, bool src, int64_t target) {
   if (side_is_cut(s) && s->extent < target && !b->piece->transpose_fn) {
     tesela__loop last = s->loop[--s->n];
@@ -54,7 +55,7 @@ static void grow_side(tesela__builder *b, tesela__tile_side *s, bool src, int64_
   }
 }
 
-/* Too few rows in a tile: take the loop of the shortest dst steps, dense or not. */
+/* For a tile with too few rows: add the loop with the shortest dst steps, dense or not. */
 static void take_any(tesela__builder *b) {
   const tesela__box *box = b->job->box;
   for (int32_t i = box->n_loops - 1; i >= 0; i--) {
@@ -66,7 +67,7 @@ static void take_any(tesela__builder *b) {
   }
 }
 
-/* ---- what each solver starts from -------------------------------------------------------------------------- */
+/* ---- the start of each solver ------------------------------------------------------------------------------ */
 
 static void set_rows_kernel(tesela__builder *b, tesela__kernel_kind kind, int32_t width, int64_t k) {
   const tesela__kernel *kernel = tesela__kernel_for(b->job, kind, width, k);
@@ -91,7 +92,7 @@ static void start_convert(tesela__builder *b) {
   b->piece->isa |= kernel->isa;
 }
 
-/* Units of the run: bytes; bits of bitwise pieces; elements where they are converted. */
+/* Units of the run: bytes; bits in bitwise pieces; elements in conversions. */
 static void start_rows(tesela__builder *b) {
   const tesela__job *job = b->job;
   tesela__piece *piece = b->piece;
@@ -169,7 +170,7 @@ static tesela__tile_target target_of_rows(const tesela__job *job) {
   return (tesela__tile_target){8192, 1024, 8 << 10};
 }
 
-/* Of a transpose: few rows if they are far apart, since each is a page of its own, and of bytes. */
+/* For a transpose: fewer rows if they are far apart, since each is then on its own page, or if elements are bytes. */
 static tesela__tile_target target_of_blocks(const tesela__job *job) {
   enum { FAR = 256 << 10 };
   const tesela__tuning *tuning = &job->plan->tuning;
@@ -181,7 +182,7 @@ static tesela__tile_target target_of_blocks(const tesela__job *job) {
   return target;
 }
 
-/* What fits into the packing buffer: rows of `most` of A, as many as `most` of B. */
+/* Limit a tile to the packing buffer: b.most rows of a.most elements. */
 static void set_most_packed(tesela__builder *b, int32_t m) {
   enum { PACKED = 32 << 10 };
   int64_t width = b->job->wd;
@@ -189,7 +190,7 @@ static void set_most_packed(tesela__builder *b, int32_t m) {
   b->b.most = PACKED * m / (b->a.most * width);
 }
 
-/* Blocks of bits with few elements on one side, dense with the other: (8,1) packs of nibbles. The bytes are interleaved. */
+/* Blocks of bits with few elements on one side, dense with the other, as (8,1) packs of nibbles: weave their bytes. */
 static bool start_woven_bits(tesela__builder *b) {
   enum { MOST_STREAMS = 16, WOVEN = 1024 };
   const tesela__job *job = b->job;
@@ -279,8 +280,7 @@ void tesela__fit_tile(tesela__builder *b, tesela_solver solver) {
       !b->piece->bitwise && solver != TESELA_SOLVER_STRIDED && b->chunk >= b->run.n && (whole || job->fill);
   if (grows) {
     int64_t streams = solver == TESELA_SOLVER_DEINTERLEAVE ? b->piece->rows.k : 1;
-    grow_side(b, &b->b, false,
-              b->target.out); /* first: a loop both sides could continue with is better there */
+    grow_side(b, &b->b, false, b->target.out); /* first: a loop that both sides can use is better here */
     if (!job->fill) grow_side(b, &b->a, true, b->target.in);
     if (!blocks) grow_side(b, &b->b, false, b->target.total / (b->a.entries * streams));
   }

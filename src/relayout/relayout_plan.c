@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relayout_plan.c - plans are made, described and freed here.
+ * relayout_plan.c - create, describe and destroy plans.
  */
 #include "relayout/solve.h"
 
@@ -28,7 +28,7 @@ const char *tesela_isa_name(tesela_isa isa) {
   return NULL;
 }
 
-/* The TESELA__CPU_* bits a cap allows. */
+/* The TESELA__CPU_* bits up to an instruction set. */
 static unsigned isa_bits(tesela_isa isa) {
   switch (isa) {
   case TESELA_ISA_C:
@@ -114,7 +114,7 @@ static tesela_status check_shapes(const tesela_layout *dst, const tesela_layout 
   return TESELA_OK;
 }
 
-/* Do two elements share a place of dst? */
+/* Check that elements of dst do not share places. */
 static tesela_status check_unique(const tesela_layout *dst, tesela_error *err) {
   bool overlap = dst->axis[0].overlap, shared = overlap && !dst->axis[0].undecided;
   for (int32_t j = 0; j < dst->n_joins; j++) {
@@ -155,7 +155,7 @@ static void forget_pieces(tesela_plan *plan) {
   plan->largest = -1;
 }
 
-/* Places without an element that dst's digits reach, and those after them; -1: values of padding may share places. */
+/* The number of places without an element that dst's digits reach or that follow them; -1: padding may share places. */
 static int64_t padding_places(const tesela_layout *dst) {
   int64_t places = 1, elements = tesela_layout_copies(dst), end = dst->axis[0].offset + 1;
   for (int32_t i = 0; i < dst->n_active; i++) {
@@ -176,14 +176,14 @@ static tesela_status make_fills(tesela_plan *plan, bool everything, uint64_t *ra
   if (plan->fill == TESELA_FILL_LEAVE || padding_places(&plan->dst) == 0) return TESELA_OK;
   if (tesela__padding_boxes(&plan->dst, everything, &plan->fill_first, make_piece, &m)) return TESELA_OK;
   if (m.status != TESELA_OK) return m.status;
-  forget_pieces(plan); /* too many boxes: everything first */
+  forget_pieces(plan); /* too many boxes: fill everything first */
   if (tesela__padding_boxes(&plan->dst, true, &plan->fill_first, make_piece, &m) || m.status != TESELA_OK)
     return m.status;
   return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
                       "dst has more than %d digits; its padding cannot be filled", (int)TESELA__MAX_LOOPS);
 }
 
-/* Fills that the rows before them do. */
+/* Drop the fills that the rows before them write. */
 static void drop_taken_fills(tesela_plan *plan) {
   int32_t kept = 0;
   for (int32_t i = 0; i < plan->n_pieces; i++) {
@@ -221,7 +221,7 @@ static tesela_status make_irregular(tesela_plan *plan, uint64_t *random, tesela_
 
 /* ---- facts ------------------------------------------------------------------------------------------------- */
 
-/* One place after the last that the digits of a layout reach. */
+/* One more than the last place that the digits of a layout reach. */
 static int64_t last_reached(const tesela_layout *layout) {
   if (tesela__is_empty(layout)) return 0;
   if (layout->n_swizzles) return layout->axis[0].extent;
@@ -291,7 +291,8 @@ tesela_status tesela__plan_pieces(tesela_plan *plan, tesela_error *err) {
   return status;
 }
 
-/* Virtual machines report caches of hundreds of MiB, of which a process has a small share. */
+/* Stream from this size on at the latest: virtual machines report caches of hundreds of MiB, of which a process has a
+ * small share. */
 enum { STREAM_FROM = 16 << 20 };
 
 static tesela_status set_plan(tesela_plan *plan, tesela_error *err) {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relayout_problem.c - two layouts over one shape, as coordinates whose digits are common to both sides.
+ * relayout_problem.c - two layouts of one shape, as coordinates whose digits are common to both sides.
  *
  * In:  the canonical layouts of both sides.
- * Out: for each dim one list of digits (step, stride on each side); a dim is the sum of its digits' values times their
- *      steps, each value below (step before) / step. The steps are those of both sides together:
+ * Out: for each dim one list of digits (step, stride on each side). An index is the sum of the digits' values times
+ *      their steps, each value below (previous step) / step. The steps are those of both sides together:
  *
  *   dst f32[24,256]{1,0:T(8,128)}   dim 0: steps 8, 1     common: 8 (src 8 rows, dst 2048)  1 (src 256, dst 128)
  *   src f32[24,256]{1,0}            dim 0: step 1
  *
- * That is right if taking the rest by a step of one side does not disturb the rests of the other: each step that only
- * one side has must be a multiple of the next smaller step of the other. 8 and 6 are not; such dims are irregular.
+ * The remainders by steps of one side must not change those of the other: each step of only one side must be a multiple
+ * of the next smaller step of the other. 8 and 6 are not; dims with both are irregular.
  *
- * Joined dims are one coordinate where the other side has them contiguous (or joined as well); else irregular.
+ * Joined dims are one coordinate if the other side has them contiguous, or joined as well; else irregular.
  */
 #include "relayout/plan.h"
 
-/* Which coordinates the loops below have dealt with. */
+/* The dims and joins that have a coordinate. */
 typedef struct problem_state {
   tesela__problem *problem;
   bool dim_done[TESELA_MAX_RANK];
@@ -29,13 +29,13 @@ static void set_irregular(tesela__problem *problem, const char *why) {
 
 /* ---- one coordinate: merge the steps of two chains --------------------------------------------------------- */
 
-/* The steps of a chain, and the stride per unit of each; a dim of one element has none. */
+/* The steps of a chain, and the stride of each in bits; a dim of one element has no steps. */
 typedef struct side_steps {
   int32_t n;
   int64_t step[TESELA_MAX_DIGITS], stride[TESELA_MAX_DIGITS];
 } side_steps;
 
-/* false: a digit goes into another join. */
+/* False: a digit is part of another join. */
 static bool side_of_chain(const tesela_layout *layout, int32_t coordinate, side_steps *s) {
   tesela__chain chain = tesela__chain_of(layout, coordinate);
   s->n = chain.n;
@@ -48,14 +48,14 @@ static bool side_of_chain(const tesela_layout *layout, int32_t coordinate, side_
   return true;
 }
 
-/* Does a step that only `other` has, put between the steps of `side`, leave side's rests alone? */
+/* Does a step of the other side, inserted between the steps of this side, keep this side's remainders? */
 static bool step_fits(const side_steps *s, int64_t step) {
   for (int32_t i = 0; i < s->n; i++)
     if (s->step[i] <= step) return step % s->step[i] == 0;
   return true;
 }
 
-/* The stride of a common digit of this step: that of the side's digit it is a part of. */
+/* The stride of a common digit with this step, from the side's digit that contains it. */
 static int64_t stride_at(const side_steps *s, int64_t step) {
   for (int32_t i = 0; i < s->n; i++)
     if (s->step[i] <= step) return s->stride[i] * (step / s->step[i]);
@@ -83,7 +83,7 @@ static void add_coordinate(tesela__problem *problem, int64_t extent, const side_
 
 /* ---- joins ------------------------------------------------------------------------------------------------- */
 
-/* The dims that join j of a layout joins, whole and in this order; false for any other join. */
+/* The dims that join j of a layout joins whole, the most significant first; false for any other join. */
 static bool dims_of_join(const tesela_layout *layout, int32_t j, int32_t *n, int32_t *dims) {
   *n = 0;
   if (layout->join[j].offset != 0 || layout->join[j].overlap) return false;
@@ -103,7 +103,7 @@ static bool dims_of_join(const tesela_layout *layout, int32_t j, int32_t *n, int
   return *n > 0;
 }
 
-/* How the other side has these dims: contiguous, as digits of one step each, or joined the same way. */
+/* The steps of these dims on the other side: contiguous, with one digit each, or joined in the same way; else false. */
 static bool other_side(const tesela_layout *layout, int32_t n, const int32_t *dims, bool *join_done,
                        side_steps *s) {
   const tesela_digit *last = &layout->digit[tesela__chain_of(layout, dims[n - 1]).first];
@@ -127,7 +127,7 @@ static bool other_side(const tesela_layout *layout, int32_t n, const int32_t *di
   return true;
 }
 
-/* Make one coordinate of each join of `layout` that the other side lets be one. */
+/* Make one coordinate of each join of `layout`, if the other side allows it. */
 static void join_coordinates(problem_state *state, const tesela_layout *layout, bool *join_done,
                              const tesela_layout *other, bool *other_done, bool layout_is_dst) {
   for (int32_t j = 0; j < layout->n_joins; j++) {
@@ -148,7 +148,7 @@ static void join_coordinates(problem_state *state, const tesela_layout *layout, 
   }
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------------- */
+/* ---- the problem ------------------------------------------------------------------------------------------- */
 
 static void add_replicas(tesela__problem *problem) {
   const tesela_layout *dst = problem->dst;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relayout_run.c - all pieces of a plan, in chunks on threads.
+ * relayout_run.c - run all pieces of a plan, in chunks on threads.
  *
  * A chunk is a range of tiles of every piece, the fills first. Tiles are counted in the order of the levels, so a range
- * is contiguous in dst except for its edges. A second odometer runs some tiles ahead of the work: its position is what is
- * prefetched.
+ * is contiguous in dst except for its edges. A second odometer runs some tiles ahead of the work, for the
+ * prefetch.
  */
 
 #include "relayout/tile.h"
@@ -88,7 +88,7 @@ static void set_tile(tesela__tile *tile, const tile_odometer *o, const plan_run 
   }
 }
 
-/* How many lines to ask for at each call of a kernel, so that the stretches of a tile are all asked for. */
+/* Lines to prefetch at each call of a kernel, enough for all stretches of a tile. */
 static int32_t prefetch_share(const tesela__piece *piece) {
   int64_t lines = (int64_t)piece->n_prefetch * piece->prefetch_lines;
   int64_t per_call =
@@ -134,7 +134,7 @@ static void run_tiles(tesela__worker *w, plan_run *run, int64_t first, int64_t e
   }
 }
 
-/* With the buffers that staging and packing need. Kept apart so that plans without need no such stack. */
+/* run_tiles with the buffers of staging and packing; a separate function, so that other plans need less stack. */
 static __attribute__((noinline)) void run_tiles_buffered(tesela__worker *w, plan_run *run, int64_t first,
                                                          int64_t end) {
   alignas(TESELA__LINE) unsigned char stage[TESELA__STAGE], pack[TESELA__STAGE], carry[512 * TESELA__LINE];
@@ -158,7 +158,7 @@ static void run_piece(plan_run *run, const tesela__piece *piece, int64_t first, 
 
 static int64_t cut_point(int64_t n, int64_t i, int64_t of) { return n / of * i + n % of * i / of; }
 
-/* About 8 MiB between two looks at the clock and at the request to stop. */
+/* Run tiles, with about 8 MiB between two checks of the clock and of the request to stop. */
 static void run_piece_watched(plan_run *run, const tesela__piece *piece, int64_t first, int64_t end,
                               bool reports, int64_t *last) {
   int64_t tile_bytes = piece->bytes / piece->n_tiles + 1, step = tesela__max(1, (8 << 20) / tile_bytes);

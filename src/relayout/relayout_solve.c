@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relayout_solve.c - which solver takes a box.
+ * relayout_solve.c - choose the solver of a box.
  *
  * In:  a box in bits.
- * Out: a piece of the plan, by the cheapest solver that applies (or the one asked for).
+ * Out: a piece of the plan, by the cheapest solver that applies, or the requested one.
  *
- * First the box is made as coarse as it can be: a run that is contiguous on both sides and 2, 4, 8 or 16 bytes long
- * becomes one element; elements below 8 bits become bytes where whole bytes stay together. Then each solver says
- * whether it applies and at what cost. Costs are times of memcpy, from measurements on large arrays
- * (bench/bench_relayout, AVX-512, 2026-11); they only have to rank the solvers.
+ * First the box is made as coarse as possible: a run that is contiguous on both sides and 2, 4, 8 or 16 bytes long
+ * becomes one element; elements below 8 bits become bytes if whole bytes stay together. Then each solver says whether
+ * it applies and at what cost. Costs are multiples of the time of memcpy, from measurements on large arrays
+ * (bench/bench_relayout, AVX-512, 2026-11); they only need to rank the solvers.
  */
 #include "relayout/solve.h"
 
@@ -34,13 +34,13 @@ static tesela__verdict rows_verdict(const tesela__job *job) {
     return refuses("elements share bytes with others that go to other places");
   if (job->conversion && job->shared < 0 && (job->ws == 0 || job->wd == 0))
     return refuses("no loop is contiguous on both sides");
-  if (job->group > 1) return refuses("elements change their position within bytes");
+  if (job->group > 1) return refuses("elements move within bytes");
   double bytes = (double)run * job->dst_bits / 8;
   if (!job->conversion && !job->bitwise) bytes = (double)run * job->wd;
   return applies(1 + 48.0 / bytes * (job->bitwise ? 8 : 1));
 }
 
-/* a and b exist, and differ; else why not. */
+/* Why the loops a and b do not exist, or are the same; NULL if they exist and differ. */
 static const char *not_two_sides(const tesela__job *job) {
   if (job->bitwise) return "elements share bytes";
   if (job->shared >= 0) return "one loop is contiguous on both sides; rows handles it";
@@ -49,7 +49,7 @@ static const char *not_two_sides(const tesela__job *job) {
   return NULL;
 }
 
-/* Elements that follow each other on one side from a loop on, the loops of the other side left out; up to 64. */
+/* The number of contiguous elements on one side, by loop `from` and others except `not`; stops at 64. */
 static double chain_length(const tesela__job *job, int32_t from, int32_t not, bool src) {
   const tesela__box *box = job->box;
   int64_t n = box->loop[from].n, width = src ? job->ws : job->wd;
@@ -71,7 +71,7 @@ static tesela__verdict transpose_verdict(const tesela__job *job) {
   double cost = 1.1;
   if (a < block) cost += 0.1 * (block / a - 1);
   if (b < block) cost += 0.1 * (block / b - 1);
-  if (a * b < 64) cost += 300 / (a * b * job->wd); /* a call of the kernel for few elements */
+  if (a * b < 64) cost += 300 / (a * b * job->wd); /* a call of the kernel per few elements */
   return applies(cost);
 }
 
@@ -85,7 +85,7 @@ static tesela__verdict weave_verdict(const tesela__job *job, const tesela__loop 
   return applies(cost + 16.0 / (double)run->n);
 }
 
-/* Why k rows cannot be woven into one, or one into k; NULL if they may. */
+/* Why k rows cannot be interleaved into one, or one deinterleaved into k; NULL if they can. */
 static const char *not_woven(const tesela__job *job) {
   if (job->group > 1) return "elements share bytes; bits handles it";
   return job->conversion ? "values are converted" : not_two_sides(job);
@@ -149,7 +149,7 @@ static tesela_solver choose_solver(const tesela__job *job, tesela__verdict *verd
   return verdict[wanted].applies ? wanted : best;
 }
 
-/* A sub-byte transpose whose run is not a multiple of the m elements in a byte: the rest is its own box. */
+/* Cut a sub-byte transpose with a loop that is not a multiple of the m elements per byte: the rest is its own box. */
 static bool split_rest(const tesela_plan *plan, tesela__box *box, tesela__box *rest) {
   int32_t bits = plan->dst.bits, m = 8 / bits;
   if (plan->src.bits != bits || tesela__find_loop(box, bits, bits) >= 0) return false;
@@ -170,14 +170,14 @@ static bool split_rest(const tesela_plan *plan, tesela__box *box, tesela__box *r
   return false;
 }
 
-/* With a bound on memory, a transpose goes window by window: square ones, of which src and dst together fill the bound at
-   most. The loops that are longer than a window are cut; what remains of one is a box of its own. */
+/* With a limit on memory, a transpose copies one square window after the other; src and dst of a window together fit
+ * into the limit. Loops that are longer than a window are cut; the rest of one is its own box. */
 static bool split_window(const tesela_plan *plan, tesela__box *box, tesela__box *rest, bool *has_rest) {
   int64_t bound = plan->options.memory_bytes, bits = tesela__max(plan->dst.bits, plan->src.bits);
   if (bound == 0 || plan->info.dst_bytes + plan->info.src_bytes <= bound) return false;
   int64_t window = 1024;
   while (window <= bound / bits / window)
-    window *= 2; /* then both sides have 2 * window^2 * bits/8 <= bound */
+    window *= 2; /* then both sides together have 2 * window^2 * bits/8 <= bound */
   int32_t sides[2] = {tesela__find_loop(box, plan->src.bits, -1), tesela__find_loop(box, -1, plan->dst.bits)};
   if (sides[0] < 0 || sides[1] < 0 || sides[0] == sides[1] || box->n_loops == TESELA__MAX_LOOPS) return false;
   for (int32_t i = 0; i < 2; i++) {
@@ -204,7 +204,7 @@ static bool is_empty_box(const tesela__box *box) {
 
 /* ---- padding that follows rows ----------------------------------------------------------------------------- */
 
-/* Keep the box of a fill of whole bytes; its piece is the last one. */
+/* Keep the box of a fill, whose piece is the last one. */
 static tesela_status keep_fill(tesela_plan *plan, const tesela__box *box, tesela_error *err) {
   void *kept = plan->fill_box;
   bool grown = tesela__grow(&plan->allocator, &kept, sizeof *plan->fill_box, &plan->fill_box_capacity,
@@ -215,7 +215,7 @@ static tesela_status keep_fill(tesela_plan *plan, const tesela__box *box, tesela
   return TESELA_OK;
 }
 
-/* The box of the bytes directly after each row of the job, `bytes` after its start: no src, no loop of the row. */
+/* The box of the bytes directly after each row of the job, `bytes` after its start; no src and no loops of the row. */
 static void box_behind(const tesela__job *job, bool weaves, int64_t bytes, tesela__box *behind) {
   *behind = *job->box;
   behind->dst += bytes;
@@ -226,7 +226,7 @@ static void box_behind(const tesela__job *job, bool weaves, int64_t bytes, tesel
   tesela__box_simplify(behind);
 }
 
-/* Bytes of padding directly after each row of the box, if one fill has just these; the fill is then not needed. */
+/* Bytes of padding directly after each row of the box, if one fill is exactly these; that fill is then not needed. */
 static int64_t take_tail_of_rows(const tesela__job *job, tesela_solver solver) {
   tesela_plan *plan = job->plan;
   tesela__box behind;
@@ -250,14 +250,14 @@ static int64_t take_tail_of_rows(const tesela__job *job, tesela_solver solver) {
     for (int32_t k = 0; k < rest.n_loops && same; k++)
       same = rest.loop[k].n == behind.loop[k].n && rest.loop[k].ds == behind.loop[k].ds;
     if (!same) continue;
-    plan->piece[i].n_tiles = 0; /* drop_taken_fills takes it out */
+    plan->piece[i].n_tiles = 0; /* drop_taken_fills removes it */
     return bytes;
   }
   return 0;
 }
 
-/* The loops as plan --explain shows them. Where elements share bytes, steps that count parts of a byte are 0 in the
-   job's box; in bits they are whole. */
+/* Keep the loops for plan --explain. If elements share bytes, steps of less than a byte are 0 in the job's box; they
+ * are whole in bits. */
 static void keep_shape(const tesela__job *job) {
   tesela_plan *plan = job->plan;
   tesela__box *shape = &plan->shape;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relayout_units.c - a box in bits as coarse as it can be, and its special loops.
+ * relayout_units.c - make a box in bits as coarse as possible, and find its special loops.
  *
- *   bytes     where whole bytes stay together; else bits, one by one
+ *   bytes     if whole bytes stay together; else single bits
  *   widen     a run that is contiguous on both sides and 2, 4, 8 or 16 bytes long is one element
- *   blocks    two loops that fill 4, 8 or 16 bytes on both sides, in another order: one element that is mixed inside;
- *             or below 8 bits, m rows of m elements that become m bytes
+ *   blocks    two loops that fill 4, 8 or 16 bytes on both sides, in different order, are one element, mixed inside;
+ *             below 8 bits, m rows of m elements become m bytes
  */
 #include "relayout/solve.h"
 
-/* The loop with these steps; of several the longest. A step of -1 stands for any. */
 int32_t tesela__find_loop(const tesela__box *box, int64_t ss, int64_t ds) {
   int32_t found = -1;
   for (int32_t i = 0; i < box->n_loops; i++) {
@@ -25,7 +24,6 @@ void tesela__drop_loop(tesela__box *box, int32_t i) {
   for (; i < box->n_loops; i++) box->loop[i] = box->loop[i + 1];
 }
 
-/* Are all steps and bases but those of loops i and j whole bytes (of i: only on dst, of j: only on src)? */
 bool tesela__is_bytewise(const tesela__box *box, int32_t i, int32_t j) {
   int64_t bits = box->src | box->dst;
   for (int32_t k = 0; k < box->n_loops; k++) {
@@ -44,7 +42,7 @@ static void to_bytes(tesela__box *box) {
   }
 }
 
-/* Elements of 2, 4, 8 or 16 bytes out of a short run. */
+/* Make elements of 2, 4, 8 or 16 bytes of a short run. */
 static void widen(tesela__job *job) {
   for (;;) {
     int32_t i = tesela__find_loop(job->box, job->ws, job->wd);
@@ -63,8 +61,8 @@ static void find_loops(tesela__job *job) {
   job->b = tesela__find_loop(box, -1, job->wd);
 }
 
-/* Two loops that make a block of 4, 8 or 16 bytes on both sides, in another order: the block becomes an element, and its
-   parts are mixed on the way. */
+/* Two loops that make a block of 4, 8 or 16 bytes on both sides, in different order: the block becomes an element, and
+ * a conversion mixes its parts. */
 static void take_block(tesela__job *job) {
   static const struct {
     int64_t rows, cols;
@@ -92,7 +90,7 @@ static void take_block(tesela__job *job) {
   }
 }
 
-/* Same width below 8 bits: bytes that stay together, or blocks of m rows of m elements. */
+/* For equal widths below 8 bits: bytes that stay together, or blocks of m rows of m elements. */
 static void set_units_of_bits(tesela__job *job) {
   tesela__box *box = job->box;
   int32_t bits = job->plan->dst.bits, m = 8 / bits;
@@ -115,8 +113,8 @@ static void set_units_of_bits(tesela__job *job) {
   }
 }
 
-/* Another width on each side, one below 8 bits: rows that begin and end at bytes on both; or rows on src and whole
-   bytes on dst, for a transpose. Steps of loops that count parts of bytes become 0 and are not used from here on. */
+/* For different widths, one below 8 bits: rows that begin and end at bytes on both sides; or, for a transpose, rows on
+ * src and whole bytes on dst. Steps of less than a byte become 0 and are not used from here on. */
 static void set_units_of_conversion(tesela__job *job) {
   find_loops(job);
   bool rows = job->shared >= 0 && tesela__is_bytewise(job->box, job->shared, job->shared);
@@ -129,13 +127,12 @@ static void set_units_of_conversion(tesela__job *job) {
   job->bitwise = false;
 }
 
-/* Is element by element asked for, where that means bits? */
+/* Is a copy of single bits requested? */
 static bool wants_bits(const tesela__job *job) {
   return job->plan->options.solver == TESELA_SOLVER_STRIDED ||
          (job->random && tesela__random(job->random) % 4 == 0);
 }
 
-/* Set the units: bytes if possible. */
 void tesela__set_units(tesela__job *job) {
   const tesela_plan *plan = job->plan;
   int32_t dst_bits = plan->dst.bits, src_bits = plan->src.bits;

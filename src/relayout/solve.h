@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * solve.h - a box as its solver sees it.
+ * solve.h - a box, prepared for its solver.
  */
 #ifndef TESELA_SRC_SOLVE_H
 #define TESELA_SRC_SOLVE_H
 
 #include "relayout/plan.h"
 
-/* A box with the loops that are special found. Units are bytes, or bits where `bitwise`. */
+/* A box and its special loops. Units are bytes, or bits if `bitwise`. */
 typedef struct tesela__job {
   tesela_plan *plan;
   tesela__box *box;
   bool fill, bitwise;
-  int32_t ws, wd; /* width of an element on each side, in these units */
-  int32_t group;  /* elements that share a byte, if several do and blocks of them can be moved; else 1 */
-  int32_t shared, a, b;          /* loops that are contiguous on both sides, on src, on dst; or -1 */
-  tesela__conversion conversion; /* the plan's, or a mix inside elements that are made of several */
+  int32_t ws, wd;       /* width of an element on each side, in these units */
+  int32_t group;        /* elements per byte, if several share one and blocks of them can be moved; else 1 */
+  int32_t shared, a, b; /* loops that are contiguous on both sides, on src, on dst; or -1 */
+  tesela__conversion conversion; /* the plan's, or a mix inside elements that consist of several */
   int32_t src_bits, dst_bits;    /* of an element for the conversion, or for blocks of bits */
-  int64_t tail;                  /* bytes of padding after each row that are filled with it */
-  uint64_t *random;              /* of options.shuffle; NULL: none */
+  int64_t tail;                  /* bytes of padding after each row, filled with it */
+  uint64_t *random;              /* of options.shuffle; or NULL */
 } tesela__job;
 
 /* The loop of a box with these steps, of several the longest; or -1. A step of -1 means any step. */
@@ -31,7 +31,7 @@ bool tesela__is_bytewise(const tesela__box *box, int32_t i, int32_t j);
 /* Set the units, the element and the special loops of a job whose box counts in bits. relayout_units.c */
 void tesela__set_units(tesela__job *job);
 
-/* Fill in a piece for the solver, which applies. piece.c. TESELA_E_MEMORY. */
+/* Make a piece with a solver that applies. piece.c. TESELA_E_MEMORY. */
 tesela_status tesela__piece_build(const tesela__job *job, tesela_solver solver, tesela_error *err);
 
 /* One side of the tile: loops, the one with the shortest steps first; of the last only `chunk` steps. */
@@ -45,7 +45,7 @@ typedef struct tesela__tile_side {
   bool dense;
 } tesela__tile_side;
 
-/* How long the stretches of a tile are to be, in bytes, and a tile in all. */
+/* Wanted bytes of the stretches that a tile reads and writes, and of the whole tile. */
 typedef struct tesela__tile_target {
   int64_t in, out, total;
 } tesela__tile_target;
@@ -54,7 +54,7 @@ typedef struct tesela__builder {
   const tesela__job *job;
   tesela__piece *piece;
   bool used[TESELA__MAX_LOOPS];
-  tesela__loop run; /* the loop row kernels move along; n 0: none */
+  tesela__loop run; /* the loop that row kernels move along; n is 0 without one */
   int64_t chunk;    /* steps of it in a tile */
   tesela__tile_target target;
   tesela__tile_side a, b;
@@ -68,7 +68,7 @@ static inline const tesela__kernel *tesela__kernel_for(const tesela__job *job, t
 /* Choose kernel, run and tile. relayout_fit.c */
 void tesela__fit_tile(tesela__builder *b, tesela_solver solver);
 
-/* The next number of the seed. */
+/* The next pseudo-random number. */
 static inline uint64_t tesela__random(uint64_t *state) {
   uint64_t x = *state += 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tile.c - one tile: calls of the kernel over its entries, with a share of a later tile's prefetch at each call.
+ * tile.c - run one tile: calls of the kernel over its entries, with a share of a later tile's prefetch at each call.
  *
- * Three ways out: straight to dst; the same with streaming stores; or through the staging buffer. There a tile's dst rows
- * (one for each entry of A, dense over B) are put together at the phase they have in their line, and leave as whole
- * lines. A line that the tile does not finish is carried to the next tile of the same rows; only where a row begins and
- * where it ends are parts of lines written.
+ * A tile is stored in one of three ways: directly to dst; directly past the cache; or through the staging buffer. There
+ * its dst rows (one for each entry of A, dense over B) are assembled at their phase in a cache line, and written as
+ * whole lines. A line that the tile does not finish is carried to the next tile of the same rows; parts of lines are
+ * written only at the start and the end of a row.
  */
 #include "relayout/tile.h"
 
@@ -47,7 +47,7 @@ static void tile_bits(const tesela__worker *w, const tesela__tile *tile) {
     }
 }
 
-/* Strided elements that are converted. */
+/* Convert strided elements. */
 static void tile_strided_convert(const tesela__worker *w, const tesela__tile *tile) {
   const tesela__piece *piece = w->piece;
   const int64_t *table = w->plan->table;
@@ -72,7 +72,7 @@ static void convert_rows(const tesela__piece *piece, const tesela__rows *rows, u
     for (int64_t b = 0; b < nb; b++) piece->convert_fn(dst + db[b], src + sb[b], rows->n);
 }
 
-/* One row that is converted, 2 KiB at a time. */
+/* Convert one row, 512 elements at a time. */
 static void convert_long_row(tesela__worker *w, const tesela__rows *rows, unsigned char *dst,
                              const unsigned char *src) {
   const tesela__piece *piece = w->piece;
@@ -86,7 +86,7 @@ static void convert_long_row(tesela__worker *w, const tesela__rows *rows, unsign
   }
 }
 
-/* The rows of one entry of A, about 4 KiB at a time so that the prefetch goes along. */
+/* Copy the rows of one entry of A, about 4 KiB at a time, each with a share of the prefetch. */
 static void some_rows(tesela__worker *w, const tesela__rows *rows, unsigned char *dst,
                       const unsigned char *src, int64_t nb, int64_t group) {
   const tesela__piece *piece = w->piece;
@@ -124,14 +124,14 @@ static void tile_rows(tesela__worker *w, const tesela__tile *tile) {
 
 /* ---- blocks ------------------------------------------------------------------------------------------------ */
 
-/* What a transpose reads: the tile itself, or rows packed before. */
+/* The source of a transpose: the tile, or its packed rows. */
 typedef struct block_source {
   const unsigned char *src;
   const int64_t *src_off, *dst_off; /* of rows (side B), of columns (side A) */
   int64_t rows, cols;
 } block_source;
 
-/* All blocks of columns a .. a+n-1, n at most a block. */
+/* Transpose all blocks of columns a .. a+n-1, n at most a block. */
 static void blocks_along(tesela__worker *w, const block_source *s, int64_t a, int32_t n, unsigned char *dst,
                          const int64_t *dst_off, bool stream) {
   const tesela__piece *piece = w->piece;
@@ -154,9 +154,9 @@ static void blocks_direct(tesela__worker *w, const block_source *s, unsigned cha
 
 /* ---- staging ----------------------------------------------------------------------------------------------- */
 
-/* Send a row of n bytes to `dst`; it lies in `row` from the phase of dst in its line on. With `carry`, a line that the
-   last tile began is before it, and the line that this tile begins goes there. Full tiles have rows of a line at least,
-   so a carried line is whole up to its end. */
+/* Write a row of n bytes to `dst`; in `row` it begins at the phase of dst in its line. With `carry`, the bytes before
+ * it are from the last tile, and a line that this tile does not finish is copied to `carry`. Rows of full tiles have at
+ * least a line, so they finish the line that the last tile began. */
 static void flush_row(const tesela__tile *tile, unsigned char *dst, unsigned char *row, int64_t n,
                       unsigned char *carry, tesela__stream_fn *stream) {
   int64_t phase = (int64_t)((uintptr_t)dst % TESELA__LINE), end = phase + n, first = 0;
@@ -175,7 +175,7 @@ static void flush_row(const tesela__tile *tile, unsigned char *dst, unsigned cha
     memcpy(line + first, row + first, (size_t)(end - first));
 }
 
-/* Stage `n` dst rows from entry a of side A on, by blocks or by rows. */
+/* Rows that are staged together: `n` dst rows from entry a of side A on. */
 typedef struct staged_rows {
   int64_t a, n, pitch;
 } staged_rows;
@@ -196,7 +196,7 @@ static void stage_rows(tesela__worker *w, const tesela__tile *tile, const staged
               tile->nb, group);
 }
 
-/* A tile through the staging buffer; s is NULL for row kernels. */
+/* Run a tile through the staging buffer; s is NULL for row kernels. */
 static void tile_staged(tesela__worker *w, const tesela__tile *tile, const block_source *s,
                         unsigned char *carry) {
   const tesela__piece *piece = w->piece;
@@ -239,8 +239,8 @@ static void pack_rows(const tesela__worker *w, const tesela__tile *tile) {
   }
 }
 
-/* The m byte rows of each group of packed rows are streams (j, g): byte c of stream j*groups + g is that of element
-   c*m + j. Interleaved they are dst; or src, taken apart, is such streams. */
+/* The m byte rows of each group g of packed rows are streams: byte c of stream j*groups + g has elements c*m + j.
+ * Interleaved, they are dst; or they are src, deinterleaved. */
 static void tile_woven_bits(tesela__worker *w, const tesela__tile *tile) {
   const tesela__piece *piece = w->piece;
   const int64_t *table = w->plan->table, zero = 0;
@@ -277,7 +277,7 @@ static void tile_packed(tesela__worker *w, const tesela__tile *tile) {
   }
 }
 
-/* ---- all --------------------------------------------------------------------------------------------------- */
+/* ---- the tile ---------------------------------------------------------------------------------------------- */
 
 void tesela__tile_run(tesela__worker *w, const tesela__tile *tile) {
   const tesela__piece *piece = w->piece;

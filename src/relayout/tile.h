@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tile.h - one tile of a piece, and what a thread needs to do tiles.
+ * tile.h - one tile of a piece, and the state of a thread that runs tiles.
  */
 #ifndef TESELA_SRC_TILE_H
 #define TESELA_SRC_TILE_H
 
 #include "relayout/plan.h"
 
-/* How the stores of a piece go, decided when the address of dst is known. */
+/* The stores of a piece, chosen when the address of dst is known. */
 typedef enum tesela__store {
-  TESELA__STORE_CACHED, /* straight to dst */
-  TESELA__STORE_STREAM, /* straight to dst, past the cache */
-  TESELA__STORE_STAGED, /* whole lines past the cache, out of a buffer */
+  TESELA__STORE_CACHED, /* directly to dst */
+  TESELA__STORE_STREAM, /* directly to dst, past the cache */
+  TESELA__STORE_STAGED, /* whole lines past the cache, from a buffer */
 } tesela__store;
 
-/* Addresses to be prefetched while a tile is worked on: the stretches that a later tile reads. */
+/* The stretches that a later tile reads, to prefetch during a tile. */
 typedef struct tesela__prefetch {
   const unsigned char *base;
   const int64_t *row;
   int32_t n_rows, lines;          /* 0 rows: nothing to do */
-  int32_t at_row, at_line, share; /* lines at a time */
+  int32_t at_row, at_line, share; /* share: lines at a time */
 } tesela__prefetch;
 
-/* One tile: where, and how much of it there is. */
+/* One tile: its addresses and its size. */
 typedef struct tesela__tile {
   unsigned char *dst;
   const unsigned char *src;
   int64_t dst_bit, src_bit; /* of bitwise pieces: added to dst and src, 0..7 */
   int64_t na, nb, run;
-  bool begins, ends; /* of carried pieces: nothing is carried in; nothing is to be carried out */
+  bool begins, ends; /* of carried pieces: nothing is carried in; nothing is carried out */
 } tesela__tile;
 
-/* What a thread has while it works on a piece. */
+/* The state of a thread that runs a piece. */
 typedef struct tesela__worker {
   const tesela_plan *plan;
   const tesela__piece *piece;
@@ -42,7 +42,7 @@ typedef struct tesela__worker {
   unsigned char *pack;  /* TESELA__STAGE bytes; NULL unless rows are packed before the transpose */
 } tesela__worker;
 
-/* Moves n elements at a fixed distance on each side, converting them; what strided pieces and the gather use. */
+/* Moves n elements at a fixed distance on each side, with conversion; for strided pieces and the gather. */
 typedef struct tesela__mover {
   int32_t ws, wd;              /* bits of an element */
   tesela__rows_fn *take, *put; /* strided kernels of these widths */
@@ -51,16 +51,16 @@ typedef struct tesela__mover {
 
 tesela__mover tesela__mover_of(const tesela_plan *plan);
 
-/* Offsets and pitches in bits from the base addresses; n any. */
+/* Offsets and pitches in bits from the base addresses; any n. */
 void tesela__move(const tesela__mover *mover, int64_t n, unsigned char *dst, int64_t dst_bit,
                   int64_t dst_pitch, const unsigned char *src, int64_t src_bit, int64_t src_pitch);
 
-/* n bytes of a fill pattern. */
+/* Write n bytes of a fill pattern of 16 bytes. */
 void tesela__fill_row(unsigned char *dst, int64_t n, const unsigned char *pattern);
 
 void tesela__tile_run(tesela__worker *worker, const tesela__tile *tile);
 
-/* Ask for the next lines. */
+/* Prefetch the next `share` lines. */
 static inline void tesela__prefetch_some(tesela__prefetch *p) {
   int32_t left = p->share, row = p->at_row, line = p->at_line;
   while (left > 0 && row < p->n_rows) {

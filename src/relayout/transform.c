@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transform.c - which conversions exist between which types.
+ * transform.c - the conversions between types.
  */
 #include "relayout/plan.h"
 
@@ -17,7 +17,6 @@ const char *tesela__conversion_name(tesela__conversion conversion) {
   return "";
 }
 
-/* src type and bits, dst type and bits, the conversion. */
 static const struct {
   tesela_dtype src;
   int32_t src_bits;
@@ -37,6 +36,8 @@ static const struct {
     {TESELA_PRED, 32, TESELA_PRED, 8, TESELA__PRED32_TO_8},
     {TESELA_PRED, 1, TESELA_PRED, 32, TESELA__PRED1_TO_32},
     {TESELA_PRED, 32, TESELA_PRED, 1, TESELA__PRED32_TO_1},
+    {TESELA_F64, 64, TESELA_F32, 32, TESELA__F64_TO_F32},
+    {TESELA_F32, 32, TESELA_F64, 64, TESELA__F32_TO_F64},
     {TESELA_BF16, 16, TESELA_F16, 16, TESELA__BF16_TO_F16},
     {TESELA_F16, 16, TESELA_BF16, 16, TESELA__F16_TO_BF16},
     {TESELA_PRED, 8, TESELA_F16, 16, TESELA__PRED8_TO_F16},
@@ -64,6 +65,19 @@ static const char *type_name(tesela_dtype dtype) {
   return name ? name : "no type";
 }
 
+/* A type of 4, 2 or 1 bits, in bytes of its own and packed. */
+static tesela__conversion find_narrow(tesela_dtype dtype, int32_t dst_bits, int32_t src_bits) {
+  int32_t bits = tesela_dtype_bits(dtype);
+  bool is_signed = tesela_dtype_family_of(dtype) == TESELA_FAMILY_SIGNED;
+  if (bits != 4 && bits != 2 && bits != 1) return TESELA__CONVERSION_NONE;
+  if (src_bits == 8 && dst_bits == bits)
+    return bits == 4 ? TESELA__LOW_8_TO_4 : bits == 2 ? TESELA__LOW_8_TO_2 : TESELA__LOW_8_TO_1;
+  if (src_bits != bits || dst_bits != 8) return TESELA__CONVERSION_NONE;
+  if (bits == 4) return is_signed ? TESELA__S4_TO_S8 : TESELA__U4_TO_8;
+  if (bits == 2) return is_signed ? TESELA__S2_TO_8 : TESELA__U2_TO_8;
+  return is_signed ? TESELA__S1_TO_8 : TESELA__PRED1_TO_8;
+}
+
 static tesela_status find_convert(tesela_dtype dst, int32_t dst_bits, tesela_dtype src, int32_t src_bits,
                                   tesela__conversion *conversion, tesela_error *err) {
   *conversion = TESELA__CONVERSION_NONE;
@@ -75,10 +89,13 @@ static tesela_status find_convert(tesela_dtype dst, int32_t dst_bits, tesela_dty
     *conversion = convert_rows_of_types[i].conversion;
     return TESELA_OK;
   }
+  if (dst == src) *conversion = find_narrow(dst, dst_bits, src_bits);
+  if (*conversion != TESELA__CONVERSION_NONE) return TESELA_OK;
   return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
                       "no conversion from %s in %" PRId32 " bits to %s in %" PRId32
-                      "; available: between f32, f16 and bf16, between 32 bits and 8, 16 or 64 of s and of "
-                      "u, s8<->s4, pred in 1, 8 and 32 bits, and pred in 8 <-> f32, f16 and bf16",
+                      "; available: between f32, f16 and bf16, f64<->f32, between 32 bits and 8, 16 or 64 of "
+                      "s and of u, s8<->s4, types of 1, 2 and 4 bits in 8, pred in 1, 8 and 32 bits, and "
+                      "pred in 8 <-> f32, f16 and bf16",
                       type_name(src), src_bits, type_name(dst), dst_bits);
 }
 

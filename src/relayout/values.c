@@ -10,7 +10,7 @@
 
 static bool has_value_width(int32_t bits) { return bits >= 1 && bits <= 128 && (bits & (bits - 1)) == 0; }
 
-/* The first element of a swizzled layout that is not passed yet. */
+/* The stretch of one element at the current index of a swizzled layout. */
 static void look_at_element(tesela__values *v) {
   v->stride = 0;
   v->left = 1;
@@ -59,7 +59,7 @@ void tesela__values_skip(tesela__values *v, int64_t n) {
     look_at_element(v);
     return;
   }
-  tesela_walk *walk = &v->walk; /* in its run by n-1, then one more, which may end the run */
+  tesela_walk *walk = &v->walk; /* n-1 elements within the run, then a step that may end it */
   walk->place += (n - 1) * walk->stride;
   walk->left -= n - 1;
   if (n > 1) *walk->moving += n - 1;

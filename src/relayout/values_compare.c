@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * values_compare.c - do two buffers hold the same logical values?
+ * values_compare.c - do two buffers have the same logical values?
  *
- * Both sides are walked in logical order, by stretches of the elements that neither side breaks. Two contiguous ones are
- * one memcmp; only where a stretch differs its elements are looked at one by one.
+ * Both sides are walked in logical order, in stretches of constant stride on both. Two contiguous stretches are one
+ * memcmp; elements are compared one by one only in stretches that differ.
  */
 #include <tesela/relayout.h>
 
@@ -62,7 +62,7 @@ static void take_value(const compare_side *side, int32_t bits, int64_t *place, u
     memcpy(value, side->data + side->place * (bits / 8), (size_t)bits / 8);
 }
 
-/* Two tensors on their way. */
+/* Two tensors and their walks. */
 typedef struct compare_pair {
   tesela__values a, b;
   const uint8_t *data_a, *data_b;
@@ -74,8 +74,8 @@ static compare_side side_of(const tesela__values *v, const uint8_t *data, int64_
   return (compare_side){data, tesela__values_copy(v, copy) + skip * v->stride, v->stride};
 }
 
-/* Are all copies of n elements equal, from element `skip` of the stretch on? Else *a and *b are two that differ. The
-   first copy of A is compared with every one of B, and the others of A with the first of B. */
+/* Are all copies of n elements equal, from element `skip` of the stretch on? If not, *a and *b are two that differ. The
+ * first copy of A is compared with every one of B, and the others of A with the first of B. */
 static bool same_copies(const compare_pair *p, int64_t skip, int64_t n, compare_side *a, compare_side *b) {
   *a = side_of(&p->a, p->data_a, 0, skip);
   for (int64_t k = p->copies_b - 1; k >= 0; k--) {
@@ -89,7 +89,7 @@ static bool same_copies(const compare_pair *p, int64_t skip, int64_t n, compare_
   return true;
 }
 
-/* One element of the stretch in order, each of which may differ. */
+/* Count the elements of the stretch that differ; describe the first one of all stretches. */
 static void count_differences(const compare_pair *p, int64_t n, tesela_values_difference *difference) {
   compare_side a, b;
   for (int64_t i = 0; i < n; i++) {
@@ -97,7 +97,7 @@ static void count_differences(const compare_pair *p, int64_t n, tesela_values_di
     if (difference->n_different++ > 0) continue;
     int32_t rank = p->a.layout->rank, inner = rank - 1;
     memcpy(difference->index, p->a.index, sizeof difference->index[0] * (size_t)rank);
-    while (i > 0 && p->a.layout->shape[inner] == 1) inner--; /* stretches go along the last dim that moves */
+    while (i > 0 && p->a.layout->shape[inner] == 1) inner--; /* stretches run along the last dim > 1 */
     if (i > 0) difference->index[inner] += i;
     take_value(&a, p->bits, &difference->place_a, difference->a);
     take_value(&b, p->bits, &difference->place_b, difference->b);

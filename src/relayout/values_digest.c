@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * values_digest.c - a fingerprint of the logical values. Its definition, which never changes:
+ * values_digest.c - a digest of the logical values. Its definition, which never changes:
  *
  * The stream. Words are 64-bit, stored in bytes with the least significant byte first, on every machine.
  *   header  the words: number of the type (dtype.h; 0 without one), bits of an element, rank, the extents; then zero
  *           words up to a multiple of four
- *   values  the bytes that a row-major array without padding holds: elements of whole bytes as their bytes lie in memory;
- *           smaller ones packed, the first one in the low bits of a byte
+ *   values  the bytes of a row-major array without padding: elements of whole bytes as in memory; smaller ones packed,
+ *           the first one in the low bits of a byte
  *   end     zero bytes up to a multiple of 32
  *
  * The state is four words s[i], at first D71C40603D31DF33, A72059E2683E8565, F5860F4B4A5D30CD, CC348B0ADED44CDD. All
@@ -16,7 +16,8 @@
  *   t = w[i] + rotl(w[j] * A, 32)        s[i] = rotl(s[i] + t, 27) * C
  *   u = w[j] + rotl(t * B, 32)           s[j] = rotl(s[j] + u, 27) * C
  *
- * A block acts on the state and the state on itself without loss, and each word of it acts on two words of the state.
+ * For a given state, different blocks make different new states; for a given block, so do different states. Each word
+ * of a block changes two words of the state.
  *
  * The digest is the words lo, hi, with mix(x): x ^= x >> 32; x *= A; x ^= x >> 29; x *= B; x ^= x >> 32:
  *
@@ -38,7 +39,7 @@ typedef struct digest_stream {
   size_t used; /* bytes of a block that is not full yet */
   uint8_t block[DIGEST_BLOCK];
   unsigned part;     /* elements below 8 bits that do not fill a byte yet */
-  int32_t part_bits; /* how many bits of them there are */
+  int32_t part_bits; /* number of these bits */
 } digest_stream;
 
 /* ---- the hash --------------------------------------------------------------------------------------------- */
@@ -84,7 +85,7 @@ static void digest_bytes(digest_stream *d, const uint8_t *bytes, size_t n) {
   memcpy(d->block, bytes + (n - d->used), d->used);
 }
 
-/* Zeros up to a whole block. */
+/* Append zeros up to a whole block. */
 static void digest_fill(digest_stream *d) {
   static const uint8_t zeros[DIGEST_BLOCK];
   if (d->used > 0) digest_bytes(d, zeros, DIGEST_BLOCK - d->used);

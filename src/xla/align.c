@@ -2,16 +2,16 @@
 /*
  * align.c - the layout that makes a reshape free.
  *
- * The reshape falls into stretches of dims with equal numbers of elements. A stretch of one input dim can stand
- * anywhere in memory. One of several is flat only if these stand side by side in their logical order; if not, no
- * order of the output keeps every element. If so, the output's stretches stand as the input's do, each in
- * its logical order:
+ * The reshape is cut into stretches of dims with equal numbers of elements. A stretch with one input dim can be
+ * anywhere in memory. One with several is flat only if these are adjacent in memory, in logical order; otherwise no
+ * order of the output keeps every element in place. The output gets its stretches in the order of the input's, the dims
+ * of each in logical order:
  *
  *   [3,8,5,7,11]{3,2,1,0,4} -> [4,3,2,7,5,11]   stretches (3,8|4,3,2) (5,7|7,5) (11|11), in memory 3rd 1st 2nd
  *                                               so {4,3,2,1,0,5}
  *
- * Dims of 1 may have any position. If tiles reach them the position matters, so two are tried: beside their
- * neighbours, and before all others.
+ * Dims of 1 can have any position. It matters only if tiles cover them, so two are tried: beside their neighbours, and
+ * before all others.
  */
 #include "base/base.h"
 #include "xla/validate.h"
@@ -25,7 +25,7 @@ static int32_t stretch_of(const tesela__xla_stretches *flat, int32_t in_dim) {
 
 static int32_t first_dim(const int32_t *end, int32_t s) { return s == 0 ? 0 : end[s - 1]; }
 
-/* The next dim of the input in physical order that is not 1; *p moves after it. -1 at the end. */
+/* The next input dim in physical order whose extent is not 1, or -1 at the end; advances *p. */
 static int32_t next_dim(const tesela_xla_shape *in, int32_t *p) {
   while (*p < in->rank) {
     int32_t d = tesela_xla_major(&in->layout, (*p)++);
@@ -51,7 +51,7 @@ static bool order_stretches(const tesela_xla_shape *in, const tesela__xla_stretc
   return true;
 }
 
-/* The output's dims, most major first; with `ones_in_front` those of 1 before all others. */
+/* The output's dims, most major first; with `ones_in_front` dims of 1 come before all others. */
 static void order_dims(const tesela_xla_shape *out, const tesela__xla_stretches *flat, const int32_t *order,
                        bool ones_in_front, int32_t *major_to_minor) {
   int32_t n = 0;
@@ -62,8 +62,8 @@ static void order_dims(const tesela_xla_shape *out, const tesela__xla_stretches 
       if (!ones_in_front || out->dim[d] != 1) major_to_minor[n++] = d;
 }
 
-/* The output with that order and, if `like` is not NULL, with its attributes except split configs, which name
- * physical dims that no longer exist. */
+/* The output with that order and, if `like` is not NULL, its attributes except split configs: their physical dims no
+ * longer exist. */
 static tesela_status aligned_shape(const tesela_xla_shape *out, const int32_t *major_to_minor,
                                    const tesela_xla_layout *like, tesela_xla_shape *made, tesela_error *err) {
   tesela_xla_layout order;

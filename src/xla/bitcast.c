@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bitcast.c - is a transpose or a reshape free: does every element stay where it is?
+ * bitcast.c - is a transpose or a reshape free: does every element stay at its place?
  *
- * Both shapes become relations over the same coordinates, and tesela_layout_compare decides. For a transpose
- * the input's dims are relabelled. For a reshape the dims of each side are cut out of flat coordinates, one
- * for each shortest stretch of dims that has the same number of elements on both sides:
+ * Both shapes become relations over the same coordinates, and tesela_layout_compare decides. For a transpose the
+ * input's dims are relabelled. For a reshape both sides split their dims off flat coordinates, one for each stretch:
+ * the shortest groups of dims with the same number of elements on both sides:
  *
  *   [6,4,8] to [3,8,2,4]    6,4 against 3,8: flat 24     8 against 2,4: flat 8
  *                           in:  (x div 4, x mod 4, y)   out: (x div 8, x mod 8, y div 4, y mod 4)
  *
- * These cuts divide evenly, so they cost nothing and tiles act on them as on any bound.
+ * These splits are exact, so they add no padding, and tiles apply to the digits as to any bound.
  *
- * The order-only answers are XLA's: TransposeIsBitcast compares the orders, ReshapeIsBitcast looks where the
- * unit indices of one shape stand in the other, both as if there were no tiles.
+ * With order_only the answers are XLA's: TransposeIsBitcast compares the orders, ReshapeIsBitcast compares the places
+ * of unit indices in both shapes, and both ignore tiles.
  */
 #include "xla/xla.h"
 
@@ -20,7 +20,7 @@
 
 /* ---- common ---- */
 
-/* Sizes that a bitcast keeps. */
+/* Do both have the same type, width, bytes and allocated bytes? */
 static tesela_status same_memory(const tesela_xla_shape *in, const tesela_xla_shape *out, bool *same,
                                  tesela_error *err) {
   tesela_xla_sizes of_in, of_out;
@@ -48,8 +48,9 @@ static tesela_status check_transpose(const tesela_xla_shape *in, const tesela_xl
   if (status == TESELA_OK) status = tesela__xla_check_sized(out, err);
   if (status != TESELA_OK) return status;
   if (in->rank != out->rank)
-    return tesela__fail(err, TESELA_E_MISMATCH, -1, "a transpose from rank %" PRId32 " to rank %" PRId32,
-                        in->rank, out->rank);
+    return tesela__fail(err, TESELA_E_MISMATCH, -1,
+                        "transpose of rank %" PRId32 " to rank %" PRId32 "; expected equal ranks", in->rank,
+                        out->rank);
   status = tesela__xla_check_permutation(in->rank, permutation, err);
   for (int32_t k = 0; k < in->rank && status == TESELA_OK; k++)
     if (in->dim[permutation[k]] != out->dim[k])
@@ -60,7 +61,7 @@ static tesela_status check_transpose(const tesela_xla_shape *in, const tesela_xl
   return status;
 }
 
-/* Type and order alone. */
+/* The order-only answer: type and order. */
 static bool transposed_order(const tesela_xla_shape *in, const tesela_xla_shape *out,
                              const int32_t *permutation) {
   bool same = in->dtype == out->dtype;
@@ -102,8 +103,9 @@ tesela_status tesela__xla_check_reshape(const tesela_xla_shape *in, const tesela
   if (!tesela__xla_product(in->rank, in->dim, elements) || !tesela__xla_product(out->rank, out->dim, &n_out))
     return tesela__fail(err, TESELA_E_OVERFLOW, -1, "the number of elements does not fit in 64 bits");
   if (*elements != n_out)
-    return tesela__fail(err, TESELA_E_MISMATCH, -1, "a reshape from %" PRId64 " to %" PRId64 " elements",
-                        *elements, n_out);
+    return tesela__fail(err, TESELA_E_MISMATCH, -1,
+                        "reshape of %" PRId64 " elements to %" PRId64 "; expected equal numbers", *elements,
+                        n_out);
   return TESELA_OK;
 }
 
@@ -111,8 +113,8 @@ static void skip_ones(const tesela_xla_shape *shape, int32_t *dim) {
   while (*dim < shape->rank && shape->dim[*dim] == 1) ++*dim;
 }
 
-/* A stretch ends as soon as both sides have as many elements, so none can be shorter, and neither side runs out
- * of dims before. */
+/* A stretch ends when both sides have the same number of elements. So stretches are as short as possible, and neither
+ * side runs out of dims first. */
 void tesela__xla_find_stretches(const tesela_xla_shape *in, const tesela_xla_shape *out,
                                 tesela__xla_stretches *found) {
   int32_t i = 0, o = 0;
@@ -135,7 +137,7 @@ void tesela__xla_find_stretches(const tesela_xla_shape *in, const tesela_xla_sha
   }
 }
 
-/* The relation of a shape over flat coordinates, `end` being its side of the stretches. */
+/* The relation of a shape over flat coordinates; `end` is its side of the stretches. */
 static tesela_status lower_flat(const tesela_xla_shape *shape, const tesela__xla_stretches *flat,
                                 const int32_t *end, tesela_layout *layout, tesela_error *err) {
   int32_t digit[TESELA_MAX_RANK];
@@ -161,7 +163,7 @@ static tesela_status elements_stay(const tesela_xla_shape *in, const tesela_xla_
   return status == TESELA_OK ? same_relation(&from, &to, stay, err) : status;
 }
 
-/* Strides by the order alone, and row-major ones; the number of elements fits. */
+/* Strides by the order alone, and row-major strides. The number of elements fits in 64 bits. */
 static void strides_of(const tesela_xla_shape *shape, int64_t *by_order, int64_t *row_major) {
   int64_t stride = 1;
   for (int32_t i = 0; i < shape->rank; i++) {
@@ -175,7 +177,7 @@ static void strides_of(const tesela_xla_shape *shape, int64_t *by_order, int64_t
   }
 }
 
-/* Does every unit index of `a` stand at the same place in `b`? */
+/* Is every unit index of `a` at the same place in `b`? */
 static bool units_stay(const tesela_xla_shape *a, const tesela_xla_shape *b) {
   int64_t place_a[TESELA_MAX_RANK], place_b[TESELA_MAX_RANK], number_a[TESELA_MAX_RANK],
       number_b[TESELA_MAX_RANK];

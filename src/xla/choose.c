@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * choose.c - the tiles a TPU compiler gives an array.
+ * choose.c - the tiles that a TPU compiler gives an array.
  *
- * One table, by the bits of an element, from compiled programs (tests/data/tpu_tiles.tsv has 30870 choices;
- * the test replays them). Elements of less than 32 bits are interleaved so that those of one column share a
- * word:
+ * One table by the bits of an element, derived from compiled programs (tests/data/tpu_tiles.tsv has 30870 choices; the
+ * test replays them). Elements of less than 32 bits are interleaved: p elements of a column share a 32-bit word.
  *
  *   scalar      T(scalar)
- *   vector      T(x) with x a power of two >= n, then (128)(p,1) for p elements in a word
+ *   vector      T(x) with x a power of two >= n, then (128)(p,1)
  *   the rest    T(rows,128) with rows a power of two >= the second most minor extent, then (p,1)
  *
- * The powers stay within the limits of the table. A dim of 0 gets no tiles.
+ * The table bounds the powers. An array with a dim of 0 gets no tiles.
  */
 #include "xla/xla.h"
 
@@ -19,17 +18,17 @@
 enum { LANES = 128 };
 
 typedef struct tpu_rule {
-  int32_t bits;          /* of an element; 32 stands for 32 and more */
+  int32_t bits;          /* of an element; 32 also for 64 and 128 */
   bool early;            /* for v2 and v3 */
   int64_t scalar;        /* tile of a scalar */
-  int64_t side, longest; /* of a vector's tile: least and most */
-  int64_t rows, most;    /* of a tile: least and most */
-  int64_t whole;         /* rows that fill 8 rows of words; 0 if never seen */
-  int64_t per_word;      /* interleaved elements, 1 for none */
-  int64_t packed;        /* E, 0 for none */
+  int64_t side, longest; /* of a vector's tile: smallest and largest */
+  int64_t rows, most;    /* of a tile: smallest and largest */
+  int64_t whole;         /* rows that fill 8 rows of words; 0 if never observed */
+  int64_t per_word;      /* p, or 1 */
+  int64_t packed;        /* E, or 0 */
 } tpu_rule;
 
-/* Left: from v4 on; right: v2 and v3. */
+/* Left: v4 and later; right: v2 and v3. */
 static const tpu_rule tpu_rules[] = {
     {32, false, 128, 128, 1024, 1, 8, 0, 1, 0},       {32, true, 256, 256, 1024, 2, 8, 0, 1, 0},
     {16, false, 256, 256, 1024, 2, 8, 16, 2, 0},      {16, true, 512, 512, 1024, 4, 8, 0, 2, 0},
@@ -38,7 +37,7 @@ static const tpu_rule tpu_rules[] = {
     {2, false, 2048, 2048, 2048, 16, 16, 128, 16, 2}, {2, true, 1024, 1024, 2048, 16, 16, 0, 4, 0},
 };
 
-/* NULL if no rule is known. */
+/* The rule, or NULL. */
 static const tpu_rule *find_rule(int64_t bits, bool early) {
   if (bits == 64 || bits == 128) bits = 32;
   for (size_t i = 0; i < sizeof tpu_rules / sizeof tpu_rules[0]; i++)
@@ -46,13 +45,13 @@ static const tpu_rule *find_rule(int64_t bits, bool early) {
   return NULL;
 }
 
-/* Bits that decide: E if there is one, else the type's, whole bytes for pred. */
+/* The bits that select the rule: E if given, else those of the type; whole bytes for pred. */
 static int64_t deciding_bits(const tesela_xla_shape *shape) {
   bool packed = shape->layout.element_bits == 0 && shape->dtype != TESELA_PRED;
   return packed ? tesela_dtype_bits(shape->dtype) : tesela__xla_bits(shape);
 }
 
-/* The least power of two times `least` that is n or more, but `most` at most. */
+/* The smallest power of two times `least` that is at least n, but at most `most`. */
 static int64_t power_within(int64_t least, int64_t most, int64_t n) {
   while (least < most && least < n) least *= 2;
   return least;

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * data_size.c - how far the data reach, and how much of them a serialized literal holds.
+ * data_size.c - bytes up to the end of the data, and bytes of a serialized literal.
  *
- * The largest place is not always that of the last index: in bf16[28,128]{1,0:T(8,128)(2,1,1,1)} (27,127) is at 3071
- * and (23,127) at 4094. Without joins the dims add up independently, and of one dim the largest place is found on
- * the path of its last index: follow its digits; at each of them the alternative is one less here and the most that
- * the digits below can give.
+ * The last index is not always at the largest place: in bf16[28,128]{1,0:T(8,128)(2,1,1,1)} (27,127) is at 3071 and
+ * (23,127) at 4094. Without joins each dim contributes independently. The largest place of a dim is on the path of its
+ * last index, or branches off it once: one less at a digit, and then the largest place that the digits below can reach.
  */
 #include "base/base.h"
 #include "layout/layout.h"
 #include "xla/xla.h"
 
-/* The largest sum of digit * stride over the values 0 .. limit-1 of a chain, limit >= 1, strides >= 0.
- * below[k]: the same for the digits from k on and the values below the step before them. */
+/* The largest sum of digit * stride over the values 0 .. limit-1 of a chain; limit >= 1, strides >= 0. below[k] is the
+ * same for the digits from k on and the values below the step of digit k-1. */
 static int64_t largest_below(const tesela_digit *digit, int32_t n, int64_t limit, const int64_t *below) {
   int64_t rest = limit - 1, path = 0, largest = 0;
   for (int32_t k = 0; k < n; k++) {
@@ -24,7 +23,7 @@ static int64_t largest_below(const tesela_digit *digit, int32_t n, int64_t limit
   return tesela__max(largest, path);
 }
 
-/* Places fit in 64 bits, as tesela_layout_finish found. */
+/* The largest place in dim `dim`; tesela_layout_finish checked that places fit in 64 bits. */
 static int64_t largest_of_dim(const tesela_layout *layout, int32_t dim) {
   int64_t below[TESELA_MAX_DIGITS + 1];
   tesela__chain chain = tesela__chain_of(layout, dim);
@@ -35,7 +34,7 @@ static int64_t largest_of_dim(const tesela_layout *layout, int32_t dim) {
   return largest_below(digit, chain.n, layout->shape[dim], below);
 }
 
-/* With joins: back from the end over the padding. */
+/* With joins: search backwards from the last place for an element. */
 static tesela_status last_element(const tesela_layout *layout, int64_t *place, tesela_error *err) {
   enum { MOST = 1 << 20 };
   int64_t index[TESELA_MAX_RANK], end = 0;
@@ -71,7 +70,7 @@ tesela_status tesela_xla_data_bytes(const tesela_xla_shape *shape, int64_t *byte
 
 /* ---- serialized ---- */
 
-/* Bits that a value takes in a serialized literal. */
+/* Bits of a value in a serialized literal. */
 static int64_t serialized_bits(const tesela_xla_shape *shape) {
   int32_t bits = tesela_dtype_bits(shape->dtype);
   return bits < 8 ? 8 / (8 / bits) : tesela__xla_bits(shape);

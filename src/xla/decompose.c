@@ -2,8 +2,8 @@
 /*
  * decompose.c - a bitcast between two shapes as a reshape, a transpose, or transpose, reshape, transpose.
  *
- * The chain goes through the two shapes with their dims in physical order, where a transpose moves nothing, tiles
- * or not: tiles belong to physical positions. So the reshape between them decides.
+ * The last form first brings both shapes' dims into physical order. Such a transpose moves nothing, with or without
+ * tiles, since tiles belong to physical positions. So the reshape in the middle decides.
  *
  *   f32[6,4]{0,1} -> f32[2,12]{0,1}      f32[4,6]{1,0} -reshape-> f32[12,2]{1,0}
  */
@@ -11,7 +11,7 @@
 #include "xla/validate.h"
 #include "xla/xla.h"
 
-/* A step that changes nothing. */
+/* The identity permutation, for a step that changes nothing. */
 static void same_dims(int32_t rank, int32_t *order) {
   for (int32_t d = 0; d < rank; d++) order[d] = d;
 }
@@ -29,7 +29,7 @@ static tesela_status try_reshape(const tesela_xla_shape *in, const tesela_xla_sh
   return TESELA_OK;
 }
 
-/* The transpose that puts each dim of the output where a dim of the input stands. */
+/* The transpose that maps dims of the input to dims of the output at the same physical position. */
 static tesela_status try_transpose(const tesela_xla_shape *in, const tesela_xla_shape *out, bool order_only,
                                    tesela_xla_bitcast *found, tesela_error *err) {
   bool free_of_moves = true;
@@ -81,9 +81,9 @@ tesela_status tesela_xla_decompose_bitcast(const tesela_xla_shape *in, const tes
   return TESELA_OK;
 }
 
-/* ---- dims that a reshape leaves alone ---- */
+/* ---- dims that a reshape keeps ---- */
 
-/* Both walks are at a point where equally many elements are passed; continue at the next such place. */
+/* Advance both sides past the shortest stretch of dims with equal numbers of elements. */
 static void pass_stretch(const tesela_xla_shape *in, const tesela_xla_shape *out, int32_t *i, int32_t *o) {
   int64_t of_in = in->dim[(*i)++], of_out = out->dim[(*o)++];
   while (of_in != of_out) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * edit.c - changes to the dims and the order of a shape, as XLA's ShapeUtil and LayoutUtil make them.
+ * edit.c - changes to the dims and the order of a shape, as in XLA's ShapeUtil and LayoutUtil.
  *
- * Tiles belong to physical positions and stay as they are, so removing or moving a dim can change where
- * elements stand. Split configs name physical positions too; they follow the dim they cut.
+ * Tiles belong to physical positions and do not change, so removing or moving a dim can move elements. Split configs
+ * also name physical positions, but follow their dim.
  */
 #include "xla/xla.h"
 
@@ -11,7 +11,7 @@
 
 /* ---- split configs ---- */
 
-/* Renumber the split configs: the dim at physical position p moves to position[p], or is removed for -1. */
+/* Renumber the split configs: the dim at physical position p moves to position[p], or is removed if that is -1. */
 static void move_splits(tesela_xla_layout *layout, const int32_t *position) {
   const tesela_xla_layout old = *layout;
   int32_t n_splits = 0, n_points = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * formats.c - the seven formats that XLA's tiled-layout document describes, in its order.
+ * formats.c - the seven formats of XLA's tiled-layout document, in its order.
  */
 #include "xla/xla.h"
 

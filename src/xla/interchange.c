@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * interchange.c - layouts as plain arrays: PJRT's tiled layouts, byte strides.
+ * interchange.c - layouts as plain arrays: PJRT's tiled layouts and byte strides.
  */
 #include "base/base.h"
 #include "xla/validate.h"
@@ -66,8 +66,8 @@ tesela_status tesela_xla_from_pjrt_tiled(tesela_xla_layout *layout, const int64_
 
 /* ---- byte strides ---- */
 
-/* The dim that may come next in memory: one of extent 1, or one whose stride says so. Of several the last, so that the order is
- * as close to the default as possible; or -1. */
+/* The next dim in memory, or -1: a dim of extent 1 or with this stride. The last candidate keeps the order closest to
+ * the default. */
 static int32_t next_dense_dim(int32_t rank, const int64_t *dim, const int64_t *byte_strides, int64_t stride,
                               uint32_t placed) {
   for (int32_t d = rank - 1; d >= 0; d--)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * make.c - XLA layouts and shapes from numbers, and how their values are started and copied.
+ * make.c - XLA layouts and shapes from numbers; initialization and copies of the structs.
  *
- * A shape has 2 KiB of room and seldom uses a tenth, so nothing here clears or copies what is not in use.
+ * A shape is 2 KiB and seldom uses a tenth of it, so nothing here clears or copies the unused part.
  */
 #include "base/base.h"
 #include "xla/validate.h"
@@ -61,7 +61,7 @@ void tesela__xla_shape_copy(tesela_xla_shape *dst, const tesela_xla_shape *src) 
 
 /* ---- layouts ---- */
 
-/* `step` 1 reads the order as it stands, -1 from its end. */
+/* `step` 1: the order as given; -1: reversed. */
 static tesela_status xla_layout_from_order(tesela_xla_layout *layout, int32_t rank, const int32_t *order,
                                            int32_t step, tesela_error *err) {
   tesela_xla_layout made;
@@ -72,7 +72,7 @@ static tesela_status xla_layout_from_order(tesela_xla_layout *layout, int32_t ra
   tesela__xla_layout_default(&made, rank);
   for (int32_t i = 0; order && i < rank; i++) made.minor_to_major[i] = order[step > 0 ? i : rank - 1 - i];
   tesela_status status = tesela__xla_check_layout_of(&made, rank, NULL, &fault, err);
-  if (status == TESELA_E_RANGE) status = TESELA_E_INVALID; /* no permutation, in either direction */
+  if (status == TESELA_E_RANGE) status = TESELA_E_INVALID; /* not a permutation, in either direction */
   if (err && status != TESELA_OK) err->status = status;
   if (status == TESELA_OK) tesela__xla_layout_copy(layout, &made);
   return status;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * validate.c - the one gate: what makes an XLA shape valid, whoever built it.
+ * validate.c - the validation of XLA shapes from any source.
  *
  *   numbers    each in the range of its field; one table, also used while reading text
- *   kind       type, dims and layout fit it
+ *   kind       type and dims are valid for it
  *   layout     validate_layout.c
  *   sizes      the bytes of the data, and of the padded data, fit in 64 bits
  *
- * XLA checks these in three places, some by aborting, and no padded size at all.
+ * XLA checks these in three places, aborts in some of them, and never checks padded sizes.
  */
 #include "xla/validate.h"
 
@@ -19,7 +19,7 @@
 
 /* ---- numbers ---- */
 
-/* field, least, most, words before and after the number in a message, the expected item */
+/* field, smallest, largest, message before and after the number, the expected item */
 #define NUMBER_RULES(X)                                                                                   \
   X(TESELA__XLA_DIM, 0, INT64_MAX, "dim ", ": expected a dim of 0 or more",                               \
     "a dim: a number, <=number or ?")                                                                     \
@@ -61,7 +61,7 @@ tesela_status tesela__xla_check_number(tesela__xla_field field, int64_t value, i
 
 tesela_status tesela__xla_refuse(tesela__xla_fault *fault, tesela_error *err, tesela__xla_field field,
                                  int32_t index, tesela_status status, const char *format, ...) {
-  char message[2 * sizeof err->message]; /* what is too long is cut by tesela__fail */
+  char message[2 * sizeof err->message]; /* tesela__fail truncates longer messages */
   va_list args;
   va_start(args, format);
   vsnprintf(message, sizeof message, format, args);
@@ -86,7 +86,7 @@ static tesela_status xla_check_dims(const tesela_xla_shape *shape, tesela__xla_f
                               "%" PRId32 " dims; expected 0 to %d", shape->rank, TESELA_MAX_RANK);
   if (shape->rank < TESELA_MAX_RANK && shape->dynamic >> shape->rank != 0)
     return tesela__xla_refuse(fault, err, TESELA__XLA_DIM, TESELA__XLA_WHOLE, TESELA_E_INVALID,
-                              "a dynamic mark beyond the last of %" PRId32 " dims", shape->rank);
+                              "dynamic marks for dims beyond the rank, %" PRId32, shape->rank);
   for (int32_t d = 0; d < shape->rank; d++) {
     if (shape->dim[d] == TESELA_XLA_UNBOUNDED && shape->dynamic >> d & 1) continue;
     tesela_status status = tesela__xla_check_item(TESELA__XLA_DIM, d, shape->dim[d], fault, err);
@@ -95,7 +95,7 @@ static tesela_status xla_check_dims(const tesela_xla_shape *shape, tesela__xla_f
   return TESELA_OK;
 }
 
-/* Do so many elements fit? The bytes are rounded up once. */
+/* Do the bytes of `elements` fit in 64 bits? They are rounded up once. */
 static bool xla_bytes_fit(int64_t elements, int64_t bits) {
   int64_t whole, rest, bytes;
   return tesela__mul(elements / 8, bits, &whole) && tesela__mul(elements % 8, bits, &rest) &&
@@ -113,7 +113,7 @@ static tesela_status xla_size_overflow(const tesela_xla_shape *shape, tesela__xl
                             tesela_dtype_name(shape->dtype), how);
 }
 
-/* Unbounded dims count as 1, as in XLA; with one of them there is no padded size. */
+/* Unbounded dims count as 1, as in XLA; an array with one has no padded size. */
 static tesela_status xla_check_sizes(const tesela_xla_shape *shape, tesela__xla_fault *fault,
                                      tesela_error *err) {
   const tesela_xla_layout *layout = &shape->layout;
@@ -144,9 +144,9 @@ static tesela_status xla_check_sizes(const tesela_xla_shape *shape, tesela__xla_
   return TESELA_OK;
 }
 
-/* ---- the gate ---- */
+/* ---- the shape ---- */
 
-/* Without xla_braces the layout is the default order all the same. */
+/* Without a layout in the text, the struct must hold the default layout. */
 static tesela_status xla_check_bare(const tesela_xla_layout *layout, int32_t rank, tesela__xla_fault *fault,
                                     tesela_error *err) {
   bool plain = layout->rank == rank && layout->n_tiles == 0 && layout->tail == 1 &&

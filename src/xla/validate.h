@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * validate.h - the validation of every XLA shape, and its result as a plain value.
+ * validate.h - the validation of every XLA shape, with the field at fault as a plain value.
  *
- * A reader of text asks the gate twice: tesela__xla_check_number for each number while it still has its byte,
- * and tesela__xla_check_shape at the end. What the gate refuses then is named by a field, and the reader
- * finds the byte.
+ * A reader of text validates twice: tesela__xla_check_number for each number while its byte is known,
+ * tesela__xla_check_shape at the end. A fault found then names a field, and the reader finds its byte.
  */
 #ifndef TESELA_SRC_XLA_VALIDATE_H
 #define TESELA_SRC_XLA_VALIDATE_H
@@ -27,8 +26,8 @@ typedef enum tesela__xla_field {
   TESELA__XLA_METADATA,
 } tesela__xla_field;
 
-/* Where a shape is wrong: item `index` of a field (dims, order, tile numbers of all levels, split configs,
- * cut points), or TESELA__XLA_WHOLE for the field as such. */
+/* The fault of a shape: item `index` of a field (dims, order, tile numbers of all levels, split configs, cut points),
+ * or TESELA__XLA_WHOLE for the whole field. */
 typedef struct tesela__xla_fault {
   tesela__xla_field field;
   int32_t index;
@@ -36,34 +35,34 @@ typedef struct tesela__xla_fault {
 
 #define TESELA__XLA_WHOLE (-1)
 
-/* Is this number allowed in this field? TESELA_E_RANGE with `at` otherwise. A combined tile entry and an unbounded
- * dim do not count as numbers. */
+/* Check the range of a number in a field. TESELA_E_RANGE with byte `at` otherwise. `*` in a tile and an unbounded dim
+ * are not numbers. */
 tesela_status tesela__xla_check_number(tesela__xla_field field, int64_t value, int64_t at, tesela_error *err);
 
 /* The expected item of the field, for "expected ...": "a dim: a number, <=number or ?". */
 const char *tesela__xla_expected(tesela__xla_field field);
 
-/* The gate. *fault says where; it is written on failure only. */
+/* Validate a shape. *fault is written on failure only. */
 tesela_status tesela__xla_check_shape(const tesela_xla_shape *shape, tesela__xla_fault *fault,
                                       tesela_error *err);
-/* The gate for a layout of `rank` dims; `dim` are the logical dims, NULL for a layout alone. */
+/* Validate a layout of `rank` dims; `dim` are the logical dims, NULL for a layout alone. */
 tesela_status tesela__xla_check_layout_of(const tesela_xla_layout *layout, int32_t rank, const int64_t *dim,
                                           tesela__xla_fault *fault, tesela_error *err);
 
-/* Fill *fault and err. */
+/* Fill *fault and err; returns `status`. */
 tesela_status tesela__xla_refuse(tesela__xla_fault *fault, tesela_error *err, tesela__xla_field field,
                                  int32_t index, tesela_status status, const char *format, ...)
     TESELA_PRINTF(6, 7);
-/* tesela__xla_check_number for a number that stands in a struct. */
+/* tesela__xla_check_number for an item of a struct. */
 tesela_status tesela__xla_check_item(tesela__xla_field field, int32_t index, int64_t value,
                                      tesela__xla_fault *fault, tesela_error *err);
 
-/* Start a layout of `rank` dims without attributes; the order is left to the caller. */
+/* Initialize a layout of `rank` dims without attributes; the caller fills the order. */
 void tesela__xla_layout_start(tesela_xla_layout *layout, int32_t rank);
-/* {rank-1, ..., 0}, and no attributes. */
+/* The order {rank-1, ..., 0} without attributes. */
 void tesela__xla_layout_default(tesela_xla_layout *layout, int32_t rank);
 
-/* Copy only what is in use: a shape has 2 KiB of room and seldom uses a tenth. */
+/* Copies of the used part only: a shape is 2 KiB and seldom uses a tenth of it. */
 void tesela__xla_layout_copy(tesela_xla_layout *dst, const tesela_xla_layout *src);
 void tesela__xla_shape_copy(tesela_xla_shape *dst, const tesela_xla_shape *src);
 

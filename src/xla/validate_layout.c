@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * validate_layout.c - the part of the gate about the text between the braces.
+ * validate_layout.c - the validation of layouts, the text between the braces.
  *
  *   order      a permutation of the dims
- *   tiles      entries >= 1, or `*` but not last
- *   splits     each physical dim at most once, cut points going up inside the dim
- *   #  *  P    of sparse arrays, so not on an array; readable in a layout alone
+ *   tiles      entries >= 1, or `*` except as the last
+ *   splits     each physical dim at most once, cut points increasing and inside the dim
+ *   #  *  P    of sparse arrays: refused in an array, allowed in a layout alone
  */
 #include "base/base.h"
 #include "xla/validate.h"
 
-/* ---- faults of a struct filled by hand: numbers that would index outside its arrays ------------- */
+/* ---- counts in a struct filled by hand, which would index outside its arrays ---- */
 
 static tesela_status xla_check_counts(const tesela_xla_layout *layout, tesela__xla_fault *fault,
                                       tesela_error *err) {
@@ -76,7 +76,7 @@ static tesela_status xla_check_tiles(const tesela_xla_layout *layout, tesela__xl
   }
   if (at == layout->n_tile_numbers) return TESELA_OK;
   return tesela__xla_refuse(fault, err, TESELA__XLA_TILE, TESELA__XLA_WHOLE, TESELA_E_INVALID,
-                            "%" PRId32 " tile extents belong to no tile", layout->n_tile_numbers - at);
+                            "%" PRId32 " tile extents without a tile", layout->n_tile_numbers - at);
 }
 
 static tesela_status xla_check_points(const tesela_xla_layout *layout, int32_t s, const int64_t *extent,
@@ -101,7 +101,7 @@ static tesela_status xla_check_points(const tesela_xla_layout *layout, int32_t s
   return TESELA_OK;
 }
 
-/* `dim` are the logical dims, NULL if only the layout is known. The order has been checked. */
+/* `dim` are the logical dims, NULL for a layout alone. The order is valid. */
 static tesela_status xla_check_splits(const tesela_xla_layout *layout, const int64_t *dim,
                                       tesela__xla_fault *fault, tesela_error *err) {
   uint32_t seen = 0;
@@ -159,7 +159,7 @@ static tesela_status xla_check_attributes(const tesela_xla_layout *layout, tesel
   return status;
 }
 
-/* Attributes of sparse arrays, which XLA no longer has. */
+/* Refuse the attributes of sparse arrays, which XLA no longer has. */
 static tesela_status xla_check_dense(const tesela_xla_layout *layout, tesela__xla_fault *fault,
                                      tesela_error *err) {
   const struct {
@@ -178,7 +178,7 @@ static tesela_status xla_check_dense(const tesela_xla_layout *layout, tesela__xl
   return TESELA_OK;
 }
 
-/* ---- together ---- */
+/* ---- all checks ---- */
 
 tesela_status tesela__xla_check_layout_of(const tesela_xla_layout *layout, int32_t rank, const int64_t *dim,
                                           tesela__xla_fault *fault, tesela_error *err) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xla_compare.c - layouts and shapes field by field, and a hash that goes with it.
+ * xla_compare.c - comparison of layouts and shapes field by field, and a matching hash.
  *
- * XLA's Layout::Equal: M never takes part. Two texts that mean the same memory can still differ here;
- * tesela_layout_compare answers that question.
+ * As in XLA's Layout::Equal, M is never compared. Layouts with different fields can still be the same relation;
+ * tesela_layout_compare decides that.
  */
 #include "xla/xla.h"
 
@@ -93,7 +93,7 @@ bool tesela_xla_shape_equal(const tesela_xla_shape *a, const tesela_xla_shape *b
 
 /* ---- hash ---- */
 
-/* FNV-1a over the eight bytes of a number, the low one first. */
+/* FNV-1a over the eight bytes of a number, lowest first. */
 static uint64_t hash_number(uint64_t hash, int64_t number) {
   for (int32_t shift = 0; shift < 64; shift += 8) {
     hash ^= (uint64_t)number >> shift & 0xFF;

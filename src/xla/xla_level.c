@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xla_level.c - tile levels resolved against a number of bounds, the bounds each level leaves, the elements of the last.
+ * xla_level.c - tile levels resolved for a number of bounds, the bounds after each, the elements after the last.
  *
  *   f32[3,5]{1,0:T(2,2)}    level 0: 3 5      join: 3 5     split: 2 3 2 2
  *   f32[8]{0:T(*,2,2)}      level 0: 8        join: 1 8     split: 1 4 2 2
@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 
-/* ---- what a level does ---- */
+/* ---- the effect of a level ---- */
 
 static const int64_t *level_entries(const tesela_xla_layout *layout, int32_t level) {
   const int64_t *entries = layout->tile;
@@ -64,7 +64,7 @@ tesela_status tesela__xla_bounds_join(tesela__xla_bounds *bounds, const tesela__
                                       tesela_error *err) {
   insert_ones(bounds, plan->ones);
   for (int32_t g = 0; g < plan->n_groups;
-       g++) { /* a group moves to the front, never past its own first bound */
+       g++) { /* group g moves to untouched + g <= group->first, so no later group is overwritten */
     const tesela__xla_group *group = &plan->group[g];
     uint32_t dims = 0;
     int64_t extent;

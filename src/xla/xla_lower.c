@@ -4,8 +4,8 @@
  *
  *   f32[3,5]{1,0:T(2,2)}    digits 3 5  ->  2 3 2 2  ->  row-major on "memory", strides 12 4 2 1
  *
- * A leading one is a hole of extent 1: its tile leaves a hole of the tile's extent, of which only value 0 is
- * used, and later levels treat it like any other bound. Two relations tell whether tiles change anything.
+ * A leading one is a hole of extent 1. Its tile makes it a hole of the tile's extent, with only value 0 used, and later
+ * levels treat it like any other bound. Comparing relations with and without tiles shows whether tiles change anything.
  */
 #include "xla/xla.h"
 
@@ -26,7 +26,7 @@ static tesela_status insert_holes(tesela_layout *layout, digit_list *list, int32
   return status;
 }
 
-/* As tesela__xla_bounds_join and _split, on digits. */
+/* tesela__xla_bounds_join and _split, on digits. */
 static tesela_status lower_level(tesela_layout *layout, digit_list *list, const tesela__xla_level *plan,
                                  tesela_error *err) {
   tesela_status status = insert_holes(layout, list, plan->ones, err);
@@ -85,7 +85,7 @@ tesela_status tesela_xla_to_layout(const tesela_xla_shape *shape, tesela_layout 
 
 /* ---- do tiles change anything? ---- */
 
-/* Compare a shape with the same one without tiles, both without L. */
+/* Compare a shape with itself without tiles, both without L. */
 static tesela_status compare_untiled(const tesela_xla_shape *shape, tesela_difference *difference,
                                      tesela_error *err) {
   tesela_xla_shape plain = *shape;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xla_order.c - questions about the order of the dims.
+ * xla_order.c - queries of the order of the dims.
  */
 #include "xla/xla.h"
 

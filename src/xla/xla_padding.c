@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xla_padding.c - which bound is rounded up by what: every factor of the expansion, with the dims that cause it.
+ * xla_padding.c - every factor of the expansion: which bound is rounded up to what, and the dims that cause it.
  *
  *   f32[20,200]{1,0:T(8,128)}    dim 0: 20 -> 24 (tile 8); dim 1: 200 -> 256 (tile 128)
  *   24/20 * 256/200 = 1.536      = 6144 places / 4000 elements
  *
- * Rounding up is the only way in which a shape grows, and each is one entry here, so the factors multiply to
- * the whole.
+ * A shape grows only by rounding up, and each rounding is one entry, so the product of the factors is the expansion.
  */
 #include "xla/xla.h"
 
 #include "base/base.h"
 
-/* The caller's array; counts on when it is full. */
+/* The caller's array; n counts beyond its capacity. */
 typedef struct pad_list {
   int32_t capacity, n;
   tesela_xla_pad *pad;
@@ -24,7 +23,7 @@ static void add_pad(pad_list *list, tesela_xla_pad pad) {
   list->n++;
 }
 
-/* One level; leaves the bounds after it. */
+/* Add the padding of one level, and make `bounds` those after it. */
 static tesela_status pad_level(tesela__xla_bounds *bounds, const tesela__xla_level *plan, pad_list *list,
                                tesela_error *err) {
   int32_t n_whole = plan->ones + bounds->n;

@@ -19,7 +19,7 @@ static tesela_status add_order(const tesela_xla_shape *shape, tesela_program *pr
   return tesela_program_add(program, TESELA_STEP_TRANSPOSE, TESELA_LEVEL_ORDER, shape->rank, dim, err);
 }
 
-/* Pad the tiled ones of the joined bounds. */
+/* Pad each joined bound of a group to a multiple of its tile. */
 static tesela_status add_level_pad(const tesela__xla_bounds *joined, const tesela__xla_level *plan,
                                    tesela_program *program, tesela_error *err) {
   int64_t pad[TESELA_MAX_DIGITS] = {0};
@@ -30,7 +30,7 @@ static tesela_status add_level_pad(const tesela__xla_bounds *joined, const tesel
   return tesela_program_add(program, TESELA_STEP_PAD, plan->level, joined->n, pad, err);
 }
 
-/* (tiles, tile) (tiles, tile) ... side by side; then the tile counts first. `split` has the bounds after the
+/* Reshape to (tiles, tile) (tiles, tile) ..., then transpose the tile counts first. `split` has the bounds after the
  * level. */
 static tesela_status add_level_split(const tesela__xla_bounds *split, const tesela__xla_level *plan,
                                      tesela_program *program, tesela_error *err) {

@@ -6,8 +6,7 @@
  *              parent     -1         0           0          2
  *              next        4         2           4          4
  *
- * Everything here is one pass over the list. A tree is never changed; what looks like an edit makes a new
- * one.
+ * Each function is one pass over the list. A tree never changes; an edit makes a new tree.
  */
 #include "xla/xla_shape_tree.h"
 
@@ -76,7 +75,7 @@ tesela_status tesela_xla_tree_bytes(const tesela_xla_tree *tree, int64_t *bytes,
   return TESELA_OK;
 }
 
-/* Tuples in the same places; *at is the first node that shows a difference. */
+/* Are the tuples the same, ignoring leaves? Otherwise *at is the first node that differs. */
 static bool xla_same_structure(const tesela_xla_tree *a, const tesela_xla_tree *b, int32_t *at) {
   int32_t n = a->n_nodes < b->n_nodes ? a->n_nodes : b->n_nodes;
   for (*at = 0; *at < n; (*at)++) {
@@ -118,7 +117,7 @@ tesela_status tesela_xla_tree_equal(const tesela_xla_tree *a, const tesela_xla_t
   TESELA__NEED(err, a, b, equal);
   int32_t at;
   (void)err;
-  if (ignore & TESELA_XLA_ORDER_IF_UNTILED) { /* comparing whole trees */
+  if (ignore & TESELA_XLA_ORDER_IF_UNTILED) { /* ORDER_IF_UNTILED applies to the whole tree */
     bool tiled = xla_any_leaf(a, xla_leaf_has_tiles) && xla_any_leaf(b, xla_leaf_has_tiles);
     ignore &= ~(uint32_t)TESELA_XLA_ORDER_IF_UNTILED;
     if (!tiled) ignore |= TESELA_XLA_ORDER_ONLY;
@@ -150,7 +149,7 @@ static tesela_status tree_plain(tesela_xla_tree **out, const tesela_xla_tree *tr
   for (int32_t i = 0; i < clone->n_leaves; i++) {
     tesela_xla_shape *shape = &clone->leaf[i];
     if (!xla_has_elements(shape)) continue;
-    shape->has_layout = has_layout || shape->rank == 0; /* f32[] and its layout print alike */
+    shape->has_layout = has_layout || shape->rank == 0; /* f32[] prints the same with and without a layout */
     tesela__xla_layout_default(&shape->layout, shape->rank);
   }
   *out = clone;
@@ -169,7 +168,7 @@ tesela_status tesela_xla_tree_clear_layouts(tesela_xla_tree **out, const tesela_
   return tree_plain(out, tree, false, allocator, err);
 }
 
-/* Give a leaf the layout of another one. */
+/* Copy the layout of `from` to a leaf; `leaf` is its number, for errors. */
 static tesela_status xla_take_layout(tesela_xla_shape *to, const tesela_xla_shape *from, int32_t leaf,
                                      tesela_error *err) {
   tesela__xla_fault fault;

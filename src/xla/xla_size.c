@@ -2,8 +2,8 @@
 /*
  * xla_size.c - elements and bytes of a shape: by the definition, and as XLA's allocator counts.
  *
- * By the definition every tile level pads and L acts last. XLA's ArraySize pads for the first tile only,
- * uses the largest part of a dim that SC cuts, and ignores L without a tile:
+ * By the definition every tile level pads, then L. XLA's ArraySize pads for the first tile only, uses the largest part
+ * of a dim that SC cuts, and ignores L without a tile:
  *
  *   f32[8,8]{1,0:T(4,4)(3,1)}    384 bytes by the definition, 256 allocated
  *   f32[3]{0:L(8)}               32 bytes by the definition, 12 allocated
@@ -18,7 +18,7 @@ static tesela_status too_many(const char *what, tesela_error *err) {
 
 /* ---- split configs ---- */
 
-/* Largest part of the physical dim p, the whole one if it is not cut. */
+/* The largest part of physical dim p between cuts. */
 static int64_t largest_part(const tesela_xla_shape *shape, int32_t p) {
   const tesela_xla_layout *layout = &shape->layout;
   int64_t bound = shape->dim[tesela_xla_major(layout, p)], largest = 0, from = 0;
@@ -45,7 +45,7 @@ tesela_status tesela_xla_max_split_size(const tesela_xla_shape *shape, int32_t d
   return TESELA_OK;
 }
 
-/* The physical bounds as one memory sees them. */
+/* The physical bounds of the largest part that SC cuts. */
 static void share_begin(const tesela_xla_shape *shape, tesela__xla_bounds *bounds) {
   tesela__xla_bounds_begin(shape, bounds);
   for (int32_t p = 0; p < shape->rank; p++) bounds->extent[p] = largest_part(shape, p);
@@ -114,7 +114,7 @@ tesela_status tesela_xla_byte_strides(const tesela_xla_shape *shape, int64_t *st
   bits = tesela__xla_bits(shape);
   if (bits % 8 != 0)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                        "an element takes %" PRId64 " bits, so its strides are not whole bytes", bits);
+                        "an element has %" PRId64 " bits, so its strides are not whole bytes", bits);
   if (shape->layout.n_tiles > 0) status = tesela__xla_in_order(shape, &in_order, err);
   if (status != TESELA_OK) return status;
   if (!in_order)

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check_oracle.c - checks the oracle itself, and lets another program ask it.
+ * check_oracle.c - checks of the oracle itself, and an interface for other programs.
  *
  *   check_oracle [FIRST [COUNT]]    known answers, planted faults, both formulations on COUNT random
  *                                   arrays (default: 20000 from seed 1); "N passed, 0 failed"
  *   check_oracle --random FIRST COUNT
  *                                   prints random arrays: "array TEXT", the answers, "end"
- *   check_oracle --stdin            reads one array a line, answers each
+ *   check_oracle --stdin            reads one array per line, answers each
  *
- * A line holds integers only, -1 for `*`:
+ * A line contains only integers, -1 for `*`:
  *
  *   rank dim... minor_to_major... n_tiles (tile_rank entry...)... L type_bytes E
  *   n_splits (physical_dim n_cuts cut...)... n_points (coordinate...)...
  *
- * The answer is one line a fact: elements, bytes, allocated, "bounds LEVEL b..." for every level
- * from 0, "point INDEX -> OFFSET" for each point, "image n..." with -1 for padding (left out above
- * IMAGE_LIMIT elements), "end". A line other than an array ends the program with exit 2.
+ * The answer has one fact per line: elements, bytes, allocated, "bounds LEVEL b..." for every level from 0, "point
+ * INDEX -> OFFSET" for each point, "image n..." with -1 for padding (omitted above IMAGE_LIMIT elements), "end". An
+ * invalid line ends the program with exit code 2.
  */
 #include "xla_oracle.h"
 
@@ -39,7 +39,7 @@ static void check(const char *name, int64_t got, int64_t want) {
 
 /* ---- arrays as lines of numbers ---- */
 
-/* The next integer of *at between low and high; on anything else *at becomes NULL and stays so. */
+/* The next integer of *at, from low to high; otherwise sets *at to NULL, for all later calls, too. */
 static int64_t take(const char **at, int64_t low, int64_t high) {
   if (!*at) return low;
   char *end;
@@ -53,7 +53,7 @@ static int64_t take(const char **at, int64_t low, int64_t high) {
   return number;
 }
 
-/* Everything up to and with E. */
+/* The fields up to E. */
 static struct oracle_array take_array(const char **at) {
   struct oracle_array a = {0};
   a.rank = (int)take(at, 0, ORACLE_MAX_RANK);
@@ -71,7 +71,7 @@ static struct oracle_array take_array(const char **at) {
   return a;
 }
 
-/* The splits; returns how many. */
+/* The splits; returns their number. */
 static int take_splits(const char **at, int rank, struct oracle_split splits[MAX_SPLITS]) {
   int n_splits = (int)take(at, 0, MAX_SPLITS);
   for (int s = 0; s < n_splits; s++) {
@@ -86,9 +86,9 @@ static struct oracle_array array_of(const char *numbers) { return take_array(&nu
 
 static const char figure_1[] = "2 3 5  1 0  1 2 2 2  1 4 0"; /* f32[3,5]{1,0:T(2,2)} */
 
-/* ---- known answers: worked by hand from the description of the layouts ---- */
+/* ---- known answers: computed by hand from the description of the layouts ---- */
 
-/* Left as typed: a wide row would spread over the columns of all others. */
+/* Not formatted: a wide row would widen the columns of all others. */
 /* clang-format off */
 static const struct {
   const char *text, *numbers;
@@ -137,7 +137,7 @@ static void check_known(void) {
   check("splits move nothing", oracle_bytes(&a), 3000000);
 }
 
-/* ---- planted faults: a wrong image must be noticed ---- */
+/* ---- planted faults: a wrong image must be detected ---- */
 
 static void check_faults(void) {
   static int64_t image[64], other[64];
@@ -146,7 +146,7 @@ static void check_faults(void) {
   int64_t length = oracle_image(&a, image, 64);
   check("the image is right", oracle_disagreements(&a, image, length), 0);
   check("one short of room", oracle_image(&a, other, length - 1), -1);
-  for (int64_t i = 0; i < length; i++) { /* any exchange of two different places */
+  for (int64_t i = 0; i < length; i++) { /* exchange any two different places */
     for (int64_t j = 0; j < i; j++) {
       if (image[i] == image[j]) continue;
       memcpy(other, image, sizeof image);
@@ -171,7 +171,7 @@ static void check_faults(void) {
   check("a forgotten tail is noticed", oracle_disagreements(&b, image, length) > 0, 1);
 }
 
-/* ---- what can be wrong with an array ---- */
+/* ---- invalid arrays --------------------- */
 
 static void check_invalid(void) {
   const struct oracle_array good = array_of(figure_1);
@@ -200,7 +200,7 @@ static void check_invalid(void) {
   check("before the start", oracle_place(&good, outside[1]), -1);
 }
 
-/* ---- what the random arrays contain ---- */
+/* ---- the variety of random arrays ------ */
 
 static void check_coverage(void) {
   enum { SCALAR, EMPTY, UNTILED, DEEP, WIDE, JOINED, PADDED, NO_PAD, TAIL, WIDTH, ORDER, KINDS };
@@ -239,7 +239,7 @@ static void check_coverage(void) {
   for (int kind = 0; kind < KINDS; kind++) check(names[kind], seen[kind] >= 50, 1);
 }
 
-/* ---- answers for another program ---- */
+/* ---- answers for other programs ----- */
 
 static void answer(const struct oracle_array *a, const struct oracle_split *splits, int n_splits) {
   int64_t bound[ORACLE_MAX_BOUNDS];

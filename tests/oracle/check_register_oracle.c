@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check_register_oracle.c - lets another program ask the oracle of register layouts.
+ * check_register_oracle.c - an interface of the oracle of register layouts for other programs.
  *
- * A line of the input is a program for a stack of layouts, words between blanks:
+ * An input line is a program for a stack of layouts, its words separated by blanks:
  *
  *   lists RANK shape.. N mode_shape.. N spatial_modes.. N local_modes..
  *   NAME N list.. RANKED ranks.. NUMBER KEEPDIMS      an operation, RANKED 0 or 1, ranks only for 1
  *
- * The answer is a line: "ok RANK shape.. THREADS LOCALS HASH", or "refused REASON..".
+ * The answer is one line: "ok RANK shape.. THREADS LOCALS HASH", or "refused REASON..".
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static void read_op(relation_op *op, relation_kind kind) {
   op->keepdims = next_int() != 0;
 }
 
-/* One word's work on the stack; the depth afterwards. */
+/* Execute one word on the stack; returns the new depth. */
 static int step(const char *word, relation *stack, int depth, uint32_t *refused) {
   relation result;
   int operands = 0;

@@ -4,8 +4,8 @@
  */
 #include "device_oracle.h"
 
-/* The device dim of host dim `host` with the largest step among those not done, the outermost of equals; or -1. A device
- * dim of extent 1 takes no digit. */
+/* The device dim of host dim `host` with the largest step that is not done, the outermost of equal ones; or -1. A
+ * device dim of extent 1 has no digit. */
 static int largest_step(const struct oracle_device *d, int host, const char *done) {
   int best = -1;
   for (int j = 0; j < d->n; j++)

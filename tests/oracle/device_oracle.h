@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_oracle.h - where an element of a host tensor is on a device, by the definition and one element at a time.
+ * device_oracle.h - the place of an element of a host tensor on a device, by the definition and one element at a time.
  *
- * Shares nothing with src/ and includes none of its headers. A host coordinate is split by decreasing step, on equal steps the
- * outer device dim first; a device dim of extent 1 takes no digit. The place is the sum of digits times strides. Numbers are small enough for int64 by the
- * caller's care.
+ * Shares nothing with src/ and includes none of its headers. A host coordinate is split by decreasing step, with the
+ * outer device dim first for equal steps; a device dim of extent 1 has no digit. The place is the sum of digits times
+ * strides. The caller keeps numbers small enough for int64.
  */
 #ifndef ORACLE_DEVICE_ORACLE_H
 #define ORACLE_DEVICE_ORACLE_H
@@ -39,7 +39,7 @@ int64_t oracle_device_copies(const struct oracle_device *d);
 /// Place of copy `copy` of the element at `index` (the last replicated dim varies fastest); -1 if it has none.
 int64_t oracle_device_place(const struct oracle_device *d, const int64_t *index, int64_t copy);
 
-/// Step to the next index of the box, row-major. 0 after the last one, then index is the first one again.
+/// Advance to the next index of the box, row-major. 0 after the last one, with index at the first again.
 int oracle_device_next(int rank, const int64_t *start, const int64_t *size, int64_t *index);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph_oracle.c - an interpreter of programs that is as plain as it can be.
+ * graph_oracle.c - an interpreter of programs, as simple as possible.
  */
 #include "graph_oracle.h"
 
@@ -11,7 +11,7 @@
 enum { RANK = TESELA_GRAPH_RANK };
 
 typedef struct number {
-  bool real; /* f holds it, else i */
+  bool real; /* the value is in f, else in i */
   double f;
   int64_t i; /* of u64: its bits */
 } number;
@@ -55,14 +55,14 @@ static int width(tesela_dtype t) { /* bytes */
   }
 }
 
-/* Bits of a float with `e` exponent and `m` mantissa bits nearest to x, ties to even: the mantissa is cut from the bits of the double. */
+/* The float with `e` exponent and `m` mantissa bits nearest to x, ties to even, from the bits of the double. */
 static uint64_t float_bits(double x, int e, int m) {
   uint64_t b, all = ((uint64_t)1 << e) - 1;
   memcpy(&b, &x, 8);
   uint64_t sign = (b >> 63) << (e + m), fraction = b & (((uint64_t)1 << 52) - 1);
   int exponent = (int)(b >> 52 & 2047);
   if (exponent == 2047) return fraction ? all << m | (uint64_t)1 << (m - 1) : sign | all << m;
-  if (exponent == 0) return sign; /* below 2^-1022: only f64 sees it, which does not come here */
+  if (exponent == 0) return sign; /* below 2^-1022: only f64 can express it, which is handled elsewhere */
   int bias = (1 << (e - 1)) - 1, to = exponent - 1023 + bias, cut = 52 - m;
   uint64_t whole = (uint64_t)1 << 52 | fraction;
   if (to < 1) {
@@ -72,7 +72,7 @@ static uint64_t float_bits(double x, int e, int m) {
   if (cut > 54) return sign;
   uint64_t kept = whole >> cut, rest = whole & (((uint64_t)1 << cut) - 1), half = (uint64_t)1 << (cut - 1);
   kept += rest > half || (rest == half && (kept & 1));
-  /* with the hidden one kept is 2^m .. 2^(m+1); a carry goes into the exponent by itself */
+  /* kept, with the hidden bit, is 2^m .. 2^(m+1); a carry increments the exponent */
   uint64_t bits = to == 0 ? kept : (((uint64_t)(to - 1)) << m) + kept;
   if (bits >= all << m) bits = all << m;
   return sign | bits;
@@ -115,7 +115,7 @@ static number of_bits(tesela_dtype t, uint64_t bits) {
   return x;
 }
 
-static uint64_t to_bits(tesela_dtype t, number x) { /* x is one of the type */
+static uint64_t to_bits(tesela_dtype t, number x) { /* x is a value of the type */
   int e, m;
   uint64_t bits = (uint64_t)x.i;
   if (t == TESELA_F64) {
@@ -133,7 +133,7 @@ static double as_real(tesela_dtype t, number x) {
   return t == TESELA_U64 ? (double)(uint64_t)x.i : (double)x.i;
 }
 
-/* The value of type t that x becomes; `from` is the type x was computed in. */
+/* x, computed in type `from`, as a value of type t. */
 static number rounded(tesela_dtype t, tesela_dtype from, number x) {
   number y = {.real = real(t)};
   int bits = 8 * width(t);
@@ -175,7 +175,7 @@ static int64_t integer_power(bool sign, int64_t x, int64_t y) {
   return (int64_t)r;
 }
 
-/* Which type the operands are computed in: f64, s64 or u64. */
+/* The type in which operands are computed: f64, s64 or u64. */
 static tesela_dtype wide(int n, const tesela_dtype *t) {
   bool sign = false;
   for (int k = 0; k < n; k++) {
@@ -364,7 +364,7 @@ static bool compares(tesela_fn fn) {
   return (fn >= TESELA_FN_EQ && fn <= TESELA_FN_GE) || fn == TESELA_FN_ISFINITE;
 }
 
-/* fn of values of types t, rounded to `to`. */
+/* fn of values of types t, rounded to type `to`. */
 static bool apply(tesela_fn fn, int n, const tesela_dtype *t, const number *v, tesela_dtype to, number *out) {
   number x[3], y;
   if (fn == TESELA_FN_SELECT) {
@@ -412,7 +412,7 @@ static bool in_dims(const tesela_node *node, int32_t d) {
   return false;
 }
 
-/* ---- operators: each fills *out, whose shape and type are the node's ---- */
+/* ---- operators: each fills *out, which has the node's shape and type ---- */
 
 static int pointwise(const tesela_node *node, tensor **x, tensor *out) {
   int n = node->n_operands;
@@ -434,7 +434,7 @@ static int pointwise(const tesela_node *node, tensor **x, tensor *out) {
   return 0;
 }
 
-/* What a fold of values of a type starts from, as a real or as an integer. */
+/* The start value of a fold over values of a type, as a real or as an integer. */
 static number fold_first(tesela_fn fn, tesela_dtype t, bool r) {
   int bits = 8 * width(t);
   number first = r ? a_real(0) : an_integer(0);
@@ -463,7 +463,8 @@ static int reduce(const tesela_node *node, const tensor *x, tensor *out) {
   number *sum = malloc((size_t)(out->n + 1) * sizeof *sum);
   int64_t *count = calloc((size_t)(out->n + 1), sizeof *count);
   for (int64_t e = 0; e < out->n; e++) sum[e] = first;
-  for (int64_t e = 0; e < x->n; e++) { /* row-major over x is row-major over the folded dims of each result */
+  for (int64_t e = 0; e < x->n;
+       e++) { /* row-major over x is also row-major over the folded dims of each result */
     int64_t index[RANK], own[RANK];
     int32_t n = 0;
     unrank(e, x->rank, x->shape, index);
@@ -491,14 +492,14 @@ static int reduce(const tesela_node *node, const tensor *x, tensor *out) {
   return 0;
 }
 
-/* Does x come after y, neither being equal to the other? NaN comes after all others. */
+/* Does x sort after y? Equal values do not; NaN sorts after all others. */
 static bool behind(tesela_dtype t, number x, number y) {
   if (x.real && isnan(x.f)) return !isnan(y.f);
   return compare(t, x, y) == 1;
 }
 
-/* Cumulative: all elements from the line's beginning (its end) to each are folded anew. Sorted: an element's rank is the number of
- * those before it, which are less (greater), or equal and before it in the operand. */
+/* Cumulative: for each element, fold all elements from the line's beginning (or end). Sorted: the rank of an element is
+ * the number of elements that are less (greater), or equal and before it in the operand. */
 static int along(const tesela_node *node, const tensor *x, tensor *out) {
   static const tesela_fn steps[] = {TESELA_FN_ADD, TESELA_FN_MUL, TESELA_FN_MAX, TESELA_FN_MIN};
   tesela_dtype in = wide(1, &x->dtype);
@@ -576,7 +577,7 @@ static int matmul(const tesela_node *node, tensor **x, tensor *out) {
   return 0;
 }
 
-/* The next index of a box, row-major; false: it was the last, all are 0 again. */
+/* Advance to the next index of a box, row-major. False after the last, with all indices 0 again. */
 static bool step(int32_t n, const int64_t *extent, int64_t *index) {
   for (int32_t d = n - 1; d >= 0; d--) {
     if (++index[d] < extent[d]) return true;
@@ -585,7 +586,7 @@ static bool step(int32_t n, const int64_t *extent, int64_t *index) {
   return false;
 }
 
-/* Where element `k` of the window at `o` is in x; false: between its elements. */
+/* The index in x of element `k` of the window at `o`; false between elements. */
 static bool window_at(int64_t o, int64_t stride, int64_t k, int64_t dilation, int64_t low, int64_t spread,
                       int64_t *at) {
   int64_t spread_at = o * stride + k * dilation - low;
@@ -593,7 +594,7 @@ static bool window_at(int64_t o, int64_t stride, int64_t k, int64_t dilation, in
   return spread_at % spread == 0;
 }
 
-/* The definition: for each place of the window and each channel, the product of what x and w have there. */
+/* By definition: the sum over window places and channels of the products of x and w. */
 static int conv2d(const tesela_node *node, tensor **x, tensor *out) {
   const tesela_conv2d *c = &node->conv;
   tesela_dtype t[2] = {x[0]->dtype, x[1]->dtype}, in = wide(2, t);
@@ -623,7 +624,7 @@ static int conv2d(const tesela_node *node, tensor **x, tensor *out) {
   return 0;
 }
 
-/* All elements of a window, gone through anew for each. */
+/* Fold all elements of each window. */
 static int pool(const tesela_node *node, const tensor *x, tensor *out) {
   tesela_fn fn = node->fn == TESELA_FN_SUM    ? TESELA_FN_ADD
                  : node->fn == TESELA_FN_PROD ? TESELA_FN_MUL
@@ -659,7 +660,7 @@ static int gather(const tesela_node *node, tensor **x, tensor *out) {
     for (int32_t d = 0; d < x[0]->rank; d++)
       own[d] = d < looked ? index[d] : index[d + n - 1 < 0 ? 0 : d + n - 1];
     own[looked] = at;
-    if (at == -1) continue; /* nowhere */
+    if (at == -1) continue; /* no element */
     if (at < 0 || at >= x[0]->shape[looked]) return 1;
     out->at[e] = rounded(out->dtype, x[0]->dtype, x[0]->at[rank_of(x[0], own)]);
   }
@@ -676,7 +677,7 @@ static int scatter(const tesela_node *node, tensor **x, tensor *out) {
     for (int32_t d = 0; d < out->rank; d++)
       own[d] = d < looked ? index[d] : index[d + n - 1 < 0 ? 0 : d + n - 1];
     own[looked] = at;
-    if (at == -1) continue; /* nowhere */
+    if (at == -1) continue; /* no element */
     if (at < 0 || at >= out->shape[looked]) return 1;
     number *to = &out->at[rank_of(out, own)];
     if (node->fn == TESELA_FN_ADD) {
@@ -704,7 +705,7 @@ static int cat(const tesela_node *node, tensor **x, tensor *out) {
   return 0;
 }
 
-/* Element i of x goes to first + i * step along each dim, if that is in the result. */
+/* Element i of x goes to first + i * step along each dim, if that is inside the result. */
 static void put_pieces(const tesela_node *node, const tensor *x, const int64_t *first, tensor *out) {
   for (int64_t e = 0; e < x->n; e++) {
     int64_t index[RANK];
@@ -801,7 +802,7 @@ static int compute(const tesela_node *node, tensor **x, tensor *out) {
   }
 }
 
-/* All nodes; NULL and *status if it cannot be done. */
+/* Compute all nodes; NULL and *status on failure. */
 static tensor *run(const tesela_graph *graph, const void *const *inputs, int *status) {
   int32_t count = tesela_graph_count(graph), next = 0;
   tensor *all = calloc((size_t)count + 1, sizeof *all);

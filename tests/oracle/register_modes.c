@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * register_modes.c - is a table a register layout? And comparing tables by fingerprints.
+ * register_modes.c - is a table a register layout? And fingerprints of tables.
  *
- * A table has modes if every dim comes apart into digits that each add a fixed step to the thread or to the local id,
- * the steps of the local digits are 1, n1, n1*n2, .. up to the local size, and those of the spatial digits likewise
- * with gaps, which are the replicas. Orders of prime factors are tried one after another; the exhaustive tests compare
- * the answer with a list of all register layouts.
+ * A table has modes if every dim splits into digits that each add a fixed step to the thread or to the local id, the
+ * steps of the local digits are 1, n1, n1*n2, .. up to the local size, and those of the spatial digits are the same
+ * with gaps, which are the replicas. All orders of prime factors are tried; the exhaustive tests compare the answer
+ * with a list of all register layouts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ typedef struct digits {
   digit digit[LISTS_MOST];
 } digits;
 
-/* What the index that is v in one dim and 0 in the others adds. */
+/* The contribution to the thread of an index that is 0 in all dims except one. */
 static int64_t thread_at(const relation *r, int64_t element) { return r->thread[element * r->copies]; }
 
 /* Do values unit .. p*unit-1 of the dim repeat the first `unit` ones with a fixed step? */
@@ -38,7 +38,7 @@ static bool goes_on(const relation *r, int64_t stride, int64_t unit, int64_t p) 
   return true;
 }
 
-/* Digits of a dim from value `unit` on; each prime factor that is left may come next. */
+/* Split a dim from value `unit` on into digits; any remaining prime factor can be next. */
 static bool take_apart(const relation *r, int64_t stride, int64_t unit, int64_t extent, digits *found) {
   if (unit == extent) return true;
   int64_t left = extent / unit;
@@ -60,7 +60,7 @@ static int by_step(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Is it, at every element, the sum over its dims? And are the threads of each those of element 0, moved? */
+/* Is each element the sum over its dims? And are its threads those of element 0, shifted? */
 static bool adds_up(const relation *r) {
   for (int64_t x = 0; x < r->elements; x++) {
     int64_t rest = x, stride = 1, thread = 0, local = 0;
@@ -78,7 +78,7 @@ static bool adds_up(const relation *r) {
   return true;
 }
 
-/* The digits of the local ids leave no gap; those of the threads leave exactly the replicas. */
+/* Local digits must leave no gap, and spatial ones exactly the replicas as gaps. */
 static bool fills(const relation *r, const digits *found) {
   int64_t locals = 1, threads = 1, copies = 1;
   digit gap[LISTS_MOST];
@@ -104,7 +104,7 @@ static bool fills(const relation *r, const digits *found) {
       thread += rest % gap[i].extent * gap[i].step;
       rest /= gap[i].extent;
     }
-    if (thread != r->thread[k]) return false; /* gaps are sorted by step, so this counts up */
+    if (thread != r->thread[k]) return false; /* gaps are sorted by step, so threads ascend */
   }
   return true;
 }

@@ -70,7 +70,7 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Sort a row and drop what stands twice; returns how many are left. */
+/* Sort a row and remove duplicates; returns its new length. */
 static int64_t sort_set(int32_t *row, int64_t n) {
   int64_t kept = 0;
   if (n > 1) qsort(row, (size_t)n, sizeof *row, ascending);
@@ -81,7 +81,7 @@ static int64_t sort_set(int32_t *row, int64_t n) {
 
 /* ---- four lists -------------------------------------------------------------------------------------------- */
 
-/* The modes above 1, dim by dim: first[d] .. first[d+1] of `place`, the numbers of the modes. */
+/* The modes above 1 by dim: place[first[d]] .. place[first[d+1] - 1] are the mode numbers. */
 static bool group_modes(const register_lists *l, int32_t *place, int32_t *first) {
   int32_t m = 0, n = 0;
   for (int32_t d = 0; d < l->rank; d++) {
@@ -125,7 +125,7 @@ uint32_t register_lists_faults(const register_lists *l) {
   return faults;
 }
 
-/* Thread number of digits and one choice of the replicas, `choice` counted row-major over them. */
+/* The thread number of digits and one choice of the replicas, numbered row-major. */
 static int64_t thread_number(const register_lists *l, const int64_t *digit, int64_t choice) {
   int64_t values[LISTS_MOST], number = 0;
   for (int32_t i = l->n_spatial - 1; i >= 0; i--) {
@@ -182,7 +182,7 @@ void relation_of_register(relation *out, const tesela_register *layout) {
   relation_of_lists(out, &lists);
 }
 
-/* ---- making ------------------------------------------------------------------------------------------------ */
+/* ---- creation ---------------------------------------------------------------------------------------------- */
 
 static uint32_t bad_shape(const relation_op *op) {
   for (int32_t d = 0; d < op->n; d++)
@@ -190,7 +190,7 @@ static uint32_t bad_shape(const relation_op *op) {
   return 0;
 }
 
-/* All in one list: ids by the index, the dims in the order that `ranks` says. */
+/* All dims in one list: ids from the index, the dims in the order of `ranks`. */
 static uint32_t make_ranked(relation *out, const relation_op *op, bool spatial, const int64_t *ranks) {
   uint32_t refused = bad_shape(op);
   int64_t order[LISTS_MOST], extents[LISTS_MOST], index[LISTS_MOST], moved[LISTS_MOST];
@@ -267,7 +267,7 @@ static uint32_t make_auto(relation *out, const relation_op *op) {
 
 /* ---- shape -------------------------------------------------------------------------------------------------- */
 
-/* Dims with negative ones resolved: which of 0 .. rank-1 are named. */
+/* Resolve negative dims; `named` marks the listed ones of 0 .. rank-1. */
 static uint32_t read_dims(int32_t rank, const relation_op *op, bool *named, int64_t *resolved) {
   uint32_t refused = 0;
   memset(named, 0, LISTS_MOST * sizeof *named);
@@ -284,7 +284,7 @@ static uint32_t read_dims(int32_t rank, const relation_op *op, bool *named, int6
   return refused;
 }
 
-/* The same table under another shape. */
+/* The same table with another shape. */
 static void with_shape(relation *out, const relation *a, int32_t rank, const int64_t *shape) {
   begin(out, rank, shape, a->threads, a->locals, a->copies);
   if (out->elements != a->elements) abort();
@@ -367,7 +367,7 @@ static uint32_t flatten(relation *out, const relation_op *op, const relation *a)
 
 /* ---- reduction ---------------------------------------------------------------------------------------------- */
 
-/* Element y of the result has the threads of all x that agree with it in the dims that stay. */
+/* Element y of the result has the threads of all x that agree with it in the remaining dims. */
 static void unite(relation *out, const relation *a, const bool *drop) {
   int64_t shape[LISTS_MOST], index[LISTS_MOST], n_drop = 1;
   for (int32_t d = 0; d < a->rank; d++) {
@@ -406,7 +406,7 @@ static void unite(relation *out, const relation *a, const bool *drop) {
   free(used);
 }
 
-/* A table over another shape of as many elements, dims of 1 dropped where `drop` says. */
+/* Remove the dims of 1 marked in `drop`; the table stays the same. */
 static void drop_ones(relation *r, const bool *drop) {
   int32_t rank = 0;
   for (int32_t d = 0; d < r->rank; d++)
@@ -446,7 +446,7 @@ static uint32_t reduce_to(relation *out, const relation_op *op, const relation *
 
 /* ---- two layouts ---------------------------------------------------------------------------------------------- */
 
-/* A shape with leading ones, as long as `rank`, which is not below r's. */
+/* The shape of r with leading ones to `rank`, which is at least r's. */
 static void padded_shape(const relation *r, int32_t rank, int64_t *shape) {
   int32_t more = rank - r->rank;
   if (more < 0) abort();
@@ -477,7 +477,7 @@ static void compose(relation *out, const relation *outer, const relation *inner)
 }
 
 static void concat(relation *out, const relation *a, const relation *b) {
-  relation longer; /* a over its shape and as many ones as b has dims: composing is putting side by side */
+  relation longer; /* a with a dim of 1 for each dim of b: then composing appends the dims */
   int64_t shape[LISTS_MOST];
   for (int32_t d = 0; d < a->rank + b->rank; d++) shape[d] = d < a->rank ? a->shape[d] : 1;
   with_shape(&longer, a, a->rank + b->rank, shape);
@@ -508,8 +508,7 @@ static uint32_t repeat_to(relation *out, const relation_op *op, const relation *
   return 0;
 }
 
-/* What q must be is read off l at the elements whose part in r is element 0; that it is so everywhere is tested by
- * composing. */
+/* q follows from l at the elements whose part in r is element 0; composing checks all others. */
 bool relation_quotient(relation *q, const relation *l, const relation *r, bool left) {
   int64_t divisor[LISTS_MOST], shape[LISTS_MOST], index[LISTS_MOST];
   if (r->rank > l->rank) return false; /* a product has the larger rank of its factors */

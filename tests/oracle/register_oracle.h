@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * register_oracle.h - what register layouts and their operations mean, element by element.
+ * register_oracle.h - the meaning of register layouts and their operations, element by element.
  *
- * Calls nothing of the library. A layout is a *relation*: for every index of a shape the ascending list of the threads
- * that hold it and its local id. Every operation is defined on these tables alone; modes occur only where four lists
- * are read, by the definition at the top of <tesela/register.h>.
+ * Calls nothing of the library. A layout is a *relation*: for every index of a shape, the ascending list of the threads
+ * that hold it, and its local id. Every operation is defined on these tables; modes occur only where four lists are
+ * read, by the definition at the top of <tesela/register.h>.
  *
- *   relation_of_lists      four lists -> relation, or which rules they break
- *   relation_apply         one operation -> relation, or with which reasons it may be refused
- *   relation_has_modes     is there a register layout that is this relation?
+ *   relation_of_lists      four lists -> relation, or the rules that they break
+ *   relation_apply         one operation -> relation, or the possible reasons of its refusal
+ *   relation_has_modes     is a register layout equal to this relation?
  *   relation_print_*       fingerprints: FNV-1a as documented, and 128 bits for tables of relations
  *
- * Tables hold 32-bit numbers and at most RELATION_MOST threads of elements; what needs more ends the program.
+ * Tables hold 32-bit numbers and at most RELATION_MOST threads of elements; larger ones end the program.
  */
 #ifndef ORACLE_REGISTER_ORACLE_H
 #define ORACLE_REGISTER_ORACLE_H
@@ -20,26 +20,26 @@
 
 enum { RELATION_MOST = 1 << 24, LISTS_MOST = 80 };
 
-/// The four lists, as they would be typed; longer than the library allows, so that its limits can be tried.
+/// The four lists as in the call; longer than the library allows, to test its limits.
 typedef struct register_lists {
   int32_t rank, n_modes, n_spatial, n_local;
   int64_t shape[LISTS_MOST], mode_shape[LISTS_MOST], spatial_modes[LISTS_MOST], local_modes[LISTS_MOST];
 } register_lists;
 
-/// A register layout by all its elements.
+/// A register layout as a table of its elements.
 typedef struct relation {
   int32_t rank;
   int64_t shape[TESELA_MAX_RANK];
   int64_t threads, locals;  ///< numbers of thread ids and of local ids
-  int64_t elements, copies; ///< elements of the shape; threads that hold each
+  int64_t elements, copies; ///< elements of the shape; threads that hold each of them
   int32_t *thread; ///< a row of `copies` ascending thread ids for each element, row-major over the shape
   int32_t *local;  ///< the local id of each element
 } relation;
 
 #define REFUSED(reason) ((uint32_t)1 << TESELA_REASON_##reason) ///< a reason in a set of reasons
 
-/// Which rules of tesela_register_make the lists break; 0: none. Sizes must be small. A mode in neither list is one only
-/// if it is above 1 and the lists have no other fault.
+/// The rules of tesela_register_make that the lists break; 0: none. Sizes must be small. An unused mode counts only if
+/// it is above 1 and the lists have no other fault.
 uint32_t register_lists_faults(const register_lists *lists);
 
 /// The relation of lists without faults.
@@ -52,7 +52,7 @@ void relation_of_register(relation *out, const tesela_register *layout);
 void relation_free(relation *r);
 bool relation_equal(const relation *a, const relation *b);
 
-/* What makes a layout: from nothing, from one, from two. */
+/* The operations that make a layout: from nothing, from one, from two. */
 #define RELATION_OPS(X)                        \
   X(SPATIAL, spatial, 0)                       \
   X(LOCAL, local, 0)                           \
@@ -86,7 +86,7 @@ typedef struct relation_op {
   int32_t n;                 ///< entries of `list`
   int64_t list[LISTS_MOST];  ///< the shape, the dims, or first and last of flatten
   bool ranked;               ///< are `ranks` given? (spatial, local)
-  int64_t ranks[LISTS_MOST]; ///< as many as the shape has dims
+  int64_t ranks[LISTS_MOST]; ///< one for each dim of the shape
   int64_t number;            ///< num_workers, or num_threads
   bool keepdims;             ///< of reduce
 } relation_op;
@@ -94,23 +94,23 @@ typedef struct relation_op {
 const char *relation_op_name(relation_kind kind);
 int relation_op_operands(relation_kind kind);
 
-/// The result of an operation; `a` and `b` may be NULL where it has fewer operands. Returns 0 and fills *out (another
-/// object than a and b), or the set of reasons one of which the refusal must have.
+/// The result of an operation; `a` and `b` may be NULL if it has fewer operands. Returns 0 and fills *out (not a or b),
+/// or the set of possible reasons of the refusal.
 uint32_t relation_apply(relation *out, const relation_op *op, const relation *a, const relation *b);
 
-/// The table q with q * r = l, or r * q = l where `left`, whether or not it has modes; false without one.
+/// The table q with q * r = l, or with `left` r * q = l, with or without modes; false if no such table exists.
 bool relation_quotient(relation *q, const relation *l, const relation *r, bool left);
 
-/// Is there a register layout that is this relation? Takes the dims apart by trying every order of their prime factors.
+/// Is a register layout equal to this relation? Tries every order of the prime factors of each dim.
 bool relation_has_modes(const relation *r);
 
-/// Does every thread find all elements in `have` that it holds in `need`? Shapes are equal.
+/// Does every thread hold in `have` all elements that it holds in `need`? The shapes are equal.
 bool relation_covers(const relation *have, const relation *need);
 
 /// The fingerprint that tesela_register_hash documents.
 uint64_t relation_fnv(const relation *r);
 
-/// 128 bits of shape, sizes and both tables; dims of extent 1 do not count.
+/// 128 bits of shape, sizes and both tables, ignoring dims of extent 1.
 typedef struct relation_print {
   uint64_t word[2];
 } relation_print;

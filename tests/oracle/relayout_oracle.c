@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relayout_oracle.c - the places of all elements, and the image of dst after a copy. See the header.
+ * relayout_oracle.c - the places of all elements, and the image of dst after a copy; see the header.
  *
- * Slow on purpose: every element is mapped by itself, every combination of digit values is counted through.
+ * Slow on purpose: maps each element separately and enumerates all combinations of digit values.
  */
 #include "relayout_oracle.h"
 
@@ -27,7 +27,7 @@ static int64_t swizzled(const tesela_layout *layout, int64_t place) {
   return place;
 }
 
-/* Values of the digits of one coordinate: quotients by decreasing step, the rest goes on. A digit of extent 1 is 0. */
+/* The digits of one coordinate: quotients by decreasing step, each of the previous remainder; 0 for extent 1. */
 static void take_apart(const tesela_layout *layout, int32_t coordinate, int64_t x, int64_t *value) {
   int64_t last_step = INT64_MAX;
   for (;;) {
@@ -44,11 +44,11 @@ static void take_apart(const tesela_layout *layout, int32_t coordinate, int64_t 
   }
 }
 
-/* The place of an element before any swizzle, all replicas 0. */
+/* The place of an element before any swizzle, with all replicas 0. */
 static int64_t plain_place(const tesela_layout *layout, const int64_t *index) {
   int64_t value[TESELA_MAX_DIGITS] = {0}, place = layout->axis[0].offset;
   for (int32_t d = 0; d < layout->rank; d++) take_apart(layout, d, index[d], value);
-  for (int32_t j = 0; j < layout->n_joins; j++) { /* parts of a join are older than the join */
+  for (int32_t j = 0; j < layout->n_joins; j++) { /* a join comes after its parts */
     int64_t x = layout->join[j].offset;
     for (int32_t i = 0; i < layout->n_digits; i++)
       if (layout->digit[i].join == j) x += value[i] * layout->digit[i].stride;
@@ -59,9 +59,9 @@ static int64_t plain_place(const tesela_layout *layout, const int64_t *index) {
   return place;
 }
 
-/* ---- counting through ---------------------------------------------------------------------------------- */
+/* ---- enumeration --------------------------------------------------------------------------------------- */
 
-/* The digits an odometer turns, and the sum of value * stride. */
+/* Digits that advance like an odometer, and the sum of value * stride. */
 typedef struct odometer {
   int32_t n;
   int32_t digit[TESELA_MAX_DIGITS];
@@ -80,7 +80,7 @@ static void turn(odometer *o, const tesela_layout *layout) {
   }
 }
 
-/* Digits on the axis, or only the replicas among them. *count: combinations of their values; -1: too many. */
+/* The digits on the axis, or only its replicas. *count: combinations of their values; -1: too many. */
 static odometer odometer_of(const tesela_layout *layout, bool replicas, int64_t *count) {
   odometer o = {.n = 0};
   bool none = false;
@@ -88,7 +88,7 @@ static odometer odometer_of(const tesela_layout *layout, bool replicas, int64_t 
   for (int32_t i = 0; i < layout->n_digits; i++) {
     const tesela_digit *digit = &layout->digit[i];
     if (digit->axis != 0 || (replicas && digit->source != TESELA_REPLICA)) continue;
-    if (digit->extent == 1 || (digit->stride == 0 && digit->extent > 0)) continue; /* no other places */
+    if (digit->extent == 1 || (digit->stride == 0 && digit->extent > 0)) continue; /* adds no places */
     o.digit[o.n++] = i;
     none |= digit->extent == 0;
     if (*count > 0 && digit->extent > RELAYOUT_MOST_PLACES / *count) *count = -1;
@@ -131,7 +131,7 @@ static void list_places(relayout_map *map, const tesela_layout *layout) {
   }
 }
 
-/* Padding: what the digits reach and no element has, and all after the last place they reach. */
+/* Padding: places that digits reach without an element, and all after the last place that they reach. */
 static bool list_kinds(relayout_map *map, const tesela_layout *layout) {
   int64_t count, last = layout->axis[0].offset - 1;
   odometer all = odometer_of(layout, false, &count);

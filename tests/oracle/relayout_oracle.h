@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relayout_oracle.h - what a copy between two layouts must leave in memory, element by element.
+ * relayout_oracle.h - the expected memory after a copy between two layouts, element by element.
  *
- * Calls nothing of the library. It reads the fields of a finished tesela_layout and follows the definition in
- * <tesela/layout.h> word by word: each coordinate is taken apart greedily by decreasing step, a place is the offset
- * plus the sum of digit * stride, a join is its offset plus the sum of part * weight. From that come lists: the places
- * of every element, and for each place whether it is an element's, padding or a gap.
+ * Calls nothing of the library. Uses the fields of a finished tesela_layout by the definition in <tesela/layout.h>:
+ * each coordinate is split greedily by decreasing step, a place is the offset plus the sum of digit * stride, a join is
+ * its offset plus the sum of part * weight. This gives lists: the places of every element, and for each place whether
+ * it is an element, padding or a gap.
  *
  *   relayout_map    one side: all places
  *   relayout_image  expected bytes of dst from its bytes before, the bytes of src, the fill and the transform
@@ -25,14 +25,15 @@ typedef struct relayout_map {
   int64_t n_elements, n_copies;
   int64_t *place;      ///< n_elements rows (row-major over the shape) of n_copies places each
   int64_t n_places;    ///< of the axis
-  unsigned char *kind; ///< relayout_kind of each place; only if asked for
-  int64_t n_padding;   ///< places that are padding
+  unsigned char *kind; ///< relayout_kind of each place; only on request
+  int64_t n_padding;   ///< number of padding places
   int64_t end;         ///< one after the last place of an element, 0 without elements
-  int64_t end_padded;  ///< one after the last place that is an element's or padding
-  bool collide;        ///< two elements, or two copies, are at one place; only if kinds are asked for
+  int64_t end_padded;  ///< one after the last place of an element or of padding
+  bool collide;        ///< do two elements, or two copies, share a place? Only with kinds
 } relayout_map;
 
-/// `kinds`: also find out what each place is. false: too many places or no memory; nothing is to be freed then.
+/// `kinds`: also find the kind of each place. False for too many places or without memory; then nothing has to be
+/// freed.
 bool relayout_map_make(relayout_map *map, const tesela_layout *layout, bool kinds);
 void relayout_map_free(relayout_map *map);
 
@@ -43,16 +44,16 @@ int64_t relayout_bytes(int64_t end, int32_t bits);
 void relayout_get(const unsigned char *image, int64_t place, int32_t bits, unsigned char value[16]);
 void relayout_put(unsigned char *image, int64_t place, int32_t bits, const unsigned char value[16]);
 
-/// Change `dst_image` to what a plan with these options must make of it. `dst` has kinds.
+/// Change `dst_image` to the expected result of a plan with these options. `dst` has kinds.
 void relayout_image(const relayout_map *dst, const tesela_layout *dst_layout, const relayout_map *src,
                     const tesela_layout *src_layout, const tesela_plan_options *options,
                     unsigned char *dst_image, const unsigned char *src_image);
 
-/// What a transform makes of one value.
+/// The result of a transform for one value.
 void relayout_value(tesela_transform transform, const tesela_layout *dst, const tesela_layout *src,
                     const unsigned char in[16], unsigned char out[16]);
 
-/// Are two results of a transform equal: the same bits, or a NaN in both wherever arithmetic makes one?
+/// Are two results of a transform equal: the same bits, or two NaNs where arithmetic makes one?
 bool relayout_same(tesela_transform transform, const tesela_layout *dst, const unsigned char a[16],
                    const unsigned char b[16]);
 

@@ -2,10 +2,10 @@
 /*
  * relayout_values.c - transforms of single values, for relayout_oracle.h.
  *
- * Rounding is done by its meaning, not by bit tricks: the codes of a float format, as plain numbers, count its values
- * in increasing order; the two neighbours of a value are found by bisection among the codes, and the nearer one wins,
- * the even one on a tie. The code after the largest finite value is infinity, which rounds as if it were the next
- * power of two. Everything is exact in double: the narrow formats have at most 24 significant bits.
+ * Rounding follows its definition, without bit tricks: the codes of a float format, as plain numbers, order its values;
+ * a bisection over the codes finds the two neighbours of a value, and the nearer one wins, the even one for a tie. The
+ * code after the largest finite value is infinity, which rounds as if it were the next power of two. Everything is
+ * exact in double: the narrow formats have at most 24 significant bits.
  */
 #include <assert.h>
 #include <math.h>
@@ -17,10 +17,14 @@ typedef struct float_format {
   int exponent_bits, fraction_bits;
 } float_format;
 
-static const float_format F32 = {8, 23}, F16 = {5, 10}, BF16 = {8, 7};
+static const float_format F64 = {11, 52}, F32 = {8, 23}, F16 = {5, 10}, BF16 = {8, 7};
 
 static const float_format *format_of(tesela_dtype dtype) {
-  return dtype == TESELA_F32 ? &F32 : dtype == TESELA_F16 ? &F16 : dtype == TESELA_BF16 ? &BF16 : NULL;
+  return dtype == TESELA_F64    ? &F64
+         : dtype == TESELA_F32  ? &F32
+         : dtype == TESELA_F16  ? &F16
+         : dtype == TESELA_BF16 ? &BF16
+                                : NULL;
 }
 
 static uint64_t read_number(const unsigned char *bytes, int n) {
@@ -37,7 +41,7 @@ static uint64_t infinity_code(const float_format *f) {
   return (((uint64_t)1 << f->exponent_bits) - 1) << f->fraction_bits;
 }
 
-/* The value of a code without a sign; infinity as the power of two it stands in for. */
+/* The value of a code without sign; infinity as the next power of two. */
 static double magnitude_of(const float_format *f, uint64_t code) {
   int bias = (1 << (f->exponent_bits - 1)) - 1, exponent = (int)(code >> f->fraction_bits);
   uint64_t one = (uint64_t)1 << f->fraction_bits, fraction = code & (one - 1);
@@ -75,7 +79,7 @@ static void swap_bytes(const unsigned char *in, unsigned char *out, int n) {
   for (int i = 0; i < n; i++) out[i] = in[n - 1 - i];
 }
 
-/* Of each number: the whole element, or each half of a complex one. */
+/* For each number: the whole element, or each half of a complex one. */
 static void swap_element(tesela_dtype dtype, int bytes, const unsigned char *in, unsigned char *out) {
   bool halves = dtype == TESELA_C64 || dtype == TESELA_C128;
   int n = halves ? bytes / 2 : bytes;
@@ -106,7 +110,7 @@ static void merge_f64(const unsigned char in[16], unsigned char out[16]) {
   write_f64(out, value_of(&F32, read_number(in, 4)) + value_of(&F32, read_number(in + 4, 4)));
 }
 
-/* Of whole bytes: what the bytes that are missing would be, or the low ones. */
+/* Between whole bytes: sign-extended, zero-extended, or cut to the low bytes. */
 static void convert_integer(const tesela_layout *dst, const tesela_layout *src, const unsigned char in[16],
                             unsigned char out[16]) {
   int from = src->bits / 8;
@@ -115,12 +119,23 @@ static void convert_integer(const tesela_layout *dst, const tesela_layout *src, 
   for (int i = 0; i < dst->bits / 8; i++) out[i] = i < from ? in[i] : negative ? 255 : 0;
 }
 
+/* Between 4, 2 or 1 bits packed and in 8 bits: the number modulo 2^bits, or sign-extended. */
+static void convert_narrow(const tesela_layout *dst, const tesela_layout *src, const unsigned char in[16],
+                           unsigned char out[16]) {
+  int values = 1 << (src->bits < dst->bits ? src->bits : dst->bits);
+  bool has_sign = src->dtype == TESELA_S4 || src->dtype == TESELA_S2 || src->dtype == TESELA_S1;
+  int x = in[0] % values;
+  out[0] = (unsigned char)(dst->bits == 8 && has_sign && x >= values / 2 ? x - values + 256 : x);
+}
+
 static void convert(const tesela_layout *dst, const tesela_layout *src, const unsigned char in[16],
                     unsigned char out[16]) {
   const float_format *to = format_of(dst->dtype), *from = format_of(src->dtype);
   bool same = dst->dtype == src->dtype && dst->bits == src->bits;
   if (same) {
     memcpy(out, in, 16);
+  } else if (dst->dtype == src->dtype && dst->dtype != TESELA_PRED) {
+    convert_narrow(dst, src, in, out);
   } else if (to && from) {
     write_number(out, dst->bits / 8, nearest_code(to, value_of(from, read_number(in, src->bits / 8))));
   } else if (dst->dtype == TESELA_PRED && from) { /* a NaN is not a zero */

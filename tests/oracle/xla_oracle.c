@@ -2,9 +2,8 @@
 /*
  * xla_oracle.c - the two formulations of tiled layouts, sizes, and random arrays.
  *
- * Part 1 is the index formula and the sizes, part 2 is pad-reshape-transpose, part 3 makes and
- * prints random arrays, part 4 compares. Parts 1 and 2 use nothing of each other. Written to be
- * read next to the description of the layouts, not to be fast.
+ * Part 1 is the index formula and the sizes, part 2 is pad-reshape-transpose, part 3 makes and prints random arrays,
+ * part 4 compares. Parts 1 and 2 share nothing. Written to be read beside the description, not to be fast.
  */
 #include "xla_oracle.h"
 
@@ -14,7 +13,7 @@
 
 /* ---- numbers ---- */
 
-/* Product of the bounds; 0 if one of them is 0 whatever the others are, -1 if it does not fit. */
+/* Product of the bounds; 0 if any of them is 0, else -1 if it does not fit. */
 static int64_t product(int n, const int64_t *bound) {
   int64_t total = 1;
   for (int i = 0; i < n; i++)
@@ -68,8 +67,7 @@ int oracle_index(const struct oracle_array *a, int64_t number, int64_t *index) {
 
 /* ---- 1. The index formula ---- */
 
-/* A position in the middle of the formula: coordinate e[i] lies in a bound d[i], most major
-   first. */
+/* An intermediate position of the formula: coordinate e[i] in a bound d[i], most major first. */
 struct position {
   int n;
   int64_t d[ORACLE_MAX_BOUNDS];
@@ -118,7 +116,7 @@ static int tile_position(struct position *p, const int64_t *tile, int tile_rank)
   return 0;
 }
 
-/* Position after `level` tiles. Without an index: the bounds alone, all coordinates 0. */
+/* The position after `level` tiles. Without an index: the bounds, with all coordinates 0. */
 static int position_at(const struct oracle_array *a, const int64_t *index, int level, struct position *p) {
   if (oracle_invalid(a) || level < 0 || level > a->n_tiles) return -1;
   p->n = 0;
@@ -156,7 +154,7 @@ int64_t oracle_place(const struct oracle_array *a, const int64_t *index) {
   return number;
 }
 
-/* Bytes of so many elements of so many bits. */
+/* Bytes of `elements` elements of `bits` bits. */
 static int64_t whole_bytes(int64_t elements, int64_t bits) {
   if (elements < 0 || elements > INT64_MAX / bits) return -1;
   return ceil_div(elements * bits, 8);
@@ -174,7 +172,7 @@ int64_t oracle_bytes(const struct oracle_array *a) {
   return elements < 0 ? -1 : whole_bytes(elements, a->bits);
 }
 
-/* The largest part of a bound that is cut; the bound itself without cuts. */
+/* The largest part of a bound between cuts; the bound itself without cuts. */
 static int64_t largest_part(int64_t bound, const struct oracle_split *split) {
   int64_t largest = 0, from = 0;
   for (int i = 0; i < split->n_cuts; i++) {
@@ -190,7 +188,7 @@ int64_t oracle_allocated_bytes(const struct oracle_array *a, const struct oracle
   int64_t bits = a->e_bits != 0 ? a->e_bits : 8 * a->type_bytes;
   if (a->n_tiles == 0) return whole_bytes(oracle_count(a), bits);
 
-  /* Share of one memory, most major first, after ones up to the rank of the first tile. */
+  /* The largest parts between cuts, most major first, after ones up to the rank of the first tile. */
   int64_t bound[ORACLE_MAX_BOUNDS];
   int n = 0;
   for (int i = a->rank; i < a->tile_rank[0]; i++) bound[n++] = 1;
@@ -204,7 +202,7 @@ int64_t oracle_allocated_bytes(const struct oracle_array *a, const struct oracle
   int64_t size[ORACLE_MAX_BOUNDS];
   int n_sizes = 0, untouched = n - a->tile_rank[0];
   for (int i = 0; i < untouched; i++) size[n_sizes++] = bound[i];
-  int first = 0; /* first bound of the current run of joined ones */
+  int first = 0; /* first bound of the current run to join */
   for (int i = 0; i < a->tile_rank[0]; i++) {
     if (a->tile[0][i] == ORACLE_COMBINE) continue;
     int64_t joined = product(i - first + 1, &bound[untouched + first]);
@@ -220,7 +218,7 @@ int64_t oracle_allocated_bytes(const struct oracle_array *a, const struct oracle
 
 /* ---- 2. Pad, reshape, transpose ---- */
 
-/* Elements of a shape that is known to fit. */
+/* The number of elements of a shape; the caller knows that it fits. */
 static int64_t nd_count(int rank, const int64_t *dim) {
   int64_t count = 1;
   for (int i = 0; i < rank; i++)
@@ -231,7 +229,7 @@ static int64_t nd_count(int rank, const int64_t *dim) {
 
 static int64_t *nd_values(int64_t count) { return malloc((size_t)(count > 0 ? count : 1) * sizeof(int64_t)); }
 
-/* Takes `value`, which must hold the elements of the shape. */
+/* Takes ownership of `value`, which must have the elements of the shape. */
 static void nd_replace(struct oracle_nd *x, int rank, const int64_t *dim, int64_t *value) {
   x->rank = rank;
   memmove(x->dim, dim, (size_t)rank * sizeof dim[0]);
@@ -261,7 +259,7 @@ int oracle_reshape(struct oracle_nd *x, int rank, const int64_t *dim) {
   return 0;
 }
 
-/* The next index of a shape in row-major order. */
+/* Advance to the next index of a shape in row-major order. */
 static void next_index(int rank, const int64_t *dim, int64_t *index) {
   for (int i = rank - 1; i >= 0; i--) {
     if (++index[i] < dim[i]) return;
@@ -305,7 +303,7 @@ int oracle_pad(struct oracle_nd *x, const int64_t *dim) {
   return 0;
 }
 
-/* Whether an array of these dims has at most `capacity` elements, without overflow. */
+/* Does an array with these dims have at most `capacity` elements, without overflow? */
 static int nd_fits(int rank, const int64_t *dim, int64_t capacity) {
   int64_t count = 1;
   for (int i = 0; i < rank; i++)
@@ -323,7 +321,7 @@ static int tile_nd(struct oracle_nd *x, const int64_t *tile, int tile_rank, int6
   int axis[ORACLE_MAX_BOUNDS];
   int n = 0, n_t = 0;
 
-  /* Reshape: leading ones until the tile has a dimension for each entry. */
+  /* Reshape: add leading ones until the tile has a dimension for each entry. */
   for (int i = x->rank; i < tile_rank; i++) dim[n++] = 1;
   for (int i = 0; i < x->rank; i++) dim[n++] = x->dim[i];
   if (oracle_reshape(x, n, dim) != 0) return -1;
@@ -351,7 +349,7 @@ static int tile_nd(struct oracle_nd *x, const int64_t *tile, int tile_rank, int6
   if (!nd_fits(n, dim, capacity)) return -1;
   if (oracle_pad(x, dim) != 0) return -1;
 
-  /* Reshape: each tiled dimension into (tiles, tile). */
+  /* Reshape: split each tiled dimension into (tiles, tile). */
   for (int i = n_t - 1; i >= 0; i--) {
     dim[prefix + 2 * i + 1] = t[i];
     dim[prefix + 2 * i] = x->dim[prefix + i] / t[i];
@@ -359,7 +357,7 @@ static int tile_nd(struct oracle_nd *x, const int64_t *tile, int tile_rank, int6
   n = prefix + 2 * n_t;
   if (oracle_reshape(x, n, dim) != 0) return -1;
 
-  /* Transpose: the tile dimensions go after all others, in their order. */
+  /* Transpose: move the tile dimensions after all others, in order. */
   for (int i = 0; i < prefix; i++) axis[i] = i;
   for (int i = 0; i < n_t; i++) axis[prefix + i] = prefix + 2 * i;
   for (int i = 0; i < n_t; i++) axis[prefix + n_t + i] = prefix + 2 * i + 1;
@@ -420,7 +418,7 @@ static const struct {
     {"f32", 4},  {"s32", 4},      {"f64", 8},       {"c64", 8},      {"c128", 16},
 };
 
-/* Elements of the array so far, counting a zero as a one: bounds the tiles of empty arrays too. */
+/* Elements of the array so far, counting a zero as a one, so tiles of empty arrays are bounded too. */
 static int64_t random_size(const struct oracle_array *a) {
   int64_t bound[ORACLE_MAX_BOUNDS];
   int n = oracle_bounds(a, a->n_tiles, bound);
@@ -452,7 +450,7 @@ static void random_dims(uint64_t *state, int64_t max_elements, struct oracle_arr
   }
 }
 
-/* Adds one tile that keeps the array within max_elements; after some refused tries, none. */
+/* Add one tile that keeps the array within max_elements; gives up after some tries. */
 static void random_tile(uint64_t *state, int64_t max_elements, struct oracle_array *a) {
   static const int64_t large[] = {8, 16, 32, 128};
   int64_t bound[ORACLE_MAX_BOUNDS];
@@ -501,7 +499,7 @@ void oracle_random(uint64_t seed, int64_t max_elements, struct oracle_array *a, 
   }
 }
 
-/* Text that grows like snprintf's: `length` counts what did not fit, too. */
+/* Text with the length of snprintf: `length` includes the part that did not fit. */
 struct text {
   char *at;
   size_t capacity, length;

@@ -52,7 +52,7 @@ def by_hand(path, tensors, metadata):
     return path
 
 
-@pytest.mark.parametrize("module", ["_files", "_save", "_slices", "_narrow", "_checkpoint"])
+@pytest.mark.parametrize("module", ["_files", "_save", "_slices", "_checkpoint"])
 def test_documentation(module):
     assert doctest.testmod(importlib.import_module(f"tesela.{module}")).failed == 0
 
@@ -561,3 +561,13 @@ def test_jax(tmp_path, rng):
         assert isinstance(w, jax.Array) and (np.asarray(w) == want["w"]).all()
         b = f.get_slice("b")[1:3]
         assert b.dtype == jax.numpy.bfloat16 and (np.asarray(b) == want["b"][1:3]).all()
+
+
+def test_a_folder_is_not_a_file(tmp_path):
+    for call in (
+        lambda: tesela.safe_open(tmp_path),
+        lambda: tesela.report(tmp_path),
+        lambda: tesela.pack_file(tmp_path, tmp_path / "out.safetensors", {}),
+    ):
+        with pytest.raises(OSError, match="folder|directory"):
+            call()

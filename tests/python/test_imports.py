@@ -37,6 +37,33 @@ def test_every_module_imports_alone():
             assert run.returncode == 0, run.stderr
 
 
+SUBINTERPRETERS = """
+import sys
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+start = f"import sys, warnings; sys.path[:] = {sys.path!r}; warnings.simplefilter('ignore')" + chr(10)
+for _ in range(2):
+    interpreters.run_string(interpreters.create(), start + sys.argv[1])
+"""
+WORK = """
+try:
+    import numpy as np, tesela
+    T = tesela.pack(np.arange(15, dtype=np.float32).reshape(3, 5), "f32[3,5]{1,0:T(2,2)}")
+    assert T[2, 3] == 13 and tesela.op("where", layout="f32[3]", indices=[[1]]) == {"places": [1]}
+    print("right", flush=True)
+except ImportError as error:
+    print("ImportError", flush=True)
+"""
+
+
+def test_interpreters_beside_the_first_work_or_are_refused_by_numpy():
+    run = python(SUBINTERPRETERS, WORK)
+    first = "right" if sys.version_info < (3, 12) else "ImportError"
+    assert run.stdout.splitlines() == [first, "ImportError"], run.stderr
+
+
 def test_a_missing_library_is_named():
     run = python("import tesela", TESELA_LIBRARY="/nowhere/libtesela.so")
     assert run.returncode == 1

@@ -215,6 +215,35 @@ def test_int4_in_half_bytes():
     assert T.physical.tolist() == [low[k] | low[k + 1] << 4 for k in (0, 2, 4)]
 
 
+@pytest.mark.parametrize("name, bits", [("int4", 4), ("uint4", 4), ("int2", 2), ("uint2", 2), ("float4_e2m1fn", 4)])
+def test_narrow_types_are_packed_and_unpacked(name, bits):
+    """Any strides in, packed in tiles, and back: against the bits of each place, from the definition of T(2,3)."""
+    every = np.arange(1 << bits, dtype=np.uint8)
+    codes = np.resize(every, (7, 5))
+    x = np.asfortranarray(codes.view(getattr(ml_dtypes, name)))
+    short = {"int4": "s4", "uint4": "u4", "int2": "s2", "uint2": "u2", "float4_e2m1fn": "f4e2m1fn"}[name]
+    T = tesela.pack(x, f"{short}[7,5]{{1,0:T(2,3)E({bits})}}")
+    padded = np.zeros((8, 6), np.uint8)
+    padded[:7, :5] = codes
+    places = padded.reshape(4, 2, 2, 3).transpose(0, 2, 1, 3).reshape(-1)
+    packed = np.bitwise_or.reduce(places.reshape(-1, 8 // bits) << np.arange(0, 8, bits, dtype=np.uint8), axis=1)
+    assert T.physical.tobytes() == packed.astype(np.uint8).tobytes()
+    back = T.unpack()
+    assert back.dtype == x.dtype and np.array_equal(back.astype(np.float32), x.astype(np.float32))
+    out = np.zeros((5, 7), x.dtype).T
+    T.unpack(out)
+    assert np.array_equal(out.astype(np.float32), x.astype(np.float32))
+
+
+def test_doubles_become_floats():
+    x = np.array([[0.1, 1e300, -0.0], [np.nan, 2.0**-149, 2.0**-150]])
+    T = tesela.pack(x, "f32[2,3]{0,1:T(2,2)}", convert=True)
+    with np.errstate(over="ignore"):
+        assert np.asarray(T).tobytes() == x.astype(np.float32).tobytes()
+    back = tesela.pack(T.unpack(), "f64[2,3]{1,0}", convert=True)
+    assert np.array_equal(np.asarray(back), np.asarray(T).astype(np.float64), equal_nan=True)
+
+
 def test_conversion():
     x = np.array([[1.5, -2.25, 3]], np.float32)
     T = tesela.pack(x, "bf16[1,3]{1,0:T(1,2)}", convert=True)
@@ -401,3 +430,17 @@ def test_progress_stops_a_copy():
 def test_what_is_not_numbers_is_refused(x):
     with pytest.raises(TypeError, match="expected an array of numbers, found dtype"):
         tesela.pack(x, "{0}")
+
+
+@pytest.mark.parametrize("given", [b"f32[3]", 3, None, [3, 5]])
+def test_not_a_text(given):
+    with pytest.raises(TypeError, match=f"found {type(given).__name__}"):
+        tesela.layout(given)
+
+
+def test_unknown_target_is_named():
+    with pytest.raises(tesela.LayoutError, match="unknown target 'spyr'; did you mean spyre") as error:
+        tesela.layout("f16[3,5] stick()", target="spyr")
+    assert error.value.suggestion == "spyre"
+    with pytest.raises(tesela.LayoutError, match="unknown target 'mine'; expected spyre, tiles"):
+        tesela.device_layout((3, 5), "f16", target="mine")

@@ -38,6 +38,8 @@ WORDS = [
     (r"\bby turns\b", "'alternately', 'in turn'"),
     (r"\b(does|do) not do\b(?! \w)|\bwould do\b(?! \w)", "'is enough', 'is possible'"),
     (r"(?<!not )\bbut for\b", "'except', 'except for'"),
+    (r"\b(thereby|hence|taken over|holds? none|in company|met most)\b", "'so', 'copied', 'without X', 'together', 'most frequent'"),
+    (r"\b(has|have) to do\b|\bgive or take\b", "'must'; 'plus or minus'"),
 ]
 
 # The same for messages, in string literals alone. A comment may say that a text takes or stands for something.

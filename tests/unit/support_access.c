@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_access.c - tables of places, and the counts from them. Slow and plain on purpose.
+ * support_access.c - tables of places, and counts from them. Slow and simple on purpose.
  */
 #include "support_access.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- places by the lists -------------------------------------------------------------------------------------- */
+/* ---- places from the lists ------------------------------------------------------------------------------------ */
 
 void access_oracle_index(const tesela_register *r, int64_t thread, int64_t local, int64_t *index) {
   int64_t digit[TESELA_REGISTER_MODES] = {0};
@@ -101,7 +101,7 @@ static int oracle_order(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Do these sorted places fall into aligned runs of v? Take the lowest run away until nothing is left. */
+/* Are these sorted places a union of aligned runs of v? Removes the lowest run until all are used. */
 static bool oracle_partition(int64_t *sorted, int64_t n, int64_t v) {
   bool *used = calloc((size_t)n, sizeof *used);
   bool good = true;
@@ -155,7 +155,7 @@ int32_t access_oracle_dim(const tesela_register *registers, int64_t v) {
 
 /* ---- costs ------------------------------------------------------------------------------------------------------ */
 
-/* How many different values there are; sorts them. */
+/* The number of different values; sorts them. */
 static int64_t oracle_different(int64_t *values, int64_t n) {
   int64_t different = 0;
   qsort(values, (size_t)n, sizeof *values, oracle_order);
@@ -167,7 +167,7 @@ static int64_t oracle_byte(const access_table *table, int32_t bits, int64_t t, i
   return table->place[t * table->locals + l] * bits / 8;
 }
 
-/* Different words of each bank that threads [first, last) want with the vectors from local id l on. */
+/* Different words of each bank that threads [first, last) access with their vectors at local id l. */
 static void oracle_words(const access_table *table, int32_t bits, int64_t v, const tesela_access_machine *m,
                          int64_t first, int64_t last, int64_t l, int32_t *words) {
   int64_t bytes = v * bits / 8, n = 0, *wanted = malloc((size_t)((last - first) * bytes) * sizeof *wanted);
@@ -204,7 +204,7 @@ static int64_t oracle_worst(const int32_t *words, int32_t n) {
   return worst;
 }
 
-/* Pieces of `size` bytes that the warp touches. */
+/* The number of pieces of `size` bytes that the warp touches. */
 static int64_t oracle_pieces(const access_table *table, int32_t bits, int64_t v, int64_t first, int64_t last,
                              int64_t l, int64_t size) {
   int64_t bytes = v * bits / 8, n = 0, *pieces = malloc((size_t)((last - first) * bytes) * sizeof *pieces);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_access_random.c - random tiles: register layouts and memories that agree with nothing, or with much.
+ * support_access_random.c - random tiles: register layouts and memories that agree on nothing, or on much.
  */
 #include "support_access.h"
 #include "support_seed.h"
@@ -36,7 +36,7 @@ int32_t access_random_shape(int64_t *shape, int64_t most, bool power) {
   return rank;
 }
 
-/* Take a number apart into random factors, after out[n]. */
+/* Append random factors of a number to `out`, which has n; returns the new n. */
 static int32_t random_factors(int64_t extent, int64_t *out, int32_t n) {
   while (extent > 1) {
     int64_t factor;
@@ -56,7 +56,7 @@ void access_random_registers(tesela_register *out, int32_t rank, const int64_t *
     int64_t *list = access_random(2) ? spatial : local;
     int32_t *count = list == spatial ? &n_spatial : &n_local;
     int32_t at = (int32_t)access_random(*count + 1);
-    if (access_random(2)) at = *count; /* in order, often */
+    if (access_random(2)) at = *count; /* often in order */
     memmove(list + at + 1, list + at, (size_t)(*count - at) * sizeof *list);
     list[at] = m;
     ++*count;
@@ -88,7 +88,7 @@ void access_random_memory(tesela_tile_memory *out, int32_t rank, const int64_t *
     else
       m.n_modes = random_factors(shape[d], m.mode_shape, m.n_modes);
   }
-  for (int32_t i = 0; i < m.n_modes; i++) { /* fastest first */
+  for (int32_t i = 0; i < m.n_modes; i++) { /* fastest mode first */
     int32_t at = access_random(3) ? 0 : (int32_t)access_random(i + 1);
     memmove(order + at + 1, order + at, (size_t)(i - at) * sizeof *order);
     order[at] = i;

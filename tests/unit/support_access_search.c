@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_access_search.c - the oracle of ldmatrix and of the search for layouts: atoms lane by lane, every layout of the
- * family in turn.
+ * support_access_search.c - the oracle of ldmatrix and of the search for layouts: atoms lane by lane, and every layout
+ * of the family.
  */
 #include "support_access.h"
 
@@ -9,7 +9,7 @@
 
 /* ---- ldmatrix --------------------------------------------------------------------------------------------------- */
 
-/* Element e of a lane in an atom. */
+/* Row and column of element e of a lane in an atom. */
 static void oracle_in_atom(int32_t bits, bool transposed, int64_t lane, int64_t e, int64_t *row,
                            int64_t *column) {
   *row = transposed ? 2 * (lane % 4) + e : lane / 4;
@@ -140,8 +140,8 @@ static void oracle_consider(oracle_search *s, const tesela_tile_memory *memory, 
   s->best_bytes = bytes;
 }
 
-/* Row-major, or with the last two dims swapped, `padding` elements after each row; rows in blocks of `block` elements,
- * each block of all rows before the next one. */
+/* Row-major, or with the last two dims swapped, with `padding` elements after each row; or rows in blocks of `block`
+ * elements, where each block of all rows comes before the next block. */
 static tesela_tile_memory oracle_candidate(int32_t rank, const int64_t *shape, int swapped, int64_t block,
                                            int64_t padding) {
   tesela_tile_memory memory = {.space = TESELA_TILE_SHARED, .rank = rank, .size = 1};
@@ -176,7 +176,7 @@ static void oracle_stages(oracle_search *s, const tesela_tile_memory *plain) {
     for (int32_t base = 0; base < 20; base++)
       for (int32_t shift = b; shift < 20; shift++) {
         bool inside = true,
-             reads = false; /* aligned runs that it mixes stay inside; the highest bit it reads is used */
+             reads = false; /* mixed aligned runs stay inside; the highest bit it reads is used */
         tesela_tile_memory memory = *plain;
         memory.swizzle = (tesela_tile_swizzle){base, b, shift};
         for (int64_t x = 0; x < elements; x++) {

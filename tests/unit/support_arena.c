@@ -54,7 +54,7 @@ static int64_t up(int64_t offset, int64_t alignment) {
 
 int64_t arena_lowest(int32_t n, const tesela_arena_buffer *b, const int64_t *place, int32_t i) {
   int64_t best = -1;
-  for (int32_t k = -1; k < n; k++) { /* a lowest place is at the bottom or above another buffer */
+  for (int32_t k = -1; k < n; k++) { /* a lowest place is at the bottom or on top of another buffer */
     if (k == i || (k >= 0 && (place[k] < 0 || !arena_meet(&b[i], &b[k])))) continue;
     int64_t at = k < 0 ? 0 : up(place[k] + b[k].size, b[i].alignment);
     bool good = best < 0 || at < best;
@@ -97,7 +97,7 @@ int64_t arena_least_peak(int32_t n, const tesela_arena_buffer *b, unsigned keep)
 
 int64_t arena_live(int32_t n, const tesela_arena_buffer *b) {
   int64_t most = 0;
-  for (int32_t i = 0; i < n; i++) { /* at the step at which a buffer begins */
+  for (int32_t i = 0; i < n; i++) { /* at the step where a buffer begins */
     int64_t live = 0;
     for (int32_t j = 0; j < n && takes_bytes(&b[i]); j++)
       if (b[j].lower <= b[i].lower && b[i].lower < b[j].upper && b[j].offset != TESELA_ARENA_SPILLED)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_assign.c - assignment problems for tests: drawn at random, summed and solved by the definition alone.
+ * support_assign.c - random assignment problems, evaluated and solved by the definition.
  */
 #include "support_assign.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* support_copies.c - all ways to put copies of views into a program, and the cheapest of them. */
+/* support_copies.c - all ways to put copies of views into a program, and the cheapest one. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 enum { EDGES = 24, OPTIONS = 40, COPIES = 24 };
 
 typedef struct option {
-  int node, stick; /* what is copied; node -1: nothing */
+  int node, stick; /* the copied node, or -1 */
 } option;
 
 typedef struct edge {
@@ -34,7 +34,7 @@ typedef struct search {
   int pick[EDGES];
 } search;
 
-/* ---- what can be copied ---- */
+/* ---- possible copies ------- */
 
 static int value_of(const tesela_graph *graph, int k) {
   while (tesela_graph_node(graph, k)->view) k = tesela_graph_node(graph, k)->operand[0];
@@ -49,7 +49,7 @@ static bool shows_the_same(const tesela_graph *graph, int a, int b) {
   return true;
 }
 
-/* Is a view its buffer with the dims in another order? Each element of the buffer is seen once, and dims keep their extents. */
+/* Is a view its buffer with permuted dims? Each element of the buffer occurs once, and dims keep their extents. */
 static bool is_transposed(const tesela_graph *graph, int k) {
   const tesela_node *node = tesela_graph_node(graph, k), *buffer = tesela_graph_node(graph, node->buffer);
   int64_t used = 0;
@@ -57,7 +57,7 @@ static bool is_transposed(const tesela_graph *graph, int k) {
     int64_t behind = 1;
     int found = -1;
     if (node->shape[d] == 1) continue;
-    for (int b = buffer->rank - 1; b >= 0; b--) { /* the dim that has this stride in row-major order */
+    for (int b = buffer->rank - 1; b >= 0; b--) { /* the dim with this stride in row-major order */
       if (buffer->shape[b] == node->shape[d] && behind == node->stride[d]) found = b;
       behind *= buffer->shape[b];
     }
@@ -79,7 +79,7 @@ static bool may_not(const tesela_graph *graph, int node, int operand) {
   return tesela_graph_node(graph, node)->in_place && operand == 0;
 }
 
-/* Each element in a stick of its own, where another layout would have several in one. */
+/* Is each element in its own stick, where another layout would have several in one? */
 static bool one_per_stick(const tesela_node *node, int stick) {
   bool longer = false;
   for (int d = 0; d < node->rank; d++) longer = longer || node->shape[d] > 1;
@@ -141,14 +141,14 @@ static void hint(way *w, tesela_hint h) {
   w->hint[w->n_hints++] = h;
 }
 
-/* Do two edges go to one operator, from the same tensor? */
+/* Are both edges operands of one operator, from the same tensor? */
 static bool same_operand(const search *s, int a, int b) {
   const tesela_node *node = tesela_graph_node(s->graph, s->edge[a].node);
   return s->edge[a].node == s->edge[b].node &&
          shows_the_same(s->graph, node->operand[s->edge[a].operand], node->operand[s->edge[b].operand]);
 }
 
-/* The statement of the copy that edge e reads: a new one, or one there is: of the same operand, with shared copies of any. */
+/* The statement of the copy that edge e reads: new, or existing for the same operand (with shared copies, for any). */
 static int copy_for(const search *s, way *w, int e) {
   option o = s->edge[e].option[s->pick[e]];
   for (int i = 0; i < w->n_copies; i++) {
@@ -169,7 +169,7 @@ static int copy_for(const search *s, way *w, int e) {
   return made;
 }
 
-/* The views from what is copied to the operand, on the copy. */
+/* Repeat the views between the copied node and the operand on the copy. */
 static int on_copy(const search *s, way *w, int e) {
   int from = s->edge[e].option[s->pick[e]].node, made = copy_for(s, w, e), chain[PROG_STATEMENTS], n = 0;
   int operand = tesela_graph_node(s->graph, s->edge[e].node)->operand[s->edge[e].operand];
@@ -194,13 +194,13 @@ static bool write_way(const search *s, way *w) {
       copied[s->edge[e].operand] = true;
     }
     if ((w->map[k] = push(w, &statement, NULL)) < 0) return false;
-    for (int i = 0; i < statement.n_in; i++) /* a copy is where it should be: it is not moved again */
+    for (int i = 0; i < statement.n_in; i++) /* a copy has the right layout and is not moved again */
       if (copied[i]) hint(w, (tesela_hint){.kind = TESELA_HINT_FORBID_MOVE, .node = w->map[k], .operand = i});
   }
   return true;
 }
 
-/* Propagate one way; better answers are kept. */
+/* Propagate one way; keep a better answer. */
 static void try_way(const search *s, copies_answer *answer) {
   static way w;
   tesela_graph *graph;
@@ -216,7 +216,7 @@ static void try_way(const search *s, copies_answer *answer) {
   for (int h = 0; h < w.n_hints; h++) OK(tesela_graph_hint(graph, &w.hint[h], &e_));
   answer->tried++;
   tesela_status status = tesela_graph_propagate(&p, graph, s->target, &s->options, NULL);
-  assert_true(status == TESELA_OK || status == TESELA_E_INVALID); /* hints that leave no layout */
+  assert_true(status == TESELA_OK || status == TESELA_E_INVALID); /* hints may leave no layout */
   tesela_propagate_facts facts = {.ok = false};
   if (status == TESELA_OK) facts = tesela_propagation_facts_of(p);
   int64_t cost = facts.cost, moves = facts.n_moves + w.n_copies;

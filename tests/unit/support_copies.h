@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_copies.h - the cheapest plan with copies of views, by trying all of them.
+ * support_copies.h - the cheapest plan with copies of views, by exhaustive search.
  *
- * Every way to put copies into a program is written down as a program with `move` statements, each required to be in one stick;
- * the moves that it needs besides are what propagation without copies finds, which its own tests compare with a search by definition.
+ * Each way to put copies into a program is written as a program with `move` statements, each required to be in one
+ * stick. Its other moves come from propagation without copies, which its own tests compare with a search by definition.
  */
 #ifndef SUPPORT_COPIES_H
 #define SUPPORT_COPIES_H
@@ -13,11 +13,11 @@
 typedef struct copies_answer {
   bool ok;
   int64_t cost;  /* of moves, copies and preferences */
-  int64_t moves; /* moves and copies, the fewest at that cost */
+  int64_t moves; /* moves and copies; the fewest at that cost */
   int64_t tried;
 } copies_answer;
 
-/* `graph` is that of the program, with outputs and hints. false: there are more than `most` ways. */
+/* `graph` is the program's, with outputs and hints. False if there are more than `most` ways. */
 bool copies_search(const prog *p, const tesela_graph *graph, const tesela_target *target,
                    const tesela_propagate_options *options, int64_t most, copies_answer *answer);
 

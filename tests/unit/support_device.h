@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_device.h - device layouts against the definition (tests/oracle/device_oracle.c), and hosts at
- * random.
+ * support_device.h - device layouts against the definition (tests/oracle/device_oracle.c), and random hosts.
  */
 #ifndef TESELA_TESTS_SUPPORT_DEVICE_H
 #define TESELA_TESTS_SUPPORT_DEVICE_H
@@ -26,7 +25,7 @@
     if ((call) != TESELA_OK) fail_msg("%s: %s", #call, e_.message); \
   } while (0)
 
-/* Random numbers begin anew. */
+/* Restart the random numbers. */
 void device_begin(uint64_t seed);
 int64_t device_between(int64_t low, int64_t high);
 tesela_device_host device_host(int32_t rank, const int64_t *shape, int32_t bits, int64_t stick_bytes);
@@ -37,7 +36,7 @@ struct oracle_device device_oracle_of(const tesela_device_host *host, int32_t n,
                                       const tesela_device_dim *dims);
 int64_t device_elements(const tesela_device_host *host);
 
-/* Every element where the definition has it; elements and padding fill the places. */
+/* Check that every element is where the definition puts it, and that elements and padding fill the places. */
 void device_agrees(const tesela_device_layout *layout);
 tesela_device_host device_draw_host(void);
 void device_shuffle(int32_t n, int32_t *list);

@@ -23,7 +23,7 @@ tesela_device_layout device_text_read(const char *text, const tesela_device_text
 tesela_status device_text_print(const tesela_device_layout *layout, tesela_device_notation notation,
                                 char text[TEXT]);
 
-/* Is a text one of a device layout, by how it begins? */
+/* Does a text begin like one of a device layout? */
 bool is_device(const char *text, size_t length);
 
 #endif

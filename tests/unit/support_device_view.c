@@ -24,7 +24,7 @@ static void add_dim(tesela_device_layout *layout, int32_t dim, int64_t step, int
   layout->dim[layout->n_dims++] = (tesela_device_dim){.dim = dim, .step = step, .extent = extent};
 }
 
-/* Digits of a host dim above the lowest `taken` elements, which a stick dim takes (1: none does). */
+/* Digits of a host dim above the lowest `taken` elements, which belong to a stick dim (1: no stick dim). */
 static void add_outer_digits(uint64_t *state, tesela_device_layout *layout, int32_t dim, int64_t taken) {
   int64_t n = layout->host.shape[dim], above = n;
   for (int more = (int)draw(state, 3) == 0; more && above > taken + 1; more = (int)draw(state, 2)) {
@@ -259,7 +259,7 @@ int64_t view_place_by_definition(const tesela_device_layout *layout, const int64
   bool done[TESELA_DEVICE_DIMS] = {false};
   for (int32_t d = 0; d < layout->host.rank; d++) rest[d] = index[d];
   for (int32_t k = 0; k < layout->n_dims; k++) {
-    int32_t next = -1; /* the largest step that is left, of equal ones the outer */
+    int32_t next = -1; /* the largest remaining step, the outermost of equal ones */
     for (int32_t j = 0; j < layout->n_dims; j++)
       if (!done[j] && layout->dim[j].dim >= 0 && (next < 0 || layout->dim[j].step > layout->dim[next].step))
         next = j;

@@ -15,7 +15,7 @@ static void add_dim(struct oracle_device *d, int dim, int64_t step, int64_t exte
   d->dim[d->n++] = (struct oracle_device_dim){dim, step, extent, 0};
 }
 
-/* Device dims of host dim `dim`: step 1 and up to three larger steps, even, uneven or equal ones. */
+/* Device dims of host dim `dim`: step 1 and up to three more steps, larger or equal, even or not. */
 static void random_chain(struct oracle_device *d, int dim, uint64_t *r) {
   int64_t step[5], size = d->shape[dim];
   int n = 1;
@@ -35,11 +35,10 @@ static void random_chain(struct oracle_device *d, int dim, uint64_t *r) {
     }
   }
   int64_t rest = size;
-  for (int k = n - 1; k >= 0;
-       k--) { /* on equal steps the first one listed stays the outer one: see shuffle */
+  for (int k = n - 1; k >= 0; k--) { /* of equal steps the first listed remains the outer one: see shuffle */
     int64_t most = rest > 0 ? (rest - 1) / step[k] : 0;
     int64_t extent = most + 1 + (dma_below(r, 4) == 0 ? dma_below(r, 3) : 0);
-    /* Of equal steps any may end up outside: each has room for the digit. */
+    /* Any of several equal steps may end up outermost, so each has room for the digit. */
     if (k > 0 && step[k] == step[k - 1] && rest > step[k]) {
       add_dim(d, dim, step[k], extent);
       continue;
@@ -58,7 +57,7 @@ static void shuffle(struct oracle_device *d, uint64_t *r) {
   }
 }
 
-/* Strides from the innermost of a random order outwards, with gaps. Returns the places. */
+/* Strides from the innermost dim outwards in a random order, with gaps. Returns the places. */
 static int64_t random_strides(struct oracle_device *d, uint64_t *r, bool interleave) {
   int order[ORACLE_DEVICE_DIMS];
   int64_t next = 1, last = 0;

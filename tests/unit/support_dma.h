@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_dma.h - for tests of dma.h: random cases, an interpreter of nests, and the elements to move by the definition.
+ * support_dma.h - for tests of dma.h: random cases, an interpreter of nests, and the elements to move by the
+ * definition.
  */
 #ifndef SUPPORT_DMA_H
 #define SUPPORT_DMA_H
@@ -33,25 +34,25 @@ typedef struct dma_case {
   struct oracle_device oracle;                       /* the same */
   int64_t stride[DMA_CASE_RANK], offset;             /* host */
   int64_t start[DMA_CASE_RANK], size[DMA_CASE_RANK]; /* a box */
-  bool nested;                                       /* device strides are above what smaller ones reach */
+  bool nested; /* each device stride is above the reach of smaller ones */
 } dma_case;
 
-/* What a transfer moves, by device place. */
+/* The elements that a transfer moves, by device place. */
 typedef struct dma_map {
   int64_t places, named, *host;
-  uint8_t *times; /* how often a place is named */
+  uint8_t *times; /* number of accesses to a place */
 } dma_map;
 
 int64_t dma_below(uint64_t *state, int64_t n);
 
-/* Depends on the seed alone. `interleave`: device strides are any small numbers, elements may meet. */
+/* Depends only on the seed. `interleave`: device strides are any small numbers, and elements can share places. */
 void dma_case_random(dma_case *c, uint64_t seed, bool interleave);
-/* The layout of a case made by hand, from its oracle fields; places -1: row-major strides are put in there too. */
+/* Make the layout of a case from its oracle fields, filled by hand; places -1: row-major strides, set there too. */
 void dma_case_layout(dma_case *c, int64_t places, int32_t bytes);
 
 void dma_map_begin(dma_map *map, int64_t places);
 void dma_map_end(dma_map *map);
-/* By the definition; `boxed`: only the box; `first_copy`: of replicated dims. Returns false if two elements meet. */
+/* By the definition; `boxed`: only the box; `first_copy`: of replicated dims. False if two elements share a place. */
 bool dma_map_expected(dma_map *map, const dma_case *c, bool boxed, bool first_copy);
 /* Run the nests; fails the test for a place outside [0, places). */
 void dma_map_run(dma_map *map, const tesela_dma *dma, const char *what, uint64_t seed);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_dma_rows.h - nests of cases written out by hand.
+ * support_dma_rows.h - cases and nests written by hand.
  */
 #ifndef TESELA_TESTS_SUPPORT_DMA_ROWS_H
 #define TESELA_TESTS_SUPPORT_DMA_ROWS_H

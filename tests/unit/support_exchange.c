@@ -2,9 +2,9 @@
 /*
  * support_exchange.c - see support_exchange.h.
  *
- * A pair is made of digits: factors of the dims in random order of size. Each side says which digits are threads of the warp,
- * which threads beyond it, and which registers. Digits beyond the warp are the same on both sides for a pair of "the same
- * warps".
+ * A pair is made of digits: factors of the dims, in random order. Each side makes some digits threads of the warp, some
+ * threads beyond it, and the rest registers. For "the same warps" the digits beyond the warp are the same on both
+ * sides.
  */
 #include "support_exchange.h"
 
@@ -83,8 +83,8 @@ static void build(tesela_register *out, const digits *d, int32_t n_spatial, cons
   }
 }
 
-/* One side: digits 0 .. outer-1 of `order` are threads beyond the warp, in this order. Of the others some go into the
- * warp, with replicas if asked for, and up to `warp` threads; what is left are registers. `fill`: exactly that many. */
+/* One side: digits 0 .. outer-1 of `order` are threads beyond the warp, in this order. Others are random threads of the
+ * warp, up to `warp` of them, with `replicas`, or registers. `fill`: exactly `warp` threads. */
 static void draw_side(exchange_random *r, const digits *d, const int32_t *order, int32_t outer, int64_t warp,
                       bool replicas, bool fill, tesela_register *out) {
   int32_t rest[DIGITS], local[DIGITS], n_rest = 0, n_local = 0, n_spatial = 0;
@@ -174,7 +174,7 @@ tesela_status exchange_convert(const tesela_exchange *plan, const tesela_registe
   return status;
 }
 
-/* ---- a plan, followed by its answers ------------------------------------------------------------------------------ */
+/* ---- a plan, followed by its public answers ---------------------------------------------------------------------- */
 
 /* Words of all threads: part k of word w of thread t is the element of its unit's first register, or -1. */
 typedef struct follow_words {
@@ -209,7 +209,7 @@ static int64_t follow_phases(const tesela_exchange *plan, int64_t thread) {
   return p.phases;
 }
 
-/* What each thread has of the words before: parts of its words in a phase, or units of dst after the last. */
+/* The words of each thread: packed from the words of the previous phase, or units of dst after the last. */
 static void follow_pack(const tesela_exchange *plan, int64_t phase, const follow_words *before,
                         follow_words *now) {
   tesela_exchange_facts facts = tesela_exchange_facts_of(plan);
@@ -235,7 +235,7 @@ static void follow_phase(const tesela_exchange *plan, int64_t phase, const follo
   tesela_exchange_facts facts = tesela_exchange_facts_of(plan);
   for (int64_t t = 0; t < facts.threads; t++) {
     int64_t kept;
-    if (phase >= follow_phases(plan, t)) continue; /* its words stay, while other warps go on */
+    if (phase >= follow_phases(plan, t)) continue; /* its words stay while other warps continue */
     memset(follow_part(end, t, 0, 0), 0xff, (size_t)(end->words * end->parts) * sizeof *end->element);
     for (int64_t w = 0; tesela_exchange_kept_of(plan, phase, t, w, &kept, NULL) == TESELA_OK; w++)
       if (kept >= 0) follow_copy(end, t, w, start, t, kept);

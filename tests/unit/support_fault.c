@@ -2,8 +2,8 @@
 /*
  * support_fault.c - see support_fault.h.
  *
- * A piece has exactly the requested length and no header, unless bytes are counted: the sanitizers and valgrind see each
- * byte before or after it.
+ * A piece has exactly the requested length and no header, unless bytes are counted: the sanitizers and valgrind see
+ * each byte before or after it.
  */
 #include "support_fault.h"
 
@@ -18,7 +18,7 @@
 
 #include "base/os.h"
 
-/* In front of each piece whose bytes are counted. */
+/* Before each piece if bytes are counted. */
 typedef union header {
   size_t bytes;
   max_align_t align;

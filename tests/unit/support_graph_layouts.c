@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_graph_layouts.c - random layouts for the buffers of a program, and where elements are by definition.
+ * support_graph_layouts.c - random layouts for the buffers of a program, and the places of elements by definition.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 enum { RANK = TESELA_GRAPH_RANK };
 
-/* Tiles of tiles, copies and holes between them; the last dim is lanes of some host dim. */
+/* Tiles of tiles, with copies and holes between them; the last dim is lanes of some host dim. */
 static bool tiled_layout(tesela_device_layout *layout, const tesela_device_host *host, uint64_t *state) {
   tesela_device_dim dim[TESELA_DEVICE_DIMS];
   int32_t n = 0, stick = (int32_t)random_below(state, host->rank);
@@ -78,7 +78,7 @@ void random_program_layouts(random_program *p, uint64_t *state) {
     if (node->buffer != k) continue;
     tesela_device_layout layout;
     random_layout(&layout, &p->target, node->dtype, node->rank, node->shape, state);
-    /* results like their operand, now and then, so that places can be taken */
+    /* sometimes results like their operand, so that they can share places */
     for (int32_t o = 0; o < node->n_operands && random_below(state, 2); o++) {
       const tesela_node *from =
           tesela_graph_node(p->graph, tesela_graph_node(p->graph, node->operand[o])->buffer);
@@ -97,7 +97,7 @@ void random_program_layouts(random_program *p, uint64_t *state) {
   }
 }
 
-/* ---- where elements are ---------------------------------------------------------------------------------------- */
+/* ---- the places of elements ------------------------------------------------------------------------------------ */
 
 int64_t random_place(const tesela_device_layout *layout, const int64_t *index, int64_t copy,
                      int64_t *copies) {

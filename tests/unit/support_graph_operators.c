@@ -32,7 +32,7 @@ static int32_t a_node(random_program *p, uint64_t *state) {
 
 const tesela_node *random_node(const random_program *p, int32_t k) { return tesela_graph_node(p->graph, k); }
 
-/* A tensor that broadcasts with node x: one that is there, or a new one. */
+/* A tensor that broadcasts with node x: an existing one, or a new one. */
 static int32_t a_mate(random_program *p, uint64_t *state, int32_t x, tesela_dtype dtype) {
   if (x < 0) return -1;
   const tesela_node *like = random_node(p, x);
@@ -120,7 +120,7 @@ static bool draw_matmul(random_program *p, draw *w, uint64_t *state) {
   return w->operand[1] >= 0;
 }
 
-/* Places 0 .. n-1 for those of six roles that are there (bits), the others -1. */
+/* Random places 0 .. n-1 for those of six roles in `there` (bits); -1 for the others. */
 static void draw_places(int32_t at[6], uint32_t there, uint64_t *state) {
   int32_t role[6], n = 0;
   for (int32_t i = 0; i < 6; i++) {
@@ -134,7 +134,7 @@ static void draw_places(int32_t at[6], uint32_t there, uint64_t *state) {
   }
 }
 
-/* Of one to three spatial dims, plain, in groups, or without channels. */
+/* Of one to three spatial dims: plain, in groups, or without channels. */
 static bool draw_conv2d(random_program *p, draw *w, uint64_t *state) {
   tesela_conv2d *c = &w->spec.conv;
   int64_t x[6] = {0}, k[6] = {0}, kind = random_below(state, 4); /* 0, 1: plain; 2: groups; 3: depthwise */
@@ -293,7 +293,7 @@ static bool draw_view(random_program *p, draw *w, uint64_t *state) {
   case TESELA_OP_RESHAPE:
     memcpy(w->shape, x->shape, sizeof w->shape);
     s->rank = r;
-    for (int32_t turns = 0; turns < 2 && s->rank > 0; turns++) { /* join two neighbours, or split one */
+    for (int32_t turns = 0; turns < 2 && s->rank > 0; turns++) { /* join two adjacent dims, or split one */
       int32_t d = (int32_t)random_below(state, s->rank);
       if (random_below(state, 2) && d + 1 < s->rank) {
         w->shape[d] *= w->shape[d + 1];

@@ -2,8 +2,8 @@
 /*
  * support_graph_random.c - random programs and layouts.
  *
- * An operator uses existing tensors; other operands (indices, weights, a second factor) are new inputs. What the graph
- * refuses (a reshape that would copy, a value that was overwritten) is simply not added.
+ * An operator uses existing tensors; other operands (indices, weights, a second factor) are new inputs. An operator
+ * that the graph refuses (a reshape that would copy, a value that was overwritten) is not added.
  */
 #include "support_graph_operators.h"
 
@@ -26,7 +26,7 @@ const tesela_dtype random_types[RANDOM_TYPES] = {TESELA_F16,  TESELA_F32, TESELA
                                                  TESELA_S32,  TESELA_S8,  TESELA_U8,   TESELA_S64,
                                                  TESELA_PRED, TESELA_S16, TESELA_U32,  TESELA_U64};
 
-/* Bits of small numbers, now and then of special ones. */
+/* Bits of small numbers, sometimes of special ones. */
 static uint64_t element(tesela_dtype dtype, int64_t limit, uint64_t *state) {
   static const uint16_t halves[] = {0x0000, 0x8000, 0x7c00, 0xfc00, 0x7e00, 0x0001, 0x7bff, 0x3c00};
   int64_t k = random_below(state, 8), small = random_below(state, 19) - 9;
@@ -116,7 +116,7 @@ static void begin(random_program *p, uint64_t *state, tesela_dtype only) {
   assert_true(random_fresh_input(p, state) >= 0);
 }
 
-/* Outputs: the last tensor and some others, backwards and the last one perhaps twice, each with room. */
+/* Outputs: the last tensor and some others, in reverse order and the last one perhaps twice, each with memory. */
 static void finish(random_program *p, uint64_t *state, bool others) {
   for (int32_t k = tesela_graph_count(p->graph) - 1; k >= 0; k--)
     if (k == tesela_graph_count(p->graph) - 1 || (others && random_below(state, 4) == 0))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_graph_rows.h - nodes to add, one a row, and what shape and type they have or why they are
- * refused.
+ * support_graph_rows.h - nodes to add, one per row, with their shape and type or the reason of the refusal.
  */
 #ifndef TESELA_TESTS_SUPPORT_GRAPH_ROWS_H
 #define TESELA_TESTS_SUPPORT_GRAPH_ROWS_H
@@ -28,7 +27,7 @@
 
 #define BIG INT64_C(4611686018427387904) /* 2^62 */
 
-/* name, operands, spec, result ("" : refused with `status`, and the message has `words`) */
+/* name, operands, spec, result ("": refused with `status` and a message with `words`) */
 typedef struct shape_row {
   const char *name, *operands;
   tesela_node_spec spec;
@@ -37,10 +36,10 @@ typedef struct shape_row {
   const char *words;
 } shape_row;
 
-/* Each is added and has the result. */
+/* Each node is added and has the result. */
 void graph_rows_hold(const shape_row *rows, size_t n);
 
-/* Each is refused in the row's words, and the program stays as it was. */
+/* Each node is refused with the row's words, and the program does not change. */
 void graph_rows_refused(const shape_row *rows, size_t n);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_graph_text.c - programs as lines for tests, and the way through HLO text and back.
+ * support_graph_text.c - programs as lines for tests, and round trips through HLO text.
  */
 #include "support_graph_text.h"
 
@@ -95,7 +95,7 @@ void graph_describe(const tesela_graph *graph, char *text, size_t room) {
   }
 }
 
-/* ---- there and back ---- */
+/* ---- round trips ------- */
 
 static bool same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
 

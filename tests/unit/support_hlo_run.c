@@ -102,7 +102,7 @@ static void write_module(const hlo_case *c, char *text, size_t room) {
   assert_true(n < room);
 }
 
-/* Inputs as the module takes them. */
+/* Inputs in the types of the module. */
 static void *input_of(const hlo_tensor *t, bool index) {
   int64_t n = hlo_count(t);
   float *data = malloc((size_t)n * 4 + 4);

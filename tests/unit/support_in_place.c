@@ -41,7 +41,7 @@ typedef struct guarded {
   unsigned char *bytes;
 } guarded;
 
-/* `n` bytes, the last one before a page that cannot be touched, or the first one after one. */
+/* `n` bytes that end at an inaccessible page, or start after one. */
 static guarded new_guarded(size_t n, bool at_end) {
   guarded g = {.map = pages_new(n)};
   g.bytes = at_end ? g.map.data + g.map.bytes - n : g.map.data;
@@ -55,7 +55,7 @@ unsigned char in_place_byte(int64_t e, int b) {
   return (unsigned char)((x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9) >> 40);
 }
 
-/* What the buffer must hold afterwards, from what it holds before. */
+/* The expected contents of the buffer, from those before. */
 static void expect(const in_place_job *j, const unsigned char *before, unsigned char *after, size_t bytes) {
   memcpy(after, before, bytes);
   for (int64_t p = 0; p < j->dst_places; p++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_in_place.h - runs of tesela_plan_run_in_place against the definition: for every place of the axis
- * a test says what it is, an element, padding, or none of the layout's; from the tables of both sides comes
- * every byte of the buffer afterwards. Buffers end at a page that cannot be touched.
+ * support_in_place.h - runs of tesela_plan_run_in_place against the definition: for every place of the axis a test
+ * gives the element, padding or gap there; the tables of both sides give every byte of the buffer afterwards. Buffers
+ * end at a page that is inaccessible.
  */
 #ifndef TESELA_TESTS_SUPPORT_IN_PLACE_H
 #define TESELA_TESTS_SUPPORT_IN_PLACE_H
@@ -10,11 +10,11 @@
 #include "support_xla.h"
 
 enum {
-  GAP = -1, /* what a place is, if no number of an element */
+  GAP = -1, /* a place without an element: a gap or padding */
   PADDING = -2
 };
 
-/* One copy: tables of both sides, and what is asked for. */
+/* One copy: tables of both sides, and the options. */
 typedef struct in_place_job {
   const char *name;
   int64_t dst_places, src_places;
@@ -23,13 +23,13 @@ typedef struct in_place_job {
   tesela_plan_options options;
 } in_place_job;
 
-/* Random numbers begin anew. */
+/* Restart the random numbers. */
 void in_place_begin(uint64_t seed);
 
-/* Byte b of element e; no two elements of a test are equal in all bytes but by chance. */
+/* Byte b of element e; elements of a test differ in some byte, except by chance. */
 unsigned char in_place_byte(int64_t e, int b);
 
-/* Run a plan with marks (and a byte after them that must stay) and without. */
+/* Run a plan with marks (and a byte after them that must not change) and without. */
 void in_place_run(const in_place_job *j, const tesela_plan *plan);
 void in_place_draw_options(tesela_plan_options *options, int width);
 uint64_t in_place_bits(void);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_infer.c - kernel programs run by the definition, on small integers, with a set of registers for each thread.
+ * support_infer.c - kernel programs run by the definition, on small integers, with registers for each thread.
  *
- * Each tensor exists twice: as a plain array in row-major order, computed in loops, and where its layout puts it - in the
- * registers of threads, or at places of memory. An operation on registers takes what it needs from the registers of the
- * same thread (matrix instructions: of the warp, lane by lane and register by register as the PTX manual draws them), and
- * after it both must agree. Layouts are read as four lists, as their definition says; no function of the library is asked
- * where an element is. The text is read again here, as far as these programs go.
+ * Each tensor exists twice: as a plain row-major array, computed in loops, and where its layout puts it, in registers
+ * of threads or at places of memory. An operation on registers reads the registers of the same thread (matrix
+ * instructions: of the warp, lane by lane and register by register as the PTX manual draws them), and then both copies
+ * must agree. Layouts are used as their four lists, by definition; no library function locates elements. The text is
+ * parsed again here, as far as these programs need.
  */
 #include "support_infer.h"
 
@@ -24,7 +24,7 @@ typedef struct tensor {
   int64_t *plain;   /* by element number */
   int64_t *value;   /* by thread * registers + local id, or by place */
   int64_t *element; /* of each register of each thread */
-  int32_t *local;   /* by thread * elements + element number: the local id, -1 if the thread has it not */
+  int32_t *local;   /* by thread * elements + element number: the local id, or -1 */
 } tensor;
 
 typedef struct machine {
@@ -55,7 +55,7 @@ static bool wrong(machine *m, const char *format, ...) {
   return false;
 }
 
-/* ---- layouts by definition ---------------------------------------------------------------------------------------- */
+/* ---- layouts by definition --------------------------------------------------------------------------------------- */
 
 static void index_of(int32_t rank, const int64_t *shape, int64_t number, int64_t *index) {
   for (int32_t d = rank - 1; d >= 0; d--) {
@@ -70,7 +70,7 @@ static int64_t number_of(int32_t rank, const int64_t *shape, const int64_t *inde
   return number;
 }
 
-/* Row-major number of mode digits = element number, since modes are in the order of the dims. */
+/* The row-major number of mode digits is the element number, since modes are in the order of the dims. */
 static int64_t element_in(const tesela_register *layout, int64_t thread, int64_t local) {
   int64_t digit[TESELA_REGISTER_MODES] = {0};
   for (int32_t i = layout->n_spatial - 1; i >= 0; i--) {
@@ -101,21 +101,21 @@ static int64_t place_in(const tesela_tile_memory *memory, int64_t element) {
   return memory->swizzle.bits > 0 ? place ^ bits << memory->swizzle.base : place;
 }
 
-/* ---- what a thread can move ----------------------------------------------------------------------------------------- */
+/* ---- the moves of a thread --------------------------------------------------------------------------------------- */
 
 int32_t infer_bits(tesela_dtype dtype) { /* the first number in the name: u4, bf16, f4e2m1fn */
   const char *name = tesela_dtype_name(dtype);
   return strcmp(name, "pred") == 0 ? 8 : atoi(name + strcspn(name, "0123456789"));
 }
 
-/* Is a run of so many bits a vector? Bytes, 1, 2, 4, 8 or 16 of them; one element alone may have any number. */
+/* Is a run of `elements` of `bits` a vector? 1, 2, 4, 8 or 16 bytes; one element alone can be any number of bytes. */
 static bool is_vector(int64_t elements, int64_t bits) {
   int64_t all = elements * bits;
   if (elements == 1) return all % 8 == 0;
   return all == 8 || all == 16 || all == 32 || all == 64 || all == 128;
 }
 
-/* Bit by bit: vectors of v registers lie side by side, each from a multiple of its size on. */
+/* In bits: are all vectors of v registers contiguous, and at multiples of their size? */
 static bool moves_by(const tesela_register *layout, const tesela_tile_memory *memory, int64_t bits,
                      int64_t v) {
   for (int64_t t = 0; t < layout->spatial_size; t++)
@@ -134,8 +134,8 @@ bool infer_can_move(const tesela_register *layout, const tesela_tile_memory *mem
   return false;
 }
 
-/* Elements that go through one register at a time go together in both: the fewest that are bytes are side by side and
- * aligned in the result, and so they are in the source. */
+/* Smaller elements move through a register together: the fewest that make bytes must be adjacent and aligned in the
+ * result and in the source. */
 bool infer_can_copy(const tesela_tile_memory *to, const tesela_tile_memory *from, int32_t bits) {
   int64_t v = 1, elements = 1;
   while (v <= 8 && !is_vector(v, bits)) v++;
@@ -182,16 +182,16 @@ static void open_tensor(machine *m, int32_t i) {
     }
 }
 
-/* The value of an element in a thread; false if it is not there. */
+/* The value of an element in a thread; false if the thread does not hold it. */
 static bool in_thread(const tensor *x, int64_t thread, int64_t element, int64_t *value) {
   int32_t l = x->local[thread * x->elements + element];
   if (l >= 0) *value = x->value[thread * x->registers + l];
   return l >= 0;
 }
 
-/* ---- operations ---------------------------------------------------------------------------------------------------------- */
+/* ---- operations -------------------------------------------------------------------------------------------------- */
 
-/* The element of an operand that one of the result is computed from. */
+/* The operand's element that an element of the result is computed from. */
 static int64_t source_of(const operation *op, const tensor *result, const tensor *operand, int64_t element) {
   int64_t index[TESELA_MAX_RANK], from[TESELA_MAX_RANK];
   if (strcmp(op->name, "reshape") == 0 || strcmp(op->name, "squeeze") == 0 ||
@@ -236,7 +236,7 @@ static bool run_elementwise(machine *m, const operation *op, bool same) {
   return ok;
 }
 
-/* The element of the result that an element of the operand goes into. */
+/* The element of the result to which an element of the operand contributes. */
 static int64_t reduced(const operation *op, const tensor *r, const tensor *x, int64_t element) {
   int64_t index[TESELA_MAX_RANK], to[TESELA_MAX_RANK];
   int32_t n = 0;
@@ -250,7 +250,7 @@ static int64_t reduced(const operation *op, const tensor *r, const tensor *x, in
   return number_of(r->t.rank, r->t.shape, to);
 }
 
-/* Threads that have elements of a row add them up among themselves; a thread that has none learns nothing. */
+/* Threads with elements of a row exchange their sums; other threads do not get the sum. */
 static bool run_reduce(machine *m, const operation *op) {
   tensor *r = op->arg[0], *x = op->arg[1];
   bool *takes_part = room(r->elements, sizeof *takes_part), ok = true;
@@ -277,7 +277,7 @@ static bool run_reduce(machine *m, const operation *op) {
   return ok;
 }
 
-/* Places are as they are; a place that gets two values is a fault. */
+/* Copy elements place by place; a place that gets two values is a fault. */
 static bool run_transfer(machine *m, const operation *op) {
   tensor *dst = op->arg[0], *src = op->arg[1];
   bool ok = true;
@@ -316,17 +316,18 @@ static bool run_convert(const operation *op) {
   return true;
 }
 
-/* ---- matrix instructions ------------------------------------------------------------------------------------------------- */
+/* ---- matrix instructions ----------------------------------------------------------------------------------------- */
 
-/* mma.m16n8k16 of 16 bits and mma.m16n8k8 of tf32: row and column of element i of a lane (PTX ISA, "Matrix fragments"). */
+/* mma.m16n8k16 of 16 bits and mma.m16n8k8 of tf32: row and column of element i of a lane (PTX ISA, "Matrix
+ * fragments"). */
 typedef struct instruction {
-  int64_t k;    /* m is 16 and n 8 */
+  int64_t k;    /* m is 16 and n is 8 */
   int32_t n[3]; /* elements of a lane of A, B, C */
 } instruction;
 
 static void fragment(const instruction *in, int32_t operand, int64_t lane, int64_t i, int64_t *row,
                      int64_t *column) {
-  int64_t g = lane / 4, t = lane % 4, v = in->k / 8; /* v: elements of a 32-bit register */
+  int64_t g = lane / 4, t = lane % 4, v = in->k / 8; /* v: elements in a 32-bit register */
   if (operand == 0) {
     *row = g + 8 * (i / v % 2);
     *column = v * t + i % v + 4 * v * (i / (2 * v));
@@ -339,7 +340,7 @@ static void fragment(const instruction *in, int32_t operand, int64_t lane, int64
   }
 }
 
-/* The registers of a warp that hold the fragment at tile (i,j) of x: the same `first`, first + 1, ... in every lane. */
+/* The registers of a warp with the fragment at tile (i,j) of x: the same first, first + 1, ... in every lane. */
 static bool registers_of(const instruction *in, const tensor *x, int32_t operand, int64_t warp, int64_t i,
                          int64_t j, int64_t *first) {
   int64_t rows = operand == 1 ? in->k : 16, columns = operand == 0 ? in->k : 8;
@@ -356,7 +357,7 @@ static bool registers_of(const instruction *in, const tensor *x, int32_t operand
   return true;
 }
 
-/* sum[16][8] += the fragments of a and b that begin at these registers; c (b NULL): the fragment itself. */
+/* sum[16][8] += the product of the fragments of a and b that start at these registers; without b, the fragment of c. */
 static void multiply(const instruction *in, const tensor *a, int64_t a_first, const tensor *b,
                      int64_t b_first, int64_t warp, int64_t sum[16][8]) {
   int64_t left[16][16] = {{0}}, right[16][8] = {{0}};
@@ -429,7 +430,7 @@ static bool run_dot(machine *m, const operation *op) {
   return ok;
 }
 
-/* ---- the text ------------------------------------------------------------------------------------------------------------- */
+/* ---- the text ---------------------------------------------------------------------------------------------------- */
 
 static bool agrees(machine *m, const tensor *x) {
   for (int64_t k = 0; x->t.registers && k < x->threads * x->registers; k++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_kernels.h - random cases for kernels, and two arenas whose ends are followed by memory that may not be
- * touched. Test programs that include this say what has to be in `want` and call check_dst.
+ * support_kernels.h - random cases for kernels, and two arenas between inaccessible pages. Test programs that include
+ * this fill `want` with the expected bytes and call check_dst.
  */
 #ifndef UNIT_SUPPORT_KERNELS_H
 #define UNIT_SUPPORT_KERNELS_H
@@ -22,26 +22,25 @@
 enum { ARENA = 1 << 16 };
 
 extern unsigned char *dst_arena, *src_arena; /* ARENA bytes each, guarded on both sides */
-extern unsigned char before[ARENA];          /* what reset_dst leaves in dst_arena and want */
+extern unsigned char before[ARENA];          /* contents of dst_arena and want after reset_dst */
 extern unsigned char want[ARENA];
 extern uint64_t kernel_seed; /* see support_seed.h */
 
 int set_up_arenas(void **unused); /* for cmocka_run_group_tests */
-void fill_src(void);              /* new numbers in src_arena */
-void protect_src(bool on);        /* whether writing it is a fault */
+void fill_src(void);              /* random bytes in src_arena */
+void protect_src(bool on);        /* `on`: writing it is a fault */
 void reset_dst(void);
 
 uint64_t next(void);             /* 64 random bits */
 int64_t below(int64_t n);        /* 0 <= it < n */
-int64_t draw_size(int64_t most); /* 1 to `most`: short ones, and round ones give or take one, come up often */
-int64_t
-place(int64_t size); /* where `size` bytes go in an arena: flush against its end or its begin, or somewhere */
+int64_t draw_size(int64_t most); /* 1 to `most`; often short, or round plus or minus one */
+int64_t place(int64_t size); /* a start for `size` bytes: at the begin or the end of an arena, or anywhere */
 
-/* Fail unless all of dst_arena is as `want` says. */
+/* Fail unless dst_arena is equal to `want`. */
 void check_dst(const tesela__kernel *kernel, const char *what);
 
 typedef void try_fn(const tesela__kernel *);
-/* `trials` times with every kernel of the kinds from `first` to `last` that this CPU can run. */
+/* Run `trials` trials with every kernel of the kinds `first` to `last` that this CPU can run. */
 void try_kinds(tesela__kernel_kind first, tesela__kernel_kind last, try_fn *try, int trials);
 
 #endif

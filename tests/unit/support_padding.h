@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_padding.h - a program of a test laid out for spyre, and the answers about its padding.
+ * support_padding.h - a program of a test, laid out for spyre, and assertions about its padding.
  */
 #ifndef TESELA_TESTS_SUPPORT_PADDING_H
 #define TESELA_TESTS_SUPPORT_PADDING_H
@@ -26,7 +26,7 @@
     if ((call) != TESELA_OK) fail_msg("%s: %s", #call, e_.message); \
   } while (0)
 
-/* Of the test that runs; pad_begin() and pad_end() are its set-up and tear-down. */
+/* Of the current test; pad_begin() and pad_end() are its set-up and tear-down. */
 extern tesela_graph *pad_graph;
 extern tesela_padding *pad_padding;
 extern const tesela_target *pad_target;
@@ -42,10 +42,10 @@ int32_t pad_scalar(double value);
 
 #define FILL(name) ((const tesela_padding_fill[]){{TESELA_PAD_##name, 0}})
 
-/* Look at the program anew. */
+/* Analyse the program again. */
 void pad_look(const tesela_padding_fill *fill, tesela_padding_fill copy);
 
-/* What the padding of a node is. */
+/* Assert the padding of a node. */
 void pad_holds(int32_t node, double value);
 void pad_is(int32_t node, tesela_padding_kind kind);
 
@@ -57,7 +57,7 @@ typedef struct want {
   tesela_padding_verdict verdict;
 } want;
 
-/* The reads of padding, all of them. */
+/* Assert that these are all reads of padding. */
 #define READS(...) pad_reads((int32_t)(sizeof((want[]){__VA_ARGS__}) / sizeof(want)), (want[]){__VA_ARGS__})
 void pad_reads(int32_t n, const want *wanted);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_padding_folds.c - what an operator computes at one place: folds and lines.
+ * support_padding_folds.c - the value of an operator at one place: folds and lines.
  */
 #include "support_padding_parts.h"
 
@@ -70,7 +70,7 @@ pad_number pad_fold_first(const tesela_node *node, tesela_fn fn, tesela_dtype dt
   }
 }
 
-/* Is a window, as far as it goes, over the border of x? There it adds nothing. */
+/* Is this point, inside the window's extents, outside x? It adds nothing there. */
 static bool over_border(const pad_oracle *o, int32_t number, const tesela_iteration *iteration,
                         const int64_t *it, const int64_t *t) {
   const tesela_node *x = pad_node(o, pad_node(o, number)->operand[0]);
@@ -83,7 +83,7 @@ static bool over_border(const pad_oracle *o, int32_t number, const tesela_iterat
   return false;
 }
 
-/* The fold at result index x, to `end` along each folded dim. */
+/* The fold at result index x, up to `end` along each folded dim. */
 static pad_number folded(pad_oracle *o, int32_t number, const tesela_iteration *iteration, const int64_t *x,
                          const int64_t *end) {
   const tesela_node *node = pad_node(o, number), *operand[2];
@@ -104,7 +104,7 @@ static pad_number folded(pad_oracle *o, int32_t number, const tesela_iteration *
     bool there = true;
     pad_number v[2];
     for (int32_t k = 0; k < node->n_operands; k++) {
-      if (!pad_operand_index(o, number, k, it, 0, t)) there = false; /* nothing is between elements */
+      if (!pad_operand_index(o, number, k, it, 0, t)) there = false; /* between elements: adds nothing */
       if (node->op == TESELA_OP_CONV2D && k == 0 && over_border(o, number, iteration, it, t)) there = false;
       v[k] = pad_read_at(o, node->operand[k], t);
     }
@@ -165,7 +165,7 @@ pad_number pad_fold_place(pad_oracle *o, int32_t number, const tesela_iteration 
   }
   if (further && !any) pad_failed(o, number, "reads padding and that is not said, index", x[0]);
   pad_number exact = folded(o, number, iteration, x, iteration->extent);
-  if (!further || (element && !fine)) return exact; /* masked, as it must be */
+  if (!further || (element && !fine)) return exact; /* the fold must be masked */
   pad_number whole = folded(o, number, iteration, x, end);
   if (element) {
     o->fine++;
@@ -182,7 +182,7 @@ static bool in_front(tesela_dtype dtype, pad_number a, pad_number b) {
   return isnan(b.f) ? !isnan(a.f) : a.f < b.f;
 }
 
-/* Element x of what comes of the line through x with n elements: of as many as the result's index is, or of all. */
+/* Element x of the result of the line through x with n elements; cumulative folds use those up to x, or after it. */
 static pad_number line_value(pad_oracle *o, int32_t number, const tesela_iteration *iteration,
                              const int64_t *x, int64_t n) {
   static const tesela_fn folds[] = {TESELA_FN_SUM, TESELA_FN_PROD, TESELA_FN_MAX, TESELA_FN_MIN};
@@ -202,7 +202,7 @@ static pad_number line_value(pad_oracle *o, int32_t number, const tesela_iterati
     pad_operand_index(o, number, 0, it, 0, t);
     line[i] = pad_read_at(o, node->operand[0], t);
   }
-  if (sorts) { /* by insertion, so that equal ones stay as they are */
+  if (sorts) { /* by insertion, so equal ones keep their order */
     for (int64_t i = 1; i < n; i++)
       for (int64_t j = i;
            j > 0 && in_front(type, line[node->reverse ? j - 1 : j], line[node->reverse ? j : j - 1]); j--) {
@@ -237,7 +237,7 @@ pad_number pad_line_place(pad_oracle *o, int32_t number, const tesela_iteration 
   if (ahead) end = pad_fold_end(o, number, iteration, iteration->n - 1);
   if (end > n && !any) pad_failed(o, number, "reads padding and that is not said, index", x[0]);
   pad_number exact = line_value(o, number, iteration, x, n);
-  if (end == n || (element && !fine)) return exact; /* masked, as it must be */
+  if (end == n || (element && !fine)) return exact; /* the line must be masked */
   pad_number whole = line_value(o, number, iteration, x, end);
   if (element) {
     o->fine++;

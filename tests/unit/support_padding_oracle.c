@@ -9,11 +9,11 @@ static pad_number copied(pad_oracle *o, int32_t number, const int64_t *x) {
   int64_t t[RANK];
   bool spill = !pad_inside(node->rank, node->shape, x) && random_below(&o->state, 2);
   for (int32_t k = node->n_operands - 1; k >= 0;
-       k--) { /* the last one that has an element, or, spilling, a place */
+       k--) { /* the last one with an element here or, when spilling, a place */
     int32_t operand = node->operand[k];
     const tesela_node *from = pad_node(o, operand);
     if (node->op == TESELA_OP_SCATTER && (k == 1 || (k == 2 && x[node->dim[0]] >= node->shape[node->dim[0]])))
-      continue; /* indices; and none names a row after the last */
+      continue; /* indices; and no index names a row after the last */
     if (!pad_operand_index(o, number, k, x, 0, t)) continue;
     if (node->op == TESELA_OP_CAT && from->shape[node->dim[0]] == 0) continue;
     if (node->op == TESELA_OP_CAT && t[node->dim[0]] >= 0 && from->shape[node->dim[0]] > 0)
@@ -83,7 +83,7 @@ static pad_number fill_value(pad_oracle *o, const tesela_padding_fill *fill, tes
   }
 }
 
-/* Padding of a tensor that a transfer wrote, gaps and all. */
+/* Padding, gaps included, of a tensor that a transfer wrote. */
 static void fill_padding(pad_oracle *o, int32_t number, const tesela_padding_fill *fill) {
   const tesela_node *node = pad_node(o, number);
   for (int64_t p = 0; p < node->layout->places; p++)
@@ -104,7 +104,7 @@ static void run_input(pad_oracle *o, int32_t number, const tesela_padding_fill *
   fill_padding(o, number, fill);
 }
 
-/* In place: elements do not matter here; a piece that is copied in whole sticks may reach padding. */
+/* In place: elements do not matter here; a piece copied in whole sticks may overwrite padding. */
 static void run_in_place(pad_oracle *o, int32_t number) {
   const tesela_node *node = pad_node(o, number), *buffer = pad_node(o, node->buffer);
   int32_t k = node->n_operands - 1;
@@ -116,7 +116,7 @@ static void run_in_place(pad_oracle *o, int32_t number) {
     if (o->memory[node->buffer].element[p]) *at = pad_garbage(o, buffer->dtype);
   }
   if (from->layout->places == 0 || !pad_first_digits(buffer->layout, digit, y, &place, &lane)) return;
-  do { /* padding of the buffer below which some padding or element of the piece may lie */
+  do { /* padding of the buffer that some padding or element of the piece may overwrite */
     pad_number *at = &o->memory[node->buffer].at[place];
     if (o->memory[node->buffer].element[place] || !lane || random_below(&o->state, 2)) continue;
     int64_t p = random_below(&o->state, from->layout->places);
@@ -163,7 +163,7 @@ static void check(pad_oracle *o, int32_t number) {
   }
 }
 
-/* Values below which an input must stay: it is looked up. 0: none. */
+/* The limit of an input's values: those of indices are less than the extent. 0: no limit. */
 static int64_t limit_of(const pad_oracle *o, int32_t input) {
   int64_t limit = 0;
   for (int32_t k = 0; k < tesela_graph_count(o->graph); k++) {

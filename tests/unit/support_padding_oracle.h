@@ -2,9 +2,9 @@
 /*
  * support_padding_oracle.h - whole-stick execution by definition, for small programs of f64 or s32 and bool.
  *
- * Every buffer is all its places, padding included, and starts as garbage. An operator computes every place that digits of the device
- * dims reach, with indices that exceed extents, and reads its operands where such indices lie; where there is no place, it reads
- * garbage. Views are followed one by one, by what each of them says.
+ * Every buffer is all its places, padding included, and starts as garbage. An operator computes every place that digits
+ * of the device dims reach, with indices that exceed extents, and reads its operands at such indices; where there is no
+ * place, it reads garbage. Views are followed one by one, by the definition of each.
  */
 #ifndef TESELA_TESTS_SUPPORT_PADDING_ORACLE_H
 #define TESELA_TESTS_SUPPORT_PADDING_ORACLE_H
@@ -17,8 +17,8 @@ typedef union pad_number {
 } pad_number;
 
 typedef struct pad_memory {
-  pad_number *at; /* of each place; NULL: the node is not a buffer */
-  bool *element;  /* does the place hold one? */
+  pad_number *at; /* of each place; NULL for a node without a buffer */
+  bool *element;  /* does the place hold an element? */
 } pad_memory;
 
 typedef struct pad_oracle {
@@ -27,14 +27,14 @@ typedef struct pad_oracle {
   const tesela_padding_fill *fill; /* of inputs */
   tesela_padding_fill copied;
   uint64_t state;
-  bool masked; /* folds stop at extents; else they read on, where all reads of the operator are FINE */
+  bool masked; /* folds stop at extents; otherwise they continue if all reads of the operator are FINE */
   pad_memory *memory;
-  bool unsupported;    /* a type or function it does not know */
-  int64_t known, fine; /* places compared, elements of folds compared */
-  char failure[512];   /* what is wrong; empty: nothing */
+  bool unsupported;    /* an unknown type or function */
+  int64_t known, fine; /* number of compared places, and of compared elements of folds */
+  char failure[512];   /* the fault; empty if all is right */
 } pad_oracle;
 
-/* Run it; every claim of `padding` is checked. */
+/* Run the program and check every claim of `padding`. */
 void pad_oracle_run(pad_oracle *o);
 
 #endif

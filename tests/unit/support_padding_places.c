@@ -44,7 +44,7 @@ bool pad_next_digits(const tesela_device_layout *layout, int64_t *digit, int64_t
     const tesela_device_dim *dim = &layout->dim[j];
     *place += digit[j] * dim->stride;
     if (dim->dim >= 0) x[dim->dim] += digit[j] * dim->step;
-    if (dim->dim == TESELA_DIM_SYNTHETIC && digit[j] > 0) *lane = false; /* it is not computed */
+    if (dim->dim == TESELA_DIM_SYNTHETIC && digit[j] > 0) *lane = false; /* not computed */
   }
   return true;
 }
@@ -87,7 +87,7 @@ void pad_make_memory(pad_oracle *o, int32_t k) {
 
 /* ---- views --------------------------------------------------------------------------------------------------- */
 
-/* A reshape: dims that are there on both sides keep an index that exceeds the extent. False: unknown. */
+/* A reshape: dims on both sides keep an index that exceeds the extent. False: unknown. */
 static bool through_reshape(const tesela_node *to, const tesela_node *from, const int64_t *t, int64_t *x) {
   int64_t linear = 0, stride = 1, in[RANK];
   bool beyond[RANK] = {false};
@@ -123,7 +123,7 @@ static bool names(const tesela_node *node, int32_t d) {
   return false;
 }
 
-/* The index of a view's operand. */
+/* The index in a view's operand. */
 static bool through(const tesela_node *to, const tesela_node *from, const int64_t *t, int64_t *x) {
   int32_t next = 0;
   memset(x, 0, RANK * sizeof *x);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* support_propagate.c - programs as text, as graphs of the library, and what its tests share. */
+/* support_propagate.c - programs as text, as graphs of the library, and helpers of the tests. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ static int read_list(const char *text, int64_t *list) {
   }
 }
 
-/* f16[4,8]; or a bare type. */
+/* f16[4,8], or a bare type. */
 static void read_type(prog_statement *s, const char *word) {
   const char *open = strchr(word, '[');
   s->dtype = tesela_dtype_find(word, open ? (size_t)(open - word) : strlen(word));
@@ -129,7 +129,7 @@ static const struct {
     {"slice", TESELA_OP_SLICE, TESELA_FN_NONE, NULL},
 };
 
-/* The spec of a statement; `dims` and `operand` are room for it. */
+/* The spec of a statement; `dims` and `operand` are its buffers. */
 static void spec_of(const prog_statement *s, tesela_node_spec *spec, int32_t *operand, int32_t *dims) {
   *spec = (tesela_node_spec){.name = s->name, .dtype = s->dtype, .in_place = s->in_place};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)

@@ -2,7 +2,7 @@
 /*
  * support_propagate.h - small programs as text, as graphs of the library, and propagated by exhaustive search.
  *
- * A program is statements `name = operator operands numbers`, one a line or with ; between:
+ * A program is statements `name = operator operands numbers`, separated by newlines or ;
  *
  *   a = input f16[256,128] 1        stick 1; - is one element per stick, ? any
  *   k = constant f16[8,8]           s = fallback f16[4] a b
@@ -48,7 +48,7 @@ tesela_status prog_graph_in(const prog *p, tesela_graph **graph, const tesela_al
                             tesela_error *err);
 int prog_find(const prog *p, const char *name);
 
-/* ---- tests of the library: what fails, fails the test ---- */
+/* ---- tests of the library; any failure fails the test ---- */
 
 #define OK(call)                                                    \
   do {                                                              \
@@ -63,7 +63,7 @@ tesela_propagation *prog_propagate(const tesela_graph *graph, const tesela_targe
                                    tesela_propagate_options options);
 void prog_add_hint(tesela_graph *graph, tesela_hint_kind kind, const char *name, int32_t stick,
                    int32_t operand, int64_t price);
-/* Propagates: is it ok, the cost, copies made, and the stick of a node (-9: not asked)? */
+/* Propagates; checks success, the cost, the number of copies, and the stick of a node (-9: not checked). */
 void prog_check(const tesela_graph *graph, const tesela_target *target, tesela_propagate_options options,
                 bool ok, int64_t cost, int32_t moves, const char *name, int32_t stick);
 
@@ -85,12 +85,12 @@ typedef struct prog_options {
 
 typedef struct prog_answer {
   bool ok;
-  int error; /* the first statement that no layout suits */
+  int error; /* the first statement without a possible layout */
   int64_t cost, moves;
   unsigned sticks[PROG_STATEMENTS]; /* of each output: bit stick + 1 */
 } prog_answer;
 
-/* By definition: element by element, over all layouts and moves. Extents are small. */
+/* By definition: element by element, over all layouts and moves. Only for small extents. */
 void prog_search(const prog *p, const prog_options *options, prog_answer *answer);
 
 #endif

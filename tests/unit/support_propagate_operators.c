@@ -6,7 +6,7 @@
 
 /* ---- operators ---- */
 
-/* A tensor's own elements as points. */
+/* The elements of a tensor as points. */
 static void own_points(const tensor *t, points *q) {
   q->buffer = t->buffer;
   q->rank = t->rank;
@@ -32,7 +32,7 @@ static void broadcast_points(const tensor *x, const tensor *result, points *q) {
   }
 }
 
-/* A piece that is put into the result: element j at start + j * step, where that is inside. `first`: the least coordinates. */
+/* A piece inside the result: element j is at start + j * step, if that is inside. `first`: the least coordinates. */
 static void piece_points(const tensor *x, const tensor *result, const int64_t *start, const int64_t *step,
                          points *q, int64_t *first) {
   q->buffer = x->buffer;
@@ -56,8 +56,8 @@ static void piece_points(const tensor *x, const tensor *result, const int64_t *s
   }
 }
 
-/* As the result; along the result's stick dim it begins on a stick. With a step several elements cannot have the result's lanes: they
- * can only sit in lane 0, one for each result stick. */
+/* Same sticks as the result, and it starts on a stick along the result's stick dim. With a step several elements cannot
+ * have the result's lanes: they can only be in lane 0, one for each result stick. */
 static void seam(const search *w, const tensor *x, const tensor *result, const int64_t *start,
                  const int64_t *step, int64_t result_lanes, need *n) {
   static points q;
@@ -82,7 +82,7 @@ static void as_result(const search *w, const points *q, int rank, int64_t result
       n->legal[label][stick] = prog_pointwise(w, q, label - 1, stick, result_lanes);
 }
 
-/* A lane survives when its dim survives; when the stick dim is folded away the result has one element per stick. */
+/* A lane remains if its dim remains; if the stick dim is folded, the result has one element per stick. */
 static void reduce(const search *w, const prog_statement *s, const tensor *x, need *n) {
   static points q;
   own_points(x, &q);
@@ -97,7 +97,7 @@ static void reduce(const search *w, const prog_statement *s, const tensor *x, ne
   }
 }
 
-/* The lanes are of a dim that stays, and the result's. `line`: the dim that is run along, -1: those named are folded. */
+/* The lanes are of a remaining dim, the same as the result's. `line`: its dim; -1: the named dims are folded. */
 static void unfolded(const search *w, const prog_statement *s, const tensor *x, int line, need *n) {
   static points q;
   own_points(x, &q);
@@ -112,8 +112,8 @@ static void unfolded(const search *w, const prog_statement *s, const tensor *x, 
   }
 }
 
-/* An operator of which only a rule is known: keeps: as the result, whose dims it has; stats, norm: the last dim in the lanes, of norm
- * the result's last dim, too. Of an operand of another shape nothing follows for the result. */
+/* An operator with only a rule. keeps: same sticks as the result, with its dims. stats, norm: the last dim in the
+ * lanes; norm: also the result's last dim. An operand of another shape implies nothing for the result. */
 static void unknown(const search *w, const prog_statement *s, const tensor *x, const tensor *result,
                     bool first, need *n) {
   static points q;
@@ -132,7 +132,8 @@ static void unknown(const search *w, const prog_statement *s, const tensor *x, c
     }
 }
 
-/* Lane of x = index of k, lane of y = index of n, stick of the result = n. Without n, y and the result have a column of 1. */
+/* Lane of x = index of k, lane of y = index of n, stick of the result = n. Without n, y and the result have one
+ * column. */
 static void matmul(const search *w, const tensor *x, const tensor *y, const tensor *result, operation *op) {
   static points q;
   bool column[STICKS] = {0}, any = false;
@@ -171,7 +172,7 @@ static void matmul(const search *w, const tensor *x, const tensor *y, const tens
   }
 }
 
-/* The looked-up dim is not the stick. Within a stick along a dim of the indices any element may be looked up. */
+/* The looked-up dim is not the stick dim. Inside a stick along a dim of the indices any element can be looked up. */
 static void gather(const search *w, const prog_statement *s, const tensor *x, const tensor *at,
                    const tensor *result, need *n) {
   static points q;
@@ -188,7 +189,7 @@ static void gather(const search *w, const prog_statement *s, const tensor *x, co
         continue;
       }
       n->legal[label][stick] = prog_lane_zero(w, &q, stick);
-      if (of_indices && result->shape[r] > 1) { /* the element may not depend on the looked-up index */
+      if (of_indices && result->shape[r] > 1) { /* the element must not depend on the looked-up index */
         points all = q;
         for (int k = 0; k < all.n; k++) all.at[k][looked] = 0;
         n->legal[label][stick] = n->legal[label][stick] && prog_same_in_groups(w, &all, -1, 1, stick, true);
@@ -196,7 +197,7 @@ static void gather(const search *w, const prog_statement *s, const tensor *x, co
     }
 }
 
-/* The destination as the result, whose stick is not the looked-up dim; values as the result. */
+/* The destination has the result's sticks, not along the looked-up dim; values have the result's sticks. */
 static void scatter(const search *w, const prog_statement *s, const tensor *x, const tensor *at,
                     const tensor *values, const tensor *result, operation *op) {
   static points q;
@@ -277,7 +278,7 @@ void prog_operate(search *w, int k) {
   }
 
   op->used = true;
-  /* The result's labels: its buffer's stick; in place what that makes of the view. */
+  /* The labels of the result: the stick of its buffer; in place, the resulting one of the view. */
   bool fixed = prog_is(s, "clone") || prog_is(s, "fallback");
   own_points(t, &q);
   for (int stick = 0; stick <= w->t[t->buffer].rank; stick++)
@@ -338,7 +339,7 @@ void prog_operate(search *w, int k) {
     op->need[i].buffer = w->t[o].buffer;
     op->need[i].value = w->value[o];
     op->need[i].seen = o;
-    /* what is written in place does not move; only a whole value of a buffer does */
+    /* an operand written in place does not move, and only whole values of a buffer move */
     bool whole =
         w->t[w->value[o]].n == w->t[w->t[o].buffer].n && w->t[w->value[o]].rank == w->t[w->t[o].buffer].rank;
     for (int64_t e = 0; whole && e < w->t[w->value[o]].n; e++) whole = w->t[w->value[o]].element[e] == e;

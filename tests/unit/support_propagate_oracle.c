@@ -2,14 +2,14 @@
 /*
  * support_propagate_oracle.c - propagation by definition, for small programs.
  *
- * Every tensor is a list: for each of its elements, the element of the buffer. A layout says for each element of a buffer its
- * stick and lane. The rules (`graph_rules` of tests/vectors/spyre_seed_examples.json) are judged at every point of the
- * iteration space; then all layouts of all buffers are tried, with every move before every operand. No code is shared
- * with the library; nothing here is quick.
+ * Every tensor is a list: for each of its elements, the element of the buffer. A layout gives each element of a buffer
+ * a stick and a lane. The rules (`graph_rules` of tests/vectors/spyre_seed_examples.json) are judged at every point of
+ * the iteration space; then all layouts of all buffers are tried, with every move before every operand. Shares no code
+ * with the library. Slow.
  *
- *   pointwise  at every point each operand's lane equals the result's lane and its stick depends on the result's stick only; or
- *              the operand sits in lane 0 and does not change inside a result stick
- *   others     each says at its function
+ *   pointwise  at every point each operand's lane equals the result's lane and its stick depends only on the result's
+ *              stick; or the operand is in lane 0 and does not change inside a result stick
+ *   others     see their functions
  *
  * With types of several widths an operand has its own lanes; "inside a stick" is one of the wider sticks.
  */
@@ -23,7 +23,7 @@ static bool worse(const search *w, int64_t cost, int64_t moves) {
   return w->any_moves || moves >= w->best_moves;
 }
 
-/* Each element in a stick of its own, where another layout would have several in one. */
+/* Is each element in its own stick, where another layout would have several in one? */
 static bool one_per_stick(const tensor *t, int stick) {
   bool longer = false;
   for (int d = 0; d < t->rank; d++) longer = longer || t->shape[d] > 1;
@@ -37,7 +37,7 @@ static bool may_move(const search *w, const need *n, int to) {
          to <= w->t[n->buffer].rank && (to != 0 || w->t[n->buffer].rank > 0);
 }
 
-/* Does an operand before operand i of statement k show the same of the same value, and was moved there? It is one operand then. */
+/* Does an earlier operand of statement k have the same elements of the same value, moved to `to`? Both count as one. */
 static bool moved_before(const search *w, int k, int i, int to) {
   const need *all = w->op[k].need;
   const tensor *t = &w->t[all[i].seen];
@@ -53,7 +53,7 @@ static bool moved_before(const search *w, int k, int i, int to) {
 
 static void statement(search *w, int k, int64_t cost, int64_t moves);
 
-/* Needs i .. of statement k for a label, each with every place for its operand. */
+/* Operands i and later of statement k for a label, each with every possible move. */
 static void operands(search *w, int k, int label, int i, int64_t cost, int64_t moves) {
   const operation *op = &w->op[k];
   if (worse(w, cost, moves)) return;
@@ -64,7 +64,7 @@ static void operands(search *w, int k, int label, int i, int64_t cost, int64_t m
   const need *n = &op->need[i];
   int at = w->stick[n->buffer];
   w->went[k][i] = -1;
-  if (n->legal[label][at]) { /* to move it all the same is never cheaper */
+  if (n->legal[label][at]) { /* moving it anyway is never cheaper */
     operands(w, k, label, i + 1, cost, moves);
     return;
   }
@@ -109,14 +109,14 @@ static void statement(search *w, int k, int64_t cost, int64_t moves) {
   }
 }
 
-/* What each buffer may be before anything is tried. */
+/* Lanes, values and allowed sticks of each buffer. */
 static void begin(search *w) {
   for (int k = 0; k < w->p->n; k++) {
     const prog_statement *s = &w->p->s[k];
     tesela_dtype dtype = s->dtype;
     bool is_free = s->stick == PROG_FREE;
     if (prog_is(s, "rank")) dtype = TESELA_S32;
-    if (dtype == TESELA_DTYPE_NONE) /* the type of pointwise is the last operand's, of others the first's */
+    if (dtype == TESELA_DTYPE_NONE) /* pointwise has the type of its last operand, others of the first */
       w->lanes[k] = w->lanes[s->in[prog_is(s, "pw") ? s->n_in - 1 : 0]];
     else
       w->lanes[k] = w->options->stick_bytes / tesela_dtype_bytes(dtype);
@@ -157,7 +157,7 @@ void prog_search(const prog *p, const prog_options *options, prog_answer *answer
       if (!allowed[stick]) continue;
       memset(w->allowed[buffer], 0, sizeof allowed);
       w->allowed[buffer][stick] = true;
-      w->found = true; /* as cheap, with any number of moves: one below the next higher price */
+      w->found = true; /* search for equal cost with any number of moves: one below the next higher cost */
       w->any_moves = true;
       w->best = answer->cost + 1;
       statement(w, 0, 0, 0);

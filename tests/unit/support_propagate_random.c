@@ -15,7 +15,7 @@ static uint64_t next(prog_maker *m) {
 int prog_below(prog_maker *m, int n) { return (int)(next(m) % (uint64_t)n); }
 bool prog_chance(prog_maker *m, int percent) { return prog_below(m, 100) < percent; }
 
-/* Add a statement; false if the graph refuses it. `what` is all after the name. */
+/* Add a statement; false if the graph refuses it. `what` is the text after the name. */
 static bool try_add(prog_maker *m, const char *what) {
   char text[TEXT];
   tesela_graph *graph;
@@ -56,7 +56,7 @@ static int64_t extent(prog_maker *m) {
   return extents[prog_below(m, 8)];
 }
 
-/* A new tensor of a shape; its number. */
+/* A new tensor of a shape; returns its number. */
 static int source(prog_maker *m, int rank, const int64_t *shape, const char *type) {
   char list[64], what[128];
   print_list(list, sizeof list, rank, shape);
@@ -73,7 +73,7 @@ static int source(prog_maker *m, int rank, const int64_t *shape, const char *typ
 
 static const char *type(prog_maker *m) { return prog_chance(m, 15) ? "f32" : "f16"; }
 
-/* A tensor of a shape: one there is, or a new one. */
+/* A tensor of a shape: an existing one, or a new one. */
 static int of_shape(prog_maker *m, int rank, const int64_t *shape) {
   int from = prog_below(m, m->p.n);
   for (int i = 0; i < m->p.n && prog_chance(m, 90); i++) {
@@ -90,7 +90,7 @@ static int any(prog_maker *m) {
   if (m->flavour == 2 && prog_chance(m, 40) && prog_node(m, last(m))->dtype != TESELA_S32) return last(m);
   for (int i = 0; i < 20; i++) {
     int k = prog_below(m, m->p.n);
-    if (i < 3 && k < m->p.n / 2) continue; /* rather late ones */
+    if (i < 3 && k < m->p.n / 2) continue; /* prefer later ones */
     if (prog_node(m, k)->dtype != TESELA_S32) return k;
   }
   return 0;
@@ -202,7 +202,7 @@ static bool add_reduce(prog_maker *m) {
   return try_add(m, what);
 }
 
-/* Products, what runs along a dim, and operators of which only a rule is known. */
+/* Products, operators along a dim, and operators with only a rule. */
 static bool add_ruled(prog_maker *m) {
   static const char *const words[] = {"sort", "rank", "cum", "line", "keeps", "stats", "norm"};
   char list[64], what[128];
@@ -267,7 +267,7 @@ static bool add_lookup(prog_maker *m) {
   return try_add(m, what);
 }
 
-/* A piece of a shape, in flavour 1 often a repeated row or scalar. */
+/* A piece of a shape; in flavour 1 often a repeated row or scalar. */
 static int piece(prog_maker *m, int rank, const int64_t *shape) {
   char list[64], what[128];
   int64_t few[PROG_RANK] = {0};

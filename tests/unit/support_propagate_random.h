@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_propagate_random.h - random programs, made statement by statement; what the library's graph
- * refuses is left out.
+ * support_propagate_random.h - random programs, made statement by statement; those that the graph refuses are left out.
  */
 #ifndef TESELA_TESTS_SUPPORT_PROPAGATE_RANDOM_H
 #define TESELA_TESTS_SUPPORT_PROPAGATE_RANDOM_H
@@ -28,7 +27,7 @@ typedef struct prog_maker {
   prog p;
   tesela_graph *graph;
   int names, operators;
-  int flavour; /* 0 anything; 1 many pieces, also repeated ones; 2 much is written in place and moved */
+  int flavour; /* 0: anything; 1: many pieces, also repeated ones; 2: many writes in place and moves */
 } prog_maker;
 
 int prog_below(prog_maker *m, int n);

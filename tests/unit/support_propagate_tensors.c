@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_propagate_tensors.c - tensors as lists of elements, where these lie, and the pointwise rule; see
+ * support_propagate_tensors.c - tensors as lists of elements, their sticks and lanes, and the pointwise rule; see
  * support_propagate_oracle.c.
  */
 #include "support_propagate_parts.h"
@@ -76,13 +76,13 @@ void prog_tensor_view(const prog_statement *s, const tensor *x, tensor *t) {
   }
 }
 
-/* ---- where elements lie ---- */
+/* ---- the places of elements ---- */
 
 typedef struct place {
   int64_t stick, lane;
 } place;
 
-/* Of element e of a buffer: `stick` 0 is one element per stick, 1 + d sticks along d. */
+/* The place of element e of a buffer: `stick` 0 is one element per stick, 1 + d is sticks along d. */
 static place place_of(const search *w, int buffer, int stick, int e) {
   const tensor *b = &w->t[buffer];
   int64_t at[PROG_RANK] = {0};
@@ -103,7 +103,7 @@ int64_t prog_places(const search *w, int buffer, int stick) {
 
 /* ---- the pointwise rule over any set of points ---- */
 
-/* A number for all coordinates but that of `dim`, which is rounded down to sticks of `lanes`. */
+/* A number for all coordinates, with that of `dim` rounded down to sticks of `lanes`. */
 static int64_t group_of(const points *q, int k, int dim, int64_t lanes) {
   int64_t at[PROG_RANK];
   memcpy(at, q->at[k], sizeof at);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_recipe.c - recipes of layouts: how one is put together, and its two readings; see support_recipe.h.
+ * support_recipe.c - recipes of layouts: their parts, and their two readings; see support_recipe.h.
  */
 #include "support_recipe.h"
 
@@ -201,7 +201,7 @@ int64_t recipe_copies(const recipe *r) {
   return copies;
 }
 
-/* The number the library gave the digit: a split keeps the old one for HIGH; LOW, a join and add_digit take a new one. */
+/* The library's number of the digit: a split keeps the old number for HIGH; LOW, joins and add_digit get new ones. */
 static int number_of_digit(const recipe *r, int x) {
   if (r->node[x].kind == HIGH) return number_of_digit(r, r->node[x].of);
   int n = 0;

@@ -2,15 +2,14 @@
 /*
  * support_recipe.h - layouts of any kind by recipes, read twice.
  *
- * A random *recipe* says how a layout comes about: dims, splits, joins, replicas, holes, strides, offsets, swizzles.
- * It is followed twice:
+ * A random *recipe* is a list of steps that make a layout: dims, splits, joins, replicas, holes, strides, offsets,
+ * swizzles. It is read twice:
  *
  *   recipe_build()   with the builder functions of the library
- *   recipe_value()   as an expression, read literally: x div t, x mod t, a * extent(b) + b, sum of digit * stride, XOR
+ *   recipe_value()   as an expression, literally: x div t, x mod t, a * extent(b) + b, sum of digit * stride, XOR
  *
- * The second reading never looks at the digits of the first. From it comes a table of all elements and all their
- * places, and from the table everything that is expected. Where numbers are too large for a table, single elements
- * are looked at, in 128 bits.
+ * The second reading does not use the digits of the first. It gives a table of all elements and all their places, and
+ * the table gives all expected values. If numbers are too large for a table, single elements are checked, in 128 bits.
  *
  * TESELA_SEED sets the first seed, TESELA_SEEDS their number. A failure prints the recipe.
  */
@@ -30,7 +29,7 @@
 #include <tesela/tesela.h>
 
 enum {
-  MOST_NODES = 40,   /* coordinates and parts of a recipe */
+  MOST_NODES = 40,   /* coordinates in a recipe, with parts */
   MOST_PARTS = 3,    /* parts of a join */
   MOST_AXES = 3,     /* axes */
   MOST_COPIES = 64,  /* places of one element */
@@ -42,13 +41,13 @@ __extension__ typedef __int128 wide;
 
 typedef enum kind { DIM, HIGH, LOW, JOIN, FREE } kind;
 
-/* One coordinate. HIGH and LOW follow each other: together they are one split. */
+/* One coordinate. LOW directly follows HIGH: together they are one split. */
 typedef struct node {
   kind kind;
-  int of;     /* DIM: the dim; HIGH, LOW: the node that is split; FREE: TESELA_REPLICA or TESELA_HOLE */
-  int64_t by; /* HIGH, LOW: what it is split by; FREE: its extent */
+  int of;                  /* DIM: the dim; HIGH, LOW: the split node; FREE: TESELA_REPLICA or TESELA_HOLE */
+  int64_t by;              /* HIGH, LOW: the divisor; FREE: the extent */
   int n, part[MOST_PARTS]; /* JOIN: its parts, most significant first */
-  int axis;                /* where it goes, if nothing takes it apart or joins it */
+  int axis;                /* of a leaf */
   int64_t stride;
 } node;
 
@@ -57,14 +56,14 @@ typedef struct recipe {
   int64_t shape[4];
   int n, n_axes, n_swizzles;
   node node[MOST_NODES];
-  int64_t offset[MOST_AXES], extent[MOST_AXES]; /* extent -1: whatever is needed */
+  int64_t offset[MOST_AXES], extent[MOST_AXES]; /* extent -1: the smallest */
   tesela_swizzle swizzle[2];
 } recipe;
 
 /* ---- random numbers ------------------------------------------------------------------------------------- */
 
 void recipe_seed(uint64_t seed);
-uint64_t recipe_seeds(void); /* how many a test tries */
+uint64_t recipe_seeds(void); /* number of seeds per test */
 uint64_t recipe_bits(void);
 int64_t recipe_below(int64_t n);
 bool recipe_one_in(int64_t n);
@@ -73,18 +72,18 @@ bool recipe_one_in(int64_t n);
 
 wide recipe_extent(const recipe *r, int x);
 
-/* A leaf is a coordinate that goes to an axis. */
+/* A leaf is a coordinate that is placed on an axis. */
 bool recipe_is_leaf(const recipe *r, int x);
 
-/* The dim, join or free digit of which a node is a part. */
+/* The dim, join or free digit that contains a node. */
 int recipe_root(const recipe *r, int x);
 bool recipe_is_free(const recipe *r, int x, int which);
 
-/* The numbers of all leaves; how many there are. */
+/* The numbers of all leaves; returns how many. */
 int recipe_leaves(const recipe *r, int *leaf);
 int recipe_add_node(recipe *r, node added);
 
-/* Both parts inherit the place; the strides are what makes the split change nothing. Returns HIGH; LOW follows. */
+/* Both parts inherit the axis, with strides that keep every place. Returns HIGH; LOW is the next node. */
 int recipe_add_split(recipe *r, int x, int64_t t);
 int recipe_add_join(recipe *r, int n, const int *part, int axis, int64_t stride);
 char *recipe_text(const recipe *r);
@@ -105,7 +104,7 @@ char *recipe_text(const recipe *r);
 
 tesela_status recipe_build(const recipe *r, tesela_layout *layout, tesela_error *err);
 
-/* What a node is at an element; replicas count `copy`, by node. */
+/* The value of a node at an element, with the values `copy` for replicas, by node. */
 wide recipe_value(const recipe *r, int x, const int64_t *index, const int64_t *copy);
 void recipe_place(const recipe *r, const int64_t *index, const int64_t *copy, wide *place);
 bool recipe_is_empty(const recipe *r);
@@ -120,54 +119,54 @@ void recipe_copy_values(const recipe *r, int64_t k, int64_t *copy);
 /* Lowest and highest place before a swizzle, over all values of the leaves. */
 void recipe_span(const recipe *r, int axis, wide *low, wide *high);
 
-/* Can the leaf be anything but 0? It counts in units of `unit` what is left below `room`. */
+/* Can the leaf have a value other than 0? Its value is x mod room div unit, with x the value of its root. */
 bool recipe_moves(const recipe *r, int x);
 
-/* As the header means it: a digit that does not step over all the smaller ones. */
+/* As defined in the header: a digit that does not step over all the smaller ones. */
 bool recipe_overlaps(const recipe *r);
 
-/* What finish has to say. */
+/* The expected status of finish. */
 tesela_status recipe_status(const recipe *r);
 
 /* ---- the table ------------------------------------------------------------------------------------------ */
 
-enum { AXIS_BASE = 1 << 20 }; /* a place on all axes as one number, the same for layouts of other extents */
+enum { AXIS_BASE = 1 << 20 }; /* a place on all axes as one number that does not depend on the extents */
 
 typedef struct table {
   recipe r;
   tesela_layout layout;
   int64_t n_elements, n_places, n_copies;
   int64_t first[MOST_ROWS];            /* key of the first place of each element */
-  int64_t key[MOST_ROWS][MOST_COPIES]; /* all of them, sorted, the same one once */
+  int64_t key[MOST_ROWS][MOST_COPIES]; /* all keys, sorted, without duplicates */
   int n_keys[MOST_ROWS];
   int64_t count[MOST_PLACES];   /* elements at a place (row-major over the axes) */
-  int64_t answer[MOST_PLACES];  /* the one with 0 where strides are 0, or -1 */
-  int64_t answers[MOST_PLACES]; /* how many say so of themselves */
+  int64_t answer[MOST_PLACES];  /* of those, the one with 0 in digits of stride 0; or -1 */
+  int64_t answers[MOST_PLACES]; /* number of elements with that */
   bool overlap;
 } table;
 
 int64_t table_key(int n_axes, const int64_t *place);
 void table_add_key(int64_t *keys, int *n, int64_t key);
 
-/* The places of all elements by the definition; no library in it. */
+/* The places of all elements by the definition, without the library. */
 void table_elements(table *t);
 void table_place(const tesela_layout *layout, int64_t number, int64_t *place);
 int64_t table_place_number(const tesela_layout *layout, int64_t key);
 
-/* What is at each place of the axes as they are. */
+/* The elements at each place of the axes. */
 void table_places(table *t);
 
 /* The layout of a recipe and its table of elements; false without one. */
 bool table_realize(table *t);
 
-/* ---- recipes at random ---------------------------------------------------------------------------------- */
+/* ---- random recipes ------------------------------------------------------------------------------------- */
 
 typedef struct taste {
   int64_t most_extent; /* of a dim and of a split */
   wide most_room;
   int most_steps;
-  enum { ANY, SIMPLE, JOINED } form; /* SIMPLE: splits that divide, no joins, swizzles and overlap */
-} taste;                             /* JOINED: one axis, no replicas, swizzles and overlap */
+  enum { ANY, SIMPLE, JOINED } form; /* SIMPLE: exact splits, no joins, swizzles or overlap */
+} taste;                             /* JOINED: one axis, no replicas, swizzles or overlap */
 
 extern const taste recipe_small, recipe_plain, recipe_joined;
 
@@ -180,15 +179,15 @@ void recipe_draw_swizzle(recipe *r);
 /* A random recipe whose axes are small enough for a table, with its layout and its table. */
 void table_draw(table *t, uint64_t seed, const taste *like);
 
-/* ---- other words for the same --------------------------------------------------------------------------- */
+/* ---- other spellings ------------------------------------------------------------------------------------ */
 
 int64_t recipe_divisor(int64_t n);
 
-/* Replicas the other way round, and in another order. */
+/* Reverse replicas, and change their order. */
 void recipe_respell_replicas(recipe *r, const int *leaf, int n);
 void recipe_respell(recipe *r);
 
-/* One thing else; mostly another relation. */
+/* Change one thing; mostly this changes the relation. */
 void recipe_change(recipe *r);
 
 /* ---- checks --------------------------------------------------------------------------------------------- */
@@ -197,11 +196,11 @@ typedef struct recipe_tally {
   int64_t same, differ, undecided, undecided_simple;
 } recipe_tally;
 
-extern recipe_tally recipe_told; /* what recipe_check_comparison() was told */
+extern recipe_tally recipe_told; /* the results in recipe_check_comparison() */
 
 bool recipe_same_digits(const tesela_layout *a, const tesela_layout *b);
 
-/* The same sets of places; at each place an element that is there; and the ways through them agree with that. */
+/* Check that the sets of places are the same, that each place gives an element there, and that inverses agree. */
 void recipe_check_relation(const recipe *r, const tesela_layout *layout, int64_t n, const int64_t *keys,
                            const int *n_keys, bool must_invert);
 void recipe_check_all(const table *t);

@@ -76,7 +76,7 @@ static void check_batches(const table *t) {
   }
 }
 
-/* The leaves that splits alone make of a dim, those that go into joins too. */
+/* The leaves that splits make of a dim, including those that are parts of joins. */
 static void check_sizes(const table *t) {
   const recipe *r = &t->r;
   tesela_sizes sizes;
@@ -112,7 +112,7 @@ static void check_walk(const table *t) {
   AGREE(r, "walk length", e, t->n_elements);
 }
 
-/* Has each place one answer, on one axis? */
+/* Does each place have one answer, on one axis? */
 static tesela_status status_by_places(const table *t) {
   bool none = t->r.n_axes != 1 || t->r.n_swizzles > 0 || t->overlap || t->n_copies != 1;
   return none ? TESELA_E_UNSUPPORTED : TESELA_OK;
@@ -131,7 +131,7 @@ static void check_scan(const table *t) {
   AGREE(r, "scan length", p, t->n_places);
 }
 
-/* The definition: the largest n for which element numbers go up by one step, or all is padding. */
+/* The definition: the largest n for which element numbers increase by one fixed step, or all are padding. */
 static tesela_run run_by_definition(const table *t, int64_t place) {
   const int64_t *image = t->answer;
   tesela_run run = {1, 1, image[place] < 0};

@@ -13,7 +13,7 @@ int64_t recipe_divisor(int64_t n) {
   return n;
 }
 
-/* A split whose parts go where the whole went. */
+/* A split whose parts are placed like the whole. */
 static void respell_split(recipe *r, int x) {
   int64_t extent = (int64_t)recipe_extent(r, x), t = recipe_divisor(extent);
   if (recipe_one_in(2) && r->node[x].stride >= 0 && !recipe_is_free(r, x, TESELA_REPLICA)) {
@@ -23,7 +23,7 @@ static void respell_split(recipe *r, int x) {
   recipe_add_split(r, x, t);
 }
 
-/* Two digits that lie one in the other: joined. */
+/* Join two digits whose strides are nested. */
 static void respell_neighbours(recipe *r, const int *leaf, int n) {
   for (int tries = 0; tries < 16; tries++) {
     int x = leaf[recipe_below(n)], y = leaf[recipe_below(n)];
@@ -35,7 +35,7 @@ static void respell_neighbours(recipe *r, const int *leaf, int n) {
   }
 }
 
-/* Join some digits and take them apart again. */
+/* Join some digits and split them again. */
 static void respell_round_trip(recipe *r, int *leaf, int n) {
   int part[MOST_PARTS], parts = 0, want = 1 + (int)recipe_below(MOST_PARTS);
   for (int i = 0; i < want && n > 0; i++) {

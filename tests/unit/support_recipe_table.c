@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_recipe_table.c - the elements and the places of a recipe as a table, and recipes at random; see support_recipe.h.
+ * support_recipe_table.c - tables of the elements and places of a recipe, and random recipes; see support_recipe.h.
  */
 #include "support_recipe.h"
 
@@ -58,8 +58,8 @@ int64_t table_place_number(const tesela_layout *layout, int64_t key) {
   return number;
 }
 
-/* What finish says of overlap against the table: said of nested strides never; where not said, each place has one answer; where
- * said and decided, and each digit has all its values apart, some place has several. */
+/* The overlap flags of finish against the table: never set for nested strides; if not set, each place has one answer;
+ * if set and decided, and the values of each digit are distinct, some place has several answers. */
 static void check_overlap(table *t) {
   const recipe *r = &t->r;
   bool undecided = false, shared = false, joins = false;
@@ -109,7 +109,7 @@ void table_places(table *t) {
 
 /* ---- random recipes ----------------------------------------------------------------------------------------- */
 
-/* Places of all leaves if they lie densely. */
+/* Number of places of all leaves if they are dense. */
 static wide room_of(const recipe *r) {
   wide room = 1;
   for (int x = 0; x < r->n; x++)
@@ -246,7 +246,7 @@ void table_draw(table *t, uint64_t seed, const taste *like) {
     for (int a = 0; a < t->r.n_axes; a++) {
       recipe_span(&t->r, a, &low, &high);
       wide places = t->r.extent[a] > high ? t->r.extent[a] : high + 1;
-      for (int s = 0; s < t->r.n_swizzles; s++) /* an upper bound of what it adds */
+      for (int s = 0; s < t->r.n_swizzles; s++) /* an upper bound of its effect */
         if (t->r.swizzle[s].axis == a) places = places * 2 + 128;
       room *= places > 0 ? places : 1;
     }

@@ -117,9 +117,9 @@ const char *reg_text(const tesela_register *layout) {
   return text;
 }
 
-/* ---- what must hold -------------------------------------------------------------------------------------------- */
+/* ---- assertions ------------------------------------------------------------------------------------------------ */
 
-/* Where a mode stands: spatial entries from 0, local ones from 100. */
+/* The position of a mode: spatial entries from 0, local ones from 100. */
 static int32_t position_of(const tesela_register *layout, int64_t mode) {
   for (int32_t i = 0; i < layout->n_spatial; i++)
     if (layout->spatial_modes[i] == mode) return i;
@@ -240,7 +240,7 @@ void reg_enumerate(int64_t elements, int32_t n_replicas, const int64_t *replicas
   choose_modes(&e, elements);
 }
 
-/* ---- random layouts ----------------------------------------------------------------------------------------------- */
+/* ---- random layouts ---------------------------------------------------------------------------------------------- */
 
 int32_t reg_random_shape(reg_rng *rng, int64_t elements, int32_t rank, int64_t *shape) {
   int32_t n = elements > 1 || reg_below(rng, 2) ? 1 + (int32_t)reg_below(rng, rank) : 0;
@@ -281,7 +281,7 @@ void reg_random_lists(reg_rng *rng, int64_t most, register_lists *l) {
     items[n_items++] = -f;
   }
   shuffle(rng, n_items, items);
-  int64_t local = reg_below(rng, 4); /* of three modes, how many go to local: all, none, some */
+  int64_t local = reg_below(rng, 4); /* number of the three modes that are local: all, none, some */
   for (int32_t i = 0; i < n_items; i++)
     if (items[i] >= 0 && reg_below(rng, 3) < local)
       l->local_modes[l->n_local++] = items[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * support_register.h - register layouts for the tests: all of them up to a size, random ones, and every function that
- * makes one, called by the table of the oracle.
+ * creates one, called by the table of the oracle.
  */
 #ifndef UNIT_SUPPORT_REGISTER_H
 #define UNIT_SUPPORT_REGISTER_H
@@ -22,46 +22,47 @@ int64_t reg_pick(reg_rng *rng, int32_t n, const int64_t *from); ///< one of a li
 
 /* ---- the library ----------------------------------------------------------------------------------------------- */
 
-/// make, or make_raw, of four lists.
+/// make or make_raw, from four lists.
 tesela_status reg_make(tesela_register *out, const register_lists *lists, bool raw, tesela_error *err);
 
-/// The function that an operation of the oracle names. `b` may be NULL for one operand, both for none.
+/// Call the function for an operation of the oracle. `b` is NULL for one operand, both for none.
 tesela_status reg_call(tesela_register *out, const relation_op *op, const tesela_register *a,
                        const tesela_register *b, tesela_error *err);
 
-/// The status that goes with a reason.
+/// The status for a reason.
 tesela_status reg_status_of(tesela_reason reason);
 
 /// "[6,12] modes [3,2,4,3] spatial [1,3] local [0,2]"; one of four buffers in turn.
 const char *reg_text(const tesela_register *layout);
 
-/* ---- what must hold; each ends the test with the layout's text ------------------------------------------------- */
+/* ---- assertions; each prints the layout's text ----------------------------------------------------------------- */
 
 /// The layout is this relation, accepted by tesela_register_check, and reduced.
 void reg_expect(const tesela_register *layout, const relation *expected, const char *what);
 
-/// No mode of 1 and none that could join the one before it; canonical: no replica of 1, no two side by side.
+/// No mode of 1 and none that could join the one before it; canonical: also no replica of 1 and no two adjacent
+/// replicas.
 bool reg_is_reduced(const tesela_register *layout, bool canonical);
 
-/// A refusal with one of the reasons, the status of that reason, a message, and `out` as it was.
+/// A refusal with one of the reasons, its status, a message, and an unchanged `out`.
 void reg_expect_refused(tesela_status status, const tesela_error *err, uint32_t reasons, const char *what);
 
-/// Equal in all that counts, sizes included.
+/// Equal in all fields that are used, sizes included.
 bool reg_equal(const tesela_register *a, const tesela_register *b);
 
 /* ---- all layouts ------------------------------------------------------------------------------------------------ */
 
 typedef void reg_visit(void *user, const register_lists *lists);
 
-/// Visit every layout of `elements` elements whose dims are above 1: every shape, every way to take it apart into modes
-/// above 1 (`primes`: into primes), every order of modes and of the given replicas in the two lists.
+/// Visit every layout of `elements` elements whose dims are above 1: every shape, every split into modes above 1
+/// (`primes`: into primes), every order of modes and given replicas in the two lists.
 void reg_enumerate(int64_t elements, int32_t n_replicas, const int64_t *replicas, bool primes,
                    reg_visit *visit, void *user);
 
-/// Random lists of up to `most` elements and a few replicas, with dims and modes of 1 now and then.
+/// Random lists of up to `most` elements and a few replicas, sometimes with dims and modes of 1.
 void reg_random_lists(reg_rng *rng, int64_t most, register_lists *lists);
 
-/// A random shape of `elements` elements and up to `rank` dims; returns how many.
+/// A random shape of `elements` elements and up to `rank` dims; returns its rank.
 int32_t reg_random_shape(reg_rng *rng, int64_t elements, int32_t rank, int64_t *shape);
 
 /* ---- sets of relations ------------------------------------------------------------------------------------------- */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_relayout.h - pairs of layouts, drawn from bytes or written as texts, and checked copies between them.
+ * support_relayout.h - pairs of layouts, drawn from bytes or read from texts, and checked copies between them.
  *
  * Nothing here uses cmocka: fuzz_relayout.c is built from the same files.
  *
- * A text of digits says a layout; a drawn one is printed as such a text, so that a failure can be made a row:
+ * A text of digits describes a layout. Drawn layouts are printed as texts, so that a failure can become a row:
  *
  *   "0/8 1/128 0 1"      outermost first: dim 0 step 8, dim 1 step 128, dim 0 step 1, dim 1 step 1, row-major
  *   "0@1 1@-8 +80 =100"  strides after @, offset 80, the axis has 100 places
@@ -25,13 +25,13 @@
 
 uint64_t mixed(uint64_t *state); /* splitmix64 */
 
-/* Bytes that decide; after the last one all decisions are 0, which is the simplest case everywhere. */
+/* Bytes that decide; after the last one all decisions are 0, the simplest case everywhere. */
 typedef struct draws {
   const uint8_t *data;
   size_t n, at;
 } draws;
 
-enum { DRAW_BYTES = 160 }; /* more than a pair takes */
+enum { DRAW_BYTES = 160 }; /* more than a pair uses */
 
 int64_t draw(draws *d, int64_t n); /* 0 .. n-1, 1 <= n <= 2^31 */
 
@@ -46,13 +46,13 @@ typedef struct pair {
 
 enum { MOST_ELEMENTS = 300000, PAIR_TEXT = 4000 };
 
-/* A pair over one shape of up to `most` elements; `transforms`: now and then with one. */
+/* A pair over one shape of up to `most` elements; `transforms`: sometimes with one. */
 void draw_pair(draws *d, int64_t most, bool transforms, pair *out);
 
 /* As text, "[3,5] dst u8 0/2(2)@12 ...". */
 void pair_text(const pair *p, char text[PAIR_TEXT]);
 
-/* A layout from a text of digits; false (and a line on stderr) for a text that says none. */
+/* A layout from a text of digits; false (and a line on stderr) for an invalid text. */
 bool layout_of_digits(tesela_layout *layout, tesela_dtype dtype, int32_t bits, int32_t rank,
                       const int64_t *shape, const char *text);
 
@@ -60,10 +60,10 @@ bool layout_of_digits(tesela_layout *layout, tesela_dtype dtype, int32_t bits, i
 
 /* One way to run a pair. */
 typedef struct trial {
-  tesela_plan_options options; /* transform and fill are the pair's */
-  bool at_end;                 /* buffers end at a page that must not be touched; else they start after one */
-  uint8_t dst_shift, src_shift; /* bytes from there */
-  bool executor;                /* chunks run by one of ours, backwards */
+  tesela_plan_options options;  /* with the pair's transform and fill */
+  bool at_end;                  /* buffers end at an inaccessible page; else they start after one */
+  uint8_t dst_shift, src_shift; /* distance from there, in bytes */
+  bool executor;                /* a test executor runs the chunks, in reverse order */
 } trial;
 
 void draw_trial(uint64_t *state, trial *out);
@@ -71,29 +71,29 @@ void trial_text(const trial *t, char text[PAIR_TEXT]);
 
 enum { REASON = 400 };
 
-/* What a pair must give, and buffers to run it in. */
+/* The expected result of a pair, and buffers to run it. */
 typedef struct bench {
   pair p;
   relayout_map dst, src;
-  int64_t dst_bytes, src_bytes; /* the smallest buffers that will do */
+  int64_t dst_bytes, src_bytes; /* the smallest valid buffers */
   unsigned char *before, *expected, *data;
 } bench;
 
-/* false: too large to list. */
+/* False if it is too large to list. */
 bool make_bench(bench *b, const pair *p, uint64_t seed);
 void free_bench(bench *b);
 
-/* Must the pair be planned (1), be refused with TESELA_E_UNSUPPORTED (-1), or is either right (0)? */
+/* Must the pair be planned (1), refused with TESELA_E_UNSUPPORTED (-1), or is either right (0)? */
 int expected_support(const bench *b);
 
-/* Plan and run it; true if all is as it must be, else `reason` says what is wrong. *used (may be NULL): the plan's facts,
-   solver ANY if it was refused. */
+/* Plan and run it; true if all is right, else `reason` describes the fault. *used (may be NULL): the plan's facts,
+ * solver ANY if it was refused. */
 bool run_bench(const bench *b, const trial *t, tesela_plan_info *used, char reason[REASON]);
 
-/* After A to B: B to A gives back the bytes of every element. True also if B to A cannot be. */
+/* After A to B: does B to A restore the bytes of every element? True also if B to A is impossible. */
 bool run_round_trip(const bench *b, const trial *t, char reason[REASON]);
 
-/* Many pairs from a seed, each with several trials; on a failure the smallest pair that shows it is printed. */
+/* Many pairs from a seed, each with several trials; a failure prints the smallest pair that shows it. */
 typedef struct sweep {
   uint64_t seed;
   int n_pairs, n_trials;
@@ -103,6 +103,6 @@ typedef struct sweep {
   long refused;
 } sweep;
 
-bool sweep_run(sweep *s); /* false after printing */
+bool sweep_run(sweep *s); /* false after printing a failure */
 
 #endif

@@ -4,8 +4,7 @@
  *
  * A side starts as the list of its dims, outermost first. Operations change the list: another order, tiles (of one or
  * several levels, with joined dims), blocks, sticks, replicas and holes. Then each entry of the list gets a stride:
- * row-major, with gaps, walking back, windows (which dst may not have), and on the source also 0. Shared by tests and
- * fuzzer.
+ * row-major, with gaps, negative, windows (not for dst), and for src also 0. Shared by tests and fuzzer.
  */
 #include "support_relayout.h"
 
@@ -61,7 +60,7 @@ static void move_entry(side *s, int from, int to) {
   insert_entry(s, to, digit, extent, replica);
 }
 
-/* Split entry `at` by t; the low part goes to `to` of the list as it is then. Not if there is no room. */
+/* Split entry `at` by t; the low part becomes entry `to` of the new list. False without room. */
 static bool split_entry(side *s, int at, int64_t t, int to) {
   int32_t low;
   int64_t extent = s->entry[at].extent, high = (extent + t - 1) / t;
@@ -99,7 +98,7 @@ static int64_t draw_factor(side *s) {
   return factor[draw(s->d, sizeof factor / sizeof factor[0])];
 }
 
-/* XLA's: the last dims of the list are split, their low parts go to its end. Then perhaps the packing level (k,1). */
+/* XLA's: the last dims of the list are split, and their low parts appended. Sometimes also the packing level (k,1). */
 static void add_tile(side *s) {
   static const int64_t known[][2] = {{8, 128}, {2, 2},  {4, 8},   {16, 16},
                                      {2, 128}, {1, 64}, {32, 32}, {8, 16}};
@@ -111,7 +110,7 @@ static void add_tile(side *s) {
     for (int i = 0; i < rank; i++)
       if (!split_entry(s, at + i, draw_factor(s), s->n)) return;
   }
-  if (s->n >= 2 && draw(s->d, 3) == 1) { /* (k,1): the 1 appends nothing that can be seen */
+  if (s->n >= 2 && draw(s->d, 3) == 1) { /* (k,1): the 1 appends nothing visible */
     static const int64_t pack[] = {2, 4, 8, 3};
     (void)split_entry(s, s->n - 2, pack[draw(s->d, 4)], s->n);
   }
@@ -130,12 +129,12 @@ static void change_list(side *s) {
   case 3:
     (void)split_entry(s, at, draw_factor(s), s->n);
     break; /* a block */
-  case 4:  /* a stick: the high part moves, too */
+  case 4:  /* a stick: the high part moves too */
     if (split_entry(s, at, draw_factor(s), s->n)) move_entry(s, at, (int)draw(s->d, s->n - 1));
     break;
   case 5:
     (void)split_entry(s, at, draw_factor(s), at + 1);
-    break; /* changes nothing, unless something follows */
+    break; /* no effect, unless something follows */
   case 6:
     if (at + 1 < s->n) join_entries(s, at, 2 + (int)draw(s->d, s->n - at - 1 < 3 ? s->n - at - 1 : 3));
     break;
@@ -158,10 +157,10 @@ static void change_list(side *s) {
   }
 }
 
-/* Strides from the last entry on. */
+/* Strides from the last entry to the first. */
 static int64_t place_entries(side *s, int32_t axis) {
   int64_t stride = 1, offset = 0;
-  bool gaps = draw(s->d, 5) == 1, odd = draw(s->d, 5) == 1; /* odd: 0, windows, walking back */
+  bool gaps = draw(s->d, 5) == 1, odd = draw(s->d, 5) == 1; /* odd: 0, windows, negative */
   if (gaps) stride += draw(s->d, 3);
   for (int i = s->n - 1; i >= 0; i--) {
     int64_t extent = s->entry[i].extent > 0 ? s->entry[i].extent : 1, here = stride;
@@ -194,8 +193,7 @@ static void change_some(side *s, draws *d) {
   for (int left = changes[draw(d, 10)]; left > 0; left--) change_list(s);
 }
 
-/* dst, or with the draws that changed dst's list perhaps a src that is like it up to there. false: it cannot be
-   finished. */
+/* dst; or src, which sometimes starts with the draws that changed dst's list. False if it cannot be finished. */
 static bool draw_side(draws *d, const draws *of_dst, int64_t most, tesela_dtype dtype, int32_t bits,
                       int32_t rank, const int64_t *shape, tesela_layout *out) {
   side s = {.is_dst = !of_dst, .most = most};
@@ -217,7 +215,7 @@ static bool draw_side(draws *d, const draws *of_dst, int64_t most, tesela_dtype 
   *out = s.layout;
   if (tesela_layout_finish(out, NULL) != TESELA_OK) return false;
   if (draw(d, 6) != 1) return true;
-  int64_t extent = out->axis[axis].extent + draw(d, 200); /* room after the elements */
+  int64_t extent = out->axis[axis].extent + draw(d, 200); /* with places after the elements */
   *out = s.layout;
   return tesela_layout_set_axis(out, axis, offset, extent, NULL) == TESELA_OK &&
          tesela_layout_finish(out, NULL) == TESELA_OK;
@@ -265,6 +263,20 @@ static const struct {
     {TESELA_TRANSFORM_CONVERT, TESELA_F32, 32, TESELA_F16, 16},
     {TESELA_TRANSFORM_CONVERT, TESELA_S4, 4, TESELA_S8, 8},
     {TESELA_TRANSFORM_CONVERT, TESELA_S8, 8, TESELA_S4, 4},
+    {TESELA_TRANSFORM_CONVERT, TESELA_F32, 32, TESELA_F64, 64},
+    {TESELA_TRANSFORM_CONVERT, TESELA_F64, 64, TESELA_F32, 32},
+    {TESELA_TRANSFORM_CONVERT, TESELA_S4, 4, TESELA_S4, 8},
+    {TESELA_TRANSFORM_CONVERT, TESELA_S4, 8, TESELA_S4, 4},
+    {TESELA_TRANSFORM_CONVERT, TESELA_U4, 4, TESELA_U4, 8},
+    {TESELA_TRANSFORM_CONVERT, TESELA_U4, 8, TESELA_U4, 4},
+    {TESELA_TRANSFORM_CONVERT, TESELA_S2, 2, TESELA_S2, 8},
+    {TESELA_TRANSFORM_CONVERT, TESELA_S2, 8, TESELA_S2, 2},
+    {TESELA_TRANSFORM_CONVERT, TESELA_U2, 2, TESELA_U2, 8},
+    {TESELA_TRANSFORM_CONVERT, TESELA_U2, 8, TESELA_U2, 2},
+    {TESELA_TRANSFORM_CONVERT, TESELA_S1, 1, TESELA_S1, 8},
+    {TESELA_TRANSFORM_CONVERT, TESELA_S1, 8, TESELA_S1, 1},
+    {TESELA_TRANSFORM_CONVERT, TESELA_U1, 1, TESELA_U1, 8},
+    {TESELA_TRANSFORM_CONVERT, TESELA_U1, 8, TESELA_U1, 1},
     {TESELA_TRANSFORM_CONVERT, TESELA_PRED, 1, TESELA_PRED, 8},
     {TESELA_TRANSFORM_CONVERT, TESELA_PRED, 8, TESELA_PRED, 1},
     {TESELA_TRANSFORM_CONVERT, TESELA_PRED, 32, TESELA_PRED, 8},
@@ -325,7 +337,7 @@ void draw_pair(draws *d, int64_t most, bool transforms, pair *out) {
   draws of_dst = *d;
   if (!draw_side(d, NULL, places, dst, dst_bits, rank, shape, &out->dst) ||
       !draw_side(d, &of_dst, places, src, src_bits, rank, shape, &out->src))
-    abort(); /* the drawing is wrong */
+    abort(); /* a fault in the drawing */
   out->fill = fills[draw(d, 3)];
   for (int i = 0; i < 16; i++) out->fill_value[i] = (uint8_t)(0xa1 + 7 * i);
 }

@@ -2,9 +2,9 @@
 /*
  * support_relayout_run.c - run one pair in one way between guard pages, and compare every byte with the oracle.
  *
- * Each buffer lies in a region with untouchable pages before and after it, at its very end or at its start. What a
- * copy touches outside is a SIGSEGV. With one thread that is a failure like any other; with several the handler prints
- * the pair and lets the process die as it would have. Without POSIX signals it dies at once.
+ * Each buffer is in a region between inaccessible pages, at its end or near its start, so an access outside is a
+ * SIGSEGV. With one thread that is an ordinary failure; with several the handler prints the pair and lets the process
+ * die of the signal. Without POSIX signals it dies without a message.
  */
 #include "support_pages.h"
 #include "support_relayout.h"
@@ -19,7 +19,7 @@ enum { REGION = 40 << 20, CANARY = 64, CANARY_BYTE = 0xc5 };
 
 #define WRONG(...) (snprintf(reason, REASON, __VA_ARGS__), false)
 
-/* ---- what runs now, for the handler -------------------------------------------------------------------- */
+/* ---- the current run, for the handler ------------------------------------------------------------------ */
 
 #ifdef SIGNALS
 static const bench *running_bench;
@@ -65,7 +65,7 @@ static unsigned char *region_of(int which) {
   return regions[which] = pages_new(REGION).data;
 }
 
-/* Where a buffer of `bytes` lies in its region, with canaries around it as far as the region goes. */
+/* Place a buffer of `bytes` in its region, with canaries around it as far as the region extends. */
 static unsigned char *lay_out(int which, int64_t bytes, const trial *t, const unsigned char *content) {
   unsigned char *region = region_of(which);
   int64_t from = t->at_end ? REGION - bytes : which == 0 ? t->dst_shift : t->src_shift;
@@ -87,9 +87,9 @@ static bool canaries_live(int which, const unsigned char *buffer, int64_t bytes)
   return true;
 }
 
-/* ---- what is expected ---------------------------------------------------------------------------------- */
+/* ---- expected values ----------------------------------------------------------------------------------- */
 
-/* Random bytes in which zeros, ones, and special values of the floats are not rare. */
+/* Random bytes with frequent zeros, ones, and special values of the floats. */
 static void fill_random(unsigned char *bytes, int64_t n, uint64_t seed, bool special) {
   static const uint32_t specials[] = {0x7f800000, 0xff800001, 0x7fc00000, 0x477ff000, 0x477fefff, 0x38800001,
                                       0x00000001, 0x80000000, 0x3f808000, 0x3f818000, 0x7f7fffff, 0x33000000,
@@ -107,7 +107,7 @@ static int64_t written_end(const bench *b) {
   return b->p.fill == TESELA_FILL_LEAVE ? b->dst.end : b->dst.end_padded;
 }
 
-/* All places of an element of src hold the same. */
+/* Give all places of an element of src the same value. */
 static void make_copies_equal(bench *b) {
   unsigned char x[16];
   if (b->src.n_copies > 1 && b->src.collide) memset(b->data, 0xff, (size_t)b->src_bytes);
@@ -174,7 +174,7 @@ static bool check_info(const bench *b, const trial *t, const tesela_plan_info *i
   if (info->bytes_read != bytes_read)
     return WRONG("info.bytes_read is %" PRId64 ", not %" PRId64, info->bytes_read, bytes_read);
   bool may_be_less =
-      dst->n_swizzles > 0; /* where a swizzled layout ends is not known without a look at each place */
+      dst->n_swizzles > 0; /* finding the end of a swizzled layout takes a look at each place */
   if (may_be_less ? info->bytes_written > bytes_written : info->bytes_written != bytes_written)
     return WRONG("info.bytes_written is %" PRId64 ", not %" PRId64, info->bytes_written, bytes_written);
   if (info->dst_bytes < b->dst_bytes || info->dst_bytes > relayout_bytes(dst->axis[0].extent, dst->bits) ||
@@ -215,7 +215,7 @@ static bool check_texts(const tesela_plan *plan, char reason[REASON]) {
 
 /* ---- the run ------------------------------------------------------------------------------------------- */
 
-/* Runs the chunks backwards; counts them. */
+/* Runs the chunks in reverse order and counts the calls. */
 typedef struct backwards {
   int32_t calls;
 } backwards;
@@ -226,7 +226,7 @@ static void run_backwards(void *user, int32_t n, void (*chunk)(void *data, int32
   for (int32_t i = n - 1; i >= 0; i--) chunk(data, i);
 }
 
-/* Where arithmetic may make any NaN, take the one that came. */
+/* If arithmetic may make any NaN, accept the one that was made. */
 static void accept_nans(const bench *b, const unsigned char *got, unsigned char *expected) {
   unsigned char x[16], y[16];
   for (int64_t i = 0; i < b->dst.n_elements * b->dst.n_copies; i++) {
@@ -254,7 +254,7 @@ static bool check_image(const bench *b, const unsigned char *got, char reason[RE
                kind, at, place, got[at], b->expected[at], b->before[at], n_wrong, b->dst_bytes);
 }
 
-/* false: it touched what it must not. */
+/* False if it touched memory outside its buffers. */
 static bool run_guarded(const tesela_plan *plan, bool one_thread, void *dst, const void *src,
                         const tesela_run_options *how, tesela_status *status, tesela_error *err) {
 #ifdef SIGNALS
@@ -328,7 +328,7 @@ bool run_bench(const bench *b, const trial *t, tesela_plan_info *used, char reas
   return ok;
 }
 
-/* Every place of src holds the element again. */
+/* Does every place of src hold its element again? */
 static bool check_back(const bench *b, const unsigned char *again, char reason[REASON]) {
   unsigned char x[16], y[16];
   for (int64_t i = 0; i < b->src.n_elements * b->src.n_copies; i++) {

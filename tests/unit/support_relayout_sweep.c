@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_relayout_sweep.c - many random pairs, each run in several ways; a failure is made small and printed.
+ * support_relayout_sweep.c - many random pairs, each run in several ways; a failure is minimized and printed.
  *
- * A pair is a function of some bytes. Making it small is making the bytes small, as long as the same trial still fails
- * for the same kind of reason.
+ * A pair is a function of some bytes. Minimizing it makes the bytes smaller, as long as the same trial still fails for
+ * the same kind of reason.
  */
 #include "support_relayout.h"
 #include "support_seed.h"
@@ -26,7 +26,7 @@ void draw_trial(uint64_t *state, trial *out) {
   out->executor = mixed(state) % 4 == 0;
 }
 
-/* ---- making small -------------------------------------------------------------------------------------- */
+/* ---- minimizing ---------------------------------------------------------------------------------------- */
 
 typedef struct failure {
   uint8_t bytes[DRAW_BYTES];
@@ -35,7 +35,7 @@ typedef struct failure {
   char reason[REASON];
 } failure;
 
-/* Does the pair of these bytes fail for a reason that begins like the first one? */
+/* Does the pair of these bytes fail for a reason with the same beginning? */
 static bool fails(const sweep *s, const failure *f, const trial *t, pair *p, char reason[REASON]) {
   draws d = {f->bytes, DRAW_BYTES, 0};
   bench b;
@@ -98,7 +98,7 @@ static void report(const sweep *s, failure *f) {
 
 /* ---- the sweep ----------------------------------------------------------------------------------------- */
 
-/* One pair; `seed` says all of it. */
+/* One pair, determined by `seed`. */
 static bool sweep_pair(sweep *s, uint64_t seed) {
   failure f = {.seed = seed};
   uint64_t state = seed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_relayout_text.c - layouts as texts of digits, both ways; see support_relayout.h.
+ * support_relayout_text.c - layouts to and from texts of digits; see support_relayout.h.
  */
 #include <stdarg.h>
 
@@ -87,7 +87,7 @@ typedef struct token {
   int32_t digit;
 } token;
 
-/* A number after `mark`, if that comes next. */
+/* A number after `mark`, if the text continues with it. */
 static bool read_after(const char **at, char mark, int64_t *x) {
   char *end;
   if (**at != mark) return false;
@@ -117,12 +117,12 @@ static bool read_token(const char **at, token *t) {
   return **at == ' ' || **at == '\0';
 }
 
-/* The part of dim `t->source` that a token names. Its low rest is *rest, which goes to the next smaller step. */
+/* Split the digit of a token off its dim. *rest is the low rest, for the next smaller step. */
 static bool cut(tesela_layout *layout, token *t, int32_t *rest) {
   t->digit = *rest;
   if (t->step > 1 && tesela_layout_split(layout, t->digit, t->step, rest, NULL) != TESELA_OK) return false;
   if (!t->has_extent || t->extent <= layout->digit[t->digit].extent) return true;
-  int32_t nothing = t->digit; /* more padding than the splits give by themselves */
+  int32_t nothing = t->digit; /* more padding than the splits imply */
   return tesela_layout_split(layout, nothing, t->extent, &t->digit, NULL) == TESELA_OK &&
          tesela_layout_place(layout, nothing, 0, 0, NULL) == TESELA_OK;
 }
@@ -139,7 +139,7 @@ static bool cut_dim(tesela_layout *layout, int32_t dim, token *tokens, int n) {
     if (largest->step == 1) return true;
   }
   return tesela_layout_place(layout, rest, 0, 0, NULL) ==
-         TESELA_OK; /* not named: broadcast, or of extent 1 */
+         TESELA_OK; /* without a token: broadcast, or of extent 1 */
 }
 
 static bool place_tokens(tesela_layout *layout, token *tokens, int n) {

@@ -56,7 +56,7 @@ tesela_report *report_of(const char *text, size_t length, size_t chunk,
   OK(tesela_report_create(&report, options, NULL, &e_));
   for (size_t at = 0; at < length; at += chunk ? chunk : length) {
     size_t n = chunk && chunk < length - at ? chunk : length - at;
-    char *copy = malloc(n); /* of just its size, so that tools see a read beyond it */
+    char *copy = malloc(n); /* of exact size, so that tools detect a read after it */
     assert_non_null(copy);
     memcpy(copy, text + at, n);
     OK(tesela_report_feed(report, copy, n, &e_));
@@ -82,7 +82,7 @@ const tesela_report_note *note_of(const tesela_report *report, tesela_report_not
   return NULL;
 }
 
-/* ---- everything as text -------------------------------------------------------------------------------- */
+/* ---- all answers as text ------------------------------------------------------------------------------- */
 
 typedef struct dump {
   char *text;
@@ -93,7 +93,7 @@ static void put(dump *d, const char *format, ...) TESELA_PRINTF(2, 3);
 
 static void put(dump *d, const char *format, ...) {
   for (;;) {
-    char nothing[1]; /* for a text of no room */
+    char nothing[1]; /* for a text without room */
     va_list args;
     va_start(args, format);
     int n = vsnprintf(d->text ? d->text + d->length : nothing, d->capacity - d->length, format, args);

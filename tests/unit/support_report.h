@@ -7,20 +7,20 @@
 
 #include "support_xla.h"
 
-/* The finished report of a text, fed in chunks of `chunk` bytes (0: at once). */
+/* The finished report of a text, fed in chunks of `chunk` bytes (0: in one chunk). */
 tesela_report *report_of(const char *text, size_t length, size_t chunk, const tesela_report_options *options);
-/* Of a text that ends in NUL. */
+/* Of a NUL-terminated text. */
 tesela_report *report_text(const char *text);
 
-/* Everything a report answers, as one text to compare; to be freed. */
+/* All answers of a report as one text to compare; the caller frees it. */
 char *report_dump(const tesela_report *report);
 
-/* The first row by waste; the test fails without one. */
+/* The first row by waste; fails the test without one. */
 const tesela_report_array *first_row(const tesela_report *report);
 /* The note of a kind, or NULL. */
 const tesela_report_note *note_of(const tesela_report *report, tesela_report_note_kind kind);
 
-/* A text of many kinds of lines: a memory report, HLO text with loops, a log. */
+/* A text with many kinds of lines: a memory report, HLO text with loops, a log. */
 extern const char mixed_text[];
 
 #endif

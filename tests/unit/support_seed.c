@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__has_feature) /* clang's way to say it */
+#if defined(__has_feature) /* clang's spelling */
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
 #define SANITIZED 1
 #endif
@@ -21,7 +21,7 @@
 #define SANITIZED 1
 #endif
 
-/* Decimal or hexadecimal and nothing else: strtoull alone takes blanks, signs, octal numbers and text after the number. */
+/* Decimal or hexadecimal only: strtoull also accepts blanks, signs, octal numbers and trailing text. */
 static bool seed_of(const char *text, uint64_t *seed) {
   const bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
   const char *digits = hex ? text + 2 : text;
@@ -58,7 +58,7 @@ bool slow_run(void) {
   return true;
 #else
   if (getenv("TESELA_SLOW")) return true;     /* emulated */
-  const char *preload = getenv("LD_PRELOAD"); /* that is how valgrind comes in */
+  const char *preload = getenv("LD_PRELOAD"); /* valgrind preloads a library */
   return preload && strstr(preload, "vgpreload");
 #endif
 }

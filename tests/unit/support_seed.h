@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_seed.h - where a random test begins, and how far it goes. It begins at the number that the environment gives as
- * TESELA_SEED, or at a fixed one.
+ * support_seed.h - the first seed of random tests, and how long they run. The seed is TESELA_SEED, or fixed.
  *
- * Never at the clock: the result of a run of the tests depends on the source alone. `make soak` gives other numbers.
+ * Never the clock: the result of a run of the tests depends on the source alone. `make soak` sets other seeds.
  */
 #ifndef TESELA_TESTS_SUPPORT_SEED_H
 #define TESELA_TESTS_SUPPORT_SEED_H
@@ -11,14 +10,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* TESELA_SEED, decimal or 0x.., or the fallback; printed, so that a run that fails names it. Any other text
- * ends the program with a message and a status that is not 0. */
+/* TESELA_SEED, decimal or 0x.., or the fallback; printed, so a failing run shows it. Any other text ends the program
+ * with a message and a nonzero status. */
 uint64_t test_seed(uint64_t fallback);
 
 /* The same with the fallback of most tests. */
 uint64_t first_seed(void);
 
-/* Is this a slow build or run (sanitizers, valgrind, TESELA_SLOW set), in which loops are cut down? */
+/* Is this a slow build or run (sanitizers, valgrind, TESELA_SLOW set), in which loops are shortened? */
 bool slow_run(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_tile_known.h - tiles whose places are known by definition, and what each tile must be.
+ * support_tile_known.h - tiles whose places are known by definition, and assertions for every tile.
  */
 #ifndef TESELA_TESTS_SUPPORT_TILE_KNOWN_H
 #define TESELA_TESTS_SUPPORT_TILE_KNOWN_H
@@ -26,7 +26,7 @@ typedef struct known {
   int64_t n, place[MOST], plain[MOST];
 } known;
 
-/* Of a test that goes through a family. */
+/* The counts of a test over a family. */
 typedef struct count {
   int64_t done, refused, every, seen;
 } count;
@@ -35,7 +35,7 @@ const char *tile_text(const tesela_tile_memory *t);
 void tile_know(known *k, const tile_words *w);
 int64_t tile_number(const tesela_tile_memory *t, const int64_t *index);
 
-/* The result's modes are reduced, its size holds its places, and the library reads them as the definition does. */
+/* Assert that the modes are reduced, the size covers all places, and the library's places are right. */
 void tile_check_form(const tesela_tile_memory *t);
 
 #endif

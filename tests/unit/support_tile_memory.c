@@ -24,7 +24,7 @@ static int64_t place_by_modes(int32_t rank, const int64_t *shape, const int64_t 
   int64_t place = offset;
   int32_t m = 0;
   for (int32_t d = 0; d < rank; d++) {
-    int64_t inside = shape[d]; /* elements of the dim in one step of the mode */
+    int64_t inside = shape[d]; /* elements of the dim per step of the mode */
     while (inside > 1) {
       inside /= modes[m];
       place += index[d] / inside % modes[m] * strides[m];
@@ -77,13 +77,13 @@ bool oracle_tile_sayable(const int64_t *table, int64_t step, int64_t n) {
   return false;
 }
 
-/* ---- families ------------------------------------------------------------------------------------------------------- */
+/* ---- families ---------------------------------------------------------------------------------------------------- */
 
 static const tesela_tile_swizzle swizzles[] = {{0, 0, 0}, {0, 1, 1}, {0, 1, 3},  {1, 2, 2},
                                                {0, 2, 3}, {3, 1, 1}, {0, 2, -2}, {1, 1, -3}};
 
-/* Strides of one kind: 0 first mode slowest, 1 last mode slowest, 2 odd modes slower, 3 padded by 1, 4 one stride of 0,
- * 5 overlapping windows, 6 shuffled. */
+/* Strides of a kind: 0 first mode slowest, 1 last mode slowest, 2 odd modes slower, 3 padded by 1, 4 one stride of 0, 5
+ * overlapping windows, 6 shuffled. */
 static void give_strides(tile_words *w, int kind) {
   int32_t order[16], n = w->n_modes;
   int64_t stride = 1;
@@ -113,7 +113,7 @@ static void visit_swizzles(tile_words *w, oracle_tile_visit *visit, void *user) 
   }
 }
 
-/* Modes of dims d, d+1, ..: `left` of dim d is to be taken apart. */
+/* Modes of dims d, d+1, ..: the rest of dim d is `left`. */
 static void visit_modes(tile_words *w, int32_t d, int64_t left, oracle_tile_visit *visit, void *user) {
   if (d == w->rank) {
     visit_swizzles(w, visit, user);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_tile_rows.h - tiles in memory written out by hand, and calls that are refused.
+ * support_tile_rows.h - tiles in memory written by hand, and refused calls.
  */
 #ifndef TESELA_TESTS_SUPPORT_TILE_ROWS_H
 #define TESELA_TESTS_SUPPORT_TILE_ROWS_H
@@ -24,7 +24,8 @@
     if ((call) != TESELA_OK) fail_msg("%s: %s", #call, e_.message); \
   } while (0)
 
-/* The call is refused so, says why, leaves its output (`none`) alone, and does the same without an error to fill. */
+/* The call is refused with this status and reason and a message, leaves its output (`none`) unchanged, and behaves so
+ * without an error, too. */
 #define REFUSED(call, wanted, why)                                                                    \
   do {                                                                                                \
     tesela_error e_ = {.message = ""}, *e = &e_;                                                      \

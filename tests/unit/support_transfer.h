@@ -29,7 +29,7 @@ tesela_device_host transfer_host(tesela_dtype dtype, int32_t bits, tesela_dtype 
 void transfer_layout(tesela_device_layout *layout, const tesela_device_host *host, const int32_t *order,
                      int32_t n);
 
-/* Rows on device blocks of their own: f16[6,100] is 2 x 6 x 64 places. */
+/* Rows in separate device blocks: f16[6,100] is 2 x 6 x 64 places. */
 tesela_device_layout transfer_rows(tesela_dtype dtype, int32_t bits, tesela_dtype device, int32_t device_bits,
                                    int64_t rows, int64_t columns);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_xla.h - shapes from texts and from oracle arrays, for the unit tests of XLA's meaning.
+ * support_xla.h - shapes from texts and from oracle arrays, for the unit tests of XLA shapes.
  */
 #ifndef UNIT_SUPPORT_XLA_H
 #define UNIT_SUPPORT_XLA_H
@@ -26,7 +26,7 @@
     if ((call) != TESELA_OK) fail_msg("%s: %s", #call, e_.message); \
   } while (0)
 
-/* A number that a row or a random case says, with its name. */
+/* A number expected by a row or a random case, with its name. */
 #define AGREE(name, got, want)                                                                      \
   do {                                                                                              \
     if ((int64_t)(got) != (int64_t)(want))                                                          \
@@ -35,14 +35,14 @@
 
 enum { TEXT = 512 };
 
-/* The shape of a text; the test fails without one. */
+/* The shape of a text; fails the test for an invalid text. */
 tesela_xla_shape shape_of(const char *text);
 /* Its canonical text. */
 void text_of(const tesela_xla_shape *shape, char text[TEXT]);
-/* Test fails unless the shape prints so. */
+/* Fails the test unless the shape prints as `want`. */
 void check_text(const char *name, const tesela_xla_shape *shape, const char *want);
 
-/* The shape of an oracle array; nothing is read or printed on the way. */
+/* The shape of an oracle array, made without reading or printing. */
 tesela_xla_shape shape_of_array(const struct oracle_array *array, const char *type);
 
 #endif

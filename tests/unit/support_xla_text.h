@@ -9,7 +9,7 @@
 
 enum { LONG = 4096 };
 
-/* The text in memory of exactly its size, so that ASan and valgrind see a read past its end. */
+/* The text in memory of exactly its size, so that ASan and valgrind detect a read past its end. */
 char *xla_text_exact(const char *text, size_t length);
 tesela_status xla_text_read(const char *text, size_t length, int32_t flags, tesela_xla_shape *shape,
                             tesela_xla_repairs *repairs, tesela_error *err);

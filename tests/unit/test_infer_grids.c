@@ -109,7 +109,7 @@ static void the_search_ends_at_its_limit(void **state) {
   tesela_buffer buffer = {table, sizeof table, 0};
   tesela_writer to = tesela_buffer_writer(&buffer);
   assert_int_equal(tesela_kernel_program_print(program, &to, NULL), TESELA_OK);
-  assert_non_null(strstr(table, "  tried 256 choices of warps, each with a conflict; more are left\n"));
+  assert_non_null(strstr(table, "  tried 256 choices of warps, each with a conflict; more remain untried\n"));
   tesela_kernel_program_destroy(program);
 }
 

@@ -80,13 +80,13 @@ static const struct {
     {T "register x: f32[32] = $spatial(32, 1)\n", TESELA_E_INVALID,
      "line 2: the layout has rank 2, but x has 1"},
     {T "register x: f32[8] = $spatial(8)\n", TESELA_E_INVALID,
-     "line 2: the layout has 8 threads, but the program 32: if all hold copies, write replicated(1, "
+     "line 2: the layout has 8 threads, but the program has 32: if all hold copies, write replicated(1, "
      "num_workers=4) * (...)"},
     {T "register x: f32[8] = $local(8)\n", TESELA_E_INVALID,
-     "line 2: the layout has 1 thread, but the program 32: if all hold copies, write replicated(1, "
+     "line 2: the layout has 1 thread, but the program has 32: if all hold copies, write replicated(1, "
      "num_workers=32) * (...)"},
     {T "register x: f32[64] = $spatial(64)\n", TESELA_E_INVALID,
-     "line 2: the layout has 64 threads, but the program 32"},
+     "line 2: the layout has 64 threads, but the program has 32"},
     {T "register x: f32[32] = $shared_row_major(32)\n", TESELA_E_MISMATCH, NULL},
     {T "shared x: f32[32] = $spatial(32)\n", TESELA_E_MISMATCH, NULL},
     {T "shared x: f32[32] = $global_row_major(32)\n", TESELA_E_INVALID,

@@ -143,6 +143,38 @@ static void expect_integer(unsigned char *dst, int64_t dst_bits, const unsigned 
   put(dst, e, dst_bits, value);
 }
 
+/* The f32 nearest to a double: of the two around it, found by bisection among the codes, which count sizes upwards. The code
+   of infinity stands for 2^128 here. Exact: a double holds the sum of two neighbours. */
+static uint32_t nearest_f32(double x) {
+  uint32_t sign = signbit(x) ? 0x80000000u : 0, low = 0, high = 0x7f800000, middle;
+  if (isnan(x)) return 0x7fc00000;
+  x = fabs(x);
+  if (x >= 0x1p128) return sign | high;
+  for (float size; high - low > 1;) {
+    middle = low + (high - low) / 2;
+    memcpy(&size, &middle, 4);
+    if ((double)size <= x)
+      low = middle;
+    else
+      high = middle;
+  }
+  float a, b;
+  memcpy(&a, &low, 4), memcpy(&b, &high, 4);
+  double sum = (double)a + (high == 0x7f800000 ? 0x1p128 : (double)b);
+  return sign | (2 * x > sum || (2 * x == sum && low % 2) ? high : low);
+}
+
+/* The f64 of an f32, by its parts. */
+static uint64_t f64_of_f32(uint32_t code) {
+  int exponent = (int)(code >> 23 & 255);
+  uint32_t fraction = code & 0x7fffff;
+  double size = exponent ? ldexp(1 + fraction * 0x1p-23, exponent - 127) : ldexp(fraction, -149);
+  uint64_t bits, sign = (uint64_t)(code >> 31) << 63;
+  if (exponent == 255) return sign | (fraction ? 0x7ff8000000000000 : 0x7ff0000000000000);
+  memcpy(&bits, &size, 8);
+  return sign | bits;
+}
+
 /* Between the number types of hosts and devices; false: another conversion. */
 static bool expect_number(int32_t conversion, unsigned char *dst, const unsigned char *src, int64_t e) {
   uint64_t x;
@@ -173,6 +205,27 @@ static bool expect_number(int32_t conversion, unsigned char *dst, const unsigned
     put(dst, e, 8, !(value == 0));
     return true;
   }
+  case TESELA__F64_TO_F32: {
+    double value;
+    memcpy(&value, src + e * 8, 8);
+    put(dst, e, 32, nearest_f32(value));
+    return true;
+  }
+  case TESELA__F32_TO_F64:
+    put(dst, e, 64, f64_of_f32((uint32_t)get(src, e, 32)));
+    return true;
+#define NARROW(symbol, from, to, has_sign)           \
+  case TESELA__##symbol:                             \
+    expect_integer(dst, to, src, from, has_sign, e); \
+    return true;
+    NARROW(LOW_8_TO_4, 8, 4, false)
+    NARROW(LOW_8_TO_2, 8, 2, false)
+    NARROW(LOW_8_TO_1, 8, 1, false)
+    NARROW(U4_TO_8, 4, 8, false)
+    NARROW(U2_TO_8, 2, 8, false)
+    NARROW(S2_TO_8, 2, 8, true)
+    NARROW(S1_TO_8, 1, 8, true)
+#undef NARROW
 #define INTEGER(from, to, has_sign, letter)          \
   case TESELA__##letter##from##_TO_##letter##to:     \
     expect_integer(dst, to, src, from, has_sign, e); \
@@ -297,6 +350,15 @@ static void draw_values(int32_t conversion, int64_t from, int64_t n) {
       double x = ldexp((double)(int64_t)next(), (int)below(200) - 160);
       float pair[2] = {(float)x, (float)ldexp((double)(int64_t)next(), (int)below(100) - 160)};
       memcpy(src + e * 8, conversion == TESELA__SPLIT_F64 ? (void *)&x : (void *)pair, 8);
+    } else if (conversion ==
+               TESELA__F64_TO_F32) { /* what an f32 holds, and more; some are halves between two */
+      double x = ldexp((double)(int64_t)next(), (int)below(300) - 200);
+      uint64_t code;
+      memcpy(&code, &x, 8);
+      if (below(2)) code = (code & ~(uint64_t)0x1fffffff) | (below(2) ? 0x10000000 : 0);
+      memcpy(src + e * 8, &code, 8);
+    } else if (conversion == TESELA__F32_TO_F64) { /* no NaN: its low bits differ by CPU */
+      if ((get(src, e, 32) & 0x7fffffff) > 0x7f800000) put(src, e, 32, 0x7f800000);
     } else if ((conversion == TESELA__PRED8_TO_1 || conversion == TESELA__PRED8_TO_32) && below(2)) {
       src[e] = 0;
     } else if (conversion == TESELA__F32_TO_PRED8 && below(2)) {
@@ -379,6 +441,19 @@ static const struct {
     {"2^32 - 2 in more bits", TESELA__U32_TO_U64, 0xfffffffe, 0xfffffffe},
     {"-128 in more bits", TESELA__S8_TO_S32, 0x80, 0xffffff80},
     {"128 in more bits", TESELA__U8_TO_U32, 0x80, 0x80},
+    {"1 + 2^-24 is a tie and goes to 1", TESELA__F64_TO_F32, 0x3ff0000010000000, 0x3f800000},
+    {"2^128 - 2^103 is infinite in f32", TESELA__F64_TO_F32, 0x47effffff0000000, 0x7f800000},
+    {"-2^-150 is a tie and goes to -0", TESELA__F64_TO_F32, 0xb690000000000000, 0x80000000},
+    {"a NaN stays one in f32", TESELA__F64_TO_F32, 0x7ff8000000000000, 0x7fc00000},
+    {"a NaN stays one in f64", TESELA__F32_TO_F64, 0x7fc00000, 0x7ff8000000000000},
+    {"the smallest f32 is 2^-149", TESELA__F32_TO_F64, 0x00000001, 0x36a0000000000000},
+    {"-1 as nibble", TESELA__LOW_8_TO_4, 0xff, 0xf},
+    {"the low bits of 14", TESELA__LOW_8_TO_2, 14, 2},
+    {"the low bit of 14", TESELA__LOW_8_TO_1, 14, 0},
+    {"15 stays 15", TESELA__U4_TO_8, 15, 15},
+    {"3 stays 3", TESELA__U2_TO_8, 3, 3},
+    {"3 with a sign is -1", TESELA__S2_TO_8, 3, 0xff},
+    {"1 with a sign is -1", TESELA__S1_TO_8, 1, 0xff},
     {"1 has no rest", TESELA__SPLIT_F64, 0x3ff0000000000000, 0x000000003f800000},
     {"1 + 2^-30 is 1 and 2^-30", TESELA__SPLIT_F64, 0x3ff0000000400000, 0x308000003f800000},
     {"1 + 2^-24 + 2^-50 is 1 + 2^-23 and -2^-24", TESELA__SPLIT_F64, 0x3ff0000010000004, 0xb38000003f800001},

@@ -37,6 +37,15 @@ static void test_figure(void **state) {
   assert_null(tesela_program_shape(&program, -1, &rank));
 }
 
+static void test_unknown_kind(void **state) {
+  (void)state;
+  static const int64_t pad[] = {1, 1, 1, 1};
+  tesela_program program = figure();
+  assert_int_equal(tesela_program_add(&program, (tesela_step_kind)-1, 0, 4, pad, NULL), TESELA_E_RANGE);
+  assert_int_equal(tesela_program_add(&program, (tesela_step_kind)99, 0, 4, pad, NULL), TESELA_E_RANGE);
+  assert_int_equal(program.n_steps, figure().n_steps);
+}
+
 static void test_run(void **state) {
   (void)state;
   tesela_program program = figure();
@@ -153,8 +162,9 @@ static void test_corners(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_figure), cmocka_unit_test(test_run),    cmocka_unit_test(test_print),
-      cmocka_unit_test(test_add),    cmocka_unit_test(test_limits), cmocka_unit_test(test_corners),
+      cmocka_unit_test(test_figure),  cmocka_unit_test(test_unknown_kind), cmocka_unit_test(test_run),
+      cmocka_unit_test(test_print),   cmocka_unit_test(test_add),          cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_corners),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,6 +53,17 @@ static void layout_modes_are_words_or_layouts(void **state) {
   }
 }
 
+static void an_unknown_mode_is_refused(void **state) {
+  (void)state;
+  char text[8];
+  tesela_buffer buffer = {text, sizeof text, 0};
+  tesela_writer to = tesela_buffer_writer(&buffer);
+  for (int kind = -1; kind <= 99; kind += 100) {
+    const tesela_xla_layout_mode mode = {.kind = (tesela_xla_mode_kind)kind};
+    assert_int_equal(tesela_xla_print_layout_mode(&mode, &to, &e_), TESELA_E_RANGE);
+  }
+}
+
 /* ---- JAX ---- */
 
 static const struct {
@@ -300,15 +311,11 @@ static void split_configs_are_added(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(layout_modes_are_words_or_layouts),
-      cmocka_unit_test(jax_layouts_are_read_and_printed),
-      cmocka_unit_test(wrong_jax_layouts_are_refused),
-      cmocka_unit_test(what_others_cannot_say_is_named),
-      cmocka_unit_test(pjrt_arrays_are_flat),
-      cmocka_unit_test(dense_strides_say_an_order),
-      cmocka_unit_test(strides_and_order_agree),
-      cmocka_unit_test(any_strides_are_a_relation),
-      cmocka_unit_test(split_configs_are_added),
+      cmocka_unit_test(layout_modes_are_words_or_layouts), cmocka_unit_test(an_unknown_mode_is_refused),
+      cmocka_unit_test(jax_layouts_are_read_and_printed),  cmocka_unit_test(wrong_jax_layouts_are_refused),
+      cmocka_unit_test(what_others_cannot_say_is_named),   cmocka_unit_test(pjrt_arrays_are_flat),
+      cmocka_unit_test(dense_strides_say_an_order),        cmocka_unit_test(strides_and_order_agree),
+      cmocka_unit_test(any_strides_are_a_relation),        cmocka_unit_test(split_configs_are_added),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

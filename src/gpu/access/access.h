@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access.h - what the files of tile accesses share: a register tile over a tile in memory, digit by digit.
+ * access.h - declarations that the files of tile accesses share: a register tile over a tile in memory, digit by digit.
  *
- * In most tiles the modes of registers and memory have a common refinement: each digit of a thread id or a local id moves the
- * place by a fixed number of elements, whatever the other digits are, and
+ * In most tiles the modes of registers and memory have a common refinement: each digit of a thread id or a local id
+ * moves the place by a fixed number of elements, independent of the other digits, and
  *
  *   place(thread, local) = swizzle(P[thread] + Q[local])
  *
  *   local(2,1).spatial(8,4).local(1,4) over 16x16 row-major: thread digits, fastest first, (4, 4) (8, 16); local digits
  *   (4, 1) (2, 128). Thread 5 at local id 6: 1*4 + 1*16 + 2*1 + 1*128.
  *
- * A dim whose modes do not refine each other (2x3 over 3x2) is *rough* above the largest cut that both allow: there the digits
- * give an index, which the modes of the memory split for every register.
+ * A dim whose modes do not refine each other (2x3 over 3x2) is *rough* above the largest cut that both allow: there the
+ * digits give an index, which the modes of the memory split for every register.
  *
  * Places are sums in a checked tile: they stay below memory->size and need no further checks.
  */
@@ -67,8 +67,8 @@ typedef struct tesela__access {
   int64_t mode_end[TESELA__ACCESS_MODES]; /* indices of the dim below the end of the mode */
 } tesela__access;
 
-/* The state of a walk over thread or local ids: the parts of the place, and of the index along each rough dim, that they
- * contribute. */
+/* The state of a walk over thread or local ids: the parts of the place, and of the index along each rough dim, that
+ * they contribute. */
 typedef struct tesela__access_walk {
   const tesela__access_digits *digits;
   int64_t place;
@@ -83,8 +83,8 @@ typedef struct tesela__access_lanes {
   int64_t part[TESELA_ACCESS_WARP][TESELA__ACCESS_ROUGH];
 } tesela__access_lanes;
 
-/* The vectors of a phase and the banks. A bank delivers `1 << shift` bytes, in `deliveries` wavefronts; vectors that are wider
- * than a bank and aligned to their own width count as those of one wide bank. */
+/* The vectors of a phase and the banks. A bank delivers `1 << shift` bytes, in `deliveries` wavefronts; vectors that
+ * are wider than a bank and aligned to their own width count as those of one wide bank. */
 typedef struct tesela__access_phase {
   int32_t lanes;      /* threads of a phase */
   int32_t shift;      /* log2 of the bytes of a bank */
@@ -97,7 +97,7 @@ typedef struct tesela__access_phase {
 tesela_status tesela__access_machine(const tesela_access_machine *machine, tesela_access_machine *full,
                                      tesela_error *err);
 
-/* Lay registers over memory. TESELA_E_RANGE (bits), TESELA_E_MISMATCH, TESELA_E_LIMIT, TESELA_E_OVERFLOW (bits of memory). */
+/* Lay registers over memory. TESELA_E_RANGE for bits, _MISMATCH, _LIMIT, _OVERFLOW for the bits of memory. */
 tesela_status tesela__access_make(tesela__access *access, const tesela_register *registers,
                                   const tesela_tile_memory *memory, int32_t bits,
                                   const tesela_access_machine *full, tesela_error *err);
@@ -156,19 +156,19 @@ int64_t tesela__access_widest(const tesela__access *access);
 tesela_status tesela__access_choose(const tesela__access *access, int64_t asked, int64_t *vector,
                                     tesela_error *err);
 
-/* Is the access possible with vectors of some width? The answer of tesela_access_cost_of with vector 0 on NVIDIA's machine,
- * without counting; *vector receives the widest. Elements of whole bytes can be moved one at a time, so for them
- * TESELA_ACCESS_LIMIT does not apply (*vector is 1 beyond it). */
+/* Is the access possible with vectors of some width? The answer of tesela_access_cost_of with vector 0 on NVIDIA's
+ * machine, without counting; *vector receives the widest. Elements of whole bytes can be moved one at a time, so for
+ * them TESELA_ACCESS_LIMIT does not apply (*vector is 1 beyond it). */
 tesela_status tesela__access_possible(const tesela_register *registers, const tesela_tile_memory *memory,
                                       int32_t bits, int64_t *vector, tesela_error *err);
 
 /* ---- phases (access_phase.c) ----------------------------------------------------------------------------------- */
 
-/* lanes 0: as many as the banks serve at once. */
+/* lanes 0: the number that the banks serve together. */
 tesela__access_phase tesela__access_phase_of(const tesela_access_machine *full, int64_t vector_bytes,
                                              int32_t lanes);
 
-/* The same bank by bank, for any width of a vector; leaves lanes 0. */
+/* The same with banks of their own width, for vectors of any width; sets lanes to 0. */
 tesela__access_phase tesela__access_phase_by_bank(const tesela_access_machine *full, int64_t vector_bytes);
 
 /* Wavefronts of n vectors that start at these bytes. `words`, if not NULL, receives the words of each bank. */
@@ -192,8 +192,8 @@ void tesela__access_count(const tesela__access *access, const tesela__access_pha
 
 enum { TESELA__LDMATRIX_ROWS = 8, TESELA__LDMATRIX_LANES = 32, TESELA__LDMATRIX_ROW_BYTES = 16 };
 
-/* The layout of the row reads of a tile: thread 8 * warp + row holds the elements of a row, tile after tile. False if the
- * registers are not a multiple of an atom; why (of `room` bytes, or NULL) receives the reason. */
+/* The layout of the row reads of a tile: thread 8 * warp + row holds the elements of a row, tile after tile. False if
+ * the registers are not a multiple of an atom; why (of `room` bytes, or NULL) receives the reason. */
 bool tesela__ldmatrix_rows(const tesela_register *registers, int32_t bits, bool *transposed,
                            tesela_register *quotient, tesela_register *rows, char *why, size_t room);
 

@@ -4,7 +4,7 @@
  */
 #include "gpu/access/access.h"
 
-/* The common beginning of both functions. */
+/* The arguments of both public functions, checked and completed. */
 typedef struct cost_question {
   tesela_access_machine full;
   tesela__access access;

@@ -2,13 +2,13 @@
 /*
  * access_ldmatrix.c - can ldmatrix (or stmatrix) load a register tile, and what do its row reads cost?
  *
- * A tile of 8 rows of 16 bytes is an atom: 8 rows x E columns, E = 16 bytes of elements, in 32 lanes. The registers must be
- * q * atom. Each row of each atom is one read of 16 bytes, so the reads are a tile access themselves:
+ * A tile of 8 rows of 16 bytes is an atom: 8 rows x E columns, E = 16 bytes of elements, in 32 lanes. The registers
+ * must be q * atom. Each row of each atom is one read of 16 bytes, so the reads are a tile access themselves:
  *
  *   rows = q * spatial(8,1).local(1,E)     thread 8 * warp + r reads row r; local ids E*j .. E*j + E-1 are atom j
  *
- * ldmatrix applies exactly if vectors of E elements fit that access; a phase is 8 threads of it. The same holds for .trans,
- * whose atom column_spatial(4,8).local(2,1) is also stored as 8 rows of 8 elements.
+ * ldmatrix applies exactly if vectors of E elements fit that access; a phase is 8 threads of it. The same holds for
+ * .trans, whose atom column_spatial(4,8).local(2,1) is also stored as 8 rows of 8 elements.
  */
 #include <stdio.h>
 
@@ -16,7 +16,7 @@
 
 /* ---- atoms ------------------------------------------------------------------------------------------------------ */
 
-/* In the order of the tries. */
+/* In the order in which they are tried. */
 static const struct ldmatrix_atom {
   const char *name;
   int32_t bits;
@@ -117,7 +117,7 @@ tesela_status tesela_ldmatrix_of(const tesela_register *registers, const tesela_
   tesela_register rows;
   (void)tesela__access_machine(NULL, &full, NULL);
   tesela_status status =
-      tesela__access_make(&whole, registers, memory, bits, &full, err); /* for its refusals */
+      tesela__access_make(&whole, registers, memory, bits, &full, err); /* only for its errors */
   if (status != TESELA_OK) return status;
   (void)tesela_register_spatial(&made.quotient, 0, NULL, NULL, NULL);
   if (memory->space != TESELA_TILE_SHARED)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access_make.c - lay a register tile over a tile in memory: how far each digit of a thread or local id moves the place.
+ * access_make.c - lay a register tile over a tile in memory: the distance per digit of thread and local ids.
  *
  * In:  the modes of the registers and of the memory, dim by dim.
  * Out: the digits of thread and local ids, fastest first, cut where a mode of the memory ends:
@@ -84,8 +84,8 @@ static tesela__access_modes access_take_modes(tesela__access *access, int32_t at
   return modes;
 }
 
-/* The largest index up to which each end of a register or memory mode divides the next one; beyond, the two next ends still
- * have a common divisor: 48 and 32 share digits below 16. */
+/* The largest index up to which each end of a register or memory mode divides the next one; beyond, the two next ends
+ * still have a common divisor: 48 and 32 share digits below 16. */
 static int64_t access_even(const tesela__access *access, const tesela_register *registers,
                            const access_dim *dim, int64_t extent) {
   int64_t at = 1, ours = 1;
@@ -194,7 +194,7 @@ static void access_digits(tesela__access *access, const access_plan *plan, const
   }
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------------ */
+/* ---- the access -------------------------------------------------------------------------------------------------- */
 
 static tesela_status access_check(const tesela_register *registers, const tesela_tile_memory *memory,
                                   int32_t bits, tesela_error *err) {
@@ -245,7 +245,7 @@ tesela_status tesela__access_make(tesela__access *access, const tesela_register 
   return TESELA_OK;
 }
 
-/* ---- walking ------------------------------------------------------------------------------------------------------ */
+/* ---- walking ----------------------------------------------------------------------------------------------------- */
 
 void tesela__access_start(tesela__access_walk *walk, const tesela__access_digits *digits, int64_t id) {
   walk->digits = digits;

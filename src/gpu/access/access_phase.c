@@ -119,7 +119,7 @@ static int64_t phase_first(const tesela__access *access, const tesela__access_ph
   return tesela__access_wavefronts(phase, n, bytes, NULL);
 }
 
-/* No rough dims, no swizzle. `vector` fits, so shares of threads and local ids are multiples of it, whole bytes each. */
+/* No rough dims, no swizzle. `vector` fits, so shares of threads and local ids are multiples of it, in whole bytes. */
 static int64_t phase_total_plain(const tesela__access *access, const tesela__access_phase *phase,
                                  int32_t warp, int64_t vector, int64_t most, int64_t *steps) {
   int64_t alike[TESELA__ACCESS_BANKS] = {0}; /* instructions by their bytes modulo a word */
@@ -147,7 +147,7 @@ static int64_t phase_total_plain(const tesela__access *access, const tesela__acc
   return total;
 }
 
-/* ---- all phases ---------------------------------------------------------------------------------------------------- */
+/* ---- all phases -------------------------------------------------------------------------------------------------- */
 
 /* Bytes at which the vectors of a warp start. */
 static void phase_bytes(const tesela__access *access, const tesela__access_lanes *lanes,
@@ -194,12 +194,12 @@ int64_t tesela__access_total(const tesela__access *access, const tesela__access_
   return phase_total_followed(access, phase, warp, vector, most, steps);
 }
 
-/* ---- everything, for one layout ------------------------------------------------------------------------------------- */
+/* ---- all costs of one layout ------------------------------------------------------------------------------------- */
 
 /* Sectors, lines and bytes of vectors that start at these bytes; sorts them. */
 static void phase_touch(int32_t n, int64_t *bytes, int64_t vector_bytes, const tesela_access_machine *full,
                         int32_t sector_shift, int32_t line_shift, tesela_access_cost *cost) {
-  int64_t sector = -1, line = -1, end = 0, needed = 0; /* of the last byte seen; the end of the bytes seen */
+  int64_t sector = -1, line = -1, end = 0, needed = 0; /* the last ones seen; `end` of the bytes seen */
   for (int32_t i = 1; i < n; i++) {
     int64_t x = bytes[i];
     int32_t at = i;

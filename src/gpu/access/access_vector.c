@@ -2,17 +2,18 @@
 /*
  * access_vector.c - the widest vectors that all threads of a tile can use.
  *
- * A vector of v elements needs, for every thread and every k, local ids v*k .. v*k + v-1 at consecutive places that start at a
- * multiple of v. Mostly the digits decide: those of the local id below v must count 0 .. v-1, all others and the offset must
- * move by multiples of v. A swizzle that neither reads nor writes bits below log2(v) does not matter, since it maps aligned
- * runs of v to aligned runs of v in order, and so does its inverse. The other cases - swizzles inside a vector, vectors along a
- * rough dim or across a digit - are checked register by register up to the first fault.
+ * A vector of v elements needs, for every thread and every k, local ids v*k .. v*k + v-1 at consecutive places that
+ * start at a multiple of v. Mostly the digits decide: those of the local id below v must count 0 .. v-1, all others and
+ * the offset must move by multiples of v. A swizzle that neither reads nor writes bits below log2(v) does not matter,
+ * since it maps aligned runs of v to aligned runs of v in order, and so does its inverse. The other cases - swizzles
+ * inside a vector, vectors along a rough dim or across a digit - are checked register by register up to the first
+ * fault.
  *
  * If registers may be renamed, only the set of a thread's places counts; see access_renamed below.
  */
 #include "gpu/access/access.h"
 
-/* ---- which vectors there are ------------------------------------------------------------------------------------ */
+/* ---- possible vectors ------------------------------------------------------------------------------------------- */
 
 static int32_t access_log2(int64_t power) {
   int32_t log = 0;
@@ -43,8 +44,8 @@ static bool access_swizzle_above(const tesela__access *access, int64_t v) {
   return s->mask == 0 || tesela__min(s->from, s->to) >= access_log2(v);
 }
 
-/* Cut the digits of the local id at v: the first `*n` digits are below it, and `*inside` steps of the next one. False if v
- * falls into a digit that it does not divide. */
+/* Cut the digits of the local id at v: the first `*n` digits are below it, and `*inside` steps of the next one. False
+ * if v falls into a digit that it does not divide. */
 static bool access_cut_at(const tesela__access_digits *digits, int64_t v, int32_t *n, int64_t *inside) {
   int64_t weight = 1;
   int32_t i = 0;
@@ -54,7 +55,8 @@ static bool access_cut_at(const tesela__access_digits *digits, int64_t v, int32_
   return v % weight == 0 && (*inside == 1 || (i < digits->n && digits->digit[i].extent % *inside == 0));
 }
 
-/* Do vectors fit by the digits? The swizzle must be above them. 1: yes, 0: no, -1: v cuts a digit, or goes along a rough dim.
+/* Do vectors fit by the digits? The swizzle must be above them. 1: yes, 0: no, -1: v cuts a digit, or goes along a
+ * rough dim.
  * */
 static int32_t access_fits_digits(const tesela__access *access, int64_t v) {
   const tesela__access_digits *thread = &access->thread, *local = &access->local;
@@ -182,9 +184,9 @@ tesela_status tesela__access_possible(const tesela_register *registers, const te
 
 /* ---- renamed registers ------------------------------------------------------------------------------------------ */
 
-/* Without a swizzle, and with digits that do not overlap (sorted by stride, each steps over all smaller ones), the places of a
- * thread are runs over the digits of strides 1, e1, e1*e2, and so on. The lowest run ends in a gap, so v must divide its
- * length, and every other digit must move by multiples of v. 1: yes, 0: no, -1: digits overlap. */
+/* Without a swizzle, and with digits that do not overlap (sorted by stride, each steps over all smaller ones), the
+ * places of a thread are runs over the digits of strides 1, e1, e1*e2, and so on. The lowest run ends in a gap, so v
+ * must divide its length, and every other digit must move by multiples of v. 1: yes, 0: no, -1: digits overlap. */
 static int32_t access_renamed_by_digits(const tesela__access *access, int64_t v) {
   tesela__access_digit sorted[TESELA__ACCESS_DIGITS];
   const tesela__access_digits *local = &access->local;
@@ -208,12 +210,12 @@ static int32_t access_renamed_by_digits(const tesela__access *access, int64_t v)
 
 enum { ACCESS_WINDOW = 4096 };
 
-/* The registers of one thread, by counting: is each aligned run of v places used completely, with equal counts? Goes through
- * windows of ACCESS_WINDOW places from the lowest place up, and visits the thread's registers once for each. */
+/* Count the registers of one thread: is each aligned run of v places used completely, with equal counts? Counts in
+ * windows of ACCESS_WINDOW places, from the lowest place up, with one pass over the thread's registers for each. */
 static bool access_renamed_thread(const tesela__access *access, const tesela__access_walk *thread,
                                   int64_t v) {
   uint32_t counts[ACCESS_WINDOW];
-  int64_t from = -1, next = 0; /* window of the last pass; lowest run beyond it */
+  int64_t from = -1, next = 0; /* window of the last pass; lowest run after it */
   do {
     int64_t end = from < 0 ? 0 : next + ACCESS_WINDOW, beyond = -1;
     from = next;
@@ -251,7 +253,7 @@ static bool access_renamed(const tesela__access *access, int64_t v) {
   return true;
 }
 
-/* ---- the question -------------------------------------------------------------------------------------------------- */
+/* ---- the public query -------------------------------------------------------------------------------------------- */
 
 /* The one dim along which local ids v*k .. v*k + v-1 advance: that of the modes that change within a vector. */
 static int32_t access_vector_dim(const tesela_register *registers, int64_t v) {

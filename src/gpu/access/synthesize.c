@@ -3,12 +3,12 @@
  * synthesize.c - the layout in shared memory with the fewest wavefronts for given uses of a tile.
  *
  * In:  register layouts that write or read the tile, with weights; the machine's banks.
- * Out: the best of a family of some hundred layouts; access.h defines the family and how ties are decided. The order of
+ * Out: the best of a family of hundreds of layouts; access.h defines the family and how ties are decided. The order of
  * candidates decides the last ties, so only a better one replaces the best so far.
  *
- * Each candidate is counted exactly, but most phases are known to be alike (access_phase.c), and a candidate is dropped as soon
- * as it is worse than the best, or could not beat it without conflicts. bench_access, x86-64: 128x128 of f16 has some 1100
- * candidates, two uses take 0.3 to 2 ms; tiles other than powers of two, up to 200 KiB, 10 to 70 ms.
+ * Each candidate is counted exactly, but most phases are known to be alike (access_phase.c), and a candidate is dropped
+ * as soon as it is worse than the best, or could not beat it without conflicts. bench_access, x86-64: 128x128 of f16
+ * has about 1100 candidates, two uses take 0.3 to 2 ms; tiles other than powers of two, up to 200 KiB, 10 to 70 ms.
  */
 #include "gpu/access/access.h"
 
@@ -42,7 +42,7 @@ typedef struct synth_search {
 
 static int64_t synth_weight(const tesela_access_use *use) { return use->weight == 0 ? 1 : use->weight; }
 
-/* ---- a candidate in memory ---------------------------------------------------------------------------------------- */
+/* ---- a candidate in memory --------------------------------------------------------------------------------------- */
 
 /* Every dim is one mode, a row in blocks two; sizes are those of the tile and its padding, so they do not overflow. */
 static void synth_memory(const synth_search *s, const synth_candidate *c, tesela_tile_memory *memory) {
@@ -120,7 +120,7 @@ static int64_t synth_free_of_conflicts(const synth_way *way) {
   return way->phase.deliveries * tesela__access_phases(&way->access, &way->phase, way->warp, way->vector);
 }
 
-/* ---- the search ---------------------------------------------------------------------------------------------------- */
+/* ---- the search -------------------------------------------------------------------------------------------------- */
 
 static bool synth_better(const synth_score *a, const synth_score *b) {
   if (a->wavefronts != b->wavefronts) return a->wavefronts < b->wavefronts;
@@ -155,7 +155,7 @@ static void synth_try(synth_search *s, const synth_candidate *c) {
   for (int32_t i = 0; i < s->n_uses; i++) {
     int64_t weight = synth_weight(&s->uses[i]);
     int64_t most = s->found ? (s->score.wavefronts - score.wavefronts) / weight : INT64_MAX - 1;
-    (void)synth_way_of(s, &s->uses[i], &memory, &way); /* hopeful: it does */
+    (void)synth_way_of(s, &s->uses[i], &memory, &way); /* succeeds, since hopeful */
     int64_t wavefronts = tesela__access_total(&way.access, &way.phase, way.warp, way.vector, most, &s->steps);
     if (wavefronts > most || s->steps < 0) return;
     score.wavefronts += weight * wavefronts;
@@ -176,7 +176,7 @@ static void synth_swizzles(synth_search *s, bool swapped, int64_t block) {
         synth_try(s, &(synth_candidate){swapped, block, 0, {base, bits, shift}});
 }
 
-/* Rows in blocks of which all banks together deliver a whole number. */
+/* Rows in blocks; all banks together deliver a whole number of blocks. */
 static void synth_blocks(synth_search *s, bool swapped) {
   int64_t all = 8 * (int64_t)s->full.banks * s->full.bank_bytes, extent = s->shape[s->rank - 1 - swapped];
   if (all % s->bits != 0) return;
@@ -225,7 +225,7 @@ static int64_t synth_least(const synth_search *s, const tesela_access_use *use,
   return least;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------------ */
+/* ---- checks and result ------------------------------------------------------------------------------------------- */
 
 /* Refuse use i if its tile differs from that of use 0. */
 static tesela_status synth_same_shape(const synth_search *s, int32_t i, tesela_error *err) {
@@ -327,11 +327,11 @@ tesela_status tesela_synthesize(int32_t n_uses, const tesela_access_use *uses, i
   if (s.steps < 0)
     return tesela__refuse(err, TESELA_E_LIMIT, TESELA_REASON_MAX_STEPS,
                           "comparing layouts for %" PRId32 " uses of %" PRId64
-                          " elements needs more steps (vectors looked at) than max_steps, %" PRId64,
+                          " elements needs more steps (vectors examined) than max_steps, %" PRId64,
                           s.n_uses, s.elements, s.max_steps);
   if (!s.found)
     return tesela__fail(err, TESELA_E_INVALID, -1,
-                        "none of %" PRId64 " layouts allows the vectors of all uses", s.candidates);
+                        "no layout of %" PRId64 " candidates permits the vectors of all uses", s.candidates);
   synth_memory(&s, &s.best, &memory);
   status = tesela_tile_memory_make(&made, TESELA_TILE_SHARED, s.rank, s.shape, memory.n_modes,
                                    memory.mode_shape, memory.mode_strides, 0, &s.best.swizzle, err);

@@ -2,14 +2,14 @@
 /*
  * wgmma.c - operands of wgmma and tcgen05.mma in shared memory: the canonical layouts, made and recognised.
  *
- * In elements, T = 128 / bits of them in 16 bytes, S = 1, 2, 4, 8 for a swizzle over 16 (none), 32, 64, 128 bytes; CuTe's
- * order, first mode fastest (PTX ISA, "Asynchronous Warpgroup Level Canonical Layouts"):
+ * In elements, T = 128 / bits of them in 16 bytes, S = 1, 2, 4, 8 for a swizzle over 16 (none), 32, 64, 128 bytes;
+ * CuTe's order, first mode fastest (PTX ISA, "Asynchronous Warpgroup Level Canonical Layouts"):
  *
  *   k-major    ((8,m),(S*T,k)) : ((S*T,SBO),(1,LBO))
- *   mn-major   ((S*T,m),(8,k)) : ((1,LBO),(S*T,SBO)),  for S = 1 with LBO and SBO the other way round
+ *   mn-major   ((S*T,m),(8,k)) : ((1,LBO),(S*T,SBO)),  for S = 1 with LBO and SBO exchanged
  *
- * and Swizzle(base log2 T, bits log2 S, shift 3). The swizzle reads bits log2(8*T) .. log2(8*T*S) - 1: inside an atom of
- * 8*S*T elements, so distances that are multiples of an atom pass through it unchanged.
+ * and Swizzle(base log2 T, bits log2 S, shift 3). The swizzle reads bits log2(8*T) .. log2(8*T*S) - 1: inside an atom
+ * of 8*S*T elements, so distances that are multiples of an atom pass through it unchanged.
  */
 #include "gpu/memory/tile_memory.h"
 
@@ -71,9 +71,10 @@ tesela_status tesela_tile_memory_wgmma(tesela_tile_memory *out, int64_t mn, int6
   return wgmma_make(out, &form, err);
 }
 
-/* ---- recognising ---------------------------------------------------------------------------------------------------- */
+/* ---- recognition ------------------------------------------------------------------------------------------------- */
 
-/* *step: the distance from the first atom to the one at (mn, k), 0 outside the tile. False if it is not a multiple of an atom.
+/* step: the distance from the first atom to the one at (mn, k), 0 outside the tile. False if it is not a multiple of an
+ * atom.
  * */
 static bool wgmma_step(const tesela_tile_memory *layout, const wgmma_form *form, int64_t mn, int64_t k,
                        int64_t *step) {

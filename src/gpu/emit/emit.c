@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * emit.c - pieces of source code: names, numbers that depend on the lane, sums of digits.
+ * emit.c - parts of emitted source code: names, numbers and variables that depend on the lane, sums of digits.
  */
 #include "gpu/emit/emit.h"
 
@@ -8,7 +8,7 @@
 
 /* ---- names and templates -------------------------------------------------------------------------------------- */
 
-/* Words that cannot be names in C11 or C++20, between blanks. */
+/* Keywords of C11 and C++20, between blanks. */
 static const char emit_keywords[] =
     " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t "
     "class co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue "
@@ -55,9 +55,9 @@ void tesela__emit_text(tesela__emit *e, const char *text, const int64_t *numbers
   }
 }
 
-/* ---- a number of each lane -------------------------------------------------------------------------------------- */
+/* ---- a number per lane ------------------------------------------------------------------------------------------ */
 
-/* a ^ the bits of the lane, moved: those moved by the same distance are one term. */
+/* a ^ shifted bits of the lane; bits with the same shift are one term. */
 static void emit_linear(tesela__emit *e, const tesela__lane_pattern *p) {
   const char *sign = "";
   if (p->a) {
@@ -96,7 +96,7 @@ void tesela__emit_lane_number(tesela__emit *e, const int32_t *value, int32_t war
   case TESELA__LANE_LINEAR:
     emit_linear(e, &p);
     break;
-  case TESELA__LANE_TABLE: /* bit by bit, each from a word of one bit a lane */
+  case TESELA__LANE_TABLE: /* bit by bit, each from a mask of lanes */
     for (int b = 0; b < 5; b++) {
       uint32_t word = 0;
       for (int32_t lane = 0; lane < warp; lane++)
@@ -107,15 +107,15 @@ void tesela__emit_lane_number(tesela__emit *e, const int32_t *value, int32_t war
   }
 }
 
-/* ---- a variable of each lane --------------------------------------------------------------------------------------- */
+/* ---- a variable per lane ----------------------------------------------------------------------------------------- */
 
-/* The lanes of `lanes` for which bit b is `set`. */
+/* Those of `lanes` whose bit b is `set`. */
 static uint32_t emit_half(uint32_t lanes, int b, bool set) {
   static const uint32_t with_bit[5] = {0xaaaaaaaau, 0xccccccccu, 0xf0f0f0f0u, 0xff00ff00u, 0xffff0000u};
   return lanes & (set ? with_bit[b] : ~with_bit[b]);
 }
 
-/* How many values there are among these lanes; *one is one of them, or -1. */
+/* The number of different values in these lanes; *one is one of them, or -1. */
 static int emit_distinct(const int32_t *value, uint32_t lanes, int32_t *one) {
   int32_t seen[TESELA__EMIT_LANES];
   int n = 0;
@@ -129,7 +129,7 @@ static int emit_distinct(const int32_t *value, uint32_t lanes, int32_t *one) {
   return n;
 }
 
-/* The bit of the lane that parts the values best. */
+/* The bit of the lane that separates the values best. */
 static int emit_best_bit(const int32_t *value, uint32_t lanes) {
   int best = 0, least = 3 * TESELA__EMIT_LANES;
   for (int b = 0; b < 5; b++) {
@@ -149,9 +149,9 @@ static void emit_name(tesela__emit *e, const tesela__emit_names *names, int32_t 
   tesela__putf(&e->sink, "%s%" PRId32, low ? names->low : names->high, low ? value : value - names->split);
 }
 
-/* A tree of choices by bits of the lane, at most five deep: how many choices, or their text. Trees over values that are linear
- * in the lane part them by the same bits in the same order, so that a compiler finds many common parts: n values chosen in n
- * ways take n log n selects. */
+/* A tree of choices by bits of the lane, at most five deep: returns the number of choices, and with `write` emits them.
+ * Trees over values that are linear in the lane split by the same bits in the same order, so compilers find many common
+ * parts: n choices among n values take n log n selects. */
 static int emit_tree(tesela__emit *e, const tesela__emit_names *names, const int32_t *value, uint32_t lanes,
                      bool write) {
   int32_t one;
@@ -168,7 +168,7 @@ static int emit_tree(tesela__emit *e, const tesela__emit_names *names, const int
   return n;
 }
 
-/* One choice for each value but the last, by a word of one bit a lane. */
+/* One choice for each value but the last, by a mask of its lanes. */
 static void emit_chain(tesela__emit *e, const tesela__emit_names *names, const int32_t *value,
                        uint32_t lanes) {
   int32_t one;
@@ -197,12 +197,12 @@ void tesela__emit_lane_choice(tesela__emit *e, const tesela__emit_names *names, 
     emit_chain(e, names, all, ~UINT32_C(0));
 }
 
-/* ---- sums of digits ----------------------------------------------------------------------------------------------- */
+/* ---- sums of digits ---------------------------------------------------------------------------------------------- */
 
 bool tesela__emit_digit_sum(tesela__emit *e, const char *lead, const char *number, int64_t size, int32_t n,
                             tesela__emit_digit *digit, const char *suffix) {
   int32_t kept = 0;
-  for (int32_t i = 0; i < n; i++) { /* slowest first */
+  for (int32_t i = 0; i < n; i++) { /* slowest digit first */
     if (digit[i].extent == 1 || digit[i].weight == 0) continue;
     tesela__emit_digit *last = kept ? &digit[kept - 1] : NULL;
     if (last && last->step == digit[i].step * digit[i].extent &&

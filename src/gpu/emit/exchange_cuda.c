@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exchange_cuda.c - a plan as CUDA C++: registers, shuffles, and a kernel around it.
+ * exchange_cuda.c - a plan as CUDA C++: registers, shuffles, and a kernel around them.
  *
- * Units are variables: s0, s1, ... of src, d0, d1, ... of dst, 32 bits (or 64), packed of narrower elements and taken apart
- * at the end; y0, y1, ... are what the rounds bring. In phase 0 words a0_0, a0_1, ... are packed by __byte_perm from the s, rounds bring
- * y0_0, y0_1, ..., and the words b0_0, b0_1, ... are the state at its end; phase 1 packs a1_0, a1_1, ... from these. What a
- * lane offers is a choice among the s by bits of the lane, what it keeps one among the y and s. Nothing is indexed by what is
- * known at run time only, so that all stays in registers. Warps that differ run different blocks of an if, whole warps each.
+ * Units are variables of 32 (or 64) bits: s0, s1, ... of src, packed from narrower elements, and d0, d1, ... of dst,
+ * unpacked at the end; y0, y1, ... are the results of the rounds. With phases, phase 0 packs words a0_0, a0_1, ... from
+ * the s with __byte_perm, its rounds give y0_0, y0_1, ..., and b0_0, b0_1, ... are the words at its end; phase 1 packs
+ * a1_0, a1_1, ... from these. A lane chooses its offer among the s by bits of its number, and its results among the y
+ * and s. All indices are compile-time constants, so all data stay in registers. Different warps run different branches
+ * of an if, always as whole warps.
  */
 #include <stdio.h>
 
@@ -17,7 +18,7 @@
 enum {
   CUDA_STATIC_SHARED = 48 * 1024, /* bytes that a kernel may declare */
   CUDA_THREADS = 1024,            /* of a block */
-  CUDA_AT_ONCE = 32               /* units whose sources are collected together */
+  CUDA_AT_ONCE = 32               /* units whose sources are collected in one pass */
 };
 
 /* ---- units ---------------------------------------------------------------------------------------------------- */
@@ -51,15 +52,15 @@ static void cuda_unpack(tesela__emit *e, const tesela_exchange *plan) {
     }
 }
 
-/* ---- the program of a warp ---------------------------------------------------------------------------------------- */
+/* ---- the program of a warp --------------------------------------------------------------------------------------- */
 
-/* One round, lane by lane; -1: any. */
+/* One round, by lane; -1: any. */
 typedef struct cuda_round {
   int32_t offer[TESELA__EMIT_LANES], from[TESELA__EMIT_LANES], into[TESELA__EMIT_LANES];
 } cuda_round;
 
-/* A round as code sees it: a lane that would take nothing takes its own unit from itself where the patterns of the others
- * imply it. It could keep that unit as well, but the exception would cost more than the rule. */
+/* A round as emitted. A lane that takes nothing takes its own unit from itself if the patterns of the other lanes imply
+ * that. It could keep the unit, but the exception would cost more code. */
 static cuda_round cuda_round_of(const tesela_exchange *plan, const tesela__warp_program *w, int64_t units,
                                 int64_t round) {
   cuda_round r;
@@ -84,7 +85,7 @@ static cuda_round cuda_round_of(const tesela_exchange *plan, const tesela__warp_
   return r;
 }
 
-/* In a warp of fewer lanes, no lane may take from one that is not there, whatever comes of it. */
+/* In a warp with fewer lanes, no lane may take from a missing one, even if the value is unused. */
 static void cuda_stay_inside(cuda_round *r, int32_t lanes, int32_t warp) {
   tesela__lane_pattern from = tesela__lane_pattern_of(r->from, warp);
   bool inside = from.form != TESELA__LANE_ANY && from.form != TESELA__LANE_TABLE;
@@ -94,9 +95,9 @@ static void cuda_stay_inside(cuda_round *r, int32_t lanes, int32_t warp) {
     if (r->from[lane] < 0) r->from[lane] = lane;
 }
 
-/* What the rounds move: the variables of units or words, and how many there are at the end. */
+/* The names of the moved variables (units or words), and their number at the end. */
 typedef struct cuda_names {
-  char start[16], round[16], end[32]; /* s, y, d; end with what declares it */
+  char start[16], round[16], end[32]; /* s, y, d; `end` includes a declaration */
   int64_t units;
 } cuda_names;
 
@@ -117,8 +118,7 @@ static void cuda_rounds(tesela__emit *e, const tesela_exchange *plan, const tese
   }
 }
 
-/* Each unit of dst is, lane by lane, what some round brought, or the lane's own. Written for some units at a time, so that rounds
- * are not looked at for each. */
+/* Units first .. last-1 of dst, in one pass over the rounds: in each lane the result of a round, or its own unit. */
 static void cuda_some_results(tesela__emit *e, const tesela_exchange *plan, const tesela__warp_program *w,
                               const cuda_names *n, int64_t first, int64_t last) {
   const tesela__emit_names names = {n->round, n->start, (int32_t)w->rounds};
@@ -177,7 +177,7 @@ static void cuda_phases(tesela__emit *e, const tesela_exchange *plan, const tese
   }
 }
 
-/* ---- all warps ------------------------------------------------------------------------------------------------------ */
+/* ---- all warps --------------------------------------------------------------------------------------------------- */
 
 static void cuda_program(tesela__emit *e, const tesela_exchange *plan, const tesela__warp_program *w) {
   const cuda_names units = {"s", "y", "d", plan->facts.dst_units};
@@ -189,7 +189,7 @@ static void cuda_program(tesela__emit *e, const tesela_exchange *plan, const tes
   cuda_results(e, plan, w, &units);
 }
 
-/* if (the warps that run program k) */
+/* if (warp is one of those that run program k) */
 static void cuda_warps(tesela__emit *e, const tesela_exchange *plan, int32_t k) {
   const char * or = k ? " else if (" : "  if (";
   for (int64_t w = 0; w < plan->n_warps; w++) {
@@ -233,7 +233,7 @@ static void cuda_nothing(tesela__emit *e, const tesela_exchange *plan) {
   for (int64_t l = 0; l < plan->dst.local_size; l++) TESELA__EMIT(e, "  dst[%D] = src[%D];\n", l, l);
 }
 
-/* ---- the file ------------------------------------------------------------------------------------------------------- */
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
 
 static void cuda_kernel(tesela__emit *e, const tesela_exchange *plan) {
   const tesela_exchange_facts *facts = &plan->facts;

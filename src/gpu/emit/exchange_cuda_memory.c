@@ -2,10 +2,10 @@
 /*
  * exchange_cuda_memory.c - a plan through shared memory as CUDA C++.
  *
- * The place of a register before the swizzle is a sum over the dims of the tile. What a dim adds is mostly a sum again: of what
- * the digits of the thread add and what the local id does, so that each thread computes its part once and each vector adds a
- * constant. Where a dim lies in blocks that digits of the thread run across it is not: then each thread computes its coordinate
- * there, and each vector asks a function for the place of that coordinate and its own.
+ * The place of a register before the swizzle is a sum over the dims of the tile. The term of a dim is usually the sum
+ * of a part of the thread and a part of the local id: then each thread computes its part once, and each vector adds a
+ * constant. It is not a sum if digits of the thread cross the blocks of a dim: then each thread computes its coordinate
+ * in the dim, and each vector calls a function for the place of that coordinate plus its own.
  */
 #include "gpu/emit/emit.h"
 
@@ -15,12 +15,12 @@ typedef struct memory_side {
   const tesela_register *layout;
   const tesela_tile_memory *memory;
   int64_t vector;            /* elements */
-  bool sum[TESELA_MAX_RANK]; /* is what the dim adds a sum of what thread and local id do? */
+  bool sum[TESELA_MAX_RANK]; /* is the term of the dim a sum of parts of thread and local id? */
 } memory_side;
 
 /* ---- places ------------------------------------------------------------------------------------------------------ */
 
-/* The modes of a dim, as digits of its coordinate; their number. */
+/* The modes of a dim as digits of its coordinate; returns their number. */
 static int32_t memory_dim_digits(const tesela_tile_memory *m, int32_t dim, tesela__emit_digit *digit) {
   int32_t mode = 0, n = 0;
   for (int32_t d = 0; d <= dim; d++) {
@@ -33,7 +33,7 @@ static int32_t memory_dim_digits(const tesela_tile_memory *m, int32_t dim, tesel
   return n;
 }
 
-/* What a dim adds to a place. */
+/* The part of a place that a dim contributes. */
 static int64_t memory_dim_place(const tesela_tile_memory *m, int32_t dim, int64_t coordinate) {
   tesela__emit_digit digit[TESELA_REGISTER_MODES];
   int32_t n = memory_dim_digits(m, dim, digit);
@@ -58,7 +58,7 @@ static void memory_thread_digits(const memory_side *s, tesela__emit_digit *digit
   }
 }
 
-/* Give each digit what its step adds to the coordinate of a dim, or to the place by way of it. */
+/* Add to each weight what the digit's step adds to the coordinate of a dim, or to the place through that dim. */
 static void memory_add_weights(const memory_side *s, int32_t dim, bool place, tesela__emit_digit *digit) {
   for (int32_t i = 0; i < s->layout->n_spatial; i++) {
     int64_t step = digit[i].extent > 1 ? memory_coordinate(s, digit[i].step, 0, dim) : 0;
@@ -107,9 +107,9 @@ void tesela__emit_memory_helpers(tesela__emit *e, const tesela_exchange *plan) {
                  swizzle->base + swizzle->shift, (INT64_C(1) << swizzle->bits) - 1, swizzle->base);
 }
 
-/* ---- one side ------------------------------------------------------------------------------------------------------- */
+/* ---- one side ---------------------------------------------------------------------------------------------------- */
 
-/* The place of the vector that starts at a local id. */
+/* The place of the vector at a local id. */
 static void memory_vector_place(tesela__emit *e, const memory_side *s, int64_t local) {
   int64_t constant = s->memory->offset;
   for (int32_t d = 0; d < s->memory->rank; d++)
@@ -121,7 +121,7 @@ static void memory_vector_place(tesela__emit *e, const memory_side *s, int64_t l
   if (s->memory->swizzle.bits > 0) tesela__puts(&e->sink, ")");
 }
 
-/* The type a vector moves as. */
+/* The type of a vector of this size. */
 static const char *memory_type(int64_t bytes) {
   return bytes == 1   ? "uint8_t"
          : bytes == 2 ? "uint16_t"
@@ -130,7 +130,7 @@ static const char *memory_type(int64_t bytes) {
                       : "uint4";
 }
 
-/* 32 bits of a vector, put together of src. */
+/* 32 bits of a vector, from elements of src. */
 static void memory_word(tesela__emit *e, int64_t local, int64_t vector, int64_t word) {
   if (e->bits == 64) {
     TESELA__EMIT(e, "(uint32_t)(src[%D] >> %D)", local + word / 2, word % 2 * 32);
@@ -184,7 +184,7 @@ static void memory_load(tesela__emit *e, const memory_side *s, int64_t local) {
   }
 }
 
-/* The threads that take part: those of the layout; of copies the first, where they write. */
+/* The condition for threads that take part: those of the layout; for stores only the first of copies. */
 static void memory_threads(tesela__emit *e, const memory_side *s, bool store) {
   const tesela_register *r = s->layout;
   int64_t step = 1;
@@ -197,14 +197,14 @@ static void memory_threads(tesela__emit *e, const memory_side *s, bool store) {
   tesela__puts(&e->sink, ") {\n");
 }
 
-/* A number of the thread as a constant. */
+/* Finish a declaration with the sum of digits of the thread. */
 static void memory_thread_number(tesela__emit *e, const memory_side *s, tesela__emit_digit *digit) {
   if (!tesela__emit_digit_sum(e, "", "thread", s->layout->spatial_size, s->layout->n_spatial, digit, "u"))
     tesela__puts(&e->sink, "0");
   tesela__puts(&e->sink, ";\n");
 }
 
-/* The part of the thread. */
+/* The constants of a thread: its part of the place, and its coordinates in other dims. */
 static void memory_base(tesela__emit *e, const memory_side *s) {
   tesela__emit_digit digit[TESELA_REGISTER_MODES];
   memory_thread_digits(s, digit);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exchange_cuda_words.c - words of several units as CUDA: packed by __byte_perm, taken apart by shifts.
+ * exchange_cuda_words.c - words of several units as CUDA: packed by __byte_perm, unpacked by shifts.
  *
- * The sources of a word are chosen lane by lane, then byte permutes bring their parts into place, one for two sources and one
- * more for each other. A selector is a constant where parts are the same in all lanes, else a sum of products.
+ * Each lane chooses the sources of a word, then byte permutes move their parts into place: one for two sources, and one
+ * more for each further source. A selector is a constant if parts are the same in all lanes, else a sum of products.
  */
 #include "gpu/emit/emit.h"
 
 #include "gpu/exchange/exchange.h"
 
-/* The number of a part in each lane, times `factor`, where it is not the same in all; then *same is 0. */
+/* If the part number differs between lanes, write it times `factor`, and *same is 0; else *same is the part number. */
 static void cuda_part(tesela__emit *e, const tesela_exchange *plan, const int32_t *part, uint32_t factor,
                       const char *lead, int32_t *same) {
   tesela__lane_pattern p = tesela__lane_pattern_of(part, plan->warp);
@@ -20,8 +20,8 @@ static void cuda_part(tesela__emit *e, const tesela_exchange *plan, const int32_
   tesela__putf(&e->sink, ") & %" PRId32 "u) * 0x%" PRIx32 "u", plan->parts - 1, factor);
 }
 
-/* The selector that puts the parts of source i in their places: those of the sources before are there, source 1 adds its own
- * to source 0. */
+/* The selector that moves the parts of source i into place. Parts of earlier sources are in place already, except that
+ * source 1 also moves those of source 0. */
 static void cuda_selector(tesela__emit *e, const tesela_exchange *plan, const tesela__word_parts *made,
                           int32_t i) {
   int32_t bytes = 4 / plan->parts;
@@ -29,7 +29,7 @@ static void cuda_selector(tesela__emit *e, const tesela_exchange *plan, const te
   for (int32_t k = 0; k < made->n; k++) {
     int32_t source = made->source_of[k], part = 0;
     if (source < 0 || source > i) continue;
-    bool moves = source == i || i == 1; /* source 0 has not been put in place by then */
+    bool moves = source == i || i == 1; /* source 0 is not in place yet for source 1 */
     uint32_t ones = bytes == 2 ? 0x11 : 1, steps = bytes == 2 ? 0x10 : 0;
     if (moves)
       cuda_part(e, plan, made->part[k], ones * (uint32_t)bytes << (4 * k * bytes), "", &part);
@@ -43,7 +43,6 @@ static void cuda_selector(tesela__emit *e, const tesela_exchange *plan, const te
   tesela__putf(&e->sink, "0x%04" PRIx32 "u", selector);
 }
 
-/* The expression of a word at the start of a phase. */
 void tesela__emit_word(tesela__emit *e, const tesela_exchange *plan, const tesela__word_parts *made,
                        const char *before) {
   const tesela__emit_names names = {before, "", INT32_MAX};
@@ -62,7 +61,7 @@ void tesela__emit_word(tesela__emit *e, const tesela_exchange *plan, const tesel
   }
 }
 
-/* A unit of dst: the part of a word, moved down. */
+/* Write a unit of dst: a part of a word, shifted down. */
 void tesela__emit_part(tesela__emit *e, const tesela_exchange *plan, const tesela__word_parts *made,
                        const char *before) {
   const tesela__emit_names names = {before, "", INT32_MAX};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * register_c.c - a register layout as C: thread and local id of an element, element of a thread and a local id.
+ * register_c.c - a register layout as C code: the thread and local id of an element, and back.
  *
- * Numbers are taken apart in 32 bits where all of them fit, which GPUs divide faster.
+ * Divisions are in 32 bits if all numbers fit, since GPUs do those faster.
  */
 #include "gpu/emit/emit.h"
 
@@ -12,7 +12,7 @@
 
 typedef struct layout_code {
   const tesela_register *layout;
-  int32_t first[TESELA_MAX_RANK + 1];    /* modes of a dim */
+  int32_t first[TESELA_MAX_RANK + 1];    /* modes of dim d: first[d] .. first[d + 1] - 1 */
   int64_t within[TESELA_REGISTER_MODES]; /* of a mode: its step in the index of its dim */
   const char *type, *suffix;
   int64_t copies;
@@ -39,14 +39,14 @@ static layout_code code_of(const tesela_register *layout) {
   return c;
 }
 
-/* i0, i1, ...: the index in numbers that are divided. */
+/* Declare i0, i1, ...: the index, in the type of the divisions. */
 static void code_index(tesela__emit *e, const layout_code *c) {
   for (int32_t d = 0; d < c->layout->rank; d++) TESELA__EMIT(e, "  const %T i%D = (%T)index[%D];\n", d, d);
   for (int32_t d = 0; d < c->layout->rank; d++) TESELA__EMIT(e, "  (void)i%D;\n", d);
   tesela__puts(&e->sink, "  (void)index;\n");
 }
 
-/* Digits were collected fastest first. */
+/* Reverse digits, which were collected fastest first. */
 static void code_reverse(tesela__emit_digit *digit, int32_t n) {
   for (int32_t i = 0; i < n / 2; i++) {
     tesela__emit_digit keep = digit[i];
@@ -55,7 +55,7 @@ static void code_reverse(tesela__emit_digit *digit, int32_t n) {
   }
 }
 
-/* thread or local id: what each index i0, i1, ... adds to it, and the copy. */
+/* The thread or local id: the contributions of the indices i0, i1, ... and of the copy. */
 static void code_id(tesela__emit *e, const layout_code *c, bool threads) {
   const tesela_register *r = c->layout;
   tesela__emit_digit digit[TESELA_REGISTER_MODES], copies[TESELA_REGISTER_MODES];
@@ -86,7 +86,7 @@ static void code_id(tesela__emit *e, const layout_code *c, bool threads) {
   if (!*lead) tesela__puts(&e->sink, "0");
 }
 
-/* index[d]: its digits in the thread id and in the local id. */
+/* index[d]: the digits of dim d in the thread id and in the local id. */
 static void code_element(tesela__emit *e, const layout_code *c, int32_t d) {
   const tesela_register *r = c->layout;
   const char *lead = "";

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exchange.c - plans that turn one register layout into another: the kind, the program of each warp.
+ * exchange.c - plans that convert one register layout to another: the kind, and the program of each warp.
  *
- * For each dst unit of each lane: which class of lanes of its warp holds it in src. If all are a lane's own, nothing has
- * to leave a thread; if all are somewhere in the warp, rounds of shuffles do; else the tile goes through shared memory.
- * Warps that ask for the same have one program: a tile over many warps costs little more than over one.
+ * For each dst unit of each lane: the class of lanes in its warp that holds it in src. If every lane holds its own
+ * units, the threads exchange nothing. If every unit is in the same warp, shuffle rounds suffice. Otherwise the tile
+ * goes through shared memory. Warps with the same needs share a program, so many warps cost little more than one.
  */
 #include "gpu/exchange/exchange.h"
 
@@ -13,8 +13,8 @@
 typedef struct exchange_builder {
   tesela_exchange *plan;
   tesela__exchange_table table;
-  int32_t *class_of; /* of a base thread of src: the first thread of the latest warp with that base, or -1 */
-  tesela__warp_program spare; /* room for the needs of the next warp */
+  int32_t *class_of; /* of a base thread of src: its first thread in the last warp that has one, or -1 */
+  tesela__warp_program spare; /* space for the needs of the next warp */
 } exchange_builder;
 
 static size_t need_count(const tesela_exchange *plan) { return (size_t)(plan->warp * plan->facts.dst_units); }
@@ -25,12 +25,12 @@ static tesela_status program_room(const tesela_exchange *plan, tesela__warp_prog
   w->need_unit = tesela__alloc(&plan->alloc, n * sizeof(int32_t), alignof(int32_t));
   w->need_class = tesela__alloc(&plan->alloc, n, 1);
   if (w->need_unit && w->need_class) return TESELA_OK;
-  return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for what a warp needs: %zu units", n);
+  return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the %zu units of a warp", n);
 }
 
 void tesela__program_release(const tesela_allocator *alloc, tesela__warp_program *w) {
   for (int32_t i = 0; i < w->n_phases; i++) {
-    tesela__program_release(alloc, &w->phase[i].moves); /* which has no phases */
+    tesela__program_release(alloc, &w->phase[i].moves); /* moves have no phases */
     tesela__release(alloc, w->phase[i].part);
   }
   tesela__release(alloc, w->phase);
@@ -46,7 +46,7 @@ static int32_t lanes_of(int64_t threads, int64_t start, int32_t warp) {
   return (int32_t)tesela__min(tesela__max(threads - start, 0), warp);
 }
 
-/* Write what warp number `number` needs to b->spare; false if something is in another warp only. */
+/* Write the needs of warp `number` to b->spare; false if a unit is in another warp only. */
 static bool needs_of_warp(exchange_builder *b, int64_t number) {
   const tesela_exchange *plan = b->plan;
   const tesela__exchange_table *t = &b->table;
@@ -90,9 +90,9 @@ static bool same_needs(const tesela_exchange *plan, const tesela__warp_program *
          memcmp(a->need_unit, b->need_unit, n * sizeof(int32_t)) == 0;
 }
 
-/* The number of the program with the needs in b->spare: one of the latest ones, or a new one. */
+/* The number of the program for the needs in b->spare: a recent one, or a new one. */
 static tesela_status program_of_needs(exchange_builder *b, int32_t *number, tesela_error *err) {
-  enum { LOOK_BACK = 8 }; /* so that a plan of many different warps takes no quadratic time */
+  enum { LOOK_BACK = 8 }; /* bounds the time of a plan with many different warps */
   tesela_exchange *plan = b->plan;
   for (size_t k = plan->n_programs; k-- > 0 && k + LOOK_BACK >= plan->n_programs;)
     if (same_needs(plan, &plan->program[k], &b->spare)) {
@@ -136,7 +136,7 @@ static tesela_status all_needs(exchange_builder *b, bool *in_warps, tesela_error
 
 /* ---- the kind ----------------------------------------------------------------------------------------------- */
 
-/* The kind that one warp asks for, and the most moves of a lane. */
+/* The kind that one warp needs; raises *moves to the most units that a lane keeps. */
 static tesela_exchange_kind kind_of_warp(const tesela_exchange *plan, const tesela__warp_program *w,
                                          int64_t *moves) {
   bool same = memcmp(plan->units.src, plan->units.dst, sizeof plan->units.src) == 0, own = true;
@@ -163,7 +163,7 @@ static void drop_programs(tesela_exchange *plan) {
   plan->n_programs = plan->capacity = 0;
 }
 
-/* Rounds are tried lane by lane for each unit of each lane, in all warps that differ. */
+/* Rounds try each lane for each unit of each lane, in each different warp. */
 static tesela_status check_steps(const tesela_exchange *plan, tesela_error *err) {
   int64_t most = plan->max_steps ? plan->max_steps : TESELA_SYNTHESIS_STEPS;
   int64_t steps =
@@ -176,7 +176,7 @@ static tesela_status check_steps(const tesela_exchange *plan, tesela_error *err)
                         plan->facts.dst_units, steps, most);
 }
 
-/* One unit per round; if fewer might do, several to a word. */
+/* One unit per round; if fewer rounds are conceivable, several units per word. */
 static tesela_status plan_rounds(tesela_exchange *plan, tesela_error *err) {
   tesela_exchange_facts *facts = &plan->facts;
   const tesela_allocator *alloc = &plan->alloc;

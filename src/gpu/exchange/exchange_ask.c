@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exchange_ask.c - questions to a plan: what it is, what a thread does in a round, what its words are made of.
+ * exchange_ask.c - queries of a plan: its facts, the step of a thread in a round, the parts of its words.
  */
 #include "gpu/exchange/exchange.h"
 

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exchange_bound.c - how many shuffles a warp needs at least.
+ * exchange_bound.c - a lower bound on the number of shuffles of a warp.
  *
- * What counts as a plan: in a round each lane offers one word of 32 bits, made of any bits that it has by then, and takes the
+ * It covers all plans in which, in each round, a lane offers one 32-bit word of any bits it has by then, and takes the
  * word of one lane; lanes may take bits for others. R rounds are too few if
  *
- *   - some lane needs more than 32 R bits of others. In the first round it gets only what the lane it takes from had in
- *     src: at most 32 bits, and no more than that lane has for it;
- *   - m lanes hold the same (a class), and others need more than 32 m R bits of it;
- *   - the bits that all lanes take are more than 32 R each. A unit that one lane alone needs is taken once if it comes
- *     straight from a lane that had it in src, else twice or more; and R words bring a lane straight from a class at
- *     most what it needs of it, whole words first. So a lane that needs a little of each of many lanes needs many words,
- *     or other lanes that gather for it.
+ *   - a lane needs more than 32 R bits from others. Its first word has only bits that the other lane had in src: at
+ *     most 32, and at most those that the lane needs of that class;
+ *   - m lanes have the same elements (a class), and others need more than 32 m R bits of them;
+ *   - the lanes take more than 32 R bits each, on average. A unit that only one lane needs is taken once if it comes
+ *     straight from a lane that had it in src, else at least twice; and a word straight from a class has at most 32 of
+ *     the bits that the lane needs of it. So a lane that needs few bits of many lanes needs many words, or lanes that
+ *     gather for it.
  */
 #include "gpu/exchange/exchange.h"
 
-/* What one lane needs of others, in bits. */
+/* The bits that one lane needs from others. */
 typedef struct bound_lane {
   int64_t all;                /* of all classes */
-  int64_t first;              /* the most of one class, at most a word */
-  int64_t alone, alone_words; /* needed by no other lane; of them whole words that come from one class */
-  uint8_t alone_rest[32];     /* how many classes have a rest of so many bits */
+  int64_t first;              /* the most of one class, up to a word */
+  int64_t alone, alone_words; /* needed by no other lane; whole words of one class among them */
+  uint8_t alone_rest[32];     /* [n]: number of classes with n bits beyond whole words */
 } bound_lane;
 
 typedef struct bound_work {
   const tesela__warp_program *w;
   int64_t src_units, dst_units, bits;
-  uint8_t *takers; /* [class * src_units + unit]: lanes that take it, 2 for more */
+  uint8_t *takers; /* [class * src_units + unit]: number of lanes that take it, at most 2 */
   bound_lane lane[TESELA__LANES];
   int32_t lanes;
 } bound_work;
@@ -63,7 +63,7 @@ static void bound_lane_needs(bound_work *b, int32_t lane) {
   }
 }
 
-/* The most of `alone` that so many words bring straight from where it was. */
+/* The most bits of `alone` that `words` words can bring straight from their classes. */
 static int64_t bound_straight(const bound_lane *l, int64_t words) {
   int64_t whole = tesela__min(l->alone_words, words), bits = 32 * whole;
   words -= whole;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exchange_form.c - one number a lane: is there a short formula for it?
+ * exchange_form.c - the simplest formula for one number per lane.
  *
- * Lanes that do not care (a value below 0) take any. Tried are, from the simplest: the same for all, lane ^ a, lane + a, an
- * XOR of one number for each bit of the lane, a table. For the linear form the lanes that care are equations in the bits of
- * a and the m's; all six bits of a value are solved at once, by elimination over rows of "1 and lane bits".
+ * A value below 0 matches anything. Tried in this order: the same for all lanes, lane ^ a, (lane + a) % warp, an XOR of
+ * one number for each set bit of the lane, a table. For the linear form each lane with a value is an equation in the
+ * bits of a and the m's; all six bits of a value are solved together, by elimination over rows of "1 and lane bits".
  */
 #include "gpu/exchange/exchange.h"
 
@@ -34,7 +34,7 @@ static bool form_holds(const tesela__lane_pattern *pattern, const int32_t *value
   return true;
 }
 
-/* Rows have a leading bit each; a lane's row is its number with bit 6 set for the constant. */
+/* row[b] has leading bit b; the row of a lane is its number with bit 6 set for the constant. */
 static bool form_linear(const int32_t *value, int32_t warp, tesela__lane_pattern *p) {
   uint32_t row[7] = {0};
   int32_t right[7] = {0}, solution[7] = {0};
@@ -56,7 +56,7 @@ static bool form_linear(const int32_t *value, int32_t warp, tesela__lane_pattern
     }
     if (v != 0) return false;
   }
-  for (int b = 0; b < 7; b++) { /* a row has no bits above its leading one; those not determined are 0 */
+  for (int b = 0; b < 7; b++) { /* row[b] has no bits above b; undetermined unknowns are 0 */
     if (!row[b]) continue;
     solution[b] = right[b];
     for (int low = 0; low < b; low++)

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exchange_linear.c - shuffle rounds where all numbers are powers of two: every lane follows one formula.
+ * exchange_linear.c - shuffle rounds if all numbers are powers of two: every lane follows one formula.
  *
- * Then a unit's source is linear in bits: lane t needs for its unit j the unit R t ^ S j of lane P t ^ Q j, sums being XOR.
- * (Of lanes that hold the same the need table names the first; adding any element of the span U of their differences gives
- * another.) Let round r be the one in which lane t takes its unit j = J t ^ r from the lane (P + QJ + UW) t ^ Q r. If the
- * matrix C = P + QJ + UW maps no two lanes that need different things to one, no lane is asked for two units in a round, and
- * `from`, `offer` and `into` are linear, which makes short code. There are as many rounds as units, less those in which
- * every lane takes what it has.
+ * Then the source of a unit is linear in bits: for unit j, lane t needs unit R t ^ S j of lane P t ^ Q j, where sums
+ * are XOR. (The need table names the first of the lanes with the same elements; adding any element of U, the span of
+ * their differences, gives another.) In round r, let lane t take its unit j = J t ^ r from lane (P + QJ + UW) t ^ Q r.
+ * If the matrix C = P + QJ + UW maps lanes with different needs to different lanes, no lane has to offer two units in a
+ * round, and `from`, `offer` and `into` are linear, which makes short code. The number of rounds is the number of
+ * units, less the rounds in which every lane has its unit already.
  *
- *   C = identity if possible: then from = lane ^ Q r, and the units with Q r in U are everyone's own;
- *   else the columns of P stay where they are independent, and others get a column of Q or U added that makes them so.
+ *   C = identity if possible: then from = lane ^ Q r, and the units with Q r in U are every lane's own;
+ *   else the columns of P that are independent, and the others with a column of Q or U added that makes them so.
  *
- *   local(2).spatial(32) to spatial(32).local(2): lane t needs of lane (2t + j) % 32 the unit t / 16. P rotates left and loses
- *   bit 4 of t, Q adds bit 0: so J t = t / 16, from = rotate(t) ^ r.
+ *   local(2).spatial(32) to spatial(32).local(2): for unit j, lane t needs unit t / 16 of lane (2t + j) % 32. P rotates
+ *   left and loses bit 4 of t, Q adds bit 0: so J t = t / 16, from = rotate(t) ^ r.
  *
- * Nothing is taken on trust: linearity and the rounds that come out are checked entry by entry.
+ * Linearity and the resulting rounds are checked entry by entry.
  */
 #include "gpu/exchange/exchange.h"
 
@@ -28,7 +28,7 @@ typedef struct linear_work {
   int32_t lane_of_lane[LINEAR_BITS], unit_of_lane[LINEAR_BITS]; /* columns of P and R */
   int32_t lane_of_unit[32], unit_of_unit[32];                   /* columns of Q and S */
   int32_t from_of_lane[LINEAR_BITS], into_of_lane[LINEAR_BITS]; /* columns of C and J */
-  int64_t reach[TESELA__LANES]; /* a lane as a sum of Q and U: the unit of Q, or -1 */
+  int64_t reach[TESELA__LANES]; /* a lane as a sum of Q and U: the unit for Q, or -1 */
 } linear_work;
 
 static int32_t bits_of(int64_t n) { /* log2, or -1 */
@@ -72,7 +72,7 @@ static bool linear_read(linear_work *k) {
   return true;
 }
 
-/* Which lanes are sums of columns of Q and U, and of which units. */
+/* Find the lanes that are sums of columns of Q and U, and their units. */
 static void linear_reach(linear_work *k) {
   int32_t known[TESELA__LANES] = {0}, n = 1;
   for (int32_t lane = 0; lane < TESELA__LANES; lane++) k->reach[lane] = -1;
@@ -89,7 +89,7 @@ static void linear_reach(linear_work *k) {
   }
 }
 
-/* C = identity? */
+/* Try C = identity. */
 static bool linear_identity(linear_work *k) {
   for (int32_t b = 0; b < k->lane_bits; b++) {
     int64_t units = k->reach[k->lane_of_lane[b] ^ 1 << b];
@@ -100,7 +100,7 @@ static bool linear_identity(linear_work *k) {
   return true;
 }
 
-/* Add a column to a set of sums; false if it is one already. */
+/* Add a column to a set of sums; false if the set contains it. */
 static bool linear_extend(bool *sums, int32_t column) {
   if (sums[column]) return false;
   bool more[TESELA__LANES];
@@ -109,7 +109,7 @@ static bool linear_extend(bool *sums, int32_t column) {
   return true;
 }
 
-/* C with independent columns, except for lanes with the same needs. */
+/* Try C with independent columns, except for lanes with the same needs. */
 static bool linear_general(linear_work *k) {
   bool sums[TESELA__LANES] = {true}, kept[LINEAR_BITS];
   for (int32_t b = 0; b < k->lane_bits; b++) {
@@ -129,8 +129,8 @@ static bool linear_general(linear_work *k) {
   return true;
 }
 
-/* What round r asks of the lanes: fills three rows, and returns whether any lane takes a unit; *sound is false if a lane is
- * asked for two units. */
+/* Fill the rows of round r; returns whether a lane takes a unit. *sound becomes false if a lane has to offer two
+ * units. */
 static bool linear_round(const linear_work *k, int64_t r, int32_t *offer, int32_t *into, uint8_t *from,
                          bool *sound) {
   const tesela__warp_program *w = k->w;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exchange_memory.c - the trip through shared memory: a layout for both sides, its vectors, what it costs.
+ * exchange_memory.c - the way through shared memory: a layout for both sides, its vectors, its cost.
  *
- * Elements of less than a byte that no vector puts together to whole bytes are widened to bytes there. Of the threads that
- * hold the same only the first writes; the cost counts all, as access.h does.
+ * Elements of less than a byte are widened to bytes there if no vector makes whole bytes of them. Of the threads with
+ * the same elements only the first writes; the cost counts all of them, as in access.h.
  */
 #include "gpu/exchange/exchange.h"
 
-/* The layout with the fewest wavefronts of writing src and reading dst, for elements of `bits`. */
+/* The layout with the fewest wavefronts for writing src and reading dst, with elements of `bits`. */
 static tesela_status choose_memory(tesela_exchange *plan, int32_t bits, tesela_error *err) {
   const tesela_access_machine machine = {.warp = plan->full_warp};
   const tesela_access_use uses[] = {{.registers = &plan->src}, {.registers = &plan->dst}};

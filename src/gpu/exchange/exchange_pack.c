@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exchange_pack.c - phases: units packed to words, and rounds that move the words.
+ * exchange_pack.c - phases: units packed into words, and the rounds that move the words.
  *
- * In a phase each lane packs what goes to the same lane into words, also what it keeps. Words are numbered by the lane they go
- * to, at the end of the phase by the lane they come from, so that numbers which are linear in the bits of lanes stay so. The
- * rounds of a phase are planned as if its words were units (exchange_rounds.c).
+ * In a phase each lane packs units for the same lane into words, including those it keeps. Words are numbered by their
+ * target lane at the start of the phase, and by their source lane at its end, so numbers that are linear in the bits of
+ * lanes stay linear. The rounds of a phase are planned as if its words were units (exchange_rounds.c).
  */
 #include "gpu/exchange/exchange.h"
 
-/* A unit on its way from a lane to a lane, or to lanes that share its word. */
+/* A unit that moves from one lane to another, or to lanes that share its word. */
 typedef struct pack_entry {
   int32_t place, word;
   uint8_t from, key, part;
@@ -22,13 +22,13 @@ typedef struct pack_work {
   const tesela_allocator *alloc;
   pack_entry *entry;
   int64_t n_entries;
-  int32_t *order, *next; /* lists of takes or entries, in the making */
-  int64_t buckets;       /* room of count */
+  int32_t *order, *next; /* buffers for sorting takes or entries */
+  int64_t buckets;       /* size of count */
   int32_t *count;
   tesela__exchange_phase phase[TESELA__ROUTE_LANES];
 } pack_work;
 
-/* Stable: order[] is the numbers 0 .. n-1 ascending by key; continues from an order that there is. */
+/* Stable sort: order[] becomes the numbers 0 .. n-1 ascending by key; equal keys keep their order unless `first`. */
 static void pack_sort(pack_work *p, int64_t n, const int32_t *key, int64_t keys, bool first) {
   memset(p->count, 0, (size_t)(keys + 1) * sizeof *p->count);
   for (int64_t i = 0; i < n; i++) p->count[key[i] + 1]++;
@@ -42,9 +42,9 @@ static void pack_sort(pack_work *p, int64_t n, const int32_t *key, int64_t keys,
   p->next = keep;
 }
 
-/* ---- takes -------------------------------------------------------------------------------------------------------- */
+/* ---- takes ------------------------------------------------------------------------------------------------------- */
 
-/* The lane of a class nearest to a lane: among copies the one with the same digits. */
+/* The nearest lane of a class: among copies, the one with the same digits. */
 static int32_t pack_source(const tesela__warp_program *w, int32_t class, int32_t lane) {
   int32_t best = class;
   for (int32_t from = class; from < w->src_lanes; from++)
@@ -52,7 +52,7 @@ static int32_t pack_source(const tesela__warp_program *w, int32_t class, int32_t
   return best;
 }
 
-/* All needs, ascending by unit; needs of the unit it has are a lane's takes from itself. */
+/* All needs, ascending by unit. A lane takes units that it holds from itself. */
 static void pack_takes(pack_work *p, int32_t *key, tesela__route_take *unsorted) {
   tesela__route *r = &p->route;
   const tesela__warp_program *w = r->w;
@@ -76,9 +76,9 @@ static void pack_takes(pack_work *p, int32_t *key, tesela__route_take *unsorted)
   for (int64_t i = 0; i < r->n_takes; i++) r->take[i] = unsorted[p->order[i]];
 }
 
-/* ---- words at the start of a phase ---------------------------------------------------------------------------------- */
+/* ---- words at the start of a phase ------------------------------------------------------------------------------- */
 
-/* Each unit once for each lane that takes it, or for lanes that share. */
+/* One entry for each unit and each lane, or group of lanes that share words, that takes it. */
 static void pack_entries(pack_work *p, int32_t phase) {
   tesela__route *r = &p->route;
   int32_t unit[PACK_KEYS], entry[PACK_KEYS], shared = r->shared[phase];
@@ -97,14 +97,14 @@ static void pack_entries(pack_work *p, int32_t phase) {
   }
 }
 
-/* The word of this lane with the same parts as word n, or n. */
+/* The first word of this lane with the same parts as word n; n itself if no other has them. */
 static int32_t pack_same_word(const int32_t *part, int32_t parts, int32_t n) {
   int32_t w = 0;
   while (memcmp(part + w * parts, part + n * parts, (size_t)parts * sizeof *part) != 0) w++;
   return w;
 }
 
-/* Chunks of the entries of a lane and key; a second pass writes parts. Returns the most words of a lane. */
+/* Cut the entries of each lane and key into words; a second pass writes `part`. Returns the most words of a lane. */
 static int64_t pack_words(pack_work *p, int32_t *part, int64_t src_words) {
   int32_t parts = p->route.parts, n = 0;
   int64_t most = 0;
@@ -122,7 +122,7 @@ static int64_t pack_words(pack_work *p, int32_t *part, int64_t src_words) {
     word = part ? pack_same_word(part + first->from * src_words * parts, parts, n) : n;
     for (int64_t e = start; e < i; e++) p->entry[p->order[e]].word = word;
     if (part && word < n)
-      memset(part + row, 0xff, (size_t)parts * sizeof *part); /* there is one like it */
+      memset(part + row, 0xff, (size_t)parts * sizeof *part); /* the earlier word is used instead */
     else
       n++;
     most = tesela__max(most, n);
@@ -145,9 +145,10 @@ static tesela_status pack_start(pack_work *p, int32_t number, int32_t *key, tese
   return TESELA_OK;
 }
 
-/* ---- words at its end ------------------------------------------------------------------------------------------------ */
+/* ---- words at the end of a phase --------------------------------------------------------------------------------- */
 
-/* Write place: where lane[number + 1] has the unit then. Returns the most words of a lane; writes needs if there is room. */
+/* Set each take's place to that in lane[number + 1]; returns the most words of a lane. Writes the needs if
+ * allocated. */
 static int64_t pack_ends(pack_work *p, int32_t number) {
   tesela__route *r = &p->route;
   tesela__warp_program *m = &p->phase[number].moves;
@@ -179,7 +180,7 @@ static void pack_keys(const pack_work *p, int32_t number, bool word, int32_t *ke
   }
 }
 
-/* Lanes that take the same word are one class. */
+/* Join lanes that take the same word into one class. */
 static tesela_status pack_classes(pack_work *p, int32_t number, tesela_error *err) {
   tesela__exchange_phase *phase = &p->phase[number];
   tesela__warp_program *m = &phase->moves;
@@ -229,7 +230,7 @@ static tesela_status pack_end(pack_work *p, int32_t number, int32_t *key, tesela
   return tesela__rounds_plan(m, p->warp, phase->src_words, phase->dst_words, p->alloc, err);
 }
 
-/* ---- all together ------------------------------------------------------------------------------------------------------ */
+/* ---- all phases -------------------------------------------------------------------------------------------------- */
 
 static tesela_status pack_keep(pack_work *p, tesela__warp_program *w, tesela_error *err) {
   tesela__route *r = &p->route;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exchange_parts.c - what a word of a phase is made of, lane by lane, as few sources: each a word of the phase before that
- * every lane chooses for itself, of which some parts go to some parts. Parts that one word has in every lane share a source.
+ * exchange_parts.c - the sources of a word of a phase, as few as possible. A source is a word of the previous phase,
+ * chosen by each lane, that gives some of the parts. Parts from the same word in every lane share one.
  */
 #include "gpu/exchange/exchange.h"
 
-/* Does the source have these words, as far as lanes care? Then it has them from now on. */
+/* If the source agrees with these words in every lane that has both, add them to it. */
 static bool parts_merge(int32_t *source, const int32_t *word, int32_t warp) {
   for (int32_t lane = 0; lane < warp; lane++)
     if (source[lane] >= 0 && word[lane] >= 0 && source[lane] != word[lane]) return false;

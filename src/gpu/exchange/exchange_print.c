@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exchange_print.c - a plan for people.
+ * exchange_print.c - a plan as text.
  *
  *   shuffle: 32 threads, 32-bit elements, 1 in a unit
  *   a thread has 2 units of src and 2 of dst; 1 at most stays in it
- *   2 rounds; no plan of 32-bit shuffles has fewer
+ *   2 rounds; the minimum for plans of 32-bit shuffles
  *   all warps:
  *     unit 0 = own unit 0 (lanes 0x00000001)
  *     round 0: from b0*2 ^ b1*4 ^ b2*8 ^ b3*16 ^ b4*1, a lane offers unit b0*1; into unit b4*1 (lanes 0x7ffffffe)
  *
- * A number that depends on the lane is printed by its pattern: the same for all, "lane ^ 1", "(lane + 4) mod 32", or "2 ^ b0*1
- * ^ b3*4", where b3 is bit 3 of the lane and the sum is XOR; else as a table, lane after lane, with "-" for a lane that
- * does not matter.
+ * A number that depends on the lane is printed as its pattern: the same for all, "lane ^ 1", "(lane + 4) mod 32", or
+ * "2 ^ b0*1 ^ b3*4", where b3 is bit 3 of the lane and the sum is XOR; else as a table in lane order, "-" for an
+ * irrelevant lane.
  */
 #include "gpu/exchange/exchange.h"
 
@@ -33,7 +33,7 @@ static void print_linear(tesela__sink *sink, const tesela__lane_pattern *p) {
   }
 }
 
-/* value[lane], or "-" below 0. */
+/* value[lane]; a value below 0 is irrelevant, "-" in a table. */
 static void print_lanes(tesela__sink *sink, const char *what, const int32_t *value, int32_t warp) {
   tesela__lane_pattern p = tesela__lane_pattern_of(value, warp);
   tesela__puts(sink, what);
@@ -62,7 +62,7 @@ static void print_lanes(tesela__sink *sink, const char *what, const int32_t *val
   }
 }
 
-/* The lanes that are involved; nothing if all of the first `lanes` are. */
+/* The lanes with a value; nothing if all of the first `lanes` have one. */
 static void print_mask(tesela__sink *sink, const int32_t *value, int32_t warp, int32_t lanes) {
   uint64_t mask = 0;
   bool all = true;
@@ -73,7 +73,7 @@ static void print_mask(tesela__sink *sink, const int32_t *value, int32_t warp, i
   if (!all) tesela__putf(sink, " (lanes 0x%0*" PRIx64 ")", warp > 32 ? 16 : 8, mask);
 }
 
-/* "unit 0 = own unit 1", or of words; `units` at the end. */
+/* "unit 0 = own unit 1", or of words; `units` is their number at the end. */
 static void print_moves(tesela__sink *sink, const tesela_exchange *plan, const tesela__warp_program *w,
                         int64_t units, const char *what) {
   for (int64_t into = 0; into < units; into++) {
@@ -111,7 +111,7 @@ static void print_rounds(tesela__sink *sink, const tesela_exchange *plan, const 
   }
 }
 
-/* "word 0 = unit 2 | unit 4", low bits first; "word 1 part 0" of words of the phase before; "-" where there is nothing. */
+/* "word 0 = unit 2 | unit 4", low bits first; "word 1 part 0" of words of the previous phase; "-" for an empty part. */
 static void print_parts(tesela__sink *sink, const tesela_exchange *plan, const tesela__warp_program *w,
                         int32_t phase, int64_t word, tesela__word_parts *made) {
   tesela__phase_word(made, plan, w, phase, word);
@@ -204,7 +204,7 @@ static void print_memory(tesela__sink *sink, const tesela_exchange *plan) {
   tesela__putc(sink, '\n');
 }
 
-/* The registers of unit 0; others are shifted by the same. */
+/* The registers of unit 0; those of other units have the same distances. */
 static void print_unit(tesela__sink *sink, const tesela_exchange *plan) {
   for (int of_src = 1; of_src >= 0; of_src--) {
     tesela__puts(sink, of_src ? "unit 0 is registers " : " of src, ");

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exchange_rounds.c - shuffle rounds of a warp, one unit per lane in each: as few as possible.
+ * exchange_rounds.c - shuffle rounds of a warp with one unit per lane: as few as possible.
  *
- * In a round a lane offers one unit, which any number of lanes may take, and takes at most one. So no plan of such rounds
- * has fewer than a lane has units to take; nor fewer than ceil(D / m) where m lanes hold the same (a class of src) and D
- * different units of theirs have to leave them. (What rounds need that carry several units: exchange_bound.c.)
+ * In a round a lane offers one unit, which any number of lanes may take, and takes at most one. So there are at least
+ * as many rounds as units that a lane takes, and at least ceil(D / m) if m lanes have the same elements (a class of
+ * src) and others take D different units of theirs. (For several units per word see exchange_bound.c.)
  *
- * Units to take are edges between lanes; rounds are colours. A bipartite graph with at most n edges at a vertex can be
- * coloured with n colours (König), so the bound is met if each edge stands for itself. It need not be where one unit goes to
- * several lanes. Those hold the same in dst, hence have a class of dst in common, and may take it together: then an edge
- * leads from a lane to such a class. Both graphs are weighed, the one with fewer colours is taken.
+ * Units to take are edges between lanes; rounds are colours. A bipartite graph with at most n edges per vertex can be
+ * coloured with n colours (König), so the bound is met if each take is an edge. It may not be met if several lanes take
+ * one unit. Those lanes have the same elements in dst, so they are one class of dst, and can take the unit together:
+ * then an edge is from a lane to a class. The graph that needs fewer colours is used.
  *
- * Before the colouring, whose rounds look random, patterns are tried: `from` linear in the bits of the lane
- * (exchange_linear.c), lane ^ k, and lane + k. They are taken if they need no more rounds.
+ * Coloured rounds look random, so patterns are tried first: `from` linear in the bits of the lane (exchange_linear.c),
+ * lane ^ k, and lane + k. A pattern is used if it needs no more rounds.
  */
 #include "gpu/exchange/exchange.h"
 
 enum { ROUND_LANES = TESELA__LANES };
 
-/* One unit that a lane takes: edges of the graph, and what is known of it. */
+/* One unit that a lane takes, and its edge in the graph. */
 typedef struct round_take {
   int32_t into, unit, edge;
   uint8_t lane, class;
 } round_take;
 
 typedef struct round_edge {
-  uint8_t from, to; /* a lane; a lane, or a class of dst */
+  uint8_t from, to; /* a lane; a lane or a class of dst */
   int32_t colour;
 } round_edge;
 
@@ -37,11 +37,11 @@ typedef struct round_work {
   round_take *take;
   round_edge *edge;
   int32_t *edge_of;                  /* [class * src_units + unit]: an edge, or -1 */
-  int32_t members[ROUND_LANES];      /* lanes of a class of src */
-  int64_t wanted[ROUND_LANES];       /* of a class of src: different units that others take */
-  int64_t wanted_often[ROUND_LANES]; /* likewise, each as often as it is taken */
+  int32_t members[ROUND_LANES];      /* number of lanes of a class of src */
+  int64_t wanted[ROUND_LANES];       /* of a class of src: number of different units that others take */
+  int64_t wanted_often[ROUND_LANES]; /* likewise, counted once per take */
   int64_t takes[ROUND_LANES];        /* of a lane */
-  int64_t takes_of_all[ROUND_LANES]; /* of a class of dst: different units that some lane takes */
+  int64_t takes_of_all[ROUND_LANES]; /* of a class of dst: number of different units that its lanes take */
 } round_work;
 
 /* ---- counting ----------------------------------------------------------------------------------------------- */
@@ -61,7 +61,7 @@ static void collect_takes(round_work *work) {
       if (*seen < 0) {
         *seen = 0;
         work->wanted[take.class]++;
-        work->takes_of_all[w->dst_class[lane]]++; /* no unit is of interest to two classes of dst */
+        work->takes_of_all[w->dst_class[lane]]++; /* only one class of dst needs a unit */
       }
       work->take[work->n_takes++] = take;
     }
@@ -82,7 +82,7 @@ static int64_t most_per_member(const round_work *work, const int64_t *counts) {
 
 /* ---- the graph ------------------------------------------------------------------------------------------------ */
 
-/* The lane of a class that offers least so far. */
+/* The lane of a class with the fewest offers so far. */
 static uint8_t least_busy(const tesela__warp_program *w, uint8_t class, const int64_t *offers) {
   int32_t best = -1;
   for (int32_t lane = class; lane < w->src_lanes; lane++)
@@ -90,7 +90,7 @@ static uint8_t least_busy(const tesela__warp_program *w, uint8_t class, const in
   return (uint8_t)best;
 }
 
-/* An edge for each unit that is taken; together: one for all lanes of a class of dst. */
+/* One edge per take, or with `together` one per unit, for all lanes of its class of dst. */
 static void make_edges(round_work *work, bool together) {
   int64_t offers[ROUND_LANES] = {0};
   for (int64_t i = 0; i < work->warp * work->src_units; i++) work->edge_of[i] = -1;
@@ -110,7 +110,7 @@ static void make_edges(round_work *work, bool together) {
 
 /* ---- colouring ------------------------------------------------------------------------------------------------ */
 
-/* edge_at[side][vertex * n + colour] is an edge or -1; below lowest[side][vertex] all colours are used. */
+/* edge_at[side][vertex * n + colour] is an edge or -1; all colours below lowest[side][vertex] are used. */
 typedef struct round_colours {
   round_edge *edge;
   int64_t n;
@@ -142,8 +142,8 @@ static void drop_colour(round_colours *c, int32_t e) {
   }
 }
 
-/* Swap the colours a and b along the path that starts at the right end of e with a. It passes a vertex once at most, and
- * never comes to the left end of e, where a is free: it would arrive there with a. */
+/* Swap the colours a and b along the path that starts at the right end of e with a. The path visits a vertex at most
+ * once and never reaches the left end of e: it would arrive there with a, which is free there. */
 static void swap_path(round_colours *c, const round_edge *e, int64_t a, int64_t b) {
   int32_t path[2 * ROUND_LANES];
   int n = 0, side = 1;
@@ -206,8 +206,8 @@ static int32_t pattern_lane(int32_t lane, int32_t k, int32_t warp, bool add) {
   return add ? (lane + k) % warp : lane ^ k;
 }
 
-/* Give each unit of each lane a distance k to take it from, so that the most of each distance add up to few: where several
- * lanes of a class hold it, a distance that is needed anyhow, else the first. edge receives k. */
+/* Choose a distance k for each take, to keep the sum over k of most[k], the most takes of a lane at distance k, small:
+ * if several lanes have the unit, a distance that is needed anyway, else the first. Sets edge to k; returns the sum. */
 static int64_t choose_distances(round_work *work, bool add, int64_t *most) {
   int64_t have[ROUND_LANES] = {0}, rounds = 0;
   int32_t lane = -1, end = add ? work->warp : ROUND_LANES;
@@ -253,7 +253,7 @@ static tesela_status rounds_by_distance(round_work *work, bool add, int64_t roun
   return TESELA_OK;
 }
 
-/* ---- all together ---------------------------------------------------------------------------------------------- */
+/* ---- the rounds of a warp -------------------------------------------------------------------------------------- */
 
 tesela_status tesela__rounds_room(tesela__warp_program *w, int32_t warp, int64_t rounds,
                                   const tesela_allocator *alloc, tesela_error *err) {

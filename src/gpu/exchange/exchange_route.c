@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exchange_route.c - routes of narrow units: which go together in a word, and by way of which lanes.
+ * exchange_route.c - routes of narrow units: which units share a word, and through which lanes they go.
  *
- * A word has room for several units. Where a lane needs less than a word of each of many lanes, words go half empty; in two
- * phases they need not: a unit of lane s for lane j goes by way of the lane that has some digits of s and the others of j.
- * Lanes that differ in some digits only thus gather what goes to the same lanes (or share out what came for all of them).
+ * A word has room for several units. If a lane needs less than a word from each of many lanes, words are partly empty.
+ * Two phases avoid that: a unit of lane s for lane j goes through the lane with some digits of s and the other digits
+ * of j. So lanes that differ only in some digits gather units for the same lanes (or distribute units for all of them).
  *
- *   local(32,1).spatial(1,32) to spatial(32,1).local(1,32), f16: lane s has one unit for each lane j. First by way of the lane with the
- *   bits 1 to 4 of s and bit 0 of j: 16 units go to lane ^ 1, 8 words. Then two units go to each of 15 lanes: 23 rounds.
+ *   local(32,1).spatial(1,32) to spatial(32,1).local(1,32), f16: lane s has one unit for each lane j. First through the
+ *   lane with bits 1 to 4 of s and bit 0 of j: 8 words to lane ^ 1. Then two units to each of 15 lanes: 23 rounds.
  *
- * Each phase may be parted likewise. What a phase costs is estimated by the words that a lane takes and offers, which is what
- * rounds of words need if every word is for one lane (exchange_rounds.c). Another remedy, where a lane offers to many, is that
- * they take the same words, each its part of them.
+ * Each phase can be split again. The cost of a phase is estimated as the most words that a lane takes or offers, which
+ * is the number of rounds if every word is for one lane (exchange_rounds.c). If a lane offers to many lanes, these can
+ * also take the same words and use different parts of them.
  */
 #include "gpu/exchange/exchange.h"
 
-/* The lane between two: digits of the one and digits of the other. */
+/* The intermediate lane of a route: some digits of one lane and the rest of the other. */
 typedef struct route_way {
-  int32_t mask;         /* the bits of the second lane; 0: */
-  int32_t step, extent; /* one digit of it: lane / step % extent */
-  bool flip;            /* the two change places */
+  int32_t mask;         /* the bits of the second lane; 0: see step */
+  int32_t step, extent; /* the digit of the second lane: lane / step % extent */
+  bool flip;            /* exchange the two lanes */
 } route_way;
 
 static int32_t route_between(const route_way *way, int32_t a, int32_t b) {
@@ -28,11 +28,11 @@ static int32_t route_between(const route_way *way, int32_t a, int32_t b) {
   return x + (y / way->step % way->extent - x / way->step % way->extent) * way->step;
 }
 
-/* ---- what a phase costs ----------------------------------------------------------------------------------------- */
+/* ---- the cost of a phase ---------------------------------------------------------------------------------------- */
 
 typedef struct tesela__route_cost {
-  int32_t units[TESELA__LANES][TESELA__LANES];  /* from a lane, to lanes (the first of those that share) */
-  uint64_t which[TESELA__LANES][TESELA__LANES]; /* sums over these units: equal words have equal sums */
+  int32_t units[TESELA__LANES][TESELA__LANES];  /* [from][to]; lanes that share words count as the first */
+  uint64_t which[TESELA__LANES][TESELA__LANES]; /* hashes of these units: equal words have equal hashes */
   int32_t seen[TESELA__LANES], given[TESELA__LANES], group[TESELA__LANES];
   bool copies; /* one unit goes to several lanes */
 } route_cost;
@@ -43,14 +43,14 @@ static void route_count(route_cost *c, int32_t unit, int32_t from, int32_t to, i
   if (from == to) return;
   if (c->given[from] == unit) c->copies = true;
   c->given[from] = unit;
-  if (c->group[group] == unit) return; /* those that share have it from one lane */
+  if (c->group[group] == unit) return; /* lanes that share words get it from the same lane */
   c->group[group] = unit;
   c->units[from][group]++;
   uint64_t x = (uint64_t)(unit + 1) * UINT64_C(0x9e3779b97f4a7c15);
   c->which[from][group] += (x ^ x >> 31) * UINT64_C(0xbf58476d1ce4e5b9);
 }
 
-/* The most words that a lane offers, and that one takes. */
+/* The most words that a lane offers, and the most that one takes. */
 typedef struct route_most {
   int64_t offers, takes;
 } route_most;
@@ -64,7 +64,7 @@ static route_most route_words(const tesela__route *r, const route_cost *c) {
       if (c->units[from][to] == 0) continue;
       int64_t words = (c->units[from][to] + r->parts - 1) / r->parts;
       takes[to] += words;
-      int32_t first = c->copies ? 0 : to; /* that takes the same */
+      int32_t first = c->copies ? 0 : to; /* the first lane that takes the same words */
       while (c->which[from][first] != c->which[from][to]) first++;
       if (first == to) offers += words;
     }
@@ -99,7 +99,8 @@ static route_most route_phase(const tesela__route *r, int32_t phase, int32_t sha
   return route_words(r, c);
 }
 
-/* Where lanes offer more than any takes, lanes may share words: which bits of theirs cost least. Returns the rounds. */
+/* If a lane offers more words than any takes, let lanes that differ only in some bits share words: choose the bits with
+ * the fewest rounds. Returns the rounds. */
 static int64_t route_share(tesela__route *r, int32_t phase) {
   route_most most = route_phase(r, phase, 0);
   int64_t rounds = tesela__max(most.offers, most.takes);
@@ -116,9 +117,9 @@ static int64_t route_share(tesela__route *r, int32_t phase) {
   return rounds;
 }
 
-/* ---- parting a phase ---------------------------------------------------------------------------------------------- */
+/* ---- splitting a phase ------------------------------------------------------------------------------------------- */
 
-/* The lane from which the first half goes, and the lane between; a lane that has the unit in src needs it from none. */
+/* The intermediate lane of a take. *from is the lane it takes the unit from: itself if it holds the unit in src. */
 static int32_t route_middle(const tesela__route *r, const route_way *way, const uint8_t *target,
                             int32_t phase, const tesela__route_take *t, int32_t *from) {
   const tesela__warp_program *w = r->w;
@@ -160,7 +161,7 @@ static void route_part(tesela__route *r, int32_t phase, const route_way *way, co
 typedef struct route_best {
   route_way way;
   int32_t phase;
-  bool turned; /* the target is that of the linear pattern */
+  bool turned; /* use the target lanes of the linear pattern */
   int64_t gain;
 } route_best;
 
@@ -186,7 +187,7 @@ static int32_t route_set_bits(int32_t x) {
   return n;
 }
 
-/* Few digits of the one lane or few of the other: so many lanes as units go to a word. */
+/* Try masks or digits with at most as many values as a word has units, of either lane. */
 static void route_try_all(route_search *s, int32_t phase) {
   int32_t lanes = s->r->lanes, parts = s->r->parts;
   for (int flip = 0; flip < 2; flip++) {

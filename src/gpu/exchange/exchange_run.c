@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exchange_run.c - execute a plan on the host, step by step, and notice what no step has written.
+ * exchange_run.c - execution of a plan on the host, step by step; fails if a register is never written.
  *
- * It follows the steps of the plan, not the layouts: what a GPU would get from them is what comes out. Of words in phases it is
- * followed where each part comes from, word by word. Only where the trip
- * goes through shared memory the places come from the layouts, as in the code that is made of a plan.
+ * It follows the steps of the plan, not the layouts, so the result is what a GPU gets. In phases it tracks the source
+ * of each part of each word. Only the places in shared memory come from the layouts, as in the emitted code.
  */
 #include "gpu/exchange/exchange.h"
 
@@ -12,9 +11,9 @@ typedef struct exchange_state {
   const tesela_exchange *plan;
   const char *src;
   char *dst;
-  char *memory;     /* shared */
+  char *memory;     /* shared memory */
   size_t element;   /* bytes */
-  uint8_t *written; /* of a register of dst; of a place in shared memory */
+  uint8_t *written; /* of registers of dst; stored: of places in shared memory */
   uint8_t *stored;
 } exchange_state;
 
@@ -52,7 +51,7 @@ static tesela_status run_moves(exchange_state *s, tesela_error *err) {
   return status;
 }
 
-/* What a lane takes is what the other one offers in this round. */
+/* A lane takes the unit that the other lane offers in this round. */
 static tesela_status run_round(exchange_state *s, int64_t round, tesela_error *err) {
   tesela_status status = TESELA_OK;
   for (int64_t t = 0; t < s->plan->facts.threads && status == TESELA_OK; t++) {
@@ -66,11 +65,11 @@ static tesela_status run_round(exchange_state *s, int64_t round, tesela_error *e
   return status;
 }
 
-/* ---- phases ------------------------------------------------------------------------------------------------------- */
+/* ---- phases ------------------------------------------------------------------------------------------------------ */
 
-/* Words of a warp under construction. A part is where it comes from: thread * src_units + unit; -1 for nothing. */
+/* Words of a warp. A part is its source, thread * src_units + unit, or -1. */
 typedef struct run_words {
-  int64_t words; /* of a lane */
+  int64_t words; /* per lane */
   int64_t *part; /* [(lane * words + word) * parts + k] */
 } run_words;
 
@@ -78,7 +77,7 @@ static int64_t *run_word(const exchange_state *s, const run_words *w, int64_t la
   return w->part + (lane * w->words + word) * s->plan->parts;
 }
 
-/* The units of src: each a word of one part. */
+/* The units of src as words of one part. */
 static void run_src_words(const exchange_state *s, int64_t start, run_words *w) {
   w->words = s->plan->facts.src_units;
   for (int64_t lane = 0; lane < s->plan->warp; lane++)
@@ -100,7 +99,7 @@ static void run_pack(const exchange_state *s, const tesela__exchange_phase *phas
     }
 }
 
-/* The words at the end: a lane's own, and what the rounds bring. */
+/* The words at the end of a phase: those that a lane keeps, and those that the rounds bring. */
 static void run_phase(const exchange_state *s, const tesela__exchange_phase *phase, const run_words *start,
                       run_words *end) {
   const tesela__warp_program *m = &phase->moves;
@@ -136,7 +135,7 @@ static tesela_status run_results(exchange_state *s, const tesela__warp_program *
   return TESELA_OK;
 }
 
-/* One warp, phase after phase; words of the phase before, of the start and of the end take turns. */
+/* Run the phases of one warp, with two buffers: words at the start and at the end of a phase. */
 static tesela_status run_phases(exchange_state *s, const tesela__warp_program *w, int64_t start,
                                 const tesela_allocator *alloc, tesela_error *err) {
   int64_t most = s->plan->facts.src_units;
@@ -166,9 +165,9 @@ static tesela_status run_warps(exchange_state *s, const tesela_allocator *alloc,
   return status;
 }
 
-/* ---- all together ------------------------------------------------------------------------------------------------- */
+/* ---- the run ----------------------------------------------------------------------------------------------------- */
 
-/* Each register of each thread of one side: to memory (by the first copy only), or from it. */
+/* Copy each register of each thread of one side to memory (by the first of several copies only), or from it. */
 static tesela_status run_through_memory(exchange_state *s, bool store, tesela_error *err) {
   const tesela_register *layout = store ? &s->plan->src : &s->plan->dst;
   for (int64_t t = 0; t < layout->spatial_size; t++)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exchange_table.c - tables of two register layouts: which element is where, and how many stay together.
+ * exchange_table.c - tables of two register layouts: the thread and register of each element, and the largest unit.
  *
- * A register layout is a sum: the row-major number of the element that thread t holds at local id l is what the digits of
- * t give plus what those of l give. So tables of threads plus registers say all, and one pass over a copy of src inverts
- * them.
+ * A register layout is a sum: the row-major number of the element in register l of thread t is the contribution of the
+ * digits of t plus that of the digits of l. So tables of threads plus registers suffice, and one pass over the first
+ * copy in src inverts them.
  */
 #include "gpu/exchange/exchange.h"
 
-/* The weight of each mode in the row-major number of an element: modes are listed slowest first. */
+/* The weight of each mode in the row-major number of an element; modes are listed slowest first. */
 static void mode_weights(const tesela_register *layout, int64_t *weight) {
   int64_t step = 1;
   for (int32_t m = layout->n_modes - 1; m >= 0; m--) {
@@ -17,7 +17,7 @@ static void mode_weights(const tesela_register *layout, int64_t *weight) {
   }
 }
 
-/* table has sums for the numbers 0 .. size-1; continue with a slower digit of this extent and weight. */
+/* table has sums for the numbers 0 .. size-1; add a slower digit with this extent and weight. */
 static int64_t table_digit(int32_t *table, int64_t size, int64_t extent, int64_t weight) {
   for (int64_t v = 1; v < extent; v++)
     for (int64_t x = 0; x < size; x++) table[v * size + x] = (int32_t)(v * weight + table[x]);
@@ -88,8 +88,8 @@ int64_t tesela__unit_of_register(const int64_t *step, int32_t n, int64_t local) 
   return local;
 }
 
-/* The digits so far are sound. Is one more, the last of the list? Each unit and the one a step further in dst must be that
- * in src as well, for all threads. */
+/* Is the last digit of the list sound, if those before it are? Each unit and the one a step further in dst must also be
+ * a step apart in src, for all threads. */
 static bool unit_digit_is_sound(const tesela__exchange_table *t, const tesela__unit_digits *d) {
   int32_t n = d->n - 1;
   int64_t a = d->src[n], b = d->dst[n], units = t->dst.registers >> n;
@@ -109,7 +109,7 @@ static bool unit_digit_is_sound(const tesela__exchange_table *t, const tesela__u
   return true;
 }
 
-/* Find one more digit; its step in src is read from the first thread. */
+/* Find one more digit. The first thread determines its step in src. */
 static bool find_unit_digit(const tesela__exchange_table *t, tesela__unit_digits *d) {
   int32_t n = d->n;
   int64_t units = t->dst.registers >> n, src_units = t->src.registers >> n;

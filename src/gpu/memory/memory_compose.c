@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_compose.c - each element of one tile becomes a whole other one; stages of a buffer.
+ * memory_compose.c - composition of tiles: each element of one becomes a whole other tile; stages of a buffer.
  *
- *   place = outer * M + inner, M the size of inner. Without swizzles that is outer's strides times M beside inner's.
+ *   place = outer * M + inner, M the size of inner. Without swizzles that is outer's strides times M, and inner's.
  *
- * One XOR stage S has to do for the sum what its side did alone:
+ * One XOR stage S must do to the sum what it did to its side alone:
  *
- *   inner's   S(outer * M + x) = outer * M + S(x) if no bit below h = base + |shift| + bits is set in outer * M: then the
- *             low h bits of the sum are those of x, and S reads and changes no others.
+ *   inner's   S(outer * M + x) = outer * M + S(x) if no bit below h = base + |shift| + bits is set in outer * M: then
+ *             the low h bits of the sum are those of x, and S reads and changes no others.
  *   outer's   S(X) * M + inner = S'(X * M + inner) if M = 2^m: X * M + inner is X shifted by m above the bits of inner,
  *             so S' is S with its base m higher.
  *
- * Both at once are not one stage: the bits that inner's reads and changes are below m, those of outer's above, and bits next
- * to each other would have to be at one distance that is less than their number.
+ * Two swizzles are never one stage: all bits of inner's are below m and all of outer's are not, so one stage would have
+ * |shift| < bits.
  */
 #include "gpu/memory/tile_memory.h"
 
-/* The same places as simply as can be: without a swizzle that does not act, or if all elements are at one place. */
+/* The same places in the simplest form: without a swizzle that has no effect, or with all elements at one place. */
 static tesela_tile_memory tile_plain_if_it_can(const tesela_tile_memory *layout) {
   tesela_tile_memory tile = *layout;
   bool one_place = true;
@@ -26,7 +26,7 @@ static tesela_tile_memory tile_plain_if_it_can(const tesela_tile_memory *layout)
   return tile;
 }
 
-/* How many low bits of x * size are 0; 64 for x = 0. */
+/* The number of low zero bits of x * size; 64 for x = 0. */
 static int32_t tile_zeros(int64_t x, int64_t size) {
   int32_t zeros = 0;
   if (x == 0 || size == 0) return 64;
@@ -35,7 +35,7 @@ static int32_t tile_zeros(int64_t x, int64_t size) {
   return zeros;
 }
 
-/* Swizzle of inner, whole or its acting part, in the composition. */
+/* The swizzle of inner in the composition: whole, or its acting part. False if neither is possible. */
 static bool tile_keep_inner(const tesela_tile_memory *outer, const tesela_tile_memory *inner,
                             tesela_tile_swizzle *kept) {
   int32_t zeros = tile_zeros(outer->offset, inner->size);
@@ -49,7 +49,7 @@ static bool tile_keep_inner(const tesela_tile_memory *outer, const tesela_tile_m
   return tesela__tile_swizzle_top(*kept) <= zeros;
 }
 
-/* Swizzle of outer likewise. */
+/* The same for the swizzle of outer. */
 static bool tile_keep_outer(const tesela_tile_memory *outer, const tesela_tile_memory *inner,
                             tesela_tile_swizzle *kept) {
   if (inner->size & (inner->size - 1)) return false;
@@ -79,13 +79,13 @@ static tesela_status tile_compose_swizzle(const tesela_tile_memory *outer, const
   return TESELA_OK;
 }
 
-/* Dim d of `layout` once leading 1s make the rank `rank`; -1: one of these. */
+/* Dim d of a product of rank `rank` as a dim of `layout`; -1: one of the leading 1s. */
 static int32_t tile_dim_of(const tesela_tile_memory *layout, int32_t rank, int32_t d) {
   int32_t own = d - (rank - layout->rank);
   return own < 0 ? -1 : own;
 }
 
-/* The modes of both sides, inner's inside; false: a stride does not fit in 64 bits. */
+/* The modes of both sides, inner's innermost. False if a stride does not fit in 64 bits. */
 static bool tile_compose_modes(const tesela_tile_memory *outer, const int32_t *first_outer,
                                const tesela_tile_memory *inner, const int32_t *first_inner, int32_t rank,
                                tesela__tile_parts *parts) {

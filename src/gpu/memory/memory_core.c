@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_core.c - tiles in memory as layouts of the core, and whether two are the same.
+ * memory_core.c - tiles in memory as layouts of the core, and whether two are the same relation.
  */
 #include "gpu/memory/tile_memory.h"
 
@@ -20,7 +20,7 @@ static tesela_status tile_place_dim(tesela_layout *core, int32_t d, const tesela
   return status;
 }
 
-/* Everything but the size. */
+/* The core layout without its size. */
 static tesela_status tile_build_core(tesela_layout *core, const tesela_tile_memory *layout,
                                      tesela_dtype dtype, int32_t bits, tesela_error *err) {
   int32_t axis, first[TESELA_MAX_RANK + 1];
@@ -31,7 +31,7 @@ static tesela_status tile_build_core(tesela_layout *core, const tesela_tile_memo
   if (status == TESELA_OK) status = tesela_layout_add_axis(core, "memory", &axis, err);
   for (int32_t d = 0; d < layout->rank && status == TESELA_OK; d++)
     status = tile_place_dim(core, d, layout, first[d], first[d + 1], err);
-  if (status == TESELA_OK && s.bits > 0) /* numbers up to 62 */
+  if (status == TESELA_OK && s.bits > 0) /* the numbers are at most 62 */
     status = tesela_layout_add_swizzle(
         core,
         (tesela_swizzle){
@@ -48,7 +48,7 @@ tesela_status tesela_tile_memory_to_layout(const tesela_tile_memory *layout, tes
   if (status != TESELA_OK) return status;
   sized = core;
   status = tesela_layout_set_axis(&core, 0, layout->offset, -1, err);
-  if (status == TESELA_OK) status = tesela_layout_finish(&core, err); /* what the core needs at least */
+  if (status == TESELA_OK) status = tesela_layout_finish(&core, err); /* with the smallest size */
   if (status == TESELA_OK && core.axis[0].extent < layout->size) {
     core = sized;
     status = tesela_layout_set_axis(&core, 0, layout->offset, layout->size, err);

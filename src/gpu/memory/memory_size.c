@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_size.c - how far a tile reaches, and which bits of its swizzle act.
+ * memory_size.c - the least size of a tile, and the bits of its swizzle that act.
  *
- * A swizzle changes bits base .. top-1 and leaves all above them. So the largest place belongs to an element whose plain
- * place (the one before the swizzle) has the same bits from `top` on as the largest plain one: a window of 2^top plain
- * places. Its elements are gone through, modes by falling stride, values that cannot reach the window left out; there is
- * no other way in general, since the sums of a mode list may leave any holes.
+ * A swizzle changes bits base .. top-1 and none above. So the element at the largest place has a plain place (before
+ * the swizzle) with the same bits from `top` on as the largest plain place: one in a window of 2^top plain places. The
+ * search visits all elements in the window, modes by decreasing stride, skipping values that cannot reach the window.
+ * In general nothing less suffices, since the sums of modes can have any gaps.
  *
  *   [9] with stride 1, Swizzle(base 0, bits 1, shift 3): plain places end with 8 = 0b1000, the swizzle changes bit 0,
  *   the window is 8..9, its only element 8 goes to 9: 10 places.
@@ -14,7 +14,7 @@
 
 enum { TILE_WINDOW_LIMIT = 1 << 16 }; /* elements */
 
-/* ---- bits that plain places can have ---------------------------------------------------------------------------- */
+/* ---- the bits of plain places ----------------------------------------------------------------------------------- */
 
 static uint64_t tile_low_bit(uint64_t x) { return x & (~x + 1); }
 
@@ -24,14 +24,14 @@ static uint64_t tile_bits_between(uint64_t low, uint64_t high) {
   return high & ~(tile_low_bit(low) - 1);
 }
 
-/* Sums whose bits are apart: their sum has the bits of both. */
+/* Sums without common bits: the bits of their total are the bits of all. */
 typedef struct tile_sums {
   int32_t n;
   uint64_t bits[TESELA_REGISTER_MODES + 1],
       reach[TESELA_REGISTER_MODES + 1]; /* possible bits; the largest value */
 } tile_sums;
 
-/* Add one; where it shares a bit with another they carry, and together may have all bits up to their largest value. */
+/* Add a sum. If it shares a bit with another they carry, and their sum may have all bits up to its largest value. */
 static void tile_add_sum(tile_sums *sums, uint64_t bits, uint64_t reach) {
   for (int32_t i = 0; i < sums->n;) {
     if (!(sums->bits[i] & bits)) {
@@ -49,7 +49,7 @@ static void tile_add_sum(tile_sums *sums, uint64_t bits, uint64_t reach) {
   sums->reach[sums->n++] = reach;
 }
 
-/* A set that has all bits some plain place has; exact where strides are powers of two and nothing carries. */
+/* A superset of the bits of all plain places; exact if strides are powers of two and nothing carries. */
 static uint64_t tile_possible_bits(const tesela_tile_memory *tile) {
   tile_sums sums = {.n = 0};
   uint64_t all = 0;
@@ -76,14 +76,14 @@ tesela_tile_swizzle tesela__tile_acting(const tesela_tile_memory *tile) {
 
 typedef struct tile_search {
   tesela_tile_swizzle swizzle;
-  int32_t n, left;   /* modes; elements that may still be visited */
+  int32_t n, left;   /* modes; elements that the search may still visit */
   int64_t low, best; /* start of the window; largest place so far */
-  int64_t extent[TESELA_REGISTER_MODES], stride[TESELA_REGISTER_MODES]; /* by falling stride, none 0 */
-  int64_t rest[TESELA_REGISTER_MODES + 1]; /* what the modes from i on add at most */
+  int64_t extent[TESELA_REGISTER_MODES], stride[TESELA_REGISTER_MODES]; /* by decreasing stride, all > 0 */
+  int64_t rest[TESELA_REGISTER_MODES + 1]; /* the most that modes i and later can add */
 } tile_search;
 
-/* Visit the elements in the window, mode i and those after it free. Every call that continues has one, so the effort is at
- * most their number times the modes; the depth is the number of modes. */
+/* Visit the elements in the window that have the prefix `plain`, with modes i and later free. Every recursive call
+ * finds at least one, so the work is at most their number times the modes; the depth is the number of modes. */
 static void tile_visit(tile_search *s, int32_t i, int64_t plain) {
   if (i == s->n) {
     s->left--;
@@ -119,7 +119,7 @@ bool tesela__tile_least_size(const tesela_tile_memory *tile, int64_t *size) {
       return false;
   tesela_tile_swizzle swizzle = tesela__tile_acting(tile);
   if (swizzle.bits > 0) {
-    int32_t top = swizzle.base + swizzle.bits + (swizzle.shift < 0 ? -swizzle.shift : 0); /* 62 at most */
+    int32_t top = swizzle.base + swizzle.bits + (swizzle.shift < 0 ? -swizzle.shift : 0); /* at most 62 */
     int64_t window = ((int64_t)1 << top) - 1;
     tile_search search = {
         .swizzle = swizzle, .n = 0, .left = TILE_WINDOW_LIMIT, .low = high & ~window, .best = 0};

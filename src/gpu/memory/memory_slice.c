@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_slice.c - the part of a tile from `start` on.
+ * memory_slice.c - a part of a tile, from `start` on.
  *
- * The plain place is a sum of one function f per dim, so each dim is cut alone: h(i) = f(start + i) - f(start) for i < n must
- * be a list of modes. Modes are reduced, so f leaves a straight line at the borders of its innermost blocks of e, except
- * where a carry over two or more modes happens to go on straight (a *smooth* border; never two of them in a row).
+ * The plain place is the sum of one function f per dim, so each dim is cut alone: h(i) = f(start + i) - f(start) for
+ * i < n must be a list of modes. Modes are reduced, so f is not straight across the borders of its innermost blocks of
+ * e elements, except where a carry over two or more modes happens to continue straight (a *smooth* border; never two
+ * adjacent ones).
  *
- *   straight            inside a block, or over one smooth border: one mode
+ *   straight            inside a block, or across one smooth border: one mode
  *   whole blocks        start and n are multiples of e: that mode, and the outer modes over start/e, n/e
- *   two halves          [0, n/2) and [n/2, n) are straight each: modes 2, n/2
- *   halves of blocks    start is in the middle of a block, n a multiple of e, the outer modes are straight over all blocks
+ *   two halves          [0, n/2) and [n/2, n) are straight: modes 2, n/2
+ *   halves of blocks    start is the middle of a block, n a multiple of e, the outer modes are straight over all blocks
  *                       touched: modes n/e, 2, e/2
  *
- * There are no others. Let r be the innermost extent of modes that say h: h breaks at r and, unless the extent outside it
- * is 2, at 2r. All breaks are at one distance from multiples of e; two that are r apart make r a multiple of e and the
- * start one too: whole blocks. With 2 outside, n is 2r (two halves) or h breaks at 3r as well, so e divides 2r but not r:
+ * No other case exists. Let r be the innermost extent of modes that express h: h breaks at r and, unless the next
+ * extent is 2, at 2r. All breaks are equal modulo e; two that are r apart make r a multiple of e, and start one too:
+ * whole blocks. If the next extent is 2, n is 2r (two halves) or h breaks at 3r as well, so e divides 2r but not r:
  * every odd multiple of e/2 is a border that adds the same, an even one is not a border: halves of blocks.
  */
 #include "gpu/memory/tile_memory.h"
 
-/* The modes of one dim, innermost first; f over the modes from `at` on, where steps are blocks of those before. */
+/* The modes of one dim, innermost first. tile_line_at: f over modes `at` and outer, in blocks of the others. */
 typedef struct tile_line {
   int32_t n;
   int64_t extent[TESELA_REGISTER_MODES], stride[TESELA_REGISTER_MODES];
@@ -31,7 +32,7 @@ static int64_t tile_line_at(const tile_line *line, int32_t at, int64_t x) {
   return place;
 }
 
-/* Does f rise by the stride of mode `at` from each of n places to the next? */
+/* Does f rise by the stride of mode `at` at each step from start to start + n - 1? */
 static bool tile_is_straight(const tile_line *line, int32_t at, int64_t start, int64_t n) {
   if (n == 1) return true;
   int64_t extent = line->extent[at], border = (start / extent + 1) * extent;
@@ -40,7 +41,7 @@ static bool tile_is_straight(const tile_line *line, int32_t at, int64_t start, i
          tile_line_at(line, at, border) - tile_line_at(line, at, border - 1) == line->stride[at];
 }
 
-/* Append the modes of dim d that express f from `start` on; false if no modes can. */
+/* Append the modes of dim d that express n values of f from `start` on. False if no modes express them. */
 static bool tile_cut(const tile_line *line, int32_t d, int64_t start, int64_t n, tesela__tile_parts *parts) {
   for (int32_t at = 0; n > 1; at++) {
     int64_t extent = line->extent[at], stride = line->stride[at], half;
@@ -104,7 +105,7 @@ tesela_status tesela_tile_memory_slice(tesela_tile_memory *out, const tesela_til
       line.stride[line.n++] = layout->mode_strides[m];
     }
     tile.shape[d] = shape[d];
-    tile.offset += tile_line_at(&line, 0, start[d]); /* a place of the layout */
+    tile.offset += tile_line_at(&line, 0, start[d]); /* no overflow: a place of the layout */
     if (!tile_cut(&line, d, start[d], shape[d], &parts))
       return tesela__refuse(err, TESELA_E_UNSUPPORTED, TESELA_REASON_NOT_LINEAR,
                             "modes cannot express the %" PRId64 " elements from %" PRId64

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tile_memory.c - making tiles in memory: from parts, row-major, strided, swizzled; the place of an element.
+ * tile_memory.c - creation of tiles in memory: from parts, row-major, strided, swizzled; the place of an element.
  *
- * Every tile is made the same way: a list of parts (modes, innermost first), joined by tesela__tile_set_modes to the
- * reduced modes, then tesela__tile_finish, which knows the size and proves that all places fit in 64 bits. After that
- * sums over the modes are plain arithmetic.
+ * Every tile starts as a list of parts (modes, innermost first). tesela__tile_set_modes joins them to the reduced
+ * modes, and tesela__tile_finish computes the size and proves that all places fit in 64 bits. After that, sums over the
+ * modes use plain arithmetic.
  */
 #include "layout/layout.h"
 #include "gpu/memory/tile_memory.h"
 
 #include <assert.h>
 
-/* ---- what all tiles go through ------------------------------------------------------------------------------ */
+/* ---- all tiles ---------------------------------------------------------------------------------------------- */
 
 void tesela__tile_set_modes(tesela_tile_memory *tile, const tesela__tile_parts *parts) {
   int32_t n = 0, dim = -1;
   for (int32_t i = parts->n - 1; i >= 0; i--) {
     int64_t reach;
     if (parts->dim[i] == dim && tesela__mul(parts->stride[i], parts->extent[i], &reach) &&
-        tile->mode_strides[n - 1] == reach) { /* extents of one dim multiply to at most its extent */
+        tile->mode_strides[n - 1] == reach) { /* no overflow: at most the extent of the dim */
       tile->mode_shape[n - 1] *= parts->extent[i];
       tile->mode_strides[n - 1] = parts->stride[i];
       continue;
     }
-    assert(n < TESELA_REGISTER_MODES); /* each is 2 or more, their product the number of elements */
+    assert(n < TESELA_REGISTER_MODES); /* each is 2 or more, and their product is the number of elements */
     dim = parts->dim[i];
     tile->mode_shape[n] = parts->extent[i];
     tile->mode_strides[n++] = parts->stride[i];
@@ -52,7 +52,7 @@ tesela_status tesela__tile_check_swizzle(tesela_tile_swizzle s, tesela_error *er
   return TESELA_OK;
 }
 
-/* ---- making --------------------------------------------------------------------------------------------------- */
+/* ---- creation ------------------------------------------------------------------------------------------------- */
 
 static tesela_status tile_check_space(tesela_tile_space space, tesela_error *err) {
   if (space == TESELA_TILE_SHARED || space == TESELA_TILE_GLOBAL) return TESELA_OK;
@@ -114,7 +114,7 @@ tesela_status tesela_tile_memory_strided(tesela_tile_memory *out, tesela_tile_sp
   return tesela_tile_memory_make(out, space, rank, shape, rank, shape, strides, offset, NULL, err);
 }
 
-/* Compact: dim order[0] has stride 1, and so on. */
+/* Compact strides, with the last or the first dim fastest. */
 static tesela_status tile_compact(tesela_tile_memory *out, tesela_tile_space space, int32_t rank,
                                   const int64_t *shape, bool last_fastest, tesela_error *err) {
   int64_t elements, stride = 1, strides[TESELA_MAX_RANK];

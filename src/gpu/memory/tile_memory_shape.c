@@ -2,18 +2,18 @@
 /*
  * tile_memory_shape.c - other dims over the same places: permute, squeeze, unsqueeze, retain, reshape.
  *
- * None of them touches the offset or the swizzle, which act after the sum over the modes.
+ * None of them changes the offset or the swizzle, which act after the sum over the modes.
  *
- * Reshape. As a function of the row-major element number the tile is a list of modes; joined, it is the only one (its
- * innermost extent is where the function first leaves a straight line, and so on outwards). A shape can be said exactly if
- * every border between its dims falls on a border of modes or cuts a mode evenly, so taking modes from the inside and
- * splitting where a dim ends finds it, if it exists.
+ * Reshape: as a function of the row-major element number the tile is a list of modes, unique once they are joined (the
+ * innermost extent is where the function first stops being straight, and so on outwards). A shape has modes exactly if
+ * each border between its dims is a border of modes or cuts a mode evenly. So taking modes from the inside, and
+ * splitting one where a dim ends, finds them if they exist.
  *
- *   [2,6] strides [1,2] to [4,3]: modes 2:1, 6:2; the last dim takes 3 of the 6, the first what is left: 2:1 and 2:6.
+ *   [2,6] strides [1,2] to [4,3]: modes 2:1, 6:2; the last dim takes 3 of the 6, the first the rest: 2:1 and 2:6.
  */
 #include "gpu/memory/tile_memory.h"
 
-/* The tile that has dim order[k] as its dim k, or a new one of extent 1 where order[k] is -1. */
+/* Dim k of the result is dim order[k], or a new dim of extent 1 if order[k] is -1. */
 static tesela_status tile_pick(tesela_tile_memory *out, const tesela_tile_memory *layout, int32_t rank,
                                const int32_t *order, tesela_error *err) {
   tesela_tile_memory tile = {
@@ -97,7 +97,7 @@ tesela_status tesela_tile_memory_unsqueeze(tesela_tile_memory *out, const tesela
   return tile_pick(out, layout, rank, order, err);
 }
 
-/* All modes as those of one dim, innermost first, joined. */
+/* All modes as those of a single dim, innermost first, joined. */
 static void tile_flatten(const tesela_tile_memory *layout, tesela__tile_parts *flat) {
   flat->n = 0;
   for (int32_t m = layout->n_modes - 1; m >= 0; m--) {
@@ -141,7 +141,7 @@ tesela_status tesela_tile_memory_reshape(tesela_tile_memory *out, const tesela_t
       if (flat.extent[at] == 1)
         at++;
       else
-        flat.stride[at] *= taken; /* within the reach of the mode */
+        flat.stride[at] *= taken; /* no overflow: within the mode */
     }
   }
   tesela__tile_set_modes(&tile, &parts);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * combine.c - two register layouts as one: compose puts the modes of each dim side by side, concat the dims. The lists of
- * the result are those of the first, then those of the second, so ids of the second are the fast digits.
+ * combine.c - two register layouts as one: compose multiplies the dims, concat appends them. The lists of the result
+ * are those of the first, then those of the second, so ids of the second are the fast digits.
  */
 #include "gpu/register/register.h"
 
-/* Append the lists of `from`, whose mode m is mode number[m] of `to`. The caller checked that there is room. */
+/* Append the lists of `from`, whose mode m is mode number[m] of `to`. The caller checked their lengths. */
 static void combine_lists(tesela_register *to, const tesela_register *from, const int32_t *number) {
   for (int32_t i = 0; i < from->n_spatial; i++) {
     int64_t mode = from->spatial_modes[i];
@@ -22,7 +22,7 @@ static void combine_modes(tesela_register *to, const tesela_register *from, int3
   }
 }
 
-/* Sizes of the result, and room for its lists. Every extent is at most threads times registers. */
+/* Set the sizes of the result and check the lengths of its lists. No extent exceeds threads times registers. */
 static tesela_status combine_begin(tesela_register *result, const tesela_register *a,
                                    const tesela_register *b, tesela_error *err) {
   int64_t both;

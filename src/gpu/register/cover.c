@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cover.c - comparing register layouts: same spelling, same relation, enough for an operand; and a fingerprint.
+ * cover.c - comparison of register layouts: identical, same relation, covers an operand; and a fingerprint.
  */
 #include <tesela/layout.h>
 
@@ -30,19 +30,18 @@ bool tesela_register_same(const tesela_register *a, const tesela_register *b) {
 
 /* ---- covers -------------------------------------------------------------------------------------------------
  *
- * A thread t of `have` holds an element exactly if each spatial digit of t has the value that the element's index gives it. So
- * `have` covers `need` if for every such digit, and for all a thread t of `need` holds, (index[dim] / step) % extent is
- * (t / weight) % extent. Where that digit is a part of a digit of `need` this is seen at once; else all threads of `need`
- * are gone through, with their registers along that one dim.
- */
+ * Thread t of `have` holds an element exactly if each spatial digit of t has the value of the element's index. So
+ * `have` covers `need` if for each such digit, and for each element that a thread t of `need` holds,
+ * (index[dim] / step) % extent is equal to (t / weight) % extent. If that digit is part of a digit of `need`, this is
+ * true; otherwise all threads of `need` are checked, with their registers along that one dim. */
 
-/* A digit of a dim and of the thread id; weight 0: of the local id. */
+/* A digit of a dim and of the thread id; weight 0: a digit of the local id. */
 typedef struct cover_digit {
   int32_t dim;
   int64_t step, extent, weight;
 } cover_digit;
 
-/* The element digits of a layout; returns how many. */
+/* The digits of the modes of a layout; returns their number. */
 static int32_t cover_digits(const tesela_register *layout, cover_digit *digits) {
   int32_t first[TESELA_MAX_RANK + 1];
   int64_t weight = 1;
@@ -62,8 +61,8 @@ static int32_t cover_digits(const tesela_register *layout, cover_digit *digits) 
 
 typedef enum cover_answer { COVER_YES, COVER_NO, COVER_UNKNOWN } cover_answer;
 
-/* What the digits of `need` alone imply for one of `have`. Along a local digit that overlaps it some
- * thread holds two values of it. */
+/* The answer for a digit of `have` from the digits of `need` alone. If a local digit of `need` overlaps it, some thread
+ * holds two values of it. */
 static cover_answer cover_by_digits(const cover_digit *digit, int32_t n, const cover_digit *need) {
   for (int32_t i = 0; i < n; i++) {
     if (need[i].dim != digit->dim || need[i].extent == 1) continue;
@@ -84,7 +83,7 @@ static tesela_status cover_by_threads(const tesela_register *need, const cover_d
                                       tesela_error *err) {
   int64_t work, index[1], gone[TESELA_MAX_RANK];
   int32_t n = 0;
-  tesela_register one; /* `need` with the other dims reduced away */
+  tesela_register one; /* `need` with all other dims reduced */
   for (int32_t d = 0; d < need->rank; d++)
     if (d != digit->dim) gone[n++] = d;
   tesela_status status = tesela_register_reduce(&one, need, n, gone, false, err);
@@ -147,7 +146,7 @@ tesela_status tesela_register_hash(const tesela_register *layout, uint64_t *hash
                         elements, copies, COVER_LIMIT);
   do {
     sum = hash_word(sum, copies);
-    for (int64_t k = 0; k < copies; k++) { /* ascending: digits of higher weight count slower */
+    for (int64_t k = 0; k < copies; k++) { /* ascending: the digits of greater weight are slower */
       tesela_status status = tesela_register_get_spatial(layout, index, k, &number, err);
       if (status != TESELA_OK) return status;
       sum = hash_word(sum, number);

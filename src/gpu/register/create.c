@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * create.c - the primitive register layouts: every dim one mode, all of them spatial or all local.
+ * create.c - the primitive register layouts: each dim is one mode, and all modes are spatial or all are local.
  */
 #include "gpu/register/register.h"
 
-/* Dims as modes, those of 1 left out by reducing. */
+/* One mode per dim; reducing removes those of 1. */
 static tesela_status create_begin(tesela_register *result, int32_t rank, const int64_t *shape,
                                   tesela_error *err) {
   int64_t elements;

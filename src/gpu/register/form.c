@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * form.c - making a register layout from its lists; its reduced and its canonical form.
+ * form.c - register layouts from lists; their reduced and canonical forms.
  *
- * Reduced: modes of 1 are dropped, and a mode joins the one before it if both are of one dim and consecutive in one
- * list. Canonical: before that replicas of 1 go and neighbouring replicas multiply. Why that form is unique: the
- * stride of each element digit on each axis is a property of the relation, and so are the maximal runs of them.
+ * Reduced: modes of 1 are removed, and adjacent modes of a dim that are consecutive in one list are joined. Canonical:
+ * before that, replicas of 1 are removed and adjacent replicas multiplied. This form is unique: the stride of each
+ * element digit on each axis is a property of the relation, and so are the maximal runs of digits.
  */
 #include "gpu/register/register.h"
 
@@ -15,8 +15,7 @@ void tesela__register_clear(tesela_register *layout) {
 
 /* ---- reducing ----------------------------------------------------------------------------------------------- */
 
-/* The position of each mode in its list: spatial entries from 0 on, local ones from 1000 on, so that following each other in
- * one list is following each other in number. */
+/* The position of each mode in its list, plus 1000 for local, so only consecutive entries of one list are 1 apart. */
 static void form_positions(const tesela_register *layout, int32_t *position) {
   for (int32_t m = 0; m < layout->n_modes; m++) position[m] = -2;
   for (int32_t i = 0; i < layout->n_spatial; i++)
@@ -24,7 +23,7 @@ static void form_positions(const tesela_register *layout, int32_t *position) {
   for (int32_t i = 0; i < layout->n_local; i++) position[layout->local_modes[i]] = 1000 + i;
 }
 
-/* Rewrite the lists: mode m becomes number[m]; -1 leaves the list. */
+/* Replace mode m by number[m] in the lists; -1 removes it. */
 static void form_renumber(tesela_register *layout, const int32_t *number) {
   int32_t n = 0;
   for (int32_t i = 0; i < layout->n_spatial; i++) {
@@ -89,7 +88,7 @@ void tesela_register_canonical(tesela_register *out, const tesela_register *layo
     int64_t mode = result.spatial_modes[i];
     if (mode == -1) continue;
     if (mode < 0 && n > 0 && result.spatial_modes[n - 1] < 0)
-      result.spatial_modes[n - 1] *= -mode; /* their product is within spatial_size */
+      result.spatial_modes[n - 1] *= -mode; /* within spatial_size */
     else
       result.spatial_modes[n++] = mode;
   }
@@ -98,7 +97,7 @@ void tesela_register_canonical(tesela_register *out, const tesela_register *layo
   *out = result;
 }
 
-/* ---- making ------------------------------------------------------------------------------------------------- */
+/* ---- creation ----------------------------------------------------------------------------------------------- */
 
 tesela_status tesela_register_make_raw(tesela_register *out, int32_t rank, const int64_t *shape,
                                        int32_t n_modes, const int64_t *mode_shape, int32_t n_spatial,

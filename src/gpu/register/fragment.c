@@ -2,23 +2,23 @@
 /*
  * fragment.c - the catalogue of fragments: list, find by name, recognize in a layout.
  *
- * fragments.inc has a row per entry, written by tools/fragments.py. Each row becomes two: the public fields, and what
- * makes its layout and reads its name. A name is compared part by part, the parts being what dots separate:
+ * tools/fragments.py writes fragments.inc, a row per entry. Each row becomes two: the public fields, and the rest, for
+ * the layout and the name. Names are compared part by part, with dots between the parts:
  *
- *   mma.m16n8k16.bf16.d    "bf16" is one of the entry's words for part 2, "f16,bf16"; "d" stands for "C"
+ *   mma.m16n8k16.bf16.d    "bf16" is one of the entry's words for part 2, "f16,bf16"; "d" is accepted for "C"
  *   wgmma.m64n128k16.f16.D "m64nNk16" with N = 128
  *
- * The catalogue has some hundred short entries, so all of them are looked at each time.
+ * The catalogue has a few hundred short entries, so each search visits all of them.
  */
 #include <tesela/register.h>
 
 #include "base/base.h"
 
-/* What the public fields of an entry do not contain; lists as in register.h, 0 where n or n / n_step stands. */
+/* The other fields of an entry; lists as in register.h, with 0 for n in `shape` and for n / n_step in `mode_shape`. */
 typedef struct frag_plan {
-  const char *words; /* what part `part` of the name may be, separated by commas */
-  int32_t part;      /* -1: every part is what it is in the name */
-  int32_t first;     /* the first entry of the same layout */
+  const char *words; /* the words allowed for part `part` of the name, separated by commas */
+  int32_t part;      /* -1: all parts are as in the name */
+  int32_t first;     /* the first entry with the same layout */
   int32_t rank, n_modes, n_spatial, n_local;
   int16_t shape[3], mode_shape[8], spatial_modes[8], local_modes[8];
 } frag_plan;
@@ -44,7 +44,7 @@ const tesela_fragment *tesela_fragments(int32_t *n) {
   return frag_rows;
 }
 
-/* The layout of an entry; n is 0 except for a family. Only a fault in fragments.inc could fail. */
+/* The layout of an entry; n is 0 except for a family. Fails only on a fault in fragments.inc. */
 static tesela_status frag_layout(int32_t entry, int32_t n, tesela_register *out, tesela_error *err) {
   const frag_plan *plan = &frag_plans[entry];
   const int64_t tiles = n ? n / frag_rows[entry].n_step : 0;
@@ -60,7 +60,7 @@ static tesela_status frag_layout(int32_t entry, int32_t n, tesela_register *out,
 
 /* ---- names ---------------------------------------------------------------------------------------------------- */
 
-/* A piece of a text; names have no byte 0, the text of a caller may. */
+/* A part of a text. A caller's text may contain byte 0, names do not. */
 typedef struct frag_text {
   const char *at;
   size_t length;
@@ -75,7 +75,7 @@ static bool frag_same(frag_text a, frag_text b) {
   return true;
 }
 
-/* Piece k of what `mark` separates; false beyond the last. An empty text has one piece. */
+/* Piece k of a text that `mark` separates; false after the last. An empty text has one piece. */
 static bool frag_piece(frag_text text, char mark, int32_t k, frag_text *piece) {
   size_t from = 0;
   for (;; k--) {
@@ -92,7 +92,7 @@ static bool frag_piece(frag_text text, char mark, int32_t k, frag_text *piece) {
 
 static frag_text frag_string(const char *text) { return (frag_text){text, strlen(text)}; }
 
-/* Does `text` fill in the "nN" of a word ("m64nNk16")? *n receives the number, up to 99999, whatever it is. */
+/* Does `text` match a word with "nN" ("m64nNk16")? *n receives the number, up to 99999, valid or not. */
 static bool frag_number(frag_text word, frag_text text, int32_t *n) {
   size_t hole = 0, end;
   while (hole < word.length && word.at[hole] != 'N') hole++;
@@ -115,7 +115,7 @@ static bool frag_allows(const tesela_fragment *row, int32_t n) {
   return n >= row->n_step && n <= row->n_max && n % row->n_step == 0;
 }
 
-/* May part k of the name of an entry be `text`? *n is set where it gives the n of a family. */
+/* Does `text` match part k of an entry's name? Sets *n if it contains the n of a family. */
 static bool frag_part(int32_t entry, int32_t k, frag_text text, int32_t *n) {
   const tesela_fragment *row = &frag_rows[entry];
   frag_text word, after;
@@ -132,14 +132,14 @@ static bool frag_part(int32_t entry, int32_t k, frag_text text, int32_t *n) {
     return true;
   }
   if (frag_same(word, text))
-    return !memchr(word.at, 'N', word.length) || !row->n_step; /* N is to be a number */
+    return !memchr(word.at, 'N', word.length) || !row->n_step; /* N requires a number */
   if (frag_piece(frag_string(row->name), '.', k + 1, &after) || text.length == 0) return false;
   const char operand = row->operand[0], said = frag_lower(text.at[0]);
   return ((operand == 'C' && said == 'd') || (operand == 'D' && said == 'c')) &&
          frag_same((frag_text){word.at + 1, word.length - 1}, (frag_text){text.at + 1, text.length - 1});
 }
 
-/* How many parts of the name agree from the first on; *whole: all of both. */
+/* The number of leading parts that match; *whole: all parts of both. */
 static int32_t frag_agrees(int32_t entry, frag_text name, int32_t *n, bool *whole) {
   frag_text part;
   int32_t k = 0;
@@ -151,7 +151,7 @@ static int32_t frag_agrees(int32_t entry, frag_text name, int32_t *n, bool *whol
 
 /* ---- errors in a name ------------------------------------------------------------------------------------------ */
 
-/* The words allowed at one part, as one line, and the one nearest to the text. */
+/* The words allowed for one part, as one line, and the one nearest to the text. */
 typedef struct frag_words {
   char line[128];
   size_t used;
@@ -160,7 +160,7 @@ typedef struct frag_words {
   int32_t edits;
 } frag_words;
 
-/* Add a word unless it is there already; after a cut only the nearest is looked for. */
+/* Add a word if it is new; when the line is full, only update the nearest. */
 static void frag_add(frag_words *words, frag_text word, frag_text said) {
   const int32_t edits = (int32_t)tesela__edits(word.at, word.length, said.at, said.length);
   if (edits < words->edits) {
@@ -180,21 +180,21 @@ static void frag_add(frag_words *words, frag_text word, frag_text said) {
   words->line[words->used] = '\0';
 }
 
-/* What a message may quote: 32 bytes at most, printable ones. */
+/* Text for a message: at most 32 bytes, unprintable ones as '?'. */
 static void frag_quote(frag_text said, char quoted[33]) {
   size_t n = said.length < 32 ? said.length : 32;
   for (size_t i = 0; i < n; i++) quoted[i] = said.at[i] >= ' ' && said.at[i] <= '~' ? said.at[i] : '?';
   quoted[n] = '\0';
 }
 
-/* Report that the part for n has no number, or one outside the family. */
+/* Refuse the part with n: its number is missing or not in the family. */
 static tesela_status frag_refuse_n(const tesela_fragment *row, const char *quoted, int64_t at,
                                    tesela_error *err) {
   return tesela__fail(err, TESELA_E_SYNTAX, at, "n in '%s' must be %d, %d, ... %d", quoted, (int)row->n_step,
                       (int)(2 * row->n_step), (int)row->n_max);
 }
 
-/* Refuse a name of which no entry has more than the first `known` parts. */
+/* Refuse a name whose first `known` parts are the most that match any entry. */
 static tesela_status frag_refuse(frag_text name, int32_t known, tesela_error *err) {
   frag_text said = {name.at + name.length, 0}, word;
   const bool ended = !frag_piece(name, '.', known, &said);
@@ -244,7 +244,7 @@ tesela_status tesela_fragment_find(const char *text, size_t length, tesela_regis
   for (int32_t e = 0; e < FRAG_COUNT; e++) {
     int32_t n;
     bool whole;
-    if (frag_rows[e].family != family) { /* families are adjacent */
+    if (frag_rows[e].family != family) { /* entries of a family are adjacent */
       family = frag_rows[e].family;
       mine = frag_same(frag_string(family), first);
     }
@@ -262,10 +262,9 @@ tesela_status tesela_fragment_find(const char *text, size_t length, tesela_regis
   return frag_refuse(name, known, err);
 }
 
-/* ---- recognizing ------------------------------------------------------------------------------------------------ */
+/* ---- recognition ------------------------------------------------------------------------------------------------ */
 
-/* Is the layout q * entry for some q, and for a family, for which n first, from n_max down? Registers per thread of the
- * entry, or 0 if it is not. */
+/* Is the layout q * entry for some q? A family tries n from n_max down. Returns its registers per thread, or 0. */
 static int64_t frag_divides(const tesela_register *layout, int32_t entry) {
   const tesela_fragment *row = &frag_rows[entry];
   tesela_register fragment, quotient;
@@ -276,7 +275,7 @@ static int64_t frag_divides(const tesela_register *layout, int32_t entry) {
         tesela_register_divide(&quotient, layout, &fragment, NULL) == TESELA_OK)
       return fragment.local_size;
     if (n <= row->n_step || frag_plans[entry].shape[1] != 0)
-      return 0; /* no family, the last, or the same for all n */
+      return 0; /* not a family, the last n, or the same layout for all n */
   }
 }
 
@@ -288,7 +287,7 @@ int32_t tesela_fragment_recognize(const tesela_register *layout, int32_t capacit
     const int64_t size = frag_plans[e].first < e ? sizes[frag_plans[e].first] : frag_divides(layout, e);
     sizes[e] = size;
     if (size == 0) continue;
-    int32_t place = n++; /* insert after those of as many registers */
+    int32_t place = n++; /* after those with the same number of registers */
     for (; place > 0 && registers[place - 1] < size; place--) {
       registers[place] = registers[place - 1];
       found[place] = found[place - 1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * register_check.c - the four lists of a register layout, and dims that a caller names: are they what they must be?
+ * register_check.c - checks of the lists of a register layout, and of dims in arguments.
  */
 #include "gpu/register/register.h"
 
@@ -102,7 +102,7 @@ static tesela_status check_counts(const tesela_register *layout, tesela_error *e
   return TESELA_OK;
 }
 
-/* Note that a list names mode m. */
+/* Record that a list contains mode m. */
 static tesela_status place_mode(uint64_t *placed, int32_t m, tesela_error *err) {
   if (*placed >> m & 1)
     return tesela__refuse(err, TESELA_E_INVALID, TESELA_REASON_MODE_USED_TWICE,

@@ -3,16 +3,16 @@
  * register_divide.c - both quotients of register layouts.
  *
  * compose(a, b) has the lists of a followed by those of b, and in each dim the modes of a before those of b. In
- * canonical form every list entry is a maximal digit of the relation: an element digit (dim, step, extent) or a replica. So
- * the digits of a and of b are whole entries of the result, except for the border in each list: the last entry of a and the
- * first of b may have become one. A quotient exists exactly if the divisor's entries are found at its end of the lists,
- * where at the border a larger one may be cut.
+ * canonical form every list entry is a maximal digit of the relation: an element digit (dim, step, extent) or a
+ * replica. So the digits of a and of b are whole entries of the result, except at the border in each list: the last
+ * entry of a and the first of b may be joined. A quotient exists exactly if the entries of the divisor are at its end
+ * of the lists; at the border a larger entry may be cut.
  *
- *   right   spatial(12) / spatial(4)    the entry 12 (step 1) ends with 4 (step 1), 3 (step 4) is left
+ *   right   spatial(12) / spatial(4)    the entry 12 (step 1) ends with 4 (step 1), leaving 3 (step 4)
  *   left    local(2).spatial(6) by local(2).spatial(2): steps of the divisor grow by the quotient's extent 12/4 = 3,
- *           so 2 (step 3) is the slow part of 6 (step 1), and 3 (step 1) is left
+ *           so 2 (step 3) is the slow part of 6 (step 1), leaving 3 (step 1)
  *
- * Time is quadratic in the number of modes, which is a handful.
+ * Time is quadratic in the number of modes, which is small.
  */
 #include "gpu/register/register.h"
 
@@ -50,15 +50,15 @@ static void divide_read(divide_side *side, const tesela_register *layout) {
   for (int32_t i = 0; i < layout->n_local; i++) side->digit[1][i] = modes[layout->local_modes[i]];
 }
 
-/* Is `part` (a divisor's digit in the coordinates of the whole) the slow (or else the fast) part of `whole`? */
+/* Is `part` (a digit of the divisor in coordinates of the whole) the slow part of `whole`, or else the fast part? */
 static bool divide_is_part(const divide_digit *part, const divide_digit *whole, bool slow) {
   if (part->dim != whole->dim || whole->extent % part->extent != 0) return false;
   if (part->dim < 0) return true;
   return part->step == (slow ? whole->step * (whole->extent / part->extent) : whole->step);
 }
 
-/* Match the divisor's entries of one list at the end (left: at the beginning) of the whole's; the border entry may be
- * larger and is cut. first and end bound what is left of the whole's list, a cut entry included. */
+/* Match the divisor's entries of one list with the end (left: the beginning) of the whole's; the border entry may be
+ * larger and is cut. The rest of the whole's list is *first .. *end - 1, including a cut entry. */
 static bool divide_match(divide_side *whole, const divide_side *divisor, int list, bool left, int32_t *first,
                          int32_t *end) {
   int32_t n = divisor->n[list];
@@ -72,7 +72,7 @@ static bool divide_match(divide_side *whole, const divide_side *divisor, int lis
     if (!divide_is_part(part, entry, left)) return false;
     if (entry->extent != part->extent && !border) return false;
     entry->extent /= part->extent;
-    if (!left) entry->step *= part->extent; /* what is left is the slow part */
+    if (!left) entry->step *= part->extent; /* the slow part remains */
   }
   bool cut = n > 0 && whole->digit[list][left ? n - 1 : whole->n[list] - n].extent > 1;
   if (left)
@@ -82,8 +82,8 @@ static bool divide_match(divide_side *whole, const divide_side *divisor, int lis
   return true;
 }
 
-/* The layout whose lists are the digits that are left; shape is the quotient's. Digits of one dim in the order of their
- * modes are its modes, since what was taken away is all of the other part. */
+/* The layout with the remaining digits as its lists, and the quotient's shape. Remaining digits of a dim, in mode
+ * order, are its modes, since the divisor took the whole other part. */
 static tesela_status divide_build(tesela_register *out, const divide_side *whole, const int64_t *shape,
                                   const int32_t *first, const int32_t *end, tesela_error *err) {
   tesela_register result;
@@ -111,7 +111,7 @@ static tesela_status divide_build(tesela_register *out, const divide_side *whole
   return status;
 }
 
-/* The divisor's shape in the rank of the whole, and the quotient's. */
+/* Raise the dims of the divisor to the rank of the whole, and compute the quotient's shape. */
 static tesela_status divide_shapes(const divide_side *whole, divide_side *divisor, tesela_reason reason,
                                    int64_t *shape, tesela_error *err) {
   int32_t lead = whole->layout.rank - divisor->layout.rank;

@@ -8,7 +8,7 @@ enum { LOWER_THREAD, LOWER_LOCAL };
 
 /* ---- to the core --------------------------------------------------------------------------------------------- */
 
-/* Split the digit of each dim into its modes: digit[m]. Dims of 1 stay as they are and go to `thread` at stride 0. */
+/* Split the digit of each dim into its modes: digit[m]. Dims of 1 are placed on `thread` with stride 0, unsplit. */
 static tesela_status lower_split(const tesela_register *layout, tesela_layout *out, int32_t *digit,
                                  tesela_error *err) {
   int32_t first[TESELA_MAX_RANK + 1];
@@ -85,7 +85,7 @@ static const char *lower_why_not(const tesela_layout *layout, const int32_t *axi
   return NULL;
 }
 
-/* Collect the digits as modes: dims in order, each by decreasing step. mode_of[i] is the mode of digit i, -1: a replica. */
+/* Collect the digits as modes: dims in order, each by decreasing step. mode_of[i]: mode of digit i; -1: a replica. */
 static const char *lower_modes(const tesela_layout *layout, tesela_register *result, int32_t *mode_of) {
   for (int32_t d = 0; d < layout->rank; d++) {
     int64_t have = 1;
@@ -114,7 +114,7 @@ static int32_t lower_digit_at(const tesela_layout *layout, int32_t axis, int64_t
   return -1;
 }
 
-/* Put the digits of an axis in their list, fastest first, then turn it over. */
+/* Write the digits of an axis to their list, slowest first. */
 static const char *lower_list(const tesela_layout *layout, int32_t axis, bool spatial, const int32_t *mode_of,
                               tesela_register *result, int32_t *used) {
   int64_t list[TESELA_REGISTER_MODES], stride = 1;

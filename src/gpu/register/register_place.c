@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * register_place.c - which thread and register holds an element, and what a thread holds in a register.
+ * register_place.c - the threads and the register of an element, and the element in a register of a thread.
  *
- * Both directions walk the lists from the fastest entry; an index is taken apart into modes from the last dim on.
+ * Both directions use the lists from the fastest entry, and split an index into modes from the last dim.
  */
 #include "layout/layout.h"
 #include "gpu/register/register.h"
 
-/* The value of each mode. A mode is the last of its dim when the extents after it fill the dim. */
+/* The value of each mode. A mode is the outermost of its dim if the extents so far fill the dim. */
 static void place_split(const tesela_register *layout, const int64_t *index, int64_t *value) {
   int32_t d = layout->rank;
   int64_t have = 1, rest = 0;
@@ -15,7 +15,7 @@ static void place_split(const tesela_register *layout, const int64_t *index, int
     int64_t extent = layout->mode_shape[m];
     value[m] = 0;
     if (extent == 1) continue;
-    while (d == layout->rank || have == layout->shape[d]) { /* the dim is used up */
+    while (d == layout->rank || have == layout->shape[d]) { /* all modes of the dim are done */
       rest = index[--d];
       have = 1;
     }
@@ -30,7 +30,7 @@ static void place_split(const tesela_register *layout, const int64_t *index, int
   }
 }
 
-/* The k-th thread; k is taken apart into replicas from the last one on. */
+/* The k-th thread with an element; k is split into replicas, the last one fastest. */
 static int64_t place_thread(const tesela_register *layout, const int64_t *value, int64_t k) {
   int64_t thread = 0, stride = 1;
   for (int32_t i = layout->n_spatial - 1; i >= 0; i--) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * register_reduce.c - dropping dims: their spatial modes become replicas in place, their local modes go.
+ * register_reduce.c - removing dims: their spatial modes become replicas in place, their local modes are removed.
  */
 #include "gpu/register/register.h"
 

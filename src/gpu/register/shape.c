@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shape.c - register layouts under another shape: each element keeps its threads and its local id.
+ * shape.c - register layouts with another shape: each element keeps its threads and its local id.
  *
- * reshape flattens first: with all dims one, modes that follow each other in a list across a border of dims join, and
- * then each new extent takes whole modes from the left or cuts one. An extent that cuts a joined mode where neither
- * divides the other cannot be said by any modes, because a joined mode is one digit of the relation.
+ * reshape first flattens: with all dims one, modes that are consecutive in a list join across a border of dims. Then
+ * each new extent takes whole modes from the left or cuts one. If an extent cuts a joined mode and neither divides the
+ * other, no modes express the result, because a joined mode is one digit of the relation.
  */
 #include "gpu/register/register.h"
 
@@ -51,7 +51,7 @@ tesela_status tesela_register_unsqueeze(tesela_register *out, const tesela_regis
   return TESELA_OK;
 }
 
-/* Give each mode m of the lists the number number[m]. */
+/* Replace each mode m by number[m] in the lists. */
 static void shape_renumber(tesela_register *layout, const int32_t *number) {
   for (int32_t i = 0; i < layout->n_spatial; i++)
     if (layout->spatial_modes[i] >= 0) layout->spatial_modes[i] = number[layout->spatial_modes[i]];
@@ -85,7 +85,7 @@ tesela_status tesela_register_permute(tesela_register *out, const tesela_registe
   return TESELA_OK;
 }
 
-/* ---- the same modes, or cut ones ---------------------------------------------------------------------------- */
+/* ---- the same modes, or split ones -------------------------------------------------------------------------- */
 
 tesela_status tesela_register_with_shape(tesela_register *out, const tesela_register *layout, int32_t rank,
                                          const int64_t *shape, tesela_error *err) {
@@ -110,13 +110,13 @@ static tesela_status shape_cut_lists(tesela_register *result, const tesela_regis
     for (int32_t k = 0; k < parts; k++)
       result->spatial_modes[result->n_spatial++] = mode < 0 ? mode : first[mode] + k;
   }
-  for (int32_t i = 0; i < flat->n_local; i++) /* at most one for each mode */
+  for (int32_t i = 0; i < flat->n_local; i++) /* at most one per mode */
     for (int32_t k = 0; k < n[flat->local_modes[i]]; k++)
       result->local_modes[result->n_local++] = first[flat->local_modes[i]] + k;
   return TESELA_OK;
 }
 
-/* `flat` is reduced and of rank 1; result has the new shape. */
+/* Split the modes of `flat`, reduced and of rank 1, by the shape of `result`. */
 static tesela_status shape_cut(tesela_register *result, const tesela_register *flat, tesela_error *err) {
   int32_t first[TESELA_REGISTER_MODES], n[TESELA_REGISTER_MODES], m = 0;
   int64_t left = flat->n_modes > 0 ? flat->mode_shape[0] : 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * padding.h - what the files of padding share.
+ * padding.h - declarations that the files of padding share.
  *
  *   padding_view.c      the places of a layout beyond each dim, and a tensor's dims in its buffer
  *   padding_build.c     what each operator reads in the padding of its result, and beyond folded dims

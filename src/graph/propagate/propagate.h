@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * propagate.h - what the files of propagation share.
+ * propagate.h - declarations that the files of propagation share.
  *
  *   propagate_family.c           which layouts a buffer can have, prices of moves between them, hints
  *   propagate_view.c             an operand in terms of its operator's indices; its lanes for each layout, cached

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.h - what the files of execution share.
+ * run.h - declarations that the files of execution share.
  *
  *   run_code.c       codes of elements to values and back (run_value.h: the types)
  *   run_value.c      rounding to a type

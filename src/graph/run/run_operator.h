@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_operator.h - what the files that run one operator share.
+ * run_operator.h - declarations that the files of one operator share.
  *
  *   run_operator.c   tensors, types, the loops of the result in blocks, the function for a block
  *   run_block.c      the blocks, one after the other

@@ -2,18 +2,18 @@
 /*
  * device_build.c - from the fields of a text to a device layout, through the constructors of device.h.
  *
- * A dim_map has no steps: lanes have step 1, the other device dim of the same host dim counts blocks of them, all else has
- * step 1. Where that does not settle it the text is refused.
+ * A dim_map has no steps. Lanes get step 1, the other device dim of their host dim counts blocks of lanes, and all
+ * others get step 1. A host dim with several device dims in the stick, or several outside it, is refused.
  */
 #include "notation/device/device_read.h"
 
 /* ---- dim_map ---- */
 
-/* Device dims from the last outwards: a step is what the inner device dims of the same host dim cover. */
+/* Device dims from the innermost outwards: a step is the product of the inner extents of the same host dim. */
 static tesela_status device_map_dims(const tesela__device_building *b, tesela_device_dim *dims) {
   const tesela__device_text *text = b->text;
   int64_t inner[TESELA_MAX_RANK];
-  int32_t cuts[2][TESELA_MAX_RANK] = {{0}}; /* device dims above 1 outside the stick, inside */
+  int32_t cuts[2][TESELA_MAX_RANK] = {{0}}; /* number of device dims above 1: outside the stick, inside */
   for (int32_t d = 0; d < TESELA_MAX_RANK; d++) inner[d] = 1;
   for (int32_t j = text->size.n - 1; j >= 0; j--) {
     int32_t d = (int32_t)text->dim_map.number[j];
@@ -31,14 +31,14 @@ static tesela_status device_map_dims(const tesela__device_building *b, tesela_de
                           tesela__device_at(b, TESELA__DEVICE_DEVICE_SIZE),
                           "device dim %" PRId32 " has extent %" PRId64 "; %s", j, dims[j].extent,
                           "expected 0 or more, and a product per host dim that fits in 64 bits");
-    if (inner[d] == 0) inner[d] = 1; /* no elements, no steps */
+    if (inner[d] == 0) inner[d] = 1; /* no elements, so steps do not matter */
   }
   return TESELA_OK;
 }
 
 /* ---- constructors ---- */
 
-/* The same device dims with strides of their own. */
+/* A layout of these device dims, with the text's device_strides if given. Errors point at `field`. */
 static tesela_status device_with_strides(const tesela__device_building *b, int32_t n, tesela_device_dim *dims,
                                          int32_t stick_dims, tesela__device_field field,
                                          tesela_device_layout *layout) {
@@ -75,6 +75,7 @@ static tesela_status device_from_strides(const tesela__device_building *b, tesel
   return status;
 }
 
+/* Without a host shape: the storage is the only host dim. */
 static tesela_status device_from_storage(const tesela__device_building *b, tesela_device_layout *layout) {
   tesela_device_dim dims[TESELA_DEVICE_DIMS];
   const tesela__device_text *text = b->text;

@@ -76,7 +76,7 @@ static const char *device_printed_field_at(int32_t i) {
   return i == TESELA__DEVICE_FIELDS ? NULL : device_fields[i].in_printed ? device_fields[i].name : "";
 }
 
-/* Words that a program names by a dotted path: only the part after the last dot counts. */
+/* Offset of the last part of a dotted path; only that part counts. */
 static size_t device_bare(const char *word, size_t length) {
   size_t from = length;
   while (from > 0 && word[from - 1] != '.') from--;
@@ -203,7 +203,7 @@ static tesela_status device_value_order(tesela__reader *in, const char *what, te
   return TESELA_OK;
 }
 
-/* The targets that a text may name: the caller's, its default, the built-in ones. NULL from their number on. */
+/* Target i of those that a text may name: the caller's, its default, the built-in ones; NULL after the last. */
 static const tesela_target *device_any_target(const tesela_device_text_options *options, int32_t i) {
   if (i < options->n_targets) return &options->targets[i];
   i -= options->n_targets;
@@ -211,7 +211,7 @@ static const tesela_target *device_any_target(const tesela_device_text_options *
   return tesela_target_at(i);
 }
 
-/* The name of such a target, "" for one that is counted again. */
+/* The name of target i; "" for a repeated name. */
 static const char *device_target_name(const void *user, int32_t i) {
   const tesela_target *target = device_any_target(user, i);
   for (int32_t k = 0; target && k < i; k++)

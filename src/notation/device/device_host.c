@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_host.c - which fields of a text go together, and the host side they give.
+ * device_host.c - checks which fields of a text go together, and finds the host side.
  *
- * The host side comes from the text, else from the caller, else from what follows from the fields:
+ * The host side comes from the text, else from the caller, else from the fields:
  *
  *   dim_map     the shape that fills the device dims: blocks * lanes. Steps: lanes 1, blocks the lanes, other dims 1.
- *   tuples      the storage, one dim of as many elements as the nest reaches
- *   stride_map  nothing: 64 may be a step of 64 along a dim or 1 along another
+ *   tuples      the storage, one dim up to the last element that the nest reaches
+ *   stride_map  undetermined: 64 may be a step of 64 along one dim or of 1 along another
  *
  * Without a type its width follows from the lanes of a stick.
  */
@@ -16,7 +16,6 @@ int64_t tesela__device_at(const tesela__device_building *b, tesela__device_field
   return (int64_t)(tesela__device_has(b->text, field) ? b->text->at[field] : b->text->form_at);
 }
 
-/* Place the error of a constructor at a field. */
 tesela_status tesela__device_placed(const tesela__device_building *b, tesela_status status, int64_t at) {
   if (status != TESELA_OK && b->err) b->err->at = at;
   return status;
@@ -120,7 +119,7 @@ tesela_status tesela__device_check(const tesela__device_building *b) {
 
 /* ---- the host side ---- */
 
-/* The target that counts: of the text, else the caller's, else spyre; with the stick bytes of the text. */
+/* The text's target, else the caller's, else spyre; with the text's stick bytes, if given. */
 static tesela_status device_find_target(tesela__device_building *b) {
   const tesela__device_text *text = b->text;
   b->target = b->options->target ? b->options->target : tesela_target_at(0);
@@ -135,7 +134,7 @@ static tesela_status device_find_target(tesela__device_building *b) {
   return TESELA_OK;
 }
 
-/* device_dtype and device_bits of the text count more than the target. */
+/* device_dtype and device_bits of the text override the target. */
 static tesela_status device_set_type(tesela__device_building *b, bool given) {
   const tesela__device_text *text = b->text;
   bool type = tesela__device_has(text, TESELA__DEVICE_DEVICE_DTYPE),
@@ -160,7 +159,7 @@ static tesela_status device_set_type(tesela__device_building *b, bool given) {
   return TESELA_OK;
 }
 
-/* The bits of an element of unknown type: those that fill a stick with these lanes. */
+/* Bits of an element of unknown type: bits of a stick / lanes. */
 static tesela_status device_guess_bits(tesela__device_building *b) {
   const tesela__device_list *size = &b->text->size;
   int64_t lanes = 1, bits = b->target->stick_bytes * 8;
@@ -193,7 +192,7 @@ static tesela_status device_host_in_front(tesela__device_building *b) {
   return tesela__device_placed(b, status, (int64_t)text->host_at);
 }
 
-/* One dim of as many elements as the nest reaches. */
+/* The host side of three tuples: one dim up to the last element that the nest reaches. */
 static tesela_status device_storage(tesela__device_building *b) {
   int64_t last = 0, reach;
   b->host.rank = 1;
@@ -213,7 +212,7 @@ static tesela_status device_storage(tesela__device_building *b) {
   return TESELA_OK;
 }
 
-/* Products of the extents of the device dims of each host dim. */
+/* The host shape of a dim_map: the product of the extents of each host dim's device dims. */
 static tesela_status device_shape_of_map(tesela__device_building *b) {
   const tesela__device_text *text = b->text;
   bool seen[TESELA_MAX_RANK] = {false};

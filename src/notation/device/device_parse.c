@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_parse.c - which notation of a device layout a text is in, and reading it.
+ * device_parse.c - finds the notation of a device layout's text, and reads it.
  *
  *   [f16[1024,256]] ((4, 1024, 64), (65536, 64, 1), (64, 256, 1))
  *   [f16[1024,256]] SpyreTensorLayout(device_size=[...], ...)        also after a path, torch.spyre.SpyreTensorLayout
@@ -17,7 +17,7 @@ static size_t device_path(const char *word, size_t length) {
   return n;
 }
 
-/* ---- is it one? ---- */
+/* ---- recognition ---- */
 
 /* At a word: does a device layout begin here, perhaps misspelt? */
 static bool device_begins(const tesela__reader *at) {
@@ -32,7 +32,7 @@ static bool device_begins(const tesela__reader *at) {
 
 bool tesela__device_near(const char *text, size_t length) {
   tesela__reader in = tesela__xla_text(text, length, NULL);
-  if (tesela__read_take(&in, '(')) { /* of tuples of shapes the first thing is not a number */
+  if (tesela__read_take(&in, '(')) { /* a tuple of shapes does not begin with a number */
     int c = tesela__read_take(&in, '(') ? tesela__read_peek(&in) : -1;
     return (c >= '0' && c <= '9') || c == '-' || c == ')';
   }
@@ -70,7 +70,7 @@ static tesela_status device_read_host(tesela__reader *in, tesela__device_text *t
   return TESELA_OK;
 }
 
-/* The same of a caller that knows no more than type and shape. */
+/* The same from a caller that knows only type and shape. */
 static tesela_status device_take_host(tesela__reader *in, const tesela_device_host *host,
                                       tesela__device_text *text) {
   if (host->rank < 0 || host->rank > TESELA_MAX_RANK || tesela_dtype_bytes(host->dtype) == 0)
@@ -150,7 +150,7 @@ static tesela_status device_read_form(tesela__reader *in, tesela__device_text *t
   return status == TESELA_OK ? tesela__device_read_fields(in, text) : status;
 }
 
-/* Is there a leading host shape: a word that `[` follows? */
+/* Does a host shape come next: a word and `[`? */
 static bool device_host_next(const tesela__reader *at) {
   tesela__reader in = *at;
   size_t length = tesela__read_word(&in);

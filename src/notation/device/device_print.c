@@ -2,7 +2,8 @@
 /*
  * device_print.c - device layouts in the printed forms and as three tuples.
  *
- * The fields are filled in from the layout and printed if they, read with the layout's host side, give the layout.
+ * The fields are filled in from the layout, and printed only if reading them with the layout's host side gives the
+ * layout.
  */
 #include "notation/device/device_read.h"
 
@@ -108,7 +109,8 @@ static void device_put_tuples(tesela__sink *sink, const tesela__device_text *tex
   tesela__putc(sink, ')');
 }
 
-/* Places without an element: not all of the ranges are moved, so the text starts with the host shape. */
+/* Does the layout have places without an element? Then the ranges are not moved completely, and the text starts
+ * with the host shape. */
 static tesela_status device_has_padding(const tesela_device_layout *layout, bool *padding,
                                         tesela_error *err) {
   tesela_device_sizes sizes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_read.h - texts of device layouts: the fields of a text before it becomes a layout.
+ * device_read.h - the fields of a device layout's text, shared by readers and printers.
  *
  *   device_fields.c  `name=value` fields, from one table
  *   device_parse.c   the notation of a text, its leading host shape, the public reader
@@ -9,8 +9,8 @@
  *   device_print.c   the printed forms and the tuples
  *   device_short.c   the short form
  *
- * A printer fills in fields, builds a layout of them, and prints them only if that is the layout it was given. So what a
- * notation can say is decided by its reader alone.
+ * A printer fills in fields, builds a layout from them, and prints them only if that equals the given layout. So the
+ * reader alone decides what a notation can express.
  */
 #ifndef TESELA_SRC_DEVICE_READ_H
 #define TESELA_SRC_DEVICE_READ_H
@@ -20,7 +20,7 @@
 #include "base/base.h"
 #include "notation/xla/xla_read.h"
 
-/* symbol, name, in the short form, in SpyreTensorLayout, what its value is, a readable description */
+/* symbol, name, in the short form?, in SpyreTensorLayout?, kind of value, description for messages */
 #define TESELA__DEVICE_FIELD_MAP(X)                                                                 \
   X(DIM_ORDER, "dim_order", true, false, LIST, "a list of host dims, [0,1]")                        \
   X(ORDER, "order", true, false, ORDER, "the name of an order")                                     \
@@ -66,7 +66,7 @@ typedef struct tesela__device_text {
   int32_t rank;
   int64_t shape[TESELA_MAX_RANK];
   size_t host_at;
-  uint32_t seen;                    /* bit f: field f is there */
+  uint32_t seen;                    /* bit f: field f is present */
   size_t at[TESELA__DEVICE_FIELDS]; /* byte of its value */
   tesela__device_list dim_order, size, stride_map, strides, dim_map;
   int32_t n_dims;
@@ -88,7 +88,7 @@ static inline void tesela__device_say(tesela__device_text *text, tesela__device_
 
 /* ---- numbers and lists ---- */
 
-/* A whole number that fits. */
+/* An integer that fits in 64 bits. */
 static inline tesela_status tesela__device_number(tesela__reader *in, const char *what, int64_t *number) {
   return tesela__read_any_integer(in, what, TESELA_E_RANGE, number);
 }
@@ -102,41 +102,41 @@ static inline tesela_status tesela__device_numbers(tesela__reader *in, char open
 
 /* name=value, ... ')' of a form. The reader is after its '('. */
 tesela_status tesela__device_read_fields(tesela__reader *in, tesela__device_text *text);
-/* "SEN169_FP16" of a type, NULL if it has none. */
+/* The format name of a type, "SEN169_FP16", or NULL. */
 const char *tesela__device_format_name(tesela_dtype dtype);
 
 /* ---- device_parse.c ---- */
 
-/* Does a text begin as a device layout does, perhaps misspelt? */
+/* Does a text begin like a device layout, perhaps misspelt? */
 bool tesela__device_near(const char *text, size_t length);
 
 /* ---- device_host.c ---- */
 
-/* A text on its way to a layout. */
+/* The conversion of a text to a layout. */
 typedef struct tesela__device_building {
   const tesela__device_text *text;
   const tesela_device_text_options *options;
   const tesela_target *target;
-  tesela_target own; /* the target with other stick bytes */
+  tesela_target own; /* a copy of the target with the text's stick bytes */
   tesela_device_host host;
   tesela_error *err;
 } tesela__device_building;
 
-/* The byte of the value of a field that is there, else of the form. */
+/* The byte of a field's value, or of the form if the field is absent. */
 int64_t tesela__device_at(const tesela__device_building *b, tesela__device_field field);
-/* Place the error of a constructor at a byte of the text. */
+/* Set the position of a constructor's error to byte `at` of the text. */
 tesela_status tesela__device_placed(const tesela__device_building *b, tesela_status status, int64_t at);
-/* Do the fields go together, and how long are their lists? */
+/* Check that the fields go together and that their lists have matching lengths. */
 tesela_status tesela__device_check(const tesela__device_building *b);
 /* Fill in target and host. */
 tesela_status tesela__device_find_host(tesela__device_building *b);
 
 /* ---- device_build.c ---- */
 
-/* The layout of a text. Errors point at the field that is wrong. */
+/* The layout of a text. Errors point at the wrong field. */
 tesela_status tesela__device_build(const tesela__device_text *text, const tesela_device_text_options *options,
                                    tesela_device_layout *layout, tesela_error *err);
-/* Does the text give exactly this layout to a reader that knows its host side? */
+/* Does the text, read with the host side of this layout, give exactly this layout? */
 bool tesela__device_says(const tesela__device_text *text, const tesela_device_layout *layout);
 
 /* ---- device_short.c ---- */

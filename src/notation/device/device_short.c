@@ -2,12 +2,12 @@
 /*
  * device_short.c - device layouts in the short form: f16[1000,200] stick(dim_order=[0,1]).
  *
- * What is tried, in this order: an order of dims, read off the places where each arrangement has them; the same with padded
- * dims; the device dims themselves. The first that says the layout is printed.
+ * Tries in turn: an order of dims, from where each arrangement puts them; the same with padded dims; the device dims
+ * themselves. Prints the first that gives the layout.
  */
 #include "notation/device/device_read.h"
 
-/* ---- types: a target that has them, else they are spelt out ---- */
+/* ---- types: from a target, else as fields ---- */
 
 static bool device_target_says(const tesela_device_host *host, const tesela_target *target, bool stick) {
   tesela_device_host made;
@@ -16,7 +16,7 @@ static bool device_target_says(const tesela_device_host *host, const tesela_targ
          made.device_bits == host->device_bits && (!stick || made.stick_bytes == host->stick_bytes);
 }
 
-/* Target and stick bytes, and the type where no target stores the host's so. */
+/* Set target and stick bytes, and the device type if no target stores the host's type that way. */
 static void device_short_types(const tesela_device_host *host, tesela__device_text *text) {
   const tesela_target *target;
   for (int32_t exact = 1; exact >= 0; exact--) {
@@ -41,24 +41,24 @@ static void device_short_types(const tesela_device_host *host, tesela__device_te
 
 /* ---- the order of the dims ---- */
 
-/* Host dims without the last as an order has them, from the leading device dims. */
+/* The dim_order of an arrangement: host dims from the leading device dims, then the stick dim. */
 static void device_short_order(const tesela_device_layout *layout, tesela_order order, int32_t n,
                                tesela__device_list *dim_order) {
-  int32_t front[TESELA_DEVICE_DIMS], m = 0; /* owners of the device dims without blocks and lanes */
+  int32_t front[TESELA_DEVICE_DIMS], m = 0; /* host dims of the device dims other than blocks and lanes */
   int32_t blocks = order == TESELA_ORDER_STICK_OUTER || n < 2      ? 0
                    : order == TESELA_ORDER_GENERIC_JAN26 && n == 4 ? 1
                                                                    : n - 2;
   int32_t stick = layout->dim[layout->n_dims - 1].dim;
   for (int32_t j = 0; j < layout->n_dims - 1 && m < n - 1; j++)
     if (order == TESELA_ORDER_TILES || j != blocks) front[m++] = layout->dim[j].dim;
-  bool turned =
-      order == TESELA_ORDER_GENERIC || (order == TESELA_ORDER_GENERIC_JAN26 && n != 4); /* p0 comes last */
+  bool turned = order == TESELA_ORDER_GENERIC ||
+                (order == TESELA_ORDER_GENERIC_JAN26 && n != 4); /* dim_order[0] comes last */
   dim_order->n = n;
   for (int32_t k = 0; k < m; k++) dim_order->number[k] = turned ? front[(k + m - 1) % m] : front[k];
   if (n > 0) dim_order->number[n - 1] = stick;
 }
 
-/* Extents that each host dim has on the device, where they are more than it needs. */
+/* The extent of each host dim on the device, with its padding. */
 static void device_short_padding(const tesela_device_layout *layout, tesela__device_text *text) {
   text->padding = (tesela_device_padding){{0}};
   for (int32_t j = 0; j < layout->n_dims; j++) {
@@ -69,7 +69,7 @@ static void device_short_padding(const tesela_device_layout *layout, tesela__dev
   }
 }
 
-/* Drop what pads no more than the arrangement does. */
+/* Drop extents that the arrangement gives without pad_to. */
 static void device_trim_padding(const tesela_device_layout *layout, tesela__device_text *text) {
   for (int32_t d = 0; d < layout->host.rank; d++) {
     int64_t to = text->padding.to[d];
@@ -85,7 +85,7 @@ static bool device_short_ordered(const tesela_device_layout *layout, tesela__dev
   tesela__device_say(text, TESELA__DEVICE_DIM_ORDER);
   for (int32_t padded = 0; padded < 2; padded++) {
     if (padded) tesela__device_say(text, TESELA__DEVICE_PAD_TO);
-    for (int32_t o = -1; tesela_order_name((tesela_order)tesela__max(o, 0)); o++) { /* the target's first */
+    for (int32_t o = -1; tesela_order_name((tesela_order)tesela__max(o, 0)); o++) { /* -1: the target's */
       bool own = o < 0;
       text->order = own ? text->target->order : (tesela_order)o;
       text->seen &= ~((uint32_t)1 << TESELA__DEVICE_ORDER);
@@ -125,7 +125,7 @@ static bool device_short_dims(const tesela_device_layout *layout, tesela__device
 
 /* ---- printing ---- */
 
-/* The name of a field that is there, and what separates it. */
+/* A separator, the name of a field and `=`, if the field is present. */
 static bool device_put_name(tesela__sink *sink, const tesela__device_text *text, tesela__device_field field,
                             const char *name, bool *any) {
   if (!tesela__device_has(text, field)) return false;

@@ -2,26 +2,26 @@
 /*
  * device_xla.c - a device layout as an XLA layout.
  *
- * XLA knows an order of the dims and levels of tiles. A tile entry e cuts what is left of a dim into ceil(left / e) and e;
- * the quotients stay where they are, the entries move after all of them. So a level says a run of device dims that go through
- * the dims in their order, and the next level says the next run:
+ * An XLA layout has an order of the dims and levels of tiles. A tile entry e cuts a dim of extent x into ceil(x / e)
+ * and e; the quotients keep their positions, and the entries follow all of them. So a level expresses a run of device
+ * dims whose host dims are in that order, and the next level the next run:
  *
  *   f16[1000,200]   device dims   1: blocks of 64    0: rows     1: lanes        order 1, 0
- *   first run       blocks and rows; what is left:   dim 1: 64   dim 0: 1        T(64,1)
- *   last run        lanes; nothing is left: no tile
+ *   first run       blocks and rows; remaining:      dim 1: 64   dim 0: 1        T(64,1)
+ *   last run        lanes; nothing remains: no tile
  *
- * A dim that has no part in a run is not cut: its entry is all that is left of it, or more if its next device dim is padded.
- * Digits that never hold anything but 0 are holes: a dim of extent 1 before all others, which XLA makes of tile entries
+ * A dim outside a run is not cut: its entry is its whole remaining extent, or more if its next device dim is padded.
+ * Digits that are always 0 are holes: digits of a dim of extent 1 before all others, which XLA adds for tile entries
  * beyond the rank, so one element per stick is T(64,1).
  *
- * What is found is only a candidate: it counts if it places every element as the device layout does.
+ * The result is only a candidate, valid if it places every element as the device layout does.
  */
 #include <tesela/notation.h>
 
 #include "base/base.h"
 
 typedef struct device_xla_digit {
-  int32_t at; /* place of its dim in the order, from 1; 0: a hole */
+  int32_t at; /* position of its dim in the order, from 1; 0: a hole */
   int64_t step, extent;
 } device_xla_digit;
 
@@ -33,7 +33,7 @@ typedef struct device_xla_plan {
 
 /* ---- device dims, outermost first ---- */
 
-/* Those above 1, by decreasing stride. false: XLA has no such thing, a replica or a gap. */
+/* Device dims above 1, by decreasing stride. false: a replica or a gap, which XLA cannot express. */
 static bool device_xla_dims(const tesela_device_layout *layout, int32_t *n, tesela_device_dim *dims) {
   int32_t count = 0;
   for (int32_t j = 0; j < layout->n_dims; j++) {
@@ -47,7 +47,7 @@ static bool device_xla_dims(const tesela_device_layout *layout, int32_t *n, tese
   int64_t inner = 1;
   for (int32_t k = count - 1; k >= 0 && layout->places > 0; k--) {
     if (dims[k].stride != inner) return false;
-    inner *= dims[k].extent; /* at most the places */
+    inner *= dims[k].extent; /* at most layout->places */
   }
   *n = count;
   return true;
@@ -67,6 +67,7 @@ static bool device_xla_idle(const tesela_device_layout *layout, int32_t n, const
   return used && left <= dims[k].step;
 }
 
+/* The digits of the plan; holes get steps as if they were one dim. */
 static bool device_xla_digits(const tesela_device_layout *layout, int32_t n, const tesela_device_dim *dims,
                               const int32_t *at, device_xla_plan *plan) {
   int64_t hole = 1;
@@ -81,7 +82,7 @@ static bool device_xla_digits(const tesela_device_layout *layout, int32_t n, con
   return true;
 }
 
-/* The order in which the host dims come first in a list; dims outside the list come before. */
+/* Order the host dims by their first device dim in a list; dims without one come first. */
 static void device_xla_order(int32_t rank, int32_t n, const tesela_device_dim *dims, device_xla_plan *plan,
                              int32_t *at) {
   int32_t p = 0;
@@ -104,7 +105,7 @@ static void device_xla_order(int32_t rank, int32_t n, const tesela_device_dim *d
 
 /* ---- levels ---- */
 
-/* The entries of one level: `left` becomes what is left after it, *next the first digit that is not yet expressed. */
+/* One level. `left`: the remaining extent of each dim, then the entries; *next: the first digit not yet expressed. */
 static bool device_xla_level(const device_xla_plan *plan, int32_t *next, int64_t *left) {
   uint64_t cut = 0;
   int32_t last = -1;

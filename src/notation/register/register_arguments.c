@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * register_arguments.c - the text between the brackets of a call.
+ * register_arguments.c - reads the arguments of a call.
  *
- * The help text of a function, "*shape, ranks=None", also drives the reader of its calls: the words in their
- * order, a star where numbers may stand one by one, and defaults. The word decides the kind of value: one word has one
- * meaning in every function.
+ * The help text of a function, "*shape, ranks=None", also drives the reader of its calls: the names in order, a star
+ * for numbers that may be given one by one, and defaults. The name decides the kind of value, the same in every
+ * function.
  *
- * Nothing is computed here but the layouts that stand among the arguments.
+ * Computes nothing except the layouts among the arguments.
  */
 #include <stdio.h>
 
 #include "notation/register/register_read.h"
 
-/* ---- the words ---- */
+/* ---- names ---- */
 
-/* All other words are lists. */
+/* All other names are lists. */
 static const struct {
   const char *name;
   tesela__parameter_kind kind;
@@ -44,7 +44,7 @@ static const struct {
     {"swizzle", TESELA__PARAMETER_SWIZZLE},
 };
 
-/* Synonyms from Tilus, accepted where the function has no such word itself. */
+/* Synonyms from Tilus, accepted unless the function has an argument of that name. */
 static const struct {
   const char *name, *meant;
 } parameter_aliases[] = {
@@ -69,7 +69,7 @@ static void parameter_default(tesela__argument *argument, const char *text) {
   if (negative) argument->number = -argument->number;
 }
 
-/* Take the text of a function apart. */
+/* Split the help text of a function into arguments. */
 static void parameters(tesela__function_call *call) {
   call->n = 0;
   for (const char *text = call->function->arguments; *text && call->n < TESELA__PARAMETERS;) {
@@ -80,7 +80,7 @@ static void parameters(tesela__function_call *call) {
     argument->name = text;
     argument->name_length = (int32_t)length;
     argument->kind = parameter_kind(text, length);
-    argument->optional = argument->given = argument->star; /* spatial() has no dims */
+    argument->optional = argument->given = argument->star; /* spatial() is allowed: no dims */
     text += length;
     if (*text == '=') parameter_default(argument, text + 1);
     text += strcspn(text, ",");
@@ -110,7 +110,7 @@ static tesela_status argument_more(const tesela__function_call *call, char close
   return argument_unexpected(call, close == ']' ? "',' or ']'" : "',' or ')'");
 }
 
-/* Numbers up to `close`; the reader is after the bracket that opens them. */
+/* Numbers up to `close`; the reader is after the opening bracket. */
 static tesela_status argument_bracketed(const tesela__function_call *call, tesela__argument *argument,
                                         char close) {
   tesela__expression_reader *reader = call->reader;
@@ -126,7 +126,7 @@ static tesela_status argument_bracketed(const tesela__function_call *call, tesel
   return TESELA_OK;
 }
 
-/* Numbers one by one as long as they continue; the comma after the last one is left. */
+/* Numbers one by one, as many as follow; leaves the comma after the last. */
 static tesela_status argument_numbers(const tesela__function_call *call, tesela__argument *argument,
                                       bool several) {
   tesela__expression_reader *reader = call->reader;
@@ -173,7 +173,7 @@ static tesela_status argument_bool(const tesela__function_call *call, tesela__ar
   return argument_unexpected(call, "True or False");
 }
 
-/* A layout or a swizzle. Numbers and lists are refused here, where the function is known. */
+/* A layout or a swizzle. Numbers and lists are refused here, so that the message can name the function. */
 static tesela_status argument_operand(const tesela__function_call *call, tesela__argument *argument) {
   tesela__expression_reader *reader = call->reader;
   bool layout = argument->kind == TESELA__PARAMETER_LAYOUT;
@@ -223,7 +223,7 @@ static tesela__argument *argument_named(tesela__function_call *call, const char 
   return NULL;
 }
 
-/* "name=": the reader is at the name, and then after the '='. */
+/* Read "name=" and find the argument. */
 static tesela_status argument_keyword(tesela__function_call *call, size_t length,
                                       tesela__argument **argument) {
   tesela__expression_reader *reader = call->reader;
@@ -248,7 +248,7 @@ static tesela_status argument_keyword(tesela__function_call *call, size_t length
   return TESELA_OK;
 }
 
-/* Bytes of the name that comes next if '=' follows it, else 0. */
+/* Bytes of the next name if '=' follows it, else 0. */
 static size_t argument_keyword_next(tesela__expression_reader *reader) {
   tesela__read_peek(&reader->in);
   size_t at = reader->in.at, length = tesela__read_word(&reader->in);
@@ -258,7 +258,7 @@ static size_t argument_keyword_next(tesela__expression_reader *reader) {
   return equals ? length : 0;
 }
 
-/* *place is the number of the next argument without a name, n once none is allowed. */
+/* Read an argument. *place: the number of the next argument without a name; n once names are required. */
 static tesela_status argument_next(tesela__function_call *call, int32_t *place) {
   tesela__argument *argument;
   size_t length = argument_keyword_next(call->reader);
@@ -274,7 +274,7 @@ static tesela_status argument_next(tesela__function_call *call, int32_t *place) 
   }
   argument = &call->argument[*place];
   bool numbers = argument->star && tesela__read_integer_next(&call->reader->in);
-  *place = numbers ? call->n : *place + 1; /* arguments after *shape then need their names */
+  *place = numbers ? call->n : *place + 1; /* arguments after *shape need their names */
   return argument_value(call, argument, argument->star);
 }
 

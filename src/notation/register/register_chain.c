@@ -4,16 +4,16 @@
  *
  *   spatial_modes [1, 3]  local_modes [2, 0, 4]  of modes 2 8 | 2 4 2     column_local(2, 2).spatial(8, 4).local(1, 2)
  *
- * The rightmost primitive of a chain has the last digits of its list, and each of them is the innermost mode of its dim
- * that is left. So a chain is a way down from (all spatial digits, all local digits) to (none, none), and what a step may
- * take is known at every place (s, l): modes in places before s and l are left. Modes of a reduced layout never have to be
- * split: two parts of one are neighbours in list and dim, so the inner part can move outwards to the other.
+ * The rightmost primitive of a chain has the last digits of its list, each the innermost remaining mode of its dim. So
+ * a chain is a path from (n_spatial, n_local) to (0, 0). In state (s, l) the first s spatial and the first l local
+ * digits remain; this determines the possible steps. Modes of a reduced layout need not be split: the two parts of a
+ * mode would be neighbours in list and dim, so the inner part can move outwards to the other.
  *
- *   at most 65 * 65 places; the shortest way from each is found from those below it; a step costs O(rank)
+ *   at most 65 * 65 states; the shortest path from each follows from those of smaller states; a step takes O(rank)
  *
- * Steps: the last k local digits as local or column_local; the last k spatial ones likewise; one replica, with the local
- * digits after it if they are in row-major order. Order in spatial: dims rising, in column_spatial: falling. A layout
- * without a way (an outer mode that is a faster digit than an inner one of its dim) has no chain.
+ * Steps: the last k local digits as local or column_local; the last k spatial ones likewise; one replica, with the last
+ * k local digits if they are in row-major order. Dims rise in local and spatial, and fall in the column_ ones. A layout
+ * without a path (an outer mode is a faster digit than an inner one of its dim) has no chain.
  */
 #include "notation/register/register_read.h"
 
@@ -29,16 +29,16 @@ typedef enum chain_primitive {
 
 static const char *const chain_names[] = {"local", "column_local", "spatial", "column_spatial", "replicated"};
 
-/* The first step of the shortest way from a place. */
+/* The first step of the shortest path from a state. */
 typedef struct chain_step {
-  int16_t cost; /* of the whole way; CHAIN_NONE: there is no way */
+  int16_t cost; /* of the whole path; CHAIN_NONE: no path */
   uint8_t primitive, n;
 } chain_step;
 
 typedef struct chain {
   const tesela_register *layout;
   int32_t dim[TESELA_REGISTER_MODES];   /* of each mode */
-  int32_t place[TESELA_REGISTER_MODES]; /* of each mode in its list */
+  int32_t place[TESELA_REGISTER_MODES]; /* position of each mode in its list */
   bool spatial[TESELA_REGISTER_MODES];  /* is it in spatial_modes? */
   chain_step step[CHAIN_PLACES][CHAIN_PLACES];
 } chain;
@@ -60,30 +60,30 @@ static void chain_init(chain *ways, const tesela_register *layout) {
     }
 }
 
-/* Is nothing left further in than mode m in its dim? */
+/* Is mode m the innermost remaining mode of its dim? */
 static bool chain_innermost(const chain *ways, int64_t m, int32_t s, int32_t l) {
   int64_t inner = m + 1;
   if (inner >= ways->layout->n_modes || ways->dim[inner] != ways->dim[m]) return true;
   return ways->place[inner] >= (ways->spatial[inner] ? s : l);
 }
 
-/* Take this step from (s, l) if the way over (to_s, to_l) is shorter than what is known. */
+/* Use this step from (s, l) if the path through (to_s, to_l) is shorter than the best so far. */
 static void chain_offer(chain *ways, int32_t s, int32_t l, int32_t to_s, int32_t to_l,
                         chain_primitive primitive, int32_t n) {
   int32_t below = ways->step[to_s][to_l].cost;
   bool column = primitive == CHAIN_COLUMN_LOCAL || primitive == CHAIN_COLUMN_SPATIAL;
-  int32_t cost = below + 2 * TESELA_REGISTER_MODES + column; /* fewest primitives, then fewest columns */
+  int32_t cost = below + 2 * TESELA_REGISTER_MODES + column; /* fewest primitives, then fewest column_ ones */
   chain_step *step = &ways->step[s][l];
   if (below == CHAIN_NONE || cost >= step->cost) return;
   *step = (chain_step){(int16_t)cost, (uint8_t)primitive, (uint8_t)n};
 }
 
-/* Steps that take the last 1, 2, ... local digits, or spatial ones. */
+/* Offer steps with the last 1, 2, ... local digits, or spatial ones. */
 static void chain_take_digits(chain *ways, int32_t s, int32_t l, bool spatial) {
   const tesela_register *layout = ways->layout;
   int32_t left = spatial ? s : l, behind = -1;
   bool row = true, column = true;
-  uint32_t dims = 0; /* that this step has */
+  uint32_t dims = 0; /* of this step */
   for (int32_t n = 1; n <= left; n++) {
     int64_t m = spatial ? layout->spatial_modes[left - n] : layout->local_modes[left - n];
     if (m < 0 || !chain_innermost(ways, m, s, l) || (dims >> ways->dim[m] & 1)) return;
@@ -112,7 +112,8 @@ static void chain_solve(chain *ways) {
     }
 }
 
-/* The extents of a step's primitive: those of the modes that it takes, 1 in the other dims. */
+/* The extents of a step's primitive: those of its modes, 1 in the other dims. Returns the workers of a replica, else
+ * 0. */
 static int64_t chain_shape(const chain *ways, int32_t s, int32_t l, int64_t *shape) {
   const tesela_register *layout = ways->layout;
   const chain_step *step = &ways->step[s][l];
@@ -125,7 +126,7 @@ static int64_t chain_shape(const chain *ways, int32_t s, int32_t l, int64_t *sha
   return step->primitive == CHAIN_REPLICATED ? -layout->spatial_modes[s - 1] : 0;
 }
 
-/* The place that a step leads to. */
+/* The state after a step. */
 static void chain_follow(const chain_step *step, int32_t *s, int32_t *l) {
   bool local = step->primitive == CHAIN_LOCAL || step->primitive == CHAIN_COLUMN_LOCAL;
   if (local || step->primitive == CHAIN_REPLICATED) *l -= step->n;
@@ -149,7 +150,7 @@ static tesela_status chain_make(chain_primitive primitive, int32_t rank, const i
   }
 }
 
-/* Steps stand in the way from the right to the left; `way` receives their places. Is the chain this very layout? */
+/* Is the chain exactly this layout? `way` receives the states of its steps, from right to left. */
 static bool chain_check(const chain *ways, int32_t *n_steps, uint8_t way[][2]) {
   int32_t s = ways->layout->n_spatial, l = ways->layout->n_local;
   int64_t shape[TESELA_MAX_RANK], ones[TESELA_MAX_RANK];

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * register_evaluate.c - what the functions of layout expressions do: arguments of calls passed to register.h, and to
- * tile_memory.h where one name serves both. register_evaluate_tile.c has the functions of memory alone.
+ * register_evaluate.c - evaluates functions of layout expressions: passes the arguments of calls to register.h.
+ * register_evaluate_tile.c has the functions that are only for tiles in memory.
  *
- * Numbers and layouts of a call stand in the order of the arguments' text in the table: argument 0 is the first word.
+ * Arguments of a call are numbered as in the table's text: argument 0 is the first name.
  */
 #include "notation/register/register_read.h"
 
-/* The numbers of argument k, read again from the text, where they were read without error. */
 void tesela__call_numbers(const tesela__function_call *call, int32_t k, tesela__numbers *list) {
   tesela__expression_reader *reader = call->reader;
   const tesela__argument *argument = &call->argument[k];
@@ -23,12 +22,10 @@ void tesela__call_numbers(const tesela__function_call *call, int32_t k, tesela__
   reader->in.at = at;
 }
 
-/* The layout of argument k. */
 const tesela__operand *tesela__call_operand(const tesela__function_call *call, int32_t k) {
   return &call->reader->operand[call->argument[k].operand];
 }
 
-/* Two lists that belong to each other. */
 tesela_status tesela__call_same_length(const tesela__function_call *call, int32_t a,
                                        const tesela__numbers *list_a, int32_t b,
                                        const tesela__numbers *list_b, tesela_reason reason) {
@@ -57,7 +54,7 @@ const char *tesela__operand_text(int32_t kind) {
   }
 }
 
-/* ---- register layouts: making ---- */
+/* ---- register layouts: creation ---- */
 
 typedef tesela_status eval_shape(tesela_register *, int32_t, const int64_t *, tesela_error *);
 typedef tesela_status eval_ranks(tesela_register *, int32_t, const int64_t *, const int64_t *,
@@ -142,7 +139,7 @@ typedef tesela_status eval_registers(tesela_register *, const tesela_register *,
 typedef tesela_status eval_memory(tesela_tile_memory *, const tesela_tile_memory *, int32_t, const int64_t *,
                                   tesela_error *);
 
-/* One of the two functions; NULL for a kind that the row does not take. */
+/* Call the function for the layout's kind; it is NULL for a kind that the table excludes. */
 static tesela_status eval_with_list(const tesela__operand *layout, const tesela__numbers *list,
                                     tesela__operand *out, eval_registers *of_registers,
                                     eval_memory *of_memory, tesela_error *err) {
@@ -195,7 +192,7 @@ tesela_status tesela__eval_retain(const tesela__function_call *call, tesela__ope
   return eval_layout_list(call, out, NULL, tesela_tile_memory_retain, err);
 }
 
-/* All dims the other way round. */
+/* Reverse the order of all dims. */
 tesela_status tesela__eval_transpose(const tesela__function_call *call, tesela__operand *out,
                                      tesela_error *err) {
   const tesela__operand *layout = tesela__call_operand(call, 0);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * register_evaluate_tile.c - what the functions of tiles in memory do: arguments of calls passed to tile_memory.h.
+ * register_evaluate_tile.c - evaluates functions of tiles in memory: passes the arguments of calls to register.h.
  */
 #include "notation/register/register_read.h"
 
-/* Argument k as the int32_t that a function of C takes. */
+/* Argument k as an int32_t. */
 static tesela_status eval_int32(const tesela__function_call *call, int32_t k, int32_t *number) {
   const tesela__argument *argument = &call->argument[k];
   if (argument->number < INT32_MIN || argument->number > INT32_MAX)
@@ -15,7 +15,7 @@ static tesela_status eval_int32(const tesela__function_call *call, int32_t k, in
   return TESELA_OK;
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 typedef tesela_status eval_tile(tesela_tile_memory *, tesela_tile_space, int32_t, const int64_t *,
                                 tesela_error *);

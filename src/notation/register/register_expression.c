@@ -2,11 +2,11 @@
 /*
  * register_expression.c - layout expressions: terms, calls, methods, names of fragments; the public readers.
  *
- * Read from left to right and evaluated on the way: what has been read is a value, so a chain of any length needs one
- * operand. Nested brackets and calls are levels of recursion; there are at most TESELA_EXPRESSION_DEPTH.
+ * Evaluates while it reads from left to right: the text so far is one value, so a chain of any length needs one
+ * operand. Nested brackets and calls recurse, at most TESELA_EXPRESSION_DEPTH levels.
  *
- * Errors point at the byte of what is wrong; where an operation refuses its operands, at the first byte of its name, or
- * at the '*' or '/'.
+ * Errors point at the wrong byte; if an operation refuses its operands, at the first byte of its name, or at '*' or
+ * '/'.
  */
 #include "notation/register/register_read.h"
 
@@ -21,7 +21,7 @@ tesela_status tesela__expression_unexpected(tesela__expression_reader *reader, c
   return tesela__read_unexpected(&reader->in, expected, hint);
 }
 
-/* An error of an operation, which knows no text, happened here. */
+/* Set the position of an error of an operation, which does not know the text. */
 static tesela_status expression_refused(tesela__expression_reader *reader, size_t at, tesela_status status) {
   if (reader->in.err && reader->in.err->at < 0) reader->in.err->at = (int64_t)at;
   return status;
@@ -35,7 +35,7 @@ static tesela_status expression_enter(tesela__expression_reader *reader, size_t 
 
 /* Make room for one more operand: *base is its number. */
 static tesela_status expression_push(tesela__expression_reader *reader, size_t at, int32_t *base) {
-  if (reader->n_operands >= TESELA__OPERANDS) /* not while each level adds at most two */
+  if (reader->n_operands >= TESELA__OPERANDS) /* impossible while each level adds at most two */
     return tesela__fail(reader->in.err, TESELA_E_LIMIT, (int64_t)at, "more than %d pending operands",
                         (int)TESELA__OPERANDS);
   *base = reader->n_operands++;
@@ -49,7 +49,7 @@ static tesela_status expression_unknown(tesela__expression_reader *reader, const
   return tesela__read_unknown(&reader->in, TESELA_E_SYNTAX, reader->in.at, length, what, "", near, NULL);
 }
 
-/* Is each layout of the call of a kind that the function takes, and are all of one kind? */
+/* Check that the function accepts the kind of each layout of the call, and that all layouts have the same kind. */
 static tesela_status call_check_kinds(const tesela__function_call *call) {
   const tesela__expression_reader *reader = call->reader;
   int32_t first = 0;
@@ -70,7 +70,7 @@ static tesela_status call_check_kinds(const tesela__function_call *call) {
   return TESELA_OK;
 }
 
-/* Arguments and result of a call whose '(' has just been taken; call->base receives the result. */
+/* Read the arguments after the '(' of a call and evaluate it; operand call->base receives the result. */
 static tesela_status expression_call_body(tesela__function_call *call, int32_t in_front) {
   tesela__expression_reader *reader = call->reader;
   tesela_status status = expression_enter(reader, call->at);
@@ -97,7 +97,7 @@ static tesela_status expression_call(tesela__expression_reader *reader, size_t l
   return expression_call_body(&call, -1);
 }
 
-/* What a method does to the value on top of the operands. */
+/* Read a method call and apply it to the top operand. */
 static tesela_status expression_method(tesela__expression_reader *reader) {
   int32_t top = reader->n_operands - 1;
   tesela__function_call call = {.reader = reader, .base = top};
@@ -143,8 +143,8 @@ static bool fragment_family(const char *word, size_t length) {
   return false;
 }
 
-/* Bytes of a name with dots at the reader. Its last part is not counted if '(' follows, which makes it a method, unless
- * it is not a function and belongs to the name of a fragment. */
+/* Bytes of the name with dots at the reader. If '(' follows, the last part is a method and does not count, unless it
+ * belongs to the name of a fragment and is not a function. */
 static size_t fragment_length(const tesela__expression_reader *reader) {
   const char *name = reader->in.text + reader->in.at;
   tesela__function_call call;
@@ -158,7 +158,7 @@ static size_t fragment_length(const tesela__expression_reader *reader) {
   return !method && tesela_fragment_find(name, end, NULL, NULL, NULL) == TESELA_OK ? end : dot;
 }
 
-/* A name without brackets. */
+/* A name without brackets: a fragment. */
 static tesela_status expression_fragment(tesela__expression_reader *reader, size_t head) {
   const char *name = reader->in.text + reader->in.at;
   tesela__function_call call = {.reader = reader};
@@ -228,7 +228,7 @@ tesela_status tesela__expression_read(tesela__expression_reader *reader) {
   }
 }
 
-/* The whole text, into operand 0 of a reader that is filled in here. */
+/* Initialize a reader and read the whole text into its operand 0. */
 static tesela_status expression_parse(tesela__expression_reader *reader, const char *text, size_t length,
                                       int32_t takes, tesela_error *err) {
   reader->in = (tesela__reader){text,

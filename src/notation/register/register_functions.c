@@ -2,8 +2,8 @@
 /*
  * register_functions.c - the functions of layout expressions: one table.
  *
- * A row says the name, what does it, which layouts it takes, the arguments and one line of help. The arguments' text
- * is also what calls are read by (register_arguments.c), so a row is all there is to add for a new name.
+ * A row has the name, its evaluator, the layouts it accepts, the arguments and one line of help. Calls are read by the
+ * arguments' text (register_arguments.c), so a new name needs only a row.
  */
 #include "notation/register/register_read.h"
 
@@ -14,7 +14,7 @@
 #define MEMORY_ TESELA__OPERAND_MEMORY
 #define LAYOUT_ TESELA__OPERAND_LAYOUT
 
-/* name, what does it, layouts it takes, as a method it composes, arguments, summary; sorted by name. */
+/* name, evaluator, accepted layouts, composes as a method?, arguments, summary; sorted by name. */
 #define FUNCTION_ROWS(X)                                                                                     \
   X("GlobalLayout", tesela__eval_global_parts, NONE_, false,                                                 \
     "shape, mode_shape, mode_strides, swizzle=None, offset=0, size=None",                                    \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * register_print.c - register layouts and tiles in memory as they are written with all their fields, and the choice
- * between that and a chain of primitives (register_chain.c).
+ * register_print.c - prints register layouts and tiles in memory with all their fields, or a register layout as a chain
+ * of primitives if there is one (register_chain.c).
  *
- * What is printed here reads back as the same fields.
+ * Printed fields read back as the same fields.
  */
 #include "notation/register/register_read.h"
 
@@ -57,7 +57,7 @@ tesela_status tesela_tile_memory_print(const tesela_tile_memory *layout, const t
                                        tesela_error *err) {
   TESELA__NEED(err, layout, to);
   tesela__sink sink;
-  tesela_tile_memory same; /* without size: the size that the other fields give */
+  tesela_tile_memory same; /* with the size that the other fields give */
   tesela_status status = tesela_tile_memory_make(&same, layout->space, layout->rank, layout->shape,
                                                  layout->n_modes, layout->mode_shape, layout->mode_strides,
                                                  layout->offset, &layout->swizzle, err);

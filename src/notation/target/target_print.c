@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * target_print.c - a target as a target file, every key of it: nothing depends on what another one is like.
+ * target_print.c - a target as a target file with every key, so that it does not depend on another target.
  */
 #include "notation/target/target_text.h"
 
@@ -65,7 +65,7 @@ static void target_put_rules(tesela__sink *sink, const tesela_target *target) {
   }
 }
 
-/* What a file cannot express. */
+/* Refuse a target that a file cannot express. */
 static tesela_status target_check_said(const tesela_target *target, tesela_error *err) {
   for (const char *c = target->name; *c; c++)
     if (!tesela__byte_is(*c, TESELA__TARGET_NAME))

@@ -27,7 +27,7 @@ static const char *target_built_in_at(int32_t i) {
   return target ? target->name : NULL;
 }
 
-/* Everything but the name comes from a built-in target. */
+/* Copy everything except the name from a built-in target. */
 static tesela_status target_read_like(tesela__target_reader *r) {
   size_t length = tesela__target_word(r);
   if (length == 0) return tesela__read_unexpected(&r->in, "the name of a built-in target", "");
@@ -164,7 +164,7 @@ enum { TARGET_KEYS = sizeof target_keys / sizeof target_keys[0], TARGET_KEY_TARG
 
 static const char *target_key_at(int32_t i) { return i < TARGET_KEYS ? target_keys[i].name : NULL; }
 
-/* One line that is not blank. `line_of` has the lines where keys stood before, 0 for none. */
+/* Read one nonblank line. line_of[k]: the line of an earlier key k, or 0. */
 static tesela_status target_read_line(tesela__target_reader *r, int64_t *line_of, bool first, bool second) {
   size_t length = tesela__target_word(r), at = r->in.at;
   int32_t k = 0;

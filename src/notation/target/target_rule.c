@@ -2,11 +2,11 @@
 /*
  * target_rule.c - the lines of a target file that may be repeated.
  *
- *   type s64 -> s32            type s8 -> s8 in 32            type none: forget those of the target it is like
- *   rule matmul 0 needs contracted                            rule none: the same
+ *   type s64 -> s32            type s8 -> s8 in 32            type none: drop the types of the `like` target
+ *   rule matmul 0 needs contracted                            rule none: drop its rules
  *   rule pointwise.exp all needs any costs 100
  *   rule reduce result is survives
- *   rule fallback "all-reduce" all needs result              operators that the graph does not know, by opcode
+ *   rule fallback "all-reduce" all needs result              unknown operators, by opcode
  */
 #include "notation/device/device_read.h"
 #include "notation/target/target_text.h"
@@ -99,7 +99,7 @@ static tesela_status target_rule_word(tesela__target_reader *r, const char *what
   return TESELA_OK;
 }
 
-/* "all-reduce", after an operator that has an opcode; nothing if no quote comes next. */
+/* An opcode, "all-reduce", if a quote comes next. */
 static tesela_status target_rule_opcode(tesela__target_reader *r, tesela_rule *rule) {
   size_t n = 0;
   tesela__read_peek(&r->in);

@@ -16,16 +16,16 @@
 typedef struct tesela__target_reader {
   tesela__reader in;         /* of the line, without comment and blanks at its end */
   size_t value;              /* byte of the first value of the line */
-  tesela_target *target;     /* that is filled in */
-  bool own_types, own_rules; /* a line `type` or `rule` was there */
+  tesela_target *target;     /* receives the values */
+  bool own_types, own_rules; /* a `type` or `rule` line was read */
 } tesela__target_reader;
 
-/* Words, and names of targets. */
+/* The characters of words, and of names of targets. */
 enum {
   TESELA__TARGET_WORD = TESELA__BYTE_NAME | TESELA__BYTE_DOT,
   TESELA__TARGET_NAME = TESELA__TARGET_WORD | TESELA__BYTE_DASH,
 };
-/* Bytes of the word that comes next, which may begin with a digit or a dot; 0 if none does. */
+/* Bytes of the next word, which may begin with a digit or a dot; 0 without a word. */
 static inline size_t tesela__target_word(tesela__target_reader *r) {
   tesela__read_peek(&r->in);
   return tesela__read_lump(&r->in, r->in.at);

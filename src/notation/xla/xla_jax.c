@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xla_jax.c - layouts as JAX shows and takes them, and the layout modes it hands to XLA.
+ * xla_jax.c - layouts in JAX's notation, and the layout modes that JAX passes to XLA.
  *
  *   Layout(major_to_minor=(0, 1), tiling=((8, 128), (2, 1)), sub_byte_element_size_in_bits=0)
  *   "default", "auto", "{1,0:T(8,128)(2,1)}"
  *
- * The first is Python: a tuple of one has a comma after it, blanks may stand anywhere, keywords in any order.
+ * The first is Python: a tuple of one ends with a comma, blanks are allowed anywhere, keywords in any order.
  */
 #include "base/reader.h"
 #include "xla/validate.h"
@@ -19,7 +19,7 @@ static tesela_status jax_number(tesela__reader *reader, int64_t *number) {
   return tesela__read_any_integer(reader, "a number", TESELA_E_RANGE, number);
 }
 
-/* ( or [, and what ends it; more: it is not empty. */
+/* Open a tuple or list. *close: its closing bracket; *more: it is not empty. */
 static tesela_status jax_open(tesela__reader *reader, char *close, bool *more) {
   *close = tesela__read_peek(reader) == '[' ? ']' : ')';
   if (!tesela__read_take(reader, '[') && !tesela__read_take(reader, '('))
@@ -43,9 +43,9 @@ static tesela_status jax_numbers(tesela__reader *reader, int32_t most, const cha
   return status;
 }
 
-/* ---- the three arguments; a layout of rank 0 is started ---- */
+/* ---- the three arguments, into a layout that starts with rank 0 ---- */
 
-/* The library's error about a value, with the byte of that value. */
+/* Set the position of the library's error about a value. */
 static tesela_status jax_at(tesela__reader *reader, size_t at, tesela_status status) {
   if (status != TESELA_OK && reader->err) reader->err->at = (int64_t)at;
   return status;
@@ -101,7 +101,7 @@ static const struct {
 
 enum { N_JAX_ARGUMENTS = sizeof jax_arguments / sizeof jax_arguments[0] };
 
-/* Which argument comes next? *keyword: one with a name; from then on all have one. */
+/* The number of the next argument. *keyword: an argument had a name; all later ones must have one. */
 static tesela_status jax_argument(tesela__reader *reader, int place, bool *keyword, int *argument) {
   tesela__read_peek(reader);
   size_t start = reader->at;
@@ -170,7 +170,7 @@ static void jax_put_comma(tesela__sink *sink, int32_t i) {
   if (i > 0) tesela__puts(sink, ", ");
 }
 
-/* What ends a tuple of n. */
+/* The end of a tuple of n. */
 static void jax_put_end(tesela__sink *sink, int32_t n) { tesela__puts(sink, n == 1 ? ",)" : ")"); }
 
 static void jax_put_tile(tesela__sink *sink, int32_t n, const int64_t *entries) {
@@ -249,6 +249,8 @@ tesela_status tesela_xla_print_layout_mode(const tesela_xla_layout_mode *mode, c
   TESELA__NEED(err, mode, to);
   tesela__sink sink;
   if (mode->kind == TESELA_XLA_MODE_LAYOUT) return tesela_xla_print_layout(&mode->layout, to, err);
+  if ((size_t)mode->kind >= sizeof xla_mode_words / sizeof xla_mode_words[0])
+    return tesela__fail(err, TESELA_E_RANGE, -1, "unknown kind of layout mode %d", (int)mode->kind);
   tesela__sink_init(&sink, to);
   tesela__puts(&sink, xla_mode_words[mode->kind]);
   return tesela__sink_finish(&sink, err);

@@ -2,8 +2,8 @@
 /*
  * xla_layout.c - reads the text between the braces: {1,0:T(8,128)(2,1)E(4)S(1)}.
  *
- * The table below is the order of the properties, who reads them, and what errors say about them. XLA ignores
- * what goes wrong inside a property; here it is an error, or with leniency a repair.
+ * The table below has the properties in their order, with their readers. XLA ignores errors inside a property; here
+ * they are reported, or repaired in lenient reading.
  */
 #include <stdio.h>
 
@@ -172,7 +172,7 @@ static const xla_property xla_properties[] = {
 
 enum { N_XLA_PROPERTIES = sizeof xla_properties / sizeof xla_properties[0], XLA_TILES = 1 };
 
-/* The property whose letters come next, and the reader moves past them. -1: unknown letters. */
+/* Read the letters of a property; its row in the table, or -1. */
 static int xla_next_property(tesela__xla_reader *reader, uint32_t seen) {
   int c = tesela__read_peek(&reader->in);
   size_t length = c == '#' || c == '*' ? 1 : tesela__read_word(&reader->in);
@@ -186,7 +186,7 @@ static int xla_next_property(tesela__xla_reader *reader, uint32_t seen) {
   }
   if (!reader->lenient || c != '(' || seen != 0) return -1;
   tesela__xla_repair(reader, reader->in.at,
-                     "tile without T read as T(...)"); /* the document before November 2020 */
+                     "tile without T read as T(...)"); /* as in XLA's documentation before November 2020 */
   tesela__xla_mark(reader, TESELA__XLA_TILE, TESELA__XLA_WHOLE);
   return XLA_TILES;
 }
@@ -194,14 +194,14 @@ static int xla_next_property(tesela__xla_reader *reader, uint32_t seen) {
 static tesela_status xla_no_property(tesela__xla_reader *reader) {
   char list[64];
   size_t used = 0;
-  for (int k = 1; k < N_XLA_PROPERTIES; k++) /* D is not for new texts */
+  for (int k = 1; k < N_XLA_PROPERTIES; k++) /* D is obsolete */
     used += (size_t)snprintf(list + used, sizeof list - used, "%s, ", xla_properties[k].word);
   snprintf(list + used, sizeof list - used, "or '}'");
   bool tile = tesela__read_peek(&reader->in) == '(';
   return tesela__read_unexpected(&reader->in, list, tile ? "; tiles start with T, as in T(8,128)" : "");
 }
 
-/* Is property k, at byte `at`, in its place? */
+/* Check that property k, at byte `at`, is in order and not repeated. */
 static tesela_status xla_check_place(tesela__xla_reader *reader, int k, size_t at, uint32_t seen) {
   if (seen >> k & 1)
     return tesela__fail(reader->in.err, TESELA_E_SYNTAX, (int64_t)at, "%s is given twice",
@@ -284,6 +284,6 @@ tesela_status tesela__xla_read_layout(tesela__xla_reader *reader, tesela_xla_lay
   tesela_status status = tesela__read_expect(&reader->in, '{', "of a layout");
   if (status == TESELA_OK) status = xla_read_order(reader, layout);
   if (status != TESELA_OK || tesela__read_take(&reader->in, '}')) return status;
-  reader->in.at++; /* the colon, as xla_read_order found */
+  reader->in.at++; /* the colon that xla_read_order found */
   return tesela__xla_read_properties(reader, layout, seen, physical);
 }

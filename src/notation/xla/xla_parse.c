@@ -2,8 +2,8 @@
 /*
  * xla_parse.c - the public readers of XLA text: a shape, a shape at the start of a longer text, a layout.
  *
- * What a caller gets is written at the very end, so a failure leaves it alone. About 250 ns for a text like
- * bf16[4096,8192]{1,0:T(8,128)(2,1)S(1)}, a third of it spent in the gate.
+ * Results are written at the very end, so a failure leaves them unchanged. About 250 ns for a text like
+ * bf16[4096,8192]{1,0:T(8,128)(2,1)S(1)}, a third of it in the checks of xla/validate.h.
  */
 #include <stdio.h>
 
@@ -35,7 +35,7 @@ tesela_status tesela__xla_end(tesela__xla_reader *reader, const char *what) {
 
 /* ---- shapes ---- */
 
-/* One array, buffer, token or opaque; `reader` is then after it. */
+/* Read one array, buffer, token or opaque. */
 static tesela_status xla_parse_leaf(tesela__xla_reader *reader, tesela_xla_shape *shape) {
   tesela__xla_event event;
   if (tesela__read_peek(&reader->in) == '(')
@@ -80,7 +80,7 @@ tesela_status tesela_xla_parse_prefix(const char *text, size_t length, int32_t f
 /* P(shape): kept as canonical text. The reader is after the P. */
 static tesela_status xla_read_physical_shape(tesela__xla_reader *reader, tesela__sink *sink) {
   enum { MAX_DEPTH = TESELA_XLA_PHYSICAL_TEXT / 2 };
-  int32_t members[MAX_DEPTH + 1] = {0}; /* of each open tuple, so far */
+  int32_t members[MAX_DEPTH + 1] = {0}; /* read so far, of each open tuple */
   tesela_xla_shape leaf;
   for (;;) {
     tesela__xla_event event;
@@ -109,7 +109,7 @@ static tesela_status xla_read_physical(tesela__xla_reader *reader, tesela_xla_la
   tesela_status status = tesela__read_expect(&reader->in, '(', "after P");
   size_t at = reader->in.at;
   reader->place = TESELA__XLA_MEMBER;
-  reader->wanted = nothing; /* what is wanted is not in this shape */
+  reader->wanted = nothing; /* the wanted field is not in this shape */
   if (status == TESELA_OK) status = xla_read_physical_shape(reader, &sink);
   reader->wanted = wanted;
   if (status == TESELA_OK) status = tesela__xla_close(reader, ')');
@@ -138,7 +138,7 @@ static tesela_status xla_read_layout_alone(tesela__xla_reader *reader, tesela_xl
   status = tesela__xla_check_layout_of(layout, layout->rank, NULL, &again.wanted, reader->in.err);
   if (status == TESELA_OK) return status;
   again.repairs = NULL;
-  xla_read_layout_unchecked(&again, layout); /* reads the same and says where */
+  xla_read_layout_unchecked(&again, layout); /* reads the same and finds the byte */
   if (reader->in.err) reader->in.err->at = again.found_at;
   return status;
 }

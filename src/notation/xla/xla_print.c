@@ -2,8 +2,8 @@
 /*
  * xla_print.c - shapes and layouts as XLA prints them (Layout::Print, ShapeUtil::PrintHumanString).
  *
- *   f32[3,5]{1,0:T(2,2)}    no blanks, T L # * E S SC P M in this order, what is the default left out
- *   f32[]                   no xla_braces for a scalar without attributes
+ *   f32[3,5]{1,0:T(2,2)}    no blanks, properties in the order T L # * E S SC P M, defaults left out
+ *   f32[]                   no braces for a scalar without properties
  */
 #include "notation/xla/xla_print.h"
 
@@ -147,7 +147,7 @@ void tesela__xla_put_separator(tesela__sink *sink, int32_t k) {
   if (k % INDEX_EVERY == 0) tesela__putf(sink, "/*index=%" PRId32 "*/", k);
 }
 
-/* ---- what is kept but moves no element ---- */
+/* ---- properties that are kept but move no element ---- */
 
 uint32_t tesela_xla_kept(const tesela_xla_shape *shape) {
   if (!shape) return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xla_print.h - pieces of XLA text for printers that put several of them together.
+ * xla_print.h - parts of XLA text, for printers of larger texts.
  */
 #ifndef TESELA_SRC_XLA_PRINT_H
 #define TESELA_SRC_XLA_PRINT_H
@@ -8,10 +8,11 @@
 #include "base/base.h"
 #include <tesela/xla.h>
 
-/* An array, buffer, token or opaque. */
+/* Print an array, buffer, token or opaque. */
 void tesela__xla_put_shape(tesela__sink *sink, const tesela_xla_shape *shape, bool with_layout);
 
-/* The text before member k of a tuple: nothing, ", ", or before every fifth an index comment. */
+/* Print the text before member k of a tuple: nothing for the first, else ", ", and before every fifth an index
+ * comment. */
 void tesela__xla_put_separator(tesela__sink *sink, int32_t k);
 
 #endif

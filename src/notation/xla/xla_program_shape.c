@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xla_program_shape.c - "(x: f32[2]{0}, (unknown): s32[]) -> f32[2]{0}": what a computation takes and gives.
+ * xla_program_shape.c - "(x: f32[2]{0}, (unknown): s32[]) -> f32[2]{0}": parameters and result of a computation.
  *
- * The parameters are a tree with a tuple at its root, the result is another; the names stand in one block, each with
- * its NUL. As with trees the text is read twice, and a wrong one takes no memory.
+ * The parameters are a tree with a tuple at its root, the result is another; the names are in one block, each with its
+ * NUL. The text is read twice, as for trees, and a wrong one allocates nothing.
  */
 #include "notation/xla/xla_print.h"
 #include "notation/xla/xla_tree.h"
@@ -18,7 +18,7 @@ struct tesela_xla_program_shape {
 
 /* ---- reading ---- */
 
-/* Names as they are read: counted, and kept if there is a program. */
+/* Names: counted, and copied if there is a program. */
 typedef struct xla_names {
   tesela_xla_program_shape *program; /* NULL: only count */
   size_t n, bytes;
@@ -72,7 +72,7 @@ void tesela_xla_program_shape_destroy(tesela_xla_program_shape *program) {
   tesela__release(&allocator, program);
 }
 
-/* Memory for what was counted, or NULL. */
+/* Allocate the counted sizes; NULL without memory. */
 static tesela_xla_program_shape *xla_alloc_program(const tesela_allocator *allocator, const xla_names *names,
                                                    const tesela__xla_builder *parameters,
                                                    const tesela__xla_builder *result) {
@@ -115,7 +115,7 @@ tesela_status tesela_xla_program_shape_create(tesela_xla_program_shape **program
   return TESELA_OK;
 }
 
-/* ---- looking at it ---- */
+/* ---- queries ---- */
 
 const tesela_xla_tree *tesela_xla_program_shape_parameters(const tesela_xla_program_shape *program) {
   return program ? program->parameters : NULL;

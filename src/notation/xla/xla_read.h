@@ -7,9 +7,8 @@
  *   xla_shape.c    arrays, buffers, tokens; tuples as a stream of events
  *   xla_parse.c    the public functions
  *
- * The reader only knows the grammar. What the values may be is the gate's business (xla/validate.h): numbers
- * are asked for one by one, the rest at the end; to find the byte of what the gate refuses then, the shape is
- * read once more with `wanted` set.
+ * The reader only knows the grammar; xla/validate.h checks the values, numbers one by one and the rest at the end. To
+ * find the byte of an error that is found at the end, the shape is read again with `wanted` set.
  */
 #ifndef TESELA_SRC_XLA_READ_H
 #define TESELA_SRC_XLA_READ_H
@@ -17,7 +16,7 @@
 #include "base/reader.h"
 #include "xla/validate.h"
 
-/* What the stream of events expects next. */
+/* The next expected part of the text. */
 typedef enum tesela__xla_place {
   TESELA__XLA_MEMBER,       /* a shape */
   TESELA__XLA_FIRST_MEMBER, /* a shape, or the end of an empty tuple */
@@ -36,41 +35,41 @@ typedef struct tesela__xla_reader {
 
 /* ---- xla_token.c ---- */
 
-/* A reader of text in XLA's manner: comments, words with dots and dashes. */
+/* A reader of XLA text: with comments, and with dots and dashes in words. */
 static inline tesela__reader tesela__xla_text(const char *text, size_t length, tesela_error *err) {
   enum { WORD = TESELA__BYTE_NAME | TESELA__BYTE_DOT | TESELA__BYTE_DASH };
   return (tesela__reader){text,         length,      0, err, .blanks = TESELA__BLANKS_COMMENTS,
                           .word = WORD, .glue = WORD};
 }
 
-/* The field that is read next is here. */
+/* Note the position of the next field if it is the wanted one. */
 static inline void tesela__xla_mark(tesela__xla_reader *reader, tesela__xla_field field, int32_t index) {
   if (reader->wanted.field == field && reader->wanted.index == index)
     reader->found_at = (int64_t)reader->in.at;
 }
 
-/* "expected X, found Y" after a member or a whole shape, where a brace opens no layout. */
+/* "expected X, found Y" after a member or a whole shape, with a hint for a brace that does not open a layout. */
 tesela_status tesela__xla_unexpected(tesela__xla_reader *reader, const char *expected);
 /* Note a repair; `what` is a format. */
 void tesela__xla_repair(tesela__xla_reader *reader, size_t at, const char *what, ...) TESELA_PRINTF(3, 4);
 
-/* A number in the range of its field; item `index` of it. */
+/* Read a number in the range of its field; `index`: its position in the field. */
 tesela_status tesela__xla_number(tesela__xla_reader *reader, tesela__xla_field field, int32_t index,
                                  int64_t *value);
-/* The name of a type. */
+/* Read the name of a type. */
 tesela_status tesela__xla_type(tesela__xla_reader *reader, tesela_dtype *dtype);
-/* The ')' after a single item. */
+/* Read the ')' after a single item. */
 tesela_status tesela__xla_close(tesela__xla_reader *reader, char close);
 /* After an item of a list that `close` ends: is there one more? Moves past the comma or `close`. */
 tesela_status tesela__xla_more(tesela__xla_reader *reader, char close, bool *more);
-/* What can not be a type: the word of `length` bytes that comes next. */
+/* Report the next word, of `length` bytes, as an unknown type. */
 tesela_status tesela__xla_unknown_type(tesela__reader *in, size_t length);
 
 /* ---- xla_layout.c ---- */
 
-/* "{1,0:T(2,2)}", the reader being at the brace. `*seen` starts as 0. With *physical set to true the
-   reader stopped after `P`: the caller reads the shape and lets tesela__xla_read_properties go on. NULL for
-   `physical`: this layout belongs to an array, and P is refused. */
+/* Read "{1,0:T(2,2)}" from its brace. `*seen` starts as 0. *physical becomes true if the reader stopped after `P`: the
+   caller reads the shape and continues with tesela__xla_read_properties. `physical` is NULL for the layout of an array,
+   in which P is an error. */
 tesela_status tesela__xla_read_layout(tesela__xla_reader *reader, tesela_xla_layout *layout, uint32_t *seen,
                                       bool *physical);
 tesela_status tesela__xla_read_properties(tesela__xla_reader *reader, tesela_xla_layout *layout,
@@ -88,9 +87,9 @@ typedef enum tesela__xla_event {
 tesela__xla_reader tesela__xla_reader_make(const char *text, size_t length, int32_t flags,
                                            tesela_xla_repairs *repairs, tesela_error *err);
 tesela_status tesela__xla_next(tesela__xla_reader *reader, tesela_xla_shape *leaf, tesela__xla_event *event);
-/* TESELA_OK if nothing but blanks and comments is left. */
+/* TESELA_OK if only blanks and comments remain. */
 tesela_status tesela__xla_end(tesela__xla_reader *reader, const char *what);
-/* Hand out what was noted; `repairs` may be NULL. */
+/* Copy the noted repairs to the caller's; `repairs` may be NULL. */
 void tesela__xla_repairs_copy(tesela_xla_repairs *repairs, const tesela_xla_repairs *noted);
 
 #endif

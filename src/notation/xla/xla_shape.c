@@ -4,7 +4,7 @@
  *
  *   (f32[2], (s32[]))    OPEN  LEAF f32[2]  OPEN  LEAF s32[]  CLOSE  CLOSE  END
  *
- * So nesting costs the reader one counter; who builds a tree keeps the path in the tree.
+ * So the reader needs only a counter for nesting; the builder of a tree keeps the path in the tree.
  */
 #include <stdio.h>
 
@@ -50,9 +50,9 @@ static tesela_status xla_read_dims(tesela__xla_reader *reader, tesela_xla_shape 
 
 typedef enum xla_braces { XLA_NO_BRACES, XLA_EMPTY_BRACES, XLA_LAYOUT_BRACES } xla_braces;
 
-/* A brace belongs to the shape only if a number or a colon follows: "-> f32[2] { %x = ..." opens a
-   computation. The reader is then at it. Lenient reading takes {} too, in a prefix only if no blank separates it from
-   the shape. */
+/* Find the braces of the shape and move to them. A brace belongs to it only if a number or a colon follows: the one of
+   "-> f32[2] { %x = ..." opens a computation. Lenient reading also accepts {}, in a prefix only directly after the
+   shape. */
 static xla_braces xla_find_braces(tesela__xla_reader *reader) {
   size_t behind = reader->in.at, brace;
   xla_braces found = XLA_NO_BRACES;
@@ -130,7 +130,7 @@ static tesela_status xla_read_buffer(tesela__xla_reader *reader, tesela_xla_shap
   return tesela__read_expect(&reader->in, ')', "of the buffer");
 }
 
-/* The checks of the grammar; those of the gate follow. */
+/* Read with the checks of the grammar; those of xla/validate.h follow. */
 static tesela_status xla_read_unchecked(tesela__xla_reader *reader, tesela_xla_shape *shape) {
   shape->kind = TESELA_XLA_ARRAY;
   shape->rank = 0;
@@ -150,7 +150,7 @@ static tesela_status xla_read_leaf(tesela__xla_reader *reader, tesela_xla_shape 
   if (status == TESELA_OK) return status;
   again.repairs = NULL;
   again.found_at = (int64_t)again.in.at;
-  xla_read_unchecked(&again, shape); /* reads the same and says where */
+  xla_read_unchecked(&again, shape); /* reads the same and finds the byte */
   if (reader->in.err) reader->in.err->at = again.found_at;
   return status;
 }
@@ -162,7 +162,7 @@ static tesela_status xla_too_deep(tesela__xla_reader *reader) {
                       TESELA_XLA_MAX_DEPTH);
 }
 
-/* After a member: true if one more must follow. *closed: the tuple ends here. */
+/* After a member. *closed: the tuple ends here; else another member must follow. */
 static tesela_status xla_after_member(tesela__xla_reader *reader, bool *closed) {
   *closed = tesela__read_take(&reader->in, ')');
   if (*closed) return TESELA_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xla_token.c - what XLA text has beyond the text reader: numbers of fields, types, lists that may be repaired.
+ * xla_token.c - tokens of XLA text, read with base/reader.h: numbers of fields, types, lists that may be repaired.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -67,7 +67,7 @@ tesela_status tesela__xla_type(tesela__xla_reader *reader, tesela_dtype *dtype) 
   return TESELA_OK;
 }
 
-/* Lenient: `close` may stand after a comma, and a brace may stand where a parenthesis is missing. */
+/* Does `close` come next? Lenient: a '}' counts as a missing ')'. */
 static bool xla_closes(tesela__xla_reader *reader, char close) {
   if (tesela__read_take(&reader->in, close)) return true;
   if (!reader->lenient || close != ')' || tesela__read_peek(&reader->in) != '}') return false;

@@ -2,8 +2,8 @@
 /*
  * xla_tree.c - text <-> trees of shapes.
  *
- * The text is read twice: once to check and count, once to fill memory that was taken in one piece. So a
- * wrong text takes no memory at all, and a right one no more than its leaves need.
+ * The text is read twice: first to check and count, then to fill memory that is allocated in one piece. So a wrong text
+ * allocates nothing, and a correct one no more than its nodes need.
  */
 #include "notation/xla/xla_tree.h"
 
@@ -17,7 +17,7 @@ tesela__xla_builder tesela__xla_builder_make(tesela_xla_tree *tree) {
   return (tesela__xla_builder){.tree = tree, .open = -1};
 }
 
-/* Add a node; one that becomes a tuple is open. */
+/* Add a node; a tuple becomes the open one. */
 static tesela_status xla_add_node(tesela__xla_reader *reader, tesela__xla_builder *builder, bool tuple) {
   int32_t n = builder->n_nodes;
   if (n == INT32_MAX)
@@ -46,7 +46,7 @@ static void xla_close_node(tesela__xla_builder *builder) {
 }
 
 tesela_status tesela__xla_build(tesela__xla_reader *reader, tesela__xla_builder *builder) {
-  tesela_xla_shape spare; /* the stream needs room for a leaf even where none comes */
+  tesela_xla_shape spare; /* for a leaf that is only counted */
   reader->place = TESELA__XLA_MEMBER;
   for (;;) {
     tesela__xla_event event;

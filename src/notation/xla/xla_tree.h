@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xla_tree.h - trees of shapes built from a reader and printed in part, for texts that hold several.
+ * xla_tree.h - builds trees of shapes from a reader and prints parts of them, for texts with several trees.
  *
  * A text is read twice with one function: a builder without a tree counts, one with a tree fills it.
  */
@@ -18,11 +18,11 @@ typedef struct tesela__xla_builder {
 } tesela__xla_builder;
 
 tesela__xla_builder tesela__xla_builder_make(tesela_xla_tree *tree);
-/* Read one shape, a tuple too, and add its nodes. */
+/* Read one shape or tuple and add its nodes. */
 tesela_status tesela__xla_build(tesela__xla_reader *reader, tesela__xla_builder *builder);
-/* The text before a member. */
+/* Reads the text before a member. */
 typedef tesela_status tesela__xla_member_read(tesela__xla_reader *reader, void *user);
-/* Add a tuple and read its members up to and with `close`; the reader is after what opens it. */
+/* Add a tuple and read its members and `close`; the reader is after the opening bracket. */
 tesela_status tesela__xla_build_tuple(tesela__xla_reader *reader, tesela__xla_builder *builder, char close,
                                       tesela__xla_member_read *read, void *user);
 

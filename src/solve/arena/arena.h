@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arena.h - what the files of the memory planner share: the problem in sections, a tree of spans, the best plan so far.
+ * arena.h - shared by the files of the memory planner: the problem in sections, a tree of spans, the best plan so far.
  *
  *   arena_problem.c  the caller's buffers -> items and sections         sweep.c   first fit in the order of time
  *   arena_tree.c     spans of bytes by their start                      arena_place.c   placing in any order, and better orders
@@ -11,12 +11,13 @@
  *   evict.c    insert one, evict others, below a top                    descend.c the tops, and their limits
  *   csv*.c     buffers as CSV text
  *
- * A section is a step with a maximal set of live buffers: of the steps between a start and the next end only one is kept, since
- * buffers meet at some step if and only if they meet in a section. So there are at most as many sections as items. Items are
- * the buffers that take up bytes, sorted by their first section; those that begin in sections [s, t) are the items start[s] to
- * start[t].
+ * A section is a step with a maximal set of live buffers: of the steps between a start and the next end only one is
+ * kept, since buffers meet at some step if and only if they meet in a section. So there are at most as many sections as
+ * items. Items are the buffers that take up bytes, sorted by their first section; those that begin in sections [s, t)
+ * are the items start[s] to start[t].
  *
- * Work is counted, never timed: a unit is about one iteration of an inner loop; a step of `effort` is TESELA__ARENA_STEP units.
+ * Work is counted, never timed: a unit is about one iteration of an inner loop; a step of `effort` is
+ * TESELA__ARENA_STEP units.
  */
 #ifndef TESELA_SRC_ARENA_H
 #define TESELA_SRC_ARENA_H

@@ -2,9 +2,9 @@
 /*
  * arena_search.c - is there a plan below a capacity? A sequence of decisions, undone at dead ends.
  *
- * After each decision the rest of the problem splits into parts: runs of sections that no unplaced item leaves. Each part is
- * placed independently, and if one cannot be placed, the decision that made the parts must change, whatever was decided in the
- * other parts. So decisions form a tree; one array has them in their order, each with its parent.
+ * After each decision the rest of the problem splits into parts: runs of sections that no unplaced item leaves. Each
+ * part is placed independently, and if one cannot be placed, the decision that made the parts must change, for any
+ * choices in the other parts. So decisions form a tree; one array has them in their order, each with its parent.
  */
 #include "solve/arena/search.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * descend.c - the tops below which evict.c looks for a plan, and its limits.
+ * descend.c - the tops below which evict.c searches for a plan, and its limits.
  *
- * The top starts at the best known plan and moves a part of the way to the bound each time that all items are below it. A top
- * that takes too long is replaced by one half way back to the best plan; once that is next to it, all begins again from the
- * best plan, with more work for each top.
+ * The top starts at the best known plan and moves a part of the way to the bound each time that all items are below it.
+ * A top that takes too long is replaced by one half way back to the best plan; once both are adjacent, the search
+ * starts again from the best plan, with more work for each top.
  */
 #include "solve/arena/evict.h"
 

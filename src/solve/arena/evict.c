@@ -63,7 +63,7 @@ void tesela__arena_evict_close(tesela__arena_evict *e) {
   tesela__release(&memory, e->start);
 }
 
-/* ---- putting in -------------------------------------------------------------------------------------------- */
+/* ---- insertion --------------------------------------------------------------------------------------------- */
 
 /* Sort by key, 0 to `most`: first by 16 bits of it, then, nearly sorted, by the rest; if not nearly sorted, in full. */
 static void evict_sort(tesela__arena_evict *e, tesela__arena_key *keys, int32_t n, int64_t most) {

@@ -93,7 +93,7 @@ static tesela_status exact_run(exact_state *x, int32_t n, const tesela_arena_buf
   bool back = false; /* the branch ended: change the last decision for `in` */
   kept->proven = true;
   for (;;) {
-    x->arena->work = kept->work; /* none of its own */
+    x->arena->work = kept->work; /* all work is counted in `kept` */
     if (kept->work >= kept->limit || tesela__arena_spent(x->arena, TESELA__ARENA_ALL)) {
       kept->proven = false;
       return TESELA_OK;

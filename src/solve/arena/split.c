@@ -2,11 +2,12 @@
 /*
  * split.c - split a problem into parts that are planned one by one.
  *
- * Parts in time are runs of sections that no item leaves. In each of them, without fixed items and alignments, an item that
- * lives from start to end may be placed at the bottom: all others are above or below it. The rest may then split in time again.
- * In the end no part has such an item, and each part has a floor.
+ * Parts in time are runs of sections that no item leaves. In each of them, without fixed items and alignments, an item
+ * that lives from start to end may be placed at the bottom: all others are above or below it. The rest may then split
+ * in time again. In the end no part has such an item, and each part has a floor.
  *
- * The parts are planned in the order of their lower bounds, and none lower than another one must or does reach anyway.
+ * Parts are planned in the order of their lower bounds, the highest first; no part needs a lower peak than the bound or
+ * the plan of another part.
  */
 #include "solve/arena/arena.h"
 

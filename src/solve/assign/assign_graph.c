@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * assign_graph.c - the graph that is reduced and solved: its memory, its edges, its making from a problem or from another
- * graph.
+ * assign_graph.c - the graph that is reduced and solved: its memory, its edges, its construction from a problem or from
+ * another graph.
  *
  * A graph takes 16 bytes for each state of a node and each pair of an edge, plus the tables of assign_reduce.c.
  */

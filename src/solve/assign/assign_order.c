@@ -2,10 +2,10 @@
 /*
  * assign_order.c - an order of removing nodes that keeps their tables small.
  *
- * Removing a node makes its neighbours adjacent. The next node is the one that adds least: new pairs of neighbours, each
- * weighted by the bits of the states of both; of equal ones the node with the smallest table. If tables are not small, more
- * orders are tried with other choices between equal nodes (from a fixed sequence), and the cheapest is kept. For networks these
- * orders are close to the best; for a chain of blocks as wide as a block.
+ * Removing a node makes its neighbours adjacent. The next node is the one that adds least: new pairs of neighbours,
+ * each weighted by the bits of the states of both; of equal ones the node with the smallest table. If tables are not
+ * small, more orders are tried with other choices between equal nodes (from a fixed sequence), and the cheapest is
+ * kept. For networks these orders are close to the best; for a chain of blocks, their tables are as wide as a block.
  *
  * Memory: two bits for each pair of nodes, and 4 bytes for each neighbour of a node when it is removed.
  */

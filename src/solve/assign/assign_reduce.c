@@ -16,7 +16,7 @@
  */
 #include "solve/assign/work.h"
 
-/* After this many comparisons, dominated states are no longer looked for. */
+/* After this many comparisons, dominated states are no longer searched for. */
 static const int64_t REDUCE_DOMINANCE_MOST = (int64_t)1 << 30;
 
 typedef struct reducer {

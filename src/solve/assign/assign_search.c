@@ -217,7 +217,7 @@ static void search_leaf(searcher *s) {
   search_keep(s, s->state);
 }
 
-/* ---- the rest at once ----------------------------------------------------------------------------------------- */
+/* ---- the rest of a branch ------------------------------------------------------------------------------------- */
 
 /* A graph of the remaining states. */
 static tesela_status search_rest(searcher *s, tesela__assign_graph *rest) {
@@ -235,7 +235,7 @@ static tesela_status search_rest(searcher *s, tesela__assign_graph *rest) {
   return tesela__assign_extract(rest, &shell, s->all, shell.n_nodes, s->place);
 }
 
-/* What is left of `rest` after reduction, to the end; s->state gets the states of rest. */
+/* Solve the part of `rest` that remains after reduction; s->state gets the states of rest. */
 static tesela_status search_end_core(searcher *s, tesela__assign_graph *rest, bool *done) {
   tesela__assign_graph core;
   tesela__key cost;

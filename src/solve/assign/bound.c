@@ -2,13 +2,13 @@
 /*
  * bound.c - a lower bound: costs are shifted between edges and nodes so that much of them gathers in base.
  *
- * The graph is not changed. Each side of each edge has, for each state, the amount shifted from the edge to the node (or, below
- * 0, from the node to the edge). Edges and nodes never become negative: so no assignment costs less than base, whatever the
- * order and the shares of the shifts. Shares are rounded down; the rest is not shifted.
+ * The graph is not changed. Each side of each edge has, for each state, the amount shifted from the edge to the node
+ * (or, below 0, from the node to the edge). Edges and nodes never become negative: so no assignment costs less than
+ * base, for any order and shares of the shifts. Shares are rounded down; the rest is not shifted.
  *
- * A sweep visits the nodes in order: each collects all that its edges can give, adds its least cost to base, and distributes
- * the rest evenly to the edges to later nodes (sequential tree-reweighted message passing). A sweep reads each pair of each
- * edge about six times. Memory: 24 bytes for each state, and for each state of each end of an edge.
+ * A sweep visits the nodes in order: each collects all that its edges can give, adds its least cost to base, and
+ * distributes the rest evenly to the edges to later nodes (sequential tree-reweighted message passing). A sweep reads
+ * each pair of each edge about six times. Memory: 24 bytes for each state, and for each state of each end of an edge.
  */
 #include "solve/assign/work.h"
 

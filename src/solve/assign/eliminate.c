@@ -38,7 +38,7 @@ typedef struct eliminator {
   tesela__key *sum;
 } eliminator;
 
-/* ---- making ready --------------------------------------------------------------------------------------------- */
+/* ---- preparation ---------------------------------------------------------------------------------------------- */
 
 static int32_t eliminate_earlier(const eliminator *x, int32_t edge) {
   const int32_t *node = x->g->edge[edge].node;

@@ -171,7 +171,7 @@ typedef struct tesela__assign_bound {
   tesela__key base;   /* no assignment costs less */
   tesela__key limit;  /* assignments that cost this or more are ignored */
   tesela__key *least; /* if not NULL: no assignment with a state costs less; in the order of `value` */
-  int64_t work;       /* costs looked at */
+  int64_t work;       /* costs examined */
   /* changes since the search began; off while now is 0 */
   tesela__assign_undo *undo;
   size_t n_undo, undo_capacity;
