@@ -44,8 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   pair p;
   bench b;
   draw_pair(&d, MOST_FUZZED, true, &p);
-  if (!bench_make(&b, &p, 1)) return 0;
-  if (!bench_run(&b, &t, NULL, reason) || !bench_round_trip(&b, &t, reason)) give_up(&b, &t, reason);
-  bench_free(&b);
+  if (!make_bench(&b, &p, 1)) return 0;
+  if (!run_bench(&b, &t, NULL, reason) || !run_round_trip(&b, &t, reason)) give_up(&b, &t, reason);
+  free_bench(&b);
   return 0;
 }

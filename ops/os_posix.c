@@ -9,7 +9,6 @@
 #ifndef _WIN32
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +38,6 @@ void *system_alloc(size_t size, size_t align) {
 }
 
 void system_free(void *memory) { free(memory); }
-
-bool system_matches(const char *pattern, const char *name) { return fnmatch(pattern, name, 0) == 0; }
 
 /* ---- files of a request ---- */
 

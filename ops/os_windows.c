@@ -41,50 +41,6 @@ void system_close(int fd) { _close(fd); }
 void *system_alloc(size_t size, size_t align) { return _aligned_malloc(size, align); }
 void system_free(void *memory) { _aligned_free(memory); }
 
-/* The character after one element of a pattern, which is not *; *match: it stands for c. A [ without a ] stands for itself. */
-static const char *one_element(const char *p, unsigned char c, bool *match) {
-  const char *set = p + 1 + (p[1] == '!'), *end = *p == '[' && *set ? strchr(set + 1, ']') : NULL;
-  if (end) {
-    bool within = false;
-    for (; set < end; set++) {
-      bool range = set[1] == '-' && set + 2 < end;
-      unsigned char low = (unsigned char)*set, high = (unsigned char)set[range ? 2 : 0];
-      within = within || (low <= c && c <= high);
-      if (range) set += 2;
-    }
-    *match = within != (p[1] == '!');
-    return end + 1;
-  }
-  if (*p == '\\' && p[1])
-    p++, *match = (unsigned char)*p == c;
-  else
-    *match = *p == '?' || (unsigned char)*p == c;
-  return p + 1;
-}
-
-bool system_matches(const char *pattern, const char *name) {
-  const char *star = NULL, *from = NULL;
-  for (;;) {
-    bool match = false;
-    if (*pattern == '*') {
-      star = ++pattern;
-      from = name;
-      continue;
-    }
-    if (!*name && !*pattern) return true;
-    const char *next = *name && *pattern ? one_element(pattern, (unsigned char)*name, &match) : NULL;
-    if (match) {
-      pattern = next;
-      name++;
-    } else if (star && *from) {
-      pattern = star;
-      name = ++from;
-    } else {
-      return false;
-    }
-  }
-}
-
 /* ---- files of a request ---- */
 
 static tesela_status refuse(tesela_request *q, const char *why) {

@@ -6,14 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pattern.h"
 #include "quote.h"
-#include "system.h"
 
 static tesela_status add_rule(pack_rules *rules, tesela_request *q, const char *pattern, size_t length,
                               const char *layout) {
   pack_rule *rule = &rules->rule[rules->n++];
-  *rule = (pack_rule){.pattern = strndup(pattern, length), .layout = layout};
-  return rule->pattern ? TESELA_OK : tesela_request_fail(q, TESELA_E_MEMORY, -1, "no memory");
+  *rule = (pack_rule){.pattern = malloc(length + 1), .layout = layout};
+  if (!rule->pattern) return tesela_request_fail(q, TESELA_E_MEMORY, -1, "no memory");
+  memcpy(rule->pattern, pattern, length);
+  rule->pattern[length] = '\0';
+  return TESELA_OK;
 }
 
 tesela_status pack_rules_read(pack_rules *rules, tensor_reading *r) {
@@ -34,6 +37,10 @@ tesela_status pack_rules_read(pack_rules *rules, tensor_reading *r) {
     const char *text = tesela_value_text(tesela_value_at(given, i)), *equals = strstr(text, "={");
     if (!equals || equals == text)
       return tensor_usage(r, "invalid rule %s; expected PATTERN={...}, as in '*weight={1,0:T(8,128)}'",
+                          say_quote(text, quote));
+    if (pattern_has_class(text))
+      return tensor_usage(r,
+                          "invalid rule %s; expected [0-9] or [a-z] instead of a class such as [[:digit:]]",
                           say_quote(text, quote));
     status = add_rule(rules, r->q, text, (size_t)(equals - text), equals + 1);
   }
@@ -71,7 +78,7 @@ tesela_status pack_rules_find(pack_rules *rules, tensor_reading *r, const char *
   for (size_t i = 0; i < rules->n; i++) {
     pack_rule *rule = &rules->rule[i];
     int32_t listed;
-    if (!system_matches(rule->pattern, name)) continue;
+    if (!pattern_matches(rule->pattern, name)) continue;
     rule->n_names++;
     tesela_status status = rank_of(r, rule->layout, rank, &listed);
     if (status != TESELA_OK) return status;
@@ -89,7 +96,7 @@ static tesela_status fail_without_names(const pack_rule *rule, tensor_reading *r
   char quote[SAY_QUOTE], names[TENSOR_NAMES_TEXT];
   const char *each;
   int64_t n = 0;
-  for (int32_t i = 0; (each = name(user, i)); i++) n += system_matches(rule->pattern, each);
+  for (int32_t i = 0; (each = name(user, i)); i++) n += pattern_matches(rule->pattern, each);
   say_quote(rule->pattern, quote);
   if (n > 0)
     return tensor_wrong(r, file,

@@ -6,7 +6,6 @@
 #ifndef TESELA_OPS_SYSTEM_H
 #define TESELA_OPS_SYSTEM_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,8 +22,5 @@ void system_close(int fd);
 /* Memory aligned to a power of two; NULL without memory. */
 void *system_alloc(size_t size, size_t align);
 void system_free(void *memory);
-
-/* Does a name match a pattern of the shell: * ? [a-z] [!a-z], a backslash before a character that stands for itself? */
-bool system_matches(const char *pattern, const char *name);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/os.h"
 
+#if TESELA__OS_POSIX
 #include <sys/types.h>
 
 /* Fail with `what` and the text of errno; errno is kept. TESELA_E_IO, or TESELA_E_MEMORY if memory is missing. */
@@ -46,5 +47,6 @@ tesela_status tesela__output_look(tesela__output *out, const char *path, bool on
 tesela_status tesela__output_room(tesela__output *out, tesela_error *err);
 /* Sync the bytes to the disk, then give the file its name. */
 tesela_status tesela__output_name(tesela__output *out, tesela_error *err);
+#endif
 
 #endif

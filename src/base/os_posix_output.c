@@ -72,6 +72,8 @@ static int open_unnamed(const tesela__output *out, mode_t mode) {
     close(fd);
     fd = -1;
   }
+#else
+  (void)out, (void)mode;
 #endif
   return fd;
 }

@@ -11,6 +11,8 @@
 #define WIN32_LEAN_AND_MEAN 1
 #define NOMINMAX 1
 #include <windows.h>
+#undef near /* words of 16-bit compilers, names here */
+#undef far
 
 enum { TESELA__WIDE_PATH = 4096 };
 

@@ -86,7 +86,7 @@ tesela_status tesela_file_open_memory(tesela_file **file, const void *data, int6
 void tesela_file_close(tesela_file *file) {
   if (!file) return;
   tesela_allocator allocator = file->allocator;
-  if (file->mapping.handle >= 0) tesela__mapping_close(&file->mapping);
+  tesela__mapping_close(&file->mapping);
   tesela__release(&allocator, file->tensor);
   tesela__release(&allocator, file->text);
   tesela__release(&allocator, file->by_name);

@@ -215,7 +215,7 @@ tesela_status tesela_file_index_open(tesela_file_index **index, const char *path
 void tesela_file_index_close(tesela_file_index *index) {
   if (!index) return;
   tesela_allocator allocator = index->allocator;
-  if (index->mapping.handle >= 0) tesela__mapping_close(&index->mapping);
+  tesela__mapping_close(&index->mapping);
   tesela__release(&allocator, index->entry);
   tesela__release(&allocator, index->shard);
   tesela__release(&allocator, (void *)index->tensor);

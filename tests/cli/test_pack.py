@@ -119,6 +119,8 @@ def test_rules_that_take_nothing_are_refused(file, tmp_path):
     assert "no tensor is left for 'h*': earlier rules apply to all 1 that it matches" in said
     assert "invalid rule weights" in wrong("pack", path, "-o", out, "weights")
     assert "invalid rule ={1,0}" in wrong("pack", path, "-o", out, "={1,0}")
+    said = wrong("pack", path, "-o", out, "h.[[:digit:]].*={1,0}")
+    assert "invalid rule h.[[:digit:]].*={1,0}; expected [0-9] or [a-z] instead of a class" in said
     assert "missing layout" in wrong("pack", path, "-o", out)
     said = wrong("pack", path, "-o", out, "h*={1,0:T(0)}")
     assert "tile extent 0" in said

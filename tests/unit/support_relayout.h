@@ -80,18 +80,18 @@ typedef struct bench {
 } bench;
 
 /* False if it is too large to list. */
-bool bench_make(bench *b, const pair *p, uint64_t seed);
-void bench_free(bench *b);
+bool make_bench(bench *b, const pair *p, uint64_t seed);
+void free_bench(bench *b);
 
 /* Must the pair be planned (1), refused with TESELA_E_UNSUPPORTED (-1), or is either right (0)? */
 int expected_support(const bench *b);
 
 /* Plan and run it; true if all is right, else `reason` describes the fault. *used (may be NULL): the plan's facts,
  * solver ANY if it was refused. */
-bool bench_run(const bench *b, const trial *t, tesela_plan_info *used, char reason[REASON]);
+bool run_bench(const bench *b, const trial *t, tesela_plan_info *used, char reason[REASON]);
 
 /* After A to B: does B to A restore the bytes of every element? True also if B to A is impossible. */
-bool bench_round_trip(const bench *b, const trial *t, char reason[REASON]);
+bool run_round_trip(const bench *b, const trial *t, char reason[REASON]);
 
 /* Many pairs from a seed, each with several trials; a failure prints the smallest pair that shows it. */
 typedef struct sweep {

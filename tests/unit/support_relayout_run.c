@@ -117,7 +117,7 @@ static void make_copies_equal(bench *b) {
   }
 }
 
-bool bench_make(bench *b, const pair *p, uint64_t seed) {
+bool make_bench(bench *b, const pair *p, uint64_t seed) {
   *b = (bench){.p = *p};
   if (!relayout_map_make(&b->dst, &p->dst, true)) return false;
   if (!relayout_map_make(&b->src, &p->src, true)) {
@@ -133,7 +133,7 @@ bool bench_make(bench *b, const pair *p, uint64_t seed) {
     b->data = malloc((size_t)b->src_bytes + 1);
   }
   if (!b->before || !b->expected || !b->data) {
-    bench_free(b);
+    free_bench(b);
     return false;
   }
   fill_random(b->before, b->dst_bytes, seed + 1, false);
@@ -146,7 +146,7 @@ bool bench_make(bench *b, const pair *p, uint64_t seed) {
   return true;
 }
 
-void bench_free(bench *b) {
+void free_bench(bench *b) {
   relayout_map_free(&b->dst);
   relayout_map_free(&b->src);
   free(b->before);
@@ -304,7 +304,7 @@ static tesela_plan_options options_of(const bench *b, const trial *t) {
   return options;
 }
 
-bool bench_run(const bench *b, const trial *t, tesela_plan_info *used, char reason[REASON]) {
+bool run_bench(const bench *b, const trial *t, tesela_plan_info *used, char reason[REASON]) {
   tesela_plan_options options = options_of(b, t);
   tesela_plan *plan = NULL;
   tesela_error err = {.message = ""};
@@ -342,7 +342,7 @@ static bool check_back(const bench *b, const unsigned char *again, char reason[R
   return true;
 }
 
-bool bench_round_trip(const bench *b, const trial *t, char reason[REASON]) {
+bool run_round_trip(const bench *b, const trial *t, char reason[REASON]) {
   if (b->p.transform != TESELA_TRANSFORM_NONE || expected_support(b) < 0) return true;
   tesela_plan *back = NULL;
   tesela_plan_options options = t->options;

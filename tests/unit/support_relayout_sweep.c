@@ -40,9 +40,9 @@ static bool fails(const sweep *s, const failure *f, const trial *t, pair *p, cha
   draws d = {f->bytes, DRAW_BYTES, 0};
   bench b;
   draw_pair(&d, s->most, s->transforms, p);
-  if (!bench_make(&b, p, f->seed)) return false;
-  bool ok = bench_run(&b, t, NULL, reason) && (!s->round_trip || bench_round_trip(&b, t, reason));
-  bench_free(&b);
+  if (!make_bench(&b, p, f->seed)) return false;
+  bool ok = run_bench(&b, t, NULL, reason) && (!s->round_trip || run_round_trip(&b, t, reason));
+  free_bench(&b);
   return !ok && strncmp(reason, f->reason, 8) == 0;
 }
 
@@ -107,20 +107,20 @@ static bool sweep_pair(sweep *s, uint64_t seed) {
   pair p;
   bench b;
   draw_pair(&d, s->most, s->transforms, &p);
-  if (!bench_make(&b, &p, seed)) return true;
+  if (!make_bench(&b, &p, seed)) return true;
   for (int k = 0; k < s->n_trials; k++) {
     tesela_plan_info used;
     f.t = (trial){.options = {.threads = 1}, .at_end = true};
     if (k > 0) draw_trial(&state, &f.t);
-    if (!bench_run(&b, &f.t, &used, f.reason) || (s->round_trip && !bench_round_trip(&b, &f.t, f.reason))) {
-      bench_free(&b);
+    if (!run_bench(&b, &f.t, &used, f.reason) || (s->round_trip && !run_round_trip(&b, &f.t, f.reason))) {
+      free_bench(&b);
       report(s, &f);
       return false;
     }
     s->used[used.solver]++;
     s->refused += used.solver == TESELA_SOLVER_ANY;
   }
-  bench_free(&b);
+  free_bench(&b);
   return true;
 }
 

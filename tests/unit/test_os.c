@@ -248,6 +248,30 @@ static void bad_paths_are_refused(void **state) {
   assert_null(out);
 }
 
+/* A partial file is held and then gets its name, or the system has none and all that needs one is refused. */
+static void a_partial_file_is_held_or_refused(void **state) {
+  (void)state;
+  const tesela_allocator own = tesela__allocator(NULL);
+  tesela__output *out;
+  uint8_t *data;
+  bool continued;
+  const tesela_status status =
+      tesela__partial_create(&out, PATH, 10, NULL, true, &own, &data, &continued, &err);
+#if TESELA__OS_POSIX
+  assert_int_equal(status, TESELA_OK);
+  memset(data, 1, 10);
+  OK(tesela__partial_hold(out, &e_));
+  tesela__output_close(out);
+  OK(tesela_file_publish(PATH, 10, true, &e_));
+  assert_int_equal(remove(PATH), 0);
+#else
+  assert_int_equal(status, TESELA_E_UNSUPPORTED);
+  assert_null(out);
+  assert_int_equal(tesela_file_publish(PATH, 10, true, &err), TESELA_E_UNSUPPORTED);
+  assert_int_equal(tesela_file_discard(PATH, true, &err), TESELA_E_UNSUPPORTED);
+#endif
+}
+
 /* The public way: a layout of a .npy becomes another, and is read back. */
 static void a_tensor_is_written_and_read(void **state) {
   (void)state;
@@ -279,11 +303,17 @@ static void a_tensor_is_written_and_read(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_chunk_runs_once),       cmocka_unit_test(a_thread_has_a_number_of_its_own),
-      cmocka_unit_test(the_clock_goes_forward),     cmocka_unit_test(memory_is_aligned),
-      cmocka_unit_test(sizes_never_wrap),           cmocka_unit_test(large_buffers_are_refused),
-      cmocka_unit_test(a_file_is_written_and_read), cmocka_unit_test(a_file_appears_when_it_is_whole),
-      cmocka_unit_test(bad_paths_are_refused),      cmocka_unit_test(a_tensor_is_written_and_read),
+      cmocka_unit_test(each_chunk_runs_once),
+      cmocka_unit_test(a_thread_has_a_number_of_its_own),
+      cmocka_unit_test(the_clock_goes_forward),
+      cmocka_unit_test(memory_is_aligned),
+      cmocka_unit_test(sizes_never_wrap),
+      cmocka_unit_test(large_buffers_are_refused),
+      cmocka_unit_test(a_file_is_written_and_read),
+      cmocka_unit_test(a_file_appears_when_it_is_whole),
+      cmocka_unit_test(bad_paths_are_refused),
+      cmocka_unit_test(a_partial_file_is_held_or_refused),
+      cmocka_unit_test(a_tensor_is_written_and_read),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -343,7 +343,7 @@ static void what_cannot_be_planned_is_not_kept(void **state) {
   tesela_allocator allocator = fault_allocator(&f);
   tesela_plan_cache *cache = new_cache(2, &allocator);
   question good = numbered(3), bad = {.dst = good.dst, .src = numbered(4).src};
-  long live = f.live;
+  int64_t live = f.live;
   tesela_plan *plan = NULL;
   tesela_error err;
   for (int i = 0; i < 3; i++)

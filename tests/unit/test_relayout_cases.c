@@ -81,18 +81,18 @@ static void run_row(const row *r, bool odd) {
     for (int i = 0; i < r->rank; i++) shape[i] = shape[i] > 40 ? 33 + shape[i] % 8 : shape[i];
   assert_true(layout_of_digits(&p.dst, TESELA_DTYPE_NONE, r->bits, r->rank, shape, r->dst));
   assert_true(layout_of_digits(&p.src, TESELA_DTYPE_NONE, r->bits, r->rank, shape, r->src));
-  assert_true(bench_make(&b, &p, 7));
+  assert_true(make_bench(&b, &p, 7));
   uint64_t state = 11;
   for (int k = 0; k < (slow_run() ? 4 : 8); k++) {
     trial t = {.options = {.threads = 1}, .at_end = true};
     if (k > 0) draw_trial(&state, &t);
-    if (!bench_run(&b, &t, NULL, reason)) {
+    if (!run_bench(&b, &t, NULL, reason)) {
       char text[PAIR_TEXT];
       trial_text(&t, text);
       fail_msg("%s%s: %s\n%s", r->name, odd ? ", odd" : "", reason, text);
     }
   }
-  bench_free(&b);
+  free_bench(&b);
 }
 
 static void test_cases(void **state) {

@@ -98,17 +98,17 @@ static void run_row(const row *r) {
   assert_true(layout_of_digits(&p.dst, r->dst_type, r->dst_bits, 2, r->shape, r->dst));
   assert_true(layout_of_digits(&p.src, r->src_type, r->src_bits, 2, r->shape, r->src));
   if (r->memory_bytes && parts(&p, r->memory_bytes) <= parts(&p, 0)) fail_msg("%s: nothing is cut", r->name);
-  assert_true(bench_make(&b, &p, 17));
+  assert_true(make_bench(&b, &p, 17));
   for (int k = 0; k < (slow_run() ? 2 : 5); k++) {
     trial t = {.options = {.threads = 1 + k / 3, .memory_bytes = r->memory_bytes}, .at_end = k % 2 == 0};
     if (k == 1) t.options.isa = TESELA_ISA_C;
     if (k > 1) t.options.shuffle = (uint64_t)k;
     if (k > 1) t.dst_shift = (uint8_t)(7 * k), t.src_shift = (uint8_t)(5 * k);
-    if (bench_run(&b, &t, NULL, reason)) continue;
+    if (run_bench(&b, &t, NULL, reason)) continue;
     trial_text(&t, text);
     fail_msg("%s: %s\n%s", r->name, reason, text);
   }
-  bench_free(&b);
+  free_bench(&b);
 }
 
 static void test_rows(void **state) {

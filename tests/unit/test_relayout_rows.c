@@ -196,17 +196,17 @@ static void test_notations(void **state) {
     pair p = {.dst = layout_of(notations[i].dst), .src = layout_of(notations[i].src)};
     char reason[REASON];
     bench b;
-    assert_true(bench_make(&b, &p, i));
+    assert_true(make_bench(&b, &p, i));
     for (uint64_t seed = 0; seed < 12; seed++) {
       trial t = {.options = {.shuffle = seed, .threads = 1 + (int32_t)seed % 3}, .at_end = true};
       tesela_plan_info info;
-      if (!bench_run(&b, &t, &info, reason) || !bench_round_trip(&b, &t, reason))
+      if (!run_bench(&b, &t, &info, reason) || !run_round_trip(&b, &t, reason))
         fail_msg("%s <- %s, shuffle %" PRIu64 ": %s", notations[i].dst, notations[i].src, seed, reason);
       if (seed == 0 && (info.solver == TESELA_SOLVER_GATHER) != notations[i].irregular)
         fail_msg("%s <- %s is done by %s", notations[i].dst, notations[i].src,
                  tesela_solver_name(info.solver));
     }
-    bench_free(&b);
+    free_bench(&b);
   }
 }
 

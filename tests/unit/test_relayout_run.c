@@ -2,7 +2,7 @@
 /*
  * test_relayout_run.c - running a plan: overlap, executors, progress and stopping, several threads, after a fork.
  *
- * What a copy must give is known from bench_make (support_relayout.h); here it is run in ways of its own.
+ * What a copy must give is known from make_bench (support_relayout.h); here it is run in ways of its own.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -93,7 +93,7 @@ static void share(const pair *p, tesela_plan_options options) {
   pthread_t thread[RUNNERS];
   runner runners[RUNNERS];
   bench b;
-  assert_true(bench_make(&b, p, 5));
+  assert_true(make_bench(&b, p, 5));
   tesela_plan *plan = plan_of(p, options);
   for (int i = 0; i < RUNNERS; i++) {
     runners[i] = (runner){&b, plan, memory(b.dst_bytes), false};
@@ -105,7 +105,7 @@ static void share(const pair *p, tesela_plan_options options) {
     free(runners[i].dst);
   }
   tesela_plan_destroy(plan);
-  bench_free(&b);
+  free_bench(&b);
 }
 
 static void test_a_plan_is_shared(void **state) {
@@ -126,13 +126,13 @@ static void test_large_copy_by_threads(void **state) {
   bench b;
   char reason[REASON];
   tesela_plan_info info;
-  assert_true(bench_make(&b, &p, 9));
+  assert_true(make_bench(&b, &p, 9));
   for (int32_t threads = 1; threads <= 5; threads++) {
     trial t = {.options = {.threads = threads}, .dst_shift = (uint8_t)(threads * 4)};
-    if (!bench_run(&b, &t, &info, reason)) fail_msg("%d threads: %s", threads, reason);
+    if (!run_bench(&b, &t, &info, reason)) fail_msg("%d threads: %s", threads, reason);
     if (!slow_run()) assert_int_equal(info.threads > 1, threads > 1); /* 14 MiB are moved */
   }
-  bench_free(&b);
+  free_bench(&b);
 }
 
 /* With a bound on memory, long loops are cut into windows; what remains of them are parts of their own. */
@@ -145,15 +145,15 @@ static void test_windows(void **state) {
       pair p = pair_of(widths[w], shapes[i][0], shapes[i][1], i % 2 ? "0/8 1/128 0 1" : "1 0",
                        i % 2 ? "1 0" : "0 1");
       bench b;
-      assert_true(bench_make(&b, &p, 3));
+      assert_true(make_bench(&b, &p, 3));
       for (uint64_t seed = 0; seed < 6; seed++) {
         trial t = {.options = {.threads = 1 + (int32_t)seed % 2, .shuffle = seed / 2}, .at_end = true};
         char reason[REASON];
         t.options.memory_bytes = seed % 2 ? 1 : 1 << 20;
-        if (!bench_run(&b, &t, NULL, reason))
+        if (!run_bench(&b, &t, NULL, reason))
           fail_msg("[%" PRId64 ",%" PRId64 "], %d bits: %s", shapes[i][0], shapes[i][1], widths[w], reason);
       }
-      bench_free(&b);
+      free_bench(&b);
     }
 }
 
@@ -187,7 +187,7 @@ static void *run_nothing(void *argument) { return argument; }
 static void check_stack(const pair *p, tesela_plan_options options, unsigned char *stack, int64_t idle) {
   bench b;
   tesela_plan_info info;
-  assert_true(bench_make(&b, p, 5));
+  assert_true(make_bench(&b, p, 5));
   tesela_plan *plan = plan_of(p, options);
   runner r = {&b, plan, memory(b.dst_bytes), false};
   tesela_plan_describe(plan, &info);
@@ -197,7 +197,7 @@ static void check_stack(const pair *p, tesela_plan_options options, unsigned cha
     fail_msg("%" PRId64 " bytes of stack; scratch_bytes is %" PRId64, used, info.scratch_bytes);
   free(r.dst);
   tesela_plan_destroy(plan);
-  bench_free(&b);
+  free_bench(&b);
 }
 
 /* What the stack needs is a promise of optimized code: other code keeps every vector of a kernel in memory, and sanitizers and
@@ -257,7 +257,7 @@ static void test_executor_gets_the_chunks(void **state) {
   int64_t rows = slow_run() ? 150 : 1501;
   pair p = pair_of(32, rows, 1203, "0/8 1/128 0 1", "1 0");
   bench b;
-  assert_true(bench_make(&b, &p, 9));
+  assert_true(make_bench(&b, &p, 9));
   tesela_plan *plan = plan_of(&p, (tesela_plan_options){.threads = 4, .shuffle = slow_run() ? 2 : 0});
   unsigned char *dst = memory(b.dst_bytes);
   memcpy(dst, b.before, (size_t)b.dst_bytes);
@@ -275,7 +275,7 @@ static void test_executor_gets_the_chunks(void **state) {
   for (int i = 0; i < c.most; i++) assert_int_equal(c.count[i], c.calls);
   free(dst);
   tesela_plan_destroy(plan);
-  bench_free(&b);
+  free_bench(&b);
 }
 
 typedef struct one_chunk {
@@ -370,7 +370,7 @@ static void test_forked_child(void **state) {
   (void)state;
   pair p = pair_of(16, 203, 300, "0/8 1/128 0/2 1 0", "1 0");
   bench b;
-  assert_true(bench_make(&b, &p, 5));
+  assert_true(make_bench(&b, &p, 5));
   tesela_plan *plan = plan_of(&p, (tesela_plan_options){.threads = 4, .shuffle = 3});
   unsigned char *dst = memory(b.dst_bytes);
   runner here = {&b, plan, dst, false};
@@ -388,7 +388,7 @@ static void test_forked_child(void **state) {
   assert_true(here.ok && WIFEXITED(status) && WEXITSTATUS(status) == 0);
   free(dst);
   tesela_plan_destroy(plan);
-  bench_free(&b);
+  free_bench(&b);
 }
 
 int main(void) {

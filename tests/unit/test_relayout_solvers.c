@@ -92,7 +92,7 @@ static void make(const row *r, const int64_t *shape, pair *p) {
 static void run(const row *r, const bench *b, const trial *t, bool must_apply) {
   char reason[REASON], how[PAIR_TEXT], what[PAIR_TEXT];
   tesela_plan_info info;
-  if (!bench_run(b, t, &info, reason)) {
+  if (!run_bench(b, t, &info, reason)) {
     trial_text(t, how);
     pair_text(&b->p, what);
     print_error("%s\n%s\n", what, how);
@@ -110,7 +110,7 @@ static void test_rows(void **state) {
     pair p;
     bench b;
     make(&rows[i], rows[i].shape, &p);
-    assert_true(bench_make(&b, &p, i));
+    assert_true(make_bench(&b, &p, i));
     for (int isa = TESELA_ISA_BEST; isa <= TESELA_ISA_AVX512; isa++) {
       if (!tesela_isa_available((tesela_isa)isa)) continue;
       trial t = {.options = {.solver = rows[i].solver, .isa = (tesela_isa)isa, .threads = 1}, .at_end = true};
@@ -123,7 +123,7 @@ static void test_rows(void **state) {
         run(&rows[i], &b, &t, phase == 0);
       }
     }
-    bench_free(&b);
+    free_bench(&b);
   }
 }
 
@@ -141,14 +141,14 @@ static void test_neighbours(void **state) {
         if (shape[d] < 1) shape[d] = 1;
       }
       make(&rows[i], shape, &p);
-      assert_true(bench_make(&b, &p, i));
+      assert_true(make_bench(&b, &p, i));
       for (int j = 0; j < 3; j++) {
         trial t;
         draw_trial(&random, &t);
         t.options.solver = j < 2 ? rows[i].solver : TESELA_SOLVER_ANY;
         run(&rows[i], &b, &t, false);
       }
-      bench_free(&b);
+      free_bench(&b);
     }
 }
 
@@ -187,7 +187,7 @@ static void check_mix(size_t i, bool other, int64_t less) {
   bench b;
   make(&mixed_row, shape, &p);
   if (!uses(&p, mixes[i].kernel)) fail_msg("%s is not used", mixes[i].kernel);
-  assert_true(bench_make(&b, &p, i));
+  assert_true(make_bench(&b, &p, i));
   for (int isa = TESELA_ISA_BEST; isa <= TESELA_ISA_AVX512; isa++)
     for (uint64_t k = 0; k < 3; k++) {
       if (!tesela_isa_available((tesela_isa)isa)) continue;
@@ -195,7 +195,7 @@ static void check_mix(size_t i, bool other, int64_t less) {
       t.dst_shift = t.src_shift = (uint8_t)(k * 3);
       run(&mixed_row, &b, &t, false);
     }
-  bench_free(&b);
+  free_bench(&b);
 }
 
 static void test_mixes(void **state) {

@@ -8,7 +8,8 @@
     tesela-VERSION.spdx.json        what the binaries are made of (SPDX 2.3)
     SHA256SUMS                      of all of them
 
-The same commit gives the same bytes. Each binary that runs here is run: it must print the version of the public header.
+The same commit gives the same bytes. Each binary that runs here is run: it must print the version of the public header. The package for
+Debian is unpacked and its command run; the sources are built and their command is run.
 """
 
 import gzip
@@ -51,15 +52,6 @@ def pack(path, members, time):
     path.write_bytes(gzip.compress(raw.getvalue(), mtime=time))
 
 
-def licences(build, zig):
-    """The texts that a static binary must carry."""
-    source = portable.jansson_source(build)
-    libc = zig.parent / "lib/libc"
-    found = {"LICENSE": SOURCE / "LICENSE", "LICENSE.jansson": source / "LICENSE", "LICENSE.musl": libc / "musl/COPYRIGHT",
-             "LICENSE.mingw-w64": libc / "mingw/COPYING"}
-    return {name: path.read_bytes() for name, path in found.items() if path.exists()}, source.name.removeprefix("jansson-")
-
-
 def sbom(path, files, jansson, zig_version, time):
     """SPDX: the binaries, and the packages each contains."""
     made = datetime.fromtimestamp(time, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -96,7 +88,7 @@ def deb(folder, path, command, texts, time):
              "usr/share/zsh/vendor-completions/_tesela": "--completion=zsh",
              "usr/share/fish/vendor_completions.d/tesela.fish": "--completion=fish"}
     files = {"usr/bin/tesela": command.read_bytes(),
-             "usr/share/doc/tesela/copyright": b"\n\n".join(texts[name] for name in sorted(texts) if "mingw" not in name)}
+             "usr/share/doc/tesela/copyright": b"\n\n".join(texts[name] for name in sorted(texts))}
     for name, option in pages.items():
         page = subprocess.run([command, "help", option], stdout=subprocess.PIPE, check=True).stdout
         files[name] = gzip.compress(page, mtime=time) if name.endswith(".gz") else page
@@ -116,14 +108,33 @@ def deb(folder, path, command, texts, time):
     run(["dpkg-deb", "--root-owner-group", "--build", root, path], env={**os.environ, "SOURCE_DATE_EPOCH": str(time)})
 
 
-def check_version(target, command):
-    """Run the command, if it runs here."""
-    if not target.tests:
-        return "not run"
-    said = run([*[part for part in target.run.split(";") if part], command, "--version"])
+def check_version(command, through=""):
+    """Run a command, through these programs."""
+    said = run([*[part for part in through.split(";") if part], command, "--version"])
     if version() not in said:
         raise Failed(f"{command} says {said!r}, not {version()}")
     return "runs"
+
+
+def check_deb(folder, path):
+    root = folder / "deb"
+    shutil.rmtree(root, ignore_errors=True)
+    run(["dpkg-deb", "-x", path, root])
+    check_version(root / "usr/bin/tesela")
+    print(f"dist: {path.name} {path.stat().st_size} bytes, unpacked, runs", flush=True)
+
+
+def check_sources(folder, path):
+    """The sources in a tarball are all that a build needs."""
+    root = folder / "sources"
+    shutil.rmtree(root, ignore_errors=True)
+    root.mkdir()
+    run(["tar", "xf", path, "-C", root])
+    run(["cmake", "-S", root / path.name.removesuffix(".tar.gz"), "-B", root / "build", "-DCMAKE_BUILD_TYPE=Debug",
+         "-DTESELA_BUILD_TESTS=OFF", "-DTESELA_BUILD_BENCH=OFF"], folder / "sources.log")  # fmt: skip
+    run(["cmake", "--build", root / "build", "-j", str(os.cpu_count()), "--target", "tesela_command"], folder / "sources.log")
+    check_version(root / "build/tesela")
+    print(f"dist: {path.name} {path.stat().st_size} bytes, builds and runs", flush=True)
 
 
 def main():
@@ -134,12 +145,13 @@ def main():
     shutil.rmtree(dist, ignore_errors=True)
     dist.mkdir(parents=True)
     targets, zig = portable.set_up(build, BINARIES, os.cpu_count())
-    texts, jansson = licences(build, zig)
+    jansson = portable.jansson_source(build).name.removeprefix("jansson-")
     made = []
     for target in targets:
         command = target.make_command()
-        what = check_version(target, command)
+        what = check_version(command, target.run) if target.tests else "not run"
         path = dist / f"{name}-{target.name.replace('musl-', 'linux-')}.tar.gz"
+        texts = target.licences()
         members = {f"{path.name.removesuffix('.tar.gz')}/{file}": (data, 0o644) for file, data in texts.items()}
         members[f"{path.name.removesuffix('.tar.gz')}/{command.name}"] = (command.read_bytes(), 0o755)
         pack(path, members, time)
@@ -147,7 +159,9 @@ def main():
         print(f"dist: {path.name} {path.stat().st_size} bytes, {what}", flush=True)
         if target.name == "musl-x86_64":
             deb(build, dist / f"tesela_{version()}_amd64.deb", command, texts, time)
+            check_deb(build, dist / f"tesela_{version()}_amd64.deb")
     run(["git", "-C", SOURCE, "archive", "--format=tar.gz", f"--prefix={name}/", "-o", dist / f"{name}.tar.gz", "HEAD"])
+    check_sources(build, dist / f"{name}.tar.gz")
     sbom(dist / f"{name}.spdx.json", made, jansson, run([zig, "version"]).strip(), time)
     sums = [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in sorted(dist.iterdir())]
     (dist / "SHA256SUMS").write_text("".join(sums))

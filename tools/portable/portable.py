@@ -13,6 +13,7 @@ import argparse
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tarfile
@@ -30,7 +31,7 @@ TARGETS = [
     ("musl-aarch64", "aarch64-linux-musl", "qemu-user", ["qemu-aarch64"]),
     ("windows-x86_64", "x86_64-windows-gnu", "wine64", ["env", "WINEPREFIX={build}/wine", "WINEDEBUG=-all", "{wine}"]),
     ("wasm32-wasi", "wasm32-wasi", "", ["{build}/venv/bin/python", str(HERE / "wasi_run.py")]),
-    ("macos-arm64", "aarch64-macos", "", None),
+    ("macos-arm64", "aarch64-macos.11.0", "", None),
     ("linux-riscv64", "riscv64-linux-musl", "", None),
 ]
 
@@ -54,7 +55,7 @@ def run(command, log=None, **more):
         text = Path(log).read_text(errors="replace")
     if result.returncode:
         lines = text.splitlines()
-        wrong = [line for line in lines if re.search(r"\berror\b|undefined|Error", line)] or lines
+        wrong = [line for line in lines if re.search(r"\b[Ee]rror:|undefined", line)] or lines
         raise Failed("\n  ".join([f"{' '.join(map(str, command[:4]))} ... failed (log: {log})", *wrong[:12]]))
     return text
 
@@ -123,7 +124,7 @@ class Target:
 
     def __init__(self, build, zig, row, jobs):
         self.name, self.machine, _, runs = row
-        self.folder, self.build, self.jobs = build / self.name, build, jobs
+        self.folder, self.build, self.zig, self.jobs = build / self.name, build, zig, jobs
         self.prefix = self.folder / "prefix"
         self.tests = runs is not None
         self.run = ";".join(part.format(build=build, wine=WINE) for part in runs or [])
@@ -153,13 +154,48 @@ class Target:
     def make_tesela(self):
         self.make(SOURCE, self.folder / "tesela", [*self.configure(), "-DCMAKE_C_FLAGS_RELEASE=-O1 -DNDEBUG"])
 
+    def licences(self):
+        """The texts that go with a program or library for this target, with all that is linked into it."""
+        libc = self.zig.parent / "lib/libc"
+        files = {"jansson": jansson_source(self.build) / "LICENSE", "zig": self.zig.parent / "LICENSE"}  # zig: its compiler runtime
+        if re.search("musl|windows", self.machine):  # some functions of mingw-w64 are those of musl
+            files["musl"] = libc / "musl/COPYRIGHT"
+        if "windows" in self.machine:
+            files["mingw-w64"] = libc / "mingw/COPYING"
+        return {f"LICENSE.{name}": path.read_bytes() for name, path in files.items()} | {"LICENSE": (SOURCE / "LICENSE").read_bytes()}
+
     def make_command(self):
         """The command alone, as for users; its path."""
         self.make(SOURCE, self.folder / "dist", self.configure(), "tesela_command")
         return next(path for end in ("", ".exe") if (path := self.folder / f"dist/tesela{end}").is_file())
 
+    def try_command(self):
+        """Does the command answer, pack, unpack and refuse as on every system? What it does otherwise."""
+        work = self.folder / "command"
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir()
+        command = next(path for end in ("", ".exe") if (path := self.folder / f"tesela/tesela{end}").is_file())
+        header, values = b'{"w":{"dtype":"U8","shape":[3,5],"data_offsets":[0,15]}}', bytes(range(15))
+        (work / "a.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + values)
+        (work / "a.safetensors.index.json").write_text('{"metadata":{"total_size":15},"weight_map":{"w":"a.safetensors"}}')
+        rule, index = "[!x]={1,0:T(2,2)}", ["pack", "a.safetensors.index.json", "-o"]
+        for status, said, arguments in (
+            (0, "17", ["where", "f32[3,5]{1,0:T(2,2)}", "2,3"]),
+            (0, "", ["pack", "a.safetensors", "-o", "b.safetensors", rule]),
+            (0, "", ["unpack", "b.safetensors", "-o", "c.safetensors"]),
+            (2, "no tensor matches 'x*'", ["pack", "a.safetensors", "-o", "d.safetensors", "x*={1,0}"]),
+            (2, "is in the folder of the input", [*index, f"{work}/b.safetensors.index.json", rule]),
+        ):
+            result = subprocess.run([*self.run.split(";"), command, *arguments] if self.run else [command, *arguments], cwd=work,
+                                    capture_output=True, text=True, check=False)  # fmt: skip
+            if result.returncode != status or said not in result.stdout + result.stderr:
+                return f"{arguments}: expected status {status} and '{said}', found {result.returncode}: {result.stdout}{result.stderr}"
+        packed, unpacked = ((work / name).read_bytes() for name in ("b.safetensors", "c.safetensors"))
+        tiles = bytes([0, 1, 5, 6, 2, 3, 7, 8, 4, 0, 9, 0, 10, 11, 0, 0, 12, 13, 0, 0, 14, 0, 0, 0])
+        return "" if packed.endswith(tiles) and unpacked.endswith(values) else "what it packed or unpacked is wrong"
+
     def test(self):
-        """Names of the test programs that ran, failed, did not run."""
+        """Names of the test programs that ran, failed, did not run; the command is one."""
         results = self.folder / "tests.xml"
         subprocess.run(["ctest", "--test-dir", self.folder / "tesela", "-j", str(self.jobs), "--output-junit", results,
                         "--output-log", self.folder / "tests.log", "-Q"], check=False)
@@ -176,6 +212,11 @@ class Target:
             skipped += [f"{name}:{part}" for part in re.findall(r"\[  SKIPPED \] (\w+)", output)]
         if not ran:
             raise Failed(f"no test ran (log: {self.folder}/tests.log)")
+        if self.name not in LIBRARY_ONLY:
+            ran.append("command")
+            if wrong := self.try_command():
+                failed.append("command")
+                print(f"{self.name}: command: {wrong}")
         return ran, failed, skipped
 
 
