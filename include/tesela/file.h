@@ -197,7 +197,8 @@ typedef struct tesela_file_item {
 /// Options of writing. Zeros are the defaults.
 typedef struct tesela_file_write_options {
   /// Fill, transform, threads, isa. memory_bytes, if not 0, also bounds the pages of both files in memory: they are
-  /// released when they exceed half of it (at least 1 MiB). Files with swapped numbers are swapped during the copy; another
+  /// released when they exceed half of it (at least 1 MiB). The output is written from a buffer for each thread, of about 1 MiB and
+  /// up to 16 MiB, all of them together at most an eighth of memory_bytes, or 64 KiB each. Files with swapped numbers are swapped during the copy; another
   /// transform is then refused. fill_value comes from each item.
   tesela_plan_options plan;
   /// The source file of the tensors, or NULL. Its texts are kept in a .safetensors, except the layouts of these items, and its

@@ -12,7 +12,7 @@
 #include "support_relayout.h"
 #include "support_seed.h"
 
-enum { LAYOUTS = 6000, PLACES = 40000 };
+enum { LAYOUTS = 2000, PLACES = 40000 };
 
 static unsigned char padding[PLACES], seen[PLACES];
 static long passes, places_passed, whole_runs;
