@@ -41,7 +41,7 @@ static const char *name_at(const void *user, int i) {
 
 static tesela_status name_unknown(const tesela_graph *graph, int kind, const char *name, tesela_error *err) {
   const names of = {graph, kind};
-  return ops_unknown(err, kind == NAME_INPUT ? "input" : "output", name, name_at, &of);
+  return tesela_error_unknown(err, kind == NAME_INPUT ? "input" : "output", name, name_at, &of);
 }
 
 /* ---- inputs -------------------------------------------------------------------------------------------------- */

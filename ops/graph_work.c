@@ -47,7 +47,7 @@ static const char *node_name(const void *user, int32_t i) {
 
 bool graph_work_node(const tesela_graph *graph, const char *name, int32_t *node, tesela_error *err) {
   *node = tesela_graph_find(graph, name);
-  return *node >= 0 || ops_unknown(err, "node", name, node_name, graph) == TESELA_OK;
+  return *node >= 0 || tesela_error_unknown(err, "node", name, node_name, graph) == TESELA_OK;
 }
 
 const char *graph_place_where(const tesela_graph_place *place) {

@@ -85,7 +85,7 @@ static int descend(int at, const char *path, const char **name) {
   return at;
 }
 
-static tesela_status folder_of(tesela_request *q, const tesela_value *value, int *fd, const char **name) {
+tesela_status request_folder(tesela_request *q, const tesela_value *value, int *fd, const char **name) {
   const char *path = tesela_value_text(value);
   *fd = -1;
   if (!path || strlen(path) != value->n) return refuse(q, "the path has a NUL character");
@@ -106,20 +106,10 @@ static tesela_status folder_of(tesela_request *q, const tesela_value *value, int
   return *fd >= 0 ? TESELA_OK : system_says(q, path);
 }
 
-tesela_status tesela_request_folder(tesela_request *q, const char *field, int *fd, const char **name) {
-  if (!q || !field || !fd || !name)
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "argument %s is NULL",
-                               !q       ? "request"
-                               : !field ? "field"
-                               : !fd    ? "fd"
-                                        : "name");
-  return folder_of(q, tesela_request_get(q, field), fd, name);
-}
-
 static tesela_status look_at_folder(tesela_request *q, const char *field, struct stat *info) {
   const char *name;
   int fd;
-  tesela_status status = tesela_request_folder(q, field, &fd, &name);
+  tesela_status status = request_folder(q, tesela_request_get(q, field), &fd, &name);
   if (status == TESELA_E_IO && q->files_anywhere) q->err->reason = TESELA_REASON_PATH;
   if (status != TESELA_OK) return status;
   if (fstat(fd, info) != 0) *info = (struct stat){.st_ino = 0};
@@ -139,7 +129,7 @@ tesela_status request_open(tesela_request *q, const tesela_value *path, int *fd)
   const char *name;
   struct stat info = {.st_mode = 0};
   int folder;
-  tesela_status status = folder_of(q, path, &folder, &name);
+  tesela_status status = request_folder(q, path, &folder, &name);
   *fd = -1;
   if (status != TESELA_OK) return status;
   /* Opening a pipe would wait. */
@@ -163,7 +153,8 @@ tesela_status request_path_open(tesela_request *q, const tesela_value *value, bo
   struct stat info;
   *path = (request_path){.name = text, .fd = -1};
   if (q->files_anywhere && text && strlen(text) == value->n) return TESELA_OK;
-  tesela_status status = write ? folder_of(q, value, &path->fd, &name) : request_open(q, value, &path->fd);
+  tesela_status status =
+      write ? request_folder(q, value, &path->fd, &name) : request_open(q, value, &path->fd);
   if (status != TESELA_OK) return status;
   snprintf(path->text, sizeof path->text, write ? "/dev/fd/%d/%.255s" : "/dev/fd/%d", path->fd, name);
   if (!write) return TESELA_OK;

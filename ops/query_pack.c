@@ -23,7 +23,8 @@ typedef struct packing {
   const char *file, *output; /* paths of the indices */
   tesela_file_index *index;  /* NULL: a single file */
   tesela_file_index_info info;
-  int64_t *bytes;      /* of each file */
+  int64_t *bytes; /* of each file */
+  char **made; /* its path: known before files get their names, so that missing memory cannot come between */
   int64_t n_held;      /* files */
   int64_t done, total; /* bytes, for progress */
 } packing;
@@ -164,16 +165,15 @@ static tesela_status shard_tensors(packing *p, int64_t k, bool check) {
 
 /* Check a shard, or pack it. */
 static tesela_status pack_shard(packing *p, int64_t k, bool check) {
-  char *in = beside(p->file, p->info.shard[k].name), *out = beside(p->output, p->info.shard[k].name);
-  const tesela_value file = tesela_value_of_text(NULL, in), output = tesela_value_of_text(NULL, out);
-  tesela_status status = in && out ? begin(p, &file, &output) : no_memory(p->q);
-  if (in && out) {
+  char *in = beside(p->file, p->info.shard[k].name);
+  const tesela_value file = tesela_value_of_text(NULL, in), output = tesela_value_of_text(NULL, p->made[k]);
+  tesela_status status = in ? begin(p, &file, &output) : no_memory(p->q);
+  if (in) {
     if (p->job.no_input) status = blame_shard(p, status);
     if (status == TESELA_OK) status = shard_tensors(p, k, check);
     if (status == TESELA_OK) status = tensor_job_end(&p->job, status); /* else op_pack, after the failure */
   }
   free(in);
-  free(out);
   return status;
 }
 
@@ -215,11 +215,8 @@ static tesela_status settle_one(packing *p, const char *name, int64_t bytes, boo
 /* The same for all shards that are held, and then the index, if it is. */
 static tesela_status settle(packing *p, int64_t index_bytes, bool publish) {
   tesela_status status = TESELA_OK;
-  for (int64_t k = 0; k < p->n_held && status == TESELA_OK; k++) {
-    char *out = beside(p->output, p->info.shard[k].name);
-    status = out ? settle_one(p, out, p->bytes[k], publish) : no_memory(p->q);
-    free(out);
-  }
+  for (int64_t k = 0; k < p->n_held && status == TESELA_OK; k++)
+    status = settle_one(p, p->made[k], p->bytes[k], publish);
   return status == TESELA_OK && index_bytes > 0 ? settle_one(p, p->output, index_bytes, publish) : status;
 }
 
@@ -299,7 +296,10 @@ static tesela_status open_index(packing *p) {
   if (status == TESELA_OK) {
     tesela_file_index_describe(p->index, &p->info);
     p->bytes = calloc((size_t)p->info.n_shards, sizeof *p->bytes);
-    return p->bytes ? TESELA_OK : no_memory(p->q);
+    p->made = calloc((size_t)p->info.n_shards, sizeof *p->made);
+    for (int64_t k = 0; k < p->info.n_shards && p->made; k++)
+      if (!(p->made[k] = beside(p->output, p->info.shard[k].name))) return no_memory(p->q);
+    return p->bytes && p->made ? TESELA_OK : no_memory(p->q);
   }
   char at[40] = "";
   if (err.at >= 0) snprintf(at, sizeof at, " (byte %" PRId64 ")", err.at);
@@ -315,8 +315,10 @@ static tesela_status pack_shards(packing *p) {
   if (status == TESELA_OK) status = each_shard(p, true);
   if (status == TESELA_OK) status = pack_rules_check(&p->rules, &p->job.r, p->file, name_at, p);
   if (status == TESELA_OK) status = write_shards(p);
-  tesela_file_index_close(p->index);
+  for (int64_t k = 0; k < p->info.n_shards && p->made; k++) free(p->made[k]);
+  free(p->made);
   free(p->bytes);
+  tesela_file_index_close(p->index);
   return status;
 }
 

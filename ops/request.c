@@ -40,24 +40,6 @@ tesela_status ops_over(tesela_error *err, tesela_reason limit, const char *forma
 
 /* ---- unknown names ---------------------------------------------------------------------------------------- */
 
-tesela_status ops_unknown(tesela_error *err, const char *what, const char *name,
-                          const char *(*candidate)(const void *user, int32_t i), const void *user) {
-  enum { LONGEST = 24 };
-  char quote[SAY_QUOTE], list[120] = "";
-  const char *near = tesela_nearest(name, strlen(name), candidate, user), *next;
-  size_t used = 0;
-  int32_t i = 0;
-  if (near)
-    return ops_fail(err, TESELA_E_INVALID, -1, "unknown %s '%s'; did you mean %.80s?", what,
-                    say_quote(name, quote), near);
-  for (; (next = candidate(user, i)) && used + LONGEST < sizeof list; i++)
-    if (*next)
-      used += (size_t)snprintf(list + used, sizeof list - used, "%s%.20s", used > 0 ? ", " : "", next);
-  if (next) snprintf(list + used, sizeof list - used, ", ...");
-  return ops_fail(err, TESELA_E_INVALID, -1, "unknown %s '%s'%s%s", what, say_quote(name, quote),
-                  used > 0 ? "; expected " : "", list);
-}
-
 /* The name of target i: `user`, if that is not NULL, then the built-in ones with other names. */
 static const char *target_name(const void *user, int32_t i) {
   const tesela_target *own = user, *target;
@@ -67,7 +49,17 @@ static const char *target_name(const void *user, int32_t i) {
 }
 
 tesela_status ops_unknown_target(tesela_error *err, const char *name, const tesela_target *own) {
-  return ops_unknown(err, "target", name, target_name, own);
+  return tesela_error_unknown(err, "target", name, target_name, own);
+}
+
+tesela_status tesela_request_folder(tesela_request *q, const char *field, int *fd, const char **name) {
+  if (!q || !field || !fd || !name)
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "argument %s is NULL",
+                               !q       ? "request"
+                               : !field ? "field"
+                               : !fd    ? "fd"
+                                        : "name");
+  return request_folder(q, tesela_request_get(q, field), fd, name);
 }
 
 tesela_status tesela_request_open(tesela_request *q, const char *field, int *fd) {

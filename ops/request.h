@@ -86,16 +86,14 @@ tesela_status ops_fail(tesela_error *err, tesela_status status, int64_t at, cons
     TESELA_PRINTF(4, 5);
 /* TESELA_E_LIMIT with the reason that names the limit. */
 tesela_status ops_over(tesela_error *err, tesela_reason limit, const char *format, ...) TESELA_PRINTF(3, 4);
-/* TESELA_E_INVALID: "unknown WHAT 'name'; did you mean z?", without a near name "; expected a, b, c". Candidates are as of
- * tesela_nearest; "" is a gap. */
-tesela_status ops_unknown(tesela_error *err, const char *what, const char *name,
-                          const char *(*candidate)(const void *user, int32_t i), const void *user);
-/* The same for a target: one of the caller's, or NULL, and the built-in ones. */
+/* tesela_error_unknown for a target: one of the caller's, or NULL, and the built-in ones. */
 tesela_status ops_unknown_target(tesela_error *err, const char *name, const tesela_target *own);
 /* What a value is, for "found X": "string", "nothing" of NULL. */
 const char *ops_value_words(const tesela_value *value);
 /* As tesela_request_open, the path a text of q->field. */
 tesela_status request_open(tesela_request *q, const tesela_value *path, int *fd);
+/* The same as tesela_request_folder. */
+tesela_status request_folder(tesela_request *q, const tesela_value *path, int *fd, const char **name);
 /* Are the files of two path fields in the same folder? */
 tesela_status request_same_folder(tesela_request *q, const char *a, const char *b, bool *same);
 /* The same as a path, for functions with a path argument. */

@@ -316,6 +316,7 @@
 #include "relayout/values.c"
 #include "relayout/values_compare.c"
 #include "relayout/values_digest.c"
+#include "relayout/window.c"
 #include "report/advice.c"
 #include "report/clean.c"
 #include "report/computations.c"

@@ -198,6 +198,18 @@ TESELA_API const char *tesela_nearest(const char *word, size_t length,
                                       const char *(*candidate)(const void *user, int32_t i),
                                       const void *user);
 
+/// Fill an error about a name that is not one of the known ones, worded as in the library. Returns TESELA_E_INVALID.
+///
+/// Example: what "verb", name "shwo", among "show" and "size": "unknown verb 'shwo'; did you mean show?"; with the name "print", which
+/// has no near one: "unknown verb 'print'; expected show, size".
+///
+/// @param err        may be NULL; its byte is -1
+/// @param candidate  as for tesela_nearest; "" is a gap
+/// Any thread. O(names * length).
+TESELA_API tesela_status tesela_error_unknown(tesela_error *err, const char *what, const char *name,
+                                              const char *(*candidate)(const void *user, int32_t i),
+                                              const void *user);
+
 /// Decode the first character of `length` >= 1 bytes into *character, which is unspecified on failure. Returns its number of
 /// bytes, 1 to 4; 0 for invalid UTF-8 (truncated, overlong, a surrogate, beyond U+10FFFF).
 ///

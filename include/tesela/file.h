@@ -158,7 +158,7 @@ typedef struct tesela_file_index_info {
 /// @param path     as for tesela_file_open
 /// @param options  max_header bounds the bytes of the index and its memory; NULL: the defaults
 /// @return TESELA_OK; TESELA_E_IO as tesela_file_open; TESELA_E_SYNTAX for a text that is not JSON, err->at is the byte; TESELA_E_INVALID
-///         for one without a weight_map, a tensor that is listed twice, a file name that is empty, has a slash or leads to another
+///         for one without a weight_map, a tensor that is listed twice or named __metadata__, a file name that is empty, has a slash or leads to another
 ///         folder, NULL; TESELA_E_LIMIT beyond max_header; TESELA_E_MEMORY.
 /// O(bytes * log tensors). Any thread; an open index may be read by any number of threads.
 TESELA_API tesela_status tesela_file_index_open(tesela_file_index **index, const char *path,
@@ -184,7 +184,7 @@ TESELA_API tesela_status tesela_file_index_check(const tesela_file_index *index,
 
 /// A tensor to be written.
 typedef struct tesela_file_item {
-  const char *name;                 ///< in a .safetensors; unique
+  const char *name; ///< in a .safetensors; unique, and not __metadata__, which the format reserves
   const tesela_file_tensor *tensor; ///< of an open file
   const tesela_layout
       *from; ///< layout of its bytes; one axis. NULL: bytes, type, shape and layout text are copied unchanged
@@ -268,7 +268,7 @@ typedef struct tesela_file_written {
 ///         TESELA_E_UNSUPPORTED for a layout that the format cannot hold, a path that only_files refuses, and as
 ///         tesela_plan_create;
 ///         TESELA_E_MISMATCH as there, and if the size of a tensor differs from `from`; TESELA_E_INVALID for a number of
-///         items that the format cannot hold, a repeated name, or NULL; TESELA_E_LIMIT for a name too long for a layout key;
+///         items that the format cannot hold, a repeated or reserved name, or NULL; TESELA_E_LIMIT for a name too long for a layout key;
 ///         TESELA_E_STOPPED if progress or ready asked to stop, or the reader of a pipe is closed; TESELA_E_OVERFLOW; TESELA_E_MEMORY;
 ///         and those of options->resume and options->verify.
 TESELA_API tesela_status tesela_file_write(const char *path, tesela_file_format format, int64_t n,
@@ -299,7 +299,7 @@ TESELA_API tesela_status tesela_file_index_write(const tesela_file_index *index,
 /// @return TESELA_OK; TESELA_E_IO if the file is missing, is shorter, is written by another process, or cannot get the name;
 ///         TESELA_E_UNSUPPORTED for a path that only_files refuses; TESELA_E_RANGE for bytes below 0;
 ///         TESELA_E_INVALID for NULL; TESELA_E_MEMORY.
-/// Any thread. Two syncs and a rename.
+/// Any thread. Two syncs and a rename; no memory is allocated, so what is held by many calls is not cut short for want of it.
 TESELA_API tesela_status tesela_file_publish(const char *path, int64_t bytes, bool only_files,
                                              tesela_error *err);
 

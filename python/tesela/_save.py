@@ -76,7 +76,7 @@ def _header_of(metadata: Mapping[str, str]) -> bytes:
 
 def _fill_item(item: Any, name: str, x: Any, to: Layout | str | None) -> Any:
     """What is written under a name; returns what must live until then."""
-    if not isinstance(name, str) or "\0" in name or name == "__metadata__":
+    if not isinstance(name, str) or "\0" in name:
         raise ValueError(f"invalid name {name!r}")
     if isinstance(x, TiledArray):
         written = x.layout if to is None else layout_for(to, x.shape, str(x.layout.element_type))

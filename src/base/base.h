@@ -28,6 +28,11 @@ tesela_status tesela__fail_stopped(tesela_error *err);
 /* "expected 0 to 4", or another text if no number is valid. */
 void tesela__range_text(int64_t least, int64_t most, char *text, size_t room);
 
+/* The first of the names that `name` gives, "a, b, c, ...", each cut after 20 bytes; "" is a gap. Returns `list`. */
+enum { TESELA__NAMES = 160 };
+const char *tesela__names_text(const char *(*name)(const void *user, int32_t i), const void *user,
+                               char list[TESELA__NAMES]);
+
 /* The first lines of a public function: `TESELA__NEED(err, layout, sizes);` returns TESELA_E_INVALID, "argument sizes is NULL",
  * if one of up to 6 pointers is NULL; TESELA__NEED_LIST(err, dims, n) if a list of n > 0 items is. */
 #define TESELA__NEED(err, ...)                                                                     \

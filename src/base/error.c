@@ -120,6 +120,32 @@ tesela_status tesela_error_outside(tesela_error *err, int64_t at, const char *na
   return tesela__fail(err, TESELA_E_RANGE, at, "%s%s is %" PRId64 "; %s", name, number, value, allowed);
 }
 
+const char *tesela__names_text(const char *(*name)(const void *user, int32_t i), const void *user,
+                               char list[TESELA__NAMES]) {
+  enum { LONGEST = 24 };
+  const char *next;
+  size_t used = 0;
+  list[0] = '\0';
+  for (int32_t i = 0; (next = name(user, i)) && used + LONGEST < TESELA__NAMES; i++)
+    if (*next)
+      used += (size_t)snprintf(list + used, TESELA__NAMES - used, "%s%.20s", used > 0 ? ", " : "", next);
+  if (next) snprintf(list + used, TESELA__NAMES - used, ", ...");
+  return list;
+}
+
+tesela_status tesela_error_unknown(tesela_error *err, const char *what, const char *name,
+                                   const char *(*candidate)(const void *user, int32_t i), const void *user) {
+  char quoted[TESELA__QUOTE], list[TESELA__NAMES];
+  TESELA__NEED(err, what, name);
+  const char *near = tesela_nearest(name, strlen(name), candidate, user);
+  if (near)
+    return tesela__fail(err, TESELA_E_INVALID, -1, "unknown %s '%s'; did you mean %.80s?", what,
+                        tesela__quote(name, strlen(name), quoted), near);
+  tesela__names_text(candidate, user, list);
+  return tesela__fail(err, TESELA_E_INVALID, -1, "unknown %s '%s'%s%s", what,
+                      tesela__quote(name, strlen(name), quoted), *list ? "; expected " : "", list);
+}
+
 void tesela__say_null(tesela_error *err, const char *names, int which) {
   for (; which > 0; which--) names = strchr(names, ',') + 2;
   tesela__fail(err, TESELA_E_INVALID, -1, "argument %.*s is NULL", (int)strcspn(names, ","), names);

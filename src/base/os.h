@@ -97,6 +97,11 @@ typedef struct tesela__output tesela__output;
 tesela_status tesela__output_create(tesela__output **out, const char *path, int64_t bytes, char *unfinished,
                                     bool only_files, const tesela_allocator *allocator, uint8_t **data,
                                     tesela_error *err);
+/* Write bytes to where `to` is mapped, without touching that: for many bytes it takes less time, as the process gets no pages for them. */
+tesela_status tesela__output_write(tesela__output *out, uint8_t *to, const void *bytes, int64_t n,
+                                   tesela_error *err);
+/* These bytes will not change: the system may begin to write them to the disk, which is not waited for. */
+void tesela__output_begin_sync(tesela__output *out, int64_t at, int64_t bytes);
 /* After all is written: give the file its name, or send it to its stream. TESELA_E_STOPPED: the reader is closed. */
 tesela_status tesela__output_finish(tesela__output *out, tesela_error *err);
 /* Discard the file, unless it is finished; release `out`. NULL is allowed. */

@@ -276,6 +276,27 @@ static tesela_status write_stream(tesela__output *out, tesela_error *err) {
   return status;
 }
 
+tesela_status tesela__output_write(tesela__output *out, uint8_t *to, const void *bytes, int64_t n,
+                                   tesela_error *err) {
+  const char *from = bytes;
+  for (int64_t at = to - out->data, end = at + n; at < end;) {
+    const ssize_t written = pwrite(out->fd, from, (size_t)(end - at), at);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return tesela__output_fail(err, "");
+    at += written;
+    from += written;
+  }
+  return TESELA_OK;
+}
+
+void tesela__output_begin_sync(tesela__output *out, int64_t at, int64_t bytes) {
+#ifdef SYNC_FILE_RANGE_WRITE
+  if (!out->stream) (void)sync_file_range(out->fd, at, bytes, SYNC_FILE_RANGE_WRITE);
+#else
+  (void)out, (void)at, (void)bytes;
+#endif
+}
+
 /* Keep the mode of the replaced file and, if this process may, its owner and group. If the group cannot be kept, the new
  * group gets the rights of others; if either cannot, the set-id bits are cleared. Ignored without owners or modes. */
 static void keep_owner_and_mode(const tesela__output *out) {

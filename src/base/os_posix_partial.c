@@ -110,8 +110,10 @@ static bool partial_write(const tesela__output *out, int64_t at, const char *tex
   return true;
 }
 
-/* Sync the written bytes of the mapping, and the file's size, to the disk. */
+/* Sync the written bytes of the mapping, and the file's size, to the disk. The pages are dropped first: during a sync the
+ * system write-protects each page that the process maps, which takes longer than the copy did. */
 static bool partial_sync(const tesela__output *out) {
+  tesela__drop_pages(out->data, out->size, true);
   if (out->size > 0 && msync(out->data, (size_t)out->size, MS_SYNC) != 0) return false;
   return fsync(out->fd) == 0 || errno == EINVAL || errno == EOPNOTSUPP;
 }

@@ -278,17 +278,10 @@ tesela_status tesela__read_unknown(tesela__reader *r, tesela_status status, size
 
 tesela_status tesela__read_unknown_among(tesela__reader *r, size_t at, size_t length, const char *what,
                                          const char *(*name)(const void *user, int32_t i), const void *user) {
-  enum { LONGEST = 24 };
-  char list[160] = "";
-  size_t used = 0;
-  int32_t i = 0;
-  const char *next;
-  for (; (next = name(user, i)) && used + LONGEST < sizeof list; i++)
-    if (*next)
-      used += (size_t)snprintf(list + used, sizeof list - used, "%s%.20s", used > 0 ? ", " : "", next);
-  if (next) snprintf(list + used, sizeof list - used, ", ...");
+  char list[TESELA__NAMES];
   return tesela__read_unknown(r, TESELA_E_SYNTAX, at, length, what, "",
-                              tesela__nearest(r->text + at, length, name, user), list);
+                              tesela__nearest(r->text + at, length, name, user),
+                              tesela__names_text(name, user, list));
 }
 
 /* The names of a table, as candidates. */

@@ -67,6 +67,9 @@ bool tesela__safetensors_begins(const uint8_t *data, int64_t bytes);
 /* Read the header of file->info.data into tensors, texts and by_name. */
 tesela_status tesela__safetensors_read(tesela_file *file, int64_t max_header, tesela_error *err);
 
+/* The member of a header that holds its texts: the name of no tensor. */
+#define TESELA__FILE_METADATA "__metadata__"
+
 /* The name of a type, "F32"; NULL if the format lacks it. */
 const char *tesela__safetensors_type(tesela_dtype dtype);
 

@@ -4,7 +4,15 @@
  */
 #include "file/file_copy.h"
 
-enum { FILE_LOOK_NS = 500000, FILE_MOST_CHUNKS = 1024 };
+#include "relayout/plan.h"
+
+enum {
+  FILE_LOOK_NS = 500000,
+  FILE_MOST_CHUNKS = 1024,
+  FILE_WINDOW = 1 << 20,
+  FILE_LEAST_WINDOW = 1 << 16,
+  FILE_MOST_WINDOW = 16 << 20
+};
 
 /* ---- the limit --------------------------------------------------------------------------------------------- */
 
@@ -83,17 +91,98 @@ void tesela__file_count(tesela__file_copies *copies) {
   copies->bytes_now = 0;
 }
 
-static tesela_status file_run(tesela__file_copies *copies, const tesela_plan *plan, uint8_t *dst,
-                              const uint8_t *src, tesela_error *err) {
+/* In chunks, to the mapped file. */
+static tesela_status file_copy_chunks(tesela__file_copies *copies, const tesela_plan *plan, uint8_t *dst,
+                                      const uint8_t *src, tesela_error *err) {
   tesela_executor executor = {file_run_chunks, copies};
   tesela_plan_info info;
   tesela_plan_describe(plan, &info);
   tesela_run_options options = tesela__file_watch(copies, info.dst_bytes);
   options.executor = copies->keeps ? &executor : NULL;
-  tesela_status status = tesela_plan_run(plan, dst, src, &options, err);
-  tesela__file_count(copies); /* a small copy may end without a call of progress */
-  if (status == TESELA_OK && options.progress && file_progress(copies, 0, 0) != 0)
-    status = tesela__fail_stopped(err);
+  return tesela_plan_run(plan, dst, src, &options, err);
+}
+
+/* ---- windows ----------------------------------------------------------------------------------------------- */
+
+/* A copy in windows of dst: each thread has room for one, and writes it to the file when it is done. */
+typedef struct file_windows {
+  tesela__file_copies *copies;
+  tesela_plan *plan;
+  const uint8_t *src;
+  uint8_t *dst, *room; /* of all threads */
+  tesela__windows windows;
+  tesela_run_options options;
+  atomic_llong next, done; /* windows; bytes */
+  atomic_bool stopped, failed;
+  tesela_error err; /* of the first that failed */
+} file_windows;
+
+static void file_run_window(file_windows *run, int64_t i, uint8_t *room) {
+  const int64_t begin = run->windows.edge[i], bytes = run->windows.edge[i + 1] - begin;
+  tesela_error err;
+  memset(room, 0, (size_t)bytes); /* for places that the plan leaves alone */
+  tesela__window_run(&run->windows, run->plan, i, room, run->src);
+  if (tesela__output_write(run->copies->output, run->dst + begin, room, bytes, &err) != TESELA_OK) {
+    atomic_store(&run->stopped, true);
+    if (!atomic_exchange(&run->failed, true)) run->err = err;
+  }
+  if (run->copies->keeps) file_look(run->copies);
+  atomic_fetch_add(&run->done, bytes);
+}
+
+/* Chunk t is a thread's, with the room of that number; the first is the caller's. */
+static void file_run_windows(void *data, int32_t t) {
+  file_windows *run = data;
+  while (!atomic_load(&run->stopped)) {
+    const int64_t i = atomic_fetch_add(&run->next, 1);
+    if (i >= run->windows.n) return;
+    file_run_window(run, i, run->room + t * run->windows.most);
+    if (t == 0 && run->options.progress &&
+        run->options.progress(run->options.progress_user, atomic_load(&run->done),
+                              run->windows.edge[run->windows.n]) != 0)
+      atomic_store(&run->stopped, true);
+  }
+}
+
+/* Windows of a plan, and room for them: some at a time are a small part of the memory that may be used. *n is the number of threads; 0:
+ * it cannot be run so. */
+static tesela_status file_find_windows(file_windows *run, int32_t threads, int32_t *n, tesela_error *err) {
+  const tesela__file_copies *copies = run->copies;
+  const int64_t bound = copies->options->plan.memory_bytes;
+  int64_t most = FILE_MOST_WINDOW;
+  if (bound > 0) most = tesela__max(FILE_LEAST_WINDOW, tesela__min(most, bound / 8 / threads));
+  *n = 0;
+  tesela_status status = tesela__windows_find(&run->windows, run->plan, tesela__min(FILE_WINDOW, most), most,
+                                              &copies->allocator, err);
+  if (status != TESELA_OK || run->windows.n == 0) return status;
+  *n = (int32_t)tesela__min(threads, run->windows.n);
+  run->room = tesela__alloc(&copies->allocator, (uint64_t)(*n * run->windows.most), TESELA__LINE);
+  return run->room
+             ? TESELA_OK
+             : tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for %" PRId32 " windows of a copy", *n);
+}
+
+/* *done: the plan was run, or failed. */
+static tesela_status file_copy_windows(tesela__file_copies *copies, tesela_plan *plan, uint8_t *dst,
+                                       const uint8_t *src, bool *done, tesela_error *err) {
+  file_windows run = {.copies = copies, .plan = plan, .dst = dst, .src = src};
+  tesela_plan_info info;
+  int32_t n;
+  tesela_plan_describe(plan, &info);
+  tesela_status status = file_find_windows(&run, info.threads, &n, err);
+  *done = status != TESELA_OK || n > 0;
+  if (status == TESELA_OK && n > 0) {
+    run.options = tesela__file_watch(copies, info.dst_bytes);
+    tesela__run_on_threads(n, n, file_run_windows, &run);
+    if (atomic_load(&run.failed)) {
+      status = run.err.status;
+      if (err) *err = run.err;
+    } else if (atomic_load(&run.stopped)) {
+      status = tesela__fail_stopped(err);
+    }
+  }
+  tesela__release(&copies->allocator, run.room);
+  tesela__windows_free(&run.windows);
   return status;
 }
 
@@ -112,15 +201,22 @@ tesela_status tesela__file_copy(tesela__file_copies *copies, uint8_t *dst, const
     tesela_writer writer = tesela_buffer_writer(&buffer);
     (void)tesela_plan_print(plan, &writer, NULL); /* a buffer never refuses */
   }
+  bool done = !dst;
   tesela_plan_describe(plan, &info);
-  if (dst && copies->keeps) { /* plan again with the most chunks, for the same number of threads */
+  if (dst && info.dst_bytes > FILE_LEAST_WINDOW)
+    status = file_copy_windows(copies, plan, dst, src, &done, err);
+  if (!done && copies->keeps) { /* plan again with the most chunks, for the same number of threads */
     tesela_plan_destroy(plan);
     copies->threads = info.threads;
     own.threads = FILE_MOST_CHUNKS;
     status = tesela_plan_create(&plan, to, from, &own, err);
     if (status != TESELA_OK) return status;
   }
-  if (dst) status = file_run(copies, plan, dst, src, err);
+  if (!done) status = file_copy_chunks(copies, plan, dst, src, err);
   tesela_plan_destroy(plan);
+  if (!dst) return status;
+  tesela__file_count(copies); /* many small tensors are never asked about in the middle of one */
+  if (status == TESELA_OK && copies->options->progress && file_progress(copies, 0, 0) != 0)
+    status = tesela__fail_stopped(err);
   return status;
 }

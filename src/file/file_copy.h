@@ -16,6 +16,7 @@
 
 typedef struct tesela__file_copies {
   const tesela_file_write_options *options;
+  tesela__output *output; /* NULL: nothing is copied */
   tesela_allocator allocator;
   int64_t bytes_total, bytes_before, bytes_now; /* output bytes: all, of earlier copies, of this one */
   const void *in, *out;                         /* whole files, and their bytes */

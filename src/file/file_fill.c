@@ -6,6 +6,8 @@
 
 #include "file/file_writing.h"
 
+enum { FILL_SYNC = 8 << 20 /* bytes that are worth a request to the disk */ };
+
 static tesela_status fill_one(tesela__file_writing *w, tesela__file_copies *copies, int64_t i, uint8_t *dst) {
   static const uint8_t nothing[1];
   const tesela_file_item *item = &w->item[i];
@@ -45,22 +47,42 @@ static tesela_status fill_recorded(tesela__file_writing *w, tesela__file_copies 
   return status == TESELA_OK ? tesela__record_add(record, line, w->out[i].bytes, w->err) : status;
 }
 
+/* Tensors that are copied, of neighbouring bytes of the output, go to the disk while others are copied. */
+typedef struct fill_copied {
+  int64_t begin, end;
+} fill_copied;
+
+static void fill_begin_sync(tesela__output *output, fill_copied *copied, const tesela__file_writing *w,
+                            int64_t i) {
+  const int64_t begin = w->header_bytes + w->out[i].begin, end = begin + w->out[i].bytes;
+  if (begin != copied->end) *copied = (fill_copied){begin, begin};
+  copied->end = end;
+  if (copied->end - copied->begin < FILL_SYNC) return;
+  tesela__output_begin_sync(output, copied->begin, copied->end - copied->begin);
+  copied->begin = end;
+}
+
 /* Copy all tensors; `data` NULL: only plan them. */
 static tesela_status fill_all(tesela__file_writing *w, tesela__file_copies *copies,
                               tesela__file_record *record, uint8_t *data) {
+  const bool recorded = w->options->resume;
+  fill_copied copied = {0, 0};
   tesela_status status = TESELA_OK;
   if (data && w->header_bytes > 0) memcpy(data, w->header, (size_t)w->header_bytes);
   for (int64_t i = 0; i < w->n && status == TESELA_OK; i++) {
     uint8_t *dst = data ? data + w->header_bytes + w->out[i].begin : NULL;
-    status = record ? fill_recorded(w, copies, record, i, dst) : fill_one(w, copies, i, dst);
+    status = recorded && data ? fill_recorded(w, copies, record, i, dst) : fill_one(w, copies, i, dst);
+    if (data) fill_begin_sync(record->output, &copied, w, i);
   }
-  return status == TESELA_OK && record ? tesela__record_flush(record, w->err) : status;
+  return status == TESELA_OK && recorded && data ? tesela__record_flush(record, w->err) : status;
 }
 
-static tesela__file_copies fill_copies(const tesela__file_writing *w, const uint8_t *out) {
+static tesela__file_copies fill_copies(const tesela__file_writing *w, tesela__output *output,
+                                       const uint8_t *out) {
   const tesela_file *source = w->options->source;
   const bool writes = !w->options->dry_run;
   tesela__file_copies copies = {.options = w->options,
+                                .output = output,
                                 .allocator = w->allocator,
                                 .bytes_total = (w->bytes - w->header_bytes) * (writes + w->options->verify),
                                 .out = out,
@@ -93,7 +115,7 @@ static tesela_status fill_verify_file(const tesela__file_writing *w, const char 
   tesela__mapping mapping;
   tesela_status status = tesela__mapping_open(&mapping, path, &w->allocator, w->err);
   if (status != TESELA_OK) return status;
-  tesela__file_copies copies = fill_copies(w, mapping.data);
+  tesela__file_copies copies = fill_copies(w, NULL, mapping.data);
   status = tesela__file_copies_begin(&copies, w->err);
   if (status == TESELA_OK) status = tesela__file_verify(w, &copies, mapping.data, mapping.bytes);
   tesela__file_copies_end(&copies);
@@ -102,7 +124,7 @@ static tesela_status fill_verify_file(const tesela__file_writing *w, const char 
 }
 
 static tesela_status fill_dry(tesela__file_writing *w, const char *path) {
-  tesela__file_copies copies = fill_copies(w, NULL);
+  tesela__file_copies copies = fill_copies(w, NULL, NULL);
   fill_tell(w);
   tesela_status status = fill_all(w, &copies, NULL, NULL);
   if (status == TESELA_OK && w->options->verify) status = fill_verify_file(w, path);
@@ -131,10 +153,10 @@ tesela_status tesela__file_fill(tesela__file_writing *w, const char *path) {
   if (options->dry_run) return fill_dry(w, path);
   tesela_status status = fill_create(w, path, &record, &data);
   if (status != TESELA_OK) return status;
-  tesela__file_copies copies = fill_copies(w, data);
+  tesela__file_copies copies = fill_copies(w, record.output, data);
   fill_tell(w);
   status = tesela__file_copies_begin(&copies, w->err);
-  if (status == TESELA_OK) status = fill_all(w, &copies, options->resume ? &record : NULL, data);
+  if (status == TESELA_OK) status = fill_all(w, &copies, &record, data);
   if (status == TESELA_OK && options->verify) {
     status = tesela__output_reread(record.output, w->err);
     if (status == TESELA_OK) status = tesela__file_verify(w, &copies, data, w->bytes);

@@ -115,6 +115,10 @@ static tesela_status index_entries(index_reading *r) {
     entry->shard = index->end;
     if (status == TESELA_OK) status = tesela__json_string(&r->json, &index->end);
     if (status != TESELA_OK) return status;
+    if (strcmp(entry->tensor, TESELA__FILE_METADATA) == 0)
+      return index_wrong(r, at,
+                         "weight_map lists a tensor " TESELA__FILE_METADATA
+                         ": .safetensors files reserve that name for their texts");
     if (!index_is_name(entry->shard))
       return tesela__fail(r->err, TESELA_E_INVALID, (int64_t)at,
                           "tensor %s is in %s; expected the name of a file beside the index",

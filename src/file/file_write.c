@@ -117,6 +117,10 @@ static tesela_status file_describe_item(const tesela__file_writing *w, const tes
   tesela_sizes sizes;
   if (!item->tensor || (item->from && !item->to) || (w->format == TESELA_FILE_SAFETENSORS && !item->name))
     return tesela__fail(w->err, TESELA_E_INVALID, -1, "an item needs tensor and name, and to if it has from");
+  if (w->format == TESELA_FILE_SAFETENSORS && strcmp(item->name, TESELA__FILE_METADATA) == 0)
+    return tesela__fail(w->err, TESELA_E_INVALID, -1,
+                        "a tensor cannot be named " TESELA__FILE_METADATA
+                        ": .safetensors files reserve that name for their texts");
   if (!item->from) return file_as_is(w, item, out);
   tesela_status status = file_check_transform(w, item);
   if (status == TESELA_OK) status = file_check_source(w, item);
@@ -230,9 +234,26 @@ tesela_status tesela_file_write(const char *path, tesela_file_format format, int
 
 /* ---- held files -------------------------------------------------------------------------------------------- */
 
+/* Memory for one call, on its stack: whoever is to give or remove many files need not fear that there is none in the middle. */
+typedef struct file_room {
+  alignas(max_align_t) unsigned char bytes[3 * TESELA_FILE_PATH];
+  size_t used;
+} file_room;
+
+static void *file_room_alloc(void *user, size_t size, size_t align) {
+  file_room *room = user;
+  const size_t begin = (room->used + align - 1) / align * align;
+  if (size > sizeof room->bytes - begin) return NULL;
+  room->used = begin + size;
+  return room->bytes + begin;
+}
+
+static void file_room_release(void *user, void *memory) { (void)user, (void)memory; }
+
 static tesela_status file_settle(const char *path, int64_t bytes, bool only_files, bool keep,
                                  tesela_error *err) {
-  tesela_allocator allocator = tesela__allocator(NULL);
+  file_room room = {.used = 0};
+  tesela_allocator allocator = {&room, file_room_alloc, file_room_release};
   tesela__output *output;
   if (bytes < 0) return tesela__fail(err, TESELA_E_RANGE, -1, "a file of %" PRId64 " bytes", bytes);
   tesela_status status = tesela__partial_open(&output, path, bytes, !keep, only_files, &allocator, err);

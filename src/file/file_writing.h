@@ -36,7 +36,7 @@ typedef struct tesela__file_writing {
 tesela_status tesela__file_fill(tesela__file_writing *w, const char *path);
 
 /* file_verify.c: check `data` against the description. TESELA_E_MISMATCH, and *options->differs, at a difference. */
-tesela_status tesela__file_verify(const tesela__file_writing *w, tesela__file_copies *copies,
+tesela_status tesela__file_verify(const tesela__file_writing *w, const tesela__file_copies *copies,
                                   const uint8_t *data, int64_t bytes);
 
 /* ---- file_record.c: the record of a partial file -------------------------------------------------------------

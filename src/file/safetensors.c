@@ -12,7 +12,6 @@
 
 enum { ST_LENGTH = 8, ST_HEADER_LIMIT = 100000000, ST_KEY = 80 };
 #define ST_MEMORY (INT64_C(256) << 20)
-#define ST_METADATA "__metadata__"
 
 static const struct {
   const char *name;
@@ -93,7 +92,7 @@ static bool st_is_metadata(tesela__json j) {
   j.err = NULL;
   if (tesela__json_string(&j, NULL) != TESELA_OK || j.at - begin > sizeof key) return false;
   j.at = begin;
-  return tesela__json_string(&j, &end) == TESELA_OK && strcmp(key, ST_METADATA) == 0;
+  return tesela__json_string(&j, &end) == TESELA_OK && strcmp(key, TESELA__FILE_METADATA) == 0;
 }
 
 /* Check and count the metadata; with `text`, also copy it. */
@@ -134,7 +133,7 @@ static tesela_status st_count(st_reading *r) {
     status = tesela__json_pass(j);
     if (status != TESELA_OK) return status;
     if (!st_is_metadata(key)) continue;
-    if (r->metadata_at > 0) return st_twice(r, ST_METADATA, at);
+    if (r->metadata_at > 0) return st_twice(r, TESELA__FILE_METADATA, at);
     r->metadata_at = at;
     tesela__json value = *j;
     j->at = at;
@@ -160,7 +159,7 @@ static tesela_status st_names(st_reading *r) {
     tesela_status status = tesela__json_member(j, &n, &more, &r->strings);
     if (status != TESELA_OK || !more) return status;
     r->member[n - 1] = (st_member){name, j->at};
-    if (strcmp(name, ST_METADATA) == 0) {
+    if (strcmp(name, TESELA__FILE_METADATA) == 0) {
       status = st_metadata(r, file->text, &file->info.n_texts);
     } else {
       file->tensor[n_tensors++] = (tesela_file_tensor){.name = name, .type = ""};

@@ -50,7 +50,7 @@ static void st_put_list(tesela__sink *out, int32_t n, const int64_t *value) {
 
 static void st_put_text(tesela__sink *out, bool *first, const char *before, const char *key,
                         const char *value) {
-  tesela__puts(out, *first ? "\"__metadata__\":{" : ",");
+  tesela__puts(out, *first ? "\"" TESELA__FILE_METADATA "\":{" : ",");
   *first = false;
   st_put_string(out, before, key);
   tesela__putc(out, ':');

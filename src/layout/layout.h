@@ -82,4 +82,10 @@ tesela_status tesela__check_finished(const tesela_layout *layout, tesela_error *
 tesela_status tesela__check_plain(const tesela_layout *layout, bool unique, const char *what,
                                   tesela_error *err);
 
+/* ---- scan.c ---- */
+
+/* A scan that stands at the first place of a run of elements goes on after that run, or after many that have no padding between them:
+ * for who looks for padding. scan->index is right again where the next run begins. */
+void tesela__scan_pass_elements(tesela_scan *scan);
+
 #endif

@@ -80,6 +80,41 @@ void tesela_scan_carry(tesela_scan *scan) {
   }
 }
 
+/* How many levels, from the fastest on, begin a turn here and are elements all through it, as the run is; *places: of the run and
+ * these turns. */
+static int32_t scan_whole_levels(const tesela_scan *scan, int64_t *places) {
+  int32_t n = 0;
+  *places = scan->length;
+  for (; n < scan->n_levels && scan->level[n].count == 0; n++) {
+    const int64_t *at = scan->level[n].at;
+    int64_t most = *at + (scan->level[n].extent - 1) * scan->level[n].step;
+    if (at == scan->moving) most += (scan->length - 1) * scan->step;
+    for (int32_t i = 0; i < n; i++)
+      if (scan->level[i].at == at) most += (scan->level[i].extent - 1) * scan->level[i].step;
+    if (most >= scan->level[n].room) break;
+    *places *= scan->level[n].extent;
+  }
+  return n;
+}
+
+void tesela__scan_pass_elements(tesela_scan *scan) {
+  int64_t places;
+  if (!scan->general && scan->pending == 0 && scan->left == scan->length - 1) {
+    const int32_t n = scan_whole_levels(scan, &places);
+    for (int32_t i = 0; i < n; i++) { /* to the last run of them */
+      const int64_t more = (scan->level[i].extent - 1) * scan->level[i].step;
+      *scan->level[i].at += more;
+      if (scan->level[i].at == scan->moving) scan->start += more;
+      scan->level[i].count = scan->level[i].extent - 1;
+    }
+    scan->place += places - 1;
+  } else {
+    scan->place += scan->left;
+  }
+  scan->left = 0;
+  tesela_scan_carry(scan);
+}
+
 /* Set the levels of the odometer. A digit without a source is a hole: all its values except 0 are padding. */
 static void scan_set_levels(tesela_scan *scan) {
   const tesela_layout *layout = scan->layout;

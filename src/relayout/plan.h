@@ -9,6 +9,7 @@
  *   relayout_plan.c      create, destroy, describe
  *   relayout_run.c       all pieces, in chunks on threads
  *   tile.c               one tile of a piece, directly or through a buffer for rows that are not line-aligned
+ *   window.c             dst in windows, each copied in a buffer of its own
  *   gather.c             copies that regular loops cannot express
  */
 #ifndef TESELA_SRC_PLAN_H
@@ -186,7 +187,8 @@ struct tesela_plan {
   tesela_plan_info info;
   unsigned isa; /* TESELA__CPU_* bits that may be used */
   tesela__tuning tuning;
-  bool stream;               /* the buffers are larger than the cache */
+  int64_t reach; /* most bytes of dst from the first to the last row of a tile whose rows are apart; 0: any */
+  bool stream;   /* the buffers are larger than the cache */
   const char *irregular;     /* why the gather copies everything; NULL: pieces do */
   bool fill_first;           /* the fills cover elements too, so they precede all copies */
   bool bitwise;              /* elements of some piece share bytes: one thread */
@@ -233,6 +235,31 @@ tesela_status tesela__gather(const tesela_plan *plan, unsigned char *dst, const 
  * threads are optional. Returns when all chunks have returned. */
 void tesela__run_chunks(const tesela_executor *executor, int32_t n, void (*chunk)(void *data, int32_t i),
                         void *data);
+
+/* Tiles first to end - 1 of a piece, in this thread, with stores through the cache. `dst` and `src` as of tesela_plan_run. */
+void tesela__run_tiles(const tesela_plan *plan, const tesela__piece *piece, void *dst, const void *src,
+                       int64_t first, int64_t end);
+
+/* ---- windows of dst (window.c) ---------------------------------------------------------------------------- */
+
+/* Bytes edge[i] to edge[i + 1] - 1 of dst are written by tiles that write nothing else. */
+typedef struct tesela__windows {
+  tesela_allocator allocator;
+  int64_t n;     /* 0: dst cannot be cut so */
+  int64_t most;  /* bytes of the longest */
+  int64_t *edge; /* n + 1: from 0 to info.dst_bytes */
+} tesela__windows;
+
+/* Cut into windows of up to `wanted` bytes where that is possible, else up to `most`; the plan gets other pieces. To be freed, after a
+ * failure too. */
+tesela_status tesela__windows_find(tesela__windows *windows, tesela_plan *plan, int64_t wanted, int64_t most,
+                                   const tesela_allocator *allocator, tesela_error *err);
+void tesela__windows_free(tesela__windows *windows);
+
+/* Write window i to `window`, which has room for it. Places that the plan leaves alone are left. In this thread; any threads may do
+ * other windows at the same time. */
+void tesela__window_run(const tesela__windows *windows, const tesela_plan *plan, int64_t i, void *window,
+                        const void *src);
 
 /* ---- sharing a plan (cache.c) ----------------------------------------------------------------------------- */
 

@@ -55,14 +55,16 @@ static void grow_side(tesela__builder *b, tesela__tile_side *s, bool src, int64_
   }
 }
 
-/* For a tile with too few rows: add the loop with the shortest dst steps, dense or not. */
+/* For a tile with too few rows: add the loop with the shortest dst steps, dense or not, within the tile's reach if that is
+ * bounded. */
 static void take_any(tesela__builder *b) {
   const tesela__box *box = b->job->box;
   for (int32_t i = box->n_loops - 1; i >= 0; i--) {
     if (b->used[i]) continue;
     b->used[i] = true;
     b->b.dense = b->b.dense && box->loop[i].ds == b->b.extent;
-    side_add(&b->b, box->loop[i], 64, 1);
+    const int64_t reach = b->job->plan->reach, step = tesela__max(1, box->loop[i].ds);
+    side_add(&b->b, box->loop[i], reach > 0 ? tesela__min(64, reach / step) : 64, 1);
     return;
   }
 }

@@ -50,6 +50,7 @@ typedef struct plan_run {
   const unsigned char *src;
   int32_t n_chunks;
   int32_t first_piece, end_piece;
+  bool cached;      /* all stores go through the cache */
   uintptr_t caller; /* the thread that progress is called from */
   const tesela_run_options *options;
   atomic_llong done; /* bytes */
@@ -147,11 +148,17 @@ static __attribute__((noinline)) void run_tiles_buffered(tesela__worker *w, plan
 static void run_piece(plan_run *run, const tesela__piece *piece, int64_t first, int64_t end) {
   if (first >= end) return;
   tesela__worker w = {.plan = run->plan, .piece = piece};
-  w.store = piece->bitwise ? TESELA__STORE_CACHED : store_of(piece, run->dst + piece->dst);
+  w.store = piece->bitwise || run->cached ? TESELA__STORE_CACHED : store_of(piece, run->dst + piece->dst);
   if (w.store == TESELA__STORE_STAGED || piece->pack_pitch)
     run_tiles_buffered(&w, run, first, end);
   else
     run_tiles(&w, run, first, end);
+}
+
+void tesela__run_tiles(const tesela_plan *plan, const tesela__piece *piece, void *dst, const void *src,
+                       int64_t first, int64_t end) {
+  plan_run run = {.plan = plan, .dst = dst, .src = src, .cached = true};
+  run_piece(&run, piece, first, end);
 }
 
 /* ---- chunks ------------------------------------------------------------------------------------------------ */

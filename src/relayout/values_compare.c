@@ -9,30 +9,54 @@
 
 #include "relayout/values.h"
 
+enum { COMPARE_BLOCK = 256 };
+
 /* One side of a stretch: element i is at place + i * stride. */
 typedef struct compare_side {
   const uint8_t *data;
   int64_t place, stride;
 } compare_side;
 
+/* Blocks without a branch, of elements of a known size: loads, and the bits in which any two differ. */
+#define TESELA__SAME(name, type)                                                                      \
+  static bool name(const uint8_t *a, int64_t pitch_a, const uint8_t *b, int64_t pitch_b, int64_t n) { \
+    while (n > 0) {                                                                                   \
+      const int64_t m = tesela__min(n, COMPARE_BLOCK);                                                \
+      type differ = 0, x, y;                                                                          \
+      for (int64_t i = 0; i < m; i++, a += pitch_a, b += pitch_b) {                                   \
+        memcpy(&x, a, sizeof x);                                                                      \
+        memcpy(&y, b, sizeof y);                                                                      \
+        differ = (type)(differ | (x ^ y));                                                            \
+      }                                                                                               \
+      if (differ != 0) return false;                                                                  \
+      n -= m;                                                                                         \
+    }                                                                                                 \
+    return true;                                                                                      \
+  }
+TESELA__SAME(same_8, uint8_t)
+TESELA__SAME(same_16, uint16_t)
+TESELA__SAME(same_32, uint32_t)
+TESELA__SAME(same_64, uint64_t)
+#undef TESELA__SAME
+
 static bool same_whole_bytes(const compare_side *a, const compare_side *b, int64_t width, int64_t n) {
   const uint8_t *at_a = a->data + a->place * width, *at_b = b->data + b->place * width;
   int64_t pitch_a = a->stride * width, pitch_b = b->stride * width;
   if (n == 1 || (a->stride == 1 && b->stride == 1)) return memcmp(at_a, at_b, (size_t)(n * width)) == 0;
-#define TESELA__ROW(bytes)                                                          \
-  case bytes: /* a comparison of known size is a load and a test */                 \
-    for (int64_t i = 0; i < n; i++)                                                 \
-      if (memcmp(at_a + i * pitch_a, at_b + i * pitch_b, bytes) != 0) return false; \
-    return true;
   switch (width) {
-    TESELA__ROW(1)
-    TESELA__ROW(2)
-    TESELA__ROW(4)
-    TESELA__ROW(8)
+  case 1:
+    return same_8(at_a, pitch_a, at_b, pitch_b, n);
+  case 2:
+    return same_16(at_a, pitch_a, at_b, pitch_b, n);
+  case 4:
+    return same_32(at_a, pitch_a, at_b, pitch_b, n);
+  case 8:
+    return same_64(at_a, pitch_a, at_b, pitch_b, n);
   default:
-    TESELA__ROW(16)
+    for (int64_t i = 0; i < n; i++)
+      if (memcmp(at_a + i * pitch_a, at_b + i * pitch_b, 16) != 0) return false;
+    return true;
   }
-#undef TESELA__ROW
 }
 
 static bool same_parts_of_bytes(const compare_side *a, const compare_side *b, int32_t bits, int64_t n) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * disturb.c - preloaded into the command by test_output_file.py and test_pack_resume.py: calls that make files fail, or the
+ * disturb.c - preloaded into the command by test_output_file.py, test_pack_resume.py and test_pack_verify.py: calls that make files fail, or the
  * process is killed before one of them.
  *
  *   DISTURB_FAIL=tmpfile:95      these fail with this errno: tmpfile, proc, fallocate, fsync, link, rename; several with
  *                                blanks between
  *   DISTURB_KILL=3               SIGKILL before the third call of all that stand here
+ *   DISTURB_CLOCK=500            each reading of the clock is so many milliseconds after the one before
  *   DISTURB_FLIP=100             after an fsync the low bit of byte 100 of that file is another one; once
  */
 #define _GNU_SOURCE
@@ -15,12 +16,14 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
@@ -87,6 +90,15 @@ int fchmod(int fd, mode_t mode) { return (errno = failure("chmod")) ? -1 : REAL(
 
 int fchown(int fd, uid_t owner, gid_t group) {
   return (errno = failure("chown")) ? -1 : REAL(fchown)(fd, owner, group);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *now) {
+  static atomic_long readings;
+  const char *step = getenv("DISTURB_CLOCK");
+  if (!step) return REAL(clock_gettime)(clock, now);
+  const long ms = atol(step) * atomic_fetch_add(&readings, 1);
+  *now = (struct timespec){ms / 1000 + 1, ms % 1000 * 1000000};
+  return 0;
 }
 
 static void flip(int fd) {

@@ -121,6 +121,26 @@ def test_kills_at_random_then_the_same_bytes(whole, preload, tmp_path):
     assert kills > CHAINS / 2 and len(kept) > 1, "the kills are not where they should be"
 
 
+def test_kills_between_windows(preload, tmp_path):
+    """Tensors that are copied in several windows, each with a call of its own."""
+    rng, source, out = random.Random(SEED), tmp_path / "m.safetensors", tmp_path / "out.safetensors"
+    print("seed", SEED)
+    source.write_bytes(safetensors({f"a.{i}": ("I8", [300 + i, 501], rng.randbytes((300 + i) * 501)) for i in range(8)}))
+    words = ("pack", source, "-o", out, "a*={1,0:T(8,128)}", "--resume", "--memory=1MiB", "--threads=2")
+    assert not kill(preload, 10**6, *words)
+    want = out.read_bytes()
+    out.unlink()
+    kills = 0
+    for _ in range(CHAINS):
+        for _ in range(rng.randint(1, 4)):
+            kills += kill(preload, rng.randint(1, 60), *words)
+            assert not out.exists() or out.read_bytes() == want
+        assert not kill(preload, 10**6, *words)
+        assert out.read_bytes() == want and sorted(os.listdir(tmp_path)) == ["m.safetensors", "out.safetensors"]
+        out.unlink()
+    assert kills > CHAINS / 2
+
+
 def test_what_was_recorded_is_kept(whole, half, tmp_path):
     source, packed = whole
     out = tmp_path / "out.safetensors"

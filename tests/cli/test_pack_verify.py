@@ -2,16 +2,18 @@
 """`tesela pack --verify` and `--dry-run`: every bit of a file that is another one is found; nothing is written. And the shards of a
 checkpoint: what an index may be, what is refused, what is written."""
 
+import contextlib
 import json
 import os
 import pathlib
+import pty
 import random
 import re
 import subprocess
 import tempfile
 
 import pytest
-from command import HERE, run
+from command import HERE, TESELA, environment, run
 from tensor_bytes import elements, placed, read_safetensors, safetensors
 
 SEED = int(os.environ.get("TESELA_SEED", "20261123"), 0)
@@ -49,6 +51,15 @@ def said(*words, status=2, **how):
 def ask(folder, requests):
     text = "".join(json.dumps(request) + "\n" for request in requests)
     return [json.loads(line) for line in run("query", f"--files={folder}", text=text).stdout.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def disturb():
+    """The environment of a command in which disturb.c is at work."""
+    with tempfile.TemporaryDirectory() as folder:
+        library = pathlib.Path(folder) / "disturb.so"
+        subprocess.run([os.environ.get("CC") or "cc", "-shared", "-fPIC", "-o", library, HERE / "disturb.c", "-ldl"], check=True)
+        yield {"LD_PRELOAD": str(library), "ASAN_OPTIONS": "verify_asan_link_order=0"}
 
 
 @pytest.fixture
@@ -103,21 +114,49 @@ def test_what_differs_is_said(source):
     assert sorted(os.listdir(folder)) == ["m", "p"]
 
 
-def test_a_flip_while_it_is_written(source):
+@pytest.mark.parametrize("threads", [1, 2, 3, 8])
+def test_threads_find_the_same_first_difference(tmp_path, threads):
+    """Large enough for several threads; of two bytes that are wrong the first tensor's is named, be it an element or padding."""
+    rng, source, out = random.Random(SEED), tmp_path / "m", tmp_path / "p"
+    source.write_bytes(safetensors({name: ("I16", [2048, 1025], rng.randbytes(2048 * 1025 * 2)) for name in "abcd"}))
+    words = (source, "-o", out, "a={1,0:T(8,128)(2,1)}", "b={0,1:T(8,128)}", "c={1,0:T(8,128)}", f"--threads={threads}", "--verify")
+    pack(*words)
+    pack(*words, "--dry-run")
+    good = out.read_bytes()
+    begin = 8 + int.from_bytes(good[:8], "little")
+    row = 9 * 128 * 8 * 2  # bytes of a row of tiles of 1025 columns, in a and c
+    ends = {name: begin + offsets[1] for name, offsets in data_offsets(good).items()}
+    for places, message in (
+        ([ends["a"] - 1, ends["b"] - 1], "tensor a: padding at place"),  # the last place of a tile whose one column is used
+        ([ends["a"] - row, ends["a"] - 1], "tensor a: element (2040,0)"),
+        ([ends["d"] - 1, ends["c"] - row], "tensor c: element (2040,0)"),
+        ([ends["d"] - 1], f"tensor d: byte {2048 * 1025 * 2 - 1} is"),
+        ([ends["b"] - 2], "tensor b: padding at place"),
+    ):
+        bad = bytearray(good)
+        for at in places:
+            bad[at] ^= 4
+        out.write_bytes(bad)
+        text = said(*words, "--dry-run", status=1)
+        assert message in text, (places, text)
+
+
+def data_offsets(file):
+    header = json.loads(file[8 : 8 + int.from_bytes(file[:8], "little")])
+    return {name: tensor["data_offsets"] for name, tensor in header.items() if name != "__metadata__"}
+
+
+def test_a_flip_while_it_is_written(source, disturb):
     """The bytes on the disk are another one after they were synced: no output, and an old one stays."""
     out = source.parent / "p"
     pack(source, "-o", out, *RULES)
     good = out.read_bytes()
     out.write_bytes(b"old")
-    with tempfile.TemporaryDirectory() as folder:
-        library = pathlib.Path(folder) / "disturb.so"
-        subprocess.run([os.environ.get("CC") or "cc", "-shared", "-fPIC", "-o", library, HERE / "disturb.c", "-ldl"], check=True)
-        env = {"LD_PRELOAD": str(library), "ASAN_OPTIONS": "verify_asan_link_order=0"}
-        for at in (3, 100, len(good) - 70, len(good) - 40, len(good) - 1):
-            text = said(source, "-o", out, *RULES, "--verify", status=3, env={**env, "DISTURB_FLIP": str(at)})
-            assert "expected 0x" in text or "is not" in text
-            assert out.read_bytes() == b"old" and sorted(os.listdir(source.parent)) == ["m", "p"]
-        pack(source, "-o", out, *RULES, env={**env, "DISTURB_FLIP": "100"})  # without --verify it is not seen
+    for at in (3, 100, len(good) - 70, len(good) - 40, len(good) - 1):
+        text = said(source, "-o", out, *RULES, "--verify", status=3, env={**disturb, "DISTURB_FLIP": str(at)})
+        assert "expected 0x" in text or "is not" in text
+        assert out.read_bytes() == b"old" and sorted(os.listdir(source.parent)) == ["m", "p"]
+    pack(source, "-o", out, *RULES, env={**disturb, "DISTURB_FLIP": "100"})  # without --verify it is not seen
     assert out.read_bytes() != good
 
 
@@ -161,6 +200,38 @@ def test_the_summary(source, tmp_path):
     whole = (tmp_path / "p").read_bytes()
     done = pack(source, *RULES)  # to standard output
     assert done.stdout == whole and b"3 of 5 tensors packed" in done.stderr
+
+
+LINE = re.compile(r"\r *(\d+)%  ([\d.]+) MiB of ([\d.]+) MiB, ([\d.]+) MiB/s, (\d+) s left \x1b\[K")
+
+
+def test_what_is_left_on_a_terminal(tmp_path, disturb):
+    """Each look at the clock is half a second after the last one: shape and numbers of all lines, and that nothing of them stays."""
+    source, out = tmp_path / "m", tmp_path / "p"
+    source.write_bytes(safetensors({name: ("I8", [6144, 1024], random.Random(SEED).randbytes(6 << 20)) for name in "abc"}))
+    words = [TESELA, "pack", source, "-o", out, "a={1,0:T(8,128)}", "b={0,1}", "--threads=1", "--verify"]
+    main, child = pty.openpty()
+    process = subprocess.Popen(words, stdin=child, stdout=child, stderr=child, env=environment(**disturb, DISTURB_CLOCK="500"))
+    os.close(child)
+    seen = b""
+    with contextlib.suppress(OSError):  # EIO: the writer has closed it
+        while piece := os.read(main, 4096):
+            seen += piece
+    os.close(main)
+    assert process.wait(60) == 0, seen
+    text = seen.decode()
+    lines = [[float(n) for n in line] for line in LINE.findall(text)]
+    end = LINE.sub("", text)
+    assert re.fullmatch(r"\r\x1b\[K2 of 3 tensors packed and verified, 18.00 MiB in \d+\.\d s\r\n", end), end
+    seconds = 0
+    for percent, done, total, speed, left in lines:
+        assert total == 2 * 18 and abs(percent - 100 * done / total) <= 0.51
+        assert -0.1 <= left - (total - done) / speed <= 1.1  # to the next whole second
+        assert done / speed > seconds
+        seconds = done / speed
+    assert len(lines) > 15 and lines[0][1] < 6 and lines[-1][1] > 30 and [line[1] for line in lines] == sorted(line[1] for line in lines)
+    quiet = pack(source, "-o", out, "a={1,0}", env={**disturb, "DISTURB_CLOCK": "500"}).stderr
+    assert b"left" not in quiet and b"\r" not in quiet
 
 
 # ---- shards ----
@@ -229,6 +300,7 @@ REFUSED = {
     "an absolute path": ({"w": "/etc/passwd"}, "tensor w is in /etc/passwd; expected the name of a file"),
     "a folder": ({"w": "sub/a.safetensors"}, "expected the name of a file beside the index"),
     "no name": ({"w": ""}, 'tensor w is in ""; expected the name of a file'),
+    "a reserved name": ({"__metadata__": "a.safetensors"}, "weight_map lists a tensor __metadata__: .safetensors files reserve that name"),
     "a number": ({"w": 7}, "a tensor of weight_map: expected the name of a file"),
 }  # fmt: skip
 

@@ -552,15 +552,15 @@ def peak_kib(tmp_path, *words):
 
 
 def test_memory_is_bounded(tmp_path):
-    """64 MiB to 64 MiB: about 128 MiB of mapped pages, of which about 16 MiB may be there at a time. The least of three
-    runs, for a machine that is busy looks late."""
+    """64 MiB to 64 MiB: all of the input would be there in the end, of which about 16 MiB may be. The least of three runs, for a machine
+    that is busy looks late. The output is written from a few windows."""
     with open(tmp_path / "in", "wb") as big:
         big.write(os.urandom(1 << 20) * 64)
     words = ["--from=f32[4096,4096]", "--to={1,0:T(8,128)}"]
     free = peak_kib(tmp_path, *words)
     bound = min(peak_kib(tmp_path, *words, "--memory=16MiB") for _ in range(3))
-    assert free > 120 << 10
-    assert bound < free - (64 << 10)
+    assert 64 << 10 < free < 96 << 10
+    assert bound < free - (32 << 10)
 
 
 @only_if(not SANITIZED)  # a sanitizer's own memory would count
@@ -570,7 +570,7 @@ def test_memory_of_a_transpose_is_bounded(tmp_path):
     with open(tmp_path / "in", "wb") as big:
         big.write(os.urandom(1 << 20) * 64)
     words = ["--from=f32[4096,4096]", "--to={0,1}"]
-    assert peak_kib(tmp_path, *words) > 120 << 10
+    assert peak_kib(tmp_path, *words) > 64 << 10
     (tmp_path / "out").rename(tmp_path / "whole")
     assert min(peak_kib(tmp_path, *words, "--memory=16MiB") for _ in range(3)) < 48 << 10
     assert (tmp_path / "out").read_bytes() == (tmp_path / "whole").read_bytes()

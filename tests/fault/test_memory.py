@@ -172,6 +172,9 @@ pack w.safetensors --to={0,1}
 pack w.safetensors -o out.safetensors *={1,0:T(8,128)} --verify
 pack w.safetensors -o out.safetensors *={1,0:T(8,128)} --dry-run --json
 pack w.index.json -o out.index.json *={1,0:T(8,128)} --dry-run --json
+pack w.index.json -o out.index.json *={1,0:T(8,128)} --json
+pack w.index.json -o out.index.json *={1,0:T(8,128)} --verify
+relayout big.raw -o out.raw --from u8[300,400] --to {1,0:T(8,128)} --threads=2
 unpack packed.safetensors -o out.safetensors
 unpack packed.safetensors -o out.npy --tensor=a --json
 unpack packed.safetensors
@@ -253,7 +256,10 @@ def inputs(tmp_path_factory):
     (folder / "h.raw").write_bytes(bytes(n % 60 for n in range(7000)))
     weights = [("a", "F32", [20, 200], f32), ("b.bias", "BF16", [130], bytes(260)), ("c", "I64", [], bytes(8))]
     (folder / "w.safetensors").write_bytes(header(weights, {"format": "pt"}))
-    (folder / "w.index.json").write_text(json.dumps({"weight_map": {name: "w.safetensors" for name, *_ in weights}}))
+    (folder / "v.safetensors").write_bytes(header([("d", "F32", [4, 100], f32[:1600])]))
+    places = {name: "w.safetensors" for name, *_ in weights} | {"d": "v.safetensors"}
+    (folder / "w.index.json").write_text(json.dumps({"weight_map": places}))
+    (folder / "big.raw").write_bytes(bytes(n % 251 for n in range(120000)))
     small = json.loads((SOURCE / "examples" / "linear.json").read_text())
     small["inputs"] = {
         "x": {"size": [4, 8], "dtype": "f16", "stick": 1},

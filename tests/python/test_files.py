@@ -417,9 +417,11 @@ def test_saving_that_is_refused(tmp_path):
         tesela.save_file({"w": x}, path, {"w": "{1,0:T(}"})
     with pytest.raises(TypeError, match="metadata 'a'"):
         tesela.save_file({"w": x}, path, metadata={"a": 1})
-    for name in ("a\0b", "__metadata__"):
-        with pytest.raises(ValueError, match="invalid name"):
-            tesela.save_file({name: x}, path)
+    with pytest.raises(ValueError, match="invalid name"):
+        tesela.save_file({"a\0b": x}, path)
+    for layouts in (None, {"__metadata__": "{0,1}"}):
+        with pytest.raises(tesela.LayoutError, match="cannot be named __metadata__"):
+            tesela.save_file({"__metadata__": x}, path, layouts)
     with pytest.raises(tesela.NotExpressible):
         tesela.save_file(
             {"w": np.zeros(7, np.int8)}, path,

@@ -258,6 +258,13 @@ static void wrong_requests_are_refused(void **state) {
   twice[0] = twice[1] = item;
   REFUSED(TESELA_E_INVALID, "two tensors are named x", path_of_output, TESELA_FILE_SAFETENSORS, 2, twice,
           NULL);
+  item.name = "__metadata__";
+  REFUSED(TESELA_E_INVALID, "cannot be named __metadata__", path_of_output, TESELA_FILE_SAFETENSORS, 1, &item,
+          NULL);
+  item.from = NULL;
+  REFUSED(TESELA_E_INVALID, "cannot be named __metadata__", path_of_output, TESELA_FILE_SAFETENSORS, 1, &item,
+          NULL);
+  item.from = &from;
   REFUSED(TESELA_E_IO, "No such file", "/no/such/folder/x", TESELA_FILE_RAW, 1, &item, NULL);
   assert_int_equal(err.reason, TESELA_REASON_PATH);
   REFUSED(TESELA_E_IO, "directory", folder, TESELA_FILE_RAW, 1, &item, NULL);

@@ -298,6 +298,19 @@ static void the_nearest_name(void **state) {
     else
       assert_null(near);
   }
+  static const char *const gaps[] = {"", "a name that is longer than others", "", "b", NULL},
+                           *const nothing[] = {NULL};
+  assert_int_equal(tesela_error_unknown(&error, "verb", "shwo", verb, names), TESELA_E_INVALID);
+  assert_string_equal(error.message, "unknown verb 'shwo'; did you mean show?");
+  assert_int_equal(error.at, -1);
+  (void)tesela_error_unknown(&error, "verb", "pr\nnt", verb, names);
+  assert_string_equal(error.message, "unknown verb 'pr\\x0ant'; expected show, same, size, relayout, t");
+  (void)tesela_error_unknown(&error, "verb", "print", verb, gaps);
+  assert_string_equal(error.message, "unknown verb 'print'; expected a name that is longe, b");
+  (void)tesela_error_unknown(&error, "verb", "print", verb, nothing);
+  assert_string_equal(error.message, "unknown verb 'print'");
+  assert_int_equal(tesela_error_unknown(NULL, "verb", "print", verb, names), TESELA_E_INVALID);
+  assert_int_equal(tesela_error_unknown(&error, "verb", NULL, verb, names), TESELA_E_INVALID);
 }
 
 int main(void) {
