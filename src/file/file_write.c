@@ -234,7 +234,7 @@ tesela_status tesela_file_write(const char *path, tesela_file_format format, int
 
 /* ---- held files -------------------------------------------------------------------------------------------- */
 
-/* Memory for one call, on its stack: whoever is to give or remove many files need not fear that there is none in the middle. */
+/* Memory of one call, on its stack: renaming or removing many files cannot run out of memory half-way. */
 typedef struct file_room {
   alignas(max_align_t) unsigned char bytes[3 * TESELA_FILE_PATH];
   size_t used;

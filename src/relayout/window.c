@@ -86,7 +86,7 @@ static bool window_across(const tesela_plan *plan, const window_steps *steps, in
   return false;
 }
 
-/* The last edge after `from` and up to `to`, or else the first one after `from`, up to `most`; -1: none is found. */
+/* The last edge after `from` and up to `to`, or else the first one after `from`, up to `most`; or -1. */
 static int64_t window_edge(const tesela_plan *plan, const window_steps *steps, int64_t from, int64_t to,
                            int64_t most) {
   int64_t at = to, begin, end;

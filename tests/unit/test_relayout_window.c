@@ -52,7 +52,7 @@ static void check_pair(const pair *p, uint64_t seed, uint64_t *state) {
   trial t;
   tesela_plan *plan;
   tesela__windows w;
-  if (!bench_make(&b, p, seed)) return;
+  if (!make_bench(&b, p, seed)) return;
   draw_trial(state, &t);
   t.options.transform = p->transform;
   t.options.fill = p->fill;
@@ -69,7 +69,7 @@ static void check_pair(const pair *p, uint64_t seed, uint64_t *state) {
     tesela__windows_free(&w);
     tesela_plan_destroy(plan);
   }
-  bench_free(&b);
+  free_bench(&b);
 }
 
 static void windows_are_what_the_oracle_says(void **state) {
