@@ -109,13 +109,15 @@ def check_linux(python, target, wheel, folder):
 
 
 def check_macos(wheel, name, data):
-    """A 64-bit Mach-O file for arm64 and macOS 11, which loads only what every macOS has."""
+    """A 64-bit Mach-O file for arm64 and macOS 11, signed (by itself), which loads only what every macOS has."""
     magic, machine, _, _, n, _, _, _ = struct.unpack_from("<8I", data)
-    at, newest, loads = 32, None, []
+    at, newest, loads, signed = 32, None, [], False
     for _ in range(n):
         kind, length = struct.unpack_from("<2I", data, at)
         if kind == 0x32:  # LC_BUILD_VERSION
             newest = struct.unpack_from("<2I", data, at + 8)
+        elif kind == 0x1D:  # LC_CODE_SIGNATURE
+            signed = True
         elif kind == 0xC:  # LC_LOAD_DYLIB
             [start] = struct.unpack_from("<I", data, at + 8)
             loads.append(data[at + start : at + length].rstrip(b"\0").decode())
@@ -123,8 +125,8 @@ def check_macos(wheel, name, data):
     major, minor = map(int, re.search(r"macosx_(\d+)_(\d+)", wheel.name).groups())
     if (magic, machine, newest) != (0xFEEDFACF, 0x0100000C, (1, major << 16 | minor << 8)):
         raise Failed(f"{wheel.name}: {name} is not for arm64 and macOS {major}.{minor}: {magic:#x} {machine:#x} {newest}")
-    if any(not one.startswith("/usr/lib/lib") for one in loads):
-        raise Failed(f"{wheel.name}: {name} loads {' '.join(loads)}")
+    if not signed or any(not one.startswith("/usr/lib/lib") for one in loads):
+        raise Failed(f"{wheel.name}: {name} is not signed, or loads {' '.join(loads)}")
 
 
 def check_windows(wheel, name, data, folder):
