@@ -158,7 +158,7 @@ static const struct {
     {"an order with a dim twice", break_order_twice, TESELA_E_INVALID, "twice"},
     {"17 tiles", break_n_tiles, TESELA_E_LIMIT, "17 tiles"},
     {"65 tile extents", break_n_numbers, TESELA_E_LIMIT, "65 tile extents"},
-    {"tile extents of no tile", break_stray_numbers, TESELA_E_INVALID, "no tile"},
+    {"tile extents of no tile", break_stray_numbers, TESELA_E_INVALID, "without a tile"},
     {"a tile beyond its extents", break_tile_rank, TESELA_E_INVALID, "tile 0"},
     {"an empty tile", break_empty_tile, TESELA_E_INVALID, "tile 0"},
     {"a tile extent 0", break_tile, TESELA_E_RANGE, "tile extent 0"},
