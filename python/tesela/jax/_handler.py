@@ -55,7 +55,9 @@ def register(entry_of: Callable[[str], Entry]) -> None:
         if _registered is not None:
             return
         if not hasattr(jax, "ffi"):
-            raise UnsupportedError(f"relayout inside jax.jit needs jax.ffi, of JAX 0.5 or later; found {jax.__version__}")
+            raise UnsupportedError(
+                f"relayout inside jax.jit needs jax.ffi, of JAX 0.5 or later; found {jax.__version__}"
+            )
 
         def make(text: int, length: int, out: Any, message: int, size: int) -> int:
             try:
@@ -97,7 +99,13 @@ def _load() -> ctypes.CDLL:
 def _digest(headers: str) -> str:
     """Of all that the handler depends on: another jaxlib, another machine or another tesela has another one."""
     digest = hashlib.sha256()
-    for part in (SOURCE.read_bytes(), pathlib.Path(headers, HEADER).read_bytes(), sys.platform, platform.machine(), FLAGS):
+    for part in (
+        SOURCE.read_bytes(),
+        pathlib.Path(headers, HEADER).read_bytes(),
+        sys.platform,
+        platform.machine(),
+        FLAGS,
+    ):
         digest.update(hashlib.sha256(part if isinstance(part, bytes) else str(part).encode()).digest())
     return digest.hexdigest()[:32]
 
@@ -112,7 +120,11 @@ def _folder() -> tuple[pathlib.Path, bool]:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = folder.stat()
-        if found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and os.access(folder, os.W_OK):
+        if (
+            found.st_uid == os.geteuid()
+            and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+            and os.access(folder, os.W_OK)
+        ):
             return folder, True
     except OSError:
         pass

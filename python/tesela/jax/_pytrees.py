@@ -101,7 +101,9 @@ def unpack(tree: Any, *, framework: str = "jax", device: Any = "cpu", threads: i
         if isinstance(leaf, TiledArray):
             try:
                 if NAMES[framework] == "jax" and jax.dtypes.canonicalize_dtype(leaf.dtype) != leaf.dtype:
-                    raise UnsupportedError(f"JAX makes {leaf.dtype} narrower; set jax_enable_x64, or use framework='np'")
+                    raise UnsupportedError(
+                        f"JAX makes {leaf.dtype} narrower; set jax_enable_x64, or use framework='np'"
+                    )
                 leaf = makes.tensor(leaf.unpack(threads=threads))
             except (ValueError, TypeError, RuntimeError) as error:
                 _fail(keystr(path), error)

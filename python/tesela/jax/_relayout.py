@@ -11,7 +11,7 @@ import threading
 from typing import Any
 
 import jax
-import jax.extend
+import jax.extend.core
 import jax.interpreters.ad as ad
 import jax.interpreters.batching as batching
 import jax.interpreters.mlir as mlir
@@ -37,7 +37,9 @@ def _text(of: Layout) -> str:
     except ValueError:
         same = False
     if not same:
-        raise UnsupportedError(f"{of} has options that its text does not say; relayout inside jax.jit takes layouts that do")
+        raise UnsupportedError(
+            f"{of} has options that its text does not say; relayout inside jax.jit takes layouts that do"
+        )
     return text
 
 
@@ -51,7 +53,9 @@ def _places_type(of: Layout) -> np.dtype[Any]:
         raise UnsupportedError(f"{of}: how XLA packs elements below 8 bits inside a program is not part of a layout")
     dtype = numpy_dtype(of.device_type)
     if dtype.itemsize * 8 != of.bits:
-        raise UnsupportedError(f"{of} has elements of {of.bits} bits; inside jax.jit expected {8 * dtype.itemsize}, those of {dtype}")
+        raise UnsupportedError(
+            f"{of} has elements of {of.bits} bits; inside jax.jit expected {8 * dtype.itemsize}, those of {dtype}"
+        )
     if jax.dtypes.canonicalize_dtype(dtype) != dtype:
         raise UnsupportedError(f"{of} has elements of {dtype}, which JAX makes narrower; set jax_enable_x64")
     return dtype
@@ -134,7 +138,9 @@ def _transpose(ct: Any, _x: Any, *, plan: str) -> Any:
     src, dst = (layout(one) for one in json.loads(plan)[:2])
     for one in (src, dst):
         if one._copies != 1:
-            raise UnsupportedError(f"no gradient: {one} holds each element {one._copies} times, and a copy adds nothing up")
+            raise UnsupportedError(
+                f"no gradient: {one} holds each element {one._copies} times, and a copy adds nothing up"
+            )
     return [relayout_p.bind(ct, plan=_key(dst, src, "0", json.loads(plan)[3]))]
 
 
