@@ -30,6 +30,7 @@ from ._ops import op
 from ._register import RegisterLayout, Swizzle, TileLayout, local, spatial
 from ._report import Report, report
 from ._report_diff import Change, Diff, diff
+from ._report_memory import MemoryRow
 from ._report_rows import Advice, Note, ReportArray
 from ._results import Result
 from ._save import save_file
@@ -54,6 +55,7 @@ __all__ = [
     "LayoutError",
     "LayoutSyntaxError",
     "LimitError",
+    "MemoryRow",
     "MismatchError",
     "NotExpressible",
     "Note",

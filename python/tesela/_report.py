@@ -9,6 +9,7 @@ from typing import Any
 
 from ._errors import LayoutError, TeselaWarning
 from ._ops import op
+from ._report_memory import MemoryRow, memory_of
 from ._report_rows import Note, ReportArray, between, bytes_of, bytes_text, percent, table
 
 SOURCES = {"memory_report": "memory reports", "hlo": "HLO text"}
@@ -60,12 +61,18 @@ class Report:
     arrays; a number that the texts do not tell is None. `json` is the answer of the operation `report`.
     """
 
-    __slots__ = ("_inputs", "_options", "json")
+    __slots__ = ("_inputs", "_options", "json", "memory")
     json: dict[str, Any]
+    memory: tuple[MemoryRow, ...]
+    """What the compiler says itself, for a single compiled function; else ()."""
 
-    def __init__(self, inputs: dict[str, Any], options: dict[str, Any]) -> None:
+    def __init__(self, inputs: dict[str, Any], options: dict[str, Any], source: Any = None) -> None:
         self._inputs, self._options = inputs, options
         self.json = op("report", top=0, **inputs, **options)
+        if isinstance(source, Report):
+            self.memory = source.memory
+        else:
+            self.memory = memory_of(source, self.json) if options.get("space", 0) == 0 else ()
 
     @property
     def found_in(self) -> str:
@@ -188,6 +195,8 @@ class Report:
             facts += f", capacity={bytes_text(self.capacity)}"
         if self.found_in != "hlo" and self.json["totals"]["hlo"]["arrays"]:
             facts += f"; of HLO text {self._facts('hlo')}"
+        if self.memory:
+            facts += f"; the compiler: {', '.join(map(str, self.memory))}"
         return f"Report({facts})"
 
     def _repr_html_(self) -> str:
@@ -200,9 +209,10 @@ class Report:
             for row in shown
         ]  # fmt: skip
         left = len(self.json["arrays"]) - len(shown)
+        after = [f"and {left} more"] if left else []
+        after += [f"{row.name}: {row.words}" for row in self.memory if row.words]
         return table(
-            repr(self), ["array", "count", "stored", "data", "expansion", "made by", "instead"], rows,
-            f"and {left} more" if left else "",
+            repr(self), ["array", "count", "stored", "data", "expansion", "made by", "instead"], rows, "; ".join(after)
         )  # fmt: skip
 
 
@@ -210,7 +220,8 @@ def report(source: Any, *, by: str = "waste", space: int | None = None) -> Repor
     """Read what a compiler printed - memory reports, HLO text - and measure the padding of every array.
 
     ``source`` is a path, a text with several lines, an open file, something with ``as_text()`` such as a compiled function of
-    JAX, or a list of these, which are read as one. ``by`` orders the rows: "waste", "size" or "expansion"; ``space`` counts one
+    JAX, or a list of these, which are read as one. Of one with ``memory_analysis()``, `memory` has what the compiler says beside
+    the arrays. ``by`` orders the rows: "waste", "size" or "expansion"; ``space`` counts one
     memory space alone, 0 the device's main memory. Loud notes become a TeselaWarning.
 
     >>> report("%x = f32[8,3]{1,0:T(8,128)} iota()\\n")
@@ -219,7 +230,7 @@ def report(source: Any, *, by: str = "waste", space: int | None = None) -> Repor
     if by not in ORDERS:
         raise ValueError(f"unknown order {by!r}; expected one of {', '.join(ORDERS)}")
     options = {"by": by, **({"space": space} if space is not None else {})}
-    found = Report(inputs_of(source), options)
+    found = Report(inputs_of(source), options, source)
     for note in found.notes:
         if note.loud:
             warnings.warn(str(note), TeselaWarning, stacklevel=2)
