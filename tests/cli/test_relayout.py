@@ -559,7 +559,7 @@ def test_memory_is_bounded(tmp_path):
     words = ["--from=f32[4096,4096]", "--to={1,0:T(8,128)}"]
     free = peak_kib(tmp_path, *words)
     bound = min(peak_kib(tmp_path, *words, "--memory=16MiB") for _ in range(3))
-    assert 64 << 10 < free < 96 << 10
+    assert free > 64 << 10 and (SANITIZED or free < 96 << 10)  # a sanitizer's own memory counts
     assert bound < free - (32 << 10)
 
 
