@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -341,7 +341,7 @@ def _equal(func: Any, a: Any, b: Any) -> Any:
     return torch.equal(*(from_places(one) if isinstance(one, TiledTensor) else one for one in (a, b)))
 
 
-OWN = {
+OWN: dict[Any, Callable[..., Any]] = {
     aten.clone.default: _clone, aten._to_copy.default: _to_copy, aten.copy_.default: _copy_, aten.empty_like.default: _like,
     aten.zeros_like.default: _like, aten.ones_like.default: _like, aten.full_like.default: _like, aten.equal.default: _equal,
 }  # fmt: skip

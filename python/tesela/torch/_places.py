@@ -101,7 +101,7 @@ def buffer_type(layout: DeviceLayout) -> torch.dtype:
 
 @functools.lru_cache(1024)
 def buffer_length(layout: DeviceLayout) -> int:
-    return layout.nbytes // buffer_type(layout).itemsize
+    return layout.nbytes // int(buffer_type(layout).itemsize)
 
 
 @functools.lru_cache(64)

@@ -94,7 +94,7 @@ class TiledTensor(torch.Tensor):
         return hashlib.sha256(repr(key).encode()).hexdigest()
 
     @classmethod
-    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # type: ignore[override]
         from ._operators import dispatch
 
         return dispatch(func, args, kwargs or {})
@@ -119,10 +119,7 @@ class TiledTensor(torch.Tensor):
             return memo[id(self)]
         if not self.is_leaf:
             raise RuntimeError("only tensors that a user made support deepcopy; use t.detach() first")
-        made = _rebuild(
-            copy.deepcopy(self.buffer, memo), *words(self.device_layout), *self.view_of_layout, self.requires_grad,
-            isinstance(self, torch.nn.Parameter),
-        )  # fmt: skip
+        made = _rebuild(copy.deepcopy(self.buffer, memo), *self.__reduce_ex__(2)[1][1:])
         if self.grad is not None:
             made.grad = copy.deepcopy(self.grad, memo)
         memo[id(self)] = made
@@ -135,7 +132,7 @@ class TiledTensor(torch.Tensor):
         )  # fmt: skip
         return _rebuild, arguments
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         if type(self.buffer) is not torch.Tensor:
             return f"TiledTensor(..., size={tuple(self.shape)}, dtype={self.dtype}, device_layout={self.device_layout!s})"
         with torch.no_grad():
@@ -148,7 +145,7 @@ class TiledTensor(torch.Tensor):
 def _rebuild(
     buffer: torch.Tensor, text: str, target: str | None, size: Any, strides: Any, offset: int, requires_grad: bool,
     parameter: bool,
-) -> TiledTensor:  # fmt: skip
+) -> Any:  # fmt: skip
     made = TiledTensor(buffer, read(text, target), View(tuple(size), tuple(strides), offset), requires_grad=requires_grad)
     return torch.nn.Parameter(made, requires_grad) if parameter else made
 
