@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from ._tiled import to_host
+from ._tiled import TiledTensor, to_host
 
 
 def _numpy(t: Any, *, force: bool = False) -> Any:
@@ -33,7 +33,17 @@ def _dlpack(t: Any, **options: Any) -> Any:
     return to_host(t).__dlpack__(**options)
 
 
+def _set_data(t: Any, other: Any) -> None:
+    """t.data = other: torch exchanges sizes and strides only; the places go with them."""
+    if not isinstance(other, TiledTensor) or not isinstance(t, TiledTensor):
+        raise TypeError("expected a TiledTensor on both sides of t.data = other; use to_with_layout or to_host")
+    with torch._C.DisableTorchFunctionSubclass():
+        t.data = other
+    t.buffer, t.device_layout, t._note = other.buffer, other.device_layout, other._note
+
+
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     torch.Tensor.numpy: _numpy, torch.Tensor.tolist: _tolist, torch.Tensor.__array__: _array,
     torch.Tensor.data_ptr: _pointer, torch.Tensor.__dlpack__: _dlpack,
+    torch.Tensor.data.__set__: _set_data,  # type: ignore[attr-defined]
 }  # fmt: skip

@@ -168,6 +168,16 @@ def test_text_and_readers():
     assert t.data_ptr() == t.buffer.data_ptr() and torch.equal(torch.from_dlpack(t), x)
 
 
+def test_data_is_exchanged_with_its_places():
+    x = torch.arange(80.0).reshape(2, 40)
+    t, other = to_with_layout(x).requires_grad_(), to_with_layout(x * 2, dim_order=[1, 0])
+    assert t.data.buffer is t.buffer and not t.data.requires_grad
+    t.data = other
+    assert t.requires_grad and t.device_layout == other.device_layout and torch.equal(to_host(t.detach()), x * 2)
+    with pytest.raises(TypeError, match="on both sides"):
+        t.data = x
+
+
 def test_nothing_falls_back_here():
     fallbacks(reset=True)
     t = to_with_layout(torch.randn(5, 40))
