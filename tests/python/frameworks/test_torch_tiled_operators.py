@@ -204,3 +204,27 @@ def test_copies_that_are_not_views_refuse_to_be_written():
         bits[3:].zero_()
     assert to_host(t).tolist() == list(range(40))
     assert type(bits.clone().fill_(1)) is TiledTensor
+
+
+@pytest.mark.parametrize(
+    "words", ["dim_order=[0,1], pad_to={0:9}", "dims=[(-2,1,2),(1,32,2),(0,1,6),(1,1,32)]", "target=tiles", "dim_order=[0,1,-1]"]
+)
+def test_padded_replicated_tiled_and_sparse_layouts(words):
+    x = torch.randn(6, 40)
+    y, t = x.clone(), to_with_layout(x, f"f32[6,40] stick({words})")
+    for one in (t, y):
+        one[2:4, 5:].mul_(3)
+        one.t()[3].fill_(1)
+        one.mul_(one)
+    assert torch.equal(to_host(t), y) and torch.equal(to_host(t + t[0]), y + y[0])
+    assert torch.equal(to_host(t > to_with_layout(x)), y > x) and torch.equal(to_host(t.t().neg()), -y.t())
+
+
+def test_operands_that_overlap_the_target():
+    x = torch.randn(6, 6)
+    t, y = to_with_layout(x), x.clone()
+    t[1:].copy_(t[:-1])
+    y[1:] = x[:-1]
+    assert torch.equal(to_host(t), y)
+    t.mul_(t.t())
+    assert torch.equal(to_host(t), y * y.t())
