@@ -344,6 +344,32 @@ tesela_any_layout._fields_ = [
     ("members", tesela_any_layout__members),
 ]
 
+class tesela_view_feed(Structure):
+  pass
+
+
+tesela_view_feed._fields_ = [
+    ("view_dim", c_int32),
+    ("step", c_int64),
+    ("extent", c_int64),
+    ("stride", c_int64),
+]
+
+class tesela_device_view(Structure):
+  pass
+
+
+tesela_device_view._fields_ = [
+    ("layout", tesela_layout),
+    ("lane", c_int),
+    ("lane_dim", c_int32),
+    ("lane_offset", c_int64),
+    ("first", c_int64),
+    ("plain", c_bool),
+    ("n_feeds", c_int32),
+    ("feed", tesela_view_feed * 128),
+]
+
 class tesela_difference(Structure):
   pass
 
@@ -500,6 +526,17 @@ tesela_file_write_options._fields_ = [
     ("differs", c_void_p),
     ("allocator", c_void_p),
     ("reserved", c_int64 * 4),
+]
+
+class tesela_host_view(Structure):
+  pass
+
+
+tesela_host_view._fields_ = [
+    ("rank", c_int32),
+    ("offset", c_int64),
+    ("shape", c_int64 * 32),
+    ("stride", c_int64 * 32),
 ]
 
 class tesela_device_text_options(Structure):
@@ -760,6 +797,7 @@ FUNCTIONS = {
     "tesela_any_to_xla": (c_int, [c_void_p, c_void_p, c_void_p]),
     "tesela_device_from_dims": (c_int, [c_void_p, c_void_p, c_int32, c_void_p, c_bool, c_int32, c_void_p]),
     "tesela_device_restick": (c_int, [c_void_p, c_void_p, c_int32, c_void_p]),
+    "tesela_device_view_of": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_draw_view_of": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_dtype_bytes": (c_int32, [c_int]),
     "tesela_dtype_read": (c_int, [c_char_p, c_size_t, c_void_p, c_void_p]),

@@ -114,9 +114,10 @@ class DeviceLayout(Layout, kinds=("device",)):
         dims = device.dim[: device.n_dims]
         words = [
             f"dims=[{','.join(f'({one.dim},{one.step},{one.extent})' for one in dims)}]",
-            f"device_strides={_list([one.stride for one in dims])}", f"stick_dims={device.stick_dims}",
-            f"stick={device.host.stick_bytes}", f"device_bits={device.host.device_bits}",
+            f"stick_dims={device.stick_dims}", f"stick={device.host.stick_bytes}", f"device_bits={device.host.device_bits}",
         ]  # fmt: skip
+        if all(one.extent for one in dims):  # without elements there are no strides to say
+            words.insert(1, f"device_strides={_list([one.stride for one in dims])}")
         if self.device_type is not None:
             words.append(f"device_dtype={self.device_type}")
         if device.format == abi.TESELA_STICKS_PAIR:

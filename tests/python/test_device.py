@@ -274,3 +274,9 @@ def test_errors() -> None:
         tesela.DeviceLayout("f16[3,5]")
     with pytest.raises(TypeError):
         tesela.device_layout((10, 20.5), "f16")  # type: ignore[arg-type]
+
+
+def test_layouts_without_elements_are_moved_too():
+    D = tesela.device_layout((4, 57, 7, 0), "f32", target="spyre")
+    E = D.restickify(0)
+    assert (E.shape, E.places, E.dims[-1][:3]) == ((4, 57, 7, 0), 0, (0, 1, 32))
