@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tesela for PyTorch."""
+
+from ._backend import CompileError, backend, host_operators, register, reset_host_operators
+from ._moves import restickify as _restickify  # noqa: F401 - registers torch.ops.tesela.restickify
+
+register()
+
+__all__ = ["CompileError", "backend", "host_operators", "reset_host_operators"]

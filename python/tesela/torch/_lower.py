@@ -1,0 +1,398 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators of torch (aten) as operators of a tesela graph: element by element, folds, products, views, pieces.
+
+Each rule takes the program and the arguments of the operator, tensors as names in the program, and returns the name of the result,
+or a tuple of names. It raises NotLowered where the graph cannot do it, and the operator then runs on the host.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from ._program import Names, NotLowered, Program
+
+aten = torch.ops.aten
+Rule = Callable[..., Names]
+RULES: dict[Any, Rule] = {}
+
+
+def rule(*targets: Any) -> Callable[[Rule], Rule]:
+    def keep(function: Rule) -> Rule:
+        RULES.update(dict.fromkeys(targets, function))
+        return function
+
+    return keep
+
+
+def wanted(p: Program) -> torch.dtype:
+    """The type that torch gives the node that is lowered."""
+    value = p.node.meta["val"] if p.node is not None else None
+    if not isinstance(value, torch.Tensor):
+        raise NotLowered("several results")
+    return value.dtype
+
+
+def operand(p: Program, x: Any, dtype: torch.dtype) -> str:
+    """A tensor in this type; a number as a constant, at least as precise as f32, as torch takes it."""
+    if isinstance(x, str):
+        return p.cast(x, dtype)
+    if isinstance(x, complex) or not isinstance(x, (int, float)):
+        raise NotLowered(f"an operand {x!r}")
+    if dtype in (torch.float16, torch.bfloat16):
+        dtype = torch.float32
+    return p.constant(x, dtype)
+
+
+def common(p: Program, *xs: Any) -> torch.dtype:
+    return torch.result_type(*(p.values[x] if isinstance(x, str) else x for x in xs))
+
+
+# ---- element by element
+
+UNARY = {
+    "neg": "neg", "abs": "abs", "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "sqrt": "sqrt", "rsqrt": "rsqrt",
+    "tanh": "tanh", "sigmoid": "sigmoid", "relu": "relu", "sin": "sin", "cos": "cos", "tan": "tan", "erf": "erf", "floor": "floor",
+    "ceil": "ceil", "round": "round_even", "sign": "sign",
+}  # fmt: skip
+
+
+def unary(fn: str) -> Rule:
+    def lower(p: Program, x: str) -> str:
+        dtype = wanted(p)
+        return p.pointwise(fn, p.cast(x, dtype), dtype=dtype)
+
+    return lower
+
+
+for _name, _fn in UNARY.items():
+    RULES[getattr(aten, _name).default] = unary(_fn)
+
+
+def arithmetic(fn: str) -> Rule:
+    def lower(p: Program, x: Any, y: Any) -> str:
+        dtype = wanted(p)
+        if dtype is torch.bool and fn not in ("and", "or", "xor"):
+            fn_bool = {"mul": "and", "add": "or", "max": "or", "min": "and"}.get(fn)
+            if fn_bool is None:
+                raise NotLowered("of bool")
+            return p.pointwise(fn_bool, operand(p, x, dtype), operand(p, y, dtype), dtype=dtype)
+        return p.pointwise(fn, operand(p, x, dtype), operand(p, y, dtype), dtype=dtype)
+
+    return lower
+
+
+for _names, _fn in (
+    (("mul.Tensor", "mul.Scalar"), "mul"),
+    (("maximum.default",), "max"),
+    (("minimum.default",), "min"),
+    (("pow.Tensor_Tensor", "pow.Scalar"), "pow"),
+    (("atan2.default",), "atan2"),
+    (("fmod.Tensor", "fmod.Scalar"), "rem"),
+    (("bitwise_and.Tensor", "bitwise_and.Scalar"), "and"),
+    (("bitwise_or.Tensor", "bitwise_or.Scalar"), "or"),
+    (("bitwise_xor.Tensor", "bitwise_xor.Scalar"), "xor"),
+):  # fmt: skip
+    for _name in _names:
+        _packet, _, _overload = _name.partition(".")
+        RULES[getattr(getattr(aten, _packet), _overload)] = arithmetic(_fn)
+
+
+def scaled(p: Program, x: Any, alpha: Any, dtype: torch.dtype) -> str:
+    x = operand(p, x, dtype)
+    return x if alpha == 1 else p.pointwise("mul", x, operand(p, alpha, dtype), dtype=dtype)
+
+
+@rule(aten.add.Tensor, aten.add.Scalar)
+def add(p: Program, x: Any, y: Any, alpha: Any = 1) -> str:
+    dtype = wanted(p)
+    fn = "or" if dtype is torch.bool else "add"
+    return p.pointwise(fn, operand(p, x, dtype), scaled(p, y, alpha, dtype), dtype=dtype)
+
+
+@rule(aten.sub.Tensor, aten.sub.Scalar)
+def sub(p: Program, x: Any, y: Any, alpha: Any = 1) -> str:
+    dtype = wanted(p)
+    return p.pointwise("sub", operand(p, x, dtype), scaled(p, y, alpha, dtype), dtype=dtype)
+
+
+@rule(aten.rsub.Tensor, aten.rsub.Scalar)
+def rsub(p: Program, x: Any, y: Any, alpha: Any = 1) -> str:
+    dtype = wanted(p)
+    return p.pointwise("sub", operand(p, y, dtype), scaled(p, x, alpha, dtype), dtype=dtype)
+
+
+@rule(aten.div.Tensor, aten.div.Scalar)
+def div(p: Program, x: Any, y: Any) -> str:
+    dtype = wanted(p)
+    return p.pointwise("div", operand(p, x, dtype), operand(p, y, dtype), dtype=dtype)
+
+
+@rule(aten.reciprocal.default)
+def reciprocal(p: Program, x: str) -> str:
+    return div(p, 1, x)
+
+
+@rule(aten.pow.Tensor_Scalar)
+def power(p: Program, x: str, exponent: Any) -> str:
+    dtype = wanted(p)
+    x = p.cast(x, dtype)
+    if exponent == 2:
+        return p.pointwise("mul", x, x, dtype=dtype)
+    return p.pointwise("pow", x, operand(p, exponent, dtype), dtype=dtype)
+
+
+def compare(fn: str) -> Rule:
+    def lower(p: Program, x: str, y: Any) -> str:
+        dtype = common(p, x, y)
+        return p.pointwise(fn, operand(p, x, dtype), operand(p, y, dtype), dtype=torch.bool)
+
+    return lower
+
+
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    for _overload in ("Tensor", "Scalar"):
+        RULES[getattr(getattr(aten, _name), _overload)] = compare(_name)
+
+
+def logical(fn: str) -> Rule:
+    def lower(p: Program, *xs: str) -> str:
+        return p.pointwise(fn, *(p.cast(x, torch.bool) for x in xs), dtype=torch.bool)
+
+    return lower
+
+
+for _name in ("and", "or", "xor", "not"):
+    RULES[getattr(aten, f"logical_{_name}").default] = logical(_name)
+
+
+@rule(aten.bitwise_not.default)
+def bitwise_not(p: Program, x: str) -> str:
+    return p.pointwise("not", x)
+
+
+@rule(aten.isnan.default)
+def isnan(p: Program, x: str) -> str:
+    return p.pointwise("ne", x, x, dtype=torch.bool)
+
+
+@rule(aten.where.self)
+def where(p: Program, condition: str, x: Any, y: Any) -> str:
+    dtype = wanted(p)
+    return p.pointwise("select", p.cast(condition, torch.bool), p.cast(x, dtype), p.cast(y, dtype), dtype=dtype)
+
+
+@rule(aten.masked_fill.Scalar, aten.masked_fill.Tensor)
+def masked_fill(p: Program, x: str, mask: str, value: Any) -> str:
+    dtype = wanted(p)
+    filled = p.constant(value, dtype) if not isinstance(value, str) else p.cast(value, dtype)
+    return p.pointwise("select", mask, filled, x, dtype=dtype)
+
+
+@rule(aten.clamp.default, aten.clamp_min.default, aten.clamp_max.default)
+def clamp(p: Program, x: str, low: Any = None, high: Any = None) -> str:
+    dtype = wanted(p)
+    if p.node is not None and p.node.target is aten.clamp_max.default:
+        low, high = None, low
+    x = p.cast(x, dtype)
+    if low is not None:
+        x = p.pointwise("max", x, p.constant(low, dtype))
+    return x if high is None else p.pointwise("min", x, p.constant(high, dtype))
+
+
+@rule(aten.alias.default, aten.detach.default, aten.lift_fresh_copy.default)
+def same(p: Program, x: str) -> str:
+    return x
+
+
+@rule(aten.clone.default)
+def clone(p: Program, x: str, memory_format: Any = None) -> str:
+    return x
+
+
+@rule(aten._to_copy.default, torch.ops.prims.convert_element_type.default)
+def to_copy(p: Program, x: str, dtype: Any = None, **rest: Any) -> str:
+    if any(value not in (None, False, torch.strided, torch.device("cpu"), torch.preserve_format) for value in rest.values()):
+        raise NotLowered("to another device")
+    dtype = wanted(p)
+    if p.dtype(x).is_floating_point and not dtype.is_floating_point and dtype is not torch.bool:
+        pass  # towards 0, as in torch
+    return p.cast(x, dtype)
+
+
+# ---- folds
+
+
+def fold(fn: str) -> Rule:
+    def lower(p: Program, x: str, dims: Any = None, keepdim: bool = False, dtype: Any = None) -> str:
+        kind = wanted(p)
+        dims = range(len(p.shape(x))) if dims is None or dims == [] else [dims] if isinstance(dims, int) else dims
+        if kind is not p.dtype(x) and (fn != "mean" or p.dtype(x).is_floating_point):
+            x = p.cast(x, kind)
+        return p.reduce(fn, x, list(dims), keepdim, kind)
+
+    return lower
+
+
+for _target, _fn in (
+    (aten.sum.dim_IntList, "sum"), (aten.mean.dim, "mean"), (aten.amax.default, "max"), (aten.amin.default, "min"),
+    (aten.prod.dim_int, "prod"), (aten.any.dim, "or"), (aten.any.dims, "or"), (aten.all.dim, "and"), (aten.all.dims, "and"),
+):  # fmt: skip
+    RULES[_target] = fold(_fn)
+
+
+def fold_all(fn: str) -> Rule:
+    one = fold(fn)
+    return lambda p, x, dtype=None: one(p, x)
+
+
+for _target, _fn in (
+    (aten.sum.default, "sum"), (aten.mean.default, "mean"), (aten.prod.default, "prod"), (aten.max.default, "max"),
+    (aten.min.default, "min"), (aten.any.default, "or"), (aten.all.default, "and"),
+):  # fmt: skip
+    RULES[_target] = fold_all(_fn)
+
+
+def variance(p: Program, x: str, dims: Any, correction: Any, keepdim: bool) -> tuple[str, str]:
+    rank = len(p.shape(x))
+    dims = list(range(rank)) if not dims else [d % rank for d in dims]
+    count = 1
+    for d in dims:
+        count *= p.shape(x)[d]
+    divisor = count - (1 if correction is None else correction)
+    if divisor <= 0:
+        raise NotLowered("a variance of too few elements")
+    dtype = p.dtype(x)
+    mean = p.reduce("mean", x, dims, True)
+    off = p.pointwise("sub", x, mean)
+    total = p.reduce("sum", p.pointwise("mul", off, off), dims, keepdim)
+    var = p.pointwise("div", total, operand(p, divisor, dtype), dtype=dtype)
+    return var, mean if keepdim else p.squeeze(mean, dims)
+
+
+@rule(aten.var_mean.correction)
+def var_mean(p: Program, x: str, dims: Any = None, correction: Any = None, keepdim: bool = False) -> Names:
+    return variance(p, x, dims, correction, keepdim)
+
+
+@rule(aten.var.correction)
+def var(p: Program, x: str, dims: Any = None, correction: Any = None, keepdim: bool = False) -> str:
+    return variance(p, x, dims, correction, keepdim)[0]
+
+
+# ---- products
+
+
+@rule(aten.mm.default, aten.bmm.default)
+def product(p: Program, x: str, y: str) -> str:
+    return p.matmul(x, y)
+
+
+@rule(aten.mv.default)
+def matrix_vector(p: Program, x: str, y: str) -> str:
+    return p.squeeze(p.matmul(x, p.unsqueeze(y, 1)), [1])
+
+
+@rule(aten.dot.default)
+def dot(p: Program, x: str, y: str) -> str:
+    return p.reduce("sum", p.pointwise("mul", x, y), [0], False)
+
+
+@rule(aten.addmm.default, aten.baddbmm.default)
+def add_product(p: Program, bias: str, x: str, y: str, beta: Any = 1, alpha: Any = 1) -> str:
+    dtype = wanted(p)
+    result = scaled(p, p.matmul(x, y), alpha, dtype)
+    return result if beta == 0 else p.pointwise("add", scaled(p, bias, beta, dtype), result)
+
+
+# ---- views
+
+
+@rule(aten.t.default)
+def transposed(p: Program, x: str) -> str:
+    return p.permute(x, list(range(len(p.shape(x))))[::-1])
+
+
+@rule(aten.transpose.int)
+def transpose(p: Program, x: str, a: int, b: int) -> str:
+    dims = list(range(len(p.shape(x))))
+    if dims:
+        dims[a], dims[b] = dims[b], dims[a]
+    return p.permute(x, dims)
+
+
+@rule(aten.permute.default)
+def permute(p: Program, x: str, dims: Sequence[int]) -> str:
+    return p.permute(x, dims)
+
+
+@rule(aten.view.default, aten._unsafe_view.default, aten.reshape.default)
+def view(p: Program, x: str, size: Sequence[int]) -> str:
+    return p.reshape(x, list(p.node.meta["val"].shape) if p.node is not None else size)
+
+
+@rule(aten.unsqueeze.default)
+def unsqueeze(p: Program, x: str, dim: int) -> str:
+    return p.unsqueeze(x, dim)
+
+
+@rule(aten.squeeze.default, aten.squeeze.dim, aten.squeeze.dims)
+def squeeze(p: Program, x: str, dims: Any = None) -> str:
+    return p.squeeze(x, range(len(p.shape(x))) if dims is None else [dims] if isinstance(dims, int) else dims)
+
+
+@rule(aten.expand.default)
+def expand(p: Program, x: str, size: Sequence[int], implicit: bool = False) -> str:
+    return p.expand(x, size)
+
+
+def clipped(length: int, start: Any, end: Any) -> tuple[int, int]:
+    start, stop, _ = slice(start, end).indices(length)
+    return start, max(start, stop)
+
+
+@rule(aten.slice.Tensor)
+def part(p: Program, x: str, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> str:
+    first, last = clipped(p.shape(x)[dim], start, end)
+    return p.slice(x, dim, first, -((first - last) // step), step)
+
+
+@rule(aten.select.int)
+def select(p: Program, x: str, dim: int, index: int) -> str:
+    index %= p.shape(x)[dim]
+    return p.squeeze(p.slice(x, dim, index, 1), [dim])
+
+
+@rule(aten.unbind.int)
+def unbind(p: Program, x: str, dim: int = 0) -> Names:
+    return tuple(select(p, x, dim, k) for k in range(p.shape(x)[dim]))
+
+
+@rule(aten.split.Tensor, aten.split_with_sizes.default)
+def split(p: Program, x: str, sizes: Any, dim: int = 0) -> Names:
+    extent, at, found = p.shape(x)[dim], 0, []
+    for size in [sizes] * -(-extent // sizes) if isinstance(sizes, int) else sizes:
+        found.append(p.slice(x, dim, at, min(size, extent - at)))
+        at += size
+    return tuple(found)
+
+
+@rule(aten.flip.default)
+def flip(p: Program, x: str, dims: Sequence[int]) -> str:
+    for d in dims:
+        x = p.slice(x, d, p.shape(x)[d] - 1, p.shape(x)[d], -1)
+    return x
+
+
+@rule(operator.getitem)
+def getitem(p: Program, found: Names, k: int) -> str:
+    one = found[k] if isinstance(found, tuple) else None
+    if one is None:
+        raise NotLowered("a result that is not computed")
+    return one
+
+
+from . import _lower_memory  # noqa: E402, F401 - its rules
