@@ -9,23 +9,26 @@ from __future__ import annotations
 import collections
 import contextlib
 import contextvars
+import logging
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
-from functorch.compile import make_boxed_func
 from torch._dynamo.backends.common import aot_autograd
 from torch._dynamo.exc import ShortenTraceback
+from torch._functorch.aot_autograd import make_boxed_func
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import _disable_current_modes
 
-from .._errors import LayoutError
+from .._errors import LayoutError, MismatchError
 from ._decompositions import table
 from ._parts import Part, divided
 
 ASSIGN = ("mode", "share", "spread", "compact", "copies", "materialise", "effort")
 PLAN = ("capacity", "scratchpad", "no_reuse")
+logger = logging.getLogger("tesela.torch")
 _counts: collections.Counter[str] = collections.Counter()
 _lock = threading.Lock()
 _records: contextvars.ContextVar[list[Compiled] | None] = contextvars.ContextVar("tesela_records", default=None)
@@ -54,8 +57,8 @@ def recorded() -> Iterator[list[Compiled]]:
         _records.reset(token)
 
 
-class CompileError(LayoutError, ShortenTraceback):
-    """A model has an operator without layouts, or needs more memory than allowed; `where` is the operator, `line` the source line."""
+class CompileError(LayoutError, ShortenTraceback):  # type: ignore[misc]
+    """A model cannot be compiled: its arena is larger than allowed, or an option is wrong; `where` is the operator, `line` its source."""
 
     def __init__(self, error: LayoutError, node: torch.fx.Node | None) -> None:
         self.line = source_line(node)
@@ -68,11 +71,16 @@ class CompileError(LayoutError, ShortenTraceback):
         return LayoutError, (str(self),)
 
 
+class NoLayout(CompileError, MismatchError):
+    """No layout suits an operator of the model: the message has its needs, what would help, and the line of Python."""
+
+
 def source_line(node: torch.fx.Node | None) -> str | None:
-    """The line of Python that a node came from: 'File "...", line 7, in forward' and its text."""
+    """The line of Python that a node came from: 'File "...", line 7, in forward' and its text; outside of torch if there is one."""
     lines = (node.stack_trace or "").rstrip().splitlines() if node is not None else []
     starts = [k for k, line in enumerate(lines) if line.lstrip().startswith("File ")]
-    return "\n".join(line.rstrip() for line in lines[starts[-1] : starts[-1] + 2]) if starts else None
+    own = [k for k in starts if os.path.dirname(torch.__file__) not in lines[k]] or starts
+    return "\n".join(line.rstrip() for line in lines[own[-1] : own[-1] + 2]) if own else None
 
 
 class Compiled:
@@ -93,7 +101,8 @@ class Compiled:
                     try:
                         part.place(assign, {name: options[name] for name in PLAN if name in options})
                     except LayoutError as error:
-                        raise CompileError(error, part.origin(error.where)) from None
+                        kind_of = NoLayout if isinstance(error, MismatchError) else CompileError
+                        raise kind_of(error, part.origin(error.where)) from None
         self.last_use = self._last_use()
         records = _records.get()
         if records is not None:
@@ -145,6 +154,8 @@ class PerShape:
     def __call__(self, *inputs: Any) -> Any:
         key = tuple((x.dtype, tuple(x.shape), tuple(x.stride())) if isinstance(x, torch.Tensor) else x for x in inputs)
         if key not in self.compiled:
+            shapes = ", ".join(str(list(x.shape)) for x in inputs if isinstance(x, torch.Tensor))
+            logger.info("compiled the %s graph for the shapes %s", self.kind, shapes)
             self.compiled[key] = Compiled(self._known(inputs), inputs, self.kind, self.options)
         return self.compiled[key](*inputs)
 
@@ -192,5 +203,5 @@ def register() -> None:
     """Register the backend, once."""
     from torch._dynamo.backends.registry import _BACKENDS, register_backend
 
-    if _BACKENDS.get("tesela") is None:
+    if "tesela" not in _BACKENDS:
         register_backend(backend, name="tesela")

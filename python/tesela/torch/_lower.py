@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
@@ -17,11 +17,14 @@ from ._program import Names, NotLowered, Program
 
 aten = torch.ops.aten
 Rule = Callable[..., Names]
+One = TypeVar("One", bound=Rule)
 RULES: dict[Any, Rule] = {}
 
 
-def rule(*targets: Any) -> Callable[[Rule], Rule]:
-    def keep(function: Rule) -> Rule:
+def rule(*targets: Any) -> Callable[[One], One]:
+    """Keep a rule for these operators."""
+
+    def keep(function: One) -> One:
         RULES.update(dict.fromkeys(targets, function))
         return function
 
@@ -218,8 +221,6 @@ def to_copy(p: Program, x: str, dtype: Any = None, **rest: Any) -> str:
     if any(value not in (None, False, torch.strided, torch.device("cpu"), torch.preserve_format) for value in rest.values()):
         raise NotLowered("to another device")
     dtype = wanted(p)
-    if p.dtype(x).is_floating_point and not dtype.is_floating_point and dtype is not torch.bool:
-        pass  # towards 0, as in torch
     return p.cast(x, dtype)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from . import _moves  # noqa: F401 - the operator restickify
 from ._lower import aten, operand, rule, wanted
 from ._program import Names, NotLowered, Program
 
@@ -53,6 +54,13 @@ def arange(p: Program, *args: Any, **_: Any) -> str:
     if step != 1 or start != int(start):
         raise NotLowered("steps other than 1")
     return p.constant(start, wanted(p), list(result(p).shape), dim=0)
+
+
+@rule(torch.ops.tesela.restickify.default)
+def restickify(p: Program, x: str, stick: int) -> str:
+    if not -1 <= stick < len(p.shape(x)):
+        raise NotLowered("a dim that is not there")
+    return p.new("move", (x,), p.shape(x), p.dtype(x), layout={"stick": stick})
 
 
 # ---- joined, padded, written
@@ -179,7 +187,7 @@ def cumsum(p: Program, x: str, dim: int, dtype: Any = None) -> str:
 # ---- windows
 
 
-def window(p: Program, x: str, w: str, shape: Sequence[int], **conv: Any) -> str:
+def window(p: Program, x: str, w: str, shape: Sequence[int], /, **conv: Any) -> str:
     return p.new("conv2d", (x, w), shape, p.dtype(x), conv=conv)
 
 

@@ -8,14 +8,12 @@ from typing import Any
 import torch
 
 
-@torch.library.custom_op("tesela::restickify", mutates_args=())
-def restickify(x: torch.Tensor, stick: int) -> torch.Tensor:
+def _copy(x: torch.Tensor, stick: int) -> torch.Tensor:
     """The same elements, with the dim `stick` in the sticks (-1: one element per stick); in host memory a copy."""
     return x.clone()
 
 
-@restickify.register_fake
-def _(x: Any, stick: int) -> Any:
+def _fake(x: Any, stick: int) -> Any:
     return torch.empty_like(x)
 
 
@@ -23,6 +21,8 @@ def _setup(ctx: Any, inputs: Any, output: Any) -> None:
     return None
 
 
+restickify = torch.library.custom_op("tesela::restickify", _copy, mutates_args=())
+restickify.register_fake(_fake)
 restickify.register_autograd(lambda ctx, grad: (grad, None), setup_context=_setup)
 
 

@@ -12,10 +12,12 @@ import torch
 from .._errors import LayoutError
 from .._frameworks import Framework
 from .._graph import Assignment, Graph, Memory
+from .._results import Result
 from ._lower import RULES
 from ._moves import with_moves
 from ._program import Names, NotLowered, Program
 
+VIEWS = (torch.ops.aten.view.default, torch.ops.aten._unsafe_view.default)  # of what may have other strides here than in the trace
 FREE_ON_THE_HOST = (operator.getitem,)  # part of the operator before
 
 
@@ -35,6 +37,7 @@ class Part:
         self.names: dict[torch.fx.Node, Names] = {}
         self.assignment: Assignment | None = None
         self.memory: Memory | None = None
+        self.facts: Result | None = None  # of the last run
 
     @property
     def counted(self) -> bool:
@@ -68,10 +71,11 @@ class Part:
                 values[node] = operator.attrgetter(str(node.target))(module)
             else:
                 args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs), values.__getitem__)
-                values[node] = node.target(*args, **kwargs)  # type: ignore[operator]
+                call = torch.ops.aten.reshape.default if node.target in VIEWS else node.target
+                values[node] = call(*args, **kwargs)
             return
         found = self.placed.run({name: values[node] for name, node in self.given.items()})
-        torch_ = Framework("torch")
+        self.facts, torch_ = found.facts, Framework("torch")
         for node, name in self.makes.items():
             values[node] = _like(torch_.tensor(found[name]), node.meta["val"])
 
@@ -158,7 +162,7 @@ def _can_lower(node: torch.fx.Node, target: str) -> bool:
             _declare(p, one, names)
         found = _lower(p, node, names)
         Graph(p.tree([name for name in (found if isinstance(found, tuple) else (found,)) if name is not None]))
-    except (NotLowered, LayoutError, TypeError, AttributeError, KeyError, RuntimeError, OverflowError):
+    except (NotLowered, TypeError, AttributeError, KeyError, ValueError, RuntimeError, OverflowError):
         return False
     return True
 
@@ -170,7 +174,7 @@ def divided(module: torch.fx.GraphModule, target: str) -> list[Part]:
     for node in nodes:
         least = max((level.get(one, 0) for one in node.all_input_nodes), default=0)
         if node.target is operator.getitem and node.args[0] in level:
-            level[node] = level[node.args[0]]  # type: ignore[index]
+            level[node] = level[node.args[0]]
         else:
             tiled = _can_lower(node, target)
             level[node] = least + (least % 2 == (1 if tiled else 0))

@@ -70,15 +70,15 @@ class Program:
         self.values[name] = value
         self.origin[name] = self.node
 
-    def emit(self, op: str, ins: Sequence[str], value: torch.Tensor, **members: Any) -> str:
-        """Add an operator that gives a tensor like `value`."""
+    def emit(self, op: str, ins: Sequence[str], like: torch.Tensor, /, **members: Any) -> str:
+        """Add an operator that gives a tensor like `like`."""
         name = self.fresh()
-        self._keep(name, value)
-        dtype = {} if op in VIEWS else {"dtype": type_of(value.dtype)}
+        self._keep(name, like)
+        dtype = {} if op in VIEWS else {"dtype": type_of(like.dtype)}
         self.ops.append({"op": op, "out": name, "in": list(ins), **dtype, **members})
         return name
 
-    def new(self, op: str, ins: Sequence[str], shape: Sequence[int], dtype: torch.dtype, **members: Any) -> str:
+    def new(self, op: str, ins: Sequence[str], shape: Sequence[int], dtype: torch.dtype, /, **members: Any) -> str:
         """Add an operator whose result has memory of its own."""
         value = torch.empty(tuple(shape), dtype=dtype, device="meta")
         return self.emit(op, ins, value, **members)
@@ -141,7 +141,7 @@ class Program:
             return x
         try:
             value = self.values[x].view(tuple(size))
-        except RuntimeError:
+        except (RuntimeError, ValueError):
             x = self.clone(x)
             value = self.values[x].view(tuple(size))
         return self._view("reshape", x, value, size=list(size))
