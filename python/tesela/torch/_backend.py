@@ -87,12 +87,12 @@ class Compiled:
     """A traced graph, forward or backward, in parts; call it with tensors."""
 
     def __init__(self, module: torch.fx.GraphModule, inputs: Sequence[Any], kind: str, options: dict[str, Any]) -> None:
-        unknown = set(options) - {"target", "hints", *ASSIGN, *PLAN}
+        unknown = set(options) - {"target", *ASSIGN, *PLAN}
         if unknown:
-            raise LayoutError(f"unknown option {min(unknown)!r}; expected target, hints, {', '.join(ASSIGN + PLAN)}")
+            raise LayoutError(f"unknown option {min(unknown)!r}; expected target, {', '.join(ASSIGN + PLAN)}")
         self.kind, self.module, self.options = kind, module, options
         with _disable_current_modes():
-            self.parts: list[Part] = divided(module, str(options.get("target", "spyre")))
+            self.parts: list[Part] = divided(module, str(options.get("target", "spyre")), kind != "backward")
             assign = {name: options[name] for name in ASSIGN if name in options}
             if "materialise" not in assign and assign.get("mode") != "strict":
                 assign["materialise"] = True

@@ -61,8 +61,9 @@ class GraphExplanation:
 
     def __str__(self) -> str:
         where = f" in {self.parts} parts" if self.parts != 1 else ""
-        facts = (f"price {self.price}", f"bound {self.bound}", f"moves {len(self.moves)}", f"clones {self.clones}", f"peak {self.peak} bytes")
-        lines = [f"{self.kind}{where}: {', '.join(facts)}"]
+        facts = {"price": self.price, "bound": self.bound, "moves": len(self.moves), "clones": self.clones}
+        words = ", ".join(f"{name} {n}" for name, n in facts.items())
+        lines = [f"{self.kind}{where}: {words}, peak {self.peak} bytes"]
         width = max((len(row.name) for row in self.tensors), default=0)
         for row in self.tensors:
             stick = "view" if row.stick is None else "sparse" if row.stick == -1 else f"stick {row.stick}"

@@ -7,6 +7,7 @@ or a tuple of names. It raises NotLowered where the graph cannot do it, and the 
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -134,6 +135,48 @@ def div(p: Program, x: Any, y: Any) -> str:
     return p.pointwise("div", operand(p, x, dtype), operand(p, y, dtype), dtype=dtype)
 
 
+@rule(aten.remainder.Tensor, aten.remainder.Scalar)
+def remainder(p: Program, x: Any, y: Any) -> str:
+    """With the sign of y."""
+    dtype = wanted(p)
+    x, y = operand(p, x, dtype), operand(p, y, dtype)
+    rest, zero = p.pointwise("rem", x, y, dtype=dtype), p.constant(0, dtype)
+    turned = p.pointwise("xor", p.pointwise("lt", rest, zero, dtype=torch.bool), p.pointwise("lt", y, zero, dtype=torch.bool))
+    other = p.pointwise("and", turned, p.pointwise("ne", rest, zero, dtype=torch.bool))
+    return p.pointwise("select", other, p.pointwise("add", rest, y, dtype=dtype), rest)
+
+
+@rule(aten.div.Tensor_mode, aten.div.Scalar_mode)
+def div_mode(p: Program, x: Any, y: Any, rounding_mode: Any = None) -> str:
+    dtype = wanted(p)
+    if rounding_mode is None or dtype.is_floating_point:
+        raise NotLowered("a rounded quotient of floats")
+    if isinstance(y, str) or y == 0:
+        raise NotLowered("a division of integers, perhaps by 0")
+    x = operand(p, x, dtype)
+    if rounding_mode == "floor":
+        x = p.pointwise("sub", x, remainder(p, x, y))
+    return p.pointwise("div", x, operand(p, y, dtype), dtype=dtype)
+
+
+@rule(aten.trunc.default)
+def trunc(p: Program, x: str) -> str:
+    below = p.pointwise("lt", x, p.constant(0, p.dtype(x)), dtype=torch.bool)
+    return p.pointwise("select", below, p.pointwise("ceil", x), p.pointwise("floor", x))
+
+
+@rule(aten.exp2.default)
+def exp2(p: Program, x: str) -> str:
+    dtype = wanted(p)
+    return p.pointwise("pow", p.constant(2, dtype), p.cast(x, dtype), dtype=dtype)
+
+
+@rule(aten.log2.default)
+def log2(p: Program, x: str) -> str:
+    dtype = wanted(p)
+    return p.pointwise("mul", p.pointwise("log", p.cast(x, dtype)), operand(p, 1 / math.log(2), dtype), dtype=dtype)
+
+
 @rule(aten.reciprocal.default)
 def reciprocal(p: Program, x: str) -> str:
     return div(p, 1, x)
@@ -255,6 +298,46 @@ for _target, _fn in (
     (aten.min.default, "min"), (aten.any.default, "or"), (aten.all.default, "and"),
 ):  # fmt: skip
     RULES[_target] = fold_all(_fn)
+
+
+def first_place(p: Program, x: str, best: str, dim: int, keepdim: bool) -> str:
+    """The first index along `dim` where x is the kept extreme, or NaN."""
+    same_as = p.pointwise("eq", x, best, dtype=torch.bool)
+    if p.dtype(x).is_floating_point:
+        same_as = p.pointwise("or", same_as, p.pointwise("ne", x, x, dtype=torch.bool))
+    extent = p.shape(x)[dim]
+    at = p.constant(0, torch.int64, [extent if d == dim else 1 for d in range(len(p.shape(x)))], dim=dim)
+    places = p.pointwise("select", same_as, at, p.constant(extent, torch.int64))
+    return p.reduce("min", places, [dim], keepdim)
+
+
+def extreme(fn: str) -> Rule:
+    def lower(p: Program, x: str, dim: int, keepdim: bool = False) -> Names:
+        if not p.shape(x):
+            raise NotLowered("a number")
+        dim %= len(p.shape(x))
+        best = p.reduce(fn, x, [dim], True)
+        return best if keepdim else p.squeeze(best, [dim]), first_place(p, x, best, dim, keepdim)
+
+    return lower
+
+
+def place(fn: str) -> Rule:
+    def lower(p: Program, x: str, dim: Any = None, keepdim: bool = False) -> str:
+        if dim is None:
+            if keepdim:
+                raise NotLowered("all dims kept")
+            x, dim = p.reshape(x, [math.prod(p.shape(x))]), 0
+        if not p.shape(x):
+            raise NotLowered("a number")
+        dim %= len(p.shape(x))
+        return first_place(p, x, p.reduce(fn, x, [dim], True), dim, keepdim)
+
+    return lower
+
+
+RULES[aten.max.dim], RULES[aten.min.dim] = extreme("max"), extreme("min")
+RULES[aten.argmax.default], RULES[aten.argmin.default] = place("max"), place("min")
 
 
 def variance(p: Program, x: str, dims: Any, correction: Any, keepdim: bool) -> tuple[str, str]:
@@ -396,4 +479,4 @@ def getitem(p: Program, found: Names, k: int) -> str:
     return one
 
 
-from . import _lower_memory  # noqa: E402, F401 - its rules
+from . import _lower_memory, _lower_windows  # noqa: E402, F401 - their rules

@@ -184,79 +184,21 @@ def cumsum(p: Program, x: str, dim: int, dtype: Any = None) -> str:
     return p.new("along", (x,), p.shape(x), p.dtype(x), fn="cumsum", dim=dim % len(p.shape(x)))
 
 
-# ---- windows
+def ordered(p: Program, x: str, dim: int, descending: bool, length: int | None = None) -> Names:
+    if not p.shape(x):
+        raise NotLowered("a number")
+    dim %= len(p.shape(x))
+    shape = [*p.shape(x)]
+    shape[dim] = shape[dim] if length is None else length
+    more = {"dim": dim, "reverse": descending, **({} if length is None else {"length": length})}
+    return p.new("along", (x,), shape, p.dtype(x), fn="sort", **more), p.new("along", (x,), shape, torch.int64, fn="argsort", **more)
 
 
-def window(p: Program, x: str, w: str, shape: Sequence[int], /, **conv: Any) -> str:
-    return p.new("conv2d", (x, w), shape, p.dtype(x), conv=conv)
+@rule(aten.sort.default)
+def sort(p: Program, x: str, dim: int = -1, descending: bool = False) -> Names:
+    return ordered(p, x, dim, descending)
 
 
-def spatial(p: Program, x: str, transposed: bool, groups: int) -> tuple[int, str]:
-    n = len(p.shape(x)) - 2
-    if not 1 <= n <= 3 or transposed or groups != 1:
-        raise NotLowered("a transposed or grouped convolution")
-    return n, "dhw"[3 - n :] if n != 1 else "w"
-
-
-@rule(aten.convolution.default)
-def convolution(
-    p: Program, x: str, w: str, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, _: Any, groups: int
-) -> str:  # fmt: skip
-    n, letters = spatial(p, x, transposed, groups)
-    stride, padding, dilation = ([*one] * (n if len(one) == 1 else 1) for one in (stride, padding, dilation))
-    found = window(
-        p, x, w, result(p).shape, x="nc" + letters, w="oi" + letters, result="nc" + letters, stride=stride, dilation=dilation,
-        low=padding, high=padding,
-    )  # fmt: skip
-    if bias is None:
-        return found
-    return p.pointwise("add", found, p.reshape(bias, [p.shape(w)[0]] + [1] * n))
-
-
-@rule(aten.convolution_backward.default)
-def convolution_backward(
-    p: Program, dy: str, x: str, w: str, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, _: Any, groups: int,
-    mask: Sequence[bool],
-) -> Names:  # fmt: skip
-    """Of x: dy with gaps of the stride, by the reversed window. Of w: x by dy as the window, with batch and channel in turn."""
-    n, letters = spatial(p, x, transposed, groups)
-    stride, padding, dilation = ([*one] * (n if len(one) == 1 else 1) for one in (stride, padding, dilation))
-    extent, size, given = p.shape(x)[2:], p.shape(w)[2:], p.shape(dy)[2:]
-    dx = dw = db = None
-    # what the strides of the forward window leave at the end of x
-    rest = [extent[k] + 2 * padding[k] - dilation[k] * (size[k] - 1) - 1 - stride[k] * (given[k] - 1) for k in range(n)]
-    if mask[0]:
-        low = [dilation[k] * (size[k] - 1) - padding[k] for k in range(n)]
-        if min(low) < 0:
-            raise NotLowered("padding wider than the window")
-        turned = w
-        for k in range(n):
-            turned = p.slice(turned, 2 + k, size[k] - 1, size[k], -1)
-        dx = window(
-            p, dy, turned, p.shape(x), x="nc" + letters, w="io" + letters, result="nc" + letters, x_dilation=stride, dilation=dilation,
-            low=low, high=[low[k] + rest[k] for k in range(n)],
-        )  # fmt: skip
-    if mask[1]:
-        dw = window(
-            p, x, dy, p.shape(w), x="cn" + letters, w="io" + letters, result="cn" + letters, stride=dilation, dilation=stride,
-            low=padding, high=[padding[k] - rest[k] for k in range(n)],
-        )  # fmt: skip
-    if mask[2]:
-        db = p.reduce("sum", dy, [0, *range(2, 2 + n)], False)
-    return dx, dw, db
-
-
-@rule(aten.avg_pool2d.default)
-def average(
-    p: Program, x: str, size: Any, stride: Any = (), padding: Any = (0,), ceil: bool = False, with_padding: bool = True, divisor: Any = None
-) -> str:  # fmt: skip
-    size, stride, padding = ([*one] * (2 if len(one) == 1 else 1) for one in (size, stride or size, padding))
-    if ceil or (max(padding) and not with_padding and not divisor):
-        raise NotLowered("windows of several sizes")
-    lead = [0] * (len(p.shape(x)) - 2)
-    ones = [1] * len(lead)
-    total = p.new(
-        "pool", (x,), result(p).shape, p.dtype(x), fn="sum", length=[*ones, *size], step=[*ones, *stride], low=[*lead, *padding],
-        high=[*lead, *padding],
-    )  # fmt: skip
-    return p.pointwise("div", total, operand(p, divisor or size[0] * size[1], p.dtype(x)), dtype=p.dtype(x))
+@rule(aten.topk.default)
+def topk(p: Program, x: str, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Names:  # noqa: A002
+    return ordered(p, x, dim, largest, k)

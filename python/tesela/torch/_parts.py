@@ -13,8 +13,10 @@ from .._errors import LayoutError
 from .._frameworks import Framework
 from .._graph import Assignment, Graph, Memory
 from .._results import Result
+from ._hints import hint_of
 from ._lower import RULES
 from ._moves import with_moves
+from ._program import VIEWS as VIEW_OPERATORS
 from ._program import Names, NotLowered, Program
 
 VIEWS = (torch.ops.aten.view.default, torch.ops.aten._unsafe_view.default)  # of what may have other strides here than in the trace
@@ -37,6 +39,7 @@ class Part:
         self.names: dict[torch.fx.Node, Names] = {}
         self.assignment: Assignment | None = None
         self.memory: Memory | None = None
+        self.hints: list[dict[str, Any]] = []
         self.facts: Result | None = None  # of the last run
 
     @property
@@ -61,7 +64,7 @@ class Part:
     def place(self, assign: dict[str, Any], plan: dict[str, Any]) -> None:
         """Choose layouts and moves, then offsets."""
         assert self.program is not None
-        self.assignment = Graph(self.program.tree(self.outputs)).assign(**assign)
+        self.assignment = Graph(self.program.tree(self.outputs, self.hints)).assign(**assign)
         self.memory = self.placed.plan(**plan)
 
     def run(self, values: dict[torch.fx.Node, Any], module: torch.nn.Module) -> None:
@@ -167,7 +170,7 @@ def _can_lower(node: torch.fx.Node, target: str) -> bool:
     return True
 
 
-def divided(module: torch.fx.GraphModule, target: str) -> list[Part]:
+def divided(module: torch.fx.GraphModule, target: str, hinted: bool) -> list[Part]:
     """Parts in an order in which they run. Nodes of even levels are tesela's, of odd ones the host's."""
     level: dict[torch.fx.Node, int] = {}
     nodes = [node for node in module.graph.nodes if node.op not in ("placeholder", "output")]
@@ -181,11 +184,11 @@ def divided(module: torch.fx.GraphModule, target: str) -> list[Part]:
     parts: list[Part] = []
     for k in sorted(set(level.values())):
         own = [node for node in nodes if level[node] == k]
-        parts += [Part([node], None) for node in own] if k % 2 else [_program(own, target)]
+        parts += [Part([node], None) for node in own] if k % 2 else [_program(own, target, hinted)]
     return parts
 
 
-def _program(nodes: Sequence[torch.fx.Node], target: str) -> Part:
+def _program(nodes: Sequence[torch.fx.Node], target: str, hinted: bool) -> Part:
     part, p = Part(list(nodes), Program(target)), Program(target)
     part.program = p
     own = set(nodes)
@@ -194,7 +197,9 @@ def _program(nodes: Sequence[torch.fx.Node], target: str) -> Part:
         part.given[node.name] = node
     for node in nodes:
         part.names[node] = _lower(p, node, part.names)
-        name = part.names[node]
+        name, hint = part.names[node], hint_of(node) if hinted else None
+        if hint is not None and p.ops and p.ops[-1]["out"] == name and p.ops[-1]["op"] not in (*VIEW_OPERATORS, "constant"):
+            part.hints.append({"node": name, **hint})
         if isinstance(name, str) and any(user not in own for user in node.users):
             part.makes[node] = name
     return part

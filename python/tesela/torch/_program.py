@@ -7,12 +7,15 @@ torch may be active.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 
+from .._device import device_layout
+from .._errors import LayoutError
 from .._types import NUMBERS, element_type
 
 Names = str | tuple["str | None", ...]
@@ -32,6 +35,40 @@ def type_of(dtype: torch.dtype) -> str:
     if name not in TORCH or name not in NUMBERS:
         raise NotLowered(f"elements of {dtype}")
     return name
+
+
+@functools.lru_cache(256)
+def stored(dtype: torch.dtype, target: str) -> str:
+    """tesela's name of a type that the target can store."""
+    name = type_of(dtype)
+    try:
+        device_layout((1,), name, target=target)
+    except LayoutError as error:
+        raise NotLowered(str(error)) from None
+    return name
+
+
+def view_strides(shape: Sequence[int], strides: Sequence[int], size: Sequence[int]) -> list[int] | None:
+    """The strides with which a tensor is a view in another shape; None: its elements are not in that order.
+
+    >>> view_strides((4, 6), (6, 1), (2, 12)), view_strides((4, 6), (1, 4), (24,))
+    ([12, 1], None)
+    """
+    found, at, step = [1] * len(size), len(size) - 1, strides[-1] if strides else 1
+    count = covered = 1  # elements of the dims of the tensor, and of the view, from `step` on
+    for d in reversed(range(len(shape))):
+        count *= shape[d]
+        if d > 0 and (shape[d - 1] == 1 or strides[d - 1] == count * step):
+            continue  # one run of elements
+        while at >= 0 and (covered < count or size[at] == 1):
+            found[at] = covered * step
+            covered *= size[at]
+            at -= 1
+        if covered != count:
+            return None
+        if d > 0:
+            step, count, covered = strides[d - 1], 1, 1
+    return found
 
 
 class Program:
@@ -67,6 +104,7 @@ class Program:
     def _keep(self, name: str, value: torch.Tensor) -> None:
         if value.dim() > RANK or 0 in value.shape:
             raise NotLowered(f"a tensor of shape {list(value.shape)}")
+        stored(value.dtype, self.target)
         self.values[name] = value
         self.origin[name] = self.node
 
@@ -139,11 +177,12 @@ class Program:
         """A view, of a copy where the elements are not in that order."""
         if tuple(size) == self.shape(x):
             return x
-        try:
-            value = self.values[x].view(tuple(size))
-        except (RuntimeError, ValueError):
+        strides = view_strides(self.shape(x), self.values[x].stride(), size)
+        if strides is None:
             x = self.clone(x)
-            value = self.values[x].view(tuple(size))
+            strides = view_strides(self.shape(x), self.values[x].stride(), size)
+        assert strides is not None
+        value = self.values[x].as_strided(tuple(size), strides)
         return self._view("reshape", x, value, size=list(size))
 
     def unsqueeze(self, x: str, dim: int) -> str:

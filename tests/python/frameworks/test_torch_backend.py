@@ -205,8 +205,24 @@ def test_no_layout_is_an_error_at_compile_time():
     assert __file__ in text and "in conflict" in raised.value.line
     with pytest.raises(tesela.torch.CompileError, match="no plan fits in capacity 1"):
         torch.compile(conflict, backend="tesela", options={"capacity": 1})(torch.ones(5, 6), torch.ones(6, 5))
-    with pytest.raises(Exception, match="unknown option 'moed'; expected target, hints, mode"):
+    with pytest.raises(Exception, match="unknown option 'moed'; expected target, mode"):
         torch.compile(conflict, backend="tesela", options={"moed": 1})(torch.ones(5, 6), torch.ones(6, 5))
+
+
+def test_hints():
+    def f(x, y):
+        with tesela.torch.hint("require", stick=0):
+            z = x + y
+        return z * 2
+
+    x, y = torch.randn(40, 6), torch.randn(40, 6)
+    found = tesela.torch.explain(f, x, y)
+    rows = {row.name: row for row in found[0].tensors}
+    assert (rows["x" if "x" in rows else "arg0_1"].stick, rows["add"].stick) == (1, 0)
+    assert [(move.at, move.to_stick, move.price) for move in found.moves] == [("add", 0, 40 * 32)] * 2  # 40 sticks of 6 elements
+    assert torch.equal(torch.compile(f, backend="tesela")(x, y), f(x, y))
+    with pytest.raises(ValueError, match="unknown hint 'requires'"):
+        tesela.torch.hint("requires")
 
 
 def test_shapes_are_compiled_one_by_one():
