@@ -11,7 +11,7 @@ from torch._decomp import get_decompositions
 
 aten = torch.ops.aten
 
-NAMES = """
+WORDS = """
     native_layer_norm native_layer_norm_backward native_group_norm native_group_norm_backward _fused_rms_norm _fused_rms_norm_backward
     native_batch_norm native_batch_norm_backward _native_batch_norm_legit _native_batch_norm_legit_functional
     _native_batch_norm_legit_no_training _batch_norm_with_update_functional batch_norm_backward
@@ -23,12 +23,12 @@ NAMES = """
     binary_cross_entropy_with_logits addcmul addcdiv lerp stack std std_mean frobenius_norm norm linalg_vector_norm
     native_dropout_backward glu glu_backward xlogy square trace tril triu eye linspace unsafe_split masked_fill_ fill
     diag_embed repeat pixel_shuffle rot90 narrow_copy index_add roll zero sgn sinc logaddexp count_nonzero cumprod
-""".split()  # fmt: skip
+"""
 
 
 def table() -> dict[Any, Callable[..., Any]]:
     """The decompositions that the backend takes."""
-    packets = [getattr(aten, name) for name in NAMES if hasattr(aten, name)]
+    packets = [getattr(aten, name) for name in WORDS.split() if hasattr(aten, name)]
     found = dict(get_decompositions(packets))
     found[aten.nll_loss_forward.default] = nll_loss_forward
     found[aten.nll_loss_backward.default] = nll_loss_backward

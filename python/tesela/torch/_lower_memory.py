@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from . import _moves  # noqa: F401 - the operator restickify
-from ._lower import aten, operand, rule, wanted
+from ._lower import aten, rule, wanted
 from ._program import Names, NotLowered, Program
 
 
@@ -200,5 +200,5 @@ def sort(p: Program, x: str, dim: int = -1, descending: bool = False) -> Names:
 
 
 @rule(aten.topk.default)
-def topk(p: Program, x: str, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Names:  # noqa: A002
+def topk(p: Program, x: str, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Names:
     return ordered(p, x, dim, largest, k)

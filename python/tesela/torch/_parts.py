@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 
-from .._errors import LayoutError
+from .._device import DeviceLayout
 from .._frameworks import Framework
 from .._graph import Assignment, Graph, Memory
+from .._layout import layout
 from .._results import Result
 from ._hints import hint_of
 from ._lower import RULES
@@ -20,12 +22,30 @@ from ._program import VIEWS as VIEW_OPERATORS
 from ._program import Names, NotLowered, Program
 
 VIEWS = (torch.ops.aten.view.default, torch.ops.aten._unsafe_view.default)  # of what may have other strides here than in the trace
-FREE_ON_THE_HOST = (operator.getitem,)  # part of the operator before
+FROM_PLACES = "tesela.from_places.default"
+FREE_ON_THE_HOST = ("<built-in function getitem>", FROM_PLACES, "tesela.to_places.default")  # part of another, or transfers
 
 
-def layout_of(example: Any) -> Any:
-    """The stick dim in which an input comes: the target's default, the last dim."""
-    return max(example.dim() - 1, 0) if example.dim() else "free"
+def layout_of(example: Any, node: torch.fx.Node | None = None) -> Any:
+    """The stick dim in which an input comes (-1: one element per stick): that of a TiledTensor, else the default, the last dim."""
+    if node is not None and str(node.target) == FROM_PLACES:
+        stick = _stick_of_places(*node.args[:5])
+        if stick is not None:
+            return stick
+    return example.dim() - 1 if example.dim() else "free"
+
+
+def _stick_of_places(_buffer: Any, text: Any, _target: Any, size: Any, strides: Any) -> int | None:
+    """The stick dim of a view of a TiledTensor, whose strides are those of the tensor in row-major order; None: not known."""
+    found = layout(text)
+    if not isinstance(found, DeviceLayout):
+        return None
+    dim = found.dim_map[-1]
+    if dim < 0:
+        return -1
+    step = math.prod(found.shape[dim + 1 :])
+    same = [k for k in range(len(size)) if (size[k], strides[k]) == (found.shape[dim], step)]
+    return same[0] if len(same) == 1 else None
 
 
 class Part:
@@ -44,7 +64,7 @@ class Part:
 
     @property
     def counted(self) -> bool:
-        return self.program is None and self.nodes[0].op == "call_function" and self.nodes[0].target not in FREE_ON_THE_HOST
+        return self.program is None and self.nodes[0].op == "call_function" and str(self.nodes[0].target) not in FREE_ON_THE_HOST
 
     @property
     def outputs(self) -> list[str]:
@@ -152,7 +172,7 @@ def _declare(p: Program, node: torch.fx.Node, names: dict[torch.fx.Node, Names])
     if not isinstance(value, torch.Tensor) or value.device.type != "cpu" or value.layout is not torch.strided:
         raise NotLowered(f"{node.name}: not a tensor in host memory")
     p.node = None
-    names[node] = p.input(node.name, tuple(value.shape), value.dtype, layout_of(value))
+    names[node] = p.input(node.name, tuple(value.shape), value.dtype, layout_of(value, node))
 
 
 def _can_lower(node: torch.fx.Node, target: str) -> bool:

@@ -9,11 +9,10 @@ import pathlib
 import tomllib
 
 import pytest
-import torch
-import torch.nn.functional as F
-
 import tesela
 import tesela.torch
+import torch
+import torch.nn.functional as F
 from tesela.torch import _backend
 
 pytestmark = pytest.mark.frameworks

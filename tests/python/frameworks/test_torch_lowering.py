@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-import torch
-import torch.nn.functional as F
+import doctest
 
 import pytest
-
 import tesela.torch
+import torch
+import torch.nn.functional as F
+from tesela.torch import _explain, _hints, _program
 
 pytestmark = pytest.mark.frameworks
 
@@ -26,7 +27,7 @@ def elementwise(x, p):
 
 def comparisons(x, p, n):
     return (
-        x > p, x == x, x <= 0, torch.where(x > 0, x, p), (x > 0) & (p > 1), (x > 0) | (p > 1), (x > 0) ^ (p > 1), ~(x > 0), torch.isnan(x),
+        x > p, x == p, x <= 0, torch.where(x > 0, x, p), (x > 0) & (p > 1), (x > 0) | (p > 1), (x > 0) ^ (p > 1), ~(x > 0), torch.isnan(x),
         x.masked_fill(x > 0, 3.0), n * 2 + 1, n // 4, n % 5, n.float() * 0.5, n * 0.5, x.half().float(), x.bfloat16().float(), x.int(),
         x.bool(), n & 3, n.clamp(0, 5),
     )  # fmt: skip
@@ -131,3 +132,9 @@ def test_training_runs_pools_on_the_host():
     assert tesela.torch.host_operators() == {
         "aten.max_pool2d_with_indices.default": 1, "aten.max_pool2d_with_indices_backward.default": 1,
     }  # fmt: skip
+
+
+def test_examples():
+    for module in (_explain, _hints, _program):
+        found = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
+        assert found.attempted and not found.failed
