@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch: tensors in device layouts on an unchanged torch. See docs/pytorch.md.
+"""PyTorch: tensors in device layouts on an unchanged torch, and torch.compile(model, backend="tesela"). See docs/pytorch.md.
 
 >>> t = to_with_layout(torch.arange(80.0).reshape(2, 40))
 >>> t.device_layout.device_size, (t * 2)[1, 39].item()
@@ -10,16 +10,30 @@ from __future__ import annotations
 
 import torch as _torch  # noqa: F401  torch first: without it nothing here works
 
+from ._backend import CompileError, NoLayout, backend, host_operators, register, reset_host_operators
+from ._explain import Explanation, explain
+from ._hints import hint
 from ._modules import layouts, to_layout
+from ._moves import restickify as _restickify_operator  # noqa: F401  registers torch.ops.tesela.restickify
 from ._operators import fallbacks, moves
 from ._tiled import TiledTensor, new_empty_with_layout, restickify, to_host, to_with_layout
 
+register()
+
 __all__ = [
+    "CompileError",
+    "Explanation",
+    "NoLayout",
     "TiledTensor",
+    "backend",
+    "explain",
     "fallbacks",
+    "hint",
+    "host_operators",
     "layouts",
     "moves",
     "new_empty_with_layout",
+    "reset_host_operators",
     "restickify",
     "to_host",
     "to_layout",

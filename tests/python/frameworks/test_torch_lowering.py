@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators of torch that the backend "tesela" lowers, a list at a time, against eager; what of them runs on the host."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+import tesela.torch
+import torch
+import torch.nn.functional as F
+from tesela.torch import _explain, _hints, _program
+
+pytestmark = pytest.mark.frameworks
+
+
+def elementwise(x, p):
+    return (
+        -x, x.abs(), x.exp(), x.expm1(), p.log(), p.log1p(), p.log2(), p.sqrt(), p.rsqrt(), x.tanh(), x.sigmoid(), x.relu(), x.sin(),
+        x.cos(), x.tan(), x.erf(), x.floor(), x.ceil(), x.round(), x.trunc(), x.sign(), p.reciprocal(), x.square(), x**3, 2**x, p**x,
+        p / x, torch.exp2(x), x.clamp(-0.5, 0.5), x.clamp_min(0), x.clamp_max(0), F.gelu(x), F.gelu(x, approximate="tanh"), F.silu(x),
+        F.softplus(x), F.elu(x), F.leaky_relu(x), F.hardswish(x), F.mish(x), torch.lerp(x, p, 0.3), torch.addcmul(x, p, x, value=2),
+        torch.addcdiv(x, p, p), torch.maximum(x, p), torch.minimum(x, p), torch.fmod(x, p), torch.remainder(x, p), torch.atan2(x, p),
+        torch.sub(x, p, alpha=3), torch.rsub(x, 2.5), 3 - x,
+    )  # fmt: skip
+
+
+def comparisons(x, p, n):
+    return (
+        x > p, x == p, x <= 0, torch.where(x > 0, x, p), (x > 0) & (p > 1), (x > 0) | (p > 1), (x > 0) ^ (p > 1), ~(x > 0), torch.isnan(x),
+        x.masked_fill(x > 0, 3.0), n * 2 + 1, n // 4, n % 5, n.float() * 0.5, n * 0.5, x.half().float(), x.bfloat16().float(), x.int(),
+        x.bool(), n & 3, n.clamp(0, 5),
+    )  # fmt: skip
+
+
+def folds(x, p, n):
+    return (
+        x.sum(), x.sum(0), x.mean(1, keepdim=True), x.mean(), x.amax(0), x.amin(1), p.prod(1), (x > 0).any(1), (x > 0).all(), x.var(1),
+        x.std(0), *torch.var_mean(x, 1), x.logsumexp(1), x.softmax(1), x.log_softmax(0), x.norm(dim=1), n.sum(), n.sum(0), x.max(), x.min(),
+        (x > 0).sum(), x.argmax(1), x.argmin(), *x.max(1), *x.min(0, keepdim=True), *x.sort(1), *x.topk(2), *x.topk(2, largest=False),
+        x.cumsum(1), n.cumsum(0),
+    )  # fmt: skip
+
+
+def views(x, t):
+    return (
+        x.t().reshape(-1), x[1], x[:, 2], x[1:4, ::2], x.flip(0), t.permute(0, 2, 3, 1).flatten(1), torch.cat([x, x * 2], 1),
+        torch.stack([x, x + 1]), F.pad(x, (1, 2)), F.pad(x, (0, 0, 1, 1), value=2.0), x.expand(3, 5, 6).sum(0), x.repeat(2, 1),
+        x.split(2)[1] * 1, x.chunk(2, 1)[0] + 1, x.tril(), x.triu(1), x.roll(1, 0), x[None, :, None] * 1, torch.eye(4), torch.arange(5),
+        torch.full((2,), 3.0), torch.zeros_like(x), t.movedim(1, -1) * 1, x.view(5, 2, 3).transpose(1, 2).reshape(5, 6), x.unbind(1)[2] * 1,
+        torch.outer(x[0], x[1]),
+    )  # fmt: skip
+
+
+def lookups(x, i):
+    at = i.clamp_min(0)
+    return (
+        x[i], x.index_select(1, at[0]), F.embedding(at, x), torch.zeros(5, 6).index_put((i[1],), x[:3]), F.one_hot(at, 6),
+        torch.zeros(5, 6).index_put((i[1],), x[:3], accumulate=True), x[:, i[0]],
+    )  # fmt: skip
+
+
+def products(x, w, t):
+    return (
+        x @ w, t @ t, torch.einsum("bchw,bcwk->bhk", t, t), F.linear(x, w), torch.addmm(x, x, w, beta=0.5, alpha=2), x[0] @ w, x @ w[0],
+        x[0] @ x[1], torch.baddbmm(t[0], t[1], t[0]), F.scaled_dot_product_attention(t, t, t), x.half() @ w.half(),
+    )  # fmt: skip
+
+
+def windows(t, k):
+    return (
+        F.conv2d(t, k[:6, :4]), F.conv2d(t, k[:6, :4], stride=2, padding=1, dilation=2), F.conv2d(t, k[:8, :1], groups=4, padding=1),
+        F.conv2d(t, k[:4, :1], groups=4), F.conv2d(t, k[:8, :2], groups=2), F.conv1d(t[0], k[:6, :, 0]), F.conv3d(t[None], k[None, :2, :2]),
+        F.conv_transpose2d(t, k[:4, :5], stride=2, padding=1, output_padding=1), F.avg_pool2d(t, 2), F.avg_pool2d(t, 3, 1, 1),
+        F.max_pool2d(t, 2), F.adaptive_avg_pool2d(t, 1), F.group_norm(t, 2), F.instance_norm(t),
+    )  # fmt: skip
+
+
+def values():
+    g = torch.Generator().manual_seed(14)
+    x, p, w = torch.randn(5, 6, generator=g), torch.rand(5, 6, generator=g) + 0.5, torch.randn(6, 6, generator=g)
+    t, k = torch.randn(2, 4, 8, 8, generator=g), torch.randn(8, 8, 3, 3, generator=g)
+    return x, p, w, t, k, torch.tensor([[0, 3, -1], [4, 4, 2]]), torch.arange(30).reshape(5, 6) - 7
+
+
+CASES = {elementwise: "xp", comparisons: "xpn", folds: "xpn", views: "xt", lookups: "xi", products: "xwt", windows: "tk"}
+ON_THE_HOST = {
+    comparisons: {"aten.floor_divide.default": 1}, lookups: {"aten._assert_async.msg": 2}, folds: {"prims.prod.default": 1},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("function", CASES, ids=lambda f: f.__name__)
+def test_operators(function):
+    torch._dynamo.reset()
+    tesela.torch.reset_host_operators()
+    named = dict(zip("xpwtkin", values()))
+    inputs = [named[name] for name in CASES[function]]
+    found = torch.compile(function, backend="tesela")(*inputs)
+    expected = function(*inputs)
+    for k, (a, b) in enumerate(zip(found, expected, strict=True)):
+        assert a.dtype is b.dtype and a.shape == b.shape and a.stride() == b.stride(), k
+        if b.is_floating_point():
+            torch.testing.assert_close(a.double(), b.double(), rtol=2e-3 if b.dtype is torch.float16 else 2e-5, atol=2e-5, msg=str(k))
+        else:
+            assert torch.equal(a, b), k
+    host = tesela.torch.host_operators()
+    assert all(n <= ON_THE_HOST.get(function, {}).get(name, 0) for name, n in host.items()), host
+
+
+@pytest.mark.parametrize("options", [{"stride": 3, "padding": 2, "dilation": 2}, {"groups": 2, "stride": 2, "padding": 1}, {"groups": 4}], ids=str)
+def test_convolution_backward(options):
+    torch._dynamo.reset()
+    tesela.torch.reset_host_operators()
+    torch.manual_seed(14)
+    model, x = torch.nn.Conv2d(4, 8, 3, **options), torch.randn(2, 4, 9, 8, requires_grad=True)
+    leaves = (x, *model.parameters())
+    found = torch.autograd.grad(torch.compile(model, backend="tesela")(x).square().sum(), leaves)
+    expected = torch.autograd.grad(model(x).square().sum(), leaves)
+    for a, b in zip(found, expected):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-4)
+    assert not tesela.torch.host_operators()
+
+
+def test_training_runs_pools_on_the_host():
+    """The places of the greatest elements are not computed on tiled memory."""
+    torch._dynamo.reset()
+    tesela.torch.reset_host_operators()
+    x = torch.randn(1, 2, 6, 6, generator=torch.Generator().manual_seed(14), requires_grad=True)
+    torch.compile(lambda x: F.max_pool2d(x, 2) * 2, backend="tesela")(x).sum().backward()
+    (expected,) = torch.autograd.grad((F.max_pool2d(x, 2) * 2).sum(), x)
+    assert torch.equal(x.grad, expected)
+    assert tesela.torch.host_operators() == {
+        "aten.max_pool2d_with_indices.default": 1, "aten.max_pool2d_with_indices_backward.default": 1,
+    }  # fmt: skip
+
+
+def test_examples():
+    for module in (_explain, _hints, _program):
+        found = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
+        assert found.attempted and not found.failed
