@@ -248,3 +248,24 @@ def test_the_backend_is_found():
     entries = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["torch_dynamo_backends"]
     assert entries == {"tesela": "tesela.torch:backend"} and tesela.torch.backend is _backend.backend
     assert "tesela" in torch._dynamo.list_backends()
+
+
+class Scores(torch.nn.Module):
+    def forward(self, x, w):
+        return (x @ w).relu()
+
+
+@pytest.mark.parametrize("order, moves", [([0, 1], 0), ([1, 0], 1)])
+def test_layouts_of_tiled_inputs_count(order, moves):
+    """A product needs the last dim of w in the sticks: with that layout w is used in place, with another one it is moved."""
+    x, w = torch.randn(6, 40), torch.randn(40, 70)
+    tiled = tesela.torch.to_with_layout(w, dim_order=order)
+    assert len(tesela.torch.explain(Scores(), x, tiled).moves) == moves
+    torch._dynamo.reset()
+    eager = [t.clone().requires_grad_() for t in (x, w)]
+    Scores()(*eager).square().sum().backward()
+    given = [x.clone().requires_grad_(), tiled.detach().requires_grad_()]
+    torch.compile(Scores(), backend="tesela")(*given).square().sum().backward()
+    for got, want in zip(given, eager, strict=True):
+        grad = tesela.torch.to_host(got.grad) if isinstance(got.grad, tesela.torch.TiledTensor) else got.grad
+        torch.testing.assert_close(grad, want.grad, rtol=1e-4, atol=1e-3)
