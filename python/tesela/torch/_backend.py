@@ -11,7 +11,6 @@ import contextlib
 import contextvars
 import logging
 import os
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -24,26 +23,13 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from .._errors import LayoutError, MismatchError
 from ._decompositions import table
+from ._host import ran_on_host
 from ._parts import Part, divided
 
 ASSIGN = ("mode", "share", "spread", "compact", "copies", "materialise", "effort")
 PLAN = ("capacity", "scratchpad", "no_reuse")
 logger = logging.getLogger("tesela.torch")
-_counts: collections.Counter[str] = collections.Counter()
-_lock = threading.Lock()
 _records: contextvars.ContextVar[list[Compiled] | None] = contextvars.ContextVar("tesela_records", default=None)
-
-
-def host_operators() -> dict[str, int]:
-    """Operators that compiled models ran on the host since the last `reset_host_operators`, by name."""
-    with _lock:
-        return dict(_counts)
-
-
-def reset_host_operators() -> None:
-    """Count from 0 again."""
-    with _lock:
-        _counts.clear()
 
 
 @contextlib.contextmanager
@@ -137,8 +123,7 @@ class Compiled:
             for part, done in zip(self.parts, self.last_use):
                 part.run(values, self.module)
                 if part.counted:
-                    with _lock:
-                        _counts[str(part.nodes[0].target)] += 1
+                    ran_on_host(part.nodes[0].target)
                 for node in done:
                     values.pop(node, None)
         return torch.fx.node.map_arg(self.output.args[0], values.__getitem__)

@@ -13,6 +13,7 @@ from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 from .._device import DeviceLayout
 from .._errors import LayoutError, UnsupportedError
+from ._host import ran_on_host
 from ._places import (
     View, buffer_length, buffer_type, default_layout, is_whole, stored_in, whole, with_type, words,
 )  # fmt: skip
@@ -20,25 +21,7 @@ from ._tiled import TiledTensor, from_places, places
 from ._views import is_view, view
 
 aten = torch.ops.aten
-_fallbacks: collections.Counter[str] = collections.Counter()
 _moves: collections.Counter[str] = collections.Counter()
-
-
-def fallbacks(*, reset: bool = False) -> dict[str, int]:
-    """How often each operator went through the host, by name. With ``reset`` the counting starts again.
-
-    Under torch.compile an operator counts when it is traced.
-
-    >>> _ = fallbacks(reset=True)
-    >>> t = to_with_layout(torch.ones(3, 40))
-    >>> _ = (t + 1) @ t.t()
-    >>> fallbacks()
-    {'aten.mm.default': 1}
-    """
-    found = dict(_fallbacks)
-    if reset:
-        _fallbacks.clear()
-    return found
 
 
 def moves(*, reset: bool = False) -> dict[str, int]:
@@ -370,7 +353,7 @@ def through_host(func: Any, args: Any, kwargs: Any) -> Any:
     for one in written:
         _writable(one)
     host_args, host_kwargs = tree_map(to_host, (args, kwargs))
-    _fallbacks[str(func)] += 1
+    ran_on_host(func)
     out = func(*host_args, **host_kwargs)
     for one in written:
         host = hosts[id(one)]

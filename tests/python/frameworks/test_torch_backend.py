@@ -26,7 +26,7 @@ def fresh():
     torch.manual_seed(SEED)
     torch.set_num_threads(1)
     torch._dynamo.reset()
-    tesela.torch.reset_host_operators()
+    tesela.torch.fallbacks(reset=True)
 
 
 class Attention(torch.nn.Module):
@@ -125,7 +125,7 @@ def test_models(name):
     for (key, one), other in zip(model.named_buffers(), reference.buffers()):
         close(one, other, key)
     assert [one.kind for one in graphs] == ["forward", "backward"]
-    assert sum(tesela.torch.host_operators().values()) <= ON_THE_HOST[name], tesela.torch.host_operators()
+    assert sum(tesela.torch.fallbacks().values()) <= ON_THE_HOST[name], tesela.torch.fallbacks()
     for graph in graphs:
         for part in graph.parts:
             assert part.facts.poison_read == 0 and part.facts.moved == sum(one.price for one in part.assignment.moves)
@@ -168,7 +168,7 @@ def test_restickify_is_an_operator():
     torch.library.opcheck(torch.ops.tesela.restickify.default, (x, 0))
     y = torch.compile(lambda x: torch.ops.tesela.restickify(x, 0) * 2, backend="tesela")(x)
     y.sum().backward()
-    assert torch.equal(y, 2 * x) and torch.equal(x.grad, torch.full_like(x, 2)) and not tesela.torch.host_operators()
+    assert torch.equal(y, 2 * x) and torch.equal(x.grad, torch.full_like(x, 2)) and not tesela.torch.fallbacks()
 
 
 def test_training():
@@ -188,7 +188,7 @@ def test_training():
             optimizer.step()
             losses[-1].append(loss.detach())
     close(torch.stack(losses[1]), torch.stack(losses[0]))
-    assert losses[0][-1] < losses[0][0] and not tesela.torch.host_operators()
+    assert losses[0][-1] < losses[0][0] and not tesela.torch.fallbacks()
 
 
 def test_no_layout_is_an_error_at_compile_time():
@@ -230,7 +230,7 @@ def test_shapes_are_compiled_one_by_one():
         for rows in (3, 5, 7, 5):
             x = torch.randn(rows, 6)
             close(f(x), torch.softmax(x.double(), -1) * rows)
-    assert len(graphs) == 3 and not tesela.torch.host_operators()
+    assert len(graphs) == 3 and not tesela.torch.fallbacks()
 
 
 def test_what_tesela_lacks_runs_on_the_host():
@@ -241,7 +241,7 @@ def test_what_tesela_lacks_runs_on_the_host():
     found = tesela.torch.explain(f, x)
     close(torch.compile(f, backend="tesela")(x), f(x.double()))
     assert found.host == {"aten.i0.default": 1} and found[0].parts == 2 and "on the host" in str(found)
-    assert tesela.torch.host_operators() == {"aten.i0.default": 2}  # explain runs it, too
+    assert tesela.torch.fallbacks() == {"aten.i0.default": 2}  # explain runs it, too
 
 
 def test_the_backend_is_found():
@@ -269,3 +269,4 @@ def test_layouts_of_tiled_inputs_count(order, moves):
     for got, want in zip(given, eager, strict=True):
         grad = tesela.torch.to_host(got.grad) if isinstance(got.grad, tesela.torch.TiledTensor) else got.grad
         torch.testing.assert_close(grad, want.grad, rtol=1e-4, atol=1e-3)
+    assert tesela.torch.fallbacks() == {"aten.sum.default": 1}  # the loss, outside of the model

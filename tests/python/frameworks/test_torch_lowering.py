@@ -92,7 +92,7 @@ ON_THE_HOST = {
 @pytest.mark.parametrize("function", CASES, ids=lambda f: f.__name__)
 def test_operators(function):
     torch._dynamo.reset()
-    tesela.torch.reset_host_operators()
+    tesela.torch.fallbacks(reset=True)
     named = dict(zip("xpwtkin", values()))
     inputs = [named[name] for name in CASES[function]]
     found = torch.compile(function, backend="tesela")(*inputs)
@@ -103,14 +103,14 @@ def test_operators(function):
             torch.testing.assert_close(a.double(), b.double(), rtol=2e-3 if b.dtype is torch.float16 else 2e-5, atol=2e-5, msg=str(k))
         else:
             assert torch.equal(a, b), k
-    host = tesela.torch.host_operators()
+    host = tesela.torch.fallbacks()
     assert all(n <= ON_THE_HOST.get(function, {}).get(name, 0) for name, n in host.items()), host
 
 
 @pytest.mark.parametrize("options", [{"stride": 3, "padding": 2, "dilation": 2}, {"groups": 2, "stride": 2, "padding": 1}, {"groups": 4}], ids=str)
 def test_convolution_backward(options):
     torch._dynamo.reset()
-    tesela.torch.reset_host_operators()
+    tesela.torch.fallbacks(reset=True)
     torch.manual_seed(14)
     model, x = torch.nn.Conv2d(4, 8, 3, **options), torch.randn(2, 4, 9, 8, requires_grad=True)
     leaves = (x, *model.parameters())
@@ -118,18 +118,18 @@ def test_convolution_backward(options):
     expected = torch.autograd.grad(model(x).square().sum(), leaves)
     for a, b in zip(found, expected):
         torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-4)
-    assert not tesela.torch.host_operators()
+    assert not tesela.torch.fallbacks()
 
 
 def test_training_runs_pools_on_the_host():
     """The places of the greatest elements are not computed on tiled memory."""
     torch._dynamo.reset()
-    tesela.torch.reset_host_operators()
+    tesela.torch.fallbacks(reset=True)
     x = torch.randn(1, 2, 6, 6, generator=torch.Generator().manual_seed(14), requires_grad=True)
     torch.compile(lambda x: F.max_pool2d(x, 2) * 2, backend="tesela")(x).sum().backward()
     (expected,) = torch.autograd.grad((F.max_pool2d(x, 2) * 2).sum(), x)
     assert torch.equal(x.grad, expected)
-    assert tesela.torch.host_operators() == {
+    assert tesela.torch.fallbacks() == {
         "aten.max_pool2d_with_indices.default": 1, "aten.max_pool2d_with_indices_backward.default": 1,
     }  # fmt: skip
 

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which operators ran on the host: of tiled tensors, and of models compiled by the backend tesela."""
+
+from __future__ import annotations
+
+import collections
+import threading
+
+import torch
+
+_counts: collections.Counter[str] = collections.Counter()
+_lock = threading.Lock()
+
+
+def ran_on_host(operator: object) -> None:
+    """Count it, unless it is traced for a compiler: what that makes of it is not known yet."""
+    if torch._guards.TracingContext.try_get() is None:
+        with _lock:
+            _counts[str(operator)] += 1
+
+
+def fallbacks(*, reset: bool = False) -> dict[str, int]:
+    """How often each operator ran on the host, by name. With ``reset`` the counting starts again.
+
+    Models compiled by the backend "tesela" count when they run; programs that other backends make of tiled tensors do not count.
+
+    >>> _ = fallbacks(reset=True)
+    >>> t = to_with_layout(torch.ones(3, 40))
+    >>> _ = (t + 1) @ t.t()
+    >>> fallbacks()
+    {'aten.mm.default': 1}
+    """
+    with _lock:
+        found = dict(_counts)
+        if reset:
+            _counts.clear()
+    return found
