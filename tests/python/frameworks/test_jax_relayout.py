@@ -123,7 +123,7 @@ def test_gradients_are_the_transposed_map():
         assert np.array_equal(f(x), image(x.reshape(3, 5), [1, 0], (2, 2), fill))
         assert np.array_equal(jax.jit(jax.jacfwd(f))(x), A)
         assert np.array_equal(jax.jit(jax.jacrev(f))(x), A)
-        ct = jnp.arange(1.0, 25.0)  # cotangents of padding are nobody's
+        ct = jnp.arange(1.0, 25.0)  # cotangents of padding reach no element
         assert np.array_equal(jax.vjp(f, x)[1](ct)[0], A.T @ np.asarray(ct))
     assert np.array_equal(jax.linear_transpose(lambda x: to_places(x, tiles), jnp.ones((3, 5)))(ct)[0], (A.T @ ct).reshape(3, 5))
     # back: places of padding get zeros
