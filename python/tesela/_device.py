@@ -116,7 +116,7 @@ class DeviceLayout(Layout, kinds=("device",)):
             f"dims=[{','.join(f'({one.dim},{one.step},{one.extent})' for one in dims)}]",
             f"stick_dims={device.stick_dims}", f"stick={device.host.stick_bytes}", f"device_bits={device.host.device_bits}",
         ]  # fmt: skip
-        if all(one.extent for one in dims):  # without elements there are no strides to say
+        if all(one.extent for one in dims):  # an empty layout has no strides
             words.insert(1, f"device_strides={_list([one.stride for one in dims])}")
         if self.device_type is not None:
             words.append(f"device_dtype={self.device_type}")

@@ -35,7 +35,7 @@ def memory_of(source: Any, json: dict[str, Any]) -> tuple[MemoryRow, ...]:
     """The rows for something with `memory_analysis()`, such as a compiled function of JAX; () if it says nothing."""
     try:
         stats = source.memory_analysis()
-    except (AttributeError, NotImplementedError, RuntimeError):  # RuntimeError: XLA's "unimplemented"
+    except (AttributeError, NotImplementedError, RuntimeError):  # RuntimeError: of an XLA backend without these numbers
         return ()
     if stats is None:
         return ()

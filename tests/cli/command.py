@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Running the command, for the tests beside this file."""
 
+import contextlib
 import json
 import os
 import subprocess
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -25,6 +27,16 @@ def environment(**more):
     env = {name: value for name, value in os.environ.items() if name not in unwanted}
     env["PATH"] = f"{TESELA.parent}{os.pathsep}{env['PATH']}"
     return {**env, "LC_ALL": "C", "TERM": "xterm", **more}
+
+
+@contextlib.contextmanager
+def disturbed():
+    """The environment of a command in which disturb.c, compiled here, is at work."""
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder) / "disturb.so"
+        cc = [os.environ.get("CC") or "cc", "-shared", "-fPIC", "-o", library, HERE / "disturb.c", "-ldl"]
+        subprocess.run(cc, check=True)
+        yield {"LD_PRELOAD": str(library), "ASAN_OPTIONS": "verify_asan_link_order=0"}
 
 
 def run(*words, text=b"", env=None, **how):

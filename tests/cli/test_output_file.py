@@ -14,7 +14,7 @@ import tempfile
 import time
 
 import pytest
-from command import HERE, TESELA, environment, run
+from command import TESELA, disturbed, environment, run
 
 SEED = int(os.environ.get("TESELA_SEED", "20261123"), 0)
 WAYS = [None, f"tmpfile:{errno.EOPNOTSUPP}", f"tmpfile:{errno.EISDIR}", f"proc:{errno.ENOENT}"]
@@ -23,17 +23,13 @@ KILLS = 200  # for each of two ways
 
 @pytest.fixture(scope="module")
 def preload():
-    with tempfile.TemporaryDirectory() as folder:
-        library = pathlib.Path(folder) / "disturb.so"
-        cc = [os.environ.get("CC") or "cc", "-shared", "-fPIC", "-o", library, HERE / "disturb.c", "-ldl"]
-        subprocess.run(cc, check=True)
+    with disturbed() as words:
 
         def env(fail=None, kill=None):
             if fail is None and kill is None:
                 return {}
-            words = {"LD_PRELOAD": str(library), "ASAN_OPTIONS": "verify_asan_link_order=0"}
-            words |= {"DISTURB_FAIL": fail} if fail else {}
-            return words | ({"DISTURB_KILL": str(kill)} if kill else {})
+            failing = {"DISTURB_FAIL": fail} if fail else {}
+            return words | failing | ({"DISTURB_KILL": str(kill)} if kill else {})
 
         yield env
 

@@ -5,14 +5,12 @@ run. What is kept of an earlier run, and what is not: after a change of the inpu
 import fcntl
 import json
 import os
-import pathlib
 import random
 import signal
 import subprocess
-import tempfile
 
 import pytest
-from command import HERE, TESELA, environment, run
+from command import TESELA, disturbed, environment, run
 from tensor_bytes import safetensors
 
 SEED = int(os.environ.get("TESELA_SEED", "20261123"), 0)
@@ -25,11 +23,8 @@ CHAINS = 12
 
 @pytest.fixture(scope="module")
 def preload():
-    with tempfile.TemporaryDirectory() as folder:
-        library = pathlib.Path(folder) / "disturb.so"
-        cc = [os.environ.get("CC") or "cc", "-shared", "-fPIC", "-o", library, HERE / "disturb.c", "-ldl"]
-        subprocess.run(cc, check=True)
-        yield {"LD_PRELOAD": str(library), "ASAN_OPTIONS": "verify_asan_link_order=0"}
+    with disturbed() as words:
+        yield words
 
 
 def tensors_of(seed, n=TENSORS, begin=0):

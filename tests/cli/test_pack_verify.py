@@ -5,15 +5,13 @@ checkpoint: what an index may be, what is refused, what is written."""
 import contextlib
 import json
 import os
-import pathlib
 import pty
 import random
 import re
 import subprocess
-import tempfile
 
 import pytest
-from command import HERE, TESELA, environment, run
+from command import TESELA, disturbed, environment, run
 from tensor_bytes import elements, placed, read_safetensors, safetensors
 
 SEED = int(os.environ.get("TESELA_SEED", "20261123"), 0)
@@ -56,10 +54,8 @@ def ask(folder, requests):
 @pytest.fixture(scope="module")
 def disturb():
     """The environment of a command in which disturb.c is at work."""
-    with tempfile.TemporaryDirectory() as folder:
-        library = pathlib.Path(folder) / "disturb.so"
-        subprocess.run([os.environ.get("CC") or "cc", "-shared", "-fPIC", "-o", library, HERE / "disturb.c", "-ldl"], check=True)
-        yield {"LD_PRELOAD": str(library), "ASAN_OPTIONS": "verify_asan_link_order=0"}
+    with disturbed() as words:
+        yield words
 
 
 @pytest.fixture
