@@ -28,6 +28,8 @@ from ._parts import Part, divided
 
 ASSIGN = ("mode", "share", "spread", "compact", "copies", "materialise", "effort")
 PLAN = ("capacity", "scratchpad", "no_reuse")
+LIMITS = ("max_steps", "max_bytes")
+OPTIONS = ("target", *ASSIGN, *PLAN, *LIMITS)
 logger = logging.getLogger("tesela.torch")
 _records: contextvars.ContextVar[list[Compiled] | None] = contextvars.ContextVar("tesela_records", default=None)
 
@@ -73,9 +75,9 @@ class Compiled:
     """A traced graph, forward or backward, in parts; call it with tensors."""
 
     def __init__(self, module: torch.fx.GraphModule, inputs: Sequence[Any], kind: str, options: dict[str, Any]) -> None:
-        unknown = set(options) - {"target", *ASSIGN, *PLAN}
+        unknown = set(options) - set(OPTIONS)
         if unknown:
-            raise LayoutError(f"unknown option {min(unknown)!r}; expected target, {', '.join(ASSIGN + PLAN)}")
+            raise LayoutError(f"unknown option {min(unknown)!r}; expected {', '.join(OPTIONS)}")
         self.kind, self.module, self.options = kind, module, options
         with _disable_current_modes():
             self.parts: list[Part] = divided(module, str(options.get("target", "spyre")), kind != "backward")
@@ -85,7 +87,7 @@ class Compiled:
             for part in self.parts:
                 if part.program is not None:
                     try:
-                        part.place(assign, {name: options[name] for name in PLAN if name in options})
+                        part.place(assign, *({name: options[name] for name in names if name in options} for names in (PLAN, LIMITS)))
                     except LayoutError as error:
                         kind_of = NoLayout if isinstance(error, MismatchError) else CompileError
                         raise kind_of(error, part.origin(error.where)) from None

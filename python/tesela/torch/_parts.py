@@ -10,11 +10,15 @@ from typing import Any
 
 import torch
 
+from .. import _abi as abi
+from .._arrays import borrow
 from .._device import DeviceLayout
-from .._frameworks import Framework
+from .._errors import MismatchError
 from .._graph import Assignment, Graph, Memory
+from .._graph_run import Ready, lent
 from .._layout import layout
 from .._results import Result
+from .._types import NUMBERS
 from ._hints import hint_of
 from ._lower import RULES
 from ._moves import with_moves
@@ -60,6 +64,7 @@ class Part:
         self.assignment: Assignment | None = None
         self.memory: Memory | None = None
         self.hints: list[dict[str, Any]] = []
+        self.ready: Ready | None = None  # as it runs
         self.facts: Result | None = None  # of the last run
 
     @property
@@ -81,11 +86,13 @@ class Part:
         """The node that an operator of the program came from."""
         return self.program.origin.get(name) if self.program is not None and name is not None else None
 
-    def place(self, assign: dict[str, Any], plan: dict[str, Any]) -> None:
-        """Choose layouts and moves, then offsets."""
+    def place(self, assign: dict[str, Any], plan: dict[str, Any], limits: dict[str, Any]) -> None:
+        """Choose layouts and moves, then offsets; refuse what would run for too long."""
         assert self.program is not None
         self.assignment = Graph(self.program.tree(self.outputs, self.hints)).assign(**assign)
         self.memory = self.placed.plan(**plan)
+        self.ready = Ready(self.placed.program, plan=plan)
+        self.ready.check(limits)
 
     def run(self, values: dict[torch.fx.Node, Any], module: torch.nn.Module) -> None:
         if self.program is None:
@@ -97,10 +104,17 @@ class Part:
                 call = torch.ops.aten.reshape.default if node.target in VIEWS else node.target
                 values[node] = call(*args, **kwargs)
             return
-        found = self.placed.run({name: values[node] for name, node in self.given.items()})
-        self.facts, torch_ = found.facts, Framework("torch")
+        assert self.ready is not None
+        given = [_lent(name, values[self.given[name]], node) for name, node in zip(self.program.inputs, self.ready.inputs, strict=True)]
+        first: dict[str, torch.Tensor] = {}
         for node, name in self.makes.items():
-            values[node] = _like(torch_.tensor(found[name]), node.meta["val"])
+            if name not in first:
+                first[name] = torch.empty(tuple(node.meta["val"].shape), dtype=node.meta["val"].dtype, device="cpu")
+        fresh = set(first)
+        self.facts = Result(self.ready.run([at for at, _ in given], [first[name].data_ptr() for name in self.outputs]))
+        for node, name in self.makes.items():  # results never share memory
+            values[node] = _like(first[name] if name in fresh else first[name].clone(), node.meta["val"])
+            fresh.discard(name)
 
     def with_moves(self, copied: dict[torch.fx.Node, torch.fx.Node]) -> int:
         """Put the moves of this part into a copy of torch's graph; how many."""
@@ -127,6 +141,14 @@ def _before(node: torch.fx.Node) -> torch.fx.Node:
     while node.target is torch.ops.tesela.restickify.default and "val" in node.meta:
         node = node.all_input_nodes[0]
     return node
+
+
+def _lent(name: str, x: torch.Tensor, node: Any) -> tuple[int, Any]:
+    """The address of a tensor for an input of the program, and what must live as long."""
+    array = borrow(x)
+    if array.shape != tuple(node.shape[: node.rank]) or NUMBERS[array.type] != node.dtype:
+        raise MismatchError(f"input {name}: expected {abi.DTYPE[node.dtype]}{node.shape[: node.rank]}, found {x.dtype} {list(x.shape)}")
+    return lent(array, node)
 
 
 def _like(x: torch.Tensor, fake: Any) -> torch.Tensor:

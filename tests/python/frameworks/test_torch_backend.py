@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import copy
 import os
 import pathlib
@@ -248,6 +249,45 @@ def test_the_backend_is_found():
     entries = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["torch_dynamo_backends"]
     assert entries == {"tesela": "tesela.torch:backend"} and tesela.torch.backend is _backend.backend
     assert "tesela" in torch._dynamo.list_backends()
+
+
+def test_threads_call_one_model():
+    model, (x,) = MODELS["block"]()
+    call, xs = torch.compile(model, backend="tesela"), [torch.randn_like(x) for _ in range(8)]
+    with torch.no_grad():
+        call(x)
+    wide_model = copy.deepcopy(model).double()
+
+    def one(x):
+        with torch.no_grad():
+            return [call(x) for _ in range(3)]
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for x, ys in zip(xs, pool.map(one, xs)):
+            for y in ys:
+                close(y, wide_model(x.double()))
+
+
+def test_a_run_that_is_too_long_is_refused_at_compile_time():
+    with pytest.raises(tesela.torch.CompileError, match="most of them for mm; the limit is 100: max_steps"):
+        torch.compile(Scores(), backend="tesela", options={"max_steps": 100})(torch.ones(6, 40), torch.ones(40, 70))
+
+
+def test_results_do_not_share_memory():
+    """Where two results have the same elements a change of one leaves the other as it was; inputs of any strides are read."""
+
+    def f(x):
+        y = x * 2
+        return y, y.clone(), x.clone(), x.t().clone(), y.reshape(-1).clone()
+
+    for x in (torch.randn(6, 4).t(), torch.randn(4, 6), torch.randn(9, 8)[1:9:2, 1:7]):
+        torch._dynamo.reset()
+        given, expected = x.clone(), f(x)
+        found = torch.compile(f, backend="tesela")(x)
+        for k, y in enumerate(found):
+            assert torch.equal(y, expected[k])
+            y.fill_(k)
+        assert torch.equal(x, given) and [float(y.min()) for y in found] == [float(y.max()) for y in found] == [0, 1, 2, 3, 4]
 
 
 class Scores(torch.nn.Module):
