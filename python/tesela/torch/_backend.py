@@ -18,6 +18,7 @@ import torch
 from torch._dynamo.backends.common import aot_autograd
 from torch._dynamo.exc import ShortenTraceback
 from torch._functorch.aot_autograd import make_boxed_func
+from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import _disable_current_modes
 
@@ -183,6 +184,7 @@ def backend(module: torch.fx.GraphModule, inputs: Sequence[Any], *, options: dic
         return aot_autograd(
             fw_compiler=_compiler("forward", given), bw_compiler=_compiler("backward", given),
             inference_compiler=_compiler("inference", given), decompositions=table(),
+            partition_fn=min_cut_rematerialization_partition,  # computes again what is cheap, in place of keeping it
         )(module, inputs)  # fmt: skip
 
 
