@@ -137,13 +137,13 @@ class Ready:
             name = decoded(abi.tesela_node.from_address(lib.tesela_graph_node(graph.value, most.node)).name)
             raise LimitError(
                 f"a run needs {most.steps} steps (results and products), most of them for {name}; "
-                f"the limit is {allowed['max_steps']}: max_steps", code="LIMIT",
+                f"max_steps is {allowed['max_steps']}", code="LIMIT",
             )  # fmt: skip
         buffers = max(needs.bytes for needs in each)
         if buffers + tensors > allowed["max_bytes"]:
             raise LimitError(
                 f"a run needs {tensors} bytes for inputs and outputs and {buffers} bytes for buffers and their marks; "
-                f"the limit is {allowed['max_bytes']}: max_bytes", code="LIMIT",
+                f"max_bytes is {allowed['max_bytes']}", code="LIMIT",
             )  # fmt: skip
 
     # ---- runs
