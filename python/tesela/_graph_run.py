@@ -30,7 +30,7 @@ class Handle:
 
     def __init__(self, value: int | None, destroy: Callable[[int | None], None]) -> None:
         self.value = value
-        weakref.finalize(self, destroy, value)
+        weakref.finalize(self, destroy, value).atexit = False  # a thread may still run it then
 
 
 def read(program: str | Mapping[str, Any], target: str | None) -> tuple[Handle, Any]:
