@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import contextvars
+import difflib
 import logging
 import os
 import threading
@@ -57,7 +58,7 @@ class CompileError(LayoutError, ShortenTraceback):  # type: ignore[misc]
         self.line = source_line(node)
         name = f"{node.target} ({node.name})" if node is not None else of
         at = f"\n{self.line}" if self.line else ""
-        LayoutError.__init__(self, f"{name}: {error}{at}", code=error.code, where=error.where)
+        LayoutError.__init__(self, f"{name}: {error}{at}", code=error.code, field=error.field, where=error.where)
         self.first_useful_frame = None
 
     def __reduce__(self) -> Any:
@@ -82,7 +83,8 @@ def checked(options: dict[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         said, code = None, "INVALID"
         if name not in OPTIONS:
-            said = f"unknown option {name!r}; expected {', '.join(OPTIONS)}"
+            near = difflib.get_close_matches(str(name), OPTIONS, 1)
+            said = f"unknown option {name!r}; " + (f"did you mean {near[0]}?" if near else f"expected {', '.join(OPTIONS)}")
         elif name == "mode" and value not in ("auto", "strict"):
             said = f"option mode: expected 'auto' or 'strict', found {value!r}"
         elif name in FLAGS and not isinstance(value, bool):

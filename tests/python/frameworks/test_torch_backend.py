@@ -210,7 +210,8 @@ def test_no_layout_is_an_error_at_compile_time():
 @pytest.mark.parametrize(
     "options, said",
     [
-        ({"moed": 1}, "unknown option 'moed'; expected target, mode, share"),
+        ({"moed": 1}, "unknown option 'moed'; did you mean mode?"),
+        ({"xyz": 1}, "unknown option 'xyz'; expected target, mode, share"),
         ({"mode": "stict"}, "option mode: expected 'auto' or 'strict', found 'stict'"),
         ({"share": "yes"}, "option share: expected True or False, found 'yes'"),
         ({"capacity": "1GB"}, "option capacity: expected an integer of 0 or more, found '1GB'"),
@@ -226,6 +227,7 @@ def test_wrong_options(options, said):
         with pytest.raises(tesela.torch.CompileError) as raised:
             call(torch.ones(5, 6))
         assert str(raised.value).startswith("backend tesela: ") and said in str(raised.value)
+        assert raised.value.field == next(iter(options))
     assert not tesela.torch.fallbacks()
 
 
