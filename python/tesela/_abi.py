@@ -6,10 +6,14 @@ from ctypes import Structure, Union, c_bool, c_char, c_char_p, c_double, c_int, 
 
 TESELA_FILL_LEAVE = 1
 TESELA_FILL_VALUE = 2
+TESELA_OP_GATHER = 6
 TESELA_OP_INPUT = 0
+TESELA_OP_SCATTER = 7
 TESELA_PAD_LEAVE = 0
 TESELA_PAD_VALUE = 4
 TESELA_PAD_ZERO = 1
+TESELA_PROPAGATE_AUTO = 1
+TESELA_PROPAGATE_STRICT = 0
 TESELA_STICKS_PAIR = 2
 TESELA_XLA_LENIENT = 1
 
@@ -528,6 +532,62 @@ tesela_file_write_options._fields_ = [
     ("reserved", c_int64 * 4),
 ]
 
+class tesela_graph_memory_options(Structure):
+  pass
+
+
+tesela_graph_memory_options._fields_ = [
+    ("capacity", c_int64),
+    ("scratchpad", c_int64),
+    ("effort", c_int64),
+    ("no_reuse", c_bool),
+    ("inputs", c_bool),
+    ("allocator", c_void_p),
+    ("progress", c_void_p),
+    ("progress_user", c_void_p),
+    ("reserved", c_int64 * 4),
+]
+
+class tesela_graph_run_facts(Structure):
+  pass
+
+
+tesela_graph_run_facts._fields_ = [
+    ("operators", c_int64),
+    ("elements", c_int64),
+    ("moved", c_int64),
+    ("arena_bytes", c_int64),
+    ("poison_read", c_int64),
+    ("reserved", c_int64 * 4),
+]
+
+class tesela_graph_run_needs(Structure):
+  pass
+
+
+tesela_graph_run_needs._fields_ = [
+    ("steps", c_int64),
+    ("bytes", c_int64),
+    ("node", c_int32),
+    ("reserved", c_int64 * 4),
+]
+
+class tesela_graph_run_options(Structure):
+  pass
+
+
+tesela_graph_run_options._fields_ = [
+    ("plain", c_bool),
+    ("memory", c_void_p),
+    ("allocator", c_void_p),
+    ("progress", c_void_p),
+    ("progress_user", c_void_p),
+    ("device_types", c_bool),
+    ("max_steps", c_int64),
+    ("max_bytes", c_int64),
+    ("reserved", c_int64 * 4),
+]
+
 class tesela_host_view(Structure):
   pass
 
@@ -639,6 +699,26 @@ tesela_plan_info._fields_ = [
     ("n_fills", c_int32),
     ("solver", c_int),
     ("isa", c_int),
+    ("reserved", c_int64 * 4),
+]
+
+class tesela_propagate_options(Structure):
+  pass
+
+
+tesela_propagate_options._fields_ = [
+    ("mode", c_int),
+    ("share", c_bool),
+    ("spread", c_bool),
+    ("compact", c_bool),
+    ("copies", c_bool),
+    ("all_sticks", c_bool),
+    ("effort", c_int64),
+    ("price", c_void_p),
+    ("user", c_void_p),
+    ("allocator", c_void_p),
+    ("progress", c_void_p),
+    ("progress_user", c_void_p),
     ("reserved", c_int64 * 4),
 ]
 
@@ -790,6 +870,28 @@ tesela_writer._fields_ = [
     ("user", c_void_p),
 ]
 
+class tesela_propagate_facts(Structure):
+  pass
+
+
+tesela_propagate_facts._fields_ = [
+    ("ok", c_bool),
+    ("proven", c_bool),
+    ("n_moves", c_int32),
+    ("cost", c_int64),
+    ("bound", c_int64),
+    ("moved", c_int64),
+    ("buffers", c_int32),
+    ("core", c_int32),
+    ("error_node", c_int32),
+    ("error_operand", c_int32),
+    ("n_copies", c_int32),
+    ("copied", c_int64),
+    ("operators", c_int32),
+    ("unknown", c_int32),
+    ("reserved", c_int64 * 4),
+]
+
 # name: result, arguments
 FUNCTIONS = {
     "tesela_any_print": (c_int, [c_void_p, c_void_p, c_void_p]),
@@ -810,12 +912,18 @@ FUNCTIONS = {
     "tesela_file_open_memory": (c_int, [c_void_p, c_void_p, c_int64, c_void_p, c_void_p]),
     "tesela_file_type": (c_bool, [c_int, c_int, c_char * 16]),
     "tesela_file_write": (c_int, [c_char_p, c_int, c_int64, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "tesela_graph_apply": (c_int, [c_void_p, c_void_p, c_void_p]),
     "tesela_graph_destroy": (None, [c_void_p]),
+    "tesela_graph_memory_destroy": (None, [c_void_p]),
     "tesela_graph_n_outputs": (c_int32, [c_void_p]),
     "tesela_graph_node": (c_void_p, [c_void_p, c_int32]),
     "tesela_graph_output": (c_int32, [c_void_p, c_int32]),
+    "tesela_graph_plan_memory": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "tesela_graph_propagate": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_graph_read_hlo": (c_int, [c_void_p, c_char_p, c_size_t, c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_graph_read_value": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "tesela_graph_run": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "tesela_graph_run_needs_of": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_layout_add_axis": (c_int, [c_void_p, c_char_p, c_void_p, c_void_p]),
     "tesela_layout_add_swizzle": (c_int, [c_void_p, tesela_swizzle, c_void_p]),
     "tesela_layout_begin": (c_int, [c_void_p, c_int, c_int32, c_int32, c_void_p, c_void_p]),
@@ -840,6 +948,9 @@ FUNCTIONS = {
     "tesela_plan_explain": (c_int, [c_void_p, c_void_p, c_void_p]),
     "tesela_plan_print": (c_int, [c_void_p, c_void_p, c_void_p]),
     "tesela_plan_run": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "tesela_propagation_destroy": (None, [c_void_p]),
+    "tesela_propagation_explain": (c_int, [c_void_p, c_bool, c_void_p, c_void_p]),
+    "tesela_propagation_facts_of": (tesela_propagate_facts, [c_void_p]),
     "tesela_put_graph": (None, [c_void_p, c_void_p]),
     "tesela_register_print_expression": (c_int, [c_void_p, c_void_p, c_void_p]),
     "tesela_request_answer": (c_int, [c_void_p]),
@@ -852,6 +963,7 @@ FUNCTIONS = {
     "tesela_transfer_to_host": (c_int, [c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_void_p]),
     "tesela_units_parse": (c_int, [c_char_p, c_size_t, c_void_p, c_void_p, c_void_p]),
     "tesela_units_print": (None, [c_int64, c_int, c_char * 24]),
+    "tesela_values_digest": (c_int, [c_void_p, c_void_p, c_uint8 * 16, c_void_p, c_void_p]),
     "tesela_version": (c_char_p, []),
     "tesela_xla_print": (c_int, [c_void_p, c_bool, c_void_p, c_void_p]),
     "tesela_xla_print_jax": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
+import math
 import os
 import pathlib
-import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -17,9 +16,10 @@ from numpy.typing import NDArray
 from . import _abi as abi
 from ._arrays import Array, borrow
 from ._errors import LayoutError, LayoutSyntaxError, MismatchError
-from ._layout import read_target, target_text
-from ._library import Error, Progress, address, byref, decoded, lib
-from ._ops import Answer, Tree, op
+from ._graph_run import LAYOUTS, LIMITS, MadeUp, Ready, digest, lent, nodes, outputs, read
+from ._layout import target_text
+from ._library import Progress, Stop, byref, decoded, lib
+from ._ops import Answer, op
 from ._results import Result
 from ._types import numpy_dtype
 
@@ -82,7 +82,7 @@ class Graph:
     [-0.0, -1.0, -2.0, -3.0]
     """
 
-    __slots__ = ("_fields", "inputs", "outputs", "program")
+    __slots__ = ("_fields", "_ready", "inputs", "outputs", "program")
 
     inputs: dict[str, Tensor]
     """What is given, by name."""
@@ -95,33 +95,17 @@ class Graph:
         self._fields: dict[str, Any] = {"text": program} if isinstance(program, str) else {"graph": program}
         if target is not None:
             self._fields["target"] = target
-        handle, err = ctypes.c_void_p(), Error()
-        if isinstance(program, str):
-            raw, on = program.encode("utf-8", "surrogateescape"), read_target(target or "spyre")
-            status = lib.tesela_graph_read_hlo(byref(handle), raw, len(raw), address(on), None, None, byref(err))
-        else:
-            tree = Tree(program)
-            status = lib.tesela_graph_read_value(byref(handle), None, tree.address, byref(err))
-        if status:
-            raise err.exception(program if isinstance(program, str) else None)
-        try:
-            self._read(handle.value)
-        finally:
-            lib.tesela_graph_destroy(handle)
+        self._ready: tuple[Any, Ready] | None = None
+        handle, _ = read(program, target)
+        self._read(handle.value)
         if not isinstance(program, str):
             self.program = dict(program)
         elif target is None:
             self.program["target"] = "spyre"
 
     def _read(self, handle: int | None) -> None:
-        self.inputs, k = {}, 0
-        while node := lib.tesela_graph_node(handle, k):
-            node, k = abi.tesela_node.from_address(node), k + 1
-            if node.op == abi.TESELA_OP_INPUT:
-                self.inputs[decoded(node.name)] = _tensor(node)
-        outputs = (lib.tesela_graph_output(handle, o) for o in range(lib.tesela_graph_n_outputs(handle)))
-        nodes = [abi.tesela_node.from_address(lib.tesela_graph_node(handle, k)) for k in outputs]
-        self.outputs = tuple((decoded(node.name), _tensor(node)) for node in nodes)
+        self.inputs = {decoded(node.name): _tensor(node) for node in nodes(handle) if node.op == abi.TESELA_OP_INPUT}
+        self.outputs = tuple((decoded(node.name), _tensor(node)) for node in outputs(handle))
         answer = Answer()
         lib.tesela_put_graph(byref(answer.sink), handle)
         if answer.raised is not None:
@@ -180,17 +164,49 @@ class Graph:
         missing = [name for name in self.inputs if name not in arrays]
         if missing and seed is None:
             raise MismatchError(f"missing input {missing[0]!r}, {self.inputs[missing[0]]}; give it, or seed= to make it up")
-        with tempfile.TemporaryDirectory(prefix="tesela-") as folder:
-            given = {name: os.path.join(folder, f"in{k}.npy") for k, name in enumerate(arrays)}
-            made = {name: os.path.join(folder, f"out{k}.npy") for k, (name, _) in enumerate(self.outputs)}
-            for name, path in given.items():
-                _save(path, arrays[name])
-            found = self._ask("graph_run", {"seed": seed, "in": given or None, "out": made, **options}, progress)
-            if not found["same"]:
-                raise LayoutError("the results on tiled and on plain memory differ; this is a failure of tesela")
-            types = dict(self.outputs)
-            values = {name: _load(path, types[name]) for name, path in made.items()}
-        return Run(tuple(name for name, _ in self.outputs), values, Result(found))
+        unknown = set(options) - {"target", *LAYOUTS, *LIMITS}
+        if unknown:
+            raise LayoutError(f"unknown option {min(unknown)!r}; expected target, {', '.join((*LAYOUTS, *LIMITS))}")
+        options = {name: value for name, value in options.items() if value is not None}
+        ready = self._made_ready(options, progress)
+        return self._run(ready, arrays, seed, {name: options[name] for name in LIMITS if name in options}, progress)
+
+    def _made_ready(self, options: dict[str, Any], progress: Progress | None) -> Ready:
+        """The graph with layouts and memory for these options; the last one is kept."""
+        target = target_text(options["target"]) if "target" in options else self._fields.get("target")
+        layouts = {name: options[name] for name in LAYOUTS if name in options}
+        kept, key = self._ready, (target, layouts)
+        if kept is None or kept[0] != key:
+            program = self._fields["text"] if "text" in self._fields else self._fields["graph"]
+            self._ready = kept = key, Ready(program, target, layouts, progress=progress)
+        return kept[1]
+
+    def _run(
+        self, ready: Ready, arrays: dict[str, Array], seed: int | None, limits: dict[str, Any], progress: Progress | None
+    ) -> Run:
+        results = [(decoded(node.name), node) for node in ready.outputs]
+        types = dict(self.outputs)
+        sizes = [math.prod(node.shape[: node.rank]) * -(-node.bits // 8) for node in (*ready.inputs, *ready.outputs, *ready.outputs)]
+        ready.check(limits, sum(sizes), plain=True)
+        made_up, given = MadeUp(ready.graph.value, 0 if seed is None else seed), []
+        for number, node in enumerate(nodes(ready.graph.value)):
+            if node.op == abi.TESELA_OP_INPUT:
+                name = decoded(node.name)
+                given.append(lent(arrays[name], node) if name in arrays else made_up.input(number))
+        stop = Stop(progress)
+        tiled, plain = ({name: _empty(types[name]) for name, _ in results} for _ in range(2))
+        facts = [
+            ready.run([at for at, _ in given], [values[name].ctypes.data for name, _ in results], plain=is_plain, stop=stop)
+            for values, is_plain in ((tiled, False), (plain, True))
+        ]
+        rows = []
+        for name, node in results:
+            same = tiled[name].tobytes() == plain[name].tobytes()
+            rows.append({"name": name, "size": list(types[name].shape), "digest": digest(node, plain[name].ctypes.data), "same": same})
+        if facts[0]["poison_read"] or not all(row["same"] for row in rows):
+            raise LayoutError("the results on tiled and on plain memory differ, or padding was read; this is a failure of tesela")
+        found = {"placed": True, "target": decoded(ready.target.name), **ready.copied, "same": True, "outputs": rows}
+        return Run(tuple(name for name, _ in results), tiled, Result({**found, **facts[0]}))
 
     def _input(self, name: str, x: Any) -> Array:
         if name not in self.inputs:
@@ -220,28 +236,9 @@ def _tensor(node: Any) -> Tensor:
     return Tensor(abi.DTYPE.get(node.dtype), tuple(node.shape[: node.rank]))
 
 
-def _save(path: str, array: Array) -> None:
-    """Write an array of any package as .npy; types that NumPy lacks as their bytes."""
-
-    class Borrowed:
-        __array_interface__ = {
-            "version": 3, "shape": array.shape, "strides": array.strides, "typestr": f"|V{array.itemsize}",
-            "data": (array.address, True),
-        }  # fmt: skip
-
-    raw: NDArray[Any] = np.asarray(Borrowed()) if 0 not in array.shape else np.empty(array.shape, f"V{array.itemsize}")
-    try:
-        dtype = np.dtype(numpy_dtype(array.type))
-    except TypeError:
-        dtype = raw.dtype
-    if dtype.isbuiltin == 1:  # NumPy's own
-        raw = np.ascontiguousarray(raw).reshape(array.shape).view(dtype.newbyteorder() if array.swapped else dtype)
-    np.save(path, raw, allow_pickle=False)
-
-
-def _load(path: str, tensor: Tensor) -> NDArray[Any]:
-    values: NDArray[Any] = np.load(path, allow_pickle=False)
-    return values if tensor.dtype is None else values.view(numpy_dtype(tensor.dtype)).reshape(tensor.shape)
+def _empty(tensor: Tensor) -> NDArray[Any]:
+    assert tensor.dtype is not None  # the library refuses to run it
+    return np.zeros(tensor.shape, numpy_dtype(tensor.dtype))
 
 
 def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:

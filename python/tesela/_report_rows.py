@@ -72,10 +72,11 @@ class Advice(NamedTuple):
 
     @property
     def format(self) -> Any:
-        """The order of the dims as jax.experimental.layout.Layout, for jax.experimental.layout.Format."""
-        return importlib.import_module("jax.experimental.layout").Layout(
-            major_to_minor=tuple(reversed(self.layout.info()["minor_to_major"]))
-        )
+        """The order of the dims as jax.experimental.layout.Layout, for jax.experimental.layout.Format; of JAX before 0.7 as
+        DeviceLocalLayout, for Layout."""
+        layouts = importlib.import_module("jax.experimental.layout")
+        kind = layouts.Layout if hasattr(layouts, "Format") else layouts.DeviceLocalLayout
+        return kind(major_to_minor=tuple(reversed(self.layout.info()["minor_to_major"])))
 
 
 class ReportArray:

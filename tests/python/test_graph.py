@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import itertools
 import json
 import pathlib
@@ -173,6 +174,91 @@ def test_inputs_are_checked(temporary: pathlib.Path) -> None:
     a, b = (g.run({"w": given["w"]}, seed=seed)["y"] for seed in (1, 2))
     assert not np.array_equal(a, b)
     assert not list(temporary.iterdir())
+
+
+LOOKED_UP = {
+    "target": "spyre",
+    "inputs": {"x": {"size": [5, 70], "dtype": "f16"}, "at": {"size": [9], "dtype": "s32"}, "on": {"size": [9, 1], "dtype": "pred"}},
+    "ops": [
+        {"op": "gather", "out": "g", "in": ["x", "at"], "dim": 0},
+        {"op": "pointwise", "fn": "select", "out": "y", "in": ["on", "g", "g"]},
+    ],
+    "outputs": ["y", "on", "at"],
+}
+
+
+@pytest.mark.parametrize("program", [LOOKED_UP, LINEAR, *(EXAMPLES / f"{one}.hlo" for one in ("mlp", "net", "decode"))])
+def test_made_up_inputs_are_those_of_the_command(program: object) -> None:
+    g = tesela.graph(program)
+    asked = {"graph": g.program} if not isinstance(program, pathlib.Path) else {"text": program.read_text()}
+    for seed in (0, 7):
+        expected = tesela.op("graph_run", seed=seed, copies=True, **asked)
+        facts = g.run(seed=seed, copies=True).facts.to_dict()
+        assert facts == expected and facts["copies"] == facts["copied_elems"] == 0 == facts["poison_read"]
+
+
+@pytest.mark.parametrize("kind", ["f8e4m3fn", "f8e8m0fnu", "bf16", "f64", "s8", "u64", "s64"])
+def test_made_up_inputs_of_other_types(kind: str) -> None:
+    text = hlo(kind, f"{kind}[70,3]{{1,0}} transpose(x), dimensions={{1,0}}")
+    target = "target t\nstick 128\n"
+    facts = tesela.graph(text, target=target).run(seed=5).facts
+    assert facts.to_dict() == tesela.op("graph_run", text=text, target=target, seed=5)
+
+
+def test_inputs_with_strides_of_the_graph() -> None:
+    """The graph says how its inputs lie on the host; arrays in any strides are read right, others are copied."""
+    steps = [-1, 0, 10]
+    tree = {"inputs": {"x": {"size": [5, 2, 3], "dtype": "f32", "strides": steps}}, "ops": [{"op": "pointwise", "fn": "neg", "out": "y", "in": ["x"]}], "outputs": ["y"]}  # fmt: skip
+    g = tesela.graph(tree)
+    memory = np.arange(40, dtype=np.float32)
+    lent = np.lib.stride_tricks.as_strided(memory[4:], (5, 2, 3), [4 * step for step in steps])
+    for x in (lent, lent.copy(), lent.astype(">f4"), np.asfortranarray(lent)):
+        assert np.array_equal(g.run({"x": x})["y"], -lent)
+    made = tesela.op("graph_run", graph=tree, seed=2)["outputs"]
+    assert [one.digest for one in g.run(seed=2).facts.outputs] == [one["digest"] for one in made]
+
+
+def test_options_of_a_run() -> None:
+    g, given = tesela.graph(LINEAR), linear_inputs()
+    with pytest.raises(tesela.LayoutError, match="unknown option 'moed'; expected target, mode, "):
+        g.run(given, moed="auto")
+    with pytest.raises(tesela.LayoutError, match="unknown mode 'atuo'; expected auto or strict"):
+        g.run(given, mode="atuo")
+    with pytest.raises(tesela.MismatchError, match="no layout of the result is compatible") as caught:
+        g.run(given, mode="strict")
+    assert (caught.value.where, caught.value.code) == ("h", "CONFLICT")
+    with pytest.raises(tesela.LimitError, match="most of them for h; max_steps is 10") as caught:
+        g.run(given, max_steps=10)
+    assert caught.value.code == "LIMIT"
+    with pytest.raises(tesela.LimitError, match="max_bytes is 1000"):
+        g.run(given, max_bytes=1000)
+    for name in ("max_steps", "max_bytes"):
+        with pytest.raises(tesela.RangeError, match=f"{name} is 0; expected 1 or more"):
+            g.run(given, **{name: 0})
+    with pytest.raises(tesela.RangeError, match="seed is -1; expected 0 or more"):
+        g.run({}, seed=-1)
+    assert g.run(given).facts.target == "spyre" and g.run(given, target=EXAMPLES / "own.target").facts.target == "own"
+    assert g.run(given, target="spyre").facts.arena_bytes == g.run(given).facts.arena_bytes
+
+
+def test_a_run_shows_progress_and_stops() -> None:
+    g, given, seen = tesela.graph(LINEAR), linear_inputs(), []
+    g.run(given, progress=lambda done, total: seen.append((done, total)))
+    assert {total for _, total in seen} >= {64 * 200 * 257 + 2 * 64 * 200} and all(0 <= done <= total for done, total in seen)
+    with pytest.raises(KeyboardInterrupt):
+        g.run(given, progress=lambda done, total: False)
+    with pytest.raises(ZeroDivisionError):
+        g.run(given, progress=lambda done, total: 1 // 0)
+
+
+def test_threads_run_one_graph() -> None:
+    g, given = tesela.graph(LINEAR), linear_inputs()
+    inputs = [{**given, "b": (given["b"] + k).astype(np.float16)} for k in range(8)]
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(g.run, inputs))
+    product = given["x"].astype(np.int64) @ given["w"].astype(np.int64).T
+    for one, y in zip(inputs, found):
+        assert np.array_equal(y["y"].astype(np.int64), np.maximum(product + one["b"].astype(np.int64), 0))
 
 
 # ---- layouts, loops

@@ -54,10 +54,6 @@ def register(entry_of: Callable[[str], Entry]) -> None:
     with _lock:
         if _registered is not None:
             return
-        if not hasattr(jax, "ffi"):
-            raise UnsupportedError(
-                f"relayout inside jax.jit needs jax.ffi, of JAX 0.5 or later; found {jax.__version__}"
-            )
 
         def make(text: int, length: int, out: Any, message: int, size: int) -> int:
             try:

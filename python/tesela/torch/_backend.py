@@ -9,8 +9,10 @@ from __future__ import annotations
 import collections
 import contextlib
 import contextvars
+import difflib
 import logging
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -18,16 +20,22 @@ import torch
 from torch._dynamo.backends.common import aot_autograd
 from torch._dynamo.exc import ShortenTraceback
 from torch._functorch.aot_autograd import make_boxed_func
+from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import _disable_current_modes
 
 from .._errors import LayoutError, MismatchError
+from .._layout import read_target, target_text
 from ._decompositions import table
 from ._host import ran_on_host
 from ._parts import Part, divided
 
 ASSIGN = ("mode", "share", "spread", "compact", "copies", "materialise", "effort")
 PLAN = ("capacity", "scratchpad", "no_reuse")
+LIMITS = ("max_steps", "max_bytes")
+OPTIONS = ("target", *ASSIGN, *PLAN, *LIMITS)
+FLAGS = ("share", "spread", "compact", "copies", "materialise", "no_reuse")
+LEAST = {"effort": 0, "capacity": 0, "scratchpad": 0, "max_steps": 1, "max_bytes": 1}
 logger = logging.getLogger("tesela.torch")
 _records: contextvars.ContextVar[list[Compiled] | None] = contextvars.ContextVar("tesela_records", default=None)
 
@@ -46,11 +54,11 @@ def recorded() -> Iterator[list[Compiled]]:
 class CompileError(LayoutError, ShortenTraceback):  # type: ignore[misc]
     """A model cannot be compiled: its arena is larger than allowed, or an option is wrong; `where` is the operator, `line` its source."""
 
-    def __init__(self, error: LayoutError, node: torch.fx.Node | None) -> None:
+    def __init__(self, error: LayoutError, node: torch.fx.Node | None, of: str) -> None:
         self.line = source_line(node)
-        name = f"{node.target} ({node.name})" if node is not None else "the graph"
+        name = f"{node.target} ({node.name})" if node is not None else of
         at = f"\n{self.line}" if self.line else ""
-        LayoutError.__init__(self, f"{name}: {error}{at}", code=error.code, where=error.where)
+        LayoutError.__init__(self, f"{name}: {error}{at}", code=error.code, field=error.field, where=error.where)
         self.first_useful_frame = None
 
     def __reduce__(self) -> Any:
@@ -69,13 +77,35 @@ def source_line(node: torch.fx.Node | None) -> str | None:
     return "\n".join(line.rstrip() for line in lines[own[-1] : own[-1] + 2]) if own else None
 
 
+def checked(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that are given, the target by name or as the text of its file; CompileError names one that is wrong."""
+    given = {name: value for name, value in options.items() if value is not None}
+    for name, value in given.items():
+        said, code = None, "INVALID"
+        if name not in OPTIONS:
+            near = difflib.get_close_matches(str(name), OPTIONS, 1)
+            said = f"unknown option {name!r}; " + (f"did you mean {near[0]}?" if near else f"expected {', '.join(OPTIONS)}")
+        elif name == "mode" and value not in ("auto", "strict"):
+            said = f"option mode: expected 'auto' or 'strict', found {value!r}"
+        elif name in FLAGS and not isinstance(value, bool):
+            said = f"option {name}: expected True or False, found {value!r}"
+        elif name in LEAST and (not isinstance(value, int) or isinstance(value, bool) or value < LEAST[name]):
+            said = f"option {name}: expected an integer of {LEAST[name]} or more, found {value!r}"
+        elif name == "target":
+            try:
+                given[name] = target_text(value)
+                read_target(given[name])
+            except (LayoutError, OSError, TypeError) as error:
+                said, code = f"option target: {error}", getattr(error, "code", None) or code
+        if said is not None:
+            raise CompileError(LayoutError(said, code=code, field=str(name)), None, "backend tesela")
+    return given
+
+
 class Compiled:
     """A traced graph, forward or backward, in parts; call it with tensors."""
 
     def __init__(self, module: torch.fx.GraphModule, inputs: Sequence[Any], kind: str, options: dict[str, Any]) -> None:
-        unknown = set(options) - {"target", *ASSIGN, *PLAN}
-        if unknown:
-            raise LayoutError(f"unknown option {min(unknown)!r}; expected target, {', '.join(ASSIGN + PLAN)}")
         self.kind, self.module, self.options = kind, module, options
         with _disable_current_modes():
             self.parts: list[Part] = divided(module, str(options.get("target", "spyre")), kind != "backward")
@@ -85,10 +115,10 @@ class Compiled:
             for part in self.parts:
                 if part.program is not None:
                     try:
-                        part.place(assign, {name: options[name] for name in PLAN if name in options})
+                        part.place(assign, *({name: options[name] for name in names if name in options} for names in (PLAN, LIMITS)))
                     except LayoutError as error:
                         kind_of = NoLayout if isinstance(error, MismatchError) else CompileError
-                        raise kind_of(error, part.origin(error.where)) from None
+                        raise kind_of(error, part.origin(error.where), f"the {kind} graph") from None
         self.last_use = self._last_use()
         records = _records.get()
         if records is not None:
@@ -116,6 +146,11 @@ class Compiled:
         """Operators that run on the host, by name."""
         return collections.Counter(str(part.nodes[0].target) for part in self.parts if part.counted)
 
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Why they do."""
+        return {str(part.nodes[0].target): part.reason for part in reversed(self.parts) if part.counted and part.reason}
+
     def __call__(self, *inputs: Any) -> Any:
         placeholders = [node for node in self.module.graph.nodes if node.op == "placeholder"]
         values: dict[torch.fx.Node, Any] = dict(zip(placeholders, inputs))
@@ -135,13 +170,15 @@ class PerShape:
     def __init__(self, module: torch.fx.GraphModule, kind: str, options: dict[str, Any]) -> None:
         self.module, self.kind, self.options = module, kind, options
         self.compiled: dict[Any, Compiled] = {}
+        self.lock = threading.Lock()
 
     def __call__(self, *inputs: Any) -> Any:
         key = tuple((x.dtype, tuple(x.shape), tuple(x.stride())) if isinstance(x, torch.Tensor) else x for x in inputs)
-        if key not in self.compiled:
-            shapes = ", ".join(str(list(x.shape)) for x in inputs if isinstance(x, torch.Tensor))
-            logger.info("compiled the %s graph for the shapes %s", self.kind, shapes)
-            self.compiled[key] = Compiled(self._known(inputs), inputs, self.kind, self.options)
+        with self.lock:
+            if key not in self.compiled:
+                shapes = ", ".join(str(list(x.shape)) for x in inputs if isinstance(x, torch.Tensor))
+                logger.info("compiled the %s graph for the shapes %s", self.kind, shapes)
+                self.compiled[key] = Compiled(self._known(inputs), inputs, self.kind, self.options)
         return self.compiled[key](*inputs)
 
     def _known(self, inputs: Sequence[Any]) -> torch.fx.GraphModule:
@@ -172,15 +209,17 @@ def _symbolic(value: Any) -> bool:
 def backend(module: torch.fx.GraphModule, inputs: Sequence[Any], *, options: dict[str, Any] | None = None, **_: Any) -> Any:
     """The backend "tesela" of torch.compile.
 
-    ``options`` are those of `Graph.assign` (``mode``, ``share``, ``spread``, ``compact``, ``copies``, ``materialise``, ``effort``) and
-    of `Graph.plan` (``capacity``, ``scratchpad``, ``no_reuse``), and ``target`` (default: "spyre"). Without ``mode`` or ``materialise``,
-    ``materialise`` is True. A graph of unknown shapes is compiled for each set of shapes that comes.
+    ``options``: ``target``, a name or the path of a target file (default: "spyre"); those of `Graph.assign` (``mode``, ``share``,
+    ``spread``, ``compact``, ``copies``, ``materialise``, ``effort``), where ``materialise`` is True unless the mode is "strict"; those of
+    `Graph.plan` (``capacity`` and ``scratchpad`` in bytes, ``no_reuse``); and limits of each run, ``max_steps`` and ``max_bytes``. A
+    graph of unknown shapes is compiled for each set of shapes that comes.
     """
-    given = dict(options or {})
+    given = checked(options or {})
     with sdpa_kernel(SDPBackend.MATH):  # attention as products and a softmax
         return aot_autograd(
             fw_compiler=_compiler("forward", given), bw_compiler=_compiler("backward", given),
             inference_compiler=_compiler("inference", given), decompositions=table(),
+            partition_fn=min_cut_rematerialization_partition,  # computes again what is cheap, in place of keeping it
         )(module, inputs)  # fmt: skip
 
 

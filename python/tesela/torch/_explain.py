@@ -56,6 +56,8 @@ class GraphExplanation:
         """Copies to the default layout, for reshapes that cannot be views; operators, not moves."""
         self.host: collections.Counter[str] = compiled.host
         """Operators that run on the host, by name."""
+        self.reasons: dict[str, str] = compiled.reasons
+        """Why they do, by name."""
         self.graph: torch.fx.Graph = graph_with_moves(compiled)
         """The graph of torch with torch.ops.tesela.restickify for each move."""
 
@@ -63,17 +65,23 @@ class GraphExplanation:
         where = f" in {self.parts} parts" if self.parts != 1 else ""
         facts = {"price": self.price, "bound": self.bound, "moves": len(self.moves), "clones": self.clones}
         words = ", ".join(f"{name} {n}" for name, n in facts.items())
-        lines = [f"{self.kind}{where}: {words}, peak {self.peak} bytes"]
+        lines = [f"{self.kind}{where}: {words}, peak {self.peak} bytes" if self.parts else f"{self.kind}: no operator of tesela"]
         width = max((len(row.name) for row in self.tensors), default=0)
         for row in self.tensors:
-            stick = "view" if row.stick is None else "sparse" if row.stick == -1 else f"stick {row.stick}"
+            stick = "view" if row.stick is None else _stick(row.stick)
             size = "" if row.device_size is None else " " + ",".join(map(str, row.device_size))
             lines.append(f"  {row.name:{width}}  {row.operator:16} {row.tensor:20} {stick}{size}".rstrip())
         for move in self.moves:
-            lines.append(f"  move  {move.buffer}: stick {move.from_stick} -> {move.to_stick} for {move.at}, price {move.price}")
+            to = str(move.to_stick) if min(move.from_stick, move.to_stick) >= 0 else _stick(move.to_stick)
+            lines.append(f"  move  {move.buffer}: {_stick(move.from_stick)} -> {to} for {move.at}, price {move.price}")
             lines += [f"        {move.line.strip().splitlines()[-1].strip()}"] if move.line else []
-        lines += [f"  on the host  {name}: {n}" for name, n in sorted(self.host.items())]
+        for name, n in sorted(self.host.items()):
+            lines.append(f"  on the host  {name}: {n}" + (f", {self.reasons[name]}" if name in self.reasons else ""))
         return "\n".join(lines)
+
+
+def _stick(stick: int | str) -> str:
+    return "sparse" if stick == -1 else f"stick {stick}"
 
 
 class Explanation(tuple[GraphExplanation, ...]):
@@ -102,7 +110,7 @@ class Explanation(tuple[GraphExplanation, ...]):
         return sum((one.host for one in self), collections.Counter())
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self))
+        return "\n".join(map(str, self)) or "nothing to compile"
 
     __repr__ = __str__
 
@@ -148,7 +156,9 @@ def explain(
 ) -> Explanation:  # fmt: skip
     """Compile a model with the backend "tesela", run it once on these inputs, and say what became of it.
 
-    With ``backward`` also the backward pass of the sum of its results; no `.grad` changes. ``options`` are those of the backend.
+    With ``backward`` also the backward pass of the sum of its results, some of which must need a gradient; no `.grad` changes.
+    ``options`` are those of the backend. Rows have a tensor each, with the dim in its sticks ("sparse": one element per stick) and its
+    device size; prices and the bound are device elements.
 
     >>> print(explain(lambda x, w: x @ w.t(), torch.ones(4, 40), torch.ones(33, 40)))  # doctest: +ELLIPSIS
     inference: price 2112, bound 2112, moves 1, clones 0, peak 10240 bytes
@@ -170,5 +180,6 @@ def _differentiate(module: Any, inputs: Any, results: Any) -> None:
     leaves = [x for x in torch.utils._pytree.tree_leaves(results) if isinstance(x, torch.Tensor) and x.requires_grad]
     given = list(module.parameters()) if isinstance(module, torch.nn.Module) else []
     given = [x for x in (*given, *inputs) if isinstance(x, torch.Tensor) and x.requires_grad]
-    if leaves and given:
-        torch.autograd.grad([x.sum() for x in leaves], given, allow_unused=True)
+    if not leaves or not given:
+        raise ValueError("backward=True, but no result needs a gradient; call requires_grad_() on an input, and leave torch.no_grad")
+    torch.autograd.grad([x.sum() for x in leaves], given, allow_unused=True)

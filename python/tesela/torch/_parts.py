@@ -10,11 +10,15 @@ from typing import Any
 
 import torch
 
+from .. import _abi as abi
+from .._arrays import borrow
 from .._device import DeviceLayout
-from .._frameworks import Framework
+from .._errors import LayoutError, MismatchError
 from .._graph import Assignment, Graph, Memory
+from .._graph_run import Ready, lent
 from .._layout import layout
 from .._results import Result
+from .._types import NUMBERS
 from ._hints import hint_of
 from ._lower import RULES
 from ._moves import with_moves
@@ -51,8 +55,8 @@ def _stick_of_places(_buffer: Any, text: Any, _target: Any, size: Any, strides: 
 class Part:
     """Nodes that run together: as one tesela graph, or, without a program, one on the host."""
 
-    def __init__(self, nodes: list[torch.fx.Node], program: Program | None) -> None:
-        self.nodes, self.program = nodes, program
+    def __init__(self, nodes: list[torch.fx.Node], program: Program | None, reason: str | None = None) -> None:
+        self.nodes, self.program, self.reason = nodes, program, reason  # why it runs on the host
         self.reads: list[torch.fx.Node] = list(dict.fromkeys(n for node in nodes for n in node.all_input_nodes if n not in nodes))
         self.given: dict[str, torch.fx.Node] = {}  # inputs of the program
         self.makes: dict[torch.fx.Node, str] = {}  # results that others read
@@ -60,6 +64,7 @@ class Part:
         self.assignment: Assignment | None = None
         self.memory: Memory | None = None
         self.hints: list[dict[str, Any]] = []
+        self.ready: Ready | None = None  # as it runs
         self.facts: Result | None = None  # of the last run
 
     @property
@@ -81,11 +86,15 @@ class Part:
         """The node that an operator of the program came from."""
         return self.program.origin.get(name) if self.program is not None and name is not None else None
 
-    def place(self, assign: dict[str, Any], plan: dict[str, Any]) -> None:
-        """Choose layouts and moves, then offsets."""
+    def place(self, assign: dict[str, Any], plan: dict[str, Any], limits: dict[str, Any]) -> None:
+        """Choose layouts and moves, then offsets; refuse what would run for too long."""
         assert self.program is not None
-        self.assignment = Graph(self.program.tree(self.outputs, self.hints)).assign(**assign)
+        for hint in self.hints:
+            _check_hint(hint, len(self.program.shape(hint["node"])))
+        self.assignment = _graph(self.program, self.outputs, self.hints).assign(**assign)
         self.memory = self.placed.plan(**plan)
+        self.ready = Ready(self.placed.program, self.program.target, plan=plan)
+        self.ready.check(limits)
 
     def run(self, values: dict[torch.fx.Node, Any], module: torch.nn.Module) -> None:
         if self.program is None:
@@ -97,10 +106,17 @@ class Part:
                 call = torch.ops.aten.reshape.default if node.target in VIEWS else node.target
                 values[node] = call(*args, **kwargs)
             return
-        found = self.placed.run({name: values[node] for name, node in self.given.items()})
-        self.facts, torch_ = found.facts, Framework("torch")
+        assert self.ready is not None
+        given = [_lent(name, values[self.given[name]], node) for name, node in zip(self.program.inputs, self.ready.inputs, strict=True)]
+        first: dict[str, torch.Tensor] = {}
         for node, name in self.makes.items():
-            values[node] = _like(torch_.tensor(found[name]), node.meta["val"])
+            if name not in first:
+                first[name] = torch.empty(tuple(node.meta["val"].shape), dtype=node.meta["val"].dtype, device="cpu")
+        fresh = set(first)
+        self.facts = Result(self.ready.run([at for at, _ in given], [first[name].data_ptr() for name in self.outputs]))
+        for node, name in self.makes.items():  # results never share memory
+            values[node] = _like(first[name] if name in fresh else first[name].clone(), node.meta["val"])
+            fresh.discard(name)
 
     def with_moves(self, copied: dict[torch.fx.Node, torch.fx.Node]) -> int:
         """Put the moves of this part into a copy of torch's graph; how many."""
@@ -127,6 +143,14 @@ def _before(node: torch.fx.Node) -> torch.fx.Node:
     while node.target is torch.ops.tesela.restickify.default and "val" in node.meta:
         node = node.all_input_nodes[0]
     return node
+
+
+def _lent(name: str, x: torch.Tensor, node: Any) -> tuple[int, Any]:
+    """The address of a tensor for an input of the program, and what must live as long."""
+    array = borrow(x)
+    if array.shape != tuple(node.shape[: node.rank]) or NUMBERS[array.type] != node.dtype:
+        raise MismatchError(f"input {name}: expected {abi.DTYPE[node.dtype]}{node.shape[: node.rank]}, found {x.dtype} {list(x.shape)}")
+    return lent(array, node)
 
 
 def _like(x: torch.Tensor, fake: Any) -> torch.Tensor:
@@ -175,36 +199,59 @@ def _declare(p: Program, node: torch.fx.Node, names: dict[torch.fx.Node, Names])
     names[node] = p.input(node.name, tuple(value.shape), value.dtype, layout_of(value, node))
 
 
-def _can_lower(node: torch.fx.Node, target: str) -> bool:
-    """Lower it alone, in a program that tesela reads."""
+def _graph(p: Program, outputs: Sequence[str], hints: Sequence[dict[str, Any]] = ()) -> Graph:
+    tree = p.tree(outputs, hints)
+    del tree["target"]  # a name there; here the text of a target file, too
+    return Graph(tree, p.target)
+
+
+HINTS = {"require": {"stick"}, "forbid": {"stick"}, "prefer": {"stick", "price"}, "forbid_move": set()}
+"""What a hint must say."""
+
+
+def _check_hint(hint: dict[str, Any], rank: int) -> None:
+    kind, given = hint["kind"], set(hint) - {"node", "kind"}
+    may = HINTS[kind] or {"operand"}
+    for name in sorted(HINTS[kind] - given | given - may):
+        raise LayoutError(f"hint {kind!r}: {'missing' if name in may else 'unexpected'} {name}=", code="INVALID", where=hint["node"])
+    for name, least, most in (("stick", -1, rank - 1), ("price", 0, 1 << 60), ("operand", -1, 1 << 30)):
+        value = hint.get(name, 0 if name != "stick" or name not in may else None)
+        if not isinstance(value, int) or (name in given and not least <= value <= most):
+            expected = f"a dim from 0 to {most}, or -1 for one element per stick" if name == "stick" else f"an integer of {least} or more"
+            raise LayoutError(f"hint {kind!r}: {name} is {value!r}; expected {expected}", code="RANGE", where=hint["node"])
+
+
+def _why_on_the_host(node: torch.fx.Node, target: str) -> str | None:
+    """Lower it alone, in a program that tesela reads; why that fails, or None."""
     p, names = Program(target), dict[torch.fx.Node, Names]()
     if node.op != "call_function" or node.target not in RULES:
-        return False
+        return "tesela has no such operator"
     try:
         for one in node.all_input_nodes:
             _declare(p, one, names)
         found = _lower(p, node, names)
-        Graph(p.tree([name for name in (found if isinstance(found, tuple) else (found,)) if name is not None]))
-    except (NotLowered, TypeError, AttributeError, KeyError, ValueError, RuntimeError, OverflowError):
-        return False
-    return True
+        _graph(p, [name for name in (found if isinstance(found, tuple) else (found,)) if name is not None])
+    except (NotLowered, TypeError, AttributeError, KeyError, ValueError, RuntimeError, OverflowError) as error:
+        return str(error).partition("\n")[0] or type(error).__name__
+    return None
 
 
 def divided(module: torch.fx.GraphModule, target: str, hinted: bool) -> list[Part]:
     """Parts in an order in which they run. Nodes of even levels are tesela's, of odd ones the host's."""
     level: dict[torch.fx.Node, int] = {}
+    why: dict[torch.fx.Node, str | None] = {}
     nodes = [node for node in module.graph.nodes if node.op not in ("placeholder", "output")]
     for node in nodes:
         least = max((level.get(one, 0) for one in node.all_input_nodes), default=0)
         if node.target is operator.getitem and node.args[0] in level:
             level[node] = level[node.args[0]]
         else:
-            tiled = _can_lower(node, target)
-            level[node] = least + (least % 2 == (1 if tiled else 0))
+            why[node] = _why_on_the_host(node, target)
+            level[node] = least + (least % 2 == (1 if why[node] is None else 0))
     parts: list[Part] = []
     for k in sorted(set(level.values())):
         own = [node for node in nodes if level[node] == k]
-        parts += [Part([node], None) for node in own] if k % 2 else [_program(own, target, hinted)]
+        parts += [Part([node], None, why.get(node)) for node in own] if k % 2 else [_program(own, target, hinted)]
     return parts
 
 

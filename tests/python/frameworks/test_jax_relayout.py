@@ -276,18 +276,87 @@ SHARDED = """
 import jax, jax.numpy as jnp, numpy as np, tesela.jax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 x = np.arange(60, dtype=np.float32).reshape(4, 3, 5)
-a = jax.device_put(x, NamedSharding(Mesh(np.array(jax.devices()), "i"), PartitionSpec("i")))
+mesh = Mesh(np.array(jax.devices()), "i")
+halves = NamedSharding(mesh, PartitionSpec("i"))
+a = jax.device_put(x, halves)
 want = np.pad(x, ((0, 0), (0, 1), (0, 1))).reshape(4, 2, 2, 3, 2).transpose(0, 1, 3, 2, 4).reshape(4, 24)
-got = jax.jit(jax.vmap(lambda x: tesela.jax.to_places(x, "{1,0:T(2,2)}")))(a)
 packed = tesela.jax.pack({"a": a}, "{2,1,0}")["a"]
-print(len(a.sharding.device_set), np.array_equal(got, want), np.array_equal(packed, x))
+print(len(a.sharding.device_set), np.array_equal(packed, x))
+
+def images(x):
+    return jax.vmap(lambda x: tesela.jax.to_places(x, "{1,0:T(2,2)}"))(x)
+
+shards = jax.shard_map(images, mesh=mesh, in_specs=PartitionSpec("i"), out_specs=PartitionSpec("i"))
+for f in (jax.jit(images), jax.jit(images, in_shardings=halves, out_shardings=halves), jax.jit(shards), shards):
+    y = f(a)
+    gradient = jax.jit(jax.grad(lambda x: (f(x) ** 2).sum()))(a)
+    print(np.array_equal(y, want), np.array_equal(gradient, 2 * x), len(y.sharding.device_set))
+text = jax.jit(shards).lower(a).compile().as_text()
+print("all-gather" in text, text.count('custom_call_target="tesela_relayout"'))
+sharded = {"mesh": mesh, "in_specs": PartitionSpec("i"), "out_specs": PartitionSpec("i")}
+rows = jax.shard_map(lambda x: tesela.jax.to_places(x, "f32[2,3]{0,1}"), **sharded)
+print(jax.jit(rows)(jnp.arange(12.0).reshape(4, 3)).astype(int).tolist())
+if hasattr(jax, "set_mesh"):
+    explicit = jax.make_mesh((2,), ("i",), axis_types=(jax.sharding.AxisType.Explicit,))
+    with jax.set_mesh(explicit):
+        assert np.array_equal(jax.jit(images)(jax.device_put(x, NamedSharding(explicit, PartitionSpec("i")))), want)
 """
 
 
 def test_sharded_arrays():
+    """On two devices: jit gathers, shard_map lets each device copy its shard; a layout is then that of the shard."""
     flags = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=2"
     run = subprocess.run([sys.executable, "-c", SHARDED], capture_output=True, text=True, env={**os.environ, "XLA_FLAGS": flags})
-    assert run.stdout == "2 True True\n", run.stderr
+    found, *calls, gathers, rows = run.stdout.splitlines() or [run.stderr, "", ""]
+    assert found == "2 True", run.stderr
+    assert len(calls) == 4 and all(one.startswith("True True ") for one in calls) and calls[-1] == calls[-2] == "True True 2"
+    assert (gathers, rows) == ("False 1", "[0, 3, 1, 4, 2, 5, 6, 9, 7, 10, 8, 11]")
+
+
+# ---- exported programs
+
+
+def exported(f, *args, **options):
+    allowed = [jax.export.DisabledSafetyCheck.custom_call("tesela_relayout")]
+    return jax.export.export(jax.jit(f), disabled_checks=allowed, **options)(*args)
+
+
+def test_exported_programs():
+    from jax import export  # noqa: F401 - a module that jax does not import
+
+    x = jnp.asarray(np.random.default_rng(SEED).integers(-9, 9, (4, 3, 5)).astype(np.float32))
+    want = np.stack([image(one, (1, 0), (2, 2)) for one in x])
+    with pytest.raises(ValueError, match="custom calls whose targets have no compatibility guarantees"):
+        jax.export.export(jax.jit(lambda x: to_places(x, TILES)))(x[0])
+    found = exported(lambda x: to_places(x, TILES), x[0])
+    assert np.array_equal(found.call(x[0]), want[0]) and found.platforms == ("cpu",)
+    batch = jax.ShapeDtypeStruct(jax.export.symbolic_shape("b,3,5"), jnp.float32)
+    found = exported(jax.vmap(lambda x: to_places(x, TILES)), batch)
+    assert np.array_equal(found.call(x), want) and np.array_equal(found.call(x[:1]), want[:1])
+    with pytest.raises(tesela.UnsupportedError, match="runs on the CPU, found tpu"):
+        exported(lambda x: to_places(x, TILES), x[0], platforms=["tpu"])
+
+
+EXPORTED = """
+import pathlib, sys, jax, jax.numpy as jnp, tesela.jax
+from jax import export
+f, x = export.deserialize(pathlib.Path(sys.argv[1]).read_bytes()), jnp.arange(6.0).reshape(2, 3)
+try:
+    f.call(x)
+except Exception as error:
+    print("No FFI handler registered for tesela_relayout" in str(error))
+tesela.jax.register()
+print(f.call(x).astype(int).tolist(), jax.grad(lambda x: (f.call(x) ** 2).sum())(x).astype(int).tolist())
+"""
+
+
+def test_an_exported_program_runs_in_another_process(tmp_path):
+    pytest.importorskip("flatbuffers")
+    from jax import export  # noqa: F401
+
+    (tmp_path / "f").write_bytes(exported(lambda x: to_places(x, TILES), jnp.ones((2, 3))).serialize(vjp_order=1))
+    run = subprocess.run([sys.executable, "-c", EXPORTED, tmp_path / "f"], capture_output=True, text=True)
+    assert run.stdout == "True\n[0, 1, 3, 4, 2, 0, 5, 0] [[0, 2, 4], [6, 8, 10]]\n", run.stderr
 
 
 # ---- the handler
@@ -340,3 +409,9 @@ def test_without_a_compiler_there_is_a_sentence(tmp_path, monkeypatch):
 def test_docstrings():
     found = doctest.testmod(tesela.jax._relayout, extraglobs={"jnp": jnp})
     assert found.attempted and not found.failed
+
+
+def test_older_jax_is_refused():
+    program = "import jax; jax.__version_info__, jax.__version__ = (0, 4, 38), '0.4.38'; import tesela.jax"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert run.stderr.endswith("ImportError: tesela.jax needs JAX 0.5 or later, which has jax.ffi; found 0.4.38\n")

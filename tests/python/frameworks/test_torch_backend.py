@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import copy
 import os
 import pathlib
@@ -204,8 +205,42 @@ def test_no_layout_is_an_error_at_compile_time():
     assert __file__ in text and "in conflict" in raised.value.line
     with pytest.raises(tesela.torch.CompileError, match="no plan fits in capacity 1"):
         torch.compile(conflict, backend="tesela", options={"capacity": 1})(torch.ones(5, 6), torch.ones(6, 5))
-    with pytest.raises(Exception, match="unknown option 'moed'; expected target, mode"):
-        torch.compile(conflict, backend="tesela", options={"moed": 1})(torch.ones(5, 6), torch.ones(6, 5))
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        ({"moed": 1}, "unknown option 'moed'; did you mean mode?"),
+        ({"xyz": 1}, "unknown option 'xyz'; expected target, mode, share"),
+        ({"mode": "stict"}, "option mode: expected 'auto' or 'strict', found 'stict'"),
+        ({"share": "yes"}, "option share: expected True or False, found 'yes'"),
+        ({"capacity": "1GB"}, "option capacity: expected an integer of 0 or more, found '1GB'"),
+        ({"capacity": True}, "expected an integer of 0 or more, found True"),
+        ({"max_steps": 0}, "option max_steps: expected an integer of 1 or more, found 0"),
+        ({"target": "spire"}, "option target: unknown target 'spire'; did you mean spyre"),
+        ({"target": "/nowhere/t.target"}, "option target: unknown target '/nowhere/t.target'"),
+        ({"target": __file__}, "option target: "),
+    ],
+)
+def test_wrong_options(options, said):
+    for call in (torch.compile(torch.exp, backend="tesela", options=options), lambda x: tesela.torch.explain(torch.exp, x, options=options)):
+        with pytest.raises(tesela.torch.CompileError) as raised:
+            call(torch.ones(5, 6))
+        assert str(raised.value).startswith("backend tesela: ") and said in str(raised.value)
+        assert raised.value.field == next(iter(options))
+    assert not tesela.torch.fallbacks()
+
+
+def test_targets():
+    """examples/own.target has sticks of 64 bytes, 16 elements of f32; built-in targets by name."""
+    f, x, w = lambda x, w: torch.relu(x @ w), torch.randn(5, 40), torch.randn(40, 33)
+    own = ROOT / "examples" / "own.target"
+    for target, lanes in ((own, 16), (str(own), 16), (own.read_text(), 16), ("spyre", 32), (None, 32)):
+        found = tesela.torch.explain(f, x, w, options={"target": target})
+        assert not found.host and [row.device_size[-1] for row in found[0].tensors if row.name == "relu"] == [lanes]
+        torch._dynamo.reset()
+        close(torch.compile(f, backend="tesela", options={"target": target})(x, w), f(x.double(), w.double()))
+    assert not tesela.torch.fallbacks()
 
 
 def test_hints():
@@ -224,6 +259,28 @@ def test_hints():
         tesela.torch.hint("requires")
 
 
+@pytest.mark.parametrize(
+    "hint, said",
+    [
+        ({"kind": "require"}, "hint 'require': missing stick="),
+        ({"kind": "prefer", "stick": 1}, "hint 'prefer': missing price="),
+        ({"kind": "prefer", "stick": 1, "price": -1}, "hint 'prefer': price is -1; expected an integer of 0 or more"),
+        ({"kind": "forbid_move", "stick": 1}, "hint 'forbid_move': unexpected stick="),
+        ({"kind": "require", "stick": 2}, "stick is 2; expected a dim from 0 to 1, or -1 for one element per stick"),
+        ({"kind": "forbid", "stick": "0"}, "stick is '0'; expected a dim"),
+    ],
+)
+def test_wrong_hints(hint, said):
+    def f(x, y):
+        with tesela.torch.hint(**hint):
+            return x + y  # the line
+
+    with pytest.raises(tesela.torch.CompileError) as raised:
+        tesela.torch.explain(f, torch.ones(3, 4), torch.ones(3, 4))
+    text = str(raised.value)
+    assert text.startswith("aten.add.Tensor (add): hint ") and said in text and "return x + y  # the line" in text
+
+
 def test_shapes_are_compiled_one_by_one():
     f = torch.compile(lambda x: torch.softmax(x, -1) * x.shape[0], backend="tesela", dynamic=True)
     with _backend.recorded() as graphs:
@@ -240,14 +297,78 @@ def test_what_tesela_lacks_runs_on_the_host():
     x = torch.randn(4, 6)
     found = tesela.torch.explain(f, x)
     close(torch.compile(f, backend="tesela")(x), f(x.double()))
-    assert found.host == {"aten.i0.default": 1} and found[0].parts == 2 and "on the host" in str(found)
+    assert found.host == {"aten.i0.default": 1} and found[0].parts == 2
+    assert "  on the host  aten.i0.default: 1, tesela has no such operator" in str(found).splitlines()
     assert tesela.torch.fallbacks() == {"aten.i0.default": 2}  # explain runs it, too
+
+
+def test_what_explain_says():
+    """One line for each thing, whatever the model."""
+    one, many = torch.ones(2, 3), torch.ones(2, 3, dtype=torch.float64)
+    (line,) = str(tesela.torch.explain(lambda x: x, one)).splitlines()
+    assert line == "nothing to compile"
+    first, second = str(tesela.torch.explain(torch.exp, many)).splitlines()
+    assert (first, second) == ("inference: no operator of tesela", "  on the host  aten.exp.default: 1, target spyre has no type for f64")
+    with pytest.raises(ValueError, match="no result needs a gradient; call requires_grad_"):
+        tesela.torch.explain(torch.exp, one, backward=True)
+    lines = str(tesela.torch.explain(lambda x: torch.cumsum(x, 0), torch.ones(40))).splitlines()
+    assert lines[-2] == "  move  arg0_1: stick 0 -> sparse for cumsum, price 64"  # 2 sticks of 32
 
 
 def test_the_backend_is_found():
     entries = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["torch_dynamo_backends"]
     assert entries == {"tesela": "tesela.torch:backend"} and tesela.torch.backend is _backend.backend
     assert "tesela" in torch._dynamo.list_backends()
+
+
+def test_threads_call_one_model():
+    model, (x,) = MODELS["block"]()
+    call, xs = torch.compile(model, backend="tesela"), [torch.randn_like(x) for _ in range(8)]
+    with torch.no_grad():
+        call(x)
+    wide_model = copy.deepcopy(model).double()
+
+    def one(x):
+        with torch.no_grad():
+            return [call(x) for _ in range(3)]
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for x, ys in zip(xs, pool.map(one, xs)):
+            for y in ys:
+                close(y, wide_model(x.double()))
+
+
+def test_threads_call_one_model_with_several_shapes():
+    """Compiled before: torch refuses calls from other threads while it traces."""
+    call = torch.compile(lambda x: torch.softmax(x, -1) * x.shape[0], backend="tesela", dynamic=True)
+    xs = [torch.randn(rows, 6) for rows in (3, 5, 7, 5, 7, 3, 3, 5, 7)]
+    for x in xs[:3]:
+        call(x)
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for x, y in zip(xs, pool.map(call, xs)):
+            close(y, torch.softmax(x.double(), -1) * x.shape[0])
+
+
+def test_a_run_that_is_too_long_is_refused_at_compile_time():
+    with pytest.raises(tesela.torch.CompileError, match="most of them for mm; max_steps is 100"):
+        torch.compile(Scores(), backend="tesela", options={"max_steps": 100})(torch.ones(6, 40), torch.ones(40, 70))
+
+
+def test_results_do_not_share_memory():
+    """Where two results have the same elements a change of one leaves the other as it was; inputs of any strides are read."""
+
+    def f(x):
+        y = x * 2
+        return y, y.clone(), x.clone(), x.t().clone(), y.reshape(-1).clone()
+
+    for x in (torch.randn(6, 4).t(), torch.randn(4, 6), torch.randn(9, 8)[1:9:2, 1:7]):
+        torch._dynamo.reset()
+        given, expected = x.clone(), f(x)
+        found = torch.compile(f, backend="tesela")(x)
+        for k, y in enumerate(found):
+            assert torch.equal(y, expected[k])
+            y.fill_(k)
+        assert torch.equal(x, given) and [float(y.min()) for y in found] == [float(y.max()) for y in found] == [0, 1, 2, 3, 4]
 
 
 class Scores(torch.nn.Module):
