@@ -22,7 +22,7 @@ WORDS = """
     smooth_l1_loss_backward huber_loss huber_loss_backward binary_cross_entropy binary_cross_entropy_backward
     binary_cross_entropy_with_logits addcmul addcdiv lerp stack std std_mean frobenius_norm norm linalg_vector_norm
     native_dropout_backward glu glu_backward xlogy square trace tril triu eye linspace unsafe_split masked_fill_ fill
-    diag_embed repeat pixel_shuffle rot90 narrow_copy index_add roll zero sgn sinc logaddexp count_nonzero cumprod
+    diag_embed repeat pixel_shuffle rot90 narrow_copy roll zero sgn sinc logaddexp count_nonzero cumprod
 """
 
 

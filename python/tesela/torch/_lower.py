@@ -479,4 +479,4 @@ def getitem(p: Program, found: Names, k: int) -> str:
     return one
 
 
-from . import _lower_memory, _lower_windows  # noqa: F401 - their rules
+from . import _lower_lookup, _lower_memory, _lower_windows  # noqa: F401 - their rules

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators of torch (aten) as operators of a tesela graph: constants, joined and padded tensors, lookups, windows."""
+"""Operators of torch (aten) as operators of a tesela graph: constants, joined and padded tensors, sorts."""
 
 from __future__ import annotations
 
@@ -83,6 +83,11 @@ def pad(p: Program, x: str, amounts: Sequence[int], value: Any = 0) -> str:
     return p.new("pad", (x,), result(p).shape, p.dtype(x), low=low, high=high, value=value)
 
 
+@rule(aten.copy.default)
+def copied(p: Program, x: str, y: str, non_blocking: bool = False) -> str:
+    return p.expand(p.cast(y, p.dtype(x)), p.shape(x))
+
+
 @rule(aten.slice_scatter.default)
 def slice_scatter(p: Program, x: str, y: str, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> str:
     rank = len(p.shape(x))
@@ -113,67 +118,7 @@ def select_backward(p: Program, y: str, size: Sequence[int], dim: int, index: in
     return select_scatter(p, p.constant(0, p.dtype(y), size), y, dim, index)
 
 
-# ---- lookups
-
-
-def looked_up(p: Program, table: str, dim: int, index: str) -> str:
-    shape = [*p.shape(table)[:dim], *p.shape(index), *p.shape(table)[dim + 1 :]]
-    return p.new("gather", (table, index), shape, p.dtype(table), dim=dim)
-
-
-@rule(aten.embedding.default)
-def embedding(p: Program, table: str, index: str, *_: Any) -> str:
-    return looked_up(p, table, 0, index)
-
-
-@rule(aten.index_select.default)
-def index_select(p: Program, x: str, dim: int, index: str) -> str:
-    return looked_up(p, x, dim % len(p.shape(x)), index)
-
-
-@rule(aten.embedding_dense_backward.default)
-def embedding_backward(p: Program, y: str, index: str, rows: int, padding: int, scale: bool) -> str:
-    if scale:
-        raise NotLowered("scale_grad_by_freq")
-    if padding >= 0:  # nowhere
-        index = p.pointwise("select", p.pointwise("eq", index, p.constant(padding, p.dtype(index)), dtype=torch.bool),
-                            p.constant(-1, p.dtype(index)), index)  # fmt: skip
-    return scattered(p, p.constant(0, p.dtype(y), [rows, p.shape(y)[-1]]), index, y, True)
-
-
-def scattered(p: Program, x: str, index: str, y: str, add: bool) -> str:
-    if len(p.shape(index)) != 1:
-        count = 1
-        for extent in p.shape(index):
-            count *= extent
-        y = p.reshape(y, [count, *p.shape(y)[len(p.shape(index)) :]])
-        index = p.reshape(index, [count])
-    return p.new("scatter", (x, index, y), p.shape(x), p.dtype(x), dim=0, **({"fn": "add"} if add else {}))
-
-
-def one_index(p: Program, x: str, indices: Sequence[Any]) -> tuple[int, str]:
-    """The dim that is looked up, and the indices, from the start where they count from the end."""
-    given = [(d, index) for d, index in enumerate(indices) if index is not None]
-    if len(given) != 1 or p.dtype(given[0][1]) is torch.bool:
-        raise NotLowered("indices of several dims, or a mask")
-    dim, index = given[0]
-    dtype = p.dtype(index)
-    below = p.pointwise("lt", index, p.constant(0, dtype), dtype=torch.bool)
-    after = p.pointwise("add", index, p.constant(p.shape(x)[dim], dtype))
-    return dim, p.pointwise("select", below, after, index)
-
-
-@rule(aten.index.Tensor)
-def index(p: Program, x: str, indices: Sequence[Any]) -> str:
-    return looked_up(p, x, *one_index(p, x, indices))
-
-
-@rule(aten.index_put.default, aten._unsafe_index_put.default)
-def index_put(p: Program, x: str, indices: Sequence[Any], y: str, accumulate: bool = False) -> str:
-    dim, index = one_index(p, x, indices)
-    if dim != 0:
-        raise NotLowered("indices of another dim than the first")
-    return scattered(p, x, index, p.expand(y, [*p.shape(index), *p.shape(x)[1:]]), accumulate)
+# ---- along a dim
 
 
 @rule(aten.cumsum.default)
