@@ -95,7 +95,6 @@ for _names, _fn in (
     (("minimum.default",), "min"),
     (("pow.Tensor_Tensor", "pow.Scalar"), "pow"),
     (("atan2.default",), "atan2"),
-    (("fmod.Tensor", "fmod.Scalar"), "rem"),
     (("bitwise_and.Tensor", "bitwise_and.Scalar"), "and"),
     (("bitwise_or.Tensor", "bitwise_or.Scalar"), "or"),
     (("bitwise_xor.Tensor", "bitwise_xor.Scalar"), "xor"),
@@ -135,28 +134,68 @@ def div(p: Program, x: Any, y: Any) -> str:
     return p.pointwise("div", operand(p, x, dtype), operand(p, y, dtype), dtype=dtype)
 
 
+def divisor(p: Program, y: Any, dtype: torch.dtype) -> str:
+    """y, by which is divided. Torch raises for an integer 0, so integers are divided by numbers only."""
+    if not dtype.is_floating_point and (isinstance(y, str) or y == 0):
+        raise NotLowered("a division of integers, perhaps by 0")
+    return operand(p, y, dtype)
+
+
+@rule(aten.fmod.Tensor, aten.fmod.Scalar)
+def fmod(p: Program, x: Any, y: Any) -> str:
+    dtype = wanted(p)
+    return p.pointwise("rem", operand(p, x, dtype), divisor(p, y, dtype), dtype=dtype)
+
+
+def turned(p: Program, rest: str, y: str, zero: str) -> str:
+    """Where a rest is not 0 and has another sign than y."""
+    other = p.pointwise("xor", p.pointwise("lt", rest, zero, dtype=torch.bool), p.pointwise("lt", y, zero, dtype=torch.bool))
+    return p.pointwise("and", other, p.pointwise("ne", rest, zero, dtype=torch.bool))
+
+
 @rule(aten.remainder.Tensor, aten.remainder.Scalar)
 def remainder(p: Program, x: Any, y: Any) -> str:
     """With the sign of y."""
     dtype = wanted(p)
-    x, y = operand(p, x, dtype), operand(p, y, dtype)
-    rest, zero = p.pointwise("rem", x, y, dtype=dtype), p.constant(0, dtype)
-    turned = p.pointwise("xor", p.pointwise("lt", rest, zero, dtype=torch.bool), p.pointwise("lt", y, zero, dtype=torch.bool))
-    other = p.pointwise("and", turned, p.pointwise("ne", rest, zero, dtype=torch.bool))
-    return p.pointwise("select", other, p.pointwise("add", rest, y, dtype=dtype), rest)
+    x, y = operand(p, x, dtype), divisor(p, y, dtype)
+    rest = p.pointwise("rem", x, y, dtype=dtype)
+    return p.pointwise("select", turned(p, rest, y, p.constant(0, dtype)), p.pointwise("add", rest, y, dtype=dtype), rest)
 
 
 @rule(aten.div.Tensor_mode, aten.div.Scalar_mode)
 def div_mode(p: Program, x: Any, y: Any, rounding_mode: Any = None) -> str:
     dtype = wanted(p)
-    if rounding_mode is None or dtype.is_floating_point:
-        raise NotLowered("a rounded quotient of floats")
-    if isinstance(y, str) or y == 0:
-        raise NotLowered("a division of integers, perhaps by 0")
-    x = operand(p, x, dtype)
+    if rounding_mode is None:
+        return div(p, x, y)
+    if dtype.is_floating_point:
+        quotient = p.pointwise("div", operand(p, x, dtype), operand(p, y, dtype), dtype=dtype)
+        return floor_quotient(p, x, y, quotient) if rounding_mode == "floor" else trunc(p, quotient)
+    x, by = operand(p, x, dtype), divisor(p, y, dtype)
     if rounding_mode == "floor":
         x = p.pointwise("sub", x, remainder(p, x, y))
-    return p.pointwise("div", x, operand(p, y, dtype), dtype=dtype)
+    return p.pointwise("div", x, by, dtype=dtype)
+
+
+@rule(aten.floor_divide.default, aten.floor_divide.Scalar)
+def floor_divide(p: Program, x: Any, y: Any) -> str:
+    return div_mode(p, x, y, "floor")
+
+
+def floor_quotient(p: Program, x: Any, y: Any, quotient: str) -> str:
+    """As in eager: by the rest, since the quotient is rounded; 0 has the quotient's sign, and x / 0 is the quotient."""
+    dtype = wanted(p)
+    if dtype is not torch.float32:
+        raise NotLowered("a rounded quotient of fewer bits")
+    x, y, zero = operand(p, x, dtype), operand(p, y, dtype), p.constant(0, dtype)
+    rest = p.pointwise("rem", x, y, dtype=dtype)
+    whole = p.pointwise("div", p.pointwise("sub", x, rest, dtype=dtype), y, dtype=dtype)
+    whole = p.pointwise("select", turned(p, rest, y, zero), p.pointwise("sub", whole, p.constant(1, dtype)), whole)
+    below = p.pointwise("floor", whole)
+    far = p.pointwise("gt", p.pointwise("sub", whole, below), p.constant(0.5, dtype), dtype=torch.bool)
+    below = p.pointwise("select", far, p.pointwise("add", below, p.constant(1, dtype)), below)
+    is_zero = p.pointwise("eq", whole, zero, dtype=torch.bool)
+    found = p.pointwise("select", is_zero, p.pointwise("mul", quotient, zero, dtype=dtype), below)
+    return p.pointwise("select", p.pointwise("eq", y, zero, dtype=torch.bool), quotient, found)
 
 
 @rule(aten.trunc.default)
@@ -286,6 +325,11 @@ for _target, _fn in (
     (aten.prod.dim_int, "prod"), (aten.any.dim, "or"), (aten.any.dims, "or"), (aten.all.dim, "and"), (aten.all.dims, "and"),
 ):  # fmt: skip
     RULES[_target] = fold(_fn)
+
+
+@rule(torch.ops.prims.prod.default)
+def prims_prod(p: Program, x: str, dims: Any, output_dtype: Any = None) -> Names:
+    return fold("prod")(p, x, dims)
 
 
 def fold_all(fn: str) -> Rule:
@@ -479,4 +523,4 @@ def getitem(p: Program, found: Names, k: int) -> str:
     return one
 
 
-from . import _lower_lookup, _lower_memory, _lower_windows  # noqa: F401 - their rules
+from . import _lower_lookup, _lower_memory, _lower_pools, _lower_windows  # noqa: F401 - their rules
