@@ -29,14 +29,14 @@ WORDS = """
 def table() -> dict[Any, Callable[..., Any]]:
     """The decompositions that the backend takes."""
     packets = [getattr(aten, name) for name in WORDS.split() if hasattr(aten, name)]
-    found = dict(get_decompositions(packets))
-    found[aten.nll_loss_forward.default] = nll_loss_forward
-    found[aten.nll_loss_backward.default] = nll_loss_backward
-    return found
+    return {**get_decompositions(packets), **LOSSES}
 
 
 def _classes(x: Any, target: Any, weight: Any, ignore: int) -> tuple[Any, Any, Any]:
-    """Where the class is the target's; the weights of the classes; the weight of each target, which looks up an unknown class, too."""
+    """Where the class, the last dim of x, is the target's; the weights of the classes; the weight of each target.
+
+    The last one is a lookup, which stops the run at a class that is not there. So every loss has to be computed by it.
+    """
     used = target != ignore
     row = torch.where(used, target, 0)
     weights = torch.ones(x.shape[-1], dtype=x.dtype, device=x.device) if weight is None else weight
@@ -46,10 +46,10 @@ def _classes(x: Any, target: Any, weight: Any, ignore: int) -> tuple[Any, Any, A
 
 
 def nll_loss_forward(x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
-    hit, weights, each = _classes(x, target, weight, ignore_index)
-    loss = -torch.where(hit, x * weights, torch.zeros_like(x)).sum(-1)
+    hit, _, each = _classes(x, target, weight, ignore_index)
+    loss = torch.where(hit, -x, torch.zeros_like(x)).sum(-1) * each
     total = each.sum()
-    if reduction == 0 and x.dim() == 2:
+    if reduction == 0 and x.dim() > 1:
         return loss, x.new_zeros(())
     return (loss.sum() / total, total) if reduction == 1 else (loss.sum(), total)
 
@@ -63,3 +63,17 @@ def nll_loss_backward(
     if grad.dim():
         grad = grad.unsqueeze(-1)
     return torch.where(hit, -(grad * weights), torch.zeros_like(x))
+
+
+def nll_loss2d_forward(x: Any, *rest: Any) -> Any:
+    return nll_loss_forward(x.permute(0, 2, 3, 1), *rest)
+
+
+def nll_loss2d_backward(grad: Any, x: Any, *rest: Any) -> Any:
+    return nll_loss_backward(grad, x.permute(0, 2, 3, 1), *rest).permute(0, 3, 1, 2).contiguous()
+
+
+LOSSES = {
+    aten.nll_loss_forward.default: nll_loss_forward, aten.nll_loss_backward.default: nll_loss_backward,
+    aten.nll_loss2d_forward.default: nll_loss2d_forward, aten.nll_loss2d_backward.default: nll_loss2d_backward,
+}  # fmt: skip

@@ -269,6 +269,38 @@ def test_an_index_outside_its_dim_is_refused(name):
     assert torch.equal(call(x, inside), function(x, inside))
 
 
+@pytest.mark.parametrize("shape, reduction, weighted", [
+    ((3, 4), "mean", True), ((3, 4), "sum", False), ((3, 4), "none", True), ((4,), "sum", False), ((2, 4, 3, 2), "none", True),
+])  # fmt: skip
+def test_cross_entropy(shape, reduction, weighted):
+    """Losses and gradients; a target that is not a class is refused when it is not the ignored one."""
+    x, w = seeded(shape, (4,))
+    weight = w.abs() if weighted else None
+    target = torch.randint(0, 4, (shape[0], *shape[2:]) if len(shape) > 1 else (), generator=torch.Generator().manual_seed(SEED))
+    if target.dim():
+        target.view(-1)[0] = 7
+
+    def loss(x, target):
+        return F.cross_entropy(x, target, weight, ignore_index=7, reduction=reduction)
+
+    call = torch.compile(loss, backend="tesela")
+    found, expected = [], []
+    for into, function in ((found, call), (expected, loss)):
+        leaf = x.clone().requires_grad_()
+        y = function(leaf, target)
+        into += [y, *torch.autograd.grad((y * torch.arange(1.0, 1 + y.numel()).reshape(y.shape)).sum(), leaf)]
+    for a, b in zip(found, expected, strict=True):
+        torch.testing.assert_close(a, b)
+    for outside, given in ((4, x.clone().requires_grad_()), (-1, x)):
+        bad = target.clone()
+        bad.view(-1)[-1] = outside
+        with pytest.raises(IndexError):
+            loss(x, bad)
+        with pytest.raises(tesela.LayoutError, match=f"looks up index {outside}"):
+            call(given, bad)
+    assert not tesela.torch.fallbacks()
+
+
 class Decode(torch.nn.Module):
     """Attention of one token at a time: its key and value are written into a cache at `pos`, of all rows or of each one."""
 
