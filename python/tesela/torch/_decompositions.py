@@ -22,14 +22,34 @@ WORDS = """
     smooth_l1_loss_backward huber_loss huber_loss_backward binary_cross_entropy binary_cross_entropy_backward
     binary_cross_entropy_with_logits addcmul addcdiv lerp stack std std_mean frobenius_norm norm linalg_vector_norm
     native_dropout_backward glu glu_backward xlogy square trace tril triu eye linspace unsafe_split masked_fill_ fill
-    diag_embed repeat pixel_shuffle rot90 narrow_copy roll zero sgn sinc logaddexp count_nonzero cumprod
+    diag_embed repeat pixel_shuffle pixel_unshuffle channel_shuffle rot90 narrow_copy roll zero sgn sinc logaddexp logaddexp2
+    count_nonzero cumprod celu softshrink softshrink_backward hardshrink hardshrink_backward _prelu_kernel _prelu_kernel_backward
+    soft_margin_loss soft_margin_loss_backward multi_margin_loss nan_to_num isposinf isneginf heaviside deg2rad rad2deg frac
+    addmv addr logit dist linalg_cross nansum vdot reflection_pad1d reflection_pad2d reflection_pad3d
+    replication_pad1d replication_pad2d replication_pad3d upsample_nearest1d upsample_nearest2d upsample_nearest3d
+    _upsample_nearest_exact1d _upsample_nearest_exact2d _upsample_nearest_exact3d
+    upsample_linear1d upsample_bilinear2d upsample_trilinear3d
 """
 
 
 def table() -> dict[Any, Callable[..., Any]]:
     """The decompositions that the backend takes."""
     packets = [getattr(aten, name) for name in WORDS.split() if hasattr(aten, name)]
-    return {**get_decompositions(packets), **LOSSES}
+    found = {**get_decompositions(packets), **LOSSES}
+    for target in set(found) & {getattr(aten.linspace, name) for name in aten.linspace.overloads()}:
+        found[target] = _of_floats(found[target])
+    return found
+
+
+def _of_floats(linspace: Callable[..., Any]) -> Callable[..., Any]:
+    """Torch's own decomposition computes integers by a product that may be rounded to the next one below."""
+
+    def decomposed(*args: Any, dtype: torch.dtype | None = None, **rest: Any) -> Any:
+        if dtype is not None and not dtype.is_floating_point:
+            return NotImplemented
+        return linspace(*args, dtype=dtype, **rest)
+
+    return decomposed
 
 
 def _classes(x: Any, target: Any, weight: Any, ignore: int) -> tuple[Any, Any, Any]:

@@ -210,10 +210,36 @@ def exp2(p: Program, x: str) -> str:
     return p.pointwise("pow", p.constant(2, dtype), p.cast(x, dtype), dtype=dtype)
 
 
-@rule(aten.log2.default)
-def log2(p: Program, x: str) -> str:
-    dtype = wanted(p)
-    return p.pointwise("mul", p.pointwise("log", p.cast(x, dtype)), operand(p, 1 / math.log(2), dtype), dtype=dtype)
+def logarithm(base: int) -> Rule:
+    def lower(p: Program, x: str) -> str:
+        dtype = wanted(p)
+        return p.pointwise("mul", p.pointwise("log", p.cast(x, dtype)), operand(p, 1 / math.log(base), dtype), dtype=dtype)
+
+    return lower
+
+
+RULES[aten.log2.default], RULES[aten.log10.default] = logarithm(2), logarithm(10)
+
+
+def angle(p: Program, x: str) -> tuple[str, str]:
+    """x, and sqrt(1 - x^2): the sine and the cosine of asin(x)."""
+    x, one = p.cast(x, wanted(p)), p.constant(1, wanted(p))
+    return x, p.pointwise("sqrt", p.pointwise("mul", p.pointwise("sub", one, x), p.pointwise("add", one, x)))
+
+
+@rule(aten.asin.default)
+def asin(p: Program, x: str) -> str:
+    return p.pointwise("atan2", *angle(p, x))
+
+
+@rule(aten.acos.default)
+def acos(p: Program, x: str) -> str:
+    return p.pointwise("atan2", *angle(p, x)[::-1])
+
+
+@rule(aten.atan.default)
+def atan(p: Program, x: str) -> str:
+    return p.pointwise("atan2", p.cast(x, wanted(p)), p.constant(1, wanted(p)), dtype=wanted(p))
 
 
 @rule(aten.reciprocal.default)
@@ -259,6 +285,13 @@ def bitwise_not(p: Program, x: str) -> str:
     return p.pointwise("not", x)
 
 
+@rule(aten.isinf.default)
+def isinf(p: Program, x: str) -> str:
+    if not p.dtype(x).is_floating_point:
+        return p.expand(p.constant(False, torch.bool), p.shape(x))
+    return p.pointwise("eq", p.pointwise("abs", x), p.constant(math.inf, p.dtype(x)), dtype=torch.bool)
+
+
 @rule(aten.isnan.default)
 def isnan(p: Program, x: str) -> str:
     return p.pointwise("ne", x, x, dtype=torch.bool)
@@ -277,15 +310,19 @@ def masked_fill(p: Program, x: str, mask: str, value: Any) -> str:
     return p.pointwise("select", mask, filled, x, dtype=dtype)
 
 
-@rule(aten.clamp.default, aten.clamp_min.default, aten.clamp_max.default)
+@rule(aten.clamp.default, aten.clamp_min.default, aten.clamp.Tensor, aten.clamp_min.Tensor)
 def clamp(p: Program, x: str, low: Any = None, high: Any = None) -> str:
     dtype = wanted(p)
-    if p.node is not None and p.node.target is aten.clamp_max.default:
-        low, high = None, low
     x = p.cast(x, dtype)
-    if low is not None:
-        x = p.pointwise("max", x, p.constant(low, dtype))
-    return x if high is None else p.pointwise("min", x, p.constant(high, dtype))
+    for fn, end in (("max", low), ("min", high)):
+        if end is not None:
+            x = p.pointwise(fn, x, p.cast(end, dtype) if isinstance(end, str) else p.constant(end, dtype))
+    return x
+
+
+@rule(aten.clamp_max.default, aten.clamp_max.Tensor)
+def clamp_max(p: Program, x: str, high: Any) -> str:
+    return clamp(p, x, None, high)
 
 
 @rule(aten.alias.default, aten.detach.default, aten.lift_fresh_copy.default)
@@ -300,7 +337,8 @@ def clone(p: Program, x: str, memory_format: Any = None) -> str:
 
 @rule(aten._to_copy.default, torch.ops.prims.convert_element_type.default)
 def to_copy(p: Program, x: str, dtype: Any = None, **rest: Any) -> str:
-    if any(value not in (None, False, torch.strided, torch.device("cpu"), torch.preserve_format) for value in rest.values()):
+    usual = (None, False, torch.strided, torch.device("cpu"))
+    if any(value not in usual and not isinstance(value, torch.memory_format) for value in rest.values()):
         raise NotLowered("to another device")
     dtype = wanted(p)
     return p.cast(x, dtype)
@@ -358,7 +396,7 @@ def first_place(p: Program, x: str, best: str, dim: int, keepdim: bool) -> str:
 def extreme(fn: str) -> Rule:
     def lower(p: Program, x: str, dim: int, keepdim: bool = False) -> Names:
         if not p.shape(x):
-            raise NotLowered("a number")
+            return x, p.constant(0, torch.int64)
         dim %= len(p.shape(x))
         best = p.reduce(fn, x, [dim], True)
         return best if keepdim else p.squeeze(best, [dim]), first_place(p, x, best, dim, keepdim)
@@ -373,7 +411,7 @@ def place(fn: str) -> Rule:
                 raise NotLowered("all dims kept")
             x, dim = p.reshape(x, [math.prod(p.shape(x))]), 0
         if not p.shape(x):
-            raise NotLowered("a number")
+            return p.constant(0, torch.int64)
         dim %= len(p.shape(x))
         return first_place(p, x, p.reduce(fn, x, [dim], True), dim, keepdim)
 
@@ -382,6 +420,12 @@ def place(fn: str) -> Rule:
 
 RULES[aten.max.dim], RULES[aten.min.dim] = extreme("max"), extreme("min")
 RULES[aten.argmax.default], RULES[aten.argmin.default] = place("max"), place("min")
+
+
+@rule(aten.aminmax.default)
+def aminmax(p: Program, x: str, dim: Any = None, keepdim: bool = False) -> Names:
+    dims = list(range(len(p.shape(x)))) if dim is None else [dim]
+    return p.reduce("min", x, dims, keepdim), p.reduce("max", x, dims, keepdim)
 
 
 def variance(p: Program, x: str, dims: Any, correction: Any, keepdim: bool) -> tuple[str, str]:
@@ -436,7 +480,42 @@ def add_product(p: Program, bias: str, x: str, y: str, beta: Any = 1, alpha: Any
     return result if beta == 0 else p.pointwise("add", scaled(p, bias, beta, dtype), result)
 
 
+@rule(aten.addbmm.default)
+def add_products(p: Program, bias: str, x: str, y: str, beta: Any = 1, alpha: Any = 1) -> str:
+    dtype = wanted(p)
+    result = scaled(p, p.reduce("sum", p.matmul(x, y), [0], False), alpha, dtype)
+    return result if beta == 0 else p.pointwise("add", scaled(p, bias, beta, dtype), result)
+
+
 # ---- views
+
+
+def flat_diagonal(p: Program, x: str, offset: int, a: int, b: int) -> tuple[str, list[int], slice]:
+    """x with the dims a and b as one at the end, the order of the dims that leads there, and where the diagonal is in it."""
+    rank = len(p.shape(x))
+    a, b = a % rank, b % rank
+    order = [*(d for d in range(rank) if d not in (a, b)), a, b]
+    rows, columns = p.shape(x)[a], p.shape(x)[b]
+    start = offset if offset >= 0 else -offset * columns
+    count = min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns)
+    if count <= 0:
+        raise NotLowered("an empty diagonal")
+    x = p.permute(x, order)
+    return p.reshape(x, [*p.shape(x)[:-2], rows * columns]), order, slice(start, count, columns + 1)
+
+
+@rule(aten.diagonal.default, aten.diagonal_copy.default)
+def diagonal(p: Program, x: str, offset: int = 0, dim1: int = 0, dim2: int = 1) -> str:
+    x, _, at = flat_diagonal(p, x, offset, dim1, dim2)
+    return p.slice(x, -1, at.start, at.stop, at.step)
+
+
+@rule(aten.diagonal_scatter.default)
+def diagonal_scatter(p: Program, x: str, y: str, offset: int = 0, dim1: int = 0, dim2: int = 1) -> str:
+    flat, order, at = flat_diagonal(p, x, offset, dim1, dim2)
+    lead = len(p.shape(flat)) - 1
+    found = p.new("write", (flat, y), p.shape(flat), p.dtype(x), start=[0] * lead + [at.start], step=[1] * lead + [at.step])
+    return p.permute(p.reshape(found, [p.shape(x)[d] for d in order]), [order.index(d) for d in range(len(order))])
 
 
 @rule(aten.t.default)
@@ -460,6 +539,18 @@ def permute(p: Program, x: str, dims: Sequence[int]) -> str:
 @rule(aten.view.default, aten._unsafe_view.default, aten.reshape.default)
 def view(p: Program, x: str, size: Sequence[int]) -> str:
     return p.reshape(x, list(p.node.meta["val"].shape) if p.node is not None else size)
+
+
+@rule(aten.as_strided.default)
+def as_strided(p: Program, x: str, size: Sequence[int], stride: Sequence[int], offset: Any = None) -> str:
+    """All elements in the order that they have; what another one shows depends on the strides of x in torch."""
+    node = p.node.args[0] if p.node is not None else None
+    given = node.meta["val"] if isinstance(node, torch.fx.Node) else None
+    if given is None or not given.is_contiguous() or offset or math.prod(size) != math.prod(p.shape(x)):
+        raise NotLowered("strides that are not row-major")
+    if tuple(stride) != torch.empty(tuple(size), device="meta").stride():
+        raise NotLowered("strides that are not row-major")
+    return p.reshape(x, list(size))
 
 
 @rule(aten.unsqueeze.default)

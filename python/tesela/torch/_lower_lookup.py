@@ -64,9 +64,9 @@ def embedding(p: Program, table: str, index: str, *_: Any) -> str:
 
 @rule(aten.index_select.default)
 def index_select(p: Program, x: str, dim: int, index: str) -> str:
-    if len(p.shape(index)) != 1 or not p.shape(x):
-        raise NotLowered("a number")
-    return looked_up(p, x, dim % len(p.shape(x)), index)
+    table, dim = p.reshape(x, p.shape(x) or (1,)), dim % max(len(p.shape(x)), 1)
+    found = looked_up(p, table, dim, p.reshape(index, [math.prod(p.shape(index))]))
+    return found if p.shape(x) else p.reshape(found, [])
 
 
 @rule(aten.embedding_dense_backward.default)
@@ -82,14 +82,11 @@ def embedding_backward(p: Program, y: str, index: str, rows: int, padding: int, 
 
 def at_rows(p: Program, x: str, dim: int, index: str, y: str, add: bool, wraps: bool = False) -> str:
     """x with the rows of y along a dim, or with these added."""
-    rank = len(p.shape(x))
-    if not rank:
-        raise NotLowered("a number")
-    dim %= rank
-    number = p.reshape(numbered(p, [index], [p.shape(x)[dim]], wraps), [math.prod(p.shape(index))])
-    shape = [*p.shape(x)]
+    whole = p.reshape(x, p.shape(x) or (1,))
+    dim, shape = dim % len(p.shape(whole)), [*p.shape(whole)]
+    number = p.reshape(numbered(p, [index], [shape[dim]], wraps), [math.prod(p.shape(index))])
     shape[dim] = p.shape(number)[0]
-    return updated(p, x, dim, number, p.expand(y, shape), add)
+    return p.reshape(updated(p, whole, dim, number, p.expand(y, shape), add), p.shape(x))
 
 
 @rule(aten.index_copy.default)
@@ -216,6 +213,13 @@ def scatter_add(p: Program, x: str, dim: int, index: str, y: str) -> str:
 @rule(aten.scatter.value)
 def scatter_value(p: Program, x: str, dim: int, index: str, value: Any) -> str:
     return each_updated(p, x, dim, index, p.expand(p.constant(value, p.dtype(x)), p.shape(index)), False)
+
+
+@rule(aten.scatter_reduce.two)
+def scatter_reduce(p: Program, x: str, dim: int, index: str, y: str, reduce: str, include_self: bool = True) -> str:
+    if reduce != "sum" or not include_self:
+        raise NotLowered("a scatter that does not add")
+    return each_updated(p, x, dim, index, y, True)
 
 
 @rule(aten.take.default)

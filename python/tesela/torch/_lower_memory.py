@@ -48,12 +48,22 @@ def scalar(p: Program, value: Any, **_: Any) -> str:
     return p.constant(value, wanted(p))
 
 
+@rule(aten.empty.memory_format, aten.empty_like.default, aten.new_empty.default, aten.empty_permuted.default)
+def empty(p: Program, *_: Any, **__: Any) -> str:
+    """What memory holds is not defined; zeros, since a pattern of bits may not fit the type on the device."""
+    return p.constant(0, wanted(p), list(result(p).shape))
+
+
 @rule(aten.arange.default, aten.arange.start, aten.arange.start_step)
 def arange(p: Program, *args: Any, **_: Any) -> str:
-    start, step = (0 if len(args) == 1 else args[0]), (1 if len(args) < 3 else args[2])
-    if step != 1 or start != int(start):
-        raise NotLowered("steps other than 1")
-    return p.constant(start, wanted(p), list(result(p).shape), dim=0)
+    start, step, dtype = (0 if len(args) == 1 else args[0]), (1 if len(args) < 3 else args[2]), wanted(p)
+    if step != int(step) or start != int(start):
+        raise NotLowered("a start or step that is not whole")
+    shape = list(result(p).shape)
+    if step == 1:
+        return p.constant(start, dtype, shape, dim=0)
+    steps = p.pointwise("mul", p.constant(0, dtype, shape, dim=0), p.constant(step, dtype))
+    return p.pointwise("add", steps, p.constant(start, dtype))
 
 
 @rule(torch.ops.tesela.restickify.default)
@@ -78,8 +88,7 @@ def pad(p: Program, x: str, amounts: Sequence[int], value: Any = 0) -> str:
     low, high = [0] * rank, [0] * rank
     for k in range(len(amounts) // 2):
         low[rank - 1 - k], high[rank - 1 - k] = amounts[2 * k], amounts[2 * k + 1]
-    if min(low + high) < 0:
-        raise NotLowered("negative padding")
+    value = int(bool(value)) if p.dtype(x) is torch.bool else value
     return p.new("pad", (x,), result(p).shape, p.dtype(x), low=low, high=high, value=value)
 
 
@@ -131,7 +140,7 @@ def cumsum(p: Program, x: str, dim: int, dtype: Any = None) -> str:
 
 def ordered(p: Program, x: str, dim: int, descending: bool, length: int | None = None) -> Names:
     if not p.shape(x):
-        raise NotLowered("a number")
+        return x, p.constant(0, torch.int64)
     dim %= len(p.shape(x))
     shape = [*p.shape(x)]
     shape[dim] = shape[dim] if length is None else length
@@ -141,6 +150,11 @@ def ordered(p: Program, x: str, dim: int, descending: bool, length: int | None =
 
 @rule(aten.sort.default)
 def sort(p: Program, x: str, dim: int = -1, descending: bool = False) -> Names:
+    return ordered(p, x, dim, descending)
+
+
+@rule(aten.sort.stable)
+def stable_sort(p: Program, x: str, *, stable: Any = None, dim: int = -1, descending: bool = False) -> Names:
     return ordered(p, x, dim, descending)
 
 

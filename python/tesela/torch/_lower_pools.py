@@ -98,7 +98,7 @@ def greatest(
         raise NotLowered("a pool of integers")
     n = 2 if node.target is aten.max_pool2d_with_indices.default else 3
     w = Windows(p, p.shape(x), n, size, stride, padding, dilation, node.meta["val"][0].shape)
-    if all(user.args[1] == 0 for user in node.users) and not ceil:
+    if all(user.args[1] == 0 for user in node.users):
         return w.pool(x, "max"), None
     whole, start = padded(p, x, [*w.lead, *w.padding], [*w.lead, *w.high], "-inf"), w.start()
     best = index = None
@@ -142,10 +142,17 @@ def greatest_backward(
     return total
 
 
-def divisor_of(size: Sequence[int], padding: Sequence[int], ceil: bool, with_padding: bool, divisor: Any) -> int:
-    if ceil or (max(padding) and not with_padding and not divisor):
-        raise NotLowered("windows of several sizes")
-    return int(divisor or math.prod(size))
+def divisor_of(p: Program, w: Windows, with_padding: bool, divisor: Any, dtype: torch.dtype) -> str:
+    """The elements of each window: all, or those in the tensor and, `with_padding`, in its padding."""
+    over = any(w.read[k] > w.extent[k] + 2 * w.padding[k] for k in range(w.n))
+    if divisor or not over and (with_padding or not max(w.padding)):
+        return operand(p, divisor or math.prod(w.size), dtype)
+    low = [0] * w.n if with_padding else w.padding
+    extent = [w.extent[k] + 2 * (w.padding[k] - low[k]) for k in range(w.n)]
+    return p.new(
+        "pool", (p.constant(1, dtype, extent),), w.count, dtype, fn="sum", length=w.size, step=w.stride, low=low,
+        high=[w.read[k] - low[k] - extent[k] for k in range(w.n)],
+    )  # fmt: skip
 
 
 @rule(aten.avg_pool2d.default, aten.avg_pool3d.default)
@@ -153,9 +160,10 @@ def average(
     p: Program, x: str, size: Any, stride: Any = (), padding: Any = (0,), ceil: bool = False, with_padding: bool = True, divisor: Any = None
 ) -> str:  # fmt: skip
     n = 2 if p.node is not None and p.node.target is aten.avg_pool2d.default else 3
+    if not p.dtype(x).is_floating_point:
+        raise NotLowered("a mean of integers")
     w = Windows(p, p.shape(x), n, size, stride, padding, (1,), result(p).shape)
-    by = divisor_of(w.size, w.padding, ceil, with_padding, divisor)
-    return p.pointwise("div", w.pool(x, "sum"), operand(p, by, p.dtype(x)), dtype=p.dtype(x))
+    return p.pointwise("div", w.pool(x, "sum"), divisor_of(p, w, with_padding, divisor, p.dtype(x)), dtype=p.dtype(x))
 
 
 @rule(aten.avg_pool2d_backward.default, aten.avg_pool3d_backward.default)
@@ -165,12 +173,11 @@ def average_backward(
     """The sums of dy, with gaps of the stride, over the windows that have an element."""
     n = 2 if p.node is not None and p.node.target is aten.avg_pool2d_backward.default else 3
     w = Windows(p, p.shape(x), n, size, stride, padding, (1,), p.shape(dy))
-    by = divisor_of(w.size, w.padding, ceil, with_padding, divisor)
+    each_one = p.pointwise("div", dy, divisor_of(p, w, with_padding, divisor, p.dtype(dy)), dtype=p.dtype(dy))
     low = [w.size[k] - 1 - w.padding[k] for k in range(n)]
     high = [w.extent[k] + w.size[k] - 1 - low[k] - (w.count[k] - 1) * w.stride[k] - 1 for k in range(n)]
     ones = [1] * len(w.lead)
-    total = p.new(
-        "pool", (dy,), p.shape(x), p.dtype(dy), fn="sum", length=[*ones, *w.size], step=[*ones, *[1] * n],
+    return p.new(
+        "pool", (each_one,), p.shape(x), p.dtype(dy), fn="sum", length=[*ones, *w.size], step=[*ones, *[1] * n],
         low=[*w.lead, *low], high=[*w.lead, *high], x_dilation=[*ones, *w.stride],
     )  # fmt: skip
-    return p.pointwise("div", total, operand(p, by, p.dtype(dy)), dtype=p.dtype(dy))

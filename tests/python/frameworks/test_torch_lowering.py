@@ -183,7 +183,7 @@ def test_other_pools_in_training():
     differentiated(lambda x, y: sum([
         F.max_pool2d(x[0], 3, 1).sum(), F.max_pool1d(x[1], 3, 2, 1).square().sum(), F.max_pool3d(y, 2, 2, 1).sum(), F.avg_pool1d(x[0], 2).exp().sum(),
         F.avg_pool2d(x, 3, 2, 1).exp().sum(), F.avg_pool2d(x, (3, 2), (1, 3), (0, 1), divisor_override=5).exp().sum(),
-        F.avg_pool3d(y, 2, 3).exp().sum(),
+        F.avg_pool3d(y, 2, 3).exp().sum(), F.avg_pool2d(x, 3, 2, 1, True, False).exp().sum(), F.avg_pool2d(x, 4, 3, 1, True).exp().sum(),
     ]), x, y)  # fmt: skip
 
 
