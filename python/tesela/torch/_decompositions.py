@@ -25,7 +25,8 @@ WORDS = """
     diag_embed repeat pixel_shuffle pixel_unshuffle channel_shuffle rot90 narrow_copy roll zero sgn sinc logaddexp logaddexp2
     count_nonzero cumprod celu softshrink softshrink_backward hardshrink hardshrink_backward _prelu_kernel _prelu_kernel_backward
     soft_margin_loss soft_margin_loss_backward multi_margin_loss nan_to_num isposinf isneginf heaviside deg2rad rad2deg frac
-    addmv addr logit dist linalg_cross nansum vdot reflection_pad1d reflection_pad2d reflection_pad3d
+    addmv addr logit logit_backward diagonal_backward dist linalg_cross nansum vdot reflection_pad1d reflection_pad2d reflection_pad3d
+    reflection_pad1d_backward reflection_pad2d_backward reflection_pad3d_backward _unsafe_masked_index
     replication_pad1d replication_pad2d replication_pad3d upsample_nearest1d upsample_nearest2d upsample_nearest3d
     _upsample_nearest_exact1d _upsample_nearest_exact2d _upsample_nearest_exact3d
     upsample_linear1d upsample_bilinear2d upsample_trilinear3d

@@ -14,8 +14,8 @@ from typing import Any
 
 import torch
 
-from ._lower import aten, operand, rule
 from ._program import NotLowered, Program
+from ._rules import aten, operand, rule
 
 INDICES = (torch.int64, torch.int32)
 
@@ -225,3 +225,9 @@ def scatter_reduce(p: Program, x: str, dim: int, index: str, y: str, reduce: str
 @rule(aten.take.default)
 def take(p: Program, x: str, index: str) -> str:
     return looked_up(p, flat(p, x), 0, numbered(p, [index], [math.prod(p.shape(x))], True))
+
+
+@rule(aten.put.default)
+def put(p: Program, x: str, index: str, y: str, accumulate: bool = False) -> str:
+    number = numbered(p, [index], [math.prod(p.shape(x))], True)
+    return p.reshape(updated(p, flat(p, x), 0, number, p.reshape(y, p.shape(index)), accumulate), p.shape(x))

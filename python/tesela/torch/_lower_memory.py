@@ -9,16 +9,8 @@ from typing import Any
 import torch
 
 from . import _moves  # noqa: F401 - the operator restickify
-from ._lower import aten, rule, wanted
 from ._program import Names, NotLowered, Program
-
-
-def result(p: Program) -> torch.Tensor:
-    value = p.node.meta["val"] if p.node is not None else None
-    if not isinstance(value, torch.Tensor):
-        raise NotLowered("several results")
-    return value
-
+from ._rules import aten, result, rule, wanted
 
 # ---- constants
 
@@ -33,7 +25,7 @@ def full_like(p: Program, x: str, *rest: Any, **_: Any) -> str:
     return p.constant(rest[-1], wanted(p), list(result(p).shape))
 
 
-@rule(aten.zeros.default, aten.zeros_like.default, aten.new_zeros.default)
+@rule(aten.zeros.default, aten.zeros_like.default, aten.new_zeros.default, aten._efficientzerotensor.default)
 def zeros(p: Program, *_: Any, **__: Any) -> str:
     return p.constant(0, wanted(p), list(result(p).shape))
 
@@ -48,7 +40,10 @@ def scalar(p: Program, value: Any, **_: Any) -> str:
     return p.constant(value, wanted(p))
 
 
-@rule(aten.empty.memory_format, aten.empty_like.default, aten.new_empty.default, aten.empty_permuted.default)
+@rule(
+    aten.empty.memory_format, aten.empty_like.default, aten.new_empty.default, aten.empty_permuted.default,
+    aten.empty_strided.default, aten.new_empty_strided.default,
+)  # fmt: skip
 def empty(p: Program, *_: Any, **__: Any) -> str:
     """What memory holds is not defined; zeros, since a pattern of bits may not fit the type on the device."""
     return p.constant(0, wanted(p), list(result(p).shape))

@@ -15,10 +15,9 @@ from typing import Any
 
 import torch
 
-from ._lower import aten, operand, rule
-from ._lower_memory import result
 from ._lower_windows import each
 from ._program import Names, NotLowered, Program
+from ._rules import aten, operand, result, rule
 
 WINDOW = 64  # elements of a window whose places are found
 

@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ._lower import aten, rule
-from ._lower_memory import result
 from ._program import Names, NotLowered, Program
+from ._rules import aten, result, rule
 
 
 def window(p: Program, x: str, w: str, shape: Sequence[int], /, **conv: Any) -> str:
