@@ -8,11 +8,15 @@
 
 from __future__ import annotations
 
-import torch as _torch  # noqa: F401  torch first: without it nothing here works
+# ruff: noqa: E402
+import torch as _torch
+
+if _torch.__version__ < (2, 13):  # what it imports, and what Dynamo traces of torch.fx.traceback.annotate
+    raise ImportError(f"tesela.torch needs torch 2.13 or newer; found torch {_torch.__version__}")
 
 from ._backend import CompileError, NoLayout, backend, register
 from ._explain import Explanation, explain
-from ._hints import hint
+from ._hints import hint, set_hint
 from ._host import fallbacks
 from ._modules import layouts, to_layout
 from ._moves import restickify as _restickify_operator  # noqa: F401  registers torch.ops.tesela.restickify
@@ -34,6 +38,7 @@ __all__ = [
     "moves",
     "new_empty_with_layout",
     "restickify",
+    "set_hint",
     "to_host",
     "to_layout",
     "to_with_layout",

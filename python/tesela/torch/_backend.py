@@ -72,7 +72,8 @@ class NoLayout(CompileError, MismatchError):
 def source_line(node: torch.fx.Node | None) -> str | None:
     """The line of Python that a node came from: 'File "...", line 7, in forward' and its text; outside of torch if there is one."""
     lines = (node.stack_trace or "").rstrip().splitlines() if node is not None else []
-    starts = [k for k, line in enumerate(lines) if line.lstrip().startswith("File ")]
+    hints = os.path.join(os.path.dirname(__file__), "_hints.py")
+    starts = [k for k, line in enumerate(lines) if line.lstrip().startswith("File ") and hints not in line]
     own = [k for k in starts if os.path.dirname(torch.__file__) not in lines[k]] or starts
     return "\n".join(line.rstrip() for line in lines[own[-1] : own[-1] + 2]) if own else None
 

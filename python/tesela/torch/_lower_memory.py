@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators of torch (aten) as operators of a tesela graph: constants, joined and padded tensors, lookups, windows."""
+"""Operators of torch (aten) as operators of a tesela graph: constants, joined and padded tensors, sorts."""
 
 from __future__ import annotations
 
@@ -9,16 +9,8 @@ from typing import Any
 import torch
 
 from . import _moves  # noqa: F401 - the operator restickify
-from ._lower import aten, rule, wanted
 from ._program import Names, NotLowered, Program
-
-
-def result(p: Program) -> torch.Tensor:
-    value = p.node.meta["val"] if p.node is not None else None
-    if not isinstance(value, torch.Tensor):
-        raise NotLowered("several results")
-    return value
-
+from ._rules import aten, result, rule, wanted
 
 # ---- constants
 
@@ -33,7 +25,7 @@ def full_like(p: Program, x: str, *rest: Any, **_: Any) -> str:
     return p.constant(rest[-1], wanted(p), list(result(p).shape))
 
 
-@rule(aten.zeros.default, aten.zeros_like.default, aten.new_zeros.default)
+@rule(aten.zeros.default, aten.zeros_like.default, aten.new_zeros.default, aten._efficientzerotensor.default)
 def zeros(p: Program, *_: Any, **__: Any) -> str:
     return p.constant(0, wanted(p), list(result(p).shape))
 
@@ -48,12 +40,25 @@ def scalar(p: Program, value: Any, **_: Any) -> str:
     return p.constant(value, wanted(p))
 
 
+@rule(
+    aten.empty.memory_format, aten.empty_like.default, aten.new_empty.default, aten.empty_permuted.default,
+    aten.empty_strided.default, aten.new_empty_strided.default,
+)  # fmt: skip
+def empty(p: Program, *_: Any, **__: Any) -> str:
+    """What memory holds is not defined; zeros, since a pattern of bits may not fit the type on the device."""
+    return p.constant(0, wanted(p), list(result(p).shape))
+
+
 @rule(aten.arange.default, aten.arange.start, aten.arange.start_step)
 def arange(p: Program, *args: Any, **_: Any) -> str:
-    start, step = (0 if len(args) == 1 else args[0]), (1 if len(args) < 3 else args[2])
-    if step != 1 or start != int(start):
-        raise NotLowered("steps other than 1")
-    return p.constant(start, wanted(p), list(result(p).shape), dim=0)
+    start, step, dtype = (0 if len(args) == 1 else args[0]), (1 if len(args) < 3 else args[2]), wanted(p)
+    if step != int(step) or start != int(start):
+        raise NotLowered("a start or step that is not whole")
+    shape = list(result(p).shape)
+    if step == 1:
+        return p.constant(start, dtype, shape, dim=0)
+    steps = p.pointwise("mul", p.constant(0, dtype, shape, dim=0), p.constant(step, dtype))
+    return p.pointwise("add", steps, p.constant(start, dtype))
 
 
 @rule(torch.ops.tesela.restickify.default)
@@ -78,9 +83,13 @@ def pad(p: Program, x: str, amounts: Sequence[int], value: Any = 0) -> str:
     low, high = [0] * rank, [0] * rank
     for k in range(len(amounts) // 2):
         low[rank - 1 - k], high[rank - 1 - k] = amounts[2 * k], amounts[2 * k + 1]
-    if min(low + high) < 0:
-        raise NotLowered("negative padding")
+    value = int(bool(value)) if p.dtype(x) is torch.bool else value
     return p.new("pad", (x,), result(p).shape, p.dtype(x), low=low, high=high, value=value)
+
+
+@rule(aten.copy.default)
+def copied(p: Program, x: str, y: str, non_blocking: bool = False) -> str:
+    return p.expand(p.cast(y, p.dtype(x)), p.shape(x))
 
 
 @rule(aten.slice_scatter.default)
@@ -113,67 +122,7 @@ def select_backward(p: Program, y: str, size: Sequence[int], dim: int, index: in
     return select_scatter(p, p.constant(0, p.dtype(y), size), y, dim, index)
 
 
-# ---- lookups
-
-
-def looked_up(p: Program, table: str, dim: int, index: str) -> str:
-    shape = [*p.shape(table)[:dim], *p.shape(index), *p.shape(table)[dim + 1 :]]
-    return p.new("gather", (table, index), shape, p.dtype(table), dim=dim)
-
-
-@rule(aten.embedding.default)
-def embedding(p: Program, table: str, index: str, *_: Any) -> str:
-    return looked_up(p, table, 0, index)
-
-
-@rule(aten.index_select.default)
-def index_select(p: Program, x: str, dim: int, index: str) -> str:
-    return looked_up(p, x, dim % len(p.shape(x)), index)
-
-
-@rule(aten.embedding_dense_backward.default)
-def embedding_backward(p: Program, y: str, index: str, rows: int, padding: int, scale: bool) -> str:
-    if scale:
-        raise NotLowered("scale_grad_by_freq")
-    if padding >= 0:  # nowhere
-        index = p.pointwise("select", p.pointwise("eq", index, p.constant(padding, p.dtype(index)), dtype=torch.bool),
-                            p.constant(-1, p.dtype(index)), index)  # fmt: skip
-    return scattered(p, p.constant(0, p.dtype(y), [rows, p.shape(y)[-1]]), index, y, True)
-
-
-def scattered(p: Program, x: str, index: str, y: str, add: bool) -> str:
-    if len(p.shape(index)) != 1:
-        count = 1
-        for extent in p.shape(index):
-            count *= extent
-        y = p.reshape(y, [count, *p.shape(y)[len(p.shape(index)) :]])
-        index = p.reshape(index, [count])
-    return p.new("scatter", (x, index, y), p.shape(x), p.dtype(x), dim=0, **({"fn": "add"} if add else {}))
-
-
-def one_index(p: Program, x: str, indices: Sequence[Any]) -> tuple[int, str]:
-    """The dim that is looked up, and the indices, from the start where they count from the end."""
-    given = [(d, index) for d, index in enumerate(indices) if index is not None]
-    if len(given) != 1 or p.dtype(given[0][1]) is torch.bool:
-        raise NotLowered("indices of several dims, or a mask")
-    dim, index = given[0]
-    dtype = p.dtype(index)
-    below = p.pointwise("lt", index, p.constant(0, dtype), dtype=torch.bool)
-    after = p.pointwise("add", index, p.constant(p.shape(x)[dim], dtype))
-    return dim, p.pointwise("select", below, after, index)
-
-
-@rule(aten.index.Tensor)
-def index(p: Program, x: str, indices: Sequence[Any]) -> str:
-    return looked_up(p, x, *one_index(p, x, indices))
-
-
-@rule(aten.index_put.default, aten._unsafe_index_put.default)
-def index_put(p: Program, x: str, indices: Sequence[Any], y: str, accumulate: bool = False) -> str:
-    dim, index = one_index(p, x, indices)
-    if dim != 0:
-        raise NotLowered("indices of another dim than the first")
-    return scattered(p, x, index, p.expand(y, [*p.shape(index), *p.shape(x)[1:]]), accumulate)
+# ---- along a dim
 
 
 @rule(aten.cumsum.default)
@@ -186,7 +135,7 @@ def cumsum(p: Program, x: str, dim: int, dtype: Any = None) -> str:
 
 def ordered(p: Program, x: str, dim: int, descending: bool, length: int | None = None) -> Names:
     if not p.shape(x):
-        raise NotLowered("a number")
+        return x, p.constant(0, torch.int64)
     dim %= len(p.shape(x))
     shape = [*p.shape(x)]
     shape[dim] = shape[dim] if length is None else length
@@ -196,6 +145,11 @@ def ordered(p: Program, x: str, dim: int, descending: bool, length: int | None =
 
 @rule(aten.sort.default)
 def sort(p: Program, x: str, dim: int = -1, descending: bool = False) -> Names:
+    return ordered(p, x, dim, descending)
+
+
+@rule(aten.sort.stable)
+def stable_sort(p: Program, x: str, *, stable: Any = None, dim: int = -1, descending: bool = False) -> Names:
     return ordered(p, x, dim, descending)
 
 

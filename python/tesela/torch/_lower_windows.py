@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions and pools of torch (aten) as operators of a tesela graph."""
+"""Convolutions of torch (aten) as operators of a tesela graph; pools are in _lower_pools.py."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from ._lower import aten, operand, rule
-from ._lower_memory import result
 from ._program import Names, NotLowered, Program
+from ._rules import aten, result, rule
 
 
 def window(p: Program, x: str, w: str, shape: Sequence[int], /, **conv: Any) -> str:
@@ -81,66 +80,41 @@ def convolution(
     return found if bias is None else p.pointwise("add", found, p.reshape(bias, [shape[1]] + [1] * n))
 
 
+def of_window(
+    p: Program, x: str, dy: str, shape: Sequence[int], stride: Any, padding: Any, dilation: Any, rest: Sequence[int], groups: int
+) -> str:  # fmt: skip
+    """The gradient of the window (out, in, ...) of a convolution of x: x by dy as the window, with batch and channel in turn."""
+    n, letters = spatial(p, x)
+    conv = {"stride": dilation, "dilation": stride, "low": padding, "high": [padding[k] - rest[k] for k in range(n)]}
+    if groups == 1:
+        return window(p, x, dy, shape, x="cn" + letters, w="io" + letters, result="cn" + letters, **conv)
+    whole = [groups, shape[0] // groups, *shape[1:]]
+    found = window(
+        p, grouped(p, x, groups), grouped(p, dy, groups), whole, x="cgn" + letters, w="igo" + letters, result="gcn" + letters, **conv
+    )
+    return p.reshape(found, list(shape))
+
+
 @rule(aten.convolution_backward.default)
 def convolution_backward(
-    p: Program, dy: str, x: str, w: str, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, _: Any, groups: int,
+    p: Program, dy: str, x: str, w: str, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, rest: Any, groups: int,
     mask: Sequence[bool],
 ) -> Names:  # fmt: skip
-    """Of x: the transpose. Of w: x by dy as the window, with batch and channel in turn."""
-    n, letters = spatial(p, x)
-    if transposed:
-        raise NotLowered("a transposed convolution, backward")
-    stride, padding, dilation = each(n, stride, padding, dilation)
+    """A transposed convolution is the gradient of one of dy with the result x, so x and dy change places."""
+    n = spatial(p, x)[0]
+    stride, padding, dilation, rest = each(n, stride, padding, dilation, rest)
     extent, size, given = p.shape(x)[2:], p.shape(w)[2:], p.shape(dy)[2:]
     dx = dw = db = None
-    # what the strides of the forward window leave at the end of x
-    rest = [extent[k] + 2 * padding[k] - dilation[k] * (size[k] - 1) - 1 - stride[k] * (given[k] - 1) for k in range(n)]
-    if mask[0]:
+    if not transposed:  # what the strides of the forward window leave at the end of x
+        rest = [extent[k] + 2 * padding[k] - dilation[k] * (size[k] - 1) - 1 - stride[k] * (given[k] - 1) for k in range(n)]
+    if mask[0] and transposed:
+        high = [padding[k] - rest[k] for k in range(n)]
+        dx = in_groups(p, dy, w, p.shape(x), groups, 1, stride=stride, dilation=dilation, low=padding, high=high)
+    elif mask[0]:
         dx = by_gaps(p, dy, w, p.shape(x), stride, padding, dilation, rest, groups)
     if mask[1]:
-        conv = {"stride": dilation, "dilation": stride, "low": padding, "high": [padding[k] - rest[k] for k in range(n)]}
-        if groups == 1:
-            dw = window(p, x, dy, p.shape(w), x="cn" + letters, w="io" + letters, result="cn" + letters, **conv)
-        else:
-            whole = [groups, p.shape(w)[0] // groups, *p.shape(w)[1:]]
-            dw = window(
-                p, grouped(p, x, groups), grouped(p, dy, groups), whole, x="cgn" + letters, w="igo" + letters,
-                result="gcn" + letters, **conv,
-            )  # fmt: skip
-            dw = p.reshape(dw, list(p.shape(w)))
+        read, result = (dy, x) if transposed else (x, dy)
+        dw = of_window(p, read, result, p.shape(w), stride, padding, dilation, rest, groups)
     if mask[2]:
         db = p.reduce("sum", dy, [0, *range(2, 2 + n)], False)
     return dx, dw, db
-
-
-@rule(aten.max_pool2d_with_indices.default)
-def greatest(
-    p: Program, x: str, size: Any, stride: Any = (), padding: Any = (0,), dilation: Any = (1,), ceil: bool = False
-) -> Names:  # fmt: skip
-    """The values; on the host if the places are asked for, as a backward pass does."""
-    size, stride, padding, dilation = each(2, size, stride or size, padding, dilation)
-    node = p.node
-    if node is None or ceil or any(user.args[1] != 0 for user in node.users):
-        raise NotLowered("places of the greatest")
-    lead, ones = [0] * (len(p.shape(x)) - 2), [1] * (len(p.shape(x)) - 2)
-    found = p.new(
-        "pool", (x,), node.meta["val"][0].shape, p.dtype(x), fn="max", length=[*ones, *size], step=[*ones, *stride],
-        low=[*lead, *padding], high=[*lead, *padding], dilation=[*ones, *dilation],
-    )  # fmt: skip
-    return found, None
-
-
-@rule(aten.avg_pool2d.default)
-def average(
-    p: Program, x: str, size: Any, stride: Any = (), padding: Any = (0,), ceil: bool = False, with_padding: bool = True, divisor: Any = None
-) -> str:  # fmt: skip
-    size, stride, padding = each(2, size, stride or size, padding)
-    if ceil or (max(padding) and not with_padding and not divisor):
-        raise NotLowered("windows of several sizes")
-    lead = [0] * (len(p.shape(x)) - 2)
-    ones = [1] * len(lead)
-    total = p.new(
-        "pool", (x,), result(p).shape, p.dtype(x), fn="sum", length=[*ones, *size], step=[*ones, *stride], low=[*lead, *padding],
-        high=[*lead, *padding],
-    )  # fmt: skip
-    return p.pointwise("div", total, operand(p, divisor or size[0] * size[1], p.dtype(x)), dtype=p.dtype(x))
