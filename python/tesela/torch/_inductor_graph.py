@@ -14,8 +14,9 @@ from typing import Any
 import torch
 from torch._inductor import dependencies, ir
 
-from .._errors import UnsupportedError
-from ._parts import FROM_PLACES, stick_of_places
+from .._device import device_layout
+from .._errors import LayoutError, UnsupportedError
+from ._parts import FROM_PLACES, _stick_of_places
 from ._program import stored
 
 FOLDS = {
@@ -190,7 +191,7 @@ class Program:
             elif isinstance(node, ir.MultiOutput) and str(getattr(node.inputs[0], "op_overload", "")) == FROM_PLACES:
                 text, target, *more = node.inputs[0].constant_args
                 rank = len(node.get_size())
-                self.input(name, node, stick_of_places(None, text, target, more[:rank], more[rank : 2 * rank]))
+                self.input(name, node, _stick_of_places(None, text, target, more[:rank], more[rank : 2 * rank]))
             elif isinstance(node, ir.ConcatKernel):
                 parts = [one.get_name() for one in node.inputs]
                 part, size = extents(node.inputs[0].get_size()), extents(node.get_size())
@@ -224,6 +225,12 @@ class Program:
             raise NotAView
         symbols = iter(access.var_ranges)
         dims = [(n, next(symbols) if n != 1 else None) for n in (*size, *folded)]
+        along = list(range(len(size), len(dims)))
+        ones = [k for k, n in enumerate(size) if n == 1]
+        if keepdim := len(ones) == len(folded):  # the folded dims are those that are 1 in the result
+            for k, one in zip(ones, dims[len(size) :]):
+                dims[k] = one
+            dims, along = dims[: len(size)], ones
         deps = list(access.reads)
         ins = [self.read(dep.name, *_affine(dep, dims), name) for dep in deps]
         if not ins:
@@ -238,8 +245,14 @@ class Program:
             self.emit("pointwise", name, ins, node, fn="fused")
             return
         covers = len(ins) == 1 and all(n == 1 or c for n, c in index[0])
-        x = ins[0] if covers else self.inner("pointwise", f"{name}.all", ins, self.buffers[deps[0].name].get_dtype(), fn="fused")
-        self.emit("reduce", name, [x], node, fn=fn, dims=list(range(len(size), len(whole))))
+        if not covers:
+            dtype = self.buffers[deps[0].name].get_dtype()
+            try:
+                device_layout(whole, stored(dtype, self.target), target=self.target)
+            except LayoutError:  # of more dims than the target has
+                raise NotAView from None
+            ins = [self.inner("pointwise", f"{name}.all", ins, dtype, fn="fused")]
+        self.emit("reduce", name, ins, node, fn=fn, dims=along, keepdim=keepdim)
         if not covers:
             self.fixed(name)
 

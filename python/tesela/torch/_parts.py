@@ -29,13 +29,13 @@ FREE_ON_THE_HOST = ("<built-in function getitem>", FROM_PLACES, "tesela.to_place
 def layout_of(example: Any, node: torch.fx.Node | None = None) -> Any:
     """The stick dim in which an input comes (-1: one element per stick): that of a TiledTensor, else the default, the last dim."""
     if node is not None and str(node.target) == FROM_PLACES:
-        stick = stick_of_places(*node.args[:5])
+        stick = _stick_of_places(*node.args[:5])
         if stick is not None:
             return stick
     return example.dim() - 1 if example.dim() else "free"
 
 
-def stick_of_places(_buffer: Any, text: Any, _target: Any, size: Any, strides: Any) -> int | None:
+def _stick_of_places(_buffer: Any, text: Any, _target: Any, size: Any, strides: Any) -> int | None:
     """The stick dim of a view of a TiledTensor, whose strides are those of the tensor in row-major order; None: not known."""
     found = layout(text)
     if not isinstance(found, DeviceLayout):
