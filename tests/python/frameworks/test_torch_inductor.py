@@ -293,7 +293,8 @@ def test_index_expressions_become_views():
 
 @pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
 def test_gradients_of_tiled_tensors(backend):
-    model, eager = to_layout(mlp()), mlp()
+    eager = torch.nn.Sequential(torch.nn.Linear(20, 7), torch.nn.GELU())
+    model = to_layout(copy.deepcopy(eager))
     x = torch.randn(6, 20)
     t, x = to_with_layout(x).requires_grad_(), x.requires_grad_()
     for _ in range(2):
@@ -312,7 +313,7 @@ def test_other_shapes_of_tiled_tensors(backend, dynamic):
     counter = torch._dynamo.testing.CompileCounterWithBackend(backend)
 
     def function(a, b):
-        return (a * b + a.sum(0)).relu(), a.t(), (a @ b.t()) * a.shape[0]
+        return (a * b).relu(), a.t(), (a @ b.t()) * a.shape[0]
 
     compiled = torch.compile(function, backend=counter, dynamic=dynamic)
     shapes = (3, 33, 5, 33) if backend == "aot_eager" else (3, 33, 3)
