@@ -62,7 +62,7 @@ from torch._inductor.custom_graph_pass import CustomSchedulerPass, get_hash_for_
 from torch._inductor.virtualized import V
 
 from . import _inductor_graph
-from ._backend import CompileError, NoLayout
+from ._backend import source_line
 from ._program import NotLowered
 
 
@@ -154,8 +154,10 @@ class AssignLayouts(CustomSchedulerPass):
             raised = error if isinstance(error, LayoutError) else UnsupportedError(str(error).partition("\n")[0])
             at = operations.get((raised.where or name or "").partition(".")[0])
             origins = at.get_origins() if at is not None else ()
-            kind = NoLayout if isinstance(raised, MismatchError) else CompileError
-            raise kind(raised, next((one for one in origins if one.stack_trace), None)) from None
+            origin = next((one for one in origins if one.stack_trace), None)
+            kind = MismatchError if isinstance(raised, MismatchError) else UnsupportedError
+            name = f"{origin.target} ({at.get_name()}): " if origin is not None and at is not None else ""
+            raise kind(f"{name}{raised}\n{source_line(origin) or ''}".rstrip(), code=raised.code, where=raised.where) from None
         return nodes
 
     def _give(self, program: Any, found: Any) -> None:
@@ -199,6 +201,6 @@ def tiled_inductor(target: str = "spyre", choose: Callable[[Any], int | None] | 
             yield one.graphs
         except Exception as error:
             inner = getattr(error, "inner_exception", None)  # of Inductor's own exception
-            if isinstance(inner, CompileError):
+            if isinstance(inner, LayoutError):
                 raise inner from None
             raise
