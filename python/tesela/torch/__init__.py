@@ -9,6 +9,9 @@
 from __future__ import annotations
 
 # ruff: noqa: E402
+import importlib
+from typing import TYPE_CHECKING
+
 import torch as _torch
 
 if _torch.__version__ < (2, 13):  # what it imports, and what Dynamo traces of torch.fx.traceback.annotate
@@ -22,6 +25,17 @@ from ._modules import layouts, to_layout
 from ._moves import restickify as _restickify_operator  # noqa: F401  registers torch.ops.tesela.restickify
 from ._operators import moves
 from ._tiled import TiledTensor, new_empty_with_layout, restickify, to_host, to_with_layout
+
+if TYPE_CHECKING:
+    from ._inductor import AssignLayouts, FixedTiledLayout, tiled_inductor  # noqa: F401
+else:
+
+    def __getattr__(name: str) -> object:
+        """What needs Inductor, whose import takes seconds: for code generators of one's own."""
+        if name in ("AssignLayouts", "FixedTiledLayout", "tiled_inductor"):
+            return getattr(importlib.import_module("._inductor", __name__), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 register()
 
