@@ -13,10 +13,9 @@ import torch as _torch  # noqa: F401  torch first: without it nothing here works
 from ._backend import CompileError, NoLayout, backend, register
 from ._explain import Explanation, explain
 from ._hints import hint
-from ._host import fallbacks
+from ._host import fallbacks, moves
 from ._modules import layouts, to_layout
 from ._moves import restickify as _restickify_operator  # noqa: F401  registers torch.ops.tesela.restickify
-from ._operators import moves
 from ._tiled import TiledTensor, new_empty_with_layout, restickify, to_host, to_with_layout
 
 register()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which operators ran on the host: of tiled tensors, and of models compiled by the backend tesela."""
+"""Counts: which operators ran on the host, of tiled tensors and of models compiled by the backend tesela; which moved operands."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import threading
 import torch
 
 _counts: collections.Counter[str] = collections.Counter()
+_moves: collections.Counter[str] = collections.Counter()
 _lock = threading.Lock()
 
 
@@ -34,4 +35,27 @@ def fallbacks(*, reset: bool = False) -> dict[str, int]:
         found = dict(_counts)
         if reset:
             _counts.clear()
+    return found
+
+
+def moved_on_device(operator: object, operands: int = 1) -> None:
+    """Count operands that an operator moved to another layout."""
+    if operands:
+        with _lock:
+            _moves[str(operator)] += operands
+
+
+def moves(*, reset: bool = False) -> dict[str, int]:
+    """How many operands of each operator were moved to another layout on the device, by name.
+
+    >>> _ = moves(reset=True)
+    >>> t = to_with_layout(torch.ones(3, 40))
+    >>> _ = t + restickify(t, 0)
+    >>> moves()
+    {'aten.add.Tensor': 1}
+    """
+    with _lock:
+        found = dict(_moves)
+        if reset:
+            _moves.clear()
     return found

@@ -15,6 +15,7 @@ from .._device import DeviceLayout, device_layout
 from .._errors import MismatchError
 from .._layout import layout as read_layout
 from .._types import element_type
+from . import _memory  # noqa: F401  registers torch.ops.tesela
 from ._places import View, Words, buffer_length, buffer_type, host_type, is_whole, read, whole, words
 
 places = torch.ops.tesela

@@ -39,7 +39,7 @@ def same(a, b):
     return a.dtype == b.dtype and a.shape == b.shape and torch.equal(a.float(), b.float())
 
 
-@pytest.mark.parametrize("module", ["", "._places", "._tiled", "._views", "._operators", "._modules"])
+@pytest.mark.parametrize("module", ["", "._host", "._tiled", "._modules"])
 def test_docstrings(module):
     found = importlib.import_module(f"tesela.torch{module}")
     public = {"torch": torch, **{name: getattr(tesela.torch, name) for name in tesela.torch.__all__}}
