@@ -8,16 +8,19 @@ from typing import Any
 
 import torch
 
+from .._device import DeviceLayout
+from .._errors import UnsupportedError
+from ._frames import as_whole, is_dense
 from ._host import moved_on_device
 from ._places import buffer_length, buffer_type, default_layout, is_whole, whole, with_type, words
-from ._pointwise import _dense, _name, _shape, _shaped, _store, _writable
+from ._pointwise import _name, _shape, _shaped, _store, _writable
 from ._tiled import TiledTensor, from_places, places
 
 aten = torch.ops.aten
 
 def _clone(func: Any, t: Any, *, memory_format: Any = torch.preserve_format) -> Any:
     at = t.view_of_layout
-    preserved = _dense(t.device_layout, at) and (
+    preserved = is_dense(t.device_layout, at) and (
         memory_format in (None, torch.preserve_format) or is_whole(t.device_layout, at)
     )
     if memory_format in (torch.channels_last, torch.channels_last_3d):
@@ -25,7 +28,15 @@ def _clone(func: Any, t: Any, *, memory_format: Any = torch.preserve_format) -> 
     if preserved:
         return TiledTensor(t.buffer.clone(), t.device_layout, at)
     layout = default_layout(at.size, t.dtype, words(t.device_layout).target)
+    own = as_whole(t)
+    if own is not None and _last_in_sticks(own.device_layout):
+        return TiledTensor(own.buffer.clone(), own.device_layout)
+    moved_on_device(func)
     return TiledTensor(places.move_places(t.buffer, *words(t.device_layout), *at, t.dtype, *words(layout)), layout)
+
+
+def _last_in_sticks(layout: DeviceLayout) -> bool:
+    return {one.dim for one in layout.dims[-layout.stick_dims :]} == {len(layout.shape) - 1}
 
 
 def _to_copy(func: Any, t: Any, *, dtype: Any = None, **options: Any) -> Any:
@@ -34,11 +45,18 @@ def _to_copy(func: Any, t: Any, *, dtype: Any = None, **options: Any) -> Any:
         return NotImplemented
     if dtype is None or dtype == t.dtype:
         return _clone(func, t, memory_format=options.get("memory_format"))
-    at = t.view_of_layout
-    if not _dense(t.device_layout, at) or 0 in at.size or buffer_type(t.device_layout) is torch.uint8 and t.dtype is not torch.uint8:
+    at, layout = t.view_of_layout, t.device_layout
+    if 0 in at.size or buffer_type(layout) is torch.uint8 and t.dtype is not torch.uint8:
         return NotImplemented
-    stored = _store(_shaped(t.buffer, t.device_layout).to(t.dtype).to(dtype), t.device_layout, at)
-    return NotImplemented if stored is None else stored
+    made = _store(_shaped(t.buffer, layout).to(t.dtype).to(dtype), layout, at) if is_dense(layout, at) else None
+    if made is not None:
+        return made
+    try:
+        to = default_layout(at.size, dtype, words(layout).target)
+    except UnsupportedError:
+        return NotImplemented  # which says so
+    moved_on_device(func)
+    return TiledTensor(places.move_places(t.buffer, *words(layout), *at, t.dtype, *words(to)), to)
 
 
 def _copy_(func: Any, t: Any, source: Any, non_blocking: bool = False) -> Any:
@@ -47,7 +65,7 @@ def _copy_(func: Any, t: Any, source: Any, non_blocking: bool = False) -> Any:
     _writable(t)
     layout, at = t.device_layout, t.view_of_layout
     if isinstance(source, TiledTensor):
-        if source.device_layout == layout and source.view_of_layout == at and _dense(layout, at):
+        if source.device_layout == layout and source.view_of_layout == at and is_dense(layout, at):
             t.buffer.copy_(source.buffer)
             return t
         if source.buffer is not t.buffer:
@@ -62,7 +80,7 @@ def _copy_(func: Any, t: Any, source: Any, non_blocking: bool = False) -> Any:
 def _like(func: Any, t: Any, *values: Any, dtype: Any = None, memory_format: Any = None, **options: Any) -> Any:
     """empty_like, zeros_like, ones_like, full_like: in the operand's layout."""
     at, dtype = t.view_of_layout, dtype or t.dtype
-    layout = t.device_layout if _dense(t.device_layout, at) else None
+    layout = t.device_layout if is_dense(t.device_layout, at) else None
     made = with_type(layout, dtype) if layout is not None else None
     if made is None or made.size == 0 or buffer_type(made) is torch.uint8 and dtype is not torch.uint8:
         layout = made = default_layout(at.size, dtype, words(t.device_layout).target)

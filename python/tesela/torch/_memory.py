@@ -21,7 +21,7 @@ from .._device import DeviceLayout
 from .._errors import LayoutError, LimitError, TeselaWarning, UnsupportedError
 from .._library import Error, byref, lib
 from .._tensor import Plan
-from ._places import View, buffer_length, buffer_type, is_whole, read, whole
+from ._places import View, buffer_length, buffer_type, host_type, is_whole, read, whole
 
 def _view_relation(layout: DeviceLayout, view: View) -> Any:
     """The places of a view as a relation, or None where the library has none."""
@@ -169,7 +169,7 @@ def _move_places(
     dtype: torch.dtype, to: str, to_target: str | None,
 ) -> torch.Tensor:  # fmt: skip
     values = read_view(buffer, read(text, target), View(tuple(size), tuple(strides), offset), dtype)
-    return _to_places(values, to, to_target)
+    return _to_places(values.to(host_type(read(to, to_target).element_type or "")), to, to_target)
 
 
 @torch.library.register_fake("tesela::move_places")

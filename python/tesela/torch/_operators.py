@@ -10,12 +10,15 @@ from torch.utils._python_dispatch import return_and_correct_aliasing
 from torch.utils._pytree import tree_map
 
 from .._errors import LayoutError, UnsupportedError
-from ._copies import OWN
-from ._host import ran_on_host
+from . import _copies, _folds, _products
+from ._host import on_places, ran_on_host
 from ._places import default_layout, with_type, words
 from ._pointwise import _is_pointwise, _shape, _writable, pointwise
 from ._tiled import TiledTensor, from_places, places
 from ._views import is_view, view
+
+
+OWN = {**_copies.OWN, **_folds.OWN, **_products.OWN}
 
 
 def dispatch(func: Any, args: Any, kwargs: Any) -> Any:
@@ -24,11 +27,11 @@ def dispatch(func: Any, args: Any, kwargs: Any) -> Any:
         if out is not NotImplemented:
             return out
     own = OWN.get(func)
-    if own is not None:
+    if own is not None and (on_places() or func in _copies.OWN):
         out = own(func, *args, **kwargs)
         if out is not NotImplemented:
             return out
-    if _is_pointwise(func):
+    if _is_pointwise(func) and on_places():
         out = pointwise(func, args, kwargs)
         if out is not NotImplemented:
             return out

@@ -11,12 +11,13 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from .._device import DeviceLayout
 from .._errors import UnsupportedError
+from ._frames import array_of, as_whole, is_dense, put, stored
 from ._host import moved_on_device
 from ._places import View, buffer_type, default_layout, is_whole, stored_in, whole, with_type, words
 from ._tiled import TiledTensor, from_places, places
 
 EXCLUDED = {
-    "bucketize", "searchsorted", "_to_copy", "copy_", "copy", "clone", "rand_like", "randn_like", "native_dropout", "masked_fill_",
+    "bucketize", "searchsorted", "_to_copy", "copy_", "copy", "clone", "rand_like", "randn_like", "native_dropout",
 }  # fmt: skip
 DIVIDE = {"floor_divide", "remainder", "fmod", "floor_divide_", "remainder_", "fmod_", "gcd", "lcm"}
 """Of integers: they stop at a zero, which padding may hold."""
@@ -28,6 +29,8 @@ def _name(func: Any) -> str:
 
 
 def _is_pointwise(func: Any) -> bool:
+    if _name(func) == "masked_fill_":
+        return True
     return torch.Tag.pointwise in func.tags and torch.Tag.nondeterministic_seeded not in func.tags and _name(func) not in EXCLUDED
 
 
@@ -47,8 +50,11 @@ def pointwise(func: Any, args: Any, kwargs: Any) -> Any:
     if any(written):
         return _in_place(func, args, kwargs) if written[0] and sum(written) == 1 else NotImplemented
     size = tuple(torch.broadcast_shapes(*(_shape(one) for one in (*tiled, *plain))))
-    if not size or 0 in size:
+    if 0 in size:
         return NotImplemented
+    if not _alike(tiled):
+        flat = [_by_own_dims(one) for one in flat]
+        tiled = [one for one in flat if isinstance(one, TiledTensor)]
     for layout, at in _frames(tiled, size):
         arrays = _arrays(flat, layout, at, size)
         if arrays is None:
@@ -63,29 +69,34 @@ def pointwise(func: Any, args: Any, kwargs: Any) -> Any:
     return NotImplemented
 
 
-def _dense(layout: DeviceLayout, at: View) -> bool:
-    """Does the view have each element of the base once?"""
-    step = 1
-    for stride, extent in sorted(zip(at.strides, at.size)):
-        if extent != 1:
-            if stride != step:
-                return False
-            step *= extent
-    return at.offset == 0 and step == layout.size
-
-
 def _frames(tiled: Sequence[TiledTensor], size: tuple[int, ...]) -> list[tuple[DeviceLayout, View]]:
     """Layouts and views that the result may have, best first: that of all operands, of the widest, the target's default."""
     shaped = [one for one in tiled if one.view_of_layout.size == size]
     full = [(one.device_layout, one.view_of_layout) for one in sorted(shaped, key=lambda one: -one.device_layout.bits)]
     found = [one for one in full if is_whole(*one)]
-    alike = {(one.device_layout.dims, one.view_of_layout) for one in tiled if one.dim()}
-    if len(alike) == 1 and full and _dense(*full[0]):
+    if _alike(tiled) and full:
         found.insert(0, full[0])
     widest = max(tiled, key=lambda one: one.device_layout.bits)
     usual = default_layout(size, widest.dtype, words(widest.device_layout).target)
     found = [*found[:1], *(one for one in found[1:] if one[0].bits != found[0][0].bits)]
     return found or [(usual, whole(usual))]
+
+
+def _alike(tiled: Sequence[TiledTensor]) -> bool:
+    """Do all lie alike, each element of a base once?"""
+    alike = {(one.device_layout.dims, one.view_of_layout) for one in tiled if one.dim()}
+    return len(alike) == 1 and all(is_dense(one.device_layout, one.view_of_layout) for one in tiled if one.dim())
+
+
+def _by_own_dims(one: Any) -> Any:
+    """A view under the names of its own dims, where it has any; dims that it repeats become 1, as broadcasting takes them."""
+    if not isinstance(one, TiledTensor) or not one.dim():
+        return one
+    at = one.view_of_layout
+    if any(step == 0 and n > 1 for n, step in zip(at.size, at.strides)):
+        at = at._replace(size=tuple(1 if step == 0 else n for n, step in zip(at.size, at.strides)))
+    found = as_whole(TiledTensor(one.buffer, one.device_layout, at))
+    return one if found is None else found
 
 
 class Arrays(NamedTuple):
@@ -100,10 +111,10 @@ def _arrays(flat: Sequence[Any], layout: DeviceLayout, at: View, size: tuple[int
     found: list[Any] = []
     moved = 0
     for one in flat:
-        if not isinstance(one, torch.Tensor) or (not isinstance(one, TiledTensor) and one.dim() == 0):
+        if not isinstance(one, torch.Tensor) or (size and not isinstance(one, TiledTensor) and one.dim() == 0):
             found.append(one)
             continue
-        if one.dim() == 0:  # a number to torch's rules for types
+        if size and one.dim() == 0:  # a number to torch's rules for types
             found.append(from_places(one))
             continue
         array = _aligned(one, layout, at) if isinstance(one, TiledTensor) else None
@@ -136,46 +147,49 @@ def _shaped(buffer: torch.Tensor, layout: DeviceLayout) -> torch.Tensor:
 def _aligned(one: TiledTensor, layout: DeviceLayout, at: View) -> torch.Tensor | None:
     """The places of an operand as an array that broadcasts over the device dims of `layout`, or None if it lies otherwise."""
     other, mine = one.device_layout, one.view_of_layout
-    if buffer_type(other) is torch.uint8 and one.dtype is not torch.uint8 or other.bits % 8:
-        return None
-    if other.dims == layout.dims and other.shape == layout.shape:
-        return _shaped(one.buffer, other) if mine == at else None
+    if other.dims == layout.dims and other.shape == layout.shape and mine == at:
+        return None if buffer_type(other) is torch.uint8 and one.dtype is not torch.uint8 or other.bits % 8 else _shaped(one.buffer, other)
     if not (is_whole(layout, at) and is_whole(other, mine)) or layout.physical_shape != layout.device_size:
         return None
-    if other.physical_shape != other.device_size:
-        return None
     shift = len(layout.shape) - len(other.shape)
-    left = [dim for dim in enumerate(other.dims) if dim[1].dim >= 0 and other.shape[dim[1].dim] > 1]
-    wanted, used = [], iter(left)
-    array = _shaped(one.buffer, other)
-    for j, dim in enumerate(other.dims):
-        if dim.dim < 0 or other.shape[dim.dim] == 1:
+
+    def keys(of: DeviceLayout, shift: int) -> list[Any]:
+        """(dim of the operand, step, extent) of each device dim that the operand has, None of the others."""
+        axes = [one.dim - shift for one in of.dims]
+        real = [one.dim >= 0 and axis >= 0 and other.shape[axis] > 1 and one.extent > 1 for axis, one in zip(axes, of.dims)]
+        return [(axis, one.step, one.extent) if wanted else None for axis, one, wanted in zip(axes, of.dims, real)]
+
+    have, wanted = keys(other, 0), keys(layout, shift)
+    sticks = [[key for key in found[-of.stick_dims :] if key] for found, of in ((have, other), (wanted, layout))]
+    if sticks[0] != sticks[1] or sorted(filter(None, have)) != sorted(filter(None, wanted)):
+        return None
+    array = array_of(one)
+    if array is None:
+        return None
+    for j, key in enumerate(have):
+        if key is None:
             array = array.narrow(j, 0, 1)
-    for dim in layout.dims:
-        mapped = dim.dim - shift
-        if dim.dim < 0 or mapped < 0 or other.shape[mapped] == 1:
-            wanted.append(1)
-            continue
-        match = next(used, None)
-        if match is None or (match[1].dim, match[1].step, match[1].extent) != (mapped, dim.step, dim.extent):
-            return None
-        wanted.append(dim.extent)
-    return None if next(used, None) is not None else array.reshape(wanted)
+    left = [j for j, key in enumerate(have) if key]
+    order = []
+    for key in filter(None, wanted):
+        order.append(next(j for j in left if have[j] == key))
+        left.remove(order[-1])
+    array = array.permute([*order, *(j for j, key in enumerate(have) if key is None)])
+    return array.reshape([1 if key is None else key[2] for key in wanted])
 
 
 def _store(out: torch.Tensor, layout: DeviceLayout, at: View) -> TiledTensor | None:
     """An array of places as a tensor; None if the target stores its type in another width."""
-    if tuple(out.shape) != layout.physical_shape:
+    if out.dim() != len(layout.physical_shape):
         return None
+    out = out.expand(layout.physical_shape)
     try:
         to = with_type(layout, out.dtype)
     except UnsupportedError:
         return None
-    if to is None or (dtype := buffer_type(to)) is torch.uint8 and out.dtype is not torch.uint8:
-        return None
-    if out.dtype is torch.int64 and dtype is not torch.int64:
-        return TiledTensor(places.fit_places(out, *words(to)), to, at)
-    return TiledTensor(out.reshape(-1).to(dtype), to, at)
+    if to is not None:
+        return put(out, to, at)
+    return stored(out, layout.shape, layout.dims, layout) if is_whole(layout, at) and layout.physical_shape == layout.device_size else None
 
 
 def _in_place(func: Any, args: Any, kwargs: Any) -> Any:
@@ -183,12 +197,18 @@ def _in_place(func: Any, args: Any, kwargs: Any) -> Any:
     if not isinstance(t, TiledTensor):
         return NotImplemented
     _writable(t)
-    layout, at = t.device_layout, t.view_of_layout
+    if any(step == 0 and n > 1 for n, step in zip(t.size(), t.stride())):
+        return NotImplemented  # which refuses it
     flat, spec = tree_flatten((args, kwargs))
-    if not at.size or 0 in at.size or not _dense(layout, at) or buffer_type(layout) is torch.uint8:
-        return NotImplemented
+    if not _alike([one for one in flat if isinstance(one, TiledTensor)]):
+        flat = [_by_own_dims(one) for one in flat]
+    layout, at = flat[0].device_layout, flat[0].view_of_layout
     size = torch.broadcast_shapes(*(_shape(one) for one in flat if isinstance(one, torch.Tensor)))
-    arrays = _arrays(flat, layout, at, at.size) if tuple(size) == at.size else None
+    if 0 in at.size or tuple(size) != at.size or buffer_type(layout) is torch.uint8:
+        return NotImplemented
+    if not is_dense(layout, at):
+        return _in_part(func, t, flat, spec)
+    arrays = _arrays(flat, layout, at, at.size)
     if arrays is None:
         return NotImplemented
     moved_on_device(func, arrays.moved)
@@ -198,6 +218,17 @@ def _in_place(func: Any, args: Any, kwargs: Any) -> Any:
         t.buffer.copy_(places.fit_places(new_args[0], *words(layout)))
     elif t.dtype != t.buffer.dtype:
         t.buffer.copy_(new_args[0].reshape(-1))
+    return t
+
+
+def _in_part(func: Any, t: TiledTensor, flat: Any, spec: Any) -> Any:
+    """In place on a part of a tensor: its elements are gathered, and written to their places, and to no other."""
+    own = t.device_layout, t.view_of_layout
+    arrays = [from_places(one) if isinstance(one, TiledTensor) else one for one in flat]
+    new_args, new_kwargs = tree_unflatten(arrays, spec)
+    func(*new_args, **new_kwargs)
+    places.write_places(t.buffer, *words(own[0]), *own[1], new_args[0])
+    moved_on_device(func, sum(isinstance(one, TiledTensor) and one.dim() > 0 and one.device_layout.dims != own[0].dims for one in flat))
     return t
 
 

@@ -29,7 +29,8 @@ def poisoned(x, **options):
     mask = torch.ones(t.buffer.numel(), dtype=torch.bool)
     at = torch.cartesian_prod(*map(torch.arange, x.shape)).reshape(-1, x.dim()).numpy()
     mask[torch.from_numpy(t.device_layout.where(at))] = False
-    t.buffer.masked_fill_(mask, worst)
+    bits, worst = (t.buffer.view(torch.int32), -1) if kind is torch.uint32 else (t.buffer, worst)
+    bits.masked_fill_(mask, worst)
     return t
 
 
@@ -82,7 +83,11 @@ def test_other_layouts_and_types_are_moved():
     assert fallbacks() == {}
     assert torch.equal(to_host(i // to_with_layout(torch.full((7, 70), 3))), to_host(i) // 3)  # padding holds zeros
     assert fallbacks(reset=True) == {"aten.floor_divide.default": 1}
-    assert to_host(t.half()).dtype == torch.float16 and torch.equal(to_host(t.half()), x.half())
+    moves(reset=True)
+    assert to_host(t.half()).dtype == torch.float16 and torch.equal(to_host(t.half()), x.half())  # sticks of 64 lanes: moved
+    assert moves(reset=True) == {"aten._to_copy.default": 2}
+    assert torch.equal(to_host(h.float()), x.half().float()) and torch.equal(to_host(h.float() + t), x.half().float() + x)
+    assert fallbacks() == {}
 
 
 def test_padding_never_counts():
@@ -98,9 +103,9 @@ def test_padding_never_counts():
 
 def test_host_operators_are_counted():
     t = to_with_layout(torch.randn(4, 40))
-    t @ t.t()
-    t.sum()
-    assert fallbacks(reset=True) == {"aten.mm.default": 1, "aten.sum.default": 1} and fallbacks() == {}
+    t.histc()
+    t.roll(1)
+    assert fallbacks(reset=True) == {"aten.histc.default": 1, "aten.roll.default": 1} and fallbacks() == {}
     with pytest.raises(ValueError, match="(?s)has no layout.*to_host"):
         t.double()
 
