@@ -12,7 +12,7 @@ from .._device import DeviceLayout
 from .._errors import UnsupportedError
 from ._frames import as_whole, is_dense
 from ._host import moved_on_device
-from ._places import buffer_length, buffer_type, default_layout, is_whole, whole, with_type, words
+from ._places import View, buffer_length, buffer_type, default_layout, is_whole, whole, with_type, words
 from ._pointwise import _name, _shape, _shaped, _store, _writable
 from ._tiled import TiledTensor, from_places, places
 
@@ -85,20 +85,60 @@ def _like(func: Any, t: Any, *values: Any, dtype: Any = None, memory_format: Any
     if made is None or made.size == 0 or buffer_type(made) is torch.uint8 and dtype is not torch.uint8:
         layout = made = default_layout(at.size, dtype, words(t.device_layout).target)
         at = whole(made)
-        if buffer_type(made) is torch.uint8 and dtype is not torch.uint8:
-            return NotImplemented
     name = _name(func)
-    value = values[0] if name == "full_like" else 1 if name == "ones_like" else 0
-    if dtype is torch.bool:
-        value = bool(value)
-    return TiledTensor(torch.full((buffer_length(made),), value, dtype=buffer_type(made)), made, at)
+    return _filled(made, values[0] if name == "full_like" else {"ones_like": 1, "zeros_like": 0}.get(name), dtype, at)
 
 
 def _equal(func: Any, a: Any, b: Any) -> Any:
     return torch.equal(*(from_places(one) if isinstance(one, TiledTensor) else one for one in (a, b)))
 
 
+def _filled(layout: DeviceLayout, value: Any, dtype: Any, at: View | None = None) -> Any:
+    """A new tensor; of value None not initialised."""
+    stored = buffer_type(layout)
+    if stored is torch.uint8 and dtype is not torch.uint8:
+        return NotImplemented
+    value = bool(value) if dtype is torch.bool and value is not None else value
+    made = torch.empty(buffer_length(layout), dtype=stored)
+    if value is not None:
+        if not stored.is_floating_point and stored is not torch.bool:
+            value, limits = int(value), torch.iinfo(stored)
+            if not limits.min <= value <= limits.max:
+                raise OverflowError(f"value {value} does not fit {layout.device_type}, as {layout} stores it")
+        made.fill_(value)
+    return TiledTensor(made, layout, at)
+
+
+def _new(func: Any, t: Any, size: Any, *values: Any, dtype: Any = None, **options: Any) -> Any:
+    """new_empty, new_zeros, new_ones, new_full: in the layout of the tensor if it has that size, else in the default."""
+    if options.get("device") is not None and torch.device(options["device"]) != t.device:
+        return NotImplemented
+    name, dtype, shape = _name(func), dtype or t.dtype, tuple(int(n) for n in size)
+    value = values[0] if name == "new_full" else {"new_zeros": 0, "new_ones": 1}.get(name)
+    layout = with_type(t.device_layout, dtype) if shape == t.device_layout.shape and t.device_layout.size else None
+    return _filled(default_layout(shape, dtype, words(t.device_layout).target) if layout is None else layout, value, dtype)
+
+
+def _new_strided(func: Any, t: Any, size: Any, strides: Any, *, dtype: Any = None, **options: Any) -> Any:
+    """A view of these strides: over a tensor of the dims in the order of the strides, or over one dim where they leave gaps."""
+    at, dtype = View(tuple(map(int, size)), tuple(map(int, strides))), dtype or t.dtype
+    target = words(t.device_layout).target
+    order = sorted(range(len(at.size)), key=lambda axis: -at.strides[axis])
+    base = default_layout(tuple(at.size[axis] for axis in order), dtype, target)
+    if not is_dense(base, at):
+        reach = 1 + sum((n - 1) * step for n, step in zip(at.size, at.strides)) if 0 not in at.size else 0
+        base = default_layout((reach,), dtype, target)
+    return _filled(base, None, dtype, at)
+
+
+def _set(func: Any, t: Any, *source: Any, **options: Any) -> Any:
+    raise UnsupportedError(f"{func} gives a tensor other memory, which tiled memory has no storage for; use t.data = other or t.copy_(other)")
+
+
 OWN: dict[Any, Callable[..., Any]] = {
     aten.clone.default: _clone, aten._to_copy.default: _to_copy, aten.copy_.default: _copy_, aten.empty_like.default: _like,
     aten.zeros_like.default: _like, aten.ones_like.default: _like, aten.full_like.default: _like, aten.equal.default: _equal,
+    aten.new_empty.default: _new, aten.new_zeros.default: _new, aten.new_ones.default: _new, aten.new_full.default: _new,
+    aten.new_empty_strided.default: _new_strided,
+    **{getattr(aten.set_, name): _set for name in aten.set_.overloads()},
 }  # fmt: skip

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Places of a device layout in a buffer of torch: read, written and moved, as custom operators that torch.compile keeps.
 
-A *view* is a size, strides and an offset over the row-major host tensor of a layout. Where the library has its places, they are
-read and written alone; else the whole tensor goes through the host, as the RFC does for views.
+A *view* is a size, strides and an offset over the row-major host tensor of a layout. Its places are read and written alone: by a
+copy plan of the library, or one by one where it has none.
 """
 
 from __future__ import annotations
@@ -68,11 +68,15 @@ def _to_device(x: torch.Tensor, layout: DeviceLayout, buffer: torch.Tensor, fill
     if x.numel() == 0:
         return
     x = x.detach()
-    if x.dtype is torch.bfloat16 and layout.device_type == "f16":
+    _warn_of_large(x, layout)
+    layout._transfer(True, borrow(x), buffer.data_ptr(), fill=fill)
+
+
+def _warn_of_large(x: torch.Tensor, layout: DeviceLayout) -> None:
+    if x.dtype is torch.bfloat16 and layout.device_type == "f16" and x.numel():
         top = x.abs().amax()
         if torch.isfinite(top) and top > 65504:
-            warnings.warn(f"{layout}: bf16 is stored as f16; values above 65504 become inf", TeselaWarning, stacklevel=3)
-    layout._transfer(True, borrow(x), buffer.data_ptr(), fill=fill)
+            warnings.warn(f"{layout}: bf16 is stored as f16; values above 65504 become inf", TeselaWarning, stacklevel=4)
 
 
 def _to_host(buffer: torch.Tensor, layout: DeviceLayout, dtype: torch.dtype) -> torch.Tensor:
@@ -90,10 +94,22 @@ def read_view(buffer: torch.Tensor, layout: DeviceLayout, view: View, dtype: tor
         return torch.empty(view.size, dtype=dtype)
     plan = _plan(layout, view, False)
     if plan is None:
-        return _to_host(buffer, layout, dtype).as_strided(*view).contiguous()
+        if buffer.dtype is torch.uint8 and dtype is not torch.uint8:
+            return _to_host(buffer, layout, dtype).as_strided(*view).contiguous()
+        return buffer[_one_by_one(layout, view)].to(dtype)
     out = torch.empty(view.size, dtype=buffer.dtype)
     plan._run(out.data_ptr(), buffer.data_ptr())
     return out.to(dtype)
+
+
+def _one_by_one(layout: DeviceLayout, view: View) -> torch.Tensor:
+    """The place of each element of a view; of a replicated one the first."""
+    numbers = torch.full(view.size, view.offset)
+    for axis, (n, step) in enumerate(zip(view.size, view.strides)):
+        numbers += (torch.arange(n) * step).reshape(-1, *[1] * (len(view.size) - 1 - axis))
+    every = whole(layout)
+    index = torch.stack([numbers // step % max(n, 1) for n, step in zip(every.size, every.strides)], -1) if every.size else numbers[..., None][..., :0]
+    return torch.from_numpy(layout.where(index.reshape(-1, len(every.size)).numpy())).reshape(view.size)
 
 
 def write_view(buffer: torch.Tensor, layout: DeviceLayout, view: View, values: torch.Tensor) -> None:
@@ -108,14 +124,36 @@ def write_view(buffer: torch.Tensor, layout: DeviceLayout, view: View, values: t
     if is_whole(layout, view):
         _to_device(values, layout, buffer, fill=None)
         return
-    plan = _plan(layout, view, True) if buffer.dtype in (values.dtype, torch.float16, torch.float32) else None
-    if plan is None or values.dtype not in (buffer.dtype, torch.bool, torch.bfloat16):
+    values = values.detach()
+    if layout._copies != 1 or buffer.dtype is torch.uint8 and values.dtype is not torch.uint8:
         host = _to_host(buffer, layout, values.dtype)
         host.as_strided(*view).copy_(values)
         _to_device(host, layout, buffer, fill=None)
         return
-    values = values.detach().to(buffer.dtype).contiguous()
-    plan._run(buffer.data_ptr(), values.data_ptr())
+    _warn_of_large(values, layout)
+    fitted = values.to(buffer.dtype).contiguous()
+    if not values.dtype.is_floating_point and not torch.equal(back := fitted.to(values.dtype), values):
+        raise OverflowError(f"value {int(values[back != values][0])} does not fit {layout.device_type}, as {layout} stores it")
+    plan = _plan(layout, view, True)
+    if plan is None:
+        buffer[_one_by_one(layout, view)] = fitted
+    else:
+        plan._run(buffer.data_ptr(), fitted.data_ptr())
+
+
+@functools.lru_cache(512)
+def _move_plan(layout: DeviceLayout, view: View, to: DeviceLayout) -> Plan | None:
+    """A copy from the places of a view to those of another layout, and to no padding; None where the places are of other types."""
+    alike = [(one.element_type, one.device_type, one.bits) for one in (layout, to)]
+    if alike[0] != alike[1] or layout.device_type is None or layout._copies != 1 or to._copies != 1 or view.size != to.shape:
+        return None
+    found = layout._relation if is_whole(layout, view) else _view_relation(layout, view)
+    if found is None:
+        return None
+    try:
+        return Plan(None, None, fill=None, relations=(found, to._relation), words=f"{layout} -> {to}")
+    except (LayoutError, UnsupportedError, LimitError):
+        return None
 
 
 # ---- as operators of torch: torch.ops.tesela
@@ -168,8 +206,14 @@ def _move_places(
     buffer: torch.Tensor, text: str, target: str | None, size: list[int], strides: list[int], offset: int,
     dtype: torch.dtype, to: str, to_target: str | None,
 ) -> torch.Tensor:  # fmt: skip
-    values = read_view(buffer, read(text, target), View(tuple(size), tuple(strides), offset), dtype)
-    return _to_places(values.to(host_type(read(to, to_target).element_type or "")), to, to_target)
+    source, view, destination = read(text, target), View(tuple(size), tuple(strides), offset), read(to, to_target)
+    plan = _move_plan(source, view, destination) if 0 not in view.size else None
+    if plan is not None:
+        moved = _new_buffer(destination)
+        plan._run(moved.data_ptr(), buffer.data_ptr())
+        return moved
+    values = read_view(buffer, source, view, dtype)
+    return _to_places(values.to(host_type(destination.element_type or "")), to, to_target)
 
 
 @torch.library.register_fake("tesela::move_places")

@@ -19,6 +19,8 @@ from ._tiled import TiledTensor, from_places, places
 EXCLUDED = {
     "bucketize", "searchsorted", "_to_copy", "copy_", "copy", "clone", "rand_like", "randn_like", "native_dropout",
 }  # fmt: skip
+ALSO = {"masked_fill_", "zero_"}
+"""Pointwise, but torch has not marked them."""
 DIVIDE = {"floor_divide", "remainder", "fmod", "floor_divide_", "remainder_", "fmod_", "gcd", "lcm"}
 """Of integers: they stop at a zero, which padding may hold."""
 
@@ -29,7 +31,7 @@ def _name(func: Any) -> str:
 
 
 def _is_pointwise(func: Any) -> bool:
-    if _name(func) == "masked_fill_":
+    if _name(func) in ALSO:
         return True
     return torch.Tag.pointwise in func.tags and torch.Tag.nondeterministic_seeded not in func.tags and _name(func) not in EXCLUDED
 

@@ -106,7 +106,8 @@ class TiledTensor(torch.Tensor):
 
         if (own := FUNCTIONS.get(func)) is not None:
             return own(*args, **(kwargs or {}))
-        return super().__torch_function__(func, types, args, kwargs or {})
+        with torch._C.DisableTorchFunctionSubclass():  # results stay what they are: an ordinary tensor has no places
+            return func(*args, **(kwargs or {}))
 
     # ---- copies and text
 

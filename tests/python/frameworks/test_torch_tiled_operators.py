@@ -187,6 +187,48 @@ def test_in_place():
         t[:1].expand(4, 70).fill_(1)
 
 
+def test_moves_of_views_between_layouts():
+    """By copy plans or one by one: the elements arrive, padding arrives nowhere and is zero."""
+    x = torch.randn(6, 7, 40)
+    for words in ("", "dim_order=[2,0,1]", "dim_order=[0,1,2], pad_to={0:9}", "dims=[(2,20,3),(1,2,4),(0,1,6),(1,1,2),(2,1,32)]",
+                  "dims=[(-2,1,2),(0,1,6),(2,32,2),(1,1,7),(2,1,32)]", "dim_order=[0,1,2,-1]"):  # fmt: skip
+        t = poisoned(x, layout=f"f32[6,7,40] stick({words})")
+        for view in (lambda a: a, lambda a: a[1:4, ::3], lambda a: a[..., 3:38].movedim(0, 2), lambda a: a[:, 2].expand(3, 6, 40), lambda a: a[2, :, 4]):
+            dims = list(range(view(x).dim()))
+            for order in (dims[::-1], dims[1:] + dims[:1]):
+                moved = to_with_layout(view(t), dim_order=order)
+                assert torch.equal(to_host(moved), view(x)) and (moved is t or not moved.buffer.isnan().any())
+                places = moved.device_layout.where(torch.cartesian_prod(*map(torch.arange, moved.shape)).reshape(-1, moved.dim()).numpy())
+                moved.buffer[torch.from_numpy(places)] = 0
+                assert moved is t or not moved.buffer.any()
+            t = poisoned(x, layout=f"f32[6,7,40] stick({words})")
+    assert fallbacks() == {}
+
+
+def test_parts_are_written_alone():
+    for dtype, words in ((torch.float32, "target=tiles"), (torch.float32, "dims=[(-2,1,2),(1,32,2),(0,1,8),(1,1,32)]"), (torch.int64, ""), (torch.uint8, ""),
+                         (torch.bfloat16, "dim_order=[1,0]"), (torch.float32, "dims=[(1,20,3),(0,2,4),(0,1,2),(1,1,32)]")):  # fmt: skip
+        x = torch.randint(1, 50, (8, 40)).to(dtype)
+        name = {torch.float32: "f32", torch.int64: "s64", torch.uint8: "u8", torch.bfloat16: "bf16"}[dtype]
+        t = poisoned(x, layout=f"{name}[8,40] stick({words})")
+        before = t.buffer.clone()
+        for part in (lambda a: a[2:4], lambda a: a[:, 3], lambda a: a[1::3, 5:39:7], lambda a: a.t()[33:], lambda a: a.diagonal(), lambda a: a[2, 3]):
+            for change in (lambda a: a.zero_(), lambda a: a.add_(3), lambda a: a.mul_(a), lambda a: a.copy_(a.flip(0) if a.dim() else a)):
+                change(part(t))
+                change(part(x))
+                assert torch.equal(to_host(t), x)
+        bits = {1: torch.uint8, 2: torch.int16, 4: torch.int32}[t.buffer.itemsize]
+        real = torch.zeros(t.buffer.numel(), dtype=torch.bool)
+        real[torch.from_numpy(t.device_layout.where(torch.cartesian_prod(torch.arange(8), torch.arange(40)).numpy()))] = True
+        real = real if "(-2" not in words else real | real.roll(real.numel() // 2)
+        assert torch.equal(t.buffer.view(bits)[~real], before.view(bits)[~real])  # padding is as it was
+    assert fallbacks() == {}
+    t = to_with_layout(torch.arange(40))
+    with pytest.raises(OverflowError, match="does not fit s32"):
+        t[3:7].mul_(1 << 31)
+    assert to_host(t).tolist() == list(range(40))
+
+
 def test_gradients_through_views_written_in_place():
     def run(x):
         y = x * 2
