@@ -23,8 +23,9 @@ def _clone(func: Any, t: Any, *, memory_format: Any = torch.preserve_format) -> 
     preserved = is_dense(t.device_layout, at) and (
         memory_format in (None, torch.preserve_format) or is_whole(t.device_layout, at)
     )
-    if memory_format in (torch.channels_last, torch.channels_last_3d):
-        return NotImplemented
+    if memory_format in (torch.channels_last, torch.channels_last_3d):  # the same dims in that order
+        channels = t.permute(0, *range(2, t.dim()), 1).clone(memory_format=torch.contiguous_format)
+        return channels.permute(0, t.dim() - 1, *range(1, t.dim() - 1))
     if preserved:
         return TiledTensor(t.buffer.clone(), t.device_layout, at)
     layout = default_layout(at.size, t.dtype, words(t.device_layout).target)

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from .._device import DeviceDim, DeviceLayout
-from ._frames import array_of, as_whole, lined, others, owned, resized, stored, unlined
+from ._frames import arranged, array_of, as_whole, lined, others, owned, resized, stored, unlined
 from ._host import moved_on_device
 from ._places import default_layout, stored_in, words
 from ._tiled import TiledTensor, places
@@ -47,6 +47,14 @@ class Operands:
             return TiledTensor(places.to_places(t, *words(to)), to)
         found = as_whole(t)
         return found if found is not None and found.device_layout.dims == layout.dims else self.move(t, to)
+
+    def array(self, t: Any, layout: DeviceLayout) -> torch.Tensor | None:
+        """The same as an array over the device dims."""
+        found = self.like(t, layout)
+        if found is None and isinstance(t, TiledTensor) and tuple(t.shape) == layout.shape:
+            self.moved += 1
+            return arranged(t, layout)
+        return None if found is None else array_of(found)
 
     def done(self, out: Any) -> Any:
         """The result, and the moves are counted, unless it goes through the host."""
@@ -116,8 +124,8 @@ def fold(func: Any, *args: Any, **kwargs: Any) -> Any:
     array = None if t is None else array_of(t)
     if t is None or array is None:
         return NotImplemented
-    if given.get("dim", None) == [] and "dims" in func._overloadname:  # torch folds nothing then
-        return NotImplemented
+    if given.get("dim", None) == [] and "dims" in func._overloadname:  # any and all fold nothing then
+        return t.ne(0)
     axes = axes_of(given.get("dim"), t.dim())
     layout, keepdim = t.device_layout, bool(given.get("keepdim"))
     array = lined(array, layout, axes)
@@ -147,15 +155,16 @@ def along(func: Any, *args: Any, **kwargs: Any) -> Any:
     given = bound(func, args, kwargs)
     tensors = [name for name, one in given.items() if isinstance(one, torch.Tensor)]
     operands = Operands(func)
-    if not isinstance(given[tensors[0]], TiledTensor) or not given[tensors[0]].dim():
+    if not isinstance(given[tensors[0]], TiledTensor):
         return NotImplemented
+    if not given[tensors[0]].dim():
+        return as_one(func, given, tensors)
     t = operands.whole(given[tensors[0]])
     if t is None:
         return NotImplemented
     layout, (axis,) = t.device_layout, axes_of(given["dim"], t.dim())
     for name in tensors:
-        one = t if name == tensors[0] else operands.like(given[name], layout)
-        array = None if one is None else array_of(one)
+        array = array_of(t) if name == tensors[0] else operands.array(given[name], layout)
         if array is None:
             return NotImplemented
         given[name] = lined(array, layout, [axis])
@@ -177,6 +186,14 @@ def flip(func: Any, x: Any, dims: Any) -> Any:
     rows = lined(array, layout, axes)
     rows = rows.flip(list(range(rows.dim() - len(axes), rows.dim())))
     return operands.done(stored(unlined(rows, layout, axes), layout.shape, layout.dims, layout))
+
+
+def as_one(func: Any, given: dict[str, Any], tensors: Sequence[str]) -> Any:
+    """An operator along the dim that a number has not: as of a tensor of one element."""
+    axes_of(given["dim"], 0)
+    given = {name: one.reshape(1) if name in tensors else one for name, one in given.items()}
+    out = func(*[given.pop(one.name) for one in func._schema.arguments if not one.kwarg_only], **given)
+    return type(out)([one.reshape(()) for one in out]) if isinstance(out, tuple) else out.reshape(())
 
 
 def restored(out: torch.Tensor, layout: DeviceLayout, axis: int) -> TiledTensor | None:

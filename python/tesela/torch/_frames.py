@@ -15,7 +15,7 @@ from .._device import DeviceDim, DeviceLayout
 from .._errors import LayoutError, UnsupportedError
 from .._types import element_type
 from ._places import View, Words, buffer_type, default_layout, is_whole, read, whole, with_type, words
-from ._tiled import TiledTensor, places
+from ._tiled import TiledTensor, from_places, places
 
 
 def is_dense(layout: DeviceLayout, at: View) -> bool:
@@ -192,6 +192,24 @@ def unlined(array: torch.Tensor, layout: DeviceLayout, axes: Sequence[int]) -> t
     return array.permute([order.index(j) for j in range(len(order))])
 
 
+def arranged(t: Any, layout: DeviceLayout) -> torch.Tensor:
+    """The elements of a tensor over the device dims of a layout for a type of another width, in the tensor's own type."""
+    axes = range(len(layout.shape))
+    rest = [layout.dims[j].extent for j in others(layout, axes)]
+    return unlined(from_places(t).expand([*rest, *layout.shape]), layout, axes)
+
+
+def real_places(layout: DeviceLayout) -> torch.Tensor:
+    """True at the places that hold elements."""
+    axes = range(len(layout.shape))
+    rest = others(layout, axes)
+    found = unlined(torch.ones([*(layout.dims[j].extent for j in rest), *layout.shape], dtype=torch.bool), layout, axes)
+    for j in rest:
+        if layout.dims[j].dim == -1 and layout.dims[j].extent > 1:
+            found = found.narrow(j, 0, 1).expand_as(found) & (torch.arange(layout.dims[j].extent) == 0).reshape(-1, *[1] * (len(layout.dims) - 1 - j))
+    return found
+
+
 def resized(layout: DeviceLayout, axis: int, n: int) -> DeviceLayout | None:
     """The same kind of layout with another size of one dim, or None where its device dims have no such."""
     if layout.shape[axis] == n:
@@ -223,7 +241,7 @@ def put(array: torch.Tensor, layout: DeviceLayout, at: View | None = None) -> Ti
         return None
     if array.dtype is torch.int64 and dtype is not torch.int64:
         return TiledTensor(places.fit_places(array, *words(layout)), layout, at)
-    return TiledTensor(array.reshape(-1).to(dtype), layout, at)
+    return TiledTensor(array.reshape(-1).to(dtype).contiguous(), layout, at)
 
 
 def stored(array: torch.Tensor, size: Sequence[int], dims: Sequence[DeviceDim], like: DeviceLayout) -> TiledTensor | None:

@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from .._device import DeviceLayout
 from .._errors import UnsupportedError
-from ._frames import array_of, as_whole, is_dense, put, stored
+from ._frames import arranged, array_of, as_whole, is_dense, put, real_places, stored
 from ._host import moved_on_device
 from ._places import View, buffer_type, default_layout, is_whole, stored_in, whole, with_type, words
 from ._tiled import TiledTensor, from_places, places
@@ -19,10 +19,13 @@ from ._tiled import TiledTensor, from_places, places
 EXCLUDED = {
     "bucketize", "searchsorted", "_to_copy", "copy_", "copy", "clone", "rand_like", "randn_like", "native_dropout",
 }  # fmt: skip
-ALSO = {"masked_fill_", "zero_"}
+ALSO = {
+    "masked_fill_", "zero_", "fill_", "elu_backward", "leaky_relu_backward", "hardsigmoid_backward", "hardswish_backward", "softshrink_backward",
+    "hardshrink_backward", "hardtanh_backward", "softplus_backward", "floor_divide",
+}  # fmt: skip
 """Pointwise, but torch has not marked them."""
 DIVIDE = {"floor_divide", "remainder", "fmod", "floor_divide_", "remainder_", "fmod_", "gcd", "lcm"}
-"""Of integers: they stop at a zero, which padding may hold."""
+"""Of integers: they stop at a zero, so padding is set to one for them."""
 
 
 def _name(func: Any) -> str:
@@ -46,22 +49,21 @@ def pointwise(func: Any, args: Any, kwargs: Any) -> Any:
     tiled = [one for one in flat if isinstance(one, TiledTensor)]
     plain = [one for one in flat if isinstance(one, torch.Tensor) and not isinstance(one, TiledTensor)]
     whole_numbers = _name(func) in DIVIDE or _name(func) in ("div", "div_") and kwargs.get("rounding_mode") is not None
-    if whole_numbers and not any(one.dtype.is_floating_point for one in (*tiled, *plain)):
-        return NotImplemented
+    careful = whole_numbers and not any(one.dtype.is_floating_point for one in (*tiled, *plain))
     written = [one.alias_info is not None and one.alias_info.is_write for one in func._schema.arguments]
     if any(written):
-        return _in_place(func, args, kwargs) if written[0] and sum(written) == 1 else NotImplemented
+        return _in_place(func, args, kwargs, careful) if written[0] and sum(written) == 1 else NotImplemented
     size = tuple(torch.broadcast_shapes(*(_shape(one) for one in (*tiled, *plain))))
     if 0 in size:
         return NotImplemented
-    if not _alike(tiled):
+    if not _alike(tiled) or any(one.dim() for one in plain):
         flat = [_by_own_dims(one) for one in flat]
         tiled = [one for one in flat if isinstance(one, TiledTensor)]
     for layout, at in _frames(tiled, size):
         arrays = _arrays(flat, layout, at, size)
         if arrays is None:
             continue
-        new_args, new_kwargs = tree_unflatten(arrays.values, spec)
+        new_args, new_kwargs = tree_unflatten(_ones_in_padding(arrays.values, layout) if careful else arrays.values, spec)
         out = func(*new_args, **new_kwargs)
         many = isinstance(out, (tuple, list))
         made = [_store(one, layout, at) for one in (out if many else [out])]
@@ -86,7 +88,7 @@ def _frames(tiled: Sequence[TiledTensor], size: tuple[int, ...]) -> list[tuple[D
 
 def _alike(tiled: Sequence[TiledTensor]) -> bool:
     """Do all lie alike, each element of a base once?"""
-    alike = {(one.device_layout.dims, one.view_of_layout) for one in tiled if one.dim()}
+    alike = {(one.device_layout.shape, one.device_layout.dims, one.view_of_layout) for one in tiled if one.dim()}
     return len(alike) == 1 and all(is_dense(one.device_layout, one.view_of_layout) for one in tiled if one.dim())
 
 
@@ -122,9 +124,15 @@ def _arrays(flat: Sequence[Any], layout: DeviceLayout, at: View, size: tuple[int
         array = _aligned(one, layout, at) if isinstance(one, TiledTensor) else None
         if array is None:
             to = stored_in(layout, one.dtype)
-            if to is None or not is_whole(layout, at):
+            if not is_whole(layout, at):
                 return None
             wide = one.expand(size)
+            if to is None and isinstance(one, TiledTensor) and layout.physical_shape == layout.device_size:
+                moved += 1
+                found.append(arranged(wide, layout))
+                continue
+            if to is None:
+                return None
             if isinstance(one, TiledTensor):
                 moved += 1
                 array = places.move_places(one.buffer, *words(one.device_layout), *_view(wide), one.dtype, *words(to))
@@ -194,7 +202,14 @@ def _store(out: torch.Tensor, layout: DeviceLayout, at: View) -> TiledTensor | N
     return stored(out, layout.shape, layout.dims, layout) if is_whole(layout, at) and layout.physical_shape == layout.device_size else None
 
 
-def _in_place(func: Any, args: Any, kwargs: Any) -> Any:
+def _ones_in_padding(values: Sequence[Any], layout: DeviceLayout) -> list[Any]:
+    real = real_places(layout).reshape(layout.physical_shape) if layout.physical_shape == layout.device_size else None
+    if real is None:
+        raise UnsupportedError(f"{layout} has gaps in its memory; integers are not divided there; use to_host(...)")
+    return [torch.where(real, one, torch.ones((), dtype=one.dtype)) if isinstance(one, torch.Tensor) and one.dim() else one for one in values]
+
+
+def _in_place(func: Any, args: Any, kwargs: Any, careful: bool) -> Any:
     t = args[0]
     if not isinstance(t, TiledTensor):
         return NotImplemented
@@ -211,7 +226,7 @@ def _in_place(func: Any, args: Any, kwargs: Any) -> Any:
     if not is_dense(layout, at):
         return _in_part(func, t, flat, spec)
     arrays = _arrays(flat, layout, at, at.size)
-    if arrays is None:
+    if arrays is None or careful:
         return NotImplemented
     moved_on_device(func, arrays.moved)
     new_args, new_kwargs = tree_unflatten(arrays.values, spec)

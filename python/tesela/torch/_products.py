@@ -14,11 +14,11 @@ import torch
 from torch._decomp import decomposition_table
 
 from .._device import DeviceDim
-from ._folds import Operands, bound, named, refolded, restored
-from ._frames import array_of, layout_of, lined, others, owned, resized, stored, unlined
+from ._folds import Operands, as_one, axes_of, bound, named, refolded, restored
+from ._frames import array_of, layout_of, lined, others, owned, real_places, resized, stored, unlined
 from ._places import default_layout, stored_in, whole, words
 from ._pointwise import _aligned
-from ._tiled import TiledTensor, from_places, places
+from ._tiled import TiledTensor, from_places, new_empty_with_layout, places
 
 aten = torch.ops.aten
 WIDE = {torch.float16: torch.float32, torch.bfloat16: torch.float32}
@@ -102,6 +102,8 @@ def added_product(func: Any, bias: Any, a: Any, b: Any, *, beta: Any = 1, alpha:
     )
     if layout is None or bias.dim() > len(size):
         return NotImplemented
+    if not out.is_floating_point():  # as torch takes numbers for integers
+        alpha, beta = int(alpha), int(beta)
     out = out * alpha if alpha != 1 else out
     if beta != 0:
         array = _operand(operands, bias, layout, size)
@@ -195,14 +197,95 @@ def _picked(func: Any, x: Any, axis: int, index: Any) -> Any:
 
 
 def index_select(func: Any, x: Any, dim: int, index: Any) -> Any:
+    index = from_places(index) if isinstance(index, TiledTensor) else index
+    index = index.reshape(1) if not index.dim() else index
+    if not x.dim() and isinstance(x, TiledTensor):
+        out = index_select(func, x.reshape(1), dim, index)
+        return out if out is NotImplemented else out.reshape(())
     if index.dim() != 1 or not index.numel() or int(index.min()) < 0:  # torch says what is wrong
         return NotImplemented
-    return _picked(func, x, dim % max(x.dim(), 1), index)
+    return _picked(func, x, dim % x.dim(), index)
+
+
+def by_index(func: Any, *args: Any, **kwargs: Any) -> Any:
+    """gather, scatter: an index for each element; all operands have one size but for that dim."""
+    given = bound(func, args, kwargs)
+    operands, x = Operands(func), given["self"]
+    tensors = [name for name, one in given.items() if isinstance(one, torch.Tensor)]
+    if isinstance(x, TiledTensor) and not x.dim():
+        return as_one(func, given, tensors)
+    t = operands.whole(x) if isinstance(x, TiledTensor) else None
+    if t is None:
+        return NotImplemented
+    (axis,) = axes_of(given["dim"], t.dim())
+    for name in tensors:
+        one = given[name]
+        to = resized(t.device_layout, axis, int(one.shape[axis])) if one.dim() == t.dim() else None
+        array = None if to is None else array_of(t) if name == "self" else operands.array(one, to)
+        if array is None or to is None:
+            return NotImplemented
+        if name == "index":  # what padding holds is no index
+            array = torch.where(real_places(to), array, 0)
+        given[name] = lined(array, to, [axis])
+    given["dim"] = given["index"].dim() - 1
+    out = func(*[given.pop(one.name) for one in func._schema.arguments if not one.kwarg_only], **given)
+    return operands.done(restored(out, t.device_layout, axis))
+
+
+def scatter_in_place(func: Any, t: Any, *args: Any) -> Any:
+    return t.copy_(aten.scatter.value(t, *args)) if isinstance(t, TiledTensor) else NotImplemented
+
+
+def part_backward(func: Any, grad: Any, size: Any, *where: Any) -> Any:
+    """Gradients of a slice, a selected or a diagonal part: zeros but there, in the kind of layout of the gradient."""
+    operands = Operands(func)
+    t = operands.whole(grad) if isinstance(grad, TiledTensor) else None
+    if t is None:
+        return NotImplemented
+    size = tuple(map(int, size))
+    layout = resized(t.device_layout, where[0] % len(size), size[where[0] % len(size)]) if func is aten.slice_backward.default else None
+    made = new_empty_with_layout(size, layout, dtype=grad.dtype, target=words(t.device_layout).target or "spyre").zero_()
+    part = {aten.slice_backward.default: aten.slice.Tensor, aten.select_backward.default: aten.select.int, aten.diagonal_backward.default: aten.diagonal.default}[func]
+    part(made, *where).copy_(grad)
+    return operands.done(made)
 
 
 def index(func: Any, x: Any, indices: Any) -> Any:
     given = [(axis, one) for axis, one in enumerate(indices) if one is not None]
     return _picked(func, x, *given[0]) if len(given) == 1 else NotImplemented
+
+
+def index_put(func: Any, x: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    given = [(axis, one) for axis, one in enumerate(indices) if one is not None]
+    return _written(func, x, *given[0], values, accumulate) if len(given) == 1 else NotImplemented
+
+
+def index_add(func: Any, x: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    if not x.dim():
+        out = index_add(func, x.reshape(1), 0, index, source.reshape(-1), alpha=alpha)
+        return out if out is NotImplemented else out.reshape(())
+    return _written(func, x, dim % x.dim(), index, source, True) if alpha == 1 else NotImplemented
+
+
+def _written(func: Any, x: Any, axis: int, index: Any, values: Any, add: bool) -> Any:
+    """A copy with elements of a dim written or added by a 1-d index tensor."""
+    operands = Operands(func)
+    t = operands.whole(x) if isinstance(x, TiledTensor) else None
+    array = None if t is None else array_of(t)
+    if t is None or array is None or index.dim() != 1 or not index.numel() or index.dtype not in (torch.int64, torch.int32):
+        return NotImplemented
+    index = from_places(index) if isinstance(index, TiledTensor) else index
+    shape = [*x.shape[:axis], index.shape[0], *x.shape[axis + 1 :]]
+    to = resized(t.device_layout, axis, index.shape[0])
+    new = None if to is None else operands.array(values.expand(shape), to)
+    if new is None or to is None or values.dtype != x.dtype:
+        return NotImplemented
+    rows, new = lined(array, t.device_layout, [axis]), lined(new, to, [axis])
+    if int(index.min()) < -x.shape[axis] or int(index.max()) >= x.shape[axis]:
+        raise IndexError(f"index out of range: dim {axis} has {x.shape[axis]} elements")
+    index = index % x.shape[axis]
+    out = rows.index_add(rows.dim() - 1, index, new) if add else rows.index_copy(rows.dim() - 1, index, new)
+    return operands.done(restored(out, t.device_layout, axis))
 
 
 def embedding(func: Any, weight: Any, indices: Any, *options: Any, **more: Any) -> Any:
@@ -238,4 +321,7 @@ OWN: dict[Any, Callable[..., Any]] = {
     aten.addmm.default: added_product, aten.baddbmm.default: added_product, aten.mv.default: times_vector,
     aten.dot.default: times_vector, aten.cat.default: cat, aten.stack.default: stack, aten.index_select.default: index_select, aten.index.Tensor: index,
     aten.embedding.default: embedding, aten.native_layer_norm.default: layer_norm,
+    aten.index_put.default: index_put, aten.index_add.default: index_add, aten.gather.default: by_index, aten.scatter.src: by_index, aten.scatter.value: by_index, aten.scatter_add.default: by_index,
+    aten.scatter_.value: scatter_in_place, aten.slice_backward.default: part_backward, aten.select_backward.default: part_backward,
+    aten.diagonal_backward.default: part_backward,
 }  # fmt: skip

@@ -80,9 +80,14 @@ def test_other_layouts_and_types_are_moved():
     assert out.dtype == torch.float32 and torch.equal(to_host(out), x * x.half())
     i = to_with_layout(torch.arange(490).reshape(7, 70))
     assert torch.equal(to_host(i * t), to_host(i) * x) and torch.equal(to_host(i / 7), to_host(i) / 7)
+    j = poisoned(torch.full((7, 70), 3), dim_order=[1, 0])
+    j.buffer[j.buffer == torch.iinfo(torch.int32).max] = 0  # of padding
+    assert torch.equal(to_host(i // j), to_host(i) // 3) and torch.equal(to_host(i % j), to_host(i) % 3)
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        i // (j - 3)
     assert fallbacks() == {}
-    assert torch.equal(to_host(i // to_with_layout(torch.full((7, 70), 3))), to_host(i) // 3)  # padding holds zeros
-    assert fallbacks(reset=True) == {"aten.floor_divide.default": 1}
+    i.floor_divide_(j)  # in place
+    assert fallbacks(reset=True) == {"aten.floor_divide_.Tensor": 1}
     moves(reset=True)
     assert to_host(t.half()).dtype == torch.float16 and torch.equal(to_host(t.half()), x.half())  # sticks of 64 lanes: moved
     assert moves(reset=True) == {"aten._to_copy.default": 2}
