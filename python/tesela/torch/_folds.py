@@ -177,8 +177,10 @@ def along(func: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def flip(func: Any, x: Any, dims: Any) -> Any:
+    if not dims:
+        return x.clone()
     operands = Operands(func)
-    t = operands.whole(x) if dims else None
+    t = operands.whole(x)
     array = None if t is None else array_of(t)
     if t is None or array is None:
         return NotImplemented

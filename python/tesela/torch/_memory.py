@@ -31,7 +31,11 @@ def _view_relation(layout: DeviceLayout, view: View) -> Any:
         return None
     wanted.shape[:rank], wanted.stride[:rank] = view.size, view.strides
     status = lib.tesela_device_view_of(byref(device), byref(layout._device), None, byref(wanted), byref(err))
-    return None if status else device.layout
+    if status:
+        return None
+    axis = device.layout.axis[0]  # its digits may count padding beyond the buffer, which no element has
+    axis.extent = min(axis.extent, layout.places)
+    return device.layout
 
 
 @functools.lru_cache(512)

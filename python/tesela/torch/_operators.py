@@ -10,18 +10,20 @@ from torch.utils._python_dispatch import return_and_correct_aliasing
 from torch.utils._pytree import tree_map
 
 from .._errors import LayoutError, UnsupportedError
-from . import _copies, _folds, _products
+from . import _copies, _folds, _picked, _products
 from ._host import on_places, ran_on_host
 from ._places import default_layout, with_type, words
 from ._pointwise import _is_pointwise, _shape, _writable, pointwise
 from ._tiled import TiledTensor, from_places, places
-from ._views import is_view, view
+from ._views import change_view, changes_view, is_view, view
 
 
-OWN = {**_copies.OWN, **_folds.OWN, **_products.OWN}
+OWN = {**_copies.OWN, **_folds.OWN, **_products.OWN, **_picked.OWN}
 
 
 def dispatch(func: Any, args: Any, kwargs: Any) -> Any:
+    if changes_view(func):
+        return change_view(func, args, kwargs)
     if is_view(func):
         out = view(func, args, kwargs)
         if out is not NotImplemented:

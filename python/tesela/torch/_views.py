@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import _disable_current_modes, return_and_correct_aliasing
 
 from ._frames import as_whole
@@ -23,6 +24,20 @@ def is_view(func: Any) -> bool:
         return True
     returns = func._schema.returns
     return bool(returns) and all(one.alias_info is not None and not one.alias_info.is_write for one in returns)
+
+
+IN_PLACE = ("squeeze_", "unsqueeze_", "t_", "transpose_", "swapaxes_", "swapdims_")
+
+
+def changes_view(func: Any) -> bool:
+    """Does it give the tensor itself other dims over the same memory?"""
+    return torch.Tag.inplace_view in func.tags and func.name().partition("::")[2].partition(".")[0] in IN_PLACE
+
+
+def change_view(func: Any, args: Any, kwargs: Any) -> Any:
+    with no_dispatch():
+        func(*args, **kwargs)
+    return args[0]
 
 
 def view(func: Any, args: Any, kwargs: Any) -> Any:

@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from tesela.torch import TiledTensor, fallbacks, moves, restickify, to_host, to_with_layout
+from tesela.torch._memory import _move_plan, _plan
 
 pytestmark = pytest.mark.frameworks
 SEED = int(os.environ.get("TESELA_SEED", "1"))
@@ -174,6 +175,14 @@ def test_views_share_memory_and_write_through(dtype):
         assert bool((to_host(part) == 1).all()), number
 
 
+def test_dims_changed_in_place():
+    x = torch.randn(1, 5, 40)
+    t = poisoned(x)
+    for change in (lambda a: a.squeeze_(0), lambda a: a.t_(), lambda a: a.unsqueeze_(1), lambda a: a.transpose_(0, 2), lambda a: a.add_(1)):
+        assert change(t) is t and change(x).shape == t.shape and t.stride() == x.stride() and torch.equal(to_host(t), x)
+    assert fallbacks() == {}
+
+
 def test_in_place():
     x = torch.randn(8, 70)
     t = poisoned(x)
@@ -208,6 +217,23 @@ def test_moves_of_views_between_layouts():
                 assert moved is t or not moved.buffer.any()
             t = poisoned(x, layout=f"f32[6,7,40] stick({words})")
     assert fallbacks() == {}
+
+
+def test_copies_of_views_stay_inside_their_buffers():
+    """Beside another tensor in memory: no copy takes a buffer for longer than it is."""
+    x = torch.randn(6, 7, 40)
+    for words in ("", "dim_order=[2,0,1]", "dim_order=[0,1,2], pad_to={0:9}", "dim_order=[0,1,2,-1]"):
+        t = poisoned(x, layout=f"f32[6,7,40] stick({words})")
+        for view in (lambda a: a[1:4, ::3], lambda a: a[..., 3:38].movedim(0, 2), lambda a: a[2, :, 4], lambda a: a[..., 31:]):
+            part, wanted = view(t), view(x)
+            to = to_with_layout(wanted).device_layout
+            for plan, n in ((_plan(t.device_layout, part.view_of_layout, False), wanted.numel()), (_move_plan(t.device_layout, part.view_of_layout, to), to.places)):
+                for first in (0, n) if plan is not None else ():
+                    memory = torch.zeros(t.buffer.numel() + n)
+                    source, out = (memory[n:], memory[:n]) if first else (memory[: t.buffer.numel()], memory[t.buffer.numel() :])
+                    source.copy_(t.buffer)
+                    plan._run(out.data_ptr(), source.data_ptr())
+                    assert torch.equal(out.view(wanted.shape) if n == wanted.numel() else to_host(TiledTensor(out, to)), wanted)
 
 
 def test_parts_are_written_alone():
