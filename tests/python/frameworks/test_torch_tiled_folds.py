@@ -143,6 +143,9 @@ def test_padded_replicated_tiled_sparse_and_uneven_layouts(words):
 def test_views_keep_their_places_or_are_moved():
     """The layout of a view under its own dims says the same places as that of its base, by the definition of strides."""
     kept = 0
+    uneven = torch.arange(240).reshape(6, 40)  # steps of which none divides another: a part of 8 cuts through the step 20
+    same(poisoned(uneven, layout="s64[6,40] stick(dims=[(1,20,3),(1,8,3),(1,1,8),(0,1,32)])").view(6, 5, 8).sum(1), uneven.view(6, 5, 8).sum(1))
+    moves(reset=True)
     for size, order in (((4, 6, 64), [0, 1, 2]), ((4, 6, 64), [2, 0, 1]), ((8, 96), [0, 1]), ((6, 40), [1, 0]), ((1, 24, 5), [0, 2, 1])):
         x = torch.arange(torch.Size(size).numel()).reshape(size)
         t = poisoned(x, dim_order=order)
@@ -201,6 +204,8 @@ def test_joined_and_picked():
         t = poisoned(x, dim_order=order)
         same(t.index_select(1, picks[0]), x.index_select(1, picks[0]))
         same(t[:, poisoned(picks[0] - 4)], x[:, picks[0] - 4])
+    spots = torch.randint(0, 5, (7, 33))
+    same(poisoned(x).gather(0, poisoned(spots)), x.gather(0, spots))
     same(F.embedding(picks, poisoned(x)), F.embedding(picks, x))
     same(poisoned(x)[picks], x[picks])
     assert fallbacks() == {}
