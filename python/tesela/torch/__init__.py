@@ -20,10 +20,9 @@ if _torch.__version__ < (2, 13):  # what it imports, and what Dynamo traces of t
 from ._backend import CompileError, NoLayout, backend, register
 from ._explain import Explanation, explain
 from ._hints import hint, set_hint
-from ._host import fallbacks
+from ._host import fallbacks, moves
 from ._modules import layouts, to_layout
 from ._moves import restickify as _restickify_operator  # noqa: F401  registers torch.ops.tesela.restickify
-from ._operators import moves
 from ._tiled import TiledTensor, new_empty_with_layout, restickify, to_host, to_with_layout
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from .._errors import LayoutError, MismatchError
 from .._layout import read_target, target_text
 from ._decompositions import table
-from ._host import ran_on_host
+from ._host import ran_on_host, whole_operators
 from ._parts import Part, divided
 
 ASSIGN = ("mode", "share", "spread", "compact", "copies", "materialise", "effort")
@@ -216,7 +216,7 @@ def backend(module: torch.fx.GraphModule, inputs: Sequence[Any], *, options: dic
     graph of unknown shapes is compiled for each set of shapes that comes.
     """
     given = checked(options or {})
-    with sdpa_kernel(SDPBackend.MATH):  # attention as products and a softmax
+    with sdpa_kernel(SDPBackend.MATH), whole_operators():  # attention as products and a softmax
         return aot_autograd(
             fw_compiler=_compiler("forward", given), bw_compiler=_compiler("backward", given),
             inference_compiler=_compiler("inference", given), decompositions=table(),

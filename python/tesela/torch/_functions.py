@@ -8,7 +8,8 @@ from typing import Any
 
 import torch
 
-from ._tiled import TiledTensor, to_host
+from ._places import words
+from ._tiled import TiledTensor, to_host, to_with_layout
 
 
 def _numpy(t: Any, *, force: bool = False) -> Any:
@@ -42,8 +43,13 @@ def _set_data(t: Any, other: Any) -> None:
     t.buffer, t.device_layout, t._note = other.buffer, other.device_layout, other._note
 
 
+def _new_tensor(t: Any, data: Any, *, dtype: Any = None, requires_grad: bool = False, **options: Any) -> Any:
+    host = torch.tensor(data, dtype=dtype or t.dtype, **options)
+    return to_with_layout(host, target=words(t.device_layout).target or "spyre").requires_grad_(requires_grad)
+
+
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     torch.Tensor.numpy: _numpy, torch.Tensor.tolist: _tolist, torch.Tensor.__array__: _array,
-    torch.Tensor.data_ptr: _pointer, torch.Tensor.__dlpack__: _dlpack,
+    torch.Tensor.data_ptr: _pointer, torch.Tensor.new_tensor: _new_tensor, torch.Tensor.__dlpack__: _dlpack,
     torch.Tensor.data.__set__: _set_data,  # type: ignore[attr-defined]
 }  # fmt: skip

@@ -1,15 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which operators ran on the host: of tiled tensors, and of models compiled by the backend tesela."""
+"""Counts: which operators ran on the host, of tiled tensors and of models compiled by the backend tesela; which moved operands."""
 
 from __future__ import annotations
 
 import collections
+import contextlib
+import contextvars
 import threading
+from collections.abc import Iterator
 
 import torch
 
 _counts: collections.Counter[str] = collections.Counter()
+_moves: collections.Counter[str] = collections.Counter()
 _lock = threading.Lock()
+_whole: contextvars.ContextVar[bool] = contextvars.ContextVar("tesela_whole_operators", default=False)
+
+
+@contextlib.contextmanager
+def whole_operators() -> Iterator[None]:
+    """Meanwhile operators on tiled tensors are traced as operators of whole tensors, for a backend that lays them out itself."""
+    token = _whole.set(True)
+    try:
+        yield
+    finally:
+        _whole.reset(token)
+
+
+def on_places() -> bool:
+    """Do operators run on the places?"""
+    return not _whole.get()
 
 
 def ran_on_host(operator: object) -> None:
@@ -26,12 +46,35 @@ def fallbacks(*, reset: bool = False) -> dict[str, int]:
 
     >>> _ = fallbacks(reset=True)
     >>> t = to_with_layout(torch.ones(3, 40))
-    >>> _ = (t + 1) @ t.t()
+    >>> _ = (t + 1).histc()
     >>> fallbacks()
-    {'aten.mm.default': 1}
+    {'aten.histc.default': 1}
     """
     with _lock:
         found = dict(_counts)
         if reset:
             _counts.clear()
+    return found
+
+
+def moved_on_device(operator: object, operands: int = 1) -> None:
+    """Count operands that an operator moved to another layout."""
+    if operands:
+        with _lock:
+            _moves[str(operator)] += operands
+
+
+def moves(*, reset: bool = False) -> dict[str, int]:
+    """How many operands of each operator were moved to another layout on the device, by name.
+
+    >>> _ = moves(reset=True)
+    >>> t = to_with_layout(torch.ones(3, 40))
+    >>> _ = t + restickify(t, 0)
+    >>> moves()
+    {'aten.add.Tensor': 1}
+    """
+    with _lock:
+        found = dict(_moves)
+        if reset:
+            _moves.clear()
     return found

@@ -15,6 +15,7 @@ from .._device import DeviceLayout, device_layout
 from .._errors import MismatchError
 from .._layout import layout as read_layout
 from .._types import element_type
+from . import _memory  # noqa: F401  registers torch.ops.tesela
 from ._places import View, Words, buffer_length, buffer_type, host_type, is_whole, read, whole, words
 
 places = torch.ops.tesela
@@ -105,7 +106,8 @@ class TiledTensor(torch.Tensor):
 
         if (own := FUNCTIONS.get(func)) is not None:
             return own(*args, **(kwargs or {}))
-        return super().__torch_function__(func, types, args, kwargs or {})
+        with torch._C.DisableTorchFunctionSubclass():  # results stay what they are: an ordinary tensor has no places
+            return func(*args, **(kwargs or {}))
 
     # ---- copies and text
 

@@ -39,7 +39,7 @@ def same(a, b):
     return a.dtype == b.dtype and a.shape == b.shape and torch.equal(a.float(), b.float())
 
 
-@pytest.mark.parametrize("module", ["", "._places", "._tiled", "._views", "._operators", "._modules"])
+@pytest.mark.parametrize("module", ["", "._host", "._tiled", "._modules"])
 def test_docstrings(module):
     found = importlib.import_module(f"tesela.torch{module}")
     public = {"torch": torch, **{name: getattr(tesela.torch, name) for name in tesela.torch.__all__}}
@@ -176,6 +176,36 @@ def test_data_is_exchanged_with_its_places():
     assert t.requires_grad and t.device_layout == other.device_layout and torch.equal(to_host(t.detach()), x * 2)
     with pytest.raises(TypeError, match="on both sides"):
         t.data = x
+
+
+def test_new_tensors_like_another():
+    fallbacks(reset=True)
+    t = to_with_layout(torch.randn(6, 40), dim_order=[1, 0])
+    x = to_host(t)
+    for new in (
+        lambda a: a.new_zeros(6, 40), lambda a: a.new_ones(3, dtype=torch.bool), lambda a: a.new_full((2, 3), 7, dtype=torch.int64),
+        lambda a: a.new_tensor([1.0, 2.0]), lambda a: a.new_tensor(3, dtype=torch.int32), lambda a: a.new_zeros(0, 3),
+        lambda a: torch.full_like(a, 2.9, dtype=torch.int32), lambda a: a.new_full((), True), lambda a: a[2:].new_ones(2),
+    ):  # fmt: skip
+        assert type(new(t)) is TiledTensor and same(to_host(new(t)), new(x))
+    assert t.new_zeros(6, 40).device_layout == t.device_layout
+    for size, strides in (((3, 4), (1, 3)), ((2, 3, 4), (4, 8, 1)), ((3, 4), (10, 2)), ((5,), (0,)), ((0, 3), (3, 1)), ((), ())):
+        made = t.new_empty_strided(size, strides)
+        assert made.size() == size and made.stride() == strides
+        if strides != (0,):
+            made.copy_(values := torch.randn(size))
+            assert torch.equal(to_host(made), values)
+    with pytest.raises(OverflowError, match="4294967296 does not fit s32"):
+        t.new_full((2,), 1 << 32, dtype=torch.int64)
+    assert fallbacks() == {}
+
+
+def test_memory_cannot_be_set():
+    t, x = to_with_layout(torch.ones(3, 4)), torch.zeros(3, 4)
+    for change in (lambda: t.set_(x), lambda: x.set_(t), lambda: t.set_(), lambda: t.resize_(2, 2)):
+        with pytest.raises(tesela.UnsupportedError, match="t.data = other|changes the size"):
+            change()
+    assert type(x.add_(t)) is torch.Tensor and bool((x == 1).all()) and to_host(t).shape == (3, 4)  # results stay what they are
 
 
 def test_nothing_falls_back_here():

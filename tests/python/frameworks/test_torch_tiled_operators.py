@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from tesela.torch import TiledTensor, fallbacks, moves, restickify, to_host, to_with_layout
+from tesela.torch._memory import _move_plan, _plan
 
 pytestmark = pytest.mark.frameworks
 SEED = int(os.environ.get("TESELA_SEED", "1"))
@@ -29,7 +30,8 @@ def poisoned(x, **options):
     mask = torch.ones(t.buffer.numel(), dtype=torch.bool)
     at = torch.cartesian_prod(*map(torch.arange, x.shape)).reshape(-1, x.dim()).numpy()
     mask[torch.from_numpy(t.device_layout.where(at))] = False
-    t.buffer.masked_fill_(mask, worst)
+    bits, worst = (t.buffer.view(torch.int32), -1) if kind is torch.uint32 else (t.buffer, worst)
+    bits.masked_fill_(mask, worst)
     return t
 
 
@@ -79,10 +81,19 @@ def test_other_layouts_and_types_are_moved():
     assert out.dtype == torch.float32 and torch.equal(to_host(out), x * x.half())
     i = to_with_layout(torch.arange(490).reshape(7, 70))
     assert torch.equal(to_host(i * t), to_host(i) * x) and torch.equal(to_host(i / 7), to_host(i) / 7)
+    j = poisoned(torch.full((7, 70), 3), dim_order=[1, 0])
+    j.buffer[j.buffer == torch.iinfo(torch.int32).max] = 0  # of padding
+    assert torch.equal(to_host(i // j), to_host(i) // 3) and torch.equal(to_host(i % j), to_host(i) % 3)
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        i // (j - 3)
     assert fallbacks() == {}
-    assert torch.equal(to_host(i // to_with_layout(torch.full((7, 70), 3))), to_host(i) // 3)  # padding holds zeros
-    assert fallbacks(reset=True) == {"aten.floor_divide.default": 1}
-    assert to_host(t.half()).dtype == torch.float16 and torch.equal(to_host(t.half()), x.half())
+    i.floor_divide_(j)  # in place
+    assert fallbacks(reset=True) == {"aten.floor_divide_.Tensor": 1}
+    moves(reset=True)
+    assert to_host(t.half()).dtype == torch.float16 and torch.equal(to_host(t.half()), x.half())  # sticks of 64 lanes: moved
+    assert moves(reset=True) == {"aten._to_copy.default": 2}
+    assert torch.equal(to_host(h.float()), x.half().float()) and torch.equal(to_host(h.float() + t), x.half().float() + x)
+    assert fallbacks() == {}
 
 
 def test_padding_never_counts():
@@ -98,9 +109,9 @@ def test_padding_never_counts():
 
 def test_host_operators_are_counted():
     t = to_with_layout(torch.randn(4, 40))
-    t @ t.t()
-    t.sum()
-    assert fallbacks(reset=True) == {"aten.mm.default": 1, "aten.sum.default": 1} and fallbacks() == {}
+    t.histc()
+    t.roll(1)
+    assert fallbacks(reset=True) == {"aten.histc.default": 1, "aten.roll.default": 1} and fallbacks() == {}
     with pytest.raises(ValueError, match="(?s)has no layout.*to_host"):
         t.double()
 
@@ -164,6 +175,14 @@ def test_views_share_memory_and_write_through(dtype):
         assert bool((to_host(part) == 1).all()), number
 
 
+def test_dims_changed_in_place():
+    x = torch.randn(1, 5, 40)
+    t = poisoned(x)
+    for change in (lambda a: a.squeeze_(0), lambda a: a.t_(), lambda a: a.unsqueeze_(1), lambda a: a.transpose_(0, 2), lambda a: a.add_(1)):
+        assert change(t) is t and change(x).shape == t.shape and t.stride() == x.stride() and torch.equal(to_host(t), x)
+    assert fallbacks() == {}
+
+
 def test_in_place():
     x = torch.randn(8, 70)
     t = poisoned(x)
@@ -180,6 +199,65 @@ def test_in_place():
         to_with_layout(torch.arange(3)).add_(0.5)
     with pytest.raises(RuntimeError, match="single memory location"):
         t[:1].expand(4, 70).fill_(1)
+
+
+def test_moves_of_views_between_layouts():
+    """By copy plans or one by one: the elements arrive, padding arrives nowhere and is zero."""
+    x = torch.randn(6, 7, 40)
+    for words in ("", "dim_order=[2,0,1]", "dim_order=[0,1,2], pad_to={0:9}", "dims=[(2,20,3),(1,2,4),(0,1,6),(1,1,2),(2,1,32)]",
+                  "dims=[(-2,1,2),(0,1,6),(2,32,2),(1,1,7),(2,1,32)]", "dim_order=[0,1,2,-1]"):  # fmt: skip
+        t = poisoned(x, layout=f"f32[6,7,40] stick({words})")
+        for view in (lambda a: a, lambda a: a[1:4, ::3], lambda a: a[..., 3:38].movedim(0, 2), lambda a: a[:, 2].expand(3, 6, 40), lambda a: a[2, :, 4]):
+            dims = list(range(view(x).dim()))
+            for order in (dims[::-1], dims[1:] + dims[:1]):
+                moved = to_with_layout(view(t), dim_order=order)
+                assert torch.equal(to_host(moved), view(x)) and (moved is t or not moved.buffer.isnan().any())
+                places = moved.device_layout.where(torch.cartesian_prod(*map(torch.arange, moved.shape)).reshape(-1, moved.dim()).numpy())
+                moved.buffer[torch.from_numpy(places)] = 0
+                assert moved is t or not moved.buffer.any()
+            t = poisoned(x, layout=f"f32[6,7,40] stick({words})")
+    assert fallbacks() == {}
+
+
+def test_copies_of_views_stay_inside_their_buffers():
+    """Beside another tensor in memory: no copy takes a buffer for longer than it is."""
+    x = torch.randn(6, 7, 40)
+    for words in ("", "dim_order=[2,0,1]", "dim_order=[0,1,2], pad_to={0:9}", "dim_order=[0,1,2,-1]"):
+        t = poisoned(x, layout=f"f32[6,7,40] stick({words})")
+        for view in (lambda a: a[1:4, ::3], lambda a: a[..., 3:38].movedim(0, 2), lambda a: a[2, :, 4], lambda a: a[..., 31:]):
+            part, wanted = view(t), view(x)
+            to = to_with_layout(wanted).device_layout
+            for plan, n in ((_plan(t.device_layout, part.view_of_layout, False), wanted.numel()), (_move_plan(t.device_layout, part.view_of_layout, to), to.places)):
+                for first in (0, n) if plan is not None else ():
+                    memory = torch.zeros(t.buffer.numel() + n)
+                    source, out = (memory[n:], memory[:n]) if first else (memory[: t.buffer.numel()], memory[t.buffer.numel() :])
+                    source.copy_(t.buffer)
+                    plan._run(out.data_ptr(), source.data_ptr())
+                    assert torch.equal(out.view(wanted.shape) if n == wanted.numel() else to_host(TiledTensor(out, to)), wanted)
+
+
+def test_parts_are_written_alone():
+    for dtype, words in ((torch.float32, "target=tiles"), (torch.float32, "dims=[(-2,1,2),(1,32,2),(0,1,8),(1,1,32)]"), (torch.int64, ""), (torch.uint8, ""),
+                         (torch.bfloat16, "dim_order=[1,0]"), (torch.float32, "dims=[(1,20,3),(0,2,4),(0,1,2),(1,1,32)]")):  # fmt: skip
+        x = torch.randint(1, 50, (8, 40)).to(dtype)
+        name = {torch.float32: "f32", torch.int64: "s64", torch.uint8: "u8", torch.bfloat16: "bf16"}[dtype]
+        t = poisoned(x, layout=f"{name}[8,40] stick({words})")
+        before = t.buffer.clone()
+        for part in (lambda a: a[2:4], lambda a: a[:, 3], lambda a: a[1::3, 5:39:7], lambda a: a.t()[33:], lambda a: a.diagonal(), lambda a: a[2, 3]):
+            for change in (lambda a: a.zero_(), lambda a: a.add_(3), lambda a: a.mul_(a), lambda a: a.copy_(a.flip(0) if a.dim() else a)):
+                change(part(t))
+                change(part(x))
+                assert torch.equal(to_host(t), x)
+        bits = {1: torch.uint8, 2: torch.int16, 4: torch.int32}[t.buffer.itemsize]
+        real = torch.zeros(t.buffer.numel(), dtype=torch.bool)
+        real[torch.from_numpy(t.device_layout.where(torch.cartesian_prod(torch.arange(8), torch.arange(40)).numpy()))] = True
+        real = real if "(-2" not in words else real | real.roll(real.numel() // 2)
+        assert torch.equal(t.buffer.view(bits)[~real], before.view(bits)[~real])  # padding is as it was
+    assert fallbacks() == {}
+    t = to_with_layout(torch.arange(40))
+    with pytest.raises(OverflowError, match="does not fit s32"):
+        t[3:7].mul_(1 << 31)
+    assert to_host(t).tolist() == list(range(40))
 
 
 def test_gradients_through_views_written_in_place():
