@@ -268,6 +268,18 @@ TESELA_API tesela_status tesela_layout_split(tesela_layout *layout, int32_t digi
 TESELA_API tesela_status tesela_layout_join(tesela_layout *layout, int32_t n, const int32_t *digits,
                                             int32_t *joined, tesela_error *err);
 
+/// Add a constant to a digit, before it is split or placed: the new digit *shifted is x + offset, 0 .. extent + offset - 1.
+///
+/// Example: a digit of extent 5 shifted by 3 and then split by 4 puts x at block (x + 3) div 4, lane (x + 3) mod 4: elements 0 to 4 are at
+/// places 3 to 7.
+///
+/// @param offset   0 or more
+/// @param shifted  receives the new digit; the old one is placed. May be `&digit`
+/// @return TESELA_OK; TESELA_E_RANGE for a negative offset or an unknown digit; TESELA_E_INVALID if the digit is already
+///         placed, or is a replica; TESELA_E_LIMIT beyond TESELA_MAX_JOINS; TESELA_E_OVERFLOW.
+TESELA_API tesela_status tesela_layout_shift(tesela_layout *layout, int32_t digit, int64_t offset,
+                                             int32_t *shifted, tesela_error *err);
+
 /// Add a digit without a source: `kind` is TESELA_REPLICA or TESELA_HOLE, extent >= 1.
 TESELA_API tesela_status tesela_layout_add_digit(tesela_layout *layout, int32_t kind, int64_t extent,
                                                  int32_t *digit, tesela_error *err);
@@ -453,6 +465,65 @@ TESELA_API tesela_status tesela_layout_compare(const tesela_layout *a, const tes
 ///         than outer has elements, or if the element widths differ; TESELA_E_LIMIT.
 TESELA_API tesela_status tesela_layout_compose(const tesela_layout *outer, const tesela_layout *inner,
                                                tesela_layout *out, tesela_error *err);
+
+/*
+ * ==== Views: another array over the same places
+ *
+ * The element at an index of the view is at the places of another index of `layout`; axes, their extents, replicas and
+ * swizzles stay. Places of elements that a view leaves out are padding of it. Results are canonical, except those of
+ * permute, which keep their digits. `out` may be `layout`. On failure *out keeps its value.
+ *
+ * All of them: TESELA_E_INVALID if `layout` is not finished; no allocation; any thread; some microseconds.
+ */
+
+/// Dim k of the view is dim order[k].
+///
+/// Example: f32[3,5]{1,0:T(2,2)}, order {1,0}: element (3,2) of the view is at place 17, as (2,3) was.
+///
+/// @param order  layout->rank dims
+/// @return TESELA_OK; TESELA_E_RANGE for an unknown dim; TESELA_E_INVALID for a dim that is listed twice.
+TESELA_API tesela_status tesela_layout_permute(const tesela_layout *layout, const int32_t *order,
+                                               tesela_layout *out, tesela_error *err);
+
+/// The same elements, in row-major order, in another shape.
+///
+/// Example: f32[4,6]{1,0:T(2,2)} as [24]: element 13, which is (2,1), at place 13; as [4,3,2], each dim lies regularly.
+///
+/// @param shape  `rank` extents >= 0
+/// @return TESELA_OK; TESELA_E_MISMATCH for another number of elements; TESELA_E_RANGE for a negative extent;
+///         TESELA_E_LIMIT for rank > TESELA_MAX_RANK, or if the view needs too many joins or digits; TESELA_E_OVERFLOW.
+TESELA_API tesela_status tesela_layout_reshape(const tesela_layout *layout, int32_t rank,
+                                               const int64_t *shape, tesela_layout *out, tesela_error *err);
+
+/// Elements start, start + step, ... of one dim, `length` of them. The step may be negative.
+///
+/// Example: f32[3,5]{1,0:T(2,2)}, dim 1, start 4, length 3, step -2: (2,0) of the view is (2,4), at place 20.
+///
+/// @return TESELA_OK; TESELA_E_RANGE for an unknown dim, a step of 0, a negative length, or elements outside the dim;
+///         TESELA_E_LIMIT if the view needs too many joins or digits.
+TESELA_API tesela_status tesela_layout_slice(const tesela_layout *layout, int32_t dim, int64_t start,
+                                             int64_t length, int64_t step, tesela_layout *out,
+                                             tesela_error *err);
+
+/// Remove a dim of extent 1. Example: [3,1,5], dim 1: [3,5].
+/// @return TESELA_OK; TESELA_E_RANGE for an unknown dim; TESELA_E_INVALID (TESELA_REASON_DIM_NOT_ONE) for another extent.
+TESELA_API tesela_status tesela_layout_squeeze(const tesela_layout *layout, int32_t dim, tesela_layout *out,
+                                               tesela_error *err);
+
+/// Add a dim of extent 1 that becomes dim `dim`, 0 .. rank. Example: [3,5], dim 2: [3,5,1].
+/// @return TESELA_OK; TESELA_E_RANGE for dim outside 0 .. rank; TESELA_E_LIMIT for a rank above TESELA_MAX_RANK.
+TESELA_API tesela_status tesela_layout_unsqueeze(const tesela_layout *layout, int32_t dim, tesela_layout *out,
+                                                 tesela_error *err);
+
+/// Repeat a dim of extent 1: all `extent` elements along it are at the same places, as with a stride of 0.
+///
+/// Example: [3,1] with places 0, 1, 2, expanded to [3,4]: (2,0) to (2,3) are at place 2.
+///
+/// @param extent  0 or more
+/// @return TESELA_OK; TESELA_E_RANGE for an unknown dim or a negative extent; TESELA_E_INVALID (TESELA_REASON_DIM_NOT_ONE)
+///         for a dim of another extent; TESELA_E_OVERFLOW if the number of elements exceeds int64.
+TESELA_API tesela_status tesela_layout_expand(const tesela_layout *layout, int32_t dim, int64_t extent,
+                                              tesela_layout *out, tesela_error *err);
 
 /*
  * ==== A layout as steps: transpose, pad, reshape

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * build.c - from dims to digits: split, join, place.
+ * build.c - from dims to digits: split, join, shift, place.
  *
  * While a layout is built, digits are entries of layout->digit; a split keeps the high part in the old entry. Splitting
  * a digit of step s by t gives x div (s*t) and (x div s) mod t. This is right for any t, because digits are computed
@@ -151,6 +151,24 @@ tesela_status tesela_layout_join(tesela_layout *layout, int32_t n, const int32_t
   }
   layout->join[layout->n_joins++] = (tesela_join){.extent = weight, .offset = 0};
   *joined = number;
+  return TESELA_OK;
+}
+
+tesela_status tesela_layout_shift(tesela_layout *layout, int32_t digit, int64_t offset, int32_t *shifted,
+                                  tesela_error *err) {
+  TESELA__NEED(err, layout, shifted);
+  int32_t join = layout->n_joins;
+  int64_t extent;
+  tesela_status status = check_digit(layout, digit, err);
+  if (status != TESELA_OK) return status;
+  if (offset < 0)
+    return tesela__fail(err, TESELA_E_RANGE, -1, "an offset of %" PRId64 "; expected 0 or more", offset);
+  if (!tesela__add(layout->digit[digit].extent, offset, &extent))
+    return tesela__fail(err, TESELA_E_OVERFLOW, -1, "the shifted extent does not fit in 64 bits");
+  status = tesela_layout_join(layout, 1, &digit, shifted, err);
+  if (status != TESELA_OK) return status;
+  layout->join[join] = (tesela_join){.extent = extent, .offset = offset};
+  layout->digit[*shifted].extent = extent;
   return TESELA_OK;
 }
 

@@ -32,7 +32,7 @@ wide recipe_extent(const recipe *r, int x) {
   if (at->kind == HIGH) return (recipe_extent(r, at->of) + at->by - 1) / at->by;
   wide extent = 1;
   for (int p = 0; p < at->n; p++) extent *= recipe_extent(r, at->part[p]);
-  return extent;
+  return extent + at->more;
 }
 
 bool recipe_is_leaf(const recipe *r, int x) {
@@ -97,6 +97,7 @@ char *recipe_text(const recipe *r) {
     if (i->kind == FREE) SAY("; n%d = %s %" PRId64, x, i->of == TESELA_HOLE ? "hole" : "replica", i->by);
     if (i->kind == JOIN) SAY("; n%d =", x);
     for (int p = 0; i->kind == JOIN && p < i->n; p++) SAY(" %sn%d", p ? "* " : "", i->part[p]);
+    if (i->kind == JOIN && i->more > 0) SAY(" + %" PRId64, i->more);
   }
   for (int a = 0; a < r->n_axes; a++) {
     SAY("; axis %d:", a);
@@ -127,7 +128,9 @@ tesela_status recipe_build(const recipe *r, tesela_layout *layout, tesela_error 
       status = tesela_layout_split(layout, digit[x], at->by, &digit[x + 1], err);
     }
     for (int p = 0; at->kind == JOIN && p < at->n; p++) parts[p] = digit[at->part[p]];
-    if (at->kind == JOIN) status = tesela_layout_join(layout, at->n, parts, &digit[x], err);
+    if (at->kind == JOIN)
+      status = at->more > 0 ? tesela_layout_shift(layout, parts[0], at->more, &digit[x], err)
+                            : tesela_layout_join(layout, at->n, parts, &digit[x], err);
   }
   for (int a = 0; a < r->n_axes && status == TESELA_OK; a++) {
     snprintf(name, sizeof name, "%c", (char)('a' + a));
@@ -154,7 +157,7 @@ wide recipe_value(const recipe *r, int x, const int64_t *index, const int64_t *c
   wide sum = 0;
   for (int p = 0; p < at->n; p++)
     sum = sum * recipe_extent(r, at->part[p]) + recipe_value(r, at->part[p], index, copy);
-  return sum;
+  return sum + at->more;
 }
 
 void recipe_place(const recipe *r, const int64_t *index, const int64_t *copy, wide *place) {

@@ -2,11 +2,11 @@
 /*
  * support_recipe.h - layouts of any kind by recipes, read twice.
  *
- * A random *recipe* is a list of steps that make a layout: dims, splits, joins, replicas, holes, strides, offsets,
+ * A random *recipe* is a list of steps that make a layout: dims, splits, joins, shifts, replicas, holes, strides, offsets,
  * swizzles. It is read twice:
  *
  *   recipe_build()   with the builder functions of the library
- *   recipe_value()   as an expression, literally: x div t, x mod t, a * extent(b) + b, sum of digit * stride, XOR
+ *   recipe_value()   as an expression, literally: x div t, x mod t, a * extent(b) + b, x + t, sum of digit * stride, XOR
  *
  * The second reading does not use the digits of the first. It gives a table of all elements and all their places, and
  * the table gives all expected values. If numbers are too large for a table, single elements are checked, in 128 bits.
@@ -47,6 +47,7 @@ typedef struct node {
   int of;                  /* DIM: the dim; HIGH, LOW: the split node; FREE: TESELA_REPLICA or TESELA_HOLE */
   int64_t by;              /* HIGH, LOW: the divisor; FREE: the extent */
   int n, part[MOST_PARTS]; /* JOIN: its parts, most significant first */
+  int64_t more;            /* JOIN of one part: what is added to it */
   int axis;                /* of a leaf */
   int64_t stride;
 } node;

@@ -147,6 +147,7 @@ static void random_step(recipe *r, const taste *like) {
       leaf[k] = leaf[--n];
     }
     if (parts > 0) recipe_add_join(r, parts, part, 0, 0);
+    if (parts == 1 && recipe_one_in(2)) r->node[r->n - 1].more = 1 + recipe_below(5);
   } else {
     int which = like->form == JOINED || recipe_one_in(2) ? TESELA_HOLE : TESELA_REPLICA;
     recipe_add_node(r, (node){.kind = FREE, .of = which, .by = 1 + recipe_below(4)});
