@@ -188,7 +188,7 @@ def _strided(shape: Layout) -> tuple[int, tuple[int, ...]] | None:
     canonical, err = abi.tesela_layout(), Error()
     if lib.tesela_layout_canonical(shape._at, byref(canonical), byref(err)):
         raise err.exception()
-    if canonical.n_axes != 1 or canonical.n_joins or canonical.n_swizzles or shape._copies != 1:
+    if canonical.n_axes != 1 or canonical.n_joins or canonical.swizzle.n or shape._copies != 1:
         return None
     strides = [0] * canonical.rank
     seen: set[int] = set()

@@ -32,6 +32,7 @@ enum {
   MOST_NODES = 40,   /* coordinates in a recipe, with parts */
   MOST_PARTS = 3,    /* parts of a join */
   MOST_AXES = 3,     /* axes */
+  MOST_BITS = 6,     /* bits of a matrix */
   MOST_COPIES = 64,  /* places of one element */
   MOST_ROWS = 2400,  /* elements in a table */
   MOST_PLACES = 4000 /* places in a table */
@@ -59,6 +60,9 @@ typedef struct recipe {
   node node[MOST_NODES];
   int64_t offset[MOST_AXES], extent[MOST_AXES]; /* extent -1: the smallest */
   tesela_swizzle swizzle[2];
+  int n_bits; /* of a bit matrix after them */
+  tesela_axis_bit bit[MOST_BITS];
+  uint64_t image[MOST_BITS];
 } recipe;
 
 /* ---- random numbers ------------------------------------------------------------------------------------- */
@@ -108,6 +112,9 @@ tesela_status recipe_build(const recipe *r, tesela_layout *layout, tesela_error 
 /* The value of a node at an element, with the values `copy` for replicas, by node. */
 wide recipe_value(const recipe *r, int x, const int64_t *index, const int64_t *copy);
 void recipe_place(const recipe *r, const int64_t *index, const int64_t *copy, wide *place);
+/* Swizzle the places on all axes. */
+void recipe_swizzle(const recipe *r, wide *place);
+bool recipe_is_swizzled(const recipe *r);
 bool recipe_is_empty(const recipe *r);
 wide recipe_elements(const recipe *r);
 void recipe_index(const recipe *r, int64_t number, int64_t *index);
@@ -143,7 +150,7 @@ typedef struct table {
   int64_t count[MOST_PLACES];   /* elements at a place (row-major over the axes) */
   int64_t answer[MOST_PLACES];  /* of those, the one with 0 in digits of stride 0; or -1 */
   int64_t answers[MOST_PLACES]; /* number of elements with that */
-  bool overlap;
+  bool overlap, swizzled;
 } table;
 
 int64_t table_key(int n_axes, const int64_t *place);
@@ -176,6 +183,7 @@ void recipe_draw_parts(recipe *r, int n_axes, const taste *like);
 int recipe_draw_axes(void);
 void recipe_draw(recipe *r, const taste *like);
 void recipe_draw_swizzle(recipe *r);
+void recipe_draw_matrix(recipe *r);
 
 /* A random recipe whose axes are small enough for a table, with its layout and its table. */
 void table_draw(table *t, uint64_t seed, const taste *like);
