@@ -328,7 +328,7 @@ TESELA_API tesela_status tesela_notation_find(const char *text, size_t length,
                                               const tesela_notation **notation, size_t *used,
                                               tesela_error *err);
 
-/// A layout of any kind: a plain value of about 6 KiB; copy it with `=`. Of the union only the member of its kind is set.
+/// A layout of any kind: a plain value of about 7 KiB; copy it with `=`. Of the union only the member of its kind is set.
 typedef struct tesela_any_layout {
   tesela_kind kind;
   const tesela_notation *notation; ///< the notation it was read from; static memory
