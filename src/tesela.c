@@ -269,6 +269,7 @@
 #include "layout/scan.c"
 #include "layout/swizzle.c"
 #include "layout/swizzle_build.c"
+#include "layout/to_strided.c"
 #include "layout/value.c"
 #include "layout/view.c"
 #include "layout/walk.c"

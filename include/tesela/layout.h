@@ -559,6 +559,18 @@ TESELA_API tesela_status tesela_layout_unsqueeze(const tesela_layout *layout, in
 TESELA_API tesela_status tesela_layout_expand(const tesela_layout *layout, int32_t dim, int64_t extent,
                                               tesela_layout *out, tesela_error *err);
 
+/// The strides and the offset of a layout, if there are some: place = offset + sum of index * stride on its only axis. The inverse
+/// of tesela_layout_strided.
+///
+/// Example: f32[24,128]{1,0:T(8,128)}: strides 128 and 1, offset 0, since one tile is as wide as the array.
+/// Example: f32[3,5]{1,0:T(2,2)} has none: "element (0,2) is at place 4; the elements before it give 2".
+///
+/// @param strides  receives `rank` strides; 0 for extents 0 and 1. Unchanged on failure
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED if no strides give its places, for several axes, replicas, and as
+///         tesela_layout_compare; TESELA_E_INVALID for a layout that is not finished. No allocation; any thread.
+TESELA_API tesela_status tesela_layout_to_strided(const tesela_layout *layout, int64_t *strides,
+                                                  int64_t *offset, tesela_error *err);
+
 /*
  * ==== A layout as steps: transpose, pad, reshape
  *

@@ -315,9 +315,58 @@ static void a_shift_comes_before_the_split(void **state) {
   }
 }
 
+/* Strides exist exactly if the differences from element 0 to its neighbours give every place of the table. */
+static void strides_are_found_where_they_are(void **state) {
+  (void)state;
+  static table t;
+  static const taste *const tastes[] = {&recipe_plain, &recipe_small, &recipe_joined};
+  int64_t found = 0, refused = 0;
+  for (uint64_t i = 0; i < recipe_seeds(); i++) {
+    table_draw(&t, first_seed() + i, tastes[i % 3]);
+    int64_t strides[4], offset = 0, want[4], index[4];
+    if (recipe_one_in(3)) { /* the strides of a dim, moved into its digits */
+      t.r.n = t.r.rank;
+      for (int x = 0; x < t.r.n; x++) t.r.node[x].stride = recipe_below(9);
+      for (int a = 0; a < t.r.n_axes; a++) t.r.extent[a] = -1, t.r.offset[a] = recipe_below(3);
+      recipe_respell(&t.r);
+      if (!table_realize(&t)) continue;
+    }
+    bool strided = t.r.n_axes == 1;
+    for (int64_t e = 0; e < t.n_elements && strided; e++) strided = t.n_keys[e] == 1;
+    if (t.n_elements > 0 && t.n_copies != 1) strided = false;
+    for (int d = 0; d < t.r.rank && strided; d++) {
+      int64_t next = 1;
+      for (int k = d + 1; k < t.r.rank; k++) next *= t.r.shape[k];
+      want[d] = t.n_elements > 0 && t.r.shape[d] > 1 ? t.first[next] - t.first[0] : 0;
+    }
+    for (int64_t e = 0; e < t.n_elements && strided; e++) {
+      int64_t place = t.first[0];
+      recipe_index(&t.r, e, index);
+      for (int d = 0; d < t.r.rank; d++) place += index[d] * want[d];
+      strided = place == t.first[e];
+    }
+    tesela_status status = tesela_layout_to_strided(&t.layout, strides, &offset, NULL);
+    AGREE(&t.r, "strides", status, strided ? TESELA_OK : TESELA_E_UNSUPPORTED);
+    for (int d = 0; d < t.r.rank && strided; d++) AGREE(&t.r, "stride", strides[d], want[d]);
+    if (strided && t.n_elements > 0) AGREE(&t.r, "offset", offset, t.first[0]);
+    found += strided;
+    refused += !strided;
+  }
+  printf("%" PRId64 " with strides, %" PRId64 " without\n", found, refused);
+  assert_true(found > 0 && refused > 0);
+  tesela_layout base = tiled(3, 100);
+  int64_t strides[2] = {7, 7}, offset = 7;
+  tesela_error err;
+  assert_int_equal(tesela_layout_to_strided(&base, strides, &offset, &err), TESELA_E_UNSUPPORTED);
+  assert_string_equal(err.message,
+                      "no strides: element (0,64) is at place 192; the elements before it give 64");
+  assert_true(strides[0] == 7 && offset == 7);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(views_follow_the_definition), cmocka_unit_test(whole_sticks_need_no_join),
-      cmocka_unit_test(what_cannot_be_is_refused), cmocka_unit_test(a_shift_comes_before_the_split)};
+      cmocka_unit_test(what_cannot_be_is_refused), cmocka_unit_test(a_shift_comes_before_the_split),
+      cmocka_unit_test(strides_are_found_where_they_are)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
