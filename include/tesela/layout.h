@@ -175,7 +175,6 @@ TESELA_API void tesela_element_put(void *data, int64_t place, int32_t bits, cons
 #define TESELA_MAX_DIGITS 128 ///< digits, including those in joins
 #define TESELA_MAX_JOINS 32   ///< joined coordinates
 #define TESELA_MAX_AXES 8     ///< axes
-#define TESELA_MAX_SWIZZLES 8 ///< XOR stages
 #define TESELA_AXIS_NAME 12   ///< bytes of an axis name, the NUL included
 
 #define TESELA_REPLICA (-1) ///< tesela_digit.source: the element is at every value of this digit
@@ -210,7 +209,7 @@ typedef struct tesela_join {
   int64_t offset;              ///< value with all parts 0
 } tesela_join;
 
-/// An XOR stage on an axis: some bits of the place act on `bits` others, |shift| positions away. With m = 2^bits - 1:
+/// A shifted XOR stage on an axis: some bits of the place act on `bits` others, |shift| positions away. With m = 2^bits - 1:
 ///   shift >= 0   place ^= (place >> (base + shift) & m) << base       higher bits act on the ones at base
 ///   shift < 0    place ^= (place >> base & m) << (base - shift)       the bits at base act on higher ones
 /// Example: bits 2, base 1, shift 2 on place 21 (10101): bits 3 and 4 are 10, so 21 ^ (2 << 1) = 17.
@@ -218,20 +217,37 @@ typedef struct tesela_swizzle {
   int16_t axis, bits, base, shift;
 } tesela_swizzle;
 
+/// Bit `bit` of the place on an axis, 0 to 61.
+typedef struct tesela_axis_bit {
+  int16_t axis, bit;
+} tesela_axis_bit;
+
+/// The XOR stage of a layout: a matrix of bits with an inverse, applied after offsets and digits. The low width[a] bits of the
+/// place on each axis, axis 0 lowest, are one word; its new value is the XOR of image[k] over the bits k that are set.
+///
+/// Example: the swizzle above: width 5; image[3] = 01010, image[4] = 10100, the others are 1 << k.
+typedef struct tesela_bit_matrix {
+  int32_t n;                      ///< bits of the word, the sum of the widths; 0: no stage
+  uint8_t width[TESELA_MAX_AXES]; ///< the smallest ones, so equal stages have equal fields
+  uint64_t moved;                 ///< bits whose image is not the bit alone
+  uint64_t image[64];             ///< of the bits 0 .. n-1
+  uint64_t source[64];            ///< the inverse: the word whose image is bit k alone
+} tesela_bit_matrix;
+
 /// A layout. Read the fields, but change them only with the functions below, which keep them consistent.
 typedef struct tesela_layout {
   int32_t rank;
   int32_t n_digits; ///< all digits; those of extent 1 come last and are always 0
   int32_t n_active; ///< digits of any other extent: those with a source first, then others with a stride
   int32_t n_mapped; ///< active digits with a source, sorted by source, then decreasing step
-  int32_t n_joins, n_axes, n_swizzles;
+  int32_t n_joins, n_axes;
   int32_t bits;       ///< bits one element takes in its place
   tesela_dtype dtype; ///< TESELA_DTYPE_NONE: only the width is known
   bool finished;      ///< tesela_layout_finish accepted it
   int64_t shape[TESELA_MAX_RANK];
   tesela_join join[TESELA_MAX_JOINS];
   tesela_axis axis[TESELA_MAX_AXES];
-  tesela_swizzle swizzle[TESELA_MAX_SWIZZLES];
+  tesela_bit_matrix swizzle;
   uint8_t
       by_place[TESELA_MAX_DIGITS]; ///< active digits by target (axes, then joins), then decreasing |stride|
   tesela_digit digit[TESELA_MAX_DIGITS];
@@ -268,6 +284,18 @@ TESELA_API tesela_status tesela_layout_split(tesela_layout *layout, int32_t digi
 TESELA_API tesela_status tesela_layout_join(tesela_layout *layout, int32_t n, const int32_t *digits,
                                             int32_t *joined, tesela_error *err);
 
+/// Add a constant to a digit, before it is split or placed: the new digit *shifted is x + offset, 0 .. extent + offset - 1.
+///
+/// Example: a digit of extent 5 shifted by 3 and then split by 4 puts x at block (x + 3) div 4, lane (x + 3) mod 4: elements 0 to 4 are at
+/// places 3 to 7.
+///
+/// @param offset   0 or more
+/// @param shifted  receives the new digit; the old one is placed. May be `&digit`
+/// @return TESELA_OK; TESELA_E_RANGE for a negative offset or an unknown digit; TESELA_E_INVALID if the digit is already
+///         placed, or is a replica; TESELA_E_LIMIT beyond TESELA_MAX_JOINS; TESELA_E_OVERFLOW.
+TESELA_API tesela_status tesela_layout_shift(tesela_layout *layout, int32_t digit, int64_t offset,
+                                             int32_t *shifted, tesela_error *err);
+
 /// Add a digit without a source: `kind` is TESELA_REPLICA or TESELA_HOLE, extent >= 1.
 TESELA_API tesela_status tesela_layout_add_digit(tesela_layout *layout, int32_t kind, int64_t extent,
                                                  int32_t *digit, tesela_error *err);
@@ -292,10 +320,26 @@ TESELA_API tesela_status tesela_layout_place_row_major(tesela_layout *layout, in
 TESELA_API tesela_status tesela_layout_set_axis(tesela_layout *layout, int32_t axis, int64_t offset,
                                                 int64_t extent, tesela_error *err);
 
-/// Add an XOR stage to an axis; stages apply in the order they were added, after offset and digits.
+/// Add a shifted XOR stage to an axis, after the stages that the layout has.
 /// 0 <= bits, base, and base + |shift| + bits <= 62; |shift| >= bits, so that the stage is its own inverse.
+/// @return TESELA_OK; TESELA_E_RANGE for other numbers or an unknown axis; TESELA_E_LIMIT as below.
 TESELA_API tesela_status tesela_layout_add_swizzle(tesela_layout *layout, tesela_swizzle swizzle,
                                                    tesela_error *err);
+
+/// Add an XOR stage of any form, after the stages that the layout has: bits of the places, of one axis or of several, are
+/// replaced by XORs of each other.
+///
+/// Example: bits {axis 0, bit 0}, {axis 1, bit 2} with images 01, 11: bit 0 of axis 0 becomes the XOR of both bits.
+/// Example: two bits with images 10 and 01 are exchanged.
+///
+/// @param bit    n bits, each once; other bits stay as they are
+/// @param image  n words: bit l of image[k] says that bit k of the list is a term of the new bit l of the list
+/// @return TESELA_OK; TESELA_E_INVALID for a matrix without an inverse or a bit listed twice; TESELA_E_RANGE for an unknown
+///         axis, a bit outside 0 .. 61, or an image with bits beyond n; TESELA_E_LIMIT for more than 64 bits, counted from
+///         bit 0 of each axis. On failure the layout does not change.
+TESELA_API tesela_status tesela_layout_add_bit_matrix(tesela_layout *layout, int32_t n,
+                                                      const tesela_axis_bit *bit, const uint64_t *image,
+                                                      tesela_error *err);
 
 /// Check and finish a layout: every digit is placed or joined, every place fits the axis and int64, the last
 /// step of each coordinate is 1. Sorts the digits: earlier digit numbers become invalid.
@@ -438,8 +482,10 @@ typedef struct tesela_difference {
 /// Compare two layouts as relations, without enumerating elements: from the one-dimensional profiles of their digits.
 /// Layouts of 10^12 elements are compared in microseconds.
 ///
+/// Layouts with different swizzles are compared as matrices of bits if no sum of digits carries, whatever their size.
+///
 /// @return TESELA_OK; TESELA_E_UNSUPPORTED if the comparison exceeds a fixed effort (joins of different dims with long
-///         periods, different swizzles). The result is never a guess.
+///         periods; different swizzles of sums that carry, above 2^20 elements). The result is never a guess.
 TESELA_API tesela_status tesela_layout_compare(const tesela_layout *a, const tesela_layout *b,
                                                tesela_difference *difference, tesela_error *err);
 
@@ -453,6 +499,77 @@ TESELA_API tesela_status tesela_layout_compare(const tesela_layout *a, const tes
 ///         than outer has elements, or if the element widths differ; TESELA_E_LIMIT.
 TESELA_API tesela_status tesela_layout_compose(const tesela_layout *outer, const tesela_layout *inner,
                                                tesela_layout *out, tesela_error *err);
+
+/*
+ * ==== Views: another array over the same places
+ *
+ * The element at an index of the view is at the places of another index of `layout`; axes, their extents, replicas and
+ * swizzles stay. Places of elements that a view leaves out are padding of it. Results are canonical, except those of
+ * permute, which keep their digits. `out` may be `layout`. On failure *out keeps its value.
+ *
+ * All of them: TESELA_E_INVALID if `layout` is not finished; no allocation; any thread; some microseconds.
+ */
+
+/// Dim k of the view is dim order[k].
+///
+/// Example: f32[3,5]{1,0:T(2,2)}, order {1,0}: element (3,2) of the view is at place 17, as (2,3) was.
+///
+/// @param order  layout->rank dims
+/// @return TESELA_OK; TESELA_E_RANGE for an unknown dim; TESELA_E_INVALID for a dim that is listed twice.
+TESELA_API tesela_status tesela_layout_permute(const tesela_layout *layout, const int32_t *order,
+                                               tesela_layout *out, tesela_error *err);
+
+/// The same elements, in row-major order, in another shape.
+///
+/// Example: f32[4,6]{1,0:T(2,2)} as [24]: element 13, which is (2,1), at place 13; as [4,3,2], each dim lies regularly.
+///
+/// @param shape  `rank` extents >= 0
+/// @return TESELA_OK; TESELA_E_MISMATCH for another number of elements; TESELA_E_RANGE for a negative extent;
+///         TESELA_E_LIMIT for rank > TESELA_MAX_RANK, or if the view needs too many joins or digits; TESELA_E_OVERFLOW.
+TESELA_API tesela_status tesela_layout_reshape(const tesela_layout *layout, int32_t rank,
+                                               const int64_t *shape, tesela_layout *out, tesela_error *err);
+
+/// Elements start, start + step, ... of one dim, `length` of them. The step may be negative.
+///
+/// Example: f32[3,5]{1,0:T(2,2)}, dim 1, start 4, length 3, step -2: (2,0) of the view is (2,4), at place 20.
+///
+/// @return TESELA_OK; TESELA_E_RANGE for an unknown dim, a step of 0, a negative length, or elements outside the dim;
+///         TESELA_E_LIMIT if the view needs too many joins or digits.
+TESELA_API tesela_status tesela_layout_slice(const tesela_layout *layout, int32_t dim, int64_t start,
+                                             int64_t length, int64_t step, tesela_layout *out,
+                                             tesela_error *err);
+
+/// Remove a dim of extent 1. Example: [3,1,5], dim 1: [3,5].
+/// @return TESELA_OK; TESELA_E_RANGE for an unknown dim; TESELA_E_INVALID (TESELA_REASON_DIM_NOT_ONE) for another extent.
+TESELA_API tesela_status tesela_layout_squeeze(const tesela_layout *layout, int32_t dim, tesela_layout *out,
+                                               tesela_error *err);
+
+/// Add a dim of extent 1 that becomes dim `dim`, 0 .. rank. Example: [3,5], dim 2: [3,5,1].
+/// @return TESELA_OK; TESELA_E_RANGE for dim outside 0 .. rank; TESELA_E_LIMIT for a rank above TESELA_MAX_RANK.
+TESELA_API tesela_status tesela_layout_unsqueeze(const tesela_layout *layout, int32_t dim, tesela_layout *out,
+                                                 tesela_error *err);
+
+/// Repeat a dim of extent 1: all `extent` elements along it are at the same places, as with a stride of 0.
+///
+/// Example: [3,1] with places 0, 1, 2, expanded to [3,4]: (2,0) to (2,3) are at place 2.
+///
+/// @param extent  0 or more
+/// @return TESELA_OK; TESELA_E_RANGE for an unknown dim or a negative extent; TESELA_E_INVALID (TESELA_REASON_DIM_NOT_ONE)
+///         for a dim of another extent; TESELA_E_OVERFLOW if the number of elements exceeds int64.
+TESELA_API tesela_status tesela_layout_expand(const tesela_layout *layout, int32_t dim, int64_t extent,
+                                              tesela_layout *out, tesela_error *err);
+
+/// The strides and the offset of a layout, if there are some: place = offset + sum of index * stride on its only axis. The inverse
+/// of tesela_layout_strided.
+///
+/// Example: f32[24,128]{1,0:T(8,128)}: strides 128 and 1, offset 0, since one tile is as wide as the array.
+/// Example: f32[3,5]{1,0:T(2,2)} has none: "element (0,2) is at place 4; the elements before it give 2".
+///
+/// @param strides  receives `rank` strides; 0 for extents 0 and 1. Unchanged on failure
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED if no strides give its places, for several axes, replicas, and as
+///         tesela_layout_compare; TESELA_E_INVALID for a layout that is not finished. No allocation; any thread.
+TESELA_API tesela_status tesela_layout_to_strided(const tesela_layout *layout, int64_t *strides,
+                                                  int64_t *offset, tesela_error *err);
 
 /*
  * ==== A layout as steps: transpose, pad, reshape

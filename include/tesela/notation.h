@@ -214,6 +214,53 @@ TESELA_API tesela_status tesela_target_print(const tesela_target *target, const 
                                              tesela_error *err);
 
 /*
+ * ==== Any layout as index arithmetic
+ *
+ *   map(d0:3, d1:5) of f32 -> memory[24]: 12*(d0/2) + 2*(d0%2) + 4*(d1/2) + d1%2
+ *   map(d0:64, d1:64) of f16 -> memory[4096]: 64*d0 + d1; memory ^= 8*(memory/64%8)
+ *   map(d0:8; copies r0:4) -> thread[32]: 4*d0 + r0; local[1]: 0
+ *   map(d0:5; s0 = d0 + 3) of f32 -> memory[104]: 100*(s0/4) + s0%4
+ *
+ *   map    = "map(" [dim {"," dim}] [";" "copies" copy {"," copy}] {";" name "=" sum} ")" [type] "->" [axis {";" axis}] {";" flip}
+ *   dim    = name ":" extent              copy   = name ":" extent
+ *   type   = "of" type | "of" type "in" N "bits" | "of" N "bits"         (default: 8 bits, no type)
+ *   axis   = name "[" places "]" ":" sum
+ *   sum    = ["-"] term {("+" | "-") term}
+ *   term   = N | [N "*"] factor ["*" N]
+ *   factor = part | "(" part ")" {("/" | "%") N}         part = name {("/" | "%") N}
+ *   flip   = axis "^=" bits {"^" bits}
+ *   bits   = [N "*"] (part | "(" part ")") of an axis, which ends in "% N"; powers of two
+ *
+ * "/" is rounded down; "/" and "%" are done from left to right. An element is at all values of its copies. Of a place that a
+ * sum gives, each flip exchanges the bits that its right side has, all at once, from the places of the sums. Places that no
+ * element has are padding.
+ *
+ * Two parts of a name that overlap add up; a part cannot be in two sums. Divisors and moduli of one name must divide each other,
+ * unless they are the greedy split of the model (layout.h): x/7, x%7/5, x%7%5.
+ */
+
+/// Read index arithmetic. The whole text must match; ends of lines are blanks.
+///
+/// Example: "map(d0:3, d1:5) -> memory[24]: 12*(d0/2) + 2*(d0%2) + 4*(d1/2) + d1%2" puts element (2,3) at place 17.
+///
+/// @return TESELA_OK; with err->at: TESELA_E_SYNTAX; TESELA_E_INVALID for an unknown or repeated name, a sum or copy that is not
+///         used, flips without an inverse; TESELA_E_UNSUPPORTED for steps that do not divide each other, a part in two sums;
+///         TESELA_E_RANGE for a place outside its axis or a sum below 0; TESELA_E_OVERFLOW; TESELA_E_LIMIT. On failure *layout
+///         keeps its value.
+/// O(length^2); needs 100 KiB of stack; any thread.
+TESELA_API tesela_status tesela_map_parse(tesela_layout *layout, const char *text, size_t length,
+                                          tesela_error *err);
+
+/// Print any layout as index arithmetic, from its canonical form. Reading it gives the same relation, axes and widths.
+///
+/// Example: f32[3,5]{1,0:T(2,2)}: "map(d0:3, d1:5) of f32 -> memory[24]: 12*(d0/2) + 2*(d0%2) + 4*(d1/2) + d1%2".
+///
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED if the names of the axes are not different words of letters, digits and _;
+///         TESELA_E_INVALID for a layout that is not finished; TESELA_E_STOPPED.
+TESELA_API tesela_status tesela_map_print(const tesela_layout *layout, const tesela_writer *to,
+                                          tesela_error *err);
+
+/*
  * ==== A layout in any notation
  *
  *   f32[3,5]{1,0:T(2,2)}                                       an XLA shape                        xla
@@ -221,6 +268,7 @@ TESELA_API tesela_status tesela_target_print(const tesela_target *target, const 
  *   f32[3,5] Layout(major_to_minor=(0, 1))                     a layout of JAX                     jax
  *   local(3, 4).spatial(2, 3)      shared_row_major(8, 64)     a register layout, a tile           register, shared, global
  *   f16[1000,200] stick(dim_order=[0,1])                       a device layout                     device
+ *   map(d0:3, d1:5) -> memory[15]: 5*d0 + d1                   index arithmetic                    map
  *
  * The form of a text determines its notation; a name with a colon before the text requires one:
  * "register: local(3, 4)". Layouts without type and dims (JAX's, XLA's braces alone) get these from the text before
@@ -280,7 +328,7 @@ TESELA_API tesela_status tesela_notation_find(const char *text, size_t length,
                                               const tesela_notation **notation, size_t *used,
                                               tesela_error *err);
 
-/// A layout of any kind: a plain value of about 6 KiB; copy it with `=`. Of the union only the member of its kind is set.
+/// A layout of any kind: a plain value of about 7 KiB; copy it with `=`. Of the union only the member of its kind is set.
 typedef struct tesela_any_layout {
   tesela_kind kind;
   const tesela_notation *notation; ///< the notation it was read from; static memory

@@ -277,15 +277,16 @@ tesela_axis._fields_ = [
     ("extent", c_int64),
 ]
 
-class tesela_swizzle(Structure):
+class tesela_bit_matrix(Structure):
   pass
 
 
-tesela_swizzle._fields_ = [
-    ("axis", c_int16),
-    ("bits", c_int16),
-    ("base", c_int16),
-    ("shift", c_int16),
+tesela_bit_matrix._fields_ = [
+    ("n", c_int32),
+    ("width", c_uint8 * 8),
+    ("moved", c_uint64),
+    ("image", c_uint64 * 64),
+    ("source", c_uint64 * 64),
 ]
 
 class tesela_digit(Structure):
@@ -313,14 +314,13 @@ tesela_layout._fields_ = [
     ("n_mapped", c_int32),
     ("n_joins", c_int32),
     ("n_axes", c_int32),
-    ("n_swizzles", c_int32),
     ("bits", c_int32),
     ("dtype", c_int),
     ("finished", c_bool),
     ("shape", c_int64 * 32),
     ("join", tesela_join * 32),
     ("axis", tesela_axis * 8),
-    ("swizzle", tesela_swizzle * 8),
+    ("swizzle", tesela_bit_matrix),
     ("by_place", c_uint8 * 128),
     ("digit", tesela_digit * 128),
 ]
@@ -924,24 +924,18 @@ FUNCTIONS = {
     "tesela_graph_read_value": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_graph_run": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_graph_run_needs_of": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
-    "tesela_layout_add_axis": (c_int, [c_void_p, c_char_p, c_void_p, c_void_p]),
-    "tesela_layout_add_swizzle": (c_int, [c_void_p, tesela_swizzle, c_void_p]),
-    "tesela_layout_begin": (c_int, [c_void_p, c_int, c_int32, c_int32, c_void_p, c_void_p]),
-    "tesela_layout_canonical": (c_int, [c_void_p, c_void_p, c_void_p]),
     "tesela_layout_compare": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_layout_copies": (c_int64, [c_void_p]),
     "tesela_layout_copy_of": (c_int, [c_void_p, c_void_p, c_int64, c_void_p, c_void_p]),
     "tesela_layout_element_at": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_layout_elements": (c_int, [c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_void_p]),
-    "tesela_layout_finish": (c_int, [c_void_p, c_void_p]),
-    "tesela_layout_place": (c_int, [c_void_p, c_int32, c_int32, c_int64, c_void_p]),
     "tesela_layout_place_of": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_layout_places": (c_int, [c_void_p, c_int32, c_int64, c_void_p, c_void_p, c_void_p]),
     "tesela_layout_read": (c_int, [c_char_p, c_size_t, c_void_p, c_void_p, c_void_p]),
-    "tesela_layout_set_axis": (c_int, [c_void_p, c_int32, c_int64, c_int64, c_void_p]),
     "tesela_layout_sizes": (c_int, [c_void_p, c_void_p, c_void_p]),
-    "tesela_layout_split": (c_int, [c_void_p, c_int32, c_int64, c_void_p, c_void_p]),
+    "tesela_layout_slice": (c_int, [c_void_p, c_int32, c_int64, c_int64, c_int64, c_void_p, c_void_p]),
     "tesela_layout_strided": (c_int, [c_void_p, c_int, c_int32, c_int32, c_void_p, c_void_p, c_int64, c_void_p]),
+    "tesela_layout_to_strided": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_plan_create": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_plan_describe": (None, [c_void_p, c_void_p]),
     "tesela_plan_destroy": (None, [c_void_p]),

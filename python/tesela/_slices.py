@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import ctypes
 import operator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _abi as abi
 from ._arrays import borrow
 from ._device import DeviceLayout
 from ._layout import Layout
@@ -72,8 +70,8 @@ def part_of(array: TiledArray, key: Any) -> NDArray[Any]:
 def window(array: TiledArray, ranges: list[range]) -> NDArray[Any] | None:
     """A stretch of every dim, copied by the copy engine; None if it cannot start a copy in the middle of this layout.
 
-    The part is a layout itself: a dim starts at the first of its tiles that is needed, so its most significant digit gets smaller and
-    the offset larger. What is copied before the stretch begins is less than a tile.
+    The part is a layout itself, that of a slice. It starts at the first tile of each dim that is needed, since a slice that starts inside
+    of a tile has no plan. What is copied before the stretch begins is less than a tile.
     """
     lies, whole = array.layout, array.layout._relation
     if whole.n_joins or lies._copies != 1 or lies.bits < 8:
@@ -86,44 +84,16 @@ def window(array: TiledArray, ranges: list[range]) -> NDArray[Any] | None:
     first = [chain[0].step if chain else 1 for chain in digits]  # elements of a tile of the most significant level
     begin = [one.start // step * step for one, step in zip(ranges, first)]
     shape = [one.stop - start for one, start in zip(ranges, begin)]
-    offset = whole.axis[0].offset + sum(
-        start // step * chain[0].stride for start, step, chain in zip(begin, first, digits) if chain
-    )
+    part, err = type(whole).from_buffer_copy(whole), Error()
+    for d, (start, extent) in enumerate(zip(begin, shape)):
+        if lib.tesela_layout_slice(byref(part), d, start, extent, 1, byref(part), byref(err)):
+            raise err.exception()
     out = np.empty(shape, lies.dtype)
-    relation, start = borrow(out).relation()
-    plan = Plan(
-        None, None, fill=None, relations=(_part(whole, shape, digits, offset), relation), words=f"part of {lies}"
-    )
-    plan._run(start, array.physical.__array_interface__["data"][0])
+    relation, address = borrow(out).relation()
+    plan = Plan(None, None, fill=None, relations=(part, relation), words=f"part of {lies}")
+    plan._run(address, array.physical.__array_interface__["data"][0])
     found = out[tuple(slice(one.start - start, None) for one, start in zip(ranges, begin))]
     return np.ascontiguousarray(found).reshape(found.shape)
-
-
-def _part(whole: Any, shape: list[int], digits: list[list[Any]], offset: int) -> Any:
-    """A relation with the digits, places and swizzles of another one, and other extents and offset."""
-    part, axis, low, err = abi.tesela_layout(), ctypes.c_int32(), ctypes.c_int32(), Error()
-
-    def check(status: int) -> None:
-        if status:
-            raise err.exception()
-
-    at, rank = byref(part), len(shape)
-    check(lib.tesela_layout_begin(at, whole.dtype, whole.bits, rank, (ctypes.c_int64 * rank)(*shape), byref(err)))
-    check(lib.tesela_layout_add_axis(at, whole.axis[0].name, byref(axis), byref(err)))
-    for d, chain in enumerate(digits):
-        high = d
-        for digit in chain:
-            if digit.step > 1:
-                check(lib.tesela_layout_split(at, high, digit.step, byref(low), byref(err)))
-            check(lib.tesela_layout_place(at, high, axis, digit.stride, byref(err)))
-            high = low.value
-        if not chain:
-            check(lib.tesela_layout_place(at, d, axis, 0, byref(err)))
-    for swizzle in whole.swizzle[: whole.n_swizzles]:
-        check(lib.tesela_layout_add_swizzle(at, swizzle, byref(err)))
-    check(lib.tesela_layout_set_axis(at, axis, offset, whole.axis[0].extent, byref(err)))
-    check(lib.tesela_layout_finish(at, byref(err)))
-    return part
 
 
 def elements(physical: NDArray[Any], bits: int) -> Any:
@@ -165,7 +135,7 @@ def gather(out: NDArray[Any], places: Any, layout: Layout, indices: list[NDArray
 def places_of_grid(layout: Layout, indices: list[NDArray[np.int64]]) -> NDArray[np.int64]:
     """The place of each element of a grid of indices. Where no two dims act on one digit it is a sum of a term for each dim."""
     relation = layout._relation
-    if relation.n_joins or relation.n_swizzles or not indices:
+    if relation.n_joins or relation.swizzle.n or not indices:
         rows = np.stack(np.meshgrid(*indices, indexing="ij"), axis=-1) if indices else np.zeros((0,), np.int64)
         places: NDArray[np.int64] = np.asarray(layout.where(rows if indices else ()))
         return places

@@ -184,20 +184,11 @@ def relayout(
 
 
 def _strided(shape: Layout) -> tuple[int, tuple[int, ...]] | None:
-    """Offset and strides in elements if no dim is split, else None."""
-    canonical, err = abi.tesela_layout(), Error()
-    if lib.tesela_layout_canonical(shape._at, byref(canonical), byref(err)):
-        raise err.exception()
-    if canonical.n_axes != 1 or canonical.n_joins or canonical.n_swizzles or shape._copies != 1:
+    """Offset and strides in elements, or None where no strides give the places."""
+    strides, offset = (ctypes.c_int64 * len(shape.shape))(), ctypes.c_int64()
+    if lib.tesela_layout_to_strided(shape._at, strides, byref(offset), None):
         return None
-    strides = [0] * canonical.rank
-    seen: set[int] = set()
-    for digit in canonical.digit[: canonical.n_active]:
-        if not 0 <= digit.source < canonical.rank or digit.source in seen or digit.step != 1:
-            return None
-        seen.add(digit.source)
-        strides[digit.source] = digit.stride
-    return canonical.axis[0].offset, tuple(strides)
+    return offset.value, tuple(strides)
 
 
 class TiledArray:

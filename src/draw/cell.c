@@ -47,7 +47,7 @@ void tesela__cell_find(const tesela__scene *scene, int64_t row, int64_t column, 
   /* fails if a part of a joined value is padding: the index is outside the shape */
   if (mapped) mapped = tesela_layout_place_of(layout, index, place, NULL) == TESELA_OK;
   if (!mapped) sum_places(scene, row, column, place);
-  if (mapped || layout->n_swizzles == 0) format_places(layout, place, cell->place);
+  if (mapped || layout->swizzle.n == 0) format_places(layout, place, cell->place);
 }
 
 /* ---- widths ------------------------------------------------------------------------------------------ */
@@ -77,7 +77,7 @@ int tesela__cell_columns(const tesela__scene *scene) {
     int64_t most = layout->axis[a].offset;
     for (int32_t s = 0; s < scene->n_sides + scene->n_holes; s++)
       most += most_places(scene, &scene->side[s], scene->first[s], scene->end[s], a);
-    if (scene->by_index || layout->n_swizzles > 0) most = layout->axis[a].extent - 1;
+    if (scene->by_index || layout->swizzle.n > 0) most = layout->axis[a].extent - 1;
     width += tesela__columns_of(most);
   }
   return width;

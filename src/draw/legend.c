@@ -44,7 +44,7 @@ static void put_number(tesela__sink *sink, const tesela_layout *layout) {
 /* XLA's tail: the places after the last one that digits reach. */
 static void put_tail(tesela__sink *sink, const tesela_layout *layout) {
   int64_t end = 1;
-  if (layout->n_axes != 1 || layout->n_swizzles > 0) return;
+  if (layout->n_axes != 1 || layout->swizzle.n > 0) return;
   end += layout->axis[0].offset;
   for (int32_t i = 0; i < layout->n_active; i++) {
     const tesela_digit *digit = &layout->digit[i];

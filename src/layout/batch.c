@@ -159,7 +159,7 @@ tesela_status tesela_layout_places(const tesela_layout *layout, int32_t axis, in
                         axis, layout->n_axes);
   batch_dim dim[TESELA_MAX_RANK];
   int32_t rank = layout->rank;
-  bool terms = n >= 8 && rank > 0 && layout->n_joins == 0 && layout->n_swizzles == 0;
+  bool terms = n >= 8 && rank > 0 && layout->n_joins == 0 && layout->swizzle.n == 0;
   for (int32_t d = 0; d < rank && terms; d++) {
     terms = set_terms(layout, d, axis, &dim[d]);
     if (terms) choose_way(&dim[d]);

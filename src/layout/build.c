@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * build.c - from dims to digits: split, join, place.
+ * build.c - from dims to digits: split, join, shift, place.
  *
  * While a layout is built, digits are entries of layout->digit; a split keeps the high part in the old entry. Splitting
  * a digit of step s by t gives x div (s*t) and (x div s) mod t. This is right for any t, because digits are computed
@@ -30,7 +30,8 @@ tesela_status tesela_layout_begin(tesela_layout *layout, tesela_dtype dtype, int
   layout->rank = rank;
   layout->n_digits = rank;
   layout->n_active = layout->n_mapped = 0;
-  layout->n_joins = layout->n_axes = layout->n_swizzles = 0;
+  layout->n_joins = layout->n_axes = 0;
+  layout->swizzle = (tesela_bit_matrix){.n = 0};
   layout->bits = bits;
   layout->dtype = dtype;
   layout->finished = false;
@@ -42,14 +43,13 @@ tesela_status tesela_layout_begin(tesela_layout *layout, tesela_dtype dtype, int
   return TESELA_OK;
 }
 
-/* A finished layout cannot change. */
-static tesela_status check_open(const tesela_layout *layout, tesela_error *err) {
+tesela_status tesela__check_open(const tesela_layout *layout, tesela_error *err) {
   if (!layout->finished) return TESELA_OK;
   return tesela__fail(err, TESELA_E_INVALID, -1, "the layout is already finished");
 }
 
 static tesela_status check_digit(const tesela_layout *layout, int32_t digit, tesela_error *err) {
-  tesela_status status = check_open(layout, err);
+  tesela_status status = tesela__check_open(layout, err);
   if (status != TESELA_OK) return status;
   if (digit < 0 || digit >= layout->n_digits)
     return tesela__fail(err, TESELA_E_RANGE, -1, "digit %" PRId32 " does not exist; the layout has %" PRId32,
@@ -61,7 +61,7 @@ static tesela_status check_digit(const tesela_layout *layout, int32_t digit, tes
 
 static tesela_status new_digit(tesela_layout *layout, tesela_digit digit, int32_t *number,
                                tesela_error *err) {
-  tesela_status status = check_open(layout, err);
+  tesela_status status = tesela__check_open(layout, err);
   if (status != TESELA_OK) return status;
   if (layout->n_digits == TESELA_MAX_DIGITS)
     return tesela__fail(err, TESELA_E_LIMIT, -1, "more than %d digits", TESELA_MAX_DIGITS);
@@ -154,6 +154,24 @@ tesela_status tesela_layout_join(tesela_layout *layout, int32_t n, const int32_t
   return TESELA_OK;
 }
 
+tesela_status tesela_layout_shift(tesela_layout *layout, int32_t digit, int64_t offset, int32_t *shifted,
+                                  tesela_error *err) {
+  TESELA__NEED(err, layout, shifted);
+  int32_t join = layout->n_joins;
+  int64_t extent;
+  tesela_status status = check_digit(layout, digit, err);
+  if (status != TESELA_OK) return status;
+  if (offset < 0)
+    return tesela__fail(err, TESELA_E_RANGE, -1, "an offset of %" PRId64 "; expected 0 or more", offset);
+  if (!tesela__add(layout->digit[digit].extent, offset, &extent))
+    return tesela__fail(err, TESELA_E_OVERFLOW, -1, "the shifted extent does not fit in 64 bits");
+  status = tesela_layout_join(layout, 1, &digit, shifted, err);
+  if (status != TESELA_OK) return status;
+  layout->join[join] = (tesela_join){.extent = extent, .offset = offset};
+  layout->digit[*shifted].extent = extent;
+  return TESELA_OK;
+}
+
 tesela_status tesela_layout_add_digit(tesela_layout *layout, int32_t kind, int64_t extent, int32_t *digit,
                                       tesela_error *err) {
   TESELA__NEED(err, layout, digit);
@@ -168,7 +186,7 @@ tesela_status tesela_layout_add_digit(tesela_layout *layout, int32_t kind, int64
 tesela_status tesela_layout_add_axis(tesela_layout *layout, const char *name, int32_t *axis,
                                      tesela_error *err) {
   TESELA__NEED(err, layout, name, axis);
-  tesela_status status = check_open(layout, err);
+  tesela_status status = tesela__check_open(layout, err);
   if (status != TESELA_OK) return status;
   if (layout->n_axes == TESELA_MAX_AXES)
     return tesela__fail(err, TESELA_E_LIMIT, -1, "more than %d axes", TESELA_MAX_AXES);
@@ -183,8 +201,8 @@ tesela_status tesela_layout_add_axis(tesela_layout *layout, const char *name, in
   return TESELA_OK;
 }
 
-static tesela_status check_axis(const tesela_layout *layout, int32_t axis, tesela_error *err) {
-  tesela_status status = check_open(layout, err);
+tesela_status tesela__check_axis(const tesela_layout *layout, int32_t axis, tesela_error *err) {
+  tesela_status status = tesela__check_open(layout, err);
   if (status != TESELA_OK) return status;
   if (axis >= 0 && axis < layout->n_axes) return TESELA_OK;
   return tesela__fail(err, TESELA_E_RANGE, -1, "axis %" PRId32 " does not exist; the layout has %" PRId32,
@@ -195,7 +213,7 @@ tesela_status tesela_layout_place(tesela_layout *layout, int32_t digit, int32_t 
                                   tesela_error *err) {
   TESELA__NEED(err, layout);
   tesela_status status = check_digit(layout, digit, err);
-  if (status == TESELA_OK) status = check_axis(layout, axis, err);
+  if (status == TESELA_OK) status = tesela__check_axis(layout, axis, err);
   if (status != TESELA_OK) return status;
   layout->digit[digit].axis = (int16_t)axis;
   layout->digit[digit].stride = stride;
@@ -219,31 +237,13 @@ tesela_status tesela_layout_place_row_major(tesela_layout *layout, int32_t n, co
 tesela_status tesela_layout_set_axis(tesela_layout *layout, int32_t axis, int64_t offset, int64_t extent,
                                      tesela_error *err) {
   TESELA__NEED(err, layout);
-  tesela_status status = check_axis(layout, axis, err);
+  tesela_status status = tesela__check_axis(layout, axis, err);
   if (status != TESELA_OK) return status;
   if (extent < -1)
     return tesela__fail(err, TESELA_E_RANGE, -1, "an axis of %" PRId64 " places; expected 0 or more, or -1",
                         extent);
   layout->axis[axis].offset = offset;
   layout->axis[axis].extent = extent;
-  return TESELA_OK;
-}
-
-tesela_status tesela_layout_add_swizzle(tesela_layout *layout, tesela_swizzle swizzle, tesela_error *err) {
-  TESELA__NEED(err, layout);
-  tesela_status status = check_axis(layout, swizzle.axis, err);
-  if (status != TESELA_OK) return status;
-  int32_t distance = swizzle.shift < 0 ? -swizzle.shift : swizzle.shift;
-  if (swizzle.bits < 0 || swizzle.base < 0 || distance < swizzle.bits ||
-      (int32_t)swizzle.base + distance + swizzle.bits > 62)
-    return tesela__fail(err, TESELA_E_RANGE, -1,
-                        "swizzle bits %d, base %d, shift %d: expected bits and base of 0 or more, |shift| of "
-                        "bits or more, base + |shift| + bits of 62 or less",
-                        swizzle.bits, swizzle.base, swizzle.shift);
-  if (swizzle.bits == 0) return TESELA_OK; /* no change; run, walk and compare can ignore it */
-  if (layout->n_swizzles == TESELA_MAX_SWIZZLES)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "more than %d swizzles", TESELA_MAX_SWIZZLES);
-  layout->swizzle[layout->n_swizzles++] = swizzle;
   return TESELA_OK;
 }
 

@@ -2,11 +2,14 @@
 /*
  * canonical.c - the simplest digits for the same relation.
  *
- * Three rewritings, none of which changes where an element is:
+ * Five rewritings, none of which changes where an element is:
  *
  *   merge     neighbours of one chain with the same target and slope (stride per unit) become one digit if the lower
  *             step divides the higher one. Else later digits would get another rest: of 3, steps 3, 2, 1 leave 0, but 2, 1
  *             leave 1.
+ *   reduce    of a join, the offset that only changes its first digit moves to where that digit is placed, and the digits
+ *             that only the offset reaches become constants: v = 70 + 64*a with steps 64 and 1 is 64*(a + 1) + 6.
+ *   pass on   a join with one digit is a sum, so its parts go where that digit goes.
  *   dissolve  a join v = a*W + b whose digits are cut at W (steps >= W are multiples of W, the next one divides W)
  *             gives its high digits to a and its low digits to b.
  *   replicas  contiguous replicas of one axis become one.
@@ -15,26 +18,45 @@
  *
  *   f32[24,128]{1,0:T(8,128)}   dim 0: (8 -> 1024) (1 -> 128)  one slope 128   =>   (1 -> 128)
  */
-#include "layout/layout.h"
+#include "layout/canonical.h"
 
 /* ---- chains of a layout as short lists ----------------------------------------------------------- */
 
-typedef struct workbench {
-  tesela_layout *layout;
-  int32_t n; /* digits in use, ordered only by steps inside a chain */
-  tesela_digit digit[TESELA_MAX_DIGITS];
-} workbench;
-
-static int32_t digits_of(const workbench *bench, int32_t coordinate, int32_t *numbers) {
+int32_t tesela__bench_digits(const tesela__bench *bench, int32_t coordinate, int32_t *numbers) {
   int32_t n = 0;
   for (int32_t i = 0; i < bench->n; i++)
     if (bench->digit[i].source == coordinate) numbers[n++] = i;
   return n;
 }
 
-static void drop_digit(workbench *bench, int32_t number) {
+void tesela__bench_drop(tesela__bench *bench, int32_t number) {
   bench->n--;
   for (int32_t i = number; i < bench->n; i++) bench->digit[i] = bench->digit[i + 1];
+}
+
+int32_t tesela__bench_parts(const tesela__bench *bench, int32_t join, int32_t *part) {
+  int32_t n = 0;
+  for (int32_t i = 0; i < bench->n; i++) {
+    if (bench->digit[i].join != join) continue;
+    int32_t k = n++;
+    for (; k > 0 && bench->digit[part[k - 1]].stride < bench->digit[i].stride; k--) part[k] = part[k - 1];
+    part[k] = i;
+  }
+  return n;
+}
+
+int64_t *tesela__bench_offset(tesela__bench *bench, const tesela_digit *digit) {
+  return digit->axis >= 0 ? &bench->layout->axis[digit->axis].offset
+                          : &bench->layout->join[digit->join].offset;
+}
+
+void tesela__bench_add_constants(tesela__bench *bench, const int32_t *number, int32_t k, int32_t n,
+                                 int64_t rest) {
+  for (; k < n; k++) {
+    const tesela_digit *digit = &bench->digit[number[k]];
+    *tesela__bench_offset(bench, digit) += rest / digit->step * digit->stride;
+    rest %= digit->step;
+  }
 }
 
 static bool same_target(const tesela_digit *a, const tesela_digit *b) {
@@ -55,126 +77,36 @@ static void silence(tesela_digit *digit) {
 }
 
 /* Reduce the extents of one chain to values that elements reach, drop digits that are always 0, merge neighbours. */
-static void tidy_chain(workbench *bench, int32_t coordinate) {
+static void tidy_chain(tesela__bench *bench, int32_t coordinate) {
   int32_t number[TESELA_MAX_DIGITS];
   int64_t limit = tesela__coordinate_extent(bench->layout, coordinate);
-  int32_t n = digits_of(bench, coordinate, number);
+  int32_t n = tesela__bench_digits(bench, coordinate, number);
   for (int32_t k = 0, dropped = 0; k < n; k++) {
     tesela_digit *digit = &bench->digit[number[k] - dropped];
     digit->extent = tesela__ceil_div(limit, digit->step);
     limit = tesela__min(limit, digit->step);
-    if (digit->extent == 1) drop_digit(bench, number[k] - dropped++);
+    if (digit->extent == 1) tesela__bench_drop(bench, number[k] - dropped++);
   }
-  n = digits_of(bench, coordinate, number);
+  n = tesela__bench_digits(bench, coordinate, number);
   for (int32_t k = n - 2; k >= 0; k--) {
     tesela_digit *high = &bench->digit[number[k]], *low = &bench->digit[number[k + 1]];
     if (!same_target(high, low) || !same_slope(high, low) || high->step % low->step != 0) continue;
     limit = k > 0 ? bench->digit[number[k - 1]].step : tesela__coordinate_extent(bench->layout, coordinate);
     low->extent = tesela__ceil_div(limit, low->step);
-    drop_digit(bench, number[k]);
+    tesela__bench_drop(bench, number[k]);
     for (int32_t i = k; i + 1 < n; i++) number[i] = number[i + 1] - 1;
     n--;
   }
-  if (n == 1 && bench->digit[number[0]].stride == 0) drop_digit(bench, number[0]); /* adds nothing */
+  if (n == 1 && bench->digit[number[0]].stride == 0) tesela__bench_drop(bench, number[0]); /* adds nothing */
 }
 
-static void tidy_chains(workbench *bench) {
+static void tidy_chains(tesela__bench *bench) {
   for (int32_t c = 0; c < tesela__n_coordinates(bench->layout); c++) tidy_chain(bench, c);
-}
-
-/* ---- dissolving a join ------------------------------------------------------------------------------------- */
-
-/* Parts of a join by decreasing weight. */
-static int32_t parts_of(const workbench *bench, int32_t join, int32_t *part) {
-  int32_t n = 0;
-  for (int32_t i = 0; i < bench->n; i++) {
-    if (bench->digit[i].join != join) continue;
-    int32_t k = n++;
-    for (; k > 0 && bench->digit[part[k - 1]].stride < bench->digit[i].stride; k--) part[k] = part[k - 1];
-    part[k] = i;
-  }
-  return n;
-}
-
-/* Cut a digit list (of the joined coordinate, by decreasing step) at W; false if a cut would change the map. */
-static bool cut_at(tesela_digit *digit, int32_t *n, int64_t w) {
-  int32_t k = 0;
-  while (k < *n && digit[k].step >= w) {
-    if (digit[k].step % w != 0) return false;
-    k++;
-  }
-  if (k > 0 && digit[k - 1].step == w) return true;
-  if (k == *n) return true; /* nothing below w: the coordinate has no finer digit */
-  if (w % digit[k].step != 0) return false;
-  if (*n == TESELA_MAX_DIGITS) return false;
-  tesela_digit high = digit[k];
-  int64_t factor = w / high.step;
-  if (!tesela__mul(high.stride, factor, &high.stride)) return false;
-  high.step = w;
-  for (int32_t i = *n; i > k; i--) digit[i] = digit[i - 1];
-  digit[k] = high;
-  digit[k + 1].extent = factor; /* tidy_chain recomputes all extents */
-  (*n)++;
-  return true;
-}
-
-/* Are all weights positive, and all values of the parts distinct? Then v div W and v mod W are values of the parts. */
-static bool is_mixed_radix(const workbench *bench, const int32_t *part, int32_t n) {
-  int64_t below = 0, span;
-  for (int32_t k = n - 1; k >= 0; k--) {
-    const tesela_digit *digit = &bench->digit[part[k]];
-    if (digit->source < 0 || digit->stride <= below) return false;
-    if (!tesela__mul(digit->extent - 1, digit->stride, &span) || !tesela__add(below, span, &below))
-      return false;
-  }
-  return true;
-}
-
-/* Give a part the digits of the joined coordinate with steps in [weight, above). */
-static bool hand_over(workbench *bench, int32_t part, const tesela_digit *digit, int32_t n, int64_t above) {
-  tesela_digit old = bench->digit[part];
-  int32_t at = part;
-  drop_digit(bench, part);
-  for (int32_t k = 0; k < n; k++) {
-    if (digit[k].step < old.stride || (above > 0 && digit[k].step >= above)) continue;
-    tesela_digit own = digit[k];
-    own.source = old.source;
-    if (!tesela__mul(digit[k].step / old.stride, old.step, &own.step) || bench->n == TESELA_MAX_DIGITS)
-      return false;
-    for (int32_t i = bench->n; i > at; i--) bench->digit[i] = bench->digit[i - 1];
-    bench->digit[at++] = own;
-    bench->n++;
-  }
-  return true;
-}
-
-/* Try to dissolve join j; the bench changes only on success. Its digits, at least one, are on axes or in later joins;
- * the last of them has step 1, so each part gets a digit of its step. */
-static bool dissolve(workbench *bench, int32_t j) {
-  int32_t coordinate = bench->layout->rank + j, part[TESELA_MAX_DIGITS], number[TESELA_MAX_DIGITS];
-  tesela_digit digit[TESELA_MAX_DIGITS];
-  int32_t n_parts = parts_of(bench, j, part), n = digits_of(bench, coordinate, number);
-  if (n_parts == 0 || bench->layout->join[j].offset != 0 || !is_mixed_radix(bench, part, n_parts))
-    return false;
-  for (int32_t k = 0; k < n; k++) digit[k] = bench->digit[number[k]];
-  for (int32_t k = 0; k < n_parts; k++) {
-    int64_t weight = bench->digit[part[k]].stride;
-    if (weight > 1 && !cut_at(digit, &n, weight)) return false;
-  }
-  workbench trial = *bench;
-  for (int32_t k = digits_of(bench, coordinate, number) - 1; k >= 0; k--) drop_digit(&trial, number[k]);
-  for (int32_t k = 0; k < n_parts; k++) {
-    int64_t above = k > 0 ? bench->digit[part[k - 1]].stride : 0;
-    int32_t now[TESELA_MAX_DIGITS]; /* positions shift: find the heaviest remaining part */
-    if (parts_of(&trial, j, now) == 0 || !hand_over(&trial, now[0], digit, n, above)) return false;
-  }
-  *bench = trial;
-  return true;
 }
 
 /* ---- replicas ---------------------------------------------------------------------------------------------- */
 
-static void tidy_replicas(workbench *bench) {
+static void tidy_replicas(tesela__bench *bench) {
   tesela_digit *digit = bench->digit;
   for (int32_t i = 0; i < bench->n; i++) {
     if (digit[i].source != TESELA_REPLICA) continue;
@@ -203,14 +135,14 @@ static void tidy_replicas(workbench *bench) {
     if (next != digit[i - 1].stride) continue;
     digit[i - 1].extent *= digit[i].extent;
     digit[i - 1].stride = digit[i].stride;
-    drop_digit(bench, i);
+    tesela__bench_drop(bench, i);
   }
 }
 
 /* ---- the whole --------------------------------------------------------------------------------------------- */
 
 /* Remove joins that lost all their digits, and renumber the others. */
-static void renumber_joins(workbench *bench) {
+static void renumber_joins(tesela__bench *bench) {
   int16_t kept = 0;
   for (int16_t j = 0; j < bench->layout->n_joins; j++) {
     int16_t coordinate = (int16_t)(bench->layout->rank + j);
@@ -230,32 +162,24 @@ static void renumber_joins(workbench *bench) {
 }
 
 /* A join without parts has one value; its digits add a constant to axes and later joins. */
-static void drop_fixed_joins(workbench *bench) {
-  tesela_layout *layout = bench->layout;
-  for (int32_t j = 0; j < layout->n_joins; j++) {
+static void drop_fixed_joins(tesela__bench *bench) {
+  for (int32_t j = 0; j < bench->layout->n_joins; j++) {
     int32_t part[TESELA_MAX_DIGITS], number[TESELA_MAX_DIGITS];
-    int64_t rest = layout->join[j].offset;
-    if (parts_of(bench, j, part) > 0) continue;
-    int32_t n = digits_of(bench, layout->rank + j, number);
-    for (int32_t k = 0; k < n; k++) {
-      const tesela_digit *digit = &bench->digit[number[k]];
-      int64_t q = rest / digit->step;
-      *(digit->axis >= 0 ? &layout->axis[digit->axis].offset : &layout->join[digit->join].offset) +=
-          q * digit->stride;
-      rest -= q * digit->step; /* finish checked the sums: they are places and values of an element */
-    }
-    while (n > 0) drop_digit(bench, number[--n]);
+    if (tesela__bench_parts(bench, j, part) > 0) continue;
+    int32_t n = tesela__bench_digits(bench, bench->layout->rank + j, number);
+    tesela__bench_add_constants(bench, number, 0, n, bench->layout->join[j].offset);
+    while (n > 0) tesela__bench_drop(bench, number[--n]);
   }
 }
 
-/* From the last join to the first: release the parts of a join without digits, dissolve others if possible. True if one
- * was dissolved: then parts of the others may be merged or removed. */
-static bool dissolve_joins(workbench *bench) {
+/* From the last join to the first: release the parts of a join without digits, simplify others if possible. True if one
+ * changed: then parts of the others may be merged or removed. */
+static bool dissolve_joins(tesela__bench *bench) {
   bool any = false;
   for (int32_t j = bench->layout->n_joins - 1; j >= 0; j--) {
-    int32_t number[TESELA_MAX_DIGITS];
-    if (digits_of(bench, bench->layout->rank + j, number) > 0)
-      any = dissolve(bench, j) || any;
+    int32_t number[TESELA_MAX_DIGITS], n = tesela__bench_digits(bench, bench->layout->rank + j, number);
+    if (n > 0)
+      any = tesela__bench_simplify_join(bench, j, number, n) || any;
     else
       for (int32_t i = 0; i < bench->n; i++)
         if (bench->digit[i].join == j) silence(&bench->digit[i]);
@@ -265,7 +189,7 @@ static bool dissolve_joins(workbench *bench) {
 }
 
 /* Copy the active digits except holes. */
-static void fill(workbench *bench, const tesela_layout *layout) {
+static void fill(tesela__bench *bench, const tesela_layout *layout) {
   for (int32_t i = 0; i < layout->n_active && !tesela__is_empty(layout); i++) {
     if (layout->digit[i].source == TESELA_HOLE) continue;
     bench->digit[bench->n++] = layout->digit[i];
@@ -278,7 +202,7 @@ tesela_status tesela_layout_canonical(const tesela_layout *layout, tesela_layout
   tesela_status status = tesela__check_finished(layout, err);
   if (status != TESELA_OK) return status;
   tesela_layout result = *layout;
-  workbench bench = {.layout = &result, .n = 0};
+  tesela__bench bench = {.layout = &result, .n = 0};
   fill(&bench, layout);
   tidy_chains(&bench);
   do {

@@ -17,10 +17,10 @@ static tesela_status check_operands(const tesela_layout *outer, const tesela_lay
   if (inner->n_axes != 1)
     return tesela__fail(err, TESELA_E_MISMATCH, -1, "the inner layout has %" PRId32 " axes; expected 1",
                         inner->n_axes);
-  if (inner->n_swizzles > 0 || tesela_layout_copies(inner) != 1)
+  if (inner->swizzle.n > 0 || tesela_layout_copies(inner) != 1)
     return tesela__fail(err, TESELA_E_MISMATCH, -1,
                         "the inner layout has %s, so its places are not element numbers",
-                        inner->n_swizzles > 0 ? "a swizzle" : "replicas");
+                        inner->swizzle.n > 0 ? "a swizzle" : "replicas");
   if (inner->axis[0].extent > *elements)
     return tesela__fail(err, TESELA_E_MISMATCH, -1,
                         "the inner layout has %" PRId64 " places, the outer one only %" PRId64 " elements",
@@ -91,8 +91,7 @@ tesela_status tesela_layout_compose(const tesela_layout *outer, const tesela_lay
   if (!tesela__is_empty(inner)) chain_digits(&result, outer, inner, elements);
   result.n_axes = outer->n_axes;
   for (int32_t a = 0; a < outer->n_axes; a++) result.axis[a] = outer->axis[a];
-  result.n_swizzles = outer->n_swizzles;
-  for (int32_t s = 0; s < outer->n_swizzles; s++) result.swizzle[s] = outer->swizzle[s];
+  result.swizzle = outer->swizzle;
   status = tesela_layout_finish(&result, err);
   return status == TESELA_OK ? tesela_layout_canonical(&result, out, err) : status;
 }

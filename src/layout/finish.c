@@ -89,26 +89,6 @@ static bool reach_of(const tesela_layout *layout, int32_t target, reach *out) {
   return true;
 }
 
-/* All bits up to the highest one that is set. */
-static int64_t filled(int64_t bits) {
-  for (int32_t shift = 1; shift < 63; shift *= 2) bits |= bits >> shift;
-  return bits;
-}
-
-/* An upper bound of the swizzled places for plain ones up to `high`. A stage may set the bits `target`; if `high` has
- * one of these, a smaller place may have all bits below it. */
-static int64_t swizzled_high(const tesela_layout *layout, int32_t axis, int64_t high) {
-  for (int32_t s = 0; s < layout->n_swizzles; s++) {
-    const tesela_swizzle *stage = &layout->swizzle[s];
-    if (stage->axis != axis) continue;
-    int32_t from = stage->shift < 0 ? stage->base : stage->base + stage->shift;
-    int32_t to = stage->shift < 0 ? stage->base - stage->shift : stage->base;
-    int64_t target = tesela__min(((int64_t)1 << stage->bits) - 1, filled(high >> from)) << to;
-    high |= target | filled(high & target);
-  }
-  return high;
-}
-
 /* Do values of a target that do not nest share places? */
 static void decide(const tesela_layout *layout, int32_t target, const reach *r, bool *overlap,
                    bool *undecided, bool *interleaved) {
@@ -120,31 +100,43 @@ static void decide(const tesela_layout *layout, int32_t target, const reach *r, 
   *interleaved = !nested && sharing == TESELA__PLACES_UNIQUE;
 }
 
-static tesela_status finish_axis(tesela_layout *layout, int32_t a, tesela_error *err) {
+/* Flags of an axis and its highest place before the swizzle; -1 if no element has a place. */
+static tesela_status reach_axis(tesela_layout *layout, int32_t a, int64_t *high, tesela_error *err) {
   tesela_axis *axis = &layout->axis[a];
   reach r;
-  int64_t low, high;
+  int64_t low;
   if (!reach_of(layout, a, &r) || !tesela__add(axis->offset, r.low, &low) ||
-      !tesela__add(axis->offset, r.high, &high) || high == INT64_MAX)
-    goto overflow;
+      !tesela__add(axis->offset, r.high, high) || *high == INT64_MAX)
+    return tesela__fail(err, TESELA_E_OVERFLOW, -1, "the places on axis %s do not fit in 64 bits",
+                        axis->name);
   decide(layout, a, &r, &axis->overlap, &axis->undecided, &axis->interleaved);
-  if (r.empty || tesela__is_empty(layout)) {
-    if (axis->extent < 0) axis->extent = 0;
-    return TESELA_OK;
-  }
-  if (low < 0)
+  if (r.empty || tesela__is_empty(layout))
+    *high = -1;
+  else if (low < 0)
     return tesela__fail(err, TESELA_E_RANGE, -1, "places on axis %s start at %" PRId64 "; expected 0 or more",
                         axis->name, low);
-  high = swizzled_high(layout, a, high);
-  if (high == INT64_MAX) goto overflow;
-  if (axis->extent < 0) axis->extent = high + 1;
-  if (high >= axis->extent)
-    return tesela__fail(err, TESELA_E_RANGE, -1,
-                        "places on axis %s reach %" PRId64 "; the axis has %" PRId64 " places", axis->name,
-                        high, axis->extent);
   return TESELA_OK;
-overflow:
-  return tesela__fail(err, TESELA_E_OVERFLOW, -1, "the places on axis %s do not fit in 64 bits", axis->name);
+}
+
+static tesela_status finish_axes(tesela_layout *layout, tesela_error *err) {
+  int64_t plain[TESELA_MAX_AXES];
+  for (int32_t a = 0; a < layout->n_axes; a++) {
+    tesela_status status = reach_axis(layout, a, &plain[a], err);
+    if (status != TESELA_OK) return status;
+  }
+  for (int32_t a = 0; a < layout->n_axes; a++) {
+    tesela_axis *axis = &layout->axis[a];
+    int64_t high = plain[a] < 0 ? -1 : tesela__swizzled_high(layout, a, plain);
+    if (high == INT64_MAX)
+      return tesela__fail(err, TESELA_E_OVERFLOW, -1, "the places on axis %s do not fit in 64 bits",
+                          axis->name);
+    if (axis->extent < 0) axis->extent = high + 1;
+    if (high >= axis->extent)
+      return tesela__fail(err, TESELA_E_RANGE, -1,
+                          "places on axis %s reach %" PRId64 "; the axis has %" PRId64 " places", axis->name,
+                          high, axis->extent);
+  }
+  return TESELA_OK;
 }
 
 static tesela_status finish_join(tesela_layout *layout, int32_t j, tesela_error *err) {
@@ -187,7 +179,7 @@ tesela_status tesela_layout_finish(tesela_layout *layout, tesela_error *err) {
   sort_digits(layout);
   sort_by_place(layout);
   for (int32_t j = 0; j < layout->n_joins && status == TESELA_OK; j++) status = finish_join(layout, j, err);
-  for (int32_t a = 0; a < layout->n_axes && status == TESELA_OK; a++) status = finish_axis(layout, a, err);
+  if (status == TESELA_OK) status = finish_axes(layout, err);
   if (status == TESELA_OK) layout->finished = true;
   return status;
 }

@@ -56,8 +56,22 @@ tesela__sharing tesela__places_shared(const tesela_layout *layout, int32_t targe
 /* Find the values q of the digits of an interleaved target, whose sum is `place`; false: not of an element. */
 bool tesela__value_at(const tesela_layout *layout, int32_t target, int64_t place, int64_t *q);
 
-/* The place on an axis after its swizzles. */
-int64_t tesela__swizzle(const tesela_layout *layout, int32_t axis, int64_t place);
+/* The places on all axes after the swizzle, and before it; of a layout with one axis, the place alone. */
+void tesela__swizzle_places(const tesela_layout *layout, int64_t *place);
+void tesela__unswizzle_places(const tesela_layout *layout, int64_t *place);
+int64_t tesela__swizzle(const tesela_layout *layout, int64_t place);
+
+/* The XOR of the images of the bits that are set. */
+uint64_t tesela__sum_of_images(const uint64_t *image, uint64_t word);
+
+/* An upper bound of the swizzled places on an axis for plain ones up to high[a] on each axis; or -1 without places. */
+int64_t tesela__swizzled_high(const tesela_layout *layout, int32_t axis, const int64_t *high);
+
+/* TESELA_E_INVALID for a finished layout, which cannot change. */
+tesela_status tesela__check_open(const tesela_layout *layout, tesela_error *err);
+
+/* The same, and TESELA_E_RANGE for an axis that does not exist. */
+tesela_status tesela__check_axis(const tesela_layout *layout, int32_t axis, tesela_error *err);
 
 /* The values of all active digits and coordinates at a place on each axis; false: padding. No checks. */
 bool tesela__locate(const tesela_layout *layout, const int64_t *place, int64_t *q, int64_t *value);

@@ -12,19 +12,14 @@
  *                  periods in each dim, if it is small enough
  *
  * Replicas are compared separately: the places of an element are its first place plus a set that is the same for all
- * elements. If swizzles differ, or replicas overlap, small layouts are compared element by element, copy by copy.
+ * elements. If replicas overlap, small layouts are compared copy by copy. Different swizzles: compare_swizzled.c.
  */
+#include "layout/compare.h"
 #include "layout/profile.h"
 
 enum { BOX_LIMIT = 1 << 20, WALK_LIMIT = 1 << 20 };
 
-typedef struct comparison {
-  const tesela_layout *a, *b; /* canonical */
-  bool found;
-  int64_t index[TESELA_MAX_RANK]; /* the first difference so far, if found */
-} comparison;
-
-static void offer(comparison *c, const int64_t *index) {
+void tesela__offer_difference(tesela__comparison *c, const int64_t *index) {
   if (c->found) {
     int32_t d = 0;
     while (d < c->a->rank && index[d] == c->index[d]) d++;
@@ -34,7 +29,7 @@ static void offer(comparison *c, const int64_t *index) {
   c->found = true;
 }
 
-static tesela_status undecided(tesela_error *err, const char *why) {
+tesela_status tesela__undecided(tesela_error *err, const char *why) {
   return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "cannot decide whether the layouts are the same: %s",
                       why);
 }
@@ -75,7 +70,7 @@ static uint32_t dims_of(const tesela_layout *layout, int32_t coordinate) {
 }
 
 /* Find the group of each dim: the dims that joins of either side tie to it. */
-static void find_groups(const comparison *c, uint32_t *group) {
+static void find_groups(const tesela__comparison *c, uint32_t *group) {
   for (int32_t d = 0; d < c->a->rank; d++) group[d] = (uint32_t)1 << d;
   const tesela_layout *sides[2] = {c->a, c->b};
   for (int s = 0; s < 2; s++)
@@ -129,13 +124,13 @@ static int64_t period_of(const tesela_layout *layout, int32_t d) {
   return known ? period : 0;
 }
 
-static int64_t box_extent(const comparison *c, int32_t d) {
+static int64_t box_extent(const tesela__comparison *c, int32_t d) {
   int64_t n = c->a->shape[d], pa = period_of(c->a, d), pb = period_of(c->b, d), window;
   if (pa == 0 || pb == 0 || !tesela__add(pa, pb, &window)) return n;
   return tesela__min(n, window);
 }
 
-static void difference_at(const comparison *c, const int64_t *index, uint64_t *difference) {
+static void difference_at(const tesela__comparison *c, const int64_t *index, uint64_t *difference) {
   int64_t value[TESELA__MAX_COORDINATES], a[TESELA_MAX_AXES], b[TESELA_MAX_AXES];
   tesela__map(c->a, index, value, a);
   tesela__map(c->b, index, value, b);
@@ -143,20 +138,20 @@ static void difference_at(const comparison *c, const int64_t *index, uint64_t *d
     difference[axis] = (uint64_t)a[axis] - (uint64_t)b[axis];
 }
 
-static tesela_status compare_box(comparison *c, uint32_t dims, tesela_error *err) {
+static tesela_status compare_box(tesela__comparison *c, uint32_t dims, tesela_error *err) {
   int64_t index[TESELA_MAX_RANK] = {0}, extent[TESELA_MAX_RANK], cells = 1;
   uint64_t at_zero[TESELA_MAX_AXES], here[TESELA_MAX_AXES];
   for (int32_t d = 0; d < c->a->rank; d++) {
     extent[d] = dims >> d & 1 ? box_extent(c, d) : 1;
     if (!tesela__mul(cells, extent[d], &cells) || cells > BOX_LIMIT)
-      return undecided(err, "joins of different dims with long periods");
+      return tesela__undecided(err, "joins of different dims with long periods");
   }
   difference_at(c, index, at_zero);
   for (int64_t cell = 0; cell < cells; cell++) {
     difference_at(c, index, here);
     for (int32_t axis = 0; axis < c->a->n_axes; axis++)
       if (here[axis] != at_zero[axis]) {
-        offer(c, index);
+        tesela__offer_difference(c, index);
         return TESELA_OK;
       }
     for (int32_t d = c->a->rank - 1; d >= 0; d--) {
@@ -167,7 +162,7 @@ static tesela_status compare_box(comparison *c, uint32_t dims, tesela_error *err
   return TESELA_OK;
 }
 
-static tesela_status compare_group(comparison *c, uint32_t dims, tesela_error *err) {
+static tesela_status compare_group(tesela__comparison *c, uint32_t dims, tesela_error *err) {
   int64_t smallest = INT64_MAX, elements = 1;
   for (int32_t d = 0; d < c->a->rank; d++)
     if (dims >> d & 1) elements *= c->a->shape[d];
@@ -175,7 +170,7 @@ static tesela_status compare_group(comparison *c, uint32_t dims, tesela_error *e
     tesela__profile pa, pb;
     if (!flatten(c->a, dims, axis, &pa) || !flatten(c->b, dims, axis, &pb)) return compare_box(c, dims, err);
     int64_t x = tesela__profile_difference(&pa, &pb, elements, 0);
-    if (x == TESELA__UNDECIDED) return undecided(err, "too many uneven splits");
+    if (x == TESELA__UNDECIDED) return tesela__undecided(err, "too many uneven splits");
     if (x != TESELA__EQUAL) smallest = tesela__min(smallest, x);
   }
   if (smallest == INT64_MAX) return TESELA_OK;
@@ -185,7 +180,7 @@ static tesela_status compare_group(comparison *c, uint32_t dims, tesela_error *e
     index[d] = smallest % c->a->shape[d];
     smallest /= c->a->shape[d];
   }
-  offer(c, index);
+  tesela__offer_difference(c, index);
   return TESELA_OK;
 }
 
@@ -205,8 +200,7 @@ static bool same_form(const tesela_layout *a, const tesela_layout *b) {
   return true;
 }
 
-/* Is every place of an element in `a` also one in `b`? */
-static bool covers(const tesela_layout *a, const tesela_layout *b, const int64_t *index) {
+bool tesela__covers(const tesela_layout *a, const tesela_layout *b, const int64_t *index) {
   int64_t pa[TESELA_MAX_AXES], pb[TESELA_MAX_AXES], copies_a = tesela_layout_copies(a),
                                                     copies_b = tesela_layout_copies(b);
   for (int64_t k = 0; k < copies_a; k++) {
@@ -222,8 +216,7 @@ static bool covers(const tesela_layout *a, const tesela_layout *b, const int64_t
   return true;
 }
 
-/* Is the number of pairs of copies to compare one by one at most WALK_LIMIT? */
-static bool few_pairs(const comparison *c, int64_t elements) {
+bool tesela__few_pairs(const tesela__comparison *c, int64_t elements) {
   int64_t pairs;
   return tesela__mul(tesela_layout_copies(c->a), tesela_layout_copies(c->b), &pairs) &&
          tesela__mul(pairs, elements, &pairs) && pairs <= WALK_LIMIT;
@@ -242,7 +235,7 @@ static bool replicas_overlap(const tesela_layout *layout) {
 }
 
 /* Compare sets of replicas. In canonical form contiguous ones are one digit; without overlap the form is unique. */
-static tesela_status compare_replicas(const comparison *c, bool *same, tesela_error *err) {
+static tesela_status compare_replicas(const tesela__comparison *c, bool *same, tesela_error *err) {
   int32_t n_a = c->a->n_active - c->a->n_mapped, n_b = c->b->n_active - c->b->n_mapped;
   *same = n_a == n_b;
   for (int32_t i = 0; i < n_a && *same; i++) {
@@ -250,13 +243,13 @@ static tesela_status compare_replicas(const comparison *c, bool *same, tesela_er
     *same = x->extent == y->extent && x->stride == y->stride && x->axis == y->axis;
   }
   if (*same || (!replicas_overlap(c->a) && !replicas_overlap(c->b))) return TESELA_OK;
-  if (!few_pairs(c, 1)) return undecided(err, "many replicas overlap");
+  if (!tesela__few_pairs(c, 1)) return tesela__undecided(err, "many replicas overlap");
   const int64_t zero[TESELA_MAX_RANK] = {0};
-  *same = covers(c->a, c->b, zero) && covers(c->b, c->a, zero);
+  *same = tesela__covers(c->a, c->b, zero) && tesela__covers(c->b, c->a, zero);
   return TESELA_OK;
 }
 
-static tesela_status compare_places(comparison *c, tesela_error *err) {
+static tesela_status compare_places(tesela__comparison *c, tesela_error *err) {
   int64_t zero[TESELA_MAX_RANK] = {0};
   uint64_t difference[TESELA_MAX_AXES];
   bool same;
@@ -265,7 +258,7 @@ static tesela_status compare_places(comparison *c, tesela_error *err) {
   difference_at(c, zero, difference);
   for (int32_t axis = 0; axis < c->a->n_axes; axis++) same = same && difference[axis] == 0;
   if (!same) {
-    offer(c, zero);
+    tesela__offer_difference(c, zero);
     return TESELA_OK;
   }
   if (same_form(c->a, c->b)) return TESELA_OK;
@@ -276,33 +269,6 @@ static tesela_status compare_places(comparison *c, tesela_error *err) {
     if (first) status = compare_group(c, group[d], err);
   }
   return status;
-}
-
-/* Different swizzles: element by element, for few elements. */
-static tesela_status compare_swizzled(comparison *c, tesela_error *err) {
-  int64_t elements = 1, index[TESELA_MAX_RANK] = {0};
-  for (int32_t d = 0; d < c->a->rank; d++) elements *= c->a->shape[d];
-  if (!few_pairs(c, elements)) return undecided(err, "their swizzles differ");
-  for (int64_t e = 0; e < elements; e++) {
-    if (!covers(c->a, c->b, index) || !covers(c->b, c->a, index)) {
-      offer(c, index);
-      return TESELA_OK;
-    }
-    for (int32_t d = c->a->rank - 1; d >= 0; d--) {
-      if (++index[d] < c->a->shape[d]) break;
-      index[d] = 0;
-    }
-  }
-  return TESELA_OK;
-}
-
-static bool same_swizzles(const tesela_layout *a, const tesela_layout *b) {
-  if (a->n_swizzles != b->n_swizzles) return false;
-  for (int32_t s = 0; s < a->n_swizzles; s++) {
-    const tesela_swizzle *x = &a->swizzle[s], *y = &b->swizzle[s];
-    if (x->axis != y->axis || x->bits != y->bits || x->base != y->base || x->shift != y->shift) return false;
-  }
-  return true;
 }
 
 /* The reason why they differ apart from places, or "". */
@@ -353,11 +319,11 @@ tesela_status tesela_layout_compare(const tesela_layout *a, const tesela_layout 
   if (result.reason[0] == '\0' && tesela__is_empty(a)) result.same = true;
   if (result.reason[0] == '\0' && !result.same) {
     tesela_layout form_a, form_b;
-    comparison c = {.a = &form_a, .b = &form_b, .found = false};
+    tesela__comparison c = {.a = &form_a, .b = &form_b, .found = false};
     status = tesela_layout_canonical(a, &form_a, err);
     if (status == TESELA_OK) status = tesela_layout_canonical(b, &form_b, err);
-    if (status == TESELA_OK && !same_swizzles(a, b))
-      status = compare_swizzled(&c, err);
+    if (status == TESELA_OK && !tesela__same_swizzle(a, b))
+      status = tesela__compare_swizzled(&c, err);
     else if (status == TESELA_OK)
       status = compare_places(&c, err);
     if (status != TESELA_OK) return status;

@@ -33,26 +33,6 @@ bool tesela__is_empty(const tesela_layout *layout) {
   return false;
 }
 
-static int64_t swizzle_stage(const tesela_swizzle *stage, int64_t place) {
-  int64_t mask = ((int64_t)1 << stage->bits) - 1;
-  int32_t from = stage->shift < 0 ? stage->base : stage->base + stage->shift;
-  int32_t to = stage->shift < 0 ? stage->base - stage->shift : stage->base;
-  return place ^ ((place >> from & mask) << to);
-}
-
-int64_t tesela__swizzle(const tesela_layout *layout, int32_t axis, int64_t place) {
-  for (int32_t s = 0; s < layout->n_swizzles; s++)
-    if (layout->swizzle[s].axis == axis) place = swizzle_stage(&layout->swizzle[s], place);
-  return place;
-}
-
-/* Each stage is its own inverse; undo them in reverse order. */
-static int64_t unswizzle(const tesela_layout *layout, int32_t axis, int64_t place) {
-  for (int32_t s = layout->n_swizzles - 1; s >= 0; s--)
-    if (layout->swizzle[s].axis == axis) place = swizzle_stage(&layout->swizzle[s], place);
-  return place;
-}
-
 void tesela__map(const tesela_layout *layout, const int64_t *index, int64_t *value, int64_t *place) {
   for (int32_t d = 0; d < layout->rank; d++) value[d] = index[d];
   for (int32_t j = 0; j < layout->n_joins; j++) value[layout->rank + j] = layout->join[j].offset;
@@ -117,8 +97,7 @@ static int64_t map_simply(const tesela_layout *layout, const int64_t *index) {
 static void map_wholly(const tesela_layout *layout, const int64_t *index, int64_t *place) {
   int64_t value[TESELA__MAX_COORDINATES];
   tesela__map(layout, index, value, place);
-  for (int32_t a = 0; a < layout->n_axes && layout->n_swizzles > 0; a++)
-    place[a] = tesela__swizzle(layout, a, place[a]);
+  tesela__swizzle_places(layout, place);
 }
 
 tesela_status tesela_layout_place_of(const tesela_layout *layout, const int64_t *index, int64_t *place,
@@ -128,7 +107,7 @@ tesela_status tesela_layout_place_of(const tesela_layout *layout, const int64_t 
   tesela_status status = tesela__check_finished(layout, err);
   if (status == TESELA_OK) status = tesela__check_index(layout->rank, layout->shape, index, err);
   if (status != TESELA_OK) return status;
-  if (layout->n_axes == 1 && layout->n_joins == 0 && layout->n_swizzles == 0)
+  if (layout->n_axes == 1 && layout->n_joins == 0 && layout->swizzle.n == 0)
     *place = map_simply(layout, index);
   else
     map_wholly(layout, index, place);
@@ -161,7 +140,7 @@ tesela_status tesela_layout_copy_of(const tesela_layout *layout, const int64_t *
     place[digit->axis] += k % digit->extent * digit->stride;
     k /= digit->extent;
   }
-  for (int32_t a = 0; a < layout->n_axes; a++) place[a] = tesela__swizzle(layout, a, place[a]);
+  tesela__swizzle_places(layout, place);
   return TESELA_OK;
 }
 
@@ -211,8 +190,11 @@ bool tesela__put_together(const tesela_layout *layout, int32_t coordinate, const
 
 bool tesela__locate(const tesela_layout *layout, const int64_t *place, int64_t *q, int64_t *value) {
   if (tesela__is_empty(layout)) return false; /* and its sizes were not checked against int64 */
+  int64_t plain[TESELA_MAX_AXES];
+  for (int32_t a = 0; a < layout->n_axes; a++) plain[a] = place[a];
+  tesela__unswizzle_places(layout, plain);
   for (int32_t a = 0; a < layout->n_axes; a++)
-    if (!take_apart(layout, a, unswizzle(layout, a, place[a]) - layout->axis[a].offset, q)) return false;
+    if (!take_apart(layout, a, plain[a] - layout->axis[a].offset, q)) return false;
   for (int32_t c = tesela__n_coordinates(layout) - 1; c >= 0; c--) {
     if (!tesela__put_together(layout, c, q, &value[c])) return false;
     int32_t j = c - layout->rank;
@@ -259,7 +241,7 @@ tesela_status tesela__check_plain(const tesela_layout *layout, bool unique, cons
   if (layout->n_axes != 1)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s needs one axis; the layout has %" PRId32, what,
                         layout->n_axes);
-  if (layout->n_swizzles > 0)
+  if (layout->swizzle.n > 0)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s of a swizzled layout is not defined", what);
   if (!unique) return TESELA_OK;
   if (tesela_layout_copies(layout) != 1)

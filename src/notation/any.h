@@ -31,6 +31,7 @@ bool tesela__looks_xla(const char *text, size_t length);
 bool tesela__looks_jax(const char *text, size_t length);
 bool tesela__looks_expression(const char *text, size_t length);
 bool tesela__looks_device(const char *text, size_t length);
+bool tesela__looks_map(const char *text, size_t length);
 bool tesela__looks_cute(const char *text, size_t length);
 bool tesela__looks_triton(const char *text, size_t length);
 bool tesela__looks_onednn(const char *text, size_t length);
@@ -69,5 +70,9 @@ tesela_status tesela__any_print_device(const tesela_any_layout *any, const tesel
                                        tesela_error *err);
 tesela_status tesela__any_relate_device(const tesela_any_layout *any, tesela_layout *layout,
                                         tesela_error *err);
+tesela_status tesela__any_read_map(const char *text, size_t length, const tesela_layout_read_options *options,
+                                   tesela_any_layout *out, tesela_error *err);
+tesela_status tesela__any_print_map(const tesela_any_layout *any, const tesela_writer *to, tesela_error *err);
+tesela_status tesela__any_relate_map(const tesela_any_layout *any, tesela_layout *layout, tesela_error *err);
 
 #endif

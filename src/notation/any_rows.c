@@ -125,3 +125,21 @@ tesela_status tesela__any_relate_device(const tesela_any_layout *any, tesela_lay
                                         tesela_error *err) {
   return tesela_device_to_layout(&any->device, layout, err);
 }
+
+tesela_status tesela__any_read_map(const char *text, size_t length, const tesela_layout_read_options *options,
+                                   tesela_any_layout *out, tesela_error *err) {
+  (void)options;
+  out->kind = TESELA_KIND_RELATION;
+  return tesela_map_parse(&out->relation, text, length, err);
+}
+
+tesela_status tesela__any_print_map(const tesela_any_layout *any, const tesela_writer *to,
+                                    tesela_error *err) {
+  return tesela_map_print(&any->relation, to, err);
+}
+
+tesela_status tesela__any_relate_map(const tesela_any_layout *any, tesela_layout *layout, tesela_error *err) {
+  (void)err;
+  *layout = any->relation;
+  return TESELA_OK;
+}

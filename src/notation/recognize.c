@@ -106,6 +106,8 @@ bool tesela__looks_jax(const char *text, size_t length) {
   return begins_call(text, length, "Layout|DeviceLocalLayout", '(');
 }
 
+bool tesela__looks_map(const char *text, size_t length) { return begins_call(text, length, "map", '('); }
+
 /* ---- register layouts, tiles, device layouts ---------------------------------------------------------------- */
 
 static bool looks_family(const char *text, size_t length) {

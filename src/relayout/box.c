@@ -215,7 +215,7 @@ static bool chain_is_on_axis(const tesela_layout *dst, tesela__chain chain) {
 
 /* Make a group for each coordinate on the axis. False: groups cannot separate padding from elements. */
 static bool set_groups(padding_boxes *boxes, const tesela_layout *dst) {
-  bool simple = dst->n_swizzles == 0 && !tesela__is_empty(dst);
+  bool simple = dst->swizzle.n == 0 && !tesela__is_empty(dst);
   for (int32_t i = 0; i < dst->n_active; i++) {
     const tesela_digit *digit = &dst->digit[i];
     tesela__chain chain = digit->source < 0 ? (tesela__chain){i, 1} : tesela__chain_of(dst, digit->source);
@@ -246,7 +246,7 @@ static bool take_tail(padding_boxes *boxes, const tesela_layout *dst) {
     if (digit->stride > 0) end += (digit->extent - 1) * digit->stride;
   }
   if (!reached) end = dst->axis[0].offset;
-  if (end >= dst->axis[0].extent || dst->n_swizzles) return true;
+  if (end >= dst->axis[0].extent || dst->swizzle.n) return true;
   tesela__box tail = {.src = 0, .dst = end * dst->bits, .n_loops = 1};
   tail.loop[0] = (tesela__loop){dst->axis[0].extent - end, 0, dst->bits};
   return boxes->take(boxes->data, &tail);

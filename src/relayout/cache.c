@@ -61,9 +61,9 @@ static uint64_t *append(uint64_t *to, const void *items, size_t bytes) {
 }
 
 uint64_t *tesela__layout_words(uint64_t *to, const tesela_layout *layout) {
-  const int32_t head[] = {layout->rank,       layout->n_digits, layout->n_joins,       layout->n_axes,
-                          layout->n_swizzles, layout->bits,     (int32_t)layout->dtype};
-  _Static_assert(sizeof(tesela_digit) == 32 && sizeof(tesela_swizzle) == 8, "no padding, copied whole");
+  const int32_t head[] = {layout->rank,      layout->n_digits, layout->n_joins,       layout->n_axes,
+                          layout->swizzle.n, layout->bits,     (int32_t)layout->dtype};
+  _Static_assert(sizeof(tesela_digit) == 32, "no padding, copied whole");
   to = append(to, head, sizeof head);
   if (layout->rank > 0) to = append(to, layout->shape, (size_t)layout->rank * sizeof layout->shape[0]);
   for (int32_t j = 0; j < layout->n_joins; j++) {
@@ -75,8 +75,10 @@ uint64_t *tesela__layout_words(uint64_t *to, const tesela_layout *layout) {
     *to++ = (uint64_t)layout->axis[a].offset;
     *to++ = (uint64_t)layout->axis[a].extent;
   }
-  if (layout->n_swizzles > 0)
-    to = append(to, layout->swizzle, (size_t)layout->n_swizzles * sizeof layout->swizzle[0]);
+  if (layout->swizzle.n > 0) {
+    to = append(to, layout->swizzle.width, sizeof layout->swizzle.width);
+    to = append(to, layout->swizzle.image, (size_t)layout->swizzle.n * sizeof layout->swizzle.image[0]);
+  }
   if (layout->n_digits > 0)
     to = append(to, layout->digit, (size_t)layout->n_digits * sizeof layout->digit[0]);
   return to;

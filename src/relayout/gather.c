@@ -47,7 +47,7 @@ static void fill_swizzled(const gathering *g) {
   for (int32_t i = 0; i < dst->n_active; i++)
     none = none || (dst->digit[i].axis >= 0 && dst->digit[i].extent == 0);
   for (int32_t i = none ? -1 : 0; i >= 0;) {
-    int64_t at = tesela__swizzle(dst, 0, place);
+    int64_t at = tesela__swizzle(dst, place);
     end = tesela__max(end, at + 1);
     tesela__move(&mover, 1, g->dst, at * mover.wd, 0, pattern, 0, 0);
     for (i = dst->n_active - 1; i >= 0; i--) {
@@ -72,7 +72,7 @@ tesela_status tesela__gather(const tesela_plan *plan, unsigned char *dst, const 
   enum { LOOK_EVERY = 16 << 20 }; /* bytes between two calls of progress */
   gathering g = {plan, tesela__mover_of(plan), dst, src, tesela_layout_copies(&plan->dst)};
   tesela__values to, from;
-  if (plan->dst.n_swizzles && plan->fill != TESELA_FILL_LEAVE) fill_swizzled(&g);
+  if (plan->dst.swizzle.n && plan->fill != TESELA_FILL_LEAVE) fill_swizzled(&g);
   tesela_status status = tesela__values_begin(&to, &plan->dst, err);
   if (status == TESELA_OK) status = tesela__values_begin(&from, &plan->src, err);
   if (status != TESELA_OK) return status;

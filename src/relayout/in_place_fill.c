@@ -36,7 +36,7 @@ static bool fill_places(padding_fill *fill, int64_t first, int64_t n) {
     return tesela__in_place_go_on(fill->run, 1 + n * fill->run->element_bytes / 1024);
   }
   for (int64_t i = 0; i < n; i++) {
-    int64_t place = tesela__swizzle(dst, 0, first + i);
+    int64_t place = tesela__swizzle(dst, first + i);
     fill->end = tesela__max(fill->end, place + 1);
     if (holds_padding(dst, place)) write_pattern(fill->run, place, 1);
     if (!tesela__in_place_go_on(fill->run, 1)) return false;
@@ -63,7 +63,7 @@ bool tesela__in_place_fill(tesela__in_place *run) {
   if (!tesela__padding_boxes(dst, false, &fill.ask, fill_box, &fill) &&
       (run->stopped || !tesela__padding_boxes(dst, true, &fill.ask, fill_box, &fill)))
     return false;
-  if (dst->n_swizzles > 0) { /* boxes do not give its end, but all places were tested */
+  if (dst->swizzle.n > 0) { /* boxes do not give its end, but all places were tested */
     int64_t end = tesela__max(fill.end, dst->axis[0].offset);
     write_pattern(run, end, dst->axis[0].extent - end);
   }

@@ -80,7 +80,7 @@ static bool grow_unit(tesela__place_map *map, int32_t dim) {
 static void set_unit(tesela__place_map *map) {
   map->unit = 1;
   for (int32_t d = 0; d < map->dst->rank; d++) map->block[d] = 1;
-  if (tesela__is_empty(map->dst) || map->dst->n_swizzles > 0 || map->src->n_swizzles > 0) return;
+  if (tesela__is_empty(map->dst) || map->dst->swizzle.n > 0 || map->src->swizzle.n > 0) return;
   for (bool grown = true; grown;) {
     grown = false;
     for (int32_t d = 0; d < map->dst->rank; d++) grown = grow_unit(map, d) || grown;

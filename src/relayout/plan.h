@@ -35,7 +35,7 @@ enum {
 
 enum {
   TESELA__LAYOUT_WORDS = 5 + TESELA_MAX_RANK + 2 * TESELA_MAX_JOINS + 4 * TESELA_MAX_AXES +
-                         TESELA_MAX_SWIZZLES + 4 * TESELA_MAX_DIGITS
+                         TESELA_MAX_AXES / 8 + 64 + 4 * TESELA_MAX_DIGITS
 };
 /* Write up to TESELA__LAYOUT_WORDS words, equal for equal layouts; returns their end. */
 uint64_t *tesela__layout_words(uint64_t *to, const tesela_layout *layout);

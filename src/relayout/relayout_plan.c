@@ -167,7 +167,7 @@ static int64_t padding_places(const tesela_layout *dst) {
   for (int32_t d = 0; d < dst->rank; d++) elements *= dst->shape[d];
   if (dst->axis[0].interleaved && places != elements) return -1;
   int64_t tail =
-      dst->n_swizzles ? 0 : tesela__max(0, dst->axis[0].extent - (places ? end : dst->axis[0].offset));
+      dst->swizzle.n ? 0 : tesela__max(0, dst->axis[0].extent - (places ? end : dst->axis[0].offset));
   return places - elements + tail;
 }
 
@@ -209,7 +209,7 @@ static tesela_status make_regular(tesela_plan *plan, const tesela__problem *prob
 
 static tesela_status make_irregular(tesela_plan *plan, uint64_t *random, tesela_error *err) {
   forget_pieces(plan);
-  if (plan->dst.n_swizzles == 0) {
+  if (plan->dst.swizzle.n == 0) {
     tesela_status status = make_fills(plan, true, random, err);
     if (status != TESELA_OK) return status;
   }
@@ -224,7 +224,7 @@ static tesela_status make_irregular(tesela_plan *plan, uint64_t *random, tesela_
 /* One more than the last place that the digits of a layout reach. */
 static int64_t last_reached(const tesela_layout *layout) {
   if (tesela__is_empty(layout)) return 0;
-  if (layout->n_swizzles) return layout->axis[0].extent;
+  if (layout->swizzle.n) return layout->axis[0].extent;
   int64_t end = layout->axis[0].offset + 1;
   for (int32_t i = 0; i < layout->n_active; i++) {
     const tesela_digit *digit = &layout->digit[i];

@@ -169,7 +169,7 @@ void tesela__problem_set(tesela__problem *problem, const tesela_layout *dst, con
   problem->src_offset = src->axis[0].offset * src->bits;
   problem->n_coordinates = problem->n_digits = problem->n_replicas = 0;
   problem->irregular = NULL;
-  if (dst->n_swizzles || src->n_swizzles) set_irregular(problem, "a swizzle mixes bits of the place");
+  if (dst->swizzle.n || src->swizzle.n) set_irregular(problem, "a swizzle mixes bits of the place");
   add_replicas(problem);
   join_coordinates(&state, dst, state.dst_join_done, src, state.src_join_done, true);
   join_coordinates(&state, src, state.src_join_done, dst, state.dst_join_done, false);

@@ -39,7 +39,7 @@ tesela_status tesela__values_begin(tesela__values *v, const tesela_layout *layou
     return TESELA_E_LIMIT;
   }
   v->layout = layout;
-  v->swizzled = layout->n_swizzles > 0;
+  v->swizzled = layout->swizzle.n > 0;
   if (v->swizzled) {
     v->more = !tesela__is_empty(layout);
     v->index = v->coordinate;

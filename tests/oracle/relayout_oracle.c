@@ -15,16 +15,13 @@ int64_t relayout_bytes(int64_t end, int32_t bits) { return (end * bits + 7) / 8;
 
 /* ---- one element --------------------------------------------------------------------------------------- */
 
+/* Of one axis: the XOR of the images of the bits that are set. */
 static int64_t swizzled(const tesela_layout *layout, int64_t place) {
-  for (int32_t s = 0; s < layout->n_swizzles; s++) {
-    const tesela_swizzle *x = &layout->swizzle[s];
-    int64_t ones = ((int64_t)1 << x->bits) - 1;
-    if (x->shift >= 0)
-      place ^= (place >> (x->base + x->shift) & ones) << x->base;
-    else
-      place ^= (place >> x->base & ones) << (x->base - x->shift);
-  }
-  return place;
+  int64_t sum = 0;
+  for (int bit = 0; bit < 62; bit++)
+    if (place >> bit & 1)
+      sum ^= bit < layout->swizzle.n ? (int64_t)layout->swizzle.image[bit] : (int64_t)1 << bit;
+  return sum;
 }
 
 /* The digits of one coordinate: quotients by decreasing step, each of the previous remainder; 0 for extent 1. */

@@ -32,7 +32,7 @@ wide recipe_extent(const recipe *r, int x) {
   if (at->kind == HIGH) return (recipe_extent(r, at->of) + at->by - 1) / at->by;
   wide extent = 1;
   for (int p = 0; p < at->n; p++) extent *= recipe_extent(r, at->part[p]);
-  return extent;
+  return extent + at->more;
 }
 
 bool recipe_is_leaf(const recipe *r, int x) {
@@ -97,6 +97,7 @@ char *recipe_text(const recipe *r) {
     if (i->kind == FREE) SAY("; n%d = %s %" PRId64, x, i->of == TESELA_HOLE ? "hole" : "replica", i->by);
     if (i->kind == JOIN) SAY("; n%d =", x);
     for (int p = 0; i->kind == JOIN && p < i->n; p++) SAY(" %sn%d", p ? "* " : "", i->part[p]);
+    if (i->kind == JOIN && i->more > 0) SAY(" + %" PRId64, i->more);
   }
   for (int a = 0; a < r->n_axes; a++) {
     SAY("; axis %d:", a);
@@ -108,6 +109,8 @@ char *recipe_text(const recipe *r) {
   for (int s = 0; s < r->n_swizzles; s++)
     SAY("; swizzle %d %d %d %d", r->swizzle[s].axis, r->swizzle[s].bits, r->swizzle[s].base,
         r->swizzle[s].shift);
+  for (int k = 0; k < r->n_bits; k++)
+    SAY("; bit %d of axis %d -> %" PRIx64, r->bit[k].bit, r->bit[k].axis, r->image[k]);
 #undef SAY
   return out;
 }
@@ -127,7 +130,9 @@ tesela_status recipe_build(const recipe *r, tesela_layout *layout, tesela_error 
       status = tesela_layout_split(layout, digit[x], at->by, &digit[x + 1], err);
     }
     for (int p = 0; at->kind == JOIN && p < at->n; p++) parts[p] = digit[at->part[p]];
-    if (at->kind == JOIN) status = tesela_layout_join(layout, at->n, parts, &digit[x], err);
+    if (at->kind == JOIN)
+      status = at->more > 0 ? tesela_layout_shift(layout, parts[0], at->more, &digit[x], err)
+                            : tesela_layout_join(layout, at->n, parts, &digit[x], err);
   }
   for (int a = 0; a < r->n_axes && status == TESELA_OK; a++) {
     snprintf(name, sizeof name, "%c", (char)('a' + a));
@@ -139,6 +144,7 @@ tesela_status recipe_build(const recipe *r, tesela_layout *layout, tesela_error 
       status = tesela_layout_place(layout, digit[x], r->node[x].axis, r->node[x].stride, err);
   for (int s = 0; s < r->n_swizzles && status == TESELA_OK; s++)
     status = tesela_layout_add_swizzle(layout, r->swizzle[s], err);
+  if (status == TESELA_OK) status = tesela_layout_add_bit_matrix(layout, r->n_bits, r->bit, r->image, err);
   return status == TESELA_OK ? tesela_layout_finish(layout, err) : status;
 }
 
@@ -154,19 +160,43 @@ wide recipe_value(const recipe *r, int x, const int64_t *index, const int64_t *c
   wide sum = 0;
   for (int p = 0; p < at->n; p++)
     sum = sum * recipe_extent(r, at->part[p]) + recipe_value(r, at->part[p], index, copy);
-  return sum;
+  return sum + at->more;
 }
 
 void recipe_place(const recipe *r, const int64_t *index, const int64_t *copy, wide *place) {
   for (int a = 0; a < r->n_axes; a++) place[a] = r->offset[a];
   for (int x = 0; x < r->n; x++)
     if (recipe_is_leaf(r, x)) place[r->node[x].axis] += recipe_value(r, x, index, copy) * r->node[x].stride;
+  recipe_swizzle(r, place);
+}
+
+void recipe_swizzle(const recipe *r, wide *place) {
   for (int s = 0; s < r->n_swizzles; s++) {
     const tesela_swizzle *w = &r->swizzle[s];
     wide p = place[w->axis], mask = ((wide)1 << w->bits) - 1;
     place[w->axis] = w->shift >= 0 ? p ^ (p >> (w->base + w->shift) & mask) << w->base
                                    : p ^ (p >> w->base & mask) << (w->base - w->shift);
   }
+  uint64_t sum = 0;
+  for (int k = 0; k < r->n_bits; k++)
+    if (place[r->bit[k].axis] >> r->bit[k].bit & 1) sum ^= r->image[k];
+  for (int k = 0; k < r->n_bits; k++) {
+    wide one = (wide)1 << r->bit[k].bit, *at = &place[r->bit[k].axis];
+    *at = sum >> k & 1 ? *at | one : *at & ~one;
+  }
+}
+
+/* Swizzles are sums of what they make of each bit. */
+bool recipe_is_swizzled(const recipe *r) {
+  for (int a = 0; a < r->n_axes; a++)
+    for (int k = 0; k < 62; k++) {
+      wide place[MOST_AXES] = {0};
+      place[a] = (wide)1 << k;
+      recipe_swizzle(r, place);
+      for (int b = 0; b < r->n_axes; b++)
+        if (place[b] != (b == a ? (wide)1 << k : 0)) return true;
+    }
+  return false;
 }
 
 bool recipe_is_empty(const recipe *r) {

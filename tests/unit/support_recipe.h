@@ -2,11 +2,11 @@
 /*
  * support_recipe.h - layouts of any kind by recipes, read twice.
  *
- * A random *recipe* is a list of steps that make a layout: dims, splits, joins, replicas, holes, strides, offsets,
+ * A random *recipe* is a list of steps that make a layout: dims, splits, joins, shifts, replicas, holes, strides, offsets,
  * swizzles. It is read twice:
  *
  *   recipe_build()   with the builder functions of the library
- *   recipe_value()   as an expression, literally: x div t, x mod t, a * extent(b) + b, sum of digit * stride, XOR
+ *   recipe_value()   as an expression, literally: x div t, x mod t, a * extent(b) + b, x + t, sum of digit * stride, XOR
  *
  * The second reading does not use the digits of the first. It gives a table of all elements and all their places, and
  * the table gives all expected values. If numbers are too large for a table, single elements are checked, in 128 bits.
@@ -32,6 +32,7 @@ enum {
   MOST_NODES = 40,   /* coordinates in a recipe, with parts */
   MOST_PARTS = 3,    /* parts of a join */
   MOST_AXES = 3,     /* axes */
+  MOST_BITS = 6,     /* bits of a matrix */
   MOST_COPIES = 64,  /* places of one element */
   MOST_ROWS = 2400,  /* elements in a table */
   MOST_PLACES = 4000 /* places in a table */
@@ -47,6 +48,7 @@ typedef struct node {
   int of;                  /* DIM: the dim; HIGH, LOW: the split node; FREE: TESELA_REPLICA or TESELA_HOLE */
   int64_t by;              /* HIGH, LOW: the divisor; FREE: the extent */
   int n, part[MOST_PARTS]; /* JOIN: its parts, most significant first */
+  int64_t more;            /* JOIN of one part: what is added to it */
   int axis;                /* of a leaf */
   int64_t stride;
 } node;
@@ -58,6 +60,9 @@ typedef struct recipe {
   node node[MOST_NODES];
   int64_t offset[MOST_AXES], extent[MOST_AXES]; /* extent -1: the smallest */
   tesela_swizzle swizzle[2];
+  int n_bits; /* of a bit matrix after them */
+  tesela_axis_bit bit[MOST_BITS];
+  uint64_t image[MOST_BITS];
 } recipe;
 
 /* ---- random numbers ------------------------------------------------------------------------------------- */
@@ -107,6 +112,9 @@ tesela_status recipe_build(const recipe *r, tesela_layout *layout, tesela_error 
 /* The value of a node at an element, with the values `copy` for replicas, by node. */
 wide recipe_value(const recipe *r, int x, const int64_t *index, const int64_t *copy);
 void recipe_place(const recipe *r, const int64_t *index, const int64_t *copy, wide *place);
+/* Swizzle the places on all axes. */
+void recipe_swizzle(const recipe *r, wide *place);
+bool recipe_is_swizzled(const recipe *r);
 bool recipe_is_empty(const recipe *r);
 wide recipe_elements(const recipe *r);
 void recipe_index(const recipe *r, int64_t number, int64_t *index);
@@ -142,7 +150,7 @@ typedef struct table {
   int64_t count[MOST_PLACES];   /* elements at a place (row-major over the axes) */
   int64_t answer[MOST_PLACES];  /* of those, the one with 0 in digits of stride 0; or -1 */
   int64_t answers[MOST_PLACES]; /* number of elements with that */
-  bool overlap;
+  bool overlap, swizzled;
 } table;
 
 int64_t table_key(int n_axes, const int64_t *place);
@@ -175,6 +183,7 @@ void recipe_draw_parts(recipe *r, int n_axes, const taste *like);
 int recipe_draw_axes(void);
 void recipe_draw(recipe *r, const taste *like);
 void recipe_draw_swizzle(recipe *r);
+void recipe_draw_matrix(recipe *r);
 
 /* A random recipe whose axes are small enough for a table, with its layout and its table. */
 void table_draw(table *t, uint64_t seed, const taste *like);

@@ -15,6 +15,7 @@ static void check_axes(const table *t) {
     if (extent < 0) extent = recipe_is_empty(r) ? 0 : high + 1;
     bool swizzled = false;
     for (int s = 0; s < r->n_swizzles; s++) swizzled = swizzled || r->swizzle[s].axis == a;
+    for (int k = 0; k < r->n_bits; k++) swizzled = swizzled || r->bit[k].axis == a;
     if (!swizzled) AGREE(r, "places of an axis", t->layout.axis[a].extent, extent);
   }
 }
@@ -101,7 +102,7 @@ static void check_sizes(const table *t) {
 static void check_walk(const table *t) {
   static tesela_walk walk;
   const recipe *r = &t->r;
-  tesela_status want = r->n_axes != 1 || r->n_swizzles > 0 ? TESELA_E_UNSUPPORTED : TESELA_OK;
+  tesela_status want = r->n_axes != 1 || t->swizzled ? TESELA_E_UNSUPPORTED : TESELA_OK;
   AGREE(r, "walk", tesela_walk_begin(&walk, &t->layout, NULL), want);
   if (want != TESELA_OK) return;
   int64_t e = 0;
@@ -114,7 +115,7 @@ static void check_walk(const table *t) {
 
 /* Does each place have one answer, on one axis? */
 static tesela_status status_by_places(const table *t) {
-  bool none = t->r.n_axes != 1 || t->r.n_swizzles > 0 || t->overlap || t->n_copies != 1;
+  bool none = t->r.n_axes != 1 || t->swizzled || t->overlap || t->n_copies != 1;
   return none ? TESELA_E_UNSUPPORTED : TESELA_OK;
 }
 
@@ -181,11 +182,11 @@ void recipe_check_relation(const recipe *r, const tesela_layout *layout, int64_t
   int64_t index[4], place[MOST_AXES], n_places = 1, taken = 0, held = 0;
   view.r = *r;
   view.r.n_axes = layout->n_axes;
-  view.r.n_swizzles = layout->n_swizzles;
   view.layout = *layout;
   view.n_copies = tesela_layout_copies(layout);
   view.n_elements = n;
   view.overlap = false;
+  view.swizzled = layout->swizzle.n > 0;
   for (int64_t e = 0; e < n; e++) {
     int n_found = 0;
     recipe_index(r, e, index);
@@ -255,7 +256,7 @@ recipe_tally recipe_told;
 static bool is_simple(const recipe *r) {
   for (int x = 0; x < r->n; x++)
     if (r->node[x].kind == JOIN) return false;
-  return r->n_swizzles == 0 && !recipe_overlaps(r);
+  return !recipe_is_swizzled(r) && !recipe_overlaps(r);
 }
 
 void recipe_check_comparison(const table *a, const table *b) {
@@ -292,7 +293,7 @@ void recipe_check_comparison(const table *a, const table *b) {
 bool table_realize(table *t) {
   tesela_error err;
   tesela_status status = recipe_build(&t->r, &t->layout, &err), want = recipe_status(&t->r);
-  if (t->r.n_swizzles > 0 && status == TESELA_E_RANGE) return false;
+  if (recipe_is_swizzled(&t->r) && status == TESELA_E_RANGE) return false;
   if (status != want) fail_msg("finish: %d (%s), not %d%s", status, err.message, want, recipe_text(&t->r));
   if (status != TESELA_OK) return false;
   for (int a = 0; a < t->r.n_axes; a++)

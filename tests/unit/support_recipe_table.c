@@ -28,6 +28,7 @@ void table_elements(table *t) {
   wide at[MOST_AXES];
   t->n_elements = (int64_t)recipe_elements(r);
   t->n_copies = recipe_copies(r);
+  t->swizzled = recipe_is_swizzled(r);
   for (int64_t e = 0; e < t->n_elements; e++) {
     recipe_index(r, e, index);
     t->n_keys[e] = 0;
@@ -147,6 +148,7 @@ static void random_step(recipe *r, const taste *like) {
       leaf[k] = leaf[--n];
     }
     if (parts > 0) recipe_add_join(r, parts, part, 0, 0);
+    if (parts == 1 && recipe_one_in(2)) r->node[r->n - 1].more = 1 + recipe_below(5);
   } else {
     int which = like->form == JOINED || recipe_one_in(2) ? TESELA_HOLE : TESELA_REPLICA;
     recipe_add_node(r, (node){.kind = FREE, .of = which, .by = 1 + recipe_below(4)});
@@ -196,6 +198,28 @@ void recipe_draw_swizzle(recipe *r) {
   r->extent[axis] = recipe_one_in(2) ? power : -1;
 }
 
+/* A random matrix with an inverse: the identity, columns added to each other and exchanged. */
+void recipe_draw_matrix(recipe *r) {
+  int n = (int)recipe_below(MOST_BITS + 1);
+  for (int tries = 0; tries < 40 && r->n_bits < n; tries++) {
+    tesela_axis_bit bit = {(int16_t)recipe_below(r->n_axes), (int16_t)recipe_below(6)};
+    bool known = false;
+    for (int k = 0; k < r->n_bits; k++)
+      known = known || (r->bit[k].axis == bit.axis && r->bit[k].bit == bit.bit);
+    if (known) continue;
+    r->image[r->n_bits] = (uint64_t)1 << r->n_bits;
+    r->bit[r->n_bits++] = bit;
+    r->extent[bit.axis] = -1;
+  }
+  for (int64_t times = r->n_bits > 1 ? recipe_below(12) : 0; times > 0; times--) {
+    int a = (int)recipe_below(r->n_bits), b = (int)recipe_below(r->n_bits);
+    uint64_t column = r->image[a];
+    if (a == b) continue;
+    r->image[a] = recipe_one_in(3) ? r->image[b] : column ^ r->image[b];
+    if (r->image[a] == r->image[b]) r->image[b] = column;
+  }
+}
+
 void recipe_begin(recipe *r, int32_t rank, const int64_t *shape) {
   memset(r, 0, sizeof *r);
   r->rank = rank;
@@ -214,6 +238,7 @@ void recipe_draw_parts(recipe *r, int n_axes, const taste *like) {
   for (int a = 0; a < n_axes; a++) random_strides(r, a, like);
   if (like->form == ANY && recipe_one_in(8)) recipe_draw_swizzle(r);
   if (like->form == ANY && recipe_one_in(16)) recipe_draw_swizzle(r);
+  if (like->form == ANY && n_axes > 0 && recipe_one_in(8)) recipe_draw_matrix(r);
   if (r->n_swizzles == 2 && r->swizzle[0].axis == r->swizzle[1].axis) r->extent[r->swizzle[0].axis] = -1;
 }
 
@@ -248,6 +273,7 @@ void table_draw(table *t, uint64_t seed, const taste *like) {
       wide places = t->r.extent[a] > high ? t->r.extent[a] : high + 1;
       for (int s = 0; s < t->r.n_swizzles; s++) /* an upper bound of its effect */
         if (t->r.swizzle[s].axis == a) places = places * 2 + 128;
+      if (t->r.n_bits > 0) places = places * 2 + 64;
       room *= places > 0 ? places : 1;
     }
     if (room <= MOST_PLACES) break;

@@ -173,8 +173,7 @@ static bool check_info(const bench *b, const trial *t, const tesela_plan_info *i
   int64_t bytes_written = relayout_bytes(written, dst->bits);
   if (info->bytes_read != bytes_read)
     return WRONG("info.bytes_read is %" PRId64 ", not %" PRId64, info->bytes_read, bytes_read);
-  bool may_be_less =
-      dst->n_swizzles > 0; /* finding the end of a swizzled layout takes a look at each place */
+  bool may_be_less = dst->swizzle.n > 0; /* finding the end of a swizzled layout takes a look at each place */
   if (may_be_less ? info->bytes_written > bytes_written : info->bytes_written != bytes_written)
     return WRONG("info.bytes_written is %" PRId64 ", not %" PRId64, info->bytes_written, bytes_written);
   if (info->dst_bytes < b->dst_bytes || info->dst_bytes > relayout_bytes(dst->axis[0].extent, dst->bits) ||

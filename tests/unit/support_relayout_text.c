@@ -48,9 +48,8 @@ static void say_layout(out_text *out, const char *name, const tesela_layout *lay
     for (int32_t i = 0; i < layout->n_active; i++)
       if (layout->digit[i].join == j) say_digit(out, layout, &layout->digit[i], '*');
   }
-  for (int32_t s = 0; s < layout->n_swizzles; s++)
-    say(out, "; swizzle bits %d base %d shift %d", layout->swizzle[s].bits, layout->swizzle[s].base,
-        layout->swizzle[s].shift);
+  for (int32_t k = 0; k < layout->swizzle.n; k++)
+    if (layout->swizzle.moved >> k & 1) say(out, "; bit %d -> %" PRIx64, (int)k, layout->swizzle.image[k]);
 }
 
 void pair_text(const pair *p, char text[PAIR_TEXT]) {

@@ -45,7 +45,7 @@ static void composition_agrees_with_its_definition(void **state) {
     recipe_draw_parts(&outer.r, recipe_draw_axes(), &recipe_small);
     if (recipe_one_in(16)) outer.r.bits = 16;
     if (recipe_elements(&outer.r) > MOST_ROWS || !table_realize(&outer)) continue;
-    bool fits = inner.r.n_axes == 1 && inner.r.n_swizzles == 0 && inner.n_copies == 1 &&
+    bool fits = inner.r.n_axes == 1 && !recipe_is_swizzled(&inner.r) && inner.n_copies == 1 &&
                 places <= outer.n_elements && inner.r.bits == outer.r.bits;
     tesela_error err;
     tesela_status status = tesela_layout_compose(&outer.layout, &inner.layout, &both.layout, &err);

@@ -155,7 +155,8 @@ static void large_runs_are_found_at_once(void **state) {
     recipe_seed(first_seed() + i);
     recipe_draw(&r, i % 2 ? &large_joined : &large);
     for (int x = 0; x < r.n; x++) joins = joins || r.node[x].kind == JOIN;
-    if (joins || r.n_axes != 1 || r.n_swizzles > 0 || recipe_copies(&r) > 1 || recipe_overlaps(&r)) continue;
+    if (joins || r.n_axes != 1 || recipe_is_swizzled(&r) || recipe_copies(&r) > 1 || recipe_overlaps(&r))
+      continue;
     if (recipe_build(&r, &layout, NULL) != TESELA_OK || layout.axis[0].extent == 0) continue;
     for (int times = 0; times < 8; times++) {
       int64_t index[4], place = recipe_below(layout.axis[0].extent);
@@ -270,7 +271,7 @@ static void numbers_that_do_not_fit_are_refused(void **state) {
       if (!recipe_is_empty(&r)) check_points(&r, &layout);
     } else {
       refused++;
-      if (status == TESELA_E_OVERFLOW && r.n_swizzles == 0 && !does_not_fit(&r))
+      if (status == TESELA_E_OVERFLOW && !recipe_is_swizzled(&r) && !does_not_fit(&r))
         fail_msg("%s%s", err.message, recipe_text(&r));
       if (status != TESELA_E_OVERFLOW && status != TESELA_E_RANGE &&
           !(status == TESELA_E_INVALID && (replica_cut || recipe_status(&r) == TESELA_E_INVALID)))

@@ -226,8 +226,8 @@ static void unused_parts_do_not_count(void **state) {
     memset(&kept.shape[kept.rank], 0xa5, sizeof kept.shape - (size_t)kept.rank * sizeof kept.shape[0]);
     memset(&kept.join[kept.n_joins], 0xa5, sizeof kept.join - (size_t)kept.n_joins * sizeof kept.join[0]);
     memset(&kept.axis[kept.n_axes], 0xa5, sizeof kept.axis - (size_t)kept.n_axes * sizeof kept.axis[0]);
-    memset(&kept.swizzle[kept.n_swizzles], 0xa5,
-           sizeof kept.swizzle - (size_t)kept.n_swizzles * sizeof kept.swizzle[0]);
+    memset(&kept.swizzle.image[kept.swizzle.n], 0xa5,
+           sizeof kept.swizzle.image - (size_t)kept.swizzle.n * sizeof kept.swizzle.image[0]);
     memset(&kept.digit[kept.n_digits], 0xa5,
            sizeof kept.digit - (size_t)kept.n_digits * sizeof kept.digit[0]);
     *l = kept;

@@ -187,6 +187,10 @@ static void tiles_as_layouts_of_the_core(void **state) {
   OK(tesela_tile_memory_same(&big, &t, &same, &e_));
   assert_true(same);
   OK(tesela_tile_memory_with_swizzle(&t, &big, (tesela_tile_swizzle){3, 3, 3}, &e_));
+  OK(tesela_tile_memory_same(&big, &t, &same, &e_)); /* (0,64) is elsewhere */
+  assert_false(same);
+  big = tile_row_major(2, LIST(1 << 20, 1000003)); /* rows carry into each other's bits */
+  OK(tesela_tile_memory_with_swizzle(&t, &big, (tesela_tile_swizzle){3, 3, 3}, &e_));
   assert_int_equal(tesela_tile_memory_same(&big, &t, &same, NULL), TESELA_E_UNSUPPORTED); /* never a guess */
 }
 

@@ -77,7 +77,7 @@ static const char *lower_why_not(const tesela_layout *layout, const int32_t *axi
   if (layout->n_axes != 2 || axis[LOWER_THREAD] < 0 || axis[LOWER_LOCAL] < 0)
     return "its axes are not thread and local";
   if (layout->n_joins > 0) return "it has joins";
-  if (layout->n_swizzles > 0) return "it has a swizzle";
+  if (layout->swizzle.n > 0) return "it has a swizzle";
   for (int32_t d = 0; d < layout->rank; d++)
     if (layout->shape[d] < 1) return "it has no elements";
   for (int32_t a = 0; a < 2; a++)
