@@ -2,19 +2,45 @@
 /* device_lower.c - a device layout as a layout of the core. */
 #include "device/device.h"
 
-/* Split one host dim along its chain and place the digits. Skips digits that are always 0. */
+/* A device dim of which only index 0 holds elements. */
+static tesela_status lower_hole(const tesela_device_dim *dim, int32_t axis, tesela_layout *out,
+                                tesela_error *err) {
+  int32_t digit;
+  if (dim->stride == 0) return TESELA_OK;
+  tesela_status status = tesela_layout_add_digit(out, TESELA_HOLE, dim->extent, &digit, err);
+  return status == TESELA_OK ? tesela_layout_place(out, digit, axis, dim->stride, err) : status;
+}
+
+/* Give a digit the padding of its device dim: `room` values in place of `extent`. */
+static tesela_status lower_padding(int32_t *digit, int64_t extent, int64_t room, int32_t axis,
+                                   tesela_layout *out, tesela_error *err) {
+  int32_t padded;
+  if (room <= extent) return TESELA_OK;
+  tesela_status status = tesela_layout_split(out, *digit, room, &padded, err);
+  if (status == TESELA_OK) status = tesela_layout_place(out, *digit, axis, 0, err); /* always 0 */
+  *digit = padded;
+  return status;
+}
+
+/* Split one host dim along its chain and place the digits with the extents of the device dims. */
 static tesela_status lower_dim(const tesela_device_layout *layout, int32_t host_dim, int32_t axis,
                                tesela_layout *out, tesela_error *err) {
   tesela__device_chain chain = tesela__device_chain_of(layout->n_dims, layout->dim, host_dim);
-  int64_t rest = layout->host.shape[host_dim], stride = 0;
+  int64_t rest = layout->host.shape[host_dim], stride = 0, room;
   int32_t digit = host_dim;
   tesela_status status = TESELA_OK;
-  for (int32_t k = 0; k < chain.n && rest > 1 && status == TESELA_OK; k++) {
+  for (int32_t k = 0; k < chain.n && status == TESELA_OK; k++) {
     const tesela_device_dim *dim = &layout->dim[chain.dim[k]];
-    if (dim->extent == 1 || dim->step >= rest) continue;
-    stride = dim->stride;
+    if (dim->extent == 1) continue;
+    if (rest <= 1 || dim->step >= rest) {
+      if (layout->places > 0) status = lower_hole(dim, axis, out, err);
+      continue;
+    }
+    if (tesela__mul(dim->extent, dim->step, &room))
+      status = lower_padding(&digit, rest, room, axis, out, err);
     rest = dim->step;
-    if (dim->step == 1) break;
+    stride = dim->stride;
+    if (dim->step == 1 || status != TESELA_OK) continue;
     int32_t low = digit;
     status = tesela_layout_split(out, digit, dim->step, &low, err);
     if (status == TESELA_OK) status = tesela_layout_place(out, digit, axis, stride, err);

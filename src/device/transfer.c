@@ -19,36 +19,6 @@ tesela_status tesela__transfer_host_layout(const tesela_device_host *host, const
   return tesela_layout_strided(out, host->dtype, host->bits, host->rank, host->shape, strides, offset, err);
 }
 
-/* The layout of the core with all digits of the device dims, so that digits that no element reaches are padding,
- * too. */
-static tesela_status transfer_device_layout(const tesela_device_layout *layout, tesela_layout *out,
-                                            tesela_error *err) {
-  tesela_layout made;
-  tesela_status status = tesela_device_to_layout(layout, &made, err);
-  for (int32_t j = 0; layout->places > 0 && j < layout->n_dims && status == TESELA_OK; j++) {
-    const tesela_device_dim *d = &layout->dim[j];
-    if (d->dim < 0 || d->extent < 2) continue;
-    int32_t i = 0, outer = j;
-    for (int32_t k = 0; k < j; k++) /* of equal steps the outer one is the digit, the others are always 0 */
-      if (layout->dim[k].dim == d->dim && layout->dim[k].step == d->step && layout->dim[k].extent > 1 &&
-          outer == j)
-        outer = k;
-    while (i < made.n_mapped &&
-           (made.digit[i].source != d->dim || made.digit[i].step != d->step || outer != j))
-      i++;
-    made.finished = false;
-    if (i < made.n_mapped) {
-      made.digit[i].extent = d->extent;
-      continue;
-    }
-    status = tesela_layout_add_digit(&made, TESELA_HOLE, d->extent, &i, err);
-    if (status == TESELA_OK) status = tesela_layout_place(&made, i, 0, d->stride, err);
-  }
-  if (status == TESELA_OK) status = tesela_layout_finish(&made, err);
-  if (status == TESELA_OK) *out = made;
-  return status;
-}
-
 /* ---- creation ------------------------------------------------------------------------------------------------ */
 
 static tesela_status transfer_plan_options(tesela_plan_options *plan, const tesela_transfer_options *options,
@@ -106,7 +76,7 @@ tesela_status tesela_transfer_to_device(tesela_transfer **out, const tesela_devi
   TESELA__NEED_CLEAR(err, options);
   tesela_layout host, device;
   tesela_status status = tesela__transfer_host_layout(&layout->host, host_strides, host_offset, &host, err);
-  if (status == TESELA_OK) status = transfer_device_layout(layout, &device, err);
+  if (status == TESELA_OK) status = tesela_device_to_layout(layout, &device, err);
   if (status != TESELA_OK) return status;
   return transfer_make(out, &device, &host, options ? options : &transfer_defaults, err);
 }
@@ -130,7 +100,7 @@ tesela_status tesela_transfer_between(tesela_transfer **out, const tesela_device
   TESELA__NEED(err, out, dst, src);
   TESELA__NEED_CLEAR(err, options);
   tesela_layout to, from;
-  tesela_status status = transfer_device_layout(dst, &to, err);
+  tesela_status status = tesela_device_to_layout(dst, &to, err);
   if (status == TESELA_OK) status = tesela_device_to_layout(src, &from, err);
   return status == TESELA_OK ? transfer_make(out, &to, &from, options ? options : &transfer_defaults, err)
                              : status;

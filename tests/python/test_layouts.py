@@ -444,3 +444,16 @@ def test_unknown_target_is_named():
     assert error.value.suggestion == "spyre"
     with pytest.raises(tesela.LayoutError, match="unknown target 'mine'; expected spyre, tiles"):
         tesela.device_layout((3, 5), "f16", target="mine")
+
+
+@pytest.mark.parametrize("text", ["stick()", "stick(dim_order=[1,0])", "stick(dim_order=[1,0], stick=64)", "stick(dim_order=[0,1,-1])", "stick(pad_to={0:7})"])
+def test_all_padding_of_sticks_is_filled(text):
+    lies = tesela.layout(f"f32[3,5] {text}")
+    assert isinstance(lies, tesela.DeviceLayout)
+    out = np.full(lies.nbytes // 4, 7, np.float32)
+    tesela.plan("f32[3,5]", lies)(np.arange(1, 16, dtype=np.float32), out)
+    expected = np.zeros_like(out)
+    for i in range(3):
+        for j in range(5):
+            expected[lies.where(i, j)] = 5 * i + j + 1
+    np.testing.assert_array_equal(out, expected)
