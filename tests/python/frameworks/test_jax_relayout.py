@@ -351,7 +351,6 @@ print(f.call(x).astype(int).tolist(), jax.grad(lambda x: (f.call(x) ** 2).sum())
 
 
 def test_an_exported_program_runs_in_another_process(tmp_path):
-    pytest.importorskip("flatbuffers")
     from jax import export  # noqa: F401
 
     (tmp_path / "f").write_bytes(exported(lambda x: to_places(x, TILES), jnp.ones((2, 3))).serialize(vjp_order=1))

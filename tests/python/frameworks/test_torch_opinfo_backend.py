@@ -10,12 +10,8 @@ from __future__ import annotations
 
 import collections
 import functools
-import importlib.util
 import os
 import random
-import sys
-import types
-import unittest
 import warnings
 
 import pytest
@@ -27,11 +23,6 @@ from torch._functorch.aot_autograd import aot_function, make_boxed_func
 from torch._subclasses.fake_tensor import DynamicOutputShapeException
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils import _pytree as pytree
-
-if importlib.util.find_spec("expecttest") is None:  # torch's test modules want its class, of which nothing is used here
-    stub = types.ModuleType("expecttest")
-    stub.TestCase = unittest.TestCase
-    sys.modules["expecttest"] = stub
 from torch.testing._internal.common_methods_invocations import op_db
 
 pytestmark = pytest.mark.frameworks

@@ -9,14 +9,10 @@ complex, more than 6 dims, integers beyond 32 bits) and empty tensors.
 from __future__ import annotations
 
 import collections
-import importlib.util
 import itertools
 import os
 import random
 import re
-import sys
-import types
-import unittest
 import warnings
 from pathlib import Path
 
@@ -27,11 +23,6 @@ from torch.utils import _pytree as pytree
 
 import tesela
 from tesela.torch import TiledTensor, fallbacks, to_host, to_with_layout
-
-if importlib.util.find_spec("expecttest") is None:  # torch's test modules want its class, of which nothing is used here
-    stub = types.ModuleType("expecttest")
-    stub.TestCase = unittest.TestCase
-    sys.modules["expecttest"] = stub
 from torch.testing._internal.common_methods_invocations import op_db
 
 pytestmark = pytest.mark.frameworks
