@@ -7,7 +7,6 @@ import json
 import os
 import random
 import re
-from pathlib import Path
 
 import pytest
 from command import SOURCE, run

@@ -17,7 +17,7 @@ import pytest
 from command import SOURCE, run
 
 sys.path.insert(0, str(SOURCE / "tests/oracle"))
-from xla_oracle import COMBINE, Array  # noqa: E402
+from xla_oracle import Array  # noqa: E402
 
 VECTORS = json.loads((SOURCE / "tests/vectors/xla_seed_examples.json").read_text())
 SEED = int(os.environ.get("TESELA_SEED", "20260301"), 0)

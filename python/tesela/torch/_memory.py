@@ -23,6 +23,7 @@ from .._library import Error, byref, lib
 from .._tensor import Plan
 from ._places import View, buffer_length, buffer_type, host_type, is_whole, read, whole
 
+
 def _view_relation(layout: DeviceLayout, view: View) -> Any:
     """The places of a view as a relation, or None where the library has none."""
     rank = len(view.size)
