@@ -530,7 +530,9 @@ typedef struct tesela_view_feed {
 } tesela_view_feed;
 
 typedef struct tesela_device_view {
-  tesela_layout layout; ///< view index -> device place, axis "memory": every question of layout.h
+  /// View index -> device place, axis "memory": every question of layout.h. The axis has the places that its digits reach, which may
+  /// be more than the base has: the padding of a view is other elements, so plans that write it leave padding (TESELA_FILL_LEAVE).
+  tesela_layout layout;
   tesela_lane lane;
   int32_t lane_dim;    ///< clean or offset: the view dim in the lanes; -1: constant lane
   int64_t lane_offset; ///< offset: the shift, 1 .. lanes-1
