@@ -52,18 +52,22 @@ def in_groups(p: Program, x: str, w: str, shape: Sequence[int], groups: int, inn
 def by_gaps(
     p: Program, x: str, w: str, shape: Sequence[int], stride: Any, padding: Any, dilation: Any, rest: Sequence[int], groups: int
 ) -> str:  # fmt: skip
-    """The transpose of a convolution: x with gaps of the stride, by the reversed window."""
+    """The transpose of a convolution: x with gaps of the stride, by the reversed window. Padding wider than the window cuts the result."""
     n = spatial(p, x)[0]
     size = p.shape(w)[2:]
     low = [dilation[k] * (size[k] - 1) - padding[k] for k in range(n)]
-    if min(low) < 0:
-        raise NotLowered("padding wider than the window")
+    high = [low[k] + rest[k] for k in range(n)]
+    before, after = ([max(0, -one) for one in ends] for ends in (low, high))
     for k in range(n):
         w = p.slice(w, 2 + k, size[k] - 1, size[k], -1)
     if groups != 1:
         w = p.clone(w)
-    high = [low[k] + rest[k] for k in range(n)]
-    return in_groups(p, x, w, shape, groups, 0, x_dilation=stride, dilation=dilation, low=low, high=high)
+    whole = [*shape[:2], *(shape[2 + k] + before[k] + after[k] for k in range(n))]
+    border = {"low": [max(0, one) for one in low], "high": [max(0, one) for one in high]}
+    found = in_groups(p, x, w, whole, groups, 0, x_dilation=stride, dilation=dilation, **border)
+    for k in range(n):
+        found = p.slice(found, 2 + k, before[k], shape[2 + k])
+    return found
 
 
 @rule(aten.convolution.default)

@@ -189,7 +189,7 @@ def test_other_pools_in_training():
 
 @pytest.mark.parametrize("options", [
     {"stride": 2, "padding": 1, "output_padding": 1}, {"stride": 3, "dilation": 2}, {"groups": 2, "stride": 2, "padding": 1},
-    {"groups": 4}, {"stride": 2, "dilation": 3, "output_padding": 2},
+    {"groups": 4}, {"stride": 2, "dilation": 3, "output_padding": 2}, {"stride": 2, "padding": 3}, {"stride": 3, "padding": 4, "output_padding": 2, "groups": 2},
 ], ids=str)  # fmt: skip
 def test_transposed_convolutions_in_training(options):
     groups = options.get("groups", 1)

@@ -105,7 +105,8 @@ def test_types(dtype):
             if dtype.is_floating_point:
                 same(t.mean(dim), x.mean(dim))
                 same(t.softmax(1), x.softmax(1))
-        same(t.prod(), x.prod())
+        ones, few = (t, x) if dtype is torch.bool else (t.clamp_max(1), x.clamp_max(1))  # inf * 0 depends on the order
+        same(ones.prod(), few.prod())
         if dtype is not torch.bool:
             same(t.argmax(0), x.argmax(0))
             same(t.argmax(1), x.argmax(1))
