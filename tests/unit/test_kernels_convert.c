@@ -474,7 +474,7 @@ static const struct {
 static void check_value(const tesela__kernel *kernel) {
   for (size_t i = 0; i < sizeof value_rows / sizeof value_rows[0]; i++) {
     if (value_rows[i].conversion != kernel->width) continue;
-    unsigned char src[16 * 40], dst[16 * 40] = {0}; /* enough of them for any vector */
+    unsigned char src[16 * 40] = {0}, dst[16 * 40] = {0}; /* enough of them for any vector */
     int64_t from = bits_of(kernel->width, false), to = bits_of(kernel->width, true), n = 1;
     if (kernel->width == TESELA__S8_TO_S4) n = 3, from = 32, to = 16;
     for (int64_t e = 0; e < 40; e++) put(src, e, from, value_rows[i].src);
