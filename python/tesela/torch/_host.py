@@ -39,6 +39,14 @@ def ran_on_host(operator: object) -> None:
             _counts[str(operator)] += 1
 
 
+def _read(counter: collections.Counter[str], reset: bool) -> dict[str, int]:
+    with _lock:
+        found = dict(counter)
+        if reset:
+            counter.clear()
+    return found
+
+
 def fallbacks(*, reset: bool = False) -> dict[str, int]:
     """How often each operator ran on the host, by name. With ``reset`` the counting starts again.
 
@@ -50,11 +58,7 @@ def fallbacks(*, reset: bool = False) -> dict[str, int]:
     >>> fallbacks()
     {'aten.histc.default': 1}
     """
-    with _lock:
-        found = dict(_counts)
-        if reset:
-            _counts.clear()
-    return found
+    return _read(_counts, reset)
 
 
 def moved_on_device(operator: object, operands: int = 1) -> None:
@@ -73,8 +77,4 @@ def moves(*, reset: bool = False) -> dict[str, int]:
     >>> moves()
     {'aten.add.Tensor': 1}
     """
-    with _lock:
-        found = dict(_moves)
-        if reset:
-            _moves.clear()
-    return found
+    return _read(_moves, reset)
