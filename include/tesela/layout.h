@@ -572,6 +572,49 @@ TESELA_API tesela_status tesela_layout_to_strided(const tesela_layout *layout, i
                                                   int64_t *offset, tesela_error *err);
 
 /*
+ * ==== Verdicts: how well another notation expresses a layout
+ *
+ * The functions tesela_*_from_layout and tesela_translate (notation.h) fill one in.
+ */
+
+/// Values are part of the ABI.
+typedef enum tesela_verdict {
+  TESELA_EXACT = 1, ///< the same array, the same places for the same elements
+  TESELA_VALID_PART =
+      2, ///< exact on the elements; the text is of a larger array, whose further elements are padding of the layout
+  TESELA_NEEDS_PADDING =
+      3, ///< exact on the elements; the text is of a larger array, which needs more places than the layout has
+  TESELA_IMPOSSIBLE = 4 ///< no text has the places of the elements
+} tesela_verdict;
+
+/// "exact", "valid_part", "needs_padding", "impossible"; NULL for an unknown number. Static memory.
+TESELA_API const char *tesela_verdict_name(tesela_verdict verdict);
+
+/// What contradicts that a layout can be expressed. The smallest one: no element before `index`, row-major, contradicts.
+typedef enum tesela_contradiction {
+  TESELA_CONTRADICTION_NONE = 0, ///< `reason` alone says it
+  TESELA_CONTRADICTION_PLACE =
+      1, ///< element `index` is at `place`; all texts that agree before it put it at `expected`
+  TESELA_CONTRADICTION_SHARED = 2, ///< elements `index` and `index2` are both at `place`
+  TESELA_CONTRADICTION_BIT = 3     ///< one bit of the place moves several dims: dim d by `index[d]`
+} tesela_contradiction;
+
+/// A verdict and its reason.
+typedef struct tesela_translation {
+  tesela_verdict verdict;
+  int32_t rank;                   ///< of the layout
+  int64_t shape[TESELA_MAX_RANK]; ///< the array of the text: as the layout's, or larger
+  int64_t places;   ///< of all axes of the layout: the buffer, which not every notation mentions
+  char reason[160]; ///< one sentence; "" if exact
+  char as[64];      ///< what tesela_layout_read_options.as must be to read the text: "tv:16x8"; "" if nothing
+  tesela_contradiction contradiction; ///< if impossible, or if the layout needs padding
+  int32_t axis;                       ///< the axis of `place` and `expected`
+  int64_t index[TESELA_MAX_RANK], index2[TESELA_MAX_RANK];
+  int64_t place, expected;
+  int64_t reserved[4]; ///< 0: room to grow (base.h)
+} tesela_translation;
+
+/*
  * ==== A layout as steps: transpose, pad, reshape
  *
  * The second formulation of tiling (XLA's tiled-layout document, "Tiling as pad, reshape, transpose"): start from

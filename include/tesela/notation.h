@@ -298,8 +298,10 @@ TESELA_API const char *tesela_kind_words(tesela_kind kind);
 
 /// Inputs that a notation needs in addition to its text. Flags.
 enum {
-  TESELA_NEEDS_ARRAY = 1, ///< type and dims: before the text, f32[3,5], or from the caller
-  TESELA_NEEDS_TARGET = 2 ///< a target, from the text or the caller (default: spyre)
+  TESELA_NEEDS_ARRAY = 1,  ///< type and dims: before the text, f32[3,5], or from the caller
+  TESELA_NEEDS_TARGET = 2, ///< a target, from the text or the caller (default: spyre)
+  TESELA_TAKES_ARRAY =
+      4 ///< type and dims may be before the text or from the caller: its valid part, if the text is larger
 };
 
 /// One notation.
@@ -308,7 +310,8 @@ typedef struct tesela_notation {
   const char *words;   ///< "a layout of JAX"
   const char *example; ///< "f32[3,5] Layout(major_to_minor=(0, 1), tiling=((2, 2),))"
   uint32_t needs;      ///< TESELA_NEEDS_*
-  uint32_t kinds;      ///< bit k: its texts may be of kind k; 0: recognised but not read yet
+  uint32_t kinds;      ///< bit k: its texts may be of kind k; 0: not read
+  bool written;        ///< tesela_translate writes it
 } tesela_notation;
 
 /// The i-th notation, NULL after the last. Static memory.
@@ -350,7 +353,14 @@ typedef struct tesela_layout_read_options {
   int32_t flags; ///< for XLA's notation: TESELA_XLA_STRICT, or TESELA_XLA_LENIENT | TESELA_XLA_KEEP_BARE
   const tesela_xla_shape *array; ///< type and dims for texts without them; its layout is ignored; may be NULL
   tesela_device_text_options device; ///< for device layouts: targets, host strides; its host overrides array
-  int64_t reserved[4];               ///< 0: room to grow (base.h)
+  tesela_dtype
+      dtype; ///< type of texts without one, where neither the text nor `array` has it; 0: elements of 8 bits
+  const char *
+      as; ///< "tv:16x8": a CuTe layout maps (thread, value) to the elements of a tile of 16x8; NULL: to memory
+  const char
+      *definitions; ///< a file's text that defines names of the layout's text: #blocked = #ttg.blocked<..>
+  size_t definitions_length;
+  int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_layout_read_options;
 
 /// Read a layout in any notation. The whole text must match.
@@ -385,13 +395,31 @@ TESELA_API tesela_status tesela_any_to_layout(const tesela_any_layout *any, tese
 TESELA_API tesela_status tesela_any_to_xla(const tesela_any_layout *any, tesela_xla_shape *shape,
                                            tesela_error *err);
 
-/// Print a layout, with its array, in the notation it was read from; reading it gives the same layout. A device layout is
+/// Print a layout, with its array if the notation has none, in the notation it was read from; reading it gives the same layout. A device layout is
 /// printed in the first of the notations short, printed and tuples that can express it.
 ///
 /// Example: "f32[3, 5]{1,0}" gives "f32[3,5]{1,0}"; "local(4)" gives "RegisterLayout(shape=[4], mode_shape=[4], ...)".
 ///
 /// @return TESELA_OK; TESELA_E_STOPPED; TESELA_E_UNSUPPORTED if the notation cannot express it.
 TESELA_API tesela_status tesela_any_print(const tesela_any_layout *any, const tesela_writer *to,
+                                          tesela_error *err);
+
+/// Express a layout in another notation. The text is read back and compared with the layout before it is written.
+///
+/// Example: f32[3,5]{1,0:T(2,2)} to cute: "((2,2),(2,3)):((2,12),(1,4))", TESELA_VALID_PART, shape [4,6], 24 places.
+/// Example: f32[6,8]{1,0:T(3,4)(2,1)} to cute: TESELA_IMPOSSIBLE; nothing is written.
+///
+/// A text of another array than the layout's (verdict valid_part or needs_padding) gives the layout if it is read with the
+/// layout's type and shape as options->array. Axes are matched by their meaning: thread = lane + lanes * warp, local = register.
+///
+/// @param notation  a name: "cute"; its `written` is true
+/// @param to        receives the text; nothing if impossible
+/// @param out       receives the verdict; unspecified on failure
+/// @return TESELA_OK, also if impossible; TESELA_E_UNSUPPORTED for an unknown notation, one that is not written, or a comparison
+///         that exceeds its effort; TESELA_E_LIMIT; TESELA_E_MEMORY; TESELA_E_STOPPED; as tesela_any_to_layout.
+/// Any thread.
+TESELA_API tesela_status tesela_translate(const tesela_any_layout *any, const char *notation,
+                                          const tesela_writer *to, tesela_translation *out,
                                           tesela_error *err);
 
 #ifdef __cplusplus

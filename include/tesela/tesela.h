@@ -6,11 +6,13 @@
 #include <tesela/access.h>
 #include <tesela/arena.h>
 #include <tesela/base.h>
+#include <tesela/cute.h>
 #include <tesela/device.h>
 #include <tesela/draw.h>
 #include <tesela/file.h>
 #include <tesela/graph.h>
 #include <tesela/layout.h>
+#include <tesela/linear.h>
 #include <tesela/notation.h>
 #include <tesela/ops.h>
 #include <tesela/propagate.h>

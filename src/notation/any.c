@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/reader.h"
 #include "notation/device/device_read.h"
 
 /* ---- the rows ----------------------------------------------------------------------------------------------- */
@@ -21,62 +22,61 @@ enum { ANY_XLA, ANY_EXPRESSION = 2, ANY_DEVICE }; /* rows for texts that no row 
 
 /* any.h documents the fields of a row. Rows without kinds are only recognised, for messages. */
 static const tesela__notation_row any_rows[] = {
-    {{"xla", "an XLA layout", "f32[3,5]{1,0:T(2,2)}", 0, TESELA__KIND(TESELA_KIND_XLA)},
-     tesela__looks_xla,
-     tesela__any_read_xla,
-     tesela__any_print_xla,
-     tesela__any_relate_xla},
-    {{"jax", "a JAX layout", "f32[3,5] Layout(major_to_minor=(0, 1), tiling=((2, 2),))", TESELA_NEEDS_ARRAY,
-      TESELA__KIND(TESELA_KIND_XLA)},
-     tesela__looks_jax,
-     tesela__any_read_jax,
-     tesela__any_print_jax,
-     tesela__any_relate_xla},
-    {{"register", "a register layout or a tile in memory", "local(3, 4).spatial(2, 3)", 0,
-      TESELA__KIND(TESELA_KIND_REGISTER) | TESELA__KIND(TESELA_KIND_SHARED) |
-          TESELA__KIND(TESELA_KIND_GLOBAL)},
-     tesela__looks_expression,
-     tesela__any_read_expression,
-     tesela__any_print_expression,
-     tesela__any_relate_expression},
-    {{"device", "a device layout", "f16[1000,200] stick(dim_order=[0,1])", TESELA_NEEDS_TARGET,
-      TESELA__KIND(TESELA_KIND_DEVICE)},
-     tesela__looks_device,
-     tesela__any_read_device,
-     tesela__any_print_device,
-     tesela__any_relate_device},
-    {{"map", "index arithmetic", "map(d0:3, d1:5) of f32 -> memory[15]: 5*d0 + d1", 0,
-      TESELA__KIND(TESELA_KIND_RELATION)},
-     tesela__looks_map,
-     tesela__any_read_map,
-     tesela__any_print_map,
-     tesela__any_relate_map},
-    {{"cute", "a CuTe layout", "(4,8):(8,1)", TESELA_NEEDS_ARRAY, 0}, tesela__looks_cute, NULL, NULL, NULL},
-    {{"triton", "a Triton layout", "#ttg.blocked<{sizePerThread = [1, 4], ..}>", TESELA_NEEDS_ARRAY, 0},
-     tesela__looks_triton,
-     NULL,
-     NULL,
-     NULL},
-    {{"onednn", "a oneDNN tag", "nChw16c", TESELA_NEEDS_ARRAY, 0}, tesela__looks_onednn, NULL, NULL, NULL},
-    {{"mlir", "an MLIR layout", "memref<4x8xf32, strided<[8, 1]>>", TESELA_NEEDS_ARRAY, 0},
-     tesela__looks_mlir,
-     NULL,
-     NULL,
-     NULL},
-    {{"tvm", "a TVM layout", "NCHW16c", TESELA_NEEDS_ARRAY, 0}, tesela__looks_tvm, NULL, NULL, NULL},
-    {{"torch", "a size and stride of PyTorch", "torch.Size([2, 3]) (3, 1)", TESELA_NEEDS_ARRAY, 0},
-     tesela__looks_torch,
-     NULL,
-     NULL,
-     NULL},
-    {{"einops", "an einops pattern", "b (h w) c -> b h w c", TESELA_NEEDS_ARRAY, 0},
-     tesela__looks_einops,
-     NULL,
-     NULL,
-     NULL},
+    {.facts = {"xla", "an XLA layout", "f32[3,5]{1,0:T(2,2)}", 0, TESELA__KIND(TESELA_KIND_XLA), false},
+     .looks_like = tesela__looks_xla,
+     .read = tesela__any_read_xla,
+     .print = tesela__any_print_xla,
+     .to_layout = tesela__any_relate_xla},
+    {.facts = {"jax", "a JAX layout", "f32[3,5] Layout(major_to_minor=(0, 1), tiling=((2, 2),))",
+               TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_XLA), false},
+     .looks_like = tesela__looks_jax,
+     .read = tesela__any_read_jax,
+     .print = tesela__any_print_jax,
+     .to_layout = tesela__any_relate_xla},
+    {.facts = {"register", "a register layout or a tile in memory", "local(3, 4).spatial(2, 3)", 0,
+               TESELA__KIND(TESELA_KIND_REGISTER) | TESELA__KIND(TESELA_KIND_SHARED) |
+                   TESELA__KIND(TESELA_KIND_GLOBAL),
+               false},
+     .looks_like = tesela__looks_expression,
+     .read = tesela__any_read_expression,
+     .print = tesela__any_print_expression,
+     .to_layout = tesela__any_relate_expression},
+    {.facts = {"device", "a device layout", "f16[1000,200] stick(dim_order=[0,1])", TESELA_NEEDS_TARGET,
+               TESELA__KIND(TESELA_KIND_DEVICE), false},
+     .looks_like = tesela__looks_device,
+     .read = tesela__any_read_device,
+     .print = tesela__any_print_device,
+     .to_layout = tesela__any_relate_device},
+    {.facts = {"map", "index arithmetic", "map(d0:3, d1:5) of f32 -> memory[15]: 5*d0 + d1", 0,
+               TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_map,
+     .read = tesela__any_read_map,
+     .write = tesela__map_write},
+    {.facts = {"cute", "a CuTe layout", "(4,8):(8,1)", TESELA_TAKES_ARRAY, 0, false},
+     .looks_like = tesela__looks_cute},
+    {.facts = {"triton", "a Triton layout", "#ttg.blocked<{sizePerThread = [1, 4], ..}>", TESELA_NEEDS_ARRAY,
+               0, false},
+     .looks_like = tesela__looks_triton},
+    {.facts = {"onednn", "a oneDNN tag", "nChw16c", TESELA_NEEDS_ARRAY, 0, false},
+     .looks_like = tesela__looks_onednn},
+    {.facts = {"mlir", "an MLIR layout", "memref<4x8xf32, strided<[8, 1]>>", TESELA_TAKES_ARRAY, 0, false},
+     .looks_like = tesela__looks_mlir},
+    {.facts = {"tvm", "a TVM layout", "NCHW16c", TESELA_NEEDS_ARRAY, 0, false},
+     .looks_like = tesela__looks_tvm},
+    {.facts = {"torch", "a size and stride of PyTorch", "torch.Size([2, 3]) (3, 1)", TESELA_TAKES_ARRAY, 0,
+               false},
+     .looks_like = tesela__looks_torch},
+    {.facts = {"einops", "an einops pattern", "b (h w) c -> b h w c", TESELA_NEEDS_ARRAY, 0, false},
+     .looks_like = tesela__looks_einops},
 };
 
-enum { ANY_ROWS = sizeof any_rows / sizeof any_rows[0] };
+enum { ANY_ROWS = sizeof any_rows / sizeof any_rows[0], ANY_NAMES = 200 };
+
+const tesela__notation_row *tesela__notation_row_of(const char *name) {
+  for (int i = 0; i < ANY_ROWS; i++)
+    if (strcmp(any_rows[i].facts.name, name) == 0) return &any_rows[i];
+  return NULL;
+}
 
 const tesela_notation *tesela_notation_at(int32_t i) {
   return i >= 0 && i < ANY_ROWS ? &any_rows[i].facts : NULL;
@@ -117,17 +117,24 @@ static bool any_is_word(const char *word, const char *text, size_t length) {
   return strlen(word) == length && memcmp(word, text, length) == 0;
 }
 
-/* The notations that tesela reads: "xla, jax, register, device". */
-static void any_list_names(char *out, size_t room) {
+/* The notations that tesela reads, or writes: "xla, jax, register, device". */
+static void any_list_names(bool written, char *out, size_t room) {
   size_t n = 0;
   for (int i = 0; i < ANY_ROWS; i++)
-    if (any_rows[i].read && n < room)
+    if ((written ? any_rows[i].facts.written : any_rows[i].read != NULL) && n < room)
       n += (size_t)snprintf(out + n, room - n, "%s%s", n ? ", " : "", any_rows[i].facts.name);
+}
+
+tesela_status tesela__fail_target(const char *name, tesela_error *err) {
+  char names[ANY_NAMES];
+  any_list_names(true, names, sizeof names);
+  return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s notation '%.40s'; expected %s",
+                      tesela__notation_row_of(name) ? "cannot write the" : "unknown", name, names);
 }
 
 static tesela_status any_find_wanted(const char *name, size_t length, int64_t at, any_wanted *wanted,
                                      tesela_error *err) {
-  char names[120];
+  char names[ANY_NAMES];
   for (int k = 0; k < ANY_KINDS; k++)
     if (any_is_word(any_kinds[k].name, name, length)) {
       *wanted = (any_wanted){any_kinds[k].name, any_kinds[k].words, any_kinds[k].kind, NULL};
@@ -138,7 +145,7 @@ static tesela_status any_find_wanted(const char *name, size_t length, int64_t at
       *wanted = (any_wanted){any_rows[i].facts.name, any_rows[i].facts.words, (tesela_kind)0, &any_rows[i]};
       return TESELA_OK;
     }
-  any_list_names(names, sizeof names);
+  any_list_names(false, names, sizeof names);
   return tesela__fail(err, TESELA_E_UNSUPPORTED, at, "unknown notation '%.*s'; expected %s, shared or global",
                       length < 40 ? (int)length : 40, name, names);
 }
@@ -184,8 +191,12 @@ static tesela_status any_split(const char *text, size_t length, const char *dema
   return status;
 }
 
+static size_t any_array_before(const tesela__notation_row *row, const any_text *t) {
+  return row->facts.needs & (TESELA_NEEDS_ARRAY | TESELA_TAKES_ARRAY) ? t->array : 0;
+}
+
 static bool any_claims(const tesela__notation_row *row, const any_text *t) {
-  size_t skip = row->facts.needs & TESELA_NEEDS_ARRAY ? t->array : 0;
+  size_t skip = any_array_before(row, t);
   return row->looks_like(t->text + skip, t->trimmed - skip);
 }
 
@@ -259,8 +270,8 @@ static tesela_status any_check_row(const any_text *t, const tesela__notation_row
                                    tesela_error *err) {
   const any_wanted *wanted[] = {&t->named, &t->demanded};
   if (!row->read) {
-    char names[120];
-    any_list_names(names, sizeof names);
+    char names[ANY_NAMES];
+    any_list_names(false, names, sizeof names);
     return tesela__fail(err, TESELA_E_UNSUPPORTED, (int64_t)t->at,
                         "this is %s (%s), which tesela does not read yet; it reads %s", row->facts.words,
                         row->facts.name, names);
@@ -314,6 +325,19 @@ static size_t any_bytes(const tesela_any_layout *any) {
   return offsetof(tesela_any_layout, shape) + bytes;
 }
 
+/* "f32[3,5]", or "[3,5]" without a type. */
+static tesela_status any_read_array(const char *text, size_t length, int32_t flags, tesela_xla_shape *array,
+                                    tesela_xla_repairs *repairs, tesela_error *err) {
+  tesela__reader r = {.text = text, .length = length, .err = err};
+  if (text[0] != '[') return tesela_xla_parse(text, length, flags, array, repairs, err);
+  *array = (tesela_xla_shape){.dtype = TESELA_DTYPE_NONE};
+  tesela_status status = tesela__read_integers(&r, '[', false, "an extent", TESELA_E_OVERFLOW,
+                                               TESELA_MAX_RANK, array->dim, &array->rank);
+  for (int32_t d = 0; status == TESELA_OK && d < array->rank; d++)
+    if (array->dim[d] < 0) status = tesela__fail(err, TESELA_E_RANGE, 0, "an extent is below 0");
+  return status;
+}
+
 tesela_status tesela_layout_read(const char *text, size_t length, const tesela_layout_read_options *options,
                                  tesela_any_layout *out, tesela_error *err) {
   TESELA__NEED(err, out);
@@ -329,15 +353,14 @@ tesela_status tesela_layout_read(const char *text, size_t length, const tesela_l
   tesela_status status = any_split(text, length, given.notation, &t, err);
   if (status == TESELA_OK) status = any_find_row(&t, &row, err);
   if (status != TESELA_OK) return status;
-  size_t skip = row->facts.needs & TESELA_NEEDS_ARRAY ? t.array : 0;
+  size_t skip = any_array_before(row, &t);
   status = any_check_row(&t, row, given.array || skip > 0, err);
-  if (status != TESELA_OK) return status;
-  if (skip > 0) {
-    status = any_shift(tesela_xla_parse(t.text, skip, given.flags, &array, &any.repairs, err), t.at,
+  if (status == TESELA_OK && skip > 0) {
+    status = any_shift(any_read_array(t.text, skip, given.flags, &array, &any.repairs, err), t.at,
                        &any.repairs, err);
-    if (status != TESELA_OK) return status;
     given.array = &array;
   }
+  if (status != TESELA_OK) return status;
   any.notation = &row->facts;
   status = row->read(t.text + skip, t.length - skip, &given, &any, err);
   status = any_shift(status, t.at + skip, &any.repairs, err);
@@ -354,12 +377,50 @@ static const tesela__notation_row *any_row_of(const tesela_any_layout *any) {
 
 tesela_status tesela_any_to_layout(const tesela_any_layout *any, tesela_layout *layout, tesela_error *err) {
   TESELA__NEED(err, any, layout);
-  return any_row_of(any)->to_layout(any, layout, err);
+  const tesela__notation_row *row = any_row_of(any);
+  if (row->to_layout) return row->to_layout(any, layout, err);
+  *layout = any->relation;
+  return TESELA_OK;
+}
+
+/* "f32[3,5] ", unless the text alone gives type and shape. */
+static void any_print_array(const tesela_layout *layout, uint32_t needs, const tesela_translation *answer,
+                            tesela__sink *sink) {
+  const char *type = tesela_dtype_name(layout->dtype);
+  if (!(needs & TESELA_NEEDS_ARRAY) &&
+      (!(needs & TESELA_TAKES_ARRAY) || (!type && answer->verdict == TESELA_EXACT)))
+    return;
+  if (type) tesela__puts(sink, type);
+  for (int32_t d = 0; d < layout->rank; d++) {
+    tesela__putc(sink, d ? ',' : '[');
+    tesela__put_int(sink, layout->shape[d]);
+  }
+  tesela__puts(sink, layout->rank ? "] " : "[] ");
+}
+
+static tesela_status any_print_relation(const tesela__notation_row *row, const tesela_layout *layout,
+                                        const tesela_writer *to, tesela_error *err) {
+  tesela_buffer buffer = {NULL, 0, 0};
+  tesela_writer measure = tesela_buffer_writer(&buffer);
+  tesela_translation answer;
+  tesela__sink sink;
+  tesela__sink_init(&sink, to);
+  tesela_status status = tesela__start_answer(layout, &answer, err);
+  if (status == TESELA_OK) status = row->write(layout, &measure, &answer, err);
+  if (status == TESELA_OK && answer.verdict == TESELA_IMPOSSIBLE)
+    status = tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s cannot express it: %s", row->facts.words,
+                          answer.reason);
+  if (status != TESELA_OK) return status;
+  any_print_array(layout, row->facts.needs, &answer, &sink);
+  status = tesela__sink_finish(&sink, err);
+  if (status == TESELA_OK) status = tesela__start_answer(layout, &answer, err);
+  return status == TESELA_OK ? row->write(layout, to, &answer, err) : status;
 }
 
 tesela_status tesela_any_print(const tesela_any_layout *any, const tesela_writer *to, tesela_error *err) {
   TESELA__NEED(err, any, to);
-  return any_row_of(any)->print(any, to, err);
+  const tesela__notation_row *row = any_row_of(any);
+  return row->print ? row->print(any, to, err) : any_print_relation(row, &any->relation, to, err);
 }
 
 tesela_status tesela_any_to_xla(const tesela_any_layout *any, tesela_xla_shape *shape, tesela_error *err) {

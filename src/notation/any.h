@@ -21,9 +21,44 @@ typedef struct tesela__notation_row {
    * TESELA_NEEDS_ARRAY. NULL: the notation is recognised, but not read yet. */
   tesela_status (*read)(const char *text, size_t length, const tesela_layout_read_options *options,
                         tesela_any_layout *out, tesela_error *err);
+  /* NULL for relations: `write` prints them, after their array. */
   tesela_status (*print)(const tesela_any_layout *any, const tesela_writer *to, tesela_error *err);
+  /* NULL for relations, which have it. */
   tesela_status (*to_layout)(const tesela_any_layout *any, tesela_layout *layout, tesela_error *err);
+  /* Writes any finished layout, without its array. *answer comes as TESELA_EXACT, with the layout's rank, shape and places; set
+   * what differs. That no text exists is a verdict, not a failure; then nothing is written. NULL: not a target. */
+  tesela_status (*write)(const tesela_layout *layout, const tesela_writer *to, tesela_translation *answer,
+                         tesela_error *err);
 } tesela__notation_row;
+
+/* ---- any.c ---- */
+
+/* The row of a notation's name; NULL for an unknown name. */
+const tesela__notation_row *tesela__notation_row_of(const char *name);
+/* TESELA_E_UNSUPPORTED for a notation that is unknown or not written. */
+tesela_status tesela__fail_target(const char *name, tesela_error *err);
+
+/* ---- axes.c: register layouts have the axes thread and local, or register, lane, warp and perhaps block ---- */
+
+bool tesela__axes_are_lanes(const tesela_layout *layout);
+bool tesela__axes_are_threads(const tesela_layout *layout);
+/* With axes register, lane, warp[, block]: the same with thread and local. Others are copied. TESELA_E_UNSUPPORTED for several
+ * blocks. */
+tesela_status tesela__axes_to_threads(const tesela_layout *layout, tesela_layout *out, tesela_error *err);
+/* With axes thread and local: the same with register, lane and warp. Others are copied. TESELA_E_UNSUPPORTED if threads do
+ * not divide into warps. */
+tesela_status tesela__axes_to_lanes(const tesela_layout *layout, int64_t lanes, tesela_layout *out,
+                                    tesela_error *err);
+
+/* ---- row.c ---- */
+
+/* The type that is given beside a text, of options->array, else options->dtype; and its bits, 8 without a type. */
+tesela_dtype tesela__given_dtype(const tesela_layout_read_options *options, int32_t *bits);
+/* The answer that tesela__notation_row.write receives. */
+tesela_status tesela__start_answer(const tesela_layout *layout, tesela_translation *answer,
+                                   tesela_error *err);
+/* TESELA_IMPOSSIBLE with its reason; the caller sets the contradiction. Always TESELA_OK. */
+tesela_status tesela__impossible(tesela_translation *answer, const char *format, ...) TESELA_PRINTF(2, 3);
 
 /* ---- recognize.c: looks_like of each ---- */
 
@@ -72,7 +107,7 @@ tesela_status tesela__any_relate_device(const tesela_any_layout *any, tesela_lay
                                         tesela_error *err);
 tesela_status tesela__any_read_map(const char *text, size_t length, const tesela_layout_read_options *options,
                                    tesela_any_layout *out, tesela_error *err);
-tesela_status tesela__any_print_map(const tesela_any_layout *any, const tesela_writer *to, tesela_error *err);
-tesela_status tesela__any_relate_map(const tesela_any_layout *any, tesela_layout *layout, tesela_error *err);
+tesela_status tesela__map_write(const tesela_layout *layout, const tesela_writer *to,
+                                tesela_translation *answer, tesela_error *err);
 
 #endif

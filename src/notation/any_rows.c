@@ -133,13 +133,8 @@ tesela_status tesela__any_read_map(const char *text, size_t length, const tesela
   return tesela_map_parse(&out->relation, text, length, err);
 }
 
-tesela_status tesela__any_print_map(const tesela_any_layout *any, const tesela_writer *to,
-                                    tesela_error *err) {
-  return tesela_map_print(&any->relation, to, err);
-}
-
-tesela_status tesela__any_relate_map(const tesela_any_layout *any, tesela_layout *layout, tesela_error *err) {
-  (void)err;
-  *layout = any->relation;
-  return TESELA_OK;
+tesela_status tesela__map_write(const tesela_layout *layout, const tesela_writer *to,
+                                tesela_translation *answer, tesela_error *err) {
+  (void)answer;
+  return tesela_map_print(layout, to, err);
 }

@@ -82,8 +82,18 @@ static size_t array_end(const char *text, size_t length, size_t at) {
   return at < length ? at + 1 : 0;
 }
 
+/* The end of a "[3,5]" at the start of a text, or 0. */
+static size_t brackets_end(const char *text, size_t length) {
+  size_t at = 0;
+  if (length == 0 || text[0] != '[') return 0;
+  for (at = 1; at < length && text[at] != ']'; at++)
+    if (!looks_digit(text[at]) && text[at] != ',' && text[at] != ' ') return 0;
+  return at < length ? at + 1 : 0;
+}
+
 size_t tesela__array_before(const char *text, size_t length) {
-  size_t end = array_end(text, length, 0), at = skip_space(text, length, end);
+  size_t end = length > 0 && text[0] == '[' ? brackets_end(text, length) : array_end(text, length, 0);
+  size_t at = skip_space(text, length, end);
   return end > 0 && at < length && text[at] != '{' ? at : 0;
 }
 

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * translate.c - a layout in another notation, with a verdict. No text is written before it was read back and compared.
+ */
+#include <stdio.h>
+
+#include "base/base.h"
+#include "layout/layout.h"
+#include "notation/any.h"
+
+/* The places of a text have to be those of the layout. Names of axes differ between notations. */
+static tesela_status same_places(const tesela_layout *layout, const tesela_layout *back, bool *same,
+                                 tesela_error *err) {
+  tesela_layout a, b;
+  tesela_difference difference;
+  tesela_status status = TESELA_OK;
+  if (layout->n_axes == back->n_axes) {
+    a = *layout;
+    b = *back;
+  } else {
+    status = tesela__axes_to_threads(layout, &a, err);
+    if (status == TESELA_OK) status = tesela__axes_to_threads(back, &b, err);
+  }
+  if (status != TESELA_OK) return status;
+  if (a.n_axes == 1 && b.n_axes == 1) memcpy(b.axis[0].name, a.axis[0].name, sizeof b.axis[0].name);
+  b.bits = a.bits;
+  status = tesela_layout_compare(&a, &b, &difference, err);
+  *same = status == TESELA_OK && difference.same;
+  return status;
+}
+
+static tesela_status check_text(const tesela_layout *layout, const char *notation, const tesela_buffer *text,
+                                const tesela_translation *answer, tesela_error *err) {
+  tesela_xla_shape array = {.dtype = layout->dtype, .rank = layout->rank};
+  tesela_any_layout any;
+  tesela_layout back;
+  bool same = false;
+  for (int32_t d = 0; d < layout->rank; d++) array.dim[d] = layout->shape[d];
+  tesela_layout_read_options options = {.notation = notation,
+                                        .flags = TESELA_XLA_STRICT,
+                                        .array = &array,
+                                        .dtype = layout->dtype,
+                                        .as = answer->as[0] ? answer->as : NULL};
+  tesela_status status = tesela_layout_read(text->text, text->length, &options, &any, err);
+  if (status == TESELA_OK) status = tesela_any_to_layout(&any, &back, err);
+  if (status == TESELA_OK) status = same_places(layout, &back, &same, err);
+  if (status == TESELA_OK && !same)
+    status = tesela__fail(err, TESELA_E_INVALID, -1, "the translation is wrong: please report this layout");
+  return status;
+}
+
+/* Write, read back, and pass on. `text` has room for one text, once measured. */
+static tesela_status translate(const tesela__notation_row *row, const tesela_layout *layout,
+                               tesela_buffer *text, const tesela_writer *to, tesela_translation *answer,
+                               tesela_error *err) {
+  tesela_writer into = tesela_buffer_writer(text);
+  tesela_status status = tesela__start_answer(layout, answer, err);
+  if (status == TESELA_OK) status = row->write(layout, &into, answer, err);
+  if (status != TESELA_OK || text->capacity == 0 || answer->verdict == TESELA_IMPOSSIBLE) return status;
+  if (row->read) status = check_text(layout, row->facts.name, text, answer, err);
+  if (status == TESELA_OK && to->write(to->user, text->text, text->length) != 0)
+    status = tesela__fail(err, TESELA_E_STOPPED, -1, "the writer returned an error");
+  return status;
+}
+
+tesela_status tesela_translate(const tesela_any_layout *any, const char *notation, const tesela_writer *to,
+                               tesela_translation *out, tesela_error *err) {
+  TESELA__NEED(err, any, notation, to, out);
+  const tesela_allocator memory = tesela__allocator(NULL);
+  const tesela__notation_row *row = tesela__notation_row_of(notation);
+  tesela_layout layout;
+  if (!row || !row->write) return tesela__fail_target(notation, err);
+  tesela_status status = tesela_any_to_layout(any, &layout, err);
+  tesela_buffer text = {NULL, 0, 0};
+  if (status == TESELA_OK) status = translate(row, &layout, &text, to, out, err);
+  if (status != TESELA_OK || out->verdict == TESELA_IMPOSSIBLE) return status;
+  text.capacity = text.length + 1;
+  text.length = 0;
+  text.text = tesela__alloc(&memory, text.capacity, 1);
+  if (!text.text) return tesela__fail(err, TESELA_E_MEMORY, -1, "an allocation failed");
+  status = translate(row, &layout, &text, to, out, err);
+  tesela__release(&memory, text.text);
+  return status;
+}
