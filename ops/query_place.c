@@ -9,7 +9,6 @@
 #include "expression.h"
 #include "place.h"
 #include "request.h"
-#include "same.h"
 #include "same_tuple.h"
 
 /* Exactly one of two fields is required; *one: the first. */
@@ -293,7 +292,7 @@ tesela_status op_same(tesela_request *q) {
   if (status == TESELA_OK) status = request_any(q, "b", &b, &right);
   if (status != TESELA_OK) return status;
   q->field = NULL;
-  status = same_compare(&a, &b, &difference, q->err);
+  status = tesela_any_compare(&a, &b, &difference, q->err);
   if (status != TESELA_OK) return status;
   tesela_put_key_bool(q->out, "same", difference.same);
   tesela_put_key_bool(q->out, "same_size", difference.same_extent);

@@ -121,10 +121,13 @@ bool tesela_request_flag(tesela_request *q, const char *field) {
 }
 
 tesela_layout_read_options request_reading(const tesela_request *q, const char *notation) {
-  return (tesela_layout_read_options){
-      .notation = notation,
-      .flags = q->flags,
-      .device = {.target = q->target, .targets = q->target, .n_targets = q->target != NULL}};
+  tesela_layout_read_options options = {.array = NULL};
+  if (q->reading) options = *q->reading;
+  options.notation = notation;
+  options.flags = q->flags;
+  options.device =
+      (tesela_device_text_options){.target = q->target, .targets = q->target, .n_targets = q->target != NULL};
+  return options;
 }
 
 tesela_status request_read(tesela_request *q, const tesela_value *text, const char *notation,

@@ -7,6 +7,7 @@
  *   deadline.c os_*.c   how long a request may take, which files it may use
  *   query_ops.c         the table, and the operations about it
  *   query_place.c       elements and places              query_device.c    device layouts
+ *   query_translate.c   other notations
  *   query_xla.c         XLA shapes as such               query_file.c      values in files
  *   query_register.c    register layouts                 query_write.c     tensors to files
  *   query_tile.c        moves of tiles                   query_graph.c     graphs
@@ -75,6 +76,8 @@ tesela_status op_pack(tesela_request *q);
 tesela_status op_unpack(tesela_request *q);
 /* op_relayout of a file. */
 tesela_status request_relayout_file(tesela_request *q, tesela_transform transform);
+/* query_translate.c */
+tesela_status op_translate(tesela_request *q);
 /* query_xla.c */
 tesela_status op_choose(tesela_request *q);
 tesela_status op_info(tesela_request *q);

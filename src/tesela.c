@@ -274,6 +274,7 @@
 #include "layout/view.c"
 #include "layout/walk.c"
 #include "notation/any.c"
+#include "notation/any_compare.c"
 #include "notation/any_rows.c"
 #include "notation/axes.c"
 #include "notation/device/device_build.c"

@@ -10,7 +10,6 @@
 #include "expression.h"
 #include "main/input.h"
 #include "main/json.h"
-#include "same.h"
 #include "same_tuple.h"
 #include "main/say.h"
 
@@ -149,7 +148,7 @@ static int same_any(const cli_context *cli) {
     return status;
   }
   if (cli->json) return answer(cli);
-  if (same_compare(&any[0], &any[1], &d, &err) != TESELA_OK) return say_failure(cli, &err);
+  if (tesela_any_compare(&any[0], &any[1], &d, &err) != TESELA_OK) return say_failure(cli, &err);
   for (int i = 0; i < 2 && d.have_index; i++) /* before anything is written */
     if (any[i].kind == TESELA_KIND_REGISTER && expression_check_copies(&any[i].registers, &err) != TESELA_OK)
       return say_failure(cli, &err);

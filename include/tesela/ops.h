@@ -267,7 +267,9 @@ typedef struct tesela_request {
   void *progress_user;
   const volatile int
       *stop; ///< set to other than 0, by any thread or a signal handler: the request fails soon. May be NULL
-  int64_t reserved[4]; ///< 0: room to grow (base.h)
+  /// What the texts of layouts lack: array, dtype, as, definitions; the other members are unused. A request may give them. May be NULL
+  const struct tesela_layout_read_options *reading;
+  int64_t reserved[3]; ///< 0: room to grow (base.h)
 
   int64_t deadline;   ///< set by the library: on the clock of tesela_request_progress; INT64_MAX without one
   int32_t flags;      ///< how XLA texts are read: TESELA_XLA_STRICT, or _LENIENT with "lenient": true
