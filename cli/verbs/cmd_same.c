@@ -106,7 +106,7 @@ static tesela_status print_place(const tesela_any_layout *any, const int64_t *in
     return expression_print_place(&any->registers, index, &cli_stdout, err);
   tesela_status status = tesela_any_to_layout(any, &layout, err);
   if (status == TESELA_OK) status = tesela_layout_place_of(&layout, index, place, err);
-  printf("%" PRId64, place[0]);
+  if (status == TESELA_OK) input_print_place(&layout, place);
   return status;
 }
 

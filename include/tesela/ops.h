@@ -207,8 +207,8 @@ typedef enum tesela_field_type {
   TESELA_FIELD_TARGET,  ///< a text, one XLA shape, or a layout in braces for the shape of another field
   TESELA_FIELD_TEXT,    ///< any text
   TESELA_FIELD_INDICES, ///< a list of lists of integers
-  TESELA_FIELD_PLACE,   ///< an integer or, of register layouts, a list [thread, local]
-  TESELA_FIELD_PLACES,  ///< a list of integers or, of register layouts, of lists [thread, local]
+  TESELA_FIELD_PLACE,   ///< an integer or, on several axes, a list: [thread, local]
+  TESELA_FIELD_PLACES,  ///< a list of integers or, on several axes, of lists: [[thread, local], ...]
   TESELA_FIELD_FLAG,    ///< true or false
   TESELA_FIELD_NUMBER,  ///< an integer
   TESELA_FIELD_TEXTS,   ///< a list of texts
