@@ -10,6 +10,7 @@
 #include "expression.h"
 #include "leaves.h"
 #include "made_of.h"
+#include "also.h"
 #include "request.h"
 #include "show_facts.h"
 
@@ -169,9 +170,40 @@ static tesela_status put_fragments(tesela_request *q, const tesela_register *lay
              : tesela_request_fail(q, TESELA_E_MEMORY, -1, "no memory to look for fragments");
 }
 
+/* "also": the other notations that express it. */
+static void put_also(tesela_sink *out, const tesela_any_layout *any) {
+  int in;
+  tesela_put_key_list(out, "also");
+  for (int32_t i = 0; (in = also_in(any, i)) >= 0; i++)
+    if (in) tesela_put_text(out, tesela_notation_at(i)->name);
+  tesela_put_end(out);
+}
+
+static tesela_status info_of_any(tesela_request *q, const tesela_any_layout *any, bool details) {
+  tesela_layout layout;
+  tesela_status status = tesela_any_to_layout(any, &layout, q->err);
+  if (status != TESELA_OK) return status;
+  tesela_put_key_text(q->out, "kind", tesela_kind_name(any->kind));
+  tesela_put_key_int(q->out, "rank", layout.rank);
+  if (any->kind == TESELA_KIND_DEVICE)
+    status = device_put(q->out, &any->device, q->target, q->err);
+  else if (any->kind == TESELA_KIND_REGISTER)
+    expression_put_register(q->out, &any->registers, NULL);
+  else if (any->kind != TESELA_KIND_RELATION)
+    expression_put_memory(q->out, &any->memory);
+  if (status == TESELA_OK && details && any->kind == TESELA_KIND_REGISTER)
+    status = put_fragments(q, &any->registers);
+  if (status == TESELA_OK && details && any->kind == TESELA_KIND_RELATION) {
+    tesela_writer to = tesela_put_key_begin(q->out, "text");
+    status = tesela_any_print(any, &to, q->err);
+    tesela_put_text_end(q->out);
+  }
+  if (status == TESELA_OK) put_digits(q->out, &layout);
+  return status;
+}
+
 tesela_status op_info(tesela_request *q) {
   tesela_any_layout any;
-  tesela_layout layout;
   size_t used;
   bool details = tesela_request_flag(q, "details");
   if (details && request_is_tuple(q, "layout", &used)) {
@@ -182,25 +214,8 @@ tesela_status op_info(tesela_request *q) {
   }
   tesela_status status = request_any(q, "layout", &any, NULL);
   if (status != TESELA_OK) return status;
-  if (any.kind == TESELA_KIND_XLA) return info_of_xla(q, &any, details);
-  status = tesela_any_to_layout(&any, &layout, q->err);
-  if (status != TESELA_OK) return status;
-  tesela_put_key_text(q->out, "kind", tesela_kind_name(any.kind));
-  tesela_put_key_int(q->out, "rank", layout.rank);
-  if (any.kind == TESELA_KIND_DEVICE)
-    status = device_put(q->out, &any.device, q->target, q->err);
-  else if (any.kind == TESELA_KIND_REGISTER)
-    expression_put_register(q->out, &any.registers, NULL);
-  else if (any.kind != TESELA_KIND_RELATION)
-    expression_put_memory(q->out, &any.memory);
-  if (status == TESELA_OK && details && any.kind == TESELA_KIND_REGISTER)
-    status = put_fragments(q, &any.registers);
-  if (status == TESELA_OK && details && any.kind == TESELA_KIND_RELATION) {
-    tesela_writer to = tesela_put_key_begin(q->out, "text");
-    status = tesela_any_print(&any, &to, q->err);
-    tesela_put_text_end(q->out);
-  }
-  if (status == TESELA_OK) put_digits(q->out, &layout);
+  status = any.kind == TESELA_KIND_XLA ? info_of_xla(q, &any, details) : info_of_any(q, &any, details);
+  if (status == TESELA_OK && details) put_also(q->out, &any);
   return status;
 }
 
