@@ -144,6 +144,12 @@ tesela_status request_layout(tesela_request *q, const char *field, tesela_xla_sh
   return status == TESELA_OK && layout ? tesela_any_to_layout(&any, layout, q->err) : status;
 }
 
+void request_put_shape(tesela_sink *out, const char *name, const tesela_xla_shape *shape) {
+  tesela_writer to = tesela_put_key_begin(out, name);
+  tesela_xla_print(shape, true, &to, NULL);
+  tesela_put_text_end(out);
+}
+
 bool request_is_tuple(tesela_request *q, const char *field, size_t *used) {
   const tesela_value *value = tesela_request_get(q, field);
   const tesela_notation *found;
