@@ -153,6 +153,8 @@ void tesela__triton_basis(tesela__triton_bits *bits, tesela__triton_in in, const
                           const int64_t *units);
 /* Remove the highest bits of a dim until the bases cover `extent`. */
 void tesela__triton_cut(tesela__triton_bits *bits, int32_t dim, int64_t extent);
+/* Remove bases of registers that change nothing, copies in one thread; not those that are set in `keep`. */
+void tesela__triton_drop_copies(tesela__triton_bits *bits, uint64_t keep);
 /* The extents that bases cover, each a power of two. */
 void tesela__triton_extents(int32_t rank, int32_t n, const int64_t basis[][TESELA__TRITON_RANK],
                             int64_t *extent);

@@ -59,6 +59,18 @@ void tesela__triton_cut(tesela__triton_bits *bits, int32_t dim, int64_t extent) 
         if (bits->basis[in][k][dim] >= bits->size[dim] / 2) bits->basis[in][k][dim] = 0;
 }
 
+void tesela__triton_drop_copies(tesela__triton_bits *bits, uint64_t keep) {
+  static const int64_t zero[TESELA__TRITON_RANK] = {0};
+  int32_t kept = 0;
+  for (int32_t k = 0; k < bits->n[TESELA__TRITON_REGISTER]; k++) {
+    int64_t(*basis)[TESELA__TRITON_RANK] = bits->basis[TESELA__TRITON_REGISTER];
+    if (!(keep >> k & 1) && memcmp(basis[k], zero, (size_t)bits->rank * sizeof zero[0]) == 0) continue;
+    if (kept != k) memcpy(basis[kept], basis[k], sizeof basis[k]);
+    kept++;
+  }
+  bits->n[TESELA__TRITON_REGISTER] = kept;
+}
+
 void tesela__triton_finish(tesela__triton_bits *bits, const tesela__triton *of, const int64_t *shape,
                            const int64_t *order, int32_t without) {
   int64_t block[TESELA__TRITON_RANK], unit[TESELA__TRITON_RANK];

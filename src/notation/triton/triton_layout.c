@@ -11,10 +11,25 @@
 
 static bool triton_in_memory(const tesela__triton *of) { return of->kind >= TESELA__TRITON_SWIZZLED; }
 
+/* The dims that registers move, in the order of their bases; then the others, the last first. */
+static void triton_order_of(const tesela__triton *of, int64_t *order) {
+  uint32_t seen = 0;
+  int32_t n = 0;
+  for (int32_t k = 0; k < of->n_bases[TESELA__TRITON_REGISTER]; k++)
+    for (int32_t d = 0; d < of->rank; d++)
+      if (of->bases[TESELA__TRITON_REGISTER][k][d] != 0 && !(seen >> d & 1)) {
+        seen |= UINT32_C(1) << d;
+        order[n++] = d;
+      }
+  for (int32_t d = of->rank - 1; d >= 0; d--)
+    if (!(seen >> d & 1)) order[n++] = d;
+}
+
 /* `#ttg.linear`: repeated in registers, and cut, as any other encoding. */
 static void triton_bases_of(const tesela__triton *of, const int64_t *shape, tesela__triton_bits *bits) {
   static const int64_t ones[TESELA__TRITON_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
-  int64_t extent[TESELA__TRITON_RANK];
+  int64_t extent[TESELA__TRITON_RANK], order[TESELA__TRITON_RANK];
+  uint64_t copies = 0; /* in the text itself */
   for (int32_t d = 0; d < of->rank; d++) bits->size[d] = 1;
   for (int32_t in = 0; in < TESELA__TRITON_INS; in++) {
     for (int32_t k = 0; k < of->n_bases[in]; k++)
@@ -22,10 +37,18 @@ static void triton_bases_of(const tesela__triton *of, const int64_t *shape, tese
     tesela__triton_extents(of->rank, of->n_bases[in], of->bases[in], extent);
     for (int32_t d = 0; d < of->rank; d++) bits->size[d] = tesela__max(bits->size[d], extent[d]);
   }
-  for (int32_t d = of->rank - 1; d >= 0; d--) {
+  for (int32_t k = 0; k < of->n_bases[TESELA__TRITON_REGISTER]; k++) {
+    bool moves = false;
+    for (int32_t d = 0; d < of->rank; d++) moves = moves || of->bases[TESELA__TRITON_REGISTER][k][d] != 0;
+    if (!moves) copies |= UINT64_C(1) << k;
+  }
+  triton_order_of(of, order);
+  for (int32_t i = 0; i < of->rank; i++) {
+    int32_t d = (int32_t)order[i];
     tesela__triton_push(bits, TESELA__TRITON_REGISTER, d, shape[d] / tesela__min(bits->size[d], shape[d]));
     tesela__triton_cut(bits, d, shape[d]);
   }
+  tesela__triton_drop_copies(bits, copies);
 }
 
 /* Remove a dim of extent 1. */
@@ -34,19 +57,6 @@ static void triton_remove_dim(tesela__triton_bits *bits, int32_t dim) {
   for (int32_t in = 0; in < TESELA__TRITON_INS; in++)
     for (int32_t k = 0; k < bits->n[in]; k++)
       for (int32_t d = dim; d < bits->rank; d++) bits->basis[in][k][d] = bits->basis[in][k][d + 1];
-}
-
-/* A slice keeps no copies in registers. */
-static void triton_drop_copies(tesela__triton_bits *bits) {
-  static const int64_t zero[TESELA__TRITON_RANK] = {0};
-  int32_t kept = 0;
-  for (int32_t k = 0; k < bits->n[TESELA__TRITON_REGISTER]; k++) {
-    int64_t(*basis)[TESELA__TRITON_RANK] = bits->basis[TESELA__TRITON_REGISTER];
-    if (memcmp(basis[k], zero, (size_t)bits->rank * sizeof zero[0]) == 0) continue;
-    if (kept != k) memcpy(basis[kept], basis[k], sizeof basis[k]);
-    kept++;
-  }
-  bits->n[TESELA__TRITON_REGISTER] = kept;
 }
 
 static tesela_status triton_check_shape(const tesela__triton *of, int32_t rank, const int64_t *shape,
@@ -92,7 +102,7 @@ static tesela_status triton_to_bits(tesela__triton *of, int32_t rank, const int6
     status = tesela__fail(err, TESELA_E_LIMIT, -1, "the encoding has more than %d bits", TESELA_LINEAR_BITS);
   for (int32_t i = of->n_slices - 1; status == TESELA_OK && i >= 0; i--)
     triton_remove_dim(bits, (int32_t)of->slice[i]);
-  if (of->n_slices > 0) triton_drop_copies(bits);
+  if (of->n_slices > 0) tesela__triton_drop_copies(bits, 0);
   return status;
 }
 

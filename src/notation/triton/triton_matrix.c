@@ -42,7 +42,8 @@ static void matrix_finish(const tesela__triton *of, const matrix *m, const int64
     order[0] = m->row;
     order[1] = m->col;
   }
-  tesela__triton_finish(bits, of, shape, order, m->inner);
+  /* blocks split what an operand of MFMA sums over, but not of the others */
+  tesela__triton_finish(bits, of, shape, order, of->kind == TESELA__TRITON_MFMA ? -1 : m->inner);
 }
 
 /* ---- NVIDIA ---- */
@@ -60,7 +61,7 @@ static void matrix_mma(const tesela__triton *of, const int64_t *shape, tesela__t
   if (across == m.row) tesela__triton_push(bits, TESELA__TRITON_REGISTER, across, rows / 8);
   if (m.inner < 0)
     tesela__triton_push(bits, TESELA__TRITON_REGISTER, along, cols / 8);
-  else
+  else if (rows == 16)
     tesela__triton_push(bits, TESELA__TRITON_REGISTER, along, 2);
   for (int32_t i = 0; i < of->rank; i++) matrix_warps(of, &m, hopper ? i : of->rank - 1 - i, bits);
   matrix_finish(of, &m, shape, bits);
@@ -68,7 +69,7 @@ static void matrix_mma(const tesela__triton *of, const int64_t *shape, tesela__t
 
 /* ---- AMD ---- */
 
-/* Tiles of one warp along a dim, then warps; then, with several tiles in a warp, further tiles. */
+/* Tiles of one warp along a dim, then warps; with `all` further tiles of the whole array. */
 static void matrix_tiles(const tesela__triton *of, const matrix *m, int32_t dim, const int64_t *shape,
                          bool all, tesela__triton_bits *bits) {
   if (dim != m->inner && of->n_list[TESELA__TRITON_TILES_PER_WARP] > 0)
@@ -82,7 +83,7 @@ static void matrix_tiles(const tesela__triton *of, const matrix *m, int32_t dim,
 static void matrix_mfma(const tesela__triton *of, const int64_t *shape, tesela__triton_bits *bits) {
   matrix m = matrix_of(of);
   const int64_t *instr = of->list[TESELA__TRITON_INSTR_SHAPE];
-  bool transposed = of->number[TESELA__TRITON_TRANSPOSED] != 0, many = false;
+  bool transposed = of->number[TESELA__TRITON_TRANSPOSED] != 0;
   if (m.inner < 0) {
     int32_t along = transposed ? m.col : m.row, across = transposed ? m.row : m.col;
     int64_t length = instr[transposed], lanes = instr[!transposed];
@@ -96,13 +97,11 @@ static void matrix_mfma(const tesela__triton *of, const int64_t *shape, tesela__
     tesela__triton_push(bits, TESELA__TRITON_REGISTER, m.inner, of->k_width);
     tesela__triton_push(bits, TESELA__TRITON_LANE, m.outer, lanes);
     tesela__triton_push(bits, TESELA__TRITON_LANE, m.inner, 64 / lanes);
+    tesela__triton_push(bits, TESELA__TRITON_REGISTER, m.inner, lanes / tesela__min(instr[0], instr[1]));
     tesela__triton_push(bits, TESELA__TRITON_REGISTER, m.inner,
                         shape[m.inner] / tesela__min(bits->size[m.inner], shape[m.inner]));
   }
-  for (int32_t d = 0; d < of->rank && of->n_list[TESELA__TRITON_TILES_PER_WARP] > 0; d++)
-    many = many || of->list[TESELA__TRITON_TILES_PER_WARP][d] > 1;
-  for (int32_t d = of->rank - 1; d >= 0; d--)
-    matrix_tiles(of, &m, d, shape, many && d == m.col && m.inner < 0, bits);
+  for (int32_t d = of->rank - 1; d >= 0; d--) matrix_tiles(of, &m, d, shape, d == m.col && m.inner < 0, bits);
   matrix_finish(of, &m, shape, bits);
 }
 
@@ -139,14 +138,15 @@ static void matrix_wmma(const tesela__triton *of, const int64_t *shape, tesela__
     tesela__triton_push(bits, TESELA__TRITON_REGISTER, along, instr[0] / bits->size[along]);
   } else {
     int64_t outer = instr[of->operand ^ (transposed ? 1 : 0)];
-    tesela__triton_push(bits, TESELA__TRITON_REGISTER, m.inner, first ? 16 : of->k_width);
+    tesela__triton_push(bits, TESELA__TRITON_REGISTER, m.inner, of->k_width);
     tesela__triton_push(bits, TESELA__TRITON_LANE, m.outer, 16);
     if (first)
       tesela__triton_zeros(bits, TESELA__TRITON_LANE, 2);
     else
       tesela__triton_push(bits, TESELA__TRITON_LANE, m.inner, 2);
-    tesela__triton_push(bits, TESELA__TRITON_REGISTER, m.inner,
-                        instr[2] / tesela__min(instr[2], bits->size[m.inner]));
+    if (!first)
+      tesela__triton_push(bits, TESELA__TRITON_REGISTER, m.inner,
+                          instr[2] / tesela__min(instr[2], bits->size[m.inner]));
     tesela__triton_push(bits, TESELA__TRITON_REGISTER, m.outer, outer / 16);
   }
   matrix_cta(of, &m, bits);

@@ -29,5 +29,6 @@ tesela_status tesela__triton_blocked(const tesela__triton *of, const int64_t *sh
         tesela__triton_zeros(bits, level[l].in, count);
     }
   tesela__triton_finish(bits, of, shape, order, inner);
+  if (inner < 0) tesela__triton_drop_copies(bits, 0);
   return TESELA_OK;
 }

@@ -8,7 +8,8 @@
  */
 #include "notation/triton/triton.h"
 
-enum { OFFSET = TESELA__TRITON_REGISTER, ROW = TESELA__TRITON_REGISTER, COL = TESELA__TRITON_LANE };
+static const tesela__triton_in shared_offset = TESELA__TRITON_REGISTER, shared_row = TESELA__TRITON_REGISTER,
+                               shared_col = TESELA__TRITON_LANE;
 
 static const int64_t shared_ones[TESELA__TRITON_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
 
@@ -25,16 +26,16 @@ static int64_t shared_phase(const tesela__triton *of, int64_t row) {
 static void shared_swizzled(const tesela__triton *of, const int64_t *block, tesela__triton_bits *bits) {
   const int64_t *order = of->list[TESELA__TRITON_ORDER];
   int32_t col = (int32_t)order[0], row = of->rank > 1 ? (int32_t)order[1] : 0;
-  tesela__triton_push(bits, OFFSET, col, block[col]);
+  tesela__triton_push(bits, shared_offset, col, block[col]);
   for (int64_t r = 1; of->rank > 1 && r < block[row]; r *= 2) {
     int64_t basis[TESELA__TRITON_RANK] = {0};
     basis[row] = r;
     basis[col] = shared_phase(of, r) % block[col];
-    tesela__triton_basis(bits, OFFSET, basis, shared_ones);
+    tesela__triton_basis(bits, shared_offset, basis, shared_ones);
     bits->size[row] *= 2;
   }
   for (int32_t i = 2; i < of->rank; i++)
-    tesela__triton_push(bits, OFFSET, (int32_t)order[i], block[order[i]]);
+    tesela__triton_push(bits, shared_offset, (int32_t)order[i], block[order[i]]);
 }
 
 /* ---- NVIDIA's matrices ---- */
@@ -62,36 +63,42 @@ static void shared_at(const tesela__triton *of, const int64_t *block, const shar
     basis[m->dim[i]] = number % block[m->dim[i]];
     number /= block[m->dim[i]];
   }
-  tesela__triton_basis(bits, OFFSET, basis, shared_ones);
+  tesela__triton_basis(bits, shared_offset, basis, shared_ones);
 }
 
-/* Tiles of 8 rows, as wide as the swizzle; below each other, then beside each other. Without a swizzle, columns of at most 256
- * elements: the box of a TMA copy. */
+/* Tiles of 8 rows, as wide as the swizzle, below each other in boxes of at most 256 elements along a dim, which one TMA copy
+ * moves; then further boxes. */
 static tesela_status shared_nvmma(const tesela__triton *of, const int64_t *block, tesela__triton_bits *bits,
                                   tesela_error *err) {
   int64_t bytes = of->number[TESELA__TRITON_SWIZZLE_BYTES], element = of->number[TESELA__TRITON_ELEMENT_BITS];
-  bool fp4 = of->number[TESELA__TRITON_FP4] != 0;
+  bool fp4 = of->number[TESELA__TRITON_FP4] != 0, transposed = of->number[TESELA__TRITON_TRANSPOSED] != 0;
   int64_t vec = fp4 ? 8 : 128 / element, tile = bytes == 0 ? 256 : bytes / 16 * vec;
+  int64_t box[TESELA__TRITON_RANK];
   shared_matrix m = {{0}, 1, 1};
-  shared_as_matrix(of, block, &m);
-  if (of->rank > 2 && of->number[TESELA__TRITON_TRANSPOSED] && bytes == 0)
+  if (of->rank > 2 && transposed && bytes == 0)
     return tesela__fail(
         err, TESELA_E_UNSUPPORTED, -1,
         "tesela does not read nvmma_shared of %" PRId32 " dims, transposed and without a swizzle", of->rank);
+  for (int32_t d = 0; d < of->rank; d++)
+    box[d] = tesela__min(block[d], d == (transposed ? 0 : of->rank - 1) ? tile : 256);
+  shared_as_matrix(of, box, &m);
   if (bytes > 0 && (m.rows < 8 || m.cols < tile))
     return tesela__fail(err, TESELA_E_MISMATCH, -1,
-                        "a swizzle of %" PRId64 " bytes needs a matrix of at least 8 rows of %" PRId64
-                        " elements; expected more than %" PRId64 "x%" PRId64,
+                        "a swizzle of %" PRId64 " bytes needs a matrix of 8 rows of %" PRId64
+                        " elements or more; found %" PRId64 "x%" PRId64,
                         bytes, tile, m.rows, m.cols);
   for (int64_t c = 1; c < tesela__min(m.cols, tile); c *= 2) {
-    if (fp4 && c == vec) tesela__triton_zeros(bits, OFFSET, 2);
-    shared_at(of, block, &m, 0, c, bits);
+    if (fp4 && c == vec) tesela__triton_zeros(bits, shared_offset, 2);
+    shared_at(of, box, &m, 0, c, bits);
   }
-  for (int64_t r = 1; r < m.rows; r *= 2) {
-    int64_t phase = bytes > 0 && r < 8 ? r * bytes / 128 * vec : 0;
-    shared_at(of, block, &m, r, phase, bits);
+  for (int64_t r = 1; r < m.rows; r *= 2)
+    shared_at(of, box, &m, r, bytes > 0 && r < 8 ? r * bytes / 128 * vec : 0, bits);
+  for (int64_t c = tile; c < m.cols; c *= 2) shared_at(of, box, &m, 0, c, bits);
+  for (int32_t i = 0; i < of->rank; i++) {
+    int32_t d = bytes > 0 ? i : of->rank - 1 - i;
+    bits->size[d] = box[d];
+    tesela__triton_push(bits, shared_offset, d, block[d] / box[d]);
   }
-  for (int64_t c = tile; c < m.cols; c *= 2) shared_at(of, block, &m, 0, c, bits);
   return TESELA_OK;
 }
 
@@ -104,36 +111,37 @@ static void shared_tensor(const tesela__triton *of, const int64_t *block, int32_
   int64_t stride = tesela__max(of->number[TESELA__TRITON_COL_STRIDE], 1);
   if (of->number[TESELA__TRITON_UNPACKED]) stride = 32 / element_bits;
   if (of->number[TESELA__TRITON_FP4]) stride *= 2;
-  tesela__triton_zeros(bits, COL, stride);
+  tesela__triton_zeros(bits, shared_col, stride);
   if (of->number[TESELA__TRITON_BLOCK_M] == 128) {
-    tesela__triton_push(bits, ROW, 0, 128);
-    tesela__triton_push(bits, COL, 1, n);
+    tesela__triton_push(bits, shared_row, 0, 128);
+    tesela__triton_push(bits, shared_col, 1, n);
   } else if (of->number[TESELA__TRITON_TWO_CTAS]) {
-    tesela__triton_push(bits, ROW, 0, 64);
-    tesela__triton_push(bits, COL, 1, n / 2);
-    tesela__triton_push(bits, ROW, 1, n > 1 ? 2 : 1);
+    tesela__triton_push(bits, shared_row, 0, 64);
+    tesela__triton_push(bits, shared_col, 1, n / 2);
+    tesela__triton_push(bits, shared_row, 1, n > 1 ? 2 : 1);
   } else {
-    tesela__triton_push(bits, ROW, 0, 16);
-    tesela__triton_zeros(bits, ROW, 2);
-    tesela__triton_push(bits, ROW, 0, 4);
-    tesela__triton_push(bits, COL, 1, n);
+    tesela__triton_push(bits, shared_row, 0, 16);
+    tesela__triton_zeros(bits, shared_row, 2);
+    tesela__triton_push(bits, shared_row, 0, 4);
+    tesela__triton_push(bits, shared_col, 1, n);
     int32_t next = block[0] > 64 ? 0 : 1;
     if (bits->size[next] < block[next]) {
-      bits->basis[ROW][4][next] = bits->size[next];
+      bits->basis[shared_row][4][next] = bits->size[next];
       bits->size[next] *= 2;
     }
   }
   for (int32_t d = 0; d < 2; d++)
-    tesela__triton_push(bits, COL, d, block[d] / tesela__min(bits->size[d], block[d]));
+    tesela__triton_push(bits, shared_col, d, block[d] / tesela__min(bits->size[d], block[d]));
 }
 
 /* Scales of block matrices: 32 rows of 4, in 4 copies. */
 static void shared_scales(const int64_t *block, tesela__triton_bits *bits) {
-  tesela__triton_push(bits, ROW, 0, 32);
-  tesela__triton_zeros(bits, ROW, 4);
-  tesela__triton_push(bits, COL, 1, 4);
+  tesela__triton_push(bits, shared_row, 0, 32);
+  tesela__triton_zeros(bits, shared_row, 4);
+  tesela__triton_push(bits, shared_col, 1, 4);
+  tesela__triton_push(bits, shared_col, 0, 2);
   for (int32_t d = 0; d < 2; d++)
-    tesela__triton_push(bits, COL, d, block[d] / tesela__min(bits->size[d], block[d]));
+    tesela__triton_push(bits, shared_col, d, block[d] / tesela__min(bits->size[d], block[d]));
 }
 
 /* ---- bases in the text ---- */
@@ -142,12 +150,12 @@ static tesela_status shared_given(const tesela__triton *of, const int64_t *shape
                                   tesela__triton_bits *bits, tesela_error *err) {
   const int64_t *order = of->list[TESELA__TRITON_ORDER];
   int64_t extent[TESELA__TRITON_RANK];
-  for (int32_t k = 0; k < of->n_bases[OFFSET]; k++)
-    tesela__triton_basis(bits, OFFSET, of->bases[OFFSET][k], shared_ones);
-  tesela__triton_extents(of->rank, of->n_bases[OFFSET], of->bases[OFFSET], bits->size);
+  for (int32_t k = 0; k < of->n_bases[shared_offset]; k++)
+    tesela__triton_basis(bits, shared_offset, of->bases[shared_offset][k], shared_ones);
+  tesela__triton_extents(of->rank, of->n_bases[shared_offset], of->bases[shared_offset], bits->size);
   if (of->has_list >> TESELA__TRITON_ORDER & 1)
     for (int32_t i = 0; i < of->rank; i++)
-      tesela__triton_push(bits, OFFSET, (int32_t)order[i], block[order[i]]);
+      tesela__triton_push(bits, shared_offset, (int32_t)order[i], block[order[i]]);
   tesela__triton_extents(of->rank, of->n_bases[TESELA__TRITON_BLOCK], of->bases[TESELA__TRITON_BLOCK],
                          extent);
   for (int32_t d = 0; d < of->rank; d++)
@@ -182,10 +190,7 @@ tesela_status tesela__triton_memory(const tesela__triton *of, const int64_t *sha
   } else {
     shared_swizzled(of, block, bits);
   }
-  for (int32_t d = 0; d < of->rank; d++) {
-    order[d] = d;
-    if (of->kind == TESELA__TRITON_NVMMA) bits->size[d] = block[d];
-  }
+  for (int32_t d = 0; d < of->rank; d++) order[d] = d;
   if (status == TESELA_OK) tesela__triton_finish(bits, of, shape, order, -1);
   return status;
 }
