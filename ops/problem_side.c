@@ -47,7 +47,7 @@ tesela_transform problem_transform(const problem *p) {
 
 /* ---- the line --------------------------------------------------------------------------------------------- */
 
-/* Where the extent of a dim is on the right side of the arrow; its beginning, if that is no list of extents. */
+/* Where the extent of a dim is on the right side of the arrow; its beginning, if that lists no extents. */
 static int64_t extent_at(const char *line, const char *right, const char *end, int32_t dim) {
   while (right < end && *right == ' ') right++;
   const char *at = memchr(right, '[', (size_t)(end - right));
