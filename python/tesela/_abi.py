@@ -64,6 +64,8 @@ REASON = {
     29: "MAX_NESTS",
     30: "MAX_STEPS",
     31: "MAX_ARRAYS",
+    32: "NOT_SURJECTIVE",
+    33: "NOT_INJECTIVE",
 }
 
 DTYPE = {
