@@ -110,4 +110,11 @@ tesela_status tesela__any_read_map(const char *text, size_t length, const tesela
 tesela_status tesela__map_write(const tesela_layout *layout, const tesela_writer *to,
                                 tesela_translation *answer, tesela_error *err);
 
+/* ---- memory/: read and write of each ---- */
+
+tesela_status tesela__onednn_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                                  tesela_any_layout *out, tesela_error *err);
+tesela_status tesela__onednn_write(const tesela_layout *layout, const tesela_writer *to,
+                                   tesela_translation *answer, tesela_error *err);
+
 #endif
