@@ -621,6 +621,10 @@ tesela_layout_read_options._fields_ = [
     ("flags", c_int32),
     ("array", c_void_p),
     ("device", tesela_device_text_options),
+    ("dtype", c_int),
+    ("as", c_char_p),
+    ("definitions", c_char_p),
+    ("definitions_length", c_size_t),
     ("reserved", c_int64 * 4),
 ]
 
@@ -743,7 +747,8 @@ tesela_request._fields_ = [
     ("progress", c_void_p),
     ("progress_user", c_void_p),
     ("stop", c_void_p),
-    ("reserved", c_int64 * 4),
+    ("reading", c_void_p),
+    ("reserved", c_int64 * 3),
     ("deadline", c_int64),
     ("flags", c_int32),
     ("field", c_char_p),

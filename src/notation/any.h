@@ -26,7 +26,7 @@ typedef struct tesela__notation_row {
   /* NULL for relations, which have it. */
   tesela_status (*to_layout)(const tesela_any_layout *any, tesela_layout *layout, tesela_error *err);
   /* Writes any finished layout, without its array. *answer comes as TESELA_EXACT, with the layout's rank, shape and places; set
-   * what differs. That no text exists is a verdict, not a failure; then nothing is written. NULL: not a target. */
+   * what differs; of TESELA_VALID_PART and TESELA_NEEDS_PADDING either, tesela_translate decides which. That no text exists is a verdict, not a failure; then nothing is written. NULL: not a target. */
   tesela_status (*write)(const tesela_layout *layout, const tesela_writer *to, tesela_translation *answer,
                          tesela_error *err);
 } tesela__notation_row;
@@ -50,10 +50,19 @@ tesela_status tesela__axes_to_threads(const tesela_layout *layout, tesela_layout
 tesela_status tesela__axes_to_lanes(const tesela_layout *layout, int64_t lanes, tesela_layout *out,
                                     tesela_error *err);
 
+/* ---- any_compare.c ---- */
+
+/* tesela_layout_compare on common axes: lanes and warps as threads, any name for a single axis. A layout without type or width has
+ * the width of the other. */
+tesela_status tesela__compare_by_meaning(const tesela_layout *a, const tesela_layout *b,
+                                         tesela_difference *difference, tesela_error *err);
+
 /* ---- row.c ---- */
 
 /* The type that is given beside a text, of options->array, else options->dtype; and its bits, 8 without a type. */
 tesela_dtype tesela__given_dtype(const tesela_layout_read_options *options, int32_t *bits);
+/* The places of all axes. */
+tesela_status tesela__count_places(const tesela_layout *layout, int64_t *places, tesela_error *err);
 /* The answer that tesela__notation_row.write receives. */
 tesela_status tesela__start_answer(const tesela_layout *layout, tesela_translation *answer,
                                    tesela_error *err);

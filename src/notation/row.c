@@ -19,14 +19,19 @@ const char *tesela_verdict_name(tesela_verdict verdict) {
   return verdict >= TESELA_EXACT && verdict <= TESELA_IMPOSSIBLE ? names[verdict - 1] : NULL;
 }
 
-tesela_status tesela__start_answer(const tesela_layout *layout, tesela_translation *answer,
-                                   tesela_error *err) {
-  *answer = (tesela_translation){.verdict = TESELA_EXACT, .rank = layout->rank, .places = 1};
-  for (int32_t d = 0; d < layout->rank; d++) answer->shape[d] = layout->shape[d];
+tesela_status tesela__count_places(const tesela_layout *layout, int64_t *places, tesela_error *err) {
+  *places = 1;
   for (int32_t a = 0; a < layout->n_axes; a++)
-    if (!tesela__mul(answer->places, layout->axis[a].extent, &answer->places))
+    if (!tesela__mul(*places, layout->axis[a].extent, places))
       return tesela__fail(err, TESELA_E_OVERFLOW, -1, "the number of places does not fit in 64 bits");
   return TESELA_OK;
+}
+
+tesela_status tesela__start_answer(const tesela_layout *layout, tesela_translation *answer,
+                                   tesela_error *err) {
+  *answer = (tesela_translation){.verdict = TESELA_EXACT, .rank = layout->rank};
+  for (int32_t d = 0; d < layout->rank; d++) answer->shape[d] = layout->shape[d];
+  return tesela__count_places(layout, &answer->places, err);
 }
 
 tesela_status tesela__impossible(tesela_translation *answer, const char *format, ...) {
