@@ -295,6 +295,8 @@
 #include "notation/memory/blocks_find.c"
 #include "notation/memory/memory_read.c"
 #include "notation/memory/onednn_tag.c"
+#include "notation/memory/onednn_verbose.c"
+#include "notation/memory/tvm_string.c"
 #include "notation/register/register_arguments.c"
 #include "notation/register/register_chain.c"
 #include "notation/register/register_evaluate.c"

@@ -135,6 +135,131 @@ static void tags_are_the_formula(void **state) {
   }
 }
 
+/* Capitals in the order of the array; the order of the dims is that of the array. */
+static void strings_are_the_formula(void **state) {
+  (void)state;
+  state_of_random = first_seed() + 2;
+  for (int i = 0; i < (slow_run() ? 200 : 2000); i++) {
+    blocked b;
+    char text[256];
+    draw_blocks(&b, 20, 2000);
+    for (int k = 0; k < b.rank; k++) b.order[k] = k;
+    int n = write_array(&b, text);
+    for (int k = 0; k < b.rank; k++) text[n++] = "OIHW"[k];
+    for (int k = 0; k < b.n; k++)
+      n += sprintf(text + n, "%" PRId64 "%c", b.inner[k].extent, "oihw"[b.inner[k].dim]);
+    text[n] = '\0';
+    check_formula("tvm", text, &b);
+  }
+  /* a block before a capital: the capital is a block */
+  blocked b = {.rank = 3, .order = {0, 1, 2}, .n = 2, .inner = {{1, 4}, {2, 5}}, .shape = {3, 10, 5}};
+  check_formula("tvm", "[3,10,5] NC4cW", &b);
+}
+
+static const struct {
+  const char *text;
+  int64_t dim[4], order[4];
+} verbose_lines[] = {
+    {"onednn_verbose,v1,primitive,exec,cpu,reorder,jit:uni,undef,src_f32::blocked:acdb::f0 "
+     "dst_f32::blocked:abcd::f0,,,2x3x4x5,0.1",
+     {2, 3, 4, 5},
+     {0, 2, 3, 1}},
+    {"dst dnnl_verbose,exec,cpu,reorder,jit:uni,undef,src_f32::blocked:abcd:f0 "
+     "dst_f32::blocked:cdba:f0,,,2x3x4x5,0.1\n",
+     {2, 3, 4, 5},
+     {2, 3, 1, 0}},
+    {"wei "
+     "onednn_verbose,v1,primitive,exec,cpu,convolution,jit:avx2,forward_training,src:f32:a:blocked:abcd::f0 "
+     "wei:f32:a:blocked:cdba::f0 bia:f32::blocked:a::f0 dst:f32:a:blocked:acdb::f0,attr-scratchpad:user ,"
+     "alg:convolution_direct,mb2_ic3oc8_ih7oh5kh4sh1dh0ph0_iw9ow7kw2sw1dw0pw0,7",
+     {8, 3, 4, 2},
+     {2, 3, 1, 0}},
+    {"dst "
+     "onednn_verbose,v1,primitive,exec,cpu,convolution,jit:avx2,forward_training,src:f32:a:blocked:abcd::f0 "
+     "wei:f32:a:blocked:cdba::f0 bia:f32::blocked:a::f0 dst:f32:a:blocked:acdb::f0,attr-scratchpad:user ,"
+     "alg:convolution_direct,mb2_ic3oc8_ih7oh5kh4sh1dh0ph0_iw9ow7kw2sw1dw0pw0,7",
+     {2, 8, 5, 7},
+     {0, 2, 3, 1}},
+    {"src onednn_verbose,v1,primitive,exec,cpu,binary,jit:uni,undef,wei_f32::blocked:abcd::f0 "
+     "src_f32::blocked:dcba::f0 "
+     "dst_f32::blocked:abcd::f0,,alg:binary_add,2x3x4x5:2x1x4x1",
+     {2, 1, 4, 1},
+     {3, 2, 1, 0}},
+    {"f32[2,3,4,5] src_f32::blocked:dcba::f0", {2, 3, 4, 5}, {3, 2, 1, 0}},
+    {"verbose: src:f8_e4m3:a:blocked:dcba::f0 dst_f32::blocked:abcd::f0,,,2x3x4x5",
+     {2, 3, 4, 5},
+     {3, 2, 1, 0}},
+};
+
+static void verbose_lines_are_the_formula(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof verbose_lines / sizeof verbose_lines[0]; i++) {
+    blocked b = {.rank = 4};
+    for (int d = 0; d < 4; d++) {
+      b.shape[d] = verbose_lines[i].dim[d];
+      b.order[d] = (int)verbose_lines[i].order[d];
+    }
+    check_formula(NULL, verbose_lines[i].text, &b);
+  }
+  static const char strided[] = "[2,17,3,5] src_f32:p:blocked:aBcd16b:1000x500x90x16:f0";
+  tesela_any_layout any;
+  int64_t place;
+  assert_int_equal(tesela_layout_read(strided, strlen(strided), NULL, &any, NULL), TESELA_OK);
+  assert_int_equal(any.relation.dtype, TESELA_F32);
+  assert_int_equal(tesela_layout_place_of(&any.relation, (int64_t[]){1, 16, 2, 3}, &place, NULL), TESELA_OK);
+  assert_int_equal(place, 1000 + 500 + 2 * 90 + 3 * 16);
+}
+
+/* ---- what is refused ---------------------------------------------------------------------------------------- */
+
+static const struct {
+  const char *text;
+  tesela_status status;
+  int64_t at;
+  const char *message;
+} refused[] = {
+    {"onednn: f32[2,3] aBcd16b", TESELA_E_MISMATCH, 17, "the tag has 4 dims; the array has 2"},
+    {"onednn: f32[2,3] aBb", TESELA_E_SYNTAX, 19, "the dim 'b' is listed twice"},
+    {"onednn: f32[2,3] ab16b", TESELA_E_SYNTAX, 21,
+     "the dim 'b' has a block, so it is a capital in the outer dims"},
+    {"onednn: f32[2,3] aB", TESELA_E_SYNTAX, 18, "the dim 'B' is a capital, but has no block"},
+    {"onednn: f32[2,3] aB0b", TESELA_E_RANGE, 19, "block is 0"},
+    {"onednn: f32[2,3] aB16", TESELA_E_SYNTAX, 21,
+     "expected the letter of a dim of the tag, found the end of the text"},
+    {"onednn: f32[2,3] qr", TESELA_E_SYNTAX, 17, "unknown dims 'qr'"},
+    {"onednn: f32[2,3] aB16b x", TESELA_E_SYNTAX, 23, "expected the end of the text, found 'x'"},
+    {"onednn: f32[2,3,4,5,6] gIOhw2i8o16i2o", TESELA_E_UNSUPPORTED, 23,
+     "oneDNN defines gIOhw2i8o16i2o as aBCde2c8b16c2b"},
+    {"tvm: f32[2,3] NC16", TESELA_E_SYNTAX, 18,
+     "expected the small letter of a dim, found the end of the text"},
+    {"tvm: f32[2,3] NC16h", TESELA_E_SYNTAX, 18, "the block 'h' has no dim 'H'"},
+    {"tvm: f32[2,3] NNC", TESELA_E_SYNTAX, 15, "the dim 'N' is listed twice"},
+    {"tvm: f32[2,3] NCc", TESELA_E_SYNTAX, 16, "the block 'c' has no size: expected a number before it"},
+    {"tvm: f32[2,3] NCHW", TESELA_E_MISMATCH, 14, "the string has 4 dims; the array has 2"},
+    {"src_f32::blocked:abcd::f0", TESELA_E_UNSUPPORTED, 0, "the line does not say the dims of this tensor"},
+    {"f32[2] src_f32:o:blocked:a::f0", TESELA_E_UNSUPPORTED, 15, "an offset that the line does not say: 'o'"},
+    {"f32[2] src_f32:p:blocked:a::f0", TESELA_E_UNSUPPORTED, 15, "padded dims without blocks"},
+    {"f32[2,3] src_f32::blocked:*::f0", TESELA_E_UNSUPPORTED, 26, "strides known at run time only: '*'"},
+    {"onednn_verbose,v1,primitive,exec,cpu,rnn,x,y,src_f32::rnn_packed:::f0,,,2x3,1", TESELA_E_UNSUPPORTED,
+     54, "this kind of memory has no documented places: 'rnn_packed'"},
+    {"foo onednn_verbose,v1,primitive,exec,cpu,reorder,x,y,src_f32::blocked:ab::f0,,,2x3,1", TESELA_E_INVALID,
+     0, "the line has no tensor of this name: 'foo'"},
+    {"f32[2,4] onednn_verbose,v1,primitive,exec,cpu,reorder,x,y,src_f32::blocked:ab::f0,,,2x3,1",
+     TESELA_E_MISMATCH, 9, "the line gives this tensor other dims than the array"},
+    {"f32[2,4] src_f32::blocked:ab:4x1x1:f0", TESELA_E_SYNTAX, 29, "expected the strides of all dims"},
+};
+
+static void refusals_say_what_and_where(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    tesela_any_layout any;
+    tesela_error err = {.message = ""};
+    tesela_status status = tesela_layout_read(refused[i].text, strlen(refused[i].text), NULL, &any, &err);
+    if (status != refused[i].status || err.at != refused[i].at || !strstr(err.message, refused[i].message))
+      fail_msg("%s: status %d at %d: %s", refused[i].text, status, (int)err.at, err.message);
+  }
+}
+
 /* ---- what is written ---------------------------------------------------------------------------------------- */
 
 /* A layout as a table, and a search through all blocks that agree with its first elements. */
@@ -312,10 +437,9 @@ static void check_contradiction(const table *t, const tesela_translation *answer
     fail_msg("%s: %s; %d places, %" PRId64, map, answer->reason, s.seen, s.at[0]);
 }
 
-static void tags_are_complete(void **state) {
-  (void)state;
+static void blocks_are_complete(const char *notation, uint64_t seed) {
   int64_t exact = 0, impossible = 0, kinds[4] = {0};
-  state_of_random = first_seed() + 1;
+  state_of_random = seed;
   while (exact + impossible < (slow_run() ? 300 : 2000)) {
     tesela_layout layout;
     table t;
@@ -325,9 +449,9 @@ static void tags_are_complete(void **state) {
     tesela_buffer buffer = {map, sizeof map, 0};
     tesela_writer to = tesela_buffer_writer(&buffer);
     assert_int_equal(tesela_map_print(&layout, &to, NULL), TESELA_OK);
-    tesela_translation answer = write_layout("onednn", &layout, text, sizeof text);
+    tesela_translation answer = write_layout(notation, &layout, text, sizeof text);
     if (answer.verdict == TESELA_EXACT) {
-      check_text("onednn", text, &layout, &t);
+      check_text(notation, text, &layout, &t);
       exact++;
     } else {
       assert_int_equal(answer.verdict, TESELA_IMPOSSIBLE);
@@ -335,17 +459,31 @@ static void tags_are_complete(void **state) {
       impossible++;
     }
   }
-  printf("tags: %" PRId64 " exact, %" PRId64 " impossible (%" PRId64 " places, %" PRId64 " shared, %" PRId64
+  printf("%s: %" PRId64 " exact, %" PRId64 " impossible (%" PRId64 " places, %" PRId64 " shared, %" PRId64
          " others)\n",
-         exact, impossible, kinds[TESELA_CONTRADICTION_PLACE], kinds[TESELA_CONTRADICTION_SHARED],
+         notation, exact, impossible, kinds[TESELA_CONTRADICTION_PLACE], kinds[TESELA_CONTRADICTION_SHARED],
          kinds[TESELA_CONTRADICTION_NONE]);
   assert_true(exact * 10 > impossible && impossible * 10 > exact);
+}
+
+static void tags_are_complete(void **state) {
+  (void)state;
+  blocks_are_complete("onednn", first_seed() + 1);
+}
+
+static void strings_are_complete(void **state) {
+  (void)state;
+  blocks_are_complete("tvm", first_seed() + 3);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(tags_are_the_formula),
+      cmocka_unit_test(strings_are_the_formula),
+      cmocka_unit_test(verbose_lines_are_the_formula),
+      cmocka_unit_test(refusals_say_what_and_where),
       cmocka_unit_test(tags_are_complete),
+      cmocka_unit_test(strings_are_complete),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
