@@ -79,6 +79,7 @@ bool tesela__looks_map(const char *text, size_t length);
 bool tesela__looks_cute(const char *text, size_t length);
 bool tesela__looks_triton(const char *text, size_t length);
 bool tesela__looks_onednn(const char *text, size_t length);
+bool tesela__looks_verbose(const char *text, size_t length); /* memory/onednn_verbose.c */
 bool tesela__looks_mlir(const char *text, size_t length);
 bool tesela__looks_tvm(const char *text, size_t length);
 bool tesela__looks_torch(const char *text, size_t length);
@@ -117,6 +118,19 @@ tesela_status tesela__any_relate_device(const tesela_any_layout *any, tesela_lay
 tesela_status tesela__any_read_map(const char *text, size_t length, const tesela_layout_read_options *options,
                                    tesela_any_layout *out, tesela_error *err);
 tesela_status tesela__map_write(const tesela_layout *layout, const tesela_writer *to,
+                                tesela_translation *answer, tesela_error *err);
+
+/* ---- memory/: read and write of each ---- */
+
+tesela_status tesela__onednn_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                                  tesela_any_layout *out, tesela_error *err);
+tesela_status tesela__onednn_write(const tesela_layout *layout, const tesela_writer *to,
+                                   tesela_translation *answer, tesela_error *err);
+tesela_status tesela__verbose_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                                   tesela_any_layout *out, tesela_error *err);
+tesela_status tesela__tvm_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                               tesela_any_layout *out, tesela_error *err);
+tesela_status tesela__tvm_write(const tesela_layout *layout, const tesela_writer *to,
                                 tesela_translation *answer, tesela_error *err);
 
 #endif
