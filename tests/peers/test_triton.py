@@ -84,6 +84,17 @@ def bases_of(layout, shape):
     return {"offset": found.offset_bases, "block": found.block_bases}
 
 
+def known_error(layout):
+    """Triton 3.9 loses bits of nvmma_shared with 3 or more dims, transposed and without a swizzle: for [16,4,16] two of twelve
+    bases are 0, and no order of the dims has the others. tesela refuses these."""
+    return (
+        isinstance(layout, NVMMASharedLayout)
+        and layout.rank > 2
+        and layout.transposed
+        and layout.swizzle_byte_width == 0
+    )
+
+
 def attribute_of(layout, shape):
     """The text that Triton prints: definitions of aliases, and a type."""
     module = builder.create_module()
@@ -345,7 +356,7 @@ class Asked:
 def sweep(kind):
     rng = random.Random(f"{SEED} {kind.__name__}")
     asked = Asked()
-    same = refused = tries = 0
+    same = refused = known = tries = 0
     wrong = []
     while same + len(wrong) < CASES and tries < 40 * CASES:
         tries += 1
@@ -353,6 +364,9 @@ def sweep(kind):
         theirs = in_child(lambda: bases_of(layout, shape))
         if "error" in theirs:
             refused += 1
+            continue
+        if known_error(layout):
+            known += 1
             continue
         texts = [repr(layout)]
         printed = in_child(lambda: {"text": attribute_of(layout, shape)})
@@ -367,7 +381,10 @@ def sweep(kind):
             wrong.append((shape, bad[0][0], theirs, bad[0][1]))
         else:
             same += 1
-    print(f"\n{kind.__name__}: {same} equal, {len(wrong)} different, {refused} refused by Triton; seed {SEED}")
+    print(
+        f"\n{kind.__name__}: {same} equal, {len(wrong)} different, {refused} refused by Triton, {known} known errors; "
+        f"seed {SEED}"
+    )
     for shape, text, theirs, ours in wrong[:4]:
         print(f"  {shape} {text}\n    Triton {theirs}\n    tesela {ours}")
     asked.process.stdin.close()

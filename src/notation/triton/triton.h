@@ -186,7 +186,5 @@ tesela_status tesela__triton_linear(const char *text, size_t length, const char 
 /* The relation of a padded layout, which is not linear: the offset, split at each interval. */
 tesela_status tesela__triton_padded(const tesela__triton *of, const tesela__triton_bits *bits,
                                     tesela_layout *layout, tesela_error *err);
-tesela_status tesela__triton_read(const char *text, size_t length, const tesela_layout_read_options *options,
-                                  tesela_any_layout *out, tesela_error *err);
 
 #endif

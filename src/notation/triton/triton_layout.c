@@ -211,6 +211,13 @@ static tesela_status triton_relation(const tesela__triton *of, const tesela__tri
   return status == TESELA_OK && holes ? triton_without_holes(layout, err) : status;
 }
 
+/* Has the array that is given beside a text the dims and, if it has one, the type of the text? */
+static bool triton_same_array(const tesela_xla_shape *own, const tesela_xla_shape *given) {
+  return own->rank == given->rank &&
+         memcmp(own->dim, given->dim, (size_t)own->rank * sizeof own->dim[0]) == 0 &&
+         (own->dtype == given->dtype || own->dtype == TESELA_DTYPE_NONE || given->dtype == TESELA_DTYPE_NONE);
+}
+
 tesela_status tesela__triton_read(const char *text, size_t length, const tesela_layout_read_options *options,
                                   tesela_any_layout *out, tesela_error *err) {
   tesela__triton_text read;
@@ -222,13 +229,15 @@ tesela_status tesela__triton_read(const char *text, size_t length, const tesela_
   out->kind = TESELA_KIND_RELATION;
   if (read.has_array) {
     width = read.bits;
+    if (options->array && !triton_same_array(&read.array, options->array))
+      return tesela__fail(err, TESELA_E_MISMATCH, 0, "the text has another type or shape than the array");
   } else if (options->array) {
     read.array.rank = options->array->rank;
     memcpy(read.array.dim, options->array->dim, sizeof read.array.dim);
     read.array.dtype = tesela__given_dtype(options, &width);
   } else {
     return tesela__fail(err, TESELA_E_UNSUPPORTED, 0, "a Triton layout needs type and dims before it: %s",
-                        "f32[32,16] #ttg.blocked<{..}>");
+                        "f32[32,16] #ttg.blocked<{sizePerThread = [1, 4], ..}>");
   }
   status = triton_to_bits(&read.encoding, read.array.rank, read.array.dim, width, &bits, err);
   if (status == TESELA_OK)

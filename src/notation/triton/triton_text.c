@@ -190,8 +190,6 @@ static tesela_status triton_encoding(triton_source *s, tesela__triton *out, size
     if (status == TESELA_OK && top && *end == 0) *end = r->at;
     top = false;
     if (status == TESELA_OK && wraps) status = triton_around(r, at, &read, out);
-    if (status == TESELA_OK && wraps && ++s->hops > TRITON_HOPS)
-      status = tesela__read_fail(r, TESELA_E_INVALID, at, "the definition needs itself");
     if (status != TESELA_OK) return status;
     if (wraps) {
       r->at = parent.at;
