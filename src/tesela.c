@@ -315,6 +315,8 @@
 #include "notation/target/target_rule.c"
 #include "notation/row.c"
 #include "notation/translate.c"
+#include "notation/triton/linear_text.c"
+#include "notation/triton/linear_write.c"
 #include "notation/xla/xla_jax.c"
 #include "notation/xla/xla_layout.c"
 #include "notation/xla/xla_parse.c"
