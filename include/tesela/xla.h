@@ -258,9 +258,10 @@ TESELA_API tesela_status tesela_xla_to_layout(const tesela_xla_shape *shape, tes
 /// Example: f32[2,2] at 3*i + 5*j: impossible, 5 is not a multiple of 3.
 ///
 /// All layouts are found that some tiles with `*` in no tile but the first express; tiles with `*` in a later one express
-/// others. Of the tiles that reserve the layout's number of places without L these are the fewest levels, then the fewest
-/// entries. If only L gives that number, the shape has it; if the tiles need more places, answer->places says how many. E is
-/// set if the layout's elements do not have the type's width.
+/// others. `*` is used only if no tiles without it exist. Of the tiles without `*` that reserve the layout's number of places without
+/// L, and that cut no padding of an earlier tile apart, these are the fewest levels, then the fewest entries. If only L gives
+/// that number, the shape has it; if the tiles need more places, answer->places says how many. E is set if the layout's
+/// elements do not have the type's width.
 ///
 /// @param shape   receives the shape; unchanged if impossible
 /// @param answer  receives TESELA_EXACT or TESELA_IMPOSSIBLE, with the elements that contradict

@@ -19,7 +19,7 @@
 enum {
   TILING_LEVELS = 8,
   TILING_ITEMS = 2 * TESELA__TILING_DIGITS + 1,
-  TILING_BOUNDS = TESELA_MAX_DIGITS + TILING_ITEMS,
+  TILING_BOUNDS = TESELA_MAX_DIGITS,
   TILING_EFFORT = 60000 /* numbers tried per count of levels */
 };
 
@@ -56,33 +56,7 @@ static bool tiling_is_hole(const tiling_search *s, int32_t i) {
   return s->item[i].group < 0 || s->item[i].group >= s->tiling->n_groups;
 }
 
-/* ---- the order of the dims ------------------------------------------------------------------------------------- */
-
-/* Order groups and the holes on dims of extent 1, most major first: digits that always move together keep their order. */
-static bool tiling_order(const tiling_search *s, int32_t *order) {
-  int32_t n = s->tiling->n_groups + s->n_free, before[2 * TESELA_MAX_RANK][2 * TESELA_MAX_RANK] = {{0}};
-  bool done[2 * TESELA_MAX_RANK] = {false}, moved[2 * TESELA_MAX_RANK] = {false};
-  for (int32_t i = 0; i < s->n; i++) {
-    int32_t g = s->item[i].group, next = i + 1 < s->n ? s->item[i + 1].group : -1;
-    if (g >= 0 && s->item[i].moves) moved[g] = true;
-    if (g >= 0 && next >= 0 && s->item[i].moves == s->item[i + 1].moves) before[next][g] = 1;
-  }
-  for (int32_t at = 0; at < n; at++) {
-    int32_t pick = -1;
-    for (int32_t i = 0; i < 2 * s->n && pick < 0;
-         i++) { /* without moves first, then in the order of memory */
-      int32_t g = s->item[i % s->n].group;
-      if (g < 0 || done[g] || (i < s->n && moved[g])) continue;
-      bool ready = true;
-      for (int32_t h = 0; h < n; h++) ready = ready && (done[h] || !before[g][h]);
-      if (ready) pick = g;
-    }
-    if (pick < 0) return false;
-    done[pick] = true;
-    order[at] = pick;
-  }
-  return true;
-}
+/* ---- the bounds ------------------------------------------------------------------------------------------------- */
 
 static int32_t tiling_start(const tiling_search *s, const int32_t *order, tiling_bound *bound) {
   const tesela__tiling *t = s->tiling;
@@ -106,24 +80,6 @@ static int32_t tiling_start(const tiling_search *s, const int32_t *order, tiling
 }
 
 /* ---- one level --------------------------------------------------------------------------------------------------- */
-
-/* Add the holes that first move at this level as leading ones. */
-static bool tiling_lead(const tiling_search *s, int32_t level, int32_t *n, tiling_bound *bound, bool *all) {
-  for (int32_t i = s->n - 1; i >= 0; i--) {
-    const tiling_item *item = &s->item[i];
-    if (item->group >= 0 || (item->moves & (((uint32_t)2 << level) - 1)) != (uint32_t)1 << level) continue;
-    if (*n > 0 && bound[0].last < bound[0].first && bound[0].hole < 0 && bound[0].width == 1) {
-      bound[0].hole = i;
-      continue;
-    }
-    if (*n == TILING_BOUNDS) return false;
-    for (int32_t k = *n; k > 0; k--) bound[k] = bound[k - 1];
-    bound[0] = (tiling_bound){-1, 0, -1, i, 1, 1, 1, 1};
-    ++*n;
-    *all = true;
-  }
-  return true;
-}
 
 /* The entry for a bound; its parts are *count, which stays, and *rest, which moves. */
 static bool tiling_cut(const tiling_search *s, int32_t level, tiling_bound *b, tiling_bound *count,
@@ -169,15 +125,14 @@ static bool tiling_cut(const tiling_search *s, int32_t level, tiling_bound *b, t
   return true;
 }
 
-static bool tiling_level(const tiling_search *s, int32_t level, int32_t *n, tiling_bound *bound,
+/* Add the tile of a level to out, and replace the bounds. `all`: the tile covers all bounds, since the first one is new. */
+static bool tiling_level(const tiling_search *s, int32_t level, bool all, int32_t *n, tiling_bound *bound,
                          tesela_xla_layout *out, int64_t *cost) {
   static const int64_t joined = TESELA_XLA_COMBINE;
   tiling_bound part[2][TILING_BOUNDS];
   int64_t entry[TESELA_XLA_MAX_TILE_NUMBERS];
   int32_t first = *n, n_entries = 0;
-  bool all = false, any = false;
-  if (!tiling_lead(s, level, n, bound, &all)) return false;
-  first = *n;
+  bool any = false;
   for (int32_t k = *n - 1; k >= 0; k--) {
     if (!tiling_cut(s, level, &bound[k], &part[0][k], &part[1][k])) return false;
     any = any || bound[k].tile > 1;
@@ -219,28 +174,93 @@ static bool tiling_is_right(const tiling_search *s, int32_t n, const tiling_boun
   return at == s->n;
 }
 
-/* Numbers are chosen: make the layout, and keep it if it is the best one. */
-static void tiling_try(tiling_search *s) {
-  const tesela__tiling *t = s->tiling;
-  tiling_bound bound[TILING_BOUNDS];
-  int32_t order[2 * TESELA_MAX_RANK], major[TESELA_MAX_RANK], n_major = 0;
+/* The bounds before a level, and the layout so far. */
+typedef struct tiling_state {
+  int32_t n;
+  bool all;
+  int64_t cost;
   tesela_xla_layout made;
-  int64_t cost = 0;
-  if (!tiling_order(s, order)) return;
+  tiling_bound bound[TILING_BOUNDS];
+} tiling_state;
+
+/* Put the holes from item i on that first move at this level on bounds of extent 1, or on a new leading one, in all ways; then
+ * go on with the next level. */
+static void tiling_levels(tiling_search *s, int32_t level, int32_t i, const tiling_state *before) {
+  tiling_state next;
+  if (s->found && before->cost >= s->cost) return;
+  if (level == s->levels) {
+    if (!tiling_is_right(s, before->n, before->bound)) return;
+    s->found = true;
+    s->cost = before->cost;
+    s->best = before->made;
+    return;
+  }
+  while (i < s->n &&
+         (s->item[i].group >= 0 || (s->item[i].moves & (((uint32_t)2 << level) - 1)) != (uint32_t)1 << level))
+    i++;
+  next = *before;
+  if (i == s->n) {
+    next.all = false;
+    if (tiling_level(s, level, before->all, &next.n, next.bound, &next.made, &next.cost))
+      tiling_levels(s, level + 1, 0, &next);
+    return;
+  }
+  for (int32_t k = 0; k < before->n && s->left-- > 0; k++) {
+    const tiling_bound *b = &before->bound[k];
+    if (b->last >= b->first || b->hole >= 0 || b->width != 1) continue;
+    next.bound[k].hole = i;
+    tiling_levels(s, level, i + 1, &next);
+    next.bound[k].hole = -1;
+  }
+  if (next.n == TILING_BOUNDS) return;
+  for (int32_t k = next.n; k > 0; k--) next.bound[k] = next.bound[k - 1];
+  next.bound[0] = (tiling_bound){-1, 0, -1, i, 1, 1, 1, 1};
+  next.n++;
+  next.all = true;
+  tiling_levels(s, level, i + 1, &next);
+}
+
+/* Numbers and an order of the dims are chosen: make the layout, and keep it if it is the best one. */
+static void tiling_try(tiling_search *s, const int32_t *order) {
+  const tesela__tiling *t = s->tiling;
+  tiling_state start = {.n = 0};
+  int32_t major[TESELA_MAX_RANK], n_major = 0;
   for (int32_t k = s->n_free; k < t->n_ones; k++) major[n_major++] = t->one[k];
   for (int32_t k = 0; k < t->n_groups + s->n_free; k++) {
     int32_t g = order[k];
     if (g >= t->n_groups) major[n_major++] = t->one[g - t->n_groups];
     for (int32_t i = 0; g < t->n_groups && i < t->group[g].n_dims; i++) major[n_major++] = t->group[g].dim[i];
   }
-  if (tesela_xla_layout_make_major_to_minor(&made, n_major, major, NULL) != TESELA_OK) return;
-  int32_t n = tiling_start(s, order, bound);
-  for (int32_t level = 0; level < s->levels; level++)
-    if (!tiling_level(s, level, &n, bound, &made, &cost)) return;
-  if (!tiling_is_right(s, n, bound) || (s->found && cost >= s->cost)) return;
-  s->found = true;
-  s->cost = cost;
-  s->best = made;
+  if (tesela_xla_layout_make_major_to_minor(&start.made, n_major, major, NULL) != TESELA_OK) return;
+  start.n = tiling_start(s, order, start.bound);
+  tiling_levels(s, 0, 0, &start);
+}
+
+/* Order groups and the holes on dims of extent 1, most major first, in all ways: digits that always move together keep their
+ * order. The first way is that of memory, dims that never move first. */
+static void tiling_orders(tiling_search *s, int32_t at, uint64_t done, int32_t *order) {
+  uint64_t moved = 0, tried = done;
+  if (at == s->tiling->n_groups + s->n_free) {
+    tiling_try(s, order);
+    return;
+  }
+  for (int32_t i = 0; i < s->n; i++)
+    if (s->item[i].group >= 0 && s->item[i].moves) moved |= UINT64_C(1) << s->item[i].group;
+  for (int32_t i = 0; i < 2 * s->n && s->left > 0; i++) {
+    int32_t g = s->item[i % s->n].group;
+    if (g < 0 || tried >> g & 1 || (i < s->n && moved >> g & 1)) continue;
+    bool ready = true;
+    for (int32_t k = 1; k < s->n; k++) {
+      const tiling_item *low = &s->item[k], *high = &s->item[k - 1];
+      if (low->group == g && high->group >= 0 && low->moves == high->moves)
+        ready = ready && (done >> high->group & 1);
+    }
+    tried |= UINT64_C(1) << g;
+    if (!ready) continue;
+    order[at] = g;
+    s->left--;
+    tiling_orders(s, at + 1, done | UINT64_C(1) << g, order);
+  }
 }
 
 /* Is the number with the bits of the levels in the other order greater? */
@@ -250,14 +270,14 @@ static bool tiling_later(uint32_t a, uint32_t b) {
 }
 
 static void tiling_assign(tiling_search *s, int32_t i) {
+  int32_t order[2 * TESELA_MAX_RANK];
   if (i == s->n) {
-    tiling_try(s);
+    tiling_orders(s, 0, 0, order);
     return;
   }
   tiling_item *item = &s->item[i];
   uint32_t from = i > 0 ? s->item[i - 1].moves : 0;
   if (tiling_is_hole(s, i) && from == 0) from = 1;
-  if (item->group < 0 && i > 0 && from == s->item[i - 1].moves) from++; /* it would be before that digit */
   for (uint32_t moves = from; moves < (uint32_t)1 << s->levels && s->left > 0; moves++) {
     bool fits = true;
     s->left--;
@@ -271,15 +291,15 @@ static void tiling_assign(tiling_search *s, int32_t i) {
   }
 }
 
-/* Append a hole; the first ones are on dims of extent 1. */
-static void tiling_add_hole(tiling_search *s, int64_t extent) {
-  int32_t group = s->n_free < s->tiling->n_ones ? s->tiling->n_groups + s->n_free++ : -1;
+/* Append a hole; the first `free` ones are on dims of extent 1. */
+static void tiling_add_hole(tiling_search *s, int32_t free, int64_t extent) {
+  int32_t group = s->n_free < free ? s->tiling->n_groups + s->n_free++ : -1;
   s->item[s->n++] = (tiling_item){group, 0, 1, extent, extent, 0};
 }
 
-/* The items in the order of memory; bit k of `holes`: the k-th digit with padding has a hole before it. false: its room is no
- * multiple. */
-static bool tiling_items(tiling_search *s, uint32_t holes) {
+/* The items in the order of memory; bit k of `holes`: the k-th digit with padding has a hole before it. The first `free` holes
+ * are on dims of extent 1. false: a room is no multiple, or there are fewer holes. */
+static bool tiling_items(tiling_search *s, uint32_t holes, int32_t free) {
   const tesela__tiling *t = s->tiling;
   int32_t padded = 0;
   s->n = s->n_free = 0;
@@ -290,7 +310,7 @@ static bool tiling_items(tiling_search *s, uint32_t holes) {
     bool hole = room > digit->extent && (holes >> padded++ & 1);
     int32_t chain = 0;
     if (hole && room % digit->extent != 0) return false;
-    if (hole) tiling_add_hole(s, room / digit->extent);
+    if (hole) tiling_add_hole(s, free, room / digit->extent);
     for (int32_t k = 0; k < t->n; k++)
       chain += t->digit[k].group == digit->group && t->digit[k].step > digit->step;
     s->chain_length[digit->group]++;
@@ -298,8 +318,8 @@ static bool tiling_items(tiling_search *s, uint32_t holes) {
     s->item[s->n++] =
         (tiling_item){digit->group, chain, digit->step, digit->extent, hole ? digit->extent : room, 0};
   }
-  if (t->below > 1) tiling_add_hole(s, t->below);
-  return true;
+  if (t->below > 1) tiling_add_hole(s, free, t->below);
+  return s->n_free == free;
 }
 
 bool tesela__tiling_solve(const tesela__tiling *tiling, tesela_xla_layout *out) {
@@ -310,7 +330,8 @@ bool tesela__tiling_solve(const tesela__tiling *tiling, tesela_xla_layout *out) 
   for (search.levels = 0; search.levels <= TILING_LEVELS && !search.found; search.levels++) {
     search.left = TILING_EFFORT;
     for (uint32_t holes = 0; holes < (uint32_t)1 << padded; holes++)
-      if (tiling_items(&search, holes)) tiling_assign(&search, 0);
+      for (int32_t free = tiling->n_ones; free >= 0; free--)
+        if (tiling_items(&search, holes, free)) tiling_assign(&search, 0);
   }
   if (search.found) *out = search.best;
   return search.found;
