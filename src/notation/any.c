@@ -22,17 +22,19 @@ enum { ANY_XLA, ANY_EXPRESSION = 2, ANY_DEVICE }; /* rows for texts that no row 
 
 /* any.h documents the fields of a row. Rows without kinds are only recognised, for messages. */
 static const tesela__notation_row any_rows[] = {
-    {.facts = {"xla", "an XLA layout", "f32[3,5]{1,0:T(2,2)}", 0, TESELA__KIND(TESELA_KIND_XLA), false},
+    {.facts = {"xla", "an XLA layout", "f32[3,5]{1,0:T(2,2)}", 0, TESELA__KIND(TESELA_KIND_XLA), true},
      .looks_like = tesela__looks_xla,
      .read = tesela__any_read_xla,
      .print = tesela__any_print_xla,
-     .to_layout = tesela__any_relate_xla},
+     .to_layout = tesela__any_relate_xla,
+     .write = tesela__write_xla},
     {.facts = {"jax", "a JAX layout", "f32[3,5] Layout(major_to_minor=(0, 1), tiling=((2, 2),))",
-               TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_XLA), false},
+               TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_XLA), true},
      .looks_like = tesela__looks_jax,
      .read = tesela__any_read_jax,
      .print = tesela__any_print_jax,
-     .to_layout = tesela__any_relate_xla},
+     .to_layout = tesela__any_relate_xla,
+     .write = tesela__write_jax},
     {.facts = {"register", "a register layout or a tile in memory", "local(3, 4).spatial(2, 3)", 0,
                TESELA__KIND(TESELA_KIND_REGISTER) | TESELA__KIND(TESELA_KIND_SHARED) |
                    TESELA__KIND(TESELA_KIND_GLOBAL),
