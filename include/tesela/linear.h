@@ -48,6 +48,35 @@ typedef struct tesela_linear_example {
   int64_t in[TESELA_LINEAR_DIMS], out[TESELA_LINEAR_DIMS]; ///< of the layout that the function names
 } tesela_linear_example;
 
+/// Make a layout of bases that are lists of numbers.
+///
+/// Example: inputs register (1 bit), lane (2 bits), outputs dim0, dim1 with -1 bits, bases 0,1, 8,0, 0,2: the outputs have 16 and 4 values.
+///
+/// @param outs   bits -1: as few as the bases need
+/// @param bases  n_outs numbers for each input bit, those of the first input first
+/// @return TESELA_OK; TESELA_E_RANGE for a number below 0, or outside its output; and the errors above.
+TESELA_API tesela_status tesela_linear_make(tesela_linear *out, int32_t n_ins, const tesela_linear_dim *ins,
+                                            int32_t n_outs, const tesela_linear_dim *outs,
+                                            const int64_t *bases, tesela_error *err);
+
+/// Read a text: bases by input, Triton's attributes of them, or JSON.
+///
+/// Example: register [[0,1],[8,0]], lane [[0,2],[0,4]]
+/// Example: #ttg.linear<{register = [[0, 1]], lane = [[0, 2]], warp = [], block = []}>
+/// Example: {"bases": {"lane": [[0,1],[0,2]]}, "outs": [["dim0", 16], ["dim1", 8]]}
+///
+/// The outputs of the first two are dim0, dim1, ..., with as few values as the bases need; so are those in JSON that lack a size, "outs": ["x", "y"].
+///
+/// @return TESELA_OK; TESELA_E_SYNTAX; TESELA_E_RANGE, TESELA_E_LIMIT, TESELA_E_INVALID as tesela_linear_make. err->at is the byte.
+/// O(length); no allocation; any thread.
+TESELA_API tesela_status tesela_linear_parse(tesela_linear *out, const char *text, size_t length,
+                                             tesela_error *err);
+
+/// Print a layout: as in the first example if tesela_linear_parse reads the same from it, else in JSON.
+/// @return TESELA_OK; TESELA_E_STOPPED; the errors above.
+TESELA_API tesela_status tesela_linear_print(const tesela_linear *a, const tesela_writer *to,
+                                             tesela_error *err);
+
 /// x -> stride * x for `size` values, both powers of two; stride 1 is the identity. Example: size 4, stride 2: [[2],[4]], 8 outputs.
 /// @return TESELA_OK; TESELA_E_RANGE for another size or stride; TESELA_E_INVALID for a name that is empty or too long.
 TESELA_API tesela_status tesela_linear_strided_1d(int64_t size, int64_t stride, const char *in,

@@ -50,8 +50,8 @@ typedef struct tesela__echelon {
 
 /* The number of a name among n dims, -1 if it is not there. */
 int32_t tesela__linear_find(const tesela_linear_dim *dim, int32_t n, const char *name);
-/* Set a dim of 2^bits values; false: the name is empty or too long. */
-bool tesela__linear_set(tesela_linear_dim *dim, const char *name, int32_t bits);
+/* Set a dim of 2^bits values. A name that is too long becomes "", which tesela__linear_check refuses. */
+void tesela__linear_set(tesela_linear_dim *dim, const char *name, int32_t bits);
 
 /* The values of dims that a word joins. */
 void tesela__linear_values(const tesela_linear_dim *dim, int32_t n, uint64_t word, int64_t *values);

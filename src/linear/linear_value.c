@@ -6,6 +6,16 @@
 
 /* ---- checks --------------------------------------------------------------------------------------------------- */
 
+/* A letter, then letters, digits and _: all texts and JSON take it. */
+static bool linear_is_name(const char *name) {
+  int32_t n = 0;
+  for (; n < TESELA_LINEAR_NAME && name[n]; n++) {
+    bool letter = (name[n] >= 'a' && name[n] <= 'z') || (name[n] >= 'A' && name[n] <= 'Z') || name[n] == '_';
+    if (!letter && (n == 0 || name[n] < '0' || name[n] > '9')) return false;
+  }
+  return n > 0 && n < TESELA_LINEAR_NAME;
+}
+
 static tesela_status linear_check_dims(const tesela_linear_dim *dim, int32_t n, const char *what,
                                        const char *side, tesela_error *err) {
   int64_t bits = 0;
@@ -13,9 +23,10 @@ static tesela_status linear_check_dims(const tesela_linear_dim *dim, int32_t n, 
     return tesela__fail(err, TESELA_E_RANGE, -1, "%s has %" PRId32 " %s; expected 0 to %d", what, n, side,
                         TESELA_LINEAR_DIMS);
   for (int32_t i = 0; i < n; i++) {
-    if (!memchr(dim[i].name, 0, TESELA_LINEAR_NAME) || dim[i].name[0] == 0)
-      return tesela__fail(err, TESELA_E_INVALID, -1, "%s: name %" PRId32 " of the %s has no bytes, or no end",
-                          what, i, side);
+    if (!linear_is_name(dim[i].name))
+      return tesela__fail(err, TESELA_E_INVALID, -1,
+                          "%s: name %" PRId32 " of the %s is not 1 to %d letters, digits and _", what, i,
+                          side, TESELA_LINEAR_NAME - 1);
     if (dim[i].bits < 0 || dim[i].bits > TESELA_LINEAR_BITS)
       return tesela__fail(err, TESELA_E_RANGE, -1, "%s: %s has %" PRId32 " bits; expected 0 to %d", what,
                           dim[i].name, dim[i].bits, TESELA_LINEAR_BITS);
@@ -86,13 +97,11 @@ int32_t tesela__linear_find(const tesela_linear_dim *dim, int32_t n, const char 
   return -1;
 }
 
-bool tesela__linear_set(tesela_linear_dim *dim, const char *name, int32_t bits) {
+void tesela__linear_set(tesela_linear_dim *dim, const char *name, int32_t bits) {
   size_t length = strlen(name);
-  if (length == 0 || length >= sizeof dim->name) return false;
   memset(dim->name, 0, sizeof dim->name);
-  memcpy(dim->name, name, length);
+  if (length < sizeof dim->name) memcpy(dim->name, name, length);
   dim->bits = bits;
-  return true;
 }
 
 void tesela__linear_values(const tesela_linear_dim *dim, int32_t n, uint64_t word, int64_t *values) {
@@ -145,9 +154,8 @@ static tesela_status linear_power(const char *what, int64_t value, int32_t *bits
 static tesela_status linear_make_1d(const char *in, int32_t in_bits, const char *out_name, int32_t out_bits,
                                     tesela_linear *a, tesela_error *err) {
   *a = (tesela_linear){.n_ins = 1, .n_outs = 1};
-  if (!tesela__linear_set(&a->in[0], in, in_bits) || !tesela__linear_set(&a->out[0], out_name, out_bits))
-    return tesela__fail(err, TESELA_E_INVALID, -1, "a name has no bytes, or more than %d",
-                        TESELA_LINEAR_NAME - 1);
+  tesela__linear_set(&a->in[0], in, in_bits);
+  tesela__linear_set(&a->out[0], out_name, out_bits);
   return tesela__linear_check(a, "the linear layout", err);
 }
 
@@ -254,4 +262,40 @@ int64_t tesela_linear_num_consecutive_in_out(const tesela_linear *a) {
   while (n < a->in[0].bits && n < a->out[0].bits && a->basis[n] == (uint64_t)1 << n) n++;
   for (int32_t k = n; k < bits; k++) others |= a->basis[k] & tesela__low_bits(a->out[0].bits);
   return (int64_t)1 << (others == 0 ? n : (int32_t)tesela__min(n, __builtin_ctzll(others)));
+}
+
+tesela_status tesela_linear_make(tesela_linear *out, int32_t n_ins, const tesela_linear_dim *ins,
+                                 int32_t n_outs, const tesela_linear_dim *outs, const int64_t *bases,
+                                 tesela_error *err) {
+  TESELA__NEED(err, out);
+  TESELA__NEED_LIST(err, ins, n_ins);
+  TESELA__NEED_LIST(err, outs, n_outs);
+  tesela_linear a = {.n_ins = n_ins, .n_outs = n_outs};
+  if (n_ins < 0 || n_ins > TESELA_LINEAR_DIMS || n_outs < 0 || n_outs > TESELA_LINEAR_DIMS)
+    return tesela__fail(err, TESELA_E_LIMIT, -1,
+                        "%" PRId32 " inputs and %" PRId32 " outputs; expected 0 to %d", n_ins, n_outs,
+                        TESELA_LINEAR_DIMS);
+  for (int32_t i = 0; i < n_ins; i++) a.in[i] = ins[i];
+  for (int32_t i = 0; i < n_outs; i++) a.out[i] = outs[i];
+  for (int32_t i = 0; i < n_outs; i++) a.out[i].bits = (int32_t)tesela__max(a.out[i].bits, 0);
+  tesela_status status = tesela__linear_check(&a, "the linear layout", err);
+  if (status != TESELA_OK) return status;
+  int32_t n = tesela__bits_of(a.in, n_ins);
+  TESELA__NEED_LIST(err, bases, n * n_outs);
+  for (int32_t k = 0; k < n * n_outs; k++) {
+    tesela_linear_dim *dim = &a.out[k % n_outs];
+    if (bases[k] < 0 || bases[k] >> TESELA_LINEAR_BITS != 0)
+      return tesela_error_outside(err, -1, dim->name, -1, bases[k], 0,
+                                  (int64_t)tesela__low_bits(TESELA_LINEAR_BITS));
+    while (outs[k % n_outs].bits < 0 && bases[k] >> dim->bits != 0) dim->bits++;
+    if (bases[k] >> dim->bits != 0)
+      return tesela_error_outside(err, -1, dim->name, -1, bases[k], 0, ((int64_t)1 << dim->bits) - 1);
+  }
+  status = tesela__linear_check(&a, "the linear layout", err);
+  if (status != TESELA_OK) return status;
+  for (int32_t k = 0; k < n; k++)
+    for (int32_t i = 0, base = 0; i < n_outs; base += a.out[i++].bits)
+      a.basis[k] |= (uint64_t)bases[k * n_outs + i] << base;
+  *out = a;
+  return TESELA_OK;
 }

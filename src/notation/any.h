@@ -7,6 +7,8 @@
 
 #include <tesela/notation.h>
 
+#include "layout/layout.h"
+
 /* The bit of a kind in tesela_notation.kinds. */
 #define TESELA__KIND(kind) (UINT32_C(1) << (kind))
 
@@ -63,11 +65,6 @@ tesela_status tesela__compare_by_meaning(const tesela_layout *a, const tesela_la
 tesela_dtype tesela__given_dtype(const tesela_layout_read_options *options, int32_t *bits);
 /* The places of all axes. */
 tesela_status tesela__count_places(const tesela_layout *layout, int64_t *places, tesela_error *err);
-/* The answer that tesela__notation_row.write receives. */
-tesela_status tesela__start_answer(const tesela_layout *layout, tesela_translation *answer,
-                                   tesela_error *err);
-/* TESELA_IMPOSSIBLE with its reason; the caller sets the contradiction. Always TESELA_OK. */
-tesela_status tesela__impossible(tesela_translation *answer, const char *format, ...) TESELA_PRINTF(2, 3);
 
 /* ---- recognize.c: looks_like of each ---- */
 
@@ -117,6 +114,13 @@ tesela_status tesela__any_relate_device(const tesela_any_layout *any, tesela_lay
                                         tesela_error *err);
 tesela_status tesela__any_read_map(const char *text, size_t length, const tesela_layout_read_options *options,
                                    tesela_any_layout *out, tesela_error *err);
+/* ---- any_write.c: write of each ---- */
+
+tesela_status tesela__write_xla(const tesela_layout *layout, const tesela_writer *to,
+                                tesela_translation *answer, tesela_error *err);
+tesela_status tesela__write_jax(const tesela_layout *layout, const tesela_writer *to,
+                                tesela_translation *answer, tesela_error *err);
+
 tesela_status tesela__map_write(const tesela_layout *layout, const tesela_writer *to,
                                 tesela_translation *answer, tesela_error *err);
 
@@ -137,5 +141,9 @@ tesela_status tesela__tvm_write(const tesela_layout *layout, const tesela_writer
 
 tesela_status tesela__triton_read(const char *text, size_t length, const tesela_layout_read_options *options,
                                   tesela_any_layout *out, tesela_error *err);
+/* ---- triton/linear_write.c ---- */
+
+tesela_status tesela__triton_write(const tesela_layout *layout, const tesela_writer *to,
+                                   tesela_translation *answer, tesela_error *err);
 
 #endif
