@@ -350,7 +350,10 @@ class Asked:
         answer = json.loads(answer)
         if not answer["ok"]:
             return {"error": answer["error"]["message"]}
-        return answer["layout"]["bases"]
+        bases = answer["layout"]["bases"]
+        for name in ("row", "col", "offset"):  # places without an element are those of elements beyond the array
+            bases[name] = [[v if v < n else 0 for v, n in zip(basis, shape)] for basis in bases.get(name, [])]
+        return bases
 
 
 def sweep(kind):

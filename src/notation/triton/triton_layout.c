@@ -191,18 +191,41 @@ static tesela_status triton_without_holes(tesela_layout *layout, tesela_error *e
   return status == TESELA_OK ? tesela_layout_squeeze(layout, layout->rank - 1, layout, err) : status;
 }
 
+/* The shape that an encoding is computed for: powers of two, and all that the bases of shared_linear cover. */
+static void triton_whole_shape(const tesela__triton *of, const tesela_xla_shape *array, int64_t *whole) {
+  int64_t extent[TESELA__TRITON_RANK], blocks[TESELA__TRITON_RANK];
+  bool covers = of->kind == TESELA__TRITON_SHARED_LINEAR && of->rank == array->rank;
+  if (covers) {
+    tesela__triton_extents(of->rank, of->n_bases[TESELA__TRITON_REGISTER], of->bases[TESELA__TRITON_REGISTER],
+                           extent);
+    tesela__triton_extents(of->rank, of->n_bases[TESELA__TRITON_BLOCK], of->bases[TESELA__TRITON_BLOCK],
+                           blocks);
+  }
+  for (int32_t d = 0; d < array->rank && d < TESELA__TRITON_RANK; d++) {
+    for (whole[d] = 1; whole[d] < array->dim[d] && whole[d] < INT64_MAX / 2;) whole[d] *= 2;
+    if (covers) whole[d] = tesela__max(whole[d], tesela__max(extent[d], blocks[d]));
+  }
+}
+
+static tesela_status triton_padded_relation(const tesela__triton *of, const tesela__triton_bits *bits,
+                                            const tesela_xla_shape *array, const int64_t *whole,
+                                            int32_t width, tesela_layout *layout, tesela_error *err) {
+  tesela_status status = tesela_layout_begin(layout, array->dtype, width, array->rank, whole, err);
+  if (status == TESELA_OK) status = tesela__triton_padded(of, bits, layout, err);
+  for (int32_t d = 0; status == TESELA_OK && d < array->rank; d++)
+    if (array->dim[d] != whole[d]) status = tesela_layout_slice(layout, d, 0, array->dim[d], 1, layout, err);
+  return status;
+}
+
 static tesela_status triton_relation(const tesela__triton *of, const tesela__triton_bits *bits,
-                                     const tesela_xla_shape *array, int32_t width, tesela_layout *layout,
-                                     tesela_error *err) {
+                                     const tesela_xla_shape *array, const int64_t *whole, int32_t width,
+                                     tesela_layout *layout, tesela_error *err) {
   tesela_linear linear;
   int64_t shape[TESELA__TRITON_RANK + 1];
   bool holes = of->kind == TESELA__TRITON_NVMMA || of->kind == TESELA__TRITON_TENSOR_MEMORY;
-  tesela_status status;
-  if (of->kind == TESELA__TRITON_PADDED) {
-    status = tesela_layout_begin(layout, array->dtype, width, array->rank, array->dim, err);
-    return status == TESELA_OK ? tesela__triton_padded(of, bits, layout, err) : status;
-  }
-  status = triton_to_linear(of, bits, array->dim, holes, &linear, err);
+  if (of->kind == TESELA__TRITON_PADDED)
+    return triton_padded_relation(of, bits, array, whole, width, layout, err);
+  tesela_status status = triton_to_linear(of, bits, whole, holes, &linear, err);
   if (status != TESELA_OK) return status;
   for (int32_t d = 0; d < array->rank; d++) shape[d] = array->dim[d];
   holes = linear.n_outs > array->rank;
@@ -222,6 +245,7 @@ tesela_status tesela__triton_read(const char *text, size_t length, const tesela_
                                   tesela_any_layout *out, tesela_error *err) {
   tesela__triton_text read;
   tesela__triton_bits bits;
+  int64_t whole[TESELA__TRITON_RANK];
   int32_t width = 8;
   tesela_status status =
       tesela__triton_parse(text, length, options->definitions, options->definitions_length, &read, err);
@@ -239,9 +263,13 @@ tesela_status tesela__triton_read(const char *text, size_t length, const tesela_
     return tesela__fail(err, TESELA_E_UNSUPPORTED, 0, "a Triton layout needs type and dims before it: %s",
                         "f32[32,16] #ttg.blocked<{sizePerThread = [1, 4], ..}>");
   }
-  status = triton_to_bits(&read.encoding, read.array.rank, read.array.dim, width, &bits, err);
+  if (read.has_array)
+    memcpy(whole, read.array.dim, sizeof whole);
+  else
+    triton_whole_shape(&read.encoding, &read.array, whole);
+  status = triton_to_bits(&read.encoding, read.array.rank, whole, width, &bits, err);
   if (status == TESELA_OK)
-    status = triton_relation(&read.encoding, &bits, &read.array, width, &out->relation, err);
+    status = triton_relation(&read.encoding, &bits, &read.array, whole, width, &out->relation, err);
   if (status != TESELA_OK && err && err->at < 0) err->at = 0;
   return status;
 }
