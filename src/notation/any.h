@@ -136,5 +136,12 @@ tesela_status tesela__tvm_read(const char *text, size_t length, const tesela_lay
                                tesela_any_layout *out, tesela_error *err);
 tesela_status tesela__tvm_write(const tesela_layout *layout, const tesela_writer *to,
                                 tesela_translation *answer, tesela_error *err);
+/* ---- cute/cute_read.c, cute/cute_write.c ---- */
+
+tesela_status tesela__any_read_cute(const char *text, size_t length,
+                                    const tesela_layout_read_options *options, tesela_any_layout *out,
+                                    tesela_error *err);
+tesela_status tesela__cute_write(const tesela_layout *layout, const tesela_writer *to,
+                                 tesela_translation *answer, tesela_error *err);
 
 #endif

@@ -172,8 +172,8 @@ bool tesela__looks_device(const char *text, size_t length) {
 bool tesela__looks_cute(const char *text, size_t length) {
   size_t end = 0;
   if (begins_call(text, length, "Sw|S|Swizzle|Layout|Shape|ComposedLayout", '<') ||
-      begins_call(text, length, "make_layout|make_composed_layout", '(') ||
-      looks_begin(text, length, "cute::"))
+      begins_call(text, length, "make_layout|make_composed_layout|composition", '(') ||
+      looks_begin(text, length, "cute::") || looks_begin(text, length, "SW_"))
     return true;
   if (length > 0 && text[0] == '(') {
     end = tuple_end(text, length, 0);
