@@ -96,7 +96,7 @@ static tesela_status op_ops(tesela_request *q) {
       OPTIONAL("materialise", TESELA_FIELD_FLAG), OPTIONAL("effort", TESELA_FIELD_NUMBER)
 #define REPORT_ROWS OPTIONAL("top", TESELA_FIELD_NUMBER), OPTIONAL("space", TESELA_FIELD_NUMBER)
 
-/* What the texts of layouts lack. */
+/* What the texts of layouts lack. BESIDE comes last. */
 #define UNTYPED_BESIDE                                                        \
   OPTIONAL("shape", TESELA_FIELD_NUMBERS), OPTIONAL("as", TESELA_FIELD_TEXT), \
       OPTIONAL("definitions", TESELA_FIELD_TEXT)

@@ -150,6 +150,19 @@ void request_put_shape(tesela_sink *out, const char *name, const tesela_xla_shap
   tesela_put_text_end(out);
 }
 
+tesela_status request_check_notation(tesela_request *q, const char *field) {
+  const char *name = tesela_value_text(tesela_request_get(q, field));
+  const tesela_notation *used;
+  char text[48];
+  snprintf(text, sizeof text, "%.40s:", name);
+  if (strlen(name) > 40 || tesela_notation_find(text, strlen(text), &used, NULL, q->err) != TESELA_OK) {
+    q->err->at = -1;
+    return strlen(name) > 40 ? ops_fail(q->err, TESELA_E_UNSUPPORTED, -1, "unknown notation '%.40s'", name)
+                             : q->err->status;
+  }
+  return TESELA_OK;
+}
+
 bool request_is_tuple(tesela_request *q, const char *field, size_t *used) {
   const tesela_value *value = tesela_request_get(q, field);
   const tesela_notation *found;

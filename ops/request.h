@@ -127,6 +127,8 @@ tesela_status request_read(tesela_request *q, const tesela_value *text, const ch
                            tesela_any_layout *any);
 /* A member with the text of a shape. */
 void request_put_shape(tesela_sink *out, const char *name, const tesela_xla_shape *shape);
+/* TESELA_E_UNSUPPORTED for a field of type text that is not the name of a notation or a kind. */
+tesela_status request_check_notation(tesela_request *q, const char *field);
 /* Does a field begin as a tuple of XLA shapes? *used receives the bytes before it. */
 bool request_is_tuple(tesela_request *q, const char *field, size_t *used);
 /* Read a field of type TESELA_FIELD_ANY; layout may be NULL. */

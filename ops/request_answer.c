@@ -193,6 +193,14 @@ static const tesela_value *own_field(tesela_request *q, const tesela_op_entry *o
   return NULL;
 }
 
+/* Is dtype the type that texts lack? It comes last then; other operations read their own. */
+static bool is_type_of_texts(const tesela_op_entry *op) {
+  const tesela_field *last = op->field;
+  bool texts = false;
+  for (; last->name && last[1].name; last++) texts = texts || strcmp(last->name, "definitions") == 0;
+  return texts && strcmp(last->name, "dtype") == 0;
+}
+
 static tesela_status read_shape(tesela_request *q, const tesela_value *shape, tesela_xla_shape *array) {
   if (tesela_value_size(shape) > TESELA_MAX_RANK)
     return tesela_request_fail(q, TESELA_E_LIMIT, -1, "shape has %zu dims; expected %d or fewer",
@@ -218,7 +226,7 @@ static tesela_status read_beside(tesela_request *q, const tesela_op_entry *op,
   const tesela_value *as = own_field(q, op, "as", TESELA_FIELD_TEXT);
   const tesela_value *shape = own_field(q, op, "shape", TESELA_FIELD_NUMBERS);
   if (shape) status = read_shape(q, shape, array);
-  const tesela_value *dtype = own_field(q, op, "dtype", TESELA_FIELD_TEXT);
+  const tesela_value *dtype = is_type_of_texts(op) ? tesela_request_get(q, "dtype") : NULL;
   if (status == TESELA_OK && dtype)
     status = tesela_dtype_read(tesela_value_text(dtype), dtype->n, &reading->dtype, q->err);
   if (dtype) array->dtype = reading->dtype;

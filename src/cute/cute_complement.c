@@ -47,7 +47,7 @@ typedef struct collision {
 } collision;
 
 /* The next value of digit k that the smaller ones can balance; false: no more. */
-static bool next_value(collision *c, int32_t k, bool zero) {
+static bool cute_next_value(collision *c, int32_t k, bool zero) {
   const tesela__cute_digit *d = &c->digit[k];
   for (c->value[k]++; c->value[k] < d->extent; c->value[k]++) {
     const int64_t rest = c->rest[k + 1] + c->value[k] * d->stride;
@@ -67,7 +67,7 @@ static bool next_value(collision *c, int32_t k, bool zero) {
 }
 
 /* 1: found in c->value; 0: none; -1: undecided. */
-static int find_collision(collision *c, const tesela_cute *cute) {
+static int cute_find_collision(collision *c, const tesela_cute *cute) {
   int64_t steps = COLLISION_STEPS;
   c->n = tesela__cute_sorted(cute, true, c->digit);
   c->reach[0] = c->gcd[0] = 0;
@@ -89,7 +89,7 @@ static int find_collision(collision *c, const tesela_cute *cute) {
   c->value[k] = -1;
   while (k < c->n) {
     if (steps-- == 0) return -1;
-    if (!next_value(c, k, zero[k + 1])) {
+    if (!cute_next_value(c, k, zero[k + 1])) {
       k++;
       continue;
     }
@@ -108,7 +108,7 @@ tesela_status tesela__cute_injective(const tesela_cute *cute, tesela_cute_counte
                                      tesela_error *err) {
   collision c;
   int64_t plus = 0, minus = 0;
-  const int found = find_collision(&c, cute);
+  const int found = cute_find_collision(&c, cute);
   if (found == 0) return TESELA_OK;
   if (found < 0)
     return tesela__fail(err, TESELA_E_LIMIT, -1, "undecided after %d steps whether coordinates share a value",

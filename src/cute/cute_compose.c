@@ -9,7 +9,7 @@
 #include "cute/cute_value.h"
 
 /* The simple case, in the brackets of B; false: not simple. B has no offset. */
-static bool compose_digits(const tesela__cute_function *a, const tesela_cute *b, tesela_cute *out) {
+static bool cute_compose_digits(const tesela__cute_function *a, const tesela_cute *b, tesela_cute *out) {
   int64_t reach[TESELA_CUTE_LEAVES + 1] = {0}; /* of all leaves, in the digit of A below period[k] */
   memset(out, 0, sizeof *out);
   for (int32_t i = 0; i < b->n; i++) {
@@ -44,7 +44,7 @@ static bool compose_digits(const tesela__cute_function *a, const tesela_cute *b,
 }
 
 /* Does A continue as one mode, so that it is defined below 0, too? */
-static bool is_one_mode(const tesela_cute *a) {
+static bool cute_is_one_mode(const tesela_cute *a) {
   tesela__cute_function f;
   int64_t size = 1;
   for (int32_t i = 0; i < a->n; i++) size *= a->extent[i];
@@ -79,7 +79,7 @@ tesela_status tesela__cute_below_zero(const tesela_cute *b, tesela_cute_counter 
 }
 
 /* A multiplies: places below `high` by 2^k, so the XOR of B is an XOR k bits higher. */
-static bool scale_swizzle(const tesela__cute_function *a, const tesela_cute *b, tesela_cute *out) {
+static bool cute_scale_swizzle(const tesela__cute_function *a, const tesela_cute *b, tesela_cute *out) {
   int32_t k = 0;
   if (a->n > 0 || a->slope < 1 || (a->slope & (a->slope - 1)) != 0 || a->offset != 0) return false;
   while ((int64_t)1 << k < a->slope) k++;
@@ -92,18 +92,18 @@ static bool scale_swizzle(const tesela__cute_function *a, const tesela_cute *b, 
 }
 
 /* One more than the highest place after the XOR, rounded up to whole powers of two of its bits. */
-static int64_t swizzled_reach(const tesela_cute *b, int64_t most) {
+static int64_t cute_swizzled_reach(const tesela_cute *b, int64_t most) {
   const int32_t bits = b->base + (b->shift < 0 ? -b->shift : b->shift) + b->bits;
   return most | (((int64_t)1 << bits) - 1);
 }
 
-static tesela_status compose_swizzled(const tesela_cute *a, const tesela_cute *b, int64_t most,
+static tesela_status cute_compose_swizzled(const tesela_cute *a, const tesela_cute *b, int64_t most,
                                       tesela_cute *out, tesela_error *err) {
   tesela__cute_function f;
-  const int64_t reach = swizzled_reach(b, most);
+  const int64_t reach = cute_swizzled_reach(b, most);
   tesela_status status =
       reach > TESELA__CUTE_MOST ? TESELA_E_OVERFLOW : tesela__cute_function_of(a, reach, &f, NULL);
-  if (status == TESELA_OK && a->bits == 0 && scale_swizzle(&f, b, out)) return TESELA_OK;
+  if (status == TESELA_OK && a->bits == 0 && cute_scale_swizzle(&f, b, out)) return TESELA_OK;
   return tesela__fail(
       err, TESELA_E_UNSUPPORTED, -1,
       "the right layout has a swizzle; the left one must be one mode whose stride is a power of two");
@@ -118,12 +118,12 @@ tesela_status tesela__cute_compose(const tesela_cute *a, const tesela_cute *b, t
   for (int32_t i = 0; i < b->n; i++) size *= b->extent[i];
   if (size > TESELA__CUTE_MOST || most > TESELA__CUTE_MOST || least < -TESELA__CUTE_MOST)
     return tesela__fail(err, TESELA_E_OVERFLOW, -1, "the size or the values of the right layout exceed 2^60");
-  if (least < 0 && !is_one_mode(a)) return tesela__cute_below_zero(b, counter, err);
-  if (b->bits > 0) return compose_swizzled(a, b, most, out, err);
+  if (least < 0 && !cute_is_one_mode(a)) return tesela__cute_below_zero(b, counter, err);
+  if (b->bits > 0) return cute_compose_swizzled(a, b, most, out, err);
   tesela_status status = tesela__cute_function_of(a, tesela__max(most, -least), &f, err);
   if (status != TESELA_OK) return status;
   if (least < 0) f.n = 0;
-  if (b->offset != 0 || !compose_digits(&f, b, &made)) {
+  if (b->offset != 0 || !cute_compose_digits(&f, b, &made)) {
     status = tesela__cute_fit(&f, b, &made, counter, err);
     if (status != TESELA_OK) return status;
   }

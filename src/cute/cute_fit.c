@@ -41,22 +41,22 @@ typedef struct fit {
   int64_t steps;
 } fit;
 
-static int64_t floor_quotient(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+static int64_t cute_floor_quotient(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
 /* ---- the difference of both sides ---- */
 
 /* Add jump * floor((start + digits * parts) / period). */
-static void add_floor(fit *f, int64_t period, int64_t start, const int64_t *parts, uint64_t jump) {
+static void cute_add_floor(fit *f, int64_t period, int64_t start, const int64_t *parts, uint64_t jump) {
   fit_floor *made = &f->floor[f->n_floors];
   int64_t gcd = period;
   bool moves = false;
   for (int32_t j = 0; j < f->n; j++) gcd = tesela__gcd(gcd, parts[j] < 0 ? -parts[j] : parts[j]);
   period /= gcd;
-  start = floor_quotient(start, gcd);
-  f->constant += jump * (uint64_t)floor_quotient(start, period);
-  start -= floor_quotient(start, period) * period;
+  start = cute_floor_quotient(start, gcd);
+  f->constant += jump * (uint64_t)cute_floor_quotient(start, period);
+  start -= cute_floor_quotient(start, period) * period;
   for (int32_t j = 0; j < f->n; j++) {
-    int64_t part = parts[j] / gcd, whole = floor_quotient(part, period);
+    int64_t part = parts[j] / gcd, whole = cute_floor_quotient(part, period);
     part -= whole * period;
     if (part > period / 2) {
       part -= period;
@@ -82,18 +82,18 @@ static void add_floor(fit *f, int64_t period, int64_t start, const int64_t *part
 }
 
 /* The values less the prediction. */
-static void make_difference(fit *f) {
+static void cute_make_difference(fit *f) {
   const tesela__cute_function *a = f->a;
   f->n_floors = 0;
   f->constant = (uint64_t)a->offset + (uint64_t)a->slope * (uint64_t)f->start - (uint64_t)f->origin;
   for (int32_t j = 0; j < f->n; j++)
     f->slope[j] =
         (uint64_t)a->slope * (uint64_t)f->stride[j] - (uint64_t)f->value[0] * (uint64_t)f->weight[j];
-  for (int32_t k = 0; k < a->n; k++) add_floor(f, a->period[k], f->start, f->stride, (uint64_t)a->jump[k]);
+  for (int32_t k = 0; k < a->n; k++) cute_add_floor(f, a->period[k], f->start, f->stride, (uint64_t)a->jump[k]);
   for (int32_t l = 1; l < f->n_levels; l++) {
     const int64_t extent = f->level[l] / f->level[l - 1];
     const uint64_t jump = (uint64_t)f->value[l] - (uint64_t)extent * (uint64_t)f->value[l - 1];
-    if (jump != 0) add_floor(f, f->level[l], 0, f->weight, 0 - jump);
+    if (jump != 0) cute_add_floor(f, f->level[l], 0, f->weight, 0 - jump);
   }
   int32_t kept = 0;
   for (int32_t k = 0; k < f->n_floors; k++)
@@ -107,7 +107,7 @@ static void make_difference(fit *f) {
 /* ---- boxes ---- */
 
 /* A box with all floors linear: the first coordinate in it with a difference, or `none`. */
-static int64_t first_in_linear(const fit *f, const int64_t *low, const int64_t *high, uint64_t floors,
+static int64_t cute_first_in_linear(const fit *f, const int64_t *low, const int64_t *high, uint64_t floors,
                                int64_t corner, int64_t none) {
   uint64_t value = f->constant + floors;
   for (int32_t j = 0; j < f->n; j++) value += f->slope[j] * (uint64_t)low[j];
@@ -118,7 +118,7 @@ static int64_t first_in_linear(const fit *f, const int64_t *low, const int64_t *
 }
 
 /* Are all floors constant on a box? *floors receives their sum. Otherwise *widest is the digit to halve. */
-static bool is_linear(const fit *f, const int64_t *low, const int64_t *high, uint64_t *floors,
+static bool cute_is_linear(const fit *f, const int64_t *low, const int64_t *high, uint64_t *floors,
                       int32_t *widest) {
   double most = 0;
   *floors = 0;
@@ -129,9 +129,9 @@ static bool is_linear(const fit *f, const int64_t *low, const int64_t *high, uin
     highest = least;
     for (int32_t j = 0; j < f->n; j++)
       *(term->part[j] < 0 ? &least : &highest) += term->part[j] * (high[j] - low[j]);
-    const int64_t quotient = floor_quotient(least, term->period);
+    const int64_t quotient = cute_floor_quotient(least, term->period);
     *floors += term->jump * (uint64_t)quotient;
-    if (quotient == floor_quotient(highest, term->period)) continue;
+    if (quotient == cute_floor_quotient(highest, term->period)) continue;
     for (int32_t j = 0; j < f->n; j++) {
       const double width = (double)(term->part[j] < 0 ? -term->part[j] : term->part[j]) *
                            (double)(high[j] - low[j]) / (double)term->period;
@@ -145,7 +145,7 @@ static bool is_linear(const fit *f, const int64_t *low, const int64_t *high, uin
 }
 
 /* The first coordinate with a difference; the size of B if both sides are equal; -1: undecided after FIT_STEPS. */
-static int64_t first_difference(fit *f) {
+static int64_t cute_first_difference(fit *f) {
   struct {
     int32_t leaf;
     int64_t high; /* before the cut; 0: the upper half is done */
@@ -163,7 +163,7 @@ static int64_t first_difference(fit *f) {
     if (f->steps-- == 0) return -1;
     for (int32_t j = 0; j < f->n; j++) corner += low[j] * f->weight[j];
     if (corner < best) {
-      if (!is_linear(f, low, high, &floors, &leaf)) {
+      if (!cute_is_linear(f, low, high, &floors, &leaf)) {
         cut[depth].leaf = leaf;
         cut[depth].low = low[leaf];
         cut[depth].high = high[leaf];
@@ -171,7 +171,7 @@ static int64_t first_difference(fit *f) {
         depth++;
         continue;
       }
-      best = tesela__min(best, first_in_linear(f, low, high, floors, corner, best));
+      best = tesela__min(best, cute_first_in_linear(f, low, high, floors, corner, best));
     }
     for (; depth > 0; depth--) { /* up to a box whose upper half is left */
       leaf = cut[depth - 1].leaf;
@@ -188,16 +188,16 @@ static int64_t first_difference(fit *f) {
 
 /* ---- levels ---- */
 
-static int64_t true_value(const fit *f, int64_t i) {
+static int64_t cute_true_value(const fit *f, int64_t i) {
   const tesela__cute_function *a = f->a;
   int64_t x = f->start;
   for (int32_t j = 0; j < f->n; j++) x += i / f->weight[j] % f->extent[j] * f->stride[j];
   int64_t value = a->offset + a->slope * x;
-  for (int32_t k = 0; k < a->n; k++) value += a->jump[k] * floor_quotient(x, a->period[k]);
+  for (int32_t k = 0; k < a->n; k++) value += a->jump[k] * cute_floor_quotient(x, a->period[k]);
   return value;
 }
 
-static int64_t predicted(const fit *f, int64_t i) {
+static int64_t cute_predicted(const fit *f, int64_t i) {
   uint64_t value = (uint64_t)f->origin;
   for (int32_t l = 0; l < f->n_levels; l++) {
     const int64_t digit = i / f->level[l];
@@ -208,7 +208,7 @@ static int64_t predicted(const fit *f, int64_t i) {
 }
 
 /* Cut the leaf that a level divides. */
-static void cut_leaf(fit *f, int64_t level) {
+static void cute_cut_leaf(fit *f, int64_t level) {
   for (int32_t j = 0; j < f->n; j++) {
     const int64_t extent = level / f->weight[j];
     if (level % f->weight[j] != 0 || extent < 2 || extent >= f->extent[j] || f->extent[j] % extent != 0)
@@ -227,28 +227,28 @@ static void cut_leaf(fit *f, int64_t level) {
   }
 }
 
-static void add_level(fit *f, int64_t level) {
+static void cute_add_level(fit *f, int64_t level) {
   int32_t l = f->n_levels++;
   for (; l > 0 && f->level[l - 1] > level; l--) {
     f->level[l] = f->level[l - 1];
     f->value[l] = f->value[l - 1];
   }
   f->level[l] = level;
-  f->value[l] = true_value(f, level) - f->origin;
-  cut_leaf(f, level);
+  f->value[l] = cute_true_value(f, level) - f->origin;
+  cute_cut_leaf(f, level);
 }
 
 /* Make the difference at i a level; false if it contradicts. */
-static bool accept_level(fit *f, int64_t i) {
+static bool cute_accept_level(fit *f, int64_t i) {
   int32_t m = 0, l = 0;
   while (f->mode[m + 1] <= i) m++;
   while (l + 1 < f->n_levels && f->level[l + 1] <= i) l++;
   if (i % f->level[l] != 0 || f->mode[m + 1] % i != 0) return false;
-  add_level(f, i);
+  cute_add_level(f, i);
   return true;
 }
 
-static void start_fit(fit *f, const tesela_cute *b) {
+static void cute_start_fit(fit *f, const tesela_cute *b) {
   int32_t first[TESELA_CUTE_LEAVES + 1];
   int64_t size = 1;
   f->start = b->offset;
@@ -269,15 +269,15 @@ static void start_fit(fit *f, const tesela_cute *b) {
     size *= b->extent[i];
   }
   f->mode[f->n_modes] = size;
-  f->origin = true_value(f, 0);
+  f->origin = cute_true_value(f, 0);
   for (int32_t m = 0; m < f->n_modes; m++)
-    if (f->mode[m + 1] > f->mode[m]) add_level(f, f->mode[m]);
+    if (f->mode[m + 1] > f->mode[m]) cute_add_level(f, f->mode[m]);
 }
 
 /* ---- the result ---- */
 
 /* Put the levels between two sizes after the leaves of *out: false if there are too many. */
-static bool put_levels(const fit *f, int64_t from, int64_t to, int32_t opened, int32_t closed,
+static bool cute_put_levels(const fit *f, int64_t from, int64_t to, int32_t opened, int32_t closed,
                        tesela_cute *out) {
   const int32_t begun = out->n;
   const int64_t size = f->mode[f->n_modes];
@@ -301,7 +301,7 @@ static bool put_levels(const fit *f, int64_t from, int64_t to, int32_t opened, i
 }
 
 /* Does a cut between leaves of B fit the levels? */
-static bool fits_levels(const fit *f, int64_t cut) {
+static bool cute_fits_levels(const fit *f, int64_t cut) {
   const int64_t size = f->mode[f->n_modes];
   for (int32_t l = 0; l < f->n_levels; l++) {
     const int64_t next = l + 1 < f->n_levels ? f->level[l + 1] : size;
@@ -311,7 +311,7 @@ static bool fits_levels(const fit *f, int64_t cut) {
 }
 
 /* The levels in the brackets of B. Where leaves of B cannot be told apart, their innermost common bracket becomes a list. */
-static bool make_result(const fit *f, const tesela_cute *b, tesela_cute *out) {
+static bool cute_make_result(const fit *f, const tesela_cute *b, tesela_cute *out) {
   int32_t before[TESELA_CUTE_LEAVES + 1]; /* brackets open before a leaf */
   int64_t size[TESELA_CUTE_LEAVES + 1];
   uint8_t joined[TESELA_CUTE_LEAVES + 1] = {
@@ -323,7 +323,7 @@ static bool make_result(const fit *f, const tesela_cute *b, tesela_cute *out) {
     size[i + 1] = size[i] * b->extent[i];
   }
   for (int32_t i = 1; i < b->n; i++)
-    if (!fits_levels(f, size[i])) {
+    if (!cute_fits_levels(f, size[i])) {
       const int32_t depth = before[i]; /* of the bracket that holds leaves i-1 and i */
       for (int32_t k = i; k > 0 && before[k] >= depth; k--)
         if (joined[k] == 0 || joined[k] > depth) joined[k] = (uint8_t)depth;
@@ -340,7 +340,7 @@ static bool make_result(const fit *f, const tesela_cute *b, tesela_cute *out) {
       opened = outside - before[i];
       closed = outside - before[end];
     }
-    if (!put_levels(f, size[i], size[end], opened, closed, out)) return false;
+    if (!cute_put_levels(f, size[i], size[end], opened, closed, out)) return false;
     i = end;
   }
   return true;
@@ -350,25 +350,25 @@ tesela_status tesela__cute_fit(const tesela__cute_function *a, const tesela_cute
                                tesela_cute_counter *counter, tesela_error *err) {
   fit f;
   f.a = a;
-  start_fit(&f, b);
+  cute_start_fit(&f, b);
   const int64_t size = f.mode[f.n_modes];
   for (;;) {
-    make_difference(&f);
-    const int64_t i = f.n_levels > 0 ? first_difference(&f) : size;
+    cute_make_difference(&f);
+    const int64_t i = f.n_levels > 0 ? cute_first_difference(&f) : size;
     if (i < 0)
       return tesela__fail(err, TESELA_E_LIMIT, -1, "undecided after %d steps: long irregular runs",
                           FIT_STEPS);
     if (i == size) break;
-    if (accept_level(&f, i)) continue;
+    if (cute_accept_level(&f, i)) continue;
     *counter = (tesela_cute_counter){.given = true, .index = i, .index2 = -1};
-    counter->value = true_value(&f, i);
-    counter->expected = predicted(&f, i);
+    counter->value = cute_true_value(&f, i);
+    counter->expected = cute_predicted(&f, i);
     return tesela__refuse(err, TESELA_E_UNSUPPORTED, TESELA_REASON_NOT_EXPRESSIBLE,
                           "no extents and strides: the value at coordinate %" PRId64 " is %" PRId64
                           "; the values before it give %" PRId64,
                           i, counter->value, counter->expected);
   }
-  if (!make_result(&f, b, out)) return tesela__cute_too_many(err);
+  if (!cute_make_result(&f, b, out)) return tesela__cute_too_many(err);
   out->offset = f.origin;
   return TESELA_OK;
 }

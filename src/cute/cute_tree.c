@@ -30,7 +30,7 @@ int32_t tesela__cute_modes(const tesela_cute *cute, int32_t first[TESELA_CUTE_LE
 }
 
 /* Leaves first .. last - 1 of a layout; `strip`: without the outermost brackets of the layout. */
-static void copy_leaves(const tesela_cute *cute, int32_t first, int32_t last, bool strip, tesela_cute *out) {
+static void cute_copy_leaves(const tesela_cute *cute, int32_t first, int32_t last, bool strip, tesela_cute *out) {
   memset(out, 0, sizeof *out);
   for (int32_t i = first; i < last; i++, out->n++) {
     out->extent[out->n] = cute->extent[i];
@@ -45,7 +45,7 @@ static void copy_leaves(const tesela_cute *cute, int32_t first, int32_t last, bo
 void tesela__cute_mode(const tesela_cute *cute, int32_t k, tesela_cute *out) {
   int32_t first[TESELA_CUTE_LEAVES + 1];
   (void)tesela__cute_modes(cute, first);
-  copy_leaves(cute, first[k], first[k + 1], tesela__cute_is_tuple(cute), out);
+  cute_copy_leaves(cute, first[k], first[k + 1], tesela__cute_is_tuple(cute), out);
 }
 
 bool tesela__cute_append(tesela_cute *out, const tesela_cute *mode) {
@@ -64,7 +64,7 @@ bool tesela__cute_append(tesela_cute *out, const tesela_cute *mode) {
 
 bool tesela__cute_splice(tesela_cute *out, const tesela_cute *modes) {
   tesela_cute inner;
-  copy_leaves(modes, 0, modes->n, tesela__cute_is_tuple(modes) && modes->n > 0, &inner);
+  cute_copy_leaves(modes, 0, modes->n, tesela__cute_is_tuple(modes) && modes->n > 0, &inner);
   return tesela__cute_append(out, &inner);
 }
 
@@ -121,7 +121,7 @@ void tesela__cute_close_leaves(tesela_cute *out) {
 /* ---- functions of cute.h ---- */
 
 /* The leaves merged; `filter`: without those of stride 0. */
-static void coalesce(const tesela_cute *cute, bool filter, tesela_cute *out) {
+static void cute_coalesce(const tesela_cute *cute, bool filter, tesela_cute *out) {
   tesela_cute made;
   memset(&made, 0, sizeof made);
   made.offset = cute->offset;
@@ -136,14 +136,14 @@ static void coalesce(const tesela_cute *cute, bool filter, tesela_cute *out) {
 }
 
 /* The same for the first n modes; the others stay. */
-static tesela_status by_mode(const tesela_cute *cute, bool filter, int32_t n, tesela_cute *out,
+static tesela_status cute_by_mode(const tesela_cute *cute, bool filter, int32_t n, tesela_cute *out,
                              tesela_error *err) {
   int32_t first[TESELA_CUTE_LEAVES + 1];
   const int32_t rank = tesela__cute_modes(cute, first);
   tesela_cute made, mode;
   if (n < 0 || n > rank) return tesela_error_outside(err, -1, "the number of modes", -1, n, 0, rank);
   if (n == 0) {
-    coalesce(cute, filter, out);
+    cute_coalesce(cute, filter, out);
     return TESELA_OK;
   }
   memset(&made, 0, sizeof made);
@@ -152,8 +152,8 @@ static tesela_status by_mode(const tesela_cute *cute, bool filter, int32_t n, te
   made.base = cute->base;
   made.shift = cute->shift;
   for (int32_t k = 0; k < rank; k++) {
-    copy_leaves(cute, first[k], first[k + 1], tesela__cute_is_tuple(cute), &mode);
-    if (k < n) coalesce(&mode, filter, &mode);
+    cute_copy_leaves(cute, first[k], first[k + 1], tesela__cute_is_tuple(cute), &mode);
+    if (k < n) cute_coalesce(&mode, filter, &mode);
     (void)tesela__cute_append(&made, &mode); /* no more leaves than before */
   }
   if (tesela__cute_is_tuple(cute)) (void)tesela__cute_close(&made);
@@ -164,13 +164,13 @@ static tesela_status by_mode(const tesela_cute *cute, bool filter, int32_t n, te
 tesela_status tesela_cute_coalesce(const tesela_cute *a, int32_t modes, tesela_cute *out, tesela_error *err) {
   TESELA__NEED(err, a, out);
   tesela_status status = tesela__cute_plain(a, true, "the layout", err);
-  return status == TESELA_OK ? by_mode(a, false, modes, out, err) : status;
+  return status == TESELA_OK ? cute_by_mode(a, false, modes, out, err) : status;
 }
 
 tesela_status tesela_cute_filter(const tesela_cute *a, int32_t modes, tesela_cute *out, tesela_error *err) {
   TESELA__NEED(err, a, out);
   tesela_status status = tesela__cute_plain(a, true, "the layout", err);
-  return status == TESELA_OK ? by_mode(a, true, modes, out, err) : status;
+  return status == TESELA_OK ? cute_by_mode(a, true, modes, out, err) : status;
 }
 
 tesela_status tesela_cute_flatten(const tesela_cute *a, tesela_cute *out, tesela_error *err) {

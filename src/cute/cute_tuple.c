@@ -49,7 +49,7 @@ tesela_status tesela_cute_tuple_parse(tesela_cute_tuple *out, const char *text, 
   return TESELA_OK;
 }
 
-static tesela_status check_tuple(const tesela_cute_tuple *tuple, tesela_error *err) {
+static tesela_status cute_check_tuple(const tesela_cute_tuple *tuple, tesela_error *err) {
   int32_t depth = 0;
   bool nests = tuple->n >= 1 && tuple->n <= TESELA_CUTE_LEAVES;
   for (int32_t i = 0; nests && i < tuple->n; i++) {
@@ -63,7 +63,7 @@ tesela_status tesela_cute_tuple_print(const tesela_cute_tuple *tuple, const tese
                                       tesela_error *err) {
   TESELA__NEED(err, tuple, to);
   tesela__sink sink;
-  if (check_tuple(tuple, err) != TESELA_OK) return TESELA_E_INVALID;
+  if (cute_check_tuple(tuple, err) != TESELA_OK) return TESELA_E_INVALID;
   tesela__sink_init(&sink, to);
   for (int32_t i = 0; i < tuple->n; i++) {
     if (i > 0) tesela__putc(&sink, ',');
@@ -78,7 +78,7 @@ tesela_status tesela_cute_tuple_print(const tesela_cute_tuple *tuple, const tese
 }
 
 /* The end of the item that begins at `at`: a comma or closing bracket outside of brackets, or the end. */
-static size_t item_end(const char *text, size_t length, size_t at, char close) {
+static size_t cute_item_end(const char *text, size_t length, size_t at, char close) {
   int32_t depth = 0;
   for (; at < length; at++) {
     const char c = text[at];
@@ -107,7 +107,7 @@ tesela_status tesela_cute_tiler_parse(tesela_cute_tiler *out, const char *text, 
     if (out->n == TESELA_CUTE_TILE)
       return tesela__read_fail(&r, TESELA_E_LIMIT, r.at, "more than %d modes in a tiler", TESELA_CUTE_TILE);
     (void)tesela__read_peek(&r);
-    const size_t end = item_end(text, length, r.at, close);
+    const size_t end = cute_item_end(text, length, r.at, close);
     size_t used = end;
     while (used > r.at && (text[used - 1] == ' ' || text[used - 1] == '\n' || text[used - 1] == '\t')) used--;
     if ((used == r.at + 1 && text[r.at] == '_') ||
@@ -131,7 +131,7 @@ tesela_status tesela_cute_tiler_parse(tesela_cute_tiler *out, const char *text, 
 
 /* The leaves of a layout that number `k` of a coordinate is for, from leaf *first on; false: the brackets differ. *opened receives
  * the brackets of the layout that belong to the number alone. */
-static bool leaves_of(const tesela_cute *cute, const tesela_cute_tuple *at, int32_t k, int32_t first,
+static bool cute_leaves_of(const tesela_cute *cute, const tesela_cute_tuple *at, int32_t k, int32_t first,
                       int32_t *end) {
   if (first >= cute->n || cute->open[first] < at->open[k]) return false;
   int32_t depth = cute->open[first] - at->open[k], i = first;
@@ -145,7 +145,7 @@ static bool leaves_of(const tesela_cute *cute, const tesela_cute_tuple *at, int3
 }
 
 /* The sum of a number's digits times strides; TESELA_E_RANGE beyond the extents. */
-static tesela_status place_in(const tesela_cute *cute, int32_t first, int32_t end, int64_t number,
+static tesela_status cute_place_in(const tesela_cute *cute, int32_t first, int32_t end, int64_t number,
                               int64_t *place, tesela_error *err) {
   int64_t size = 1, rest = number;
   for (int32_t i = first; i < end; i++) size *= cute->extent[i];
@@ -156,7 +156,7 @@ static tesela_status place_in(const tesela_cute *cute, int32_t first, int32_t en
   return TESELA_OK;
 }
 
-static tesela_status differs(const tesela_cute_tuple *at, tesela_error *err) {
+static tesela_status cute_differs(const tesela_cute_tuple *at, tesela_error *err) {
   return tesela__fail(err, TESELA_E_MISMATCH, -1,
                       "the coordinate, of %" PRId32 " numbers, has other brackets than the layout", at->n);
 }
@@ -168,11 +168,11 @@ tesela_status tesela_cute_slice(const tesela_cute *cute, const tesela_cute_tuple
   int64_t place = 0;
   int32_t first = 0, end = 0;
   tesela_status status = tesela__cute_plain(cute, true, "the layout", err);
-  if (status == TESELA_OK) status = check_tuple(at, err);
+  if (status == TESELA_OK) status = cute_check_tuple(at, err);
   if (status != TESELA_OK) return status;
   memset(&made, 0, sizeof made);
   for (int32_t k = 0; k < at->n; k++, first = end) {
-    if (!leaves_of(cute, at, k, first, &end)) return differs(at, err);
+    if (!cute_leaves_of(cute, at, k, first, &end)) return cute_differs(at, err);
     if (at->any >> k & 1) {
       const int32_t begun = made.n;
       for (int32_t i = first; i < end; i++) {
@@ -184,11 +184,11 @@ tesela_status tesela_cute_slice(const tesela_cute *cute, const tesela_cute_tuple
       made.open[begun] = (uint8_t)(made.open[begun] - at->open[k]);
       made.close[made.n - 1] = (uint8_t)(made.close[made.n - 1] - at->close[k]);
     } else {
-      status = place_in(cute, first, end, at->value[k], &place, err);
+      status = cute_place_in(cute, first, end, at->value[k], &place, err);
       if (status != TESELA_OK) return status;
     }
   }
-  if (first < cute->n) return differs(at, err);
+  if (first < cute->n) return cute_differs(at, err);
   if (at->open[0] > 0) (void)tesela__cute_close(&made); /* "_" alone is the layout */
   made.bits = cute->bits;
   made.base = cute->base;
@@ -205,16 +205,16 @@ tesela_status tesela_cute_index(const tesela_cute *cute, const tesela_cute_tuple
   int64_t sum = 0;
   int32_t first = 0, end = 0;
   tesela_status status = tesela__cute_plain(cute, true, "the layout", err);
-  if (status == TESELA_OK) status = check_tuple(at, err);
+  if (status == TESELA_OK) status = cute_check_tuple(at, err);
   if (status != TESELA_OK) return status;
   if (at->any != 0) return tesela__fail(err, TESELA_E_INVALID, -1, "expected integers, found '_'");
   if (at->n == 1 && at->open[0] == 0) return tesela_cute_at(cute, at->value[0], place, err);
   for (int32_t k = 0; k < at->n; k++, first = end) {
-    if (!leaves_of(cute, at, k, first, &end)) return differs(at, err);
-    status = place_in(cute, first, end, at->value[k], &sum, err);
+    if (!cute_leaves_of(cute, at, k, first, &end)) return cute_differs(at, err);
+    status = cute_place_in(cute, first, end, at->value[k], &sum, err);
     if (status != TESELA_OK) return status;
   }
-  if (first < cute->n) return differs(at, err);
+  if (first < cute->n) return cute_differs(at, err);
   return tesela__cute_place(cute, sum + cute->offset, place, err);
 }
 
@@ -238,7 +238,7 @@ tesela_status tesela_cute_coordinate(const tesela_cute *cute, int64_t i, tesela_
 
 /* ---- shape_div ---- */
 
-static tesela_status divide_extent(int64_t a, int64_t b, int64_t *out, tesela_error *err) {
+static tesela_status cute_divide_extent(int64_t a, int64_t b, int64_t *out, tesela_error *err) {
   if (a < 1 || b < 1) return tesela_error_outside(err, -1, "an extent", -1, a < 1 ? a : b, 1, INT64_MAX);
   if (a % b != 0 && b % a != 0)
     return tesela__refuse(err, TESELA_E_MISMATCH, TESELA_REASON_NOT_DIVISIBLE,
@@ -251,8 +251,8 @@ tesela_status tesela_cute_shape_div(const tesela_cute_tuple *a, const tesela_cut
                                     tesela_cute_tuple *out, tesela_error *err) {
   TESELA__NEED(err, a, b, out);
   tesela_cute_tuple made;
-  tesela_status status = check_tuple(a, err);
-  if (status == TESELA_OK) status = check_tuple(b, err);
+  tesela_status status = cute_check_tuple(a, err);
+  if (status == TESELA_OK) status = cute_check_tuple(b, err);
   if (status != TESELA_OK) return status;
   if ((a->any | b->any) != 0) return tesela__fail(err, TESELA_E_INVALID, -1, "expected integers, found '_'");
   made = *a;
@@ -260,15 +260,15 @@ tesela_status tesela_cute_shape_div(const tesela_cute_tuple *a, const tesela_cut
   for (int32_t i = 0; same && i < a->n; i++) same = a->open[i] == b->open[i] && a->close[i] == b->close[i];
   if (same) {
     for (int32_t i = 0; i < a->n && status == TESELA_OK; i++)
-      status = divide_extent(a->value[i], b->value[i], &made.value[i], err);
+      status = cute_divide_extent(a->value[i], b->value[i], &made.value[i], err);
   } else if (a->n == 1 || (b->n == 1 && b->open[0] == 0)) { /* by one number, the first extent first */
     int64_t rest = 1;
     for (int32_t i = 0; i < b->n; i++)
       if (!tesela__mul(rest, b->value[i], &rest))
         return tesela__fail(err, TESELA_E_OVERFLOW, -1, "the divisor exceeds 64 bits");
     for (int32_t i = 0; i < a->n && status == TESELA_OK; i++) {
-      status = divide_extent(a->value[i], rest, &made.value[i], err);
-      if (status == TESELA_OK) status = divide_extent(rest, a->value[i], &rest, err);
+      status = cute_divide_extent(a->value[i], rest, &made.value[i], err);
+      if (status == TESELA_OK) status = cute_divide_extent(rest, a->value[i], &rest, err);
     }
   } else {
     status = tesela__fail(err, TESELA_E_MISMATCH, -1, "the tuples have different brackets");

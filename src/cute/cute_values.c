@@ -9,7 +9,7 @@
 #include "cute/cute_algebra.h"
 #include "cute/cute_value.h"
 
-static int64_t magnitude(int64_t x) { return x < 0 ? -x : x; }
+static int64_t cute_magnitude(int64_t x) { return x < 0 ? -x : x; }
 
 tesela_status tesela__cute_function_of(const tesela_cute *cute, int64_t most, tesela__cute_function *f,
                                        tesela_error *err) {
@@ -22,7 +22,7 @@ tesela_status tesela__cute_function_of(const tesela_cute *cute, int64_t most, te
     const bool last = k == cute->n - 1;
     const int64_t values = last ? tesela__max(extent, most / size + 1) : extent;
     if (stride < -TESELA__CUTE_MOST || stride > TESELA__CUTE_MOST ||
-        !tesela__mul(magnitude(stride), values, &step) || !tesela__add(reach, step, &reach) ||
+        !tesela__mul(cute_magnitude(stride), values, &step) || !tesela__add(reach, step, &reach) ||
         reach > TESELA__CUTE_MOST || size > TESELA__CUTE_MOST)
       return tesela__fail(err, TESELA_E_OVERFLOW, -1, "the values of the left layout exceed 2^60");
     if (k > 0) {

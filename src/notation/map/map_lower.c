@@ -165,6 +165,7 @@ static tesela_status map_axis_reach(const map_lowering *l, int32_t a) {
   int64_t high;
   tesela_status status = map_reach(l, a, -1, m->axis_offset[a], m->axis_at[a], &high);
   if (status != TESELA_OK || high < m->axis_extent[a] || tesela__is_empty(l->layout)) return status;
+  if (m->grows) return tesela_layout_set_axis(l->layout, a, m->axis_offset[a], high + 1, l->err);
   return tesela__read_fail(&m->reader, TESELA_E_RANGE, m->axis_at[a],
                            "places on axis %s reach %" PRId64 "; the axis has %" PRId64 " places",
                            m->axis_name[a], high, m->axis_extent[a]);
