@@ -144,4 +144,9 @@ tesela_status tesela__any_read_cute(const char *text, size_t length,
 tesela_status tesela__cute_write(const tesela_layout *layout, const tesela_writer *to,
                                  tesela_translation *answer, tesela_error *err);
 
+/* ---- triton/linear_write.c ---- */
+
+tesela_status tesela__triton_write(const tesela_layout *layout, const tesela_writer *to,
+                                   tesela_translation *answer, tesela_error *err);
+
 #endif
