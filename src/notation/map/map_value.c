@@ -279,7 +279,8 @@ static tesela_status value_divide(tesela__map_text *m, bool divide, int64_t n, s
   tesela__map_value *v = value_top(m);
   tesela__map_term *term = &m->term[v->first];
   int32_t multiples = 0;
-  if (n == 1 && divide && m->as_written && v->n > 1) return value_as_sum(m);
+  if (n == 1 && divide && m->as_written && v->n > 0 && (v->n > 1 || v->constant != 0 || term->factor != 1))
+    return value_as_sum(m);
   if (n == 1) {
     if (!divide) v->n = 0;
     if (!divide) v->constant = 0;
@@ -478,6 +479,7 @@ static tesela_status value_parity(tesela__map_text *m) {
   }
   if (status == TESELA_OK) status = value_append_parity(m, set, 1, v->at, &end);
   if (status != TESELA_OK) return status;
+  v->constant = 0;
   v->n = end - begin;
   if (v->n > 0) m->term[v->first] = m->term[begin];
   return value_settle(m);
