@@ -96,6 +96,12 @@ static tesela_status op_ops(tesela_request *q) {
       OPTIONAL("materialise", TESELA_FIELD_FLAG), OPTIONAL("effort", TESELA_FIELD_NUMBER)
 #define REPORT_ROWS OPTIONAL("top", TESELA_FIELD_NUMBER), OPTIONAL("space", TESELA_FIELD_NUMBER)
 
+/* What the texts of layouts lack. BESIDE comes last. */
+#define UNTYPED_BESIDE                                                        \
+  OPTIONAL("shape", TESELA_FIELD_NUMBERS), OPTIONAL("as", TESELA_FIELD_TEXT), \
+      OPTIONAL("definitions", TESELA_FIELD_TEXT)
+#define BESIDE UNTYPED_BESIDE, OPTIONAL("dtype", TESELA_FIELD_TEXT)
+
 #define FIELDS(...)        \
   (const tesela_field[]) { \
     __VA_ARGS__, { 0 }     \
@@ -107,22 +113,24 @@ static tesela_status op_ops(tesela_request *q) {
 
 static const tesela_op_entry table[] = {
     {"info", op_info, "sizes, digits and padding of a layout",
-     FIELDS(REQUIRED("layout", TESELA_FIELD_ANY), OPTIONAL("details", TESELA_FIELD_FLAG))},
+     FIELDS(REQUIRED("layout", TESELA_FIELD_ANY), OPTIONAL("details", TESELA_FIELD_FLAG), BESIDE)},
     {"where", op_where, "the places of elements",
      FIELDS(REQUIRED("layout", TESELA_FIELD_ANY), OPTIONAL("index", TESELA_FIELD_NUMBERS),
-            OPTIONAL("indices", TESELA_FIELD_INDICES))},
+            OPTIONAL("indices", TESELA_FIELD_INDICES), BESIDE)},
     {"what", op_what, "the elements at places",
      FIELDS(REQUIRED("layout", TESELA_FIELD_ANY), OPTIONAL("place", TESELA_FIELD_PLACE),
-            OPTIONAL("byte", TESELA_FIELD_NUMBER), OPTIONAL("places", TESELA_FIELD_PLACES))},
+            OPTIONAL("byte", TESELA_FIELD_NUMBER), OPTIONAL("places", TESELA_FIELD_PLACES), BESIDE)},
     {"same", op_same, "whether two layouts put every element at the same place",
-     FIELDS(REQUIRED("a", TESELA_FIELD_ANY), REQUIRED("b", TESELA_FIELD_ANY))},
+     FIELDS(REQUIRED("a", TESELA_FIELD_ANY), REQUIRED("b", TESELA_FIELD_ANY), BESIDE)},
+    {"translate", op_translate, "a layout in another notation, with a verdict",
+     FIELDS(REQUIRED("from", TESELA_FIELD_TEXT), REQUIRED("to", TESELA_FIELD_TEXT),
+            OPTIONAL("from_notation", TESELA_FIELD_TEXT), BESIDE)},
     {"parse", op_parse, "the canonical form of a text",
-     FIELDS(REQUIRED("text", TESELA_FIELD_TEXT),
-            {"notation", TESELA_FIELD_TEXT, true, "xla|register|shared|global|device"},
-            OPTIONAL("max_arrays", TESELA_FIELD_NUMBER))},
+     FIELDS(REQUIRED("text", TESELA_FIELD_TEXT), OPTIONAL("notation", TESELA_FIELD_TEXT),
+            OPTIONAL("max_arrays", TESELA_FIELD_NUMBER), BESIDE)},
     {"show", op_show, "a picture of a layout",
      FIELDS(REQUIRED("layout", TESELA_FIELD_ANY), OPTIONAL("format", TESELA_FIELD_TEXT),
-            {"by", TESELA_FIELD_TEXT, true, "element|thread"})},
+            {"by", TESELA_FIELD_TEXT, true, "element|thread"}, BESIDE)},
     {"register", op_register, "a register layout and the threads that hold each element",
      FIELDS(REQUIRED("expr", TESELA_FIELD_TEXT), OPTIONAL("table", TESELA_FIELD_FLAG))},
     {"locate_at", op_locate_at, "whether a thread holds an element",

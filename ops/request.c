@@ -121,10 +121,13 @@ bool tesela_request_flag(tesela_request *q, const char *field) {
 }
 
 tesela_layout_read_options request_reading(const tesela_request *q, const char *notation) {
-  return (tesela_layout_read_options){
-      .notation = notation,
-      .flags = q->flags,
-      .device = {.target = q->target, .targets = q->target, .n_targets = q->target != NULL}};
+  tesela_layout_read_options options = {.array = NULL};
+  if (q->reading) options = *q->reading;
+  options.notation = notation;
+  options.flags = q->flags;
+  options.device =
+      (tesela_device_text_options){.target = q->target, .targets = q->target, .n_targets = q->target != NULL};
+  return options;
 }
 
 tesela_status request_read(tesela_request *q, const tesela_value *text, const char *notation,
@@ -139,6 +142,25 @@ tesela_status request_layout(tesela_request *q, const char *field, tesela_xla_sh
   tesela_status status = request_read(q, tesela_request_get(q, field), "xla", &any);
   if (status == TESELA_OK) *shape = any.shape;
   return status == TESELA_OK && layout ? tesela_any_to_layout(&any, layout, q->err) : status;
+}
+
+void request_put_shape(tesela_sink *out, const char *name, const tesela_xla_shape *shape) {
+  tesela_writer to = tesela_put_key_begin(out, name);
+  tesela_xla_print(shape, true, &to, NULL);
+  tesela_put_text_end(out);
+}
+
+tesela_status request_check_notation(tesela_request *q, const char *field) {
+  const char *name = tesela_value_text(tesela_request_get(q, field));
+  const tesela_notation *used;
+  char text[48];
+  snprintf(text, sizeof text, "%.40s:", name);
+  if (strlen(name) > 40 || tesela_notation_find(text, strlen(text), &used, NULL, q->err) != TESELA_OK) {
+    q->err->at = -1;
+    return strlen(name) > 40 ? ops_fail(q->err, TESELA_E_UNSUPPORTED, -1, "unknown notation '%.40s'", name)
+                             : q->err->status;
+  }
+  return TESELA_OK;
 }
 
 bool request_is_tuple(tesela_request *q, const char *field, size_t *used) {

@@ -7,6 +7,7 @@
  *   deadline.c os_*.c   how long a request may take, which files it may use
  *   query_ops.c         the table, and the operations about it
  *   query_place.c       elements and places              query_device.c    device layouts
+ *   query_translate.c   other notations              query_info.c      facts of a layout
  *   query_xla.c         XLA shapes as such               query_file.c      values in files
  *   query_register.c    register layouts                 query_write.c     tensors to files
  *   query_tile.c        moves of tiles                   query_graph.c     graphs
@@ -75,9 +76,12 @@ tesela_status op_pack(tesela_request *q);
 tesela_status op_unpack(tesela_request *q);
 /* op_relayout of a file. */
 tesela_status request_relayout_file(tesela_request *q, tesela_transform transform);
+/* query_translate.c */
+tesela_status op_translate(tesela_request *q);
+/* query_info.c */
+tesela_status op_info(tesela_request *q);
 /* query_xla.c */
 tesela_status op_choose(tesela_request *q);
-tesela_status op_info(tesela_request *q);
 tesela_status op_parse(tesela_request *q);
 tesela_status op_program(tesela_request *q);
 
@@ -121,6 +125,10 @@ tesela_layout_read_options request_reading(const tesela_request *q, const char *
 /* A text as a layout, NULL for any notation. */
 tesela_status request_read(tesela_request *q, const tesela_value *text, const char *notation,
                            tesela_any_layout *any);
+/* A member with the text of a shape. */
+void request_put_shape(tesela_sink *out, const char *name, const tesela_xla_shape *shape);
+/* TESELA_E_UNSUPPORTED for a field of type text that is not the name of a notation or a kind. */
+tesela_status request_check_notation(tesela_request *q, const char *field);
 /* Does a field begin as a tuple of XLA shapes? *used receives the bytes before it. */
 bool request_is_tuple(tesela_request *q, const char *field, size_t *used);
 /* Read a field of type TESELA_FIELD_ANY; layout may be NULL. */

@@ -99,7 +99,9 @@ typedef enum tesela_status {
   X(TESELA_REASON_MAX_HEADER, 28, "MAX_HEADER", "more than max_header")                                     \
   X(TESELA_REASON_MAX_NESTS, 29, "MAX_NESTS", "more than max_nests, or its default")                        \
   X(TESELA_REASON_MAX_STEPS, 30, "MAX_STEPS", "more than max_steps")                                        \
-  X(TESELA_REASON_MAX_ARRAYS, 31, "MAX_ARRAYS", "more than max_arrays")
+  X(TESELA_REASON_MAX_ARRAYS, 31, "MAX_ARRAYS", "more than max_arrays")                                     \
+  X(TESELA_REASON_NOT_SURJECTIVE, 32, "NOT_SURJECTIVE", "no input gives some output")                       \
+  X(TESELA_REASON_NOT_INJECTIVE, 33, "NOT_INJECTIVE", "two inputs give one output")
 
 typedef enum tesela_reason {
 #define TESELA__ROW(symbol, value, code, text) symbol = value,

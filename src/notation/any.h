@@ -7,6 +7,8 @@
 
 #include <tesela/notation.h>
 
+#include "layout/layout.h"
+
 /* The bit of a kind in tesela_notation.kinds. */
 #define TESELA__KIND(kind) (UINT32_C(1) << (kind))
 
@@ -26,7 +28,7 @@ typedef struct tesela__notation_row {
   /* NULL for relations, which have it. */
   tesela_status (*to_layout)(const tesela_any_layout *any, tesela_layout *layout, tesela_error *err);
   /* Writes any finished layout, without its array. *answer comes as TESELA_EXACT, with the layout's rank, shape and places; set
-   * what differs. That no text exists is a verdict, not a failure; then nothing is written. NULL: not a target. */
+   * what differs; of TESELA_VALID_PART and TESELA_NEEDS_PADDING either, tesela_translate decides which. That no text exists is a verdict, not a failure; then nothing is written. NULL: not a target. */
   tesela_status (*write)(const tesela_layout *layout, const tesela_writer *to, tesela_translation *answer,
                          tesela_error *err);
 } tesela__notation_row;
@@ -50,15 +52,19 @@ tesela_status tesela__axes_to_threads(const tesela_layout *layout, tesela_layout
 tesela_status tesela__axes_to_lanes(const tesela_layout *layout, int64_t lanes, tesela_layout *out,
                                     tesela_error *err);
 
+/* ---- any_compare.c ---- */
+
+/* tesela_layout_compare on common axes: lanes and warps as threads, any name for a single axis. A layout without type or width has
+ * the width of the other. */
+tesela_status tesela__compare_by_meaning(const tesela_layout *a, const tesela_layout *b,
+                                         tesela_difference *difference, tesela_error *err);
+
 /* ---- row.c ---- */
 
 /* The type that is given beside a text, of options->array, else options->dtype; and its bits, 8 without a type. */
 tesela_dtype tesela__given_dtype(const tesela_layout_read_options *options, int32_t *bits);
-/* The answer that tesela__notation_row.write receives. */
-tesela_status tesela__start_answer(const tesela_layout *layout, tesela_translation *answer,
-                                   tesela_error *err);
-/* TESELA_IMPOSSIBLE with its reason; the caller sets the contradiction. Always TESELA_OK. */
-tesela_status tesela__impossible(tesela_translation *answer, const char *format, ...) TESELA_PRINTF(2, 3);
+/* The places of all axes. */
+tesela_status tesela__count_places(const tesela_layout *layout, int64_t *places, tesela_error *err);
 
 /* ---- recognize.c: looks_like of each ---- */
 
@@ -70,6 +76,7 @@ bool tesela__looks_map(const char *text, size_t length);
 bool tesela__looks_cute(const char *text, size_t length);
 bool tesela__looks_triton(const char *text, size_t length);
 bool tesela__looks_onednn(const char *text, size_t length);
+bool tesela__looks_verbose(const char *text, size_t length); /* memory/onednn_verbose.c */
 bool tesela__looks_mlir(const char *text, size_t length);
 bool tesela__looks_tvm(const char *text, size_t length);
 bool tesela__looks_torch(const char *text, size_t length);
@@ -107,6 +114,13 @@ tesela_status tesela__any_relate_device(const tesela_any_layout *any, tesela_lay
                                         tesela_error *err);
 tesela_status tesela__any_read_map(const char *text, size_t length, const tesela_layout_read_options *options,
                                    tesela_any_layout *out, tesela_error *err);
+/* ---- any_write.c: write of each ---- */
+
+tesela_status tesela__write_xla(const tesela_layout *layout, const tesela_writer *to,
+                                tesela_translation *answer, tesela_error *err);
+tesela_status tesela__write_jax(const tesela_layout *layout, const tesela_writer *to,
+                                tesela_translation *answer, tesela_error *err);
+
 tesela_status tesela__map_write(const tesela_layout *layout, const tesela_writer *to,
                                 tesela_translation *answer, tesela_error *err);
 
@@ -126,5 +140,18 @@ tesela_status tesela__index_map_read(const char *text, size_t length,
                                      tesela_error *err);
 tesela_status tesela__index_map_write(const tesela_layout *layout, const tesela_writer *to,
                                       tesela_translation *answer, tesela_error *err);
+
+/* ---- memory/: read and write of each ---- */
+
+tesela_status tesela__onednn_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                                  tesela_any_layout *out, tesela_error *err);
+tesela_status tesela__onednn_write(const tesela_layout *layout, const tesela_writer *to,
+                                   tesela_translation *answer, tesela_error *err);
+tesela_status tesela__verbose_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                                   tesela_any_layout *out, tesela_error *err);
+tesela_status tesela__tvm_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                               tesela_any_layout *out, tesela_error *err);
+tesela_status tesela__tvm_write(const tesela_layout *layout, const tesela_writer *to,
+                                tesela_translation *answer, tesela_error *err);
 
 #endif

@@ -238,7 +238,12 @@ tesela_status tesela__map_lower(const tesela__map_text *map, tesela_layout *out,
   if (status == TESELA_OK) status = map_replicas(&l);
   for (int32_t a = 0; a < map->n_axes && status == TESELA_OK; a++) status = map_axis_reach(&l, a);
   if (status == TESELA_OK) status = map_matrix(&l);
-  if (status == TESELA_OK) status = tesela_layout_finish(&layout, err);
-  if (status == TESELA_OK) *out = layout;
-  return status;
+  if (status != TESELA_OK) return status;
+  *out = layout;
+  status = tesela_layout_finish(out, err);
+  if (status != TESELA_E_RANGE || !map->grows) return status;
+  *out = layout; /* the padding of digits of a dim may reach further than its elements */
+  for (int32_t a = 0; a < map->n_axes; a++)
+    (void)tesela_layout_set_axis(out, a, map->axis_offset[a], -1, NULL);
+  return tesela_layout_finish(out, err);
 }
