@@ -90,11 +90,28 @@ static const tesela__notation_row any_rows[] = {
      .looks_like = tesela__looks_tvm,
      .read = tesela__tvm_read,
      .write = tesela__tvm_write},
+<<<<<<< HEAD
     {.facts = {"torch", "a size and stride of PyTorch", "torch.Size([2, 3]) (3, 1)", TESELA_TAKES_ARRAY,
                TESELA__KIND(TESELA_KIND_RELATION), true},
      .looks_like = tesela__looks_torch,
      .read = tesela__torch_read,
      .write = tesela__torch_write},
+=======
+    {.facts = {"affine_map", "an affine map of MLIR",
+               "f32[64,64] affine_map<(d0, d1) -> (d0 floordiv 8, d1, d0 mod 8)>", TESELA_NEEDS_ARRAY,
+               TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_affine_map,
+     .read = tesela__affine_map_read,
+     .write = tesela__affine_map_write},
+    {.facts = {"index_map", "an index map of TVM", "f32[64,64] lambda i, j: (i // 8, j, i % 8)",
+               TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_index_map,
+     .read = tesela__index_map_read,
+     .write = tesela__index_map_write},
+    {.facts = {"torch", "a size and stride of PyTorch", "torch.Size([2, 3]) (3, 1)", TESELA_TAKES_ARRAY, 0,
+               false},
+     .looks_like = tesela__looks_torch},
+>>>>>>> w-index
     {.facts = {"einops", "an einops pattern", "b (h w) c -> b h w c", TESELA_NEEDS_ARRAY, 0, false},
      .looks_like = tesela__looks_einops},
 };
@@ -206,7 +223,7 @@ static tesela_status any_split(const char *text, size_t length, const char *dema
   if (demanded) status = any_find_wanted(demanded, strlen(demanded), -1, &t->demanded, err);
   if (status != TESELA_OK) return status;
   while (at < length && any_blank(text[at])) at++;
-  while (at + n < length && text[at + n] >= 'a' && text[at + n] <= 'z') n++;
+  while (at + n < length && ((text[at + n] >= 'a' && text[at + n] <= 'z') || text[at + n] == '_')) n++;
   if (n > 0 && at + n < length && text[at + n] == ':') {
     status = any_find_wanted(text + at, n, (int64_t)at, &t->named, err);
     t->used = at + n + 1;

@@ -250,6 +250,7 @@ bool tesela__looks_onednn(const char *text, size_t length) {
 
 static bool looks_has_any(const char *text, size_t length, const char *const *parts) {
   bool found = false;
+<<<<<<< HEAD
   for (; *parts; parts++) found = found || looks_has(text, length, *parts);
   return found;
 }
@@ -266,13 +267,37 @@ bool tesela__looks_mlir(const char *text, size_t length) {
   static const char *const parts[] = {"memref<", "affine_map<", "strided<", NULL};
   return length > 0 && memchr(text, '<', length) && looks_has_any(text, length, parts) &&
          !tesela__looks_pack(text, length) && !tesela__looks_triton(text, length);
+=======
+  if (length == 0 || (!memchr(text, '<', length) && !memchr(text, '_', length) && !memchr(text, '.', length)))
+    return false; /* each part has one of them */
+  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+    found = found || looks_has(text, length, parts[i]);
+  return found && !tesela__looks_triton(text, length) && !tesela__looks_affine_map(text, length);
+>>>>>>> w-index
 }
 
-/* NCHW, NCHW16c, OIHW4o4i: capitals, then blocks in small letters; lambda n, c: (..), T.index_map(..) */
+/* affine_map<(d0) -> (d0)>, #map = affine_map<..> */
+bool tesela__looks_affine_map(const char *text, size_t length) {
+  size_t at = 0;
+  if (length > 0 && text[0] == '#') {
+    at = skip_space(text, length, name_end(text, length, 1));
+    if (at == length || text[at] != '=') return false;
+    at = skip_space(text, length, at + 1);
+  }
+  return begins_call(text + at, length - at, "affine_map", '<');
+}
+
+/* lambda n, c: (..), T.index_map(lambda ..), IndexMap.from_func(lambda ..) */
+bool tesela__looks_index_map(const char *text, size_t length) {
+  size_t end = name_end(text, length, 0);
+  return begins_call(text, length, "index_map|IndexMap|from_func|from_func_with_separators", '(') ||
+         (looks_one_of("lambda", text, 0, end) && end < length &&
+          (looks_space(text[end]) || text[end] == ':'));
+}
+
+/* NCHW, NCHW16c, OIHW4o4i: capitals, then blocks in small letters */
 bool tesela__looks_tvm(const char *text, size_t length) {
   letters l;
-  if (looks_begin(text, length, "lambda ") || begins_call(text, length, "index_map|IndexMap", '('))
-    return true;
   if (!read_letters(text, length, &l)) return false;
   for (int i = 0; i < 26; i++)
     if (l.small[i] || (l.block[i] && !l.capital[i])) return false;
