@@ -102,9 +102,9 @@ static tesela_status factor_compare_window(const tesela_layout *layout, int32_t 
                                            const tesela__factors *factors, const int64_t *start,
                                            int64_t elements, int64_t *at, tesela_error *err) {
   const tesela__factor *last = &factors->factor[factors->n - 1];
-  int64_t values = layout->axis[last->axis].extent / last->stride + 1, window;
+  int64_t values = (layout->axis[last->axis].extent - 1) / tesela__max(last->stride, 1) + 1, window;
   tesela_layout part = *layout;
-  if (!tesela__mul(values, last->step, &window) || window >= elements)
+  if (last->stride == 0 || !tesela__mul(values, last->step, &window) || window >= elements)
     return factor_compare(layout, n, factors, start, elements, at, err);
   tesela_status status = TESELA_OK;
   if (n > 1) { /* the dims are the last ones */
@@ -135,7 +135,7 @@ static tesela__no_factors factor_add(const tesela_layout *layout, int32_t n, int
     factor.axis = a;
     factor.stride = place[a] - start[a];
   }
-  if (factor.axis < 0) return TESELA__BACKWARDS;
+  if (factor.axis < 0) factor.axis = 0;
   out->factor[out->n++] = factor;
   return TESELA__HAS_FACTORS;
 }
