@@ -127,6 +127,7 @@
 #include "gpu/register/fragment.c"
 #include "gpu/register/register_check.c"
 #include "gpu/register/register_divide.c"
+#include "gpu/register/register_from_layout.c"
 #include "gpu/register/register_lower.c"
 #include "gpu/register/register_place.c"
 #include "gpu/register/register_reduce.c"
