@@ -90,13 +90,11 @@ static const tesela__notation_row any_rows[] = {
      .looks_like = tesela__looks_tvm,
      .read = tesela__tvm_read,
      .write = tesela__tvm_write},
-<<<<<<< HEAD
     {.facts = {"torch", "a size and stride of PyTorch", "torch.Size([2, 3]) (3, 1)", TESELA_TAKES_ARRAY,
                TESELA__KIND(TESELA_KIND_RELATION), true},
      .looks_like = tesela__looks_torch,
      .read = tesela__torch_read,
      .write = tesela__torch_write},
-=======
     {.facts = {"affine_map", "an affine map of MLIR",
                "f32[64,64] affine_map<(d0, d1) -> (d0 floordiv 8, d1, d0 mod 8)>", TESELA_NEEDS_ARRAY,
                TESELA__KIND(TESELA_KIND_RELATION), true},
@@ -108,10 +106,6 @@ static const tesela__notation_row any_rows[] = {
      .looks_like = tesela__looks_index_map,
      .read = tesela__index_map_read,
      .write = tesela__index_map_write},
-    {.facts = {"torch", "a size and stride of PyTorch", "torch.Size([2, 3]) (3, 1)", TESELA_TAKES_ARRAY, 0,
-               false},
-     .looks_like = tesela__looks_torch},
->>>>>>> w-index
     {.facts = {"einops", "an einops pattern", "b (h w) c -> b h w c", TESELA_NEEDS_ARRAY, 0, false},
      .looks_like = tesela__looks_einops},
 };

@@ -250,7 +250,6 @@ bool tesela__looks_onednn(const char *text, size_t length) {
 
 static bool looks_has_any(const char *text, size_t length, const char *const *parts) {
   bool found = false;
-<<<<<<< HEAD
   for (; *parts; parts++) found = found || looks_has(text, length, *parts);
   return found;
 }
@@ -266,14 +265,8 @@ bool tesela__looks_pack(const char *text, size_t length) {
 bool tesela__looks_mlir(const char *text, size_t length) {
   static const char *const parts[] = {"memref<", "affine_map<", "strided<", NULL};
   return length > 0 && memchr(text, '<', length) && looks_has_any(text, length, parts) &&
-         !tesela__looks_pack(text, length) && !tesela__looks_triton(text, length);
-=======
-  if (length == 0 || (!memchr(text, '<', length) && !memchr(text, '_', length) && !memchr(text, '.', length)))
-    return false; /* each part has one of them */
-  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-    found = found || looks_has(text, length, parts[i]);
-  return found && !tesela__looks_triton(text, length) && !tesela__looks_affine_map(text, length);
->>>>>>> w-index
+         !tesela__looks_pack(text, length) && !tesela__looks_affine_map(text, length) &&
+         !tesela__looks_triton(text, length);
 }
 
 /* affine_map<(d0) -> (d0)>, #map = affine_map<..> */
