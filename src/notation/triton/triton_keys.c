@@ -12,7 +12,7 @@
 /* ---- kinds ---- */
 
 typedef struct triton_name {
-  const char *mlir, *older, *python; /* "" where there is none */
+  const char *mlir, *older, *python; /* or "" */
   tesela__triton_kind kind;
 } triton_name;
 
@@ -74,7 +74,7 @@ typedef enum triton_type {
 
 /* `need`: 1: must be given, in MLIR and in Python; 2: in MLIR. Python's fields are in the order of its arguments. */
 typedef struct triton_key {
-  const char *mlir, *python; /* NULL where there is none */
+  const char *mlir, *python; /* or NULL */
   triton_type type;
   int32_t slot, need;
 } triton_key;
