@@ -296,6 +296,52 @@ static void sizes_do_not_matter(void **state) {
   assert_int_equal(place[axis_of(&layout, "register")], 1 + 4 * INT64_C(32768) * 65535);
 }
 
+/* An array of other extents than powers of two is a part of the next larger one. */
+static void other_extents_are_a_valid_part(void **state) {
+  (void)state;
+#define BLOCKED \
+  "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [2, 1], order = [1, 0]}>"
+  static const char *const texts[] = {
+      BLOCKED, "#ttg.slice<{dim = 2, parent = BlockedLayout([1,1,2],[4,4,2],[1,2,1],[2,1,0])}>",
+      "#ttg.swizzled_shared<{vec = 2, perPhase = 1, maxPhase = 4, order = [1, 0]}>",
+      "#ttg.padded_shared<[4:+1, 16:+2] {order = [0, 1], shape = [32, 64]}>"};
+#undef BLOCKED
+  const int64_t part[] = {20, 33}, whole[] = {32, 64};
+  static tesela_layout a, b;
+  int64_t place_a[TESELA_MAX_AXES], place_b[TESELA_MAX_AXES], index[2];
+  for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++) {
+    read_shape(texts[t], 2, part, &a);
+    read_shape(texts[t], 2, whole, &b);
+    assert_int_equal(a.n_axes, b.n_axes);
+    assert_int_equal(tesela_layout_copies(&a), tesela_layout_copies(&b));
+    for (index[0] = 0; index[0] < part[0]; index[0]++)
+      for (index[1] = 0; index[1] < part[1]; index[1]++)
+        for (int64_t k = 0; k < tesela_layout_copies(&a); k++) {
+          assert_int_equal(tesela_layout_copy_of(&a, index, k, place_a, NULL), TESELA_OK);
+          assert_int_equal(tesela_layout_copy_of(&b, index, k, place_b, NULL), TESELA_OK);
+          assert_memory_equal(place_a, place_b, (size_t)a.n_axes * sizeof place_a[0]);
+        }
+  }
+}
+
+/* One dim more than the encoding: the buffers of a pipeline. */
+static void buffers_follow_each_other(void **state) {
+  (void)state;
+  const int64_t shape[] = {8, 16}, index[][3] = {{0, 3, 5}, {1, 3, 5}, {2, 7, 15}};
+  int64_t place[TESELA_MAX_AXES];
+  static tesela_layout one, three;
+#define SHARED "#ttg.swizzled_shared<{vec = 2, perPhase = 1, maxPhase = 4, order = [1, 0]}>"
+  read_shape(SHARED, 2, shape, &one);
+  read_shape("!ttg.memdesc<3x8x16xf16, " SHARED ", #ttg.shared_memory, mutable>", 3, shape, &three);
+#undef SHARED
+  assert_int_equal(three.rank, 3);
+  assert_int_equal(three.axis[0].extent, 3 * 128);
+  for (size_t i = 0; i < sizeof index / sizeof index[0]; i++) {
+    assert_int_equal(tesela_layout_place_of(&three, index[i], place, NULL), TESELA_OK);
+    assert_int_equal(place[0], 128 * index[i][0] + place_of(&one, index[i][1], index[i][2]));
+  }
+}
+
 /* ---- spellings ---- */
 
 static const char aliases[] =
@@ -471,7 +517,8 @@ static void refusals_say_why(void **state) {
        "line 11, column 10 of the definitions: sizePerThread[0] is 3; expected a power of two"},
       {"tensor<?x16xf16, #blocked>", 7, "extents that are known at run time, '?', are not read"},
       {"tensor<32x16xf17, #blocked>", 13, "f17"},
-      {"tensor<32x16xf16, #blocked> ", -1, NULL}, /* read */
+      {"tensor<32x16xf16, #blocked> ", -1, NULL},                                     /* read */
+      {"#ttg.amd_wmma<{version = 2, isTranspose = true, ctaLayout = {}}>", -1, NULL}, /* one warp */
       {"tensor<24x16xf16, #blocked>", -1, "dim 0 has 24 elements; encodings of Triton need powers of two"},
       {"!ttg.memdesc<32x16xf16, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>, "
        "#smem, 32x64>",
@@ -504,6 +551,8 @@ int main(void) {
       cmocka_unit_test(padding_follows_the_documented_formula),
       cmocka_unit_test(matrices_of_nvidia_are_swizzled_as_in_cute),
       cmocka_unit_test(sizes_do_not_matter),
+      cmocka_unit_test(other_extents_are_a_valid_part),
+      cmocka_unit_test(buffers_follow_each_other),
       cmocka_unit_test(one_layout_has_several_spellings),
       cmocka_unit_test(types_give_shape_and_width),
       cmocka_unit_test(refusals_say_why),

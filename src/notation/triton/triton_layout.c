@@ -76,7 +76,8 @@ static tesela_status triton_check_shape(const tesela__triton *of, int32_t rank, 
 static tesela_status triton_to_bits(tesela__triton *of, int32_t rank, const int64_t *shape,
                                     int32_t element_bits, tesela__triton_bits *bits, tesela_error *err) {
   int64_t full[TESELA__TRITON_RANK];
-  if (of->rank == 0 && rank <= TESELA__TRITON_RANK) of->rank = rank; /* nvmma_shared has no rank */
+  if (of->rank == 0 && rank >= 2 && rank + of->n_slices <= TESELA__TRITON_RANK)
+    of->rank = rank + of->n_slices; /* amd_wmma of one warp has no bases that show its rank */
   tesela_status status = triton_check_shape(of, rank, shape, err);
   if (status != TESELA_OK) return status;
   for (int32_t d = 0; d < rank; d++) full[d] = shape[d];
@@ -234,6 +235,28 @@ static tesela_status triton_relation(const tesela__triton *of, const tesela__tri
   return status == TESELA_OK && holes ? triton_without_holes(layout, err) : status;
 }
 
+/* Several buffers one after the other: a dim before the others, in steps of the memory of one. */
+static tesela_status triton_buffers(int64_t count, tesela_layout *layout, tesela_error *err) {
+  int64_t size = layout->axis[0].extent, extent;
+  tesela_status status = tesela_layout_unsqueeze(layout, 0, layout, err);
+  if (status == TESELA_OK) status = tesela_layout_expand(layout, 0, count, layout, err);
+  if (status == TESELA_OK && layout->n_digits == TESELA_MAX_DIGITS)
+    status = tesela__fail(err, TESELA_E_LIMIT, -1, "more than %d digits", TESELA_MAX_DIGITS);
+  if (status == TESELA_OK && !tesela__mul(size, count, &extent))
+    status = tesela__fail(err, TESELA_E_OVERFLOW, -1, "the number of places does not fit in 64 bits");
+  if (status != TESELA_OK) return status;
+  layout->finished = false;
+  layout->axis[0].extent = extent;
+  layout->digit[layout->n_digits++] =
+      (tesela_digit){.extent = count, .step = 1, .stride = size, .source = 0, .axis = 0, .join = -1};
+  return tesela_layout_finish(layout, err);
+}
+
+static bool triton_has_buffers(const tesela__triton *of, const tesela_xla_shape *array) {
+  return of->kind >= TESELA__TRITON_SWIZZLED && of->kind <= TESELA__TRITON_SHARED_LINEAR &&
+         of->kind != TESELA__TRITON_PADDED && array->rank == of->rank + 1;
+}
+
 /* Has the array that is given beside a text the dims and, if it has one, the type of the text? */
 static bool triton_same_array(const tesela_xla_shape *own, const tesela_xla_shape *given) {
   return own->rank == given->rank &&
@@ -245,6 +268,7 @@ tesela_status tesela__triton_read(const char *text, size_t length, const tesela_
                                   tesela_any_layout *out, tesela_error *err) {
   tesela__triton_text read;
   tesela__triton_bits bits;
+  tesela_xla_shape one;
   int64_t whole[TESELA__TRITON_RANK];
   int32_t width = 8;
   tesela_status status =
@@ -263,13 +287,21 @@ tesela_status tesela__triton_read(const char *text, size_t length, const tesela_
     return tesela__fail(err, TESELA_E_UNSUPPORTED, 0, "a Triton layout needs type and dims before it: %s",
                         "f32[32,16] #ttg.blocked<{sizePerThread = [1, 4], ..}>");
   }
+  /* an array with one dim more than its encoding of shared memory: buffers of a pipeline */
+  bool buffers = triton_has_buffers(&read.encoding, &read.array);
+  one = read.array;
+  if (buffers) {
+    one.rank--;
+    memmove(one.dim, one.dim + 1, sizeof one.dim - sizeof one.dim[0]);
+  }
   if (read.has_array)
-    memcpy(whole, read.array.dim, sizeof whole);
+    memcpy(whole, one.dim, sizeof whole);
   else
-    triton_whole_shape(&read.encoding, &read.array, whole);
-  status = triton_to_bits(&read.encoding, read.array.rank, whole, width, &bits, err);
+    triton_whole_shape(&read.encoding, &one, whole);
+  status = triton_to_bits(&read.encoding, one.rank, whole, width, &bits, err);
   if (status == TESELA_OK)
-    status = triton_relation(&read.encoding, &bits, &read.array, whole, width, &out->relation, err);
+    status = triton_relation(&read.encoding, &bits, &one, whole, width, &out->relation, err);
+  if (status == TESELA_OK && buffers) status = triton_buffers(read.array.dim[0], &out->relation, err);
   if (status != TESELA_OK && err && err->at < 0) err->at = 0;
   return status;
 }
