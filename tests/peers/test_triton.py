@@ -328,32 +328,30 @@ def tensor(rng):
 
 
 class Asked:
-    """Questions to one process: `tesela query`, or the program of TESELA_BASES, which reads "shape TAB text"."""
+    """Questions to one process of `tesela query`."""
 
     def __init__(self):
-        program = os.environ.get("TESELA_BASES")
-        self.plain = program is not None
         self.process = subprocess.Popen(
-            [program] if program else [TESELA, "query"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [TESELA, "query"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
     def bases(self, text, shape):
-        if self.plain:
-            line = ",".join(map(str, shape)) + "\t" + text.replace("\n", "\1")
-        else:
-            line = json.dumps({"op": "linear_layout", "do": "from_encoding", "text": text, "shape": list(shape)})
-        self.process.stdin.write(line + "\n")
+        request = {"op": "linear_layout", "do": "from_encoding", "text": text}
+        if not re.search("tensor<|memdesc<", text):
+            request["shape"] = list(shape)
+        self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        if self.plain:
-            return {"error": answer.strip()} if answer.startswith("error") else json.loads(answer)
-        answer = json.loads(answer)
+        answer = json.loads(self.process.stdout.readline())
         if not answer["ok"]:
             return {"error": answer["error"]["message"]}
         bases = answer["layout"]["bases"]
         for name in ("row", "col", "offset"):  # places without an element are those of elements beyond the array
             bases[name] = [[v if v < n else 0 for v, n in zip(basis, shape)] for basis in bases.get(name, [])]
         return bases
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
 
 
 def sweep(kind):
@@ -390,9 +388,36 @@ def sweep(kind):
     )
     for shape, text, theirs, ours in wrong[:4]:
         print(f"  {shape} {text}\n    Triton {theirs}\n    tesela {ours}")
-    asked.process.stdin.close()
-    asked.process.wait()
+    asked.end()
     assert not wrong and same >= 150
+
+
+def test_older_blocks():
+    """CTAsPerCGA, CTASplitNum and CTAOrder of older releases are the bases that make_cga_layout gives."""
+    rng = random.Random(f"{SEED} older blocks")
+    asked = Asked()
+    for _ in range(CASES):
+        rank = rng.randint(1, 4)
+        ctas = [power(rng, 2) for _ in range(rank)]
+        split = [1 << rng.randint(0, c.bit_length() - 1) for c in ctas]
+        order = order_of(rng, rank)
+        layout = BlockedLayout([1] * rank, [32] + [1] * (rank - 1), [1] * rank, order_of(rng, rank))
+        newer = BlockedLayout(
+            layout.size_per_thread,
+            layout.threads_per_warp,
+            layout.warps_per_cta,
+            layout.order,
+            gluon_ir.make_cga_layout(ctas, split, order),
+        )
+        text = (
+            f"#triton_gpu.blocked<{{sizePerThread = {layout.size_per_thread}, threadsPerWarp = {layout.threads_per_warp}, "
+            f"warpsPerCTA = {layout.warps_per_cta}, order = {layout.order}, CTAsPerCGA = {ctas}, CTASplitNum = {split}, "
+            f"CTAOrder = {order}}}>"
+        )
+        shape = shape_of(rng, rank, 16 // rank)
+        assert asked.bases(text, shape) == dict(bases_of(newer, shape), row=[], col=[], offset=[]), (text, shape)
+    asked.end()
+    print(f"\nolder blocks: {CASES} equal; seed {SEED}")
 
 
 def test_blocked():

@@ -127,10 +127,10 @@ static const char *triton_in_name(const tesela__triton *of, int32_t in) {
   return triton_in_memory(of) ? memory[in] : registers[in];
 }
 
-/* With `holes`, bases of 0, but those of blocks, move one more output: their places hold nothing. */
+/* Bases of 0 in memory with gaps move one more output, `hole`: their places hold nothing. */
 static tesela_status triton_to_linear(const tesela__triton *of, const tesela__triton_bits *bits,
-                                      const int64_t *shape, bool holes, tesela_linear *out,
-                                      tesela_error *err) {
+                                      const int64_t *shape, tesela_linear *out, tesela_error *err) {
+  bool gaps = of->kind == TESELA__TRITON_NVMMA || of->kind == TESELA__TRITON_TENSOR_MEMORY;
   int32_t n = 0, at[TESELA__TRITON_RANK + 1] = {0}, hole = 0;
   memset(out, 0, sizeof *out);
   for (int32_t d = 0; d < bits->rank; d++) {
@@ -157,31 +157,12 @@ static tesela_status triton_to_linear(const tesela__triton *of, const tesela__tr
                               d, bits->basis[in][k][d], shape[d]);
         word |= (uint64_t)bits->basis[in][k][d] << at[d];
       }
-      if (word == 0 && holes && in != TESELA__TRITON_BLOCK) word = UINT64_C(1) << (at[bits->rank] + hole++);
+      if (word == 0 && gaps && in != TESELA__TRITON_BLOCK) word = UINT64_C(1) << (at[bits->rank] + hole++);
       out->basis[n] = word;
     }
   }
   if (hole > 0) out->out[out->n_outs++] = (tesela_linear_dim){"hole", hole};
   return TESELA_OK;
-}
-
-tesela_status tesela__triton_linear(const char *text, size_t length, const char *definitions,
-                                    size_t definitions_length, int32_t rank, const int64_t *shape,
-                                    tesela_linear *out, tesela_error *err) {
-  tesela__triton_text read;
-  tesela__triton_bits bits;
-  tesela_status status = tesela__triton_parse(text, length, definitions, definitions_length, &read, err);
-  if (status != TESELA_OK) return status;
-  if (read.has_array) {
-    rank = read.array.rank;
-    shape = read.array.dim;
-  } else if (rank < 0) {
-    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "an encoding needs a shape");
-  }
-  if (read.encoding.kind == TESELA__TRITON_PADDED)
-    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "padded_shared is not a linear layout");
-  status = triton_to_bits(&read.encoding, rank, shape, read.bits > 0 ? read.bits : 8, &bits, err);
-  return status == TESELA_OK ? triton_to_linear(&read.encoding, &bits, shape, false, out, err) : status;
 }
 
 /* ---- the relation ---- */
@@ -223,13 +204,12 @@ static tesela_status triton_relation(const tesela__triton *of, const tesela__tri
                                      tesela_layout *layout, tesela_error *err) {
   tesela_linear linear;
   int64_t shape[TESELA__TRITON_RANK + 1];
-  bool holes = of->kind == TESELA__TRITON_NVMMA || of->kind == TESELA__TRITON_TENSOR_MEMORY;
   if (of->kind == TESELA__TRITON_PADDED)
     return triton_padded_relation(of, bits, array, whole, width, layout, err);
-  tesela_status status = triton_to_linear(of, bits, whole, holes, &linear, err);
+  tesela_status status = triton_to_linear(of, bits, whole, &linear, err);
   if (status != TESELA_OK) return status;
   for (int32_t d = 0; d < array->rank; d++) shape[d] = array->dim[d];
-  holes = linear.n_outs > array->rank;
+  bool holes = linear.n_outs > array->rank;
   if (holes) shape[array->rank] = INT64_C(1) << linear.out[array->rank].bits;
   status = tesela_linear_to_layout(&linear, array->dtype, width, linear.n_outs, shape, layout, err);
   return status == TESELA_OK && holes ? triton_without_holes(layout, err) : status;
