@@ -200,11 +200,14 @@ def wmma(rng):
     size, warps, registers = [1] * rank, [], []
     for bases, n in ((registers, rng.choice([0, 0, 1, 2])), (warps, rng.randint(1, 3))):
         for _ in range(n):
-            d = rng.randrange(rank - 2 if rng.random() < 0.2 else rank - 2, rank)
+            d = rng.randrange(rank - 2, rank)
             bases.append([size[d] if i == d else 0 for i in range(rank)])
             size[d] *= 2
     if rank == 3 and rng.random() < 0.5:
         warps.append([1, 0, 0])
+    for basis in warps:  # a swizzled warp also moves what a register moves
+        if registers and rng.random() < 0.4:
+            basis[:] = [a ^ b for a, b in zip(basis, rng.choice(registers))]
     shape = [16, 16, 16]
     if version == 3:
         shape = rng.choice([[16, 16, 4], [16, 16, 32], [16, 16, 64], [16, 16, 128], [32, 16, 128]])

@@ -95,11 +95,13 @@ static tesela_status triton_check_blocks(tesela__triton *of, tesela_error *err) 
 /* ---- bases ---- */
 
 static tesela_status triton_check_bases(const tesela__triton *of, tesela_error *err) {
+  /* linear layouts, and tiles of WMMA in registers and warps, may have any bases */
+  bool free = of->kind == TESELA__TRITON_LINEAR || of->kind == TESELA__TRITON_SHARED_LINEAR;
   for (int32_t in = 0; in < TESELA__TRITON_INS; in++)
     for (int32_t k = 0; k < of->n_bases[in]; k++)
       for (int32_t d = 0; d < of->rank; d++)
-        if (of->bases[in][k][d] != 0 && !tesela__triton_is_power(of->bases[in][k][d]) &&
-            of->kind != TESELA__TRITON_LINEAR && of->kind != TESELA__TRITON_SHARED_LINEAR)
+        if (of->bases[in][k][d] != 0 && !tesela__triton_is_power(of->bases[in][k][d]) && !free &&
+            (of->kind != TESELA__TRITON_WMMA || in == TESELA__TRITON_BLOCK))
           return tesela__fail(err, TESELA_E_INVALID, -1,
                               "a basis moves dim %" PRId32 " by %" PRId64 "; expected 0 or a power of two", d,
                               of->bases[in][k][d]);
