@@ -335,6 +335,7 @@ static tesela_status any_check_kind(const any_text *t, tesela_any_layout *any, t
     if (wanted[i]->kind != TESELA_KIND_XLA || !becomes)
       return any_refuse(t, wanted[i], tesela_kind_words(any->kind), err);
     tesela_status status = tesela_any_to_xla(any, &shape, err);
+    if (status != TESELA_OK && err && err->at < 0) err->at = (int64_t)t->at;
     if (status != TESELA_OK) return status;
     any->kind = TESELA_KIND_XLA;
     any->notation = &any_rows[ANY_XLA].facts;
