@@ -36,7 +36,7 @@ static void cute_drop_outer(tesela_cute *out) {
 
 /* Some B(i) is `size` or more: the first such i. */
 static tesela_status cute_too_large(const tesela_cute *b, int64_t size, tesela_cute_counter *counter,
-                               tesela_error *err) {
+                                    tesela_error *err) {
   int64_t others = 0, index = 0, value = 0, weight = 1; /* others: what the leaves before i can add */
   for (int32_t i = 0; i < b->n; i++) {
     others += (b->extent[i] - 1) * b->stride[i];
@@ -59,7 +59,7 @@ static tesela_status cute_too_large(const tesela_cute *b, int64_t size, tesela_c
 }
 
 static tesela_status cute_divide_one(const tesela_cute *a, const tesela_cute *b, tesela_cute *out,
-                                tesela_cute_counter *counter, tesela_error *err) {
+                                     tesela_cute_counter *counter, tesela_error *err) {
   tesela_cute rest, both;
   int64_t least, most;
   const int64_t size = tesela_cute_size(a);
@@ -76,7 +76,7 @@ static tesela_status cute_divide_one(const tesela_cute *a, const tesela_cute *b,
 }
 
 static tesela_status cute_multiply_one(const tesela_cute *a, const tesela_cute *b, tesela_cute *out,
-                                  tesela_cute_counter *counter, tesela_error *err) {
+                                       tesela_cute_counter *counter, tesela_error *err) {
   tesela_cute block = *a, rest, tiles;
   int64_t size;
   cute_drop_outer(&block);
@@ -86,7 +86,8 @@ static tesela_status cute_multiply_one(const tesela_cute *a, const tesela_cute *
     status = tesela__fail(err, TESELA_E_OVERFLOW, -1, "the size of the product exceeds 64 bits");
   if (status == TESELA_OK) status = tesela__cute_complement(&block, size, &rest, counter, err);
   if (status == TESELA_OK) status = tesela__cute_compose(&rest, b, &tiles, counter, err);
-  if (status == TESELA_OK && cute_fits(cute_make_pair(&block, &tiles, out), &status, err)) cute_keep_outer(a, out);
+  if (status == TESELA_OK && cute_fits(cute_make_pair(&block, &tiles, out), &status, err))
+    cute_keep_outer(a, out);
   return status;
 }
 
@@ -102,7 +103,8 @@ static bool cute_make_unsplit(const tesela_cute *mode, tesela_cute *out) {
   return cute_make_pair(&one, mode, out);
 }
 
-static tesela_status cute_check_tiler(const tesela_cute *a, const tesela_cute_tiler *tiler, tesela_error *err) {
+static tesela_status cute_check_tiler(const tesela_cute *a, const tesela_cute_tiler *tiler,
+                                      tesela_error *err) {
   int32_t first[TESELA_CUTE_LEAVES + 1];
   if (!tiler->by_mode) return TESELA_OK;
   const int32_t rank = tesela__cute_modes(a, first);
@@ -113,8 +115,9 @@ static tesela_status cute_check_tiler(const tesela_cute *a, const tesela_cute_ti
 }
 
 /* Each mode of a with its mode of the tiler. `zip`: modes 0 of the results become one mode, modes 1 and all others the second. */
-static tesela_status cute_by_modes(cute_one *one, bool zip, const tesela_cute *a, const tesela_cute_tiler *tiler,
-                              tesela_cute *out, tesela_cute_counter *counter, tesela_error *err) {
+static tesela_status cute_by_modes(cute_one *one, bool zip, const tesela_cute *a,
+                                   const tesela_cute_tiler *tiler, tesela_cute *out,
+                                   tesela_cute_counter *counter, tesela_error *err) {
   int32_t first[TESELA_CUTE_LEAVES + 1];
   const int32_t rank = tesela__cute_modes(a, first);
   tesela_cute front, back, mode, split, part;
@@ -144,8 +147,8 @@ static tesela_status cute_by_modes(cute_one *one, bool zip, const tesela_cute *a
   if (!zip)
     *out = front;
   else if (!cute_fits(tesela__cute_close(&front) && tesela__cute_close(&back) &&
-                     tesela__cute_append(&front, &back),
-                 &status, err))
+                          tesela__cute_append(&front, &back),
+                      &status, err))
     return status;
   else
     *out = front;
@@ -205,14 +208,16 @@ static bool cute_pad_modes(const tesela_cute *a, int32_t rank, tesela_cute *out)
 }
 
 static tesela_status cute_interleaved_product(const tesela_cute *a, const tesela_cute *b, bool raked,
-                                         tesela_cute *out, tesela_cute_counter *counter, tesela_error *err) {
+                                              tesela_cute *out, tesela_cute_counter *counter,
+                                              tesela_error *err) {
   int32_t first[TESELA_CUTE_LEAVES + 1];
   tesela_cute block, tiles, product;
   tesela_status status = tesela__cute_check(b, err);
   if (status != TESELA_OK) return status;
   const int32_t n_a = tesela__cute_modes(a, first), n_b = tesela__cute_modes(b, first);
   const int32_t rank = n_a > n_b ? n_a : n_b;
-  if (!cute_fits(cute_pad_modes(a, rank, &block) && cute_pad_modes(b, rank, &tiles), &status, err)) return status;
+  if (!cute_fits(cute_pad_modes(a, rank, &block) && cute_pad_modes(b, rank, &tiles), &status, err))
+    return status;
   status = cute_multiply_one(&block, &tiles, &product, counter, err);
   if (status == TESELA_OK) (void)cute_fits(cute_interleave(&product, raked, out), &status, err);
   return status;
@@ -220,8 +225,8 @@ static tesela_status cute_interleaved_product(const tesela_cute *a, const tesela
 
 /* ---- functions of cute.h ---- */
 
-static tesela_status cute_begin(const tesela_cute *a, const tesela_cute_tiler *tiler, tesela_cute_counter *counter,
-                           tesela_error *err) {
+static tesela_status cute_begin(const tesela_cute *a, const tesela_cute_tiler *tiler,
+                                tesela_cute_counter *counter, tesela_error *err) {
   *counter = (tesela_cute_counter){.given = false};
   counter->mode = -1;
   tesela_status status = tesela__cute_plain(a, true, "the layout", err);
@@ -242,8 +247,8 @@ tesela_status tesela_cute_compose_tiler(const tesela_cute *a, const tesela_cute_
 }
 
 static tesela_status cute_in_form(cute_one *one, tesela_cute_form form, const tesela_cute *a,
-                             const tesela_cute_tiler *tiler, tesela_cute *out, tesela_cute_counter *counter,
-                             tesela_error *err) {
+                                  const tesela_cute_tiler *tiler, tesela_cute *out,
+                                  tesela_cute_counter *counter, tesela_error *err) {
   const bool logical = form == TESELA_CUTE_LOGICAL;
   tesela_cute made;
   tesela_status status = cute_begin(a, tiler, counter, err);
@@ -262,7 +267,7 @@ tesela_status tesela_cute_divide(tesela_cute_form form, const tesela_cute *a, co
   tesela_cute_counter unused, *where = counter ? counter : &unused;
   if (form < TESELA_CUTE_LOGICAL || form > TESELA_CUTE_FLAT)
     return tesela_error_outside(err, -1, "form", -1, form, TESELA_CUTE_LOGICAL, TESELA_CUTE_FLAT);
-  return cute_in_form(divide_one, form, a, tiler, out, where, err);
+  return cute_in_form(cute_divide_one, form, a, tiler, out, where, err);
 }
 
 tesela_status tesela_cute_product(tesela_cute_form form, const tesela_cute *a, const tesela_cute_tiler *tiler,
@@ -272,7 +277,7 @@ tesela_status tesela_cute_product(tesela_cute_form form, const tesela_cute *a, c
   tesela_cute made;
   if (form < TESELA_CUTE_LOGICAL || form > TESELA_CUTE_RAKED)
     return tesela_error_outside(err, -1, "form", -1, form, TESELA_CUTE_LOGICAL, TESELA_CUTE_RAKED);
-  if (form <= TESELA_CUTE_FLAT) return cute_in_form(multiply_one, form, a, tiler, out, where, err);
+  if (form <= TESELA_CUTE_FLAT) return cute_in_form(cute_multiply_one, form, a, tiler, out, where, err);
   tesela_status status = cute_begin(a, tiler, where, err);
   if (status == TESELA_OK && tiler->by_mode)
     status = tesela__fail(err, TESELA_E_INVALID, -1, "expected a layout, found a tiler");

@@ -30,7 +30,8 @@ int32_t tesela__cute_modes(const tesela_cute *cute, int32_t first[TESELA_CUTE_LE
 }
 
 /* Leaves first .. last - 1 of a layout; `strip`: without the outermost brackets of the layout. */
-static void cute_copy_leaves(const tesela_cute *cute, int32_t first, int32_t last, bool strip, tesela_cute *out) {
+static void cute_copy_leaves(const tesela_cute *cute, int32_t first, int32_t last, bool strip,
+                             tesela_cute *out) {
   memset(out, 0, sizeof *out);
   for (int32_t i = first; i < last; i++, out->n++) {
     out->extent[out->n] = cute->extent[i];
@@ -137,7 +138,7 @@ static void cute_coalesce(const tesela_cute *cute, bool filter, tesela_cute *out
 
 /* The same for the first n modes; the others stay. */
 static tesela_status cute_by_mode(const tesela_cute *cute, bool filter, int32_t n, tesela_cute *out,
-                             tesela_error *err) {
+                                  tesela_error *err) {
   int32_t first[TESELA_CUTE_LEAVES + 1];
   const int32_t rank = tesela__cute_modes(cute, first);
   tesela_cute made, mode;
