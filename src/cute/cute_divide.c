@@ -107,7 +107,7 @@ static tesela_status cute_check_tiler(const tesela_cute *a, const tesela_cute_ti
                                       tesela_error *err) {
   int32_t first[TESELA_CUTE_LEAVES + 1];
   if (!tiler->by_mode) return TESELA_OK;
-  const int32_t rank = tesela__cute_modes(a, first);
+  const int32_t rank = tesela__cute_top_modes(a, first);
   if (tiler->n < 0 || tiler->n > TESELA_CUTE_TILE || tiler->n > rank)
     return tesela__fail(err, TESELA_E_MISMATCH, -1,
                         "the tiler has %" PRId32 " modes; the layout has %" PRId32, tiler->n, rank);
@@ -119,7 +119,7 @@ static tesela_status cute_by_modes(cute_one *one, bool zip, const tesela_cute *a
                                    const tesela_cute_tiler *tiler, tesela_cute *out,
                                    tesela_cute_counter *counter, tesela_error *err) {
   int32_t first[TESELA_CUTE_LEAVES + 1];
-  const int32_t rank = tesela__cute_modes(a, first);
+  const int32_t rank = tesela__cute_top_modes(a, first);
   tesela_cute front, back, mode, split, part;
   tesela_status status = TESELA_OK;
   memset(&front, 0, sizeof front);
@@ -175,7 +175,7 @@ static bool cute_interleave(const tesela_cute *product, bool raked, tesela_cute 
   int32_t first[TESELA_CUTE_LEAVES + 1];
   tesela__cute_mode(product, raked, &side[0]);
   tesela__cute_mode(product, !raked, &side[1]);
-  const int32_t rank = tesela__cute_modes(&side[0], first);
+  const int32_t rank = tesela__cute_top_modes(&side[0], first);
   memset(&made, 0, sizeof made);
   for (int32_t k = 0; k < rank; k++) {
     memset(&both, 0, sizeof both);
@@ -196,7 +196,7 @@ static bool cute_interleave(const tesela_cute *product, bool raked, tesela_cute 
 static bool cute_pad_modes(const tesela_cute *a, int32_t rank, tesela_cute *out) {
   tesela_cute one, made;
   int32_t first[TESELA_CUTE_LEAVES + 1];
-  const int32_t n = tesela__cute_modes(a, first);
+  const int32_t n = tesela__cute_top_modes(a, first);
   memset(&made, 0, sizeof made);
   tesela__cute_leaf(&one, 1, 0);
   if (!tesela__cute_splice(&made, a)) return false;
@@ -214,7 +214,7 @@ static tesela_status cute_interleaved_product(const tesela_cute *a, const tesela
   tesela_cute block, tiles, product;
   tesela_status status = tesela__cute_check(b, err);
   if (status != TESELA_OK) return status;
-  const int32_t n_a = tesela__cute_modes(a, first), n_b = tesela__cute_modes(b, first);
+  const int32_t n_a = tesela__cute_top_modes(a, first), n_b = tesela__cute_top_modes(b, first);
   const int32_t rank = n_a > n_b ? n_a : n_b;
   if (!cute_fits(cute_pad_modes(a, rank, &block) && cute_pad_modes(b, rank, &tiles), &status, err))
     return status;
@@ -300,7 +300,7 @@ tesela_status tesela_cute_tile_to_shape(const tesela_cute *block, int32_t n, con
   *where = (tesela_cute_counter){.given = false};
   tesela_status status = tesela__cute_plain(block, true, "the block", err);
   if (status != TESELA_OK) return status;
-  const int32_t rank = tesela__cute_modes(block, first);
+  const int32_t rank = tesela__cute_top_modes(block, first);
   if (n < 1 || n < rank || n > TESELA_CUTE_LEAVES)
     return tesela__fail(err, TESELA_E_MISMATCH, -1,
                         "the shape has %" PRId32 " extents; the block has %" PRId32 " modes", n, rank);

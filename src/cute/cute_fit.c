@@ -256,7 +256,7 @@ static void cute_start_fit(fit *f, const tesela_cute *b) {
   f->n = 0;
   f->n_levels = 0;
   f->steps = FIT_STEPS;
-  f->n_modes = tesela__cute_modes(b, first);
+  f->n_modes = tesela__cute_top_modes(b, first);
   for (int32_t i = 0, m = 0; i < b->n; i++) {
     if (first[m] == i) f->mode[m++] = size;
     if (b->extent[i] == 1) continue;
