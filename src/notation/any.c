@@ -266,10 +266,11 @@ static tesela_status any_shift(tesela_status status, size_t by, tesela_xla_repai
   return status;
 }
 
-/* Can a layout of this row satisfy the request? A device layout may become an XLA layout. */
+/* Can a layout of this row satisfy the request? A device layout may become an XLA layout; a relation also a register layout. */
 static bool any_can_be(const any_wanted *wanted, const tesela__notation_row *row) {
-  return any_allows(wanted, row) ||
-         (wanted->kind == TESELA_KIND_XLA && row->facts.kinds == TESELA__KIND(TESELA_KIND_DEVICE));
+  const bool relation = row->facts.kinds == TESELA__KIND(TESELA_KIND_RELATION);
+  return any_allows(wanted, row) || (wanted->kind == TESELA_KIND_XLA &&
+                                     (relation || row->facts.kinds == TESELA__KIND(TESELA_KIND_DEVICE)));
 }
 
 static tesela_status any_refuse(const any_text *t, const any_wanted *wanted, const char *words,
@@ -304,7 +305,8 @@ static tesela_status any_check_kind(const any_text *t, tesela_any_layout *any, t
   for (int i = 0; i < 2; i++) {
     tesela_xla_shape shape;
     if (wanted[i]->kind == 0 || wanted[i]->kind == any->kind) continue;
-    if (wanted[i]->kind != TESELA_KIND_XLA || any->kind != TESELA_KIND_DEVICE)
+    const bool becomes = any->kind == TESELA_KIND_DEVICE || any->kind == TESELA_KIND_RELATION;
+    if (wanted[i]->kind != TESELA_KIND_XLA || !becomes)
       return any_refuse(t, wanted[i], tesela_kind_words(any->kind), err);
     tesela_status status = tesela_any_to_xla(any, &shape, err);
     if (status != TESELA_OK) return status;
@@ -412,9 +414,18 @@ static void any_print_array(const tesela_layout *layout, uint32_t needs, const t
   tesela__puts(sink, layout->rank ? "] " : "[] ");
 }
 
+/* Would another notation claim the text, too? */
+static bool any_is_ambiguous(const tesela_buffer *text) {
+  int claims = 0;
+  for (int i = 0; i < ANY_ROWS; i++)
+    claims += text->length < text->capacity && any_rows[i].looks_like(text->text, text->length);
+  return claims > 1;
+}
+
 static tesela_status any_print_relation(const tesela__notation_row *row, const tesela_layout *layout,
                                         const tesela_writer *to, tesela_error *err) {
-  tesela_buffer buffer = {NULL, 0, 0};
+  char text[512]; /* longer ones are not ambiguous */
+  tesela_buffer buffer = {text, sizeof text, 0};
   tesela_writer measure = tesela_buffer_writer(&buffer);
   tesela_translation answer;
   tesela__sink sink;
@@ -425,6 +436,10 @@ static tesela_status any_print_relation(const tesela__notation_row *row, const t
     status = tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s cannot express it: %s", row->facts.words,
                           answer.reason);
   if (status != TESELA_OK) return status;
+  if (any_is_ambiguous(&buffer)) {
+    tesela__puts(&sink, row->facts.name);
+    tesela__puts(&sink, ": ");
+  }
   any_print_array(layout, row->facts.needs, &answer, &sink);
   status = tesela__sink_finish(&sink, err);
   if (status == TESELA_OK) status = tesela__start_answer(layout, &answer, err);
@@ -437,6 +452,17 @@ tesela_status tesela_any_print(const tesela_any_layout *any, const tesela_writer
   return row->print ? row->print(any, to, err) : any_print_relation(row, &any->relation, to, err);
 }
 
+static tesela_status any_relation_to_xla(const tesela_layout *layout, tesela_xla_shape *shape,
+                                         tesela_error *err) {
+  tesela_translation answer;
+  tesela_xla_shape found;
+  tesela_status status = tesela_xla_from_layout(layout, &found, &answer, err);
+  if (status == TESELA_OK && answer.verdict != TESELA_EXACT)
+    status = tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "no XLA layout expresses it: %s", answer.reason);
+  if (status == TESELA_OK) *shape = found;
+  return status;
+}
+
 tesela_status tesela_any_to_xla(const tesela_any_layout *any, tesela_xla_shape *shape, tesela_error *err) {
   TESELA__NEED(err, any, shape);
   tesela_xla_layout layout;
@@ -445,6 +471,7 @@ tesela_status tesela_any_to_xla(const tesela_any_layout *any, tesela_xla_shape *
     *shape = any->shape;
     return TESELA_OK;
   }
+  if (any->kind == TESELA_KIND_RELATION) return any_relation_to_xla(&any->relation, shape, err);
   if (any->kind != TESELA_KIND_DEVICE)
     return tesela__fail(err, TESELA_E_MISMATCH, -1, "expected %s, found %s",
                         tesela_kind_words(TESELA_KIND_XLA), tesela_kind_words(any->kind));

@@ -137,4 +137,9 @@ tesela_status tesela__tvm_read(const char *text, size_t length, const tesela_lay
 tesela_status tesela__tvm_write(const tesela_layout *layout, const tesela_writer *to,
                                 tesela_translation *answer, tesela_error *err);
 
+/* ---- triton/linear_write.c ---- */
+
+tesela_status tesela__triton_write(const tesela_layout *layout, const tesela_writer *to,
+                                   tesela_translation *answer, tesela_error *err);
+
 #endif
