@@ -54,8 +54,11 @@ static const tesela__notation_row any_rows[] = {
      .looks_like = tesela__looks_map,
      .read = tesela__any_read_map,
      .write = tesela__map_write},
-    {.facts = {"cute", "a CuTe layout", "(4,8):(8,1)", TESELA_TAKES_ARRAY, 0, false},
-     .looks_like = tesela__looks_cute},
+    {.facts = {"cute", "a CuTe layout", "(4,8):(8,1)", TESELA_TAKES_ARRAY, TESELA__KIND(TESELA_KIND_RELATION),
+               true},
+     .looks_like = tesela__looks_cute,
+     .read = tesela__any_read_cute,
+     .write = tesela__cute_write},
     {.facts = {"triton", "a Triton layout", "#ttg.blocked<{sizePerThread = [1, 4], ..}>", TESELA_NEEDS_ARRAY,
                0, false},
      .looks_like = tesela__looks_triton},
@@ -70,16 +73,39 @@ static const tesela__notation_row any_rows[] = {
                TESELA_TAKES_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), false},
      .looks_like = tesela__looks_verbose,
      .read = tesela__verbose_read},
-    {.facts = {"mlir", "an MLIR layout", "memref<4x8xf32, strided<[8, 1]>>", TESELA_TAKES_ARRAY, 0, false},
-     .looks_like = tesela__looks_mlir},
+    {.facts = {"mlir", "an MLIR layout", "memref<4x8xf32, strided<[8, 1]>>", TESELA_TAKES_ARRAY,
+               TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_mlir,
+     .read = tesela__mlir_read,
+     .write = tesela__mlir_write},
+    {.facts = {"pack", "a linalg.pack line",
+               "linalg.pack %a inner_dims_pos = [1] inner_tiles = [8] into %b : tensor<4x16xf32> -> "
+               "tensor<4x2x8xf32>",
+               TESELA_TAKES_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_pack,
+     .read = tesela__pack_read,
+     .write = tesela__pack_write},
     {.facts = {"tvm", "a TVM layout", "NCHW16c", TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_RELATION),
                true},
      .looks_like = tesela__looks_tvm,
      .read = tesela__tvm_read,
      .write = tesela__tvm_write},
-    {.facts = {"torch", "a size and stride of PyTorch", "torch.Size([2, 3]) (3, 1)", TESELA_TAKES_ARRAY, 0,
-               false},
-     .looks_like = tesela__looks_torch},
+    {.facts = {"torch", "a size and stride of PyTorch", "torch.Size([2, 3]) (3, 1)", TESELA_TAKES_ARRAY,
+               TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_torch,
+     .read = tesela__torch_read,
+     .write = tesela__torch_write},
+    {.facts = {"affine_map", "an affine map of MLIR",
+               "f32[64,64] affine_map<(d0, d1) -> (d0 floordiv 8, d1, d0 mod 8)>", TESELA_NEEDS_ARRAY,
+               TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_affine_map,
+     .read = tesela__affine_map_read,
+     .write = tesela__affine_map_write},
+    {.facts = {"index_map", "an index map of TVM", "f32[64,64] lambda i, j: (i // 8, j, i % 8)",
+               TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_index_map,
+     .read = tesela__index_map_read,
+     .write = tesela__index_map_write},
     {.facts = {"einops", "an einops pattern", "b (h w) c -> b h w c", TESELA_NEEDS_ARRAY, 0, false},
      .looks_like = tesela__looks_einops},
 };
@@ -191,7 +217,7 @@ static tesela_status any_split(const char *text, size_t length, const char *dema
   if (demanded) status = any_find_wanted(demanded, strlen(demanded), -1, &t->demanded, err);
   if (status != TESELA_OK) return status;
   while (at < length && any_blank(text[at])) at++;
-  while (at + n < length && text[at + n] >= 'a' && text[at + n] <= 'z') n++;
+  while (at + n < length && ((text[at + n] >= 'a' && text[at + n] <= 'z') || text[at + n] == '_')) n++;
   if (n > 0 && at + n < length && text[at + n] == ':') {
     status = any_find_wanted(text + at, n, (int64_t)at, &t->named, err);
     t->used = at + n + 1;
