@@ -92,6 +92,8 @@ static tesela_status check_field(tesela_request *q, const tesela_op_entry *op, c
   case TESELA_FIELD_DEVICE:
     right = tesela_value_is(value, TESELA_VALUE_OBJECT) || tesela_value_is(value, TESELA_VALUE_TEXT);
     break;
+  case TESELA_FIELD_VALUE:
+    return TESELA_OK;
   }
   if (!right)
     return tesela_request_fail(q, TESELA_E_INVALID, -1, "field %s: expected %s, found %s", field->name,
@@ -263,6 +265,7 @@ static tesela_status answer(tesela_request *q) {
   const tesela_op_entry *op = NULL;
   *q->err = (tesela_error){.at = -1};
   q->error_at[0] = '\0';
+  q->counter_example = NULL;
   q->field = q->text = q->message = NULL;
   q->usage = false;
   for (size_t i = 0; i < sizeof q->reserved / sizeof q->reserved[0]; i++)

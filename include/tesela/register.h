@@ -271,11 +271,22 @@ TESELA_API tesela_status tesela_register_hash(const tesela_register *layout, uin
 TESELA_API tesela_status tesela_register_to_layout(const tesela_register *layout, tesela_dtype dtype,
                                                    int32_t bits, tesela_layout *out, tesela_error *err);
 
-/// The reverse, for a layout with the axes "thread" and "local" whose digits are modes in row-major order.
-/// @return TESELA_OK; TESELA_E_UNSUPPORTED for any other layout (padding, joins, swizzles, offsets, gaps, holes, replicas
-///         on local, other axes); the message says which.
+/// The register layout whose threads and local ids are those of a layout, with axes "thread" and "local" in any order: the
+/// inverse of tesela_register_to_layout, for layouts that come from anywhere.
+///
+/// Example: element x of [12] in threads x/3 and x/3 + 4, at local id x%3: spatial_modes [-2,0], local_modes [1].
+/// Example: element (i,j) of [4,4] in thread 4*i + (i^j): impossible, thread 5 has element (1,0), so one bit moves two dims.
+///
+/// Complete: impossible only if no register layout has these threads and local ids. Axes may have further places, which no element
+/// uses; answer->places counts them.
+///
+/// @param out     receives the layout, reduced; unchanged if impossible
+/// @param answer  receives TESELA_EXACT or TESELA_IMPOSSIBLE, with what contradicts
+/// @return TESELA_OK, also if impossible; TESELA_E_LIMIT for more than TESELA_REGISTER_MODES modes; TESELA_E_UNSUPPORTED as
+///         tesela_layout_compare; TESELA_E_INVALID for a layout that is not finished. No allocation; any thread; needs 60 KiB of
+///         stack.
 TESELA_API tesela_status tesela_register_from_layout(const tesela_layout *layout, tesela_register *out,
-                                                     tesela_error *err);
+                                                     tesela_translation *answer, tesela_error *err);
 
 /*
  * ==== Fragments: which lane of a warp holds which element of a matrix instruction's operands

@@ -11,7 +11,7 @@ enum { TESELA__MAX_FACTORS = 48 };
 
 typedef struct tesela__factor {
   int64_t step, extent; /* value x of the coordinate has digit (x mod the step above) div step */
-  int64_t stride;       /* places per value, on `axis` */
+  int64_t stride;       /* places per value, on `axis`; 0 if all values share a place */
   int32_t axis;
 } tesela__factor;
 
@@ -24,7 +24,7 @@ typedef struct tesela__factors {
 /* Why dims have no digits. */
 typedef enum tesela__no_factors {
   TESELA__HAS_FACTORS,
-  TESELA__BACKWARDS, /* an element is before element 0, or a step of 0 */
+  TESELA__BACKWARDS, /* an element is before element 0 */
   TESELA__TWO_AXES,  /* a digit would move on two axes */
   TESELA__MANY_FACTORS
 } tesela__no_factors;

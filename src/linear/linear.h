@@ -48,6 +48,23 @@ typedef struct tesela__echelon {
   int32_t kernel_column[TESELA__COLUMNS]; /* each has a column that no other kernel has, its last one */
 } tesela__echelon;
 
+/* The number of a name among n dims, -1 if it is not there. */
+int32_t tesela__linear_find(const tesela_linear_dim *dim, int32_t n, const char *name);
+/* Set a dim of 2^bits values. A name that is too long becomes "", which tesela__linear_check refuses. */
+void tesela__linear_set(tesela_linear_dim *dim, const char *name, int32_t bits);
+
+/* The values of dims that a word joins. */
+void tesela__linear_values(const tesela_linear_dim *dim, int32_t n, uint64_t word, int64_t *values);
+/* Fill in an example, which may be NULL. */
+void tesela__linear_show_in(tesela_linear_example *example, const tesela_linear *a, uint64_t word);
+void tesela__linear_show_out(tesela_linear_example *example, const tesela_linear *a, uint64_t word);
+
+/* Where the bits of dims are among the bits of others: at[k] of bit k, or -1 for a name that is not there, or beyond its bits. */
+void tesela__linear_match(const tesela_linear_dim *dim, int32_t n, const tesela_linear_dim *other,
+                          int32_t n_other, int32_t *at);
+/* Bits of a word at other places; bits with -1 are dropped. */
+uint64_t tesela__linear_move(uint64_t word, const int32_t *at);
+
 /* tesela_linear_to_layout for a linear layout that was checked; `block`: an input of one value is an axis. */
 tesela_status tesela__linear_lower(const tesela_linear *a, bool block, tesela_dtype dtype, int32_t bits,
                                    int32_t rank, const int64_t *shape, tesela_layout *layout,

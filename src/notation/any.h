@@ -78,6 +78,7 @@ bool tesela__looks_triton(const char *text, size_t length);
 bool tesela__looks_onednn(const char *text, size_t length);
 bool tesela__looks_verbose(const char *text, size_t length); /* memory/onednn_verbose.c */
 bool tesela__looks_mlir(const char *text, size_t length);
+bool tesela__looks_pack(const char *text, size_t length);
 bool tesela__looks_tvm(const char *text, size_t length);
 bool tesela__looks_torch(const char *text, size_t length);
 bool tesela__looks_einops(const char *text, size_t length);
@@ -160,5 +161,29 @@ tesela_status tesela__tvm_read(const char *text, size_t length, const tesela_lay
                                tesela_any_layout *out, tesela_error *err);
 tesela_status tesela__tvm_write(const tesela_layout *layout, const tesela_writer *to,
                                 tesela_translation *answer, tesela_error *err);
+/* ---- cute/cute_read.c, cute/cute_write.c ---- */
+
+tesela_status tesela__any_read_cute(const char *text, size_t length,
+                                    const tesela_layout_read_options *options, tesela_any_layout *out,
+                                    tesela_error *err);
+tesela_status tesela__cute_write(const tesela_layout *layout, const tesela_writer *to,
+                                 tesela_translation *answer, tesela_error *err);
+
+/* ---- triton/linear_write.c ---- */
+
+tesela_status tesela__triton_write(const tesela_layout *layout, const tesela_writer *to,
+                                   tesela_translation *answer, tesela_error *err);
+tesela_status tesela__torch_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                                 tesela_any_layout *out, tesela_error *err);
+tesela_status tesela__torch_write(const tesela_layout *layout, const tesela_writer *to,
+                                  tesela_translation *answer, tesela_error *err);
+tesela_status tesela__mlir_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                                tesela_any_layout *out, tesela_error *err);
+tesela_status tesela__mlir_write(const tesela_layout *layout, const tesela_writer *to,
+                                 tesela_translation *answer, tesela_error *err);
+tesela_status tesela__pack_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                                tesela_any_layout *out, tesela_error *err);
+tesela_status tesela__pack_write(const tesela_layout *layout, const tesela_writer *to,
+                                 tesela_translation *answer, tesela_error *err);
 
 #endif

@@ -172,8 +172,8 @@ bool tesela__looks_device(const char *text, size_t length) {
 bool tesela__looks_cute(const char *text, size_t length) {
   size_t end = 0;
   if (begins_call(text, length, "Sw|S|Swizzle|Layout|Shape|ComposedLayout", '<') ||
-      begins_call(text, length, "make_layout|make_composed_layout", '(') ||
-      looks_begin(text, length, "cute::"))
+      begins_call(text, length, "make_layout|make_composed_layout|composition", '(') ||
+      looks_begin(text, length, "cute::") || looks_begin(text, length, "SW_"))
     return true;
   if (length > 0 && text[0] == '(') {
     end = tuple_end(text, length, 0);
@@ -248,17 +248,25 @@ bool tesela__looks_onednn(const char *text, size_t length) {
   return (l.n_outer <= 12 && letters_within(&l, first)) || letters_within(&l, "nchwdoigtls");
 }
 
-/* #map = affine_map<..>, memref<..>, linalg.pack .. inner_dims_pos = [..] */
-bool tesela__looks_mlir(const char *text, size_t length) {
-  static const char *const parts[] = {"memref<",       "affine_map<",    "strided<",      "linalg.pack",
-                                      "linalg.unpack", "tensor.pack",    "tensor.unpack", "inner_dims_pos",
-                                      "inner_tiles",   "outer_dims_perm"};
+static bool looks_has_any(const char *text, size_t length, const char *const *parts) {
   bool found = false;
-  if (length == 0 || (!memchr(text, '<', length) && !memchr(text, '_', length) && !memchr(text, '.', length)))
-    return false; /* each part has one of them */
-  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-    found = found || looks_has(text, length, parts[i]);
-  return found && !tesela__looks_triton(text, length) && !tesela__looks_affine_map(text, length);
+  for (; *parts; parts++) found = found || looks_has(text, length, *parts);
+  return found;
+}
+
+/* inner_dims_pos = [..] inner_tiles = [..], perhaps in a line of linalg.pack */
+bool tesela__looks_pack(const char *text, size_t length) {
+  static const char *const parts[] = {"linalg.pack",    "linalg.unpack", "tensor.pack",     "tensor.unpack",
+                                      "inner_dims_pos", "inner_tiles",   "outer_dims_perm", NULL};
+  return looks_has_any(text, length, parts);
+}
+
+/* memref<..>, strided<..>, #map = affine_map<..> */
+bool tesela__looks_mlir(const char *text, size_t length) {
+  static const char *const parts[] = {"memref<", "affine_map<", "strided<", NULL};
+  return length > 0 && memchr(text, '<', length) && looks_has_any(text, length, parts) &&
+         !tesela__looks_pack(text, length) && !tesela__looks_affine_map(text, length) &&
+         !tesela__looks_triton(text, length);
 }
 
 /* affine_map<(d0) -> (d0)>, #map = affine_map<..> */

@@ -92,13 +92,14 @@ static tesela_status from_separate(from_state *s, tesela_translation *answer, te
     if (s->layout->shape[d] == 1) continue;
     status = tesela__factor_dims(s->layout, 1, &d, &factors, &why, &at, err);
     if (status != TESELA_OK) return status;
-    if (why == TESELA__BACKWARDS) {
+    if (why != TESELA__HAS_FACTORS || tiling->n + factors.n > TESELA__TILING_DIGITS) return from_many(err);
+    for (int32_t k = 0; k < factors.n; k++) {
       const int64_t zero[TESELA_MAX_RANK] = {0};
       int64_t index[TESELA_MAX_RANK] = {0};
-      index[d] = at;
-      return from_shared(s, index, zero, answer); /* no place is before 0 */
+      if (factors.factor[k].stride > 0) continue;
+      index[d] = factors.factor[k].step;
+      return from_shared(s, index, zero, answer);
     }
-    if (why != TESELA__HAS_FACTORS || tiling->n + factors.n > TESELA__TILING_DIGITS) return from_many(err);
     s->first[d] = factors.factor[0].stride;
     tiling->group[tiling->n_groups] = (tesela__tiling_group){1, {d}, s->layout->shape[d]};
     from_add_factors(tiling, tiling->n_groups++, &factors);
@@ -199,7 +200,9 @@ static tesela_status from_join(from_state *s, int32_t n, int32_t *dims, bool *fo
       return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "not decided: too many orders of joined dims");
     tesela_status status = tesela__factor_dims(layout, n + 1, dims + rank - n - 1, &factors, &why, &at, err);
     if (status != TESELA_OK) return status;
-    if (why != TESELA__HAS_FACTORS) continue;
+    bool apart = why == TESELA__HAS_FACTORS;
+    for (int32_t k = 0; k < factors.n; k++) apart = apart && factors.factor[k].stride > 0;
+    if (!apart) continue;
     from_add_factors(&digits, 0, &factors);
     if (from_misfit(&digits) >= 0) continue;
     if (n + 1 < all) {
