@@ -311,6 +311,7 @@
 #include "notation/device/device_short.c"
 #include "notation/device/device_xla.c"
 #include "notation/index/index_affine.c"
+#include "notation/index/index_code.c"
 #include "notation/index/index_lambda.c"
 #include "notation/index/index_results.c"
 #include "notation/index/index_write.c"

@@ -106,6 +106,12 @@ static const tesela__notation_row any_rows[] = {
      .looks_like = tesela__looks_index_map,
      .read = tesela__index_map_read,
      .write = tesela__index_map_write},
+    {.facts = {"c", "C code", "static inline int64_t place(int64_t d0) {..}", 0, 0, true},
+     .looks_like = tesela__looks_code,
+     .write = tesela__c_write},
+    {.facts = {"cuda", "CUDA code", "static __host__ __device__ int64_t place(int64_t d0) {..}", 0, 0, true},
+     .looks_like = tesela__looks_code,
+     .write = tesela__cuda_write},
     {.facts = {"einops", "an einops pattern", "b (h w) c -> b h w c", TESELA_NEEDS_ARRAY, 0, false},
      .looks_like = tesela__looks_einops},
 };

@@ -125,7 +125,7 @@ tesela_status tesela__write_jax(const tesela_layout *layout, const tesela_writer
 tesela_status tesela__map_write(const tesela_layout *layout, const tesela_writer *to,
                                 tesela_translation *answer, tesela_error *err);
 
-/* ---- index/: index_affine.c, index_lambda.c ---- */
+/* ---- index/: read and write of each ---- */
 
 bool tesela__looks_affine_map(const char *text, size_t length);
 bool tesela__looks_index_map(const char *text, size_t length);
@@ -141,6 +141,13 @@ tesela_status tesela__index_map_read(const char *text, size_t length,
                                      tesela_error *err);
 tesela_status tesela__index_map_write(const tesela_layout *layout, const tesela_writer *to,
                                       tesela_translation *answer, tesela_error *err);
+
+/* The place of an element as code: never read. */
+bool tesela__looks_code(const char *text, size_t length);
+tesela_status tesela__c_write(const tesela_layout *layout, const tesela_writer *to,
+                              tesela_translation *answer, tesela_error *err);
+tesela_status tesela__cuda_write(const tesela_layout *layout, const tesela_writer *to,
+                                 tesela_translation *answer, tesela_error *err);
 
 /* ---- memory/: read and write of each ---- */
 

@@ -288,6 +288,13 @@ bool tesela__looks_index_map(const char *text, size_t length) {
           (looks_space(text[end]) || text[end] == ':'));
 }
 
+/* Code has to be compiled, not read. */
+bool tesela__looks_code(const char *text, size_t length) {
+  (void)text;
+  (void)length;
+  return false;
+}
+
 /* NCHW, NCHW16c, OIHW4o4i: capitals, then blocks in small letters */
 bool tesela__looks_tvm(const char *text, size_t length) {
   letters l;
