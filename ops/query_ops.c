@@ -96,7 +96,7 @@ static tesela_status op_ops(tesela_request *q) {
       OPTIONAL("materialise", TESELA_FIELD_FLAG), OPTIONAL("effort", TESELA_FIELD_NUMBER)
 #define REPORT_ROWS OPTIONAL("top", TESELA_FIELD_NUMBER), OPTIONAL("space", TESELA_FIELD_NUMBER)
 
-/* What the texts of layouts lack. */
+/* What the texts of layouts lack. BESIDE comes last. */
 #define UNTYPED_BESIDE                                                        \
   OPTIONAL("shape", TESELA_FIELD_NUMBERS), OPTIONAL("as", TESELA_FIELD_TEXT), \
       OPTIONAL("definitions", TESELA_FIELD_TEXT)
@@ -125,6 +125,16 @@ static const tesela_op_entry table[] = {
     {"translate", op_translate, "a layout in another notation, with a verdict",
      FIELDS(REQUIRED("from", TESELA_FIELD_TEXT), REQUIRED("to", TESELA_FIELD_TEXT),
             OPTIONAL("from_notation", TESELA_FIELD_TEXT), BESIDE)},
+    {"linear_layout", op_linear_layout, "operations on linear layouts over bits",
+     FIELDS(REQUIRED("do", TESELA_FIELD_TEXT), OPTIONAL("a", TESELA_FIELD_VALUE),
+            OPTIONAL("b", TESELA_FIELD_VALUE), OPTIONAL("at", TESELA_FIELD_OBJECT),
+            OPTIONAL("size", TESELA_FIELD_NUMBER), OPTIONAL("stride", TESELA_FIELD_NUMBER),
+            OPTIONAL("out", TESELA_FIELD_TEXT), OPTIONAL("out_size", TESELA_FIELD_NUMBER),
+            OPTIONAL("ins", TESELA_FIELD_TEXTS), OPTIONAL("outs", TESELA_FIELD_TEXTS),
+            OPTIONAL("over", TESELA_FIELD_TEXTS), OPTIONAL("new", TESELA_FIELD_VALUE),
+            OPTIONAL("order", TESELA_FIELD_TEXTS), OPTIONAL("dim", TESELA_FIELD_TEXT),
+            OPTIONAL("action", TESELA_FIELD_NUMBERS), OPTIONAL("values", TESELA_FIELD_NUMBERS),
+            OPTIONAL("text", TESELA_FIELD_ANY), BESIDE)},
     {"parse", op_parse, "the canonical form of a text",
      FIELDS(REQUIRED("text", TESELA_FIELD_TEXT), OPTIONAL("notation", TESELA_FIELD_TEXT),
             OPTIONAL("max_arrays", TESELA_FIELD_NUMBER), BESIDE)},

@@ -54,20 +54,58 @@ static const tesela__notation_row any_rows[] = {
      .looks_like = tesela__looks_map,
      .read = tesela__any_read_map,
      .write = tesela__map_write},
-    {.facts = {"cute", "a CuTe layout", "(4,8):(8,1)", TESELA_TAKES_ARRAY, 0, false},
-     .looks_like = tesela__looks_cute},
+    {.facts = {"cute", "a CuTe layout", "(4,8):(8,1)", TESELA_TAKES_ARRAY, TESELA__KIND(TESELA_KIND_RELATION),
+               true},
+     .looks_like = tesela__looks_cute,
+     .read = tesela__any_read_cute,
+     .write = tesela__cute_write},
     {.facts = {"triton", "a Triton layout", "#ttg.blocked<{sizePerThread = [1, 4], ..}>", TESELA_NEEDS_ARRAY,
                0, false},
      .looks_like = tesela__looks_triton},
-    {.facts = {"onednn", "a oneDNN tag", "nChw16c", TESELA_NEEDS_ARRAY, 0, false},
-     .looks_like = tesela__looks_onednn},
-    {.facts = {"mlir", "an MLIR layout", "memref<4x8xf32, strided<[8, 1]>>", TESELA_TAKES_ARRAY, 0, false},
-     .looks_like = tesela__looks_mlir},
-    {.facts = {"tvm", "a TVM layout", "NCHW16c", TESELA_NEEDS_ARRAY, 0, false},
-     .looks_like = tesela__looks_tvm},
-    {.facts = {"torch", "a size and stride of PyTorch", "torch.Size([2, 3]) (3, 1)", TESELA_TAKES_ARRAY, 0,
-               false},
-     .looks_like = tesela__looks_torch},
+    {.facts = {"onednn", "a oneDNN tag", "nChw16c", TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_RELATION),
+               true},
+     .looks_like = tesela__looks_onednn,
+     .read = tesela__onednn_read,
+     .write = tesela__onednn_write},
+    {.facts = {"verbose", "a tensor of a oneDNN verbose line",
+               "onednn_verbose,v1,primitive,exec,cpu,reorder,jit:uni,undef,src_f32::blocked:acdb::f0 "
+               "dst_f32::blocked:abcd::f0,,,2x3x4x5,0.1",
+               TESELA_TAKES_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), false},
+     .looks_like = tesela__looks_verbose,
+     .read = tesela__verbose_read},
+    {.facts = {"mlir", "an MLIR layout", "memref<4x8xf32, strided<[8, 1]>>", TESELA_TAKES_ARRAY,
+               TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_mlir,
+     .read = tesela__mlir_read,
+     .write = tesela__mlir_write},
+    {.facts = {"pack", "a linalg.pack line",
+               "linalg.pack %a inner_dims_pos = [1] inner_tiles = [8] into %b : tensor<4x16xf32> -> "
+               "tensor<4x2x8xf32>",
+               TESELA_TAKES_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_pack,
+     .read = tesela__pack_read,
+     .write = tesela__pack_write},
+    {.facts = {"tvm", "a TVM layout", "NCHW16c", TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_RELATION),
+               true},
+     .looks_like = tesela__looks_tvm,
+     .read = tesela__tvm_read,
+     .write = tesela__tvm_write},
+    {.facts = {"torch", "a size and stride of PyTorch", "torch.Size([2, 3]) (3, 1)", TESELA_TAKES_ARRAY,
+               TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_torch,
+     .read = tesela__torch_read,
+     .write = tesela__torch_write},
+    {.facts = {"affine_map", "an affine map of MLIR",
+               "f32[64,64] affine_map<(d0, d1) -> (d0 floordiv 8, d1, d0 mod 8)>", TESELA_NEEDS_ARRAY,
+               TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_affine_map,
+     .read = tesela__affine_map_read,
+     .write = tesela__affine_map_write},
+    {.facts = {"index_map", "an index map of TVM", "f32[64,64] lambda i, j: (i // 8, j, i % 8)",
+               TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_index_map,
+     .read = tesela__index_map_read,
+     .write = tesela__index_map_write},
     {.facts = {"einops", "an einops pattern", "b (h w) c -> b h w c", TESELA_NEEDS_ARRAY, 0, false},
      .looks_like = tesela__looks_einops},
 };
@@ -179,7 +217,7 @@ static tesela_status any_split(const char *text, size_t length, const char *dema
   if (demanded) status = any_find_wanted(demanded, strlen(demanded), -1, &t->demanded, err);
   if (status != TESELA_OK) return status;
   while (at < length && any_blank(text[at])) at++;
-  while (at + n < length && text[at + n] >= 'a' && text[at + n] <= 'z') n++;
+  while (at + n < length && ((text[at + n] >= 'a' && text[at + n] <= 'z') || text[at + n] == '_')) n++;
   if (n > 0 && at + n < length && text[at + n] == ':') {
     status = any_find_wanted(text + at, n, (int64_t)at, &t->named, err);
     t->used = at + n + 1;
@@ -254,10 +292,11 @@ static tesela_status any_shift(tesela_status status, size_t by, tesela_xla_repai
   return status;
 }
 
-/* Can a layout of this row satisfy the request? A device layout may become an XLA layout. */
+/* Can a layout of this row satisfy the request? A device layout may become an XLA layout; a relation also a register layout. */
 static bool any_can_be(const any_wanted *wanted, const tesela__notation_row *row) {
-  return any_allows(wanted, row) ||
-         (wanted->kind == TESELA_KIND_XLA && row->facts.kinds == TESELA__KIND(TESELA_KIND_DEVICE));
+  const bool relation = row->facts.kinds == TESELA__KIND(TESELA_KIND_RELATION);
+  return any_allows(wanted, row) || (wanted->kind == TESELA_KIND_XLA &&
+                                     (relation || row->facts.kinds == TESELA__KIND(TESELA_KIND_DEVICE)));
 }
 
 static tesela_status any_refuse(const any_text *t, const any_wanted *wanted, const char *words,
@@ -292,7 +331,8 @@ static tesela_status any_check_kind(const any_text *t, tesela_any_layout *any, t
   for (int i = 0; i < 2; i++) {
     tesela_xla_shape shape;
     if (wanted[i]->kind == 0 || wanted[i]->kind == any->kind) continue;
-    if (wanted[i]->kind != TESELA_KIND_XLA || any->kind != TESELA_KIND_DEVICE)
+    const bool becomes = any->kind == TESELA_KIND_DEVICE || any->kind == TESELA_KIND_RELATION;
+    if (wanted[i]->kind != TESELA_KIND_XLA || !becomes)
       return any_refuse(t, wanted[i], tesela_kind_words(any->kind), err);
     tesela_status status = tesela_any_to_xla(any, &shape, err);
     if (status != TESELA_OK) return status;
@@ -400,9 +440,18 @@ static void any_print_array(const tesela_layout *layout, uint32_t needs, const t
   tesela__puts(sink, layout->rank ? "] " : "[] ");
 }
 
+/* Would another notation claim the text, too? */
+static bool any_is_ambiguous(const tesela_buffer *text) {
+  int claims = 0;
+  for (int i = 0; i < ANY_ROWS; i++)
+    claims += text->length < text->capacity && any_rows[i].looks_like(text->text, text->length);
+  return claims > 1;
+}
+
 static tesela_status any_print_relation(const tesela__notation_row *row, const tesela_layout *layout,
                                         const tesela_writer *to, tesela_error *err) {
-  tesela_buffer buffer = {NULL, 0, 0};
+  char text[512]; /* longer ones are not ambiguous */
+  tesela_buffer buffer = {text, sizeof text, 0};
   tesela_writer measure = tesela_buffer_writer(&buffer);
   tesela_translation answer;
   tesela__sink sink;
@@ -413,6 +462,10 @@ static tesela_status any_print_relation(const tesela__notation_row *row, const t
     status = tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s cannot express it: %s", row->facts.words,
                           answer.reason);
   if (status != TESELA_OK) return status;
+  if (any_is_ambiguous(&buffer)) {
+    tesela__puts(&sink, row->facts.name);
+    tesela__puts(&sink, ": ");
+  }
   any_print_array(layout, row->facts.needs, &answer, &sink);
   status = tesela__sink_finish(&sink, err);
   if (status == TESELA_OK) status = tesela__start_answer(layout, &answer, err);
@@ -425,6 +478,17 @@ tesela_status tesela_any_print(const tesela_any_layout *any, const tesela_writer
   return row->print ? row->print(any, to, err) : any_print_relation(row, &any->relation, to, err);
 }
 
+static tesela_status any_relation_to_xla(const tesela_layout *layout, tesela_xla_shape *shape,
+                                         tesela_error *err) {
+  tesela_translation answer;
+  tesela_xla_shape found;
+  tesela_status status = tesela_xla_from_layout(layout, &found, &answer, err);
+  if (status == TESELA_OK && answer.verdict != TESELA_EXACT)
+    status = tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "no XLA layout expresses it: %s", answer.reason);
+  if (status == TESELA_OK) *shape = found;
+  return status;
+}
+
 tesela_status tesela_any_to_xla(const tesela_any_layout *any, tesela_xla_shape *shape, tesela_error *err) {
   TESELA__NEED(err, any, shape);
   tesela_xla_layout layout;
@@ -433,6 +497,7 @@ tesela_status tesela_any_to_xla(const tesela_any_layout *any, tesela_xla_shape *
     *shape = any->shape;
     return TESELA_OK;
   }
+  if (any->kind == TESELA_KIND_RELATION) return any_relation_to_xla(&any->relation, shape, err);
   if (any->kind != TESELA_KIND_DEVICE)
     return tesela__fail(err, TESELA_E_MISMATCH, -1, "expected %s, found %s",
                         tesela_kind_words(TESELA_KIND_XLA), tesela_kind_words(any->kind));

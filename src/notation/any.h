@@ -76,7 +76,9 @@ bool tesela__looks_map(const char *text, size_t length);
 bool tesela__looks_cute(const char *text, size_t length);
 bool tesela__looks_triton(const char *text, size_t length);
 bool tesela__looks_onednn(const char *text, size_t length);
+bool tesela__looks_verbose(const char *text, size_t length); /* memory/onednn_verbose.c */
 bool tesela__looks_mlir(const char *text, size_t length);
+bool tesela__looks_pack(const char *text, size_t length);
 bool tesela__looks_tvm(const char *text, size_t length);
 bool tesela__looks_torch(const char *text, size_t length);
 bool tesela__looks_einops(const char *text, size_t length);
@@ -122,5 +124,59 @@ tesela_status tesela__write_jax(const tesela_layout *layout, const tesela_writer
 
 tesela_status tesela__map_write(const tesela_layout *layout, const tesela_writer *to,
                                 tesela_translation *answer, tesela_error *err);
+
+/* ---- index/: index_affine.c, index_lambda.c ---- */
+
+bool tesela__looks_affine_map(const char *text, size_t length);
+bool tesela__looks_index_map(const char *text, size_t length);
+/* affine_map<(d0, d1) -> (..)>, perhaps after "#name =": of the array in the options, its results row-major in memory. */
+tesela_status tesela__affine_map_read(const char *text, size_t length,
+                                      const tesela_layout_read_options *options, tesela_any_layout *out,
+                                      tesela_error *err);
+tesela_status tesela__affine_map_write(const tesela_layout *layout, const tesela_writer *to,
+                                       tesela_translation *answer, tesela_error *err);
+/* lambda n, c: (n, c // 16, c % 16), T.index_map(..) */
+tesela_status tesela__index_map_read(const char *text, size_t length,
+                                     const tesela_layout_read_options *options, tesela_any_layout *out,
+                                     tesela_error *err);
+tesela_status tesela__index_map_write(const tesela_layout *layout, const tesela_writer *to,
+                                      tesela_translation *answer, tesela_error *err);
+
+/* ---- memory/: read and write of each ---- */
+
+tesela_status tesela__onednn_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                                  tesela_any_layout *out, tesela_error *err);
+tesela_status tesela__onednn_write(const tesela_layout *layout, const tesela_writer *to,
+                                   tesela_translation *answer, tesela_error *err);
+tesela_status tesela__verbose_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                                   tesela_any_layout *out, tesela_error *err);
+tesela_status tesela__tvm_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                               tesela_any_layout *out, tesela_error *err);
+tesela_status tesela__tvm_write(const tesela_layout *layout, const tesela_writer *to,
+                                tesela_translation *answer, tesela_error *err);
+/* ---- cute/cute_read.c, cute/cute_write.c ---- */
+
+tesela_status tesela__any_read_cute(const char *text, size_t length,
+                                    const tesela_layout_read_options *options, tesela_any_layout *out,
+                                    tesela_error *err);
+tesela_status tesela__cute_write(const tesela_layout *layout, const tesela_writer *to,
+                                 tesela_translation *answer, tesela_error *err);
+
+/* ---- triton/linear_write.c ---- */
+
+tesela_status tesela__triton_write(const tesela_layout *layout, const tesela_writer *to,
+                                   tesela_translation *answer, tesela_error *err);
+tesela_status tesela__torch_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                                 tesela_any_layout *out, tesela_error *err);
+tesela_status tesela__torch_write(const tesela_layout *layout, const tesela_writer *to,
+                                  tesela_translation *answer, tesela_error *err);
+tesela_status tesela__mlir_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                                tesela_any_layout *out, tesela_error *err);
+tesela_status tesela__mlir_write(const tesela_layout *layout, const tesela_writer *to,
+                                 tesela_translation *answer, tesela_error *err);
+tesela_status tesela__pack_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                                tesela_any_layout *out, tesela_error *err);
+tesela_status tesela__pack_write(const tesela_layout *layout, const tesela_writer *to,
+                                 tesela_translation *answer, tesela_error *err);
 
 #endif

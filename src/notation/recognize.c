@@ -172,8 +172,8 @@ bool tesela__looks_device(const char *text, size_t length) {
 bool tesela__looks_cute(const char *text, size_t length) {
   size_t end = 0;
   if (begins_call(text, length, "Sw|S|Swizzle|Layout|Shape|ComposedLayout", '<') ||
-      begins_call(text, length, "make_layout|make_composed_layout", '(') ||
-      looks_begin(text, length, "cute::"))
+      begins_call(text, length, "make_layout|make_composed_layout|composition", '(') ||
+      looks_begin(text, length, "cute::") || looks_begin(text, length, "SW_"))
     return true;
   if (length > 0 && text[0] == '(') {
     end = tuple_end(text, length, 0);
@@ -248,24 +248,49 @@ bool tesela__looks_onednn(const char *text, size_t length) {
   return (l.n_outer <= 12 && letters_within(&l, first)) || letters_within(&l, "nchwdoigtls");
 }
 
-/* #map = affine_map<..>, memref<..>, linalg.pack .. inner_dims_pos = [..] */
-bool tesela__looks_mlir(const char *text, size_t length) {
-  static const char *const parts[] = {"memref<",       "affine_map<",    "strided<",      "linalg.pack",
-                                      "linalg.unpack", "tensor.pack",    "tensor.unpack", "inner_dims_pos",
-                                      "inner_tiles",   "outer_dims_perm"};
+static bool looks_has_any(const char *text, size_t length, const char *const *parts) {
   bool found = false;
-  if (length == 0 || (!memchr(text, '<', length) && !memchr(text, '_', length) && !memchr(text, '.', length)))
-    return false; /* each part has one of them */
-  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-    found = found || looks_has(text, length, parts[i]);
-  return found && !tesela__looks_triton(text, length);
+  for (; *parts; parts++) found = found || looks_has(text, length, *parts);
+  return found;
 }
 
-/* NCHW, NCHW16c, OIHW4o4i: capitals, then blocks in small letters; lambda n, c: (..), T.index_map(..) */
+/* inner_dims_pos = [..] inner_tiles = [..], perhaps in a line of linalg.pack */
+bool tesela__looks_pack(const char *text, size_t length) {
+  static const char *const parts[] = {"linalg.pack",    "linalg.unpack", "tensor.pack",     "tensor.unpack",
+                                      "inner_dims_pos", "inner_tiles",   "outer_dims_perm", NULL};
+  return looks_has_any(text, length, parts);
+}
+
+/* memref<..>, strided<..>, #map = affine_map<..> */
+bool tesela__looks_mlir(const char *text, size_t length) {
+  static const char *const parts[] = {"memref<", "affine_map<", "strided<", NULL};
+  return length > 0 && memchr(text, '<', length) && looks_has_any(text, length, parts) &&
+         !tesela__looks_pack(text, length) && !tesela__looks_affine_map(text, length) &&
+         !tesela__looks_triton(text, length);
+}
+
+/* affine_map<(d0) -> (d0)>, #map = affine_map<..> */
+bool tesela__looks_affine_map(const char *text, size_t length) {
+  size_t at = 0;
+  if (length > 0 && text[0] == '#') {
+    at = skip_space(text, length, name_end(text, length, 1));
+    if (at == length || text[at] != '=') return false;
+    at = skip_space(text, length, at + 1);
+  }
+  return begins_call(text + at, length - at, "affine_map", '<');
+}
+
+/* lambda n, c: (..), T.index_map(lambda ..), IndexMap.from_func(lambda ..) */
+bool tesela__looks_index_map(const char *text, size_t length) {
+  size_t end = name_end(text, length, 0);
+  return begins_call(text, length, "index_map|IndexMap|from_func|from_func_with_separators", '(') ||
+         (looks_one_of("lambda", text, 0, end) && end < length &&
+          (looks_space(text[end]) || text[end] == ':'));
+}
+
+/* NCHW, NCHW16c, OIHW4o4i: capitals, then blocks in small letters */
 bool tesela__looks_tvm(const char *text, size_t length) {
   letters l;
-  if (looks_begin(text, length, "lambda ") || begins_call(text, length, "index_map|IndexMap", '('))
-    return true;
   if (!read_letters(text, length, &l)) return false;
   for (int i = 0; i < 26; i++)
     if (l.small[i] || (l.block[i] && !l.capital[i])) return false;
