@@ -277,8 +277,8 @@ TESELA_API tesela_status tesela_register_to_layout(const tesela_register *layout
 /// Example: element x of [12] in threads x/3 and x/3 + 4, at local id x%3: spatial_modes [-2,0], local_modes [1].
 /// Example: element (i,j) of [4,4] in thread 4*i + (i^j): impossible, thread 5 has element (1,0), so one bit moves two dims.
 ///
-/// Complete: impossible only if no register layout has these threads and local ids. Axes may have further places, which no element
-/// uses; answer->places counts them.
+/// Complete: impossible only if no register layout has these threads and local ids. Axes of the layout may have further places,
+/// which no element uses: then answer->text_places is less than answer->places.
 ///
 /// @param out     receives the layout, reduced; unchanged if impossible
 /// @param answer  receives TESELA_EXACT or TESELA_IMPOSSIBLE, with what contradicts
@@ -577,7 +577,7 @@ TESELA_API tesela_status tesela_tile_memory_to_layout(const tesela_tile_memory *
 /// Example: f32[3,5]{1,0:T(2,2)}: impossible; 2 does not cut dim 0 of 3 evenly: element (2,0) is at 12, the ones before put it at 4.
 ///
 /// Complete: impossible only if no tile has these places. Of several swizzles the one of fewest bits is used. The size is the layout's
-/// number of places, or the least size of the tile if that is more; answer->places is it.
+/// number of places, or the least size of the tile if that is more.
 ///
 /// @param space   of the tile; shared or global does not change the places
 /// @param out     receives the tile; unchanged if impossible

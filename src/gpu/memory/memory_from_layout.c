@@ -191,9 +191,8 @@ tesela_status tesela_tile_memory_from_layout(const tesela_layout *layout, tesela
     status = untile_swizzles(&s, err);
   }
   if (status != TESELA_OK || !s.found) return status;
-  int64_t places = tesela__max(s.tile.size, layout->axis[0].extent);
   *out = s.tile;
   status = tesela__start_answer(layout, answer, err);
-  answer->places = places;
+  answer->text_places = s.tile.size;
   return status;
 }
