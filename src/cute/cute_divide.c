@@ -262,7 +262,7 @@ tesela_status tesela_cute_divide(tesela_cute_form form, const tesela_cute *a, co
   tesela_cute_counter unused, *where = counter ? counter : &unused;
   if (form < TESELA_CUTE_LOGICAL || form > TESELA_CUTE_FLAT)
     return tesela_error_outside(err, -1, "form", -1, form, TESELA_CUTE_LOGICAL, TESELA_CUTE_FLAT);
-  return cute_in_form(divide_one, form, a, tiler, out, where, err);
+  return cute_in_form(cute_divide_one, form, a, tiler, out, where, err);
 }
 
 tesela_status tesela_cute_product(tesela_cute_form form, const tesela_cute *a, const tesela_cute_tiler *tiler,
@@ -272,7 +272,7 @@ tesela_status tesela_cute_product(tesela_cute_form form, const tesela_cute *a, c
   tesela_cute made;
   if (form < TESELA_CUTE_LOGICAL || form > TESELA_CUTE_RAKED)
     return tesela_error_outside(err, -1, "form", -1, form, TESELA_CUTE_LOGICAL, TESELA_CUTE_RAKED);
-  if (form <= TESELA_CUTE_FLAT) return cute_in_form(multiply_one, form, a, tiler, out, where, err);
+  if (form <= TESELA_CUTE_FLAT) return cute_in_form(cute_multiply_one, form, a, tiler, out, where, err);
   tesela_status status = cute_begin(a, tiler, where, err);
   if (status == TESELA_OK && tiler->by_mode)
     status = tesela__fail(err, TESELA_E_INVALID, -1, "expected a layout, found a tiler");

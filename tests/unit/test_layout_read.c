@@ -82,11 +82,6 @@ static const struct {
     {"pack", "linalg.pack %src inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %dst"},
     {"pack", "inner_dims_pos = [0, 1] inner_tiles = [8, 4]"},
     {"pack", "tensor.pack %a inner_dims_pos = [1] inner_tiles = [2] into %b"},
-    {"affine_map", "affine_map<(d0, d1) -> (d0 floordiv 8, d1 mod 128)>"},
-    {"affine_map", "#map = affine_map<(d0) -> (d0)>"},
-    {"mlir", "linalg.pack %src inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %dst"},
-    {"mlir", "inner_dims_pos = [0, 1] inner_tiles = [8, 4]"},
-    {"mlir", "tensor.pack %a inner_dims_pos = [1] inner_tiles = [2] into %b"},
     {"tvm", "NCHW16c"},
     {"tvm", "OHWI16i64o2i"},
     {"tvm", "NCHW"},
@@ -304,3 +299,219 @@ static void refusals_say_what_and_where(void **state) {
       {"device: f32[3]{0}", "xla", TESELA_E_MISMATCH, 8,
        "this is an XLA layout, but device: expects a device layout"},
       {"foo: f32[3]", NULL, TESELA_E_UNSUPPORTED, 0,
+       "unknown notation 'foo'; expected xla, jax, register, device, map, "},
+      {"f32[3]", "foo", TESELA_E_UNSUPPORTED, -1, "unknown notation 'foo'"},
+      {"Layout(major_to_minor=(0, 1))", NULL, TESELA_E_UNSUPPORTED, 0,
+       "a JAX layout needs type and dims before it: f32[3,5] Layout("},
+      {"f32[3] Layout(major_to_minor=(0, 1))", NULL, TESELA_E_MISMATCH, 7,
+       "the layout orders 2 dims; the array has 1"},
+      {"f32[3,5] Layout(major_to_minor=(0, x))", NULL, TESELA_E_SYNTAX, 35, "expected a number"},
+      {"f32[3,5] jax.Layout(major_to_minor=(0, x))", NULL, TESELA_E_SYNTAX, 39, "expected a number"},
+      {"f32[5,5] (4,8):(8,1)", NULL, TESELA_E_MISMATCH, 9, "mode 0 has 4 coordinates; the array has 5"},
+      {"cute: anything", NULL, TESELA_E_SYNTAX, 6, "expected an extent, found 'anything'"},
+      {"(4,8):(8,1)", "xla", TESELA_E_MISMATCH, 0, "expected an XLA layout, found a CuTe layout"},
+      {"AB16b16a", NULL, TESELA_E_INVALID, 0,
+       "ambiguous: a oneDNN tag or a TVM layout; write onednn: or tvm: before it"},
+      {"g32[3]", NULL, TESELA_E_SYNTAX, 0, "unknown element type"},
+      {"xla: {1,0:T(8,128)}", NULL, TESELA_E_SYNTAX, 5,
+       "expected type and dims before the layout, such as f32[3,5]{1,0}, found '{'"},
+      {"{1,0:T(8,128)}", NULL, TESELA_E_SYNTAX, 0, "expected type and dims before the layout"},
+      {"}", NULL, TESELA_E_SYNTAX, 0, "expected an element type, such as f32, found '}'"},
+      {"xla:f32[3", NULL, TESELA_E_SYNTAX, 9, "the end of the text"},
+      {"device: f16[8] stick(order=generik)", NULL, TESELA_E_SYNTAX, 27, "did you mean generic?"},
+      {"(f32[3], f32[4])", NULL, TESELA_E_UNSUPPORTED, 0, "tuple"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    tesela_any_layout any, before;
+    tesela_error err = {.at = -7};
+    memset(&any, 0x5A, sizeof any);
+    memcpy(&before, &any, sizeof any);
+    const tesela_layout_read_options options = {.notation = rows[i].notation};
+    tesela_status status = tesela_layout_read(rows[i].text, strlen(rows[i].text), &options, &any, &err);
+    if (status != rows[i].status || err.at != rows[i].at || !strstr(err.message, rows[i].message))
+      fail_msg("%s: status %d at %" PRId64 ": %s", rows[i].text, status, err.at, err.message);
+    assert_memory_equal(&any, &before, sizeof any);
+    assert_int_equal(tesela_layout_read(rows[i].text, strlen(rows[i].text), &options, &any, NULL), status);
+  }
+}
+
+/* Every notation that is not read is named by every text of it, whatever is demanded. */
+static void other_notations_are_named(void **state) {
+  (void)state;
+  static const char *const demands[] = {NULL, "xla", "register", "device"};
+  for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
+    for (size_t k = 0; k < sizeof demands / sizeof demands[0]; k++) {
+      char name[32];
+      tesela_any_layout any;
+      tesela_error err;
+      if (found(begins[i].text, NULL)->kinds != 0) continue;
+      const tesela_layout_read_options options = {.notation = demands[k]};
+      assert_int_equal(tesela_layout_read(begins[i].text, strlen(begins[i].text), &options, &any, &err),
+                       TESELA_E_UNSUPPORTED);
+      snprintf(name, sizeof name, "(%s), which tesela does not", begins[i].notation);
+      if (!strstr(err.message, name)) fail_msg("%s: %s", begins[i].text, err.message);
+    }
+}
+
+/* ---- corpora ------------------------------------------------------------------------------------------------ */
+
+typedef struct counts {
+  int64_t texts, taken, ties;
+} counts;
+
+/* Who takes a text, by the readers themselves: no more than one of them, and its row claims it. */
+static void check_text(const char *text, size_t length, counts *c) {
+  static tesela_expression expression; /* not on the stack: large */
+  const tesela_notation *notation;
+  tesela_device_layout device;
+  tesela_xla_layout layout;
+  tesela_xla_tree *tree = NULL;
+  tesela_error err;
+  c->texts++;
+  tesela_status status = tesela_notation_find(text, length, &notation, NULL, &err);
+  bool takes[4] = {
+      tesela_xla_tree_create(&tree, text, length, TESELA_XLA_LENIENT, NULL, NULL, NULL) == TESELA_OK ||
+          tesela_xla_parse_layout(text, length, TESELA_XLA_STRICT, &layout, NULL, NULL) == TESELA_OK,
+      tesela_xla_parse_jax(text, length, &layout, NULL) == TESELA_OK,
+      tesela_expression_parse(text, length, &expression, NULL) == TESELA_OK,
+      tesela_device_parse(&device, text, length, NULL, NULL) == TESELA_OK};
+  static const char *const names[] = {"xla", "jax", "register", "device"};
+  tesela_xla_tree_destroy(tree);
+  int n = 0;
+  for (int i = 0; i < 4; i++) {
+    if (!takes[i]) continue;
+    n++;
+    if (status != TESELA_OK || strcmp(notation->name, names[i]) != 0)
+      fail_msg("%s takes %.*s, which is %s", names[i], (int)length, text,
+               status == TESELA_OK ? notation->name : err.message);
+  }
+  c->taken += n;
+  if (n > 1) fail_msg("%d readers take %.*s", n, (int)length, text);
+  if (status != TESELA_E_INVALID) return;
+  c->ties++;
+  if (memchr(text, '(', length) || memchr(text, '[', length)) /* only tags and TVM's strings may tie */
+    fail_msg("%.*s: %s", (int)length, text, err.message);
+}
+
+static char *read_file(const char *path, size_t *length) {
+  FILE *file = fopen(path, "rb");
+  if (!file) return NULL;
+  size_t room = 1 << 20;
+  char *text = malloc(room);
+  assert_non_null(text);
+  *length = fread(text, 1, room, file);
+  fclose(file);
+  return text;
+}
+
+static void check_folder(const char *source, const char *folder, counts *c) {
+  char path[4096];
+  size_t length;
+  snprintf(path, sizeof path, "%s/fuzz/corpus/%s", source, folder);
+  DIR *dir = opendir(path);
+  if (!dir) fail_msg("no folder %s", path);
+  for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+    snprintf(path, sizeof path, "%s/fuzz/corpus/%s/%s", source, folder, entry->d_name);
+    char *text = entry->d_name[0] == '.' ? NULL : read_file(path, &length);
+    if (!text) continue;
+    check_text(text, length, c);
+    for (size_t at = 0, n; at < length; at += n + 1) { /* and line by line */
+      const char *end = memchr(text + at, '\n', length - at);
+      n = end ? (size_t)(end - text) - at : length - at;
+      check_text(text + at, n, c);
+    }
+    free(text);
+  }
+  closedir(dir);
+}
+
+/* Whatever stands between quotes of one sort on one line. */
+static void check_quoted(const char *source, const char *name, char quote, counts *c) {
+  char path[4096];
+  size_t length;
+  snprintf(path, sizeof path, "%s/%s", source, name);
+  char *text = read_file(path, &length);
+  if (!text) fail_msg("no file %s", path);
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] != quote) continue;
+    size_t end = i + 1;
+    while (end < length && text[end] != quote && text[end] != '\n') end++;
+    if (end < length && text[end] == quote) check_text(text + i + 1, end - i - 1, c);
+    i = end;
+  }
+  free(text);
+}
+
+static void no_two_notations_claim_a_text(void **state) {
+  (void)state;
+  static const char *const folders[] = {"xla_text",  "xla_interchange", "register_text", "device_text",
+                                        "arena_csv", "graph_hlo",       "infer",         "query",
+                                        "relayout",  "report",          "target"};
+  static const char *const documents[] = {"README.md",
+                                          "docs/concepts.md",
+                                          "docs/device.md",
+                                          "docs/glossary.md",
+                                          "docs/notations.md",
+                                          "docs/query.md",
+                                          "docs/quickstart.md",
+                                          "docs/register.md",
+                                          "docs/relayout.md",
+                                          "docs/xla.md",
+                                          "examples/matmul.kernel",
+                                          "tests/vectors/spyre_seed_examples.json",
+                                          "tests/vectors/tilus_seed_examples.json",
+                                          "tests/vectors/xla_seed_examples.json"};
+  const char *source = getenv("TESELA_SOURCE");
+  counts c = {0};
+  if (!source) source = "../..";
+  for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) check_folder(source, folders[i], &c);
+  for (size_t i = 0; i < sizeof documents / sizeof documents[0]; i++) {
+    check_quoted(source, documents[i], '"', &c);
+    check_quoted(source, documents[i], '\'', &c);
+    check_quoted(source, documents[i], '`', &c);
+  }
+  print_message("%" PRId64 " texts, %" PRId64 " read, %" PRId64 " ties\n", c.texts, c.taken, c.ties);
+  assert_true(c.texts > 1000 && c.taken > 200);
+}
+
+/* Any beginning of any text, and every byte of it changed: refused or read, never more. */
+static void any_bytes_are_answered(void **state) {
+  (void)state;
+  static const char others[] = "(){}[]<>,:;#._-*'\" 0aZ\x80\n";
+  for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
+    size_t length = strlen(begins[i].text);
+    char *text = malloc(length + 1);
+    tesela_any_layout any;
+    for (size_t n = 0; n <= length; n++) {
+      memcpy(text, begins[i].text, length);
+      char *cut = malloc(n > 0 ? n : 1); /* so that a sanitizer sees a byte too many */
+      memcpy(cut, text, n);
+      (void)tesela_layout_read(cut, n, NULL, &any, NULL);
+      free(cut);
+      for (size_t k = 0; n < length && k < sizeof others; k++) {
+        text[n] = others[k];
+        tesela_error err = {.at = -1};
+        if (tesela_layout_read(text, length, NULL, &any, &err) != TESELA_OK)
+          assert_true(err.at <= (int64_t)length);
+      }
+    }
+    free(text);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(texts_tell_their_notation),
+      cmocka_unit_test(a_name_before_the_text_demands),
+      cmocka_unit_test(kinds_and_notations_have_names),
+      cmocka_unit_test(places_are_those_of_the_definition),
+      cmocka_unit_test(what_is_printed_reads_back),
+      cmocka_unit_test(the_caller_gives_the_array),
+      cmocka_unit_test(texts_name_targets_of_the_caller),
+      cmocka_unit_test(refusals_say_what_and_where),
+      cmocka_unit_test(other_notations_are_named),
+      cmocka_unit_test(no_two_notations_claim_a_text),
+      cmocka_unit_test(any_bytes_are_answered),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
