@@ -116,6 +116,7 @@
 #include "gpu/exchange/exchange_table.c"
 #include "gpu/memory/memory_compose.c"
 #include "gpu/memory/memory_core.c"
+#include "gpu/memory/memory_from_layout.c"
 #include "gpu/memory/memory_size.c"
 #include "gpu/memory/memory_slice.c"
 #include "gpu/memory/tile_memory.c"

@@ -38,11 +38,12 @@ static const tesela__notation_row any_rows[] = {
     {.facts = {"register", "a register layout or a tile in memory", "local(3, 4).spatial(2, 3)", 0,
                TESELA__KIND(TESELA_KIND_REGISTER) | TESELA__KIND(TESELA_KIND_SHARED) |
                    TESELA__KIND(TESELA_KIND_GLOBAL),
-               false},
+               true},
      .looks_like = tesela__looks_expression,
      .read = tesela__any_read_expression,
      .print = tesela__any_print_expression,
-     .to_layout = tesela__any_relate_expression},
+     .to_layout = tesela__any_relate_expression,
+     .write = tesela__write_register},
     {.facts = {"device", "a device layout", "f16[1000,200] stick(dim_order=[0,1])", TESELA_NEEDS_TARGET,
                TESELA__KIND(TESELA_KIND_DEVICE), false},
      .looks_like = tesela__looks_device,
@@ -118,9 +119,21 @@ static const tesela__notation_row any_rows[] = {
 
 enum { ANY_ROWS = sizeof any_rows / sizeof any_rows[0], ANY_NAMES = 200 };
 
+/* Targets of tesela_translate beside the rows: kinds of the row register that are no register layouts. */
+static const tesela__notation_row any_targets[] = {
+    {.facts = {.name = "shared", .words = "a tile in shared memory", .written = true},
+     .read = tesela__any_read_expression,
+     .write = tesela__write_shared},
+    {.facts = {.name = "global", .words = "a tile in global memory", .written = true},
+     .read = tesela__any_read_expression,
+     .write = tesela__write_global},
+};
+
 const tesela__notation_row *tesela__notation_row_of(const char *name) {
   for (int i = 0; i < ANY_ROWS; i++)
     if (strcmp(any_rows[i].facts.name, name) == 0) return &any_rows[i];
+  for (size_t i = 0; i < sizeof any_targets / sizeof any_targets[0]; i++)
+    if (strcmp(any_targets[i].facts.name, name) == 0) return &any_targets[i];
   return NULL;
 }
 

@@ -35,7 +35,7 @@ typedef struct tesela__notation_row {
 
 /* ---- any.c ---- */
 
-/* The row of a notation's name; NULL for an unknown name. */
+/* The row of a notation's name, or of a kind that it writes in another way: shared, global. NULL for an unknown name. */
 const tesela__notation_row *tesela__notation_row_of(const char *name);
 /* TESELA_E_UNSUPPORTED for a notation that is unknown or not written. */
 tesela_status tesela__fail_target(const char *name, tesela_error *err);
@@ -121,6 +121,12 @@ tesela_status tesela__write_xla(const tesela_layout *layout, const tesela_writer
                                 tesela_translation *answer, tesela_error *err);
 tesela_status tesela__write_jax(const tesela_layout *layout, const tesela_writer *to,
                                 tesela_translation *answer, tesela_error *err);
+tesela_status tesela__write_register(const tesela_layout *layout, const tesela_writer *to,
+                                     tesela_translation *answer, tesela_error *err);
+tesela_status tesela__write_shared(const tesela_layout *layout, const tesela_writer *to,
+                                   tesela_translation *answer, tesela_error *err);
+tesela_status tesela__write_global(const tesela_layout *layout, const tesela_writer *to,
+                                   tesela_translation *answer, tesela_error *err);
 
 tesela_status tesela__map_write(const tesela_layout *layout, const tesela_writer *to,
                                 tesela_translation *answer, tesela_error *err);
