@@ -60,9 +60,11 @@ static const tesela__notation_row any_rows[] = {
      .looks_like = tesela__looks_cute,
      .read = tesela__any_read_cute,
      .write = tesela__cute_write},
-    {.facts = {"triton", "a Triton layout", "#ttg.blocked<{sizePerThread = [1, 4], ..}>", TESELA_NEEDS_ARRAY,
-               0, false},
-     .looks_like = tesela__looks_triton},
+    {.facts = {"triton", "a Triton layout", "f32[32,16] #ttg.blocked<{sizePerThread = [1, 4], ..}>",
+               TESELA_NEEDS_ARRAY | TESELA_TAKES_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_triton,
+     .read = tesela__triton_read,
+     .write = tesela__triton_write},
     {.facts = {"onednn", "a oneDNN tag", "nChw16c", TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_RELATION),
                true},
      .looks_like = tesela__looks_onednn,
@@ -338,7 +340,7 @@ static tesela_status any_check_row(const any_text *t, const tesela__notation_row
   }
   for (int i = 0; i < 2; i++)
     if (!any_can_be(wanted[i], row)) return any_refuse(t, wanted[i], row->facts.words, err);
-  if (!array && (row->facts.needs & TESELA_NEEDS_ARRAY))
+  if (!array && (row->facts.needs & (TESELA_NEEDS_ARRAY | TESELA_TAKES_ARRAY)) == TESELA_NEEDS_ARRAY)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, (int64_t)t->at, "%s needs type and dims before it: %s",
                         row->facts.words, row->facts.example);
   return TESELA_OK;

@@ -175,6 +175,10 @@ tesela_status tesela__any_read_cute(const char *text, size_t length,
 tesela_status tesela__cute_write(const tesela_layout *layout, const tesela_writer *to,
                                  tesela_translation *answer, tesela_error *err);
 
+/* ---- triton/triton_layout.c ---- */
+
+tesela_status tesela__triton_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                                  tesela_any_layout *out, tesela_error *err);
 /* ---- triton/linear_write.c ---- */
 
 tesela_status tesela__triton_write(const tesela_layout *layout, const tesela_writer *to,
