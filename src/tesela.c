@@ -297,6 +297,7 @@
 #include "notation/any.c"
 #include "notation/any_compare.c"
 #include "notation/any_rows.c"
+#include "notation/any_value.c"
 #include "notation/any_write.c"
 #include "notation/axes.c"
 #include "notation/cute/cute_parse.c"

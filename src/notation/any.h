@@ -37,6 +37,8 @@ typedef struct tesela__notation_row {
 
 /* The row of a notation's name, or of a kind that it writes in another way: shared, global. NULL for an unknown name. */
 const tesela__notation_row *tesela__notation_row_of(const char *name);
+/* How many notations claim a text. */
+int tesela__notation_claims(const char *text, size_t length);
 /* TESELA_E_UNSUPPORTED for a notation that is unknown or not written. */
 tesela_status tesela__fail_target(const char *name, tesela_error *err);
 
@@ -51,6 +53,13 @@ tesela_status tesela__axes_to_threads(const tesela_layout *layout, tesela_layout
  * not divide into warps. */
 tesela_status tesela__axes_to_lanes(const tesela_layout *layout, int64_t lanes, tesela_layout *out,
                                     tesela_error *err);
+
+/* ---- any_value.c ---- */
+
+/* Can a layout of its kind, with its axes, be a layout of another kind? */
+bool tesela__any_may_become(const tesela_any_layout *any, tesela_kind kind);
+/* Make it one. TESELA_E_UNSUPPORTED with the reason if no layout of that kind is equal; then nothing changes. */
+tesela_status tesela__any_become(tesela_any_layout *any, tesela_kind kind, tesela_error *err);
 
 /* ---- any_compare.c ---- */
 
