@@ -125,6 +125,14 @@ static const tesela_op_entry table[] = {
     {"translate", op_translate, "a layout in another notation, with a verdict",
      FIELDS(REQUIRED("from", TESELA_FIELD_TEXT), REQUIRED("to", TESELA_FIELD_TEXT),
             OPTIONAL("from_notation", TESELA_FIELD_TEXT), BESIDE)},
+    {"cute", op_cute, "the algebra of CuTe layouts",
+     FIELDS({"do", TESELA_FIELD_TEXT, false,
+             "composition|complement|coalesce|filter|flatten|right_inverse|left_inverse|"
+             "logical_divide|zipped_divide|tiled_divide|flat_divide|logical_product|zipped_product|"
+             "tiled_product|flat_product|blocked_product|raked_product|tile_to_shape|"
+             "slice_and_offset|shape_div|crd2idx|idx2crd|size|cosize|eval|table"},
+            REQUIRED("args", TESELA_FIELD_TEXTS), OPTIONAL("table", TESELA_FIELD_FLAG),
+            {"as", TESELA_FIELD_TEXT, true, "any"})},
     {"linear_layout", op_linear_layout, "operations on linear layouts over bits",
      FIELDS(REQUIRED("do", TESELA_FIELD_TEXT), OPTIONAL("a", TESELA_FIELD_VALUE),
             OPTIONAL("b", TESELA_FIELD_VALUE), OPTIONAL("at", TESELA_FIELD_OBJECT),
