@@ -38,11 +38,12 @@ static const tesela__notation_row any_rows[] = {
     {.facts = {"register", "a register layout or a tile in memory", "local(3, 4).spatial(2, 3)", 0,
                TESELA__KIND(TESELA_KIND_REGISTER) | TESELA__KIND(TESELA_KIND_SHARED) |
                    TESELA__KIND(TESELA_KIND_GLOBAL),
-               false},
+               true},
      .looks_like = tesela__looks_expression,
      .read = tesela__any_read_expression,
      .print = tesela__any_print_expression,
-     .to_layout = tesela__any_relate_expression},
+     .to_layout = tesela__any_relate_expression,
+     .write = tesela__write_register},
     {.facts = {"device", "a device layout", "f16[1000,200] stick(dim_order=[0,1])", TESELA_NEEDS_TARGET,
                TESELA__KIND(TESELA_KIND_DEVICE), false},
      .looks_like = tesela__looks_device,
@@ -59,9 +60,11 @@ static const tesela__notation_row any_rows[] = {
      .looks_like = tesela__looks_cute,
      .read = tesela__any_read_cute,
      .write = tesela__cute_write},
-    {.facts = {"triton", "a Triton layout", "#ttg.blocked<{sizePerThread = [1, 4], ..}>", TESELA_NEEDS_ARRAY,
-               0, false},
-     .looks_like = tesela__looks_triton},
+    {.facts = {"triton", "a Triton layout", "f32[32,16] #ttg.blocked<{sizePerThread = [1, 4], ..}>",
+               TESELA_NEEDS_ARRAY | TESELA_TAKES_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_triton,
+     .read = tesela__triton_read,
+     .write = tesela__triton_write},
     {.facts = {"onednn", "a oneDNN tag", "nChw16c", TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_RELATION),
                true},
      .looks_like = tesela__looks_onednn,
@@ -106,15 +109,33 @@ static const tesela__notation_row any_rows[] = {
      .looks_like = tesela__looks_index_map,
      .read = tesela__index_map_read,
      .write = tesela__index_map_write},
+    {.facts = {"c", "C code", "static inline int64_t place(int64_t d0) {..}", 0, 0, true},
+     .looks_like = tesela__looks_code,
+     .write = tesela__c_write},
+    {.facts = {"cuda", "CUDA code", "static __host__ __device__ int64_t place(int64_t d0) {..}", 0, 0, true},
+     .looks_like = tesela__looks_code,
+     .write = tesela__cuda_write},
     {.facts = {"einops", "an einops pattern", "b (h w) c -> b h w c", TESELA_NEEDS_ARRAY, 0, false},
      .looks_like = tesela__looks_einops},
 };
 
 enum { ANY_ROWS = sizeof any_rows / sizeof any_rows[0], ANY_NAMES = 200 };
 
+/* Targets of tesela_translate beside the rows: kinds of the row register that are no register layouts. */
+static const tesela__notation_row any_targets[] = {
+    {.facts = {.name = "shared", .words = "a tile in shared memory", .written = true},
+     .read = tesela__any_read_expression,
+     .write = tesela__write_shared},
+    {.facts = {.name = "global", .words = "a tile in global memory", .written = true},
+     .read = tesela__any_read_expression,
+     .write = tesela__write_global},
+};
+
 const tesela__notation_row *tesela__notation_row_of(const char *name) {
   for (int i = 0; i < ANY_ROWS; i++)
     if (strcmp(any_rows[i].facts.name, name) == 0) return &any_rows[i];
+  for (size_t i = 0; i < sizeof any_targets / sizeof any_targets[0]; i++)
+    if (strcmp(any_targets[i].facts.name, name) == 0) return &any_targets[i];
   return NULL;
 }
 
@@ -319,7 +340,7 @@ static tesela_status any_check_row(const any_text *t, const tesela__notation_row
   }
   for (int i = 0; i < 2; i++)
     if (!any_can_be(wanted[i], row)) return any_refuse(t, wanted[i], row->facts.words, err);
-  if (!array && (row->facts.needs & TESELA_NEEDS_ARRAY))
+  if (!array && (row->facts.needs & (TESELA_NEEDS_ARRAY | TESELA_TAKES_ARRAY)) == TESELA_NEEDS_ARRAY)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, (int64_t)t->at, "%s needs type and dims before it: %s",
                         row->facts.words, row->facts.example);
   return TESELA_OK;
@@ -335,6 +356,7 @@ static tesela_status any_check_kind(const any_text *t, tesela_any_layout *any, t
     if (wanted[i]->kind != TESELA_KIND_XLA || !becomes)
       return any_refuse(t, wanted[i], tesela_kind_words(any->kind), err);
     tesela_status status = tesela_any_to_xla(any, &shape, err);
+    if (status != TESELA_OK && err && err->at < 0) err->at = (int64_t)t->at;
     if (status != TESELA_OK) return status;
     any->kind = TESELA_KIND_XLA;
     any->notation = &any_rows[ANY_XLA].facts;

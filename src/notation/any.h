@@ -35,7 +35,7 @@ typedef struct tesela__notation_row {
 
 /* ---- any.c ---- */
 
-/* The row of a notation's name; NULL for an unknown name. */
+/* The row of a notation's name, or of a kind that it writes in another way: shared, global. NULL for an unknown name. */
 const tesela__notation_row *tesela__notation_row_of(const char *name);
 /* TESELA_E_UNSUPPORTED for a notation that is unknown or not written. */
 tesela_status tesela__fail_target(const char *name, tesela_error *err);
@@ -121,11 +121,17 @@ tesela_status tesela__write_xla(const tesela_layout *layout, const tesela_writer
                                 tesela_translation *answer, tesela_error *err);
 tesela_status tesela__write_jax(const tesela_layout *layout, const tesela_writer *to,
                                 tesela_translation *answer, tesela_error *err);
+tesela_status tesela__write_register(const tesela_layout *layout, const tesela_writer *to,
+                                     tesela_translation *answer, tesela_error *err);
+tesela_status tesela__write_shared(const tesela_layout *layout, const tesela_writer *to,
+                                   tesela_translation *answer, tesela_error *err);
+tesela_status tesela__write_global(const tesela_layout *layout, const tesela_writer *to,
+                                   tesela_translation *answer, tesela_error *err);
 
 tesela_status tesela__map_write(const tesela_layout *layout, const tesela_writer *to,
                                 tesela_translation *answer, tesela_error *err);
 
-/* ---- index/: index_affine.c, index_lambda.c ---- */
+/* ---- index/: read and write of each ---- */
 
 bool tesela__looks_affine_map(const char *text, size_t length);
 bool tesela__looks_index_map(const char *text, size_t length);
@@ -141,6 +147,13 @@ tesela_status tesela__index_map_read(const char *text, size_t length,
                                      tesela_error *err);
 tesela_status tesela__index_map_write(const tesela_layout *layout, const tesela_writer *to,
                                       tesela_translation *answer, tesela_error *err);
+
+/* The place of an element as code: never read. */
+bool tesela__looks_code(const char *text, size_t length);
+tesela_status tesela__c_write(const tesela_layout *layout, const tesela_writer *to,
+                              tesela_translation *answer, tesela_error *err);
+tesela_status tesela__cuda_write(const tesela_layout *layout, const tesela_writer *to,
+                                 tesela_translation *answer, tesela_error *err);
 
 /* ---- memory/: read and write of each ---- */
 
@@ -162,6 +175,10 @@ tesela_status tesela__any_read_cute(const char *text, size_t length,
 tesela_status tesela__cute_write(const tesela_layout *layout, const tesela_writer *to,
                                  tesela_translation *answer, tesela_error *err);
 
+/* ---- triton/triton_layout.c ---- */
+
+tesela_status tesela__triton_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                                  tesela_any_layout *out, tesela_error *err);
 /* ---- triton/linear_write.c ---- */
 
 tesela_status tesela__triton_write(const tesela_layout *layout, const tesela_writer *to,
