@@ -90,6 +90,12 @@ static const tesela__notation_row any_rows[] = {
      .looks_like = tesela__looks_torch,
      .read = tesela__torch_read,
      .write = tesela__torch_write},
+    {.facts = {"axe", "an Axe layout", "S[(128, 256) : (1@TLane, 1@TCol)] + R[2 : 4@warpid] + 5@m",
+               TESELA_TAKES_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_axe,
+     .read = tesela__axe_read,
+     .print = tesela__axe_print_any,
+     .write = tesela__axe_write},
     {.facts = {"einops", "an einops pattern", "b (h w) c -> b h w c", TESELA_NEEDS_ARRAY, 0, false},
      .looks_like = tesela__looks_einops},
 };

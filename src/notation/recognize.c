@@ -268,6 +268,12 @@ bool tesela__looks_mlir(const char *text, size_t length) {
          !tesela__looks_pack(text, length) && !tesela__looks_triton(text, length);
 }
 
+/* S[(8, 16) : (16, 1)] + .., TileLayout(S[..]) */
+bool tesela__looks_axe(const char *text, size_t length) {
+  return begins_call(text, length, "S", '[') ||
+         begins_call(text, length, "TileLayout|ComposeLayout|SwizzleLayout", '(');
+}
+
 /* NCHW, NCHW16c, OIHW4o4i: capitals, then blocks in small letters; lambda n, c: (..), T.index_map(..) */
 bool tesela__looks_tvm(const char *text, size_t length) {
   letters l;
