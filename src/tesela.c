@@ -323,6 +323,8 @@
 #include "notation/map/map_print.c"
 #include "notation/map/map_read.c"
 #include "notation/map/map_value.c"
+#include "notation/memory/axe_text.c"
+#include "notation/memory/axe_write.c"
 #include "notation/memory/blocks.c"
 #include "notation/memory/blocks_find.c"
 #include "notation/memory/memory_read.c"
