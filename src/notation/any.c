@@ -98,7 +98,6 @@ static const tesela__notation_row any_rows[] = {
      .looks_like = tesela__looks_torch,
      .read = tesela__torch_read,
      .write = tesela__torch_write},
-<<<<<<< HEAD
     {.facts = {"affine_map", "an affine map of MLIR",
                "f32[64,64] affine_map<(d0, d1) -> (d0 floordiv 8, d1, d0 mod 8)>", TESELA_NEEDS_ARRAY,
                TESELA__KIND(TESELA_KIND_RELATION), true},
@@ -116,14 +115,12 @@ static const tesela__notation_row any_rows[] = {
     {.facts = {"cuda", "CUDA code", "static __host__ __device__ int64_t place(int64_t d0) {..}", 0, 0, true},
      .looks_like = tesela__looks_code,
      .write = tesela__cuda_write},
-=======
     {.facts = {"axe", "an Axe layout", "S[(128, 256) : (1@TLane, 1@TCol)] + R[2 : 4@warpid] + 5@m",
                TESELA_TAKES_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), true},
      .looks_like = tesela__looks_axe,
      .read = tesela__axe_read,
      .print = tesela__axe_print_any,
      .write = tesela__axe_write},
->>>>>>> w-memory
     {.facts = {"einops", "an einops pattern", "b (h w) c -> b h w c", TESELA_NEEDS_ARRAY, 0, false},
      .looks_like = tesela__looks_einops},
 };

@@ -282,7 +282,6 @@ bool tesela__looks_mlir(const char *text, size_t length) {
          !tesela__looks_triton(text, length);
 }
 
-<<<<<<< HEAD
 /* affine_map<(d0) -> (d0)>, #map = affine_map<..> */
 bool tesela__looks_affine_map(const char *text, size_t length) {
   size_t at = 0;
@@ -309,16 +308,13 @@ bool tesela__looks_code(const char *text, size_t length) {
   return false;
 }
 
-/* NCHW, NCHW16c, OIHW4o4i: capitals, then blocks in small letters */
-=======
 /* S[(8, 16) : (16, 1)] + .., TileLayout(S[..]) */
 bool tesela__looks_axe(const char *text, size_t length) {
   return begins_call(text, length, "S", '[') ||
          begins_call(text, length, "TileLayout|ComposeLayout|SwizzleLayout", '(');
 }
 
-/* NCHW, NCHW16c, OIHW4o4i: capitals, then blocks in small letters; lambda n, c: (..), T.index_map(..) */
->>>>>>> w-memory
+/* NCHW, NCHW16c, OIHW4o4i: capitals, then blocks in small letters */
 bool tesela__looks_tvm(const char *text, size_t length) {
   letters l;
   if (!read_letters(text, length, &l)) return false;
