@@ -301,6 +301,19 @@ bool tesela__looks_index_map(const char *text, size_t length) {
           (looks_space(text[end]) || text[end] == ':'));
 }
 
+/* Code has to be compiled, not read. */
+bool tesela__looks_code(const char *text, size_t length) {
+  (void)text;
+  (void)length;
+  return false;
+}
+
+/* S[(8, 16) : (16, 1)] + .., TileLayout(S[..]) */
+bool tesela__looks_axe(const char *text, size_t length) {
+  return begins_call(text, length, "S", '[') ||
+         begins_call(text, length, "TileLayout|ComposeLayout|SwizzleLayout", '(');
+}
+
 /* NCHW, NCHW16c, OIHW4o4i: capitals, then blocks in small letters */
 bool tesela__looks_tvm(const char *text, size_t length) {
   letters l;
