@@ -45,6 +45,10 @@ tesela_status tesela__triton_write(const tesela_layout *layout, const tesela_wri
     return tesela__impossible(answer, "the threads do not divide into warps");
   if (status == TESELA_OK) status = tesela_linear_from_layout(&lanes, &linear, &found, err);
   if (status != TESELA_OK) return status;
+  for (int32_t d = 0; d < layout->rank && !shared; d++)
+    if (found.shape[d] >= 2 * tesela__max(layout->shape[d], 1))
+      return tesela__impossible(answer,
+                                "registers without an element are left over; Triton fills them with copies");
   memcpy(answer->shape, found.shape, sizeof answer->shape);
   tesela__sink_init(&sink, to);
   tesela__linear_put_attribute(&sink, &linear, shared);
