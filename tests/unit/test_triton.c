@@ -155,7 +155,7 @@ static void places_are_those_of_tritons_bases(void **state) {
     check_places(&r, &layout);
   }
   (void)fclose(file);
-  assert_int_equal(n, 168);
+  assert_int_equal(n, 186);
 }
 
 static int64_t place_of(const tesela_layout *layout, int64_t i, int64_t j) {
@@ -486,6 +486,7 @@ static void refusals_say_why(void **state) {
   } rows[] = {
       {"#ttg.blocked<{sizePerThred = [1, 2], " B2, 14,
        "unknown key 'sizePerThred'; did you mean sizePerThread?"},
+      {"#ttg.blocked<{sizePerThread = [1, 2] 3, " B2, 37, "expected ',' or the end of the list, found '3'"},
       {"#ttg.blocked<{" B2, 12, "'sizePerThread' is missing"},
       {"#ttg.blocked<{sizePerThread = [1, 2], sizePerThread = [1, 2], " B2, 38,
        "'sizePerThread' is given twice"},
