@@ -106,14 +106,21 @@ static const tesela__notation_row any_rows[] = {
      .looks_like = tesela__looks_index_map,
      .read = tesela__index_map_read,
      .write = tesela__index_map_write},
+    {.facts = {"numpy", "a NumPy expression", "f32[4,6] x.reshape(2, 2, 3, 2).transpose(0, 2, 1, 3)",
+               TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_numpy,
+     .read = tesela__numpy_read,
+     .write = tesela__numpy_write},
     {.facts = {"c", "C code", "static inline int64_t place(int64_t d0) {..}", 0, 0, true},
      .looks_like = tesela__looks_code,
      .write = tesela__c_write},
     {.facts = {"cuda", "CUDA code", "static __host__ __device__ int64_t place(int64_t d0) {..}", 0, 0, true},
      .looks_like = tesela__looks_code,
      .write = tesela__cuda_write},
-    {.facts = {"einops", "an einops pattern", "b (h w) c -> b h w c", TESELA_NEEDS_ARRAY, 0, false},
-     .looks_like = tesela__looks_einops},
+    {.facts = {"einops", "an einops pattern", "f32[2,12,3] b (h w) c -> b h w c h=4", TESELA_NEEDS_ARRAY,
+               TESELA__KIND(TESELA_KIND_RELATION), false},
+     .looks_like = tesela__looks_einops,
+     .read = tesela__einops_read},
 };
 
 enum { ANY_ROWS = sizeof any_rows / sizeof any_rows[0], ANY_NAMES = 200 };
@@ -481,6 +488,7 @@ static tesela_status any_print_relation(const tesela__notation_row *row, const t
 tesela_status tesela_any_print(const tesela_any_layout *any, const tesela_writer *to, tesela_error *err) {
   TESELA__NEED(err, any, to);
   const tesela__notation_row *row = any_row_of(any);
+  if (!row->print && !row->write) row = tesela__notation_row_of("map");
   return row->print ? row->print(any, to, err) : any_print_relation(row, &any->relation, to, err);
 }
 
